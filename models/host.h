@@ -1,0 +1,31 @@
+/*
+ * models/host.h - the CPU side: dispatch time per operator kind, launch,
+ * synchronisation. A thing of its own, apart from the GPU.
+ *
+ * Read from data/hosts/NAME.json; `generic` is fitted from CPU self times of
+ * real traces, with the wide interval that it deserves.
+ */
+#ifndef MSIM_MODELS_HOST_H
+#define MSIM_MODELS_HOST_H
+#include "models/model.h"
+
+struct msim_host; /* opaque */
+
+/* As msim_platform_load(), in `data_dir`/hosts. */
+MSIM_MUST_CHECK
+enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
+                                const char *name, struct msim_error *err);
+void msim_host_free(struct msim_host *h);
+const char *msim_host_name(const struct msim_host *h);
+
+/* Self time of one operator call (children and runtime calls not counted). */
+struct msim_estimate msim_host_dispatch(const struct msim_host *h,
+                                        const struct msim_trace *t,
+                                        uint32_t op);
+/* Time of a runtime call itself, without any waiting. */
+struct msim_estimate msim_host_call(const struct msim_host *h,
+                                    enum msim_call_kind kind);
+/* From the start of a launch call to the kernel's start on an idle stream. */
+struct msim_estimate msim_host_launch_latency(const struct msim_host *h);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * models/model.h - estimates and the models that make them.
+ *
+ * One file per law, each behind this vtable; model.c holds the registry in
+ * order of priority. A work that no model covers gets the bandwidth bound:
+ * labelled, with a wide interval, never 0.
+ */
+#ifndef MSIM_MODELS_MODEL_H
+#define MSIM_MODELS_MODEL_H
+#include "models/work.h"
+
+#include <stdio.h>
+
+struct msim_platform; /* models/platform.h */
+
+enum msim_source {
+    MSIM_SOURCE_MEASURED,
+    MSIM_SOURCE_TABLE,
+    MSIM_SOURCE_LAW,
+    MSIM_SOURCE_BOUND
+};
+const char *msim_source_text(enum msim_source s);
+
+/* low..high is a 90 % interval; low <= us <= high, all microseconds. */
+struct msim_estimate {
+    double us, low_us, high_us;
+    enum msim_source source;
+    enum msim_family family; /* whose law it was */
+};
+
+struct msim_model {
+    const char *name; /* the word in reports */
+    bool (*covers)(const struct msim_platform *p, const struct msim_work *w);
+    enum msim_status (*predict)(const struct msim_platform *p,
+                                const struct msim_work *w,
+                                struct msim_estimate *out);
+    /* Human explanation for --explain: the law, its inputs for this work, the
+     * rows that it stands on. Appends to a stdio stream. */
+    void (*explain)(const struct msim_platform *p, const struct msim_work *w,
+                    FILE *out);
+};
+
+/*
+ * The best estimate for `w` on `p`: the first model that covers it, else the
+ * bound. With `strict` a work without a model is ENOMODEL and `err` names it.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_model_predict(const struct msim_platform *p,
+                                    const struct msim_work *w, bool strict,
+                                    struct msim_estimate *out,
+                                    struct msim_error *err);
+
+void msim_model_explain(const struct msim_platform *p,
+                        const struct msim_work *w, FILE *out);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * models/opmap.h - from an operator of a trace to the work it asks of a GPU.
+ *
+ * Every operator is either known to launch kernels of its own (aten::mm), known
+ * to launch none (aten::view, aten::linear, which calls aten::addmm), or
+ * unknown. Works describe an operator's own kernels, never its children's, so
+ * that the works of a whole tree sum to its kernels.
+ */
+#ifndef MSIM_MODELS_OPMAP_H
+#define MSIM_MODELS_OPMAP_H
+#include "models/work.h"
+
+#define MSIM_OPMAP_MAX 4 /* works of one operator, e.g. both passes of a
+                            convolution's backward */
+
+enum msim_opmap_result {
+    MSIM_OPMAP_NOTHING, /* launches no kernel of its own */
+    MSIM_OPMAP_WORKS,   /* `n` works */
+    MSIM_OPMAP_UNKNOWN, /* not known; works[0] is a BOUND from its tensors,
+                           n = 0 where not even those are known */
+};
+
+/*
+ * The works of op `i`. `launched` says how many kernels the trace saw the
+ * operator itself launch, or -1 where the trace has no GPU events: then an
+ * unknown operator that touches GPU tensors and whose children launch nothing
+ * counts as one kernel. Under `assume_gpu` (a trace captured on a CPU) tensors
+ * are taken to be on the GPU.
+ */
+enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
+                                  int launched, bool assume_gpu,
+                                  struct msim_work works[MSIM_OPMAP_MAX],
+                                  uint32_t *n);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * models/work.h - what one operator asks of a GPU, as numbers.
+ *
+ * The bridge between traces and laws: opmap makes works out of operators and
+ * their arguments, `mystique-sim op` makes them out of table rows, and a
+ * model turns one work into an estimate. A work holds no time.
+ */
+#ifndef MSIM_MODELS_WORK_H
+#define MSIM_MODELS_WORK_H
+#include "core/trace.h"
+
+/* X(name, the word in reports): JSON contract of design.md */
+#define MSIM_FAMILY_MAP(X)                                                     \
+    X(GEMM, "gemm")                                                            \
+    X(ATTENTION, "attention")                                                  \
+    X(CONV, "conv")                                                            \
+    X(POINTWISE, "pointwise")                                                  \
+    X(REDUCTION, "reduction")                                                  \
+    X(SOFTMAX, "softmax")                                                      \
+    X(NORM, "norm")                                                            \
+    X(EMBEDDING, "embedding")                                                  \
+    X(COPY, "copy")                                                            \
+    X(OPTIMIZER, "optimizer")                                                  \
+    X(COLLECTIVE, "collective")                                                \
+    X(BOUND, "bound")
+
+enum msim_family {
+#define X(name, text) MSIM_FAMILY_##name,
+    MSIM_FAMILY_MAP(X)
+#undef X
+    MSIM_FAMILY_COUNT
+};
+const char *msim_family_text(enum msim_family f);
+
+enum msim_attention_phase {
+    MSIM_ATTENTION_PREFILL, /* causal */
+    MSIM_ATTENTION_DECODE,
+    MSIM_ATTENTION_ENCODER, /* not causal */
+};
+
+enum msim_conv_pass {
+    MSIM_CONV_FORWARD,
+    MSIM_CONV_BACKWARD_DATA,
+    MSIM_CONV_BACKWARD_WEIGHT,
+};
+
+struct msim_work {
+    enum msim_family family;
+    enum msim_dtype dtype; /* of the arithmetic's inputs */
+    /* The stack that runs it ("pytorch", "trtllm", "NeuSight", ...) and the
+     * source that would have measured it; NULL: not said, so the bare kernel.
+     * Only table rows say them. */
+    const char *framework, *source, *version, *backend;
+    /* What names the kind within a family: "add", "gelu", "layer_norm",
+     * "fp8_block" ...; never NULL, "" where there is nothing to say. */
+    const char *variant;
+    double flops;       /* multiply and add count two */
+    double bytes_read, bytes_written; /* least traffic to memory */
+    uint32_t kernels; /* kernels that the operator is made of, at least 1 */
+    union {
+        struct {
+            int64_t m, n, k, batch;
+            bool a_transposed, b_transposed;
+        } gemm;
+        struct {
+            enum msim_attention_phase phase;
+            bool backward;
+            int64_t batch, heads, kv_heads, q_len, kv_len, head_dim, window;
+            enum msim_dtype kv_dtype;
+        } attention;
+        struct {
+            enum msim_conv_pass pass;
+            int64_t n, c, h, w, k, r, s; /* input, output channels, filter */
+            int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+            int64_t groups;
+            bool transposed, channels_last;
+        } conv;
+        struct { /* POINTWISE .. OPTIMIZER and BOUND */
+            int64_t elems;      /* of the largest operand */
+            int64_t rows, cols; /* reductions, softmax, norms, embeddings:
+                                   rows are independent, cols are reduced
+                                   (or gathered) together; else 1, elems */
+            enum msim_copy_kind copy; /* COPY */
+            bool pageable;            /* COPY to or from the host */
+            bool strided; /* an operand is not read in its memory order */
+        } vector;
+        struct {
+            enum msim_collective collective;
+            uint64_t bytes; /* size column of nccl-tests: the whole buffer */
+            uint32_t ranks, nodes;
+            const char *interconnect, *algorithm; /* NULL: the platform's */
+        } coll;
+    } u;
+};
+
+#endif
