@@ -1,0 +1,75 @@
+#include "cli/message.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int msim_message_exit_code(enum msim_status status)
+{
+    switch (status) {
+    case MSIM_OK:
+        return MSIM_EXIT_OK;
+    case MSIM_ECHECK:
+        return MSIM_EXIT_CHECK;
+    case MSIM_EUSAGE:
+    case MSIM_EUNKNOWN:
+        return MSIM_EXIT_USAGE;
+    case MSIM_EIO:
+    case MSIM_ESYNTAX:
+    case MSIM_ETRUNCATED:
+    case MSIM_EFORMAT:
+    case MSIM_ECYCLE:
+    case MSIM_ELIMIT:
+    case MSIM_ENOMODEL:
+        return MSIM_EXIT_INPUT;
+    case MSIM_ENOMEM:
+    case MSIM_EINTERNAL:
+        break;
+    }
+    return MSIM_EXIT_INTERNAL;
+}
+
+static void show(const char *kind, const char *fmt, va_list ap)
+{
+    char text[2048];
+
+    vsnprintf(text, sizeof text, fmt, ap);
+    /* A terminal must not obey what stands in a file's name. */
+    for (char *s = text; *s; s++)
+        if (((unsigned char)*s < 0x20 && *s != '\n') || *s == 0x7f)
+            *s = '?';
+    fprintf(stderr, "mystique-sim: %s%s\n", kind, text);
+}
+
+void msim_message(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    show("", fmt, ap);
+    va_end(ap);
+}
+
+void msim_message_warning(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    show("warning: ", fmt, ap);
+    va_end(ap);
+}
+
+int msim_message_error(enum msim_status status, const struct msim_error *err)
+{
+    const char *text = msim_status_text(status);
+
+    if (err && err->text[0])
+        text = err->text;
+    if (!err || !err->file[0])
+        msim_message("%s", text);
+    else if (err->offset == MSIM_OFFSET_NONE)
+        msim_message("%s: %s", err->file, text);
+    else
+        msim_message("%s:%" PRIu64 ": %s", err->file, err->offset, text);
+    return msim_message_exit_code(status);
+}

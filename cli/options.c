@@ -1,0 +1,354 @@
+#include "cli/options.h"
+
+#include "cli/message.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_MAX    32 /* longest word for which a near one is looked for */
+#define WORDS_MAX   64
+#define HELP_INDENT 26
+#define HELP_WIDTH  78
+
+/* ---- suggestions ------------------------------------------------------ */
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned m = a < b ? a : b;
+
+    return m < c ? m : c;
+}
+
+/*
+ * Edit distance where swapping two neighbours counts one (the "optimal string
+ * alignment" distance: Damerau 1964, Wagner and Fischer 1974).
+ */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned d[WORD_MAX + 1][WORD_MAX + 1];
+    size_t n = strlen(a), m = strlen(b);
+
+    if (n > WORD_MAX || m > WORD_MAX)
+        return WORD_MAX;
+    for (size_t i = 0; i <= n; i++)
+        d[i][0] = (unsigned)i;
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        for (size_t j = 1; j <= m; j++) {
+            d[i][j] = min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
+                           d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+                a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
+                d[i][j] = d[i - 2][j - 2] + 1;
+        }
+    }
+    return d[n][m];
+}
+
+const char *msim_nearest_word(const char *typed, const char *const *words,
+                              size_t n)
+{
+    /* One slip in three letters still reads as the same word. */
+    unsigned best = (unsigned)(strlen(typed) + 2) / 3 + 1;
+    const char *found = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned d = distance(typed, words[i]);
+
+        if (d < best) {
+            best = d;
+            found = words[i];
+        }
+    }
+    return found;
+}
+
+/* ---- help ------------------------------------------------------------- */
+
+/* Print `text` wrapped at HELP_WIDTH; the cursor is at HELP_INDENT. */
+static void print_wrapped(const char *text, FILE *out)
+{
+    int column = HELP_INDENT;
+
+    while (*text) {
+        int len = (int)strcspn(text, " \n");
+
+        if (column + len > HELP_WIDTH && column > HELP_INDENT) {
+            fprintf(out, "\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        }
+        fprintf(out, "%.*s", len, text);
+        column += len;
+        text += len;
+        if (*text == '\n') {
+            fprintf(out, "\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+            text++;
+        } else if (*text == ' ') {
+            if (column < HELP_WIDTH && text[1])
+                fputc(' ', out);
+            column++;
+            text++;
+        }
+    }
+    fputc('\n', out);
+}
+
+static void print_choices(const struct msim_option *o, char *text, size_t size)
+{
+    size_t used = strlen(text);
+
+    for (size_t i = 0; o->choices[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "|" : "",
+                                 o->choices[i]);
+}
+
+static void print_option(const struct msim_option *o, FILE *out)
+{
+    char left[128], right[1024];
+    size_t n;
+
+    snprintf(left, sizeof left, "  --%s%s", o->name,
+             o->type == MSIM_OPTION_FLAG ? "" : " ");
+    n = strlen(left);
+    if (o->type == MSIM_OPTION_CHOICE)
+        print_choices(o, left, sizeof left);
+    else if (o->metavar)
+        snprintf(left + n, sizeof left - n, "%s", o->metavar);
+    snprintf(right, sizeof right, "%s%s%s%s", o->help,
+             o->dflt ? " [default: " : "", o->dflt ? o->dflt : "",
+             o->dflt ? "]" : "");
+    if (strlen(left) + 2 > HELP_INDENT)
+        fprintf(out, "%s\n%*s", left, HELP_INDENT, "");
+    else
+        fprintf(out, "%-*s", HELP_INDENT, left);
+    print_wrapped(right, out);
+}
+
+void msim_command_help(const struct msim_command *c, FILE *out)
+{
+    static const struct msim_option COMMON[] = {
+        {.name = "help", .help = "print this help"},
+        {.name = "version", .help = "print the version"},
+    };
+
+    fprintf(out, "usage: mystique-sim %s [OPTION]... %s\n\n%s\n\noptions:\n",
+            c->name, c->operands, c->summary);
+    for (size_t i = 0; i < c->n_options; i++)
+        print_option(&c->options[i], out);
+    for (size_t i = 0; i < sizeof COMMON / sizeof COMMON[0]; i++)
+        print_option(&COMMON[i], out);
+    if (c->examples)
+        fputs("\nexamples:\n", out);
+    for (size_t i = 0; c->examples && c->examples[i]; i++)
+        fprintf(out, "  %s\n", c->examples[i]);
+}
+
+/* ---- parsing ---------------------------------------------------------- */
+
+/* One command line on its way through the table. */
+struct parse {
+    const struct msim_command *c;
+    void *settings;
+    struct msim_error *err;
+    char **argv;
+    int argc, next; /* argv[next] has not been looked at */
+};
+
+static enum msim_status usage(struct parse *p, const char *text,
+                              const char *subject, const char *suggestion)
+{
+    if (suggestion)
+        return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "%s '%s', did you mean '%s'?", text, subject,
+                         suggestion);
+    return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "%s '%s', see 'mystique-sim %s --help'", text, subject,
+                     p->c->name);
+}
+
+static enum msim_status unknown_option(struct parse *p, const char *arg)
+{
+    char words[WORDS_MAX][WORD_MAX], typed[WORD_MAX + 8];
+    const char *list[WORDS_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->c->n_options + 2 && n < WORDS_MAX; i++, n++) {
+        const char *common = i == p->c->n_options ? "help" : "version";
+
+        snprintf(words[n], WORD_MAX, "--%s",
+                 i < p->c->n_options ? p->c->options[i].name : common);
+        list[n] = words[n];
+    }
+    snprintf(typed, sizeof typed, "%.*s", (int)strcspn(arg, "="), arg);
+    return usage(p, "unknown option", typed, msim_nearest_word(typed, list, n));
+}
+
+static enum msim_status set_count(struct parse *p, const struct msim_option *o,
+                                  const char *value)
+{
+    uint32_t *field = (uint32_t *)((char *)p->settings + o->field);
+    char *end;
+    unsigned long long v = strtoull(value, &end, 10);
+
+    if (value[0] < '0' || value[0] > '9' || *end || v < o->min || v > o->max)
+        return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--%s' is '%s', want a whole number from "
+                         "%" PRIu32 " to %" PRIu32,
+                         o->name, value, o->min, o->max);
+    *field = (uint32_t)v;
+    return MSIM_OK;
+}
+
+static enum msim_status set_choice(struct parse *p, const struct msim_option *o,
+                                   const char *value)
+{
+    char known[256] = "";
+
+    for (int i = 0; o->choices[i]; i++) {
+        if (strcmp(o->choices[i], value) == 0) {
+            *(int *)((char *)p->settings + o->field) = i;
+            return MSIM_OK;
+        }
+    }
+    print_choices(o, known, sizeof known);
+    return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--%s' is '%s', want one of %s", o->name, value,
+                     known);
+}
+
+static enum msim_status set_value(struct parse *p, const struct msim_option *o,
+                                  const char *value)
+{
+    if (!value[0])
+        return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--%s' is empty, want %s", o->name,
+                         o->metavar ? o->metavar : "a value");
+    switch (o->type) {
+    case MSIM_OPTION_FLAG:
+        break;
+    case MSIM_OPTION_TEXT:
+        *(const char **)((char *)p->settings + o->field) = value;
+        break;
+    case MSIM_OPTION_COUNT:
+        return set_count(p, o, value);
+    case MSIM_OPTION_CHOICE:
+        return set_choice(p, o, value);
+    case MSIM_OPTION_CUSTOM:
+        return o->parse(p->settings, value, p->err);
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status
+take_option(struct parse *p, const struct msim_option *o, const char *value)
+{
+    if (o->type == MSIM_OPTION_FLAG) {
+        if (value)
+            return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "option '--%s' takes no value, got '%s'", o->name,
+                             value);
+        *(bool *)((char *)p->settings + o->field) = true;
+        return MSIM_OK;
+    }
+    if (!value) {
+        const char *next = p->next < p->argc ? p->argv[p->next] : NULL;
+
+        /* A forgotten value is likelier than one that looks like an option;
+         * --name=--value says the latter. */
+        if (!next || strncmp(next, "--", 2) == 0)
+            return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                             "option '--%s' wants %s, got %s", o->name,
+                             o->metavar ? o->metavar : "a value",
+                             next ? next : "nothing");
+        value = next;
+        p->next++;
+    }
+    return set_value(p, o, value);
+}
+
+static enum msim_status parse_option(struct parse *p, const char *arg)
+{
+    size_t len = strcspn(arg + 1, "=") + 1; /* "--name" */
+    const char *value = arg[len] == '=' ? arg + len + 1 : NULL;
+
+    for (size_t i = 0; i < p->c->n_options; i++) {
+        const struct msim_option *o = &p->c->options[i];
+
+        if (arg[1] == '-' && strlen(o->name) + 2 == len &&
+            strncmp(o->name, arg + 2, len - 2) == 0)
+            return take_option(p, o, value);
+    }
+    return unknown_option(p, arg);
+}
+
+static bool is_either(const char *arg, const char *one, const char *other)
+{
+    return strcmp(arg, one) == 0 || strcmp(arg, other) == 0;
+}
+
+/* Parse everything; true when --help or --version has answered already. */
+static bool parse_all(struct parse *p, struct msim_operands *operands,
+                      enum msim_status *status)
+{
+    bool only_operands = false;
+
+    operands->items = p->argv;
+    operands->n = 0;
+    while (*status == MSIM_OK && p->next < p->argc) {
+        char *arg = p->argv[p->next++];
+
+        if (only_operands || arg[0] != '-' || !arg[1]) {
+            p->argv[operands->n++] = arg;
+        } else if (strcmp(arg, "--") == 0) {
+            only_operands = true;
+        } else if (is_either(arg, "--help", "-h")) {
+            msim_command_help(p->c, stdout);
+            return true;
+        } else if (is_either(arg, "--version", "-V")) {
+            printf("mystique-sim %s\n", MSIM_VERSION);
+            return true;
+        } else {
+            *status = parse_option(p, arg);
+        }
+    }
+    return false;
+}
+
+static enum msim_status check_operands(struct parse *p,
+                                       const struct msim_operands *operands)
+{
+    const struct msim_command *c = p->c;
+
+    if (operands->n < c->min_operands)
+        return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "'%s' wants %s, got %s; see 'mystique-sim %s --help'",
+                         c->name, c->operands,
+                         operands->n ? "too few" : "nothing", c->name);
+    if (c->max_operands && operands->n > c->max_operands)
+        return usage(p, "unexpected argument", operands->items[c->max_operands],
+                     NULL);
+    return MSIM_OK;
+}
+
+int msim_command_start(const struct msim_command *c, int argc, char **argv,
+                       void *settings, struct msim_operands *operands)
+{
+    struct msim_error err = {0};
+    enum msim_status status = MSIM_OK;
+    struct parse p = {.c = c,
+                      .settings = settings,
+                      .err = &err,
+                      .argv = argv,
+                      .argc = argc,
+                      .next = 1};
+
+    if (parse_all(&p, operands, &status))
+        return MSIM_EXIT_OK;
+    if (status == MSIM_OK)
+        status = check_operands(&p, operands);
+    return status == MSIM_OK ? -1 : msim_message_error(status, &err);
+}

@@ -1,0 +1,90 @@
+/*
+ * cli/options.h - command lines from a table.
+ *
+ * A verb describes its options once; the same table parses the arguments and
+ * prints --help. `--name value` and `--name=value` mean the same, options and
+ * operands may be mixed, `--` ends the options and `-` alone is an operand
+ * (standard input). Every verb has --help and --version besides its own.
+ *
+ * A verb looks like this:
+ *
+ *     static const struct msim_option OPTIONS[] = {
+ *         {.name = "json", .type = MSIM_OPTION_FLAG,
+ *          .field = offsetof(struct settings, json),
+ *          .help = "print JSON instead of text"},
+ *     };
+ *     static const struct msim_command COMMAND = {
+ *         .name = "info", .operands = "TRACE...", .min_operands = 1, ...
+ *     };
+ *     struct settings s = {0};
+ *     struct msim_operands files;
+ *     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+ *     if (rc >= 0)
+ *         return rc;
+ */
+#ifndef MSIM_CLI_OPTIONS_H
+#define MSIM_CLI_OPTIONS_H
+#include "core/status.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum msim_option_type {
+    MSIM_OPTION_FLAG,   /* bool: true once given */
+    MSIM_OPTION_TEXT,   /* const char *: points into argv */
+    MSIM_OPTION_COUNT,  /* uint32_t within min..max */
+    MSIM_OPTION_CHOICE, /* int: the index of the word in `choices` */
+    MSIM_OPTION_CUSTOM, /* `parse` takes the value; may be given repeatedly */
+};
+
+struct msim_option {
+    const char *name; /* without the leading -- */
+    enum msim_option_type type;
+    size_t field;        /* offsetof() in the verb's settings */
+    const char *metavar; /* "NAME|FILE"; flags and choices have none */
+    const char *help;    /* one sentence; a newline starts a new line */
+    const char *dflt;    /* shown as [default: ...]; NULL: nothing to show */
+    uint32_t min, max;   /* COUNT */
+    const char *const *choices; /* CHOICE: words, ended by NULL */
+    /* CUSTOM: store `value` in `settings`; on failure EUSAGE and `err` says
+     * what was wanted. */
+    enum msim_status (*parse)(void *settings, const char *value,
+                              struct msim_error *err);
+};
+
+struct msim_command {
+    const char *name;     /* "info" */
+    const char *operands; /* "TRACE|DIR..." as shown after the options */
+    const char *summary;  /* what the verb is for */
+    const struct msim_option *options;
+    size_t n_options;
+    const char *const *examples;    /* full command lines, ended by NULL */
+    int min_operands, max_operands; /* max 0: any number */
+};
+
+/* What is left when the options are taken away; points into argv. */
+struct msim_operands {
+    char **items;
+    int n;
+};
+
+/*
+ * Parse a verb's arguments into `settings`, which hold the defaults before.
+ * argv is reordered: operands come first. Returns -1 when the verb is to go
+ * on; else the exit code, after printing help or the version to standard
+ * output (0) or saying on standard error what is wrong (2).
+ */
+int msim_command_start(const struct msim_command *c, int argc, char **argv,
+                       void *settings, struct msim_operands *operands);
+
+/* The same help as `VERB --help` prints. */
+void msim_command_help(const struct msim_command *c, FILE *out);
+
+/*
+ * The word nearest to `typed` (edit distance with swaps) of `n` words, or NULL
+ * where none is near enough to be worth suggesting.
+ */
+const char *msim_nearest_word(const char *typed, const char *const *words,
+                              size_t n);
+
+#endif
