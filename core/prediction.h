@@ -26,8 +26,8 @@ struct msim_breakdown {
 
 /* A topmost operator name and all its calls in one iteration. */
 struct msim_op_row {
-    const char *name;  /* topmost operator, or the kernel's name without one */
-    const char *model; /* family that made most of its time; "measured" */
+    const char *name;   /* topmost operator, or the kernel's name without one */
+    const char *model;  /* family that made most of its time; "measured" */
     const char *source; /* "measured", "table", "law" or "bound" */
     double calls;       /* a mean over iterations */
     struct msim_figure us; /* kernel time of the calls */
@@ -63,7 +63,7 @@ struct msim_prediction {
     double overlapped_communication_us, overlapped_copy_us;
     double coverage_ops, coverage_time;
     double memory_peak_bytes, flops, mfu; /* NAN unknown */
-    struct msim_op_row *ops; /* most predicted time first */
+    struct msim_op_row *ops;              /* most predicted time first */
     uint32_t n_ops;
     struct msim_family_row *families; /* most predicted time first */
     uint32_t n_families;
@@ -80,7 +80,7 @@ struct msim_prediction {
 /* One bar of the timeline, in the order (rank, lane, start). */
 struct msim_span {
     const char *name, *category; /* cpu_op, cuda_runtime, kernel, ... */
-    const char *detail; /* model that made the duration, or "" */
+    const char *detail;          /* model that made the duration, or "" */
     msim_ps start, dur;
     uint32_t rank, lane; /* lane indexes msim_timeline.lanes */
 };
