@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int msim_message_exit_code(enum msim_status status)
 {
@@ -57,6 +58,15 @@ void msim_message_warning(const char *fmt, ...)
     va_start(ap, fmt);
     show("warning: ", fmt, ap);
     va_end(ap);
+}
+
+void msim_message_warnings(const char *const *warnings, uint32_t n,
+                           bool in_report)
+{
+    if (in_report && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        msim_message_warning("%s", warnings[i]);
 }
 
 int msim_message_error(enum msim_status status, const struct msim_error *err)

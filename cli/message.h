@@ -9,6 +9,8 @@
 #define MSIM_CLI_MESSAGE_H
 #include "core/status.h"
 
+#include <stdbool.h>
+
 enum msim_exit {
     MSIM_EXIT_OK = 0,
     MSIM_EXIT_CHECK = 1,
@@ -25,6 +27,13 @@ void msim_message(const char *fmt, ...) MSIM_PRINTF(1, 2);
 
 /* `mystique-sim: warning: TEXT` */
 void msim_message_warning(const char *fmt, ...) MSIM_PRINTF(1, 2);
+
+/*
+ * Show `n` warnings. Those that stand `in_report` are left out where standard
+ * output is the same terminal: nobody wants to read them twice.
+ */
+void msim_message_warnings(const char *const *warnings, uint32_t n,
+                           bool in_report);
 
 /*
  * Say what went wrong, `FILE:OFFSET: TEXT` as far as known, and return the

@@ -1,0 +1,68 @@
+#include "cli/cmd.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "core/report.h"
+
+struct settings {
+    bool json, salvage;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print JSON (schema mystique-sim/info/1) instead of text"},
+    {.name = "salvage",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, salvage),
+     .help = "keep the complete records of a broken or cut file"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim info trace.json.gz",
+    "mystique-sim info --json run/",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "info",
+    .operands = "TRACE|DIR...",
+    .summary = "Say what is in traces and what is missing.",
+    .options = OPTIONS,
+    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .examples = EXAMPLES,
+    .min_operands = 1,
+};
+
+int msim_cmd_info(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct msim_operands files;
+    struct msim_progress progress;
+    struct msim_error err = {0};
+    struct msim_job *job;
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    msim_progress_start(&progress, "reading");
+    status =
+        msim_job_load(&job, (const char *const *)files.items, (uint32_t)files.n,
+                      &(struct msim_load_options){
+                          .salvage = s.salvage,
+                          .threads = 2,
+                          .progress = msim_progress_bytes,
+                          .progress_ctx = &progress,
+                      },
+                      &err);
+    msim_progress_end(&progress);
+    if (status == MSIM_OK)
+        status =
+            s.json ? msim_info_json(job, stdout) : msim_info_text(job, stdout);
+    if (status == MSIM_OK)
+        msim_message_warnings(job->warnings, job->n_warnings, !s.json);
+    msim_job_free(job);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

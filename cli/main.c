@@ -1,0 +1,51 @@
+#include "cli/cmd.h"
+#include "cli/cmd_help.h"
+#include "cli/message.h"
+
+#include <errno.h>
+#include <gsl/gsl_errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Output that did not reach its place is a failure, whatever the verb says. */
+static int finish(int rc)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return rc;
+    msim_message("cannot write to standard output: %s",
+                 errno ? strerror(errno) : "an earlier write failed");
+    return rc == MSIM_EXIT_OK ? MSIM_EXIT_INTERNAL : rc;
+}
+
+/* A word that is no verb and no file is likelier a mistyped verb. */
+static int is_mistyped_verb(const char *arg)
+{
+    return arg[0] != '-' && !strpbrk(arg, "./") && access(arg, F_OK) != 0;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct msim_verb *verb;
+
+    if (argc < 2) {
+        msim_message("want a trace or a verb, got nothing; see "
+                     "'mystique-sim --help'");
+        return MSIM_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return msim_cmd_help(1, argv);
+    verb = msim_verb_find(argv[1]);
+    if (verb)
+        return verb->run(argc - 1, argv + 1);
+    if (is_mistyped_verb(argv[1]))
+        return msim_verb_unknown(argv[1]);
+    return msim_cmd_predict(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    /* GSL's own handler aborts; ours are statuses. */
+    gsl_set_error_handler_off();
+    return finish(run(argc, argv));
+}

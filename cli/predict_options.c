@@ -1,0 +1,194 @@
+#include "cli/predict_options.h"
+
+#include "cli/message.h"
+#include "cli/options.h"
+#include "core/arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MAX 64
+#define FIELD(name) .field = offsetof(struct msim_predict_options, name)
+
+static enum msim_status parse_scale(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+
+    MSIM_TRY(msim_grow((void **)&o->scales, &o->cap_scales, o->n_scales,
+                       sizeof *o->scales));
+    MSIM_TRY(msim_scale_parse(&o->scales[o->n_scales], value, err));
+    o->n_scales++;
+    return MSIM_OK;
+}
+
+static enum msim_status parse_iteration(void *settings, const char *value,
+                                        struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+    char *end;
+    long long n;
+
+    if (strcmp(value, "all") == 0) {
+        o->iteration = MSIM_ITERATION_ALL;
+        return MSIM_OK;
+    }
+    errno = 0;
+    n = strtoll(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || errno)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--iteration' is '%s', want 'all' or the "
+                         "number of a step",
+                         value);
+    o->iteration = n;
+    return MSIM_OK;
+}
+
+static const char *const COSTS[] = {"auto", "measured", "model", NULL};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "platform",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(platform),
+     .metavar = "NAME|FILE",
+     .help = "GPU to predict for; 'mystique-sim platforms' lists them",
+     .dflt = "the GPU of the trace"},
+    {.name = "costs",
+     .type = MSIM_OPTION_CHOICE,
+     FIELD(costs),
+     .choices = COSTS,
+     .help = "where durations come from: the trace's own times, or the "
+             "platform's models",
+     .dflt = "auto: measured on the same GPU, else model"},
+    {.name = "host",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(host),
+     .metavar = "NAME|FILE",
+     .help = "CPU side to predict for: 'generic' answers for a run without "
+             "a profiler",
+     .dflt = "the trace's own host times, else generic"},
+    {.name = "scale",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_scale,
+     .metavar = "SELECT=FACTOR",
+     .help = "multiply durations; may be repeated. SELECT is kernels, "
+             "communication, copies, host or op:GLOB"},
+    {.name = "iteration",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_iteration,
+     .metavar = "N|all",
+     .help = "only ProfilerStep#N, or the N-th from 0 where there is none",
+     .dflt = "all"},
+    {.name = "salvage",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(salvage),
+     .help = "keep the complete records of a broken or cut file"},
+    {.name = "strict",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(strict),
+     .help = "fail where no model covers an operation, instead of bounding "
+             "it by its memory traffic"},
+    {.name = "explain",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(explain),
+     .metavar = "OP",
+     .help = "say how the time of operator OP comes about: which law, which "
+             "inputs, which rows it stands on"},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(json),
+     .help = "print JSON (schema mystique-sim/prediction/1) instead of text"},
+    {.name = "csv",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(csv),
+     .help = "print CSV, one line an operator, instead of text"},
+    {.name = "timeline",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(timeline),
+     .metavar = "FILE",
+     .help = "write the predicted run as a Chrome trace for the Perfetto UI; "
+             "compressed where FILE ends in .gz"},
+    {.name = "chart",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(chart),
+     .metavar = "FILE.svg|png",
+     .help = "draw the result with gnuplot"},
+    {.name = "threads",
+     .type = MSIM_OPTION_COUNT,
+     FIELD(threads),
+     .metavar = "N",
+     .min = 1,
+     .max = THREADS_MAX,
+     .help = "threads to use; the result does not depend on it",
+     .dflt = "2"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim --platform a100 trace.json.gz",
+    "mystique-sim --platform h100 --chart run.svg --json run/ > run.json",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "predict",
+    .operands = "TRACE|DIR...",
+    .summary = "Predict how long a traced job takes, and where the time goes. "
+               "'predict' may be\nleft out. Files and directories together "
+               "are one job; '-' is standard input.",
+    .options = OPTIONS,
+    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .examples = EXAMPLES,
+    .min_operands = 1,
+};
+
+static bool ends_in(const char *text, const char *tail)
+{
+    size_t n = strlen(text), m = strlen(tail);
+
+    return n > m && strcmp(text + n - m, tail) == 0;
+}
+
+/* What no single option can know. */
+static enum msim_status check_together(const struct msim_predict_options *o,
+                                       struct msim_error *err)
+{
+    if (o->json && o->csv)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got both --json and --csv, want one of them");
+    if (o->chart && !ends_in(o->chart, ".svg") && !ends_in(o->chart, ".png"))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--chart' is '%s', want a file that ends in "
+                         ".svg or .png",
+                         o->chart);
+    if (o->timeline && strcmp(o->timeline, "-") == 0)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--timeline' is '-', want a file");
+    return MSIM_OK;
+}
+
+int msim_predict_options_parse(struct msim_predict_options *o, int argc,
+                               char **argv)
+{
+    struct msim_operands files;
+    struct msim_error err = {0};
+    int rc;
+
+    memset(o, 0, sizeof *o);
+    o->iteration = MSIM_ITERATION_ALL;
+    o->threads = 2;
+    rc = msim_command_start(&COMMAND, argc, argv, o, &files);
+    if (rc >= 0)
+        return rc;
+    o->paths = (const char *const *)files.items;
+    o->n_paths = (uint32_t)files.n;
+    rc = msim_message_exit_code(check_together(o, &err));
+    return rc ? msim_message_error(err.status, &err) : -1;
+}
+
+void msim_predict_options_release(struct msim_predict_options *o)
+{
+    free(o->scales);
+    o->scales = NULL;
+    o->n_scales = o->cap_scales = 0;
+}

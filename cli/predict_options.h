@@ -1,0 +1,41 @@
+/*
+ * cli/predict_options.h - the command line of `predict`.
+ */
+#ifndef MSIM_CLI_PREDICT_OPTIONS_H
+#define MSIM_CLI_PREDICT_OPTIONS_H
+#include "core/scale.h"
+
+#include <stdint.h>
+
+enum msim_costs_option {
+    MSIM_COSTS_AUTO,
+    MSIM_COSTS_MEASURED,
+    MSIM_COSTS_MODEL,
+};
+
+#define MSIM_ITERATION_ALL (-1)
+
+struct msim_predict_options {
+    const char *platform; /* name or file; NULL: from the trace */
+    const char *host; /* name or file; NULL: the trace's own, else generic */
+    int costs;        /* enum msim_costs_option */
+    struct msim_scale *scales; /* heap */
+    uint32_t n_scales, cap_scales;
+    int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
+    bool salvage, strict, json, csv;
+    const char *explain;          /* operator name, NULL: not wanted */
+    const char *timeline, *chart; /* files, NULL: not wanted */
+    uint32_t threads;
+    const char *const *paths; /* points into argv */
+    uint32_t n_paths;
+};
+
+/*
+ * Parse and check a command line. Returns -1 when the prediction is to go on;
+ * else the exit code, as msim_command_start(). Release in both cases.
+ */
+int msim_predict_options_parse(struct msim_predict_options *o, int argc,
+                               char **argv);
+void msim_predict_options_release(struct msim_predict_options *o);
+
+#endif

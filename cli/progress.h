@@ -1,0 +1,31 @@
+/*
+ * cli/progress.h - one line on a terminal while long work runs.
+ *
+ * Nothing is shown in the first second, and nothing at all where standard
+ * error is not a terminal. Updates come from one thread.
+ */
+#ifndef MSIM_CLI_PROGRESS_H
+#define MSIM_CLI_PROGRESS_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct msim_progress {
+    const char *what; /* "reading", "simulating" */
+    struct timespec start, last;
+    bool terminal, shown;
+};
+
+/* `what` must outlive the progress. */
+void msim_progress_start(struct msim_progress *p, const char *what);
+
+/*
+ * `done` of `total` (0: not known) are through, in bytes. `progress` is a
+ * struct msim_progress: this fits msim_load_options.progress.
+ */
+void msim_progress_bytes(void *progress, uint64_t done, uint64_t total);
+
+/* Take the line away again; call it before any other message. */
+void msim_progress_end(struct msim_progress *p);
+
+#endif
