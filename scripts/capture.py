@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""Record what a PyTorch model does: execution trace and Kineto trace, paired.
+
+    capture.py --model resnet50 --batch 32 --out DIR
+    capture.py --model gpt2 --precision bf16 --device cuda --out DIR
+    capture.py --model bert --layers 2 --width 256 --ranks 2 --out DIR
+
+DIR then holds, for each rank N,
+
+    et/rank-N.json.gz      the execution trace (shapes, no times)
+    kineto/rank-N.json.gz  the same steps by the profiler (times)
+    meta.json              options, versions, device, peak memory, step times
+
+Order of work, each in the same process: peak memory on the CPU (a pass of its
+own, because recording every allocation slows the host down), `--warmup` steps,
+`--timed` steps without the profiler, then one warm-up step and `--steps`
+recorded ones. A step copies its batch to the device, runs forward (and, unless
+--inference, backward and the optimizer), and on a GPU waits for it, so that a
+step's time is all of its work. Both traces are of the same steps: operators
+carry the same record function ids. The execution-trace observer slows the host
+down, which is why meta.json has step times with and without the recording.
+
+The profiler writes the host's name and the path of the file into a Kineto
+trace. Both are replaced; nothing else is changed. Stacks are not recorded.
+
+Needs PyTorch 2.3 or later and nothing else.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+import tempfile
+import time
+
+try:
+    import torch
+    from torch.profiler import (ExecutionTraceObserver, ProfilerActivity,
+                                profile, schedule)
+    import capture_models
+except ImportError as error:
+    sys.exit(f"capture.py: cannot import '{error.name}', "
+             "want PyTorch (pip install torch)")
+
+SIZES = {"batch": "samples in a step, on each rank",
+         "seq": "tokens in a sample", "image": "pixels on an image's side",
+         "layers": "depth", "width": "channels or features",
+         "vocab": "tokens known", "classes": "classes told apart",
+         "tables": "embedding tables", "rows": "rows of each table"}
+
+
+def parse_args(argv):
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n", 1)[0],
+        epilog="full-size defaults: " + "; ".join(
+            f"{name} " + " ".join(f"{k}={v}" for k, v in options.items())
+            for name, (_, options) in capture_models.MODELS.items()))
+    parser.add_argument("--model", required=True,
+                        choices=sorted(capture_models.MODELS))
+    parser.add_argument("--out", required=True, metavar="DIR")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--precision", default="fp32",
+                        choices=("fp32", "tf32", "fp16", "bf16"),
+                        help="fp16 and bf16 by autocast [default: fp32]")
+    parser.add_argument("--inference", action="store_true",
+                        help="forward only, in eval mode")
+    parser.add_argument("--ranks", type=int, default=1, metavar="N",
+                        help="data-parallel processes, by gloo on the CPU and "
+                        "nccl on GPUs [default: 1]")
+    parser.add_argument("--steps", type=int, default=3, metavar="N",
+                        help="steps recorded [default: 3]")
+    parser.add_argument("--timed", type=int, default=10, metavar="N",
+                        help="steps timed without the profiler [default: 10]")
+    parser.add_argument("--warmup", type=int, default=3, metavar="N",
+                        help="steps before anything is timed [default: 3]")
+    parser.add_argument("--seed", type=int, default=0)
+    for name, text in SIZES.items():
+        parser.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    args = parser.parse_args(argv)
+    try:
+        given = {name: getattr(args, name) for name in SIZES}
+        args.sizes = capture_models.resolve(args.model, given)
+        check_device(args)
+    except ValueError as error:
+        parser.error(str(error))
+    return args
+
+
+def check_device(args):
+    if min(args.ranks, args.steps, args.timed) < 1 or args.warmup < 0:
+        raise ValueError("want --ranks, --steps and --timed of 1 or more, "
+                         "and --warmup of 0 or more")
+    if args.ranks > 1 and args.inference:
+        raise ValueError("data-parallel inference communicates nothing: "
+                         "leave out '--ranks' or '--inference'")
+    if args.device == "cpu":
+        if args.precision == "tf32":
+            raise ValueError("tf32 is a GPU's: want '--device cuda'")
+        return
+    found = torch.cuda.device_count()
+    if found < args.ranks:
+        raise ValueError(f"found {found} CUDA devices, want {args.ranks}")
+
+
+class Job:
+    """A model ready to take steps on one device."""
+
+    def __init__(self, args, rank):
+        torch.manual_seed(args.seed + rank)
+        self.device = torch.device(args.device, rank) \
+            if args.device == "cuda" else torch.device("cpu")
+        self.inference = args.inference
+        work = capture_models.make(args.model, args.sizes)
+        self.batch = [t.pin_memory() for t in work.batch] \
+            if args.device == "cuda" else work.batch
+        self.loss = work.loss
+        self.module = work.module.to(self.device)
+        self.module.train(not args.inference)
+        if args.ranks > 1:
+            ids = [rank] if args.device == "cuda" else None
+            self.module = torch.nn.parallel.DistributedDataParallel(
+                self.module, device_ids=ids)
+        self.optimizer = None if args.inference \
+            else work.optimizer(self.module.parameters())
+        half = {"fp16": torch.float16, "bf16": torch.bfloat16}
+        self.dtype = half.get(args.precision)
+        # Gradients of fp16 underflow unless the loss is scaled.
+        self.scaler = torch.amp.GradScaler(
+            args.device, enabled=args.precision == "fp16")
+        tf32 = args.precision == "tf32"
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        torch.backends.cudnn.allow_tf32 = tf32
+
+    def forward(self, *inputs):
+        with torch.autocast(self.device.type, self.dtype,
+                            enabled=self.dtype is not None):
+            return self.module(*inputs)
+
+    def step(self):
+        *inputs, target = [t.to(self.device, non_blocking=True)
+                           for t in self.batch]
+        if self.inference:
+            with torch.inference_mode():
+                self.forward(*inputs)
+            return
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(self.forward(*inputs).float(), target)
+        self.scaler.scale(loss).backward()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+    def timed_step(self):
+        """One step to its end, in milliseconds."""
+        start = time.perf_counter()
+        self.step()
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return (time.perf_counter() - start) * 1e3
+
+
+def cpu_peak_memory(args, rank):
+    """Most bytes that tensors held at once, from nothing to the second step.
+
+    From the profiler's allocation events: what PyTorch's CPU allocator gave
+    out, without what libraries take behind its back.
+    """
+    with profile(activities=[ProfilerActivity.CPU],
+                 profile_memory=True) as prof:
+        job = Job(args, rank)
+        for _ in range(2): # optimizer state appears in the first
+            job.step()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "memory.json")
+        prof.export_chrome_trace(path)
+        with open(path) as file:
+            events = json.load(file)["traceEvents"]
+    return max(event["args"]["Total Allocated"] for event in events
+               if event["name"] == "[memory]")
+
+
+def scrub(source, target, name):
+    """Copy a trace into a .gz without this machine's name and paths.
+
+    Works line by line, so that the bytes of everything else stay as the
+    profiler wrote them (numbers are not read and printed again).
+    """
+    host = re.compile(r'("host_name":\s*)"(?:[^"\\]|\\.)*"')
+    path = re.compile(r'("traceName":\s*)"(?:[^"\\]|\\.)*"')
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    # No time and no name in the .gz header: the same trace, the same bytes.
+    with open(source) as plain, open(target, "wb") as raw, \
+            gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
+        for line in plain:
+            line = host.sub(r'\1""', line)
+            line = path.sub(rf'\1"{name}"', line)
+            packed.write(line.encode())
+
+
+def record(args, job, rank):
+    """Write both traces of `--steps` steps; the steps' times in ms."""
+    name = f"rank-{rank}.json"
+    activities, config = [ProfilerActivity.CPU], None
+    if args.device == "cuda":
+        activities.append(ProfilerActivity.CUDA)
+        # Stream and event waits, which order the work of several streams.
+        config = torch._C._profiler._ExperimentalConfig(
+            enable_cuda_sync_events=True)
+    times = []
+    with tempfile.TemporaryDirectory() as folder:
+        et, kineto = (os.path.join(folder, kind + ".json")
+                      for kind in ("et", "kineto"))
+        observer = ExecutionTraceObserver()
+        observer.register_callback(et)
+        with profile(activities=activities, record_shapes=True,
+                     schedule=schedule(wait=0, warmup=1, active=args.steps,
+                                       repeat=1),
+                     on_trace_ready=lambda p: p.export_chrome_trace(kineto),
+                     experimental_config=config,
+                     execution_trace_observer=observer) as prof:
+            for _ in range(1 + args.steps):
+                times.append(job.timed_step())
+                prof.step()
+        observer.unregister_callback() # ends the file, if still open
+        scrub(et, os.path.join(args.out, "et", name + ".gz"), name)
+        scrub(kineto, os.path.join(args.out, "kineto", name + ".gz"), name)
+    return times[1:]
+
+
+def peak_memory(args, job, cpu_bytes):
+    if args.device == "cpu":
+        return {"bytes": cpu_bytes, "source": "profiler's allocation events"}
+    return {"bytes": torch.cuda.max_memory_allocated(job.device),
+            "reserved_bytes": torch.cuda.max_memory_reserved(job.device),
+            "source": "torch.cuda.max_memory_allocated"}
+
+
+def run_rank(rank, args, store):
+    if args.ranks > 1:
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) // args.ranks))
+    if args.device == "cuda":
+        torch.cuda.set_device(rank)
+    if args.ranks > 1:
+        backend = "nccl" if args.device == "cuda" else "gloo"
+        torch.distributed.init_process_group(
+            backend, init_method=f"file://{store}", rank=rank,
+            world_size=args.ranks)
+    cpu_bytes = cpu_peak_memory(args, rank) if args.device == "cpu" else None
+    job = Job(args, rank)
+    for _ in range(args.warmup):
+        job.timed_step()
+    bare = [job.timed_step() for _ in range(args.timed)]
+    memory = peak_memory(args, job, cpu_bytes) # before the profiler's share
+    recorded = record(args, job, rank)
+    result = {"rank": rank, "peak_memory": memory,
+              "step_ms": [round(t, 3) for t in bare],
+              "step_ms_recorded": [round(t, 3) for t in recorded]}
+    with open(f"{store}.{rank}", "w") as file:
+        json.dump(result, file)
+    if args.ranks > 1:
+        torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
+
+
+def processor():
+    """The CPU's model: what the times were measured on."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def describe(args, ranks):
+    cuda = args.device == "cuda"
+    options = {"precision": args.precision, "inference": args.inference,
+               "ranks": args.ranks, "steps": args.steps,
+               "timed": args.timed, "warmup": args.warmup, "seed": args.seed, **args.sizes}
+    return {
+        "schema": "mystique-sim/capture/1",
+        "model": args.model,
+        "options": options,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "cuda": torch.version.cuda if cuda else None,
+        "backend": (("nccl" if cuda else "gloo") if args.ranks > 1 else None),
+        "device": torch.cuda.get_device_name() if cuda else "cpu",
+        "processor": processor(),
+        "processor_threads": max(1, (os.cpu_count() or 1) // args.ranks),
+        "step_ms_median": round(statistics.median(
+            t for rank in ranks for t in rank["step_ms"]), 3),
+        "ranks": ranks,
+    }
+
+
+def main(argv):
+    args = parse_args(argv)
+    try:
+        os.makedirs(args.out, exist_ok=True)
+        # gloo looks its own host name up unless told which interface to use.
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        with tempfile.TemporaryDirectory() as folder:
+            store = os.path.join(folder, "store")
+            if args.ranks > 1:
+                torch.multiprocessing.spawn(run_rank, (args, store),
+                                            args.ranks)
+            else:
+                run_rank(0, args, store)
+            ranks = []
+            for rank in range(args.ranks):
+                with open(f"{store}.{rank}") as file:
+                    ranks.append(json.load(file))
+        with open(os.path.join(args.out, "meta.json"), "w") as file:
+            json.dump(describe(args, ranks), file, indent=2)
+            file.write("\n")
+    except OSError as error:
+        sys.exit(f"capture.py: {error.filename}: {error.strerror}")
+    print(f"{args.out}: {args.ranks} rank(s), {args.steps} step(s)")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
