@@ -1,0 +1,307 @@
+/* Graph construction: the parts that every kind of rank shares. */
+#include "core/graph_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of a task that the finished graph keeps, and two that it drops. */
+static enum msim_status grow_tasks(struct msim_graph_builder *b)
+{
+    struct msim_graph *g = b->g;
+    struct {
+        void **data;
+        size_t elem;
+    } columns[] = {
+        {(void **)&g->kind, sizeof *g->kind},
+        {(void **)&g->lane, sizeof *g->lane},
+        {(void **)&g->window, sizeof *g->window},
+        {(void **)&g->traced, sizeof *g->traced},
+        {(void **)&g->refs, sizeof *g->refs},
+        {(void **)&b->tstart, sizeof *b->tstart},
+        {(void **)&b->tend, sizeof *b->tend},
+    };
+    uint32_t capacity = b->cap_tasks;
+
+    if (g->n_tasks < b->cap_tasks)
+        return MSIM_OK;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        capacity = b->cap_tasks;
+        MSIM_TRY(
+            msim_grow(columns[i].data, &capacity, g->n_tasks, columns[i].elem));
+    }
+    b->cap_tasks = capacity;
+    return MSIM_OK;
+}
+
+enum msim_status msim_builder_task(struct msim_graph_builder *b,
+                                   enum msim_task_kind kind, uint32_t lane,
+                                   struct msim_task_ref ref, msim_ps start,
+                                   msim_ps dur, uint32_t *id)
+{
+    struct msim_graph *g = b->g;
+
+    MSIM_TRY(grow_tasks(b));
+    *id = g->n_tasks++;
+    g->kind[*id] = (uint8_t)kind;
+    g->lane[*id] = lane;
+    g->window[*id] = MSIM_NONE;
+    g->traced[*id] = dur;
+    g->refs[*id] = ref;
+    b->tstart[*id] = start;
+    b->tend[*id] = start == MSIM_TIME_NONE ? start : start + dur;
+    return MSIM_OK;
+}
+
+enum msim_status msim_builder_edge(struct msim_graph_builder *b,
+                                   enum msim_edge_kind kind, uint32_t from,
+                                   uint32_t to, msim_ps lag)
+{
+    msim_ps ns = lag / 1000;
+
+    MSIM_TRY(msim_grow((void **)&b->edges, &b->cap_edges, b->n_edges,
+                       sizeof *b->edges));
+    /* A lag is a latency; two seconds of it would be a wait. */
+    if (ns > INT32_MAX)
+        ns = INT32_MAX;
+    if (ns < INT32_MIN)
+        ns = INT32_MIN;
+    b->edges[b->n_edges++] = (struct msim_pending_edge){
+        .from = from, .edge = {to, (int32_t)ns}, .kind = (uint8_t)kind};
+    return MSIM_OK;
+}
+
+enum msim_status msim_builder_lane(struct msim_graph_builder *b, uint32_t rank,
+                                   uint32_t index, bool device, uint32_t *id)
+{
+    struct msim_graph *g = b->g;
+
+    MSIM_TRY(msim_grow((void **)&g->lanes, &g->cap_lanes, g->n_lanes,
+                       sizeof *g->lanes));
+    *id = g->n_lanes++;
+    g->lanes[*id] = (struct msim_lane){rank, index, device};
+    return MSIM_OK;
+}
+
+enum msim_status msim_builder_release(struct msim_graph_builder *b,
+                                      uint32_t task, msim_ps at, bool external)
+{
+    struct msim_graph *g = b->g;
+
+    MSIM_TRY(msim_grow((void **)&g->releases, &g->cap_releases, g->n_releases,
+                       sizeof *g->releases));
+    g->releases[g->n_releases++] = (struct msim_release){task, at, external};
+    return MSIM_OK;
+}
+
+static enum msim_status find_iteration(struct msim_graph *g, int64_t number,
+                                       uint32_t *index)
+{
+    for (*index = 0; *index < g->n_iterations; ++*index)
+        if (g->iterations[*index] == number)
+            return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&g->iterations, &g->cap_iterations,
+                       g->n_iterations, sizeof *g->iterations));
+    g->iterations[g->n_iterations++] = number;
+    return MSIM_OK;
+}
+
+enum msim_status msim_builder_window(struct msim_graph_builder *b,
+                                     struct msim_window w, int64_t number)
+{
+    struct msim_graph *g = b->g;
+
+    MSIM_TRY(find_iteration(g, number, &w.iteration));
+    MSIM_TRY(msim_grow((void **)&g->windows, &g->cap_windows, g->n_windows,
+                       sizeof *g->windows));
+    g->windows[g->n_windows++] = w;
+    return MSIM_OK;
+}
+
+enum msim_status msim_builder_meet(struct msim_graph_builder *b,
+                                   struct msim_meeting m)
+{
+    MSIM_TRY(msim_grow((void **)&b->meetings, &b->cap_meetings, b->n_meetings,
+                       sizeof *b->meetings));
+    b->meetings[b->n_meetings++] = m;
+    return MSIM_OK;
+}
+
+/* Edges by source, in the order they were added: a counting sort. */
+static enum msim_status finish_edges(struct msim_graph_builder *b)
+{
+    struct msim_graph *g = b->g;
+    uint32_t *at;
+
+    g->n_edges = b->n_edges;
+    g->edge_begin = calloc((size_t)g->n_tasks + 2, sizeof *g->edge_begin);
+    g->n_preds = calloc((size_t)g->n_tasks + 1, sizeof *g->n_preds);
+    g->edges = malloc(((size_t)g->n_edges + 1) * sizeof *g->edges);
+    g->edge_kind = malloc((size_t)g->n_edges + 1);
+    if (!g->edge_begin || !g->n_preds || !g->edges || !g->edge_kind)
+        return MSIM_ENOMEM;
+    /* Shifted by one, so that filling leaves edge_begin[t] right. */
+    at = g->edge_begin + 1;
+    for (uint32_t i = 0; i < b->n_edges; i++)
+        at[b->edges[i].from + 1]++;
+    for (uint32_t t = 1; t <= g->n_tasks; t++)
+        at[t] += at[t - 1];
+    for (uint32_t i = 0; i < b->n_edges; i++) {
+        uint32_t k = at[b->edges[i].from]++;
+
+        g->edges[k] = b->edges[i].edge;
+        g->edge_kind[k] = b->edges[i].kind;
+        g->n_preds[b->edges[i].edge.to]++;
+    }
+    return MSIM_OK;
+}
+
+static void release_rank(struct msim_rank_tasks *r)
+{
+    free(r->of_call);
+    free(r->of_gpu);
+    free(r->of_gpu_begin);
+    free(r->thread_first);
+    free(r->thread_end);
+}
+
+static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
+                                  const struct msim_trace *t)
+{
+    memset(r, 0, sizeof *r);
+    r->rank = rank;
+    r->trace = t;
+    r->of_call = malloc(((size_t)t->n_calls + 1) * sizeof *r->of_call);
+    r->of_gpu = malloc(((size_t)t->n_gpu + 1) * sizeof *r->of_gpu);
+    r->of_gpu_begin = malloc(((size_t)t->n_gpu + 1) * sizeof *r->of_gpu_begin);
+    r->thread_first = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
+    r->thread_end = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
+    if (!r->of_call || !r->of_gpu || !r->of_gpu_begin || !r->thread_first ||
+        !r->thread_end)
+        return MSIM_ENOMEM;
+    memset(r->of_call, 0xff, (size_t)t->n_calls * sizeof *r->of_call);
+    return MSIM_OK;
+}
+
+static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
+{
+    struct msim_rank_tasks r;
+    enum msim_status st = init_rank(&r, rank, b->job->ranks[rank]);
+
+    if (st == MSIM_OK)
+        st = msim_graph_host(b, &r);
+    if (st == MSIM_OK)
+        st = msim_graph_device(b, &r);
+    if (st == MSIM_OK)
+        st = msim_graph_sync(b, &r);
+    release_rank(&r);
+    return st;
+}
+
+/* Iterations by number, windows by iteration and rank. */
+static int compare_windows(const void *a, const void *b)
+{
+    const struct msim_window *x = a, *y = b;
+
+    if (x->iteration != y->iteration)
+        return x->iteration < y->iteration ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/*
+ * Sorting moves windows, so tasks are told their window's new place. A window
+ * is known by (iteration, rank).
+ */
+static enum msim_status sort_windows(struct msim_graph *g)
+{
+    struct msim_window *old;
+    uint32_t *place;
+
+    if (!g->n_windows)
+        return MSIM_OK;
+    old = malloc(g->n_windows * sizeof *old);
+    place = malloc(g->n_windows * sizeof *place);
+    if (!old || !place) {
+        free(old);
+        free(place);
+        return MSIM_ENOMEM;
+    }
+    memcpy(old, g->windows, g->n_windows * sizeof *old);
+    qsort(g->windows, g->n_windows, sizeof *g->windows, compare_windows);
+    for (uint32_t i = 0; i < g->n_windows; i++) {
+        const struct msim_window *w =
+            bsearch(&old[i], g->windows, g->n_windows, sizeof *g->windows,
+                    compare_windows);
+
+        place[i] = w ? (uint32_t)(w - g->windows) : MSIM_NONE;
+    }
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->window[t] != MSIM_NONE)
+            g->window[t] = place[g->window[t]];
+    free(old);
+    free(place);
+    return MSIM_OK;
+}
+
+static enum msim_status build(struct msim_graph_builder *b)
+{
+    for (uint32_t rank = 0; rank < b->job->n_ranks; rank++) {
+        const struct msim_plan *plan =
+            b->opt->plans ? b->opt->plans[rank] : NULL;
+
+        if (plan)
+            MSIM_TRY(msim_graph_plan(b, rank, plan));
+        else
+            MSIM_TRY(build_timed(b, rank));
+    }
+    MSIM_TRY(msim_graph_comm(b));
+    MSIM_TRY(sort_windows(b->g));
+    return finish_edges(b);
+}
+
+enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
+                                  const struct msim_graph_options *opt,
+                                  struct msim_error *err)
+{
+    struct msim_graph_builder b = {.job = job, .opt = opt, .err = err};
+    enum msim_status st;
+
+    *out = NULL;
+    b.g = calloc(1, sizeof *b.g);
+    if (!b.g)
+        return msim_fail(err, MSIM_ENOMEM, NULL, MSIM_OFFSET_NONE,
+                         "no memory for a graph");
+    b.g->job = job;
+    st = build(&b);
+    free(b.tstart);
+    free(b.tend);
+    free(b.edges);
+    free(b.meetings);
+    if (st != MSIM_OK) {
+        msim_graph_free(b.g);
+        return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,
+                         "cannot build the dependency graph: %s",
+                         msim_status_text(st));
+    }
+    *out = b.g;
+    return MSIM_OK;
+}
+
+void msim_graph_free(struct msim_graph *g)
+{
+    if (!g)
+        return;
+    free(g->kind);
+    free(g->lane);
+    free(g->window);
+    free(g->n_preds);
+    free(g->edge_begin);
+    free(g->edges);
+    free(g->edge_kind);
+    free(g->traced);
+    free(g->refs);
+    free(g->releases);
+    free(g->lanes);
+    free(g->windows);
+    free(g->iterations);
+    free(g);
+}

@@ -1,0 +1,141 @@
+/*
+ * core/graph.h - the dependency graph of a job: tasks and edges, no waiting.
+ *
+ * A task is a piece of work on a lane: a stretch of a CPU thread, a runtime
+ * call, a kernel, a copy, a collective's transfer. It starts when every
+ * predecessor has ended and the edge's lag has passed:
+ *
+ *     start(v) = max over edges u->v of end(u) + lag(u->v), and release(v)
+ *     end(v)   = start(v) + duration(v)
+ *
+ * Lanes need no lock: the order of a thread and of a stream is edges. A wait
+ * (stream, event or device synchronisation, a collective waiting for peers)
+ * is never a duration; it is the gap that the maximum leaves. Example: a
+ * thread launches k1 at 10 us and then synchronises; k1 starts at 15 (launch
+ * latency 5) and takes 100: the synchronising call, whose own work is 2 us,
+ * ends at 15 + 100 + 2 = 117 whatever the trace had measured.
+ *
+ * The graph is built once and never edited. Durations live outside it (one
+ * array a scenario), so thousands of scenarios share one graph.
+ */
+#ifndef MSIM_CORE_GRAPH_H
+#define MSIM_CORE_GRAPH_H
+#include "core/job.h"
+
+enum msim_task_kind {
+    MSIM_TASK_HOST, /* CPU work inside an operator */
+    MSIM_TASK_GAP,  /* CPU time between operators: nothing recorded */
+    MSIM_TASK_CALL, /* a runtime call without its waiting */
+    MSIM_TASK_KERNEL,
+    MSIM_TASK_COPY, /* copies and memsets */
+    MSIM_TASK_COMM, /* transfer of a collective */
+    MSIM_TASK_JOIN, /* no work: arrival at a collective, or all have arrived */
+};
+
+/* Where an edge comes from: what a report has to answer for. */
+enum msim_edge_kind {
+    MSIM_EDGE_PROGRAM,    /* order of a CPU thread */
+    MSIM_EDGE_STREAM,     /* order of a stream */
+    MSIM_EDGE_LAUNCH,     /* correlation id: call to GPU activity */
+    MSIM_EDGE_SYNC,       /* GPU to CPU: a synchronising call */
+    MSIM_EDGE_EVENT,      /* stream to stream: an event wait */
+    MSIM_EDGE_HANDOVER,   /* thread to thread, inferred from times */
+    MSIM_EDGE_COLLECTIVE, /* arrival, join, transfer */
+    MSIM_EDGE_KINDS
+};
+
+struct msim_edge {
+    uint32_t to;
+    int32_t lag_ns;
+};
+
+/* What a task stands for. */
+struct msim_task_ref {
+    uint32_t index;  /* KERNEL, COPY, COMM: gpu event, or NONE where the trace
+                        has none; CALL: call; HOST: first op begun in it */
+    uint32_t op;     /* op that it belongs to, or NONE */
+    uint32_t op_end; /* HOST: ops begun in it are [index, op_end) */
+    uint16_t rank;   /* index into job->ranks */
+    uint16_t work;   /* without GPU events: which of the op's works */
+};
+
+/* A task that may not start before an instant of the trace's own clock. */
+struct msim_release {
+    uint32_t task;
+    msim_ps at;
+    bool external; /* arrival of a peer whose trace is absent */
+};
+
+struct msim_lane {
+    uint32_t rank;  /* index into job->ranks */
+    uint32_t index; /* of its threads or streams */
+    bool device;
+};
+
+/* Where an iteration begins and ends on one rank. */
+struct msim_window {
+    uint32_t first, last; /* tasks: start of first to end of last; NONE: the
+                             rank's first start to its last end */
+    uint32_t rank;
+    uint32_t iteration; /* index into graph->iterations */
+    msim_ps measured;   /* duration, or MSIM_TIME_NONE */
+};
+
+struct msim_graph {
+    const struct msim_job *job;
+    uint32_t n_tasks, n_edges;
+    uint8_t *kind;    /* msim_task_kind */
+    uint32_t *lane;   /* index of lanes, or NONE */
+    uint32_t *window; /* window a GPU task belongs to (by its launch), and
+                         NONE for none or a CPU task */
+    uint32_t *n_preds;
+    uint32_t *edge_begin; /* n_tasks + 1, into edges */
+    struct msim_edge *edges;
+    uint8_t *edge_kind;
+    msim_ps *traced; /* work as traced, without waits; TIME_NONE where
+                        the trace has no time */
+    struct msim_task_ref *refs;
+    struct msim_release *releases;
+    uint32_t n_releases, cap_releases;
+    struct msim_lane *lanes;
+    uint32_t n_lanes, cap_lanes;
+    struct msim_window *windows; /* by iteration, then rank */
+    uint32_t n_windows, cap_windows;
+    int64_t *iterations; /* step numbers, -1: the whole trace */
+    uint32_t n_iterations, cap_iterations;
+    msim_ps unexplained; /* traced delays copied into lags, none the wiser */
+};
+
+/* What a rank without GPU events is taken to launch. */
+enum msim_plan_kind {
+    MSIM_PLAN_KERNEL,
+    MSIM_PLAN_COPY,      /* host to device, or on the device */
+    MSIM_PLAN_COPY_BACK, /* device to host: the host waits for it */
+    MSIM_PLAN_COMM,
+};
+
+struct msim_plan {
+    uint32_t *first; /* n_ops + 1, into kinds: the works of each op */
+    uint8_t *kinds;  /* msim_plan_kind */
+};
+
+struct msim_graph_options {
+    /* Per rank; NULL entries for ranks whose GPU events are in the trace (or
+     * whose host alone is simulated). Ignores the host times of planned ranks:
+     * there the host is modelled. */
+    const struct msim_plan *const *plans;
+    bool traced_peers; /* absent peers arrive when they did in the trace;
+                          else together with this rank */
+};
+
+/*
+ * Build the graph of a job. On success `*out` is owned by the caller, refers
+ * to `job`, and is released with msim_graph_free(); on failure it is NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
+                                  const struct msim_graph_options *opt,
+                                  struct msim_error *err);
+void msim_graph_free(struct msim_graph *g); /* accepts NULL */
+
+#endif

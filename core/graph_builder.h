@@ -1,0 +1,95 @@
+/*
+ * core/graph_builder.h - what the graph_*.c files share while a graph grows.
+ *
+ * Private to them. Tasks carry their traced start and end here, because
+ * dependencies that no trace records are inferred from times; the finished
+ * graph keeps only work.
+ */
+#ifndef MSIM_CORE_GRAPH_BUILDER_H
+#define MSIM_CORE_GRAPH_BUILDER_H
+#include "core/graph.h"
+
+struct msim_pending_edge {
+    uint32_t from;
+    struct msim_edge edge;
+    uint8_t kind;
+};
+
+/* A rank's part in one collective. */
+struct msim_meeting {
+    uint64_t group;   /* equal for the ranks that meet */
+    uint32_t ordinal; /* nth of that group on its rank */
+    uint32_t rank, comm;
+    uint32_t arrive, transfer; /* tasks */
+};
+
+struct msim_graph_builder {
+    struct msim_graph *g;
+    struct msim_job *job;
+    const struct msim_graph_options *opt;
+    struct msim_error *err;
+    uint32_t cap_tasks;
+    msim_ps *tstart, *tend; /* one a task; TIME_NONE in planned ranks */
+    struct msim_pending_edge *edges;
+    uint32_t n_edges, cap_edges;
+    struct msim_meeting *meetings;
+    uint32_t n_meetings, cap_meetings;
+};
+
+/* The rank under construction: lookups from trace items to tasks. */
+struct msim_rank_tasks {
+    uint32_t rank;
+    const struct msim_trace *trace;
+    uint32_t *of_call; /* task of each call */
+    uint32_t *of_gpu;  /* task of each GPU event (a collective's transfer) */
+    uint32_t *of_gpu_begin; /* the one that waits for launch and stream */
+    uint32_t *thread_first, *thread_end; /* task range of each thread */
+};
+
+/* Tasks, lanes, edges: on failure the builder stays whole. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_task(struct msim_graph_builder *b,
+                                   enum msim_task_kind kind, uint32_t lane,
+                                   struct msim_task_ref ref, msim_ps start,
+                                   msim_ps dur, uint32_t *id);
+MSIM_MUST_CHECK
+enum msim_status msim_builder_edge(struct msim_graph_builder *b,
+                                   enum msim_edge_kind kind, uint32_t from,
+                                   uint32_t to, msim_ps lag);
+MSIM_MUST_CHECK
+enum msim_status msim_builder_lane(struct msim_graph_builder *b, uint32_t rank,
+                                   uint32_t index, bool device, uint32_t *id);
+MSIM_MUST_CHECK
+enum msim_status msim_builder_release(struct msim_graph_builder *b,
+                                      uint32_t task, msim_ps at, bool external);
+MSIM_MUST_CHECK
+enum msim_status msim_builder_window(struct msim_graph_builder *b,
+                                     struct msim_window w, int64_t number);
+MSIM_MUST_CHECK
+enum msim_status msim_builder_meet(struct msim_graph_builder *b,
+                                   struct msim_meeting m);
+
+/* graph_host.c: CPU threads of a rank with times. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_host(struct msim_graph_builder *b,
+                                 struct msim_rank_tasks *r);
+/* graph_device.c: its streams, launches and synchronisation. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_device(struct msim_graph_builder *b,
+                                   struct msim_rank_tasks *r);
+/* graph_sync.c: calls that wait for the GPU. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_sync(struct msim_graph_builder *b,
+                                 struct msim_rank_tasks *r);
+/* graph_plan.c: a rank without GPU events, from a plan of what it launches. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,
+                                 const struct msim_plan *plan);
+/* graph_comm.c: ranks meet in collectives. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_comm(struct msim_graph_builder *b);
+/* The key under which ranks meet, for a collective of `rank`. */
+uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
+                              uint32_t comm);
+
+#endif

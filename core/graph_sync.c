@@ -1,0 +1,200 @@
+/*
+ * Calls that wait for the GPU. What they waited is taken out of their work
+ * and computed again: the call ends when both its own work is done and what
+ * it waits for has ended.
+ *
+ *   device and stream synchronisation   the last activity launched before it,
+ *                                       on every stream or on the one waited
+ *                                       for (cuda_sync events name it)
+ *   event synchronisation, and calls    the last activity that ended while
+ *   that hide one (malloc, free, ...)   the call ran: inferred from times
+ *   blocking copies                     their own copy
+ */
+#include "core/graph_builder.h"
+
+#include <stdlib.h>
+
+#define US ((msim_ps)MSIM_PS_PER_US)
+/* Clocks of CPU and GPU agree to about this. */
+#define JITTER (2 * US)
+/* A call that hides a synchronisation is only suspected above this. */
+#define HIDDEN_MIN (20 * US)
+
+struct sync {
+    struct msim_graph_builder *b;
+    const struct msim_rank_tasks *r;
+    const struct msim_trace *t;
+    uint32_t *of_call; /* msim_sync of each call, or NONE */
+};
+
+static msim_ps gpu_end(const struct msim_gpu *e)
+{
+    return e->start + e->dur;
+}
+
+/* The last activity of a stream that was launched before `at`, or NONE. */
+static uint32_t last_launched(const struct sync *s, uint32_t stream, msim_ps at)
+{
+    uint32_t lo = s->t->streams[stream].gpu_begin, begin = lo;
+    uint32_t hi = s->t->streams[stream].gpu_end;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        uint32_t call = s->t->gpu[mid].call;
+        msim_ps launch =
+            call == MSIM_NONE ? s->t->gpu[mid].start : s->t->calls[call].start;
+
+        if (launch < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > begin ? lo - 1 : MSIM_NONE;
+}
+
+/* Let `call` wait for GPU activity `i`; remember the latest such end. */
+static enum msim_status wait_for(struct sync *s, uint32_t call, uint32_t i,
+                                 msim_ps *latest)
+{
+    if (gpu_end(&s->t->gpu[i]) > *latest)
+        *latest = gpu_end(&s->t->gpu[i]);
+    return msim_builder_edge(s->b, MSIM_EDGE_SYNC, s->r->of_gpu[i],
+                             s->r->of_call[call], 0);
+}
+
+static enum msim_status wait_device(struct sync *s, uint32_t call,
+                                    msim_ps *latest)
+{
+    const struct msim_call *c = &s->t->calls[call];
+
+    for (uint32_t st = 0; st < s->t->n_streams; st++) {
+        uint32_t i = last_launched(s, st, c->start);
+
+        if (i == MSIM_NONE ||
+            gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
+            continue;
+        MSIM_TRY(wait_for(s, call, i, latest));
+    }
+    return MSIM_OK;
+}
+
+/*
+ * The activity that ended last while the call ran: of those launched last on
+ * their stream (`any` false), or of all.
+ */
+static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
+                             bool any)
+{
+    uint32_t best = MSIM_NONE;
+
+    for (uint32_t st = 0; st < s->t->n_streams; st++) {
+        uint32_t i = last_launched(s, st, c->start);
+        uint32_t begin = s->t->streams[st].gpu_begin;
+
+        if (i == MSIM_NONE)
+            continue;
+        while (any && i > begin &&
+               gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
+            i--;
+        if (gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER ||
+            gpu_end(&s->t->gpu[i]) <= c->start)
+            continue;
+        if (best == MSIM_NONE ||
+            gpu_end(&s->t->gpu[i]) > gpu_end(&s->t->gpu[best]))
+            best = i;
+    }
+    return best;
+}
+
+static enum msim_status wait_ended(struct sync *s, uint32_t call, bool any,
+                                   msim_ps *latest)
+{
+    uint32_t i = ended_during(s, &s->t->calls[call], any);
+
+    return i == MSIM_NONE ? MSIM_OK : wait_for(s, call, i, latest);
+}
+
+static enum msim_status wait_stream(struct sync *s, uint32_t call,
+                                    msim_ps *latest)
+{
+    const struct msim_call *c = &s->t->calls[call];
+    uint32_t sync = s->of_call[call], i;
+
+    if (sync == MSIM_NONE || s->t->syncs[sync].wait_stream == MSIM_NONE)
+        return wait_ended(s, call, false, latest);
+    i = last_launched(s, s->t->syncs[sync].wait_stream, c->start);
+    if (i == MSIM_NONE || gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
+        return MSIM_OK;
+    return wait_for(s, call, i, latest);
+}
+
+static enum msim_status wait_copy(struct sync *s, uint32_t call,
+                                  msim_ps *latest)
+{
+    const struct msim_call *c = &s->t->calls[call];
+
+    if (c->gpu == MSIM_NONE ||
+        gpu_end(&s->t->gpu[c->gpu]) > c->start + c->dur + JITTER)
+        return MSIM_OK;
+    return wait_for(s, call, c->gpu, latest);
+}
+
+static enum msim_status link_call(struct sync *s, uint32_t call,
+                                  msim_ps *latest)
+{
+    const struct msim_call *c = &s->t->calls[call];
+
+    switch (c->kind) {
+    case MSIM_CALL_DEVICE_SYNC:
+        return wait_device(s, call, latest);
+    case MSIM_CALL_STREAM_SYNC:
+        return wait_stream(s, call, latest);
+    case MSIM_CALL_EVENT_SYNC:
+        return wait_ended(s, call, true, latest);
+    case MSIM_CALL_MEMCPY:
+    case MSIM_CALL_MEMCPY_SYNC:
+        return wait_copy(s, call, latest);
+    case MSIM_CALL_MALLOC:
+    case MSIM_CALL_FREE:
+    case MSIM_CALL_EVENT_ELAPSED:
+        return c->dur > HIDDEN_MIN ? wait_ended(s, call, true, latest)
+                                   : MSIM_OK;
+    default:
+        return MSIM_OK;
+    }
+}
+
+/* The work of a call that waited is what followed the wait. */
+static void remove_wait(struct sync *s, uint32_t call, msim_ps latest)
+{
+    uint32_t task = s->r->of_call[call];
+    msim_ps tail = s->b->tend[task] - latest;
+
+    if (latest > s->b->tstart[task])
+        s->b->g->traced[task] = tail > 0 ? tail : 0;
+}
+
+enum msim_status msim_graph_sync(struct msim_graph_builder *b,
+                                 struct msim_rank_tasks *r)
+{
+    struct sync s = {.b = b, .r = r, .t = r->trace};
+    enum msim_status st = MSIM_OK;
+
+    s.of_call = malloc(((size_t)s.t->n_calls + 1) * sizeof *s.of_call);
+    if (!s.of_call)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < s.t->n_calls; i++)
+        s.of_call[i] = MSIM_NONE;
+    for (uint32_t i = 0; i < s.t->n_syncs; i++)
+        if (s.t->syncs[i].call != MSIM_NONE)
+            s.of_call[s.t->syncs[i].call] = i;
+    for (uint32_t i = 0; i < s.t->n_calls && st == MSIM_OK; i++) {
+        msim_ps latest = MSIM_TIME_NONE;
+
+        st = link_call(&s, i, &latest);
+        if (st == MSIM_OK && latest != MSIM_TIME_NONE)
+            remove_wait(&s, i, latest);
+    }
+    free(s.of_call);
+    return st;
+}
