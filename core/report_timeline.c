@@ -1,0 +1,111 @@
+/*
+ * core/report_timeline.c - Chrome's trace event format, which the Perfetto UI
+ * opens ("Trace Event Format", Google, 2016: complete events `X` and metadata
+ * events `M`).
+ *
+ * A rank is a process, a lane a thread. Ids count from 1: to Perfetto process
+ * 0 and thread 0 are the kernel's idle task. Thread ids are unique over all
+ * ranks, because viewers disagree on whether a process scopes them.
+ */
+#include "core/json_out.h"
+#include "core/report.h"
+#include "core/write_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int64_t process_of(const struct msim_lane_info *lane)
+{
+    return lane->rank < 0 ? 1 : lane->rank + 1;
+}
+
+static void write_meta(struct msim_json *j, const char *what, int64_t pid,
+                       uint32_t tid, const char *name, int64_t sort)
+{
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "ph", "M");
+    msim_json_text(j, "name", what);
+    msim_json_integer(j, "pid", pid);
+    msim_json_unsigned(j, "tid", tid);
+    msim_json_open(j, "args", '{', false);
+    if (name)
+        msim_json_text(j, "name", name);
+    else
+        msim_json_integer(j, "sort_index", sort);
+    msim_json_close(j);
+    msim_json_close(j);
+}
+
+static void write_lane(struct msim_json *j, const struct msim_timeline *t,
+                       uint32_t i)
+{
+    const struct msim_lane_info *lane = &t->lanes[i];
+    int64_t pid = process_of(lane);
+    char name[32] = "trace";
+
+    if (i == 0 || lane->rank != t->lanes[i - 1].rank) {
+        if (lane->rank >= 0)
+            snprintf(name, sizeof name, "rank %" PRId64, lane->rank);
+        write_meta(j, "process_name", pid, i + 1, name, 0);
+        write_meta(j, "process_sort_index", pid, i + 1, NULL, pid);
+    }
+    write_meta(j, "thread_name", pid, i + 1, lane->name, 0);
+    /* CPU threads above the streams that they feed. */
+    write_meta(j, "thread_sort_index", pid, i + 1, NULL,
+               (lane->device ? INT64_C(100000) : 0) + i);
+}
+
+static void write_span(struct msim_json *j, const struct msim_timeline *t,
+                       const struct msim_span *s)
+{
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "ph", "X");
+    msim_json_text(j, "name", s->name);
+    msim_json_text(j, "cat", s->category);
+    msim_json_integer(j, "pid", process_of(&t->lanes[s->lane]));
+    msim_json_unsigned(j, "tid", s->lane + 1);
+    msim_json_time(j, "ts", s->start);
+    msim_json_time(j, "dur", s->dur);
+    if (s->detail && s->detail[0]) {
+        msim_json_open(j, "args", '{', false);
+        msim_json_text(j, "model", s->detail);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+static enum msim_status write_all(const struct msim_timeline *t,
+                                  struct msim_file *f)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_file_write, f);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "displayTimeUnit", "ms");
+    msim_json_text(&j, "program", "mystique-sim " MSIM_VERSION);
+    msim_json_open(&j, "traceEvents", '[', true);
+    for (uint32_t i = 0; i < t->n_lanes; i++)
+        write_lane(&j, t, i);
+    for (uint32_t i = 0; i < t->n_spans; i++)
+        write_span(&j, t, &t->spans[i]);
+    msim_json_close(&j);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}
+
+enum msim_status msim_report_timeline(const struct msim_timeline *t,
+                                      const char *path, struct msim_error *err)
+{
+    size_t n = strlen(path);
+    bool gzip = n > 3 && strcmp(path + n - 3, ".gz") == 0;
+    struct msim_file *f;
+    enum msim_status status;
+
+    MSIM_TRY(msim_file_open(&f, path, gzip, err));
+    status = write_all(t, f);
+    if (status == MSIM_OK)
+        return msim_file_commit(f, err);
+    msim_file_abandon(f);
+    return msim_fail(err, status, path, MSIM_OFFSET_NONE,
+                     "cannot write the timeline");
+}
