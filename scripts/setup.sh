@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Make sure that what the build needs is there. On Debian and its relatives, as
+# root, the missing packages are installed; otherwise they are named and the
+# exit code is 1. Changes nothing where nothing is missing.
+set -euo pipefail
+
+# what looks for it : the Debian package that brings it
+needs=(
+    "command -v cc:gcc"
+    "header stdio.h:libc6-dev"
+    "command -v cmake:cmake"
+    "command -v make:make"
+    "command -v pkg-config:pkg-config"
+    "pkg-config --exists yajl:libyajl-dev"
+    "pkg-config --exists libcjson:libcjson-dev"
+    "pkg-config --exists gsl:libgsl-dev"
+    "header zlib.h:zlib1g-dev"
+    "command -v gnuplot:gnuplot-nox"
+)
+
+header() {
+    echo "#include <$1>" | cc -E -x c - -o /dev/null
+}
+
+missing_packages() {
+    local need
+    for need in "${needs[@]}"; do
+        ${need%:*} >/dev/null 2>&1 || printf '%s ' "${need##*:}"
+    done
+}
+
+missing=$(missing_packages)
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "setup.sh: missing: ${missing% }" >&2
+    echo "setup.sh: install them (Debian's names), for example:" \
+        "sudo apt-get install ${missing% }" >&2
+    exit 1
+fi
+
+echo "setup.sh: installing ${missing% }"
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+# shellcheck disable=SC2086 # a list of package names
+apt-get -qq install -y --no-install-recommends $missing >/dev/null
+
+missing=$(missing_packages)
+if [ -n "$missing" ]; then
+    echo "setup.sh: still missing: ${missing% }" >&2
+    exit 1
+fi
