@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Library code has no mutable state of its own: nothing in the data sections of
+# the static libraries. Tables of pointers that the loader only relocates
+# (.data.rel.ro) are constant.
+. "$(dirname "$0")/lib.bash"
+
+if [ -z "${BUILD_DIR:-}" ] || ! command -v nm >/dev/null; then
+    echo "no build folder or no nm: skipped"
+    exit 77
+fi
+
+# nm's sysv columns: name|value|class|type|size|line|section
+for library in "$BUILD_DIR"/libmsim_*.a; do
+    while IFS='|' read -r name _ _ _ _ _ section; do
+        complain "$(basename "$library"): '${name%% *}' in $section is" \
+            "mutable, want it const or in a structure of the caller"
+    done < <(nm -f sysv "$library" 2>/dev/null | tr -d '\t' |
+        grep -E '\|(\.(data|bss|tdata|tbss)[^|]*|\*COM\*)$' |
+        grep -vE '\|\.data\.rel\.ro[^|]*$' || true)
+done
+
+finish globals
