@@ -330,14 +330,11 @@ def token_loss(output, target):
     return F.cross_entropy(output.flatten(0, 1).float(), target.flatten())
 
 
-def heads_of(options):
-    return max(1, options["width"] // 64)  # 64 a head in all three papers
+def heads_of(options, size=64): # 64 a head in all three papers
+    return max(1, options["width"] // size)
 
 
 def make_resnet50(o):
-    if o["layers"] not in RESNET_STAGES:
-        raise ValueError(f"resnet50 has no depth {o['layers']}, want one of "
-                         + ", ".join(map(str, RESNET_STAGES)))
     module = ResNet(RESNET_STAGES[o["layers"]], o["width"], o["classes"])
     batch = (torch.randn(o["batch"], 3, o["image"], o["image"]),
              torch.randint(o["classes"], (o["batch"],)))
@@ -370,9 +367,12 @@ def make_gpt2(o):
     return Workload(module, batch, token_loss, adamw)
 
 
+LLAMA_HEAD = 128
+
+
 def make_llama(o):
     shape = (o["batch"], o["seq"])
-    heads = max(1, o["width"] // 128)
+    heads = heads_of(o, LLAMA_HEAD)
     # The feed-forward and key-value sizes keep the 8B model's proportions.
     module = Llama(o["vocab"], o["width"], heads, max(1, heads // 4),
                    o["width"] * 7 // 2, o["layers"])
@@ -425,7 +425,22 @@ def resolve(name, given):
         if value < 1:
             raise ValueError(f"'--{key}' is {value}, want 1 or more")
         options[key] = value
+    check(name, options)
     return options
+
+
+def check(name, options):
+    """Raises ValueError for a shape that the architecture cannot have."""
+    if name == "resnet50" and options["layers"] not in RESNET_STAGES:
+        raise ValueError(f"no ResNet has {options['layers']} layers, want "
+                         "one of " + ", ".join(map(str, RESNET_STAGES)))
+    if name == "vit" and options["image"] < 16:
+        raise ValueError("'--image' is under a patch, want 16 or more")
+    if name in ("vit", "bert", "gpt2", "llama"):
+        size = LLAMA_HEAD if name == "llama" else 64
+        if options["width"] % heads_of(options, size) or options["width"] % 2:
+            raise ValueError(f"'--width' is {options['width']}, want a "
+                             f"multiple of {size} (a head)")
 
 
 def make(name, options):

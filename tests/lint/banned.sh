@@ -14,7 +14,7 @@ declare -A banned=(
     [atol]="strtoll with its checks" [atoll]="strtoll with its checks"
     [atof]="strtod with its checks" [rand]="a generator with a seed"
     [srand]="a generator with a seed" [alloca]="an arena or malloc"
-    [tmpnam]="mkstemp" [mktemp]="mkstemp" [strerror]="strerror_r"
+    [tmpnam]="mkstemp" [mktemp]="mkstemp"
     [asctime]="strftime" [ctime]="strftime" [gmtime]="gmtime_r"
     [localtime]="localtime_r" [setjmp]="a status" [longjmp]="a status"
 )
