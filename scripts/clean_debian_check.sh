@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Do the two commands of the README work on a Debian that has nothing? Makes
+# one with debootstrap in a folder, copies a clone of the committed state into
+# it, and runs both there. Needs root, debootstrap, git and the network; takes
+# some minutes and about 1.5 GB. Not part of the tests.
+#
+#   scripts/clean_debian_check.sh [DIR]   [default: a new folder, removed after]
+#
+# A given DIR is kept, and what is in it used again: its Debian as it was after
+# debootstrap, its clone made anew. SUITE and MIRROR choose another Debian.
+set -euo pipefail
+
+suite=${SUITE:-bookworm}
+mirror=${MIRROR:-http://deb.debian.org/debian}
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+die() {
+    echo "clean_debian_check.sh: $*" >&2
+    exit 1
+}
+
+[ "$(id -u)" -eq 0 ] || die "needs root (chroot)"
+command -v debootstrap >/dev/null || die "no debootstrap: apt-get install it"
+
+if [ $# -gt 0 ]; then
+    mkdir -p "$1"
+    dir=$(cd "$1" && pwd)
+else
+    dir=$(mktemp -d)
+fi
+clean=$dir/$suite
+machine=$dir/machine
+
+undo() {
+    umount "$machine/proc" 2>/dev/null || true
+    rm -rf --one-file-system "$machine"
+    [ $# -gt 0 ] || rm -rf --one-file-system "$dir"
+}
+# The arguments of the script, expanded now: is there a DIR to keep?
+# shellcheck disable=SC2064
+trap "undo ${1:+keep}" EXIT
+
+[ -e "$clean/etc/debian_version" ] ||
+    debootstrap --variant=minbase "$suite" "$clean" "$mirror" >"$dir/log" ||
+    die "debootstrap failed: $dir/log"
+
+cp -a "$clean" "$machine"
+cp -L /etc/resolv.conf "$machine/etc/resolv.conf"
+git clone --quiet "file://$root" "$machine/mystique-sim"
+# The sanitizers read their own memory map there.
+mount -t proc proc "$machine/proc"
+
+inside() {
+    chroot "$machine" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+        LC_ALL=C "$@"
+}
+
+echo "Debian $(inside cat /etc/debian_version), $(inside sh -c \
+    'dpkg -l | grep -c ^ii') packages, commit $(git -C "$root" \
+    rev-parse --short HEAD)"
+for command in demo test; do
+    echo "== ./scripts/$command.sh"
+    start=$(date +%s)
+    inside sh -c "cd /mystique-sim && ./scripts/$command.sh" ||
+        die "./scripts/$command.sh failed"
+    echo "== ./scripts/$command.sh: ok, $(($(date +%s) - start)) s"
+done
