@@ -23,7 +23,7 @@ down, which is why meta.json has step times with and without the recording.
 The profiler writes the host's name and the path of the file into a Kineto
 trace. Both are replaced; nothing else is changed. Stacks are not recorded.
 
-Needs PyTorch 2.3 or later and nothing else.
+Needs PyTorch (its interfaces of 2.4 and later) and nothing else.
 """
 
 import argparse
