@@ -182,15 +182,56 @@ static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
     return MSIM_OK;
 }
 
+/* First instant of the host: where its first iteration begins. */
+static msim_ps host_begin(const struct msim_trace *t)
+{
+    msim_ps begin = t->n_steps ? t->steps[0].start : INT64_MAX;
+
+    for (uint32_t th = 0; th < t->n_threads && !t->n_steps; th++) {
+        const struct msim_thread *x = &t->threads[th];
+
+        if (x->op_begin < x->op_end && t->ops[x->op_begin].start < begin)
+            begin = t->ops[x->op_begin].start;
+        if (x->call_begin < x->call_end &&
+            t->calls[x->call_begin].start < begin)
+            begin = t->calls[x->call_begin].start;
+    }
+    return begin == INT64_MAX ? 0 : begin;
+}
+
+/*
+ * Clocks of different hosts are aligned on the ends of collectives, which are
+ * GPU times. Where those may not be read, ranks begin their first iteration
+ * together instead, at the latest of their own beginnings.
+ */
+static msim_ps rank_base(const struct msim_graph_builder *b, uint32_t rank)
+{
+    msim_ps latest = 0, own = 0;
+
+    if (b->opt->device_times)
+        return 0;
+    for (uint32_t i = 0; i < b->job->n_ranks; i++) {
+        const struct msim_trace *t = b->job->ranks[i];
+        msim_ps begin = t->has_times ? host_begin(t) - t->clock_shift : 0;
+
+        latest = begin > latest ? begin : latest;
+        own = i == rank ? begin + t->clock_shift : own;
+    }
+    return latest - own;
+}
+
 static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
 {
     struct msim_rank_tasks r;
     enum msim_status st = init_rank(&r, rank, b->job->ranks[rank]);
 
+    r.base = rank_base(b, rank);
     if (st == MSIM_OK)
         st = msim_graph_host(b, &r);
     if (st == MSIM_OK)
         st = msim_graph_device(b, &r);
+    if (st == MSIM_OK)
+        st = msim_graph_wait(b, &r);
     if (st == MSIM_OK)
         st = msim_graph_sync(b, &r);
     release_rank(&r);

@@ -124,6 +124,10 @@ struct msim_graph_options {
      * whose host alone is simulated). Ignores the host times of planned ranks:
      * there the host is modelled. */
     const struct msim_plan *const *plans;
+    /* Dependencies may be inferred from, and latencies taken from, when GPU
+     * activities began and ended. Without it no GPU time is read: what is not
+     * recorded follows from the order of launches alone. */
+    bool device_times;
     bool traced_peers; /* absent peers arrive when they did in the trace;
                           else together with this rank */
 };

@@ -44,6 +44,8 @@ struct msim_rank_tasks {
     uint32_t *of_gpu;  /* task of each GPU event (a collective's transfer) */
     uint32_t *of_gpu_begin; /* the one that waits for launch and stream */
     uint32_t *thread_first, *thread_end; /* task range of each thread */
+    uint32_t main_stream;                /* with most kernels, or NONE */
+    msim_ps base; /* added to times of release: see msim_graph_build() */
 };
 
 /* Tasks, lanes, edges: on failure the builder stays whole. */
@@ -77,6 +79,13 @@ enum msim_status msim_graph_host(struct msim_graph_builder *b,
 MSIM_MUST_CHECK
 enum msim_status msim_graph_device(struct msim_graph_builder *b,
                                    struct msim_rank_tasks *r);
+/* graph_wait.c: streams that wait for each other. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_wait(struct msim_graph_builder *b,
+                                 struct msim_rank_tasks *r);
+/* The last activity of a stream that was launched before `at`, or NONE. */
+uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
+                                  msim_ps at);
 /* graph_sync.c: calls that wait for the GPU. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_sync(struct msim_graph_builder *b,

@@ -137,8 +137,8 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
 {
     msim_ps end = b->tend[m->transfer], own;
 
-    if (end == MSIM_TIME_NONE || group_size(b, m) == 1 ||
-        point_to_point(comm_of(b, m)->collective))
+    if (end == MSIM_TIME_NONE || !b->opt->device_times ||
+        group_size(b, m) == 1 || point_to_point(comm_of(b, m)->collective))
         return MSIM_OK;
     own = shortest(b, m);
     if (own > b->g->traced[m->transfer])
@@ -187,7 +187,8 @@ static enum msim_status join(struct msim_graph_builder *b,
         MSIM_TRY(
             msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, id, m[i].transfer, 0));
     }
-    own_work(b, m, n);
+    if (b->opt->device_times)
+        own_work(b, m, n);
     return MSIM_OK;
 }
 

@@ -9,7 +9,8 @@
  *
  * Whichever explains the start keeps its traced latency as the edge's lag;
  * the others get the trace's typical latency, so that they hold when they
- * come to bind.
+ * come to bind. Where no GPU time may be read, lags are 0 and the scenario
+ * says what a launch takes.
  */
 #include "core/graph_builder.h"
 
@@ -35,7 +36,6 @@ struct device {
     struct msim_rank_tasks *r;
     const struct msim_trace *t;
     uint32_t *by_end;     /* GPU events sorted by end */
-    uint32_t main_stream; /* with most kernels, or NONE */
     msim_ps latency, gap; /* typical: launch to start; end to next start */
 };
 
@@ -137,7 +137,7 @@ static void find_main_stream(struct device *d)
 {
     uint32_t most = 0;
 
-    d->main_stream = MSIM_NONE;
+    d->r->main_stream = MSIM_NONE;
     for (uint32_t s = 0; s < d->t->n_streams; s++) {
         const struct msim_stream *st = &d->t->streams[s];
         uint32_t kernels = 0;
@@ -146,7 +146,7 @@ static void find_main_stream(struct device *d)
             kernels += d->t->gpu[i].kind == MSIM_GPU_KERNEL;
         if (kernels > most) {
             most = kernels;
-            d->main_stream = s;
+            d->r->main_stream = s;
         }
     }
 }
@@ -221,7 +221,6 @@ static void explain(const struct device *d, uint32_t i, struct cause *c)
 
     c->launch_lag = least(lag_l, d->latency);
     c->stream_lag = least(lag_s, d->gap);
-    c->event = MSIM_NONE;
     if (slack(d, c) > UNEXPLAINED_MIN)
         c->event = ended_before(d, i);
     if (c->event != MSIM_NONE) {
@@ -325,43 +324,6 @@ static uint32_t before_call(const struct device *d, const struct msim_gpu *e)
     return task - 1; /* every thread begins with an anchor */
 }
 
-/*
- * A collective on its own stream reads what the compute stream wrote before
- * it was launched (PyTorch's process groups wait for the current stream), also
- * where the trace does not show it because that was over long before.
- */
-static enum msim_status link_comm_input(struct device *d, uint32_t i)
-{
-    const struct msim_trace *t = d->t;
-    const struct msim_gpu *e = &t->gpu[i];
-    const struct msim_stream *st;
-    uint32_t lo, hi;
-    msim_ps launch;
-
-    if (d->main_stream == MSIM_NONE || d->main_stream == e->stream ||
-        e->call == MSIM_NONE)
-        return MSIM_OK;
-    launch = t->calls[e->call].start;
-    st = &t->streams[d->main_stream];
-    lo = st->gpu_begin;
-    hi = st->gpu_end;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        uint32_t call = t->gpu[mid].call;
-
-        if (call == MSIM_NONE || t->calls[call].start < launch)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo == st->gpu_begin || !earlier(t, lo - 1, i) ||
-        gpu_end(&t->gpu[lo - 1]) > e->start + US)
-        return MSIM_OK;
-    return msim_builder_edge(d->b, MSIM_EDGE_EVENT, d->r->of_gpu[lo - 1],
-                             d->r->of_gpu_begin[i],
-                             least(0, e->start - gpu_end(&t->gpu[lo - 1])));
-}
-
 static enum msim_status link_launch(struct device *d, uint32_t i,
                                     const struct cause *c)
 {
@@ -372,7 +334,7 @@ static enum msim_status link_launch(struct device *d, uint32_t i,
         return msim_builder_edge(d->b, MSIM_EDGE_LAUNCH, from, task,
                                  c->launch_lag);
     /* Launched before the window: it comes when it came. */
-    return msim_builder_release(d->b, task, e->start, false);
+    return msim_builder_release(d->b, task, e->start + d->r->base, false);
 }
 
 static enum msim_status link(struct device *d, uint32_t i)
@@ -387,15 +349,17 @@ static enum msim_status link(struct device *d, uint32_t i)
                                     : t->calls[e->call].start,
                       .before = first ? MSIM_TIME_NONE : gpu_end(e - 1)};
 
-    explain(d, i, &c);
+    c.event = MSIM_NONE;
+    if (d->b->opt->device_times)
+        explain(d, i, &c);
     MSIM_TRY(link_launch(d, i, &c));
     if (!first)
         MSIM_TRY(msim_builder_edge(d->b, MSIM_EDGE_STREAM, d->r->of_gpu[i - 1],
                                    task, c.stream_lag));
-    if (c.event != MSIM_NONE)
-        return msim_builder_edge(d->b, MSIM_EDGE_EVENT, d->r->of_gpu[c.event],
-                                 task, e->start - gpu_end(&t->gpu[c.event]));
-    return e->kind == MSIM_GPU_COMM ? link_comm_input(d, i) : MSIM_OK;
+    if (c.event == MSIM_NONE)
+        return MSIM_OK;
+    return msim_builder_edge(d->b, MSIM_EDGE_EVENT, d->r->of_gpu[c.event], task,
+                             e->start - gpu_end(&t->gpu[c.event]));
 }
 
 /* ---- collectives
@@ -436,10 +400,12 @@ enum msim_status msim_graph_device(struct msim_graph_builder *b,
                                    struct msim_rank_tasks *r)
 {
     struct device d = {.b = b, .r = r, .t = r->trace};
-    enum msim_status st = typical(&d);
+    enum msim_status st = MSIM_OK;
 
     find_main_stream(&d);
-    if (st == MSIM_OK)
+    if (b->opt->device_times)
+        st = typical(&d);
+    if (b->opt->device_times && st == MSIM_OK)
         st = sort_by_end(&d);
     if (st == MSIM_OK)
         st = add_streams(&d);

@@ -291,7 +291,8 @@ static enum msim_status link_first(struct msim_graph_builder *b,
     uint32_t from = giver(b, r, thread, INT64_MIN, b->tstart[first]);
 
     if (from == MSIM_NONE)
-        return msim_builder_release(b, first, b->tstart[first], false);
+        return msim_builder_release(b, first, b->tstart[first] + r->base,
+                                    false);
     b->g->traced[first] = b->tstart[first] - b->tend[from];
     return msim_builder_edge(b, MSIM_EDGE_HANDOVER, from, first, 0);
 }

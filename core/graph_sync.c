@@ -9,6 +9,11 @@
  *   event synchronisation, and calls    the last activity that ended while
  *   that hide one (malloc, free, ...)   the call ran: inferred from times
  *   blocking copies                     their own copy
+ *
+ * Where no GPU time may be read, the order of calls decides instead: a stream
+ * synchronisation waits for what its thread launched last, an event
+ * synchronisation for what was launched before the last record, a copy blocks
+ * if its host memory is pageable.
  */
 #include "core/graph_builder.h"
 
@@ -32,24 +37,11 @@ static msim_ps gpu_end(const struct msim_gpu *e)
     return e->start + e->dur;
 }
 
-/* The last activity of a stream that was launched before `at`, or NONE. */
-static uint32_t last_launched(const struct sync *s, uint32_t stream, msim_ps at)
+/* It has ended when the call returns, as far as times may be read. */
+static bool over_by(const struct sync *s, uint32_t i, const struct msim_call *c)
 {
-    uint32_t lo = s->t->streams[stream].gpu_begin, begin = lo;
-    uint32_t hi = s->t->streams[stream].gpu_end;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        uint32_t call = s->t->gpu[mid].call;
-        msim_ps launch =
-            call == MSIM_NONE ? s->t->gpu[mid].start : s->t->calls[call].start;
-
-        if (launch < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo > begin ? lo - 1 : MSIM_NONE;
+    return !s->b->opt->device_times ||
+           gpu_end(&s->t->gpu[i]) <= c->start + c->dur + JITTER;
 }
 
 /* Let `call` wait for GPU activity `i`; remember the latest such end. */
@@ -68,12 +60,10 @@ static enum msim_status wait_device(struct sync *s, uint32_t call,
     const struct msim_call *c = &s->t->calls[call];
 
     for (uint32_t st = 0; st < s->t->n_streams; st++) {
-        uint32_t i = last_launched(s, st, c->start);
+        uint32_t i = msim_graph_last_launched(s->t, st, c->start);
 
-        if (i == MSIM_NONE ||
-            gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
-            continue;
-        MSIM_TRY(wait_for(s, call, i, latest));
+        if (i != MSIM_NONE && over_by(s, i, c))
+            MSIM_TRY(wait_for(s, call, i, latest));
     }
     return MSIM_OK;
 }
@@ -88,7 +78,7 @@ static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
     uint32_t best = MSIM_NONE;
 
     for (uint32_t st = 0; st < s->t->n_streams; st++) {
-        uint32_t i = last_launched(s, st, c->start);
+        uint32_t i = msim_graph_last_launched(s->t, st, c->start);
         uint32_t begin = s->t->streams[st].gpu_begin;
 
         if (i == MSIM_NONE)
@@ -106,10 +96,32 @@ static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
     return best;
 }
 
+/*
+ * What the thread launched last before `call`; with `recorded`, before its
+ * last event record.
+ */
+static uint32_t launched_here(const struct sync *s, uint32_t call,
+                              bool recorded)
+{
+    uint32_t begin = s->t->threads[s->t->calls[call].thread].call_begin;
+
+    while (call-- > begin) {
+        const struct msim_call *c = &s->t->calls[call];
+
+        if (c->kind == MSIM_CALL_EVENT_RECORD)
+            recorded = false;
+        if (!recorded && c->gpu != MSIM_NONE)
+            return c->gpu;
+    }
+    return MSIM_NONE;
+}
+
 static enum msim_status wait_ended(struct sync *s, uint32_t call, bool any,
                                    msim_ps *latest)
 {
-    uint32_t i = ended_during(s, &s->t->calls[call], any);
+    uint32_t i = s->b->opt->device_times
+                     ? ended_during(s, &s->t->calls[call], any)
+                     : launched_here(s, call, any);
 
     return i == MSIM_NONE ? MSIM_OK : wait_for(s, call, i, latest);
 }
@@ -122,8 +134,8 @@ static enum msim_status wait_stream(struct sync *s, uint32_t call,
 
     if (sync == MSIM_NONE || s->t->syncs[sync].wait_stream == MSIM_NONE)
         return wait_ended(s, call, false, latest);
-    i = last_launched(s, s->t->syncs[sync].wait_stream, c->start);
-    if (i == MSIM_NONE || gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
+    i = msim_graph_last_launched(s->t, s->t->syncs[sync].wait_stream, c->start);
+    if (i == MSIM_NONE || !over_by(s, i, c))
         return MSIM_OK;
     return wait_for(s, call, i, latest);
 }
@@ -133,8 +145,13 @@ static enum msim_status wait_copy(struct sync *s, uint32_t call,
 {
     const struct msim_call *c = &s->t->calls[call];
 
-    if (c->gpu == MSIM_NONE ||
-        gpu_end(&s->t->gpu[c->gpu]) > c->start + c->dur + JITTER)
+    bool blocks = c->kind == MSIM_CALL_MEMCPY_SYNC;
+
+    if (c->gpu == MSIM_NONE)
+        return MSIM_OK;
+    blocks |= s->b->opt->device_times ? over_by(s, c->gpu, c)
+                                      : s->t->gpu[c->gpu].pageable;
+    if (!blocks)
         return MSIM_OK;
     return wait_for(s, call, c->gpu, latest);
 }
@@ -157,8 +174,10 @@ static enum msim_status link_call(struct sync *s, uint32_t call,
     case MSIM_CALL_MALLOC:
     case MSIM_CALL_FREE:
     case MSIM_CALL_EVENT_ELAPSED:
-        return c->dur > HIDDEN_MIN ? wait_ended(s, call, true, latest)
-                                   : MSIM_OK;
+        if (c->dur < HIDDEN_MIN)
+            return MSIM_OK;
+        return s->b->opt->device_times ? wait_ended(s, call, true, latest)
+                                       : wait_device(s, call, latest);
     default:
         return MSIM_OK;
     }
@@ -192,7 +211,7 @@ enum msim_status msim_graph_sync(struct msim_graph_builder *b,
         msim_ps latest = MSIM_TIME_NONE;
 
         st = link_call(&s, i, &latest);
-        if (st == MSIM_OK && latest != MSIM_TIME_NONE)
+        if (st == MSIM_OK && latest != MSIM_TIME_NONE && b->opt->device_times)
             remove_wait(&s, i, latest);
     }
     free(s.of_call);

@@ -333,4 +333,18 @@ static inline const int64_t *msim_arg_dims(const struct msim_trace *t,
 /* Elements of a tensor argument; 0-dimensional tensors have one. */
 uint64_t msim_arg_elems(const struct msim_trace *t, const struct msim_arg *a);
 
+/*
+ * The outermost operator that op `i` belongs to: labels and roots around it
+ * are looked through. NONE for MSIM_NONE or where only labels enclose it.
+ */
+static inline uint32_t msim_op_topmost(const struct msim_trace *t, uint32_t i)
+{
+    uint32_t top = MSIM_NONE;
+
+    for (; i != MSIM_NONE; i = t->ops[i].parent)
+        if (t->ops[i].kind == MSIM_OP_OPERATOR)
+            top = i;
+    return top;
+}
+
 #endif

@@ -25,6 +25,8 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
 /* Time of a runtime call itself, without any waiting. */
 struct msim_estimate msim_host_call(const struct msim_host *h,
                                     enum msim_call_kind kind);
+/* Device-side gap between kernels queued back to back on one stream. */
+struct msim_estimate msim_host_kernel_gap(const struct msim_host *h);
 /* From the start of a launch call to the kernel's start on an idle stream. */
 struct msim_estimate msim_host_launch_latency(const struct msim_host *h);
 

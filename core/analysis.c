@@ -1,0 +1,336 @@
+/*
+ * The figures of a prediction: iterations, the slowest rank's sums, every
+ * rank's row.
+ */
+#include "core/outcome.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct analysis {
+    struct msim_prediction *p;
+    const struct msim_outcome *o;
+    const struct msim_graph *g;
+    uint32_t iteration;
+    struct msim_window_times *mid, *low, *high; /* one a window each */
+    struct sums *sums;                          /* likewise */
+};
+
+/* Per window: GPU work by launch, whenever it ran. */
+struct sums {
+    double kernel, kernel_measured;
+    double transfer, wait, external;
+    double flops, ideal_us;
+    /* Kernel time below and above the estimate, by what made it. */
+    double down[MSIM_MADE_BY_MAX], up[MSIM_MADE_BY_MAX];
+};
+
+static double us(msim_ps ps)
+{
+    return (double)ps / 1e6;
+}
+
+/* ---- sums over tasks
+ * ---------------------------------------------------------- */
+
+static double traced_us(const struct msim_graph *g, uint32_t task)
+{
+    const struct msim_task_ref *ref = &g->refs[task];
+    const struct msim_trace *t = g->job->ranks[ref->rank];
+
+    return ref->index == MSIM_NONE ? (double)NAN : us(t->gpu[ref->index].dur);
+}
+
+static void sum_task(struct analysis *a, uint32_t task)
+{
+    const struct msim_outcome *o = a->o;
+    struct sums *s = &a->sums[a->g->window[task]];
+
+    switch ((enum msim_task_kind)a->g->kind[task]) {
+    case MSIM_TASK_KERNEL:
+        s->kernel += us(o->mid.dur[task]);
+        s->kernel_measured += traced_us(a->g, task);
+        s->down[o->made_by[task]] += us(o->mid.dur[task] - o->task_low[task]);
+        s->up[o->made_by[task]] += us(o->task_high[task] - o->mid.dur[task]);
+        break;
+    case MSIM_TASK_COMM:
+        s->transfer += us(o->mid.dur[task]);
+        if (task && a->g->kind[task - 1] == MSIM_TASK_JOIN)
+            s->wait += us(o->mid.start[task] - o->mid.start[task - 1]);
+        break;
+    default:
+        return;
+    }
+    s->flops += (double)o->flops[task];
+    s->ideal_us += o->ideal_us ? (double)o->ideal_us[task] : (double)NAN;
+}
+
+static void sum_external(struct analysis *a)
+{
+    for (uint32_t i = 0; i < a->g->n_releases; i++) {
+        const struct msim_release *r = &a->g->releases[i];
+        uint32_t w = a->g->window[r->task];
+
+        if (r->external && w != MSIM_NONE && r->task)
+            a->sums[w].external +=
+                us(a->o->mid.start[r->task] - a->o->mid.start[r->task - 1]);
+    }
+}
+
+/*
+ * The interval of a sum of kernels: the deviations of one family go together
+ * (they share a law and its bias), those of different families do not.
+ */
+static double deviation(const double *by_family)
+{
+    double sum = 0;
+
+    for (int f = 0; f < MSIM_MADE_BY_MAX; f++)
+        sum += by_family[f] * by_family[f];
+    return sqrt(sum);
+}
+
+/* ---- ranks
+ * ---------------------------------------------------------------------- */
+
+static void divide(double *v, size_t n, double by)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] /= by;
+}
+
+static double measured_us(const struct msim_window *w)
+{
+    return w->measured == MSIM_TIME_NONE ? (double)NAN : us(w->measured);
+}
+
+static void add_window(struct analysis *a, uint32_t w, struct msim_rank_row *r)
+{
+    const struct msim_window_times *m = &a->mid[w];
+    double busy;
+
+    r->iteration_us.predicted += us(m->end - m->begin);
+    r->iteration_us.low += us(a->low[w].end - a->low[w].begin);
+    r->iteration_us.high += us(a->high[w].end - a->high[w].begin);
+    r->iteration_us.measured += measured_us(&a->g->windows[w]);
+    r->kernel_us.predicted += a->sums[w].kernel;
+    r->kernel_us.low += a->sums[w].kernel - deviation(a->sums[w].down);
+    r->kernel_us.high += a->sums[w].kernel + deviation(a->sums[w].up);
+    r->kernel_us.measured += a->sums[w].kernel_measured;
+    r->transfer_us += a->sums[w].transfer;
+    r->wait_us += a->sums[w].wait;
+    r->breakdown_us.compute += us(m->compute);
+    r->breakdown_us.communication += us(m->communication);
+    r->breakdown_us.memory_copy += us(m->copy);
+    r->breakdown_us.host += us(m->host);
+    busy = us(m->compute + m->communication + m->copy + m->host);
+    r->breakdown_us.idle += us(m->end - m->begin) - busy;
+}
+
+/* A rank's means over the selected iterations; 0 of them: no row. */
+static uint32_t rank_row(struct analysis *a, uint32_t rank,
+                         struct msim_rank_row *r)
+{
+    uint32_t n = 0;
+
+    memset(r, 0, sizeof *r);
+    r->rank = a->g->job->ranks[rank]->rank;
+    for (uint32_t w = 0; w < a->g->n_windows; w++) {
+        if (a->g->windows[w].rank != rank ||
+            !msim_window_selected(a->g, w, a->iteration))
+            continue;
+        add_window(a, w, r);
+        n++;
+    }
+    if (n) {
+        divide(&r->iteration_us.predicted, 4, n);
+        divide(&r->kernel_us.predicted, 4, n);
+        divide(&r->transfer_us, 1, n);
+        divide(&r->wait_us, 1, n);
+        divide(&r->breakdown_us.compute, 5, n);
+    }
+    return n;
+}
+
+static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
+{
+    struct msim_prediction *p = a->p;
+    uint32_t n = a->g->job->n_ranks;
+    double most = -1;
+
+    *slowest = UINT32_MAX;
+    p->ranks_detail = msim_arena_alloc(&p->arena, n * sizeof *p->ranks_detail);
+    if (!p->ranks_detail)
+        return MSIM_ENOMEM;
+    for (uint32_t rank = 0; rank < n; rank++) {
+        struct msim_rank_row *r = &p->ranks_detail[p->n_ranks_detail];
+
+        if (!rank_row(a, rank, r))
+            continue;
+        p->n_ranks_detail++;
+        if (r->iteration_us.predicted <= most)
+            continue;
+        most = r->iteration_us.predicted;
+        *slowest = rank;
+        p->iteration_us = r->iteration_us;
+        p->kernel_us = r->kernel_us;
+        p->breakdown_us = r->breakdown_us;
+        p->transfer_us = r->transfer_us;
+        p->wait_us = r->wait_us;
+    }
+    return MSIM_OK;
+}
+
+/* ---- iterations
+ * --------------------------------------------------------------------- */
+
+static void larger(double *a, double b)
+{
+    /* NAN stays only while nothing is known. */
+    if (isnan(*a) || b > *a)
+        *a = b;
+}
+
+/* With several ranks, the largest over ranks of the iteration. */
+static enum msim_status iteration_row(struct analysis *a, uint32_t i)
+{
+    struct msim_prediction *p = a->p;
+    struct msim_iteration *it = &p->iterations[p->n_iterations];
+    char *name = msim_arena_alloc(&p->arena, 40);
+
+    if (!name)
+        return MSIM_ENOMEM;
+    if (a->g->iterations[i] < 0)
+        snprintf(name, 40, "trace");
+    else
+        snprintf(name, 40, "ProfilerStep#%lld", (long long)a->g->iterations[i]);
+    it->name = name;
+    it->us = (struct msim_figure){NAN, NAN, NAN, NAN};
+    for (uint32_t w = 0; w < a->g->n_windows; w++) {
+        if (a->g->windows[w].iteration != i)
+            continue;
+        larger(&it->us.predicted, us(a->mid[w].end - a->mid[w].begin));
+        larger(&it->us.low, us(a->low[w].end - a->low[w].begin));
+        larger(&it->us.high, us(a->high[w].end - a->high[w].begin));
+        larger(&it->us.measured, measured_us(&a->g->windows[w]));
+    }
+    p->n_iterations++;
+    return MSIM_OK;
+}
+
+static enum msim_status iteration_rows(struct analysis *a)
+{
+    struct msim_prediction *p = a->p;
+    struct msim_figure mean = {0, 0, 0, 0};
+
+    p->iterations = msim_arena_alloc(&p->arena, (a->g->n_iterations + 1) *
+                                                    sizeof *p->iterations);
+    if (!p->iterations)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < a->g->n_iterations; i++)
+        if (a->iteration == UINT32_MAX || a->iteration == i)
+            MSIM_TRY(iteration_row(a, i));
+    for (uint32_t i = 0; i < p->n_iterations; i++) {
+        mean.predicted += p->iterations[i].us.predicted;
+        mean.low += p->iterations[i].us.low;
+        mean.high += p->iterations[i].us.high;
+        mean.measured += p->iterations[i].us.measured;
+    }
+    divide(&mean.predicted, 4, p->n_iterations);
+    p->iteration_us = mean;
+    return MSIM_OK;
+}
+
+/* What only the totals show, of the slowest rank. */
+static void totals(struct analysis *a, uint32_t rank)
+{
+    struct msim_prediction *p = a->p;
+    double ideal_us = 0, hidden[2] = {0, 0}, n = 0;
+
+    p->flops = p->external_wait_us = 0;
+    for (uint32_t w = 0; w < a->g->n_windows; w++) {
+        if (a->g->windows[w].rank != rank ||
+            !msim_window_selected(a->g, w, a->iteration))
+            continue;
+        n++;
+        p->flops += a->sums[w].flops;
+        ideal_us += a->sums[w].ideal_us;
+        p->external_wait_us += a->sums[w].external;
+        hidden[0] += us(a->mid[w].hidden_communication);
+        hidden[1] += us(a->mid[w].hidden_copy);
+    }
+    p->flops /= n;
+    p->external_wait_us /= n;
+    p->overlapped_communication_us = hidden[0] / n;
+    p->overlapped_copy_us = hidden[1] / n;
+    p->mfu = ideal_us / n / p->iteration_us.predicted;
+    if (!(p->mfu > 0)) /* under traced costs nobody counted operations */
+        p->flops = p->mfu = NAN;
+    p->memory_peak_bytes = NAN;
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------ */
+
+static enum msim_status simulate_sums(struct analysis *a)
+{
+    size_t n = (size_t)a->g->n_windows + 1;
+
+    a->mid = calloc(n, sizeof *a->mid);
+    a->low = calloc(n, sizeof *a->low);
+    a->high = calloc(n, sizeof *a->high);
+    a->sums = calloc(n, sizeof *a->sums);
+    if (!a->mid || !a->low || !a->high || !a->sums)
+        return MSIM_ENOMEM;
+    MSIM_TRY(msim_breakdown(a->o, a->mid));
+    msim_window_bounds(a->g, &a->o->low, a->low);
+    msim_window_bounds(a->g, &a->o->high, a->high);
+    for (uint32_t t = 0; t < a->g->n_tasks; t++)
+        if (a->g->window[t] != MSIM_NONE)
+            sum_task(a, t);
+    sum_external(a);
+    return MSIM_OK;
+}
+
+static enum msim_status analyse(struct analysis *a)
+{
+    uint32_t slowest;
+
+    MSIM_TRY(simulate_sums(a));
+    a->p->ranks = a->g->job->n_ranks;
+    MSIM_TRY(rank_rows(a, &slowest));
+    if (slowest == UINT32_MAX)
+        return MSIM_EUNKNOWN;
+    MSIM_TRY(iteration_rows(a));
+    totals(a, slowest);
+    return msim_analyse_ops(a->p, a->o, slowest, a->iteration);
+}
+
+enum msim_status msim_analyse(struct msim_prediction **out,
+                              const struct msim_outcome *o, uint32_t iteration,
+                              struct msim_error *err)
+{
+    struct analysis a = {.o = o, .g = o->graph, .iteration = iteration};
+    enum msim_status st = MSIM_ENOMEM;
+
+    *out = NULL;
+    a.p = calloc(1, sizeof *a.p);
+    if (a.p) {
+        msim_arena_init(&a.p->arena);
+        st = analyse(&a);
+    }
+    free(a.mid);
+    free(a.low);
+    free(a.high);
+    free(a.sums);
+    if (st != MSIM_OK) {
+        msim_prediction_free(a.p);
+        return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,
+                         st == MSIM_EUNKNOWN ? "no iteration in the traces"
+                                             : "no memory for the report");
+    }
+    *out = a.p;
+    return MSIM_OK;
+}

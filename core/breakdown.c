@@ -1,0 +1,221 @@
+/*
+ * Where an iteration's time goes: each instant belongs to the first class that
+ * applies. One sweep over a rank's begins and ends keeps running totals; a
+ * window is the difference between two readings of them.
+ */
+#include "core/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum mark { COMPUTE, COMMUNICATION, COPY, HOST, OPEN, CLOSE };
+
+struct event {
+    msim_ps at;
+    int32_t step; /* +1 begins, -1 ends */
+    uint32_t mark;
+    uint32_t window; /* OPEN, CLOSE */
+};
+
+struct totals {
+    msim_ps of[HOST + 1];
+    msim_ps hidden_communication, hidden_copy;
+};
+
+struct sweep {
+    struct event *events;
+    uint32_t n, capacity;
+    int32_t running[HOST + 1];
+    struct totals totals;
+};
+
+/* The window that spans all of `rank`, where it has no marks; else NULL. */
+static struct msim_window_times *
+whole(const struct msim_graph *g, struct msim_window_times *w, uint32_t rank)
+{
+    for (uint32_t i = 0; i < g->n_windows; i++)
+        if (g->windows[i].rank == rank)
+            return g->windows[i].first == MSIM_NONE ? &w[i] : NULL;
+    return NULL;
+}
+
+static void span_whole(const struct msim_graph *g, const struct msim_run *run,
+                       struct msim_window_times *w)
+{
+    struct msim_window_times *win = NULL;
+    uint32_t rank = UINT32_MAX;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        msim_ps end = run->start[t] + run->dur[t];
+
+        if (g->refs[t].rank != rank) /* tasks come rank by rank */
+            win = whole(g, w, rank = g->refs[t].rank);
+        if (!win)
+            continue;
+        win->begin = run->start[t] < win->begin ? run->start[t] : win->begin;
+        win->end = end > win->end ? end : win->end;
+    }
+}
+
+void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
+                        struct msim_window_times *w)
+{
+    for (uint32_t i = 0; i < g->n_windows; i++) {
+        const struct msim_window *win = &g->windows[i];
+
+        memset(&w[i], 0, sizeof w[i]);
+        w[i].begin = INT64_MAX;
+        if (win->first == MSIM_NONE)
+            continue;
+        w[i].begin = run->start[win->first];
+        w[i].end = run->start[win->last] + run->dur[win->last];
+    }
+    span_whole(g, run, w);
+    for (uint32_t i = 0; i < g->n_windows; i++)
+        if (w[i].begin > w[i].end)
+            w[i].begin = w[i].end = 0;
+}
+
+static enum msim_status add(struct sweep *s, enum mark mark, msim_ps from,
+                            msim_ps to, uint32_t window)
+{
+    if (to < from || (to == from && mark <= HOST))
+        return MSIM_OK;
+    for (int i = 0; i < 2; i++) {
+        MSIM_TRY(msim_grow((void **)&s->events, &s->capacity, s->n,
+                           sizeof *s->events));
+        s->events[s->n++] =
+            (struct event){i ? to : from, i ? -1 : 1,
+                           mark < OPEN ? mark : (i ? CLOSE : OPEN), window};
+    }
+    return MSIM_OK;
+}
+
+/* What a task is to the breakdown; OPEN: nothing. */
+static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
+                         uint32_t main_lane)
+{
+    switch ((enum msim_task_kind)o->graph->kind[task]) {
+    case MSIM_TASK_KERNEL:
+        return COMPUTE;
+    case MSIM_TASK_COMM:
+        return COMMUNICATION;
+    case MSIM_TASK_COPY:
+        return COPY;
+    case MSIM_TASK_HOST:
+    case MSIM_TASK_CALL:
+        return HOST;
+    case MSIM_TASK_GAP:
+        /* The interpreter's time, on the thread that iterates; elsewhere a
+         * gap may be a thread that nobody needed. */
+        return o->graph->lane[task] == main_lane ? HOST : OPEN;
+    case MSIM_TASK_JOIN:
+        break;
+    }
+    return OPEN;
+}
+
+/* The lane of the thread that bears the rank's iterations, or NONE. */
+static uint32_t main_lane(const struct msim_graph *g, uint32_t rank)
+{
+    for (uint32_t i = 0; i < g->n_windows; i++)
+        if (g->windows[i].rank == rank && g->windows[i].first != MSIM_NONE)
+            return g->lane[g->windows[i].first];
+    for (uint32_t l = 0; l < g->n_lanes; l++)
+        if (g->lanes[l].rank == rank && !g->lanes[l].device)
+            return l;
+    return MSIM_NONE;
+}
+
+static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
+                                uint32_t rank,
+                                const struct msim_window_times *w)
+{
+    const struct msim_graph *g = o->graph;
+    uint32_t lane = main_lane(g, rank);
+
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        enum mark mark = mark_of(o, t, lane);
+        msim_ps from = o->mid.start[t], to = from + o->mid.dur[t];
+
+        if (g->refs[t].rank != rank || mark == OPEN)
+            continue;
+        /* A collective's kernel runs while it waits for peers, too. */
+        if (mark == COMMUNICATION && t && g->kind[t - 1] == MSIM_TASK_JOIN)
+            from = o->mid.start[t - 1];
+        MSIM_TRY(add(s, mark, from, to, 0));
+    }
+    for (uint32_t i = 0; i < g->n_windows; i++)
+        if (g->windows[i].rank == rank)
+            MSIM_TRY(add(s, OPEN, w[i].begin, w[i].end, i));
+    return MSIM_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->mark > y->mark) - (x->mark < y->mark);
+}
+
+static void advance(struct sweep *s, msim_ps dt)
+{
+    const int32_t *r = s->running;
+    struct totals *t = &s->totals;
+
+    for (int m = COMPUTE; m <= HOST; m++)
+        if (r[m]) {
+            t->of[m] += dt;
+            break;
+        }
+    if (r[COMMUNICATION] && r[COMPUTE])
+        t->hidden_communication += dt;
+    if (r[COPY] && (r[COMPUTE] || r[COMMUNICATION]))
+        t->hidden_copy += dt;
+}
+
+/* Add (`sign` 1) or take away (-1) the running totals. */
+static void read_totals(const struct totals *t, int sign,
+                        struct msim_window_times *w)
+{
+    w->compute += sign * t->of[COMPUTE];
+    w->communication += sign * t->of[COMMUNICATION];
+    w->copy += sign * t->of[COPY];
+    w->host += sign * t->of[HOST];
+    w->hidden_communication += sign * t->hidden_communication;
+    w->hidden_copy += sign * t->hidden_copy;
+}
+
+static void run(struct sweep *s, struct msim_window_times *w)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct event *e = &s->events[i];
+
+        if (i)
+            advance(s, e->at - s->events[i - 1].at);
+        if (e->mark <= HOST)
+            s->running[e->mark] += e->step;
+        else
+            read_totals(&s->totals, e->mark == CLOSE ? 1 : -1, &w[e->window]);
+    }
+}
+
+enum msim_status msim_breakdown(const struct msim_outcome *o,
+                                struct msim_window_times *w)
+{
+    msim_window_bounds(o->graph, &o->mid, w);
+    for (uint32_t rank = 0; rank < o->graph->job->n_ranks; rank++) {
+        struct sweep s = {0};
+        enum msim_status st = collect(&s, o, rank, w);
+
+        if (st == MSIM_OK && s.n) {
+            qsort(s.events, s.n, sizeof *s.events, compare);
+            run(&s, w);
+        }
+        free(s.events);
+        MSIM_TRY(st);
+    }
+    return MSIM_OK;
+}

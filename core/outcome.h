@@ -1,0 +1,81 @@
+/*
+ * core/outcome.h - a simulated graph, and what is read off it.
+ *
+ * An outcome bundles three runs over one graph (middle, low and high
+ * durations) with what made each duration. It owns nothing.
+ */
+#ifndef MSIM_CORE_OUTCOME_H
+#define MSIM_CORE_OUTCOME_H
+#include "core/graph.h"
+#include "core/prediction.h"
+
+/* Kinds of cause that an outcome can tell apart. */
+#define MSIM_MADE_BY_MAX 32
+
+struct msim_run {
+    const msim_ps *start, *dur; /* one a task */
+};
+
+struct msim_outcome {
+    const struct msim_graph *graph;
+    struct msim_run mid, low, high;
+    const msim_ps *task_low, *task_high; /* 90 % interval of each duration */
+    const uint8_t *made_by;              /* index into made_by_names */
+    const char *const *made_by_names;
+    uint32_t n_made_by;    /* at most MADE_BY_MAX */
+    const uint8_t *source; /* index into source_names */
+    const char *const *source_names;
+    uint8_t source_bound; /* the source that is only a bound */
+    const float *flops;
+    const float *ideal_us; /* flops at the peak rate, NULL: no platform */
+};
+
+/* One window of one rank, in ps. */
+struct msim_window_times {
+    msim_ps begin, end;
+    msim_ps compute, communication, copy, host; /* exclusive, in this order */
+    msim_ps hidden_communication, hidden_copy;  /* behind what comes before */
+};
+
+/*
+ * Simulated begin and end of every window of the graph (`w`: one each), with
+ * the classes of design.md's breakdown.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_breakdown(const struct msim_outcome *o,
+                                struct msim_window_times *w);
+/* Begin and end only, of any run. */
+void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
+                        struct msim_window_times *w);
+
+/*
+ * The prediction's figures over one iteration (an index into
+ * graph->iterations) or all of them (UINT32_MAX). On success `*out` is owned
+ * by the caller; texts that the caller knows (platform, costs, ...) are left
+ * NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse(struct msim_prediction **out,
+                              const struct msim_outcome *o, uint32_t iteration,
+                              struct msim_error *err);
+
+/* Operators, families and coverage of one rank (index into job->ranks). */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_ops(struct msim_prediction *p,
+                                  const struct msim_outcome *o, uint32_t rank,
+                                  uint32_t iteration);
+
+/* Every task that takes time as a bar; owned by the caller. */
+MSIM_MUST_CHECK
+enum msim_status msim_timeline_new(struct msim_timeline **out,
+                                   const struct msim_outcome *o);
+
+/* Is this window among the selected iterations? */
+static inline bool msim_window_selected(const struct msim_graph *g, uint32_t w,
+                                        uint32_t iteration)
+{
+    return w != MSIM_NONE &&
+           (iteration == UINT32_MAX || g->windows[w].iteration == iteration);
+}
+
+#endif

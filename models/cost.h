@@ -1,0 +1,61 @@
+/*
+ * models/cost.h - a duration, with its interval, for every task of a graph.
+ *
+ * Where GPU work comes from: the trace (measured), or a platform's models from
+ * shapes alone. Where host work comes from: the trace, or a host. The two are
+ * chosen apart. Model costs read the names, launch configurations and order of
+ * GPU activities, never their times.
+ */
+#ifndef MSIM_MODELS_COST_H
+#define MSIM_MODELS_COST_H
+#include "core/engine.h"
+#include "core/scale.h"
+#include "models/host.h"
+#include "models/platform.h"
+
+struct msim_cost_options {
+    const struct msim_platform *platform; /* NULL: as traced */
+    const struct msim_host *host;         /* never NULL: for what the trace
+                                             does not have */
+    bool host_modelled; /* use `host` also where the trace has times */
+    bool strict;        /* a work without a model is an error */
+    const struct msim_scale *scales;
+    uint32_t n_scales;
+};
+
+/* What made a task's duration: a family, or one of these. */
+#define MSIM_COST_TRACED ((uint8_t)MSIM_FAMILY_COUNT)       /* as measured */
+#define MSIM_COST_HOST   ((uint8_t)(MSIM_FAMILY_COUNT + 1)) /* host model */
+
+struct msim_costs {
+    msim_ps *mid, *low, *high;    /* one a task */
+    uint8_t *source;              /* msim_source */
+    uint8_t *made_by;             /* msim_family or MSIM_COST_* */
+    float *flops;                 /* of GPU tasks, 0 elsewhere */
+    msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
+};
+
+/* On success `*out` is owned by the caller; on failure it is NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_costs_new(struct msim_costs **out,
+                                const struct msim_graph *g,
+                                const struct msim_cost_options *opt,
+                                struct msim_error *err);
+void msim_costs_free(struct msim_costs *c); /* accepts NULL */
+
+/* The word for `made_by` in reports. */
+const char *msim_costs_text(uint8_t made_by);
+
+/*
+ * What a rank without GPU events launches. `*out` is owned by the caller;
+ * release with msim_plan_free().
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_new(struct msim_plan **out,
+                               const struct msim_trace *t);
+void msim_plan_free(struct msim_plan *p); /* accepts NULL */
+
+/* The work of a collective, in the size convention of nccl-tests. */
+struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm);
+
+#endif
