@@ -63,6 +63,28 @@ void msim_format_error(char cell[MSIM_CELL], const struct msim_figure *f)
         snprintf(cell, MSIM_CELL, "-");
 }
 
+void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f)
+{
+    const struct msim_unit *u = msim_unit_for(f->predicted);
+    char low[MSIM_CELL], high[MSIM_CELL], error[MSIM_CELL];
+    size_t n;
+
+    msim_format_in(low, u, f->predicted);
+    n = (size_t)snprintf(text, MSIM_FIGURE, "%9s %s", low, u->name);
+    if (f->low < f->high) {
+        msim_format_in(low, u, f->low);
+        msim_format_in(high, u, f->high);
+        n += (size_t)snprintf(text + n, MSIM_FIGURE - n,
+                              "   90 %%: %s to %s %s", low, high, u->name);
+    }
+    if (!isnan(f->measured)) {
+        msim_format_time(low, f->measured);
+        msim_format_error(error, f);
+        snprintf(text + n, MSIM_FIGURE - n, "   measured %s, error %s", low,
+                 error);
+    }
+}
+
 void msim_format_large(char cell[MSIM_CELL], double value)
 {
     static const char PREFIX[] = " kMGTPE";

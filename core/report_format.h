@@ -11,6 +11,8 @@
 
 #define MSIM_CELL 32 /* bytes that any formatted figure fits into */
 
+#define MSIM_FIGURE 192 /* and a figure with all that is known of it */
+
 /* A unit of time and how many decimals it is shown with. */
 struct msim_unit {
     const char *name;
@@ -32,6 +34,11 @@ void msim_format_share(char cell[MSIM_CELL], double share);
 
 /* "+2.8 %": predicted against measured; "-" where either is not known. */
 void msim_format_error(char cell[MSIM_CELL], const struct msim_figure *f);
+
+/* "10.0 ms   90 %: 8.0 to 13.0 ms   measured 9.8 ms, error +2.0 %", or as much
+ * of it as is known; the interval is left out where it is a point. The first
+ * figure is padded to nine columns. */
+void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f);
 
 /* "1.23 T" with the prefixes k, M, G, T, P, E; "-" for NAN. */
 void msim_format_large(char cell[MSIM_CELL], double value);

@@ -1,0 +1,441 @@
+/*
+ * core/report_text.c - the report for people.
+ *
+ * What was asked first, then how long it takes, then why. Figures of one
+ * table share a unit, so that they can be compared at a glance. Bars use block
+ * characters only where the output is a terminal that shows them.
+ */
+#include "core/report.h"
+#include "core/report_format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_MIN     27 /* columns of an operator's name */
+#define NAME_COLUMNS 46 /* and at most */
+#define NAME_BYTES   (4 * NAME_COLUMNS + 1)
+#define LINE_BYTES   2048
+#define BAR_CELLS    24
+#define TOP_OPS      15
+#define TOP_MISSING  30
+#define TOP_RANKS    64
+
+/* Where a report goes, and what can be shown there. */
+struct page {
+    const struct msim_prediction *p;
+    FILE *out;
+    bool terminal, blocks;
+    unsigned name_columns; /* for the longest of the names shown */
+};
+
+static bool locale_is_utf8(void)
+{
+    static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        const char *value = getenv(NAMES[i]);
+
+        if (value && value[0])
+            return strstr(value, "UTF-8") || strstr(value, "utf8");
+    }
+    return false;
+}
+
+/* ---- totals ------------------------------------------------------------- */
+
+static void print_figure(const struct page *page, const char *label,
+                         const struct msim_figure *f)
+{
+    char text[MSIM_FIGURE];
+
+    msim_format_figure(text, f);
+    fprintf(page->out, "  %-15s  %s\n", label, text);
+}
+
+static void print_communication(const struct page *page)
+{
+    const struct msim_prediction *p = page->p;
+    char transfer[MSIM_CELL], wait[MSIM_CELL], exposed[MSIM_CELL];
+
+    if (!(p->transfer_us > 0) && !(p->wait_us > 0))
+        return;
+    msim_format_time(transfer, p->transfer_us);
+    msim_format_time(wait, p->wait_us);
+    msim_format_time(exposed, p->breakdown_us.communication);
+    fprintf(page->out,
+            "  %-15s  %12s   on the wire; %s waiting for peers; %s exposed\n",
+            "communication", transfer, wait, exposed);
+    if (p->external_wait_us > 0) {
+        msim_format_time(wait, p->external_wait_us);
+        fprintf(page->out, "  %-15s  %12s   for ranks without a trace\n",
+                "external wait", wait);
+    }
+}
+
+static void print_flops(const struct page *page)
+{
+    const struct msim_prediction *p = page->p;
+    char flops[MSIM_CELL], mfu[MSIM_CELL];
+
+    if (!(p->flops > 0))
+        return;
+    msim_format_large(flops, p->flops);
+    msim_format_share(mfu, p->mfu);
+    fprintf(page->out, "  %-15s  %8sFLOP", "arithmetic", flops);
+    if (!isnan(p->mfu))
+        fprintf(page->out, "   %s of the platform's peak (MFU)", mfu);
+    fputc('\n', page->out);
+}
+
+static void print_memory(const struct page *page)
+{
+    char bytes[MSIM_CELL];
+
+    if (!(page->p->memory_peak_bytes > 0))
+        return;
+    msim_format_large(bytes, page->p->memory_peak_bytes);
+    fprintf(page->out, "  %-15s  %11sB   at the peak\n", "memory", bytes);
+}
+
+/* What the mean stands for, where there are several. */
+static void print_iterations(const struct page *page)
+{
+    const struct msim_prediction *p = page->p;
+    double low = INFINITY, high = -INFINITY;
+    char from[MSIM_CELL], to[MSIM_CELL], first[64], last[64];
+
+    if (p->n_iterations < 2)
+        return;
+    for (uint32_t i = 0; i < p->n_iterations; i++) {
+        low = fmin(low, p->iterations[i].us.predicted);
+        high = fmax(high, p->iterations[i].us.predicted);
+    }
+    msim_format_time(from, low);
+    msim_format_time(to, high);
+    msim_format_name(first, sizeof first, p->iterations[0].name, 32);
+    msim_format_name(last, sizeof last, p->iterations[p->n_iterations - 1].name,
+                     32);
+    fprintf(page->out, "  mean of %u iterations, %s to %s: %s to %s\n",
+            p->n_iterations, first, last, from, to);
+}
+
+static void print_totals(const struct page *page)
+{
+    char title[512];
+
+    msim_format_title(title, sizeof title, page->p);
+    fprintf(page->out, "%s\n\n", title);
+    print_figure(page, "iteration", &page->p->iteration_us);
+    print_figure(page, "kernels", &page->p->kernel_us);
+    print_communication(page);
+    print_flops(page);
+    print_memory(page);
+    print_iterations(page);
+}
+
+/* ---- where the time goes ------------------------------------------------- */
+
+/* `share` (0 to 1) of BAR_CELLS, in eighths of a block where those show. */
+static void print_bar(const struct page *page, double share)
+{
+    static const char *const EIGHTHS[] = {
+        "",
+        "\xe2\x96\x8f",
+        "\xe2\x96\x8e",
+        "\xe2\x96\x8d",
+        "\xe2\x96\x8c",
+        "\xe2\x96\x8b",
+        "\xe2\x96\x8a",
+        "\xe2\x96\x89",
+    };
+    double clamped = fmin(fmax(share, 0), 1);
+    int eighths = (int)lround(clamped * BAR_CELLS * 8);
+    int full = page->blocks ? eighths / 8 : (eighths + 7) / 8;
+
+    if (eighths)
+        fputs("  ", page->out);
+    for (int i = 0; i < full; i++)
+        fputs(page->blocks ? "\xe2\x96\x88" : "#", page->out);
+    if (page->blocks)
+        fputs(EIGHTHS[eighths % 8], page->out);
+}
+
+struct class_row {
+    const char *name;
+    double us;
+    double overlapped; /* beside it, hidden behind compute; 0: none */
+};
+
+static void print_class(const struct page *page, const struct class_row *c,
+                        double total, const struct msim_unit *unit)
+{
+    char time[MSIM_CELL], share[MSIM_CELL], hidden[MSIM_CELL];
+    double part = total > 0 ? c->us / total : 0;
+
+    msim_format_in(time, unit, c->us);
+    msim_format_share(share, part);
+    msim_format_time(hidden, c->overlapped);
+    fprintf(page->out, "  %-15s%9s %-2s%9s", c->name, time, unit->name, share);
+    print_bar(page, part);
+    if (c->overlapped > 0)
+        fprintf(page->out, "  (%s more behind compute)", hidden);
+    fputc('\n', page->out);
+}
+
+static void print_breakdown(const struct page *page)
+{
+    const struct msim_prediction *p = page->p;
+    const struct msim_breakdown *b = &p->breakdown_us;
+    const struct class_row rows[] = {
+        {"compute", b->compute, 0},
+        {"communication", b->communication, p->overlapped_communication_us},
+        {"memory copy", b->memory_copy, p->overlapped_copy_us},
+        {"host", b->host, 0},
+        {"idle", b->idle, 0},
+    };
+    double total = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        total += rows[i].us;
+    fprintf(page->out, "\nwhere %s goes\n",
+            p->ranks > 1 ? "the slowest rank's iteration" : "an iteration");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        print_class(page, &rows[i], total, msim_unit_for(total));
+}
+
+/* ---- operators ----------------------------------------------------------- */
+
+/* Name in its column, padded by characters and not by bytes. */
+static void print_name(const struct page *page, const char *name)
+{
+    char text[NAME_BYTES];
+    unsigned used =
+        msim_format_name(text, sizeof text, name, page->name_columns);
+
+    fprintf(page->out, "  %s%*s", text, (int)(page->name_columns - used), "");
+}
+
+/* Room for the names of the first `limit` rows. */
+static void fit_names(struct page *page, const struct msim_op_row *ops,
+                      uint32_t n, uint32_t limit)
+{
+    char text[NAME_BYTES];
+
+    for (uint32_t i = 0; i < n && i < limit; i++) {
+        unsigned used =
+            msim_format_name(text, sizeof text, ops[i].name, NAME_COLUMNS);
+
+        if (used > page->name_columns)
+            page->name_columns = used;
+    }
+}
+
+static double device_time(const struct msim_prediction *p)
+{
+    double total = 0;
+
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        total += p->ops[i].us.predicted;
+    return total;
+}
+
+static bool any_measured(const struct msim_prediction *p)
+{
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        if (!isnan(p->ops[i].us.measured))
+            return true;
+    return false;
+}
+
+/* "gemm", or "gemm (table)" where that says more. */
+static void format_model(char cell[MSIM_CELL], const struct msim_op_row *op)
+{
+    const char *model = op->model ? op->model : "-";
+
+    if (op->source && strcmp(op->source, model) != 0)
+        snprintf(cell, MSIM_CELL, "%.16s (%.12s)", model, op->source);
+    else
+        snprintf(cell, MSIM_CELL, "%.28s", model);
+}
+
+static void print_op(const struct page *page, const struct msim_op_row *op,
+                     double total, const struct msim_unit *unit, bool measured)
+{
+    char time[MSIM_CELL], share[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL];
+    char model[MSIM_CELL];
+
+    msim_format_in(time, unit, op->us.predicted);
+    msim_format_in(low, unit, op->us.low);
+    msim_format_in(high, unit, op->us.high);
+    msim_format_share(share, total > 0 ? op->us.predicted / total : 0);
+    format_model(model, op);
+    print_name(page, op->name);
+    fprintf(page->out, "%8.6g%10s%9s%10s -%9s", op->calls, time, share, low,
+            high);
+    if (measured) {
+        msim_format_in(time, unit, op->us.measured);
+        msim_format_error(share, &op->us);
+        fprintf(page->out, "%11s%10s", time, share);
+    }
+    fprintf(page->out, "  %s\n", model);
+}
+
+static void print_ops_header(const struct page *page, const char *title,
+                             const struct msim_unit *unit, bool measured)
+{
+    char label[MSIM_CELL];
+
+    snprintf(label, sizeof label, "time/%s", unit->name);
+    fprintf(page->out, "\n%-*s%8s%10s%9s%21s", (int)page->name_columns + 2,
+            title, "calls", label, "share", "90 % interval");
+    if (measured)
+        fprintf(page->out, "%11s%10s", "measured", "error");
+    fputs("  model\n", page->out);
+}
+
+/* The first `limit` rows of a table, and what the others come to. */
+static void print_table(const struct page *page, const char *title,
+                        const struct msim_op_row *ops, uint32_t n,
+                        uint32_t limit)
+{
+    double total = device_time(page->p), rest = 0;
+    const struct msim_unit *unit = msim_unit_for(ops[0].us.predicted);
+    bool measured = any_measured(page->p);
+    char time[MSIM_CELL], share[MSIM_CELL];
+
+    print_ops_header(page, title, unit, measured);
+    for (uint32_t i = 0; i < n && i < limit; i++)
+        print_op(page, &ops[i], total, unit, measured);
+    if (n <= limit)
+        return;
+    for (uint32_t i = limit; i < n; i++)
+        rest += ops[i].us.predicted;
+    snprintf(time, sizeof time, "%u more (--csv lists all)", n - limit);
+    fprintf(page->out, "  %-*s", (int)page->name_columns, time);
+    msim_format_in(time, unit, rest);
+    msim_format_share(share, total > 0 ? rest / total : 0);
+    fprintf(page->out, "%8s%10s%9s\n", "", time, share);
+}
+
+static void print_ops(const struct page *page)
+{
+    if (page->p->n_ops)
+        print_table(page, "operators, by device time", page->p->ops,
+                    page->p->n_ops, TOP_OPS);
+    else
+        fputs("\nno operator takes device time\n", page->out);
+}
+
+static void print_coverage(const struct page *page)
+{
+    const struct msim_prediction *p = page->p;
+    char ops[MSIM_CELL], time[MSIM_CELL];
+
+    if (!isnan(p->coverage_ops) || !isnan(p->coverage_time)) {
+        msim_format_share(ops, p->coverage_ops);
+        msim_format_share(time, p->coverage_time);
+        fprintf(page->out,
+                "\ncovered by laws and tables: %s of operators, %s of device "
+                "time\n",
+                ops, time);
+    }
+    if (p->n_uncovered)
+        print_table(page, "not covered, only bounded", p->uncovered,
+                    p->n_uncovered, TOP_MISSING);
+}
+
+/* ---- ranks --------------------------------------------------------------- */
+
+static void print_rank(const struct page *page, const struct msim_rank_row *r,
+                       const struct msim_unit *u)
+{
+    const double figures[] = {
+        r->iteration_us.predicted,
+        r->iteration_us.measured,
+        r->kernel_us.predicted,
+        r->transfer_us,
+        r->wait_us,
+        r->breakdown_us.compute,
+        r->breakdown_us.communication,
+        r->breakdown_us.memory_copy,
+        r->breakdown_us.host,
+        r->breakdown_us.idle,
+    };
+    char cell[MSIM_CELL];
+
+    if (r->rank >= 0)
+        fprintf(page->out, "%6lld", (long long)r->rank);
+    else
+        fprintf(page->out, "%6s", "-");
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        msim_format_in(cell, u, figures[i]);
+        fprintf(page->out, "%10s", cell);
+    }
+    fputc('\n', page->out);
+}
+
+static void print_ranks(const struct page *page)
+{
+    const struct msim_prediction *p = page->p;
+    const struct msim_unit *u = msim_unit_for(p->iteration_us.predicted);
+
+    if (p->n_ranks_detail < 2)
+        return;
+    fprintf(page->out,
+            "\nranks, in %s\n  rank iteration  measured   kernels  transfer"
+            "      wait   compute     comm.    copies      host      idle\n",
+            u->name);
+    for (uint32_t i = 0; i < p->n_ranks_detail && i < TOP_RANKS; i++)
+        print_rank(page, &p->ranks_detail[i], u);
+    if (p->n_ranks_detail > TOP_RANKS)
+        fprintf(page->out, "  %u more (--json lists all)\n",
+                p->n_ranks_detail - TOP_RANKS);
+}
+
+/* ---- the end --------------------------------------------------------------
+ */
+
+static void print_notes(const struct page *page)
+{
+    const struct msim_prediction *p = page->p;
+    char text[LINE_BYTES];
+
+    for (uint32_t i = 0; i < p->n_warnings; i++) {
+        msim_format_name(text, sizeof text, p->warnings[i], LINE_BYTES);
+        fprintf(page->out, "%swarning: %s\n", i ? "" : "\n", text);
+    }
+    fputs("\nnext: --timeline run.json.gz shows the run in ui.perfetto.dev, "
+          "--chart run.svg draws it",
+          page->out);
+    if (p->n_ops && strcmp(p->costs, "measured") != 0) {
+        msim_format_name(text, sizeof text, p->ops[0].name, NAME_COLUMNS);
+        fprintf(page->out,
+                ",\n      --explain '%s' says where its time "
+                "comes from",
+                text);
+    }
+    fputc('\n', page->out);
+    /* A clock would make two runs differ: not in files and pipes. */
+    if (page->terminal && !isnan(p->seconds))
+        fprintf(page->out, "(took %.1f s)\n", p->seconds);
+}
+
+enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out)
+{
+    int fd = fileno(out);
+    struct page page = {.p = p, .out = out, .name_columns = NAME_MIN};
+
+    page.terminal = fd >= 0 && isatty(fd);
+    page.blocks = page.terminal && locale_is_utf8();
+    fit_names(&page, p->ops, p->n_ops, TOP_OPS);
+    fit_names(&page, p->uncovered, p->n_uncovered, TOP_MISSING);
+    print_totals(&page);
+    print_breakdown(&page);
+    print_ops(&page);
+    print_coverage(&page);
+    print_ranks(&page);
+    print_notes(&page);
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}

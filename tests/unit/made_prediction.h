@@ -1,0 +1,138 @@
+/*
+ * tests/unit/made_prediction.h - a made-up prediction for tests of writers.
+ *
+ * Small round numbers, so that expectations can be worked out by head: an
+ * iteration of 1000 us that 900 us of compute, 50 of communication, 30 of
+ * copies, 15 of host and 5 of idle time make up; three operators, of which
+ * one is a collective and one is only bounded.
+ */
+#ifndef MSIM_TESTS_UNIT_MADE_PREDICTION_H
+#define MSIM_TESTS_UNIT_MADE_PREDICTION_H
+#include "core/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct made {
+    struct msim_prediction p;
+    struct msim_iteration iterations[2];
+    struct msim_op_row ops[3], uncovered[1];
+    struct msim_family_row families[3];
+    struct msim_rank_row ranks[2];
+    const char *inputs[1], *warnings[1];
+};
+
+static inline void made_ops(struct made *m)
+{
+    m->ops[0] = (struct msim_op_row){
+        .name = "aten::mm",
+        .model = "gemm",
+        .source = "law",
+        .calls = 4,
+        .us = {800, 700, 900, 820},
+    };
+    m->ops[1] = (struct msim_op_row){
+        .name = "record_param_comms",
+        .model = "collective",
+        .source = "table",
+        .calls = 1,
+        .us = {120, 100, 150, NAN},
+        .communication = true,
+    };
+    m->ops[2] = (struct msim_op_row){
+        .name = "my::op",
+        .model = "bound",
+        .source = "bound",
+        .calls = 1.5,
+        .us = {80, 20, 320, NAN},
+    };
+    m->uncovered[0] = m->ops[2];
+    m->families[0] = (struct msim_family_row){"gemm", 4, m->ops[0].us};
+    m->families[1] = (struct msim_family_row){"collective", 1, m->ops[1].us};
+    m->families[2] = (struct msim_family_row){"bound", 1.5, m->ops[2].us};
+}
+
+static inline void made_ranks(struct made *m)
+{
+    for (int i = 0; i < 2; i++)
+        m->ranks[i] = (struct msim_rank_row){
+            .rank = i,
+            .iteration_us = {1000 - 100 * i, 800, 1300, NAN},
+            .kernel_us = {880, 720, 1220, 900},
+            .transfer_us = 120,
+            .wait_us = 10,
+            .breakdown_us = {900 - 100 * i, 50, 30, 15, 5},
+        };
+}
+
+/* Points into itself: do not copy it. */
+static inline void made_fill(struct made *m)
+{
+    memset(m, 0, sizeof *m);
+    made_ops(m);
+    made_ranks(m);
+    m->iterations[0] =
+        (struct msim_iteration){"ProfilerStep#5", {1000, 800, 1300, 1100}};
+    m->iterations[1] =
+        (struct msim_iteration){"ProfilerStep#6", {1000, 800, 1300, 900}};
+    m->inputs[0] = "run/et";
+    m->warnings[0] = "one thing to know";
+    m->p = (struct msim_prediction){
+        .version = "9.9.9",
+        .platform = "a100",
+        .costs = "model",
+        .host = "generic",
+        .inputs = m->inputs,
+        .n_inputs = 1,
+        .ranks = 2,
+        .iterations = m->iterations,
+        .n_iterations = 2,
+        .iteration_us = {1000, 800, 1300, 1000},
+        .kernel_us = {880, 720, 1220, NAN},
+        .transfer_us = 120,
+        .wait_us = 10,
+        .breakdown_us = {900, 50, 30, 15, 5},
+        .overlapped_communication_us = 70,
+        .coverage_ops = 0.75,
+        .coverage_time = 0.92,
+        .memory_peak_bytes = NAN,
+        .flops = 1.5e12,
+        .mfu = 0.25,
+        .ops = m->ops,
+        .n_ops = 3,
+        .families = m->families,
+        .n_families = 3,
+        .uncovered = m->uncovered,
+        .n_uncovered = 1,
+        .ranks_detail = m->ranks,
+        .n_ranks_detail = 2,
+        .warnings = m->warnings,
+        .n_warnings = 1,
+        .seconds = 0.5,
+    };
+}
+
+/* What a writer writes; the caller frees it. */
+static inline char *
+made_text(const struct msim_prediction *p,
+          enum msim_status (*write)(const struct msim_prediction *, FILE *))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (out) {
+        status = write(p, out);
+        fclose(out);
+    }
+    if (status != MSIM_OK) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+#endif
