@@ -1,0 +1,183 @@
+#include "tests/check.h"
+#include "tests/unit/made_prediction.h"
+
+#include <cjson/cJSON.h>
+
+/* The keys of an object as "a b c". */
+static void keys_of(const cJSON *o, char *keys, size_t n)
+{
+    const cJSON *child;
+    size_t used = 0;
+
+    keys[0] = '\0';
+    cJSON_ArrayForEach(child, o)
+    {
+        used += (size_t)snprintf(keys + used, n - used, "%s%s", used ? " " : "",
+                                 child->string);
+    }
+}
+
+static void check_keys(const cJSON *o, const char *want)
+{
+    char keys[512];
+
+    keys_of(o, keys, sizeof keys);
+    CHECK_STR(keys, want);
+}
+
+static cJSON *written(const struct msim_prediction *p)
+{
+    char *text = made_text(p, msim_report_json);
+    cJSON *o = text ? cJSON_Parse(text) : NULL;
+
+    free(text);
+    return o;
+}
+
+static const cJSON *at(const cJSON *o, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+
+/* The contract: these keys, in this order, before any of ours. */
+static void test_report_json__keys(void)
+{
+    struct made m;
+    cJSON *o;
+
+    made_fill(&m);
+    o = written(&m.p);
+    REQUIRE(o);
+    check_keys(o, "schema version platform costs ranks iterations "
+                  "iteration_us kernel_us communication_us external_wait_us "
+                  "breakdown_us overlapped_us coverage memory_bytes flops mfu "
+                  "ops ranks_detail critical_path warnings host inputs "
+                  "families not_covered");
+    check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
+               "name predicted_us low_us high_us measured_us");
+    check_keys(at(o, "iteration_us"), "predicted low high measured");
+    check_keys(at(o, "communication_us"), "transfer wait");
+    check_keys(at(o, "breakdown_us"),
+               "compute communication memory_copy host idle");
+    check_keys(at(o, "overlapped_us"), "communication memory_copy");
+    check_keys(at(o, "coverage"), "ops device_time");
+    check_keys(at(o, "memory_bytes"), "peak");
+    check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
+               "name calls predicted_us low_us high_us measured_us model "
+               "source communication");
+    check_keys(cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
+               "rank iteration_us kernel_us communication_us breakdown_us");
+    cJSON_Delete(o);
+}
+
+static void test_report_json__values(void)
+{
+    struct made m;
+    cJSON *o;
+
+    made_fill(&m);
+    m.ranks[0].rank = -1;
+    o = written(&m.p);
+    REQUIRE(o);
+    CHECK_STR(cJSON_GetStringValue(at(o, "schema")),
+              "mystique-sim/prediction/1");
+    CHECK_INT(cJSON_GetNumberValue(at(o, "ranks")), 2);
+    CHECK_INT(cJSON_GetArraySize(at(o, "ops")), 3);
+    CHECK_REL(cJSON_GetNumberValue(at(at(o, "coverage"), "ops")), 0.75, 0);
+    CHECK(cJSON_IsNull(at(at(o, "memory_bytes"), "peak")));
+    CHECK(cJSON_IsNull(at(at(o, "kernel_us"), "measured")));
+    CHECK(
+        cJSON_IsNull(at(cJSON_GetArrayItem(at(o, "ranks_detail"), 0), "rank")));
+    CHECK_STR(cJSON_GetStringValue(cJSON_GetArrayItem(at(o, "warnings"), 0)),
+              "one thing to know");
+    cJSON_Delete(o);
+}
+
+static void test_report_json__no_platform(void)
+{
+    struct made m;
+    cJSON *o;
+
+    made_fill(&m);
+    m.p.platform = NULL;
+    m.p.host = NULL;
+    o = written(&m.p);
+    REQUIRE(o);
+    CHECK(cJSON_IsNull(at(o, "platform")));
+    CHECK(cJSON_IsNull(at(o, "host")));
+    cJSON_Delete(o);
+}
+
+/* Names come from files: any bytes may be in them. */
+static void test_report_json__hostile_names(void)
+{
+    struct made m;
+    cJSON *o;
+
+    made_fill(&m);
+    m.ops[0].name = "a\"\\\n\xff\x01";
+    m.warnings[0] = "\xc3";
+    o = written(&m.p);
+    REQUIRE(o);
+    CHECK_STR(
+        cJSON_GetStringValue(at(cJSON_GetArrayItem(at(o, "ops"), 0), "name")),
+        "a\"\\\n\xef\xbf\xbd\x01");
+    cJSON_Delete(o);
+}
+
+static void test_report_json__same_bytes(void)
+{
+    struct made m;
+    char *one, *other;
+
+    made_fill(&m);
+    one = made_text(&m.p, msim_report_json);
+    m.p.seconds = 2; /* a clock must not show */
+    other = made_text(&m.p, msim_report_json);
+    CHECK_STR(one, other);
+    free(one);
+    free(other);
+}
+
+static void test_report_csv__rows(void)
+{
+    struct made m;
+    char *text;
+
+    made_fill(&m);
+    m.ops[2].name = "my,\"op\"";
+    text = made_text(&m.p, msim_report_csv);
+    CHECK_STR(text, "name,calls,predicted_us,low_us,high_us,measured_us,"
+                    "model,source\n"
+                    "aten::mm,4,800,700,900,820,gemm,law\n"
+                    "record_param_comms,1,120,100,150,,collective,table\n"
+                    "\"my,\"\"op\"\"\",1.5,80,20,320,,bound,bound\n");
+    free(text);
+}
+
+static void test_report__write_errors(void)
+{
+    struct made m;
+    FILE *full = fopen("/dev/full", "w");
+
+    made_fill(&m);
+    if (!full)
+        SKIP("no /dev/full");
+    setvbuf(full, NULL, _IONBF, 0);
+    CHECK_INT(msim_report_json(&m.p, full), MSIM_EIO);
+    CHECK_INT(msim_report_csv(&m.p, full), MSIM_EIO);
+    CHECK_INT(msim_report_text(&m.p, full), MSIM_EIO);
+    fclose(full);
+}
+
+int main(void)
+{
+    RUN(test_report_json__keys);
+    RUN(test_report_json__values);
+    RUN(test_report_json__no_platform);
+    RUN(test_report_json__hostile_names);
+    RUN(test_report_json__same_bytes);
+    RUN(test_report_csv__rows);
+    RUN(test_report__write_errors);
+    return check_summary();
+}

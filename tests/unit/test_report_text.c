@@ -1,0 +1,142 @@
+#include "core/report_format.h"
+#include "tests/check.h"
+#include "tests/unit/made_prediction.h"
+
+static void check_time(double us, const char *want)
+{
+    char cell[MSIM_CELL];
+
+    msim_format_time(cell, us);
+    CHECK_STR(cell, want);
+}
+
+static void test_report_format__times(void)
+{
+    check_time(0, "0.0 us");
+    check_time(12.34, "12.3 us");
+    check_time(999.94, "999.9 us");
+    check_time(1000, "1.000 ms");
+    check_time(347000.5, "347.000 ms");
+    check_time(1.5e6, "1.500 s");
+    check_time((double)NAN, "-");
+    check_time(-5, "-5.0 us");
+}
+
+static void test_report_format__large(void)
+{
+    char cell[MSIM_CELL];
+
+    msim_format_large(cell, 12);
+    CHECK_STR(cell, "12 ");
+    msim_format_large(cell, 1.5e12);
+    CHECK_STR(cell, "1.50 T");
+    msim_format_large(cell, 3e22);
+    CHECK_STR(cell, "30000.00 E");
+}
+
+static void test_report_format__figures(void)
+{
+    char text[MSIM_FIGURE];
+
+    msim_format_figure(text, &(struct msim_figure){1000, 800, 1300, 990});
+    CHECK_STR(text, "    1.000 ms   90 %: 0.800 to 1.300 ms   measured "
+                    "990.0 us, error +1.0 %");
+    msim_format_figure(text, &(struct msim_figure){5, 5, 5, NAN});
+    CHECK_STR(text, "      5.0 us");
+    msim_format_figure(text, &(struct msim_figure){5, NAN, NAN, 0});
+    CHECK_STR(text, "      5.0 us   measured 0.0 us, error -");
+}
+
+/* 20 columns: 12 of the head, the dots, 5 of the tail. */
+static void test_report_format__names(void)
+{
+    char text[64];
+
+    CHECK_UINT(msim_format_name(text, sizeof text, "aten::mm", 20), 8);
+    CHECK_STR(text, "aten::mm");
+    CHECK_UINT(
+        msim_format_name(text, sizeof text, "abcdefghijklmnopqrstuvwxyz", 20),
+        20);
+    CHECK_STR(text, "abcdefghijkl...vwxyz");
+    CHECK_UINT(
+        msim_format_name(text, sizeof text, "\x1b[31m\xff\xc2\x9b\xc3\xa9", 20),
+        9);
+    CHECK_STR(text, "?[31m???\xc3\xa9");
+}
+
+/* A character that does not fit is left out whole. */
+static void test_report_format__names_in_few_bytes(void)
+{
+    char text[6];
+
+    msim_format_name(text, sizeof text, "abcd\xc3\xa9", 20);
+    CHECK_STR(text, "abcd");
+}
+
+static void test_report_text__says_it(void)
+{
+    struct made m;
+    char *text;
+
+    made_fill(&m);
+    text = made_text(&m.p, msim_report_text);
+    REQUIRE(text);
+    CHECK(strncmp(text, "run/et on a100 (costs: model)\n", 30) == 0);
+    CHECK(strstr(text, "compute            0.900 ms   90.0 %"));
+    CHECK(strstr(text, "(70.0 us more behind compute)"));
+    CHECK(strstr(text, "75.0 % of operators, 92.0 % of device time"));
+    CHECK(strstr(text, "not covered, only bounded"));
+    CHECK(strstr(text, "\nranks, in ms\n"));
+    CHECK(strstr(text, "\nwarning: one thing to know\n"));
+    CHECK(strstr(text, "--explain 'aten::mm'"));
+    /* Not a terminal: no clock, no characters beyond ASCII. */
+    CHECK(!strstr(text, "took"));
+    for (const char *s = text; *s; s++)
+        REQUIRE((unsigned char)*s < 0x80);
+    free(text);
+}
+
+static void test_report_text__nothing_known(void)
+{
+    struct msim_prediction p = {.version = "0", .costs = "measured"};
+    char *text = made_text(&p, msim_report_text);
+
+    REQUIRE(text);
+    CHECK(strstr(text, "trace as traced (costs: measured)"));
+    CHECK(strstr(text, "no operator takes device time"));
+    CHECK(!strstr(text, "nan"));
+    free(text);
+}
+
+/* What is beyond the table is summed, not dropped. */
+static void test_report_text__many_operators(void)
+{
+    struct msim_op_row ops[40];
+    struct made m;
+    char *text;
+
+    made_fill(&m);
+    for (int i = 0; i < 40; i++)
+        ops[i] = m.ops[0];
+    m.p.ops = ops;
+    m.p.n_ops = 40;
+    text = made_text(&m.p, msim_report_text);
+    REQUIRE(text);
+    /* 25 of 40 rows of 800 us each: 20,000 us, 62.5 %. */
+    CHECK(strstr(text, "25 more (--csv lists all)"));
+    CHECK(strstr(text, "   20000.0   62.5 %"));
+    free(text);
+}
+
+int main(void)
+{
+    RUN(test_report_format__times);
+    RUN(test_report_format__large);
+    RUN(test_report_format__figures);
+    RUN(test_report_format__names);
+    RUN(test_report_format__names_in_few_bytes);
+    RUN(test_report_text__says_it);
+    RUN(test_report_text__nothing_known);
+    RUN(test_report_text__many_operators);
+    return check_summary();
+}

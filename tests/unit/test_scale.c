@@ -1,0 +1,68 @@
+#include "core/scale.h"
+#include "tests/check.h"
+
+static void check_good(const char *text, enum msim_select select, double factor)
+{
+    struct msim_scale s;
+
+    CHECK_INT(msim_scale_parse(&s, text, NULL), MSIM_OK);
+    CHECK_INT(s.select, select);
+    CHECK(s.factor == factor);
+}
+
+static void test_scale__selections(void)
+{
+    check_good("kernels=0.5", MSIM_SELECT_KERNELS, 0.5);
+    check_good("communication=2", MSIM_SELECT_COMMUNICATION, 2);
+    check_good("copies=0", MSIM_SELECT_COPIES, 0);
+    check_good("host=1e-3", MSIM_SELECT_HOST, 1e-3);
+    check_good("op:aten::*=1.5", MSIM_SELECT_OP, 1.5);
+    /* The last '=' is the one that counts. */
+    check_good("op:f(x=1)=3", MSIM_SELECT_OP, 3);
+}
+
+static void check_bad(const char *text, const char *message)
+{
+    struct msim_error err = {0};
+    struct msim_scale s;
+
+    CHECK_INT(msim_scale_parse(&s, text, &err), MSIM_EUSAGE);
+    CHECK_STR(err.text, message);
+}
+
+static void test_scale__refuses(void)
+{
+    check_bad("kernels", "scale is 'kernels', want SELECT=FACTOR, e.g. "
+                         "kernels=0.5");
+    check_bad("kernel=2", "cannot scale 'kernel', want kernels, "
+                          "communication, copies, host or op:GLOB");
+    check_bad("op:=2", "cannot scale 'op:', want kernels, communication, "
+                       "copies, host or op:GLOB");
+    check_bad("host=", "factor of 'host=' is '', want a number >= 0");
+    check_bad("host=-1", "factor of 'host=-1' is '-1', want a number >= 0");
+    check_bad("host=nan", "factor of 'host=nan' is 'nan', want a number >= 0");
+    check_bad("host=inf", "factor of 'host=inf' is 'inf', want a number >= 0");
+    check_bad("host=2x", "factor of 'host=2x' is '2x', want a number >= 0");
+    check_bad("host=1e999",
+              "factor of 'host=1e999' is '1e999', want a number >= 0");
+}
+
+static void test_scale__matches(void)
+{
+    struct msim_scale s;
+
+    REQUIRE(msim_scale_parse(&s, "op:aten::*mm=2", NULL) == MSIM_OK);
+    CHECK(msim_scale_matches(&s, "aten::mm"));
+    CHECK(msim_scale_matches(&s, "aten::addmm"));
+    CHECK(!msim_scale_matches(&s, "aten::mm_"));
+    REQUIRE(msim_scale_parse(&s, "kernels=2", NULL) == MSIM_OK);
+    CHECK(!msim_scale_matches(&s, "kernels"));
+}
+
+int main(void)
+{
+    RUN(test_scale__selections);
+    RUN(test_scale__refuses);
+    RUN(test_scale__matches);
+    return check_summary();
+}
