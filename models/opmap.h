@@ -10,8 +10,9 @@
 #define MSIM_MODELS_OPMAP_H
 #include "models/work.h"
 
-#define MSIM_OPMAP_MAX 4 /* works of one operator, e.g. both passes of a
-                            convolution's backward */
+#define MSIM_OPMAP_MAX                                                         \
+    4 /* works of one operator, e.g. both passes of a                          \
+         convolution's backward */
 
 enum msim_opmap_result {
     MSIM_OPMAP_NOTHING, /* launches no kernel of its own */

@@ -1,0 +1,348 @@
+/*
+ * models/opmap.c - which rule maps an operator, and whether it launches.
+ *
+ * Where a trace saw kernels, what an operator launched is known and only the
+ * works have to be found. Where it did not (an ET alone, a capture on a CPU),
+ * the table says which operators launch, their tensors say where, and the
+ * operators below say whether somebody else does it.
+ */
+#include "models/opmap_rule.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Operators below one that are looked at before it counts as a wrapper. */
+#define MOST_BELOW 4096
+/* Levels up at which a CPU operator's inner workings are recognised. */
+#define MOST_ABOVE 4
+
+static const struct msim_opmap_table *const tables[] = {
+    &msim_opmap_nothing,   &msim_opmap_pointwise, &msim_opmap_memory,
+    &msim_opmap_reduction, &msim_opmap_gemm,      &msim_opmap_norm,
+    &msim_opmap_embedding, &msim_opmap_conv,      &msim_opmap_attention,
+    &msim_opmap_resample,  &msim_opmap_optimizer, &msim_opmap_comm,
+};
+#define N_TABLES (sizeof(tables) / sizeof(tables[0]))
+
+/* ---- looking a name up ------------------------------------------------ */
+
+/* Order of `name` (its first `len` bytes) against a row's name. */
+static int compare(const char *name, size_t len, const char *row)
+{
+    int d = (unsigned char)name[0] - (unsigned char)row[0];
+
+    if (d)
+        return d;
+    d = strncmp(name, row, len);
+    return d ? d : -(int)(unsigned char)row[len];
+}
+
+static const struct msim_opmap_row *
+find_in(const struct msim_opmap_table *table, const char *name, size_t len)
+{
+    uint32_t lo = 0, hi = table->n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        int d = compare(name, len, table->rows[mid].name);
+
+        if (d == 0)
+            return &table->rows[mid];
+        if (d < 0)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return NULL;
+}
+
+static const struct msim_opmap_row *find_exact(const char *name, size_t len)
+{
+    const struct msim_opmap_row *row = NULL;
+
+    for (size_t k = 0; k < N_TABLES && !row; k++)
+        row = find_in(tables[k], name, len);
+    return row;
+}
+
+/* Autograd's nodes are called SomethingBackward0; they only call others. */
+static const struct msim_opmap_row *find_backward_node(const char *name,
+                                                       size_t len)
+{
+    static const struct msim_opmap_row node = {"Backward", NULL, NULL, 0,
+                                               0,          0,    0};
+    size_t end = len;
+
+    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    if (end == len || end < 8 || memcmp(name + end - 8, "Backward", 8) != 0)
+        return NULL;
+    return &node;
+}
+
+static const struct msim_opmap_row *find_prefix(const char *name)
+{
+    for (uint32_t k = 0; k < msim_opmap_prefixes.n; k++) {
+        const struct msim_opmap_row *row = &msim_opmap_prefixes.rows[k];
+
+        if (name[0] == row->name[0] &&
+            strncmp(name, row->name, strlen(row->name)) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static const char *without_aten(const char *name)
+{
+    return strncmp(name, "aten::", 6) == 0 ? name + 6 : name;
+}
+
+const struct msim_opmap_row *msim_opmap_find(const char *name)
+{
+    const char *bare = without_aten(name);
+    size_t len = strlen(bare);
+    const struct msim_opmap_row *row;
+
+    if (len == 0)
+        return NULL;
+    row = find_exact(bare, len);
+    if (!row && len > 1 && bare[len - 1] == '_')
+        row = find_exact(bare, len - 1);
+    if (!row && bare == name)
+        row = find_backward_node(name, len);
+    if (!row && bare == name)
+        row = find_prefix(name);
+    return row;
+}
+
+/* ---- where its tensors are --------------------------------------------- */
+
+enum place { NO_TENSORS, ON_CPU, ON_GPU };
+
+static enum place place_of_block(const struct msim_trace *t, uint32_t block)
+{
+    enum place found = NO_TENSORS;
+    const struct msim_arg_block *b;
+
+    if (block == MSIM_NONE)
+        return NO_TENSORS;
+    b = &t->blocks[block];
+    for (uint32_t k = 0; k < b->count; k++) {
+        const struct msim_arg *a = &t->args[b->first + k];
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        /* an unknown device: formats without it record GPU programs */
+        if (a->device != MSIM_DEV_CPU)
+            return ON_GPU;
+        found = ON_CPU;
+    }
+    return found;
+}
+
+static enum place place_of(const struct msim_opmap_ctx *c,
+                           const struct msim_op *op)
+{
+    enum place in = place_of_block(c->t, op->args), out;
+
+    if (c->assume_gpu && in != NO_TENSORS)
+        return ON_GPU;
+    if (in == ON_GPU)
+        return in;
+    out = place_of_block(c->t, op->outs);
+    if (c->assume_gpu && out != NO_TENSORS)
+        return ON_GPU;
+    return out > in ? out : in;
+}
+
+/* ---- who launches, where no kernels were seen -------------------------- */
+
+static const struct msim_opmap_table *table_of(const struct msim_opmap_row *row)
+{
+    for (size_t k = 0; k < N_TABLES; k++)
+        if (row >= tables[k]->rows && row < tables[k]->rows + tables[k]->n)
+            return tables[k];
+    return &msim_opmap_prefixes;
+}
+
+/* Whether something below launches; something of the same table as `like`
+ * where that is given. */
+static bool launches_below(const struct msim_opmap_ctx *c,
+                           const struct msim_opmap_row *like)
+{
+    uint32_t end = c->op->end;
+
+    if (end - c->index > MOST_BELOW)
+        end = c->index + MOST_BELOW;
+    for (uint32_t j = c->index + 1; j < end; j++) {
+        const char *name = msim_trace_text(c->t, c->t->ops[j].name);
+        const struct msim_opmap_row *row = msim_opmap_find(name);
+
+        if ((row && !row->rule) || place_of(c, &c->t->ops[j]) != ON_GPU)
+            continue;
+        if (like && (!row || table_of(row) != table_of(like)))
+            continue;
+        /* reading a number back is no part of an operator's work */
+        if (strcmp(name, "aten::_local_scalar_dense") != 0)
+            return true;
+    }
+    return false;
+}
+
+/* An operator that calls its other form (out=, scalar as tensor) has a child
+ * of its own name. */
+static bool calls_itself(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
+        if (ops[j].name == c->op->name && ops[j].kind == MSIM_OP_OPERATOR)
+            return true;
+    return false;
+}
+
+/*
+ * What a CPU does in several operators is one kernel on a GPU: the copies
+ * around a oneDNN product, the chain inside a dropout. And the step counters
+ * of an optimizer are numbers on the host there too.
+ */
+static bool only_on_cpu(const struct msim_opmap_ctx *c)
+{
+    uint32_t p = c->op->parent;
+    struct msim_operand x;
+    bool number = msim_opmap_nth_tensor(c, 0, &x) && x.rank == 0;
+
+    for (int up = 0; up < MOST_ABOVE && p != MSIM_NONE;
+         up++, p = c->t->ops[p].parent) {
+        const char *name = msim_trace_text(c->t, c->t->ops[p].name);
+        const struct msim_opmap_row *row = msim_opmap_find(name);
+        const struct msim_opmap_table *table =
+            row && row->rule ? table_of(row) : NULL;
+
+        if (table == &msim_opmap_gemm || table == &msim_opmap_conv ||
+            table == &msim_opmap_attention ||
+            strcmp(name, "aten::dropout") == 0)
+            return true;
+        if (number && strncmp(name, "Optimizer.step", 14) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool nothing_launched(const struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
+{
+    enum place place = place_of(c, c->op);
+
+    if (place == ON_CPU || (!row && place == NO_TENSORS))
+        return true;
+    if (row && !row->rule)
+        return true;
+    if (calls_itself(c))
+        return true;
+    if (!row || row->flags & MSIM_OPMAP_COMPOSITE) {
+        bool fused = c->assume_gpu && row && strcmp(c->name, "dropout") == 0;
+
+        if (!fused && launches_below(c, NULL))
+            return true;
+    } else if (row->flags & MSIM_OPMAP_OUTER) {
+        if (launches_below(c, row))
+            return true;
+    }
+    return c->assume_gpu && only_on_cpu(c);
+}
+
+/* ---- the answer -------------------------------------------------------- */
+
+/* Launches seen: all belong to this operator's works. */
+static void share_launches(struct msim_opmap_ctx *c)
+{
+    uint32_t each;
+
+    if (c->launched <= 0 || c->n == 0)
+        return;
+    each = (uint32_t)c->launched / c->n;
+    for (uint32_t k = 0; k < c->n; k++)
+        c->works[k].kernels = each ? each : 1;
+    if (each)
+        c->works[0].kernels += (uint32_t)c->launched - each * c->n;
+}
+
+/* All tensors read once, the first output (else the largest input) written;
+ * or what the launches say. */
+static void bound(struct msim_opmap_ctx *c)
+{
+    struct msim_operand o;
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_BOUND, MSIM_DT_F32, "");
+    double most = 0, largest = 0;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        w->bytes_read += o.bytes;
+        if (k == 0)
+            w->dtype = o.dtype;
+        if (o.elems > most)
+            most = o.elems;
+        if (o.bytes > largest)
+            largest = o.bytes;
+    }
+    if (most == 0) {
+        most = msim_opmap_grid_elems(c);
+        w->bytes_read = largest = most * msim_dtype_bytes(MSIM_DT_F32);
+    }
+    w->bytes_written = msim_opmap_output(c, 0, &o) ? o.bytes : largest;
+    w->u.vector.elems = w->u.vector.cols = msim_opmap_count(most);
+    w->u.vector.rows = 1;
+    if (most == 0 && w->bytes_written == 0)
+        c->n = 0;
+}
+
+/* The middle one of c10d::X > record_param_comms > nccl:X carries the
+ * transfer, also where the innermost one launched it. */
+static bool carries_transfer(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    if (c->op->comm == MSIM_NONE || strcmp(c->name, "record_param_comms") != 0)
+        return false;
+    return c->op->end > c->index + 1 &&
+           strncmp(msim_trace_text(c->t, ops[c->index + 1].name), "nccl:", 5) ==
+               0;
+}
+
+enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
+                                  int launched, bool assume_gpu,
+                                  struct msim_work works[MSIM_OPMAP_MAX],
+                                  uint32_t *n)
+{
+    struct msim_opmap_ctx c = {.t = t,
+                               .op = &t->ops[i],
+                               .index = i,
+                               .launched = launched,
+                               .assume_gpu = assume_gpu,
+                               .works = works};
+    const struct msim_opmap_row *row;
+    const char *name = msim_trace_text(t, c.op->name);
+    bool known;
+
+    *n = 0;
+    c.name = without_aten(name);
+    if (launched == 0 && !carries_transfer(&c))
+        return MSIM_OPMAP_NOTHING;
+    if (launched < 0 && c.op->kind != MSIM_OP_OPERATOR)
+        return MSIM_OPMAP_NOTHING;
+    row = msim_opmap_find(name);
+    if (launched < 0 && nothing_launched(&c, row))
+        return MSIM_OPMAP_NOTHING;
+    known = row && row->rule && row->rule(&c, row);
+    if (known && c.n == 0 && launched <= 0)
+        return MSIM_OPMAP_NOTHING;
+    if (!known || c.n == 0) {
+        known = false;
+        c.n = 0;
+        bound(&c);
+    }
+    share_launches(&c);
+    *n = c.n;
+    return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
+}

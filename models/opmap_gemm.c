@@ -1,0 +1,168 @@
+/*
+ * models/opmap_gemm.c - matrix products.
+ *
+ * Sizes come from the last two dimensions of the factors: (m x k)(k x n).
+ * Each factor is read once, the product written once; a bias or addend is
+ * read too.
+ */
+#include "models/opmap_rule.h"
+
+#include <string.h>
+
+/* How far back a transposition of a factor is looked for. */
+#define LOOK_BACK 12
+
+/* The op before `j` on its level (same parent), or MSIM_NONE. */
+static uint32_t previous_sibling(const struct msim_trace *t, uint32_t j)
+{
+    uint32_t parent = t->ops[j].parent, k = j;
+
+    for (int steps = 0; k && steps < LOOK_BACK; steps++) {
+        k--;
+        if (k == parent)
+            return MSIM_NONE;
+        if (t->ops[k].parent == parent)
+            return k;
+    }
+    return MSIM_NONE;
+}
+
+/*
+ * Whether a factor of these sizes was just made by aten::t or aten::transpose:
+ * cuBLAS then reads it the other way round. The views before a product are
+ * its siblings and precede it.
+ */
+static bool made_by_transpose(const struct msim_opmap_ctx *c,
+                              const struct msim_operand *f)
+{
+    uint32_t j = c->index;
+
+    for (int steps = 0; steps < 4; steps++) {
+        struct msim_operand from;
+        const char *name;
+
+        j = previous_sibling(c->t, j);
+        if (j == MSIM_NONE)
+            return false;
+        name = msim_trace_text(c->t, c->t->ops[j].name);
+        if (strcmp(name, "aten::t") != 0 &&
+            strcmp(name, "aten::transpose") != 0)
+            continue;
+        if (msim_opmap_tensor_of(c->t, j, 0, &from) && from.rank == f->rank &&
+            msim_operand_dim(&from, -1) == msim_operand_dim(f, -2) &&
+            msim_operand_dim(&from, -2) == msim_operand_dim(f, -1))
+            return true;
+    }
+    return false;
+}
+
+static void set_gemm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
+                     const struct msim_operand *a, const struct msim_operand *b,
+                     const int64_t mnkb[4])
+{
+    double mn = (double)mnkb[0] * (double)mnkb[1] * (double)mnkb[3];
+    bool tf32 = a->dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
+    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_GEMM, a->dtype,
+                                          tf32 ? "tf32" : row->variant);
+    struct msim_operand out;
+    enum msim_dtype out_type = a->dtype;
+
+    if (!w)
+        return;
+    if (msim_opmap_output(c, 0, &out))
+        out_type = out.dtype;
+    w->flops = 2 * mn * (double)mnkb[2];
+    w->bytes_read = a->bytes + b->bytes;
+    w->bytes_written = mn * msim_dtype_bytes(out_type);
+    w->u.gemm.m = mnkb[0];
+    w->u.gemm.n = mnkb[1];
+    w->u.gemm.k = mnkb[2];
+    w->u.gemm.batch = mnkb[3];
+    w->u.gemm.a_transposed = made_by_transpose(c, a);
+    w->u.gemm.b_transposed = made_by_transpose(c, b);
+}
+
+/* (.. x m x k)(.. x k x n): row->arg is the first factor's argument; an
+ * argument before it is the addend. */
+static bool product(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand a, b, addend;
+    int64_t s[4] = {1, 1, 1, 1};
+
+    if (!msim_opmap_tensor(c, row->arg, &a) ||
+        !msim_opmap_tensor(c, row->arg + 1, &b) || a.rank < 2 || b.rank < 2)
+        return false;
+    s[0] = msim_operand_dim(&a, -2);
+    s[1] = msim_operand_dim(&b, -1);
+    s[2] = msim_operand_dim(&a, -1);
+    for (uint32_t k = 0; k + 2 < a.rank; k++)
+        s[3] = msim_opmap_count((double)s[3] * (double)a.dims[k]);
+    set_gemm(c, row, &a, &b, s);
+    if (row->arg && msim_opmap_tensor(c, 0, &addend))
+        c->works[0].bytes_read += addend.bytes;
+    return true;
+}
+
+/* x (.. x k) times the transpose of w (n x k): linear layers that are one
+ * operator. */
+static bool linear(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, w;
+    int64_t s[4] = {1, 1, 1, 1};
+
+    if (!msim_opmap_tensor(c, row->arg, &x) ||
+        !msim_opmap_tensor(c, row->arg + 1, &w) || x.rank < 1 || w.rank < 2)
+        return false;
+    s[1] = msim_operand_dim(&w, 0);
+    s[2] = msim_operand_dim(&x, -1);
+    s[0] = s[2] ? msim_opmap_count(x.elems / (double)s[2]) : 0;
+    set_gemm(c, row, &x, &w, s);
+    c->works[0].u.gemm.b_transposed = true;
+    return true;
+}
+
+/* Matrix (m x k) times vector (k). */
+static bool matrix_vector(struct msim_opmap_ctx *c,
+                          const struct msim_opmap_row *row)
+{
+    struct msim_operand a, x;
+
+    if (!msim_opmap_tensor(c, row->arg, &a) ||
+        !msim_opmap_tensor(c, row->arg + 1, &x) || a.rank < 2)
+        return false;
+    set_gemm(
+        c, row, &a, &x,
+        (int64_t[4]){msim_operand_dim(&a, 0), 1, msim_operand_dim(&a, 1), 1});
+    return true;
+}
+
+/* Vector times vector. */
+static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand a, x;
+
+    if (!msim_opmap_tensor(c, 0, &a) || !msim_opmap_tensor(c, 1, &x))
+        return false;
+    set_gemm(c, row, &a, &x, (int64_t[4]){1, 1, msim_opmap_count(a.elems), 1});
+    return true;
+}
+
+static const struct msim_opmap_row rows[] = {
+    {"_addmm_activation", product, "", 0, 0, 0, 1},
+    {"_int_mm", product, "", 0, 0, 0, 0},
+    {"_scaled_mm", product, "", 0, 0, 0, 0},
+    {"addbmm", product, "", 0, 0, MSIM_OPMAP_COMPOSITE, 1},
+    {"addmm", product, "", 0, 0, 0, 1},
+    {"addmv", matrix_vector, "", 0, 0, 0, 1},
+    {"baddbmm", product, "", 0, 0, 0, 1},
+    {"bmm", product, "", 0, 0, 0, 0},
+    {"dot", dot, "", 0, 0, 0, 0},
+    {"mkldnn::_linear_pointwise", linear, "", 0, 0, 0, 0},
+    {"mkldnn_linear", linear, "", 0, 0, 0, 0},
+    {"mm", product, "", 0, 0, 0, 0},
+    {"mv", matrix_vector, "", 0, 0, MSIM_OPMAP_COMPOSITE, 0},
+    {"vdot", dot, "", 0, 0, 0, 0},
+};
+
+const struct msim_opmap_table msim_opmap_gemm = {rows, sizeof(rows) /
+                                                           sizeof(rows[0])};

@@ -1,0 +1,247 @@
+/*
+ * models/opmap_memory.c - copies, fills, concatenations.
+ *
+ * A copy with the host on one side goes over the bus; what a trace says of
+ * the transfer (its kind and size) goes before what the tensors say.
+ */
+#include "models/opmap_vector.h"
+
+#include <string.h>
+
+/* ---- copies ----------------------------------------------------------- */
+
+/* Of the copies that the op launched itself: kind, bytes, pageable. */
+static bool traced_copy(const struct msim_opmap_ctx *c, struct msim_work *w,
+                        double *bytes)
+{
+    const struct msim_gpu *g;
+    uint32_t call = MSIM_NONE;
+    bool found = false;
+
+    *bytes = 0;
+    while ((g = msim_opmap_kernel(c, &call))) {
+        if (g->kind != MSIM_GPU_MEMCPY)
+            continue;
+        w->u.vector.copy = (enum msim_copy_kind)g->copy_kind;
+        w->u.vector.pageable |= g->pageable;
+        *bytes += (double)g->bytes;
+        found = true;
+    }
+    return found;
+}
+
+static enum msim_copy_kind direction(const struct msim_opmap_ctx *c, uint8_t to,
+                                     uint8_t from)
+{
+    if (c->assume_gpu || to == from)
+        return MSIM_COPY_D2D;
+    if (to == MSIM_DEV_CPU)
+        return MSIM_COPY_D2H;
+    return from == MSIM_DEV_CPU ? MSIM_COPY_H2D : MSIM_COPY_D2D;
+}
+
+/* aten::contiguous and aten::reshape copy only what does not lie in order. */
+static bool reorders(const struct msim_opmap_ctx *c)
+{
+    uint32_t p = c->op->parent;
+
+    for (int up = 0; up < 2 && p != MSIM_NONE; up++, p = c->t->ops[p].parent) {
+        const char *name = msim_trace_text(c->t, c->t->ops[p].name);
+
+        if (strcmp(name, "aten::contiguous") == 0 ||
+            strcmp(name, "aten::reshape") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Sizes not recorded: what the copy or its kernel moved. */
+static bool copy_after_launch(struct msim_opmap_ctx *c)
+{
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_COPY, MSIM_DT_F32, "copy");
+    double bytes;
+
+    if (!w)
+        return false;
+    w->u.vector.copy = MSIM_COPY_D2D;
+    if (!traced_copy(c, w, &bytes))
+        bytes = msim_opmap_grid_elems(c) * msim_dtype_bytes(MSIM_DT_F32);
+    w->bytes_read = w->bytes_written = bytes;
+    w->u.vector.elems = w->u.vector.cols = msim_opmap_count(bytes / 4);
+    w->u.vector.rows = 1;
+    if (bytes == 0)
+        c->n = 0;
+    return bytes > 0;
+}
+
+/* copy_(to, from); the types may differ. row->arg: (from, to). */
+static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand to, from;
+    struct msim_work *w;
+    double bytes;
+
+    if (!msim_opmap_tensor(c, row->arg, &to) ||
+        !msim_opmap_tensor(c, !row->arg, &from))
+        return copy_after_launch(c);
+    w = msim_opmap_work(c, MSIM_FAMILY_COPY, from.dtype, "copy");
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, to.elems);
+    w->bytes_read = from.bytes;
+    w->bytes_written = to.bytes;
+    w->u.vector.strided = reorders(c);
+    w->u.vector.copy = direction(c, to.device, from.device);
+    if (!traced_copy(c, w, &bytes))
+        bytes = 0;
+    /* between devices the bus moves the narrower form: the cast is a kernel
+     * on the GPU side */
+    if (w->u.vector.copy == MSIM_COPY_H2D || w->u.vector.copy == MSIM_COPY_D2H)
+        w->bytes_read = w->bytes_written =
+            bytes > 0 ? bytes : (from.bytes < to.bytes ? from.bytes : to.bytes);
+    return true;
+}
+
+/* One number to the host: item(), and what counts non-zeros. */
+static bool to_host(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x;
+    struct msim_work *w;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x))
+        x.dtype = MSIM_DT_F32;
+    w = msim_opmap_work(c, MSIM_FAMILY_COPY, x.dtype, msim_opmap_variant(row));
+    if (!w)
+        return false;
+    w->bytes_read = w->bytes_written = msim_dtype_bytes(x.dtype);
+    w->u.vector.copy = MSIM_COPY_D2H;
+    w->u.vector.pageable = true;
+    msim_opmap_set_rows(w, 1, 1);
+    return true;
+}
+
+/* Counts, scans and writes places; then the count goes to the host. */
+static bool nonzero(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, out;
+    struct msim_work *w;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x))
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, x.dtype,
+                        msim_opmap_variant(row));
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, x.elems);
+    w->flops = 2 * x.elems;
+    w->bytes_read = 2 * x.bytes;
+    w->bytes_written = msim_opmap_output(c, 0, &out) ? out.bytes : 0;
+    w->kernels = 4;
+    return to_host(c, row);
+}
+
+/* ---- fills ------------------------------------------------------------ */
+
+static bool fill(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x;
+    struct msim_work *w;
+
+    if (!msim_opmap_tensor(c, 0, &x)) {
+        memset(&x, 0, sizeof(x));
+        x.dtype = MSIM_DT_F32;
+        x.elems = msim_opmap_grid_elems(c);
+        x.bytes = x.elems * msim_dtype_bytes(x.dtype);
+        if (x.elems == 0)
+            return false;
+    }
+    w = msim_opmap_work(c, MSIM_FAMILY_COPY, x.dtype, msim_opmap_variant(row));
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, x.elems);
+    w->bytes_written = x.bytes;
+    w->u.vector.copy = MSIM_COPY_D2D;
+    return true;
+}
+
+/* ---- several into one, one into several ------------------------------- */
+
+static void add_moved(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row, enum msim_dtype dtype,
+                      double elems, double bytes)
+{
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_COPY, dtype, msim_opmap_variant(row));
+
+    if (!w)
+        return;
+    msim_opmap_set_rows(w, 1, elems);
+    w->bytes_read = w->bytes_written = bytes;
+    w->u.vector.copy = MSIM_COPY_D2D;
+}
+
+/*
+ * Where a trace has no sizes of a list's tensors, the joined tensor is most
+ * likely the first argument of what runs next; of the ops that follow, the
+ * first that takes a tensor of a fitting type is asked.
+ */
+static bool joined_later(const struct msim_opmap_ctx *c, struct msim_operand *o)
+{
+    const struct msim_trace *t = c->t;
+    uint32_t end = t->threads[c->op->thread].op_end;
+
+    for (uint32_t j = c->op->end, steps = 0; j < end && steps < 8; j++, steps++)
+        if (msim_opmap_tensor_of(t, j, 0, o) && o->rank > 0)
+            return true;
+    return false;
+}
+
+static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_tensor_list l;
+    struct msim_operand out;
+
+    if (msim_opmap_list(c, 0, &l))
+        add_moved(c, row, l.dtype, l.elems, l.bytes);
+    else if (msim_opmap_output(c, 0, &out) || joined_later(c, &out))
+        add_moved(c, row, out.dtype, out.elems, out.bytes);
+    else
+        return false;
+    return true;
+}
+
+/* A tensor that is moved as a whole: roll, flip, repeat. */
+static bool move(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, out;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x))
+        return false;
+    if (msim_opmap_output(c, 0, &out) && out.elems > x.elems)
+        x = out;
+    add_moved(c, row, x.dtype, x.elems, x.bytes);
+    return true;
+}
+
+#define COMP MSIM_OPMAP_COMPOSITE
+
+static const struct msim_opmap_row rows[] = {
+    {"_cat", cat, "cat", 0, 0, COMP, 0},
+    {"_copy_from", copy, "copy", 0, 0, COMP, 1},
+    {"_local_scalar_dense", to_host, "item", 0, 0, 0, 0},
+    {"cat", cat, NULL, 0, 0, COMP, 0},
+    {"clone", move, "copy", 0, 0, COMP, 0},
+    {"copy_", copy, NULL, 0, 0, 0, 0},
+    {"fill_", fill, "fill", 0, 0, 0, 0},
+    {"flip", move, NULL, 0, 0, 0, 0},
+    {"nonzero", nonzero, NULL, 0, 0, COMP, 0},
+    {"repeat_interleave", move, NULL, 0, 0, COMP, 0},
+    {"roll", move, NULL, 0, 0, 0, 0},
+    {"split_with_sizes_copy", move, "split", 0, 0, COMP, 0},
+    {"stack", cat, "cat", 0, 0, COMP, 0},
+    {"zero_", fill, "fill", 0, 0, COMP, 0},
+};
+
+const struct msim_opmap_table msim_opmap_memory = {rows, sizeof(rows) /
+                                                             sizeof(rows[0])};
