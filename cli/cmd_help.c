@@ -3,6 +3,7 @@
 #include "cli/cmd.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/predict_options.h"
 
 #include <string.h>
 
@@ -54,14 +55,12 @@ void msim_help_print(FILE *out)
     for (const struct msim_verb *v = MSIM_VERBS; v->name; v++)
         fprintf(out, "  %-12s%s\n", v->name, v->summary);
     fputs("\n"
-          "'mystique-sim VERB --help' lists the options of a verb; "
-          "--version prints the\nversion. Exit codes: 0 ok, 1 a check failed, "
-          "2 usage, 3 bad input, 4 internal.\n"
+          "'mystique-sim VERB --help' lists the options of a verb. Exit codes: "
+          "0 ok, 1 a\ncheck failed, 2 usage, 3 bad input, 4 internal.\n"
           "\n"
-          "examples:\n"
-          "  mystique-sim --platform a100 trace.json.gz\n"
-          "  mystique-sim info run/\n",
+          "options of predict:\n",
           out);
+    msim_predict_options_help(out);
 }
 
 int msim_cmd_help(int argc, char **argv)

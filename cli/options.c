@@ -52,7 +52,7 @@ const char *msim_nearest_word(const char *typed, const char *const *words,
                               size_t n)
 {
     /* One slip in three letters still reads as the same word. */
-    unsigned best = (unsigned)(strlen(typed) + 2) / 3 + 1;
+    unsigned best = (unsigned)(strlen(typed) + 1) / 3 + 1;
     const char *found = NULL;
 
     for (size_t i = 0; i < n; i++) {
@@ -74,25 +74,17 @@ static void print_wrapped(const char *text, FILE *out)
     int column = HELP_INDENT;
 
     while (*text) {
-        int len = (int)strcspn(text, " \n");
+        int len = (int)strcspn(text, " ");
+        bool first = column == HELP_INDENT;
 
-        if (column + len > HELP_WIDTH && column > HELP_INDENT) {
+        if (!first && column + 1 + len > HELP_WIDTH) {
             fprintf(out, "\n%*s", HELP_INDENT, "");
             column = HELP_INDENT;
+            first = true;
         }
-        fprintf(out, "%.*s", len, text);
-        column += len;
-        text += len;
-        if (*text == '\n') {
-            fprintf(out, "\n%*s", HELP_INDENT, "");
-            column = HELP_INDENT;
-            text++;
-        } else if (*text == ' ') {
-            if (column < HELP_WIDTH && text[1])
-                fputc(' ', out);
-            column++;
-            text++;
-        }
+        fprintf(out, "%s%.*s", first ? "" : " ", len, text);
+        column += len + !first;
+        text += len + (text[len] == ' ');
     }
     fputc('\n', out);
 }
@@ -128,15 +120,13 @@ static void print_option(const struct msim_option *o, FILE *out)
     print_wrapped(right, out);
 }
 
-void msim_command_help(const struct msim_command *c, FILE *out)
+void msim_command_help_options(const struct msim_command *c, FILE *out)
 {
     static const struct msim_option COMMON[] = {
         {.name = "help", .help = "print this help"},
         {.name = "version", .help = "print the version"},
     };
 
-    fprintf(out, "usage: mystique-sim %s [OPTION]... %s\n\n%s\n\noptions:\n",
-            c->name, c->operands, c->summary);
     for (size_t i = 0; i < c->n_options; i++)
         print_option(&c->options[i], out);
     for (size_t i = 0; i < sizeof COMMON / sizeof COMMON[0]; i++)
@@ -145,6 +135,13 @@ void msim_command_help(const struct msim_command *c, FILE *out)
         fputs("\nexamples:\n", out);
     for (size_t i = 0; c->examples && c->examples[i]; i++)
         fprintf(out, "  %s\n", c->examples[i]);
+}
+
+static void print_help(const struct msim_command *c, FILE *out)
+{
+    fprintf(out, "usage: mystique-sim %s [OPTION]... %s\n\n%s\n\noptions:\n",
+            c->name, c->operands, c->summary);
+    msim_command_help_options(c, out);
 }
 
 /* ---- parsing ---------------------------------------------------------- */
@@ -306,7 +303,7 @@ static bool parse_all(struct parse *p, struct msim_operands *operands,
         } else if (strcmp(arg, "--") == 0) {
             only_operands = true;
         } else if (is_either(arg, "--help", "-h")) {
-            msim_command_help(p->c, stdout);
+            print_help(p->c, stdout);
             return true;
         } else if (is_either(arg, "--version", "-V")) {
             printf("mystique-sim %s\n", MSIM_VERSION);

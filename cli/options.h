@@ -42,7 +42,7 @@ struct msim_option {
     enum msim_option_type type;
     size_t field;        /* offsetof() in the verb's settings */
     const char *metavar; /* "NAME|FILE"; flags and choices have none */
-    const char *help;    /* one sentence; a newline starts a new line */
+    const char *help;    /* one sentence */
     const char *dflt;    /* shown as [default: ...]; NULL: nothing to show */
     uint32_t min, max;   /* COUNT */
     const char *const *choices; /* CHOICE: words, ended by NULL */
@@ -77,8 +77,8 @@ struct msim_operands {
 int msim_command_start(const struct msim_command *c, int argc, char **argv,
                        void *settings, struct msim_operands *operands);
 
-/* The same help as `VERB --help` prints. */
-void msim_command_help(const struct msim_command *c, FILE *out);
+/* The part of --help that lists the options and the examples. */
+void msim_command_help_options(const struct msim_command *c, FILE *out);
 
 /*
  * The word nearest to `typed` (edit distance with swaps) of `n` words, or NULL

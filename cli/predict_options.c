@@ -192,3 +192,8 @@ void msim_predict_options_release(struct msim_predict_options *o)
     o->scales = NULL;
     o->n_scales = o->cap_scales = 0;
 }
+
+void msim_predict_options_help(FILE *out)
+{
+    msim_command_help_options(&COMMAND, out);
+}

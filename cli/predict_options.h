@@ -6,6 +6,7 @@
 #include "core/scale.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 enum msim_costs_option {
     MSIM_COSTS_AUTO,
@@ -37,5 +38,8 @@ struct msim_predict_options {
 int msim_predict_options_parse(struct msim_predict_options *o, int argc,
                                char **argv);
 void msim_predict_options_release(struct msim_predict_options *o);
+
+/* The options and examples of `predict`, for the program's own --help. */
+void msim_predict_options_help(FILE *out);
 
 #endif
