@@ -25,6 +25,12 @@ struct memo {
     uint32_t n, capacity, capacity_e, mask;
 };
 
+/* An operator's estimate and what it computes. */
+struct demand {
+    struct msim_estimate e;
+    double flops, ideal_us;
+};
+
 /* Kernels (not copies, not collectives) by the operator that launched them. */
 struct launched {
     uint32_t *begin; /* n_ops + 1, into gpu */
@@ -112,23 +118,27 @@ static msim_ps to_ps(double us)
     return us > 0 ? (msim_ps)llround(us * PS_PER_US) : 0;
 }
 
-static void set(struct costing *k, uint32_t task, const struct msim_estimate *e,
-                double share, double flops)
+static void set(struct costing *k, uint32_t task, const struct demand *d,
+                double share)
 {
     struct msim_costs *c = k->c;
+    const struct msim_estimate *e = &d->e;
 
     c->mid[task] = to_ps(e->us * share);
     c->low[task] = to_ps(e->low_us * share);
     c->high[task] = to_ps(e->high_us * share);
     c->source[task] = (uint8_t)e->source;
     c->made_by[task] = (uint8_t)e->family;
-    c->flops[task] = (float)(flops * share);
+    c->flops[task] = (float)(d->flops * share);
+    c->ideal_us[task] = (float)(d->ideal_us * share);
 }
 
 static void set_host(struct costing *k, uint32_t task,
                      const struct msim_estimate *e)
 {
-    set(k, task, e, 1, 0);
+    const struct demand d = {.e = *e};
+
+    set(k, task, &d, 1);
     k->c->made_by[task] = MSIM_COST_HOST;
 }
 
@@ -228,30 +238,32 @@ static struct msim_work kernel_work(const struct msim_trace *t,
     return w;
 }
 
-static enum msim_status cost_one(struct costing *k, uint32_t task,
-                                 const struct msim_work *w)
+/* All works of one operator; `n` 0 leaves `d` at zero. */
+static enum msim_status estimate(struct costing *k,
+                                 const struct msim_work *works, uint32_t n,
+                                 struct demand *d)
 {
-    struct msim_estimate e;
-
-    MSIM_TRY(predict(k, w, &e));
-    set(k, task, &e, 1, w->flops);
-    return MSIM_OK;
-}
-
-/* All works of one operator; `n` 0 leaves `sum` at zero. */
-static enum msim_status estimate_op(struct costing *k,
-                                    const struct msim_work *works, uint32_t n,
-                                    struct msim_estimate *sum, double *flops)
-{
-    memset(sum, 0, sizeof *sum);
-    *flops = 0;
+    memset(d, 0, sizeof *d);
     for (uint32_t i = 0; i < n; i++) {
         struct msim_estimate e;
 
         MSIM_TRY(predict(k, &works[i], &e));
-        add(sum, &e);
-        *flops += works[i].flops;
+        add(&d->e, &e);
+        d->flops += works[i].flops;
+        d->ideal_us +=
+            works[i].flops * 1e6 /
+            msim_platform_peak_flops(k->opt->platform, works[i].dtype);
     }
+    return MSIM_OK;
+}
+
+static enum msim_status cost_one(struct costing *k, uint32_t task,
+                                 const struct msim_work *w)
+{
+    struct demand d;
+
+    MSIM_TRY(estimate(k, w, 1, &d));
+    set(k, task, &d, 1);
     return MSIM_OK;
 }
 
@@ -262,9 +274,8 @@ static enum msim_status cost_op(struct costing *k, uint32_t i)
     const struct launched *l = &k->launched[k->rank];
     uint32_t begin = l->begin[i], end = l->begin[i + 1], n = 0;
     struct msim_work works[MSIM_OPMAP_MAX];
-    struct msim_estimate sum;
     enum msim_opmap_result r;
-    double flops;
+    struct demand d;
 
     if (begin == end)
         return MSIM_OK;
@@ -272,13 +283,13 @@ static enum msim_status cost_op(struct costing *k, uint32_t i)
     r = msim_opmap(t, i, (int)(end - begin), false, works, &n);
     if (r == MSIM_OPMAP_NOTHING)
         n = 0;
-    MSIM_TRY(estimate_op(k, works, n, &sum, &flops));
+    MSIM_TRY(estimate(k, works, n, &d));
     for (uint32_t j = begin; j < end; j++) {
         uint32_t task = k->task_of[l->gpu[j]];
         struct msim_work w;
 
         if (n) {
-            set(k, task, &sum, 1.0 / (end - begin), flops);
+            set(k, task, &d, 1.0 / (end - begin));
             continue;
         }
         w = kernel_work(t, &t->gpu[l->gpu[j]]);
@@ -494,7 +505,9 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
     c->source = calloc((size_t)n + 1, 1);
     c->made_by = calloc((size_t)n + 1, 1);
     c->flops = calloc((size_t)n + 1, sizeof *c->flops);
-    return c->mid && c->low && c->high && c->source && c->made_by && c->flops
+    c->ideal_us = calloc((size_t)n + 1, sizeof *c->ideal_us);
+    return c->mid && c->low && c->high && c->source && c->made_by && c->flops &&
+                   c->ideal_us
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -581,6 +594,7 @@ void msim_costs_free(struct msim_costs *c)
     free(c->source);
     free(c->made_by);
     free(c->flops);
+    free(c->ideal_us);
     free(c);
 }
 

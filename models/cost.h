@@ -32,6 +32,7 @@ struct msim_costs {
     uint8_t *source;              /* msim_source */
     uint8_t *made_by;             /* msim_family or MSIM_COST_* */
     float *flops;                 /* of GPU tasks, 0 elsewhere */
+    float *ideal_us;              /* flops at the platform's peak rate */
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
 };
 

@@ -1,0 +1,357 @@
+#include "cli/session.h"
+
+#include "cli/datadir.h"
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- load and choose
+ * ------------------------------------------------------------ */
+
+static enum msim_status load_job(struct msim_session *s, struct msim_error *err)
+{
+    struct msim_progress progress;
+    enum msim_status st;
+
+    msim_progress_start(&progress, "reading");
+    st = msim_job_load(&s->job, s->o->paths, s->o->n_paths,
+                       &(struct msim_load_options){
+                           .salvage = s->o->salvage,
+                           .threads = s->o->threads,
+                           .progress = msim_progress_bytes,
+                           .progress_ctx = &progress,
+                       },
+                       err);
+    msim_progress_end(&progress);
+    return st;
+}
+
+static bool all_have_times(const struct msim_job *job)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (!job->ranks[i]->has_times)
+            return false;
+    return true;
+}
+
+/* The platform that every rank ran on, or NULL. */
+static const char *traced_platform(struct msim_job *job, const char *data)
+{
+    const char *name = NULL;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        const struct msim_trace *t = job->ranks[i];
+        const struct msim_gpu_properties *g = &t->gpu_properties;
+        const char *match =
+            msim_platform_match(&job->arena, data, msim_trace_text(t, g->name),
+                                g->memory_bytes, g->sms);
+
+        if (!match || (name && strcmp(name, match) != 0))
+            return NULL;
+        name = match;
+    }
+    return name;
+}
+
+static enum msim_status no_times(const struct msim_session *s,
+                                 struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, s->o->paths[0], MSIM_OFFSET_NONE,
+                     "no times in the trace, so nothing is measured; want "
+                     "'--costs model' with a '--platform'");
+}
+
+static enum msim_status no_platform(const struct msim_session *s,
+                                    struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
+                     "no platform to predict for: the trace names no GPU "
+                     "that is known; want '--platform NAME' ('mystique-sim "
+                     "platforms' lists them)");
+}
+
+/* `auto`: measured where source and target are the same GPU, else model. */
+static bool choose_model(struct msim_session *s, const char *traced)
+{
+    bool times = all_have_times(s->job);
+
+    if (s->o->costs != MSIM_COSTS_AUTO)
+        return s->o->costs == MSIM_COSTS_MODEL;
+    if (times &&
+        (!s->o->platform ||
+         (traced && strcmp(traced, msim_platform_name(s->platform)) == 0)))
+        return false;
+    if (times && traced)
+        msim_job_warn(s->job,
+                      "the trace was measured on %s, and its times are not "
+                      "used: durations on %s come from models of shapes alone",
+                      traced, msim_platform_name(s->platform));
+    return true;
+}
+
+static enum msim_status choose(struct msim_session *s, const char *data,
+                               struct msim_error *err)
+{
+    const char *traced = traced_platform(s->job, data);
+    const char *name = s->o->platform ? s->o->platform : traced;
+
+    if (s->o->platform)
+        MSIM_TRY(msim_platform_load(&s->platform, data, name, err));
+    if (!choose_model(s, traced)) {
+        s->costs = "measured";
+        return all_have_times(s->job) ? MSIM_OK : no_times(s, err);
+    }
+    s->costs = "model";
+    if (!name)
+        return no_platform(s, err);
+    return s->platform ? MSIM_OK
+                       : msim_platform_load(&s->platform, data, name, err);
+}
+
+enum msim_status msim_session_load(struct msim_session *s,
+                                   const struct msim_predict_options *o,
+                                   struct msim_error *err)
+{
+    char data[4096];
+
+    memset(s, 0, sizeof *s);
+    s->o = o;
+    MSIM_TRY(msim_datadir_find(data, sizeof data, err));
+    /* Names are checked before work that may take long. */
+    MSIM_TRY(
+        msim_host_load(&s->host, data, o->host ? o->host : "generic", err));
+    if (o->platform) {
+        MSIM_TRY(msim_platform_load(&s->platform, data, o->platform, err));
+        msim_platform_free(s->platform);
+        s->platform = NULL;
+    }
+    MSIM_TRY(load_job(s, err));
+    return choose(s, data, err);
+}
+
+/* ---- graph and durations
+ * ------------------------------------------------------------ */
+
+static bool is_model(const struct msim_session *s)
+{
+    return strcmp(s->costs, "model") == 0;
+}
+
+/* Ranks without GPU events launch what their operators would. */
+static enum msim_status make_plans(struct msim_session *s)
+{
+    s->plans = calloc((size_t)s->job->n_ranks + 1, sizeof *s->plans);
+    if (!s->plans)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < s->job->n_ranks && is_model(s); i++)
+        if (!s->job->ranks[i]->has_gpu_events)
+            MSIM_TRY(msim_plan_new(&s->plans[i], s->job->ranks[i]));
+    return MSIM_OK;
+}
+
+static enum msim_status build(struct msim_session *s, struct msim_error *err)
+{
+    MSIM_TRY(make_plans(s));
+    return msim_graph_build(
+        &s->graph, s->job,
+        &(struct msim_graph_options){
+            .plans = (const struct msim_plan *const *)s->plans,
+            .device_times = !is_model(s),
+            .traced_peers = !is_model(s),
+        },
+        err);
+}
+
+/* ---- simulate
+ * ---------------------------------------------------------------------- */
+
+/*
+ * A scenario in which everything goes long (or short) at once. Deviations of
+ * one family go together, those of different families do not, so the sum of
+ * all is less than their whole: each keeps the share that makes the sums
+ * agree, sqrt(sum of squares over families) / sum over families.
+ */
+static double joint_share(const struct msim_session *s, const msim_ps *bound)
+{
+    double by[MSIM_MADE_BY_MAX] = {0}, squares = 0, sum = 0;
+
+    for (uint32_t t = 0; t < s->graph->n_tasks; t++)
+        by[s->c->made_by[t]] += fabs((double)(bound[t] - s->c->mid[t]));
+    for (int f = 0; f < MSIM_MADE_BY_MAX; f++) {
+        squares += by[f] * by[f];
+        sum += by[f];
+    }
+    return sum > 0 ? sqrt(squares) / sum : 0;
+}
+
+static enum msim_status make_scenario(struct msim_session *s, int i,
+                                      const msim_ps *bound)
+{
+    double share = joint_share(s, bound);
+    uint32_t n = s->graph->n_tasks;
+
+    s->dur[i] = malloc(((size_t)n + 1) * sizeof(msim_ps));
+    if (!s->dur[i])
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < n; t++)
+        s->dur[i][t] =
+            s->c->mid[t] +
+            (msim_ps)llround((double)(bound[t] - s->c->mid[t]) * share);
+    return MSIM_OK;
+}
+
+static enum msim_status simulate_one(struct msim_session *s,
+                                     struct msim_engine *e, const msim_ps *dur,
+                                     int i, struct msim_error *err)
+{
+    struct msim_scenario scenario = {.dur = dur};
+
+    memcpy(scenario.lag, s->c->lag, sizeof scenario.lag);
+    s->start[i] = malloc(((size_t)s->graph->n_tasks + 1) * sizeof(msim_ps));
+    if (!s->start[i])
+        return MSIM_ENOMEM;
+    return msim_engine_run(e, &scenario, s->start[i], err);
+}
+
+static enum msim_status simulate(struct msim_session *s, struct msim_error *err)
+{
+    struct msim_engine *e;
+    enum msim_status st;
+
+    MSIM_TRY(make_scenario(s, 0, s->c->low));
+    MSIM_TRY(make_scenario(s, 1, s->c->high));
+    MSIM_TRY(msim_engine_new(&e, s->graph));
+    st = simulate_one(s, e, s->c->mid, 0, err);
+    if (st == MSIM_OK)
+        st = simulate_one(s, e, s->dur[0], 1, err);
+    if (st == MSIM_OK)
+        st = simulate_one(s, e, s->dur[1], 2, err);
+    msim_engine_free(e);
+    return st;
+}
+
+/* ---- read off
+ * ------------------------------------------------------------------------ */
+
+static enum msim_status find_iteration(const struct msim_session *s,
+                                       uint32_t *index, struct msim_error *err)
+{
+    const struct msim_graph *g = s->graph;
+    int64_t want = s->o->iteration;
+
+    *index = UINT32_MAX;
+    if (want == MSIM_ITERATION_ALL)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < g->n_iterations; i++)
+        if (g->iterations[i] == want)
+            *index = i;
+    if (*index == UINT32_MAX && want < g->n_iterations)
+        *index = (uint32_t)want;
+    if (*index != UINT32_MAX)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
+                     "no iteration %lld, want one of the %u that 'mystique-sim "
+                     "info' counts as steps",
+                     (long long)want, g->n_iterations);
+}
+
+static const char *const *made_by_names(struct msim_session *s)
+{
+    const char **names =
+        msim_arena_alloc(&s->job->arena, MSIM_MADE_BY_MAX * sizeof *names);
+
+    for (uint8_t i = 0; names && i <= MSIM_COST_HOST; i++)
+        names[i] = msim_costs_text(i);
+    return names;
+}
+
+static const char *const *source_names(struct msim_session *s)
+{
+    const char **names = msim_arena_alloc(
+        &s->job->arena, (MSIM_SOURCE_BOUND + 1) * sizeof *names);
+
+    for (int i = 0; names && i <= MSIM_SOURCE_BOUND; i++)
+        names[i] = msim_source_text((enum msim_source)i);
+    return names;
+}
+
+static enum msim_status fill_outcome(struct msim_session *s)
+{
+    s->outcome = (struct msim_outcome){
+        .graph = s->graph,
+        .mid = {s->start[0], s->c->mid},
+        .low = {s->start[1], s->dur[0]},
+        .high = {s->start[2], s->dur[1]},
+        .task_low = s->c->low,
+        .task_high = s->c->high,
+        .made_by = s->c->made_by,
+        .made_by_names = made_by_names(s),
+        .n_made_by = MSIM_COST_HOST + 1u,
+        .source = s->c->source,
+        .source_names = source_names(s),
+        .source_bound = MSIM_SOURCE_BOUND,
+        .flops = s->c->flops,
+        .ideal_us = is_model(s) ? s->c->ideal_us : NULL,
+    };
+    return s->outcome.made_by_names && s->outcome.source_names ? MSIM_OK
+                                                               : MSIM_ENOMEM;
+}
+
+static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
+{
+    struct msim_prediction *p;
+    uint32_t iteration;
+
+    MSIM_TRY(find_iteration(s, &iteration, err));
+    MSIM_TRY(fill_outcome(s));
+    MSIM_TRY(msim_analyse(&s->prediction, &s->outcome, iteration, err));
+    p = s->prediction;
+    p->version = MSIM_VERSION;
+    p->platform = s->platform ? msim_platform_name(s->platform) : NULL;
+    p->costs = s->costs;
+    p->host = is_model(s) || s->o->host ? msim_host_name(s->host) : NULL;
+    if (is_model(s) && !s->o->host && all_have_times(s->job) && !s->plans[0])
+        p->host = "traced";
+    p->inputs = s->o->paths;
+    p->n_inputs = s->o->n_paths;
+    p->warnings = s->job->warnings;
+    p->n_warnings = s->job->n_warnings;
+    return MSIM_OK;
+}
+
+enum msim_status msim_session_run(struct msim_session *s,
+                                  struct msim_error *err)
+{
+    MSIM_TRY(build(s, err));
+    MSIM_TRY(msim_costs_new(&s->c, s->graph,
+                            &(struct msim_cost_options){
+                                .platform = is_model(s) ? s->platform : NULL,
+                                .host = s->host,
+                                .host_modelled = s->o->host != NULL,
+                                .strict = s->o->strict,
+                                .scales = s->o->scales,
+                                .n_scales = s->o->n_scales,
+                            },
+                            err));
+    MSIM_TRY(simulate(s, err));
+    return analyse(s, err);
+}
+
+void msim_session_release(struct msim_session *s)
+{
+    for (uint32_t i = 0; s->plans && i < s->job->n_ranks; i++)
+        msim_plan_free(s->plans[i]);
+    free(s->plans);
+    msim_prediction_free(s->prediction);
+    for (int i = 0; i < 3; i++)
+        free(s->start[i]);
+    free(s->dur[0]);
+    free(s->dur[1]);
+    msim_costs_free(s->c);
+    msim_graph_free(s->graph);
+    msim_host_free(s->host);
+    msim_platform_free(s->platform);
+    msim_job_free(s->job);
+}

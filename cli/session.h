@@ -1,0 +1,44 @@
+/*
+ * cli/session.h - one prediction from its options to its figures.
+ *
+ * The stages, each of which needs the one before: load the traces, choose
+ * where durations come from, build the graph, estimate every task, simulate
+ * with middle, low and high durations, read the figures off.
+ */
+#ifndef MSIM_CLI_SESSION_H
+#define MSIM_CLI_SESSION_H
+#include "cli/predict_options.h"
+#include "core/outcome.h"
+#include "models/cost.h"
+
+struct msim_session {
+    const struct msim_predict_options *o;
+    struct msim_job *job;
+    struct msim_platform *platform; /* NULL: as traced */
+    struct msim_host *host;
+    const char *costs;        /* "measured" or "model" */
+    struct msim_plan **plans; /* one a rank, NULL entries: from its events */
+    struct msim_graph *graph;
+    struct msim_costs *c;
+    msim_ps *dur[2];   /* low and high scenario */
+    msim_ps *start[3]; /* of middle, low and high */
+    struct msim_outcome outcome;
+    struct msim_prediction *prediction;
+};
+
+/*
+ * Load and choose; enough for --explain. Release in any case.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_session_load(struct msim_session *s,
+                                   const struct msim_predict_options *o,
+                                   struct msim_error *err);
+
+/* Build, estimate, simulate, analyse: fills `prediction` and `outcome`. */
+MSIM_MUST_CHECK
+enum msim_status msim_session_run(struct msim_session *s,
+                                  struct msim_error *err);
+
+void msim_session_release(struct msim_session *s);
+
+#endif
