@@ -3,6 +3,7 @@
  */
 #include "core/json_out.h"
 #include "core/report.h"
+#include "core/report_format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -208,6 +209,8 @@ static bool missing(const struct msim_job *job, unsigned i, char text[TEXT_MAX])
 
 static void print_summary(const struct msim_job *job, FILE *out)
 {
+    char name[256];
+
     fprintf(out, "%u file%s, %u rank%s\n", job->n_files,
             job->n_files == 1 ? "" : "s", job->n_ranks,
             job->n_ranks == 1 ? "" : "s");
@@ -217,8 +220,8 @@ static void print_summary(const struct msim_job *job, FILE *out)
 
         if (!gpu->name)
             continue;
-        fprintf(out, "GPU: %s, %.1f GB", msim_trace_text(t, gpu->name),
-                (double)gpu->memory_bytes / 1e9);
+        msim_format_name(name, sizeof name, msim_trace_text(t, gpu->name), 64);
+        fprintf(out, "GPU: %s, %.1f GB", name, (double)gpu->memory_bytes / 1e9);
         if (gpu->sms)
             fprintf(out, ", %u multiprocessors", gpu->sms);
         fputc('\n', out);
@@ -228,18 +231,20 @@ static void print_summary(const struct msim_job *job, FILE *out)
 
 static void print_file(const struct msim_file_info *f, FILE *out)
 {
-    char rank[24] = "-", linked[16] = "-";
+    char rank[24] = "-", linked[16] = "-", version[32] = "-", path[1024];
 
     if (f->rank >= 0)
         snprintf(rank, sizeof rank, "%" PRId64, f->rank);
     if (!isnan(f->linked))
         snprintf(linked, sizeof linked, "%.1f%%", 100 * f->linked);
+    if (f->version && f->version[0])
+        msim_format_name(version, sizeof version, f->version, 18);
+    msim_format_name(path, sizeof path, f->path, sizeof path);
     fprintf(out,
             "%4s  %-6s  %-18s %9" PRIu64 " %9" PRIu64 " %8" PRIu64 " %11" PRIu64
             " %6" PRIu64 "  %6s  %s%s\n",
-            rank, msim_format_text(f->format),
-            f->version && f->version[0] ? f->version : "-", f->events, f->ops,
-            f->kernels, f->collectives, f->steps, linked, f->path,
+            rank, msim_format_text(f->format), version, f->events, f->ops,
+            f->kernels, f->collectives, f->steps, linked, path,
             f->salvaged ? " (broken: a part was salvaged)" : "");
 }
 
@@ -269,7 +274,7 @@ static void print_steps(const struct msim_job *job, FILE *out)
 
 enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
 {
-    char text[TEXT_MAX];
+    char text[TEXT_MAX], line[2048];
 
     print_summary(job, out);
     fputs("\nrank  format  version               events       ops  kernels "
@@ -280,8 +285,10 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
     print_steps(job, out);
     for (unsigned i = 0; missing(job, i, text); i++)
         fprintf(out, "%s  - %s\n", i ? "" : "\nmissing:\n", text);
-    for (uint32_t i = 0; i < job->n_warnings; i++)
-        fprintf(out, "%swarning: %s\n", i ? "" : "\n", job->warnings[i]);
+    for (uint32_t i = 0; i < job->n_warnings; i++) {
+        msim_format_name(line, sizeof line, job->warnings[i], sizeof line);
+        fprintf(out, "%swarning: %s\n", i ? "" : "\n", line);
+    }
     return ferror(out) ? MSIM_EIO : MSIM_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-static char folder[] = "/tmp/msim-chart-XXXXXX";
+static char folder[] = P_tmpdir "/msim-chart-XXXXXX";
 static char svg[64], png[64];
 
 /* The file's text up to a quarter of a megabyte, then removed. */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static char path[128] = "/tmp/msim-timeline-XXXXXX";
+static char path[128] = P_tmpdir "/msim-timeline-XXXXXX";
 
 static struct msim_lane_info lanes[] = {
     {0, false, "thread 1"}, {0, true, "stream 7"}, {1, true, "stream 7"}};

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static char folder[] = "/tmp/msim-write-file-XXXXXX";
+static char folder[] = P_tmpdir "/msim-write-file-XXXXXX";
 static char path[128];
 
 static unsigned files_in_folder(void)
