@@ -11,14 +11,26 @@
 
 struct msim_host; /* opaque */
 
-/* As msim_platform_load(), in `data_dir`/hosts. */
+/*
+ * Load a host by name (case-insensitive) from `data_dir`/hosts, or by file
+ * path (a name that holds a '/' or ends in .json). An unknown name is EUNKNOWN
+ * and `err` lists the known ones. On success `*out` is owned by the caller; on
+ * failure it is NULL.
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
                                 const char *name, struct msim_error *err);
 void msim_host_free(struct msim_host *h);
 const char *msim_host_name(const struct msim_host *h);
 
-/* Self time of one operator call (children and runtime calls not counted). */
+/*
+ * Self time of one operator: what lies between its children and its runtime
+ * calls, which are costed apart. Where nothing else stands for them, in a
+ * trace without GPU activities, it also has the runtime calls that the
+ * operator would make, and for a topmost operator the time until the next one
+ * starts (the interpreter's, or autograd's). Roots, and labels around
+ * operators, take none.
+ */
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t,
                                         uint32_t op);

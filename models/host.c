@@ -1,0 +1,351 @@
+/*
+ * models/host.c - what the CPU takes to dispatch operators and to call the
+ * runtime, read from a file of figures.
+ *
+ * An operator costs what its name has been fitted to, else what its class
+ * has. Figures are means, since times of many operators are summed. A host
+ * as a whole is faster or slower than the fitted one, so the interval of a
+ * figure is one factor down and one up, for all operators alike: the
+ * intervals of a sum add up.
+ */
+#include "models/host.h"
+
+#include "core/json.h"
+#include "models/host_class.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Mean microseconds that one operator takes of its own. */
+struct dispatch {
+    double self;  /* between its children and its runtime calls */
+    double calls; /* in the runtime calls that it makes itself */
+};
+
+struct entry {
+    char *name; /* NULL: free slot */
+    size_t length;
+    struct dispatch d;
+};
+
+struct msim_host {
+    char name[64];
+    char path[512];
+    struct entry *entries; /* open addressing */
+    uint32_t mask;
+    struct dispatch classes[MSIM_HOST_CLASSES];
+    struct msim_estimate calls[MSIM_HOST_CALL_KINDS];
+    struct msim_estimate latency, gap;
+    double after, after_autograd; /* us from one topmost operator to the next */
+    double low, high;             /* factors of the 90 % interval */
+};
+
+/* ---- names -------------------------------------------------------------- */
+
+static uint32_t hash_name(const char *s, size_t n)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
+/* The slot that holds `name`, or the free one where it belongs. */
+static struct entry *slot_of(const struct msim_host *h, const char *name,
+                             size_t length)
+{
+    uint32_t i = hash_name(name, length) & h->mask;
+
+    while (h->entries[i].name &&
+           (h->entries[i].length != length ||
+            memcmp(h->entries[i].name, name, length) != 0))
+        i = (i + 1) & h->mask;
+    return &h->entries[i];
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static enum msim_status wrong(const struct msim_host *h, const char *key,
+                              const char *want, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, h->path, MSIM_OFFSET_NONE,
+                     "'%s' is missing or wrong, want %s", key, want);
+}
+
+static bool is_time(double us)
+{
+    return us >= 0 && us < 1e9; /* false for NAN as well */
+}
+
+static enum msim_status read_dispatch(const struct msim_host *h,
+                                      struct dispatch *d, const cJSON *json,
+                                      const char *key, struct msim_error *err)
+{
+    d->self = msim_json_get_number(json, "self_us", NAN);
+    d->calls = msim_json_get_number(json, "calls_us", NAN);
+    if (!is_time(d->self) || !is_time(d->calls))
+        return wrong(h, key, "self_us and calls_us of 0 or more", err);
+    return MSIM_OK;
+}
+
+static enum msim_status read_operators(struct msim_host *h, const cJSON *json,
+                                       struct msim_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "operators");
+    uint32_t n = (uint32_t)cJSON_GetArraySize(all), size = 16;
+    const cJSON *item;
+
+    while (size < 2 * n)
+        size *= 2;
+    h->entries = calloc(size, sizeof(*h->entries));
+    if (!h->entries)
+        return MSIM_ENOMEM;
+    h->mask = size - 1;
+    cJSON_ArrayForEach(item, all)
+    {
+        size_t length = strlen(item->string);
+        struct entry *e = slot_of(h, item->string, length);
+
+        if (e->name)
+            return wrong(h, item->string, "each operator once", err);
+        e->name = strdup(item->string);
+        if (!e->name)
+            return MSIM_ENOMEM;
+        e->length = length;
+        MSIM_TRY(read_dispatch(h, &e->d, item, item->string, err));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status read_classes(struct msim_host *h, const cJSON *json,
+                                     struct msim_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "classes");
+
+    for (int c = 0; c < MSIM_HOST_NOTHING; c++) {
+        const char *key = msim_host_class_text((enum msim_host_class)c);
+
+        MSIM_TRY(read_dispatch(h, &h->classes[c],
+                               cJSON_GetObjectItemCaseSensitive(all, key), key,
+                               err));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status read_estimate(const struct msim_host *h,
+                                      struct msim_estimate *e,
+                                      const cJSON *json, const char *key,
+                                      struct msim_error *err)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+
+    e->us = msim_json_get_number(item, "us", NAN);
+    e->low_us = msim_json_get_number(item, "low_us", NAN);
+    e->high_us = msim_json_get_number(item, "high_us", NAN);
+    e->source = MSIM_SOURCE_LAW;
+    if (!is_time(e->low_us) || !is_time(e->high_us) || !(e->low_us <= e->us) ||
+        !(e->us <= e->high_us))
+        return wrong(h, key, "low_us <= us <= high_us, each 0 or more", err);
+    return MSIM_OK;
+}
+
+static enum msim_status read_calls(struct msim_host *h, const cJSON *json,
+                                   struct msim_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "calls");
+
+    for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++)
+        MSIM_TRY(read_estimate(h, &h->calls[k], all,
+                               msim_host_call_text((enum msim_call_kind)k),
+                               err));
+    return MSIM_OK;
+}
+
+static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
+                                  struct msim_error *err)
+{
+    const cJSON *spread = cJSON_GetObjectItemCaseSensitive(json, "spread");
+    const cJSON *after =
+        cJSON_GetObjectItemCaseSensitive(json, "after_topmost");
+
+    MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
+    MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
+    h->low = msim_json_get_number(spread, "low", NAN);
+    h->high = msim_json_get_number(spread, "high", NAN);
+    if (!(h->low > 0) || !(h->low <= 1) || !(h->high >= 1) ||
+        !isfinite(h->high))
+        return wrong(h, "spread", "factors 0 < low <= 1 <= high", err);
+    h->after = msim_json_get_number(after, "operator_us", NAN);
+    h->after_autograd = msim_json_get_number(after, "autograd_us", NAN);
+    if (!is_time(h->after) || !is_time(h->after_autograd))
+        return wrong(h, "after_topmost",
+                     "operator_us and autograd_us of 0 or more", err);
+    return MSIM_OK;
+}
+
+static enum msim_status read_host(struct msim_host *h, const cJSON *json,
+                                  struct msim_error *err)
+{
+    const char *name = msim_json_get_text(json, "name");
+
+    if (!name)
+        return wrong(h, "name", "a text", err);
+    snprintf(h->name, sizeof(h->name), "%s", name);
+    MSIM_TRY(read_operators(h, json, err));
+    MSIM_TRY(read_classes(h, json, err));
+    MSIM_TRY(read_calls(h, json, err));
+    return read_rest(h, json, err);
+}
+
+static enum msim_status load_file(struct msim_host **out, const char *path,
+                                  struct msim_error *err)
+{
+    struct msim_host *h = calloc(1, sizeof(*h));
+    enum msim_status status;
+    cJSON *json = NULL;
+
+    if (!h)
+        return MSIM_ENOMEM;
+    snprintf(h->path, sizeof(h->path), "%s", path);
+    status = msim_json_read(&json, path, err);
+    if (status == MSIM_OK)
+        status = read_host(h, json, err);
+    cJSON_Delete(json);
+    if (status != MSIM_OK) {
+        msim_host_free(h);
+        return status;
+    }
+    *out = h;
+    return MSIM_OK;
+}
+
+/* ---- the directory ------------------------------------------------------ */
+
+static bool is_host_file(const char *file)
+{
+    size_t n = strlen(file);
+
+    return n > 5 && file[0] != '.' && strcmp(file + n - 5, ".json") == 0;
+}
+
+static int only_hosts(const struct dirent *e)
+{
+    return is_host_file(e->d_name);
+}
+
+static enum msim_status unknown(const char *name, struct dirent *const *files,
+                                int n, struct msim_error *err)
+{
+    char known[400] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < n && used < sizeof(known); i++)
+        used += (size_t)snprintf(
+            known + used, sizeof(known) - used, "%s%.*s", i ? ", " : "",
+            (int)strlen(files[i]->d_name) - 5, files[i]->d_name);
+    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                     "unknown host '%s', known are: %s", name, known);
+}
+
+static enum msim_status load_named(struct msim_host **out, const char *dir,
+                                   const char *name, struct msim_error *err)
+{
+    struct dirent **files;
+    int n = scandir(dir, &files, only_hosts, alphasort), found = -1;
+    enum msim_status status;
+    char path[1400];
+
+    if (n < 0)
+        return msim_fail(err, MSIM_EIO, dir, MSIM_OFFSET_NONE,
+                         "the folder of hosts cannot be opened");
+    for (int i = 0; i < n && found < 0; i++)
+        if (strlen(name) + 5 == strlen(files[i]->d_name) &&
+            strncasecmp(files[i]->d_name, name, strlen(name)) == 0)
+            found = i;
+    if (found < 0) {
+        status = unknown(name, files, n, err);
+    } else {
+        snprintf(path, sizeof(path), "%s/%s", dir, files[found]->d_name);
+        status = load_file(out, path, err);
+    }
+    for (int i = 0; i < n; i++)
+        free(files[i]);
+    free(files);
+    return status;
+}
+
+enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
+                                const char *name, struct msim_error *err)
+{
+    char dir[1024];
+
+    *out = NULL;
+    if (strchr(name, '/') || is_host_file(name))
+        return load_file(out, name, err);
+    snprintf(dir, sizeof(dir), "%s/hosts", data_dir);
+    return load_named(out, dir, name, err);
+}
+
+void msim_host_free(struct msim_host *h)
+{
+    if (!h)
+        return;
+    for (uint32_t i = 0; h->entries && i <= h->mask; i++)
+        free(h->entries[i].name);
+    free(h->entries);
+    free(h);
+}
+
+/* ---- questions ---------------------------------------------------------- */
+
+const char *msim_host_name(const struct msim_host *h)
+{
+    return h->name;
+}
+
+struct msim_estimate msim_host_dispatch(const struct msim_host *h,
+                                        const struct msim_trace *t, uint32_t op)
+{
+    enum msim_host_class class = msim_host_class(t, op);
+    struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
+    const char *name = msim_trace_text(t, t->ops[op].name);
+    const struct dispatch *d = &h->classes[class];
+    const struct entry *e;
+
+    if (class == MSIM_HOST_NOTHING)
+        return out;
+    e = slot_of(h, name, msim_host_name_length(name));
+    if (e->name)
+        d = &e->d;
+    out.us = d->self;
+    if (!t->has_gpu_events) {
+        out.us += d->calls;
+        if (msim_host_is_topmost(t, op))
+            out.us += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD
+                          ? h->after_autograd
+                          : h->after;
+    }
+    out.low_us = out.us * h->low;
+    out.high_us = out.us * h->high;
+    return out;
+}
+
+struct msim_estimate msim_host_call(const struct msim_host *h,
+                                    enum msim_call_kind kind)
+{
+    return h->calls[kind];
+}
+
+struct msim_estimate msim_host_kernel_gap(const struct msim_host *h)
+{
+    return h->gap;
+}
+
+struct msim_estimate msim_host_launch_latency(const struct msim_host *h)
+{
+    return h->latency;
+}
