@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# --help and --version: to standard output, exit code 0, for every verb.
+. "$(dirname "$0")/lib.bash"
+
+for args in --help -h help "help help"; do
+    # shellcheck disable=SC2086
+    run $args
+    want_rc 0
+    want_no_err
+    want_out "usage: mystique-sim [predict] [OPTION]... TRACE|DIR..."
+    want_out "[default: "
+    want_out "--platform NAME|FILE"
+    for verb in predict info op platforms; do
+        want_out $'\n'"  $verb "
+    done
+    examples=$(sed -n '/^examples:/,$p' "$folder/out" | grep -c '^  mystique-sim')
+    [ "$examples" -ge 2 ] || complain "$examples examples, want two"
+done
+
+for verb in predict info op platforms; do
+    run "$verb" --help
+    want_rc 0
+    want_no_err
+    want_out "usage: mystique-sim $verb "
+    want_out "examples:"
+    help=$out
+    run help "$verb"
+    want_rc 0
+    [ "$out" = "$help" ] || complain "differs from '$verb --help'"
+    run "$verb" --version
+    want_rc 0
+    want_out "mystique-sim "
+done
+
+# No line is wider than a terminal, none ends in a space.
+for verb in "" predict info op platforms; do
+    # shellcheck disable=SC2086
+    run $verb --help
+    ! grep -nE '.{81}| $' "$folder/out" >&2 || complain "an untidy line"
+done
+
+run --version
+want_rc 0
+want_no_err
+[[ $out =~ ^mystique-sim\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "got '$out'"
+run -V
+want_rc 0
+
+# Output that cannot be written is a failure.
+if [ -w /dev/full ]; then
+    last="--help >/dev/full"
+    "$sim" --help >/dev/full 2>"$folder/err"
+    rc=$?
+    err=$(cat "$folder/err")
+    want_rc 4
+    want_err "cannot write to standard output: No space left on device"
+fi
+
+finish

@@ -1,0 +1,67 @@
+# Shared by the tests of the command line: run, and compare what came out.
+#
+#   run ARGUMENT...        runs mystique-sim; fills rc, out and err
+#   want_rc N              the exit code
+#   want_out TEXT          standard output holds TEXT (want_no_out: it is empty)
+#   want_err TEXT          standard error holds TEXT
+#
+# Every line on standard error must begin with the program's name, and a run
+# under the sanitizers must not report anything: run checks both.
+
+set -uo pipefail
+sim=${MYSTIQUE_SIM:?the program to test}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+rc=0 out='' err='' last=''
+
+complain() {
+    echo "after 'mystique-sim $last': $*" >&2
+    failures=$((failures + 1))
+}
+
+run() {
+    last="$*"
+    "$sim" "$@" >"$folder/out" 2>"$folder/err"
+    rc=$?
+    out=$(tr -d '\0' <"$folder/out")
+    err=$(tr -d '\0' <"$folder/err")
+    [ "$rc" -le 4 ] || complain "exit code $rc, want 0 to 4: $err"
+    ! grep -vq '^mystique-sim: ' "$folder/err" ||
+        complain "a line without 'mystique-sim: ' in front: $err"
+}
+
+want_rc() {
+    [ "$rc" -eq "$1" ] || complain "exit code $rc, want $1: $err"
+}
+
+want_out() {
+    [[ $out == *"$1"* ]] || complain "no '$1' in the output: $out"
+}
+
+want_no_out() {
+    [ -z "$out" ] || complain "want no output, got: $out"
+}
+
+want_err() {
+    [[ $err == *"$1"* ]] || complain "no '$1' in the messages: $err"
+}
+
+want_no_err() {
+    [ -z "$err" ] || complain "want no message, got: $err"
+}
+
+# usage_error TEXT ARGUMENT...: exit code 2, one message that holds TEXT.
+usage_error() {
+    local text=$1
+    shift
+    run "$@"
+    want_rc 2
+    want_no_out
+    want_err "$text"
+}
+
+finish() {
+    echo "$failures failures"
+    [ "$failures" -eq 0 ]
+}
