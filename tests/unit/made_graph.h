@@ -1,0 +1,103 @@
+/*
+ * tests/unit/made_graph.h - random graphs for tests of the engine, and a
+ * second way to compute what it must find.
+ *
+ * Tasks are numbered so that edges go from lower to higher: a longest path is
+ * then one pass. Private to tests.
+ */
+#ifndef MSIM_TESTS_MADE_GRAPH_H
+#define MSIM_TESTS_MADE_GRAPH_H
+#include "core/engine.h"
+
+#include <stdlib.h>
+
+struct made_graph {
+    struct msim_graph g;
+    msim_ps *dur;
+};
+
+/* xorshift: the same sequence everywhere. */
+static inline uint32_t made_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)(*state >> 32);
+}
+
+static inline void made_graph_free(struct made_graph *m)
+{
+    free(m->g.edge_begin);
+    free(m->g.n_preds);
+    free(m->g.edges);
+    free(m->g.edge_kind);
+    free(m->g.releases);
+    free(m->dur);
+}
+
+/*
+ * `n` tasks on `lanes` lanes: each follows the one before on its lane, and
+ * every third waits for a random earlier task as well. Durations 0..999 ns.
+ */
+static inline struct made_graph made_graph_new(uint32_t n, uint32_t lanes,
+                                               uint64_t seed)
+{
+    struct made_graph m = {0};
+    uint32_t edges = 0;
+
+    m.g.n_tasks = n;
+    m.g.edge_begin = calloc((size_t)n + 2, sizeof *m.g.edge_begin);
+    m.g.n_preds = calloc((size_t)n + 1, sizeof *m.g.n_preds);
+    m.g.edges = malloc(((size_t)n * 2 + 1) * sizeof *m.g.edges);
+    m.g.edge_kind = calloc((size_t)n * 2 + 1, 1);
+    m.dur = malloc(((size_t)n + 1) * sizeof *m.dur);
+    for (uint32_t t = 0; t < n; t++) {
+        m.g.edge_begin[t] = edges;
+        m.dur[t] = made_random(&seed) % 1000 * 1000;
+        if (t + lanes < n) {
+            m.g.edges[edges++] = (struct msim_edge){t + lanes, 0};
+            m.g.n_preds[t + lanes]++;
+        }
+        if (t % 3 == 0 && t + 1 < n) {
+            uint32_t ahead = n - 1 - t < 4 * lanes ? n - 1 - t : 4 * lanes;
+            uint32_t to = t + 1 + made_random(&seed) % ahead;
+
+            m.g.edges[edges++] =
+                (struct msim_edge){to, (int32_t)(made_random(&seed) % 50)};
+            m.g.n_preds[to]++;
+        }
+    }
+    m.g.edge_begin[n] = edges;
+    m.g.n_edges = edges;
+    return m;
+}
+
+/* Starts by the definition in graph.h, in one pass over tasks in order. */
+static inline void made_graph_longest(const struct made_graph *m,
+                                      msim_ps *start)
+{
+    for (uint32_t t = 0; t < m->g.n_tasks; t++)
+        start[t] = 0;
+    for (uint32_t i = 0; i < m->g.n_releases; i++)
+        start[m->g.releases[i].task] = m->g.releases[i].at;
+    for (uint32_t t = 0; t < m->g.n_tasks; t++)
+        for (uint32_t i = m->g.edge_begin[t]; i < m->g.edge_begin[t + 1]; i++) {
+            msim_ps at =
+                start[t] + m->dur[t] + (msim_ps)m->g.edges[i].lag_ns * 1000;
+
+            if (at > start[m->g.edges[i].to])
+                start[m->g.edges[i].to] = at;
+        }
+}
+
+static inline struct msim_scenario
+made_graph_scenario(const struct made_graph *m)
+{
+    struct msim_scenario s = {.dur = m->dur};
+
+    for (int k = 0; k < MSIM_EDGE_KINDS; k++)
+        s.lag[k] = -1;
+    return s;
+}
+
+#endif

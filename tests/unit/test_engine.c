@@ -1,0 +1,122 @@
+#include "tests/check.h"
+#include "tests/unit/made_graph.h"
+
+/* Run and return the starts; the caller frees. */
+static msim_ps *run(const struct made_graph *m)
+{
+    msim_ps *start = malloc(((size_t)m->g.n_tasks + 1) * sizeof *start);
+    struct msim_scenario s = made_graph_scenario(m);
+    struct msim_engine *e;
+
+    CHECK_INT(msim_engine_new(&e, &m->g), MSIM_OK);
+    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    msim_engine_free(e);
+    return start;
+}
+
+/* Any shape, from one chain to all apart, to the picosecond. */
+static void test_engine__agrees_with_longest_path(void)
+{
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        uint32_t n = (uint32_t)(seed * 7 % 500), lanes = (uint32_t)(seed % 17);
+        struct made_graph m = made_graph_new(n, lanes + 1, seed);
+        msim_ps *want = malloc(((size_t)n + 1) * sizeof *want);
+        msim_ps *got = run(&m);
+
+        made_graph_longest(&m, want);
+        CHECK(!memcmp(got, want, n * sizeof *want));
+        free(got);
+        free(want);
+        made_graph_free(&m);
+    }
+}
+
+/* A task released at 5 us starts then, and what follows starts after it. */
+static void test_engine__honours_releases(void)
+{
+    struct made_graph m = made_graph_new(3, 1, 9);
+    struct msim_release r = {1, 5000000, false};
+    msim_ps *start;
+
+    m.dur[0] = 1000;
+    m.g.releases = malloc(sizeof r);
+    m.g.releases[0] = r;
+    m.g.n_releases = 1;
+    start = run(&m);
+    CHECK_INT(start[0], 0);
+    CHECK_INT(start[1], 5000000);
+    CHECK(start[2] >= 5000000 + m.dur[1]);
+    free(start);
+    made_graph_free(&m);
+}
+
+/*
+ * A lag of 0 for one kind of edge leaves the others: task 0 (dur 10 ns) gives
+ * 1 over a PROGRAM edge of 7 ns and 2 over a LAUNCH edge of 7 ns.
+ */
+static void test_engine__overrides_lags_by_kind(void)
+{
+    uint32_t begin[] = {0, 2, 2, 2}, preds[] = {0, 1, 1};
+    struct msim_edge edges[] = {{1, 7}, {2, 7}};
+    uint8_t kinds[] = {MSIM_EDGE_PROGRAM, MSIM_EDGE_LAUNCH};
+    msim_ps dur[] = {10000, 0, 0}, start[3];
+    struct msim_graph g = {.n_tasks = 3,
+                           .n_edges = 2,
+                           .edge_begin = begin,
+                           .n_preds = preds,
+                           .edges = edges,
+                           .edge_kind = kinds};
+    struct msim_scenario s = {.dur = dur};
+    struct msim_engine *e;
+
+    for (int k = 0; k < MSIM_EDGE_KINDS; k++)
+        s.lag[k] = -1;
+    s.lag[MSIM_EDGE_LAUNCH] = 3000;
+    REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
+    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(start[1], 17000);
+    CHECK_INT(start[2], 13000);
+    msim_engine_free(e);
+}
+
+/* 1 -> 2 -> 1: said so, with a task named, instead of hung on. */
+static void test_engine__names_a_cycle(void)
+{
+    uint32_t begin[] = {0, 1, 2, 3}, preds[] = {0, 2, 1};
+    struct msim_edge edges[] = {{1, 0}, {2, 0}, {1, 0}};
+    uint8_t kinds[] = {0, 0, 0};
+    msim_ps dur[] = {1, 1, 1}, start[3];
+    struct msim_op op = {.name = 0};
+    struct msim_strtab *strings;
+    struct msim_trace trace = {.ops = &op, .n_ops = 1}, *ranks[] = {&trace};
+    struct msim_task_ref refs[3] = {{0}};
+    struct msim_job job = {.ranks = ranks, .n_ranks = 1};
+    struct msim_graph g = {.job = &job,
+                           .n_tasks = 3,
+                           .n_edges = 3,
+                           .refs = refs,
+                           .edge_begin = begin,
+                           .n_preds = preds,
+                           .edges = edges,
+                           .edge_kind = kinds};
+    struct msim_scenario s = {.dur = dur};
+    struct msim_error err = {0};
+    struct msim_engine *e;
+
+    REQUIRE(msim_strtab_new(&strings) == MSIM_OK);
+    trace.strings = strings;
+    REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
+    CHECK_INT(msim_engine_run(e, &s, start, &err), MSIM_ECYCLE);
+    CHECK(strstr(err.text, "2 of 3 tasks") != NULL);
+    msim_engine_free(e);
+    msim_strtab_free(strings);
+}
+
+int main(void)
+{
+    RUN(test_engine__agrees_with_longest_path);
+    RUN(test_engine__honours_releases);
+    RUN(test_engine__overrides_lags_by_kind);
+    RUN(test_engine__names_a_cycle);
+    return check_summary();
+}
