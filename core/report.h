@@ -21,8 +21,7 @@ enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
 /* Chrome trace format; opens in the Perfetto UI. `path` may end in .gz. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_timeline(const struct msim_timeline *t,
-                                      const char *path,
-                                      struct msim_error *err);
+                                      const char *path, struct msim_error *err);
 /* gnuplot; the suffix of `path` (.svg or .png) chooses the format. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_chart(const struct msim_prediction *p,
