@@ -54,7 +54,7 @@ struct geometry {
     int64_t n, c, k, groups; /* c of the input, k of the output */
     int64_t in[MAX_SPATIAL], out[MAX_SPATIAL], filter[MAX_SPATIAL];
     int64_t stride[MAX_SPATIAL], pad[MAX_SPATIAL], dilation[MAX_SPATIAL];
-    bool transposed;
+    bool transposed, tf32;
     double in_bytes, weight_bytes, out_elems;
 };
 
@@ -219,6 +219,18 @@ static void find_output(const struct msim_opmap_ctx *c, const struct places *p,
     }
 }
 
+/* PyTorch lets cuDNN round fp32 to TF32 unless told otherwise
+ * (torch.backends.cudnn.allow_tf32); forward says so in an argument. */
+static bool allows_tf32(const struct msim_opmap_ctx *c, const struct places *p,
+                        enum msim_dtype dtype)
+{
+    int64_t allowed = 1;
+
+    if (p == &layouts[CUDNN])
+        msim_opmap_int(c, 8, &allowed);
+    return dtype == MSIM_DT_F32 && allowed;
+}
+
 /* ---- the whole -------------------------------------------------------- */
 
 static bool read_geometry(const struct msim_opmap_ctx *c,
@@ -240,6 +252,7 @@ static bool read_geometry(const struct msim_opmap_ctx *c,
         msim_opmap_int(c, (uint32_t)p->transposed, &transposed);
     g->transposed = transposed || p == &layouts[CUDNN_TRANSPOSE];
     g->dtype = x.dtype;
+    g->tf32 = allows_tf32(c, p, x.dtype);
     g->n = msim_operand_dim(&x, 0);
     g->c = msim_operand_dim(&x, 1);
     g->groups = 1;
@@ -278,9 +291,8 @@ static struct msim_work *add_pass(struct msim_opmap_ctx *c,
                                   enum msim_conv_pass pass)
 {
     double out = g->out_elems * msim_dtype_bytes(g->dtype);
-    bool tf32 = g->dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
     struct msim_work *w =
-        msim_opmap_work(c, MSIM_FAMILY_CONV, g->dtype, tf32 ? "tf32" : "");
+        msim_opmap_work(c, MSIM_FAMILY_CONV, g->dtype, g->tf32 ? "tf32" : "");
 
     if (!w)
         return NULL;
