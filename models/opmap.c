@@ -201,29 +201,54 @@ static bool calls_itself(const struct msim_opmap_ctx *c)
     return false;
 }
 
+static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
+{
+    return strcmp(msim_trace_text(c->t, c->t->ops[op].name), name) == 0;
+}
+
+/* Whether `p`, around the op, is one kernel on a GPU, whatever is below it on
+ * a CPU; clearing a result first is an operator there too. */
+static bool one_kernel(const struct msim_opmap_ctx *c, uint32_t p)
+{
+    const char *name = msim_trace_text(c->t, c->t->ops[p].name);
+    const struct msim_opmap_row *row = msim_opmap_find(name);
+    const struct msim_opmap_table *table;
+
+    if (strcmp(name, "aten::dropout") == 0)
+        return true;
+    if (strcmp(name, "aten::_embedding_bag_backward") == 0)
+        return strcmp(c->name, "_embedding_bag_dense_backward") != 0;
+    if (!row || !row->rule || row->flags & MSIM_OPMAP_COMPOSITE)
+        return false;
+    table = table_of(row);
+    if (strcmp(c->name, "fill_") == 0 || strcmp(c->name, "zero_") == 0)
+        return table != &msim_opmap_resample &&
+               table != &msim_opmap_embedding && table != &msim_opmap_reduction;
+    return table != &msim_opmap_comm;
+}
+
 /*
  * What a CPU does in several operators is one kernel on a GPU: the copies
- * around a oneDNN product, the chain inside a dropout. And the step counters
- * of an optimizer are numbers on the host there too.
+ * around a oneDNN product, the sum and division of a mean, the chain inside a
+ * dropout. And plain numbers are not on the GPU there either: the step
+ * counters of an optimizer, scalars that are converted for an operation.
  */
 static bool only_on_cpu(const struct msim_opmap_ctx *c)
 {
-    uint32_t p = c->op->parent;
+    const struct msim_op *ops = c->t->ops;
+    uint32_t p = c->op->parent, below = c->index;
     struct msim_operand x;
     bool number = msim_opmap_nth_tensor(c, 0, &x) && x.rank == 0;
 
+    if (number && p != MSIM_NONE && named(c, p, "aten::_to_copy"))
+        return true;
     for (int up = 0; up < MOST_ABOVE && p != MSIM_NONE;
-         up++, p = c->t->ops[p].parent) {
-        const char *name = msim_trace_text(c->t, c->t->ops[p].name);
-        const struct msim_opmap_row *row = msim_opmap_find(name);
-        const struct msim_opmap_table *table =
-            row && row->rule ? table_of(row) : NULL;
-
-        if (table == &msim_opmap_gemm || table == &msim_opmap_conv ||
-            table == &msim_opmap_attention ||
-            strcmp(name, "aten::dropout") == 0)
+         up++, below = p, p = ops[p].parent) {
+        /* its own other form inside it does the work */
+        if (ops[p].name != ops[below].name && one_kernel(c, p))
             return true;
-        if (number && strncmp(name, "Optimizer.step", 14) == 0)
+        if (number && strncmp(msim_trace_text(c->t, ops[p].name),
+                              "Optimizer.step", 14) == 0)
             return true;
     }
     return false;

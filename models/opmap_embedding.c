@@ -383,11 +383,10 @@ static bool fbgemm_move(struct msim_opmap_ctx *c,
     }
 
 static const struct msim_opmap_row rows[] = {
-    {"_embedding_bag", embedding_bag, "embedding_bag", 0, 1, COMP, 0},
+    {"_embedding_bag", embedding_bag, "embedding_bag", 0, 1, 0, 0},
     {"_embedding_bag_dense_backward", embedding_backward, "embedding_backward",
-     0, 1, COMP, 0},
-    {"_embedding_bag_forward_only", embedding_bag, "embedding_bag", 0, 1, COMP,
-     0},
+     0, 1, 0, 0},
+    {"_embedding_bag_forward_only", embedding_bag, "embedding_bag", 0, 1, 0, 0},
     {"_index_put_impl_", index_put, "index_put", 0, 1, 0, 0},
     {"_unsafe_index", index_get, "index", 0, 0, COMP, 0},
     {"embedding", embedding, NULL, 0, 0, COMP, 0},

@@ -272,6 +272,7 @@ static const struct msim_opmap_row rows[] = {
     N("linalg_norm"),
     N("linear"),
     N("linear_backward"),
+    N("log_sigmoid"),
     N("log_softmax"),
     N("logsumexp"),
     N("lstm"),

@@ -350,6 +350,8 @@ static const struct msim_opmap_row rows[] = {
     UC("isinf", 1),
     {"isnan", RULE, NULL, 1, 1, MSIM_OPMAP_COMPOSITE | MSIM_OPMAP_BOOL_RESULT,
      0},
+    C("isneginf"),
+    C("isposinf"),
     C("le"),
     U("leaky_relu", 2),
     B("leaky_relu_backward", 2),
