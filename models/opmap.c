@@ -365,7 +365,10 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
     if (!known || c.n == 0) {
         known = false;
         c.n = 0;
-        bound(&c);
+        /* of something that launches nothing: the kernel is another
+         * operator's, which rounded times put here */
+        if (!row || row->rule)
+            bound(&c);
     }
     share_launches(&c);
     *n = c.n;

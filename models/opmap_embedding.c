@@ -369,7 +369,6 @@ static bool fbgemm_move(struct msim_opmap_ctx *c,
     w->bytes_read = bytes;
     w->bytes_written = row->arg ? 0 : bytes;
     w->u.vector.copy = MSIM_COPY_D2D;
-    w->u.vector.strided = true;
     msim_opmap_set_rows(w, 1, elems);
     w->kernels = row->inputs ? row->inputs : 1;
     return true;

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* Operators before a copy among which its view is looked for. */
+#define LOOK_BACK 8
+
 /* ---- copies ----------------------------------------------------------- */
 
 /* Of the copies that the op launched itself: kind, bytes, pageable. */
@@ -40,17 +43,50 @@ static enum msim_copy_kind direction(const struct msim_opmap_ctx *c, uint8_t to,
     return from == MSIM_DEV_CPU ? MSIM_COPY_H2D : MSIM_COPY_D2D;
 }
 
-/* aten::contiguous and aten::reshape copy only what does not lie in order. */
-static bool reorders(const struct msim_opmap_ctx *c)
+enum turn { NO_TURN, KEEPS_LAST, MOVES_LAST };
+
+/* Whether a view operator brings another dimension to the last place. */
+static enum turn turn_of(const struct msim_opmap_ctx *view, uint32_t rank)
 {
-    uint32_t p = c->op->parent;
+    const char *name = msim_trace_text(view->t, view->op->name);
+    int64_t dims[16], last = (int64_t)rank - 1;
+    uint32_t n;
 
-    for (int up = 0; up < 2 && p != MSIM_NONE; up++, p = c->t->ops[p].parent) {
-        const char *name = msim_trace_text(c->t, c->t->ops[p].name);
+    if (strcmp(name, "aten::t") == 0)
+        return MOVES_LAST;
+    if (strcmp(name, "aten::permute") == 0) {
+        n = msim_opmap_ints(view, 1, dims, 16);
+        return n && n == rank && dims[n - 1] != last && dims[n - 1] != -1
+                   ? MOVES_LAST
+                   : KEEPS_LAST;
+    }
+    if (strcmp(name, "aten::transpose") != 0)
+        return NO_TURN;
+    for (uint32_t k = 1; k <= 2; k++)
+        if (msim_opmap_int(view, k, &dims[0]) &&
+            (dims[0] == last || dims[0] == -1))
+            return MOVES_LAST;
+    return KEEPS_LAST;
+}
 
-        if (strcmp(name, "aten::contiguous") == 0 ||
-            strcmp(name, "aten::reshape") == 0)
-            return true;
+/* Whether the tensor was turned shortly before, so that neighbours in the
+ * copy do not lie side by side in memory. */
+static bool out_of_order(const struct msim_opmap_ctx *c,
+                         const struct msim_operand *from)
+{
+    for (uint32_t steps = 1; steps <= LOOK_BACK && steps <= c->index; steps++) {
+        struct msim_opmap_ctx view = *c;
+        struct msim_operand x;
+        enum turn turn = NO_TURN;
+
+        view.index = c->index - steps;
+        view.op = &c->t->ops[view.index];
+        if (view.op->thread == c->op->thread &&
+            msim_opmap_tensor(&view, 0, &x) && x.rank == from->rank &&
+            x.elems == from->elems)
+            turn = turn_of(&view, x.rank);
+        if (turn != NO_TURN)
+            return turn == MOVES_LAST;
     }
     return false;
 }
@@ -91,7 +127,7 @@ static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     msim_opmap_set_rows(w, 1, to.elems);
     w->bytes_read = from.bytes;
     w->bytes_written = to.bytes;
-    w->u.vector.strided = reorders(c);
+    w->u.vector.strided = out_of_order(c, &from);
     w->u.vector.copy = direction(c, to.device, from.device);
     if (!traced_copy(c, w, &bytes))
         bytes = 0;
@@ -138,7 +174,8 @@ static bool nonzero(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     w->bytes_read = 2 * x.bytes;
     w->bytes_written = msim_opmap_output(c, 0, &out) ? out.bytes : 0;
     w->kernels = 4;
-    return to_host(c, row);
+    /* where kernels were seen, the copy was seen as one of its own */
+    return c->launched > 0 || to_host(c, row);
 }
 
 /* ---- fills ------------------------------------------------------------ */

@@ -73,7 +73,6 @@ static bool norm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     if (!w)
         return false;
     msim_opmap_set_rows(w, rows, cols);
-    w->u.vector.strided = row->arg == CHANNEL;
     w->flops = x.elems * row->flops;
     w->bytes_read = x.bytes * row->inputs;
     w->bytes_written = x.bytes;

@@ -9,20 +9,17 @@
 #define MAX_DIMS 16
 
 /* Elements of the dimensions in a list (negative: from the end); all of them
- * for an empty list. `*inner`: the last dimension is among them. */
+ * for an empty list. */
 static double reduced(const struct msim_operand *x, const int64_t *dims,
-                      uint32_t n, bool *inner)
+                      uint32_t n)
 {
     double cols = 1;
 
-    *inner = n == 0;
     for (uint32_t j = 0; j < n; j++) {
         int64_t d = dims[j] < 0 ? dims[j] + x->rank : dims[j];
 
-        if (d < 0 || d >= x->rank)
-            continue;
-        cols *= (double)msim_operand_dim(x, (int)d);
-        *inner |= d == (int64_t)x->rank - 1;
+        if (d >= 0 && d < x->rank)
+            cols *= (double)msim_operand_dim(x, (int)d);
     }
     return n ? cols : x->elems;
 }
@@ -50,13 +47,12 @@ static bool reduction(struct msim_opmap_ctx *c,
     struct msim_work *w;
     int64_t dims[MAX_DIMS];
     uint32_t n, type_bytes;
-    bool inner;
     double cols;
 
     if (!msim_opmap_nth_tensor(c, 0, &x))
         return false;
     n = dims_of(c, row->arg, dims);
-    cols = reduced(&x, dims, n, &inner);
+    cols = reduced(&x, dims, n);
     type_bytes =
         row->flags & MSIM_OPMAP_BOOL_RESULT ? 1 : msim_dtype_bytes(x.dtype);
     if (msim_opmap_output(c, 0, &out)) {
@@ -68,7 +64,6 @@ static bool reduction(struct msim_opmap_ctx *c,
     if (!w)
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
-    w->u.vector.strided = !inner;
     w->flops = x.elems * (row->flops ? row->flops : 1);
     w->bytes_read = x.bytes;
     w->bytes_written = (double)w->u.vector.rows * type_bytes;
@@ -87,20 +82,18 @@ static bool softmax(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     struct msim_operand x, y, out;
     int64_t dim = -1;
     double cols, out_bytes;
-    bool inner;
     struct msim_work *w;
 
     if (!msim_opmap_tensor(c, 0, &x))
         return false;
     msim_opmap_int(c, back ? 2 : 1, &dim);
-    cols = reduced(&x, &dim, x.rank ? 1 : 0, &inner);
+    cols = reduced(&x, &dim, x.rank ? 1 : 0);
     out_bytes = msim_opmap_output(c, 0, &out) ? out.bytes : x.bytes;
     w = msim_opmap_work(c, MSIM_FAMILY_SOFTMAX, x.dtype,
                         msim_opmap_variant(row));
     if (!w)
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
-    w->u.vector.strided = !inner;
     w->flops = x.elems * row->flops;
     w->bytes_read = x.bytes;
     if (back)
@@ -145,20 +138,18 @@ static bool scan(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
     int64_t dim = -1;
-    bool inner;
     double cols;
     struct msim_work *w;
 
     if (!msim_opmap_nth_tensor(c, 0, &x))
         return false;
     msim_opmap_int(c, 1, &dim);
-    cols = reduced(&x, &dim, x.rank ? 1 : 0, &inner);
+    cols = reduced(&x, &dim, x.rank ? 1 : 0);
     w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, x.dtype,
                         msim_opmap_variant(row));
     if (!w)
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
-    w->u.vector.strided = !inner;
     w->flops = x.elems;
     w->bytes_read = x.bytes;
     w->bytes_written = msim_opmap_output(c, 0, &out) ? out.bytes : x.bytes;
