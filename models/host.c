@@ -39,8 +39,9 @@ struct msim_host {
     struct dispatch classes[MSIM_HOST_CLASSES];
     struct msim_estimate calls[MSIM_HOST_CALL_KINDS];
     struct msim_estimate latency, gap;
-    double after, after_autograd; /* us from one topmost operator to the next */
-    double low, high;             /* factors of the 90 % interval */
+    /* From the end of one topmost operator to the next one's start. */
+    struct msim_estimate after, after_autograd;
+    double low, high; /* factors of the 90 % interval */
 };
 
 /* ---- names -------------------------------------------------------------- */
@@ -179,12 +180,8 @@ static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
     if (!(h->low > 0) || !(h->low <= 1) || !(h->high >= 1) ||
         !isfinite(h->high))
         return wrong(h, "spread", "factors 0 < low <= 1 <= high", err);
-    h->after = msim_json_get_number(after, "operator_us", NAN);
-    h->after_autograd = msim_json_get_number(after, "autograd_us", NAN);
-    if (!is_time(h->after) || !is_time(h->after_autograd))
-        return wrong(h, "after_topmost",
-                     "operator_us and autograd_us of 0 or more", err);
-    return MSIM_OK;
+    MSIM_TRY(read_estimate(h, &h->after, after, "operator", err));
+    return read_estimate(h, &h->after_autograd, after, "autograd", err);
 }
 
 static enum msim_status read_host(struct msim_host *h, const cJSON *json,
@@ -307,27 +304,32 @@ const char *msim_host_name(const struct msim_host *h)
     return h->name;
 }
 
+static struct dispatch find(const struct msim_host *h, enum msim_host_class c,
+                            const char *name)
+{
+    const struct entry *e = slot_of(h, name, msim_host_name_length(name));
+
+    /* The text of a label is anybody's, and may be an operator's name. */
+    return c != MSIM_HOST_LABEL && e->name ? e->d : h->classes[c];
+}
+
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op)
 {
     enum msim_host_class class = msim_host_class(t, op);
     struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
-    const char *name = msim_trace_text(t, t->ops[op].name);
-    const struct dispatch *d = &h->classes[class];
-    const struct entry *e;
+    struct dispatch d;
 
     if (class == MSIM_HOST_NOTHING)
         return out;
-    e = slot_of(h, name, msim_host_name_length(name));
-    if (e->name)
-        d = &e->d;
-    out.us = d->self;
+    d = find(h, class, msim_trace_text(t, t->ops[op].name));
+    out.us = d.self;
     if (!t->has_gpu_events) {
-        out.us += d->calls;
+        out.us += d.calls;
         if (msim_host_is_topmost(t, op))
             out.us += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD
-                          ? h->after_autograd
-                          : h->after;
+                          ? h->after_autograd.us
+                          : h->after.us;
     }
     out.low_us = out.us * h->low;
     out.high_us = out.us * h->high;
