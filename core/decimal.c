@@ -1,0 +1,147 @@
+#include "core/decimal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PS_DIGITS 6 /* digits of a picosecond below the microsecond */
+
+bool msim_decimal_int(const char *s, size_t len, int64_t *value)
+{
+    const char *end = s + len;
+    bool negative = len && *s == '-';
+    uint64_t n = 0;
+
+    s += negative;
+    if (s == end || end - s > 19)
+        return false;
+    for (; s < end; s++) {
+        unsigned digit = (unsigned)(unsigned char)*s - '0';
+
+        if (digit > 9)
+            return false;
+        n = n * 10 + digit; /* 19 digits always fit in 64 bits */
+    }
+    if (n > (uint64_t)INT64_MAX)
+        return false;
+    *value = negative ? -(int64_t)n : (int64_t)n;
+    return true;
+}
+
+bool msim_decimal_real(const char *s, size_t len, double *value)
+{
+    char buf[64], *end;
+
+    if (len == 0 || len >= sizeof buf || *s == '+')
+        return false;
+    memcpy(buf, s, len);
+    buf[len] = '\0';
+    *value = strtod(buf, &end);
+    return end == buf + len;
+}
+
+/* 10^n for 0 <= n <= 18. */
+static uint64_t power10(int64_t n)
+{
+    uint64_t p = 1;
+
+    for (; n > 0; n--)
+        p *= 10;
+    return p;
+}
+
+/*
+ * The same for a number with an exponent: `mantissa` (up to 18 digits, as
+ * many as a time of 100 days has) times ten to the `e`.
+ */
+static bool scaled_us(uint64_t mantissa, int64_t e, int64_t *us, int32_t *ps)
+{
+    *us = 0;
+    *ps = 0;
+    if (mantissa == 0 || e < -24)
+        return true;
+    if (e > 18 || (e > 0 && mantissa > (uint64_t)INT64_MAX / power10(e)))
+        return false;
+    if (e >= 0) {
+        *us = (int64_t)(mantissa * power10(e));
+        return true;
+    }
+    if (e >= -18) {
+        *us = (int64_t)(mantissa / power10(-e));
+        mantissa %= power10(-e);
+    }
+    /* What is left is below 10^-e: bring it to six digits after the point. */
+    if (e >= -PS_DIGITS)
+        *ps = (int32_t)(mantissa * power10(PS_DIGITS + e));
+    else
+        *ps = (int32_t)(mantissa / power10(-e - PS_DIGITS));
+    return true;
+}
+
+static bool exponent_us(const char *p, const char *end, int64_t *us,
+                        int32_t *ps)
+{
+    uint64_t mantissa = 0;
+    int64_t fraction = 0, exponent;
+    bool point = false;
+    int digits = 0;
+
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            point = true;
+        } else if (digits < 18 || mantissa == 0) {
+            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+            digits += mantissa != 0;
+            fraction += point;
+        } else if (!point) {
+            return false;
+        }
+    }
+    p += p < end;
+    p += p < end && *p == '+';
+    if (!msim_decimal_int(p, (size_t)(end - p), &exponent) || exponent > 400 ||
+        exponent < -400 || fraction > 400)
+        return false;
+    return scaled_us(mantissa, exponent - fraction, us, ps);
+}
+
+static bool negate(int64_t *us, int32_t *ps)
+{
+    *us = -*us - (*ps != 0);
+    *ps = *ps ? 1000000 - *ps : 0;
+    return true;
+}
+
+bool msim_decimal_us(const char *s, size_t len, int64_t *us, int32_t *ps)
+{
+    const char *p = s, *end = s + len;
+    bool negative = len && *s == '-';
+    uint64_t whole = 0;
+    int32_t part = 0;
+    int digits = 0;
+
+    p += negative;
+    if (p == end)
+        return false;
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        if (p - s > 18)
+            return false;
+        whole = whole * 10 + (uint64_t)(*p - '0');
+    }
+    if (p < end && *p == '.')
+        for (p++; p < end && *p >= '0' && *p <= '9'; p++)
+            if (digits < PS_DIGITS) {
+                part = part * 10 + (*p - '0');
+                digits++;
+            }
+    *us = (int64_t)whole;
+    if (p < end) {
+        if ((*p != 'e' && *p != 'E') ||
+            !exponent_us(s + negative, end, us, &part))
+            return false;
+    } else {
+        for (; digits < PS_DIGITS; digits++)
+            part *= 10;
+    }
+    *ps = part;
+    return negative ? negate(us, ps) : true;
+}

@@ -1,0 +1,236 @@
+#include "core/json_sax.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+struct msim_sax {
+    struct msim_sax_handler handler;
+    void *ctx;
+    yajl_handle yajl;
+    uint64_t offset;
+    uint32_t depth, skip; /* skip: depth of the value being skipped + 1 */
+    bool skip_value;      /* the next value is skipped */
+    int stop;             /* why a callback stopped */
+    char message[256];
+};
+
+static int went(struct msim_sax *s, int result)
+{
+    if (result < 0)
+        s->stop = result;
+    return result >= 0;
+}
+
+/* True where a scalar is not to be reported. */
+static bool skipped(struct msim_sax *s)
+{
+    bool once = s->skip_value;
+
+    s->skip_value = false;
+    return once || s->skip;
+}
+
+static int on_null(void *p)
+{
+    struct msim_sax *s = p;
+
+    if (skipped(s) || !s->handler.null)
+        return 1;
+    return went(s, s->handler.null(s->ctx));
+}
+
+static int on_boolean(void *p, int value)
+{
+    struct msim_sax *s = p;
+
+    if (skipped(s) || !s->handler.boolean)
+        return 1;
+    return went(s, s->handler.boolean(s->ctx, value != 0));
+}
+
+static int on_number(void *p, const char *text, size_t len)
+{
+    struct msim_sax *s = p;
+
+    if (skipped(s) || !s->handler.number)
+        return 1;
+    return went(s, s->handler.number(s->ctx, text, len));
+}
+
+static int on_string(void *p, const unsigned char *text, size_t len)
+{
+    struct msim_sax *s = p;
+
+    if (skipped(s) || !s->handler.string)
+        return 1;
+    return went(s, s->handler.string(s->ctx, (const char *)text, len));
+}
+
+static int on_key(void *p, const unsigned char *text, size_t len)
+{
+    struct msim_sax *s = p;
+    int result;
+
+    if (s->skip || !s->handler.key)
+        return 1;
+    result = s->handler.key(s->ctx, (const char *)text, len);
+    s->skip_value = result == MSIM_SAX_SKIP;
+    return went(s, result);
+}
+
+static int on_begin(struct msim_sax *s, int (*report)(void *))
+{
+    int result;
+
+    if (++s->depth > MSIM_SAX_MAX_DEPTH) {
+        s->stop = MSIM_ELIMIT;
+        return 0;
+    }
+    if (s->skip)
+        return 1;
+    if (s->skip_value) {
+        s->skip_value = false;
+        s->skip = s->depth;
+        return 1;
+    }
+    result = report ? report(s->ctx) : 0;
+    if (result == MSIM_SAX_SKIP)
+        s->skip = s->depth;
+    return went(s, result);
+}
+
+static int on_end(struct msim_sax *s, int (*report)(void *))
+{
+    bool was_skipped = s->skip != 0;
+
+    if (s->skip == s->depth)
+        s->skip = 0;
+    s->depth--;
+    return was_skipped || !report ? 1 : went(s, report(s->ctx));
+}
+
+static int on_map_begin(void *p)
+{
+    struct msim_sax *s = p;
+
+    return on_begin(s, s->handler.map_begin);
+}
+
+static int on_map_end(void *p)
+{
+    struct msim_sax *s = p;
+
+    return on_end(s, s->handler.map_end);
+}
+
+static int on_array_begin(void *p)
+{
+    struct msim_sax *s = p;
+
+    return on_begin(s, s->handler.array_begin);
+}
+
+static int on_array_end(void *p)
+{
+    struct msim_sax *s = p;
+
+    return on_end(s, s->handler.array_end);
+}
+
+static const yajl_callbacks callbacks = {
+    .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
+    .yajl_number = on_number,
+    .yajl_string = on_string,
+    .yajl_start_map = on_map_begin,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_map_end,
+    .yajl_start_array = on_array_begin,
+    .yajl_end_array = on_array_end,
+};
+
+enum msim_status msim_sax_new(struct msim_sax **out,
+                              const struct msim_sax_handler *handler, void *ctx)
+{
+    struct msim_sax *s = calloc(1, sizeof *s);
+
+    *out = NULL;
+    if (!s)
+        return MSIM_ENOMEM;
+    s->handler = *handler;
+    s->ctx = ctx;
+    s->yajl = yajl_alloc(&callbacks, NULL, s);
+    if (!s->yajl) {
+        free(s);
+        return MSIM_ENOMEM;
+    }
+    *out = s;
+    return MSIM_OK;
+}
+
+void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler)
+{
+    s->handler = *handler;
+}
+
+void msim_sax_free(struct msim_sax *s)
+{
+    if (!s)
+        return;
+    yajl_free(s->yajl);
+    free(s);
+}
+
+/* yajl's sentence on one line, without its "parse error: " and newline. */
+static void keep_message(struct msim_sax *s)
+{
+    unsigned char *text = yajl_get_error(s->yajl, 0, NULL, 0);
+    const char *from = text ? (const char *)text : "not JSON";
+    const char *colon = strstr(from, ": ");
+
+    snprintf(s->message, sizeof s->message, "%s", colon ? colon + 2 : from);
+    s->message[strcspn(s->message, "\n")] = '\0';
+    if (text)
+        yajl_free_error(s->yajl, text);
+}
+
+static enum msim_status failure(struct msim_sax *s, yajl_status status)
+{
+    if (status == yajl_status_ok)
+        return MSIM_OK;
+    if (status == yajl_status_client_canceled)
+        return (enum msim_status)s->stop;
+    keep_message(s);
+    return MSIM_ESYNTAX;
+}
+
+enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
+                               size_t len)
+{
+    yajl_status status = yajl_parse(s->yajl, (const unsigned char *)bytes, len);
+
+    s->offset +=
+        status == yajl_status_ok ? len : yajl_get_bytes_consumed(s->yajl);
+    return failure(s, status);
+}
+
+enum msim_status msim_sax_end(struct msim_sax *s)
+{
+    yajl_status status = yajl_complete_parse(s->yajl);
+
+    if (status == yajl_status_error)
+        return MSIM_ETRUNCATED;
+    return failure(s, status);
+}
+
+uint64_t msim_sax_offset(const struct msim_sax *s)
+{
+    return s->offset;
+}
+
+const char *msim_sax_message(const struct msim_sax *s)
+{
+    return s->message;
+}

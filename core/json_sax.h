@@ -1,0 +1,70 @@
+/*
+ * core/json_sax.h - JSON as a stream of events.
+ *
+ * This file and json_sax.c are the only place that knows which parser is
+ * underneath. Text is handed in as pieces of any size; nothing is kept but
+ * what is needed to go on. No recursion; depth is bounded. The text given to
+ * callbacks lives until they return and is not NUL-terminated.
+ *
+ * Callbacks return 0 to go on or a negative msim_status to stop; key() and
+ * the *_begin() ones may also return MSIM_SAX_SKIP: the value (for key) or
+ * what is inside (for *_begin, whose *_end is not called either) is checked
+ * but not reported. Any callback may be NULL.
+ */
+#ifndef MSIM_CORE_JSON_SAX_H
+#define MSIM_CORE_JSON_SAX_H
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MSIM_SAX_SKIP      1
+#define MSIM_SAX_MAX_DEPTH 512
+
+struct msim_sax_handler {
+    int (*null)(void *ctx);
+    int (*boolean)(void *ctx, bool value);
+    int (*number)(void *ctx, const char *text, size_t len); /* as written */
+    int (*string)(void *ctx, const char *text, size_t len); /* unescaped */
+    int (*key)(void *ctx, const char *text, size_t len);
+    int (*map_begin)(void *ctx);
+    int (*map_end)(void *ctx);
+    int (*array_begin)(void *ctx);
+    int (*array_end)(void *ctx);
+};
+
+struct msim_sax; /* opaque */
+
+/* On success `*out` is owned by the caller; on failure it is NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_sax_new(struct msim_sax **out,
+                              const struct msim_sax_handler *handler,
+                              void *ctx);
+
+/* From within a callback or between pieces: report to `handler` from now on. */
+void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler);
+
+/* Accepts NULL. */
+void msim_sax_free(struct msim_sax *s);
+
+/*
+ * Parse the next piece. ESYNTAX where it is not JSON, ELIMIT where it is too
+ * deep, or the status with which a callback stopped. Not to be called again
+ * after a failure.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
+                               size_t len);
+
+/* The input is over: ETRUNCATED unless exactly one value was complete. */
+MSIM_MUST_CHECK
+enum msim_status msim_sax_end(struct msim_sax *s);
+
+/* Bytes consumed so far, counted from the first piece; after a failure, where
+   it was found. */
+uint64_t msim_sax_offset(const struct msim_sax *s);
+
+/* After ESYNTAX: what was found and wanted; a static sentence. */
+const char *msim_sax_message(const struct msim_sax *s);
+
+#endif

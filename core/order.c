@@ -1,0 +1,200 @@
+#include "core/order.h"
+
+#include "core/names.h"
+#include "core/sort.h"
+
+/* ---- operators ------------------------------------------------------------
+ */
+
+static bool op_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_trace *t = ctx;
+    const struct msim_op *x = &t->ops[a], *y = &t->ops[b];
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread;
+    if (x->start != y->start)
+        return x->start < y->start;
+    if (x->dur != y->dur)
+        return x->dur > y->dur;
+    return x->et_id < y->et_id;
+}
+
+/*
+ * Where operator `i` belongs, given the innermost one that may still be open.
+ * Time stamps are truncated to the microsecond in old files, so siblings may
+ * overlap and children stick out by one: whichever side has more of the
+ * operator decides, and the rest is cut.
+ */
+static uint32_t place_op(struct msim_trace *t, uint32_t i, uint32_t top)
+{
+    struct msim_op *op = &t->ops[i];
+    msim_ps end = op->start + op->dur;
+
+    while (top != MSIM_NONE) {
+        const struct msim_op *p = &t->ops[top];
+        msim_ps p_end = p->start + p->dur;
+
+        if (op->start < p->start)
+            op->start = p->start;
+        if (op->start < p_end && end <= p_end)
+            break;
+        if (op->start < p_end && end - p_end <= p_end - op->start) {
+            end = p_end;
+            break;
+        }
+        if (op->start < p_end)
+            op->start = p_end;
+        t->ops[top].end = i;
+        top = p->parent;
+    }
+    op->dur = end > op->start ? end - op->start : 0;
+    op->parent = top;
+    return i;
+}
+
+static void close_ops(struct msim_trace *t, uint32_t top, uint32_t end)
+{
+    for (; top != MSIM_NONE; top = t->ops[top].parent)
+        t->ops[top].end = end;
+}
+
+enum msim_status msim_order_ops(struct msim_trace *t)
+{
+    uint32_t i, top = MSIM_NONE;
+
+    MSIM_TRY(msim_sort_rows((void **)&t->ops, &t->cap_ops, t->n_ops,
+                            sizeof *t->ops, op_before, t));
+    for (i = 0; i < t->n_ops; i++) {
+        if (i && t->ops[i].thread != t->ops[i - 1].thread) {
+            close_ops(t, top, i);
+            top = MSIM_NONE;
+        }
+        top = place_op(t, i, top);
+        t->ops[i].et_id = 0;
+    }
+    close_ops(t, top, t->n_ops);
+    return MSIM_OK;
+}
+
+void msim_order_thread_ranges(struct msim_trace *t)
+{
+    uint32_t i, k;
+
+    for (k = 0; k < t->n_threads; k++) {
+        struct msim_thread *th = &t->threads[k];
+
+        th->op_begin = th->op_end = th->call_begin = th->call_end = 0;
+    }
+    for (i = 0; i < t->n_ops; i++) {
+        struct msim_thread *th = &t->threads[t->ops[i].thread];
+
+        if (th->op_end == 0)
+            th->op_begin = i;
+        th->op_end = i + 1;
+    }
+    for (i = 0; i < t->n_calls; i++) {
+        struct msim_thread *th = &t->threads[t->calls[i].thread];
+
+        if (th->call_end == 0)
+            th->call_begin = i;
+        th->call_end = i + 1;
+    }
+}
+
+/* ---- calls ------------------------------------------------------------------
+ */
+
+static bool call_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_trace *t = ctx;
+    const struct msim_call *x = &t->calls[a], *y = &t->calls[b];
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread;
+    if (x->start != y->start)
+        return x->start < y->start;
+    return x->dur > y->dur;
+}
+
+/*
+ * The innermost operator from `op` outwards that holds most of the call. The
+ * climb is bounded: what is that deep and does not fit is not nesting.
+ */
+static uint32_t holder(const struct msim_trace *t, uint32_t op,
+                       const struct msim_call *c)
+{
+    msim_ps end = c->start + c->dur;
+    int steps;
+
+    for (steps = 0; op != MSIM_NONE && steps < 256; steps++) {
+        msim_ps op_end = t->ops[op].start + t->ops[op].dur;
+
+        if (end <= op_end ||
+            (c->start < op_end && end - op_end <= op_end - c->start))
+            return op;
+        op = t->ops[op].parent;
+    }
+    return MSIM_NONE;
+}
+
+static void find_ops(struct msim_trace *t, const struct msim_thread *th)
+{
+    uint32_t i, next = th->op_begin, top = MSIM_NONE;
+
+    for (i = th->call_begin; i < th->call_end; i++) {
+        struct msim_call *c = &t->calls[i];
+
+        for (; next < th->op_end && t->ops[next].start <= c->start; next++)
+            top = next;
+        /* What ended before this call has ended before all that follow. */
+        while (top != MSIM_NONE &&
+               t->ops[top].start + t->ops[top].dur < c->start)
+            top = t->ops[top].parent;
+        c->op = holder(t, top, c);
+    }
+}
+
+enum msim_status msim_order_calls(struct msim_trace *t)
+{
+    uint32_t k;
+
+    MSIM_TRY(msim_sort_rows((void **)&t->calls, &t->cap_calls, t->n_calls,
+                            sizeof *t->calls, call_before, t));
+    msim_order_thread_ranges(t);
+    for (k = 0; k < t->n_threads; k++)
+        find_ops(t, &t->threads[k]);
+    return MSIM_OK;
+}
+
+/* ---- steps ------------------------------------------------------------------
+ */
+
+static bool step_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_trace *t = ctx;
+
+    if (t->steps[a].start != t->steps[b].start)
+        return t->steps[a].start < t->steps[b].start;
+    return t->steps[a].op < t->steps[b].op;
+}
+
+enum msim_status msim_order_steps(struct msim_trace *t)
+{
+    struct msim_step step;
+    uint32_t i;
+
+    for (i = 0; i < t->n_ops; i++) {
+        if (t->ops[i].kind != MSIM_OP_ANNOTATION ||
+            !msim_name_step(msim_trace_text(t, t->ops[i].name), &step.number))
+            continue;
+        step.start = t->ops[i].start;
+        step.dur = t->ops[i].dur;
+        step.op = i;
+        MSIM_TRY(msim_grow((void **)&t->steps, &t->cap_steps, t->n_steps,
+                           sizeof *t->steps));
+        t->steps[t->n_steps++] = step;
+    }
+    return msim_sort_rows((void **)&t->steps, &t->cap_steps, t->n_steps,
+                          sizeof *t->steps, step_before, t);
+}

@@ -1,0 +1,194 @@
+/*
+ * Collectives: one row for every record_param_comms, and which kernels carry
+ * them out.
+ *
+ * New files say everything in arguments. Where they do not, the label inside
+ * (`nccl:all_reduce`) or the kernel's own name gives the kind, and the
+ * tensors of the label or the operator give the size; a name alone is trusted
+ * last, for it says neither the size nor the group.
+ */
+#include "core/names.h"
+#include "core/order.h"
+
+#include <string.h>
+
+/* The collective whose operator is `op` or around it. */
+static uint32_t comm_around(const struct msim_trace *t, uint32_t op)
+{
+    uint32_t steps;
+
+    for (steps = 0; op != MSIM_NONE && steps < 8; steps++) {
+        if (t->ops[op].comm != MSIM_NONE)
+            return t->ops[op].comm;
+        op = t->ops[op].parent;
+    }
+    return MSIM_NONE;
+}
+
+/* Elements and type of the tensors in the first argument. */
+static void size_of_first(const struct msim_trace *t, uint32_t block,
+                          uint64_t *elems, uint8_t *dtype)
+{
+    const struct msim_arg *a = msim_args_get(t, block, 0);
+    uint32_t i, n;
+
+    if (!a)
+        return;
+    n = a->kind == MSIM_ARG_LIST ? (uint32_t)a->v.i : 0;
+    for (i = 0; i <= n; i++)
+        if (a[i].kind == MSIM_ARG_TENSOR) {
+            *elems += msim_arg_elems(t, &a[i]);
+            if (*dtype == MSIM_DT_UNKNOWN)
+                *dtype = a[i].dtype;
+        }
+}
+
+/* A row from what stands around `op` when its arguments say nothing. */
+static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
+{
+    struct msim_comm c = {
+        .sequence = -1, .peer = -1, .group = MSIM_NONE, .op = op};
+    uint32_t i;
+
+    size_of_first(t, t->ops[op].args, &c.in_elems, &c.dtype);
+    for (i = op + 1; i < t->ops[op].end; i++) {
+        const char *name = msim_trace_text(t, t->ops[i].name);
+
+        if (strncmp(name, "nccl:", 5))
+            continue;
+        c.collective = (uint8_t)msim_name_collective(name, strlen(name));
+        if (c.in_elems == 0)
+            size_of_first(t, t->ops[i].args, &c.in_elems, &c.dtype);
+        break;
+    }
+    /* Those that keep the size on every rank, whatever the group. */
+    if (c.collective == MSIM_COLL_ALL_REDUCE ||
+        c.collective == MSIM_COLL_BROADCAST ||
+        c.collective == MSIM_COLL_REDUCE ||
+        c.collective == MSIM_COLL_ALL_TO_ALL)
+        c.out_elems = c.in_elems;
+    return c;
+}
+
+static enum msim_status rows_of_ops(struct msim_trace *t)
+{
+    uint32_t name = msim_strtab_find(t->strings, "record_param_comms"), i;
+
+    for (i = 0; i < t->n_ops; i++) {
+        struct msim_op *op = &t->ops[i];
+
+        if (op->name == name && op->comm == MSIM_NONE) {
+            MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
+                               sizeof *t->comms));
+            t->comms[t->n_comms] = guess(t, i);
+            op->comm = t->n_comms++;
+        }
+        if (op->comm != MSIM_NONE)
+            t->comms[op->comm].op = i;
+    }
+    return MSIM_OK;
+}
+
+/* What a kernel's own metadata adds to the row of its operator. */
+static void merge_comm(struct msim_comm *to, const struct msim_comm *from)
+{
+    if (to->collective == MSIM_COLL_UNKNOWN)
+        to->collective = from->collective;
+    if (to->dtype == MSIM_DT_UNKNOWN)
+        to->dtype = from->dtype;
+    if (to->in_elems == 0 && to->out_elems == 0) {
+        to->in_elems = from->in_elems;
+        to->out_elems = from->out_elems;
+    }
+    if (to->sequence < 0)
+        to->sequence = from->sequence;
+    if (to->peer < 0)
+        to->peer = from->peer;
+    if (to->group == MSIM_NONE)
+        to->group = from->group;
+}
+
+/* A kernel with neither metadata nor operator: its name is all there is. */
+static enum msim_status row_of_name(struct msim_trace *t, struct msim_gpu *g)
+{
+    const char *name = msim_trace_text(t, g->name);
+
+    MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
+                       sizeof *t->comms));
+    t->comms[t->n_comms] = (struct msim_comm){
+        .sequence = -1,
+        .peer = -1,
+        .group = MSIM_NONE,
+        .op = MSIM_NONE,
+        .collective = (uint8_t)msim_name_collective(name, strlen(name)),
+    };
+    g->comm = t->n_comms++;
+    return MSIM_OK;
+}
+
+static enum msim_status comm_of_kernel(struct msim_trace *t, struct msim_gpu *g)
+{
+    uint32_t around = g->op == MSIM_NONE ? MSIM_NONE : comm_around(t, g->op);
+    struct msim_comm *c;
+
+    if (g->kind == MSIM_GPU_COMM && around != MSIM_NONE && around != g->comm) {
+        merge_comm(&t->comms[around], &t->comms[g->comm]);
+        g->comm = around;
+    } else if (g->kind == MSIM_GPU_KERNEL && around != MSIM_NONE) {
+        g->kind = MSIM_GPU_COMM;
+        g->comm = around;
+    } else if (g->kind == MSIM_GPU_KERNEL &&
+               msim_name_is_comm_kernel(msim_trace_text(t, g->name))) {
+        g->kind = MSIM_GPU_COMM;
+        return row_of_name(t, g);
+    }
+    if (g->kind != MSIM_GPU_COMM)
+        return MSIM_OK;
+    c = &t->comms[g->comm];
+    if (c->collective == MSIM_COLL_UNKNOWN) {
+        const char *name = msim_trace_text(t, g->name);
+
+        c->collective = (uint8_t)msim_name_collective(name, strlen(name));
+    }
+    return MSIM_OK;
+}
+
+/* Nothing launched, nothing inside, no tensor: Work::wait(). */
+static void find_waits(struct msim_trace *t)
+{
+    uint32_t i;
+
+    for (i = 0; i < t->n_comms; i++) {
+        struct msim_comm *c = &t->comms[i];
+
+        if (c->collective == MSIM_COLL_UNKNOWN && c->op != MSIM_NONE &&
+            c->in_elems == 0 && t->ops[c->op].end == c->op + 1)
+            c->collective = MSIM_COLL_WAIT;
+    }
+}
+
+enum msim_status msim_order_comms(struct msim_trace *t)
+{
+    uint32_t i;
+
+    MSIM_TRY(rows_of_ops(t));
+    for (i = 0; i < t->n_gpu; i++)
+        if (t->gpu[i].kind == MSIM_GPU_KERNEL ||
+            t->gpu[i].kind == MSIM_GPU_COMM)
+            MSIM_TRY(comm_of_kernel(t, &t->gpu[i]));
+    find_waits(t);
+    return MSIM_OK;
+}
+
+bool msim_order_cpu_only(const struct msim_trace *t)
+{
+    uint32_t i;
+
+    if (t->has_gpu_events)
+        return false;
+    for (i = 0; i < t->n_args; i++)
+        if (t->args[i].kind == MSIM_ARG_TENSOR &&
+            t->args[i].device == MSIM_DEV_GPU)
+            return false;
+    return true;
+}

@@ -1,0 +1,27 @@
+/*
+ * core/sort.h - stable sorting of rows by an order on their numbers.
+ */
+#ifndef MSIM_CORE_SORT_H
+#define MSIM_CORE_SORT_H
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether row `a` comes before row `b`. */
+typedef bool msim_before(const void *ctx, uint32_t a, uint32_t b);
+
+/* Stable sort of `index` (n numbers, `tmp` as many). */
+void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
+                     msim_before *less, const void *ctx);
+
+/*
+ * Put `n` rows of `size` bytes into order. `*rows` (heap, `*cap` rows) is
+ * replaced by an array of just `n` rows only if they were not in order.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
+                                size_t size, msim_before *less,
+                                const void *ctx);
+
+#endif
