@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int compare_keyed(const void *a, const void *b)
+{
+    const struct msim_keyed *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void msim_keyed_sort(struct msim_keyed *keys, uint32_t n)
+{
+    if (n)
+        qsort(keys, n, sizeof *keys, compare_keyed);
+}
+
 /* Columns of a task that the finished graph keeps, and two that it drops. */
 static enum msim_status grow_tasks(struct msim_graph_builder *b)
 {

@@ -48,6 +48,18 @@ struct msim_rank_tasks {
     msim_ps base; /* added to times of release: see msim_graph_build() */
 };
 
+/* An index with what it is sorted by; ties go by index. */
+struct msim_keyed {
+    msim_ps key;
+    uint32_t index;
+};
+void msim_keyed_sort(struct msim_keyed *keys, uint32_t n);
+
+static inline msim_ps msim_gpu_end(const struct msim_gpu *e)
+{
+    return e->start + e->dur;
+}
+
 /* Tasks, lanes, edges: on failure the builder stays whole. */
 MSIM_MUST_CHECK
 enum msim_status msim_builder_task(struct msim_graph_builder *b,

@@ -39,35 +39,24 @@ struct device {
     msim_ps latency, gap; /* typical: launch to start; end to next start */
 };
 
-static msim_ps gpu_end(const struct msim_gpu *e)
-{
-    return e->start + e->dur;
-}
-
 /* ---- typical latencies ----------------------------------------------------
  */
 
-static int compare_ps(const void *a, const void *b)
-{
-    msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The 10th percentile: what remains when nothing else holds a start up. */
-static msim_ps low_percentile(msim_ps *v, uint32_t n, msim_ps otherwise)
+static msim_ps low_percentile(struct msim_keyed *v, uint32_t n,
+                              msim_ps otherwise)
 {
     if (!n)
         return otherwise;
-    qsort(v, n, sizeof *v, compare_ps);
-    return v[n / 10];
+    msim_keyed_sort(v, n);
+    return v[n / 10].key;
 }
 
 static enum msim_status typical(struct device *d)
 {
     const struct msim_trace *t = d->t;
-    msim_ps *latency = malloc(((size_t)t->n_gpu + 1) * sizeof *latency);
-    msim_ps *gap = malloc(((size_t)t->n_gpu + 1) * sizeof *gap);
+    struct msim_keyed *latency = calloc((size_t)t->n_gpu + 1, sizeof *latency);
+    struct msim_keyed *gap = calloc((size_t)t->n_gpu + 1, sizeof *gap);
     uint32_t n_latency = 0, n_gap = 0;
 
     if (!latency || !gap) {
@@ -83,13 +72,13 @@ static enum msim_status typical(struct device *d)
             continue;
         launch = t->calls[e->call].start;
         if (e->start >= launch)
-            latency[n_latency++] = e->start - launch;
+            latency[n_latency++].key = e->start - launch;
         if (i == t->streams[e->stream].gpu_begin)
             continue;
-        before = gpu_end(e - 1);
+        before = msim_gpu_end(e - 1);
         /* Queued behind its predecessor: the gap is the device's own. */
         if (launch + LATENCY_MAX < before && e->start >= before)
-            gap[n_gap++] = e->start - before;
+            gap[n_gap++].key = e->start - before;
     }
     d->latency = low_percentile(latency, n_latency, 5 * US);
     d->gap = low_percentile(gap, n_gap, US);
@@ -100,24 +89,10 @@ static enum msim_status typical(struct device *d)
 
 /* ---- lookups ------------------------------------------------------------- */
 
-struct keyed {
-    msim_ps key;
-    uint32_t index;
-};
-
-static int compare_keyed(const void *a, const void *b)
-{
-    const struct keyed *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 static enum msim_status sort_by_end(struct device *d)
 {
     uint32_t n = d->t->n_gpu;
-    struct keyed *keys = malloc(((size_t)n + 1) * sizeof *keys);
+    struct msim_keyed *keys = malloc(((size_t)n + 1) * sizeof *keys);
 
     d->by_end = malloc(((size_t)n + 1) * sizeof *d->by_end);
     if (!keys || !d->by_end) {
@@ -125,8 +100,8 @@ static enum msim_status sort_by_end(struct device *d)
         return MSIM_ENOMEM;
     }
     for (uint32_t i = 0; i < n; i++)
-        keys[i] = (struct keyed){gpu_end(&d->t->gpu[i]), i};
-    qsort(keys, n, sizeof *keys, compare_keyed);
+        keys[i] = (struct msim_keyed){msim_gpu_end(&d->t->gpu[i]), i};
+    msim_keyed_sort(keys, n);
     for (uint32_t i = 0; i < n; i++)
         d->by_end[i] = keys[i].index;
     free(keys);
@@ -169,7 +144,7 @@ static uint32_t ended_before(const struct device *d, uint32_t i)
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
 
-        if (gpu_end(&t->gpu[d->by_end[mid]]) <= at)
+        if (msim_gpu_end(&t->gpu[d->by_end[mid]]) <= at)
             lo = mid + 1;
         else
             hi = mid;
@@ -177,7 +152,7 @@ static uint32_t ended_before(const struct device *d, uint32_t i)
     while (lo-- > 0) {
         const struct msim_gpu *e = &t->gpu[d->by_end[lo]];
 
-        if (gpu_end(e) < at - EVENT_MAX)
+        if (msim_gpu_end(e) < at - EVENT_MAX)
             break;
         if (e->stream != stream && earlier(t, d->by_end[lo], i) &&
             t->streams[e->stream].device == t->streams[stream].device)
@@ -224,7 +199,7 @@ static void explain(const struct device *d, uint32_t i, struct cause *c)
     if (slack(d, c) > UNEXPLAINED_MIN)
         c->event = ended_before(d, i);
     if (c->event != MSIM_NONE) {
-        msim_ps end = gpu_end(&d->t->gpu[c->event]);
+        msim_ps end = msim_gpu_end(&d->t->gpu[c->event]);
 
         if (end > c->before && (c->launch == MSIM_TIME_NONE || end > c->launch))
             return;
@@ -347,7 +322,7 @@ static enum msim_status link(struct device *d, uint32_t i)
                       .launch = before_call(d, e) == MSIM_NONE
                                     ? MSIM_TIME_NONE
                                     : t->calls[e->call].start,
-                      .before = first ? MSIM_TIME_NONE : gpu_end(e - 1)};
+                      .before = first ? MSIM_TIME_NONE : msim_gpu_end(e - 1)};
 
     c.event = MSIM_NONE;
     if (d->b->opt->device_times)
@@ -359,7 +334,7 @@ static enum msim_status link(struct device *d, uint32_t i)
     if (c.event == MSIM_NONE)
         return MSIM_OK;
     return msim_builder_edge(d->b, MSIM_EDGE_EVENT, d->r->of_gpu[c.event], task,
-                             e->start - gpu_end(&t->gpu[c.event]));
+                             e->start - msim_gpu_end(&t->gpu[c.event]));
 }
 
 /* ---- collectives
@@ -369,7 +344,7 @@ static enum msim_status link(struct device *d, uint32_t i)
 static enum msim_status meet(struct device *d)
 {
     const struct msim_trace *t = d->t;
-    struct keyed *order = malloc(((size_t)t->n_gpu + 1) * sizeof *order);
+    struct msim_keyed *order = malloc(((size_t)t->n_gpu + 1) * sizeof *order);
     enum msim_status st = MSIM_OK;
     uint32_t n = 0;
 
@@ -379,10 +354,10 @@ static enum msim_status meet(struct device *d)
         const struct msim_gpu *e = &t->gpu[i];
 
         if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE)
-            order[n++] = (struct keyed){
+            order[n++] = (struct msim_keyed){
                 e->call == MSIM_NONE ? e->start : t->calls[e->call].start, i};
     }
-    qsort(order, n, sizeof *order, compare_keyed);
+    msim_keyed_sort(order, n);
     for (uint32_t k = 0; k < n && st == MSIM_OK; k++) {
         const struct msim_gpu *e = &t->gpu[order[k].index];
 

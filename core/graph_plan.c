@@ -33,23 +33,9 @@ struct planner {
     uint32_t n_meetings;
 };
 
-struct keyed {
-    int64_t key;
-    uint32_t index;
-};
-
-static int compare_keyed(const void *a, const void *b)
-{
-    const struct keyed *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 static enum msim_status sort_ops(struct planner *p)
 {
-    struct keyed *keys = malloc(((size_t)p->t->n_ops + 1) * sizeof *keys);
+    struct msim_keyed *keys = malloc(((size_t)p->t->n_ops + 1) * sizeof *keys);
 
     p->order = malloc(((size_t)p->t->n_ops + 1) * sizeof *p->order);
     if (!keys || !p->order) {
@@ -60,10 +46,10 @@ static enum msim_status sort_ops(struct planner *p)
         const struct msim_op *op = &p->t->ops[i];
 
         if (op->kind != MSIM_OP_ROOT)
-            keys[p->n_order++] = (struct keyed){
+            keys[p->n_order++] = (struct msim_keyed){
                 p->t->has_times ? op->start : (int64_t)op->et_id, i};
     }
-    qsort(keys, p->n_order, sizeof *keys, compare_keyed);
+    msim_keyed_sort(keys, p->n_order);
     for (uint32_t i = 0; i < p->n_order; i++)
         p->order[i] = keys[i].index;
     free(keys);

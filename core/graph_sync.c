@@ -32,24 +32,19 @@ struct sync {
     uint32_t *of_call; /* msim_sync of each call, or NONE */
 };
 
-static msim_ps gpu_end(const struct msim_gpu *e)
-{
-    return e->start + e->dur;
-}
-
 /* It has ended when the call returns, as far as times may be read. */
 static bool over_by(const struct sync *s, uint32_t i, const struct msim_call *c)
 {
     return !s->b->opt->device_times ||
-           gpu_end(&s->t->gpu[i]) <= c->start + c->dur + JITTER;
+           msim_gpu_end(&s->t->gpu[i]) <= c->start + c->dur + JITTER;
 }
 
 /* Let `call` wait for GPU activity `i`; remember the latest such end. */
 static enum msim_status wait_for(struct sync *s, uint32_t call, uint32_t i,
                                  msim_ps *latest)
 {
-    if (gpu_end(&s->t->gpu[i]) > *latest)
-        *latest = gpu_end(&s->t->gpu[i]);
+    if (msim_gpu_end(&s->t->gpu[i]) > *latest)
+        *latest = msim_gpu_end(&s->t->gpu[i]);
     return msim_builder_edge(s->b, MSIM_EDGE_SYNC, s->r->of_gpu[i],
                              s->r->of_call[call], 0);
 }
@@ -84,13 +79,13 @@ static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
         if (i == MSIM_NONE)
             continue;
         while (any && i > begin &&
-               gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
+               msim_gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
             i--;
-        if (gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER ||
-            gpu_end(&s->t->gpu[i]) <= c->start)
+        if (msim_gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER ||
+            msim_gpu_end(&s->t->gpu[i]) <= c->start)
             continue;
         if (best == MSIM_NONE ||
-            gpu_end(&s->t->gpu[i]) > gpu_end(&s->t->gpu[best]))
+            msim_gpu_end(&s->t->gpu[i]) > msim_gpu_end(&s->t->gpu[best]))
             best = i;
     }
     return best;
