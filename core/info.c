@@ -262,11 +262,13 @@ static void print_steps(const struct msim_job *job, FILE *out)
         low = t->steps[i].dur < low ? t->steps[i].dur : low;
         high = t->steps[i].dur > high ? t->steps[i].dur : high;
     }
-    fprintf(out,
-            "\nsteps: ProfilerStep#%" PRId64 " to #%" PRId64
-            ", %.3f to %.3f ms each",
-            t->steps[0].number, t->steps[t->n_steps - 1].number,
-            (double)low / 1e9, (double)high / 1e9);
+    fprintf(out, "\nsteps: ProfilerStep#%" PRId64, t->steps[0].number);
+    if (t->n_steps > 1)
+        fprintf(out, " to #%" PRId64 ", %.3f to %.3f ms each",
+                t->steps[t->n_steps - 1].number, (double)low / 1e9,
+                (double)high / 1e9);
+    else
+        fprintf(out, ", %.3f ms", (double)low / 1e9);
     if (job->n_ranks > 1 && t->rank >= 0)
         fprintf(out, " (rank %" PRId64 ")", t->rank);
     fputc('\n', out);

@@ -159,6 +159,23 @@ unsigned msim_format_name(char *out, size_t size, const char *name,
     return shown;
 }
 
+const char *msim_format_op(const char *name)
+{
+    static const char BACKWARD[] = "autograd::engine::evaluate_function: ";
+    const size_t n = sizeof BACKWARD - 1;
+
+    return strncmp(name, BACKWARD, n) == 0 && name[n] ? name + n : name;
+}
+
+void msim_format_calls(char cell[MSIM_CELL], double calls)
+{
+    if (isnan(calls))
+        snprintf(cell, MSIM_CELL, "-");
+    else
+        snprintf(cell, MSIM_CELL,
+                 fabs(calls - round(calls)) < 0.005 ? "%.0f" : "%.2f", calls);
+}
+
 void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
 {
     const char *input = p->n_inputs ? p->inputs[0] : "trace";

@@ -52,6 +52,12 @@ void msim_format_large(char cell[MSIM_CELL], double value);
 unsigned msim_format_name(char *out, size_t size, const char *name,
                           unsigned columns);
 
+/* An operator's name without what stands before every backward operator. */
+const char *msim_format_op(const char *name);
+
+/* "12", "0.67": how often, as a mean. */
+void msim_format_calls(char cell[MSIM_CELL], double calls);
+
 /* The first line of a report: what was predicted, and for what. */
 void msim_format_title(char *out, size_t size, const struct msim_prediction *p);
 

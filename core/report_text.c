@@ -8,19 +8,20 @@
 #include "core/report.h"
 #include "core/report_format.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define NAME_MIN     27 /* columns of an operator's name */
-#define NAME_COLUMNS 46 /* and at most */
-#define NAME_BYTES   (4 * NAME_COLUMNS + 1)
-#define LINE_BYTES   2048
-#define BAR_CELLS    24
-#define TOP_OPS      15
-#define TOP_MISSING  30
-#define TOP_RANKS    64
+#define NAME_MIN       27 /* columns of an operator's name */
+#define NAME_COLUMNS   46 /* and at most */
+#define NAME_BYTES     (4 * NAME_COLUMNS + 1)
+#define LINE_BYTES     2048
+#define BAR_CELLS      24
+#define TOP_OPS        15
+#define TOP_MISSING    30
+#define MAX_RANK_LINES 64
 
 /* Where a report goes, and what can be shown there. */
 struct page {
@@ -211,8 +212,8 @@ static void print_breakdown(const struct page *page)
 static void print_name(const struct page *page, const char *name)
 {
     char text[NAME_BYTES];
-    unsigned used =
-        msim_format_name(text, sizeof text, name, page->name_columns);
+    unsigned used = msim_format_name(text, sizeof text, msim_format_op(name),
+                                     page->name_columns);
 
     fprintf(page->out, "  %s%*s", text, (int)(page->name_columns - used), "");
 }
@@ -224,13 +225,17 @@ static void fit_names(struct page *page, const struct msim_op_row *ops,
     char text[NAME_BYTES];
 
     for (uint32_t i = 0; i < n && i < limit; i++) {
-        unsigned used =
-            msim_format_name(text, sizeof text, ops[i].name, NAME_COLUMNS);
+        unsigned used = msim_format_name(
+            text, sizeof text, msim_format_op(ops[i].name), NAME_COLUMNS);
 
         if (used > page->name_columns)
             page->name_columns = used;
     }
 }
+
+struct columns {
+    bool interval, measured;
+};
 
 static double device_time(const struct msim_prediction *p)
 {
@@ -241,12 +246,19 @@ static double device_time(const struct msim_prediction *p)
     return total;
 }
 
-static bool any_measured(const struct msim_prediction *p)
+/* Which columns say something. */
+static struct columns columns_of(const struct msim_op_row *ops, uint32_t n)
 {
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        if (!isnan(p->ops[i].us.measured))
-            return true;
-    return false;
+    struct columns c = {false, false};
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct msim_figure *f = &ops[i].us;
+
+        c.interval |= f->low < f->high;
+        /* A replay of the traced run is what was measured. */
+        c.measured |= fabs(f->predicted - f->measured) > 5e-4 * f->measured;
+    }
+    return c;
 }
 
 /* "gemm", or "gemm (table)" where that says more. */
@@ -261,36 +273,42 @@ static void format_model(char cell[MSIM_CELL], const struct msim_op_row *op)
 }
 
 static void print_op(const struct page *page, const struct msim_op_row *op,
-                     double total, const struct msim_unit *unit, bool measured)
+                     double total, const struct msim_unit *unit,
+                     struct columns columns)
 {
-    char time[MSIM_CELL], share[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL];
-    char model[MSIM_CELL];
+    char calls[MSIM_CELL], one[MSIM_CELL], two[MSIM_CELL];
 
-    msim_format_in(time, unit, op->us.predicted);
-    msim_format_in(low, unit, op->us.low);
-    msim_format_in(high, unit, op->us.high);
-    msim_format_share(share, total > 0 ? op->us.predicted / total : 0);
-    format_model(model, op);
+    msim_format_calls(calls, op->calls);
+    msim_format_in(one, unit, op->us.predicted);
+    msim_format_share(two, total > 0 ? op->us.predicted / total : 0);
     print_name(page, op->name);
-    fprintf(page->out, "%8.6g%10s%9s%10s -%9s", op->calls, time, share, low,
-            high);
-    if (measured) {
-        msim_format_in(time, unit, op->us.measured);
-        msim_format_error(share, &op->us);
-        fprintf(page->out, "%11s%10s", time, share);
+    fprintf(page->out, "%8s%11s%9s", calls, one, two);
+    if (columns.interval) {
+        msim_format_in(one, unit, op->us.low);
+        msim_format_in(two, unit, op->us.high);
+        fprintf(page->out, "%11s -%10s", one, two);
     }
-    fprintf(page->out, "  %s\n", model);
+    if (columns.measured) {
+        msim_format_in(one, unit, op->us.measured);
+        msim_format_error(two, &op->us);
+        fprintf(page->out, "%11s%10s", one, two);
+    }
+    format_model(one, op);
+    fprintf(page->out, "  %s\n", one);
 }
 
 static void print_ops_header(const struct page *page, const char *title,
-                             const struct msim_unit *unit, bool measured)
+                             const struct msim_unit *unit,
+                             struct columns columns)
 {
     char label[MSIM_CELL];
 
     snprintf(label, sizeof label, "time/%s", unit->name);
-    fprintf(page->out, "\n%-*s%8s%10s%9s%21s", (int)page->name_columns + 2,
-            title, "calls", label, "share", "90 % interval");
-    if (measured)
+    fprintf(page->out, "\n%-*s%8s%11s%9s", (int)page->name_columns + 2, title,
+            "calls", label, "share");
+    if (columns.interval)
+        fprintf(page->out, "%23s", "90 % interval");
+    if (columns.measured)
         fprintf(page->out, "%11s%10s", "measured", "error");
     fputs("  model\n", page->out);
 }
@@ -302,12 +320,12 @@ static void print_table(const struct page *page, const char *title,
 {
     double total = device_time(page->p), rest = 0;
     const struct msim_unit *unit = msim_unit_for(ops[0].us.predicted);
-    bool measured = any_measured(page->p);
+    struct columns columns = columns_of(ops, n);
     char time[MSIM_CELL], share[MSIM_CELL];
 
-    print_ops_header(page, title, unit, measured);
+    print_ops_header(page, title, unit, columns);
     for (uint32_t i = 0; i < n && i < limit; i++)
-        print_op(page, &ops[i], total, unit, measured);
+        print_op(page, &ops[i], total, unit, columns);
     if (n <= limit)
         return;
     for (uint32_t i = limit; i < n; i++)
@@ -316,7 +334,7 @@ static void print_table(const struct page *page, const char *title,
     fprintf(page->out, "  %-*s", (int)page->name_columns, time);
     msim_format_in(time, unit, rest);
     msim_format_share(share, total > 0 ? rest / total : 0);
-    fprintf(page->out, "%8s%10s%9s\n", "", time, share);
+    fprintf(page->out, "%8s%11s%9s\n", "", time, share);
 }
 
 static void print_ops(const struct page *page)
@@ -346,10 +364,13 @@ static void print_coverage(const struct page *page)
                     p->n_uncovered, TOP_MISSING);
 }
 
-/* ---- ranks --------------------------------------------------------------- */
+/* ---- ranks -------------------------------------------------------------- */
 
-static void print_rank(const struct page *page, const struct msim_rank_row *r,
-                       const struct msim_unit *u)
+#define RANK_LINE 256
+
+/* A rank's figures as they are shown, without its number. */
+static void format_rank(char line[RANK_LINE], const struct msim_rank_row *r,
+                        const struct msim_unit *u)
 {
     const double figures[] = {
         r->iteration_us.predicted,
@@ -363,35 +384,59 @@ static void print_rank(const struct page *page, const struct msim_rank_row *r,
         r->breakdown_us.host,
         r->breakdown_us.idle,
     };
-    char cell[MSIM_CELL];
+    size_t used = 0;
 
-    if (r->rank >= 0)
-        fprintf(page->out, "%6lld", (long long)r->rank);
-    else
-        fprintf(page->out, "%6s", "-");
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        char cell[MSIM_CELL];
+
         msim_format_in(cell, u, figures[i]);
-        fprintf(page->out, "%10s", cell);
+        used +=
+            (size_t)snprintf(line + used, RANK_LINE - used, "%10.20s", cell);
     }
-    fputc('\n', page->out);
 }
 
+static void print_rank_line(const struct page *page, int64_t first,
+                            int64_t last, const char *line)
+{
+    char name[48] = "-";
+
+    if (first >= 0 && first == last)
+        snprintf(name, sizeof name, "%" PRId64, first);
+    else if (first >= 0)
+        snprintf(name, sizeof name, "%" PRId64 "-%" PRId64, first, last);
+    fprintf(page->out, "%9s%s\n", name, line);
+}
+
+/* Neighbours whose figures look the same share a line. */
 static void print_ranks(const struct page *page)
 {
     const struct msim_prediction *p = page->p;
     const struct msim_unit *u = msim_unit_for(p->iteration_us.predicted);
+    char line[RANK_LINE], next[RANK_LINE];
+    uint32_t lines = 0;
 
     if (p->n_ranks_detail < 2)
         return;
     fprintf(page->out,
-            "\nranks, in %s\n  rank iteration  measured   kernels  transfer"
+            "\nranks, in %s\n     rank iteration  measured   kernels  transfer"
             "      wait   compute     comm.    copies      host      idle\n",
             u->name);
-    for (uint32_t i = 0; i < p->n_ranks_detail && i < TOP_RANKS; i++)
-        print_rank(page, &p->ranks_detail[i], u);
-    if (p->n_ranks_detail > TOP_RANKS)
-        fprintf(page->out, "  %u more (--json lists all)\n",
-                p->n_ranks_detail - TOP_RANKS);
+    for (uint32_t i = 0, j; i < p->n_ranks_detail; i = j) {
+        format_rank(line, &p->ranks_detail[i], u);
+        for (j = i + 1; j < p->n_ranks_detail; j++) {
+            format_rank(next, &p->ranks_detail[j], u);
+            if (strcmp(line, next) != 0 ||
+                p->ranks_detail[j].rank != p->ranks_detail[j - 1].rank + 1)
+                break;
+        }
+        if (lines++ == MAX_RANK_LINES) {
+            fprintf(page->out, "  %u more (--json lists all)\n",
+                    p->n_ranks_detail - i);
+            break;
+        }
+        print_rank_line(page, p->ranks_detail[i].rank,
+                        p->ranks_detail[j - 1].rank, line);
+    }
 }
 
 /* ---- the end --------------------------------------------------------------
@@ -410,7 +455,7 @@ static void print_notes(const struct page *page)
           "--chart run.svg draws it",
           page->out);
     if (p->n_ops && strcmp(p->costs, "measured") != 0) {
-        msim_format_name(text, sizeof text, p->ops[0].name, NAME_COLUMNS);
+        msim_format_name(text, sizeof text, p->ops[0].name, LINE_BYTES);
         fprintf(page->out,
                 ",\n      --explain '%s' says where its time "
                 "comes from",
