@@ -23,6 +23,20 @@ enum msim_status msim_platform_load(struct msim_platform **out,
 void msim_platform_free(struct msim_platform *p);
 
 const char *msim_platform_name(const struct msim_platform *p);
+/* "NVIDIA A100-SXM4-80GB", as people call it. */
+const char *msim_platform_title(const struct msim_platform *p);
+/* The file that it was read from. */
+const char *msim_platform_file(const struct msim_platform *p);
+
+/*
+ * The names of the platforms in `data_dir`/platforms, sorted; `*names` is an
+ * array of `*n` texts, all owned by `arena`.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_platform_list(struct msim_arena *arena,
+                                    const char *data_dir,
+                                    const char *const **names, uint32_t *n,
+                                    struct msim_error *err);
 
 /*
  * The platform whose aliases match a traced GPU by device name, memory and SM
@@ -33,8 +47,15 @@ const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
                                 const char *gpu, uint64_t memory_bytes,
                                 uint32_t sms);
 
-/* Dense peak rate in FLOP/s for the dtype (fp32: as frameworks run it). */
+/* Dense peak rate in FLOP/s for the dtype (fp32: plain fp32, not TF32). */
 double msim_platform_peak_flops(const struct msim_platform *p,
                                 enum msim_dtype dtype);
+/* Peak rate of device memory, bytes/s. */
+double msim_platform_bandwidth(const struct msim_platform *p);
+/* Memory of the GPU, bytes. */
+double msim_platform_memory_bytes(const struct msim_platform *p);
+uint32_t msim_platform_sms(const struct msim_platform *p);
+/* The shortest kernel, microseconds. */
+double msim_platform_kernel_floor_us(const struct msim_platform *p);
 
 #endif

@@ -28,9 +28,11 @@ enum msim_family {
 #define X(name, text) MSIM_FAMILY_##name,
     MSIM_FAMILY_MAP(X)
 #undef X
-    MSIM_FAMILY_COUNT
+        MSIM_FAMILY_COUNT
 };
 const char *msim_family_text(enum msim_family f);
+/* The family with this word, or MSIM_FAMILY_COUNT. */
+enum msim_family msim_family_parse(const char *text);
 
 enum msim_attention_phase {
     MSIM_ATTENTION_PREFILL, /* causal */
@@ -52,11 +54,15 @@ struct msim_work {
      * Only table rows say them. */
     const char *framework, *source, *version, *backend;
     /* What names the kind within a family: "add", "gelu", "layer_norm",
-     * "fp8_block" ...; never NULL, "" where there is nothing to say. */
+     * "fp8_block" ...; NULL or "" where there is nothing to say. For fp32
+     * matrix products and convolutions "tf32" says that tensor cores may
+     * round the inputs (torch.backends.cuda.matmul.allow_tf32 and
+     * cudnn.allow_tf32); without it the arithmetic is plain fp32. A GPU
+     * without TF32 runs "tf32" as plain fp32. */
     const char *variant;
-    double flops;       /* multiply and add count two */
+    double flops;                     /* multiply and add count two */
     double bytes_read, bytes_written; /* least traffic to memory */
-    uint32_t kernels; /* kernels that the operator is made of, at least 1 */
+    uint32_t kernels; /* kernels that the operator is made of; 0 counts as 1 */
     union {
         struct {
             int64_t m, n, k, batch;
@@ -75,11 +81,11 @@ struct msim_work {
             int64_t groups;
             bool transposed, channels_last;
         } conv;
-        struct { /* POINTWISE .. OPTIMIZER and BOUND */
-            int64_t elems;      /* of the largest operand */
-            int64_t rows, cols; /* reductions, softmax, norms, embeddings:
-                                   rows are independent, cols are reduced
-                                   (or gathered) together; else 1, elems */
+        struct {                      /* POINTWISE .. OPTIMIZER and BOUND */
+            int64_t elems;            /* of the largest operand */
+            int64_t rows, cols;       /* reductions, softmax, norms, embeddings:
+                                         rows are independent, cols are reduced
+                                         (or gathered) together; else 1, elems */
             enum msim_copy_kind copy; /* COPY */
             bool pageable;            /* COPY to or from the host */
             bool strided; /* an operand is not read in its memory order */
@@ -92,5 +98,25 @@ struct msim_work {
         } coll;
     } u;
 };
+
+/* `w->variant`, "" for NULL. */
+const char *msim_work_variant(const struct msim_work *w);
+
+/*
+ * Fill in flops, bytes_read and bytes_written of a gemm, attention or conv
+ * work from its sizes and dtypes: least traffic, each operand once. Attention
+ * counts causal pairs only (PREFILL), and a window's.
+ */
+void msim_work_count(struct msim_work *w);
+
+/*
+ * Query-key pairs of one head and one sequence: all of them (ENCODER,
+ * DECODE), the causal ones (PREFILL: query i of q sees kv - q + i + 1 keys),
+ * at most `window` a query where there is a window.
+ */
+double msim_attention_pairs(const struct msim_work *w);
+
+/* Output height and width of a convolution, at least 1. */
+void msim_conv_output(const struct msim_work *w, int64_t *p, int64_t *q);
 
 #endif

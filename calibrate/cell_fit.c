@@ -1,0 +1,366 @@
+/*
+ * calibrate/cell_fit.c - fitting one cell.
+ */
+#include "calibrate/cell_fit.h"
+
+#include "calibrate/boost.h"
+#include "calibrate/law_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_ROWS_FOR_TREES 40
+#define BIN_ROWS             150 /* rows of an interval's bin, at least */
+
+struct work_area {
+    const struct msim_law *law;
+    const struct msim_sample *rows;
+    uint32_t own; /* the cell's rows come first */
+    uint32_t n;
+    uint32_t features; /* of the law, and one: borrowed */
+    uint8_t *fold;
+    double *x;         /* features of all rows */
+    double *train_x;   /* of those fitted on */
+    double *train_y;   /* log(measured / law) of those */
+    double *law_us;    /* law alone, rows held back */
+    double *predicted; /* rows held back */
+    double *fitted;    /* all rows fitted on */
+    double *scratch;
+};
+
+static enum msim_status allocate(struct work_area *a)
+{
+    size_t n = a->n;
+    size_t f = a->features;
+
+    a->fold = malloc(n);
+    a->x = malloc(n * f * sizeof(double));
+    a->train_x = malloc(n * f * sizeof(double));
+    a->train_y = malloc(n * sizeof(double));
+    a->law_us = malloc(n * sizeof(double));
+    a->predicted = malloc(n * sizeof(double));
+    a->fitted = malloc(n * sizeof(double));
+    a->scratch = malloc(n * sizeof(double));
+    return a->fold && a->x && a->train_x && a->train_y && a->law_us &&
+                   a->predicted && a->fitted && a->scratch
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
+
+static void release(struct work_area *a)
+{
+    free(a->fold);
+    free(a->x);
+    free(a->train_x);
+    free(a->train_y);
+    free(a->law_us);
+    free(a->predicted);
+    free(a->fitted);
+    free(a->scratch);
+}
+
+/*
+ * Folds deal out whole groups in the order of their hashes; returns how many
+ * groups there are. Where all rows are one group (a point-to-point transfer
+ * has two ranks, always), rows are held back instead.
+ */
+static uint32_t deal_folds(struct work_area *a)
+{
+    uint32_t groups = 0;
+
+    memset(a->fold, UINT8_MAX, a->n); /* borrowed rows are never held back */
+    for (uint32_t i = 0; i < a->own; i++) {
+        if (i > 0 && a->rows[i].group != a->rows[i - 1].group)
+            groups++;
+        a->fold[i] = (uint8_t)(groups % MSIM_FOLDS);
+    }
+    for (uint32_t i = 0; groups == 0 && i < a->own; i++)
+        a->fold[i] = (uint8_t)(i % MSIM_FOLDS);
+    return groups + 1;
+}
+
+static struct msim_boost_options options_for(uint32_t n)
+{
+    struct msim_boost_options o = {.trees = 48,
+                                   .leaves = 16,
+                                   .rate = 0.14,
+                                   .penalty = 2,
+                                   .least = 6,
+                                   .clip = 0.6};
+
+    if (n < 2000) {
+        o.leaves = 10;
+        o.least = 5;
+    }
+    if (n < 500) {
+        o.trees = 40;
+        o.leaves = 6;
+        o.least = 4;
+        o.rate = 0.12;
+    }
+    return o;
+}
+
+/* Fit on the rows whose fold is not `held_back`. */
+static enum msim_status fit_part(struct work_area *a, int held_back,
+                                 double *params, struct msim_forest *forest,
+                                 cJSON **json)
+{
+    uint32_t features = a->features;
+    struct msim_boost_options options;
+    uint32_t n = 0;
+
+    *json = NULL;
+    memset(forest, 0, sizeof(*forest));
+    MSIM_TRY(msim_law_fit(params, a->law, a->rows, a->fold, a->n, held_back));
+    for (uint32_t i = 0; i < a->n; i++) {
+        double us;
+
+        if (a->fold[i] == held_back)
+            continue;
+        us = a->law->time_us(a->rows[i].spec, &a->rows[i].work, params);
+        memcpy(a->train_x + (size_t)n * features, a->x + (size_t)i * features,
+               features * sizeof(double));
+        a->train_y[n++] = log(a->rows[i].us / us);
+    }
+    if (n < LEAST_ROWS_FOR_TREES)
+        return MSIM_OK;
+    options = options_for(n);
+    MSIM_TRY(
+        msim_boost_fit(json, a->train_x, a->train_y, n, features, &options));
+    return msim_forest_read(forest, *json, features);
+}
+
+/* Predict the rows of fold `which`, or all with -1, into `out`. */
+static void predict(const struct work_area *a, int which, const double *params,
+                    const struct msim_forest *forest, double *law_us,
+                    double *out)
+{
+    for (uint32_t i = 0; i < a->n; i++) {
+        double us;
+
+        if (which >= 0 && a->fold[i] != which)
+            continue;
+        us = a->law->time_us(a->rows[i].spec, &a->rows[i].work, params);
+        if (law_us)
+            law_us[i] = us;
+        out[i] =
+            us * exp(msim_forest_eval(forest, a->x + (size_t)i * a->features));
+    }
+}
+
+static enum msim_status hold_back(struct work_area *a, uint32_t folds)
+{
+    for (uint32_t k = 0; k < folds; k++) {
+        double params[MSIM_LAW_PARAMS];
+        struct msim_forest forest;
+        cJSON *json;
+        enum msim_status status = fit_part(a, (int)k, params, &forest, &json);
+
+        if (status == MSIM_OK)
+            predict(a, (int)k, params, &forest, a->law_us, a->predicted);
+        msim_forest_release(&forest);
+        cJSON_Delete(json);
+        if (status != MSIM_OK)
+            return status;
+    }
+    return MSIM_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static struct msim_error_summary summarise(const struct work_area *a,
+                                           const double *predicted)
+{
+    struct msim_error_summary s = {0};
+
+    for (uint32_t i = 0; i < a->own; i++) {
+        a->scratch[i] = fabs(predicted[i] / a->rows[i].us - 1);
+        s.mean += a->scratch[i] / a->own;
+    }
+    qsort(a->scratch, a->own, sizeof(double), by_value);
+    s.median = a->scratch[a->own / 2];
+    s.p90 = a->scratch[(uint32_t)(0.9 * a->own)];
+    s.worst = a->scratch[a->own - 1];
+    return s;
+}
+
+/* ---- intervals -----------------------------------------------------------
+ */
+
+/* Edges that split the held-back predictions into bins of equal numbers. */
+static uint32_t bin_edges(const struct work_area *a, struct msim_cell_bin *bins)
+{
+    uint32_t count = a->own / BIN_ROWS;
+
+    if (count > MSIM_CELL_BINS)
+        count = MSIM_CELL_BINS;
+    if (count < 1)
+        count = 1;
+    memcpy(a->scratch, a->predicted, a->own * sizeof(double));
+    qsort(a->scratch, a->own, sizeof(double), by_value);
+    for (uint32_t i = 0; i < count; i++)
+        bins[i].upto_us = i + 1 < count
+                              ? a->scratch[(uint64_t)a->own * (i + 1) / count]
+                              : INFINITY;
+    return count;
+}
+
+static uint32_t bin_of(const struct msim_cell_bin *bins, uint32_t count,
+                       double us)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < count && us > bins[i].upto_us)
+        i++;
+    return i;
+}
+
+/*
+ * 5 % and 95 % points of log(measured / predicted) over held-back rows in bin
+ * `which`, fold `without` left out. The ranks (n + 1) 0.05 and (n + 1) 0.95
+ * make the interval hold for the next row (split conformal prediction).
+ */
+static bool quantiles(const struct work_area *a,
+                      const struct msim_cell_bin *bins, uint32_t count,
+                      uint32_t which, int without, double *low, double *high)
+{
+    uint32_t n = 0;
+    int64_t i, j;
+
+    for (uint32_t r = 0; r < a->own; r++)
+        if (a->fold[r] != without &&
+            bin_of(bins, count, a->predicted[r]) == which)
+            a->scratch[n++] = log(a->rows[r].us / a->predicted[r]);
+    if (n == 0)
+        return false;
+    qsort(a->scratch, n, sizeof(double), by_value);
+    i = (int64_t)floor(0.05 * (n + 1)) - 1;
+    j = (int64_t)ceil(0.95 * (n + 1)) - 1;
+    *low = a->scratch[i < 0 ? 0 : i];
+    *high = a->scratch[j >= n ? n - 1 : j];
+    return true;
+}
+
+/* Judge the intervals, each fold by quantiles of the others. */
+static void judge(const struct work_area *a, struct msim_cell_fit *out,
+                  uint32_t folds)
+{
+    uint32_t inside = 0, counted = 0;
+
+    for (uint32_t b = 0; b < out->n_bins; b++) {
+        for (uint32_t k = 0; k < folds; k++) {
+            double low, high;
+
+            if (!quantiles(a, out->bins, out->n_bins, b, (int)k, &low, &high))
+                continue;
+            for (uint32_t i = 0; i < a->own; i++) {
+                double r = log(a->rows[i].us / a->predicted[i]);
+
+                if (a->fold[i] != k ||
+                    bin_of(out->bins, out->n_bins, a->predicted[i]) != b)
+                    continue;
+                counted++;
+                inside += r >= fmin(low, 0) && r <= fmax(high, 0);
+                out->width += exp(fmax(high, 0) - fmin(low, 0));
+            }
+        }
+    }
+    if (counted) {
+        out->coverage = (double)inside / counted;
+        out->width /= counted;
+    }
+}
+
+static void make_intervals(const struct work_area *a, struct msim_cell_fit *out,
+                           uint32_t folds)
+{
+    out->n_bins = bin_edges(a, out->bins);
+    judge(a, out, folds);
+    for (uint32_t i = 0; i < out->n_bins; i++)
+        if (!quantiles(a, out->bins, out->n_bins, i, -1, &out->bins[i].low,
+                       &out->bins[i].high))
+            out->bins[i].low = out->bins[i].high = 0;
+}
+
+static void make_range(const struct work_area *a, struct msim_cell_fit *out)
+{
+    uint32_t features = a->features;
+
+    for (uint32_t f = 0; f < a->law->n_sizes; f++) {
+        out->range_low[f] = INFINITY;
+        out->range_high[f] = -INFINITY;
+        for (uint32_t i = 0; i < a->own; i++) {
+            double v = a->x[(size_t)i * features + f];
+
+            out->range_low[f] = fmin(out->range_low[f], v);
+            out->range_high[f] = fmax(out->range_high[f], v);
+        }
+    }
+}
+
+static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
+{
+    struct msim_forest forest;
+    enum msim_status status;
+    uint32_t folds;
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        double *x = a->x + (size_t)i * a->features;
+
+        a->law->describe(a->rows[i].spec, &a->rows[i].work, x);
+        x[a->features - 1] = a->rows[i].borrowed;
+    }
+    out->rows = a->own;
+    out->borrowed = a->n - a->own;
+    out->groups = deal_folds(a);
+    folds =
+        out->groups > 1 && out->groups < MSIM_FOLDS ? out->groups : MSIM_FOLDS;
+    status = fit_part(a, -1, out->params, &forest, &out->forest);
+    if (status == MSIM_OK)
+        predict(a, -1, out->params, &forest, NULL, a->fitted);
+    msim_forest_release(&forest);
+    if (status != MSIM_OK)
+        return status;
+    out->fitted = summarise(a, a->fitted);
+    make_range(a, out);
+    MSIM_TRY(hold_back(a, folds));
+    out->law_held_back = summarise(a, a->law_us);
+    out->held_back = summarise(a, a->predicted);
+    make_intervals(a, out, folds);
+    return MSIM_OK;
+}
+
+enum msim_status msim_cell_fit(struct msim_cell_fit *out,
+                               const struct msim_sample *rows, uint32_t own,
+                               uint32_t n)
+{
+    struct work_area a = {.law = rows[0].law,
+                          .rows = rows,
+                          .own = own,
+                          .n = n,
+                          .features = rows[0].law->n_features + 1};
+    enum msim_status status;
+
+    memset(out, 0, sizeof(*out));
+    status = allocate(&a);
+    if (status == MSIM_OK)
+        status = run(&a, out);
+    release(&a);
+    if (status != MSIM_OK)
+        msim_cell_fit_release(out);
+    return status;
+}
+
+void msim_cell_fit_release(struct msim_cell_fit *f)
+{
+    cJSON_Delete(f->forest);
+    f->forest = NULL;
+}

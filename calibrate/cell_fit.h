@@ -1,0 +1,46 @@
+/*
+ * calibrate/cell_fit.h - fitting one cell: the constants of its law, the trees
+ * of its correction, and what rows that were held back say of both.
+ *
+ * The constants minimise the mean of |log(measured / law)| by the Nelder-Mead
+ * simplex (GSL), which needs no derivatives of a law with ceilings in it. The
+ * trees then learn log(measured / law). Both are done five times more with a
+ * fifth of the groups held back; errors and intervals come from those.
+ */
+#ifndef MSIM_CALIBRATE_CELL_FIT_H
+#define MSIM_CALIBRATE_CELL_FIT_H
+#include "calibrate/samples.h"
+#include "models/cell.h"
+
+#define MSIM_FOLDS 5
+
+/* |predicted / measured - 1| over rows. */
+struct msim_error_summary {
+    double mean, median, p90, worst;
+};
+
+struct msim_cell_fit {
+    double params[MSIM_LAW_PARAMS];
+    cJSON *forest; /* owned; NULL where there are too few rows */
+    double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
+    struct msim_cell_bin bins[MSIM_CELL_BINS];
+    uint32_t n_bins, rows, groups, borrowed;
+    struct msim_error_summary fitted, law_held_back, held_back;
+    /* Of 90 % intervals made without the fold that they are judged on: share
+     * of rows inside, and the mean of high / low. */
+    double coverage, width;
+};
+
+/*
+ * Fit the `n` rows of one cell, sorted by group, with their `spec` set; the
+ * `own` first ones are the cell's, the rest are borrowed: they are fitted on,
+ * whatever the fold, and never judged by. On success `out` must be released;
+ * on failure it holds nothing.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cell_fit(struct msim_cell_fit *out,
+                               const struct msim_sample *rows, uint32_t own,
+                               uint32_t n);
+void msim_cell_fit_release(struct msim_cell_fit *f);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * calibrate/fit_main.c - msim-fit: platform files from tables of measured
+ * times.
+ *
+ *     msim-fit TABLES SHEETS OUT [REPORT.csv]
+ *
+ * TABLES is a folder with gemm.csv.gz, attention.csv.gz, vector.csv.gz,
+ * collective.csv.gz and conv.csv.gz, SHEETS the hand-written data-sheet file,
+ * OUT the folder of the platform files. Equal input gives equal bytes. The
+ * report has one line a cell: rows, errors on rows fitted on and on rows held
+ * back, and how good the intervals are.
+ */
+#include "calibrate/platform_fit.h"
+#include "core/write_file.h"
+
+#include <gsl/gsl_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum msim_status read_tables(struct msim_samples *s, const char *folder,
+                                    struct msim_error *err)
+{
+    static const char *const TABLES[] = {"gemm", "attention", "vector",
+                                         "collective", "conv"};
+    char path[1024];
+
+    for (size_t i = 0; i < sizeof(TABLES) / sizeof(*TABLES); i++) {
+        snprintf(path, sizeof(path), "%s/%s.csv.gz", folder, TABLES[i]);
+        MSIM_TRY(msim_samples_add(s, path, err));
+    }
+    msim_samples_sort(s);
+    return MSIM_OK;
+}
+
+static enum msim_status write_json(const cJSON *json, const char *folder,
+                                   const char *name, struct msim_error *err)
+{
+    char path[1024];
+    struct msim_file *file;
+    char *text = cJSON_Print(json);
+    enum msim_status status;
+
+    if (!text)
+        return MSIM_ENOMEM;
+    snprintf(path, sizeof(path), "%s/%s.json", folder, name);
+    status = msim_file_open(&file, path, false, err);
+    if (status == MSIM_OK) {
+        status = msim_file_write(file, text, strlen(text));
+        if (status == MSIM_OK)
+            status = msim_file_write(file, "\n", 1);
+        if (status == MSIM_OK)
+            status = msim_file_commit(file, err);
+        else
+            msim_file_abandon(file);
+    }
+    cJSON_free(text);
+    return status;
+}
+
+static enum msim_status fit_all(const struct msim_samples *s,
+                                const cJSON *sheets, char **argv, FILE *report,
+                                struct msim_error *err)
+{
+    struct msim_fit_shared shared;
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(sheets, "platforms");
+    const cJSON *sheet;
+
+    msim_fit_shared_make(&shared, s);
+    cJSON_ArrayForEach(sheet, all)
+    {
+        cJSON *json;
+        enum msim_status status;
+
+        MSIM_TRY(msim_platform_fit(&json, sheet, all, argv[2], s, &shared,
+                                   report, stderr, err));
+        status =
+            write_json(json, argv[3], msim_json_get_text(sheet, "name"), err);
+        cJSON_Delete(json);
+        if (status != MSIM_OK)
+            return status;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status run(char **argv, FILE *report, struct msim_error *err)
+{
+    struct msim_samples s;
+    cJSON *sheets = NULL;
+    enum msim_status status = msim_samples_init(&s);
+
+    if (status == MSIM_OK)
+        status = msim_json_read(&sheets, argv[2], err);
+    if (status == MSIM_OK)
+        status = read_tables(&s, argv[1], err);
+    if (status == MSIM_OK)
+        status = fit_all(&s, sheets, argv, report, err);
+    cJSON_Delete(sheets);
+    msim_samples_release(&s);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct msim_error err = {0};
+    FILE *report = NULL;
+    enum msim_status status;
+
+    (void)gsl_set_error_handler_off();
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: msim-fit TABLES SHEETS OUT [REPORT.csv]\n");
+        return 2;
+    }
+    if (argc == 5) {
+        report = fopen(argv[4], "w");
+        if (!report) {
+            fprintf(stderr, "msim-fit: '%s' cannot be written\n", argv[4]);
+            return 3;
+        }
+        fputs(MSIM_FIT_REPORT_HEADER, report);
+    }
+    status = run(argv, report, &err);
+    if (report && fclose(report) != 0 && status == MSIM_OK)
+        status = MSIM_EIO;
+    if (status == MSIM_OK)
+        return 0;
+    fprintf(stderr, "msim-fit: %s%s%s\n", err.file, *err.file ? ": " : "",
+            *err.text ? err.text : msim_status_text(status));
+    return 3;
+}

@@ -1,0 +1,117 @@
+/*
+ * calibrate/law_fit.c - the constants of a law from measured rows.
+ */
+#include "calibrate/law_fit.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_multimin.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define FIT_ROWS        1000
+#define FIT_ITERATIONS  500
+#define BORROWED_WEIGHT 0.25
+#define PULL            0.3 /* over the number of rows */
+
+struct problem {
+    const struct msim_law *law;
+    const struct msim_sample **rows;
+    uint32_t n;
+};
+
+/* Logarithms to constants, within bounds; returns what the objective adds:
+ * how far outside they were, and a pull to where they began, so that constants
+ * that the rows do not determine stay there. */
+static double constants(const struct msim_law *law, const gsl_vector *v,
+                        uint32_t n, double *params)
+{
+    double penalty = 0;
+
+    for (uint32_t i = 0; i < law->n_params; i++) {
+        double p = exp(gsl_vector_get(v, i));
+        double within = fmin(fmax(p, law->params[i].low), law->params[i].high);
+
+        double moved = log(within / law->params[i].start);
+
+        penalty += 0.1 * fabs(log(p / within)) + PULL / n * moved * moved;
+        params[i] = within;
+    }
+    return penalty;
+}
+
+static double objective(const gsl_vector *v, void *data)
+{
+    const struct problem *p = data;
+    double params[MSIM_LAW_PARAMS];
+    double sum = 0;
+    double all = 0;
+    double penalty = constants(p->law, v, p->n, params);
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        const struct msim_sample *r = p->rows[i];
+        double weight = r->borrowed ? BORROWED_WEIGHT : 1;
+        double us = p->law->time_us(r->spec, &r->work, params);
+
+        sum += weight * fabs(log(r->us / us));
+        all += weight;
+    }
+    return sum / all + penalty;
+}
+
+static enum msim_status minimise(const struct problem *p, double *params)
+{
+    gsl_multimin_function f = {objective, p->law->n_params, (void *)p};
+    gsl_vector *start = gsl_vector_alloc(f.n);
+    gsl_vector *step = gsl_vector_alloc(f.n);
+    gsl_multimin_fminimizer *m =
+        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, f.n);
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (start && step && m) {
+        for (uint32_t i = 0; i < p->law->n_params; i++)
+            gsl_vector_set(start, i, log(p->law->params[i].start));
+        gsl_vector_set_all(step, 0.4);
+        status = gsl_multimin_fminimizer_set(m, &f, start, step) == GSL_SUCCESS
+                     ? MSIM_OK
+                     : MSIM_EINTERNAL;
+        for (int i = 0; status == MSIM_OK && i < FIT_ITERATIONS; i++) {
+            if (gsl_multimin_fminimizer_iterate(m) != GSL_SUCCESS ||
+                gsl_multimin_fminimizer_size(m) < 1e-4)
+                break;
+        }
+        (void)constants(p->law, gsl_multimin_fminimizer_x(m), p->n, params);
+    }
+    if (m)
+        gsl_multimin_fminimizer_free(m);
+    if (start)
+        gsl_vector_free(start);
+    if (step)
+        gsl_vector_free(step);
+    return status;
+}
+
+enum msim_status msim_law_fit(double params[MSIM_LAW_PARAMS],
+                              const struct msim_law *law,
+                              const struct msim_sample *rows,
+                              const uint8_t *fold, uint32_t n, int held_back)
+{
+    struct problem p = {.law = law};
+    uint32_t usable = 0, seen = 0, step;
+    enum msim_status status;
+
+    for (uint32_t i = 0; i < n; i++)
+        usable += fold[i] != held_back;
+    step = (usable + FIT_ROWS - 1) / FIT_ROWS;
+    p.rows = malloc(((size_t)usable + 1) * sizeof(*p.rows));
+    if (!p.rows)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        if (fold[i] == held_back)
+            continue;
+        if (seen++ % step == 0)
+            p.rows[p.n++] = &rows[i];
+    }
+    status = p.n > 0 ? minimise(&p, params) : MSIM_EINTERNAL;
+    free(p.rows);
+    return status;
+}

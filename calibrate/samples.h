@@ -1,0 +1,48 @@
+/*
+ * calibrate/samples.h - tables of measured times in memory.
+ */
+#ifndef MSIM_CALIBRATE_SAMPLES_H
+#define MSIM_CALIBRATE_SAMPLES_H
+#include "core/arena.h"
+#include "core/strtab.h"
+#include "models/law.h"
+#include "models/rows.h"
+
+/* One measured row. */
+struct msim_sample {
+    struct msim_work work; /* its texts are the arena's */
+    double us;
+    const char *gpu;       /* the table's name of it */
+    const char *framework; /* "" where none is given */
+    const char *key;       /* the cell within the framework */
+    const struct msim_law *law;
+    /* Rows of one group are held back together: a whole weight shape, head
+     * layout, shape, or collective and rank count. */
+    uint64_t group;
+    /* Set when a cell is fitted: the data sheet of the row's GPU, and whether
+     * that is another GPU than the cell's, whose rows only help. */
+    const struct msim_spec *spec;
+    bool borrowed;
+};
+
+struct msim_samples {
+    struct msim_arena arena;
+    struct msim_strtab *texts;
+    struct msim_sample *rows;
+    uint32_t n, capacity;
+};
+
+MSIM_MUST_CHECK
+enum msim_status msim_samples_init(struct msim_samples *s);
+void msim_samples_release(struct msim_samples *s);
+
+/* Append the rows of one table that a law covers and whose time is above 0. */
+MSIM_MUST_CHECK
+enum msim_status msim_samples_add(struct msim_samples *s, const char *path,
+                                  struct msim_error *err);
+
+/* Bring rows of one cell together, in an order that does not depend on where
+ * they stood in the file. */
+void msim_samples_sort(struct msim_samples *s);
+
+#endif

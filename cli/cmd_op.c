@@ -1,0 +1,148 @@
+/*
+ * cli/cmd_op.c - `op`: a prediction for every row of a table of operators.
+ *
+ * Rows are answered as they come, one output row an input row, in order, so
+ * that a table of any length takes no more memory than one row.
+ */
+#include "cli/cmd.h"
+#include "cli/datadir.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "models/model.h"
+#include "models/platform.h"
+#include "models/rows.h"
+
+#include <inttypes.h>
+
+struct settings {
+    const char *platform;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "platform",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, platform),
+     .metavar = "NAME|FILE",
+     .help = "the GPU to predict for (see 'mystique-sim platforms'); a column\n"
+             "'gpu' is copied, but does not choose the GPU"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim op --platform a100 gemm.csv.gz > predicted.csv",
+    "mystique-sim op --platform h100 - < rows.csv",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "op",
+    .operands = "ROWS.csv",
+    .summary =
+        "Predict the time of single operators, one a row of a CSV file "
+        "(plain or .gz).\n"
+        "The header tells the kind of table: m n k dtype; phase batch heads "
+        "q_len kv_len\nhead_dim; op dtype shape; collective ranks bytes; n c "
+        "h w k r s. Every row is\ncopied with predicted_us, low_us, high_us "
+        "and model added; where there is no\nprediction these are empty and "
+        "model says why. Columns 'framework' and 'source'\nask for what that "
+        "stack would have measured, else it is the bare kernel.",
+    .options = OPTIONS,
+    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .examples = EXAMPLES,
+    .min_operands = 1,
+    .max_operands = 1,
+};
+
+static void print_header(const struct msim_csv *csv)
+{
+    for (uint32_t i = 0; i < msim_csv_columns(csv); i++) {
+        msim_csv_write(stdout, msim_csv_header(csv, i));
+        putchar(',');
+    }
+    puts("predicted_us,low_us,high_us,model");
+}
+
+/* The four columns that are added to a row. */
+static void print_answer(const struct msim_platform *p,
+                         const struct msim_row_map *map, char *const *fields)
+{
+    struct msim_estimate e;
+    struct msim_error err = {0};
+    struct msim_work w;
+    char reason[128];
+    const char *why = msim_row_work(map, fields, &w, reason, sizeof(reason));
+
+    if (!why && msim_model_predict(p, &w, false, &e, &err) != MSIM_OK)
+        why = *err.text ? err.text : "no prediction";
+    if (why) {
+        fputs(",,,", stdout);
+        msim_csv_write(stdout, why);
+        putchar('\n');
+        return;
+    }
+    printf("%.6g,%.6g,%.6g,%s\n", e.us, e.low_us, e.high_us,
+           msim_family_text(e.family));
+}
+
+static enum msim_status answer_rows(const struct msim_platform *p,
+                                    struct msim_csv *csv, const char *path,
+                                    struct msim_error *err)
+{
+    struct msim_row_map map;
+    char *const *fields;
+
+    if (msim_row_map_init(&map, csv, err) != MSIM_OK) {
+        snprintf(err->file, sizeof(err->file), "%s", path);
+        return MSIM_EFORMAT;
+    }
+    print_header(csv);
+    for (;;) {
+        MSIM_TRY(msim_csv_next(csv, &fields, err));
+        if (!fields)
+            return MSIM_OK;
+        for (uint32_t i = 0; i < msim_csv_columns(csv); i++) {
+            msim_csv_write(stdout, fields[i]);
+            putchar(',');
+        }
+        print_answer(p, &map, fields);
+    }
+}
+
+static enum msim_status run(const struct settings *s, const char *path,
+                            struct msim_error *err)
+{
+    char data[1024];
+    struct msim_platform *p;
+    struct msim_csv *csv = NULL;
+    enum msim_status status;
+
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    MSIM_TRY(msim_platform_load(&p, data, s->platform, err));
+    status = msim_csv_open(&csv, path, err);
+    if (status == MSIM_OK)
+        status = answer_rows(p, csv, path, err);
+    if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                           "standard output cannot be written");
+    msim_csv_close(csv);
+    msim_platform_free(p);
+    return status;
+}
+
+int msim_cmd_op(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct msim_operands files;
+    struct msim_error err = {0};
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    if (!s.platform) {
+        msim_message("--platform is missing, want a name or a file (see "
+                     "'mystique-sim platforms')");
+        return MSIM_EXIT_USAGE;
+    }
+    status = run(&s, files.items[0], &err);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

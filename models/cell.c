@@ -1,0 +1,279 @@
+/*
+ * models/cell.c - reading, choosing and using cells.
+ */
+#include "models/cell.h"
+
+#include "models/interval.h"
+#include "models/platform_data.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Doubt in constants that come from elsewhere, standard deviations of the
+ * logarithm. Inside one generation the residuals of one GPU were seen to hold
+ * within 8 % on the next (H100 to H200), across generations within 20 to
+ * 45 %. */
+#define SPREAD_SAME_GENERATION  0.10
+#define SPREAD_OTHER_GENERATION 0.30
+#define SPREAD_OTHER_KEY        0.20
+#define SPREAD_OTHER_FRAMEWORK  0.12
+/* Doubt for each e-fold that sizes lie outside the fitted range. */
+#define SPREAD_OUTSIDE 0.15
+
+static bool is_bare(const char *framework)
+{
+    return !framework || strcmp(framework, "pytorch") == 0;
+}
+
+static const struct msim_cell *find(const struct msim_platform *p,
+                                    const struct msim_law *law,
+                                    const char *framework, const char *key)
+{
+    for (uint32_t i = 0; i < p->n_cells; i++)
+        if (p->cells[i].law == law && strcmp(p->cells[i].key, key) == 0 &&
+            (!framework || strcmp(p->cells[i].framework, framework) == 0))
+            return &p->cells[i];
+    return NULL;
+}
+
+/* The cell of the most preferred framework, or of any. */
+static const struct msim_cell *find_preferred(const struct msim_platform *p,
+                                              const struct msim_law *law,
+                                              const char *const *prefer,
+                                              const char *key)
+{
+    const struct msim_cell *c = NULL;
+
+    for (; !c && *prefer; prefer++)
+        c = find(p, law, *prefer, key);
+    return c ? c : find(p, law, NULL, key);
+}
+
+bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
+                    const char *framework, const char *const *prefer,
+                    const char *const *keys, struct msim_pick *out)
+{
+    const struct msim_platform *at;
+    bool bare = is_bare(framework);
+
+    *out = (struct msim_pick){.bare = bare};
+    for (const char *const *key = keys; *key; key++) {
+        out->other_key = key != keys;
+        out->other_framework = false;
+        for (at = p; at && !bare; at = at->base) {
+            out->cell = find(at, law, framework, *key);
+            out->platform = at;
+            if (out->cell)
+                return true;
+        }
+        out->other_framework = !bare;
+        for (at = p; at; at = at->base) {
+            out->cell = find_preferred(at, law, prefer, *key);
+            out->platform = at;
+            if (out->cell)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What the pick adds to the interval: a variance of the logarithm. */
+static double pick_variance(const struct msim_platform *p,
+                            const struct msim_pick *pick)
+{
+    double v = 0;
+
+    if (pick->platform != p) {
+        double s = strcmp(pick->platform->generation, p->generation) == 0
+                       ? SPREAD_SAME_GENERATION
+                       : SPREAD_OTHER_GENERATION;
+
+        v += s * s;
+    }
+    if (pick->other_key)
+        v += SPREAD_OTHER_KEY * SPREAD_OTHER_KEY;
+    if (pick->other_framework)
+        v += SPREAD_OTHER_FRAMEWORK * SPREAD_OTHER_FRAMEWORK;
+    return v;
+}
+
+/*
+ * The kernel alone: the law without the source's gap. The correction was
+ * learned on their sum, so that it says the less of the kernel the smaller
+ * the kernel's part in it.
+ */
+static double bare_us(const struct msim_cell *c, const struct msim_spec *s,
+                      double law_us, double correction)
+{
+    double kernel = law_us - c->gap_us;
+
+    if (kernel < s->floor_us)
+        kernel = s->floor_us;
+    return kernel * exp(correction * kernel / (kernel + c->gap_us));
+}
+
+void msim_cell_estimate(const struct msim_platform *p,
+                        const struct msim_pick *pick, const struct msim_work *w,
+                        double factor, double spread, struct msim_estimate *out)
+{
+    const struct msim_cell *c = pick->cell;
+    double x[MSIM_LAW_FEATURES + 1];
+    double law_us = c->law->time_us(&p->spec, w, c->params);
+    double correction, low, high, outside;
+    double kernels = w->kernels > 1 ? w->kernels - 1.0 : 0;
+
+    msim_law_describe(c->law, &p->spec, w, x);
+    correction = msim_forest_eval(&c->forest, x);
+    outside = msim_interval_outside(c, x);
+    if (pick->bare)
+        out->us = bare_us(c, &p->spec, law_us, correction);
+    else
+        out->us = law_us * exp(correction);
+    msim_interval_base(c, out->us, &low, &high);
+    out->us = out->us * factor + kernels * p->spec.floor_us;
+    out->source = MSIM_SOURCE_LAW;
+    out->family = w->family;
+    spread += SPREAD_OUTSIDE * outside;
+    msim_interval_set(out, low, high,
+                      sqrt(spread * spread + pick_variance(p, pick)));
+}
+
+void msim_cell_explain(const struct msim_platform *p,
+                       const struct msim_pick *pick, const struct msim_work *w,
+                       FILE *out)
+{
+    const struct msim_cell *c = pick->cell;
+    double x[MSIM_LAW_FEATURES + 1];
+
+    fprintf(out, "rows: %u of %s by %s on %s", c->rows, c->key, c->framework,
+            c->table);
+    if (pick->platform != p)
+        fprintf(out, " (platform %s stands in, scaled by the data sheets)",
+                pick->platform->name);
+    fprintf(out,
+            "\nerror: mean %.1f %% on rows fitted on, %.1f %% on rows held "
+            "back\nconstants:",
+            100 * c->error, 100 * c->heldout);
+    for (uint32_t i = 0; i < c->law->n_params; i++)
+        fprintf(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
+                c->params[i], c->law->params[i].unit);
+    msim_law_describe(c->law, &p->spec, w, x);
+    fprintf(out, "\ntime: law %.4g us",
+            c->law->time_us(&p->spec, w, c->params));
+    if (pick->bare && c->gap_us > 0)
+        fprintf(out, " of which %.4g us are the source's launch gap",
+                c->gap_us);
+    fprintf(out, ", correction %+.1f %%\n",
+            100 * (exp(msim_forest_eval(&c->forest, x)) - 1));
+    if (msim_interval_outside(c, x) > 0)
+        fprintf(out,
+                "warning: sizes lie outside the fitted range by %.2f "
+                "e-folds; the interval is wider for it\n",
+                msim_interval_outside(c, x));
+}
+
+static enum msim_status bad(const struct msim_cell *c, const char *file,
+                            const char *what, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
+                     "cell '%s' of '%s': %s", c->key, c->framework, what);
+}
+
+static bool read_texts(struct msim_cell *c, const cJSON *json)
+{
+    const char *framework = msim_json_get_text(json, "framework");
+    const char *key = msim_json_get_text(json, "key");
+    const char *table = msim_json_get_text(json, "table_gpu");
+
+    if (!framework || !key || !table)
+        return false;
+    snprintf(c->framework, sizeof(c->framework), "%s", framework);
+    snprintf(c->key, sizeof(c->key), "%s", key);
+    snprintf(c->table, sizeof(c->table), "%s", table);
+    return true;
+}
+
+static bool read_params(struct msim_cell *c, const cJSON *json)
+{
+    const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "constants");
+
+    for (uint32_t i = 0; i < c->law->n_params; i++) {
+        c->params[i] = msim_json_get_number(o, c->law->params[i].name, -1);
+        if (!(c->params[i] > 0))
+            return false;
+    }
+    c->gap_us = msim_json_get_number(o, "launch_gap", 0);
+    return c->gap_us >= 0 && c->gap_us <= c->params[0];
+}
+
+/* "range": {feature: [low, high]}; features without one are not bounded. */
+static void read_range(struct msim_cell *c, const cJSON *json)
+{
+    const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "range");
+
+    for (uint32_t i = 0; i < c->law->n_sizes; i++) {
+        const cJSON *r =
+            cJSON_GetObjectItemCaseSensitive(o, c->law->features[i]);
+        const cJSON *low = cJSON_GetArrayItem(r, 0);
+        const cJSON *high = cJSON_GetArrayItem(r, 1);
+
+        c->range_low[i] = cJSON_IsNumber(low) ? low->valuedouble : -INFINITY;
+        c->range_high[i] = cJSON_IsNumber(high) ? high->valuedouble : INFINITY;
+    }
+}
+
+static bool read_bins(struct msim_cell *c, const cJSON *json)
+{
+    const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "interval");
+    const cJSON *bin;
+
+    cJSON_ArrayForEach(bin, o)
+    {
+        struct msim_cell_bin *b = &c->bins[c->n_bins];
+
+        if (c->n_bins == MSIM_CELL_BINS)
+            return false;
+        b->upto_us = msim_json_get_number(bin, "upto_us", INFINITY);
+        b->low = msim_json_get_number(bin, "low", NAN);
+        b->high = msim_json_get_number(bin, "high", NAN);
+        if (!(b->low <= b->high))
+            return false;
+        c->n_bins++;
+    }
+    return true;
+}
+
+enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
+                                const char *file, struct msim_error *err)
+{
+    const char *law = msim_json_get_text(json, "law");
+    const cJSON *forest = cJSON_GetObjectItemCaseSensitive(json, "forest");
+    enum msim_status status;
+
+    memset(c, 0, sizeof(*c));
+    c->law = law ? msim_law_find(law) : NULL;
+    if (!c->law)
+        return bad(c, file, "'law' is no law of this program", err);
+    if (!read_texts(c, json))
+        return bad(c, file, "'framework', 'key' or 'table_gpu' is missing",
+                   err);
+    if (!read_params(c, json))
+        return bad(c, file, "'constants' are missing or not above 0", err);
+    read_range(c, json);
+    if (!read_bins(c, json))
+        return bad(c, file, "'interval' wants bins with low <= high", err);
+    c->rows = (uint32_t)msim_json_get_number(json, "rows", 0);
+    c->error = msim_json_get_number(json, "error_fitted", 0);
+    c->heldout = msim_json_get_number(json, "error_held_back", 0);
+    if (!forest)
+        return MSIM_OK;
+    status = msim_forest_read(&c->forest, forest, c->law->n_features + 1);
+    if (status == MSIM_EFORMAT)
+        return bad(c, file, "'forest' does not hold whole trees", err);
+    return status;
+}
+
+void msim_cell_release(struct msim_cell *c)
+{
+    msim_forest_release(&c->forest);
+}

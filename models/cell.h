@@ -1,0 +1,76 @@
+/*
+ * models/cell.h - the constants of one law for one stack on one GPU, as a
+ * platform file holds them, and the prediction made from them.
+ */
+#ifndef MSIM_MODELS_CELL_H
+#define MSIM_MODELS_CELL_H
+#include "models/forest.h"
+#include "models/law.h"
+#include "models/model.h"
+
+#define MSIM_CELL_BINS 4
+#define MSIM_CELL_KEY  72
+
+/* 5 % and 95 % points of log(measured / predicted) on rows that the fit did
+ * not see, for predictions up to `upto_us`. */
+struct msim_cell_bin {
+    double upto_us, low, high;
+};
+
+struct msim_cell {
+    const struct msim_law *law;
+    char framework[24], key[MSIM_CELL_KEY];
+    double params[MSIM_LAW_PARAMS];
+    double gap_us; /* of params[0], what the source adds to every kernel */
+    struct msim_forest forest;
+    double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
+    struct msim_cell_bin bins[MSIM_CELL_BINS];
+    uint32_t n_bins, rows;
+    char table[48];        /* `gpu` of the rows */
+    double error, heldout; /* mean |predicted / measured - 1| */
+};
+
+/* A cell and how far it is from what was asked for. */
+struct msim_pick {
+    const struct msim_cell *cell;
+    const struct msim_platform *platform; /* whose cell it is */
+    bool other_key;                       /* another dtype or kind stands in */
+    bool other_framework; /* the stack that was asked for has no rows */
+    bool bare;            /* leave the source's launch gap out */
+};
+
+/*
+ * The best cell of law `law` for framework `framework` (NULL or "pytorch":
+ * the bare kernel, preferring the stacks of `prefer`, ended by NULL) among
+ * `keys` (ended by NULL, best first), on `p` or the platforms it is based on.
+ * False where there is none.
+ */
+bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
+                    const char *framework, const char *const *prefer,
+                    const char *const *keys, struct msim_pick *out);
+
+/*
+ * The estimate from a picked cell on the GPU of `p`, times `factor` (1 where
+ * the law is of this very operation), with `spread` more uncertainty: a
+ * standard deviation of the logarithm.
+ */
+void msim_cell_estimate(const struct msim_platform *p,
+                        const struct msim_pick *pick, const struct msim_work *w,
+                        double factor, double spread,
+                        struct msim_estimate *out);
+
+/* The cell for a GEMM work: convolutions go through it too. */
+bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
+                    struct msim_pick *out);
+
+/* For --explain: the cell, its constants, its rows and its errors. */
+void msim_cell_explain(const struct msim_platform *p,
+                       const struct msim_pick *pick, const struct msim_work *w,
+                       FILE *out);
+
+MSIM_MUST_CHECK
+enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
+                                const char *file, struct msim_error *err);
+void msim_cell_release(struct msim_cell *c);
+
+#endif

@@ -1,0 +1,336 @@
+/*
+ * models/conv.c - convolutions.
+ *
+ * A convolution is a matrix product in disguise: m = n p q places, n = k
+ * output channels, k = c r s inputs of each (Chetlur et al., "cuDNN", 2014).
+ * Rows exist for 3 x 3 filters in plain fp32, where libraries use Winograd's
+ * algorithm and beat the data-sheet rate. So:
+ *   3 x 3, stride 1, fp32   law of the rows of convolutions, below
+ *   everything else         the law of matrix products on the same m, n, k
+ * Tensor-core kernels want channels last; for tensors with channels first
+ * cuDNN transposes input and output, which costs their bytes twice more.
+ */
+#include "models/platform_data.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { T0, RATE, MEMORY, NORM, WAVE, N_PARAMS };
+
+static const struct msim_param PARAMS[N_PARAMS] = {
+    [T0] = {"t0", "us", 30, 0.3, 300},
+    [RATE] = {"compute_efficiency", "1", 0.75, 0.01, 4},
+    [MEMORY] = {"bandwidth_efficiency", "1", 0.5, 0.01, 6},
+    [NORM] = {"norm", "1", 1.5, 1, 8},
+    [WAVE] = {"wave_exponent", "1", 0.5, 0.01, 1},
+};
+
+static const char *const FEATURES[] = {
+    "log_n",         "log_c",        "log_hw",       "log_k",
+    "log_flops",     "log_bytes",    "log_m",        "log_crs",
+    "log_rs",        "stride",       "waves_64x64",  "tail_64x64",
+    "waves_128x128", "tail_128x128", "waves_128x32", "tail_128x32",
+    "log_gcd_c",     "log_gcd_k",    "log_p",        "tile_waste_2",
+    "tile_waste_4",  "log_groups",   "pad",          "aspect",
+};
+#define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
+
+struct shape {
+    double m, n, k; /* of the matrix product */
+    double p, q;
+};
+
+static struct shape shape_of(const struct msim_work *w)
+{
+    struct shape s;
+    double groups = w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1;
+    int64_t p, q;
+
+    msim_conv_output(w, &p, &q);
+    s.p = (double)p;
+    s.q = (double)q;
+    s.m = (double)w->u.conv.n * s.p * s.q;
+    s.n = (double)w->u.conv.k / groups;
+    s.k = (double)w->u.conv.c / groups * (double)w->u.conv.r *
+          (double)w->u.conv.s;
+    return s;
+}
+
+static double waves(const struct msim_spec *spec, const struct msim_work *w,
+                    const struct shape *s, double tm, double tn)
+{
+    double groups = w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1;
+
+    return ceil(s->m / tm) * ceil(s->n / tn) * groups / spec->sms;
+}
+
+static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
+                        const double *p)
+{
+    struct shape s = shape_of(w);
+    double full = waves(spec, w, &s, 128, 128);
+    double compute = w->flops / (msim_spec_flops_per_us(spec, w) * p[RATE]) *
+                     pow(ceil(full) / full, p[WAVE]);
+    double memory = (w->bytes_read + w->bytes_written) * 1e6 /
+                    (spec->bandwidth * p[MEMORY]);
+
+    return p[T0] + msim_norm2(compute, memory, p[NORM]);
+}
+
+static double power_of_two(int64_t v)
+{
+    return log((double)(v & -v));
+}
+
+/* Share of a tile x tile grid of outputs that lies outside the image. */
+static double tile_waste(const struct shape *s, double tile)
+{
+    return ceil(s->p / tile) * tile * ceil(s->q / tile) * tile / (s->p * s->q);
+}
+
+static void conv_describe(const struct msim_spec *spec,
+                          const struct msim_work *w, double *x)
+{
+    static const double TILES[][2] = {{64, 64}, {128, 128}, {128, 32}};
+    struct shape s = shape_of(w);
+    size_t f = 10;
+
+    x[0] = log((double)w->u.conv.n);
+    x[1] = log((double)w->u.conv.c);
+    x[2] = log((double)w->u.conv.h * (double)w->u.conv.w);
+    x[3] = log((double)w->u.conv.k);
+    x[4] = log(w->flops);
+    x[5] = log(w->bytes_read + w->bytes_written);
+    x[6] = log(s.m);
+    x[7] = log(s.k);
+    x[8] = log((double)w->u.conv.r * (double)w->u.conv.s);
+    x[9] = (double)w->u.conv.stride_h;
+    for (size_t i = 0; i < sizeof(TILES) / sizeof(*TILES); i++) {
+        double full = waves(spec, w, &s, TILES[i][0], TILES[i][1]);
+
+        x[f++] = log(full);
+        x[f++] = ceil(full) / full;
+    }
+    x[f++] = power_of_two(w->u.conv.c);
+    x[f++] = power_of_two(w->u.conv.k);
+    x[f++] = log(s.p);
+    x[f++] = tile_waste(&s, 2);
+    x[f++] = tile_waste(&s, 4);
+    x[f++] = log(w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1);
+    x[f++] = (double)w->u.conv.pad_h;
+    x[f++] = log((double)w->u.conv.k / (double)w->u.conv.c);
+}
+
+static const char *pass_text(const struct msim_work *w)
+{
+    static const char *const TEXT[] = {
+        [MSIM_CONV_FORWARD] = "forward",
+        [MSIM_CONV_BACKWARD_DATA] = "backward_data",
+        [MSIM_CONV_BACKWARD_WEIGHT] = "backward_weight",
+    };
+
+    return TEXT[w->u.conv.pass];
+}
+
+static void conv_key(const struct msim_work *w, char *text, size_t size)
+{
+    snprintf(text, size, "%s/%s", pass_text(w), msim_dtype_text(w->dtype));
+}
+
+const struct msim_law MSIM_LAW_CONV = {
+    .name = "conv",
+    .params = PARAMS,
+    .n_params = N_PARAMS,
+    .features = FEATURES,
+    .n_features = N_FEATURES,
+    .n_sizes = 6,
+    .time_us = conv_time,
+    .describe = conv_describe,
+    .key = conv_key,
+};
+
+static bool conv_covers(const struct msim_platform *p,
+                        const struct msim_work *w)
+{
+    (void)p;
+    return w->family == MSIM_FAMILY_CONV && w->u.conv.n > 0 &&
+           w->u.conv.c > 0 && w->u.conv.h > 0 && w->u.conv.w > 0 &&
+           w->u.conv.k > 0 && w->u.conv.r > 0 && w->u.conv.s > 0;
+}
+
+static bool is_plain_fp32(const struct msim_platform *p,
+                          const struct msim_work *w)
+{
+    enum msim_rate rate = msim_spec_rate(w->dtype, w->variant);
+
+    /* A GPU without TF32 has its fp32 rate in that place. */
+    return rate == MSIM_RATE_FP32 ||
+           (rate == MSIM_RATE_TF32 &&
+            p->spec.rate[MSIM_RATE_TF32] <= p->spec.rate[MSIM_RATE_FP32]);
+}
+
+/*
+ * The conv cell that covers the work. Rows that name a stack are looked up as
+ * they are; a bare convolution uses the rows for what they hold.
+ */
+static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
+                      struct msim_pick *out)
+{
+    static const char *const PREFER[] = {"NeuSight", "DeepBench", NULL};
+    char key[72];
+    const char *keys[3] = {key, NULL, NULL};
+
+    conv_key(w, key, sizeof(key));
+    if (w->framework && strcmp(w->framework, "pytorch") != 0)
+        return msim_cell_pick(p, &MSIM_LAW_CONV, w->framework, PREFER, keys,
+                              out);
+    if (!is_plain_fp32(p, w) || w->u.conv.r != 3 || w->u.conv.s != 3 ||
+        w->u.conv.stride_h > 1 || w->u.conv.stride_w > 1 ||
+        w->u.conv.groups > 1 || w->u.conv.transposed)
+        return false;
+    if (w->u.conv.pass == MSIM_CONV_FORWARD)
+        return msim_cell_pick(p, &MSIM_LAW_CONV, NULL, PREFER, keys, out);
+    keys[0] = "forward/fp32";
+    return msim_cell_pick(p, &MSIM_LAW_CONV, NULL, PREFER, keys, out);
+}
+
+static int64_t whole(double v)
+{
+    return v < 1 ? 1 : v > 1e15 ? (int64_t)1e15 : (int64_t)v;
+}
+
+/*
+ * The matrix product that does the same arithmetic; flops and bytes stay the
+ * convolution's own.
+ */
+static void as_gemm(const struct msim_work *w, struct msim_work *g)
+{
+    struct shape s = shape_of(w);
+    double groups = w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1;
+    double in = (double)w->u.conv.n * (double)w->u.conv.h * (double)w->u.conv.w;
+    double c = (double)w->u.conv.c / groups;
+    double m = w->u.conv.transposed ? in : s.m;
+
+    *g = *w;
+    g->family = MSIM_FAMILY_GEMM;
+    memset(&g->u, 0, sizeof(g->u));
+    g->u.gemm.batch = whole(groups);
+    switch (w->u.conv.pass) {
+    case MSIM_CONV_FORWARD:
+        g->u.gemm.m = whole(m);
+        g->u.gemm.n = whole(s.n);
+        g->u.gemm.k = whole(s.k);
+        break;
+    case MSIM_CONV_BACKWARD_DATA: /* k: what the flops leave */
+        g->u.gemm.m = whole(in);
+        g->u.gemm.n = whole(c);
+        g->u.gemm.k = whole(w->flops / (2 * groups * in * c));
+        break;
+    case MSIM_CONV_BACKWARD_WEIGHT:
+        g->u.gemm.m = whole(s.k);
+        g->u.gemm.n = whole(s.n);
+        g->u.gemm.k = whole(m);
+        break;
+    }
+}
+
+/* Bytes that cuDNN moves to bring channels last and back, in both directions
+ * of each transposition; 0 where the kernel takes the tensors as they are. */
+static double transposed_bytes(const struct msim_platform *p,
+                               const struct msim_work *w)
+{
+    if (w->u.conv.channels_last || is_plain_fp32(p, w))
+        return 0;
+    return 2 * (w->bytes_read + w->bytes_written);
+}
+
+/* No rows of tensor-core or 1 x 1 convolutions: what the matrix product's
+ * interval does not know. */
+#define IMPLICIT_GEMM_SPREAD 0.30
+#define BACKWARD_SPREAD      0.30
+
+static enum msim_status implicit_gemm(const struct msim_platform *p,
+                                      const struct msim_work *w,
+                                      struct msim_estimate *out)
+{
+    struct msim_work gemm;
+    struct msim_pick pick;
+    double bytes = transposed_bytes(p, w);
+    double extra, share;
+
+    as_gemm(w, &gemm);
+    if (!msim_gemm_pick(p, &gemm, &pick))
+        return MSIM_ENOMODEL;
+    msim_cell_estimate(p, &pick, &gemm, 1, IMPLICIT_GEMM_SPREAD, out);
+    if (bytes > 0) {
+        extra = 2 * p->spec.floor_us + bytes * 1e6 / (p->spec.bandwidth * 0.8);
+        share = 1 + extra / out->us;
+        out->us *= share;
+        out->low_us *= share;
+        out->high_us *= share;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status conv_predict(const struct msim_platform *p,
+                                     const struct msim_work *w,
+                                     struct msim_estimate *out)
+{
+    struct msim_work work = *w;
+    struct msim_pick pick;
+    enum msim_status status = MSIM_OK;
+    double factor = 1;
+
+    msim_work_count(&work);
+    if (!conv_pick(p, &work, &pick)) {
+        status = implicit_gemm(p, &work, out);
+    } else {
+        if (strncmp(pick.cell->key, "forward", 7) == 0 &&
+            w->u.conv.pass != MSIM_CONV_FORWARD) {
+            factor = w->u.conv.pass == MSIM_CONV_BACKWARD_DATA
+                         ? p->conv_backward_data
+                         : p->conv_backward_weight;
+            work.u.conv.pass = MSIM_CONV_FORWARD;
+            msim_work_count(&work);
+        }
+        msim_cell_estimate(p, &pick, &work, factor,
+                           factor != 1 ? BACKWARD_SPREAD : 0, out);
+    }
+    out->family = MSIM_FAMILY_CONV;
+    return status;
+}
+
+static void conv_explain(const struct msim_platform *p,
+                         const struct msim_work *w, FILE *out)
+{
+    struct msim_work work = *w;
+    struct msim_work gemm;
+    struct msim_pick pick;
+
+    fprintf(out,
+            "inputs: %s, n %lld, c %lld, %lld x %lld, k %lld, filter %lld x "
+            "%lld, stride %lld, groups %lld, %s%s\n",
+            pass_text(w), (long long)w->u.conv.n, (long long)w->u.conv.c,
+            (long long)w->u.conv.h, (long long)w->u.conv.w,
+            (long long)w->u.conv.k, (long long)w->u.conv.r,
+            (long long)w->u.conv.s, (long long)w->u.conv.stride_h,
+            (long long)w->u.conv.groups, msim_dtype_text(w->dtype),
+            is_plain_fp32(p, w) ? "" : " on tensor cores");
+    msim_work_count(&work);
+    if (conv_pick(p, &work, &pick)) {
+        fprintf(out, "law: t0 + norm(flops / rate, bytes / bandwidth)\n");
+        msim_cell_explain(p, &pick, &work, out);
+        return;
+    }
+    as_gemm(&work, &gemm);
+    fprintf(out,
+            "law: the matrix product m %lld, n %lld, k %lld, and %.3g bytes "
+            "of transposition\n",
+            (long long)gemm.u.gemm.m, (long long)gemm.u.gemm.n,
+            (long long)gemm.u.gemm.k, transposed_bytes(p, &work));
+    if (msim_gemm_pick(p, &gemm, &pick))
+        msim_cell_explain(p, &pick, &gemm, out);
+}
+
+const struct msim_model MSIM_MODEL_CONV = {"conv", conv_covers, conv_predict,
+                                           conv_explain};

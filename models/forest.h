@@ -1,0 +1,50 @@
+/*
+ * models/forest.h - a sum of small regression trees, the correction of a law.
+ *
+ * The trees answer log(measured / law). They are few and small (tens of trees
+ * of about 16 leaves), stored as whole numbers, so that the same bytes come
+ * out of every fit and a prediction takes well under a microsecond.
+ *
+ * In a platform file:
+ *   cuts    for every feature, the values it may be split at
+ *   splits  all trees one after the other, each in preorder; 0 is a leaf, else
+ *           1 + feature * 64 + cut; a row goes left where feature <= cut
+ *   leaves  values of the leaves in the same order, in ten-thousandths
+ *   low, high  bounds of the sum: the residuals seen when it was fitted
+ */
+#ifndef MSIM_MODELS_FOREST_H
+#define MSIM_MODELS_FOREST_H
+#include "core/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MSIM_FOREST_CUTS 63
+#define MSIM_FOREST_UNIT 1e-4
+
+struct msim_forest_node {
+    double cut;    /* of a split; the value of a leaf */
+    int32_t right; /* node for feature > cut (left is the next); 0: a leaf */
+    uint32_t feature;
+};
+
+struct msim_forest {
+    struct msim_forest_node *nodes; /* trees one after the other, preorder */
+    uint32_t *roots;
+    uint32_t n_nodes, n_trees;
+    double low, high;
+};
+
+/* The sum of the trees for features `x`, within low..high; 0 for no trees. */
+double msim_forest_eval(const struct msim_forest *f, const double *x);
+
+/*
+ * Read the "forest" object of a cell with `n_features` features. On failure
+ * EFORMAT (or ENOMEM), and `f` is released.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_forest_read(struct msim_forest *f, const cJSON *json,
+                                  uint32_t n_features);
+void msim_forest_release(struct msim_forest *f);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * models/law.c - the list of laws.
+ */
+#include "models/law.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct msim_law *const LAWS[] = {
+    &MSIM_LAW_GEMM,   &MSIM_LAW_ATTENTION,  &MSIM_LAW_CONV,
+    &MSIM_LAW_VECTOR, &MSIM_LAW_COLLECTIVE,
+};
+
+const struct msim_law *msim_law_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(LAWS) / sizeof(*LAWS); i++)
+        if (strcmp(LAWS[i]->name, name) == 0)
+            return LAWS[i];
+    return NULL;
+}
+
+const struct msim_law *msim_law_of(enum msim_family f)
+{
+    switch (f) {
+    case MSIM_FAMILY_GEMM:
+        return &MSIM_LAW_GEMM;
+    case MSIM_FAMILY_ATTENTION:
+        return &MSIM_LAW_ATTENTION;
+    case MSIM_FAMILY_CONV:
+        return &MSIM_LAW_CONV;
+    case MSIM_FAMILY_COLLECTIVE:
+        return &MSIM_LAW_COLLECTIVE;
+    case MSIM_FAMILY_BOUND:
+    case MSIM_FAMILY_COUNT:
+        return NULL;
+    default:
+        return &MSIM_LAW_VECTOR;
+    }
+}
+
+void msim_law_describe(const struct msim_law *law, const struct msim_spec *s,
+                       const struct msim_work *w, double *x)
+{
+    law->describe(s, w, x);
+    x[law->n_features] = 0;
+}
+
+double msim_norm2(double a, double b, double p)
+{
+    double most = a > b ? a : b;
+    double least = a > b ? b : a;
+
+    return most > 0 ? most * pow(1 + pow(least / most, p), 1 / p) : 0;
+}

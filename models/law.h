@@ -1,0 +1,63 @@
+/*
+ * models/law.h - a law: time as a formula of a data sheet, a work and a few
+ * constants, and the features that its correction looks at.
+ *
+ * time = law(spec, work, constants) * exp(forest(features))
+ *
+ * The constants and the forest of one stack on one GPU form a cell
+ * (models/cell.h). The same functions fit (calibrate/) and predict.
+ */
+#ifndef MSIM_MODELS_LAW_H
+#define MSIM_MODELS_LAW_H
+#include "models/spec.h"
+
+#define MSIM_LAW_PARAMS   10
+#define MSIM_LAW_FEATURES 32
+
+struct msim_param {
+    const char *name, *unit;
+    double start;     /* where a fit begins; in use where nothing is fitted */
+    double low, high; /* bounds of a fit, both above 0 */
+};
+
+struct msim_law {
+    const char *name;
+    const struct msim_param *params;
+    uint32_t n_params;
+    const char *const *features;
+    uint32_t n_features;
+    /* The first `n_sizes` features are logarithms of sizes: the range that
+     * was fitted is judged by these. */
+    uint32_t n_sizes;
+    /* Microseconds, above 0. params[0] is always the constant part, us. */
+    double (*time_us)(const struct msim_spec *s, const struct msim_work *w,
+                      const double *params);
+    void (*describe)(const struct msim_spec *s, const struct msim_work *w,
+                     double *x);
+    /* Which cell the work belongs to, within a framework. */
+    void (*key)(const struct msim_work *w, char *text, size_t size);
+};
+
+extern const struct msim_law MSIM_LAW_GEMM;
+extern const struct msim_law MSIM_LAW_ATTENTION;
+extern const struct msim_law MSIM_LAW_CONV;
+extern const struct msim_law MSIM_LAW_VECTOR;
+extern const struct msim_law MSIM_LAW_COLLECTIVE;
+
+/* The law with this name, or NULL. */
+const struct msim_law *msim_law_find(const char *name);
+/* The law that table rows of a family are fitted by, or NULL. */
+const struct msim_law *msim_law_of(enum msim_family f);
+
+/*
+ * The features of a work as a forest wants them: the law's own, and last one
+ * that tells rows borrowed from another GPU (1 in a fit) from the cell's own
+ * (0). `x` holds n_features + 1.
+ */
+void msim_law_describe(const struct msim_law *law, const struct msim_spec *s,
+                       const struct msim_work *w, double *x);
+
+/* (a^p + b^p)^(1/p), the smooth maximum of two times, p >= 1. */
+double msim_norm2(double a, double b, double p);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * models/model.c - the registry, in order of priority.
+ */
+#include "models/model.h"
+
+#include "models/platform.h"
+
+extern const struct msim_model MSIM_MODEL_GEMM;
+extern const struct msim_model MSIM_MODEL_ATTENTION;
+extern const struct msim_model MSIM_MODEL_CONV;
+extern const struct msim_model MSIM_MODEL_VECTOR;
+extern const struct msim_model MSIM_MODEL_COLLECTIVE;
+extern const struct msim_model MSIM_MODEL_BOUND;
+
+static const struct msim_model *const MODELS[] = {
+    &MSIM_MODEL_GEMM,   &MSIM_MODEL_ATTENTION,  &MSIM_MODEL_CONV,
+    &MSIM_MODEL_VECTOR, &MSIM_MODEL_COLLECTIVE, &MSIM_MODEL_BOUND,
+};
+
+const char *msim_source_text(enum msim_source s)
+{
+    static const char *const TEXT[] = {
+        [MSIM_SOURCE_MEASURED] = "measured",
+        [MSIM_SOURCE_TABLE] = "table",
+        [MSIM_SOURCE_LAW] = "law",
+        [MSIM_SOURCE_BOUND] = "bound",
+    };
+
+    return (unsigned)s <= MSIM_SOURCE_BOUND ? TEXT[s] : "unknown";
+}
+
+static const struct msim_model *find(const struct msim_platform *p,
+                                     const struct msim_work *w)
+{
+    size_t i = 0;
+
+    while (!MODELS[i]->covers(p, w)) /* the last one covers all */
+        i++;
+    return MODELS[i];
+}
+
+enum msim_status msim_model_predict(const struct msim_platform *p,
+                                    const struct msim_work *w, bool strict,
+                                    struct msim_estimate *out,
+                                    struct msim_error *err)
+{
+    const struct msim_model *m = find(p, w);
+    enum msim_status status;
+
+    *out = (struct msim_estimate){0};
+    if (m == &MSIM_MODEL_BOUND && strict)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "no model covers %s '%s' on '%s'",
+                         msim_family_text(w->family), msim_work_variant(w),
+                         msim_platform_name(p));
+    status = m->predict(p, w, out);
+    /* A law without constants on this platform leaves the work to the
+     * bound. */
+    if (status == MSIM_ENOMODEL && !strict)
+        status = MSIM_MODEL_BOUND.predict(p, w, out);
+    if (status == MSIM_ENOMODEL)
+        return msim_fail(err, status, NULL, MSIM_OFFSET_NONE,
+                         "platform '%s' has no constants for %s '%s'",
+                         msim_platform_name(p), msim_family_text(w->family),
+                         msim_work_variant(w));
+    return status;
+}
+
+void msim_model_explain(const struct msim_platform *p,
+                        const struct msim_work *w, FILE *out)
+{
+    const struct msim_model *m = find(p, w);
+
+    fprintf(out, "model: %s on %s\n",
+            m == &MSIM_MODEL_BOUND ? "bound" : msim_family_text(w->family),
+            msim_platform_name(p));
+    m->explain(p, w, out);
+}

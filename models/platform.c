@@ -1,0 +1,357 @@
+/*
+ * models/platform.c - finding, loading and asking platforms.
+ */
+#include "models/platform.h"
+
+#include "models/platform_data.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define BASE_DEPTH 6 /* platforms that stand in for one another, at most */
+
+static enum msim_status load_file(struct msim_platform **out, const char *path,
+                                  unsigned depth, struct msim_error *err);
+
+static enum msim_status wrong(const struct msim_platform *p, const char *key,
+                              const char *want, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
+                     "'%s' is missing or wrong, want %s", key, want);
+}
+
+static enum msim_status read_cells(struct msim_platform *p, const cJSON *json,
+                                   struct msim_error *err)
+{
+    const cJSON *cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    const cJSON *cell;
+
+    p->cells = calloc((size_t)cJSON_GetArraySize(cells) + 1, sizeof(*p->cells));
+    if (!p->cells)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(cell, cells)
+    {
+        MSIM_TRY(msim_cell_read(&p->cells[p->n_cells], cell, p->path, err));
+        p->n_cells++;
+    }
+    return MSIM_OK;
+}
+
+/* The platform that stands in lies beside this one. */
+static enum msim_status read_base(struct msim_platform *p, const char *base,
+                                  unsigned depth, struct msim_error *err)
+{
+    char path[sizeof(p->path) + 64];
+    const char *slash = strrchr(p->path, '/');
+    int dir = slash ? (int)(slash - p->path) + 1 : 0;
+
+    if (depth >= BASE_DEPTH)
+        return wrong(p, "base", "a chain of at most 6 platforms", err);
+    snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path, base);
+    return load_file(&p->base, path, depth + 1, err);
+}
+
+static enum msim_status read_platform(struct msim_platform *p,
+                                      const cJSON *json, unsigned depth,
+                                      struct msim_error *err)
+{
+    const char *name = msim_json_get_text(json, "name");
+    const char *title = msim_json_get_text(json, "title");
+    const char *generation = msim_json_get_text(json, "generation");
+    const char *base = msim_json_get_text(json, "base");
+    const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
+
+    if (!name || !generation)
+        return wrong(p, name ? "generation" : "name", "a text", err);
+    snprintf(p->name, sizeof(p->name), "%s", name);
+    snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
+    snprintf(p->generation, sizeof(p->generation), "%s", generation);
+    MSIM_TRY(msim_spec_read(
+        &p->spec, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), p->path,
+        err));
+    p->conv_backward_data = msim_json_get_number(more, "conv_backward_data", 1);
+    p->conv_backward_weight =
+        msim_json_get_number(more, "conv_backward_weight", 1);
+    MSIM_TRY(read_cells(p, json, err));
+    return base ? read_base(p, base, depth, err) : MSIM_OK;
+}
+
+static enum msim_status load_file(struct msim_platform **out, const char *path,
+                                  unsigned depth, struct msim_error *err)
+{
+    struct msim_platform *p = calloc(1, sizeof(*p));
+    cJSON *json = NULL;
+    enum msim_status status;
+
+    *out = NULL;
+    if (!p)
+        return MSIM_ENOMEM;
+    snprintf(p->path, sizeof(p->path), "%s", path);
+    status = msim_json_read(&json, path, err);
+    if (status == MSIM_OK)
+        status = read_platform(p, json, depth, err);
+    cJSON_Delete(json);
+    if (status != MSIM_OK) {
+        msim_platform_free(p);
+        return status;
+    }
+    *out = p;
+    return MSIM_OK;
+}
+
+/* ---- the directory ---------------------------------------------------- */
+
+static bool is_platform_file(const char *file)
+{
+    size_t n = strlen(file);
+
+    return n > 5 && file[0] != '.' && strcmp(file + n - 5, ".json") == 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the *.json files in an open directory, not yet sorted. */
+static enum msim_status collect(struct msim_arena *arena, DIR *dir,
+                                const char ***names, uint32_t *n)
+{
+    const char **list = NULL;
+    uint32_t capacity = 0, count = 0;
+    enum msim_status status = MSIM_OK;
+    struct dirent *entry;
+
+    while (status == MSIM_OK && (entry = readdir(dir))) {
+        size_t length = strlen(entry->d_name);
+        char *text;
+
+        if (!is_platform_file(entry->d_name))
+            continue;
+        status = msim_grow((void **)&list, &capacity, count, sizeof(*list));
+        text = msim_arena_alloc(arena, length);
+        if (status != MSIM_OK || !text)
+            break;
+        memcpy(text, entry->d_name, length - 5);
+        list[count++] = text;
+    }
+    *names = msim_arena_alloc(arena, ((size_t)count + 1) * sizeof(*list));
+    if (status == MSIM_OK && !*names)
+        status = MSIM_ENOMEM;
+    if (status == MSIM_OK && count)
+        memcpy(*names, list, count * sizeof(*list));
+    *n = count;
+    free(list);
+    return status;
+}
+
+enum msim_status msim_platform_list(struct msim_arena *arena,
+                                    const char *data_dir,
+                                    const char *const **names, uint32_t *n,
+                                    struct msim_error *err)
+{
+    char path[1024];
+    const char **list = NULL;
+    enum msim_status status;
+    DIR *dir;
+
+    *n = 0;
+    snprintf(path, sizeof(path), "%s/platforms", data_dir);
+    dir = opendir(path);
+    if (!dir)
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "the folder of platforms cannot be opened");
+    status = collect(arena, dir, &list, n);
+    closedir(dir);
+    if (status == MSIM_OK)
+        qsort(list, *n, sizeof(*list), by_text);
+    *names = list;
+    return status;
+}
+
+/* Read `data_dir`/platforms/NAME.json as a tree; NULL where it fails. */
+static cJSON *read_entry(const char *data_dir, const char *name)
+{
+    char path[1024];
+    cJSON *json = NULL;
+
+    snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir, name);
+    return msim_json_read(&json, path, NULL) == MSIM_OK ? json : NULL;
+}
+
+static bool has_alias(const cJSON *json, const char *name)
+{
+    const cJSON *alias;
+
+    cJSON_ArrayForEach(alias, cJSON_GetObjectItemCaseSensitive(json, "aliases"))
+    {
+        if (cJSON_IsString(alias) && strcasecmp(alias->valuestring, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The platform with this name or alias, or NULL. */
+static const char *resolve(const char *data_dir, const char *const *names,
+                           uint32_t n, const char *name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return names[i];
+    for (uint32_t i = 0; i < n; i++) {
+        cJSON *json = read_entry(data_dir, names[i]);
+        bool found = json && has_alias(json, name);
+
+        cJSON_Delete(json);
+        if (found)
+            return names[i];
+    }
+    return NULL;
+}
+
+static enum msim_status unknown(const char *name, const char *const *names,
+                                uint32_t n, struct msim_error *err)
+{
+    char known[400] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < n && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+                                 i ? ", " : "", names[i]);
+    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                     "unknown platform '%s', known are: %s", name, known);
+}
+
+enum msim_status msim_platform_load(struct msim_platform **out,
+                                    const char *data_dir, const char *name,
+                                    struct msim_error *err)
+{
+    char path[1024];
+    struct msim_arena arena;
+    const char *const *names;
+    const char *found;
+    enum msim_status status;
+    uint32_t n;
+
+    *out = NULL;
+    if (strchr(name, '/') || is_platform_file(name))
+        return load_file(out, name, 0, err);
+    msim_arena_init(&arena);
+    status = msim_platform_list(&arena, data_dir, &names, &n, err);
+    if (status == MSIM_OK) {
+        found = resolve(data_dir, names, n, name);
+        if (found) {
+            snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir,
+                     found);
+            status = load_file(out, path, 0, err);
+        } else {
+            status = unknown(name, names, n, err);
+        }
+    }
+    msim_arena_release(&arena);
+    return status;
+}
+
+void msim_platform_free(struct msim_platform *p)
+{
+    while (p) {
+        struct msim_platform *base = p->base;
+
+        for (uint32_t i = 0; i < p->n_cells; i++)
+            msim_cell_release(&p->cells[i]);
+        free(p->cells);
+        free(p);
+        p = base;
+    }
+}
+
+/* ---- which platform a traced GPU is ----------------------------------- */
+
+/* Zero memory or SMs: the trace does not say, so they do not count. */
+static bool device_matches(const cJSON *json, const char *gpu,
+                           uint64_t memory_bytes, uint32_t sms)
+{
+    const cJSON *device;
+
+    cJSON_ArrayForEach(device,
+                       cJSON_GetObjectItemCaseSensitive(json, "devices"))
+    {
+        const char *name = msim_json_get_text(device, "name");
+        double low = msim_json_get_number(device, "memory_from", 0);
+        double high = msim_json_get_number(device, "memory_to", INFINITY);
+        double units = msim_json_get_number(device, "sms", 0);
+
+        if (name && strcasecmp(name, gpu) == 0 &&
+            (memory_bytes == 0 ||
+             ((double)memory_bytes >= low && (double)memory_bytes <= high)) &&
+            (sms == 0 || units == sms))
+            return true;
+    }
+    return false;
+}
+
+const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
+                                const char *gpu, uint64_t memory_bytes,
+                                uint32_t sms)
+{
+    const char *const *names;
+    uint32_t n;
+
+    if (msim_platform_list(arena, data_dir, &names, &n, NULL) != MSIM_OK)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        cJSON *json = read_entry(data_dir, names[i]);
+        bool found = json && device_matches(json, gpu, memory_bytes, sms);
+
+        cJSON_Delete(json);
+        if (found)
+            return names[i];
+    }
+    return NULL;
+}
+
+/* ---- questions ---------------------------------------------------------- */
+
+const char *msim_platform_name(const struct msim_platform *p)
+{
+    return p->name;
+}
+
+const char *msim_platform_title(const struct msim_platform *p)
+{
+    return p->title;
+}
+
+const char *msim_platform_file(const struct msim_platform *p)
+{
+    return p->path;
+}
+
+double msim_platform_peak_flops(const struct msim_platform *p,
+                                enum msim_dtype dtype)
+{
+    return p->spec.rate[msim_spec_rate(dtype, NULL)];
+}
+
+double msim_platform_bandwidth(const struct msim_platform *p)
+{
+    return p->spec.bandwidth;
+}
+
+double msim_platform_memory_bytes(const struct msim_platform *p)
+{
+    return p->spec.memory_bytes;
+}
+
+uint32_t msim_platform_sms(const struct msim_platform *p)
+{
+    return (uint32_t)p->spec.sms;
+}
+
+double msim_platform_kernel_floor_us(const struct msim_platform *p)
+{
+    return p->spec.floor_us;
+}

@@ -1,0 +1,22 @@
+/*
+ * models/platform_data.h - what a loaded platform holds, for the models.
+ */
+#ifndef MSIM_MODELS_PLATFORM_DATA_H
+#define MSIM_MODELS_PLATFORM_DATA_H
+#include "models/cell.h"
+#include "models/platform.h"
+
+struct msim_platform {
+    char name[48], title[96], generation[24];
+    char path[1024];
+    struct msim_spec spec;
+    /* Time of a convolution's backward passes over the forward one's. */
+    double conv_backward_data, conv_backward_weight;
+    struct msim_cell *cells;
+    uint32_t n_cells;
+    /* Where rows of this GPU are missing, those of the next of its kind stand
+     * in, the first that has them; owned. */
+    struct msim_platform *base;
+};
+
+#endif

@@ -1,0 +1,432 @@
+/*
+ * models/rows.c - rows of a table of measured times as works.
+ */
+#include "models/rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* X(name in C, name of the column) */
+#define COLUMN_MAP(X)                                                          \
+    X(SOURCE, "source")                                                        \
+    X(FRAMEWORK, "framework")                                                  \
+    X(VERSION, "version")                                                      \
+    X(BACKEND, "backend")                                                      \
+    X(DTYPE, "dtype")                                                          \
+    X(OP, "op")                                                                \
+    X(M, "m")                                                                  \
+    X(N, "n")                                                                  \
+    X(K, "k")                                                                  \
+    X(BATCH, "batch")                                                          \
+    X(LAYOUT, "layout")                                                        \
+    X(PHASE, "phase")                                                          \
+    X(HEADS, "heads")                                                          \
+    X(KV_HEADS, "kv_heads")                                                    \
+    X(Q_LEN, "q_len")                                                          \
+    X(KV_LEN, "kv_len")                                                        \
+    X(HEAD_DIM, "head_dim")                                                    \
+    X(KV_DTYPE, "kv_dtype")                                                    \
+    X(WINDOW, "window")                                                        \
+    X(SHAPE, "shape")                                                          \
+    X(BYTES, "bytes")                                                          \
+    X(COLLECTIVE, "collective")                                                \
+    X(RANKS, "ranks")                                                          \
+    X(NODES, "nodes")                                                          \
+    X(INTERCONNECT, "interconnect")                                            \
+    X(ALGORITHM, "algorithm")                                                  \
+    X(C, "c")                                                                  \
+    X(H, "h")                                                                  \
+    X(W, "w")                                                                  \
+    X(R, "r")                                                                  \
+    X(S, "s")                                                                  \
+    X(STRIDE, "stride")                                                        \
+    X(PAD, "pad")                                                              \
+    X(GROUPS, "groups")                                                        \
+    X(TOKENS, "tokens")                                                        \
+    X(EXPERTS, "experts")                                                      \
+    X(INTER, "inter")
+
+enum column {
+#define X(name, text) COL_##name,
+    COLUMN_MAP(X)
+#undef X
+        COL_COUNT
+};
+_Static_assert((int)COL_COUNT <= MSIM_ROW_COLUMNS, "room for every column");
+
+static const char *const COLUMN_TEXT[] = {
+#define X(name, text) text,
+    COLUMN_MAP(X)
+#undef X
+};
+
+/* Most particular first: a moe table has a dtype, too. */
+static const struct {
+    enum msim_table table;
+    const char *name;
+    int wants[8]; /* ended by -1 */
+} TABLES[] = {
+    {MSIM_TABLE_MOE, "moe", {COL_TOKENS, COL_EXPERTS, COL_INTER, -1}},
+    {MSIM_TABLE_EXPERT_DISPATCH,
+     "expert_dispatch",
+     {COL_TOKENS, COL_EXPERTS, COL_COLLECTIVE, -1}},
+    {MSIM_TABLE_ATTENTION,
+     "attention",
+     {COL_PHASE, COL_BATCH, COL_HEADS, COL_Q_LEN, COL_KV_LEN, COL_HEAD_DIM,
+      -1}},
+    {MSIM_TABLE_CONV,
+     "conv",
+     {COL_N, COL_C, COL_H, COL_W, COL_K, COL_R, COL_S, -1}},
+    {MSIM_TABLE_GEMM, "gemm", {COL_M, COL_N, COL_K, COL_DTYPE, -1}},
+    {MSIM_TABLE_COLLECTIVE,
+     "collective",
+     {COL_COLLECTIVE, COL_RANKS, COL_BYTES, -1}},
+    {MSIM_TABLE_VECTOR, "vector", {COL_OP, COL_DTYPE, COL_SHAPE, -1}},
+};
+#define N_TABLES (sizeof(TABLES) / sizeof(*TABLES))
+
+const char *msim_table_text(enum msim_table t)
+{
+    for (size_t i = 0; i < N_TABLES; i++)
+        if (TABLES[i].table == t)
+            return TABLES[i].name;
+    return "unknown";
+}
+
+static bool has_columns(const struct msim_row_map *map, const int *wants)
+{
+    for (; *wants >= 0; wants++)
+        if (map->column[*wants] == UINT32_MAX)
+            return false;
+    return true;
+}
+
+enum msim_status msim_row_map_init(struct msim_row_map *map,
+                                   const struct msim_csv *csv,
+                                   struct msim_error *err)
+{
+    for (int i = 0; i < COL_COUNT; i++)
+        map->column[i] = msim_csv_find(csv, COLUMN_TEXT[i]);
+    for (size_t i = 0; i < N_TABLES; i++) {
+        if (has_columns(map, TABLES[i].wants)) {
+            map->table = TABLES[i].table;
+            return MSIM_OK;
+        }
+    }
+    return msim_fail(
+        err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+        "the header is that of no known table, want one of: m n k dtype; "
+        "phase batch heads q_len kv_len head_dim; op dtype shape; collective "
+        "ranks bytes; n c h w k r s");
+}
+
+/* ---- one row --------------------------------------------------------------
+ */
+
+struct row {
+    const struct msim_row_map *map;
+    char *const *fields;
+    char *reason; /* empty until something is wrong */
+    size_t size;
+};
+
+/* The text of a column, or NULL where it is absent or empty. */
+static const char *text(const struct row *r, enum column c)
+{
+    uint32_t i = r->map->column[c];
+
+    return i == UINT32_MAX || !*r->fields[i] ? NULL : r->fields[i];
+}
+
+/* The number of a column, at least `least`; `missing` where it is empty, and
+ * a reason where that is below `least`. */
+static int64_t number(struct row *r, enum column c, int64_t least,
+                      int64_t missing)
+{
+    const char *t = text(r, c);
+    char *end = NULL;
+    double v = 0;
+
+    if (t) {
+        /* Sizes such as 1e6 or 4096.0 are whole numbers, too. */
+        v = strtod(t, &end);
+        if (*end == '\0' && v >= (double)least && v < 1e15 && floor(v) == v)
+            return (int64_t)v;
+    } else if (missing >= least) {
+        return missing;
+    }
+    if (!*r->reason)
+        snprintf(r->reason, r->size,
+                 "%s is '%.40s', want a whole number from %lld", COLUMN_TEXT[c],
+                 t ? t : "", (long long)least);
+    return least;
+}
+
+static void refuse(struct row *r, enum column c)
+{
+    const char *t = text(r, c);
+
+    if (!*r->reason)
+        snprintf(r->reason, r->size, "%s '%.40s' is not known", COLUMN_TEXT[c],
+                 t ? t : "");
+}
+
+/* `variant` may be NULL: only plain dtypes are taken. */
+static enum msim_dtype dtype(struct row *r, enum column c, const char **variant)
+{
+    static const struct {
+        const char *text;
+        enum msim_dtype dtype;
+        bool packed;
+    } WORDS[] = {
+        {"fp32", MSIM_DT_F32, false},    {"float", MSIM_DT_F32, false},
+        {"float32", MSIM_DT_F32, false}, {"tf32", MSIM_DT_F32, true},
+        {"fp16", MSIM_DT_F16, false},    {"half", MSIM_DT_F16, false},
+        {"float16", MSIM_DT_F16, false}, {"bfloat16", MSIM_DT_BF16, false},
+        {"bf16", MSIM_DT_BF16, false},   {"fp64", MSIM_DT_F64, false},
+        {"double", MSIM_DT_F64, false},  {"float64", MSIM_DT_F64, false},
+        {"fp8", MSIM_DT_F8, false},      {"int8", MSIM_DT_I8, false},
+        {"uint8", MSIM_DT_U8, false},    {"int32", MSIM_DT_I32, false},
+        {"int64", MSIM_DT_I64, false},   {"fp8_block", MSIM_DT_F8, true},
+        {"nvfp4", MSIM_DT_F8, true},     {"sq", MSIM_DT_I8, true},
+        {"int4_wo", MSIM_DT_BF16, true}, {"int8_wo", MSIM_DT_BF16, true},
+    };
+    const char *t = text(r, c);
+
+    for (size_t i = 0; t && i < sizeof(WORDS) / sizeof(*WORDS); i++) {
+        if (strcmp(WORDS[i].text, t) != 0)
+            continue;
+        if (WORDS[i].packed && variant)
+            *variant = WORDS[i].text;
+        if (!WORDS[i].packed || variant)
+            return WORDS[i].dtype;
+    }
+    refuse(r, c);
+    return MSIM_DT_UNKNOWN;
+}
+
+static void gemm_row(struct row *r, struct msim_work *w)
+{
+    const char *layout = text(r, COL_LAYOUT);
+
+    w->family = MSIM_FAMILY_GEMM;
+    w->dtype = dtype(r, COL_DTYPE, &w->variant);
+    w->u.gemm.m = number(r, COL_M, 1, 0);
+    w->u.gemm.n = number(r, COL_N, 1, 0);
+    w->u.gemm.k = number(r, COL_K, 1, 0);
+    w->u.gemm.batch = number(r, COL_BATCH, 1, 1);
+    w->u.gemm.a_transposed = layout && layout[0] == 'T';
+    w->u.gemm.b_transposed = layout && layout[0] && layout[1] == 'T';
+    msim_work_count(w);
+}
+
+static void attention_row(struct row *r, struct msim_work *w)
+{
+    const char *phase = text(r, COL_PHASE);
+
+    w->family = MSIM_FAMILY_ATTENTION;
+    w->dtype = dtype(r, COL_DTYPE, NULL);
+    w->u.attention.kv_dtype =
+        text(r, COL_KV_DTYPE) ? dtype(r, COL_KV_DTYPE, NULL) : w->dtype;
+    if (phase && strcmp(phase, "prefill") == 0)
+        w->u.attention.phase = MSIM_ATTENTION_PREFILL;
+    else if (phase && strcmp(phase, "decode") == 0)
+        w->u.attention.phase = MSIM_ATTENTION_DECODE;
+    else if (phase && strncmp(phase, "encoder", 7) == 0)
+        w->u.attention.phase = MSIM_ATTENTION_ENCODER;
+    else
+        refuse(r, COL_PHASE);
+    w->u.attention.batch = number(r, COL_BATCH, 1, 0);
+    w->u.attention.heads = number(r, COL_HEADS, 1, 0);
+    w->u.attention.kv_heads = number(r, COL_KV_HEADS, 1, w->u.attention.heads);
+    w->u.attention.q_len = number(r, COL_Q_LEN, 1, 0);
+    w->u.attention.kv_len = number(r, COL_KV_LEN, 1, 0);
+    w->u.attention.head_dim = number(r, COL_HEAD_DIM, 1, 0);
+    w->u.attention.window = number(r, COL_WINDOW, 0, 0);
+    msim_work_count(w);
+}
+
+static const char *const BINARY[] = {"add", "sub", "mul", "div", "pow"};
+
+static enum msim_family vector_family(const char *op)
+{
+    static const struct {
+        const char *part;
+        enum msim_family family;
+    } PARTS[] = {
+        {"softmax", MSIM_FAMILY_SOFTMAX}, {"norm", MSIM_FAMILY_NORM},
+        {"emb", MSIM_FAMILY_EMBEDDING},   {"copy", MSIM_FAMILY_COPY},
+        {"sum", MSIM_FAMILY_REDUCTION},   {"mean", MSIM_FAMILY_REDUCTION},
+        {"adam", MSIM_FAMILY_OPTIMIZER},  {"sgd", MSIM_FAMILY_OPTIMIZER},
+    };
+
+    if (strcmp(op, "ln") == 0)
+        return MSIM_FAMILY_NORM;
+    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++)
+        if (strstr(op, PARTS[i].part))
+            return PARTS[i].family;
+    return MSIM_FAMILY_POINTWISE;
+}
+
+/* "1000x18x128": elements, and the last size as columns. */
+static void vector_shape(struct row *r, struct msim_work *w)
+{
+    const char *t = text(r, COL_SHAPE);
+    double elems = 1, last = 1;
+    char *end = NULL;
+
+    for (const char *at = t; at; at = *end ? end + 1 : NULL) {
+        last = strtod(at, &end);
+        elems *= last;
+        if (end == at || (*end && *end != 'x') || !(last >= 1) ||
+            !(elems < 1e15)) {
+            refuse(r, COL_SHAPE);
+            return;
+        }
+    }
+    if (!t)
+        refuse(r, COL_SHAPE);
+    w->u.vector.elems = (int64_t)elems;
+    w->u.vector.cols = (int64_t)last;
+    w->u.vector.rows = (int64_t)(elems / last);
+}
+
+static void vector_row(struct row *r, struct msim_work *w)
+{
+    const char *op = text(r, COL_OP);
+    double bytes, inputs = 1;
+
+    if (!op) {
+        refuse(r, COL_OP);
+        return;
+    }
+    w->family = vector_family(op);
+    w->variant = op;
+    w->dtype = dtype(r, COL_DTYPE, NULL);
+    vector_shape(r, w);
+    for (size_t i = 0; i < sizeof(BINARY) / sizeof(*BINARY); i++)
+        if (strcmp(op, BINARY[i]) == 0)
+            inputs = 2;
+    bytes = (double)number(r, COL_BYTES, 0, 0);
+    if (bytes <= 0)
+        bytes = (inputs + 1) * (double)w->u.vector.elems *
+                msim_dtype_bytes(w->dtype);
+    w->bytes_read = bytes * inputs / (inputs + 1);
+    w->bytes_written = bytes / (inputs + 1);
+}
+
+static enum msim_collective collective(struct row *r, struct msim_work *w)
+{
+    static const struct {
+        const char *text;
+        enum msim_collective collective;
+    } WORDS[] = {
+        {"all_reduce", MSIM_COLL_ALL_REDUCE},
+        {"all_reduce_custom", MSIM_COLL_ALL_REDUCE},
+        {"all_gather", MSIM_COLL_ALL_GATHER},
+        {"reduce_scatter", MSIM_COLL_REDUCE_SCATTER},
+        {"alltoall", MSIM_COLL_ALL_TO_ALL},
+        {"all_to_all", MSIM_COLL_ALL_TO_ALL},
+        {"broadcast", MSIM_COLL_BROADCAST},
+        {"reduce", MSIM_COLL_REDUCE},
+        {"gather", MSIM_COLL_GATHER},
+        {"scatter", MSIM_COLL_SCATTER},
+        {"send_recv", MSIM_COLL_SEND},
+        {"sendrecv", MSIM_COLL_SEND},
+        {"barrier", MSIM_COLL_BARRIER},
+    };
+    const char *t = text(r, COL_COLLECTIVE);
+
+    for (size_t i = 0; t && i < sizeof(WORDS) / sizeof(*WORDS); i++) {
+        if (strcmp(WORDS[i].text, t) != 0)
+            continue;
+        if (strcmp(t, "all_reduce_custom") == 0 && !w->u.coll.algorithm)
+            w->u.coll.algorithm = "custom";
+        return WORDS[i].collective;
+    }
+    refuse(r, COL_COLLECTIVE);
+    return MSIM_COLL_UNKNOWN;
+}
+
+static void collective_row(struct row *r, struct msim_work *w)
+{
+    w->family = MSIM_FAMILY_COLLECTIVE;
+    w->dtype = text(r, COL_DTYPE) ? dtype(r, COL_DTYPE, NULL) : MSIM_DT_UNKNOWN;
+    w->u.coll.interconnect = text(r, COL_INTERCONNECT);
+    w->u.coll.algorithm = text(r, COL_ALGORITHM);
+    w->u.coll.collective = collective(r, w);
+    w->u.coll.bytes = (uint64_t)number(r, COL_BYTES, 0, -1);
+    w->u.coll.ranks = (uint32_t)number(r, COL_RANKS, 1, 0);
+    w->u.coll.nodes = (uint32_t)number(r, COL_NODES, 1, 1);
+}
+
+static void conv_row(struct row *r, struct msim_work *w)
+{
+    const char *op = text(r, COL_OP);
+
+    w->family = MSIM_FAMILY_CONV;
+    w->dtype =
+        text(r, COL_DTYPE) ? dtype(r, COL_DTYPE, &w->variant) : MSIM_DT_F32;
+    if (!op || strcmp(op, "conv2d_fwd") == 0)
+        w->u.conv.pass = MSIM_CONV_FORWARD;
+    else if (strcmp(op, "conv2d_bwd_data") == 0)
+        w->u.conv.pass = MSIM_CONV_BACKWARD_DATA;
+    else if (strcmp(op, "conv2d_bwd_weight") == 0)
+        w->u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
+    else
+        refuse(r, COL_OP);
+    w->u.conv.n = number(r, COL_N, 1, 0);
+    w->u.conv.c = number(r, COL_C, 1, 0);
+    w->u.conv.h = number(r, COL_H, 1, 0);
+    w->u.conv.w = number(r, COL_W, 1, 0);
+    w->u.conv.k = number(r, COL_K, 1, 0);
+    w->u.conv.r = number(r, COL_R, 1, 0);
+    w->u.conv.s = number(r, COL_S, 1, 0);
+    w->u.conv.stride_h = w->u.conv.stride_w = number(r, COL_STRIDE, 1, 1);
+    w->u.conv.pad_h = w->u.conv.pad_w = number(r, COL_PAD, 0, 0);
+    w->u.conv.dilation_h = w->u.conv.dilation_w = 1;
+    w->u.conv.groups = number(r, COL_GROUPS, 1, 1);
+    msim_work_count(w);
+}
+
+const char *msim_row_work(const struct msim_row_map *map, char *const *fields,
+                          struct msim_work *w, char *reason, size_t size)
+{
+    struct row r = {map, fields, reason, size};
+
+    memset(w, 0, sizeof(*w));
+    *reason = '\0';
+    w->kernels = 1;
+    w->source = text(&r, COL_SOURCE);
+    w->framework = text(&r, COL_FRAMEWORK);
+    w->version = text(&r, COL_VERSION);
+    w->backend = text(&r, COL_BACKEND);
+    switch (map->table) {
+    case MSIM_TABLE_GEMM:
+        gemm_row(&r, w);
+        break;
+    case MSIM_TABLE_ATTENTION:
+        attention_row(&r, w);
+        break;
+    case MSIM_TABLE_VECTOR:
+        vector_row(&r, w);
+        break;
+    case MSIM_TABLE_COLLECTIVE:
+        collective_row(&r, w);
+        break;
+    case MSIM_TABLE_CONV:
+        conv_row(&r, w);
+        break;
+    case MSIM_TABLE_MOE:
+    case MSIM_TABLE_EXPERT_DISPATCH:
+        snprintf(reason, size, "no model of %s yet",
+                 msim_table_text(map->table));
+        break;
+    }
+    /* A source names its own stack where no framework is given. */
+    if (!w->framework)
+        w->framework = w->source;
+    return *reason ? reason : NULL;
+}

@@ -1,0 +1,60 @@
+/*
+ * models/spec.h - the data sheet of a GPU, as numbers in plain units.
+ *
+ * Laws take it beside a work, so that constants fitted on one GPU carry over
+ * to another of its generation by the ratio of the data sheets.
+ */
+#ifndef MSIM_MODELS_SPEC_H
+#define MSIM_MODELS_SPEC_H
+#include "core/json.h"
+#include "models/work.h"
+
+/* X(name, key in the platform file): dense rates, tensor cores where the
+ * GPU has them for that type. */
+#define MSIM_RATE_MAP(X)                                                       \
+    X(FP64, "fp64_flops")                                                      \
+    X(FP32, "fp32_flops")                                                      \
+    X(TF32, "tf32_flops")                                                      \
+    X(FP16, "fp16_flops")                                                      \
+    X(FP8, "fp8_flops")                                                        \
+    X(INT8, "int8_ops")                                                        \
+    X(FP4, "fp4_flops")
+
+enum msim_rate {
+#define X(name, key) MSIM_RATE_##name,
+    MSIM_RATE_MAP(X)
+#undef X
+        MSIM_RATE_COUNT
+};
+
+struct msim_spec {
+    double rate[MSIM_RATE_COUNT]; /* FLOP/s; where the GPU lacks a type, that
+                                     of the type it falls back to */
+    double sms;
+    double memory_bytes, l2_bytes;
+    double bandwidth;      /* bytes/s of device memory */
+    double floor_us;       /* the shortest kernel */
+    double pcie;           /* bytes/s, one direction, pinned memory */
+    double pageable;       /* bytes/s of copies from pageable memory */
+    double link;           /* bytes/s one GPU sends inside a node */
+    double network;        /* bytes/s one GPU sends between nodes */
+    char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */
+    char internode[48];    /* between nodes: "NVLink4-NVSwitch+IB" */
+};
+
+/* The rate that arithmetic on `dtype` runs at; `variant` as in a work. */
+enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant);
+
+/* Rate in FLOP/us, the unit the laws divide by. */
+double msim_spec_flops_per_us(const struct msim_spec *s,
+                              const struct msim_work *w);
+
+/*
+ * Read the "data_sheet" object of a platform. EFORMAT, naming `file` and the
+ * member, where one is missing or not above 0.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
+                                const char *file, struct msim_error *err);
+
+#endif
