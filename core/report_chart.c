@@ -43,10 +43,11 @@ static void extend(struct extent *e, const struct msim_figure *f)
 {
     double bar = fmax(f->predicted, isnan(f->measured) ? 0 : f->measured);
     /* A wide interval must not crush the bars: it may run out of the plot. */
-    double high = isnan(f->high) ? 0 : fmin(f->high, 1.5 * bar);
+    double high = isnan(f->high) ? 0 : fmin(f->high, 2 * bar);
 
     e->longest = fmax(e->longest, 1.04 * fmax(bar, high));
-    e->known.high = fmax(e->known.high, f->high);
+    if (f->low < f->high)
+        e->known.high = fmax(e->known.high, f->high);
     e->known.measured = fmax(e->known.measured, f->measured);
 }
 
@@ -54,9 +55,11 @@ static void extend(struct extent *e, const struct msim_figure *f)
 static void put_figure(const struct msim_chart *c, const struct msim_figure *f,
                        const struct msim_unit *unit)
 {
+    bool interval = f->low < f->high;
+
     msim_chart_number(c, f->predicted / unit->us);
-    msim_chart_number(c, f->low / unit->us);
-    msim_chart_number(c, f->high / unit->us);
+    msim_chart_number(c, interval ? f->low / unit->us : (double)NAN);
+    msim_chart_number(c, interval ? f->high / unit->us : (double)NAN);
     msim_chart_number(c, f->measured / unit->us);
     fputc('\n', c->out);
 }
