@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
 # Every header compiles alone: it includes what it uses. It has a guard named
-# after its path and opens with a comment that says what it is.
+# after its top folder and file and opens with a comment that says what it is.
 . "$(dirname "$0")/lib.bash"
 
 flags=(-std=c11 -D_GNU_SOURCE -DMSIM_TRACES='""' -I. -Wall -Wextra -Werror
     -fsyntax-only -x c)
 
+upper() {
+    tr 'a-z.-' 'A-Z__' <<<"$1"
+}
+
 while IFS= read -r header; do
     # Included rather than compiled itself: a main file may not be a header.
     printf '#include "%s"\n' "$header" | "${CC:-cc}" "${flags[@]}" - ||
         complain "$header: does not compile alone"
-    guard=MSIM_$(echo "$header" | tr 'a-z/.-' 'A-Z___')
+    folder=$(upper "${header%%/*}")
+    guard=MSIM_${folder}_$(upper "$(basename "$header")")
     grep -q "^#ifndef $guard\$" "$header" ||
         complain "$header: no include guard '$guard'"
     [ "$(sed -n '1s/^\(..\).*/\1/p' "$header")" = "/*" ] ||
