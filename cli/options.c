@@ -68,23 +68,34 @@ const char *msim_nearest_word(const char *typed, const char *const *words,
 
 /* ---- help ------------------------------------------------------------- */
 
+static void next_line(FILE *out)
+{
+    fprintf(out, "\n%*s", HELP_INDENT, "");
+}
+
 /* Print `text` wrapped at HELP_WIDTH; the cursor is at HELP_INDENT. */
 static void print_wrapped(const char *text, FILE *out)
 {
     int column = HELP_INDENT;
 
     while (*text) {
-        int len = (int)strcspn(text, " ");
-        bool first = column == HELP_INDENT;
+        int len = (int)strcspn(text, " \n");
 
-        if (!first && column + 1 + len > HELP_WIDTH) {
-            fprintf(out, "\n%*s", HELP_INDENT, "");
+        if (column > HELP_INDENT && column + 1 + len > HELP_WIDTH) {
+            next_line(out);
             column = HELP_INDENT;
-            first = true;
+        } else if (column > HELP_INDENT) {
+            fputc(' ', out);
+            column++;
         }
-        fprintf(out, "%s%.*s", first ? "" : " ", len, text);
-        column += len + !first;
-        text += len + (text[len] == ' ');
+        fprintf(out, "%.*s", len, text);
+        column += len;
+        text += len;
+        if (*text == '\n') {
+            next_line(out);
+            column = HELP_INDENT;
+        }
+        text += *text != '\0';
     }
     fputc('\n', out);
 }

@@ -42,7 +42,7 @@ struct msim_option {
     enum msim_option_type type;
     size_t field;        /* offsetof() in the verb's settings */
     const char *metavar; /* "NAME|FILE"; flags and choices have none */
-    const char *help;    /* one sentence */
+    const char *help;    /* one sentence; a newline starts a new line */
     const char *dflt;    /* shown as [default: ...]; NULL: nothing to show */
     uint32_t min, max;   /* COUNT */
     const char *const *choices; /* CHOICE: words, ended by NULL */
