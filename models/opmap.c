@@ -189,14 +189,16 @@ static bool launches_below(const struct msim_opmap_ctx *c,
     return false;
 }
 
-/* An operator that calls its other form (out=, scalar as tensor) has a child
- * of its own name. */
-static bool calls_itself(const struct msim_opmap_ctx *c)
+/* An operator that calls its other form (out=, in place, a scalar as tensor)
+ * has a child of the same row. */
+static bool calls_itself(const struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
 {
     const struct msim_op *ops = c->t->ops;
 
     for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
-        if (ops[j].name == c->op->name && ops[j].kind == MSIM_OP_OPERATOR)
+        if (ops[j].name == c->op->name ||
+            (row && msim_opmap_find(msim_trace_text(c->t, ops[j].name)) == row))
             return true;
     return false;
 }
@@ -263,7 +265,7 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
         return true;
     if (row && !row->rule)
         return true;
-    if (calls_itself(c))
+    if (calls_itself(c, row))
         return true;
     if (!row || row->flags & MSIM_OPMAP_COMPOSITE) {
         bool fused = c->assume_gpu && row && strcmp(c->name, "dropout") == 0;

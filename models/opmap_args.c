@@ -260,3 +260,83 @@ bool msim_opmap_tf32(const struct msim_opmap_ctx *c)
     }
     return false;
 }
+
+/* ---- forward and backward ---------------------------------------------- */
+
+/* How many operators of a thread are searched for a partner. */
+#define PARTNER_WITHIN 32768
+/* How many before a forward op may show the number of the next node. */
+#define NUMBER_WITHIN 16
+
+/* First op of a thread that does not start before `start`. */
+static uint32_t first_op(const struct msim_trace *t, uint32_t thread,
+                         msim_ps start)
+{
+    uint32_t lo = t->threads[thread].op_begin, hi = t->threads[thread].op_end;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (t->ops[mid].start < start)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/*
+ * The sequence number of the node that op `i` makes. Operators show the
+ * number of the next node, but those of other libraries show none: then it is
+ * what the operator before them showed.
+ */
+static int32_t number_of(const struct msim_trace *t, uint32_t i)
+{
+    uint32_t begin = t->threads[t->ops[i].thread].op_begin;
+
+    for (uint32_t k = 0; k < NUMBER_WITHIN && begin + k <= i; k++)
+        if (t->ops[i - k].seq >= 0)
+            return t->ops[i - k].seq;
+    return -1;
+}
+
+uint32_t msim_opmap_backward_of(const struct msim_opmap_ctx *c)
+{
+    const struct msim_trace *t = c->t;
+    int32_t number = c->op->thread < t->n_threads ? number_of(t, c->index) : -1;
+
+    if (number < 0)
+        return MSIM_NONE;
+    for (uint32_t th = 0; th < t->n_threads; th++) {
+        uint32_t j = first_op(t, th, c->op->start);
+        uint32_t end = t->threads[th].op_end;
+
+        for (uint32_t k = 0; k < PARTNER_WITHIN && j < end; k++, j++)
+            if (t->ops[j].seq == number && t->ops[j].fw_thread != MSIM_NONE &&
+                msim_args_count(t, t->ops[j].args))
+                return j;
+    }
+    return MSIM_NONE;
+}
+
+uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
+                               const char *prefix)
+{
+    const struct msim_trace *t = c->t;
+    size_t len = strlen(prefix);
+
+    if (c->op->seq < 0)
+        return MSIM_NONE;
+    for (uint32_t th = 0; th < t->n_threads; th++) {
+        uint32_t j = first_op(t, th, c->op->start);
+        uint32_t begin = t->threads[th].op_begin;
+
+        for (uint32_t k = 0; k < PARTNER_WITHIN && j > begin; k++) {
+            j--;
+            if (strncmp(msim_trace_text(t, t->ops[j].name), prefix, len) == 0 &&
+                number_of(t, j) == c->op->seq)
+                return j;
+        }
+    }
+    return MSIM_NONE;
+}

@@ -10,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* How many operators back a look-up is searched for. */
-#define FORWARD_WITHIN 262144
+/* Columns of an embedding where nothing says: what recommendation models have,
+ * 16 to 256. */
+#define USUAL_WIDTH 64
 
 /* A gather or scatter of `rows` x `cols` elements of `dtype`. */
 static struct msim_work *add_rows(struct msim_opmap_ctx *c,
@@ -249,21 +250,18 @@ static void find_indices(const struct msim_opmap_ctx *c, struct lookup *l)
     l->bags = l->bags > 1 ? l->bags - 1 : 1;
 }
 
-/* Widths add up to total_D over the tables, which is the result's last
- * dimension: (batch x total_D), or what the gradient has. */
+/* Widths add up to total_D over the tables, which is the last dimension of
+ * the result (batch x total_D), and of its gradient. */
 static double total_width(const struct msim_opmap_ctx *c)
 {
     struct msim_operand o;
-    uint32_t end = c->op->thread < c->t->n_threads
-                       ? c->t->threads[c->op->thread].op_end
-                       : 0;
+    uint32_t back;
 
     if (msim_opmap_output(c, 0, &o))
         return (double)msim_operand_dim(&o, -1);
-    for (uint32_t j = c->op->end; j < end && j < c->op->end + 8; j++)
-        if (msim_opmap_tensor_of(c->t, j, 0, &o) && o.rank == 2 &&
-            o.dtype <= MSIM_DT_BF16)
-            return (double)msim_operand_dim(&o, 1);
+    back = msim_opmap_backward_of(c);
+    if (back != MSIM_NONE && msim_opmap_tensor_of(c->t, back, 0, &o))
+        return (double)msim_operand_dim(&o, -1);
     return 0;
 }
 
@@ -290,7 +288,7 @@ bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
         tables--;
     tables = tables > 0 && tables <= l.bags ? tables : 1;
     batch = l.bags / tables;
-    l.width = total > 0 ? total / tables : 64;
+    l.width = total > 0 ? total / tables : USUAL_WIDTH;
     w = add_rows(c, row, l.dtype, l.indices, l.width, l.index_bytes);
     if (!w)
         return false;
@@ -298,35 +296,15 @@ bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
     return true;
 }
 
-/*
- * Backward with the optimizer inside, an autograd node that has only the
- * gradient: (batch x total_D). The look-up it belongs to has the same
- * sequence number, on the thread of the forward pass.
- */
-static uint32_t forward_of(const struct msim_opmap_ctx *c)
-{
-    const struct msim_trace *t = c->t;
-    uint32_t thread = c->op->fw_thread;
-    uint32_t last = c->index > FORWARD_WITHIN ? c->index - FORWARD_WITHIN : 0;
-
-    for (uint32_t j = c->index; j-- > last;) {
-        const struct msim_op *f = &t->ops[j];
-
-        if (f->seq == c->op->seq && f->seq >= 0 && j != c->op->parent &&
-            (thread == MSIM_NONE || f->thread == thread) &&
-            strncmp(msim_trace_text(t, f->name), "fbgemm::", 8) == 0)
-            return j;
-    }
-    return MSIM_NONE;
-}
-
+/* Backward with the optimizer inside, an autograd node that has only the
+ * gradient: (batch x total_D). The look-up it belongs to has the indices. */
 bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
                                 const struct msim_opmap_row *row)
 {
     struct lookup l = {0, 0, 0, 0, MSIM_DT_F32};
     struct msim_operand grad;
     struct msim_opmap_ctx fw = *c;
-    uint32_t j = forward_of(c);
+    uint32_t j = msim_opmap_forward_of(c, "fbgemm::");
     struct msim_work *w;
 
     if (j != MSIM_NONE) {

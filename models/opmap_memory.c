@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Operators before a copy among which its view is looked for. */
+/* Operators before a copy among which its view is looked for, and behind a
+ * concatenation its user. */
 #define LOOK_BACK 8
 
 /* ---- copies ----------------------------------------------------------- */
@@ -219,17 +220,21 @@ static void add_moved(struct msim_opmap_ctx *c,
 }
 
 /*
- * Where a trace has no sizes of a list's tensors, the joined tensor is most
- * likely the first argument of what runs next; of the ops that follow, the
- * first that takes a tensor of a fitting type is asked.
+ * Where a trace has no sizes of a list's tensors, the gradient of the joined
+ * tensor has them; without one, the joined tensor is most likely the first
+ * argument of what runs next.
  */
 static bool joined_later(const struct msim_opmap_ctx *c, struct msim_operand *o)
 {
     const struct msim_trace *t = c->t;
+    uint32_t back = c->op->seq >= 0 ? msim_opmap_backward_of(c) : MSIM_NONE;
     uint32_t end = t->threads[c->op->thread].op_end;
 
-    for (uint32_t j = c->op->end, steps = 0; j < end && steps < 8; j++, steps++)
-        if (msim_opmap_tensor_of(t, j, 0, o) && o->rank > 0)
+    if (back != MSIM_NONE && msim_opmap_tensor_of(t, back, 0, o))
+        return true;
+    for (uint32_t j = c->op->end, steps = 0; j < end && steps < LOOK_BACK;
+         j++, steps++)
+        if (msim_opmap_tensor_of(t, j, 0, o) && o->elems > 1)
             return true;
     return false;
 }
