@@ -11,6 +11,7 @@
 #define ROUNDS       60   /* of the two fits in turn; 20 settle to 1e-6 */
 #define HALF_WEIGHT  10   /* calls that make a host count half */
 #define WEIGHT_LEAST 0.5  /* for a figure by name */
+#define HOSTS_ENOUGH 4    /* for a scatter of their own */
 #define TAIL         0.95 /* upper end of a 90 % interval */
 #define LEAST_US     0.05 /* where a logarithm is taken */
 
@@ -70,6 +71,11 @@ static void fit_speeds(struct msim_host_fit *f, const struct msim_host_table *t,
         f->speed[h] = use[h] ? f->speed[h] / exp(logs / n) : NAN;
 }
 
+bool msim_host_fit_knows(const struct msim_host_fit *f, uint32_t key)
+{
+    return f->weight[key] >= WEIGHT_LEAST;
+}
+
 /* For operators without a figure: each name of the class counts alike. */
 static void fit_classes(struct msim_host_fit *f,
                         const struct msim_host_table *t)
@@ -79,6 +85,8 @@ static void fit_classes(struct msim_host_fit *f,
     for (uint32_t k = 0; k < t->n_keys; k++) {
         uint8_t c = t->keys->classes[k];
 
+        if (!msim_host_fit_knows(f, k))
+            continue; /* a call or two may be anything */
         f->class_self[c] += f->weight[k] * f->self[k];
         f->class_made[c] += f->weight[k] * f->made[k];
         weight[c] += f->weight[k];
@@ -88,11 +96,6 @@ static void fit_classes(struct msim_host_fit *f,
             f->class_self[c] /= weight[c];
             f->class_made[c] /= weight[c];
         }
-}
-
-bool msim_host_fit_knows(const struct msim_host_fit *f, uint32_t key)
-{
-    return f->weight[key] >= WEIGHT_LEAST;
 }
 
 static void operators(struct msim_host_fit *f, const struct msim_host_table *t,
@@ -259,9 +262,11 @@ static struct msim_host_figure own_figure(const struct logs *l)
     return figure(l, freedom ? scatter(l) / freedom : 0, freedom);
 }
 
-/* Few hosts make each kind of call: their scatter is taken together. */
+/*
+ * Kinds of calls that few hosts make get the scatter of all kinds together.
+ */
 static void fit_calls(struct msim_host_fit *f, const struct msim_host_table *t,
-                      const bool *use)
+                      uint32_t except)
 {
     struct logs kinds[MSIM_HOST_CALL_KINDS] = {0};
     double squares = 0;
@@ -269,28 +274,30 @@ static void fit_calls(struct msim_host_fit *f, const struct msim_host_table *t,
 
     for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++) {
         for (uint32_t h = 0; h < t->n_hosts; h++)
-            if (use[h])
+            if (h != except)
                 add_log(&kinds[k], t->call_us[h][k]);
         squares += scatter(&kinds[k]);
         freedom += kinds[k].n > 1 ? kinds[k].n - 1 : 0;
     }
     for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++)
         f->calls[k] =
-            figure(&kinds[k], freedom ? squares / freedom : 0, freedom);
+            kinds[k].n >= HOSTS_ENOUGH
+                ? own_figure(&kinds[k])
+                : figure(&kinds[k], freedom ? squares / freedom : 0, freedom);
 }
 
 static void fit_rest(struct msim_host_fit *f, const struct msim_host_table *t,
-                     const bool *use)
+                     const bool *use, uint32_t except)
 {
     struct logs after[MSIM_AFTER_KINDS] = {0}, latency = {0}, gap = {0};
 
     for (uint32_t h = 0; h < t->n_hosts; h++) {
-        if (!use[h])
+        if (h == except)
             continue;
-        for (int a = 0; a < MSIM_AFTER_KINDS; a++)
-            add_log(&after[a], t->after_us[h][a]);
         add_log(&latency, t->latency_us[h]);
         add_log(&gap, t->gap_us[h]);
+        for (int a = 0; a < MSIM_AFTER_KINDS && use[h]; a++)
+            add_log(&after[a], t->after_us[h][a]);
     }
     for (int a = 0; a < MSIM_AFTER_KINDS; a++)
         f->after[a] = own_figure(&after[a]);
@@ -302,14 +309,14 @@ static void fit_rest(struct msim_host_fit *f, const struct msim_host_table *t,
 
 enum msim_status msim_host_fit_make(struct msim_host_fit *f,
                                     const struct msim_host_table *t,
-                                    const bool *use)
+                                    const bool *use, uint32_t except)
 {
     enum msim_status status;
 
     MSIM_TRY(allocate(f, t->n_keys));
     operators(f, t, use);
-    fit_calls(f, t, use);
-    fit_rest(f, t, use);
+    fit_calls(f, t, except);
+    fit_rest(f, t, use, except);
     status = spread(&f->factor, t, use);
     if (status != MSIM_OK)
         msim_host_fit_release(f);

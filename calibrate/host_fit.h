@@ -58,11 +58,16 @@ struct msim_host_fit {
 /* Whether an operator has enough calls to have a figure of its own. */
 bool msim_host_fit_knows(const struct msim_host_fit *f, uint32_t key);
 
-/* Fit on the hosts with `use[h]`, at least two. Release with _release(). */
+/*
+ * Fit on the hosts with `use[h]`, at least two. Runtime calls and what the GPU
+ * does between kernels are taken from all hosts but `except` (MSIM_NONE: from
+ * all): a recording that slows operators does not slow them. Release with
+ * msim_host_fit_release().
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_host_fit_make(struct msim_host_fit *f,
                                     const struct msim_host_table *t,
-                                    const bool *use);
+                                    const bool *use, uint32_t except);
 void msim_host_fit_release(struct msim_host_fit *f);
 
 /* How a fit does on one host. Times are sums in us. */

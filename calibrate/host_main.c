@@ -100,7 +100,7 @@ static enum msim_status judge(struct fitting *k, uint32_t h)
 
     for (uint32_t i = 0; i < k->n_hosts; i++)
         use[i] = i != h && k->entries[i].used;
-    MSIM_TRY(msim_host_fit_make(&fit, &k->table, use));
+    MSIM_TRY(msim_host_fit_make(&fit, &k->table, use, h));
     status = msim_host_judge(&k->entries[h].verdict, &fit, &k->table, h);
     msim_host_fit_release(&fit);
     return status;
@@ -125,6 +125,13 @@ static void report(const struct fitting *k, const struct msim_host_fit *fit)
                    100 * v->step_error);
         putchar('\n');
     }
+    printf("%-24s %8s %8s %8s %8s %8s\n", "us", "launch", "latency", "gap",
+           "after op", "autograd");
+    for (uint32_t h = 0; h < k->n_hosts; h++)
+        printf("%-24s %8.2f %8.2f %8.2f %8.2f %8.2f\n", k->hosts[h].name,
+               k->table.call_us[h][MSIM_CALL_LAUNCH], k->table.latency_us[h],
+               k->table.gap_us[h], k->table.after_us[h][MSIM_AFTER_OPERATOR],
+               k->table.after_us[h][MSIM_AFTER_AUTOGRAD]);
     printf("self, whole: predicted by a fit without the host, over real\n"
            "interval: a factor of %.2f either way\n",
            fit->factor);
@@ -149,7 +156,7 @@ static enum msim_status fit_all(struct fitting *k, const char *out)
                          "%u hosts are fit for use, want 4 or more", used);
     for (uint32_t h = 0; h < k->n_hosts; h++)
         MSIM_TRY(judge(k, h));
-    MSIM_TRY(msim_host_fit_make(&fit, &k->table, use));
+    MSIM_TRY(msim_host_fit_make(&fit, &k->table, use, MSIM_NONE));
     report(k, &fit);
     status = msim_host_write(&paper, out, k->err);
     msim_host_fit_release(&fit);

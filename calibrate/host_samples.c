@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define CAP_TIMES     10.0
+#define CORE_TIMES    4.0
 #define CAP_LEAST     50.0   /* us */
 #define GAP_LONGEST   1000.0 /* us: a longer pause is no interpreter */
 #define QUEUE_LONGEST 20.0   /* us: a longer pause is a wait */
@@ -49,6 +50,16 @@ double msim_series_mean(struct msim_series *s)
     for (uint32_t i = 0; i < s->n; i++)
         sum += fmin(s->v[i], cap);
     return s->n ? sum / s->n : NAN;
+}
+
+double msim_series_core(struct msim_series *s)
+{
+    double most = CORE_TIMES * msim_series_quantile(s, 0.5) + 1, sum = 0;
+    uint32_t n = 0;
+
+    while (n < s->n && s->v[n] <= most)
+        sum += s->v[n++];
+    return n ? sum / n : NAN;
 }
 
 /* ---- keys --------------------------------------------------------------- */
@@ -167,18 +178,54 @@ static enum msim_status read_ops(struct reader *r)
 
 /* ---- calls -------------------------------------------------------------- */
 
-/* A copy that was over when its call returned may have been waited for. */
-static bool may_have_waited(const struct msim_trace *t, uint32_t c)
+/* The calls that wait for the GPU if it has work. */
+static bool synchronises(enum msim_call_kind kind)
 {
-    const struct msim_call *call = &t->calls[c];
+    switch (kind) {
+    case MSIM_CALL_MEMCPY_SYNC:
+    case MSIM_CALL_DEVICE_SYNC:
+    case MSIM_CALL_STREAM_SYNC:
+    case MSIM_CALL_EVENT_SYNC:
+    case MSIM_CALL_EVENT_ELAPSED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether the GPU had work, running or launched, when call `c` was made. */
+static bool is_gpu_busy(const struct msim_trace *t, const struct msim_call *c)
+{
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
+        const struct msim_gpu *g = &t->gpu[i];
+        msim_ps begun =
+            g->call == MSIM_NONE ? g->start : t->calls[g->call].start;
+
+        if (begun < c->start && g->start + g->dur > c->start)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether the call's time is not that of its work: it may be a wait. A copy
+ * that was over when its call returned may have been waited for; the allocator
+ * waits for the driver's lock, which no trace shows.
+ */
+static bool is_wait(const struct msim_trace *t, const struct msim_call *call)
+{
     const struct msim_gpu *g;
 
+    if (call->kind == MSIM_CALL_MEMSET)
+        return call->gpu == MSIM_NONE; /* of no bytes: no work at all */
+    if (synchronises((enum msim_call_kind)call->kind))
+        return is_gpu_busy(t, call);
     if (call->kind != MSIM_CALL_MEMCPY)
-        return false;
+        return call->kind == MSIM_CALL_MALLOC || call->kind == MSIM_CALL_FREE;
     if (call->gpu == MSIM_NONE)
         return true;
     g = &t->gpu[call->gpu];
-    return g->start + g->dur <= call->start + call->dur;
+    return g->pageable || g->start + g->dur <= call->start + call->dur;
 }
 
 static enum msim_status read_calls(struct reader *r)
@@ -196,7 +243,8 @@ static enum msim_status read_calls(struct reader *r)
             if (is_inner(t, c, until))
                 continue;
             until = call->start + call->dur;
-            if (!may_have_waited(t, c))
+            MSIM_TRY(push(&s->all_calls[call->kind], to_us(call->dur)));
+            if (!is_wait(t, call))
                 MSIM_TRY(push(&s->calls[call->kind], to_us(call->dur)));
             if (call->op == MSIM_NONE || r->op_keys[call->op] == MSIM_NONE)
                 continue;
@@ -329,8 +377,10 @@ enum msim_status msim_host_samples_add(struct msim_host_samples *s,
 
 void msim_host_samples_release(struct msim_host_samples *s)
 {
-    for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++)
+    for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++) {
         free(s->calls[k].v);
+        free(s->all_calls[k].v);
+    }
     for (int k = 0; k < MSIM_AFTER_KINDS; k++)
         free(s->after[k].v);
     free(s->latency.v);

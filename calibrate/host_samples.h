@@ -37,7 +37,8 @@ struct msim_host_samples {
     uint32_t n_ops, cap_ops;
     struct msim_host_made *made;
     uint32_t n_made, cap_made;
-    struct msim_series calls[MSIM_HOST_CALL_KINDS];
+    struct msim_series calls[MSIM_HOST_CALL_KINDS]; /* that did not wait */
+    struct msim_series all_calls[MSIM_HOST_CALL_KINDS];
     struct msim_series after[MSIM_AFTER_KINDS];
     struct msim_series latency; /* of launches into an idle stream */
     struct msim_series gap;     /* between kernels queued back to back */
@@ -78,5 +79,12 @@ double msim_series_quantile(struct msim_series *s, double p);
 
 /* Sorts; the mean under the cap above, NAN where there is nothing. */
 double msim_series_mean(struct msim_series *s);
+
+/*
+ * Sorts; the mean without what is over four times the median (and 1 us, the
+ * clock of old traces): for calls and pauses that are short unless they wait,
+ * as a launch does for a place in the queue. NAN where there is nothing.
+ */
+double msim_series_core(struct msim_series *s);
 
 #endif

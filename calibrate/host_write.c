@@ -33,18 +33,26 @@ static void write_figure(struct msim_json *j, const char *key,
     msim_json_close(j);
 }
 
-/* Calls that no host made count as the rest of the runtime's calls do. */
+/* Calls that no host made take what the nearest kind does. */
+static enum msim_call_kind stand_in(const struct msim_host_fit *f,
+                                    enum msim_call_kind kind)
+{
+    if (f->calls[kind].hosts)
+        return kind;
+    return kind == MSIM_CALL_MEMCPY_SYNC && f->calls[MSIM_CALL_MEMCPY].hosts
+               ? MSIM_CALL_MEMCPY
+               : MSIM_CALL_OTHER;
+}
+
 static void write_calls(struct msim_json *j, const struct msim_host_fit *f)
 {
     msim_json_open(j, "calls", '{', true);
     for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++) {
-        struct msim_host_figure figure = f->calls[k];
+        enum msim_call_kind kind = (enum msim_call_kind)k;
+        struct msim_host_figure figure = f->calls[stand_in(f, kind)];
 
-        if (figure.hosts == 0) {
-            figure = f->calls[MSIM_CALL_OTHER];
-            figure.hosts = 0;
-        }
-        write_figure(j, msim_host_call_text((enum msim_call_kind)k), &figure);
+        figure.hosts = f->calls[k].hosts;
+        write_figure(j, msim_host_call_text(kind), &figure);
     }
     msim_json_close(j);
 }

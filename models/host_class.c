@@ -35,6 +35,7 @@ static bool begins(const char *s, const char *with)
 static bool is_collective(const char *name)
 {
     return begins(name, "c10d::") || begins(name, "nccl:") ||
+           begins(name, "c10d_functional::") ||
            begins(name, "_c10d_functional::") ||
            strcmp(name, "record_param_comms") == 0;
 }
@@ -57,6 +58,7 @@ enum msim_host_class msim_host_class(const struct msim_trace *t, uint32_t op)
         return MSIM_HOST_NOTHING;
     if (o->kind == MSIM_OP_ANNOTATION)
         return msim_host_is_topmost(t, op) ? MSIM_HOST_NOTHING
+               : is_collective(name)       ? MSIM_HOST_COLLECTIVE
                                            : MSIM_HOST_LABEL;
     if (begins(name, "autograd::"))
         return MSIM_HOST_ENGINE;

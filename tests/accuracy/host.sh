@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# data/hosts/generic.json is what msim-fit-host makes of the real traces, and
+# hosts left out of the fit lie inside the interval as often as it claims.
+set -euo pipefail
+
+if [ -z "$MSIM_TRACES" ]; then
+    echo "skip: no real traces (set the CMake variable MSIM_TRACES)"
+    exit 77
+fi
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+"$BUILD_DIR/msim-fit-host" "$MSIM_DATA/hosts/src/generic.json" \
+    "$MSIM_TRACES/traces" "$out/generic.json" | tee "$out/report"
+
+cmp "$out/generic.json" "$MSIM_DATA/hosts/generic.json" || {
+    echo "'data/hosts/generic.json' is not what the fit makes of the traces"
+    exit 1
+}
+
+# Of hosts that are fitted on: 80 % at least inside, for operators alone and
+# with their calls and pauses; 7 hosts cannot show more of a 90 % interval.
+awk '$2 == "yes" { n++; inside += $7 == "yes"; whole += $9 == "yes" }
+     END {
+         printf "inside: %d, with calls and pauses: %d, of %d hosts\n",
+                inside, whole, n
+         exit !(n >= 4 && inside >= 0.8 * n && whole >= 0.8 * n)
+     }' "$out/report"
