@@ -197,42 +197,63 @@ static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
     return MSIM_OK;
 }
 
-/* First instant of the host: where its first iteration begins. */
-static msim_ps host_begin(const struct msim_trace *t)
+/* When a rank's host was recorded, on its own clock; from its first mark. */
+struct span {
+    msim_ps begin, end;
+};
+
+static void extend(struct span *s, msim_ps start, msim_ps dur)
 {
-    msim_ps begin = t->n_steps ? t->steps[0].start : INT64_MAX;
+    s->begin = start < s->begin ? start : s->begin;
+    s->end = start + dur > s->end ? start + dur : s->end;
+}
 
-    for (uint32_t th = 0; th < t->n_threads && !t->n_steps; th++) {
-        const struct msim_thread *x = &t->threads[th];
+static struct span host_span(const struct msim_trace *t)
+{
+    struct span s = {INT64_MAX, INT64_MIN};
 
-        if (x->op_begin < x->op_end && t->ops[x->op_begin].start < begin)
-            begin = t->ops[x->op_begin].start;
-        if (x->call_begin < x->call_end &&
-            t->calls[x->call_begin].start < begin)
-            begin = t->calls[x->call_begin].start;
-    }
-    return begin == INT64_MAX ? 0 : begin;
+    for (uint32_t i = 0; i < t->n_ops && t->has_times; i++)
+        extend(&s, t->ops[i].start - t->clock_shift, t->ops[i].dur);
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        extend(&s, t->calls[i].start - t->clock_shift, t->calls[i].dur);
+    if (t->n_steps && t->has_times)
+        s.begin = t->steps[0].start - t->clock_shift;
+    if (s.begin > s.end)
+        s = (struct span){0, 0};
+    return s;
 }
 
 /*
  * Clocks of different hosts are aligned on the ends of collectives, which are
- * GPU times. Where those may not be read, ranks begin their first iteration
- * together instead, at the latest of their own beginnings.
+ * GPU times. Where those may not be read, the hosts' own clocks are believed
+ * if by them the ranks ran side by side; else all ranks begin their first
+ * iteration when the last one does.
  */
+static void compare_clocks(struct msim_graph_builder *b)
+{
+    msim_ps first_end = INT64_MAX, longest = 0;
+
+    for (uint32_t i = 0; i < b->job->n_ranks; i++) {
+        struct span s = host_span(b->job->ranks[i]);
+
+        if (s.begin > b->last_begin)
+            b->last_begin = s.begin;
+        first_end = s.end < first_end ? s.end : first_end;
+        longest = s.end - s.begin > longest ? s.end - s.begin : longest;
+    }
+    b->side_by_side = first_end - b->last_begin > longest / 2;
+}
+
+/* What is added to a rank's times of release. */
 static msim_ps rank_base(const struct msim_graph_builder *b, uint32_t rank)
 {
-    msim_ps latest = 0, own = 0;
+    const struct msim_trace *t = b->job->ranks[rank];
 
     if (b->opt->device_times)
         return 0;
-    for (uint32_t i = 0; i < b->job->n_ranks; i++) {
-        const struct msim_trace *t = b->job->ranks[i];
-        msim_ps begin = t->has_times ? host_begin(t) - t->clock_shift : 0;
-
-        latest = begin > latest ? begin : latest;
-        own = i == rank ? begin + t->clock_shift : own;
-    }
-    return latest - own;
+    if (b->side_by_side)
+        return -t->clock_shift;
+    return b->last_begin - host_span(t).begin - t->clock_shift;
 }
 
 static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
@@ -300,6 +321,7 @@ static enum msim_status sort_windows(struct msim_graph *g)
 
 static enum msim_status build(struct msim_graph_builder *b)
 {
+    compare_clocks(b);
     for (uint32_t rank = 0; rank < b->job->n_ranks; rank++) {
         const struct msim_plan *plan =
             b->opt->plans ? b->opt->plans[rank] : NULL;

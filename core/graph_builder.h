@@ -34,6 +34,8 @@ struct msim_graph_builder {
     uint32_t n_edges, cap_edges;
     struct msim_meeting *meetings;
     uint32_t n_meetings, cap_meetings;
+    bool side_by_side;  /* by the hosts' clocks, ranks ran at one time */
+    msim_ps last_begin; /* of the hosts, by their own clocks */
 };
 
 /* The rank under construction: lookups from trace items to tasks. */

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Predicted against measured, over folders of real traces.
+
+    scripts/accuracy.py --traces FOLDER [--binary build/mystique-sim]
+                        [--out tests/accuracy/traces.csv] [--table]
+
+FOLDER holds traces/ (see README.md, "Accuracy"). Every case is run under
+measured and, where its GPU is a platform, under model costs; the measured
+figures are the trace's own. Nothing is fitted on any of these traces' GPU
+times: the models stand on tables of operator times alone. Host times are the
+trace's own. The CSV has one line a case and figure; --table prints the summary
+that the README shows.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+# name, inputs, platform for model costs (None: no such platform)
+CASES = [
+    ("vgg13-h100", ["vgg13-h100"], "h100"),
+    ("dlrm-8xv100", ["dlrm-8xv100/et", "dlrm-8xv100/kineto"], "v100"),
+    ("resnet50-ddp-2xa100", ["resnet50-ddp-2xa100/kineto"], "a100-40gb"),
+    ("ranking-a100", ["ranking-a100"], "a100-40gb"),
+    ("resnet50-v100/workers-0",
+     ["resnet50-v100/kineto/workers-0.json.gz"], "v100"),
+    ("resnet50-v100/workers-4",
+     ["resnet50-v100/kineto/workers-4.json.gz"], "v100"),
+    ("resnet50-v100/list-format-2020",
+     ["resnet50-v100/kineto/list-format-2020.json.gz"], "v100"),
+    ("torchrec-4xv100", ["torchrec-4xv100"], "v100"),
+    ("torchrec-4xv100-quantised", ["torchrec-4xv100-quantised-comms"], "v100"),
+    ("linear-2080ti", ["linear-2080ti"], None),
+    ("resnet-2080ti", ["resnet-2080ti"], None),
+] + [
+    (f"particle-transformer-a100/batch-{b}",
+     [f"particle-transformer-a100/kineto/batch-{b}.json.gz"],
+     "a100-pcie-40gb") for b in (2, 8, 32, 128, 512)
+] + [
+    (f"{model.split('_')[0]}/{gpu}",
+     [f"same-model-h100-mi300x/{model}/{gpu}.json.gz"], platform)
+    for model in ("Falconsai_nsfw_image_detection__1016002",
+                  "gaunernst_bert-small-uncased__1016001")
+    for gpu, platform in (("h100", "h100"), ("mi300", None))
+] + [
+    (f"qwen3-graphs/{gpu}",
+     [f"same-model-mi300x-b300-graphs/semantic_purity_qwen3_30b_a3b/{gpu}.json.gz"],
+     None) for gpu in ("MI300", "B300")
+] + [
+    (f"sync-edges-a100/{name}", [f"sync-edges-a100/{name}.json.gz"], None)
+    for name in ("alexnet", "cuda_event_sync", "cuda_event_sync_multi_stream")
+] + [
+    (f"concurrent-copies-a100/{name}",
+     [f"concurrent-copies-a100/{name}.json.gz"], None)
+    for name in ("trace", "trace2", "trace3")
+]
+
+# Judged on kernel_us: the sets whose operators have shapes.
+KERNEL_SETS = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
+               "resnet50-v100/workers", "Falconsai/h100", "gaunernst/h100",
+               "dlrm-8xv100")
+FIELDS = ["case", "costs", "figure", "measured_us", "predicted_us", "low_us",
+          "high_us", "error_percent", "inside", "coverage"]
+
+
+def run(binary, costs, platform, paths):
+    command = [str(binary), "--costs", costs, "--json"]
+    if platform:
+        command += ["--platform", platform]
+    done = subprocess.run(command + [str(p) for p in paths],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"accuracy.py: {' '.join(command)} {paths}: "
+                 f"exit {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def row(case, costs, figure, predicted, measured, coverage):
+    p, low, high = (predicted[k] for k in ("predicted", "low", "high"))
+    error = 100 * abs(p / measured - 1)
+    return {"case": case, "costs": costs, "figure": figure,
+            "measured_us": f"{measured:.3f}", "predicted_us": f"{p:.3f}",
+            "low_us": f"{low:.3f}", "high_us": f"{high:.3f}",
+            "error_percent": f"{error:.3f}",
+            "inside": "y" if low <= measured <= high else "n",
+            "coverage": f"{coverage:.4f}"}
+
+
+def rows_of(binary, traces, name, inputs, platform):
+    paths = [traces / i for i in inputs]
+    own = run(binary, "measured", None, paths)
+    steps = list(zip(own["iterations"], own["iterations"]))
+    error = statistics.mean(abs(p["predicted_us"] / m["measured_us"] - 1)
+                            for p, m in steps)
+    result = [row(name, "measured", "iteration_us", own["iteration_us"],
+                  own["iteration_us"]["measured"], 1)]
+    result[0]["error_percent"] = f"{100 * error:.3f}"
+    if not platform:
+        return result
+    model = run(binary, "model", platform, paths)
+    for figure in ("kernel_us", "iteration_us"):
+        measured = own[figure]["measured"]
+        if measured:
+            result.append(row(name, "model", figure, model[figure], measured,
+                              model["coverage"]["device_time"]))
+    return result
+
+
+def summary(rows, costs, figure, only=()):
+    errors = sorted(float(r["error_percent"]) for r in rows
+                    if r["costs"] == costs and r["figure"] == figure
+                    and (not only or r["case"].startswith(only)))
+    inside = [r["inside"] == "y" for r in rows
+              if r["costs"] == costs and r["figure"] == figure
+              and (not only or r["case"].startswith(only))]
+    p90 = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
+    return (len(errors), statistics.mean(errors), statistics.median(errors),
+            p90, errors[-1], 100 * sum(inside) / len(inside))
+
+
+def print_table(rows):
+    print("| costs | figure | cases | mean error | median | p90 | worst | "
+          "inside the interval |")
+    print("|---|---|---|---|---|---|---|---|")
+    for costs, figure, only, text in (
+            ("measured", "iteration_us", (), "iteration, every set with times"),
+            ("model", "kernel_us", KERNEL_SETS, "kernels, sets with shapes"),
+            ("model", "kernel_us", (), "kernels, every set"),
+            ("model", "iteration_us", (), "iteration, every set")):
+        n, mean, median, p90, worst, inside = summary(rows, costs, figure, only)
+        share = "-" if costs == "measured" else f"{inside:.0f} %"
+        print(f"| {costs} | {text} | {n} | {mean:.2f} % | {median:.2f} % | "
+              f"{p90:.2f} % | {worst:.2f} % | {share} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--traces", type=pathlib.Path, required=True)
+    parser.add_argument("--binary", type=pathlib.Path,
+                        default=pathlib.Path("build/mystique-sim"))
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_args()
+    rows = []
+    for name, inputs, platform in CASES:
+        rows += rows_of(args.binary, args.traces / "traces", name, inputs,
+                        platform)
+    if args.out:
+        temporary = args.out.with_suffix(".tmp")
+        with open(temporary, "w", newline="") as f:
+            writer = csv.DictWriter(f, FIELDS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        temporary.rename(args.out)
+    if args.table:
+        print_table(rows)
+    else:
+        for r in rows:
+            print(f"{r['case']:40} {r['costs']:9} {r['figure']:13} "
+                  f"{float(r['measured_us']):12.1f} "
+                  f"{float(r['predicted_us']):12.1f} "
+                  f"[{float(r['low_us']):12.1f} {float(r['high_us']):12.1f}] "
+                  f"{float(r['error_percent']):8.2f} % {r['inside']} "
+                  f"{float(r['coverage']):.3f}")
+
+
+if __name__ == "__main__":
+    main()
