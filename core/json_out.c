@@ -38,17 +38,16 @@ unsigned msim_utf8_length(const char *text)
 
 void msim_number_text(char text[32], double value)
 {
-    if (!isfinite(value)) {
-        snprintf(text, 32, "null");
-        return;
-    }
+    char digits[32] = "null";
+
     if (value == 0) /* not "-0" */
         value = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            return;
+    for (int n = 15; n <= 17 && isfinite(value); n++) {
+        snprintf(digits, sizeof digits, "%.*g", n, value);
+        if (strtod(digits, NULL) == value)
+            break;
     }
+    memcpy(text, digits, sizeof digits);
 }
 
 /* ---- buffer ----------------------------------------------------------- */

@@ -321,7 +321,7 @@ static void print_table(const struct page *page, const char *title,
     double total = device_time(page->p), rest = 0;
     const struct msim_unit *unit = msim_unit_for(ops[0].us.predicted);
     struct columns columns = columns_of(ops, n);
-    char time[MSIM_CELL], share[MSIM_CELL];
+    char time[MSIM_CELL], share[MSIM_CELL], label[64];
 
     print_ops_header(page, title, unit, columns);
     for (uint32_t i = 0; i < n && i < limit; i++)
@@ -330,8 +330,8 @@ static void print_table(const struct page *page, const char *title,
         return;
     for (uint32_t i = limit; i < n; i++)
         rest += ops[i].us.predicted;
-    snprintf(time, sizeof time, "%u more (--csv lists all)", n - limit);
-    fprintf(page->out, "  %-*s", (int)page->name_columns, time);
+    snprintf(label, sizeof label, "%u more (--csv lists all)", n - limit);
+    fprintf(page->out, "  %-*s", (int)page->name_columns, label);
     msim_format_in(time, unit, rest);
     msim_format_share(share, total > 0 ? rest / total : 0);
     fprintf(page->out, "%8s%11s%9s\n", "", time, share);
