@@ -177,8 +177,10 @@ static bool launches_below(const struct msim_opmap_ctx *c,
     for (uint32_t j = c->index + 1; j < end; j++) {
         const char *name = msim_trace_text(c->t, c->t->ops[j].name);
         const struct msim_opmap_row *row = msim_opmap_find(name);
+        enum place place = place_of(c, &c->t->ops[j]);
 
-        if ((row && !row->rule) || place_of(c, &c->t->ops[j]) != ON_GPU)
+        if ((row && !row->rule) || place == ON_CPU ||
+            (!row && place == NO_TENSORS))
             continue;
         if (like && (!row || table_of(row) != table_of(like)))
             continue;

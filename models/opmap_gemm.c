@@ -9,46 +9,30 @@
 
 #include <string.h>
 
-/* How far back a transposition of a factor is looked for. */
+/* Operators before a product among which its views are looked for. */
 #define LOOK_BACK 12
-
-/* The op before `j` on its level (same parent), or MSIM_NONE. */
-static uint32_t previous_sibling(const struct msim_trace *t, uint32_t j)
-{
-    uint32_t parent = t->ops[j].parent, k = j;
-
-    for (int steps = 0; k && steps < LOOK_BACK; steps++) {
-        k--;
-        if (k == parent)
-            return MSIM_NONE;
-        if (t->ops[k].parent == parent)
-            return k;
-    }
-    return MSIM_NONE;
-}
 
 /*
  * Whether a factor of these sizes was just made by aten::t or aten::transpose:
  * cuBLAS then reads it the other way round. The views before a product are
- * its siblings and precede it.
+ * its siblings, or those of the operator around it.
  */
 static bool made_by_transpose(const struct msim_opmap_ctx *c,
                               const struct msim_operand *f)
 {
-    uint32_t j = c->index;
+    const struct msim_trace *t = c->t;
 
-    for (int steps = 0; steps < 4; steps++) {
+    for (uint32_t k = 1; k <= LOOK_BACK && k <= c->index; k++) {
+        uint32_t j = c->index - k;
+        const char *name = msim_trace_text(t, t->ops[j].name);
         struct msim_operand from;
-        const char *name;
 
-        j = previous_sibling(c->t, j);
-        if (j == MSIM_NONE)
+        if (t->ops[j].thread != c->op->thread)
             return false;
-        name = msim_trace_text(c->t, c->t->ops[j].name);
         if (strcmp(name, "aten::t") != 0 &&
             strcmp(name, "aten::transpose") != 0)
             continue;
-        if (msim_opmap_tensor_of(c->t, j, 0, &from) && from.rank == f->rank &&
+        if (msim_opmap_tensor_of(t, j, 0, &from) && from.rank == f->rank &&
             msim_operand_dim(&from, -1) == msim_operand_dim(f, -2) &&
             msim_operand_dim(&from, -2) == msim_operand_dim(f, -1))
             return true;
@@ -83,11 +67,12 @@ static void set_gemm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
 }
 
 /* (.. x m x k)(.. x k x n): row->arg is the first factor's argument; an
- * argument before it is the addend. */
+ * argument before it is the addend, which a beta of 0 leaves unread. */
 static bool product(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand a, b, addend;
     int64_t s[4] = {1, 1, 1, 1};
+    double beta = 1;
 
     if (!msim_opmap_tensor(c, row->arg, &a) ||
         !msim_opmap_tensor(c, row->arg + 1, &b) || a.rank < 2 || b.rank < 2)
@@ -98,7 +83,8 @@ static bool product(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     for (uint32_t k = 0; k + 2 < a.rank; k++)
         s[3] = msim_opmap_count((double)s[3] * (double)a.dims[k]);
     set_gemm(c, row, &a, &b, s);
-    if (row->arg && msim_opmap_tensor(c, 0, &addend))
+    msim_opmap_real(c, 3, &beta);
+    if (row->arg && beta != 0 && msim_opmap_tensor(c, 0, &addend))
         c->works[0].bytes_read += addend.bytes;
     return true;
 }
