@@ -239,6 +239,30 @@ static bool joined_later(const struct msim_opmap_ctx *c, struct msim_operand *o)
     return false;
 }
 
+/* Backward of a split joins the gradients that its node took. */
+static bool joined_gradients(const struct msim_opmap_ctx *c,
+                             struct msim_operand *sum)
+{
+    const struct msim_trace *t = c->t;
+    uint32_t p = c->op->parent;
+    const char *name = p == MSIM_NONE ? "" : msim_trace_text(t, t->ops[p].name);
+    struct msim_operand o;
+    uint32_t n;
+
+    if (strncmp(name, "Split", 5) != 0 && strncmp(name, "Unbind", 6) != 0)
+        return false;
+    memset(sum, 0, sizeof(*sum));
+    n = msim_args_count(t, t->ops[p].args);
+    for (uint32_t k = 0; k < n; k++) {
+        if (!msim_opmap_tensor_of(t, p, k, &o))
+            continue;
+        sum->dtype = o.dtype;
+        sum->elems += o.elems;
+        sum->bytes += o.bytes;
+    }
+    return sum->elems > 0;
+}
+
 static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_tensor_list l;
@@ -246,6 +270,8 @@ static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 
     if (msim_opmap_list(c, 0, &l))
         add_moved(c, row, l.dtype, l.elems, l.bytes);
+    else if (joined_gradients(c, &out))
+        add_moved(c, row, out.dtype, out.elems, out.bytes);
     else if (msim_opmap_output(c, 0, &out) || joined_later(c, &out))
         add_moved(c, row, out.dtype, out.elems, out.bytes);
     else

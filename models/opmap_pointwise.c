@@ -164,16 +164,18 @@ static bool after_launch(struct msim_opmap_ctx *c,
     return w != NULL;
 }
 
+/* Operands stand first; what follows is settings, and out= of the forms that
+ * have it. row->arg: the operands are among that many arguments. */
 bool msim_opmap_pointwise_rule(struct msim_opmap_ctx *c,
                                const struct msim_opmap_row *row)
 {
     struct msim_operand o[MAX_INPUTS];
     uint32_t first = row->flags & MSIM_OPMAP_OUT_FIRST ? 1 : 0;
-    uint32_t n = 0;
+    uint32_t end = first + (row->arg ? row->arg : row->inputs), n = 0;
 
-    while (n < row->inputs && n < MAX_INPUTS &&
-           msim_opmap_nth_tensor(c, n + first, &o[n]))
-        n++;
+    for (uint32_t k = first; k < end && n < MAX_INPUTS; k++)
+        if (msim_opmap_tensor(c, k, &o[n]))
+            n++;
     if (n == 0)
         return after_launch(c, row);
     return msim_opmap_pointwise_work(c, row, o, n) != NULL;
@@ -308,7 +310,7 @@ static const struct msim_opmap_row rows[] = {
     B("div", 1),
     {"dropout", whole_dropout, "dropout", 0, 4, MSIM_OPMAP_COMPOSITE, 0},
     U("elu", 8),
-    B("elu_backward", 8),
+    {"elu_backward", RULE, NULL, 2, 8, 0, 6},
     C("eq"),
     U("erf", 10),
     U("erfc", 10),
