@@ -259,7 +259,7 @@ static void put_op_rows(const struct picture *pic)
         msim_format_time(time, op->us.predicted);
         msim_format_share(share, total > 0 ? op->us.predicted / total : 0);
         snprintf(figure, sizeof figure, "%s, %s", time, share);
-        msim_chart_row(&pic->chart, i + 1, msim_format_op(op->name), figure);
+        msim_chart_row(&pic->chart, i + 1, op->name, figure);
     }
 }
 

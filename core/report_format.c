@@ -159,12 +159,45 @@ unsigned msim_format_name(char *out, size_t size, const char *name,
     return shown;
 }
 
-const char *msim_format_op(const char *name)
+static bool starts(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* Copy a C++ function up to its parameters, without anonymous namespaces. */
+static void copy_kernel(char *out, size_t size, const char *s)
+{
+    static const char ANONYMOUS[] = "(anonymous namespace)::";
+    size_t used = 0;
+    int depth = 0; /* of template arguments */
+
+    while (*s && used + 1 < size &&
+           (*s != '(' || depth > 0 || starts(s, ANONYMOUS))) {
+        if (starts(s, ANONYMOUS)) {
+            s += sizeof ANONYMOUS - 1;
+            continue;
+        }
+        depth += (*s == '<') - (*s == '>');
+        out[used++] = *s++;
+    }
+    out[used] = '\0';
+}
+
+unsigned msim_format_op(char *out, size_t size, const char *name,
+                        unsigned columns)
 {
     static const char BACKWARD[] = "autograd::engine::evaluate_function: ";
-    const size_t n = sizeof BACKWARD - 1;
+    static const char KERNEL[] = "void ";
+    char copy[1024];
 
-    return strncmp(name, BACKWARD, n) == 0 && name[n] ? name + n : name;
+    if (starts(name, BACKWARD) && name[sizeof BACKWARD - 1])
+        name += sizeof BACKWARD - 1;
+    if (starts(name, KERNEL)) {
+        copy_kernel(copy, sizeof copy, name + sizeof KERNEL - 1);
+        if (copy[0])
+            name = copy;
+    }
+    return msim_format_name(out, size, name, columns);
 }
 
 void msim_format_calls(char cell[MSIM_CELL], double calls)

@@ -52,8 +52,13 @@ void msim_format_large(char cell[MSIM_CELL], double value);
 unsigned msim_format_name(char *out, size_t size, const char *name,
                           unsigned columns);
 
-/* An operator's name without what stands before every backward operator. */
-const char *msim_format_op(const char *name);
+/*
+ * msim_format_name() for an operator or a kernel, without what says little:
+ * the words before every backward operator; of a C++ kernel `void`, anonymous
+ * namespaces and parameters.
+ */
+unsigned msim_format_op(char *out, size_t size, const char *name,
+                        unsigned columns);
 
 /* "12", "0.67": how often, as a mean. */
 void msim_format_calls(char cell[MSIM_CELL], double calls);

@@ -14,14 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME_MIN       27 /* columns of an operator's name */
-#define NAME_COLUMNS   46 /* and at most */
-#define NAME_BYTES     (4 * NAME_COLUMNS + 1)
-#define LINE_BYTES     2048
-#define BAR_CELLS      24
-#define TOP_OPS        15
-#define TOP_MISSING    30
-#define MAX_RANK_LINES 64
+#define NAME_MIN        27 /* columns of an operator's name */
+#define NAME_COLUMNS    46 /* and at most */
+#define NAME_BYTES      (4 * NAME_COLUMNS + 1)
+#define EXAMPLE_COLUMNS 64
+#define LINE_BYTES      2048
+#define BAR_CELLS       24
+#define TOP_OPS         15
+#define TOP_MISSING     30
+#define MAX_RANK_LINES  64
 
 /* Where a report goes, and what can be shown there. */
 struct page {
@@ -212,8 +213,7 @@ static void print_breakdown(const struct page *page)
 static void print_name(const struct page *page, const char *name)
 {
     char text[NAME_BYTES];
-    unsigned used = msim_format_name(text, sizeof text, msim_format_op(name),
-                                     page->name_columns);
+    unsigned used = msim_format_op(text, sizeof text, name, page->name_columns);
 
     fprintf(page->out, "  %s%*s", text, (int)(page->name_columns - used), "");
 }
@@ -225,8 +225,8 @@ static void fit_names(struct page *page, const struct msim_op_row *ops,
     char text[NAME_BYTES];
 
     for (uint32_t i = 0; i < n && i < limit; i++) {
-        unsigned used = msim_format_name(
-            text, sizeof text, msim_format_op(ops[i].name), NAME_COLUMNS);
+        unsigned used =
+            msim_format_op(text, sizeof text, ops[i].name, NAME_COLUMNS);
 
         if (used > page->name_columns)
             page->name_columns = used;
@@ -442,9 +442,28 @@ static void print_ranks(const struct page *page)
 /* ---- the end --------------------------------------------------------------
  */
 
+/* An operator that a law stands for and whose name can be typed, or NULL. */
+static const char *explainable(const struct msim_prediction *p)
+{
+    char text[EXAMPLE_COLUMNS + 1];
+
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const struct msim_op_row *op = &p->ops[i];
+
+        if (!op->source || (strcmp(op->source, "law") != 0 &&
+                            strcmp(op->source, "table") != 0))
+            continue;
+        msim_format_name(text, sizeof text, op->name, EXAMPLE_COLUMNS);
+        if (strcmp(text, op->name) == 0)
+            return op->name;
+    }
+    return NULL;
+}
+
 static void print_notes(const struct page *page)
 {
     const struct msim_prediction *p = page->p;
+    const char *example;
     char text[LINE_BYTES];
 
     for (uint32_t i = 0; i < p->n_warnings; i++) {
@@ -454,13 +473,11 @@ static void print_notes(const struct page *page)
     fputs("\nnext: --timeline run.json.gz shows the run in ui.perfetto.dev, "
           "--chart run.svg draws it",
           page->out);
-    if (p->n_ops && strcmp(p->costs, "measured") != 0) {
-        msim_format_name(text, sizeof text, p->ops[0].name, LINE_BYTES);
+    example = explainable(p);
+    if (example)
         fprintf(page->out,
-                ",\n      --explain '%s' says where its time "
-                "comes from",
-                text);
-    }
+                ",\n      --explain '%s' says where its time comes from",
+                example);
     fputc('\n', page->out);
     /* A clock would make two runs differ: not in files and pipes. */
     if (page->terminal && !isnan(p->seconds))

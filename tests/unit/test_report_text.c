@@ -73,6 +73,45 @@ static void test_report_format__names_in_few_bytes(void)
     CHECK_STR(text, "abcd");
 }
 
+static void check_op(const char *name, const char *want)
+{
+    char text[128];
+
+    msim_format_op(text, sizeof text, name, 100);
+    CHECK_STR(text, want);
+}
+
+static void test_report_format__operators(void)
+{
+    check_op("aten::mm", "aten::mm");
+    check_op("autograd::engine::evaluate_function: MmBackward0", "MmBackward0");
+    check_op("autograd::engine::evaluate_function: ",
+             "autograd::engine::evaluate_function: ");
+    check_op("void at::native::(anonymous namespace)::cat<F<int (int)>, 4>(int "
+             "const*, T)",
+             "at::native::cat<F<int (int)>, 4>");
+    check_op("void (anonymous namespace)::f(g)", "f");
+    check_op("void ", "void ");
+    check_op("void (*)(int)", "void (*)(int)");
+    check_op("void f<(", "f<(");
+}
+
+/* Nobody can type the name of a kernel, and nothing explains a bound. */
+static void test_report_text__explains_what_can_be_named(void)
+{
+    struct made m;
+    char *text;
+
+    made_fill(&m);
+    m.ops[0].name = "LongerThanAnybodyWouldEverLikeToTypeIntoTheirTerminal"
+                    "AndLongerStill";
+    m.ops[1].source = "bound";
+    m.ops[2].source = "table";
+    text = made_text(&m.p, msim_report_text);
+    CHECK(text && strstr(text, "--explain 'my::op'"));
+    free(text);
+}
+
 static void test_report_text__says_it(void)
 {
     struct made m;
@@ -135,6 +174,8 @@ int main(void)
     RUN(test_report_format__figures);
     RUN(test_report_format__names);
     RUN(test_report_format__names_in_few_bytes);
+    RUN(test_report_format__operators);
+    RUN(test_report_text__explains_what_can_be_named);
     RUN(test_report_text__says_it);
     RUN(test_report_text__nothing_known);
     RUN(test_report_text__many_operators);
