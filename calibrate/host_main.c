@@ -11,7 +11,6 @@
 #include "core/json.h"
 
 #include <gsl/gsl_errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,12 +67,8 @@ static enum msim_status add_host(struct fitting *k, const cJSON *host)
 /* Read all hosts; say which of them their recording slowed down. */
 static enum msim_status read_hosts(struct fitting *k)
 {
-    double slowest = msim_json_get_number(k->config, "slowed_from_us", NAN);
     const cJSON *host;
 
-    if (isnan(slowest))
-        return msim_fail(k->err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
-                         "the configuration lacks 'slowed_from_us'");
     cJSON_ArrayForEach(host,
                        cJSON_GetObjectItemCaseSensitive(k->config, "hosts"))
     {
@@ -82,9 +77,8 @@ static enum msim_status read_hosts(struct fitting *k)
     for (uint32_t h = 0; h < k->n_hosts; h++) {
         struct msim_host_entry *e = &k->entries[h];
 
-        e->slowest = slowest;
         e->probe_us = msim_series_quantile(&k->hosts[h].probe, 0.5);
-        e->used = e->probe_us < slowest;
+        e->used = e->probe_us < MSIM_HOST_SLOWED_US;
         MSIM_TRY(msim_host_samples_cap(&k->hosts[h], k->keys.n));
     }
     return msim_host_table_make(&k->table, k->hosts, k->n_hosts, &k->keys);

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #define CAP_TIMES     10.0
+#define CAP_LEAST     50.0 /* us */
 #define CORE_TIMES    4.0
-#define CAP_LEAST     50.0   /* us */
 #define GAP_LONGEST   1000.0 /* us: a longer pause is no interpreter */
 #define QUEUE_LONGEST 20.0   /* us: a longer pause is a wait */
-#define SKEW_MOST     0.01 /* of kernels that seem to start before their launch */
+#define SKEW_MOST     0.01   /* of kernels, that begin before their launch */
 
 static double to_us(msim_ps ps)
 {
@@ -140,12 +140,6 @@ static uint32_t step_at(const struct msim_trace *t, msim_ps at)
     return MSIM_NONE;
 }
 
-static bool does_nothing(const char *name)
-{
-    return strcmp(name, "aten::view") == 0 ||
-           strcmp(name, "aten::as_strided") == 0;
-}
-
 static enum msim_status read_ops(struct reader *r)
 {
     const struct msim_trace *t = r->t;
@@ -169,7 +163,7 @@ static enum msim_status read_ops(struct reader *r)
         op->self = r->self[i];
         op->key = r->op_keys[i];
         op->step = step == MSIM_NONE ? step : s->n_steps + step;
-        if (does_nothing(name))
+        if (msim_host_does_nothing(name))
             MSIM_TRY(push(&s->probe, r->self[i]));
     }
     s->n_steps += t->n_steps;

@@ -175,6 +175,26 @@ static void write_provenance(struct msim_json *j,
                    "operator k on host h takes a_k * s_h; a_k is the mean over "
                    "hosts, s_h the host's speed, geometric mean 1; means "
                    "under a cap of 10 times the median (50 us at least)");
+    msim_json_text(j, "operators",
+                   "self_us: without operators and runtime calls inside; "
+                   "calls_us: in runtime calls made by the operator itself; "
+                   "by name where half a host's weight of calls is there, "
+                   "else the mean over names of the class");
+    msim_json_text(j, "calls",
+                   "geometric mean over hosts of the mean without waits: no "
+                   "synchronisation with a busy GPU, no copy over at its "
+                   "return, nothing over 4 times the median; for the "
+                   "allocator the shortest tenth; interval: Student's t on "
+                   "the scatter between hosts; hosts 0: the nearest kind");
+    msim_json_text(j, "launch_latency",
+                   "median over launches into an idle stream, from hosts "
+                   "whose two clocks agree");
+    msim_json_text(j, "kernel_gap",
+                   "mean over kernels launched before the one ahead of them "
+                   "began");
+    msim_json_text(j, "after_topmost",
+                   "from the end of a topmost operator to the start of the "
+                   "next on its thread, without calls, below 1 ms");
     msim_json_text(j, "spread",
                    "each host left out in turn, root mean square of log "
                    "(predicted over real) times Student's t");
@@ -182,7 +202,7 @@ static void write_provenance(struct msim_json *j,
                    "hosts on which aten::view and aten::as_strided, which do "
                    "next to nothing, take slowed_from_us or more: their "
                    "recording slows them down");
-    msim_json_number(j, "slowed_from_us", p->entries[0].slowest);
+    msim_json_number(j, "slowed_from_us", MSIM_HOST_SLOWED_US);
     msim_json_number(j, "left_out_typical_factor",
                      n ? rounded(exp(logs / n)) : 0);
     msim_json_unsigned(j, "left_out_inside", inside);
@@ -204,6 +224,9 @@ static enum msim_status write_all(struct msim_json *j,
     msim_json_open(j, NULL, '{', true);
     msim_json_text(j, "name", p->name);
     msim_json_text(j, "title", p->title);
+    msim_json_text(j, "source",
+                   "real traces, by msim-fit-host from data/hosts/src; "
+                   "see 'provenance'");
     write_provenance(j, p);
     msim_json_open(j, "spread", '{', false);
     msim_json_number(j, "low", rounded(1 / f->factor));

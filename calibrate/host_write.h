@@ -9,7 +9,6 @@
 struct msim_host_entry {
     double probe_us; /* median of operators that do next to nothing */
     bool used;       /* false: its recording slowed it down */
-    double slowest;  /* probe_us from which a host is not used */
     struct msim_host_verdict verdict; /* by a fit without it */
 };
 

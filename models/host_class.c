@@ -3,6 +3,8 @@
  */
 #include "models/host_class.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *msim_host_class_text(enum msim_host_class c)
@@ -80,4 +82,38 @@ size_t msim_host_name_length(const char *name)
     if (cut >= tail && memcmp(name + cut - tail, TAIL, tail) == 0)
         return cut;
     return n;
+}
+
+bool msim_host_does_nothing(const char *name)
+{
+    return strcmp(name, "aten::view") == 0 ||
+           strcmp(name, "aten::as_strided") == 0;
+}
+
+static int compare_ps(const void *a, const void *b)
+{
+    msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
+
+    return (x > y) - (x < y);
+}
+
+double msim_host_recording_us(const struct msim_trace *t)
+{
+    const uint32_t least = 10; /* operators, for a median to mean something */
+    msim_ps *times = malloc(((size_t)t->n_ops + 1) * sizeof(*times));
+    double median = NAN;
+    uint32_t n = 0;
+
+    if (!times)
+        return NAN;
+    for (uint32_t i = 0; t->has_times && i < t->n_ops; i++)
+        if (t->ops[i].kind == MSIM_OP_OPERATOR && t->ops[i].end == i + 1 &&
+            msim_host_does_nothing(msim_trace_text(t, t->ops[i].name)))
+            times[n++] = t->ops[i].dur;
+    if (n >= least) {
+        qsort(times, n, sizeof(*times), compare_ps);
+        median = (double)times[n / 2] / MSIM_PS_PER_US;
+    }
+    free(times);
+    return median;
 }

@@ -7,56 +7,53 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A whole host; %s is put between the braces of its operators. */
-#define DISPATCH(self, calls) "{\"self_us\":" #self ",\"calls_us\":" #calls "}"
-#define TIME(us)              "{\"us\":" #us ",\"low_us\":0.1,\"high_us\":99}"
-#define HOST(operators, low)                                                                                                                                                  \
-    "{\"name\":\"made\",\"operators\":{" operators "},\"classes\":{"                                                                                                          \
-    "\"leaf\":" DISPATCH(4, 2) ",\"composite\":" DISPATCH(                                                                                                                    \
-        3,                                                                                                                                                                    \
-        1) ","                                                                                                                                                                \
-           "\"autograd\":" DISPATCH(5, 0) ",\"backward\":" DISPATCH(                                                                                                          \
-               6,                                                                                                                                                             \
-               0) ","                                                                                                                                                         \
-                  "\"collective\":" DISPATCH(20, 9) ",\"label\":" DISPATCH(                                                                                                   \
-                      7,                                                                                                                                                      \
-                      0) "},"                                                                                                                                                 \
-                         "\"calls\":{\"other\":" TIME(1) ",\"launch\":" TIME(                                                                                                 \
-                             6) ","                                                                                                                                           \
-                                "\"graph_launch\":" TIME(                                                                                                                     \
-                                    1) ",\"memcpy\":" TIME(1) ","                                                                                                             \
-                                                              "\"memcpy_"                                                                                                     \
-                                                              "sync\":" TIME(1) ",\"memset\":" TIME(                                                                          \
-                                                                  1) ","                                                                                                      \
-                                                                     "\"devic"                                                                                                \
-                                                                     "e_"                                                                                                     \
-                                                                     "sync\""                                                                                                 \
-                                                                     ":" TIME(1) ",\"stream_sync\":" TIME(                                                                    \
-                                                                         1) ","                                                                                               \
-                                                                            "\"event_sync\":" TIME(1) ",\"event_record\":" TIME(                                              \
-                                                                                1) ","                                                                                        \
-                                                                                   "\"stream_wait\":" TIME(1) ",\"event_query\":" TIME(                                       \
-                                                                                       1) ","                                                                                 \
-                                                                                          "\"event_elapsed\":" TIME(1) ",\"malloc\":" TIME(                                   \
-                                                                                              1) ","                                                                          \
-                                                                                                 "\"free\":" TIME(2) "},\"launch_latency\":" TIME(                            \
-                                                                                                     8) ","                                                                   \
-                                                                                                        "\"kernel_gap\":" TIME(1.5) ",\"after_topmost\":{\"operator\":" TIME( \
-                                                                                                            10) ",\"autograd\":" TIME(3) "},\"spread\":{\"low\":" low         \
-                                                                                                                                         ",\"high\":4}}"
+/* What differs between made hosts: members of "operators", a factor. */
+struct text {
+    const char *operators, *low;
+};
 
-/* Load a host from its text. */
-static enum msim_status load(struct msim_host **h, const char *text,
-                             struct msim_error *err)
+static void write_host(FILE *f, const struct text *text)
 {
-    char path[] = "/tmp/msim-host-XXXXXX.json";
+    static const double SELF[] = {4, 3, 5, 6, 20, 7};
+    static const double CALLS[] = {2, 1, 0, 0, 9, 0};
+
+    fprintf(f, "{\"name\":\"made\",\"operators\":{%s},\"classes\":{",
+            text->operators);
+    for (int c = 0; c < MSIM_HOST_NOTHING; c++)
+        fprintf(f, "\"%s\":{\"self_us\":%g,\"calls_us\":%g},",
+                msim_host_class_text((enum msim_host_class)c), SELF[c],
+                CALLS[c]);
+    fprintf(f, "\"x\":0},\"calls\":{");
+    for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++)
+        fprintf(f, "\"%s\":{\"us\":%d,\"low_us\":0,\"high_us\":99},",
+                msim_host_call_text((enum msim_call_kind)k), k + 1);
+    fprintf(f,
+            "\"x\":0},\"spread\":{\"low\":%s,\"high\":4},"
+            "\"launch_latency\":{\"us\":8,\"low_us\":5,\"high_us\":9},"
+            "\"kernel_gap\":{\"us\":1.5,\"low_us\":1,\"high_us\":2},"
+            "\"after_topmost\":{"
+            "\"operator\":{\"us\":10,\"low_us\":5,\"high_us\":20},"
+            "\"autograd\":{\"us\":3,\"low_us\":1,\"high_us\":9}}}",
+            text->low);
+}
+
+/* Load a made host, or where `text` is NULL the bytes in `raw`. */
+static enum msim_status load(struct msim_host **h, const struct text *text,
+                             const char *raw, struct msim_error *err)
+{
+    char path[] = P_tmpdir "/msim-host-XXXXXX.json";
     int fd = mkstemps(path, 5);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     enum msim_status status;
 
     *h = NULL;
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+    if (!f)
         return MSIM_EIO;
-    close(fd);
+    if (text)
+        write_host(f, text);
+    else
+        fputs(raw, f);
+    fclose(f);
     status = msim_host_load(h, MSIM_DATA, path, err);
     unlink(path);
     return status;
@@ -106,27 +103,28 @@ static void test_host__missing_folder_and_file(void)
 
 static void test_host__bad_files_are_refused(void)
 {
-    static const char *const BAD[] = {
-        "{}",
-        "[]",
-        "{\"name\":\"x\"}",
-        HOST("", "0"),
-        HOST("", "1.5"),
-        HOST("\"aten::mm\":{\"self_us\":-1,\"calls_us\":0}", "0.25"),
-        HOST("\"aten::mm\":{\"self_us\":1e99,\"calls_us\":0}", "0.25"),
-        HOST("\"aten::mm\":{\"self_us\":\"x\",\"calls_us\":0}", "0.25"),
-        HOST("\"a\":" DISPATCH(1, 1) ",\"a\":" DISPATCH(1, 1), "0.25"),
+    static const char *const RAW[] = {"{}", "[]", "{\"name\":\"x\"}"};
+    static const struct text MADE[] = {
+        {"", "0"},
+        {"", "1.5"},
+        {"\"aten::mm\":{\"self_us\":-1,\"calls_us\":0}", "0.25"},
+        {"\"aten::mm\":{\"self_us\":1e99,\"calls_us\":0}", "0.25"},
+        {"\"aten::mm\":{\"self_us\":\"x\",\"calls_us\":0}", "0.25"},
+        {"\"a\":{\"self_us\":1,\"calls_us\":0},"
+         "\"a\":{\"self_us\":1,\"calls_us\":0}",
+         "0.25"},
     };
     struct msim_host *h;
 
-    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+    for (size_t i = 0; i < 9; i++) {
         struct msim_error err = {0};
 
-        CHECK_INT(load(&h, BAD[i], &err), MSIM_EFORMAT);
+        CHECK_INT(load(&h, i < 3 ? NULL : &MADE[i - 3], RAW[i % 3], &err),
+                  MSIM_EFORMAT);
         CHECK(h == NULL);
         CHECK(strstr(err.text, "want") != NULL);
     }
-    CHECK_INT(load(&h, "{\"name\":", NULL), MSIM_ESYNTAX);
+    CHECK_INT(load(&h, NULL, "{\"name\":", NULL), MSIM_ESYNTAX);
 }
 
 /* ---- operators of a made trace ----------------------------------------- */
@@ -168,8 +166,10 @@ static double us(const struct msim_host *h, const struct made *m, uint32_t op)
     return msim_host_dispatch(h, &m->t, op).us;
 }
 
-#define OPERATORS                                                              \
-    "\"aten::mm\":" DISPATCH(11, 7) ",\"MmBackward\":" DISPATCH(8, 0)
+static const struct text TYPICAL = {
+    "\"aten::mm\":{\"self_us\":11,\"calls_us\":7},"
+    "\"MmBackward\":{\"self_us\":8,\"calls_us\":0}",
+    "0.25"};
 
 static void test_host__dispatch_by_name_then_class(void)
 {
@@ -177,7 +177,7 @@ static void test_host__dispatch_by_name_then_class(void)
     struct made m;
     uint32_t top, mm, label, leaf, node, comm, inner;
 
-    REQUIRE(load(&h, HOST(OPERATORS, "0.25"), NULL) == MSIM_OK);
+    REQUIRE(load(&h, &TYPICAL, NULL, NULL) == MSIM_OK);
     made_init(&m, true);
     label = add(&m, "aten::mm", MSIM_OP_ANNOTATION, MSIM_NONE);
     top = add(&m, "mine::outer", MSIM_OP_OPERATOR, label);
@@ -185,7 +185,7 @@ static void test_host__dispatch_by_name_then_class(void)
     inner = add(&m, "aten::mm", MSIM_OP_ANNOTATION, top);
     leaf = add(&m, "mine::leaf", MSIM_OP_OPERATOR, top);
     node = add(&m, "MmBackward0", MSIM_OP_OPERATOR, top);
-    comm = add(&m, "c10d::send", MSIM_OP_OPERATOR, top);
+    comm = add(&m, "nccl:send", MSIM_OP_ANNOTATION, top);
     CHECK_REL(us(h, &m, label), 0, 0);
     CHECK_REL(us(h, &m, top), 3, 1e-12);
     CHECK_REL(us(h, &m, mm), 11, 1e-12);
@@ -195,7 +195,7 @@ static void test_host__dispatch_by_name_then_class(void)
     CHECK_REL(us(h, &m, comm), 20, 1e-12);
     CHECK_REL(msim_host_dispatch(h, &m.t, mm).low_us, 11 * 0.25, 1e-12);
     CHECK_REL(msim_host_dispatch(h, &m.t, mm).high_us, 11 * 4, 1e-12);
-    CHECK_REL(msim_host_call(h, MSIM_CALL_FREE).us, 2, 1e-12);
+    CHECK_REL(msim_host_call(h, MSIM_CALL_LAUNCH).us, 2, 1e-12);
     CHECK_REL(msim_host_launch_latency(h).us, 8, 1e-12);
     CHECK_REL(msim_host_kernel_gap(h).us, 1.5, 1e-12);
     msim_strtab_free(m.strings);
@@ -209,7 +209,7 @@ static void test_host__without_gpu_events_the_rest_is_added(void)
     struct made m;
     uint32_t root, label, top, mm, engine;
 
-    REQUIRE(load(&h, HOST(OPERATORS, "0.25"), NULL) == MSIM_OK);
+    REQUIRE(load(&h, &TYPICAL, NULL, NULL) == MSIM_OK);
     made_init(&m, false);
     root = add(&m, "[root]", MSIM_OP_ROOT, MSIM_NONE);
     label = add(&m, "step", MSIM_OP_ANNOTATION, root);
@@ -237,6 +237,25 @@ static void test_host__names_end_before_an_overload_number(void)
     CHECK_UINT(msim_host_name_length(""), 0);
 }
 
+static void test_host__recording_shows_in_operators_that_do_nothing(void)
+{
+    struct made m;
+
+    made_init(&m, true);
+    m.t.has_times = true;
+    for (int i = 0; i < 11; i++) {
+        uint32_t view = add(&m, "aten::view", MSIM_OP_OPERATOR, MSIM_NONE);
+
+        CHECK(isnan(msim_host_recording_us(&m.t)) == (i < 9));
+        m.ops[view].dur = (10 + i) * (msim_ps)MSIM_PS_PER_US;
+    }
+    m.ops[add(&m, "aten::mm", MSIM_OP_OPERATOR, MSIM_NONE)].dur = 1;
+    CHECK_REL(msim_host_recording_us(&m.t), 15, 1e-12);
+    m.t.has_times = false;
+    CHECK(isnan(msim_host_recording_us(&m.t)));
+    msim_strtab_free(m.strings);
+}
+
 int main(void)
 {
     RUN(test_host__generic_loads);
@@ -246,5 +265,6 @@ int main(void)
     RUN(test_host__dispatch_by_name_then_class);
     RUN(test_host__without_gpu_events_the_rest_is_added);
     RUN(test_host__names_end_before_an_overload_number);
+    RUN(test_host__recording_shows_in_operators_that_do_nothing);
     return check_summary();
 }
