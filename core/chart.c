@@ -143,7 +143,7 @@ void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
     const struct msim_unit *unit = msim_unit_for(longest);
     int first = top + MSIM_CHART_TOP;
 
-    msim_chart_text(c, top + 12, 16, heading);
+    msim_chart_text(c, top + 12, 15, heading);
     fprintf(c->out,
             "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
             "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"

@@ -81,7 +81,7 @@ static void put_totals(const struct picture *pic)
     char title[512];
 
     msim_format_title(title, sizeof title, pic->p);
-    msim_chart_text(&pic->chart, 24, 19, title);
+    msim_chart_text(&pic->chart, 24, 16, title);
     put_total(&pic->chart, 50, "iteration", &pic->p->iteration_us);
     put_total(&pic->chart, 70, "kernels", &pic->p->kernel_us);
 }
