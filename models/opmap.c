@@ -258,6 +258,16 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c)
     return false;
 }
 
+/* A kernel over no elements is not launched. */
+static bool is_empty(const struct msim_opmap_ctx *c)
+{
+    struct msim_operand in, out;
+
+    if (!msim_opmap_nth_tensor(c, 0, &in) || in.elems > 0)
+        return false;
+    return !msim_opmap_output(c, 0, &out) || out.elems == 0;
+}
+
 static bool nothing_launched(const struct msim_opmap_ctx *c,
                              const struct msim_opmap_row *row)
 {
@@ -267,7 +277,7 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
         return true;
     if (row && !row->rule)
         return true;
-    if (calls_itself(c, row))
+    if (is_empty(c) || calls_itself(c, row))
         return true;
     if (!row || row->flags & MSIM_OPMAP_COMPOSITE) {
         bool fused = c->assume_gpu && row && strcmp(c->name, "dropout") == 0;

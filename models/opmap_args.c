@@ -268,16 +268,22 @@ bool msim_opmap_tf32(const struct msim_opmap_ctx *c)
 /* How many before a forward op may show the number of the next node. */
 #define NUMBER_WITHIN 16
 
+/* When an op ran, in an order: its time, or its number in an ET. */
+static int64_t position(const struct msim_op *op)
+{
+    return op->start == MSIM_TIME_NONE ? (int64_t)op->et_id : op->start;
+}
+
 /* First op of a thread that does not start before `start`. */
 static uint32_t first_op(const struct msim_trace *t, uint32_t thread,
-                         msim_ps start)
+                         int64_t start)
 {
     uint32_t lo = t->threads[thread].op_begin, hi = t->threads[thread].op_end;
 
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
 
-        if (t->ops[mid].start < start)
+        if (position(&t->ops[mid]) < start)
             lo = mid + 1;
         else
             hi = mid;
@@ -308,7 +314,7 @@ uint32_t msim_opmap_backward_of(const struct msim_opmap_ctx *c)
     if (number < 0)
         return MSIM_NONE;
     for (uint32_t th = 0; th < t->n_threads; th++) {
-        uint32_t j = first_op(t, th, c->op->start);
+        uint32_t j = first_op(t, th, position(c->op));
         uint32_t end = t->threads[th].op_end;
 
         for (uint32_t k = 0; k < PARTNER_WITHIN && j < end; k++, j++)
@@ -320,7 +326,7 @@ uint32_t msim_opmap_backward_of(const struct msim_opmap_ctx *c)
 }
 
 uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
-                               const char *prefix)
+                               const char *prefix, const char *part)
 {
     const struct msim_trace *t = c->t;
     size_t len = strlen(prefix);
@@ -328,12 +334,13 @@ uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
     if (c->op->seq < 0)
         return MSIM_NONE;
     for (uint32_t th = 0; th < t->n_threads; th++) {
-        uint32_t j = first_op(t, th, c->op->start);
+        uint32_t j = first_op(t, th, position(c->op));
         uint32_t begin = t->threads[th].op_begin;
 
         for (uint32_t k = 0; k < PARTNER_WITHIN && j > begin; k++) {
-            j--;
-            if (strncmp(msim_trace_text(t, t->ops[j].name), prefix, len) == 0 &&
+            const char *name = msim_trace_text(t, t->ops[--j].name);
+
+            if (strncmp(name, prefix, len) == 0 && strstr(name, part) &&
                 number_of(t, j) == c->op->seq)
                 return j;
         }

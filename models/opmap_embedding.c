@@ -304,7 +304,7 @@ bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
     struct lookup l = {0, 0, 0, 0, MSIM_DT_F32};
     struct msim_operand grad;
     struct msim_opmap_ctx fw = *c;
-    uint32_t j = msim_opmap_forward_of(c, "fbgemm::");
+    uint32_t j = msim_opmap_forward_of(c, "fbgemm::", "_lookup_");
     struct msim_work *w;
 
     if (j != MSIM_NONE) {
@@ -356,7 +356,7 @@ static bool fbgemm_move(struct msim_opmap_ctx *c,
 /* K: moves jagged data in `kernels` kernels; only reads with `reads` */
 #define K(name, variant, kernels, reads)                                       \
     {                                                                          \
-        name, fbgemm_move, variant, kernels, 0, COMP, reads                    \
+        name, fbgemm_move, variant, kernels, 0, MSIM_OPMAP_OUTER, reads        \
     }
 
 static const struct msim_opmap_row rows[] = {

@@ -153,11 +153,12 @@ double msim_opmap_grid_elems(const struct msim_opmap_ctx *c);
 /*
  * The autograd node of a forward op (its first input is the gradient of the
  * op's first result), or the forward op of a node whose name starts with
- * `prefix`; MSIM_NONE where sequence numbers lead nowhere nearby.
+ * `prefix` and holds `part`; MSIM_NONE where sequence numbers lead nowhere
+ * nearby.
  */
 uint32_t msim_opmap_backward_of(const struct msim_opmap_ctx *c);
 uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
-                               const char *prefix);
+                               const char *prefix, const char *part);
 
 /* Whether a kernel of the op ran fp32 on tensor cores, after its name. */
 bool msim_opmap_tf32(const struct msim_opmap_ctx *c);
