@@ -41,7 +41,8 @@ struct msim_host {
     struct msim_estimate latency, gap;
     /* From the end of one topmost operator to the next one's start. */
     struct msim_estimate after, after_autograd;
-    double low, high; /* factors of the 90 % interval */
+    double low, high;               /* factors of the 90 % interval */
+    double repeat_low, repeat_high; /* the same, of a traced time */
 };
 
 /* ---- names -------------------------------------------------------------- */
@@ -166,20 +167,36 @@ static enum msim_status read_calls(struct msim_host *h, const cJSON *json,
     return MSIM_OK;
 }
 
+static enum msim_status read_factors(const struct msim_host *h,
+                                     const cJSON *json, const char *key,
+                                     double *low, double *high,
+                                     struct msim_error *err)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+
+    *low = msim_json_get_number(item, "low", NAN);
+    *high = msim_json_get_number(item, "high", NAN);
+    if (!(*low > 0) || !(*low <= 1) || !(*high >= 1) || !isfinite(*high))
+        return wrong(h, key, "factors 0 < low <= 1 <= high", err);
+    return MSIM_OK;
+}
+
 static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
                                   struct msim_error *err)
 {
-    const cJSON *spread = cJSON_GetObjectItemCaseSensitive(json, "spread");
     const cJSON *after =
         cJSON_GetObjectItemCaseSensitive(json, "after_topmost");
 
     MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
     MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
-    h->low = msim_json_get_number(spread, "low", NAN);
-    h->high = msim_json_get_number(spread, "high", NAN);
-    if (!(h->low > 0) || !(h->low <= 1) || !(h->high >= 1) ||
-        !isfinite(h->high))
-        return wrong(h, "spread", "factors 0 < low <= 1 <= high", err);
+    MSIM_TRY(read_factors(h, json, "spread", &h->low, &h->high, err));
+    if (!cJSON_HasObjectItem(json, "repeat")) { /* not known: as a new host */
+        h->repeat_low = h->low;
+        h->repeat_high = h->high;
+    } else {
+        MSIM_TRY(read_factors(h, json, "repeat", &h->repeat_low,
+                              &h->repeat_high, err));
+    }
     MSIM_TRY(read_estimate(h, &h->after, after, "operator", err));
     return read_estimate(h, &h->after_autograd, after, "autograd", err);
 }
@@ -350,4 +367,10 @@ struct msim_estimate msim_host_kernel_gap(const struct msim_host *h)
 struct msim_estimate msim_host_launch_latency(const struct msim_host *h)
 {
     return h->latency;
+}
+
+void msim_host_repeat(const struct msim_host *h, double *low, double *high)
+{
+    *low = h->repeat_low;
+    *high = h->repeat_high;
 }
