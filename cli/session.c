@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- load and choose
- * ------------------------------------------------------------ */
+/* ---- load and choose --------------------------------------------------- */
 
 static enum msim_status load_job(struct msim_session *s, struct msim_error *err)
 {
@@ -131,8 +130,7 @@ enum msim_status msim_session_load(struct msim_session *s,
     return choose(s, data, err);
 }
 
-/* ---- graph and durations
- * ------------------------------------------------------------ */
+/* ---- graph and durations ----------------------------------------------- */
 
 static bool is_model(const struct msim_session *s)
 {
@@ -164,8 +162,7 @@ static enum msim_status build(struct msim_session *s, struct msim_error *err)
         err);
 }
 
-/* ---- simulate
- * ---------------------------------------------------------------------- */
+/* ---- simulate ---------------------------------------------------------- */
 
 /*
  * A scenario in which everything goes long (or short) at once. Deviations of
@@ -232,8 +229,7 @@ static enum msim_status simulate(struct msim_session *s, struct msim_error *err)
     return st;
 }
 
-/* ---- read off
- * ------------------------------------------------------------------------ */
+/* ---- read off ---------------------------------------------------------- */
 
 static enum msim_status find_iteration(const struct msim_session *s,
                                        uint32_t *index, struct msim_error *err)

@@ -32,8 +32,7 @@ static double us(msim_ps ps)
     return (double)ps / 1e6;
 }
 
-/* ---- sums over tasks
- * ---------------------------------------------------------- */
+/* ---- sums over tasks --------------------------------------------------- */
 
 static double traced_us(const struct msim_graph *g, uint32_t task)
 {
@@ -92,8 +91,7 @@ static double deviation(const double *by_family)
     return sqrt(sum);
 }
 
-/* ---- ranks
- * ---------------------------------------------------------------------- */
+/* ---- ranks ------------------------------------------------------------- */
 
 static void divide(double *v, size_t n, double by)
 {
@@ -183,8 +181,7 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
     return MSIM_OK;
 }
 
-/* ---- iterations
- * --------------------------------------------------------------------- */
+/* ---- iterations -------------------------------------------------------- */
 
 static void larger(double *a, double b)
 {
@@ -271,8 +268,7 @@ static void totals(struct analysis *a, uint32_t rank)
     p->memory_peak_bytes = NAN;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------ */
+/* ---- the whole --------------------------------------------------------- */
 
 static enum msim_status simulate_sums(struct analysis *a)
 {

@@ -34,8 +34,10 @@ uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
     const struct msim_group *g;
     uint64_t h = 1;
 
+    /* Old traces do not say: all that is of one kind is taken for the ranks of
+     * the job, and group_agrees() has the last word. */
     if (group == MSIM_NONE)
-        return 0;
+        return comm == MSIM_NONE ? 0 : mix(7, t->comms[comm].collective);
     g = &t->groups[group];
     if (g->count > 1) {
         for (uint32_t i = 0; i < g->count; i++)
@@ -107,8 +109,7 @@ static bool point_to_point(uint8_t collective)
     return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
 }
 
-/* ---- absent peers
- * ------------------------------------------------------------ */
+/* ---- absent peers ------------------------------------------------------ */
 
 /* The shortest traced call of the same kind and size on the rank. */
 static msim_ps shortest(const struct msim_graph_builder *b,
@@ -149,8 +150,7 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
     return msim_builder_release(b, m->transfer, end - own, true);
 }
 
-/* ---- peers
- * ------------------------------------------------------------------- */
+/* ---- peers ------------------------------------------------------------- */
 
 /* Each rank's own work, from traced times; clocks may spoil it: then least. */
 static void own_work(struct msim_graph_builder *b, const struct msim_meeting *m,

@@ -39,8 +39,7 @@ struct device {
     msim_ps latency, gap; /* typical: launch to start; end to next start */
 };
 
-/* ---- typical latencies ----------------------------------------------------
- */
+/* ---- typical latencies ------------------------------------------------- */
 
 /* The 10th percentile: what remains when nothing else holds a start up. */
 static msim_ps low_percentile(struct msim_keyed *v, uint32_t n,
@@ -87,7 +86,7 @@ static enum msim_status typical(struct device *d)
     return MSIM_OK;
 }
 
-/* ---- lookups ------------------------------------------------------------- */
+/* ---- lookups ----------------------------------------------------------- */
 
 static enum msim_status sort_by_end(struct device *d)
 {
@@ -161,8 +160,7 @@ static uint32_t ended_before(const struct device *d, uint32_t i)
     return MSIM_NONE;
 }
 
-/* ---- why it started when it did --------------------------------------------
- */
+/* ---- why it started when it did ---------------------------------------- */
 
 static msim_ps least(msim_ps a, msim_ps b)
 {
@@ -216,8 +214,7 @@ static void explain(const struct device *d, uint32_t i, struct cause *c)
         d->b->g->unexplained += slack(d, c);
 }
 
-/* ---- tasks ------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------- */
 
 static uint32_t window_of(const struct device *d, const struct msim_gpu *e)
 {
@@ -285,8 +282,7 @@ static enum msim_status add_streams(struct device *d)
     return MSIM_OK;
 }
 
-/* ---- edges ------------------------------------------------------------------
- */
+/* ---- edges ------------------------------------------------------------- */
 
 /* The task whose end is the start of the launching call. */
 static uint32_t before_call(const struct device *d, const struct msim_gpu *e)
@@ -337,8 +333,7 @@ static enum msim_status link(struct device *d, uint32_t i)
                              e->start - msim_gpu_end(&t->gpu[c.event]));
 }
 
-/* ---- collectives
- * -------------------------------------------------------------- */
+/* ---- collectives ------------------------------------------------------- */
 
 /* Collectives of this rank in the order of their launch, group by group. */
 static enum msim_status meet(struct device *d)

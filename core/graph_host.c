@@ -208,7 +208,7 @@ static enum msim_status build_thread(struct sweep *s)
     return MSIM_OK;
 }
 
-/* ---- hand-over between threads ---------------------------------------- */
+/* ---- hand-over between threads ----------------------------------------- */
 
 static bool is_busy(const struct msim_graph_builder *b, uint32_t task)
 {
@@ -312,7 +312,7 @@ static enum msim_status link_threads(struct msim_graph_builder *b,
     return MSIM_OK;
 }
 
-/* ---- iterations --------------------------------------------------------- */
+/* ---- iterations -------------------------------------------------------- */
 
 /* The first task from `from` on and the last that ends by `to`, on a thread. */
 static struct msim_window find_window(const struct msim_graph_builder *b,

@@ -56,7 +56,7 @@ static enum msim_status sort_ops(struct planner *p)
     return MSIM_OK;
 }
 
-/* ---- host --------------------------------------------------------------- */
+/* ---- host -------------------------------------------------------------- */
 
 /* A host task that covers ops [first, end), after the one before it. */
 static enum msim_status add_host(struct planner *p, uint32_t first,
@@ -78,7 +78,7 @@ static enum msim_status add_host(struct planner *p, uint32_t first,
     return MSIM_OK;
 }
 
-/* ---- device -------------------------------------------------------------- */
+/* ---- device ------------------------------------------------------------ */
 
 static enum msim_status add_gpu(struct planner *p, enum msim_task_kind kind,
                                 uint32_t lane, uint32_t op, uint32_t work,
@@ -165,8 +165,7 @@ static enum msim_status add_works(struct planner *p, uint32_t op)
     return MSIM_OK;
 }
 
-/* ---- iterations ------------------------------------------------------------
- */
+/* ---- iterations -------------------------------------------------------- */
 
 /* The host waits for all that its iteration launched; then the mark is over. */
 static enum msim_status close_window(struct planner *p, uint32_t first)
@@ -230,8 +229,7 @@ static enum msim_status step_marks(struct planner *p, uint32_t i,
     return open_window(p, i, t->steps[begins].number);
 }
 
-/* ---- the walk --------------------------------------------------------------
- */
+/* ---- the walk ---------------------------------------------------------- */
 
 /* What changes for later kernels when op `i` begins. */
 static void note_waits(struct planner *p, uint32_t i)

@@ -48,8 +48,7 @@ struct costing {
     uint32_t rank;
 };
 
-/* ---- predictions, each once ------------------------------------------------
- */
+/* ---- predictions, each once -------------------------------------------- */
 
 static uint32_t hash_work(const struct msim_work *w)
 {
@@ -110,8 +109,7 @@ static enum msim_status predict(struct costing *k, const struct msim_work *w,
     return MSIM_OK;
 }
 
-/* ---- filling in -------------------------------------------------------------
- */
+/* ---- filling in -------------------------------------------------------- */
 
 static msim_ps to_ps(double us)
 {
@@ -153,8 +151,7 @@ static void set_traced(struct costing *k, uint32_t task)
     k->c->made_by[task] = MSIM_COST_TRACED;
 }
 
-/* ---- GPU tasks
- * ---------------------------------------------------------------- */
+/* ---- GPU tasks --------------------------------------------------------- */
 
 static void add(struct msim_estimate *sum, const struct msim_estimate *e)
 {
@@ -375,8 +372,7 @@ static enum msim_status cost_planned(struct costing *k, uint32_t task)
     return cost_one(k, task, &works[ref->work]);
 }
 
-/* ---- host tasks -------------------------------------------------------------
- */
+/* ---- host tasks -------------------------------------------------------- */
 
 static bool waits(enum msim_call_kind kind)
 {
@@ -425,7 +421,7 @@ static void cost_call(struct costing *k, uint32_t task)
         return;
     }
     e = msim_host_call(k->opt->host, kind);
-    if (!k->opt->host_modelled && e.us * PS_PER_US > k->g->traced[task])
+    if (!k->opt->host_modelled && to_ps(e.us) > k->g->traced[task])
         set_traced(k, task);
     else
         set_host(k, task, &e);
@@ -444,8 +440,7 @@ static void cost_host(struct costing *k, uint32_t task)
         set_traced(k, task);
 }
 
-/* ---- scaling
- * ------------------------------------------------------------------ */
+/* ---- scaling ----------------------------------------------------------- */
 
 static const char *topmost(const struct msim_graph *g, uint32_t task)
 {
@@ -494,8 +489,7 @@ static void scale(struct costing *k, const struct msim_scale *s)
     }
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------ */
+/* ---- all of it --------------------------------------------------------- */
 
 static enum msim_status allocate(struct msim_costs *c, uint32_t n)
 {
