@@ -89,13 +89,31 @@ static void set_result(struct msim_opmap_ctx *c,
     w->flops = elems * (row->flops ? row->flops : 1);
 }
 
+/* The measured tables call these with a number for the second operand. */
+static const char *with_number(const char *variant,
+                               const struct msim_operand *o, uint32_t n)
+{
+    static const char *const forms[][2] = {
+        {"add", "addu"}, {"div", "divu"}, {"mul", "mulu"}, {"pow", "powu"}};
+    uint32_t tensors = 0;
+
+    for (uint32_t j = 0; j < n; j++)
+        tensors += o[j].elems > 1;
+    for (size_t k = 0; k < sizeof(forms) / sizeof(forms[0]) && tensors == 1;
+         k++)
+        if (strcmp(variant, forms[k][0]) == 0)
+            return forms[k][1];
+    return variant;
+}
+
 struct msim_work *msim_opmap_pointwise_work(struct msim_opmap_ctx *c,
                                             const struct msim_opmap_row *row,
                                             const struct msim_operand *o,
                                             uint32_t n)
 {
-    struct msim_work *w = msim_opmap_work(
-        c, MSIM_FAMILY_POINTWISE, promoted(o, n), msim_opmap_variant(row));
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_POINTWISE, promoted(o, n),
+                        with_number(msim_opmap_variant(row), o, n));
     uint32_t first = row->flags & MSIM_OPMAP_WRITES_ONLY ? 1 : 0;
     double most = 0;
 
@@ -110,6 +128,24 @@ struct msim_work *msim_opmap_pointwise_work(struct msim_opmap_ctx *c,
     msim_opmap_set_rows(w, 1, most);
     set_result(c, row, o, n, w);
     return w;
+}
+
+/* Threads that were launched: what makes a tensor has one an element. */
+static double threads(const struct msim_opmap_ctx *c)
+{
+    const struct msim_gpu *g;
+    uint32_t call = MSIM_NONE;
+    double n = 0;
+
+    while ((g = msim_opmap_kernel(c, &call))) {
+        const struct msim_launch_config *k;
+
+        if (g->config == MSIM_NONE)
+            continue;
+        k = &c->t->configs[g->config];
+        n += (double)k->grid[0] * k->block[0];
+    }
+    return n;
 }
 
 /*
@@ -128,7 +164,7 @@ static bool generated(struct msim_opmap_ctx *c,
         out.elems = 0;
     }
     if (out.elems == 0)
-        out.elems = msim_opmap_grid_elems(c);
+        out.elems = threads(c);
     if (out.elems == 0)
         return false;
     w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, out.dtype,

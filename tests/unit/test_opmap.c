@@ -210,6 +210,9 @@ static void test_opmap__pointwise(void)
     /* broadcasting both ways; no output recorded */
     CHECK_INT(map("aten::mul", "f32[8,1]? f32[4]?", NULL), MSIM_OPMAP_WORKS);
     check_vector(MSIM_FAMILY_POINTWISE, "mul", 1, 32, 4 * (8 + 4), 4 * 32);
+    /* a number for the second operand */
+    CHECK_INT(map("aten::mul", "f32[8,4] f32[]@", NULL), MSIM_OPMAP_WORKS);
+    check_vector(MSIM_FAMILY_POINTWISE, "mulu", 1, 32, 128 + 4, 128);
     CHECK_INT(map("aten::lt", "f32[8] 1.0", NULL), MSIM_OPMAP_WORKS);
     check_vector(MSIM_FAMILY_POINTWISE, "lt", 1, 8, 32, 8);
     /* in place: the type stays */
