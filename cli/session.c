@@ -162,6 +162,27 @@ static enum msim_status build(struct msim_session *s, struct msim_error *err)
         err);
 }
 
+/* What the traces themselves cast doubt on. */
+static void warn(struct msim_session *s)
+{
+    double slowed = 0;
+
+    for (uint32_t i = 0; i < s->job->n_ranks; i++)
+        slowed = fmax(slowed, msim_host_recording_us(s->job->ranks[i]));
+    if (slowed >= MSIM_HOST_SLOWED_US && !s->o->host)
+        msim_job_warn(s->job,
+                      "recording slowed the host down: an operator that does "
+                      "nothing took %.0f us, want below %.0f; '--host generic' "
+                      "answers for a run without a profiler",
+                      slowed, MSIM_HOST_SLOWED_US);
+    if (s->graph->unexplained > 0)
+        msim_job_warn(
+            s->job,
+            "%.1f us of delays between launch and start have no cause "
+            "that the traces show; they are kept as traced",
+            (double)s->graph->unexplained / MSIM_PS_PER_US);
+}
+
 /* ---- simulate ---------------------------------------------------------- */
 
 /*
@@ -321,6 +342,7 @@ enum msim_status msim_session_run(struct msim_session *s,
                                   struct msim_error *err)
 {
     MSIM_TRY(build(s, err));
+    warn(s);
     MSIM_TRY(msim_costs_new(&s->c, s->graph,
                             &(struct msim_cost_options){
                                 .platform = is_model(s) ? s->platform : NULL,

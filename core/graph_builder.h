@@ -17,8 +17,9 @@ struct msim_pending_edge {
 
 /* A rank's part in one collective. */
 struct msim_meeting {
-    uint64_t group;   /* equal for the ranks that meet */
-    uint32_t ordinal; /* nth of that group on its rank */
+    uint64_t group;  /* equal for the ranks that meet */
+    int64_t ordinal; /* nth of that group on its rank, from its first step */
+    bool early;      /* launched before the first step */
     uint32_t rank, comm;
     uint32_t arrive, transfer; /* tasks */
 };

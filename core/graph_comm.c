@@ -2,7 +2,8 @@
  * Ranks meet in collectives.
  *
  * The nth collective of a group on one rank is the nth of that group on every
- * other. What it takes by itself is what remains after the last rank arrived:
+ * other, counted from the first step, since recordings begin where they like.
+ * What it takes by itself is what remains after the last rank arrived:
  *
  *     work(rank) = traced end(rank) - latest traced start over ranks
  *
@@ -89,17 +90,30 @@ static int by_group(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* Meetings [0, n) are one rank's of one group, in the order of launch. */
+static void number_from_first_step(struct msim_meeting *m, uint32_t n)
+{
+    uint32_t early = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        early += m[i].early;
+    for (uint32_t i = 0; i < n; i++)
+        m[i].ordinal = (int64_t)i - early;
+}
+
 static void number(struct msim_graph_builder *b)
 {
     struct msim_meeting *m = b->meetings;
 
     qsort(m, b->n_meetings, sizeof *m, by_rank);
-    for (uint32_t i = 0, n = 0; i < b->n_meetings; i++) {
-        bool same =
-            i && m[i].rank == m[i - 1].rank && m[i].group == m[i - 1].group;
+    for (uint32_t i = 0; i < b->n_meetings;) {
+        uint32_t end = i + 1;
 
-        n = same ? n + 1 : 0;
-        m[i].ordinal = n;
+        while (end < b->n_meetings && m[end].rank == m[i].rank &&
+               m[end].group == m[i].group)
+            end++;
+        number_from_first_step(m + i, end - i);
+        i = end;
     }
     qsort(m, b->n_meetings, sizeof *m, by_group);
 }
@@ -206,6 +220,23 @@ static enum msim_status meet(struct msim_graph_builder *b,
 }
 
 /*
+ * Clocks of the GPUs of one host agree to tens of microseconds, and an
+ * all-to-all in which nothing is sent is over early.
+ */
+#define SKEW ((msim_ps)1000 * MSIM_PS_PER_US)
+
+/* No rank is done before another has begun. */
+static bool overlap(const struct msim_graph_builder *b,
+                    const struct msim_meeting *x, const struct msim_meeting *y)
+{
+    if (!b->opt->device_times || b->tstart[x->arrive] == MSIM_TIME_NONE ||
+        b->tstart[y->arrive] == MSIM_TIME_NONE)
+        return true;
+    return b->tstart[x->arrive] <= b->tend[y->transfer] + SKEW &&
+           b->tstart[y->arrive] <= b->tend[x->transfer] + SKEW;
+}
+
+/*
  * Do the ranks of a group agree on what its nth call is? Where a trace lost
  * calls they do not, and joining them would invent waits.
  */
@@ -214,7 +245,9 @@ static bool group_agrees(const struct msim_graph_builder *b,
 {
     for (uint32_t i = 1; i < n; i++)
         if (m[i].ordinal == m[i - 1].ordinal &&
-            comm_of(b, &m[i])->collective != comm_of(b, &m[i - 1])->collective)
+            (comm_of(b, &m[i])->collective !=
+                 comm_of(b, &m[i - 1])->collective ||
+             !overlap(b, &m[i], &m[i - 1])))
             return false;
     return true;
 }

@@ -335,11 +335,19 @@ static enum msim_status link(struct device *d, uint32_t i)
 
 /* ---- collectives ------------------------------------------------------- */
 
+/* Launched before the window is before all that was launched in it. */
+static msim_ps launched_at(const struct msim_trace *t, const struct msim_gpu *e)
+{
+    return e->call == MSIM_NONE ? INT64_MIN / 2 + e->start
+                                : t->calls[e->call].start;
+}
+
 /* Collectives of this rank in the order of their launch, group by group. */
 static enum msim_status meet(struct device *d)
 {
     const struct msim_trace *t = d->t;
     struct msim_keyed *order = malloc(((size_t)t->n_gpu + 1) * sizeof *order);
+    msim_ps first_step = t->n_steps ? t->steps[0].start : INT64_MIN / 4;
     enum msim_status st = MSIM_OK;
     uint32_t n = 0;
 
@@ -349,18 +357,21 @@ static enum msim_status meet(struct device *d)
         const struct msim_gpu *e = &t->gpu[i];
 
         if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE)
-            order[n++] = (struct msim_keyed){
-                e->call == MSIM_NONE ? e->start : t->calls[e->call].start, i};
+            order[n++] = (struct msim_keyed){launched_at(t, e), i};
     }
     msim_keyed_sort(order, n);
     for (uint32_t k = 0; k < n && st == MSIM_OK; k++) {
-        const struct msim_gpu *e = &t->gpu[order[k].index];
+        uint32_t i = order[k].index, comm = t->gpu[i].comm;
 
         st = msim_builder_meet(
             d->b, (struct msim_meeting){
-                      msim_graph_group_key(d->b, d->r->rank, e->comm), k,
-                      d->r->rank, e->comm, d->r->of_gpu_begin[order[k].index],
-                      d->r->of_gpu[order[k].index]});
+                      .group = msim_graph_group_key(d->b, d->r->rank, comm),
+                      .ordinal = k,
+                      .early = order[k].key < first_step,
+                      .rank = d->r->rank,
+                      .comm = comm,
+                      .arrive = d->r->of_gpu_begin[i],
+                      .transfer = d->r->of_gpu[i]});
     }
     free(order);
     return st;

@@ -145,9 +145,15 @@ static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
     else if (!p->has_waits)
         p->compute_waits = id;
     return msim_builder_meet(
-        p->b, (struct msim_meeting){
-                  msim_graph_group_key(p->b, p->rank, p->t->ops[op].comm),
-                  p->n_meetings++, p->rank, p->t->ops[op].comm, arrive, id});
+        p->b,
+        (struct msim_meeting){
+            .group = msim_graph_group_key(p->b, p->rank, p->t->ops[op].comm),
+            .ordinal = p->n_meetings++,
+            .early = p->t->n_steps && p->window == MSIM_NONE,
+            .rank = p->rank,
+            .comm = p->t->ops[op].comm,
+            .arrive = arrive,
+            .transfer = id});
 }
 
 static enum msim_status add_works(struct planner *p, uint32_t op)

@@ -140,13 +140,27 @@ static void set_host(struct costing *k, uint32_t task,
     k->c->made_by[task] = MSIM_COST_HOST;
 }
 
+static msim_ps times(msim_ps ps, double factor)
+{
+    return (msim_ps)llround((double)ps * factor);
+}
+
+/*
+ * As traced. Beside modelled GPU work that is a prediction too, for a run that
+ * was not recorded: the host would not take exactly as long again.
+ */
 static void set_traced(struct costing *k, uint32_t task)
 {
     msim_ps ps = k->g->traced[task];
+    double low = 1, high = 1;
 
     if (ps < 0) /* no time in the trace, or one that clocks spoilt */
         ps = 0;
-    k->c->mid[task] = k->c->low[task] = k->c->high[task] = ps;
+    if (k->opt->platform)
+        msim_host_repeat(k->opt->host, &low, &high);
+    k->c->mid[task] = ps;
+    k->c->low[task] = times(ps, low);
+    k->c->high[task] = times(ps, high);
     k->c->source[task] = MSIM_SOURCE_MEASURED;
     k->c->made_by[task] = MSIM_COST_TRACED;
 }
@@ -469,11 +483,6 @@ static bool selects(const struct msim_scale *s, const struct msim_graph *g,
                msim_scale_matches(s, topmost(g, task));
     }
     return false;
-}
-
-static msim_ps times(msim_ps ps, double factor)
-{
-    return (msim_ps)llround((double)ps * factor);
 }
 
 static void scale(struct costing *k, const struct msim_scale *s)
