@@ -2,6 +2,7 @@
 
 #include "cli/datadir.h"
 #include "cli/progress.h"
+#include "models/host_class.h"
 
 #include <math.h>
 #include <stdlib.h>
