@@ -14,6 +14,9 @@
  * 16 to 256. */
 #define USUAL_WIDTH 64
 
+/* Rows narrower than this are taken several at once by a block of threads. */
+#define NARROW_ROW 1024
+
 /* A gather or scatter of `rows` x `cols` elements of `dtype`. */
 static struct msim_work *add_rows(struct msim_opmap_ctx *c,
                                   const struct msim_opmap_row *row,
@@ -26,7 +29,12 @@ static struct msim_work *add_rows(struct msim_opmap_ctx *c,
 
     if (!w)
         return NULL;
-    msim_opmap_set_rows(w, rows, cols);
+    if (cols < NARROW_ROW)
+        msim_opmap_set_rows(w, ceil(rows * cols / NARROW_ROW),
+                            fmin(rows * cols, NARROW_ROW));
+    else
+        msim_opmap_set_rows(w, rows, cols);
+    w->u.vector.elems = msim_opmap_count(rows * cols);
     w->flops = rows * cols * row->flops;
     w->bytes_read = bytes + index_bytes;
     w->bytes_written = bytes;

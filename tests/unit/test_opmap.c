@@ -238,10 +238,15 @@ static void test_opmap__rows_and_columns(void)
     CHECK_INT(map("aten::cudnn_batch_norm", "f32[2,3,4,4] f32[3] f32[3]", NULL),
               MSIM_OPMAP_WORKS);
     check_vector(MSIM_FAMILY_NORM, "batch_norm", 3, 32, 384, 384);
-    CHECK_INT(map("aten::index_select", "f16[100,8] 0 i64[5]", "f16[5,8]"),
+    CHECK_INT(map("aten::index_select", "f16[9,2048] 0 i64[5]", NULL),
               MSIM_OPMAP_WORKS);
-    check_vector(MSIM_FAMILY_EMBEDDING, "index_select", 5, 8, 5 * 8 * 2 + 40,
-                 80);
+    check_vector(MSIM_FAMILY_EMBEDDING, "index_select", 5, 2048,
+                 5 * 2048 * 2 + 40, 5 * 2048 * 2);
+    /* narrow rows: a block of threads takes 1024 elements */
+    CHECK_INT(map("aten::index_select", "f16[900,8] 0 i64[500]", NULL),
+              MSIM_OPMAP_WORKS);
+    check_vector(MSIM_FAMILY_EMBEDDING, "index_select", 4, 1024,
+                 500 * 8 * 2 + 4000, 500 * 8 * 2);
 }
 
 static void test_opmap__copies(void)
