@@ -4,8 +4,9 @@
  *     msim-fit-host CONFIG TRACES OUT
  *
  * CONFIG is data/hosts/src/NAME.json: which traces were recorded on which
- * host, as paths below the folder TRACES; OUT is the file to write. A report
- * of the hosts, each judged by a fit without it, goes to standard output.
+ * host, and which of them are of one program, as paths below the folder TRACES;
+ * OUT is the file to write. A report of the hosts and programs, each judged by
+ * a fit without it, goes to standard output.
  */
 #include "calibrate/host_write.h"
 #include "core/json.h"
@@ -20,6 +21,7 @@ struct fitting {
     struct msim_host_keys keys;
     struct msim_host_samples hosts[MSIM_HOSTS_MOST];
     struct msim_host_entry entries[MSIM_HOSTS_MOST];
+    struct msim_host_repeats repeats[MSIM_HOSTS_MOST];
     struct msim_host_table table;
     uint32_t n_hosts;
     struct msim_error *err;
@@ -27,8 +29,21 @@ struct fitting {
 
 /* ---- reading ------------------------------------------------------------ */
 
+/* Whether the host's list of repeats has the path. */
+static bool is_repeat(const cJSON *host, const char *below)
+{
+    const cJSON *path;
+
+    cJSON_ArrayForEach(path, cJSON_GetObjectItemCaseSensitive(host, "repeats"))
+    {
+        if (cJSON_IsString(path) && strcmp(path->valuestring, below) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum msim_status add_path(struct fitting *k, struct msim_host_samples *s,
-                                 const char *below)
+                                 const char *below, bool repeats)
 {
     const struct msim_load_options options = {.threads = 1};
     enum msim_status status = MSIM_OK;
@@ -39,7 +54,7 @@ static enum msim_status add_path(struct fitting *k, struct msim_host_samples *s,
     snprintf(path, sizeof(path), "%s/%s", k->folder, below);
     MSIM_TRY(msim_job_load(&job, paths, 1, &options, k->err));
     for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++)
-        status = msim_host_samples_add(s, &k->keys, job->ranks[r]);
+        status = msim_host_samples_add(s, &k->keys, job->ranks[r], repeats);
     msim_job_free(job);
     return status;
 }
@@ -59,7 +74,8 @@ static enum msim_status add_host(struct fitting *k, const cJSON *host)
     cJSON_ArrayForEach(path, cJSON_GetObjectItemCaseSensitive(host, "traces"))
     {
         if (cJSON_IsString(path))
-            MSIM_TRY(add_path(k, s, path->valuestring));
+            MSIM_TRY(add_path(k, s, path->valuestring,
+                              is_repeat(host, path->valuestring)));
     }
     return MSIM_OK;
 }
@@ -80,6 +96,8 @@ static enum msim_status read_hosts(struct fitting *k)
         e->probe_us = msim_series_quantile(&k->hosts[h].probe, 0.5);
         e->used = e->probe_us < MSIM_HOST_SLOWED_US;
         MSIM_TRY(msim_host_samples_cap(&k->hosts[h], k->keys.n));
+        MSIM_TRY(
+            msim_host_repeats_make(&k->repeats[h], &k->hosts[h], k->keys.n));
     }
     return msim_host_table_make(&k->table, k->hosts, k->n_hosts, &k->keys);
 }
@@ -131,13 +149,36 @@ static void report(const struct fitting *k, const struct msim_host_fit *fit)
            fit->factor);
 }
 
+static void report_repeats(const struct fitting *k)
+{
+    printf("%-24s %10s %5s %5s %6s %6s %6s %s\n", "run again", "recordings",
+           "units", "pairs", "shared", "rms", "factor", "inside");
+    for (uint32_t h = 0; h < k->n_hosts; h++) {
+        const struct msim_host_repeats *r = &k->repeats[h];
+        double factor = msim_host_repeat_factor(k->repeats, k->n_hosts, h);
+
+        if (r->n_pairs)
+            printf("%-24s %10u %5u %5u %4.0f %% %6.3f %6.3f %3.0f %%%s\n",
+                   k->hosts[h].name, r->n_recordings, r->n_units, r->n_pairs,
+                   100 * r->shared, r->rms, factor,
+                   100.0 * msim_host_repeats_inside(r, factor) / r->n_pairs,
+                   msim_host_repeats_rerun(r) ? "" : ", one recording: judged");
+    }
+    printf("factor: of a fit without the program; inside: of its pairs\n"
+           "run again: a factor of %.3f either way\n",
+           msim_host_repeat_factor(k->repeats, k->n_hosts, MSIM_NONE));
+}
+
 static enum msim_status fit_all(struct fitting *k, const char *out)
 {
     bool use[MSIM_HOSTS_MOST];
     struct msim_host_fit fit;
     struct msim_host_paper paper = {msim_json_get_text(k->config, "name"),
                                     msim_json_get_text(k->config, "title"),
-                                    &k->table, &fit, k->entries};
+                                    &k->table,
+                                    &fit,
+                                    k->entries,
+                                    k->repeats};
     enum msim_status status;
     uint32_t used = 0;
 
@@ -152,6 +193,7 @@ static enum msim_status fit_all(struct fitting *k, const char *out)
         MSIM_TRY(judge(k, h));
     MSIM_TRY(msim_host_fit_make(&fit, &k->table, use, MSIM_NONE));
     report(k, &fit);
+    report_repeats(k);
     status = msim_host_write(&paper, out, k->err);
     msim_host_fit_release(&fit);
     return status;
@@ -175,8 +217,10 @@ static enum msim_status run(char **argv, struct msim_error *err)
         status = read_hosts(k);
     if (status == MSIM_OK)
         status = fit_all(k, argv[3]);
-    for (uint32_t h = 0; h < k->n_hosts; h++)
+    for (uint32_t h = 0; h < k->n_hosts; h++) {
         msim_host_samples_release(&k->hosts[h]);
+        msim_host_repeats_release(&k->repeats[h]);
+    }
     msim_host_table_release(&k->table);
     msim_host_keys_release(&k->keys);
     cJSON_Delete(config);

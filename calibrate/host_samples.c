@@ -96,7 +96,10 @@ struct reader {
     struct msim_host_keys *keys;
     const struct msim_trace *t;
     double *self;      /* by op */
+    double *rest;      /* by op: calls that did not wait, the pause after */
     uint32_t *op_keys; /* by op, MSIM_NONE: not counted */
+    uint32_t first_op; /* of the host's, the first of this trace */
+    bool repeats;
 };
 
 /* Whether call `c` lies in the call before it: a driver call of a runtime
@@ -140,12 +143,49 @@ static uint32_t step_at(const struct msim_trace *t, msim_ps at)
     return MSIM_NONE;
 }
 
+/* The unit that an operator of `step` belongs to. */
+static uint32_t unit_of(const struct reader *r, uint32_t step)
+{
+    if (!r->repeats || (step == MSIM_NONE && r->t->n_steps))
+        return MSIM_NONE;
+    return r->s->n_units + (step == MSIM_NONE ? 0 : step);
+}
+
+static enum msim_status add_units(struct reader *r)
+{
+    struct msim_host_samples *s = r->s;
+    uint32_t n = r->t->n_steps ? r->t->n_steps : 1;
+
+    for (uint32_t i = 0; i < n && r->repeats; i++) {
+        MSIM_TRY(msim_grow((void **)&s->units, &s->cap_units, s->n_units,
+                           sizeof(*s->units)));
+        s->units[s->n_units++].recording = s->n_traces;
+    }
+    return MSIM_OK;
+}
+
+/*
+ * What calls and pauses have added since read_ops(). A self time below 0 comes
+ * of a call that outlasts its operator: there was no work beside it.
+ */
+static void finish_work(struct reader *r)
+{
+    struct msim_host_op *op = r->s->ops + r->first_op;
+
+    for (uint32_t i = 0; i < r->t->n_ops; i++)
+        if (r->op_keys[i] != MSIM_NONE) {
+            op->work = fmax(r->self[i], 0) + r->rest[i];
+            op++;
+        }
+}
+
 static enum msim_status read_ops(struct reader *r)
 {
     const struct msim_trace *t = r->t;
     struct msim_host_samples *s = r->s;
 
     own_times(r);
+    r->first_op = s->n_ops;
     for (uint32_t i = 0; i < t->n_ops; i++) {
         enum msim_host_class class = msim_host_class(t, i);
         const char *name = msim_trace_text(t, t->ops[i].name);
@@ -163,6 +203,7 @@ static enum msim_status read_ops(struct reader *r)
         op->self = r->self[i];
         op->key = r->op_keys[i];
         op->step = step == MSIM_NONE ? step : s->n_steps + step;
+        op->unit = unit_of(r, step);
         if (msim_host_does_nothing(name))
             MSIM_TRY(push(&s->probe, r->self[i]));
     }
@@ -238,8 +279,11 @@ static enum msim_status read_calls(struct reader *r)
                 continue;
             until = call->start + call->dur;
             MSIM_TRY(push(&s->all_calls[call->kind], to_us(call->dur)));
-            if (!is_wait(t, call))
+            if (!is_wait(t, call)) {
                 MSIM_TRY(push(&s->calls[call->kind], to_us(call->dur)));
+                if (call->op != MSIM_NONE)
+                    r->rest[call->op] += to_us(call->dur);
+            }
             if (call->op == MSIM_NONE || r->op_keys[call->op] == MSIM_NONE)
                 continue;
             MSIM_TRY(msim_grow((void **)&s->made, &s->cap_made, s->n_made,
@@ -283,10 +327,12 @@ static enum msim_status read_after(struct reader *r, uint32_t th)
             enum msim_host_class c = msim_host_class(t, last);
 
             us -= calls_between(t, th, &call, end, op->start);
-            if (us >= 0 && us < GAP_LONGEST)
+            if (us >= 0 && us < GAP_LONGEST) {
                 MSIM_TRY(push(&r->s->after[c == MSIM_HOST_ENGINE ||
                                            c == MSIM_HOST_BACKWARD],
                               us));
+                r->rest[last] += us;
+            }
         }
         last = i;
         i = op->end;
@@ -347,24 +393,28 @@ static enum msim_status read_trace(struct reader *r)
     MSIM_TRY(read_calls(r));
     for (uint32_t th = 0; th < r->t->n_threads; th++)
         MSIM_TRY(read_after(r, th));
+    finish_work(r);
+    MSIM_TRY(add_units(r));
     return read_gpu(r);
 }
 
 enum msim_status msim_host_samples_add(struct msim_host_samples *s,
                                        struct msim_host_keys *keys,
-                                       const struct msim_trace *t)
+                                       const struct msim_trace *t, bool repeats)
 {
-    struct reader r = {.s = s, .keys = keys, .t = t};
+    struct reader r = {.s = s, .keys = keys, .t = t, .repeats = repeats};
     enum msim_status status = MSIM_ENOMEM;
 
     if (!t->has_times)
         return MSIM_OK;
     r.self = calloc((size_t)t->n_ops + 1, sizeof(*r.self));
+    r.rest = calloc((size_t)t->n_ops + 1, sizeof(*r.rest));
     r.op_keys = calloc((size_t)t->n_ops + 1, sizeof(*r.op_keys));
-    if (r.self && r.op_keys)
+    if (r.self && r.rest && r.op_keys)
         status = read_trace(&r);
     s->n_traces++;
     free(r.self);
+    free(r.rest);
     free(r.op_keys);
     return status;
 }
@@ -380,12 +430,18 @@ void msim_host_samples_release(struct msim_host_samples *s)
     free(s->latency.v);
     free(s->gap.v);
     free(s->probe.v);
+    free(s->units);
     free(s->ops);
     free(s->made);
 }
 
-enum msim_status msim_host_samples_cap(struct msim_host_samples *s,
-                                       uint32_t n_keys)
+static double *member(struct msim_host_op *op, bool work)
+{
+    return work ? &op->work : &op->self;
+}
+
+static enum msim_status cap(struct msim_host_samples *s, uint32_t n_keys,
+                            bool work)
 {
     uint32_t *begin = calloc((size_t)n_keys + 2, sizeof(*begin));
     double *values = calloc((size_t)s->n_ops + 1, sizeof(*values));
@@ -397,17 +453,27 @@ enum msim_status msim_host_samples_cap(struct msim_host_samples *s,
     for (uint32_t k = 1; ok && k < n_keys + 2; k++)
         begin[k] += begin[k - 1];
     for (uint32_t i = 0; ok && i < s->n_ops; i++)
-        values[begin[s->ops[i].key + 1]++] = s->ops[i].self;
+        values[begin[s->ops[i].key + 1]++] = *member(&s->ops[i], work);
     for (uint32_t k = 0; ok && k < n_keys; k++) {
         struct msim_series one = {values + begin[k], begin[k + 1] - begin[k],
                                   0};
 
         caps[k] = cap_of(msim_series_quantile(&one, 0.5));
     }
-    for (uint32_t i = 0; ok && i < s->n_ops; i++)
-        s->ops[i].self = fmin(s->ops[i].self, caps[s->ops[i].key]);
+    for (uint32_t i = 0; ok && i < s->n_ops; i++) {
+        double *v = member(&s->ops[i], work);
+
+        *v = fmin(*v, caps[s->ops[i].key]);
+    }
     free(begin);
     free(values);
     free(caps);
     return ok ? MSIM_OK : MSIM_ENOMEM;
+}
+
+enum msim_status msim_host_samples_cap(struct msim_host_samples *s,
+                                       uint32_t n_keys)
+{
+    MSIM_TRY(cap(s, n_keys, false));
+    return cap(s, n_keys, true);
 }

@@ -18,8 +18,16 @@ struct msim_series {
 /* An operator that ran: self time as models/host.h means it. */
 struct msim_host_op {
     double self;
+    double work;   /* with its calls that did not wait and, of a topmost
+                      operator, the pause after it */
     uint32_t key;  /* of msim_host_keys */
     uint32_t step; /* of its host, MSIM_NONE outside */
+    uint32_t unit; /* of its host, MSIM_NONE: of no repeated program */
+};
+
+/* A step, or a whole trace without steps, of a program that ran repeatedly. */
+struct msim_host_unit {
+    uint32_t recording; /* trace of the host */
 };
 
 /* A runtime call that an operator made itself. */
@@ -43,6 +51,8 @@ struct msim_host_samples {
     struct msim_series latency; /* of launches into an idle stream */
     struct msim_series gap;     /* between kernels queued back to back */
     struct msim_series probe;   /* operators that do next to nothing */
+    struct msim_host_unit *units;
+    uint32_t n_units, cap_units;
     uint32_t n_steps, n_traces;
 };
 
@@ -57,11 +67,15 @@ MSIM_MUST_CHECK
 enum msim_status msim_host_keys_init(struct msim_host_keys *k);
 void msim_host_keys_release(struct msim_host_keys *k);
 
-/* Add one rank's trace; one without times adds nothing. */
+/*
+ * Add one rank's trace; one without times adds nothing. `repeats`: it is one
+ * of several runs, or has several steps, of one program.
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_host_samples_add(struct msim_host_samples *s,
                                        struct msim_host_keys *keys,
-                                       const struct msim_trace *t);
+                                       const struct msim_trace *t,
+                                       bool repeats);
 void msim_host_samples_release(struct msim_host_samples *s);
 
 /*

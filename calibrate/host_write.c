@@ -153,6 +153,56 @@ static void write_entry(struct msim_json *j, const struct msim_host_paper *p,
     msim_json_close(j);
 }
 
+static void write_repeats(struct msim_json *j, const struct msim_host_paper *p)
+{
+    uint32_t n = p->table->n_hosts;
+
+    msim_json_text(
+        j, "repeat",
+        "host time of a step, or of a trace without steps, in one recording "
+        "over that in another of the same program: operators that both call "
+        "equally often, with their calls that do not wait and pauses below "
+        "1 ms, under the cap; root mean square of the logarithm over pairs, "
+        "then over programs, times Student's t. Another process, rank or run "
+        "is another recording; steps of a single one are judged only. Time "
+        "in no operator, as a data loader's, is not in it");
+    msim_json_open(j, "repeats", '[', true);
+    for (uint32_t h = 0; h < n; h++) {
+        const struct msim_host_repeats *r = &p->repeats[h];
+        double factor = msim_host_repeat_factor(p->repeats, n, h);
+
+        if (r->n_pairs == 0)
+            continue;
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "name", p->table->hosts[h].name);
+        msim_json_unsigned(j, "recordings", r->n_recordings);
+        msim_json_unsigned(j, "units", r->n_units);
+        msim_json_unsigned(j, "pairs", r->n_pairs);
+        msim_json_number(j, "shared", rounded(r->shared));
+        msim_json_number(j, "rms", rounded(r->rms));
+        msim_json_bool(j, "used", msim_host_repeats_rerun(r));
+        msim_json_number(j, "left_out_factor", rounded(factor));
+        msim_json_unsigned(j, "left_out_inside",
+                           msim_host_repeats_inside(r, factor));
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+/* Left out where too few programs ran again. */
+static void write_repeat(struct msim_json *j, const struct msim_host_paper *p)
+{
+    double factor =
+        msim_host_repeat_factor(p->repeats, p->table->n_hosts, MSIM_NONE);
+
+    if (!(factor > 0))
+        return;
+    msim_json_open(j, "repeat", '{', false);
+    msim_json_number(j, "low", rounded(1 / factor));
+    msim_json_number(j, "high", rounded(factor));
+    msim_json_close(j);
+}
+
 static void write_provenance(struct msim_json *j,
                              const struct msim_host_paper *p)
 {
@@ -198,6 +248,7 @@ static void write_provenance(struct msim_json *j,
     msim_json_text(j, "spread",
                    "each host left out in turn, root mean square of log "
                    "(predicted over real) times Student's t");
+    write_repeats(j, p);
     msim_json_text(j, "not_used",
                    "hosts on which aten::view and aten::as_strided, which do "
                    "next to nothing, take slowed_from_us or more: their "
@@ -232,6 +283,7 @@ static enum msim_status write_all(struct msim_json *j,
     msim_json_number(j, "low", rounded(1 / f->factor));
     msim_json_number(j, "high", rounded(f->factor));
     msim_json_close(j);
+    write_repeat(j, p);
     write_figure(j, "launch_latency", &f->latency);
     write_figure(j, "kernel_gap", &f->gap);
     msim_json_open(j, "after_topmost", '{', true);

@@ -4,6 +4,7 @@
 #ifndef MSIM_CALIBRATE_HOST_WRITE_H
 #define MSIM_CALIBRATE_HOST_WRITE_H
 #include "calibrate/host_fit.h"
+#include "calibrate/host_repeat.h"
 
 /* What is known of one host of the fit, for the provenance. */
 struct msim_host_entry {
@@ -16,7 +17,8 @@ struct msim_host_paper {
     const char *name, *title;
     const struct msim_host_table *table;
     const struct msim_host_fit *fit;
-    const struct msim_host_entry *entries; /* by host */
+    const struct msim_host_entry *entries;   /* by host */
+    const struct msim_host_repeats *repeats; /* by host */
 };
 
 /* Write `path`; equal input gives equal bytes. */

@@ -190,7 +190,7 @@ static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
     MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
     MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
     MSIM_TRY(read_factors(h, json, "spread", &h->low, &h->high, err));
-    if (!cJSON_HasObjectItem(json, "repeat")) { /* not known: as a new host */
+    if (!cJSON_HasObjectItem(json, "repeat")) { /* unknown: as another host */
         h->repeat_low = h->low;
         h->repeat_high = h->high;
     } else {

@@ -42,10 +42,12 @@ struct msim_estimate msim_host_kernel_gap(const struct msim_host *h);
 /* From the start of a launch call to the kernel's start on an idle stream. */
 struct msim_estimate msim_host_launch_latency(const struct msim_host *h);
 /*
- * How host time of one recording differs from that of the same program run
+ * How far the host time of one recording is from that of the same program run
  * once more: factors on a traced host time, *low <= 1 <= *high, that bound its
- * 90 % two-sided interval. They are for a whole run or step, the sum of many
- * operators and calls; a single one scatters more.
+ * 90 % two-sided interval. They are for a step, the sum of many operators,
+ * calls and pauses, which are slower or faster together; a single operator
+ * scatters more. A host file that does not say ("repeat") takes the spread
+ * between hosts.
  */
 void msim_host_repeat(const struct msim_host *h, double *low, double *high);
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What differs between made hosts: members of "operators", a factor. */
+/* What differs: members of "operators", a factor, more members or NULL. */
 struct text {
-    const char *operators, *low;
+    const char *operators, *low, *more;
 };
 
 static void write_host(FILE *f, const struct text *text)
@@ -33,8 +33,8 @@ static void write_host(FILE *f, const struct text *text)
             "\"kernel_gap\":{\"us\":1.5,\"low_us\":1,\"high_us\":2},"
             "\"after_topmost\":{"
             "\"operator\":{\"us\":10,\"low_us\":5,\"high_us\":20},"
-            "\"autograd\":{\"us\":3,\"low_us\":1,\"high_us\":9}}}",
-            text->low);
+            "\"autograd\":{\"us\":3,\"low_us\":1,\"high_us\":9}}%s}",
+            text->low, text->more ? text->more : "");
 }
 
 /* Load a made host, or where `text` is NULL the bytes in `raw`. */
@@ -105,18 +105,23 @@ static void test_host__bad_files_are_refused(void)
 {
     static const char *const RAW[] = {"{}", "[]", "{\"name\":\"x\"}"};
     static const struct text MADE[] = {
-        {"", "0"},
-        {"", "1.5"},
-        {"\"aten::mm\":{\"self_us\":-1,\"calls_us\":0}", "0.25"},
-        {"\"aten::mm\":{\"self_us\":1e99,\"calls_us\":0}", "0.25"},
-        {"\"aten::mm\":{\"self_us\":\"x\",\"calls_us\":0}", "0.25"},
+        {"", "0", NULL},
+        {"", "1.5", NULL},
+        {"", "0.25", ",\"repeat\":{\"low\":0,\"high\":1.2}"},
+        {"", "0.25", ",\"repeat\":{\"low\":0.8,\"high\":0.9}"},
+        {"", "0.25", ",\"repeat\":{\"low\":0.8}"},
+        {"", "0.25", ",\"repeat\":7"},
+        {"\"aten::mm\":{\"self_us\":-1,\"calls_us\":0}", "0.25", NULL},
+        {"\"aten::mm\":{\"self_us\":1e99,\"calls_us\":0}", "0.25", NULL},
+        {"\"aten::mm\":{\"self_us\":\"x\",\"calls_us\":0}", "0.25", NULL},
         {"\"a\":{\"self_us\":1,\"calls_us\":0},"
          "\"a\":{\"self_us\":1,\"calls_us\":0}",
-         "0.25"},
+         "0.25", NULL},
     };
+    const size_t n = 3 + sizeof MADE / sizeof *MADE;
     struct msim_host *h;
 
-    for (size_t i = 0; i < 9; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct msim_error err = {0};
 
         CHECK_INT(load(&h, i < 3 ? NULL : &MADE[i - 3], RAW[i % 3], &err),
@@ -125,6 +130,31 @@ static void test_host__bad_files_are_refused(void)
         CHECK(strstr(err.text, "want") != NULL);
     }
     CHECK_INT(load(&h, NULL, "{\"name\":", NULL), MSIM_ESYNTAX);
+}
+
+static void test_host__repeat_is_the_files_or_the_spread(void)
+{
+    static const struct text SAYS = {"", "0.25",
+                                     ",\"repeat\":{\"low\":0.9,\"high\":1.2}"};
+    static const struct text SAYS_NOT = {"", "0.25", NULL};
+    struct msim_host *h;
+    double low, high;
+
+    REQUIRE(load(&h, &SAYS, NULL, NULL) == MSIM_OK);
+    msim_host_repeat(h, &low, &high);
+    CHECK_REL(low, 0.9, 1e-12);
+    CHECK_REL(high, 1.2, 1e-12);
+    msim_host_free(h);
+    REQUIRE(load(&h, &SAYS_NOT, NULL, NULL) == MSIM_OK);
+    msim_host_repeat(h, &low, &high);
+    CHECK_REL(low, 0.25, 1e-12);
+    CHECK_REL(high, 4, 1e-12);
+    msim_host_free(h);
+    /* Nearer than another host, yet not the same again. */
+    REQUIRE(msim_host_load(&h, MSIM_DATA, "generic", NULL) == MSIM_OK);
+    msim_host_repeat(h, &low, &high);
+    CHECK(low > 0.5 && low < 1 && high > 1 && high < 2);
+    msim_host_free(h);
 }
 
 /* ---- operators of a made trace ----------------------------------------- */
@@ -169,7 +199,7 @@ static double us(const struct msim_host *h, const struct made *m, uint32_t op)
 static const struct text TYPICAL = {
     "\"aten::mm\":{\"self_us\":11,\"calls_us\":7},"
     "\"MmBackward\":{\"self_us\":8,\"calls_us\":0}",
-    "0.25"};
+    "0.25", NULL};
 
 static void test_host__dispatch_by_name_then_class(void)
 {
@@ -262,6 +292,7 @@ int main(void)
     RUN(test_host__unknown_name_lists_the_known);
     RUN(test_host__missing_folder_and_file);
     RUN(test_host__bad_files_are_refused);
+    RUN(test_host__repeat_is_the_files_or_the_spread);
     RUN(test_host__dispatch_by_name_then_class);
     RUN(test_host__without_gpu_events_the_rest_is_added);
     RUN(test_host__names_end_before_an_overload_number);
