@@ -169,7 +169,8 @@ static void warn(struct msim_session *s)
     double slowed = 0;
 
     for (uint32_t i = 0; i < s->job->n_ranks; i++)
-        slowed = fmax(slowed, msim_host_recording_us(s->job->ranks[i]));
+        if (!s->plans[i]) /* else its host times are not used */
+            slowed = fmax(slowed, msim_host_recording_us(s->job->ranks[i]));
     if (slowed >= MSIM_HOST_SLOWED_US && !s->o->host)
         msim_job_warn(s->job,
                       "recording slowed the host down: an operator that does "
