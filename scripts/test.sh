@@ -8,7 +8,10 @@
 set -euo pipefail
 
 # Relative to where the caller is, not to the project.
-traces=${MSIM_TRACES:+$(realpath -- "$MSIM_TRACES")}
+traces=
+if [ -n "${MSIM_TRACES:-}" ]; then
+    traces=$(realpath -e -- "$MSIM_TRACES")
+fi
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
 
