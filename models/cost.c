@@ -8,22 +8,14 @@
  */
 #include "models/cost.h"
 
+#include "models/memo.h"
 #include "models/opmap.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PS_PER_US 1e6
-
-/* Works repeat, layer by layer and step by step: predict each once. */
-struct memo {
-    struct msim_work *works;
-    struct msim_estimate *estimates;
-    uint32_t *slots; /* entry + 1 */
-    uint32_t n, capacity, capacity_e, mask;
-};
 
 /* An operator's estimate and what it computes. */
 struct demand {
@@ -42,72 +34,11 @@ struct costing {
     const struct msim_graph *g;
     const struct msim_cost_options *opt;
     struct msim_error *err;
-    struct memo memo;
+    struct msim_memo memo;
     struct launched *launched; /* one a rank; begin NULL: not built */
     uint32_t *task_of;         /* of each GPU event of the rank at hand */
     uint32_t rank;
 };
-
-/* ---- predictions, each once -------------------------------------------- */
-
-static uint32_t hash_work(const struct msim_work *w)
-{
-    const unsigned char *p = (const unsigned char *)w;
-    uint64_t h = 0x9e3779b97f4a7c15u, v;
-
-    static_assert(sizeof *w % sizeof v == 0, "whole words");
-    for (size_t i = 0; i < sizeof *w; i += sizeof v) {
-        memcpy(&v, p + i, sizeof v);
-        h = (h ^ v) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    return (uint32_t)h;
-}
-
-static enum msim_status memo_grow(struct memo *m)
-{
-    uint32_t mask = m->mask ? m->mask * 2 + 1 : 1023;
-    uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
-
-    if (!slots)
-        return MSIM_ENOMEM;
-    for (uint32_t e = 0; e < m->n; e++) {
-        uint32_t i = hash_work(&m->works[e]) & mask;
-
-        while (slots[i])
-            i = (i + 1) & mask;
-        slots[i] = e + 1;
-    }
-    free(m->slots);
-    m->slots = slots;
-    m->mask = mask;
-    return MSIM_OK;
-}
-
-static enum msim_status predict(struct costing *k, const struct msim_work *w,
-                                struct msim_estimate *out)
-{
-    struct memo *m = &k->memo;
-    uint32_t i;
-
-    if (!m->slots || m->n > m->mask / 2)
-        MSIM_TRY(memo_grow(m));
-    for (i = hash_work(w) & m->mask; m->slots[i]; i = (i + 1) & m->mask)
-        if (!memcmp(&m->works[m->slots[i] - 1], w, sizeof *w)) {
-            *out = m->estimates[m->slots[i] - 1];
-            return MSIM_OK;
-        }
-    MSIM_TRY(
-        msim_model_predict(k->opt->platform, w, k->opt->strict, out, k->err));
-    MSIM_TRY(
-        msim_grow((void **)&m->works, &m->capacity, m->n, sizeof *m->works));
-    MSIM_TRY(msim_grow((void **)&m->estimates, &m->capacity_e, m->n,
-                       sizeof *m->estimates));
-    m->works[m->n] = *w;
-    m->estimates[m->n] = *out;
-    m->slots[i] = ++m->n;
-    return MSIM_OK;
-}
 
 /* ---- filling in -------------------------------------------------------- */
 
@@ -258,7 +189,8 @@ static enum msim_status estimate(struct costing *k,
     for (uint32_t i = 0; i < n; i++) {
         struct msim_estimate e;
 
-        MSIM_TRY(predict(k, &works[i], &e));
+        MSIM_TRY(msim_memo_predict(&k->memo, k->opt->platform, &works[i],
+                                   k->opt->strict, &e, k->err));
         add(&d->e, &e);
         d->flops += works[i].flops;
         d->ideal_us +=
@@ -575,9 +507,7 @@ enum msim_status msim_costs_new(struct msim_costs **out,
         free(k.launched[i].gpu);
     }
     free(k.launched);
-    free(k.memo.works);
-    free(k.memo.estimates);
-    free(k.memo.slots);
+    msim_memo_release(&k.memo);
     if (st != MSIM_OK) {
         msim_costs_free(k.c);
         return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,
