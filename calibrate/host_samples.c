@@ -170,13 +170,11 @@ static enum msim_status add_units(struct reader *r)
  */
 static void finish_work(struct reader *r)
 {
-    struct msim_host_op *op = r->s->ops + r->first_op;
+    uint32_t next = r->first_op;
 
     for (uint32_t i = 0; i < r->t->n_ops; i++)
-        if (r->op_keys[i] != MSIM_NONE) {
-            op->work = fmax(r->self[i], 0) + r->rest[i];
-            op++;
-        }
+        if (r->op_keys[i] != MSIM_NONE)
+            r->s->ops[next++].work = fmax(r->self[i], 0) + r->rest[i];
 }
 
 static enum msim_status read_ops(struct reader *r)
