@@ -107,6 +107,34 @@ static bool linear(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
+/*
+ * A linear layer of a library, an autograd function with its tensors in an
+ * order of its own (Transformer Engine): the weight is the first matrix whose
+ * columns are the last size of an earlier or later tensor, which is the input.
+ */
+static bool library_linear(struct msim_opmap_ctx *c,
+                           const struct msim_opmap_row *row)
+{
+    struct msim_operand x, w;
+
+    for (uint32_t j = 0; msim_opmap_nth_tensor(c, j, &w); j++) {
+        if (w.rank != 2)
+            continue;
+        for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &x); k++) {
+            int64_t cols = msim_operand_dim(&x, -1);
+            double rows = cols > 0 ? x.elems / (double)cols : 0;
+
+            if (k == j || x.rank < 2 || cols != msim_operand_dim(&w, 1))
+                continue;
+            set_gemm(c, row, &x, &w,
+                     (int64_t[4]){msim_opmap_count(rows),
+                                  msim_operand_dim(&w, 0), cols, 1});
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Matrix (m x k) times vector (k). */
 static bool matrix_vector(struct msim_opmap_ctx *c,
                           const struct msim_opmap_row *row)
@@ -134,6 +162,7 @@ static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 }
 
 static const struct msim_opmap_row rows[] = {
+    {"_Linear", library_linear, "", 0, 0, MSIM_OPMAP_OUTER, 0},
     {"_addmm_activation", product, "", 0, 0, 0, 1},
     {"_int_mm", product, "", 0, 0, 0, 0},
     {"_scaled_mm", product, "", 0, 0, 0, 0},
