@@ -4,7 +4,6 @@
 #include "calibrate/cell_fit.h"
 
 #include "calibrate/boost.h"
-#include "calibrate/law_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,10 +101,16 @@ static struct msim_boost_options options_for(uint32_t n)
     return o;
 }
 
+/* NeuSight times whole calls from the host: no faster than it launches. */
+static bool has_gap(const struct work_area *a)
+{
+    return strcmp(a->rows[0].framework, "NeuSight") == 0;
+}
+
 /* Fit on the rows whose fold is not `held_back`. */
 static enum msim_status fit_part(struct work_area *a, int held_back,
-                                 double *params, struct msim_forest *forest,
-                                 cJSON **json)
+                                 struct msim_law_constants *constants,
+                                 struct msim_forest *forest, cJSON **json)
 {
     uint32_t features = a->features;
     struct msim_boost_options options;
@@ -113,13 +118,14 @@ static enum msim_status fit_part(struct work_area *a, int held_back,
 
     *json = NULL;
     memset(forest, 0, sizeof(*forest));
-    MSIM_TRY(msim_law_fit(params, a->law, a->rows, a->fold, a->n, held_back));
+    MSIM_TRY(msim_law_fit(constants, a->law, a->rows, a->fold, a->n, held_back,
+                          has_gap(a)));
     for (uint32_t i = 0; i < a->n; i++) {
         double us;
 
         if (a->fold[i] == held_back)
             continue;
-        us = a->law->time_us(a->rows[i].spec, &a->rows[i].work, params);
+        us = msim_law_measured(constants, &a->rows[i]);
         memcpy(a->train_x + (size_t)n * features, a->x + (size_t)i * features,
                features * sizeof(double));
         a->train_y[n++] = log(a->rows[i].us / us);
@@ -133,7 +139,8 @@ static enum msim_status fit_part(struct work_area *a, int held_back,
 }
 
 /* Predict the rows of fold `which`, or all with -1, into `out`. */
-static void predict(const struct work_area *a, int which, const double *params,
+static void predict(const struct work_area *a, int which,
+                    const struct msim_law_constants *constants,
                     const struct msim_forest *forest, double *law_us,
                     double *out)
 {
@@ -142,7 +149,7 @@ static void predict(const struct work_area *a, int which, const double *params,
 
         if (which >= 0 && a->fold[i] != which)
             continue;
-        us = a->law->time_us(a->rows[i].spec, &a->rows[i].work, params);
+        us = msim_law_measured(constants, &a->rows[i]);
         if (law_us)
             law_us[i] = us;
         out[i] =
@@ -153,13 +160,14 @@ static void predict(const struct work_area *a, int which, const double *params,
 static enum msim_status hold_back(struct work_area *a, uint32_t folds)
 {
     for (uint32_t k = 0; k < folds; k++) {
-        double params[MSIM_LAW_PARAMS];
+        struct msim_law_constants constants;
         struct msim_forest forest;
         cJSON *json;
-        enum msim_status status = fit_part(a, (int)k, params, &forest, &json);
+        enum msim_status status =
+            fit_part(a, (int)k, &constants, &forest, &json);
 
         if (status == MSIM_OK)
-            predict(a, (int)k, params, &forest, a->law_us, a->predicted);
+            predict(a, (int)k, &constants, &forest, a->law_us, a->predicted);
         msim_forest_release(&forest);
         cJSON_Delete(json);
         if (status != MSIM_OK)
@@ -323,9 +331,9 @@ static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
     out->groups = deal_folds(a);
     folds =
         out->groups > 1 && out->groups < MSIM_FOLDS ? out->groups : MSIM_FOLDS;
-    status = fit_part(a, -1, out->params, &forest, &out->forest);
+    status = fit_part(a, -1, &out->constants, &forest, &out->forest);
     if (status == MSIM_OK)
-        predict(a, -1, out->params, &forest, NULL, a->fitted);
+        predict(a, -1, &out->constants, &forest, NULL, a->fitted);
     msim_forest_release(&forest);
     if (status != MSIM_OK)
         return status;

@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_CALIBRATE_CELL_FIT_H
 #define MSIM_CALIBRATE_CELL_FIT_H
-#include "calibrate/samples.h"
+#include "calibrate/law_fit.h"
 #include "models/cell.h"
 
 #define MSIM_FOLDS 5
@@ -20,7 +20,7 @@ struct msim_error_summary {
 };
 
 struct msim_cell_fit {
-    double params[MSIM_LAW_PARAMS];
+    struct msim_law_constants constants;
     cJSON *forest; /* owned; NULL where there are too few rows */
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];

@@ -17,24 +17,45 @@ struct problem {
     const struct msim_law *law;
     const struct msim_sample **rows;
     uint32_t n;
+    bool has_gap;
 };
+
+static const struct msim_param GAP = {"launch_gap", "us", 30, 5, 70};
+
+double msim_law_measured(const struct msim_law_constants *c,
+                         const struct msim_sample *r)
+{
+    return msim_with_gap(r->law->time_us(r->spec, &r->work, c->params),
+                         c->gap_us);
+}
 
 /* Logarithms to constants, within bounds; returns what the objective adds:
  * how far outside they were, and a pull to where they began, so that constants
  * that the rows do not determine stay there. */
-static double constants(const struct msim_law *law, const gsl_vector *v,
-                        uint32_t n, double *params)
+static double take(const struct msim_param *param, double log_value, uint32_t n,
+                   double *value)
+{
+    double p = exp(log_value);
+    double within = fmin(fmax(p, param->low), param->high);
+    double moved = log(within / param->start);
+
+    *value = within;
+    return 0.1 * fabs(log(p / within)) + PULL / n * moved * moved;
+}
+
+static double constants(const struct problem *p, const gsl_vector *v,
+                        struct msim_law_constants *c)
 {
     double penalty = 0;
 
-    for (uint32_t i = 0; i < law->n_params; i++) {
-        double p = exp(gsl_vector_get(v, i));
-        double within = fmin(fmax(p, law->params[i].low), law->params[i].high);
-
-        double moved = log(within / law->params[i].start);
-
-        penalty += 0.1 * fabs(log(p / within)) + PULL / n * moved * moved;
-        params[i] = within;
+    c->gap_us = 0;
+    for (uint32_t i = 0; i < p->law->n_params; i++)
+        penalty +=
+            take(&p->law->params[i], gsl_vector_get(v, i), p->n, &c->params[i]);
+    if (p->has_gap) {
+        penalty +=
+            take(&GAP, gsl_vector_get(v, p->law->n_params), p->n, &c->gap_us);
+        c->params[0] = p->rows[0]->spec->floor_us;
     }
     return penalty;
 }
@@ -42,25 +63,26 @@ static double constants(const struct msim_law *law, const gsl_vector *v,
 static double objective(const gsl_vector *v, void *data)
 {
     const struct problem *p = data;
-    double params[MSIM_LAW_PARAMS];
+    struct msim_law_constants c;
     double sum = 0;
     double all = 0;
-    double penalty = constants(p->law, v, p->n, params);
+    double penalty = constants(p, v, &c);
 
     for (uint32_t i = 0; i < p->n; i++) {
         const struct msim_sample *r = p->rows[i];
         double weight = r->borrowed ? BORROWED_WEIGHT : 1;
-        double us = p->law->time_us(r->spec, &r->work, params);
 
-        sum += weight * fabs(log(r->us / us));
+        sum += weight * fabs(log(r->us / msim_law_measured(&c, r)));
         all += weight;
     }
     return sum / all + penalty;
 }
 
-static enum msim_status minimise(const struct problem *p, double *params)
+static enum msim_status minimise(const struct problem *p,
+                                 struct msim_law_constants *out)
 {
-    gsl_multimin_function f = {objective, p->law->n_params, (void *)p};
+    gsl_multimin_function f = {objective, p->law->n_params + p->has_gap,
+                               (void *)p};
     gsl_vector *start = gsl_vector_alloc(f.n);
     gsl_vector *step = gsl_vector_alloc(f.n);
     gsl_multimin_fminimizer *m =
@@ -70,6 +92,8 @@ static enum msim_status minimise(const struct problem *p, double *params)
     if (start && step && m) {
         for (uint32_t i = 0; i < p->law->n_params; i++)
             gsl_vector_set(start, i, log(p->law->params[i].start));
+        if (p->has_gap)
+            gsl_vector_set(start, p->law->n_params, log(GAP.start));
         gsl_vector_set_all(step, 0.4);
         status = gsl_multimin_fminimizer_set(m, &f, start, step) == GSL_SUCCESS
                      ? MSIM_OK
@@ -79,7 +103,7 @@ static enum msim_status minimise(const struct problem *p, double *params)
                 gsl_multimin_fminimizer_size(m) < 1e-4)
                 break;
         }
-        (void)constants(p->law, gsl_multimin_fminimizer_x(m), p->n, params);
+        (void)constants(p, gsl_multimin_fminimizer_x(m), out);
     }
     if (m)
         gsl_multimin_fminimizer_free(m);
@@ -90,12 +114,13 @@ static enum msim_status minimise(const struct problem *p, double *params)
     return status;
 }
 
-enum msim_status msim_law_fit(double params[MSIM_LAW_PARAMS],
+enum msim_status msim_law_fit(struct msim_law_constants *out,
                               const struct msim_law *law,
                               const struct msim_sample *rows,
-                              const uint8_t *fold, uint32_t n, int held_back)
+                              const uint8_t *fold, uint32_t n, int held_back,
+                              bool has_gap)
 {
-    struct problem p = {.law = law};
+    struct problem p = {.law = law, .has_gap = has_gap};
     uint32_t usable = 0, seen = 0, step;
     enum msim_status status;
 
@@ -111,7 +136,7 @@ enum msim_status msim_law_fit(double params[MSIM_LAW_PARAMS],
         if (seen++ % step == 0)
             p.rows[p.n++] = &rows[i];
     }
-    status = p.n > 0 ? minimise(&p, params) : MSIM_EINTERNAL;
+    status = p.n > 0 ? minimise(&p, out) : MSIM_EINTERNAL;
     free(p.rows);
     return status;
 }

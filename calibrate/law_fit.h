@@ -5,16 +5,28 @@
 #define MSIM_CALIBRATE_LAW_FIT_H
 #include "calibrate/samples.h"
 
+struct msim_law_constants {
+    double params[MSIM_LAW_PARAMS];
+    double gap_us; /* 0: the source has no launch gap */
+};
+
+/* What the source of row `r` measures, by a law with these constants. */
+double msim_law_measured(const struct msim_law_constants *c,
+                         const struct msim_sample *r);
+
 /*
  * Find the constants that minimise the mean of |log(measured / law)| over the
  * rows whose `fold` is not `held_back`, or over all with held_back < 0. At
  * most about a thousand rows, spread evenly, are looked at: a handful of
- * constants needs no more. Borrowed rows count a quarter.
+ * constants needs no more. Borrowed rows count a quarter. With `has_gap` the
+ * source's launch gap is one of the constants, and hides the constant part of
+ * the kernel, which is then the GPU's shortest kernel.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_law_fit(double params[MSIM_LAW_PARAMS],
+enum msim_status msim_law_fit(struct msim_law_constants *out,
                               const struct msim_law *law,
                               const struct msim_sample *rows,
-                              const uint8_t *fold, uint32_t n, int held_back);
+                              const uint8_t *fold, uint32_t n, int held_back,
+                              bool has_gap);
 
 #endif

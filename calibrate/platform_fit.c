@@ -103,24 +103,26 @@ static void add_ratio(cJSON *o, const char *key, const struct msim_fit_ratio *r)
  */
 
 static void add_constants(cJSON *cell, const struct msim_law *law,
-                          const struct msim_cell_fit *f, double gap)
+                          const struct msim_cell_fit *f)
 {
     cJSON *o = cJSON_AddObjectToObject(cell, "constants");
 
     for (uint32_t i = 0; i < law->n_params; i++) {
         cJSON *p = cJSON_AddObjectToObject(o, law->params[i].name);
 
-        add_number(p, "value", f->params[i]);
+        add_number(p, "value", f->constants.params[i]);
         cJSON_AddStringToObject(p, "unit", law->params[i].unit);
     }
-    if (gap > 0) {
+    if (f->constants.gap_us > 0) {
         cJSON *p = cJSON_AddObjectToObject(o, "launch_gap");
 
-        add_number(p, "value", gap);
+        add_number(p, "value", f->constants.gap_us);
         cJSON_AddStringToObject(p, "unit", "us");
-        cJSON_AddStringToObject(p, "how",
-                                "t0 less kernel_floor_us: the source's times "
-                                "hold a launch");
+        cJSON_AddStringToObject(
+            p, "how",
+            "fitted with the others; the source times calls from "
+            "the host, and t0, which that hides, is "
+            "kernel_floor_us");
     }
 }
 
@@ -170,17 +172,7 @@ static enum msim_status add_forest(cJSON *cell, const cJSON *forest)
     return MSIM_OK;
 }
 
-/* NeuSight's times hold a launch gap, a constant of that source. */
-static double gap_of(const struct msim_sample *r, const struct msim_spec *spec,
-                     const struct msim_cell_fit *f)
-{
-    if (strcmp(r->framework, "NeuSight") != 0)
-        return 0;
-    return fmax(0, f->params[0] - spec->floor_us);
-}
-
 static enum msim_status add_cell(cJSON *cells, const struct msim_sample *r,
-                                 const struct msim_spec *spec,
                                  const struct msim_cell_fit *f)
 {
     cJSON *cell = cJSON_CreateObject();
@@ -206,7 +198,7 @@ static enum msim_status add_cell(cJSON *cells, const struct msim_sample *r,
     add_number(cell, "error_held_back_median", f->held_back.median);
     add_number(cell, "error_held_back_p90", f->held_back.p90);
     add_number(cell, "interval_coverage", f->coverage);
-    add_constants(cell, r->law, f, gap_of(r, spec, f));
+    add_constants(cell, r->law, f);
     add_range(cell, r->law, f);
     add_interval(cell, f);
     return add_forest(cell, f->forest);
@@ -303,7 +295,7 @@ static enum msim_status report_and_add(struct fit_run *run,
                                        const struct msim_sample *r,
                                        struct msim_cell_fit *f)
 {
-    enum msim_status status = add_cell(run->cells, r, &run->spec, f);
+    enum msim_status status = add_cell(run->cells, r, f);
 
     if (run->report)
         report_cell(run->report, run->name, r, f);
@@ -353,7 +345,7 @@ static enum msim_status make_head(cJSON *o, const cJSON *sheet,
                                   const struct msim_fit_shared *shared)
 {
     static const char *const COPIED[] = {"name",      "title",   "generation",
-                                         "base",      "aliases", "devices",
+                                         "stand_ins", "aliases", "devices",
                                          "data_sheet"};
     cJSON *more;
 

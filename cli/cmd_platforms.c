@@ -65,37 +65,44 @@ static struct totals count(const cJSON *file)
 static void list_text(const char *name, const cJSON *file)
 {
     const char *title = msim_json_get_text(file, "title");
-    const char *base = msim_json_get_text(file, "base");
     const cJSON *sheet = cJSON_GetObjectItemCaseSensitive(file, "data_sheet");
+    const char *first = cJSON_GetStringValue(cJSON_GetArrayItem(
+        cJSON_GetObjectItemCaseSensitive(file, "stand_ins"), 0));
     struct totals t = count(file);
 
     printf("%-15s %-46s %5.0f GB %5.1f TB/s %8.0f rows", name,
            title ? title : "",
            msim_json_get_number(sheet, "memory_bytes", 0) * 1e-9,
            msim_json_get_number(sheet, "memory_bandwidth", 0) * 1e-12, t.rows);
-    if (base)
-        printf(", else as %s", base);
+    if (first)
+        printf(", else as %s", first);
     putchar('\n');
+}
+
+static void list_words(struct msim_json *j, const char *key, const cJSON *file)
+{
+    const cJSON *word;
+
+    msim_json_open(j, key, '[', false);
+    cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(file, key))
+        msim_json_text(j, NULL, cJSON_GetStringValue(word));
+    msim_json_close(j);
 }
 
 static void list_json(struct msim_json *j, const char *name, const cJSON *file)
 {
     const cJSON *sheet = cJSON_GetObjectItemCaseSensitive(file, "data_sheet");
-    const cJSON *alias;
     struct totals t = count(file);
 
     msim_json_open(j, NULL, '{', false);
     msim_json_text(j, "name", name);
     msim_json_text(j, "title", msim_json_get_text(file, "title"));
-    msim_json_text(j, "base", msim_json_get_text(file, "base"));
     msim_json_number(j, "memory_bytes",
                      msim_json_get_number(sheet, "memory_bytes", 0));
     msim_json_number(j, "rows", t.rows);
     msim_json_number(j, "cells", t.cells);
-    msim_json_open(j, "aliases", '[', false);
-    cJSON_ArrayForEach(alias, cJSON_GetObjectItemCaseSensitive(file, "aliases"))
-        msim_json_text(j, NULL, cJSON_GetStringValue(alias));
-    msim_json_close(j);
+    list_words(j, "stand_ins", file);
+    list_words(j, "aliases", file);
     msim_json_close(j);
 }
 
@@ -185,22 +192,30 @@ static void show_cell(const cJSON *cell)
            table ? table : "");
 }
 
+static void show_words(const cJSON *words)
+{
+    const cJSON *word;
+
+    cJSON_ArrayForEach(word, words)
+    {
+        printf("%s %s", word == words->child ? "" : ",",
+               cJSON_IsString(word) ? word->valuestring : "");
+    }
+    putchar('\n');
+}
+
 static void show_text(const struct msim_platform *p, const cJSON *file)
 {
-    const char *base = msim_json_get_text(file, "base");
     const cJSON *item;
 
     printf("%s: %s\nfile: %s\n", msim_platform_name(p), msim_platform_title(p),
            msim_platform_file(p));
-    if (base)
-        printf("where rows are missing: as %s, scaled by the data sheets, with "
-               "a wider interval\n",
-               base);
+    printf("where rows are missing, others stand in, scaled by the data sheets "
+           "and with a wider interval:");
+    show_words(cJSON_GetObjectItemCaseSensitive(file, "stand_ins"));
     printf("also known as:");
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(file, "aliases"))
-        printf("%s %s", item->prev && item->prev->next ? "," : "",
-               cJSON_GetStringValue(item) ? item->valuestring : "");
-    printf("\n\ndata sheet:\n");
+    show_words(cJSON_GetObjectItemCaseSensitive(file, "aliases"));
+    printf("\ndata sheet:\n");
     cJSON_ArrayForEach(item,
                        cJSON_GetObjectItemCaseSensitive(file, "data_sheet"))
         show_parameter(item);

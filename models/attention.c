@@ -170,13 +170,14 @@ static enum msim_status attention_predict(const struct msim_platform *p,
 {
     struct msim_work work = *w;
     struct msim_pick pick;
-    bool backward = w->u.attention.backward;
+    const struct msim_adjust backward = {.factor = BACKWARD_TIME,
+                                         .spread = BACKWARD_SPREAD};
 
     if (!attention_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     msim_work_count(&work);
-    msim_cell_estimate(p, &pick, &work, backward ? BACKWARD_TIME : 1,
-                       backward ? BACKWARD_SPREAD : 0, out);
+    msim_cell_estimate(p, &pick, &work,
+                       w->u.attention.backward ? &backward : NULL, out);
     return MSIM_OK;
 }
 

@@ -17,8 +17,11 @@
 #define SPREAD_OTHER_GENERATION 0.30
 #define SPREAD_OTHER_KEY        0.20
 #define SPREAD_OTHER_FRAMEWORK  0.12
-/* Doubt for each e-fold that sizes lie outside the fitted range. */
-#define SPREAD_OUTSIDE 0.15
+/* Doubt for each e-fold that a size lies outside the fitted range, and the most
+ * that comes to: fits on the smallest and on the largest two thirds of the
+ * rows err so on the rest. */
+#define SPREAD_OUTSIDE      0.13
+#define SPREAD_OUTSIDE_MOST 0.6
 
 static bool is_bare(const char *framework)
 {
@@ -60,14 +63,14 @@ bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
     for (const char *const *key = keys; *key; key++) {
         out->other_key = key != keys;
         out->other_framework = false;
-        for (at = p; at && !bare; at = at->base) {
+        for (at = p; at && !bare; at = at->next) {
             out->cell = find(at, law, framework, *key);
             out->platform = at;
             if (out->cell)
                 return true;
         }
         out->other_framework = !bare;
-        for (at = p; at; at = at->base) {
+        for (at = p; at; at = at->next) {
             out->cell = find_preferred(at, law, prefer, *key);
             out->platform = at;
             if (out->cell)
@@ -98,42 +101,42 @@ static double pick_variance(const struct msim_platform *p,
 }
 
 /*
- * The kernel alone: the law without the source's gap. The correction was
- * learned on their sum, so that it says the less of the kernel the smaller
- * the kernel's part in it.
+ * What the source would measure, or the kernel alone. The correction was
+ * learned on what the source measured, so that it says of the kernel as much
+ * as the kernel showed in that.
  */
-static double bare_us(const struct msim_cell *c, const struct msim_spec *s,
-                      double law_us, double correction)
+static double corrected_us(const struct msim_cell *c, bool bare,
+                           double kernel_us, double correction)
 {
-    double kernel = law_us - c->gap_us;
-
-    if (kernel < s->floor_us)
-        kernel = s->floor_us;
-    return kernel * exp(correction * kernel / (kernel + c->gap_us));
+    if (!bare)
+        return msim_with_gap(kernel_us, c->gap_us) * exp(correction);
+    return kernel_us * exp(correction * msim_gap_share(kernel_us, c->gap_us));
 }
 
 void msim_cell_estimate(const struct msim_platform *p,
                         const struct msim_pick *pick, const struct msim_work *w,
-                        double factor, double spread, struct msim_estimate *out)
+                        const struct msim_adjust *adjust,
+                        struct msim_estimate *out)
 {
+    static const struct msim_adjust NONE = {.factor = 1};
+    const struct msim_adjust *a = adjust ? adjust : &NONE;
     const struct msim_cell *c = pick->cell;
     double x[MSIM_LAW_FEATURES + 1];
     double law_us = c->law->time_us(&p->spec, w, c->params);
-    double correction, low, high, outside;
-    double kernels = w->kernels > 1 ? w->kernels - 1.0 : 0;
+    double low, high, spread;
+    double more = w->kernels > 1 ? w->kernels - 1.0 : 0;
 
     msim_law_describe(c->law, &p->spec, w, x);
-    correction = msim_forest_eval(&c->forest, x);
-    outside = msim_interval_outside(c, x);
-    if (pick->bare)
-        out->us = bare_us(c, &p->spec, law_us, correction);
-    else
-        out->us = law_us * exp(correction);
+    if (a->least_us > c->params[0])
+        law_us += a->least_us - c->params[0];
+    out->us =
+        corrected_us(c, pick->bare, law_us, msim_forest_eval(&c->forest, x));
     msim_interval_base(c, out->us, &low, &high);
-    out->us = out->us * factor + kernels * p->spec.floor_us;
+    out->us = out->us * a->factor + more * p->spec.floor_us;
     out->source = MSIM_SOURCE_LAW;
     out->family = w->family;
-    spread += SPREAD_OUTSIDE * outside;
+    spread = a->spread + fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x),
+                              SPREAD_OUTSIDE_MOST);
     msim_interval_set(out, low, high,
                       sqrt(spread * spread + pick_variance(p, pick)));
 }
@@ -160,9 +163,9 @@ void msim_cell_explain(const struct msim_platform *p,
     msim_law_describe(c->law, &p->spec, w, x);
     fprintf(out, "\ntime: law %.4g us",
             c->law->time_us(&p->spec, w, c->params));
-    if (pick->bare && c->gap_us > 0)
-        fprintf(out, " of which %.4g us are the source's launch gap",
-                c->gap_us);
+    if (c->gap_us > 0)
+        fprintf(out, ", launch gap of the source %.4g us (%s)", c->gap_us,
+                pick->bare ? "left out" : "kept");
     fprintf(out, ", correction %+.1f %%\n",
             100 * (exp(msim_forest_eval(&c->forest, x)) - 1));
     if (msim_interval_outside(c, x) > 0)
@@ -203,7 +206,7 @@ static bool read_params(struct msim_cell *c, const cJSON *json)
             return false;
     }
     c->gap_us = msim_json_get_number(o, "launch_gap", 0);
-    return c->gap_us >= 0 && c->gap_us <= c->params[0];
+    return c->gap_us >= 0;
 }
 
 /* "range": {feature: [low, high]}; features without one are not bounded. */

@@ -21,7 +21,7 @@ struct msim_cell {
     const struct msim_law *law;
     char framework[24], key[MSIM_CELL_KEY];
     double params[MSIM_LAW_PARAMS];
-    double gap_us; /* of params[0], what the source adds to every kernel */
+    double gap_us; /* the source launches no faster than this; 0: none */
     struct msim_forest forest;
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];
@@ -42,21 +42,24 @@ struct msim_pick {
 /*
  * The best cell of law `law` for framework `framework` (NULL or "pytorch":
  * the bare kernel, preferring the stacks of `prefer`, ended by NULL) among
- * `keys` (ended by NULL, best first), on `p` or the platforms it is based on.
- * False where there is none.
+ * `keys` (ended by NULL, best first), on `p` or the platforms that stand in for
+ * it. False where there is none.
  */
 bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
                     const char *framework, const char *const *prefer,
                     const char *const *keys, struct msim_pick *out);
 
-/*
- * The estimate from a picked cell on the GPU of `p`, times `factor` (1 where
- * the law is of this very operation), with `spread` more uncertainty: a
- * standard deviation of the logarithm.
- */
+/* What tells an operation from the one that the cell was fitted on. */
+struct msim_adjust {
+    double factor;   /* times as long; 1: the same operation */
+    double least_us; /* constant part at least; 0: the cell's own */
+    double spread;   /* more doubt: a standard deviation of the logarithm */
+};
+
+/* The estimate from a picked cell on the GPU of `p`; `adjust` may be NULL. */
 void msim_cell_estimate(const struct msim_platform *p,
                         const struct msim_pick *pick, const struct msim_work *w,
-                        double factor, double spread,
+                        const struct msim_adjust *adjust,
                         struct msim_estimate *out);
 
 /* The cell for a GEMM work: convolutions go through it too. */

@@ -228,7 +228,7 @@ static enum msim_status collective_predict(const struct msim_platform *p,
     struct msim_pick pick;
 
     if (collective_pick(p, w, &pick))
-        msim_cell_estimate(p, &pick, w, 1, pick.other_key ? 0.15 : 0, out);
+        msim_cell_estimate(p, &pick, w, NULL, out);
     else
         from_data_sheet(p, w, out);
     return MSIM_OK;

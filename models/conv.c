@@ -201,7 +201,9 @@ static int64_t whole(double v)
 
 /*
  * The matrix product that does the same arithmetic; flops and bytes stay the
- * convolution's own.
+ * convolution's own. The weight gradient sums over all places: libraries split
+ * that sum over the SMs, so that its product is as well spread as the forward
+ * one, whose shape it is given.
  */
 static void as_gemm(const struct msim_work *w, struct msim_work *g)
 {
@@ -209,29 +211,20 @@ static void as_gemm(const struct msim_work *w, struct msim_work *g)
     double groups = w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1;
     double in = (double)w->u.conv.n * (double)w->u.conv.h * (double)w->u.conv.w;
     double c = (double)w->u.conv.c / groups;
-    double m = w->u.conv.transposed ? in : s.m;
 
     *g = *w;
     g->family = MSIM_FAMILY_GEMM;
     memset(&g->u, 0, sizeof(g->u));
     g->u.gemm.batch = whole(groups);
-    switch (w->u.conv.pass) {
-    case MSIM_CONV_FORWARD:
-        g->u.gemm.m = whole(m);
-        g->u.gemm.n = whole(s.n);
-        g->u.gemm.k = whole(s.k);
-        break;
-    case MSIM_CONV_BACKWARD_DATA: /* k: what the flops leave */
+    if (w->u.conv.pass == MSIM_CONV_BACKWARD_DATA) {
         g->u.gemm.m = whole(in);
         g->u.gemm.n = whole(c);
         g->u.gemm.k = whole(w->flops / (2 * groups * in * c));
-        break;
-    case MSIM_CONV_BACKWARD_WEIGHT:
-        g->u.gemm.m = whole(s.k);
-        g->u.gemm.n = whole(s.n);
-        g->u.gemm.k = whole(m);
-        break;
+        return;
     }
+    g->u.gemm.m = whole(w->u.conv.transposed ? in : s.m);
+    g->u.gemm.n = whole(s.n);
+    g->u.gemm.k = whole(s.k);
 }
 
 /* Bytes that cuDNN moves to bring channels last and back, in both directions
@@ -253,18 +246,22 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
                                       const struct msim_work *w,
                                       struct msim_estimate *out)
 {
+    struct msim_adjust adjust = {.factor = 1, .spread = IMPLICIT_GEMM_SPREAD};
     struct msim_work gemm;
     struct msim_pick pick;
     double bytes = transposed_bytes(p, w);
-    double extra, share;
+    double share;
 
     as_gemm(w, &gemm);
     if (!msim_gemm_pick(p, &gemm, &pick))
         return MSIM_ENOMODEL;
-    msim_cell_estimate(p, &pick, &gemm, 1, IMPLICIT_GEMM_SPREAD, out);
+    if (w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT)
+        adjust.factor = p->conv_backward_weight;
+    msim_cell_estimate(p, &pick, &gemm, &adjust, out);
     if (bytes > 0) {
-        extra = 2 * p->spec.floor_us + bytes * 1e6 / (p->spec.bandwidth * 0.8);
-        share = 1 + extra / out->us;
+        share = 1 + (2 * p->spec.floor_us +
+                     bytes * 1e6 / (p->spec.bandwidth * 0.8)) /
+                        out->us;
         out->us *= share;
         out->low_us *= share;
         out->high_us *= share;
@@ -279,7 +276,7 @@ static enum msim_status conv_predict(const struct msim_platform *p,
     struct msim_work work = *w;
     struct msim_pick pick;
     enum msim_status status = MSIM_OK;
-    double factor = 1;
+    struct msim_adjust adjust = {.factor = 1};
 
     msim_work_count(&work);
     if (!conv_pick(p, &work, &pick)) {
@@ -287,14 +284,14 @@ static enum msim_status conv_predict(const struct msim_platform *p,
     } else {
         if (strncmp(pick.cell->key, "forward", 7) == 0 &&
             w->u.conv.pass != MSIM_CONV_FORWARD) {
-            factor = w->u.conv.pass == MSIM_CONV_BACKWARD_DATA
-                         ? p->conv_backward_data
-                         : p->conv_backward_weight;
+            adjust.factor = w->u.conv.pass == MSIM_CONV_BACKWARD_DATA
+                                ? p->conv_backward_data
+                                : p->conv_backward_weight;
+            adjust.spread = BACKWARD_SPREAD;
             work.u.conv.pass = MSIM_CONV_FORWARD;
             msim_work_count(&work);
         }
-        msim_cell_estimate(p, &pick, &work, factor,
-                           factor != 1 ? BACKWARD_SPREAD : 0, out);
+        msim_cell_estimate(p, &pick, &work, &adjust, out);
     }
     out->family = MSIM_FAMILY_CONV;
     return status;

@@ -157,7 +157,8 @@ static bool gemm_covers(const struct msim_platform *p,
 bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
                     struct msim_pick *out)
 {
-    /* Bare half-precision products: the stacks that call cuBLAS first. */
+    /* Bare products: vidur timed PyTorch's by its profiler, as traces do; the
+     * next ones call the same library. */
     static const char *const PREFER[] = {
         "vllm", "sglang", "trtllm", "vidur", "NeuSight", "DeepBench", NULL};
     const char *first = kind(w);
@@ -186,7 +187,7 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
     if (!msim_gemm_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     msim_work_count(&work);
-    msim_cell_estimate(p, &pick, &work, 1, 0, out);
+    msim_cell_estimate(p, &pick, &work, NULL, out);
     return MSIM_OK;
 }
 

@@ -23,7 +23,7 @@ void msim_interval_base(const struct msim_cell *c, double us, double *low,
 
 double msim_interval_outside(const struct msim_cell *c, const double *x)
 {
-    double sum = 0;
+    double most = 0;
 
     for (uint32_t i = 0; i < c->law->n_sizes; i++) {
         double d = 0;
@@ -32,9 +32,9 @@ double msim_interval_outside(const struct msim_cell *c, const double *x)
             d = c->range_low[i] - x[i];
         else if (x[i] > c->range_high[i])
             d = x[i] - c->range_high[i];
-        sum += d * d;
+        most = fmax(most, d);
     }
-    return sqrt(sum);
+    return most;
 }
 
 void msim_interval_set(struct msim_estimate *e, double low, double high,

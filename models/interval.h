@@ -16,8 +16,8 @@
 void msim_interval_base(const struct msim_cell *c, double us, double *low,
                         double *high);
 
-/* How far the sizes among features `x` lie outside the fitted range, as a
- * logarithm (Euclidean over features); 0 inside. */
+/* How far outside the fitted range the worst of the sizes among features `x`
+ * lies, as a logarithm; 0 inside. */
 double msim_interval_outside(const struct msim_cell *c, const double *x);
 
 /* Set the interval of `e` from quantiles and a further spread. */

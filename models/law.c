@@ -45,6 +45,18 @@ void msim_law_describe(const struct msim_law *law, const struct msim_spec *s,
     x[law->n_features] = 0;
 }
 
+#define GAP_NORM 8
+
+double msim_with_gap(double kernel_us, double gap_us)
+{
+    return gap_us > 0 ? msim_norm2(kernel_us, gap_us, GAP_NORM) : kernel_us;
+}
+
+double msim_gap_share(double kernel_us, double gap_us)
+{
+    return gap_us > 0 ? 1 / (1 + pow(gap_us / kernel_us, GAP_NORM)) : 1;
+}
+
 double msim_norm2(double a, double b, double p)
 {
     double most = a > b ? a : b;

@@ -57,6 +57,14 @@ const struct msim_law *msim_law_of(enum msim_family f);
 void msim_law_describe(const struct msim_law *law, const struct msim_spec *s,
                        const struct msim_work *w, double *x);
 
+/*
+ * What a source measures that cannot launch kernels faster than one in
+ * `gap_us`: the longer of both, smoothly. 0: no gap.
+ */
+double msim_with_gap(double kernel_us, double gap_us);
+/* How much of a relative change of the kernel shows in that, 0..1. */
+double msim_gap_share(double kernel_us, double gap_us);
+
 /* (a^p + b^p)^(1/p), the smooth maximum of two times, p >= 1. */
 double msim_norm2(double a, double b, double p);
 

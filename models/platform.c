@@ -11,10 +11,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define BASE_DEPTH 6 /* platforms that stand in for one another, at most */
+#define STAND_INS_MOST 16
 
 static enum msim_status load_file(struct msim_platform **out, const char *path,
-                                  unsigned depth, struct msim_error *err);
+                                  bool stand_ins, struct msim_error *err);
 
 static enum msim_status wrong(const struct msim_platform *p, const char *key,
                               const char *want, struct msim_error *err)
@@ -40,28 +40,39 @@ static enum msim_status read_cells(struct msim_platform *p, const cJSON *json,
     return MSIM_OK;
 }
 
-/* The platform that stands in lies beside this one. */
-static enum msim_status read_base(struct msim_platform *p, const char *base,
-                                  unsigned depth, struct msim_error *err)
+/* The platforms that stand in lie beside this one; theirs are not followed. */
+static enum msim_status read_stand_ins(struct msim_platform *p,
+                                       const cJSON *names,
+                                       struct msim_error *err)
 {
     char path[sizeof(p->path) + 64];
     const char *slash = strrchr(p->path, '/');
     int dir = slash ? (int)(slash - p->path) + 1 : 0;
+    struct msim_platform **end = &p->next;
+    const cJSON *name;
 
-    if (depth >= BASE_DEPTH)
-        return wrong(p, "base", "a chain of at most 6 platforms", err);
-    snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path, base);
-    return load_file(&p->base, path, depth + 1, err);
+    if (cJSON_GetArraySize(names) > STAND_INS_MOST)
+        return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
+                         "more than %d 'stand_ins'", STAND_INS_MOST);
+    cJSON_ArrayForEach(name, names)
+    {
+        if (!cJSON_IsString(name))
+            return wrong(p, "stand_ins", "names of platforms", err);
+        snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path,
+                 name->valuestring);
+        MSIM_TRY(load_file(end, path, false, err));
+        end = &(*end)->next;
+    }
+    return MSIM_OK;
 }
 
 static enum msim_status read_platform(struct msim_platform *p,
-                                      const cJSON *json, unsigned depth,
+                                      const cJSON *json, bool stand_ins,
                                       struct msim_error *err)
 {
     const char *name = msim_json_get_text(json, "name");
     const char *title = msim_json_get_text(json, "title");
     const char *generation = msim_json_get_text(json, "generation");
-    const char *base = msim_json_get_text(json, "base");
     const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
 
     if (!name || !generation)
@@ -76,11 +87,14 @@ static enum msim_status read_platform(struct msim_platform *p,
     p->conv_backward_weight =
         msim_json_get_number(more, "conv_backward_weight", 1);
     MSIM_TRY(read_cells(p, json, err));
-    return base ? read_base(p, base, depth, err) : MSIM_OK;
+    if (!stand_ins)
+        return MSIM_OK;
+    return read_stand_ins(
+        p, cJSON_GetObjectItemCaseSensitive(json, "stand_ins"), err);
 }
 
 static enum msim_status load_file(struct msim_platform **out, const char *path,
-                                  unsigned depth, struct msim_error *err)
+                                  bool stand_ins, struct msim_error *err)
 {
     struct msim_platform *p = calloc(1, sizeof(*p));
     cJSON *json = NULL;
@@ -92,7 +106,7 @@ static enum msim_status load_file(struct msim_platform **out, const char *path,
     snprintf(p->path, sizeof(p->path), "%s", path);
     status = msim_json_read(&json, path, err);
     if (status == MSIM_OK)
-        status = read_platform(p, json, depth, err);
+        status = read_platform(p, json, stand_ins, err);
     cJSON_Delete(json);
     if (status != MSIM_OK) {
         msim_platform_free(p);
@@ -238,7 +252,7 @@ enum msim_status msim_platform_load(struct msim_platform **out,
 
     *out = NULL;
     if (strchr(name, '/') || is_platform_file(name))
-        return load_file(out, name, 0, err);
+        return load_file(out, name, true, err);
     msim_arena_init(&arena);
     status = msim_platform_list(&arena, data_dir, &names, &n, err);
     if (status == MSIM_OK) {
@@ -246,7 +260,7 @@ enum msim_status msim_platform_load(struct msim_platform **out,
         if (found) {
             snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir,
                      found);
-            status = load_file(out, path, 0, err);
+            status = load_file(out, path, true, err);
         } else {
             status = unknown(name, names, n, err);
         }
@@ -258,13 +272,13 @@ enum msim_status msim_platform_load(struct msim_platform **out,
 void msim_platform_free(struct msim_platform *p)
 {
     while (p) {
-        struct msim_platform *base = p->base;
+        struct msim_platform *next = p->next;
 
         for (uint32_t i = 0; i < p->n_cells; i++)
             msim_cell_release(&p->cells[i]);
         free(p->cells);
         free(p);
-        p = base;
+        p = next;
     }
 }
 

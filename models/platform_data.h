@@ -14,9 +14,9 @@ struct msim_platform {
     double conv_backward_data, conv_backward_weight;
     struct msim_cell *cells;
     uint32_t n_cells;
-    /* Where rows of this GPU are missing, those of the next of its kind stand
-     * in, the first that has them; owned. */
-    struct msim_platform *base;
+    /* Where rows of this GPU are missing, those of others stand in: a list in
+     * order of preference; owned. */
+    struct msim_platform *next;
 };
 
 #endif
