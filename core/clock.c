@@ -37,8 +37,7 @@ static void shift(struct msim_trace *t, msim_ps by)
         t->steps[i].start += by;
 }
 
-/* ---- ends of collectives ---------------------------------------------------
- */
+/* ---- ends of collectives ------------------------------------------------ */
 
 /* One transfer of a rank: what it is, and when it ended. */
 struct transfer {
@@ -183,8 +182,7 @@ static enum msim_status align_pair(struct msim_job *job, uint32_t ref,
     return MSIM_OK;
 }
 
-/* ---- one origin ------------------------------------------------------------
- */
+/* ---- one origin --------------------------------------------------------- */
 
 static msim_ps difference(const struct msim_clock *from,
                           const struct msim_clock *to)

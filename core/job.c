@@ -89,8 +89,7 @@ static const char *keep(struct msim_job *job, const char *text)
     return copy ? memcpy(copy, text, len) : NULL;
 }
 
-/* ---- one file ---------------------------------------------------------------
- */
+/* ---- one file ----------------------------------------------------------- */
 
 static uint64_t count_comms(const struct msim_trace *t)
 {
@@ -197,8 +196,7 @@ static enum msim_status load_file(struct loading *l,
     return status;
 }
 
-/* ---- ranks
- * -------------------------------------------------------------------- */
+/* ---- ranks */
 
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
                                    const struct part *b)
@@ -315,8 +313,7 @@ static enum msim_status build_ranks(struct loading *l)
     return MSIM_OK;
 }
 
-/* ---- the job ----------------------------------------------------------------
- */
+/* ---- the job ------------------------------------------------------------ */
 
 static void warn_missing(struct msim_job *job)
 {

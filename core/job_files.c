@@ -136,8 +136,7 @@ enum msim_status msim_job_files_find(struct msim_job_files *files,
     return status;
 }
 
-/* ---- names ------------------------------------------------------------------
- */
+/* ---- names -------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {

@@ -1,228 +1,741 @@
+/*
+ * A push parser over pieces of text.
+ *
+ * Why our own: traces are inflated and parsed at once, so parsing must keep
+ * up with inflating, about 1 GB/s. yajl, which did this job first, gives
+ * 0.4 GB/s with callbacks that do nothing. What costs time in traces is blank
+ * space, keys and short strings; json_scan.h goes through those sixteen bytes
+ * at a time, and there is no copy unless a string has escapes.
+ *
+ * What a piece cuts off in the middle of a token is carried over: the token
+ * is completed in a buffer of its own, and parsing goes on in the new piece
+ * right behind it.
+ */
 #include "core/json_sax.h"
+
+#include "core/json_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <yajl/yajl_parse.h>
+
+enum state {
+    VALUE,        /* a value must follow */
+    VALUE_OR_END, /* after '[' */
+    KEY_OR_END,   /* after '{' */
+    KEY,          /* after ',' in an object */
+    COLON,
+    AFTER, /* a value is complete; ',' or the end of its container */
+    DONE,
+};
+
+enum { IN_ARRAY, IN_MAP };
+
+/*
+ * A key as it was written before, from the comma or brace in front of it up
+ * to its value: blanks, name, colon, blanks. Records of one writer repeat
+ * these byte for byte, so the next key is guessed from the one before it and
+ * compared as a whole: no tokens, no look-up. A wrong guess costs a
+ * comparison.
+ */
+#define MEMO_LEN 64
+#define MEMOS    256
+
+struct memo {
+    char text[MEMO_LEN];
+    uint8_t len, name_at, name_len;
+    uint8_t tag;      /* the handler's */
+    uint16_t next[2]; /* keys that came after this one, latest first */
+    uint16_t inner;   /* the first key of the object that is its value */
+};
 
 struct msim_sax {
     struct msim_sax_handler handler;
     void *ctx;
-    yajl_handle yajl;
+    enum state state;
+    enum msim_status status; /* of the first failure */
+    uint32_t depth;
+    uint32_t silent; /* depth of the container that is not reported, or 0 */
+    bool hide_end;   /* nor is that container's own end */
+    bool skip_value; /* the next value is not reported */
+    bool final;      /* no more text will come */
+    uint64_t before; /* bytes of the pieces before this one */
     uint64_t offset;
-    uint32_t depth, skip; /* skip: depth of the value being skipped + 1 */
-    bool skip_value;      /* the next value is skipped */
-    int stop;             /* why a callback stopped */
-    char message[256];
+    char *carry; /* the beginning of a token, then what completes it */
+    size_t carry_len, carry_cap;
+    char *clean; /* a string without its escapes */
+    size_t clean_cap;
+    char message[128];
+    uint8_t inside[MSIM_SAX_MAX_DEPTH + 1]; /* by depth: map or array */
+    uint16_t last[MSIM_SAX_MAX_DEPTH + 1];  /* by depth: memo of its last key */
+    uint32_t n_memos;
+    struct memo memos[MEMOS]; /* 0 stands for none */
 };
 
-static int went(struct msim_sax *s, int result)
-{
-    if (result < 0)
-        s->stop = result;
-    return result >= 0;
-}
-
-/* True where a scalar is not to be reported. */
-static bool skipped(struct msim_sax *s)
-{
-    bool once = s->skip_value;
-
-    s->skip_value = false;
-    return once || s->skip;
-}
-
-static int on_null(void *p)
-{
-    struct msim_sax *s = p;
-
-    if (skipped(s) || !s->handler.null)
-        return 1;
-    return went(s, s->handler.null(s->ctx));
-}
-
-static int on_boolean(void *p, int value)
-{
-    struct msim_sax *s = p;
-
-    if (skipped(s) || !s->handler.boolean)
-        return 1;
-    return went(s, s->handler.boolean(s->ctx, value != 0));
-}
-
-static int on_number(void *p, const char *text, size_t len)
-{
-    struct msim_sax *s = p;
-
-    if (skipped(s) || !s->handler.number)
-        return 1;
-    return went(s, s->handler.number(s->ctx, text, len));
-}
-
-static int on_string(void *p, const unsigned char *text, size_t len)
-{
-    struct msim_sax *s = p;
-
-    if (skipped(s) || !s->handler.string)
-        return 1;
-    return went(s, s->handler.string(s->ctx, (const char *)text, len));
-}
-
-static int on_key(void *p, const unsigned char *text, size_t len)
-{
-    struct msim_sax *s = p;
-    int result;
-
-    if (s->skip || !s->handler.key)
-        return 1;
-    result = s->handler.key(s->ctx, (const char *)text, len);
-    s->skip_value = result == MSIM_SAX_SKIP;
-    return went(s, result);
-}
-
-static int on_begin(struct msim_sax *s, int (*report)(void *))
-{
-    int result;
-
-    if (++s->depth > MSIM_SAX_MAX_DEPTH) {
-        s->stop = MSIM_ELIMIT;
-        return 0;
-    }
-    if (s->skip)
-        return 1;
-    if (s->skip_value) {
-        s->skip_value = false;
-        s->skip = s->depth;
-        return 1;
-    }
-    result = report ? report(s->ctx) : 0;
-    if (result == MSIM_SAX_SKIP)
-        s->skip = s->depth;
-    return went(s, result);
-}
-
-static int on_end(struct msim_sax *s, int (*report)(void *))
-{
-    bool was_skipped = s->skip != 0;
-
-    if (s->skip == s->depth)
-        s->skip = 0;
-    s->depth--;
-    return was_skipped || !report ? 1 : went(s, report(s->ctx));
-}
-
-static int on_map_begin(void *p)
-{
-    struct msim_sax *s = p;
-
-    return on_begin(s, s->handler.map_begin);
-}
-
-static int on_map_end(void *p)
-{
-    struct msim_sax *s = p;
-
-    return on_end(s, s->handler.map_end);
-}
-
-static int on_array_begin(void *p)
-{
-    struct msim_sax *s = p;
-
-    return on_begin(s, s->handler.array_begin);
-}
-
-static int on_array_end(void *p)
-{
-    struct msim_sax *s = p;
-
-    return on_end(s, s->handler.array_end);
-}
-
-static const yajl_callbacks callbacks = {
-    .yajl_null = on_null,
-    .yajl_boolean = on_boolean,
-    .yajl_number = on_number,
-    .yajl_string = on_string,
-    .yajl_start_map = on_map_begin,
-    .yajl_map_key = on_key,
-    .yajl_end_map = on_map_end,
-    .yajl_start_array = on_array_begin,
-    .yajl_end_array = on_array_end,
+/* A range being parsed, and how far it has come. */
+struct range {
+    const char *p, *end;
 };
+
+enum { NEED_MORE = 2 }; /* beside 0 and statuses: the token is cut */
 
 enum msim_status msim_sax_new(struct msim_sax **out,
                               const struct msim_sax_handler *handler, void *ctx)
 {
     struct msim_sax *s = calloc(1, sizeof *s);
 
-    *out = NULL;
+    *out = s;
     if (!s)
         return MSIM_ENOMEM;
     s->handler = *handler;
     s->ctx = ctx;
-    s->yajl = yajl_alloc(&callbacks, NULL, s);
-    if (!s->yajl) {
-        free(s);
-        return MSIM_ENOMEM;
-    }
-    *out = s;
+    s->state = VALUE;
+    s->n_memos = 1;
     return MSIM_OK;
 }
 
 void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler)
 {
+    uint32_t i;
+
     s->handler = *handler;
+    for (i = 0; i < s->n_memos; i++)
+        s->memos[i].tag = 0;
 }
 
 void msim_sax_free(struct msim_sax *s)
 {
     if (!s)
         return;
-    yajl_free(s->yajl);
+    free(s->carry);
+    free(s->clean);
     free(s);
 }
 
-/* yajl's sentence on one line, without its "parse error: " and newline. */
-static void keep_message(struct msim_sax *s)
-{
-    unsigned char *text = yajl_get_error(s->yajl, 0, NULL, 0);
-    const char *from = text ? (const char *)text : "not JSON";
-    const char *colon = strstr(from, ": ");
+/* ---- failures ----------------------------------------------------------- */
 
-    snprintf(s->message, sizeof s->message, "%s", colon ? colon + 2 : from);
-    s->message[strcspn(s->message, "\n")] = '\0';
-    if (text)
-        yajl_free_error(s->yajl, text);
+static const char *wanted(const struct msim_sax *s)
+{
+    switch (s->state) {
+    case VALUE:
+        return "a value";
+    case VALUE_OR_END:
+        return "a value or ']'";
+    case KEY_OR_END:
+        return "a key or '}'";
+    case KEY:
+        return "a key";
+    case COLON:
+        return "':'";
+    case AFTER:
+        return s->inside[s->depth] == IN_MAP ? "',' or '}'" : "',' or ']'";
+    case DONE:
+        break;
+    }
+    return "the end of the file";
 }
 
-static enum msim_status failure(struct msim_sax *s, yajl_status status)
+static int fail_found(struct msim_sax *s, const char *p, const char *want)
 {
-    if (status == yajl_status_ok)
-        return MSIM_OK;
-    if (status == yajl_status_client_canceled)
-        return (enum msim_status)s->stop;
-    keep_message(s);
+    unsigned char c = (unsigned char)*p;
+
+    if (c > 0x20 && c < 0x7f)
+        snprintf(s->message, sizeof s->message, "found '%c', want %s", c, want);
+    else
+        snprintf(s->message, sizeof s->message, "found byte 0x%02x, want %s", c,
+                 want);
     return MSIM_ESYNTAX;
+}
+
+static int fail_text(struct msim_sax *s, enum msim_status status,
+                     const char *text)
+{
+    snprintf(s->message, sizeof s->message, "%s", text);
+    return status;
+}
+
+/* ---- tokens */
+
+static int make_room(char **buf, size_t *cap, size_t want)
+{
+    size_t size = *cap ? *cap : 1024;
+    char *p;
+
+    if (want <= *cap)
+        return 0;
+    while (size < want)
+        size *= 2;
+    p = realloc(*buf, size);
+    if (!p)
+        return MSIM_ENOMEM;
+    *buf = p;
+    *cap = size;
+    return 0;
+}
+
+/*
+ * The string whose opening quote is at r->p: its text, and r->p behind its
+ * closing quote. Most strings have neither escapes nor bytes above 0x7f and
+ * are handed out as they lie.
+ */
+static int string_slow(struct msim_sax *s, struct range *r, const char *stop,
+                       bool high, const char **text, size_t *len)
+{
+    const char *from = r->p + 1;
+    bool escaped = false;
+    size_t bad = 0;
+
+    while (stop < r->end && *stop == '\\') {
+        escaped = true;
+        if (r->end - stop < 2)
+            return NEED_MORE;
+        stop = msim_json_scan_string(stop + 2, r->end, &high);
+    }
+    if (stop == r->end)
+        return NEED_MORE;
+    r->p = stop;
+    if (*stop != '"')
+        return fail_found(s, stop, "no control character in a string");
+    *text = from;
+    *len = (size_t)(stop - from);
+    if (high && !msim_json_is_utf8(from, *len))
+        return fail_text(s, MSIM_ESYNTAX,
+                         "found bytes that are not UTF-8 in a string");
+    if (escaped) {
+        if (make_room(&s->clean, &s->clean_cap, *len))
+            return MSIM_ENOMEM;
+        *len = msim_json_unescape(s->clean, from, *len, &bad);
+        r->p = from + bad;
+        if (*len == SIZE_MAX)
+            return fail_text(s, MSIM_ESYNTAX,
+                             "found an escape that JSON does not have");
+        *text = s->clean;
+    }
+    r->p = stop + 1;
+    return 0;
+}
+
+static inline int string(struct msim_sax *s, struct range *r, const char **text,
+                         size_t *len)
+{
+    const char *from = r->p + 1;
+    bool high = false;
+    const char *stop = msim_json_scan_string(from, r->end, &high);
+
+    if (__builtin_expect(stop == r->end || *stop != '"' || high, 0)) {
+        struct range slow = *r;
+        int result = string_slow(s, &slow, stop, high, text, len);
+
+        *r = slow;
+        return result;
+    }
+    *text = from;
+    *len = (size_t)(stop - from);
+    r->p = stop + 1;
+    return 0;
+}
+
+static int number_slow(struct msim_sax *s, struct range *r, const char **text,
+                       size_t *len)
+{
+    bool cut;
+    const char *stop = msim_json_scan_number(r->p, r->end, &cut);
+
+    if (!stop)
+        return fail_found(s, r->p, "a number as JSON writes them");
+    if (cut && !(s->final && stop > r->p && msim_json_is_digit(stop[-1])))
+        return NEED_MORE;
+    *text = r->p;
+    *len = (size_t)(stop - r->p);
+    r->p = stop;
+    return 0;
+}
+
+/* Most numbers are whole, positive and have a comma or brace behind them. */
+static inline int number(struct msim_sax *s, struct range *r, const char **text,
+                         size_t *len)
+{
+    const char *p = r->p;
+    struct range slow = *r;
+    int result;
+
+    if (*p != '0' && *p != '-') {
+        while (p < r->end && msim_json_is_digit(*p))
+            p++;
+        if (p < r->end && *p != '.' && (*p | 0x20) != 'e') {
+            *text = r->p;
+            *len = (size_t)(p - r->p);
+            r->p = p;
+            return 0;
+        }
+    }
+    result = number_slow(s, &slow, text, len);
+    *r = slow;
+    return result;
+}
+
+/* true, false or null, in full. */
+static int word(struct msim_sax *s, struct range *r, const char *text)
+{
+    const char *p = r->p;
+
+    for (; *text; text++, p++) {
+        if (p == r->end)
+            return NEED_MORE;
+        if (*p != *text) {
+            r->p = p;
+            return fail_found(s, p, "true, false, null or another value");
+        }
+    }
+    r->p = p;
+    return 0;
+}
+
+/* ---- reports */
+
+/* A scalar was reported: SKIP means the rest of what it is in. */
+static inline int after_scalar(struct msim_sax *s, int result)
+{
+    if (result == MSIM_SAX_SKIP) {
+        s->silent = s->depth;
+        s->hide_end = false;
+        return 0;
+    }
+    return result;
+}
+
+/* Whether the value that begins is to be reported. */
+static inline bool heard(struct msim_sax *s)
+{
+    bool skip = s->skip_value;
+
+    s->skip_value = false;
+    return !skip && !s->silent;
+}
+
+static inline int begin(struct msim_sax *s, struct range *r, uint8_t kind)
+{
+    int (*report)(void *) =
+        kind == IN_MAP ? s->handler.map_begin : s->handler.array_begin;
+    bool reported = heard(s);
+    int result = 0;
+
+    if (s->depth == MSIM_SAX_MAX_DEPTH)
+        return fail_text(s, MSIM_ELIMIT, "nested too deep");
+    r->p++;
+    s->inside[++s->depth] = kind;
+    s->last[s->depth] = 0;
+    s->state = kind == IN_MAP ? KEY_OR_END : VALUE_OR_END;
+    if (reported && report)
+        result = report(s->ctx);
+    if (!s->silent && (!reported || result == MSIM_SAX_SKIP)) {
+        s->silent = s->depth;
+        s->hide_end = true;
+        return 0;
+    }
+    return result;
+}
+
+static inline int end_of(struct msim_sax *s, struct range *r, uint8_t kind)
+{
+    int (*report)(void *) =
+        kind == IN_MAP ? s->handler.map_end : s->handler.array_end;
+    bool reported = !s->silent;
+    int result = 0;
+
+    if (s->depth == 0 || s->inside[s->depth] != kind)
+        return fail_found(s, r->p, wanted(s));
+    if (s->silent == s->depth) {
+        reported = !s->hide_end;
+        s->silent = 0;
+    }
+    r->p++;
+    s->depth--;
+    s->state = s->depth ? AFTER : DONE;
+    if (reported && report)
+        result = report(s->ctx);
+    return after_scalar(s, result);
+}
+
+/* A scalar is over. Nearly always a comma follows, so it is taken at once. */
+static inline int scalar_done(struct msim_sax *s, struct range *r, int result)
+{
+    if (s->depth && r->p < r->end && *r->p == ',') {
+        r->p++;
+        s->state = s->inside[s->depth] == IN_MAP ? KEY : VALUE;
+    } else {
+        s->state = s->depth ? AFTER : DONE;
+    }
+    return result ? after_scalar(s, result) : 0;
+}
+
+static inline int literal(struct msim_sax *s, struct range *r)
+{
+    char c = *r->p;
+    struct range slow = *r;
+    int result = word(s, &slow,
+                      c == 't'   ? "true"
+                      : c == 'f' ? "false"
+                                 : "null");
+
+    *r = slow;
+
+    if (result)
+        return result;
+    if (!heard(s))
+        return scalar_done(s, r, 0);
+    if (c == 'n')
+        result = s->handler.null ? s->handler.null(s->ctx) : 0;
+    else
+        result = s->handler.boolean ? s->handler.boolean(s->ctx, c == 't') : 0;
+    return scalar_done(s, r, result);
+}
+
+static inline int value(struct msim_sax *s, struct range *r)
+{
+    const char *text;
+    size_t len;
+    int result;
+
+    switch (*r->p) {
+    case '"':
+        result = string(s, r, &text, &len);
+        if (result)
+            return result;
+        if (heard(s) && s->handler.string)
+            result = s->handler.string(s->ctx, text, len);
+        return scalar_done(s, r, result);
+    case '{':
+        return begin(s, r, IN_MAP);
+    case '[':
+        return begin(s, r, IN_ARRAY);
+    case 't':
+    case 'f':
+    case 'n':
+        return literal(s, r);
+    case '-':
+    case '0' ... '9':
+        result = number(s, r, &text, &len);
+        if (result)
+            return result;
+        if (heard(s) && s->handler.number)
+            result = s->handler.number(s->ctx, text, len);
+        return scalar_done(s, r, result);
+    default:
+        return fail_found(s, r->p, wanted(s));
+    }
+}
+
+/* ---- keys --------------------------------------------------------------- */
+
+static inline int report_key(struct msim_sax *s, const char *text, size_t len,
+                             uint8_t *tag)
+{
+    int result;
+
+    if (s->silent || !s->handler.key)
+        return 0;
+    result = s->handler.key(s->ctx, text, len, tag);
+    if (result == MSIM_SAX_SKIP) {
+        s->skip_value = true;
+        return 0;
+    }
+    return result;
+}
+
+/*
+ * Where the guesses for the key to come are kept: with the last key or, at
+ * the start of an object, with the key that it is the value of.
+ */
+static inline uint16_t *guesses(struct msim_sax *s, bool *first)
+{
+    uint16_t last = s->last[s->depth];
+
+    *first = last == 0;
+    return last ? s->memos[last].next : &s->memos[s->last[s->depth - 1]].inner;
+}
+
+static inline bool memo_fits(const struct memo *m, const char *p)
+{
+#ifdef __SSE2__
+    const char *text = m->text;
+    size_t len = m->len, at;
+
+    for (at = 0; at < len; at += 16) {
+        unsigned differ =
+            (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(
+                _mm_loadu_si128((const __m128i *)(const void *)(text + at)),
+                _mm_loadu_si128((const __m128i *)(const void *)(p + at)))) ^
+            0xffff;
+
+        if (len - at < 16)
+            differ &= (1u << (len - at)) - 1;
+        if (differ)
+            return false;
+    }
+    return true;
+#else
+    return !memcmp(m->text, p, m->len);
+#endif
+}
+
+/* Take the next key if it is one of those guessed. */
+static inline bool guess_key(struct msim_sax *s, struct range *r, int *result)
+{
+    uint16_t *guess, g;
+    bool first;
+
+    if (r->end - r->p < MEMO_LEN)
+        return false;
+    guess = guesses(s, &first);
+    g = guess[0];
+    if (!g || !memo_fits(&s->memos[g], r->p)) {
+        if (first || !guess[1] || !memo_fits(&s->memos[guess[1]], r->p))
+            return false;
+        g = guess[1];
+        guess[1] = guess[0];
+        guess[0] = g;
+    }
+    s->last[s->depth] = g;
+    s->state = VALUE;
+    r->p += s->memos[g].len;
+    *result = report_key(s, s->memos[g].text + s->memos[g].name_at,
+                         s->memos[g].name_len, &s->memos[g].tag);
+    return true;
+}
+
+/* The memo of the text, made if there is room; 0 if there is not. */
+static uint16_t memo_of(struct msim_sax *s, const char *text, size_t len)
+{
+    uint32_t i;
+
+    for (i = 1; i < s->n_memos; i++)
+        if (s->memos[i].len == len && !memcmp(s->memos[i].text, text, len))
+            return (uint16_t)i;
+    if (i == MEMOS)
+        return 0;
+    s->n_memos++;
+    memcpy(s->memos[i].text, text, len);
+    s->memos[i].len = (uint8_t)len;
+    return (uint16_t)i;
+}
+
+/* Keep the key between `from` and its value at `to` for the next time. */
+static void keep_key(struct msim_sax *s, const char *from, const char *name,
+                     size_t name_len, const char *to, uint8_t tag)
+{
+    uint16_t id = memo_of(s, from, (size_t)(to - from)), *guess;
+    bool first;
+
+    if (id) {
+        s->memos[id].name_at = (uint8_t)(name - from);
+        s->memos[id].name_len = (uint8_t)name_len;
+        s->memos[id].tag = tag;
+        guess = guesses(s, &first);
+        if (!first)
+            guess[1] = guess[0];
+        guess[0] = id;
+    }
+    s->last[s->depth] = id;
+}
+
+/* A key that was not guessed; `from` is before the blanks in front of it. */
+static int new_key(struct msim_sax *s, struct range *r, const char *from)
+{
+    const char *text, *name = r->p + 1;
+    uint8_t tag = 0;
+    size_t len;
+    int result;
+
+    if (*r->p != '"')
+        return fail_found(s, r->p, wanted(s));
+    result = string(s, r, &text, &len);
+    if (result)
+        return result;
+    s->state = COLON;
+    result = report_key(s, text, len, &tag);
+    if (result)
+        return result;
+    if (r->p == r->end || *r->p != ':') {
+        s->last[s->depth] = 0;
+        return 0;
+    }
+    r->p = msim_json_skip_space(r->p + 1, r->end);
+    s->state = VALUE;
+    if (r->p < r->end && text == name && r->p - from <= MEMO_LEN)
+        keep_key(s, from, name, len, r->p, tag);
+    else
+        s->last[s->depth] = 0;
+    return 0;
+}
+
+static inline int key(struct msim_sax *s, struct range *r, const char *from)
+{
+    struct range slow = *r;
+    int result = new_key(s, &slow, from);
+
+    *r = slow;
+    return result;
+}
+
+/* One token, at r->p, which is not blank; `from` is before the blanks. */
+static inline int step(struct msim_sax *s, struct range *r, const char *from)
+{
+    switch (s->state) {
+    case VALUE_OR_END:
+        if (*r->p == ']')
+            return end_of(s, r, IN_ARRAY);
+        return value(s, r);
+    case VALUE:
+        return value(s, r);
+    case KEY_OR_END:
+        if (*r->p == '}')
+            return end_of(s, r, IN_MAP);
+        return key(s, r, from);
+    case KEY:
+        return key(s, r, from);
+    case COLON:
+        if (*r->p != ':')
+            break;
+        r->p++;
+        s->state = VALUE;
+        return 0;
+    case AFTER:
+        if (*r->p == ',') {
+            r->p++;
+            s->state = s->inside[s->depth] == IN_MAP ? KEY : VALUE;
+            return 0;
+        }
+        if (*r->p == '}')
+            return end_of(s, r, IN_MAP);
+        if (*r->p == ']')
+            return end_of(s, r, IN_ARRAY);
+        break;
+    case DONE:
+        break;
+    }
+    return fail_found(s, r->p, wanted(s));
+}
+
+/*
+ * Tokens until `range->p` reaches `until`; NEED_MORE where one is cut. The
+ * place is kept in a local (and copied for calls that are not inlined), so
+ * that it stays in registers.
+ */
+static int run(struct msim_sax *s, struct range *range, const char *until)
+{
+    struct range r = *range;
+    const char *from;
+    int result = 0;
+
+    while (result == 0) {
+        from = r.p;
+        if ((s->state == KEY || s->state == KEY_OR_END) && from < until &&
+            guess_key(s, &r, &result))
+            continue;
+        r.p = msim_json_skip_space(from, r.end);
+        if (r.p >= until)
+            break;
+        result = step(s, &r, from);
+    }
+    *range = r;
+    return result;
+}
+
+/* ---- pieces */
+
+static enum msim_status fail_at(struct msim_sax *s, int result, uint64_t offset)
+{
+    s->status = (enum msim_status)result;
+    s->offset = offset;
+    return s->status;
+}
+
+/*
+ * Complete the token that the pieces before began, with as little of this
+ * piece as it takes; `*used` says how much. The carry is empty then, unless
+ * the piece was not enough.
+ */
+static int finish_carry(struct msim_sax *s, const char *bytes, size_t len,
+                        size_t *used)
+{
+    size_t old = s->carry_len, more = 64;
+
+    while (s->carry_len) {
+        struct range r;
+        int result;
+
+        more = more * 4 < len ? more * 4 : len;
+        if (old + more > MSIM_SAX_MAX_TOKEN)
+            return fail_text(s, MSIM_ELIMIT, "one string is too long");
+        if (make_room(&s->carry, &s->carry_cap, old + more))
+            return MSIM_ENOMEM;
+        if (more)
+            memcpy(s->carry + old, bytes, more);
+        r = (struct range){s->carry, s->carry + old + more};
+        result = run(s, &r, s->carry + old);
+        if (result == NEED_MORE && more < len)
+            continue;
+        *used = more;
+        if (result == NEED_MORE) {
+            s->carry_len = old + more;
+            return 0;
+        }
+        /* Where it stopped, as a place in the piece (or before it). */
+        s->offset = s->before + (uint64_t)(r.p - s->carry) - old;
+        s->carry_len = 0;
+        *used = r.p - s->carry > (ptrdiff_t)old ? (size_t)(r.p - s->carry) - old
+                                                : 0;
+        return result;
+    }
+    return 0;
 }
 
 enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
                                size_t len)
 {
-    yajl_status status = yajl_parse(s->yajl, (const unsigned char *)bytes, len);
+    struct range r = {bytes, bytes + len};
+    size_t used = 0;
+    int result;
 
-    s->offset +=
-        status == yajl_status_ok ? len : yajl_get_bytes_consumed(s->yajl);
-    return failure(s, status);
+    if (s->status != MSIM_OK)
+        return s->status;
+    result = finish_carry(s, bytes, len, &used);
+    if (result)
+        return fail_at(s, result, s->offset);
+    if (s->carry_len == 0) {
+        r.p += used;
+        result = run(s, &r, r.end);
+    }
+    if (result == NEED_MORE) {
+        s->carry_len = (size_t)(r.end - r.p);
+        if (make_room(&s->carry, &s->carry_cap, s->carry_len))
+            return fail_at(s, MSIM_ENOMEM, s->before);
+        memcpy(s->carry, r.p, s->carry_len);
+    } else if (result) {
+        return fail_at(s, result, s->before + (uint64_t)(r.p - bytes));
+    }
+    s->before += len;
+    s->offset = s->before;
+    return MSIM_OK;
 }
 
 enum msim_status msim_sax_end(struct msim_sax *s)
 {
-    yajl_status status = yajl_complete_parse(s->yajl);
+    size_t used;
+    int result;
 
-    if (status == yajl_status_error)
-        return MSIM_ETRUNCATED;
-    return failure(s, status);
+    if (s->status != MSIM_OK)
+        return s->status;
+    s->final = true;
+    result = finish_carry(s, "", 0, &used); /* a number may end here */
+    if (result)
+        return fail_at(s, result, s->offset);
+    if (s->carry_len || s->state != DONE) {
+        snprintf(s->message, sizeof s->message, "found the end, want %s",
+                 s->carry_len ? "the rest of a token" : wanted(s));
+        return fail_at(s, MSIM_ETRUNCATED, s->before);
+    }
+    return MSIM_OK;
 }
 
 uint64_t msim_sax_offset(const struct msim_sax *s)

@@ -1,15 +1,24 @@
 /*
  * core/json_sax.h - JSON as a stream of events.
  *
- * This file and json_sax.c are the only place that knows which parser is
- * underneath. Text is handed in as pieces of any size; nothing is kept but
- * what is needed to go on. No recursion; depth is bounded. The text given to
- * callbacks lives until they return and is not NUL-terminated.
+ * Nothing else knows which parser is underneath. Text is handed in as pieces
+ * of any size; nothing is kept but what is needed to go on (a token cut by
+ * the end of a piece). No recursion; depth and the length of one token are
+ * bounded. The text given to callbacks lives until they return and is not
+ * NUL-terminated; strings are unescaped and valid UTF-8, numbers are valid
+ * and as written.
  *
- * Callbacks return 0 to go on or a negative msim_status to stop; key() and
- * the *_begin() ones may also return MSIM_SAX_SKIP: the value (for key) or
- * what is inside (for *_begin, whose *_end is not called either) is checked
- * but not reported. Any callback may be NULL.
+ * Callbacks return 0 to go on, a negative msim_status to stop, or
+ * MSIM_SAX_SKIP: text is then checked as ever but no longer reported -
+ *   from key():             the key's value;
+ *   from *_begin():         what is inside, and its *_end();
+ *   from any other:         the rest of the object or array that it is in
+ *                           (whose *_end() is reported).
+ * Any callback may be NULL.
+ *
+ * Keys come again and again in the same order, and are recognised without
+ * being parsed. What key() leaves in `*tag` (0 at first) it mostly finds
+ * there when the same key comes again, until msim_sax_use().
  */
 #ifndef MSIM_CORE_JSON_SAX_H
 #define MSIM_CORE_JSON_SAX_H
@@ -20,13 +29,14 @@
 
 #define MSIM_SAX_SKIP      1
 #define MSIM_SAX_MAX_DEPTH 512
+#define MSIM_SAX_MAX_TOKEN ((size_t)16 << 20)
 
 struct msim_sax_handler {
     int (*null)(void *ctx);
     int (*boolean)(void *ctx, bool value);
-    int (*number)(void *ctx, const char *text, size_t len); /* as written */
-    int (*string)(void *ctx, const char *text, size_t len); /* unescaped */
-    int (*key)(void *ctx, const char *text, size_t len);
+    int (*number)(void *ctx, const char *text, size_t len);
+    int (*string)(void *ctx, const char *text, size_t len);
+    int (*key)(void *ctx, const char *text, size_t len, uint8_t *tag);
     int (*map_begin)(void *ctx);
     int (*map_end)(void *ctx);
     int (*array_begin)(void *ctx);
@@ -49,8 +59,8 @@ void msim_sax_free(struct msim_sax *s);
 
 /*
  * Parse the next piece. ESYNTAX where it is not JSON, ELIMIT where it is too
- * deep, or the status with which a callback stopped. Not to be called again
- * after a failure.
+ * deep or one token too long, or the status with which a callback stopped.
+ * After a failure every call fails in the same way.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
@@ -60,11 +70,13 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
 MSIM_MUST_CHECK
 enum msim_status msim_sax_end(struct msim_sax *s);
 
-/* Bytes consumed so far, counted from the first piece; after a failure, where
-   it was found. */
+/*
+ * Bytes from the first piece on: after a failure to what was found (or, if a
+ * callback stopped, to the end of what it was told), else all that were fed.
+ */
 uint64_t msim_sax_offset(const struct msim_sax *s);
 
-/* After ESYNTAX: what was found and wanted; a static sentence. */
+/* After ESYNTAX, ELIMIT or ETRUNCATED: what was found and what was wanted. */
 const char *msim_sax_message(const struct msim_sax *s);
 
 #endif

@@ -61,7 +61,7 @@ static int add_arg(struct msim_kineto *k, struct msim_arg arg)
     return 0;
 }
 
-/* ---- values as text ------------------------------------------------------ */
+/* ---- values as text ----------------------------------------------------- */
 
 static bool is(const char *s, size_t len, const char *word)
 {
@@ -125,7 +125,7 @@ static int list_value(struct msim_reader *r, const char *s, size_t len)
     return 0;
 }
 
-/* ---- tensors ----------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------ */
 
 /* One tensor whose sizes are dims[from .. to); false where it is a list. */
 static bool is_flat(const int64_t *dims, uint32_t from, uint32_t to)

@@ -186,8 +186,7 @@ static enum msim_status match_by_name(struct linker *l)
     return status;
 }
 
-/* ---- by record function id ------------------------------------------------
- */
+/* ---- by record function id ---------------------------------------------- */
 
 /*
  * Ids count up from the start of the profiler, so two runs of one program
@@ -219,7 +218,7 @@ static enum msim_status match_by_id(struct linker *l, bool *settled)
     return status;
 }
 
-/* ---- taking over --------------------------------------------------------- */
+/* ---- taking over -------------------------------------------------------- */
 
 /* Where the columns of `e` begin after they were appended to those of `k`. */
 struct offsets {

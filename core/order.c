@@ -3,8 +3,7 @@
 #include "core/names.h"
 #include "core/sort.h"
 
-/* ---- operators ------------------------------------------------------------
- */
+/* ---- operators ---------------------------------------------------------- */
 
 static bool op_before(const void *ctx, uint32_t a, uint32_t b)
 {
@@ -102,8 +101,7 @@ void msim_order_thread_ranges(struct msim_trace *t)
     }
 }
 
-/* ---- calls ------------------------------------------------------------------
- */
+/* ---- calls -------------------------------------------------------------- */
 
 static bool call_before(const void *ctx, uint32_t a, uint32_t b)
 {
@@ -167,8 +165,7 @@ enum msim_status msim_order_calls(struct msim_trace *t)
     return MSIM_OK;
 }
 
-/* ---- steps ------------------------------------------------------------------
- */
+/* ---- steps -------------------------------------------------------------- */
 
 static bool step_before(const void *ctx, uint32_t a, uint32_t b)
 {

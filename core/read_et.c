@@ -63,8 +63,7 @@ static const struct msim_keyword words[] = {
     {NULL, 0},
 };
 
-/* ---- rows ------------------------------------------------------------------
- */
+/* ---- rows --------------------------------------------------------------- */
 
 static enum msim_status thread_of(struct msim_reader *r, int64_t tid,
                                   uint32_t *thread)
@@ -187,8 +186,7 @@ static enum msim_status node_end(struct msim_reader *r)
     return MSIM_OK;
 }
 
-/* ---- one node
- * ---------------------------------------------------------------- */
+/* ---- one node */
 
 static void values_reset(struct msim_et_values *v)
 {
@@ -219,11 +217,11 @@ static void choose_list(struct msim_et *e, struct msim_et_values *v, uint8_t k)
         e->list->n = 0; /* of a key that comes twice the last one counts */
 }
 
-static int et_key(void *p, const char *s, size_t len)
+static int et_key(void *p, const char *s, size_t len, uint8_t *tag)
 {
     struct msim_reader *r = p;
     struct msim_et *e = r->et;
-    uint8_t key = msim_keyset_find(&e->keys, s, len);
+    uint8_t key = msim_keyset_tagged(&e->keys, s, len, tag);
 
     if (e->depth == 1)
         e->key = key;

@@ -98,7 +98,7 @@ int msim_read_string(struct msim_reader *r, const char *s, size_t len,
     return msim_strtab_add(r->strings, s, len, id);
 }
 
-/* ---- the top level ---------------------------------------------------- */
+/* ---- the top level ------------------------------------------------------ */
 
 static int begin_records(struct msim_reader *r, enum msim_format format)
 {
@@ -116,10 +116,11 @@ static int begin_records(struct msim_reader *r, enum msim_format format)
     return msim_kineto_new(r);
 }
 
-static int top_key(void *p, const char *s, size_t len)
+static int top_key(void *p, const char *s, size_t len, uint8_t *tag)
 {
     struct msim_reader *r = p;
 
+    (void)tag;
     r->key = msim_keyset_find(&r->keys, s, len);
     return r->key ? 0 : MSIM_SAX_SKIP;
 }

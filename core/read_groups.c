@@ -142,7 +142,7 @@ int msim_group_spec_string(struct msim_reader *r, struct msim_group_spec *spec,
     return 0;
 }
 
-/* ---- a list of groups inside a string ------------------------------- */
+/* ---- a list of groups inside a string ----------------------------------- */
 
 struct list_parse {
     struct msim_reader *r;
@@ -152,10 +152,11 @@ struct list_parse {
     bool inside;
 };
 
-static int list_key(void *p, const char *s, size_t len)
+static int list_key(void *p, const char *s, size_t len, uint8_t *tag)
 {
     struct list_parse *l = p;
 
+    (void)tag;
     l->key = msim_keyset_find(&l->keys, s, len);
     return l->key ? 0 : MSIM_SAX_SKIP;
 }

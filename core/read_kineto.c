@@ -377,8 +377,7 @@ static enum msim_status add_sync(struct msim_reader *r)
     return MSIM_OK;
 }
 
-/* ---- one event ------------------------------------------------------------
- */
+/* ---- one event ---------------------------------------------------------- */
 
 static void event_reset(struct msim_kineto *k)
 {
@@ -418,21 +417,21 @@ static enum msim_status event_end(struct msim_reader *r)
     }
 }
 
-static bool is_dropped(const struct msim_kineto_event *ev)
+/* The rest of an event that nothing is made of need not be looked at. */
+static int skip_if_dropped(const struct msim_kineto_event *ev)
 {
     return ev->cat == MSIM_KCAT_DROP ||
-           (ev->ph && ev->ph != 'X' && ev->ph != 'M');
+                   (ev->ph && ev->ph != 'X' && ev->ph != 'M')
+               ? MSIM_SAX_SKIP
+               : 0;
 }
 
-static int kineto_key(void *p, const char *s, size_t len)
+static int kineto_key(void *p, const char *s, size_t len, uint8_t *tag)
 {
     struct msim_reader *r = p;
     struct msim_kineto *k = r->kineto;
-    uint8_t key;
+    uint8_t key = msim_keyset_tagged(&k->keys, s, len, tag);
 
-    if (is_dropped(&k->ev))
-        return MSIM_SAX_SKIP;
-    key = msim_keyset_find(&k->keys, s, len);
     if (k->depth == 1) {
         if (key > K_ARGS)
             key = K_OTHER;
@@ -641,16 +640,18 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
     switch (k->key) {
     case K_PH:
         ev->ph = len == 1 ? *s : '?';
-        return 0;
+        return skip_if_dropped(ev);
     case K_CAT:
         ev->cat = msim_keyset_find(&k->cats, s, len);
         if (!ev->cat)
             ev->cat = MSIM_KCAT_DROP;
-        return 0;
+        return skip_if_dropped(ev);
     case K_NAME:
         /* Metadata has no category; of it only thread names are of use. */
-        if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11)))
+        if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11))) {
             ev->cat = MSIM_KCAT_DROP;
+            return MSIM_SAX_SKIP;
+        }
         ev->have |= MSIM_KHAVE_NAME;
         return msim_read_string(r, s, len, &ev->name);
     case K_PID:

@@ -84,7 +84,7 @@ enum msim_status msim_et_new(struct msim_reader *r);
 enum msim_status msim_et_finish(struct msim_reader *r);
 void msim_et_free(struct msim_et *e);
 
-/* ---- groups ---- */
+/* ---- groups ------------------------------------------------------------- */
 
 /* The group called `name`, made if it is new. */
 enum msim_status msim_group_get(struct msim_reader *r, uint32_t name,
