@@ -18,10 +18,10 @@
 #define SPREAD_OTHER_KEY        0.20
 #define SPREAD_OTHER_FRAMEWORK  0.12
 /* Doubt for each e-fold that a size lies outside the fitted range, and the most
- * that comes to: fits on the smallest and on the largest two thirds of the
- * rows err so on the rest. */
-#define SPREAD_OUTSIDE      0.13
-#define SPREAD_OUTSIDE_MOST 0.6
+ * that comes to: how much more fits on the smallest and on the largest two
+ * thirds of the rows err on the rest. */
+#define SPREAD_OUTSIDE      0.08
+#define SPREAD_OUTSIDE_MOST 0.40
 
 static bool is_bare(const char *framework)
 {

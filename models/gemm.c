@@ -160,7 +160,7 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
     /* Bare products: vidur timed PyTorch's by its profiler, as traces do; the
      * next ones call the same library. */
     static const char *const PREFER[] = {
-        "vllm", "sglang", "trtllm", "vidur", "NeuSight", "DeepBench", NULL};
+        "vidur", "vllm", "sglang", "trtllm", "NeuSight", "DeepBench", NULL};
     const char *first = kind(w);
     const char *keys[6] = {first};
     size_t n = 1;
@@ -177,17 +177,51 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
     return msim_cell_pick(p, &MSIM_LAW_GEMM, w->framework, PREFER, keys, out);
 }
 
+/*
+ * Tensor-core kernels load 16 bytes at a time; rows that do not begin on 16
+ * bytes are loaded piece by piece (NVIDIA, "Matrix multiplication background
+ * user's guide", section 2.2: efficiency falls, no figure for every case).
+ * Half the rate is an estimate with doubt of its own. The tables hold aligned
+ * sizes only, but for DeepBench's.
+ */
+#define UNALIGNED_RATE   0.5
+#define UNALIGNED_SPREAD 0.25
+
+static bool is_unaligned(const struct msim_platform *p,
+                         const struct msim_work *w)
+{
+    enum msim_rate rate = msim_spec_rate(w->dtype, w->variant);
+    int64_t bytes = msim_dtype_bytes(w->dtype);
+
+    return bytes > 0 && rate != MSIM_RATE_FP64 && rate != MSIM_RATE_FP32 &&
+           p->spec.rate[rate] > p->spec.rate[MSIM_RATE_FP32] &&
+           (w->u.gemm.n * bytes % 16 != 0 || w->u.gemm.k * bytes % 16 != 0);
+}
+
+/* What a bare product differs in from those of the tables. */
+static void adjust_bare(const struct msim_platform *p, struct msim_work *w,
+                        struct msim_adjust *adjust)
+{
+    if (!is_unaligned(p, w))
+        return;
+    w->flops /= UNALIGNED_RATE;
+    adjust->spread = UNALIGNED_SPREAD;
+}
+
 static enum msim_status gemm_predict(const struct msim_platform *p,
                                      const struct msim_work *w,
                                      struct msim_estimate *out)
 {
+    struct msim_adjust adjust = {.factor = 1};
     struct msim_work work = *w;
     struct msim_pick pick;
 
     if (!msim_gemm_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     msim_work_count(&work);
-    msim_cell_estimate(p, &pick, &work, NULL, out);
+    if (pick.bare)
+        adjust_bare(p, &work, &adjust);
+    msim_cell_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }
 
@@ -203,6 +237,8 @@ static void gemm_explain(const struct msim_platform *p,
             (long long)w->u.gemm.m, (long long)w->u.gemm.n,
             (long long)w->u.gemm.k, (long long)w->u.gemm.batch, kind(w));
     msim_work_count(&work);
+    if (is_unaligned(p, w))
+        fprintf(out, "rows do not begin on 16 bytes: half the rate\n");
     if (msim_gemm_pick(p, w, &pick))
         msim_cell_explain(p, &pick, &work, out);
 }
