@@ -117,7 +117,8 @@ static size_t copy_shifted(const char *s, const char *end, FILE *out,
         if (!isdigit((unsigned char)*s))
             continue;
         fwrite(from, 1, (size_t)(s - from), out);
-        fprintf(out, "%" PRIu64, strtoull(s, NULL, 10) + k->by * copy);
+        fprintf(out, "%llu",
+                strtoull(s, NULL, 10) + (unsigned long long)(k->by * copy));
         while (isdigit((unsigned char)*s))
             s++;
         from = s--;
@@ -197,6 +198,12 @@ static int no_text(void *ctx, const char *text, size_t len)
     return 0;
 }
 
+static int no_key(void *ctx, const char *text, size_t len, uint8_t *tag)
+{
+    (void)tag;
+    return no_text(ctx, text, len);
+}
+
 /* The pieces of a file, parsed with callbacks that do nothing, or not. */
 static void run_pieces(const char *path, bool parse)
 {
@@ -204,7 +211,7 @@ static void run_pieces(const char *path, bool parse)
                                                     no_text, no_text, nothing,
                                                     nothing, nothing, nothing};
     struct msim_error err = {0};
-    struct msim_input *in;
+    struct msim_input *in = NULL;
     struct msim_sax *sax;
     const char *bytes;
     size_t len = 0;
@@ -316,7 +323,7 @@ static void report(const char *plain, const char *gz, double mb)
 int main(int argc, char **argv)
 {
     const char *tmp = getenv("TMPDIR");
-    char plain[512], gz[512];
+    char plain[512], gz[520];
     struct text source;
     size_t events;
     FILE *f;

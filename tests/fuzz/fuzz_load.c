@@ -116,7 +116,7 @@ static void try_flips(struct counts *c, const char *path, struct bytes b,
         size_t at = next_random(random) % b.len;
         char old = b.data[at];
 
-        b.data[at] = (char)(old ^ (1 + next_random(random) % 255));
+        b.data[at] = (char)(old ^ (char)(1 + next_random(random) % 255));
         try_bytes(c, path, what, i, b.data, b.len, i % 2);
         b.data[at] = old;
     }
