@@ -208,7 +208,7 @@ static int no_key(void *ctx, const char *text, size_t len, uint8_t *tag)
 static void run_pieces(const char *path, bool parse)
 {
     static const struct msim_sax_handler handler = {nothing, no_bool, no_text,
-                                                    no_text, no_text, nothing,
+                                                    no_text, no_key,  nothing,
                                                     nothing, nothing, nothing};
     struct msim_error err = {0};
     struct msim_input *in = NULL;
