@@ -13,6 +13,7 @@
  */
 #include "core/json_sax.h"
 
+#include "core/json_memo.h"
 #include "core/json_scan.h"
 
 #include <stdio.h>
@@ -29,24 +30,6 @@ enum state {
 };
 
 enum { IN_ARRAY, IN_MAP };
-
-/*
- * A key as it was written before, from the comma or brace in front of it up
- * to its value: blanks, name, colon, blanks. Records of one writer repeat
- * these byte for byte, so the next key is guessed from the one before it and
- * compared as a whole: no tokens, no look-up. A wrong guess costs a
- * comparison.
- */
-#define MEMO_LEN 64
-#define MEMOS    256
-
-struct memo {
-    char text[MEMO_LEN];
-    uint8_t len, name_at, name_len;
-    uint8_t tag;      /* the handler's */
-    uint16_t next[2]; /* keys that came after this one, latest first */
-    uint16_t inner;   /* the first key of the object that is its value */
-};
 
 struct msim_sax {
     struct msim_sax_handler handler;
@@ -66,9 +49,7 @@ struct msim_sax {
     size_t clean_cap;
     char message[128];
     uint8_t inside[MSIM_SAX_MAX_DEPTH + 1]; /* by depth: map or array */
-    uint16_t last[MSIM_SAX_MAX_DEPTH + 1];  /* by depth: memo of its last key */
-    uint32_t n_memos;
-    struct memo memos[MEMOS]; /* 0 stands for none */
+    struct msim_json_memos memos;
 };
 
 /* A range being parsed, and how far it has come. */
@@ -89,17 +70,14 @@ enum msim_status msim_sax_new(struct msim_sax **out,
     s->handler = *handler;
     s->ctx = ctx;
     s->state = VALUE;
-    s->n_memos = 1;
+    s->memos.n = 1;
     return MSIM_OK;
 }
 
 void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler)
 {
-    uint32_t i;
-
     s->handler = *handler;
-    for (i = 0; i < s->n_memos; i++)
-        s->memos[i].tag = 0;
+    msim_json_memos_untag(&s->memos);
 }
 
 void msim_sax_free(struct msim_sax *s)
@@ -323,7 +301,7 @@ static inline int begin(struct msim_sax *s, struct range *r, uint8_t kind)
         return fail_text(s, MSIM_ELIMIT, "nested too deep");
     r->p++;
     s->inside[++s->depth] = kind;
-    s->last[s->depth] = 0;
+    s->memos.last[s->depth] = 0;
     s->state = kind == IN_MAP ? KEY_OR_END : VALUE_OR_END;
     if (reported && report)
         result = report(s->ctx);
@@ -442,106 +420,25 @@ static inline int report_key(struct msim_sax *s, const char *text, size_t len,
     return result;
 }
 
-/*
- * Where the guesses for the key to come are kept: with the last key or, at
- * the start of an object, with the key that it is the value of.
- */
-static inline uint16_t *guesses(struct msim_sax *s, bool *first)
-{
-    uint16_t last = s->last[s->depth];
-
-    *first = last == 0;
-    return last ? s->memos[last].next : &s->memos[s->last[s->depth - 1]].inner;
-}
-
-static inline bool memo_fits(const struct memo *m, const char *p)
-{
-#ifdef __SSE2__
-    const char *text = m->text;
-    size_t len = m->len, at;
-
-    for (at = 0; at < len; at += 16) {
-        unsigned differ =
-            (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(
-                _mm_loadu_si128((const __m128i *)(const void *)(text + at)),
-                _mm_loadu_si128((const __m128i *)(const void *)(p + at)))) ^
-            0xffff;
-
-        if (len - at < 16)
-            differ &= (1u << (len - at)) - 1;
-        if (differ)
-            return false;
-    }
-    return true;
-#else
-    return !memcmp(m->text, p, m->len);
-#endif
-}
-
 /* Take the next key if it is one of those guessed. */
 static inline bool guess_key(struct msim_sax *s, struct range *r, int *result)
 {
-    uint16_t *guess, g;
-    bool first;
+    struct msim_json_memo *m =
+        msim_json_memos_guess(&s->memos, s->depth, r->p, r->end);
 
-    if (r->end - r->p < MEMO_LEN)
+    if (!m)
         return false;
-    guess = guesses(s, &first);
-    g = guess[0];
-    if (!g || !memo_fits(&s->memos[g], r->p)) {
-        if (first || !guess[1] || !memo_fits(&s->memos[guess[1]], r->p))
-            return false;
-        g = guess[1];
-        guess[1] = guess[0];
-        guess[0] = g;
-    }
-    s->last[s->depth] = g;
     s->state = VALUE;
-    r->p += s->memos[g].len;
-    *result = report_key(s, s->memos[g].text + s->memos[g].name_at,
-                         s->memos[g].name_len, &s->memos[g].tag);
+    r->p += m->len;
+    *result = report_key(s, m->text + m->name_at, m->name_len, &m->tag);
     return true;
-}
-
-/* The memo of the text, made if there is room; 0 if there is not. */
-static uint16_t memo_of(struct msim_sax *s, const char *text, size_t len)
-{
-    uint32_t i;
-
-    for (i = 1; i < s->n_memos; i++)
-        if (s->memos[i].len == len && !memcmp(s->memos[i].text, text, len))
-            return (uint16_t)i;
-    if (i == MEMOS)
-        return 0;
-    s->n_memos++;
-    memcpy(s->memos[i].text, text, len);
-    s->memos[i].len = (uint8_t)len;
-    return (uint16_t)i;
-}
-
-/* Keep the key between `from` and its value at `to` for the next time. */
-static void keep_key(struct msim_sax *s, const char *from, const char *name,
-                     size_t name_len, const char *to, uint8_t tag)
-{
-    uint16_t id = memo_of(s, from, (size_t)(to - from)), *guess;
-    bool first;
-
-    if (id) {
-        s->memos[id].name_at = (uint8_t)(name - from);
-        s->memos[id].name_len = (uint8_t)name_len;
-        s->memos[id].tag = tag;
-        guess = guesses(s, &first);
-        if (!first)
-            guess[1] = guess[0];
-        guess[0] = id;
-    }
-    s->last[s->depth] = id;
 }
 
 /* A key that was not guessed; `from` is before the blanks in front of it. */
 static int new_key(struct msim_sax *s, struct range *r, const char *from)
 {
     const char *text, *name = r->p + 1;
+    uint16_t before = s->memos.last[s->depth];
     uint8_t tag = 0;
     size_t len;
     int result;
@@ -555,16 +452,14 @@ static int new_key(struct msim_sax *s, struct range *r, const char *from)
     result = report_key(s, text, len, &tag);
     if (result)
         return result;
-    if (r->p == r->end || *r->p != ':') {
-        s->last[s->depth] = 0;
+    s->memos.last[s->depth] = 0;
+    if (r->p == r->end || *r->p != ':')
         return 0;
-    }
     r->p = msim_json_skip_space(r->p + 1, r->end);
     s->state = VALUE;
-    if (r->p < r->end && text == name && r->p - from <= MEMO_LEN)
-        keep_key(s, from, name, len, r->p, tag);
-    else
-        s->last[s->depth] = 0;
+    if (r->p < r->end && text == name)
+        msim_json_memos_keep(&s->memos, s->depth, before, from, name, len,
+                             (size_t)(r->p - from), tag);
     return 0;
 }
 
@@ -703,7 +598,8 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
     if (result)
         return fail_at(s, result, s->offset);
     if (s->carry_len == 0) {
-        r.p += used;
+        /* Without blanks a key looks alike wherever a piece begins. */
+        r.p = msim_json_skip_space(r.p + used, r.end);
         result = run(s, &r, r.end);
     }
     if (result == NEED_MORE) {

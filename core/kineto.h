@@ -73,6 +73,8 @@ struct msim_kineto {
 #define MSIM_KDIMS_OPEN  INT64_MIN
 #define MSIM_KDIMS_CLOSE (INT64_MIN + 1)
 
+/* The row of the event at hand, if it makes one (kineto_rows.c). */
+enum msim_status msim_kineto_row(struct msim_reader *r);
 /* Build the argument block of the operator at hand (kineto_args.c). */
 enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
 /* The code of an `Input type`; for types_in. */
