@@ -20,7 +20,8 @@
 /* The top-level arguments around the collective's name. */
 struct comm_args {
     const struct msim_arg *seq, *group, *rank, *name, *splits_in, *splits_out;
-    const struct msim_arg *last; /* the world, if it is a number */
+    const struct msim_arg *last;           /* the world, if it is a number */
+    const struct msim_arg *start, *stride; /* of global ranks, 1.0.3 on */
 };
 
 static void find_args(const struct msim_trace *t, uint32_t block,
@@ -49,6 +50,10 @@ static void find_args(const struct msim_trace *t, uint32_t block,
     c->splits_out = msim_args_get(t, block, i + 2);
     if (n > i + 3)
         c->last = msim_args_get(t, block, n - 1);
+    if (n == i + 6) {
+        c->start = msim_args_get(t, block, i + 3);
+        c->stride = msim_args_get(t, block, i + 4);
+    }
 }
 
 static int64_t int_of(const struct msim_arg *a, int64_t otherwise)
@@ -103,6 +108,24 @@ static bool has_peer(enum msim_collective c)
            c == MSIM_COLL_SEND || c == MSIM_COLL_RECV;
 }
 
+/*
+ * This rank, from a collective without a root: its place in the group is in
+ * the slot before the name. Older files do not say how places in a group and
+ * ranks go together.
+ */
+static void learn_rank(struct msim_reader *r, const struct comm_args *a,
+                       enum msim_collective kind, int64_t size)
+{
+    int64_t place = int_of(a->rank, -1), start = int_of(a->start, -1);
+    int64_t stride = int_of(a->stride, -1);
+
+    if (r->out->rank >= 0 || has_peer(kind) || kind == MSIM_COLL_WAIT ||
+        size < 2 || place < 0 || place >= size || start < 0 || stride < 1 ||
+        start > INT32_MAX || stride > INT32_MAX || place > INT32_MAX)
+        return;
+    r->out->rank = start + stride * place;
+}
+
 static enum msim_status find_group(struct msim_reader *r, uint32_t name,
                                    int64_t size, uint32_t *group)
 {
@@ -145,6 +168,7 @@ enum msim_status msim_et_add_comm(struct msim_reader *r,
     c.in_elems = attrs->has_in ? attrs->in_elems : in->elems;
     c.out_elems = attrs->has_out ? attrs->out_elems : out->elems;
     c.dtype = in->dtype ? in->dtype : out->dtype ? out->dtype : attrs->dtype;
+    learn_rank(r, &a, c.collective, group_size(attrs, &a));
     MSIM_TRY(group_name(r, a.group, &name));
     MSIM_TRY(find_group(r, attrs->group ? attrs->group : name,
                         group_size(attrs, &a), &c.group));

@@ -381,6 +381,20 @@ static enum msim_status end(struct loading *l, enum msim_status status,
     return MSIM_OK;
 }
 
+/* Files there were, but no trace; why the first was left out may help. */
+static enum msim_status fail_empty(const struct loading *l, const char *path,
+                                   uint32_t files)
+{
+    if (l->job->n_warnings)
+        return msim_fail(l->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "no trace in %u files, want ET or Kineto: %s", files,
+                         l->job->warnings[0]);
+    return msim_fail(l->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                     "no trace in %u files, want ET or Kineto (.json or "
+                     ".json.gz)",
+                     files);
+}
+
 enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
                                uint32_t n, const struct msim_load_options *opt,
                                struct msim_error *err)
@@ -396,11 +410,7 @@ enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
     for (i = 0; i < files.n && status == MSIM_OK; i++)
         status = load_file(&l, &files.all[i]);
     if (status == MSIM_OK && l.n == 0)
-        status =
-            msim_fail(err, MSIM_EFORMAT, n ? paths[0] : NULL, MSIM_OFFSET_NONE,
-                      "no trace among %u files; want an ET or Kineto "
-                      "trace (.json or .json.gz)",
-                      files.n);
+        status = fail_empty(&l, n ? paths[0] : NULL, files.n);
     msim_job_files_release(&files);
     if (status == MSIM_OK)
         status = assemble(&l);

@@ -10,6 +10,7 @@
 #include "core/names.h"
 #include "core/order.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The collective whose operator is `op` or around it. */
@@ -43,6 +44,34 @@ static void size_of_first(const struct msim_trace *t, uint32_t block,
         }
 }
 
+/*
+ * c10d::alltoall_base_(output, input, ...), _allgather_base_ and others of
+ * the kind, around `op`: what both sides are.
+ */
+static bool size_of_base(const struct msim_trace *t, uint32_t op,
+                         struct msim_comm *c)
+{
+    const struct msim_op *around;
+    const struct msim_arg *out, *in;
+
+    if (t->ops[op].parent == MSIM_NONE)
+        return false;
+    around = &t->ops[t->ops[op].parent];
+    if (strncmp(msim_trace_text(t, around->name), "c10d::", 6) ||
+        !strstr(msim_trace_text(t, around->name), "base_"))
+        return false;
+    out = msim_args_get(t, around->args, 0);
+    in = msim_args_get(t, around->args, 1);
+    if (!out || !in || out->kind != MSIM_ARG_TENSOR ||
+        in->kind != MSIM_ARG_TENSOR)
+        return false;
+    c->in_elems = msim_arg_elems(t, in);
+    c->out_elems = msim_arg_elems(t, out);
+    if (c->dtype == MSIM_DT_UNKNOWN)
+        c->dtype = in->dtype;
+    return true;
+}
+
 /* A row from what stands around `op` when its arguments say nothing. */
 static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
 {
@@ -61,6 +90,8 @@ static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
             size_of_first(t, t->ops[i].args, &c.in_elems, &c.dtype);
         break;
     }
+    if (size_of_base(t, op, &c))
+        return c;
     /* Those that keep the size on every rank, whatever the group. */
     if (c.collective == MSIM_COLL_ALL_REDUCE ||
         c.collective == MSIM_COLL_BROADCAST ||
@@ -167,6 +198,38 @@ static void find_waits(struct msim_trace *t)
     }
 }
 
+/* Rows that were merged into others go. */
+static enum msim_status drop_unused(struct msim_trace *t)
+{
+    uint32_t *place, i, n = 0;
+
+    if (t->n_comms == 0)
+        return MSIM_OK;
+    place = malloc(t->n_comms * sizeof *place);
+    if (!place)
+        return MSIM_ENOMEM;
+    for (i = 0; i < t->n_comms; i++)
+        place[i] = t->comms[i].op == MSIM_NONE ? MSIM_NONE : 0;
+    for (i = 0; i < t->n_gpu; i++)
+        if (t->gpu[i].comm != MSIM_NONE)
+            place[t->gpu[i].comm] = 0;
+    for (i = 0; i < t->n_comms; i++) {
+        if (place[i] == MSIM_NONE)
+            continue;
+        t->comms[n] = t->comms[i];
+        place[i] = n++;
+    }
+    t->n_comms = n;
+    for (i = 0; i < t->n_ops; i++)
+        if (t->ops[i].comm != MSIM_NONE)
+            t->ops[i].comm = place[t->ops[i].comm];
+    for (i = 0; i < t->n_gpu; i++)
+        if (t->gpu[i].comm != MSIM_NONE)
+            t->gpu[i].comm = place[t->gpu[i].comm];
+    free(place);
+    return MSIM_OK;
+}
+
 enum msim_status msim_order_comms(struct msim_trace *t)
 {
     uint32_t i;
@@ -177,7 +240,7 @@ enum msim_status msim_order_comms(struct msim_trace *t)
             t->gpu[i].kind == MSIM_GPU_COMM)
             MSIM_TRY(comm_of_kernel(t, &t->gpu[i]));
     find_waits(t);
-    return MSIM_OK;
+    return drop_unused(t);
 }
 
 bool msim_order_cpu_only(const struct msim_trace *t)
