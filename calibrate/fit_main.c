@@ -10,12 +10,14 @@
  * report has one line a cell: rows, errors on rows fitted on and on rows held
  * back, and how good the intervals are.
  */
+#include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
 #include "core/write_file.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum msim_status read_tables(struct msim_samples *s, const char *folder,
                                     struct msim_error *err)
@@ -61,20 +63,26 @@ static enum msim_status fit_all(const struct msim_samples *s,
                                 const cJSON *sheets, char **argv, FILE *report,
                                 struct msim_error *err)
 {
-    struct msim_fit_shared shared;
     const cJSON *all = cJSON_GetObjectItemCaseSensitive(sheets, "platforms");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct msim_conv_ratios ratios;
+    struct msim_fit_options options = {.ratios = &ratios,
+                                       .threads =
+                                           cores > 1 ? (uint32_t)cores : 1,
+                                       .report = report};
     const cJSON *sheet;
 
-    msim_fit_shared_make(&shared, s);
+    msim_conv_ratios_make(&ratios, s);
     cJSON_ArrayForEach(sheet, all)
     {
+        const char *name = msim_json_get_text(sheet, "name");
         cJSON *json;
         enum msim_status status;
 
-        MSIM_TRY(msim_platform_fit(&json, sheet, all, argv[2], s, &shared,
-                                   report, stderr, err));
-        status =
-            write_json(json, argv[3], msim_json_get_text(sheet, "name"), err);
+        fprintf(stderr, "msim-fit: %s\n", name ? name : "");
+        MSIM_TRY(
+            msim_platform_fit(&json, sheet, all, argv[2], s, &options, err));
+        status = write_json(json, argv[3], name, err);
         cJSON_Delete(json);
         if (status != MSIM_OK)
             return status;
@@ -116,7 +124,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "msim-fit: '%s' cannot be written\n", argv[4]);
             return 3;
         }
-        fputs(MSIM_FIT_REPORT_HEADER, report);
+        fputs(MSIM_CELL_REPORT_HEADER, report);
     }
     status = run(argv, report, &err);
     if (report && fclose(report) != 0 && status == MSIM_OK)

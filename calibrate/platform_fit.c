@@ -1,225 +1,36 @@
 /*
  * calibrate/platform_fit.c - one platform file from a data sheet and tables.
+ *
+ * Cells do not depend on one another, so threads take them one by one; they
+ * are written in a fixed order.
  */
 #include "calibrate/platform_fit.h"
 
-#include "calibrate/cell_fit.h"
+#include "calibrate/cell_write.h"
 
-#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define LEAST_ROWS 20 /* of a cell */
+#define LEAST_ROWS       20 /* of a cell */
+#define FIT_THREADS_MOST 64
 
-const char MSIM_FIT_REPORT_HEADER[] =
-    "platform,table_gpu,family,framework,cell,rows,groups,"
-    "fitted_mean_pct,law_alone_mean_pct,mean_pct,median_pct,p90_pct,worst_pct,"
-    "interval_coverage_pct,interval_high_over_low\n";
-
-/* Six significant digits are more than a fit knows, and read back alike. */
-static void add_number(cJSON *o, const char *key, double v)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "%.6g", v);
-    cJSON_AddNumberToObject(o, key, strtod(text, NULL));
-}
-
-/* ---- convolutions' backward passes ----------------------------------------
- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static bool same_conv(const struct msim_sample *a, const struct msim_sample *b)
-{
-    struct msim_work w = b->work;
-
-    w.u.conv.pass = a->work.u.conv.pass;
-    return strcmp(a->gpu, b->gpu) == 0 && a->work.dtype == b->work.dtype &&
-           strcmp(a->framework, b->framework) == 0 &&
-           memcmp(&a->work.u.conv, &w.u.conv, sizeof(w.u.conv)) == 0;
-}
-
-static void pass_ratio(struct msim_fit_ratio *out, const struct msim_samples *s,
-                       enum msim_conv_pass pass)
-{
-    double *ratios = malloc(((size_t)s->n + 1) * sizeof(*ratios));
-    uint32_t n = 0;
-
-    *out = (struct msim_fit_ratio){.median = 1, .p10 = 1, .p90 = 1};
-    for (uint32_t i = 0; ratios && i < s->n; i++) {
-        if (s->rows[i].law != &MSIM_LAW_CONV ||
-            s->rows[i].work.u.conv.pass != pass)
-            continue;
-        for (uint32_t j = 0; j < s->n; j++) {
-            if (s->rows[j].law == &MSIM_LAW_CONV &&
-                s->rows[j].work.u.conv.pass == MSIM_CONV_FORWARD &&
-                same_conv(&s->rows[i], &s->rows[j])) {
-                ratios[n++] = s->rows[i].us / s->rows[j].us;
-                break;
-            }
-        }
-    }
-    if (n > 0) {
-        qsort(ratios, n, sizeof(*ratios), by_value);
-        out->median = ratios[n / 2];
-        out->p10 = ratios[n / 10];
-        out->p90 = ratios[n - 1 - n / 10];
-        out->pairs = n;
-    }
-    free(ratios);
-}
-
-void msim_fit_shared_make(struct msim_fit_shared *shared,
-                          const struct msim_samples *s)
-{
-    pass_ratio(&shared->backward_data, s, MSIM_CONV_BACKWARD_DATA);
-    pass_ratio(&shared->backward_weight, s, MSIM_CONV_BACKWARD_WEIGHT);
-}
-
-static void add_ratio(cJSON *o, const char *key, const struct msim_fit_ratio *r)
+static void add_ratio(cJSON *o, const char *key,
+                      const struct msim_conv_ratio *r)
 {
     cJSON *p = cJSON_AddObjectToObject(o, key);
 
-    add_number(p, "value", r->median);
+    msim_number_add(p, "value", r->median);
     cJSON_AddStringToObject(p, "unit", "1");
     cJSON_AddStringToObject(p, "how",
                             "median over pairs of rows with the same shape, "
                             "this pass over the forward pass");
     cJSON_AddNumberToObject(p, "rows", r->pairs);
-    add_number(p, "p10", r->p10);
-    add_number(p, "p90", r->p90);
+    msim_number_add(p, "p10", r->p10);
+    msim_number_add(p, "p90", r->p90);
 }
-
-/* ---- one cell
- * ----------------------------------------------------------------
- */
-
-static void add_constants(cJSON *cell, const struct msim_law *law,
-                          const struct msim_cell_fit *f)
-{
-    cJSON *o = cJSON_AddObjectToObject(cell, "constants");
-
-    for (uint32_t i = 0; i < law->n_params; i++) {
-        cJSON *p = cJSON_AddObjectToObject(o, law->params[i].name);
-
-        add_number(p, "value", f->constants.params[i]);
-        cJSON_AddStringToObject(p, "unit", law->params[i].unit);
-    }
-    if (f->constants.gap_us > 0) {
-        cJSON *p = cJSON_AddObjectToObject(o, "launch_gap");
-
-        add_number(p, "value", f->constants.gap_us);
-        cJSON_AddStringToObject(p, "unit", "us");
-        cJSON_AddStringToObject(
-            p, "how",
-            "fitted with the others; the source times calls from "
-            "the host, and t0, which that hides, is "
-            "kernel_floor_us");
-    }
-}
-
-static void add_range(cJSON *cell, const struct msim_law *law,
-                      const struct msim_cell_fit *f)
-{
-    cJSON *o = cJSON_AddObjectToObject(cell, "range");
-
-    for (uint32_t i = 0; i < law->n_sizes; i++) {
-        char text[64];
-
-        snprintf(text, sizeof(text), "[%.5g,%.5g]", f->range_low[i],
-                 f->range_high[i]);
-        cJSON_AddRawToObject(o, law->features[i], text);
-    }
-}
-
-static void add_interval(cJSON *cell, const struct msim_cell_fit *f)
-{
-    cJSON *bins = cJSON_AddArrayToObject(cell, "interval");
-
-    for (uint32_t i = 0; i < f->n_bins; i++) {
-        char text[96];
-        char upto[32] = "";
-
-        if (isfinite(f->bins[i].upto_us))
-            snprintf(upto, sizeof(upto), "\"upto_us\":%.5g,",
-                     f->bins[i].upto_us);
-        snprintf(text, sizeof(text), "{%s\"low\":%.4g,\"high\":%.4g}", upto,
-                 f->bins[i].low, f->bins[i].high);
-        cJSON_AddItemToArray(bins, cJSON_CreateRaw(text));
-    }
-}
-
-/* The trees on one line: nobody reads them. */
-static enum msim_status add_forest(cJSON *cell, const cJSON *forest)
-{
-    char *text;
-
-    if (!forest)
-        return MSIM_OK;
-    text = cJSON_PrintUnformatted(forest);
-    if (!text)
-        return MSIM_ENOMEM;
-    cJSON_AddRawToObject(cell, "forest", text);
-    cJSON_free(text);
-    return MSIM_OK;
-}
-
-static enum msim_status add_cell(cJSON *cells, const struct msim_sample *r,
-                                 const struct msim_cell_fit *f)
-{
-    cJSON *cell = cJSON_CreateObject();
-    char source[128];
-
-    if (!cell || !cJSON_AddItemToArray(cells, cell))
-        return MSIM_ENOMEM;
-    cJSON_AddStringToObject(cell, "law", r->law->name);
-    cJSON_AddStringToObject(cell, "framework", r->framework);
-    cJSON_AddStringToObject(cell, "key", r->key);
-    cJSON_AddStringToObject(cell, "table_gpu", r->gpu);
-    snprintf(source, sizeof(source),
-             "least mean |log error| over rows of %s (GSL simplex), trees on "
-             "what is left",
-             r->work.source ? r->work.source : r->framework);
-    cJSON_AddStringToObject(cell, "how", source);
-    cJSON_AddNumberToObject(cell, "rows", f->rows);
-    cJSON_AddNumberToObject(cell, "groups", f->groups);
-    if (f->borrowed)
-        cJSON_AddNumberToObject(cell, "rows_borrowed", f->borrowed);
-    add_number(cell, "error_fitted", f->fitted.mean);
-    add_number(cell, "error_held_back", f->held_back.mean);
-    add_number(cell, "error_held_back_median", f->held_back.median);
-    add_number(cell, "error_held_back_p90", f->held_back.p90);
-    add_number(cell, "interval_coverage", f->coverage);
-    add_constants(cell, r->law, f);
-    add_range(cell, r->law, f);
-    add_interval(cell, f);
-    return add_forest(cell, f->forest);
-}
-
-static void report_cell(FILE *out, const char *platform,
-                        const struct msim_sample *r,
-                        const struct msim_cell_fit *f)
-{
-    fprintf(out,
-            "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f\n",
-            platform, r->gpu, r->law->name, r->framework, r->key, f->rows,
-            f->groups, 100 * f->fitted.mean, 100 * f->law_held_back.mean,
-            100 * f->held_back.mean, 100 * f->held_back.median,
-            100 * f->held_back.p90, 100 * f->held_back.worst, 100 * f->coverage,
-            f->width);
-}
-
-/* ---- one platform
- * ---------------------------------------------------------------
- */
 
 static bool names_gpu(const cJSON *sheet, const char *gpu)
 {
@@ -240,13 +51,21 @@ static bool same_cell(const struct msim_sample *a, const struct msim_sample *b)
            strcmp(a->key, b->key) == 0;
 }
 
+struct job {
+    const struct msim_sample *own;
+    uint32_t n_own;
+    struct msim_cell_fit fit;
+    enum msim_status status;
+};
+
 struct fit_run {
     const char *name;
     struct msim_spec spec, sibling; /* sibling: whose rows are borrowed */
     const char *sibling_gpu;        /* NULL: nobody's */
-    cJSON *cells;
     const struct msim_samples *samples;
-    FILE *report, *progress;
+    struct job *jobs;
+    uint32_t n_jobs;
+    atomic_uint next_job;
 };
 
 /*
@@ -291,58 +110,103 @@ static enum msim_status gather(const struct fit_run *run,
     return MSIM_OK;
 }
 
-static enum msim_status report_and_add(struct fit_run *run,
-                                       const struct msim_sample *r,
-                                       struct msim_cell_fit *f)
+static enum msim_status fit_cell(const struct fit_run *run, struct job *job)
 {
-    enum msim_status status = add_cell(run->cells, r, f);
-
-    if (run->report)
-        report_cell(run->report, run->name, r, f);
-    if (run->progress)
-        report_cell(run->progress, run->name, r, f);
-    msim_cell_fit_release(f);
-    return status;
-}
-
-static enum msim_status fit_cell(struct fit_run *run,
-                                 const struct msim_sample *own, uint32_t n_own)
-{
-    struct msim_cell_fit f;
     struct msim_sample *rows;
     enum msim_status status;
     uint32_t n;
 
-    if (n_own < LEAST_ROWS)
-        return MSIM_OK;
-    MSIM_TRY(gather(run, own, n_own, &rows, &n));
-    status = msim_cell_fit(&f, rows, n_own, n);
-    if (status == MSIM_OK)
-        status = report_and_add(run, rows, &f);
+    MSIM_TRY(gather(run, job->own, job->n_own, &rows, &n));
+    status = msim_cell_fit(&job->fit, rows, job->n_own, n);
     free(rows);
     return status;
 }
 
-static enum msim_status fit_cells(struct fit_run *run, const cJSON *sheet)
+/* One of several threads: take the next job until there is none. */
+static void *work(void *arg)
+{
+    struct fit_run *run = arg;
+
+    for (;;) {
+        uint32_t i = atomic_fetch_add(&run->next_job, 1);
+
+        if (i >= run->n_jobs)
+            return NULL;
+        run->jobs[i].status = fit_cell(run, &run->jobs[i]);
+    }
+}
+
+/* The cells of this platform's GPUs, in the order of the samples. */
+static enum msim_status make_jobs(struct fit_run *run, const cJSON *sheet)
 {
     const struct msim_samples *s = run->samples;
-    uint32_t begin = 0;
+    uint32_t begin = 0, capacity = 0;
 
     while (begin < s->n) {
         uint32_t end = begin + 1;
 
         while (end < s->n && same_cell(&s->rows[begin], &s->rows[end]))
             end++;
-        if (names_gpu(sheet, s->rows[begin].gpu))
-            MSIM_TRY(fit_cell(run, &s->rows[begin], end - begin));
+        if (end - begin >= LEAST_ROWS && names_gpu(sheet, s->rows[begin].gpu)) {
+            MSIM_TRY(msim_grow((void **)&run->jobs, &capacity, run->n_jobs,
+                               sizeof(*run->jobs)));
+            run->jobs[run->n_jobs++] =
+                (struct job){.own = &s->rows[begin], .n_own = end - begin};
+        }
         begin = end;
     }
     return MSIM_OK;
 }
 
+static void run_jobs(struct fit_run *run, uint32_t threads)
+{
+    pthread_t ids[FIT_THREADS_MOST];
+    uint32_t started = 0;
+
+    while (started + 1 < threads && started < FIT_THREADS_MOST &&
+           pthread_create(&ids[started], NULL, work, run) == 0)
+        started++;
+    (void)work(run);
+    while (started > 0)
+        pthread_join(ids[--started], NULL);
+}
+
+/* What came out, in the order of the jobs, whoever did them. */
+static enum msim_status write_jobs(struct fit_run *run, cJSON *cells,
+                                   FILE *report)
+{
+    for (uint32_t i = 0; i < run->n_jobs; i++) {
+        struct job *job = &run->jobs[i];
+
+        if (job->status == MSIM_OK)
+            job->status = msim_cell_write(cells, job->own, &job->fit);
+        if (job->status != MSIM_OK)
+            return job->status;
+        if (report)
+            msim_cell_report(report, run->name, job->own, &job->fit);
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status fit_cells(struct fit_run *run, const cJSON *sheet,
+                                  cJSON *cells,
+                                  const struct msim_fit_options *options)
+{
+    enum msim_status status = make_jobs(run, sheet);
+
+    if (status == MSIM_OK) {
+        run_jobs(run, options->threads);
+        status = write_jobs(run, cells, options->report);
+    }
+    for (uint32_t i = 0; i < run->n_jobs; i++)
+        msim_cell_fit_release(&run->jobs[i].fit);
+    free(run->jobs);
+    return status;
+}
+
 /* Everything but the cells, in the order in which people read it. */
 static enum msim_status make_head(cJSON *o, const cJSON *sheet,
-                                  const struct msim_fit_shared *shared)
+                                  const struct msim_conv_ratios *ratios)
 {
     static const char *const COPIED[] = {"name",      "title",   "generation",
                                          "stand_ins", "aliases", "devices",
@@ -358,8 +222,8 @@ static enum msim_status make_head(cJSON *o, const cJSON *sheet,
             return MSIM_ENOMEM;
     }
     more = cJSON_AddObjectToObject(o, "parameters");
-    add_ratio(more, "conv_backward_data", &shared->backward_data);
-    add_ratio(more, "conv_backward_weight", &shared->backward_weight);
+    add_ratio(more, "conv_backward_data", &ratios->backward_data);
+    add_ratio(more, "conv_backward_weight", &ratios->backward_weight);
     return MSIM_OK;
 }
 
@@ -395,15 +259,12 @@ static enum msim_status find_sibling(struct fit_run *run, const cJSON *sheet,
 enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
                                    const cJSON *sheets, const char *sheet_file,
                                    const struct msim_samples *samples,
-                                   const struct msim_fit_shared *shared,
-                                   FILE *report, FILE *progress,
+                                   const struct msim_fit_options *options,
                                    struct msim_error *err)
 {
     struct fit_run run = {.name = msim_json_get_text(sheet, "name"),
-                          .samples = samples,
-                          .report = report,
-                          .progress = progress};
-    cJSON *o;
+                          .samples = samples};
+    cJSON *o, *cells;
     enum msim_status status;
 
     *out = NULL;
@@ -417,10 +278,10 @@ enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
     o = cJSON_CreateObject();
     if (!o)
         return MSIM_ENOMEM;
-    status = make_head(o, sheet, shared);
-    run.cells = cJSON_AddArrayToObject(o, "cells");
+    status = make_head(o, sheet, options->ratios);
+    cells = cJSON_AddArrayToObject(o, "cells");
     if (status == MSIM_OK)
-        status = run.cells ? fit_cells(&run, sheet) : MSIM_ENOMEM;
+        status = cells ? fit_cells(&run, sheet, cells, options) : MSIM_ENOMEM;
     if (status != MSIM_OK) {
         cJSON_Delete(o);
         return status;

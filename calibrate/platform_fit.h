@@ -3,38 +3,27 @@
  */
 #ifndef MSIM_CALIBRATE_PLATFORM_FIT_H
 #define MSIM_CALIBRATE_PLATFORM_FIT_H
-#include "calibrate/samples.h"
+#include "calibrate/conv_ratio.h"
+#include "core/json.h"
 
 #include <stdio.h>
 
-/* Figures that belong to every platform. */
-struct msim_fit_shared {
-    /* Time of a convolution's backward passes over its forward pass: median,
-     * 10th and 90th percentile, pairs. */
-    struct msim_fit_ratio {
-        double median, p10, p90;
-        uint32_t pairs;
-    } backward_data, backward_weight;
+struct msim_fit_options {
+    const struct msim_conv_ratios *ratios;
+    uint32_t threads; /* at least 1; what comes out does not depend on it */
+    FILE *report;     /* one CSV line a cell; NULL: none */
 };
 
-void msim_fit_shared_make(struct msim_fit_shared *shared,
-                          const struct msim_samples *s);
-
 /*
- * Fit every cell of the GPUs that `sheet` (an entry of the data-sheet file)
- * names, one of the `sheets`, and make the platform file's tree: `*out` is
- * owned by the caller, NULL on failure. One CSV line a cell goes to `report`,
- * progress to `progress` (either may be NULL). `samples` are sorted.
+ * Fit every cell of the GPUs that `sheet` (one of `sheets`, the entries of the
+ * data-sheet file) names, and make the platform file's tree: `*out` is owned
+ * by the caller, NULL on failure. `samples` are sorted.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
                                    const cJSON *sheets, const char *sheet_file,
                                    const struct msim_samples *samples,
-                                   const struct msim_fit_shared *shared,
-                                   FILE *report, FILE *progress,
+                                   const struct msim_fit_options *options,
                                    struct msim_error *err);
-
-/* The header of the report. */
-extern const char MSIM_FIT_REPORT_HEADER[];
 
 #endif

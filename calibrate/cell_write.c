@@ -1,0 +1,136 @@
+/*
+ * calibrate/cell_write.c - a fitted cell as JSON and as a line of the report.
+ */
+#include "calibrate/cell_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char MSIM_CELL_REPORT_HEADER[] =
+    "platform,table_gpu,family,framework,cell,rows,groups,"
+    "fitted_mean_pct,law_alone_mean_pct,mean_pct,median_pct,p90_pct,worst_pct,"
+    "interval_coverage_pct,interval_high_over_low\n";
+
+void msim_number_add(cJSON *o, const char *key, double v)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%.6g", v);
+    cJSON_AddNumberToObject(o, key, strtod(text, NULL));
+}
+
+static void add_constants(cJSON *cell, const struct msim_law *law,
+                          const struct msim_cell_fit *f)
+{
+    cJSON *o = cJSON_AddObjectToObject(cell, "constants");
+
+    for (uint32_t i = 0; i < law->n_params; i++) {
+        cJSON *p = cJSON_AddObjectToObject(o, law->params[i].name);
+
+        msim_number_add(p, "value", f->constants.params[i]);
+        cJSON_AddStringToObject(p, "unit", law->params[i].unit);
+    }
+    if (f->constants.gap_us > 0) {
+        cJSON *p = cJSON_AddObjectToObject(o, "launch_gap");
+
+        msim_number_add(p, "value", f->constants.gap_us);
+        cJSON_AddStringToObject(p, "unit", "us");
+        cJSON_AddStringToObject(
+            p, "how",
+            "fitted with the others; the source times calls from "
+            "the host, and t0, which that hides, is "
+            "kernel_floor_us");
+    }
+}
+
+static void add_range(cJSON *cell, const struct msim_law *law,
+                      const struct msim_cell_fit *f)
+{
+    cJSON *o = cJSON_AddObjectToObject(cell, "range");
+
+    for (uint32_t i = 0; i < law->n_sizes; i++) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "[%.5g,%.5g]", f->range_low[i],
+                 f->range_high[i]);
+        cJSON_AddRawToObject(o, law->features[i], text);
+    }
+}
+
+static void add_interval(cJSON *cell, const struct msim_cell_fit *f)
+{
+    cJSON *bins = cJSON_AddArrayToObject(cell, "interval");
+
+    for (uint32_t i = 0; i < f->n_bins; i++) {
+        char text[96];
+        char upto[32] = "";
+
+        if (isfinite(f->bins[i].upto_us))
+            snprintf(upto, sizeof(upto), "\"upto_us\":%.5g,",
+                     f->bins[i].upto_us);
+        snprintf(text, sizeof(text), "{%s\"low\":%.4g,\"high\":%.4g}", upto,
+                 f->bins[i].low, f->bins[i].high);
+        cJSON_AddItemToArray(bins, cJSON_CreateRaw(text));
+    }
+}
+
+/* The trees on one line: nobody reads them. */
+static enum msim_status add_forest(cJSON *cell, const cJSON *forest)
+{
+    char *text;
+
+    if (!forest)
+        return MSIM_OK;
+    text = cJSON_PrintUnformatted(forest);
+    if (!text)
+        return MSIM_ENOMEM;
+    cJSON_AddRawToObject(cell, "forest", text);
+    cJSON_free(text);
+    return MSIM_OK;
+}
+
+enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
+                                 const struct msim_cell_fit *f)
+{
+    cJSON *cell = cJSON_CreateObject();
+    char source[128];
+
+    if (!cell || !cJSON_AddItemToArray(cells, cell))
+        return MSIM_ENOMEM;
+    cJSON_AddStringToObject(cell, "law", r->law->name);
+    cJSON_AddStringToObject(cell, "framework", r->framework);
+    cJSON_AddStringToObject(cell, "key", r->key);
+    cJSON_AddStringToObject(cell, "table_gpu", r->gpu);
+    snprintf(source, sizeof(source),
+             "least mean |log error| over rows of %s (GSL simplex), trees on "
+             "what is left",
+             r->work.source ? r->work.source : r->framework);
+    cJSON_AddStringToObject(cell, "how", source);
+    cJSON_AddNumberToObject(cell, "rows", f->rows);
+    cJSON_AddNumberToObject(cell, "groups", f->groups);
+    if (f->borrowed)
+        cJSON_AddNumberToObject(cell, "rows_borrowed", f->borrowed);
+    msim_number_add(cell, "error_fitted", f->fitted.mean);
+    msim_number_add(cell, "error_held_back", f->held_back.mean);
+    msim_number_add(cell, "error_held_back_median", f->held_back.median);
+    msim_number_add(cell, "error_held_back_p90", f->held_back.p90);
+    msim_number_add(cell, "interval_coverage", f->coverage);
+    add_constants(cell, r->law, f);
+    add_range(cell, r->law, f);
+    add_interval(cell, f);
+    return add_forest(cell, f->forest);
+}
+
+void msim_cell_report(FILE *out, const char *platform,
+                      const struct msim_sample *r,
+                      const struct msim_cell_fit *f)
+{
+    fprintf(out,
+            "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f\n",
+            platform, r->gpu, r->law->name, r->framework, r->key, f->rows,
+            f->groups, 100 * f->fitted.mean, 100 * f->law_held_back.mean,
+            100 * f->held_back.mean, 100 * f->held_back.median,
+            100 * f->held_back.p90, 100 * f->held_back.worst, 100 * f->coverage,
+            f->width);
+}

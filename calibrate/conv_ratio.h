@@ -1,0 +1,22 @@
+/*
+ * calibrate/conv_ratio.h - what a convolution's backward passes take over its
+ * forward pass, from rows that time all of them for the same shape.
+ */
+#ifndef MSIM_CALIBRATE_CONV_RATIO_H
+#define MSIM_CALIBRATE_CONV_RATIO_H
+#include "calibrate/samples.h"
+
+struct msim_conv_ratio {
+    double median, p10, p90;
+    uint32_t pairs;
+};
+
+struct msim_conv_ratios {
+    struct msim_conv_ratio backward_data, backward_weight;
+};
+
+/* Ratios of 1 where there are no pairs. */
+void msim_conv_ratios_make(struct msim_conv_ratios *out,
+                           const struct msim_samples *s);
+
+#endif
