@@ -188,17 +188,40 @@ static void warn(struct msim_session *s)
 /* ---- simulate ---------------------------------------------------------- */
 
 /*
- * A scenario in which everything goes long (or short) at once. Deviations of
- * one family go together, those of different families do not, so the sum of
- * all is less than their whole: each keeps the share that makes the sums
- * agree, sqrt(sum of squares over families) / sum over families.
+ * A scenario in which everything goes long (`high`) or short at once.
+ * Deviations of one family go together, those of different families do not,
+ * and the whole GPU deviates by itself; so the sum of all is less than their
+ * whole. Each keeps the share that makes the sums agree: root of the sum of
+ * squares over the sum.
  */
-static double joint_share(const struct msim_session *s, const msim_ps *bound)
-{
-    double by[MSIM_MADE_BY_MAX] = {0}, squares = 0, sum = 0;
+struct deviations {
+    const struct msim_session *s;
+    const msim_ps *bound; /* of each task */
+    double gpu;           /* of a kernel as a share of its time, signed */
+};
 
-    for (uint32_t t = 0; t < s->graph->n_tasks; t++)
-        by[s->c->made_by[t]] += fabs((double)(bound[t] - s->c->mid[t]));
+static double law_deviation(const struct deviations *d, uint32_t task)
+{
+    return (double)(d->bound[task] - d->s->c->mid[task]);
+}
+
+static double gpu_deviation(const struct deviations *d, uint32_t task)
+{
+    return d->s->graph->kind[task] == MSIM_TASK_KERNEL
+               ? d->gpu * (double)d->s->c->mid[task]
+               : 0;
+}
+
+static double joint_share(const struct deviations *d)
+{
+    double by[MSIM_MADE_BY_MAX] = {0}, gpu = 0, squares, sum;
+
+    for (uint32_t t = 0; t < d->s->graph->n_tasks; t++) {
+        by[d->s->c->made_by[t]] += fabs(law_deviation(d, t));
+        gpu += fabs(gpu_deviation(d, t));
+    }
+    squares = gpu * gpu;
+    sum = gpu;
     for (int f = 0; f < MSIM_MADE_BY_MAX; f++) {
         squares += by[f] * by[f];
         sum += by[f];
@@ -206,19 +229,25 @@ static double joint_share(const struct msim_session *s, const msim_ps *bound)
     return sum > 0 ? sqrt(squares) / sum : 0;
 }
 
-static enum msim_status make_scenario(struct msim_session *s, int i,
-                                      const msim_ps *bound)
+static enum msim_status make_scenario(struct msim_session *s, bool high)
 {
-    double share = joint_share(s, bound);
+    double factor = s->c->gpu_factor;
+    struct deviations d = {s, high ? s->c->high : s->c->low,
+                           high ? factor - 1 : 1 / factor - 1};
+    double share = joint_share(&d);
     uint32_t n = s->graph->n_tasks;
+    msim_ps *dur = malloc(((size_t)n + 1) * sizeof *dur);
 
-    s->dur[i] = malloc(((size_t)n + 1) * sizeof(msim_ps));
-    if (!s->dur[i])
+    if (!dur)
         return MSIM_ENOMEM;
-    for (uint32_t t = 0; t < n; t++)
-        s->dur[i][t] =
-            s->c->mid[t] +
-            (msim_ps)llround((double)(bound[t] - s->c->mid[t]) * share);
+    s->dur[high] = dur;
+    for (uint32_t t = 0; t < n; t++) {
+        double by = law_deviation(&d, t) + gpu_deviation(&d, t);
+
+        dur[t] = s->c->mid[t] + (msim_ps)llround(by * share);
+        if (dur[t] < 0) /* both deviations at once may exceed the whole */
+            dur[t] = 0;
+    }
     return MSIM_OK;
 }
 
@@ -240,8 +269,8 @@ static enum msim_status simulate(struct msim_session *s, struct msim_error *err)
     struct msim_engine *e;
     enum msim_status st;
 
-    MSIM_TRY(make_scenario(s, 0, s->c->low));
-    MSIM_TRY(make_scenario(s, 1, s->c->high));
+    MSIM_TRY(make_scenario(s, false));
+    MSIM_TRY(make_scenario(s, true));
     MSIM_TRY(msim_engine_new(&e, s->graph));
     st = simulate_one(s, e, s->c->mid, 0, err);
     if (st == MSIM_OK)
@@ -305,6 +334,7 @@ static enum msim_status fill_outcome(struct msim_session *s)
         .high = {s->start[2], s->dur[1]},
         .task_low = s->c->low,
         .task_high = s->c->high,
+        .gpu_factor = s->c->gpu_factor,
         .made_by = s->c->made_by,
         .made_by_names = made_by_names(s),
         .n_made_by = MSIM_COST_HOST + 1u,

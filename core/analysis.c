@@ -104,19 +104,35 @@ static double measured_us(const struct msim_window *w)
     return w->measured == MSIM_TIME_NONE ? (double)NAN : us(w->measured);
 }
 
+static void add_figure(struct msim_figure *sum, const struct msim_figure *f)
+{
+    sum->predicted += f->predicted;
+    sum->low += f->low;
+    sum->high += f->high;
+    sum->measured += f->measured;
+}
+
+static struct msim_figure kernel_figure(const struct analysis *a, uint32_t w)
+{
+    const struct sums *s = &a->sums[w];
+    struct msim_figure f = {s->kernel, s->kernel - deviation(s->down),
+                            s->kernel + deviation(s->up), s->kernel_measured};
+
+    msim_widen(a->o, &f);
+    return f;
+}
+
 static void add_window(struct analysis *a, uint32_t w, struct msim_rank_row *r)
 {
     const struct msim_window_times *m = &a->mid[w];
+    struct msim_figure kernels = kernel_figure(a, w);
     double busy;
 
     r->iteration_us.predicted += us(m->end - m->begin);
     r->iteration_us.low += us(a->low[w].end - a->low[w].begin);
     r->iteration_us.high += us(a->high[w].end - a->high[w].begin);
     r->iteration_us.measured += measured_us(&a->g->windows[w]);
-    r->kernel_us.predicted += a->sums[w].kernel;
-    r->kernel_us.low += a->sums[w].kernel - deviation(a->sums[w].down);
-    r->kernel_us.high += a->sums[w].kernel + deviation(a->sums[w].up);
-    r->kernel_us.measured += a->sums[w].kernel_measured;
+    add_figure(&r->kernel_us, &kernels);
     r->transfer_us += a->sums[w].transfer;
     r->wait_us += a->sums[w].wait;
     r->breakdown_us.compute += us(m->compute);
@@ -229,12 +245,8 @@ static enum msim_status iteration_rows(struct analysis *a)
     for (uint32_t i = 0; i < a->g->n_iterations; i++)
         if (a->iteration == UINT32_MAX || a->iteration == i)
             MSIM_TRY(iteration_row(a, i));
-    for (uint32_t i = 0; i < p->n_iterations; i++) {
-        mean.predicted += p->iterations[i].us.predicted;
-        mean.low += p->iterations[i].us.low;
-        mean.high += p->iterations[i].us.high;
-        mean.measured += p->iterations[i].us.measured;
-    }
+    for (uint32_t i = 0; i < p->n_iterations; i++)
+        add_figure(&mean, &p->iterations[i].us);
     divide(&mean.predicted, 4, p->n_iterations);
     p->iteration_us = mean;
     return MSIM_OK;

@@ -144,14 +144,17 @@ static uint8_t most(const double *by)
 static struct msim_op_row finish(const struct ops *a, const struct row *r)
 {
     double n = a->n_windows;
+    struct msim_figure us = {r->us / n, r->low / n, r->high / n,
+                             r->measured / n};
 
-    return (struct msim_op_row){
-        .name = msim_trace_text(a->t, r->name),
-        .model = a->o->made_by_names[most(r->by)],
-        .source = a->o->source_names[r->source],
-        .calls = r->calls / n,
-        .us = {r->us / n, r->low / n, r->high / n, r->measured / n},
-        .communication = r->communication};
+    if (!r->communication)
+        msim_widen(a->o, &us);
+    return (struct msim_op_row){.name = msim_trace_text(a->t, r->name),
+                                .model = a->o->made_by_names[most(r->by)],
+                                .source = a->o->source_names[r->source],
+                                .calls = r->calls / n,
+                                .us = us,
+                                .communication = r->communication};
 }
 
 static int by_time(const void *a, const void *b)

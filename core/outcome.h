@@ -9,6 +9,8 @@
 #include "core/graph.h"
 #include "core/prediction.h"
 
+#include <math.h>
+
 /* Kinds of cause that an outcome can tell apart. */
 #define MSIM_MADE_BY_MAX 32
 
@@ -20,7 +22,10 @@ struct msim_outcome {
     const struct msim_graph *graph;
     struct msim_run mid, low, high;
     const msim_ps *task_low, *task_high; /* 90 % interval of each duration */
-    const uint8_t *made_by;              /* index into made_by_names */
+    /* The whole GPU may be this factor faster or slower than estimated (90 %),
+     * all kernels together, beside task_low..task_high; 1: measured. */
+    double gpu_factor;
+    const uint8_t *made_by; /* index into made_by_names */
     const char *const *made_by_names;
     uint32_t n_made_by;    /* at most MADE_BY_MAX */
     const uint8_t *source; /* index into source_names */
@@ -69,6 +74,19 @@ enum msim_status msim_analyse_ops(struct msim_prediction *p,
 MSIM_MUST_CHECK
 enum msim_status msim_timeline_new(struct msim_timeline **out,
                                    const struct msim_outcome *o);
+
+/*
+ * Widen the interval of a sum of kernels by what the whole GPU may deviate:
+ * independent of the deviations that low and high stand for so far.
+ */
+static inline void msim_widen(const struct msim_outcome *o,
+                              struct msim_figure *f)
+{
+    f->low = f->predicted - hypot(f->predicted - f->low,
+                                  f->predicted * (1 - 1 / o->gpu_factor));
+    f->high = f->predicted +
+              hypot(f->high - f->predicted, f->predicted * (o->gpu_factor - 1));
+}
 
 /* Is this window among the selected iterations? */
 static inline bool msim_window_selected(const struct msim_graph *g, uint32_t w,

@@ -451,6 +451,7 @@ static void set_lags(struct costing *k)
 {
     for (int kind = 0; kind < MSIM_EDGE_KINDS; kind++)
         k->c->lag[kind] = -1;
+    k->c->gpu_factor = 1;
     if (!k->opt->platform)
         return;
     k->c->lag[MSIM_EDGE_LAUNCH] =

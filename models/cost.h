@@ -28,11 +28,13 @@ struct msim_cost_options {
 #define MSIM_COST_HOST   ((uint8_t)(MSIM_FAMILY_COUNT + 1)) /* host model */
 
 struct msim_costs {
-    msim_ps *mid, *low, *high;    /* one a task */
-    uint8_t *source;              /* msim_source */
-    uint8_t *made_by;             /* msim_family or MSIM_COST_* */
-    float *flops;                 /* of GPU tasks, 0 elsewhere */
-    float *ideal_us;              /* flops at the platform's peak rate */
+    msim_ps *mid, *low, *high; /* one a task */
+    uint8_t *source;           /* msim_source */
+    uint8_t *made_by;          /* msim_family or MSIM_COST_* */
+    float *flops;              /* of GPU tasks, 0 elsewhere */
+    float *ideal_us;           /* flops at the platform's peak rate */
+    double gpu_factor; /* all kernels together may take this factor more, or
+ less (90 %), beside low..high; 1: traced */
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
 };
 
