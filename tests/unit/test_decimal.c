@@ -1,0 +1,98 @@
+#include "core/decimal.h"
+
+#include "tests/check.h"
+
+static bool us_of(const char *s, int64_t *us, int32_t *ps)
+{
+    return msim_decimal_us(s, strlen(s), us, ps);
+}
+
+static void check_us(const char *s, int64_t want_us, int32_t want_ps)
+{
+    int64_t us = -1;
+    int32_t ps = -1;
+
+    CHECK(us_of(s, &us, &ps));
+    CHECK_INT(us, want_us);
+    CHECK_INT(ps, want_ps);
+}
+
+/* Sixteen digits before the point and three after: no double holds them. */
+static void test_decimal__is_exact(void)
+{
+    check_us("1712867402367683", 1712867402367683, 0);
+    check_us("4458676524648.797", 4458676524648, 797000);
+    check_us("0.000001", 0, 1);
+    check_us("0.0000009", 0, 0); /* below a picosecond is cut */
+    check_us("1.999999999", 1, 999999);
+    check_us("5.", 5, 0);
+}
+
+/* Rounded towards minus infinity: -0.25 is -1 + 0.75. */
+static void test_decimal__negative(void)
+{
+    check_us("-3", -3, 0);
+    check_us("-0.25", -1, 750000);
+}
+
+static void test_decimal__exponents(void)
+{
+    check_us("1.69e15", 1690000000000000, 0);
+    check_us("1.5E+3", 1500, 0);
+    check_us("15e-1", 1, 500000);
+    check_us("1e-6", 0, 1);
+    check_us("1e-300", 0, 0);
+    check_us("-25e-2", -1, 750000);
+    check_us("1e18", 1000000000000000000, 0);
+    check_us("0e99", 0, 0);
+}
+
+static void test_decimal__refuses(void)
+{
+    static const char *const bad[] = {
+        "",     "-",     "x",     "1x",    "1e",
+        "1e19", "1e400", "9e18x", "1.2.3", "99999999999999999999"};
+    int32_t ps;
+    int64_t us;
+    size_t i;
+
+    for (i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (us_of(bad[i], &us, &ps))
+            CHECK_STR(bad[i], "a refusal");
+}
+
+static void test_decimal__integers(void)
+{
+    int64_t n = 0;
+
+    CHECK(msim_decimal_int("9223372036854775807", 19, &n));
+    CHECK(n == INT64_MAX);
+    CHECK(msim_decimal_int("-42", 3, &n));
+    CHECK_INT(n, -42);
+    CHECK(!msim_decimal_int("9223372036854775808", 19, &n));
+    CHECK(!msim_decimal_int("1.0", 3, &n));
+    CHECK(!msim_decimal_int("", 0, &n));
+}
+
+static void test_decimal__reals(void)
+{
+    double x = 0;
+
+    CHECK(msim_decimal_real("0.25", 4, &x));
+    CHECK(x == 0.25);
+    CHECK(msim_decimal_real("-inf", 4, &x));
+    CHECK(isinf(x) && x < 0);
+    CHECK(!msim_decimal_real("0.25x", 5, &x));
+    CHECK(!msim_decimal_real("", 0, &x));
+}
+
+int main(void)
+{
+    RUN(test_decimal__is_exact);
+    RUN(test_decimal__negative);
+    RUN(test_decimal__exponents);
+    RUN(test_decimal__refuses);
+    RUN(test_decimal__integers);
+    RUN(test_decimal__reals);
+    return check_summary();
+}

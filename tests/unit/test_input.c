@@ -1,0 +1,166 @@
+#include "core/input.h"
+
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+enum { LEN = 3 << 20 };
+
+static char *sample(void)
+{
+    char *bytes = malloc(LEN);
+    size_t i;
+
+    for (i = 0; bytes && i < LEN; i++)
+        bytes[i] = (char)(i * 2654435761u >> 13);
+    return bytes;
+}
+
+/* `bytes` as one gzip member appended to `to`; its length. */
+static size_t pack(const char *bytes, size_t len, unsigned char *to,
+                   size_t room)
+{
+    z_stream z = {0};
+
+    if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY))
+        return 0;
+    z.next_in = (Bytef *)(uintptr_t)bytes;
+    z.avail_in = (uInt)len;
+    z.next_out = to;
+    z.avail_out = (uInt)room;
+    deflate(&z, Z_FINISH);
+    deflateEnd(&z);
+    return room - z.avail_out;
+}
+
+/* Read it all; the number of bytes equal to `want` from the beginning. */
+static size_t read_back(const void *bytes, size_t len, bool threaded,
+                        const char *want, enum msim_status *status,
+                        struct msim_error *err)
+{
+    struct msim_input *in = NULL;
+    const char *piece;
+    size_t n, at = 0;
+
+    memset(err, 0, sizeof *err);
+    *status = msim_input_memory(&in, "mem", bytes, len, threaded, err);
+    while (*status == MSIM_OK) {
+        *status = msim_input_next(in, &piece, &n, err);
+        if (*status != MSIM_OK || n == 0)
+            break;
+        if (at + n > LEN || memcmp(piece, want + at, n))
+            break;
+        at += n;
+    }
+    msim_input_close(in);
+    return at;
+}
+
+static void check_all(bool threaded)
+{
+    char *bytes = sample();
+    unsigned char *packed = malloc(2 * LEN);
+    enum msim_status status;
+    struct msim_error err;
+    size_t half = LEN / 2, n;
+
+    REQUIRE(bytes && packed);
+    CHECK_UINT(read_back(bytes, LEN, threaded, bytes, &status, &err), LEN);
+    CHECK_INT(status, MSIM_OK);
+    /* Two members in one file are one stream. */
+    n = pack(bytes, half, packed, 2 * LEN);
+    n += pack(bytes + half, LEN - half, packed + n, 2 * LEN - n);
+    CHECK_UINT(read_back(packed, n, threaded, bytes, &status, &err), LEN);
+    CHECK_INT(status, MSIM_OK);
+    /* Zeros behind the end are padding. */
+    memset(packed + n, 0, 512);
+    CHECK_UINT(read_back(packed, n + 512, threaded, bytes, &status, &err), LEN);
+    CHECK_INT(status, MSIM_OK);
+    free(bytes);
+    free(packed);
+}
+
+static void test_input__plain_and_packed(void)
+{
+    check_all(false);
+}
+
+static void test_input__in_a_second_thread(void)
+{
+    check_all(true);
+}
+
+/* What came before the damage is handed out, and its place is told. */
+static void check_damage(bool threaded)
+{
+    char *bytes = sample();
+    unsigned char *packed = malloc(2 * LEN);
+    enum msim_status status;
+    struct msim_error err;
+    size_t n, got;
+
+    REQUIRE(bytes && packed);
+    n = pack(bytes, LEN, packed, 2 * LEN);
+    got = read_back(packed, n / 2, threaded, bytes, &status, &err);
+    CHECK(got > LEN / 4 && got < LEN);
+    CHECK_INT(status, MSIM_ETRUNCATED);
+    CHECK_UINT(err.offset, got);
+    packed[n - 6] ^= 0xff; /* in the checksum behind the data */
+    got = read_back(packed, n, threaded, bytes, &status, &err);
+    CHECK_UINT(got, LEN);
+    CHECK_INT(status, MSIM_ESYNTAX);
+    free(bytes);
+    free(packed);
+}
+
+static void test_input__damage(void)
+{
+    check_damage(false);
+    check_damage(true);
+}
+
+static void test_input__small_and_missing(void)
+{
+    enum msim_status status;
+    struct msim_error err;
+    struct msim_input *in;
+
+    CHECK_UINT(read_back("", 0, true, "", &status, &err), 0);
+    CHECK_INT(status, MSIM_OK);
+    CHECK_UINT(read_back("x", 1, false, "x", &status, &err), 1);
+    CHECK_INT(msim_input_open(&in, "/no/such/file", false, &err), MSIM_EIO);
+    CHECK(in == NULL);
+    CHECK_STR(err.file, "/no/such/file");
+    memset(&err, 0, sizeof err);
+    CHECK_INT(msim_input_open(&in, "/", false, &err), MSIM_EIO);
+    CHECK(strstr(err.text, "is a directory"));
+}
+
+/* Closed before the end: the thread must not be left behind. */
+static void test_input__closes_early(void)
+{
+    char *bytes = sample();
+    struct msim_error err = {0};
+    struct msim_input *in;
+    const char *piece;
+    size_t n;
+
+    REQUIRE(bytes);
+    REQUIRE(msim_input_memory(&in, "mem", bytes, LEN, true, &err) == MSIM_OK);
+    CHECK_INT(msim_input_next(in, &piece, &n, &err), MSIM_OK);
+    msim_input_close(in);
+    REQUIRE(msim_input_memory(&in, "mem", bytes, LEN, true, &err) == MSIM_OK);
+    msim_input_close(in);
+    free(bytes);
+}
+
+int main(void)
+{
+    RUN(test_input__plain_and_packed);
+    RUN(test_input__in_a_second_thread);
+    RUN(test_input__damage);
+    RUN(test_input__small_and_missing);
+    RUN(test_input__closes_early);
+    return check_summary();
+}

@@ -1,0 +1,75 @@
+#include "core/sort.h"
+
+#include "tests/check.h"
+
+#include <stdlib.h>
+
+struct row {
+    uint32_t key, number;
+};
+
+static bool before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct row *rows = *(struct row *const *)ctx;
+
+    return rows[a].key < rows[b].key;
+}
+
+static void check_sorted(uint32_t n, uint32_t (*key)(uint32_t))
+{
+    struct row *rows = malloc(((size_t)n + 1) * sizeof *rows);
+    uint32_t i, cap = n + 1;
+    bool ok = true;
+
+    REQUIRE(rows);
+    for (i = 0; i < n; i++)
+        rows[i] = (struct row){key(i), i};
+    CHECK_INT(
+        msim_sort_rows((void **)&rows, &cap, n, sizeof *rows, before, &rows),
+        MSIM_OK);
+    for (i = 1; i < n; i++)
+        ok = ok && (rows[i - 1].key < rows[i].key ||
+                    (rows[i - 1].key == rows[i].key &&
+                     rows[i - 1].number < rows[i].number));
+    CHECK(ok);
+    free(rows);
+}
+
+static uint32_t rising(uint32_t i)
+{
+    return i;
+}
+
+static uint32_t falling(uint32_t i)
+{
+    return 5000 - i;
+}
+
+static uint32_t mixed(uint32_t i)
+{
+    return i * 2654435761u >> 24; /* many equal keys: order must be kept */
+}
+
+static uint32_t equal(uint32_t i)
+{
+    return i * 0;
+}
+
+static void test_sort__is_stable(void)
+{
+    static const uint32_t sizes[] = {0, 1, 2, 3, 17, 1000, 5000};
+    size_t i;
+
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_sorted(sizes[i], rising);
+        check_sorted(sizes[i], falling);
+        check_sorted(sizes[i], mixed);
+        check_sorted(sizes[i], equal);
+    }
+}
+
+int main(void)
+{
+    RUN(test_sort__is_stable);
+    return check_summary();
+}
