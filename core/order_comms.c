@@ -1,6 +1,6 @@
 /*
- * Collectives: one row for every record_param_comms, and which kernels carry
- * them out.
+ * Collectives: one row for every record_param_comms, or c10d operator of a
+ * backend that records none (gloo), and which kernels carry them out.
  *
  * New files say everything in arguments. Where they do not, the label inside
  * (`nccl:all_reduce`) or the kernel's own name gives the kind, and the
@@ -101,6 +101,37 @@ static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
     return c;
 }
 
+/* c10d::allreduce_ and the like, with nothing inside that says more. */
+static bool is_bare_collective(const struct msim_trace *t, uint32_t i,
+                               uint32_t recorded)
+{
+    const char *name = msim_trace_text(t, t->ops[i].name);
+    uint32_t k;
+
+    if (strncmp(name, "c10d::", 6) != 0 ||
+        msim_name_collective(name, strlen(name)) == MSIM_COLL_UNKNOWN)
+        return false;
+    for (k = i + 1; k < t->ops[i].end; k++)
+        if (t->ops[k].name == recorded)
+            return false;
+    return true;
+}
+
+static enum msim_status add_row(struct msim_trace *t, uint32_t i)
+{
+    const char *name = msim_trace_text(t, t->ops[i].name);
+    struct msim_comm *c;
+
+    MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
+                       sizeof *t->comms));
+    c = &t->comms[t->n_comms];
+    *c = guess(t, i);
+    if (c->collective == MSIM_COLL_UNKNOWN && strncmp(name, "c10d::", 6) == 0)
+        c->collective = (uint8_t)msim_name_collective(name, strlen(name));
+    t->ops[i].comm = t->n_comms++;
+    return MSIM_OK;
+}
+
 static enum msim_status rows_of_ops(struct msim_trace *t)
 {
     uint32_t name = msim_strtab_find(t->strings, "record_param_comms"), i;
@@ -108,12 +139,9 @@ static enum msim_status rows_of_ops(struct msim_trace *t)
     for (i = 0; i < t->n_ops; i++) {
         struct msim_op *op = &t->ops[i];
 
-        if (op->name == name && op->comm == MSIM_NONE) {
-            MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
-                               sizeof *t->comms));
-            t->comms[t->n_comms] = guess(t, i);
-            op->comm = t->n_comms++;
-        }
+        if (op->comm == MSIM_NONE &&
+            (op->name == name || is_bare_collective(t, i, name)))
+            MSIM_TRY(add_row(t, i));
         if (op->comm != MSIM_NONE)
             t->comms[op->comm].op = i;
     }

@@ -110,29 +110,6 @@ static void add(struct msim_estimate *sum, const struct msim_estimate *e)
     sum->high_us += e->high_us;
 }
 
-struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
-{
-    const struct msim_comm *c = &t->comms[comm];
-    uint64_t elems = c->in_elems > c->out_elems ? c->in_elems : c->out_elems;
-    struct msim_work w;
-
-    memset(&w, 0, sizeof w);
-    w.family = MSIM_FAMILY_COLLECTIVE;
-    w.dtype = (enum msim_dtype)c->dtype;
-    w.variant = "";
-    w.kernels = 1;
-    if (c->collective == MSIM_COLL_ALL_TO_ALL && c->in_elems)
-        elems = c->in_elems;
-    w.u.coll.collective = (enum msim_collective)c->collective;
-    w.u.coll.bytes = elems * msim_dtype_bytes(w.dtype);
-    w.u.coll.ranks = c->group == MSIM_NONE ? 0 : t->groups[c->group].size;
-    if (!w.u.coll.ranks)
-        w.u.coll.ranks = t->world_size ? t->world_size : 2;
-    w.u.coll.nodes = (w.u.coll.ranks + 7) / 8; /* 8 GPUs a host, as in all
-                                                  but a few systems */
-    return w;
-}
-
 static struct msim_work copy_work(const struct msim_gpu *e)
 {
     struct msim_work w;

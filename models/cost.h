@@ -58,7 +58,4 @@ enum msim_status msim_plan_new(struct msim_plan **out,
                                const struct msim_trace *t);
 void msim_plan_free(struct msim_plan *p); /* accepts NULL */
 
-/* The work of a collective, in the size convention of nccl-tests. */
-struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm);
-
 #endif

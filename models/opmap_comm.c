@@ -2,11 +2,13 @@
  * models/opmap_comm.c - collectives and point-to-point transfers.
  *
  * A transfer shows as up to three operators inside each other, c10d::X >
- * record_param_comms > nccl:X; the middle one carries it.
+ * record_param_comms > nccl:X; the middle one carries it. Where a backend
+ * (gloo) has no middle one, c10d::X does.
  */
 #include "models/opmap_rule.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* GPUs of one host: what every server of the platforms known has at most. */
 #define GPUS_A_NODE 8
@@ -31,39 +33,60 @@ static double transfer_elems(const struct msim_comm *m, uint32_t ranks)
     }
 }
 
-static bool transfer(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+static uint32_t ranks_of(const struct msim_trace *t, const struct msim_comm *m)
 {
-    const struct msim_trace *t = c->t;
+    uint32_t ranks = t->world_size;
+
+    if (m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV)
+        return 2;
+    if (m->group != MSIM_NONE && t->groups[m->group].size)
+        ranks = t->groups[m->group].size;
+    return ranks ? ranks : 1;
+}
+
+struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
+{
+    const struct msim_comm *m = &t->comms[comm];
+    uint32_t ranks = ranks_of(t, m);
+    struct msim_work w;
+    uint32_t bytes;
+
+    memset(&w, 0, sizeof w); /* works are compared by their bytes */
+    w.family = MSIM_FAMILY_COLLECTIVE;
+    w.dtype = (enum msim_dtype)m->dtype;
+    w.variant = "";
+    w.kernels = 1;
+    bytes = msim_dtype_bytes(w.dtype);
+    w.u.coll.collective = (enum msim_collective)m->collective;
+    w.u.coll.bytes =
+        (uint64_t)msim_opmap_count(transfer_elems(m, ranks) * bytes);
+    w.u.coll.ranks = ranks;
+    w.u.coll.nodes = (ranks + GPUS_A_NODE - 1) / GPUS_A_NODE;
+    w.bytes_read = (double)m->in_elems * bytes;
+    w.bytes_written = (double)m->out_elems * bytes;
+    return w;
+}
+
+bool msim_opmap_transfer(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
+{
     const struct msim_comm *m;
     struct msim_work *w;
-    uint32_t ranks = t->world_size;
 
     if (c->op->comm == MSIM_NONE)
         return true;
-    m = &t->comms[c->op->comm];
+    m = &c->t->comms[c->op->comm];
     if (m->collective == MSIM_COLL_WAIT || m->collective == MSIM_COLL_UNKNOWN)
         return true;
-    if (m->group != MSIM_NONE && t->groups[m->group].size)
-        ranks = t->groups[m->group].size;
-    if (m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV)
-        ranks = 2;
-    ranks = ranks ? ranks : 1;
     w = msim_opmap_work(c, MSIM_FAMILY_COLLECTIVE, (enum msim_dtype)m->dtype,
                         row->variant);
-    if (!w)
-        return false;
-    w->u.coll.collective = (enum msim_collective)m->collective;
-    w->u.coll.bytes = (uint64_t)msim_opmap_count(
-        transfer_elems(m, ranks) * msim_dtype_bytes((enum msim_dtype)m->dtype));
-    w->u.coll.ranks = ranks;
-    w->u.coll.nodes = (ranks + GPUS_A_NODE - 1) / GPUS_A_NODE;
-    w->bytes_read = (double)m->in_elems * msim_dtype_bytes(w->dtype);
-    w->bytes_written = (double)m->out_elems * msim_dtype_bytes(w->dtype);
-    return true;
+    if (w)
+        *w = msim_comm_work(c->t, c->op->comm);
+    return w != NULL;
 }
 
 static const struct msim_opmap_row rows[] = {
-    {"record_param_comms", transfer, "", 0, 0, 0, 0},
+    {"record_param_comms", msim_opmap_transfer, "", 0, 0, 0, 0},
 };
 
 const struct msim_opmap_table msim_opmap_comm = {rows, sizeof(rows) /

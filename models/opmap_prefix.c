@@ -184,7 +184,7 @@ static const struct msim_opmap_row rows[] = {
     N("gloo:"),
     N("mpi:"),
     N("ucc:"),
-    N("c10d::"),
+    {"c10d::", msim_opmap_transfer, "", 0, 0, 0, 0},
     N("c10d_functional::"),
     N("_c10d_functional::"),
     N("torch.distributed."),

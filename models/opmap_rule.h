@@ -163,4 +163,8 @@ uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
 /* Whether a kernel of the op ran fp32 on tensor cores, after its name. */
 bool msim_opmap_tf32(const struct msim_opmap_ctx *c);
 
+/* The collective that the operator carries, if it carries one. */
+bool msim_opmap_transfer(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row);
+
 #endif
