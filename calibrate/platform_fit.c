@@ -69,20 +69,32 @@ struct fit_run {
 };
 
 /*
- * Rank counts are few and whole ones are missing, so collectives borrow from
+ * Rank counts are few and whole ones are missing, so collectives borrow. From
  * a GPU whose links are of the same kind: rows of the same stack, and of the
- * same algorithm, which is what follows the link's name in the key.
+ * same algorithm, which is what follows the link's name in the key. And where
+ * ranks share a PCIe tree, whose crowding hits all alike, for a stack's own
+ * all-reduce: NCCL's.
  */
-static bool may_borrow(const struct fit_run *run, const struct msim_sample *own,
-                       const struct msim_sample *r)
+static enum msim_borrowed borrowing(const struct fit_run *run,
+                                    const struct msim_sample *own,
+                                    const struct msim_sample *r)
 {
     const char *a = strchr(own->key, '/');
     const char *b = strchr(r->key, '/');
 
-    return run->sibling_gpu && own->law == &MSIM_LAW_COLLECTIVE &&
-           r->law == own->law && strcmp(r->gpu, run->sibling_gpu) == 0 &&
-           strcmp(r->framework, own->framework) == 0 &&
-           strcasecmp(a ? a : "", b ? b : "") == 0;
+    if (own->law != &MSIM_LAW_COLLECTIVE || r->law != own->law)
+        return MSIM_BORROWED_NOT;
+    if (run->sibling_gpu && strcmp(r->gpu, run->sibling_gpu) == 0 &&
+        strcmp(r->framework, own->framework) == 0 &&
+        strcasecmp(a ? a : "", b ? b : "") == 0)
+        return MSIM_BORROWED_FROM_GPU;
+    if (own->work.u.coll.algorithm && !b && strncmp(own->key, "PCIe", 4) == 0 &&
+        strcmp(r->gpu, own->gpu) == 0 &&
+        r->work.u.coll.collective == MSIM_COLL_ALL_REDUCE &&
+        strncmp(r->key, own->key, (size_t)(a - own->key)) == 0 &&
+        r->key[a - own->key] == '\0')
+        return MSIM_BORROWED_FROM_STACK;
+    return MSIM_BORROWED_NOT;
 }
 
 /* The cell's rows and those that it borrows; `*rows` is the caller's. */
@@ -94,18 +106,24 @@ static enum msim_status gather(const struct fit_run *run,
     uint32_t count = n_own;
 
     for (uint32_t i = 0; i < s->n; i++)
-        count += may_borrow(run, own, &s->rows[i]);
+        count += borrowing(run, own, &s->rows[i]) != MSIM_BORROWED_NOT;
     *rows = malloc(count * sizeof(**rows));
     if (!*rows)
         return MSIM_ENOMEM;
     memcpy(*rows, own, n_own * sizeof(**rows));
     *n = n_own;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (may_borrow(run, own, &s->rows[i]))
-            (*rows)[(*n)++] = s->rows[i];
-    for (uint32_t i = 0; i < *n; i++) {
-        (*rows)[i].borrowed = i >= n_own;
-        (*rows)[i].spec = i >= n_own ? &run->sibling : &run->spec;
+    for (uint32_t i = 0; i < n_own; i++)
+        (*rows)[i].spec = &run->spec;
+    for (uint32_t i = 0; i < s->n; i++) {
+        enum msim_borrowed from = borrowing(run, own, &s->rows[i]);
+        struct msim_sample *r = &(*rows)[*n];
+
+        if (from == MSIM_BORROWED_NOT)
+            continue;
+        *r = s->rows[i];
+        r->borrowed = from;
+        r->spec = from == MSIM_BORROWED_FROM_GPU ? &run->sibling : &run->spec;
+        (*n)++;
     }
     return MSIM_OK;
 }

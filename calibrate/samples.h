@@ -8,6 +8,12 @@
 #include "models/law.h"
 #include "models/rows.h"
 
+enum msim_borrowed {
+    MSIM_BORROWED_NOT,
+    MSIM_BORROWED_FROM_GPU,   /* of another GPU */
+    MSIM_BORROWED_FROM_STACK, /* of another stack on the same GPU */
+};
+
 /* One measured row. */
 struct msim_sample {
     struct msim_work work; /* its texts are the arena's */
@@ -20,9 +26,9 @@ struct msim_sample {
      * layout, shape, or collective and rank count. */
     uint64_t group;
     /* Set when a cell is fitted: the data sheet of the row's GPU, and whether
-     * that is another GPU than the cell's, whose rows only help. */
+     * the row is another cell's and only helps. */
     const struct msim_spec *spec;
-    bool borrowed;
+    enum msim_borrowed borrowed;
 };
 
 struct msim_samples {

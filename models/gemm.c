@@ -195,7 +195,8 @@ static bool is_unaligned(const struct msim_platform *p,
 
     return bytes > 0 && rate != MSIM_RATE_FP64 && rate != MSIM_RATE_FP32 &&
            p->spec.rate[rate] > p->spec.rate[MSIM_RATE_FP32] &&
-           (w->u.gemm.n * bytes % 16 != 0 || w->u.gemm.k * bytes % 16 != 0);
+           (w->u.gemm.n % 16 * bytes % 16 != 0 ||
+            w->u.gemm.k % 16 * bytes % 16 != 0);
 }
 
 /* What a bare product differs in from those of the tables. */

@@ -51,7 +51,7 @@ const struct msim_law *msim_law_of(enum msim_family f);
 
 /*
  * The features of a work as a forest wants them: the law's own, and last one
- * that tells rows borrowed from another GPU (1 in a fit) from the cell's own
+ * that tells rows borrowed from other cells in a fit (1, 2) from the cell's own
  * (0). `x` holds n_features + 1.
  */
 void msim_law_describe(const struct msim_law *law, const struct msim_spec *s,

@@ -83,9 +83,10 @@ struct msim_work {
         } conv;
         struct {                      /* POINTWISE .. OPTIMIZER and BOUND */
             int64_t elems;            /* of the largest operand */
-            int64_t rows, cols;       /* reductions, softmax, norms, embeddings:
-                                         rows are independent, cols are reduced
-                                         (or gathered) together; else 1, elems */
+            int64_t rows, cols;       /* reductions, softmax, norms,
+                                         embeddings: rows are independent, cols
+                                         are reduced (or gathered) together;
+                                         else 1, elems */
             enum msim_copy_kind copy; /* COPY */
             bool pageable;            /* COPY to or from the host */
             bool strided; /* an operand is not read in its memory order */

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# op: one output row an input row, in order, with four columns added; what
+# cannot be predicted says why; bad input is refused.
+. "$(dirname "$0")/lib.bash"
+
+rows() { # TEXT: op on it, from a file
+    printf '%s' "$1" >"$folder/rows.csv"
+    run op --platform a100 "$folder/rows.csv"
+}
+
+# Unknown columns and quoting are kept, empty dtypes and sizes are refused row
+# by row.
+rows 'note,m,n,k,dtype
+"a, ""b""",4096,4096,4096,bfloat16
+x,0,4096,4096,bfloat16
+y,4096,4096,4096,no such type
+'
+want_rc 0
+want_no_err
+[ "$(wc -l <"$folder/out")" -eq 4 ] || complain "want 4 lines: $out"
+want_out 'note,m,n,k,dtype,predicted_us,low_us,high_us,model'
+want_out '"a, ""b""",4096,4096,4096,bfloat16,'
+sed -n 2p "$folder/out" | grep -Eq ',[0-9.]+,[0-9.]+,[0-9.]+,gemm$' ||
+    complain "no prediction: $out"
+want_out "x,0,4096,4096,bfloat16,,,,\"m is '0', want a whole number from 1\""
+want_out "y,4096,4096,4096,no such type,,,,dtype 'no such type' is not known"
+
+# Every kind of table, and the two that no law covers yet.
+rows 'phase,batch,heads,kv_heads,q_len,kv_len,head_dim,dtype,kv_dtype,window
+prefill,1,32,8,2048,2048,128,bfloat16,,
+decode,64,32,8,1,4096,128,bfloat16,fp8,0
+encoder_noncausal,8,16,16,512,512,64,fp16,,
+'
+want_rc 0
+[ "$(grep -c ',attention$' "$folder/out")" -eq 3 ] || complain "$out"
+rows 'op,dtype,shape,bytes
+add,fp32,1024x1024,
+softmax,fp16,1024x512,
+ln,fp32,8x128x768,6291456
+emb,fp16,100x4096,1638400
+'
+want_rc 0
+for family in pointwise softmax norm embedding; do
+    want_out ",$family"
+done
+rows 'collective,ranks,bytes,nodes,interconnect,dtype
+all_reduce,8,67108864,1,NVLink3-NVSwitch,half
+alltoall,8,67108864,1,,
+send_recv,2,1048576,2,a100_dgx,fp16
+no_such,2,1048576,1,,
+'
+want_rc 0
+[ "$(grep -c ',collective$' "$folder/out")" -eq 3 ] || complain "$out"
+want_out "collective 'no_such' is not known"
+rows 'op,dtype,n,c,h,w,k,r,s,stride,pad,groups
+conv2d_fwd,fp32,32,64,56,56,64,3,3,1,1,1
+conv2d_bwd_weight,fp16,32,64,56,56,64,1,1,1,0,1
+'
+want_rc 0
+[ "$(grep -c ',conv$' "$folder/out")" -eq 2 ] || complain "$out"
+rows 'tokens,hidden,inter,topk,experts,dtype
+1,2048,1024,2,8,fp8
+'
+want_rc 0
+want_out ',,,,no model of moe yet'
+
+# What a source would have measured is not the bare kernel.
+rows 'framework,op,dtype,shape
+NeuSight,add,fp32,10x10
+,add,fp32,10x10
+'
+awk -F, 'NR == 2 { gap = $5 } NR == 3 && gap > 3 * $5 { ok = 1 }
+         END { exit !ok }' "$folder/out" || complain "no launch gap: $out"
+
+# From standard input and compressed: the same bytes.
+run op --platform a100 "$folder/rows.csv"
+cp "$folder/out" "$folder/first"
+gzip -kf "$folder/rows.csv"
+run op --platform a100 "$folder/rows.csv.gz"
+cmp -s "$folder/out" "$folder/first" || complain "gzip changes the output"
+last="op -"
+"$sim" op --platform a100 - <"$folder/rows.csv" >"$folder/out" ||
+    complain "standard input is not read"
+cmp -s "$folder/out" "$folder/first" || complain "'-' changes the output"
+
+# Bad input.
+usage_error "--platform" op "$folder/rows.csv"
+run op --platform no-such-gpu "$folder/rows.csv"
+want_err "'no-such-gpu', known are: a100"
+[ "$rc" -ne 0 ] || complain "an unknown platform passes"
+run op --platform a100 "$folder/not-there.csv"
+want_rc 3
+want_err "not-there.csv"
+rows 'a,b
+1,2
+'
+want_rc 3
+want_err "header"
+rows ''
+want_rc 3
+want_err "empty"
+rows 'm,n,k,dtype
+1,2,3
+'
+want_rc 3
+want_err "line 2 has 3 fields, want 4"
+
+finish
