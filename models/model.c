@@ -39,6 +39,21 @@ static const struct msim_model *find(const struct msim_platform *p,
     return MODELS[i];
 }
 
+/* No kernel runs for minutes: sizes that say so are those of a broken trace,
+ * and times without end would overflow the sums over many of them. */
+#define LONGEST_US 1e8
+
+static void limit(struct msim_estimate *e)
+{
+    if (e->us < LONGEST_US && e->high_us < 100 * LONGEST_US)
+        return;
+    *e = (struct msim_estimate){.us = LONGEST_US,
+                                .low_us = LONGEST_US / 100,
+                                .high_us = 100 * LONGEST_US,
+                                .source = MSIM_SOURCE_BOUND,
+                                .family = e->family};
+}
+
 enum msim_status msim_model_predict(const struct msim_platform *p,
                                     const struct msim_work *w, bool strict,
                                     struct msim_estimate *out,
@@ -63,6 +78,8 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
                          "platform '%s' has no constants for %s '%s'",
                          msim_platform_name(p), msim_family_text(w->family),
                          msim_work_variant(w));
+    if (status == MSIM_OK)
+        limit(out);
     return status;
 }
 
