@@ -44,7 +44,7 @@ struct msim_job {
 };
 
 struct msim_load_options {
-    bool salvage;  /* keep the complete records of a broken file */
+    bool salvage;     /* keep the complete records of a broken file */
     uint32_t threads; /* 1: inflate and parse in turn; 2: overlapped */
     /* Called now and then with bytes of input read so far and in all (0:
      * not known); NULL: silence. */

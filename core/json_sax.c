@@ -14,10 +14,7 @@
 #include "core/json_sax.h"
 
 #include "core/json_memo.h"
-#include "core/json_scan.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "core/json_token.h"
 
 enum state {
     VALUE,        /* a value must follow */
@@ -40,24 +37,14 @@ struct msim_sax {
     uint32_t silent; /* depth of the container that is not reported, or 0 */
     bool hide_end;   /* nor is that container's own end */
     bool skip_value; /* the next value is not reported */
-    bool final;      /* no more text will come */
     uint64_t before; /* bytes of the pieces before this one */
     uint64_t offset;
     char *carry; /* the beginning of a token, then what completes it */
     size_t carry_len, carry_cap;
-    char *clean; /* a string without its escapes */
-    size_t clean_cap;
-    char message[128];
+    struct msim_json_text text;
     uint8_t inside[MSIM_SAX_MAX_DEPTH + 1]; /* by depth: map or array */
     struct msim_json_memos memos;
 };
-
-/* A range being parsed, and how far it has come. */
-struct range {
-    const char *p, *end;
-};
-
-enum { NEED_MORE = 2 }; /* beside 0 and statuses: the token is cut */
 
 enum msim_status msim_sax_new(struct msim_sax **out,
                               const struct msim_sax_handler *handler, void *ctx)
@@ -85,7 +72,7 @@ void msim_sax_free(struct msim_sax *s)
     if (!s)
         return;
     free(s->carry);
-    free(s->clean);
+    free(s->text.clean);
     free(s);
 }
 
@@ -112,162 +99,6 @@ static const char *wanted(const struct msim_sax *s)
     return "the end of the file";
 }
 
-static int fail_found(struct msim_sax *s, const char *p, const char *want)
-{
-    unsigned char c = (unsigned char)*p;
-
-    if (c > 0x20 && c < 0x7f)
-        snprintf(s->message, sizeof s->message, "found '%c', want %s", c, want);
-    else
-        snprintf(s->message, sizeof s->message, "found byte 0x%02x, want %s", c,
-                 want);
-    return MSIM_ESYNTAX;
-}
-
-static int fail_text(struct msim_sax *s, enum msim_status status,
-                     const char *text)
-{
-    snprintf(s->message, sizeof s->message, "%s", text);
-    return status;
-}
-
-/* ---- tokens */
-
-static int make_room(char **buf, size_t *cap, size_t want)
-{
-    size_t size = *cap ? *cap : 1024;
-    char *p;
-
-    if (want <= *cap)
-        return 0;
-    while (size < want)
-        size *= 2;
-    p = realloc(*buf, size);
-    if (!p)
-        return MSIM_ENOMEM;
-    *buf = p;
-    *cap = size;
-    return 0;
-}
-
-/*
- * The string whose opening quote is at r->p: its text, and r->p behind its
- * closing quote. Most strings have neither escapes nor bytes above 0x7f and
- * are handed out as they lie.
- */
-static int string_slow(struct msim_sax *s, struct range *r, const char *stop,
-                       bool high, const char **text, size_t *len)
-{
-    const char *from = r->p + 1;
-    bool escaped = false;
-    size_t bad = 0;
-
-    while (stop < r->end && *stop == '\\') {
-        escaped = true;
-        if (r->end - stop < 2)
-            return NEED_MORE;
-        stop = msim_json_scan_string(stop + 2, r->end, &high);
-    }
-    if (stop == r->end)
-        return NEED_MORE;
-    r->p = stop;
-    if (*stop != '"')
-        return fail_found(s, stop, "no control character in a string");
-    *text = from;
-    *len = (size_t)(stop - from);
-    if (high && !msim_json_is_utf8(from, *len))
-        return fail_text(s, MSIM_ESYNTAX,
-                         "found bytes that are not UTF-8 in a string");
-    if (escaped) {
-        if (make_room(&s->clean, &s->clean_cap, *len))
-            return MSIM_ENOMEM;
-        *len = msim_json_unescape(s->clean, from, *len, &bad);
-        r->p = from + bad;
-        if (*len == SIZE_MAX)
-            return fail_text(s, MSIM_ESYNTAX,
-                             "found an escape that JSON does not have");
-        *text = s->clean;
-    }
-    r->p = stop + 1;
-    return 0;
-}
-
-static inline int string(struct msim_sax *s, struct range *r, const char **text,
-                         size_t *len)
-{
-    const char *from = r->p + 1;
-    bool high = false;
-    const char *stop = msim_json_scan_string(from, r->end, &high);
-
-    if (__builtin_expect(stop == r->end || *stop != '"' || high, 0)) {
-        struct range slow = *r;
-        int result = string_slow(s, &slow, stop, high, text, len);
-
-        *r = slow;
-        return result;
-    }
-    *text = from;
-    *len = (size_t)(stop - from);
-    r->p = stop + 1;
-    return 0;
-}
-
-static int number_slow(struct msim_sax *s, struct range *r, const char **text,
-                       size_t *len)
-{
-    bool cut;
-    const char *stop = msim_json_scan_number(r->p, r->end, &cut);
-
-    if (!stop)
-        return fail_found(s, r->p, "a number as JSON writes them");
-    if (cut && !(s->final && stop > r->p && msim_json_is_digit(stop[-1])))
-        return NEED_MORE;
-    *text = r->p;
-    *len = (size_t)(stop - r->p);
-    r->p = stop;
-    return 0;
-}
-
-/* Most numbers are whole, positive and have a comma or brace behind them. */
-static inline int number(struct msim_sax *s, struct range *r, const char **text,
-                         size_t *len)
-{
-    const char *p = r->p;
-    struct range slow = *r;
-    int result;
-
-    if (*p != '0' && *p != '-') {
-        while (p < r->end && msim_json_is_digit(*p))
-            p++;
-        if (p < r->end && *p != '.' && (*p | 0x20) != 'e') {
-            *text = r->p;
-            *len = (size_t)(p - r->p);
-            r->p = p;
-            return 0;
-        }
-    }
-    result = number_slow(s, &slow, text, len);
-    *r = slow;
-    return result;
-}
-
-/* true, false or null, in full. */
-static int word(struct msim_sax *s, struct range *r, const char *text)
-{
-    const char *p = r->p;
-
-    for (; *text; text++, p++) {
-        if (p == r->end)
-            return NEED_MORE;
-        if (*p != *text) {
-            r->p = p;
-            return fail_found(s, p, "true, false, null or another value");
-        }
-    }
-    r->p = p;
-    return 0;
-}
-
 /* ---- reports */
 
 /* A scalar was reported: SKIP means the rest of what it is in. */
@@ -290,7 +121,8 @@ static inline bool heard(struct msim_sax *s)
     return !skip && !s->silent;
 }
 
-static inline int begin(struct msim_sax *s, struct range *r, uint8_t kind)
+static inline int begin(struct msim_sax *s, struct msim_json_range *r,
+                        uint8_t kind)
 {
     int (*report)(void *) =
         kind == IN_MAP ? s->handler.map_begin : s->handler.array_begin;
@@ -298,7 +130,7 @@ static inline int begin(struct msim_sax *s, struct range *r, uint8_t kind)
     int result = 0;
 
     if (s->depth == MSIM_SAX_MAX_DEPTH)
-        return fail_text(s, MSIM_ELIMIT, "nested too deep");
+        return msim_json_fail(&s->text, MSIM_ELIMIT, "nested too deep");
     r->p++;
     s->inside[++s->depth] = kind;
     s->memos.last[s->depth] = 0;
@@ -313,7 +145,8 @@ static inline int begin(struct msim_sax *s, struct range *r, uint8_t kind)
     return result;
 }
 
-static inline int end_of(struct msim_sax *s, struct range *r, uint8_t kind)
+static inline int end_of(struct msim_sax *s, struct msim_json_range *r,
+                         uint8_t kind)
 {
     int (*report)(void *) =
         kind == IN_MAP ? s->handler.map_end : s->handler.array_end;
@@ -321,7 +154,7 @@ static inline int end_of(struct msim_sax *s, struct range *r, uint8_t kind)
     int result = 0;
 
     if (s->depth == 0 || s->inside[s->depth] != kind)
-        return fail_found(s, r->p, wanted(s));
+        return msim_json_fail_found(&s->text, r->p, wanted(s));
     if (s->silent == s->depth) {
         reported = !s->hide_end;
         s->silent = 0;
@@ -335,7 +168,8 @@ static inline int end_of(struct msim_sax *s, struct range *r, uint8_t kind)
 }
 
 /* A scalar is over. Nearly always a comma follows, so it is taken at once. */
-static inline int scalar_done(struct msim_sax *s, struct range *r, int result)
+static inline int scalar_done(struct msim_sax *s, struct msim_json_range *r,
+                              int result)
 {
     if (s->depth && r->p < r->end && *r->p == ',') {
         r->p++;
@@ -346,14 +180,14 @@ static inline int scalar_done(struct msim_sax *s, struct range *r, int result)
     return result ? after_scalar(s, result) : 0;
 }
 
-static inline int literal(struct msim_sax *s, struct range *r)
+static inline int literal(struct msim_sax *s, struct msim_json_range *r)
 {
     char c = *r->p;
-    struct range slow = *r;
-    int result = word(s, &slow,
-                      c == 't'   ? "true"
-                      : c == 'f' ? "false"
-                                 : "null");
+    struct msim_json_range slow = *r;
+    int result = msim_json_word(&s->text, &slow,
+                                c == 't'   ? "true"
+                                : c == 'f' ? "false"
+                                           : "null");
 
     *r = slow;
 
@@ -368,7 +202,7 @@ static inline int literal(struct msim_sax *s, struct range *r)
     return scalar_done(s, r, result);
 }
 
-static inline int value(struct msim_sax *s, struct range *r)
+static inline int value(struct msim_sax *s, struct msim_json_range *r)
 {
     const char *text;
     size_t len;
@@ -376,7 +210,7 @@ static inline int value(struct msim_sax *s, struct range *r)
 
     switch (*r->p) {
     case '"':
-        result = string(s, r, &text, &len);
+        result = msim_json_string(&s->text, r, &text, &len);
         if (result)
             return result;
         if (heard(s) && s->handler.string)
@@ -392,14 +226,14 @@ static inline int value(struct msim_sax *s, struct range *r)
         return literal(s, r);
     case '-':
     case '0' ... '9':
-        result = number(s, r, &text, &len);
+        result = msim_json_number(&s->text, r, &text, &len);
         if (result)
             return result;
         if (heard(s) && s->handler.number)
             result = s->handler.number(s->ctx, text, len);
         return scalar_done(s, r, result);
     default:
-        return fail_found(s, r->p, wanted(s));
+        return msim_json_fail_found(&s->text, r->p, wanted(s));
     }
 }
 
@@ -421,7 +255,8 @@ static inline int report_key(struct msim_sax *s, const char *text, size_t len,
 }
 
 /* Take the next key if it is one of those guessed. */
-static inline bool guess_key(struct msim_sax *s, struct range *r, int *result)
+static inline bool guess_key(struct msim_sax *s, struct msim_json_range *r,
+                             int *result)
 {
     struct msim_json_memo *m =
         msim_json_memos_guess(&s->memos, s->depth, r->p, r->end);
@@ -435,7 +270,8 @@ static inline bool guess_key(struct msim_sax *s, struct range *r, int *result)
 }
 
 /* A key that was not guessed; `from` is before the blanks in front of it. */
-static int new_key(struct msim_sax *s, struct range *r, const char *from)
+static int new_key(struct msim_sax *s, struct msim_json_range *r,
+                   const char *from)
 {
     const char *text, *name = r->p + 1;
     uint16_t before = s->memos.last[s->depth];
@@ -444,8 +280,8 @@ static int new_key(struct msim_sax *s, struct range *r, const char *from)
     int result;
 
     if (*r->p != '"')
-        return fail_found(s, r->p, wanted(s));
-    result = string(s, r, &text, &len);
+        return msim_json_fail_found(&s->text, r->p, wanted(s));
+    result = msim_json_string(&s->text, r, &text, &len);
     if (result)
         return result;
     s->state = COLON;
@@ -463,9 +299,10 @@ static int new_key(struct msim_sax *s, struct range *r, const char *from)
     return 0;
 }
 
-static inline int key(struct msim_sax *s, struct range *r, const char *from)
+static inline int key(struct msim_sax *s, struct msim_json_range *r,
+                      const char *from)
 {
-    struct range slow = *r;
+    struct msim_json_range slow = *r;
     int result = new_key(s, &slow, from);
 
     *r = slow;
@@ -473,7 +310,8 @@ static inline int key(struct msim_sax *s, struct range *r, const char *from)
 }
 
 /* One token, at r->p, which is not blank; `from` is before the blanks. */
-static inline int step(struct msim_sax *s, struct range *r, const char *from)
+static inline int step(struct msim_sax *s, struct msim_json_range *r,
+                       const char *from)
 {
     switch (s->state) {
     case VALUE_OR_END:
@@ -508,17 +346,18 @@ static inline int step(struct msim_sax *s, struct range *r, const char *from)
     case DONE:
         break;
     }
-    return fail_found(s, r->p, wanted(s));
+    return msim_json_fail_found(&s->text, r->p, wanted(s));
 }
 
 /*
- * Tokens until `range->p` reaches `until`; NEED_MORE where one is cut. The
- * place is kept in a local (and copied for calls that are not inlined), so
- * that it stays in registers.
+ * Tokens until `range->p` reaches `until`; MSIM_JSON_NEED_MORE where one is
+ * cut. The place is kept in a local (and copied for calls that are not
+ * inlined), so that it stays in registers.
  */
-static int run(struct msim_sax *s, struct range *range, const char *until)
+static int run(struct msim_sax *s, struct msim_json_range *range,
+               const char *until)
 {
-    struct range r = *range;
+    struct msim_json_range r = *range;
     const char *from;
     int result = 0;
 
@@ -556,22 +395,23 @@ static int finish_carry(struct msim_sax *s, const char *bytes, size_t len,
     size_t old = s->carry_len, more = 64;
 
     while (s->carry_len) {
-        struct range r;
+        struct msim_json_range r;
         int result;
 
         more = more * 4 < len ? more * 4 : len;
         if (old + more > MSIM_SAX_MAX_TOKEN)
-            return fail_text(s, MSIM_ELIMIT, "one string is too long");
-        if (make_room(&s->carry, &s->carry_cap, old + more))
+            return msim_json_fail(&s->text, MSIM_ELIMIT,
+                                  "one string is too long");
+        if (msim_json_room(&s->carry, &s->carry_cap, old + more))
             return MSIM_ENOMEM;
         if (more)
             memcpy(s->carry + old, bytes, more);
-        r = (struct range){s->carry, s->carry + old + more};
+        r = (struct msim_json_range){s->carry, s->carry + old + more};
         result = run(s, &r, s->carry + old);
-        if (result == NEED_MORE && more < len)
+        if (result == MSIM_JSON_NEED_MORE && more < len)
             continue;
         *used = more;
-        if (result == NEED_MORE) {
+        if (result == MSIM_JSON_NEED_MORE) {
             s->carry_len = old + more;
             return 0;
         }
@@ -588,7 +428,7 @@ static int finish_carry(struct msim_sax *s, const char *bytes, size_t len,
 enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
                                size_t len)
 {
-    struct range r = {bytes, bytes + len};
+    struct msim_json_range r = {bytes, bytes + len};
     size_t used = 0;
     int result;
 
@@ -602,9 +442,9 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
         r.p = msim_json_skip_space(r.p + used, r.end);
         result = run(s, &r, r.end);
     }
-    if (result == NEED_MORE) {
+    if (result == MSIM_JSON_NEED_MORE) {
         s->carry_len = (size_t)(r.end - r.p);
-        if (make_room(&s->carry, &s->carry_cap, s->carry_len))
+        if (msim_json_room(&s->carry, &s->carry_cap, s->carry_len))
             return fail_at(s, MSIM_ENOMEM, s->before);
         memcpy(s->carry, r.p, s->carry_len);
     } else if (result) {
@@ -622,12 +462,13 @@ enum msim_status msim_sax_end(struct msim_sax *s)
 
     if (s->status != MSIM_OK)
         return s->status;
-    s->final = true;
+    s->text.final = true;
     result = finish_carry(s, "", 0, &used); /* a number may end here */
     if (result)
         return fail_at(s, result, s->offset);
     if (s->carry_len || s->state != DONE) {
-        snprintf(s->message, sizeof s->message, "found the end, want %s",
+        snprintf(s->text.message, sizeof s->text.message,
+                 "found the end, want %s",
                  s->carry_len ? "the rest of a token" : wanted(s));
         return fail_at(s, MSIM_ETRUNCATED, s->before);
     }
@@ -641,5 +482,5 @@ uint64_t msim_sax_offset(const struct msim_sax *s)
 
 const char *msim_sax_message(const struct msim_sax *s)
 {
-    return s->message;
+    return s->text.message;
 }

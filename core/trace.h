@@ -116,7 +116,7 @@ struct msim_op {
     uint32_t parent; /* op */
     uint32_t end;    /* one past the last op of the sub-tree */
     uint32_t thread;
-    uint32_t args, outs;  /* blocks; outs only from an ET */
+    uint32_t args, outs;   /* blocks; outs only from an ET */
     uint32_t ids, out_ids; /* first of tensor_ids, one per TENSOR in args
                               (outs) in preorder; NONE without an ET */
     uint32_t comm;         /* record_param_comms: its collective */
@@ -285,16 +285,16 @@ struct msim_trace {
     uint32_t n_##field, cap_##field;
     MSIM_TRACE_COLUMNS(X)
 #undef X
-    const struct msim_strtab *strings; /* the job's */
-    int64_t rank;                      /* -1 unknown */
-    uint32_t world_size;               /* 0 unknown */
-    uint32_t host;                     /* string, 0 unknown */
+    const struct msim_strtab *strings;         /* the job's */
+    int64_t rank;                              /* -1 unknown */
+    uint32_t world_size;                       /* 0 unknown */
+    uint32_t host;                             /* string, 0 unknown */
     struct msim_gpu_properties gpu_properties; /* of the device it used */
-    bool has_times;                    /* from a Kineto file */
-    bool has_et;                       /* from an ET file */
+    bool has_times;                            /* from a Kineto file */
+    bool has_et;                               /* from an ET file */
     bool has_gpu_events;
-    bool cpu_only;        /* no tensor and no activity is on a GPU */
-    msim_ps clock_shift;  /* added to this rank's times to align hosts */
+    bool cpu_only;         /* no tensor and no activity is on a GPU */
+    msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
 };
 
@@ -314,8 +314,8 @@ uint32_t msim_args_count(const struct msim_trace *t, uint32_t block);
  * Top-level argument `i` of a block, or NULL past its end. Its children, for
  * a list, follow it in memory.
  */
-const struct msim_arg *msim_args_get(const struct msim_trace *t,
-                                     uint32_t block, uint32_t i);
+const struct msim_arg *msim_args_get(const struct msim_trace *t, uint32_t block,
+                                     uint32_t i);
 
 /* The argument after `a` on the same level: skips a list's elements. */
 static inline const struct msim_arg *msim_arg_next(const struct msim_arg *a)

@@ -9,6 +9,7 @@
 #include "tests/check.h"
 #include "tests/trace_checks.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,58 +42,77 @@ static inline uint32_t find_op(const struct msim_trace *t, const char *name,
     return MSIM_NONE;
 }
 
-/* The argument list of an operator in words: "f32[2,3] 1 [4 5] true". */
-static inline void spell_args(const struct msim_trace *t, uint32_t block,
-                              char *to, size_t size)
+struct spelled {
+    char text[1024];
+    size_t len;
+};
+
+MSIM_PRINTF(2, 3)
+static inline void spell(struct spelled *to, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(to->text + to->len, sizeof to->text - to->len, fmt, ap);
+    va_end(ap);
+    to->len += n > 0 ? (size_t)n : 0;
+    if (to->len >= sizeof to->text)
+        to->len = sizeof to->text - 1;
+}
+
+static inline void spell_arg(const struct msim_trace *t,
+                             const struct msim_arg *a, struct spelled *to)
 {
     static const char *const devices[] = {"", "@cpu", "@gpu"};
-    size_t len = 0;
-    uint32_t i, k;
+    uint32_t k;
 
-    *to = '\0';
-    if (block == MSIM_NONE)
-        return;
-    for (i = 0; i < t->blocks[block].count && len < size - 64; i++) {
-        const struct msim_arg *a = &t->args[t->blocks[block].first + i];
+    switch (a->kind) {
+    case MSIM_ARG_TENSOR:
+        spell(to, "%s[", msim_dtype_text(a->dtype));
+        for (k = 0; k < a->n; k++)
+            spell(to, "%s%" PRId64, k ? "," : "", msim_arg_dims(t, a)[k]);
+        spell(to, "]%s", devices[a->device]);
+        break;
+    case MSIM_ARG_INT:
+        spell(to, "%" PRId64, a->v.i);
+        break;
+    case MSIM_ARG_REAL:
+        spell(to, "%gr", a->v.f);
+        break;
+    case MSIM_ARG_BOOL:
+        spell(to, "%s", a->v.i ? "true" : "false");
+        break;
+    case MSIM_ARG_STR:
+        spell(to, "'%s'", msim_trace_text(t, (uint32_t)a->v.i));
+        break;
+    case MSIM_ARG_LIST:
+        spell(to, "L%u:%" PRId64, a->n, a->v.i);
+        break;
+    default:
+        spell(to, "-");
+        break;
+    }
+}
 
-        len += (size_t)sprintf(to + len, "%s", i ? " " : "");
-        switch (a->kind) {
-        case MSIM_ARG_TENSOR:
-            len += (size_t)sprintf(to + len, "%s[", msim_dtype_text(a->dtype));
-            for (k = 0; k < a->n; k++)
-                len += (size_t)sprintf(to + len, "%s%lld", k ? "," : "",
-                                       (long long)msim_arg_dims(t, a)[k]);
-            len += (size_t)sprintf(to + len, "]%s", devices[a->device]);
-            break;
-        case MSIM_ARG_INT:
-            len += (size_t)sprintf(to + len, "%lld", (long long)a->v.i);
-            break;
-        case MSIM_ARG_REAL:
-            len += (size_t)sprintf(to + len, "%gr", a->v.f);
-            break;
-        case MSIM_ARG_BOOL:
-            len += (size_t)sprintf(to + len, a->v.i ? "true" : "false");
-            break;
-        case MSIM_ARG_STR:
-            len += (size_t)snprintf(to + len, 40, "'%s'",
-                                    msim_trace_text(t, (uint32_t)a->v.i));
-            break;
-        case MSIM_ARG_LIST:
-            len +=
-                (size_t)sprintf(to + len, "L%u:%lld", a->n, (long long)a->v.i);
-            break;
-        default:
-            len += (size_t)sprintf(to + len, "-");
-            break;
-        }
+/* The argument list of an operator in words: "fp32[2,3]@gpu 1 L2:2 4 5". */
+static inline void spell_args(const struct msim_trace *t, uint32_t block,
+                              struct spelled *to)
+{
+    uint32_t i;
+
+    memset(to, 0, sizeof *to);
+    for (i = 0; block != MSIM_NONE && i < t->blocks[block].count; i++) {
+        spell(to, "%s", i ? " " : "");
+        spell_arg(t, &t->args[t->blocks[block].first + i], to);
     }
 }
 
 #define CHECK_ARGS(trace, block, want)                                         \
     do {                                                                       \
-        char spelled_[1024];                                                   \
-        spell_args((trace), (block), spelled_, sizeof spelled_);               \
-        CHECK_STR(spelled_, (want));                                           \
+        struct spelled spelled_;                                               \
+        spell_args((trace), (block), &spelled_);                               \
+        CHECK_STR(spelled_.text, (want));                                      \
     } while (0)
 
 #endif

@@ -12,7 +12,9 @@
     "\",\"pid\":9,\"tid\":" tid ",\"ts\":" ts ",\"dur\":" dur                  \
     ",\"args\":{" args "}}"
 #define KINETO(more, events) "{" more "\"traceEvents\":[" events "]}"
-#define RANK(r, n)           "\"distributedInfo\":{\"rank\":" r ",\"world_size\":" n "},"
+#define RANK(r, n)                                                             \
+    "\"distributedInfo\":{\"rank\":" r ",\"world_size\":" n "}"                \
+    ","
 #define ET_OP(id, parent, name, in, shape, type)                               \
     "{\"name\":\"" name "\",\"id\":" id ",\"rf_id\":" id ",\"parent\":" parent \
     ",\"scope\":0,\"tid\":1,\"inputs\":[" in "],\"input_shapes\":[" shape      \

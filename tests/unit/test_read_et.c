@@ -18,10 +18,15 @@
 static void test_read_et__orders_the_tree(void)
 {
     /* Children before parents, not in order of id, roots last. */
+    /* clang-format off */
     static const char text[] =
-        ET(NODE("5", "4", "c") "," NODE("4", "3", "b") "," NODE(
-            "3", "2", "a") "," NODE("7", "2", "e") "," NODE("6", "3",
-                                                            "d") "," ROOTS);
+        ET(NODE("5", "4", "c") ","
+        NODE("4", "3", "b") ","
+        NODE("3", "2", "a") ","
+        NODE("7", "2", "e") ","
+        NODE("6", "3", "d") ","
+        ROOTS);
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -46,14 +51,16 @@ static void test_read_et__orders_the_tree(void)
 
 static void test_read_et__flat_arguments(void)
 {
-    static const char text[] = ET(
-        FLAT("3", "2", "op", "1", "0",
-             "[3,4,0,6,4,\"cuda:0\"],[[5,6,7,2,8,\"cpu\"],[9,0,0,0,0,\"\"]],"
-             "[1,2],true,0.5,\"<None>\",\"cuda:0\",\"inf\"",
-             "[2,3],[[2],[]],[[],[]],[],[],[],[],[]",
-             "\"Tensor(float)\",\"GenericList[Tensor(long int),Tensor(nullptr "
-             "(uninitialized))]\",\"GenericList[Int,Int]\",\"Bool\",\"Double\","
-             "\"None\",\"Device\",\"Double\"") "," ROOTS);
+    /* clang-format off */
+    static const char text[] =
+        ET(FLAT("3", "2", "op", "1", "0", "[3,4,0,6,4,\"cuda:0\"],[[5,6,7,2,"
+        "8,\"cpu\"],[9,0,0,0,0,\"\"]],[1,2],true,0.5,\"<None>\",\"cuda:0\","
+        "\"inf\"", "[2,3],[[2],[]],[[],[]],[],[],[],[],[]",
+        "\"Tensor(float)\",\"GenericList[Tensor(long int),Tensor(nullptr (u"
+        "ninitialized))]\",\"GenericList[Int,Int]\",\"Bool\",\"Double\",\"N"
+        "one\",\"Device\",\"Double\"") ","
+        ROOTS);
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -86,12 +93,13 @@ static void test_read_et__flat_arguments(void)
 
 static void test_read_et__nested_arguments(void)
 {
-    static const char text[] = ET(
-        NESTED("3", "2", "aten::view",
-               "\"values\":[[8,9,0,64,2,\"cuda:1\"],[-1]],\"shapes\":[[64],[[]"
-               "]],\"types\":[\"Tensor(c10::Half)\",\"GenericList[Int]\"],"
-               "\"strides\":[[1],[[]]]",
-               "") "," ROOT_1_1);
+    /* clang-format off */
+    static const char text[] =
+        ET(NESTED("3", "2", "aten::view", "\"values\":[[8,9,0,64,2,\"cuda:1"
+        "\"],[-1]],\"shapes\":[[64],[[]]],\"types\":[\"Tensor(c10::Half)\","
+        "\"GenericList[Int]\"],\"strides\":[[1],[[]]]", "") ","
+        ROOT_1_1);
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -107,9 +115,12 @@ static void test_read_et__nested_arguments(void)
 /* Lists longer than 4096 are cut, in values and types not always alike. */
 static void test_read_et__lists_of_unequal_length(void)
 {
-    static const char text[] = ET(FLAT(
-        "3", "2", "op", "1", "0", "[1,2,3],[4],5", "[[]],[[],[]],[]",
-        "\"GenericList[Int]\",\"GenericList[Int,Int]\",\"Int\"") "," ROOTS);
+    /* clang-format off */
+    static const char text[] =
+        ET(FLAT("3", "2", "op", "1", "0", "[1,2,3],[4],5", "[[]],[[],[]],[]",
+        "\"GenericList[Int]\",\"GenericList[Int,Int]\",\"Int\"") ","
+        ROOTS);
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
 
@@ -122,34 +133,24 @@ static void test_read_et__lists_of_unequal_length(void)
 
 static void test_read_et__collectives_of_1_0_1(void)
 {
-    static const char
-        text
-            [] =
-                ET(FLAT("3", "2", "record_param_comms", "1", "0",
-                        "[[131,132,0,24,2,\"cuda:0\"]],337,93825114103440,0,"
-                        "\"allreduce\",[],[],8",
-                        "[[4,6]],[],[],[],[],[],[],[]",
-                        "\"GenericList[Tensor(c10::Half)]\",\"Int\",\"Int\","
-                        "\"Int\","
-                        "\"String\",\"GenericList[]\",\"GenericList[]\","
-                        "\"Int\"") "," FLAT("4", "2", "record_param_comms", "1",
-                                            "0",
-                                            "[5,6,0,6,4,\"cuda:0\"],338,"
-                                            "93825114103440,0,\"all_to_allv\","
-                                            "[1,2],[3,4]",
-                                            "[6],[],[],[],[],[[],[]],[[],[]]",
-                                            "\"Tensor(float)\",\"Int\",\"Int\","
-                                            "\"Int\",\"String\","
-                                            "\"GenericList[Int,Int]\","
-                                            "\"GenericList[Int,Int]\"") "," FLAT("5",
-                                                                                 "2",
-                                                                                 "record_param_comms",
-                                                                                 "1",
-                                                                                 "0",
-                                                                                 "338,0,0,\"wait\",[],[]",
-                                                                                 "[],[],[],[],[],[]",
-                                                                                 "\"Int\",\"Int\",\"Int\",\"String\",\"GenericList[]\","
-                                                                                 "\"GenericList[]\"") "," ROOTS);
+    /* clang-format off */
+    static const char text[] =
+        ET(FLAT("3", "2", "record_param_comms", "1", "0",
+        "[[131,132,0,24,2,\"cuda:0\"]],337,93825114103440,0,\"allreduce\",["
+        "],[],8", "[[4,6]],[],[],[],[],[],[],[]", "\"GenericList[Tensor(c10:"
+        ":Half)]\",\"Int\",\"Int\",\"Int\",\"String\",\"GenericList[]\",\"G"
+        "enericList[]\",\"Int\"") ","
+        FLAT("4", "2", "record_param_comms", "1", "0",
+        "[5,6,0,6,4,\"cuda:0\"],338,93825114103440,0,\"all_to_allv\",[1,2],"
+        "[3,4]", "[6],[],[],[],[],[[],[]],[[],[]]", "\"Tensor(float)\",\"Int"
+        "\",\"Int\",\"Int\",\"String\",\"GenericList[Int,Int]\",\"GenericLi"
+        "st[Int,Int]\"") ","
+        FLAT("5", "2", "record_param_comms", "1", "0",
+        "338,0,0,\"wait\",[],[]", "[],[],[],[],[],[]",
+        "\"Int\",\"Int\",\"Int\",\"String\",\"GenericList[]\",\"GenericList"
+        "[]\"") ","
+        ROOTS);
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -174,22 +175,24 @@ static void test_read_et__collectives_of_1_0_1(void)
 
 static void test_read_et__collectives_of_1_1_0(void)
 {
-    static const char text[] = ET(
-        "{\"id\":3,\"name\":\"## process_group:init ##\",\"ctrl_deps\":2,"
-        "\"inputs\":{\"values\":[\"[{\\\"pg_name\\\": \\\"0\\\", \\\"ranks\\\""
-        ": [], \\\"group_size\\\": 2}]\"],\"shapes\":[[]],\"types\":["
-        "\"String\"]},\"outputs\":{},\"attrs\":[" ATTR("tid", "1") "]}," NESTED(
-            "4", "2", "record_param_comms",
-            "\"values\":[[[434,435,0,5,4,\"cuda:1\"]],[33,false],[\"0\","
-            "\"default_pg\"],1,\"allreduce\",[],[],0,1,2],\"shapes\":[[[5]]"
-            ",[[],[]],[[],[]],[],[],[],[],[],[],[]],\"types\":["
-            "\"GenericList[Tensor(float)]\",\"Tuple[Int,Bool]\","
-            "\"Tuple[String,String]\",\"Int\",\"String\",\"GenericList[]\","
-            "\"GenericList[]\",\"Int\",\"Int\",\"Int\"]",
-            "," ATTR("in_msg_nelems", "5") "," ATTR(
-                "out_msg_nelems",
-                "50") "," ATTR("pg_name", "\"0\"") "," ATTR("pg_size",
-                                                            "2")) "," ROOT_1_1);
+    /* clang-format off */
+    static const char text[] =
+        ET("{\"id\":3,\"name\":\"## process_group:init ##\",\"ctrl_deps\":2,"
+        "\"inputs\":{\"values\":[\"[{\\\"pg_name\\\": \\\"0\\\", \\\"ranks"
+        "\\\": [], \\\"group_size\\\": 2}]\"],\"shapes\":[[]],\"types\":[\""
+        "String\"]},\"outputs\":{},\"attrs\":[" ATTR("tid", "1") "]}," NESTED(
+        "4", "2", "record_param_comms", "\"values\":[[[434,435,0,5,4,\"cuda:"
+        "1\"]],[33,false],[\"0\",\"default_pg\"],1,\"allreduce\",[],[],0,1,"
+        "2],\"shapes\":[[[5]],[[],[]],[[],[]],[],[],[],[],[],[],[]],\"types"
+        "\":[\"GenericList[Tensor(float)]\",\"Tuple[Int,Bool]\",\"Tuple[Str"
+        "ing,String]\",\"Int\",\"String\",\"GenericList[]\",\"GenericList[]"
+        "\",\"Int\",\"Int\",\"Int\"]", ","
+        ATTR("in_msg_nelems", "5") ","
+        ATTR("out_msg_nelems", "50") ","
+        ATTR("pg_name", "\"0\"") ","
+        ATTR("pg_size", "2")) ","
+        ROOT_1_1);
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -207,8 +210,11 @@ static void test_read_et__collectives_of_1_1_0(void)
 
 static void test_read_et__steps_have_no_times(void)
 {
+    /* clang-format off */
     static const char text[] =
-        ET(FLAT("3", "2", "ProfilerStep#5", "1", "7", "", "", "") "," ROOTS);
+        ET(FLAT("3", "2", "ProfilerStep#5", "1", "7", "", "", "") ","
+        ROOTS);
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
 
@@ -260,8 +266,11 @@ static void test_read_et__refuses(void)
 /* Cut: the parents are not there yet, and the rest stands by itself. */
 static void test_read_et__salvages(void)
 {
-    static const char text[] = "{\"schema\":\"1.0.1\",\"nodes\":[" NODE(
-        "5", "4", "c") "," NODE("4", "3", "b") ",{\"name\":\"a\"";
+    /* clang-format off */
+    static const char text[] =
+        "{\"schema\":\"1.0.1\",\"nodes\":[" NODE("5", "4", "c") ","
+        NODE("4", "3", "b") ",{\"name\":\"a\"";
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, true, &err);
 

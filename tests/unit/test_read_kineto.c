@@ -11,106 +11,18 @@ static void test_read_kineto__nests_and_links(void)
 {
     /* The kernel's External id is that of an operator it has nothing to do
        with, as in files of 2023. */
-    static const char text[] = TRACE(X("cpu_op", "aten::linear", "1", "100", "50", "\"External id\":1") "," X(
-        "cpu_op", "aten::addmm", "1", "110", "30",
-        "\"External id\":2") "," X("cpu_op", "other", "1", "200", "5",
-                                   "\"External id\":77") "," X("cuda_runtime",
-                                                               "cudaLaunchKerne"
-                                                               "lExC",
-                                                               "1", "120", "10",
-                                                               "\"correlation\""
-                                                               ":77") "," X("ke"
-                                                                            "rn"
-                                                                            "e"
-                                                                            "l",
-                                                                            "ge"
-                                                                            "m"
-                                                                            "m",
-                                                                            "7",
-                                                                            "14"
-                                                                            "0",
-                                                                            "2"
-                                                                            "0",
-                                                                            "\""
-                                                                            "Ex"
-                                                                            "te"
-                                                                            "rn"
-                                                                            "al"
-                                                                            " i"
-                                                                            "d"
-                                                                            "\""
-                                                                            ":7"
-                                                                            "7,"
-                                                                            "\""
-                                                                            "co"
-                                                                            "rr"
-                                                                            "el"
-                                                                            "at"
-                                                                            "io"
-                                                                            "n"
-                                                                            "\""
-                                                                            ":7"
-                                                                            "7,"
-                                                                            "\""
-                                                                            "de"
-                                                                            "vi"
-                                                                            "ce"
-                                                                            "\""
-                                                                            ":0"
-                                                                            ","
-                                                                            "\""
-                                                                            "st"
-                                                                            "re"
-                                                                            "am"
-                                                                            "\""
-                                                                            ":7"
-                                                                            ","
-                                                                            "\""
-                                                                            "gr"
-                                                                            "id"
-                                                                            "\""
-                                                                            ":["
-                                                                            "4,"
-                                                                            "5,"
-                                                                            "1]"
-                                                                            ","
-                                                                            "\""
-                                                                            "bl"
-                                                                            "oc"
-                                                                            "k"
-                                                                            "\""
-                                                                            ":["
-                                                                            "12"
-                                                                            "8,"
-                                                                            "1,"
-                                                                            "1]"
-                                                                            ","
-                                                                            "\""
-                                                                            "re"
-                                                                            "gi"
-                                                                            "st"
-                                                                            "er"
-                                                                            "s "
-                                                                            "pe"
-                                                                            "r "
-                                                                            "th"
-                                                                            "re"
-                                                                            "ad"
-                                                                            "\""
-                                                                            ":3"
-                                                                            "2,"
-                                                                            "\""
-                                                                            "sh"
-                                                                            "ar"
-                                                                            "ed"
-                                                                            " m"
-                                                                            "em"
-                                                                            "or"
-                                                                            "y"
-                                                                            "\""
-                                                                            ":1"
-                                                                            "02"
-                                                                            "4"));
+    /* clang-format off */
+    static const char text[] =
+        TRACE(X("cpu_op", "aten::linear", "1", "100", "50",
+        "\"External id\":1") ","
+        X("cpu_op", "aten::addmm", "1", "110", "30", "\"External id\":2") ","
+        X("cpu_op", "other", "1", "200", "5", "\"External id\":77") ","
+        X("cuda_runtime", "cudaLaunchKernelExC", "1", "120", "10",
+        "\"correlation\":77") ","
+        X("kernel", "gemm", "7", "140", "20", "\"External id\":77,\"correlat"
+        "ion\":77,\"device\":0,\"stream\":7,\"grid\":[4,5,1],\"block\":[128"
+        ",1,1],\"registers per thread\":32,\"shared memory\":1024"));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -142,9 +54,11 @@ static void test_read_kineto__nests_and_links(void)
 /* Nanoseconds in microseconds with three digits, beyond what a double has. */
 static void test_read_kineto__times_are_exact(void)
 {
+    /* clang-format off */
     static const char text[] =
-        TRACE(X("cpu_op", "a", "1", "4458676524648.797", "189.626", "") "," X(
-            "cpu_op", "b", "1", "4458676524648.798", "0.001", ""));
+        TRACE(X("cpu_op", "a", "1", "4458676524648.797", "189.626", "") ","
+        X("cpu_op", "b", "1", "4458676524648.798", "0.001", ""));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
 
@@ -157,39 +71,19 @@ static void test_read_kineto__times_are_exact(void)
 
 static void test_read_kineto__list_of_2020(void)
 {
-    static const char text[] = "[" X(
-        "Operator", "ProfilerStep#5", "\"3340707648\"", "10",
-        "100", "\"Input dims\":[]") "," X("Operator", "aten::mm",
-                                          "\"3340707648\"", "20", "30",
-                                          "\"Input "
-                                          "dims\":[[2,3],[3,4],[]],\"Input "
-                                          "type\":[]") "," X("Runtime",
-                                                             "cudaLaunchKernel",
-                                                             "\"3340707648\"",
-                                                             "30", "5",
-                                                             "\"correlation\":"
-                                                             "1") "," X("Kerne"
-                                                                        "l",
-                                                                        "k",
-                                                                        "\"stre"
-                                                                        "am "
-                                                                        "7\"",
-                                                                        "50",
-                                                                        "5",
-                                                                        "\"corr"
-                                                                        "elatio"
-                                                                        "n\":1,"
-                                                                        "\"stre"
-                                                                        "am\":"
-                                                                        "7,"
-                                                                        "\"devi"
-                                                                        "ce\":"
-                                                                        "0") "," X("Memset",
-                                                                                   "Memset (Device)",
-                                                                                   "\"stream 7\"",
-                                                                                   "60",
-                                                                                   "5",
-                                                                                   "\"correlation\":2,\"stream\":7,\"device\":0,\"bytes\":64") "]";
+    /* clang-format off */
+    static const char text[] =
+        "[" X("Operator", "ProfilerStep#5", "\"3340707648\"", "10", "100",
+        "\"Input dims\":[]") ","
+        X("Operator", "aten::mm", "\"3340707648\"", "20", "30",
+        "\"Input dims\":[[2,3],[3,4],[]],\"Input type\":[]") ","
+        X("Runtime", "cudaLaunchKernel", "\"3340707648\"", "30", "5",
+        "\"correlation\":1") ","
+        X("Kernel", "k", "\"stream 7\"", "50", "5", "\"correlation\":1,\"str"
+        "eam\":7,\"device\":0") ","
+        X("Memset", "Memset (Device)", "\"stream 7\"", "60", "5",
+        "\"correlation\":2,\"stream\":7,\"device\":0,\"bytes\":64") "]";
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -209,13 +103,14 @@ static void test_read_kineto__list_of_2020(void)
 
 static void test_read_kineto__arguments(void)
 {
+    /* clang-format off */
     static const char text[] =
-        TRACE(X("cpu_op", "op", "1", "1", "5",
-                "\"Input Dims\":[[16,640],[],[],[[8],[]],[],[],[],[]],"
-                "\"Input type\":[\"c10::BFloat16\",\"Scalar\",\"ScalarList\","
-                "\"TensorList\",\"\",\"Scalar\",\"Scalar\",\"long int\"],"
-                "\"Concrete Inputs\":[\"\",\"0.5\",\"[128, 1]\",\"\",\"\","
-                "\"True\",\"-3\",\"\"]"));
+        TRACE(X("cpu_op", "op", "1", "1", "5", "\"Input Dims\":[[16,640],[],"
+        "[],[[8],[]],[],[],[],[]],\"Input type\":[\"c10::BFloat16\",\"Scala"
+        "r\",\"ScalarList\",\"TensorList\",\"\",\"Scalar\",\"Scalar\",\"lon"
+        "g int\"],\"Concrete Inputs\":[\"\",\"0.5\",\"[128, 1]\",\"\",\"\","
+        "\"True\",\"-3\",\"\"]"));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -239,7 +134,12 @@ static void test_read_kineto__interns_arguments(void)
 #define OP(ts)                                                                 \
     X("cpu_op", "op", "1", ts, "1",                                            \
       "\"Input Dims\":[[2,2]],\"Input type\":[\"float\"]")
-    static const char text[] = TRACE(OP("1") "," OP("3") "," OP("5"));
+    /* clang-format off */
+    static const char text[] =
+        TRACE(OP("1") ","
+        OP("3") ","
+        OP("5"));
+    /* clang-format on */
 #undef OP
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
@@ -256,21 +156,17 @@ static void test_read_kineto__collective_metadata(void)
     "\"Collective name\":\"_allgather_base\",\"In msg nelems\":10,"            \
     "\"Out msg nelems\":20,\"Group size\":2,\"dtype\":\"BFloat16\","           \
     "\"Process Group Name\":\"1\",\"Process Group Ranks\":\"[2, 3]\""
+    /* clang-format off */
     static const char text[] =
-        TRACE(
-            X("cpu_op", "record_param_comms", "1", "10", "20", META) "," X(
-                "user_annotation", "nccl:_all_gather_base", "1", "12", "10",
-                "") "," X("cuda_runtime", "cudaLaunchKernelExC", "1", "14", "2",
-                          "\"correlation\":5") "," X("kernel", "some_name", "4",
-                                                     "20", "5",
-                                                     "\"correlation\":5,"
-                                                     "\"stream\":4,\"device\":"
-                                                     "0," META) "," X("cpu_op",
-                                                                      "record_"
-                                                                      "param_"
-                                                                      "comms",
-                                                                      "1", "40",
-                                                                      "1", ""));
+        TRACE(X("cpu_op", "record_param_comms", "1", "10", "20", META) ","
+        X("user_annotation", "nccl:_all_gather_base", "1", "12", "10", "")
+        ","
+        X("cuda_runtime", "cudaLaunchKernelExC", "1", "14", "2",
+        "\"correlation\":5") ","
+        X("kernel", "some_name", "4", "20", "5", "\"correlation\":5,\"stream"
+        "\":4,\"device\":0," META) ","
+        X("cpu_op", "record_param_comms", "1", "40", "1", ""));
+    /* clang-format on */
 #undef META
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
@@ -299,36 +195,20 @@ static void test_read_kineto__collective_metadata(void)
 /* Without metadata: kind and size from the label, at last from the kernel. */
 static void test_read_kineto__collectives_without_metadata(void)
 {
-    static const char text[] = TRACE(
-        X("cpu_op", "record_param_comms", "1", "10", "20", "\"Input Dims\":[[],[]],\"Input type\":[\"TensorList\",\"Scalar\"]") "," X(
-            "user_annotation", "nccl:all_reduce", "1", "12", "10",
-            "\"Input Dims\":[[394241]],\"Input type\":[\"float\"]") "," X("cuda"
-                                                                          "_run"
-                                                                          "tim"
-                                                                          "e",
-                                                                          "cuda"
-                                                                          "Laun"
-                                                                          "chKe"
-                                                                          "rne"
-                                                                          "l",
-                                                                          "1",
-                                                                          "14",
-                                                                          "2",
-                                                                          "\"co"
-                                                                          "rrel"
-                                                                          "atio"
-                                                                          "n\":"
-                                                                          "5") "," X("kernel",
-                                                                                     "ncclKernel_AllReduce_RING_LL_Sum_float(...)",
-                                                                                     "4",
-                                                                                     "20",
-                                                                                     "5",
-                                                                                     "\"correlation\":5,\"stream\":4,\"device\":0") "," X("kernel",
-                                                                                                                                          "ncclDevKernel_Broadcast_RING_LL(...)",
-                                                                                                                                          "4",
-                                                                                                                                          "30",
-                                                                                                                                          "5",
-                                                                                                                                          "\"correlation\":6,\"stream\":4,\"device\":0"));
+    /* clang-format off */
+    static const char text[] =
+        TRACE(X("cpu_op", "record_param_comms", "1", "10", "20",
+        "\"Input Dims\":[[],[]],\"Input type\":[\"TensorList\",\"Scalar\"]")
+        ","
+        X("user_annotation", "nccl:all_reduce", "1", "12", "10",
+        "\"Input Dims\":[[394241]],\"Input type\":[\"float\"]") ","
+        X("cuda_runtime", "cudaLaunchKernel", "1", "14", "2",
+        "\"correlation\":5") ","
+        X("kernel", "ncclKernel_AllReduce_RING_LL_Sum_float(...)", "4", "20",
+        "5", "\"correlation\":5,\"stream\":4,\"device\":0") ","
+        X("kernel", "ncclDevKernel_Broadcast_RING_LL(...)", "4", "30", "5",
+        "\"correlation\":6,\"stream\":4,\"device\":0"));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -349,35 +229,19 @@ static void test_read_kineto__collectives_without_metadata(void)
 
 static void test_read_kineto__synchronisation(void)
 {
-    static const char text[] = TRACE(
-        X("cuda_runtime", "cudaEventRecord", "1", "10", "2", "\"correlation\":3") "," X(
-            "cuda_runtime", "cudaStreamWaitEvent", "1",
-            "20", "2", "\"correlation\":4") "," X("cuda_sync",
-                                                  "Stream Wait Event", "24",
-                                                  "20", "2",
-                                                  "\"cuda_sync_kind\":\"Stream "
-                                                  "Wait Event\",\"stream\":24,"
-                                                  "\"wait_on_stream\":20,"
-                                                  "\"wait_on_cuda_event_record_"
-                                                  "corr_id\":3,"
-                                                  "\"correlation\":4,"
-                                                  "\"device\":0") "," X("cuda_"
-                                                                        "sync",
-                                                                        "Contex"
-                                                                        "t "
-                                                                        "Sync",
-                                                                        "-1",
-                                                                        "30",
-                                                                        "2",
-                                                                        "\"stre"
-                                                                        "am\":-"
-                                                                        "1,"
-                                                                        "\"corr"
-                                                                        "elatio"
-                                                                        "n\":9,"
-                                                                        "\"devi"
-                                                                        "ce\":"
-                                                                        "0"));
+    /* clang-format off */
+    static const char text[] =
+        TRACE(X("cuda_runtime", "cudaEventRecord", "1", "10", "2",
+        "\"correlation\":3") ","
+        X("cuda_runtime", "cudaStreamWaitEvent", "1", "20", "2",
+        "\"correlation\":4") ","
+        X("cuda_sync", "Stream Wait Event", "24", "20", "2",
+        "\"cuda_sync_kind\":\"Stream Wait Event\",\"stream\":24,\"wait_on_s"
+        "tream\":20,\"wait_on_cuda_event_record_corr_id\":3,\"correlation\""
+        ":4,\"device\":0") ","
+        X("cuda_sync", "Context Sync", "-1", "30", "2",
+        "\"stream\":-1,\"correlation\":9,\"device\":0"));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -398,29 +262,18 @@ static void test_read_kineto__synchronisation(void)
 
 static void test_read_kineto__graphs_and_unknown_launches(void)
 {
-    static const char text[] = TRACE(X("cuda_runtime", "cudaGraphLaunch", "1", "10", "2", "\"correlation\":3") "," X(
-        "cuda_runtime", "INVALID", "1", "20", "2",
-        "\"correlation\":4") "," X("kernel", "a", "7", "30", "5",
-                                   "\"correlation\":3,\"stream\":7,\"device\":"
-                                   "0") "," X("kernel", "b", "7", "40", "5",
-                                              "\"correlation\":3,\"stream\":7,"
-                                              "\"device\":0") "," X("gpu_"
-                                                                    "memcpy",
-                                                                    "Memcpy "
-                                                                    "HtoD "
-                                                                    "(Pageable "
-                                                                    "-> "
-                                                                    "Device)",
-                                                                    "7", "50",
-                                                                    "5",
-                                                                    "\"correlat"
-                                                                    "ion\":4,"
-                                                                    "\"stream\""
-                                                                    ":7,"
-                                                                    "\"device\""
-                                                                    ":0,"
-                                                                    "\"bytes\":"
-                                                                    "8"));
+    /* clang-format off */
+    static const char text[] =
+        TRACE(X("cuda_runtime", "cudaGraphLaunch", "1", "10", "2",
+        "\"correlation\":3") ","
+        X("cuda_runtime", "INVALID", "1", "20", "2", "\"correlation\":4") ","
+        X("kernel", "a", "7", "30", "5", "\"correlation\":3,\"stream\":7,\"d"
+        "evice\":0") ","
+        X("kernel", "b", "7", "40", "5", "\"correlation\":3,\"stream\":7,\"d"
+        "evice\":0") ","
+        X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", "7", "50", "5",
+        "\"correlation\":4,\"stream\":7,\"device\":0,\"bytes\":8"));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -438,10 +291,12 @@ static void test_read_kineto__graphs_and_unknown_launches(void)
 /* Truncated microseconds: a child that sticks out, siblings that overlap. */
 static void test_read_kineto__overlaps_are_clamped(void)
 {
+    /* clang-format off */
     static const char text[] =
-        TRACE(X("cpu_op", "parent", "1", "10", "10",
-                "") "," X("cpu_op", "child", "1", "15", "6",
-                          "") "," X("cpu_op", "next", "1", "19", "10", ""));
+        TRACE(X("cpu_op", "parent", "1", "10", "10", "") ","
+        X("cpu_op", "child", "1", "15", "6", "") ","
+        X("cpu_op", "next", "1", "19", "10", ""));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -458,13 +313,14 @@ static void test_read_kineto__overlaps_are_clamped(void)
 
 static void test_read_kineto__what_it_leaves_out(void)
 {
-    static const char text[] = TRACE(
-        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":1,"
-        "\"args\":{\"name\":\"main\"}},"
-        "{\"ph\":\"s\",\"id\":3,\"pid\":9,\"tid\":1,\"ts\":1,\"cat\":\"ac2g\""
-        ",\"name\":\"ac2g\"}," X("python_function", "f", "1", "1", "9",
-                                 "\"Python id\":1") "," X("cpu_op", "a", "1",
-                                                          "2", "3", ""));
+    /* clang-format off */
+    static const char text[] =
+        TRACE("{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":1,\""
+        "args\":{\"name\":\"main\"}},{\"ph\":\"s\",\"id\":3,\"pid\":9,\"tid"
+        "\":1,\"ts\":1,\"cat\":\"ac2g\",\"name\":\"ac2g\"}," X(
+        "python_function", "f", "1", "1", "9", "\"Python id\":1") ","
+        X("cpu_op", "a", "1", "2", "3", ""));
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -481,22 +337,17 @@ static void test_read_kineto__what_it_leaves_out(void)
 
 static void test_read_kineto__top_level(void)
 {
-    static const char
-        text[] =
-            "{\"traceEvents\":[" X("kernel", "k", "7", "1", "2",
-                                   "\"device\":1,\"stream\":7,\"correlation\":"
-                                   "1") "],\"deviceProperties\":[{\"id\":0,"
-                                        "\"name\":\"A\"},{\"id\":1,"
-                                        "\"name\":\"B\",\"totalGlobalMem\":"
-                                        "42297524224,\"numSms\":108,"
-                                        "\"computeMajor\":8,\"computeMinor\":6}"
-                                        "],\"schemaVersion\":1,"
-                                        "\"distributedInfo\":{\"rank\":3,"
-                                        "\"world_size\":4,\"pg_config\":[{"
-                                        "\"pg_name\":\"0\",\"pg_size\":4,"
-                                        "\"ranks\":[]},{\"pg_name\":\"tp\","
-                                        "\"pg_size\":2,\"ranks\":\"[2, "
-                                        "3]\"}]},\"unknown\":{\"x\":[1,{}]}}";
+    /* clang-format off */
+    static const char text[] =
+        "{\"traceEvents\":[" X("kernel", "k", "7", "1", "2",
+        "\"device\":1,\"stream\":7,\"correlation\":1")
+        "],\"deviceProperties\":[{\"id\":0,\"name\":\"A\"},{\"id\":1,\"name"
+        "\":\"B\",\"totalGlobalMem\":42297524224,\"numSms\":108,\"computeMa"
+        "jor\":8,\"computeMinor\":6}],\"schemaVersion\":1,\"distributedInfo"
+        "\":{\"rank\":3,\"world_size\":4,\"pg_config\":[{\"pg_name\":\"0\","
+        "\"pg_size\":4,\"ranks\":[]},{\"pg_name\":\"tp\",\"pg_size\":2,\"ra"
+        "nks\":\"[2, 3]\"}]},\"unknown\":{\"x\":[1,{}]}}";
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
     const struct msim_trace *t;
@@ -518,6 +369,7 @@ static void test_read_kineto__top_level(void)
 
 static void test_read_kineto__refuses(void)
 {
+    /* clang-format off */
     static const struct {
         const char *text;
         enum msim_status status;
@@ -529,8 +381,8 @@ static void test_read_kineto__refuses(void)
          "event 1 'a': 'dur' is -3, want >= 0 us"},
         {TRACE(X("cpu_op", "a", "1", "\"x\"", "3", "")), MSIM_EFORMAT,
          "'ts' is x, want microseconds"},
-        {TRACE(X("cpu_op", "a", "1", "1", "3",
-                 "") "," X("cpu_op", "a", "1", "99999999999999999", "3", "")),
+        {TRACE(X("cpu_op", "a", "1", "1", "3", "") ","
+               X("cpu_op", "a", "1", "99999999999999999", "3", "")),
          MSIM_EFORMAT, "more than 100 days"},
         {"{\"a\":1}", MSIM_EFORMAT, "neither 'nodes'"},
         {"", MSIM_EFORMAT, "is empty"},
@@ -538,6 +390,7 @@ static void test_read_kineto__refuses(void)
         {"{\"traceEvents\":[", MSIM_ETRUNCATED, "ends"},
         {"{\"traceEvents\":[1,]}", MSIM_ESYNTAX, "found ']', want a value"},
     };
+    /* clang-format on */
     struct msim_error err;
     size_t i;
 
@@ -551,9 +404,11 @@ static void test_read_kineto__refuses(void)
 
 static void test_read_kineto__salvages_complete_events(void)
 {
+    /* clang-format off */
     static const char text[] =
-        "{\"traceEvents\":[" X("cpu_op", "a", "1", "2", "3", "") "," X(
-            "cpu_op", "b", "1", "12", "3", "") ",{\"ph\":\"X\",\"ca";
+        "{\"traceEvents\":[" X("cpu_op", "a", "1", "2", "3", "") ","
+        X("cpu_op", "b", "1", "12", "3", "") ",{\"ph\":\"X\",\"ca";
+    /* clang-format on */
     struct msim_error err;
     struct msim_job *job = load_text(text, false, &err);
 
