@@ -272,7 +272,8 @@ static bool quantiles(const struct work_area *a,
                       const struct msim_cell_bin *bins, uint32_t count,
                       uint32_t which, int without, double *low, double *high)
 {
-    double wider = 1 + FEW_GROUPS / a->groups;
+    /* Of one group it was rows that were held back. */
+    double wider = 1 + FEW_GROUPS / (a->groups > 1 ? a->groups : a->own);
     uint32_t n = 0;
     int64_t i, j;
 

@@ -80,10 +80,12 @@ static enum msim_status keep_texts(struct msim_samples *s, struct msim_work *w)
     MSIM_TRY(keep_text(s, &w->framework));
     MSIM_TRY(keep_text(s, &w->source));
     MSIM_TRY(keep_text(s, &w->variant));
-    w->version = w->backend = NULL;
+    MSIM_TRY(keep_text(s, &w->version));
+    w->backend = NULL;
     if (w->family == MSIM_FAMILY_COLLECTIVE) {
         MSIM_TRY(keep_text(s, &w->u.coll.interconnect));
         MSIM_TRY(keep_text(s, &w->u.coll.algorithm));
+        MSIM_TRY(keep_text(s, &w->u.coll.setting));
     }
     return MSIM_OK;
 }

@@ -44,7 +44,8 @@ static const struct msim_param PARAMS[N_PARAMS] = {
 static const char *const FEATURES[] = {
     "log_bytes",         "log_ranks",     "log_nodes",         "log_wire",
     "log_piece",         "ranks_inside",  "is_all_reduce",     "is_all_gather",
-    "is_reduce_scatter", "is_all_to_all", "is_point_to_point",
+    "is_reduce_scatter", "is_all_to_all", "is_point_to_point", "setting",
+    "version",
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
@@ -106,6 +107,22 @@ static double collective_time(const struct msim_spec *s,
     return start + 1 / msim_norm2(1 / slow, 1 / bulk, p[SOFT]);
 }
 
+/*
+ * A number in 0..1 that stands for a text, so that trees can tell one from
+ * another; 0 for none. Clusters log the same transfer under settings and
+ * versions that differ tenfold; inside a node versions differ little.
+ */
+static double code(const char *text)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+
+    if (!text)
+        return 0;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return (double)(h >> 8) / (1 << 24);
+}
+
 static void collective_describe(const struct msim_spec *s,
                                 const struct msim_work *w, double *x)
 {
@@ -124,6 +141,8 @@ static void collective_describe(const struct msim_spec *s,
     x[9] = w->u.coll.collective == MSIM_COLL_ALL_TO_ALL;
     x[10] = w->u.coll.collective == MSIM_COLL_SEND ||
             w->u.coll.collective == MSIM_COLL_RECV;
+    x[11] = code(w->u.coll.setting);
+    x[12] = w->u.coll.nodes > 1 ? code(w->version) : 0;
 }
 
 /*

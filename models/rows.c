@@ -36,6 +36,7 @@
     X(NODES, "nodes")                                                          \
     X(INTERCONNECT, "interconnect")                                            \
     X(ALGORITHM, "algorithm")                                                  \
+    X(SETTING, "setting")                                                      \
     X(C, "c")                                                                  \
     X(H, "h")                                                                  \
     X(W, "w")                                                                  \
@@ -356,6 +357,7 @@ static void collective_row(struct row *r, struct msim_work *w)
     w->dtype = text(r, COL_DTYPE) ? dtype(r, COL_DTYPE, NULL) : MSIM_DT_UNKNOWN;
     w->u.coll.interconnect = text(r, COL_INTERCONNECT);
     w->u.coll.algorithm = text(r, COL_ALGORITHM);
+    w->u.coll.setting = text(r, COL_SETTING);
     w->u.coll.collective = collective(r, w);
     w->u.coll.bytes = (uint64_t)number(r, COL_BYTES, 0, -1);
     w->u.coll.ranks = (uint32_t)number(r, COL_RANKS, 1, 0);

@@ -8,7 +8,7 @@
  *                    [kv_dtype] [window]
  *   vector           op dtype shape [bytes]
  *   collective       collective ranks bytes [nodes] [interconnect]
- *                    [algorithm] [dtype]
+ *                    [algorithm] [setting] [dtype]
  *   conv             n c h w k r s stride pad [groups] [op] [dtype]
  *   moe, expert_dispatch   known, but not modelled
  * and with each of them source, framework, version, backend.

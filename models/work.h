@@ -96,6 +96,7 @@ struct msim_work {
             uint64_t bytes; /* size column of nccl-tests: the whole buffer */
             uint32_t ranks, nodes;
             const char *interconnect, *algorithm; /* NULL: the platform's */
+            const char *setting; /* of a cluster, as its logs name it; NULL */
         } coll;
     } u;
 };
