@@ -2,18 +2,23 @@
 """Predicted against measured, over folders of real traces.
 
     scripts/accuracy.py --traces FOLDER [--binary build/mystique-sim]
-                        [--out tests/accuracy/traces.csv] [--table]
+                        [--out tests/accuracy/traces.csv]
+                        [--table | --check | --spread]
 
 FOLDER holds traces/ (see README.md, "Accuracy"). Every case is run under
 measured and, where its GPU is a platform, under model costs; the measured
 figures are the trace's own. Nothing is fitted on any of these traces' GPU
 times: the models stand on tables of operator times alone. Host times are the
-trace's own. The CSV has one line a case and figure; --table prints the summary
-that the README shows.
+trace's own. The CSV has one line a case and figure.
+
+--table prints the summary that the README shows, --check fails where a mean is
+above what the project promises, --spread prints how far the kernels of one
+machine are from the models: the factor that platforms carry as trace_factor.
 """
 import argparse
 import csv
 import json
+import math
 import pathlib
 import statistics
 import subprocess
@@ -62,6 +67,16 @@ CASES = [
 KERNEL_SETS = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
                "resnet50-v100/workers", "Falconsai/h100", "gaunernst/h100",
                "dlrm-8xv100")
+# The machines behind them: cases of one go together in the spread.
+MACHINES = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
+            "resnet50-v100", ("Falconsai/h100", "gaunernst/h100"),
+            "dlrm-8xv100")
+# Two-sided 90 % of Student's t, by degrees of freedom.
+STUDENT = {1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943}
+# What is promised: costs, figure, cases, greatest mean error, least inside.
+PROMISES = (("measured", "iteration_us", (), 3, 0),
+            ("model", "kernel_us", KERNEL_SETS, 30, 0),
+            ("model", "iteration_us", (), 40, 80))
 FIELDS = ["case", "costs", "figure", "measured_us", "predicted_us", "low_us",
           "high_us", "error_percent", "inside", "coverage"]
 
@@ -136,6 +151,42 @@ def print_table(rows):
               f"{p90:.2f} % | {worst:.2f} % | {share} |")
 
 
+def check(rows):
+    failed = False
+    for costs, figure, only, most, least in PROMISES:
+        n, mean, _, _, worst, inside = summary(rows, costs, figure, only)
+        ok = mean <= most and inside >= least
+        failed |= not ok
+        print(f"{'ok  ' if ok else 'FAIL'} {costs} {figure}: mean error "
+              f"{mean:.2f} % of {n}, want {most} at most (worst {worst:.2f} "
+              f"%); inside {inside:.0f} %, want {least} at least")
+    return 1 if failed else 0
+
+
+def factor(logs):
+    """Robust: one machine of six ran at a third of its clock."""
+    typical = 1.4826 * statistics.median(abs(x) for x in logs)
+    return math.exp(STUDENT[len(logs) - 1] * typical)
+
+
+def print_spread(rows):
+    logs = []
+    for machine in MACHINES:
+        ratios = [math.log(float(r["measured_us"]) / float(r["predicted_us"]))
+                  for r in rows if r["costs"] == "model"
+                  and r["figure"] == "kernel_us"
+                  and r["case"].startswith(machine)
+                  and (machine != "resnet50-v100" or "workers" in r["case"])]
+        logs.append(statistics.mean(ratios))
+    for machine, own in zip(MACHINES, logs):
+        rest = factor([x for x in logs if x is not own])
+        inside = abs(own) <= math.log(rest)
+        print(f"{str(machine):40} measured / predicted {math.exp(own):.3f}  "
+              f"factor without it {rest:.3f}  "
+              f"{'inside' if inside else 'outside'}")
+    print(f"factor {factor(logs):.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -143,7 +194,10 @@ def main():
     parser.add_argument("--binary", type=pathlib.Path,
                         default=pathlib.Path("build/mystique-sim"))
     parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--table", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--table", action="store_true")
+    what.add_argument("--check", action="store_true")
+    what.add_argument("--spread", action="store_true")
     args = parser.parse_args()
     rows = []
     for name, inputs, platform in CASES:
@@ -156,8 +210,12 @@ def main():
             writer.writeheader()
             writer.writerows(rows)
         temporary.rename(args.out)
+    if args.check:
+        sys.exit(check(rows))
     if args.table:
         print_table(rows)
+    elif args.spread:
+        print_spread(rows)
     else:
         for r in rows:
             print(f"{r['case']:40} {r['costs']:9} {r['figure']:13} "
