@@ -5,6 +5,28 @@
 
 #define PS_DIGITS 6 /* digits of a picosecond below the microsecond */
 
+/*
+ * Eight digits at once: pairs, then fours, then all are summed up within one
+ * register. False where one of them is no digit.
+ */
+static bool eight_digits(const char *s, uint64_t *value)
+{
+    uint64_t v;
+
+    memcpy(&v, s, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    if ((v & 0xf0f0f0f0f0f0f0f0u) != 0x3030303030303030u ||
+        ((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) !=
+            0x3030303030303030u)
+        return false;
+    v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
+    v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
+    *value = (v & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
+    return true;
+}
+
 bool msim_decimal_int(const char *s, size_t len, int64_t *value)
 {
     const char *end = s + len;
@@ -14,6 +36,14 @@ bool msim_decimal_int(const char *s, size_t len, int64_t *value)
     s += negative;
     if (s == end || end - s > 19)
         return false;
+    while (end - s >= 8) {
+        uint64_t eight;
+
+        if (!eight_digits(s, &eight))
+            return false;
+        n = n * 100000000 + eight;
+        s += 8;
+    }
     for (; s < end; s++) {
         unsigned digit = (unsigned)(unsigned char)*s - '0';
 
@@ -122,6 +152,14 @@ bool msim_decimal_us(const char *s, size_t len, int64_t *us, int32_t *ps)
     p += negative;
     if (p == end)
         return false;
+    while (end - p >= 8 && p - s <= 8) {
+        uint64_t eight;
+
+        if (!eight_digits(p, &eight))
+            break;
+        whole = whole * 100000000 + eight;
+        p += 8;
+    }
     for (; p < end && *p >= '0' && *p <= '9'; p++) {
         if (p - s > 18)
             return false;

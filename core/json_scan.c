@@ -1,12 +1,5 @@
 #include "core/json_scan.h"
 
-static const char *digits(const char *p, const char *end)
-{
-    while (p < end && msim_json_is_digit(*p))
-        p++;
-    return p;
-}
-
 const char *msim_json_scan_number(const char *p, const char *end, bool *cut)
 {
     const char *from;
@@ -14,14 +7,14 @@ const char *msim_json_scan_number(const char *p, const char *end, bool *cut)
     *cut = false;
     p += p < end && *p == '-';
     from = p;
-    p = digits(p, end);
+    p = msim_json_skip_digits(p, end);
     if (p == from || (*from == '0' && p - from > 1)) {
         *cut = p == end && p == from;
         return *cut ? p : NULL;
     }
     if (p < end && *p == '.') {
         from = ++p;
-        p = digits(p, end);
+        p = msim_json_skip_digits(p, end);
         if (p == from && p < end)
             return NULL;
     }
@@ -29,7 +22,7 @@ const char *msim_json_scan_number(const char *p, const char *end, bool *cut)
         p++;
         p += p < end && (*p == '+' || *p == '-');
         from = p;
-        p = digits(p, end);
+        p = msim_json_skip_digits(p, end);
         if (p == from && p < end)
             return NULL;
     }

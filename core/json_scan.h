@@ -26,6 +26,29 @@ static inline bool msim_json_is_digit(char c)
     return (unsigned char)(c - '0') <= 9;
 }
 
+/* The first byte that is not a digit, or `end`. */
+static inline const char *msim_json_skip_digits(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    while (end - p >= 16) {
+        __m128i v =
+            _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p),
+                         _mm_set1_epi8('0'));
+        /* Unsigned v <= 9, as min(v, 9) == v. */
+        unsigned other = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(
+                             _mm_min_epu8(v, _mm_set1_epi8(9)), v)) ^
+                         0xffff;
+
+        if (other)
+            return p + __builtin_ctz(other);
+        p += 16;
+    }
+#endif
+    while (p < end && msim_json_is_digit(*p))
+        p++;
+    return p;
+}
+
 /* The first byte that is not white space, or `end`. */
 static inline const char *msim_json_skip_space(const char *p, const char *end)
 {

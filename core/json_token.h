@@ -158,8 +158,7 @@ static inline int msim_json_number(struct msim_json_text *x,
     int result;
 
     if (*p != '0' && *p != '-') {
-        while (p < r->end && msim_json_is_digit(*p))
-            p++;
+        p = msim_json_skip_digits(p, r->end);
         if (p < r->end && *p != '.' && (*p | 0x20) != 'e') {
             *text = r->p;
             *len = (size_t)(p - r->p);

@@ -60,6 +60,7 @@ struct msim_kineto {
     bool based;
     int64_t base_us; /* subtracted from every time stamp */
     struct msim_idmap threads, streams, configs;
+    uint32_t thread; /* of the last event that has one, NONE at first */
     /* One operator's inputs, as they come. */
     struct msim_scratch dims;     /* int64_t and the marks below */
     struct msim_scratch types_in; /* uint8_t type codes */

@@ -58,11 +58,15 @@ static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
     struct msim_trace *t = r->trace;
     uint32_t *slot;
 
+    *thread = k->thread; /* nearly always the same as before */
+    if (*thread != MSIM_NONE && t->threads[*thread].tid == k->ev.tid &&
+        t->threads[*thread].pid == k->ev.pid)
+        return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
                        sizeof *t->threads));
     MSIM_TRY(msim_idmap_put(&k->threads, msim_idmap_pair(k->ev.pid, k->ev.tid),
                             t->n_threads, &slot));
-    *thread = *slot;
+    *thread = k->thread = *slot;
     if (*thread == t->n_threads)
         t->threads[t->n_threads++] =
             (struct msim_thread){.pid = k->ev.pid, .tid = k->ev.tid};

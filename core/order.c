@@ -10,13 +10,18 @@ static bool op_before(const void *ctx, uint32_t a, uint32_t b)
     const struct msim_trace *t = ctx;
     const struct msim_op *x = &t->ops[a], *y = &t->ops[b];
 
-    if (x->thread != y->thread)
-        return x->thread < y->thread;
     if (x->start != y->start)
         return x->start < y->start;
     if (x->dur != y->dur)
         return x->dur > y->dur;
     return x->et_id < y->et_id;
+}
+
+static uint32_t op_thread(const void *ctx, uint32_t i)
+{
+    const struct msim_trace *t = ctx;
+
+    return t->ops[i].thread;
 }
 
 /*
@@ -62,8 +67,9 @@ enum msim_status msim_order_ops(struct msim_trace *t)
 {
     uint32_t i, top = MSIM_NONE;
 
-    MSIM_TRY(msim_sort_rows((void **)&t->ops, &t->cap_ops, t->n_ops,
-                            sizeof *t->ops, op_before, t));
+    MSIM_TRY(msim_sort_groups((void **)&t->ops, &t->cap_ops, t->n_ops,
+                              sizeof *t->ops, op_thread, t->n_threads,
+                              op_before, t));
     for (i = 0; i < t->n_ops; i++) {
         if (i && t->ops[i].thread != t->ops[i - 1].thread) {
             close_ops(t, top, i);
@@ -108,11 +114,16 @@ static bool call_before(const void *ctx, uint32_t a, uint32_t b)
     const struct msim_trace *t = ctx;
     const struct msim_call *x = &t->calls[a], *y = &t->calls[b];
 
-    if (x->thread != y->thread)
-        return x->thread < y->thread;
     if (x->start != y->start)
         return x->start < y->start;
     return x->dur > y->dur;
+}
+
+static uint32_t call_thread(const void *ctx, uint32_t i)
+{
+    const struct msim_trace *t = ctx;
+
+    return t->calls[i].thread;
 }
 
 /*
@@ -157,8 +168,9 @@ enum msim_status msim_order_calls(struct msim_trace *t)
 {
     uint32_t k;
 
-    MSIM_TRY(msim_sort_rows((void **)&t->calls, &t->cap_calls, t->n_calls,
-                            sizeof *t->calls, call_before, t));
+    MSIM_TRY(msim_sort_groups((void **)&t->calls, &t->cap_calls, t->n_calls,
+                              sizeof *t->calls, call_thread, t->n_threads,
+                              call_before, t));
     msim_order_thread_ranges(t);
     for (k = 0; k < t->n_threads; k++)
         find_ops(t, &t->threads[k]);

@@ -185,7 +185,18 @@ static enum msim_status row_of_name(struct msim_trace *t, struct msim_gpu *g)
     return MSIM_OK;
 }
 
-static enum msim_status comm_of_kernel(struct msim_trace *t, struct msim_gpu *g)
+/* By name, each name looked at once: `known` has 0 not yet, 1 no, 2 yes. */
+static bool has_comm_name(const struct msim_trace *t, uint32_t name,
+                          uint8_t *known)
+{
+    if (!known[name])
+        known[name] =
+            msim_name_is_comm_kernel(msim_trace_text(t, name)) ? 2 : 1;
+    return known[name] == 2;
+}
+
+static enum msim_status comm_of_kernel(struct msim_trace *t, struct msim_gpu *g,
+                                       uint8_t *known)
 {
     uint32_t around = g->op == MSIM_NONE ? MSIM_NONE : comm_around(t, g->op);
     struct msim_comm *c;
@@ -196,8 +207,7 @@ static enum msim_status comm_of_kernel(struct msim_trace *t, struct msim_gpu *g)
     } else if (g->kind == MSIM_GPU_KERNEL && around != MSIM_NONE) {
         g->kind = MSIM_GPU_COMM;
         g->comm = around;
-    } else if (g->kind == MSIM_GPU_KERNEL &&
-               msim_name_is_comm_kernel(msim_trace_text(t, g->name))) {
+    } else if (g->kind == MSIM_GPU_KERNEL && has_comm_name(t, g->name, known)) {
         g->kind = MSIM_GPU_COMM;
         return row_of_name(t, g);
     }
@@ -258,15 +268,24 @@ static enum msim_status drop_unused(struct msim_trace *t)
     return MSIM_OK;
 }
 
-enum msim_status msim_order_comms(struct msim_trace *t)
+static enum msim_status find_kernels(struct msim_trace *t)
 {
+    uint8_t *known = calloc(msim_strtab_count(t->strings), 1);
+    enum msim_status status = known ? MSIM_OK : MSIM_ENOMEM;
     uint32_t i;
 
-    MSIM_TRY(rows_of_ops(t));
-    for (i = 0; i < t->n_gpu; i++)
+    for (i = 0; i < t->n_gpu && status == MSIM_OK; i++)
         if (t->gpu[i].kind == MSIM_GPU_KERNEL ||
             t->gpu[i].kind == MSIM_GPU_COMM)
-            MSIM_TRY(comm_of_kernel(t, &t->gpu[i]));
+            status = comm_of_kernel(t, &t->gpu[i], known);
+    free(known);
+    return status;
+}
+
+enum msim_status msim_order_comms(struct msim_trace *t)
+{
+    MSIM_TRY(rows_of_ops(t));
+    MSIM_TRY(find_kernels(t));
     find_waits(t);
     return drop_unused(t);
 }

@@ -16,17 +16,24 @@
 static bool gpu_before(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct msim_trace *t = ctx;
-    const struct msim_gpu *x = &t->gpu[a], *y = &t->gpu[b];
 
-    return x->stream != y->stream ? x->stream < y->stream : x->start < y->start;
+    return t->gpu[a].start < t->gpu[b].start;
+}
+
+static uint32_t gpu_stream(const void *ctx, uint32_t i)
+{
+    const struct msim_trace *t = ctx;
+
+    return t->gpu[i].stream;
 }
 
 static enum msim_status order_gpu(struct msim_trace *t)
 {
     uint32_t i;
 
-    MSIM_TRY(msim_sort_rows((void **)&t->gpu, &t->cap_gpu, t->n_gpu,
-                            sizeof *t->gpu, gpu_before, t));
+    MSIM_TRY(msim_sort_groups((void **)&t->gpu, &t->cap_gpu, t->n_gpu,
+                              sizeof *t->gpu, gpu_stream, t->n_streams,
+                              gpu_before, t));
     for (i = 0; i < t->n_gpu; i++) {
         struct msim_stream *s = &t->streams[t->gpu[i].stream];
 

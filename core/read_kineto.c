@@ -551,6 +551,7 @@ enum msim_status msim_kineto_new(struct msim_reader *r)
 
     if (!k)
         return MSIM_ENOMEM;
+    k->thread = MSIM_NONE;
     msim_keyset_init(&k->keys, words);
     msim_keyset_init(&k->cats, categories);
     msim_kineto_types_init(k);

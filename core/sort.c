@@ -53,11 +53,37 @@ void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
         memcpy(index, from, n * sizeof *index);
 }
 
+/* Replace `*rows` by its rows in the order of `index`. */
+static enum msim_status gather(void **rows, uint32_t *cap, uint32_t n,
+                               size_t size, const uint32_t *index)
+{
+    char *sorted = malloc((size_t)n * size);
+    uint32_t i;
+
+    if (!sorted)
+        return MSIM_ENOMEM;
+    for (i = 0; i < n; i++)
+        memcpy(sorted + i * size, (char *)*rows + index[i] * size, size);
+    free(*rows);
+    *rows = sorted;
+    *cap = n;
+    return MSIM_OK;
+}
+
+static bool in_place(const uint32_t *index, uint32_t n)
+{
+    uint32_t i;
+
+    for (i = 0; i < n && index[i] == i; i++)
+        ;
+    return i == n;
+}
+
 enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
                                 size_t size, msim_before *less, const void *ctx)
 {
+    enum msim_status status = MSIM_OK;
     uint32_t *index, i;
-    char *sorted;
 
     for (i = 1; i < n && !less(ctx, i, i - 1); i++)
         ;
@@ -69,16 +95,51 @@ enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
     for (i = 0; i < n; i++)
         index[i] = i;
     msim_sort_index(index, index + n, n, less, ctx);
-    sorted = malloc((size_t)n * size);
-    if (!sorted) {
-        free(index);
-        return MSIM_ENOMEM;
+    status = gather(rows, cap, n, size, index);
+    free(index);
+    return status;
+}
+
+/* Rows by group, in file order; `begin` has n_groups + 1 zeros. */
+static void distribute(uint32_t *index, uint32_t *begin, uint32_t n,
+                       uint32_t n_groups, msim_group_of *group, const void *ctx)
+{
+    uint32_t i, sum = 0;
+
+    for (i = 0; i < n; i++)
+        begin[group(ctx, i)]++;
+    for (i = 0; i <= n_groups; i++) {
+        uint32_t count = begin[i];
+
+        begin[i] = sum;
+        sum += count;
     }
     for (i = 0; i < n; i++)
-        memcpy(sorted + i * size, (char *)*rows + index[i] * size, size);
+        index[begin[group(ctx, i)]++] = i;
+    /* Each entry is the end of its group now: the begin of the next. */
+}
+
+enum msim_status msim_sort_groups(void **rows, uint32_t *cap, uint32_t n,
+                                  size_t size, msim_group_of *group,
+                                  uint32_t n_groups, msim_before *less,
+                                  const void *ctx)
+{
+    uint32_t *index, *begin, i, from = 0;
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (n < 2)
+        return MSIM_OK;
+    index = malloc((size_t)n * 2 * sizeof *index);
+    begin = calloc((size_t)n_groups + 1, sizeof *begin);
+    if (index && begin) {
+        distribute(index, begin, n, n_groups, group, ctx);
+        for (i = 0; i < n_groups; from = begin[i++])
+            msim_sort_index(index + from, index + n, begin[i] - from, less,
+                            ctx);
+        status =
+            in_place(index, n) ? MSIM_OK : gather(rows, cap, n, size, index);
+    }
     free(index);
-    free(*rows);
-    *rows = sorted;
-    *cap = n;
-    return MSIM_OK;
+    free(begin);
+    return status;
 }

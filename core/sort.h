@@ -24,4 +24,17 @@ enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
                                 size_t size, msim_before *less,
                                 const void *ctx);
 
+/*
+ * The same for rows that belong to groups 0 .. n_groups - 1, which come in
+ * that order: a counting sort by group, then each group by less(), which need
+ * not look at groups. However the groups are mixed in a file, the rows of one
+ * are nearly in order.
+ */
+typedef uint32_t msim_group_of(const void *ctx, uint32_t row);
+MSIM_MUST_CHECK
+enum msim_status msim_sort_groups(void **rows, uint32_t *cap, uint32_t n,
+                                  size_t size, msim_group_of *group,
+                                  uint32_t n_groups, msim_before *less,
+                                  const void *ctx);
+
 #endif
