@@ -209,17 +209,26 @@ static void adjust_bare(const struct msim_platform *p, struct msim_work *w,
     adjust->spread = UNALIGNED_SPREAD;
 }
 
+/* The counts of a product; more bytes where the operator reads more, as one
+ * does that adds a matrix. */
+static void count(struct msim_work *work, const struct msim_work *w)
+{
+    *work = *w;
+    msim_work_count(work);
+    work->bytes_read = fmax(work->bytes_read, w->bytes_read);
+}
+
 static enum msim_status gemm_predict(const struct msim_platform *p,
                                      const struct msim_work *w,
                                      struct msim_estimate *out)
 {
     struct msim_adjust adjust = {.factor = 1};
-    struct msim_work work = *w;
+    struct msim_work work;
     struct msim_pick pick;
 
     if (!msim_gemm_pick(p, w, &pick))
         return MSIM_ENOMODEL;
-    msim_work_count(&work);
+    count(&work, w);
     if (pick.bare)
         adjust_bare(p, &work, &adjust);
     msim_cell_estimate(p, &pick, &work, &adjust, out);
@@ -229,7 +238,7 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
 static void gemm_explain(const struct msim_platform *p,
                          const struct msim_work *w, FILE *out)
 {
-    struct msim_work work = *w;
+    struct msim_work work;
     struct msim_pick pick;
 
     fprintf(out,
@@ -237,7 +246,7 @@ static void gemm_explain(const struct msim_platform *p,
             "inputs: m %lld, n %lld, k %lld, batch %lld, %s\n",
             (long long)w->u.gemm.m, (long long)w->u.gemm.n,
             (long long)w->u.gemm.k, (long long)w->u.gemm.batch, kind(w));
-    msim_work_count(&work);
+    count(&work, w);
     if (is_unaligned(p, w))
         fprintf(out, "rows do not begin on 16 bytes: half the rate\n");
     if (msim_gemm_pick(p, w, &pick))

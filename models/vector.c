@@ -2,8 +2,11 @@
  * models/vector.c - everything that moves bytes and computes little:
  * pointwise, reduction, softmax, norm, embedding, copy, optimizer.
  *
- * time = t0 + missed / (bandwidth * efficiency)
+ * time = t0 + norm_p(memory, rows), with
+ *   memory  missed / (bandwidth * efficiency)
  *           + hit / (bandwidth * efficiency * cache_speedup)
+ *   rows    for kernels that work on rows: what each row costs its SM, once
+ *           there are more than run side by side
  * Bytes hit the L2 cache while the operands fit into a share of it:
  * hit = bytes / (1 + (bytes / (l2 * cache_share))^4).
  *
@@ -15,14 +18,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { T0, MEMORY, CACHE, SHARE, ROW, N_PARAMS };
+enum { T0, MEMORY, CACHE, SHARE, ROW, NORM, N_PARAMS };
 
 static const struct msim_param PARAMS[N_PARAMS] = {
     [T0] = {"t0", "us", 3, 0.3, 200},
     [MEMORY] = {"bandwidth_efficiency", "1", 0.8, 0.005, 1.5},
     [CACHE] = {"cache_speedup", "1", 2, 1, 12},
     [SHARE] = {"cache_share", "1", 0.7, 0.02, 4},
-    [ROW] = {"row", "us per row of an SM", 0.01, 1e-6, 10},
+    [ROW] = {"row", "us per row of an SM", 0.1, 1e-4, 10},
+    [NORM] = {"norm", "1", 1.5, 1, 8},
 };
 
 static const char *const FEATURES[] = {
@@ -32,6 +36,8 @@ static const char *const FEATURES[] = {
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
 #define FLAT_COLS 1024
+/* Blocks of 256 threads on an SM of 2048. */
+#define ROWS_AT_ONCE 8
 
 static double bytes_of(const struct msim_work *w)
 {
@@ -85,8 +91,10 @@ static double vector_time(const struct msim_spec *s, const struct msim_work *w,
     double hit = bytes / (1 + pow(bytes / (s->l2_bytes * p[SHARE]), 4));
     double rate = s->bandwidth * p[MEMORY] * 1e-6;
 
-    return p[T0] + (bytes - hit) / rate + hit / (rate * p[CACHE]) +
-           row_blocks(w) / s->sms * p[ROW];
+    double memory = (bytes - hit) / rate + hit / (rate * p[CACHE]);
+    double rows = fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW];
+
+    return p[T0] + msim_norm2(memory, rows, p[NORM]);
 }
 
 static void vector_describe(const struct msim_spec *s,
