@@ -67,9 +67,8 @@ enum msim_status msim_order_ops(struct msim_trace *t)
 {
     uint32_t i, top = MSIM_NONE;
 
-    MSIM_TRY(msim_sort_groups((void **)&t->ops, &t->cap_ops, t->n_ops,
-                              sizeof *t->ops, op_thread, t->n_threads,
-                              op_before, t));
+    MSIM_TRY(msim_sort_groups(t->ops, t->n_ops, sizeof *t->ops, op_thread,
+                              t->n_threads, op_before, t));
     for (i = 0; i < t->n_ops; i++) {
         if (i && t->ops[i].thread != t->ops[i - 1].thread) {
             close_ops(t, top, i);
@@ -168,9 +167,8 @@ enum msim_status msim_order_calls(struct msim_trace *t)
 {
     uint32_t k;
 
-    MSIM_TRY(msim_sort_groups((void **)&t->calls, &t->cap_calls, t->n_calls,
-                              sizeof *t->calls, call_thread, t->n_threads,
-                              call_before, t));
+    MSIM_TRY(msim_sort_groups(t->calls, t->n_calls, sizeof *t->calls,
+                              call_thread, t->n_threads, call_before, t));
     msim_order_thread_ranges(t);
     for (k = 0; k < t->n_threads; k++)
         find_ops(t, &t->threads[k]);
@@ -204,6 +202,6 @@ enum msim_status msim_order_steps(struct msim_trace *t)
                            sizeof *t->steps));
         t->steps[t->n_steps++] = step;
     }
-    return msim_sort_rows((void **)&t->steps, &t->cap_steps, t->n_steps,
-                          sizeof *t->steps, step_before, t);
+    return msim_sort_rows(t->steps, t->n_steps, sizeof *t->steps, step_before,
+                          t);
 }

@@ -5,6 +5,7 @@
  */
 #include "core/sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,36 +54,34 @@ void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
         memcpy(index, from, n * sizeof *index);
 }
 
-/* Replace `*rows` by its rows in the order of `index`. */
-static enum msim_status gather(void **rows, uint32_t *cap, uint32_t n,
-                               size_t size, const uint32_t *index)
-{
-    char *sorted = malloc((size_t)n * size);
-    uint32_t i;
+#define ROW_MAX 256
 
-    if (!sorted)
-        return MSIM_ENOMEM;
-    for (i = 0; i < n; i++)
-        memcpy(sorted + i * size, (char *)*rows + index[i] * size, size);
-    free(*rows);
-    *rows = sorted;
-    *cap = n;
-    return MSIM_OK;
+/*
+ * Put rows into the order of `index`, which ends up as 0, 1, 2, ...: along
+ * the cycles of the permutation, so that no second array is needed.
+ */
+static void gather(char *rows, uint32_t n, size_t size, uint32_t *index)
+{
+    char aside[ROW_MAX];
+    uint32_t i, at, from;
+
+    assert(size <= sizeof aside);
+    for (i = 0; i < n; i++) {
+        if (index[i] == i)
+            continue;
+        memcpy(aside, rows + i * size, size);
+        for (at = i; (from = index[at]) != i; at = from) {
+            memcpy(rows + at * size, rows + from * size, size);
+            index[at] = at;
+        }
+        memcpy(rows + at * size, aside, size);
+        index[at] = at;
+    }
 }
 
-static bool in_place(const uint32_t *index, uint32_t n)
+enum msim_status msim_sort_rows(void *rows, uint32_t n, size_t size,
+                                msim_before *less, const void *ctx)
 {
-    uint32_t i;
-
-    for (i = 0; i < n && index[i] == i; i++)
-        ;
-    return i == n;
-}
-
-enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
-                                size_t size, msim_before *less, const void *ctx)
-{
-    enum msim_status status = MSIM_OK;
     uint32_t *index, i;
 
     for (i = 1; i < n && !less(ctx, i, i - 1); i++)
@@ -95,9 +94,9 @@ enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
     for (i = 0; i < n; i++)
         index[i] = i;
     msim_sort_index(index, index + n, n, less, ctx);
-    status = gather(rows, cap, n, size, index);
+    gather(rows, n, size, index);
     free(index);
-    return status;
+    return MSIM_OK;
 }
 
 /* Rows by group, in file order; `begin` has n_groups + 1 zeros. */
@@ -119,10 +118,9 @@ static void distribute(uint32_t *index, uint32_t *begin, uint32_t n,
     /* Each entry is the end of its group now: the begin of the next. */
 }
 
-enum msim_status msim_sort_groups(void **rows, uint32_t *cap, uint32_t n,
-                                  size_t size, msim_group_of *group,
-                                  uint32_t n_groups, msim_before *less,
-                                  const void *ctx)
+enum msim_status msim_sort_groups(void *rows, uint32_t n, size_t size,
+                                  msim_group_of *group, uint32_t n_groups,
+                                  msim_before *less, const void *ctx)
 {
     uint32_t *index, *begin, i, from = 0;
     enum msim_status status = MSIM_ENOMEM;
@@ -136,8 +134,8 @@ enum msim_status msim_sort_groups(void **rows, uint32_t *cap, uint32_t n,
         for (i = 0; i < n_groups; from = begin[i++])
             msim_sort_index(index + from, index + n, begin[i] - from, less,
                             ctx);
-        status =
-            in_place(index, n) ? MSIM_OK : gather(rows, cap, n, size, index);
+        gather(rows, n, size, index);
+        status = MSIM_OK;
     }
     free(index);
     free(begin);

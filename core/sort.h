@@ -15,14 +15,10 @@ typedef bool msim_before(const void *ctx, uint32_t a, uint32_t b);
 void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
                      msim_before *less, const void *ctx);
 
-/*
- * Put `n` rows of `size` bytes into order. `*rows` (heap, `*cap` rows) is
- * replaced by an array of just `n` rows only if they were not in order.
- */
+/* Put `n` rows of `size` bytes (up to 256) into order, in place. */
 MSIM_MUST_CHECK
-enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
-                                size_t size, msim_before *less,
-                                const void *ctx);
+enum msim_status msim_sort_rows(void *rows, uint32_t n, size_t size,
+                                msim_before *less, const void *ctx);
 
 /*
  * The same for rows that belong to groups 0 .. n_groups - 1, which come in
@@ -32,9 +28,8 @@ enum msim_status msim_sort_rows(void **rows, uint32_t *cap, uint32_t n,
  */
 typedef uint32_t msim_group_of(const void *ctx, uint32_t row);
 MSIM_MUST_CHECK
-enum msim_status msim_sort_groups(void **rows, uint32_t *cap, uint32_t n,
-                                  size_t size, msim_group_of *group,
-                                  uint32_t n_groups, msim_before *less,
-                                  const void *ctx);
+enum msim_status msim_sort_groups(void *rows, uint32_t n, size_t size,
+                                  msim_group_of *group, uint32_t n_groups,
+                                  msim_before *less, const void *ctx);
 
 #endif

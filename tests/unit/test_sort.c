@@ -10,23 +10,21 @@ struct row {
 
 static bool before(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct row *rows = *(struct row *const *)ctx;
+    const struct row *rows = ctx;
 
     return rows[a].key < rows[b].key;
 }
 
 static void check_sorted(uint32_t n, uint32_t (*key)(uint32_t))
 {
-    struct row *rows = malloc(((size_t)n + 1) * sizeof *rows);
-    uint32_t i, cap = n + 1;
+    struct row *rows = calloc((size_t)n + 1, sizeof *rows);
+    uint32_t i;
     bool ok = true;
 
     REQUIRE(rows);
     for (i = 0; i < n; i++)
         rows[i] = (struct row){key(i), i};
-    CHECK_INT(
-        msim_sort_rows((void **)&rows, &cap, n, sizeof *rows, before, &rows),
-        MSIM_OK);
+    CHECK_INT(msim_sort_rows(rows, n, sizeof *rows, before, rows), MSIM_OK);
     for (i = 1; i < n; i++)
         ok = ok && (rows[i - 1].key < rows[i].key ||
                     (rows[i - 1].key == rows[i].key &&
@@ -68,8 +66,42 @@ static void test_sort__is_stable(void)
     }
 }
 
+/* By group first, which are the last digits; then by key. */
+static uint32_t group_of(const void *ctx, uint32_t i)
+{
+    const struct row *rows = ctx;
+
+    return rows[i].number % 7;
+}
+
+static void test_sort__by_groups(void)
+{
+    enum { N = 3000 };
+    struct row *rows = calloc(N, sizeof *rows);
+    uint32_t i;
+    bool ok = true;
+
+    REQUIRE(rows);
+    for (i = 0; i < N; i++)
+        rows[i] = (struct row){mixed(i), i};
+    CHECK_INT(
+        msim_sort_groups(rows, N, sizeof *rows, group_of, 9, before, rows),
+        MSIM_OK);
+    for (i = 1; i < N; i++) {
+        uint32_t a = group_of(rows, i - 1), b = group_of(rows, i);
+
+        ok = ok &&
+             (a < b || (a == b && (before(rows, i - 1, i) ||
+                                   (!before(rows, i, i - 1) &&
+                                    rows[i - 1].number < rows[i].number))));
+    }
+    CHECK(ok);
+    free(rows);
+}
+
 int main(void)
 {
+    RUN(test_sort__by_groups);
     RUN(test_sort__is_stable);
     return check_summary();
 }
