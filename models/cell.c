@@ -16,7 +16,6 @@
 #define SPREAD_SAME_GENERATION  0.10
 #define SPREAD_OTHER_GENERATION 0.30
 #define SPREAD_OTHER_KEY        0.20
-#define SPREAD_OTHER_FRAMEWORK  0.12
 /* Doubt for each e-fold that a size lies outside the fitted range, and the most
  * that comes to: how much more fits on the smallest and on the largest two
  * thirds of the rows err on the rest. */
@@ -95,8 +94,8 @@ static double pick_variance(const struct msim_platform *p,
     }
     if (pick->other_key)
         v += SPREAD_OTHER_KEY * SPREAD_OTHER_KEY;
-    if (pick->other_framework)
-        v += SPREAD_OTHER_FRAMEWORK * SPREAD_OTHER_FRAMEWORK;
+    if (pick->other_framework || pick->bare)
+        v += pick->cell->law->stack_spread * pick->cell->law->stack_spread;
     return v;
 }
 
@@ -123,7 +122,7 @@ void msim_cell_estimate(const struct msim_platform *p,
     const struct msim_cell *c = pick->cell;
     double x[MSIM_LAW_FEATURES + 1];
     double law_us = c->law->time_us(&p->spec, w, c->params);
-    double low, high, spread;
+    double low, high, outside;
     double more = w->kernels > 1 ? w->kernels - 1.0 : 0;
 
     msim_law_describe(c->law, &p->spec, w, x);
@@ -135,10 +134,11 @@ void msim_cell_estimate(const struct msim_platform *p,
     out->us = out->us * a->factor + more * p->spec.floor_us;
     out->source = MSIM_SOURCE_LAW;
     out->family = w->family;
-    spread = a->spread + fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x),
-                              SPREAD_OUTSIDE_MOST);
+    outside =
+        fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x), SPREAD_OUTSIDE_MOST);
     msim_interval_set(out, low, high,
-                      sqrt(spread * spread + pick_variance(p, pick)));
+                      sqrt(a->spread * a->spread + outside * outside +
+                           pick_variance(p, pick)));
 }
 
 void msim_cell_explain(const struct msim_platform *p,

@@ -144,6 +144,7 @@ const struct msim_law MSIM_LAW_CONV = {
     .features = FEATURES,
     .n_features = N_FEATURES,
     .n_sizes = 6,
+    .stack_spread = 0.2,
     .time_us = conv_time,
     .describe = conv_describe,
     .key = conv_key,

@@ -29,6 +29,10 @@ struct msim_law {
     /* The first `n_sizes` features are logarithms of sizes: the range that
      * was fitted is judged by these. */
     uint32_t n_sizes;
+    /* How much the same work differs between stacks on the same GPU: a
+     * standard deviation of the logarithm. It counts where another stack's
+     * rows stand in, and for bare kernels, whose library is not known. */
+    double stack_spread;
     /* Microseconds, above 0. params[0] is always the constant part, us. */
     double (*time_us)(const struct msim_spec *s, const struct msim_work *w,
                       const double *params);

@@ -125,6 +125,7 @@ const struct msim_law MSIM_LAW_VECTOR = {
     .features = FEATURES,
     .n_features = N_FEATURES,
     .n_sizes = 2,
+    .stack_spread = 0.1,
     .time_us = vector_time,
     .describe = vector_describe,
     .key = vector_key,
