@@ -14,6 +14,7 @@
 #include "core/json_sax.h"
 
 #include "core/json_memo.h"
+#include "core/json_raw.h"
 #include "core/json_token.h"
 
 enum state {
@@ -37,11 +38,13 @@ struct msim_sax {
     uint32_t silent; /* depth of the container that is not reported, or 0 */
     bool hide_end;   /* nor is that container's own end */
     bool skip_value; /* the next value is not reported */
+    bool raw_value;  /* the next value is reported as text */
     uint64_t before; /* bytes of the pieces before this one */
     uint64_t offset;
     char *carry; /* the beginning of a token, then what completes it */
     size_t carry_len, carry_cap;
     struct msim_json_text text;
+    struct msim_json_raw raw;
     uint8_t inside[MSIM_SAX_MAX_DEPTH + 1]; /* by depth: map or array */
     struct msim_json_memos memos;
 };
@@ -65,6 +68,7 @@ void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler)
 {
     s->handler = *handler;
     msim_json_memos_untag(&s->memos);
+    msim_json_raw_forget(&s->raw);
 }
 
 void msim_sax_free(struct msim_sax *s)
@@ -73,6 +77,7 @@ void msim_sax_free(struct msim_sax *s)
         return;
     free(s->carry);
     free(s->text.clean);
+    msim_json_raw_release(&s->raw);
     free(s);
 }
 
@@ -117,8 +122,40 @@ static inline bool heard(struct msim_sax *s)
 {
     bool skip = s->skip_value;
 
-    s->skip_value = false;
+    s->skip_value = s->raw_value = false;
     return !skip && !s->silent;
+}
+
+static inline int scalar_done(struct msim_sax *s, struct msim_json_range *r,
+                              int result);
+
+/* An array or object that is wanted as text begins; true if it is over. */
+static bool begin_raw(struct msim_sax *s, struct msim_json_range *r,
+                      int *result)
+{
+    struct msim_json_raw_slot *slot;
+
+    s->raw_value = false;
+    slot = msim_json_raw_begin(&s->raw, r);
+    if (!slot) {
+        s->skip_value = true; /* goes through it without reports */
+        return false;
+    }
+    *result = s->handler.raw(s->ctx, slot->text, slot->len, &slot->tag);
+    *result = scalar_done(s, r, *result);
+    return true;
+}
+
+/* The end of such a text, behind which r->p is. */
+static int end_raw(struct msim_sax *s, struct msim_json_range *r)
+{
+    const char *text;
+    uint32_t *tag;
+    size_t len;
+
+    if (msim_json_raw_end(&s->raw, r->p, &text, &len, &tag))
+        return MSIM_ENOMEM;
+    return s->handler.raw(s->ctx, text, len, tag);
 }
 
 static inline int begin(struct msim_sax *s, struct msim_json_range *r,
@@ -126,9 +163,18 @@ static inline int begin(struct msim_sax *s, struct msim_json_range *r,
 {
     int (*report)(void *) =
         kind == IN_MAP ? s->handler.map_begin : s->handler.array_begin;
-    bool reported = heard(s);
+    bool reported;
     int result = 0;
 
+    if (s->raw_value && !s->silent) {
+        struct msim_json_range at = *r;
+        bool over = begin_raw(s, &at, &result);
+
+        *r = at;
+        if (over)
+            return result;
+    }
+    reported = heard(s);
     if (s->depth == MSIM_SAX_MAX_DEPTH)
         return msim_json_fail(&s->text, MSIM_ELIMIT, "nested too deep");
     r->p++;
@@ -150,18 +196,21 @@ static inline int end_of(struct msim_sax *s, struct msim_json_range *r,
 {
     int (*report)(void *) =
         kind == IN_MAP ? s->handler.map_end : s->handler.array_end;
-    bool reported = !s->silent;
+    bool reported = !s->silent, raw = false;
     int result = 0;
 
     if (s->depth == 0 || s->inside[s->depth] != kind)
         return msim_json_fail_found(&s->text, r->p, wanted(s));
     if (s->silent == s->depth) {
         reported = !s->hide_end;
+        raw = s->raw.on;
         s->silent = 0;
     }
     r->p++;
     s->depth--;
     s->state = s->depth ? AFTER : DONE;
+    if (raw)
+        result = end_raw(s, r);
     if (reported && report)
         result = report(s->ctx);
     return after_scalar(s, result);
@@ -247,8 +296,9 @@ static inline int report_key(struct msim_sax *s, const char *text, size_t len,
     if (s->silent || !s->handler.key)
         return 0;
     result = s->handler.key(s->ctx, text, len, tag);
-    if (result == MSIM_SAX_SKIP) {
-        s->skip_value = true;
+    if (result == MSIM_SAX_SKIP || result == MSIM_SAX_RAW) {
+        s->skip_value = result == MSIM_SAX_SKIP;
+        s->raw_value = result == MSIM_SAX_RAW;
         return 0;
     }
     return result;
@@ -434,6 +484,7 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
 
     if (s->status != MSIM_OK)
         return s->status;
+    s->raw.from = bytes;
     result = finish_carry(s, bytes, len, &used);
     if (result)
         return fail_at(s, result, s->offset);
@@ -441,6 +492,15 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
         /* Without blanks a key looks alike wherever a piece begins. */
         r.p = msim_json_skip_space(r.p + used, r.end);
         result = run(s, &r, r.end);
+    }
+    if (s->raw.on && (result == 0 || result == MSIM_JSON_NEED_MORE)) {
+        if (s->raw.kept_len > MSIM_SAX_MAX_TOKEN)
+            return fail_at(
+                s,
+                msim_json_fail(&s->text, MSIM_ELIMIT, "one list is too long"),
+                s->before);
+        if (msim_json_raw_keep(&s->raw, r.end))
+            return fail_at(s, MSIM_ENOMEM, s->before);
     }
     if (result == MSIM_JSON_NEED_MORE) {
         s->carry_len = (size_t)(r.end - r.p);

@@ -14,11 +14,14 @@
  *   from *_begin():         what is inside, and its *_end();
  *   from any other:         the rest of the object or array that it is in
  *                           (whose *_end() is reported).
- * Any callback may be NULL.
+ * key() may also return MSIM_SAX_RAW: if its value is an array or object, it
+ * is checked and then handed to raw() as the text it is. Any callback may be
+ * NULL, but raw() not where RAW is returned.
  *
  * Keys come again and again in the same order, and are recognised without
  * being parsed. What key() leaves in `*tag` (0 at first) it mostly finds
- * there when the same key comes again, until msim_sax_use().
+ * there when the same key comes again, until msim_sax_use(). The same goes for
+ * raw() and the same text, whose `tag` is NULL where nothing can be left.
  */
 #ifndef MSIM_CORE_JSON_SAX_H
 #define MSIM_CORE_JSON_SAX_H
@@ -28,6 +31,7 @@
 #include <stddef.h>
 
 #define MSIM_SAX_SKIP      1
+#define MSIM_SAX_RAW       2
 #define MSIM_SAX_MAX_DEPTH 512
 #define MSIM_SAX_MAX_TOKEN ((size_t)16 << 20)
 
@@ -41,6 +45,7 @@ struct msim_sax_handler {
     int (*map_end)(void *ctx);
     int (*array_begin)(void *ctx);
     int (*array_end)(void *ctx);
+    int (*raw)(void *ctx, const char *text, size_t len, uint32_t *tag);
 };
 
 struct msim_sax; /* opaque */

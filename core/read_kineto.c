@@ -120,7 +120,9 @@ static void event_reset(struct msim_kineto *k)
         .dst_rank = -1,
         .comm_seq = -1,
     };
-    k->dims.n = k->types_in.n = k->values.n = k->text.n = 0;
+    memset(k->list_id, 0, sizeof k->list_id);
+    memset(k->list_at, 0, sizeof k->list_at);
+    k->list_text.n = 0;
     k->key = k->arg_key = K_OTHER;
 }
 
@@ -147,6 +149,8 @@ static int kineto_key(void *p, const char *s, size_t len, uint8_t *tag)
         if (key < K_EXTERNAL && key != K_NAME)
             key = K_OTHER;
         k->arg_key = key;
+        if (key == K_DIMS || key == K_TYPES || key == K_VALUES)
+            return MSIM_SAX_RAW;
     }
     return key ? 0 : MSIM_SAX_SKIP;
 }
@@ -502,7 +506,6 @@ static int kineto_array_begin(void *p)
         case K_DIMS:
         case K_TYPES:
         case K_VALUES:
-            k->ev.have |= MSIM_KHAVE_ARGS;
             break;
         case K_GROUP_RANKS:
             k->group.listed = true;
@@ -535,6 +538,37 @@ static int kineto_array_end(void *p)
     return 0;
 }
 
+static int kineto_raw(void *p, const char *text, size_t len, uint32_t *tag)
+{
+    struct msim_reader *r = p;
+
+    return msim_kineto_list(r, r->kineto->arg_key - (uint32_t)K_DIMS, text, len,
+                            tag);
+}
+
+/* The same callbacks, one level down in an args object of its own. */
+enum msim_status msim_kineto_parse_list(struct msim_reader *r, uint32_t which,
+                                        const char *text, size_t len)
+{
+    static const struct msim_sax_handler handler = {
+        .number = kineto_number,
+        .string = kineto_string,
+        .array_begin = kineto_array_begin,
+        .array_end = kineto_array_end,
+    };
+    struct msim_kineto *k = r->kineto;
+    struct msim_sax *sax;
+    enum msim_status status;
+
+    k->depth = 2;
+    k->arg_key = (uint8_t)(K_DIMS + which);
+    MSIM_TRY(msim_sax_new(&sax, &handler, r));
+    status = msim_sax_feed(sax, text, len);
+    msim_sax_free(sax);
+    k->depth = 0;
+    return status;
+}
+
 const struct msim_sax_handler msim_read_kineto_handler = {
     .number = kineto_number,
     .string = kineto_string,
@@ -543,6 +577,7 @@ const struct msim_sax_handler msim_read_kineto_handler = {
     .map_end = kineto_map_end,
     .array_begin = kineto_array_begin,
     .array_end = kineto_array_end,
+    .raw = kineto_raw,
 };
 
 enum msim_status msim_kineto_new(struct msim_reader *r)
@@ -556,7 +591,7 @@ enum msim_status msim_kineto_new(struct msim_reader *r)
     msim_keyset_init(&k->cats, categories);
     msim_kineto_types_init(k);
     r->kineto = k;
-    return MSIM_OK;
+    return msim_strtab_new(&k->list_texts);
 }
 
 void msim_kineto_free(struct msim_kineto *k)
@@ -566,6 +601,9 @@ void msim_kineto_free(struct msim_kineto *k)
     msim_idmap_release(&k->threads);
     msim_idmap_release(&k->streams);
     msim_idmap_release(&k->configs);
+    msim_idmap_release(&k->list_args);
+    msim_strtab_free(k->list_texts);
+    free(k->list_text.data);
     free(k->dims.data);
     free(k->types_in.data);
     free(k->values.data);

@@ -207,9 +207,15 @@ static int no_key(void *ctx, const char *text, size_t len, uint8_t *tag)
 /* The pieces of a file, parsed with callbacks that do nothing, or not. */
 static void run_pieces(const char *path, bool parse)
 {
-    static const struct msim_sax_handler handler = {nothing, no_bool, no_text,
-                                                    no_text, no_key,  nothing,
-                                                    nothing, nothing, nothing};
+    static const struct msim_sax_handler handler = {.null = nothing,
+                                                    .boolean = no_bool,
+                                                    .number = no_text,
+                                                    .string = no_text,
+                                                    .key = no_key,
+                                                    .map_begin = nothing,
+                                                    .map_end = nothing,
+                                                    .array_begin = nothing,
+                                                    .array_end = nothing};
     struct msim_error err = {0};
     struct msim_input *in = NULL;
     struct msim_sax *sax;

@@ -12,6 +12,7 @@ struct log {
     char text[4096];
     size_t len;
     const char *skip;  /* a key whose value is skipped */
+    const char *raw;   /* a key whose value is wanted as text */
     const char *leave; /* a string after which the rest is skipped */
 };
 
@@ -60,7 +61,19 @@ static int on_key(void *p, const char *s, size_t n, uint8_t *tag)
 
     (*tag)++;
     put(l, "k:", s, n);
-    return equal(l->skip, s, n) ? MSIM_SAX_SKIP : 0;
+    return equal(l->skip, s, n)  ? MSIM_SAX_SKIP
+           : equal(l->raw, s, n) ? MSIM_SAX_RAW
+                                 : 0;
+}
+
+/* A text that comes again has the tag that was left at the first time. */
+static int on_raw(void *p, const char *s, size_t n, uint32_t *tag)
+{
+    if (tag && *tag == 0)
+        *tag = (uint32_t)n;
+    else if (tag)
+        CHECK_UINT(*tag, n);
+    return put(p, "r:", s, n);
 }
 
 static int on_map(void *p)
@@ -84,8 +97,8 @@ static int on_array_end(void *p)
 }
 
 static const struct msim_sax_handler handler = {
-    on_null, on_bool,    on_number, on_string,   on_key,
-    on_map,  on_map_end, on_array,  on_array_end};
+    on_null, on_bool,    on_number, on_string,    on_key,
+    on_map,  on_map_end, on_array,  on_array_end, on_raw};
 
 /* Parse in pieces of `step` bytes, each copied to a place of its own so that
    the sanitizers see any read past its end. */
@@ -211,6 +224,35 @@ static void test_json_sax__skips(void)
                       "] k:e n:7 } ");
 }
 
+static void test_json_sax__raw_values(void)
+{
+    /* Long enough for the slots to be used, and the same list again. */
+    static const char one[] = "{\"a\": [1, [\"x]\"], {\"k\": 2}], \"b\": 3},";
+    char text[40 * sizeof one] = "[", want[4096] = "[ ";
+    size_t step, i;
+
+    for (i = 0; i < 20; i++) {
+        strcat(text, one);
+        strcat(want, "{ k:a r:[1, [\"x]\"], {\"k\": 2}] k:b n:3 } ");
+    }
+    strcat(text, "{\"a\": {}, \"a\": 7, \"b\": []}]");
+    strcat(want, "{ k:a r:{} k:a n:7 k:b [ ] } ] ");
+    for (step = 1; step < 700; step += 13) {
+        struct log l = {.raw = "a"};
+
+        CHECK_INT(parse(&l, text, strlen(text), step, NULL), MSIM_OK);
+        CHECK_STR(l.text, want);
+    }
+}
+
+static void test_json_sax__raw_values_are_checked(void)
+{
+    static const char text[] = "{\"a\":[1,}";
+    struct log l = {.raw = "a"};
+
+    CHECK_INT(parse(&l, text, sizeof text - 1, 3, NULL), MSIM_ESYNTAX);
+}
+
 /* What is skipped is still checked. */
 static void test_json_sax__checks_what_it_skips(void)
 {
@@ -292,6 +334,8 @@ int main(void)
     RUN(test_json_sax__long_strings);
     RUN(test_json_sax__repeated_keys);
     RUN(test_json_sax__skips);
+    RUN(test_json_sax__raw_values);
+    RUN(test_json_sax__raw_values_are_checked);
     RUN(test_json_sax__checks_what_it_skips);
     RUN(test_json_sax__refuses);
     RUN(test_json_sax__refuses_bad_utf8);
