@@ -261,12 +261,40 @@ static uint32_t bin_of(const struct msim_cell_bin *bins, uint32_t count,
     return i;
 }
 
+/* Points `part` of the sorted residuals: rank (n + 1) part, so that they hold
+ * for the next row (split conformal prediction). */
+static double point(const double *sorted, uint32_t n, double part)
+{
+    double rank = part * (n + 1);
+    int64_t i = (int64_t)(part < 0.5 ? floor(rank) : ceil(rank)) - 1;
+
+    return sorted[i < 0 ? 0 : i >= n ? n - 1 : i];
+}
+
+/* Widen low..high to hold 90 % of log(measured / `predicted`) over the rows in
+ * bin `which`, fold `without` left out; false where there are none. */
+static bool widen(const struct work_area *a, const double *predicted,
+                  const struct msim_cell_bin *bins, uint32_t count,
+                  uint32_t which, int without, double *low, double *high)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < a->own; r++)
+        if (a->fold[r] != without && bin_of(bins, count, predicted[r]) == which)
+            a->scratch[n++] = log(a->rows[r].us / predicted[r]);
+    if (n == 0)
+        return false;
+    qsort(a->scratch, n, sizeof(double), by_value);
+    *low = fmin(*low, point(a->scratch, n, 0.05));
+    *high = fmax(*high, point(a->scratch, n, 0.95));
+    return true;
+}
+
 /*
- * 5 % and 95 % points of log(measured / predicted) over held-back rows in bin
- * `which`, fold `without` left out. The ranks (n + 1) 0.05 and (n + 1) 0.95
- * make the interval hold for the next row (split conformal prediction). What
- * few groups show of the next group is less: 3 rank counts seen, intervals
- * half as wide again.
+ * Residual quantiles of the rows held back; of the rows fitted on, too, for
+ * where few groups err to one side when they are held back. What few groups
+ * show of the next group is less: 3 rank counts seen, intervals half as wide
+ * again.
  */
 static bool quantiles(const struct work_area *a,
                       const struct msim_cell_bin *bins, uint32_t count,
@@ -274,20 +302,13 @@ static bool quantiles(const struct work_area *a,
 {
     /* Of one group it was rows that were held back. */
     double wider = 1 + FEW_GROUPS / (a->groups > 1 ? a->groups : a->own);
-    uint32_t n = 0;
-    int64_t i, j;
 
-    for (uint32_t r = 0; r < a->own; r++)
-        if (a->fold[r] != without &&
-            bin_of(bins, count, a->predicted[r]) == which)
-            a->scratch[n++] = log(a->rows[r].us / a->predicted[r]);
-    if (n == 0)
+    *low = *high = 0;
+    if (!widen(a, a->predicted, bins, count, which, without, low, high))
         return false;
-    qsort(a->scratch, n, sizeof(double), by_value);
-    i = (int64_t)floor(0.05 * (n + 1)) - 1;
-    j = (int64_t)ceil(0.95 * (n + 1)) - 1;
-    *low = a->scratch[i < 0 ? 0 : i] * wider;
-    *high = a->scratch[j >= n ? n - 1 : j] * wider;
+    (void)widen(a, a->fitted, bins, count, which, without, low, high);
+    *low *= wider;
+    *high *= wider;
     return true;
 }
 
