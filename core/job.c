@@ -214,15 +214,29 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
                      kind, (long long)a->info.rank, a->info.path);
 }
 
+static int by_rank(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    if (x->info.rank != y->info.rank)
+        return x->info.rank < y->info.rank ? -1 : 1;
+    return (x->info.format > y->info.format) -
+           (x->info.format < y->info.format);
+}
+
+static bool same_part(const struct part *a, const struct part *b)
+{
+    return a->info.format == b->info.format && a->info.rank == b->info.rank;
+}
+
+/* Parts are sorted by rank and kind here. */
 static enum msim_status check_twice(struct loading *l)
 {
-    uint32_t i, j;
+    uint32_t i;
 
-    for (i = 0; i < l->n; i++)
-        for (j = i + 1; j < l->n; j++)
-            if (l->parts[i].info.format == l->parts[j].info.format &&
-                l->parts[i].info.rank == l->parts[j].info.rank)
-                return fail_twice(l, &l->parts[i], &l->parts[j]);
+    for (i = 1; i < l->n; i++)
+        if (same_part(&l->parts[i - 1], &l->parts[i]))
+            return fail_twice(l, &l->parts[i - 1], &l->parts[i]);
     return MSIM_OK;
 }
 
@@ -237,17 +251,6 @@ static void pair_two(struct loading *l)
         a->info.rank = b->info.rank;
     if (b->info.rank < 0)
         b->info.rank = a->info.rank;
-}
-
-static struct part *find_part(struct loading *l, enum msim_format format,
-                              int64_t rank)
-{
-    uint32_t i;
-
-    for (i = 0; i < l->n; i++)
-        if (l->parts[i].info.format == format && l->parts[i].info.rank == rank)
-            return &l->parts[i];
-    return NULL;
 }
 
 /* The trace of one rank out of its one or two files. */
@@ -279,33 +282,24 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     return MSIM_OK;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-
-    if (x->info.rank != y->info.rank)
-        return x->info.rank < y->info.rank ? -1 : 1;
-    return (x->info.format > y->info.format) -
-           (x->info.format < y->info.format);
-}
-
 static enum msim_status build_ranks(struct loading *l)
 {
     uint32_t i, at = 0;
 
-    qsort(l->parts, l->n, sizeof *l->parts, by_rank);
     l->job->ranks = calloc(l->n, sizeof *l->job->ranks);
     l->job->files = calloc(l->n, sizeof *l->job->files);
     l->clocks = calloc(l->n, sizeof *l->clocks);
     if (!l->job->ranks || !l->job->files || !l->clocks)
         return MSIM_ENOMEM;
     for (i = 0; i < l->n; i++) {
-        int64_t rank = l->parts[i].info.rank;
+        struct part *p = &l->parts[i], *next = p + 1;
+        bool pair = i + 1 < l->n && next->info.rank == p->info.rank;
 
-        if (i && l->parts[i - 1].info.rank == rank)
-            continue;
-        MSIM_TRY(build_rank(l, find_part(l, MSIM_FORMAT_KINETO, rank),
-                            find_part(l, MSIM_FORMAT_ET, rank), at++));
+        if (p->info.format == MSIM_FORMAT_KINETO)
+            MSIM_TRY(build_rank(l, p, NULL, at++));
+        else /* the ET comes first */
+            MSIM_TRY(build_rank(l, pair ? next : NULL, p, at++));
+        i += pair;
     }
     for (i = 0; i < l->n; i++)
         l->job->files[i] = l->parts[i].info;
@@ -342,6 +336,7 @@ static enum msim_status assemble(struct loading *l)
     if (l->n == 0)
         return MSIM_OK;
     pair_two(l);
+    qsort(l->parts, l->n, sizeof *l->parts, by_rank);
     MSIM_TRY(check_twice(l));
     MSIM_TRY(build_ranks(l));
     MSIM_TRY(msim_job_name_groups(l->job));

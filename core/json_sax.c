@@ -71,6 +71,18 @@ void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler)
     msim_json_raw_forget(&s->raw);
 }
 
+void msim_sax_reset(struct msim_sax *s)
+{
+    s->state = VALUE;
+    s->status = MSIM_OK;
+    s->depth = s->silent = 0;
+    s->hide_end = s->skip_value = s->raw_value = false;
+    s->text.final = false;
+    s->raw.on = false;
+    s->carry_len = 0;
+    s->before = s->offset = 0;
+}
+
 void msim_sax_free(struct msim_sax *s)
 {
     if (!s)

@@ -59,6 +59,9 @@ enum msim_status msim_sax_new(struct msim_sax **out,
 /* From within a callback or between pieces: report to `handler` from now on. */
 void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler);
 
+/* Begin anew with another text; what was learnt about keys is kept. */
+void msim_sax_reset(struct msim_sax *s);
+
 /* Accepts NULL. */
 void msim_sax_free(struct msim_sax *s);
 

@@ -70,6 +70,7 @@ struct msim_kineto {
     uint64_t list_bytes; /* in list_texts */
     struct msim_scratch list_text;
     struct msim_idmap list_args;
+    struct msim_sax *list_sax; /* for one text after the other */
     uint32_t depth; /* 0: between events, 1: in one, 2: in its args */
     uint8_t key, arg_key, grid_at;
     bool based;

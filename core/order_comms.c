@@ -72,6 +72,9 @@ static bool size_of_base(const struct msim_trace *t, uint32_t op,
     return true;
 }
 
+/* The label is the first thing inside; what is further off is not it. */
+#define LABEL_WITHIN 16
+
 /* A row from what stands around `op` when its arguments say nothing. */
 static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
 {
@@ -80,7 +83,7 @@ static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
     uint32_t i;
 
     size_of_first(t, t->ops[op].args, &c.in_elems, &c.dtype);
-    for (i = op + 1; i < t->ops[op].end; i++) {
+    for (i = op + 1; i < t->ops[op].end && i - op < LABEL_WITHIN; i++) {
         const char *name = msim_trace_text(t, t->ops[i].name);
 
         if (strncmp(name, "nccl:", 5))

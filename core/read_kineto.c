@@ -557,14 +557,14 @@ enum msim_status msim_kineto_parse_list(struct msim_reader *r, uint32_t which,
         .array_end = kineto_array_end,
     };
     struct msim_kineto *k = r->kineto;
-    struct msim_sax *sax;
     enum msim_status status;
 
+    if (!k->list_sax)
+        MSIM_TRY(msim_sax_new(&k->list_sax, &handler, r));
+    msim_sax_reset(k->list_sax);
     k->depth = 2;
     k->arg_key = (uint8_t)(K_DIMS + which);
-    MSIM_TRY(msim_sax_new(&sax, &handler, r));
-    status = msim_sax_feed(sax, text, len);
-    msim_sax_free(sax);
+    status = msim_sax_feed(k->list_sax, text, len);
     k->depth = 0;
     return status;
 }
@@ -603,6 +603,7 @@ void msim_kineto_free(struct msim_kineto *k)
     msim_idmap_release(&k->configs);
     msim_idmap_release(&k->list_args);
     msim_strtab_free(k->list_texts);
+    msim_sax_free(k->list_sax);
     free(k->list_text.data);
     free(k->dims.data);
     free(k->types_in.data);
