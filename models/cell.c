@@ -14,7 +14,7 @@
  * within 8 % on the next (H100 to H200), across generations within 20 to
  * 45 %. */
 #define SPREAD_SAME_GENERATION  0.10
-#define SPREAD_OTHER_GENERATION 0.30
+#define SPREAD_OTHER_GENERATION 0.45
 #define SPREAD_OTHER_KEY        0.20
 /* Doubt for each e-fold that a size lies outside the fitted range, and the most
  * that comes to: how much more fits on the smallest and on the largest two

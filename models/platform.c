@@ -365,6 +365,11 @@ uint32_t msim_platform_sms(const struct msim_platform *p)
     return (uint32_t)p->spec.sms;
 }
 
+double msim_platform_trace_factor(const struct msim_platform *p)
+{
+    return p->spec.trace_factor;
+}
+
 double msim_platform_kernel_floor_us(const struct msim_platform *p)
 {
     return p->spec.floor_us;

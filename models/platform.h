@@ -55,6 +55,12 @@ double msim_platform_bandwidth(const struct msim_platform *p);
 /* Memory of the GPU, bytes. */
 double msim_platform_memory_bytes(const struct msim_platform *p);
 uint32_t msim_platform_sms(const struct msim_platform *p);
+/*
+ * How far the kernels of one machine, all together, may be from what is
+ * predicted for its GPU (90 %, a factor either way): clocks, power, other
+ * users, libraries.
+ */
+double msim_platform_trace_factor(const struct msim_platform *p);
 /* The shortest kernel, microseconds. */
 double msim_platform_kernel_floor_us(const struct msim_platform *p);
 

@@ -36,7 +36,7 @@ enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant)
 double msim_spec_flops_per_us(const struct msim_spec *s,
                               const struct msim_work *w)
 {
-    return s->rate[msim_spec_rate(w->dtype, w->variant)] * 1e-6;
+    return s->rate[msim_spec_rate(w->dtype, w->variant)] * s->sustained * 1e-6;
 }
 
 static enum msim_status wrong(const char *file, const char *key,
@@ -90,6 +90,7 @@ enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
         {"pageable_bandwidth", &s->pageable},
         {"link_bandwidth", &s->link},
         {"network_bandwidth", &s->network},
+        {"trace_factor", &s->trace_factor},
     };
     const cJSON *links = cJSON_GetObjectItemCaseSensitive(sheet, "links");
     const char *inside = msim_json_get_text(links, "interconnect");
@@ -101,6 +102,9 @@ enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
         if (!(*fields[i].to > 0) || !isfinite(*fields[i].to))
             return wrong(file, fields[i].key, "a number above 0", err);
     }
+    s->sustained = msim_json_get_number(sheet, "sustained_ratio", 1);
+    if (!(s->sustained > 0))
+        return wrong(file, "sustained_ratio", "a number above 0", err);
     snprintf(s->interconnect, sizeof(s->interconnect), "%s",
              inside ? inside : "");
     snprintf(s->internode, sizeof(s->internode), "%s", between ? between : "");

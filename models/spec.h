@@ -30,6 +30,8 @@ enum msim_rate {
 struct msim_spec {
     double rate[MSIM_RATE_COUNT]; /* FLOP/s; where the GPU lacks a type, that
                                      of the type it falls back to */
+    double sustained; /* share of the rates that power allows for long, over
+                         that of the GPUs whose rows stand in; 1 as a rule */
     double sms;
     double memory_bytes, l2_bytes;
     double bandwidth;      /* bytes/s of device memory */
@@ -38,6 +40,8 @@ struct msim_spec {
     double pageable;       /* bytes/s of copies from pageable memory */
     double link;           /* bytes/s one GPU sends inside a node */
     double network;        /* bytes/s one GPU sends between nodes */
+    double trace_factor;   /* 90 %: the kernels of one machine together take
+                              this factor more or less than predicted */
     char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */
     char internode[48];    /* between nodes: "NVLink4-NVSwitch+IB" */
 };
@@ -45,7 +49,7 @@ struct msim_spec {
 /* The rate that arithmetic on `dtype` runs at; `variant` as in a work. */
 enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant);
 
-/* Rate in FLOP/us, the unit the laws divide by. */
+/* Sustained rate in FLOP/us, the unit the laws divide by. */
 double msim_spec_flops_per_us(const struct msim_spec *s,
                               const struct msim_work *w);
 

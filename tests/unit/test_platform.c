@@ -113,7 +113,7 @@ static enum msim_status load_text(const char *text)
     "\"memory_bytes\":1e10,\"l2_bytes\":1e6,\"memory_bandwidth\":1e12,"        \
     "\"kernel_floor_us\":2,\"pcie_bandwidth\":1e10,"                           \
     "\"pageable_bandwidth\":5e9,\"link_bandwidth\":1e11,"                      \
-    "\"network_bandwidth\":1e10}"
+    "\"network_bandwidth\":1e10,\"trace_factor\":1.5}"
 #define NAMED(more) "{\"name\":\"x\",\"generation\":\"g\"," more "}"
 
 static void test_platform__refuses_broken_files(void)

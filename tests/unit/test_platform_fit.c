@@ -16,7 +16,7 @@
     "\"memory_bytes\":1e10,\"l2_bytes\":1e5,\"memory_bandwidth\":1e12,"        \
     "\"kernel_floor_us\":2,\"pcie_bandwidth\":1e10,"                           \
     "\"pageable_bandwidth\":5e9,\"link_bandwidth\":1e11,"                      \
-    "\"network_bandwidth\":1e10}}"
+    "\"network_bandwidth\":1e10,\"trace_factor\":1.5}}"
 
 /* 3 us and 80 % of the bandwidth; NeuSight launches none faster than 30 us. */
 static double made_up_us(double bytes, bool neusight)
