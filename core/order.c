@@ -25,6 +25,19 @@ static uint32_t op_thread(const void *ctx, uint32_t i)
 }
 
 /*
+ * Whether an operator without duration, right behind `p` in order, ran within
+ * the last microsecond of `p`, whose end was truncated. It may also have come
+ * after it, but on traces that have an ET beside them it is nearly always the
+ * callee (aten::item > aten::_local_scalar_dense).
+ */
+static bool in_last_instant(const struct msim_op *op, const struct msim_op *p,
+                            msim_ps p_end)
+{
+    return op->dur == 0 && p->dur > 0 && op->start == p_end &&
+           p_end % MSIM_PS_PER_US == p->start % MSIM_PS_PER_US;
+}
+
+/*
  * Where operator `i` belongs, given the innermost one that may still be open.
  * Time stamps are truncated to the microsecond in old files, so siblings may
  * overlap and children stick out by one: whichever side has more of the
@@ -42,6 +55,8 @@ static uint32_t place_op(struct msim_trace *t, uint32_t i, uint32_t top)
         if (op->start < p->start)
             op->start = p->start;
         if (op->start < p_end && end <= p_end)
+            break;
+        if (top == i - 1 && in_last_instant(op, p, p_end))
             break;
         if (op->start < p_end && end - p_end <= p_end - op->start) {
             end = p_end;

@@ -311,6 +311,26 @@ static void test_read_kineto__overlaps_are_clamped(void)
     msim_job_free(job);
 }
 
+/* Without duration, at the end of the operator before: its callee. */
+static void test_read_kineto__last_instant(void)
+{
+    /* clang-format off */
+    static const char text[] =
+        TRACE(X("cpu_op", "aten::item", "1", "10", "1", "") ","
+        X("cpu_op", "aten::_local_scalar_dense", "1", "11", "0", "") ","
+        X("cpu_op", "aten::other", "1", "11", "0", ""));
+    /* clang-format on */
+    struct msim_error err;
+    struct msim_job *job = load_text(text, false, &err);
+    const struct msim_trace *t;
+
+    REQUIRE(job);
+    t = job->ranks[0];
+    CHECK_UINT(t->ops[1].parent, 0);
+    CHECK_UINT(t->ops[2].parent, MSIM_NONE);
+    msim_job_free(job);
+}
+
 static void test_read_kineto__what_it_leaves_out(void)
 {
     /* clang-format off */
@@ -437,6 +457,7 @@ int main(void)
     RUN(test_read_kineto__synchronisation);
     RUN(test_read_kineto__graphs_and_unknown_launches);
     RUN(test_read_kineto__overlaps_are_clamped);
+    RUN(test_read_kineto__last_instant);
     RUN(test_read_kineto__what_it_leaves_out);
     RUN(test_read_kineto__top_level);
     RUN(test_read_kineto__refuses);
