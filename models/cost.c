@@ -431,6 +431,7 @@ static void set_lags(struct costing *k)
     k->c->gpu_factor = 1;
     if (!k->opt->platform)
         return;
+    k->c->gpu_factor = msim_platform_trace_factor(k->opt->platform);
     k->c->lag[MSIM_EDGE_LAUNCH] =
         to_ps(msim_host_launch_latency(k->opt->host).us);
     k->c->lag[MSIM_EDGE_STREAM] = to_ps(msim_host_kernel_gap(k->opt->host).us);

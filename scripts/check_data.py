@@ -20,6 +20,7 @@ SHEET = {  # what the models need of any GPU, and its unit
     "memory_bandwidth": "B/s", "kernel_floor_us": "us",
     "pcie_bandwidth": "B/s", "pageable_bandwidth": "B/s",
     "link_bandwidth": "B/s", "network_bandwidth": "B/s",
+    "trace_factor": "1",
 }
 REQUIRED = ("a100", "a100-40gb", "a100-pcie-40gb", "v100", "v100-pcie", "t4",
             "l40s", "h100", "h200", "b200")
