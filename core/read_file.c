@@ -116,11 +116,10 @@ static int begin_records(struct msim_reader *r, enum msim_format format)
     return msim_kineto_new(r);
 }
 
-static int top_key(void *p, const char *s, size_t len, uint8_t *tag)
+static int top_key(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
 
-    (void)tag;
     r->key = msim_keyset_find(&r->keys, s, len);
     return r->key ? 0 : MSIM_SAX_SKIP;
 }
