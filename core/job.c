@@ -237,7 +237,7 @@ static enum msim_status check_unknown(struct loading *l)
     if (l->parts[0].info.rank >= 0 || l->parts[last].info.rank < 0)
         return MSIM_OK;
     return msim_fail(
-        l->err, MSIM_EUSAGE, l->parts[0].info.path, MSIM_OFFSET_NONE,
+        l->err, MSIM_EFORMAT, l->parts[0].info.path, MSIM_OFFSET_NONE,
         "says no rank, and '%s' is rank %lld; want rank-N in its "
         "name",
         l->parts[last].info.path, (long long)l->parts[last].info.rank);
