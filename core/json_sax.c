@@ -262,8 +262,13 @@ enum msim_status msim_sax_end(struct msim_sax *s)
 {
     if (s->failed)
         return s->failed;
-    if (yajl_complete_parse(s->yajl) != yajl_status_ok)
-        s->failed = s->stop ? (enum msim_status)s->stop : MSIM_ETRUNCATED;
+    if (yajl_complete_parse(s->yajl) == yajl_status_ok)
+        return MSIM_OK;
+    s->failed = s->stop ? (enum msim_status)s->stop : MSIM_ETRUNCATED;
+    if (!s->stop)
+        snprintf(s->message, sizeof s->message,
+                 "found the end inside %u open brackets, want what closes them",
+                 s->depth);
     return s->failed;
 }
 

@@ -354,8 +354,7 @@ static enum msim_status explain(struct msim_reader *r, const char *name,
         return msim_fail(err, status, name, at, "broken JSON: %s%s",
                          msim_sax_message(r->sax), remedy(r, text));
     case MSIM_ETRUNCATED:
-        return msim_fail(err, status, name, at,
-                         "cut: %s and the rest up to the last bracket%s",
+        return msim_fail(err, status, name, at, "cut: %s%s",
                          msim_sax_message(r->sax), remedy(r, text));
     case MSIM_ENOMEM:
         return msim_fail(err, status, name, MSIM_OFFSET_NONE, "out of memory");

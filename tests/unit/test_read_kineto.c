@@ -408,7 +408,7 @@ static void test_read_kineto__refuses(void)
         {"", MSIM_EFORMAT, "is empty"},
         {"hello", MSIM_EFORMAT, "found 'h', want '{' or '['"},
         {"{\"traceEvents\":[", MSIM_ETRUNCATED, "cut: found the end"},
-        {"{\"traceEvents\":[1,]}", MSIM_ESYNTAX, "found ']', want a value"},
+        {"{\"traceEvents\":[1,]}", MSIM_ESYNTAX, "found ']', want JSON"},
     };
     /* clang-format on */
     struct msim_error err;
