@@ -216,7 +216,7 @@ static void keep_message(struct msim_sax *s, const char *at)
     int len;
 
     from = colon ? colon + 2 : from;
-    len = (int)strcspn(from, "\n");
+    len = (int)strcspn(from, ".\n");
     if (!at)
         snprintf(s->message, sizeof s->message, "want JSON: %.*s", len, from);
     else if (*at > ' ' && *at <= '~')
