@@ -71,6 +71,7 @@ struct msim_kineto {
     struct msim_scratch list_text;
     struct msim_idmap list_args;
     struct msim_sax *list_sax; /* for one text after the other */
+    uint32_t list_depth;
     uint32_t depth; /* 0: between events, 1: in one, 2: in its args */
     uint8_t key, arg_key, grid_at;
     bool based;
@@ -92,16 +93,16 @@ struct msim_kineto {
 
 /* The row of the event at hand, if it makes one (kineto_rows.c). */
 enum msim_status msim_kineto_row(struct msim_reader *r);
-/* Build the argument block of the operator at hand (kineto_args.c). */
+/* Note the text of list `which` (kineto_lists.c). */
+int msim_kineto_list(struct msim_reader *r, uint32_t which, const char *text,
+                     size_t len, uint32_t *tag);
+/* The argument block of the operator at hand, from its lists' texts. */
 enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
+/* The same from dims, types_in and values (kineto_args.c). */
+enum msim_status msim_kineto_build_block(struct msim_reader *r,
+                                         uint32_t *block);
 /* The code of an `Input type`; for types_in. */
 uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);
 void msim_kineto_types_init(struct msim_kineto *k);
-/* Note the text of list `which` (kineto_args.c). */
-int msim_kineto_list(struct msim_reader *r, uint32_t which, const char *text,
-                     size_t len, uint32_t *tag);
-/* Parse one list's text into dims, types_in or values (read_kineto.c). */
-enum msim_status msim_kineto_parse_list(struct msim_reader *r, uint32_t which,
-                                        const char *text, size_t len);
 
 #endif

@@ -296,26 +296,12 @@ static int arg_number(struct msim_reader *r, const char *s, size_t len)
     return 0;
 }
 
-static int add_dim(struct msim_kineto *k, int64_t value)
-{
-    int64_t *d = msim_scratch_add(&k->dims, sizeof *d);
-
-    if (!d)
-        return MSIM_ENOMEM;
-    *d = value;
-    return 0;
-}
-
 /* A number in an array in args. */
 static int list_number(struct msim_reader *r, const char *s, size_t len)
 {
     struct msim_kineto *k = r->kineto;
-    int64_t n;
 
     switch (k->arg_key) {
-    case K_DIMS:
-        n = loose_int(s, len);
-        return add_dim(k, n < 0 ? 0 : n);
     case K_GRID:
         if (k->grid_at < 3)
             k->ev.config.grid[k->grid_at++] = clamped(loose_int(s, len));
@@ -422,27 +408,6 @@ static int arg_string(struct msim_reader *r, const char *s, size_t len)
     }
 }
 
-/* A string in an array in args. */
-static int list_string(struct msim_reader *r, const char *s, size_t len)
-{
-    struct msim_kineto *k = r->kineto;
-    struct msim_piece *piece;
-    uint8_t *type;
-
-    if (k->arg_key == K_TYPES) {
-        type = msim_scratch_add(&k->types_in, sizeof *type);
-        if (!type)
-            return MSIM_ENOMEM;
-        *type = msim_kineto_type(k, s, len);
-    } else if (k->arg_key == K_VALUES) {
-        piece = msim_scratch_add(&k->values, sizeof *piece);
-        if (!piece)
-            return MSIM_ENOMEM;
-        return msim_scratch_text(&k->text, s, len, piece);
-    }
-    return 0;
-}
-
 static int kineto_string(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
@@ -451,7 +416,7 @@ static int kineto_string(void *p, const char *s, size_t len)
         return event_string(r, s, len);
     if (r->kineto->depth == 2)
         return arg_string(r, s, len);
-    return r->kineto->depth ? list_string(r, s, len) : 0;
+    return 0;
 }
 
 static int kineto_map_begin(void *p)
@@ -503,19 +468,12 @@ static int kineto_array_begin(void *p)
             k->ev.have |= MSIM_KHAVE_GRID;
             k->grid_at = 0;
             break;
-        case K_DIMS:
-        case K_TYPES:
-        case K_VALUES:
-            break;
         case K_GROUP_RANKS:
             k->group.listed = true;
             break;
         default:
             return MSIM_SAX_SKIP;
         }
-    } else if (k->arg_key == K_DIMS) {
-        if (add_dim(k, MSIM_KDIMS_OPEN))
-            return MSIM_ENOMEM;
     } else {
         return MSIM_SAX_SKIP;
     }
@@ -533,8 +491,6 @@ static int kineto_array_end(void *p)
         return 0;
     }
     k->depth--;
-    if (k->depth > 2 && k->arg_key == K_DIMS)
-        return add_dim(k, MSIM_KDIMS_CLOSE);
     return 0;
 }
 
@@ -544,29 +500,6 @@ static int kineto_raw(void *p, const char *text, size_t len, uint32_t *tag)
 
     return msim_kineto_list(r, r->kineto->arg_key - (uint32_t)K_DIMS, text, len,
                             tag);
-}
-
-/* The same callbacks, one level down in an args object of its own. */
-enum msim_status msim_kineto_parse_list(struct msim_reader *r, uint32_t which,
-                                        const char *text, size_t len)
-{
-    static const struct msim_sax_handler handler = {
-        .number = kineto_number,
-        .string = kineto_string,
-        .array_begin = kineto_array_begin,
-        .array_end = kineto_array_end,
-    };
-    struct msim_kineto *k = r->kineto;
-    enum msim_status status;
-
-    if (!k->list_sax)
-        MSIM_TRY(msim_sax_new(&k->list_sax, &handler, r));
-    msim_sax_reset(k->list_sax);
-    k->depth = 2;
-    k->arg_key = (uint8_t)(K_DIMS + which);
-    status = msim_sax_feed(k->list_sax, text, len);
-    k->depth = 0;
-    return status;
 }
 
 const struct msim_sax_handler msim_read_kineto_handler = {

@@ -229,14 +229,15 @@ static void test_json_sax__raw_values(void)
     /* Long enough for the slots to be used, and the same list again. */
     static const char one[] = "{\"a\": [1, [\"x]\"], {\"k\": 2}], \"b\": 3},";
     char text[40 * sizeof one] = "[", want[4096] = "[ ";
-    size_t step, i;
+    size_t step, i, n = 1, m = 2;
 
     for (i = 0; i < 20; i++) {
-        strcat(text, one);
-        strcat(want, "{ k:a r:[1, [\"x]\"], {\"k\": 2}] k:b n:3 } ");
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s", one);
+        m += (size_t)snprintf(want + m, sizeof want - m,
+                              "{ k:a r:[1, [\"x]\"], {\"k\": 2}] k:b n:3 } ");
     }
-    strcat(text, "{\"a\": {}, \"a\": 7, \"b\": []}]");
-    strcat(want, "{ k:a r:{} k:a n:7 k:b [ ] } ] ");
+    snprintf(text + n, sizeof text - n, "{\"a\": {}, \"a\": 7, \"b\": []}]");
+    snprintf(want + m, sizeof want - m, "{ k:a r:{} k:a n:7 k:b [ ] } ] ");
     for (step = 1; step < 700; step += 13) {
         struct log l = {.raw = "a"};
 
