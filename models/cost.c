@@ -187,6 +187,24 @@ static enum msim_status cost_one(struct costing *k, uint32_t task,
     return MSIM_OK;
 }
 
+/* Under --strict what no model covers is refused, by name. */
+static enum msim_status bounded(struct costing *k, uint32_t op,
+                                const struct msim_gpu *e)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+
+    if (!k->opt->strict)
+        return MSIM_OK;
+    return msim_fail(k->err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                     "no model covers %s '%s' on '%s'; without --strict it is "
+                     "bounded by its memory traffic",
+                     op == MSIM_NONE ? "kernel" : "operator",
+                     op != MSIM_NONE ? msim_trace_text(t, t->ops[op].name)
+                     : e             ? msim_trace_text(t, e->name)
+                                     : "",
+                     msim_platform_name(k->opt->platform));
+}
+
 /* The kernels that op `i` of the rank at hand launched. */
 static enum msim_status cost_op(struct costing *k, uint32_t i)
 {
@@ -203,6 +221,8 @@ static enum msim_status cost_op(struct costing *k, uint32_t i)
     r = msim_opmap(t, i, (int)(end - begin), false, works, &n);
     if (r == MSIM_OPMAP_NOTHING)
         n = 0;
+    if (r != MSIM_OPMAP_WORKS)
+        MSIM_TRY(bounded(k, i, NULL));
     MSIM_TRY(estimate(k, works, n, &d));
     for (uint32_t j = begin; j < end; j++) {
         uint32_t task = k->task_of[l->gpu[j]];
@@ -226,12 +246,14 @@ static enum msim_status cost_event(struct costing *k, uint32_t i)
 
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
-    if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE)
+    if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE) {
         w = msim_comm_work(t, e->comm);
-    else if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM)
+    } else if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM) {
+        MSIM_TRY(bounded(k, MSIM_NONE, e));
         w = kernel_work(t, e);
-    else
+    } else {
         w = copy_work(e);
+    }
     return cost_one(k, k->task_of[i], &w);
 }
 
@@ -292,6 +314,9 @@ static enum msim_status cost_planned(struct costing *k, uint32_t task)
     if (ref->work >= n)
         return msim_fail(k->err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
                          "operator %u lost its work %u", ref->op, ref->work);
+    k->rank = ref->rank;
+    if (works[ref->work].family == MSIM_FAMILY_BOUND)
+        MSIM_TRY(bounded(k, ref->op, NULL));
     return cost_one(k, task, &works[ref->work]);
 }
 
