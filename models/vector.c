@@ -172,6 +172,21 @@ static bool is_pool_backward(const struct msim_work *w)
            strstr(w->variant, "_backward");
 }
 
+/* How much longer than the operation that the cell was fitted on. */
+static double slowdown(const struct msim_work *w)
+{
+    if (is_pool_backward(w))
+        return POOL_BACKWARD_FACTOR;
+    return w->u.vector.strided ? STRIDED_FACTOR : 1;
+}
+
+static double slowdown_spread(const struct msim_work *w)
+{
+    if (is_pool_backward(w))
+        return POOL_BACKWARD_SPREAD;
+    return w->u.vector.strided ? STRIDED_SPREAD : 0;
+}
+
 static const struct stand_in *stand_in(const struct msim_work *w)
 {
     for (size_t i = 0; i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
@@ -253,14 +268,8 @@ static enum msim_status vector_predict(const struct msim_platform *p,
         adjust.least_us = s->start * p->spec.floor_us;
         if (pick.other_key)
             adjust.spread = s->spread;
-        if (w->u.vector.strided) {
-            adjust.factor = STRIDED_FACTOR;
-            adjust.spread += STRIDED_SPREAD;
-        }
-        if (is_pool_backward(w)) {
-            adjust.factor = POOL_BACKWARD_FACTOR;
-            adjust.spread += POOL_BACKWARD_SPREAD;
-        }
+        adjust.factor = slowdown(w);
+        adjust.spread += slowdown_spread(w);
     }
     msim_cell_estimate(p, &pick, w, &adjust, out);
     return MSIM_OK;
@@ -276,9 +285,7 @@ static void vector_explain(const struct msim_platform *p,
                                   : msim_family_text(w->family),
             bytes_of(w), (long long)w->u.vector.elems,
             (long long)w->u.vector.rows, (long long)w->u.vector.cols,
-            w->u.vector.strided   ? ", not in memory order"
-            : is_pool_backward(w) ? ", every window of each element"
-                                  : "");
+            w->u.vector.strided ? ", not in memory order" : "");
     if (is_host_copy(w)) {
         fprintf(out, "law: floor + bytes / PCIe rate (%s memory)\n",
                 w->u.vector.pageable ? "pageable" : "pinned");
@@ -286,8 +293,13 @@ static void vector_explain(const struct msim_platform *p,
     }
     fprintf(out, "law: t0 + bytes / bandwidth, faster while they fit into "
                  "the L2 cache\n");
-    if (vector_pick(p, w, &pick))
-        msim_cell_explain(p, &pick, w, out);
+    if (!vector_pick(p, w, &pick))
+        return;
+    msim_cell_explain(p, &pick, w, out);
+    if (is_bare(w) && slowdown(w) > 1)
+        fprintf(out, "times: %g, for %s\n", slowdown(w),
+                is_pool_backward(w) ? "every window of each element"
+                                    : "an operand out of memory order");
 }
 
 const struct msim_model MSIM_MODEL_VECTOR = {"vector", vector_covers,
