@@ -204,11 +204,11 @@ static enum msim_status fail_twice(struct loading *l, const struct part *a,
     const char *kind = a->info.format == MSIM_FORMAT_ET ? "an ET" : "a Kineto";
 
     if (a->info.rank < 0)
-        return msim_fail(l->err, MSIM_EUSAGE, b->info.path, MSIM_OFFSET_NONE,
+        return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                          "is %s trace that says no rank, as '%s' is; want one "
                          "file, or names with rank-N",
                          kind, a->info.path);
-    return msim_fail(l->err, MSIM_EUSAGE, b->info.path, MSIM_OFFSET_NONE,
+    return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
                      "is %s trace of rank %lld, as '%s' is; want one of each "
                      "kind for a rank",
                      kind, (long long)a->info.rank, a->info.path);
@@ -227,6 +227,20 @@ static int by_rank(const void *a, const void *b)
 static bool same_part(const struct part *a, const struct part *b)
 {
     return a->info.format == b->info.format && a->info.rank == b->info.rank;
+}
+
+/* Several ranks, and a file that says none: which one is it? */
+static enum msim_status check_unknown(struct loading *l)
+{
+    uint32_t last = l->n - 1;
+
+    if (l->parts[0].info.rank >= 0 || l->parts[last].info.rank < 0)
+        return MSIM_OK;
+    return msim_fail(
+        l->err, MSIM_EFORMAT, l->parts[0].info.path, MSIM_OFFSET_NONE,
+        "says no rank, and '%s' is rank %lld; want rank-N in its "
+        "name",
+        l->parts[last].info.path, (long long)l->parts[last].info.rank);
 }
 
 /* Parts are sorted by rank and kind here. */
@@ -338,6 +352,7 @@ static enum msim_status assemble(struct loading *l)
     pair_two(l);
     qsort(l->parts, l->n, sizeof *l->parts, by_rank);
     MSIM_TRY(check_twice(l));
+    MSIM_TRY(check_unknown(l));
     MSIM_TRY(build_ranks(l));
     MSIM_TRY(msim_job_name_groups(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));

@@ -3,10 +3,9 @@
  *
  * Nothing else knows which parser is underneath. Text is handed in as pieces
  * of any size; nothing is kept but what is needed to go on (a token cut by
- * the end of a piece). No recursion; depth and the length of one token are
- * bounded. The text given to callbacks lives until they return and is not
- * NUL-terminated; strings are unescaped and valid UTF-8, numbers are valid
- * and as written.
+ * the end of a piece). No recursion; depth is bounded. The text given to
+ * callbacks lives until they return and is not NUL-terminated; strings are
+ * unescaped, numbers are valid and as written.
  *
  * Callbacks return 0 to go on, a negative msim_status to stop, or
  * MSIM_SAX_SKIP: text is then checked as ever but no longer reported -
@@ -14,14 +13,7 @@
  *   from *_begin():         what is inside, and its *_end();
  *   from any other:         the rest of the object or array that it is in
  *                           (whose *_end() is reported).
- * key() may also return MSIM_SAX_RAW: if its value is an array or object, it
- * is checked and then handed to raw() as the text it is. Any callback may be
- * NULL, but raw() not where RAW is returned.
- *
- * Keys come again and again in the same order, and are recognised without
- * being parsed. What key() leaves in `*tag` (0 at first) it mostly finds
- * there when the same key comes again, until msim_sax_use(). The same goes for
- * raw() and the same text, whose `tag` is NULL where nothing can be left.
+ * Any callback may be NULL.
  */
 #ifndef MSIM_CORE_JSON_SAX_H
 #define MSIM_CORE_JSON_SAX_H
@@ -31,21 +23,18 @@
 #include <stddef.h>
 
 #define MSIM_SAX_SKIP      1
-#define MSIM_SAX_RAW       2
 #define MSIM_SAX_MAX_DEPTH 512
-#define MSIM_SAX_MAX_TOKEN ((size_t)16 << 20)
 
 struct msim_sax_handler {
     int (*null)(void *ctx);
     int (*boolean)(void *ctx, bool value);
     int (*number)(void *ctx, const char *text, size_t len);
     int (*string)(void *ctx, const char *text, size_t len);
-    int (*key)(void *ctx, const char *text, size_t len, uint8_t *tag);
+    int (*key)(void *ctx, const char *text, size_t len);
     int (*map_begin)(void *ctx);
     int (*map_end)(void *ctx);
     int (*array_begin)(void *ctx);
     int (*array_end)(void *ctx);
-    int (*raw)(void *ctx, const char *text, size_t len, uint32_t *tag);
 };
 
 struct msim_sax; /* opaque */
@@ -58,9 +47,6 @@ enum msim_status msim_sax_new(struct msim_sax **out,
 
 /* From within a callback or between pieces: report to `handler` from now on. */
 void msim_sax_use(struct msim_sax *s, const struct msim_sax_handler *handler);
-
-/* Begin anew with another text; what was learnt about keys is kept. */
-void msim_sax_reset(struct msim_sax *s);
 
 /* Accepts NULL. */
 void msim_sax_free(struct msim_sax *s);
@@ -79,8 +65,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_sax_end(struct msim_sax *s);
 
 /*
- * Bytes from the first piece on: after a failure to what was found (or, if a
- * callback stopped, to the end of what it was told), else all that were fed.
+ * Bytes from the first piece on: after a failure to what was found, give or
+ * take the token that was read ahead (or, if a callback stopped, to the end of
+ * what it was told), else all that were fed.
  */
 uint64_t msim_sax_offset(const struct msim_sax *s);
 

@@ -77,17 +77,4 @@ static inline uint8_t msim_keyset_find(const struct msim_keyset *set,
     return 0;
 }
 
-/*
- * The same with a note of the caller's where the answer is kept, 0 at first,
- * for a text that comes again; ids must be below 255.
- */
-static inline uint8_t msim_keyset_tagged(const struct msim_keyset *set,
-                                         const char *s, size_t len,
-                                         uint8_t *tag)
-{
-    if (*tag == 0)
-        *tag = (uint8_t)(msim_keyset_find(set, s, len) + 1);
-    return (uint8_t)(*tag - 1);
-}
-
 #endif

@@ -52,25 +52,9 @@ struct msim_kineto_label {
     uint32_t name;
 };
 
-/* The three lists of an operator's inputs. */
-enum { MSIM_KLIST_DIMS, MSIM_KLIST_TYPES, MSIM_KLIST_VALUES, MSIM_KLISTS };
-
 struct msim_kineto {
     struct msim_keyset keys, cats, types;
     struct msim_kineto_event ev;
-    /*
-     * The event's lists as text. Texts repeat, so most are numbers of
-     * list_texts (+ 1, 0: none), and list_args knows the block of three
-     * numbers. Where there are too many different ones, a text is a piece of
-     * list_text and is parsed every time.
-     */
-    uint32_t list_id[MSIM_KLISTS];
-    struct msim_piece list_at[MSIM_KLISTS];
-    struct msim_strtab *list_texts;
-    uint64_t list_bytes; /* in list_texts */
-    struct msim_scratch list_text;
-    struct msim_idmap list_args;
-    struct msim_sax *list_sax; /* for one text after the other */
     uint32_t depth; /* 0: between events, 1: in one, 2: in its args */
     uint8_t key, arg_key, grid_at;
     bool based;
@@ -97,11 +81,5 @@ enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
 /* The code of an `Input type`; for types_in. */
 uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);
 void msim_kineto_types_init(struct msim_kineto *k);
-/* Note the text of list `which` (kineto_args.c). */
-int msim_kineto_list(struct msim_reader *r, uint32_t which, const char *text,
-                     size_t len, uint32_t *tag);
-/* Parse one list's text into dims, types_in or values (read_kineto.c). */
-enum msim_status msim_kineto_parse_list(struct msim_reader *r, uint32_t which,
-                                        const char *text, size_t len);
 
 #endif

@@ -214,8 +214,7 @@ static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
     return add_tensor(r, dims + from, to - from, type);
 }
 
-/* The block of what dims, types_in and values have. */
-static enum msim_status build_block(struct msim_reader *r, uint32_t *block)
+enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block)
 {
     struct msim_kineto *k = r->kineto;
     const int64_t *dims = k->dims.data;
@@ -243,73 +242,4 @@ static enum msim_status build_block(struct msim_reader *r, uint32_t *block)
     if (result)
         return (enum msim_status)result;
     return msim_argpool_block(&r->pool, k->args.data, k->args.n, block);
-}
-
-/* ---- lists as text ------------------------------------------------------ */
-
-/* Beyond these a file is one of its kind; memory stays small all the same. */
-#define MAX_TEXTS      (1u << 20)
-#define MAX_TEXT_BYTES (16u << 20)
-
-int msim_kineto_list(struct msim_reader *r, uint32_t which, const char *text,
-                     size_t len, uint32_t *tag)
-{
-    struct msim_kineto *k = r->kineto;
-    uint32_t before = msim_strtab_count(k->list_texts), id;
-
-    k->ev.have |= MSIM_KHAVE_ARGS;
-    if (tag && *tag) {
-        k->list_id[which] = *tag;
-        return 0;
-    }
-    if (before >= MAX_TEXTS || k->list_bytes >= MAX_TEXT_BYTES)
-        return msim_scratch_text(&k->list_text, text, len, &k->list_at[which]);
-    MSIM_TRY(msim_strtab_add(k->list_texts, text, len, &id));
-    if (id == before)
-        k->list_bytes += len;
-    k->list_id[which] = id + 1;
-    if (tag)
-        *tag = id + 1;
-    return 0;
-}
-
-static enum msim_status parse_lists(struct msim_reader *r)
-{
-    struct msim_kineto *k = r->kineto;
-    uint32_t i;
-
-    k->dims.n = k->types_in.n = k->values.n = k->text.n = 0;
-    for (i = 0; i < MSIM_KLISTS; i++) {
-        const char *text = NULL;
-        size_t len = k->list_at[i].len;
-
-        if (k->list_id[i]) {
-            text = msim_strtab_text(k->list_texts, k->list_id[i] - 1);
-            len = strlen(text);
-        } else if (len) {
-            text = (const char *)k->list_text.data + k->list_at[i].at;
-        }
-        if (text)
-            MSIM_TRY(msim_kineto_parse_list(r, i, text, len));
-    }
-    return MSIM_OK;
-}
-
-enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block)
-{
-    struct msim_kineto *k = r->kineto;
-    const uint32_t *id = k->list_id;
-    uint64_t key = id[0] | (uint64_t)id[1] << 21 | (uint64_t)id[2] << 42;
-    uint32_t *slot;
-
-    if (k->list_text.n == 0) {
-        *block = msim_idmap_get(&k->list_args, key);
-        if (*block != MSIM_NONE)
-            return MSIM_OK;
-    }
-    MSIM_TRY(parse_lists(r));
-    MSIM_TRY(build_block(r, block));
-    if (k->list_text.n)
-        return MSIM_OK;
-    return msim_idmap_put(&k->list_args, key, *block, &slot);
 }

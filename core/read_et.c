@@ -217,11 +217,11 @@ static void choose_list(struct msim_et *e, struct msim_et_values *v, uint8_t k)
         e->list->n = 0; /* of a key that comes twice the last one counts */
 }
 
-static int et_key(void *p, const char *s, size_t len, uint8_t *tag)
+static int et_key(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
     struct msim_et *e = r->et;
-    uint8_t key = msim_keyset_tagged(&e->keys, s, len, tag);
+    uint8_t key = msim_keyset_find(&e->keys, s, len);
 
     if (e->depth == 1)
         e->key = key;

@@ -116,11 +116,10 @@ static int begin_records(struct msim_reader *r, enum msim_format format)
     return msim_kineto_new(r);
 }
 
-static int top_key(void *p, const char *s, size_t len, uint8_t *tag)
+static int top_key(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
 
-    (void)tag;
     r->key = msim_keyset_find(&r->keys, s, len);
     return r->key ? 0 : MSIM_SAX_SKIP;
 }
@@ -332,39 +331,57 @@ static const char *record_word(const struct msim_reader *r)
     return r->out->format == MSIM_FORMAT_ET ? "nodes" : "events";
 }
 
+/* What can be done about damage, as the end of a sentence; "" for nothing. */
+static const char *remedy(const struct msim_reader *r, char text[128])
+{
+    text[0] = '\0';
+    if (r->out->trace && r->complete && !r->salvage)
+        snprintf(text, 128, "; --salvage keeps the %llu complete %s before it",
+                 (unsigned long long)r->complete, record_word(r));
+    return text;
+}
+
 /* Put what went wrong into `err`, with place and remedy. */
 static enum msim_status explain(struct msim_reader *r, const char *name,
                                 enum msim_status status, struct msim_error *err)
 {
     uint64_t at = msim_sax_offset(r->sax);
-    char remedy[128] = "";
+    const char *why = r->problem.text;
+    char text[128];
 
-    if (r->out->trace && r->complete)
-        snprintf(remedy, sizeof remedy,
-                 "; --salvage keeps the %llu complete %s before it",
-                 (unsigned long long)r->complete, record_word(r));
     switch (status) {
     case MSIM_ESYNTAX:
         return msim_fail(err, status, name, at, "broken JSON: %s%s",
-                         msim_sax_message(r->sax), remedy);
+                         msim_sax_message(r->sax), remedy(r, text));
     case MSIM_ETRUNCATED:
-        return msim_fail(err, status, name, at,
-                         "the file ends inside the JSON text, want the rest "
-                         "up to its last bracket%s",
-                         remedy);
-    case MSIM_ELIMIT:
-        if (r->problem.status == MSIM_OK)
-            return msim_fail(err, status, name, at,
-                             "nested deeper than %d levels, or longer than "
-                             "can be counted",
-                             MSIM_SAX_MAX_DEPTH);
-        break;
+        return msim_fail(err, status, name, at, "cut: %s%s",
+                         msim_sax_message(r->sax), remedy(r, text));
     case MSIM_ENOMEM:
         return msim_fail(err, status, name, MSIM_OFFSET_NONE, "out of memory");
+    case MSIM_ELIMIT:
+        if (!r->problem.status)
+            why = msim_sax_message(r->sax);
+        if (!why[0])
+            why = "longer than can be counted";
+        break;
     default:
         break;
     }
-    return msim_fail(err, status, name, at, "%s%s", r->problem.text, remedy);
+    return msim_fail(err, status, name, at, "%s%s", why, remedy(r, text));
+}
+
+/* The input itself is cut or broken; it does not know of records. */
+static enum msim_status explain_input(struct msim_reader *r,
+                                      enum msim_status status,
+                                      struct msim_error *err)
+{
+    char text[128];
+    size_t len = err ? strlen(err->text) : 0;
+
+    if (err && status != MSIM_EIO && status != MSIM_ENOMEM)
+        snprintf(err->text + len, sizeof err->text - len, "%s",
+                 remedy(r, text));
+    return status;
 }
 
 static enum msim_status feed_all(struct msim_reader *r, struct msim_input *in,
@@ -380,7 +397,7 @@ static enum msim_status feed_all(struct msim_reader *r, struct msim_input *in,
         enum msim_status status = msim_input_next(in, &bytes, &len, err);
 
         if (status != MSIM_OK)
-            return status;
+            return explain_input(r, status, err);
         if (first)
             MSIM_TRY(check_start(name, bytes, len, err));
         first = false;
@@ -469,7 +486,8 @@ enum msim_status msim_read(struct msim_read_result *out, struct msim_input *in,
                            const struct msim_load_options *opt,
                            struct msim_error *err)
 {
-    struct msim_reader r = {.out = out, .strings = strings};
+    struct msim_reader r = {
+        .out = out, .strings = strings, .salvage = opt->salvage};
     enum msim_status status = MSIM_ENOMEM;
 
     *out = (struct msim_read_result){.rank = -1};

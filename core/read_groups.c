@@ -152,11 +152,10 @@ struct list_parse {
     bool inside;
 };
 
-static int list_key(void *p, const char *s, size_t len, uint8_t *tag)
+static int list_key(void *p, const char *s, size_t len)
 {
     struct list_parse *l = p;
 
-    (void)tag;
     l->key = msim_keyset_find(&l->keys, s, len);
     return l->key ? 0 : MSIM_SAX_SKIP;
 }

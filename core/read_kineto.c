@@ -120,9 +120,7 @@ static void event_reset(struct msim_kineto *k)
         .dst_rank = -1,
         .comm_seq = -1,
     };
-    memset(k->list_id, 0, sizeof k->list_id);
-    memset(k->list_at, 0, sizeof k->list_at);
-    k->list_text.n = 0;
+    k->dims.n = k->types_in.n = k->values.n = k->text.n = 0;
     k->key = k->arg_key = K_OTHER;
 }
 
@@ -135,11 +133,11 @@ static int skip_if_dropped(const struct msim_kineto_event *ev)
                : 0;
 }
 
-static int kineto_key(void *p, const char *s, size_t len, uint8_t *tag)
+static int kineto_key(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
     struct msim_kineto *k = r->kineto;
-    uint8_t key = msim_keyset_tagged(&k->keys, s, len, tag);
+    uint8_t key = msim_keyset_find(&k->keys, s, len);
 
     if (k->depth == 1) {
         if (key > K_ARGS)
@@ -149,8 +147,6 @@ static int kineto_key(void *p, const char *s, size_t len, uint8_t *tag)
         if (key < K_EXTERNAL && key != K_NAME)
             key = K_OTHER;
         k->arg_key = key;
-        if (key == K_DIMS || key == K_TYPES || key == K_VALUES)
-            return MSIM_SAX_RAW;
     }
     return key ? 0 : MSIM_SAX_SKIP;
 }
@@ -506,6 +502,7 @@ static int kineto_array_begin(void *p)
         case K_DIMS:
         case K_TYPES:
         case K_VALUES:
+            k->ev.have |= MSIM_KHAVE_ARGS;
             break;
         case K_GROUP_RANKS:
             k->group.listed = true;
@@ -538,37 +535,6 @@ static int kineto_array_end(void *p)
     return 0;
 }
 
-static int kineto_raw(void *p, const char *text, size_t len, uint32_t *tag)
-{
-    struct msim_reader *r = p;
-
-    return msim_kineto_list(r, r->kineto->arg_key - (uint32_t)K_DIMS, text, len,
-                            tag);
-}
-
-/* The same callbacks, one level down in an args object of its own. */
-enum msim_status msim_kineto_parse_list(struct msim_reader *r, uint32_t which,
-                                        const char *text, size_t len)
-{
-    static const struct msim_sax_handler handler = {
-        .number = kineto_number,
-        .string = kineto_string,
-        .array_begin = kineto_array_begin,
-        .array_end = kineto_array_end,
-    };
-    struct msim_kineto *k = r->kineto;
-    enum msim_status status;
-
-    if (!k->list_sax)
-        MSIM_TRY(msim_sax_new(&k->list_sax, &handler, r));
-    msim_sax_reset(k->list_sax);
-    k->depth = 2;
-    k->arg_key = (uint8_t)(K_DIMS + which);
-    status = msim_sax_feed(k->list_sax, text, len);
-    k->depth = 0;
-    return status;
-}
-
 const struct msim_sax_handler msim_read_kineto_handler = {
     .number = kineto_number,
     .string = kineto_string,
@@ -577,7 +543,6 @@ const struct msim_sax_handler msim_read_kineto_handler = {
     .map_end = kineto_map_end,
     .array_begin = kineto_array_begin,
     .array_end = kineto_array_end,
-    .raw = kineto_raw,
 };
 
 enum msim_status msim_kineto_new(struct msim_reader *r)
@@ -591,7 +556,7 @@ enum msim_status msim_kineto_new(struct msim_reader *r)
     msim_keyset_init(&k->cats, categories);
     msim_kineto_types_init(k);
     r->kineto = k;
-    return msim_strtab_new(&k->list_texts);
+    return MSIM_OK;
 }
 
 void msim_kineto_free(struct msim_kineto *k)
@@ -601,10 +566,6 @@ void msim_kineto_free(struct msim_kineto *k)
     msim_idmap_release(&k->threads);
     msim_idmap_release(&k->streams);
     msim_idmap_release(&k->configs);
-    msim_idmap_release(&k->list_args);
-    msim_strtab_free(k->list_texts);
-    msim_sax_free(k->list_sax);
-    free(k->list_text.data);
     free(k->dims.data);
     free(k->types_in.data);
     free(k->values.data);

@@ -42,6 +42,7 @@ struct msim_reader {
     struct msim_et *et;
     struct msim_error problem; /* of a callback; the offset comes later */
     uint64_t complete;         /* records taken whole */
+    bool salvage;              /* what is complete is kept anyway */
 
     /* The top level (read_file.c). */
     struct msim_keyset keys;

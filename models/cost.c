@@ -10,6 +10,7 @@
 
 #include "models/memo.h"
 #include "models/opmap.h"
+#include "models/platform_data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -170,9 +171,8 @@ static enum msim_status estimate(struct costing *k,
                                    k->opt->strict, &e, k->err));
         add(&d->e, &e);
         d->flops += works[i].flops;
-        d->ideal_us +=
-            works[i].flops * 1e6 /
-            msim_platform_peak_flops(k->opt->platform, works[i].dtype);
+        d->ideal_us += works[i].flops / msim_spec_flops_per_us(
+                                            &k->opt->platform->spec, &works[i]);
     }
     return MSIM_OK;
 }

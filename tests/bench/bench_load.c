@@ -198,24 +198,17 @@ static int no_text(void *ctx, const char *text, size_t len)
     return 0;
 }
 
-static int no_key(void *ctx, const char *text, size_t len, uint8_t *tag)
+static int no_key(void *ctx, const char *text, size_t len)
 {
-    (void)tag;
     return no_text(ctx, text, len);
 }
 
 /* The pieces of a file, parsed with callbacks that do nothing, or not. */
 static void run_pieces(const char *path, bool parse)
 {
-    static const struct msim_sax_handler handler = {.null = nothing,
-                                                    .boolean = no_bool,
-                                                    .number = no_text,
-                                                    .string = no_text,
-                                                    .key = no_key,
-                                                    .map_begin = nothing,
-                                                    .map_end = nothing,
-                                                    .array_begin = nothing,
-                                                    .array_end = nothing};
+    static const struct msim_sax_handler handler = {nothing, no_bool, no_text,
+                                                    no_text, no_key,  nothing,
+                                                    nothing, nothing, nothing};
     struct msim_error err = {0};
     struct msim_input *in = NULL;
     struct msim_sax *sax;

@@ -229,6 +229,23 @@ static void test_job__two_files_of_one_rank(void)
     folder_end(&f);
 }
 
+static void test_job__rank_not_said(void)
+{
+    struct msim_error err;
+    struct folder f;
+
+    folder_begin(&f);
+    folder_add(&f, "a.json", KINETO("", X("cpu_op", "a", "1", "1", "5", "")));
+    folder_add(&f, "rank3.json",
+               KINETO("", X("cpu_op", "a", "1", "1", "5", "")));
+    CHECK(!load(&f, 1, &err));
+    CHECK(strstr(err.file, "a.json") && strstr(err.text, "says no rank"));
+    folder_add(&f, "b.json", KINETO("", X("cpu_op", "a", "1", "1", "5", "")));
+    CHECK(!load(&f, 1, &err));
+    CHECK(strstr(err.file, "b.json") && strstr(err.text, "a.json"));
+    folder_end(&f);
+}
+
 static void test_job__nothing_to_load(void)
 {
     struct msim_error err;
@@ -304,6 +321,7 @@ int main(void)
     RUN(test_job__clocks_of_hosts_are_aligned);
     RUN(test_job__links_et_with_kineto);
     RUN(test_job__two_files_of_one_rank);
+    RUN(test_job__rank_not_said);
     RUN(test_job__nothing_to_load);
     RUN(test_job__broken_file_in_a_folder);
     RUN(test_job__threads_change_nothing);

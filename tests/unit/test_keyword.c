@@ -41,23 +41,8 @@ static void test_keyword__finds_each_and_no_other(void)
         CHECK_UINT(find(&set, others[i]), 0);
 }
 
-/* The note keeps the answer, also that there is none. */
-static void test_keyword__tags(void)
-{
-    struct msim_keyset set;
-    uint8_t tag = 0, none = 0;
-
-    msim_keyset_init(&set, words);
-    CHECK_UINT(msim_keyset_tagged(&set, "abc", 3, &tag), 4);
-    CHECK_UINT(tag, 5);
-    CHECK_UINT(msim_keyset_tagged(&set, "abc", 3, &tag), 4);
-    CHECK_UINT(msim_keyset_tagged(&set, "zzz", 3, &none), 0);
-    CHECK_UINT(none, 1);
-}
-
 int main(void)
 {
     RUN(test_keyword__finds_each_and_no_other);
-    RUN(test_keyword__tags);
     return check_summary();
 }

@@ -407,8 +407,8 @@ static void test_read_kineto__refuses(void)
         {"{\"a\":1}", MSIM_EFORMAT, "neither 'nodes'"},
         {"", MSIM_EFORMAT, "is empty"},
         {"hello", MSIM_EFORMAT, "found 'h', want '{' or '['"},
-        {"{\"traceEvents\":[", MSIM_ETRUNCATED, "ends"},
-        {"{\"traceEvents\":[1,]}", MSIM_ESYNTAX, "found ']', want a value"},
+        {"{\"traceEvents\":[", MSIM_ETRUNCATED, "cut: found the end"},
+        {"{\"traceEvents\":[1,]}", MSIM_ESYNTAX, "found ']', want JSON"},
     };
     /* clang-format on */
     struct msim_error err;
@@ -442,6 +442,7 @@ static void test_read_kineto__salvages_complete_events(void)
     CHECK(job->files[0].salvaged);
     REQUIRE(job->n_warnings == 1);
     CHECK(strstr(job->warnings[0], "kept the 2 complete events"));
+    CHECK(!strstr(job->warnings[0], "--salvage"));
     msim_job_free(job);
 }
 
