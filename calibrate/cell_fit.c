@@ -171,8 +171,8 @@ static enum msim_status fit_part(struct work_area *a, int held_back,
     if (n < LEAST_ROWS_FOR_TREES)
         return MSIM_OK;
     options = options_for(n);
-    MSIM_TRY(
-        msim_boost_fit(json, a->train_x, a->train_y, n, features, &options));
+    MSIM_TRY(msim_boost_fit(json, a->train_x, a->train_y, n, features, &options,
+                            NULL));
     return msim_forest_read(forest, *json, features);
 }
 

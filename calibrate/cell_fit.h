@@ -3,9 +3,9 @@
  * of its correction, and what rows that were held back say of both.
  *
  * The constants minimise the mean of |log(measured / law)| by the Nelder-Mead
- * simplex (GSL), which needs no derivatives of a law with ceilings in it. The
- * trees then learn log(measured / law). Both are done five times more with a
- * fifth of the groups held back; errors and intervals come from those.
+ * simplex (GSL), which needs no derivatives of a law with ceilings in it. Trees
+ * (XGBoost) then learn log(measured / law). Both are done five times more with
+ * a fifth of the groups held back; errors and intervals come from those.
  */
 #ifndef MSIM_CALIBRATE_CELL_FIT_H
 #define MSIM_CALIBRATE_CELL_FIT_H

@@ -103,8 +103,8 @@ enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
     cJSON_AddStringToObject(cell, "key", r->key);
     cJSON_AddStringToObject(cell, "table_gpu", r->gpu);
     snprintf(source, sizeof(source),
-             "least mean |log error| over rows of %s (GSL simplex), trees on "
-             "what is left",
+             "least mean |log error| over rows of %s (GSL simplex), XGBoost "
+             "trees on what is left",
              r->work.source ? r->work.source : r->framework);
     cJSON_AddStringToObject(cell, "how", source);
     cJSON_AddNumberToObject(cell, "rows", f->rows);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Features and cuts are compared as floats, as XGBoost does: a row equal to a
+ * cut when fitted is equal to it here, too. */
 double msim_forest_eval(const struct msim_forest *f, const double *x)
 {
     double sum = 0;
@@ -14,7 +16,7 @@ double msim_forest_eval(const struct msim_forest *f, const double *x)
         uint32_t i = f->roots[t];
 
         while (f->nodes[i].right)
-            i = x[f->nodes[i].feature] <= f->nodes[i].cut
+            i = (float)x[f->nodes[i].feature] < f->nodes[i].cut
                     ? i + 1
                     : (uint32_t)f->nodes[i].right;
         sum += f->nodes[i].cut;
@@ -56,7 +58,7 @@ static enum msim_status read_node(struct msim_forest_node *node,
     cut = cJSON_GetArrayItem(values, (code - 1) % 64);
     if (!cJSON_IsNumber(cut))
         return MSIM_EFORMAT;
-    node->cut = cut->valuedouble;
+    node->cut = (float)cut->valuedouble;
     node->right = -1;
     return MSIM_OK;
 }

@@ -5,10 +5,16 @@
  * of about 16 leaves), stored as whole numbers, so that the same bytes come
  * out of every fit and a prediction takes well under a microsecond.
  *
+ * XGBoost grows them when platforms are fitted (calibrate/boost.h), but is not
+ * asked for predictions: they then need no C++ library beside the program, and
+ * platform files stay readable, small and apart from XGBoost's own format,
+ * which changes with its versions. What is left to do here is a sum over trees.
+ *
  * In a platform file:
  *   cuts    for every feature, the values it may be split at
  *   splits  all trees one after the other, each in preorder; 0 is a leaf, else
- *           1 + feature * 64 + cut; a row goes left where feature <= cut
+ *           1 + feature * 64 + cut; a row goes left where feature < cut, both
+ *           as floats
  *   leaves  values of the leaves in the same order, in ten-thousandths
  *   low, high  bounds of the sum: the residuals seen when it was fitted
  */
@@ -23,8 +29,8 @@
 #define MSIM_FOREST_UNIT 1e-4
 
 struct msim_forest_node {
-    double cut;    /* of a split; the value of a leaf */
-    int32_t right; /* node for feature > cut (left is the next); 0: a leaf */
+    double cut;    /* of a split, a float's value; the value of a leaf */
+    int32_t right; /* node for feature >= cut (left is the next); 0: a leaf */
     uint32_t feature;
 };
 

@@ -14,6 +14,7 @@ needs=(
     "pkg-config --exists yajl:libyajl-dev"
     "pkg-config --exists libcjson:libcjson-dev"
     "pkg-config --exists gsl:libgsl-dev"
+    "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "header zlib.h:zlib1g-dev"
     "command -v gnuplot:gnuplot-nox"
 )
