@@ -168,8 +168,9 @@ static const struct stand_in {
 
 static bool is_pool_backward(const struct msim_work *w)
 {
-    return strncmp(w->variant, "max_pool", 8) == 0 &&
-           strstr(w->variant, "_backward");
+    const char *variant = msim_work_variant(w);
+
+    return strncmp(variant, "max_pool", 8) == 0 && strstr(variant, "_backward");
 }
 
 /* How much longer than the operation that the cell was fitted on. */
