@@ -80,7 +80,7 @@ static int add_arg(struct walk *w, struct msim_arg arg)
     return 0;
 }
 
-/* ---- scalars */
+/* ---- scalars ----------------------------------------------------------- */
 
 static int add_number(struct walk *w, const char *s, size_t len, bool real)
 {
@@ -161,7 +161,7 @@ static void skip_shape(struct walk *w)
     }
 }
 
-/* ---- tensors */
+/* ---- tensors ----------------------------------------------------------- */
 
 static uint8_t device_of(const char *s, size_t len)
 {
@@ -267,7 +267,7 @@ static int add_tensor(struct walk *w)
     return add_id(w, tuple);
 }
 
-/* ---- the walk */
+/* ---- the walk ---------------------------------------------------------- */
 
 static int open_list(struct walk *w)
 {

@@ -196,7 +196,7 @@ static enum msim_status load_file(struct loading *l,
     return status;
 }
 
-/* ---- ranks */
+/* ---- ranks ------------------------------------------------------------- */
 
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
                                    const struct part *b)

@@ -127,24 +127,13 @@ static enum msim_status add_op(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &r->kineto->ev;
     struct msim_trace *t = r->trace;
-    struct msim_op op = {
-        .name = ev->name,
-        .parent = MSIM_NONE,
-        .end = MSIM_NONE,
-        .args = MSIM_NONE,
-        .outs = MSIM_NONE,
-        .ids = MSIM_NONE,
-        .out_ids = MSIM_NONE,
-        .comm = MSIM_NONE,
-        .fw_thread = MSIM_NONE,
-        .rf_id = (uint64_t)ev->rf_id,
-        .seq = -1,
-        .kind = MSIM_OP_OPERATOR,
-        /* Ordinal of its start, for the order of equal times. */
-        .et_id = (uint32_t)ev->external,
-    };
+    struct msim_op op = msim_op_empty();
     int64_t step;
 
+    op.name = ev->name;
+    op.rf_id = (uint64_t)ev->rf_id;
+    /* Ordinal of its start, for the order of equal times. */
+    op.et_id = (uint32_t)ev->external;
     MSIM_TRY(event_times(r, &op.start, &op.dur));
     MSIM_TRY(thread_of(r, &op.thread));
     if (ev->cat == MSIM_KCAT_ANNOTATION ||

@@ -150,25 +150,14 @@ static enum msim_status node_end(struct msim_reader *r)
     const struct msim_et_node *n = &e->node;
     struct msim_trace *t = r->trace;
     struct msim_et_link *link;
-    struct msim_op op = {
-        .start = MSIM_TIME_NONE,
-        .dur = MSIM_TIME_NONE,
-        .rf_id = n->rf_id,
-        .name = n->name,
-        .parent = MSIM_NONE,
-        .end = MSIM_NONE,
-        .args = MSIM_NONE,
-        .outs = MSIM_NONE,
-        .ids = MSIM_NONE,
-        .out_ids = MSIM_NONE,
-        .comm = MSIM_NONE,
-        .et_id = (uint32_t)n->id,
-        .seq = n->seq >= 0 && n->seq <= INT32_MAX ? (int32_t)n->seq : -1,
-        .fw_thread = MSIM_NONE,
-        .scope = n->scope >= 0 && n->scope < 256 ? (uint8_t)n->scope : 0,
-    };
+    struct msim_op op = msim_op_empty();
 
     MSIM_TRY(check_node(r));
+    op.rf_id = n->rf_id;
+    op.name = n->name;
+    op.et_id = (uint32_t)n->id;
+    op.seq = n->seq >= 0 && n->seq <= INT32_MAX ? (int32_t)n->seq : -1;
+    op.scope = n->scope >= 0 && n->scope < 256 ? (uint8_t)n->scope : 0;
     op.kind = kind_of(r);
     /* The process root holds all threads together and says nothing else. */
     if (op.kind == MSIM_OP_ROOT && n->parent == n->id)
@@ -186,7 +175,7 @@ static enum msim_status node_end(struct msim_reader *r)
     return MSIM_OK;
 }
 
-/* ---- one node */
+/* ---- one node ---------------------------------------------------------- */
 
 static void values_reset(struct msim_et_values *v)
 {

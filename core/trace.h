@@ -127,6 +127,22 @@ struct msim_op {
     uint8_t scope; /* RecordScope of the ET: 1 backward, 7 user; else 0 */
 };
 
+/* An operator of which nothing is known yet: every reference is NONE. */
+static inline struct msim_op msim_op_empty(void)
+{
+    return (struct msim_op){.start = MSIM_TIME_NONE,
+                            .dur = MSIM_TIME_NONE,
+                            .parent = MSIM_NONE,
+                            .end = MSIM_NONE,
+                            .args = MSIM_NONE,
+                            .outs = MSIM_NONE,
+                            .ids = MSIM_NONE,
+                            .out_ids = MSIM_NONE,
+                            .comm = MSIM_NONE,
+                            .seq = -1,
+                            .fw_thread = MSIM_NONE};
+}
+
 enum msim_call_kind {
     MSIM_CALL_OTHER,
     MSIM_CALL_LAUNCH, /* any launch of one kernel, whatever its name */
