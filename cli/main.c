@@ -3,7 +3,6 @@
 #include "cli/message.h"
 
 #include <errno.h>
-#include <gsl/gsl_errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,7 +44,5 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* GSL's own handler aborts; ours are statuses. */
-    gsl_set_error_handler_off();
     return finish(run(argc, argv));
 }
