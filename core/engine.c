@@ -93,7 +93,7 @@ enum msim_status msim_engine_run(struct msim_engine *e,
         ended++;
         for (uint32_t i = g->edge_begin[ev.seq]; i < end; i++) {
             uint32_t to = g->edges[i].to;
-            msim_ps lag = s->lag[g->edge_kind[i]];
+            msim_ps lag = s->lag[msim_edge_kind(g->edge_kind[i])];
             msim_ps at =
                 ev.time + (lag >= 0 ? lag : (msim_ps)g->edges[i].lag_ns * 1000);
 

@@ -4,6 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *msim_edge_text(enum msim_edge_kind kind)
+{
+    static const char *const TEXT[] = {
+#define X(name, text) text,
+        MSIM_EDGE_MAP(X)
+#undef X
+    };
+
+    return (unsigned)kind < MSIM_EDGE_KINDS ? TEXT[kind] : "";
+}
+
+const char *msim_edge_source_text(enum msim_edge_source source)
+{
+    static const char *const TEXT[] = {"program order", "recorded ids",
+                                       "measured times"};
+
+    return (unsigned)source < MSIM_EDGE_SOURCES ? TEXT[source] : "";
+}
+
 /* Edges by source, in the order they were added: a counting sort. */
 static enum msim_status finish_edges(struct msim_graph_builder *b)
 {

@@ -32,17 +32,54 @@ enum msim_task_kind {
     MSIM_TASK_JOIN, /* no work: arrival at a collective, or all have arrived */
 };
 
-/* Where an edge comes from: what a report has to answer for. */
+/*
+ * Why one task comes after another. X(NAME, text): each is one rule, can be
+ * left out by itself (msim_graph_options.without) and is reported by name.
+ */
+#define MSIM_EDGE_MAP(X)                                                       \
+    X(PROGRAM, "program order")                                                \
+    X(LAUNCH, "launch")                                                        \
+    X(STREAM, "stream order")                                                  \
+    X(QUEUE, "launch queue full")                                              \
+    X(EVENT, "stream waits for event")                                         \
+    X(INPUT, "input of a collective")                                          \
+    X(DEVICE_SYNC, "device synchronisation")                                   \
+    X(STREAM_SYNC, "stream synchronisation")                                   \
+    X(EVENT_SYNC, "event synchronisation")                                     \
+    X(HIDDEN_SYNC, "synchronisation hidden in a call")                         \
+    X(COPY_SYNC, "blocking copy")                                              \
+    X(HANDOVER, "hand-over between threads")                                   \
+    X(LOADER, "data loader")                                                   \
+    X(COLLECTIVE, "collective")                                                \
+    X(POINT_TO_POINT, "send and receive")
+
 enum msim_edge_kind {
-    MSIM_EDGE_PROGRAM,    /* order of a CPU thread */
-    MSIM_EDGE_STREAM,     /* order of a stream */
-    MSIM_EDGE_LAUNCH,     /* correlation id: call to GPU activity */
-    MSIM_EDGE_SYNC,       /* GPU to CPU: a synchronising call */
-    MSIM_EDGE_EVENT,      /* stream to stream: an event wait */
-    MSIM_EDGE_HANDOVER,   /* thread to thread, inferred from times */
-    MSIM_EDGE_COLLECTIVE, /* arrival, join, transfer */
-    MSIM_EDGE_KINDS
+#define X(name, text) MSIM_EDGE_##name,
+    MSIM_EDGE_MAP(X)
+#undef X
+        MSIM_EDGE_KINDS
 };
+const char *msim_edge_text(enum msim_edge_kind kind);
+
+/* How an edge is known: what a report has to answer for. */
+enum msim_edge_source {
+    MSIM_FROM_ORDER, /* program order, or the meaning of a call */
+    MSIM_FROM_IDS,   /* ids that the trace records */
+    MSIM_FROM_TIMES, /* inferred from when things began and ended */
+    MSIM_EDGE_SOURCES
+};
+const char *msim_edge_source_text(enum msim_edge_source source);
+
+/* An edge's kind and source in one byte, as msim_graph.edge_kind has it. */
+#define MSIM_EDGE_BYTE(kind, source) ((uint8_t)((kind) | (source) << 5))
+static inline enum msim_edge_kind msim_edge_kind(uint8_t byte)
+{
+    return (enum msim_edge_kind)(byte & 31);
+}
+static inline enum msim_edge_source msim_edge_source(uint8_t byte)
+{
+    return (enum msim_edge_source)(byte >> 5);
+}
 
 struct msim_edge {
     uint32_t to;
@@ -91,9 +128,9 @@ struct msim_graph {
     uint32_t *n_preds;
     uint32_t *edge_begin; /* n_tasks + 1, into edges */
     struct msim_edge *edges;
-    uint8_t *edge_kind;
-    msim_ps *traced; /* work as traced, without waits; TIME_NONE where
-                        the trace has no time */
+    uint8_t *edge_kind; /* kind and source: msim_edge_kind() reads it */
+    msim_ps *traced;    /* work as traced, without waits; TIME_NONE where
+                           the trace has no time */
     struct msim_task_ref *refs;
     struct msim_release *releases;
     uint32_t n_releases, cap_releases;
@@ -130,6 +167,8 @@ struct msim_graph_options {
     bool device_times;
     bool traced_peers; /* absent peers arrive when they did in the trace;
                           else together with this rank */
+    uint32_t without;  /* rules to leave out, bits of 1 << msim_edge_kind: what
+                          they explain is then nobody's, not copied */
 };
 
 /*

@@ -67,11 +67,14 @@ enum msim_status msim_builder_task(struct msim_graph_builder *b,
 }
 
 enum msim_status msim_builder_edge(struct msim_graph_builder *b,
-                                   enum msim_edge_kind kind, uint32_t from,
+                                   enum msim_edge_kind kind,
+                                   enum msim_edge_source source, uint32_t from,
                                    uint32_t to, msim_ps lag)
 {
     msim_ps ns = lag / 1000;
 
+    if (b->opt->without & 1u << kind)
+        return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&b->edges, &b->cap_edges, b->n_edges,
                        sizeof *b->edges));
     /* A lag is a latency; two seconds of it would be a wait. */
@@ -79,8 +82,10 @@ enum msim_status msim_builder_edge(struct msim_graph_builder *b,
         ns = INT32_MAX;
     if (ns < INT32_MIN)
         ns = INT32_MIN;
-    b->edges[b->n_edges++] = (struct msim_pending_edge){
-        .from = from, .edge = {to, (int32_t)ns}, .kind = (uint8_t)kind};
+    b->edges[b->n_edges++] =
+        (struct msim_pending_edge){.from = from,
+                                   .edge = {to, (int32_t)ns},
+                                   .kind = MSIM_EDGE_BYTE(kind, source)};
     return MSIM_OK;
 }
 

@@ -71,7 +71,8 @@ enum msim_status msim_builder_task(struct msim_graph_builder *b,
                                    msim_ps dur, uint32_t *id);
 MSIM_MUST_CHECK
 enum msim_status msim_builder_edge(struct msim_graph_builder *b,
-                                   enum msim_edge_kind kind, uint32_t from,
+                                   enum msim_edge_kind kind,
+                                   enum msim_edge_source source, uint32_t from,
                                    uint32_t to, msim_ps lag);
 MSIM_MUST_CHECK
 enum msim_status msim_builder_lane(struct msim_graph_builder *b, uint32_t rank,

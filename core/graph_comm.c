@@ -196,10 +196,10 @@ static enum msim_status join(struct msim_graph_builder *b,
     MSIM_TRY(msim_builder_task(b, MSIM_TASK_JOIN, MSIM_NONE, ref,
                                b->tstart[m[0].arrive], 0, &id));
     for (uint32_t i = 0; i < n; i++) {
-        MSIM_TRY(
-            msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, m[i].arrive, id, 0));
-        MSIM_TRY(
-            msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, id, m[i].transfer, 0));
+        MSIM_TRY(msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, MSIM_FROM_IDS,
+                                   m[i].arrive, id, 0));
+        MSIM_TRY(msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, MSIM_FROM_IDS, id,
+                                   m[i].transfer, 0));
     }
     if (b->opt->device_times)
         own_work(b, m, n);

@@ -265,8 +265,8 @@ static enum msim_status add_tasks(struct device *d, uint32_t i, uint32_t lane)
         d->r->of_gpu_begin[i] = id;
         return MSIM_OK;
     }
-    return msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, d->r->of_gpu_begin[i], id,
-                             0);
+    return msim_builder_edge(b, MSIM_EDGE_STREAM, MSIM_FROM_ORDER,
+                             d->r->of_gpu_begin[i], id, 0);
 }
 
 static enum msim_status add_streams(struct device *d)
@@ -302,8 +302,8 @@ static enum msim_status link_launch(struct device *d, uint32_t i,
     uint32_t from = before_call(d, e), task = d->r->of_gpu_begin[i];
 
     if (from != MSIM_NONE)
-        return msim_builder_edge(d->b, MSIM_EDGE_LAUNCH, from, task,
-                                 c->launch_lag);
+        return msim_builder_edge(d->b, MSIM_EDGE_LAUNCH, MSIM_FROM_IDS, from,
+                                 task, c->launch_lag);
     /* Launched before the window: it comes when it came. */
     return msim_builder_release(d->b, task, e->start + d->r->base, false);
 }
@@ -325,11 +325,12 @@ static enum msim_status link(struct device *d, uint32_t i)
         explain(d, i, &c);
     MSIM_TRY(link_launch(d, i, &c));
     if (!first)
-        MSIM_TRY(msim_builder_edge(d->b, MSIM_EDGE_STREAM, d->r->of_gpu[i - 1],
-                                   task, c.stream_lag));
+        MSIM_TRY(msim_builder_edge(d->b, MSIM_EDGE_STREAM, MSIM_FROM_ORDER,
+                                   d->r->of_gpu[i - 1], task, c.stream_lag));
     if (c.event == MSIM_NONE)
         return MSIM_OK;
-    return msim_builder_edge(d->b, MSIM_EDGE_EVENT, d->r->of_gpu[c.event], task,
+    return msim_builder_edge(d->b, MSIM_EDGE_EVENT, MSIM_FROM_TIMES,
+                             d->r->of_gpu[c.event], task,
                              e->start - msim_gpu_end(&t->gpu[c.event]));
 }
 

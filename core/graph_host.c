@@ -204,7 +204,8 @@ static enum msim_status build_thread(struct sweep *s)
     s->r->thread_first[s->thread] = first;
     s->r->thread_end[s->thread] = g->n_tasks;
     for (uint32_t id = first + 1; id < g->n_tasks; id++)
-        MSIM_TRY(msim_builder_edge(s->b, MSIM_EDGE_PROGRAM, id - 1, id, 0));
+        MSIM_TRY(msim_builder_edge(s->b, MSIM_EDGE_PROGRAM, MSIM_FROM_ORDER,
+                                   id - 1, id, 0));
     return MSIM_OK;
 }
 
@@ -279,7 +280,8 @@ static enum msim_status link_gap(struct msim_graph_builder *b,
     if (tail > length / 2)
         return MSIM_OK;
     b->g->traced[gap] = tail;
-    return msim_builder_edge(b, MSIM_EDGE_HANDOVER, from, gap, 0);
+    return msim_builder_edge(b, MSIM_EDGE_HANDOVER, MSIM_FROM_TIMES, from, gap,
+                             0);
 }
 
 /* A thread's first task: at its traced time, or when it was handed work. */
@@ -294,7 +296,8 @@ static enum msim_status link_first(struct msim_graph_builder *b,
         return msim_builder_release(b, first, b->tstart[first] + r->base,
                                     false);
     b->g->traced[first] = b->tstart[first] - b->tend[from];
-    return msim_builder_edge(b, MSIM_EDGE_HANDOVER, from, first, 0);
+    return msim_builder_edge(b, MSIM_EDGE_HANDOVER, MSIM_FROM_TIMES, from,
+                             first, 0);
 }
 
 static enum msim_status link_threads(struct msim_graph_builder *b,

@@ -70,10 +70,12 @@ static enum msim_status add_host(struct planner *p, uint32_t first,
     MSIM_TRY(msim_builder_task(p->b, MSIM_TASK_HOST, p->host_lane, ref,
                                MSIM_TIME_NONE, MSIM_TIME_NONE, &id));
     if (p->host != MSIM_NONE)
-        MSIM_TRY(msim_builder_edge(p->b, MSIM_EDGE_PROGRAM, p->host, id, 0));
+        MSIM_TRY(msim_builder_edge(p->b, MSIM_EDGE_PROGRAM, MSIM_FROM_ORDER,
+                                   p->host, id, 0));
     p->host = id;
     if (p->host_waits != MSIM_NONE)
-        MSIM_TRY(msim_builder_edge(p->b, MSIM_EDGE_SYNC, p->host_waits, id, 0));
+        MSIM_TRY(msim_builder_edge(p->b, MSIM_EDGE_STREAM_SYNC, MSIM_FROM_ORDER,
+                                   p->host_waits, id, 0));
     p->host_waits = MSIM_NONE;
     return MSIM_OK;
 }
@@ -99,7 +101,7 @@ static enum msim_status depend(struct planner *p, enum msim_edge_kind kind,
 {
     if (from == MSIM_NONE)
         return MSIM_OK;
-    return msim_builder_edge(p->b, kind, from, to, 0);
+    return msim_builder_edge(p->b, kind, MSIM_FROM_ORDER, from, to, 0);
 }
 
 static enum msim_status add_kernel(struct planner *p, uint32_t op,
@@ -137,8 +139,8 @@ static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
     MSIM_TRY(add_gpu(p, MSIM_TASK_COMM, p->comm_lane, op, work, &id));
     MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, arrive));
     MSIM_TRY(depend(p, MSIM_EDGE_STREAM, p->comm, arrive));
-    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->stream, arrive));
-    MSIM_TRY(depend(p, MSIM_EDGE_COLLECTIVE, arrive, id));
+    MSIM_TRY(depend(p, MSIM_EDGE_INPUT, p->stream, arrive));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, arrive, id));
     p->comm = id;
     if (in_gradient_hook(p, op))
         p->hooked = id;
@@ -182,7 +184,7 @@ static enum msim_status close_window(struct planner *p, uint32_t first)
         return MSIM_OK;
     p->host_waits = p->stream;
     MSIM_TRY(add_host(p, first, first));
-    MSIM_TRY(depend(p, MSIM_EDGE_SYNC, p->comm, p->host));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->comm, p->host));
     w = &p->b->g->windows[p->window];
     w->last = p->host;
     p->window = MSIM_NONE;

@@ -29,7 +29,9 @@ struct sync {
     struct msim_graph_builder *b;
     const struct msim_rank_tasks *r;
     const struct msim_trace *t;
-    uint32_t *of_call; /* msim_sync of each call, or NONE */
+    uint32_t *of_call;        /* msim_sync of each call, or NONE */
+    enum msim_edge_kind edge; /* of the call at hand */
+    enum msim_edge_source source;
 };
 
 /* It has ended when the call returns, as far as times may be read. */
@@ -45,7 +47,7 @@ static enum msim_status wait_for(struct sync *s, uint32_t call, uint32_t i,
 {
     if (msim_gpu_end(&s->t->gpu[i]) > *latest)
         *latest = msim_gpu_end(&s->t->gpu[i]);
-    return msim_builder_edge(s->b, MSIM_EDGE_SYNC, s->r->of_gpu[i],
+    return msim_builder_edge(s->b, s->edge, s->source, s->r->of_gpu[i],
                              s->r->of_call[call], 0);
 }
 
@@ -129,6 +131,7 @@ static enum msim_status wait_stream(struct sync *s, uint32_t call,
 
     if (sync == MSIM_NONE || s->t->syncs[sync].wait_stream == MSIM_NONE)
         return wait_ended(s, call, false, latest);
+    s->source = MSIM_FROM_IDS;
     i = msim_graph_last_launched(s->t, s->t->syncs[sync].wait_stream, c->start);
     if (i == MSIM_NONE || !over_by(s, i, c))
         return MSIM_OK;
@@ -151,13 +154,33 @@ static enum msim_status wait_copy(struct sync *s, uint32_t call,
     return wait_for(s, call, c->gpu, latest);
 }
 
+static enum msim_edge_kind edge_of(uint8_t call_kind)
+{
+    switch (call_kind) {
+    case MSIM_CALL_DEVICE_SYNC:
+        return MSIM_EDGE_DEVICE_SYNC;
+    case MSIM_CALL_STREAM_SYNC:
+        return MSIM_EDGE_STREAM_SYNC;
+    case MSIM_CALL_EVENT_SYNC:
+        return MSIM_EDGE_EVENT_SYNC;
+    case MSIM_CALL_MEMCPY:
+    case MSIM_CALL_MEMCPY_SYNC:
+        return MSIM_EDGE_COPY_SYNC;
+    default:
+        return MSIM_EDGE_HIDDEN_SYNC;
+    }
+}
+
 static enum msim_status link_call(struct sync *s, uint32_t call,
                                   msim_ps *latest)
 {
     const struct msim_call *c = &s->t->calls[call];
 
+    s->edge = edge_of(c->kind);
+    s->source = MSIM_FROM_TIMES;
     switch (c->kind) {
     case MSIM_CALL_DEVICE_SYNC:
+        s->source = MSIM_FROM_ORDER;
         return wait_device(s, call, latest);
     case MSIM_CALL_STREAM_SYNC:
         return wait_stream(s, call, latest);

@@ -52,8 +52,8 @@ static enum msim_status wait_for(struct waits *w, uint32_t before, uint32_t i)
             return MSIM_OK;
         lag = late > 0 ? -late : 0;
     }
-    return msim_builder_edge(w->b, MSIM_EDGE_EVENT, w->r->of_gpu[before],
-                             w->r->of_gpu_begin[i], lag);
+    return msim_builder_edge(w->b, MSIM_EDGE_EVENT, MSIM_FROM_TIMES,
+                             w->r->of_gpu[before], w->r->of_gpu_begin[i], lag);
 }
 
 static enum msim_status wait_for_stream(struct waits *w, uint32_t stream,
