@@ -1,9 +1,9 @@
 /*
  * core/engine.h - walk a graph with given durations.
  *
- * Event-driven: the end of a task is an event, ordered by (time, task). Each
- * task starts at the instant that graph.h defines, so any order of ties gives
- * the same times. Deterministic, no allocation while it runs.
+ * A graph in which nothing is shared needs no clock: each task starts at the
+ * maximum that graph.h defines, so tasks are visited in any topological order
+ * and the times are the same. No allocation while it runs.
  */
 #ifndef MSIM_CORE_ENGINE_H
 #define MSIM_CORE_ENGINE_H
@@ -14,6 +14,13 @@ struct msim_scenario {
     const msim_ps *dur; /* one a task, >= 0 */
     /* Lag of every edge of a kind, or -1: as the graph has it. */
     msim_ps lag[MSIM_EDGE_KINDS];
+    /*
+     * One a task, or NULL. Where it is not 0 the task is taken out: it has no
+     * duration, nothing delays it (edges to it have no lag, its releases do
+     * not hold) and it waits for no other rank (COLLECTIVE, POINT_TO_POINT).
+     * What passes through it, program and stream order, still does.
+     */
+    const uint8_t *out;
 };
 
 struct msim_engine; /* opaque: the workspace of one thread */

@@ -14,6 +14,7 @@
 struct made_graph {
     struct msim_graph g;
     msim_ps *dur;
+    uint8_t *out; /* tasks taken out of the scenario; NULL: none */
 };
 
 /* xorshift: the same sequence everywhere. */
@@ -32,6 +33,7 @@ static inline void made_graph_free(struct made_graph *m)
     free(m->g.edges);
     free(m->g.edge_kind);
     free(m->g.releases);
+    free(m->out);
     free(m->dur);
 }
 
@@ -72,18 +74,54 @@ static inline struct made_graph made_graph_new(uint32_t n, uint32_t lanes,
     return m;
 }
 
+/* Edges of random kinds, a few releases, and every `one_in`th task out. */
+static inline void made_graph_mix(struct made_graph *m, uint64_t seed,
+                                  uint32_t one_in)
+{
+    uint32_t n = m->g.n_tasks;
+
+    m->out = calloc((size_t)n + 1, 1);
+    m->g.releases = malloc(((size_t)n + 1) * sizeof *m->g.releases);
+    for (uint32_t i = 0; i < m->g.n_edges; i++)
+        m->g.edge_kind[i] = MSIM_EDGE_BYTE(made_random(&seed) % MSIM_EDGE_KINDS,
+                                           made_random(&seed) % 3);
+    for (uint32_t t = 0; t < n; t++) {
+        m->out[t] = made_random(&seed) % one_in == 0;
+        if (made_random(&seed) % 8 == 0)
+            m->g.releases[m->g.n_releases++] = (struct msim_release){
+                t, made_random(&seed) % 100000 * 1000, false};
+    }
+}
+
+/* When edge `i` lets its successor start: engine.h, `out`. */
+static inline msim_ps made_graph_edge(const struct made_graph *m, uint32_t i,
+                                      msim_ps end)
+{
+    enum msim_edge_kind kind = msim_edge_kind(m->g.edge_kind[i]);
+
+    if (!m->out || !m->out[m->g.edges[i].to])
+        return end + (msim_ps)m->g.edges[i].lag_ns * 1000;
+    return kind == MSIM_EDGE_COLLECTIVE || kind == MSIM_EDGE_POINT_TO_POINT
+               ? 0
+               : end;
+}
+
 /* Starts by the definition in graph.h, in one pass over tasks in order. */
 static inline void made_graph_longest(const struct made_graph *m,
                                       msim_ps *start)
 {
     for (uint32_t t = 0; t < m->g.n_tasks; t++)
         start[t] = 0;
-    for (uint32_t i = 0; i < m->g.n_releases; i++)
-        start[m->g.releases[i].task] = m->g.releases[i].at;
+    for (uint32_t i = 0; i < m->g.n_releases; i++) {
+        const struct msim_release *r = &m->g.releases[i];
+
+        if ((!m->out || !m->out[r->task]) && start[r->task] < r->at)
+            start[r->task] = r->at;
+    }
     for (uint32_t t = 0; t < m->g.n_tasks; t++)
         for (uint32_t i = m->g.edge_begin[t]; i < m->g.edge_begin[t + 1]; i++) {
-            msim_ps at =
-                start[t] + m->dur[t] + (msim_ps)m->g.edges[i].lag_ns * 1000;
+            msim_ps dur = m->out && m->out[t] ? 0 : m->dur[t];
+            msim_ps at = made_graph_edge(m, i, start[t] + dur);
 
             if (at > start[m->g.edges[i].to])
                 start[m->g.edges[i].to] = at;
@@ -93,7 +131,7 @@ static inline void made_graph_longest(const struct made_graph *m,
 static inline struct msim_scenario
 made_graph_scenario(const struct made_graph *m)
 {
-    struct msim_scenario s = {.dur = m->dur};
+    struct msim_scenario s = {.dur = m->dur, .out = m->out};
 
     for (int k = 0; k < MSIM_EDGE_KINDS; k++)
         s.lag[k] = -1;

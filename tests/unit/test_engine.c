@@ -31,6 +31,61 @@ static void test_engine__agrees_with_longest_path(void)
     }
 }
 
+/* The same with every kind of edge, releases, and tasks taken out. */
+static void test_engine__agrees_with_tasks_out(void)
+{
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        uint32_t n = (uint32_t)(seed * 7 % 500), lanes = (uint32_t)(seed % 17);
+        struct made_graph m = made_graph_new(n, lanes + 1, seed);
+        msim_ps *want = malloc(((size_t)n + 1) * sizeof *want), *got;
+
+        made_graph_mix(&m, seed + 1, 1 + (uint32_t)(seed % 5));
+        got = run(&m);
+        made_graph_longest(&m, want);
+        CHECK(!memcmp(got, want, n * sizeof *want));
+        free(got);
+        free(want);
+        made_graph_free(&m);
+    }
+}
+
+/*
+ * Task 1 is a collective: its stream gives it work at 10 ns over a lag of 2,
+ * its peers at 50, and it is released at 99. Taken out it passes on the 10.
+ */
+static void test_engine__takes_a_task_out(void)
+{
+    uint32_t begin[] = {0, 1, 2, 3, 3}, preds[] = {0, 2, 0, 1};
+    struct msim_edge edges[] = {{1, 2}, {3, 0}, {1, 0}};
+    uint8_t kinds[] = {MSIM_EDGE_STREAM, MSIM_EDGE_STREAM,
+                       MSIM_EDGE_COLLECTIVE};
+    msim_ps dur[] = {10000, 7000, 50000, 0}, start[4];
+    uint8_t out[] = {0, 1, 0, 0};
+    struct msim_release release = {1, 99000, true};
+    struct msim_graph g = {.n_tasks = 4,
+                           .n_edges = 3,
+                           .edge_begin = begin,
+                           .n_preds = preds,
+                           .edges = edges,
+                           .edge_kind = kinds,
+                           .releases = &release,
+                           .n_releases = 1};
+    struct msim_scenario s = {.dur = dur};
+    struct msim_engine *e;
+
+    for (int k = 0; k < MSIM_EDGE_KINDS; k++)
+        s.lag[k] = -1;
+    REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
+    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(start[1], 99000);
+    CHECK_INT(start[3], 106000);
+    s.out = out;
+    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(start[1], 10000);
+    CHECK_INT(start[3], 10000);
+    msim_engine_free(e);
+}
+
 /* A task released at 5 us starts then, and what follows starts after it. */
 static void test_engine__honours_releases(void)
 {
@@ -115,6 +170,8 @@ static void test_engine__names_a_cycle(void)
 int main(void)
 {
     RUN(test_engine__agrees_with_longest_path);
+    RUN(test_engine__agrees_with_tasks_out);
+    RUN(test_engine__takes_a_task_out);
     RUN(test_engine__honours_releases);
     RUN(test_engine__overrides_lags_by_kind);
     RUN(test_engine__names_a_cycle);
