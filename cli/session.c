@@ -329,9 +329,9 @@ static enum msim_status fill_outcome(struct msim_session *s)
 {
     s->outcome = (struct msim_outcome){
         .graph = s->graph,
-        .mid = {s->start[0], s->c->mid},
-        .low = {s->start[1], s->dur[0]},
-        .high = {s->start[2], s->dur[1]},
+        .mid = {.start = s->start[0], .dur = s->c->mid, .lag = s->c->lag},
+        .low = {.start = s->start[1], .dur = s->dur[0], .lag = s->c->lag},
+        .high = {.start = s->start[2], .dur = s->dur[1], .lag = s->c->lag},
         .task_low = s->c->low,
         .task_high = s->c->high,
         .gpu_factor = s->c->gpu_factor,
@@ -351,11 +351,10 @@ static enum msim_status fill_outcome(struct msim_session *s)
 static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
 {
     struct msim_prediction *p;
-    uint32_t iteration;
 
-    MSIM_TRY(find_iteration(s, &iteration, err));
+    MSIM_TRY(find_iteration(s, &s->iteration, err));
     MSIM_TRY(fill_outcome(s));
-    MSIM_TRY(msim_analyse(&s->prediction, &s->outcome, iteration, err));
+    MSIM_TRY(msim_analyse(&s->prediction, &s->outcome, s->iteration, err));
     p = s->prediction;
     p->version = MSIM_VERSION;
     p->platform = s->platform ? msim_platform_name(s->platform) : NULL;

@@ -14,8 +14,15 @@
 /* Kinds of cause that an outcome can tell apart. */
 #define MSIM_MADE_BY_MAX 32
 
+/* One simulation: its result, and what of the scenario made it (engine.h). */
 struct msim_run {
     const msim_ps *start, *dur; /* one a task */
+    const msim_ps *lag;         /* of every edge of a kind, or -1: as the graph
+                                   has it; NULL: all as the graph has them */
+    const uint8_t *out;         /* tasks taken out, or NULL */
+    /* One a task: the task that held it where no edge did (a resource that
+     * both need), or NONE; NULL: nothing is shared. */
+    const uint32_t *held_by;
 };
 
 struct msim_outcome {

@@ -14,14 +14,18 @@ struct msim_figure {
     double predicted, low, high, measured;
 };
 
-struct msim_iteration {
-    const char *name;
-    struct msim_figure us;
-};
-
 /* Five classes that sum to the rank's iteration. */
 struct msim_breakdown {
     double compute, communication, memory_copy, host, idle;
+};
+
+struct msim_iteration {
+    const char *name;
+    struct msim_figure us;
+    int64_t rank; /* whose iteration is largest: the rest is of that one */
+    double transfer_us, wait_us;
+    struct msim_breakdown breakdown_us;
+    double overlapped_communication_us, overlapped_copy_us;
 };
 
 /* A topmost operator name and all its calls in one iteration. */
@@ -32,6 +36,8 @@ struct msim_op_row {
     double calls;       /* a mean over iterations */
     struct msim_figure us; /* kernel time of the calls */
     bool communication;    /* not part of kernel_us */
+    double slack_us; /* the least of its calls: how much longer one of them may
+                        take before an iteration ends later */
 };
 
 /* What --explain and the "not covered" list need: one family's share. */
@@ -41,12 +47,72 @@ struct msim_family_row {
     struct msim_figure us;
 };
 
+/* A name and microseconds in one iteration: waits by what ended them, copied
+ * time by category. */
+struct msim_named_us {
+    const char *name;
+    double us;
+};
+
+/* Waiting, by what it was for; no kind that nobody waited for. */
+struct msim_wait_rows {
+    struct msim_named_us *host, *device; /* of threads, of streams */
+    uint32_t n_host, n_device;
+};
+
+/* A piece of the critical path, in the order of time. */
+struct msim_path_row {
+    const char *kind; /* "host", "kernel", ...: msim_piece_text() */
+    const char *name; /* of the kernel or call; of work the topmost operator */
+    const char *op;   /* topmost operator, NULL: none */
+    const char *lane; /* "thread 12", "stream 7" */
+    int64_t rank;
+    msim_ps start, dur;      /* simulated; the part that is on the path */
+    const char *edge;        /* what let it start, NULL: the path begins here */
+    const char *edge_source; /* how that is known */
+};
+
+/* All pieces of the paths with one owner. */
+struct msim_owner_row {
+    const char *kind, *name, *op; /* as above */
+    double us;                    /* in one iteration */
+    double share;                 /* of the iteration */
+    double pieces;                /* in one iteration */
+};
+
+/* Edges of one kind known in one way. */
+struct msim_edge_row {
+    const char *kind, *source;
+    uint32_t count, binding; /* binding: the last to let a task start */
+};
+
+/* A collective of one size on one group of ranks. */
+struct msim_collective_row {
+    const char *name, *group; /* group: NULL unknown */
+    double bytes;             /* the larger of what goes in and out */
+    uint32_t ranks;           /* that meet in it; 1: no peer has a trace */
+    double calls;             /* in one iteration; so are the times, which are
+                                 means over the ranks */
+    double transfer_us, wait_us;
+    /* From the first arrival to the last, of one call; NAN without peers. */
+    double skew_mean_us, skew_max_us;
+    int64_t last_rank; /* most often last; -1: nobody */
+};
+
+/* How often a rank was the last to arrive, and what the others waited. */
+struct msim_straggler_row {
+    int64_t rank;
+    double last_in, wait_caused_us; /* in one iteration */
+};
+
 struct msim_rank_row {
     int64_t rank;
     struct msim_figure iteration_us;
     struct msim_figure kernel_us;
     double transfer_us, wait_us;
     struct msim_breakdown breakdown_us;
+    double overlapped_communication_us, overlapped_copy_us;
+    struct msim_wait_rows waits;
 };
 
 struct msim_prediction {
@@ -72,6 +138,23 @@ struct msim_prediction {
     uint32_t n_uncovered;
     struct msim_rank_row *ranks_detail;
     uint32_t n_ranks_detail;
+    /* Of the longest of the iterations, on its slowest rank. */
+    const char *path_iteration;
+    msim_ps path_length; /* ps */
+    struct msim_path_row *path;
+    uint32_t n_path;
+    /* Over all iterations; most time first. */
+    struct msim_owner_row *owners;
+    uint32_t n_owners;
+    struct msim_wait_rows waits; /* of the slowest rank */
+    struct msim_edge_row *edges; /* of all ranks */
+    uint32_t n_edges;
+    struct msim_collective_row *collectives; /* most waiting first */
+    uint32_t n_collectives;
+    struct msim_straggler_row *stragglers; /* most waiting caused first */
+    uint32_t n_stragglers;
+    struct msim_named_us *copied; /* what the trace's times were copied for */
+    uint32_t n_copied;
     const char **warnings;
     uint32_t n_warnings;
     double seconds; /* wall time of the prediction; in the text report only */

@@ -73,10 +73,10 @@ static inline void made_fill(struct made *m)
     memset(m, 0, sizeof *m);
     made_ops(m);
     made_ranks(m);
-    m->iterations[0] =
-        (struct msim_iteration){"ProfilerStep#5", {1000, 800, 1300, 1100}};
-    m->iterations[1] =
-        (struct msim_iteration){"ProfilerStep#6", {1000, 800, 1300, 900}};
+    m->iterations[0] = (struct msim_iteration){.name = "ProfilerStep#5",
+                                               .us = {1000, 800, 1300, 1100}};
+    m->iterations[1] = (struct msim_iteration){.name = "ProfilerStep#6",
+                                               .us = {1000, 800, 1300, 900}};
     m->inputs[0] = "run/et";
     m->warnings[0] = "one thing to know";
     m->p = (struct msim_prediction){
