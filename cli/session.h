@@ -23,6 +23,7 @@ struct msim_session {
     msim_ps *dur[2];   /* low and high scenario */
     msim_ps *start[3]; /* of middle, low and high */
     struct msim_outcome outcome;
+    uint32_t iteration; /* index into graph->iterations, or UINT32_MAX: all */
     struct msim_prediction *prediction;
 };
 
