@@ -180,8 +180,9 @@ static void warn(struct msim_session *s)
     if (s->graph->unexplained > 0)
         msim_job_warn(
             s->job,
-            "%.1f us of delays between launch and start have no cause "
-            "that the traces show; they are kept as traced",
+            "%u GPU activities began later than all that the traces show "
+            "explains, by %.1f us in all; they are simulated without",
+            s->graph->n_unexplained,
             (double)s->graph->unexplained / MSIM_PS_PER_US);
 }
 

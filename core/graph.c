@@ -23,6 +23,17 @@ const char *msim_edge_source_text(enum msim_edge_source source)
     return (unsigned)source < MSIM_EDGE_SOURCES ? TEXT[source] : "";
 }
 
+const char *msim_copied_text(enum msim_copied what)
+{
+    static const char *const TEXT[] = {
+#define X(name, text) text,
+        MSIM_COPIED_MAP(X)
+#undef X
+    };
+
+    return (unsigned)what < MSIM_COPIED_KINDS ? TEXT[what] : "";
+}
+
 /* Edges by source, in the order they were added: a counting sort. */
 static enum msim_status finish_edges(struct msim_graph_builder *b)
 {
@@ -59,6 +70,9 @@ static void release_rank(struct msim_rank_tasks *r)
     free(r->of_gpu_begin);
     free(r->thread_first);
     free(r->thread_end);
+    free(r->waits);
+    free(r->recorded_end);
+    free(r->cause);
 }
 
 static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
@@ -72,9 +86,13 @@ static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
     r->of_gpu_begin = malloc(((size_t)t->n_gpu + 1) * sizeof *r->of_gpu_begin);
     r->thread_first = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
     r->thread_end = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
+    r->recorded_end = malloc(((size_t)t->n_gpu + 1) * sizeof(msim_ps));
+    r->cause = calloc((size_t)t->n_gpu + 1, 1);
     if (!r->of_call || !r->of_gpu || !r->of_gpu_begin || !r->thread_first ||
-        !r->thread_end)
+        !r->thread_end || !r->recorded_end || !r->cause)
         return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        r->recorded_end[i] = MSIM_TIME_NONE;
     memset(r->of_call, 0xff, (size_t)t->n_calls * sizeof *r->of_call);
     return MSIM_OK;
 }

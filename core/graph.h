@@ -96,6 +96,35 @@ struct msim_task_ref {
     uint16_t work;   /* without GPU events: which of the op's works */
 };
 
+/*
+ * What is taken from the trace as it was measured: work, and latencies that
+ * no other time explains. X(NAME, text). A wait is among them only where what
+ * was waited for is not in the trace (PEERS, LOADER, BEFORE).
+ */
+#define MSIM_COPIED_MAP(X)                                                     \
+    X(HOST, "host work in operators")                                          \
+    X(GAP, "host time with nothing recorded")                                  \
+    X(CALL, "runtime calls")                                                   \
+    X(RETURN, "return from waiting calls")                                     \
+    X(HANDOVER, "hand-over between threads")                                   \
+    X(KERNEL, "kernels")                                                       \
+    X(COPY, "copies")                                                          \
+    X(TRANSFER, "transfers of collectives")                                    \
+    X(LAUNCH, "launch latency")                                                \
+    X(STREAM, "gaps between activities of a stream")                           \
+    X(EVENT, "latency of stream waits")                                        \
+    X(BEFORE, "launched before the recording")                                 \
+    X(LOADER, "waits for data loader processes")                               \
+    X(PEERS, "waits for absent ranks")
+
+enum msim_copied {
+#define X(name, text) MSIM_COPIED_##name,
+    MSIM_COPIED_MAP(X)
+#undef X
+        MSIM_COPIED_KINDS
+};
+const char *msim_copied_text(enum msim_copied what);
+
 /* A task that may not start before an instant of the trace's own clock. */
 struct msim_release {
     uint32_t task;
@@ -140,7 +169,9 @@ struct msim_graph {
     uint32_t n_windows, cap_windows;
     int64_t *iterations; /* step numbers, -1: the whole trace */
     uint32_t n_iterations, cap_iterations;
-    msim_ps unexplained; /* traced delays copied into lags, none the wiser */
+    msim_ps copied[MSIM_COPIED_KINDS]; /* over all ranks, the whole trace */
+    msim_ps unexplained; /* delays of starts that have no cause: not copied */
+    uint32_t n_unexplained;
 };
 
 /* What a rank without GPU events is taken to launch. */

@@ -39,6 +39,11 @@ struct msim_graph_builder {
     msim_ps last_begin; /* of the hosts, by their own clocks */
 };
 
+/* One stream's activity has to wait for another's. */
+struct msim_wait {
+    uint32_t source, target; /* GPU events */
+};
+
 /* The rank under construction: lookups from trace items to tasks. */
 struct msim_rank_tasks {
     uint32_t rank;
@@ -48,6 +53,11 @@ struct msim_rank_tasks {
     uint32_t *of_gpu_begin; /* the one that waits for launch and stream */
     uint32_t *thread_first, *thread_end; /* task range of each thread */
     uint32_t main_stream;                /* with most kernels, or NONE */
+    struct msim_wait *waits;             /* by recorded ids */
+    uint32_t n_waits, cap_waits;
+    msim_ps *recorded_end; /* of each GPU event: latest end of what its stream
+                              waited for by recorded ids, or TIME_NONE */
+    uint8_t *cause;        /* of each GPU event's start: msim_cause_kind */
     msim_ps base; /* added to times of release: see msim_graph_build() */
 };
 
@@ -99,6 +109,13 @@ enum msim_status msim_graph_device(struct msim_graph_builder *b,
 MSIM_MUST_CHECK
 enum msim_status msim_graph_wait(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r);
+/* What cuda_sync events say of it, into r->waits; before any GPU edge. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
+                                           struct msim_rank_tasks *r);
+/* The activity that runs on a stream at the instant `at`, or NONE. */
+uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
+                            msim_ps at);
 /* The last activity of a stream that was launched before `at`, or NONE. */
 uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
                                   msim_ps at);

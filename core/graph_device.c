@@ -1,18 +1,10 @@
 /*
- * Streams of a rank with times: a task for each GPU activity, and why it
- * started when it did. In order of what a trace can tell:
- *
- *   its launch       by correlation id
- *   stream order     the activity before it on its stream
- *   an event wait    another stream's activity, inferred: nothing above
- *                    explains the start, and that activity ended just then
- *
- * Whichever explains the start keeps its traced latency as the edge's lag;
- * the others get the trace's typical latency, so that they hold when they
- * come to bind. Where no GPU time may be read, lags are 0 and the scenario
- * says what a launch takes.
+ * Streams of a rank with times: a task for each GPU activity, with the edges
+ * of its launch and of its stream's order. Where GPU times may be read, a
+ * cause is sought for each start (core/graph_cause.h); else lags are 0 and
+ * the scenario says what a launch takes.
  */
-#include "core/graph_builder.h"
+#include "core/graph_cause.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,92 +12,17 @@
 #define US ((msim_ps)MSIM_PS_PER_US)
 
 /*
- * Clocks of CPU and GPU in one trace agree to about a microsecond, and old
- * traces are rounded to one. A start later than this after all that explains
- * it has another cause.
+ * An activity whose launch is not recorded follows its predecessor if that
+ * ended this shortly before; else whoever launched it let it wait.
  */
-#define UNEXPLAINED_MIN (2 * US)
-/* From the end of what an event wait waited for to the start of a kernel:
- * cross-stream dependencies resolve within tens of microseconds. */
-#define EVENT_MAX (25 * US)
-/* More than this from launch to start on an idle stream is not a latency. */
-#define LATENCY_MAX (100 * US)
+#define QUEUED_MAX (100 * US)
 
 struct device {
     struct msim_graph_builder *b;
     struct msim_rank_tasks *r;
     const struct msim_trace *t;
-    uint32_t *by_end;     /* GPU events sorted by end */
-    msim_ps latency, gap; /* typical: launch to start; end to next start */
+    struct msim_causes causes; /* with device_times */
 };
-
-/* ---- typical latencies ------------------------------------------------- */
-
-/* The 10th percentile: what remains when nothing else holds a start up. */
-static msim_ps low_percentile(struct msim_keyed *v, uint32_t n,
-                              msim_ps otherwise)
-{
-    if (!n)
-        return otherwise;
-    msim_keyed_sort(v, n);
-    return v[n / 10].key;
-}
-
-static enum msim_status typical(struct device *d)
-{
-    const struct msim_trace *t = d->t;
-    struct msim_keyed *latency = calloc((size_t)t->n_gpu + 1, sizeof *latency);
-    struct msim_keyed *gap = calloc((size_t)t->n_gpu + 1, sizeof *gap);
-    uint32_t n_latency = 0, n_gap = 0;
-
-    if (!latency || !gap) {
-        free(latency);
-        free(gap);
-        return MSIM_ENOMEM;
-    }
-    for (uint32_t i = 0; i < t->n_gpu; i++) {
-        const struct msim_gpu *e = &t->gpu[i];
-        msim_ps launch, before;
-
-        if (e->call == MSIM_NONE)
-            continue;
-        launch = t->calls[e->call].start;
-        if (e->start >= launch)
-            latency[n_latency++].key = e->start - launch;
-        if (i == t->streams[e->stream].gpu_begin)
-            continue;
-        before = msim_gpu_end(e - 1);
-        /* Queued behind its predecessor: the gap is the device's own. */
-        if (launch + LATENCY_MAX < before && e->start >= before)
-            gap[n_gap++].key = e->start - before;
-    }
-    d->latency = low_percentile(latency, n_latency, 5 * US);
-    d->gap = low_percentile(gap, n_gap, US);
-    free(latency);
-    free(gap);
-    return MSIM_OK;
-}
-
-/* ---- lookups ----------------------------------------------------------- */
-
-static enum msim_status sort_by_end(struct device *d)
-{
-    uint32_t n = d->t->n_gpu;
-    struct msim_keyed *keys = malloc(((size_t)n + 1) * sizeof *keys);
-
-    d->by_end = malloc(((size_t)n + 1) * sizeof *d->by_end);
-    if (!keys || !d->by_end) {
-        free(keys);
-        return MSIM_ENOMEM;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        keys[i] = (struct msim_keyed){msim_gpu_end(&d->t->gpu[i]), i};
-    msim_keyed_sort(keys, n);
-    for (uint32_t i = 0; i < n; i++)
-        d->by_end[i] = keys[i].index;
-    free(keys);
-    return MSIM_OK;
-}
 
 static void find_main_stream(struct device *d)
 {
@@ -123,95 +40,6 @@ static void find_main_stream(struct device *d)
             d->r->main_stream = s;
         }
     }
-}
-
-/* A strict order of causes and effects, so that no cycle can be inferred. */
-static bool earlier(const struct msim_trace *t, uint32_t a, uint32_t b)
-{
-    msim_ps x = t->gpu[a].start, y = t->gpu[b].start;
-
-    return x != y ? x < y : a < b;
-}
-
-/* Latest activity on another stream that ended when GPU event `i` began. */
-static uint32_t ended_before(const struct device *d, uint32_t i)
-{
-    const struct msim_trace *t = d->t;
-    uint32_t lo = 0, hi = t->n_gpu, stream = t->gpu[i].stream;
-    msim_ps at = t->gpu[i].start + US;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (msim_gpu_end(&t->gpu[d->by_end[mid]]) <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    while (lo-- > 0) {
-        const struct msim_gpu *e = &t->gpu[d->by_end[lo]];
-
-        if (msim_gpu_end(e) < at - EVENT_MAX)
-            break;
-        if (e->stream != stream && earlier(t, d->by_end[lo], i) &&
-            t->streams[e->stream].device == t->streams[stream].device)
-            return d->by_end[lo];
-    }
-    return MSIM_NONE;
-}
-
-/* ---- why it started when it did ---------------------------------------- */
-
-static msim_ps least(msim_ps a, msim_ps b)
-{
-    return a < b ? a : b;
-}
-
-struct cause {
-    msim_ps start;
-    msim_ps launch, before; /* when launched; end of the one before it */
-    uint32_t event;         /* GPU activity on another stream, or NONE */
-    msim_ps launch_lag, stream_lag;
-};
-
-/* Time that neither launch nor stream order explains. */
-static msim_ps slack(const struct device *d, const struct cause *c)
-{
-    msim_ps by = MSIM_TIME_NONE;
-
-    if (c->launch != MSIM_TIME_NONE)
-        by = c->launch + d->latency;
-    if (c->before != MSIM_TIME_NONE && c->before + d->gap > by)
-        by = c->before + d->gap;
-    return by == MSIM_TIME_NONE ? 0 : c->start - by;
-}
-
-static void explain(const struct device *d, uint32_t i, struct cause *c)
-{
-    msim_ps lag_l = c->launch == MSIM_TIME_NONE ? 0 : c->start - c->launch;
-    msim_ps lag_s = c->before == MSIM_TIME_NONE ? 0 : c->start - c->before;
-    bool by_stream;
-
-    c->launch_lag = least(lag_l, d->latency);
-    c->stream_lag = least(lag_s, d->gap);
-    if (slack(d, c) > UNEXPLAINED_MIN)
-        c->event = ended_before(d, i);
-    if (c->event != MSIM_NONE) {
-        msim_ps end = msim_gpu_end(&d->t->gpu[c->event]);
-
-        if (end > c->before && (c->launch == MSIM_TIME_NONE || end > c->launch))
-            return;
-        c->event = MSIM_NONE;
-    }
-    by_stream = c->launch == MSIM_TIME_NONE ||
-                (c->before != MSIM_TIME_NONE &&
-                 c->before + d->gap > c->launch + d->latency);
-    if (by_stream)
-        c->stream_lag = lag_s;
-    else
-        c->launch_lag = lag_l;
-    if (slack(d, c) > LATENCY_MAX)
-        d->b->g->unexplained += slack(d, c);
 }
 
 /* ---- tasks ------------------------------------------------------------- */
@@ -295,43 +123,78 @@ static uint32_t before_call(const struct device *d, const struct msim_gpu *e)
     return task - 1; /* every thread begins with an anchor */
 }
 
-static enum msim_status link_launch(struct device *d, uint32_t i,
-                                    const struct cause *c)
+static void copy(struct device *d, enum msim_copied what, msim_ps ps)
+{
+    if (ps > 0)
+        d->b->g->copied[what] += ps;
+}
+
+/* Launched before the window, or by one who is not in it. */
+static enum msim_status link_unlaunched(struct device *d, uint32_t i)
 {
     const struct msim_gpu *e = &d->t->gpu[i];
-    uint32_t from = before_call(d, e), task = d->r->of_gpu_begin[i];
+    bool first = i == d->t->streams[e->stream].gpu_begin;
+    msim_ps gap = first ? INT64_MAX : e->start - msim_gpu_end(e - 1);
+    uint32_t task = d->r->of_gpu_begin[i];
 
-    if (from != MSIM_NONE)
-        return msim_builder_edge(d->b, MSIM_EDGE_LAUNCH, MSIM_FROM_IDS, from,
-                                 task, c->launch_lag);
-    /* Launched before the window: it comes when it came. */
-    return msim_builder_release(d->b, task, e->start + d->r->base, false);
+    if (gap > QUEUED_MAX || !d->b->opt->device_times)
+        MSIM_TRY(
+            msim_builder_release(d->b, task, e->start + d->r->base, false));
+    if (first)
+        return MSIM_OK;
+    if (gap > QUEUED_MAX || !d->b->opt->device_times)
+        gap = 0;
+    copy(d, MSIM_COPIED_BEFORE, gap);
+    return msim_builder_edge(d->b, MSIM_EDGE_STREAM, MSIM_FROM_ORDER,
+                             d->r->of_gpu[i - 1], task, gap);
+}
+
+static void note_cause(struct device *d, uint32_t i, const struct msim_cause *c)
+{
+    struct msim_graph *g = d->b->g;
+
+    d->r->cause[i] = (uint8_t)c->kind;
+    switch (c->kind) {
+    case MSIM_CAUSE_LAUNCH:
+        copy(d, MSIM_COPIED_LAUNCH, c->launch_lag);
+        break;
+    case MSIM_CAUSE_STREAM:
+        copy(d, MSIM_COPIED_STREAM, c->stream_lag);
+        break;
+    case MSIM_CAUSE_EVENT:
+        copy(d, MSIM_COPIED_EVENT, c->event_lag);
+        break;
+    case MSIM_CAUSE_FULL:
+        break;
+    case MSIM_CAUSE_UNKNOWN:
+        g->unexplained += c->unknown;
+        g->n_unexplained++;
+        break;
+    }
 }
 
 static enum msim_status link(struct device *d, uint32_t i)
 {
-    const struct msim_trace *t = d->t;
-    const struct msim_gpu *e = &t->gpu[i];
-    uint32_t task = d->r->of_gpu_begin[i];
-    bool first = i == t->streams[e->stream].gpu_begin;
-    struct cause c = {.start = e->start,
-                      .launch = before_call(d, e) == MSIM_NONE
-                                    ? MSIM_TIME_NONE
-                                    : t->calls[e->call].start,
-                      .before = first ? MSIM_TIME_NONE : msim_gpu_end(e - 1)};
+    const struct msim_gpu *e = &d->t->gpu[i];
+    uint32_t from = before_call(d, e), task = d->r->of_gpu_begin[i];
+    bool first = i == d->t->streams[e->stream].gpu_begin;
+    struct msim_cause c = {.event = MSIM_NONE};
 
-    c.event = MSIM_NONE;
-    if (d->b->opt->device_times)
-        explain(d, i, &c);
-    MSIM_TRY(link_launch(d, i, &c));
+    if (from == MSIM_NONE)
+        return link_unlaunched(d, i);
+    if (d->b->opt->device_times) {
+        c = msim_cause_of(&d->causes, i, true, d->r->recorded_end[i]);
+        note_cause(d, i, &c);
+    }
+    MSIM_TRY(msim_builder_edge(d->b, MSIM_EDGE_LAUNCH, MSIM_FROM_IDS, from,
+                               task, c.launch_lag));
     if (!first)
         MSIM_TRY(msim_builder_edge(d->b, MSIM_EDGE_STREAM, MSIM_FROM_ORDER,
                                    d->r->of_gpu[i - 1], task, c.stream_lag));
     if (c.event == MSIM_NONE)
         return MSIM_OK;
     return msim_builder_edge(d->b, MSIM_EDGE_EVENT, MSIM_FROM_TIMES,
-                             d->r->of_gpu[c.event], task,
-                             e->start - msim_gpu_end(&t->gpu[c.event]));
+                             d->r->of_gpu[c.event], task, c.event_lag);
 }
 
 /* ---- collectives ------------------------------------------------------- */
@@ -378,23 +241,24 @@ static enum msim_status meet(struct device *d)
     return st;
 }
 
+static enum msim_status build(struct device *d)
+{
+    find_main_stream(d);
+    if (d->b->opt->device_times)
+        MSIM_TRY(msim_causes_init(&d->causes, d->t));
+    MSIM_TRY(add_streams(d));
+    MSIM_TRY(msim_graph_recorded_waits(d->b, d->r));
+    for (uint32_t i = 0; i < d->t->n_gpu; i++)
+        MSIM_TRY(link(d, i));
+    return meet(d);
+}
+
 enum msim_status msim_graph_device(struct msim_graph_builder *b,
                                    struct msim_rank_tasks *r)
 {
     struct device d = {.b = b, .r = r, .t = r->trace};
-    enum msim_status st = MSIM_OK;
+    enum msim_status st = build(&d);
 
-    find_main_stream(&d);
-    if (b->opt->device_times)
-        st = typical(&d);
-    if (b->opt->device_times && st == MSIM_OK)
-        st = sort_by_end(&d);
-    if (st == MSIM_OK)
-        st = add_streams(&d);
-    for (uint32_t i = 0; i < r->trace->n_gpu && st == MSIM_OK; i++)
-        st = link(&d, i);
-    if (st == MSIM_OK)
-        st = meet(&d);
-    free(d.by_end);
+    msim_causes_release(&d.causes);
     return st;
 }

@@ -1,16 +1,20 @@
 /*
  * Streams that wait for each other, as far as the host's calls show it.
  *
- * A cudaStreamWaitEvent between two launches makes the stream of the next
- * launch wait for what other streams had been given by then. Traces name
- * neither stream nor event of that call (only cuda_sync events do), so: a
- * stream beside the main one waits for the main one, the main one for all.
- * Where GPU times may be read, an edge that the traced times contradict is
- * left out.
+ * cuda_sync events name, for a cudaStreamWaitEvent, the stream that waits and
+ * the cudaEventRecord that it waits for: what the recorded stream was given
+ * before the record comes before what the waiting stream is given after the
+ * wait. Other traces name neither stream nor event, and often not even the
+ * record, so: a wait between two launches makes the stream of the next launch
+ * wait for what other streams had been given by then; a stream beside the
+ * main one waits for the main one, the main one for all. Where GPU times may
+ * be read, an edge that the traced times contradict is left out.
  */
-#include "core/graph_builder.h"
+#include "core/graph_cause.h"
 
 #define JITTER ((msim_ps)MSIM_PS_PER_US)
+/* Waits across streams resolve within tens of microseconds. */
+#define RESOLVE_MAX (25 * JITTER)
 
 struct waits {
     struct msim_graph_builder *b;
@@ -36,6 +40,25 @@ uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
             hi = mid;
     }
     return lo > begin ? lo - 1 : MSIM_NONE;
+}
+
+uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
+                            msim_ps at)
+{
+    uint32_t lo = t->streams[stream].gpu_begin, begin = lo;
+    uint32_t hi = t->streams[stream].gpu_end;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (t->gpu[mid].start < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == begin || msim_gpu_end(&t->gpu[lo - 1]) <= at)
+        return MSIM_NONE;
+    return lo - 1;
 }
 
 /* Let GPU event `i` start after `before` has ended, if that can be true. */
@@ -93,11 +116,95 @@ static uint32_t wait_before(const struct waits *w, uint32_t call)
     return MSIM_NONE;
 }
 
+/* ---- recorded ids ------------------------------------------------------- */
+
+/* The first activity of a stream that was launched after `at`, or NONE. */
+static uint32_t first_launched(const struct msim_trace *t, uint32_t stream,
+                               msim_ps at)
+{
+    uint32_t last = msim_graph_last_launched(t, stream, at);
+    uint32_t next = last == MSIM_NONE ? t->streams[stream].gpu_begin : last + 1;
+
+    return next < t->streams[stream].gpu_end ? next : MSIM_NONE;
+}
+
+static enum msim_status note_wait(struct msim_rank_tasks *r,
+                                  const struct msim_sync *s)
+{
+    const struct msim_trace *t = r->trace;
+    struct msim_wait w;
+    msim_ps end;
+
+    if (s->kind != MSIM_CALL_STREAM_WAIT || s->stream == MSIM_NONE ||
+        s->wait_stream == MSIM_NONE || s->record_call == MSIM_NONE)
+        return MSIM_OK;
+    w.source = msim_graph_last_launched(t, s->wait_stream,
+                                        t->calls[s->record_call].start);
+    w.target = first_launched(t, s->stream,
+                              s->call == MSIM_NONE ? s->start
+                                                   : t->calls[s->call].start);
+    if (w.source == MSIM_NONE || w.target == MSIM_NONE ||
+        s->stream == s->wait_stream)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&r->waits, &r->cap_waits, r->n_waits,
+                       sizeof *r->waits));
+    r->waits[r->n_waits++] = w;
+    end = msim_gpu_end(&t->gpu[w.source]);
+    if (end > r->recorded_end[w.target])
+        r->recorded_end[w.target] = end;
+    return MSIM_OK;
+}
+
+enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
+                                           struct msim_rank_tasks *r)
+{
+    if (b->opt->without & 1u << MSIM_EDGE_EVENT)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < r->trace->n_syncs; i++)
+        MSIM_TRY(note_wait(r, &r->trace->syncs[i]));
+    return MSIM_OK;
+}
+
+/* The latency of a wait that bound is kept; of another, at most a typical. */
+static msim_ps recorded_lag(struct waits *w, const struct msim_wait *wait)
+{
+    const struct msim_gpu *y = &w->t->gpu[wait->target];
+    msim_ps end = msim_gpu_end(&w->t->gpu[wait->source]);
+    msim_ps lag = y->start - end, most = JITTER;
+
+    if (!w->b->opt->device_times)
+        return 0;
+    if (w->r->cause[wait->target] == MSIM_CAUSE_EVENT &&
+        end == w->r->recorded_end[wait->target])
+        most = RESOLVE_MAX;
+    if (lag > most)
+        lag = most;
+    if (most == RESOLVE_MAX && lag > 0)
+        w->b->g->copied[MSIM_COPIED_EVENT] += lag;
+    return lag;
+}
+
+static enum msim_status add_recorded(struct waits *w)
+{
+    for (uint32_t i = 0; i < w->r->n_waits; i++) {
+        const struct msim_wait *wait = &w->r->waits[i];
+
+        MSIM_TRY(msim_builder_edge(
+            w->b, MSIM_EDGE_EVENT, MSIM_FROM_IDS, w->r->of_gpu[wait->source],
+            w->r->of_gpu_begin[wait->target], recorded_lag(w, wait)));
+    }
+    return MSIM_OK;
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
 enum msim_status msim_graph_wait(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r)
 {
     struct waits w = {b, r, r->trace};
 
+    if (r->n_waits)
+        return add_recorded(&w);
     for (uint32_t i = 0; i < w.t->n_gpu; i++) {
         const struct msim_gpu *e = &w.t->gpu[i];
         uint32_t call;

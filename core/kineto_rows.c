@@ -240,6 +240,12 @@ static enum msim_status add_gpu(struct msim_reader *r)
     return MSIM_OK;
 }
 
+/* -1 is no stream; some writers print it unsigned. */
+static bool names_stream(int64_t stream)
+{
+    return stream >= 0 && stream != UINT32_MAX;
+}
+
 static enum msim_status add_sync(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &r->kineto->ev;
@@ -257,9 +263,9 @@ static enum msim_status add_sync(struct msim_reader *r)
             msim_strtab_text(r->strings, ev->name),
             strlen(msim_strtab_text(r->strings, ev->name)));
     MSIM_TRY(event_times(r, &s.start, &s.dur));
-    if (ev->stream >= 0)
+    if (names_stream(ev->stream))
         MSIM_TRY(stream_of(r, device, ev->stream, &s.stream));
-    if (ev->wait_stream >= 0)
+    if (names_stream(ev->wait_stream))
         MSIM_TRY(stream_of(r, device, ev->wait_stream, &s.wait_stream));
     MSIM_TRY(msim_grow((void **)&t->syncs, &t->cap_syncs, t->n_syncs,
                        sizeof *t->syncs));
