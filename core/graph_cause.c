@@ -1,10 +1,6 @@
 #include "core/graph_cause.h"
 
-#if __has_include("core/occupancy.h")
 #include "core/occupancy.h"
-#else
-#define msim_occupancy_tail(t, i) 1.0
-#endif
 
 #include <stdlib.h>
 #include <string.h>

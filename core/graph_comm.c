@@ -19,8 +19,8 @@
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
-    h = (h ^ v) * 0xff51afd7ed558ccdu;
-    return h ^ (h >> 33);
+    h = ((h + 0x9e3779b97f4a7c15u) ^ v) * 0xff51afd7ed558ccdu;
+    return (h ^ (h >> 33)) | 1; /* 0: nothing is known of the group */
 }
 
 /*
