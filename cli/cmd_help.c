@@ -11,6 +11,7 @@ const struct msim_verb MSIM_VERBS[] = {
     {"predict", msim_cmd_predict,
      "how long a traced job takes, and where the time goes"},
     {"info", msim_cmd_info, "what is in traces and what is missing"},
+    {"compare", msim_cmd_compare, "what changed from one run to another"},
     {"op", msim_cmd_op, "predict single operations from a table"},
     {"platforms", msim_cmd_platforms, "list the known GPUs, or show one"},
     {"help", msim_cmd_help, "this help, or that of a verb"},

@@ -23,15 +23,14 @@ static enum msim_status parse_scale(void *settings, const char *value,
     return MSIM_OK;
 }
 
-static enum msim_status parse_iteration(void *settings, const char *value,
-                                        struct msim_error *err)
+enum msim_status msim_iteration_parse(int64_t *out, const char *value,
+                                      struct msim_error *err)
 {
-    struct msim_predict_options *o = settings;
     char *end;
     long long n;
 
     if (strcmp(value, "all") == 0) {
-        o->iteration = MSIM_ITERATION_ALL;
+        *out = MSIM_ITERATION_ALL;
         return MSIM_OK;
     }
     errno = 0;
@@ -41,8 +40,16 @@ static enum msim_status parse_iteration(void *settings, const char *value,
                          "option '--iteration' is '%s', want 'all' or the "
                          "number of a step",
                          value);
-    o->iteration = n;
+    *out = n;
     return MSIM_OK;
+}
+
+static enum msim_status parse_iteration(void *settings, const char *value,
+                                        struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+
+    return msim_iteration_parse(&o->iteration, value, err);
 }
 
 static const char *const COSTS[] = {"auto", "measured", "model", NULL};

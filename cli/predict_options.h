@@ -39,6 +39,11 @@ int msim_predict_options_parse(struct msim_predict_options *o, int argc,
                                char **argv);
 void msim_predict_options_release(struct msim_predict_options *o);
 
+/* The value of --iteration: "all", or the number of a step or an index. */
+MSIM_MUST_CHECK
+enum msim_status msim_iteration_parse(int64_t *out, const char *value,
+                                      struct msim_error *err);
+
 /* The options and examples of `predict`, for the program's own --help. */
 void msim_predict_options_help(FILE *out);
 

@@ -1,0 +1,373 @@
+/*
+ * cli/cmd_compare.c - `compare A B`: what changed from one run to another.
+ *
+ * A side is loaded, simulated, reduced to its figures and let go before the
+ * next one is loaded.
+ */
+#include "cli/cmd.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/session.h"
+#include "core/compare.h"
+#include "models/opmap_family.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define THREADS_MAX 64
+#define FIELD(name) .field = offsetof(struct settings, name)
+
+struct settings {
+    char *platform[2]; /* heap, NULL: not said */
+    int64_t iteration[2];
+    bool iteration_said;
+    const char *host;
+    int costs; /* enum msim_costs_option */
+    bool json, csv, salvage;
+    uint32_t threads;
+};
+
+/* ---- options ----------------------------------------------------------- */
+
+/* "A,B" as two texts, or one for both; the caller frees them. */
+static enum msim_status split(const char *value, char *out[2])
+{
+    size_t comma = strcspn(value, ",");
+
+    out[0] = strndup(value, comma);
+    out[1] = strdup(value[comma] ? value + comma + 1 : value);
+    if (out[0] && out[1])
+        return MSIM_OK;
+    free(out[0]);
+    free(out[1]);
+    out[0] = out[1] = NULL;
+    return MSIM_ENOMEM;
+}
+
+static enum msim_status parse_platform(void *settings, const char *value,
+                                       struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    free(s->platform[0]);
+    free(s->platform[1]);
+    MSIM_TRY(split(value, s->platform));
+    if (s->platform[0][0] && s->platform[1][0])
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--platform' is '%s', want NAME or NAME,NAME",
+                     value);
+}
+
+static enum msim_status parse_iteration(void *settings, const char *value,
+                                        struct msim_error *err)
+{
+    struct settings *s = settings;
+    char *of[2];
+    enum msim_status st;
+
+    MSIM_TRY(split(value, of));
+    s->iteration_said = true;
+    st = msim_iteration_parse(&s->iteration[0], of[0], err);
+    if (st == MSIM_OK)
+        st = msim_iteration_parse(&s->iteration[1], of[1], err);
+    free(of[0]);
+    free(of[1]);
+    return st;
+}
+
+static const char *const COSTS[] = {"auto", "measured", "model", NULL};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "platform",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_platform,
+     .metavar = "P[,P]",
+     .help = "predict the traces for GPU P (a name or a file); P,P: one for "
+             "each side"},
+    {.name = "costs",
+     .type = MSIM_OPTION_CHOICE,
+     FIELD(costs),
+     .choices = COSTS,
+     .help = "where the traces' durations come from: their own times, or a "
+             "platform's models",
+     .dflt = "auto: measured, but model with --platform or without times"},
+    {.name = "host",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(host),
+     .metavar = "NAME|FILE",
+     .help = "CPU side to predict for",
+     .dflt = "each trace's own host times, else generic"},
+    {.name = "iteration",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_iteration,
+     .metavar = "N[,N]",
+     .help = "only the iteration ProfilerStep#N of each trace, or the one "
+             "with index N; N,N: one for each side",
+     .dflt = "all"},
+    {.name = "salvage",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(salvage),
+     .help = "keep the complete records of a broken or cut file"},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(json),
+     .help = "print JSON (schema mystique-sim/comparison/1) instead of text"},
+    {.name = "csv",
+     .type = MSIM_OPTION_FLAG,
+     FIELD(csv),
+     .help = "print CSV, one line a row of every table, instead of text"},
+    {.name = "threads",
+     .type = MSIM_OPTION_COUNT,
+     FIELD(threads),
+     .metavar = "N",
+     .min = 1,
+     .max = THREADS_MAX,
+     .help = "threads to use; the result does not depend on it",
+     .dflt = "2"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim compare before.json.gz after.json.gz",
+    "mystique-sim compare --platform a100,h100 trace.json.gz trace.json.gz",
+    "mystique-sim compare --iteration 7,8 trace.json.gz trace.json.gz",
+    "mystique-sim compare --json yesterday.json run/ > changes.json",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "compare",
+    .operands = "A B",
+    .summary =
+        "Say what changed from A to B: by kind of work, operator, kernel, "
+        "stream and rank.\n"
+        "Each is a trace, a directory (one job), or a prediction that "
+        "--json wrote.\n"
+        "Times are means over iterations; with several ranks, of the slowest.",
+    .options = OPTIONS,
+    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .examples = EXAMPLES,
+    .min_operands = 2,
+    .max_operands = 2,
+};
+
+/* ---- one side ---------------------------------------------------------- */
+
+/* With a platform both sides are predictions: a change must not be the error
+ * of a model against a measurement. */
+static int costs_of(const struct settings *s)
+{
+    if (s->costs == MSIM_COSTS_AUTO && s->platform[0])
+        return MSIM_COSTS_MODEL;
+    return s->costs;
+}
+
+static struct msim_predict_options options_of(const struct settings *s,
+                                              int side, const char *const *path)
+{
+    return (struct msim_predict_options){
+        .platform = s->platform[side],
+        .host = s->host,
+        .costs = costs_of(s),
+        .iteration = s->iteration[side],
+        .salvage = s->salvage,
+        .threads = s->threads,
+        .paths = path,
+        .n_paths = 1,
+    };
+}
+
+/* The trace of the rank that the side is of. */
+static const struct msim_trace *trace_of(const struct msim_job *job,
+                                         const struct msim_side *side)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->rank == side->rank)
+            return job->ranks[i];
+    return NULL;
+}
+
+/* Under models the prediction knows the kinds of work; measured times need
+ * them told. */
+static enum msim_status add_tasks(struct msim_side *side,
+                                  const struct msim_session *s)
+{
+    const struct msim_trace *t = trace_of(s->job, side);
+    const char *names[MSIM_FAMILY_COUNT];
+    struct msim_side_families families = {.names = names,
+                                          .n_names = MSIM_FAMILY_COUNT};
+    enum msim_status st;
+    uint8_t *of_gpu;
+
+    if (!t || strcmp(s->costs, "measured") != 0)
+        return msim_side_add_tasks(side, &s->outcome, s->iteration, NULL);
+    for (int i = 0; i < MSIM_FAMILY_COUNT; i++)
+        names[i] = msim_family_text((enum msim_family)i);
+    of_gpu = malloc((size_t)t->n_gpu + 1);
+    if (!of_gpu)
+        return MSIM_ENOMEM;
+    families.of_gpu = of_gpu;
+    st = msim_gpu_families(t, of_gpu);
+    if (st == MSIM_OK)
+        st = msim_side_add_tasks(side, &s->outcome, s->iteration, &families);
+    free(of_gpu);
+    return st;
+}
+
+static enum msim_status run_session(struct msim_side **side,
+                                    struct msim_session *s,
+                                    struct msim_error *err)
+{
+    enum msim_status st;
+
+    MSIM_TRY(msim_session_run(s, err));
+    MSIM_TRY(msim_side_new(side, s->prediction, false));
+    st = add_tasks(*side, s);
+    if (st != MSIM_OK) {
+        msim_side_free(*side);
+        *side = NULL;
+    }
+    return st;
+}
+
+static enum msim_status from_file(struct msim_side **side, const char *path,
+                                  struct msim_error *err)
+{
+    struct msim_prediction *p;
+    enum msim_status st;
+
+    MSIM_TRY(msim_prediction_read(&p, path, err));
+    st = msim_side_new(side, p, true);
+    msim_prediction_free(p);
+    return st;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 &&
+           S_ISREG(st.st_mode);
+}
+
+/* A trace by far most often; so a prediction is what is no trace, and says
+ * that it is one of ours. */
+static enum msim_status load_side(struct msim_side **side,
+                                  const struct settings *settings, int which,
+                                  const char *path, struct msim_error *err)
+{
+    struct msim_predict_options o = options_of(settings, which, &path);
+    struct msim_error no_trace = {0};
+    struct msim_session s;
+    enum msim_status st = msim_session_load(&s, &o, &no_trace);
+
+    bool is_trace = s.job != NULL;
+
+    if (st == MSIM_OK)
+        st = run_session(side, &s, &no_trace);
+    msim_session_release(&s);
+    if (st == MSIM_EFORMAT && !is_trace && is_file(path)) {
+        if (msim_prediction_is_file(path))
+            return from_file(side, path, err);
+        return msim_fail(err, st, no_trace.file, no_trace.offset,
+                         "neither a trace nor a prediction: %s", no_trace.text);
+    }
+    *err = no_trace;
+    return st;
+}
+
+/* ---- both -------------------------------------------------------------- */
+
+static enum msim_status check(const struct settings *s, char *const *paths,
+                              struct msim_error *err)
+{
+    struct stat st;
+
+    if (s->json && s->csv)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got both --json and --csv, want one of them");
+    if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "both sides are '-', want standard input for one");
+    /* Before work on the first that may take long. */
+    for (int side = 0; side < 2; side++)
+        if (strcmp(paths[side], "-") != 0 && stat(paths[side], &st) != 0)
+            return msim_fail(err, MSIM_EIO, paths[side], MSIM_OFFSET_NONE,
+                             "cannot open: %s", strerror(errno));
+    return MSIM_OK;
+}
+
+/* A file's figures were made once and for all. */
+static enum msim_status check_sides(const struct settings *s,
+                                    struct msim_side *const side[2],
+                                    struct msim_error *err)
+{
+    const char *option = s->platform[0]                ? "platform"
+                         : s->costs != MSIM_COSTS_AUTO ? "costs"
+                         : s->host                     ? "host"
+                         : s->iteration_said           ? "iteration"
+                                                       : NULL;
+
+    if (!option || !side[0]->is_file || !side[1]->is_file)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--%s' is for traces, and both sides are "
+                     "predictions",
+                     option);
+}
+
+static enum msim_status report(const struct settings *s,
+                               struct msim_side *const side[2],
+                               struct msim_error *err)
+{
+    struct msim_comparison *c;
+    enum msim_status st;
+
+    MSIM_TRY(check_sides(s, side, err));
+    MSIM_TRY(msim_compare(&c, side[0], side[1]));
+    if (s->json)
+        st = msim_report_compare_json(c, stdout);
+    else if (s->csv)
+        st = msim_report_compare_csv(c, stdout);
+    else
+        st = msim_report_compare_text(c, stdout);
+    if (st == MSIM_OK)
+        msim_message_warnings(c->warnings, c->n_warnings, !s->csv);
+    msim_comparison_free(c);
+    return st;
+}
+
+static enum msim_status compare(const struct settings *s, char *const *paths,
+                                struct msim_error *err)
+{
+    struct msim_side *side[2] = {NULL, NULL};
+    enum msim_status st = check(s, paths, err);
+
+    for (int i = 0; i < 2 && st == MSIM_OK; i++)
+        st = load_side(&side[i], s, i, paths[i], err);
+    if (st == MSIM_OK)
+        st = report(s, side, err);
+    msim_side_free(side[0]);
+    msim_side_free(side[1]);
+    return st;
+}
+
+int msim_cmd_compare(int argc, char **argv)
+{
+    struct settings s = {.iteration = {MSIM_ITERATION_ALL, MSIM_ITERATION_ALL},
+                         .threads = 2};
+    struct msim_operands sides;
+    struct msim_error err = {0};
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &sides);
+
+    if (rc < 0) {
+        enum msim_status st = compare(&s, sides.items, &err);
+
+        rc = st == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(st, &err);
+    }
+    free(s.platform[0]);
+    free(s.platform[1]);
+    return rc;
+}
