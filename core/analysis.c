@@ -2,7 +2,7 @@
  * The figures of a prediction: iterations, the slowest rank's sums, every
  * rank's row.
  */
-#include "core/outcome.h"
+#include "core/analysis.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +16,10 @@ struct analysis {
     uint32_t iteration;
     struct msim_window_times *mid, *low, *high; /* one a window each */
     struct sums *sums;                          /* likewise */
+    struct msim_waits *waits;                   /* likewise */
+    struct msim_binding binding;
+    msim_ps *slack; /* one a task */
+    struct msim_findings findings;
 };
 
 /* Per window: GPU work by launch, whenever it ran. */
@@ -27,11 +31,6 @@ struct sums {
     double down[MSIM_MADE_BY_MAX], up[MSIM_MADE_BY_MAX];
 };
 
-static double us(msim_ps ps)
-{
-    return (double)ps / 1e6;
-}
-
 /* ---- sums over tasks --------------------------------------------------- */
 
 static double traced_us(const struct msim_graph *g, uint32_t task)
@@ -39,7 +38,8 @@ static double traced_us(const struct msim_graph *g, uint32_t task)
     const struct msim_task_ref *ref = &g->refs[task];
     const struct msim_trace *t = g->job->ranks[ref->rank];
 
-    return ref->index == MSIM_NONE ? (double)NAN : us(t->gpu[ref->index].dur);
+    return ref->index == MSIM_NONE ? (double)NAN
+                                   : msim_us(t->gpu[ref->index].dur);
 }
 
 static void sum_task(struct analysis *a, uint32_t task)
@@ -49,15 +49,17 @@ static void sum_task(struct analysis *a, uint32_t task)
 
     switch ((enum msim_task_kind)a->g->kind[task]) {
     case MSIM_TASK_KERNEL:
-        s->kernel += us(o->mid.dur[task]);
+        s->kernel += msim_us(o->mid.dur[task]);
         s->kernel_measured += traced_us(a->g, task);
-        s->down[o->made_by[task]] += us(o->mid.dur[task] - o->task_low[task]);
-        s->up[o->made_by[task]] += us(o->task_high[task] - o->mid.dur[task]);
+        s->down[o->made_by[task]] +=
+            msim_us(o->mid.dur[task] - o->task_low[task]);
+        s->up[o->made_by[task]] +=
+            msim_us(o->task_high[task] - o->mid.dur[task]);
         break;
     case MSIM_TASK_COMM:
-        s->transfer += us(o->mid.dur[task]);
+        s->transfer += msim_us(o->mid.dur[task]);
         if (task && a->g->kind[task - 1] == MSIM_TASK_JOIN)
-            s->wait += us(o->mid.start[task] - o->mid.start[task - 1]);
+            s->wait += msim_us(o->mid.start[task] - o->mid.start[task - 1]);
         break;
     default:
         return;
@@ -73,8 +75,8 @@ static void sum_external(struct analysis *a)
         uint32_t w = a->g->window[r->task];
 
         if (r->external && w != MSIM_NONE && r->task)
-            a->sums[w].external +=
-                us(a->o->mid.start[r->task] - a->o->mid.start[r->task - 1]);
+            a->sums[w].external += msim_us(a->o->mid.start[r->task] -
+                                           a->o->mid.start[r->task - 1]);
     }
 }
 
@@ -101,7 +103,7 @@ static void divide(double *v, size_t n, double by)
 
 static double measured_us(const struct msim_window *w)
 {
-    return w->measured == MSIM_TIME_NONE ? (double)NAN : us(w->measured);
+    return w->measured == MSIM_TIME_NONE ? (double)NAN : msim_us(w->measured);
 }
 
 static void add_figure(struct msim_figure *sum, const struct msim_figure *f)
@@ -122,25 +124,33 @@ static struct msim_figure kernel_figure(const struct analysis *a, uint32_t w)
     return f;
 }
 
+static void add_breakdown(struct msim_breakdown *b,
+                          const struct msim_window_times *m)
+{
+    double busy = msim_us(m->compute + m->communication + m->copy + m->host);
+
+    b->compute += msim_us(m->compute);
+    b->communication += msim_us(m->communication);
+    b->memory_copy += msim_us(m->copy);
+    b->host += msim_us(m->host);
+    b->idle += msim_us(m->end - m->begin) - busy;
+}
+
 static void add_window(struct analysis *a, uint32_t w, struct msim_rank_row *r)
 {
     const struct msim_window_times *m = &a->mid[w];
     struct msim_figure kernels = kernel_figure(a, w);
-    double busy;
 
-    r->iteration_us.predicted += us(m->end - m->begin);
-    r->iteration_us.low += us(a->low[w].end - a->low[w].begin);
-    r->iteration_us.high += us(a->high[w].end - a->high[w].begin);
+    r->iteration_us.predicted += msim_us(m->end - m->begin);
+    r->iteration_us.low += msim_us(a->low[w].end - a->low[w].begin);
+    r->iteration_us.high += msim_us(a->high[w].end - a->high[w].begin);
     r->iteration_us.measured += measured_us(&a->g->windows[w]);
     add_figure(&r->kernel_us, &kernels);
     r->transfer_us += a->sums[w].transfer;
     r->wait_us += a->sums[w].wait;
-    r->breakdown_us.compute += us(m->compute);
-    r->breakdown_us.communication += us(m->communication);
-    r->breakdown_us.memory_copy += us(m->copy);
-    r->breakdown_us.host += us(m->host);
-    busy = us(m->compute + m->communication + m->copy + m->host);
-    r->breakdown_us.idle += us(m->end - m->begin) - busy;
+    add_breakdown(&r->breakdown_us, m);
+    r->overlapped_communication_us += msim_us(m->hidden_communication);
+    r->overlapped_copy_us += msim_us(m->hidden_copy);
 }
 
 /* A rank's means over the selected iterations; 0 of them: no row. */
@@ -164,6 +174,8 @@ static uint32_t rank_row(struct analysis *a, uint32_t rank,
         divide(&r->transfer_us, 1, n);
         divide(&r->wait_us, 1, n);
         divide(&r->breakdown_us.compute, 5, n);
+        divide(&r->overlapped_communication_us, 1, n);
+        divide(&r->overlapped_copy_us, 1, n);
     }
     return n;
 }
@@ -183,6 +195,7 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
 
         if (!rank_row(a, rank, r))
             continue;
+        MSIM_TRY(msim_wait_rows(&a->findings, a->waits, rank, &r->waits));
         p->n_ranks_detail++;
         if (r->iteration_us.predicted <= most)
             continue;
@@ -193,6 +206,9 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
         p->breakdown_us = r->breakdown_us;
         p->transfer_us = r->transfer_us;
         p->wait_us = r->wait_us;
+        p->overlapped_communication_us = r->overlapped_communication_us;
+        p->overlapped_copy_us = r->overlapped_copy_us;
+        p->waits = r->waits;
     }
     return MSIM_OK;
 }
@@ -204,6 +220,22 @@ static void larger(double *a, double b)
     /* NAN stays only while nothing is known. */
     if (isnan(*a) || b > *a)
         *a = b;
+}
+
+/* Where the time goes in the iteration's longest window. */
+static void fill_longest(const struct analysis *a, uint32_t i,
+                         struct msim_iteration *it)
+{
+    uint32_t w = msim_longest_window(a->g, a->mid, i);
+
+    if (w == MSIM_NONE)
+        return;
+    it->rank = a->g->job->ranks[a->g->windows[w].rank]->rank;
+    it->transfer_us = a->sums[w].transfer;
+    it->wait_us = a->sums[w].wait;
+    add_breakdown(&it->breakdown_us, &a->mid[w]);
+    it->overlapped_communication_us = msim_us(a->mid[w].hidden_communication);
+    it->overlapped_copy_us = msim_us(a->mid[w].hidden_copy);
 }
 
 /* With several ranks, the largest over ranks of the iteration. */
@@ -224,11 +256,12 @@ static enum msim_status iteration_row(struct analysis *a, uint32_t i)
     for (uint32_t w = 0; w < a->g->n_windows; w++) {
         if (a->g->windows[w].iteration != i)
             continue;
-        larger(&it->us.predicted, us(a->mid[w].end - a->mid[w].begin));
-        larger(&it->us.low, us(a->low[w].end - a->low[w].begin));
-        larger(&it->us.high, us(a->high[w].end - a->high[w].begin));
+        larger(&it->us.predicted, msim_us(a->mid[w].end - a->mid[w].begin));
+        larger(&it->us.low, msim_us(a->low[w].end - a->low[w].begin));
+        larger(&it->us.high, msim_us(a->high[w].end - a->high[w].begin));
         larger(&it->us.measured, measured_us(&a->g->windows[w]));
     }
+    fill_longest(a, i, it);
     p->n_iterations++;
     return MSIM_OK;
 }
@@ -256,7 +289,7 @@ static enum msim_status iteration_rows(struct analysis *a)
 static void totals(struct analysis *a, uint32_t rank)
 {
     struct msim_prediction *p = a->p;
-    double ideal_us = 0, hidden[2] = {0, 0}, n = 0;
+    double ideal_us = 0, n = 0;
 
     p->flops = p->external_wait_us = 0;
     for (uint32_t w = 0; w < a->g->n_windows; w++) {
@@ -267,13 +300,9 @@ static void totals(struct analysis *a, uint32_t rank)
         p->flops += a->sums[w].flops;
         ideal_us += a->sums[w].ideal_us;
         p->external_wait_us += a->sums[w].external;
-        hidden[0] += us(a->mid[w].hidden_communication);
-        hidden[1] += us(a->mid[w].hidden_copy);
     }
     p->flops /= n;
     p->external_wait_us /= n;
-    p->overlapped_communication_us = hidden[0] / n;
-    p->overlapped_copy_us = hidden[1] / n;
     p->mfu = ideal_us / n / p->iteration_us.predicted;
     if (!(p->mfu > 0)) /* under traced costs nobody counted operations */
         p->flops = p->mfu = NAN;
@@ -281,6 +310,18 @@ static void totals(struct analysis *a, uint32_t rank)
 }
 
 /* ---- the whole --------------------------------------------------------- */
+
+uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank)
+{
+    uint32_t n = 0;
+
+    if (rank == UINT32_MAX)
+        return f->iteration == UINT32_MAX ? f->g->n_iterations : 1;
+    for (uint32_t w = 0; w < f->g->n_windows; w++)
+        n += f->g->windows[w].rank == rank &&
+             msim_window_selected(f->g, w, f->iteration);
+    return n;
+}
 
 static enum msim_status simulate_sums(struct analysis *a)
 {
@@ -302,18 +343,55 @@ static enum msim_status simulate_sums(struct analysis *a)
     return MSIM_OK;
 }
 
+/* What held each task, and what it might have taken longer. */
+static enum msim_status find_causes(struct analysis *a)
+{
+    const struct msim_run *run = &a->o->mid;
+
+    a->waits = calloc((size_t)a->g->n_windows + 1, sizeof *a->waits);
+    a->slack = malloc(((size_t)a->g->n_tasks + 1) * sizeof *a->slack);
+    if (!a->waits || !a->slack)
+        return MSIM_ENOMEM;
+    MSIM_TRY(msim_binding_init(&a->binding, a->g, run));
+    MSIM_TRY(msim_slack(a->g, run, &a->binding, a->mid, a->slack));
+    MSIM_TRY(msim_waits(a->g, run, &a->binding, a->mid, a->waits));
+    a->findings = (struct msim_findings){.p = a->p,
+                                         .o = a->o,
+                                         .g = a->g,
+                                         .iteration = a->iteration,
+                                         .mid = a->mid,
+                                         .binding = &a->binding,
+                                         .slack = a->slack};
+    return MSIM_OK;
+}
+
 static enum msim_status analyse(struct analysis *a)
 {
     uint32_t slowest;
 
     MSIM_TRY(simulate_sums(a));
+    MSIM_TRY(find_causes(a));
     a->p->ranks = a->g->job->n_ranks;
     MSIM_TRY(rank_rows(a, &slowest));
     if (slowest == UINT32_MAX)
         return MSIM_EUNKNOWN;
     MSIM_TRY(iteration_rows(a));
     totals(a, slowest);
-    return msim_analyse_ops(a->p, a->o, slowest, a->iteration);
+    MSIM_TRY(msim_analyse_path(&a->findings));
+    MSIM_TRY(msim_analyse_edges(&a->findings));
+    MSIM_TRY(msim_analyse_comm(&a->findings));
+    return msim_analyse_ops(&a->findings, slowest);
+}
+
+static void release(struct analysis *a)
+{
+    free(a->mid);
+    free(a->low);
+    free(a->high);
+    free(a->sums);
+    free(a->waits);
+    free(a->slack);
+    msim_binding_release(&a->binding);
 }
 
 enum msim_status msim_analyse(struct msim_prediction **out,
@@ -329,10 +407,7 @@ enum msim_status msim_analyse(struct msim_prediction **out,
         msim_arena_init(&a.p->arena);
         st = analyse(&a);
     }
-    free(a.mid);
-    free(a.low);
-    free(a.high);
-    free(a.sums);
+    release(&a);
     if (st != MSIM_OK) {
         msim_prediction_free(a.p);
         return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,

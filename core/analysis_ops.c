@@ -2,7 +2,7 @@
  * Operators and families: kernel time by topmost operator of one rank, and how
  * much of it stands on a law.
  */
-#include "core/outcome.h"
+#include "core/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +13,14 @@ struct row {
     double us, low, high, measured, bound_us;
     double by[MSIM_MADE_BY_MAX]; /* time by what made it */
     double best_source_us;
+    msim_ps slack; /* the least of its calls */
     uint8_t source;
     uint32_t calls, bound_calls;
     bool communication;
 };
 
 struct ops {
+    const struct msim_findings *f;
     struct msim_prediction *p;
     const struct msim_outcome *o;
     const struct msim_graph *g;
@@ -32,11 +34,6 @@ struct ops {
     double covered_us, all_us, covered_calls, all_calls;
     struct msim_family_row families[MSIM_MADE_BY_MAX];
 };
-
-static double us(msim_ps ps)
-{
-    return (double)ps / 1e6;
-}
 
 static bool is_work(const struct msim_graph *g, uint32_t task)
 {
@@ -63,6 +60,7 @@ static enum msim_status find_row(struct ops *a, uint32_t name, bool comm,
             msim_grow((void **)&a->rows, &a->capacity, a->n, sizeof *a->rows));
         *slot = a->n++;
         memset(&a->rows[*slot], 0, sizeof a->rows[*slot]);
+        a->rows[*slot].slack = INT64_MAX;
         a->rows[*slot].name = name;
         a->rows[*slot].communication = comm;
     }
@@ -76,9 +74,9 @@ static void add_family(struct ops *a, uint32_t task, double measured)
     struct msim_family_row *f = &a->families[o->made_by[task]];
 
     f->calls++;
-    f->us.predicted += us(o->mid.dur[task]);
-    f->us.low += us(o->task_low[task]);
-    f->us.high += us(o->task_high[task]);
+    f->us.predicted += msim_us(o->mid.dur[task]);
+    f->us.low += msim_us(o->task_low[task]);
+    f->us.high += msim_us(o->task_high[task]);
     f->us.measured += measured;
 }
 
@@ -87,7 +85,7 @@ static void add_coverage(struct ops *a, uint32_t task)
 {
     uint32_t op = a->g->refs[task].op;
     bool bound = a->o->source[task] == a->o->source_bound;
-    double time = us(a->o->mid.dur[task]);
+    double time = msim_us(a->o->mid.dur[task]);
 
     a->all_us += time;
     a->covered_us += bound ? 0 : time;
@@ -104,18 +102,20 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
     const struct msim_outcome *o = a->o;
     const struct msim_task_ref *ref = &a->g->refs[task];
     uint32_t top = msim_op_topmost(a->t, ref->op);
-    double time = us(o->mid.dur[task]), measured;
+    double time = msim_us(o->mid.dur[task]), measured;
     struct row *r;
 
     MSIM_TRY(find_row(a, name_of(a, task, top),
                       a->g->kind[task] == MSIM_TASK_COMM, &r));
-    measured =
-        ref->index == MSIM_NONE ? (double)NAN : us(a->t->gpu[ref->index].dur);
+    measured = ref->index == MSIM_NONE ? (double)NAN
+                                       : msim_us(a->t->gpu[ref->index].dur);
     r->us += time;
-    r->low += us(o->task_low[task]);
-    r->high += us(o->task_high[task]);
+    r->low += msim_us(o->task_low[task]);
+    r->high += msim_us(o->task_high[task]);
     r->measured += measured;
     r->by[o->made_by[task]] += time;
+    if (a->f->slack[task] < r->slack)
+        r->slack = a->f->slack[task];
     if (time >= r->best_source_us) {
         r->best_source_us = time;
         r->source = o->source[task];
@@ -154,7 +154,8 @@ static struct msim_op_row finish(const struct ops *a, const struct row *r)
                                 .source = a->o->source_names[r->source],
                                 .calls = r->calls / n,
                                 .us = us,
-                                .communication = r->communication};
+                                .communication = r->communication,
+                                .slack_us = msim_us(r->slack)};
 }
 
 static int by_time(const void *a, const void *b)
@@ -234,9 +235,7 @@ static enum msim_status run(struct ops *a)
     if (!a->row_of || !a->seen || !a->seen_inner)
         return MSIM_ENOMEM;
     memset(a->row_of, 0xff, names * sizeof *a->row_of);
-    for (uint32_t w = 0; w < a->g->n_windows; w++)
-        a->n_windows += a->g->windows[w].rank == a->rank &&
-                        msim_window_selected(a->g, w, a->iteration);
+    a->n_windows = msim_findings_windows(a->f, a->rank);
     for (uint32_t t = 0; t < a->g->n_tasks; t++)
         if (a->g->refs[t].rank == a->rank && is_work(a->g, t) &&
             msim_window_selected(a->g, a->g->window[t], a->iteration))
@@ -247,21 +246,20 @@ static enum msim_status run(struct ops *a)
     return write_families(a);
 }
 
-enum msim_status msim_analyse_ops(struct msim_prediction *p,
-                                  const struct msim_outcome *o, uint32_t rank,
-                                  uint32_t iteration)
+enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank)
 {
     struct ops *a = calloc(1, sizeof *a);
     enum msim_status st;
 
     if (!a)
         return MSIM_ENOMEM;
-    a->p = p;
-    a->o = o;
-    a->g = o->graph;
-    a->t = o->graph->job->ranks[rank];
+    a->f = f;
+    a->p = f->p;
+    a->o = f->o;
+    a->g = f->g;
+    a->t = f->g->job->ranks[rank];
     a->rank = rank;
-    a->iteration = iteration;
+    a->iteration = f->iteration;
     st = run(a);
     free(a->rows);
     free(a->row_of);

@@ -71,12 +71,6 @@ enum msim_status msim_analyse(struct msim_prediction **out,
                               const struct msim_outcome *o, uint32_t iteration,
                               struct msim_error *err);
 
-/* Operators, families and coverage of one rank (index into job->ranks). */
-MSIM_MUST_CHECK
-enum msim_status msim_analyse_ops(struct msim_prediction *p,
-                                  const struct msim_outcome *o, uint32_t rank,
-                                  uint32_t iteration);
-
 /* Every task that takes time as a bar; owned by the caller. */
 MSIM_MUST_CHECK
 enum msim_status msim_timeline_new(struct msim_timeline **out,

@@ -1,7 +1,7 @@
 /* Every task that takes time, as a bar on its lane. */
 #include "core/outcome.h"
+#include "core/task_text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const categories[] = {[MSIM_TASK_HOST] = "cpu_op",
@@ -12,37 +12,14 @@ static const char *const categories[] = {[MSIM_TASK_HOST] = "cpu_op",
                                          [MSIM_TASK_COMM] = "communication",
                                          [MSIM_TASK_JOIN] = ""};
 
-static const char *span_name(const struct msim_graph *g, uint32_t task)
-{
-    const struct msim_task_ref *ref = &g->refs[task];
-    const struct msim_trace *t = g->job->ranks[ref->rank];
-
-    if (g->kind[task] == MSIM_TASK_CALL)
-        return msim_trace_text(t, t->calls[ref->index].name);
-    if (g->kind[task] >= MSIM_TASK_KERNEL && ref->index != MSIM_NONE)
-        return msim_trace_text(t, t->gpu[ref->index].name);
-    return ref->op == MSIM_NONE ? "host"
-                                : msim_trace_text(t, t->ops[ref->op].name);
-}
-
 static const char *lane_name(struct msim_timeline *tl,
-                             const struct msim_graph *g,
-                             const struct msim_lane *l)
+                             const struct msim_graph *g, uint32_t lane)
 {
-    const struct msim_trace *t = g->job->ranks[l->rank];
-    char *name = msim_arena_alloc(&tl->arena, 48);
+    char *name = msim_arena_alloc(&tl->arena, MSIM_LANE_NAME);
 
-    if (!name)
-        return "";
-    if (l->device && l->index < t->n_streams)
-        snprintf(name, 48, "stream %lld", (long long)t->streams[l->index].id);
-    else if (l->device)
-        snprintf(name, 48, l->index ? "communication" : "compute");
-    else if (l->index < t->n_threads)
-        snprintf(name, 48, "thread %lld", (long long)t->threads[l->index].tid);
-    else
-        snprintf(name, 48, "host");
-    return name;
+    if (name)
+        msim_lane_name(name, g, lane);
+    return name ? name : "";
 }
 
 static int compare(const void *a, const void *b)
@@ -65,10 +42,14 @@ static void add_spans(struct msim_timeline *tl, const struct msim_outcome *o)
 
         if (!category[0] || o->mid.dur[t] <= 0 || g->lane[t] == MSIM_NONE)
             continue;
-        tl->spans[tl->n_spans++] = (struct msim_span){
-            span_name(g, t), category,      o->made_by_names[o->made_by[t]],
-            o->mid.start[t], o->mid.dur[t], g->refs[t].rank,
-            g->lane[t]};
+        tl->spans[tl->n_spans++] =
+            (struct msim_span){msim_task_name(g, t),
+                               category,
+                               o->made_by_names[o->made_by[t]],
+                               o->mid.start[t],
+                               o->mid.dur[t],
+                               g->refs[t].rank,
+                               g->lane[t]};
     }
     qsort(tl->spans, tl->n_spans, sizeof *tl->spans, compare);
 }
@@ -94,8 +75,9 @@ enum msim_status msim_timeline_new(struct msim_timeline **out,
     for (tl->n_lanes = 0; tl->n_lanes < g->n_lanes; tl->n_lanes++) {
         const struct msim_lane *l = &g->lanes[tl->n_lanes];
 
-        tl->lanes[tl->n_lanes] = (struct msim_lane_info){
-            g->job->ranks[l->rank]->rank, l->device, lane_name(tl, g, l)};
+        tl->lanes[tl->n_lanes] =
+            (struct msim_lane_info){g->job->ranks[l->rank]->rank, l->device,
+                                    lane_name(tl, g, tl->n_lanes)};
     }
     add_spans(tl, o);
     *out = tl;

@@ -1,0 +1,47 @@
+/*
+ * core/analysis.h - what the analysis_*.c files share.
+ *
+ * Private to them. Rows and texts they make live in the prediction's arena.
+ */
+#ifndef MSIM_CORE_ANALYSIS_H
+#define MSIM_CORE_ANALYSIS_H
+#include "core/waits.h"
+
+struct msim_findings {
+    struct msim_prediction *p;
+    const struct msim_outcome *o;
+    const struct msim_graph *g;
+    uint32_t iteration;                  /* selected, or UINT32_MAX: all */
+    const struct msim_window_times *mid; /* one a window */
+    const struct msim_binding *binding;
+    const msim_ps *slack; /* one a task */
+};
+
+static inline double msim_us(msim_ps ps)
+{
+    return (double)ps / MSIM_PS_PER_US;
+}
+
+/* How many windows of `rank` (UINT32_MAX: iterations) are selected. */
+uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank);
+
+/* analysis_path.c: the critical path, its owners, and how edges are known. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_path(const struct msim_findings *f);
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_edges(const struct msim_findings *f);
+/* Rows of one rank's mean waits; `waits`: one a window. */
+MSIM_MUST_CHECK
+enum msim_status msim_wait_rows(const struct msim_findings *f,
+                                const struct msim_waits *waits, uint32_t rank,
+                                struct msim_wait_rows *rows);
+
+/* analysis_comm.c: collectives and stragglers. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_comm(const struct msim_findings *f);
+
+/* analysis_ops.c: operators, families, coverage of one rank. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank);
+
+#endif
