@@ -44,9 +44,45 @@ static void test_evq__holds(void)
     msim_evq_release(&q);
 }
 
+/* Events moved forth and back and dropped come out where they end up. */
+static void test_evq__moves_and_drops(void)
+{
+    uint64_t state = 88172645463325252u;
+    msim_ps at[500], last = INT64_MIN;
+    uint32_t left = 0;
+    struct msim_evq q;
+
+    REQUIRE(msim_evq_init(&q, 500) == MSIM_OK);
+    for (uint32_t i = 0; i < 5000; i++) {
+        uint32_t seq;
+
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        seq = (uint32_t)(state >> 40) % 500;
+        at[seq] = (msim_ps)(state % 1009);
+        if (state % 5 == 0)
+            msim_evq_drop(&q, seq);
+        else
+            msim_evq_push(&q, at[seq], seq);
+    }
+    for (uint32_t i = 0; i < 500; i++)
+        left += q.place[i] != MSIM_NONE;
+    CHECK_INT(q.length, left);
+    while (q.length) {
+        struct msim_event e = msim_evq_pop(&q);
+
+        CHECK(e.time >= last && e.time == at[e.seq]);
+        CHECK(q.place[e.seq] == MSIM_NONE);
+        last = e.time;
+    }
+    msim_evq_release(&q);
+}
+
 int main(void)
 {
     RUN(test_evq__orders_by_time_then_number);
     RUN(test_evq__holds);
+    RUN(test_evq__moves_and_drops);
     return check_summary();
 }
