@@ -142,7 +142,7 @@ static const struct msim_command COMMAND = {
     .operands = "A B",
     .summary =
         "Say what changed from A to B: by kind of work, operator, kernel, "
-        "stream and rank.\n"
+        "stream, rank.\n"
         "Each is a trace, a directory (one job), or a prediction that "
         "--json wrote.\n"
         "Times are means over iterations; with several ranks, of the slowest.",

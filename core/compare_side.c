@@ -394,9 +394,11 @@ enum msim_status msim_side_add_tasks(struct msim_side *s,
     if (k.rank == job->n_ranks)
         return MSIM_EINTERNAL;
     k.t = job->ranks[k.rank];
-    s->kernels.absent = s->streams.absent = NO_EVENTS;
-    if (!k.t->has_gpu_events)
+    if (!k.t->has_gpu_events) {
+        s->kernels.absent = s->streams.absent = NO_EVENTS;
+        s->families.absent = s->families.absent ? NO_EVENTS : NULL;
         return MSIM_OK;
+    }
     st = run(&k);
     tally_release(&k.names);
     tally_release(&k.streams);

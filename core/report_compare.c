@@ -300,8 +300,10 @@ static void print_table(struct page *page, struct table t, uint32_t limit)
         fprintf(page->out, "\n%s: none, %s\n", t.title, t.t->absent);
         return;
     }
-    if (!t.t->n)
+    if (!t.t->n) {
+        fprintf(page->out, "\n%s: none\n", t.title);
         return;
+    }
     if (is_unchanged(t.t)) {
         fprintf(page->out, "\n%s: %u, all as they were\n", t.title, t.t->n);
         return;
