@@ -1,12 +1,16 @@
 #include "core/engine.h"
 
+#include "core/share_run.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct msim_engine {
     const struct msim_graph *graph;
     uint32_t *missing; /* predecessors that have not been visited yet */
-    uint32_t *ready;   /* a stack: tasks whose predecessors all have been */
+    uint32_t *ready;   /* a stack: tasks to be visited, whose ends are known */
+    uint32_t n_ready;
+    struct msim_share_run *shared; /* NULL: the graph shares nothing */
 };
 
 /*
@@ -28,7 +32,8 @@ enum msim_status msim_engine_new(struct msim_engine **out,
     e->graph = g;
     e->missing = malloc(((size_t)g->n_tasks + 1) * sizeof *e->missing);
     e->ready = malloc(((size_t)g->n_tasks + 1) * sizeof *e->ready);
-    if (!e->missing || !e->ready) {
+    if (!e->missing || !e->ready ||
+        (g->sharing && msim_share_run_new(&e->shared, g) != MSIM_OK)) {
         msim_engine_free(e);
         return MSIM_ENOMEM;
     }
@@ -42,6 +47,7 @@ void msim_engine_free(struct msim_engine *e)
         return;
     free(e->missing);
     free(e->ready);
+    msim_share_run_free(e->shared);
     free(e);
 }
 
@@ -69,26 +75,61 @@ static bool from_peers(uint8_t byte)
     return kind == MSIM_EDGE_COLLECTIVE || kind == MSIM_EDGE_POINT_TO_POINT;
 }
 
-/* `start` holds each task's earliest start as known so far. Returns how many
- * tasks are ready. */
-static uint32_t begin(struct msim_engine *e, const struct msim_scenario *s,
-                      msim_ps *start)
+/* The demand of a task that shares something in this scenario, or NONE. */
+static uint32_t demand_of(const struct msim_engine *e,
+                          const struct msim_scenario *s, uint32_t task)
+{
+    return !e->shared || is_out(s, task) ? MSIM_NONE
+                                         : e->graph->sharing->of_task[task];
+}
+
+/* All predecessors of a task have been visited: its start is known, or who
+ * shares with it has the last word. */
+static void make_ready(struct msim_engine *e, const struct msim_scenario *s,
+                       uint32_t task, msim_ps start)
+{
+    uint32_t demand = demand_of(e, s, task);
+
+    if (demand == MSIM_NONE)
+        e->ready[e->n_ready++] = task;
+    else
+        msim_share_run_ready(e->shared, demand, start);
+}
+
+static msim_ps took(const struct msim_engine *e, const struct msim_scenario *s,
+                    uint32_t task)
+{
+    uint32_t demand = demand_of(e, s, task);
+
+    if (demand != MSIM_NONE)
+        return msim_share_run_took(e->shared, demand);
+    return is_out(s, task) ? 0 : s->dur[task];
+}
+
+/* `start` holds each task's earliest start as known so far. */
+static void begin(struct msim_engine *e, const struct msim_scenario *s,
+                  const struct msim_times *times)
 {
     const struct msim_graph *g = e->graph;
-    uint32_t n = 0;
 
     memcpy(e->missing, g->n_preds, (size_t)g->n_tasks * sizeof *e->missing);
-    memset(start, 0, (size_t)g->n_tasks * sizeof *start);
+    memset(times->start, 0, (size_t)g->n_tasks * sizeof *times->start);
+    if (times->held_by)
+        memset(times->held_by, 0xff,
+               (size_t)g->n_tasks * sizeof *times->held_by);
     for (uint32_t i = 0; i < g->n_releases; i++) {
         const struct msim_release *r = &g->releases[i];
 
-        if (start[r->task] < r->at && !is_out(s, r->task))
-            start[r->task] = r->at;
+        if (times->start[r->task] < r->at && !is_out(s, r->task))
+            times->start[r->task] = r->at;
     }
+    if (e->shared)
+        msim_share_run_begin(e->shared, s->dur, s->out, times->start,
+                             times->held_by);
+    e->n_ready = 0;
     for (uint32_t t = g->n_tasks; t-- > 0;)
         if (!e->missing[t])
-            e->ready[n++] = t;
-    return n;
+            make_ready(e, s, t, times->start[t]);
 }
 
 static enum msim_status name_cycle(const struct msim_engine *e, uint32_t ended,
@@ -127,30 +168,57 @@ static msim_ps edge_time(const struct msim_graph *g,
     return end + l->fixed[byte] + l->per_ns[byte] * g->edges[i].lag_ns;
 }
 
-enum msim_status msim_engine_run(struct msim_engine *e,
-                                 const struct msim_scenario *s, msim_ps *start,
-                                 struct msim_error *err)
+/* Visit all that is ready, and what gets ready by that; returns how many. */
+static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
+                      const struct lags *lags, msim_ps *start)
 {
     const struct msim_graph *g = e->graph;
-    uint32_t n = begin(e, s, start), visited = 0;
-    struct lags lags;
+    uint32_t visited = 0;
 
-    fill_lags(&lags, s);
-    while (n > 0) {
-        uint32_t t = e->ready[--n];
-        uint32_t last = g->edge_begin[t + 1];
-        msim_ps end = start[t] + (is_out(s, t) ? 0 : s->dur[t]);
+    while (e->n_ready > 0) {
+        uint32_t t = e->ready[--e->n_ready], last = g->edge_begin[t + 1];
+        msim_ps end = start[t] + took(e, s, t);
 
         visited++;
         for (uint32_t i = g->edge_begin[t]; i < last; i++) {
             uint32_t to = g->edges[i].to;
-            msim_ps at = edge_time(g, s, &lags, i, end);
+            msim_ps at = edge_time(g, s, lags, i, end);
 
             if (start[to] < at)
                 start[to] = at;
             if (!--e->missing[to])
-                e->ready[n++] = to;
+                make_ready(e, s, to, start[to]);
         }
     }
-    return visited == g->n_tasks ? MSIM_OK : name_cycle(e, visited, err);
+    return visited;
+}
+
+enum msim_status msim_engine_simulate(struct msim_engine *e,
+                                      const struct msim_scenario *s,
+                                      const struct msim_times *times,
+                                      struct msim_error *err)
+{
+    uint32_t visited, t = MSIM_NONE;
+    struct lags lags;
+
+    fill_lags(&lags, s);
+    begin(e, s, times);
+    visited = visit(e, s, &lags, times->start);
+    while (e->shared && (t = msim_share_run_next(e->shared)) != MSIM_NONE) {
+        e->ready[e->n_ready++] = t;
+        visited += visit(e, s, &lags, times->start);
+    }
+    if (visited < e->graph->n_tasks)
+        return name_cycle(e, visited, err);
+    for (t = 0; times->dur && t < e->graph->n_tasks; t++)
+        times->dur[t] = took(e, s, t);
+    return MSIM_OK;
+}
+
+enum msim_status msim_engine_run(struct msim_engine *e,
+                                 const struct msim_scenario *s, msim_ps *start,
+                                 struct msim_error *err)
+{
+    return msim_engine_simulate(e, s, &(struct msim_times){.start = start},
+                                err);
 }

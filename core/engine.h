@@ -3,7 +3,9 @@
  *
  * A graph in which nothing is shared needs no clock: each task starts at the
  * maximum that graph.h defines, so tasks are visited in any topological order
- * and the times are the same. No allocation while it runs.
+ * and the times are the same. Tasks that share a device (core/share.h) go
+ * through a queue of events in the order of time; what lies between them is
+ * still visited as soon as it is known. No allocation while it runs.
  */
 #ifndef MSIM_CORE_ENGINE_H
 #define MSIM_CORE_ENGINE_H
@@ -25,6 +27,15 @@ struct msim_scenario {
 
 struct msim_engine; /* opaque: the workspace of one thread */
 
+/* What a run finds; one a task each, the arrays are the caller's. */
+struct msim_times {
+    msim_ps *start;
+    msim_ps *dur; /* what each took: differs from the scenario's where tasks
+                     share or are out; may be NULL */
+    uint32_t *held_by; /* the task that kept it from starting although all
+                          predecessors had ended, or NONE; may be NULL */
+};
+
 /* Takes all memory that runs over `g` need; `*out` is the caller's. */
 MSIM_MUST_CHECK
 enum msim_status msim_engine_new(struct msim_engine **out,
@@ -32,9 +43,16 @@ enum msim_status msim_engine_new(struct msim_engine **out,
 void msim_engine_free(struct msim_engine *e); /* accepts NULL */
 
 /*
- * Simulate. `start` (one a task) receives every task's start in ps. ECYCLE
- * if some tasks never became ready; `err` names up to three of them.
+ * Simulate. ECYCLE if some tasks never became ready; `err` names up to three
+ * of them.
  */
+MSIM_MUST_CHECK
+enum msim_status msim_engine_simulate(struct msim_engine *e,
+                                      const struct msim_scenario *s,
+                                      const struct msim_times *times,
+                                      struct msim_error *err);
+
+/* The same for who needs starts alone. */
 MSIM_MUST_CHECK
 enum msim_status msim_engine_run(struct msim_engine *e,
                                  const struct msim_scenario *s, msim_ps *start,

@@ -281,5 +281,6 @@ void msim_graph_free(struct msim_graph *g)
     free(g->lanes);
     free(g->windows);
     free(g->iterations);
+    msim_sharing_free(g->sharing);
     free(g);
 }

@@ -21,6 +21,7 @@
 #ifndef MSIM_CORE_GRAPH_H
 #define MSIM_CORE_GRAPH_H
 #include "core/job.h"
+#include "core/share.h"
 
 enum msim_task_kind {
     MSIM_TASK_HOST, /* CPU work inside an operator */
@@ -172,6 +173,7 @@ struct msim_graph {
     msim_ps copied[MSIM_COPIED_KINDS]; /* over all ranks, the whole trace */
     msim_ps unexplained; /* delays of starts that have no cause: not copied */
     uint32_t n_unexplained;
+    struct msim_sharing *sharing; /* NULL: nothing is shared */
 };
 
 /* What a rank without GPU events is taken to launch. */
