@@ -219,7 +219,7 @@ static struct msim_collective_row finish(const struct comms *a, uint32_t i)
     return (struct msim_collective_row){
         .name = msim_collective_text((enum msim_collective)r->comm->collective),
         .group = g ? msim_trace_text(r->trace, g->name) : NULL,
-        .bytes = (double)r->bytes,
+        .bytes = r->bytes ? (double)r->bytes : (double)NAN, /* not recorded */
         .ranks = r->ranks,
         .calls = r->calls / n,
         .transfer_us = msim_us(r->transfer) / r->ranks / n,
@@ -237,7 +237,7 @@ static int by_wait(const void *a, const void *b)
 
     if (dx != dy)
         return dx > dy ? -1 : 1;
-    if (x->bytes != y->bytes)
+    if (x->bytes > y->bytes || x->bytes < y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     return strcmp(x->name, y->name);
 }

@@ -299,38 +299,46 @@ static int longest_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static enum msim_status named_rows(const struct msim_findings *f,
-                                   const msim_ps *sums, double n,
-                                   struct msim_named_us **rows, uint32_t *count)
+static enum msim_status wait_list(const struct msim_findings *f,
+                                  const msim_ps *sums, double n,
+                                  struct msim_wait_list *list)
 {
-    *count = 0;
-    *rows = msim_arena_alloc(&f->p->arena, MSIM_HOLDS * sizeof **rows);
-    if (!*rows)
+    list->n = 0;
+    list->rows =
+        msim_arena_alloc(&f->p->arena, MSIM_HOLDS * sizeof *list->rows);
+    if (!list->rows)
         return MSIM_ENOMEM;
     for (unsigned hold = 0; hold < MSIM_HOLDS; hold++)
         if (sums[hold] > 0)
-            (*rows)[(*count)++] = (struct msim_named_us){
+            list->rows[list->n++] = (struct msim_named_us){
                 msim_hold_text(hold), msim_us(sums[hold]) / n};
-    qsort(*rows, *count, sizeof **rows, longest_first);
+    qsort(list->rows, list->n, sizeof *list->rows, longest_first);
     return MSIM_OK;
+}
+
+static void add_waits(struct msim_waits *sum, const struct msim_waits *w)
+{
+    for (unsigned hold = 0; hold < MSIM_HOLDS; hold++) {
+        sum->main[hold] += w->main[hold];
+        sum->host[hold] += w->host[hold];
+        sum->idle[hold] += w->idle[hold];
+        sum->device[hold] += w->device[hold];
+    }
 }
 
 enum msim_status msim_wait_rows(const struct msim_findings *f,
                                 const struct msim_waits *waits, uint32_t rank,
                                 struct msim_wait_rows *rows)
 {
-    struct msim_waits sum = {{0}, {0}};
+    struct msim_waits sum = {.main = {0}};
     double n = msim_findings_windows(f, rank);
 
-    for (uint32_t w = 0; w < f->g->n_windows; w++) {
-        if (f->g->windows[w].rank != rank ||
-            !msim_window_selected(f->g, w, f->iteration))
-            continue;
-        for (unsigned hold = 0; hold < MSIM_HOLDS; hold++) {
-            sum.host[hold] += waits[w].host[hold];
-            sum.device[hold] += waits[w].device[hold];
-        }
-    }
-    MSIM_TRY(named_rows(f, sum.host, n, &rows->host, &rows->n_host));
-    return named_rows(f, sum.device, n, &rows->device, &rows->n_device);
+    for (uint32_t w = 0; w < f->g->n_windows; w++)
+        if (f->g->windows[w].rank == rank &&
+            msim_window_selected(f->g, w, f->iteration))
+            add_waits(&sum, &waits[w]);
+    MSIM_TRY(wait_list(f, sum.main, n, &rows->main_thread));
+    MSIM_TRY(wait_list(f, sum.host, n, &rows->threads));
+    MSIM_TRY(wait_list(f, sum.idle, n, &rows->gpu_idle));
+    return wait_list(f, sum.device, n, &rows->streams);
 }

@@ -115,8 +115,7 @@ static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
     return OPEN;
 }
 
-/* The lane of the thread that bears the rank's iterations, or NONE. */
-static uint32_t main_lane(const struct msim_graph *g, uint32_t rank)
+uint32_t msim_main_lane(const struct msim_graph *g, uint32_t rank)
 {
     for (uint32_t i = 0; i < g->n_windows; i++)
         if (g->windows[i].rank == rank && g->windows[i].first != MSIM_NONE)
@@ -132,7 +131,7 @@ static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
                                 const struct msim_window_times *w)
 {
     const struct msim_graph *g = o->graph;
-    uint32_t lane = main_lane(g, rank);
+    uint32_t lane = msim_main_lane(g, rank);
 
     for (uint32_t t = 0; t < g->n_tasks; t++) {
         enum mark mark = mark_of(o, t, lane);

@@ -93,10 +93,17 @@ static void offer(struct msim_binding *b, const struct msim_graph *g,
     b->by[to] = edge;
 }
 
-/* What no edge explains. */
-static void explain_rest(struct msim_binding *b, const struct msim_graph *g,
-                         const struct msim_run *run)
+static bool is_held(uint32_t by)
 {
+    return by >= MSIM_BY_UNKNOWN && by < MSIM_BY_RESOURCE;
+}
+
+/* Of what no edge explains, which. */
+static uint32_t explain_rest(struct msim_binding *b, const struct msim_graph *g,
+                             const struct msim_run *run)
+{
+    uint32_t held = 0;
+
     for (uint32_t i = 0; i < g->n_releases; i++) {
         const struct msim_release *r = &g->releases[i];
 
@@ -105,14 +112,31 @@ static void explain_rest(struct msim_binding *b, const struct msim_graph *g,
             b->by[r->task] = r->external ? MSIM_BY_PEER : MSIM_BY_RECORD;
     }
     for (uint32_t t = 0; t < g->n_tasks; t++) {
-        if (b->by[t] != MSIM_BY_NOTHING || run->start[t] == 0)
-            continue;
-        b->by[t] = MSIM_BY_UNKNOWN;
-        if (run->held_by && run->held_by[t] != MSIM_NONE) {
-            b->by[t] = MSIM_BY_RESOURCE;
-            b->from[t] = run->held_by[t];
+        if (b->by[t] == MSIM_BY_NOTHING && run->start[t] > 0) {
+            b->by[t] = MSIM_BY_UNKNOWN;
+            if (run->held_by && run->held_by[t] != MSIM_NONE) {
+                b->by[t] = MSIM_BY_RESOURCE;
+                b->from[t] = run->held_by[t];
+            }
         }
+        held += is_held(b->by[t]);
     }
+    return held;
+}
+
+/* What a task that was held had waited for before: the last to end. */
+static void find_before_held(struct msim_binding *b, const struct msim_graph *g,
+                             const struct msim_run *run)
+{
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++) {
+            uint32_t to = g->edges[i].to;
+
+            if (is_held(b->by[to]) &&
+                (b->from[to] == MSIM_NONE ||
+                 msim_run_end(run, t) > msim_run_end(run, b->from[to])))
+                b->from[to] = t;
+        }
 }
 
 enum msim_status msim_binding_init(struct msim_binding *b,
@@ -135,7 +159,8 @@ enum msim_status msim_binding_init(struct msim_binding *b,
                 end + lag == run->start[g->edges[i].to])
                 offer(b, g, t, i);
     }
-    explain_rest(b, g, run);
+    if (explain_rest(b, g, run))
+        find_before_held(b, g, run);
     return MSIM_OK;
 }
 
@@ -351,7 +376,7 @@ static enum msim_status step_back(struct msim_path *p,
         end = begin;
     if (end >= *at)
         return MSIM_OK;
-    piece.kind = b->from[t] == MSIM_NONE ? MSIM_PIECE_HELD : MSIM_PIECE_LAG;
+    piece.kind = is_held(b->by[t]) ? MSIM_PIECE_HELD : MSIM_PIECE_LAG;
     piece.start = end;
     piece.dur = *at - end;
     *at = end;

@@ -6,7 +6,10 @@
  * lowest task: so whatever the order of ties in a run, the answer is one.
  *
  * Going back from an end along binding edges gives the critical path. Its
- * pieces follow each other without a gap, so they sum to its length exactly:
+ * pieces follow each other without a gap, so they sum to its length exactly.
+ * A task that came when it was recorded, or when an absent rank's had arrived,
+ * is preceded by a piece that says so; what lies before that piece could be
+ * faster without the task coming earlier.
  *
  *     host 0..10 | launch latency 10..15 | kernel 15..115 | host 115..117
  */
@@ -22,8 +25,11 @@
 #define MSIM_BY_UNKNOWN  (UINT32_MAX - 4) /* nothing that the run tells */
 
 struct msim_binding {
-    uint32_t *from; /* one a task: whose end let it start, or NONE */
-    uint32_t *by;   /* index of graph->edges, or one of the above */
+    /* One a task: whose end let it start; of a task that a peer, its record
+     * or something unknown held, the last to end of what it waited for; or
+     * NONE. */
+    uint32_t *from;
+    uint32_t *by; /* index of graph->edges, or one of the above */
 };
 
 /* Kinds of what holds tasks: edges' kinds, and what is no edge. */
@@ -69,7 +75,7 @@ enum msim_status msim_slack(const struct msim_graph *g,
 enum msim_piece_kind {
     MSIM_PIECE_WORK, /* of `task` */
     MSIM_PIECE_LAG,  /* latency before `task` starts */
-    MSIM_PIECE_HELD, /* `task` held, and the path begins here */
+    MSIM_PIECE_HELD, /* before `task`: no task of the job ends it */
 };
 
 struct msim_piece {

@@ -56,6 +56,9 @@ struct msim_window_times {
 MSIM_MUST_CHECK
 enum msim_status msim_breakdown(const struct msim_outcome *o,
                                 struct msim_window_times *w);
+/* The lane of the thread that bears the rank's iterations, or NONE. */
+uint32_t msim_main_lane(const struct msim_graph *g, uint32_t rank);
+
 /* Begin and end only, of any run. */
 void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
                         struct msim_window_times *w);

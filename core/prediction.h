@@ -55,9 +55,14 @@ struct msim_named_us {
 };
 
 /* Waiting, by what it was for; no kind that nobody waited for. */
+struct msim_wait_list {
+    struct msim_named_us *rows; /* longest first */
+    uint32_t n;
+};
+
+/* Whose waiting it is: core/waits.h. */
 struct msim_wait_rows {
-    struct msim_named_us *host, *device; /* of threads, of streams */
-    uint32_t n_host, n_device;
+    struct msim_wait_list main_thread, threads, gpu_idle, streams;
 };
 
 /* A piece of the critical path, in the order of time. */
@@ -89,10 +94,10 @@ struct msim_edge_row {
 /* A collective of one size on one group of ranks. */
 struct msim_collective_row {
     const char *name, *group; /* group: NULL unknown */
-    double bytes;             /* the larger of what goes in and out */
-    uint32_t ranks;           /* that meet in it; 1: no peer has a trace */
-    double calls;             /* in one iteration; so are the times, which are
-                                 means over the ranks */
+    double bytes;   /* the larger of what goes in and out; NAN unknown */
+    uint32_t ranks; /* that meet in it; 1: no peer has a trace */
+    double calls;   /* in one iteration; so are the times, which are
+                       means over the ranks */
     double transfer_us, wait_us;
     /* From the first arrival to the last, of one call; NAN without peers. */
     double skew_mean_us, skew_max_us;

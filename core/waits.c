@@ -21,14 +21,130 @@ static msim_ps common(const struct msim_window_times *w, msim_ps from,
     return to > from ? to - from : 0;
 }
 
-static void add_host(const struct msim_graph *g,
-                     const struct msim_window_times *times,
-                     struct msim_waits *waits, uint32_t task, unsigned hold,
+struct waiting {
+    const struct msim_graph *g;
+    const struct msim_run *run;
+    const struct msim_binding *binding;
+    const struct msim_window_times *times;
+    struct msim_waits *waits;
+};
+
+/* Add the part of from..to that lies in each window of a rank. */
+static void add_idle(const struct waiting *a, uint32_t rank, unsigned hold,
                      msim_ps from, msim_ps to)
 {
-    for (uint32_t w = 0; w < g->n_windows; w++)
-        if (g->windows[w].rank == g->refs[task].rank)
-            waits[w].host[hold] += common(&times[w], from, to);
+    for (uint32_t w = 0; w < a->g->n_windows; w++)
+        if (a->g->windows[w].rank == rank)
+            a->waits[w].idle[hold] += common(&a->times[w], from, to);
+}
+
+static void add_host(const struct waiting *a, uint32_t task, unsigned hold,
+                     msim_ps wait)
+{
+    uint32_t rank = a->g->refs[task].rank, main = msim_main_lane(a->g, rank);
+    msim_ps to = a->run->start[task];
+
+    for (uint32_t w = 0; w < a->g->n_windows; w++) {
+        msim_ps part;
+
+        if (a->g->windows[w].rank != rank)
+            continue;
+        part = common(&a->times[w], to - wait, to);
+        a->waits[w].host[hold] += part;
+        if (a->g->lane[task] == main)
+            a->waits[w].main[hold] += part;
+    }
+}
+
+static enum msim_status by_lane(const struct waiting *a)
+{
+    const struct msim_graph *g = a->g;
+    uint32_t *before = msim_lanes_none(g);
+
+    if (!before)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        msim_ps wait = msim_wait_before(g, a->run, before, t);
+        unsigned hold = msim_hold_of(g, a->binding->by[t]);
+
+        if (wait <= 0 || hold == MSIM_HOLDS)
+            continue;
+        if (!g->lanes[g->lane[t]].device)
+            add_host(a, t, hold, wait);
+        else if (g->window[t] != MSIM_NONE)
+            a->waits[g->window[t]].device[hold] += wait;
+    }
+    free(before);
+    return MSIM_OK;
+}
+
+/* ---- the whole GPU ------------------------------------------------------- */
+
+struct activity {
+    msim_ps start;
+    uint32_t task, rank;
+};
+
+static int by_rank_and_start(const void *a, const void *b)
+{
+    const struct activity *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->task > y->task) - (x->task < y->task);
+}
+
+/* All that begins on a GPU: of a collective its arrival and its transfer. */
+static uint32_t collect(const struct waiting *a, struct activity *found)
+{
+    const struct msim_graph *g = a->g;
+    uint32_t n = 0;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->lane[t] != MSIM_NONE && g->lanes[g->lane[t]].device)
+            found[n++] =
+                (struct activity){a->run->start[t], t, g->refs[t].rank};
+    if (n)
+        qsort(found, n, sizeof *found, by_rank_and_start);
+    return n;
+}
+
+/* A collective's kernel runs while it waits for peers, too. */
+static msim_ps over_at(const struct waiting *a, uint32_t task)
+{
+    const struct msim_graph *g = a->g;
+
+    if (g->kind[task] == MSIM_TASK_JOIN && task + 1 < g->n_tasks &&
+        g->kind[task + 1] == MSIM_TASK_COMM)
+        return a->run->start[task + 1];
+    return msim_run_end(a->run, task);
+}
+
+static enum msim_status by_gpu(const struct waiting *a)
+{
+    struct activity *found =
+        malloc(((size_t)a->g->n_tasks + 1) * sizeof *found);
+    msim_ps busy = 0;
+    uint32_t n;
+
+    if (!found)
+        return MSIM_ENOMEM;
+    n = collect(a, found);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct activity *e = &found[i];
+        unsigned hold = msim_hold_of(a->g, a->binding->by[e->task]);
+
+        if (!i || e->rank != found[i - 1].rank)
+            busy = 0;
+        if (e->start > busy && hold != MSIM_HOLDS)
+            add_idle(a, e->rank, hold, busy, e->start);
+        if (over_at(a, e->task) > busy)
+            busy = over_at(a, e->task);
+    }
+    free(found);
+    return MSIM_OK;
 }
 
 enum msim_status msim_waits(const struct msim_graph *g,
@@ -37,23 +153,9 @@ enum msim_status msim_waits(const struct msim_graph *g,
                             const struct msim_window_times *times,
                             struct msim_waits *waits)
 {
-    uint32_t *before = msim_lanes_none(g);
+    struct waiting a = {g, run, b, times, waits};
 
-    if (!before)
-        return MSIM_ENOMEM;
     memset(waits, 0, g->n_windows * sizeof *waits);
-    for (uint32_t t = 0; t < g->n_tasks; t++) {
-        msim_ps wait = msim_wait_before(g, run, before, t);
-        unsigned hold = msim_hold_of(g, b->by[t]);
-
-        if (wait <= 0 || hold == MSIM_HOLDS)
-            continue;
-        if (!g->lanes[g->lane[t]].device)
-            add_host(g, times, waits, t, hold, run->start[t] - wait,
-                     run->start[t]);
-        else if (g->window[t] != MSIM_NONE)
-            waits[g->window[t]].device[hold] += wait;
-    }
-    free(before);
-    return MSIM_OK;
+    MSIM_TRY(by_lane(&a));
+    return by_gpu(&a);
 }

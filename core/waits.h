@@ -6,7 +6,8 @@
  * a thread for the GPU, another thread or room in the launch queue; a stream
  * for its launch, an event or peers. A stream's own gap between two kernels
  * counts as stream order. Waits of one thread do not overlap; those of
- * different threads and streams do.
+ * different threads and streams do. While nothing at all runs on a rank's GPU,
+ * it waits for what held the activity that begins next.
  */
 #ifndef MSIM_CORE_WAITS_H
 #define MSIM_CORE_WAITS_H
@@ -14,13 +15,18 @@
 
 /* By msim_hold; sums of ps. */
 struct msim_waits {
-    msim_ps host[MSIM_HOLDS], device[MSIM_HOLDS];
+    msim_ps main[MSIM_HOLDS];   /* of the thread that bears the iteration */
+    msim_ps host[MSIM_HOLDS];   /* of all threads */
+    msim_ps idle[MSIM_HOLDS];   /* nothing ran on the GPU; by what held the next
+                                   that did */
+    msim_ps device[MSIM_HOLDS]; /* of all streams */
 };
 
 /*
- * One for each window (`waits`: n_windows of them). A thread's waits count
- * where they lie in time, cut at the window's ends; a stream's where the work
- * that waited was launched.
+ * One for each window (`waits`: n_windows of them). Waits of threads and of
+ * the whole GPU count where they lie in time, cut at the window's ends; those
+ * of a stream where the work that waited was launched. What is idle after the
+ * last activity of a rank waits for nothing.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_waits(const struct msim_graph *g,

@@ -22,6 +22,12 @@ struct made {
     struct msim_family_row families[3];
     struct msim_rank_row ranks[2];
     const char *inputs[1], *warnings[1];
+    struct msim_path_row path[2];
+    struct msim_owner_row owners[2];
+    struct msim_named_us waits[2], copied[1];
+    struct msim_edge_row edges[1];
+    struct msim_collective_row collectives[1];
+    struct msim_straggler_row stragglers[1];
 };
 
 static inline void made_ops(struct made *m)
@@ -67,12 +73,76 @@ static inline void made_ranks(struct made *m)
         };
 }
 
+/* 999.999999 us of host and 0.000001 of latency; waits of both kinds. */
+static inline void made_where(struct made *m)
+{
+    m->path[0] = (struct msim_path_row){.kind = "host",
+                                        .name = "aten::mm",
+                                        .op = "aten::mm",
+                                        .lane = "thread 1",
+                                        .start = 0,
+                                        .dur = 999999999};
+    m->path[1] = (struct msim_path_row){.kind = "latency",
+                                        .name = "launch",
+                                        .lane = "stream 7",
+                                        .start = 999999999,
+                                        .dur = 1,
+                                        .edge = "launch",
+                                        .edge_source = "recorded ids"};
+    m->owners[0] = (struct msim_owner_row){.kind = "host",
+                                           .name = "aten::mm",
+                                           .op = "aten::mm",
+                                           .us = 750,
+                                           .share = 0.75,
+                                           .pieces = 3};
+    m->owners[1] = (struct msim_owner_row){.kind = "latency",
+                                           .name = "launch",
+                                           .us = 250,
+                                           .share = 0.25,
+                                           .pieces = 2};
+    m->waits[0] = (struct msim_named_us){"launch queue full", 12.5};
+    m->waits[1] = (struct msim_named_us){"launch", 2.5};
+    m->copied[0] = (struct msim_named_us){"host work", 15};
+    m->edges[0] = (struct msim_edge_row){"launch", "recorded ids", 20, 7};
+    m->collectives[0] = (struct msim_collective_row){.name = "all_reduce",
+                                                     .bytes = NAN,
+                                                     .ranks = 2,
+                                                     .calls = 1,
+                                                     .transfer_us = 120,
+                                                     .wait_us = 10,
+                                                     .skew_mean_us = 8,
+                                                     .skew_max_us = 9,
+                                                     .last_rank = 1};
+    m->stragglers[0] = (struct msim_straggler_row){1, 1, 10};
+}
+
+static inline void made_where_fill(struct made *m)
+{
+    m->p.path_iteration = "ProfilerStep#5";
+    m->p.path_length = 1000000000;
+    m->p.path = m->path;
+    m->p.n_path = 2;
+    m->p.owners = m->owners;
+    m->p.n_owners = 2;
+    m->p.waits.main_thread = (struct msim_wait_list){&m->waits[0], 1};
+    m->p.waits.gpu_idle = (struct msim_wait_list){&m->waits[1], 1};
+    m->p.edges = m->edges;
+    m->p.n_edges = 1;
+    m->p.collectives = m->collectives;
+    m->p.n_collectives = 1;
+    m->p.stragglers = m->stragglers;
+    m->p.n_stragglers = 1;
+    m->p.copied = m->copied;
+    m->p.n_copied = 1;
+}
+
 /* Points into itself: do not copy it. */
 static inline void made_fill(struct made *m)
 {
     memset(m, 0, sizeof *m);
     made_ops(m);
     made_ranks(m);
+    made_where(m);
     m->iterations[0] = (struct msim_iteration){.name = "ProfilerStep#5",
                                                .us = {1000, 800, 1300, 1100}};
     m->iterations[1] = (struct msim_iteration){.name = "ProfilerStep#6",
@@ -112,6 +182,7 @@ static inline void made_fill(struct made *m)
         .n_warnings = 1,
         .seconds = 0.5,
     };
+    made_where_fill(m);
 }
 
 /* What a writer writes; the caller frees it. */

@@ -52,9 +52,11 @@ static void test_report_json__keys(void)
                   "iteration_us kernel_us communication_us external_wait_us "
                   "breakdown_us overlapped_us coverage memory_bytes flops mfu "
                   "ops ranks_detail critical_path warnings host inputs "
-                  "families not_covered");
+                  "families not_covered critical_path_of critical_owners "
+                  "waits_us edges collectives stragglers copied_us");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
-               "name predicted_us low_us high_us measured_us");
+               "name predicted_us low_us high_us measured_us rank "
+               "communication_us breakdown_us overlapped_us");
     check_keys(at(o, "iteration_us"), "predicted low high measured");
     check_keys(at(o, "communication_us"), "transfer wait");
     check_keys(at(o, "breakdown_us"),
@@ -64,9 +66,23 @@ static void test_report_json__keys(void)
     check_keys(at(o, "memory_bytes"), "peak");
     check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
                "name calls predicted_us low_us high_us measured_us model "
-               "source communication");
+               "source communication slack_us");
     check_keys(cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
-               "rank iteration_us kernel_us communication_us breakdown_us");
+               "rank iteration_us kernel_us communication_us breakdown_us "
+               "overlapped_us waits_us");
+    check_keys(at(o, "waits_us"), "main_thread threads gpu_idle streams");
+    check_keys(cJSON_GetArrayItem(at(o, "critical_path"), 0),
+               "name kind op rank lane start_us us edge edge_source");
+    check_keys(at(o, "critical_path_of"), "iteration us");
+    check_keys(cJSON_GetArrayItem(at(o, "critical_owners"), 0),
+               "name kind op us share pieces");
+    check_keys(cJSON_GetArrayItem(at(o, "edges"), 0),
+               "kind source count binding");
+    check_keys(cJSON_GetArrayItem(at(o, "collectives"), 0),
+               "name group bytes ranks calls transfer_us wait_us skew_us "
+               "last_rank");
+    check_keys(cJSON_GetArrayItem(at(o, "stragglers"), 0),
+               "rank last_in wait_caused_us");
     cJSON_Delete(o);
 }
 
@@ -90,6 +106,33 @@ static void test_report_json__values(void)
         cJSON_IsNull(at(cJSON_GetArrayItem(at(o, "ranks_detail"), 0), "rank")));
     CHECK_STR(cJSON_GetStringValue(cJSON_GetArrayItem(at(o, "warnings"), 0)),
               "one thing to know");
+    cJSON_Delete(o);
+}
+
+/* Times on the path are exact, so that they sum to the iteration. */
+static void test_report_json__where(void)
+{
+    struct made m;
+    cJSON *o;
+    const cJSON *path, *row;
+
+    made_fill(&m);
+    o = written(&m.p);
+    REQUIRE(o);
+    path = at(o, "critical_path");
+    REQUIRE(cJSON_GetArraySize(path) == 2);
+    row = cJSON_GetArrayItem(path, 1);
+    CHECK_STR(cJSON_GetStringValue(at(row, "name")), "launch");
+    CHECK_STR(cJSON_GetStringValue(at(row, "edge_source")), "recorded ids");
+    CHECK_REL(cJSON_GetNumberValue(at(row, "us")), 0.000001, 0);
+    CHECK(cJSON_IsNull(at(cJSON_GetArrayItem(path, 0), "edge")));
+    CHECK_REL(cJSON_GetNumberValue(at(at(at(o, "waits_us"), "main_thread"),
+                                      "launch queue full")),
+              12.5, 0);
+    row = cJSON_GetArrayItem(at(o, "collectives"), 0);
+    CHECK(cJSON_IsNull(at(row, "bytes")));
+    CHECK_REL(cJSON_GetNumberValue(at(at(row, "skew_us"), "max")), 9, 0);
+    CHECK_REL(cJSON_GetNumberValue(at(at(o, "copied_us"), "host work")), 15, 0);
     cJSON_Delete(o);
 }
 
@@ -174,6 +217,7 @@ int main(void)
 {
     RUN(test_report_json__keys);
     RUN(test_report_json__values);
+    RUN(test_report_json__where);
     RUN(test_report_json__no_platform);
     RUN(test_report_json__hostile_names);
     RUN(test_report_json__same_bytes);
