@@ -53,6 +53,7 @@ static enum msim_status parse_iteration(void *settings, const char *value,
 }
 
 static const char *const COSTS[] = {"auto", "measured", "model", NULL};
+static const char *const PEERS[] = {"fixed", "follow", NULL};
 
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
@@ -80,7 +81,16 @@ static const struct msim_option OPTIONS[] = {
      .parse = parse_scale,
      .metavar = "SELECT=FACTOR",
      .help = "multiply durations; may be repeated. SELECT is kernels, "
-             "communication, copies, host or op:GLOB"},
+             "communication, copies, host, op:GLOB (GPU time of operators) "
+             "or host:GLOB (their host time); 0 takes the work out"},
+    {.name = "peers",
+     .type = MSIM_OPTION_CHOICE,
+     FIELD(peers),
+     .choices = PEERS,
+     .help = "ranks whose traces are absent arrive at collectives when they "
+             "did in the trace, or as long after this rank as they did; "
+             "measured costs only",
+     .dflt = "fixed"},
     {.name = "iteration",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_iteration,

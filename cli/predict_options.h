@@ -14,6 +14,11 @@ enum msim_costs_option {
     MSIM_COSTS_MODEL,
 };
 
+enum msim_peers_option {
+    MSIM_PEERS_OPTION_FIXED,
+    MSIM_PEERS_OPTION_FOLLOW,
+};
+
 #define MSIM_ITERATION_ALL (-1)
 
 struct msim_predict_options {
@@ -22,6 +27,7 @@ struct msim_predict_options {
     int costs;        /* enum msim_costs_option */
     struct msim_scale *scales; /* heap */
     uint32_t n_scales, cap_scales;
+    int peers;         /* enum msim_peers_option */
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
     bool salvage, strict, json, csv;
     const char *explain;          /* operator name, NULL: not wanted */

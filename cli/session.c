@@ -150,6 +150,15 @@ static enum msim_status make_plans(struct msim_session *s)
     return MSIM_OK;
 }
 
+/* From shapes alone nothing is known of a rank that is not there. */
+static enum msim_peers peers(const struct msim_session *s)
+{
+    if (is_model(s))
+        return MSIM_PEERS_TOGETHER;
+    return s->o->peers == MSIM_PEERS_OPTION_FOLLOW ? MSIM_PEERS_FOLLOW
+                                                   : MSIM_PEERS_FIXED;
+}
+
 static enum msim_status build(struct msim_session *s, struct msim_error *err)
 {
     MSIM_TRY(make_plans(s));
@@ -158,7 +167,7 @@ static enum msim_status build(struct msim_session *s, struct msim_error *err)
         &(struct msim_graph_options){
             .plans = (const struct msim_plan *const *)s->plans,
             .device_times = !is_model(s),
-            .traced_peers = !is_model(s),
+            .peers = peers(s),
         },
         err);
 }

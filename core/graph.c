@@ -165,11 +165,15 @@ static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
     if (st == MSIM_OK)
         st = msim_graph_host(b, &r);
     if (st == MSIM_OK)
+        st = msim_graph_loader(b, &r);
+    if (st == MSIM_OK)
         st = msim_graph_device(b, &r);
     if (st == MSIM_OK)
         st = msim_graph_wait(b, &r);
     if (st == MSIM_OK)
         st = msim_graph_sync(b, &r);
+    if (st == MSIM_OK)
+        st = msim_graph_queue(b, &r);
     release_rank(&r);
     return st;
 }
@@ -219,6 +223,29 @@ static enum msim_status sort_windows(struct msim_graph *g)
     return MSIM_OK;
 }
 
+/*
+ * Work by kind of task, beside the latencies that were noted where they were
+ * made. Hand-overs and returns are work of gaps and calls, noted apart.
+ */
+static void sum_copied(struct msim_graph *g)
+{
+    static const enum msim_copied OF_KIND[] = {
+        [MSIM_TASK_HOST] = MSIM_COPIED_HOST,
+        [MSIM_TASK_GAP] = MSIM_COPIED_GAP,
+        [MSIM_TASK_CALL] = MSIM_COPIED_CALL,
+        [MSIM_TASK_KERNEL] = MSIM_COPIED_KERNEL,
+        [MSIM_TASK_COPY] = MSIM_COPIED_COPY,
+        [MSIM_TASK_COMM] = MSIM_COPIED_TRANSFER,
+    };
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->kind[t] != MSIM_TASK_JOIN && g->traced[t] > 0)
+            g->copied[OF_KIND[g->kind[t]]] += g->traced[t];
+    g->copied[MSIM_COPIED_CALL] -= g->copied[MSIM_COPIED_RETURN];
+    g->copied[MSIM_COPIED_GAP] -=
+        g->copied[MSIM_COPIED_HANDOVER] + g->copied[MSIM_COPIED_LOADER];
+}
+
 static enum msim_status build(struct msim_graph_builder *b)
 {
     compare_clocks(b);
@@ -232,6 +259,7 @@ static enum msim_status build(struct msim_graph_builder *b)
             MSIM_TRY(build_timed(b, rank));
     }
     MSIM_TRY(msim_graph_comm(b));
+    sum_copied(b->g);
     MSIM_TRY(sort_windows(b->g));
     return finish_edges(b);
 }

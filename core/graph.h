@@ -130,7 +130,8 @@ const char *msim_copied_text(enum msim_copied what);
 struct msim_release {
     uint32_t task;
     msim_ps at;
-    bool external; /* arrival of a peer whose trace is absent */
+    bool external; /* arrival of a peer whose trace is absent; `at` is
+                      TIME_NONE where an edge's lag says when */
 };
 
 struct msim_lane {
@@ -189,6 +190,13 @@ struct msim_plan {
     uint8_t *kinds;  /* msim_plan_kind */
 };
 
+/* When a rank whose trace is absent arrives at a collective. */
+enum msim_peers {
+    MSIM_PEERS_TOGETHER, /* with this rank: nobody waits */
+    MSIM_PEERS_FIXED,    /* when it did in the trace */
+    MSIM_PEERS_FOLLOW,   /* as long after this rank as in the trace */
+};
+
 struct msim_graph_options {
     /* Per rank; NULL entries for ranks whose GPU events are in the trace (or
      * whose host alone is simulated). Ignores the host times of planned ranks:
@@ -198,10 +206,9 @@ struct msim_graph_options {
      * activities began and ended. Without it no GPU time is read: what is not
      * recorded follows from the order of launches alone. */
     bool device_times;
-    bool traced_peers; /* absent peers arrive when they did in the trace;
-                          else together with this rank */
-    uint32_t without;  /* rules to leave out, bits of 1 << msim_edge_kind: what
-                          they explain is then nobody's, not copied */
+    enum msim_peers peers;
+    uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind: what
+                         they explain is then nobody's, not copied */
 };
 
 /*

@@ -89,6 +89,22 @@ enum msim_status msim_builder_edge(struct msim_graph_builder *b,
     return MSIM_OK;
 }
 
+void msim_builder_waited(struct msim_graph_builder *b, uint32_t task,
+                         msim_ps until)
+{
+    msim_ps *work = &b->g->traced[task], tail = b->tend[task] - until;
+
+    if (tail < 0)
+        tail = 0;
+    if (until <= b->tstart[task] || tail >= *work)
+        return;
+    /* Known to have waited before: then its work has been counted. */
+    if (*work < b->tend[task] - b->tstart[task])
+        b->g->copied[MSIM_COPIED_RETURN] -= *work;
+    *work = tail;
+    b->g->copied[MSIM_COPIED_RETURN] += tail;
+}
+
 enum msim_status msim_builder_lane(struct msim_graph_builder *b, uint32_t rank,
                                    uint32_t index, bool device, uint32_t *id)
 {

@@ -97,6 +97,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_builder_meet(struct msim_graph_builder *b,
                                    struct msim_meeting m);
 
+/*
+ * `task`, a call, waited until `until` of the trace: only what followed is its
+ * work. Does nothing where that is not less than the work known so far.
+ */
+void msim_builder_waited(struct msim_graph_builder *b, uint32_t task,
+                         msim_ps until);
+
 /* graph_host.c: CPU threads of a rank with times. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_host(struct msim_graph_builder *b,
@@ -123,6 +130,15 @@ uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
 MSIM_MUST_CHECK
 enum msim_status msim_graph_sync(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r);
+/* graph_loader.c: batches that come from processes outside the trace. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_loader(struct msim_graph_builder *b,
+                                   struct msim_rank_tasks *r);
+/* graph_queue.c: launches that wait for room. After graph_sync.c: a call waits
+ * for the later of the two. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_queue(struct msim_graph_builder *b,
+                                  struct msim_rank_tasks *r);
 /* graph_plan.c: a rank without GPU events, from a plan of what it launches. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,

@@ -27,8 +27,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
  * Members if they are listed; else, as names may be pointers that differ from
  * rank to rank, all ranks for a group of their number; else the name.
  */
-uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
-                              uint32_t comm)
+static uint64_t group_key(const struct msim_graph_builder *b, uint32_t rank,
+                          uint32_t comm)
 {
     const struct msim_trace *t = b->job->ranks[rank];
     uint32_t group = comm == MSIM_NONE ? MSIM_NONE : t->comms[comm].group;
@@ -50,6 +50,47 @@ uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
     if (g->size == t->world_size || g->size == b->job->n_ranks)
         return mix(3, g->size);
     return mix(mix(5, g->size), g->name);
+}
+
+static bool point_to_point(uint8_t collective)
+{
+    return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
+}
+
+/* The job's number of a rank that `g` names by its place or by its number. */
+static int64_t global_rank(const struct msim_trace *t,
+                           const struct msim_group *g, int32_t rank)
+{
+    if (rank >= 0 && (uint32_t)rank < g->count)
+        return t->group_ranks[g->first + (uint32_t)rank];
+    return rank;
+}
+
+/*
+ * Sender and receiver meet, in order, whoever of them records what. Without
+ * the other's number (a batch of both) the whole group meets.
+ */
+static uint64_t pair_key(const struct msim_trace *t, const struct msim_comm *c,
+                         uint64_t group)
+{
+    int64_t peer;
+
+    if (!point_to_point(c->collective) || c->peer < 0 ||
+        c->group == MSIM_NONE || t->rank < 0)
+        return group;
+    peer = global_rank(t, &t->groups[c->group], c->peer);
+    if (c->collective == MSIM_COLL_SEND)
+        return mix(mix(group, (uint64_t)t->rank), (uint64_t)peer);
+    return mix(mix(group, (uint64_t)peer), (uint64_t)t->rank);
+}
+
+uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
+                              uint32_t comm)
+{
+    const struct msim_trace *t = b->job->ranks[rank];
+    uint64_t group = group_key(b, rank, comm);
+
+    return comm == MSIM_NONE ? group : pair_key(t, &t->comms[comm], group);
 }
 
 static const struct msim_comm *comm_of(const struct msim_graph_builder *b,
@@ -118,11 +159,6 @@ static void number(struct msim_graph_builder *b)
     qsort(m, b->n_meetings, sizeof *m, by_group);
 }
 
-static bool point_to_point(uint8_t collective)
-{
-    return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
-}
-
 /* ---- absent peers ------------------------------------------------------ */
 
 /* The shortest traced call of the same kind and size on the rank. */
@@ -150,18 +186,27 @@ static msim_ps shortest(const struct msim_graph_builder *b,
 static enum msim_status absent_peers(struct msim_graph_builder *b,
                                      const struct msim_meeting *m)
 {
-    msim_ps end = b->tend[m->transfer], own;
+    msim_ps end = b->tend[m->transfer], own, waited;
 
-    if (end == MSIM_TIME_NONE || !b->opt->device_times ||
-        group_size(b, m) == 1 || point_to_point(comm_of(b, m)->collective))
+    if (end == MSIM_TIME_NONE || !b->opt->device_times || group_size(b, m) == 1)
         return MSIM_OK;
     own = shortest(b, m);
     if (own > b->g->traced[m->transfer])
         return MSIM_OK;
     b->g->traced[m->transfer] = own;
-    if (!b->opt->traced_peers)
+    waited = end - own - b->tstart[m->arrive];
+    b->g->copied[MSIM_COPIED_PEERS] += waited;
+    switch (b->opt->peers) {
+    case MSIM_PEERS_TOGETHER:
         return MSIM_OK;
-    return msim_builder_release(b, m->transfer, end - own, true);
+    case MSIM_PEERS_FIXED:
+        return msim_builder_release(b, m->transfer, end - own, true);
+    case MSIM_PEERS_FOLLOW:
+        break;
+    }
+    MSIM_TRY(msim_builder_release(b, m->transfer, MSIM_TIME_NONE, true));
+    return msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, MSIM_FROM_TIMES,
+                             m->arrive, m->transfer, waited);
 }
 
 /* ---- peers ------------------------------------------------------------- */
@@ -187,19 +232,29 @@ static void own_work(struct msim_graph_builder *b, const struct msim_meeting *m,
     }
 }
 
+/* Named by its group, or counted among all that is of its kind. */
+static enum msim_edge_source source_of(const struct msim_graph_builder *b,
+                                       const struct msim_meeting *m)
+{
+    return comm_of(b, m)->group == MSIM_NONE ? MSIM_FROM_ORDER : MSIM_FROM_IDS;
+}
+
 static enum msim_status join(struct msim_graph_builder *b,
                              const struct msim_meeting *m, uint32_t n)
 {
     struct msim_task_ref ref = b->g->refs[m[0].arrive];
+    enum msim_edge_kind kind = point_to_point(comm_of(b, m)->collective)
+                                   ? MSIM_EDGE_POINT_TO_POINT
+                                   : MSIM_EDGE_COLLECTIVE;
     uint32_t id;
 
     MSIM_TRY(msim_builder_task(b, MSIM_TASK_JOIN, MSIM_NONE, ref,
                                b->tstart[m[0].arrive], 0, &id));
     for (uint32_t i = 0; i < n; i++) {
-        MSIM_TRY(msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, MSIM_FROM_IDS,
-                                   m[i].arrive, id, 0));
-        MSIM_TRY(msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, MSIM_FROM_IDS, id,
-                                   m[i].transfer, 0));
+        MSIM_TRY(
+            msim_builder_edge(b, kind, source_of(b, m), m[i].arrive, id, 0));
+        MSIM_TRY(
+            msim_builder_edge(b, kind, source_of(b, m), id, m[i].transfer, 0));
     }
     if (b->opt->device_times)
         own_work(b, m, n);
@@ -210,9 +265,7 @@ static enum msim_status join(struct msim_graph_builder *b,
 static enum msim_status meet(struct msim_graph_builder *b,
                              const struct msim_meeting *m, uint32_t n)
 {
-    const struct msim_comm *c = comm_of(b, m);
-
-    if (n > 1 && m->group && !point_to_point(c->collective))
+    if (n > 1 && m->group)
         return join(b, m, n);
     for (uint32_t i = 0; i < n; i++)
         MSIM_TRY(absent_peers(b, &m[i]));
@@ -236,6 +289,29 @@ static bool overlap(const struct msim_graph_builder *b,
            b->tstart[y->arrive] <= b->tend[x->transfer] + SKEW;
 }
 
+/* Sizes say what meets what where ranks have equal ones by definition. */
+static bool same_size(const struct msim_comm *x, const struct msim_comm *y)
+{
+    switch ((enum msim_collective)x->collective) {
+    case MSIM_COLL_ALL_REDUCE:
+    case MSIM_COLL_BROADCAST:
+    case MSIM_COLL_REDUCE:
+    case MSIM_COLL_REDUCE_SCATTER:
+    case MSIM_COLL_SEND:
+    case MSIM_COLL_RECV:
+        return !x->in_elems || !y->in_elems || x->in_elems == y->in_elems;
+    default:
+        return true;
+    }
+}
+
+/* A send meets a receive; any other kind its like. */
+static bool same_kind(const struct msim_comm *x, const struct msim_comm *y)
+{
+    return x->collective == y->collective ||
+           (point_to_point(x->collective) && point_to_point(y->collective));
+}
+
 /*
  * Do the ranks of a group agree on what its nth call is? Where a trace lost
  * calls they do not, and joining them would invent waits.
@@ -243,20 +319,56 @@ static bool overlap(const struct msim_graph_builder *b,
 static bool group_agrees(const struct msim_graph_builder *b,
                          const struct msim_meeting *m, uint32_t n)
 {
-    for (uint32_t i = 1; i < n; i++)
+    for (uint32_t i = 1; i < n; i++) {
+        const struct msim_comm *x = comm_of(b, &m[i]),
+                               *y = comm_of(b, m + i - 1);
+
         if (m[i].ordinal == m[i - 1].ordinal &&
-            (comm_of(b, &m[i])->collective !=
-                 comm_of(b, &m[i - 1])->collective ||
+            (!same_kind(x, y) || !same_size(x, y) ||
              !overlap(b, &m[i], &m[i - 1])))
             return false;
+    }
     return true;
 }
 
-static enum msim_status meet_group(struct msim_graph_builder *b,
-                                   const struct msim_meeting *m, uint32_t n)
+/*
+ * Where every call of a group has its sequence number recorded, and no rank
+ * has one twice, that is which of the group's calls it is, whatever a
+ * recording has lost. Meetings are sorted by (ordinal, rank).
+ */
+static void number_by_sequence(const struct msim_graph_builder *b,
+                               struct msim_meeting *m, uint32_t n)
 {
-    bool agrees = group_agrees(b, m, n);
+    for (uint32_t i = 0; i < n; i++)
+        m[i].ordinal = comm_of(b, &m[i])->sequence;
+    qsort(m, n, sizeof *m, by_group);
+}
 
+static bool sequence_is_known(const struct msim_graph_builder *b,
+                              struct msim_meeting *m, uint32_t n)
+{
+    bool known = true;
+
+    for (uint32_t i = 0; i < n && known; i++)
+        known = comm_of(b, &m[i])->sequence >= 0;
+    if (!known)
+        return false;
+    qsort(m, n, sizeof *m, by_rank);
+    for (uint32_t i = 1; i < n && known; i++)
+        known = m[i].rank != m[i - 1].rank ||
+                comm_of(b, &m[i])->sequence > comm_of(b, &m[i - 1])->sequence;
+    qsort(m, n, sizeof *m, by_group);
+    return known;
+}
+
+static enum msim_status meet_group(struct msim_graph_builder *b,
+                                   struct msim_meeting *m, uint32_t n)
+{
+    bool agrees;
+
+    if (sequence_is_known(b, m, n))
+        number_by_sequence(b, m, n);
+    agrees = group_agrees(b, m, n);
     if (!agrees)
         msim_job_warn(b->job,
                       "ranks disagree on the order of collectives in a group "

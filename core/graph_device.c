@@ -93,7 +93,7 @@ static enum msim_status add_tasks(struct device *d, uint32_t i, uint32_t lane)
         d->r->of_gpu_begin[i] = id;
         return MSIM_OK;
     }
-    return msim_builder_edge(b, MSIM_EDGE_STREAM, MSIM_FROM_ORDER,
+    return msim_builder_edge(b, MSIM_EDGE_PROGRAM, MSIM_FROM_ORDER,
                              d->r->of_gpu_begin[i], id, 0);
 }
 

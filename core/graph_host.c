@@ -280,6 +280,7 @@ static enum msim_status link_gap(struct msim_graph_builder *b,
     if (tail > length / 2)
         return MSIM_OK;
     b->g->traced[gap] = tail;
+    b->g->copied[MSIM_COPIED_HANDOVER] += tail;
     return msim_builder_edge(b, MSIM_EDGE_HANDOVER, MSIM_FROM_TIMES, from, gap,
                              0);
 }
@@ -296,6 +297,7 @@ static enum msim_status link_first(struct msim_graph_builder *b,
         return msim_builder_release(b, first, b->tstart[first] + r->base,
                                     false);
     b->g->traced[first] = b->tstart[first] - b->tend[from];
+    b->g->copied[MSIM_COPIED_HANDOVER] += b->g->traced[first];
     return msim_builder_edge(b, MSIM_EDGE_HANDOVER, MSIM_FROM_TIMES, from,
                              first, 0);
 }

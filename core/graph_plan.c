@@ -140,7 +140,7 @@ static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
     MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, arrive));
     MSIM_TRY(depend(p, MSIM_EDGE_STREAM, p->comm, arrive));
     MSIM_TRY(depend(p, MSIM_EDGE_INPUT, p->stream, arrive));
-    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, arrive, id));
+    MSIM_TRY(depend(p, MSIM_EDGE_PROGRAM, arrive, id));
     p->comm = id;
     if (in_gradient_hook(p, op))
         p->hooked = id;

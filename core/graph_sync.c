@@ -3,17 +3,17 @@
  * and computed again: the call ends when both its own work is done and what
  * it waits for has ended.
  *
- *   device and stream synchronisation   the last activity launched before it,
- *                                       on every stream or on the one waited
- *                                       for (cuda_sync events name it)
- *   event synchronisation, and calls    the last activity that ended while
- *   that hide one (malloc, free, ...)   the call ran: inferred from times
- *   blocking copies                     their own copy
+ *   device synchronisation   the last activity launched before it on every
+ *                            stream; cudaFree has that meaning, too
+ *   stream, event            what cuda_sync events name; else the activity
+ *                            whose end ended the call, if one did; else what
+ *                            the thread itself launched last
+ *   cudaMalloc,              hide a synchronisation now and then: only where
+ *   cudaEventElapsedTime     an activity's end ended a long call
+ *   blocking copies          their own copy, if its memory is pageable or
+ *                            the call is synchronous
  *
- * Where no GPU time may be read, the order of calls decides instead: a stream
- * synchronisation waits for what its thread launched last, an event
- * synchronisation for what was launched before the last record, a copy blocks
- * if its host memory is pageable.
+ * Where no GPU time may be read, the order of calls decides instead.
  */
 #include "core/graph_builder.h"
 
@@ -113,45 +113,93 @@ static uint32_t launched_here(const struct sync *s, uint32_t call,
     return MSIM_NONE;
 }
 
-static enum msim_status wait_ended(struct sync *s, uint32_t call, bool any,
-                                   msim_ps *latest)
-{
-    uint32_t i = s->b->opt->device_times
-                     ? ended_during(s, &s->t->calls[call], any)
-                     : launched_here(s, call, any);
-
-    return i == MSIM_NONE ? MSIM_OK : wait_for(s, call, i, latest);
-}
-
-static enum msim_status wait_stream(struct sync *s, uint32_t call,
-                                    msim_ps *latest)
+/*
+ * The stream is not named. What ended when the call did is what it waited
+ * for; where nothing did, the call found its stream idle, and that stream is
+ * taken to be the one that its thread used last.
+ */
+static enum msim_status wait_inferred(struct sync *s, uint32_t call, bool any,
+                                      msim_ps *latest)
 {
     const struct msim_call *c = &s->t->calls[call];
-    uint32_t sync = s->of_call[call], i;
+    uint32_t i = MSIM_NONE;
 
-    if (sync == MSIM_NONE || s->t->syncs[sync].wait_stream == MSIM_NONE)
-        return wait_ended(s, call, false, latest);
-    s->source = MSIM_FROM_IDS;
-    i = msim_graph_last_launched(s->t, s->t->syncs[sync].wait_stream, c->start);
+    if (s->b->opt->device_times)
+        i = ended_during(s, c, any);
+    if (i == MSIM_NONE)
+        i = launched_here(s, call, any);
     if (i == MSIM_NONE || !over_by(s, i, c))
         return MSIM_OK;
     return wait_for(s, call, i, latest);
+}
+
+/* The stream and, for an event, the record that a cuda_sync event names. */
+static enum msim_status wait_recorded(struct sync *s, uint32_t call,
+                                      const struct msim_sync *sync,
+                                      msim_ps *latest)
+{
+    const struct msim_call *c = &s->t->calls[call];
+    uint32_t stream =
+        sync->wait_stream != MSIM_NONE ? sync->wait_stream : sync->stream;
+    msim_ps until = sync->record_call == MSIM_NONE
+                        ? c->start
+                        : s->t->calls[sync->record_call].start;
+    uint32_t i = msim_graph_last_launched(s->t, stream, until);
+
+    s->source = MSIM_FROM_IDS;
+    if (i == MSIM_NONE || !over_by(s, i, c))
+        return MSIM_OK;
+    return wait_for(s, call, i, latest);
+}
+
+static enum msim_status wait_named(struct sync *s, uint32_t call, bool event,
+                                   msim_ps *latest)
+{
+    uint32_t k = s->of_call[call];
+    const struct msim_sync *sync = k == MSIM_NONE ? NULL : &s->t->syncs[k];
+
+    if (!sync || (sync->wait_stream == MSIM_NONE && sync->stream == MSIM_NONE))
+        return wait_inferred(s, call, event, latest);
+    return wait_recorded(s, call, sync, latest);
+}
+
+/* Synchronous, or its host memory has to be staged by the driver. */
+static bool may_block(const struct msim_trace *t, const struct msim_call *c)
+{
+    const struct msim_gpu *e = &t->gpu[c->gpu];
+
+    return c->kind == MSIM_CALL_MEMCPY_SYNC || e->pageable ||
+           e->copy_kind == MSIM_COPY_UNKNOWN;
 }
 
 static enum msim_status wait_copy(struct sync *s, uint32_t call,
                                   msim_ps *latest)
 {
     const struct msim_call *c = &s->t->calls[call];
+    bool blocks;
 
-    bool blocks = c->kind == MSIM_CALL_MEMCPY_SYNC;
+    if (c->gpu == MSIM_NONE || !may_block(s->t, c))
+        return MSIM_OK;
+    blocks = s->b->opt->device_times ? over_by(s, c->gpu, c)
+                                     : c->kind == MSIM_CALL_MEMCPY_SYNC ||
+                                           s->t->gpu[c->gpu].pageable;
+    s->source = MSIM_FROM_ORDER;
+    return blocks ? wait_for(s, call, c->gpu, latest) : MSIM_OK;
+}
 
-    if (c->gpu == MSIM_NONE)
+/* A long call that may have waited: for what ended while it ran. */
+static enum msim_status wait_hidden(struct sync *s, uint32_t call,
+                                    msim_ps *latest)
+{
+    const struct msim_call *c = &s->t->calls[call];
+    uint32_t i;
+
+    if (c->dur < HIDDEN_MIN)
         return MSIM_OK;
-    blocks |= s->b->opt->device_times ? over_by(s, c->gpu, c)
-                                      : s->t->gpu[c->gpu].pageable;
-    if (!blocks)
-        return MSIM_OK;
-    return wait_for(s, call, c->gpu, latest);
+    if (!s->b->opt->device_times)
+        return wait_device(s, call, latest);
+    i = ended_during(s, c, true);
+    return i == MSIM_NONE ? MSIM_OK : wait_for(s, call, i, latest);
 }
 
 static enum msim_edge_kind edge_of(uint8_t call_kind)
@@ -183,32 +231,21 @@ static enum msim_status link_call(struct sync *s, uint32_t call,
         s->source = MSIM_FROM_ORDER;
         return wait_device(s, call, latest);
     case MSIM_CALL_STREAM_SYNC:
-        return wait_stream(s, call, latest);
+        return wait_named(s, call, false, latest);
     case MSIM_CALL_EVENT_SYNC:
-        return wait_ended(s, call, true, latest);
+        return wait_named(s, call, true, latest);
     case MSIM_CALL_MEMCPY:
     case MSIM_CALL_MEMCPY_SYNC:
         return wait_copy(s, call, latest);
-    case MSIM_CALL_MALLOC:
     case MSIM_CALL_FREE:
+        s->source = MSIM_FROM_ORDER;
+        return wait_device(s, call, latest);
+    case MSIM_CALL_MALLOC:
     case MSIM_CALL_EVENT_ELAPSED:
-        if (c->dur < HIDDEN_MIN)
-            return MSIM_OK;
-        return s->b->opt->device_times ? wait_ended(s, call, true, latest)
-                                       : wait_device(s, call, latest);
+        return wait_hidden(s, call, latest);
     default:
         return MSIM_OK;
     }
-}
-
-/* The work of a call that waited is what followed the wait. */
-static void remove_wait(struct sync *s, uint32_t call, msim_ps latest)
-{
-    uint32_t task = s->r->of_call[call];
-    msim_ps tail = s->b->tend[task] - latest;
-
-    if (latest > s->b->tstart[task])
-        s->b->g->traced[task] = tail > 0 ? tail : 0;
 }
 
 enum msim_status msim_graph_sync(struct msim_graph_builder *b,
@@ -230,7 +267,7 @@ enum msim_status msim_graph_sync(struct msim_graph_builder *b,
 
         st = link_call(&s, i, &latest);
         if (st == MSIM_OK && latest != MSIM_TIME_NONE && b->opt->device_times)
-            remove_wait(&s, i, latest);
+            msim_builder_waited(b, s.r->of_call[i], latest);
     }
     free(s.of_call);
     return st;

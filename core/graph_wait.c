@@ -62,7 +62,8 @@ uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
 }
 
 /* Let GPU event `i` start after `before` has ended, if that can be true. */
-static enum msim_status wait_for(struct waits *w, uint32_t before, uint32_t i)
+static enum msim_status wait_for(struct waits *w, enum msim_edge_kind kind,
+                                 uint32_t before, uint32_t i)
 {
     const struct msim_gpu *x = &w->t->gpu[before], *y = &w->t->gpu[i];
     msim_ps lag = 0;
@@ -75,16 +76,17 @@ static enum msim_status wait_for(struct waits *w, uint32_t before, uint32_t i)
             return MSIM_OK;
         lag = late > 0 ? -late : 0;
     }
-    return msim_builder_edge(w->b, MSIM_EDGE_EVENT, MSIM_FROM_TIMES,
-                             w->r->of_gpu[before], w->r->of_gpu_begin[i], lag);
+    return msim_builder_edge(w->b, kind, MSIM_FROM_TIMES, w->r->of_gpu[before],
+                             w->r->of_gpu_begin[i], lag);
 }
 
-static enum msim_status wait_for_stream(struct waits *w, uint32_t stream,
-                                        msim_ps at, uint32_t i)
+static enum msim_status wait_for_stream(struct waits *w,
+                                        enum msim_edge_kind kind,
+                                        uint32_t stream, msim_ps at, uint32_t i)
 {
     uint32_t before = msim_graph_last_launched(w->t, stream, at);
 
-    return before == MSIM_NONE ? MSIM_OK : wait_for(w, before, i);
+    return before == MSIM_NONE ? MSIM_OK : wait_for(w, kind, before, i);
 }
 
 static enum msim_status wait_for_others(struct waits *w, msim_ps at, uint32_t i)
@@ -95,7 +97,7 @@ static enum msim_status wait_for_others(struct waits *w, msim_ps at, uint32_t i)
         if (s == stream || (stream != main && s != main) ||
             w->t->streams[s].device != w->t->streams[stream].device)
             continue;
-        MSIM_TRY(wait_for_stream(w, s, at, i));
+        MSIM_TRY(wait_for_stream(w, MSIM_EDGE_EVENT, s, at, i));
     }
     return MSIM_OK;
 }
@@ -217,7 +219,7 @@ enum msim_status msim_graph_wait(struct msim_graph_builder *b,
         else if (e->kind == MSIM_GPU_COMM && r->main_stream != MSIM_NONE &&
                  r->main_stream != e->stream)
             /* Process groups wait for the stream that computes their input. */
-            MSIM_TRY(wait_for_stream(&w, r->main_stream,
+            MSIM_TRY(wait_for_stream(&w, MSIM_EDGE_INPUT, r->main_stream,
                                      w.t->calls[e->call].start, i));
     }
     return MSIM_OK;

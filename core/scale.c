@@ -13,12 +13,13 @@ static enum msim_status parse_select(struct msim_scale *out, const char *text,
     static const struct {
         const char *name;
         enum msim_select select;
-    } WORDS[] = {
-        {"kernels", MSIM_SELECT_KERNELS},
-        {"communication", MSIM_SELECT_COMMUNICATION},
-        {"copies", MSIM_SELECT_COPIES},
-        {"host", MSIM_SELECT_HOST},
-    };
+    } GLOBS[] = {{"op:", MSIM_SELECT_OP}, {"host:", MSIM_SELECT_HOST_OP}},
+      WORDS[] = {
+          {"kernels", MSIM_SELECT_KERNELS},
+          {"communication", MSIM_SELECT_COMMUNICATION},
+          {"copies", MSIM_SELECT_COPIES},
+          {"host", MSIM_SELECT_HOST},
+      };
 
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         if (strlen(WORDS[i].name) == (size_t)length &&
@@ -27,15 +28,20 @@ static enum msim_status parse_select(struct msim_scale *out, const char *text,
             return MSIM_OK;
         }
     }
-    if (length > 3 && length < GLOB_MAX && strncmp(text, "op:", 3) == 0) {
-        out->select = MSIM_SELECT_OP;
-        out->glob = text + 3;
-        out->glob_length = length - 3;
+    for (size_t i = 0; i < sizeof GLOBS / sizeof GLOBS[0]; i++) {
+        int n = (int)strlen(GLOBS[i].name);
+
+        if (length <= n || length >= GLOB_MAX ||
+            strncmp(text, GLOBS[i].name, (size_t)n))
+            continue;
+        out->select = GLOBS[i].select;
+        out->glob = text + n;
+        out->glob_length = length - n;
         return MSIM_OK;
     }
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                      "cannot scale '%.*s', want kernels, communication, "
-                     "copies, host or op:GLOB",
+                     "copies, host, op:GLOB or host:GLOB",
                      length, text);
 }
 
@@ -63,7 +69,7 @@ bool msim_scale_matches(const struct msim_scale *s, const char *name)
 {
     char glob[GLOB_MAX];
 
-    if (s->select != MSIM_SELECT_OP)
+    if (s->select != MSIM_SELECT_OP && s->select != MSIM_SELECT_HOST_OP)
         return false;
     memcpy(glob, s->glob, (size_t)s->glob_length);
     glob[s->glob_length] = '\0';

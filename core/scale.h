@@ -2,8 +2,10 @@
  * core/scale.h - `--scale SELECT=FACTOR`: what is made longer or shorter.
  *
  * SELECT is `kernels` (neither collective nor point-to-point), `communication`,
- * `copies` (memsets too), `host`, or `op:GLOB`: the kernels of the topmost
- * operators whose name matches. FACTOR multiplies their durations.
+ * `copies` (memsets too), `host`, `op:GLOB`: the GPU work of the topmost
+ * operators whose name matches, or `host:GLOB`: their time on the host.
+ * FACTOR multiplies their durations; GPU work times 0 is taken out, with the
+ * latency of its launch and the waiting of its peers.
  */
 #ifndef MSIM_CORE_SCALE_H
 #define MSIM_CORE_SCALE_H
@@ -17,11 +19,12 @@ enum msim_select {
     MSIM_SELECT_COPIES,
     MSIM_SELECT_HOST,
     MSIM_SELECT_OP,
+    MSIM_SELECT_HOST_OP,
 };
 
 struct msim_scale {
     enum msim_select select;
-    const char *glob; /* OP: not empty, part of the parsed text; else NULL */
+    const char *glob; /* OP, HOST_OP: not empty, part of the parsed text; else NULL */
     int glob_length;
     double factor; /* finite, >= 0 */
 };
@@ -35,7 +38,7 @@ MSIM_MUST_CHECK
 enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
                                   struct msim_error *err);
 
-/* Does an OP selection cover an operator of this name? `*`, `?` and `[...]`
+/* Does an OP or HOST_OP selection cover an operator of this name? `*`, `?` and `[...]`
  * match as in a shell. */
 bool msim_scale_matches(const struct msim_scale *s, const char *name);
 

@@ -398,6 +398,11 @@ static const char *topmost(const struct msim_graph *g, uint32_t task)
     return op == MSIM_NONE ? "" : msim_trace_text(t, t->ops[op].name);
 }
 
+static bool is_gpu(enum msim_task_kind kind)
+{
+    return kind >= MSIM_TASK_KERNEL && kind <= MSIM_TASK_COMM;
+}
+
 static bool selects(const struct msim_scale *s, const struct msim_graph *g,
                     uint32_t task)
 {
@@ -413,7 +418,9 @@ static bool selects(const struct msim_scale *s, const struct msim_graph *g,
     case MSIM_SELECT_HOST:
         return kind <= MSIM_TASK_CALL;
     case MSIM_SELECT_OP:
-        return kind >= MSIM_TASK_KERNEL && kind <= MSIM_TASK_COMM &&
+        return is_gpu(kind) && msim_scale_matches(s, topmost(g, task));
+    case MSIM_SELECT_HOST_OP:
+        return kind <= MSIM_TASK_CALL &&
                msim_scale_matches(s, topmost(g, task));
     }
     return false;
@@ -429,7 +436,33 @@ static void scale(struct costing *k, const struct msim_scale *s)
         c->mid[i] = times(c->mid[i], s->factor);
         c->low[i] = times(c->low[i], s->factor);
         c->high[i] = times(c->high[i], s->factor);
+        c->out[i] |=
+            s->factor == 0 && is_gpu((enum msim_task_kind)k->g->kind[i]);
     }
+}
+
+/*
+ * Nobody arrives at a collective whose transfer, the next task, is out; a
+ * meeting, which is on no lane, holds nobody when all its transfers are.
+ */
+static bool join_is_out(const struct costing *k, uint32_t join)
+{
+    const struct msim_graph *g = k->g;
+    uint32_t e = g->edge_begin[join], end = g->edge_begin[join + 1];
+
+    if (g->lane[join] != MSIM_NONE)
+        return k->c->out[join + 1];
+    for (; e < end; e++)
+        if (!k->c->out[g->edges[e].to])
+            return false;
+    return true;
+}
+
+static void take_out_joins(struct costing *k)
+{
+    for (uint32_t i = 0; i < k->g->n_tasks; i++)
+        if (k->g->kind[i] == MSIM_TASK_JOIN)
+            k->c->out[i] = join_is_out(k, i);
 }
 
 /* ---- all of it --------------------------------------------------------- */
@@ -439,12 +472,13 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
     c->mid = calloc((size_t)n + 1, sizeof *c->mid);
     c->low = calloc((size_t)n + 1, sizeof *c->low);
     c->high = calloc((size_t)n + 1, sizeof *c->high);
+    c->out = calloc((size_t)n + 1, 1);
     c->source = calloc((size_t)n + 1, 1);
     c->made_by = calloc((size_t)n + 1, 1);
     c->flops = calloc((size_t)n + 1, sizeof *c->flops);
     c->ideal_us = calloc((size_t)n + 1, sizeof *c->ideal_us);
-    return c->mid && c->low && c->high && c->source && c->made_by && c->flops &&
-                   c->ideal_us
+    return c->mid && c->low && c->high && c->out && c->source && c->made_by &&
+                   c->flops && c->ideal_us
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -483,6 +517,7 @@ static enum msim_status cost_tasks(struct costing *k)
     set_lags(k);
     for (uint32_t i = 0; i < k->opt->n_scales; i++)
         scale(k, &k->opt->scales[i]);
+    take_out_joins(k);
     return MSIM_OK;
 }
 
@@ -528,6 +563,7 @@ void msim_costs_free(struct msim_costs *c)
     free(c->mid);
     free(c->low);
     free(c->high);
+    free(c->out);
     free(c->source);
     free(c->made_by);
     free(c->flops);

@@ -50,7 +50,7 @@ static enum msim_status simulate(struct steps *s, uint32_t without,
     MSIM_TRY(msim_graph_build(&s->graph, s->job,
                               &(struct msim_graph_options){
                                   .device_times = true,
-                                  .traced_peers = true,
+                                  .peers = MSIM_PEERS_FIXED,
                                   .without = without,
                               },
                               err));

@@ -43,7 +43,7 @@ static bool load(struct fixture *f, const char *text, bool device_times)
         msim_graph_build(
             &f->g, f->job,
             &(struct msim_graph_options){.device_times = device_times,
-                                         .traced_peers = device_times},
+                                         .peers = device_times ? MSIM_PEERS_FIXED : MSIM_PEERS_TOGETHER},
             &err) != MSIM_OK) {
         fprintf(stderr, "%s\n", err.text);
         return false;

@@ -35,9 +35,9 @@ static void test_scale__refuses(void)
     check_bad("kernels", "scale is 'kernels', want SELECT=FACTOR, e.g. "
                          "kernels=0.5");
     check_bad("kernel=2", "cannot scale 'kernel', want kernels, "
-                          "communication, copies, host or op:GLOB");
+                          "communication, copies, host, op:GLOB or host:GLOB");
     check_bad("op:=2", "cannot scale 'op:', want kernels, communication, "
-                       "copies, host or op:GLOB");
+                       "copies, host, op:GLOB or host:GLOB");
     check_bad("host=", "factor of 'host=' is '', want a number >= 0");
     check_bad("host=-1", "factor of 'host=-1' is '-1', want a number >= 0");
     check_bad("host=nan", "factor of 'host=nan' is 'nan', want a number >= 0");
