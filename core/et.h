@@ -40,6 +40,7 @@ struct msim_et_node {
     int64_t seq, tid, fw_tid, scope;
     uint32_t name;
     bool has_id, has_parent, has_name;
+    bool has_inputs, has_outputs; /* Chakra only */
     struct msim_et_comm comm;
 };
 
@@ -47,6 +48,7 @@ struct msim_et_node {
 struct msim_et_link {
     uint64_t id, parent;
     int64_t fw_tid;
+    bool has_parent;
 };
 
 struct msim_et {
@@ -77,6 +79,15 @@ struct msim_et_size {
 enum msim_status msim_et_args(struct msim_reader *r,
                               const struct msim_et_values *v, uint32_t *block,
                               uint32_t *ids, struct msim_et_size *size);
+
+/* A node begins: forget the one before (read_et.c). */
+void msim_et_begin(struct msim_et *e);
+/* The thread of this number, made if it is new. */
+enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
+                                uint32_t *thread);
+/* The groups that a process-group node defines; nothing for any other. */
+enum msim_status msim_et_groups(struct msim_reader *r,
+                                const struct msim_op *op);
 
 /* The row of a record_param_comms node (et_comms.c). */
 enum msim_status msim_et_add_comm(struct msim_reader *r,

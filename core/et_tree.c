@@ -55,7 +55,7 @@ static enum msim_status find_parents(struct tree *x)
     }
     for (i = 0; i < x->t->n_ops && status == MSIM_OK; i++) {
         x->parent[i] = MSIM_NONE;
-        if (x->t->ops[i].kind == MSIM_OP_ROOT)
+        if (x->t->ops[i].kind == MSIM_OP_ROOT || !x->links[i].has_parent)
             continue;
         x->parent[i] = msim_idmap_get(&rows, x->links[i].parent);
         if (x->parent[i] == MSIM_NONE)

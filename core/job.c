@@ -33,7 +33,9 @@ struct loading {
 
 const char *msim_format_text(enum msim_format f)
 {
-    return f == MSIM_FORMAT_ET ? "et" : "kineto";
+    return f == MSIM_FORMAT_ET       ? "et"
+           : f == MSIM_FORMAT_KINETO ? "kineto"
+                                     : "chakra";
 }
 
 void msim_job_warn(struct msim_job *job, const char *fmt, ...)
@@ -141,10 +143,16 @@ static enum msim_status describe(struct loading *l, struct part *p,
         msim_job_warn(l->job, "%s:%llu: %s; kept the %llu complete %s before",
                       path, (unsigned long long)p->read.damage.offset,
                       p->read.damage.text, (unsigned long long)p->read.events,
-                      p->read.format == MSIM_FORMAT_ET ? "nodes" : "events");
+                      p->read.format == MSIM_FORMAT_KINETO ? "events"
+                                                           : "nodes");
     if (p->read.orphans)
         msim_job_warn(l->job, "%s: %llu nodes name a parent that is not there",
                       path, (unsigned long long)p->read.orphans);
+    if (p->read.dropped && p->read.format == MSIM_FORMAT_CHAKRA)
+        msim_job_warn(l->job,
+                      "%s: %llu nodes on the GPU are left out: no node says "
+                      "how long it takes",
+                      path, (unsigned long long)p->read.dropped);
     return MSIM_OK;
 }
 
@@ -201,7 +209,8 @@ static enum msim_status load_file(struct loading *l,
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
                                    const struct part *b)
 {
-    const char *kind = a->info.format == MSIM_FORMAT_ET ? "an ET" : "a Kineto";
+    static const char *const KINDS[] = {"an ET", "a Kineto", "a Chakra"};
+    const char *kind = KINDS[b->info.format];
 
     if (a->info.rank < 0)
         return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
@@ -224,9 +233,12 @@ static int by_rank(const void *a, const void *b)
            (x->info.format < y->info.format);
 }
 
+/* A Chakra trace is a whole rank: nothing goes with it. */
 static bool same_part(const struct part *a, const struct part *b)
 {
-    return a->info.format == b->info.format && a->info.rank == b->info.rank;
+    return a->info.rank == b->info.rank &&
+           (a->info.format == b->info.format ||
+            b->info.format == MSIM_FORMAT_CHAKRA);
 }
 
 /* Several ranks, and a file that says none: which one is it? */
@@ -259,7 +271,9 @@ static void pair_two(struct loading *l)
 {
     struct part *a = &l->parts[0], *b = &l->parts[1];
 
-    if (l->n != 2 || a->info.format == b->info.format)
+    if (l->n != 2 || a->info.format == b->info.format ||
+        a->info.format == MSIM_FORMAT_CHAKRA ||
+        b->info.format == MSIM_FORMAT_CHAKRA)
         return;
     if (a->info.rank < 0)
         a->info.rank = b->info.rank;
@@ -309,7 +323,7 @@ static enum msim_status build_ranks(struct loading *l)
         struct part *p = &l->parts[i], *next = p + 1;
         bool pair = i + 1 < l->n && next->info.rank == p->info.rank;
 
-        if (p->info.format == MSIM_FORMAT_KINETO)
+        if (p->info.format != MSIM_FORMAT_ET)
             MSIM_TRY(build_rank(l, p, NULL, at++));
         else /* the ET comes first */
             MSIM_TRY(build_rank(l, pair ? next : NULL, p, at++));
@@ -397,11 +411,11 @@ static enum msim_status fail_empty(const struct loading *l, const char *path,
 {
     if (l->job->n_warnings)
         return msim_fail(l->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                         "no trace in %u files, want ET or Kineto: %s", files,
-                         l->job->warnings[0]);
+                         "no trace in %u files, want ET, Kineto or Chakra: %s",
+                         files, l->job->warnings[0]);
     return msim_fail(l->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                     "no trace in %u files, want ET or Kineto (.json or "
-                     ".json.gz)",
+                     "no trace in %u files, want ET or Kineto (.json, "
+                     ".json.gz) or Chakra (.et)",
                      files);
 }
 

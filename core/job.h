@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-enum msim_format { MSIM_FORMAT_ET, MSIM_FORMAT_KINETO };
+enum msim_format { MSIM_FORMAT_ET, MSIM_FORMAT_KINETO, MSIM_FORMAT_CHAKRA };
 const char *msim_format_text(enum msim_format f);
 
 /* One input file as it was found; what `info` shows. */
@@ -24,7 +24,7 @@ struct msim_file_info {
     const char *version; /* schema of an ET, schemaVersion of a Kineto file */
     int64_t rank;        /* -1 unknown */
     const char *gpu;     /* "" unknown */
-    uint64_t events;     /* every entry of traceEvents, or every ET node */
+    uint64_t events;     /* every entry of traceEvents, or every node */
     uint64_t ops, kernels, collectives, steps;
     double linked; /* share of GPU activities linked to a launch; an ET beside
                       a Kineto file: of Kineto operators with their node;
@@ -45,6 +45,7 @@ struct msim_job {
 
 struct msim_load_options {
     bool salvage;     /* keep the complete records of a broken file */
+    bool keep_source; /* keep a Chakra file's messages for writing it again */
     uint32_t threads; /* 1: inflate and parse in turn; 2: overlapped */
     /* Called now and then with bytes of input read so far and in all (0:
      * not known); NULL: silence. */

@@ -50,28 +50,10 @@ static enum msim_status find_forward(struct msim_trace *t)
 /* Shift all times so that the first is 0, and say where that was. */
 static void shift_to_zero(struct msim_reader *r)
 {
-    struct msim_trace *t = r->trace;
-    msim_ps first = INT64_MAX;
-    uint32_t i;
+    msim_ps first = msim_order_from_zero(r->trace);
 
-    for (i = 0; i < t->n_ops; i++)
-        first = t->ops[i].start < first ? t->ops[i].start : first;
-    for (i = 0; i < t->n_calls; i++)
-        first = t->calls[i].start < first ? t->calls[i].start : first;
-    for (i = 0; i < t->n_gpu; i++)
-        first = t->gpu[i].start < first ? t->gpu[i].start : first;
-    for (i = 0; i < t->n_syncs; i++)
-        first = t->syncs[i].start < first ? t->syncs[i].start : first;
     if (first == INT64_MAX)
         return;
-    for (i = 0; i < t->n_ops; i++)
-        t->ops[i].start -= first;
-    for (i = 0; i < t->n_calls; i++)
-        t->calls[i].start -= first;
-    for (i = 0; i < t->n_gpu; i++)
-        t->gpu[i].start -= first;
-    for (i = 0; i < t->n_syncs; i++)
-        t->syncs[i].start -= first;
     /* Floor division: `first` is negative where the file is out of order. */
     r->out->origin_us = first / MSIM_PS_PER_US;
     r->out->origin_ps = (int32_t)(first % MSIM_PS_PER_US);

@@ -3,6 +3,32 @@
 #include "core/names.h"
 #include "core/sort.h"
 
+msim_ps msim_order_from_zero(struct msim_trace *t)
+{
+    msim_ps first = INT64_MAX;
+    uint32_t i;
+
+    for (i = 0; i < t->n_ops; i++)
+        first = t->ops[i].start < first ? t->ops[i].start : first;
+    for (i = 0; i < t->n_calls; i++)
+        first = t->calls[i].start < first ? t->calls[i].start : first;
+    for (i = 0; i < t->n_gpu; i++)
+        first = t->gpu[i].start < first ? t->gpu[i].start : first;
+    for (i = 0; i < t->n_syncs; i++)
+        first = t->syncs[i].start < first ? t->syncs[i].start : first;
+    if (first == INT64_MAX)
+        return first;
+    for (i = 0; i < t->n_ops; i++)
+        t->ops[i].start -= first;
+    for (i = 0; i < t->n_calls; i++)
+        t->calls[i].start -= first;
+    for (i = 0; i < t->n_gpu; i++)
+        t->gpu[i].start -= first;
+    for (i = 0; i < t->n_syncs; i++)
+        t->syncs[i].start -= first;
+    return first;
+}
+
 /* ---- operators ---------------------------------------------------------- */
 
 static bool op_before(const void *ctx, uint32_t a, uint32_t b)

@@ -9,6 +9,12 @@
 #include "core/trace.h"
 
 /*
+ * Shift all times of a trace that is not ordered yet, so that the first start
+ * is 0; what it was before, or INT64_MAX where there is none.
+ */
+msim_ps msim_order_from_zero(struct msim_trace *t);
+
+/*
  * Sort operators by thread, start, longest first (ties: by `et_id`, where a
  * reader has left an ordinal), then nest them by time: parents and subtree
  * ends. Events that overlap instead of nesting are clamped.

@@ -3,7 +3,8 @@
  *
  * A file is read in one pass: read_file.c feeds the pieces of an input to the
  * JSON parser and handles the top level; the array that holds the records is
- * handled by read_et.c or read_kineto.c, whichever the content calls for.
+ * handled by read_et.c or read_kineto.c, whichever the content calls for. The
+ * messages of a Chakra file go to read_chakra.c instead.
  * What comes out still is one file's: msim_job_load() links and aligns.
  */
 #ifndef MSIM_CORE_READ_H
@@ -19,7 +20,7 @@ struct msim_read_result {
     int64_t rank;     /* -1 unknown */
     uint64_t events;  /* all entries of traceEvents, or nodes */
     uint64_t dropped; /* of these: kinds that nothing is made of */
-    uint64_t orphans; /* ET nodes whose parent is not in the file */
+    uint64_t orphans; /* nodes whose parent is not in the file */
     /* Where the trace's time 0 lies on the writer's clock. */
     bool has_origin;
     int64_t origin_us;

@@ -65,8 +65,8 @@ static const struct msim_keyword words[] = {
 
 /* ---- rows --------------------------------------------------------------- */
 
-static enum msim_status thread_of(struct msim_reader *r, int64_t tid,
-                                  uint32_t *thread)
+enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
+                                uint32_t *thread)
 {
     struct msim_trace *t = r->trace;
     uint32_t *slot;
@@ -105,8 +105,7 @@ static enum msim_status add_values(struct msim_reader *r, struct msim_op *op)
 }
 
 /* `## process_group:init ##`: a string that holds the list of groups. */
-static enum msim_status add_groups(struct msim_reader *r,
-                                   const struct msim_op *op)
+enum msim_status msim_et_groups(struct msim_reader *r, const struct msim_op *op)
 {
     const struct msim_arg *a;
     const char *text;
@@ -162,15 +161,15 @@ static enum msim_status node_end(struct msim_reader *r)
     /* The process root holds all threads together and says nothing else. */
     if (op.kind == MSIM_OP_ROOT && n->parent == n->id)
         return MSIM_OK;
-    MSIM_TRY(thread_of(r, n->tid, &op.thread));
+    MSIM_TRY(msim_et_thread(r, n->tid, &op.thread));
     MSIM_TRY(add_values(r, &op));
-    MSIM_TRY(add_groups(r, &op));
+    MSIM_TRY(msim_et_groups(r, &op));
     MSIM_TRY(
         msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof *t->ops));
     link = msim_scratch_add(&e->links, sizeof *link);
     if (!link)
         return MSIM_ENOMEM;
-    *link = (struct msim_et_link){n->id, n->parent, n->fw_tid};
+    *link = (struct msim_et_link){n->id, n->parent, n->fw_tid, true};
     t->ops[t->n_ops++] = op;
     return MSIM_OK;
 }
@@ -182,7 +181,7 @@ static void values_reset(struct msim_et_values *v)
     v->values.n = v->shapes.n = v->types.n = 0;
 }
 
-static void node_begin(struct msim_et *e)
+void msim_et_begin(struct msim_et *e)
 {
     e->node = (struct msim_et_node){.seq = -1};
     values_reset(&e->in);
@@ -340,7 +339,7 @@ static int et_map_begin(void *p)
     if (e->list)
         return MSIM_SAX_SKIP;
     if (e->depth == 0) {
-        node_begin(e);
+        msim_et_begin(e);
         return 0;
     }
     if (e->depth == 1 && (e->key == E_INPUTS || e->key == E_OUTPUTS)) {

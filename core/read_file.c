@@ -1,12 +1,14 @@
 /*
  * The top level of a trace file, and the loop that feeds the parser.
  *
+ * The first bytes tell Chakra's protobuf from JSON (chakra_wire.h).
  * An ET is an object with `nodes`, a Kineto trace one with `traceEvents`, or
  * (2020) a bare array of events. Members come in any order, so the array of
  * records switches the handler by its key and switches back when it ends.
  */
+#include "core/chakra_wire.h"
 #include "core/decimal.h"
-#include "core/read_state.h"
+#include "core/read_chakra.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -287,14 +289,6 @@ const struct msim_sax_handler msim_read_top_handler = {
 
 /* ---- the loop ----------------------------------------------------------- */
 
-/* A short length, then GlobalMetadata: version (1) or attribute (2). */
-static bool is_chakra(const char *bytes, size_t len)
-{
-    return len > 4 && bytes[0] > 4 &&
-           ((bytes[1] == 0x0a && bytes[2] > 0 && bytes[2] < bytes[0]) ||
-            (bytes[1] == 0x12 && bytes[3] == 0x0a));
-}
-
 /* The first piece says early what is not a trace, in words that help. */
 static enum msim_status check_start(const char *name, const char *bytes,
                                     size_t len, struct msim_error *err)
@@ -307,28 +301,24 @@ static enum msim_status check_start(const char *name, const char *bytes,
         i++;
     if (len == 0)
         return msim_fail(err, MSIM_EFORMAT, name, 0,
-                         "is empty, want an ET or Kineto trace");
+                         "is empty, want an ET, Kineto or Chakra trace");
     if (i == len || bytes[i] == '{' || bytes[i] == '[')
         return MSIM_OK;
     c = (unsigned char)bytes[i];
-    if (i == 0 && is_chakra(bytes, len))
-        return msim_fail(err, MSIM_EFORMAT, name, 0,
-                         "looks like a Chakra protobuf trace, which is not "
-                         "read yet; want an ET or Kineto trace in JSON");
     if (c > 0x20 && c < 0x7f)
         return msim_fail(err, MSIM_EFORMAT, name, i,
-                         "found '%c', want '{' or '[': neither an ET nor a "
-                         "Kineto trace",
+                         "found '%c', want '{' or '[': not an ET, Kineto or "
+                         "Chakra trace",
                          c);
     return msim_fail(err, MSIM_EFORMAT, name, i,
-                     "found byte 0x%02x, want '{' or '[': neither an ET nor a "
-                     "Kineto trace",
+                     "found byte 0x%02x, want '{' or '[': not an ET, Kineto or "
+                     "Chakra trace",
                      c);
 }
 
 static const char *record_word(const struct msim_reader *r)
 {
-    return r->out->format == MSIM_FORMAT_ET ? "nodes" : "events";
+    return r->out->format == MSIM_FORMAT_KINETO ? "events" : "nodes";
 }
 
 /* What can be done about damage, as the end of a sentence; "" for nothing. */
@@ -345,10 +335,12 @@ static const char *remedy(const struct msim_reader *r, char text[128])
 static enum msim_status explain(struct msim_reader *r, const char *name,
                                 enum msim_status status, struct msim_error *err)
 {
-    uint64_t at = msim_sax_offset(r->sax);
+    uint64_t at = r->chakra ? msim_chakra_offset(r) : msim_sax_offset(r->sax);
     const char *why = r->problem.text;
     char text[128];
 
+    if (r->problem.status && status != MSIM_ENOMEM)
+        return msim_fail(err, status, name, at, "%s%s", why, remedy(r, text));
     switch (status) {
     case MSIM_ESYNTAX:
         return msim_fail(err, status, name, at, "broken JSON: %s%s",
@@ -359,8 +351,7 @@ static enum msim_status explain(struct msim_reader *r, const char *name,
     case MSIM_ENOMEM:
         return msim_fail(err, status, name, MSIM_OFFSET_NONE, "out of memory");
     case MSIM_ELIMIT:
-        if (!r->problem.status)
-            why = msim_sax_message(r->sax);
+        why = msim_sax_message(r->sax);
         if (!why[0])
             why = "longer than can be counted";
         break;
@@ -384,13 +375,66 @@ static enum msim_status explain_input(struct msim_reader *r,
     return status;
 }
 
+/* The first bytes, held back until they say what they are. */
+static enum msim_status decide(struct msim_reader *r, const char *name,
+                               const char **bytes, size_t *len, bool *held,
+                               struct msim_error *err)
+{
+    struct msim_scratch *head = &r->head;
+    struct msim_piece piece;
+    enum msim_chakra_guess guess;
+    bool end = *len == 0;
+
+    *held = false;
+    if (head->n || !end) {
+        MSIM_TRY(
+            (enum msim_status)msim_scratch_text(head, *bytes, *len, &piece));
+        *bytes = head->data;
+        *len = head->n;
+    }
+    guess = msim_chakra_sniff(*bytes, *len, end);
+    if (guess == MSIM_CHAKRA_MORE) {
+        *held = true;
+        return MSIM_OK;
+    }
+    r->decided = true;
+    if (guess == MSIM_CHAKRA_NO)
+        return check_start(name, *bytes, *len, err);
+    r->out->trace = r->trace;
+    r->out->format = MSIM_FORMAT_CHAKRA;
+    return msim_chakra_new(r, r->keep);
+}
+
+static enum msim_status feed(struct msim_reader *r, const char *bytes,
+                             size_t len)
+{
+    if (r->chakra)
+        return len ? msim_chakra_feed(r, bytes, len) : msim_chakra_end(r);
+    return len ? msim_sax_feed(r->sax, bytes, len) : msim_sax_end(r->sax);
+}
+
+static enum msim_status feed_piece(struct msim_reader *r, const char *name,
+                                   const char *bytes, size_t len,
+                                   struct msim_error *err)
+{
+    bool end = len == 0, held = false;
+    enum msim_status status = MSIM_OK;
+
+    if (!r->decided)
+        MSIM_TRY(decide(r, name, &bytes, &len, &held, err));
+    if (!held)
+        status = feed(r, bytes, len);
+    if (status == MSIM_OK && end && len && !held)
+        status = feed(r, NULL, 0); /* that was all, and all was held back */
+    return status == MSIM_OK ? MSIM_OK : explain(r, name, status, err);
+}
+
 static enum msim_status feed_all(struct msim_reader *r, struct msim_input *in,
                                  const struct msim_load_options *opt,
                                  struct msim_error *err)
 {
     const char *name = msim_input_name(in), *bytes;
     uint64_t done, total;
-    bool first = true;
     size_t len;
 
     do {
@@ -398,12 +442,7 @@ static enum msim_status feed_all(struct msim_reader *r, struct msim_input *in,
 
         if (status != MSIM_OK)
             return explain_input(r, status, err);
-        if (first)
-            MSIM_TRY(check_start(name, bytes, len, err));
-        first = false;
-        status = len ? msim_sax_feed(r->sax, bytes, len) : msim_sax_end(r->sax);
-        if (status != MSIM_OK)
-            return explain(r, name, status, err);
+        MSIM_TRY(feed_piece(r, name, bytes, len, err));
         if (opt->progress) {
             msim_input_progress(in, &done, &total);
             opt->progress(opt->progress_ctx, done, total);
@@ -448,8 +487,9 @@ static enum msim_status finish(struct msim_reader *r, const char *name,
 
     if (!r->out->trace)
         return MSIM_OK;
-    status = r->out->format == MSIM_FORMAT_ET ? msim_et_finish(r)
-                                              : msim_kineto_finish(r);
+    status = r->out->format == MSIM_FORMAT_CHAKRA ? msim_chakra_finish(r)
+             : r->out->format == MSIM_FORMAT_ET   ? msim_et_finish(r)
+                                                  : msim_kineto_finish(r);
     if (status != MSIM_OK)
         return msim_fail(err, status, name, r->problem.offset, "%s",
                          r->problem.status ? r->problem.text
@@ -486,8 +526,10 @@ enum msim_status msim_read(struct msim_read_result *out, struct msim_input *in,
                            const struct msim_load_options *opt,
                            struct msim_error *err)
 {
-    struct msim_reader r = {
-        .out = out, .strings = strings, .salvage = opt->salvage};
+    struct msim_reader r = {.out = out,
+                            .strings = strings,
+                            .salvage = opt->salvage,
+                            .keep = opt->keep_source};
     enum msim_status status = MSIM_ENOMEM;
 
     *out = (struct msim_read_result){.rank = -1};
@@ -504,6 +546,8 @@ enum msim_status msim_read(struct msim_read_result *out, struct msim_input *in,
     msim_sax_free(r.sax);
     msim_kineto_free(r.kineto);
     msim_et_free(r.et);
+    msim_chakra_free(r.chakra);
+    free(r.head.data);
     msim_argpool_release(&r.pool);
     msim_idmap_release(&r.group_names);
     free(r.devices.data);

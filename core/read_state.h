@@ -22,6 +22,7 @@ struct msim_piece {
 
 struct msim_kineto; /* read_kineto.c */
 struct msim_et;     /* read_et.c */
+struct msim_chakra; /* read_chakra.c */
 
 /* Group definitions, which both formats have (read_groups.c). */
 struct msim_group_spec {
@@ -40,9 +41,13 @@ struct msim_reader {
     struct msim_idmap group_names; /* string number -> group */
     struct msim_kineto *kineto;
     struct msim_et *et;
+    struct msim_chakra *chakra;
     struct msim_error problem; /* of a callback; the offset comes later */
     uint64_t complete;         /* records taken whole */
     bool salvage;              /* what is complete is kept anyway */
+    bool keep;                 /* msim_load_options.keep_source */
+    bool decided;              /* JSON or not; until then `head` has it all */
+    struct msim_scratch head;
 
     /* The top level (read_file.c). */
     struct msim_keyset keys;

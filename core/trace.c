@@ -64,6 +64,7 @@ void msim_trace_release(struct msim_trace *t)
 #define X(field, type) free(t->field);
     MSIM_TRACE_COLUMNS(X)
 #undef X
+    free(t->source);
     *t = (struct msim_trace){0};
 }
 

@@ -312,6 +312,10 @@ struct msim_trace {
     bool cpu_only;         /* no tensor and no activity is on a GPU */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
+    /* The messages of a Chakra file as they were, where that was asked for
+     * (msim_load_options.keep_source); else NULL. */
+    char *source;
+    size_t source_len, source_cap;
 };
 
 void msim_trace_release(struct msim_trace *t);

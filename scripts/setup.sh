@@ -13,6 +13,8 @@ needs=(
     "command -v pkg-config:pkg-config"
     "pkg-config --exists yajl:libyajl-dev"
     "pkg-config --exists libcjson:libcjson-dev"
+    "pkg-config --exists libprotobuf-c:libprotobuf-c-dev"
+    "command -v protoc-c:protobuf-c-compiler"
     "pkg-config --exists gsl:libgsl-dev"
     "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "header zlib.h:zlib1g-dev"

@@ -16,13 +16,13 @@ declare -A ours=(
 
 # folder: third-party headers it may include (prefixes)
 declare -A theirs=(
-    [core]="cjson/ cJSON.h zlib.h"
+    [core]="cjson/ cJSON.h zlib.h protobuf-c/ chakra.pb-c.h"
     [models]="gsl/"
     [profilers]=""
     [calibrate]="gsl/"
     [replay]=""
     [cli]="cjson/ cJSON.h zlib.h gsl/"
-    [tests]="cjson/ cJSON.h zlib.h gsl/ yajl/"
+    [tests]="cjson/ cJSON.h zlib.h gsl/ yajl/ chakra.pb-c.h"
 )
 
 # One file alone knows the streaming parser, so that it can be exchanged, and
@@ -32,7 +32,7 @@ declare -A home=(
     [xgboost/]=calibrate/boost.c
 )
 
-third_party='^(cjson|cJSON|yajl|gsl|zlib\.h|zconf\.h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi\.h|cblas)'
+third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra\.pb-c|zlib\.h|zconf\.h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi\.h|cblas)'
 
 allowed() { # PREFIXES HEADER
     local prefix
