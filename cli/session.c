@@ -261,17 +261,30 @@ static enum msim_status make_scenario(struct msim_session *s, bool high)
     return MSIM_OK;
 }
 
+static enum msim_status new_times(struct msim_times *t, uint32_t n)
+{
+    t->start = malloc(((size_t)n + 1) * sizeof *t->start);
+    t->dur = malloc(((size_t)n + 1) * sizeof *t->dur);
+    t->held_by = malloc(((size_t)n + 1) * sizeof *t->held_by);
+    return t->start && t->dur && t->held_by ? MSIM_OK : MSIM_ENOMEM;
+}
+
+static void release_times(struct msim_times *t)
+{
+    free(t->start);
+    free(t->dur);
+    free(t->held_by);
+}
+
 static enum msim_status simulate_one(struct msim_session *s,
                                      struct msim_engine *e, const msim_ps *dur,
                                      int i, struct msim_error *err)
 {
-    struct msim_scenario scenario = {.dur = dur};
+    struct msim_scenario scenario = {.dur = dur, .out = s->c->out};
 
     memcpy(scenario.lag, s->c->lag, sizeof scenario.lag);
-    s->start[i] = malloc(((size_t)s->graph->n_tasks + 1) * sizeof(msim_ps));
-    if (!s->start[i])
-        return MSIM_ENOMEM;
-    return msim_engine_run(e, &scenario, s->start[i], err);
+    MSIM_TRY(new_times(&s->run[i], s->graph->n_tasks));
+    return msim_engine_simulate(e, &scenario, &s->run[i], err);
 }
 
 static enum msim_status simulate(struct msim_session *s, struct msim_error *err)
@@ -335,13 +348,24 @@ static const char *const *source_names(struct msim_session *s)
     return names;
 }
 
+static struct msim_run outcome_run(const struct msim_session *s, int i)
+{
+    return (struct msim_run){
+        .start = s->run[i].start,
+        .dur = s->run[i].dur,
+        .lag = s->c->lag,
+        .out = s->c->out,
+        .held_by = s->run[i].held_by,
+    };
+}
+
 static enum msim_status fill_outcome(struct msim_session *s)
 {
     s->outcome = (struct msim_outcome){
         .graph = s->graph,
-        .mid = {.start = s->start[0], .dur = s->c->mid, .lag = s->c->lag},
-        .low = {.start = s->start[1], .dur = s->dur[0], .lag = s->c->lag},
-        .high = {.start = s->start[2], .dur = s->dur[1], .lag = s->c->lag},
+        .mid = outcome_run(s, 0),
+        .low = outcome_run(s, 1),
+        .high = outcome_run(s, 2),
         .task_low = s->c->low,
         .task_high = s->c->high,
         .gpu_factor = s->c->gpu_factor,
@@ -405,7 +429,7 @@ void msim_session_release(struct msim_session *s)
     free(s->plans);
     msim_prediction_free(s->prediction);
     for (int i = 0; i < 3; i++)
-        free(s->start[i]);
+        release_times(&s->run[i]);
     free(s->dur[0]);
     free(s->dur[1]);
     msim_costs_free(s->c);

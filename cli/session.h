@@ -20,8 +20,8 @@ struct msim_session {
     struct msim_plan **plans; /* one a rank, NULL entries: from its events */
     struct msim_graph *graph;
     struct msim_costs *c;
-    msim_ps *dur[2];   /* low and high scenario */
-    msim_ps *start[3]; /* of middle, low and high */
+    msim_ps *dur[2];          /* low and high scenario */
+    struct msim_times run[3]; /* of middle, low and high */
     struct msim_outcome outcome;
     uint32_t iteration; /* index into graph->iterations, or UINT32_MAX: all */
     struct msim_prediction *prediction;
