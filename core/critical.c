@@ -276,8 +276,8 @@ static void deadlines(const struct msim_graph *g, const struct msim_run *run,
     for (uint32_t w = 0; w < g->n_windows; w++) {
         uint32_t t = g->windows[w].last;
 
-        if (g->windows[w].first != MSIM_NONE && windows[w].end < late[t])
-            late[t] = windows[w].end;
+        if (g->windows[w].first != MSIM_NONE)
+            late[t] = msim_run_end(run, t);
     }
 }
 
