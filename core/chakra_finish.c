@@ -10,13 +10,14 @@
  */
 #include "core/chakra.h"
 #include "core/et.h"
+#include "core/names.h"
 #include "core/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Calls that are made, by what they do. */
-enum made_call { LAUNCH, COPY, SET, RECORD, WAIT, SYNC, MADE_CALLS };
+enum made_call { LAUNCH, COPY, SET, RECORD, WAIT, SYNC, END, MADE_CALLS };
 
 struct finish {
     struct msim_reader *r;
@@ -300,8 +301,9 @@ static enum msim_status make_launch(struct finish *f, uint32_t i)
 static enum msim_status name_calls(struct finish *f)
 {
     static const char *const NAMES[] = {
-        "cudaLaunchKernel", "cudaMemcpyAsync",     "cudaMemsetAsync",
-        "cudaEventRecord",  "cudaStreamWaitEvent", "cudaEventSynchronize"};
+        "cudaLaunchKernel",     "cudaMemcpyAsync",     "cudaMemsetAsync",
+        "cudaEventRecord",      "cudaStreamWaitEvent", "cudaEventSynchronize",
+        "cudaDeviceSynchronize"};
 
     for (unsigned i = 0; i < MADE_CALLS; i++)
         MSIM_TRY(msim_strtab_add(f->r->strings, NAMES[i], strlen(NAMES[i]),
@@ -309,10 +311,54 @@ static enum msim_status name_calls(struct finish *f)
     return MSIM_OK;
 }
 
+/*
+ * A run that was laid out is over when all of it is: the last step that has
+ * any work in it ends with the GPU's. Steps of which nothing was timed have
+ * no length to speak of, and are none.
+ */
+#define SHORTEST_STEP MSIM_PS_PER_US
+
+static enum msim_status end_last_step(struct finish *f)
+{
+    struct msim_chakra_node *last = NULL;
+    msim_ps end = 0, host;
+    int64_t number;
+
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct msim_chakra_node *n = &f->nodes[i];
+
+        if (is_gpu(n) && n->start + n->span > end)
+            end = n->start + n->span;
+        if (is_op(n) && n->event == MSIM_CHAKRA_ANNOTATION_EVENT &&
+            msim_name_step(msim_strtab_text(f->r->strings, n->name), &number) &&
+            (!last || n->start > last->start))
+            last = n;
+    }
+    if (!last || last->start + last->span >= end)
+        return MSIM_OK;
+    host = last->start + last->span;
+    last->span = end - last->start;
+    f->t->ops[last->row].dur = last->span;
+    return add_call(f, f->names[END], f->t->ops[last->row].thread, host,
+                    end - host, 0);
+}
+
+static void drop_short_steps(struct msim_trace *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->steps[i].dur >= SHORTEST_STEP)
+            t->steps[n++] = t->steps[i];
+    t->n_steps = n;
+}
+
 /* `order`: what waits comes after what it waits for. */
 static enum msim_status make_calls(struct finish *f, const uint32_t *order)
 {
     MSIM_TRY(name_calls(f));
+    if (!f->c->started)
+        MSIM_TRY(end_last_step(f));
     for (uint32_t i = 0; i < f->n; i++)
         if (is_gpu(&f->nodes[i]))
             find_launch(f, i);
@@ -333,8 +379,8 @@ static void place_origin(struct finish *f, msim_ps first)
     struct msim_read_result *out = f->r->out;
     int64_t ns = first / 1000 + f->c->base_ns;
 
-    /* A layout begins at 0 of no clock. */
-    if (first == INT64_MAX || !f->c->started)
+    /* A layout begins at 0, on every rank: they start together. */
+    if (first == INT64_MAX)
         return;
     out->has_origin = true;
     out->origin_us = ns / 1000;
@@ -411,7 +457,10 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
     MSIM_TRY(msim_order_calls(t));
     MSIM_TRY(msim_order_device(t));
     MSIM_TRY(msim_order_comms(t));
-    return msim_order_steps(t);
+    MSIM_TRY(msim_order_steps(t));
+    if (!f->c->started)
+        drop_short_steps(t);
+    return MSIM_OK;
 }
 
 static enum msim_status run(struct finish *f, uint32_t *order)

@@ -388,11 +388,32 @@ static enum msim_status add_sync(struct msim_reader *r,
     return MSIM_OK;
 }
 
+/*
+ * Early converters cut an operator at its launches and numbered the parts,
+ * "aten::linear(0)", "aten::linear(1)": each is that operator.
+ */
+static enum msim_status join_parts(struct msim_reader *r,
+                                   struct msim_chakra_node *n)
+{
+    const char *name = msim_strtab_text(r->strings, n->name);
+    size_t len = strlen(name), from = len - (len > 0);
+
+    if (len < 4 || name[len - 1] != ')')
+        return MSIM_OK;
+    while (from > 0 && name[from - 1] >= '0' && name[from - 1] <= '9')
+        from--;
+    if (from < 2 || from + 1 == len || name[from - 1] != '(')
+        return MSIM_OK;
+    return msim_strtab_add(r->strings, name, from - 1, &n->name);
+}
+
 enum msim_status msim_chakra_row(struct msim_reader *r,
                                  struct msim_chakra_node *n, uint32_t type)
 {
     n->event = event_of(r, msim_strtab_text(r->strings, n->name), type);
     n->row = MSIM_NONE;
+    if (!r->chakra->ours && n->event == MSIM_CHAKRA_OPERATOR_EVENT)
+        MSIM_TRY(join_parts(r, n));
     switch ((enum msim_chakra_event)n->event) {
     case MSIM_CHAKRA_OPERATOR_EVENT:
     case MSIM_CHAKRA_ANNOTATION_EVENT:
