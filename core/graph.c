@@ -259,6 +259,7 @@ static enum msim_status build(struct msim_graph_builder *b)
             MSIM_TRY(build_timed(b, rank));
     }
     MSIM_TRY(msim_graph_comm(b));
+    MSIM_TRY(msim_graph_share(b));
     sum_copied(b->g);
     MSIM_TRY(sort_windows(b->g));
     return finish_edges(b);

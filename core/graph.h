@@ -209,6 +209,7 @@ struct msim_graph_options {
     enum msim_peers peers;
     uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind: what
                          they explain is then nobody's, not copied */
+    uint32_t without_sharing; /* likewise, bits of 1 << msim_share_rule */
 };
 
 /*

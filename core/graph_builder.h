@@ -146,6 +146,9 @@ enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,
 /* graph_comm.c: ranks meet in collectives. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_comm(struct msim_graph_builder *b);
+/* graph_share.c: what tasks of one device share; after all tasks are there. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_share(struct msim_graph_builder *b);
 /* The key under which ranks meet, for a collective of `rank`. */
 uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
                               uint32_t comm);

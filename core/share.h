@@ -6,8 +6,9 @@
  *
  *   SM            a kernel starts not before the blocks of those that run on
  *                 other streams have all been issued (core/occupancy.h)
- *   COPY_ENGINE   one copy at a time to the device, one to the host; the next
- *                 in the order in which they became ready
+ *   COPY_ENGINE   one copy at a time to the device, one to the host (more if
+ *                 the trace has more at once); the next in the order in which
+ *                 they became ready
  *   HOST_LINK     copies to and from the device at one time share a pipe
  *   INTERCONNECT  so do the transfers of collectives
  *   SLOWDOWN      kernels run slower beside a collective
@@ -77,7 +78,7 @@ struct msim_demand {
     double alone;    /* share of its duration that it takes alone, (0, 1] */
     float tail;      /* KERNEL: msim_occupancy_tail() */
     uint32_t task;   /* of the graph */
-    uint16_t device; /* of msim_sharing.devices */
+    uint32_t device; /* of msim_sharing.devices */
     uint8_t kind;    /* msim_demand_kind */
     bool first;      /* its stream goes before others: never held by SM */
 };
@@ -90,6 +91,7 @@ struct msim_shared_device {
     struct msim_pipe host_link;    /* sides: to the device, to the host */
     struct msim_pipe interconnect; /* one side, 0 */
     double slowdown;               /* of kernels beside a collective, >= 1 */
+    uint32_t engines[2]; /* copies at a time: to the device, to host */
 };
 
 struct msim_sharing {

@@ -200,46 +200,76 @@ static bool fills_device(const struct msim_share_run *r,
            r->graph->lane[x->task] != r->graph->lane[y->task];
 }
 
-/* Until when does running demand `by` hold up demand `d`? Or TIME_NONE. */
-static msim_ps held_until(const struct msim_share_run *r, uint32_t d,
-                          uint32_t by)
+/* The latest last wave that demand `d` has to wait for, and whose. */
+static msim_ps multiprocessors_free(const struct msim_share_run *r, uint32_t d,
+                                    uint32_t *by)
 {
-    const struct msim_demand *x = &r->s->demands[d], *y = &r->s->demands[by];
-    const struct active *a = &r->active[by];
+    const struct msim_demand *demand = &r->s->demands[d];
+    uint32_t i = r->devices[demand->device].running.first;
+    msim_ps at = MSIM_TIME_NONE;
 
-    switch (x->kind) {
-    case MSIM_DEMAND_KERNEL:
-    case MSIM_DEMAND_ARRIVE:
-        if (!fills_device(r, x, y))
-            return MSIM_TIME_NONE;
-        return time_at(a, y->tail * y->alone * (double)r->dur[y->task]);
-    case MSIM_DEMAND_TO_DEVICE:
-    case MSIM_DEMAND_TO_HOST:
-        if (y->kind != x->kind || !msim_share_has(r->s, MSIM_SHARE_COPY_ENGINE))
-            return MSIM_TIME_NONE;
-        return time_at(a, 0);
-    default:
-        return MSIM_TIME_NONE;
+    for (; i != MSIM_NONE; i = r->active[i].next) {
+        const struct msim_demand *other = &r->s->demands[i];
+        msim_ps until;
+
+        if (!fills_device(r, demand, other))
+            continue;
+        until = time_at(&r->active[i], other->tail * other->alone *
+                                           (double)r->dur[other->task]);
+        if (until > at) {
+            at = until;
+            *by = i;
+        }
     }
+    return at;
 }
 
-/* Until when demand `d` is held up at `now`, or `now`; notes by whom. */
-static msim_ps may_start(struct msim_share_run *r, uint32_t d, msim_ps now)
+/* When one of the engines for copies of its direction is free, and by whom. */
+static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
+                           uint32_t *by)
 {
     const struct msim_demand *demand = &r->s->demands[d];
     const struct device *dev = &r->devices[demand->device];
+    const struct msim_shared_device *shared = &r->s->devices[demand->device];
+    uint32_t i = dev->running.first;
+    msim_ps at = INT64_MAX;
+
+    if (dev->load.n[demand->kind] <
+            shared->engines[demand->kind == MSIM_DEMAND_TO_HOST] ||
+        !msim_share_has(r->s, MSIM_SHARE_COPY_ENGINE))
+        return MSIM_TIME_NONE;
+    for (; i != MSIM_NONE; i = r->active[i].next) {
+        msim_ps until = time_at(&r->active[i], 0);
+
+        if (r->s->demands[i].kind == demand->kind && until < at) {
+            at = until;
+            *by = i;
+        }
+    }
+    return at;
+}
+
+/* Until when demand `d` is held up, at most `now` if not; notes by whom. */
+static msim_ps may_start(struct msim_share_run *r, uint32_t d, msim_ps now)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    uint32_t by = MSIM_NONE;
     msim_ps at = now;
 
-    for (uint32_t i = dev->running.first; i != MSIM_NONE;
-         i = r->active[i].next) {
-        msim_ps until = held_until(r, d, i);
-
-        if (until <= at)
-            continue;
-        at = until;
-        if (r->held_by)
-            r->held_by[demand->task] = r->s->demands[i].task;
+    switch (demand->kind) {
+    case MSIM_DEMAND_KERNEL:
+    case MSIM_DEMAND_ARRIVE:
+        at = multiprocessors_free(r, d, &by);
+        break;
+    case MSIM_DEMAND_TO_DEVICE:
+    case MSIM_DEMAND_TO_HOST:
+        at = engine_free(r, d, &by);
+        break;
+    default:
+        break;
     }
+    if (at > now && r->held_by)
+        r->held_by[demand->task] = r->s->demands[by].task;
     return at;
 }
 
