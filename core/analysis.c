@@ -380,6 +380,7 @@ static enum msim_status analyse(struct analysis *a)
     MSIM_TRY(msim_analyse_path(&a->findings));
     MSIM_TRY(msim_analyse_edges(&a->findings));
     MSIM_TRY(msim_analyse_comm(&a->findings));
+    MSIM_TRY(msim_analyse_copied(&a->findings));
     return msim_analyse_ops(&a->findings, slowest);
 }
 

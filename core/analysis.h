@@ -36,6 +36,10 @@ enum msim_status msim_wait_rows(const struct msim_findings *f,
                                 const struct msim_waits *waits, uint32_t rank,
                                 struct msim_wait_rows *rows);
 
+/* What of the trace's own times the graph took over. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_copied(const struct msim_findings *f);
+
 /* analysis_comm.c: collectives and stragglers. */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_comm(const struct msim_findings *f);

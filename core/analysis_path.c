@@ -342,3 +342,23 @@ enum msim_status msim_wait_rows(const struct msim_findings *f,
     MSIM_TRY(wait_list(f, sum.idle, n, &rows->gpu_idle));
     return wait_list(f, sum.device, n, &rows->streams);
 }
+
+/* ---- what was copied ------------------------------------------------------
+ */
+
+enum msim_status msim_analyse_copied(const struct msim_findings *f)
+{
+    struct msim_prediction *p = f->p;
+
+    p->unexplained_us = msim_us(f->g->unexplained);
+    p->copied =
+        msim_arena_alloc(&p->arena, MSIM_COPIED_KINDS * sizeof *p->copied);
+    if (!p->copied)
+        return MSIM_ENOMEM;
+    for (int k = 0; k < MSIM_COPIED_KINDS && f->o->measured; k++)
+        if (f->g->copied[k] > 0)
+            p->copied[p->n_copied++] =
+                (struct msim_named_us){msim_copied_text((enum msim_copied)k),
+                                       msim_us(f->g->copied[k])};
+    return MSIM_OK;
+}

@@ -1,5 +1,7 @@
 #include "core/critical.h"
 
+#include "core/share.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +12,10 @@ unsigned msim_hold_of(const struct msim_graph *g, uint32_t by)
     switch (by) {
     case MSIM_BY_NOTHING:
         return MSIM_HOLDS;
-    case MSIM_BY_RESOURCE:
-        return MSIM_HOLD_RESOURCE;
+    case MSIM_BY_SM:
+        return MSIM_HOLD_SM;
+    case MSIM_BY_ENGINE:
+        return MSIM_HOLD_ENGINE;
     case MSIM_BY_PEER:
         return MSIM_HOLD_PEER;
     case MSIM_BY_RECORD:
@@ -25,16 +29,20 @@ unsigned msim_hold_of(const struct msim_graph *g, uint32_t by)
 
 const char *msim_hold_text(unsigned hold)
 {
-    static const char *const REST[] = {
-        [MSIM_HOLD_RESOURCE - MSIM_EDGE_KINDS] = "shared resource",
-        [MSIM_HOLD_PEER - MSIM_EDGE_KINDS] = "rank without a trace",
-        [MSIM_HOLD_RECORD - MSIM_EDGE_KINDS] = "start as recorded",
-        [MSIM_HOLD_UNKNOWN - MSIM_EDGE_KINDS] = "unknown",
-    };
-
-    if (hold < MSIM_EDGE_KINDS)
+    switch (hold) {
+    case MSIM_HOLD_SM:
+        return msim_share_text(MSIM_SHARE_SM);
+    case MSIM_HOLD_ENGINE:
+        return msim_share_text(MSIM_SHARE_COPY_ENGINE);
+    case MSIM_HOLD_PEER:
+        return "rank without a trace";
+    case MSIM_HOLD_RECORD:
+        return "start as recorded";
+    case MSIM_HOLD_UNKNOWN:
+        return "unknown";
+    default:
         return msim_edge_text((enum msim_edge_kind)hold);
-    return hold < MSIM_HOLDS ? REST[hold - MSIM_EDGE_KINDS] : "";
+    }
 }
 
 const char *msim_hold_source(const struct msim_graph *g, uint32_t by)
@@ -95,7 +103,25 @@ static void offer(struct msim_binding *b, const struct msim_graph *g,
 
 static bool is_held(uint32_t by)
 {
-    return by >= MSIM_BY_UNKNOWN && by < MSIM_BY_RESOURCE;
+    return by >= MSIM_BY_UNKNOWN && by <= MSIM_BY_PEER;
+}
+
+static bool is_resource(uint32_t by)
+{
+    return by == MSIM_BY_SM || by == MSIM_BY_ENGINE;
+}
+
+/* An absent peer that comes as long after this rank as it did in the trace is
+ * an edge's lag: what it holds is not held by the edge. */
+static bool peer_follows(const struct msim_binding *b,
+                         const struct msim_graph *g, const struct msim_run *run,
+                         const struct msim_release *r)
+{
+    uint32_t from = b->from[r->task];
+
+    return r->external && r->at == MSIM_TIME_NONE &&
+           b->by[r->task] < g->n_edges &&
+           msim_run_end(run, from) < run->start[r->task];
 }
 
 /* Of what no edge explains, which. */
@@ -107,15 +133,19 @@ static uint32_t explain_rest(struct msim_binding *b, const struct msim_graph *g,
     for (uint32_t i = 0; i < g->n_releases; i++) {
         const struct msim_release *r = &g->releases[i];
 
-        if (b->by[r->task] == MSIM_BY_NOTHING && !is_out(run, r->task) &&
-            r->at > 0 && run->start[r->task] == r->at)
+        if (is_out(run, r->task))
+            continue;
+        if (peer_follows(b, g, run, r) ||
+            (b->by[r->task] == MSIM_BY_NOTHING && r->at > 0 &&
+             run->start[r->task] == r->at))
             b->by[r->task] = r->external ? MSIM_BY_PEER : MSIM_BY_RECORD;
     }
     for (uint32_t t = 0; t < g->n_tasks; t++) {
         if (b->by[t] == MSIM_BY_NOTHING && run->start[t] > 0) {
             b->by[t] = MSIM_BY_UNKNOWN;
             if (run->held_by && run->held_by[t] != MSIM_NONE) {
-                b->by[t] = MSIM_BY_RESOURCE;
+                b->by[t] =
+                    g->kind[t] == MSIM_TASK_COPY ? MSIM_BY_ENGINE : MSIM_BY_SM;
                 b->from[t] = run->held_by[t];
             }
         }
@@ -204,7 +234,7 @@ static enum msim_status order_resources(struct order *o,
         return MSIM_ENOMEM;
     memset(o->held, 0xff, bytes);
     for (uint32_t t = 0; t < g->n_tasks; t++) {
-        if (b->by[t] != MSIM_BY_RESOURCE)
+        if (!is_resource(b->by[t]))
             continue;
         o->next_held[t] = o->held[b->from[t]];
         o->held[b->from[t]] = t;

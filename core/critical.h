@@ -18,11 +18,12 @@
 #include "core/outcome.h"
 
 /* Instead of an edge's index: what else can hold a task. */
-#define MSIM_BY_NOTHING  UINT32_MAX       /* it starts with the simulation */
-#define MSIM_BY_RESOURCE (UINT32_MAX - 1) /* msim_run.held_by */
-#define MSIM_BY_PEER     (UINT32_MAX - 2) /* a rank whose trace is absent */
-#define MSIM_BY_RECORD   (UINT32_MAX - 3) /* it comes when it was recorded */
-#define MSIM_BY_UNKNOWN  (UINT32_MAX - 4) /* nothing that the run tells */
+#define MSIM_BY_NOTHING UINT32_MAX       /* it starts with the simulation */
+#define MSIM_BY_SM      (UINT32_MAX - 1) /* core/share.h, msim_run.held_by */
+#define MSIM_BY_ENGINE  (UINT32_MAX - 2) /* likewise: a copy engine */
+#define MSIM_BY_PEER    (UINT32_MAX - 3) /* a rank whose trace is absent */
+#define MSIM_BY_RECORD  (UINT32_MAX - 4) /* it comes when it was recorded */
+#define MSIM_BY_UNKNOWN (UINT32_MAX - 5) /* nothing that the run tells */
 
 struct msim_binding {
     /* One a task: whose end let it start; of a task that a peer, its record
@@ -34,7 +35,8 @@ struct msim_binding {
 
 /* Kinds of what holds tasks: edges' kinds, and what is no edge. */
 enum msim_hold {
-    MSIM_HOLD_RESOURCE = MSIM_EDGE_KINDS,
+    MSIM_HOLD_SM = MSIM_EDGE_KINDS,
+    MSIM_HOLD_ENGINE,
     MSIM_HOLD_PEER,
     MSIM_HOLD_RECORD,
     MSIM_HOLD_UNKNOWN,

@@ -40,6 +40,7 @@ struct msim_outcome {
     uint8_t source_bound; /* the source that is only a bound */
     const float *flops;
     const float *ideal_us; /* flops at the peak rate, NULL: no platform */
+    bool measured;         /* durations and times are the trace's own */
 };
 
 /* One window of one rank, in ps. */

@@ -112,6 +112,8 @@ struct msim_straggler_row {
 
 struct msim_rank_row {
     int64_t rank;
+    uint32_t stands_for; /* ranks of the job that do the same, itself among
+                            them; 0: itself alone */
     struct msim_figure iteration_us;
     struct msim_figure kernel_us;
     double transfer_us, wait_us;
@@ -158,8 +160,10 @@ struct msim_prediction {
     uint32_t n_collectives;
     struct msim_straggler_row *stragglers; /* most waiting caused first */
     uint32_t n_stragglers;
-    struct msim_named_us *copied; /* what the trace's times were copied for */
+    struct msim_named_us *copied; /* measured times that were copied, by what
+                                     they are for; whole trace, all ranks */
     uint32_t n_copied;
+    double unexplained_us; /* delays without a cause, which were not copied */
     const char **warnings;
     uint32_t n_warnings;
     double seconds; /* wall time of the prediction; in the text report only */

@@ -141,6 +141,7 @@ static void write_ranks(struct msim_json *j, const struct msim_prediction *p)
 
         msim_json_open(j, NULL, '{', false);
         write_rank(j, "rank", r->rank);
+        msim_json_unsigned(j, "ranks", r->stands_for ? r->stands_for : 1);
         write_figure(j, "iteration_us", &r->iteration_us);
         write_figure(j, "kernel_us", &r->kernel_us);
         write_pair(j, "communication_us", "transfer", r->transfer_us, "wait",
@@ -302,6 +303,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_collectives(&j, p);
     write_stragglers(&j, p);
     write_named(&j, "copied_us", p->copied, p->n_copied);
+    msim_json_number(&j, "unexplained_us", p->unexplained_us);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

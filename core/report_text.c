@@ -108,6 +108,16 @@ static void print_iterations(const struct msim_page *page)
             p->n_iterations, first, last, from, to);
 }
 
+/* Where a few ranks stand for many. */
+static void print_folded(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+
+    if (p->n_ranks_detail && p->ranks_detail[0].stands_for > 1)
+        fprintf(page->out, "  %-15s  %9u      simulated as %u\n", "ranks",
+                p->ranks, p->n_ranks_detail);
+}
+
 static void print_totals(const struct msim_page *page)
 {
     char title[512];
@@ -120,6 +130,7 @@ static void print_totals(const struct msim_page *page)
     print_flops(page);
     print_memory(page);
     print_iterations(page);
+    print_folded(page);
 }
 
 /* ---- where the time goes ------------------------------------------------ */

@@ -341,7 +341,7 @@ static void test_waits__by_what_held(void)
     CHECK_INT(w.main[MSIM_EDGE_DEVICE_SYNC], 103 * US);
     CHECK_INT(w.host[MSIM_EDGE_DEVICE_SYNC], 103 * US);
     CHECK_INT(w.idle[MSIM_EDGE_LAUNCH], 15 * US);
-    CHECK_INT(w.device[MSIM_HOLD_RESOURCE], 99 * US);
+    CHECK_INT(w.device[MSIM_HOLD_SM], 99 * US);
     for (unsigned h = 0; h < MSIM_HOLDS; h++)
         total += w.main[h] + w.host[h] + w.idle[h] + w.device[h];
     CHECK_INT(total, (103 + 103 + 15 + 99) * US);
@@ -390,7 +390,7 @@ static void test_slack__counts_resources(void)
 
     msim_window_bounds(&small, &ran, &times);
     CHECK_INT(msim_binding_init(&b, &small, &ran), MSIM_OK);
-    CHECK_INT(b.by[OTHER], MSIM_BY_RESOURCE);
+    CHECK_INT(b.by[OTHER], MSIM_BY_SM);
     CHECK_INT(b.from[OTHER], KERNEL);
     CHECK_INT(msim_slack(&small, &ran, &b, &times, slack), MSIM_OK);
     CHECK_INT(slack[TINY], 99 * US);

@@ -53,7 +53,8 @@ static void test_report_json__keys(void)
                   "breakdown_us overlapped_us coverage memory_bytes flops mfu "
                   "ops ranks_detail critical_path warnings host inputs "
                   "families not_covered critical_path_of critical_owners "
-                  "waits_us edges collectives stragglers copied_us");
+                  "waits_us edges collectives stragglers copied_us "
+                  "unexplained_us");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
                "communication_us breakdown_us overlapped_us");
@@ -67,9 +68,10 @@ static void test_report_json__keys(void)
     check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
                "name calls predicted_us low_us high_us measured_us model "
                "source communication slack_us");
-    check_keys(cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
-               "rank iteration_us kernel_us communication_us breakdown_us "
-               "overlapped_us waits_us");
+    check_keys(
+        cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
+        "rank ranks iteration_us kernel_us communication_us breakdown_us "
+        "overlapped_us waits_us");
     check_keys(at(o, "waits_us"), "main_thread threads gpu_idle streams");
     check_keys(cJSON_GetArrayItem(at(o, "critical_path"), 0),
                "name kind op rank lane start_us us edge edge_source");
