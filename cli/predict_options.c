@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define THREADS_MAX 64
+#define RANKS_MAX   (1u << 24)
 #define FIELD(name) .field = offsetof(struct msim_predict_options, name)
 
 static enum msim_status parse_scale(void *settings, const char *value,
@@ -91,6 +92,16 @@ static const struct msim_option OPTIONS[] = {
              "did in the trace, or as long after this rank as they did; "
              "measured costs only",
      .dflt = "fixed"},
+    {.name = "ranks",
+     .type = MSIM_OPTION_COUNT,
+     FIELD(ranks),
+     .metavar = "N",
+     .min = 1,
+     .max = RANKS_MAX,
+     .help = "let the traced ranks stand for a job of N, a multiple of them: "
+             "groups of all ranks grow to N (costed so by models), smaller "
+             "ones are repeated",
+     .dflt = "those in the traces"},
     {.name = "iteration",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_iteration,

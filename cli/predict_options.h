@@ -28,6 +28,7 @@ struct msim_predict_options {
     struct msim_scale *scales; /* heap */
     uint32_t n_scales, cap_scales;
     int peers;         /* enum msim_peers_option */
+    uint32_t ranks;    /* that the traced ones stand for; 0: themselves */
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
     bool salvage, strict, json, csv;
     const char *explain;          /* operator name, NULL: not wanted */

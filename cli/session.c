@@ -110,6 +110,17 @@ static enum msim_status choose(struct msim_session *s, const char *data,
                        : msim_platform_load(&s->platform, data, name, err);
 }
 
+static enum msim_status check_ranks(const struct msim_session *s,
+                                    struct msim_error *err)
+{
+    if (s->o->ranks % s->job->n_ranks == 0)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
+                     "option '--ranks' is %u, want a multiple of the %u ranks "
+                     "in the traces",
+                     s->o->ranks, s->job->n_ranks);
+}
+
 enum msim_status msim_session_load(struct msim_session *s,
                                    const struct msim_predict_options *o,
                                    struct msim_error *err)
@@ -128,6 +139,7 @@ enum msim_status msim_session_load(struct msim_session *s,
         s->platform = NULL;
     }
     MSIM_TRY(load_job(s, err));
+    MSIM_TRY(check_ranks(s, err));
     return choose(s, data, err);
 }
 
@@ -193,6 +205,45 @@ static void warn(struct msim_session *s)
             "explains, by %.1f us in all; they are simulated without",
             s->graph->n_unexplained,
             (double)s->graph->unexplained / MSIM_PS_PER_US);
+}
+
+/* Traced ranks that stand for others are simulated once: equal work arrives
+ * at the same instant, however many do it. */
+static void warn_folded(struct msim_session *s)
+{
+    uint32_t traced = s->job->n_ranks;
+
+    if (s->o->ranks <= traced)
+        return;
+    if (is_model(s))
+        msim_job_warn(s->job,
+                      "each of the %u traced ranks stands for %u: collectives "
+                      "of all ranks are costed among %u, 8 on a host, and "
+                      "every rank puts into them what was traced",
+                      traced, s->o->ranks / traced, s->o->ranks);
+    else
+        msim_job_warn(s->job,
+                      "each of the %u traced ranks stands for %u, but "
+                      "transfers take what they took among those traced; "
+                      "'--costs model' costs them among %u",
+                      traced, s->o->ranks / traced, s->o->ranks);
+}
+
+/* What was measured was another job. */
+static void fold(const struct msim_session *s, struct msim_prediction *p)
+{
+    uint32_t each = s->o->ranks / s->job->n_ranks;
+
+    if (each <= 1)
+        return;
+    p->ranks = s->o->ranks;
+    p->iteration_us.measured = (double)NAN;
+    for (uint32_t i = 0; i < p->n_iterations; i++)
+        p->iterations[i].us.measured = (double)NAN;
+    for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
+        p->ranks_detail[i].iteration_us.measured = (double)NAN;
+        p->ranks_detail[i].stands_for = each;
+    }
 }
 
 /* ---- simulate ---------------------------------------------------------- */
@@ -377,6 +428,7 @@ static enum msim_status fill_outcome(struct msim_session *s)
         .source_bound = MSIM_SOURCE_BOUND,
         .flops = s->c->flops,
         .ideal_us = is_model(s) ? s->c->ideal_us : NULL,
+        .measured = !is_model(s),
     };
     return s->outcome.made_by_names && s->outcome.source_names ? MSIM_OK
                                                                : MSIM_ENOMEM;
@@ -390,6 +442,7 @@ static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
     MSIM_TRY(fill_outcome(s));
     MSIM_TRY(msim_analyse(&s->prediction, &s->outcome, s->iteration, err));
     p = s->prediction;
+    fold(s, p);
     p->version = MSIM_VERSION;
     p->platform = s->platform ? msim_platform_name(s->platform) : NULL;
     p->costs = s->costs;
@@ -408,12 +461,14 @@ enum msim_status msim_session_run(struct msim_session *s,
 {
     MSIM_TRY(build(s, err));
     warn(s);
+    warn_folded(s);
     MSIM_TRY(msim_costs_new(&s->c, s->graph,
                             &(struct msim_cost_options){
                                 .platform = is_model(s) ? s->platform : NULL,
                                 .host = s->host,
                                 .host_modelled = s->o->host != NULL,
                                 .strict = s->o->strict,
+                                .ranks = s->o->ranks,
                                 .scales = s->o->scales,
                                 .n_scales = s->o->n_scales,
                             },

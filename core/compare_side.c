@@ -123,6 +123,7 @@ static enum msim_status copy_ranks(struct msim_side *s,
     s->rank = -1;
     for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
         s->ranks_detail[i] = p->ranks_detail[i];
+        memset(&s->ranks_detail[i].waits, 0, sizeof s->ranks_detail[i].waits);
         if (p->ranks_detail[i].iteration_us.predicted > most) {
             most = p->ranks_detail[i].iteration_us.predicted;
             s->rank = p->ranks_detail[i].rank;

@@ -238,6 +238,18 @@ static enum msim_status cost_op(struct costing *k, uint32_t i)
     return MSIM_OK;
 }
 
+/* A transfer between the ranks at hand, in the job that they stand for. */
+static struct msim_work grow(const struct costing *k, struct msim_work w,
+                             uint32_t comm)
+{
+    const struct msim_job *job = k->g->job;
+
+    if (!k->opt->ranks || w.family != MSIM_FAMILY_COLLECTIVE)
+        return w;
+    return msim_comm_grow(w, job->ranks[k->rank], comm, job->n_ranks,
+                          k->opt->ranks);
+}
+
 static enum msim_status cost_event(struct costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
@@ -247,7 +259,7 @@ static enum msim_status cost_event(struct costing *k, uint32_t i)
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
     if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE) {
-        w = msim_comm_work(t, e->comm);
+        w = grow(k, msim_comm_work(t, e->comm), e->comm);
     } else if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM) {
         MSIM_TRY(bounded(k, MSIM_NONE, e));
         w = kernel_work(t, e);
@@ -317,6 +329,7 @@ static enum msim_status cost_planned(struct costing *k, uint32_t task)
     k->rank = ref->rank;
     if (works[ref->work].family == MSIM_FAMILY_BOUND)
         MSIM_TRY(bounded(k, ref->op, NULL));
+    works[ref->work] = grow(k, works[ref->work], t->ops[ref->op].comm);
     return cost_one(k, task, &works[ref->work]);
 }
 

@@ -19,6 +19,8 @@ struct msim_cost_options {
                                              does not have */
     bool host_modelled; /* use `host` also where the trace has times */
     bool strict;        /* a work without a model is an error */
+    uint32_t ranks;     /* of the job, of which those in the graph stand for
+                           all; 0: there are no others */
     const struct msim_scale *scales;
     uint32_t n_scales;
 };

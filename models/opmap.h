@@ -36,4 +36,11 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
 /* The work of a collective, in the size convention of nccl-tests. */
 struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm);
 
+/*
+ * The same in a job of `ranks` ranks where `traced` were traced: a group of
+ * all of them grows, what each rank puts in stays; others stay as they are.
+ */
+struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
+                                uint32_t comm, uint32_t traced, uint32_t ranks);
+
 #endif

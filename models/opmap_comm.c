@@ -44,6 +44,12 @@ static uint32_t ranks_of(const struct msim_trace *t, const struct msim_comm *m)
     return ranks ? ranks : 1;
 }
 
+static void set_ranks(struct msim_work *w, uint32_t ranks)
+{
+    w->u.coll.ranks = ranks;
+    w->u.coll.nodes = ranks / GPUS_A_NODE + (ranks % GPUS_A_NODE != 0);
+}
+
 struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
 {
     const struct msim_comm *m = &t->comms[comm];
@@ -60,10 +66,40 @@ struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
     w.u.coll.collective = (enum msim_collective)m->collective;
     w.u.coll.bytes =
         (uint64_t)msim_opmap_count(transfer_elems(m, ranks) * bytes);
-    w.u.coll.ranks = ranks;
-    w.u.coll.nodes = (ranks + GPUS_A_NODE - 1) / GPUS_A_NODE;
+    set_ranks(&w, ranks);
     w.bytes_read = (double)m->in_elems * bytes;
     w.bytes_written = (double)m->out_elems * bytes;
+    return w;
+}
+
+/* A group that is not named is of all ranks, as in core/graph_comm.c. */
+static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
+                     uint32_t traced)
+{
+    uint32_t size = m->group == MSIM_NONE ? 0 : t->groups[m->group].size;
+
+    if (m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV)
+        return false;
+    return size == 0 || size == t->world_size || size == traced;
+}
+
+struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
+                                uint32_t comm, uint32_t traced, uint32_t ranks)
+{
+    const struct msim_comm *m = &t->comms[comm];
+    uint32_t before = w.u.coll.ranks > 1 ? w.u.coll.ranks : traced;
+    double factor = (double)ranks / before;
+
+    if (!is_whole(t, m, traced))
+        return w;
+    set_ranks(&w, ranks);
+    /* What is gathered is of all ranks; all else is counted by what goes in. */
+    if (m->collective != MSIM_COLL_ALL_GATHER &&
+        m->collective != MSIM_COLL_GATHER)
+        return w;
+    w.u.coll.bytes =
+        (uint64_t)msim_opmap_count((double)w.u.coll.bytes * factor);
+    w.bytes_written *= factor;
     return w;
 }
 
