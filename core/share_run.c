@@ -15,6 +15,7 @@ struct active {
     msim_ps took;  /* once ended */
     uint32_t next; /* in the list of its device that it is in, or NONE */
     bool running;
+    bool waiting; /* ARRIVE: has begun, its TRANSFER has not */
 };
 
 /* First and last of a list through active.next. */
@@ -86,7 +87,7 @@ void msim_share_run_begin(struct msim_share_run *r, const msim_ps *dur,
     r->held_by = held_by;
     msim_evq_clear(&r->queue);
     for (uint32_t d = 0; d < r->s->n_demands; d++)
-        r->active[d].running = false;
+        r->active[d].running = r->active[d].waiting = false;
     for (uint32_t i = 0; i < r->s->n_devices; i++)
         r->devices[i] = (struct device){.running = empty, .held = empty};
 }
@@ -163,27 +164,37 @@ static void rate(struct msim_share_run *r, uint32_t d, msim_ps now)
     msim_evq_push(&r->queue, time_at(a, 0), seq_of(r, d));
 }
 
-/*
- * Count `d` in (+1) or out (-1), and rate its device anew if that matters to
- * others: kernels slow nobody down. A collective's kernel waits from ARRIVE
- * until its TRANSFER begins; a half that was taken out does not count.
- */
-static void count(struct msim_share_run *r, uint32_t d, int by, msim_ps now)
+/* A collective's kernel is there from ARRIVE on, if it ever transfers. */
+static void arrive(struct msim_share_run *r, uint32_t d)
+{
+    const struct msim_demand *transfer = &r->s->demands[d + 1];
+
+    if (r->out && r->out[transfer->task])
+        return;
+    r->active[d].waiting = true;
+    r->devices[transfer->device].load.n[MSIM_DEMAND_ARRIVE]++;
+}
+
+static void begin_transfer(struct msim_share_run *r, uint32_t d)
+{
+    struct device *dev = &r->devices[r->s->demands[d].device];
+
+    dev->load.n[MSIM_DEMAND_TRANSFER]++;
+    if (d > 0 && r->active[d - 1].waiting) {
+        r->active[d - 1].waiting = false;
+        dev->load.n[MSIM_DEMAND_ARRIVE]--;
+    }
+}
+
+/* What runs beside it has changed: kernels excepted, which slow nobody. */
+static void rate_device(struct msim_share_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
-    struct device *dev = &r->devices[demand->device];
+    uint32_t i = r->devices[demand->device].running.first;
 
     if (demand->kind == MSIM_DEMAND_KERNEL)
         return;
-    if (demand->kind != MSIM_DEMAND_ARRIVE)
-        dev->load.n[demand->kind] += (uint32_t)by;
-    if (demand->kind == MSIM_DEMAND_ARRIVE && by > 0 &&
-        !(r->out && r->out[r->s->demands[d + 1].task]))
-        dev->load.n[MSIM_DEMAND_ARRIVE]++;
-    if (demand->kind == MSIM_DEMAND_TRANSFER && by > 0 &&
-        !(r->out && r->out[r->s->demands[d - 1].task]))
-        dev->load.n[MSIM_DEMAND_ARRIVE]--;
-    for (uint32_t i = dev->running.first; i != MSIM_NONE; i = r->active[i].next)
+    for (; i != MSIM_NONE; i = r->active[i].next)
         rate(r, i, now);
 }
 
@@ -224,7 +235,10 @@ static msim_ps multiprocessors_free(const struct msim_share_run *r, uint32_t d,
     return at;
 }
 
-/* When one of the engines for copies of its direction is free, and by whom. */
+/*
+ * Copies wait for an end, not for a time: an engine is free once the copy on
+ * it has ended, and end() lets the next one in. `*by`: who will be first.
+ */
 static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
                            uint32_t *by)
 {
@@ -232,7 +246,7 @@ static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
     const struct device *dev = &r->devices[demand->device];
     const struct msim_shared_device *shared = &r->s->devices[demand->device];
     uint32_t i = dev->running.first;
-    msim_ps at = INT64_MAX;
+    msim_ps first = INT64_MAX;
 
     if (dev->load.n[demand->kind] <
             shared->engines[demand->kind == MSIM_DEMAND_TO_HOST] ||
@@ -241,15 +255,16 @@ static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
     for (; i != MSIM_NONE; i = r->active[i].next) {
         msim_ps until = time_at(&r->active[i], 0);
 
-        if (r->s->demands[i].kind == demand->kind && until < at) {
-            at = until;
+        if (r->s->demands[i].kind == demand->kind && until < first) {
+            first = until;
             *by = i;
         }
     }
-    return at;
+    return INT64_MAX;
 }
 
-/* Until when demand `d` is held up, at most `now` if not; notes by whom. */
+/* Until when demand `d` is held up, at most `now` if not, INT64_MAX for until
+ * something ends; notes by whom. */
 static msim_ps may_start(struct msim_share_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
@@ -276,6 +291,7 @@ static msim_ps may_start(struct msim_share_run *r, uint32_t d, msim_ps now)
 static void start(struct msim_share_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
+    struct device *dev = &r->devices[demand->device];
     struct active *a = &r->active[d];
 
     r->start[demand->task] = now;
@@ -283,11 +299,16 @@ static void start(struct msim_share_run *r, uint32_t d, msim_ps now)
                          .rate = 1,
                          .since = now,
                          .running = true};
-    append(r, &r->devices[demand->device].running, d);
+    append(r, &dev->running, d);
+    if (demand->kind == MSIM_DEMAND_ARRIVE)
+        arrive(r, d);
+    else if (demand->kind == MSIM_DEMAND_TRANSFER)
+        begin_transfer(r, d);
+    else
+        dev->load.n[demand->kind]++;
     msim_evq_push(&r->queue, time_at(a, 0), seq_of(r, d));
-    count(r, d, 1, now);
-    if (demand->kind == MSIM_DEMAND_KERNEL)
-        rate(r, d, now);
+    rate(r, d, now);
+    rate_device(r, d, now);
 }
 
 /* Let in who may start now, in order, and be woken when the next may. */
@@ -309,7 +330,7 @@ static void admit_held(struct msim_share_run *r, uint32_t device, msim_ps now)
             wake = at < wake ? at : wake;
         }
     }
-    if (held->first == MSIM_NONE)
+    if (wake == INT64_MAX)
         msim_evq_drop(&r->queue, device);
     else
         msim_evq_push(&r->queue, wake, device);
@@ -337,7 +358,9 @@ static void end(struct msim_share_run *r, uint32_t d, msim_ps now)
     unlink_from(r, &dev->running, d);
     a->running = false;
     a->took = now - r->start[demand->task];
-    count(r, d, -1, now);
+    if (demand->kind != MSIM_DEMAND_ARRIVE)
+        dev->load.n[demand->kind]--;
+    rate_device(r, d, now);
     if (dev->held.first != MSIM_NONE)
         admit_held(r, demand->device, now);
 }
