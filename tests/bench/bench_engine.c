@@ -1,9 +1,10 @@
 /*
- * How fast the engine walks a static graph: a million tasks on as many lanes
- * as a job of eight ranks has, against a bare hold model (a plain 4-ary heap,
- * a pop and a push an event, nothing else) in the same run.
+ * How fast the engine simulates a million tasks on as many lanes as a job of
+ * eight ranks has: a static graph, and one in which five of six tasks share
+ * their device with what runs beside them. Against a bare hold model (a plain
+ * 4-ary heap, a pop and a push an event, nothing else) in the same run.
  */
-#include "tests/unit/made_graph.h"
+#include "tests/unit/made_share.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -99,33 +100,68 @@ static double hold(struct heap *h, const msim_ps *dur)
     return now() - begin;
 }
 
+static double median(double *seconds)
+{
+    qsort(seconds, REPEAT, sizeof *seconds, compare);
+    return seconds[REPEAT / 2];
+}
+
+/* As many devices as ranks, four lanes each. */
+static void spread(struct made_graph *m)
+{
+    struct msim_sharing *s = m->g.sharing;
+
+    free(s->devices);
+    s->n_devices = LANES / 4;
+    s->devices = calloc(s->n_devices, sizeof *s->devices);
+    for (uint32_t i = 0; s->devices && i < s->n_devices; i++)
+        s->devices[i] = (struct msim_shared_device){
+            .host_link = {1, {0.5, 0.5}},
+            .interconnect = {1, {1, 1}},
+            .slowdown = 1.25,
+            .engines = {1, 1},
+        };
+    for (uint32_t d = 0; d < s->n_demands; d++)
+        s->demands[d].device = s->demands[d].task % LANES / 4;
+}
+
 int main(void)
 {
     struct made_graph m = made_graph_new(TASKS, LANES, 42);
+    struct made_graph shared = made_graph_new(TASKS, LANES, 42);
     struct msim_scenario s = made_graph_scenario(&m);
-    msim_ps *start = malloc(TASKS * sizeof *start);
-    double walks[REPEAT], holds[REPEAT];
-    struct msim_engine *e;
     struct heap h = {malloc((LANES + 1) * sizeof *h.at), 0};
+    msim_ps *start = malloc(TASKS * sizeof *start);
+    double walks[REPEAT], shares[REPEAT], holds[REPEAT];
+    double walked, ran, held;
+    struct msim_engine *e, *f;
 
-    if (!start || !h.at || msim_engine_new(&e, &m.g))
+    made_share_random(&shared, LANES, 42);
+    spread(&shared);
+    if (!start || !h.at || !shared.g.sharing->devices ||
+        msim_engine_new(&e, &m.g) || msim_engine_new(&f, &shared.g))
         return 4;
     for (int i = 0; i < REPEAT; i++) {
         walks[i] = walk(e, &s, start);
+        shares[i] = walk(f, &s, start);
         holds[i] = hold(&h, m.dur);
     }
-    qsort(walks, REPEAT, sizeof *walks, compare);
-    qsort(holds, REPEAT, sizeof *holds, compare);
-    printf("engine: %.1f million tasks/s (median of %d; %u tasks, %u edges, "
-           "%u lanes)\n",
-           TASKS / walks[REPEAT / 2] / 1e6, REPEAT, TASKS, m.g.n_edges, LANES);
-    printf("bare hold of a 4-ary heap: %.1f million events/s; engine / hold "
-           "%.2f\n",
-           TASKS / holds[REPEAT / 2] / 1e6,
-           holds[REPEAT / 2] / walks[REPEAT / 2]);
+    walked = median(walks);
+    ran = median(shares);
+    held = median(holds);
+    printf("%u tasks, %u edges, %u lanes; medians of %d\n", TASKS, m.g.n_edges,
+           LANES, REPEAT);
+    printf("static:     %6.1f million tasks/s, %5.2f of the hold model\n",
+           TASKS / walked / 1e6, held / walked);
+    printf("shared:     %6.1f million tasks/s, %5.2f of the hold model\n",
+           TASKS / ran / 1e6, held / ran);
+    printf("hold model: %6.1f million events/s (a bare 4-ary heap)\n",
+           TASKS / held / 1e6);
     free(h.at);
-    msim_engine_free(e);
-    made_graph_free(&m);
     free(start);
+    msim_engine_free(e);
+    msim_engine_free(f);
+    made_graph_free(&m);
+    made_share_random_free(&shared);
     return 0;
 }
