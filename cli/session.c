@@ -418,6 +418,7 @@ static enum msim_status fill_outcome(struct msim_session *s)
         .low = outcome_run(s, 1),
         .high = outcome_run(s, 2),
         .task_low = s->c->low,
+        .task_mid = s->c->mid,
         .task_high = s->c->high,
         .gpu_factor = s->c->gpu_factor,
         .made_by = s->c->made_by,

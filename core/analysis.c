@@ -52,9 +52,9 @@ static void sum_task(struct analysis *a, uint32_t task)
         s->kernel += msim_us(o->mid.dur[task]);
         s->kernel_measured += traced_us(a->g, task);
         s->down[o->made_by[task]] +=
-            msim_us(o->mid.dur[task] - o->task_low[task]);
+            msim_us(o->mid.dur[task] - msim_task_bound(o, o->task_low, task));
         s->up[o->made_by[task]] +=
-            msim_us(o->task_high[task] - o->mid.dur[task]);
+            msim_us(msim_task_bound(o, o->task_high, task) - o->mid.dur[task]);
         break;
     case MSIM_TASK_COMM:
         s->transfer += msim_us(o->mid.dur[task]);

@@ -75,8 +75,8 @@ static void add_family(struct ops *a, uint32_t task, double measured)
 
     f->calls++;
     f->us.predicted += msim_us(o->mid.dur[task]);
-    f->us.low += msim_us(o->task_low[task]);
-    f->us.high += msim_us(o->task_high[task]);
+    f->us.low += msim_us(msim_task_bound(o, o->task_low, task));
+    f->us.high += msim_us(msim_task_bound(o, o->task_high, task));
     f->us.measured += measured;
 }
 
@@ -110,8 +110,8 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
     measured = ref->index == MSIM_NONE ? (double)NAN
                                        : msim_us(a->t->gpu[ref->index].dur);
     r->us += time;
-    r->low += msim_us(o->task_low[task]);
-    r->high += msim_us(o->task_high[task]);
+    r->low += msim_us(msim_task_bound(o, o->task_low, task));
+    r->high += msim_us(msim_task_bound(o, o->task_high, task));
     r->measured += measured;
     r->by[o->made_by[task]] += time;
     if (a->f->slack[task] < r->slack)

@@ -29,6 +29,8 @@ struct msim_outcome {
     const struct msim_graph *graph;
     struct msim_run mid, low, high;
     const msim_ps *task_low, *task_high; /* 90 % interval of each duration */
+    const msim_ps *task_mid; /* its estimate: what it takes (mid.dur) may differ
+                                where tasks share; NULL: the same */
     /* The whole GPU may be this factor faster or slower than estimated (90 %),
      * all kernels together, beside task_low..task_high; 1: measured. */
     double gpu_factor;
@@ -79,6 +81,15 @@ enum msim_status msim_analyse(struct msim_prediction **out,
 MSIM_MUST_CHECK
 enum msim_status msim_timeline_new(struct msim_timeline **out,
                                    const struct msim_outcome *o);
+
+/* A task's duration in company, as short or as long as its estimate may be. */
+static inline msim_ps msim_task_bound(const struct msim_outcome *o,
+                                      const msim_ps *bound, uint32_t task)
+{
+    if (!o->task_mid)
+        return bound[task];
+    return o->mid.dur[task] + bound[task] - o->task_mid[task];
+}
 
 /*
  * Widen the interval of a sum of kernels by what the whole GPU may deviate:
