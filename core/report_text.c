@@ -257,9 +257,12 @@ enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out)
     msim_page_fit(&page);
     print_totals(&page);
     print_breakdown(&page);
+    msim_page_path(&page);
+    msim_page_waits(&page);
     msim_page_ops(&page);
     msim_page_coverage(&page);
     msim_page_ranks(&page);
+    msim_page_known(&page);
     print_notes(&page);
     return ferror(out) ? MSIM_EIO : MSIM_OK;
 }
