@@ -461,6 +461,10 @@ static void name_tables(struct msim_comparison *c)
     c->breakdown.of = "each instant of the slowest rank's iteration";
     c->iterations.key = "iterations";
     c->iterations.of = "iterations";
+    c->main_waits.key = "main_thread_waits";
+    c->main_waits.of = "waits of the main thread, by what ended them";
+    c->gpu_idle.key = "gpu_idle";
+    c->gpu_idle.of = "time in which nothing ran on the GPU, by what ended it";
     c->families.key = "families";
     c->families.of = "kernels and transfers of collectives, by kind of work";
     c->ops.key = "ops";
@@ -479,6 +483,8 @@ static enum msim_status compare(struct msim_comparison *c)
     pair_figures(c);
     MSIM_TRY(pair_breakdown(c));
     MSIM_TRY(pair_iterations(c));
+    MSIM_TRY(pair(c, &c->main_waits, &a->main_waits, &b->main_waits));
+    MSIM_TRY(pair(c, &c->gpu_idle, &a->gpu_idle, &b->gpu_idle));
     MSIM_TRY(pair(c, &c->families, &a->families, &b->families));
     MSIM_TRY(pair(c, &c->ops, &a->ops, &b->ops));
     MSIM_TRY(pair(c, &c->kernels, &a->kernels, &b->kernels));

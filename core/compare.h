@@ -32,6 +32,9 @@
  *                     difference is b - a, ratio b / a, beyond_intervals null
  *                     where neither side has an interval
  *     breakdown_us    a table whose rows are the five classes
+ *     main_thread_waits, gpu_idle
+ *                     tables by what was waited for: by the thread that bears
+ *                     the iteration, and while nothing ran on the GPU
  *     iterations      a table, by name where sides share one, else by order
  *     families, ops, kernels, streams
  *                     tables, largest difference first
@@ -87,7 +90,8 @@ struct msim_comparison {
     const struct msim_side *side[2]; /* the caller's */
     struct msim_change iteration, measured, kernel, transfer, wait, external;
     struct msim_change overlapped_communication, overlapped_copy;
-    struct msim_changes breakdown, iterations, families, ops, kernels, streams;
+    struct msim_changes breakdown, iterations, main_waits, gpu_idle;
+    struct msim_changes families, ops, kernels, streams;
     struct msim_rank_change *ranks; /* by number; none: one rank each */
     uint32_t n_ranks;
     const char **warnings;

@@ -34,15 +34,20 @@ static double number(const cJSON *o, const char *key)
 }
 
 /* A copy in the prediction's arena; NULL stays NULL. */
-static enum msim_status text(const struct reading *r, const cJSON *o,
-                             const char *key, const char **out)
+static enum msim_status copy_of(const struct reading *r, const char *s,
+                                const char **out)
 {
-    const char *s = msim_json_get_text(o, key);
     size_t size = s ? strlen(s) + 1 : 0;
     char *copy = s ? msim_arena_alloc(&r->p->arena, size) : NULL;
 
     *out = copy ? memcpy(copy, s, size) : NULL;
     return s && !copy ? MSIM_ENOMEM : MSIM_OK;
+}
+
+static enum msim_status text(const struct reading *r, const cJSON *o,
+                             const char *key, const char **out)
+{
+    return copy_of(r, msim_json_get_text(o, key), out);
 }
 
 static struct msim_figure figure(const cJSON *o)
@@ -175,6 +180,32 @@ static enum msim_status read_ranks(const struct reading *r, const cJSON *root)
     return MSIM_OK;
 }
 
+/* {"what was waited for": us, ...}; absent: no rows at all. */
+static enum msim_status read_waits(const struct reading *r, const cJSON *o,
+                                   struct msim_wait_list *out)
+{
+    int n = cJSON_IsObject(o) ? cJSON_GetArraySize(o) : 0;
+    const cJSON *item;
+
+    if (!cJSON_IsObject(o))
+        return MSIM_OK;
+    out->rows =
+        msim_arena_alloc(&r->p->arena, ((size_t)n + 1) * sizeof *out->rows);
+    if (!out->rows)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(item, o)
+    {
+        struct msim_named_us *row = &out->rows[out->n];
+
+        if (!cJSON_IsNumber(item))
+            continue;
+        MSIM_TRY(copy_of(r, item->string, &row->name));
+        row->us = item->valuedouble;
+        out->n++;
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status read_warnings(const struct reading *r,
                                       const cJSON *root)
 {
@@ -185,15 +216,11 @@ static enum msim_status read_warnings(const struct reading *r,
                   (void **)&p->warnings));
     cJSON_ArrayForEach(item, array)
     {
-        const char *s = cJSON_GetStringValue(item);
-        size_t size = s ? strlen(s) + 1 : 0;
-        char *copy = s ? msim_arena_alloc(&p->arena, size) : NULL;
-
-        if (!s)
+        if (!cJSON_IsString(item))
             continue;
-        if (!copy)
-            return MSIM_ENOMEM;
-        p->warnings[p->n_warnings++] = memcpy(copy, s, size);
+        MSIM_TRY(copy_of(r, cJSON_GetStringValue(item),
+                         &p->warnings[p->n_warnings]));
+        p->n_warnings++;
     }
     return MSIM_OK;
 }
@@ -236,13 +263,12 @@ static enum msim_status read_all(const struct reading *r, const cJSON *root)
 {
     struct msim_prediction *p = r->p;
     const char **inputs = msim_arena_alloc(&p->arena, sizeof *inputs);
-    size_t size = strlen(r->path) + 1;
-    char *path = msim_arena_alloc(&p->arena, size);
+    const cJSON *waits = member(root, "waits_us");
 
     MSIM_TRY(check_schema(r, root));
-    if (!inputs || !path)
+    if (!inputs)
         return MSIM_ENOMEM;
-    inputs[0] = memcpy(path, r->path, size);
+    MSIM_TRY(copy_of(r, r->path, &inputs[0]));
     p->inputs = inputs;
     p->n_inputs = 1;
     MSIM_TRY(text(r, root, "version", &p->version));
@@ -254,6 +280,9 @@ static enum msim_status read_all(const struct reading *r, const cJSON *root)
     MSIM_TRY(read_ops(r, root));
     MSIM_TRY(read_families(r, root));
     MSIM_TRY(read_ranks(r, root));
+    MSIM_TRY(
+        read_waits(r, member(waits, "main_thread"), &p->waits.main_thread));
+    MSIM_TRY(read_waits(r, member(waits, "gpu_idle"), &p->waits.gpu_idle));
     return read_warnings(r, root);
 }
 

@@ -28,6 +28,25 @@ static const char *copy_text(struct msim_arena *a, const char *text)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
+static bool is_measured(const struct msim_side *s)
+{
+    return s->costs && strcmp(s->costs, "measured") == 0;
+}
+
+/*
+ * What was measured on one machine says nothing of the one predicted for; and
+ * what was measured has no interval.
+ */
+static struct msim_figure fitting(const struct msim_side *s,
+                                  struct msim_figure f)
+{
+    if (is_measured(s))
+        f.low = f.high = f.predicted;
+    else
+        f.measured = (double)NAN;
+    return f;
+}
+
 static enum msim_status new_rows(struct msim_side *s, struct msim_side_rows *r,
                                  uint32_t capacity)
 {
@@ -47,35 +66,18 @@ static enum msim_status add_row(struct msim_side *s, struct msim_side_rows *r,
     row->name = copy_text(&s->arena, name ? name : "");
     row->kind = kind;
     row->calls = calls;
-    row->us = *f;
+    row->us = fitting(s, *f);
     r->n++;
     return row->name ? MSIM_OK : MSIM_ENOMEM;
-}
-
-static bool is_measured(const struct msim_side *s)
-{
-    return s->costs && strcmp(s->costs, "measured") == 0;
-}
-
-/* What was measured on one machine says nothing of the one predicted for. */
-static struct msim_figure without_measured(const struct msim_side *s,
-                                           struct msim_figure f)
-{
-    if (!is_measured(s))
-        f.measured = (double)NAN;
-    return f;
 }
 
 static enum msim_status copy_iterations(struct msim_side *s,
                                         const struct msim_prediction *p)
 {
     MSIM_TRY(new_rows(s, &s->iterations, p->n_iterations));
-    for (uint32_t i = 0; i < p->n_iterations; i++) {
-        struct msim_figure f = without_measured(s, p->iterations[i].us);
-
+    for (uint32_t i = 0; i < p->n_iterations; i++)
         MSIM_TRY(add_row(s, &s->iterations, p->iterations[i].name, NULL,
-                         (double)NAN, &f));
-    }
+                         (double)NAN, &p->iterations[i].us));
     return MSIM_OK;
 }
 
@@ -109,6 +111,32 @@ static enum msim_status copy_families(struct msim_side *s,
     return MSIM_OK;
 }
 
+static enum msim_status copy_waits(struct msim_side *s,
+                                   struct msim_side_rows *rows,
+                                   const struct msim_wait_list *w, bool known)
+{
+    MSIM_TRY(new_rows(s, rows, w->n));
+    rows->absent = known ? NULL : IN_FILE;
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct msim_figure f = {w->rows[i].us, w->rows[i].us, w->rows[i].us,
+                                (double)NAN};
+
+        MSIM_TRY(add_row(s, rows, w->rows[i].name, NULL, (double)NAN, &f));
+    }
+    return MSIM_OK;
+}
+
+/* A file written before there were waits holds none at all. */
+static enum msim_status copy_all_waits(struct msim_side *s,
+                                       const struct msim_prediction *p)
+{
+    bool known =
+        !s->is_file || p->waits.main_thread.rows || p->waits.gpu_idle.rows;
+
+    MSIM_TRY(copy_waits(s, &s->main_waits, &p->waits.main_thread, known));
+    return copy_waits(s, &s->gpu_idle, &p->waits.gpu_idle, known);
+}
+
 /* The rank that the figures are of is the first of the slowest. */
 static enum msim_status copy_ranks(struct msim_side *s,
                                    const struct msim_prediction *p)
@@ -122,8 +150,12 @@ static enum msim_status copy_ranks(struct msim_side *s,
     s->n_ranks_detail = p->n_ranks_detail;
     s->rank = -1;
     for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
-        s->ranks_detail[i] = p->ranks_detail[i];
-        memset(&s->ranks_detail[i].waits, 0, sizeof s->ranks_detail[i].waits);
+        struct msim_rank_row *r = &s->ranks_detail[i];
+
+        *r = p->ranks_detail[i];
+        r->iteration_us = fitting(s, r->iteration_us);
+        r->kernel_us = fitting(s, r->kernel_us);
+        memset(&r->waits, 0, sizeof r->waits); /* not ours to keep */
         if (p->ranks_detail[i].iteration_us.predicted > most) {
             most = p->ranks_detail[i].iteration_us.predicted;
             s->rank = p->ranks_detail[i].rank;
@@ -151,8 +183,8 @@ static enum msim_status copy_warnings(struct msim_side *s,
 static void copy_figures(struct msim_side *s, const struct msim_prediction *p)
 {
     s->ranks = p->ranks;
-    s->iteration_us = without_measured(s, p->iteration_us);
-    s->kernel_us = p->kernel_us;
+    s->iteration_us = fitting(s, p->iteration_us);
+    s->kernel_us = fitting(s, p->kernel_us);
     s->transfer_us = p->transfer_us;
     s->wait_us = p->wait_us;
     s->external_wait_us = p->external_wait_us;
@@ -174,6 +206,7 @@ static enum msim_status copy(struct msim_side *s,
     MSIM_TRY(copy_iterations(s, p));
     MSIM_TRY(copy_families(s, p));
     MSIM_TRY(copy_ops(s, p));
+    MSIM_TRY(copy_all_waits(s, p));
     MSIM_TRY(copy_ranks(s, p));
     return copy_warnings(s, p);
 }

@@ -37,6 +37,7 @@ struct msim_side {
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
     struct msim_side_rows iterations, families, ops, kernels, streams;
+    struct msim_side_rows main_waits, gpu_idle; /* by what was waited for */
     struct msim_rank_row *ranks_detail;
     uint32_t n_ranks_detail;
     const char **warnings;

@@ -159,6 +159,8 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
     write_figures(&j, c);
     write_table(&j, &c->breakdown);
     write_table(&j, &c->iterations);
+    write_table(&j, &c->main_waits);
+    write_table(&j, &c->gpu_idle);
     write_table(&j, &c->families);
     write_table(&j, &c->ops);
     write_table(&j, &c->kernels);
@@ -246,6 +248,8 @@ enum msim_status msim_report_compare_csv(const struct msim_comparison *c,
     csv_row(out, "external_wait_us", "", NULL, &c->external);
     csv_table(out, &c->breakdown);
     csv_table(out, &c->iterations);
+    csv_table(out, &c->main_waits);
+    csv_table(out, &c->gpu_idle);
     csv_table(out, &c->families);
     csv_table(out, &c->ops);
     csv_table(out, &c->kernels);

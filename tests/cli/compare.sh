@@ -15,7 +15,8 @@ c = json.load(open(sys.argv[1]))
 assert c["schema"] == "mystique-sim/comparison/1", c["schema"]
 keys = ["schema", "version", "a", "b", "iteration_us", "measured_us",
         "kernel_us", "communication_us", "external_wait_us", "overlapped_us",
-        "breakdown_us", "iterations", "families", "ops", "kernels", "streams",
+        "breakdown_us", "iterations", "main_thread_waits", "gpu_idle",
+        "families", "ops", "kernels", "streams",
         "ranks", "warnings"]
 assert list(c) == keys, list(c)
 

@@ -188,6 +188,28 @@ static void test_compare__sums(void)
     }
 }
 
+/* Who waits, for what: 7 us more for a stream, 3 for a device that was not
+ * waited for before. */
+static void test_compare__waits(void)
+{
+    struct msim_named_us a[] = {{"stream order", 5}};
+    struct msim_named_us b[] = {{"device", 3}, {"stream order", 12}};
+    struct two t;
+
+    two_fill(&t);
+    t.a.p.waits.main_thread = (struct msim_wait_list){a, 1};
+    t.b.p.waits.main_thread = (struct msim_wait_list){b, 2};
+    t.a.p.waits.gpu_idle = t.b.p.waits.gpu_idle = (struct msim_wait_list){0};
+    REQUIRE(two_compare(&t));
+    CHECK_UINT(t.c->main_waits.n, 2);
+    CHECK_REL(t.c->main_waits.total.difference, 10, 1e-12);
+    CHECK_STR(t.c->main_waits.rows[0].name[1], "stream order");
+    CHECK_STR(t.c->main_waits.rows[1].name[0], NULL);
+    CHECK_UINT(t.c->gpu_idle.n, 0);
+    CHECK(!t.c->gpu_idle.absent);
+    two_release(&t);
+}
+
 static void test_compare__with_itself(void)
 {
     struct two t;
@@ -361,6 +383,8 @@ static void test_compare__round_trip(void)
     CHECK_REL(c->breakdown.total.difference, 0, 0);
     CHECK_UINT(c->n_ranks, 2);
     CHECK(c->kernels.absent != NULL);
+    CHECK_UINT(c->main_waits.n, m.p.waits.main_thread.n);
+    CHECK_REL(c->main_waits.total.difference, 0, 0);
     msim_comparison_free(c);
     msim_side_free(side[0]);
     msim_side_free(side[1]);
@@ -426,6 +450,7 @@ static void test_compare__sparse_file(void)
     REQUIRE(name);
     REQUIRE(msim_prediction_read(&p, name, NULL) == MSIM_OK);
     CHECK_UINT(p->ranks, 1);
+    CHECK(!p->waits.main_thread.rows);
     REQUIRE(msim_side_new(&s, p, true) == MSIM_OK);
     REQUIRE(msim_compare(&c, s, s) == MSIM_OK);
     text = text_of(c, msim_report_compare_text);
@@ -485,6 +510,7 @@ int main(void)
     RUN(test_compare__transfers_apart);
     RUN(test_compare__intervals);
     RUN(test_compare__sums);
+    RUN(test_compare__waits);
     RUN(test_compare__with_itself);
     RUN(test_compare__breakdown);
     RUN(test_compare__iterations);
