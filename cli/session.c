@@ -2,6 +2,7 @@
 
 #include "cli/datadir.h"
 #include "cli/progress.h"
+#include "core/incomplete.h"
 #include "models/host_class.h"
 
 #include <math.h>
@@ -198,6 +199,7 @@ static void warn(struct msim_session *s)
                       "nothing took %.0f us, want below %.0f; '--host generic' "
                       "answers for a run without a profiler",
                       slowed, MSIM_HOST_SLOWED_US);
+    msim_warn_queued_idle(s->job, s->graph);
     if (s->graph->unexplained > 0)
         msim_job_warn(
             s->job,

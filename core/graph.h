@@ -140,6 +140,13 @@ struct msim_lane {
     bool device;
 };
 
+/* Work waited in a queue while its device did nothing that is recorded. */
+struct msim_queued_idle {
+    uint32_t n;
+    msim_ps total, longest;
+    uint32_t rank, gpu; /* what began after the longest */
+};
+
 /* Where an iteration begins and ends on one rank. */
 struct msim_window {
     uint32_t first, last; /* tasks: start of first to end of last; NONE: the
@@ -174,6 +181,7 @@ struct msim_graph {
     msim_ps copied[MSIM_COPIED_KINDS]; /* over all ranks, the whole trace */
     msim_ps unexplained; /* delays of starts that have no cause: not copied */
     uint32_t n_unexplained;
+    struct msim_queued_idle queued_idle;
     struct msim_sharing *sharing; /* NULL: nothing is shared */
 };
 

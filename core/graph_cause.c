@@ -173,16 +173,48 @@ static msim_ps launch_max(const struct msim_trace *t, uint32_t i)
     return t->calls[t->gpu[i].call].dur + LATENCY_MAX;
 }
 
+/* How long before GPU event `i`, and after `ready`, nothing ran beside it. */
+static msim_ps idle_before(const struct msim_causes *c, uint32_t i,
+                           msim_ps ready)
+{
+    const struct msim_trace *t = c->t;
+    msim_ps at = t->gpu[i].start;
+
+    for (uint32_t s = 0; s < t->n_streams; s++) {
+        uint32_t k = msim_graph_running(t, s, at);
+
+        if (k != MSIM_NONE && beside(t, k, i))
+            return 0;
+    }
+    for (uint32_t k = ended_by(c, at); k-- > 0;) {
+        uint32_t other = c->by_end[k];
+        msim_ps end = msim_gpu_end(&t->gpu[other]);
+
+        if (end <= ready)
+            break;
+        if (beside(t, other, i))
+            return at - end;
+    }
+    return at - ready;
+}
+
 /* The later of launch and predecessor keeps its latency, if it is one. */
 static void keep_latency(const struct msim_causes *c, uint32_t i,
                          bool by_stream, struct msim_cause *out)
 {
-    msim_ps lag = c->t->gpu[i].start - (by_stream ? out->before : out->launch);
-    msim_ps max = by_stream ? LATENCY_MAX : launch_max(c->t, i);
+    msim_ps at = c->t->gpu[i].start, lag, max;
+    bool launched = out->launch != MSIM_TIME_NONE &&
+                    at - out->launch <= launch_max(c->t, i);
 
+    /* A call that took long may have launched after its predecessor ended. */
+    if (by_stream && at - out->before > LATENCY_MAX && launched)
+        by_stream = false;
+    lag = at - (by_stream ? out->before : out->launch);
+    max = by_stream ? LATENCY_MAX : launch_max(c->t, i);
     if (lag > max) {
         out->kind = MSIM_CAUSE_UNKNOWN;
         out->unknown = lag - (by_stream ? c->gap : c->latency);
+        out->idle = idle_before(c, i, c->t->gpu[i].start - out->unknown);
         return;
     }
     out->kind = by_stream ? MSIM_CAUSE_STREAM : MSIM_CAUSE_LAUNCH;

@@ -34,6 +34,7 @@ struct msim_cause {
     uint32_t event; /* GPU activity on another stream, or NONE */
     msim_ps launch_lag, stream_lag, event_lag;
     msim_ps unknown; /* delay of which nothing is known */
+    msim_ps idle;    /* part of it in which the device did nothing */
 };
 
 /* What explaining needs of one rank; release with msim_causes_release(). */

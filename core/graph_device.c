@@ -149,6 +149,21 @@ static enum msim_status link_unlaunched(struct device *d, uint32_t i)
                              d->r->of_gpu[i - 1], task, gap);
 }
 
+static void note_idle(struct device *d, uint32_t i, msim_ps idle)
+{
+    struct msim_queued_idle *q = &d->b->g->queued_idle;
+
+    if (idle <= QUEUED_MAX)
+        return;
+    q->n++;
+    q->total += idle;
+    if (idle <= q->longest)
+        return;
+    q->longest = idle;
+    q->rank = d->r->rank;
+    q->gpu = i;
+}
+
 static void note_cause(struct device *d, uint32_t i, const struct msim_cause *c)
 {
     struct msim_graph *g = d->b->g;
@@ -169,6 +184,7 @@ static void note_cause(struct device *d, uint32_t i, const struct msim_cause *c)
     case MSIM_CAUSE_UNKNOWN:
         g->unexplained += c->unknown;
         g->n_unexplained++;
+        note_idle(d, i, c->idle);
         break;
     }
 }

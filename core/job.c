@@ -3,6 +3,7 @@
  * to one rank, align clocks.
  */
 #include "core/job.h"
+#include "core/incomplete.h"
 
 #include "core/job_files.h"
 #include "core/link.h"
@@ -340,10 +341,8 @@ static enum msim_status build_ranks(struct loading *l)
 static void warn_missing(struct msim_job *job)
 {
     uint32_t i, world = 0;
-    uint64_t unlinked = 0;
 
     for (i = 0; i < job->n_ranks; i++) {
-        unlinked += job->ranks[i]->unlinked_gpu;
         if (job->ranks[i]->world_size > world)
             world = job->ranks[i]->world_size;
     }
@@ -352,11 +351,7 @@ static void warn_missing(struct msim_job *job)
                       "traces of %u of %u ranks: the others are known only by "
                       "when they arrive",
                       job->n_ranks, world);
-    if (unlinked)
-        msim_job_warn(job,
-                      "%llu GPU activities whose launch is not recorded "
-                      "belong to no iteration",
-                      (unsigned long long)unlinked);
+    msim_warn_lost_events(job);
 }
 
 static enum msim_status assemble(struct loading *l)

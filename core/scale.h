@@ -24,7 +24,8 @@ enum msim_select {
 
 struct msim_scale {
     enum msim_select select;
-    const char *glob; /* OP, HOST_OP: not empty, part of the parsed text; else NULL */
+    const char
+        *glob; /* OP, HOST_OP: not empty, part of the parsed text; else NULL */
     int glob_length;
     double factor; /* finite, >= 0 */
 };
@@ -38,8 +39,8 @@ MSIM_MUST_CHECK
 enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
                                   struct msim_error *err);
 
-/* Does an OP or HOST_OP selection cover an operator of this name? `*`, `?` and `[...]`
- * match as in a shell. */
+/* Does an OP or HOST_OP selection cover an operator of this name? `*`, `?` and
+ * `[...]` match as in a shell. */
 bool msim_scale_matches(const struct msim_scale *s, const char *name);
 
 #endif
