@@ -51,25 +51,18 @@ static void warn_lost_kernels(struct msim_job *job)
 
 static void warn_unlaunched(struct msim_job *job)
 {
-    uint64_t n = 0;
-    double us = 0;
+    uint64_t n = 0, all = 0;
 
     for (uint32_t r = 0; r < job->n_ranks; r++) {
-        const struct msim_trace *t = job->ranks[r];
-
-        for (uint32_t i = 0; i < t->n_gpu; i++) {
-            if (t->gpu[i].call != MSIM_NONE)
-                continue;
-            n++;
-            us += (double)t->gpu[i].dur / MSIM_PS_PER_US;
-        }
+        n += job->ranks[r]->unlinked_gpu;
+        all += job->ranks[r]->n_gpu;
     }
     if (n)
         msim_job_warn(job,
-                      "incomplete trace: %llu GPU activities (%.1f us) whose "
-                      "launch is not recorded; they occupy their streams and "
-                      "belong to no iteration",
-                      (unsigned long long)n, us);
+                      "incomplete trace: of %llu GPU activities %llu have no "
+                      "launch; they occupy their streams and belong to no "
+                      "iteration",
+                      (unsigned long long)all, (unsigned long long)n);
 }
 
 void msim_warn_lost_events(struct msim_job *job)
