@@ -90,7 +90,7 @@ static enum msim_status judge(struct scan *s, uint32_t i, uint32_t j)
 
 static bool is_kernel(const struct msim_gpu *e)
 {
-    return e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM;
+    return e->kind != MSIM_GPU_MEMCPY;
 }
 
 /* All events in order of start, each with what runs on the other streams. */

@@ -117,8 +117,10 @@ static uint32_t ended_by(const struct msim_causes *c, msim_ps at)
     return lo;
 }
 
-/* Latest activity on another stream that ended when GPU event `i` began. */
-static uint32_t ended_before(const struct msim_causes *c, uint32_t i)
+/* Latest activity on another stream that ended from `since` on and before GPU
+ * event `i` began, or NONE. */
+static uint32_t ended_since(const struct msim_causes *c, uint32_t i,
+                            msim_ps since)
 {
     const struct msim_trace *t = c->t;
     msim_ps at = t->gpu[i].start + US;
@@ -126,7 +128,7 @@ static uint32_t ended_before(const struct msim_causes *c, uint32_t i)
     for (uint32_t k = ended_by(c, at); k-- > 0;) {
         uint32_t other = c->by_end[k];
 
-        if (msim_gpu_end(&t->gpu[other]) < at - EVENT_MAX)
+        if (msim_gpu_end(&t->gpu[other]) < since)
             break;
         if (beside(t, other, i) && earlier(t, other, i))
             return other;
@@ -135,11 +137,11 @@ static uint32_t ended_before(const struct msim_causes *c, uint32_t i)
 }
 
 /*
- * Was a kernel of another stream running that left no room until about when
- * GPU event `i` began? Its last block is issued `tail` before its end; blocks
+ * The kernel of another stream that left no room until about when GPU event
+ * `i` began, or NONE. Its last block is issued `tail` before its end; blocks
  * of one kernel do not all take equally long, hence half a tail of tolerance.
  */
-static bool device_was_full(const struct msim_causes *c, uint32_t i)
+static uint32_t filled_by(const struct msim_causes *c, uint32_t i)
 {
     const struct msim_trace *t = c->t;
     msim_ps at = t->gpu[i].start;
@@ -148,15 +150,15 @@ static bool device_was_full(const struct msim_causes *c, uint32_t i)
         uint32_t k = msim_graph_running(t, s, at);
         double tail;
 
-        if (k == MSIM_NONE || !beside(t, k, i) ||
-            t->gpu[k].kind != MSIM_GPU_KERNEL)
+        if (k == MSIM_NONE || !beside(t, k, i))
             continue;
         tail = msim_occupancy_tail(t, k) * (double)t->gpu[k].dur;
-        if ((double)(msim_gpu_end(&t->gpu[k]) - at) <
-            1.5 * tail + (double)EVENT_MAX)
-            return tail < (double)t->gpu[k].dur;
+        if (tail < (double)t->gpu[k].dur &&
+            (double)(msim_gpu_end(&t->gpu[k]) - at) <
+                1.5 * tail + (double)EVENT_MAX)
+            return k;
     }
-    return false;
+    return MSIM_NONE;
 }
 
 /* ---- the cause ---------------------------------------------------------- */
@@ -254,12 +256,33 @@ static struct msim_cause unbound(const struct msim_causes *c, uint32_t i,
     return k;
 }
 
+/*
+ * What found the device full became ready after what filled it had begun.
+ * Either its latency was that long, or it waited for an event before: for
+ * what ended last while the device was full.
+ */
+static void come_second(const struct msim_causes *c, uint32_t i, uint32_t full,
+                        bool by_stream, struct msim_cause *k)
+{
+    msim_ps from = by_stream ? k->before : k->launch;
+    msim_ps *lag = by_stream ? &k->stream_lag : &k->launch_lag;
+    msim_ps least_lag = c->t->gpu[full].start - from + 1000;
+
+    if (least_lag <= *lag)
+        return;
+    if (least_lag < LATENCY_MAX)
+        *lag = least_lag;
+    else if (!c->recorded)
+        k->event = ended_since(c, i, c->t->gpu[full].start - EVENT_MAX);
+}
+
 struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
                                 bool launched, msim_ps recorded_end)
 {
     const struct msim_gpu *e = &c->t->gpu[i];
     struct msim_cause k = unbound(c, i, launched);
     msim_ps at = ready(c, &k), end;
+    uint32_t full;
     bool by_stream = k.launch == MSIM_TIME_NONE ||
                      (k.before != MSIM_TIME_NONE &&
                       k.before + c->gap > k.launch + c->latency);
@@ -273,7 +296,7 @@ struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
         return k;
     }
     if (e->start - at > UNEXPLAINED_MIN && !c->recorded)
-        k.event = ended_before(c, i);
+        k.event = ended_since(c, i, e->start + US - EVENT_MAX);
     end = k.event == MSIM_NONE ? 0 : msim_gpu_end(&c->t->gpu[k.event]);
     if (k.event != MSIM_NONE && end > k.before && end > k.launch) {
         k.kind = MSIM_CAUSE_EVENT;
@@ -281,8 +304,10 @@ struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
         return k;
     }
     k.event = MSIM_NONE;
-    if (e->start - at > UNEXPLAINED_MIN && device_was_full(c, i)) {
+    full = e->start - at > UNEXPLAINED_MIN ? filled_by(c, i) : MSIM_NONE;
+    if (full != MSIM_NONE) {
         k.kind = MSIM_CAUSE_FULL;
+        come_second(c, i, full, by_stream, &k);
         return k;
     }
     keep_latency(c, i, by_stream, &k);

@@ -43,8 +43,8 @@ static enum msim_demand_kind demand_kind(enum msim_task_kind task,
         return MSIM_DEMAND_ARRIVE;
     if (task == MSIM_TASK_COMM)
         return MSIM_DEMAND_TRANSFER;
-    if (task == MSIM_TASK_KERNEL)
-        return MSIM_DEMAND_KERNEL;
+    if (task == MSIM_TASK_KERNEL || e->kind == MSIM_GPU_MEMSET)
+        return MSIM_DEMAND_KERNEL; /* device memory is set by a kernel */
     if (e->copy_kind == MSIM_COPY_H2D)
         return MSIM_DEMAND_TO_DEVICE;
     return e->copy_kind == MSIM_COPY_D2H ? MSIM_DEMAND_TO_HOST

@@ -89,7 +89,9 @@ double msim_occupancy_tail(const struct msim_trace *t, uint32_t gpu_event)
     grid = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
     resident = (uint64_t)msim_occupancy_blocks(&t->gpu_properties, c) *
                t->gpu_properties.sms;
-    if (!resident || grid <= resident)
+    if (!resident || grid < resident)
         return 1;
+    if (grid == resident) /* all leave together, so there is room only then */
+        return 0;
     return 1 / (double)((grid + resident - 1) / resident);
 }
