@@ -11,6 +11,9 @@
  * running one all have been: when its last wave begins. Example: 2176 blocks,
  * 4 a SM, 80 SMs: 7 waves, so a kernel of 2.5 ms lets others in after 2.14.
  *
+ * A grid that fills every slot exactly has no last wave to share: it leaves
+ * room only at its end, so its tail is 0.
+ *
  * Blocks are taken to be equal. Where a kernel's are not (a concatenation of
  * tensors of different sizes), the last wave is shorter or longer.
  */
@@ -27,7 +30,7 @@ uint32_t msim_occupancy_blocks(const struct msim_gpu_properties *gpu,
 
 /*
  * The share of its duration that a GPU activity has left when its last block
- * has been issued, in (0, 1]. 1: it never fills the device, or nothing is
+ * has been issued, in 0..1. 1: it never fills the device, or nothing is
  * known of it, or it is no kernel of compute; it holds nobody up.
  */
 double msim_occupancy_tail(const struct msim_trace *t, uint32_t gpu_event);

