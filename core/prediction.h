@@ -171,10 +171,23 @@ struct msim_prediction {
 
 /* One bar of the timeline, in the order (rank, lane, start). */
 struct msim_span {
-    const char *name, *category; /* cpu_op, cuda_runtime, kernel, ... */
+    const char *name, *category; /* cpu_op, cuda_runtime, kernel, wait, ... */
     const char *detail;          /* model that made the duration, or "" */
     msim_ps start, dur;
     uint32_t rank, lane; /* lane indexes msim_timeline.lanes */
+    bool critical;       /* on the path of its iteration's longest rank */
+    bool work;           /* not a wait: what follows is known */
+    msim_ps slack;       /* how much longer it may take for free */
+    /* Of a call or a collective, which begins by waiting: when that did;
+     * compare with `traced`, when it began in the trace, or TIME_NONE. */
+    msim_ps arrival, traced;
+};
+
+/* A dependency on the critical path, from one lane to another. */
+struct msim_arrow {
+    const char *name; /* kind of the edge */
+    msim_ps from_at, to_at;
+    uint32_t from_lane, to_lane;
 };
 
 struct msim_lane_info {
@@ -189,6 +202,8 @@ struct msim_timeline {
     uint32_t n_spans;
     struct msim_lane_info *lanes;
     uint32_t n_lanes;
+    struct msim_arrow *arrows; /* in the order of time */
+    uint32_t n_arrows;
 };
 
 void msim_prediction_free(struct msim_prediction *p); /* accepts NULL */

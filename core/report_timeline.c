@@ -1,7 +1,7 @@
 /*
  * core/report_timeline.c - Chrome's trace event format, which the Perfetto UI
- * opens ("Trace Event Format", Google, 2016: complete events `X` and metadata
- * events `M`).
+ * opens ("Trace Event Format", Google, 2016: complete events `X`, metadata
+ * events `M`, flow events `s` and `f`).
  *
  * A rank is a process, a lane a thread. Ids count from 1: to Perfetto process
  * 0 and thread 0 are the kernel's idle task. Thread ids are unique over all
@@ -55,6 +55,27 @@ static void write_lane(struct msim_json *j, const struct msim_timeline *t,
                (lane->device ? INT64_C(100000) : 0) + i);
 }
 
+static void write_args(struct msim_json *j, const struct msim_span *s)
+{
+    bool named = s->detail && s->detail[0];
+
+    if (!named && !s->work)
+        return;
+    msim_json_open(j, "args", '{', false);
+    if (named)
+        msim_json_text(j, "model", s->detail);
+    if (s->work) {
+        if (s->critical)
+            msim_json_bool(j, "critical", true);
+        msim_json_time(j, "slack_us", s->slack);
+        if (s->arrival != s->start)
+            msim_json_time(j, "arrival_us", s->arrival);
+        if (s->traced != MSIM_TIME_NONE)
+            msim_json_time(j, "traced_us", s->traced);
+    }
+    msim_json_close(j);
+}
+
 static void write_span(struct msim_json *j, const struct msim_timeline *t,
                        const struct msim_span *s)
 {
@@ -66,12 +87,36 @@ static void write_span(struct msim_json *j, const struct msim_timeline *t,
     msim_json_unsigned(j, "tid", s->lane + 1);
     msim_json_time(j, "ts", s->start);
     msim_json_time(j, "dur", s->dur);
-    if (s->detail && s->detail[0]) {
-        msim_json_open(j, "args", '{', false);
-        msim_json_text(j, "model", s->detail);
+    if (s->critical) /* names of colours that the format knows: red, grey */
+        msim_json_text(j, "cname", "terrible");
+    else if (strcmp(s->category, "wait") == 0)
+        msim_json_text(j, "cname", "grey");
+    write_args(j, s);
+    msim_json_close(j);
+}
+
+/* A flow: `s` where it leaves, `f` where it arrives ("bp": "e", at the bar
+ * around that instant). */
+static void write_arrow(struct msim_json *j, const struct msim_timeline *t,
+                        uint32_t i)
+{
+    const struct msim_arrow *a = &t->arrows[i];
+
+    for (int end = 0; end < 2; end++) {
+        uint32_t lane = end ? a->to_lane : a->from_lane;
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "ph", end ? "f" : "s");
+        if (end)
+            msim_json_text(j, "bp", "e");
+        msim_json_unsigned(j, "id", i + 1);
+        msim_json_text(j, "name", a->name);
+        msim_json_text(j, "cat", "critical path");
+        msim_json_integer(j, "pid", process_of(&t->lanes[lane]));
+        msim_json_unsigned(j, "tid", lane + 1);
+        msim_json_time(j, "ts", end ? a->to_at : a->from_at);
         msim_json_close(j);
     }
-    msim_json_close(j);
 }
 
 static enum msim_status write_all(const struct msim_timeline *t,
@@ -88,6 +133,8 @@ static enum msim_status write_all(const struct msim_timeline *t,
         write_lane(&j, t, i);
     for (uint32_t i = 0; i < t->n_spans; i++)
         write_span(&j, t, &t->spans[i]);
+    for (uint32_t i = 0; i < t->n_arrows; i++)
+        write_arrow(&j, t, i);
     msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);

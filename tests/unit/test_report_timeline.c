@@ -11,12 +11,31 @@ static char path[128] = P_tmpdir "/msim-timeline-XXXXXX";
 static struct msim_lane_info lanes[] = {
     {0, false, "thread 1"}, {0, true, "stream 7"}, {1, true, "stream 7"}};
 static struct msim_span spans[] = {
-    {"aten::mm", "cpu_op", "", 0, 2000000, 0, 0},
-    {"gemm \"x\"", "kernel", "gemm", 1500000, 10000001, 0, 1},
-    {"\xff", "kernel", NULL, 1500000, 0, 1, 2}};
+    {.name = "aten::mm", .category = "cpu_op", .detail = "", .dur = 2000000},
+    {.name = "gemm \"x\"",
+     .category = "kernel",
+     .detail = "gemm",
+     .start = 1500000,
+     .dur = 10000001,
+     .lane = 1,
+     .critical = true,
+     .work = true,
+     .slack = 2000000,
+     .arrival = 1000000,
+     .traced = 1250000},
+    {.name = "\xff",
+     .category = "wait",
+     .start = 1500000,
+     .rank = 1,
+     .lane = 2}};
+static struct msim_arrow arrows[] = {{"launch", 1000000, 1500000, 0, 1}};
 
-static struct msim_timeline timeline = {
-    .spans = spans, .n_spans = 3, .lanes = lanes, .n_lanes = 3};
+static struct msim_timeline timeline = {.spans = spans,
+                                        .n_spans = 3,
+                                        .lanes = lanes,
+                                        .n_lanes = 3,
+                                        .arrows = arrows,
+                                        .n_arrows = 1};
 
 static cJSON *written(const char *to)
 {
@@ -40,13 +59,13 @@ static const cJSON *at(const cJSON *o, const char *key)
 }
 
 /* Two ranks are two processes with a name and a place (4 events), three lanes
- * likewise (6), and three spans follow. */
+ * likewise (6), and three spans and the two ends of an arrow follow. */
 static void test_report_timeline__events(void)
 {
     cJSON *o = written(path);
     const cJSON *events = at(o, "traceEvents"), *e;
 
-    REQUIRE(cJSON_GetArraySize(events) == 13);
+    REQUIRE(cJSON_GetArraySize(events) == 15);
     e = cJSON_GetArrayItem(events, 0);
     CHECK_STR(cJSON_GetStringValue(at(e, "name")), "process_name");
     CHECK_STR(cJSON_GetStringValue(at(at(e, "args"), "name")), "rank 0");
@@ -57,11 +76,35 @@ static void test_report_timeline__events(void)
     CHECK_REL(cJSON_GetNumberValue(at(e, "ts")), 1.5, 0);
     CHECK_REL(cJSON_GetNumberValue(at(e, "dur")), 10.000001, 0);
     CHECK_STR(cJSON_GetStringValue(at(at(e, "args"), "model")), "gemm");
+    CHECK(cJSON_IsTrue(at(at(e, "args"), "critical")));
+    CHECK_REL(cJSON_GetNumberValue(at(at(e, "args"), "slack_us")), 2, 0);
+    CHECK_REL(cJSON_GetNumberValue(at(at(e, "args"), "arrival_us")), 1, 0);
+    CHECK_REL(cJSON_GetNumberValue(at(at(e, "args"), "traced_us")), 1.25, 0);
     e = cJSON_GetArrayItem(events, 12);
     CHECK_STR(cJSON_GetStringValue(at(e, "name")), "\xef\xbf\xbd");
     CHECK_INT(cJSON_GetNumberValue(at(e, "pid")), 2);
     CHECK_INT(cJSON_GetNumberValue(at(e, "tid")), 3);
     CHECK(!at(e, "args"));
+    cJSON_Delete(o);
+}
+
+/* An arrow leaves one lane and arrives on another under one number. */
+static void test_report_timeline__arrows(void)
+{
+    cJSON *o = written(path);
+    const cJSON *from, *to;
+
+    from = cJSON_GetArrayItem(at(o, "traceEvents"), 13);
+    to = cJSON_GetArrayItem(at(o, "traceEvents"), 14);
+    REQUIRE(from && to);
+    CHECK_STR(cJSON_GetStringValue(at(from, "ph")), "s");
+    CHECK_STR(cJSON_GetStringValue(at(to, "ph")), "f");
+    CHECK_STR(cJSON_GetStringValue(at(to, "bp")), "e");
+    CHECK_INT(cJSON_GetNumberValue(at(from, "id")),
+              cJSON_GetNumberValue(at(to, "id")));
+    CHECK_INT(cJSON_GetNumberValue(at(from, "tid")), 1);
+    CHECK_INT(cJSON_GetNumberValue(at(to, "tid")), 2);
+    CHECK_REL(cJSON_GetNumberValue(at(to, "ts")), 1.5, 0);
     cJSON_Delete(o);
 }
 
@@ -72,7 +115,7 @@ static void test_report_timeline__gzip(void)
 
     snprintf(packed, sizeof packed, "%s.gz", path);
     o = written(packed);
-    CHECK_INT(cJSON_GetArraySize(at(o, "traceEvents")), 13);
+    CHECK_INT(cJSON_GetArraySize(at(o, "traceEvents")), 15);
     cJSON_Delete(o);
 }
 
@@ -81,7 +124,7 @@ static void test_report_timeline__empty(void)
     struct msim_timeline saved = timeline;
     cJSON *o;
 
-    timeline.n_spans = timeline.n_lanes = 0;
+    timeline.n_spans = timeline.n_lanes = timeline.n_arrows = 0;
     o = written(path);
     CHECK(o && cJSON_GetArraySize(at(o, "traceEvents")) == 0);
     cJSON_Delete(o);
@@ -105,6 +148,7 @@ int main(void)
         return 1;
     close(fd);
     RUN(test_report_timeline__events);
+    RUN(test_report_timeline__arrows);
     RUN(test_report_timeline__gzip);
     RUN(test_report_timeline__empty);
     RUN(test_report_timeline__cannot_write);
