@@ -21,14 +21,16 @@
 
 /* ---- typical latencies ------------------------------------------------- */
 
-/* The 10th percentile: what remains when nothing else holds a start up. */
-static msim_ps low_percentile(struct msim_keyed *v, uint32_t n,
-                              msim_ps otherwise)
+/*
+ * The 10th percentile is what remains when nothing else holds a start up, the
+ * median what it usually takes.
+ */
+static void percentiles(struct msim_keyed *v, uint32_t n, msim_ps otherwise,
+                        msim_ps *low, msim_ps *usual)
 {
-    if (!n)
-        return otherwise;
     msim_keyed_sort(v, n);
-    return v[n / 10].key;
+    *low = n ? v[n / 10].key : otherwise;
+    *usual = n ? v[n / 2].key : otherwise;
 }
 
 static enum msim_status find_typical(struct msim_causes *c)
@@ -58,8 +60,8 @@ static enum msim_status find_typical(struct msim_causes *c)
         if (launch + LATENCY_MAX < before && e->start >= before)
             gap[n_gap++].key = e->start - before;
     }
-    c->latency = low_percentile(latency, n_latency, 5 * US);
-    c->gap = low_percentile(gap, n_gap, US);
+    percentiles(latency, n_latency, 5 * US, &c->latency, &c->usual_latency);
+    percentiles(gap, n_gap, US, &c->gap, &c->usual_gap);
     free(latency);
     free(gap);
     return MSIM_OK;
@@ -250,9 +252,9 @@ static struct msim_cause unbound(const struct msim_causes *c, uint32_t i,
     };
 
     if (launched)
-        k.launch_lag = least(e->start - k.launch, c->latency);
+        k.launch_lag = least(e->start - k.launch, c->usual_latency);
     if (!first)
-        k.stream_lag = least(e->start - k.before, c->gap);
+        k.stream_lag = least(e->start - k.before, c->usual_gap);
     return k;
 }
 

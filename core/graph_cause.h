@@ -12,8 +12,8 @@
  *                    filled every multiprocessor: the engine delays it
  *   nothing          an unexplained delay. It is counted, not copied.
  *
- * What does not bind gets the trace's typical latency, so that it holds when
- * it comes to bind.
+ * What does not bind gets the trace's usual latency, so that it holds when it
+ * comes to bind.
  */
 #ifndef MSIM_CORE_GRAPH_CAUSE_H
 #define MSIM_CORE_GRAPH_CAUSE_H
@@ -40,9 +40,11 @@ struct msim_cause {
 /* What explaining needs of one rank; release with msim_causes_release(). */
 struct msim_causes {
     const struct msim_trace *t;
-    uint32_t *by_end;     /* GPU events sorted by end */
-    msim_ps latency, gap; /* typical: launch to start; end to next start */
-    bool recorded;        /* the trace names its event waits */
+    uint32_t *by_end; /* GPU events sorted by end */
+    /* From launch to start, from end to next start: what remains when nothing
+     * else holds a start up, and what it usually takes. */
+    msim_ps latency, gap, usual_latency, usual_gap;
+    bool recorded; /* the trace names its event waits */
 };
 
 MSIM_MUST_CHECK
