@@ -113,6 +113,7 @@ struct msim_task_ref {
     X(TRANSFER, "transfers of collectives")                                    \
     X(LAUNCH, "launch latency")                                                \
     X(STREAM, "gaps between activities of a stream")                           \
+    X(GRAPH, "gaps inside CUDA and HIP graphs")                                \
     X(EVENT, "latency of stream waits")                                        \
     X(BEFORE, "launched before the recording")                                 \
     X(LOADER, "waits for data loader processes")                               \

@@ -174,7 +174,9 @@ static void note_cause(struct device *d, uint32_t i, const struct msim_cause *c)
         copy(d, MSIM_COPIED_LAUNCH, c->launch_lag);
         break;
     case MSIM_CAUSE_STREAM:
-        copy(d, MSIM_COPIED_STREAM, c->stream_lag);
+        /* What a graph's kernels wait for is not in the trace. */
+        copy(d, d->t->gpu[i].in_graph ? MSIM_COPIED_GRAPH : MSIM_COPIED_STREAM,
+             c->stream_lag);
         break;
     case MSIM_CAUSE_EVENT:
         copy(d, MSIM_COPIED_EVENT, c->event_lag);
