@@ -14,5 +14,6 @@ int msim_cmd_compare(int argc, char **argv);
 int msim_cmd_info(int argc, char **argv);
 int msim_cmd_op(int argc, char **argv);
 int msim_cmd_platforms(int argc, char **argv);
+int msim_cmd_convert(int argc, char **argv);
 
 #endif

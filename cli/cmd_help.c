@@ -14,6 +14,8 @@ const struct msim_verb MSIM_VERBS[] = {
     {"compare", msim_cmd_compare, "what changed from one run to another"},
     {"op", msim_cmd_op, "predict single operations from a table"},
     {"platforms", msim_cmd_platforms, "list the known GPUs, or show one"},
+    {"convert", msim_cmd_convert,
+     "write traces as Chakra, for simulators that read it"},
     {"help", msim_cmd_help, "this help, or that of a verb"},
     {NULL, NULL, NULL},
 };

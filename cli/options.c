@@ -66,6 +66,12 @@ const char *msim_nearest_word(const char *typed, const char *const *words,
     return found;
 }
 
+/* A name of one letter has one dash: -o. */
+static const char *dashes(const struct msim_option *o)
+{
+    return o->name[1] ? "--" : "-";
+}
+
 /* ---- help ------------------------------------------------------------- */
 
 static void next_line(FILE *out)
@@ -114,7 +120,7 @@ static void print_option(const struct msim_option *o, FILE *out)
     char left[128], right[1024];
     size_t n;
 
-    snprintf(left, sizeof left, "  --%s%s", o->name,
+    snprintf(left, sizeof left, "  %s%s%s", dashes(o), o->name,
              o->type == MSIM_OPTION_FLAG ? "" : " ");
     n = strlen(left);
     if (o->type == MSIM_OPTION_CHOICE)
@@ -186,9 +192,11 @@ static enum msim_status unknown_option(struct parse *p, const char *arg)
 
     for (size_t i = 0; i < p->c->n_options + 2 && n < WORDS_MAX; i++, n++) {
         const char *common = i == p->c->n_options ? "help" : "version";
+        const struct msim_option *o =
+            i < p->c->n_options ? &p->c->options[i] : NULL;
 
-        snprintf(words[n], WORD_MAX, "--%s",
-                 i < p->c->n_options ? p->c->options[i].name : common);
+        snprintf(words[n], WORD_MAX, "%s%s", o ? dashes(o) : "--",
+                 o ? o->name : common);
         list[n] = words[n];
     }
     snprintf(typed, sizeof typed, "%.*s", (int)strcspn(arg, "="), arg);
@@ -204,9 +212,9 @@ static enum msim_status set_count(struct parse *p, const struct msim_option *o,
 
     if (value[0] < '0' || value[0] > '9' || *end || v < o->min || v > o->max)
         return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "option '--%s' is '%s', want a whole number from "
+                         "option '%s%s' is '%s', want a whole number from "
                          "%" PRIu32 " to %" PRIu32,
-                         o->name, value, o->min, o->max);
+                         dashes(o), o->name, value, o->min, o->max);
     *field = (uint32_t)v;
     return MSIM_OK;
 }
@@ -224,8 +232,8 @@ static enum msim_status set_choice(struct parse *p, const struct msim_option *o,
     }
     print_choices(o, known, sizeof known);
     return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                     "option '--%s' is '%s', want one of %s", o->name, value,
-                     known);
+                     "option '%s%s' is '%s', want one of %s", dashes(o),
+                     o->name, value, known);
 }
 
 static enum msim_status set_value(struct parse *p, const struct msim_option *o,
@@ -233,7 +241,7 @@ static enum msim_status set_value(struct parse *p, const struct msim_option *o,
 {
     if (!value[0])
         return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "option '--%s' is empty, want %s", o->name,
+                         "option '%s%s' is empty, want %s", dashes(o), o->name,
                          o->metavar ? o->metavar : "a value");
     switch (o->type) {
     case MSIM_OPTION_FLAG:
@@ -257,8 +265,8 @@ take_option(struct parse *p, const struct msim_option *o, const char *value)
     if (o->type == MSIM_OPTION_FLAG) {
         if (value)
             return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                             "option '--%s' takes no value, got '%s'", o->name,
-                             value);
+                             "option '%s%s' takes no value, got '%s'",
+                             dashes(o), o->name, value);
         *(bool *)((char *)p->settings + o->field) = true;
         return MSIM_OK;
     }
@@ -269,8 +277,8 @@ take_option(struct parse *p, const struct msim_option *o, const char *value)
          * --name=--value says the latter. */
         if (!next || strncmp(next, "--", 2) == 0)
             return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                             "option '--%s' wants %s, got %s", o->name,
-                             o->metavar ? o->metavar : "a value",
+                             "option '%s%s' wants %s, got %s", dashes(o),
+                             o->name, o->metavar ? o->metavar : "a value",
                              next ? next : "nothing");
         value = next;
         p->next++;
@@ -286,8 +294,11 @@ static enum msim_status parse_option(struct parse *p, const char *arg)
     for (size_t i = 0; i < p->c->n_options; i++) {
         const struct msim_option *o = &p->c->options[i];
 
-        if (arg[1] == '-' && strlen(o->name) + 2 == len &&
-            strncmp(o->name, arg + 2, len - 2) == 0)
+        size_t dash = strlen(dashes(o));
+
+        if (strncmp(arg, dashes(o), dash) == 0 &&
+            strlen(o->name) + dash == len &&
+            strncmp(o->name, arg + dash, len - dash) == 0)
             return take_option(p, o, value);
     }
     return unknown_option(p, arg);

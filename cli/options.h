@@ -38,7 +38,7 @@ enum msim_option_type {
 };
 
 struct msim_option {
-    const char *name; /* without the leading -- */
+    const char *name; /* without the leading --, or - for a single letter */
     enum msim_option_type type;
     size_t field;        /* offsetof() in the verb's settings */
     const char *metavar; /* "NAME|FILE"; flags and choices have none */

@@ -6,6 +6,8 @@
  */
 #include "core/chakra_wire.h"
 
+#include "core/json_out.h"
+
 #include <string.h>
 
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
@@ -94,45 +96,23 @@ static const char *read_field(const char *b, size_t at, size_t len,
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 sequence at `s`, or 0 where it is none. */
-static size_t sequence(const unsigned char *s, size_t len)
-{
-    static const struct {
-        unsigned char mask, lead, low; /* low: least second byte of `lead` */
-        uint32_t least;
-    } FORMS[] = {{0x80, 0x00, 0, 0x01},
-                 {0xe0, 0xc0, 0, 0x80},
-                 {0xf0, 0xe0, 0, 0x800},
-                 {0xf8, 0xf0, 0, 0x10000}};
-    uint32_t code;
-
-    for (size_t n = 1; n <= 4; n++) {
-        if ((s[0] & FORMS[n - 1].mask) != FORMS[n - 1].lead)
-            continue;
-        if (n > len)
-            return 0;
-        code = s[0] & (uint32_t)~FORMS[n - 1].mask & 0xff;
-        for (size_t i = 1; i < n; i++) {
-            if ((s[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (s[i] & 0x3f);
-        }
-        /* Overlong forms, surrogates, and what is past the last plane. */
-        return code < FORMS[n - 1].least || code > 0x10ffff ||
-                       (code >= 0xd800 && code < 0xe000)
-                   ? 0
-                   : n;
-    }
-    return 0;
-}
-
 /* The offset of the first byte that is no text; `len`: all is. */
 static size_t text_end(const char *bytes, size_t len)
 {
-    size_t at = 0, n = 1;
+    size_t at = 0;
 
-    while (at < len && n) {
-        n = sequence((const unsigned char *)bytes + at, len - at);
+    while (at < len) {
+        char last[5] = ""; /* the end is not the end of a C string */
+        const char *s = bytes + at;
+        size_t n;
+
+        if (len - at < 4) {
+            memcpy(last, s, len - at);
+            s = last;
+        }
+        n = *s ? msim_utf8_length(s) : 0;
+        if (n == 0)
+            break;
         at += n;
     }
     return at;

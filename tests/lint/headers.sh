@@ -5,6 +5,8 @@
 
 flags=(-std=c11 -D_GNU_SOURCE -DMSIM_TRACES='""' -I. -Wall -Wextra -Werror
     -fsyntax-only -x c)
+# Headers that protobuf-c makes, as the build sees them.
+[ -z "${BUILD_DIR:-}" ] || flags+=(-isystem "$BUILD_DIR/proto")
 
 upper() {
     tr 'a-z.-' 'A-Z__' <<<"$1"

@@ -1,0 +1,217 @@
+#include "cli/cmd.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "core/write_chakra.h"
+#include "models/opmap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct settings {
+    const char *out;
+    bool salvage;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "o",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, out),
+     .metavar = "OUT",
+     .help = "the file to write; of several ranks OUT.0.et, OUT.1.et, ...; "
+             "compressed where OUT ends in .gz"},
+    {.name = "salvage",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, salvage),
+     .help = "keep the complete records of a broken or cut file"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim convert run/et run/kineto -o run.et",
+    "mystique-sim convert trace.json.gz -o trace.et",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "convert",
+    .operands = "TRACE|DIR... -o OUT",
+    .summary =
+        "Write traces as Chakra execution traces (protobuf, .et), one file a "
+        "rank,\nfor simulators that read those. Times are whole nanoseconds "
+        "in the attributes\nstart_ns and duration_ns beside the format's own "
+        "microseconds; a duration is a\nnode's own work, and data_deps say "
+        "what it waits for.",
+    .options = OPTIONS,
+    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .examples = EXAMPLES,
+    .min_operands = 1,
+};
+
+/* ---- what operators ask of the GPU ----------------------------------------
+ */
+
+/* Works of each operator: of its own kernels, launched or to be expected. */
+static void count_works(const struct msim_trace *t, const uint32_t *launched,
+                        struct msim_chakra_work *works)
+{
+    struct msim_work w[MSIM_OPMAP_MAX];
+
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        uint32_t n = 0;
+
+        if (t->has_gpu_events && !launched[i])
+            continue;
+        (void)msim_opmap(t, i, t->has_gpu_events ? (int)launched[i] : -1,
+                         t->cpu_only, w, &n);
+        for (uint32_t k = 0; k < n; k++) {
+            if (w[k].family == MSIM_FAMILY_COLLECTIVE)
+                continue;
+            works[i].flops += w[k].flops;
+            works[i].bytes += w[k].bytes_read + w[k].bytes_written;
+        }
+    }
+}
+
+static struct msim_chakra_work *works_of(const struct msim_trace *t)
+{
+    size_t n = (size_t)t->n_ops + 1;
+    struct msim_chakra_work *works = calloc(n, sizeof *works);
+    uint32_t *launched = calloc(n, sizeof *launched);
+
+    if (works && launched) {
+        for (uint32_t i = 0; i < t->n_gpu; i++)
+            if (t->gpu[i].op != MSIM_NONE && t->gpu[i].kind == MSIM_GPU_KERNEL)
+                launched[t->gpu[i].op]++;
+        count_works(t, launched, works);
+    }
+    free(launched);
+    return works;
+}
+
+static void free_works(struct msim_chakra_work **works, uint32_t n)
+{
+    for (uint32_t i = 0; works && i < n; i++)
+        free(works[i]);
+    free(works);
+}
+
+/* ---- messages ---------------------------------------------------------------
+ */
+
+static void say_written(void *ctx, const char *path, uint64_t nodes)
+{
+    (void)ctx;
+    msim_message("wrote %s: %" PRIu64 " nodes", path, nodes);
+}
+
+/* What Chakra, or a simulator that reads it, does not get. */
+static void say_lost(const struct msim_chakra_summary *s)
+{
+    if (s->copied)
+        msim_message("%" PRIu32 " of %" PRIu32 " files were Chakra already: "
+                     "their messages are as they were",
+                     s->copied, s->files);
+    if (s->without_times)
+        msim_message_warning("an execution trace has no times: durations are "
+                             "0, and what operators would launch has num_ops "
+                             "and tensor_size instead");
+    if (s->delays)
+        msim_message_warning(
+            "%" PRIu64 " dependencies have a delay (launch latency and the "
+            "like, %.3f ms together), for which Chakra has only our "
+            "attribute data_deps_lag_ns",
+            s->delays, (double)s->delay_ns / 1e6);
+    if (s->releases)
+        msim_message_warning(
+            "%" PRIu64 " nodes begin at an instant that nothing recorded "
+            "explains (threads, launches before the recording, absent "
+            "ranks): only our attribute not_before_ns says so",
+            s->releases);
+    if (s->rounded)
+        msim_message_warning("%" PRIu64 " times are not whole nanoseconds and "
+                             "are cut to them",
+                             s->rounded);
+}
+
+/* ---- the verb
+ * ----------------------------------------------------------------- */
+
+static enum msim_status load(struct msim_job **job, const struct settings *s,
+                             const struct msim_operands *files,
+                             struct msim_error *err)
+{
+    struct msim_progress progress;
+    enum msim_status st;
+
+    msim_progress_start(&progress, "reading");
+    st = msim_job_load(job, (const char *const *)files->items,
+                       (uint32_t)files->n,
+                       &(struct msim_load_options){
+                           .salvage = s->salvage,
+                           .keep_source = true,
+                           .threads = 2,
+                           .progress = msim_progress_bytes,
+                           .progress_ctx = &progress,
+                       },
+                       err);
+    msim_progress_end(&progress);
+    return st;
+}
+
+static enum msim_status convert(struct msim_job *job, const char *out,
+                                struct msim_error *err)
+{
+    struct msim_chakra_work **works =
+        calloc((size_t)job->n_ranks + 1, sizeof *works);
+    struct msim_chakra_summary summary;
+    enum msim_status st = works ? MSIM_OK : MSIM_ENOMEM;
+
+    for (uint32_t i = 0; i < job->n_ranks && st == MSIM_OK; i++) {
+        works[i] = works_of(job->ranks[i]);
+        if (!works[i])
+            st = MSIM_ENOMEM;
+    }
+    if (st == MSIM_OK)
+        st = msim_chakra_write(
+            job, out,
+            &(struct msim_chakra_options){
+                .works = (const struct msim_chakra_work *const *)works,
+                .written = say_written},
+            &summary, err);
+    if (st == MSIM_OK) {
+        msim_message_warnings(job->warnings, job->n_warnings, false);
+        say_lost(&summary);
+    }
+    free_works(works, job->n_ranks);
+    return st;
+}
+
+static int usage(const char *text)
+{
+    msim_message("%s", text);
+    return MSIM_EXIT_USAGE;
+}
+
+int msim_cmd_convert(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct msim_operands files;
+    struct msim_error err = {0};
+    struct msim_job *job = NULL;
+    enum msim_status st;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    if (!s.out)
+        return usage("'convert' wants -o OUT, the file to write; see "
+                     "'mystique-sim convert --help'");
+    if (!strcmp(s.out, "-"))
+        return usage("option '-o' is '-', want a file");
+    st = load(&job, &s, &files, &err);
+    if (st == MSIM_OK)
+        st = convert(job, s.out, &err);
+    msim_job_free(job);
+    return st == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(st, &err);
+}
