@@ -1,0 +1,123 @@
+/*
+ * What it costs to say why: binding edges, slack, waits and the critical path
+ * of a million tasks, each beside one walk of the engine over them.
+ */
+#include "core/waits.h"
+#include "tests/unit/made_graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define TASKS  1000000u
+#define LANES  32u
+#define REPEAT 5
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Every second lane is a stream, of one rank in one window. */
+static void dress(struct made_graph *m, struct msim_lane *lanes,
+                  struct msim_window *window)
+{
+    m->g.lane = malloc(TASKS * sizeof *m->g.lane);
+    m->g.kind = calloc(TASKS, 1);
+    m->g.window = calloc(TASKS, sizeof *m->g.window);
+    m->g.refs = calloc(TASKS, sizeof *m->g.refs);
+    if (!m->g.lane || !m->g.kind || !m->g.window || !m->g.refs)
+        abort();
+    for (uint32_t i = 0; i < LANES; i++)
+        lanes[i] = (struct msim_lane){0, i, i % 2 == 1};
+    for (uint32_t t = 0; t < TASKS; t++) {
+        m->g.lane[t] = t % LANES;
+        m->g.kind[t] = t % 2 ? MSIM_TASK_KERNEL : MSIM_TASK_HOST;
+    }
+    *window = (struct msim_window){0, TASKS - 1, 0, 0, 0};
+    m->g.lanes = lanes;
+    m->g.n_lanes = LANES;
+    m->g.windows = window;
+    m->g.n_windows = 1;
+}
+
+/* Seconds of each step, the least of all repeats. */
+struct costs {
+    double binding, slack, waits, path;
+};
+
+static double least(double *sum, double begin)
+{
+    double t = now() - begin;
+
+    *sum = *sum > 0 && *sum < t ? *sum : t;
+    return now();
+}
+
+static void once(const struct msim_graph *g, const struct msim_run *run,
+                 msim_ps *slack, struct costs *c)
+{
+    struct msim_binding b = {NULL, NULL};
+    struct msim_path path = {0};
+    struct msim_window_times times;
+    struct msim_waits waits;
+    double t = now();
+
+    msim_window_bounds(g, run, &times);
+    if (msim_binding_init(&b, g, run) != MSIM_OK)
+        abort();
+    t = least(&c->binding, t);
+    if (msim_slack(g, run, &b, &times, slack) != MSIM_OK)
+        abort();
+    t = least(&c->slack, t);
+    if (msim_waits(g, run, &b, &times, &waits) != MSIM_OK)
+        abort();
+    t = least(&c->waits, t);
+    if (msim_path_find(&path, g, run, &b, 0, &times) != MSIM_OK)
+        abort();
+    least(&c->path, t);
+    msim_path_release(&path);
+    msim_binding_release(&b);
+}
+
+int main(void)
+{
+    struct made_graph m = made_graph_new(TASKS, LANES, 42);
+    struct msim_scenario s = made_graph_scenario(&m);
+    msim_ps *start = malloc(TASKS * sizeof *start);
+    msim_ps *slack = malloc(TASKS * sizeof *slack);
+    struct msim_lane lanes[LANES];
+    struct msim_window window;
+    struct msim_run run = {.start = start, .dur = m.dur};
+    struct costs c = {0, 0, 0, 0};
+    struct msim_engine *e;
+    double walk = 0, begin;
+
+    dress(&m, lanes, &window);
+    if (!start || !slack || msim_engine_new(&e, &m.g) != MSIM_OK)
+        return 4;
+    for (int i = 0; i < REPEAT; i++) {
+        begin = now();
+        if (msim_engine_run(e, &s, start, NULL) != MSIM_OK)
+            return 4;
+        least(&walk, begin);
+        once(&m.g, &run, slack, &c);
+    }
+    printf("%u tasks, %u edges; the least of %d, in ms\n", TASKS, m.g.n_edges,
+           REPEAT);
+    printf("engine %.0f, binding %.0f, slack %.0f, waits %.0f, path %.0f\n",
+           1e3 * walk, 1e3 * c.binding, 1e3 * c.slack, 1e3 * c.waits,
+           1e3 * c.path);
+    msim_engine_free(e);
+    free(m.g.lane);
+    free(m.g.kind);
+    free(m.g.window);
+    free(m.g.refs);
+    free(start);
+    free(slack);
+    made_graph_free(&m);
+    return 0;
+}
