@@ -69,6 +69,8 @@ static enum msim_status add_arrival(struct loader *l, msim_ps at, uint32_t *id)
     struct msim_task_ref ref = {MSIM_NONE, MSIM_NONE, MSIM_NONE,
                                 (uint16_t)l->r->rank, 0};
 
+    if (interval < 0) /* two threads take batches */
+        interval = 0;
     if (before == MSIM_NONE)
         MSIM_TRY(msim_builder_lane(b, l->r->rank, MSIM_NONE, false, &l->lane));
     MSIM_TRY(msim_builder_task(b, MSIM_TASK_GAP, l->lane, ref, at - interval,
