@@ -139,11 +139,13 @@ struct msim_chakra {
     bool based;
     int64_t base_ns;
     struct msim_chakra_attrs attrs;
-    struct msim_scratch nodes; /* struct msim_chakra_node */
-    struct msim_scratch deps;  /* uint64_t: ids */
-    struct msim_idmap ids;     /* id -> node */
-    struct msim_idmap comms;   /* ours: number of a collective -> row */
-    struct msim_idmap streams; /* (device, id) -> stream */
+    struct msim_scratch nodes;   /* struct msim_chakra_node */
+    struct msim_scratch deps;    /* uint64_t: ids */
+    struct msim_idmap ids;       /* id -> node */
+    struct msim_idmap comms;     /* ours: number of a collective -> row */
+    struct msim_scratch numbers; /* int64_t: of each row */
+    struct msim_idmap streams;   /* (device, id) -> stream */
+    struct msim_idmap configs;   /* of launches */
 };
 
 /*
@@ -172,6 +174,8 @@ enum msim_status msim_chakra_layout(struct msim_reader *r,
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_row(struct msim_reader *r,
                                  struct msim_chakra_node *n, uint32_t type);
+MSIM_MUST_CHECK
+enum msim_status msim_chakra_sort_comms(struct msim_reader *r);
 /* All nodes are in: times into rows, order, links. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_rows(struct msim_reader *r);

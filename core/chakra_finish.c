@@ -466,6 +466,8 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
 static enum msim_status run(struct finish *f, uint32_t *order)
 {
     MSIM_TRY(msim_chakra_order(f->r, order));
+    if (f->c->ours)
+        MSIM_TRY(msim_chakra_sort_comms(f->r));
     return f->c->timed || f->c->started ? finish_timed(f, order)
                                         : finish_untimed(f);
 }

@@ -8,7 +8,7 @@
 #include "core/chakra.h"
 #include "core/et.h"
 #include "core/names.h"
-#include "core/order.h"
+#include "core/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +198,7 @@ static enum msim_status comm_of(struct msim_reader *r, uint32_t type,
                                 const char *name, uint32_t *comm)
 {
     struct msim_trace *t = r->trace;
+    int64_t number = number_of(&r->chakra->attrs, MSIM_CHAKRA_COMM, -1), *kept;
     struct msim_comm row;
     uint32_t *slot;
 
@@ -205,16 +206,58 @@ static enum msim_status comm_of(struct msim_reader *r, uint32_t type,
                        sizeof *t->comms));
     *comm = t->n_comms;
     if (r->chakra->ours) {
-        MSIM_TRY(msim_idmap_put(
-            &r->chakra->comms,
-            (uint64_t)number_of(&r->chakra->attrs, MSIM_CHAKRA_COMM, -1),
-            t->n_comms, &slot));
+        MSIM_TRY(msim_idmap_put(&r->chakra->comms, (uint64_t)number, t->n_comms,
+                                &slot));
         *comm = *slot;
         if (*comm < t->n_comms)
             return MSIM_OK;
+        kept = msim_scratch_add(&r->chakra->numbers, sizeof *kept);
+        if (!kept)
+            return MSIM_ENOMEM;
+        *kept = number;
     }
     MSIM_TRY(fill_comm(r, type, name, &row));
     t->comms[t->n_comms++] = row;
+    return MSIM_OK;
+}
+
+static bool by_number(const void *ctx, uint32_t a, uint32_t b)
+{
+    const int64_t *numbers = ctx;
+
+    return numbers[a] < numbers[b];
+}
+
+/* Collectives in the order of the trace that was written. */
+enum msim_status msim_chakra_sort_comms(struct msim_reader *r)
+{
+    struct msim_trace *t = r->trace;
+    uint32_t n = t->n_comms, *order = malloc(((size_t)n + 1) * 3 * sizeof n);
+    struct msim_comm *rows = malloc(((size_t)n + 1) * sizeof *rows);
+    uint32_t *place = order + n;
+
+    if (!order || !rows) {
+        free(order);
+        free(rows);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = i;
+        rows[i] = t->comms[i];
+    }
+    msim_sort_index(order, place, n, by_number, r->chakra->numbers.data);
+    for (uint32_t i = 0; i < n; i++) {
+        t->comms[i] = rows[order[i]];
+        place[order[i]] = i;
+    }
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (t->ops[i].comm != MSIM_NONE)
+            t->ops[i].comm = place[t->ops[i].comm];
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        if (t->gpu[i].comm != MSIM_NONE)
+            t->gpu[i].comm = place[t->gpu[i].comm];
+    free(order);
+    free(rows);
     return MSIM_OK;
 }
 
@@ -307,7 +350,6 @@ static enum msim_status add_call(struct msim_reader *r,
 static enum msim_status config_of(struct msim_reader *r, uint32_t *config)
 {
     const struct msim_chakra_attrs *a = &r->chakra->attrs;
-    struct msim_trace *t = r->trace;
     struct msim_launch_config c = {
         .registers = small(number_of(a, MSIM_CHAKRA_REGISTERS, 0)),
         .shared_bytes = small(number_of(a, MSIM_CHAKRA_SHARED, 0)),
@@ -317,16 +359,7 @@ static enum msim_status config_of(struct msim_reader *r, uint32_t *config)
         return MSIM_OK;
     memcpy(c.grid, a->triple[0], sizeof c.grid);
     memcpy(c.block, a->triple[1], sizeof c.block);
-    *config = t->n_configs;
-    /* Neighbours are alike; the rest may be stored twice. */
-    if (t->n_configs && !memcmp(&t->configs[t->n_configs - 1], &c, sizeof c)) {
-        *config = t->n_configs - 1;
-        return MSIM_OK;
-    }
-    MSIM_TRY(msim_grow((void **)&t->configs, &t->cap_configs, t->n_configs,
-                       sizeof *t->configs));
-    t->configs[t->n_configs++] = c;
-    return MSIM_OK;
+    return msim_read_config(r->trace, &r->chakra->configs, &c, config);
 }
 
 static enum msim_status add_gpu(struct msim_reader *r,

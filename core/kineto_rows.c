@@ -178,32 +178,6 @@ static enum msim_status add_call(struct msim_reader *r)
     return MSIM_OK;
 }
 
-/* Launch configurations repeat as argument lists do. */
-static enum msim_status config_of(struct msim_reader *r, uint32_t *config)
-{
-    const struct msim_launch_config *c = &r->kineto->ev.config;
-    struct msim_trace *t = r->trace;
-    uint64_t key = 0, word;
-    uint32_t parts[8], i, *slot;
-
-    _Static_assert(sizeof parts == sizeof *c, "hashed as parts");
-    memcpy(parts, c, sizeof parts);
-    for (i = 0; i < 8; i++) {
-        word = parts[i];
-        key = (key ^ word) * 0xff51afd7ed558ccdu;
-        key ^= key >> 29;
-    }
-    MSIM_TRY(msim_grow((void **)&t->configs, &t->cap_configs, t->n_configs,
-                       sizeof *t->configs));
-    MSIM_TRY(msim_idmap_put(&r->kineto->configs, key, t->n_configs, &slot));
-    *config = *slot;
-    if (*config < t->n_configs && !memcmp(&t->configs[*config], c, sizeof *c))
-        return MSIM_OK;
-    *config = t->n_configs; /* new, or two with one hash */
-    t->configs[t->n_configs++] = *c;
-    return MSIM_OK;
-}
-
 static enum msim_status add_gpu(struct msim_reader *r)
 {
     const struct msim_kineto_event *ev = &r->kineto->ev;
@@ -222,7 +196,8 @@ static enum msim_status add_gpu(struct msim_reader *r)
     if (ev->cat == MSIM_KCAT_KERNEL) {
         g.kind = MSIM_GPU_KERNEL;
         if (ev->have & MSIM_KHAVE_GRID)
-            MSIM_TRY(config_of(r, &g.config));
+            MSIM_TRY(msim_read_config(r->trace, &r->kineto->configs,
+                                      &ev->config, &g.config));
         if (ev->have & MSIM_KHAVE_COMM) {
             g.kind = MSIM_GPU_COMM;
             MSIM_TRY(add_comm(r, &g.comm));

@@ -438,8 +438,10 @@ void msim_chakra_free(struct msim_chakra *c)
     free(c->pending.data);
     free(c->nodes.data);
     free(c->deps.data);
+    free(c->numbers.data);
     msim_idmap_release(&c->ids);
     msim_idmap_release(&c->comms);
     msim_idmap_release(&c->streams);
+    msim_idmap_release(&c->configs);
     free(c);
 }

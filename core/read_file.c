@@ -100,6 +100,32 @@ int msim_read_string(struct msim_reader *r, const char *s, size_t len,
     return msim_strtab_add(r->strings, s, len, id);
 }
 
+enum msim_status msim_read_config(struct msim_trace *t,
+                                  struct msim_idmap *known,
+                                  const struct msim_launch_config *c,
+                                  uint32_t *config)
+{
+    uint64_t key = 0, word;
+    uint32_t parts[8], i, *slot;
+
+    _Static_assert(sizeof parts == sizeof *c, "hashed as parts");
+    memcpy(parts, c, sizeof parts);
+    for (i = 0; i < 8; i++) {
+        word = parts[i];
+        key = (key ^ word) * 0xff51afd7ed558ccdu;
+        key ^= key >> 29;
+    }
+    MSIM_TRY(msim_grow((void **)&t->configs, &t->cap_configs, t->n_configs,
+                       sizeof *t->configs));
+    MSIM_TRY(msim_idmap_put(known, key, t->n_configs, &slot));
+    *config = *slot;
+    if (*config < t->n_configs && !memcmp(&t->configs[*config], c, sizeof *c))
+        return MSIM_OK;
+    *config = t->n_configs; /* new, or two with one hash */
+    t->configs[t->n_configs++] = *c;
+    return MSIM_OK;
+}
+
 /* ---- the top level ------------------------------------------------------ */
 
 static int begin_records(struct msim_reader *r, enum msim_format format)

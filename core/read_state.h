@@ -77,6 +77,12 @@ int msim_read_problem(struct msim_reader *r, enum msim_status status,
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id);
 
+/* The row of a launch configuration: they repeat as argument lists do. */
+enum msim_status msim_read_config(struct msim_trace *t,
+                                  struct msim_idmap *known,
+                                  const struct msim_launch_config *c,
+                                  uint32_t *config);
+
 extern const struct msim_sax_handler msim_read_top_handler;
 extern const struct msim_sax_handler msim_read_kineto_handler;
 extern const struct msim_sax_handler msim_read_et_handler;
