@@ -126,14 +126,34 @@ uint32_t msim_main_lane(const struct msim_graph *g, uint32_t rank)
     return MSIM_NONE;
 }
 
+/* Tasks come rank by rank: from the first of each to one past its last. */
+struct range {
+    uint32_t begin, end;
+};
+
+static struct range *rank_ranges(const struct msim_graph *g)
+{
+    struct range *of = calloc((size_t)g->job->n_ranks + 1, sizeof *of);
+
+    for (uint32_t t = 0; of && t < g->n_tasks; t++) {
+        struct range *r = &of[g->refs[t].rank];
+
+        if (g->lane[t] == MSIM_NONE) /* a meeting of ranks */
+            continue;
+        r->begin = r->end ? r->begin : t;
+        r->end = t + 1;
+    }
+    return of;
+}
+
 static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
-                                uint32_t rank,
+                                uint32_t rank, struct range tasks,
                                 const struct msim_window_times *w)
 {
     const struct msim_graph *g = o->graph;
     uint32_t lane = msim_main_lane(g, rank);
 
-    for (uint32_t t = 0; t < g->n_tasks; t++) {
+    for (uint32_t t = tasks.begin; t < tasks.end; t++) {
         enum mark mark = mark_of(o, t, lane);
         msim_ps from = o->mid.start[t], to = from + o->mid.dur[t];
 
@@ -204,17 +224,20 @@ static void run(struct sweep *s, struct msim_window_times *w)
 enum msim_status msim_breakdown(const struct msim_outcome *o,
                                 struct msim_window_times *w)
 {
-    msim_window_bounds(o->graph, &o->mid, w);
-    for (uint32_t rank = 0; rank < o->graph->job->n_ranks; rank++) {
-        struct sweep s = {0};
-        enum msim_status st = collect(&s, o, rank, w);
+    struct range *tasks = rank_ranges(o->graph);
+    enum msim_status st = tasks ? MSIM_OK : MSIM_ENOMEM;
 
+    msim_window_bounds(o->graph, &o->mid, w);
+    for (uint32_t r = 0; r < o->graph->job->n_ranks && st == MSIM_OK; r++) {
+        struct sweep s = {0};
+
+        st = collect(&s, o, r, tasks[r], w);
         if (st == MSIM_OK && s.n) {
             qsort(s.events, s.n, sizeof *s.events, compare);
             run(&s, w);
         }
         free(s.events);
-        MSIM_TRY(st);
     }
-    return MSIM_OK;
+    free(tasks);
+    return st;
 }

@@ -27,31 +27,60 @@ struct waiting {
     const struct msim_binding *binding;
     const struct msim_window_times *times;
     struct msim_waits *waits;
+    /* Per rank: the lane of its main thread, its first window; per window the
+     * next of its rank. */
+    uint32_t *main, *first, *next;
+    uint32_t n_ranks;
 };
+
+static enum msim_status index_ranks(struct waiting *a)
+{
+    const struct msim_graph *g = a->g;
+    size_t bytes;
+
+    for (uint32_t w = 0; w < g->n_windows; w++)
+        if (g->windows[w].rank >= a->n_ranks)
+            a->n_ranks = g->windows[w].rank + 1;
+    bytes = ((size_t)a->n_ranks + 1) * sizeof *a->first;
+    a->main = malloc(bytes);
+    a->first = malloc(bytes);
+    a->next = malloc(((size_t)g->n_windows + 1) * sizeof *a->next);
+    if (!a->main || !a->first || !a->next)
+        return MSIM_ENOMEM;
+    memset(a->first, 0xff, bytes);
+    for (uint32_t r = 0; r < a->n_ranks; r++)
+        a->main[r] = msim_main_lane(g, r);
+    for (uint32_t w = 0; w < g->n_windows; w++) {
+        a->next[w] = a->first[g->windows[w].rank];
+        a->first[g->windows[w].rank] = w;
+    }
+    return MSIM_OK;
+}
+
+static uint32_t first_window(const struct waiting *a, uint32_t rank)
+{
+    return rank < a->n_ranks ? a->first[rank] : MSIM_NONE;
+}
 
 /* Add the part of from..to that lies in each window of a rank. */
 static void add_idle(const struct waiting *a, uint32_t rank, unsigned hold,
                      msim_ps from, msim_ps to)
 {
-    for (uint32_t w = 0; w < a->g->n_windows; w++)
-        if (a->g->windows[w].rank == rank)
-            a->waits[w].idle[hold] += common(&a->times[w], from, to);
+    for (uint32_t w = first_window(a, rank); w != MSIM_NONE; w = a->next[w])
+        a->waits[w].idle[hold] += common(&a->times[w], from, to);
 }
 
 static void add_host(const struct waiting *a, uint32_t task, unsigned hold,
                      msim_ps wait)
 {
-    uint32_t rank = a->g->refs[task].rank, main = msim_main_lane(a->g, rank);
+    uint32_t rank = a->g->refs[task].rank;
     msim_ps to = a->run->start[task];
 
-    for (uint32_t w = 0; w < a->g->n_windows; w++) {
-        msim_ps part;
+    for (uint32_t w = first_window(a, rank); w != MSIM_NONE; w = a->next[w]) {
+        msim_ps part = common(&a->times[w], to - wait, to);
 
-        if (a->g->windows[w].rank != rank)
-            continue;
-        part = common(&a->times[w], to - wait, to);
         a->waits[w].host[hold] += part;
-        if (a->g->lane[task] == main)
+        if (a->g->lane[task] == a->main[rank])
             a->waits[w].main[hold] += part;
     }
 }
@@ -153,9 +182,17 @@ enum msim_status msim_waits(const struct msim_graph *g,
                             const struct msim_window_times *times,
                             struct msim_waits *waits)
 {
-    struct waiting a = {g, run, b, times, waits};
+    struct waiting a = {
+        .g = g, .run = run, .binding = b, .times = times, .waits = waits};
+    enum msim_status st = index_ranks(&a);
 
     memset(waits, 0, g->n_windows * sizeof *waits);
-    MSIM_TRY(by_lane(&a));
-    return by_gpu(&a);
+    if (st == MSIM_OK)
+        st = by_lane(&a);
+    if (st == MSIM_OK)
+        st = by_gpu(&a);
+    free(a.main);
+    free(a.first);
+    free(a.next);
+    return st;
 }

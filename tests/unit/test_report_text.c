@@ -167,6 +167,64 @@ static void test_report_text__many_operators(void)
     free(text);
 }
 
+static void check_line(const char *text, const char *want)
+{
+    if (!CHECK(strstr(text, want)))
+        fprintf(stderr, "    no line '%s'\n", want);
+}
+
+static void test_report_text__where(void)
+{
+    struct made m;
+    char *text;
+
+    made_fill(&m);
+    m.ops[1].slack_us = 40;
+    text = made_text(&m.p, msim_report_text);
+    REQUIRE(text);
+    check_line(text, "critical path, by owner");
+    check_line(text, "  aten::mm                     host              750.0");
+    check_line(text, "  launch                       latency           250.0");
+    check_line(text, "  in all            host 75.0 %, latency 25.0 %\n");
+    check_line(text, "  main thread, for  launch queue full 12.5 us\n");
+    check_line(text, "  idle GPU, for     launch 2.5 us\n");
+    check_line(text, "  last to arrive    rank 1 (1 collectives, others wait "
+                     "10.0 us)\n");
+    check_line(text, "  free to be slower record_param_comms by 40.0 us a "
+                     "call\n");
+    check_line(text, "  recorded ids      launch 7 of 20\n");
+    check_line(text, "  copied times      host work 15.0 us\n");
+    free(text);
+}
+
+/* Nine owners, of which two are kernels of one operator: eight rows. */
+static void test_report_text__merges_owners(void)
+{
+    struct msim_owner_row owners[9];
+    char names[9][8];
+    struct made m;
+    char *text;
+
+    made_fill(&m);
+    for (int i = 0; i < 9; i++) {
+        snprintf(names[i], sizeof names[i], "k%d", i);
+        owners[i] = (struct msim_owner_row){.kind = "kernel",
+                                            .name = names[i],
+                                            .op = i < 2 ? "aten::cat" : NULL,
+                                            .us = 100,
+                                            .share = 0.1,
+                                            .pieces = 1};
+    }
+    m.p.owners = owners;
+    m.p.n_owners = 9;
+    text = made_text(&m.p, msim_report_text);
+    REQUIRE(text);
+    check_line(text, "  aten::cat                    kernel            200.0");
+    check_line(text, "  k8                           kernel            100.0");
+    CHECK(!strstr(text, "--json lists all"));
+    free(text);
+}
+
 int main(void)
 {
     RUN(test_report_format__times);
@@ -179,5 +237,7 @@ int main(void)
     RUN(test_report_text__says_it);
     RUN(test_report_text__nothing_known);
     RUN(test_report_text__many_operators);
+    RUN(test_report_text__where);
+    RUN(test_report_text__merges_owners);
     return check_summary();
 }
