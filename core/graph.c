@@ -167,6 +167,8 @@ static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
     if (st == MSIM_OK)
         st = msim_graph_loader(b, &r);
     if (st == MSIM_OK)
+        st = msim_graph_handover(b, &r);
+    if (st == MSIM_OK)
         st = msim_graph_device(b, &r);
     if (st == MSIM_OK)
         st = msim_graph_wait(b, &r);

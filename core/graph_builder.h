@@ -130,10 +130,17 @@ uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
 MSIM_MUST_CHECK
 enum msim_status msim_graph_sync(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r);
+/* graph_handover.c: threads that wait for each other. After the loader: what
+ * waited for a batch did not wait for a thread. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_handover(struct msim_graph_builder *b,
+                                     struct msim_rank_tasks *r);
 /* graph_loader.c: batches that come from processes outside the trace. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_loader(struct msim_graph_builder *b,
                                    struct msim_rank_tasks *r);
+/* Does operator or label `op` take a batch from such a process? */
+bool msim_graph_takes_batch(const struct msim_trace *t, uint32_t op);
 /* graph_queue.c: launches that wait for room. After graph_sync.c: a call waits
  * for the later of the two. */
 MSIM_MUST_CHECK

@@ -24,14 +24,14 @@ struct loader {
     uint32_t arrival; /* task of the last batch that was waited for, or NONE */
 };
 
-static bool takes_batch(const struct msim_trace *t, uint32_t op)
+bool msim_graph_takes_batch(const struct msim_trace *t, uint32_t op)
 {
     const char *name = msim_trace_text(t, t->ops[op].name);
 
     return strstr(name, "DataLoaderIter.__next__") && !strstr(name, "_Single");
 }
 
-/* The longest task of host work in operator `op`: that is where it waits. */
+/* The longest stretch of the thread in `op`: that is where it waits. */
 static uint32_t longest_task(const struct loader *l, uint32_t op)
 {
     const struct msim_op *o = &l->r->trace->ops[op];
@@ -41,7 +41,7 @@ static uint32_t longest_task(const struct loader *l, uint32_t op)
     for (uint32_t t = l->r->thread_first[o->thread] + 1;
          t < l->r->thread_end[o->thread] && b->tstart[t] < o->start + o->dur;
          t++)
-        if (b->g->kind[t] == MSIM_TASK_HOST && b->tstart[t] >= o->start &&
+        if (b->g->kind[t] != MSIM_TASK_CALL && b->tstart[t] >= o->start &&
             (best == MSIM_NONE || b->g->traced[t] > b->g->traced[best]))
             best = t;
     return best;
@@ -107,7 +107,7 @@ enum msim_status msim_graph_loader(struct msim_graph_builder *b,
     const struct msim_trace *t = r->trace;
 
     for (uint32_t i = 0; i < t->n_ops; i++)
-        if (t->ops[i].kind == MSIM_OP_OPERATOR && takes_batch(t, i))
+        if (msim_graph_takes_batch(t, i))
             MSIM_TRY(link_batch(&l, i));
     return MSIM_OK;
 }
