@@ -35,15 +35,23 @@ static bool is_activity(const struct msim_graph *g, uint32_t task)
            g->refs[task].index != MSIM_NONE && g->lanes[g->lane[task]].device;
 }
 
-/* How a GPU activity uses its device; KINDS: in no way that is shared. */
-static enum msim_demand_kind demand_kind(enum msim_task_kind task,
-                                         const struct msim_gpu *e)
+/* Is `task` the arrival of the collective whose transfer is the next task? */
+static bool is_arrival(const struct msim_graph *g, uint32_t task)
 {
-    if (task == MSIM_TASK_JOIN)
-        return MSIM_DEMAND_ARRIVE;
-    if (task == MSIM_TASK_COMM)
+    return g->kind[task] == MSIM_TASK_JOIN && task + 1 < g->n_tasks &&
+           g->kind[task + 1] == MSIM_TASK_COMM &&
+           g->lane[task + 1] == g->lane[task];
+}
+
+/* How a GPU activity uses its device; KINDS: in no way that is shared. */
+static enum msim_demand_kind
+demand_kind(const struct msim_graph *g, uint32_t task, const struct msim_gpu *e)
+{
+    if (g->kind[task] == MSIM_TASK_JOIN)
+        return is_arrival(g, task) ? MSIM_DEMAND_ARRIVE : MSIM_DEMAND_KINDS;
+    if (g->kind[task] == MSIM_TASK_COMM)
         return MSIM_DEMAND_TRANSFER;
-    if (task == MSIM_TASK_KERNEL || e->kind == MSIM_GPU_MEMSET)
+    if (g->kind[task] == MSIM_TASK_KERNEL || e->kind == MSIM_GPU_MEMSET)
         return MSIM_DEMAND_KERNEL; /* device memory is set by a kernel */
     if (e->copy_kind == MSIM_COPY_H2D)
         return MSIM_DEMAND_TO_DEVICE;
@@ -125,8 +133,7 @@ static void add_demand(struct rank *r, uint32_t task)
     const struct msim_graph *g = r->b.b->g;
     uint32_t event = g->refs[task].index;
     const struct msim_gpu *e = &r->t->gpu[event];
-    enum msim_demand_kind kind =
-        demand_kind((enum msim_task_kind)g->kind[task], e);
+    enum msim_demand_kind kind = demand_kind(g, task, e);
     struct msim_sharing *s = r->b.s;
 
     if (kind == MSIM_DEMAND_KINDS || r->device[e->stream] == MSIM_NONE)
