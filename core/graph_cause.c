@@ -21,6 +21,13 @@
 
 /* ---- typical latencies ------------------------------------------------- */
 
+/* How long after the launch a start may still be the launch's latency: the
+ * call may have loaded a module or grown a pool before it launched. */
+static msim_ps launch_max(const struct msim_trace *t, uint32_t i)
+{
+    return t->calls[t->gpu[i].call].dur + LATENCY_MAX;
+}
+
 /*
  * The 10th percentile is what remains when nothing else holds a start up, the
  * median what it usually takes.
@@ -53,8 +60,10 @@ static enum msim_status find_typical(struct msim_causes *c)
         if (e->call == MSIM_NONE)
             continue;
         launch = t->calls[e->call].start;
-        /* Launched into an idle stream: all that passes is the latency. */
-        if (before < launch && e->start >= launch)
+        /* Launched into an idle stream: all that passes is the latency, unless
+         * it is too long for one. */
+        if (before < launch && e->start >= launch &&
+            e->start - launch <= launch_max(t, i))
             latency[n_latency++].key = e->start - launch;
         /* Queued behind its predecessor: the gap is the device's own. */
         if (launch + LATENCY_MAX < before && e->start >= before)
@@ -168,13 +177,6 @@ static uint32_t filled_by(const struct msim_causes *c, uint32_t i)
 static msim_ps least(msim_ps a, msim_ps b)
 {
     return a < b ? a : b;
-}
-
-/* How long after the launch a start may still be the launch's latency: the
- * call may have loaded a module or grown a pool before it launched. */
-static msim_ps launch_max(const struct msim_trace *t, uint32_t i)
-{
-    return t->calls[t->gpu[i].call].dur + LATENCY_MAX;
 }
 
 /* How long before GPU event `i`, and after `ready`, nothing ran beside it. */
