@@ -9,12 +9,15 @@
 #define US ((msim_ps)MSIM_PS_PER_US)
 
 /*
- * A start counts as early or held only beyond what clocks (old traces have
- * whole microseconds) and launches blur, and beyond a fiftieth of the kernel:
- * its blocks are equal to about that.
+ * What clocks (old traces have whole microseconds) and launches blur, and a
+ * fiftieth of the kernel: its blocks are equal to about that. A start counts
+ * as held within this of the last wave, and as early only if it is a whole
+ * wave earlier still: waves drift.
  */
 #define BLUR     (6 * US)
 #define BLUR_PER 50
+/* Starts that show a stream to be of higher priority, at least. */
+#define EARLY_MIN 3
 /* Held up: ready for longer than a launch takes. */
 #define READY_MIN (10 * US)
 
@@ -72,6 +75,7 @@ static enum msim_status judge(struct scan *s, uint32_t i, uint32_t j)
 {
     const struct msim_gpu *x = &s->t->gpu[i], *y = &s->t->gpu[j];
     msim_ps blur = BLUR + y->dur / BLUR_PER, late = x->start - drained(s, j);
+    msim_ps wave = y->start + y->dur - drained(s, j);
     uint32_t at = x->stream;
 
     if (s->f->tail[j] >= 1 || x->start >= y->start + y->dur + blur)
@@ -81,9 +85,9 @@ static enum msim_status judge(struct scan *s, uint32_t i, uint32_t j)
             return MSIM_OK;
         MSIM_TRY(key_of(s, j, &at));
     }
-    if (late < -blur)
+    if (late < -blur - wave)
         s->early[at]++;
-    else if (late <= blur && was_ready(s->t, i))
+    else if (late >= -blur && late <= blur && was_ready(s->t, i))
         s->held[at]++;
     return MSIM_OK;
 }
@@ -116,7 +120,8 @@ static enum msim_status find_priorities(struct scan *s)
 {
     MSIM_TRY(scan(s));
     for (uint32_t st = 0; st < s->t->n_streams; st++) {
-        s->f->first[st] = s->early[st] > s->held[st];
+        s->f->first[st] =
+            s->early[st] >= EARLY_MIN && s->early[st] > s->held[st];
         s->held[st] = s->early[st] = 0;
     }
     return MSIM_OK;
