@@ -58,8 +58,8 @@ static void sum_task(struct analysis *a, uint32_t task)
         break;
     case MSIM_TASK_COMM:
         s->transfer += msim_us(o->mid.dur[task]);
-        if (task && a->g->kind[task - 1] == MSIM_TASK_JOIN)
-            s->wait += msim_us(o->mid.start[task] - o->mid.start[task - 1]);
+        s->wait += msim_us(o->mid.start[task] -
+                           o->mid.start[msim_arrival(a->g, task)]);
         break;
     default:
         return;

@@ -136,20 +136,16 @@ static enum msim_status find_meeting(struct comms *a, uint32_t task,
     return MSIM_OK;
 }
 
-/* `task` is a transfer; the task before it is its arrival, if it has one. */
 static enum msim_status add_transfer(struct comms *a, uint32_t task)
 {
     const struct msim_graph *g = a->f->g;
     const struct msim_run *run = &a->f->o->mid;
     const struct msim_comm *c = comm_of(g, task);
-    uint32_t from = task;
+    uint32_t from = msim_arrival(g, task);
     struct meeting *m;
 
     if (!c)
         return MSIM_OK;
-    if (task && g->kind[task - 1] == MSIM_TASK_JOIN &&
-        g->lane[task - 1] == g->lane[task])
-        from = task - 1;
     MSIM_TRY(find_meeting(a, from, c, &m));
     arrive(m, g->refs[task].rank, run->start[from]);
     a->rows[m->row].transfer += run->dur[task];

@@ -115,15 +115,40 @@ static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
     return OPEN;
 }
 
-uint32_t msim_main_lane(const struct msim_graph *g, uint32_t rank)
+/* Traced work on each lane; the caller frees it. */
+static msim_ps *lane_work(const struct msim_graph *g)
 {
-    for (uint32_t i = 0; i < g->n_windows; i++)
-        if (g->windows[i].rank == rank && g->windows[i].first != MSIM_NONE)
-            return g->lane[g->windows[i].first];
-    for (uint32_t l = 0; l < g->n_lanes; l++)
-        if (g->lanes[l].rank == rank && !g->lanes[l].device)
-            return l;
-    return MSIM_NONE;
+    msim_ps *work = calloc((size_t)g->n_lanes + 1, sizeof *work);
+
+    for (uint32_t t = 0; work && t < g->n_tasks; t++)
+        if (g->lane[t] != MSIM_NONE && g->traced[t] > 0)
+            work[g->lane[t]] += g->traced[t];
+    return work;
+}
+
+uint32_t *msim_main_lanes(const struct msim_graph *g)
+{
+    size_t bytes = ((size_t)g->job->n_ranks + 1) * sizeof(uint32_t);
+    uint32_t *main = malloc(bytes);
+    msim_ps *work = lane_work(g);
+
+    if (main && work)
+        memset(main, 0xff, bytes);
+    for (uint32_t l = 0; main && work && l < g->n_lanes; l++) {
+        uint32_t *m = &main[g->lanes[l].rank];
+
+        if (!g->lanes[l].device && (*m == MSIM_NONE || work[l] > work[*m]))
+            *m = l;
+    }
+    for (uint32_t w = g->n_windows; main && work && w-- > 0;)
+        if (g->windows[w].first != MSIM_NONE)
+            main[g->windows[w].rank] = g->lane[g->windows[w].first];
+    if (!work) {
+        free(main);
+        return NULL;
+    }
+    free(work);
+    return main;
 }
 
 /* Tasks come rank by rank: from the first of each to one past its last. */
@@ -147,11 +172,11 @@ static struct range *rank_ranges(const struct msim_graph *g)
 }
 
 static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
-                                uint32_t rank, struct range tasks,
+                                uint32_t rank, uint32_t lane,
+                                struct range tasks,
                                 const struct msim_window_times *w)
 {
     const struct msim_graph *g = o->graph;
-    uint32_t lane = msim_main_lane(g, rank);
 
     for (uint32_t t = tasks.begin; t < tasks.end; t++) {
         enum mark mark = mark_of(o, t, lane);
@@ -160,8 +185,8 @@ static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
         if (g->refs[t].rank != rank || mark == OPEN)
             continue;
         /* A collective's kernel runs while it waits for peers, too. */
-        if (mark == COMMUNICATION && t && g->kind[t - 1] == MSIM_TASK_JOIN)
-            from = o->mid.start[t - 1];
+        if (mark == COMMUNICATION)
+            from = o->mid.start[msim_arrival(g, t)];
         MSIM_TRY(add(s, mark, from, to, 0));
     }
     for (uint32_t i = 0; i < g->n_windows; i++)
@@ -225,13 +250,14 @@ enum msim_status msim_breakdown(const struct msim_outcome *o,
                                 struct msim_window_times *w)
 {
     struct range *tasks = rank_ranges(o->graph);
-    enum msim_status st = tasks ? MSIM_OK : MSIM_ENOMEM;
+    uint32_t *main = msim_main_lanes(o->graph);
+    enum msim_status st = tasks && main ? MSIM_OK : MSIM_ENOMEM;
 
     msim_window_bounds(o->graph, &o->mid, w);
     for (uint32_t r = 0; r < o->graph->job->n_ranks && st == MSIM_OK; r++) {
         struct sweep s = {0};
 
-        st = collect(&s, o, r, tasks[r], w);
+        st = collect(&s, o, r, main[r], tasks[r], w);
         if (st == MSIM_OK && s.n) {
             qsort(s.events, s.n, sizeof *s.events, compare);
             run(&s, w);
@@ -239,5 +265,6 @@ enum msim_status msim_breakdown(const struct msim_outcome *o,
         free(s.events);
     }
     free(tasks);
+    free(main);
     return st;
 }

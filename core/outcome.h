@@ -59,8 +59,10 @@ struct msim_window_times {
 MSIM_MUST_CHECK
 enum msim_status msim_breakdown(const struct msim_outcome *o,
                                 struct msim_window_times *w);
-/* The lane of the thread that bears the rank's iterations, or NONE. */
-uint32_t msim_main_lane(const struct msim_graph *g, uint32_t rank);
+/* For each rank the lane of its main thread, or NONE: the one that bears its
+ * iterations, without marks the one that has most to do. NULL: no memory; the
+ * caller frees it. */
+uint32_t *msim_main_lanes(const struct msim_graph *g);
 
 /* Begin and end only, of any run. */
 void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
@@ -102,6 +104,16 @@ static inline void msim_widen(const struct msim_outcome *o,
                                   f->predicted * (1 - 1 / o->gpu_factor));
     f->high = f->predicted +
               hypot(f->high - f->predicted, f->predicted * (o->gpu_factor - 1));
+}
+
+/* Of a collective's transfer its arrival, if that is a task; else itself. */
+static inline uint32_t msim_arrival(const struct msim_graph *g, uint32_t task)
+{
+    return g->kind[task] == MSIM_TASK_COMM && task > 0 &&
+                   g->kind[task - 1] == MSIM_TASK_JOIN &&
+                   g->lane[task - 1] == g->lane[task]
+               ? task - 1
+               : task;
 }
 
 /* Is this window among the selected iterations? */

@@ -218,8 +218,8 @@ static void print_stragglers(const struct msim_page *page)
 
         msim_format_time(time, s->wait_caused_us);
         msim_format_calls(calls, s->last_in);
-        list_item(&list, "rank %" PRId64 " (%s collectives, others wait %s)",
-                  s->rank, calls, time);
+        list_item(&list, "rank %" PRId64 " (%sx, costs the others %s)", s->rank,
+                  calls, time);
     }
     list_end(&list);
 }

@@ -30,7 +30,6 @@ struct waiting {
     /* Per rank: the lane of its main thread, its first window; per window the
      * next of its rank. */
     uint32_t *main, *first, *next;
-    uint32_t n_ranks;
 };
 
 static enum msim_status index_ranks(struct waiting *a)
@@ -38,18 +37,13 @@ static enum msim_status index_ranks(struct waiting *a)
     const struct msim_graph *g = a->g;
     size_t bytes;
 
-    for (uint32_t w = 0; w < g->n_windows; w++)
-        if (g->windows[w].rank >= a->n_ranks)
-            a->n_ranks = g->windows[w].rank + 1;
-    bytes = ((size_t)a->n_ranks + 1) * sizeof *a->first;
-    a->main = malloc(bytes);
+    bytes = ((size_t)g->job->n_ranks + 1) * sizeof *a->first;
+    a->main = msim_main_lanes(g);
     a->first = malloc(bytes);
     a->next = malloc(((size_t)g->n_windows + 1) * sizeof *a->next);
     if (!a->main || !a->first || !a->next)
         return MSIM_ENOMEM;
     memset(a->first, 0xff, bytes);
-    for (uint32_t r = 0; r < a->n_ranks; r++)
-        a->main[r] = msim_main_lane(g, r);
     for (uint32_t w = 0; w < g->n_windows; w++) {
         a->next[w] = a->first[g->windows[w].rank];
         a->first[g->windows[w].rank] = w;
@@ -57,16 +51,11 @@ static enum msim_status index_ranks(struct waiting *a)
     return MSIM_OK;
 }
 
-static uint32_t first_window(const struct waiting *a, uint32_t rank)
-{
-    return rank < a->n_ranks ? a->first[rank] : MSIM_NONE;
-}
-
 /* Add the part of from..to that lies in each window of a rank. */
 static void add_idle(const struct waiting *a, uint32_t rank, unsigned hold,
                      msim_ps from, msim_ps to)
 {
-    for (uint32_t w = first_window(a, rank); w != MSIM_NONE; w = a->next[w])
+    for (uint32_t w = a->first[rank]; w != MSIM_NONE; w = a->next[w])
         a->waits[w].idle[hold] += common(&a->times[w], from, to);
 }
 
@@ -76,7 +65,7 @@ static void add_host(const struct waiting *a, uint32_t task, unsigned hold,
     uint32_t rank = a->g->refs[task].rank;
     msim_ps to = a->run->start[task];
 
-    for (uint32_t w = first_window(a, rank); w != MSIM_NONE; w = a->next[w]) {
+    for (uint32_t w = a->first[rank]; w != MSIM_NONE; w = a->next[w]) {
         msim_ps part = common(&a->times[w], to - wait, to);
 
         a->waits[w].host[hold] += part;
@@ -145,8 +134,7 @@ static msim_ps over_at(const struct waiting *a, uint32_t task)
 {
     const struct msim_graph *g = a->g;
 
-    if (g->kind[task] == MSIM_TASK_JOIN && task + 1 < g->n_tasks &&
-        g->kind[task + 1] == MSIM_TASK_COMM)
+    if (task + 1 < g->n_tasks && msim_arrival(g, task + 1) == task)
         return a->run->start[task + 1];
     return msim_run_end(a->run, task);
 }

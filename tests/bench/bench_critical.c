@@ -22,9 +22,11 @@ static double now(void)
 }
 
 /* Every second lane is a stream, of one rank in one window. */
-static void dress(struct made_graph *m, struct msim_lane *lanes,
-                  struct msim_window *window)
+static void dress(struct made_graph *m, const struct msim_job *job,
+                  struct msim_lane *lanes, struct msim_window *window)
 {
+    m->g.job = job;
+    m->g.traced = m->dur;
     m->g.lane = malloc(TASKS * sizeof *m->g.lane);
     m->g.kind = calloc(TASKS, 1);
     m->g.window = calloc(TASKS, sizeof *m->g.window);
@@ -89,6 +91,7 @@ int main(void)
     struct msim_scenario s = made_graph_scenario(&m);
     msim_ps *start = malloc(TASKS * sizeof *start);
     msim_ps *slack = malloc(TASKS * sizeof *slack);
+    struct msim_job job = {.n_ranks = 1};
     struct msim_lane lanes[LANES];
     struct msim_window window;
     struct msim_run run = {.start = start, .dur = m.dur};
@@ -96,7 +99,7 @@ int main(void)
     struct msim_engine *e;
     double walk = 0, begin;
 
-    dress(&m, lanes, &window);
+    dress(&m, &job, lanes, &window);
     if (!start || !slack || msim_engine_new(&e, &m.g) != MSIM_OK)
         return 4;
     for (int i = 0; i < REPEAT; i++) {

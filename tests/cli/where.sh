@@ -96,6 +96,53 @@ annotated "$folder/run.json"
 run info --json "$folder/run.json"
 want_rc 0
 
+# Two ranks made up: rank 1 arrives 30 us after rank 0, and the transfer takes
+# 10 us. Rank 0 waits for it; both end together.
+rank_trace() { # RANK ARRIVAL
+    cat <<TRACE
+{"distributedInfo": {"rank": $1, "world_size": 2}, "traceEvents": [
+ {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1,
+  "tid": 1, "ts": 1000, "dur": 200, "args": {}},
+ {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1,
+  "ts": $(($2 - 6)), "dur": 10, "args": {"External id": 5,
+  "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 1024,
+  "Out msg nelems": 1024, "Group size": 2, "Process Group Name": "0",
+  "Process Group Ranks": "[0, 1]"}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+  "tid": 1, "ts": $(($2 - 5)), "dur": 2, "args": {"correlation": 9}},
+ {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+  "pid": 0, "tid": 7, "ts": $2, "dur": $((1080 - $2)), "args": {"device": 0,
+  "stream": 7, "correlation": 9, "Collective name": "allreduce",
+  "dtype": "Float", "In msg nelems": 1024, "Out msg nelems": 1024,
+  "Group size": 2, "Process Group Name": "0",
+  "Process Group Ranks": "[0, 1]"}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1,
+  "tid": 1, "ts": 1074, "dur": 8, "args": {"correlation": 10}}
+]}
+TRACE
+}
+mkdir "$folder/ranks"
+rank_trace 0 1040 >"$folder/ranks/rank-0.json"
+rank_trace 1 1070 >"$folder/ranks/rank-1.json"
+where --costs measured "$folder/ranks"
+judge "who is waited for" <<'PYTHON'
+import json, sys
+
+p = json.load(open(sys.argv[1]))
+assert p["stragglers"] == [
+    {"rank": 1, "last_in": 1, "wait_caused_us": 30}], p["stragglers"]
+c, = p["collectives"]
+assert c["name"] == "all_reduce" and c["bytes"] == 4096 and c["ranks"] == 2
+assert c["calls"] == 1 and c["last_rank"] == 1, c
+assert c["transfer_us"] == 10 and c["wait_us"] == 15, c
+assert c["skew_us"] == {"mean": 30, "max": 30}, c
+assert p["waits_us"]["main_thread"] == {"device synchronisation": 6}, p["waits_us"]
+zero, one = p["ranks_detail"]
+assert zero["communication_us"] == {"transfer": 10, "wait": 30}, zero
+assert zero["waits_us"]["streams"] == {"collective": 30}, zero
+assert one["communication_us"] == {"transfer": 10, "wait": 0}, one
+PYTHON
+
 if [ -n "${MSIM_TRACES:-}" ]; then
     for set in ranking-a100 torchrec-4xv100 dlrm-8xv100/kineto; do
         where --costs measured "$MSIM_TRACES/traces/$set"

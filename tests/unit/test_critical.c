@@ -308,7 +308,12 @@ static const msim_ps dur[] = {10 * US,  2 * US, 1 * US, 5 * US,
 static const uint32_t held_by[] = {MSIM_NONE, MSIM_NONE, MSIM_NONE, MSIM_NONE,
                                    MSIM_NONE, MSIM_NONE, KERNEL};
 
+static struct msim_job one_rank = {.n_ranks = 1};
+static msim_ps traced[TASKS]; /* no matter: the window names the thread */
+
 static const struct msim_graph small = {
+    .job = &one_rank,
+    .traced = traced,
     .n_tasks = TASKS,
     .n_edges = 8,
     .kind = kinds,

@@ -188,8 +188,8 @@ static void test_report_text__where(void)
     check_line(text, "  in all            host 75.0 %, latency 25.0 %\n");
     check_line(text, "  main thread, for  launch queue full 12.5 us\n");
     check_line(text, "  idle GPU, for     launch 2.5 us\n");
-    check_line(text, "  last to arrive    rank 1 (1 collectives, others wait "
-                     "10.0 us)\n");
+    check_line(text,
+               "  last to arrive    rank 1 (1x, costs the others 10.0 us)\n");
     check_line(text, "  free to be slower record_param_comms by 40.0 us a "
                      "call\n");
     check_line(text, "  recorded ids      launch 7 of 20\n");
