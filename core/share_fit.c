@@ -246,6 +246,7 @@ static enum msim_status fit_slowdown(struct fit *f)
 /* ---- copies -------------------------------------------------------------- */
 
 enum { TO_DEVICE, TO_HOST };
+#define COPIES (1u << MSIM_DEMAND_TO_DEVICE | 1u << MSIM_DEMAND_TO_HOST)
 #define KIND_OF(side)                                                          \
     ((side) == TO_HOST ? MSIM_DEMAND_TO_HOST : MSIM_DEMAND_TO_DEVICE)
 
@@ -253,7 +254,6 @@ enum { TO_DEVICE, TO_HOST };
 struct rates {
     double *beside, *alone; /* bytes per us */
     uint32_t n_beside, n_alone;
-    double bytes; /* of all that had company at any time */
 };
 
 static void find_rates(const struct fit *f, int side, const struct spans *other,
@@ -268,8 +268,6 @@ static void find_rates(const struct fit *f, int side, const struct spans *other,
             continue;
         part = share(other, f->b->ran[d]);
         rate = (double)e->bytes / ((double)e->dur / MSIM_PS_PER_US);
-        if (part > ALONE)
-            r->bytes += (double)e->bytes;
         if (part >= BESIDE)
             r->beside[r->n_beside++] = rate;
         else if (part <= ALONE)
@@ -277,17 +275,35 @@ static void find_rates(const struct fit *f, int side, const struct spans *other,
     }
 }
 
-/* How long the spans that meet one of the other direction last, in us. */
-static double busy(const struct spans *all, const struct spans *a,
-                   const struct spans *b)
+/* Of the times at which any copy ran, keep those in which some went each way
+ * at once; returns how long they last, in us. */
+static double keep_shared(struct spans *all, const struct spans way[2])
 {
     msim_ps sum = 0;
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < all->n; i++)
-        if (overlap(a, all->at[i]) + overlap(b, all->at[i]) >
-            all->at[i].end - all->at[i].begin)
-            sum += all->at[i].end - all->at[i].begin;
+    for (uint32_t i = 0; i < all->n; i++) {
+        msim_ps length = all->at[i].end - all->at[i].begin;
+
+        if (overlap(&way[0], all->at[i]) + overlap(&way[1], all->at[i]) <=
+            length)
+            continue;
+        sum += length;
+        all->at[n++] = all->at[i];
+    }
+    all->n = n;
     return (double)sum / MSIM_PS_PER_US;
+}
+
+/* All that was copied, either way, at these times. */
+static double bytes_in(const struct fit *f, const struct spans *s)
+{
+    double sum = 0;
+
+    for (uint32_t d = f->first; d < f->end; d++)
+        if (is_kind(f, d, COPIES) && overlap(s, f->b->ran[d]) > 0)
+            sum += (double)event_of(f, d)->bytes;
+    return sum;
 }
 
 static void set_link(struct fit *f, double to_device, double to_host)
@@ -324,14 +340,14 @@ static enum msim_status fit_link(struct fit *f, struct rates *r)
 /*
  * One direction seen in company, none alone: what a copy would take alone
  * does not follow. That both directions are one pipe is the assumption under
- * which it does: its rate is all bytes over the time that it was busy.
+ * which it does: its rate, `capacity` in bytes per us, is all bytes over the
+ * time that it was busy.
  */
 static enum msim_status assume_pipe(struct fit *f, struct rates *r,
-                                    double busy_us)
+                                    double capacity)
 {
     int side =
         r[TO_HOST].n_beside >= r[TO_DEVICE].n_beside ? TO_HOST : TO_DEVICE;
-    double capacity = (r[TO_DEVICE].bytes + r[TO_HOST].bytes) / busy_us;
     double part = median(r[side].beside, r[side].n_beside) / capacity;
     uint32_t n = r[side].n_beside;
 
@@ -361,11 +377,10 @@ static enum msim_status fit_rates(struct fit *f, struct rates *r,
         return fit_link(f, r);
     if (r[0].n_beside < COPIES_MIN && r[1].n_beside < COPIES_MIN)
         return MSIM_OK;
-    st = find_spans(f, 1u << MSIM_DEMAND_TO_DEVICE | 1u << MSIM_DEMAND_TO_HOST,
-                    &all);
-    us = busy(&all, &way[0], &way[1]);
+    st = find_spans(f, COPIES, &all);
+    us = keep_shared(&all, way);
     if (st == MSIM_OK && us > 0)
-        st = assume_pipe(f, r, us);
+        st = assume_pipe(f, r, bytes_in(f, &all) / us);
     free(all.at);
     return st;
 }
