@@ -429,13 +429,6 @@ static void find_forward(struct finish *f)
                 msim_idmap_get(&f->r->et->threads, (uint64_t)links[i].fw_tid);
 }
 
-static void forget_tensors(struct msim_trace *t)
-{
-    for (uint32_t i = 0; i < t->n_ops; i++)
-        t->ops[i].ids = t->ops[i].out_ids = MSIM_NONE;
-    t->n_tensor_ids = 0;
-}
-
 static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
 {
     struct msim_trace *t = f->t;
@@ -451,8 +444,6 @@ static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
     place_origin(f, msim_order_from_zero(t));
     t->has_times = true;
     t->has_et = !f->c->ours || f->c->has_et;
-    if (!t->has_et)
-        forget_tensors(t);
     MSIM_TRY(order_ops(f));
     MSIM_TRY(msim_order_calls(t));
     MSIM_TRY(msim_order_device(t));

@@ -273,6 +273,9 @@ static enum msim_status op_values(struct msim_reader *r, struct msim_op *op)
         MSIM_TRY(msim_et_args(r, &e->in, &op->args, &op->ids, &in));
     if (e->node.has_outputs)
         MSIM_TRY(msim_et_args(r, &e->out, &op->outs, &op->out_ids, &out));
+    /* Only an ET knows which tensor is which: the rest are placeholders. */
+    if (r->chakra->ours && !op->et_id)
+        op->ids = op->out_ids = MSIM_NONE;
     if (r->chakra->ours)
         return r->chakra->attrs.has[MSIM_CHAKRA_COMM]
                    ? comm_of(r, 0, name, &op->comm)
