@@ -25,9 +25,15 @@ static inline double msim_us(msim_ps ps)
 /* How many windows of `rank` (UINT32_MAX: iterations) are selected. */
 uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank);
 
-/* analysis_path.c: the critical path, its owners, and how edges are known. */
+/* So many pieces of a path are told one by one, the longest; each run of
+ * others between them is told as one, so that all still sum to the path. */
+#define MSIM_PATH_ROWS 20000u
+
+/* analysis_path.c: the critical path and its owners. */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_path(const struct msim_findings *f);
+
+/* analysis_known.c: how edges are known. */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_edges(const struct msim_findings *f);
 /* Rows of one rank's mean waits; `waits`: one a window. */

@@ -1,12 +1,12 @@
 /*
  * The critical path for reports: the longest iteration's piece by piece, that
- * of all iterations by owner; and how every edge is known.
+ * of all iterations by owner.
  */
 #include "core/analysis.h"
 #include "core/idmap.h"
 #include "core/task_text.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,20 +101,92 @@ static enum msim_status path_row(const struct msim_findings *f,
     return row->lane ? MSIM_OK : MSIM_ENOMEM;
 }
 
+static int shortest_first(const void *a, const void *b)
+{
+    msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Which pieces (`kept`: one a piece) are among the PATH_ROWS longest. */
+static enum msim_status keep_longest(const struct msim_path *path,
+                                     uint8_t *kept)
+{
+    msim_ps *dur = malloc(path->n * sizeof *dur), least;
+    uint32_t equal = 0; /* so many that are as long as the shortest */
+
+    if (!dur)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < path->n; i++)
+        dur[i] = path->pieces[i].dur;
+    qsort(dur, path->n, sizeof *dur, shortest_first);
+    least = dur[path->n - MSIM_PATH_ROWS];
+    for (uint32_t i = path->n - MSIM_PATH_ROWS; i < path->n; i++)
+        equal += dur[i] == least;
+    free(dur);
+    for (uint32_t i = 0; i < path->n; i++) {
+        kept[i] = path->pieces[i].dur > least ||
+                  (path->pieces[i].dur == least && equal > 0);
+        if (kept[i] && path->pieces[i].dur == least)
+            equal--;
+    }
+    return MSIM_OK;
+}
+
+/* The row of pieces [from, to): a run of short ones is told as one. */
+static enum msim_status add_row(const struct msim_findings *f,
+                                const struct msim_path *path, uint32_t from,
+                                uint32_t to, const char **names)
+{
+    struct msim_path_row *row = &f->p->path[f->p->n_path++];
+    char *text;
+
+    MSIM_TRY(path_row(f, &path->pieces[from], names, row));
+    if (to - from == 1)
+        return MSIM_OK;
+    text = msim_arena_alloc(&f->p->arena, 32);
+    if (!text)
+        return MSIM_ENOMEM;
+    snprintf(text, 32, "%u short pieces", to - from);
+    row->kind = "several";
+    row->name = text;
+    row->op = NULL;
+    for (uint32_t i = from + 1; i < to; i++)
+        row->dur += path->pieces[i].dur;
+    return MSIM_OK;
+}
+
+static enum msim_status fill_rows(const struct msim_findings *f,
+                                  const struct msim_path *path,
+                                  const char **names, uint8_t *kept)
+{
+    if (path->n > MSIM_PATH_ROWS)
+        MSIM_TRY(keep_longest(path, kept));
+    else
+        memset(kept, 1, path->n);
+    for (uint32_t i = 0, end; i < path->n; i = end) {
+        end = i + 1;
+        while (!kept[i] && end < path->n && !kept[end])
+            end++;
+        MSIM_TRY(add_row(f, path, i, end, names));
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status path_rows(const struct msim_findings *f,
                                   const struct msim_path *path)
 {
     struct msim_prediction *p = f->p;
     const char **names = calloc((size_t)f->g->n_lanes + 1, sizeof *names);
-    enum msim_status st = MSIM_OK;
+    uint8_t *kept = malloc((size_t)path->n + 1);
+    enum msim_status st = MSIM_ENOMEM;
 
     p->path =
         msim_arena_alloc(&p->arena, ((size_t)path->n + 1) * sizeof *p->path);
-    if (!names || !p->path)
-        st = MSIM_ENOMEM;
-    for (uint32_t i = 0; i < path->n && st == MSIM_OK; i++)
-        st = path_row(f, &path->pieces[i], names, &p->path[p->n_path++]);
+    if (names && kept && p->path)
+        st = fill_rows(f, path, names, kept);
     free(names);
+    free(kept);
     return st;
 }
 
@@ -256,109 +328,4 @@ enum msim_status msim_analyse_path(const struct msim_findings *f)
     msim_idmap_release(&all.index);
     free(all.sums);
     return st;
-}
-
-/* ---- edges --------------------------------------------------------------- */
-
-enum msim_status msim_analyse_edges(const struct msim_findings *f)
-{
-    const struct msim_graph *g = f->g;
-    struct msim_prediction *p = f->p;
-    uint32_t count[256] = {0}, binding[256] = {0};
-
-    p->edges = msim_arena_alloc(&p->arena, sizeof count / sizeof count[0] *
-                                               sizeof *p->edges);
-    if (!p->edges)
-        return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < g->n_edges; i++)
-        count[g->edge_kind[i]]++;
-    for (uint32_t t = 0; t < g->n_tasks; t++)
-        if (msim_hold_of(g, f->binding->by[t]) < MSIM_EDGE_KINDS)
-            binding[g->edge_kind[f->binding->by[t]]]++;
-    for (unsigned kind = 0; kind < MSIM_EDGE_KINDS; kind++)
-        for (unsigned source = 0; source < MSIM_EDGE_SOURCES; source++) {
-            uint8_t byte = MSIM_EDGE_BYTE(kind, source);
-
-            if (count[byte])
-                p->edges[p->n_edges++] = (struct msim_edge_row){
-                    msim_edge_text((enum msim_edge_kind)kind),
-                    msim_edge_source_text((enum msim_edge_source)source),
-                    count[byte], binding[byte]};
-        }
-    return MSIM_OK;
-}
-
-/* ---- waits --------------------------------------------------------------- */
-
-static int longest_first(const void *a, const void *b)
-{
-    const struct msim_named_us *x = a, *y = b;
-
-    if (x->us != y->us)
-        return x->us > y->us ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
-static enum msim_status wait_list(const struct msim_findings *f,
-                                  const msim_ps *sums, double n,
-                                  struct msim_wait_list *list)
-{
-    list->n = 0;
-    list->rows =
-        msim_arena_alloc(&f->p->arena, MSIM_HOLDS * sizeof *list->rows);
-    if (!list->rows)
-        return MSIM_ENOMEM;
-    for (unsigned hold = 0; hold < MSIM_HOLDS; hold++)
-        if (sums[hold] > 0)
-            list->rows[list->n++] = (struct msim_named_us){
-                msim_hold_text(hold), msim_us(sums[hold]) / n};
-    qsort(list->rows, list->n, sizeof *list->rows, longest_first);
-    return MSIM_OK;
-}
-
-static void add_waits(struct msim_waits *sum, const struct msim_waits *w)
-{
-    for (unsigned hold = 0; hold < MSIM_HOLDS; hold++) {
-        sum->main[hold] += w->main[hold];
-        sum->host[hold] += w->host[hold];
-        sum->idle[hold] += w->idle[hold];
-        sum->device[hold] += w->device[hold];
-    }
-}
-
-enum msim_status msim_wait_rows(const struct msim_findings *f,
-                                const struct msim_waits *waits, uint32_t rank,
-                                struct msim_wait_rows *rows)
-{
-    struct msim_waits sum = {.main = {0}};
-    double n = msim_findings_windows(f, rank);
-
-    for (uint32_t w = 0; w < f->g->n_windows; w++)
-        if (f->g->windows[w].rank == rank &&
-            msim_window_selected(f->g, w, f->iteration))
-            add_waits(&sum, &waits[w]);
-    MSIM_TRY(wait_list(f, sum.main, n, &rows->main_thread));
-    MSIM_TRY(wait_list(f, sum.host, n, &rows->threads));
-    MSIM_TRY(wait_list(f, sum.idle, n, &rows->gpu_idle));
-    return wait_list(f, sum.device, n, &rows->streams);
-}
-
-/* ---- what was copied ------------------------------------------------------
- */
-
-enum msim_status msim_analyse_copied(const struct msim_findings *f)
-{
-    struct msim_prediction *p = f->p;
-
-    p->unexplained_us = msim_us(f->g->unexplained);
-    p->copied =
-        msim_arena_alloc(&p->arena, MSIM_COPIED_KINDS * sizeof *p->copied);
-    if (!p->copied)
-        return MSIM_ENOMEM;
-    for (int k = 0; k < MSIM_COPIED_KINDS && f->o->measured; k++)
-        if (f->g->copied[k] > 0)
-            p->copied[p->n_copied++] =
-                (struct msim_named_us){msim_copied_text((enum msim_copied)k),
-                                       msim_us(f->g->copied[k])};
-    return MSIM_OK;
 }

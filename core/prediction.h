@@ -67,7 +67,7 @@ struct msim_wait_rows {
 
 /* A piece of the critical path, in the order of time. */
 struct msim_path_row {
-    const char *kind; /* "host", "kernel", ...: msim_piece_text() */
+    const char *kind; /* "host", "kernel", ...; "several": short pieces */
     const char *name; /* of the kernel or call; of work the topmost operator */
     const char *op;   /* topmost operator, NULL: none */
     const char *lane; /* "thread 12", "stream 7" */

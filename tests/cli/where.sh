@@ -143,6 +143,26 @@ assert zero["waits_us"]["streams"] == {"collective": 30}, zero
 assert one["communication_us"] == {"transfer": 10, "wait": 0}, one
 PYTHON
 
+# A path of 40,000 pieces is told in fewer, which add up all the same.
+python3 - >"$folder/long.json" <<'PYTHON'
+events = []
+for i in range(10000):
+    x = '{"ph": "X", "pid": 1, "tid": 1, "cat": "%s", "name": "%s", ' \
+        '"ts": %d, "dur": %d, "args": {"correlation": %d}}'
+    events += [x % ("cpu_op", "aten::add", 20 * i, 10 + i % 7, 0),
+               x % ("cuda_runtime", "cudaLaunchKernel", 20 * i + 3, 2, i + 1)]
+print('{"traceEvents": [%s]}' % ",\n".join(events))
+PYTHON
+where --costs measured "$folder/long.json"
+judge "a long path" <<'PYTHON'
+import json, sys
+
+path = json.load(open(sys.argv[1]))["critical_path"]
+several = [x for x in path if x["kind"] == "several"]
+pieces = sum(int(x["name"].split()[0]) - 1 for x in several)
+assert several and len(path) < 40000 <= len(path) + pieces + 1, len(path)
+PYTHON
+
 if [ -n "${MSIM_TRACES:-}" ]; then
     for set in ranking-a100 torchrec-4xv100 dlrm-8xv100/kineto; do
         where --costs measured "$MSIM_TRACES/traces/$set"
