@@ -106,12 +106,16 @@ static void say_written(void *ctx, const char *path, uint64_t nodes)
 }
 
 /* What Chakra, or a simulator that reads it, does not get. */
-static void say_lost(const struct msim_chakra_summary *s)
+static void say_lost(const struct msim_chakra_summary *s, bool from_et)
 {
     if (s->copied)
         msim_message("%" PRIu32 " of %" PRIu32 " files were Chakra already: "
                      "their messages are as they were",
                      s->copied, s->files);
+    if (from_et)
+        msim_message_warning("of an execution trace, op_schema, fw_parent, "
+                             "tensor_range and the strides of tensors are not "
+                             "read, and so not written");
     if (s->without_times)
         msim_message_warning("an execution trace has no times: durations are "
                              "0, and what operators would launch has num_ops "
@@ -159,6 +163,14 @@ static enum msim_status load(struct msim_job **job, const struct settings *s,
     return st;
 }
 
+static bool has_et(const struct msim_job *job)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->has_et && !job->ranks[i]->source)
+            return true;
+    return false;
+}
+
 static enum msim_status convert(struct msim_job *job, const char *out,
                                 struct msim_error *err)
 {
@@ -181,7 +193,7 @@ static enum msim_status convert(struct msim_job *job, const char *out,
             &summary, err);
     if (st == MSIM_OK) {
         msim_message_warnings(job->warnings, job->n_warnings, false);
-        say_lost(&summary);
+        say_lost(&summary, has_et(job));
     }
     free_works(works, job->n_ranks);
     return st;

@@ -52,8 +52,7 @@ static uint32_t thread_of(const struct tasks *x, uint32_t task)
     uint32_t lane = x->g->lane[task];
 
     if (x->g->refs[task].rank != x->rank || lane == MSIM_NONE ||
-        x->g->lanes[lane].device ||
-        x->g->lanes[lane].index >= x->t->n_threads)
+        x->g->lanes[lane].device || x->g->lanes[lane].index >= x->t->n_threads)
         return MSIM_NONE;
     return x->g->lanes[lane].index;
 }

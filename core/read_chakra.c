@@ -388,12 +388,14 @@ enum msim_status msim_chakra_end(struct msim_reader *r)
     MSIM_TRY(measure(r, c->pending.data, c->pending.n, &head, &whole));
     c->fault = c->offset + c->pending.n;
     if (whole)
-        msim_read_problem(r, MSIM_ETRUNCATED,
-                          "cut: the file ends %u bytes into a message of %zu",
-                          c->pending.n, whole);
+        msim_read_problem(
+            r, MSIM_ETRUNCATED,
+            "cut: the Chakra trace ends %u bytes into a message of %zu",
+            c->pending.n, whole);
     else
-        msim_read_problem(r, MSIM_ETRUNCATED,
-                          "cut: the file ends within the length of a message");
+        msim_read_problem(
+            r, MSIM_ETRUNCATED,
+            "cut: the Chakra trace ends within the length of a message");
     return MSIM_ETRUNCATED;
 }
 

@@ -19,6 +19,11 @@ usage_error "unknown option '-x'" -x x.json
 usage_error "unknown option '--bogus'" op --bogus
 usage_error "unknown option '--bogus'" platforms --bogus
 
+usage_error "'convert' wants TRACE|DIR... -o OUT, got nothing" convert
+usage_error "'convert' wants -o OUT, the file to write" convert x.json
+usage_error "option '-o' wants OUT, got nothing" convert x.json -o
+usage_error "option '-o' is '-', want a file" convert x.json -o -
+usage_error "unknown option '-p', did you mean '-o'?" convert x.json -p y
 usage_error "'info' wants TRACE|DIR..., got nothing" info
 usage_error "'predict' wants TRACE|DIR..., got nothing" predict
 usage_error "'predict' wants TRACE|DIR..., got nothing" --json

@@ -1,13 +1,15 @@
 /*
  * Property: whatever is done to a trace's bytes, loading it either gives a
  * job that keeps every promise of trace.h, or fails with a sentence; a trace
- * that was cut is refused, and --salvage keeps no less than nothing. Memory
- * errors and leaks are the sanitizers' part.
+ * that was cut is refused (but for Chakra, where what ends with a message is a
+ * shorter trace), and --salvage keeps no less than nothing. Memory errors and
+ * leaks are the sanitizers' part.
  *
  * For every trace below MSIM_TRACES/traces and MSIM_DATA/traces: 40 cuts and
  * 300 byte flips of the first 400 kB, 20 of each of the whole file, and a few
  * of the compressed file; all from fixed seeds. One process a CPU.
  */
+#include "core/chakra_wire.h"
 #include "core/input.h"
 #include "core/job.h"
 #include "core/job_files.h"
@@ -92,6 +94,11 @@ static bool try_bytes(struct counts *c, const char *path, const char *what,
     return true;
 }
 
+static bool is_json(struct bytes b)
+{
+    return b.len && (*b.data == '{' || *b.data == '[');
+}
+
 static void try_cuts(struct counts *c, const char *path, struct bytes b,
                      const char *what, unsigned runs, uint64_t *random)
 {
@@ -101,7 +108,7 @@ static void try_cuts(struct counts *c, const char *path, struct bytes b,
         /* Trailing blanks may go without harm. */
         size_t len = next_random(random) % (b.len - 2);
 
-        if (try_bytes(c, path, what, i, b.data, len, false))
+        if (try_bytes(c, path, what, i, b.data, len, false) && is_json(b))
             complain(c, path, what, i, "a cut file was loaded");
         try_bytes(c, path, what, i, b.data, len, true);
     }
@@ -166,7 +173,8 @@ static void try_file(struct counts *c, const char *path)
     struct bytes whole = read_file(path, true), head = whole;
     struct bytes packed = read_file(path, false);
 
-    if (whole.len && (*whole.data == '{' || *whole.data == '[')) {
+    if (is_json(whole) ||
+        msim_chakra_sniff(whole.data, whole.len, true) == MSIM_CHAKRA_YES) {
         if (head.len > HEAD_LEN)
             head.len = HEAD_LEN;
         try_cuts(c, path, head, "head cut", HEAD_CUTS, &random);

@@ -263,7 +263,7 @@ static void test_damage__is_named_with_its_place(void)
     made_varint(&m, 1000);
     made_raw(&m, "\x08\x02", 2);
     check_refused(&m, MSIM_ETRUNCATED, good + 4,
-                  "cut: the file ends 4 bytes into a message of 1002");
+                  "cut: the Chakra trace ends 4 bytes into a message of 1002");
     m.n = good;
     made_raw(&m, "\x80", 1);
     check_refused(&m, MSIM_ETRUNCATED, good + 1, "within the length");
