@@ -248,8 +248,7 @@ static enum msim_status fill_deps(struct msim_chakra_messages *m,
                                   ChakraProtoMsg__Node *node,
                                   const struct msim_chakra_out *n)
 {
-    const struct msim_chakra_dep *d =
-        (const struct msim_chakra_dep *)m->b.p->deps.data + n->deps;
+    const struct msim_chakra_dep *all = m->b.p->deps.data;
     bool delayed = false;
 
     m->deps.n = m->lags.n = 0;
@@ -259,9 +258,9 @@ static enum msim_status fill_deps(struct msim_chakra_messages *m,
 
         if (!id || !lag)
             return MSIM_ENOMEM;
-        *id = (uint64_t)d[i].node + 1;
-        *lag = d[i].lag_ns;
-        delayed |= d[i].lag_ns != 0;
+        *id = (uint64_t)all[n->deps + i].node + 1;
+        *lag = all[n->deps + i].lag_ns;
+        delayed |= *lag != 0;
     }
     node->data_deps = m->deps.data;
     node->n_data_deps = n->n_deps;
