@@ -212,6 +212,27 @@ static inline msim_ps made_end(const struct made_job *j, const char *name)
     return j->start[t] + j->took[t];
 }
 
+/* The transfer of the nth collective on a rank, in the order of its stream. */
+static inline uint32_t made_transfer(const struct made_job *j, uint32_t rank,
+                                     uint32_t n)
+{
+    const struct msim_graph *g = j->graph;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->kind[t] == MSIM_TASK_COMM && g->refs[t].rank == rank && !n--)
+            return t;
+    CHECK(!"a collective of that rank");
+    return 0;
+}
+
+static inline msim_ps made_transfer_end(const struct made_job *j, uint32_t rank,
+                                        uint32_t n)
+{
+    uint32_t t = made_transfer(j, rank, n);
+
+    return j->start[t] + j->took[t];
+}
+
 /* Edges of a kind from `source`; of any source for SOURCES. */
 static inline uint32_t made_edges(const struct made_job *j,
                                   enum msim_edge_kind kind,
