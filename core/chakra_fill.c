@@ -177,7 +177,10 @@ static void add_config(struct msim_chakra_builder *b, uint32_t config)
     msim_chakra_add_word(b, MSIM_CHAKRA_SHARED, c->shared_bytes);
 }
 
-/* num_ops and tensor_size, for simulators that compute times from them. */
+/*
+ * num_ops and tensor_size, for simulators that compute times from them; no
+ * operation at all would make their rooflines divide by zero.
+ */
 static void add_work(struct msim_chakra_builder *b, uint32_t op, double share)
 {
     const struct msim_chakra_work *w;
@@ -188,7 +191,8 @@ static void add_work(struct msim_chakra_builder *b, uint32_t op, double share)
     w = &b->works[op];
     if (w->bytes <= 0)
         return;
-    msim_chakra_add_number(b, "num_ops", (int64_t)(w->flops * share));
+    msim_chakra_add_number(
+        b, "num_ops", w->flops * share >= 1 ? (int64_t)(w->flops * share) : 1);
     a = msim_chakra_add(b, "tensor_size");
     a->value_case = CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_UINT64_VAL;
     a->uint64_val = (uint64_t)(w->bytes * share);

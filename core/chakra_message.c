@@ -68,8 +68,34 @@ static enum msim_status sink(void *ctx, const char *bytes, size_t n)
     return (enum msim_status)msim_scratch_text(ctx, bytes, n, &piece);
 }
 
+/*
+ * The members of a group. Simulators take an empty list for all ranks; to our
+ * reader a list that is missing says that the trace has none.
+ */
+static void print_members(const struct msim_trace *t,
+                          const struct msim_group *g, struct msim_json *j,
+                          bool simulator)
+{
+    if (!g->count && !simulator)
+        return;
+    msim_json_open(j, "ranks", '[', false);
+    for (uint32_t k = 0; k < g->count; k++)
+        msim_json_integer(j, NULL, t->group_ranks[g->first + k]);
+    if (!g->count && g->size == 1 && t->rank >= 0)
+        msim_json_integer(j, NULL, t->rank);
+    msim_json_close(j);
+}
+
+/* Simulators must know the members: listed, all ranks, or this one alone. */
+static bool is_known(const struct msim_trace *t, const struct msim_group *g)
+{
+    return g->count || (g->size && g->size == t->world_size) ||
+           (g->size == 1 && t->rank >= 0);
+}
+
 /* The groups in the form in which an execution trace defines them. */
-static enum msim_status print_groups(struct msim_chakra_messages *m)
+static enum msim_status print_groups(struct msim_chakra_messages *m,
+                                     bool simulator)
 {
     const struct msim_trace *t = m->b.t;
     struct msim_json j;
@@ -80,14 +106,11 @@ static enum msim_status print_groups(struct msim_chakra_messages *m)
     for (uint32_t i = 0; i < t->n_groups; i++) {
         const struct msim_group *g = &t->groups[i];
 
+        if (simulator && !is_known(t, g))
+            continue;
         msim_json_open(&j, NULL, '{', false);
         msim_json_text(&j, "pg_name", msim_trace_text(t, g->name));
-        if (g->count) {
-            msim_json_open(&j, "ranks", '[', false);
-            for (uint32_t k = 0; k < g->count; k++)
-                msim_json_integer(&j, NULL, t->group_ranks[g->first + k]);
-            msim_json_close(&j);
-        }
+        print_members(t, g, &j, simulator);
         if (g->size)
             msim_json_unsigned(&j, "group_size", g->size);
         msim_json_close(&j);
@@ -109,6 +132,7 @@ static enum msim_status send_groups(struct msim_chakra_messages *m)
     chakra_proto_msg__node__init(&node);
     chakra_proto_msg__ioinfo__init(&m->b.info[0]);
     m->text.n = 0;
+    MSIM_TRY(print_groups(m, true));
     MSIM_TRY(msim_chakra_print_text(&m->text, m->groups.data));
     m->b.info[0].values = m->text.data;
     m->b.info[0].shapes = (char *)"[[]]";
@@ -197,7 +221,7 @@ enum msim_status msim_chakra_messages_begin(struct msim_chakra_messages *m)
     a->value_case = CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_STRING_LIST;
     a->string_list = &names;
     if (st == MSIM_OK)
-        st = print_groups(m);
+        st = print_groups(m, false);
     msim_chakra_add_text(&m->b, "process_groups", m->groups.data);
     meta.n_attr = m->b.n;
     meta.attr = m->b.list;

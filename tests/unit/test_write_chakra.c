@@ -263,11 +263,9 @@ static void check_node(const struct sim *s, const ChakraProtoMsg__Node *node)
 }
 
 /* Start when all that a node depends on has ended, and its delay passed. */
-static int64_t sim_start(const struct sim *s, const ChakraProtoMsg__Node *node,
-                         bool delays)
+static int64_t sim_start(const struct sim *s, const ChakraProtoMsg__Node *node)
 {
-    const ChakraProtoMsg__AttributeProto *lags =
-        delays ? find(node, "data_deps_lag_ns") : NULL;
+    const ChakraProtoMsg__AttributeProto *lags = find(node, "data_deps_lag_ns");
     int64_t start = number(node, "not_before_ns", INT64_MIN / 2);
 
     for (size_t i = 0; i < node->n_data_deps; i++) {
@@ -280,7 +278,7 @@ static int64_t sim_start(const struct sim *s, const ChakraProtoMsg__Node *node,
 }
 
 /* The end of the last node; -1 where a node lacks what others depend on. */
-static int64_t simulate(struct sim *s, bool delays)
+static int64_t simulate(struct sim *s)
 {
     int64_t last = 0;
 
@@ -291,7 +289,7 @@ static int64_t simulate(struct sim *s, bool delays)
         if (!node)
             continue;
         check_node(s, node);
-        start = sim_start(s, node, delays);
+        start = sim_start(s, node);
         if (start < INT64_MIN / 4)
             start = 0; /* a definition: nothing runs */
         s->end[i] = start + number(node, "duration_ns", 0);
@@ -351,7 +349,7 @@ static void check_files(const struct folder *f, struct msim_job *job)
 
         name_rank(f, job->n_ranks, i, name);
         if (CHECK(sim_read(&s, name))) {
-            int64_t last = simulate(&s, true);
+            int64_t last = simulate(&s);
 
             if (job->n_ranks == 1 && job->ranks[0]->has_times)
                 CHECK_INT(last, graph_end(job));
