@@ -35,7 +35,7 @@ whole(const struct msim_graph *g, struct msim_window_times *w, uint32_t rank)
 {
     for (uint32_t i = 0; i < g->n_windows; i++)
         if (g->windows[i].rank == rank)
-            return g->windows[i].first == MSIM_NONE ? &w[i] : NULL;
+            return msim_window_is_whole(&g->windows[i]) ? &w[i] : NULL;
     return NULL;
 }
 

@@ -283,7 +283,7 @@ static msim_ps whole_end(const struct msim_graph *g,
                          msim_ps otherwise)
 {
     for (uint32_t w = 0; w < g->n_windows; w++)
-        if (g->windows[w].rank == rank && g->windows[w].first == MSIM_NONE)
+        if (g->windows[w].rank == rank && msim_window_is_whole(&g->windows[w]))
             return windows[w].end;
     return otherwise;
 }
@@ -373,7 +373,7 @@ static uint32_t last_task(const struct msim_graph *g,
     const struct msim_window *win = &g->windows[w];
     uint32_t last = win->last;
 
-    if (win->first != MSIM_NONE)
+    if (!msim_window_is_whole(win))
         return last;
     for (uint32_t t = 0; t < g->n_tasks; t++)
         if (g->refs[t].rank == win->rank &&

@@ -155,7 +155,15 @@ struct msim_window {
     uint32_t rank;
     uint32_t iteration; /* index into graph->iterations */
     msim_ps measured;   /* duration, or MSIM_TIME_NONE */
+    bool empty;         /* a mark with no task inside (first, last: NONE): it
+                           takes no time */
 };
+
+/* Has its rank no marks, so that it spans all of it? */
+static inline bool msim_window_is_whole(const struct msim_window *w)
+{
+    return w->first == MSIM_NONE && !w->empty;
+}
 
 struct msim_graph {
     const struct msim_job *job;

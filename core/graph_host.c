@@ -208,7 +208,7 @@ static struct msim_window find_window(const struct msim_graph_builder *b,
                                       const struct msim_rank_tasks *r,
                                       uint32_t thread, msim_ps from, msim_ps to)
 {
-    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, to - from};
+    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, to - from, false};
 
     for (uint32_t id = r->thread_first[thread] + 1; id < r->thread_end[thread];
          id++) {
@@ -218,6 +218,7 @@ static struct msim_window find_window(const struct msim_graph_builder *b,
             w.first = id;
         w.last = id;
     }
+    w.empty = w.first == MSIM_NONE;
     return w;
 }
 
@@ -225,7 +226,7 @@ static enum msim_status whole_trace(struct msim_graph_builder *b,
                                     const struct msim_rank_tasks *r)
 {
     const struct msim_trace *t = r->trace;
-    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, 0};
+    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, 0, false};
     msim_ps from = INT64_MAX, to = INT64_MIN, lo, hi;
 
     for (uint32_t th = 0; th < t->n_threads; th++) {

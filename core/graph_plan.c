@@ -195,7 +195,8 @@ static enum msim_status close_window(struct planner *p, uint32_t first)
 static enum msim_status open_window(struct planner *p, uint32_t op,
                                     int64_t number)
 {
-    struct msim_window w = {MSIM_NONE, MSIM_NONE, p->rank, 0, MSIM_TIME_NONE};
+    struct msim_window w = {MSIM_NONE, MSIM_NONE,      p->rank,
+                            0,         MSIM_TIME_NONE, false};
 
     MSIM_TRY(add_host(p, op, op));
     w.first = p->host;
