@@ -19,7 +19,8 @@ static bool is_busy(const struct msim_graph_builder *b, uint32_t task)
     return b->g->kind[task] != MSIM_TASK_GAP;
 }
 
-/* Last busy task of `thread` that ends at or before `at`, or NONE. */
+/* Last busy task of `thread` that ends at or before `at`, or NONE. One that
+ * takes no time and lies at `at` may as well have come after it. */
 static uint32_t last_busy(const struct msim_graph_builder *b,
                           const struct msim_rank_tasks *r, uint32_t thread,
                           msim_ps at)
@@ -35,7 +36,7 @@ static uint32_t last_busy(const struct msim_graph_builder *b,
             hi = mid;
     }
     while (lo > r->thread_first[thread])
-        if (is_busy(b, --lo))
+        if (is_busy(b, --lo) && b->tstart[lo] < at)
             return lo;
     return MSIM_NONE;
 }
