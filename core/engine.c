@@ -1,5 +1,6 @@
 #include "core/engine.h"
 
+#include "core/graph_cycle.h"
 #include "core/share_run.h"
 
 #include <stdlib.h>
@@ -132,29 +133,6 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
             make_ready(e, s, t, times->start[t]);
 }
 
-static enum msim_status name_cycle(const struct msim_engine *e, uint32_t ended,
-                                   struct msim_error *err)
-{
-    const struct msim_graph *g = e->graph;
-    char names[200] = "";
-    uint32_t shown = 0;
-
-    for (uint32_t t = 0; t < g->n_tasks && shown < 3; t++) {
-        const struct msim_trace *tr = g->job->ranks[g->refs[t].rank];
-        uint32_t op = g->refs[t].op;
-        size_t used = strlen(names);
-
-        if (!e->missing[t])
-            continue;
-        snprintf(names + used, sizeof names - used, "%s%u '%.40s'",
-                 shown++ ? ", " : "", t,
-                 op == MSIM_NONE ? "" : msim_trace_text(tr, tr->ops[op].name));
-    }
-    return msim_fail(err, MSIM_ECYCLE, NULL, MSIM_OFFSET_NONE,
-                     "%u of %u tasks wait for each other, among them %s",
-                     g->n_tasks - ended, g->n_tasks, names);
-}
-
 /* When the edge `i` lets its successor start; one taken out is not delayed,
  * and a peer does not hold it at all. */
 static msim_ps edge_time(const struct msim_graph *g,
@@ -209,7 +187,7 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
         visited += visit(e, s, &lags, times->start);
     }
     if (visited < e->graph->n_tasks)
-        return name_cycle(e, visited, err);
+        return msim_cycle_fail(e->graph, err);
     for (t = 0; times->dur && t < e->graph->n_tasks; t++)
         times->dur[t] = took(e, s, t);
     return MSIM_OK;

@@ -34,35 +34,6 @@ const char *msim_copied_text(enum msim_copied what)
     return (unsigned)what < MSIM_COPIED_KINDS ? TEXT[what] : "";
 }
 
-/* Edges by source, in the order they were added: a counting sort. */
-static enum msim_status finish_edges(struct msim_graph_builder *b)
-{
-    struct msim_graph *g = b->g;
-    uint32_t *at;
-
-    g->n_edges = b->n_edges;
-    g->edge_begin = calloc((size_t)g->n_tasks + 2, sizeof *g->edge_begin);
-    g->n_preds = calloc((size_t)g->n_tasks + 1, sizeof *g->n_preds);
-    g->edges = malloc(((size_t)g->n_edges + 1) * sizeof *g->edges);
-    g->edge_kind = malloc((size_t)g->n_edges + 1);
-    if (!g->edge_begin || !g->n_preds || !g->edges || !g->edge_kind)
-        return MSIM_ENOMEM;
-    /* Shifted by one, so that filling leaves edge_begin[t] right. */
-    at = g->edge_begin + 1;
-    for (uint32_t i = 0; i < b->n_edges; i++)
-        at[b->edges[i].from + 1]++;
-    for (uint32_t t = 1; t <= g->n_tasks; t++)
-        at[t] += at[t - 1];
-    for (uint32_t i = 0; i < b->n_edges; i++) {
-        uint32_t k = at[b->edges[i].from]++;
-
-        g->edges[k] = b->edges[i].edge;
-        g->edge_kind[k] = b->edges[i].kind;
-        g->n_preds[b->edges[i].edge.to]++;
-    }
-    return MSIM_OK;
-}
-
 static void release_rank(struct msim_rank_tasks *r)
 {
     free(r->of_call);
@@ -250,6 +221,10 @@ static void sum_copied(struct msim_graph *g)
 
 static enum msim_status build(struct msim_graph_builder *b)
 {
+    b->g = calloc(1, sizeof *b->g);
+    if (!b->g)
+        return MSIM_ENOMEM;
+    b->g->job = b->job;
     compare_clocks(b);
     for (uint32_t rank = 0; rank < b->job->n_ranks; rank++) {
         const struct msim_plan *plan =
@@ -264,7 +239,38 @@ static enum msim_status build(struct msim_graph_builder *b)
     MSIM_TRY(msim_graph_share(b));
     sum_copied(b->g);
     MSIM_TRY(sort_windows(b->g));
-    return finish_edges(b);
+    return msim_builder_finish(b);
+}
+
+static void release(struct msim_graph_builder *b)
+{
+    free(b->tstart);
+    free(b->tend);
+    free(b->edges);
+    free(b->meetings);
+}
+
+/*
+ * Which call of one rank meets which of another is recorded, or they are
+ * counted; and who counts wrong, as recordings begin at different calls, can
+ * make ranks wait for each other in a circle. Then they do not meet in what is
+ * only counted.
+ */
+static enum msim_status build_apart(struct msim_graph_builder *b,
+                                    uint32_t n_warnings)
+{
+    const struct msim_graph_builder again = {
+        .job = b->job, .opt = b->opt, .err = b->err, .apart = true};
+
+    release(b);
+    msim_graph_free(b->g);
+    *b = again;
+    b->job->n_warnings = n_warnings;
+    msim_job_warn(b->job,
+                  "collectives that are matched by counting them would make "
+                  "ranks wait for each other in a circle: they are simulated "
+                  "without waiting for each other");
+    return build(b);
 }
 
 enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
@@ -272,19 +278,19 @@ enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
                                   struct msim_error *err)
 {
     struct msim_graph_builder b = {.job = job, .opt = opt, .err = err};
+    uint32_t n_warnings = job->n_warnings;
+    bool meetings = false;
     enum msim_status st;
 
     *out = NULL;
-    b.g = calloc(1, sizeof *b.g);
-    if (!b.g)
-        return msim_fail(err, MSIM_ENOMEM, NULL, MSIM_OFFSET_NONE,
-                         "no memory for a graph");
-    b.g->job = job;
     st = build(&b);
-    free(b.tstart);
-    free(b.tend);
-    free(b.edges);
-    free(b.meetings);
+    if (st == MSIM_OK)
+        st = msim_graph_loosen(&b, &meetings);
+    if (st == MSIM_OK && meetings)
+        st = build_apart(&b, n_warnings);
+    if (st == MSIM_OK && b.apart)
+        st = msim_graph_loosen(&b, &meetings);
+    release(&b);
     if (st != MSIM_OK) {
         msim_graph_free(b.g);
         return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,

@@ -160,3 +160,36 @@ enum msim_status msim_builder_meet(struct msim_graph_builder *b,
     b->meetings[b->n_meetings++] = m;
     return MSIM_OK;
 }
+
+/* Edges by source, in the order they were added: a counting sort. */
+enum msim_status msim_builder_finish(struct msim_graph_builder *b)
+{
+    struct msim_graph *g = b->g;
+    uint32_t *at;
+
+    free(g->edge_begin);
+    free(g->n_preds);
+    free(g->edges);
+    free(g->edge_kind);
+    g->n_edges = b->n_edges;
+    g->edge_begin = calloc((size_t)g->n_tasks + 2, sizeof *g->edge_begin);
+    g->n_preds = calloc((size_t)g->n_tasks + 1, sizeof *g->n_preds);
+    g->edges = malloc(((size_t)g->n_edges + 1) * sizeof *g->edges);
+    g->edge_kind = malloc((size_t)g->n_edges + 1);
+    if (!g->edge_begin || !g->n_preds || !g->edges || !g->edge_kind)
+        return MSIM_ENOMEM;
+    /* Shifted by one, so that filling leaves edge_begin[t] right. */
+    at = g->edge_begin + 1;
+    for (uint32_t i = 0; i < b->n_edges; i++)
+        at[b->edges[i].from + 1]++;
+    for (uint32_t t = 1; t <= g->n_tasks; t++)
+        at[t] += at[t - 1];
+    for (uint32_t i = 0; i < b->n_edges; i++) {
+        uint32_t k = at[b->edges[i].from]++;
+
+        g->edges[k] = b->edges[i].edge;
+        g->edge_kind[k] = b->edges[i].kind;
+        g->n_preds[b->edges[i].edge.to]++;
+    }
+    return MSIM_OK;
+}

@@ -35,6 +35,7 @@ struct msim_graph_builder {
     uint32_t n_edges, cap_edges;
     struct msim_meeting *meetings;
     uint32_t n_meetings, cap_meetings;
+    bool apart;         /* ranks do not meet in what is only counted */
     bool side_by_side;  /* by the hosts' clocks, ranks ran at one time */
     msim_ps last_begin; /* of the hosts, by their own clocks */
 };
@@ -96,6 +97,9 @@ enum msim_status msim_builder_window(struct msim_graph_builder *b,
 MSIM_MUST_CHECK
 enum msim_status msim_builder_meet(struct msim_graph_builder *b,
                                    struct msim_meeting m);
+/* The graph's edges from the builder's; again after those have changed. */
+MSIM_MUST_CHECK
+enum msim_status msim_builder_finish(struct msim_graph_builder *b);
 
 /*
  * `task`, a call, waited until `until` of the trace: only what followed is its
@@ -156,6 +160,11 @@ enum msim_status msim_graph_comm(struct msim_graph_builder *b);
 /* graph_share.c: what tasks of one device share; after all tasks are there. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_share(struct msim_graph_builder *b);
+/* graph_loosen.c: leave out inferences that contradict each other, of the
+ * finished graph. `*meetings`: ranks meet in a circle, and might be `apart`. */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_loosen(struct msim_graph_builder *b,
+                                   bool *meetings);
 /* The key under which ranks meet, for a collective of `rank`. */
 uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
                               uint32_t comm);

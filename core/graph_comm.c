@@ -364,9 +364,9 @@ static bool sequence_is_known(const struct msim_graph_builder *b,
 static enum msim_status meet_group(struct msim_graph_builder *b,
                                    struct msim_meeting *m, uint32_t n)
 {
-    bool agrees;
+    bool agrees, numbered = sequence_is_known(b, m, n);
 
-    if (sequence_is_known(b, m, n))
+    if (numbered)
         number_by_sequence(b, m, n);
     agrees = group_agrees(b, m, n);
     if (!agrees)
@@ -375,6 +375,7 @@ static enum msim_status meet_group(struct msim_graph_builder *b,
                       "of %u: they are simulated without waiting for each "
                       "other; one trace may lack calls",
                       group_size(b, m));
+    agrees = agrees && (numbered || !b->apart);
     for (uint32_t i = 0; i < n;) {
         uint32_t end = i + 1;
 

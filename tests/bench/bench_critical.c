@@ -39,7 +39,7 @@ static void dress(struct made_graph *m, const struct msim_job *job,
         m->g.lane[t] = t % LANES;
         m->g.kind[t] = t % 2 ? MSIM_TASK_KERNEL : MSIM_TASK_HOST;
     }
-    *window = (struct msim_window){0, TASKS - 1, 0, 0, 0};
+    *window = (struct msim_window){0, TASKS - 1, 0, 0, 0, false};
     m->g.lanes = lanes;
     m->g.n_lanes = LANES;
     m->g.windows = window;

@@ -134,21 +134,28 @@ static void test_engine__overrides_lags_by_kind(void)
     msim_engine_free(e);
 }
 
-/* 1 -> 2 -> 1: said so, with a task named, instead of hung on. */
+/* 1 -> 2 -> 1, and 3 behind them: said so, with those two named, instead of
+ * hung on. */
 static void test_engine__names_a_cycle(void)
 {
-    uint32_t begin[] = {0, 1, 2, 3}, preds[] = {0, 2, 1};
-    struct msim_edge edges[] = {{1, 0}, {2, 0}, {1, 0}};
-    uint8_t kinds[] = {0, 0, 0};
-    msim_ps dur[] = {1, 1, 1}, start[3];
+    uint32_t begin[] = {0, 1, 2, 4, 4}, preds[] = {0, 2, 1, 1};
+    struct msim_edge edges[] = {{1, 0}, {2, 0}, {1, 0}, {3, 0}};
+    uint8_t kinds[] = {MSIM_EDGE_PROGRAM, MSIM_EDGE_LAUNCH,
+                       MSIM_EDGE_STREAM_SYNC, MSIM_EDGE_PROGRAM};
+    uint8_t task_kinds[] = {MSIM_TASK_HOST, MSIM_TASK_HOST, MSIM_TASK_HOST,
+                            MSIM_TASK_HOST};
+    uint32_t lanes[] = {MSIM_NONE, MSIM_NONE, MSIM_NONE, MSIM_NONE};
+    msim_ps dur[] = {1, 1, 1, 1}, start[4];
     struct msim_op op = {.name = 0};
     struct msim_strtab *strings;
     struct msim_trace trace = {.ops = &op, .n_ops = 1}, *ranks[] = {&trace};
-    struct msim_task_ref refs[3] = {{0}};
+    struct msim_task_ref refs[4] = {{0}};
     struct msim_job job = {.ranks = ranks, .n_ranks = 1};
     struct msim_graph g = {.job = &job,
-                           .n_tasks = 3,
-                           .n_edges = 3,
+                           .n_tasks = 4,
+                           .n_edges = 4,
+                           .kind = task_kinds,
+                           .lane = lanes,
                            .refs = refs,
                            .edge_begin = begin,
                            .n_preds = preds,
@@ -162,7 +169,10 @@ static void test_engine__names_a_cycle(void)
     trace.strings = strings;
     REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
     CHECK_INT(msim_engine_run(e, &s, start, &err), MSIM_ECYCLE);
-    CHECK(strstr(err.text, "2 of 3 tasks") != NULL);
+    CHECK(strstr(err.text, "3 of 4 tasks") != NULL);
+    CHECK(strstr(err.text, "host 1 ") && strstr(err.text, "host 2 "));
+    CHECK(strstr(err.text, ": launch") && strstr(err.text, ": stream sync"));
+    CHECK(!strstr(err.text, "host 3 "));
     msim_engine_free(e);
     msim_strtab_free(strings);
 }
