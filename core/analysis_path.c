@@ -239,13 +239,23 @@ static enum msim_status add_owners(const struct msim_findings *f,
     return MSIM_OK;
 }
 
+static int compare_texts(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+/* Numbers of strings follow the order of a file; their texts do not. */
 static int most_first(const void *a, const void *b)
 {
-    const struct owner_sum *x = a, *y = b;
+    const struct msim_owner_row *x = a, *y = b;
+    int order;
 
-    if (x->ps != y->ps)
-        return x->ps > y->ps ? -1 : 1;
-    return owner_key(&x->owner) < owner_key(&y->owner) ? -1 : 1;
+    if (x->us != y->us)
+        return x->us > y->us ? -1 : 1;
+    order = strcmp(x->kind, y->kind);
+    if (!order)
+        order = compare_texts(x->name, y->name);
+    return order ? order : compare_texts(x->op, y->op);
 }
 
 static enum msim_status owner_rows(const struct msim_findings *f,
@@ -259,8 +269,6 @@ static enum msim_status owner_rows(const struct msim_findings *f,
         msim_arena_alloc(&p->arena, ((size_t)all->n + 1) * sizeof *p->owners);
     if (!p->owners)
         return MSIM_ENOMEM;
-    if (all->n)
-        qsort(all->sums, all->n, sizeof *all->sums, most_first);
     for (uint32_t i = 0; i < all->n; i++)
         total += all->sums[i].ps;
     for (uint32_t i = 0; i < all->n; i++) {
@@ -275,6 +283,8 @@ static enum msim_status owner_rows(const struct msim_findings *f,
             .pieces = s->pieces / n,
         };
     }
+    if (p->n_owners)
+        qsort(p->owners, p->n_owners, sizeof *p->owners, most_first);
     return MSIM_OK;
 }
 

@@ -3,6 +3,9 @@
 #include "core/names.h"
 #include "core/sort.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 msim_ps msim_order_from_zero(struct msim_trace *t)
 {
     msim_ps first = INT64_MAX;
@@ -29,6 +32,88 @@ msim_ps msim_order_from_zero(struct msim_trace *t)
     return first;
 }
 
+/* ---- threads and streams ------------------------------------------------ */
+
+static bool thread_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_thread *all = ctx, *x = &all[a], *y = &all[b];
+
+    return x->pid != y->pid ? x->pid < y->pid : x->tid < y->tid;
+}
+
+static bool stream_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_stream *all = ctx, *x = &all[a], *y = &all[b];
+
+    return x->device != y->device ? x->device < y->device : x->id < y->id;
+}
+
+/* Put `n` rows into order; the place of each, which the caller frees, or NULL:
+ * no memory. */
+static uint32_t *put_in_order(void *rows, uint32_t n, size_t size,
+                              msim_before *less)
+{
+    uint32_t *place = malloc(((size_t)n + 1) * sizeof *place);
+    uint32_t *index = malloc((2 * (size_t)n + 1) * sizeof *index);
+
+    for (uint32_t i = 0; index && i < n; i++)
+        index[i] = i;
+    if (index && place) {
+        msim_sort_index(index, index + n, n, less, rows);
+        for (uint32_t i = 0; i < n; i++)
+            place[index[i]] = i;
+    }
+    free(index);
+    if (!index || !place || msim_sort_rows(rows, n, size, less, rows)) {
+        free(place);
+        return NULL;
+    }
+    return place;
+}
+
+static enum msim_status order_threads(struct msim_trace *t)
+{
+    uint32_t *place = put_in_order(t->threads, t->n_threads, sizeof *t->threads,
+                                   thread_before);
+
+    if (!place)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        t->ops[i].thread = place[t->ops[i].thread];
+    for (uint32_t i = 0; i < t->n_calls; i++)
+        t->calls[i].thread = place[t->calls[i].thread];
+    free(place);
+    return MSIM_OK;
+}
+
+static uint32_t placed(const uint32_t *place, uint32_t stream)
+{
+    return stream == MSIM_NONE ? stream : place[stream];
+}
+
+static enum msim_status order_streams(struct msim_trace *t)
+{
+    uint32_t *place = put_in_order(t->streams, t->n_streams, sizeof *t->streams,
+                                   stream_before);
+
+    if (!place)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        t->gpu[i].stream = place[t->gpu[i].stream];
+    for (uint32_t i = 0; i < t->n_syncs; i++) {
+        t->syncs[i].stream = placed(place, t->syncs[i].stream);
+        t->syncs[i].wait_stream = placed(place, t->syncs[i].wait_stream);
+    }
+    free(place);
+    return MSIM_OK;
+}
+
+enum msim_status msim_order_lanes(struct msim_trace *t)
+{
+    MSIM_TRY(order_threads(t));
+    return order_streams(t);
+}
+
 /* ---- operators ---------------------------------------------------------- */
 
 static bool op_before(const void *ctx, uint32_t a, uint32_t b)
@@ -40,7 +125,10 @@ static bool op_before(const void *ctx, uint32_t a, uint32_t b)
         return x->start < y->start;
     if (x->dur != y->dur)
         return x->dur > y->dur;
-    return x->et_id < y->et_id;
+    if (x->et_id != y->et_id)
+        return x->et_id < y->et_id;
+    return x->name != y->name &&
+           strcmp(msim_trace_text(t, x->name), msim_trace_text(t, y->name)) < 0;
 }
 
 static uint32_t op_thread(const void *ctx, uint32_t i)
@@ -156,7 +244,9 @@ static bool call_before(const void *ctx, uint32_t a, uint32_t b)
 
     if (x->start != y->start)
         return x->start < y->start;
-    return x->dur > y->dur;
+    if (x->dur != y->dur)
+        return x->dur > y->dur;
+    return x->correlation < y->correlation;
 }
 
 static uint32_t call_thread(const void *ctx, uint32_t i)

@@ -15,9 +15,16 @@
 msim_ps msim_order_from_zero(struct msim_trace *t);
 
 /*
+ * Threads by process and thread, streams by device and stream, whichever the
+ * file has first. To be called before anything is sorted by them.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_order_lanes(struct msim_trace *t);
+
+/*
  * Sort operators by thread, start, longest first (ties: by `et_id`, where a
- * reader has left an ordinal), then nest them by time: parents and subtree
- * ends. Events that overlap instead of nesting are clamped.
+ * reader has left an ordinal, then name), then nest them by time: parents and
+ * subtree ends. Events that overlap instead of nesting are clamped.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_order_ops(struct msim_trace *t);

@@ -16,8 +16,13 @@
 static bool gpu_before(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct msim_trace *t = ctx;
+    const struct msim_gpu *x = &t->gpu[a], *y = &t->gpu[b];
 
-    return t->gpu[a].start < t->gpu[b].start;
+    /* Of two that start in one microsecond, the one that ends in it is first.
+     */
+    if (x->start != y->start)
+        return x->start < y->start;
+    return x->dur != y->dur ? x->dur < y->dur : x->correlation < y->correlation;
 }
 
 static uint32_t gpu_stream(const void *ctx, uint32_t i)
@@ -130,7 +135,9 @@ static bool sync_before(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct msim_trace *t = ctx;
 
-    return t->syncs[a].start < t->syncs[b].start;
+    if (t->syncs[a].start != t->syncs[b].start)
+        return t->syncs[a].start < t->syncs[b].start;
+    return t->syncs[a].call < t->syncs[b].call;
 }
 
 static enum msim_status link_syncs(struct msim_trace *t,

@@ -10,11 +10,12 @@
  * first event is near 0; MSIM_TIME_NONE where the format has no time (an ET).
  *
  * Order, which the rest of the code relies on:
+ *   threads  of Kineto: by process and thread; streams: by device and stream.
  *   ops      by thread, then start (ET: node id), then longest first: a
  *            preorder of the call tree. A parent has a smaller index than its
  *            children, and a sub-tree is the range [i, ops[i].end).
  *   calls    by thread, then start.
- *   gpu      by stream, then start, then file order.
+ *   gpu      by stream, then start, shortest first, then correlation.
  *   steps    by start.
  */
 #ifndef MSIM_CORE_TRACE_H
