@@ -23,8 +23,10 @@ SHEET = {  # what the models need of any GPU, and its unit
     "trace_factor": "1",
 }
 REQUIRED = ("a100", "a100-40gb", "a100-pcie-40gb", "v100", "v100-pcie", "t4",
-            "l40s", "h100", "h200", "b200")
-UNITS = {"FLOP/s", "op/s", "B/s", "B", "us", "1"}
+            "l40s", "h100", "h200", "b200", "a100-pcie-80gb", "gb200",
+            "rtx-pro-6000", "a40", "p100", "p4", "mi100", "mi210", "mi300x",
+            "b300", "gb300", "l4", "rtx-2080ti", "rtx-4090")
+UNITS = {"FLOP/s", "op/s", "B/s", "B", "Hz", "W", "us", "1"}
 
 faults = []
 
