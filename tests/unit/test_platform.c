@@ -65,14 +65,20 @@ static void test_platform__matches_devices(void)
     CHECK_STR(msim_platform_match(&a, MSIM_DATA, "NVIDIA H100 80GB HBM3",
                                   84929347584u, 132),
               "h100");
+    CHECK_STR(msim_platform_match(&a, MSIM_DATA, "AMD Instinct MI300X VF",
+                                  205571227648u, 304),
+              "mi300x");
+    CHECK_STR(msim_platform_match(&a, MSIM_DATA, "NVIDIA GeForce RTX 2080 Ti",
+                                  11554717696u, 68),
+              "rtx-2080ti");
     /* an A100 of 80 GB under the name of one of 40, another SM count, a GPU
-     * of another maker: none */
+     * of no file: none */
     CHECK(msim_platform_match(&a, MSIM_DATA, "NVIDIA A100-PG509-200",
                               85049802752u, 108) == NULL);
     CHECK(msim_platform_match(&a, MSIM_DATA, "NVIDIA H100 80GB HBM3",
                               84929347584u, 114) == NULL);
-    CHECK(msim_platform_match(&a, MSIM_DATA, "AMD Instinct MI300X VF",
-                              205571227648u, 304) == NULL);
+    CHECK(msim_platform_match(&a, MSIM_DATA, "AMD Instinct MI250X",
+                              68702699520u, 110) == NULL);
     msim_arena_release(&a);
 }
 
