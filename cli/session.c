@@ -307,7 +307,9 @@ static enum msim_status make_scenario(struct msim_session *s, bool high)
     for (uint32_t t = 0; t < n; t++) {
         double by = law_deviation(&d, t) + gpu_deviation(&d, t);
 
-        dur[t] = s->c->mid[t] + (msim_ps)llround(by * share);
+        dur[t] = MSIM_RUN_MAX;
+        if (by * share < (double)(MSIM_RUN_MAX - s->c->mid[t]))
+            dur[t] = s->c->mid[t] + (msim_ps)llround(by * share);
         if (dur[t] < 0) /* both deviations at once may exceed the whole */
             dur[t] = 0;
     }

@@ -11,6 +11,7 @@ struct msim_engine {
     uint32_t *missing; /* predecessors that have not been visited yet */
     uint32_t *ready;   /* a stack: tasks to be visited, whose ends are known */
     uint32_t n_ready;
+    bool too_long;                 /* the run does not end by RUN_MAX */
     struct msim_share_run *shared; /* NULL: the graph shares nothing */
 };
 
@@ -128,6 +129,7 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
         msim_share_run_begin(e->shared, s->dur, s->out, times->start,
                              times->held_by);
     e->n_ready = 0;
+    e->too_long = false;
     for (uint32_t t = g->n_tasks; t-- > 0;)
         if (!e->missing[t])
             make_ready(e, s, t, times->start[t]);
@@ -146,7 +148,8 @@ static msim_ps edge_time(const struct msim_graph *g,
     return end + l->fixed[byte] + l->per_ns[byte] * g->edges[i].lag_ns;
 }
 
-/* Visit all that is ready, and what gets ready by that; returns how many. */
+/* Visit all that is ready, and what gets ready by that; returns how many.
+ * Stops when the run gets too long. */
 static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
                       const struct lags *lags, msim_ps *start)
 {
@@ -157,6 +160,10 @@ static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
         uint32_t t = e->ready[--e->n_ready], last = g->edge_begin[t + 1];
         msim_ps end = start[t] + took(e, s, t);
 
+        if (end > MSIM_RUN_MAX) {
+            e->too_long = true;
+            break;
+        }
         visited++;
         for (uint32_t i = g->edge_begin[t]; i < last; i++) {
             uint32_t to = g->edges[i].to;
@@ -182,10 +189,15 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
     fill_lags(&lags, s);
     begin(e, s, times);
     visited = visit(e, s, &lags, times->start);
-    while (e->shared && (t = msim_share_run_next(e->shared)) != MSIM_NONE) {
+    while (e->shared && !e->too_long &&
+           (t = msim_share_run_next(e->shared)) != MSIM_NONE) {
         e->ready[e->n_ready++] = t;
         visited += visit(e, s, &lags, times->start);
     }
+    if (e->too_long)
+        return msim_fail(err, MSIM_ELIMIT, NULL, MSIM_OFFSET_NONE,
+                         "the simulated run lasts more than 26 days; want "
+                         "shorter durations or a smaller '--scale'");
     if (visited < e->graph->n_tasks)
         return msim_cycle_fail(e->graph, err);
     for (t = 0; times->dur && t < e->graph->n_tasks; t++)

@@ -11,9 +11,13 @@
 #define MSIM_CORE_ENGINE_H
 #include "core/graph.h"
 
+/* 26 days: no run and no task lasts longer, so that a time after it, a duration
+ * and a lag still have a sum. */
+#define MSIM_RUN_MAX (INT64_MAX / 4)
+
 /* Durations of one scenario; the arrays are the caller's. */
 struct msim_scenario {
-    const msim_ps *dur; /* one a task, >= 0 */
+    const msim_ps *dur; /* one a task, 0 .. RUN_MAX */
     /* Lag of every edge of a kind, or -1: as the graph has it. */
     msim_ps lag[MSIM_EDGE_KINDS];
     /*
@@ -43,8 +47,8 @@ enum msim_status msim_engine_new(struct msim_engine **out,
 void msim_engine_free(struct msim_engine *e); /* accepts NULL */
 
 /*
- * Simulate. ECYCLE if some tasks never became ready; `err` names up to three
- * of them.
+ * Simulate. ECYCLE if some tasks never became ready; `err` names them. ELIMIT
+ * if the run would last longer than RUN_MAX.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_engine_simulate(struct msim_engine *e,

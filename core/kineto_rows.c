@@ -10,7 +10,7 @@
 static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
 {
     struct msim_kineto *k = r->kineto;
-    const int64_t limit = INT64_MAX / MSIM_PS_PER_US - 1;
+    const int64_t limit = MSIM_TRACE_MAX / MSIM_PS_PER_US;
     int64_t us;
 
     if (!k->based) {
@@ -21,7 +21,7 @@ static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
         us < -limit)
         return (enum msim_status)msim_read_problem(
             r, MSIM_EFORMAT,
-            "event %llu: 'ts' is %lld, more than 100 days from the first",
+            "event %llu: 'ts' is %lld, more than a day from the first",
             (unsigned long long)r->out->events, (long long)k->ev.ts_us);
     *start = us * MSIM_PS_PER_US + k->ev.ts_ps;
     return MSIM_OK;
@@ -42,11 +42,11 @@ static enum msim_status event_times(struct msim_reader *r, msim_ps *start,
             r, MSIM_EFORMAT, "event %llu '%.80s': 'dur' is %lld, want >= 0 us",
             number, name, (long long)ev->dur_us);
     MSIM_TRY(event_start(r, start));
-    if (ev->dur_us > INT64_MAX / MSIM_PS_PER_US / 4)
+    if (ev->dur_us >= MSIM_TRACE_MAX / MSIM_PS_PER_US)
         return (enum msim_status)msim_read_problem(
             r, MSIM_EFORMAT,
             "event %llu '%.80s': 'dur' is %lld us, want less "
-            "than 25 days",
+            "than a day",
             number, name, (long long)ev->dur_us);
     *dur = ev->dur_us * MSIM_PS_PER_US + ev->dur_ps;
     return MSIM_OK;

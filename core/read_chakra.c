@@ -112,9 +112,8 @@ static enum msim_status take_deps(struct msim_reader *r,
     return MSIM_OK;
 }
 
-/* Nanoseconds within 100 days of the first start; durations of 25 at most. */
-#define START_MAX ((int64_t)100 * 24 * 3600 * 1000000000)
-#define SPAN_MAX  (START_MAX / 4)
+/* In nanoseconds: from the first start, and of a duration. */
+#define SPAN_MAX (MSIM_TRACE_MAX / 1000)
 
 static enum msim_status fail_time(struct msim_reader *r,
                                   const struct msim_chakra_node *n,
@@ -135,14 +134,14 @@ static enum msim_status take_durations(struct msim_reader *r,
     int64_t own = 0, span;
 
     if (m->duration_micros > SPAN_MAX / 1000)
-        return fail_time(r, n, "it takes more than 25 days",
+        return fail_time(r, n, "it takes more than a day",
                          "'duration_micros' in microseconds");
     own = (int64_t)m->duration_micros * 1000;
     if (a->has[MSIM_CHAKRA_DURATION_NS])
         own = a->number[MSIM_CHAKRA_DURATION_NS];
     span = a->has[MSIM_CHAKRA_SPAN_NS] ? a->number[MSIM_CHAKRA_SPAN_NS] : own;
     if (own < 0 || span < 0 || own > SPAN_MAX || span > SPAN_MAX)
-        return fail_time(r, n, "a duration is negative or beyond 25 days",
+        return fail_time(r, n, "a duration is negative or beyond a day",
                          "nanoseconds");
     n->own = own * 1000;
     n->span = span * 1000;
@@ -171,9 +170,9 @@ static enum msim_status take_start(struct msim_reader *r,
     if (!c->based)
         c->base_ns = ns;
     c->based = c->started = true;
-    if (__builtin_sub_overflow(ns, c->base_ns, &from) || from > START_MAX ||
-        from < -START_MAX)
-        return fail_time(r, n, "it starts more than 100 days from the first",
+    if (__builtin_sub_overflow(ns, c->base_ns, &from) || from > SPAN_MAX ||
+        from < -SPAN_MAX)
+        return fail_time(r, n, "it starts more than a day from the first",
                          "one clock for all nodes");
     n->start = from * 1000;
     return MSIM_OK;

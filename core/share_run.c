@@ -1,5 +1,6 @@
 #include "core/share_run.h"
 
+#include "core/engine.h"
 #include "core/evq.h"
 #include "core/share.h"
 
@@ -142,7 +143,11 @@ static uint32_t seq_of(const struct msim_share_run *r, uint32_t d)
 /* When a running demand will have `left` ps of its work left. */
 static msim_ps time_at(const struct active *a, double left)
 {
-    return a->since + (msim_ps)llround((a->left - left) / a->rate);
+    double ps = (a->left - left) / a->rate;
+
+    /* The engine ends a run that comes to this. */
+    return a->since +
+           (ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX);
 }
 
 /* Give a running demand the rate that its company leaves it from now on. */

@@ -29,6 +29,10 @@ typedef int64_t msim_ps;
 #define MSIM_TIME_NONE INT64_MIN
 #define MSIM_NONE      UINT32_MAX
 #define MSIM_PS_PER_US 1000000
+/* A day: what begins later than that after the first event of its file, or
+ * takes longer, is refused, so that sums of times stay far from the end of
+ * their range (106 days). */
+#define MSIM_TRACE_MAX ((msim_ps)24 * 3600 * 1000000 * MSIM_PS_PER_US)
 
 /* X(name, bytes, short name) */
 #define MSIM_DTYPE_MAP(X)                                                      \

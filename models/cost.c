@@ -43,9 +43,15 @@ struct costing {
 
 /* ---- filling in -------------------------------------------------------- */
 
+/* What a run cannot last (core/engine.h) needs no more digits. */
+static msim_ps rounded(double ps)
+{
+    return ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX;
+}
+
 static msim_ps to_ps(double us)
 {
-    return us > 0 ? (msim_ps)llround(us * PS_PER_US) : 0;
+    return us > 0 ? rounded(us * PS_PER_US) : 0;
 }
 
 static void set(struct costing *k, uint32_t task, const struct demand *d,
@@ -74,7 +80,7 @@ static void set_host(struct costing *k, uint32_t task,
 
 static msim_ps times(msim_ps ps, double factor)
 {
-    return (msim_ps)llround((double)ps * factor);
+    return rounded((double)ps * factor);
 }
 
 /*

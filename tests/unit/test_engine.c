@@ -177,6 +177,35 @@ static void test_engine__names_a_cycle(void)
     msim_strtab_free(strings);
 }
 
+/* Two tasks of 20 days after each other: refused, not counted beyond the end
+ * of the range of times. */
+static void test_engine__refuses_what_takes_too_long(void)
+{
+    const msim_ps days = (msim_ps)20 * 24 * 3600 * 1000 * 1000000000;
+    uint32_t begin[] = {0, 1, 1}, preds[] = {0, 1};
+    struct msim_edge edges[] = {{1, 0}};
+    uint8_t kinds[] = {MSIM_EDGE_PROGRAM};
+    msim_ps dur[] = {days, days}, start[2];
+    struct msim_graph g = {.n_tasks = 2,
+                           .n_edges = 1,
+                           .edge_begin = begin,
+                           .n_preds = preds,
+                           .edges = edges,
+                           .edge_kind = kinds};
+    struct msim_scenario s = {.dur = dur};
+    struct msim_error err = {0};
+    struct msim_engine *e;
+
+    for (int k = 0; k < MSIM_EDGE_KINDS; k++)
+        s.lag[k] = -1;
+    REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
+    CHECK_INT(msim_engine_run(e, &s, start, &err), MSIM_ELIMIT);
+    CHECK(strstr(err.text, "more than 26 days") != NULL);
+    dur[1] = 1;
+    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    msim_engine_free(e);
+}
+
 int main(void)
 {
     RUN(test_engine__agrees_with_longest_path);
@@ -185,5 +214,6 @@ int main(void)
     RUN(test_engine__honours_releases);
     RUN(test_engine__overrides_lags_by_kind);
     RUN(test_engine__names_a_cycle);
+    RUN(test_engine__refuses_what_takes_too_long);
     return check_summary();
 }

@@ -322,7 +322,7 @@ static void test_damage__in_what_nodes_say(void)
     m.n = good;
     made_node(&m, (struct made_node){
                       .id = 2, .name = "b", .micros = (uint64_t)1 << 62});
-    check_refused(&m, MSIM_EFORMAT, good + 1, "more than 25 days");
+    check_refused(&m, MSIM_EFORMAT, good + 1, "more than a day");
     /* Without times the parents are the tree, and must be one. */
     m.n = 0;
     made_metadata(&m);
