@@ -11,7 +11,8 @@
  *   cudaMalloc,              hide a synchronisation now and then: only where
  *   cudaEventElapsedTime     an activity's end ended a long call
  *   blocking copies          their own copy, if its memory is pageable or
- *                            the call is synchronous
+ *                            the call is synchronous; to the device, all but
+ *                            the part that was staged last
  *
  * Where no GPU time may be read, the order of calls decides instead.
  */
@@ -22,6 +23,15 @@
 #define US ((msim_ps)MSIM_PS_PER_US)
 /* Clocks of CPU and GPU agree to about this. */
 #define JITTER (2 * US)
+/*
+ * On some ranks they are off by tens of microseconds: what a call is known to
+ * wait for may end that much after it, by the GPU's clock.
+ */
+#define SKEW (50 * US)
+/* Up to this many bytes of pageable memory are staged in passing; of more, a
+ * call returns when the last part is (CUDA Runtime API, "API synchronization
+ * behavior"). */
+#define STAGED_MAX 65536u
 /* A call that hides a synchronisation is only suspected above this. */
 #define HIDDEN_MIN (20 * US)
 
@@ -34,21 +44,33 @@ struct sync {
     enum msim_edge_source source;
 };
 
+static msim_ps call_end(const struct msim_call *c)
+{
+    return c->start + c->dur;
+}
+
 /* It has ended when the call returns, as far as times may be read. */
 static bool over_by(const struct sync *s, uint32_t i, const struct msim_call *c)
 {
     return !s->b->opt->device_times ||
-           msim_gpu_end(&s->t->gpu[i]) <= c->start + c->dur + JITTER;
+           msim_gpu_end(&s->t->gpu[i]) <= call_end(c) + SKEW;
 }
 
-/* Let `call` wait for GPU activity `i`; remember the latest such end. */
+/*
+ * Let `call` wait for GPU activity `i`, or for all but what of it followed the
+ * call in the trace; remember the latest such end.
+ */
 static enum msim_status wait_for(struct sync *s, uint32_t call, uint32_t i,
                                  msim_ps *latest)
 {
-    if (msim_gpu_end(&s->t->gpu[i]) > *latest)
-        *latest = msim_gpu_end(&s->t->gpu[i]);
+    msim_ps end = msim_gpu_end(&s->t->gpu[i]), lag = 0;
+
+    if (s->b->opt->device_times && end > call_end(&s->t->calls[call]))
+        lag = call_end(&s->t->calls[call]) - end;
+    if (end + lag > *latest)
+        *latest = end + lag;
     return msim_builder_edge(s->b, s->edge, s->source, s->r->of_gpu[i],
-                             s->r->of_call[call], 0);
+                             s->r->of_call[call], lag);
 }
 
 static enum msim_status wait_device(struct sync *s, uint32_t call,
@@ -81,9 +103,9 @@ static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
         if (i == MSIM_NONE)
             continue;
         while (any && i > begin &&
-               msim_gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER)
+               msim_gpu_end(&s->t->gpu[i]) > call_end(c) + JITTER)
             i--;
-        if (msim_gpu_end(&s->t->gpu[i]) > c->start + c->dur + JITTER ||
+        if (msim_gpu_end(&s->t->gpu[i]) > call_end(c) + JITTER ||
             msim_gpu_end(&s->t->gpu[i]) <= c->start)
             continue;
         if (best == MSIM_NONE ||
@@ -113,6 +135,19 @@ static uint32_t launched_here(const struct sync *s, uint32_t call,
     return MSIM_NONE;
 }
 
+/* Nothing ended with the call but, by a clock that is off, `here`: what its
+ * thread launched last. `i` ended during the call, or is NONE. */
+static bool fits_better(const struct sync *s, const struct msim_call *c,
+                        uint32_t here, uint32_t i)
+{
+    const struct msim_gpu *gpu = s->t->gpu;
+
+    if (here == MSIM_NONE || i == MSIM_NONE)
+        return i == MSIM_NONE;
+    return msim_gpu_end(&gpu[i]) < call_end(c) - SKEW && over_by(s, here, c) &&
+           msim_gpu_end(&gpu[here]) > msim_gpu_end(&gpu[i]);
+}
+
 /*
  * The stream is not named. What ended when the call did is what it waited
  * for; where nothing did, the call found its stream idle, and that stream is
@@ -122,12 +157,12 @@ static enum msim_status wait_inferred(struct sync *s, uint32_t call, bool any,
                                       msim_ps *latest)
 {
     const struct msim_call *c = &s->t->calls[call];
-    uint32_t i = MSIM_NONE;
+    uint32_t i = MSIM_NONE, here = launched_here(s, call, any);
 
     if (s->b->opt->device_times)
         i = ended_during(s, c, any);
-    if (i == MSIM_NONE)
-        i = launched_here(s, call, any);
+    if (fits_better(s, c, here, i))
+        i = here;
     if (i == MSIM_NONE || !over_by(s, i, c))
         return MSIM_OK;
     return wait_for(s, call, i, latest);
@@ -172,6 +207,21 @@ static bool may_block(const struct msim_trace *t, const struct msim_call *c)
            e->copy_kind == MSIM_COPY_UNKNOWN;
 }
 
+/*
+ * It had ended when the call returned. Or it had begun, and is staged part by
+ * part: the last part may still be on its way then, none has begun before the
+ * stream was done with what it had been given.
+ */
+static bool seen_to_block(const struct msim_trace *t, const struct msim_call *c)
+{
+    const struct msim_gpu *e = &t->gpu[c->gpu];
+
+    if (msim_gpu_end(e) <= call_end(c) + JITTER)
+        return true;
+    return e->pageable && e->copy_kind == MSIM_COPY_H2D &&
+           e->bytes > STAGED_MAX && e->start < call_end(c);
+}
+
 static enum msim_status wait_copy(struct sync *s, uint32_t call,
                                   msim_ps *latest)
 {
@@ -180,7 +230,7 @@ static enum msim_status wait_copy(struct sync *s, uint32_t call,
 
     if (c->gpu == MSIM_NONE || !may_block(s->t, c))
         return MSIM_OK;
-    blocks = s->b->opt->device_times ? over_by(s, c->gpu, c)
+    blocks = s->b->opt->device_times ? seen_to_block(s->t, c)
                                      : c->kind == MSIM_CALL_MEMCPY_SYNC ||
                                            s->t->gpu[c->gpu].pageable;
     s->source = MSIM_FROM_ORDER;

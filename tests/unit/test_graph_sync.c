@@ -86,6 +86,40 @@ static void test_sync__of_what_was_idle(void)
     check_found_idle("cudaFree");
 }
 
+/*
+ * The GPU's clock is 10 late: by it k, launched last, ends at 115 and the call
+ * returns at 105. That is no reason to think that it waited for the kernel of
+ * the other stream, which was done at 40. It had no work of its own.
+ */
+static void check_late_clock(bool ids)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::mm", 0, 110);
+    made_call(&m, 1, "cudaLaunchKernel", 8, 2, 1);
+    made_call(&m, 1, "cudaLaunchKernel", 10, 2, 2);
+    made_call(&m, 1, "cudaStreamSynchronize", 12, 93, 3);
+    made_kernel(&m, 20, "other", 13, 27, 1);
+    made_kernel(&m, 7, "k", 15, 100, 2);
+    if (ids)
+        made_sync(&m, "Stream Sync", 12, 93, 3, 7, -1, -1);
+    REQUIRE(made_load(&j, &m, 1));
+    made_scaled(&j, NULL);
+    CHECK_INT(made_end(&j, "cudaStreamSynchronize"), 105 * US);
+    made_scaled(&j, "kernels=2");
+    CHECK_INT(made_end(&j, "cudaStreamSynchronize"), (15 + 200 - 10) * US);
+    made_scaled(&j, "kernels=0");
+    CHECK_INT(made_end(&j, "cudaStreamSynchronize"), 12 * US);
+    made_unload(&j);
+}
+
+static void test_sync__by_clocks_that_differ(void)
+{
+    check_late_clock(true);
+    check_late_clock(false);
+}
+
 /* ---- recorded ids ------------------------------------------------------- */
 
 /*
@@ -307,11 +341,39 @@ static void test_copy__staged(void)
     check_copy("cudaMemcpyAsync", "HtoD (Pageable -> Device)", false);
 }
 
+/*
+ * A megabyte of pageable memory to the device is staged part by part, once the
+ * stream is done with k (15..115): the copy runs from 116 to 216, its call from
+ * 20 until the last part is staged, 26 before that. All of it was waiting.
+ */
+static void test_copy__returns_before_its_last_part(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::copy_", 0, 200);
+    made_call(&m, 1, "cudaLaunchKernel", 10, 2, 1);
+    made_call(&m, 1, "cudaMemcpyAsync", 20, 170, 2);
+    made_kernel(&m, 7, "k", 15, 100, 1);
+    made_copy(&m, 7, "HtoD (Pageable -> Device)", 116, 100, 2, 1 << 20);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 216 * US);
+    CHECK_INT(made_end(&j, "cudaMemcpyAsync"), 190 * US);
+    made_scaled(&j, "kernels=2");
+    CHECK_INT(made_end(&j, "cudaMemcpyAsync"), (216 + 100 - 26) * US);
+    made_scaled(&j, "copies=2");
+    CHECK_INT(made_end(&j, "cudaMemcpyAsync"), (116 + 200 - 26) * US);
+    made_scaled(&j, "kernels=0"); /* 5 after its launch, like k */
+    CHECK_INT(made_end(&j, "cudaMemcpyAsync"), (25 + 100 - 26) * US);
+    made_unload(&j);
+}
+
 int main(void)
 {
     RUN(test_sync__every_call_that_waits);
     RUN(test_sync__hides_nothing);
     RUN(test_sync__of_what_was_idle);
+    RUN(test_sync__by_clocks_that_differ);
     RUN(test_sync__stream_by_ids);
     RUN(test_sync__device_is_every_stream);
     RUN(test_sync__event_by_ids);
@@ -322,5 +384,6 @@ int main(void)
     RUN(test_wait__that_was_over);
     RUN(test_copy__blocks_or_not);
     RUN(test_copy__staged);
+    RUN(test_copy__returns_before_its_last_part);
     return check_summary();
 }
