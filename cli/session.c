@@ -2,7 +2,6 @@
 
 #include "cli/datadir.h"
 #include "cli/progress.h"
-#include "core/incomplete.h"
 #include "models/host_class.h"
 
 #include <math.h>

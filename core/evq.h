@@ -12,7 +12,8 @@
  */
 #ifndef MSIM_CORE_EVQ_H
 #define MSIM_CORE_EVQ_H
-#include "core/trace.h"
+#include "core/status.h"
+#include "core/units.h"
 
 struct msim_event {
     msim_ps time;

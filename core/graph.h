@@ -239,4 +239,10 @@ enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
                                   struct msim_error *err);
 void msim_graph_free(struct msim_graph *g); /* accepts NULL */
 
+/*
+ * Warn of a GPU that did nothing while work was queued: what ran there, or
+ * held the work up, has not been recorded.
+ */
+void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g);
+
 #endif

@@ -7,12 +7,9 @@
  */
 #ifndef MSIM_CORE_INCOMPLETE_H
 #define MSIM_CORE_INCOMPLETE_H
-#include "core/graph.h"
+#include "core/job.h"
 
 /* Kernels without their launch, launches without their kernel. */
 void msim_warn_lost_events(struct msim_job *job);
-
-/* A GPU that did nothing while work was queued. */
-void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g);
 
 #endif

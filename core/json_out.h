@@ -17,7 +17,8 @@
  */
 #ifndef MSIM_CORE_JSON_OUT_H
 #define MSIM_CORE_JSON_OUT_H
-#include "core/trace.h"
+#include "core/status.h"
+#include "core/units.h"
 
 #include <stdio.h>
 

@@ -22,13 +22,10 @@
 #define MSIM_CORE_TRACE_H
 #include "core/arena.h"
 #include "core/strtab.h"
+#include "core/units.h"
 
 #include <stdbool.h>
 
-typedef int64_t msim_ps;
-#define MSIM_TIME_NONE INT64_MIN
-#define MSIM_NONE      UINT32_MAX
-#define MSIM_PS_PER_US 1000000
 /* A day: what begins later than that after the first event of its file, or
  * takes longer, is refused, so that sums of times stay far from the end of
  * their range (106 days). */
