@@ -12,7 +12,7 @@
  */
 #include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
-#include "core/write_file.h"
+#include "core/base/write_file.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>

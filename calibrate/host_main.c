@@ -9,7 +9,7 @@
  * a fit without it, goes to standard output.
  */
 #include "calibrate/host_write.h"
-#include "core/json.h"
+#include "core/base/json.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>

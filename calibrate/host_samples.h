@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_CALIBRATE_HOST_SAMPLES_H
 #define MSIM_CALIBRATE_HOST_SAMPLES_H
-#include "core/job.h"
+#include "core/trace/job.h"
 #include "models/host_class.h"
 
 struct msim_series {

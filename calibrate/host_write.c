@@ -3,8 +3,8 @@
  */
 #include "calibrate/host_write.h"
 
-#include "core/json_out.h"
-#include "core/write_file.h"
+#include "core/base/json_out.h"
+#include "core/base/write_file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef MSIM_CALIBRATE_PLATFORM_FIT_H
 #define MSIM_CALIBRATE_PLATFORM_FIT_H
 #include "calibrate/conv_ratio.h"
-#include "core/json.h"
+#include "core/base/json.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  */
 #ifndef MSIM_CALIBRATE_SAMPLES_H
 #define MSIM_CALIBRATE_SAMPLES_H
-#include "core/arena.h"
-#include "core/strtab.h"
+#include "core/base/arena.h"
+#include "core/base/strtab.h"
 #include "models/law.h"
 #include "models/rows.h"
 

@@ -8,7 +8,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/session.h"
-#include "core/compare.h"
+#include "core/report/compare.h"
 #include "models/opmap_family.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "core/write_chakra.h"
+#include "core/chakra/write_chakra.h"
 #include "models/opmap.h"
 
 #include <inttypes.h>

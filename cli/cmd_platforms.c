@@ -6,8 +6,8 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "core/json.h"
-#include "core/json_out.h"
+#include "core/base/json.h"
+#include "core/base/json_out.h"
 #include "models/platform.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_CLI_DATADIR_H
 #define MSIM_CLI_DATADIR_H
-#include "core/status.h"
+#include "core/base/status.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_CLI_MESSAGE_H
 #define MSIM_CLI_MESSAGE_H
-#include "core/status.h"
+#include "core/base/status.h"
 
 #include <stdbool.h>
 

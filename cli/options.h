@@ -24,7 +24,7 @@
  */
 #ifndef MSIM_CLI_OPTIONS_H
 #define MSIM_CLI_OPTIONS_H
-#include "core/status.h"
+#include "core/base/status.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "cli/message.h"
 #include "cli/options.h"
-#include "core/arena.h"
+#include "core/base/arena.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_CLI_PREDICT_OPTIONS_H
 #define MSIM_CLI_PREDICT_OPTIONS_H
-#include "core/scale.h"
+#include "core/run/scale.h"
 
 #include <stdint.h>
 #include <stdio.h>

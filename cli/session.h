@@ -8,7 +8,7 @@
 #ifndef MSIM_CLI_SESSION_H
 #define MSIM_CLI_SESSION_H
 #include "cli/predict_options.h"
-#include "core/outcome.h"
+#include "core/report/outcome.h"
 #include "models/cost.h"
 
 struct msim_session {

@@ -43,7 +43,7 @@ struct costing {
 
 /* ---- filling in -------------------------------------------------------- */
 
-/* What a run cannot last (core/engine.h) needs no more digits. */
+/* What a run cannot last (core/run/engine.h) needs no more digits. */
 static msim_ps rounded(double ps)
 {
     return ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX;

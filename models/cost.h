@@ -8,8 +8,8 @@
  */
 #ifndef MSIM_MODELS_COST_H
 #define MSIM_MODELS_COST_H
-#include "core/engine.h"
-#include "core/scale.h"
+#include "core/run/engine.h"
+#include "core/run/scale.h"
 #include "models/host.h"
 #include "models/platform.h"
 

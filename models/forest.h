@@ -20,7 +20,7 @@
  */
 #ifndef MSIM_MODELS_FOREST_H
 #define MSIM_MODELS_FOREST_H
-#include "core/json.h"
+#include "core/base/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
  */
 #include "models/host.h"
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "models/host_class.h"
 
 #include <dirent.h>

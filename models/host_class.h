@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_MODELS_HOST_CLASS_H
 #define MSIM_MODELS_HOST_CLASS_H
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 /* X(name, key in data/hosts) */
 #define MSIM_HOST_CLASS_MAP(X)                                                 \

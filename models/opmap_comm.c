@@ -72,7 +72,7 @@ struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
     return w;
 }
 
-/* A group that is not named is of all ranks, as in core/graph_comm.c. */
+/* A group that is not named is of all ranks, as in core/graph/graph_comm.c. */
 static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
                      uint32_t traced)
 {

@@ -6,7 +6,7 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_H
 #define MSIM_MODELS_PLATFORM_H
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 struct msim_platform; /* opaque */
 

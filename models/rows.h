@@ -15,7 +15,7 @@
  */
 #ifndef MSIM_MODELS_ROWS_H
 #define MSIM_MODELS_ROWS_H
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "models/work.h"
 
 enum msim_table {

@@ -3,7 +3,7 @@
  */
 #include "models/spec.h"
 
-#include "core/json.h"
+#include "core/base/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  */
 #ifndef MSIM_MODELS_SPEC_H
 #define MSIM_MODELS_SPEC_H
-#include "core/json.h"
+#include "core/base/json.h"
 #include "models/work.h"
 
 /* X(name, key in the platform file): dense rates, tensor cores where the

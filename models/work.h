@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_MODELS_WORK_H
 #define MSIM_MODELS_WORK_H
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 /* X(name, the word in reports): JSON contract of design.md */
 #define MSIM_FAMILY_MAP(X)                                                     \

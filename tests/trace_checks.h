@@ -1,12 +1,13 @@
 /*
- * tests/trace_checks.h - what core/trace.h promises of every loaded trace.
+ * tests/trace_checks.h - what core/trace/trace.h promises of every loaded
+ * trace.
  *
  * For unit tests and fuzzing alike: the first broken promise is described,
  * NULL says that all hold.
  */
 #ifndef MSIM_TESTS_TRACE_CHECKS_H
 #define MSIM_TESTS_TRACE_CHECKS_H
-#include "core/job.h"
+#include "core/trace/job.h"
 
 #define PROMISE(holds)                                                         \
     do {                                                                       \

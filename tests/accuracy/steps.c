@@ -22,7 +22,7 @@
  *
  * RULE is a name that --rules lists: of a dependency or of something shared.
  */
-#include "core/engine.h"
+#include "core/run/engine.h"
 
 #include <math.h>
 #include <stdio.h>

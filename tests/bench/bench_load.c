@@ -11,9 +11,9 @@
  * distinct, and removes it again. Every measurement runs in a process of its
  * own, best of three.
  */
-#include "core/input.h"
-#include "core/job.h"
-#include "core/json_sax.h"
+#include "core/base/input.h"
+#include "core/base/json_sax.h"
+#include "core/trace/job.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * stored in. `bench_ranks [FOLDER [RANKS]]`: a job of Kineto traces, by default
  * dlrm-8xv100 of the real traces.
  */
-#include "core/replicas.h"
+#include "core/run/replicas.h"
 
 #include <stdio.h>
 #include <stdlib.h>

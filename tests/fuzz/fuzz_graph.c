@@ -15,10 +15,10 @@
  * number of jobs is taken from MSIM_FUZZ_JOBS, another first seed from
  * MSIM_FUZZ_SEED.
  */
-#include "core/critical.h"
-#include "core/job.h"
-#include "core/report.h"
-#include "core/waits.h"
+#include "core/report/critical.h"
+#include "core/report/report.h"
+#include "core/report/waits.h"
+#include "core/trace/job.h"
 #include "models/cost.h"
 #include "tests/fuzz/damage_job.h"
 

@@ -9,10 +9,10 @@
  * 300 byte flips of the first 400 kB, 20 of each of the whole file, and a few
  * of the compressed file; all from fixed seeds. One process a CPU.
  */
-#include "core/chakra_wire.h"
-#include "core/input.h"
-#include "core/job.h"
-#include "core/job_files.h"
+#include "core/base/input.h"
+#include "core/trace/chakra_wire.h"
+#include "core/trace/job.h"
+#include "core/trace/job_files.h"
 
 #include "tests/trace_checks.h"
 

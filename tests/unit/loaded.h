@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_TESTS_LOADED_H
 #define MSIM_TESTS_LOADED_H
-#include "core/job.h"
+#include "core/trace/job.h"
 
 #include "tests/check.h"
 #include "tests/trace_checks.h"

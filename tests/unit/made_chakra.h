@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_TESTS_MADE_CHAKRA_H
 #define MSIM_TESTS_MADE_CHAKRA_H
-#include "core/job.h"
+#include "core/trace/job.h"
 
 #include "tests/check.h"
 

@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_TESTS_MADE_GRAPH_H
 #define MSIM_TESTS_MADE_GRAPH_H
-#include "core/engine.h"
+#include "core/run/engine.h"
 
 #include <stdlib.h>
 

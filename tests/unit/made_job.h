@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_TESTS_MADE_JOB_H
 #define MSIM_TESTS_MADE_JOB_H
-#include "core/engine.h"
+#include "core/run/engine.h"
 #include "models/cost.h"
 
 #include "tests/check.h"

@@ -15,7 +15,7 @@
  */
 #ifndef MSIM_TESTS_MADE_KINETO_H
 #define MSIM_TESTS_MADE_KINETO_H
-#include "core/status.h"
+#include "core/base/status.h"
 #include "tests/check.h"
 
 #include <stdarg.h>

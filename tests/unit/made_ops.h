@@ -10,7 +10,7 @@
  */
 #ifndef MSIM_TESTS_MADE_OPS_H
 #define MSIM_TESTS_MADE_OPS_H
-#include "core/trace.h"
+#include "core/trace/trace.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_TESTS_SAME_TRACE_H
 #define MSIM_TESTS_SAME_TRACE_H
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-#include "core/argpool.h"
+#include "core/trace/argpool.h"
 
 #include "tests/check.h"
 

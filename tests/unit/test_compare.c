@@ -1,4 +1,4 @@
-#include "core/compare.h"
+#include "core/report/compare.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

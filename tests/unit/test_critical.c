@@ -1,4 +1,4 @@
-#include "core/waits.h"
+#include "core/report/waits.h"
 #include "tests/check.h"
 #include "tests/unit/made_graph.h"
 

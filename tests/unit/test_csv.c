@@ -1,7 +1,7 @@
 /*
  * Rows of comma-separated values: quoting, line ends, what is refused.
  */
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

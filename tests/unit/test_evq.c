@@ -1,4 +1,4 @@
-#include "core/evq.h"
+#include "core/base/evq.h"
 #include "tests/check.h"
 
 /* Whatever goes in, it comes out by time, and by number within a time. */

@@ -2,8 +2,8 @@
  * What a graph reads off a trace of what its tasks share: made-up traces of a
  * V100 with streams 7 and 20. Times in the traces are microseconds.
  */
-#include "core/engine.h"
-#include "core/fullness.h"
+#include "core/graph/fullness.h"
+#include "core/run/engine.h"
 #include "tests/check.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "core/idmap.h"
+#include "core/base/idmap.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
  * Recordings with something missing are called incomplete, with the evidence;
  * complete ones are not. Times are microseconds.
  */
-#include "core/incomplete.h"
+#include "core/trace/incomplete.h"
 
 #include "tests/unit/made_job.h"
 

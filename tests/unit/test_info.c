@@ -1,5 +1,5 @@
-#include "core/job.h"
-#include "core/report.h"
+#include "core/report/report.h"
+#include "core/trace/job.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

@@ -1,4 +1,4 @@
-#include "core/input.h"
+#include "core/base/input.h"
 
 #include "tests/check.h"
 

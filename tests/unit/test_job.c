@@ -1,7 +1,7 @@
 /*
  * Jobs of several files: written into a temporary folder, loaded, removed.
  */
-#include "core/job_files.h"
+#include "core/trace/job_files.h"
 
 #include "tests/unit/loaded.h"
 

@@ -1,4 +1,4 @@
-#include "core/json_out.h"
+#include "core/base/json_out.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

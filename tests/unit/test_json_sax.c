@@ -2,7 +2,7 @@
  * Events are written down as text, so that a whole document is one
  * comparison: { } [ ] for containers, k:NAME, s:TEXT, n:TEXT, t, f, 0.
  */
-#include "core/json_sax.h"
+#include "core/base/json_sax.h"
 
 #include "tests/check.h"
 

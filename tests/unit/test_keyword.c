@@ -1,4 +1,4 @@
-#include "core/keyword.h"
+#include "core/base/keyword.h"
 
 #include "tests/check.h"
 

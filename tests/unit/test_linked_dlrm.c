@@ -22,9 +22,9 @@
  * The oracle numbers nodes anew, to make room for those it puts in; the
  * record function id tells which ET node each was.
  */
-#include "core/idmap.h"
-#include "core/input.h"
-#include "core/job.h"
+#include "core/base/idmap.h"
+#include "core/base/input.h"
+#include "core/trace/job.h"
 
 #include "tests/check.h"
 

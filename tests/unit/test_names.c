@@ -1,4 +1,4 @@
-#include "core/names.h"
+#include "core/trace/names.h"
 
 #include "tests/check.h"
 

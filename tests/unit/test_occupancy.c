@@ -1,4 +1,4 @@
-#include "core/occupancy.h"
+#include "core/graph/occupancy.h"
 #include "tests/check.h"
 
 #define V100                                                                   \

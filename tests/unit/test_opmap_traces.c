@@ -3,7 +3,7 @@
  * has a work, an ET alone tells what was launched, and sizes add up to what
  * the models are known to compute.
  */
-#include "core/job.h"
+#include "core/trace/job.h"
 #include "models/opmap.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-#include "core/chakra_wire.h"
+#include "core/trace/chakra_wire.h"
 
 #include "tests/trace_checks.h"
 #include "tests/unit/loaded.h"

@@ -1,4 +1,4 @@
-#include "core/replicas.h"
+#include "core/run/replicas.h"
 #include "tests/check.h"
 #include "tests/unit/made_graph.h"
 

@@ -1,4 +1,4 @@
-#include "core/gnuplot.h"
+#include "core/base/gnuplot.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

@@ -1,4 +1,4 @@
-#include "core/report_format.h"
+#include "core/report/report_format.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

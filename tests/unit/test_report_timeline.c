@@ -1,4 +1,4 @@
-#include "core/report.h"
+#include "core/report/report.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

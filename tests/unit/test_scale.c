@@ -1,4 +1,4 @@
-#include "core/scale.h"
+#include "core/run/scale.h"
 #include "tests/check.h"
 
 static void check_good(const char *text, enum msim_select select, double factor)

@@ -1,4 +1,4 @@
-#include "core/sequence.h"
+#include "core/base/sequence.h"
 
 #include "tests/check.h"
 

@@ -21,9 +21,9 @@
  * on the one host thread does. Times are microseconds in the file, from its
  * first event.
  */
-#include "core/critical.h"
-#include "core/engine.h"
-#include "core/job.h"
+#include "core/report/critical.h"
+#include "core/run/engine.h"
+#include "core/trace/job.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

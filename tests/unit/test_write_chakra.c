@@ -6,9 +6,9 @@
  * fw_parent, tensor_range and strides of an ET; the number of a tensor's
  * device; arguments of Kineto events that no column keeps.
  */
-#include "core/engine.h"
-#include "core/input.h"
-#include "core/write_chakra.h"
+#include "core/base/input.h"
+#include "core/chakra/write_chakra.h"
+#include "core/run/engine.h"
 
 #include "tests/unit/loaded.h"
 #include "tests/unit/made_chakra.h"

@@ -1,4 +1,4 @@
-#include "core/write_file.h"
+#include "core/base/write_file.h"
 #include "tests/check.h"
 
 #include <dirent.h>

@@ -1,0 +1,36 @@
+/*
+ * core/base/arena.h - memory that is taken piece by piece and freed at once.
+ *
+ * Chunks double from 64 KiB up to 4 MiB; an object larger than a chunk gets
+ * one of its own. Objects never move. Nothing in an arena owns anything
+ * outside it. Not thread-safe.
+ */
+#ifndef MSIM_CORE_BASE_ARENA_H
+#define MSIM_CORE_BASE_ARENA_H
+#include "core/base/status.h"
+
+#include <stddef.h>
+
+struct msim_arena {
+    struct msim_arena_chunk *chunks; /* newest first */
+    size_t used, size;               /* of the newest chunk */
+    size_t total;                    /* bytes taken from malloc */
+};
+
+void msim_arena_init(struct msim_arena *a);
+void msim_arena_release(struct msim_arena *a);
+
+/* `bytes` of zeroed memory aligned to 16, or NULL when memory is out. */
+void *msim_arena_alloc(struct msim_arena *a, size_t bytes);
+
+/*
+ * Growable heap array, for columns whose length is not known beforehand:
+ * makes room for one more element of `elem` bytes. `*data` is owned by the
+ * caller (free()). Fails with ENOMEM, or ELIMIT past UINT32_MAX - 1 elements,
+ * and then changes nothing.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_grow(void **data, uint32_t *capacity, uint32_t length,
+                           size_t elem);
+
+#endif

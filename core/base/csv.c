@@ -1,0 +1,298 @@
+/*
+ * core/base/csv.c - comma-separated values, row by row.
+ *
+ * zlib's gzread() passes plain bytes through unchanged, so one reader serves
+ * both kinds of file.
+ */
+#include "core/base/csv.h"
+
+#include "core/base/arena.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define CSV_ROW_LIMIT (16u << 20) /* bytes of one row */
+
+struct msim_csv {
+    gzFile file;
+    char path[256];
+    unsigned char buffer[1 << 16];
+    int at, filled;
+    uint64_t offset, line, row_line;
+    char *text; /* the row's fields, NUL-terminated one after the other */
+    uint32_t text_capacity, text_length;
+    uint32_t *starts; /* where each field begins in text */
+    uint32_t starts_capacity, n;
+    char **fields;
+    char **header;
+    uint32_t columns;
+};
+
+static enum msim_status fill(struct msim_csv *c, struct msim_error *err)
+{
+    int code = Z_OK;
+
+    c->at = 0;
+    c->filled = gzread(c->file, c->buffer, sizeof(c->buffer));
+    if (c->filled > 0)
+        return MSIM_OK;
+    /* A cut gzip stream reads as a clean end, with the error set. */
+    (void)gzerror(c->file, &code);
+    if (c->filled == 0 && code == Z_OK)
+        return MSIM_OK;
+    c->filled = 0;
+    return msim_fail(err, code == Z_BUF_ERROR ? MSIM_ETRUNCATED : MSIM_EIO,
+                     c->path, c->offset, "%s",
+                     code == Z_BUF_ERROR ? "the gzip stream ends early"
+                                         : "cannot be read");
+}
+
+/* The next byte, or -1 at the end, without taking it. */
+static enum msim_status peek(struct msim_csv *c, int *byte,
+                             struct msim_error *err)
+{
+    if (c->at >= c->filled) {
+        enum msim_status status = fill(c, err);
+
+        if (status != MSIM_OK)
+            return status;
+    }
+    *byte = c->filled > 0 ? c->buffer[c->at] : -1;
+    return MSIM_OK;
+}
+
+static void take(struct msim_csv *c, int byte)
+{
+    c->at++;
+    c->offset++;
+    if (byte == '\n')
+        c->line++;
+}
+
+static enum msim_status put(struct msim_csv *c, int byte,
+                            struct msim_error *err)
+{
+    if (c->text_length >= CSV_ROW_LIMIT)
+        return msim_fail(err, MSIM_ELIMIT, c->path, c->offset,
+                         "line %llu: a row of more than %u bytes",
+                         (unsigned long long)c->row_line, CSV_ROW_LIMIT);
+    MSIM_TRY(
+        msim_grow((void **)&c->text, &c->text_capacity, c->text_length, 1));
+    c->text[c->text_length++] = (char)byte;
+    return MSIM_OK;
+}
+
+static enum msim_status field_begin(struct msim_csv *c)
+{
+    MSIM_TRY(msim_grow((void **)&c->starts, &c->starts_capacity, c->n,
+                       sizeof(*c->starts)));
+    c->starts[c->n++] = c->text_length;
+    return MSIM_OK;
+}
+
+/* After the opening quote, up to and with the closing one. */
+static enum msim_status quoted(struct msim_csv *c, struct msim_error *err)
+{
+    int byte;
+
+    for (;;) {
+        MSIM_TRY(peek(c, &byte, err));
+        if (byte < 0)
+            return msim_fail(err, MSIM_ETRUNCATED, c->path, c->offset,
+                             "line %llu: a quoted field is not closed",
+                             (unsigned long long)c->row_line);
+        take(c, byte);
+        if (byte == '"') {
+            MSIM_TRY(peek(c, &byte, err));
+            if (byte != '"')
+                return MSIM_OK;
+            take(c, byte);
+        }
+        MSIM_TRY(put(c, byte, err));
+    }
+}
+
+/* One field and what ends it: `*end` is ',', '\n' or -1. */
+static enum msim_status field(struct msim_csv *c, int *end,
+                              struct msim_error *err)
+{
+    int byte;
+    bool was_quoted = false;
+
+    MSIM_TRY(field_begin(c));
+    MSIM_TRY(peek(c, &byte, err));
+    if (byte == '"') {
+        take(c, byte);
+        MSIM_TRY(quoted(c, err));
+        was_quoted = true;
+    }
+    for (;;) {
+        MSIM_TRY(peek(c, &byte, err));
+        if (byte >= 0)
+            take(c, byte);
+        if (byte < 0 || byte == ',' || byte == '\n')
+            break;
+        if (byte == '\r')
+            continue;
+        if (was_quoted)
+            return msim_fail(err, MSIM_ESYNTAX, c->path, c->offset - 1,
+                             "line %llu: text after a closing quote, want a "
+                             "comma or the end of the line",
+                             (unsigned long long)c->row_line);
+        MSIM_TRY(put(c, byte, err));
+    }
+    *end = byte;
+    return put(c, '\0', err);
+}
+
+/* One row into text and starts; `*found` is false at the end. */
+static enum msim_status read_row(struct msim_csv *c, bool *found,
+                                 struct msim_error *err)
+{
+    int end = -1;
+
+    do {
+        c->row_line = c->line;
+        c->n = 0;
+        c->text_length = 0;
+        do {
+            MSIM_TRY(field(c, &end, err));
+        } while (end == ',');
+        *found = c->n > 1 || c->text_length > 1;
+    } while (!*found && end >= 0);
+    return MSIM_OK;
+}
+
+static enum msim_status read_header(struct msim_csv *c, struct msim_error *err)
+{
+    bool found;
+    size_t skip;
+    char *copy;
+
+    MSIM_TRY(read_row(c, &found, err));
+    if (!found)
+        return msim_fail(err, MSIM_ETRUNCATED, c->path, MSIM_OFFSET_NONE,
+                         "empty, want a header of column names");
+    skip = strncmp(c->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    c->columns = c->n;
+    c->header = calloc(c->n, sizeof(*c->header));
+    c->fields = calloc(c->n, sizeof(*c->fields));
+    if (!c->header || !c->fields)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < c->n; i++) {
+        copy = strdup(c->text + c->starts[i] + (i == 0 ? skip : 0));
+        if (!copy)
+            return MSIM_ENOMEM;
+        c->header[i] = copy;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_csv_open(struct msim_csv **out, const char *path,
+                               struct msim_error *err)
+{
+    struct msim_csv *c = calloc(1, sizeof(*c));
+    enum msim_status status;
+    int fd;
+
+    *out = NULL;
+    if (!c)
+        return MSIM_ENOMEM;
+    snprintf(c->path, sizeof(c->path), "%s", path);
+    c->line = 1;
+    errno = 0;
+    if (strcmp(path, "-") == 0) {
+        fd = dup(STDIN_FILENO);
+        c->file = fd >= 0 ? gzdopen(fd, "rb") : NULL;
+    } else {
+        c->file = gzopen(path, "rb");
+    }
+    if (!c->file)
+        status = msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                           "cannot be opened: %s",
+                           errno ? strerror(errno) : "out of memory");
+    else
+        status = read_header(c, err);
+    if (status != MSIM_OK) {
+        msim_csv_close(c);
+        return status;
+    }
+    *out = c;
+    return MSIM_OK;
+}
+
+void msim_csv_close(struct msim_csv *c)
+{
+    if (!c)
+        return;
+    if (c->file)
+        gzclose(c->file);
+    for (uint32_t i = 0; c->header && i < c->columns; i++)
+        free(c->header[i]);
+    free(c->header);
+    free(c->fields);
+    free(c->starts);
+    free(c->text);
+    free(c);
+}
+
+uint32_t msim_csv_columns(const struct msim_csv *c)
+{
+    return c->columns;
+}
+
+const char *msim_csv_header(const struct msim_csv *c, uint32_t column)
+{
+    return c->header[column];
+}
+
+uint32_t msim_csv_find(const struct msim_csv *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->columns; i++)
+        if (strcmp(c->header[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+enum msim_status msim_csv_next(struct msim_csv *c, char *const **fields,
+                               struct msim_error *err)
+{
+    bool found;
+
+    *fields = NULL;
+    MSIM_TRY(read_row(c, &found, err));
+    if (!found)
+        return MSIM_OK;
+    if (c->n != c->columns)
+        return msim_fail(err, MSIM_EFORMAT, c->path, c->offset,
+                         "line %llu has %u fields, want %u as in the header",
+                         (unsigned long long)c->row_line, c->n, c->columns);
+    for (uint32_t i = 0; i < c->n; i++)
+        c->fields[i] = c->text + c->starts[i];
+    *fields = c->fields;
+    return MSIM_OK;
+}
+
+uint64_t msim_csv_line(const struct msim_csv *c)
+{
+    return c->row_line;
+}
+
+void msim_csv_write(FILE *out, const char *field)
+{
+    if (!strpbrk(field, ",\"\r\n")) {
+        fputs(field, out);
+        return;
+    }
+    putc('"', out);
+    for (; *field; field++) {
+        if (*field == '"')
+            putc('"', out);
+        putc(*field, out);
+    }
+    putc('"', out);
+}

@@ -1,0 +1,51 @@
+/*
+ * core/base/csv.h - comma-separated values, row by row (RFC 4180), plain or
+ * gzip.
+ *
+ * The first row is the header; every other row has as many fields. Fields may
+ * be quoted, and then hold commas, line ends and doubled quotes. Lines end in
+ * LF or CRLF; lines with nothing on them are skipped. A byte order mark is
+ * skipped.
+ *
+ * One row is in memory at a time.
+ */
+#ifndef MSIM_CORE_BASE_CSV_H
+#define MSIM_CORE_BASE_CSV_H
+#include "core/base/status.h"
+
+#include <stdio.h>
+
+struct msim_csv; /* opaque */
+
+/*
+ * Open `path` ("-": standard input) and read its header. On success `*out` is
+ * owned by the caller; on failure it is NULL. An empty file is ETRUNCATED.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_csv_open(struct msim_csv **out, const char *path,
+                               struct msim_error *err);
+
+/* Accepts NULL. */
+void msim_csv_close(struct msim_csv *c);
+
+uint32_t msim_csv_columns(const struct msim_csv *c);
+const char *msim_csv_header(const struct msim_csv *c, uint32_t column);
+/* The column with this name, or UINT32_MAX. */
+uint32_t msim_csv_find(const struct msim_csv *c, const char *name);
+
+/*
+ * The next row: `*fields` (one text a column) stays valid until the next call,
+ * and is NULL after the last row. A row with another number of fields than the
+ * header is EFORMAT, naming its line; a quote that is never closed ETRUNCATED.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_csv_next(struct msim_csv *c, char *const **fields,
+                               struct msim_error *err);
+
+/* Line on which the last row began, from 1. */
+uint64_t msim_csv_line(const struct msim_csv *c);
+
+/* Write one field, quoted where it must be. */
+void msim_csv_write(FILE *out, const char *field);
+
+#endif

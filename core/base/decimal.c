@@ -1,0 +1,185 @@
+#include "core/base/decimal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PS_DIGITS 6 /* digits of a picosecond below the microsecond */
+
+/*
+ * Eight digits at once: pairs, then fours, then all are summed up within one
+ * register. False where one of them is no digit.
+ */
+static bool eight_digits(const char *s, uint64_t *value)
+{
+    uint64_t v;
+
+    memcpy(&v, s, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    if ((v & 0xf0f0f0f0f0f0f0f0u) != 0x3030303030303030u ||
+        ((v + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) !=
+            0x3030303030303030u)
+        return false;
+    v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
+    v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
+    *value = (v & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
+    return true;
+}
+
+bool msim_decimal_int(const char *s, size_t len, int64_t *value)
+{
+    const char *end = s + len;
+    bool negative = len && *s == '-';
+    uint64_t n = 0;
+
+    s += negative;
+    if (s == end || end - s > 19)
+        return false;
+    while (end - s >= 8) {
+        uint64_t eight;
+
+        if (!eight_digits(s, &eight))
+            return false;
+        n = n * 100000000 + eight;
+        s += 8;
+    }
+    for (; s < end; s++) {
+        unsigned digit = (unsigned)(unsigned char)*s - '0';
+
+        if (digit > 9)
+            return false;
+        n = n * 10 + digit; /* 19 digits always fit in 64 bits */
+    }
+    if (n > (uint64_t)INT64_MAX)
+        return false;
+    *value = negative ? -(int64_t)n : (int64_t)n;
+    return true;
+}
+
+bool msim_decimal_real(const char *s, size_t len, double *value)
+{
+    char buf[64], *end;
+
+    if (len == 0 || len >= sizeof buf || *s == '+')
+        return false;
+    memcpy(buf, s, len);
+    buf[len] = '\0';
+    *value = strtod(buf, &end);
+    return end == buf + len;
+}
+
+/* 10^n for 0 <= n <= 18. */
+static uint64_t power10(int64_t n)
+{
+    uint64_t p = 1;
+
+    for (; n > 0; n--)
+        p *= 10;
+    return p;
+}
+
+/*
+ * The same for a number with an exponent: `mantissa` (up to 18 digits, as
+ * many as a time of 100 days has) times ten to the `e`.
+ */
+static bool scaled_us(uint64_t mantissa, int64_t e, int64_t *us, int32_t *ps)
+{
+    *us = 0;
+    *ps = 0;
+    if (mantissa == 0 || e < -24)
+        return true;
+    if (e > 18 || (e > 0 && mantissa > (uint64_t)INT64_MAX / power10(e)))
+        return false;
+    if (e >= 0) {
+        *us = (int64_t)(mantissa * power10(e));
+        return true;
+    }
+    if (e >= -18) {
+        *us = (int64_t)(mantissa / power10(-e));
+        mantissa %= power10(-e);
+    }
+    /* What is left is below 10^-e: bring it to six digits after the point. */
+    if (e >= -PS_DIGITS)
+        *ps = (int32_t)(mantissa * power10(PS_DIGITS + e));
+    else
+        *ps = (int32_t)(mantissa / power10(-e - PS_DIGITS));
+    return true;
+}
+
+static bool exponent_us(const char *p, const char *end, int64_t *us,
+                        int32_t *ps)
+{
+    uint64_t mantissa = 0;
+    int64_t fraction = 0, exponent;
+    bool point = false;
+    int digits = 0;
+
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            point = true;
+        } else if (digits < 18 || mantissa == 0) {
+            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+            digits += mantissa != 0;
+            fraction += point;
+        } else if (!point) {
+            return false;
+        }
+    }
+    p += p < end;
+    p += p < end && *p == '+';
+    if (!msim_decimal_int(p, (size_t)(end - p), &exponent) || exponent > 400 ||
+        exponent < -400 || fraction > 400)
+        return false;
+    return scaled_us(mantissa, exponent - fraction, us, ps);
+}
+
+static bool negate(int64_t *us, int32_t *ps)
+{
+    *us = -*us - (*ps != 0);
+    *ps = *ps ? 1000000 - *ps : 0;
+    return true;
+}
+
+bool msim_decimal_us(const char *s, size_t len, int64_t *us, int32_t *ps)
+{
+    const char *p = s, *end = s + len;
+    bool negative = len && *s == '-';
+    uint64_t whole = 0;
+    int32_t part = 0;
+    int digits = 0;
+
+    p += negative;
+    if (p == end)
+        return false;
+    while (end - p >= 8 && p - s <= 8) {
+        uint64_t eight;
+
+        if (!eight_digits(p, &eight))
+            break;
+        whole = whole * 100000000 + eight;
+        p += 8;
+    }
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        if (p - s > 18)
+            return false;
+        whole = whole * 10 + (uint64_t)(*p - '0');
+    }
+    if (p < end && *p == '.')
+        for (p++; p < end && *p >= '0' && *p <= '9'; p++)
+            if (digits < PS_DIGITS) {
+                part = part * 10 + (*p - '0');
+                digits++;
+            }
+    *us = (int64_t)whole;
+    if (p < end) {
+        if ((*p != 'e' && *p != 'E') ||
+            !exponent_us(s + negative, end, us, &part))
+            return false;
+    } else {
+        for (; digits < PS_DIGITS; digits++)
+            part *= 10;
+    }
+    *ps = part;
+    return negative ? negate(us, ps) : true;
+}

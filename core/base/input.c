@@ -1,0 +1,402 @@
+/*
+ * The ring: the producer fills buffers in order, the consumer hands them out
+ * in order; `filled` counts how many wait. One mutex and one condition are
+ * enough, for a buffer is a quarter of a megabyte.
+ */
+#include "core/base/input.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define BUFFERS    4
+#define BUFFER_LEN ((size_t)256 << 10)
+#define RAW_LEN    ((size_t)64 << 10)
+
+struct buffer {
+    char *bytes;
+    size_t len;
+};
+
+struct msim_input {
+    char *name;
+    int fd; /* -1: from memory */
+    const unsigned char *memory;
+    size_t memory_len, memory_at;
+
+    bool started, gzip, inflating, ended;
+    z_stream z;
+    unsigned char *raw; /* compressed bytes on their way in */
+    size_t raw_len;
+    uint64_t inflated; /* bytes handed to the ring */
+    uint64_t total;
+    struct msim_error error; /* of the producer */
+
+    struct buffer ring[BUFFERS];
+    uint32_t head; /* next buffer handed out */
+
+    bool threaded, holding, quit;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t filled;
+    uint64_t done; /* under the lock */
+};
+
+/* Read up to `cap` bytes as they are in the file; 0 at its end. */
+static enum msim_status raw_read(struct msim_input *in, unsigned char *to,
+                                 size_t cap, size_t *len)
+{
+    ssize_t n;
+
+    *len = 0;
+    if (in->fd < 0) {
+        *len = in->memory_len - in->memory_at;
+        if (*len > cap)
+            *len = cap;
+        memcpy(to, in->memory + in->memory_at, *len);
+        in->memory_at += *len;
+        return MSIM_OK;
+    }
+    do {
+        n = read(in->fd, to, cap);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return msim_fail(&in->error, MSIM_EIO, in->name, in->inflated,
+                         "cannot read: %s", strerror(errno));
+    *len = (size_t)n;
+    return MSIM_OK;
+}
+
+static void count_done(struct msim_input *in, size_t len)
+{
+    if (in->threaded)
+        pthread_mutex_lock(&in->lock);
+    in->done += len;
+    if (in->threaded)
+        pthread_mutex_unlock(&in->lock);
+}
+
+/* Fill the raw buffer as far as one read brings it. */
+static enum msim_status refill(struct msim_input *in)
+{
+    size_t len;
+
+    MSIM_TRY(raw_read(in, in->raw, RAW_LEN, &len));
+    in->raw_len = len;
+    in->z.next_in = in->raw;
+    in->z.avail_in = (uInt)len;
+    count_done(in, len);
+    return MSIM_OK;
+}
+
+/* The first bytes say what it is; a pipe may bring them one by one. */
+static enum msim_status sniff(struct msim_input *in)
+{
+    size_t have = 0, len;
+
+    while (have < 2) {
+        MSIM_TRY(raw_read(in, in->raw + have, RAW_LEN - have, &len));
+        if (len == 0)
+            break;
+        have += len;
+    }
+    in->raw_len = have;
+    in->z.next_in = in->raw;
+    in->z.avail_in = (uInt)have;
+    in->gzip = have >= 2 && in->raw[0] == 0x1f && in->raw[1] == 0x8b;
+    in->started = true;
+    count_done(in, have);
+    if (in->gzip && inflateInit2(&in->z, 15 + 16) != Z_OK)
+        return msim_fail(&in->error, MSIM_ENOMEM, in->name, MSIM_OFFSET_NONE,
+                         "out of memory");
+    in->inflating = in->gzip;
+    return MSIM_OK;
+}
+
+static enum msim_status plain_fill(struct msim_input *in, struct buffer *b)
+{
+    size_t len;
+
+    if (in->raw_len) {
+        memcpy(b->bytes, in->raw, in->raw_len);
+        b->len = in->raw_len;
+        in->raw_len = 0;
+        return MSIM_OK;
+    }
+    MSIM_TRY(raw_read(in, (unsigned char *)b->bytes, BUFFER_LEN, &len));
+    b->len = len;
+    in->ended = len == 0;
+    count_done(in, len);
+    return MSIM_OK;
+}
+
+/* A member of the gzip file is over: another may follow, or nothing. */
+static enum msim_status next_member(struct msim_input *in)
+{
+    if (in->z.avail_in == 0)
+        MSIM_TRY(refill(in));
+    if (in->z.avail_in == 0 || in->z.next_in[0] != 0x1f) {
+        in->ended = true; /* padding after the end is common and harmless */
+        return MSIM_OK;
+    }
+    if (inflateReset(&in->z) != Z_OK)
+        return msim_fail(&in->error, MSIM_EINTERNAL, in->name, in->inflated,
+                         "cannot go on after a gzip member");
+    return MSIM_OK;
+}
+
+static enum msim_status gzip_fill(struct msim_input *in, struct buffer *b)
+{
+    in->z.next_out = (Bytef *)b->bytes;
+    in->z.avail_out = BUFFER_LEN;
+    while (in->z.avail_out && !in->ended) {
+        int z;
+
+        if (in->z.avail_in == 0)
+            MSIM_TRY(refill(in));
+        z = inflate(&in->z, Z_NO_FLUSH);
+        b->len = BUFFER_LEN - in->z.avail_out;
+        if (z == Z_STREAM_END)
+            MSIM_TRY(next_member(in));
+        else if (z == Z_MEM_ERROR)
+            return msim_fail(&in->error, MSIM_ENOMEM, in->name,
+                             MSIM_OFFSET_NONE, "out of memory");
+        else if (z == Z_BUF_ERROR && in->z.avail_in == 0)
+            return msim_fail(&in->error, MSIM_ETRUNCATED, in->name,
+                             in->inflated + b->len,
+                             "the gzip stream ends early: the file is cut");
+        else if (z != Z_OK && z != Z_BUF_ERROR)
+            return msim_fail(&in->error, MSIM_ESYNTAX, in->name,
+                             in->inflated + b->len, "broken gzip data: %s",
+                             in->z.msg ? in->z.msg : "inflate failed");
+    }
+    return MSIM_OK;
+}
+
+/* Fill one buffer; an empty one says that no more will come. */
+static void produce(struct msim_input *in, struct buffer *b)
+{
+    enum msim_status status = in->error.status;
+
+    b->len = 0;
+    if (status == MSIM_OK && !in->started)
+        status = sniff(in);
+    if (status == MSIM_OK && !in->ended)
+        status = in->gzip ? gzip_fill(in, b) : plain_fill(in, b);
+    if (status != MSIM_OK)
+        in->ended = true;
+    in->inflated += b->len;
+}
+
+static void *producer(void *p)
+{
+    struct msim_input *in = p;
+    uint32_t at = 0;
+    bool more = true;
+
+    while (more) {
+        pthread_mutex_lock(&in->lock);
+        while (in->filled == BUFFERS && !in->quit)
+            pthread_cond_wait(&in->changed, &in->lock);
+        more = !in->quit;
+        pthread_mutex_unlock(&in->lock);
+        if (!more)
+            break;
+        produce(in, &in->ring[at]);
+        more = in->ring[at].len != 0;
+        at = (at + 1) % BUFFERS;
+        pthread_mutex_lock(&in->lock);
+        in->filled++;
+        pthread_cond_signal(&in->changed);
+        pthread_mutex_unlock(&in->lock);
+    }
+    return NULL;
+}
+
+static enum msim_status allocate(struct msim_input *in, const char *name)
+{
+    uint32_t i, n = in->threaded ? BUFFERS : 1;
+
+    in->name = strdup(name);
+    in->raw = malloc(RAW_LEN);
+    if (!in->name || !in->raw)
+        return MSIM_ENOMEM;
+    for (i = 0; i < n; i++) {
+        in->ring[i].bytes = malloc(BUFFER_LEN);
+        if (!in->ring[i].bytes)
+            return MSIM_ENOMEM;
+    }
+    return MSIM_OK;
+}
+
+static void release(struct msim_input *in)
+{
+    uint32_t i;
+
+    if (in->inflating)
+        inflateEnd(&in->z);
+    for (i = 0; i < BUFFERS; i++)
+        free(in->ring[i].bytes);
+    if (in->fd > STDIN_FILENO)
+        close(in->fd);
+    free(in->raw);
+    free(in->name);
+    free(in);
+}
+
+/* Take over `in` (heap) and start it. */
+static enum msim_status start(struct msim_input **out, struct msim_input *in,
+                              const char *name, struct msim_error *err)
+{
+    if (allocate(in, name) != MSIM_OK) {
+        release(in);
+        return msim_fail(err, MSIM_ENOMEM, name, MSIM_OFFSET_NONE,
+                         "out of memory");
+    }
+    if (in->threaded) {
+        pthread_mutex_init(&in->lock, NULL);
+        pthread_cond_init(&in->changed, NULL);
+        if (pthread_create(&in->thread, NULL, producer, in)) {
+            /* No thread to be had: the same bytes, one after the other. */
+            pthread_mutex_destroy(&in->lock);
+            pthread_cond_destroy(&in->changed);
+            in->threaded = false;
+        }
+    }
+    *out = in;
+    return MSIM_OK;
+}
+
+static enum msim_status open_fd(struct msim_input *in, const char *path,
+                                struct msim_error *err)
+{
+    struct stat st;
+
+    in->fd =
+        strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (in->fd < 0)
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "cannot open: %s", strerror(errno));
+    if (fstat(in->fd, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                             "is a directory, want a file");
+        if (S_ISREG(st.st_mode) && st.st_size > 0)
+            in->total = (uint64_t)st.st_size;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_input_open(struct msim_input **out, const char *path,
+                                 bool threaded, struct msim_error *err)
+{
+    struct msim_input *in = calloc(1, sizeof *in);
+    enum msim_status status;
+
+    *out = NULL;
+    if (!in)
+        return msim_fail(err, MSIM_ENOMEM, path, MSIM_OFFSET_NONE,
+                         "out of memory");
+    in->threaded = threaded;
+    status = open_fd(in, path, err);
+    if (status != MSIM_OK) {
+        release(in);
+        return status;
+    }
+    return start(out, in, path, err);
+}
+
+enum msim_status msim_input_memory(struct msim_input **out, const char *name,
+                                   const void *bytes, size_t len, bool threaded,
+                                   struct msim_error *err)
+{
+    struct msim_input *in = calloc(1, sizeof *in);
+
+    *out = NULL;
+    if (!in)
+        return msim_fail(err, MSIM_ENOMEM, name, MSIM_OFFSET_NONE,
+                         "out of memory");
+    in->threaded = threaded;
+    in->fd = -1;
+    in->memory = bytes;
+    in->memory_len = len;
+    in->total = len;
+    return start(out, in, name, err);
+}
+
+void msim_input_close(struct msim_input *in)
+{
+    if (!in)
+        return;
+    if (in->threaded) {
+        pthread_mutex_lock(&in->lock);
+        in->quit = true;
+        pthread_cond_signal(&in->changed);
+        pthread_mutex_unlock(&in->lock);
+        pthread_join(in->thread, NULL);
+        pthread_mutex_destroy(&in->lock);
+        pthread_cond_destroy(&in->changed);
+    }
+    release(in);
+}
+
+/* Wait for a full buffer; give back the one handed out before. */
+static struct buffer *take(struct msim_input *in)
+{
+    struct buffer *b;
+
+    pthread_mutex_lock(&in->lock);
+    if (in->holding) {
+        in->head = (in->head + 1) % BUFFERS;
+        in->filled--;
+        pthread_cond_signal(&in->changed);
+    }
+    while (in->filled == 0)
+        pthread_cond_wait(&in->changed, &in->lock);
+    b = &in->ring[in->head];
+    in->holding = b->len != 0; /* the last, empty one stays */
+    pthread_mutex_unlock(&in->lock);
+    return b;
+}
+
+enum msim_status msim_input_next(struct msim_input *in, const char **bytes,
+                                 size_t *len, struct msim_error *err)
+{
+    struct buffer *b = &in->ring[0];
+
+    if (in->threaded)
+        b = take(in);
+    else
+        produce(in, b);
+    *bytes = b->bytes;
+    *len = b->len;
+    /* The producer is done once it has handed over an empty buffer. */
+    if (b->len == 0 && in->error.status != MSIM_OK) {
+        if (err && err->status == MSIM_OK)
+            *err = in->error;
+        return in->error.status;
+    }
+    return MSIM_OK;
+}
+
+const char *msim_input_name(const struct msim_input *in)
+{
+    return in->name;
+}
+
+void msim_input_progress(struct msim_input *in, uint64_t *done, uint64_t *total)
+{
+    if (in->threaded)
+        pthread_mutex_lock(&in->lock);
+    *done = in->done;
+    *total = in->total;
+    if (in->threaded)
+        pthread_mutex_unlock(&in->lock);
+}

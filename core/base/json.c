@@ -1,0 +1,85 @@
+/*
+ * core/base/json.c - small JSON files as a tree.
+ */
+#include "core/base/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_LIMIT (64u << 20)
+
+/* The whole of `f`, NUL-terminated, in `*text` (owned by the caller). */
+static enum msim_status read_all(FILE *f, char **text, size_t *length)
+{
+    size_t size = 1 << 16;
+    size_t used = 0;
+    char *data = malloc(size);
+
+    while (data) {
+        size_t n = fread(data + used, 1, size - used - 1, f);
+
+        used += n;
+        if (n == 0 || used > JSON_LIMIT)
+            break;
+        if (used + 1 == size) {
+            char *more = realloc(data, size *= 2);
+
+            if (!more)
+                free(data);
+            data = more;
+        }
+    }
+    if (!data)
+        return MSIM_ENOMEM;
+    data[used] = '\0';
+    *text = data;
+    *length = used;
+    if (ferror(f))
+        return MSIM_EIO;
+    return used > JSON_LIMIT ? MSIM_ELIMIT : MSIM_OK;
+}
+
+enum msim_status msim_json_read(cJSON **out, const char *path,
+                                struct msim_error *err)
+{
+    enum msim_status status;
+    const char *end = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *f = fopen(path, "rb");
+
+    *out = NULL;
+    if (!f)
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "cannot be opened: %s", strerror(errno));
+    status = read_all(f, &text, &length);
+    if (status == MSIM_OK) {
+        *out = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
+        if (!*out)
+            status = msim_fail(err, MSIM_ESYNTAX, path,
+                               end ? (uint64_t)(end - text) : 0,
+                               "not well-formed JSON");
+    } else {
+        (void)msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
+                        msim_status_text(status));
+    }
+    free(text);
+    fclose(f);
+    return status;
+}
+
+const char *msim_json_get_text(const cJSON *o, const char *key)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+double msim_json_get_number(const cJSON *o, const char *key, double missing)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
+
+    if (cJSON_IsObject(item))
+        item = cJSON_GetObjectItemCaseSensitive(item, "value");
+    return cJSON_IsNumber(item) ? item->valuedouble : missing;
+}

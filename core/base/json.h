@@ -1,0 +1,33 @@
+/*
+ * core/base/json.h - small JSON files as a tree.
+ *
+ * For platform files, hosts and scenarios: files of at most a few megabytes.
+ * Traces go through the streaming readers instead. The one place that names
+ * the JSON library; other folders include this header.
+ */
+#ifndef MSIM_CORE_BASE_JSON_H
+#define MSIM_CORE_BASE_JSON_H
+#include "core/base/status.h"
+
+#include <cjson/cJSON.h>
+
+/*
+ * Read and parse `path`. On success `*out` is owned by the caller
+ * (cJSON_Delete()); on failure it is NULL: EIO where the file cannot be read,
+ * ESYNTAX with the byte offset where it is not JSON, ELIMIT past 64 MiB.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_json_read(cJSON **out, const char *path,
+                                struct msim_error *err);
+
+/* The text of member `key` of `o`, or NULL where it is absent or no text. */
+const char *msim_json_get_text(const cJSON *o, const char *key);
+
+/*
+ * The number of member `key` of `o`, or `missing`. A member that is an object
+ * {"value": number, ...}, a parameter with its provenance, counts as its
+ * value.
+ */
+double msim_json_get_number(const cJSON *o, const char *key, double missing);
+
+#endif

@@ -1,0 +1,255 @@
+#include "core/base/json_out.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text ------------------------------------------------------------- */
+
+unsigned msim_utf8_length(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    unsigned char low = 0x80, high = 0xbf; /* of the second byte */
+    unsigned n;
+
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[0] == 0xe0)
+        low = 0xa0;
+    else if (s[0] == 0xed)
+        high = 0x9f;
+    else if (s[0] == 0xf0)
+        low = 0x90;
+    else if (s[0] == 0xf4)
+        high = 0x8f;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    /* The final NUL is no continuation byte, so this never runs past it. */
+    for (unsigned i = 2; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+void msim_number_text(char text[32], double value)
+{
+    char digits[32] = "null";
+
+    if (value == 0) /* not "-0" */
+        value = 0;
+    for (int n = 15; n <= 17 && isfinite(value); n++) {
+        snprintf(digits, sizeof digits, "%.*g", n, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    memcpy(text, digits, sizeof digits);
+}
+
+/* ---- buffer ----------------------------------------------------------- */
+
+static void flush(struct msim_json *j)
+{
+    if (j->status == MSIM_OK && j->used)
+        j->status = j->sink(j->ctx, j->buffer, j->used);
+    j->used = 0;
+}
+
+static void put(struct msim_json *j, const char *bytes, size_t n)
+{
+    if (n > sizeof j->buffer - j->used)
+        flush(j);
+    if (n > sizeof j->buffer) {
+        if (j->status == MSIM_OK)
+            j->status = j->sink(j->ctx, bytes, n);
+        return;
+    }
+    memcpy(j->buffer + j->used, bytes, n);
+    j->used += n;
+}
+
+static void put_text(struct msim_json *j, const char *text)
+{
+    put(j, text, strlen(text));
+}
+
+/* One character that JSON strings cannot hold as it is. */
+static void put_escaped(struct msim_json *j, unsigned char c)
+{
+    char text[8];
+
+    switch (c) {
+    case '\n':
+        put(j, "\\n", 2);
+        break;
+    case '\t':
+        put(j, "\\t", 2);
+        break;
+    case '"':
+    case '\\':
+        snprintf(text, sizeof text, "\\%c", c);
+        put(j, text, 2);
+        break;
+    default:
+        snprintf(text, sizeof text, "\\u%04x", c);
+        put(j, text, 6);
+    }
+}
+
+static void put_string(struct msim_json *j, const char *s)
+{
+    put(j, "\"", 1);
+    while (*s) {
+        const char *plain = s;
+        unsigned n = 1;
+
+        while ((unsigned char)*s >= 0x20 && *s != '"' && *s != '\\' &&
+               (n = msim_utf8_length(s)) > 0)
+            s += n;
+        put(j, plain, (size_t)(s - plain));
+        if (n == 0) {
+            put_text(j, "\xef\xbf\xbd");
+            s++;
+        } else if (*s) {
+            put_escaped(j, (unsigned char)*s++);
+        }
+    }
+    put(j, "\"", 1);
+}
+
+/* ---- structure -------------------------------------------------------- */
+
+static void new_line(struct msim_json *j)
+{
+    put(j, "\n", 1);
+    for (unsigned i = 0; i < j->depth; i++)
+        put(j, "  ", 2);
+}
+
+/* What stands before a value: comma, line, key. */
+static void before_value(struct msim_json *j, const char *key)
+{
+    if (j->depth) {
+        bool lines = j->level[j->depth - 1].lines;
+
+        if (j->level[j->depth - 1].filled)
+            put(j, lines ? "," : ", ", lines ? 1 : 2);
+        if (lines)
+            new_line(j);
+        j->level[j->depth - 1].filled = true;
+    }
+    if (key) {
+        put_string(j, key);
+        put(j, ": ", 2);
+    }
+}
+
+void msim_json_begin(struct msim_json *j,
+                     enum msim_status (*sink)(void *, const char *, size_t),
+                     void *ctx)
+{
+    j->sink = sink;
+    j->ctx = ctx;
+    j->status = MSIM_OK;
+    j->depth = 0;
+    j->used = 0;
+}
+
+enum msim_status msim_sink_file(void *ctx, const char *bytes, size_t n)
+{
+    return fwrite(bytes, 1, n, ctx) == n ? MSIM_OK : MSIM_EIO;
+}
+
+void msim_json_open(struct msim_json *j, const char *key, char bracket,
+                    bool lines)
+{
+    assert(bracket == '{' || bracket == '[');
+    assert(j->depth < MSIM_JSON_DEPTH);
+    before_value(j, key);
+    put(j, &bracket, 1);
+    j->level[j->depth].close = bracket == '{' ? '}' : ']';
+    j->level[j->depth].lines = lines;
+    j->level[j->depth].filled = false;
+    j->depth++;
+}
+
+void msim_json_close(struct msim_json *j)
+{
+    assert(j->depth > 0);
+    j->depth--;
+    if (j->level[j->depth].lines && j->level[j->depth].filled)
+        new_line(j);
+    put(j, &j->level[j->depth].close, 1);
+}
+
+/* ---- values ----------------------------------------------------------- */
+
+void msim_json_text(struct msim_json *j, const char *key, const char *text)
+{
+    before_value(j, key);
+    if (text)
+        put_string(j, text);
+    else
+        put_text(j, "null");
+}
+
+void msim_json_number(struct msim_json *j, const char *key, double value)
+{
+    char text[32];
+
+    before_value(j, key);
+    msim_number_text(text, value);
+    put_text(j, text);
+}
+
+void msim_json_integer(struct msim_json *j, const char *key, int64_t value)
+{
+    char text[32];
+
+    before_value(j, key);
+    snprintf(text, sizeof text, "%" PRId64, value);
+    put_text(j, text);
+}
+
+void msim_json_unsigned(struct msim_json *j, const char *key, uint64_t value)
+{
+    char text[32];
+
+    before_value(j, key);
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    put_text(j, text);
+}
+
+void msim_json_bool(struct msim_json *j, const char *key, bool value)
+{
+    before_value(j, key);
+    put_text(j, value ? "true" : "false");
+}
+
+void msim_json_time(struct msim_json *j, const char *key, msim_ps time)
+{
+    uint64_t ps = time < 0 ? 0 - (uint64_t)time : (uint64_t)time;
+    uint64_t us = ps / MSIM_PS_PER_US, rest = ps % MSIM_PS_PER_US;
+    const char *sign = time < 0 ? "-" : "";
+    char text[40];
+
+    before_value(j, key);
+    if (rest % 1000)
+        snprintf(text, sizeof text, "%s%" PRIu64 ".%06" PRIu64, sign, us, rest);
+    else
+        snprintf(text, sizeof text, "%s%" PRIu64 ".%03" PRIu64, sign, us,
+                 rest / 1000);
+    put_text(j, text);
+}
+
+enum msim_status msim_json_end(struct msim_json *j)
+{
+    assert(j->depth == 0);
+    put(j, "\n", 1);
+    flush(j);
+    return j->status;
+}

@@ -1,0 +1,22 @@
+/*
+ * core/base/sequence.h - which elements of two sequences belong together.
+ */
+#ifndef MSIM_CORE_BASE_SEQUENCE_H
+#define MSIM_CORE_BASE_SEQUENCE_H
+#include "core/base/status.h"
+
+#include <stdbool.h>
+
+/*
+ * Align `b` (n_b numbers) with `a` (n_a numbers), which may be repeated any
+ * number of times end to end (`repeat`), so that the fewest elements are left
+ * over: a longest common subsequence. `match[i]` becomes the place in `a` of
+ * b[i], or UINT32_MAX. Costs (n_a + n_b) x differences; past a bound of
+ * differences the rest of `b` stays unmatched.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sequence_match(const uint32_t *a, uint32_t n_a,
+                                     const uint32_t *b, uint32_t n_b,
+                                     bool repeat, uint32_t *match);
+
+#endif

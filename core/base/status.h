@@ -1,0 +1,69 @@
+/*
+ * core/base/status.h - what went wrong, as a code for programs and a sentence
+ * for people.
+ *
+ * Functions that can fail return an msim_status (0 is success, failures are
+ * negative). Those that read input also take a caller-owned msim_error, which
+ * may be NULL; the first failure wins, so an error reported deep down is not
+ * overwritten on the way up. Library code never prints and never exits.
+ */
+#ifndef MSIM_CORE_BASE_STATUS_H
+#define MSIM_CORE_BASE_STATUS_H
+#include <stdint.h>
+
+#define MSIM_MUST_CHECK     __attribute__((warn_unused_result))
+#define MSIM_PRINTF(fmt, a) __attribute__((format(printf, fmt, a)))
+
+/* X(name, value, sentence) */
+#define MSIM_STATUS_MAP(X)                                                     \
+    X(OK, 0, "success")                                                        \
+    X(ENOMEM, -1, "out of memory")                                             \
+    X(EIO, -2, "cannot read or write")                                         \
+    X(ESYNTAX, -3, "not well-formed input")                                    \
+    X(ETRUNCATED, -4, "input ends early")                                      \
+    X(EFORMAT, -5, "well-formed, but not what was wanted")                     \
+    X(ECYCLE, -6, "the dependencies form a cycle")                             \
+    X(ELIMIT, -7, "a limit was exceeded")                                      \
+    X(EUNKNOWN, -8, "no such name")                                            \
+    X(EUSAGE, -9, "wrong arguments")                                           \
+    X(ECHECK, -10, "a check failed")                                           \
+    X(ENOMODEL, -11, "no model covers this operation")                         \
+    X(EINTERNAL, -12, "internal error")
+
+enum msim_status {
+#define X(name, value, sentence) MSIM_##name = (value),
+    MSIM_STATUS_MAP(X)
+#undef X
+};
+
+#define MSIM_OFFSET_NONE UINT64_MAX
+
+/* Where and why; zero-initialised means "no error yet". */
+struct msim_error {
+    enum msim_status status;
+    char file[256];  /* empty: not about a file */
+    uint64_t offset; /* byte offset in the (inflated) input, or OFFSET_NONE */
+    char text[512];  /* what was found, what was wanted, what to do */
+};
+
+/* A static sentence for `status`; never NULL. */
+const char *msim_status_text(enum msim_status status);
+
+/*
+ * Record an error unless one is recorded already; returns `status` so that a
+ * failing function can end in `return msim_fail(...)`. `err` and `file` may
+ * be NULL.
+ */
+enum msim_status msim_fail(struct msim_error *err, enum msim_status status,
+                           const char *file, uint64_t offset, const char *fmt,
+                           ...) MSIM_PRINTF(5, 6);
+
+/* Return early on failure; only where the scope owns nothing. */
+#define MSIM_TRY(expr)                                                         \
+    do {                                                                       \
+        enum msim_status try_status_ = (expr);                                 \
+        if (try_status_ != MSIM_OK)                                            \
+            return try_status_;                                                \
+    } while (0)
+
+#endif

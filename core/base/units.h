@@ -1,0 +1,17 @@
+/*
+ * core/base/units.h - time and indices, as everything else counts them.
+ *
+ * Time is int64_t picoseconds: exact, totally ordered, 106 days of range.
+ * Rows of a column are uint32_t.
+ */
+#ifndef MSIM_CORE_BASE_UNITS_H
+#define MSIM_CORE_BASE_UNITS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef int64_t msim_ps;
+#define MSIM_TIME_NONE INT64_MIN
+#define MSIM_NONE      UINT32_MAX
+#define MSIM_PS_PER_US 1000000
+
+#endif

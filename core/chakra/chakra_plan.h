@@ -1,0 +1,73 @@
+/*
+ * core/chakra/chakra_plan.h - which nodes a rank becomes in a Chakra file, and
+ * what each depends on; for write_chakra.c and chakra_*.c only.
+ *
+ * A rank with times is written as the dependency graph has it: the tasks of a
+ * thread, a stream, a collective. A task of the CPU is a chain of nodes, the
+ * operators that begin in it, whose own times add up to the task's work; what
+ * of that is nobody's who begins there (an operator that goes on, a gap) is a
+ * node of its own. Dependencies between tasks are between the end of one
+ * chain and the start of the other; tasks without work and without nodes pass
+ * theirs on. So data_deps, with their delays, say what the graph says.
+ *
+ * An execution trace has no times: its operators follow one another in the
+ * order of their ids, and what they would launch on the GPU is made of them.
+ */
+#ifndef MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
+#define MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
+#include "core/chakra/write_chakra.h"
+#include "core/graph/graph.h"
+#include "core/trace/chakra.h"
+
+struct msim_chakra_dep {
+    uint32_t node;
+    int32_t lag_ns;
+};
+
+/* A node on its way into a file; its id is its index + 1. */
+struct msim_chakra_out {
+    msim_ps own;        /* work */
+    msim_ps not_before; /* or MSIM_TIME_NONE */
+    uint32_t row;       /* ops, calls, gpu, syncs or comms; or NONE */
+    uint32_t op;        /* MADE: what it is made of */
+    uint32_t ctrl;      /* node, or NONE */
+    uint32_t deps, n_deps;
+    uint8_t event;
+};
+
+struct msim_chakra_plan {
+    const struct msim_trace *trace;
+    struct msim_scratch nodes; /* struct msim_chakra_out */
+    struct msim_scratch deps;  /* struct msim_chakra_dep */
+    uint64_t delays, releases; /* deps with a lag; nodes with not_before */
+    msim_ps delayed;           /* sum of the lags */
+};
+
+void msim_chakra_plan_release(struct msim_chakra_plan *p);
+
+/* Add a node; its dependencies are those added from now on. */
+MSIM_MUST_CHECK
+enum msim_status msim_chakra_plan_node(struct msim_chakra_plan *p,
+                                       enum msim_chakra_event event,
+                                       uint32_t row, msim_ps own,
+                                       uint32_t *index);
+/* Let the node that was added last depend on `node`, once. */
+MSIM_MUST_CHECK
+enum msim_status msim_chakra_plan_dep(struct msim_chakra_plan *p, uint32_t node,
+                                      msim_ps lag);
+
+/*
+ * One rank (an index into the job's) with times, from the graph of its job,
+ * whose tasks are given in an `order` that respects the edges.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_chakra_plan_timed(struct msim_chakra_plan *p,
+                                        const struct msim_graph *g,
+                                        const uint32_t *order, uint32_t rank);
+/* One rank without times; `works` of its operators may be NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_chakra_plan_shapes(struct msim_chakra_plan *p,
+                                         const struct msim_trace *t,
+                                         const struct msim_chakra_work *works);
+
+#endif

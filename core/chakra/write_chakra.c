@@ -1,0 +1,248 @@
+/*
+ * Nodes as messages, and files of them. Which nodes there are and what they
+ * depend on is decided before (chakra_plan.h).
+ */
+#include "core/chakra/write_chakra.h"
+
+#include "core/base/write_file.h"
+#include "core/chakra/chakra_message.h"
+#include "core/chakra/chakra_plan.h"
+#include "core/trace/chakra_wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct writing {
+    struct msim_job *job;
+    const struct msim_chakra_options *opt;
+    struct msim_chakra_summary *summary;
+    struct msim_error *err;
+    const char *path;
+    struct msim_graph *graph; /* NULL: no rank has times */
+    uint32_t *order;          /* of its tasks */
+    struct msim_file **files; /* one a rank */
+    char **names;
+    uint64_t *nodes;
+};
+
+/* ---- names --------------------------------------------------------------- */
+
+static bool ends_in(const char *text, size_t len, const char *tail)
+{
+    size_t n = strlen(tail);
+
+    return len > n && memcmp(text + len - n, tail, n) == 0;
+}
+
+/* PATH, or PREFIX.RANK.et where there are several ranks. */
+static char *name_of(const struct writing *w, uint32_t rank)
+{
+    int64_t number = w->job->ranks[rank]->rank;
+    size_t len = strlen(w->path);
+    bool gz = ends_in(w->path, len, ".gz");
+    char *name;
+
+    if (w->job->n_ranks == 1)
+        return strdup(w->path);
+    len -= gz ? 3 : 0;
+    len -= ends_in(w->path, len, ".et") ? 3 : 0;
+    if (asprintf(&name, "%.*s.%lld.et%s", (int)len, w->path,
+                 (long long)(number >= 0 ? number : (int64_t)rank),
+                 gz ? ".gz" : "") < 0)
+        return NULL;
+    return name;
+}
+
+/* ---- an order of the tasks ----------------------------------------------- */
+
+/* Each task after those that it waits for, else as they come. */
+static enum msim_status order_tasks(const struct msim_graph *g, uint32_t *order,
+                                    struct msim_error *err)
+{
+    uint32_t *missing = malloc(((size_t)g->n_tasks + 1) * sizeof *missing);
+    uint32_t n = 0;
+
+    if (!missing)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        missing[t] = g->n_preds[t];
+        if (!missing[t])
+            order[n++] = t;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t e = g->edge_begin[order[k]];
+             e < g->edge_begin[order[k] + 1]; e++)
+            if (--missing[g->edges[e].to] == 0)
+                order[n++] = g->edges[e].to;
+    free(missing);
+    if (n == g->n_tasks)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_ECYCLE, NULL, MSIM_OFFSET_NONE,
+                     "%u tasks of the trace wait for each other, and Chakra "
+                     "has no place for that",
+                     g->n_tasks - n);
+}
+
+static enum msim_status build_graph(struct writing *w)
+{
+    const struct msim_graph_options opt = {.device_times = true,
+                                           .peers = MSIM_PEERS_FIXED};
+
+    MSIM_TRY(msim_graph_build(&w->graph, w->job, &opt, w->err));
+    w->order = malloc(((size_t)w->graph->n_tasks + 1) * sizeof *w->order);
+    if (!w->order)
+        return MSIM_ENOMEM;
+    return order_tasks(w->graph, w->order, w->err);
+}
+
+/* ---- one rank ------------------------------------------------------------ */
+
+/* Messages that were read go out again as they are. */
+static enum msim_status copy_source(struct writing *w, uint32_t rank)
+{
+    const struct msim_trace *t = w->job->ranks[rank];
+    uint64_t len = 0;
+    size_t at = 0;
+    uint32_t n = 0;
+
+    for (; at < t->source_len; n++)
+        at += (size_t)msim_chakra_varint(t->source + at, t->source_len - at,
+                                         &len) +
+              (size_t)len;
+    w->nodes[rank] = n - 1; /* the first is metadata */
+    w->summary->copied++;
+    return msim_file_write(w->files[rank], t->source, t->source_len);
+}
+
+static enum msim_status write_plan(struct writing *w, uint32_t rank,
+                                   const struct msim_chakra_plan *p)
+{
+    struct msim_chakra_messages *m;
+    enum msim_status st;
+
+    MSIM_TRY(msim_chakra_messages_new(
+        &m, p, w->files[rank], w->opt->works ? w->opt->works[rank] : NULL));
+    st = msim_chakra_messages_begin(m);
+    for (uint32_t i = 0; i < p->nodes.n && st == MSIM_OK; i++)
+        st = msim_chakra_messages_node(m, i);
+    w->nodes[rank] = msim_chakra_messages_count(m);
+    w->summary->rounded += msim_chakra_messages_rounded(m);
+    msim_chakra_messages_free(m);
+    return st;
+}
+
+static enum msim_status write_rank(struct writing *w, uint32_t rank)
+{
+    const struct msim_trace *t = w->job->ranks[rank];
+    struct msim_chakra_plan p = {0};
+    enum msim_status st;
+
+    if (t->source)
+        return copy_source(w, rank);
+    if (t->has_times)
+        st = msim_chakra_plan_timed(&p, w->graph, w->order, rank);
+    else
+        st = msim_chakra_plan_shapes(
+            &p, t, w->opt->works ? w->opt->works[rank] : NULL);
+    if (st == MSIM_OK)
+        st = write_plan(w, rank, &p);
+    w->summary->delays += p.delays;
+    w->summary->delay_ns += p.delayed / 1000;
+    w->summary->releases += p.releases;
+    w->summary->without_times |= !t->has_times;
+    msim_chakra_plan_release(&p);
+    return st;
+}
+
+/* ---- all files ----------------------------------------------------------- */
+
+static enum msim_status open_rank(struct writing *w, uint32_t rank)
+{
+    size_t len;
+
+    w->names[rank] = name_of(w, rank);
+    if (!w->names[rank])
+        return MSIM_ENOMEM;
+    len = strlen(w->names[rank]);
+    return msim_file_open(&w->files[rank], w->names[rank],
+                          ends_in(w->names[rank], len, ".gz"), w->err);
+}
+
+static enum msim_status commit_all(struct writing *w)
+{
+    for (uint32_t i = 0; i < w->job->n_ranks; i++) {
+        struct msim_file *f = w->files[i];
+
+        w->files[i] = NULL; /* freed whether it succeeds or not */
+        MSIM_TRY(msim_file_commit(f, w->err));
+        w->summary->files++;
+        w->summary->nodes += w->nodes[i];
+        if (w->opt->written)
+            w->opt->written(w->opt->ctx, w->names[i], w->nodes[i]);
+    }
+    return MSIM_OK;
+}
+
+/* The graph is one of all ranks, so that all or none must have times. */
+static enum msim_status check_times(struct writing *w, bool *timed)
+{
+    uint32_t with = 0, planned = 0;
+
+    for (uint32_t i = 0; i < w->job->n_ranks; i++) {
+        planned += !w->job->ranks[i]->source;
+        with += w->job->ranks[i]->has_times;
+    }
+    *timed = planned && with;
+    if (!planned || with == 0 || with == w->job->n_ranks)
+        return MSIM_OK;
+    return msim_fail(w->err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                     "%u of %u ranks have times, want all or none: convert "
+                     "them apart",
+                     with, w->job->n_ranks);
+}
+
+static enum msim_status write_all(struct writing *w)
+{
+    bool timed;
+
+    MSIM_TRY(check_times(w, &timed));
+    if (timed)
+        MSIM_TRY(build_graph(w));
+    for (uint32_t i = 0; i < w->job->n_ranks; i++) {
+        MSIM_TRY(open_rank(w, i));
+        MSIM_TRY(write_rank(w, i));
+    }
+    return commit_all(w);
+}
+
+enum msim_status msim_chakra_write(struct msim_job *job, const char *path,
+                                   const struct msim_chakra_options *opt,
+                                   struct msim_chakra_summary *summary,
+                                   struct msim_error *err)
+{
+    struct writing w = {
+        .job = job, .opt = opt, .summary = summary, .err = err, .path = path};
+    enum msim_status st = MSIM_ENOMEM;
+
+    *summary = (struct msim_chakra_summary){0};
+    w.files = calloc((size_t)job->n_ranks + 1, sizeof *w.files);
+    w.names = calloc((size_t)job->n_ranks + 1, sizeof *w.names);
+    w.nodes = calloc((size_t)job->n_ranks + 1, sizeof *w.nodes);
+    if (w.files && w.names && w.nodes)
+        st = write_all(&w);
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        if (w.files)
+            msim_file_abandon(w.files[i]);
+        if (w.names)
+            free(w.names[i]);
+    }
+    free(w.files);
+    free(w.names);
+    free(w.nodes);
+    free(w.order);
+    msim_graph_free(w.graph);
+    if (st != MSIM_OK)
+        msim_fail(err, st, path, MSIM_OFFSET_NONE, "%s", msim_status_text(st));
+    return st;
+}

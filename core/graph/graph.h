@@ -1,0 +1,249 @@
+/*
+ * core/graph/graph.h - the dependency graph of a job: tasks and edges, no
+ * waiting.
+ *
+ * A task is a piece of work on a lane: a stretch of a CPU thread, a runtime
+ * call, a kernel, a copy, a collective's transfer. It starts when every
+ * predecessor has ended and the edge's lag has passed:
+ *
+ *     start(v) = max over edges u->v of end(u) + lag(u->v), and release(v)
+ *     end(v)   = start(v) + duration(v)
+ *
+ * Lanes need no lock: the order of a thread and of a stream is edges. A wait
+ * (stream, event or device synchronisation, a collective waiting for peers)
+ * is never a duration; it is the gap that the maximum leaves. Example: a
+ * thread launches k1 at 10 us and then synchronises; k1 starts at 15 (launch
+ * latency 5) and takes 100: the synchronising call, whose own work is 2 us,
+ * ends at 15 + 100 + 2 = 117 whatever the trace had measured.
+ *
+ * The graph is built once and never edited. Durations live outside it (one
+ * array a scenario), so thousands of scenarios share one graph.
+ */
+#ifndef MSIM_CORE_GRAPH_GRAPH_H
+#define MSIM_CORE_GRAPH_GRAPH_H
+#include "core/graph/share.h"
+#include "core/trace/job.h"
+
+enum msim_task_kind {
+    MSIM_TASK_HOST, /* CPU work inside an operator */
+    MSIM_TASK_GAP,  /* CPU time between operators: nothing recorded */
+    MSIM_TASK_CALL, /* a runtime call without its waiting */
+    MSIM_TASK_KERNEL,
+    MSIM_TASK_COPY, /* copies and memsets */
+    MSIM_TASK_COMM, /* transfer of a collective */
+    MSIM_TASK_JOIN, /* no work: arrival at a collective, or all have arrived */
+};
+
+/*
+ * Why one task comes after another. X(NAME, text): each is one rule, can be
+ * left out by itself (msim_graph_options.without) and is reported by name.
+ */
+#define MSIM_EDGE_MAP(X)                                                       \
+    X(PROGRAM, "program order")                                                \
+    X(LAUNCH, "launch")                                                        \
+    X(STREAM, "stream order")                                                  \
+    X(QUEUE, "launch queue full")                                              \
+    X(EVENT, "stream waits for event")                                         \
+    X(INPUT, "input of a collective")                                          \
+    X(DEVICE_SYNC, "device synchronisation")                                   \
+    X(STREAM_SYNC, "stream synchronisation")                                   \
+    X(EVENT_SYNC, "event synchronisation")                                     \
+    X(HIDDEN_SYNC, "synchronisation hidden in a call")                         \
+    X(COPY_SYNC, "blocking copy")                                              \
+    X(HANDOVER, "hand-over between threads")                                   \
+    X(LOADER, "data loader")                                                   \
+    X(COLLECTIVE, "collective")                                                \
+    X(POINT_TO_POINT, "send and receive")
+
+enum msim_edge_kind {
+#define X(name, text) MSIM_EDGE_##name,
+    MSIM_EDGE_MAP(X)
+#undef X
+        MSIM_EDGE_KINDS
+};
+const char *msim_edge_text(enum msim_edge_kind kind);
+
+/* How an edge is known: what a report has to answer for. */
+enum msim_edge_source {
+    MSIM_FROM_ORDER, /* program order, or the meaning of a call */
+    MSIM_FROM_IDS,   /* ids that the trace records */
+    MSIM_FROM_TIMES, /* inferred from when things began and ended */
+    MSIM_EDGE_SOURCES
+};
+const char *msim_edge_source_text(enum msim_edge_source source);
+
+/* An edge's kind and source in one byte, as msim_graph.edge_kind has it. */
+#define MSIM_EDGE_BYTE(kind, source) ((uint8_t)((kind) | (source) << 5))
+static inline enum msim_edge_kind msim_edge_kind(uint8_t byte)
+{
+    return (enum msim_edge_kind)(byte & 31);
+}
+static inline enum msim_edge_source msim_edge_source(uint8_t byte)
+{
+    return (enum msim_edge_source)(byte >> 5);
+}
+
+struct msim_edge {
+    uint32_t to;
+    int32_t lag_ns;
+};
+
+/* What a task stands for. */
+struct msim_task_ref {
+    uint32_t index;  /* KERNEL, COPY, COMM: gpu event, or NONE where the trace
+                        has none; CALL: call; HOST: first op begun in it */
+    uint32_t op;     /* op that it belongs to, or NONE */
+    uint32_t op_end; /* HOST: ops begun in it are [index, op_end) */
+    uint16_t rank;   /* index into job->ranks */
+    uint16_t work;   /* without GPU events: which of the op's works */
+};
+
+/*
+ * What is taken from the trace as it was measured: work, and latencies that
+ * no other time explains. X(NAME, text). A wait is among them only where what
+ * was waited for is not in the trace (PEERS, LOADER, BEFORE).
+ */
+#define MSIM_COPIED_MAP(X)                                                     \
+    X(HOST, "host work in operators")                                          \
+    X(GAP, "host time with nothing recorded")                                  \
+    X(CALL, "runtime calls")                                                   \
+    X(RETURN, "return from waiting calls")                                     \
+    X(HANDOVER, "hand-over between threads")                                   \
+    X(KERNEL, "kernels")                                                       \
+    X(COPY, "copies")                                                          \
+    X(TRANSFER, "transfers of collectives")                                    \
+    X(LAUNCH, "launch latency")                                                \
+    X(STREAM, "gaps between activities of a stream")                           \
+    X(GRAPH, "gaps inside CUDA and HIP graphs")                                \
+    X(EVENT, "latency of stream waits")                                        \
+    X(BEFORE, "launched before the recording")                                 \
+    X(LOADER, "waits for data loader processes")                               \
+    X(PEERS, "waits for absent ranks")
+
+enum msim_copied {
+#define X(name, text) MSIM_COPIED_##name,
+    MSIM_COPIED_MAP(X)
+#undef X
+        MSIM_COPIED_KINDS
+};
+const char *msim_copied_text(enum msim_copied what);
+
+/* A task that may not start before an instant of the trace's own clock. */
+struct msim_release {
+    uint32_t task;
+    msim_ps at;
+    bool external; /* arrival of a peer whose trace is absent; `at` is
+                      TIME_NONE where an edge's lag says when */
+};
+
+struct msim_lane {
+    uint32_t rank;  /* index into job->ranks */
+    uint32_t index; /* of its threads or streams */
+    bool device;
+};
+
+/* Work waited in a queue while its device did nothing that is recorded. */
+struct msim_queued_idle {
+    uint32_t n;
+    msim_ps total, longest;
+    uint32_t rank, gpu; /* what began after the longest */
+};
+
+/* Where an iteration begins and ends on one rank. */
+struct msim_window {
+    uint32_t first, last; /* tasks: start of first to end of last; NONE: the
+                             rank's first start to its last end */
+    uint32_t rank;
+    uint32_t iteration; /* index into graph->iterations */
+    msim_ps measured;   /* duration, or MSIM_TIME_NONE */
+    bool empty;         /* a mark with no task inside (first, last: NONE): it
+                           takes no time */
+};
+
+/* Has its rank no marks, so that it spans all of it? */
+static inline bool msim_window_is_whole(const struct msim_window *w)
+{
+    return w->first == MSIM_NONE && !w->empty;
+}
+
+struct msim_graph {
+    const struct msim_job *job;
+    uint32_t n_tasks, n_edges;
+    uint8_t *kind;    /* msim_task_kind */
+    uint32_t *lane;   /* index of lanes, or NONE */
+    uint32_t *window; /* window a GPU task belongs to (by its launch), and
+                         NONE for none or a CPU task */
+    uint32_t *n_preds;
+    uint32_t *edge_begin; /* n_tasks + 1, into edges */
+    struct msim_edge *edges;
+    uint8_t *edge_kind; /* kind and source: msim_edge_kind() reads it */
+    msim_ps *traced;    /* work as traced, without waits; TIME_NONE where
+                           the trace has no time */
+    struct msim_task_ref *refs;
+    struct msim_release *releases;
+    uint32_t n_releases, cap_releases;
+    struct msim_lane *lanes;
+    uint32_t n_lanes, cap_lanes;
+    struct msim_window *windows; /* by iteration, then rank */
+    uint32_t n_windows, cap_windows;
+    int64_t *iterations; /* step numbers, -1: the whole trace */
+    uint32_t n_iterations, cap_iterations;
+    msim_ps copied[MSIM_COPIED_KINDS]; /* over all ranks, the whole trace */
+    msim_ps unexplained; /* delays of starts that have no cause: not copied */
+    uint32_t n_unexplained;
+    struct msim_queued_idle queued_idle;
+    struct msim_sharing *sharing; /* NULL: nothing is shared */
+};
+
+/* What a rank without GPU events is taken to launch. */
+enum msim_plan_kind {
+    MSIM_PLAN_KERNEL,
+    MSIM_PLAN_COPY,      /* host to device, or on the device */
+    MSIM_PLAN_COPY_BACK, /* device to host: the host waits for it */
+    MSIM_PLAN_COMM,
+};
+
+struct msim_plan {
+    uint32_t *first; /* n_ops + 1, into kinds: the works of each op */
+    uint8_t *kinds;  /* msim_plan_kind */
+};
+
+/* When a rank whose trace is absent arrives at a collective. */
+enum msim_peers {
+    MSIM_PEERS_TOGETHER, /* with this rank: nobody waits */
+    MSIM_PEERS_FIXED,    /* when it did in the trace */
+    MSIM_PEERS_FOLLOW,   /* as long after this rank as in the trace */
+};
+
+struct msim_graph_options {
+    /* Per rank; NULL entries for ranks whose GPU events are in the trace (or
+     * whose host alone is simulated). Ignores the host times of planned ranks:
+     * there the host is modelled. */
+    const struct msim_plan *const *plans;
+    /* Dependencies may be inferred from, and latencies taken from, when GPU
+     * activities began and ended. Without it no GPU time is read: what is not
+     * recorded follows from the order of launches alone. */
+    bool device_times;
+    enum msim_peers peers;
+    uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind: what
+                         they explain is then nobody's, not copied */
+    uint32_t without_sharing; /* likewise, bits of 1 << msim_share_rule */
+};
+
+/*
+ * Build the graph of a job. On success `*out` is owned by the caller, refers
+ * to `job`, and is released with msim_graph_free(); on failure it is NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
+                                  const struct msim_graph_options *opt,
+                                  struct msim_error *err);
+void msim_graph_free(struct msim_graph *g); /* accepts NULL */
+
+/*
+ * Warn of a GPU that did nothing while work was queued: what ran there, or
+ * held the work up, has not been recorded.
+ */
+void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g);
+
+#endif

@@ -1,0 +1,166 @@
+#include "core/graph/graph_cycle.h"
+
+#include "core/graph/task_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many dependencies are told; the order of a thread or a stream is not. */
+#define TOLD 4
+
+struct search {
+    const struct msim_graph *g;
+    uint32_t *missing; /* predecessors that were not visited */
+    uint32_t *work;    /* one a task */
+};
+
+/* Visit what waits for nothing, and what then waits for nothing; how many. */
+static uint32_t visit(struct search *s)
+{
+    const struct msim_graph *g = s->g;
+    uint32_t n_ready = 0, visited = 0;
+
+    memcpy(s->missing, g->n_preds, (size_t)g->n_tasks * sizeof *s->missing);
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (!s->missing[t])
+            s->work[n_ready++] = t;
+    for (; n_ready > 0; visited++) {
+        uint32_t t = s->work[--n_ready];
+
+        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++)
+            if (!--s->missing[g->edges[i].to])
+                s->work[n_ready++] = g->edges[i].to;
+    }
+    return visited;
+}
+
+uint32_t msim_edge_from(const struct msim_graph *g, uint32_t edge)
+{
+    uint32_t lo = 0, hi = g->n_tasks;
+
+    while (hi - lo > 1) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (g->edge_begin[mid] <= edge)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Into `work`, for each task that is stuck, an edge from one that is stuck,
+ * too: there is one. Returns one such task. */
+static uint32_t find_stuck(struct search *s)
+{
+    const struct msim_graph *g = s->g;
+    uint32_t stuck = MSIM_NONE;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        if (!s->missing[t])
+            continue;
+        stuck = t;
+        for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++)
+            s->work[g->edges[i].to] = i;
+    }
+    return stuck;
+}
+
+/* Going back from stuck task to stuck task comes round at last: `n_stuck`
+ * steps from anywhere, it has. */
+static enum msim_status collect(struct search *s, struct msim_cycle *out)
+{
+    uint32_t t = find_stuck(s), first;
+
+    for (uint32_t i = 0; i < out->n_stuck; i++)
+        t = msim_edge_from(s->g, s->work[t]);
+    first = t;
+    out->edges = malloc((size_t)out->n_stuck * sizeof *out->edges);
+    if (!out->edges)
+        return MSIM_ENOMEM;
+    do {
+        out->edges[out->n++] = s->work[t];
+        t = msim_edge_from(s->g, s->work[t]);
+    } while (t != first);
+    return MSIM_OK;
+}
+
+enum msim_status msim_cycle_find(struct msim_cycle *out,
+                                 const struct msim_graph *g)
+{
+    size_t bytes = ((size_t)g->n_tasks + 1) * sizeof(uint32_t);
+    struct search s = {g, malloc(bytes), malloc(bytes)};
+    enum msim_status st = s.missing && s.work ? MSIM_OK : MSIM_ENOMEM;
+
+    memset(out, 0, sizeof *out);
+    if (st == MSIM_OK)
+        out->n_stuck = g->n_tasks - visit(&s);
+    if (out->n_stuck)
+        st = collect(&s, out);
+    free(s.missing);
+    free(s.work);
+    return st;
+}
+
+void msim_cycle_release(struct msim_cycle *c)
+{
+    free(c->edges);
+    memset(c, 0, sizeof *c);
+}
+
+/* ---- in words ------------------------------------------------------------ */
+
+static void name_task(char *text, size_t room, const struct msim_graph *g,
+                      uint32_t task)
+{
+    char lane[MSIM_LANE_NAME];
+
+    msim_lane_name(lane, g, g->lane[task]);
+    snprintf(text, room, "%s %u '%.24s' (rank %lld, %s)",
+             msim_task_kind_text((enum msim_task_kind)g->kind[task]), task,
+             msim_task_name(g, task),
+             (long long)g->job->ranks[g->refs[task].rank]->rank, lane);
+}
+
+void msim_edge_tell(char *text, size_t room, const struct msim_graph *g,
+                    uint32_t edge)
+{
+    size_t used = strlen(text);
+    char from[120], to[120];
+
+    name_task(from, sizeof from, g, msim_edge_from(g, edge));
+    name_task(to, sizeof to, g, g->edges[edge].to);
+    snprintf(text + used, room - used, "%s%s for %s: %s", used ? "; " : "", to,
+             from, msim_edge_text(msim_edge_kind(g->edge_kind[edge])));
+}
+
+static bool own_order(const struct msim_graph *g, uint32_t edge)
+{
+    enum msim_edge_kind kind = msim_edge_kind(g->edge_kind[edge]);
+
+    return kind == MSIM_EDGE_PROGRAM || kind == MSIM_EDGE_STREAM;
+}
+
+enum msim_status msim_cycle_fail(const struct msim_graph *g,
+                                 struct msim_error *err)
+{
+    struct msim_cycle c;
+    enum msim_status st = msim_cycle_find(&c, g);
+    uint32_t told = 0;
+    char text[440] = "";
+
+    for (uint32_t i = 0; i < c.n && told < TOLD; i++)
+        if (!own_order(g, c.edges[i])) {
+            msim_edge_tell(text, sizeof text, g, c.edges[i]);
+            told++;
+        }
+    if (c.n && !told)
+        msim_edge_tell(text, sizeof text, g, c.edges[0]);
+    if (st == MSIM_OK)
+        st = msim_fail(err, MSIM_ECYCLE, NULL, MSIM_OFFSET_NONE,
+                       "%u of %u tasks wait for each other: %s", c.n_stuck,
+                       g->n_tasks, text);
+    msim_cycle_release(&c);
+    return st;
+}

@@ -1,0 +1,97 @@
+#include "core/graph/occupancy.h"
+
+/*
+ * CUDA C++ Programming Guide 12.9, section "Compute Capabilities", table
+ * "Technical Specifications per Compute Capability": threads, blocks, 32-bit
+ * registers and bytes of shared memory of an SM. Reserved: shared memory that
+ * the system takes for itself in every block (8.0 and later: 1 KiB, same
+ * guide). Units: in which shared memory is given out (CUDA occupancy
+ * calculator).
+ */
+struct sm {
+    uint32_t major, minor;
+    uint32_t threads, blocks, registers, shared, reserved, shared_unit;
+};
+
+static const struct sm SMS[] = {
+    {6, 0, 2048, 32, 65536, 65536, 0, 256},
+    {6, 1, 2048, 32, 65536, 98304, 0, 256},
+    {7, 0, 2048, 32, 65536, 98304, 0, 256},
+    {7, 5, 1024, 16, 65536, 65536, 0, 256},
+    {8, 0, 2048, 32, 65536, 167936, 1024, 128},
+    {8, 6, 1536, 16, 65536, 102400, 1024, 128},
+    {8, 9, 1536, 24, 65536, 102400, 1024, 128},
+    {9, 0, 2048, 32, 65536, 233472, 1024, 128},
+    {10, 0, 2048, 32, 65536, 233472, 1024, 128},
+    {10, 3, 2048, 32, 65536, 233472, 1024, 128},
+};
+
+#define WARP          32
+#define PARTITIONS    4   /* of an SM, each with a quarter of its registers */
+#define REGISTER_UNIT 256 /* in which a warp is given registers */
+
+static const struct sm *find(const struct msim_gpu_properties *gpu)
+{
+    for (size_t i = 0; i < sizeof SMS / sizeof SMS[0]; i++)
+        if (SMS[i].major == gpu->cc_major && SMS[i].minor == gpu->cc_minor)
+            return &SMS[i];
+    return NULL;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Warps whose registers fit into an SM: each lives in one partition. */
+static uint64_t warps_by_registers(const struct sm *sm, uint32_t registers)
+{
+    uint64_t warp = round_up((uint64_t)registers * WARP, REGISTER_UNIT);
+
+    return sm->registers / PARTITIONS / warp * PARTITIONS;
+}
+
+uint32_t msim_occupancy_blocks(const struct msim_gpu_properties *gpu,
+                               const struct msim_launch_config *config)
+{
+    const struct sm *sm = find(gpu);
+    uint64_t threads =
+        (uint64_t)config->block[0] * config->block[1] * config->block[2];
+    uint64_t warps = (threads + WARP - 1) / WARP, shared, blocks;
+
+    if (!sm || !threads || threads > sm->threads)
+        return 0;
+    blocks = least(sm->blocks, sm->threads / (warps * WARP));
+    if (config->registers)
+        blocks =
+            least(blocks, warps_by_registers(sm, config->registers) / warps);
+    shared = round_up((uint64_t)config->shared_bytes + sm->reserved,
+                      sm->shared_unit);
+    if (shared)
+        blocks = least(blocks, sm->shared / shared);
+    return (uint32_t)blocks;
+}
+
+double msim_occupancy_tail(const struct msim_trace *t, uint32_t gpu_event)
+{
+    const struct msim_gpu *e = &t->gpu[gpu_event];
+    const struct msim_launch_config *c;
+    uint64_t grid, resident;
+
+    if (e->kind != MSIM_GPU_KERNEL || e->config == MSIM_NONE)
+        return 1;
+    c = &t->configs[e->config];
+    grid = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
+    resident = (uint64_t)msim_occupancy_blocks(&t->gpu_properties, c) *
+               t->gpu_properties.sms;
+    if (!resident || grid < resident)
+        return 1;
+    if (grid == resident) /* all leave together, so there is room only then */
+        return 0;
+    return 1 / (double)((grid + resident - 1) / resident);
+}

@@ -1,0 +1,65 @@
+/*
+ * core/run/engine.h - walk a graph with given durations.
+ *
+ * A graph in which nothing is shared needs no clock: each task starts at the
+ * maximum that graph.h defines, so tasks are visited in any topological order
+ * and the times are the same. Tasks that share a device (core/graph/share.h) go
+ * through a queue of events in the order of time; what lies between them is
+ * still visited as soon as it is known. No allocation while it runs.
+ */
+#ifndef MSIM_CORE_RUN_ENGINE_H
+#define MSIM_CORE_RUN_ENGINE_H
+#include "core/graph/graph.h"
+
+/* 26 days: no run and no task lasts longer, so that a time after it, a duration
+ * and a lag still have a sum. */
+#define MSIM_RUN_MAX (INT64_MAX / 4)
+
+/* Durations of one scenario; the arrays are the caller's. */
+struct msim_scenario {
+    const msim_ps *dur; /* one a task, 0 .. RUN_MAX */
+    /* Lag of every edge of a kind, or -1: as the graph has it. */
+    msim_ps lag[MSIM_EDGE_KINDS];
+    /*
+     * One a task, or NULL. Where it is not 0 the task is taken out: it has no
+     * duration, nothing delays it (edges to it have no lag, its releases do
+     * not hold) and it waits for no other rank (COLLECTIVE, POINT_TO_POINT).
+     * What passes through it, program and stream order, still does.
+     */
+    const uint8_t *out;
+};
+
+struct msim_engine; /* opaque: the workspace of one thread */
+
+/* What a run finds; one a task each, the arrays are the caller's. */
+struct msim_times {
+    msim_ps *start;
+    msim_ps *dur; /* what each took: differs from the scenario's where tasks
+                     share or are out; may be NULL */
+    uint32_t *held_by; /* the task that kept it from starting although all
+                          predecessors had ended, or NONE; may be NULL */
+};
+
+/* Takes all memory that runs over `g` need; `*out` is the caller's. */
+MSIM_MUST_CHECK
+enum msim_status msim_engine_new(struct msim_engine **out,
+                                 const struct msim_graph *g);
+void msim_engine_free(struct msim_engine *e); /* accepts NULL */
+
+/*
+ * Simulate. ECYCLE if some tasks never became ready; `err` names them. ELIMIT
+ * if the run would last longer than RUN_MAX.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_engine_simulate(struct msim_engine *e,
+                                      const struct msim_scenario *s,
+                                      const struct msim_times *times,
+                                      struct msim_error *err);
+
+/* The same for who needs starts alone. */
+MSIM_MUST_CHECK
+enum msim_status msim_engine_run(struct msim_engine *e,
+                                 const struct msim_scenario *s, msim_ps *start,
+                                 struct msim_error *err);
+
+#endif

@@ -1,0 +1,218 @@
+#include "core/trace/names.h"
+
+#include "core/base/decimal.h"
+
+#include <string.h>
+
+static bool has(const char *name, const char *part)
+{
+    return strstr(name, part) != NULL;
+}
+
+static bool starts(const char *name, const char *with)
+{
+    return !strncmp(name, with, strlen(with));
+}
+
+/* The part after cuda, cu or hip; NULL where it is none of these. */
+static const char *bare_call(const char *name)
+{
+    if (starts(name, "cuda"))
+        return name + 4;
+    if (starts(name, "hip"))
+        return name + 3;
+    if (starts(name, "cu"))
+        return name + 2;
+    return NULL;
+}
+
+static enum msim_call_kind memory_call(const char *s)
+{
+    /* Host allocations and the stream-ordered pool do not stop the device. */
+    if (has(s, "Host") || has(s, "Async") || has(s, "Pool") || has(s, "Array"))
+        return MSIM_CALL_OTHER;
+    if (starts(s, "Malloc") || starts(s, "MemAlloc") || has(s, "MallocManaged"))
+        return MSIM_CALL_MALLOC;
+    if (starts(s, "Free") || starts(s, "MemFree"))
+        return MSIM_CALL_FREE;
+    return MSIM_CALL_OTHER;
+}
+
+enum msim_call_kind msim_name_call(const char *name)
+{
+    const char *s = bare_call(name);
+
+    if (!s)
+        return MSIM_CALL_OTHER;
+    if (has(s, "GraphLaunch"))
+        return MSIM_CALL_GRAPH_LAUNCH;
+    if (has(s, "Launch") && !has(s, "HostFunc") && !has(s, "Config"))
+        return MSIM_CALL_LAUNCH;
+    if (has(s, "Memcpy"))
+        return has(s, "Async") ? MSIM_CALL_MEMCPY : MSIM_CALL_MEMCPY_SYNC;
+    if (has(s, "Memset"))
+        return MSIM_CALL_MEMSET;
+    if (starts(s, "DeviceSynchronize") || starts(s, "CtxSynchronize"))
+        return MSIM_CALL_DEVICE_SYNC;
+    if (starts(s, "StreamSynchronize"))
+        return MSIM_CALL_STREAM_SYNC;
+    if (starts(s, "EventSynchronize"))
+        return MSIM_CALL_EVENT_SYNC;
+    if (starts(s, "EventRecord"))
+        return MSIM_CALL_EVENT_RECORD;
+    if (starts(s, "StreamWaitEvent"))
+        return MSIM_CALL_STREAM_WAIT;
+    if (starts(s, "EventQuery"))
+        return MSIM_CALL_EVENT_QUERY;
+    if (starts(s, "EventElapsedTime"))
+        return MSIM_CALL_EVENT_ELAPSED;
+    return memory_call(s);
+}
+
+enum msim_call_kind msim_name_sync(const char *s, size_t len)
+{
+    static const struct {
+        const char *text;
+        enum msim_call_kind kind;
+    } list[] = {{"Stream Wait Event", MSIM_CALL_STREAM_WAIT},
+                {"Stream Sync", MSIM_CALL_STREAM_SYNC},
+                {"Stream Synchronize", MSIM_CALL_STREAM_SYNC},
+                {"Event Sync", MSIM_CALL_EVENT_SYNC},
+                {"Event Synchronize", MSIM_CALL_EVENT_SYNC},
+                {"Context Sync", MSIM_CALL_DEVICE_SYNC},
+                {"Context Synchronize", MSIM_CALL_DEVICE_SYNC},
+                {"Device Sync", MSIM_CALL_DEVICE_SYNC}};
+    size_t i;
+
+    for (i = 0; i < sizeof list / sizeof *list; i++)
+        if (strlen(list[i].text) == len && !memcmp(list[i].text, s, len))
+            return list[i].kind;
+    return MSIM_CALL_OTHER;
+}
+
+enum msim_dtype msim_name_dtype(const char *s, size_t len)
+{
+    static const struct {
+        const char *text;
+        enum msim_dtype type;
+    } list[] = {
+        {"float", MSIM_DT_F32},
+        {"Float", MSIM_DT_F32},
+        {"double", MSIM_DT_F64},
+        {"Double", MSIM_DT_F64},
+        {"c10::Half", MSIM_DT_F16},
+        {"Half", MSIM_DT_F16},
+        {"c10::BFloat16", MSIM_DT_BF16},
+        {"BFloat16", MSIM_DT_BF16},
+        {"long int", MSIM_DT_I64},
+        {"long", MSIM_DT_I64},
+        {"Long", MSIM_DT_I64},
+        {"int", MSIM_DT_I32},
+        {"Int", MSIM_DT_I32},
+        {"short", MSIM_DT_I16},
+        {"short int", MSIM_DT_I16},
+        {"Short", MSIM_DT_I16},
+        {"signed char", MSIM_DT_I8},
+        {"Char", MSIM_DT_I8},
+        {"char", MSIM_DT_I8},
+        {"unsigned char", MSIM_DT_U8},
+        {"Byte", MSIM_DT_U8},
+        {"bool", MSIM_DT_BOOL},
+        {"Bool", MSIM_DT_BOOL},
+        {"long long", MSIM_DT_I64},
+        {"long long int", MSIM_DT_I64},
+        {"unsigned short", MSIM_DT_I16},
+        {"unsigned int", MSIM_DT_I32},
+        {"unsigned long", MSIM_DT_I64},
+        {"UInt16", MSIM_DT_I16},
+        {"UInt32", MSIM_DT_I32},
+        {"UInt64", MSIM_DT_I64},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof list / sizeof *list; i++)
+        if (strlen(list[i].text) == len && !memcmp(list[i].text, s, len))
+            return list[i].type;
+    if (len >= 6 && memmem(s, len, "Float8", 6))
+        return MSIM_DT_F8;
+    if (len >= 7 && memmem(s, len, "complex", 7))
+        return memmem(s, len, "double", 6) ? MSIM_DT_C128 : MSIM_DT_C64;
+    if (len >= 7 && memmem(s, len, "Complex", 7))
+        return memmem(s, len, "Double", 6) ? MSIM_DT_C128 : MSIM_DT_C64;
+    return MSIM_DT_UNKNOWN;
+}
+
+enum msim_collective msim_name_collective(const char *s, size_t len)
+{
+    static const struct {
+        const char *text;
+        enum msim_collective kind;
+    } list[] = {/* what contains another comes before it */
+                {"allreduce", MSIM_COLL_ALL_REDUCE},
+                {"allgather", MSIM_COLL_ALL_GATHER},
+                {"reducescatter", MSIM_COLL_REDUCE_SCATTER},
+                {"alltoall", MSIM_COLL_ALL_TO_ALL},
+                {"broadcast", MSIM_COLL_BROADCAST},
+                {"barrier", MSIM_COLL_BARRIER},
+                {"reduce", MSIM_COLL_REDUCE},
+                {"gather", MSIM_COLL_GATHER},
+                {"scatter", MSIM_COLL_SCATTER},
+                {"wait", MSIM_COLL_WAIT},
+                {"send", MSIM_COLL_SEND},
+                {"recv", MSIM_COLL_RECV}};
+    char letters[64];
+    size_t i, n = 0;
+
+    if (len > 5 && !memcmp(s, "nccl:", 5)) {
+        s += 5;
+        len -= 5;
+    }
+    for (i = 0; i < len && n < sizeof letters - 1; i++)
+        if (s[i] >= 'A' && s[i] <= 'Z')
+            letters[n++] = (char)(s[i] - 'A' + 'a');
+        else if (s[i] >= 'a' && s[i] <= 'z')
+            letters[n++] = s[i];
+    letters[n] = '\0';
+    for (i = 0; i < sizeof list / sizeof *list; i++)
+        if (has(letters, list[i].text))
+            return list[i].kind;
+    return MSIM_COLL_UNKNOWN;
+}
+
+bool msim_name_is_comm_kernel(const char *name)
+{
+    /* ncclKernel_AllReduce_..., ncclDevKernel_..., ncclAllReduceRing...,
+       void msccl..., and the one-shot all-reduces of serving engines. */
+    return starts(name, "nccl") || starts(name, "rccl") ||
+           has(name, "ncclKernel") || has(name, "ncclDevKernel") ||
+           has(name, "mscclKernel") || has(name, "cross_device_reduce") ||
+           has(name, "allreduce_fusion");
+}
+
+enum msim_copy_kind msim_name_copy(const char *name, bool *pageable)
+{
+    *pageable = has(name, "Pageable");
+    if (has(name, "HtoD") || has(name, "HostToDevice"))
+        return MSIM_COPY_H2D;
+    if (has(name, "DtoH") || has(name, "DeviceToHost"))
+        return MSIM_COPY_D2H;
+    if (has(name, "PtoP"))
+        return MSIM_COPY_P2P;
+    if (has(name, "DtoD") || has(name, "DeviceToDevice"))
+        return MSIM_COPY_D2D;
+    return MSIM_COPY_UNKNOWN;
+}
+
+bool msim_name_step(const char *name, int64_t *number)
+{
+    static const char step[] = "ProfilerStep#";
+
+    return starts(name, step) &&
+           msim_decimal_int(name + sizeof step - 1,
+                            strlen(name) - (sizeof step - 1), number);
+}
+
+bool msim_name_is_root(const char *name)
+{
+    return starts(name, "[pytorch|profiler|execution_");
+}

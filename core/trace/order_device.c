@@ -1,0 +1,175 @@
+/*
+ * Which call started a GPU activity, and which operator made the call.
+ *
+ * Always from the correlation: in traces of 2023 and before, the `External
+ * id` of a device event is a copy of its correlation and collides with
+ * operators that have nothing to do with it, and where it is right it names
+ * what encloses the call anyway.
+ */
+#include "core/base/idmap.h"
+#include "core/base/sort.h"
+#include "core/trace/names.h"
+#include "core/trace/order.h"
+
+#include <stdlib.h>
+
+static bool gpu_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_trace *t = ctx;
+    const struct msim_gpu *x = &t->gpu[a], *y = &t->gpu[b];
+
+    /* Of two that start in one microsecond, the one that ends in it is first.
+     */
+    if (x->start != y->start)
+        return x->start < y->start;
+    return x->dur != y->dur ? x->dur < y->dur : x->correlation < y->correlation;
+}
+
+static uint32_t gpu_stream(const void *ctx, uint32_t i)
+{
+    const struct msim_trace *t = ctx;
+
+    return t->gpu[i].stream;
+}
+
+static enum msim_status order_gpu(struct msim_trace *t)
+{
+    uint32_t i;
+
+    MSIM_TRY(msim_sort_groups(t->gpu, t->n_gpu, sizeof *t->gpu, gpu_stream,
+                              t->n_streams, gpu_before, t));
+    for (i = 0; i < t->n_gpu; i++) {
+        struct msim_stream *s = &t->streams[t->gpu[i].stream];
+
+        if (s->gpu_end == 0)
+            s->gpu_begin = i;
+        s->gpu_end = i + 1;
+    }
+    return MSIM_OK;
+}
+
+static bool starts_work(uint8_t kind)
+{
+    return kind >= MSIM_CALL_LAUNCH && kind <= MSIM_CALL_MEMSET;
+}
+
+/* Kinds of all calls by name, each name looked at once. */
+static enum msim_status classify_calls(struct msim_trace *t)
+{
+    uint32_t i, n = msim_strtab_count(t->strings);
+    uint8_t *kinds = calloc(n, 1); /* kind + 1 */
+
+    if (!kinds)
+        return MSIM_ENOMEM;
+    for (i = 0; i < t->n_calls; i++) {
+        uint32_t name = t->calls[i].name;
+
+        if (!kinds[name])
+            kinds[name] =
+                (uint8_t)(msim_name_call(msim_trace_text(t, name)) + 1);
+        t->calls[i].kind = (uint8_t)(kinds[name] - 1);
+    }
+    free(kinds);
+    return MSIM_OK;
+}
+
+/* Correlation -> call; of two with one number, the one that starts work. */
+static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map)
+{
+    uint32_t i, *slot;
+
+    for (i = 0; i < t->n_calls; i++) {
+        if (t->calls[i].correlation == 0)
+            continue;
+        MSIM_TRY(msim_idmap_put(map, t->calls[i].correlation, i, &slot));
+        if (*slot != i && starts_work(t->calls[i].kind) &&
+            !starts_work(t->calls[*slot].kind))
+            *slot = i;
+    }
+    return MSIM_OK;
+}
+
+/* The operator itself or around it that is not a mere label. */
+static uint32_t real_op(const struct msim_trace *t, uint32_t op)
+{
+    while (op != MSIM_NONE && t->ops[op].kind != MSIM_OP_OPERATOR)
+        op = t->ops[op].parent;
+    return op;
+}
+
+/* A call whose name says nothing is what it started. */
+static void learn_kind(struct msim_call *c, const struct msim_gpu *g)
+{
+    if (starts_work(c->kind))
+        return;
+    c->kind = g->kind == MSIM_GPU_MEMCPY   ? MSIM_CALL_MEMCPY
+              : g->kind == MSIM_GPU_MEMSET ? MSIM_CALL_MEMSET
+                                           : MSIM_CALL_LAUNCH;
+}
+
+static void link_gpu(struct msim_trace *t, const struct msim_idmap *map)
+{
+    uint32_t i;
+
+    t->unlinked_gpu = 0;
+    for (i = 0; i < t->n_gpu; i++) {
+        struct msim_gpu *g = &t->gpu[i];
+        struct msim_call *c;
+
+        if (g->correlation)
+            g->call = msim_idmap_get(map, g->correlation);
+        if (g->call == MSIM_NONE) {
+            t->unlinked_gpu++;
+            continue;
+        }
+        c = &t->calls[g->call];
+        if (c->gpu == MSIM_NONE || t->gpu[c->gpu].start > g->start)
+            c->gpu = i;
+        learn_kind(c, g);
+        g->in_graph = c->kind == MSIM_CALL_GRAPH_LAUNCH;
+        g->op = real_op(t, c->op);
+    }
+}
+
+static bool sync_before(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_trace *t = ctx;
+
+    if (t->syncs[a].start != t->syncs[b].start)
+        return t->syncs[a].start < t->syncs[b].start;
+    return t->syncs[a].call < t->syncs[b].call;
+}
+
+static enum msim_status link_syncs(struct msim_trace *t,
+                                   const struct msim_idmap *map)
+{
+    uint32_t i;
+
+    for (i = 0; i < t->n_syncs; i++) {
+        struct msim_sync *s = &t->syncs[i];
+
+        s->call = s->call ? msim_idmap_get(map, s->call) : MSIM_NONE;
+        s->record_call =
+            s->record_call ? msim_idmap_get(map, s->record_call) : MSIM_NONE;
+    }
+    return msim_sort_rows(t->syncs, t->n_syncs, sizeof *t->syncs, sync_before,
+                          t);
+}
+
+enum msim_status msim_order_device(struct msim_trace *t)
+{
+    struct msim_idmap map = {0};
+    enum msim_status status = order_gpu(t);
+
+    if (status == MSIM_OK)
+        status = classify_calls(t);
+    if (status == MSIM_OK)
+        status = map_calls(t, &map);
+    if (status == MSIM_OK) {
+        link_gpu(t, &map);
+        status = link_syncs(t, &map);
+    }
+    msim_idmap_release(&map);
+    t->has_gpu_events = t->n_gpu != 0;
+    return status;
+}

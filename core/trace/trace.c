@@ -1,0 +1,117 @@
+#include "core/trace/trace.h"
+
+#include <stdlib.h>
+
+uint32_t msim_dtype_bytes(enum msim_dtype t)
+{
+    switch (t) {
+#define X(name, bytes, text)                                                   \
+    case MSIM_DT_##name:                                                       \
+        return bytes;
+        MSIM_DTYPE_MAP(X)
+#undef X
+    }
+    return 0;
+}
+
+const char *msim_dtype_text(enum msim_dtype t)
+{
+    switch (t) {
+#define X(name, bytes, text)                                                   \
+    case MSIM_DT_##name:                                                       \
+        return text;
+        MSIM_DTYPE_MAP(X)
+#undef X
+    }
+    return "unknown";
+}
+
+const char *msim_collective_text(enum msim_collective c)
+{
+    switch (c) {
+    case MSIM_COLL_UNKNOWN:
+        break;
+    case MSIM_COLL_ALL_REDUCE:
+        return "all_reduce";
+    case MSIM_COLL_REDUCE:
+        return "reduce";
+    case MSIM_COLL_ALL_GATHER:
+        return "all_gather";
+    case MSIM_COLL_GATHER:
+        return "gather";
+    case MSIM_COLL_SCATTER:
+        return "scatter";
+    case MSIM_COLL_BROADCAST:
+        return "broadcast";
+    case MSIM_COLL_ALL_TO_ALL:
+        return "all_to_all";
+    case MSIM_COLL_REDUCE_SCATTER:
+        return "reduce_scatter";
+    case MSIM_COLL_BARRIER:
+        return "barrier";
+    case MSIM_COLL_SEND:
+        return "send";
+    case MSIM_COLL_RECV:
+        return "recv";
+    case MSIM_COLL_WAIT:
+        return "wait";
+    }
+    return "unknown";
+}
+
+void msim_trace_release(struct msim_trace *t)
+{
+#define X(field, type) free(t->field);
+    MSIM_TRACE_COLUMNS(X)
+#undef X
+    free(t->source);
+    *t = (struct msim_trace){0};
+}
+
+uint32_t msim_args_count(const struct msim_trace *t, uint32_t block)
+{
+    const struct msim_arg *a, *end;
+    uint32_t n = 0;
+
+    if (block == MSIM_NONE || t->blocks[block].count == 0)
+        return 0;
+    a = t->args + t->blocks[block].first;
+    end = a + t->blocks[block].count;
+    for (; a < end; a = msim_arg_next(a))
+        n++;
+    return n;
+}
+
+const struct msim_arg *msim_args_get(const struct msim_trace *t, uint32_t block,
+                                     uint32_t i)
+{
+    const struct msim_arg *a, *end;
+
+    if (block == MSIM_NONE || t->blocks[block].count == 0)
+        return NULL;
+    a = t->args + t->blocks[block].first;
+    end = a + t->blocks[block].count;
+    for (; a < end; a = msim_arg_next(a))
+        if (i-- == 0)
+            return a;
+    return NULL;
+}
+
+uint64_t msim_arg_elems(const struct msim_trace *t, const struct msim_arg *a)
+{
+    const int64_t *dims;
+    uint64_t n = 1;
+    uint32_t i;
+
+    if (a->kind != MSIM_ARG_TENSOR)
+        return 0;
+    dims = msim_arg_dims(t, a);
+    for (i = 0; i < a->n; i++) {
+        uint64_t d = dims[i] > 0 ? (uint64_t)dims[i] : 0;
+
+        if (d && n > UINT64_MAX / d)
+            return UINT64_MAX;
+        n *= d;
+    }
+    return n;
+}
