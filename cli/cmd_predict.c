@@ -5,7 +5,6 @@
 #include "core/report/report.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 static double seconds_since(const struct timespec *begin)
@@ -41,7 +40,8 @@ static void forget(struct msim_figure *f)
 /*
  * Model costs read no GPU time, and a report under them holds none either:
  * the same shapes give the same bytes. (A step's own mark is host time.) How
- * far off they are is said beside the report instead.
+ * far off they are is said beside the report instead. What was scaled to
+ * another GPU was not measured there.
  */
 static void set_measured_aside(struct msim_session *s)
 {
@@ -88,7 +88,7 @@ static enum msim_status predict(struct msim_session *s,
     MSIM_TRY(msim_session_run(s, err));
     s->prediction->seconds = seconds_since(begin);
     MSIM_TRY(write_files(s, err));
-    if (strcmp(s->costs, "model") == 0)
+    if (!msim_session_replays(s))
         set_measured_aside(s);
     MSIM_TRY(write_report(s));
     msim_message_warnings(s->job->warnings, s->job->n_warnings, !s->o->csv);

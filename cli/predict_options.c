@@ -53,7 +53,8 @@ static enum msim_status parse_iteration(void *settings, const char *value,
     return msim_iteration_parse(&o->iteration, value, err);
 }
 
-static const char *const COSTS[] = {"auto", "measured", "model", NULL};
+static const char *const COSTS[] = {"auto", "measured", "model", "scaled",
+                                    NULL};
 static const char *const PEERS[] = {"fixed", "follow", NULL};
 
 static const struct msim_option OPTIONS[] = {
@@ -67,9 +68,17 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_CHOICE,
      FIELD(costs),
      .choices = COSTS,
-     .help = "where durations come from: the trace's own times, or the "
-             "platform's models",
-     .dflt = "auto: measured on the same GPU, else model"},
+     .help = "where durations come from: the trace's own times (measured), "
+             "the platform's models (model), or the trace's times as they "
+             "would be on the platform (scaled)",
+     .dflt = "auto: measured on the GPU that was traced, scaled from a known "
+             "one to another, else model"},
+    {.name = "source-platform",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(source_platform),
+     .metavar = "NAME|FILE",
+     .help = "GPU that the trace was recorded on, whose times are scaled",
+     .dflt = "what the trace says"},
     {.name = "host",
      .type = MSIM_OPTION_TEXT,
      FIELD(host),
@@ -192,6 +201,12 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     if (o->timeline && strcmp(o->timeline, "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--timeline' is '-', want a file");
+    if (o->source_platform &&
+        (o->costs == MSIM_COSTS_MEASURED || o->costs == MSIM_COSTS_MODEL))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got --source-platform with '--costs %s', want it "
+                         "with '--costs scaled' or auto",
+                         COSTS[o->costs]);
     return MSIM_OK;
 }
 

@@ -12,6 +12,7 @@ enum msim_costs_option {
     MSIM_COSTS_AUTO,
     MSIM_COSTS_MEASURED,
     MSIM_COSTS_MODEL,
+    MSIM_COSTS_SCALED,
 };
 
 enum msim_peers_option {
@@ -22,7 +23,8 @@ enum msim_peers_option {
 #define MSIM_ITERATION_ALL (-1)
 
 struct msim_predict_options {
-    const char *platform; /* name or file; NULL: from the trace */
+    const char *platform;        /* name or file; NULL: from the trace */
+    const char *source_platform; /* that the trace ran on; NULL: likewise */
     const char *host; /* name or file; NULL: the trace's own, else generic */
     int costs;        /* enum msim_costs_option */
     struct msim_scale *scales; /* heap */

@@ -3,6 +3,7 @@
 #include "cli/datadir.h"
 #include "cli/progress.h"
 #include "models/host_class.h"
+#include "models/scaled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,9 +59,12 @@ static const char *traced_platform(struct msim_job *job, const char *data)
 static enum msim_status no_times(const struct msim_session *s,
                                  struct msim_error *err)
 {
+    bool scaled = s->o->costs == MSIM_COSTS_SCALED;
+
     return msim_fail(err, MSIM_EFORMAT, s->o->paths[0], MSIM_OFFSET_NONE,
-                     "no times in the trace, so nothing is measured; want "
-                     "'--costs model' with a '--platform'");
+                     "no times in the trace, so nothing %s; want "
+                     "'--costs model' with a '--platform'",
+                     scaled ? "to scale" : "is measured");
 }
 
 static enum msim_status no_platform(const struct msim_session *s,
@@ -72,42 +76,63 @@ static enum msim_status no_platform(const struct msim_session *s,
                      "platforms' lists them)");
 }
 
-/* `auto`: measured where source and target are the same GPU, else model. */
-static bool choose_model(struct msim_session *s, const char *traced)
+static enum msim_status no_source(const struct msim_session *s,
+                                  struct msim_error *err)
 {
-    bool times = all_have_times(s->job);
-
-    if (s->o->costs != MSIM_COSTS_AUTO)
-        return s->o->costs == MSIM_COSTS_MODEL;
-    if (times &&
-        (!s->o->platform ||
-         (traced && strcmp(traced, msim_platform_name(s->platform)) == 0)))
-        return false;
-    if (times && traced)
-        msim_job_warn(s->job,
-                      "the trace was measured on %s, and its times are not "
-                      "used: durations on %s come from models of shapes alone",
-                      traced, msim_platform_name(s->platform));
-    return true;
+    return msim_fail(err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
+                     "no platform to scale from: the trace names no GPU that "
+                     "is known; want '--source-platform NAME' ('mystique-sim "
+                     "platforms' lists them)");
 }
 
+/*
+ * `auto`: measured where source and target are the same GPU, scaled where the
+ * source is another that is known, else model.
+ */
+static int choose_costs(const struct msim_session *s, const char *source)
+{
+    const struct msim_platform *to = s->platform;
+
+    if (s->o->costs != MSIM_COSTS_AUTO)
+        return s->o->costs;
+    if (!all_have_times(s->job))
+        return MSIM_COSTS_MODEL;
+    if (!to || (source && strcmp(source, msim_platform_name(to)) == 0))
+        return MSIM_COSTS_MEASURED;
+    return source ? MSIM_COSTS_SCALED : MSIM_COSTS_MODEL;
+}
+
+/* Load what is not loaded yet. */
+static enum msim_status need(struct msim_platform **p, const char *data,
+                             const char *name, struct msim_error *err)
+{
+    return *p ? MSIM_OK : msim_platform_load(p, data, name, err);
+}
+
+/* Sets s->costs, and loads the platforms that these need. */
 static enum msim_status choose(struct msim_session *s, const char *data,
                                struct msim_error *err)
 {
+    static const char *const TEXT[] = {[MSIM_COSTS_MEASURED] = "measured",
+                                       [MSIM_COSTS_MODEL] = "model",
+                                       [MSIM_COSTS_SCALED] = "scaled"};
     const char *traced = traced_platform(s->job, data);
-    const char *name = s->o->platform ? s->o->platform : traced;
+    const char *source = s->source ? msim_platform_name(s->source) : traced;
+    const char *target = s->o->platform ? s->o->platform : source;
+    int costs = choose_costs(s, source);
 
-    if (s->o->platform)
-        MSIM_TRY(msim_platform_load(&s->platform, data, name, err));
-    if (!choose_model(s, traced)) {
-        s->costs = "measured";
-        return all_have_times(s->job) ? MSIM_OK : no_times(s, err);
-    }
-    s->costs = "model";
-    if (!name)
+    s->costs = TEXT[costs];
+    if (costs != MSIM_COSTS_MODEL && !all_have_times(s->job))
+        return no_times(s, err);
+    if (costs == MSIM_COSTS_SCALED && !source)
+        return no_source(s, err);
+    if (costs == MSIM_COSTS_SCALED)
+        MSIM_TRY(need(&s->source, data, source, err));
+    if (costs == MSIM_COSTS_MEASURED)
+        return MSIM_OK;
+    if (!target)
         return no_platform(s, err);
-    return s->platform ? MSIM_OK
-                       : msim_platform_load(&s->platform, data, name, err);
+    return need(&s->platform, data, target, err);
 }
 
 static enum msim_status check_ranks(const struct msim_session *s,
@@ -133,11 +158,10 @@ enum msim_status msim_session_load(struct msim_session *s,
     /* Names are checked before work that may take long. */
     MSIM_TRY(
         msim_host_load(&s->host, data, o->host ? o->host : "generic", err));
-    if (o->platform) {
+    if (o->platform)
         MSIM_TRY(msim_platform_load(&s->platform, data, o->platform, err));
-        msim_platform_free(s->platform);
-        s->platform = NULL;
-    }
+    if (o->source_platform)
+        MSIM_TRY(msim_platform_load(&s->source, data, o->source_platform, err));
     MSIM_TRY(load_job(s, err));
     MSIM_TRY(check_ranks(s, err));
     return choose(s, data, err);
@@ -148,6 +172,22 @@ enum msim_status msim_session_load(struct msim_session *s,
 static bool is_model(const struct msim_session *s)
 {
     return strcmp(s->costs, "model") == 0;
+}
+
+static bool is_measured(const struct msim_session *s)
+{
+    return strcmp(s->costs, "measured") == 0;
+}
+
+static bool is_scaled(const struct msim_session *s)
+{
+    return strcmp(s->costs, "scaled") == 0;
+}
+
+bool msim_session_replays(const struct msim_session *s)
+{
+    return is_measured(s) ||
+           (is_scaled(s) && msim_scaled_same(s->source, s->platform));
 }
 
 /* Ranks without GPU events launch what their operators would. */
@@ -162,11 +202,14 @@ static enum msim_status make_plans(struct msim_session *s)
     return MSIM_OK;
 }
 
-/* From shapes alone nothing is known of a rank that is not there. */
+/* From shapes alone nothing is known of a rank that is not there. One whose
+ * peers are moved to another GPU too keeps their distance. */
 static enum msim_peers peers(const struct msim_session *s)
 {
     if (is_model(s))
         return MSIM_PEERS_TOGETHER;
+    if (!msim_session_replays(s))
+        return MSIM_PEERS_FOLLOW;
     return s->o->peers == MSIM_PEERS_OPTION_FOLLOW ? MSIM_PEERS_FOLLOW
                                                    : MSIM_PEERS_FIXED;
 }
@@ -198,6 +241,13 @@ static void warn(struct msim_session *s)
                       "nothing took %.0f us, want below %.0f; '--host generic' "
                       "answers for a run without a profiler",
                       slowed, MSIM_HOST_SLOWED_US);
+    if (s->source && !msim_scaled_same(s->source, s->platform))
+        msim_job_warn(s->job,
+                      "GPU times were measured on %s and are scaled to %s; "
+                      "launch latencies, gaps and what waits for what are "
+                      "those of the traced run",
+                      msim_platform_name(s->source),
+                      msim_platform_name(s->platform));
     msim_warn_queued_idle(s->job, s->graph);
     if (s->graph->unexplained > 0)
         msim_job_warn(
@@ -216,7 +266,7 @@ static void warn_folded(struct msim_session *s)
 
     if (s->o->ranks <= traced)
         return;
-    if (is_model(s))
+    if (!is_measured(s))
         msim_job_warn(s->job,
                       "each of the %u traced ranks stands for %u: collectives "
                       "of all ranks are costed among %u, 8 on a host, and "
@@ -387,17 +437,17 @@ static const char *const *made_by_names(struct msim_session *s)
     const char **names =
         msim_arena_alloc(&s->job->arena, MSIM_MADE_BY_MAX * sizeof *names);
 
-    for (uint8_t i = 0; names && i <= MSIM_COST_HOST; i++)
+    for (uint8_t i = 0; names && i < MSIM_COST_COUNT; i++)
         names[i] = msim_costs_text(i);
     return names;
 }
 
 static const char *const *source_names(struct msim_session *s)
 {
-    const char **names = msim_arena_alloc(
-        &s->job->arena, (MSIM_SOURCE_BOUND + 1) * sizeof *names);
+    const char **names =
+        msim_arena_alloc(&s->job->arena, MSIM_SOURCE_COUNT * sizeof *names);
 
-    for (int i = 0; names && i <= MSIM_SOURCE_BOUND; i++)
+    for (int i = 0; names && i < MSIM_SOURCE_COUNT; i++)
         names[i] = msim_source_text((enum msim_source)i);
     return names;
 }
@@ -426,13 +476,13 @@ static enum msim_status fill_outcome(struct msim_session *s)
         .gpu_factor = s->c->gpu_factor,
         .made_by = s->c->made_by,
         .made_by_names = made_by_names(s),
-        .n_made_by = MSIM_COST_HOST + 1u,
+        .n_made_by = MSIM_COST_COUNT,
         .source = s->c->source,
         .source_names = source_names(s),
         .source_bound = MSIM_SOURCE_BOUND,
         .flops = s->c->flops,
-        .ideal_us = is_model(s) ? s->c->ideal_us : NULL,
-        .measured = !is_model(s),
+        .ideal_us = is_measured(s) ? NULL : s->c->ideal_us,
+        .measured = is_measured(s),
     };
     return s->outcome.made_by_names && s->outcome.source_names ? MSIM_OK
                                                                : MSIM_ENOMEM;
@@ -449,9 +499,11 @@ static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
     fold(s, p);
     p->version = MSIM_VERSION;
     p->platform = s->platform ? msim_platform_name(s->platform) : NULL;
+    p->source_platform = is_scaled(s) ? msim_platform_name(s->source) : NULL;
     p->costs = s->costs;
-    p->host = is_model(s) || s->o->host ? msim_host_name(s->host) : NULL;
-    if (is_model(s) && !s->o->host && all_have_times(s->job) && !s->plans[0])
+    p->host = !is_measured(s) || s->o->host ? msim_host_name(s->host) : NULL;
+    if (!is_measured(s) && !s->o->host && all_have_times(s->job) &&
+        !s->plans[0])
         p->host = "traced";
     p->inputs = s->o->paths;
     p->n_inputs = s->o->n_paths;
@@ -468,7 +520,8 @@ enum msim_status msim_session_run(struct msim_session *s,
     warn_folded(s);
     MSIM_TRY(msim_costs_new(&s->c, s->graph,
                             &(struct msim_cost_options){
-                                .platform = is_model(s) ? s->platform : NULL,
+                                .platform = is_measured(s) ? NULL : s->platform,
+                                .source = is_scaled(s) ? s->source : NULL,
                                 .host = s->host,
                                 .host_modelled = s->o->host != NULL,
                                 .strict = s->o->strict,
@@ -495,5 +548,6 @@ void msim_session_release(struct msim_session *s)
     msim_graph_free(s->graph);
     msim_host_free(s->host);
     msim_platform_free(s->platform);
+    msim_platform_free(s->source);
     msim_job_free(s->job);
 }

@@ -15,8 +15,9 @@ struct msim_session {
     const struct msim_predict_options *o;
     struct msim_job *job;
     struct msim_platform *platform; /* NULL: as traced */
+    struct msim_platform *source;   /* that was traced; NULL: not scaled */
     struct msim_host *host;
-    const char *costs;        /* "measured" or "model" */
+    const char *costs;        /* "measured", "scaled" or "model" */
     struct msim_plan **plans; /* one a rank, NULL entries: from its events */
     struct msim_graph *graph;
     struct msim_costs *c;
@@ -39,6 +40,9 @@ enum msim_status msim_session_load(struct msim_session *s,
 MSIM_MUST_CHECK
 enum msim_status msim_session_run(struct msim_session *s,
                                   struct msim_error *err);
+
+/* Are the figures those of the traced run on the GPU that was traced? */
+bool msim_session_replays(const struct msim_session *s);
 
 void msim_session_release(struct msim_session *s);
 

@@ -23,10 +23,12 @@ const char *msim_source_text(enum msim_source s)
         [MSIM_SOURCE_MEASURED] = "measured",
         [MSIM_SOURCE_TABLE] = "table",
         [MSIM_SOURCE_LAW] = "law",
+        [MSIM_SOURCE_SCALED] = "scaled",
         [MSIM_SOURCE_BOUND] = "bound",
+        [MSIM_SOURCE_CLASS] = "class",
     };
 
-    return (unsigned)s <= MSIM_SOURCE_BOUND ? TEXT[s] : "unknown";
+    return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";
 }
 
 static const struct msim_model *find(const struct msim_platform *p,

@@ -17,7 +17,10 @@ enum msim_source {
     MSIM_SOURCE_MEASURED,
     MSIM_SOURCE_TABLE,
     MSIM_SOURCE_LAW,
-    MSIM_SOURCE_BOUND
+    MSIM_SOURCE_SCALED, /* measured on another GPU, times a ratio of laws */
+    MSIM_SOURCE_BOUND,  /* from here on no law or table stands behind it */
+    MSIM_SOURCE_CLASS,  /* measured on another GPU, times a ratio of rates */
+    MSIM_SOURCE_COUNT
 };
 const char *msim_source_text(enum msim_source s);
 

@@ -125,6 +125,7 @@ struct msim_rank_row {
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     const char *version, *platform /* NULL under measured */, *costs, *host;
+    const char *source_platform; /* whose times were scaled, NULL: none were */
     const char *const *inputs; /* paths as given */
     uint32_t n_inputs;
     uint32_t ranks;

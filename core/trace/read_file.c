@@ -483,7 +483,8 @@ static bool is_damage(enum msim_status status)
            status == MSIM_EFORMAT || status == MSIM_ELIMIT;
 }
 
-/* The device that was used, or the only one there is. */
+/* The device that was used, or the only one there is: what is visible to a
+ * process may be numbered from 0 here and as the machine does in the events. */
 static void choose_device(struct msim_reader *r)
 {
     const struct msim_device_spec *all = r->devices.data;
@@ -500,7 +501,7 @@ static void choose_device(struct msim_reader *r)
     }
     for (i = 0; i < r->devices.n; i++)
         if ((best != MSIM_NONE && all[i].id == t->streams[best].device) ||
-            (best == MSIM_NONE && r->devices.n == 1)) {
+            r->devices.n == 1) {
             r->trace->gpu_properties = all[i].p;
             break;
         }

@@ -1,0 +1,74 @@
+#include "models/scaled.h"
+
+#include "models/interval.h"
+#include "models/platform_data.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How much of both models' doubt is left in their ratio. */
+#define RATIO_SHARE 0.7
+
+/* Doubt of a class, a standard deviation of the logarithm. */
+static const double CLASS_SPREAD[MSIM_CLASS_COUNT] = {
+    [MSIM_CLASS_LATENCY] = 0.4,
+    [MSIM_CLASS_MEMORY] = 0.4,
+    [MSIM_CLASS_TENSOR] = 0.5,
+    [MSIM_CLASS_LINK] = 0.5,
+};
+
+bool msim_scaled_same(const struct msim_platform *source,
+                      const struct msim_platform *target)
+{
+    return strcmp(source->name, target->name) == 0;
+}
+
+/* As measured, before anything is known of the target. */
+static struct msim_estimate measured(double us, enum msim_source source,
+                                     enum msim_family family)
+{
+    return (struct msim_estimate){.us = us,
+                                  .low_us = us,
+                                  .high_us = us,
+                                  .source = source,
+                                  .family = family};
+}
+
+void msim_scaled_by_model(const struct msim_scaling *s, double us,
+                          struct msim_estimate *out)
+{
+    const struct msim_estimate *a = &s->from, *b = &s->to;
+    double down, up;
+
+    *out = measured(us, MSIM_SOURCE_SCALED, b->family);
+    if (msim_scaled_same(s->source, s->target))
+        return;
+    /* The ratio is low where the target's is and the source's is high. */
+    down = hypot(log(b->us / b->low_us), log(a->high_us / a->us));
+    up = hypot(log(b->high_us / b->us), log(a->us / a->low_us));
+    out->us = us * b->us / a->us;
+    out->low_us = out->us * exp(-RATIO_SHARE * down);
+    out->high_us = out->us * exp(RATIO_SHARE * up);
+}
+
+void msim_scaled_by_class(const struct msim_platform *source,
+                          const struct msim_platform *target,
+                          const struct msim_kernel_facts *k,
+                          struct msim_estimate *out)
+{
+    *out = measured(k->us, MSIM_SOURCE_CLASS, MSIM_FAMILY_BOUND);
+    if (msim_scaled_same(source, target))
+        return;
+    out->us = msim_kernel_class_us(&source->spec, &target->spec, k);
+    msim_interval_set(out, 0, 0,
+                      CLASS_SPREAD[msim_kernel_class(&source->spec, k)]);
+}
+
+double msim_scaled_factor(const struct msim_platform *source,
+                          const struct msim_platform *target)
+{
+    if (msim_scaled_same(source, target))
+        return 1;
+    return exp(
+        hypot(log(source->spec.trace_factor), log(target->spec.trace_factor)));
+}
