@@ -1,5 +1,6 @@
 #include "cli/session.h"
 
+#include "cli/choose_costs.h"
 #include "cli/datadir.h"
 #include "cli/progress.h"
 #include "models/host_class.h"
@@ -27,112 +28,6 @@ static enum msim_status load_job(struct msim_session *s, struct msim_error *err)
                        err);
     msim_progress_end(&progress);
     return st;
-}
-
-static bool all_have_times(const struct msim_job *job)
-{
-    for (uint32_t i = 0; i < job->n_ranks; i++)
-        if (!job->ranks[i]->has_times)
-            return false;
-    return true;
-}
-
-/* The platform that every rank ran on, or NULL. */
-static const char *traced_platform(struct msim_job *job, const char *data)
-{
-    const char *name = NULL;
-
-    for (uint32_t i = 0; i < job->n_ranks; i++) {
-        const struct msim_trace *t = job->ranks[i];
-        const struct msim_gpu_properties *g = &t->gpu_properties;
-        const char *match =
-            msim_platform_match(&job->arena, data, msim_trace_text(t, g->name),
-                                g->memory_bytes, g->sms);
-
-        if (!match || (name && strcmp(name, match) != 0))
-            return NULL;
-        name = match;
-    }
-    return name;
-}
-
-static enum msim_status no_times(const struct msim_session *s,
-                                 struct msim_error *err)
-{
-    bool scaled = s->o->costs == MSIM_COSTS_SCALED;
-
-    return msim_fail(err, MSIM_EFORMAT, s->o->paths[0], MSIM_OFFSET_NONE,
-                     "no times in the trace, so nothing %s; want "
-                     "'--costs model' with a '--platform'",
-                     scaled ? "to scale" : "is measured");
-}
-
-static enum msim_status no_platform(const struct msim_session *s,
-                                    struct msim_error *err)
-{
-    return msim_fail(err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
-                     "no platform to predict for: the trace names no GPU "
-                     "that is known; want '--platform NAME' ('mystique-sim "
-                     "platforms' lists them)");
-}
-
-static enum msim_status no_source(const struct msim_session *s,
-                                  struct msim_error *err)
-{
-    return msim_fail(err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
-                     "no platform to scale from: the trace names no GPU that "
-                     "is known; want '--source-platform NAME' ('mystique-sim "
-                     "platforms' lists them)");
-}
-
-/*
- * `auto`: measured where source and target are the same GPU, scaled where the
- * source is another that is known, else model.
- */
-static int choose_costs(const struct msim_session *s, const char *source)
-{
-    const struct msim_platform *to = s->platform;
-
-    if (s->o->costs != MSIM_COSTS_AUTO)
-        return s->o->costs;
-    if (!all_have_times(s->job))
-        return MSIM_COSTS_MODEL;
-    if (!to || (source && strcmp(source, msim_platform_name(to)) == 0))
-        return MSIM_COSTS_MEASURED;
-    return source ? MSIM_COSTS_SCALED : MSIM_COSTS_MODEL;
-}
-
-/* Load what is not loaded yet. */
-static enum msim_status need(struct msim_platform **p, const char *data,
-                             const char *name, struct msim_error *err)
-{
-    return *p ? MSIM_OK : msim_platform_load(p, data, name, err);
-}
-
-/* Sets s->costs, and loads the platforms that these need. */
-static enum msim_status choose(struct msim_session *s, const char *data,
-                               struct msim_error *err)
-{
-    static const char *const TEXT[] = {[MSIM_COSTS_MEASURED] = "measured",
-                                       [MSIM_COSTS_MODEL] = "model",
-                                       [MSIM_COSTS_SCALED] = "scaled"};
-    const char *traced = traced_platform(s->job, data);
-    const char *source = s->source ? msim_platform_name(s->source) : traced;
-    const char *target = s->o->platform ? s->o->platform : source;
-    int costs = choose_costs(s, source);
-
-    s->costs = TEXT[costs];
-    if (costs != MSIM_COSTS_MODEL && !all_have_times(s->job))
-        return no_times(s, err);
-    if (costs == MSIM_COSTS_SCALED && !source)
-        return no_source(s, err);
-    if (costs == MSIM_COSTS_SCALED)
-        MSIM_TRY(need(&s->source, data, source, err));
-    if (costs == MSIM_COSTS_MEASURED)
-        return MSIM_OK;
-    if (!target)
-        return no_platform(s, err);
-    return need(&s->platform, data, target, err);
 }
 
 static enum msim_status check_ranks(const struct msim_session *s,
@@ -164,7 +59,7 @@ enum msim_status msim_session_load(struct msim_session *s,
         MSIM_TRY(msim_platform_load(&s->source, data, o->source_platform, err));
     MSIM_TRY(load_job(s, err));
     MSIM_TRY(check_ranks(s, err));
-    return choose(s, data, err);
+    return msim_choose_costs(s, data, err);
 }
 
 /* ---- graph and durations ----------------------------------------------- */
@@ -502,7 +397,7 @@ static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
     p->source_platform = is_scaled(s) ? msim_platform_name(s->source) : NULL;
     p->costs = s->costs;
     p->host = !is_measured(s) || s->o->host ? msim_host_name(s->host) : NULL;
-    if (!is_measured(s) && !s->o->host && all_have_times(s->job) &&
+    if (!is_measured(s) && !s->o->host && msim_all_have_times(s->job) &&
         !s->plans[0])
         p->host = "traced";
     p->inputs = s->o->paths;

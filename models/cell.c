@@ -112,6 +112,18 @@ static double corrected_us(const struct msim_cell *c, bool bare,
     return kernel_us * exp(correction * msim_gap_share(kernel_us, c->gap_us));
 }
 
+/* The cell's constants on the GPU of `p`: most are fractions of the data
+ * sheet. */
+static void carry(const struct msim_platform *p, const struct msim_pick *pick,
+                  double *params)
+{
+    const struct msim_cell *c = pick->cell;
+
+    memcpy(params, c->params, sizeof(c->params));
+    if (c->law->start_follows_floor)
+        params[0] *= p->spec.floor_us / pick->platform->spec.floor_us;
+}
+
 void msim_cell_estimate(const struct msim_platform *p,
                         const struct msim_pick *pick, const struct msim_work *w,
                         const struct msim_adjust *adjust,
@@ -120,14 +132,16 @@ void msim_cell_estimate(const struct msim_platform *p,
     static const struct msim_adjust NONE = {.factor = 1};
     const struct msim_adjust *a = adjust ? adjust : &NONE;
     const struct msim_cell *c = pick->cell;
-    double x[MSIM_LAW_FEATURES + 1];
-    double law_us = c->law->time_us(&p->spec, w, c->params);
+    double x[MSIM_LAW_FEATURES + 1], params[MSIM_LAW_PARAMS];
+    double law_us;
     double low, high, outside;
     double more = w->kernels > 1 ? w->kernels - 1.0 : 0;
 
+    carry(p, pick, params);
+    law_us = c->law->time_us(&p->spec, w, params);
     msim_law_describe(c->law, &p->spec, w, x);
-    if (a->least_us > c->params[0])
-        law_us += a->least_us - c->params[0];
+    if (a->least_us > params[0])
+        law_us += a->least_us - params[0];
     out->us =
         corrected_us(c, pick->bare, law_us, msim_forest_eval(&c->forest, x));
     msim_interval_base(c, out->us, &low, &high);

@@ -3,9 +3,10 @@
  *
  * Where GPU work comes from: the trace (measured), a platform's models from
  * shapes alone, or both (scaled): the trace's times, carried from the GPU that
- * was traced to another by what the models say of the two. Where host work comes
- * from: the trace, or a host. The two are chosen apart. Model costs read the
- * names, launch configurations and order of GPU activities, never their times.
+ * was traced to another by what the models say of the two. Where host work
+ * comes from: the trace, or a host. The two are chosen apart. Model costs read
+ * the names, launch configurations and order of GPU activities, never their
+ * times.
  */
 #ifndef MSIM_MODELS_COST_H
 #define MSIM_MODELS_COST_H
@@ -32,8 +33,10 @@ struct msim_cost_options {
 /* What made a task's duration: a family, or one of these. */
 #define MSIM_COST_TRACED ((uint8_t)MSIM_FAMILY_COUNT)       /* as measured */
 #define MSIM_COST_HOST   ((uint8_t)(MSIM_FAMILY_COUNT + 1)) /* host model */
-#define MSIM_COST_CLASS  ((uint8_t)(MSIM_FAMILY_COUNT + 2)) /* kernel's class */
-#define MSIM_COST_COUNT  (MSIM_FAMILY_COUNT + 3)
+#define MSIM_COST_CLASS                                                        \
+    ((uint8_t)(MSIM_FAMILY_COUNT + 2)) /* kernel's class                       \
+                                        */
+#define MSIM_COST_COUNT (MSIM_FAMILY_COUNT + 3)
 
 struct msim_costs {
     msim_ps *mid, *low, *high; /* one a task */

@@ -137,6 +137,7 @@ const struct msim_law MSIM_LAW_GEMM = {
     .features = FEATURES,
     .n_features = N_FEATURES,
     .n_sizes = 6,
+    .start_follows_floor = true,
     .stack_spread = 0.12, /* half precision: mean differences of 3 to 16 % */
     .time_us = gemm_time,
     .describe = gemm_describe,

@@ -20,12 +20,9 @@ static const struct msim_model *const MODELS[] = {
 const char *msim_source_text(enum msim_source s)
 {
     static const char *const TEXT[] = {
-        [MSIM_SOURCE_MEASURED] = "measured",
-        [MSIM_SOURCE_TABLE] = "table",
-        [MSIM_SOURCE_LAW] = "law",
-        [MSIM_SOURCE_SCALED] = "scaled",
-        [MSIM_SOURCE_BOUND] = "bound",
-        [MSIM_SOURCE_CLASS] = "class",
+        [MSIM_SOURCE_MEASURED] = "measured", [MSIM_SOURCE_TABLE] = "table",
+        [MSIM_SOURCE_LAW] = "law",           [MSIM_SOURCE_SCALED] = "scaled",
+        [MSIM_SOURCE_BOUND] = "bound",       [MSIM_SOURCE_CLASS] = "class",
     };
 
     return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";

@@ -7,7 +7,8 @@
 
 FOLDER holds traces/ (see README.md, "Accuracy"). Every case is run under
 measured and, where its GPU is a platform, under model costs; the measured
-figures are the trace's own. Nothing is fitted on any of these traces' GPU
+figures are the trace's own. Traces of the same program on two GPUs are scaled
+from each to the other and compared with the kernels measured there. Nothing is fitted on any of these traces' GPU
 times: the models stand on tables of operator times alone. Host times are the
 trace's own. The CSV has one line a case and figure.
 
@@ -24,6 +25,7 @@ import statistics
 import subprocess
 import sys
 
+QWEN = "same-model-mi300x-b300-graphs/semantic_purity_qwen3_30b_a3b"
 # name, inputs, platform for model costs (None: no such platform)
 CASES = [
     ("vgg13-h100", ["vgg13-h100"], "h100"),
@@ -55,8 +57,7 @@ CASES = [
     for gpu, platform in (("h100", "h100"), ("mi300", None))
 ] + [
     (f"qwen3-graphs/{gpu}",
-     [f"same-model-mi300x-b300-graphs/semantic_purity_qwen3_30b_a3b/{gpu}.json.gz"],
-     None) for gpu in ("MI300", "B300")
+     [f"{QWEN}/{gpu}.json.gz"], None) for gpu in ("MI300", "B300")
 ] + [
     (f"sync-edges-a100/{name}", [f"sync-edges-a100/{name}.json.gz"], None)
     for name in ("alexnet", "cuda_event_sync", "cuda_event_sync_multi_stream")
@@ -65,6 +66,24 @@ CASES = [
      [f"concurrent-copies-a100/{name}.json.gz"], None)
     for name in ("trace", "trace2", "trace3")
 ]
+
+# name, traced, platform, measured there: the same program on two GPUs.
+SCALED = [
+    (f"{model.split('_')[0]}/{names[a]} to {names[b]}",
+     f"same-model-h100-mi300x/{model}/{a}.json.gz", names[b],
+     f"same-model-h100-mi300x/{model}/{b}.json.gz")
+    for model in ("Falconsai_nsfw_image_detection__1016002",
+                  "gaunernst_bert-small-uncased__1016001")
+    for names in ({"h100": "h100", "mi300": "mi300x"},)
+    for a, b in (("h100", "mi300"), ("mi300", "h100"))
+] + [
+    (f"qwen3-graphs/{names[a]} to {names[b]}", f"{QWEN}/{a}.json.gz", names[b],
+     f"{QWEN}/{b}.json.gz")
+    for names in ({"MI300": "mi300x", "B300": "b300"},)
+    for a, b in (("MI300", "B300"), ("B300", "MI300"))
+]
+GRAPHS = ("qwen3-graphs",)
+SAME_MODEL = ("Falconsai", "gaunernst")
 
 # Judged on kernel_us: the sets whose operators have shapes.
 KERNEL_SETS = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
@@ -79,7 +98,9 @@ STUDENT = {1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943}
 # What is promised: costs, figure, cases, greatest mean error, least inside.
 PROMISES = (("measured", "iteration_us", (), 3, 0),
             ("model", "kernel_us", KERNEL_SETS, 30, 0),
-            ("model", "iteration_us", (), 40, 80))
+            ("model", "iteration_us", (), 40, 80),
+            ("scaled", "kernel_us", SAME_MODEL, 15, 80),
+            ("scaled", "kernel_us", GRAPHS, 30, 80))
 FIELDS = ["case", "costs", "figure", "measured_us", "predicted_us", "low_us",
           "high_us", "error_percent", "inside", "coverage"]
 
@@ -127,6 +148,15 @@ def rows_of(binary, traces, name, inputs, platform):
     return result
 
 
+def scaled_row(binary, traces, name, traced, platform, there):
+    """What was measured on one GPU, scaled to the other."""
+    scaled = run(binary, "scaled", platform, [traces / traced])
+    measured = run(binary, "measured", None, [traces / there])
+    return row(name, "scaled", "kernel_us", scaled["kernel_us"],
+               measured["kernel_us"]["measured"],
+               scaled["coverage"]["device_time"])
+
+
 def summary(rows, costs, figure, only=()):
     errors = sorted(float(r["error_percent"]) for r in rows
                     if r["costs"] == costs and r["figure"] == figure
@@ -147,7 +177,11 @@ def print_table(rows):
             ("measured", "iteration_us", (), "iteration, every set with times"),
             ("model", "kernel_us", KERNEL_SETS, "kernels, sets with shapes"),
             ("model", "kernel_us", (), "kernels, every set"),
-            ("model", "iteration_us", (), "iteration, every set")):
+            ("model", "iteration_us", (), "iteration, every set"),
+            ("scaled", "kernel_us", SAME_MODEL,
+             "kernels, H100 to MI300X and back"),
+            ("scaled", "kernel_us", GRAPHS,
+             "kernels of graphs, MI300X to B300 and back")):
         n, mean, median, p90, worst, inside = summary(rows, costs, figure, only)
         share = "-" if costs == "measured" else f"{inside:.0f} %"
         print(f"| {costs} | {text} | {n} | {mean:.2f} % | {median:.2f} % | "
@@ -206,6 +240,9 @@ def main():
     for name, inputs, platform in CASES:
         rows += rows_of(args.binary, args.traces / "traces", name, inputs,
                         platform)
+    for name, traced, platform, there in SCALED:
+        rows.append(scaled_row(args.binary, args.traces / "traces", name,
+                               traced, platform, there))
     if args.out:
         temporary = args.out.with_suffix(".tmp")
         with open(temporary, "w", newline="") as f:

@@ -32,8 +32,14 @@ usage_error "option '--platform' wants NAME|FILE, got --json" \
     --platform --json x.json
 usage_error "option '--platform' is empty, want NAME|FILE" --platform= x.json
 usage_error "option '--json' takes no value, got '1'" --json=1 x.json
-usage_error "option '--costs' is 'guess', want one of auto|measured|model" \
+usage_error \
+    "option '--costs' is 'guess', want one of auto|measured|model|scaled" \
     --costs guess x.json
+usage_error "got --source-platform with '--costs model', want it with" \
+    --costs model --source-platform a100 x.json
+usage_error "got --source-platform with '--costs measured', want it with" \
+    --costs measured --source-platform a100 x.json
+usage_error "unknown platform 'nosuch'" --source-platform nosuch x.json
 usage_error "option '--threads' is '0', want a whole number from 1 to 64" \
     --threads 0 x.json
 usage_error "option '--threads' is '99999999999999999999'" \

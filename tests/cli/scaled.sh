@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Where durations come from: --costs auto chooses by the GPU that was traced,
+# --costs scaled carries its times to another.
+. "$(dirname "$0")/lib.bash"
+
+# trace GPU MEMORY SMS: a product of known shapes in 10 us, a kernel of none in
+# 21 us.
+trace() {
+    cat <<TRACE
+{"schemaVersion": 1,
+ "deviceProperties": [{"id": 0, "name": "$1", "totalGlobalMem": $2,
+                       "numSms": $3}],
+ "traceEvents": [
+ {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0,
+  "dur": 20, "args": {"External id": 1,
+  "Input Dims": [[4096, 1024], [1024, 2048]],
+  "Input type": ["c10::Half", "c10::Half"]}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+  "tid": 1, "ts": 5, "dur": 3, "args": {"correlation": 1, "External id": 1}},
+ {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20,
+  "dur": 10, "args": {"device": 0, "stream": 7, "correlation": 1,
+  "External id": 1}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 1,
+  "tid": 1, "ts": 25, "dur": 3, "args": {"correlation": 2}},
+ {"ph": "X", "cat": "kernel", "name": "fused_things", "pid": 0, "tid": 7,
+  "ts": 40, "dur": 21, "args": {"device": 0, "stream": 7, "correlation": 2}}]}
+TRACE
+}
+trace "NVIDIA H100 80GB HBM3" 85018279936 132 >"$folder/h100.json"
+trace "Unheard-of GPU" 85018279936 132 >"$folder/unknown.json"
+
+want_costs() { # COSTS SOURCE
+    want_rc 0
+    want_out "\"costs\": \"$1\""
+    want_out "\"source_platform\": $2"
+}
+
+# auto: the same GPU, another, one that is not known.
+run --json "$folder/h100.json"
+want_costs measured null
+run --json --platform h100 "$folder/h100.json"
+want_costs measured null
+run --json --platform mi300x "$folder/h100.json"
+want_costs scaled '"h100"'
+want_err "GPU times were measured on h100 and are scaled to mi300x"
+run --json --platform mi300x "$folder/unknown.json"
+want_costs model null
+run --json --platform mi300x --source-platform a100 "$folder/unknown.json"
+want_costs scaled '"a100"'
+run --json --platform a100 --source-platform a100 "$folder/unknown.json"
+want_costs measured null
+run --platform mi300x "$folder/h100.json"
+want_out "on mi300x (costs: scaled from h100)"
+
+# To the GPU that was traced: as measured, without doubt.
+run --json --costs scaled --platform h100 "$folder/h100.json"
+want_costs scaled '"h100"'
+want_out '"kernel_us": {"predicted": 31, "low": 31, "high": 31, "measured": 31}'
+run --json --costs scaled "$folder/h100.json"
+want_costs scaled '"h100"'
+want_out '"kernel_us": {"predicted": 31, "low": 31, "high": 31, "measured": 31}'
+
+# To another: not measured there; what has no operator goes by its class, which
+# no law covers.
+run --json --platform b200 "$folder/h100.json"
+want_costs scaled '"h100"'
+want_out '"measured": null}'
+want_out '"model": "gemm"'
+want_out '"model": "class"'
+want_out '"coverage": {"ops": 0.5,'
+run --strict --platform b200 "$folder/h100.json"
+want_rc 3
+want_err "no model covers kernel 'fused_things' on 'b200'"
+
+# What cannot be.
+usage_error "no platform to scale from: the trace names no GPU that is known" \
+    --costs scaled --platform h100 "$folder/unknown.json"
+run --costs scaled --platform h100 --source-platform a100 \
+    "${SOURCE_DIR:?the source folder}/data/traces/gpt2"
+want_rc 3
+want_err "no GPU times in the trace of every rank, so nothing to scale"
+run --json --platform h100 --source-platform a100 "$SOURCE_DIR/data/traces/gpt2"
+want_costs model null
+
+finish
