@@ -1,7 +1,7 @@
 /*
  * core/report/prediction.h - what a simulation says, ready to be written.
  *
- * Filled by core/report/analysis.c from a simulated graph; written by the
+ * Filled by core/report/analyse.c from a simulated graph; written by the
  * report_* files as text, JSON (schema mystique-sim/prediction/1), CSV, a
  * timeline and a chart. Times here are microseconds as double; NAN means
  * unknown and is written as null.
