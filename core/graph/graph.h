@@ -151,7 +151,8 @@ struct msim_queued_idle {
 
 /* Where an iteration begins and ends on one rank. */
 struct msim_window {
-    uint32_t first, last; /* tasks: start of first to end of last; NONE: the
+    uint32_t first, last; /* tasks: from when its thread comes to the first to
+                             the end of the last; NONE: the
                              rank's first start to its last end */
     uint32_t rank;
     uint32_t iteration; /* index into graph->iterations */

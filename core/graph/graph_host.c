@@ -203,16 +203,45 @@ static enum msim_status build_thread(struct sweep *s)
 
 /* ---- iterations -------------------------------------------------------- */
 
-/* The first task from `from` on and the last that ends by `to`, on a thread. */
+/* The first task of a thread that ends at `at` or later. */
+static uint32_t ends_from(const struct msim_graph_builder *b,
+                          const struct msim_rank_tasks *r, uint32_t thread,
+                          msim_ps at)
+{
+    uint32_t lo = r->thread_first[thread] + 1, hi = r->thread_end[thread];
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (b->tend[mid] < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* All of a task lies in from..to, or more than half: times may be truncated,
+ * and what waits at the end of a step stick out by one microsecond. */
+static bool lies_in(const struct msim_graph_builder *b, uint32_t task,
+                    msim_ps from, msim_ps to)
+{
+    msim_ps start = b->tstart[task], end = b->tend[task];
+    msim_ps inside = (end < to ? end : to) - (start > from ? start : from);
+
+    return (start >= from && end <= to) || inside > (end - start) / 2;
+}
+
+/* The first and the last task that lie in from..to, on a thread. */
 static struct msim_window find_window(const struct msim_graph_builder *b,
                                       const struct msim_rank_tasks *r,
                                       uint32_t thread, msim_ps from, msim_ps to)
 {
     struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, to - from, false};
 
-    for (uint32_t id = r->thread_first[thread] + 1; id < r->thread_end[thread];
-         id++) {
-        if (b->tstart[id] < from || b->tend[id] > to)
+    for (uint32_t id = ends_from(b, r, thread, from);
+         id < r->thread_end[thread] && b->tstart[id] <= to; id++) {
+        if (!lies_in(b, id, from, to))
             continue;
         if (w.first == MSIM_NONE)
             w.first = id;

@@ -57,6 +57,18 @@ static void span_whole(const struct msim_graph *g, const struct msim_run *run,
     }
 }
 
+/* When its thread comes to a task, which may then have to wait. */
+static msim_ps comes_to(const struct msim_graph *g, const struct msim_run *run,
+                        uint32_t task)
+{
+    msim_ps at = run->start[task], end;
+
+    if (!task || g->lane[task - 1] != g->lane[task])
+        return at;
+    end = run->start[task - 1] + run->dur[task - 1];
+    return end < at ? end : at;
+}
+
 void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
                         struct msim_window_times *w)
 {
@@ -67,7 +79,7 @@ void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
         w[i].begin = INT64_MAX;
         if (win->first == MSIM_NONE)
             continue;
-        w[i].begin = run->start[win->first];
+        w[i].begin = comes_to(g, run, win->first);
         w[i].end = run->start[win->last] + run->dur[win->last];
     }
     span_whole(g, run, w);
