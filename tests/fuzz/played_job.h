@@ -513,7 +513,7 @@ static inline void made_job_new(struct made_job *j, uint64_t seed)
     j->metadata = !made_once_in(j, 3);
     j->world = made_once_in(j, 4);
     j->whole_us = made_once_in(j, 3);
-    j->gpu_clock = made_once_in(j, 3) ? made_any(j, 1600) - 800 : 0;
+    j->gpu_clock = made_once_in(j, 3) ? (int64_t)made_any(j, 1600) - 800 : 0;
     j->sequence = 0;
     j->steps = (int)made_any(j, 4);
     for (uint32_t i = 0; i < j->n_ranks; i++)
