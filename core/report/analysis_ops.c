@@ -84,7 +84,7 @@ static void add_family(struct ops *a, uint32_t task, double measured)
 static void add_coverage(struct ops *a, uint32_t task)
 {
     uint32_t op = a->g->refs[task].op;
-    bool bound = a->o->source[task] == a->o->source_bound;
+    bool bound = a->o->source[task] >= a->o->source_bound;
     double time = msim_us(a->o->mid.dur[task]);
 
     a->all_us += time;
@@ -120,7 +120,7 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
         r->best_source_us = time;
         r->source = o->source[task];
     }
-    if (o->source[task] == o->source_bound)
+    if (o->source[task] >= o->source_bound)
         r->bound_us += time;
     if (top == MSIM_NONE || !a->seen[top])
         r->calls++;

@@ -39,7 +39,8 @@ struct msim_outcome {
     uint32_t n_made_by;    /* at most MADE_BY_MAX */
     const uint8_t *source; /* index into source_names */
     const char *const *source_names;
-    uint8_t source_bound; /* the source that is only a bound */
+    uint8_t source_bound; /* this source and those after it are no law and no
+                             table: a bound at most */
     const float *flops;
     const float *ideal_us; /* flops at the peak rate, NULL: no platform */
     bool measured;         /* durations and times are the trace's own */

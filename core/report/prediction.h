@@ -1,7 +1,7 @@
 /*
  * core/report/prediction.h - what a simulation says, ready to be written.
  *
- * Filled by core/report/analysis.c from a simulated graph; written by the
+ * Filled by core/report/analyse.c from a simulated graph; written by the
  * report_* files as text, JSON (schema mystique-sim/prediction/1), CSV, a
  * timeline and a chart. Times here are microseconds as double; NAN means
  * unknown and is written as null.
@@ -125,7 +125,8 @@ struct msim_rank_row {
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     const char *version, *platform /* NULL under measured */, *costs, *host;
-    const char *const *inputs; /* paths as given */
+    const char *source_platform; /* whose times were scaled, NULL: none were */
+    const char *const *inputs;   /* paths as given */
     uint32_t n_inputs;
     uint32_t ranks;
     struct msim_iteration *iterations;

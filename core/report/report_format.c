@@ -219,7 +219,10 @@ void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
     msim_format_name(name, sizeof name, input, 72);
     if (p->n_inputs > 1)
         snprintf(more, sizeof more, " and %u more", p->n_inputs - 1);
-    if (p->platform)
+    if (p->source_platform)
+        snprintf(out, size, "%s%s on %s (costs: %s from %s)", name, more,
+                 p->platform, p->costs, p->source_platform);
+    else if (p->platform)
         snprintf(out, size, "%s%s on %s (costs: %s)", name, more, p->platform,
                  p->costs);
     else

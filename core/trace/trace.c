@@ -68,6 +68,13 @@ void msim_trace_release(struct msim_trace *t)
     *t = (struct msim_trace){0};
 }
 
+void msim_trace_free(struct msim_trace *t)
+{
+    if (t)
+        msim_trace_release(t);
+    free(t);
+}
+
 uint32_t msim_args_count(const struct msim_trace *t, uint32_t block)
 {
     const struct msim_arg *a, *end;

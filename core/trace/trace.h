@@ -322,6 +322,8 @@ struct msim_trace {
 };
 
 void msim_trace_release(struct msim_trace *t);
+/* The same, and the trace itself; accepts NULL. */
+void msim_trace_free(struct msim_trace *t);
 
 /* Text of a string number; "" for 0. */
 static inline const char *msim_trace_text(const struct msim_trace *t,

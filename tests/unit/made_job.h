@@ -221,7 +221,7 @@ static inline uint32_t made_transfer(const struct made_job *j, uint32_t rank,
     for (uint32_t t = 0; t < g->n_tasks; t++)
         if (g->kind[t] == MSIM_TASK_COMM && g->refs[t].rank == rank && !n--)
             return t;
-    CHECK(!"a collective of that rank");
+    CHECK_STR("", "a collective of that rank");
     return 0;
 }
 
