@@ -219,7 +219,8 @@ static void keep_latency(const struct msim_causes *c, uint32_t i,
     max = by_stream ? LATENCY_MAX : launch_max(c->t, i);
     if (lag > max) {
         out->kind = MSIM_CAUSE_UNKNOWN;
-        out->unknown = lag - (by_stream ? c->gap : c->latency);
+        /* But for what its edge keeps. */
+        out->unknown = lag - (by_stream ? out->stream_lag : out->launch_lag);
         out->idle = idle_before(c, i, c->t->gpu[i].start - out->unknown);
         return;
     }
