@@ -411,6 +411,17 @@ static enum msim_status fit_copies(struct fit *f)
     return st;
 }
 
+/* The part of a copy that others overlap if they have engines of their own:
+ * of a short one its middle, which lies in a long one or it does not. */
+static struct msim_interval_ps core_of(struct msim_interval_ps ran)
+{
+    msim_ps middle = ran.begin + (ran.end - ran.begin) / 2;
+
+    if (ran.end - ran.begin > 2 * BLUR)
+        return (struct msim_interval_ps){ran.begin + BLUR, ran.end - BLUR};
+    return (struct msim_interval_ps){middle, middle + 1};
+}
+
 /* Most copies of one direction at once: begins and ends in order of time. */
 static enum msim_status count_engines(struct fit *f, int side)
 {
@@ -421,13 +432,12 @@ static enum msim_status count_engines(struct fit *f, int side)
     if (!marks)
         return MSIM_ENOMEM;
     for (uint32_t d = f->first; d < f->end; d++) {
-        struct msim_interval_ps ran = f->b->ran[d];
+        struct msim_interval_ps core = core_of(f->b->ran[d]);
 
-        if (!is_kind(f, d, 1u << KIND_OF(side)) ||
-            ran.end - ran.begin <= 2 * BLUR)
+        if (!is_kind(f, d, 1u << KIND_OF(side)))
             continue;
-        marks[n++] = (struct msim_keyed){ran.begin + BLUR, 1};
-        marks[n++] = (struct msim_keyed){ran.end - BLUR, 0};
+        marks[n++] = (struct msim_keyed){core.begin, 1};
+        marks[n++] = (struct msim_keyed){core.end, 0};
     }
     msim_keyed_sort(marks, n);
     for (uint32_t i = 0; i < n; i++) {

@@ -450,6 +450,34 @@ static void test_graph_share__copy_engines(void)
     msim_job_free(job);
 }
 
+/* So has one in which a short copy runs within a long one; two short ones that
+ * clocks make overlap prove nothing. */
+static void test_graph_share__short_copies_show_engines(void)
+{
+    struct made *m = made_new();
+    struct msim_job *job;
+    struct fixture f;
+
+    copy(m, false, 7, 100, 1000, 1e7);
+    copy(m, false, 20, 500, 4, 1e4);
+    job = load(m);
+    REQUIRE(build(&f, job, 0));
+    CHECK_REL(figure(&f, MSIM_SHARE_COPY_ENGINE, 0), 2, 1e-12);
+    run(&f);
+    CHECK(off_by(&f) <= 1);
+    release(&f);
+    msim_job_free(job);
+
+    m = made_new();
+    copy(m, false, 7, 100, 4, 1e4);
+    copy(m, false, 20, 103, 4, 1e4);
+    job = load(m);
+    REQUIRE(build(&f, job, 0));
+    CHECK_REL(figure(&f, MSIM_SHARE_COPY_ENGINE, 0), 1, 1e-12);
+    release(&f);
+    msim_job_free(job);
+}
+
 /* One stream: its order is edges, and nothing is shared. */
 static void test_graph_share__one_stream_shares_nothing(void)
 {
@@ -476,6 +504,7 @@ int main(void)
     RUN(test_graph_share__link_seen_both_ways);
     RUN(test_graph_share__link_assumed_one_pipe);
     RUN(test_graph_share__copy_engines);
+    RUN(test_graph_share__short_copies_show_engines);
     RUN(test_graph_share__one_stream_shares_nothing);
     return check_summary();
 }
