@@ -41,8 +41,10 @@ static const char *traced_platform(struct msim_job *job, const char *data)
 static enum msim_status no_times(const struct msim_session *s, int costs,
                                  struct msim_error *err)
 {
+    const char *path = s->o->source_trace ? s->o->source_trace : s->o->paths[0];
+
     if (costs == MSIM_COSTS_SCALED)
-        return msim_fail(err, MSIM_EFORMAT, s->o->paths[0], MSIM_OFFSET_NONE,
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                          "no GPU times in the trace of every rank, so nothing "
                          "to scale; want '--costs model'");
     return msim_fail(err, MSIM_EFORMAT, s->o->paths[0], MSIM_OFFSET_NONE,
@@ -50,9 +52,18 @@ static enum msim_status no_times(const struct msim_session *s, int costs,
                      "'--costs model' with a '--platform'");
 }
 
-/* Do the traces hold the times that these costs need? */
-static bool have_times_for(const struct msim_job *job, int costs)
+/* Whose GPU times are scaled. */
+static struct msim_job *source_job(const struct msim_session *s)
 {
+    return s->source_job ? s->source_job : s->job;
+}
+
+/* Do the traces hold the times that these costs need? */
+static bool have_times_for(const struct msim_session *s, int costs)
+{
+    const struct msim_job *job =
+        costs == MSIM_COSTS_SCALED ? source_job(s) : s->job;
+
     return costs == MSIM_COSTS_MODEL ||
            (costs == MSIM_COSTS_SCALED ? all_have_gpu_times(job)
                                        : msim_all_have_times(job));
@@ -78,7 +89,8 @@ static enum msim_status no_source(const struct msim_session *s,
 
 /*
  * `auto`: measured where source and target are the same GPU, scaled where the
- * source is another that is known, else model.
+ * source is another that is known, else model. Whoever names a trace wants its
+ * times.
  */
 static int choose_costs(const struct msim_session *s, const char *source)
 {
@@ -86,6 +98,8 @@ static int choose_costs(const struct msim_session *s, const char *source)
 
     if (s->o->costs != MSIM_COSTS_AUTO)
         return s->o->costs;
+    if (s->source_job)
+        return MSIM_COSTS_SCALED;
     if (!msim_all_have_times(s->job))
         return MSIM_COSTS_MODEL;
     if (!to || (source && strcmp(source, msim_platform_name(to)) == 0))
@@ -107,18 +121,20 @@ enum msim_status msim_choose_costs(struct msim_session *s, const char *data,
     static const char *const TEXT[] = {[MSIM_COSTS_MEASURED] = "measured",
                                        [MSIM_COSTS_MODEL] = "model",
                                        [MSIM_COSTS_SCALED] = "scaled"};
-    const char *traced = traced_platform(s->job, data);
+    const char *traced = traced_platform(source_job(s), data);
     const char *source = s->source ? msim_platform_name(s->source) : traced;
     const char *target = s->o->platform ? s->o->platform : source;
     int costs = choose_costs(s, source);
 
     s->costs = TEXT[costs];
-    if (!have_times_for(s->job, costs))
+    if (!have_times_for(s, costs))
         return no_times(s, costs, err);
     if (costs == MSIM_COSTS_SCALED && !source)
         return no_source(s, err);
     if (costs == MSIM_COSTS_SCALED)
         MSIM_TRY(need(&s->source, data, source, err));
+    if (s->source_job)
+        MSIM_TRY(msim_machine_new(&s->machine, s->source_job, s->source, err));
     if (costs == MSIM_COSTS_MEASURED)
         return MSIM_OK;
     if (!target)

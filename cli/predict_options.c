@@ -79,6 +79,14 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "NAME|FILE",
      .help = "GPU that the trace was recorded on, whose times are scaled",
      .dflt = "what the trace says"},
+    {.name = "source-trace",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(source_trace),
+     .metavar = "TRACE|DIR",
+     .help = "take GPU times from another trace of the same machine, of any "
+             "shapes: what its kernels took over what models say of them "
+             "carries to the operators of TRACE",
+     .dflt = "the trace itself"},
     {.name = "host",
      .type = MSIM_OPTION_TEXT,
      FIELD(host),
@@ -201,11 +209,12 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     if (o->timeline && strcmp(o->timeline, "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--timeline' is '-', want a file");
-    if (o->source_platform &&
+    if ((o->source_platform || o->source_trace) &&
         (o->costs == MSIM_COSTS_MEASURED || o->costs == MSIM_COSTS_MODEL))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "got --source-platform with '--costs %s', want it "
-                         "with '--costs scaled' or auto",
+                         "got --source-%s with '--costs %s', want it with "
+                         "'--costs scaled' or auto",
+                         o->source_platform ? "platform" : "trace",
                          COSTS[o->costs]);
     return MSIM_OK;
 }

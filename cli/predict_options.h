@@ -25,6 +25,7 @@ enum msim_peers_option {
 struct msim_predict_options {
     const char *platform;        /* name or file; NULL: from the trace */
     const char *source_platform; /* that the trace ran on; NULL: likewise */
+    const char *source_trace;    /* whose times are scaled; NULL: the job's */
     const char *host; /* name or file; NULL: the trace's own, else generic */
     int costs;        /* enum msim_costs_option */
     struct msim_scale *scales; /* heap */

@@ -12,13 +12,16 @@
 
 /* ---- load and choose --------------------------------------------------- */
 
-static enum msim_status load_job(struct msim_session *s, struct msim_error *err)
+static enum msim_status load_job(struct msim_job **job,
+                                 const struct msim_session *s,
+                                 const char *const *paths, uint32_t n,
+                                 struct msim_error *err)
 {
     struct msim_progress progress;
     enum msim_status st;
 
     msim_progress_start(&progress, "reading");
-    st = msim_job_load(&s->job, s->o->paths, s->o->n_paths,
+    st = msim_job_load(job, paths, n,
                        &(struct msim_load_options){
                            .salvage = s->o->salvage,
                            .threads = s->o->threads,
@@ -57,16 +60,19 @@ enum msim_status msim_session_load(struct msim_session *s,
         MSIM_TRY(msim_platform_load(&s->platform, data, o->platform, err));
     if (o->source_platform)
         MSIM_TRY(msim_platform_load(&s->source, data, o->source_platform, err));
-    MSIM_TRY(load_job(s, err));
+    MSIM_TRY(load_job(&s->job, s, o->paths, o->n_paths, err));
+    if (o->source_trace)
+        MSIM_TRY(load_job(&s->source_job, s, &o->source_trace, 1, err));
     MSIM_TRY(check_ranks(s, err));
     return msim_choose_costs(s, data, err);
 }
 
 /* ---- graph and durations ----------------------------------------------- */
 
-static bool is_model(const struct msim_session *s)
+/* Is no GPU time of the job itself read? */
+static bool is_blind(const struct msim_session *s)
 {
-    return strcmp(s->costs, "model") == 0;
+    return strcmp(s->costs, "model") == 0 || s->machine;
 }
 
 static bool is_measured(const struct msim_session *s)
@@ -81,8 +87,8 @@ static bool is_scaled(const struct msim_session *s)
 
 bool msim_session_replays(const struct msim_session *s)
 {
-    return is_measured(s) ||
-           (is_scaled(s) && msim_scaled_same(s->source, s->platform));
+    return is_measured(s) || (is_scaled(s) && !s->machine &&
+                              msim_scaled_same(s->source, s->platform));
 }
 
 /* Ranks without GPU events launch what their operators would. */
@@ -91,7 +97,7 @@ static enum msim_status make_plans(struct msim_session *s)
     s->plans = calloc((size_t)s->job->n_ranks + 1, sizeof *s->plans);
     if (!s->plans)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < s->job->n_ranks && is_model(s); i++)
+    for (uint32_t i = 0; i < s->job->n_ranks && is_blind(s); i++)
         if (!s->job->ranks[i]->has_gpu_events)
             MSIM_TRY(msim_plan_new(&s->plans[i], s->job->ranks[i]));
     return MSIM_OK;
@@ -101,7 +107,7 @@ static enum msim_status make_plans(struct msim_session *s)
  * peers are moved to another GPU too keeps their distance. */
 static enum msim_peers peers(const struct msim_session *s)
 {
-    if (is_model(s))
+    if (is_blind(s))
         return MSIM_PEERS_TOGETHER;
     if (!msim_session_replays(s))
         return MSIM_PEERS_FOLLOW;
@@ -116,10 +122,27 @@ static enum msim_status build(struct msim_session *s, struct msim_error *err)
         &s->graph, s->job,
         &(struct msim_graph_options){
             .plans = (const struct msim_plan *const *)s->plans,
-            .device_times = !is_model(s),
+            .device_times = !is_blind(s),
             .peers = peers(s),
         },
         err);
+}
+
+/* Whose times they are. */
+static void warn_scaled(struct msim_session *s)
+{
+    if (s->source && !s->machine && !msim_scaled_same(s->source, s->platform))
+        msim_job_warn(s->job,
+                      "GPU times were measured on %s and are scaled to %s; "
+                      "launch latencies, gaps and what waits for what are "
+                      "those of the traced run",
+                      msim_platform_name(s->source),
+                      msim_platform_name(s->platform));
+    if (s->machine)
+        msim_job_warn(s->job,
+                      "GPU times are what models say, corrected by what they "
+                      "were in '%s'; those of the job itself are not used",
+                      s->o->source_trace);
 }
 
 /* What the traces themselves cast doubt on. */
@@ -136,13 +159,7 @@ static void warn(struct msim_session *s)
                       "nothing took %.0f us, want below %.0f; '--host generic' "
                       "answers for a run without a profiler",
                       slowed, MSIM_HOST_SLOWED_US);
-    if (s->source && !msim_scaled_same(s->source, s->platform))
-        msim_job_warn(s->job,
-                      "GPU times were measured on %s and are scaled to %s; "
-                      "launch latencies, gaps and what waits for what are "
-                      "those of the traced run",
-                      msim_platform_name(s->source),
-                      msim_platform_name(s->platform));
+    warn_scaled(s);
     msim_warn_queued_idle(s->job, s->graph);
     if (s->graph->unexplained > 0)
         msim_job_warn(
@@ -395,6 +412,7 @@ static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
     p->version = MSIM_VERSION;
     p->platform = s->platform ? msim_platform_name(s->platform) : NULL;
     p->source_platform = is_scaled(s) ? msim_platform_name(s->source) : NULL;
+    p->source_trace = s->o->source_trace;
     p->costs = s->costs;
     p->host = !is_measured(s) || s->o->host ? msim_host_name(s->host) : NULL;
     if (!is_measured(s) && !s->o->host && msim_all_have_times(s->job) &&
@@ -416,7 +434,8 @@ enum msim_status msim_session_run(struct msim_session *s,
     MSIM_TRY(msim_costs_new(&s->c, s->graph,
                             &(struct msim_cost_options){
                                 .platform = is_measured(s) ? NULL : s->platform,
-                                .source = is_scaled(s) ? s->source : NULL,
+                                .source = is_blind(s) ? NULL : s->source,
+                                .machine = s->machine,
                                 .host = s->host,
                                 .host_modelled = s->o->host != NULL,
                                 .strict = s->o->strict,
@@ -444,5 +463,7 @@ void msim_session_release(struct msim_session *s)
     msim_host_free(s->host);
     msim_platform_free(s->platform);
     msim_platform_free(s->source);
+    msim_machine_free(s->machine);
+    msim_job_free(s->source_job);
     msim_job_free(s->job);
 }

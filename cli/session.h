@@ -16,6 +16,8 @@ struct msim_session {
     struct msim_job *job;
     struct msim_platform *platform; /* NULL: as traced */
     struct msim_platform *source;   /* that was traced; NULL: not scaled */
+    struct msim_job *source_job;    /* of --source-trace, or NULL */
+    struct msim_machine *machine;   /* learned from it, or NULL */
     struct msim_host *host;
     const char *costs;        /* "measured", "scaled" or "model" */
     struct msim_plan **plans; /* one a rank, NULL entries: from its events */

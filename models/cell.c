@@ -133,18 +133,20 @@ void msim_cell_estimate(const struct msim_platform *p,
     const struct msim_adjust *a = adjust ? adjust : &NONE;
     const struct msim_cell *c = pick->cell;
     double x[MSIM_LAW_FEATURES + 1], params[MSIM_LAW_PARAMS];
-    double law_us;
+    double law_us, start;
     double low, high, outside;
     double more = w->kernels > 1 ? w->kernels - 1.0 : 0;
 
     carry(p, pick, params);
     law_us = c->law->time_us(&p->spec, w, params);
     msim_law_describe(c->law, &p->spec, w, x);
-    if (a->least_us > params[0])
-        law_us += a->least_us - params[0];
+    start = fmax(a->least_us, params[0]);
+    law_us += start - params[0];
     out->us =
         corrected_us(c, pick->bare, law_us, msim_forest_eval(&c->forest, x));
     msim_interval_base(c, out->us, &low, &high);
+    out->start_us =
+        start / law_us * out->us * a->factor + more * p->spec.floor_us;
     out->us = out->us * a->factor + more * p->spec.floor_us;
     out->source = MSIM_SOURCE_LAW;
     out->family = w->family;

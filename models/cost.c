@@ -46,6 +46,7 @@ void msim_costing_add(struct msim_estimate *sum, const struct msim_estimate *e)
         sum->source = e->source;
     }
     sum->us += e->us;
+    sum->start_us += e->start_us;
     sum->low_us += e->low_us;
     sum->high_us += e->high_us;
 }
@@ -184,6 +185,17 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
                : MSIM_ENOMEM;
 }
 
+/* Two machines are in doubt under scaled costs; none where this very machine
+ * was learned. */
+static double gpu_factor(const struct msim_cost_options *opt)
+{
+    if (opt->source)
+        return msim_scaled_factor(opt->source, opt->platform);
+    if (opt->machine && msim_machine_is_on(opt->machine, opt->platform))
+        return 1;
+    return msim_platform_trace_factor(opt->platform);
+}
+
 /*
  * Latencies and gaps that the trace shows stay as they are under scaled costs:
  * they are the host's and the driver's more than the GPU's.
@@ -197,8 +209,7 @@ static void set_lags(struct msim_costing *k)
     k->c->gpu_factor = 1;
     if (!to)
         return;
-    k->c->gpu_factor =
-        from ? msim_scaled_factor(from, to) : msim_platform_trace_factor(to);
+    k->c->gpu_factor = gpu_factor(k->opt);
     if (from)
         return;
     k->c->lag[MSIM_EDGE_LAUNCH] =
@@ -250,10 +261,8 @@ enum msim_status msim_costs_new(struct msim_costs **out,
     if (!k.c)
         return MSIM_ENOMEM;
     st = run(&k);
-    for (uint32_t i = 0; k.launched && i < g->job->n_ranks; i++) {
-        free(k.launched[i].begin);
-        free(k.launched[i].gpu);
-    }
+    for (uint32_t i = 0; k.launched && i < g->job->n_ranks; i++)
+        msim_launched_release(&k.launched[i]);
     free(k.launched);
     msim_memo_release(&k.memo);
     msim_memo_release(&k.memo_source);

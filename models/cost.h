@@ -13,6 +13,7 @@
 #include "core/run/engine.h"
 #include "core/run/scale.h"
 #include "models/host.h"
+#include "models/machine.h"
 #include "models/platform.h"
 
 struct msim_cost_options {
@@ -20,6 +21,9 @@ struct msim_cost_options {
     const struct msim_platform *source;   /* scaled: the trace's own GPU times
                                              are those of this GPU; NULL: they
                                              are not read under a platform */
+    const struct msim_machine *machine;   /* scaled, too: the models, as the
+                                             machine of another trace would
+                                             take it; NULL: as they are */
     const struct msim_host *host;         /* never NULL: for what the trace
                                              does not have */
     bool host_modelled; /* use `host` also where the trace has times */

@@ -18,26 +18,6 @@
 
 #define PS_PER_US 1e6
 
-static struct msim_work copy_work(const struct msim_gpu *e)
-{
-    struct msim_work w;
-    bool set = e->kind == MSIM_GPU_MEMSET;
-
-    memset(&w, 0, sizeof w);
-    w.family = MSIM_FAMILY_COPY;
-    w.dtype = MSIM_DT_U8;
-    w.variant = set ? "fill" : "copy";
-    w.kernels = 1;
-    w.bytes_read = set ? 0 : (double)e->bytes;
-    w.bytes_written = (double)e->bytes;
-    w.u.vector.elems = (int64_t)e->bytes;
-    w.u.vector.rows = 1;
-    w.u.vector.cols = w.u.vector.elems;
-    w.u.vector.copy = set ? MSIM_COPY_D2D : (enum msim_copy_kind)e->copy_kind;
-    w.u.vector.pageable = e->pageable;
-    return w;
-}
-
 /*
  * All that is known of a kernel without shapes: how many threads it has. Each
  * is taken to move 16 bytes in and 8 out, two loads and a store of the widest
@@ -82,6 +62,14 @@ static enum msim_status estimate(struct msim_costing *k,
                                             &k->opt->platform->spec, &works[i]);
     }
     return MSIM_OK;
+}
+
+/* As the machine of the source trace would take it. */
+static void as_machine(const struct msim_costing *k, const char *name,
+                       struct msim_demand_estimate *d)
+{
+    if (k->opt->machine)
+        msim_machine_apply(k->opt->machine, name, &d->e);
 }
 
 /* The same works on the GPU that was traced; nothing under other costs. */
@@ -129,14 +117,16 @@ static void set_share(struct msim_costing *k, uint32_t task,
     msim_costing_set(k, task, &d, 1);
 }
 
+/* `name` of the operator, or the event where it is none's. */
 static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
-                                 const struct msim_work *to,
+                                 const char *name, const struct msim_work *to,
                                  const struct msim_work *from)
 {
     struct msim_demand_estimate d;
     struct msim_estimate source;
 
     MSIM_TRY(estimate(k, to, 1, &d));
+    as_machine(k, name, &d);
     MSIM_TRY(estimate_source(k, from, 1, &source));
     set_share(k, task, &d, &source, 1);
     return MSIM_OK;
@@ -158,7 +148,7 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t i)
     struct msim_demand_estimate d = {0};
 
     if (!has_time(k, task))
-        return cost_one(k, task, &w, &w);
+        return cost_one(k, task, facts.name, &w, &w);
     facts.us = traced_us(k, task);
     msim_scaled_by_class(k->opt->source, k->opt->platform, &facts, &d.e);
     msim_costing_set(k, task, &d, 1);
@@ -207,6 +197,7 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     if (r != MSIM_OPMAP_WORKS)
         MSIM_TRY(bounded(k, i, NULL));
     MSIM_TRY(estimate(k, works, n, &d));
+    as_machine(k, msim_trace_text(t, t->ops[i].name), &d);
     MSIM_TRY(estimate_source(k, works, n, &source));
     for (uint32_t j = begin; j < end; j++)
         if (n)
@@ -244,30 +235,10 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
         MSIM_TRY(bounded(k, MSIM_NONE, e));
         return cost_unknown(k, i);
     } else {
-        from = copy_work(e);
+        from = msim_copy_work(e);
         to = from;
     }
-    return cost_one(k, k->task_of[i], &to, &from);
-}
-
-static enum msim_status index_launched(struct msim_costing *k)
-{
-    const struct msim_trace *t = k->g->job->ranks[k->rank];
-    struct msim_launched *l = &k->launched[k->rank];
-
-    l->begin = calloc((size_t)t->n_ops + 2, sizeof *l->begin);
-    l->gpu = malloc(((size_t)t->n_gpu + 1) * sizeof *l->gpu);
-    if (!l->begin || !l->gpu)
-        return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < t->n_gpu; i++)
-        if (t->gpu[i].kind == MSIM_GPU_KERNEL && t->gpu[i].op != MSIM_NONE)
-            l->begin[t->gpu[i].op + 2]++;
-    for (uint32_t i = 1; i < t->n_ops + 2; i++)
-        l->begin[i] += l->begin[i - 1];
-    for (uint32_t i = 0; i < t->n_gpu; i++)
-        if (t->gpu[i].kind == MSIM_GPU_KERNEL && t->gpu[i].op != MSIM_NONE)
-            l->gpu[l->begin[t->gpu[i].op + 1]++] = i;
-    return MSIM_OK;
+    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &from);
 }
 
 /* GPU tasks of a rank whose GPU events are in the trace. */
@@ -284,7 +255,7 @@ enum msim_status msim_cost_rank(struct msim_costing *k)
             k->g->kind[i] >= MSIM_TASK_KERNEL &&
             k->g->kind[i] <= MSIM_TASK_COMM)
             k->task_of[k->g->refs[i].index] = i;
-    st = index_launched(k);
+    st = msim_launched_init(&k->launched[k->rank], t);
     for (uint32_t i = 0; i < t->n_ops && st == MSIM_OK; i++)
         st = cost_op(k, i);
     for (uint32_t i = 0; i < t->n_gpu && st == MSIM_OK; i++)
@@ -311,5 +282,6 @@ enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
     if (works[ref->work].family == MSIM_FAMILY_BOUND)
         MSIM_TRY(bounded(k, ref->op, NULL));
     works[ref->work] = grow(k, works[ref->work], t->ops[ref->op].comm);
-    return cost_one(k, task, &works[ref->work], &works[ref->work]);
+    return cost_one(k, task, msim_trace_text(t, t->ops[ref->op].name),
+                    &works[ref->work], &works[ref->work]);
 }

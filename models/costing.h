@@ -5,18 +5,13 @@
 #ifndef MSIM_MODELS_COSTING_H
 #define MSIM_MODELS_COSTING_H
 #include "models/cost.h"
+#include "models/launched.h"
 #include "models/memo.h"
 
 /* An operator's estimate and what it computes. */
 struct msim_demand_estimate {
     struct msim_estimate e;
     double flops, ideal_us;
-};
-
-/* Kernels (not copies, not collectives) by the operator that launched them. */
-struct msim_launched {
-    uint32_t *begin; /* n_ops + 1, into gpu */
-    uint32_t *gpu;   /* indices of GPU events */
 };
 
 struct msim_costing {

@@ -27,6 +27,8 @@ const char *msim_source_text(enum msim_source s);
 /* low..high is a 90 % interval; low <= us <= high, all microseconds. */
 struct msim_estimate {
     double us, low_us, high_us;
+    double start_us; /* of `us`, what launch and latency take, whatever the
+                        size; 0: not known */
     enum msim_source source;
     enum msim_family family; /* whose law it was */
 };

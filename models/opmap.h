@@ -33,6 +33,9 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
                                   struct msim_work works[MSIM_OPMAP_MAX],
                                   uint32_t *n);
 
+/* The work of a copy or memset of a trace. */
+struct msim_work msim_copy_work(const struct msim_gpu *e);
+
 /* The work of a collective, in the size convention of nccl-tests. */
 struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm);
 

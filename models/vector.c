@@ -235,6 +235,7 @@ static void host_copy(const struct msim_platform *p, const struct msim_work *w,
     double bytes = w->bytes_written > 0 ? w->bytes_written : w->bytes_read;
     double rate = w->u.vector.pageable ? p->spec.pageable : p->spec.pcie;
 
+    out->start_us = p->spec.floor_us;
     out->us = p->spec.floor_us + bytes * 1e6 / rate;
     out->source = MSIM_SOURCE_LAW;
     out->family = w->family;

@@ -8,7 +8,8 @@
 FOLDER holds traces/ (see README.md, "Accuracy"). Every case is run under
 measured and, where its GPU is a platform, under model costs; the measured
 figures are the trace's own. Traces of the same program on two GPUs are scaled
-from each to the other and compared with the kernels measured there. Nothing is fitted on any of these traces' GPU
+from each to the other and compared with the kernels measured there, and so are
+runs of one machine with other batch sizes. Nothing is fitted on any of these traces' GPU
 times: the models stand on tables of operator times alone. Host times are the
 trace's own. The CSV has one line a case and figure.
 
@@ -82,7 +83,15 @@ SCALED = [
     for names in ({"MI300": "mi300x", "B300": "b300"},)
     for a, b in (("MI300", "B300"), ("B300", "MI300"))
 ]
+# name, trace whose times are known, trace of other shapes on the same machine
+BATCHES = [
+    (f"particle-transformer-a100/batch-{a} to batch-{b}",
+     f"particle-transformer-a100/kineto/batch-{a}.json.gz",
+     f"particle-transformer-a100/kineto/batch-{b}.json.gz")
+    for a in (2, 8, 32, 128, 512) for b in (2, 8, 32, 128, 512) if a != b
+]
 GRAPHS = ("qwen3-graphs",)
+PARTICLES = ("particle-transformer-a100",)
 SAME_MODEL = ("Falconsai", "gaunernst")
 
 # Judged on kernel_us: the sets whose operators have shapes.
@@ -100,15 +109,18 @@ PROMISES = (("measured", "iteration_us", (), 3, 0),
             ("model", "kernel_us", KERNEL_SETS, 30, 0),
             ("model", "iteration_us", (), 40, 80),
             ("scaled", "kernel_us", SAME_MODEL, 15, 80),
-            ("scaled", "kernel_us", GRAPHS, 30, 80))
+            ("scaled", "kernel_us", GRAPHS, 30, 80),
+            ("scaled", "kernel_us", PARTICLES, 15, 80))
 FIELDS = ["case", "costs", "figure", "measured_us", "predicted_us", "low_us",
           "high_us", "error_percent", "inside", "coverage"]
 
 
-def run(binary, costs, platform, paths):
+def run(binary, costs, platform, paths, source=None):
     command = [str(binary), "--costs", costs, "--json"]
     if platform:
         command += ["--platform", platform]
+    if source:
+        command += ["--source-trace", str(source)]
     done = subprocess.run(command + [str(p) for p in paths],
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -149,8 +161,10 @@ def rows_of(binary, traces, name, inputs, platform):
 
 
 def scaled_row(binary, traces, name, traced, platform, there):
-    """What was measured on one GPU, scaled to the other."""
-    scaled = run(binary, "scaled", platform, [traces / traced])
+    """What was measured on one GPU, scaled to the other (`platform`), or in one
+    run, to the shapes of another on the same machine (None)."""
+    scaled = run(binary, "scaled", platform, [traces / traced]) if platform \
+        else run(binary, "scaled", None, [traces / there], traces / traced)
     measured = run(binary, "measured", None, [traces / there])
     return row(name, "scaled", "kernel_us", scaled["kernel_us"],
                measured["kernel_us"]["measured"],
@@ -181,7 +195,9 @@ def print_table(rows):
             ("scaled", "kernel_us", SAME_MODEL,
              "kernels, H100 to MI300X and back"),
             ("scaled", "kernel_us", GRAPHS,
-             "kernels of graphs, MI300X to B300 and back")):
+             "kernels of graphs, MI300X to B300 and back"),
+            ("scaled", "kernel_us", PARTICLES,
+             "kernels, particle-transformer batch to batch")):
         n, mean, median, p90, worst, inside = summary(rows, costs, figure, only)
         share = "-" if costs == "measured" else f"{inside:.0f} %"
         print(f"| {costs} | {text} | {n} | {mean:.2f} % | {median:.2f} % | "
@@ -240,7 +256,8 @@ def main():
     for name, inputs, platform in CASES:
         rows += rows_of(args.binary, args.traces / "traces", name, inputs,
                         platform)
-    for name, traced, platform, there in SCALED:
+    for name, traced, platform, there in SCALED + [
+            (name, traced, None, there) for name, traced, there in BATCHES]:
         rows.append(scaled_row(args.binary, args.traces / "traces", name,
                                traced, platform, there))
     if args.out:

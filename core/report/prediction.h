@@ -126,6 +126,7 @@ struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     const char *version, *platform /* NULL under measured */, *costs, *host;
     const char *source_platform; /* whose times were scaled, NULL: none were */
+    const char *source_trace;    /* that holds them, NULL: the inputs */
     const char *const *inputs;   /* paths as given */
     uint32_t n_inputs;
     uint32_t ranks;

@@ -305,6 +305,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_named(&j, "copied_us", p->copied, p->n_copied);
     msim_json_number(&j, "unexplained_us", p->unexplained_us);
     msim_json_text(&j, "source_platform", p->source_platform);
+    msim_json_text(&j, "source_trace", p->source_trace);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -2,6 +2,7 @@
 # Where durations come from: --costs auto chooses by the GPU that was traced,
 # --costs scaled carries its times to another.
 . "$(dirname "$0")/lib.bash"
+: "${SOURCE_DIR:?the source folder}"
 
 # trace GPU MEMORY SMS: a product of known shapes in 10 us, a kernel of none in
 # 21 us.
@@ -72,11 +73,47 @@ run --strict --platform b200 "$folder/h100.json"
 want_rc 3
 want_err "no model covers kernel 'fused_things' on 'b200'"
 
+# Times from another trace of the machine: of other shapes, or of none.
+run --json --source-trace "$folder/h100.json" "$folder/unknown.json"
+want_costs scaled '"h100"'
+want_out "\"source_trace\": \"$folder/h100.json\""
+want_out '"measured": null}'
+run --json --source-trace "$folder/h100.json" "$SOURCE_DIR/data/traces/gpt2"
+want_costs scaled '"h100"'
+run --json --source-trace "$folder/h100.json" --platform b200 \
+    "$SOURCE_DIR/data/traces/gpt2"
+want_costs scaled '"h100"'
+want_out '"platform": "b200"'
+
+# No time of the job itself is read then.
+sed 's/"dur": 21/"dur": 77/; s/"dur": 10,/"dur": 55,/' "$folder/h100.json" \
+    >"$folder/other.json"
+for file in h100 other; do
+    mkdir -p "$folder/$file"
+    mv "$folder/$file.json" "$folder/$file/job.json"
+    run --json --source-trace "$folder/h100/job.json" "$folder/$file/job.json"
+    want_rc 0
+    sed "s,$folder/$file,FOLDER,g" "$folder/out" >"$folder/$file.out"
+done
+sed -i "s,$folder/h100,FOLDER,g" "$folder/other.out"
+cmp -s "$folder/h100.out" "$folder/other.out" ||
+    complain "other GPU times in the job, other bytes"
+mv "$folder/h100/job.json" "$folder/h100.json"
+
 # What cannot be.
+run --source-trace "$SOURCE_DIR/data/traces/gpt2" "$folder/h100.json"
+want_rc 3
+want_err "gpt2: no GPU times in the trace of every rank, so nothing to scale"
+usage_error "got --source-trace with '--costs model', want it with" \
+    --costs model --source-trace "$folder/h100.json" "$folder/h100.json"
+usage_error "no platform to scale from: the trace names no GPU that is known" \
+    --source-trace "$folder/unknown.json" "$folder/h100.json"
+run --source-trace "$folder/nowhere.json" "$folder/h100.json"
+want_rc 3
 usage_error "no platform to scale from: the trace names no GPU that is known" \
     --costs scaled --platform h100 "$folder/unknown.json"
 run --costs scaled --platform h100 --source-platform a100 \
-    "${SOURCE_DIR:?the source folder}/data/traces/gpt2"
+    "$SOURCE_DIR/data/traces/gpt2"
 want_rc 3
 want_err "no GPU times in the trace of every rank, so nothing to scale"
 run --json --platform h100 --source-platform a100 "$SOURCE_DIR/data/traces/gpt2"

@@ -54,7 +54,7 @@ static void test_report_json__keys(void)
                   "ops ranks_detail critical_path warnings host inputs "
                   "families not_covered critical_path_of critical_owners "
                   "waits_us edges collectives stragglers copied_us "
-                  "unexplained_us source_platform");
+                  "unexplained_us source_platform source_trace");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
                "communication_us breakdown_us overlapped_us");

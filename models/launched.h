@@ -1,0 +1,20 @@
+/*
+ * models/launched.h - kernels (not copies, not collectives) by the operator
+ * that launched them.
+ */
+#ifndef MSIM_MODELS_LAUNCHED_H
+#define MSIM_MODELS_LAUNCHED_H
+#include "core/trace/trace.h"
+
+struct msim_launched {
+    uint32_t *begin; /* n_ops + 1, into gpu */
+    uint32_t *gpu;   /* indices of GPU events, in their order */
+};
+
+/* Fill in `l`; ENOMEM is the only failure. Release in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_launched_init(struct msim_launched *l,
+                                    const struct msim_trace *t);
+void msim_launched_release(struct msim_launched *l);
+
+#endif
