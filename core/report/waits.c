@@ -21,52 +21,107 @@ static msim_ps common(const struct msim_window_times *w, msim_ps from,
     return to > from ? to - from : 0;
 }
 
+/* A window in the order of rank and begin. */
+struct placed {
+    msim_ps begin, latest; /* latest: end of it and of those before */
+    uint32_t rank, window;
+};
+
 struct waiting {
     const struct msim_graph *g;
     const struct msim_run *run;
     const struct msim_binding *binding;
     const struct msim_window_times *times;
     struct msim_waits *waits;
-    /* Per rank: the lane of its main thread, its first window; per window the
-     * next of its rank. */
-    uint32_t *main, *first, *next;
+    uint32_t *main; /* per rank: the lane of its main thread */
+    struct placed *placed;
+    uint32_t *first; /* per rank: of placed; one more than ranks */
 };
+
+static int by_rank_and_begin(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->window > y->window) - (x->window < y->window);
+}
+
+static void place_windows(struct waiting *a)
+{
+    const struct msim_graph *g = a->g;
+    struct placed *p = a->placed;
+
+    for (uint32_t w = 0; w < g->n_windows; w++)
+        p[w] = (struct placed){a->times[w].begin, a->times[w].end,
+                               g->windows[w].rank, w};
+    if (g->n_windows)
+        qsort(p, g->n_windows, sizeof *p, by_rank_and_begin);
+    for (uint32_t i = 1; i < g->n_windows; i++)
+        if (p[i].rank == p[i - 1].rank && p[i].latest < p[i - 1].latest)
+            p[i].latest = p[i - 1].latest;
+    for (uint32_t r = 0, i = 0; r <= g->job->n_ranks; r++) {
+        while (i < g->n_windows && p[i].rank < r)
+            i++;
+        a->first[r] = i;
+    }
+}
 
 static enum msim_status index_ranks(struct waiting *a)
 {
     const struct msim_graph *g = a->g;
-    size_t bytes;
 
-    bytes = ((size_t)g->job->n_ranks + 1) * sizeof *a->first;
     a->main = msim_main_lanes(g);
-    a->first = malloc(bytes);
-    a->next = malloc(((size_t)g->n_windows + 1) * sizeof *a->next);
-    if (!a->main || !a->first || !a->next)
+    a->placed = malloc(((size_t)g->n_windows + 1) * sizeof *a->placed);
+    a->first = malloc(((size_t)g->job->n_ranks + 2) * sizeof *a->first);
+    if (!a->main || !a->placed || !a->first)
         return MSIM_ENOMEM;
-    memset(a->first, 0xff, bytes);
-    for (uint32_t w = 0; w < g->n_windows; w++) {
-        a->next[w] = a->first[g->windows[w].rank];
-        a->first[g->windows[w].rank] = w;
-    }
+    place_windows(a);
     return MSIM_OK;
+}
+
+/* The first window of a rank, of placed, that one ending after `from` is at or
+ * before: from there on they may meet what begins at `from`. */
+static uint32_t first_after(const struct waiting *a, uint32_t rank,
+                            msim_ps from)
+{
+    uint32_t lo = a->first[rank], hi = a->first[rank + 1];
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (a->placed[mid].latest <= from)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 /* Add the part of from..to that lies in each window of a rank. */
 static void add_idle(const struct waiting *a, uint32_t rank, unsigned hold,
                      msim_ps from, msim_ps to)
 {
-    for (uint32_t w = a->first[rank]; w != MSIM_NONE; w = a->next[w])
+    for (uint32_t i = first_after(a, rank, from);
+         i < a->first[rank + 1] && a->placed[i].begin < to; i++) {
+        uint32_t w = a->placed[i].window;
+
         a->waits[w].idle[hold] += common(&a->times[w], from, to);
+    }
 }
 
 static void add_host(const struct waiting *a, uint32_t task, unsigned hold,
                      msim_ps wait)
 {
     uint32_t rank = a->g->refs[task].rank;
-    msim_ps to = a->run->start[task];
+    msim_ps to = a->run->start[task], from = to - wait;
 
-    for (uint32_t w = a->first[rank]; w != MSIM_NONE; w = a->next[w]) {
-        msim_ps part = common(&a->times[w], to - wait, to);
+    for (uint32_t i = first_after(a, rank, from);
+         i < a->first[rank + 1] && a->placed[i].begin < to; i++) {
+        uint32_t w = a->placed[i].window;
+        msim_ps part = common(&a->times[w], from, to);
 
         a->waits[w].host[hold] += part;
         if (a->g->lane[task] == a->main[rank])
@@ -181,6 +236,6 @@ enum msim_status msim_waits(const struct msim_graph *g,
         st = by_gpu(&a);
     free(a.main);
     free(a.first);
-    free(a.next);
+    free(a.placed);
     return st;
 }
