@@ -22,6 +22,8 @@ struct device {
     struct msim_rank_tasks *r;
     const struct msim_trace *t;
     struct msim_causes causes; /* with device_times */
+    msim_ps *step_over;
+    uint32_t first_window;
 };
 
 static void find_main_stream(struct device *d)
@@ -44,25 +46,52 @@ static void find_main_stream(struct device *d)
 
 /* ---- tasks ------------------------------------------------------------- */
 
-static uint32_t window_of(const struct device *d, const struct msim_gpu *e)
+/* What tells a launch's step without going through all: when the last of those
+ * up to each step ends. */
+static enum msim_status index_steps(struct device *d)
 {
     const struct msim_graph *g = d->b->g;
-    uint32_t first = g->n_windows;
+    msim_ps latest = INT64_MIN;
+
+    d->step_over = malloc(((size_t)d->t->n_steps + 1) * sizeof *d->step_over);
+    if (!d->step_over)
+        return MSIM_ENOMEM;
+    for (uint32_t s = 0; s < d->t->n_steps; s++) {
+        msim_ps end = d->t->steps[s].start + d->t->steps[s].dur;
+
+        latest = end > latest ? end : latest;
+        d->step_over[s] = latest;
+    }
+    /* This rank's windows are the last ones added, in the order of steps. */
+    d->first_window = g->n_windows;
+    while (d->first_window > 0 &&
+           g->windows[d->first_window - 1].rank == d->r->rank)
+        d->first_window--;
+    return MSIM_OK;
+}
+
+/* The first step that is not over at `launch`, if it has begun. */
+static uint32_t window_of(const struct device *d, const struct msim_gpu *e)
+{
+    uint32_t lo = 0, hi = d->t->n_steps;
     msim_ps launch;
 
     if (e->call == MSIM_NONE)
         return MSIM_NONE;
-    /* This rank's windows are the last ones added, in the order of steps. */
-    while (first > 0 && g->windows[first - 1].rank == d->r->rank)
-        first--;
-    if (!d->t->n_steps)
-        return first;
+    if (!hi)
+        return d->first_window;
     launch = d->t->calls[e->call].start;
-    for (uint32_t s = 0; s < d->t->n_steps; s++)
-        if (launch >= d->t->steps[s].start &&
-            launch < d->t->steps[s].start + d->t->steps[s].dur)
-            return first + s;
-    return MSIM_NONE;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (d->step_over[mid] <= launch)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < d->t->n_steps && d->t->steps[lo].start <= launch
+               ? d->first_window + lo
+               : MSIM_NONE;
 }
 
 static enum msim_task_kind task_kind(const struct msim_gpu *e)
@@ -264,6 +293,7 @@ static enum msim_status build(struct device *d)
     find_main_stream(d);
     if (d->b->opt->device_times)
         MSIM_TRY(msim_causes_init(&d->causes, d->t));
+    MSIM_TRY(index_steps(d));
     MSIM_TRY(add_streams(d));
     MSIM_TRY(msim_graph_recorded_waits(d->b, d->r));
     for (uint32_t i = 0; i < d->t->n_gpu; i++)
@@ -278,5 +308,6 @@ enum msim_status msim_graph_device(struct msim_graph_builder *b,
     enum msim_status st = build(&d);
 
     msim_causes_release(&d.causes);
+    free(d.step_over);
     return st;
 }
