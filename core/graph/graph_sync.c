@@ -39,7 +39,8 @@ struct sync {
     struct msim_graph_builder *b;
     const struct msim_rank_tasks *r;
     const struct msim_trace *t;
-    uint32_t *of_call;        /* msim_sync of each call, or NONE */
+    uint32_t *of_call; /* msim_sync of each call, or NONE */
+    uint32_t *launched, *recorded;
     enum msim_edge_kind edge; /* of the call at hand */
     enum msim_edge_source source;
 };
@@ -116,23 +117,32 @@ static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
 }
 
 /*
- * What the thread launched last before `call`; with `recorded`, before its
- * last event record.
+ * What each call's thread launched last before it, and before its last event
+ * record.
  */
-static uint32_t launched_here(const struct sync *s, uint32_t call,
-                              bool recorded)
+static enum msim_status find_launched(struct sync *s)
 {
-    uint32_t begin = s->t->threads[s->t->calls[call].thread].call_begin;
+    const struct msim_trace *t = s->t;
+    uint32_t last = MSIM_NONE, recorded = MSIM_NONE;
+    size_t bytes = ((size_t)t->n_calls + 1) * sizeof(uint32_t);
 
-    while (call-- > begin) {
-        const struct msim_call *c = &s->t->calls[call];
+    s->launched = malloc(bytes);
+    s->recorded = malloc(bytes);
+    if (!s->launched || !s->recorded)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_calls; i++) {
+        const struct msim_call *c = &t->calls[i];
 
+        if (i == 0 || c->thread != c[-1].thread)
+            last = recorded = MSIM_NONE;
+        s->launched[i] = last;
+        s->recorded[i] = recorded;
         if (c->kind == MSIM_CALL_EVENT_RECORD)
-            recorded = false;
-        if (!recorded && c->gpu != MSIM_NONE)
-            return c->gpu;
+            recorded = last;
+        if (c->gpu != MSIM_NONE)
+            last = c->gpu;
     }
-    return MSIM_NONE;
+    return MSIM_OK;
 }
 
 /* Nothing ended with the call but, by a clock that is off, `here`: what its
@@ -157,7 +167,9 @@ static enum msim_status wait_inferred(struct sync *s, uint32_t call, bool any,
                                       msim_ps *latest)
 {
     const struct msim_call *c = &s->t->calls[call];
-    uint32_t i = MSIM_NONE, here = launched_here(s, call, any);
+    uint32_t i = MSIM_NONE, here;
+
+    here = any ? s->recorded[call] : s->launched[call];
 
     if (s->b->opt->device_times)
         i = ended_during(s, c, any);
@@ -298,27 +310,35 @@ static enum msim_status link_call(struct sync *s, uint32_t call,
     }
 }
 
+static enum msim_status link_calls(struct sync *s)
+{
+    s->of_call = malloc(((size_t)s->t->n_calls + 1) * sizeof *s->of_call);
+    if (!s->of_call)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < s->t->n_calls; i++)
+        s->of_call[i] = MSIM_NONE;
+    for (uint32_t i = 0; i < s->t->n_syncs; i++)
+        if (s->t->syncs[i].call != MSIM_NONE)
+            s->of_call[s->t->syncs[i].call] = i;
+    MSIM_TRY(find_launched(s));
+    for (uint32_t i = 0; i < s->t->n_calls; i++) {
+        msim_ps latest = MSIM_TIME_NONE;
+
+        MSIM_TRY(link_call(s, i, &latest));
+        if (latest != MSIM_TIME_NONE && s->b->opt->device_times)
+            msim_builder_waited(s->b, s->r->of_call[i], latest);
+    }
+    return MSIM_OK;
+}
+
 enum msim_status msim_graph_sync(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r)
 {
     struct sync s = {.b = b, .r = r, .t = r->trace};
-    enum msim_status st = MSIM_OK;
+    enum msim_status st = link_calls(&s);
 
-    s.of_call = malloc(((size_t)s.t->n_calls + 1) * sizeof *s.of_call);
-    if (!s.of_call)
-        return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < s.t->n_calls; i++)
-        s.of_call[i] = MSIM_NONE;
-    for (uint32_t i = 0; i < s.t->n_syncs; i++)
-        if (s.t->syncs[i].call != MSIM_NONE)
-            s.of_call[s.t->syncs[i].call] = i;
-    for (uint32_t i = 0; i < s.t->n_calls && st == MSIM_OK; i++) {
-        msim_ps latest = MSIM_TIME_NONE;
-
-        st = link_call(&s, i, &latest);
-        if (st == MSIM_OK && latest != MSIM_TIME_NONE && b->opt->device_times)
-            msim_builder_waited(b, s.r->of_call[i], latest);
-    }
     free(s.of_call);
+    free(s.launched);
+    free(s.recorded);
     return st;
 }
