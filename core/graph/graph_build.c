@@ -218,6 +218,8 @@ static void release(struct msim_graph_builder *b)
     free(b->tend);
     free(b->edges);
     free(b->meetings);
+    free(b->shortest);
+    msim_idmap_release(&b->calls);
 }
 
 /*

@@ -8,6 +8,7 @@
  */
 #ifndef MSIM_CORE_GRAPH_GRAPH_BUILDER_H
 #define MSIM_CORE_GRAPH_GRAPH_BUILDER_H
+#include "core/base/idmap.h"
 #include "core/graph/graph.h"
 
 struct msim_pending_edge {
@@ -36,9 +37,11 @@ struct msim_graph_builder {
     uint32_t n_edges, cap_edges;
     struct msim_meeting *meetings;
     uint32_t n_meetings, cap_meetings;
-    bool apart;         /* ranks do not meet in what is only counted */
-    bool side_by_side;  /* by the hosts' clocks, ranks ran at one time */
-    msim_ps last_begin; /* of the hosts, by their own clocks */
+    struct msim_idmap calls; /* of collectives: kind and size on a rank */
+    msim_ps *shortest;       /* traced, of each of `calls` */
+    bool apart;              /* ranks do not meet in what is only counted */
+    bool side_by_side;       /* by the hosts' clocks, ranks ran at one time */
+    msim_ps last_begin;      /* of the hosts, by their own clocks */
 };
 
 /* One stream's activity has to wait for another's. */

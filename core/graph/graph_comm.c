@@ -161,26 +161,33 @@ static void number(struct msim_graph_builder *b)
 
 /* ---- absent peers ------------------------------------------------------ */
 
-/* The shortest traced call of the same kind and size on the rank. */
-static msim_ps shortest(const struct msim_graph_builder *b,
-                        const struct msim_meeting *m)
+/* Calls of one kind and size on one rank. */
+static uint64_t call_key(uint32_t rank, const struct msim_comm *c)
 {
-    const struct msim_trace *t = b->job->ranks[m->rank];
-    const struct msim_comm *c = comm_of(b, m);
-    msim_ps best = INT64_MAX;
+    uint64_t h = mix(mix(rank, c->collective), c->dtype);
 
-    for (uint32_t i = 0; i < t->n_gpu; i++) {
-        const struct msim_comm *o;
+    return mix(mix(h, c->in_elems), c->out_elems);
+}
 
-        if (t->gpu[i].kind != MSIM_GPU_COMM || t->gpu[i].comm == MSIM_NONE)
-            continue;
-        o = &t->comms[t->gpu[i].comm];
-        if (o->collective == c->collective && o->dtype == c->dtype &&
-            o->in_elems == c->in_elems && o->out_elems == c->out_elems &&
-            t->gpu[i].dur < best)
-            best = t->gpu[i].dur;
+/* The shortest traced call of each kind and size, of all at once. */
+static enum msim_status find_shortest(struct msim_graph_builder *b)
+{
+    uint32_t *slot;
+
+    b->shortest = malloc((size_t)b->n_meetings * sizeof *b->shortest);
+    if (!b->shortest)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < b->n_meetings; i++) {
+        const struct msim_meeting *m = &b->meetings[i];
+        uint32_t fresh = b->calls.count;
+        msim_ps dur = b->g->traced[m->transfer];
+
+        MSIM_TRY(msim_idmap_put(&b->calls, call_key(m->rank, comm_of(b, m)),
+                                fresh, &slot));
+        if (*slot == fresh || dur < b->shortest[*slot])
+            b->shortest[*slot] = dur;
     }
-    return best;
+    return MSIM_OK;
 }
 
 static enum msim_status absent_peers(struct msim_graph_builder *b,
@@ -190,7 +197,8 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
 
     if (end == MSIM_TIME_NONE || !b->opt->device_times || group_size(b, m) == 1)
         return MSIM_OK;
-    own = shortest(b, m);
+    own = b->shortest[msim_idmap_get(&b->calls,
+                                     call_key(m->rank, comm_of(b, m)))];
     if (own > b->g->traced[m->transfer])
         return MSIM_OK;
     b->g->traced[m->transfer] = own;
@@ -391,6 +399,7 @@ enum msim_status msim_graph_comm(struct msim_graph_builder *b)
 {
     if (!b->n_meetings)
         return MSIM_OK;
+    MSIM_TRY(find_shortest(b));
     number(b);
     for (uint32_t i = 0; i < b->n_meetings;) {
         uint32_t end = i + 1;
