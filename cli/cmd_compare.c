@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define THREADS_MAX 64
 #define FIELD(name) .field = offsetof(struct settings, name)
 
 struct settings {
@@ -107,10 +106,7 @@ static const struct msim_option OPTIONS[] = {
      .help = "only the iteration ProfilerStep#N of each trace, or the one "
              "with index N; N,N: one for each side",
      .dflt = "all"},
-    {.name = "salvage",
-     .type = MSIM_OPTION_FLAG,
-     FIELD(salvage),
-     .help = "keep the complete records of a broken or cut file"},
+    MSIM_OPTION_SALVAGE_ROW(struct settings),
     {.name = "json",
      .type = MSIM_OPTION_FLAG,
      FIELD(json),
@@ -119,14 +115,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      FIELD(csv),
      .help = "print CSV, one line a row of every table, instead of text"},
-    {.name = "threads",
-     .type = MSIM_OPTION_COUNT,
-     FIELD(threads),
-     .metavar = "N",
-     .min = 1,
-     .max = THREADS_MAX,
-     .help = "threads to use; the result does not depend on it",
-     .dflt = "2"},
+    MSIM_OPTION_THREADS_ROW(struct settings),
 };
 
 static const char *const EXAMPLES[] = {

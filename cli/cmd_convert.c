@@ -21,10 +21,7 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "OUT",
      .help = "the file to write; of several ranks OUT.0.et, OUT.1.et, ...; "
              "compressed where OUT ends in .gz"},
-    {.name = "salvage",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, salvage),
-     .help = "keep the complete records of a broken or cut file"},
+    MSIM_OPTION_SALVAGE_ROW(struct settings),
 };
 
 static const char *const EXAMPLES[] = {

@@ -51,7 +51,8 @@ void msim_help_print(FILE *out)
     fputs("usage: mystique-sim [predict] [OPTION]... TRACE|DIR...\n"
           "       mystique-sim VERB [OPTION]... ARGUMENT...\n"
           "\n"
-          "PyTorch execution traces (ET, Kineto, Chakra) in, predicted run time out.\n"
+          "PyTorch execution traces (ET, Kineto, Chakra) in, predicted run "
+          "time out.\n"
           "\n"
           "verbs:\n",
           out);

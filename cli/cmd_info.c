@@ -13,10 +13,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
      .help = "print JSON (schema mystique-sim/info/1) instead of text"},
-    {.name = "salvage",
-     .type = MSIM_OPTION_FLAG,
-     .field = offsetof(struct settings, salvage),
-     .help = "keep the complete records of a broken or cut file"},
+    MSIM_OPTION_SALVAGE_ROW(struct settings),
 };
 
 static const char *const EXAMPLES[] = {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_MAX 64
 #define RANKS_MAX   (1u << 24)
 #define FIELD(name) .field = offsetof(struct msim_predict_options, name)
 
@@ -125,10 +124,7 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "N|all",
      .help = "only ProfilerStep#N, or the N-th from 0 where there is none",
      .dflt = "all"},
-    {.name = "salvage",
-     .type = MSIM_OPTION_FLAG,
-     FIELD(salvage),
-     .help = "keep the complete records of a broken or cut file"},
+    MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options),
     {.name = "strict",
      .type = MSIM_OPTION_FLAG,
      FIELD(strict),
@@ -159,14 +155,7 @@ static const struct msim_option OPTIONS[] = {
      FIELD(chart),
      .metavar = "FILE.svg|png",
      .help = "draw the result with gnuplot"},
-    {.name = "threads",
-     .type = MSIM_OPTION_COUNT,
-     FIELD(threads),
-     .metavar = "N",
-     .min = 1,
-     .max = THREADS_MAX,
-     .help = "threads to use; the result does not depend on it",
-     .dflt = "2"},
+    MSIM_OPTION_THREADS_ROW(struct msim_predict_options),
 };
 
 static const char *const EXAMPLES[] = {

@@ -1,17 +1,7 @@
 #!/usr/bin/env bash
 # Every real trace simulated from its own kernel times: how far steps and
 # starts of kernels are from the measured ones, and kernels twice as long.
-set -euo pipefail
-
-if [ -z "${MSIM_TRACES:-}" ]; then
-    echo "no folder of real traces (CMake variable MSIM_TRACES): skipped"
-    exit 77
-fi
-command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
-dependencies() {
-    python3 "${SOURCE_DIR:?the source folder}/scripts/dependencies.py" "$@" \
-        --traces "$MSIM_TRACES" --build "${BUILD_DIR:?the build folder}"
-}
+. "$(dirname "$0")/lib.bash"
 
 dependencies steps
 dependencies double

@@ -1,16 +1,6 @@
 #!/usr/bin/env bash
 # Every real trace without any GPU work: no wait is left, and an iteration
 # takes what its threads take by themselves, to the integer.
-set -euo pipefail
-
-if [ -z "${MSIM_TRACES:-}" ]; then
-    echo "no folder of real traces (CMake variable MSIM_TRACES): skipped"
-    exit 77
-fi
-command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
-dependencies() {
-    python3 "${SOURCE_DIR:?the source folder}/scripts/dependencies.py" "$@" \
-        --traces "$MSIM_TRACES" --build "${BUILD_DIR:?the build folder}"
-}
+. "$(dirname "$0")/lib.bash"
 
 dependencies zero

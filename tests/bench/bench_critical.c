@@ -3,23 +3,15 @@
  * of a million tasks, each beside one walk of the engine over them.
  */
 #include "core/report/waits.h"
+#include "tests/bench/timing.h"
 #include "tests/unit/made_graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define TASKS  1000000u
 #define LANES  32u
 #define REPEAT 5
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* Every second lane is a stream, of one rank in one window. */
 static void dress(struct made_graph *m, const struct msim_job *job,

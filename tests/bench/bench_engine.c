@@ -4,29 +4,14 @@
  * their device with what runs beside them. Against a bare hold model (a plain
  * 4-ary heap, a pop and a push an event, nothing else) in the same run.
  */
+#include "tests/bench/timing.h"
 #include "tests/unit/made_share.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #define TASKS  1000000u
 #define LANES  32u
 #define REPEAT 7
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 static double walk(struct msim_engine *e, const struct msim_scenario *s,
                    msim_ps *start)
@@ -100,12 +85,6 @@ static double hold(struct heap *h, const msim_ps *dur)
     return now() - begin;
 }
 
-static double median(double *seconds)
-{
-    qsort(seconds, REPEAT, sizeof *seconds, compare);
-    return seconds[REPEAT / 2];
-}
-
 /* As many devices as ranks, four lanes each. */
 static void spread(struct made_graph *m)
 {
@@ -146,9 +125,9 @@ int main(void)
         shares[i] = walk(f, &s, start);
         holds[i] = hold(&h, m.dur);
     }
-    walked = median(walks);
-    ran = median(shares);
-    held = median(holds);
+    walked = median(walks, REPEAT);
+    ran = median(shares, REPEAT);
+    held = median(holds, REPEAT);
     printf("%u tasks, %u edges, %u lanes; medians of %d\n", TASKS, m.g.n_edges,
            LANES, REPEAT);
     printf("static:     %6.1f million tasks/s, %5.2f of the hold model\n",

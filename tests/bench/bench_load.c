@@ -14,6 +14,7 @@
 #include "core/base/input.h"
 #include "core/base/json_sax.h"
 #include "core/trace/job.h"
+#include "tests/bench/timing.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -22,7 +23,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -37,14 +37,6 @@ static void die(const char *what)
 {
     fprintf(stderr, "bench_load: %s\n", what);
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static struct text read_all(const char *path)

@@ -4,34 +4,13 @@
  * dlrm-8xv100 of the real traces.
  */
 #include "core/run/replicas.h"
+#include "tests/bench/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define REPEAT 7
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *seconds)
-{
-    qsort(seconds, REPEAT, sizeof *seconds, compare);
-    return seconds[REPEAT / 2];
-}
 
 /* Columns of the graph; names are in the traces. */
 static size_t graph_bytes(const struct msim_graph *g)
@@ -67,7 +46,7 @@ static double time_folded(const struct msim_graph *g,
         seconds[i] = now() - begin;
     }
     msim_engine_free(e);
-    return median(seconds);
+    return median(seconds, REPEAT);
 }
 
 static double time_unfolded(struct msim_replicas *r,
@@ -86,7 +65,7 @@ static double time_unfolded(struct msim_replicas *r,
         seconds[i] = now() - begin;
     }
     free(dur);
-    return median(seconds);
+    return median(seconds, REPEAT);
 }
 
 static void report(const struct msim_graph *g, uint32_t ranks)
