@@ -163,6 +163,8 @@ static enum msim_status fit_part(struct work_area *a, int held_back,
         us = msim_law_measured(constants, &a->rows[i]);
         memcpy(a->train_x + (size_t)n * features, a->x + (size_t)i * features,
                features * sizeof(double));
+        for (uint32_t f = 0; f < a->law->n_names; f++)
+            a->train_x[(size_t)n * features + f] = 0; /* nothing to split at */
         a->train_from[n] = (uint8_t)a->rows[i].borrowed;
         a->train_y[n++] = log(a->rows[i].us / us);
     }
@@ -312,6 +314,16 @@ static bool quantiles(const struct work_area *a,
     return true;
 }
 
+/* The interval score of one row, as a share of its time; all as logarithms of
+ * times over the predicted one. */
+static double score(double measured, double low, double high)
+{
+    double outside =
+        fmax(exp(low) - exp(measured), 0) + fmax(exp(measured) - exp(high), 0);
+
+    return (exp(high) - exp(low) + 2 / 0.1 * outside) / exp(measured);
+}
+
 /* Judge the intervals, each fold by quantiles of the others. */
 static void judge(const struct work_area *a, struct msim_cell_fit *out,
                   uint32_t folds)
@@ -333,12 +345,15 @@ static void judge(const struct work_area *a, struct msim_cell_fit *out,
                 counted++;
                 inside += r >= fmin(low, 0) && r <= fmax(high, 0);
                 out->width += exp(fmax(high, 0) - fmin(low, 0));
+                out->score += score(r, fmin(low, 0), fmax(high, 0));
             }
         }
     }
     if (counted) {
         out->coverage = (double)inside / counted;
         out->width /= counted;
+        if (out->held_back.mean > 0)
+            out->score /= counted * out->held_back.mean;
     }
 }
 
@@ -383,6 +398,7 @@ static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
     }
     out->rows = a->own;
     out->borrowed = a->n - a->own;
+    out->models = a->rows[0].models;
     out->groups = a->groups = deal_folds(a);
     folds =
         out->groups > 1 && out->groups < MSIM_FOLDS ? out->groups : MSIM_FOLDS;

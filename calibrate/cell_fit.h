@@ -25,10 +25,14 @@ struct msim_cell_fit {
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];
     uint32_t n_bins, rows, groups, borrowed;
+    uint32_t models; /* as in msim_sample */
     struct msim_error_summary fitted, law_held_back, held_back;
     /* Of 90 % intervals made without the fold that they are judged on: share
      * of rows inside, and the mean of high / low. */
     double coverage, width;
+    /* Their mean interval score (Gneiting and Raftery, 2007: width and 20
+     * times what is outside, over the measured time), over the mean error. */
+    double score;
 };
 
 /*

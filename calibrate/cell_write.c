@@ -10,7 +10,8 @@
 const char MSIM_CELL_REPORT_HEADER[] =
     "platform,table_gpu,family,framework,cell,rows,groups,"
     "fitted_mean_pct,law_alone_mean_pct,mean_pct,median_pct,p90_pct,worst_pct,"
-    "interval_coverage_pct,interval_high_over_low\n";
+    "interval_coverage_pct,interval_high_over_low,"
+    "interval_score_over_error\n";
 
 void msim_number_add(cJSON *o, const char *key, double v)
 {
@@ -109,6 +110,8 @@ enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
     cJSON_AddStringToObject(cell, "how", source);
     cJSON_AddNumberToObject(cell, "rows", f->rows);
     cJSON_AddNumberToObject(cell, "groups", f->groups);
+    if (f->models)
+        cJSON_AddNumberToObject(cell, "models", f->models);
     if (f->borrowed)
         cJSON_AddNumberToObject(cell, "rows_borrowed", f->borrowed);
     msim_number_add(cell, "error_fitted", f->fitted.mean);
@@ -126,11 +129,12 @@ void msim_cell_report(FILE *out, const char *platform,
                       const struct msim_sample *r,
                       const struct msim_cell_fit *f)
 {
-    fprintf(out,
-            "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f\n",
-            platform, r->gpu, r->law->name, r->framework, r->key, f->rows,
-            f->groups, 100 * f->fitted.mean, 100 * f->law_held_back.mean,
-            100 * f->held_back.mean, 100 * f->held_back.median,
-            100 * f->held_back.p90, 100 * f->held_back.worst, 100 * f->coverage,
-            f->width);
+    fprintf(
+        out,
+        "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f,%.2f\n",
+        platform, r->gpu, r->law->name, r->framework, r->key, f->rows,
+        f->groups, 100 * f->fitted.mean, 100 * f->law_held_back.mean,
+        100 * f->held_back.mean, 100 * f->held_back.median,
+        100 * f->held_back.p90, 100 * f->held_back.worst, 100 * f->coverage,
+        f->width, f->score);
 }

@@ -5,10 +5,10 @@
  *     msim-fit TABLES SHEETS OUT [REPORT.csv]
  *
  * TABLES is a folder with gemm.csv.gz, attention.csv.gz, vector.csv.gz,
- * collective.csv.gz and conv.csv.gz, SHEETS the hand-written data-sheet file,
- * OUT the folder of the platform files. Equal input gives equal bytes. The
- * report has one line a cell: rows, errors on rows fitted on and on rows held
- * back, and how good the intervals are.
+ * collective.csv.gz, conv.csv.gz, moe.csv.gz and expert_dispatch.csv.gz, SHEETS
+ * the hand-written data-sheet file, OUT the folder of the platform files. Equal
+ * input gives equal bytes. The report has one line a cell: rows, errors on rows
+ * fitted on and on rows held back, and how good the intervals are.
  */
 #include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
@@ -22,8 +22,9 @@
 static enum msim_status read_tables(struct msim_samples *s, const char *folder,
                                     struct msim_error *err)
 {
-    static const char *const TABLES[] = {"gemm", "attention", "vector",
-                                         "collective", "conv"};
+    static const char *const TABLES[] = {
+        "gemm", "attention", "vector",         "collective",
+        "conv", "moe",       "expert_dispatch"};
     char path[1024];
 
     for (size_t i = 0; i < sizeof(TABLES) / sizeof(*TABLES); i++) {

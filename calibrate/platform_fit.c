@@ -44,13 +44,6 @@ static bool names_gpu(const cJSON *sheet, const char *gpu)
     return false;
 }
 
-static bool same_cell(const struct msim_sample *a, const struct msim_sample *b)
-{
-    return a->law == b->law && strcmp(a->gpu, b->gpu) == 0 &&
-           strcmp(a->framework, b->framework) == 0 &&
-           strcmp(a->key, b->key) == 0;
-}
-
 struct job {
     const struct msim_sample *own;
     uint32_t n_own;
@@ -163,7 +156,7 @@ static enum msim_status make_jobs(struct fit_run *run, const cJSON *sheet)
     while (begin < s->n) {
         uint32_t end = begin + 1;
 
-        while (end < s->n && same_cell(&s->rows[begin], &s->rows[end]))
+        while (end < s->n && msim_sample_same_cell(&s->rows[begin], &s->rows[end]))
             end++;
         if (end - begin >= LEAST_ROWS && names_gpu(sheet, s->rows[begin].gpu)) {
             MSIM_TRY(msim_grow((void **)&run->jobs, &capacity, run->n_jobs,

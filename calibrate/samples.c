@@ -62,6 +62,17 @@ static uint64_t group_of(const struct msim_work *w)
         v[2] = w->u.conv.h;
         v[3] = w->u.conv.r * 64 + w->u.conv.s;
         break;
+    case MSIM_FAMILY_MOE:
+        v[0] = w->u.moe.hidden;
+        v[1] = w->u.moe.inter;
+        v[2] = w->u.moe.routing.topk;
+        v[3] = w->u.moe.routing.experts;
+        break;
+    case MSIM_FAMILY_DISPATCH:
+        v[0] = w->u.dispatch.hidden;
+        v[1] = w->u.dispatch.topk;
+        v[2] = w->u.dispatch.experts;
+        break;
     case MSIM_FAMILY_COLLECTIVE:
         v[0] = w->u.coll.collective;
         v[1] = w->u.coll.ranks;
@@ -81,7 +92,10 @@ static enum msim_status keep_texts(struct msim_samples *s, struct msim_work *w)
     MSIM_TRY(keep_text(s, &w->source));
     MSIM_TRY(keep_text(s, &w->variant));
     MSIM_TRY(keep_text(s, &w->version));
-    w->backend = NULL;
+    if (w->family == MSIM_FAMILY_MOE)
+        MSIM_TRY(keep_text(s, &w->backend));
+    else
+        w->backend = NULL;
     if (w->family == MSIM_FAMILY_COLLECTIVE) {
         MSIM_TRY(keep_text(s, &w->u.coll.interconnect));
         MSIM_TRY(keep_text(s, &w->u.coll.algorithm));
@@ -186,7 +200,48 @@ static int by_cell(const void *pa, const void *pb)
     return c;
 }
 
+#define LEAST_MODELS 3
+
+bool msim_sample_same_cell(const struct msim_sample *a,
+                           const struct msim_sample *b)
+{
+    return a->law == b->law && strcmp(a->gpu, b->gpu) == 0 &&
+           strcmp(a->framework, b->framework) == 0 &&
+           strcmp(a->key, b->key) == 0;
+}
+
+/* A layer of experts of one model, as one way to split it leaves it. */
+static void split_group(struct msim_sample *r, uint32_t models)
+{
+    const int64_t v[2] = {r->work.u.moe.tp, r->work.u.moe.routing.ep};
+
+    r->group = hash(r->group, v, sizeof(v));
+    r->models = models;
+}
+
+/* Of layers of experts some cells have one model or two: their groups are made
+ * smaller, so that there is something to hold back. */
+static void split_groups(struct msim_samples *s)
+{
+    uint32_t end;
+
+    for (uint32_t begin = 0; begin < s->n; begin = end) {
+        uint32_t models = 1;
+
+        for (end = begin + 1; end < s->n && msim_sample_same_cell(
+                                                &s->rows[begin], &s->rows[end]);
+             end++)
+            models += s->rows[end].group != s->rows[end - 1].group;
+        if (s->rows[begin].law != &MSIM_LAW_MOE || models >= LEAST_MODELS)
+            continue;
+        for (uint32_t i = begin; i < end; i++)
+            split_group(&s->rows[i], models);
+    }
+}
+
 void msim_samples_sort(struct msim_samples *s)
 {
+    qsort(s->rows, s->n, sizeof(*s->rows), by_cell);
+    split_groups(s);
     qsort(s->rows, s->n, sizeof(*s->rows), by_cell);
 }

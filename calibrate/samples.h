@@ -25,6 +25,9 @@ struct msim_sample {
     /* Rows of one group are held back together: a whole weight shape, head
      * layout, shape, or collective and rank count. */
     uint64_t group;
+    /* Models that the cell has rows of, where they are too few to hold whole
+     * ones back: a group is then one model's share on one rank; else 0. */
+    uint32_t models;
     /* Set when a cell is fitted: the data sheet of the row's GPU, and whether
      * the row is another cell's and only helps. */
     const struct msim_spec *spec;
@@ -46,6 +49,10 @@ void msim_samples_release(struct msim_samples *s);
 MSIM_MUST_CHECK
 enum msim_status msim_samples_add(struct msim_samples *s, const char *path,
                                   struct msim_error *err);
+
+/* Whether both rows are fitted together: law, GPU, framework and key. */
+bool msim_sample_same_cell(const struct msim_sample *a,
+                           const struct msim_sample *b);
 
 /* Bring rows of one cell together, in an order that does not depend on where
  * they stood in the file. */

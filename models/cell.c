@@ -282,6 +282,7 @@ enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
     if (!read_bins(c, json))
         return bad(c, file, "'interval' wants bins with low <= high", err);
     c->rows = (uint32_t)msim_json_get_number(json, "rows", 0);
+    c->models = (uint32_t)msim_json_get_number(json, "models", 0);
     c->error = msim_json_get_number(json, "error_fitted", 0);
     c->heldout = msim_json_get_number(json, "error_held_back", 0);
     if (!forest)

@@ -26,7 +26,9 @@ struct msim_cell {
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];
     uint32_t n_bins, rows;
-    char table[48];        /* `gpu` of the rows */
+    uint32_t models; /* that the rows are of, where they are one or two; else
+                        0: whole ones were held back */
+    char table[48];  /* `gpu` of the rows */
     double error, heldout; /* mean |predicted / measured - 1| */
 };
 

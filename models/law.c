@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct msim_law *const LAWS[] = {
-    &MSIM_LAW_GEMM,   &MSIM_LAW_ATTENTION,  &MSIM_LAW_CONV,
-    &MSIM_LAW_VECTOR, &MSIM_LAW_COLLECTIVE,
+    &MSIM_LAW_GEMM, &MSIM_LAW_ATTENTION,  &MSIM_LAW_CONV,     &MSIM_LAW_VECTOR,
+    &MSIM_LAW_MOE,  &MSIM_LAW_COLLECTIVE, &MSIM_LAW_DISPATCH,
 };
 
 const struct msim_law *msim_law_find(const char *name)
@@ -28,6 +28,10 @@ const struct msim_law *msim_law_of(enum msim_family f)
         return &MSIM_LAW_ATTENTION;
     case MSIM_FAMILY_CONV:
         return &MSIM_LAW_CONV;
+    case MSIM_FAMILY_MOE:
+        return &MSIM_LAW_MOE;
+    case MSIM_FAMILY_DISPATCH:
+        return &MSIM_LAW_DISPATCH;
     case MSIM_FAMILY_COLLECTIVE:
         return &MSIM_LAW_COLLECTIVE;
     case MSIM_FAMILY_BOUND:

@@ -29,6 +29,9 @@ struct msim_law {
     /* The first `n_sizes` features are logarithms of sizes: the range that
      * was fitted is judged by these. */
     uint32_t n_sizes;
+    /* The first `n_names` of those tell models apart rather than sizes that a
+     * kernel sees: they bound the range, and trees do not split at them. */
+    uint32_t n_names;
     /* How much the same work differs between stacks on the same GPU: a
      * standard deviation of the logarithm. It counts where another stack's
      * rows stand in, and for bare kernels, whose library is not known. */
@@ -50,7 +53,9 @@ extern const struct msim_law MSIM_LAW_GEMM;
 extern const struct msim_law MSIM_LAW_ATTENTION;
 extern const struct msim_law MSIM_LAW_CONV;
 extern const struct msim_law MSIM_LAW_VECTOR;
+extern const struct msim_law MSIM_LAW_MOE;
 extern const struct msim_law MSIM_LAW_COLLECTIVE;
+extern const struct msim_law MSIM_LAW_DISPATCH;
 
 /* The law with this name, or NULL. */
 const struct msim_law *msim_law_find(const char *name);

@@ -9,12 +9,15 @@ extern const struct msim_model MSIM_MODEL_GEMM;
 extern const struct msim_model MSIM_MODEL_ATTENTION;
 extern const struct msim_model MSIM_MODEL_CONV;
 extern const struct msim_model MSIM_MODEL_VECTOR;
+extern const struct msim_model MSIM_MODEL_MOE;
 extern const struct msim_model MSIM_MODEL_COLLECTIVE;
+extern const struct msim_model MSIM_MODEL_DISPATCH;
 extern const struct msim_model MSIM_MODEL_BOUND;
 
 static const struct msim_model *const MODELS[] = {
-    &MSIM_MODEL_GEMM,   &MSIM_MODEL_ATTENTION,  &MSIM_MODEL_CONV,
-    &MSIM_MODEL_VECTOR, &MSIM_MODEL_COLLECTIVE, &MSIM_MODEL_BOUND,
+    &MSIM_MODEL_GEMM,     &MSIM_MODEL_ATTENTION, &MSIM_MODEL_CONV,
+    &MSIM_MODEL_VECTOR,   &MSIM_MODEL_MOE,       &MSIM_MODEL_COLLECTIVE,
+    &MSIM_MODEL_DISPATCH, &MSIM_MODEL_BOUND,
 };
 
 const char *msim_source_text(enum msim_source s)

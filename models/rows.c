@@ -47,7 +47,14 @@
     X(GROUPS, "groups")                                                        \
     X(TOKENS, "tokens")                                                        \
     X(EXPERTS, "experts")                                                      \
-    X(INTER, "inter")
+    X(INTER, "inter")                                                          \
+    X(HIDDEN, "hidden")                                                        \
+    X(TOPK, "topk")                                                            \
+    X(TP, "tp")                                                                \
+    X(EP, "ep")                                                                \
+    X(DISTRIBUTION, "distribution")                                            \
+    X(GATED, "gated")                                                          \
+    X(SMS, "sms")
 
 enum column {
 #define X(name, text) COL_##name,
@@ -120,7 +127,8 @@ enum msim_status msim_row_map_init(struct msim_row_map *map,
         err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
         "the header is that of no known table, want one of: m n k dtype; "
         "phase batch heads q_len kv_len head_dim; op dtype shape; collective "
-        "ranks bytes; n c h w k r s");
+        "ranks bytes; n c h w k r s; tokens experts inter; collective tokens "
+        "experts");
 }
 
 /* ---- one row --------------------------------------------------------------
@@ -182,17 +190,30 @@ static enum msim_dtype dtype(struct row *r, enum column c, const char **variant)
         enum msim_dtype dtype;
         bool packed;
     } WORDS[] = {
-        {"fp32", MSIM_DT_F32, false},    {"float", MSIM_DT_F32, false},
-        {"float32", MSIM_DT_F32, false}, {"tf32", MSIM_DT_F32, true},
-        {"fp16", MSIM_DT_F16, false},    {"half", MSIM_DT_F16, false},
-        {"float16", MSIM_DT_F16, false}, {"bfloat16", MSIM_DT_BF16, false},
-        {"bf16", MSIM_DT_BF16, false},   {"fp64", MSIM_DT_F64, false},
-        {"double", MSIM_DT_F64, false},  {"float64", MSIM_DT_F64, false},
-        {"fp8", MSIM_DT_F8, false},      {"int8", MSIM_DT_I8, false},
-        {"uint8", MSIM_DT_U8, false},    {"int32", MSIM_DT_I32, false},
-        {"int64", MSIM_DT_I64, false},   {"fp8_block", MSIM_DT_F8, true},
-        {"nvfp4", MSIM_DT_F8, true},     {"sq", MSIM_DT_I8, true},
-        {"int4_wo", MSIM_DT_BF16, true}, {"int8_wo", MSIM_DT_BF16, true},
+        {"fp32", MSIM_DT_F32, false},
+        {"float", MSIM_DT_F32, false},
+        {"float32", MSIM_DT_F32, false},
+        {"tf32", MSIM_DT_F32, true},
+        {"fp16", MSIM_DT_F16, false},
+        {"half", MSIM_DT_F16, false},
+        {"float16", MSIM_DT_F16, false},
+        {"bfloat16", MSIM_DT_BF16, false},
+        {"bf16", MSIM_DT_BF16, false},
+        {"fp64", MSIM_DT_F64, false},
+        {"double", MSIM_DT_F64, false},
+        {"float64", MSIM_DT_F64, false},
+        {"fp8", MSIM_DT_F8, false},
+        {"int8", MSIM_DT_I8, false},
+        {"uint8", MSIM_DT_U8, false},
+        {"int32", MSIM_DT_I32, false},
+        {"int64", MSIM_DT_I64, false},
+        {"fp8_block", MSIM_DT_F8, true},
+        {"nvfp4", MSIM_DT_F8, true},
+        {"sq", MSIM_DT_I8, true},
+        {"int4_wo", MSIM_DT_BF16, true},
+        {"int8_wo", MSIM_DT_BF16, true},
+        {"w4a16_mxfp4", MSIM_DT_BF16, true},
+        {"w4a8_mxfp4_mxfp8", MSIM_DT_F8, true},
     };
     const char *t = text(r, c);
 
@@ -393,6 +414,83 @@ static void conv_row(struct row *r, struct msim_work *w)
     msim_work_count(w);
 }
 
+static void routing(struct row *r, struct msim_moe_routing *out)
+{
+    static const char POWER_LAW[] = "power_law_";
+    const char *t = text(r, COL_DISTRIBUTION);
+    char *end = NULL;
+
+    if (!t || strcmp(t, "random") == 0) {
+        out->kind = MSIM_ROUTING_RANDOM;
+    } else if (strcmp(t, "balanced") == 0) {
+        out->kind = MSIM_ROUTING_EVEN;
+    } else if (strncmp(t, POWER_LAW, sizeof(POWER_LAW) - 1) == 0) {
+        out->kind = MSIM_ROUTING_POWER_LAW;
+        out->alpha = strtod(t + sizeof(POWER_LAW) - 1, &end);
+        if (*end != '\0' || !(out->alpha > 0 && out->alpha <= 8))
+            refuse(r, COL_DISTRIBUTION);
+    } else {
+        refuse(r, COL_DISTRIBUTION);
+    }
+    out->tokens = number(r, COL_TOKENS, 1, 0);
+    out->topk = number(r, COL_TOPK, 1, 0);
+    out->experts = number(r, COL_EXPERTS, 1, 0);
+    out->ep = number(r, COL_EP, 1, 1);
+}
+
+/*
+ * Whether experts are plain: the column `gated` says so, or the name of the
+ * back end; else what is known of the one public family of models whose
+ * experts have no gate, Nemotron 3 ("mlp_hidden_act": "relu2" in its
+ * configurations): Nano has 128 experts of 1856, the larger ones choose 22 of
+ * 512.
+ */
+static bool plain_experts(struct row *r, const struct msim_work *w)
+{
+    const struct msim_moe_routing *m = &w->u.moe.routing;
+
+    if (text(r, COL_GATED))
+        return number(r, COL_GATED, 0, 1) == 0;
+    if (w->backend && strstr(w->backend, "nongated"))
+        return true;
+    return (w->u.moe.inter == 1856 && m->experts == 128 && m->topk == 6) ||
+           (m->experts == 512 && m->topk == 22);
+}
+
+static void moe_row(struct row *r, struct msim_work *w)
+{
+    w->family = MSIM_FAMILY_MOE;
+    w->dtype = dtype(r, COL_DTYPE, &w->variant);
+    w->u.moe.hidden = number(r, COL_HIDDEN, 1, 0);
+    w->u.moe.inter = number(r, COL_INTER, 1, 0);
+    w->u.moe.tp = number(r, COL_TP, 1, 1);
+    routing(r, &w->u.moe.routing);
+    w->u.moe.plain = plain_experts(r, w);
+    msim_work_count(w);
+}
+
+static void dispatch_row(struct row *r, struct msim_work *w)
+{
+    static const char PREFIX[] = "deepep_";
+    const char *t = text(r, COL_COLLECTIVE);
+    const char *kind = t ? strrchr(t, '_') : NULL;
+
+    w->family = MSIM_FAMILY_DISPATCH;
+    if (!kind || strncmp(t, PREFIX, sizeof(PREFIX) - 1) != 0 ||
+        (strcmp(kind, "_dispatch") != 0 && strcmp(kind, "_combine") != 0)) {
+        refuse(r, COL_COLLECTIVE);
+        return;
+    }
+    w->u.dispatch.combine = strcmp(kind, "_combine") == 0;
+    w->u.dispatch.low_latency = strncmp(t + sizeof(PREFIX) - 1, "ll_", 3) == 0;
+    w->u.dispatch.tokens = number(r, COL_TOKENS, 1, 0);
+    w->u.dispatch.hidden = number(r, COL_HIDDEN, 1, 0);
+    w->u.dispatch.topk = number(r, COL_TOPK, 1, 0);
+    w->u.dispatch.experts = number(r, COL_EXPERTS, 1, 0);
+    w->u.dispatch.ranks = number(r, COL_RANKS, 1, 8);
+    w->u.dispatch.sms = number(r, COL_SMS, 0, 0);
+}
+
 const char *msim_row_work(const struct msim_row_map *map, char *const *fields,
                           struct msim_work *w, char *reason, size_t size)
 {
@@ -422,9 +520,10 @@ const char *msim_row_work(const struct msim_row_map *map, char *const *fields,
         conv_row(&r, w);
         break;
     case MSIM_TABLE_MOE:
+        moe_row(&r, w);
+        break;
     case MSIM_TABLE_EXPERT_DISPATCH:
-        snprintf(reason, size, "no model of %s yet",
-                 msim_table_text(map->table));
+        dispatch_row(&r, w);
         break;
     }
     /* A source names its own stack where no framework is given. */

@@ -10,7 +10,9 @@
  *   collective       collective ranks bytes [nodes] [interconnect]
  *                    [algorithm] [setting] [dtype]
  *   conv             n c h w k r s stride pad [groups] [op] [dtype]
- *   moe, expert_dispatch   known, but not modelled
+ *   moe              tokens hidden inter topk experts dtype [tp] [ep]
+ *                    [distribution: balanced, power_law_ALPHA, random] [gated]
+ *   expert_dispatch  collective tokens hidden topk experts [ranks] [sms]
  * and with each of them source, framework, version, backend.
  */
 #ifndef MSIM_MODELS_ROWS_H
@@ -29,7 +31,7 @@ enum msim_table {
 };
 const char *msim_table_text(enum msim_table t);
 
-#define MSIM_ROW_COLUMNS 40
+#define MSIM_ROW_COLUMNS 48
 
 /* Which column of a table holds what; made by msim_row_map_init(). */
 struct msim_row_map {

@@ -31,13 +31,14 @@ const char *msim_work_variant(const struct msim_work *w)
     return w->variant ? w->variant : "";
 }
 
-/* Bytes of one weight where the variant packs it below the dtype's size. */
-static double weight_bytes(const struct msim_work *w)
+double msim_work_weight_bytes(const struct msim_work *w)
 {
     const char *v = msim_work_variant(w);
 
     if (strcmp(v, "nvfp4") == 0)
         return 0.5625; /* 4 bits and an 8-bit scale for every 16 */
+    if (strncmp(v, "w4a", 3) == 0)
+        return 0.53125; /* mxfp4: 4 bits and an 8-bit scale for every 32 */
     if (strcmp(v, "int4_wo") == 0)
         return 0.5;
     if (strcmp(v, "int8_wo") == 0)
@@ -63,7 +64,8 @@ static void count_gemm(struct msim_work *w)
         msim_dtype_bytes(w->dtype) > 2 ? msim_dtype_bytes(w->dtype) : 2;
 
     w->flops = 2 * m * n * k * batch;
-    w->bytes_read = batch * (m * k * input_bytes(w) + n * k * weight_bytes(w));
+    w->bytes_read =
+        batch * (m * k * input_bytes(w) + n * k * msim_work_weight_bytes(w));
     w->bytes_written = batch * m * n * out;
 }
 
@@ -180,6 +182,31 @@ static void count_conv(struct msim_work *w)
     }
 }
 
+/*
+ * The matrices of the experts that have something to do, once each; what goes
+ * in and out of each product; and the tokens that are taken apart before and
+ * put together after. Products of narrow inputs are written in 16 bits.
+ */
+static void count_moe(struct msim_work *w)
+{
+    const struct msim_moe_load *load = &w->u.moe.load;
+    double matrices = w->u.moe.plain ? 2 : 3;
+    double tp = w->u.moe.tp > 1 ? (double)w->u.moe.tp : 1;
+    double inter = (double)w->u.moe.inter / tp;
+    double hidden = (double)w->u.moe.hidden;
+    double in = input_bytes(w);
+    double tokens = (double)w->u.moe.routing.tokens;
+
+    msim_moe_load_make(&w->u.moe.load, &w->u.moe.routing);
+    w->flops = 2 * matrices * load->pairs * hidden * inter;
+    w->bytes_read =
+        load->active * matrices * hidden * inter * msim_work_weight_bytes(w) +
+        load->pairs * (hidden * (in + 2) + inter * (2 * (matrices - 1) + in)) +
+        tokens * hidden * 2;
+    w->bytes_written =
+        load->pairs * (hidden * 2 + inter * in) + tokens * hidden * 2;
+}
+
 void msim_work_count(struct msim_work *w)
 {
     if (w->family == MSIM_FAMILY_GEMM)
@@ -188,4 +215,6 @@ void msim_work_count(struct msim_work *w)
         count_attention(w);
     else if (w->family == MSIM_FAMILY_CONV)
         count_conv(w);
+    else if (w->family == MSIM_FAMILY_MOE)
+        count_moe(w);
 }

@@ -8,8 +8,11 @@
 #ifndef MSIM_MODELS_WORK_H
 #define MSIM_MODELS_WORK_H
 #include "core/trace/trace.h"
+#include "models/moe_load.h"
 
-/* X(name, the word in reports): JSON contract of design.md */
+/* X(name, the word in reports): JSON contract of design.md. Rows of expert
+ * dispatch are works of their own kind, but what they take is reported as
+ * collective, as the contract has no word for it. */
 #define MSIM_FAMILY_MAP(X)                                                     \
     X(GEMM, "gemm")                                                            \
     X(ATTENTION, "attention")                                                  \
@@ -21,7 +24,9 @@
     X(EMBEDDING, "embedding")                                                  \
     X(COPY, "copy")                                                            \
     X(OPTIMIZER, "optimizer")                                                  \
+    X(MOE, "moe")                                                              \
     X(COLLECTIVE, "collective")                                                \
+    X(DISPATCH, "dispatch")                                                    \
     X(BOUND, "bound")
 
 enum msim_family {
@@ -98,16 +103,34 @@ struct msim_work {
             const char *interconnect, *algorithm; /* NULL: the platform's */
             const char *setting; /* of a cluster, as its logs name it; NULL */
         } coll;
+        struct { /* MOE: one rank's share of a layer of experts */
+            int64_t hidden, inter; /* of the model; inter is split over tp */
+            struct msim_moe_routing routing;
+            int64_t tp;
+            bool plain;                /* two matrices an expert: no gate */
+            struct msim_moe_load load; /* made by msim_work_count() */
+        } moe;
+        struct { /* DISPATCH: tokens to the ranks of their experts, or back */
+            int64_t tokens, hidden, topk, experts; /* tokens of one rank */
+            int64_t ranks, sms; /* sms 0: the library's choice */
+            bool combine;       /* back, and summed */
+            bool low_latency;   /* every pair is sent by itself */
+        } dispatch;
     } u;
 };
+
+/* Bytes of one weight, which a variant may pack below the dtype's size, with
+ * the scales that come with it. */
+double msim_work_weight_bytes(const struct msim_work *w);
 
 /* `w->variant`, "" for NULL. */
 const char *msim_work_variant(const struct msim_work *w);
 
 /*
- * Fill in flops, bytes_read and bytes_written of a gemm, attention or conv
- * work from its sizes and dtypes: least traffic, each operand once. Attention
- * counts causal pairs only (PREFILL), and a window's.
+ * Fill in flops, bytes_read and bytes_written of a gemm, attention, conv or
+ * moe work from its sizes and dtypes: least traffic, each operand once.
+ * Attention counts causal pairs only (PREFILL), and a window's. Of experts
+ * those count that the routing gives something to do; the load is filled in.
  */
 void msim_work_count(struct msim_work *w);
 
