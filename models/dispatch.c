@@ -2,9 +2,11 @@
  * models/dispatch.c - tokens to the ranks of their experts, and their results
  * back (DeepEP, inside a node).
  *
- * time = t0 + experts + norm_p(sms, link), with
+ * time = t0 + experts + row + norm_p(sms, link), with
+ *   row   what one token takes to pass, by its length
  *   sms   each of the SMs that send handles its part of the tokens: hidden
- *         elements once a token (copy) and once a message (send)
+ *         elements, and some for the start, once a token (copy) and once a
+ *         message (send)
  *   link  bytes that leave the GPU over its link
  * Two kinds of kernels: the usual ones send a token once to each rank that has
  * an expert of it, R (1 - C(E - L, k) / C(E, k)) of R ranks with L = E / R
@@ -18,13 +20,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { T0, EXPERT, COPY, SEND, LINK, NORM, N_PARAMS };
+enum { T0, EXPERT, ROW, COPY, SEND, START, LINK, NORM, N_PARAMS };
 
 static const struct msim_param PARAMS[N_PARAMS] = {
     [T0] = {"t0", "us", 20, 1, 200},
     [EXPERT] = {"expert", "us per expert", 0.005, 1e-5, 1},
+    [ROW] = {"row", "us per 1024 elements", 1, 0.001, 20},
     [COPY] = {"copy", "ns per element and SM", 0.08, 0.001, 2},
     [SEND] = {"send", "ns per element and SM", 0.05, 0.001, 2},
+    [START] = {"message_start", "elements", 1000, 1, 20000},
     [LINK] = {"link_efficiency", "1", 0.7, 0.02, 2},
     [NORM] = {"norm", "1", 3, 1, 12},
 };
@@ -96,12 +100,13 @@ static double wire_of(const struct msim_work *w)
 static double dispatch_time(const struct msim_spec *s,
                             const struct msim_work *w, const double *p)
 {
-    double sms = elements_of(w) * 1e-3 * (p[COPY] + p[SEND] * messages_of(w)) /
-                 sms_of(s, w);
+    double hidden = at_least_one(w->u.dispatch.hidden);
+    double sms = at_least_one(w->u.dispatch.tokens) * (hidden + p[START]) *
+                 1e-3 * (p[COPY] + p[SEND] * messages_of(w)) / sms_of(s, w);
     double link = wire_of(w) * 1e6 / (s->link * p[LINK]);
 
     return p[T0] + at_least_one(w->u.dispatch.experts) * p[EXPERT] +
-           msim_norm2(sms, link, p[NORM]);
+           hidden / 1024 * p[ROW] + msim_norm2(sms, link, p[NORM]);
 }
 
 static void dispatch_describe(const struct msim_spec *s,
