@@ -172,6 +172,8 @@ static bool dispatch_pick(const struct msim_platform *p,
  * of that, as collectives err on rank counts that were not fitted. */
 #define RANKS_FITTED 8
 #define RANKS_SPREAD 0.15
+/* H100 and H200 differ by 3 %, B200 and GB200, whose links differ, by 14 %. */
+#define OTHER_GPU_SPREAD 0.1
 
 static enum msim_status dispatch_predict(const struct msim_platform *p,
                                          const struct msim_work *w,
@@ -182,7 +184,8 @@ static enum msim_status dispatch_predict(const struct msim_platform *p,
 
     if (!dispatch_pick(p, w, &pick))
         return MSIM_ENOMODEL;
-    adjust.spread = RANKS_SPREAD * fabs(log2(ranks_of(w) / RANKS_FITTED));
+    adjust.spread = RANKS_SPREAD * fabs(log2(ranks_of(w) / RANKS_FITTED)) +
+                    (pick.platform != p ? OTHER_GPU_SPREAD : 0);
     msim_cell_estimate(p, &pick, w, &adjust, out);
     out->family = MSIM_FAMILY_COLLECTIVE;
     return MSIM_OK;

@@ -208,21 +208,21 @@ static bool moe_covers(const struct msim_platform *p, const struct msim_work *w)
 static const char *const *types_for(const struct msim_work *w)
 {
     static const char *const LIKE[][6] = {
-        {"fp8", "fp8_block", "bf16"},
-        {"fp8_block", "fp8", "bf16"},
-        {"nvfp4", "w4a8_mxfp4_mxfp8", "fp8", "bf16"},
-        {"w4a8_mxfp4_mxfp8", "nvfp4", "fp8", "bf16"},
-        {"w4a16_mxfp4", "int4_wo", "bf16"},
-        {"int4_wo", "w4a16_mxfp4", "bf16"},
-        {"int8_wo", "int4_wo", "bf16"},
-        {"sq", "fp8", "bf16"},
+        {"bfloat16"},
+        {"fp8", "fp8_block", "bfloat16"},
+        {"fp8_block", "fp8", "bfloat16"},
+        {"nvfp4", "w4a8_mxfp4_mxfp8", "fp8", "bfloat16"},
+        {"w4a8_mxfp4_mxfp8", "nvfp4", "fp8", "bfloat16"},
+        {"w4a16_mxfp4", "int4_wo", "bfloat16"},
+        {"int4_wo", "w4a16_mxfp4", "bfloat16"},
+        {"int8_wo", "int4_wo", "bfloat16"},
+        {"sq", "fp8", "bfloat16"},
     };
-    static const char *const OTHER[] = {"bf16", NULL};
 
     for (size_t i = 0; i < sizeof(LIKE) / sizeof(*LIKE); i++)
         if (strcmp(LIKE[i][0], type_of(w)) == 0)
             return LIKE[i];
-    return OTHER;
+    return LIKE[0];
 }
 
 #define KEYS_MOST 32
