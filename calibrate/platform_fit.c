@@ -156,7 +156,8 @@ static enum msim_status make_jobs(struct fit_run *run, const cJSON *sheet)
     while (begin < s->n) {
         uint32_t end = begin + 1;
 
-        while (end < s->n && msim_sample_same_cell(&s->rows[begin], &s->rows[end]))
+        while (end < s->n &&
+               msim_sample_same_cell(&s->rows[begin], &s->rows[end]))
             end++;
         if (end - begin >= LEAST_ROWS && names_gpu(sheet, s->rows[begin].gpu)) {
             MSIM_TRY(msim_grow((void **)&run->jobs, &capacity, run->n_jobs,

@@ -15,6 +15,7 @@
  * experts keep few SMs busy (DeepEP, csrc/kernels/internode_ll.cu). Tokens go
  * out in 8 bits and come back in 16.
  */
+#include "models/interval.h"
 #include "models/platform_data.h"
 
 #include <math.h>
@@ -175,6 +176,22 @@ static bool dispatch_pick(const struct msim_platform *p,
 /* H100 and H200 differ by 3 %, B200 and GB200, whose links differ, by 14 %. */
 #define OTHER_GPU_SPREAD 0.1
 
+/* Without any rows: the constants that a fit starts from, which are typical. */
+#define UNFITTED_SPREAD 0.5
+
+static void from_data_sheet(const struct msim_platform *p,
+                            const struct msim_work *w,
+                            struct msim_estimate *out)
+{
+    double params[N_PARAMS];
+
+    for (size_t i = 0; i < N_PARAMS; i++)
+        params[i] = PARAMS[i].start;
+    out->us = dispatch_time(&p->spec, w, params);
+    out->source = MSIM_SOURCE_LAW;
+    msim_interval_set(out, 0, 0, UNFITTED_SPREAD);
+}
+
 static enum msim_status dispatch_predict(const struct msim_platform *p,
                                          const struct msim_work *w,
                                          struct msim_estimate *out)
@@ -182,11 +199,13 @@ static enum msim_status dispatch_predict(const struct msim_platform *p,
     struct msim_adjust adjust = {.factor = 1};
     struct msim_pick pick;
 
-    if (!dispatch_pick(p, w, &pick))
-        return MSIM_ENOMODEL;
-    adjust.spread = RANKS_SPREAD * fabs(log2(ranks_of(w) / RANKS_FITTED)) +
-                    (pick.platform != p ? OTHER_GPU_SPREAD : 0);
-    msim_cell_estimate(p, &pick, w, &adjust, out);
+    if (dispatch_pick(p, w, &pick)) {
+        adjust.spread = RANKS_SPREAD * fabs(log2(ranks_of(w) / RANKS_FITTED)) +
+                        (pick.platform != p ? OTHER_GPU_SPREAD : 0);
+        msim_cell_estimate(p, &pick, w, &adjust, out);
+    } else {
+        from_data_sheet(p, w, out);
+    }
     out->family = MSIM_FAMILY_COLLECTIVE;
     return MSIM_OK;
 }
@@ -206,6 +225,11 @@ static void dispatch_explain(const struct msim_platform *p,
             sms_of(&p->spec, w));
     if (dispatch_pick(p, w, &pick))
         msim_cell_explain(p, &pick, w, out);
+    else
+        fprintf(out,
+                "rows: none; typical constants on the data sheet's %.4g "
+                "GB/s\n",
+                p->spec.link * 1e-9);
 }
 
 const struct msim_model MSIM_MODEL_DISPATCH = {

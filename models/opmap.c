@@ -21,6 +21,7 @@ static const struct msim_opmap_table *const tables[] = {
     &msim_opmap_reduction, &msim_opmap_gemm,      &msim_opmap_norm,
     &msim_opmap_embedding, &msim_opmap_conv,      &msim_opmap_attention,
     &msim_opmap_resample,  &msim_opmap_optimizer, &msim_opmap_comm,
+    &msim_opmap_moe,
 };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -50,6 +50,7 @@ static enum msim_family of_name(const char *name)
         {&msim_opmap_gemm, MSIM_FAMILY_GEMM},
         {&msim_opmap_conv, MSIM_FAMILY_CONV},
         {&msim_opmap_attention, MSIM_FAMILY_ATTENTION},
+        {&msim_opmap_moe, MSIM_FAMILY_MOE},
         {&msim_opmap_pointwise, MSIM_FAMILY_POINTWISE},
         {&msim_opmap_resample, MSIM_FAMILY_POINTWISE},
         {&msim_opmap_reduction, MSIM_FAMILY_REDUCTION},

@@ -62,6 +62,7 @@ extern const struct msim_opmap_table msim_opmap_nothing;
 extern const struct msim_opmap_table msim_opmap_gemm;
 extern const struct msim_opmap_table msim_opmap_conv;
 extern const struct msim_opmap_table msim_opmap_attention;
+extern const struct msim_opmap_table msim_opmap_moe;
 extern const struct msim_opmap_table msim_opmap_pointwise;
 extern const struct msim_opmap_table msim_opmap_resample;
 extern const struct msim_opmap_table msim_opmap_reduction;

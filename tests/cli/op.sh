@@ -58,11 +58,23 @@ conv2d_bwd_weight,fp16,32,64,56,56,64,1,1,1,0,1
 '
 want_rc 0
 [ "$(grep -c ',conv$' "$folder/out")" -eq 2 ] || complain "$out"
-rows 'tokens,hidden,inter,topk,experts,dtype
-1,2048,1024,2,8,fp8
+rows 'tokens,hidden,inter,topk,experts,tp,ep,dtype,distribution
+1,2048,1024,2,8,1,1,bfloat16,balanced
+4096,4096,1536,8,128,1,4,int4_wo,power_law_1.2
+64,2880,2880,4,32,1,1,w4a16_mxfp4,
+64,2880,2880,4,32,1,1,bfloat16,zipf
 '
 want_rc 0
-want_out ',,,,no model of moe yet'
+[ "$(grep -c ',moe$' "$folder/out")" -eq 3 ] || complain "$out"
+want_out "distribution 'zipf' is not known"
+rows 'collective,tokens,topk,hidden,experts,ranks,sms
+deepep_normal_dispatch,4096,8,7168,256,8,20
+deepep_ll_combine,16,8,7168,256,8,
+all_gather,16,8,7168,256,8,
+'
+want_rc 0
+[ "$(grep -c ',collective$' "$folder/out")" -eq 2 ] || complain "$out"
+want_out "collective 'all_gather' is not known"
 
 # What a source would have measured is not the bare kernel.
 rows 'framework,op,dtype,shape
