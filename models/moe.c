@@ -263,28 +263,41 @@ static const char *usual_kernels(const struct msim_platform *p,
 
 #define KEYS_MOST 32
 
-static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
-                     struct msim_pick *out)
+/* Cells of other kernels, and of types that are like the one asked for. */
+static bool pick_other(const struct msim_platform *p, const struct msim_work *w,
+                       struct msim_pick *out)
 {
     static const char *const KERNELS[] = {"triton", "cutlass", "trtllm-gen",
                                           "marlin", "any"};
-    const char *said = kernels_of(w);
-    const char *own = said ? said : usual_kernels(p, w);
     char text[KEYS_MOST][48];
     const char *keys[KEYS_MOST + 1] = {NULL};
     size_t n = 0;
 
-    for (const char *const *type = types_for(w); *type; type++) {
-        if (own && n < KEYS_MOST)
-            snprintf(text[n++], sizeof(text[0]), "%s/%s", *type, own);
+    for (const char *const *type = types_for(w); *type; type++)
         for (size_t i = 0; i < sizeof(KERNELS) / sizeof(*KERNELS); i++)
-            if (n < KEYS_MOST && (!own || strcmp(own, KERNELS[i]) != 0))
+            if (n < KEYS_MOST)
                 snprintf(text[n++], sizeof(text[0]), "%s/%s", *type,
                          KERNELS[i]);
-    }
     for (size_t i = 0; i < n; i++)
         keys[i] = text[i];
-    return msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out);
+    if (!msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out))
+        return false;
+    out->other_key = true;
+    return true;
+}
+
+static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
+                     struct msim_pick *out)
+{
+    const char *kernels = kernels_of(w);
+    char key[MSIM_CELL_KEY];
+    const char *const keys[] = {key, NULL};
+
+    if (!kernels)
+        kernels = usual_kernels(p, w);
+    snprintf(key, sizeof(key), "%s/%s", type_of(w), kernels ? kernels : "any");
+    return msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out) ||
+           pick_other(p, w, out);
 }
 
 /*

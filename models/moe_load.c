@@ -19,6 +19,7 @@
 #include "models/moe_load.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define QUANTILES 16
 

@@ -2,7 +2,7 @@
  * tests/unit/test_moe.c - what the routing leaves one rank to do, the counts of
  * a layer of experts, and its rows in tables.
  */
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "models/model.h"
 #include "models/platform.h"
 #include "models/rows.h"
