@@ -94,6 +94,34 @@ static void test_opmap__products(void)
     CHECK_INT(w[0].flops, 2 * 7 * 8 * 4 * 5);
 }
 
+/* 16 tokens to 2 of 8 experts of 3 x 64 x 32: the first product makes gate and
+ * input of the second side by side. Packed weights show sizes of their own. */
+static void test_opmap__experts(void)
+{
+    CHECK_INT(map("vllm::inplace_fused_experts",
+                  "bf16[16,64] bf16[8,64,64] bf16[8,64,32] f32[16,2] i32[16,2]",
+                  NULL),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(n, 1);
+    CHECK_INT(w[0].family, MSIM_FAMILY_MOE);
+    CHECK_INT(w[0].dtype, MSIM_DT_BF16);
+    CHECK_INT(w[0].flops, 2 * 3 * 32 * 64 * 32);
+    CHECK_INT(w[0].u.moe.routing.experts, 8);
+    CHECK_INT(w[0].u.moe.routing.topk, 2);
+    CHECK_INT(w[0].u.moe.inter, 32);
+    CHECK(!w[0].u.moe.plain);
+    map("sglang::outplace_fused_experts",
+        "bf16[16,64] bf16[8,32,64] bf16[8,64,32] f32[16,2] i32[16,2]", NULL);
+    CHECK(w[0].u.moe.plain);
+    map("sglang::outplace_fused_experts",
+        "bf16[16,64] i32[8,8,64] i32[8,64,8] f32[16,2] i32[16,2]", NULL);
+    CHECK_INT(n == 0 || w[0].family == MSIM_FAMILY_BOUND, 1);
+    map("aten::_grouped_mm", "bf16[64,32] bf16[8,32,16] i32[8]", NULL);
+    CHECK_INT(w[0].family, MSIM_FAMILY_GEMM);
+    CHECK_INT(w[0].flops, 2 * 64 * 32 * 16);
+    CHECK_INT(w[0].u.gemm.batch, 8);
+}
+
 /* A weight that aten::t has just turned is read the other way round. */
 static void test_opmap__transposed_factor(void)
 {
@@ -476,6 +504,7 @@ int main(void)
     RUN(test_opmap__tables_are_sorted_and_disjoint);
     RUN(test_opmap__views_and_wrappers_launch_nothing);
     RUN(test_opmap__products);
+    RUN(test_opmap__experts);
     RUN(test_opmap__transposed_factor);
     RUN(test_opmap__convolution);
     RUN(test_opmap__convolution_backward_mask);
