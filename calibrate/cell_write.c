@@ -91,23 +91,15 @@ static enum msim_status add_forest(cJSON *cell, const cJSON *forest)
     return MSIM_OK;
 }
 
-enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
-                                 const struct msim_cell_fit *f)
+static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
+                                    const struct msim_cell_fit *f,
+                                    const char *how)
 {
-    cJSON *cell = cJSON_CreateObject();
-    char source[128];
-
-    if (!cell || !cJSON_AddItemToArray(cells, cell))
-        return MSIM_ENOMEM;
     cJSON_AddStringToObject(cell, "law", r->law->name);
     cJSON_AddStringToObject(cell, "framework", r->framework);
     cJSON_AddStringToObject(cell, "key", r->key);
     cJSON_AddStringToObject(cell, "table_gpu", r->gpu);
-    snprintf(source, sizeof(source),
-             "least mean |log error| over rows of %s (GSL simplex), XGBoost "
-             "trees on what is left",
-             r->work.source ? r->work.source : r->framework);
-    cJSON_AddStringToObject(cell, "how", source);
+    cJSON_AddStringToObject(cell, "how", how);
     cJSON_AddNumberToObject(cell, "rows", f->rows);
     cJSON_AddNumberToObject(cell, "groups", f->groups);
     if (f->models)
@@ -123,6 +115,29 @@ enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
     add_range(cell, r->law, f);
     add_interval(cell, f);
     return add_forest(cell, f->forest);
+}
+
+enum msim_status msim_cell_write_as(cJSON *cells, const struct msim_sample *r,
+                                    const struct msim_cell_fit *f,
+                                    const char *how)
+{
+    cJSON *cell = cJSON_CreateObject();
+
+    if (!cell || !cJSON_AddItemToArray(cells, cell))
+        return MSIM_ENOMEM;
+    return add_members(cell, r, f, how);
+}
+
+enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
+                                 const struct msim_cell_fit *f)
+{
+    char how[128];
+
+    snprintf(how, sizeof(how),
+             "least mean |log error| over rows of %s (GSL simplex), XGBoost "
+             "trees on what is left",
+             r->work.source ? r->work.source : r->framework);
+    return msim_cell_write_as(cells, r, f, how);
 }
 
 void msim_cell_report(FILE *out, const char *platform,

@@ -15,6 +15,12 @@ MSIM_MUST_CHECK
 enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
                                  const struct msim_cell_fit *f);
 
+/* The same, telling in other words how it was made. */
+MSIM_MUST_CHECK
+enum msim_status msim_cell_write_as(cJSON *cells, const struct msim_sample *r,
+                                    const struct msim_cell_fit *f,
+                                    const char *how);
+
 /* The header of the report, and one line of it. */
 extern const char MSIM_CELL_REPORT_HEADER[];
 void msim_cell_report(FILE *out, const char *platform,

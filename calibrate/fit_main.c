@@ -12,52 +12,19 @@
  */
 #include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
-#include "core/base/write_file.h"
+#include "calibrate/tables.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-static enum msim_status read_tables(struct msim_samples *s, const char *folder,
-                                    struct msim_error *err)
-{
-    static const char *const TABLES[] = {
-        "gemm", "attention", "vector",         "collective",
-        "conv", "moe",       "expert_dispatch"};
-    char path[1024];
-
-    for (size_t i = 0; i < sizeof(TABLES) / sizeof(*TABLES); i++) {
-        snprintf(path, sizeof(path), "%s/%s.csv.gz", folder, TABLES[i]);
-        MSIM_TRY(msim_samples_add(s, path, err));
-    }
-    msim_samples_sort(s);
-    return MSIM_OK;
-}
 
 static enum msim_status write_json(const cJSON *json, const char *folder,
                                    const char *name, struct msim_error *err)
 {
     char path[1024];
-    struct msim_file *file;
-    char *text = cJSON_Print(json);
-    enum msim_status status;
 
-    if (!text)
-        return MSIM_ENOMEM;
     snprintf(path, sizeof(path), "%s/%s.json", folder, name);
-    status = msim_file_open(&file, path, false, err);
-    if (status == MSIM_OK) {
-        status = msim_file_write(file, text, strlen(text));
-        if (status == MSIM_OK)
-            status = msim_file_write(file, "\n", 1);
-        if (status == MSIM_OK)
-            status = msim_file_commit(file, err);
-        else
-            msim_file_abandon(file);
-    }
-    cJSON_free(text);
-    return status;
+    return msim_tree_write(json, path, err);
 }
 
 static enum msim_status fit_all(const struct msim_samples *s,
@@ -100,7 +67,7 @@ static enum msim_status run(char **argv, FILE *report, struct msim_error *err)
     if (status == MSIM_OK)
         status = msim_json_read(&sheets, argv[2], err);
     if (status == MSIM_OK)
-        status = read_tables(&s, argv[1], err);
+        status = msim_tables_read(&s, argv[1], err);
     if (status == MSIM_OK)
         status = fit_all(&s, sheets, argv, report, err);
     cJSON_Delete(sheets);

@@ -3,10 +3,13 @@
  */
 #include "calibrate/law_fit.h"
 
+#include "models/common.h"
+
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIT_ROWS        1000
 #define FIT_ITERATIONS  500
@@ -25,8 +28,13 @@ static const struct msim_param GAP = {"launch_gap", "us", 30, 5, 70};
 double msim_law_measured(const struct msim_law_constants *c,
                          const struct msim_sample *r)
 {
-    return msim_with_gap(r->law->time_us(r->spec, &r->work, c->params),
-                         c->gap_us);
+    double params[MSIM_LAW_PARAMS];
+
+    memcpy(params, c->params, sizeof(params));
+    if (r->start > 0)
+        params[0] *= r->start;
+    return msim_with_gap(r->law->time_us(r->spec, &r->work, params),
+                         r->gap_us > 0 ? r->gap_us : c->gap_us);
 }
 
 /* Logarithms to constants, within bounds; returns what the objective adds:
@@ -55,8 +63,10 @@ static double constants(const struct problem *p, const gsl_vector *v,
     if (p->has_gap) {
         penalty +=
             take(&GAP, gsl_vector_get(v, p->law->n_params), p->n, &c->gap_us);
-        c->params[0] = p->rows[0]->spec->floor_us;
     }
+    if (p->has_gap || p->rows[0]->gap_us > 0)
+        c->params[0] = p->rows[0]->start > 0 ? MSIM_COMMON_FLOOR_US
+                                             : p->rows[0]->spec->floor_us;
     return penalty;
 }
 

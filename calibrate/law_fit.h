@@ -19,8 +19,9 @@ double msim_law_measured(const struct msim_law_constants *c,
  * rows whose `fold` is not `held_back`, or over all with held_back < 0. At
  * most about a thousand rows, spread evenly, are looked at: a handful of
  * constants needs no more. Borrowed rows count a quarter. With `has_gap` the
- * source's launch gap is one of the constants, and hides the constant part of
- * the kernel, which is then the GPU's shortest kernel.
+ * source's launch gap is one of the constants; such a gap, like that of rows
+ * which have one already, hides the constant part of the kernel, which is then
+ * the GPU's shortest kernel.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_law_fit(struct msim_law_constants *out,

@@ -260,8 +260,8 @@ static enum msim_status find_sibling(struct fit_run *run, const cJSON *sheet,
             cJSON_GetObjectItemCaseSensitive(other, "tables"), 0));
         return msim_spec_read(
             &run->sibling,
-            cJSON_GetObjectItemCaseSensitive(other, "data_sheet"), sheet_file,
-            err);
+            cJSON_GetObjectItemCaseSensitive(other, "data_sheet"), NULL,
+            sheet_file, err);
     }
     return msim_fail(err, MSIM_EFORMAT, sheet_file, MSIM_OFFSET_NONE,
                      "platform '%s' has link_sibling '%s', which is not there",
@@ -284,7 +284,7 @@ enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
         return msim_fail(err, MSIM_EFORMAT, sheet_file, MSIM_OFFSET_NONE,
                          "a platform has no 'name'");
     MSIM_TRY(msim_spec_read(
-        &run.spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"),
+        &run.spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"), NULL,
         sheet_file, err));
     MSIM_TRY(find_sibling(&run, sheet, sheets, sheet_file, err));
     o = cJSON_CreateObject();

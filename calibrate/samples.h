@@ -32,6 +32,12 @@ struct msim_sample {
      * the row is another cell's and only helps. */
     const struct msim_spec *spec;
     enum msim_borrowed borrowed;
+    /* The launch gap of the row's source on its GPU, where that was fitted
+     * before; 0 where it was not, or where there is none. */
+    double gap_us;
+    /* The shortest kernel of the row's GPU over MSIM_COMMON_FLOOR_US, for laws
+     * whose start follows it, when a law for all GPUs is fitted; else 0. */
+    double start;
 };
 
 struct msim_samples {

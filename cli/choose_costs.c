@@ -139,5 +139,8 @@ enum msim_status msim_choose_costs(struct msim_session *s, const char *data,
         return MSIM_OK;
     if (!target)
         return no_platform(s, err);
-    return need(&s->platform, data, target, err);
+    MSIM_TRY(need(&s->platform, data, target, err));
+    return costs == MSIM_COSTS_SCALED
+               ? msim_platform_pair(s->source, s->platform)
+               : MSIM_OK;
 }

@@ -118,6 +118,14 @@ static void attention_key(const struct msim_work *w, char *text, size_t size)
     snprintf(text, size, "%s", phase_text(w));
 }
 
+/* Prefill and encoder differ by the mask; decoding is another kernel. */
+static double attention_key_spread(const char *wanted, const char *found)
+{
+    bool other = strcmp(wanted, "decode") == 0 || strcmp(found, "decode") == 0;
+
+    return other ? 0.7 : 0.2;
+}
+
 const struct msim_law MSIM_LAW_ATTENTION = {
     .name = "attention",
     .params = PARAMS,
@@ -126,6 +134,7 @@ const struct msim_law MSIM_LAW_ATTENTION = {
     .n_features = N_FEATURES,
     .n_sizes = 8,
     .stack_spread = 0.35, /* mean differences of 30 to 73 % */
+    .key_spread = attention_key_spread,
     .time_us = attention_time,
     .describe = attention_describe,
     .key = attention_key,

@@ -1,5 +1,5 @@
 /*
- * models/cell.c - reading, choosing and using cells.
+ * models/cell.c - reading and using cells; models/pick_index.c chooses them.
  */
 #include "models/cell.h"
 
@@ -9,95 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Doubt in constants that come from elsewhere, standard deviations of the
- * logarithm. Inside one generation the residuals of one GPU were seen to hold
- * within 8 % on the next (H100 to H200), across generations within 20 to
- * 45 %. */
-#define SPREAD_SAME_GENERATION  0.10
-#define SPREAD_OTHER_GENERATION 0.45
-#define SPREAD_OTHER_KEY        0.20
 /* Doubt for each e-fold that a size lies outside the fitted range, and the most
  * that comes to: how much more fits on the smallest and on the largest two
  * thirds of the rows err on the rest. */
 #define SPREAD_OUTSIDE      0.08
 #define SPREAD_OUTSIDE_MOST 0.40
-
-static bool is_bare(const char *framework)
-{
-    return !framework || strcmp(framework, "pytorch") == 0;
-}
-
-static const struct msim_cell *find(const struct msim_platform *p,
-                                    const struct msim_law *law,
-                                    const char *framework, const char *key)
-{
-    for (uint32_t i = 0; i < p->n_cells; i++)
-        if (p->cells[i].law == law && strcmp(p->cells[i].key, key) == 0 &&
-            (!framework || strcmp(p->cells[i].framework, framework) == 0))
-            return &p->cells[i];
-    return NULL;
-}
-
-/* The cell of the most preferred framework, or of any. */
-static const struct msim_cell *find_preferred(const struct msim_platform *p,
-                                              const struct msim_law *law,
-                                              const char *const *prefer,
-                                              const char *key)
-{
-    const struct msim_cell *c = NULL;
-
-    for (; !c && *prefer; prefer++)
-        c = find(p, law, *prefer, key);
-    return c ? c : find(p, law, NULL, key);
-}
-
-bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
-                    const char *framework, const char *const *prefer,
-                    const char *const *keys, struct msim_pick *out)
-{
-    const struct msim_platform *at;
-    bool bare = is_bare(framework);
-
-    *out = (struct msim_pick){.bare = bare};
-    for (const char *const *key = keys; *key; key++) {
-        out->other_key = key != keys;
-        out->other_framework = false;
-        for (at = p; at && !bare; at = at->next) {
-            out->cell = find(at, law, framework, *key);
-            out->platform = at;
-            if (out->cell)
-                return true;
-        }
-        out->other_framework = !bare;
-        for (at = p; at; at = at->next) {
-            out->cell = find_preferred(at, law, prefer, *key);
-            out->platform = at;
-            if (out->cell)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* What the pick adds to the interval: a variance of the logarithm. */
-static double pick_variance(const struct msim_platform *p,
-                            const struct msim_pick *pick)
-{
-    double v = 0;
-
-    if (pick->platform != p) {
-        double s = strcmp(pick->platform->generation, p->generation) == 0
-                       ? SPREAD_SAME_GENERATION
-                       : SPREAD_OTHER_GENERATION;
-
-        v += s * s;
-    }
-    if (pick->other_key)
-        v += SPREAD_OTHER_KEY * SPREAD_OTHER_KEY;
-    if (pick->other_framework || pick->bare)
-        v += pick->cell->law->stack_spread * pick->cell->law->stack_spread;
-    return v;
-}
 
 /*
  * What the source would measure, or the kernel alone. The correction was
@@ -121,7 +37,9 @@ static void carry(const struct msim_platform *p, const struct msim_pick *pick,
 
     memcpy(params, c->params, sizeof(c->params));
     if (c->law->start_follows_floor)
-        params[0] *= p->spec.floor_us / pick->platform->spec.floor_us;
+        params[0] *=
+            p->spec.floor_us / (pick->platform ? pick->platform->spec.floor_us
+                                               : MSIM_COMMON_FLOOR_US);
 }
 
 void msim_cell_estimate(const struct msim_platform *p,
@@ -142,8 +60,8 @@ void msim_cell_estimate(const struct msim_platform *p,
     msim_law_describe(c->law, &p->spec, w, x);
     start = fmax(a->least_us, params[0]);
     law_us += start - params[0];
-    out->us =
-        corrected_us(c, pick->bare, law_us, msim_forest_eval(&c->forest, x));
+    out->us = corrected_us(c, pick->bare, law_us,
+                           pick->trees ? msim_forest_eval(&c->forest, x) : 0);
     msim_interval_base(c, out->us, &low, &high);
     out->start_us =
         start / law_us * out->us * a->factor + more * p->spec.floor_us;
@@ -152,9 +70,9 @@ void msim_cell_estimate(const struct msim_platform *p,
     out->family = w->family;
     outside =
         fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x), SPREAD_OUTSIDE_MOST);
-    msim_interval_set(out, low, high,
-                      sqrt(a->spread * a->spread + outside * outside +
-                           pick_variance(p, pick)));
+    msim_interval_set(
+        out, low, high,
+        sqrt(a->spread * a->spread + outside * outside + pick->variance));
 }
 
 void msim_cell_explain(const struct msim_platform *p,
@@ -162,28 +80,31 @@ void msim_cell_explain(const struct msim_platform *p,
                        FILE *out)
 {
     const struct msim_cell *c = pick->cell;
-    double x[MSIM_LAW_FEATURES + 1];
+    double x[MSIM_LAW_FEATURES + 1], params[MSIM_LAW_PARAMS];
 
+    carry(p, pick, params);
     fprintf(out, "rows: %u of %s by %s on %s", c->rows, c->key, c->framework,
             c->table);
-    if (pick->platform != p)
-        fprintf(out, " (platform %s stands in, scaled by the data sheets)",
-                pick->platform->name);
+    if (!pick->platform)
+        fprintf(out, " (a law common to all, scaled by the data sheet)");
+    else if (pick->platform != p)
+        fprintf(out, " (platform %s stands in, scaled by the data sheets%s)",
+                pick->platform->name, pick->trees ? "" : ", law alone");
     fprintf(out,
-            "\nerror: mean %.1f %% on rows fitted on, %.1f %% on rows held "
-            "back\nconstants:",
-            100 * c->error, 100 * c->heldout);
+            "\nerror: mean %.1f %% on rows fitted on, %.1f %% on %s\n"
+            "constants:",
+            100 * c->error, 100 * c->heldout,
+            pick->platform ? "rows held back" : "GPUs left out");
     for (uint32_t i = 0; i < c->law->n_params; i++)
         fprintf(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
-                c->params[i], c->law->params[i].unit);
+                params[i], c->law->params[i].unit);
     msim_law_describe(c->law, &p->spec, w, x);
-    fprintf(out, "\ntime: law %.4g us",
-            c->law->time_us(&p->spec, w, c->params));
+    fprintf(out, "\ntime: law %.4g us", c->law->time_us(&p->spec, w, params));
     if (c->gap_us > 0)
         fprintf(out, ", launch gap of the source %.4g us (%s)", c->gap_us,
                 pick->bare ? "left out" : "kept");
     fprintf(out, ", correction %+.1f %%\n",
-            100 * (exp(msim_forest_eval(&c->forest, x)) - 1));
+            pick->trees ? 100 * (exp(msim_forest_eval(&c->forest, x)) - 1) : 0);
     if (msim_interval_outside(c, x) > 0)
         fprintf(out,
                 "warning: sizes lie outside the fitted range by %.2f "

@@ -35,17 +35,22 @@ struct msim_cell {
 /* A cell and how far it is from what was asked for. */
 struct msim_pick {
     const struct msim_cell *cell;
-    const struct msim_platform *platform; /* whose cell it is */
+    const struct msim_platform *platform; /* whose cell it is; NULL: the law
+                                             is common to all */
     bool other_key;                       /* another dtype or kind stands in */
     bool other_framework; /* the stack that was asked for has no rows */
     bool bare;            /* leave the source's launch gap out */
+    bool trees;           /* correct by the cell's trees */
+    double variance;      /* further doubt: of the logarithm */
 };
 
 /*
- * The best cell of law `law` for framework `framework` (NULL or "pytorch":
- * the bare kernel, preferring the stacks of `prefer`, ended by NULL) among
- * `keys` (ended by NULL, best first), on `p` or the platforms that stand in for
- * it. False where there is none.
+ * The cell of law `law` with least doubt for framework `framework` (NULL or
+ * "pytorch": the bare kernel, preferring the stacks of `prefer`, ended by NULL)
+ * among `keys` (ended by NULL, best first): `p`'s own, those of platforms that
+ * stand in for it, and laws common to all GPUs. Doubt comes from another GPU,
+ * another stack and another key; of equal ones the earlier key, platform and
+ * stack win. False where there is none.
  */
 bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
                     const char *framework, const char *const *prefer,

@@ -130,6 +130,19 @@ static void gemm_key(const struct msim_work *w, char *text, size_t size)
     snprintf(text, size, "%s", kind(w));
 }
 
+static bool is_plain(const char *key)
+{
+    return strcmp(key, "fp32") == 0 || strcmp(key, "fp64") == 0;
+}
+
+/* What fraction of its rate a format reaches differs: fp8 and packed formats
+ * reach half of theirs where half precision reaches three quarters, and plain
+ * kernels another. */
+static double gemm_key_spread(const char *wanted, const char *found)
+{
+    return is_plain(wanted) == is_plain(found) ? 0.4 : 0.6;
+}
+
 const struct msim_law MSIM_LAW_GEMM = {
     .name = "gemm",
     .params = PARAMS,
@@ -139,6 +152,7 @@ const struct msim_law MSIM_LAW_GEMM = {
     .n_sizes = 6,
     .start_follows_floor = true,
     .stack_spread = 0.12, /* half precision: mean differences of 3 to 16 % */
+    .key_spread = gemm_key_spread,
     .time_us = gemm_time,
     .describe = gemm_describe,
     .key = gemm_key,

@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define STAND_INS_MOST 16
-
-static enum msim_status load_file(struct msim_platform **out, const char *path,
-                                  bool stand_ins, struct msim_error *err);
 
 static enum msim_status wrong(const struct msim_platform *p, const char *key,
                               const char *want, struct msim_error *err)
@@ -40,35 +38,9 @@ static enum msim_status read_cells(struct msim_platform *p, const cJSON *json,
     return MSIM_OK;
 }
 
-/* The platforms that stand in lie beside this one; theirs are not followed. */
-static enum msim_status read_stand_ins(struct msim_platform *p,
-                                       const cJSON *names,
-                                       struct msim_error *err)
-{
-    char path[sizeof(p->path) + 64];
-    const char *slash = strrchr(p->path, '/');
-    int dir = slash ? (int)(slash - p->path) + 1 : 0;
-    struct msim_platform **end = &p->next;
-    const cJSON *name;
-
-    if (cJSON_GetArraySize(names) > STAND_INS_MOST)
-        return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
-                         "more than %d 'stand_ins'", STAND_INS_MOST);
-    cJSON_ArrayForEach(name, names)
-    {
-        if (!cJSON_IsString(name))
-            return wrong(p, "stand_ins", "names of platforms", err);
-        snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path,
-                 name->valuestring);
-        MSIM_TRY(load_file(end, path, false, err));
-        end = &(*end)->next;
-    }
-    return MSIM_OK;
-}
-
-static enum msim_status read_platform(struct msim_platform *p,
-                                      const cJSON *json, bool stand_ins,
-                                      struct msim_error *err)
+/* Everything but the data sheet, which may leave figures to the kin. */
+static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
+                                  struct msim_error *err)
 {
     const char *name = msim_json_get_text(json, "name");
     const char *title = msim_json_get_text(json, "title");
@@ -80,40 +52,47 @@ static enum msim_status read_platform(struct msim_platform *p,
     snprintf(p->name, sizeof(p->name), "%s", name);
     snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
     snprintf(p->generation, sizeof(p->generation), "%s", generation);
-    MSIM_TRY(msim_spec_read(
-        &p->spec, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), p->path,
-        err));
     p->conv_backward_data = msim_json_get_number(more, "conv_backward_data", 1);
     p->conv_backward_weight =
         msim_json_get_number(more, "conv_backward_weight", 1);
-    MSIM_TRY(read_cells(p, json, err));
-    if (!stand_ins)
-        return MSIM_OK;
-    return read_stand_ins(
-        p, cJSON_GetObjectItemCaseSensitive(json, "stand_ins"), err);
+    return read_cells(p, json, err);
 }
 
-static enum msim_status load_file(struct msim_platform **out, const char *path,
-                                  bool stand_ins, struct msim_error *err)
+static enum msim_status read_sheet(struct msim_platform *p, const cJSON *json,
+                                   const struct msim_spec *like,
+                                   struct msim_error *err)
 {
-    struct msim_platform *p = calloc(1, sizeof(*p));
-    cJSON *json = NULL;
-    enum msim_status status;
+    return msim_spec_read(&p->spec,
+                          cJSON_GetObjectItemCaseSensitive(json, "data_sheet"),
+                          like, p->path, err);
+}
 
-    *out = NULL;
-    if (!p)
+static enum msim_status open_file(struct msim_platform **out, cJSON **json,
+                                  const char *path, struct msim_error *err)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
         return MSIM_ENOMEM;
-    snprintf(p->path, sizeof(p->path), "%s", path);
-    status = msim_json_read(&json, path, err);
+    snprintf((*out)->path, sizeof((*out)->path), "%s", path);
+    MSIM_TRY(msim_json_read(json, path, err));
+    return read_head(*out, *json, err);
+}
+
+/* A file for itself, without those that stand in for it. */
+static enum msim_status load_alone(struct msim_platform **out, const char *path,
+                                   struct msim_error *err)
+{
+    cJSON *json = NULL;
+    enum msim_status status = open_file(out, &json, path, err);
+
     if (status == MSIM_OK)
-        status = read_platform(p, json, stand_ins, err);
+        status = read_sheet(*out, json, NULL, err);
     cJSON_Delete(json);
     if (status != MSIM_OK) {
-        msim_platform_free(p);
-        return status;
+        msim_platform_free(*out);
+        *out = NULL;
     }
-    *out = p;
-    return MSIM_OK;
+    return status;
 }
 
 /* ---- the directory ---------------------------------------------------- */
@@ -239,6 +218,116 @@ static enum msim_status unknown(const char *name, const char *const *names,
                      "unknown platform '%s', known are: %s", name, known);
 }
 
+/* ---- one platform with what it inherits -----------------------------------
+ */
+
+/* Add the platform `name` to those that stand in: from beside the file, else
+ * from the directory. */
+static enum msim_status add_stand_in(struct msim_platform *p,
+                                     struct msim_platform **end,
+                                     const char *data_dir, const char *name,
+                                     struct msim_error *err)
+{
+    char path[sizeof(p->path) + 64];
+    const char *slash = strrchr(p->path, '/');
+    int dir = slash ? (int)(slash - p->path) + 1 : 0;
+
+    snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path, name);
+    if (access(path, F_OK) != 0)
+        snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir, name);
+    return load_alone(end, path, err);
+}
+
+/* Those that the file names; what stands in for them is not followed. */
+static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
+                                  const cJSON *names, struct msim_error *err)
+{
+    struct msim_platform **end = &p->next;
+    const cJSON *name;
+
+    if (cJSON_GetArraySize(names) > STAND_INS_MOST)
+        return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
+                         "more than %d 'stand_ins'", STAND_INS_MOST);
+    cJSON_ArrayForEach(name, names)
+    {
+        if (!cJSON_IsString(name))
+            return wrong(p, "stand_ins", "names of platforms", err);
+        MSIM_TRY(add_stand_in(p, end, data_dir, name->valuestring, err));
+        end = &(*end)->next;
+    }
+    return MSIM_OK;
+}
+
+/* Where a file names none: all of its generation. */
+static enum msim_status add_generation(struct msim_platform *p,
+                                       const char *data_dir,
+                                       struct msim_error *err)
+{
+    struct msim_platform **end = &p->next;
+    struct msim_arena arena;
+    const char *const *names;
+    uint32_t n, added = 0;
+    enum msim_status status;
+
+    msim_arena_init(&arena);
+    status = msim_platform_list(&arena, data_dir, &names, &n, err);
+    for (uint32_t i = 0; status == MSIM_OK && i < n && added < STAND_INS_MOST;
+         i++) {
+        cJSON *json = read_entry(data_dir, names[i]);
+        const char *g = json ? msim_json_get_text(json, "generation") : NULL;
+        bool kin = g && strcmp(g, p->generation) == 0 &&
+                   strcmp(names[i], p->name) != 0;
+
+        cJSON_Delete(json);
+        if (!kin)
+            continue;
+        status = add_stand_in(p, end, data_dir, names[i], err);
+        if (status == MSIM_OK)
+            end = &(*end)->next;
+        added++;
+    }
+    msim_arena_release(&arena);
+    return status;
+}
+
+static enum msim_status read_common(struct msim_platform *p,
+                                    const char *data_dir,
+                                    struct msim_error *err)
+{
+    char path[1024];
+
+    snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
+    return msim_common_read(&p->common, path, err);
+}
+
+static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
+                                const char *data_dir, struct msim_error *err)
+{
+    const cJSON *names = cJSON_GetObjectItemCaseSensitive(json, "stand_ins");
+
+    MSIM_TRY(names ? add_named(p, data_dir, names, err)
+                   : add_generation(p, data_dir, err));
+    MSIM_TRY(read_sheet(p, json, p->next ? &p->next->spec : NULL, err));
+    MSIM_TRY(read_common(p, data_dir, err));
+    return msim_pick_index_make(p, NULL);
+}
+
+static enum msim_status load_file(struct msim_platform **out, const char *path,
+                                  const char *data_dir, struct msim_error *err)
+{
+    cJSON *json = NULL;
+    enum msim_status status = open_file(out, &json, path, err);
+
+    if (status == MSIM_OK)
+        status = inherit(*out, json, data_dir, err);
+    cJSON_Delete(json);
+    if (status != MSIM_OK) {
+        msim_platform_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 enum msim_status msim_platform_load(struct msim_platform **out,
                                     const char *data_dir, const char *name,
                                     struct msim_error *err)
@@ -252,7 +341,7 @@ enum msim_status msim_platform_load(struct msim_platform **out,
 
     *out = NULL;
     if (strchr(name, '/') || is_platform_file(name))
-        return load_file(out, name, true, err);
+        return load_file(out, name, data_dir, err);
     msim_arena_init(&arena);
     status = msim_platform_list(&arena, data_dir, &names, &n, err);
     if (status == MSIM_OK) {
@@ -260,13 +349,20 @@ enum msim_status msim_platform_load(struct msim_platform **out,
         if (found) {
             snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir,
                      found);
-            status = load_file(out, path, true, err);
+            status = load_file(out, path, data_dir, err);
         } else {
             status = unknown(name, names, n, err);
         }
     }
     msim_arena_release(&arena);
     return status;
+}
+
+enum msim_status msim_platform_pair(struct msim_platform *a,
+                                    struct msim_platform *b)
+{
+    MSIM_TRY(msim_pick_index_make(a, b));
+    return msim_pick_index_make(b, a);
 }
 
 void msim_platform_free(struct msim_platform *p)
@@ -277,6 +373,8 @@ void msim_platform_free(struct msim_platform *p)
         for (uint32_t i = 0; i < p->n_cells; i++)
             msim_cell_release(&p->cells[i]);
         free(p->cells);
+        msim_common_release(&p->common);
+        msim_pick_index_release(&p->index);
         free(p);
         p = next;
     }

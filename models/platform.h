@@ -22,6 +22,16 @@ enum msim_status msim_platform_load(struct msim_platform **out,
                                     struct msim_error *err);
 void msim_platform_free(struct msim_platform *p);
 
+/*
+ * What was measured on one of two GPUs is to be scaled to the other: where one
+ * has no rows, the other's cells answer for it before those of its kin, so that
+ * what they are wrong by is in both models, and not in their ratio. Both must
+ * live as long as either is asked.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_platform_pair(struct msim_platform *a,
+                                    struct msim_platform *b);
+
 const char *msim_platform_name(const struct msim_platform *p);
 /* "NVIDIA A100-SXM4-80GB", as people call it. */
 const char *msim_platform_title(const struct msim_platform *p);

@@ -4,6 +4,8 @@
 #ifndef MSIM_MODELS_PLATFORM_DATA_H
 #define MSIM_MODELS_PLATFORM_DATA_H
 #include "models/cell.h"
+#include "models/common.h"
+#include "models/pick_index.h"
 #include "models/platform.h"
 
 struct msim_platform {
@@ -17,6 +19,9 @@ struct msim_platform {
     /* Where rows of this GPU are missing, those of others stand in: a list in
      * order of preference; owned. */
     struct msim_platform *next;
+    /* Of the platform that was asked for, not of those that stand in: */
+    struct msim_common common;
+    struct msim_pick_index index; /* of all cells in reach */
 };
 
 #endif

@@ -30,8 +30,8 @@ enum msim_rate {
 struct msim_spec {
     double rate[MSIM_RATE_COUNT]; /* FLOP/s; where the GPU lacks a type, that
                                      of the type it falls back to */
-    double sustained; /* share of the rates that power allows for long, over
-                         that of the GPUs whose rows stand in; 1 as a rule */
+    double sustained; /* share of the rates that power allows for long; 1
+                         where more than that is not known */
     double sms;
     double memory_bytes, l2_bytes;
     double bandwidth;      /* bytes/s of device memory */
@@ -54,11 +54,15 @@ double msim_spec_flops_per_us(const struct msim_spec *s,
                               const struct msim_work *w);
 
 /*
- * Read the "data_sheet" object of a platform. EFORMAT, naming `file` and the
- * member, where one is missing or not above 0.
+ * Read the "data_sheet" object of a platform. The fp32 rate, SMs, memory, its
+ * bandwidth and the L2 cache must be there; what hardly differs inside a
+ * generation (floor, links, copies) may be missing and is taken from `like`, or
+ * where that is NULL is typical. EFORMAT, naming `file` and the member, where
+ * one that must be there is missing, or one is not above 0.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
-                                const char *file, struct msim_error *err);
+                                const struct msim_spec *like, const char *file,
+                                struct msim_error *err);
 
 #endif

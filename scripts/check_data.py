@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check data/platforms and data/hosts: does every number say where it is from?
+"""Check data/platforms, laws and hosts: do numbers say where they are from?
 
     check_data.py [DATA-DIR]    [default: data beside this script's folder]
 
@@ -158,6 +158,21 @@ def check_platform(path, data):
         check_cell(f"{path}: cell '{name}'", cell)
 
 
+def check_laws(path, data):
+    for law, entry in data.get("spreads", {}).items():
+        if not is_text(entry.get("how")):
+            fault(path, f"the spread of '{law}' does not say how it was made")
+        for key in ("generation", "other", "rows_generation", "rows_other"):
+            if not (is_number(entry.get(key)) and entry[key] >= 0):
+                fault(path, f"the spread of '{law}': '{key}' is "
+                            f"{entry.get(key)}")
+    for cell in data.get("cells", []):
+        name = "/".join(str(cell.get(k)) for k in ("law", "framework", "key"))
+        check_cell(f"{path}: cell '{name}'", cell)
+        if len(cell.get("gpus", [])) < 2 or "forest" in cell:
+            fault(path, f"cell '{name}' is not common to several GPUs")
+
+
 def check_names(platforms):
     """Each name means one platform; each chain of bases ends."""
     owner = {}
@@ -220,6 +235,9 @@ def main(argv):
             platforms[path.stem] = data
             check_platform(path, data)
     check_names(platforms)
+    laws = load(root / "laws" / "common.json")
+    if isinstance(laws, dict):
+        check_laws(root / "laws" / "common.json", laws)
     hosts = sorted((root / "hosts").glob("*.json"))
     for path in hosts:
         data = load(path)

@@ -70,7 +70,7 @@ static void test_cell_fit__finds_constants(void)
     REQUIRE(make_samples(&s, 400));
     REQUIRE(msim_spec_read(
                 &spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"),
-                "sheet", NULL) == MSIM_OK);
+                NULL, "sheet", NULL) == MSIM_OK);
     CHECK_UINT(s.n, 801);
     while (strcmp(s.rows[begin].framework, "vidur") != 0)
         begin++;

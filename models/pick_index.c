@@ -1,0 +1,227 @@
+/*
+ * models/pick_index.c - choosing the cell with least doubt.
+ */
+#include "models/pick_index.h"
+
+#include "models/interval.h"
+#include "models/platform_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FNV_START UINT64_C(14695981039346656037)
+#define FNV_PRIME UINT64_C(1099511628211)
+
+/* Of a partner's cells, to choose by: more than of one's own, less than of any
+ * other's. */
+#define PARTNER_DOUBT 1e-9
+
+static uint64_t hash(uint64_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * FNV_PRIME;
+    return h * FNV_PRIME;
+}
+
+static uint64_t key_hash(const struct msim_law *law, const char *key)
+{
+    return hash(hash(FNV_START, law->name), key);
+}
+
+/* ---- making it ----------------------------------------------------------- */
+
+/* Half of the widest interval as a variance. */
+static double interval_variance(const struct msim_cell *c)
+{
+    double widest = 0;
+
+    for (uint32_t i = 0; i < c->n_bins; i++)
+        widest = fmax(widest, c->bins[i].high - c->bins[i].low);
+    widest /= 2 * MSIM_Z90;
+    return widest * widest;
+}
+
+static void add(struct msim_pick_index *index, struct msim_pick_entry e)
+{
+    e.key = key_hash(e.cell->law, e.cell->key);
+    e.framework = hash(FNV_START, e.cell->framework);
+    e.order = index->n;
+    index->entries[index->n++] = e;
+}
+
+static bool is_kin(const struct msim_platform *p,
+                   const struct msim_platform *from)
+{
+    return strcmp(from->generation, p->generation) == 0;
+}
+
+static void add_platform(struct msim_platform *p,
+                         const struct msim_platform *from, bool partner)
+{
+    bool kin = is_kin(p, from);
+
+    for (uint32_t i = 0; i < from->n_cells; i++) {
+        const struct msim_cell *c = &from->cells[i];
+        struct msim_kin_spread s = msim_common_spread(&p->common, c->law);
+        double spread = from == p ? 0 : kin ? s.generation : s.other;
+
+        add(&p->index, (struct msim_pick_entry){
+                           .cell = c,
+                           .platform = from,
+                           .trees = kin || partner,
+                           .doubt = partner ? PARTNER_DOUBT : spread * spread,
+                           .added = spread * spread});
+    }
+}
+
+static void add_common(struct msim_platform *p)
+{
+    for (uint32_t i = 0; i < p->common.n_cells; i++) {
+        const struct msim_cell *c = &p->common.cells[i];
+
+        add(&p->index,
+            (struct msim_pick_entry){.cell = c, .doubt = interval_variance(c)});
+    }
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+    const struct msim_pick_entry *a = pa;
+    const struct msim_pick_entry *b = pb;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+enum msim_status msim_pick_index_make(struct msim_platform *p,
+                                      const struct msim_platform *partner)
+{
+    uint32_t most = p->common.n_cells + 1 + (partner ? partner->n_cells : 0);
+
+    for (const struct msim_platform *at = p; at; at = at->next)
+        most += at->n_cells;
+    msim_pick_index_release(&p->index);
+    p->index.entries = malloc(most * sizeof(*p->index.entries));
+    if (!p->index.entries)
+        return MSIM_ENOMEM;
+    for (const struct msim_platform *at = p; at; at = at->next)
+        add_platform(p, at, false);
+    if (partner)
+        add_platform(p, partner, true);
+    add_common(p);
+    qsort(p->index.entries, p->index.n, sizeof(*p->index.entries), by_key);
+    return MSIM_OK;
+}
+
+void msim_pick_index_release(struct msim_pick_index *index)
+{
+    free(index->entries);
+    memset(index, 0, sizeof(*index));
+}
+
+/* ---- choosing ------------------------------------------------------------ */
+
+/* The first entry whose key is not below `key`. */
+static uint32_t first_of(const struct msim_pick_index *index, uint64_t key)
+{
+    uint32_t low = 0;
+    uint32_t high = index->n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (index->entries[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double key_spread(const struct msim_law *law, const char *wanted,
+                         const char *found)
+{
+    if (wanted == found)
+        return 0;
+    return law->key_spread ? law->key_spread(wanted, found)
+                           : MSIM_LAW_KEY_SPREAD;
+}
+
+/* The place of a cell's stack among those that are preferred. */
+static uint32_t preference(const struct msim_cell *c, const char *const *prefer)
+{
+    uint32_t i = 0;
+
+    while (prefer[i] && strcmp(prefer[i], c->framework) != 0)
+        i++;
+    return i;
+}
+
+struct choice {
+    const struct msim_pick_entry *entry;
+    double doubt, added; /* added: of key and stack, to the interval */
+    uint32_t preference;
+    bool exact; /* the stack that was asked for */
+};
+
+/* Whether `a` is better than `b`, which came before it. */
+static bool is_better(const struct choice *a, const struct choice *b)
+{
+    if (!b->entry || a->doubt < b->doubt)
+        return true;
+    return a->doubt <= b->doubt && a->entry->key == b->entry->key &&
+           a->entry->platform == b->entry->platform &&
+           a->preference < b->preference;
+}
+
+/* Cells of one key; `spread` is the doubt for it. */
+static void choose(const struct msim_pick_index *index, uint64_t key,
+                   const char *framework, const char *const *prefer,
+                   double spread, struct choice *best)
+{
+    uint64_t wanted = framework ? hash(FNV_START, framework) : 0;
+
+    for (uint32_t i = first_of(index, key);
+         i < index->n && index->entries[i].key == key; i++) {
+        struct choice c = {.entry = &index->entries[i]};
+        double stack = c.entry->cell->law->stack_spread;
+
+        c.exact = framework && c.entry->framework == wanted;
+        c.added = spread * spread + (c.exact ? 0 : stack * stack);
+        c.doubt = c.added + c.entry->doubt;
+        if (best->entry && c.doubt > best->doubt)
+            continue;
+        c.preference = c.exact ? 0 : 1 + preference(c.entry->cell, prefer);
+        if (is_better(&c, best))
+            *best = c;
+    }
+}
+
+bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
+                    const char *framework, const char *const *prefer,
+                    const char *const *keys, struct msim_pick *out)
+{
+    bool bare = !framework || strcmp(framework, "pytorch") == 0;
+    struct choice best = {0};
+
+    for (const char *const *key = keys; *key; key++) {
+        choose(&p->index, key_hash(law, *key), bare ? NULL : framework, prefer,
+               key_spread(law, *keys, *key), &best);
+        if (best.entry && best.doubt <= 0)
+            break;
+    }
+    if (!best.entry)
+        return false;
+    *out = (struct msim_pick){
+        .cell = best.entry->cell,
+        .platform = best.entry->platform,
+        .other_key = strcmp(best.entry->cell->key, *keys) != 0,
+        .other_framework = !bare && !best.exact,
+        /* a gap is the source's, not that of whoever stands in for it */
+        .bare = !best.exact,
+        .trees = best.entry->trees,
+        .variance = best.added + best.entry->added};
+    return true;
+}

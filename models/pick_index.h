@@ -1,0 +1,36 @@
+/*
+ * models/pick_index.h - all cells that a platform can draw on, by key.
+ *
+ * Rows of a table ask for a cell each, a million of them in a run: hashes of
+ * law and key, sorted, find the few candidates at once.
+ */
+#ifndef MSIM_MODELS_PICK_INDEX_H
+#define MSIM_MODELS_PICK_INDEX_H
+#include "models/cell.h"
+
+struct msim_pick_entry {
+    uint64_t key, framework; /* hashes */
+    uint32_t order;          /* own cells first, common laws last */
+    bool trees;
+    const struct msim_cell *cell;
+    const struct msim_platform *platform; /* NULL: common to all */
+    /* For being another GPU's, of the logarithm: to choose by, and to add to
+     * the cell's interval (which for a common law has it already). */
+    double doubt, added;
+};
+
+struct msim_pick_index {
+    struct msim_pick_entry *entries; /* sorted by key, then order */
+    uint32_t n;
+};
+
+/* Make the index of `p`, of the platforms that stand in for it, of its common
+ * laws, and of the partner that it is compared with (NULL: none), whose cells
+ * then come before those of others; these must not move. An earlier index is
+ * replaced. Release with msim_pick_index_release(). */
+MSIM_MUST_CHECK
+enum msim_status msim_pick_index_make(struct msim_platform *p,
+                                      const struct msim_platform *partner);
+void msim_pick_index_release(struct msim_pick_index *index);
+
+#endif
