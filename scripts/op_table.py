@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The README's table of how well single operators are predicted.
+
+    scripts/op_table.py [tests/accuracy/op.csv]
+
+Means over cells of the rows held back, from the table that
+tests/accuracy/op.sh makes: a cell is one GPU, stack and kind of work. Layers of
+experts and their dispatch are fitted by kernel; a cell of theirs is a GPU, stack
+and type, its kernels weighted by rows.
+"""
+import csv
+import pathlib
+import sys
+
+COLUMNS = ("law_alone_mean_pct", "mean_pct", "median_pct", "p90_pct",
+           "interval_coverage_pct", "interval_high_over_low",
+           "interval_score_over_error")
+NAMES = {"gemm": "gemm", "attention": "attention", "conv": "conv",
+         "vector": "vector", "moe": "moe (layers of experts)",
+         "dispatch": "expert dispatch",
+         "inside": "collective, inside a node",
+         "between": "collective, between nodes"}
+
+
+def key_of(row, number):
+    family, cell = row["family"], row["cell"]
+    if family == "collective":
+        return ("between" if "nodes" in cell else "inside", number)
+    if family == "moe":
+        return (family, row["table_gpu"], row["framework"],
+                cell.split("/")[0])
+    if family == "dispatch":
+        return (family, row["table_gpu"], row["framework"])
+    return (family, number)
+
+
+def cells_of(path):
+    """Per cell: rows, worst row, and means over rows of the columns."""
+    cells = {}
+    with open(path, newline="", encoding="utf-8") as f:
+        for number, row in enumerate(csv.DictReader(f)):
+            rows = int(row["rows"])
+            cell = cells.setdefault(key_of(row, number),
+                                    {"rows": 0, "worst": 0,
+                                     **dict.fromkeys(COLUMNS, 0)})
+            cell["rows"] += rows
+            cell["worst"] = max(cell["worst"], float(row["worst_pct"]))
+            for c in COLUMNS:
+                cell[c] += rows * float(row[c])
+    for cell in cells.values():
+        for c in COLUMNS:
+            cell[c] /= cell["rows"]
+    return cells
+
+
+def main():
+    default = pathlib.Path(__file__).parent.parent / "tests/accuracy/op.csv"
+    cells = cells_of(sys.argv[1] if len(sys.argv) > 1 else default)
+    print("| family | cells | rows | law alone | with correction | median | p90 "
+          "| worst | inside 90 % interval | high / low | score / error |")
+    print("|---" * 11 + "|")
+    for family, name in NAMES.items():
+        of = [c for k, c in cells.items() if k[0] == family]
+        if not of:
+            continue
+        mean = {c: sum(x[c] for x in of) / len(of) for c in COLUMNS}
+        print(f"| {name} | {len(of)} | {sum(x['rows'] for x in of):,} "
+              f"| {mean['law_alone_mean_pct']:.1f} % "
+              f"| {mean['mean_pct']:.1f} % | {mean['median_pct']:.1f} % "
+              f"| {mean['p90_pct']:.1f} % "
+              f"| {max(x['worst'] for x in of):.0f} % "
+              f"| {mean['interval_coverage_pct']:.0f} % "
+              f"| {mean['interval_high_over_low']:.2f} "
+              f"| {mean['interval_score_over_error']:.1f} |")
+
+
+if __name__ == "__main__":
+    main()
