@@ -223,7 +223,7 @@ static inline void made_copy(struct made_turn *k)
         "Memcpy DtoD (Device -> Device)"};
     struct made_job *j = k->j;
     uint32_t what = made_any(j, 5);
-    bool waits = made_once_in(j, 4), blocks = waits || what == 3;
+    bool waits = made_once_in(j, 4), blocks = waits || what % 2;
     int64_t at = *made_now(k);
     struct made_event *e;
 
