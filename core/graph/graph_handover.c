@@ -5,6 +5,8 @@
  */
 #include "core/graph/graph_builder.h"
 
+#include <stdlib.h>
+
 /*
  * Between operators a thread is either busy with what no one recorded (the
  * interpreter) or idle until another thread hands work over. It is taken to
@@ -19,64 +21,84 @@ static bool is_busy(const struct msim_graph_builder *b, uint32_t task)
     return b->g->kind[task] != MSIM_TASK_GAP;
 }
 
-/* Last busy task of `thread` that ends at or before `at`, or NONE. One that
- * takes no time and lies at `at` may as well have come after it. */
-static uint32_t last_busy(const struct msim_graph_builder *b,
-                          const struct msim_rank_tasks *r, uint32_t thread,
-                          msim_ps at)
+struct handover {
+    struct msim_graph_builder *b;
+    const struct msim_rank_tasks *r;
+    struct msim_keyed *busy; /* tasks of threads that run operators, by end */
+    uint32_t n_busy;
+};
+
+static enum msim_status find_busy(struct handover *h)
 {
-    uint32_t lo = r->thread_first[thread], hi = r->thread_end[thread];
+    const struct msim_graph_builder *b = h->b;
+    const struct msim_trace *t = h->r->trace;
+
+    h->busy = malloc(((size_t)b->g->n_tasks + 1) * sizeof *h->busy);
+    if (!h->busy)
+        return MSIM_ENOMEM;
+    for (uint32_t u = 0; u < t->n_threads; u++) {
+        if (t->threads[u].op_begin == t->threads[u].op_end)
+            continue;
+        for (uint32_t id = h->r->thread_first[u]; id < h->r->thread_end[u];
+             id++)
+            if (is_busy(b, id))
+                h->busy[h->n_busy++] = (struct msim_keyed){b->tend[id], id};
+    }
+    msim_keyed_sort(h->busy, h->n_busy);
+    return MSIM_OK;
+}
+
+/* How many of those busy have ended by `at`. */
+static uint32_t ended_by(const struct handover *h, msim_ps at)
+{
+    uint32_t lo = 0, hi = h->n_busy;
 
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
 
-        if (b->tend[mid] <= at)
+        if (h->busy[mid].key <= at)
             lo = mid + 1;
         else
             hi = mid;
     }
-    while (lo > r->thread_first[thread])
-        if (is_busy(b, --lo) && b->tstart[lo] < at)
-            return lo;
-    return MSIM_NONE;
+    return lo;
 }
 
 /*
- * Who handed work to `thread` at `at`: the other thread that was busy last,
- * among those that run operators. NONE if none was busy after `since`.
+ * Who handed work to the thread of `task` at `at`: the other thread that was
+ * busy last, among those that run operators; of several the first. NONE if none
+ * was busy after `since`. One that takes no time and lies at `at` may as well
+ * have come after it.
  */
-static uint32_t giver(const struct msim_graph_builder *b,
-                      const struct msim_rank_tasks *r, uint32_t thread,
-                      msim_ps since, msim_ps at)
+static uint32_t giver(const struct handover *h, uint32_t task, msim_ps since,
+                      msim_ps at)
 {
-    const struct msim_trace *t = r->trace;
+    const uint32_t *lane = h->b->g->lane;
     uint32_t best = MSIM_NONE;
 
-    for (uint32_t u = 0; u < t->n_threads; u++) {
-        uint32_t task;
+    for (uint32_t k = ended_by(h, at); k-- > 0;) {
+        uint32_t id = h->busy[k].index;
 
-        if (u == thread || t->threads[u].op_begin == t->threads[u].op_end)
-            continue;
-        task = last_busy(b, r, u, at);
-        if (task == MSIM_NONE || b->tend[task] <= since)
-            continue;
-        if (best == MSIM_NONE || b->tend[task] > b->tend[best])
-            best = task;
+        if (h->busy[k].key <= since ||
+            (best != MSIM_NONE && h->busy[k].key < h->b->tend[best]))
+            break;
+        if (lane[id] != lane[task] && h->b->tstart[id] < at &&
+            (best == MSIM_NONE || lane[id] < lane[best]))
+            best = id;
     }
     return best;
 }
 
 /* A gap that was a wait keeps as work only what followed the hand-over. */
-static enum msim_status link_gap(struct msim_graph_builder *b,
-                                 const struct msim_rank_tasks *r,
-                                 uint32_t thread, uint32_t gap)
+static enum msim_status link_gap(const struct handover *h, uint32_t gap)
 {
+    struct msim_graph_builder *b = h->b;
     msim_ps length = b->tend[gap] - b->tstart[gap], tail;
     uint32_t from;
 
     if (length < IDLE_MIN || b->g->traced[gap] < length)
         return MSIM_OK; /* short, or known to have waited for something else */
-    from = giver(b, r, thread, b->tstart[gap], b->tend[gap]);
+    from = giver(h, gap, b->tstart[gap], b->tend[gap]);
     if (from == MSIM_NONE)
         return MSIM_OK;
     tail = b->tend[gap] - b->tend[from];
@@ -90,15 +112,13 @@ static enum msim_status link_gap(struct msim_graph_builder *b,
 }
 
 /* A thread's first task: at its traced time, or when it was handed work. */
-static enum msim_status link_first(struct msim_graph_builder *b,
-                                   const struct msim_rank_tasks *r,
-                                   uint32_t thread)
+static enum msim_status link_first(const struct handover *h, uint32_t first)
 {
-    uint32_t first = r->thread_first[thread];
-    uint32_t from = giver(b, r, thread, INT64_MIN, b->tstart[first]);
+    struct msim_graph_builder *b = h->b;
+    uint32_t from = giver(h, first, INT64_MIN, b->tstart[first]);
 
     if (from == MSIM_NONE)
-        return msim_builder_release(b, first, b->tstart[first] + r->base,
+        return msim_builder_release(b, first, b->tstart[first] + h->r->base,
                                     false);
     b->g->traced[first] = b->tstart[first] - b->tend[from];
     b->g->copied[MSIM_COPIED_HANDOVER] += b->g->traced[first];
@@ -106,17 +126,29 @@ static enum msim_status link_first(struct msim_graph_builder *b,
                              first, 0);
 }
 
-enum msim_status msim_graph_handover(struct msim_graph_builder *b,
-                                     struct msim_rank_tasks *r)
+static enum msim_status link_threads(struct handover *h)
 {
+    const struct msim_rank_tasks *r = h->r;
+
+    MSIM_TRY(find_busy(h));
     for (uint32_t th = 0; th < r->trace->n_threads; th++) {
         if (r->thread_first[th] == r->thread_end[th])
             continue;
-        MSIM_TRY(link_first(b, r, th));
+        MSIM_TRY(link_first(h, r->thread_first[th]));
         for (uint32_t id = r->thread_first[th] + 1; id < r->thread_end[th];
              id++)
-            if (!is_busy(b, id))
-                MSIM_TRY(link_gap(b, r, th, id));
+            if (!is_busy(h->b, id))
+                MSIM_TRY(link_gap(h, id));
     }
     return MSIM_OK;
+}
+
+enum msim_status msim_graph_handover(struct msim_graph_builder *b,
+                                     struct msim_rank_tasks *r)
+{
+    struct handover h = {.b = b, .r = r};
+    enum msim_status st = link_threads(&h);
+
+    free(h.busy);
+    return st;
 }
