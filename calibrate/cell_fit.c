@@ -442,4 +442,5 @@ void msim_cell_fit_release(struct msim_cell_fit *f)
 {
     cJSON_Delete(f->forest);
     f->forest = NULL;
+    msim_curves_release(&f->curves);
 }

@@ -33,6 +33,7 @@ struct msim_cell_fit {
     /* Their mean interval score (Gneiting and Raftery, 2007: width and 20
      * times what is outside, over the measured time), over the mean error. */
     double score;
+    struct msim_curves curves; /* of collectives; owned */
 };
 
 /*

@@ -13,12 +13,18 @@ const char MSIM_CELL_REPORT_HEADER[] =
     "interval_coverage_pct,interval_high_over_low,"
     "interval_score_over_error\n";
 
-void msim_number_add(cJSON *o, const char *key, double v)
+/* Of so many significant digits, as JSON writes it. */
+static double rounded(double v, int digits)
 {
     char text[32];
 
-    snprintf(text, sizeof(text), "%.6g", v);
-    cJSON_AddNumberToObject(o, key, strtod(text, NULL));
+    snprintf(text, sizeof(text), "%.*g", digits, v);
+    return strtod(text, NULL);
+}
+
+void msim_number_add(cJSON *o, const char *key, double v)
+{
+    cJSON_AddNumberToObject(o, key, rounded(v, 6));
 }
 
 static void add_constants(cJSON *cell, const struct msim_law *law,
@@ -65,30 +71,91 @@ static void add_interval(cJSON *cell, const struct msim_cell_fit *f)
 
     for (uint32_t i = 0; i < f->n_bins; i++) {
         char text[96];
-        char upto[32] = "";
+        char upto[48] = "";
 
         if (isfinite(f->bins[i].upto_us))
-            snprintf(upto, sizeof(upto), "\"upto_us\":%.5g,",
-                     f->bins[i].upto_us);
+            snprintf(upto, sizeof(upto), "\"upto_us\":%.15g,",
+                     rounded(f->bins[i].upto_us, 5));
         snprintf(text, sizeof(text), "{%s\"low\":%.4g,\"high\":%.4g}", upto,
                  f->bins[i].low, f->bins[i].high);
         cJSON_AddItemToArray(bins, cJSON_CreateRaw(text));
     }
 }
 
+static enum msim_status add_line(cJSON *o, const char *key, cJSON *line)
+{
+    char *text = cJSON_PrintUnformatted(line);
+
+    cJSON_Delete(line);
+    if (!text)
+        return MSIM_ENOMEM;
+    cJSON_AddRawToObject(o, key, text);
+    cJSON_free(text);
+    return MSIM_OK;
+}
+
+static cJSON *numbers(const double *v, uint32_t n, int digits)
+{
+    cJSON *array = cJSON_CreateArray();
+
+    for (uint32_t i = 0; array && i < n; i++)
+        cJSON_AddItemToArray(array, cJSON_CreateNumber(rounded(v[i], digits)));
+    return array;
+}
+
+/* A curve's points on one line each: people read whose they are. */
+static enum msim_status add_curves(cJSON *cell, const struct msim_curves *c)
+{
+    cJSON *curves = c->n ? cJSON_AddArrayToObject(cell, "curves") : NULL;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct msim_curve *from = &c->list[i];
+        cJSON *o = cJSON_CreateObject();
+
+        if (!curves || !o)
+            return MSIM_ENOMEM;
+        cJSON_AddItemToArray(curves, o);
+        cJSON_AddStringToObject(o, "collective",
+                                msim_collective_text(from->collective));
+        cJSON_AddNumberToObject(o, "ranks", from->ranks);
+        cJSON_AddNumberToObject(o, "nodes", from->nodes);
+        cJSON_AddBoolToObject(o, "measured", from->measured);
+        MSIM_TRY(add_line(o, "bytes", numbers(from->bytes, from->n, 12)));
+        MSIM_TRY(add_line(o, "us", numbers(from->us, from->n, 4)));
+        MSIM_TRY(add_line(o, "spread", numbers(from->spread, from->n, 2)));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status add_variants(cJSON *cell, const struct msim_curves *c)
+{
+    cJSON *list =
+        c->n_variants ? cJSON_AddArrayToObject(cell, "variants") : NULL;
+
+    for (uint32_t i = 0; i < c->n_variants; i++) {
+        const struct msim_curve_variant *v = &c->variants[i];
+        double factor[MSIM_VARIANT_BINS];
+        cJSON *o = cJSON_CreateObject();
+
+        if (!list || !o)
+            return MSIM_ENOMEM;
+        cJSON_AddItemToArray(list, o);
+        cJSON_AddStringToObject(o, "collective",
+                                msim_collective_text(v->collective));
+        cJSON_AddStringToObject(o, "version", v->version);
+        cJSON_AddStringToObject(o, "dtype", msim_dtype_text(v->dtype));
+        for (int b = 0; b < MSIM_VARIANT_BINS; b++)
+            factor[b] = exp(v->log_factor[b]);
+        MSIM_TRY(add_line(o, "factor", numbers(factor, MSIM_VARIANT_BINS, 3)));
+    }
+    return MSIM_OK;
+}
+
 /* The trees on one line: nobody reads them. */
 static enum msim_status add_forest(cJSON *cell, const cJSON *forest)
 {
-    char *text;
-
-    if (!forest)
-        return MSIM_OK;
-    text = cJSON_PrintUnformatted(forest);
-    if (!text)
-        return MSIM_ENOMEM;
-    cJSON_AddRawToObject(cell, "forest", text);
-    cJSON_free(text);
-    return MSIM_OK;
+    return forest ? add_line(cell, "forest", cJSON_Duplicate(forest, 1))
+                  : MSIM_OK;
 }
 
 static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
@@ -114,6 +181,8 @@ static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
     add_constants(cell, r->law, f);
     add_range(cell, r->law, f);
     add_interval(cell, f);
+    MSIM_TRY(add_curves(cell, &f->curves));
+    MSIM_TRY(add_variants(cell, &f->curves));
     return add_forest(cell, f->forest);
 }
 
@@ -131,24 +200,25 @@ enum msim_status msim_cell_write_as(cJSON *cells, const struct msim_sample *r,
 enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
                                  const struct msim_cell_fit *f)
 {
-    char how[128];
+    char how[160];
 
     snprintf(how, sizeof(how),
-             "least mean |log error| over rows of %s (GSL simplex), XGBoost "
-             "trees on what is left",
-             r->work.source ? r->work.source : r->framework);
+             "least mean |log error| over rows of %s (GSL simplex), %s",
+             r->work.source ? r->work.source : r->framework,
+             f->curves.n ? "curves by kriging over all GPUs' collectives"
+                         : "XGBoost trees on what is left");
     return msim_cell_write_as(cells, r, f, how);
 }
 
-void msim_cell_report(FILE *out, const char *platform,
+void msim_cell_report(FILE *out, const char *platform, const char *family,
                       const struct msim_sample *r,
                       const struct msim_cell_fit *f)
 {
     fprintf(
         out,
         "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f,%.2f\n",
-        platform, r->gpu, r->law->name, r->framework, r->key, f->rows,
-        f->groups, 100 * f->fitted.mean, 100 * f->law_held_back.mean,
+        platform, r->gpu, family, r->framework, r->key, f->rows, f->groups,
+        100 * f->fitted.mean, 100 * f->law_held_back.mean,
         100 * f->held_back.mean, 100 * f->held_back.median,
         100 * f->held_back.p90, 100 * f->held_back.worst, 100 * f->coverage,
         f->width, f->score);

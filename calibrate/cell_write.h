@@ -23,7 +23,7 @@ enum msim_status msim_cell_write_as(cJSON *cells, const struct msim_sample *r,
 
 /* The header of the report, and one line of it. */
 extern const char MSIM_CELL_REPORT_HEADER[];
-void msim_cell_report(FILE *out, const char *platform,
+void msim_cell_report(FILE *out, const char *platform, const char *family,
                       const struct msim_sample *r,
                       const struct msim_cell_fit *f);
 

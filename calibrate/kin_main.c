@@ -155,7 +155,7 @@ static enum msim_status run(char **argv, FILE *report, struct msim_error *err)
     if (status == MSIM_OK)
         status = msim_json_read(&sheets, path, err);
     if (status == MSIM_OK)
-        status = msim_tables_read(&s, argv[1], err);
+        status = msim_tables_read(&s, argv[1], &(struct msim_tables){0}, err);
     if (status == MSIM_OK)
         status = fit(&s, sheets, argv, report, err);
     cJSON_Delete(sheets);

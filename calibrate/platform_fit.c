@@ -7,12 +7,12 @@
 #include "calibrate/platform_fit.h"
 
 #include "calibrate/cell_write.h"
+#include "calibrate/coll_write.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define LEAST_ROWS       20 /* of a cell */
 #define FIT_THREADS_MOST 64
@@ -47,88 +47,40 @@ static bool names_gpu(const cJSON *sheet, const char *gpu)
 struct job {
     const struct msim_sample *own;
     uint32_t n_own;
-    struct msim_cell_fit fit;
+    struct msim_cell_fit fit;                     /* owned, or zero */
+    const struct msim_coll_cell_fit *collectives; /* else */
     enum msim_status status;
 };
 
 struct fit_run {
     const char *name;
-    struct msim_spec spec, sibling; /* sibling: whose rows are borrowed */
-    const char *sibling_gpu;        /* NULL: nobody's */
+    struct msim_spec spec;
     const struct msim_samples *samples;
+    const struct msim_coll_fits *collectives;
     struct job *jobs;
     uint32_t n_jobs;
     atomic_uint next_job;
 };
 
-/*
- * Rank counts are few and whole ones are missing, so collectives borrow. From
- * a GPU whose links are of the same kind: rows of the same stack, and of the
- * same algorithm, which is what follows the link's name in the key. And where
- * ranks share a PCIe tree, whose crowding hits all alike, for a stack's own
- * all-reduce: NCCL's.
- */
-static enum msim_borrowed borrowing(const struct fit_run *run,
-                                    const struct msim_sample *own,
-                                    const struct msim_sample *r)
-{
-    const char *a = strchr(own->key, '/');
-    const char *b = strchr(r->key, '/');
-
-    if (own->law != &MSIM_LAW_COLLECTIVE || r->law != own->law)
-        return MSIM_BORROWED_NOT;
-    if (run->sibling_gpu && strcmp(r->gpu, run->sibling_gpu) == 0 &&
-        strcmp(r->framework, own->framework) == 0 &&
-        strcasecmp(a ? a : "", b ? b : "") == 0)
-        return MSIM_BORROWED_FROM_GPU;
-    if (own->work.u.coll.algorithm && !b && strncmp(own->key, "PCIe", 4) == 0 &&
-        strcmp(r->gpu, own->gpu) == 0 &&
-        r->work.u.coll.collective == MSIM_COLL_ALL_REDUCE &&
-        strncmp(r->key, own->key, (size_t)(a - own->key)) == 0 &&
-        r->key[a - own->key] == '\0')
-        return MSIM_BORROWED_FROM_STACK;
-    return MSIM_BORROWED_NOT;
-}
-
-/* The cell's rows and those that it borrows; `*rows` is the caller's. */
-static enum msim_status gather(const struct fit_run *run,
-                               const struct msim_sample *own, uint32_t n_own,
-                               struct msim_sample **rows, uint32_t *n)
-{
-    const struct msim_samples *s = run->samples;
-    uint32_t count = n_own;
-
-    for (uint32_t i = 0; i < s->n; i++)
-        count += borrowing(run, own, &s->rows[i]) != MSIM_BORROWED_NOT;
-    *rows = malloc(count * sizeof(**rows));
-    if (!*rows)
-        return MSIM_ENOMEM;
-    memcpy(*rows, own, n_own * sizeof(**rows));
-    *n = n_own;
-    for (uint32_t i = 0; i < n_own; i++)
-        (*rows)[i].spec = &run->spec;
-    for (uint32_t i = 0; i < s->n; i++) {
-        enum msim_borrowed from = borrowing(run, own, &s->rows[i]);
-        struct msim_sample *r = &(*rows)[*n];
-
-        if (from == MSIM_BORROWED_NOT)
-            continue;
-        *r = s->rows[i];
-        r->borrowed = from;
-        r->spec = from == MSIM_BORROWED_FROM_GPU ? &run->sibling : &run->spec;
-        (*n)++;
-    }
-    return MSIM_OK;
-}
-
+/* Collectives are fitted together, and here only looked up. */
 static enum msim_status fit_cell(const struct fit_run *run, struct job *job)
 {
     struct msim_sample *rows;
     enum msim_status status;
-    uint32_t n;
 
-    MSIM_TRY(gather(run, job->own, job->n_own, &rows, &n));
-    status = msim_cell_fit(&job->fit, rows, job->n_own, n);
+    if (job->own->law == &MSIM_LAW_COLLECTIVE) {
+        uint32_t i = msim_coll_fits_find(run->collectives, job->own);
+
+        job->collectives = &run->collectives->cells[i];
+        return i == UINT32_MAX ? MSIM_EINTERNAL : MSIM_OK;
+    }
+    rows = malloc(job->n_own * sizeof(*rows));
+    if (!rows)
+        return MSIM_ENOMEM;
+    memcpy(rows, job->own, job->n_own * sizeof(*rows));
+    for (uint32_t i = 0; i < job->n_own; i++)
+        rows[i].spec = &run->spec;
+    status = msim_cell_fit(&job->fit, rows, job->n_own, job->n_own);
     free(rows);
     return status;
 }
@@ -183,6 +135,23 @@ static void run_jobs(struct fit_run *run, uint32_t threads)
         pthread_join(ids[--started], NULL);
 }
 
+static enum msim_status write_job(const struct fit_run *run,
+                                  const struct job *job, cJSON *cells,
+                                  FILE *report)
+{
+    const struct msim_coll_cell_fit *c = job->collectives;
+
+    MSIM_TRY(msim_cell_write(cells, job->own, c ? &c->fit : &job->fit));
+    if (c)
+        MSIM_TRY(msim_coll_logs_write(cells, run->collectives, c));
+    if (report && c)
+        msim_coll_report(report, run->name, job->own, c);
+    else if (report)
+        msim_cell_report(report, run->name, job->own->law->name, job->own,
+                         &job->fit);
+    return MSIM_OK;
+}
+
 /* What came out, in the order of the jobs, whoever did them. */
 static enum msim_status write_jobs(struct fit_run *run, cJSON *cells,
                                    FILE *report)
@@ -191,11 +160,9 @@ static enum msim_status write_jobs(struct fit_run *run, cJSON *cells,
         struct job *job = &run->jobs[i];
 
         if (job->status == MSIM_OK)
-            job->status = msim_cell_write(cells, job->own, &job->fit);
+            job->status = write_job(run, job, cells, report);
         if (job->status != MSIM_OK)
             return job->status;
-        if (report)
-            msim_cell_report(report, run->name, job->own, &job->fit);
     }
     return MSIM_OK;
 }
@@ -239,43 +206,15 @@ static enum msim_status make_head(cJSON *o, const cJSON *sheet,
     return MSIM_OK;
 }
 
-/* "link_sibling" names the platform whose links are of the same kind. */
-static enum msim_status find_sibling(struct fit_run *run, const cJSON *sheet,
-                                     const cJSON *sheets,
-                                     const char *sheet_file,
-                                     struct msim_error *err)
-{
-    const char *wanted = msim_json_get_text(sheet, "link_sibling");
-    const cJSON *other;
-
-    if (!wanted)
-        return MSIM_OK;
-    cJSON_ArrayForEach(other, sheets)
-    {
-        const char *name = msim_json_get_text(other, "name");
-
-        if (!name || strcmp(name, wanted) != 0)
-            continue;
-        run->sibling_gpu = cJSON_GetStringValue(cJSON_GetArrayItem(
-            cJSON_GetObjectItemCaseSensitive(other, "tables"), 0));
-        return msim_spec_read(
-            &run->sibling,
-            cJSON_GetObjectItemCaseSensitive(other, "data_sheet"), NULL,
-            sheet_file, err);
-    }
-    return msim_fail(err, MSIM_EFORMAT, sheet_file, MSIM_OFFSET_NONE,
-                     "platform '%s' has link_sibling '%s', which is not there",
-                     run->name, wanted);
-}
-
 enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
-                                   const cJSON *sheets, const char *sheet_file,
+                                   const char *sheet_file,
                                    const struct msim_samples *samples,
                                    const struct msim_fit_options *options,
                                    struct msim_error *err)
 {
     struct fit_run run = {.name = msim_json_get_text(sheet, "name"),
-                          .samples = samples};
+                          .samples = samples,
+                          .collectives = options->collectives};
     cJSON *o, *cells;
     enum msim_status status;
 
@@ -286,7 +225,6 @@ enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
     MSIM_TRY(msim_spec_read(
         &run.spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"), NULL,
         sheet_file, err));
-    MSIM_TRY(find_sibling(&run, sheet, sheets, sheet_file, err));
     o = cJSON_CreateObject();
     if (!o)
         return MSIM_ENOMEM;

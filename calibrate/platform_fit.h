@@ -3,6 +3,7 @@
  */
 #ifndef MSIM_CALIBRATE_PLATFORM_FIT_H
 #define MSIM_CALIBRATE_PLATFORM_FIT_H
+#include "calibrate/coll_fit.h"
 #include "calibrate/conv_ratio.h"
 #include "core/base/json.h"
 
@@ -10,18 +11,19 @@
 
 struct msim_fit_options {
     const struct msim_conv_ratios *ratios;
+    const struct msim_coll_fits *collectives; /* of the same samples */
     uint32_t threads; /* at least 1; what comes out does not depend on it */
     FILE *report;     /* one CSV line a cell; NULL: none */
 };
 
 /*
- * Fit every cell of the GPUs that `sheet` (one of `sheets`, the entries of the
- * data-sheet file) names, and make the platform file's tree: `*out` is owned
+ * Fit every cell of the GPUs that `sheet`, an entry of the data-sheet file,
+ * names, and make the platform file's tree: `*out` is owned
  * by the caller, NULL on failure. `samples` are sorted.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
-                                   const cJSON *sheets, const char *sheet_file,
+                                   const char *sheet_file,
                                    const struct msim_samples *samples,
                                    const struct msim_fit_options *options,
                                    struct msim_error *err);

@@ -7,16 +7,38 @@
 
 #include <string.h>
 
+static const char *const NAMES[MSIM_TABLES] = {
+    "gemm", "attention", "vector",         "collective",
+    "conv", "moe",       "expert_dispatch"};
+
+bool msim_tables_choose(struct msim_tables *t, const char *name,
+                        struct msim_error *err)
+{
+    char known[200] = "";
+
+    for (size_t i = 0; i < MSIM_TABLES; i++) {
+        size_t used = strlen(known);
+
+        if (strcmp(NAMES[i], name) == 0)
+            return t->some = t->chosen[i] = true;
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+                 NAMES[i]);
+    }
+    (void)msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                    "unknown table '%s', known are: %s", name, known);
+    return false;
+}
+
 enum msim_status msim_tables_read(struct msim_samples *s, const char *folder,
+                                  const struct msim_tables *t,
                                   struct msim_error *err)
 {
-    static const char *const TABLES[] = {
-        "gemm", "attention", "vector",         "collective",
-        "conv", "moe",       "expert_dispatch"};
     char path[1024];
 
-    for (size_t i = 0; i < sizeof(TABLES) / sizeof(*TABLES); i++) {
-        snprintf(path, sizeof(path), "%s/%s.csv.gz", folder, TABLES[i]);
+    for (size_t i = 0; i < MSIM_TABLES; i++) {
+        if (t->some && !t->chosen[i])
+            continue;
+        snprintf(path, sizeof(path), "%s/%s.csv.gz", folder, NAMES[i]);
         MSIM_TRY(msim_samples_add(s, path, err));
     }
     msim_samples_sort(s);

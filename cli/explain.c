@@ -60,8 +60,12 @@ static void add_op(struct explaining *x, uint32_t i)
         return;
     (void)msim_opmap(x->t, i, events ? (int)x->launched[i] : -1, x->t->cpu_only,
                      works, &n);
-    for (uint32_t w = 0; w < n; w++)
+    for (uint32_t w = 0; w < n; w++) {
+        if (works[w].family == MSIM_FAMILY_COLLECTIVE)
+            msim_comm_place(&works[w], x->t, x->t->ops[i].comm,
+                            msim_session_gpus_a_node(x->s));
         add_work(x, &works[w]);
+    }
 }
 
 static enum msim_status nothing(const struct explaining *x,

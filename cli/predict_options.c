@@ -93,6 +93,22 @@ static const struct msim_option OPTIONS[] = {
      .help = "CPU side to predict for: 'generic' answers for a run without "
              "a profiler",
      .dflt = "the trace's own host times, else generic"},
+    {.name = "network",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(network),
+     .metavar = "NAME|FILE",
+     .help = "what joins nodes: one of data/networks; not with measured costs",
+     .dflt = "what the platform was measured on, else its data sheet's"},
+    {.name = "nodes",
+     .type = MSIM_OPTION_COUNT,
+     FIELD(nodes),
+     .metavar = "N",
+     .min = 1,
+     .max = RANKS_MAX,
+     .help = "nodes that the job's ranks are spread over, in their order; not "
+             "with measured costs",
+     .dflt = "as many as it takes with the GPUs that the network's nodes "
+             "have, else 8"},
     {.name = "scale",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_scale,

@@ -26,12 +26,14 @@ struct msim_predict_options {
     const char *platform;        /* name or file; NULL: from the trace */
     const char *source_platform; /* that the trace ran on; NULL: likewise */
     const char *source_trace;    /* whose times are scaled; NULL: the job's */
-    const char *host; /* name or file; NULL: the trace's own, else generic */
-    int costs;        /* enum msim_costs_option */
+    const char *host;    /* name or file; NULL: the trace's own, else generic */
+    const char *network; /* name or file; NULL: the platform's own */
+    int costs;           /* enum msim_costs_option */
     struct msim_scale *scales; /* heap */
     uint32_t n_scales, cap_scales;
     int peers;         /* enum msim_peers_option */
     uint32_t ranks;    /* that the traced ones stand for; 0: themselves */
+    uint32_t nodes;    /* that the job is spread over; 0: as many as it needs */
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
     bool salvage, strict, json, csv;
     const char *explain;          /* operator name, NULL: not wanted */

@@ -4,6 +4,7 @@
 #include "cli/datadir.h"
 #include "cli/progress.h"
 #include "models/host_class.h"
+#include "models/opmap.h"
 #include "models/scaled.h"
 
 #include <math.h>
@@ -44,6 +45,48 @@ static enum msim_status check_ranks(const struct msim_session *s,
                      s->o->ranks, s->job->n_ranks);
 }
 
+/* The ranks of the whole job. */
+static uint32_t ranks_of(const struct msim_session *s)
+{
+    uint32_t n = s->job->n_ranks;
+
+    for (uint32_t i = 0; i < s->job->n_ranks; i++)
+        if (s->job->ranks[i]->world_size > n)
+            n = s->job->ranks[i]->world_size;
+    return s->o->ranks > n ? s->o->ranks : n;
+}
+
+uint32_t msim_session_gpus_a_node(const struct msim_session *s)
+{
+    return s->gpus_a_node ? s->gpus_a_node : MSIM_GPUS_A_NODE;
+}
+
+/* Where the ranks are, and what joins them, for costs that ask. */
+static enum msim_status place(struct msim_session *s, struct msim_error *err)
+{
+    const char *asked = s->o->network ? "--network" : "--nodes";
+    uint32_t ranks = ranks_of(s);
+
+    if (!s->o->network && !s->o->nodes)
+        return MSIM_OK;
+    if (!s->platform)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got %s with measured costs, want it with '--costs "
+                         "model' or scaled",
+                         asked);
+    if (s->o->nodes > ranks)
+        return msim_fail(err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
+                         "option '--nodes' is %u, want at most the job's %u "
+                         "rank%s",
+                         s->o->nodes, ranks, ranks == 1 ? "" : "s");
+    if (s->o->network)
+        msim_platform_join(s->platform, &s->network);
+    s->gpus_a_node = s->o->nodes
+                         ? ranks / s->o->nodes + (ranks % s->o->nodes != 0)
+                         : (uint32_t)s->network.gpus_per_node;
+    return MSIM_OK;
+}
+
 enum msim_status msim_session_load(struct msim_session *s,
                                    const struct msim_predict_options *o,
                                    struct msim_error *err)
@@ -56,6 +99,8 @@ enum msim_status msim_session_load(struct msim_session *s,
     /* Names are checked before work that may take long. */
     MSIM_TRY(
         msim_host_load(&s->host, data, o->host ? o->host : "generic", err));
+    if (o->network)
+        MSIM_TRY(msim_network_load(&s->network, data, o->network, err));
     if (o->platform)
         MSIM_TRY(msim_platform_load(&s->platform, data, o->platform, err));
     if (o->source_platform)
@@ -64,7 +109,8 @@ enum msim_status msim_session_load(struct msim_session *s,
     if (o->source_trace)
         MSIM_TRY(load_job(&s->source_job, s, &o->source_trace, 1, err));
     MSIM_TRY(check_ranks(s, err));
-    return msim_choose_costs(s, data, err);
+    MSIM_TRY(msim_choose_costs(s, data, err));
+    return place(s, err);
 }
 
 /* ---- graph and durations ----------------------------------------------- */
@@ -181,9 +227,10 @@ static void warn_folded(struct msim_session *s)
     if (!is_measured(s))
         msim_job_warn(s->job,
                       "each of the %u traced ranks stands for %u: collectives "
-                      "of all ranks are costed among %u, 8 on a host, and "
+                      "of all ranks are costed among %u, %u on a host, and "
                       "every rank puts into them what was traced",
-                      traced, s->o->ranks / traced, s->o->ranks);
+                      traced, s->o->ranks / traced, s->o->ranks,
+                      msim_session_gpus_a_node(s));
     else
         msim_job_warn(s->job,
                       "each of the %u traced ranks stands for %u, but "
@@ -418,6 +465,8 @@ static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
     if (!is_measured(s) && !s->o->host && msim_all_have_times(s->job) &&
         !s->plans[0])
         p->host = "traced";
+    p->network = s->o->network ? s->network.name : NULL;
+    p->nodes = s->o->nodes;
     p->inputs = s->o->paths;
     p->n_inputs = s->o->n_paths;
     p->warnings = s->job->warnings;
@@ -440,6 +489,7 @@ enum msim_status msim_session_run(struct msim_session *s,
                                 .host_modelled = s->o->host != NULL,
                                 .strict = s->o->strict,
                                 .ranks = s->o->ranks,
+                                .gpus_a_node = msim_session_gpus_a_node(s),
                                 .scales = s->o->scales,
                                 .n_scales = s->o->n_scales,
                             },

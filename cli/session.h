@@ -19,8 +19,10 @@ struct msim_session {
     struct msim_job *source_job;    /* of --source-trace, or NULL */
     struct msim_machine *machine;   /* learned from it, or NULL */
     struct msim_host *host;
-    const char *costs;        /* "measured", "scaled" or "model" */
-    struct msim_plan **plans; /* one a rank, NULL entries: from its events */
+    struct msim_network network; /* with a name: another than the platform's */
+    uint32_t gpus_a_node;        /* 0: not said */
+    const char *costs;           /* "measured", "scaled" or "model" */
+    struct msim_plan **plans;    /* one a rank, NULL entries: from its events */
     struct msim_graph *graph;
     struct msim_costs *c;
     msim_ps *dur[2];          /* low and high scenario */
@@ -45,6 +47,9 @@ enum msim_status msim_session_run(struct msim_session *s,
 
 /* Are the figures those of the traced run on the GPU that was traced? */
 bool msim_session_replays(const struct msim_session *s);
+
+/* GPUs of a node of the job that is predicted. */
+uint32_t msim_session_gpus_a_node(const struct msim_session *s);
 
 void msim_session_release(struct msim_session *s);
 

@@ -14,6 +14,8 @@
  * thirds of the rows err on the rest. */
 #define SPREAD_OUTSIDE      0.08
 #define SPREAD_OUTSIDE_MOST 0.40
+/* Doubt where another collective's curves stand in. */
+#define SPREAD_OTHER_COLLECTIVE 0.20
 
 /*
  * What the source would measure, or the kernel alone. The correction was
@@ -42,6 +44,47 @@ static void carry(const struct msim_platform *p, const struct msim_pick *pick,
                                                : MSIM_COMMON_FLOOR_US);
 }
 
+/* What a cell adds to its law, and how sure it is. */
+struct correction {
+    double log, low, high, spread;
+    enum msim_source source;
+};
+
+/* By the cell's curves, which are of measured points. */
+static bool by_curves(const struct msim_platform *p,
+                      const struct msim_pick *pick, const struct msim_work *w,
+                      struct correction *out)
+{
+    const struct msim_cell *c = pick->cell;
+    struct msim_curve_answer a;
+
+    if (!pick->platform ||
+        !msim_curves_ask(&c->curves, c->law, &pick->platform->spec, c->params,
+                         w, &a))
+        return false;
+    out->log = a.correction + msim_curves_variant(&c->curves, w);
+    out->low = -a.spread;
+    out->high = a.spread;
+    out->spread = a.stand_in ? SPREAD_OTHER_COLLECTIVE : 0;
+    if (a.measured && pick->platform == p)
+        out->source = MSIM_SOURCE_TABLE;
+    return true;
+}
+
+static void correct(const struct msim_platform *p, const struct msim_pick *pick,
+                    const struct msim_work *w, const double *x, double law_us,
+                    struct correction *out)
+{
+    const struct msim_cell *c = pick->cell;
+
+    *out = (struct correction){.source = MSIM_SOURCE_LAW};
+    if (by_curves(p, pick, w, out))
+        return;
+    out->log = pick->trees ? msim_forest_eval(&c->forest, x) : 0;
+    msim_interval_base(c, corrected_us(c, pick->bare, law_us, out->log),
+                       &out->low, &out->high);
+}
+
 void msim_cell_estimate(const struct msim_platform *p,
                         const struct msim_pick *pick, const struct msim_work *w,
                         const struct msim_adjust *adjust,
@@ -52,7 +95,8 @@ void msim_cell_estimate(const struct msim_platform *p,
     const struct msim_cell *c = pick->cell;
     double x[MSIM_LAW_FEATURES + 1], params[MSIM_LAW_PARAMS];
     double law_us, start;
-    double low, high, outside;
+    struct correction by;
+    double outside;
     double more = w->kernels > 1 ? w->kernels - 1.0 : 0;
 
     carry(p, pick, params);
@@ -60,19 +104,18 @@ void msim_cell_estimate(const struct msim_platform *p,
     msim_law_describe(c->law, &p->spec, w, x);
     start = fmax(a->least_us, params[0]);
     law_us += start - params[0];
-    out->us = corrected_us(c, pick->bare, law_us,
-                           pick->trees ? msim_forest_eval(&c->forest, x) : 0);
-    msim_interval_base(c, out->us, &low, &high);
+    correct(p, pick, w, x, law_us, &by);
+    out->us = corrected_us(c, pick->bare, law_us, by.log);
     out->start_us =
         start / law_us * out->us * a->factor + more * p->spec.floor_us;
     out->us = out->us * a->factor + more * p->spec.floor_us;
-    out->source = MSIM_SOURCE_LAW;
+    out->source = by.source;
     out->family = w->family;
     outside =
         fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x), SPREAD_OUTSIDE_MOST);
-    msim_interval_set(
-        out, low, high,
-        sqrt(a->spread * a->spread + outside * outside + pick->variance));
+    msim_interval_set(out, by.low, by.high,
+                      sqrt(a->spread * a->spread + by.spread * by.spread +
+                           outside * outside + pick->variance));
 }
 
 void msim_cell_explain(const struct msim_platform *p,
@@ -81,6 +124,8 @@ void msim_cell_explain(const struct msim_platform *p,
 {
     const struct msim_cell *c = pick->cell;
     double x[MSIM_LAW_FEATURES + 1], params[MSIM_LAW_PARAMS];
+    struct correction by;
+    double law_us;
 
     carry(p, pick, params);
     fprintf(out, "rows: %u of %s by %s on %s", c->rows, c->key, c->framework,
@@ -99,12 +144,13 @@ void msim_cell_explain(const struct msim_platform *p,
         fprintf(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
                 params[i], c->law->params[i].unit);
     msim_law_describe(c->law, &p->spec, w, x);
-    fprintf(out, "\ntime: law %.4g us", c->law->time_us(&p->spec, w, params));
+    law_us = c->law->time_us(&p->spec, w, params);
+    correct(p, pick, w, x, law_us, &by);
+    fprintf(out, "\ntime: law %.4g us", law_us);
     if (c->gap_us > 0)
         fprintf(out, ", launch gap of the source %.4g us (%s)", c->gap_us,
                 pick->bare ? "left out" : "kept");
-    fprintf(out, ", correction %+.1f %%\n",
-            pick->trees ? 100 * (exp(msim_forest_eval(&c->forest, x)) - 1) : 0);
+    fprintf(out, ", correction %+.1f %%\n", 100 * (exp(by.log) - 1));
     if (msim_interval_outside(c, x) > 0)
         fprintf(out,
                 "warning: sizes lie outside the fitted range by %.2f "
@@ -206,9 +252,18 @@ enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
     c->models = (uint32_t)msim_json_get_number(json, "models", 0);
     c->error = msim_json_get_number(json, "error_fitted", 0);
     c->heldout = msim_json_get_number(json, "error_held_back", 0);
-    if (!forest)
-        return MSIM_OK;
+    status = msim_curves_read(&c->curves, json);
+    if (status == MSIM_EFORMAT)
+        return bad(c, file,
+                   "'curves' want a collective, ranks, and as many bytes "
+                   "(rising) as us and spread, all above 0; 'variants' and "
+                   "'logs' a version and factors above 0",
+                   err);
+    if (!forest || status != MSIM_OK)
+        return status;
     status = msim_forest_read(&c->forest, forest, c->law->n_features + 1);
+    if (status != MSIM_OK)
+        msim_curves_release(&c->curves);
     if (status == MSIM_EFORMAT)
         return bad(c, file, "'forest' does not hold whole trees", err);
     return status;
@@ -217,4 +272,5 @@ enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
 void msim_cell_release(struct msim_cell *c)
 {
     msim_forest_release(&c->forest);
+    msim_curves_release(&c->curves);
 }

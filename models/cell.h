@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_MODELS_CELL_H
 #define MSIM_MODELS_CELL_H
+#include "models/curve.h"
 #include "models/forest.h"
 #include "models/law.h"
 #include "models/model.h"
@@ -23,6 +24,7 @@ struct msim_cell {
     double params[MSIM_LAW_PARAMS];
     double gap_us; /* the source launches no faster than this; 0: none */
     struct msim_forest forest;
+    struct msim_curves curves; /* of collectives */
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];
     uint32_t n_bins, rows;

@@ -26,10 +26,11 @@ struct msim_cost_options {
                                              take it; NULL: as they are */
     const struct msim_host *host;         /* never NULL: for what the trace
                                              does not have */
-    bool host_modelled; /* use `host` also where the trace has times */
-    bool strict;        /* a work without a model is an error */
-    uint32_t ranks;     /* of the job, of which those in the graph stand for
-                           all; 0: there are no others */
+    bool host_modelled;   /* use `host` also where the trace has times */
+    bool strict;          /* a work without a model is an error */
+    uint32_t ranks;       /* of the job, of which those in the graph stand for
+                             all; 0: there are no others */
+    uint32_t gpus_a_node; /* 0: MSIM_GPUS_A_NODE */
     const struct msim_scale *scales;
     uint32_t n_scales;
 };

@@ -208,16 +208,20 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     return MSIM_OK;
 }
 
-/* A transfer between the ranks at hand, in the job that they stand for. */
+/* A transfer between the ranks at hand, in the job that they stand for and on
+ * its nodes. */
 static struct msim_work grow(const struct msim_costing *k, struct msim_work w,
                              uint32_t comm)
 {
     const struct msim_job *job = k->g->job;
+    const struct msim_trace *t = job->ranks[k->rank];
 
-    if (!k->opt->ranks || w.family != MSIM_FAMILY_COLLECTIVE)
+    if (w.family != MSIM_FAMILY_COLLECTIVE)
         return w;
-    return msim_comm_grow(w, job->ranks[k->rank], comm, job->n_ranks,
-                          k->opt->ranks);
+    if (k->opt->ranks)
+        w = msim_comm_grow(w, t, comm, job->n_ranks, k->opt->ranks);
+    msim_comm_place(&w, t, comm, k->opt->gpus_a_node);
+    return w;
 }
 
 static enum msim_status cost_event(struct msim_costing *k, uint32_t i)

@@ -11,9 +11,9 @@
 #include "models/host.h"
 
 #include "core/base/json.h"
+#include "models/entry.h"
 #include "models/host_class.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct entry {
 
 struct msim_host {
     char name[64];
-    char path[512];
+    char path[1400];
     struct entry *entries; /* open addressing */
     uint32_t mask;
     struct dispatch classes[MSIM_HOST_CLASSES];
@@ -237,71 +237,14 @@ static enum msim_status load_file(struct msim_host **out, const char *path,
     return MSIM_OK;
 }
 
-/* ---- the directory ------------------------------------------------------ */
-
-static bool is_host_file(const char *file)
-{
-    size_t n = strlen(file);
-
-    return n > 5 && file[0] != '.' && strcmp(file + n - 5, ".json") == 0;
-}
-
-static int only_hosts(const struct dirent *e)
-{
-    return is_host_file(e->d_name);
-}
-
-static enum msim_status unknown(const char *name, struct dirent *const *files,
-                                int n, struct msim_error *err)
-{
-    char known[400] = "";
-    size_t used = 0;
-
-    for (int i = 0; i < n && used < sizeof(known); i++)
-        used += (size_t)snprintf(
-            known + used, sizeof(known) - used, "%s%.*s", i ? ", " : "",
-            (int)strlen(files[i]->d_name) - 5, files[i]->d_name);
-    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
-                     "unknown host '%s', known are: %s", name, known);
-}
-
-static enum msim_status load_named(struct msim_host **out, const char *dir,
-                                   const char *name, struct msim_error *err)
-{
-    struct dirent **files;
-    int n = scandir(dir, &files, only_hosts, alphasort), found = -1;
-    enum msim_status status;
-    char path[1400];
-
-    if (n < 0)
-        return msim_fail(err, MSIM_EIO, dir, MSIM_OFFSET_NONE,
-                         "the folder of hosts cannot be opened");
-    for (int i = 0; i < n && found < 0; i++)
-        if (strlen(name) + 5 == strlen(files[i]->d_name) &&
-            strncasecmp(files[i]->d_name, name, strlen(name)) == 0)
-            found = i;
-    if (found < 0) {
-        status = unknown(name, files, n, err);
-    } else {
-        snprintf(path, sizeof(path), "%s/%s", dir, files[found]->d_name);
-        status = load_file(out, path, err);
-    }
-    for (int i = 0; i < n; i++)
-        free(files[i]);
-    free(files);
-    return status;
-}
-
 enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
                                 const char *name, struct msim_error *err)
 {
-    char dir[1024];
+    char path[1400];
 
     *out = NULL;
-    if (strchr(name, '/') || is_host_file(name))
-        return load_file(out, name, err);
-    snprintf(dir, sizeof(dir), "%s/hosts", data_dir);
-    return load_named(out, dir, name, err);
+    MSIM_TRY(msim_entry_path(path, sizeof(path), data_dir, "host", name, err));
+    return load_file(out, path, err);
 }
 
 void msim_host_free(struct msim_host *h)

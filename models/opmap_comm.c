@@ -10,9 +10,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* GPUs of one host: what every server of the platforms known has at most. */
-#define GPUS_A_NODE 8
-
 /* The size column of nccl-tests: the whole buffer, for all_gather what comes
  * out, for reduce_scatter what goes in, for all_to_all what one rank sends. */
 static double transfer_elems(const struct msim_comm *m, uint32_t ranks)
@@ -44,10 +41,49 @@ static uint32_t ranks_of(const struct msim_trace *t, const struct msim_comm *m)
     return ranks ? ranks : 1;
 }
 
+static uint32_t nodes_for(uint32_t ranks, uint32_t gpus)
+{
+    return ranks / gpus + (ranks % gpus != 0);
+}
+
 static void set_ranks(struct msim_work *w, uint32_t ranks)
 {
     w->u.coll.ranks = ranks;
-    w->u.coll.nodes = ranks / GPUS_A_NODE + (ranks % GPUS_A_NODE != 0);
+    w->u.coll.nodes = nodes_for(ranks, MSIM_GPUS_A_NODE);
+}
+
+/* Nodes that the members of a listed group are on. */
+static uint32_t nodes_of(const struct msim_trace *t, const struct msim_group *g,
+                         uint32_t gpus)
+{
+    const int32_t *members = t->group_ranks + g->first;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        bool first = true;
+
+        for (uint32_t j = 0; j < i && first; j++)
+            first = (uint32_t)members[j] / gpus != (uint32_t)members[i] / gpus;
+        n += first;
+    }
+    return n;
+}
+
+void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
+                     uint32_t comm, uint32_t gpus)
+{
+    const struct msim_comm *m = &t->comms[comm];
+    const struct msim_group *g =
+        m->group == MSIM_NONE ? NULL : &t->groups[m->group];
+    bool sends =
+        m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV;
+
+    if (gpus == 0)
+        gpus = MSIM_GPUS_A_NODE;
+    if (g && g->count == w->u.coll.ranks && (!sends || g->count == 2))
+        w->u.coll.nodes = nodes_of(t, g, gpus);
+    else
+        w->u.coll.nodes = nodes_for(w->u.coll.ranks, gpus);
 }
 
 struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
@@ -67,6 +103,7 @@ struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
     w.u.coll.bytes =
         (uint64_t)msim_opmap_count(transfer_elems(m, ranks) * bytes);
     set_ranks(&w, ranks);
+    msim_comm_place(&w, t, comm, MSIM_GPUS_A_NODE);
     w.bytes_read = (double)m->in_elems * bytes;
     w.bytes_written = (double)m->out_elems * bytes;
     return w;

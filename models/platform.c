@@ -427,6 +427,14 @@ const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
 
 /* ---- questions ---------------------------------------------------------- */
 
+void msim_platform_join(struct msim_platform *p, const struct msim_network *n)
+{
+    p->joined = true;
+    p->spec.network = n->card_rate;
+    p->spec.cards_per_gpu = n->cards_per_node / n->gpus_per_node;
+    p->spec.latency_us = n->latency_us;
+}
+
 const char *msim_platform_name(const struct msim_platform *p)
 {
     return p->name;

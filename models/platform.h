@@ -7,6 +7,7 @@
 #ifndef MSIM_MODELS_PLATFORM_H
 #define MSIM_MODELS_PLATFORM_H
 #include "core/trace/trace.h"
+#include "models/network.h"
 
 struct msim_platform; /* opaque */
 
@@ -31,6 +32,9 @@ void msim_platform_free(struct msim_platform *p);
 MSIM_MUST_CHECK
 enum msim_status msim_platform_pair(struct msim_platform *a,
                                     struct msim_platform *b);
+
+/* Let network `n` join its nodes, whatever joined those that were measured. */
+void msim_platform_join(struct msim_platform *p, const struct msim_network *n);
 
 const char *msim_platform_name(const struct msim_platform *p);
 /* "NVIDIA A100-SXM4-80GB", as people call it. */

@@ -14,6 +14,7 @@ struct msim_platform {
     struct msim_spec spec;
     /* Time of a convolution's backward passes over the forward one's. */
     double conv_backward_data, conv_backward_weight;
+    bool joined; /* by a network other than its own: no rows are of it */
     struct msim_cell *cells;
     uint32_t n_cells;
     /* Where rows of this GPU are missing, those of others stand in: a list in

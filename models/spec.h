@@ -20,6 +20,10 @@
     X(INT8, "int8_ops")                                                        \
     X(FP4, "fp4_flops")
 
+/* Where a platform or network does not say: what a message between nodes takes
+ * over RDMA, switches included. */
+#define MSIM_NETWORK_LATENCY_US 5
+
 enum msim_rate {
 #define X(name, key) MSIM_RATE_##name,
     MSIM_RATE_MAP(X)
@@ -39,7 +43,10 @@ struct msim_spec {
     double pcie;           /* bytes/s, one direction, pinned memory */
     double pageable;       /* bytes/s of copies from pageable memory */
     double link;           /* bytes/s one GPU sends inside a node */
-    double network;        /* bytes/s one GPU sends between nodes */
+    double network;        /* bytes/s one network card sends */
+    double cards_per_gpu;  /* network cards of a node over its GPUs */
+    double latency_us;     /* of a message between nodes */
+    bool in_switch;        /* switches inside a node can add up */
     double trace_factor;   /* 90 %: the kernels of one machine together take
                               this factor more or less than predicted */
     char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */

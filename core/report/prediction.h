@@ -125,6 +125,8 @@ struct msim_rank_row {
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     const char *version, *platform /* NULL under measured */, *costs, *host;
+    const char *network;         /* asked for; NULL: the platform's own */
+    uint32_t nodes;              /* asked for; 0: as many as it takes */
     const char *source_platform; /* whose times were scaled, NULL: none were */
     const char *source_trace;    /* that holds them, NULL: the inputs */
     const char *const *inputs;   /* paths as given */

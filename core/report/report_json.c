@@ -294,6 +294,9 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_path(&j, p);
     write_texts(&j, "warnings", p->warnings, p->n_warnings);
     msim_json_text(&j, "host", p->host);
+    msim_json_text(&j, "network", p->network);
+    if (p->nodes)
+        msim_json_number(&j, "nodes", p->nodes);
     write_texts(&j, "inputs", p->inputs, p->n_inputs);
     write_families(&j, p);
     write_ops(&j, "not_covered", p->uncovered, p->n_uncovered);

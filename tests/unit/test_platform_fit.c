@@ -106,8 +106,7 @@ static char *fit_text(const struct msim_samples *s, uint32_t threads)
 
     msim_conv_ratios_make(&ratios, s);
     CHECK_REL(ratios.backward_data.median, 1, 0); /* no pairs */
-    CHECK_INT(msim_platform_fit(&json, sheet, NULL, "sheet", s, &o, &err),
-              MSIM_OK);
+    CHECK_INT(msim_platform_fit(&json, sheet, "sheet", s, &o, &err), MSIM_OK);
     if (json)
         text = cJSON_PrintUnformatted(json);
     cJSON_Delete(json);
@@ -142,12 +141,12 @@ static void test_platform_fit__refuses_sheets(void)
     cJSON *json;
 
     REQUIRE(msim_samples_init(&s) == MSIM_OK);
-    CHECK_INT(msim_platform_fit(&json, sheet, NULL, "sheet", &s, &o, &err),
+    CHECK_INT(msim_platform_fit(&json, sheet, "sheet", &s, &o, &err),
               MSIM_EFORMAT);
     CHECK(json == NULL && strstr(err.text, "name") != NULL);
     err = (struct msim_error){0};
     cJSON_AddStringToObject(sheet, "name", "x");
-    CHECK_INT(msim_platform_fit(&json, sheet, NULL, "sheet", &s, &o, &err),
+    CHECK_INT(msim_platform_fit(&json, sheet, "sheet", &s, &o, &err),
               MSIM_EFORMAT);
     CHECK(strstr(err.text, "fp32_flops") != NULL);
     cJSON_Delete(sheet);

@@ -51,8 +51,8 @@ static void test_report_json__keys(void)
     check_keys(o, "schema version platform costs ranks iterations "
                   "iteration_us kernel_us communication_us external_wait_us "
                   "breakdown_us overlapped_us coverage memory_bytes flops mfu "
-                  "ops ranks_detail critical_path warnings host inputs "
-                  "families not_covered critical_path_of critical_owners "
+                  "ops ranks_detail critical_path warnings host network "
+                  "inputs families not_covered critical_path_of critical_owners "
                   "waits_us edges collectives stragglers copied_us "
                   "unexplained_us source_platform source_trace");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),

@@ -1,0 +1,18 @@
+/*
+ * calibrate/coll_curve.h - what was fitted of collectives, as curves.
+ */
+#ifndef MSIM_CALIBRATE_COLL_CURVE_H
+#define MSIM_CALIBRATE_COLL_CURVE_H
+#include "calibrate/coll_judge.h"
+
+/*
+ * The curves of cell `cell`, which block `b` owns: of each collective and
+ * number of ranks that it has, and of those that it lacks. Fills the rest of
+ * its fit from the verdicts, too.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_coll_curves_make(struct msim_coll_cell_fit *f,
+                                       struct msim_coll_block *b,
+                                       uint32_t cell);
+
+#endif
