@@ -15,7 +15,7 @@ struct made {
 
 static inline void made_raw(struct made *m, const void *bytes, size_t n)
 {
-    if (m->n + n <= sizeof m->bytes) {
+    if (m->n <= sizeof m->bytes && n <= sizeof m->bytes - m->n) {
         memcpy(m->bytes + m->n, bytes, n);
         m->n += n;
     }
