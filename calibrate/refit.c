@@ -68,22 +68,6 @@ static const struct msim_law *law_of_cell(const cJSON *cell)
     return name ? msim_law_find(name) : NULL;
 }
 
-/* Cells are sorted by the names of their laws. */
-static void insert(cJSON *cells, cJSON *cell)
-{
-    const char *law = msim_json_get_text(cell, "law");
-    const cJSON *at;
-    int i = 0;
-
-    cJSON_ArrayForEach(at, cells)
-    {
-        if (strcmp(msim_json_get_text(at, "law"), law) > 0)
-            break;
-        i++;
-    }
-    (void)cJSON_InsertItemInArray(cells, i, cell);
-}
-
 /* Ratios of convolutions' passes come from the same table. */
 static void keep_parameters(cJSON *json, cJSON *old,
                             const struct msim_samples *s)
@@ -96,28 +80,55 @@ static void keep_parameters(cJSON *json, cJSON *old,
         cJSON_Delete(from);
 }
 
-enum msim_status msim_refit_cells(cJSON *json, cJSON *old,
-                                  const struct msim_samples *s)
+/* Leave the cells of `from` that are kept. */
+static enum msim_status drop_others(cJSON *from, const struct msim_samples *s)
 {
-    cJSON *cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
-    cJSON *from = cJSON_GetObjectItemCaseSensitive(old, "cells");
     cJSON *cell = from ? from->child : NULL;
 
-    keep_parameters(json, old, s);
     while (cell) {
         const struct msim_law *law = law_of_cell(cell);
         cJSON *next = cell->next;
 
         if (!law)
             return MSIM_EFORMAT;
-        if (!has_rows(s, law)) {
-            (void)cJSON_DetachItemViaPointer(from, cell);
-            insert(cells, cell);
+        if (has_rows(s, law))
+            cJSON_Delete(cJSON_DetachItemViaPointer(from, cell));
+        else
             MSIM_TRY(fold(cell, ""));
-        }
         cell = next;
     }
     return MSIM_OK;
+}
+
+/* Does the first of `a` come before that of `b`? Cells are sorted by the names
+ * of their laws. */
+static bool comes_first(const cJSON *a, const cJSON *b)
+{
+    const char *x = a ? msim_json_get_text(a->child, "law") : NULL;
+    const char *y = b ? msim_json_get_text(b->child, "law") : NULL;
+
+    return x && (!y || strcmp(x, y) < 0);
+}
+
+enum msim_status msim_refit_cells(cJSON *json, cJSON *old,
+                                  const struct msim_samples *s)
+{
+    cJSON *fresh = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    cJSON *kept = cJSON_GetObjectItemCaseSensitive(old, "cells");
+    cJSON *merged;
+
+    keep_parameters(json, old, s);
+    MSIM_TRY(drop_others(kept, s));
+    merged = cJSON_CreateArray();
+    if (!merged)
+        return MSIM_ENOMEM;
+    while (comes_first(fresh, NULL) || comes_first(kept, NULL))
+        (void)cJSON_AddItemToArray(
+            merged, cJSON_DetachItemFromArray(
+                        comes_first(fresh, kept) ? fresh : kept, 0));
+    return cJSON_ReplaceItemInObjectCaseSensitive(json, "cells", merged)
+               ? MSIM_OK
+               : MSIM_EINTERNAL;
 }
 
 /* ---- the report ---------------------------------------------------------- */

@@ -31,6 +31,7 @@ static void test_refit__keeps_other_cells(void)
         "\"rows\":2}]}");
     cJSON *old = cJSON_Parse(
         "{\"parameters\":{\"x\":7},\"cells\":[{\"law\":\"attention\"},"
+        "{\"law\":\"attention\"},"
         "{\"law\":\"collective\",\"rows\":1}," GEMM "]}");
     cJSON *cells;
     char *text;
@@ -38,15 +39,15 @@ static void test_refit__keeps_other_cells(void)
     REQUIRE(json && old);
     REQUIRE(msim_refit_cells(json, old, &s) == MSIM_OK);
     cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
-    CHECK_INT(cJSON_GetArraySize(cells), 3);
+    CHECK_INT(cJSON_GetArraySize(cells), 4);
     CHECK_STR(msim_json_get_text(cJSON_GetArrayItem(cells, 0), "law"),
               "attention");
-    CHECK(msim_json_get_number(cJSON_GetArrayItem(cells, 1), "rows", 0) == 2);
+    CHECK(msim_json_get_number(cJSON_GetArrayItem(cells, 2), "rows", 0) == 2);
     CHECK(msim_json_get_number(
               cJSON_GetObjectItemCaseSensitive(json, "parameters"), "x", 0) ==
           7);
     /* What was on one line is again. */
-    text = cJSON_Print(cJSON_GetArrayItem(cells, 2));
+    text = cJSON_Print(cJSON_GetArrayItem(cells, 3));
     CHECK(text && strstr(text, "[0,12.5]") && strstr(text, "\"cuts\":[[1,2]") &&
           strstr(text, "{\"upto_us\":5,\"low\":-0.1,\"high\":0.1}"));
     cJSON_free(text);
