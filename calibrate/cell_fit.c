@@ -24,18 +24,16 @@ static int by_value(const void *a, const void *b)
 struct work_area {
     const struct msim_law *law;
     const struct msim_sample *rows;
-    uint32_t own; /* the cell's rows come first */
     uint32_t n;
-    uint32_t features; /* of the law, and one: borrowed */
+    uint32_t features; /* of the law */
     uint32_t groups;
     uint8_t *fold;
-    uint8_t *train_from; /* msim_borrowed of the rows fitted on */
-    double *x;           /* features of all rows */
-    double *train_x;     /* of those fitted on */
-    double *train_y;     /* log(measured / law) of those */
-    double *law_us;      /* law alone, rows held back */
-    double *predicted;   /* rows held back */
-    double *fitted;      /* all rows fitted on */
+    double *x;         /* features of all rows */
+    double *train_x;   /* of those fitted on */
+    double *train_y;   /* log(measured / law) of those */
+    double *law_us;    /* law alone, rows held back */
+    double *predicted; /* rows held back */
+    double *fitted;    /* all rows fitted on */
     double *scratch;
 };
 
@@ -45,7 +43,6 @@ static enum msim_status allocate(struct work_area *a)
     size_t f = a->features;
 
     a->fold = malloc(n);
-    a->train_from = malloc(n);
     a->x = malloc(n * f * sizeof(double));
     a->train_x = malloc(n * f * sizeof(double));
     a->train_y = malloc(n * sizeof(double));
@@ -53,8 +50,8 @@ static enum msim_status allocate(struct work_area *a)
     a->predicted = malloc(n * sizeof(double));
     a->fitted = malloc(n * sizeof(double));
     a->scratch = malloc(n * sizeof(double));
-    return a->fold && a->train_from && a->x && a->train_x && a->train_y &&
-                   a->law_us && a->predicted && a->fitted && a->scratch
+    return a->fold && a->x && a->train_x && a->train_y && a->law_us &&
+                   a->predicted && a->fitted && a->scratch
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -62,7 +59,6 @@ static enum msim_status allocate(struct work_area *a)
 static void release(struct work_area *a)
 {
     free(a->fold);
-    free(a->train_from);
     free(a->x);
     free(a->train_x);
     free(a->train_y);
@@ -81,13 +77,12 @@ static uint32_t deal_folds(struct work_area *a)
 {
     uint32_t groups = 0;
 
-    memset(a->fold, UINT8_MAX, a->n); /* borrowed rows are never held back */
-    for (uint32_t i = 0; i < a->own; i++) {
+    for (uint32_t i = 0; i < a->n; i++) {
         if (i > 0 && a->rows[i].group != a->rows[i - 1].group)
             groups++;
         a->fold[i] = (uint8_t)(groups % MSIM_FOLDS);
     }
-    for (uint32_t i = 0; groups == 0 && i < a->own; i++)
+    for (uint32_t i = 0; groups == 0 && i < a->n; i++)
         a->fold[i] = (uint8_t)(i % MSIM_FOLDS);
     return groups + 1;
 }
@@ -120,28 +115,6 @@ static bool has_gap(const struct work_area *a)
     return strcmp(a->rows[0].framework, "NeuSight") == 0;
 }
 
-/*
- * Rows borrowed from one place teach the shape of a correction, not its level:
- * take the median of their residuals `y` off. `of` is where each row is from.
- */
-static void level(double *y, const uint8_t *of, uint32_t n, uint8_t from,
-                  double *scratch)
-{
-    uint32_t count = 0;
-    double median;
-
-    for (uint32_t i = 0; i < n; i++)
-        if (of[i] == from)
-            scratch[count++] = y[i];
-    if (count == 0)
-        return;
-    qsort(scratch, count, sizeof(*scratch), by_value);
-    median = scratch[count / 2];
-    for (uint32_t i = 0; i < n; i++)
-        if (of[i] == from)
-            y[i] -= median;
-}
-
 /* Fit on the rows whose fold is not `held_back`. */
 static enum msim_status fit_part(struct work_area *a, int held_back,
                                  struct msim_law_constants *constants,
@@ -165,11 +138,8 @@ static enum msim_status fit_part(struct work_area *a, int held_back,
                features * sizeof(double));
         for (uint32_t f = 0; f < a->law->n_names; f++)
             a->train_x[(size_t)n * features + f] = 0; /* nothing to split at */
-        a->train_from[n] = (uint8_t)a->rows[i].borrowed;
         a->train_y[n++] = log(a->rows[i].us / us);
     }
-    level(a->train_y, a->train_from, n, MSIM_BORROWED_FROM_GPU, a->scratch);
-    level(a->train_y, a->train_from, n, MSIM_BORROWED_FROM_STACK, a->scratch);
     if (n < LEAST_ROWS_FOR_TREES)
         return MSIM_OK;
     options = options_for(n);
@@ -221,14 +191,14 @@ static struct msim_error_summary summarise(const struct work_area *a,
 {
     struct msim_error_summary s = {0};
 
-    for (uint32_t i = 0; i < a->own; i++) {
+    for (uint32_t i = 0; i < a->n; i++) {
         a->scratch[i] = fabs(predicted[i] / a->rows[i].us - 1);
-        s.mean += a->scratch[i] / a->own;
+        s.mean += a->scratch[i] / a->n;
     }
-    qsort(a->scratch, a->own, sizeof(double), by_value);
-    s.median = a->scratch[a->own / 2];
-    s.p90 = a->scratch[(uint32_t)(0.9 * a->own)];
-    s.worst = a->scratch[a->own - 1];
+    qsort(a->scratch, a->n, sizeof(double), by_value);
+    s.median = a->scratch[a->n / 2];
+    s.p90 = a->scratch[(uint32_t)(0.9 * a->n)];
+    s.worst = a->scratch[a->n - 1];
     return s;
 }
 
@@ -238,17 +208,17 @@ static struct msim_error_summary summarise(const struct work_area *a,
 /* Edges that split the held-back predictions into bins of equal numbers. */
 static uint32_t bin_edges(const struct work_area *a, struct msim_cell_bin *bins)
 {
-    uint32_t count = a->own / BIN_ROWS;
+    uint32_t count = a->n / BIN_ROWS;
 
     if (count > MSIM_CELL_BINS)
         count = MSIM_CELL_BINS;
     if (count < 1)
         count = 1;
-    memcpy(a->scratch, a->predicted, a->own * sizeof(double));
-    qsort(a->scratch, a->own, sizeof(double), by_value);
+    memcpy(a->scratch, a->predicted, a->n * sizeof(double));
+    qsort(a->scratch, a->n, sizeof(double), by_value);
     for (uint32_t i = 0; i < count; i++)
         bins[i].upto_us = i + 1 < count
-                              ? a->scratch[(uint64_t)a->own * (i + 1) / count]
+                              ? a->scratch[(uint64_t)a->n * (i + 1) / count]
                               : INFINITY;
     return count;
 }
@@ -281,7 +251,7 @@ static bool widen(const struct work_area *a, const double *predicted,
 {
     uint32_t n = 0;
 
-    for (uint32_t r = 0; r < a->own; r++)
+    for (uint32_t r = 0; r < a->n; r++)
         if (a->fold[r] != without && bin_of(bins, count, predicted[r]) == which)
             a->scratch[n++] = log(a->rows[r].us / predicted[r]);
     if (n == 0)
@@ -303,7 +273,7 @@ static bool quantiles(const struct work_area *a,
                       uint32_t which, int without, double *low, double *high)
 {
     /* Of one group it was rows that were held back. */
-    double wider = 1 + FEW_GROUPS / (a->groups > 1 ? a->groups : a->own);
+    double wider = 1 + FEW_GROUPS / (a->groups > 1 ? a->groups : a->n);
 
     *low = *high = 0;
     if (!widen(a, a->predicted, bins, count, which, without, low, high))
@@ -336,7 +306,7 @@ static void judge(const struct work_area *a, struct msim_cell_fit *out,
 
             if (!quantiles(a, out->bins, out->n_bins, b, (int)k, &low, &high))
                 continue;
-            for (uint32_t i = 0; i < a->own; i++) {
+            for (uint32_t i = 0; i < a->n; i++) {
                 double r = log(a->rows[i].us / a->predicted[i]);
 
                 if (a->fold[i] != k ||
@@ -375,7 +345,7 @@ static void make_range(const struct work_area *a, struct msim_cell_fit *out)
     for (uint32_t f = 0; f < a->law->n_sizes; f++) {
         out->range_low[f] = INFINITY;
         out->range_high[f] = -INFINITY;
-        for (uint32_t i = 0; i < a->own; i++) {
+        for (uint32_t i = 0; i < a->n; i++) {
             double v = a->x[(size_t)i * features + f];
 
             out->range_low[f] = fmin(out->range_low[f], v);
@@ -394,10 +364,8 @@ static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
         double *x = a->x + (size_t)i * a->features;
 
         a->law->describe(a->rows[i].spec, &a->rows[i].work, x);
-        x[a->features - 1] = a->rows[i].borrowed;
     }
-    out->rows = a->own;
-    out->borrowed = a->n - a->own;
+    out->rows = a->n;
     out->models = a->rows[0].models;
     out->groups = a->groups = deal_folds(a);
     folds =
@@ -418,14 +386,12 @@ static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
 }
 
 enum msim_status msim_cell_fit(struct msim_cell_fit *out,
-                               const struct msim_sample *rows, uint32_t own,
-                               uint32_t n)
+                               const struct msim_sample *rows, uint32_t n)
 {
     struct work_area a = {.law = rows[0].law,
                           .rows = rows,
-                          .own = own,
                           .n = n,
-                          .features = rows[0].law->n_features + 1};
+                          .features = rows[0].law->n_features};
     enum msim_status status;
 
     memset(out, 0, sizeof(*out));

@@ -24,7 +24,7 @@ struct msim_cell_fit {
     cJSON *forest; /* owned; NULL where there are too few rows */
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];
-    uint32_t n_bins, rows, groups, borrowed;
+    uint32_t n_bins, rows, groups;
     uint32_t models; /* as in msim_sample */
     struct msim_error_summary fitted, law_held_back, held_back;
     /* Of 90 % intervals made without the fold that they are judged on: share
@@ -37,15 +37,12 @@ struct msim_cell_fit {
 };
 
 /*
- * Fit the `n` rows of one cell, sorted by group, with their `spec` set; the
- * `own` first ones are the cell's, the rest are borrowed: they are fitted on,
- * whatever the fold, and never judged by. On success `out` must be released;
- * on failure it holds nothing.
+ * Fit the `n` rows of one cell, sorted by group, with their `spec` set. On
+ * success `out` must be released; on failure it holds nothing.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cell_fit(struct msim_cell_fit *out,
-                               const struct msim_sample *rows, uint32_t own,
-                               uint32_t n);
+                               const struct msim_sample *rows, uint32_t n);
 void msim_cell_fit_release(struct msim_cell_fit *f);
 
 #endif

@@ -171,8 +171,6 @@ static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
     cJSON_AddNumberToObject(cell, "groups", f->groups);
     if (f->models)
         cJSON_AddNumberToObject(cell, "models", f->models);
-    if (f->borrowed)
-        cJSON_AddNumberToObject(cell, "rows_borrowed", f->borrowed);
     msim_number_add(cell, "error_fitted", f->fitted.mean);
     msim_number_add(cell, "error_held_back", f->held_back.mean);
     msim_number_add(cell, "error_held_back_median", f->held_back.median);

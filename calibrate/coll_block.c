@@ -96,6 +96,8 @@ static uint64_t group_of(const struct msim_coll_point *p,
         return p->ranks_group;
     case MSIM_COLL_SIZES:
         return p->size_group;
+    case MSIM_COLL_GPU:
+        return p->gpu;
     default:
         return p->source + p->gpu;
     }

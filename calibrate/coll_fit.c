@@ -14,7 +14,9 @@
 /* Which ways of holding back a fabric is judged by. */
 static bool is_judged(enum msim_coll_fabric f, enum msim_coll_held_back what)
 {
-    return what != MSIM_COLL_CLUSTER || f == MSIM_COLL_NETWORK;
+    if (what == MSIM_COLL_CLUSTER)
+        return f == MSIM_COLL_NETWORK;
+    return what != MSIM_COLL_GPU || f != MSIM_COLL_NETWORK;
 }
 
 /* ---- the law alone -------------------------------------------------------

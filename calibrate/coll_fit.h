@@ -9,7 +9,8 @@
  *
  * It is judged three ways: with whole numbers of ranks held back, with sizes
  * held back at known numbers of ranks (both of one GPU, all stacks together),
- * and, between nodes, with the whole cluster held back.
+ * between nodes with the whole cluster, and inside with the whole GPU held
+ * back.
  */
 #ifndef MSIM_CALIBRATE_COLL_FIT_H
 #define MSIM_CALIBRATE_COLL_FIT_H
@@ -20,6 +21,7 @@ enum msim_coll_held_back {
     MSIM_COLL_RANKS,
     MSIM_COLL_SIZES,
     MSIM_COLL_CLUSTER,
+    MSIM_COLL_GPU,
     MSIM_COLL_HELD_BACK
 };
 

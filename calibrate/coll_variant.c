@@ -28,6 +28,8 @@ static bool in_group(const struct msim_coll_point *a,
                      const struct msim_coll_point *b,
                      enum msim_coll_held_back held_back)
 {
+    if (held_back == MSIM_COLL_GPU) /* a cell is of one */
+        return true;
     if (held_back == MSIM_COLL_RANKS)
         return a->ranks_group == b->ranks_group;
     return held_back == MSIM_COLL_SIZES && a->size_group == b->size_group;

@@ -37,6 +37,7 @@ static const char *const FAMILIES[MSIM_COLL_HELD_BACK] = {
     [MSIM_COLL_RANKS] = "collective",
     [MSIM_COLL_SIZES] = "collective_sizes",
     [MSIM_COLL_CLUSTER] = "collective_cluster",
+    [MSIM_COLL_GPU] = "collective_gpu",
 };
 
 void msim_coll_report(FILE *out, const char *platform,

@@ -31,6 +31,15 @@ static uint8_t generation_of(struct msim_kin *k, uint32_t platform)
     return (uint8_t)k->n_generations++;
 }
 
+/* Of collectives each platform's file has what was learned from the others,
+ * which a GPU left out must not come back by. */
+static void forget_inferred(struct msim_platform *p)
+{
+    for (; p; p = p->next)
+        for (uint32_t i = 0; i < p->n_cells; i++)
+            msim_curves_keep_measured(&p->cells[i].curves);
+}
+
 static enum msim_status load_platforms(struct msim_kin *k, const char *data,
                                        struct msim_error *err)
 {
@@ -46,6 +55,7 @@ static enum msim_status load_platforms(struct msim_kin *k, const char *data,
                              "data sheets want names, and at most %d platforms",
                              MSIM_KIN_PLATFORMS);
         MSIM_TRY(msim_platform_load(&k->platforms[i], data, name, err));
+        forget_inferred(k->platforms[i]);
         k->n_platforms++;
         k->generation[i] = generation_of(k, i);
         if (k->n_generations > MSIM_KIN_GENERATIONS)
@@ -395,7 +405,7 @@ static void make_range(const struct msim_kin *k, const struct msim_kin_cell *c,
                        struct msim_cell *out)
 {
     const struct msim_law *law = out->law;
-    double x[MSIM_LAW_FEATURES + 1];
+    double x[MSIM_LAW_FEATURES];
 
     for (uint32_t f = 0; f < law->n_sizes; f++) {
         out->range_low[f] = INFINITY;
@@ -408,7 +418,7 @@ static void make_range(const struct msim_kin *k, const struct msim_kin_cell *c,
             continue;
         out->rows++;
         out->error += fabs(msim_law_measured(constants, r) / r->us - 1);
-        msim_law_describe(law, r->spec, &r->work, x);
+        law->describe(r->spec, &r->work, x);
         for (uint32_t f = 0; f < law->n_sizes; f++) {
             out->range_low[f] = fmin(out->range_low[f], x[f]);
             out->range_high[f] = fmax(out->range_high[f], x[f]);

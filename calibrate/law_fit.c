@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIT_ROWS        1000
-#define FIT_ITERATIONS  500
-#define BORROWED_WEIGHT 0.25
-#define PULL            0.3 /* over the number of rows */
+#define FIT_ROWS       1000
+#define FIT_ITERATIONS 500
+#define PULL           0.3 /* over the number of rows */
 
 struct problem {
     const struct msim_law *law;
@@ -75,17 +74,14 @@ static double objective(const gsl_vector *v, void *data)
     const struct problem *p = data;
     struct msim_law_constants c;
     double sum = 0;
-    double all = 0;
     double penalty = constants(p, v, &c);
 
     for (uint32_t i = 0; i < p->n; i++) {
         const struct msim_sample *r = p->rows[i];
-        double weight = r->borrowed ? BORROWED_WEIGHT : 1;
 
-        sum += weight * fabs(log(r->us / msim_law_measured(&c, r)));
-        all += weight;
+        sum += fabs(log(r->us / msim_law_measured(&c, r)));
     }
-    return sum / all + penalty;
+    return sum / p->n + penalty;
 }
 
 static enum msim_status minimise(const struct problem *p,

@@ -18,7 +18,7 @@ double msim_law_measured(const struct msim_law_constants *c,
  * Find the constants that minimise the mean of |log(measured / law)| over the
  * rows whose `fold` is not `held_back`, or over all with held_back < 0. At
  * most about a thousand rows, spread evenly, are looked at: a handful of
- * constants needs no more. Borrowed rows count a quarter. With `has_gap` the
+ * constants needs no more. With `has_gap` the
  * source's launch gap is one of the constants; such a gap, like that of rows
  * which have one already, hides the constant part of the kernel, which is then
  * the GPU's shortest kernel.

@@ -80,7 +80,7 @@ static enum msim_status fit_cell(const struct fit_run *run, struct job *job)
     memcpy(rows, job->own, job->n_own * sizeof(*rows));
     for (uint32_t i = 0; i < job->n_own; i++)
         rows[i].spec = &run->spec;
-    status = msim_cell_fit(&job->fit, rows, job->n_own, job->n_own);
+    status = msim_cell_fit(&job->fit, rows, job->n_own);
     free(rows);
     return status;
 }

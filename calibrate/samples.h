@@ -8,12 +8,6 @@
 #include "models/law.h"
 #include "models/rows.h"
 
-enum msim_borrowed {
-    MSIM_BORROWED_NOT,
-    MSIM_BORROWED_FROM_GPU,   /* of another GPU */
-    MSIM_BORROWED_FROM_STACK, /* of another stack on the same GPU */
-};
-
 /* One measured row. */
 struct msim_sample {
     struct msim_work work; /* its texts are the arena's */
@@ -28,10 +22,8 @@ struct msim_sample {
     /* Models that the cell has rows of, where they are too few to hold whole
      * ones back: a group is then one model's share on one rank; else 0. */
     uint32_t models;
-    /* Set when a cell is fitted: the data sheet of the row's GPU, and whether
-     * the row is another cell's and only helps. */
+    /* Set when a cell is fitted: the data sheet of the row's GPU. */
     const struct msim_spec *spec;
-    enum msim_borrowed borrowed;
     /* The launch gap of the row's source on its GPU, where that was fitted
      * before; 0 where it was not, or where there is none. */
     double gap_us;

@@ -93,7 +93,7 @@ void msim_cell_estimate(const struct msim_platform *p,
     static const struct msim_adjust NONE = {.factor = 1};
     const struct msim_adjust *a = adjust ? adjust : &NONE;
     const struct msim_cell *c = pick->cell;
-    double x[MSIM_LAW_FEATURES + 1], params[MSIM_LAW_PARAMS];
+    double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
     double law_us, start;
     struct correction by;
     double outside;
@@ -101,7 +101,7 @@ void msim_cell_estimate(const struct msim_platform *p,
 
     carry(p, pick, params);
     law_us = c->law->time_us(&p->spec, w, params);
-    msim_law_describe(c->law, &p->spec, w, x);
+    c->law->describe(&p->spec, w, x);
     start = fmax(a->least_us, params[0]);
     law_us += start - params[0];
     correct(p, pick, w, x, law_us, &by);
@@ -123,7 +123,7 @@ void msim_cell_explain(const struct msim_platform *p,
                        FILE *out)
 {
     const struct msim_cell *c = pick->cell;
-    double x[MSIM_LAW_FEATURES + 1], params[MSIM_LAW_PARAMS];
+    double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
     struct correction by;
     double law_us;
 
@@ -143,7 +143,7 @@ void msim_cell_explain(const struct msim_platform *p,
     for (uint32_t i = 0; i < c->law->n_params; i++)
         fprintf(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
                 params[i], c->law->params[i].unit);
-    msim_law_describe(c->law, &p->spec, w, x);
+    c->law->describe(&p->spec, w, x);
     law_us = c->law->time_us(&p->spec, w, params);
     correct(p, pick, w, x, law_us, &by);
     fprintf(out, "\ntime: law %.4g us", law_us);
@@ -261,7 +261,7 @@ enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
                    err);
     if (!forest || status != MSIM_OK)
         return status;
-    status = msim_forest_read(&c->forest, forest, c->law->n_features + 1);
+    status = msim_forest_read(&c->forest, forest, c->law->n_features);
     if (status != MSIM_OK)
         msim_curves_release(&c->curves);
     if (status == MSIM_EFORMAT)

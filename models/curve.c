@@ -359,3 +359,15 @@ void msim_curves_release(struct msim_curves *c)
     free(c->logs);
     memset(c, 0, sizeof(*c));
 }
+
+void msim_curves_keep_measured(struct msim_curves *c)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->list[i].measured)
+            c->list[kept++] = c->list[i];
+        else
+            free(c->list[i].bytes);
+    c->n = kept;
+}

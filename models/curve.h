@@ -87,4 +87,7 @@ MSIM_MUST_CHECK
 enum msim_status msim_curves_read(struct msim_curves *c, const cJSON *cell);
 void msim_curves_release(struct msim_curves *c);
 
+/* Forget the curves that are inferred: they know of other GPUs' rows. */
+void msim_curves_keep_measured(struct msim_curves *c);
+
 #endif

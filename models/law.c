@@ -42,13 +42,6 @@ const struct msim_law *msim_law_of(enum msim_family f)
     }
 }
 
-void msim_law_describe(const struct msim_law *law, const struct msim_spec *s,
-                       const struct msim_work *w, double *x)
-{
-    law->describe(s, w, x);
-    x[law->n_features] = 0;
-}
-
 #define GAP_NORM 8
 
 double msim_with_gap(double kernel_us, double gap_us)

@@ -69,14 +69,6 @@ const struct msim_law *msim_law_find(const char *name);
 const struct msim_law *msim_law_of(enum msim_family f);
 
 /*
- * The features of a work as a forest wants them: the law's own, and last one
- * that tells rows borrowed from other cells in a fit (1, 2) from the cell's own
- * (0). `x` holds n_features + 1.
- */
-void msim_law_describe(const struct msim_law *law, const struct msim_spec *s,
-                       const struct msim_work *w, double *x);
-
-/*
  * What a source measures that cannot launch kernels faster than one in
  * `gap_us`: the longer of both, smoothly. 0: no gap.
  */

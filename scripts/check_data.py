@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check data/platforms, laws and hosts: do numbers say where they are from?
+"""Check data: do numbers of platforms, laws, hosts, networks say their sources?
 
     check_data.py [DATA-DIR]    [default: data beside this script's folder]
 
@@ -26,6 +26,8 @@ REQUIRED = ("a100", "a100-40gb", "a100-pcie-40gb", "v100", "v100-pcie", "t4",
             "l40s", "h100", "h200", "b200", "a100-pcie-80gb", "gb200",
             "rtx-pro-6000", "a40", "p100", "p4", "mi100", "mi210", "mi300x",
             "b300", "gb300", "l4", "rtx-2080ti", "rtx-4090")
+NETWORK = {"card_rate": "B/s", "cards_per_node": "1", "gpus_per_node": "1",
+           "latency_us": "us"}
 UNITS = {"FLOP/s", "op/s", "B/s", "B", "Hz", "W", "us", "1"}
 
 faults = []
@@ -124,6 +126,39 @@ def check_cell(where, cell):
     if not cell.get("range"):
         fault(where, "no fitted range")
     check_interval(where, cell.get("interval", []))
+    for curve in cell.get("curves", []):
+        check_curve(f"{where}, {curve.get('collective')} of "
+                    f"{curve.get('ranks')} ranks", curve)
+    for log in cell.get("logs", []):
+        if not is_text(log.get("setting")) or "misconfigured" not in log:
+            fault(where, f"log {log} does not say what it is")
+
+
+def check_curve(where, curve):
+    columns = [curve.get(key, []) for key in ("bytes", "us", "spread")]
+    if not columns[0] or len({len(c) for c in columns}) != 1:
+        fault(where, "bytes, us and spread are not alike in number")
+    if not all(is_number(v) and v > 0 for c in columns for v in c):
+        fault(where, "a point is not above 0")
+    if columns[0] != sorted(set(columns[0])):
+        fault(where, "bytes do not rise")
+    if curve.get("measured") not in (True, False):
+        fault(where, "does not say whether it is measured")
+
+
+def check_network(path, data):
+    if data.get("name") != path.stem:
+        fault(path, f"is called '{data.get('name')}', want '{path.stem}'")
+    if not is_text(data.get("title")):
+        fault(path, "no 'title'")
+    check_parameters(path, data.get("parameters", {}))
+    for key, unit in NETWORK.items():
+        entry = data.get("parameters", {}).get(key, {})
+        if not is_number(entry.get("value")) or entry["value"] <= 0:
+            fault(path, f"'{key}' is {entry.get('value')}, want above 0")
+        if entry.get("unit") != unit:
+            fault(path, f"'{key}' has unit '{entry.get('unit')}', "
+                        f"want '{unit}'")
 
 
 def check_interval(where, bins):
@@ -245,11 +280,17 @@ def main(argv):
             check_host(path, data)
     if not any(path.stem == "generic" for path in hosts):
         fault("hosts", "no 'generic'")
+    networks = sorted((root / "networks").glob("*.json"))
+    for path in networks:
+        data = load(path)
+        if isinstance(data, dict):
+            check_network(path, data)
     for text in faults:
         print(text, file=sys.stderr)
     cells = sum(len(p.get("cells", [])) for p in platforms.values())
     print(f"data: {len(platforms)} platforms, {cells} cells, "
-          f"{len(hosts)} hosts, {len(faults)} faults")
+          f"{len(hosts)} hosts, {len(networks)} networks, "
+          f"{len(faults)} faults")
     return 1 if faults else 0
 
 

@@ -6,7 +6,8 @@
 Means over cells of the rows held back, from the table that
 tests/accuracy/op.sh makes: a cell is one GPU, stack and kind of work. Layers of
 experts and their dispatch are fitted by kernel; a cell of theirs is a GPU, stack
-and type, its kernels weighted by rows.
+and type, its kernels weighted by rows; one of collectives is a GPU, stack and
+link.
 """
 import csv
 import pathlib
@@ -18,14 +19,19 @@ COLUMNS = ("law_alone_mean_pct", "mean_pct", "median_pct", "p90_pct",
 NAMES = {"gemm": "gemm", "attention": "attention", "conv": "conv",
          "vector": "vector", "moe": "moe (layers of experts)",
          "dispatch": "expert dispatch",
-         "inside": "collective, inside a node",
-         "between": "collective, between nodes"}
+         "collective": "collective in a node, rank counts held back",
+         "collective_sizes": "the same, sizes held back",
+         "collective_gpu": "the same, the whole GPU held back",
+         "collective_nodes": "between nodes, rank counts held back",
+         "collective_sizes_nodes": "the same, sizes held back",
+         "collective_cluster_nodes": "the same, the whole cluster held back"}
 
 
 def key_of(row, number):
     family, cell = row["family"], row["cell"]
-    if family == "collective":
-        return ("between" if "nodes" in cell else "inside", number)
+    if family.startswith("collective"):
+        return (family + "_nodes" * ("nodes" in cell), row["table_gpu"],
+                row["framework"], cell.split("/")[0])
     if family == "moe":
         return (family, row["table_gpu"], row["framework"],
                 cell.split("/")[0])

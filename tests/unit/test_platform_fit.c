@@ -76,7 +76,7 @@ static void test_cell_fit__finds_constants(void)
         begin++;
     for (uint32_t i = 0; i < s.n; i++)
         s.rows[i].spec = &spec;
-    REQUIRE(msim_cell_fit(&f, &s.rows[begin], 400, 400) == MSIM_OK);
+    REQUIRE(msim_cell_fit(&f, &s.rows[begin], 400) == MSIM_OK);
     CHECK_UINT(f.rows, 400);
     CHECK_UINT(f.groups, 400);
     CHECK(f.held_back.mean < 0.01);
@@ -87,7 +87,7 @@ static void test_cell_fit__finds_constants(void)
     CHECK_REL(f.constants.gap_us, 0, 0);
     CHECK(f.coverage > 0.8 && f.width < 1.1);
     msim_cell_fit_release(&f);
-    REQUIRE(msim_cell_fit(&f, s.rows, 400, 400) == MSIM_OK);
+    REQUIRE(msim_cell_fit(&f, s.rows, 400) == MSIM_OK);
     CHECK_REL(f.constants.gap_us, 30, 0.05);
     CHECK_REL(f.constants.params[0], 2, 0); /* hidden: the shortest kernel */
     msim_cell_fit_release(&f);
