@@ -18,7 +18,7 @@ struct component {
     double deviation;
     double size, ranks, nodes; /* octaves over which it changes */
     /* Factors for what differs. */
-    double gpu, generation, source, library, mode, collective;
+    double gpu, generation, source, stack, mode, collective;
 };
 
 #define COMPONENTS_MOST 5
@@ -58,7 +58,7 @@ struct difference {
     double size, ranks, nodes; /* octaves */
     double trend;              /* product of octaves of ranks from 4 on */
     double host;               /* product of shares */
-    bool gpu, generation, source, library, mode, collective;
+    bool gpu, generation, source, stack, mode, collective;
 };
 
 static double inside(const struct msim_coll_point *p)
@@ -84,8 +84,8 @@ static struct difference difference(const struct msim_coll_points *all,
         .generation = strcmp(all->gpus[a->gpu].generation,
                              all->gpus[b->gpu].generation) != 0,
         .source = a->source != b->source,
-        .library = strcmp(all->cells[a->cell].first->framework,
-                          all->cells[b->cell].first->framework) != 0,
+        .stack = strcmp(all->cells[a->cell].first->framework,
+                        all->cells[b->cell].first->framework) != 0,
         .mode = a->eager != b->eager,
         .collective = a->work.u.coll.collective != b->work.u.coll.collective,
     };
@@ -105,7 +105,7 @@ static double covariance(const struct component *c, const struct difference *d)
     v *= d->gpu ? c->gpu : 1;
     v *= d->generation ? c->generation : 1;
     v *= d->source ? c->source : 1;
-    v *= d->library ? c->library : 1;
+    v *= d->stack ? c->stack : 1;
     v *= d->mode ? c->mode : 1;
     v *= d->collective ? c->collective : 1;
     if (c->shape == TREND)
