@@ -126,7 +126,7 @@ struct rewriting {
     uint32_t features;
     float (*cuts)[MSIM_FOREST_CUTS]; /* those in use, ascending */
     uint32_t *n_cuts;
-    cJSON *splits, *leaves;
+    FILE *out;
 };
 
 /* A split of XGBoost's dump: {"split": "f3", "split_condition": 0.5,
@@ -187,33 +187,36 @@ static enum msim_status collect(struct rewriting *r, const cJSON *node)
     return collect(r, s.above);
 }
 
-static enum msim_status append(cJSON *array, double v)
+/* The splits of a tree in preorder, 0 for a leaf. */
+static enum msim_status write_splits(struct rewriting *r, const cJSON *node)
 {
-    cJSON *number = cJSON_CreateNumber(v);
+    struct split s;
 
-    if (!number || !cJSON_AddItemToArray(array, number)) {
-        cJSON_Delete(number);
-        return MSIM_ENOMEM;
+    if (cJSON_HasObjectItem(node, "leaf")) {
+        fputs(" 0", r->out);
+        return MSIM_OK;
     }
-    return MSIM_OK;
+    if (!read_split(r, node, &s))
+        return MSIM_EINTERNAL;
+    fprintf(r->out, " %u", 1 + s.feature * 64 + place(r, s.feature, s.cut));
+    MSIM_TRY(write_splits(r, s.below));
+    return write_splits(r, s.above);
 }
 
-/* Append a tree in preorder. */
-static enum msim_status rewrite(struct rewriting *r, const cJSON *node)
+/* The leaves of a tree in the same order. */
+static enum msim_status write_leaves(struct rewriting *r, const cJSON *node)
 {
     const cJSON *leaf = cJSON_GetObjectItemCaseSensitive(node, "leaf");
     struct split s;
 
     if (leaf) {
-        MSIM_TRY(append(r->splits, 0));
-        return append(r->leaves, round(leaf->valuedouble / MSIM_FOREST_UNIT));
+        fprintf(r->out, " %ld", lround(leaf->valuedouble / MSIM_FOREST_UNIT));
+        return MSIM_OK;
     }
     if (!read_split(r, node, &s))
         return MSIM_EINTERNAL;
-    MSIM_TRY(
-        append(r->splits, 1 + s.feature * 64 + place(r, s.feature, s.cut)));
-    MSIM_TRY(rewrite(r, s.below));
-    return rewrite(r, s.above);
+    MSIM_TRY(write_leaves(r, s.below));
+    return write_leaves(r, s.above);
 }
 
 /* The shortest decimal that is the same float. */
@@ -229,21 +232,52 @@ static double shorten(float v)
     return strtod(text, NULL);
 }
 
+/* Write one list, `what` of it, and make it a member. */
+static enum msim_status add_list(cJSON *forest, const char *key,
+                                 enum msim_status (*what)(struct rewriting *,
+                                                          const cJSON *),
+                                 struct rewriting *r, const cJSON *trees)
+{
+    char *text = NULL;
+    size_t size = 0;
+    enum msim_status status = MSIM_OK;
+    const cJSON *tree;
+
+    r->out = open_memstream(&text, &size);
+    if (!r->out)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(tree, trees)
+    {
+        if (status == MSIM_OK)
+            status = what(r, tree);
+    }
+    if (fclose(r->out) != 0 && status == MSIM_OK)
+        status = MSIM_ENOMEM;
+    /* every number has a space before it */
+    if (status == MSIM_OK && !cJSON_AddStringToObject(forest, key, text + 1))
+        status = MSIM_ENOMEM;
+    free(text);
+    return status;
+}
+
 static enum msim_status add_cuts(cJSON *forest, const struct rewriting *r)
 {
-    cJSON *all = cJSON_AddArrayToObject(forest, "cuts");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    enum msim_status status = MSIM_OK;
 
-    for (uint32_t f = 0; all && f < r->features; f++) {
-        cJSON *one = cJSON_CreateArray();
-
-        if (!one || !cJSON_AddItemToArray(all, one)) {
-            cJSON_Delete(one);
-            return MSIM_ENOMEM;
-        }
+    if (!out)
+        return MSIM_ENOMEM;
+    for (uint32_t f = 0; f < r->features; f++) {
         for (uint32_t i = 0; i < r->n_cuts[f]; i++)
-            MSIM_TRY(append(one, shorten(r->cuts[f][i])));
+            fprintf(out, "%s%.9g", i ? " " : "", shorten(r->cuts[f][i]));
+        fputc(';', out);
     }
-    return all ? MSIM_OK : MSIM_ENOMEM;
+    if (fclose(out) != 0 || !cJSON_AddStringToObject(forest, "cuts", text))
+        status = MSIM_ENOMEM;
+    free(text);
+    return status;
 }
 
 static enum msim_status rewrite_all(struct rewriting *r, cJSON *forest,
@@ -257,12 +291,8 @@ static enum msim_status rewrite_all(struct rewriting *r, cJSON *forest,
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(tree, trees) MSIM_TRY(collect(r, tree));
     MSIM_TRY(add_cuts(forest, r));
-    r->splits = cJSON_AddArrayToObject(forest, "splits");
-    r->leaves = cJSON_AddArrayToObject(forest, "leaves");
-    if (!r->splits || !r->leaves)
-        return MSIM_ENOMEM;
-    cJSON_ArrayForEach(tree, trees) MSIM_TRY(rewrite(r, tree));
-    return MSIM_OK;
+    MSIM_TRY(add_list(forest, "splits", write_splits, r, trees));
+    return add_list(forest, "leaves", write_leaves, r, trees);
 }
 
 /* All trees as XGBoost writes them, in an array that the caller owns. */

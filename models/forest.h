@@ -10,8 +10,9 @@
  * platform files stay readable, small and apart from XGBoost's own format,
  * which changes with its versions. What is left to do here is a sum over trees.
  *
- * In a platform file:
- *   cuts    for every feature, the values it may be split at
+ * In a platform file, as texts of numbers with spaces between them, which are
+ * read some ten times as fast as arrays:
+ *   cuts    for every feature, the values it may be split at, and ';'
  *   splits  all trees one after the other, each in preorder; 0 is a leaf, else
  *           1 + feature * 64 + cut; a row goes left where feature < cut, both
  *           as floats
@@ -29,7 +30,7 @@
 #define MSIM_FOREST_UNIT 1e-4
 
 struct msim_forest_node {
-    double cut;    /* of a split, a float's value; the value of a leaf */
+    float cut;     /* of a split; the value of a leaf, in ten-thousandths */
     int32_t right; /* node for feature >= cut (left is the next); 0: a leaf */
     uint32_t feature;
 };
@@ -37,7 +38,7 @@ struct msim_forest_node {
 struct msim_forest {
     struct msim_forest_node *nodes; /* trees one after the other, preorder */
     uint32_t *roots;
-    uint32_t n_nodes, n_trees;
+    uint32_t n_nodes, n_trees, n_features;
     double low, high;
 };
 
