@@ -1,18 +1,11 @@
 /*
  * cli/cmd_op.c - `op`: a prediction for every row of a table of operators.
- *
- * Rows are answered as they come, one output row an input row, in order, so
- * that a table of any length takes no more memory than one row.
  */
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
+#include "cli/op_rows.h"
 #include "cli/options.h"
-#include "models/model.h"
-#include "models/platform.h"
-#include "models/rows.h"
-
-#include <inttypes.h>
 
 struct settings {
     const char *platform;
@@ -61,50 +54,18 @@ static void print_header(const struct msim_csv *csv)
     puts("predicted_us,low_us,high_us,model");
 }
 
-/* The four columns that are added to a row. */
-static void print_answer(const struct msim_platform *p,
-                         const struct msim_row_map *map, char *const *fields)
-{
-    struct msim_estimate e;
-    struct msim_error err = {0};
-    struct msim_work w;
-    char reason[128];
-    const char *why = msim_row_work(map, fields, &w, reason, sizeof(reason));
-
-    if (!why && msim_model_predict(p, &w, false, &e, &err) != MSIM_OK)
-        why = *err.text ? err.text : "no prediction";
-    if (why) {
-        fputs(",,,", stdout);
-        msim_csv_write(stdout, why);
-        putchar('\n');
-        return;
-    }
-    printf("%.6g,%.6g,%.6g,%s\n", e.us, e.low_us, e.high_us,
-           msim_family_text(e.family));
-}
-
 static enum msim_status answer_rows(const struct msim_platform *p,
                                     struct msim_csv *csv, const char *path,
                                     struct msim_error *err)
 {
     struct msim_row_map map;
-    char *const *fields;
 
     if (msim_row_map_init(&map, csv, err) != MSIM_OK) {
         snprintf(err->file, sizeof(err->file), "%s", path);
         return MSIM_EFORMAT;
     }
     print_header(csv);
-    for (;;) {
-        MSIM_TRY(msim_csv_next(csv, &fields, err));
-        if (!fields)
-            return MSIM_OK;
-        for (uint32_t i = 0; i < msim_csv_columns(csv); i++) {
-            msim_csv_write(stdout, fields[i]);
-            putchar(',');
-        }
-        print_answer(p, &map, fields);
-    }
+    return msim_op_rows(p, &map, csv, stdout, err);
 }
 
 static enum msim_status run(const struct settings *s, const char *path,

@@ -1,0 +1,257 @@
+/*
+ * cli/op_rows.c - answering the rows of a table, by all cores.
+ *
+ * The main thread reads rows into blocks, which form a ring; whoever is free
+ * takes the next block that is filled and answers it; the main thread writes
+ * blocks in the order in which it filled them, and answers one itself when it
+ * would have to wait.
+ */
+#include "cli/op_rows.h"
+
+#include "models/model.h"
+
+#include <pthread.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROWS         1024 /* of a block */
+#define THREADS_MOST 16
+#define BLOCKS       (2 * THREADS_MOST)
+
+struct block {
+    char *text; /* fields, each ended by a zero */
+    uint32_t used, cap_text;
+    uint32_t *field; /* where each begins */
+    uint32_t n_fields, cap_fields;
+    char *answer;
+    size_t answer_bytes;
+    enum msim_status status;
+    bool answered;
+};
+
+struct crew {
+    const struct msim_platform *p;
+    const struct msim_row_map *map;
+    uint32_t columns;
+    struct block blocks[BLOCKS];
+    pthread_mutex_t lock; /* guards what follows, and block.answered */
+    pthread_cond_t filled_one, answered_one;
+    uint64_t filled, taken; /* blocks so far */
+    bool ended;
+};
+
+/* ---- answering ------------------------------------------------------------
+ */
+
+static void answer_row(const struct crew *c, char *const *fields, FILE *out)
+{
+    struct msim_estimate e;
+    struct msim_error err = {0};
+    struct msim_work w;
+    char reason[128];
+    const char *why = msim_row_work(c->map, fields, &w, reason, sizeof(reason));
+
+    for (uint32_t i = 0; i < c->columns; i++) {
+        msim_csv_write(out, fields[i]);
+        putc(',', out);
+    }
+    if (!why && msim_model_predict(c->p, &w, false, &e, &err) != MSIM_OK)
+        why = *err.text ? err.text : "no prediction";
+    if (why) {
+        fputs(",,,", out);
+        msim_csv_write(out, why);
+        putc('\n', out);
+        return;
+    }
+    fprintf(out, "%.6g,%.6g,%.6g,%s\n", e.us, e.low_us, e.high_us,
+            msim_family_text(e.family));
+}
+
+static enum msim_status answer_all(const struct crew *c, struct block *b,
+                                   FILE *out)
+{
+    char **fields = calloc((size_t)c->columns + 1, sizeof(*fields));
+
+    if (!fields)
+        return MSIM_ENOMEM;
+    for (uint32_t at = 0; at + c->columns <= b->n_fields; at += c->columns) {
+        for (uint32_t i = 0; i < c->columns; i++)
+            fields[i] = b->text + b->field[at + i];
+        answer_row(c, fields, out);
+    }
+    free(fields);
+    return MSIM_OK;
+}
+
+static void answer(const struct crew *c, struct block *b)
+{
+    FILE *out;
+
+    free(b->answer);
+    b->answer = NULL;
+    b->status = MSIM_ENOMEM;
+    out = open_memstream(&b->answer, &b->answer_bytes);
+    if (!out)
+        return;
+    /* nobody else has this stream: no lock for every character */
+    (void)__fsetlocking(out, FSETLOCKING_BYCALLER);
+    b->status = answer_all(c, b, out);
+    if (fclose(out) != 0 && b->status == MSIM_OK)
+        b->status = MSIM_ENOMEM;
+}
+
+/* Answer the next block that is filled; false where there is none. Called with
+ * the lock, which is let go meanwhile. */
+static bool answer_next(struct crew *c)
+{
+    struct block *b;
+
+    if (c->taken == c->filled)
+        return false;
+    b = &c->blocks[c->taken++ % BLOCKS];
+    pthread_mutex_unlock(&c->lock);
+    answer(c, b);
+    pthread_mutex_lock(&c->lock);
+    b->answered = true;
+    pthread_cond_signal(&c->answered_one);
+    return true;
+}
+
+static void *work(void *arg)
+{
+    struct crew *c = arg;
+
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        if (answer_next(c))
+            continue;
+        if (c->ended)
+            break;
+        pthread_cond_wait(&c->filled_one, &c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* ---- reading and writing ---------------------------------------------------
+ */
+
+static enum msim_status add_field(struct block *b, const char *text)
+{
+    uint32_t n = (uint32_t)strlen(text) + 1;
+
+    while (b->used + n > b->cap_text)
+        MSIM_TRY(msim_grow((void **)&b->text, &b->cap_text, b->cap_text, 1));
+    MSIM_TRY(msim_grow((void **)&b->field, &b->cap_fields, b->n_fields,
+                       sizeof(*b->field)));
+    memcpy(b->text + b->used, text, n);
+    b->field[b->n_fields++] = b->used;
+    b->used += n;
+    return MSIM_OK;
+}
+
+/* Read rows until the block is full; `*more` is false at the end. */
+static enum msim_status fill(const struct crew *c, struct block *b,
+                             struct msim_csv *csv, bool *more,
+                             struct msim_error *err)
+{
+    char *const *fields;
+
+    b->used = b->n_fields = 0;
+    b->answered = false;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        MSIM_TRY(msim_csv_next(csv, &fields, err));
+        *more = fields != NULL;
+        if (!fields)
+            return MSIM_OK;
+        for (uint32_t i = 0; i < c->columns; i++)
+            MSIM_TRY(add_field(b, fields[i]));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status write_block(struct crew *c, uint64_t which, FILE *out)
+{
+    struct block *b = &c->blocks[which % BLOCKS];
+
+    pthread_mutex_lock(&c->lock);
+    while (!b->answered)
+        if (!answer_next(c))
+            pthread_cond_wait(&c->answered_one, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+    /* whoever closed the pipe is told of after the last row */
+    (void)fwrite(b->answer, 1, b->answer_bytes, out);
+    return b->status;
+}
+
+static enum msim_status run(struct crew *c, struct msim_csv *csv, FILE *out,
+                            struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK, answered = MSIM_OK;
+    uint64_t written = 0;
+    bool more = true;
+
+    while (more && status == MSIM_OK && answered == MSIM_OK) {
+        if (c->filled - written == BLOCKS)
+            answered = write_block(c, written++, out);
+        status = fill(c, &c->blocks[c->filled % BLOCKS], csv, &more, err);
+        pthread_mutex_lock(&c->lock);
+        c->filled++;
+        pthread_cond_signal(&c->filled_one);
+        pthread_mutex_unlock(&c->lock);
+    }
+    while (answered == MSIM_OK && written < c->filled)
+        answered = write_block(c, written++, out);
+    return status == MSIM_OK ? answered : status;
+}
+
+static uint32_t cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : n > THREADS_MOST ? THREADS_MOST : (uint32_t)n;
+}
+
+static void end(struct crew *c, pthread_t *ids, uint32_t started)
+{
+    pthread_mutex_lock(&c->lock);
+    c->ended = true;
+    pthread_cond_broadcast(&c->filled_one);
+    pthread_mutex_unlock(&c->lock);
+    while (started > 0)
+        pthread_join(ids[--started], NULL);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        free(c->blocks[i].text);
+        free(c->blocks[i].field);
+        free(c->blocks[i].answer);
+    }
+    pthread_cond_destroy(&c->answered_one);
+    pthread_cond_destroy(&c->filled_one);
+    pthread_mutex_destroy(&c->lock);
+}
+
+enum msim_status msim_op_rows(const struct msim_platform *p,
+                              const struct msim_row_map *map,
+                              struct msim_csv *csv, FILE *out,
+                              struct msim_error *err)
+{
+    struct crew c = {.p = p,
+                     .map = map,
+                     .columns = msim_csv_columns(csv),
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .filled_one = PTHREAD_COND_INITIALIZER,
+                     .answered_one = PTHREAD_COND_INITIALIZER};
+    pthread_t ids[THREADS_MOST];
+    uint32_t started = 0;
+    enum msim_status status;
+
+    /* the main thread is one; where no other starts it answers all */
+    while (started + 1 < cores() &&
+           pthread_create(&ids[started], NULL, work, &c) == 0)
+        started++;
+    status = run(&c, csv, out, err);
+    end(&c, ids, started);
+    return status;
+}
