@@ -81,6 +81,10 @@ static void add_spreads(cJSON *o, const struct msim_common *common,
 
         msim_number_add(one, "generation", s->generation);
         msim_number_add(one, "other", s->other);
+        if (rows[i][0])
+            msim_number_add(one, "generation_error", s->generation_error);
+        if (rows[i][1])
+            msim_number_add(one, "other_error", s->other_error);
         cJSON_AddStringToObject(one, "unit", "1");
         cJSON_AddStringToObject(
             one, "how",

@@ -103,6 +103,7 @@ struct comparison {
     double *scratch; /* as many */
     double *levels;  /* |median residual| of each cell of each GPU */
     uint32_t n, n_levels;
+    double error; /* sum over cells of their mean error */
 };
 
 static enum msim_status allocate(struct comparison *c, uint32_t n)
@@ -125,6 +126,7 @@ static void compare_rows(const struct msim_kin *k, uint32_t begin, uint32_t end,
                          bool kin, struct comparison *c)
 {
     uint32_t first = c->n;
+    double error = 0;
 
     for (uint32_t i = begin; i < end; i++)
         if (compare(k->platforms[k->rows[i].platform], kin, &k->rows[i].sample,
@@ -132,8 +134,11 @@ static void compare_rows(const struct msim_kin *k, uint32_t begin, uint32_t end,
             c->n++;
     if (c->n == first)
         return;
-    for (uint32_t i = first; i < c->n; i++)
+    for (uint32_t i = first; i < c->n; i++) {
         c->scratch[i - first] = c->rows[i].residual;
+        error += fabs(expm1(-c->rows[i].residual));
+    }
+    c->error += error / (c->n - first);
     c->levels[c->n_levels++] = fabs(msim_median(c->scratch, c->n - first));
 }
 
@@ -146,6 +151,7 @@ static double spread_of(const struct msim_kin *k, const struct msim_law *law,
     uint32_t end;
 
     c->n = c->n_levels = 0;
+    c->error = 0;
     for (uint32_t begin = 0; begin < k->n_rows; begin = end) {
         const struct msim_kin_row *r = &k->rows[begin];
 
@@ -181,8 +187,10 @@ enum msim_status msim_left_out_spreads(const struct msim_kin *k, int without,
             continue;
         typical = msim_common_spread(out, law);
         s.generation = spread_of(k, law, true, without, &c);
+        s.generation_error = c.error / c.n_levels;
         n[0] = c.n;
         s.other = spread_of(k, law, false, without, &c);
+        s.other_error = c.error / c.n_levels;
         n[1] = c.n;
         if (n[0] == 0)
             s.generation = typical.generation;

@@ -8,8 +8,11 @@
 #include "cli/options.h"
 #include "core/base/json.h"
 #include "core/base/json_out.h"
+#include "models/pick_index.h"
 #include "models/platform.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct settings {
@@ -21,7 +24,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
      .help = "print JSON: of a list schema mystique-sim/platforms/1, of one\n"
-             "platform its file without the trees of the corrections"},
+             "platform its file without the trees of the corrections, and\n"
+             "what it inherits"},
 };
 
 static const char *const EXAMPLES[] = {
@@ -204,7 +208,110 @@ static void show_words(const cJSON *words)
     putchar('\n');
 }
 
-static void show_text(const struct msim_platform *p, const cJSON *file)
+/* ---- what it inherits ------------------------------------------------------
+ */
+
+static int by_name(const void *pa, const void *pb)
+{
+    const struct msim_pick *a = pa;
+    const struct msim_pick *b = pb;
+    int c = strcmp(a->cell->law->name, b->cell->law->name);
+
+    if (c == 0)
+        c = strcmp(a->cell->framework, b->cell->framework);
+    return c ? c : strcmp(a->cell->key, b->cell->key);
+}
+
+/* Everything that is inherited, sorted; `*list` is the caller's. */
+static enum msim_status inherited(const struct msim_platform *p,
+                                  struct msim_pick **list, uint32_t *n)
+{
+    struct msim_pick pick;
+    uint32_t capacity = 0, at = 0;
+
+    *list = NULL;
+    *n = 0;
+    while (msim_pick_inherited(p, &at, &pick)) {
+        MSIM_TRY(msim_grow((void **)list, &capacity, *n, sizeof(**list)));
+        (*list)[(*n)++] = pick;
+    }
+    if (*n)
+        qsort(*list, *n, sizeof(**list), by_name);
+    return MSIM_OK;
+}
+
+static const char *whose(const struct msim_pick *pick)
+{
+    return pick->platform ? msim_platform_name(pick->platform)
+                          : "common to all GPUs";
+}
+
+static void show_inherited(const struct msim_platform *p,
+                           const struct msim_pick *pick)
+{
+    double error = msim_pick_left_out_error(p, pick);
+    char text[16] = "-";
+
+    if (!isnan(error))
+        snprintf(text, sizeof(text), "%.1f", 100 * error);
+    printf("  %-10s %-10s %-34s %9s  x %5.2f   %s%s\n", pick->cell->law->name,
+           pick->cell->framework, pick->cell->key, text,
+           exp(msim_pick_half_width(pick)), whose(pick),
+           pick->platform && !pick->trees ? ", law alone" : "");
+}
+
+static enum msim_status show_all_inherited(const struct msim_platform *p)
+{
+    struct msim_pick *list;
+    uint32_t n;
+    enum msim_status status = inherited(p, &list, &n);
+
+    if (status == MSIM_OK && n > 0)
+        printf("\ninherited, scaled by the data sheets; mean error in %% on "
+               "GPUs left out, and the\n90 %% interval as a factor either "
+               "way:\n  law        framework  cell                         "
+               "       left out    within   from\n");
+    for (uint32_t i = 0; status == MSIM_OK && i < n; i++)
+        show_inherited(p, &list[i]);
+    free(list);
+    return status;
+}
+
+static enum msim_status add_inherited(cJSON *file,
+                                      const struct msim_platform *p)
+{
+    cJSON *all = cJSON_AddArrayToObject(file, "inherited");
+    struct msim_pick *list;
+    uint32_t n;
+    enum msim_status status = inherited(p, &list, &n);
+
+    for (uint32_t i = 0; status == MSIM_OK && i < n; i++) {
+        double error = msim_pick_left_out_error(p, &list[i]);
+        cJSON *one = cJSON_CreateObject();
+
+        if (!one || !cJSON_AddItemToArray(all, one)) {
+            status = MSIM_ENOMEM;
+            break;
+        }
+        cJSON_AddStringToObject(one, "law", list[i].cell->law->name);
+        cJSON_AddStringToObject(one, "framework", list[i].cell->framework);
+        cJSON_AddStringToObject(one, "key", list[i].cell->key);
+        cJSON_AddStringToObject(one, "from", whose(&list[i]));
+        cJSON_AddBoolToObject(one, "trees", list[i].trees);
+        if (!isnan(error))
+            cJSON_AddNumberToObject(one, "error_left_out", error);
+        cJSON_AddNumberToObject(one, "interval_factor",
+                                exp(msim_pick_half_width(&list[i])));
+    }
+    free(list);
+    return status;
+}
+
+/* ---- all of it --------------------------------------------------------------
+ */
+
+static enum msim_status show_text(const struct msim_platform *p,
+                                  const cJSON *file)
 {
     const cJSON *item;
 
@@ -230,15 +337,17 @@ static void show_text(const struct msim_platform *p, const cJSON *file)
            "fitted    held  inside   GPU of the rows\n");
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(file, "cells"))
         show_cell(item);
+    return show_all_inherited(p);
 }
 
-static enum msim_status show_json(cJSON *file)
+static enum msim_status show_json(const struct msim_platform *p, cJSON *file)
 {
     cJSON *cell;
     char *text;
 
     cJSON_ArrayForEach(cell, cJSON_GetObjectItemCaseSensitive(file, "cells"))
         cJSON_DeleteItemFromObjectCaseSensitive(cell, "forest");
+    MSIM_TRY(add_inherited(file, p));
     text = cJSON_Print(file);
     if (!text)
         return MSIM_ENOMEM;
@@ -257,9 +366,9 @@ static enum msim_status show(const char *data, const char *name, bool json,
     MSIM_TRY(msim_platform_load(&p, data, name, err));
     status = msim_json_read(&file, msim_platform_file(p), err);
     if (status == MSIM_OK && json)
-        status = show_json(file);
+        status = show_json(p, file);
     else if (status == MSIM_OK)
-        show_text(p, file);
+        status = show_text(p, file);
     cJSON_Delete(file);
     msim_platform_free(p);
     return status;

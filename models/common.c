@@ -3,13 +3,14 @@
  */
 #include "models/common.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Where nothing was fitted: what the best public trial saw, 8 % from one GPU
  * to the next inside a generation and 20 to 45 % across. */
-static const struct msim_kin_spread TYPICAL = {NULL, 0.10, 0.45};
+static const struct msim_kin_spread TYPICAL = {NULL, 0.10, 0.45, NAN, NAN};
 
 static enum msim_status wrong(const char *file, const char *what,
                               struct msim_error *err)
@@ -49,6 +50,8 @@ static enum msim_status read_spreads(struct msim_common *c, const cJSON *json,
         s->generation =
             msim_json_get_number(o, "generation", TYPICAL.generation);
         s->other = msim_json_get_number(o, "other", TYPICAL.other);
+        s->generation_error = msim_json_get_number(o, "generation_error", NAN);
+        s->other_error = msim_json_get_number(o, "other_error", NAN);
         if (!s->law || !(s->generation >= 0) || !(s->other >= 0))
             return wrong(file, "'spreads' wants laws with figures from 0", err);
         c->n_spreads++;

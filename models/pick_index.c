@@ -17,6 +17,18 @@
  * other's. */
 #define PARTNER_DOUBT 1e-9
 
+/* What GPUs of one generation were unlike by whose rows were compared: at most
+ * this (H100 and H200 in bandwidth), as msim_spec_distance(). */
+#define ALIKE 0.4
+
+/* Of several that are as good by that, the one that is most alike answers. */
+#define NEARER 0.1
+
+/* Other stacks on other GPUs, over the variance of stacks on one; and where the
+ * one that is asked for launches slowly, which another does not show. */
+#define OTHER_GPU_STACK 4
+#define GAP_SPREAD      0.5
+
 static uint64_t hash(uint64_t h, const char *text)
 {
     for (; *text; text++)
@@ -31,15 +43,21 @@ static uint64_t key_hash(const struct msim_law *law, const char *key)
 
 /* ---- making it ----------------------------------------------------------- */
 
-/* Half of the widest interval as a variance. */
-static double interval_variance(const struct msim_cell *c)
+/* Half of the widest interval. */
+static double half_width(const struct msim_cell *c)
 {
     double widest = 0;
 
     for (uint32_t i = 0; i < c->n_bins; i++)
         widest = fmax(widest, c->bins[i].high - c->bins[i].low);
-    widest /= 2 * MSIM_Z90;
-    return widest * widest;
+    return widest / 2;
+}
+
+static double interval_variance(const struct msim_cell *c)
+{
+    double spread = half_width(c) / MSIM_Z90;
+
+    return spread * spread;
 }
 
 static void add(struct msim_pick_index *index, struct msim_pick_entry e)
@@ -56,6 +74,26 @@ static bool is_kin(const struct msim_platform *p,
     return strcmp(from->generation, p->generation) == 0;
 }
 
+/*
+ * The doubt in a cell of another GPU. Those of one generation that show how
+ * well cells carry are like one another; of one that is not (an eighth of the
+ * size, a fifth of the power) less is known, up to no more than of a GPU of
+ * another generation.
+ */
+static double spread_of(const struct msim_platform *p,
+                        const struct msim_platform *from,
+                        const struct msim_law *law)
+{
+    struct msim_kin_spread s = msim_common_spread(&p->common, law);
+    double unlike = msim_spec_distance(&p->spec, &from->spec) - ALIKE;
+
+    if (from == p)
+        return 0;
+    if (!is_kin(p, from))
+        return s.other;
+    return hypot(s.generation, s.other * fmin(fmax(unlike, 0), 1));
+}
+
 static void add_platform(struct msim_platform *p,
                          const struct msim_platform *from, bool partner)
 {
@@ -63,14 +101,15 @@ static void add_platform(struct msim_platform *p,
 
     for (uint32_t i = 0; i < from->n_cells; i++) {
         const struct msim_cell *c = &from->cells[i];
-        struct msim_kin_spread s = msim_common_spread(&p->common, c->law);
-        double spread = from == p ? 0 : kin ? s.generation : s.other;
+        double spread = spread_of(p, from, c->law);
+        double doubt =
+            spread * (1 + NEARER * msim_spec_distance(&p->spec, &from->spec));
 
         add(&p->index, (struct msim_pick_entry){
                            .cell = c,
                            .platform = from,
                            .trees = kin || partner,
-                           .doubt = partner ? PARTNER_DOUBT : spread * spread,
+                           .doubt = partner ? PARTNER_DOUBT : doubt * doubt,
                            .added = spread * spread});
     }
 }
@@ -176,24 +215,48 @@ static bool is_better(const struct choice *a, const struct choice *b)
            a->preference < b->preference;
 }
 
-/* Cells of one key; `spread` is the doubt for it. */
-static void choose(const struct msim_pick_index *index, uint64_t key,
-                   const char *framework, const char *const *prefer,
-                   double spread, struct choice *best)
+/* What is asked for. */
+struct wish {
+    const struct msim_platform *p;
+    const char *const *prefer;
+    bool bare;
+    uint64_t framework;
+};
+
+/* The variance for being another stack's: what is known of how stacks differ
+ * is known of one GPU. */
+static double stack_variance(const struct wish *w,
+                             const struct msim_pick_entry *e, bool gapped)
 {
-    uint64_t wanted = framework ? hash(FNV_START, framework) : 0;
+    double v = e->cell->law->stack_spread * e->cell->law->stack_spread;
 
-    for (uint32_t i = first_of(index, key);
-         i < index->n && index->entries[i].key == key; i++) {
+    if (w->bare || e->platform == w->p)
+        return v;
+    return OTHER_GPU_STACK * v + (gapped ? GAP_SPREAD * GAP_SPREAD : 0);
+}
+
+/* Cells of one key; `spread` is the doubt for it. */
+static void choose(const struct wish *w, uint64_t key, double spread,
+                   struct choice *best)
+{
+    const struct msim_pick_index *index = &w->p->index;
+    uint32_t begin = first_of(index, key);
+    uint32_t end = begin;
+    bool gapped = false; /* the stack that is asked for launches slowly */
+
+    for (; end < index->n && index->entries[end].key == key; end++)
+        gapped |= !w->bare && index->entries[end].framework == w->framework &&
+                  index->entries[end].cell->gap_us > 0;
+    for (uint32_t i = begin; i < end; i++) {
         struct choice c = {.entry = &index->entries[i]};
-        double stack = c.entry->cell->law->stack_spread;
 
-        c.exact = framework && c.entry->framework == wanted;
-        c.added = spread * spread + (c.exact ? 0 : stack * stack);
+        c.exact = !w->bare && c.entry->framework == w->framework;
+        c.added = spread * spread +
+                  (c.exact ? 0 : stack_variance(w, c.entry, gapped));
         c.doubt = c.added + c.entry->doubt;
         if (best->entry && c.doubt > best->doubt)
             continue;
-        c.preference = c.exact ? 0 : 1 + preference(c.entry->cell, prefer);
+        c.preference = c.exact ? 0 : 1 + preference(c.entry->cell, w->prefer);
         if (is_better(&c, best))
             *best = c;
     }
@@ -204,11 +267,11 @@ bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
                     const char *const *keys, struct msim_pick *out)
 {
     bool bare = !framework || strcmp(framework, "pytorch") == 0;
+    struct wish wish = {p, prefer, bare, bare ? 0 : hash(FNV_START, framework)};
     struct choice best = {0};
 
     for (const char *const *key = keys; *key; key++) {
-        choose(&p->index, key_hash(law, *key), bare ? NULL : framework, prefer,
-               key_spread(law, *keys, *key), &best);
+        choose(&wish, key_hash(law, *key), key_spread(law, *keys, *key), &best);
         if (best.entry && best.doubt <= 0)
             break;
     }
@@ -224,4 +287,57 @@ bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
         .trees = best.entry->trees,
         .variance = best.added + best.entry->added};
     return true;
+}
+
+/* ---- what is inherited -----------------------------------------------------
+ */
+
+/* Whether no other cell of the same stack and key has less doubt. */
+static bool is_best(const struct msim_pick_index *index,
+                    const struct msim_pick_entry *e)
+{
+    const struct msim_pick_entry *end = index->entries + index->n;
+    const struct msim_pick_entry *other = e;
+
+    while (other > index->entries && other[-1].key == e->key)
+        other--;
+    for (; other < end && other->key == e->key; other++)
+        if (other->framework == e->framework &&
+            (other->doubt < e->doubt ||
+             (other->doubt <= e->doubt && other->order < e->order)))
+            return false;
+    return true;
+}
+
+bool msim_pick_inherited(const struct msim_platform *p, uint32_t *at,
+                         struct msim_pick *out)
+{
+    for (; *at < p->index.n; (*at)++) {
+        const struct msim_pick_entry *e = &p->index.entries[*at];
+
+        if (e->platform == p || !is_best(&p->index, e))
+            continue;
+        *out = (struct msim_pick){.cell = e->cell,
+                                  .platform = e->platform,
+                                  .trees = e->trees,
+                                  .variance = e->added};
+        (*at)++;
+        return true;
+    }
+    return false;
+}
+
+double msim_pick_left_out_error(const struct msim_platform *p,
+                                const struct msim_pick *pick)
+{
+    struct msim_kin_spread s = msim_common_spread(&p->common, pick->cell->law);
+
+    if (!pick->platform)
+        return pick->cell->heldout;
+    return is_kin(p, pick->platform) ? s.generation_error : s.other_error;
+}
+
+double msim_pick_half_width(const struct msim_pick *pick)
+{
+    return hypot(half_width(pick->cell), MSIM_Z90 * sqrt(pick->variance));
 }

@@ -33,4 +33,18 @@ enum msim_status msim_pick_index_make(struct msim_platform *p,
                                       const struct msim_platform *partner);
 void msim_pick_index_release(struct msim_pick_index *index);
 
+/*
+ * What a platform inherits: for each law, stack and key that it has no cell of,
+ * the one that answers. `*at` is 0 before the first call; false at the end.
+ */
+bool msim_pick_inherited(const struct msim_platform *p, uint32_t *at,
+                         struct msim_pick *out);
+
+/* Its mean error on GPUs left out; NAN where that was not seen. */
+double msim_pick_left_out_error(const struct msim_platform *p,
+                                const struct msim_pick *pick);
+
+/* Half of its 90 % interval inside the sizes fitted on, as a logarithm. */
+double msim_pick_half_width(const struct msim_pick *pick);
+
 #endif

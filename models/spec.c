@@ -39,6 +39,23 @@ double msim_spec_flops_per_us(const struct msim_spec *s,
     return s->rate[msim_spec_rate(w->dtype, w->variant)] * s->sustained * 1e-6;
 }
 
+double msim_spec_distance(const struct msim_spec *a, const struct msim_spec *b)
+{
+    const double ratios[] = {
+        a->sms / b->sms,
+        a->bandwidth / b->bandwidth,
+        a->rate[MSIM_RATE_FP32] * a->sustained /
+            (b->rate[MSIM_RATE_FP32] * b->sustained),
+        a->rate[MSIM_RATE_FP16] * a->sustained /
+            (b->rate[MSIM_RATE_FP16] * b->sustained),
+    };
+    double most = 0;
+
+    for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++)
+        most = fmax(most, fabs(log(ratios[i])));
+    return most;
+}
+
 static enum msim_status wrong(const char *file, const char *key,
                               const char *want, struct msim_error *err)
 {

@@ -61,6 +61,12 @@ double msim_spec_flops_per_us(const struct msim_spec *s,
                               const struct msim_work *w);
 
 /*
+ * How unlike two GPUs are: the largest ratio, as a logarithm, of their SMs,
+ * bandwidths and sustained fp32 and fp16 rates.
+ */
+double msim_spec_distance(const struct msim_spec *a, const struct msim_spec *b);
+
+/*
  * Read the "data_sheet" object of a platform. The fp32 rate, SMs, memory, its
  * bandwidth and the L2 cache must be there; what hardly differs inside a
  * generation (floor, links, copies) may be missing and is taken from `like`, or

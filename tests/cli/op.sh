@@ -95,6 +95,26 @@ last="op -"
     complain "standard input is not read"
 cmp -s "$folder/out" "$folder/first" || complain "'-' changes the output"
 
+# Long tables are answered by several threads, in order, up to the row that is
+# wrong.
+awk 'BEGIN {
+    print "id,m,n,k,dtype"
+    for (i = 1; i <= 40000; i++)
+        print i "," 1 + i * 7 % 512 ",1024,1024,half"
+}' >"$folder/long.csv"
+run op --platform a100 "$folder/long.csv"
+want_rc 0
+awk -F, 'NR > 1 && ($1 != NR - 1 || $9 != "gemm" ||
+                    (($2 in t) && t[$2] != $6)) { bad = 1 }
+         NR > 1 { t[$2] = $6 }
+         END { exit bad || NR != 40001 }' "$folder/out" ||
+    complain "a long table is answered out of order"
+echo 1,2 >>"$folder/long.csv"
+run op --platform a100 "$folder/long.csv"
+want_rc 3
+want_err "line 40002 has 2 fields, want 5"
+[ "$(wc -l <"$folder/out")" -eq 40001 ] || complain "rows before it are lost"
+
 # Bad input.
 usage_error "--platform" op "$folder/rows.csv"
 run op --platform no-such-gpu "$folder/rows.csv"

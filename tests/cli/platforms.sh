@@ -36,6 +36,31 @@ want_out '"mystique-sim/platform/1"'
 want_out '"error_held_back"'
 [[ $out != *'"splits"'* ]] || complain "the trees are shown"
 
+# A GPU without rows of its own says whose answer for it, and how good they
+# are; a file of a dozen numbers is one, with what its generation has.
+run platforms b300
+want_rc 0
+want_out "inherited"
+grep -Eq '^  gemm +vllm +half +[0-9.]+ +x +1\.[0-9]+ +b200$' "$folder/out" ||
+    complain "b300 inherits no products of b200"
+run platforms b300 --json
+want_rc 0
+want_out '"inherited"'
+want_out '"error_left_out"'
+cat >"$folder/next.json" <<'JSON'
+{"name": "next", "generation": "blackwell", "data_sheet": {
+  "fp32_flops": 9e13, "fp16_flops": 3e15, "sms": 160, "memory_bytes": 3e11,
+  "l2_bytes": 1.5e8, "memory_bandwidth": 1e13}}
+JSON
+run platforms "$folder/next.json"
+want_rc 0
+grep -Eq ' (b200|gb200)$' "$folder/out" || complain "no kin: $out"
+printf 'm,n,k,dtype\n4096,4096,4096,half\n' >"$folder/one.csv"
+run op --platform "$folder/next.json" "$folder/one.csv"
+want_rc 0
+grep -Eq ',half,[0-9.]+,[0-9.]+,[0-9.]+,gemm$' "$folder/out" ||
+    complain "a new GPU has no prediction: $out"
+
 run platforms no-such-gpu
 want_no_out
 want_err "'no-such-gpu', known are: a100"
