@@ -3,6 +3,7 @@
  */
 #include "calibrate/law_fit.h"
 
+#include "calibrate/quantile.h"
 #include "models/common.h"
 
 #include <gsl/gsl_errno.h>
@@ -13,6 +14,8 @@
 
 #define FIT_ROWS       1000
 #define FIT_ITERATIONS 500
+#define ALIKE          1.2
+#define ALIKE_SHARE    0.03
 #define PULL           0.3 /* over the number of rows */
 
 struct problem {
@@ -20,6 +23,7 @@ struct problem {
     const struct msim_sample **rows;
     uint32_t n;
     bool has_gap;
+    bool gap_shows; /* else it stays where it began */
 };
 
 static const struct msim_param GAP = {"launch_gap", "us", 30, 5, 70};
@@ -62,6 +66,8 @@ static double constants(const struct problem *p, const gsl_vector *v,
     if (p->has_gap) {
         penalty +=
             take(&GAP, gsl_vector_get(v, p->law->n_params), p->n, &c->gap_us);
+        if (!p->gap_shows)
+            c->gap_us = GAP.start;
     }
     if (p->has_gap || p->rows[0]->gap_us > 0)
         c->params[0] = p->rows[0]->start > 0 ? MSIM_COMMON_FLOOR_US
@@ -120,6 +126,30 @@ static enum msim_status minimise(const struct problem *p,
     return status;
 }
 
+/*
+ * Rows that wait for the launch take alike: many are as short as the shortest.
+ * Where none do, they say nothing of the gap: it would then only serve to fit
+ * them a little better, and spoil shorter ones on other GPUs.
+ */
+static enum msim_status look_for_gap(struct problem *p)
+{
+    double *us = malloc(((size_t)p->n + 1) * sizeof(*us));
+    uint32_t alike = 0;
+    double shortest;
+
+    if (!us)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < p->n; i++)
+        us[i] = p->rows[i]->us;
+    msim_sort_values(us, p->n);
+    shortest = msim_quantile(us, p->n, 0.01);
+    while (alike < p->n && us[alike] < ALIKE * shortest)
+        alike++;
+    p->gap_shows = shortest < GAP.high && alike >= ALIKE_SHARE * p->n;
+    free(us);
+    return MSIM_OK;
+}
+
 enum msim_status msim_law_fit(struct msim_law_constants *out,
                               const struct msim_law *law,
                               const struct msim_sample *rows,
@@ -142,7 +172,9 @@ enum msim_status msim_law_fit(struct msim_law_constants *out,
         if (seen++ % step == 0)
             p.rows[p.n++] = &rows[i];
     }
-    status = p.n > 0 ? minimise(&p, out) : MSIM_EINTERNAL;
+    status = p.n > 0 ? look_for_gap(&p) : MSIM_EINTERNAL;
+    if (status == MSIM_OK)
+        status = minimise(&p, out);
     free(p.rows);
     return status;
 }

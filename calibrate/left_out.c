@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OTHERS_MOST  16
 #define SPREAD_MOST  3.0
 #define SPREAD_STEPS 40
 #define INSIDE       0.9
@@ -196,6 +197,8 @@ enum msim_status msim_left_out_spreads(const struct msim_kin *k, int without,
             s.generation = typical.generation;
         if (n[1] == 0)
             s.other = typical.other;
+        /* of few pairs: nearer kin are not worse than others */
+        s.generation = fmin(s.generation, s.other);
         if (rows)
             memcpy(rows[out->n_spreads], n, sizeof(n));
         out->spreads[out->n_spreads++] = s;
@@ -209,7 +212,7 @@ enum msim_status msim_left_out_spreads(const struct msim_kin *k, int without,
 
 /* A platform as if it had no rows; the rest is shared with the real one. */
 struct view {
-    struct msim_platform top, others[16];
+    struct msim_platform top, others[OTHERS_MOST];
 };
 
 static enum msim_status make_view(struct view *v, const struct msim_kin *k,
@@ -225,7 +228,7 @@ static enum msim_status make_view(struct view *v, const struct msim_kin *k,
     v->top.next = NULL;
     memset(&v->top.common, 0, sizeof(v->top.common));
     memset(&v->top.index, 0, sizeof(v->top.index));
-    for (const struct msim_platform *at = p->next; at && n < 16;
+    for (const struct msim_platform *at = p->next; at && n < OTHERS_MOST;
          at = at->next) {
         if (what == MSIM_LEFT_OUT_GENERATION && is_kin(at, p))
             continue;
@@ -281,15 +284,35 @@ static void count(struct tally *t, double us, const struct msim_estimate *e)
     t->score += score(us, e);
 }
 
+/* The key of a row where the link of `other` stands in for the GPU's own. */
+static void other_link(char *key, size_t size, const struct msim_platform *p,
+                       const struct msim_platform *other,
+                       const struct msim_sample *r)
+{
+    size_t n = strlen(p->spec.interconnect);
+
+    snprintf(key, size, "%s", r->key);
+    if (r->law == &MSIM_LAW_COLLECTIVE && n > 0 &&
+        strncmp(r->key, p->spec.interconnect, n) == 0)
+        snprintf(key, size, "%s%s", other->spec.interconnect, r->key + n);
+}
+
 /* Whose cell answers for a row; `*kin` whether that is of its generation. */
 static const char *source_of(const struct msim_platform *p,
                              const struct msim_sample *r, bool *kin)
 {
     static const char *const PREFER[] = {NULL};
-    const char *keys[] = {r->key, NULL};
+    char text[OTHERS_MOST][MSIM_CELL_KEY];
+    const char *keys[OTHERS_MOST + 2] = {r->key};
     struct msim_pick pick;
+    uint32_t n = 0;
 
     *kin = false;
+    for (const struct msim_platform *at = p->next; at && n < OTHERS_MOST;
+         at = at->next, n++) {
+        other_link(text[n], sizeof(text[n]), p, at, r);
+        keys[n + 1] = text[n];
+    }
     if (!msim_cell_pick(p, r->law, r->framework, PREFER, keys, &pick))
         return "another kind";
     if (pick.other_framework)

@@ -77,26 +77,49 @@ static bool collective_covers(const struct msim_platform *p,
            w->u.coll.collective != MSIM_COLL_WAIT;
 }
 
-/* The interconnect that is asked for, else the platform's; without the
- * algorithm where that has no rows. */
+#define LINKS_MOST 6
+
+static void add_link(const char **links, size_t *n, const char *link)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(links[i], link) == 0)
+            return;
+    if (*n < LINKS_MOST && *link)
+        links[(*n)++] = link;
+}
+
+/* The interconnect that is asked for, else the platform's, else those of the
+ * platforms that stand in for it: the law counts by the data sheet's rate. */
+static size_t links_for(const struct msim_platform *p,
+                        const struct msim_work *w, const char **links)
+{
+    size_t n = 0;
+
+    if (w->u.coll.interconnect)
+        add_link(links, &n, w->u.coll.interconnect);
+    for (; p; p = p->next)
+        add_link(links, &n,
+                 w->u.coll.nodes > 1 && *p->spec.internode
+                     ? p->spec.internode
+                     : p->spec.interconnect);
+    return n;
+}
+
+/* Without the algorithm where that has no rows. */
 static bool collective_pick(const struct msim_platform *p,
                             const struct msim_work *w, struct msim_pick *out)
 {
     static const char *const PREFER[] = {"nccl", NULL};
     struct msim_work like_all_to_all = *w;
-    char text[6][MSIM_CELL_KEY];
-    const char *keys[7];
-    const char *links[2];
-    size_t n = 0, n_links = 0;
+    char text[3 * LINKS_MOST][MSIM_CELL_KEY];
+    const char *keys[3 * LINKS_MOST + 1];
+    const char *links[LINKS_MOST];
+    size_t n = 0, n_links;
 
     if (p->joined && w->u.coll.nodes > 1 && !w->u.coll.interconnect)
         return false;
     like_all_to_all.u.coll.collective = MSIM_COLL_ALL_TO_ALL;
-    if (w->u.coll.interconnect)
-        links[n_links++] = w->u.coll.interconnect;
-    links[n_links++] = w->u.coll.nodes > 1 && *p->spec.internode
-                           ? p->spec.internode
-                           : p->spec.interconnect;
+    n_links = links_for(p, w, links);
     for (size_t l = 0; l < n_links; l++) {
         if (w->u.coll.algorithm)
             make_key(text[n++], sizeof(text[0]), links[l], w->u.coll.algorithm,
@@ -107,8 +130,8 @@ static bool collective_pick(const struct msim_platform *p,
     for (size_t i = 0; i < n; i++)
         keys[i] = text[i];
     keys[n] = NULL;
-    return msim_cell_pick(p, &MSIM_LAW_COLLECTIVE, w->framework, PREFER, keys,
-                          out);
+    return n > 0 && msim_cell_pick(p, &MSIM_LAW_COLLECTIVE, w->framework,
+                                   PREFER, keys, out);
 }
 
 static void typical(double params[MSIM_TRANSFER_PARAMS])

@@ -21,7 +21,8 @@
  * this (H100 and H200 in bandwidth), as msim_spec_distance(). */
 #define ALIKE 0.4
 
-/* Of several that are as good by that, the one that is most alike answers. */
+/* Of several that are as good by that, the one that is most alike answers, and
+ * of several that are alike the first. */
 #define NEARER 0.1
 
 /* Other stacks on other GPUs, over the variance of stacks on one; and where the
@@ -74,6 +75,13 @@ static bool is_kin(const struct msim_platform *p,
     return strcmp(from->generation, p->generation) == 0;
 }
 
+/* How much less alike two GPUs are than those that were compared. */
+static double unlike(const struct msim_platform *p,
+                     const struct msim_platform *from)
+{
+    return fmax(msim_spec_distance(&p->spec, &from->spec) - ALIKE, 0);
+}
+
 /*
  * The doubt in a cell of another GPU. Those of one generation that show how
  * well cells carry are like one another; of one that is not (an eighth of the
@@ -85,13 +93,12 @@ static double spread_of(const struct msim_platform *p,
                         const struct msim_law *law)
 {
     struct msim_kin_spread s = msim_common_spread(&p->common, law);
-    double unlike = msim_spec_distance(&p->spec, &from->spec) - ALIKE;
 
     if (from == p)
         return 0;
     if (!is_kin(p, from))
         return s.other;
-    return hypot(s.generation, s.other * fmin(fmax(unlike, 0), 1));
+    return hypot(s.generation, s.other * fmin(unlike(p, from), 1));
 }
 
 static void add_platform(struct msim_platform *p,
@@ -102,8 +109,7 @@ static void add_platform(struct msim_platform *p,
     for (uint32_t i = 0; i < from->n_cells; i++) {
         const struct msim_cell *c = &from->cells[i];
         double spread = spread_of(p, from, c->law);
-        double doubt =
-            spread * (1 + NEARER * msim_spec_distance(&p->spec, &from->spec));
+        double doubt = spread * (1 + NEARER * unlike(p, from));
 
         add(&p->index, (struct msim_pick_entry){
                            .cell = c,
