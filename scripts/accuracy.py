@@ -183,10 +183,10 @@ def summary(rows, costs, figure, only=()):
             p90, errors[-1], 100 * sum(inside) / len(inside))
 
 
-def print_table(rows):
-    print("| costs | figure | cases | mean error | median | p90 | worst | "
-          "inside the interval |")
-    print("|---|---|---|---|---|---|---|---|")
+def table(rows):
+    """Lines of Markdown."""
+    lines = ["| costs | figure | cases | mean error | median | p90 | worst "
+             "| inside the interval |", "|---" * 8 + "|"]
     for costs, figure, only, text in (
             ("measured", "iteration_us", (), "iteration, every set with times"),
             ("model", "kernel_us", KERNEL_SETS, "kernels, sets with shapes"),
@@ -200,8 +200,10 @@ def print_table(rows):
              "kernels, particle-transformer batch to batch")):
         n, mean, median, p90, worst, inside = summary(rows, costs, figure, only)
         share = "-" if costs == "measured" else f"{inside:.0f} %"
-        print(f"| {costs} | {text} | {n} | {mean:.2f} % | {median:.2f} % | "
-              f"{p90:.2f} % | {worst:.2f} % | {share} |")
+        lines.append(f"| {costs} | {text} | {n} | {mean:.2f} % "
+                     f"| {median:.2f} % | {p90:.2f} % | {worst:.2f} % "
+                     f"| {share} |")
+    return lines
 
 
 def check(rows):
@@ -270,7 +272,7 @@ def main():
     if args.check:
         sys.exit(check(rows))
     if args.table:
-        print_table(rows)
+        print("\n".join(table(rows)))
     elif args.spread:
         print_spread(rows)
     else:

@@ -3,6 +3,8 @@
 
     scripts/op_table.py [tests/accuracy/op.csv]
 
+prints it; scripts/accuracy_readme.py writes it into README.md.
+
 Means over cells of the rows held back, from the table that
 tests/accuracy/op.sh makes: a cell is one GPU, stack and kind of work. Layers of
 experts and their dispatch are fitted by kernel; a cell of theirs is a GPU, stack
@@ -59,25 +61,32 @@ def cells_of(path):
     return cells
 
 
-def main():
-    default = pathlib.Path(__file__).parent.parent / "tests/accuracy/op.csv"
-    cells = cells_of(sys.argv[1] if len(sys.argv) > 1 else default)
-    print("| family | cells | rows | law alone | with correction | median | p90 "
-          "| worst | inside 90 % interval | high / low | score / error |")
-    print("|---" * 11 + "|")
+def table(path):
+    """Lines of Markdown."""
+    cells = cells_of(path)
+    lines = ["| family | cells | rows | law alone | with correction | median "
+             "| p90 | worst | inside 90 % interval | high / low "
+             "| score / error |", "|---" * 11 + "|"]
     for family, name in NAMES.items():
         of = [c for k, c in cells.items() if k[0] == family]
         if not of:
             continue
         mean = {c: sum(x[c] for x in of) / len(of) for c in COLUMNS}
-        print(f"| {name} | {len(of)} | {sum(x['rows'] for x in of):,} "
-              f"| {mean['law_alone_mean_pct']:.1f} % "
-              f"| {mean['mean_pct']:.1f} % | {mean['median_pct']:.1f} % "
-              f"| {mean['p90_pct']:.1f} % "
-              f"| {max(x['worst'] for x in of):.0f} % "
-              f"| {mean['interval_coverage_pct']:.0f} % "
-              f"| {mean['interval_high_over_low']:.2f} "
-              f"| {mean['interval_score_over_error']:.1f} |")
+        lines.append(
+            f"| {name} | {len(of)} | {sum(x['rows'] for x in of):,} "
+            f"| {mean['law_alone_mean_pct']:.1f} % "
+            f"| {mean['mean_pct']:.1f} % | {mean['median_pct']:.1f} % "
+            f"| {mean['p90_pct']:.1f} % "
+            f"| {max(x['worst'] for x in of):.0f} % "
+            f"| {mean['interval_coverage_pct']:.0f} % "
+            f"| {mean['interval_high_over_low']:.2f} "
+            f"| {mean['interval_score_over_error']:.1f} |")
+    return lines
+
+
+def main():
+    default = pathlib.Path(__file__).parent.parent / "tests/accuracy/op.csv"
+    print("\n".join(table(sys.argv[1] if len(sys.argv) > 1 else default)))
 
 
 if __name__ == "__main__":

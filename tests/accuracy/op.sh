@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # How good `op` is on rows held back by whole shapes: fits everything again,
 # from the tables in the folder of measurements, and compares with the
-# committed files. This is the command that regenerates tests/accuracy/op.csv
-# and data/platforms/*.json (with "update" as its argument).
+# committed files. This is the command that regenerates tests/accuracy/op.csv,
+# data/platforms/*.json and README's table (with "update" as its argument).
 #
 # Floors, mean error over cells on held-back rows: gemm 15 %, attention 25 %,
 # vector 15 %, moe 18 %, dispatch 20 %, collectives inside a node with whole
@@ -38,6 +38,7 @@ trap 'rm -rf "$folder"' EXIT
 if [ "${1:-}" = update ]; then
     "$fit" "$MSIM_TRACES/opdata" "$platforms/src/datasheets.json" \
         "$platforms" "$committed"
+    "$source_dir/scripts/accuracy_readme.py"
     exit
 fi
 "$fit" "$MSIM_TRACES/opdata" "$platforms/src/datasheets.json" "$folder" \
