@@ -1,5 +1,6 @@
 #include "cli/explain.h"
 
+#include "core/report/report_format.h"
 #include "models/opmap.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 struct seen {
     struct msim_work work;
+    uint32_t name; /* of the operator that asks for it */
     uint32_t calls;
 };
 
@@ -17,9 +19,31 @@ struct explaining {
     const struct msim_session *s;
     const struct msim_trace *t;
     uint32_t *launched; /* kernels by op */
+    bool *named;        /* strings that are the name asked for */
     struct seen seen[SHOWN_MAX];
     uint32_t n, more, calls;
 };
+
+/* Backward nodes go by their own names in reports, without the engine's
+ * prefix; both are answered. */
+static enum msim_status find_name(struct explaining *x)
+{
+    const struct msim_strtab *strings = x->s->job->strings;
+    uint32_t n = msim_strtab_count(strings);
+    char shown[1024];
+
+    x->named = calloc((size_t)n + 1, sizeof *x->named);
+    if (!x->named)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = msim_strtab_text(strings, i);
+
+        msim_format_op(shown, sizeof shown, name, sizeof shown - 1);
+        x->named[i] =
+            !strcmp(name, x->s->o->explain) || !strcmp(shown, x->s->o->explain);
+    }
+    return MSIM_OK;
+}
 
 static enum msim_status count_launched(struct explaining *x)
 {
@@ -33,10 +57,12 @@ static enum msim_status count_launched(struct explaining *x)
     return MSIM_OK;
 }
 
-static void add_work(struct explaining *x, const struct msim_work *w)
+static void add_work(struct explaining *x, uint32_t name,
+                     const struct msim_work *w)
 {
     for (uint32_t i = 0; i < x->n; i++)
-        if (!memcmp(&x->seen[i].work, w, sizeof *w)) {
+        if (x->seen[i].name == name &&
+            !memcmp(&x->seen[i].work, w, sizeof *w)) {
             x->seen[i].calls++;
             return;
         }
@@ -44,8 +70,7 @@ static void add_work(struct explaining *x, const struct msim_work *w)
         x->more++;
         return;
     }
-    x->seen[x->n].work = *w;
-    x->seen[x->n++].calls = 1;
+    x->seen[x->n++] = (struct seen){.work = *w, .name = name, .calls = 1};
 }
 
 static void add_op(struct explaining *x, uint32_t i)
@@ -54,7 +79,6 @@ static void add_op(struct explaining *x, uint32_t i)
     bool events = x->t->has_gpu_events;
     uint32_t n = 0;
 
-    x->calls++;
     memset(works, 0, sizeof works);
     if (events && !x->launched[i] && x->t->ops[i].comm == MSIM_NONE)
         return;
@@ -64,7 +88,7 @@ static void add_op(struct explaining *x, uint32_t i)
         if (works[w].family == MSIM_FAMILY_COLLECTIVE)
             msim_comm_place(&works[w], x->t, x->t->ops[i].comm,
                             msim_session_gpus_a_node(x->s));
-        add_work(x, &works[w]);
+        add_work(x, x->t->ops[i].name, &works[w]);
     }
 }
 
@@ -80,17 +104,24 @@ static enum msim_status nothing(const struct explaining *x,
                          "report or '--csv' shows it",
                          name);
     return msim_fail(err, MSIM_EUNKNOWN, x->s->o->paths[0], MSIM_OFFSET_NONE,
-                     "operator '%s' launches no kernel of its own in %u calls; "
-                     "want one of those that it calls",
+                     "operator '%s' launches no kernel in %u calls, nor does "
+                     "any that it calls",
                      name, x->calls);
 }
 
 static void show(const struct explaining *x, FILE *out)
 {
-    fprintf(out, "%s on %s: %u calls, %u distinct shapes\n", x->s->o->explain,
+    const char *asked = x->s->o->explain;
+
+    fprintf(out, "%s on %s: %u calls, %u distinct shapes\n", asked,
             msim_platform_name(x->s->platform), x->calls, x->n);
     for (uint32_t i = 0; i < x->n; i++) {
+        const char *name =
+            msim_strtab_text(x->s->job->strings, x->seen[i].name);
+
         fprintf(out, "\n%u x ", x->seen[i].calls);
+        if (strcmp(name, asked))
+            fprintf(out, "%s, ", name);
         msim_model_explain(x->s->platform, &x->seen[i].work, out);
     }
     if (x->more)
@@ -100,12 +131,19 @@ static void show(const struct explaining *x, FILE *out)
 static enum msim_status explain(struct explaining *x, FILE *out,
                                 struct msim_error *err)
 {
-    uint32_t name = msim_strtab_find(x->s->job->strings, x->s->o->explain);
+    const struct msim_op *ops = x->t->ops;
+    uint32_t end = 0; /* of the sub-tree of the last operator so named */
 
+    MSIM_TRY(find_name(x));
     MSIM_TRY(count_launched(x));
-    for (uint32_t i = 0; i < x->t->n_ops && name != UINT32_MAX; i++)
-        if (x->t->ops[i].name == name)
+    for (uint32_t i = 0; i < x->t->n_ops; i++) {
+        if (x->named[ops[i].name] && i >= end) {
+            x->calls++;
+            end = ops[i].end;
+        }
+        if (i < end)
             add_op(x, i);
+    }
     if (!x->n)
         return nothing(x, err);
     show(x, out);
@@ -127,6 +165,7 @@ enum msim_status msim_explain(struct msim_session *s, FILE *out,
              : msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "'--explain' is about models; want a '--platform'");
     free(x->launched);
+    free(x->named);
     free(x);
     return st;
 }

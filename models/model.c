@@ -89,9 +89,14 @@ void msim_model_explain(const struct msim_platform *p,
                         const struct msim_work *w, FILE *out)
 {
     const struct msim_model *m = find(p, w);
+    struct msim_estimate e;
+    struct msim_error ignored;
 
     fprintf(out, "model: %s on %s\n",
             m == &MSIM_MODEL_BOUND ? "bound" : msim_family_text(w->family),
             msim_platform_name(p));
     m->explain(p, w, out);
+    if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
+        fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,
+                e.low_us, e.high_us, msim_source_text(e.source));
 }

@@ -107,4 +107,17 @@ want_rc 3
 want_err "cannot run 'gnuplot': No such file or directory; charts need it"
 [ "$(cat "$folder/kept.svg")" = old ] || complain "the old chart is gone"
 
+# --explain takes names as reports show them, and tells of the kernels that an
+# operator's own operators launch.
+run --platform a100 --explain AddmmBackward0 "$SOURCE_DIR/data/traces/gpt2"
+want_rc 0
+want_out "aten::mm, model: gemm on a100"
+want_out "predicted: "
+run --platform a100 --explain aten::mm "$SOURCE_DIR/data/traces/gpt2"
+want_rc 0
+want_out "x model: gemm on a100"
+run --platform a100 --explain aten::view "$SOURCE_DIR/data/traces/gpt2"
+want_rc 2
+want_err "launches no kernel"
+
 finish
