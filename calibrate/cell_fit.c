@@ -316,6 +316,8 @@ static void judge(const struct work_area *a, struct msim_cell_fit *out,
                 inside += r >= fmin(low, 0) && r <= fmax(high, 0);
                 out->width += exp(fmax(high, 0) - fmin(low, 0));
                 out->score += score(r, fmin(low, 0), fmax(high, 0));
+                out->held[i] = msim_held_row_of(a->rows[i].us, a->predicted[i],
+                                                fmin(low, 0), fmax(high, 0), k);
             }
         }
     }
@@ -379,6 +381,9 @@ static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
     out->fitted = summarise(a, a->fitted);
     make_range(a, out);
     MSIM_TRY(hold_back(a, folds));
+    out->held = calloc(a->n, sizeof(*out->held));
+    if (!out->held)
+        return MSIM_ENOMEM;
     out->law_held_back = summarise(a, a->law_us);
     out->held_back = summarise(a, a->predicted);
     make_intervals(a, out, folds);
@@ -409,4 +414,6 @@ void msim_cell_fit_release(struct msim_cell_fit *f)
     cJSON_Delete(f->forest);
     f->forest = NULL;
     msim_curves_release(&f->curves);
+    free(f->held);
+    f->held = NULL;
 }

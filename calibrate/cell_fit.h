@@ -9,6 +9,7 @@
  */
 #ifndef MSIM_CALIBRATE_CELL_FIT_H
 #define MSIM_CALIBRATE_CELL_FIT_H
+#include "calibrate/held_rows.h"
 #include "calibrate/law_fit.h"
 #include "models/cell.h"
 
@@ -33,7 +34,8 @@ struct msim_cell_fit {
     /* Their mean interval score (Gneiting and Raftery, 2007: width and 20
      * times what is outside, over the measured time), over the mean error. */
     double score;
-    struct msim_curves curves; /* of collectives; owned */
+    struct msim_curves curves;  /* of collectives; owned */
+    struct msim_held_row *held; /* of each row, in their order; owned */
 };
 
 /*

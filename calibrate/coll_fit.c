@@ -164,7 +164,14 @@ enum msim_status msim_coll_fit(struct msim_coll_fits *out,
     if (status == MSIM_OK) {
         out->cells =
             calloc((size_t)out->points.n_cells + 1, sizeof(*out->cells));
-        status = out->cells ? fit_blocks(out) : MSIM_ENOMEM;
+        status = out->cells ? MSIM_OK : MSIM_ENOMEM;
+        for (int i = 0; status == MSIM_OK && i < MSIM_COLL_HELD_BACK; i++) {
+            out->held[i] = calloc((size_t)out->points.n_targets + 1,
+                                  sizeof(*out->held[i]));
+            status = out->held[i] ? MSIM_OK : MSIM_ENOMEM;
+        }
+        if (status == MSIM_OK)
+            status = fit_blocks(out);
     }
     if (status != MSIM_OK)
         msim_coll_fits_release(out);
@@ -176,6 +183,8 @@ void msim_coll_fits_release(struct msim_coll_fits *f)
     for (uint32_t i = 0; f->cells && i < f->points.n_cells; i++)
         msim_cell_fit_release(&f->cells[i].fit);
     free(f->cells);
+    for (int i = 0; i < MSIM_COLL_HELD_BACK; i++)
+        free(f->held[i]);
     msim_coll_points_release(&f->points);
     memset(f, 0, sizeof(*f));
 }

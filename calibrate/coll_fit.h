@@ -44,6 +44,8 @@ struct msim_coll_cell_fit {
 struct msim_coll_fits {
     struct msim_coll_points points;
     struct msim_coll_cell_fit *cells; /* as points.cells */
+    /* As points.targets. */
+    struct msim_held_row *held[MSIM_COLL_HELD_BACK];
 };
 
 /* Fit the collectives of `samples` (sorted). On success release it. */

@@ -241,6 +241,19 @@ static void collect(struct judging *j)
     qsort(j->misses, j->n, sizeof(*j->misses), by_miss);
 }
 
+static void judge_row(struct judging *j, uint32_t target,
+                      struct msim_coll_verdict *v, double half)
+{
+    const struct msim_coll_target *t = &j->b->all->targets[target];
+    double us = t->us / t->factor;
+    double miss = log_miss(j, target);
+
+    add_row(v, j->errors, miss, half);
+    j->f->held[j->what][target] =
+        msim_held_row_of(us, us * exp(-miss), -half, half,
+                         point_of(j->b, target)->work.u.coll.ranks);
+}
+
 /* Widths that the rows of one number of ranks of a cell are judged by. */
 static void judge_ranks(struct judging *j, uint32_t cell, uint64_t group,
                         struct msim_coll_verdict *v)
@@ -256,8 +269,7 @@ static void judge_ranks(struct judging *j, uint32_t cell, uint64_t group,
         const struct msim_coll_point *p = point_of(j->b, m->target);
 
         if (p->cell == cell && p->ranks_group == group)
-            add_row(v, j->errors, log_miss(j, m->target),
-                    width[m->bin] * deviation(j, m->target));
+            judge_row(j, m->target, v, width[m->bin] * deviation(j, m->target));
     }
 }
 

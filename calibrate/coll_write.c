@@ -40,6 +40,22 @@ static const char *const FAMILIES[MSIM_COLL_HELD_BACK] = {
     [MSIM_COLL_GPU] = "collective_gpu",
 };
 
+enum msim_status msim_coll_rows_write(struct msim_file *out,
+                                      const char *platform,
+                                      const struct msim_coll_fits *all,
+                                      const struct msim_coll_cell_fit *c)
+{
+    const struct msim_coll_points *p = &all->points;
+
+    for (int what = 0; what < MSIM_COLL_HELD_BACK; what++)
+        for (uint32_t i = 0; i < p->n_targets; i++)
+            if (&all->cells[p->points[p->targets[i].point].cell] == c)
+                MSIM_TRY(msim_held_row_write(out, platform, FAMILIES[what],
+                                             p->targets[i].row,
+                                             &all->held[what][i]));
+    return MSIM_OK;
+}
+
 void msim_coll_report(FILE *out, const char *platform,
                       const struct msim_sample *first,
                       const struct msim_coll_cell_fit *c)

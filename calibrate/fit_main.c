@@ -2,7 +2,8 @@
  * calibrate/fit_main.c - msim-fit: platform files from tables of measured
  * times.
  *
- *     msim-fit [--only TABLE]... TABLES SHEETS OUT [REPORT.csv]
+ *     msim-fit [--only TABLE]... [--rows ROWS.csv.gz] TABLES SHEETS OUT
+ *              [REPORT.csv]
  *
  * TABLES is a folder with gemm.csv.gz, attention.csv.gz, vector.csv.gz,
  * collective.csv.gz, conv.csv.gz, moe.csv.gz and expert_dispatch.csv.gz, SHEETS
@@ -10,7 +11,8 @@
  * input gives equal bytes. The report has one line a cell: rows, errors on rows
  * fitted on and on rows held back, and how good the intervals are. With --only,
  * which may be repeated, these tables are fitted again, and all else stays in
- * OUT and REPORT.csv.
+ * OUT and REPORT.csv. ROWS gets every row that was fitted again, as it was
+ * predicted with its group held back.
  */
 #include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
@@ -23,7 +25,8 @@
 #include <unistd.h>
 
 struct command {
-    const char *tables, *sheets, *out, *report; /* report may be NULL */
+    const char *tables, *sheets, *out;
+    const char *report, *rows; /* may be NULL */
     struct msim_tables only;
 };
 
@@ -75,7 +78,7 @@ static enum msim_status fit_one(const struct command *c, const cJSON *sheet,
 
 static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
                                 const struct msim_samples *s, FILE *report,
-                                struct msim_error *err)
+                                struct msim_file *rows, struct msim_error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct msim_conv_ratios ratios;
@@ -85,6 +88,7 @@ static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
         .collectives = &collectives,
         .threads = cores > 1 ? (uint32_t)cores : 1,
         .report = report,
+        .rows = rows,
     };
     enum msim_status status = MSIM_OK;
     const cJSON *sheet;
@@ -101,6 +105,27 @@ static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
     return status;
 }
 
+/* With the rows held back, where they are wanted. */
+static enum msim_status fit_and_keep(const struct command *c,
+                                     const cJSON *sheets,
+                                     const struct msim_samples *s, FILE *report,
+                                     struct msim_error *err)
+{
+    struct msim_file *rows = NULL;
+    enum msim_status status = MSIM_OK;
+
+    if (c->rows) {
+        MSIM_TRY(msim_file_open(&rows, c->rows, true, err));
+        status = msim_held_header_write(rows);
+    }
+    if (status == MSIM_OK)
+        status = fit_all(c, sheets, s, report, rows, err);
+    if (status == MSIM_OK && rows)
+        return msim_file_commit(rows, err);
+    msim_file_abandon(rows);
+    return status;
+}
+
 static enum msim_status fit_and_report(const struct command *c,
                                        const cJSON *sheets,
                                        const struct msim_samples *s,
@@ -110,7 +135,7 @@ static enum msim_status fit_and_report(const struct command *c,
     size_t size = 0;
     FILE *report = open_memstream(&text, &size);
     enum msim_status status =
-        report ? fit_all(c, sheets, s, report, err) : MSIM_ENOMEM;
+        report ? fit_and_keep(c, sheets, s, report, err) : MSIM_ENOMEM;
 
     if (report && fclose(report) != 0 && status == MSIM_OK)
         status = MSIM_ENOMEM;
@@ -142,21 +167,35 @@ static enum msim_status run(const struct command *c, struct msim_error *err)
     return status;
 }
 
+/* An option and its value at `argv`; false where it is none. */
+static bool take_option(struct command *c, char **argv)
+{
+    struct msim_error err = {0};
+
+    if (strcmp(argv[0], "--rows") == 0) {
+        c->rows = argv[1];
+        return true;
+    }
+    if (strcmp(argv[0], "--only") != 0)
+        return false;
+    if (msim_tables_choose(&c->only, argv[1], &err))
+        return true;
+    fprintf(stderr, "msim-fit: %s\n", err.text);
+    return false;
+}
+
 static bool parse(struct command *c, int argc, char **argv)
 {
     int i = 1;
 
-    while (i + 1 < argc && strcmp(argv[i], "--only") == 0) {
-        struct msim_error err = {0};
-
-        if (!msim_tables_choose(&c->only, argv[i + 1], &err)) {
-            fprintf(stderr, "msim-fit: %s\n", err.text);
-            return false;
-        }
+    while (i + 1 < argc && strncmp(argv[i], "--", 2) == 0) {
+        if (!take_option(c, argv + i))
+            break;
         i += 2;
     }
-    if (argc - i != 3 && argc - i != 4) {
-        fprintf(stderr, "usage: msim-fit [--only TABLE]... TABLES SHEETS OUT "
+    if ((argc - i != 3 && argc - i != 4) || strncmp(argv[i], "--", 2) == 0) {
+        fprintf(stderr, "usage: msim-fit [--only TABLE]... "
+                        "[--rows ROWS.csv.gz] TABLES SHEETS OUT "
                         "[REPORT.csv]\n");
         return false;
     }

@@ -135,10 +135,23 @@ static void run_jobs(struct fit_run *run, uint32_t threads)
         pthread_join(ids[--started], NULL);
 }
 
+static enum msim_status write_rows(const struct fit_run *run,
+                                   const struct job *job, struct msim_file *out)
+{
+    if (job->collectives)
+        return msim_coll_rows_write(out, run->name, run->collectives,
+                                    job->collectives);
+    for (uint32_t i = 0; i < job->n_own; i++)
+        MSIM_TRY(msim_held_row_write(out, run->name, job->own->law->name,
+                                     &job->own[i], &job->fit.held[i]));
+    return MSIM_OK;
+}
+
 static enum msim_status write_job(const struct fit_run *run,
                                   const struct job *job, cJSON *cells,
-                                  FILE *report)
+                                  const struct msim_fit_options *options)
 {
+    FILE *report = options->report;
     const struct msim_coll_cell_fit *c = job->collectives;
 
     MSIM_TRY(msim_cell_write(cells, job->own, c ? &c->fit : &job->fit));
@@ -149,18 +162,18 @@ static enum msim_status write_job(const struct fit_run *run,
     else if (report)
         msim_cell_report(report, run->name, job->own->law->name, job->own,
                          &job->fit);
-    return MSIM_OK;
+    return options->rows ? write_rows(run, job, options->rows) : MSIM_OK;
 }
 
 /* What came out, in the order of the jobs, whoever did them. */
 static enum msim_status write_jobs(struct fit_run *run, cJSON *cells,
-                                   FILE *report)
+                                   const struct msim_fit_options *options)
 {
     for (uint32_t i = 0; i < run->n_jobs; i++) {
         struct job *job = &run->jobs[i];
 
         if (job->status == MSIM_OK)
-            job->status = write_job(run, job, cells, report);
+            job->status = write_job(run, job, cells, options);
         if (job->status != MSIM_OK)
             return job->status;
     }
@@ -175,7 +188,7 @@ static enum msim_status fit_cells(struct fit_run *run, const cJSON *sheet,
 
     if (status == MSIM_OK) {
         run_jobs(run, options->threads);
-        status = write_jobs(run, cells, options->report);
+        status = write_jobs(run, cells, options);
     }
     for (uint32_t i = 0; i < run->n_jobs; i++)
         msim_cell_fit_release(&run->jobs[i].fit);

@@ -14,6 +14,7 @@ struct msim_fit_options {
     const struct msim_coll_fits *collectives; /* of the same samples */
     uint32_t threads; /* at least 1; what comes out does not depend on it */
     FILE *report;     /* one CSV line a cell; NULL: none */
+    struct msim_file *rows; /* one line a row held back; NULL: none */
 };
 
 /*

@@ -59,6 +59,28 @@ static bool make_samples(struct msim_samples *s, int rows)
     return status == MSIM_OK;
 }
 
+/* What is kept of every row is what the figures of the cell are means of. */
+static void check_held_rows(const struct msim_cell_fit *f,
+                            const struct msim_sample *rows)
+{
+    double error = 0, width = 0;
+    uint32_t inside = 0;
+
+    for (uint32_t i = 0; i < f->rows; i++) {
+        const struct msim_held_row *h = &f->held[i];
+
+        CHECK_REL(h->measured_us, rows[i].us, 0);
+        CHECK(h->fold < MSIM_FOLDS && h->low_us <= h->predicted_us &&
+              h->predicted_us <= h->high_us);
+        error += fabs(h->predicted_us / h->measured_us - 1) / f->rows;
+        width += h->high_us / h->low_us / f->rows;
+        inside += rows[i].us >= h->low_us && rows[i].us <= h->high_us;
+    }
+    CHECK_REL(error, f->held_back.mean, 1e-9);
+    CHECK_REL(width, f->width, 1e-9);
+    CHECK_REL((double)inside / f->rows, f->coverage, 1e-9);
+}
+
 static void test_cell_fit__finds_constants(void)
 {
     cJSON *sheet = cJSON_Parse(SHEET);
@@ -86,6 +108,7 @@ static void test_cell_fit__finds_constants(void)
     CHECK_REL(f.constants.params[1], 0.8, 0.03);
     CHECK_REL(f.constants.gap_us, 0, 0);
     CHECK(f.coverage > 0.8 && f.width < 1.1);
+    check_held_rows(&f, &s.rows[begin]);
     msim_cell_fit_release(&f);
     REQUIRE(msim_cell_fit(&f, s.rows, 400) == MSIM_OK);
     CHECK_REL(f.constants.gap_us, 30, 0.05);
