@@ -41,6 +41,16 @@ static struct msim_work *add_rows(struct msim_opmap_ctx *c,
     return w;
 }
 
+/* Rows of a table of `elems` elements are fetched: some of them again and
+ * again. */
+static void from_table(struct msim_work *w, double lookups, double cols,
+                       double elems, enum msim_dtype dtype)
+{
+    w->u.vector.lookups = lookups;
+    w->u.vector.table_rows = cols > 0 ? floor(elems / cols) : 0;
+    w->u.vector.row_bytes = cols * msim_dtype_bytes(dtype);
+}
+
 /* Elements of one slice at dimension `dim`: what an index fetches. */
 static double slice(const struct msim_operand *x, int64_t dim)
 {
@@ -83,11 +93,16 @@ static bool embedding(struct msim_opmap_ctx *c,
                       const struct msim_opmap_row *row)
 {
     struct msim_operand table, index;
+    struct msim_work *w;
+    double cols;
 
     if (!msim_opmap_tensor(c, 0, &table) || !msim_opmap_tensor(c, 1, &index))
         return false;
-    return add_rows(c, row, table.dtype, index.elems, slice(&table, 0),
-                    index.bytes) != NULL;
+    cols = slice(&table, 0);
+    w = add_rows(c, row, table.dtype, index.elems, cols, index.bytes);
+    if (w)
+        from_table(w, index.elems, cols, table.elems, table.dtype);
+    return w != NULL;
 }
 
 /* (gradient, indices): its rows are added up by index, which are sorted. */
@@ -120,6 +135,7 @@ static bool embedding_bag(struct msim_opmap_ctx *c,
     w = add_rows(c, row, table.dtype, index.elems, cols, index.bytes);
     if (!w)
         return false;
+    from_table(w, index.elems, cols, table.elems, table.dtype);
     if (msim_opmap_tensor(c, 2, &offsets)) {
         w->bytes_read += offsets.bytes;
         w->bytes_written = offsets.elems * cols * msim_dtype_bytes(table.dtype);
@@ -273,6 +289,18 @@ static double total_width(const struct msim_opmap_ctx *c)
     return 0;
 }
 
+/* Elements of the tables together: the weights come first, one tensor for each
+ * place they may be in (device, managed memory), most of them empty. */
+static double weights(const struct msim_opmap_ctx *c)
+{
+    struct msim_operand o;
+    double elems = 0;
+
+    for (uint32_t k = 0; k < 3 && msim_opmap_nth_tensor(c, k, &o); k++)
+        elems = fmax(elems, o.elems);
+    return elems;
+}
+
 bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
                               const struct msim_opmap_row *row)
 {
@@ -300,6 +328,7 @@ bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
     w = add_rows(c, row, l.dtype, l.indices, l.width, l.index_bytes);
     if (!w)
         return false;
+    from_table(w, l.indices, l.width, weights(c), l.dtype);
     w->bytes_written = batch * l.width * tables * msim_dtype_bytes(MSIM_DT_F32);
     return true;
 }

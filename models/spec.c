@@ -151,6 +151,7 @@ enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
               l->interconnect);
     read_name(s->internode, sizeof(s->internode), links, "internode",
               l->internode);
+    s->index_skew = 0;
     s->cards_per_gpu = 1;
     s->latency_us = MSIM_NETWORK_LATENCY_US;
     s->in_switch =

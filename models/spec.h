@@ -49,6 +49,8 @@ struct msim_spec {
     bool in_switch;        /* switches inside a node can add up */
     double trace_factor;   /* 90 %: the kernels of one machine together take
                               this factor more or less than predicted */
+    double index_skew;     /* of look-ups into tables: as in gather.h; what the
+                              user says, not the data sheet */
     char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */
     char internode[48];    /* between nodes: "NVLink4-NVSwitch+IB" */
 };

@@ -94,7 +94,10 @@ struct msim_work {
                                          else 1, elems */
             enum msim_copy_kind copy; /* COPY */
             bool pageable;            /* COPY to or from the host */
-            bool strided; /* an operand is not read in its memory order */
+            bool strided;      /* an operand is not read in its memory order */
+            double lookups;    /* gathers: rows fetched, */
+            double table_rows; /* of a table of so many, 0: not known */
+            double row_bytes;
         } vector;
         struct {
             enum msim_collective collective;
