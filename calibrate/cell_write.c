@@ -175,7 +175,9 @@ static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
     msim_number_add(cell, "error_held_back", f->held_back.mean);
     msim_number_add(cell, "error_held_back_median", f->held_back.median);
     msim_number_add(cell, "error_held_back_p90", f->held_back.p90);
+    msim_number_add(cell, "error_held_back_worst", f->held_back.worst);
     msim_number_add(cell, "interval_coverage", f->coverage);
+    msim_number_add(cell, "interval_high_over_low", f->width);
     add_constants(cell, r->law, f);
     add_range(cell, r->law, f);
     add_interval(cell, f);

@@ -6,17 +6,17 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/platform_page.h"
 #include "core/base/json.h"
 #include "core/base/json_out.h"
-#include "models/pick_index.h"
-#include "models/platform.h"
+#include "core/report/report_format.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct settings {
-    bool json;
+    bool json, constants;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -24,13 +24,17 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
      .help = "print JSON: of a list schema mystique-sim/platforms/1, of one\n"
-             "platform its file without the trees of the corrections, and\n"
-             "what it inherits"},
+             "platform its file without the trees of the corrections, means\n"
+             "by family, and what it inherits"},
+    {.name = "constants",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, constants),
+     .help = "of one platform, show the constants of every law"},
 };
 
 static const char *const EXAMPLES[] = {
     "mystique-sim platforms",
-    "mystique-sim platforms a100",
+    "mystique-sim platforms a100 | less",
     NULL,
 };
 
@@ -45,6 +49,8 @@ static const struct msim_command COMMAND = {
     .min_operands = 0,
     .max_operands = 1,
 };
+
+#define TITLE 40 /* columns */
 
 /* ---- the list -------------------------------------------------------------
  */
@@ -73,14 +79,15 @@ static void list_text(const char *name, const cJSON *file)
     const char *first = cJSON_GetStringValue(cJSON_GetArrayItem(
         cJSON_GetObjectItemCaseSensitive(file, "stand_ins"), 0));
     struct totals t = count(file);
+    char shown[160];
+    unsigned used =
+        msim_format_name(shown, sizeof(shown), title ? title : "", TITLE);
 
-    printf("%-15s %-46s %5.0f GB %5.1f TB/s %8.0f rows", name,
-           title ? title : "",
+    printf("%-15s %s%*s %4.0f GB %5.2f TB/s %7.0f  %s\n", name, shown,
+           TITLE - (int)used, "",
            msim_json_get_number(sheet, "memory_bytes", 0) * 1e-9,
-           msim_json_get_number(sheet, "memory_bandwidth", 0) * 1e-12, t.rows);
-    if (first)
-        printf(", else as %s", first);
-    putchar('\n');
+           msim_json_get_number(sheet, "memory_bandwidth", 0) * 1e-12, t.rows,
+           first ? first : "");
 }
 
 static void list_words(struct msim_json *j, const char *key, const cJSON *file)
@@ -149,8 +156,11 @@ static enum msim_status list_all(const char *data, bool json,
     struct msim_json j;
     enum msim_status status, ended;
 
-    if (!json)
+    if (!json) {
+        printf("%-15s %-*s  memory  bandwidth    rows  else as\n", "name",
+               TITLE, "GPU");
         return list_names(data, NULL, err);
+    }
     msim_json_begin(&j, msim_sink_file, stdout);
     msim_json_open(&j, NULL, '{', true);
     msim_json_text(&j, "schema", "mystique-sim/platforms/1");
@@ -162,192 +172,74 @@ static enum msim_status list_all(const char *data, bool json,
     return status == MSIM_OK ? ended : status;
 }
 
-/* ---- one platform -----------------------------------------------------------
+/* ---- one platform ----------------------------------------------------------
  */
 
-static void show_parameter(const cJSON *p)
+/* A member that is left out where it is not known. */
+static void add_known(cJSON *o, const char *key, double v)
 {
-    const char *unit = msim_json_get_text(p, "unit");
-    const char *source = msim_json_get_text(p, "source");
-    const char *how = msim_json_get_text(p, "how");
-
-    if (!cJSON_IsObject(p) || !unit)
-        return;
-    printf("  %-22s %12.6g %-7s %s\n", p->string,
-           msim_json_get_number(p, "value", 0),
-           strcmp(unit, "1") == 0 ? "" : unit,
-           source ? source
-           : how  ? how
-                  : "");
+    if (!isnan(v))
+        cJSON_AddNumberToObject(o, key, v);
 }
 
-static void show_cell(const cJSON *cell)
+static enum msim_status add_summary(cJSON *file, const struct msim_page *page)
 {
-    const char *framework = msim_json_get_text(cell, "framework");
-    const char *table = msim_json_get_text(cell, "table_gpu");
+    cJSON *all = cJSON_AddArrayToObject(file, "families");
 
-    printf("  %-10s %-10s %-34s %6.0f %7.1f %7.1f %7.1f   %s\n",
-           msim_json_get_text(cell, "law"), framework ? framework : "",
-           msim_json_get_text(cell, "key"),
-           msim_json_get_number(cell, "rows", 0),
-           100 * msim_json_get_number(cell, "error_fitted", 0),
-           100 * msim_json_get_number(cell, "error_held_back", 0),
-           100 * msim_json_get_number(cell, "interval_coverage", 0),
-           table ? table : "");
-}
+    for (size_t i = 0; i < MSIM_PAGE_FAMILIES; i++) {
+        const struct msim_page_family *f = &page->families[i];
+        cJSON *one = cJSON_CreateObject();
 
-static void show_words(const cJSON *words)
-{
-    const cJSON *word;
-
-    cJSON_ArrayForEach(word, words)
-    {
-        printf("%s %s", word == words->child ? "" : ",",
-               cJSON_IsString(word) ? word->valuestring : "");
+        if (!one || !cJSON_AddItemToArray(all, one))
+            return MSIM_ENOMEM;
+        cJSON_AddStringToObject(one, "law", f->law);
+        cJSON_AddNumberToObject(one, "cells", f->cells);
+        cJSON_AddNumberToObject(one, "rows", f->rows);
+        add_known(one, "error_held_back", f->mean);
+        add_known(one, "error_held_back_median", f->median);
+        add_known(one, "error_held_back_p90", f->p90);
+        add_known(one, "error_held_back_worst", f->worst);
+        add_known(one, "interval_coverage", f->inside);
+        add_known(one, "interval_high_over_low", f->width);
+        cJSON_AddNumberToObject(one, "inherited", f->inherited);
+        add_known(one, "error_left_out", f->left_out);
+        add_known(one, "interval_factor", f->within);
     }
-    putchar('\n');
-}
-
-/* ---- what it inherits ------------------------------------------------------
- */
-
-static int by_name(const void *pa, const void *pb)
-{
-    const struct msim_pick *a = pa;
-    const struct msim_pick *b = pb;
-    int c = strcmp(a->cell->law->name, b->cell->law->name);
-
-    if (c == 0)
-        c = strcmp(a->cell->framework, b->cell->framework);
-    return c ? c : strcmp(a->cell->key, b->cell->key);
-}
-
-/* Everything that is inherited, sorted; `*list` is the caller's. */
-static enum msim_status inherited(const struct msim_platform *p,
-                                  struct msim_pick **list, uint32_t *n)
-{
-    struct msim_pick pick;
-    uint32_t capacity = 0, at = 0;
-
-    *list = NULL;
-    *n = 0;
-    while (msim_pick_inherited(p, &at, &pick)) {
-        MSIM_TRY(msim_grow((void **)list, &capacity, *n, sizeof(**list)));
-        (*list)[(*n)++] = pick;
-    }
-    if (*n)
-        qsort(*list, *n, sizeof(**list), by_name);
     return MSIM_OK;
 }
 
-static const char *whose(const struct msim_pick *pick)
-{
-    return pick->platform ? msim_platform_name(pick->platform)
-                          : "common to all GPUs";
-}
-
-static void show_inherited(const struct msim_platform *p,
-                           const struct msim_pick *pick)
-{
-    double error = msim_pick_left_out_error(p, pick);
-    char text[16] = "-";
-
-    if (!isnan(error))
-        snprintf(text, sizeof(text), "%.1f", 100 * error);
-    printf("  %-10s %-10s %-34s %9s  x %5.2f   %s%s\n", pick->cell->law->name,
-           pick->cell->framework, pick->cell->key, text,
-           exp(msim_pick_half_width(pick)), whose(pick),
-           pick->platform && !pick->trees ? ", law alone" : "");
-}
-
-static enum msim_status show_all_inherited(const struct msim_platform *p)
-{
-    struct msim_pick *list;
-    uint32_t n;
-    enum msim_status status = inherited(p, &list, &n);
-
-    if (status == MSIM_OK && n > 0)
-        printf("\ninherited, scaled by the data sheets; mean error in %% on "
-               "GPUs left out, and the\n90 %% interval as a factor either "
-               "way:\n  law        framework  cell                         "
-               "       left out    within   from\n");
-    for (uint32_t i = 0; status == MSIM_OK && i < n; i++)
-        show_inherited(p, &list[i]);
-    free(list);
-    return status;
-}
-
-static enum msim_status add_inherited(cJSON *file,
-                                      const struct msim_platform *p)
+static enum msim_status add_inherited(cJSON *file, const struct msim_page *page)
 {
     cJSON *all = cJSON_AddArrayToObject(file, "inherited");
-    struct msim_pick *list;
-    uint32_t n;
-    enum msim_status status = inherited(p, &list, &n);
 
-    for (uint32_t i = 0; status == MSIM_OK && i < n; i++) {
-        double error = msim_pick_left_out_error(p, &list[i]);
+    for (uint32_t i = 0; i < page->n_picks; i++) {
+        const struct msim_pick *pick = &page->picks[i];
         cJSON *one = cJSON_CreateObject();
 
-        if (!one || !cJSON_AddItemToArray(all, one)) {
-            status = MSIM_ENOMEM;
-            break;
-        }
-        cJSON_AddStringToObject(one, "law", list[i].cell->law->name);
-        cJSON_AddStringToObject(one, "framework", list[i].cell->framework);
-        cJSON_AddStringToObject(one, "key", list[i].cell->key);
-        cJSON_AddStringToObject(one, "from", whose(&list[i]));
-        cJSON_AddBoolToObject(one, "trees", list[i].trees);
-        if (!isnan(error))
-            cJSON_AddNumberToObject(one, "error_left_out", error);
+        if (!one || !cJSON_AddItemToArray(all, one))
+            return MSIM_ENOMEM;
+        cJSON_AddStringToObject(one, "law", pick->cell->law->name);
+        cJSON_AddStringToObject(one, "framework", pick->cell->framework);
+        cJSON_AddStringToObject(one, "key", pick->cell->key);
+        cJSON_AddStringToObject(one, "from", msim_page_whose(pick));
+        cJSON_AddBoolToObject(one, "trees", pick->trees);
+        add_known(one, "error_left_out",
+                  msim_pick_left_out_error(page->p, pick));
         cJSON_AddNumberToObject(one, "interval_factor",
-                                exp(msim_pick_half_width(&list[i])));
+                                exp(msim_pick_half_width(pick)));
     }
-    free(list);
-    return status;
+    return MSIM_OK;
 }
 
-/* ---- all of it --------------------------------------------------------------
- */
-
-static enum msim_status show_text(const struct msim_platform *p,
-                                  const cJSON *file)
-{
-    const cJSON *item;
-
-    printf("%s: %s\nfile: %s\n", msim_platform_name(p), msim_platform_title(p),
-           msim_platform_file(p));
-    printf("where rows are missing, others stand in, scaled by the data sheets "
-           "and with a wider interval:");
-    show_words(cJSON_GetObjectItemCaseSensitive(file, "stand_ins"));
-    printf("also known as:");
-    show_words(cJSON_GetObjectItemCaseSensitive(file, "aliases"));
-    printf("\ndata sheet:\n");
-    cJSON_ArrayForEach(item,
-                       cJSON_GetObjectItemCaseSensitive(file, "data_sheet"))
-        show_parameter(item);
-    printf("\nfitted for all platforms alike:\n");
-    cJSON_ArrayForEach(item,
-                       cJSON_GetObjectItemCaseSensitive(file, "parameters"))
-        show_parameter(item);
-    printf("\nfitted to measured rows; mean errors on rows fitted on and on "
-           "rows held back,\nand the share of held-back rows inside their 90 "
-           "%% interval, in %%:\n"
-           "  law        framework  cell                                 rows  "
-           "fitted    held  inside   GPU of the rows\n");
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(file, "cells"))
-        show_cell(item);
-    return show_all_inherited(p);
-}
-
-static enum msim_status show_json(const struct msim_platform *p, cJSON *file)
+static enum msim_status show_json(const struct msim_page *page, cJSON *file)
 {
     cJSON *cell;
     char *text;
 
     cJSON_ArrayForEach(cell, cJSON_GetObjectItemCaseSensitive(file, "cells"))
         cJSON_DeleteItemFromObjectCaseSensitive(cell, "forest");
-    MSIM_TRY(add_inherited(file, p));
+    MSIM_TRY(add_summary(file, page));
+    MSIM_TRY(add_inherited(file, page));
     text = cJSON_Print(file);
     if (!text)
         return MSIM_ENOMEM;
@@ -356,8 +248,21 @@ static enum msim_status show_json(const struct msim_platform *p, cJSON *file)
     return MSIM_OK;
 }
 
-static enum msim_status show(const char *data, const char *name, bool json,
-                             struct msim_error *err)
+static enum msim_status show_page(const struct settings *s,
+                                  const struct msim_platform *p, cJSON *file)
+{
+    struct msim_page page;
+    enum msim_status status = msim_page_make(&page, p, file);
+
+    if (status == MSIM_OK)
+        status = s->json ? show_json(&page, file)
+                         : msim_page_print(&page, s->constants, stdout);
+    msim_page_release(&page);
+    return status;
+}
+
+static enum msim_status show(const char *data, const char *name,
+                             const struct settings *s, struct msim_error *err)
 {
     struct msim_platform *p;
     cJSON *file;
@@ -365,10 +270,8 @@ static enum msim_status show(const char *data, const char *name, bool json,
 
     MSIM_TRY(msim_platform_load(&p, data, name, err));
     status = msim_json_read(&file, msim_platform_file(p), err);
-    if (status == MSIM_OK && json)
-        status = show_json(p, file);
-    else if (status == MSIM_OK)
-        status = show_text(p, file);
+    if (status == MSIM_OK)
+        status = show_page(s, p, file);
     cJSON_Delete(file);
     msim_platform_free(p);
     return status;
@@ -387,7 +290,7 @@ int msim_cmd_platforms(int argc, char **argv)
         return rc;
     status = msim_datadir_find(data, sizeof(data), &err);
     if (status == MSIM_OK)
-        status = names.n ? show(data, names.items[0], s.json, &err)
+        status = names.n ? show(data, names.items[0], &s, &err)
                          : list_all(data, s.json, &err);
     if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = msim_fail(&err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,

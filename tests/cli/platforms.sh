@@ -27,13 +27,26 @@ fi
 run platforms a100
 want_rc 0
 want_out "NVIDIA A100-SXM4-80GB"
-want_out "data sheet"
-want_out "held"
+want_out "Data sheet"
+want_out "Sources"
+grep -Eq '^  gemm +[0-9]+ +[0-9]+ +[0-9.]+ ' "$folder/out" ||
+    complain "no errors of products in the summary"
+[[ $out != *"bandwidth_efficiency"* ]] || complain "constants are shown"
+run platforms a100 --constants
+want_out "bandwidth_efficiency 0."
+# A page is at most 100 columns wide, the list too.
+for name in h100 b200 rtx-pro-6000 a40 mi300x "" ; do
+    run platforms $name
+    awk 'length > 100' "$folder/out" | grep -q . &&
+        complain "lines of more than 100 columns: $name"
+done
+run platforms a100
 run platforms "nvidia h100 80gb hbm3" --json
 want_rc 0
 want_out '"schema":'
 want_out '"mystique-sim/platform/1"'
 want_out '"error_held_back"'
+want_out '"families"'
 [[ $out != *'"splits"'* ]] || complain "the trees are shown"
 
 # A GPU without rows of its own says whose answer for it, and how good they
@@ -41,7 +54,8 @@ want_out '"error_held_back"'
 run platforms b300
 want_rc 0
 want_out "inherited"
-grep -Eq '^  gemm +vllm +half +[0-9.]+ +x +1\.[0-9]+ +b200$' "$folder/out" ||
+sed -n '/^Inherited/,/^Sources/p' "$folder/out" |
+    grep -Eq '^  vllm +[0-9.]+ +x +1\.[0-9.-]+ +b200 +.*half' ||
     complain "b300 inherits no products of b200"
 run platforms b300 --json
 want_rc 0
@@ -54,7 +68,10 @@ cat >"$folder/next.json" <<'JSON'
 JSON
 run platforms "$folder/next.json"
 want_rc 0
-grep -Eq ' (b200|gb200)$' "$folder/out" || complain "no kin: $out"
+grep -Eq ' x [0-9.-]+ +(b200|gb200) ' "$folder/out" ||
+    complain "no kin: $out"
+want_out "Not in the file, so as b200"
+want_out "the file does not say where from"
 printf 'm,n,k,dtype\n4096,4096,4096,half\n' >"$folder/one.csv"
 run op --platform "$folder/next.json" "$folder/one.csv"
 want_rc 0
