@@ -88,9 +88,9 @@ static enum msim_status no_source(const struct msim_session *s,
 }
 
 /*
- * `auto`: measured where source and target are the same GPU, scaled where the
- * source is another that is known, else model. Whoever names a trace wants its
- * times.
+ * `auto`: measured where source and target are the same GPU at the same clock,
+ * scaled where the source is another that is known, else model. Whoever names a
+ * trace wants its times.
  */
 static int choose_costs(const struct msim_session *s, const char *source)
 {
@@ -102,7 +102,8 @@ static int choose_costs(const struct msim_session *s, const char *source)
         return MSIM_COSTS_SCALED;
     if (!msim_all_have_times(s->job))
         return MSIM_COSTS_MODEL;
-    if (!to || (source && strcmp(source, msim_platform_name(to)) == 0))
+    if (!msim_clock_is_asked(&s->o->clock) &&
+        (!to || (source && strcmp(source, msim_platform_name(to)) == 0)))
         return MSIM_COSTS_MEASURED;
     return source && all_have_gpu_times(s->job) ? MSIM_COSTS_SCALED
                                                 : MSIM_COSTS_MODEL;

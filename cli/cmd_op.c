@@ -9,7 +9,24 @@
 
 struct settings {
     const char *platform;
+    struct msim_clock_wish clock;
 };
+
+static enum msim_status parse_clock(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    return msim_clock_parse(&s->clock, value, err);
+}
+
+static enum msim_status parse_power_cap(void *settings, const char *value,
+                                        struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    return msim_power_cap_parse(&s->clock, value, err);
+}
 
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
@@ -18,6 +35,8 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "NAME|FILE",
      .help = "the GPU to predict for (see 'mystique-sim platforms'); a column\n"
              "'gpu' is copied, but does not choose the GPU"},
+    MSIM_OPTION_CLOCK_ROW(parse_clock),
+    MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
 };
 
 static const char *const EXAMPLES[] = {
@@ -74,11 +93,14 @@ static enum msim_status run(const struct settings *s, const char *path,
     char data[1024];
     struct msim_platform *p;
     struct msim_csv *csv = NULL;
-    enum msim_status status;
+    enum msim_status status = MSIM_OK;
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     MSIM_TRY(msim_platform_load(&p, data, s->platform, err));
-    status = msim_csv_open(&csv, path, err);
+    if (msim_clock_is_asked(&s->clock))
+        status = msim_platform_set_clock(p, &s->clock, err);
+    if (status == MSIM_OK)
+        status = msim_csv_open(&csv, path, err);
     if (status == MSIM_OK)
         status = answer_rows(p, csv, path, err);
     if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))

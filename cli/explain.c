@@ -112,9 +112,12 @@ static enum msim_status nothing(const struct explaining *x,
 static void show(const struct explaining *x, FILE *out)
 {
     const char *asked = x->s->o->explain;
+    char clock[MSIM_CLOCK_TEXT];
 
-    fprintf(out, "%s on %s: %u calls, %u distinct shapes\n", asked,
-            msim_platform_name(x->s->platform), x->calls, x->n);
+    msim_clock_text(msim_platform_clock(x->s->platform), clock, sizeof clock);
+    fprintf(out, "%s on %s%s%s: %u calls, %u distinct shapes\n", asked,
+            msim_platform_name(x->s->platform), *clock ? " at " : "", clock,
+            x->calls, x->n);
     for (uint32_t i = 0; i < x->n; i++) {
         const char *name =
             msim_strtab_text(x->s->job->strings, x->seen[i].name);

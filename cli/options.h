@@ -77,6 +77,26 @@ struct msim_command {
         .dflt = "2",                                                           \
     }
 
+/* Rows for a struct msim_clock_wish of the settings. */
+#define MSIM_OPTION_CLOCK_ROW(parser)                                          \
+    {                                                                          \
+        .name = "clock", .type = MSIM_OPTION_CUSTOM, .parse = (parser),        \
+        .metavar = "MHZ|SHARE",                                                \
+        .help =                                                                \
+            "SM clock of the GPU, in megahertz or as a share of its usual "    \
+            "one (1100, 1.1GHz, 0.8): what SMs pace goes with it, the "        \
+            "rates of device memory and links do not",                         \
+        .dflt = "the usual one: the data sheet's boost clock",                 \
+    }
+#define MSIM_OPTION_POWER_CAP_ROW(parser)                                      \
+    {                                                                          \
+        .name = "power-cap", .type = MSIM_OPTION_CUSTOM, .parse = (parser),    \
+        .metavar = "WATT",                                                     \
+        .help = "power limit of the GPU: the clock falls to what the power "   \
+                "allows under full load",                                      \
+        .dflt = "the data sheet's",                                            \
+    }
+
 /* What is left when the options are taken away; points into argv. */
 struct msim_operands {
     char **items;

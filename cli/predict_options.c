@@ -52,6 +52,22 @@ static enum msim_status parse_iteration(void *settings, const char *value,
     return msim_iteration_parse(&o->iteration, value, err);
 }
 
+static enum msim_status parse_clock(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+
+    return msim_clock_parse(&o->clock, value, err);
+}
+
+static enum msim_status parse_power_cap(void *settings, const char *value,
+                                        struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+
+    return msim_power_cap_parse(&o->clock, value, err);
+}
+
 static const char *const COSTS[] = {"auto", "measured", "model", "scaled",
                                     NULL};
 static const char *const PEERS[] = {"fixed", "follow", NULL};
@@ -109,6 +125,8 @@ static const struct msim_option OPTIONS[] = {
              "with measured costs",
      .dflt = "as many as it takes with the GPUs that the network's nodes "
              "have, else 8"},
+    MSIM_OPTION_CLOCK_ROW(parse_clock),
+    MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
     {.name = "scale",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_scale,

@@ -4,6 +4,7 @@
 #ifndef MSIM_CLI_PREDICT_OPTIONS_H
 #define MSIM_CLI_PREDICT_OPTIONS_H
 #include "core/run/scale.h"
+#include "models/sm_clock.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -28,8 +29,9 @@ struct msim_predict_options {
     const char *source_trace;    /* whose times are scaled; NULL: the job's */
     const char *host;    /* name or file; NULL: the trace's own, else generic */
     const char *network; /* name or file; NULL: the platform's own */
-    int costs;           /* enum msim_costs_option */
-    struct msim_scale *scales; /* heap */
+    struct msim_clock_wish clock; /* --clock and --power-cap */
+    int costs;                    /* enum msim_costs_option */
+    struct msim_scale *scales;    /* heap */
     uint32_t n_scales, cap_scales;
     int peers;         /* enum msim_peers_option */
     uint32_t ranks;    /* that the traced ones stand for; 0: themselves */

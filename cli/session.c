@@ -87,6 +87,21 @@ static enum msim_status place(struct msim_session *s, struct msim_error *err)
     return MSIM_OK;
 }
 
+/* The clock that was asked for; last, since platforms are chosen and paired by
+ * what they are at their usual one. */
+static enum msim_status set_clock(struct msim_session *s,
+                                  struct msim_error *err)
+{
+    if (!msim_clock_is_asked(&s->o->clock))
+        return MSIM_OK;
+    if (!s->platform)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got %s with measured costs, want it with '--costs "
+                         "scaled' or model",
+                         s->o->clock.watts > 0 ? "--power-cap" : "--clock");
+    return msim_platform_set_clock(s->platform, &s->o->clock, err);
+}
+
 enum msim_status msim_session_load(struct msim_session *s,
                                    const struct msim_predict_options *o,
                                    struct msim_error *err)
@@ -110,7 +125,8 @@ enum msim_status msim_session_load(struct msim_session *s,
         MSIM_TRY(load_job(&s->source_job, s, &o->source_trace, 1, err));
     MSIM_TRY(check_ranks(s, err));
     MSIM_TRY(msim_choose_costs(s, data, err));
-    return place(s, err);
+    MSIM_TRY(place(s, err));
+    return set_clock(s, err);
 }
 
 /* ---- graph and durations ----------------------------------------------- */
@@ -177,18 +193,40 @@ static enum msim_status build(struct msim_session *s, struct msim_error *err)
 /* Whose times they are. */
 static void warn_scaled(struct msim_session *s)
 {
+    char clock[MSIM_CLOCK_TEXT] = "";
+
+    if (s->platform)
+        msim_clock_text(msim_platform_clock(s->platform), clock, sizeof clock);
     if (s->source && !s->machine && !msim_scaled_same(s->source, s->platform))
         msim_job_warn(s->job,
-                      "GPU times were measured on %s and are scaled to %s; "
+                      "GPU times were measured on %s and are scaled to %s%s%s; "
                       "launch latencies, gaps and what waits for what are "
                       "those of the traced run",
                       msim_platform_name(s->source),
-                      msim_platform_name(s->platform));
+                      msim_platform_name(s->platform), *clock ? " at " : "",
+                      clock);
     if (s->machine)
         msim_job_warn(s->job,
                       "GPU times are what models say, corrected by what they "
                       "were in '%s'; those of the job itself are not used",
                       s->o->source_trace);
+}
+
+static void warn_clock(struct msim_session *s)
+{
+    const struct msim_clock *c =
+        s->platform ? msim_platform_clock(s->platform) : NULL;
+    char text[MSIM_CLOCK_TEXT];
+
+    if (!c || !(c->ratio > 0))
+        return;
+    msim_clock_text(c, text, sizeof text);
+    msim_job_warn(s->job,
+                  "SM clock %s: what SMs pace takes %.3g times as long, within "
+                  "a factor of %.2f more; device memory and links keep their "
+                  "rates",
+                  text, 1 / c->ratio,
+                  exp(msim_clock_half_width(c, 1 / c->ratio)));
 }
 
 /* What the traces themselves cast doubt on. */
@@ -206,6 +244,7 @@ static void warn(struct msim_session *s)
                       "answers for a run without a profiler",
                       slowed, MSIM_HOST_SLOWED_US);
     warn_scaled(s);
+    warn_clock(s);
     msim_warn_queued_idle(s->job, s->graph);
     if (s->graph->unexplained > 0)
         msim_job_warn(
@@ -447,6 +486,29 @@ static enum msim_status fill_outcome(struct msim_session *s)
                                                                : MSIM_ENOMEM;
 }
 
+/* The clock that was asked for, into the report. */
+static void note_clock(const struct msim_session *s, struct msim_prediction *p)
+{
+    const struct msim_clock *c =
+        s->platform ? msim_platform_clock(s->platform) : NULL;
+    char *text;
+
+    if (!c || !(c->ratio > 0))
+        return;
+    text = msim_arena_alloc(&p->arena, MSIM_CLOCK_TEXT);
+    if (!text)
+        return;
+    msim_clock_text(c, text, MSIM_CLOCK_TEXT);
+    p->clock = (struct msim_clock_note){
+        .text = text,
+        .ratio = c->ratio,
+        .hz = c->usual_hz > 0 ? c->ratio * c->usual_hz : (double)NAN,
+        .usual_hz = c->usual_hz > 0 ? c->usual_hz : (double)NAN,
+        .power_cap_watts = c->watts > 0 ? c->watts : (double)NAN,
+        .interval_factor = exp(msim_clock_half_width(c, 1 / c->ratio)),
+    };
+}
+
 static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
 {
     struct msim_prediction *p;
@@ -465,6 +527,7 @@ static enum msim_status analyse(struct msim_session *s, struct msim_error *err)
     if (!is_measured(s) && !s->o->host && msim_all_have_times(s->job) &&
         !s->plans[0])
         p->host = "traced";
+    note_clock(s, p);
     p->network = s->o->network ? s->network.name : NULL;
     p->nodes = s->o->nodes;
     p->inputs = s->o->paths;

@@ -34,18 +34,50 @@ static double corrected_us(const struct msim_cell *c, bool bare,
     return kernel_us * exp(correction * msim_gap_share(kernel_us, c->gap_us));
 }
 
-/* The cell's constants on the GPU of `p`: most are fractions of the data
- * sheet. */
+/* The cell's constants on the GPU of `p` at its usual clock: most are fractions
+ * of the data sheet. */
 static void carry(const struct msim_platform *p, const struct msim_pick *pick,
                   double *params)
 {
     const struct msim_cell *c = pick->cell;
+    const struct msim_platform *of = pick->platform;
 
     memcpy(params, c->params, sizeof(c->params));
     if (c->law->start_follows_floor)
         params[0] *=
-            p->spec.floor_us / (pick->platform ? pick->platform->spec.floor_us
-                                               : MSIM_COMMON_FLOOR_US);
+            msim_platform_usual(p)->floor_us /
+            (of ? msim_platform_usual(of)->floor_us : MSIM_COMMON_FLOOR_US);
+}
+
+/* A law's time, and the part of it that no size makes longer. */
+struct law_time {
+    double us, start_us;
+};
+
+static struct law_time law_time(const struct msim_law *law,
+                                const struct msim_spec *s,
+                                const struct msim_work *w, const double *params,
+                                double least_us)
+{
+    struct law_time t = {.start_us = fmax(least_us, params[0])};
+
+    t.us = law->time_us(s, w, params);
+    t.us += t.start_us - params[0];
+    return t;
+}
+
+/* The same at the clock of `p`, from the constants at the usual one. */
+static struct law_time clocked(const struct msim_platform *p,
+                               const struct msim_law *law,
+                               const struct msim_work *w, const double *params,
+                               double least_us)
+{
+    double at_clock[MSIM_LAW_PARAMS] = {0};
+
+    for (uint32_t i = 0; i < law->n_params; i++)
+        at_clock[i] =
+            msim_clock_constant(&law->params[i], params[i], p->clock.ratio);
+    return law_time(law, &p->spec, w, at_clock, least_us);
 }
 
 /* What a cell adds to its law, and how sure it is. */
@@ -53,6 +85,13 @@ struct correction {
     double log, low, high, spread;
     enum msim_source source;
 };
+
+static bool is_clocked(const struct msim_platform *p)
+{
+    double ratio = msim_platform_clock_ratio(p);
+
+    return ratio < 1 || ratio > 1;
+}
 
 /* By the cell's curves, which are of measured points. */
 static bool by_curves(const struct msim_platform *p,
@@ -63,14 +102,14 @@ static bool by_curves(const struct msim_platform *p,
     struct msim_curve_answer a;
 
     if (!pick->platform ||
-        !msim_curves_ask(&c->curves, c->law, &pick->platform->spec, c->params,
-                         w, &a))
+        !msim_curves_ask(&c->curves, c->law,
+                         msim_platform_usual(pick->platform), c->params, w, &a))
         return false;
     out->log = a.correction + msim_curves_variant(&c->curves, w);
     out->low = -a.spread;
     out->high = a.spread;
     out->spread = a.stand_in ? SPREAD_OTHER_COLLECTIVE : 0;
-    if (a.measured && pick->platform == p)
+    if (a.measured && pick->platform == p && !is_clocked(p))
         out->source = MSIM_SOURCE_TABLE;
     return true;
 }
@@ -91,6 +130,21 @@ static void correct(const struct msim_platform *p, const struct msim_pick *pick,
                        &out->low, &out->high);
 }
 
+/* Let `e`, whose kernel takes `usual` by the law, run at the clock of `p`;
+ * returns half of the interval that this adds. */
+static double slow_down(const struct msim_platform *p,
+                        const struct msim_pick *pick, double correction,
+                        const struct law_time *usual, const struct law_time *at,
+                        struct msim_estimate *e)
+{
+    double slowdown = at->us / usual->us;
+
+    /* the gap that a source launches with is its host's */
+    e->us = pick->bare ? e->us * slowdown
+                       : corrected_us(pick->cell, false, at->us, correction);
+    return msim_clock_half_width(&p->clock, slowdown);
+}
+
 void msim_cell_estimate(const struct msim_platform *p,
                         const struct msim_pick *pick, const struct msim_work *w,
                         const struct msim_adjust *adjust,
@@ -99,21 +153,26 @@ void msim_cell_estimate(const struct msim_platform *p,
     static const struct msim_adjust NONE = {.factor = 1};
     const struct msim_adjust *a = adjust ? adjust : &NONE;
     const struct msim_cell *c = pick->cell;
+    const struct msim_spec *usual = msim_platform_usual(p);
     double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
-    double law_us, start;
-    struct correction by;
-    double outside;
+    double outside, by_clock = 0;
     double more = w->kernels > 1 ? w->kernels - 1.0 : 0;
+    struct correction by;
+    struct law_time t, at;
 
     carry(p, pick, params);
-    law_us = c->law->time_us(&p->spec, w, params);
-    c->law->describe(&p->spec, w, x);
-    start = fmax(a->least_us, params[0]);
-    law_us += start - params[0];
-    correct(p, pick, w, x, law_us, &by);
-    out->us = corrected_us(c, pick->bare, law_us, by.log);
+    /* what asks for a least start knows the shortest kernel at the clock */
+    t = at = law_time(c->law, usual, w, params,
+                      a->least_us * msim_platform_clock_ratio(p));
+    c->law->describe(usual, w, x);
+    correct(p, pick, w, x, t.us, &by);
+    out->us = corrected_us(c, pick->bare, t.us, by.log);
+    if (is_clocked(p)) {
+        at = clocked(p, c->law, w, params, a->least_us);
+        by_clock = slow_down(p, pick, by.log, &t, &at, out) / MSIM_Z90;
+    }
     out->start_us =
-        start / law_us * out->us * a->factor + more * p->spec.floor_us;
+        at.start_us / at.us * out->us * a->factor + more * p->spec.floor_us;
     out->us = out->us * a->factor + more * p->spec.floor_us;
     out->source = by.source;
     out->family = w->family;
@@ -121,7 +180,25 @@ void msim_cell_estimate(const struct msim_platform *p,
         fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x), SPREAD_OUTSIDE_MOST);
     msim_interval_set(out, by.low, by.high,
                       sqrt(a->spread * a->spread + by.spread * by.spread +
-                           outside * outside + pick->variance));
+                           outside * outside + by_clock * by_clock +
+                           pick->variance));
+}
+
+static void explain_clock(const struct msim_platform *p,
+                          const struct msim_law *law, const struct msim_work *w,
+                          const double *params, double usual_us, FILE *out)
+{
+    char clock[MSIM_CLOCK_TEXT];
+    double us = clocked(p, law, w, params, 0).us;
+
+    if (!is_clocked(p))
+        return;
+    msim_clock_text(&p->clock, clock, sizeof(clock));
+    fprintf(out,
+            "clock: %s: the law is %.4g us then, %.3f times as long; the "
+            "interval is wider by a factor of %.2f for it\n",
+            clock, us, us / usual_us,
+            exp(msim_clock_half_width(&p->clock, us / usual_us)));
 }
 
 void msim_cell_explain(const struct msim_platform *p,
@@ -130,6 +207,7 @@ void msim_cell_explain(const struct msim_platform *p,
 {
     const struct msim_cell *c = pick->cell;
     double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
+    const struct msim_spec *usual = msim_platform_usual(p);
     struct correction by;
     double law_us;
 
@@ -149,14 +227,15 @@ void msim_cell_explain(const struct msim_platform *p,
     for (uint32_t i = 0; i < c->law->n_params; i++)
         fprintf(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
                 params[i], c->law->params[i].unit);
-    c->law->describe(&p->spec, w, x);
-    law_us = c->law->time_us(&p->spec, w, params);
+    c->law->describe(usual, w, x);
+    law_us = c->law->time_us(usual, w, params);
     correct(p, pick, w, x, law_us, &by);
     fprintf(out, "\ntime: law %.4g us", law_us);
     if (c->gap_us > 0)
         fprintf(out, ", launch gap of the source %.4g us (%s)", c->gap_us,
                 pick->bare ? "left out" : "kept");
     fprintf(out, ", correction %+.1f %%\n", 100 * (exp(by.log) - 1));
+    explain_clock(p, c->law, w, params, law_us, out);
     if (msim_interval_outside(c, x) > 0)
         fprintf(out,
                 "warning: sizes lie outside the fitted range by %.2f "

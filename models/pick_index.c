@@ -79,7 +79,8 @@ static bool is_kin(const struct msim_platform *p,
 static double unlike(const struct msim_platform *p,
                      const struct msim_platform *from)
 {
-    return fmax(msim_spec_distance(&p->spec, &from->spec) - ALIKE, 0);
+    return fmax(msim_spec_distance(msim_platform_usual(p), &from->spec) - ALIKE,
+                0);
 }
 
 /*

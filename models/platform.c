@@ -427,12 +427,37 @@ const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
 
 /* ---- questions ---------------------------------------------------------- */
 
+static void join(struct msim_spec *s, const struct msim_network *n)
+{
+    s->network = n->card_rate;
+    s->cards_per_gpu = n->cards_per_node / n->gpus_per_node;
+    s->latency_us = n->latency_us;
+}
+
 void msim_platform_join(struct msim_platform *p, const struct msim_network *n)
 {
     p->joined = true;
-    p->spec.network = n->card_rate;
-    p->spec.cards_per_gpu = n->cards_per_node / n->gpus_per_node;
-    p->spec.latency_us = n->latency_us;
+    join(&p->spec, n);
+    join(&p->usual, n);
+}
+
+enum msim_status msim_platform_set_clock(struct msim_platform *p,
+                                         const struct msim_clock_wish *w,
+                                         struct msim_error *err)
+{
+    const struct msim_spec usual = *msim_platform_usual(p);
+    struct msim_clock clock;
+
+    MSIM_TRY(msim_clock_solve(&clock, w, &usual, p->name, err));
+    p->clock = clock;
+    p->usual = usual;
+    p->spec = msim_clock_spec(&usual, clock.ratio);
+    return MSIM_OK;
+}
+
+const struct msim_clock *msim_platform_clock(const struct msim_platform *p)
+{
+    return &p->clock;
 }
 
 const char *msim_platform_name(const struct msim_platform *p)

@@ -8,6 +8,7 @@
 #define MSIM_MODELS_PLATFORM_H
 #include "core/trace/trace.h"
 #include "models/network.h"
+#include "models/sm_clock.h"
 
 struct msim_platform; /* opaque */
 
@@ -35,6 +36,17 @@ enum msim_status msim_platform_pair(struct msim_platform *a,
 
 /* Let network `n` join its nodes, whatever joined those that were measured. */
 void msim_platform_join(struct msim_platform *p, const struct msim_network *n);
+
+/*
+ * Let the SMs of `p` run at another clock, or under a power cap, from now on.
+ * Statuses as msim_clock_solve(); on failure `p` is as it was.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_platform_set_clock(struct msim_platform *p,
+                                         const struct msim_clock_wish *w,
+                                         struct msim_error *err);
+/* The clock it runs at; ratio 0: the usual one, no other was asked for. */
+const struct msim_clock *msim_platform_clock(const struct msim_platform *p);
 
 const char *msim_platform_name(const struct msim_platform *p);
 /* "NVIDIA A100-SXM4-80GB", as people call it. */

@@ -7,11 +7,14 @@
 #include "models/common.h"
 #include "models/pick_index.h"
 #include "models/platform.h"
+#include "models/sm_clock.h"
 
 struct msim_platform {
     char name[48], title[96], generation[24];
     char path[1024];
     struct msim_spec spec;
+    struct msim_clock clock; /* at which `spec` is; with none asked for, the */
+    struct msim_spec usual;  /* usual one, and this is not filled */
     /* Time of a convolution's backward passes over the forward one's. */
     double conv_backward_data, conv_backward_weight;
     bool joined; /* by a network other than its own: no rows are of it */
@@ -24,5 +27,18 @@ struct msim_platform {
     struct msim_common common;
     struct msim_pick_index index; /* of all cells in reach */
 };
+
+/* The data sheet at the usual clock. */
+static inline const struct msim_spec *
+msim_platform_usual(const struct msim_platform *p)
+{
+    return p->clock.ratio > 0 ? &p->usual : &p->spec;
+}
+
+/* SM clock over the usual one. */
+static inline double msim_platform_clock_ratio(const struct msim_platform *p)
+{
+    return p->clock.ratio > 0 ? p->clock.ratio : 1;
+}
 
 #endif

@@ -24,10 +24,27 @@ static const double CLASS_SPREAD[MSIM_CLASS_COUNT] = {
     [MSIM_CLASS_LINK] = 0.68,
 };
 
+static bool same_gpu(const struct msim_platform *source,
+                     const struct msim_platform *target)
+{
+    return strcmp(source->name, target->name) == 0;
+}
+
 bool msim_scaled_same(const struct msim_platform *source,
                       const struct msim_platform *target)
 {
-    return strcmp(source->name, target->name) == 0;
+    return same_gpu(source, target) &&
+           !(fabs(msim_platform_clock_ratio(source) -
+                  msim_platform_clock_ratio(target)) > 0);
+}
+
+/* Of one GPU at two clocks the models share all doubt but the clock's. */
+static void set_clock_interval(const struct msim_platform *target,
+                               double slowdown, struct msim_estimate *out)
+{
+    double half = msim_clock_half_width(&target->clock, slowdown);
+
+    msim_interval_set(out, -half, half, 0);
 }
 
 /* As measured, before anything is known of the target. */
@@ -54,6 +71,10 @@ void msim_scaled_by_model(const struct msim_scaling *s, double us,
     down = hypot(log(b->us / b->low_us), log(a->high_us / a->us));
     up = hypot(log(b->high_us / b->us), log(a->us / a->low_us));
     out->us = us * b->us / a->us;
+    if (same_gpu(s->source, s->target)) {
+        set_clock_interval(s->target, out->us / us, out);
+        return;
+    }
     out->low_us = out->us * exp(-RATIO_SHARE * down);
     out->high_us = out->us * exp(RATIO_SHARE * up);
 }
@@ -63,10 +84,18 @@ void msim_scaled_by_class(const struct msim_platform *source,
                           const struct msim_kernel_facts *k,
                           struct msim_estimate *out)
 {
+    double half;
+
     *out = measured(k->us, MSIM_SOURCE_CLASS, MSIM_FAMILY_BOUND);
     if (msim_scaled_same(source, target))
         return;
     out->us = msim_kernel_class_us(&source->spec, &target->spec, k);
+    if (same_gpu(source, target)) {
+        /* a class is a guess: it may go with the clock, or not at all */
+        half = fabs(log(msim_platform_clock_ratio(target)));
+        msim_interval_set(out, -half, half, 0);
+        return;
+    }
     msim_interval_set(out, 0, 0,
                       CLASS_SPREAD[msim_kernel_class(&source->spec, k)]);
 }
@@ -74,7 +103,7 @@ void msim_scaled_by_class(const struct msim_platform *source,
 double msim_scaled_factor(const struct msim_platform *source,
                           const struct msim_platform *target)
 {
-    if (msim_scaled_same(source, target))
+    if (same_gpu(source, target))
         return 1;
     return exp(
         hypot(log(source->spec.trace_factor), log(target->spec.trace_factor)));

@@ -28,7 +28,7 @@ void msim_scaled_by_class(const struct msim_platform *source,
                           const struct msim_kernel_facts *k,
                           struct msim_estimate *out);
 
-/* Are both the same GPU? */
+/* Are both the same GPU at the same clock? */
 bool msim_scaled_same(const struct msim_platform *source,
                       const struct msim_platform *target);
 

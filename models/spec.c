@@ -152,6 +152,8 @@ enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
     read_name(s->internode, sizeof(s->internode), links, "internode",
               l->internode);
     s->index_skew = 0;
+    s->clock_hz = msim_json_get_number(sheet, "boost_clock", 0);
+    s->power_watts = msim_json_get_number(sheet, "power_limit", 0);
     s->cards_per_gpu = 1;
     s->latency_us = MSIM_NETWORK_LATENCY_US;
     s->in_switch =

@@ -51,6 +51,8 @@ struct msim_spec {
                               this factor more or less than predicted */
     double index_skew;     /* of look-ups into tables: as in gather.h; what the
                               user says, not the data sheet */
+    double clock_hz;       /* boost clock of the SMs; 0: not known */
+    double power_watts;    /* limit of the board; 0: not known */
     char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */
     char internode[48];    /* between nodes: "NVLink4-NVSwitch+IB" */
 };

@@ -122,11 +122,20 @@ struct msim_rank_row {
     struct msim_wait_rows waits;
 };
 
+/* The SM clock of the platform, where one was asked for. */
+struct msim_clock_note {
+    const char *text; /* "1.10 GHz (of 1.41)"; NULL: as usual */
+    double ratio;     /* of the usual one */
+    double hz, usual_hz, power_cap_watts; /* NAN: not known, no cap */
+    double interval_factor; /* what goes with the clock is this less sure */
+};
+
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     const char *version, *platform /* NULL under measured */, *costs, *host;
-    const char *network;         /* asked for; NULL: the platform's own */
-    uint32_t nodes;              /* asked for; 0: as many as it takes */
+    const char *network; /* asked for; NULL: the platform's own */
+    uint32_t nodes;      /* asked for; 0: as many as it takes */
+    struct msim_clock_note clock;
     const char *source_platform; /* whose times were scaled, NULL: none were */
     const char *source_trace;    /* that holds them, NULL: the inputs */
     const char *const *inputs;   /* paths as given */

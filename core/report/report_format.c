@@ -212,19 +212,21 @@ void msim_format_calls(char cell[MSIM_CELL], double calls)
 void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
 {
     const char *input = p->n_inputs ? p->inputs[0] : "trace";
-    char more[48] = "", name[256];
+    char more[48] = "", clock[112] = "", name[256];
 
     if (strcmp(input, "-") == 0)
         input = "standard input";
     msim_format_name(name, sizeof name, input, 72);
     if (p->n_inputs > 1)
         snprintf(more, sizeof more, " and %u more", p->n_inputs - 1);
+    if (p->clock.text)
+        snprintf(clock, sizeof clock, " at %s", p->clock.text);
     if (p->source_platform)
-        snprintf(out, size, "%s%s on %s (costs: %s from %s)", name, more,
-                 p->platform, p->costs, p->source_platform);
+        snprintf(out, size, "%s%s on %s%s (costs: %s from %s)", name, more,
+                 p->platform, clock, p->costs, p->source_platform);
     else if (p->platform)
-        snprintf(out, size, "%s%s on %s (costs: %s)", name, more, p->platform,
-                 p->costs);
+        snprintf(out, size, "%s%s on %s%s (costs: %s)", name, more, p->platform,
+                 clock, p->costs);
     else
         snprintf(out, size, "%s%s as traced (costs: %s)", name, more, p->costs);
 }

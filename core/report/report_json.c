@@ -275,6 +275,19 @@ static void write_families(struct msim_json *j, const struct msim_prediction *p)
     msim_json_close(j);
 }
 
+static void write_clock(struct msim_json *j, const struct msim_clock_note *c)
+{
+    if (!c->text)
+        return;
+    msim_json_open(j, "clock", '{', false);
+    msim_json_number(j, "ratio", c->ratio);
+    msim_json_number(j, "mhz", c->hz * 1e-6);
+    msim_json_number(j, "usual_mhz", c->usual_hz * 1e-6);
+    msim_json_number(j, "power_cap_w", c->power_cap_watts);
+    msim_json_number(j, "interval_factor", c->interval_factor);
+    msim_json_close(j);
+}
+
 enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
 {
     struct msim_json j;
@@ -297,6 +310,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     msim_json_text(&j, "network", p->network);
     if (p->nodes)
         msim_json_number(&j, "nodes", p->nodes);
+    write_clock(&j, &p->clock);
     write_texts(&j, "inputs", p->inputs, p->n_inputs);
     write_families(&j, p);
     write_ops(&j, "not_covered", p->uncovered, p->n_uncovered);

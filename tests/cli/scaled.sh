@@ -53,6 +53,22 @@ want_costs measured null
 run --platform mi300x "$folder/h100.json"
 want_out "on mi300x (costs: scaled from h100)"
 
+# The same GPU at another clock: the product goes with it, of the other kernel
+# the 3.25 us that it takes to start: nearly 20 us and 24.25 us. At its usual clock
+# both are as measured.
+run --json --clock 0.5 "$folder/h100.json"
+want_costs scaled '"h100"'
+want_err "measured on h100 and are scaled to h100 at 0.99 GHz (of 1.98)"
+grep -Eq '"kernel_us": \{"predicted": 4[34]\.' "$folder/out" ||
+    complain "not twice the product and the start: $out"
+run --json --platform h100 --clock 1 "$folder/h100.json"
+want_costs scaled '"h100"'
+want_out '"kernel_us": {"predicted": 31, "low": 31, "high": 31, "measured": 31}'
+usage_error "got --clock with measured costs, want it with '--costs scaled'" \
+    --costs measured --clock 0.5 "$folder/h100.json"
+usage_error "got --power-cap with measured costs" \
+    --costs measured --power-cap 300 "$folder/h100.json"
+
 # To the GPU that was traced: as measured, without doubt.
 run --json --costs scaled --platform h100 "$folder/h100.json"
 want_costs scaled '"h100"'
