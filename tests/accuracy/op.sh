@@ -2,7 +2,8 @@
 # How good `op` is on rows held back by whole shapes: fits everything again,
 # from the tables in the folder of measurements, and compares with the
 # committed files. This is the command that regenerates tests/accuracy/op.csv,
-# data/platforms/*.json and README's table (with "update" as its argument).
+# data/platforms/*.json, README's table and the charts in docs/accuracy (with
+# "update" as its argument).
 #
 # Floors, mean error over cells on held-back rows: gemm 15 %, attention 25 %,
 # vector 15 %, moe 18 %, dispatch 20 %, collectives inside a node with whole
@@ -36,9 +37,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 if [ "${1:-}" = update ]; then
-    "$fit" "$MSIM_TRACES/opdata" "$platforms/src/datasheets.json" \
-        "$platforms" "$committed"
+    "$fit" --rows "$folder/rows.csv.gz" "$MSIM_TRACES/opdata" \
+        "$platforms/src/datasheets.json" "$platforms" "$committed"
     "$source_dir/scripts/accuracy_readme.py"
+    "$source_dir/scripts/accuracy_charts.py" --rows "$folder/rows.csv.gz"
     exit
 fi
 "$fit" "$MSIM_TRACES/opdata" "$platforms/src/datasheets.json" "$folder" \
