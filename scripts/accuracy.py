@@ -11,7 +11,8 @@ figures are the trace's own. Traces of the same program on two GPUs are scaled
 from each to the other and compared with the kernels measured there, and so are
 runs of one machine with other batch sizes. Nothing is fitted on any of these traces' GPU
 times: the models stand on tables of operator times alone. Host times are the
-trace's own. The CSV has one line a case and figure.
+trace's own. The CSV has one line a case and figure;
+families.csv beside it one a case and family of operators, their kernels summed.
 
 --table prints the summary that the README shows, --check fails where a mean is
 above what the project promises, --spread prints how far the kernels of one
@@ -25,6 +26,8 @@ import pathlib
 import statistics
 import subprocess
 import sys
+
+import accuracy_families
 
 QWEN = "same-model-mi300x-b300-graphs/semantic_purity_qwen3_30b_a3b"
 # name, inputs, platform for model costs (None: no such platform)
@@ -115,12 +118,14 @@ FIELDS = ["case", "costs", "figure", "measured_us", "predicted_us", "low_us",
           "high_us", "error_percent", "inside", "coverage"]
 
 
-def run(binary, costs, platform, paths, source=None):
+def run(binary, costs, platform, paths, source=None, traced=None):
     command = [str(binary), "--costs", costs, "--json"]
     if platform:
         command += ["--platform", platform]
     if source:
         command += ["--source-trace", str(source)]
+    if traced:
+        command += ["--source-platform", traced]
     done = subprocess.run(command + [str(p) for p in paths],
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -158,6 +163,16 @@ def rows_of(binary, traces, name, inputs, platform):
             result.append(row(name, "model", figure, model[figure], measured,
                               model["coverage"]["device_time"]))
     return result
+
+
+def family_rows(binary, traces, name, inputs, platform):
+    """Nothing where the GPU is no platform."""
+    paths = [traces / i for i in inputs]
+    if not platform:
+        return []
+    return accuracy_families.rows_of(
+        name, run(binary, "model", platform, paths),
+        run(binary, "scaled", platform, paths, traced=platform))
 
 
 def scaled_row(binary, traces, name, traced, platform, there):
@@ -242,6 +257,15 @@ def print_spread(rows):
     print(f"factor {factor(logs):.2f}")
 
 
+def write_csv(path, fields, rows):
+    temporary = path.with_suffix(".tmp")
+    with open(temporary, "w", newline="", encoding="utf-8") as f:
+        writer = csv.DictWriter(f, fields, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    temporary.rename(path)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -263,12 +287,12 @@ def main():
         rows.append(scaled_row(args.binary, args.traces / "traces", name,
                                traced, platform, there))
     if args.out:
-        temporary = args.out.with_suffix(".tmp")
-        with open(temporary, "w", newline="") as f:
-            writer = csv.DictWriter(f, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        temporary.rename(args.out)
+        write_csv(args.out, FIELDS, rows)
+        families = [row for name, inputs, platform in CASES
+                    for row in family_rows(args.binary, args.traces / "traces",
+                                           name, inputs, platform)]
+        write_csv(args.out.with_name("families.csv"), accuracy_families.FIELDS,
+                  families)
     if args.check:
         sys.exit(check(rows))
     if args.table:

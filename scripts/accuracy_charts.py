@@ -3,14 +3,16 @@
 
     scripts/accuracy_charts.py --tables FOLDER [--fit build/msim-fit]
     scripts/accuracy_charts.py --rows ROWS.csv.gz...
+    scripts/accuracy_charts.py
 
-Both write docs/accuracy/NAME.png (--out, --format svg|png): for each family of
+write docs/accuracy/NAME.png (--out, --format svg|png): for each family of
 operators predicted against measured times of rows held back by whole groups,
 and their errors and the share inside the 90 % interval by size; and for real
 traces, from tests/accuracy/traces.csv, what was predicted over what was
 measured. FOLDER has the tables of measured times: they are fitted again, with
 every group held back once, which takes minutes. ROWS is what `msim-fit --rows`
-wrote of some or all tables; only their families are drawn.
+wrote of some or all tables; only their families are drawn. With neither, the
+traces are.
 """
 import argparse
 import collections
@@ -409,7 +411,6 @@ def fit(program, tables, folder):
 
 def draw_all(paths, out, suffix):
     found = read_rows(paths)
-    out.mkdir(parents=True, exist_ok=True)
     for family in FAMILIES:
         if family.name in found:
             draw_family(family, found[family.name],
@@ -420,7 +421,7 @@ def draw_all(paths, out, suffix):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    source = parser.add_mutually_exclusive_group(required=True)
+    source = parser.add_mutually_exclusive_group()
     source.add_argument("--tables", type=pathlib.Path)
     source.add_argument("--rows", type=pathlib.Path, nargs="+")
     parser.add_argument("--fit", type=pathlib.Path,
@@ -433,7 +434,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if args.tables:
             args.rows = fit(args.fit, args.tables, pathlib.Path(folder))
-        draw_all(args.rows, args.out, suffix)
+        args.out.mkdir(parents=True, exist_ok=True)
+        if args.rows:
+            draw_all(args.rows, args.out, suffix)
     draw_traces(read_traces(ROOT / "tests/accuracy/traces.csv"),
                 args.out / ("traces" + suffix), args.format == "png")
 

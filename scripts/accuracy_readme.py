@@ -8,6 +8,7 @@ Rewrites what stands between the marks "<!-- accuracy: NAME -->" and
 tests/accuracy:
 
     traces     traces.csv     (scripts/accuracy.py --out)
+    families   families.csv   (the same), and worst-families, a sentence
     operators  op.csv         (tests/accuracy/op.sh update)
     left-out   left_out.csv   (tests/accuracy/left_out.sh update)
 
@@ -19,8 +20,10 @@ import csv
 import pathlib
 import re
 import sys
+import textwrap
 
 import accuracy
+import accuracy_families
 import op_table
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -83,9 +86,18 @@ def left_out_line(name, kind, cells):
 
 TABLES = {
     "traces": lambda: accuracy.table(rows_of("traces.csv")),
+    "families": lambda: accuracy_families.table(rows_of("families.csv")),
+    "worst-families": lambda: accuracy_families.worst(rows_of("families.csv")),
     "operators": lambda: op_table.table(FIGURES / "op.csv"),
     "left-out": left_out_table,
 }
+
+
+def wrapped(lines):
+    """Sentences fill lines; rows of tables stay as they are."""
+    return [part for line in lines
+            for part in ([line] if line.startswith("|") else
+                         textwrap.wrap(line, 80, break_on_hyphens=False))]
 
 
 def filled(text):
@@ -98,7 +110,7 @@ def filled(text):
             sys.exit(f"accuracy_readme.py: README.md: no table '{name}', want "
                      f"one of {', '.join(TABLES)}")
         met.add(name)
-        return (match.group(1) + "\n".join(TABLES[name]()) + "\n" +
+        return (match.group(1) + "\n".join(wrapped(TABLES[name]())) + "\n" +
                 match.group(4))
 
     text = MARKED.sub(fill, text)
