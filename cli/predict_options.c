@@ -125,13 +125,6 @@ static const struct msim_option OPTIONS[] = {
              "with measured costs",
      .dflt = "as many as it takes with the GPUs that the network's nodes "
              "have, else 8"},
-    {.name = "ops",
-     .type = MSIM_OPTION_TEXT,
-     FIELD(ops),
-     .metavar = "FILE",
-     .help = "a table of operators of your own, asked before the built-in one: "
-             "a CSV file of operator, like or law, and sizes as formulas "
-             "(README, \"Operators of your own\")"},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
     {.name = "scale",
@@ -169,8 +162,8 @@ static const struct msim_option OPTIONS[] = {
     {.name = "strict",
      .type = MSIM_OPTION_FLAG,
      FIELD(strict),
-     .help = "fail where no model covers an operation, instead of bounding "
-             "it by its memory traffic"},
+     .help = "fail where no model covers an operation, and no launch tells "
+             "its size, instead of bounding it by its memory traffic"},
     {.name = "explain",
      .type = MSIM_OPTION_TEXT,
      FIELD(explain),

@@ -5,8 +5,9 @@
  * out over the kernels that it launched, evenly: only their sum is known from
  * shapes. Under scaled costs each kernel keeps its measured share, and all take
  * the same ratio. Copies and collectives are estimated from their own event. A
- * kernel whose operator is not known gets a bound from its launch
- * configuration, or scales by its class.
+ * kernel of no known operator, or of one without shapes, is estimated from its
+ * name, its launch and its neighbours (models/launch.h), or scales by its
+ * class.
  */
 #include "models/costing.h"
 #include "models/opmap.h"
@@ -132,30 +133,6 @@ static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
     return MSIM_OK;
 }
 
-/* A kernel of which only the launch is known: by its class where it has a time
- * to scale, else a bound. */
-static enum msim_status cost_unknown(struct msim_costing *k, uint32_t i)
-{
-    const struct msim_trace *t = k->g->job->ranks[k->rank];
-    const struct msim_gpu *e = &t->gpu[i];
-    uint32_t task = k->task_of[i];
-    struct msim_kernel_facts facts = {
-        .name = msim_trace_text(t, e->name),
-        .config = e->config == MSIM_NONE ? NULL : &t->configs[e->config],
-        .communication = e->kind == MSIM_GPU_COMM,
-    };
-    struct msim_work w = kernel_work(t, e);
-    struct msim_demand_estimate d = {0};
-
-    if (!has_time(k, task))
-        return cost_one(k, task, facts.name, &w, &w);
-    facts.us = traced_us(k, task);
-    msim_scaled_by_class(k->opt->source, k->opt->platform, &facts, &d.e);
-    msim_costing_set(k, task, &d, 1);
-    k->c->made_by[task] = MSIM_COST_CLASS;
-    return MSIM_OK;
-}
-
 /* Under --strict what no model covers is refused, by name. */
 static enum msim_status bounded(struct msim_costing *k, uint32_t op,
                                 const struct msim_gpu *e)
@@ -176,6 +153,94 @@ static enum msim_status bounded(struct msim_costing *k, uint32_t op,
                                     : "bounded by its memory traffic");
 }
 
+/* Names, launches and neighbours of the rank at hand, read when first asked. */
+static enum msim_status need_launches(struct msim_costing *k)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    enum msim_status st;
+
+    if (k->launches.t)
+        return MSIM_OK;
+    st = msim_launches_init(&k->launches, t);
+    if (st != MSIM_OK)
+        msim_launches_release(&k->launches);
+    return st;
+}
+
+/* By the law of its family, of sizes that its launch tells; false where that
+ * tells nothing. */
+static enum msim_status cost_launch(struct msim_costing *k, uint32_t i,
+                                    bool *known)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    struct msim_demand_estimate d;
+    struct msim_work w;
+    double spread;
+
+    MSIM_TRY(need_launches(k));
+    *known = msim_launch_work(&k->launches, i, &w, &spread);
+    if (!*known)
+        return MSIM_OK;
+    MSIM_TRY(estimate(k, &w, 1, &d));
+    as_machine(k, msim_trace_text(t, t->gpu[i].name), &d);
+    msim_launch_doubt(&d.e, spread);
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    return MSIM_OK;
+}
+
+/* Of which only the name and the launch are known, and the time it took where
+ * it was traced. */
+static void cost_class(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_kernel_facts facts = {
+        .name = msim_trace_text(t, e->name),
+        .config = e->config == MSIM_NONE ? NULL : &t->configs[e->config],
+        .us = traced_us(k, k->task_of[i]),
+        .communication = e->kind == MSIM_GPU_COMM,
+    };
+    struct msim_demand_estimate d = {0};
+
+    msim_scaled_by_class(k->opt->source, k->opt->platform, &facts, &d.e);
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    k->c->made_by[k->task_of[i]] = MSIM_COST_CLASS;
+}
+
+/* A kernel without an operator or without shapes: by its class where it has a
+ * time to scale, by its launch where that tells a size, else a bound. */
+static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
+                                     uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_work w = kernel_work(t, e);
+    bool known = false;
+
+    if (has_time(k, k->task_of[i])) {
+        MSIM_TRY(bounded(k, op, e));
+        cost_class(k, i);
+        return MSIM_OK;
+    }
+    MSIM_TRY(cost_launch(k, i, &known));
+    if (known)
+        return MSIM_OK;
+    MSIM_TRY(bounded(k, op, e));
+    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
+}
+
+/* Without any shape in the trace, what operators make of launches is less than
+ * what each kernel says itself. */
+static enum msim_status goes_by_launch(struct msim_costing *k, bool *yes)
+{
+    *yes = false;
+    if (k->opt->source)
+        return MSIM_OK;
+    MSIM_TRY(need_launches(k));
+    *yes = k->launches.shapeless;
+    return MSIM_OK;
+}
+
 /* The kernels that op `i` of the rank at hand launched. */
 static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
 {
@@ -186,6 +251,7 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     struct msim_demand_estimate d;
     struct msim_estimate source;
     enum msim_opmap_result r;
+    bool by_launch;
 
     if (begin == end)
         return MSIM_OK;
@@ -194,8 +260,11 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     /* A bound says nothing of how a time scales. */
     if (r == MSIM_OPMAP_NOTHING || (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
         n = 0;
-    if (r != MSIM_OPMAP_WORKS)
-        MSIM_TRY(bounded(k, i, NULL));
+    MSIM_TRY(goes_by_launch(k, &by_launch));
+    /* Likewise of one unknown operator whose tensors are known: launches tell
+     * what its kernels do, tensors only what it cannot do without. */
+    if (by_launch || (r == MSIM_OPMAP_UNKNOWN && !k->opt->source))
+        n = 0;
     MSIM_TRY(estimate(k, works, n, &d));
     as_machine(k, msim_trace_text(t, t->ops[i].name), &d);
     MSIM_TRY(estimate_source(k, works, n, &source));
@@ -204,7 +273,7 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
             set_share(k, k->task_of[l->gpu[j]], &d, &source,
                       1.0 / (end - begin));
         else
-            MSIM_TRY(cost_unknown(k, l->gpu[j]));
+            MSIM_TRY(cost_unknown(k, i, l->gpu[j]));
     return MSIM_OK;
 }
 
@@ -236,8 +305,7 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
         from = msim_comm_work(t, e->comm);
         to = grow(k, from, e->comm);
     } else if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM) {
-        MSIM_TRY(bounded(k, MSIM_NONE, e));
-        return cost_unknown(k, i);
+        return cost_unknown(k, MSIM_NONE, i);
     } else {
         from = msim_copy_work(e);
         to = from;
@@ -264,6 +332,7 @@ enum msim_status msim_cost_rank(struct msim_costing *k)
         st = cost_op(k, i);
     for (uint32_t i = 0; i < t->n_gpu && st == MSIM_OK; i++)
         st = cost_event(k, i);
+    msim_launches_release(&k->launches);
     free(k->task_of);
     k->task_of = NULL;
     return st;

@@ -5,6 +5,7 @@
 #ifndef MSIM_MODELS_COSTING_H
 #define MSIM_MODELS_COSTING_H
 #include "models/cost.h"
+#include "models/launch.h"
 #include "models/launched.h"
 #include "models/memo.h"
 
@@ -22,6 +23,7 @@ struct msim_costing {
     struct msim_memo memo;          /* on the platform */
     struct msim_memo memo_source;   /* on the one that was traced */
     struct msim_launched *launched; /* one a rank; begin NULL: not built */
+    struct msim_launches launches;  /* of the rank at hand; t NULL: not yet */
     uint32_t *task_of;              /* of each GPU event of the rank at hand */
     uint32_t rank;
 };

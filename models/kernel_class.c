@@ -10,10 +10,10 @@
  */
 #include "models/kernel_class.h"
 
+#include "models/kernel_name.h"
+#include "models/kernel_type.h"
+
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 /* A row that is read together with others needs more rounds than a single
  * one: shortest kernels of norms, softmax and reductions over those of
@@ -25,7 +25,6 @@
  * an element of two bytes gives n operations a byte: 32 columns are bound by
  * memory. Tiles of 64 and more serve products of any size. */
 #define NARROW_TILE 32
-#define WIDEST_TILE 1024
 
 const char *msim_kernel_class_text(enum msim_kernel_class c)
 {
@@ -39,127 +38,24 @@ const char *msim_kernel_class_text(enum msim_kernel_class c)
     return (unsigned)c < MSIM_CLASS_COUNT ? TEXT[c] : "unknown";
 }
 
-/* Does the name hold one of the words, in any case? NULL ends them. */
-static bool has_any(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcasestr(name, *words))
-            return true;
-    return false;
-}
-
-static bool is_matrix(const char *name)
-{
-    static const char *const WORDS[] = {
-        "gemm",  "cutlass", "Cijk_", "mfma",     "xmma",   "nvjet",     "bmm_",
-        "gemv",  "wgmma",   "mma_",  "_dot",     "matmul", "mm_kernel", "conv",
-        "fprop", "dgrad",   "wgrad", "winograd", NULL};
-    /* Words of kernels that are written with such a library and do not
-     * multiply, or only put partial sums together. */
-    static const char *const NOT[] = {
-        "splitKreduce", "norm",    "softmax", "elementwise",
-        "transpose",    "convert", NULL};
-
-    return has_any(name, WORDS) && !has_any(name, NOT);
-}
-
-static bool is_attention(const char *name)
-{
-    static const char *const WORDS[] = {"fmha", "flash", "attn", "attention",
-                                        NULL};
-    static const char *const NOT[] = {"reduce", "combine",     "merge",
-                                      "norm",   "elementwise", NULL};
-
-    return has_any(name, WORDS) && !has_any(name, NOT);
-}
-
-/* One query a sequence: the keys and values are read once for each. */
-static bool is_decoding(const char *name)
-{
-    static const char *const WORDS[] = {"decode", "paged", "ForGen", "splitkv",
-                                        NULL};
-
-    return has_any(name, WORDS);
-}
-
-/*
- * The shorter side of the output tile: of the first pair "AxB" in the name
- * whose numbers can be one ("t128x8x128", "MT64x16x256", "tilesize128x64x64",
- * "_64x16_64x16_"). 0: no tile.
- */
-static long tile_side(const char *name)
-{
-    for (const char *p = name; *p; p++) {
-        char *end, *last;
-        long a, b;
-
-        if (*p < '1' || *p > '9' || (p > name && p[-1] >= '0' && p[-1] <= '9'))
-            continue;
-        a = strtol(p, &end, 10);
-        if (*end != 'x' || end[1] < '1' || end[1] > '9')
-            continue;
-        b = strtol(end + 1, &last, 10);
-        if (a >= 8 && b >= 8 && a <= WIDEST_TILE && b <= WIDEST_TILE)
-            return a < b ? a : b;
-    }
-    return 0;
-}
-
-/* Tensile writes the type after the index letters: Cijk_Alik_Bljk_S..., H, B,
- * D, F8. */
-static enum msim_rate tensile_rate(const char *types)
-{
-    if (strncmp(types, "F8", 2) == 0 || strncmp(types, "B8", 2) == 0)
-        return MSIM_RATE_FP8;
-    if (*types == 'I')
-        return MSIM_RATE_INT8;
-    if (*types == 'S')
-        return MSIM_RATE_FP32;
-    return *types == 'D' ? MSIM_RATE_FP64 : MSIM_RATE_FP16;
-}
-
-/* The rate that the arithmetic of a matrix kernel runs at; half precision, the
- * usual, where the name does not say. */
-static enum msim_rate name_rate(const char *name)
-{
-    static const struct {
-        const char *words[8];
-        enum msim_rate rate;
-    } TYPES[] = {
-        {{"nvfp4", "e2m1", "mxfp4", "fp4", NULL}, MSIM_RATE_FP4},
-        {{"e4m3", "e5m2", "fp8", "float8", NULL}, MSIM_RATE_FP8},
-        {{"int8", "s8_", "i8816", "_s8", "i16832", NULL}, MSIM_RATE_INT8},
-        {{"bf16", "bfloat16", "f16", "fp16", "half", "hgemm", NULL},
-         MSIM_RATE_FP16},
-        {{"tf32", NULL}, MSIM_RATE_TF32},
-        {{"dgemm", "f64", NULL}, MSIM_RATE_FP64},
-        {{"sgemm", "simt", "f32f32", "fp32", NULL}, MSIM_RATE_FP32},
-    };
-    const char *tensile = strstr(name, "Bljk_");
-
-    if (!tensile)
-        tensile = strstr(name, "Bjlk_");
-    if (tensile)
-        return tensile_rate(tensile + 5);
-    for (size_t i = 0; i < sizeof(TYPES) / sizeof(*TYPES); i++)
-        if (has_any(name, TYPES[i].words))
-            return TYPES[i].rate;
-    return MSIM_RATE_FP16;
-}
-
 /* By the name alone. */
 static enum msim_kernel_class class_of_name(const char *name)
 {
-    long side;
+    struct msim_kernel_name k;
+    double side;
 
-    if (is_attention(name))
-        return is_decoding(name) ? MSIM_CLASS_MEMORY : MSIM_CLASS_TENSOR;
-    if (!is_matrix(name))
+    msim_kernel_name_read(&k, name);
+    side = msim_kernel_name_narrow(&k);
+    switch (k.kind) {
+    case MSIM_KERNEL_ATTENTION:
+        return MSIM_CLASS_TENSOR;
+    case MSIM_KERNEL_MATRIX:
+    case MSIM_KERNEL_CONV:
+        return side > 0 && side <= NARROW_TILE ? MSIM_CLASS_MEMORY
+                                               : MSIM_CLASS_TENSOR;
+    default:
         return MSIM_CLASS_MEMORY;
-    side = tile_side(name);
-    return strcasestr(name, "gemv") || (side && side <= NARROW_TILE)
-               ? MSIM_CLASS_MEMORY
-               : MSIM_CLASS_TENSOR;
+    }
 }
 
 /* Most of the GPU idles: blocks for less than half of it. */
@@ -191,7 +87,7 @@ static double rate_of(const struct msim_spec *s, enum msim_kernel_class c,
 {
     switch (c) {
     case MSIM_CLASS_TENSOR:
-        return s->rate[name_rate(name)] * s->sustained;
+        return s->rate[msim_kernel_rate(name)] * s->sustained;
     case MSIM_CLASS_LINK:
         return s->link;
     default:

@@ -18,6 +18,8 @@ enum msim_source {
     MSIM_SOURCE_TABLE,
     MSIM_SOURCE_LAW,
     MSIM_SOURCE_SCALED, /* measured on another GPU, times a ratio of laws */
+    MSIM_SOURCE_LAUNCH, /* a law, of sizes that a kernel's name, launch and
+                           neighbours tell (models/launch.h) */
     MSIM_SOURCE_BOUND,  /* from here on no law or table stands behind it */
     MSIM_SOURCE_CLASS,  /* measured on another GPU, times a ratio of rates */
     MSIM_SOURCE_COUNT

@@ -21,7 +21,8 @@ WORST = 3
 def rows_of(case, model, itself):
     """Lines of one case, from JSON reports under model costs, and under costs
     scaled from the GPU that was traced to itself."""
-    if model["coverage"]["device_time"] < LEAST_COVERED:
+    # What launches tell covers kernels without shapes under model costs alone.
+    if itself["coverage"]["device_time"] < LEAST_COVERED:
         return []
     measured = {f["model"]: f for f in itself["families"]}
     # Where ranks are missing, collectives also waited for these.

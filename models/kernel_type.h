@@ -1,0 +1,20 @@
+/*
+ * models/kernel_type.h - types of elements and of arithmetic, out of the name
+ * of a kernel. Part of models/kernel_name.h.
+ */
+#ifndef MSIM_MODELS_KERNEL_TYPE_H
+#define MSIM_MODELS_KERNEL_TYPE_H
+#include "models/spec.h"
+
+/* The rate that the arithmetic of a product's kernel runs at; half precision,
+ * the usual, where the name does not say. */
+enum msim_rate msim_kernel_rate(const char *name);
+
+/* The type of a product's inputs at that rate. */
+enum msim_dtype msim_kernel_rate_dtype(enum msim_rate rate, const char *name);
+
+/* The type of the elements that a template is made for; fp32 where the name
+ * does not say. */
+enum msim_dtype msim_kernel_dtype(const char *name);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * models/launch.h - the work of kernels of which only the name, the launch and
+ * the neighbours are known: no operator, or one without shapes.
+ *
+ * Sizes follow from what the trace has beside times:
+ *
+ *   elements  blocks x threads x elements a thread (models/kernel_name.h);
+ *             where a grid is as large as the GPU rather than the work, those
+ *             of the kernels launched next to it
+ *   products  rows and columns of the output from grid x tile; what is summed
+ *             over from related products: the forward pass of a layer and its
+ *             two gradients multiply the same three sizes a, b and c pairwise,
+ *             so that the areas of their outputs are ab, bc and ac, and each
+ *             takes 2 abc = 2 sqrt(ab * bc * ac) operations. Example: outputs
+ *             of 1024 x 4096, 2048 x 4096 and 1024 x 2048 are of a layer from
+ *             2048 to 1024 for 4096 rows.
+ *
+ * The works go through the laws of their families like any other; what the
+ * sizes are in doubt by is added to the interval. No time is read.
+ *
+ * Not thread-safe; all memory is the context's own.
+ */
+#ifndef MSIM_MODELS_LAUNCH_H
+#define MSIM_MODELS_LAUNCH_H
+#include "models/kernel_name.h"
+#include "models/model.h"
+
+/* A product (m x k)(k x n), `batch` times; m 0: none. */
+struct msim_launch_product {
+    double m, n, k, batch;
+    double filter; /* convolutions: positions of the filter */
+    bool related;  /* k from related products, else the usual */
+};
+
+/* What is known of the kernels of one rank. */
+struct msim_launches {
+    const struct msim_trace *t;
+    struct msim_kernel_name *names;       /* of unlike kernels */
+    uint32_t *name_of;                    /* of each GPU event, into `names` */
+    uint32_t *order;                      /* GPU events as they were launched */
+    uint32_t *place;                      /* of each GPU event in that order */
+    double *elems;                        /* of each, after its own launch; 0 */
+    struct msim_launch_product *products; /* of each */
+    uint32_t n_names, cap_names;
+    bool shapeless; /* no operator of the trace has a shape */
+};
+
+/* Fill in `l`; ENOMEM is the only failure. Release in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_launches_init(struct msim_launches *l,
+                                    const struct msim_trace *t);
+void msim_launches_release(struct msim_launches *l);
+
+/*
+ * The work of GPU event `i`, a kernel, and how far its sizes may be off: a
+ * standard deviation of the logarithm of its time. False for a collective,
+ * which is no matter of its launch.
+ */
+bool msim_launch_work(const struct msim_launches *l, uint32_t i,
+                      struct msim_work *w, double *spread);
+
+/* Make an estimate of that work one of a launch: `spread` wider. */
+void msim_launch_doubt(struct msim_estimate *e, double spread);
+
+/*
+ * Bytes that collective `i` of the rank, a GPU event, may move where no size is
+ * recorded: what the kernel before it made.
+ */
+double msim_launch_comm_bytes(const struct msim_launches *l, uint32_t i);
+
+/* For models/launch_*.c. */
+
+static inline const struct msim_kernel_name *
+msim_launch_name(const struct msim_launches *l, uint32_t i)
+{
+    return &l->names[l->name_of[i]];
+}
+
+/* Blocks and threads of the launch; 0 where it is not recorded. */
+double msim_launch_blocks(const struct msim_launches *l, uint32_t i);
+double msim_launch_threads(const struct msim_launches *l, uint32_t i);
+
+/* Sizes of all products of the rank. */
+MSIM_MUST_CHECK
+enum msim_status msim_launch_products(struct msim_launches *l);
+/* Elements of the other kernels after their own launches. */
+void msim_launch_elements(struct msim_launches *l);
+/* Elements of kernel `i`, after its launch or its neighbours; 0: no telling. */
+double msim_launch_elems(const struct msim_launches *l, uint32_t i,
+                         bool *nearby);
+
+#endif
