@@ -175,9 +175,14 @@ def family_rows(binary, traces, name, inputs, platform):
     paths = [traces / i for i in inputs]
     if not platform:
         return []
+    itself = run(binary, "scaled", platform, paths, traced=platform)
+    own = run(binary, "measured", None, paths)["kernel_us"]["predicted"]
+    if abs(itself["kernel_us"]["predicted"] / own - 1) > 0.001:
+        sys.exit(f"accuracy.py: {name}: scaled to the GPU that was traced, "
+                 f"kernels take {itself['kernel_us']['predicted']} us, want "
+                 f"the measured {own} us")
     return accuracy_families.rows_of(
-        name, run(binary, "model", platform, paths),
-        run(binary, "scaled", platform, paths, traced=platform))
+        name, run(binary, "model", platform, paths), itself)
 
 
 def scaled_row(binary, traces, name, traced, platform, there):

@@ -7,12 +7,12 @@
 
 write docs/accuracy/NAME.png (--out, --format svg|png): for each family of
 operators predicted against measured times of rows held back by whole groups,
-and their errors and the share inside the 90 % interval by size; and for real
-traces, from tests/accuracy/traces.csv, what was predicted over what was
-measured. FOLDER has the tables of measured times: they are fitted again, with
+and their errors and the share inside the 90 % interval by size; from the files
+in tests/accuracy for real traces what was predicted over what was measured, and
+the errors of all cells. FOLDER has the tables of measured times: they are fitted again, with
 every group held back once, which takes minutes. ROWS is what `msim-fit --rows`
 wrote of some or all tables; only their families are drawn. With neither, the
-traces are.
+traces and cells are.
 """
 import argparse
 import collections
@@ -24,7 +24,11 @@ import subprocess
 import sys
 import tempfile
 
+import accuracy_readme
+import chart_cells
 import op_table
+from chart_page import (BLUE, GREEN, INK, ORANGE, SOFT, Page, quoted,
+                        time_text)
 
 ROOT = pathlib.Path(__file__).parent.parent
 # size: its column, what it is and its unit; wanted: whether a cell counts
@@ -62,8 +66,7 @@ WIDTH, HEIGHT = 1100, 500
 GRID = 120            # dots a side of the scatter, of three pixels
 BINS_A_DECADE = 2     # of size
 LEAST_ROWS = 30       # of a bin
-INK, SOFT, LINES = "#222222", "#666666", "#e4e4e4"
-MEDIAN, P90, INSIDE = "#4477aa", "#cc5533", "#228833"
+MEDIAN, P90, INSIDE = BLUE, ORANGE, GREEN
 
 
 # ---- rows -----------------------------------------------------------------
@@ -133,71 +136,6 @@ def bins_of(rows):
     return result
 
 
-# ---- what gnuplot reads ---------------------------------------------------
-
-
-def quoted(text):
-    return "'" + text.replace("'", "''") + "'"
-
-
-class Page:
-    """A gnuplot script; positions are pixels from the top left."""
-
-    def __init__(self, png, width, height):
-        self.png, self.width, self.height = png, width, height
-        # Points of the PNG terminal are 4/3 of a pixel.
-        self.font = "Sans" if png else "sans-serif"
-        terminal = ("pngcairo noenhanced" if png
-                    else "svg noenhanced background '#ffffff'")
-        self.lines = [
-            f"set terminal {terminal} size {width},{height} "
-            f"font '{self.font},{self.points(12)}'",
-            "set encoding utf8", "set datafile missing 'NaN'", "unset key",
-            f"set border 3 lc rgb '{SOFT}'",
-            f"set tics nomirror out scale 0.5 tc rgb '{INK}'",
-            f"set grid lc rgb '{LINES}' lt 1", "set multiplot"]
-
-    def points(self, pixels):
-        return pixels * 3 // 4 if self.png else pixels
-
-    def put(self, *lines):
-        self.lines += lines
-
-    def text(self, x, y, text, size=12, color=INK, align="left"):
-        self.put(f"set label {quoted(text)} at screen {x / self.width:.5f}, "
-                 f"screen {1 - y / self.height:.5f} {align} font "
-                 f"'{self.font},{self.points(size)}' tc rgb '{color}' front")
-
-    def panel(self, left, top, right, bottom):
-        self.put(f"set lmargin at screen {left / self.width:.5f}",
-                 f"set rmargin at screen {right / self.width:.5f}",
-                 f"set tmargin at screen {1 - top / self.height:.5f}",
-                 f"set bmargin at screen {1 - bottom / self.height:.5f}")
-
-    def data(self, name, rows):
-        self.put(f"${name} << END_OF_DATA",
-                 *(" ".join(f"{v:.6g}" if isinstance(v, float) else str(v)
-                            for v in row) for row in rows), "END_OF_DATA")
-
-    def plot(self, text):
-        self.put("plot " + text, "unset label", "unset object", "unset arrow")
-
-    def draw(self, path):
-        draft = path.with_name(path.name + ".part")
-        script = "\n".join([*self.lines[:1], f"set output {quoted(str(draft))}",
-                            *self.lines[1:], "unset multiplot",
-                            "unset output", ""])
-        try:
-            done = subprocess.run(["gnuplot"], input=script, text=True,
-                                  capture_output=True, check=False)
-        except FileNotFoundError:
-            sys.exit("accuracy_charts.py: no gnuplot: install gnuplot-nox")
-        if done.returncode or not draft.exists():
-            sys.exit(f"accuracy_charts.py: gnuplot: {done.stderr.strip()}")
-        draft.rename(path)
-        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
-
-
 # ---- one family -----------------------------------------------------------
 
 
@@ -206,13 +144,6 @@ def time_tics(low, high):
     step = 1 if high - low <= 6 else 2
     return ", ".join(f"'{time_text(10.0 ** d)}' {d}"
                      for d in range(low, high + 1, step))
-
-
-def time_text(us):
-    for unit, name in ((1e6, "s"), (1e3, "ms")):
-        if us >= unit:
-            return f"{us / unit:.3g} {name}"
-    return f"{us:.3g} us"
 
 
 def density(rows, low, high):
@@ -353,9 +284,7 @@ def put_trace_panel(page, cases, figure, title, left, right, bottom):
                      int(low <= us <= high)))
         inside += low <= us <= high
         errors.append(abs(guess / us - 1))
-        page.put(f"set label {quoted(time_text(us))} at graph 1.015, first "
-                 f"{at} left tc rgb '{SOFT}' font "
-                 f"'{page.font},{page.points(11)}'")
+        page.small(time_text(us), f"graph 1.015, first {at} left")
     page.data(figure, rows)
     page.panel(left, 112, right, bottom)
     page.text(left, 80, title, 13)
@@ -392,6 +321,35 @@ def draw_traces(cases, path, png):
     put_trace_panel(page, cases, "iteration_us", "iteration", 690, 1000,
                     height - 50)
     page.draw(path)
+
+
+# ---- cells ----------------------------------------------------------------
+
+CELLS = {"gemm": "matrix products", "attention": "attention",
+         "conv": "convolutions", "vector": "vector operators",
+         "moe": "layers of experts", "dispatch": "expert dispatch",
+         "collective": "collectives, rank counts",
+         "collective_sizes": "collectives, sizes",
+         "collective_sizes_nodes": "the same between nodes"}
+
+
+def held_cells():
+    """Family: errors of its cells in %, from op.csv."""
+    cells = op_table.cells_of(ROOT / "tests/accuracy/op.csv")
+    return [(name, [c["mean_pct"] for key, c in cells.items()
+                    if key[0] == family]) for family, name in CELLS.items()]
+
+
+def left_out_cells():
+    """Family: errors with kin of the generation, and without."""
+    found = collections.defaultdict(list)
+    for row in accuracy_readme.rows_of("left_out.csv"):
+        if not row["cell"].endswith("_eager"):
+            found[row["family"], accuracy_readme.left_out_kind(row)].append(
+                float(row["mean_pct"]))
+    return [(CELLS[f].split(",")[0], found[f, "its own generation"],
+             found[f, "other generations"]) for f in CELLS
+            if (f, "other generations") in found]
 
 
 # ---- all of it ------------------------------------------------------------
@@ -437,6 +395,8 @@ def main():
         args.out.mkdir(parents=True, exist_ok=True)
         if args.rows:
             draw_all(args.rows, args.out, suffix)
+    chart_cells.draw([c for c in held_cells() if c[1]], left_out_cells(),
+                     args.out / ("cells" + suffix), args.format == "png")
     draw_traces(read_traces(ROOT / "tests/accuracy/traces.csv"),
                 args.out / ("traces" + suffix), args.format == "png")
 

@@ -28,6 +28,9 @@ NAMES = {"gemm": "gemm", "attention": "attention", "conv": "conv",
          "collective_sizes_nodes": "the same, sizes held back",
          "collective_cluster_nodes": "the same, the whole cluster held back"}
 
+# Families of which every line of op.csv is a cell.
+WHOLE = ("gemm", "attention", "conv", "vector")
+
 
 def key_of(row, number):
     family, cell = row["family"], row["cell"]
@@ -42,6 +45,15 @@ def key_of(row, number):
     return (family, number)
 
 
+def name_of(row):
+    """How people call the cell."""
+    words = [row["platform"], row["framework"]]
+    if row["family"] != "dispatch":
+        words.append(row["cell"] if row["family"] in WHOLE
+                     else row["cell"].split("/")[0])
+    return " ".join(w for w in words if w)
+
+
 def cells_of(path):
     """Per cell: rows, worst row, and means over rows of the columns."""
     cells = {}
@@ -49,7 +61,7 @@ def cells_of(path):
         for number, row in enumerate(csv.DictReader(f)):
             rows = int(row["rows"])
             cell = cells.setdefault(key_of(row, number),
-                                    {"rows": 0, "worst": 0,
+                                    {"rows": 0, "worst": 0, "name": name_of(row),
                                      **dict.fromkeys(COLUMNS, 0)})
             cell["rows"] += rows
             cell["worst"] = max(cell["worst"], float(row["worst_pct"]))
@@ -65,12 +77,13 @@ def table(path):
     """Lines of Markdown."""
     cells = cells_of(path)
     lines = ["| family | cells | rows | law alone | with correction | median "
-             "| p90 | worst | inside 90 % interval | high / low "
-             "| score / error |", "|---" * 11 + "|"]
+             "| p90 | worst row | inside 90 % interval | high / low "
+             "| score / error | worst cell |", "|---" * 12 + "|"]
     for family, name in NAMES.items():
         of = [c for k, c in cells.items() if k[0] == family]
         if not of:
             continue
+        last = max(of, key=lambda x: x["mean_pct"])
         mean = {c: sum(x[c] for x in of) / len(of) for c in COLUMNS}
         lines.append(
             f"| {name} | {len(of)} | {sum(x['rows'] for x in of):,} "
@@ -80,7 +93,8 @@ def table(path):
             f"| {max(x['worst'] for x in of):.0f} % "
             f"| {mean['interval_coverage_pct']:.0f} % "
             f"| {mean['interval_high_over_low']:.2f} "
-            f"| {mean['interval_score_over_error']:.1f} |")
+            f"| {mean['interval_score_over_error']:.1f} "
+            f"| {last['mean_pct']:.1f} %: {last['name']} |")
     return lines
 
 

@@ -35,7 +35,9 @@ for name in gemm collective-nodes; do
     [ "$(size_of "$folder/png/$name.png")" = "1100 500" ] ||
         complain "$name.png is no picture of 1100 by 500"
 done
-size_of "$folder/png/traces.png" >/dev/null || complain "no picture of traces"
+for name in traces cells; do
+    size_of "$folder/png/$name.png" >/dev/null || complain "no $name.png"
+done
 [ ! -e "$folder/png/moe.png" ] || complain "a chart of rows that are not there"
 grep -q "gemm.png: [0-9]* kB" "$folder/said" || complain "says nothing"
 
