@@ -125,6 +125,13 @@ static const struct msim_option OPTIONS[] = {
              "with measured costs",
      .dflt = "as many as it takes with the GPUs that the network's nodes "
              "have, else 8"},
+    {.name = "ops",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(ops),
+     .metavar = "FILE",
+     .help = "a table of operators of your own, asked before the built-in one: "
+             "a CSV file of operator, like or law, and sizes as formulas "
+             "(README, \"Operators of your own\")"},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
     {.name = "scale",

@@ -29,6 +29,7 @@ struct msim_predict_options {
     const char *source_trace;    /* whose times are scaled; NULL: the job's */
     const char *host;    /* name or file; NULL: the trace's own, else generic */
     const char *network; /* name or file; NULL: the platform's own */
+    const char *ops;     /* the user's table of operators; NULL: none */
     struct msim_clock_wish clock; /* --clock and --power-cap */
     int costs;                    /* enum msim_costs_option */
     struct msim_scale *scales;    /* heap */

@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "models/host_class.h"
 #include "models/opmap.h"
+#include "models/ops_file.h"
 #include "models/scaled.h"
 
 #include <math.h>
@@ -32,6 +33,18 @@ static enum msim_status load_job(struct msim_job **job,
                        err);
     msim_progress_end(&progress);
     return st;
+}
+
+/* The user's table for the operators of a job; nothing without one. */
+static enum msim_status add_ops(struct msim_ops **ops, struct msim_job *job,
+                                const char *path, struct msim_error *err)
+{
+    if (!path || !job)
+        return MSIM_OK;
+    MSIM_TRY(msim_ops_load(ops, path, job->strings, err));
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        job->ranks[i]->user_ops = *ops;
+    return MSIM_OK;
 }
 
 static enum msim_status check_ranks(const struct msim_session *s,
@@ -123,6 +136,8 @@ enum msim_status msim_session_load(struct msim_session *s,
     MSIM_TRY(load_job(&s->job, s, o->paths, o->n_paths, err));
     if (o->source_trace)
         MSIM_TRY(load_job(&s->source_job, s, &o->source_trace, 1, err));
+    MSIM_TRY(add_ops(&s->ops[0], s->job, o->ops, err));
+    MSIM_TRY(add_ops(&s->ops[1], s->source_job, o->ops, err));
     MSIM_TRY(check_ranks(s, err));
     MSIM_TRY(msim_choose_costs(s, data, err));
     MSIM_TRY(place(s, err));
@@ -579,4 +594,6 @@ void msim_session_release(struct msim_session *s)
     msim_machine_free(s->machine);
     msim_job_free(s->source_job);
     msim_job_free(s->job);
+    msim_ops_free(s->ops[0]);
+    msim_ops_free(s->ops[1]);
 }

@@ -229,15 +229,34 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
 }
 
-/* Without any shape in the trace, what operators make of launches is less than
- * what each kernel says itself. */
-static enum msim_status goes_by_launch(struct msim_costing *k, bool *yes)
+/* Is every launch of op `i` recorded? */
+static bool launches_known(const struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_launched *l = &k->launched[k->rank];
+
+    for (uint32_t j = l->begin[i]; j < l->begin[i + 1]; j++)
+        if (t->gpu[l->gpu[j]].config == MSIM_NONE)
+            return false;
+    return true;
+}
+
+/*
+ * Do the kernels of op `i` say more themselves than its `n` works? Without any
+ * shape in the trace they do, but of what a user's own table says; and where
+ * the operator is unknown, since tensors tell only what it cannot do without.
+ */
+static enum msim_status goes_by_launch(struct msim_costing *k, uint32_t i,
+                                       enum msim_opmap_result r,
+                                       const struct msim_work *works,
+                                       uint32_t n, bool *yes)
 {
     *yes = false;
-    if (k->opt->source)
+    if (k->opt->source || (n && works[0].said.origin))
         return MSIM_OK;
     MSIM_TRY(need_launches(k));
-    *yes = k->launches.shapeless;
+    *yes = k->launches.shapeless ||
+           (r == MSIM_OPMAP_UNKNOWN && (n == 0 || launches_known(k, i)));
     return MSIM_OK;
 }
 
@@ -260,11 +279,11 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     /* A bound says nothing of how a time scales. */
     if (r == MSIM_OPMAP_NOTHING || (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
         n = 0;
-    MSIM_TRY(goes_by_launch(k, &by_launch));
-    /* Likewise of one unknown operator whose tensors are known: launches tell
-     * what its kernels do, tensors only what it cannot do without. */
-    if (by_launch || (r == MSIM_OPMAP_UNKNOWN && !k->opt->source))
+    MSIM_TRY(goes_by_launch(k, i, r, works, n, &by_launch));
+    if (by_launch)
         n = 0;
+    if (n && r != MSIM_OPMAP_WORKS)
+        MSIM_TRY(bounded(k, i, NULL));
     MSIM_TRY(estimate(k, works, n, &d));
     as_machine(k, msim_trace_text(t, t->ops[i].name), &d);
     MSIM_TRY(estimate_source(k, works, n, &source));

@@ -5,6 +5,8 @@
 
 #include "models/platform.h"
 
+#include <math.h>
+
 extern const struct msim_model MSIM_MODEL_GEMM;
 extern const struct msim_model MSIM_MODEL_ATTENTION;
 extern const struct msim_model MSIM_MODEL_CONV;
@@ -57,10 +59,28 @@ static void limit(struct msim_estimate *e)
                                 .family = e->family};
 }
 
-enum msim_status msim_model_predict(const struct msim_platform *p,
-                                    const struct msim_work *w, bool strict,
-                                    struct msim_estimate *out,
-                                    struct msim_error *err)
+/* As a user's table has it. */
+static void as_said(const struct msim_work *w, struct msim_estimate *out)
+{
+    *out = (struct msim_estimate){.us = w->said.us,
+                                  .low_us = w->said.us,
+                                  .high_us = w->said.us,
+                                  .source = MSIM_SOURCE_TABLE,
+                                  .family = w->family};
+}
+
+static void widen(double within, struct msim_estimate *e)
+{
+    if (!(within > 1))
+        return;
+    e->low_us = e->us * exp(-hypot(log(e->us / e->low_us), log(within)));
+    e->high_us = e->us * exp(hypot(log(e->high_us / e->us), log(within)));
+}
+
+static enum msim_status by_model(const struct msim_platform *p,
+                                 const struct msim_work *w, bool strict,
+                                 struct msim_estimate *out,
+                                 struct msim_error *err)
 {
     const struct msim_model *m = find(p, w);
     enum msim_status status;
@@ -81,9 +101,25 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
                          "platform '%s' has no constants for %s '%s'",
                          msim_platform_name(p), msim_family_text(w->family),
                          msim_work_variant(w));
-    if (status == MSIM_OK)
-        limit(out);
     return status;
+}
+
+enum msim_status msim_model_predict(const struct msim_platform *p,
+                                    const struct msim_work *w, bool strict,
+                                    struct msim_estimate *out,
+                                    struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK;
+
+    if (w->said.us > 0)
+        as_said(w, out);
+    else
+        status = by_model(p, w, strict, out, err);
+    if (status != MSIM_OK)
+        return status;
+    widen(w->said.within, out);
+    limit(out);
+    return MSIM_OK;
 }
 
 void msim_model_explain(const struct msim_platform *p,
@@ -93,6 +129,13 @@ void msim_model_explain(const struct msim_platform *p,
     struct msim_estimate e;
     struct msim_error ignored;
 
+    if (w->said.origin)
+        fprintf(out, "by %s, with an interval wider by a factor of %.2f, ",
+                w->said.origin, w->said.within);
+    if (w->said.us > 0) {
+        fprintf(out, "which says the time: %.4g us\n", w->said.us);
+        return;
+    }
     fprintf(out, "model: %s on %s\n",
             m == &MSIM_MODEL_BOUND ? "bound" : msim_family_text(w->family),
             msim_platform_name(p));

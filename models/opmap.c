@@ -6,7 +6,7 @@
  * the table says which operators launch, their tensors say where, and the
  * operators below say whether somebody else does it.
  */
-#include "models/opmap_rule.h"
+#include "models/ops_file.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -116,6 +116,23 @@ const struct msim_opmap_row *msim_opmap_find(const char *name)
     return row;
 }
 
+/* What the user's table has for an operator, or NULL. */
+static const struct msim_ops_entry *said_of(const struct msim_trace *t,
+                                            uint32_t op)
+{
+    return msim_ops_find(t->user_ops, t->ops[op].name);
+}
+
+const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
+                                               uint32_t op)
+{
+    const struct msim_ops_entry *said = said_of(t, op);
+
+    if (said)
+        return said->like ? said->like : &said->row;
+    return msim_opmap_find(msim_trace_text(t, t->ops[op].name));
+}
+
 /* ---- where its tensors are --------------------------------------------- */
 
 enum place { NO_TENSORS, ON_CPU, ON_GPU };
@@ -177,7 +194,7 @@ static bool launches_below(const struct msim_opmap_ctx *c,
         end = c->index + MOST_BELOW;
     for (uint32_t j = c->index + 1; j < end; j++) {
         const char *name = msim_trace_text(c->t, c->t->ops[j].name);
-        const struct msim_opmap_row *row = msim_opmap_find(name);
+        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, j);
         enum place place = place_of(c, &c->t->ops[j]);
 
         if ((row && !row->rule) || place == ON_CPU ||
@@ -201,7 +218,7 @@ static bool calls_itself(const struct msim_opmap_ctx *c,
 
     for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
         if (ops[j].name == c->op->name ||
-            (row && msim_opmap_find(msim_trace_text(c->t, ops[j].name)) == row))
+            (row && msim_opmap_row_of(c->t, j) == row))
             return true;
     return false;
 }
@@ -216,7 +233,7 @@ static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
 static bool one_kernel(const struct msim_opmap_ctx *c, uint32_t p)
 {
     const char *name = msim_trace_text(c->t, c->t->ops[p].name);
-    const struct msim_opmap_row *row = msim_opmap_find(name);
+    const struct msim_opmap_row *row = msim_opmap_row_of(c->t, p);
     const struct msim_opmap_table *table;
 
     if (strcmp(name, "aten::dropout") == 0)
@@ -337,6 +354,16 @@ static void bound(struct msim_opmap_ctx *c)
         c->n = 0;
 }
 
+/* Let the works know whose they are. */
+static void set_origin(struct msim_opmap_ctx *c,
+                       const struct msim_ops_entry *said)
+{
+    for (uint32_t k = 0; said && k < c->n; k++) {
+        c->works[k].said.origin = said->origin;
+        c->works[k].said.within = said->within;
+    }
+}
+
 /* The middle one of c10d::X > record_param_comms > nccl:X carries the
  * transfer, also where the innermost one launched it. */
 static bool carries_transfer(const struct msim_opmap_ctx *c)
@@ -361,17 +388,18 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
                                .launched = launched,
                                .assume_gpu = assume_gpu,
                                .works = works};
+    const struct msim_ops_entry *said = said_of(t, i);
     const struct msim_opmap_row *row;
-    const char *name = msim_trace_text(t, c.op->name);
     bool known;
 
     *n = 0;
-    c.name = without_aten(name);
+    c.name = without_aten(said && said->like ? said->like_name
+                                             : msim_trace_text(t, c.op->name));
     if (launched == 0 && !carries_transfer(&c))
         return MSIM_OPMAP_NOTHING;
     if (launched < 0 && c.op->kind != MSIM_OP_OPERATOR)
         return MSIM_OPMAP_NOTHING;
-    row = msim_opmap_find(name);
+    row = msim_opmap_row_of(t, i);
     if (launched < 0 && nothing_launched(&c, row))
         return MSIM_OPMAP_NOTHING;
     known = row && row->rule && row->rule(&c, row);
@@ -386,6 +414,8 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
             bound(&c);
     }
     share_launches(&c);
+    if (known)
+        set_origin(&c, said);
     *n = c.n;
     return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
 }

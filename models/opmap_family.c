@@ -41,7 +41,7 @@ static bool is_in(const struct msim_opmap_table *table,
 
 /* Without shapes no rule answers, but the table that its name stands in does.
  */
-static enum msim_family of_name(const char *name)
+static enum msim_family of_name(const struct msim_trace *t, uint32_t op)
 {
     static const struct {
         const struct msim_opmap_table *table;
@@ -60,7 +60,7 @@ static enum msim_family of_name(const char *name)
         {&msim_opmap_optimizer, MSIM_FAMILY_OPTIMIZER},
         {&msim_opmap_comm, MSIM_FAMILY_COLLECTIVE},
     };
-    const struct msim_opmap_row *row = msim_opmap_find(name);
+    const struct msim_opmap_row *row = msim_opmap_row_of(t, op);
 
     if (!row || !row->rule)
         return MSIM_FAMILY_BOUND;
@@ -85,7 +85,7 @@ static enum msim_family of_op(const struct msim_trace *t, uint32_t op,
             MSIM_OPMAP_WORKS &&
         n > 0)
         return heaviest(works, n);
-    return of_name(msim_trace_text(t, t->ops[op].name));
+    return of_name(t, op);
 }
 
 enum msim_status msim_gpu_families(const struct msim_trace *t, uint8_t *family)

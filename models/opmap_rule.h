@@ -78,6 +78,10 @@ extern const struct msim_opmap_table msim_opmap_prefixes;
 /* The row for an operator's name ("aten::" allowed), or NULL. */
 const struct msim_opmap_row *msim_opmap_find(const char *name);
 
+/* The row for operator `op` of a trace, the user's table first. */
+const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
+                                               uint32_t op);
+
 /* ---- arguments ------------------------------------------------------- */
 
 /* A tensor: sizes, type, and what they come to. An unknown type counts as

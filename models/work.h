@@ -67,6 +67,11 @@ struct msim_work {
     const char *variant;
     double flops;                     /* multiply and add count two */
     double bytes_read, bytes_written; /* least traffic to memory */
+    struct { /* by a user's table (models/ops_file.h), else all 0 */
+        const char *origin; /* "ops.csv:3" */
+        double within;      /* the interval is wider by this factor */
+        double us;          /* the time itself; 0: by its law */
+    } said;
     uint32_t kernels; /* kernels that the operator is made of; 0 counts as 1 */
     union {
         struct {
