@@ -5,7 +5,7 @@
     scripts/accuracy_charts.py --rows ROWS.csv.gz...
     scripts/accuracy_charts.py
 
-write docs/accuracy/NAME.png (--out, --format svg|png): for each family of
+write docs/accuracy/NAME.png and .svg (--out, --format): for each family of
 operators predicted against measured times of rows held back by whole groups,
 and their errors and the share inside the 90 % interval by size; from the files
 in tests/accuracy for real traces what was predicted over what was measured, and
@@ -291,9 +291,10 @@ def put_trace_panel(page, cases, figure, title, left, right, bottom):
     page.text(left, 98, f"mean error {100 * sum(errors) / len(errors):.1f} %, "
               f"{inside} of {len(rows)} inside the interval", 11, SOFT)
     page.text(right + 6, 98, "measured", 11, SOFT)
-    for factor, dash in ((0.75, 3), (0.9, 2), (1, 1), (1.1, 2), (1.25, 3)):
+    for factor, color in ((0.75, "#cccccc"), (0.9, "#999999"), (1, INK),
+                          (1.1, "#999999"), (1.25, "#cccccc")):
         page.put(f"set arrow from first {factor}, graph 0 to first {factor}, "
-                 f"graph 1 nohead lc rgb '{SOFT}' lw 0.8 dt {dash}")
+                 f"graph 1 nohead lc rgb '{color}' lw 0.8 dt solid back")
     style = f"lc rgb '{MEDIAN}' pt 7 ps 0.9 lw 1.6"
     other = f"lc rgb '{P90}' pt 7 ps 0.9 lw 1.6"
     page.plot("".join(
@@ -316,9 +317,9 @@ def draw_traces(cases, path, png):
              "set xlabel 'predicted / measured' offset 0,0.3")
     for at, case in enumerate(cases, 1):
         page.put(f"set label {quoted(case)} at graph -0.02, first {at} right")
-    put_trace_panel(page, cases, "kernel_us", "kernels", 280, 590,
+    put_trace_panel(page, cases, "kernel_us", "kernels", 320, 610,
                     height - 50)
-    put_trace_panel(page, cases, "iteration_us", "iteration", 690, 1000,
+    put_trace_panel(page, cases, "iteration_us", "iteration", 715, 1005,
                     height - 50)
     page.draw(path)
 
@@ -386,19 +387,19 @@ def main():
                         default=pathlib.Path("build/msim-fit"))
     parser.add_argument("--out", type=pathlib.Path,
                         default=ROOT / "docs/accuracy")
-    parser.add_argument("--format", choices=("png", "svg"), default="png")
+    parser.add_argument("--format", choices=("png", "svg"))
     args = parser.parse_args()
-    suffix = "." + args.format
+    dots, lines = ("." + (args.format or of) for of in ("png", "svg"))
     with tempfile.TemporaryDirectory() as folder:
         if args.tables:
             args.rows = fit(args.fit, args.tables, pathlib.Path(folder))
         args.out.mkdir(parents=True, exist_ok=True)
         if args.rows:
-            draw_all(args.rows, args.out, suffix)
+            draw_all(args.rows, args.out, dots)
     chart_cells.draw([c for c in held_cells() if c[1]], left_out_cells(),
-                     args.out / ("cells" + suffix), args.format == "png")
+                     args.out / ("cells" + lines), lines == ".png")
     draw_traces(read_traces(ROOT / "tests/accuracy/traces.csv"),
-                args.out / ("traces" + suffix), args.format == "png")
+                args.out / ("traces" + lines), lines == ".png")
 
 
 if __name__ == "__main__":

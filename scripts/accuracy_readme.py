@@ -12,13 +12,17 @@ tests/accuracy:
     operators  op.csv         (tests/accuracy/op.sh update)
     left-out   left_out.csv   (tests/accuracy/left_out.sh update)
 
---check changes nothing, and fails where README.md says something else. Nothing
-is measured or fitted here: this takes a moment.
+and, where that changed something and gnuplot is there, draws the charts of the
+same files (scripts/accuracy_charts.py). --check changes nothing, and fails where
+README.md says something else. Nothing is measured or fitted here: this takes a
+moment.
 """
 import argparse
 import csv
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import textwrap
 
@@ -123,6 +127,13 @@ def filled(text):
     return text
 
 
+def draw():
+    """The charts of the same files."""
+    if shutil.which("gnuplot"):
+        subprocess.run([sys.executable, ROOT / "scripts/accuracy_charts.py"],
+                       check=True)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -141,6 +152,7 @@ def main():
                      "tests/accuracy/*.csv do: run scripts/accuracy_readme.py")
     elif new != old:
         page.write_text(new, encoding="utf-8")
+        draw()
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ print(*struct.unpack(">II", head[16:]))' "$1"
 }
 
 python3 "$charts" --rows "$folder/rows.csv.gz" --out "$folder/png" \
-    >"$folder/said" || complain "exit code $?"
+    --format png >"$folder/said" || complain "exit code $?"
 for name in gemm collective-nodes; do
     [ "$(size_of "$folder/png/$name.png")" = "1100 500" ] ||
         complain "$name.png is no picture of 1100 by 500"
