@@ -76,5 +76,9 @@ class Page:
             sys.exit("accuracy_charts.py: no gnuplot: install gnuplot-nox")
         if done.returncode or not draft.exists():
             sys.exit(f"accuracy_charts.py: gnuplot: {done.stderr.strip()}")
+        if not self.png:  # gnuplot ends some lines in blanks
+            lines = draft.read_text(encoding="utf-8").splitlines()
+            draft.write_text("".join(line.rstrip() + "\n" for line in lines),
+                             encoding="utf-8")
         draft.rename(path)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
