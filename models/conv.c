@@ -10,116 +10,11 @@
  * Tensor-core kernels want channels last; for tensors with channels first
  * cuDNN transposes input and output, which costs their bytes twice more.
  */
+#include "models/conv_shape.h"
 #include "models/platform_data.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { T0, RATE, MEMORY, NORM, WAVE, N_PARAMS };
-
-static const struct msim_param PARAMS[N_PARAMS] = {
-    [T0] = {"t0", "us", 30, 0.3, 300},
-    [RATE] = {"compute_efficiency", "1", 0.75, 0.01, 4},
-    [MEMORY] = {"bandwidth_efficiency", "1", 0.5, 0.01, 6},
-    [NORM] = {"norm", "1", 1.5, 1, 8},
-    [WAVE] = {"wave_exponent", "1", 0.5, 0.01, 1},
-};
-
-static const char *const FEATURES[] = {
-    "log_n",         "log_c",        "log_hw",       "log_k",
-    "log_flops",     "log_bytes",    "log_m",        "log_crs",
-    "log_rs",        "stride",       "waves_64x64",  "tail_64x64",
-    "waves_128x128", "tail_128x128", "waves_128x32", "tail_128x32",
-    "log_gcd_c",     "log_gcd_k",    "log_p",        "tile_waste_2",
-    "tile_waste_4",  "log_groups",   "pad",          "aspect",
-};
-#define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
-
-struct shape {
-    double m, n, k; /* of the matrix product */
-    double p, q;
-};
-
-static struct shape shape_of(const struct msim_work *w)
-{
-    struct shape s;
-    double groups = w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1;
-    int64_t p, q;
-
-    msim_conv_output(w, &p, &q);
-    s.p = (double)p;
-    s.q = (double)q;
-    s.m = (double)w->u.conv.n * s.p * s.q;
-    s.n = (double)w->u.conv.k / groups;
-    s.k = (double)w->u.conv.c / groups * (double)w->u.conv.r *
-          (double)w->u.conv.s;
-    return s;
-}
-
-static double waves(const struct msim_spec *spec, const struct msim_work *w,
-                    const struct shape *s, double tm, double tn)
-{
-    double groups = w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1;
-
-    return ceil(s->m / tm) * ceil(s->n / tn) * groups / spec->sms;
-}
-
-static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
-                        const double *p)
-{
-    struct shape s = shape_of(w);
-    double full = waves(spec, w, &s, 128, 128);
-    double compute = w->flops / (msim_spec_flops_per_us(spec, w) * p[RATE]) *
-                     pow(ceil(full) / full, p[WAVE]);
-    double memory = (w->bytes_read + w->bytes_written) * 1e6 /
-                    (spec->bandwidth * p[MEMORY]);
-
-    return p[T0] + msim_norm2(compute, memory, p[NORM]);
-}
-
-static double power_of_two(int64_t v)
-{
-    return log((double)(v & -v));
-}
-
-/* Share of a tile x tile grid of outputs that lies outside the image. */
-static double tile_waste(const struct shape *s, double tile)
-{
-    return ceil(s->p / tile) * tile * ceil(s->q / tile) * tile / (s->p * s->q);
-}
-
-static void conv_describe(const struct msim_spec *spec,
-                          const struct msim_work *w, double *x)
-{
-    static const double TILES[][2] = {{64, 64}, {128, 128}, {128, 32}};
-    struct shape s = shape_of(w);
-    size_t f = 10;
-
-    x[0] = log((double)w->u.conv.n);
-    x[1] = log((double)w->u.conv.c);
-    x[2] = log((double)w->u.conv.h * (double)w->u.conv.w);
-    x[3] = log((double)w->u.conv.k);
-    x[4] = log(w->flops);
-    x[5] = log(w->bytes_read + w->bytes_written);
-    x[6] = log(s.m);
-    x[7] = log(s.k);
-    x[8] = log((double)w->u.conv.r * (double)w->u.conv.s);
-    x[9] = (double)w->u.conv.stride_h;
-    for (size_t i = 0; i < sizeof(TILES) / sizeof(*TILES); i++) {
-        double full = waves(spec, w, &s, TILES[i][0], TILES[i][1]);
-
-        x[f++] = log(full);
-        x[f++] = ceil(full) / full;
-    }
-    x[f++] = power_of_two(w->u.conv.c);
-    x[f++] = power_of_two(w->u.conv.k);
-    x[f++] = log(s.p);
-    x[f++] = tile_waste(&s, 2);
-    x[f++] = tile_waste(&s, 4);
-    x[f++] = log(w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1);
-    x[f++] = (double)w->u.conv.pad_h;
-    x[f++] = log((double)w->u.conv.k / (double)w->u.conv.c);
-}
 
 static const char *pass_text(const struct msim_work *w)
 {
@@ -131,24 +26,6 @@ static const char *pass_text(const struct msim_work *w)
 
     return TEXT[w->u.conv.pass];
 }
-
-static void conv_key(const struct msim_work *w, char *text, size_t size)
-{
-    snprintf(text, size, "%s/%s", pass_text(w), msim_dtype_text(w->dtype));
-}
-
-const struct msim_law MSIM_LAW_CONV = {
-    .name = "conv",
-    .params = PARAMS,
-    .n_params = N_PARAMS,
-    .features = FEATURES,
-    .n_features = N_FEATURES,
-    .n_sizes = 6,
-    .stack_spread = 0.2,
-    .time_us = conv_time,
-    .describe = conv_describe,
-    .key = conv_key,
-};
 
 static bool conv_covers(const struct msim_platform *p,
                         const struct msim_work *w)
@@ -181,7 +58,7 @@ static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
     char key[72];
     const char *keys[3] = {key, NULL, NULL};
 
-    conv_key(w, key, sizeof(key));
+    MSIM_LAW_CONV.key(w, key, sizeof(key));
     if (w->framework && strcmp(w->framework, "pytorch") != 0)
         return msim_cell_pick(p, &MSIM_LAW_CONV, w->framework, PREFER, keys,
                               out);
@@ -208,24 +85,20 @@ static int64_t whole(double v)
  */
 static void as_gemm(const struct msim_work *w, struct msim_work *g)
 {
-    struct shape s = shape_of(w);
-    double groups = w->u.conv.groups > 0 ? (double)w->u.conv.groups : 1;
-    double in = (double)w->u.conv.n * (double)w->u.conv.h * (double)w->u.conv.w;
-    double c = (double)w->u.conv.c / groups;
+    struct msim_conv_product product;
+    struct msim_conv_shape s;
 
+    msim_conv_shape(w, &s);
+    if (s.pass == MSIM_CONV_BACKWARD_WEIGHT)
+        s.pass = MSIM_CONV_FORWARD;
+    msim_conv_product(&s, &product);
     *g = *w;
     g->family = MSIM_FAMILY_GEMM;
     memset(&g->u, 0, sizeof(g->u));
-    g->u.gemm.batch = whole(groups);
-    if (w->u.conv.pass == MSIM_CONV_BACKWARD_DATA) {
-        g->u.gemm.m = whole(in);
-        g->u.gemm.n = whole(c);
-        g->u.gemm.k = whole(w->flops / (2 * groups * in * c));
-        return;
-    }
-    g->u.gemm.m = whole(w->u.conv.transposed ? in : s.m);
-    g->u.gemm.n = whole(s.n);
-    g->u.gemm.k = whole(s.k);
+    g->u.gemm.batch = whole(product.batch);
+    g->u.gemm.m = whole(product.m);
+    g->u.gemm.n = whole(product.n);
+    g->u.gemm.k = whole(product.k);
 }
 
 /* Bytes that cuDNN moves to bring channels last and back, in both directions
