@@ -93,9 +93,33 @@ static const struct msim_opmap_row *find_prefix(const char *name)
     return NULL;
 }
 
+/* The other ways to call ATen's operators: as they were traced (prims), and
+ * from generated code. */
 static const char *without_aten(const char *name)
 {
-    return strncmp(name, "aten::", 6) == 0 ? name + 6 : name;
+    static const char *const ALIKE[] = {"aten::", "prims::", "extern_kernels."};
+
+    for (size_t i = 0; i < sizeof(ALIKE) / sizeof(ALIKE[0]); i++)
+        if (strncmp(name, ALIKE[i], strlen(ALIKE[i])) == 0)
+            return name + strlen(ALIKE[i]);
+    return name;
+}
+
+/* What Python's in-place operators (&=, <<=) and prims are called in ATen. */
+static const struct msim_opmap_row *find_synonym(const char *name)
+{
+    static const char *const SYNONYMS[][2] = {
+        {"__iand__", "__and__"},   {"__ilshift__", "__lshift__"},
+        {"__ior__", "__or__"},     {"__irshift__", "__rshift__"},
+        {"__ixor__", "__xor__"},   {"broadcast_in_dim", "expand"},
+        {"collapse_view", "view"}, {"convert_element_type", "_to_copy"},
+        {"iota", "arange"},        {"split_dim", "view"},
+    };
+
+    for (size_t i = 0; i < sizeof(SYNONYMS) / sizeof(SYNONYMS[0]); i++)
+        if (strcmp(name, SYNONYMS[i][0]) == 0)
+            return find_exact(SYNONYMS[i][1], strlen(SYNONYMS[i][1]));
+    return NULL;
 }
 
 const struct msim_opmap_row *msim_opmap_find(const char *name)
@@ -109,6 +133,10 @@ const struct msim_opmap_row *msim_opmap_find(const char *name)
     row = find_exact(bare, len);
     if (!row && len > 1 && bare[len - 1] == '_')
         row = find_exact(bare, len - 1);
+    if (!row && bare != name)
+        row = find_exact(name, strlen(name));
+    if (!row)
+        row = find_synonym(bare);
     if (!row && bare == name)
         row = find_backward_node(name, len);
     if (!row && bare == name)

@@ -145,6 +145,40 @@ static bool generated_kernel(struct msim_opmap_ctx *c,
     return true;
 }
 
+/* Every tensor, in lists too, is moved to another place: it is read, and what
+ * the results take is written. */
+static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    uint32_t n = msim_args_count(c->t, c->op->args);
+    double read = 0, written = 0, elems = 0;
+    enum msim_dtype dtype = MSIM_DT_F32;
+    struct msim_tensor_list l;
+    struct msim_operand o;
+    struct msim_work *w;
+
+    for (uint32_t k = 0; k < n; k++)
+        if (msim_opmap_list(c, k, &l) && l.n > 0) {
+            read += l.bytes;
+            elems += l.elems;
+            dtype = l.dtype;
+        }
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        read += o.bytes;
+        elems += o.elems;
+    }
+    for (uint32_t k = 0; msim_opmap_output(c, k, &o); k++)
+        written += o.bytes;
+    if (!(elems > 0))
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, dtype, row->variant);
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, elems);
+    w->bytes_read = read;
+    w->bytes_written = written > 0 ? written : read;
+    return true;
+}
+
 #define N(name)                                                                \
     {                                                                          \
         name, NULL, NULL, 0, 0, 0, 0                                           \
@@ -172,11 +206,32 @@ static const struct msim_opmap_row rows[] = {
      "embedding_bag", 0, 0, 0, 0},
     {"fbgemm::int_nbit_split_embedding_codegen_lookup_",
      msim_opmap_fbgemm_lookup, "embedding_bag", 0, 0, 0, 0},
+    {"fbgemm::int_nbit_split_embedding_codegen_forward_",
+     msim_opmap_fbgemm_lookup, "embedding_bag", 0, 0, 0, 0},
+    {"fbgemm::ssd_embedding_codegen_lookup_", msim_opmap_fbgemm_lookup,
+     "embedding_bag", 0, 0, MSIM_OPMAP_OUTER, 0},
+    {"fbgemm::split_embedding_nobag_backward_codegen_",
+     msim_opmap_fbgemm_backward, "embedding_backward", 0, 0, MSIM_OPMAP_OUTER,
+     0},
     {"fbgemm::split_embedding_backward_codegen_", msim_opmap_fbgemm_backward,
      "embedding_backward", 0, 0, MSIM_OPMAP_OUTER, 0},
     {"torch::autograd::CppNode<SplitLookupFunction_",
      msim_opmap_fbgemm_backward, "embedding_backward", 0, 0, MSIM_OPMAP_OUTER,
      0},
+    {"torch::autograd::CppNode<(anonymous namespace)::SplitLookupFunction_",
+     msim_opmap_fbgemm_backward, "embedding_backward", 0, 0, MSIM_OPMAP_OUTER,
+     0},
+    {"torch::autograd::CppNode<at::(anonymous namespace)::ScaleGradient",
+     generated_kernel, "mul", 0, 0, MSIM_OPMAP_COMPOSITE, 0},
+    /* forwards its input; only gradients are scaled */
+    N("fb::scale_gradient"),
+    /* host memory: its name says so */
+    N("fbgemm::split_embedding_codegen_grad_indice_weights_cpu"),
+    N("fbgemm::kt_regroup_arguments"),
+    {"fbgemm::permute_multi_embedding", moved, "permute", 0, 0,
+     MSIM_OPMAP_COMPOSITE, 0},
+    {"fbgemm::regroup_keyed_tensor", moved, "permute", 0, 0,
+     MSIM_OPMAP_COMPOSITE, 0},
     {"torch::autograd::CppNode<fbgemm_gpu::", generated_kernel, "permute", 0, 0,
      MSIM_OPMAP_COMPOSITE, 0},
     K("fused_", "nnc", 0),
