@@ -4,6 +4,7 @@
  */
 #include "calibrate/cell_fit.h"
 #include "calibrate/platform_fit.h"
+#include "core/base/csv.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -154,6 +155,57 @@ static void test_platform_fit__does_not_depend_on_threads(void)
     msim_samples_release(&s);
 }
 
+/* Every row that was fitted on, once, as a table that the reader of tables
+ * takes; low <= predicted <= high; the other GPU's row is not among them. */
+static void check_rows_file(const char *path, uint32_t want)
+{
+    struct msim_error err = {0};
+    struct msim_csv *csv;
+    char *const *field;
+    uint32_t n = 0, gpu, us, low, high;
+
+    REQUIRE(msim_csv_open(&csv, path, &err) == MSIM_OK);
+    gpu = msim_csv_find(csv, "table_gpu");
+    us = msim_csv_find(csv, "predicted_us");
+    low = msim_csv_find(csv, "low_us");
+    high = msim_csv_find(csv, "high_us");
+    REQUIRE(high < msim_csv_columns(csv) && us < high && low < high);
+    while (msim_csv_next(csv, &field, &err) == MSIM_OK && field) {
+        n++;
+        CHECK_STR(field[gpu], "G");
+        CHECK(atof(field[low]) <= atof(field[us]) &&
+              atof(field[us]) <= atof(field[high]));
+    }
+    CHECK_INT(err.status, MSIM_OK);
+    CHECK_UINT(n, want);
+    msim_csv_close(csv);
+}
+
+static void test_platform_fit__writes_rows_held_back(void)
+{
+    char path[] = "msim-test-rows-XXXXXX";
+    cJSON *sheet = cJSON_Parse(SHEET);
+    struct msim_conv_ratios ratios;
+    struct msim_fit_options o = {.ratios = &ratios, .threads = 2};
+    struct msim_error err = {0};
+    struct msim_samples s;
+    cJSON *json;
+    int fd = mkstemp(path);
+
+    REQUIRE(fd >= 0 && make_samples(&s, 60));
+    close(fd);
+    msim_conv_ratios_make(&ratios, &s);
+    REQUIRE(msim_file_open(&o.rows, path, true, &err) == MSIM_OK);
+    CHECK_INT(msim_held_header_write(o.rows), MSIM_OK);
+    CHECK_INT(msim_platform_fit(&json, sheet, "sheet", &s, &o, &err), MSIM_OK);
+    CHECK_INT(msim_file_commit(o.rows, &err), MSIM_OK);
+    check_rows_file(path, 120);
+    unlink(path);
+    cJSON_Delete(json);
+    cJSON_Delete(sheet);
+    msim_samples_release(&s);
+}
+
 static void test_platform_fit__refuses_sheets(void)
 {
     struct msim_samples s;
@@ -180,6 +232,7 @@ int main(void)
 {
     RUN(test_cell_fit__finds_constants);
     RUN(test_platform_fit__does_not_depend_on_threads);
+    RUN(test_platform_fit__writes_rows_held_back);
     RUN(test_platform_fit__refuses_sheets);
     return check_summary();
 }
