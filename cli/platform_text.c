@@ -159,15 +159,17 @@ static void put_summary(struct printing *pr)
     put_size(pr);
     fprintf(out, "  %-16s%s\n", "file", msim_platform_file(p));
     put_list(out, "also known as", member(pr, "aliases"));
-    put_list(out, "stand-ins", member(pr, "stand_ins"));
-    fputs("\nHow good its predictions are. Left: kinds of work with rows of "
-          "its own (a stack's operators of\none type are a kind), errors in % "
-          "on rows that were held back, share of them inside their 90 %\n"
-          "interval, and its width (high over low). Right: kinds inherited "
-          "from other GPUs, their error in %\non GPUs left out, and their "
-          "interval as a factor either way. Means over kinds.\n\n"
+    put_list(out, "inherits from", member(pr, "stand_ins"));
+    fputs("\nHow good its predictions are: means over kinds of work, a stack's "
+          "operators of one type each.\nErrors are in %: of rows held back "
+          "from the fit, and for kinds that have no rows here, of other\nGPUs "
+          "left out. inside: share of rows in their 90 % interval, in %; "
+          "width: its high over low;\nwithin: the same as a factor either "
+          "way.\n\n"
+          "               ------------ rows of its own, held back ----------"
+          "------   ----- inherited ------\n"
           "  family       kinds     rows   mean  median    p90  worst  inside  "
-          "width  inherit   error  within\n",
+          "width    kinds   error  within\n",
           out);
     for (size_t i = 0; i < MSIM_PAGE_FAMILIES; i++)
         put_family(out, &pr->page->families[i]);
