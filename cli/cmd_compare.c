@@ -22,7 +22,8 @@ struct settings {
     char *platform[2]; /* heap, NULL: not said */
     int64_t iteration[2];
     bool iteration_said;
-    const char *host;
+    const char *host, *ops;
+    struct msim_clock_wish clock[2];
     int costs; /* enum msim_costs_option */
     bool json, csv, salvage;
     uint32_t threads;
@@ -77,6 +78,37 @@ static enum msim_status parse_iteration(void *settings, const char *value,
     return st;
 }
 
+/* One value or one for each side, by the parser of `predict`. */
+static enum msim_status
+parse_clocks(struct settings *s, const char *value,
+             enum msim_status (*parse)(struct msim_clock_wish *, const char *,
+                                       struct msim_error *),
+             struct msim_error *err)
+{
+    char *of[2];
+    enum msim_status st;
+
+    MSIM_TRY(split(value, of));
+    st = parse(&s->clock[0], of[0], err);
+    if (st == MSIM_OK)
+        st = parse(&s->clock[1], of[1], err);
+    free(of[0]);
+    free(of[1]);
+    return st;
+}
+
+static enum msim_status parse_clock(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    return parse_clocks(settings, value, msim_clock_parse, err);
+}
+
+static enum msim_status parse_power_cap(void *settings, const char *value,
+                                        struct msim_error *err)
+{
+    return parse_clocks(settings, value, msim_power_cap_parse, err);
+}
+
 static const char *const COSTS[] = {"auto", "measured", "model", NULL};
 
 static const struct msim_option OPTIONS[] = {
@@ -99,6 +131,22 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "NAME|FILE",
      .help = "CPU side to predict for",
      .dflt = "each trace's own host times, else generic"},
+    {.name = "clock",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_clock,
+     .metavar = "C[,C]",
+     .help = "SM clock in MHz or as a share of the usual one, as of predict; "
+             "C,C: one for each side"},
+    {.name = "power-cap",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_power_cap,
+     .metavar = "W[,W]",
+     .help = "power limit in watts; W,W: one for each side"},
+    {.name = "ops",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(ops),
+     .metavar = "FILE",
+     .help = "a table of operators of your own, as of predict"},
     {.name = "iteration",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_iteration,
@@ -121,6 +169,7 @@ static const struct msim_option OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "mystique-sim compare before.json.gz after.json.gz",
     "mystique-sim compare --platform a100,h100 trace.json.gz trace.json.gz",
+    "mystique-sim compare --platform a100 --clock 1,0.8 trace.json trace.json",
     "mystique-sim compare --iteration 7,8 trace.json.gz trace.json.gz",
     "mystique-sim compare --json yesterday.json run/ > changes.json",
     NULL,
@@ -159,6 +208,8 @@ static struct msim_predict_options options_of(const struct settings *s,
     return (struct msim_predict_options){
         .platform = s->platform[side],
         .host = s->host,
+        .ops = s->ops,
+        .clock = s->clock[side],
         .costs = costs_of(s),
         .iteration = s->iteration[side],
         .salvage = s->salvage,
@@ -293,11 +344,14 @@ static enum msim_status check_sides(const struct settings *s,
                                     struct msim_side *const side[2],
                                     struct msim_error *err)
 {
-    const char *option = s->platform[0]                ? "platform"
-                         : s->costs != MSIM_COSTS_AUTO ? "costs"
-                         : s->host                     ? "host"
-                         : s->iteration_said           ? "iteration"
-                                                       : NULL;
+    const char *option = s->platform[0]                      ? "platform"
+                         : s->costs != MSIM_COSTS_AUTO       ? "costs"
+                         : s->host                           ? "host"
+                         : s->ops                            ? "ops"
+                         : s->clock[0].watts > 0             ? "power-cap"
+                         : msim_clock_is_asked(&s->clock[0]) ? "clock"
+                         : s->iteration_said                 ? "iteration"
+                                                             : NULL;
 
     if (!option || !side[0]->is_file || !side[1]->is_file)
         return MSIM_OK;

@@ -62,6 +62,18 @@ us --power-cap 500
 between "1.01*$whole" "$us" "1.4*$whole"
 us --clock 1 && [ "$us" = "$whole" ] || complain "$us is not $whole"
 
+# Two clocks side by side, and two limits.
+run compare --json --platform a100 --clock 1,0.5 "$job" "$job"
+want_rc 0
+grep -Eq '"kernel_us": \{[^}]*' "$folder/out" || complain "no kernels: $out"
+for side in "$usual" "$half"; do
+    want_out "$(awk -v v="$side" 'BEGIN { printf "%d.", v }')"
+done
+run compare --platform a100 --power-cap 400,200 "$job" "$job"
+want_rc 0
+usage_error "option '--clock' is 'slow', want a share of the usual clock" \
+    compare --clock 1,slow "$job" "$job"
+
 # What is wrong is said.
 usage_error "option '--clock' is 'fast', want a share of the usual clock" \
     --clock fast "$job"
