@@ -74,9 +74,7 @@ static struct law_time clocked(const struct msim_platform *p,
 {
     double at_clock[MSIM_LAW_PARAMS] = {0};
 
-    for (uint32_t i = 0; i < law->n_params; i++)
-        at_clock[i] =
-            msim_clock_constant(&law->params[i], params[i], p->clock.ratio);
+    msim_clock_constants(law, params, p->clock.ratio, at_clock);
     return law_time(law, &p->spec, w, at_clock, least_us);
 }
 

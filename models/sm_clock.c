@@ -165,17 +165,29 @@ struct msim_spec msim_clock_spec(const struct msim_spec *usual, double ratio)
     return s;
 }
 
-double msim_clock_constant(const struct msim_param *p, double value,
-                           double ratio)
+/* The constant that says how fast the L2 cache is. */
+static const char *cache_constant(const struct msim_law *law)
 {
-    bool is_time =
-        strncmp(p->unit, "us", 2) == 0 || strncmp(p->unit, "ns", 2) == 0;
-    bool over_memory = strcmp(p->name, "cache_speedup") == 0 ||
-                       strcmp(p->name, "bandwidth_efficiency") == 0;
+    for (uint32_t i = 0; i < law->n_params; i++)
+        if (strcmp(law->params[i].name, "cache_speedup") == 0)
+            return law->params[i].name;
+    return "bandwidth_efficiency";
+}
 
-    if (is_time)
-        return value / ratio;
-    return over_memory && value > 1 ? fmax(1, value * ratio) : value;
+void msim_clock_constants(const struct msim_law *law, const double *usual,
+                          double ratio, double *at)
+{
+    const char *cache = cache_constant(law);
+
+    for (uint32_t i = 0; i < law->n_params; i++) {
+        const struct msim_param *p = &law->params[i];
+
+        at[i] = usual[i];
+        if (strncmp(p->unit, "us", 2) == 0 || strncmp(p->unit, "ns", 2) == 0)
+            at[i] = usual[i] / ratio;
+        else if (strcmp(p->name, cache) == 0 && usual[i] > 1)
+            at[i] = fmax(1, usual[i] * ratio);
+    }
 }
 
 double msim_clock_half_width(const struct msim_clock *c, double slowdown)

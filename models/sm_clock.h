@@ -65,10 +65,14 @@ enum msim_status msim_clock_solve(struct msim_clock *out,
 /* The data sheet of a GPU whose SMs run at `ratio` of their clock. */
 struct msim_spec msim_clock_spec(const struct msim_spec *usual, double ratio);
 
-/* Likewise a constant of a law: a time, or how much faster than device memory
- * the L2 cache is (which cannot be slower, since all goes through it). */
-double msim_clock_constant(const struct msim_param *p, double value,
-                           double ratio);
+/*
+ * Likewise the constants of a law, `usual` to `at`: times, and how much faster
+ * than device memory the L2 cache is (which cannot be slower, since all goes
+ * through it). A law without a constant for the cache has that in the share of
+ * bandwidth that it reaches, where this is above 1.
+ */
+void msim_clock_constants(const struct msim_law *law, const double *usual,
+                          double ratio, double *at);
 
 /* Half of the 90 % interval, as a logarithm, that the clock adds to a time that
  * is `slowdown` times as long for it. */
