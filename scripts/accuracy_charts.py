@@ -4,6 +4,7 @@
     scripts/accuracy_charts.py --tables FOLDER [--fit build/msim-fit]
     scripts/accuracy_charts.py --rows ROWS.csv.gz...
     scripts/accuracy_charts.py
+    scripts/accuracy_charts.py --check
 
 write docs/accuracy/NAME.png and .svg (--out, --format): for each family of
 operators predicted against measured times of rows held back by whole groups,
@@ -12,7 +13,8 @@ in tests/accuracy for real traces what was predicted over what was measured, and
 the errors of all cells. FOLDER has the tables of measured times: they are fitted again, with
 every group held back once, which takes minutes. ROWS is what `msim-fit --rows`
 wrote of some or all tables; only their families are drawn. With neither, the
-traces and cells are.
+traces and cells are. drawn.csv beside them says what they show; --check draws
+nothing, and fails where that is no longer what tests/accuracy/op.csv has.
 """
 import argparse
 import collections
@@ -61,6 +63,9 @@ FAMILIES = [
 ]
 # The family whose rows a chart is of, where it is not the one of its name.
 TABLE_OF = {"collective_nodes": "collective_sizes"}
+# And in the table of op_table.py.
+IN_TABLE = {"collective_nodes": "collective_sizes_nodes"}
+STALE = 0.3           # percentage points
 
 WIDTH, HEIGHT = 1100, 500
 GRID = 120            # dots a side of the scatter, of three pixels
@@ -252,11 +257,14 @@ def draw_family(family, rows, path, png):
               f"{100 * inside:.0f} % of rows inside their 90 % interval", 12,
               SOFT)
     put_scatter(page, rows.rows)
+    mean_pct = 100 * sum(errors) / len(errors)
     bins = bins_of(rows.rows)
     if bins:
         put_errors(page, bins)
         put_coverage(page, family, bins)
     page.draw(path)
+    return {"family": family.name, "cells": len(errors),
+            "rows": len(rows.rows), "mean_pct": f"{mean_pct:.2f}"}
 
 
 # ---- traces ---------------------------------------------------------------
@@ -368,13 +376,44 @@ def fit(program, tables, folder):
     return [rows]
 
 
+def read_drawn(out):
+    """Lines of drawn.csv by family."""
+    path = out / "drawn.csv"
+    if not path.exists():
+        return {}
+    with open(path, newline="", encoding="utf-8") as f:
+        return {row["family"]: row for row in csv.DictReader(f)}
+
+
+def check(out):
+    """Are charts of the fit that op.csv is of? Its means by family."""
+    cells = op_table.cells_of(ROOT / "tests/accuracy/op.csv")
+    stale = 0
+    for name, row in read_drawn(out).items():
+        of = [c["mean_pct"] for key, c in cells.items()
+              if key[0] == IN_TABLE.get(name, name)]
+        mean = sum(of) / len(of) if of else float("nan")
+        if abs(mean - float(row["mean_pct"])) > STALE:
+            stale += 1
+            print(f"{name}: drawn with a mean error of {row['mean_pct']} %, "
+                  f"op.csv has {mean:.2f} %")
+    return f"{stale} charts in {out} are of another fit" if stale else 0
+
+
 def draw_all(paths, out, suffix):
     found = read_rows(paths)
+    drawn = read_drawn(out)
     for family in FAMILIES:
         if family.name in found:
-            draw_family(family, found[family.name],
-                        out / (family.name.replace("_", "-") + suffix),
-                        suffix == ".png")
+            drawn[family.name] = draw_family(
+                family, found[family.name],
+                out / (family.name.replace("_", "-") + suffix),
+                suffix == ".png")
+    with open(out / "drawn.csv", "w", newline="", encoding="utf-8") as f:
+        writer = csv.DictWriter(f, ["family", "cells", "rows", "mean_pct"],
+                                lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(drawn[f.name] for f in FAMILIES if f.name in drawn)
 
 
 def main():
@@ -388,7 +427,10 @@ def main():
     parser.add_argument("--out", type=pathlib.Path,
                         default=ROOT / "docs/accuracy")
     parser.add_argument("--format", choices=("png", "svg"))
+    source.add_argument("--check", action="store_true")
     args = parser.parse_args()
+    if args.check:
+        sys.exit(check(args.out))
     dots, lines = ("." + (args.format or of) for of in ("png", "svg"))
     with tempfile.TemporaryDirectory() as folder:
         if args.tables:

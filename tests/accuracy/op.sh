@@ -77,6 +77,9 @@ summary() { # REPORT
         }' "$1" | sort
 }
 
+if command -v python3 >/dev/null; then
+    python3 "$source_dir/scripts/accuracy_charts.py" --check
+fi
 echo "family cells mean% law-alone% inside% high/low score/error (rows held back)"
 summary "$folder/op.csv" | tee "$folder/now"
 summary "$committed" >"$folder/then"

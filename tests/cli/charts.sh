@@ -41,6 +41,12 @@ done
 [ ! -e "$folder/png/moe.png" ] || complain "a chart of rows that are not there"
 grep -q "gemm.png: [0-9]* kB" "$folder/said" || complain "says nothing"
 
+grep -q '^gemm,1,40,' "$folder/png/drawn.csv" || complain "not told what is drawn"
+python3 "$charts" --check --out "$folder/png" >"$folder/said" 2>&1 &&
+    complain "charts of made-up rows are taken for those of op.csv"
+grep -q '^gemm: drawn with a mean error of ' "$folder/said" ||
+    complain "not told which chart is of another fit"
+
 python3 "$charts" --rows "$folder/rows.csv.gz" --out "$folder/svg" \
     --format svg >/dev/null || complain "exit code $?"
 grep -q "Matrix products, whole shapes held back" "$folder/svg/gemm.svg" ||
