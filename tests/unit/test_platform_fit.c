@@ -173,8 +173,8 @@ static void check_rows_file(const char *path, uint32_t want)
     while (msim_csv_next(csv, &field, &err) == MSIM_OK && field) {
         n++;
         CHECK_STR(field[gpu], "G");
-        CHECK(atof(field[low]) <= atof(field[us]) &&
-              atof(field[us]) <= atof(field[high]));
+        CHECK(strtod(field[low], NULL) <= strtod(field[us], NULL) &&
+              strtod(field[us], NULL) <= strtod(field[high], NULL));
     }
     CHECK_INT(err.status, MSIM_OK);
     CHECK_UINT(n, want);
