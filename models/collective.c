@@ -212,13 +212,16 @@ static void collective_explain(const struct msim_platform *p,
         "inputs: %s of %llu bytes over %u ranks on %u nodes\n",
         way.algorithm, way.protocol, msim_collective_text(w->u.coll.collective),
         (unsigned long long)w->u.coll.bytes, w->u.coll.ranks, w->u.coll.nodes);
-    if (picked)
+    if (picked) {
         msim_cell_explain(p, &pick, w, out);
-    else
+        if (pick.platform)
+            msim_curves_explain(&pick.cell->curves, w, out);
+    } else {
         fprintf(out,
                 "rows: none for this link; typical constants on the data "
                 "sheet's %.4g GB/s\n",
                 (w->u.coll.nodes > 1 ? p->spec.network : p->spec.link) * 1e-9);
+    }
 }
 
 const struct msim_model MSIM_MODEL_COLLECTIVE = {

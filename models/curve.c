@@ -98,6 +98,23 @@ static double at_point(const struct question *q, const struct msim_curve *c,
     return log(c->us[i] / q->law->time_us(q->spec, &w, q->params));
 }
 
+/*
+ * Doubt for each octave from the next curve's number of ranks, and from the
+ * next point of a curve that ends. Of numbers of ranks held back that lie an
+ * octave from two others, 90 % are off by less than the first (as a mean over
+ * 29 cells of GPU, stack and link inside a node); of the ends of measured
+ * curves, taken from the points one to four octaves off, by less than the
+ * second an octave. At two octaves of ranks doubt has grown enough.
+ */
+#define DOUBT_RANKS 0.34
+#define DOUBT_BYTES 0.1
+#define DOUBT_MOST  (2 * DOUBT_RANKS)
+
+static double doubt(double spread, double more)
+{
+    return hypot(spread, fmin(more, DOUBT_MOST));
+}
+
 /* One curve at the size asked for. */
 static struct msim_curve_answer on_curve(const struct question *q,
                                          const struct msim_curve *c)
@@ -112,7 +129,8 @@ static struct msim_curve_answer on_curve(const struct question *q,
     if (bytes <= c->bytes[0] || i + 1 == c->n) {
         a.measured &= bytes >= c->bytes[0] && bytes <= c->bytes[i];
         a.correction = at_point(q, c, i);
-        a.spread = c->spread[i];
+        a.spread =
+            doubt(c->spread[i], DOUBT_BYTES * fabs(log2(bytes / c->bytes[i])));
         return a;
     }
     part = log(bytes / c->bytes[i]) / log(c->bytes[i + 1] / c->bytes[i]);
@@ -120,6 +138,18 @@ static struct msim_curve_answer on_curve(const struct question *q,
         (1 - part) * at_point(q, c, i) + part * at_point(q, c, i + 1);
     a.spread = (1 - part) * c->spread[i] + part * c->spread[i + 1];
     return a;
+}
+
+/* Octaves from the ranks of a work to those of the nearer curve. */
+static double octaves_off(const struct between *at, const struct msim_work *w)
+{
+    double least = INFINITY;
+
+    if (at->below)
+        least = log2((double)w->u.coll.ranks / at->below->ranks);
+    if (at->above)
+        least = fmin(least, log2((double)at->above->ranks / w->u.coll.ranks));
+    return least;
 }
 
 bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
@@ -141,12 +171,52 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
                log((double)at.above->ranks / at.below->ranks);
         a.correction = (1 - part) * a.correction + part * b.correction;
         a.spread = (1 - part) * a.spread + part * b.spread;
-        a.measured = false;
     }
     *out = a;
-    out->measured &= own && at.below == at.above;
+    if (at.below != at.above) {
+        out->spread = doubt(a.spread, DOUBT_RANKS * octaves_off(&at, w));
+        out->measured = false;
+    }
+    out->measured &= own;
     out->stand_in = !own;
     return true;
+}
+
+static void explain_one(const struct msim_curve *c, const struct msim_work *w,
+                        FILE *out)
+{
+    double bytes = (double)w->u.coll.bytes;
+    bool outside = bytes < c->bytes[0] || bytes > c->bytes[c->n - 1];
+
+    fprintf(out, "%s curve of %u ranks", c->measured ? "measured" : "inferred",
+            c->ranks);
+    if (c->nodes > 1)
+        fprintf(out, " on %u nodes", c->nodes);
+    if (outside)
+        fprintf(out, " (which ends at %.0f bytes)",
+                bytes < c->bytes[0] ? c->bytes[0] : c->bytes[c->n - 1]);
+}
+
+void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
+                         FILE *out)
+{
+    struct between at;
+    bool own = find(c, w->u.coll.collective, w, &at);
+
+    if (!own && !find(c, kin_of(w->u.coll.collective), w, &at))
+        return;
+    fprintf(out, "curves: ");
+    if (!own)
+        fprintf(out, "%s stands in, ",
+                msim_collective_text(kin_of(w->u.coll.collective)));
+    explain_one(at.below ? at.below : at.above, w, out);
+    if (at.below && at.above && at.below != at.above) {
+        fprintf(out, ", between it and the ");
+        explain_one(at.above, w, out);
+    } else if (!at.below || !at.above) {
+        fprintf(out, ", which is the nearest");
+    }
+    fprintf(out, "\n");
 }
 
 /* ---- reading ------------------------------------------------------------ */

@@ -4,7 +4,8 @@
  *
  * A curve corrects a law: what is interpolated between its points, and between
  * curves, is log(time / law), linearly in the logarithm of bytes and of ranks.
- * Beyond the outermost points the correction stays what it is there.
+ * Beyond the outermost points the correction stays what it is there. Between
+ * numbers of ranks, and beyond points, the interval widens.
  *
  * In a platform file, "curves" of a cell:
  *   collective, ranks, nodes   whose
@@ -19,6 +20,8 @@
 #ifndef MSIM_MODELS_CURVE_H
 #define MSIM_MODELS_CURVE_H
 #include "models/law.h"
+
+#include <stdio.h>
 
 struct msim_curve {
     enum msim_collective collective;
@@ -70,6 +73,10 @@ struct msim_curve_answer {
 bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
                      const struct msim_spec *spec, const double *params,
                      const struct msim_work *w, struct msim_curve_answer *out);
+
+/* Say in a line which curves answer for work `w`, measured or inferred. */
+void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
+                         FILE *out);
 
 /* What the version and dtype that a work names add: a logarithm; 0: nothing is
  * known of them. */

@@ -6,6 +6,7 @@
 #include "tests/check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CELL                                                                   \
@@ -78,7 +79,8 @@ static void test_curve__between_points(void)
     msim_curves_release(&c);
 }
 
-/* Beyond the ends the correction stays, and nothing was measured there. */
+/* Beyond the ends the correction stays, nothing was measured there, and the
+ * doubt grows by 0.1 an octave of bytes or 0.34 of ranks, up to 0.68. */
 static void test_curve__beyond_the_ends(void)
 {
     struct msim_curves c;
@@ -88,6 +90,9 @@ static void test_curve__beyond_the_ends(void)
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 1 << 20));
     CHECK_REL(a.correction, log(4), 1e-9);
     CHECK(!a.measured);
+    CHECK_REL(a.spread, hypot(0.3, 0.68), 1e-9);
+    a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 8192));
+    CHECK_REL(a.spread, hypot(0.3, 0.1), 1e-9);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 1));
     CHECK(fabs(a.correction) < 1e-12 && !a.measured);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 64, 1024));
@@ -95,7 +100,8 @@ static void test_curve__beyond_the_ends(void)
     msim_curves_release(&c);
 }
 
-/* Four ranks lie half way from two to eight: half of log 3. */
+/* Four ranks lie half way from two to eight: half of log 3, and an octave from
+ * either, so that the doubt is more than theirs. */
 static void test_curve__between_ranks(void)
 {
     struct msim_curves c;
@@ -104,7 +110,7 @@ static void test_curve__between_ranks(void)
     REQUIRE(read(&c, CELL) == MSIM_OK);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 4, 1024));
     CHECK_REL(a.correction, log(3) / 2, 1e-9);
-    CHECK_REL(a.spread, 0.3, 1e-9);
+    CHECK_REL(a.spread, hypot(0.3, 0.34), 1e-9);
     CHECK(!a.measured);
     msim_curves_release(&c);
 }
@@ -125,6 +131,42 @@ static void test_curve__kin_stand_in(void)
     CHECK(!msim_curves_ask(&c, &LAW, NULL, NULL, &w, &a));
     w = work(MSIM_COLL_GATHER, 2, 1024);
     CHECK(!msim_curves_ask(&c, &LAW, NULL, NULL, &w, &a));
+    msim_curves_release(&c);
+}
+
+static void says(const struct msim_curves *c, struct msim_work w,
+                 const char *want)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    REQUIRE(out != NULL);
+    msim_curves_explain(c, &w, out);
+    fclose(out);
+    CHECK_STR(text, want);
+    free(text);
+}
+
+/* Whether a point was measured, inferred, or lies between or beyond. */
+static void test_curve__explains(void)
+{
+    struct msim_curves c;
+
+    REQUIRE(read(&c, CELL) == MSIM_OK);
+    says(&c, work(MSIM_COLL_ALL_REDUCE, 2, 2048),
+         "curves: measured curve of 2 ranks\n");
+    says(&c, work(MSIM_COLL_ALL_REDUCE, 8, 1024),
+         "curves: inferred curve of 8 ranks\n");
+    says(&c, work(MSIM_COLL_ALL_REDUCE, 4, 1024),
+         "curves: measured curve of 2 ranks, between it and the inferred curve "
+         "of 8 ranks\n");
+    says(&c, work(MSIM_COLL_ALL_REDUCE, 2, 8192),
+         "curves: measured curve of 2 ranks (which ends at 4096 bytes)\n");
+    says(&c, work(MSIM_COLL_BARRIER, 16, 1024),
+         "curves: all_reduce stands in, inferred curve of 8 ranks, which is "
+         "the nearest\n");
+    says(&c, work(MSIM_COLL_GATHER, 2, 1024), "");
     msim_curves_release(&c);
 }
 
@@ -193,6 +235,7 @@ int main(void)
     RUN(test_curve__beyond_the_ends);
     RUN(test_curve__between_ranks);
     RUN(test_curve__kin_stand_in);
+    RUN(test_curve__explains);
     RUN(test_curve__variants_and_logs);
     RUN(test_curve__refuses);
     return check_summary();
