@@ -1,18 +1,25 @@
 /*
  * calibrate/coll_alike.h - how alike two points of collectives are.
  *
- * A covariance is a sum of components, each a product of: how near the sizes
- * and the numbers of ranks are, and a factor for each thing in which the two
- * differ (GPU, generation, source, library, mode of launching, collective).
- * There is a level and slow drift that related GPUs share; a trend over ranks;
- * what one GPU does at some number of ranks whatever runs there, as a PCIe tree
- * makes it; what the host takes where calls are timed one by one; and the jumps
- * where libraries change protocols.
+ * A time is a start plus what wires take, t = s + w, so that small changes add
+ * up as d log t = (s / t) d log s + (w / t) d log w: what is known of one start
+ * tells of another start, and nothing of bulk transfers. A covariance is a sum
+ * of components, each a product of
  *
- * The constants were found by a random search for the least mean error over
- * cells, both with sizes and with numbers of ranks held back. There are three
- * sets of them, for what shapes a time differs: switched links and bridges,
- * PCIe trees, networks.
+ *   regime   the shares of both points in it: of their starts, of their wires,
+ *            of both (where libraries change protocols), of the host that
+ *            launches calls one by one;
+ *   size     how near the sizes are, in octaves;
+ *   ranks    how near the numbers of ranks and nodes are; or a trend over
+ *            ranks, linear in their octaves;
+ *   factors  one for each thing in which the two differ: GPU, generation,
+ *            source, library, mode of launching, collective.
+ *
+ * The constants maximise the likelihood of the points (Rasmussen and Williams,
+ * 2006, section 5.4.1), by its gradient, with those that are far off weighed
+ * down as coll_block.h has them; errors on rows held back were not looked at.
+ * There are three sets of them, for what shapes a time differs: switched links
+ * and bridges, PCIe trees, networks.
  */
 #ifndef MSIM_CALIBRATE_COLL_ALIKE_H
 #define MSIM_CALIBRATE_COLL_ALIKE_H

@@ -3,23 +3,17 @@
  */
 #include "calibrate/coll_block.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How many deviations off a point may be and count in full. */
+#define OFF 2
 
 bool msim_coll_block_owns(const struct msim_coll_block *b,
                           const struct msim_coll_point *p)
 {
-    return msim_coll_fabric_of(p) == b->fabric && p->custom == b->custom;
-}
-
-static bool belongs(const struct msim_coll_block *b,
-                    const struct msim_coll_point *p)
-{
-    if (msim_coll_fabric_of(p) != b->fabric)
-        return false;
-    return p->custom == b->custom ||
-           (b->custom && p->own_link &&
-            p->work.u.coll.collective == MSIM_COLL_ALL_REDUCE);
+    return msim_coll_fabric_of(p) == b->fabric;
 }
 
 static enum msim_status gather(struct msim_coll_block *b)
@@ -28,7 +22,7 @@ static enum msim_status gather(struct msim_coll_block *b)
     if (!b->members)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < b->all->n_points; i++)
-        if (belongs(b, &b->all->points[i]))
+        if (msim_coll_block_owns(b, &b->all->points[i]))
             b->members[b->n++] = i;
     return MSIM_OK;
 }
@@ -41,20 +35,60 @@ static const struct msim_coll_point *member(const struct msim_coll_block *b,
 
 static void fill_covariances(const struct msim_coll_block *b, double *k)
 {
-    for (uint32_t i = 0; i < b->n; i++) {
-        for (uint32_t j = 0; j < i; j++)
+    for (uint32_t i = 0; i < b->n; i++)
+        for (uint32_t j = 0; j <= i; j++)
             k[(size_t)i * b->n + j] = k[(size_t)j * b->n + i] =
                 msim_coll_alike(b->fabric, b->all, member(b, i), member(b, j));
-        k[(size_t)i * b->n + i] =
-            msim_coll_alike(b->fabric, b->all, member(b, i), member(b, i)) +
-            msim_coll_noise(b->fabric);
+}
+
+/* With covariances `k`, which stay, and the members' noise. */
+static enum msim_status regress(struct msim_coll_block *b, const double *k,
+                                const double *y)
+{
+    size_t size = (size_t)b->n * b->n * sizeof(*k);
+    double *own = malloc(size);
+
+    if (!own)
+        return MSIM_ENOMEM;
+    memcpy(own, k, size);
+    for (uint32_t i = 0; i < b->n; i++)
+        own[(size_t)i * b->n + i] += b->noise[i];
+    msim_kriging_release(&b->process);
+    return msim_kriging_init(&b->process, own, y, b->n);
+}
+
+/*
+ * Noise by how far each member is off what all others say: at more than OFF
+ * deviations, as much more as brings it there. (With A the inverse of the
+ * covariances, a member is off by (A y)_i / A_ii, of variance 1 / A_ii.)
+ */
+static void weigh(struct msim_coll_block *b)
+{
+    double usual = msim_coll_noise(b->fabric);
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        double precision = b->process.inverse[(size_t)i * b->n + i];
+        double variance = fmax(1 / precision - b->noise[i], 0) + usual;
+        double off = b->process.weights[i] / precision;
+
+        b->noise[i] = usual * fmax(off * off / variance / (OFF * OFF), 1);
     }
+}
+
+static enum msim_status regress_robustly(struct msim_coll_block *b,
+                                         const double *k, const double *y)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        b->noise[i] = msim_coll_noise(b->fabric);
+    MSIM_TRY(regress(b, k, y));
+    weigh(b);
+    return regress(b, k, y);
 }
 
 enum msim_status msim_coll_block_make(struct msim_coll_block *b,
                                       const struct msim_coll_points *all)
 {
-    enum msim_status status;
+    enum msim_status status = MSIM_ENOMEM;
     double *k, *y;
 
     b->all = all;
@@ -64,15 +98,14 @@ enum msim_status msim_coll_block_make(struct msim_coll_block *b,
     k = malloc((size_t)b->n * b->n * sizeof(*k));
     y = malloc(b->n * sizeof(*y));
     b->k = malloc(b->n * sizeof(*b->k));
-    if (!k || !y || !b->k) {
-        free(k);
-        free(y);
-        return MSIM_ENOMEM;
+    b->noise = malloc(b->n * sizeof(*b->noise));
+    if (k && y && b->k && b->noise) {
+        fill_covariances(b, k);
+        for (uint32_t i = 0; i < b->n; i++)
+            y[i] = member(b, i)->y;
+        status = regress_robustly(b, k, y);
     }
-    fill_covariances(b, k);
-    for (uint32_t i = 0; i < b->n; i++)
-        y[i] = member(b, i)->y;
-    status = msim_kriging_init(&b->process, k, y, b->n);
+    free(k);
     free(y);
     return status;
 }
@@ -81,8 +114,10 @@ void msim_coll_block_release(struct msim_coll_block *b)
 {
     msim_kriging_release(&b->process);
     free(b->members);
+    free(b->noise);
     free(b->k);
     b->members = NULL;
+    b->noise = NULL;
     b->k = NULL;
 }
 
@@ -140,9 +175,15 @@ static enum msim_status hold_back_one(const struct msim_coll_block *b,
         r->held[i] = group[i].member;
     MSIM_TRY(
         msim_kriging_without(&b->process, r->held, m, r->missed, r->variance));
-    for (uint32_t i = 0; i < m; i++)
-        held[b->members[r->held[i]]] = (struct msim_coll_held){
-            member(b, r->held[i])->y - r->missed[i], r->variance[i]};
+    for (uint32_t i = 0; i < m; i++) {
+        uint32_t at = r->held[i];
+        /* A row held back says nothing of its own noise. */
+        double variance = fmax(r->variance[i] - b->noise[at], 0);
+
+        held[b->members[at]] =
+            (struct msim_coll_held){member(b, at)->y - r->missed[i],
+                                    variance + msim_coll_noise(b->fabric)};
+    }
     return MSIM_OK;
 }
 
@@ -151,15 +192,14 @@ static enum msim_status hold_back_all(const struct msim_coll_block *b,
                                       struct room *r,
                                       struct msim_coll_held *held)
 {
-    uint32_t n = 0, end;
+    uint32_t end;
 
     for (uint32_t i = 0; i < b->n; i++)
-        if (msim_coll_block_owns(b, member(b, i)))
-            r->entries[n++] = (struct entry){group_of(member(b, i), what), i};
-    qsort(r->entries, n, sizeof(*r->entries), by_group);
-    for (uint32_t i = 0; i < n; i = end) {
+        r->entries[i] = (struct entry){group_of(member(b, i), what), i};
+    qsort(r->entries, b->n, sizeof(*r->entries), by_group);
+    for (uint32_t i = 0; i < b->n; i = end) {
         end = i + 1;
-        while (end < n && r->entries[end].group == r->entries[i].group)
+        while (end < b->n && r->entries[end].group == r->entries[i].group)
             end++;
         MSIM_TRY(hold_back_one(b, r, r->entries + i, end - i, held));
     }

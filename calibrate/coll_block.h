@@ -1,9 +1,10 @@
 /*
  * calibrate/coll_block.h - points of collectives that are regressed together.
  *
- * One block for each fabric and kind: NCCL's collectives, and stacks' own
- * all-reduces, which NCCL's help, since that is what takes over for large
- * sizes.
+ * One block for each fabric, of NCCL's collectives and stacks' own all-reduces:
+ * NCCL takes over from these for large sizes. A point that is off by far from
+ * what all others say of it, as runs that something disturbed are, counts the
+ * less, the further it is off.
  */
 #ifndef MSIM_CALIBRATE_COLL_BLOCK_H
 #define MSIM_CALIBRATE_COLL_BLOCK_H
@@ -18,26 +19,26 @@ struct msim_coll_held {
 
 struct msim_coll_block {
     enum msim_coll_fabric fabric;
-    bool custom;
     const struct msim_coll_points *all;
     uint32_t *members; /* points */
     uint32_t n;
     struct msim_kriging process;
-    double *k; /* for one point at a time */
+    double *noise; /* variance of each member */
+    double *k;     /* for one point at a time */
 };
 
 /* Whether the block is where point `p` belongs. */
 bool msim_coll_block_owns(const struct msim_coll_block *b,
                           const struct msim_coll_point *p);
 
-/* Gather and regress; `b` has its fabric and custom set. A block may be
- * empty. Release it in any case. */
+/* Gather and regress; `b` has its fabric set. A block may be empty. Release it
+ * in any case. */
 MSIM_MUST_CHECK
 enum msim_status msim_coll_block_make(struct msim_coll_block *b,
                                       const struct msim_coll_points *all);
 void msim_coll_block_release(struct msim_coll_block *b);
 
-/* For every member that the block owns, held back with its group: fills
+/* For every member, held back with its group: fills
  * `held`, by point. */
 MSIM_MUST_CHECK
 enum msim_status msim_coll_block_hold_back(const struct msim_coll_block *b,

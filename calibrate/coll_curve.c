@@ -18,6 +18,7 @@ static const uint32_t RANKS[] = {2, 4, 8};
 struct making {
     struct msim_coll_cell_fit *f;
     struct msim_coll_block *b;
+    struct msim_coll_misses *misses; /* by way of holding back */
     uint32_t cell, capacity;
     const struct msim_coll_point *points; /* of the cell */
     uint32_t n;
@@ -91,38 +92,41 @@ static uint32_t sizes(const struct making *m, const struct shape *s,
     return kept;
 }
 
-/* log(time / typical) at point `i`, and its variance. */
-static double mean_at(struct making *m, const struct msim_curve *c, uint32_t i,
-                      double *variance, double *typical)
+/* Point `i` of a curve, as if it had been measured. */
+static struct msim_coll_point point_at(const struct making *m,
+                                       const struct msim_curve *c, uint32_t i)
 {
-    const struct msim_coll_gpu *gpu = &m->b->all->gpus[m->points[0].gpu];
     struct msim_coll_point p = m->points[0];
 
     p.work.u.coll.collective = c->collective;
     p.work.u.coll.ranks = c->ranks;
     p.work.u.coll.nodes = c->nodes;
     p.work.u.coll.bytes = (uint64_t)c->bytes[i];
-    msim_coll_point_fill(&p, gpu);
-    *typical = msim_coll_typical_us(&gpu->spec, &p.work);
-    return msim_coll_block_at(m->b, &p, variance);
+    msim_coll_point_fill(&p, &m->b->all->gpus[p.gpu]);
+    return p;
 }
 
 /* Of a curve, in `us` log(time / typical) first, in `spread` the variance. */
-static void fill_points(struct making *m, struct msim_curve *c, double *typical)
+static void fill_points(struct making *m, struct msim_curve *c)
 {
-    enum msim_coll_held_back what =
-        c->measured ? MSIM_COLL_SIZES : MSIM_COLL_RANKS;
+    const struct msim_spec *spec = &m->b->all->gpus[m->points[0].gpu].spec;
+    struct msim_coll_misses *misses =
+        &m->misses[c->measured ? MSIM_COLL_SIZES : MSIM_COLL_RANKS];
     double before = 0;
 
-    for (uint32_t i = 0; i < c->n; i++)
-        c->us[i] = mean_at(m, c, i, &c->spread[i], &typical[i]);
     for (uint32_t i = 0; i < c->n; i++) {
+        struct msim_coll_point p = point_at(m, c, i);
+
+        c->us[i] = msim_coll_block_at(m->b, &p, &c->spread[i]);
+    }
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct msim_coll_point p = point_at(m, c, i);
         double here = c->us[i];
         double change = i > 0 && i + 1 < c->n ? c->us[i + 1] - before : 0;
 
-        c->spread[i] = msim_coll_deviation(c->spread[i], change) *
-                       m->f->widths[what][msim_coll_bin(c->bytes[i])];
-        c->us[i] = exp(here) * typical[i];
+        c->spread[i] = msim_coll_half_width(
+            m->b, misses, &p, msim_coll_deviation(c->spread[i], change), false);
+        c->us[i] = exp(here) * msim_coll_typical_us(spec, &p.work);
         before = here;
     }
 }
@@ -133,7 +137,7 @@ static enum msim_status add_curve(struct making *m, const struct shape *s)
     struct msim_curves *to = &m->f->fit.curves;
     struct msim_curve c = {
         .collective = s->what, .ranks = s->ranks, .nodes = s->nodes};
-    double *bytes = malloc(4 * most * sizeof(*bytes));
+    double *bytes = malloc(3 * most * sizeof(*bytes));
 
     if (!bytes)
         return MSIM_ENOMEM;
@@ -146,7 +150,7 @@ static enum msim_status add_curve(struct making *m, const struct shape *s)
         free(bytes);
         return c.n ? MSIM_ENOMEM : MSIM_OK;
     }
-    fill_points(m, &c, bytes + 3 * most);
+    fill_points(m, &c);
     to->list[to->n++] = c;
     return MSIM_OK;
 }
@@ -320,9 +324,11 @@ static void fill_verdict(struct making *m)
 }
 
 enum msim_status msim_coll_curves_make(struct msim_coll_cell_fit *f,
-                                       struct msim_coll_block *b, uint32_t cell)
+                                       struct msim_coll_block *b,
+                                       struct msim_coll_misses *misses,
+                                       uint32_t cell)
 {
-    struct making m = {.f = f, .b = b, .cell = cell};
+    struct making m = {.f = f, .b = b, .misses = misses, .cell = cell};
 
     find_points(&m);
     MSIM_TRY(add_curves(&m));

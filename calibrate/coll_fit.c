@@ -113,26 +113,49 @@ static bool owns_cell(const struct msim_coll_block *b, uint32_t cell)
     return false;
 }
 
-static enum msim_status fit_block(struct msim_coll_fits *f,
-                                  struct msim_coll_block *b,
-                                  struct msim_coll_held *held)
+static enum msim_status judge_all(struct msim_coll_fits *f,
+                                  const struct msim_coll_block *b,
+                                  struct msim_coll_held *held,
+                                  struct msim_coll_misses *misses)
 {
-    MSIM_TRY(msim_coll_block_make(b, &f->points));
-    if (b->n == 0)
-        return MSIM_OK;
     for (int what = 0; what < MSIM_COLL_HELD_BACK; what++) {
         if (!is_judged(b->fabric, what))
             continue;
         MSIM_TRY(msim_coll_block_hold_back(b, what, held));
-        MSIM_TRY(msim_coll_judge(f, b, what, held));
+        MSIM_TRY(msim_coll_judge(f, b, what, held, &misses[what]));
     }
+    return MSIM_OK;
+}
+
+static enum msim_status fit_cells(struct msim_coll_fits *f,
+                                  struct msim_coll_block *b,
+                                  struct msim_coll_misses *misses)
+{
     for (uint32_t i = 0; i < f->points.n_cells; i++) {
         if (!owns_cell(b, i))
             continue;
         MSIM_TRY(fit_law(f, i));
-        MSIM_TRY(msim_coll_curves_make(&f->cells[i], b, i));
+        MSIM_TRY(msim_coll_curves_make(&f->cells[i], b, misses, i));
     }
     return MSIM_OK;
+}
+
+static enum msim_status fit_block(struct msim_coll_fits *f,
+                                  struct msim_coll_block *b,
+                                  struct msim_coll_held *held)
+{
+    struct msim_coll_misses misses[MSIM_COLL_HELD_BACK] = {0};
+    enum msim_status status;
+
+    MSIM_TRY(msim_coll_block_make(b, &f->points));
+    if (b->n == 0)
+        return MSIM_OK;
+    status = judge_all(f, b, held, misses);
+    if (status == MSIM_OK)
+        status = fit_cells(f, b, misses);
+    for (int what = 0; what < MSIM_COLL_HELD_BACK; what++)
+        msim_coll_misses_release(&misses[what]);
+    return status;
 }
 
 static enum msim_status fit_blocks(struct msim_coll_fits *f)
@@ -141,8 +164,8 @@ static enum msim_status fit_blocks(struct msim_coll_fits *f)
         malloc(((size_t)f->points.n_points + 1) * sizeof(*held));
     enum msim_status status = held ? MSIM_OK : MSIM_ENOMEM;
 
-    for (int i = 0; status == MSIM_OK && i < 2 * MSIM_COLL_FABRICS; i++) {
-        struct msim_coll_block b = {.fabric = i / 2, .custom = i % 2};
+    for (int i = 0; status == MSIM_OK && i < MSIM_COLL_FABRICS; i++) {
+        struct msim_coll_block b = {.fabric = i};
 
         status = fit_block(f, &b, held);
         msim_coll_block_release(&b);

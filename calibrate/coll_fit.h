@@ -32,13 +32,9 @@ struct msim_coll_verdict {
     double coverage, width, score; /* as in msim_cell_fit */
 };
 
-#define MSIM_COLL_BINS 8 /* of sizes, as msim_coll_bin() has them */
-
 struct msim_coll_cell_fit {
     struct msim_cell_fit fit; /* of rank counts held back; its curves owned */
     struct msim_coll_verdict verdicts[MSIM_COLL_HELD_BACK];
-    /* What a deviation is multiplied by for half of a 90 % interval. */
-    double widths[MSIM_COLL_HELD_BACK][MSIM_COLL_BINS];
 };
 
 struct msim_coll_fits {

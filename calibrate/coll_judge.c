@@ -12,20 +12,22 @@
 
 #define INSIDE 0.9
 
-/* One row's miss over the deviation that was expected. */
-struct miss {
-    double size;   /* |log(measured / predicted)| over the deviation */
-    double weight; /* one for each cell in all */
-    uint32_t target, bin;
-};
-
 static int by_miss(const void *pa, const void *pb)
 {
-    const struct miss *a = pa, *b = pb;
+    const struct msim_coll_miss *a = pa, *b = pb;
 
     if (a->size < b->size || a->size > b->size)
         return a->size < b->size ? -1 : 1;
     return (a->target > b->target) - (a->target < b->target);
+}
+
+void msim_coll_misses_release(struct msim_coll_misses *m)
+{
+    free(m->list);
+    free(m->weights);
+    m->list = NULL;
+    m->weights = NULL;
+    m->n = 0;
 }
 
 static const struct msim_coll_point *point_of(const struct msim_coll_block *b,
@@ -71,56 +73,98 @@ static uint32_t count_groups(const struct msim_coll_points *all, uint32_t cell)
 
 /* ---- widths -------------------------------------------------------------- */
 
-#define CHANGE_SHARE 0.4
-
-uint32_t msim_coll_bin(double bytes)
-{
-    double bin = floor((log2(fmax(bytes, 1)) - 9) / 3);
-
-    return (uint32_t)fmin(fmax(bin, 0), MSIM_COLL_BINS - 1);
-}
+#define CHANGE_SHARE 0.25
 
 double msim_coll_deviation(double variance, double change)
 {
     return sqrt(variance + CHANGE_SHARE * CHANGE_SHARE * change * change);
 }
 
-/* Whose rows say how wide an interval must be. */
-struct asked {
-    uint32_t bin, gpu;
-    uint64_t without; /* a number of ranks; 0: none */
-};
+/* Rows count the less, the further away their size is, over so many octaves,
+ * and their deviation, as a logarithm; the own GPU's several times, the own
+ * cell's of these again, the same collective's, and the same number of
+ * ranks'. */
+#define OCTAVES         3.0
+#define DEVIATIONS      0.7
+#define OWN_GPU         4.0
+#define OWN_CELL        4.0
+#define SAME_COLLECTIVE 3.0
+#define SAME_RANKS      4.0
+/* A normal variable counts as much as this many cells: few rows would say
+ * little of how far off the next may be. */
+#define PRIOR 1.0
+/* Sizes next to one held back lie within so many octaves: their misses show
+ * how far off it is. */
+#define NEXT 1.1
 
-#define OWN_GPU 4.0
-
-/* A bin counts, its neighbours by half, and the own GPU several times. */
-static double weight_for(const struct msim_coll_block *b, const struct miss *m,
-                         const struct asked *a)
+static double octaves_between(const struct msim_coll_point *a,
+                              const struct msim_coll_point *b)
 {
-    uint32_t away = m->bin > a->bin ? m->bin - a->bin : a->bin - m->bin;
-    const struct msim_coll_point *p = point_of(b, m->target);
-
-    if (away > 1 || (a->without && p->ranks_group == a->without))
-        return 0;
-    return m->weight / (away + 1) * (p->gpu == a->gpu ? OWN_GPU : 1);
+    return fabs(
+        log2((double)a->work.u.coll.bytes / (double)b->work.u.coll.bytes));
 }
 
-/* The size of miss that 90 % of the weight lies below; where there is none, a
- * normal variable's. */
-static double width_for(const struct msim_coll_block *b,
-                        const struct miss *sorted, uint32_t n,
-                        const struct asked *a)
+/* Was point `a` held back together with `b`, or does it show what `b` is? */
+static bool knows(const struct msim_coll_point *a,
+                  const struct msim_coll_point *b,
+                  enum msim_coll_held_back what)
 {
-    double all = 0, below = 0;
+    return a->ranks_group == b->ranks_group &&
+           (what == MSIM_COLL_RANKS || octaves_between(a, b) < NEXT);
+}
 
-    for (uint32_t i = 0; i < n; i++)
-        all += weight_for(b, &sorted[i], a);
-    for (uint32_t i = 0; all > 0 && i < n; i++) {
-        below += weight_for(b, &sorted[i], a);
-        if (below >= INSIDE * all)
-            return sorted[i].size;
+static double weight_for(const struct msim_coll_miss *m,
+                         const struct msim_coll_point *of,
+                         const struct msim_coll_point *p, double log_deviation)
+{
+    double away = octaves_between(of, p) / OCTAVES +
+                  fabs(m->deviation - log_deviation) / DEVIATIONS;
+    double w = m->weight * exp(-away);
+
+    w *= of->gpu == p->gpu ? OWN_GPU : 1;
+    w *= of->cell == p->cell ? OWN_CELL : 1;
+    w *= of->ranks_group == p->ranks_group ? SAME_RANKS : 1;
+    return of->work.u.coll.collective == p->work.u.coll.collective
+               ? w * SAME_COLLECTIVE
+               : w;
+}
+
+/* Fills the weights; their sum. */
+static double weigh(const struct msim_coll_block *b, struct msim_coll_misses *m,
+                    const struct msim_coll_point *p, double deviation,
+                    bool held_back)
+{
+    double all = 0;
+
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct msim_coll_point *of = point_of(b, m->list[i].target);
+
+        m->weights[i] = held_back && knows(of, p, m->what)
+                            ? 0
+                            : weight_for(&m->list[i], of, p, log(deviation));
+        all += m->weights[i];
     }
-    return MSIM_Z90;
+    return all;
+}
+
+double msim_coll_half_width(const struct msim_coll_block *b,
+                            struct msim_coll_misses *m,
+                            const struct msim_coll_point *p, double deviation,
+                            bool held_back)
+{
+    double all, below = 0;
+
+    if (m->what == MSIM_COLL_GPU || m->what == MSIM_COLL_CLUSTER)
+        return MSIM_Z90 * deviation;
+    all = weigh(b, m, p, deviation, held_back) + PRIOR;
+    for (uint32_t i = 0; i < m->n; i++) {
+        double size = m->list[i].size;
+
+        below += m->weights[i];
+        if (below + PRIOR * erf(size / sqrt(2)) >= INSIDE * all)
+            return size * deviation;
+    }
+    return MSIM_Z90 * deviation;
 }
 
 /* ---- verdicts ------------------------------------------------------------ */
@@ -165,9 +209,7 @@ struct judging {
     struct msim_coll_fits *f;
     const struct msim_coll_block *b;
     const struct msim_coll_held *held;
-    enum msim_coll_held_back what;
-    struct miss *misses;
-    uint32_t n;
+    struct msim_coll_misses *misses;
     double *errors;
     double *variant; /* by target, what its version and dtype add */
 };
@@ -184,8 +226,8 @@ static bool same_curve(const struct msim_coll_point *a,
 /* The value that is known of point `i` while `at` is held back. */
 static double known(const struct judging *j, uint32_t i)
 {
-    return j->what == MSIM_COLL_SIZES ? j->b->all->points[i].y
-                                      : j->held[i].mean;
+    return j->misses->what == MSIM_COLL_SIZES ? j->b->all->points[i].y
+                                              : j->held[i].mean;
 }
 
 /* How much the curve around a point changes, without knowing the point. */
@@ -216,6 +258,7 @@ static double log_miss(const struct judging *j, uint32_t target)
 static void collect(struct judging *j)
 {
     const struct msim_coll_points *all = j->b->all;
+    struct msim_coll_misses *m = j->misses;
     uint32_t end;
 
     for (uint32_t i = 0; i < all->n_targets; i = end) {
@@ -226,19 +269,18 @@ static void collect(struct judging *j)
              end < all->n_targets && point_of(j->b, end)->cell == cell;)
             end++;
         for (uint32_t t = i; t < end; t++) {
-            if (!is_judged(j->b, t, j->what, groups))
+            if (!is_judged(j->b, t, m->what, groups))
                 continue;
-            j->variant[t] = msim_coll_variant_log(all, t, j->what);
-            j->misses[j->n++] = (struct miss){
+            j->variant[t] = msim_coll_variant_log(all, t, m->what);
+            m->list[m->n++] = (struct msim_coll_miss){
                 .size = fabs(log_miss(j, t)) / deviation(j, t),
+                .deviation = log(deviation(j, t)),
                 .weight = 1.0 / (end - i),
                 .target = t,
-                .bin =
-                    msim_coll_bin((double)point_of(j->b, t)->work.u.coll.bytes),
             };
         }
     }
-    qsort(j->misses, j->n, sizeof(*j->misses), by_miss);
+    qsort(m->list, m->n, sizeof(*m->list), by_miss);
 }
 
 static void judge_row(struct judging *j, uint32_t target,
@@ -249,68 +291,54 @@ static void judge_row(struct judging *j, uint32_t target,
     double miss = log_miss(j, target);
 
     add_row(v, j->errors, miss, half);
-    j->f->held[j->what][target] =
+    j->f->held[j->misses->what][target] =
         msim_held_row_of(us, us * exp(-miss), -half, half,
                          point_of(j->b, target)->work.u.coll.ranks);
 }
 
-/* Widths that the rows of one number of ranks of a cell are judged by. */
-static void judge_ranks(struct judging *j, uint32_t cell, uint64_t group,
-                        struct msim_coll_verdict *v)
-{
-    double width[MSIM_COLL_BINS];
-
-    for (uint32_t bin = 0; bin < MSIM_COLL_BINS; bin++)
-        width[bin] =
-            width_for(j->b, j->misses, j->n,
-                      &(struct asked){bin, j->b->all->cells[cell].gpu, group});
-    for (uint32_t i = 0; i < j->n; i++) {
-        const struct miss *m = &j->misses[i];
-        const struct msim_coll_point *p = point_of(j->b, m->target);
-
-        if (p->cell == cell && p->ranks_group == group)
-            judge_row(j, m->target, v, width[m->bin] * deviation(j, m->target));
-    }
-}
-
+/* The rows of a cell, those of one point together. */
 static void judge_cell(struct judging *j, uint32_t cell)
 {
     const struct msim_coll_points *all = j->b->all;
-    struct msim_coll_cell_fit *f = &j->f->cells[cell];
-    struct msim_coll_verdict *v = &f->verdicts[j->what];
-    uint64_t last = 0;
+    struct msim_coll_verdict *v = &j->f->cells[cell].verdicts[j->misses->what];
+    uint32_t groups = count_groups(all, cell), last = UINT32_MAX;
+    double half = 0;
 
-    *v = (struct msim_coll_verdict){.groups = count_groups(all, cell)};
-    for (uint32_t i = 0; i < all->n_points; i++) {
-        const struct msim_coll_point *p = &all->points[i];
+    *v = (struct msim_coll_verdict){.groups = groups};
+    for (uint32_t t = 0; t < all->n_targets; t++) {
+        const struct msim_coll_point *p = point_of(j->b, t);
 
-        if (p->cell != cell || p->ranks_group == last)
+        if (p->cell != cell || !is_judged(j->b, t, j->misses->what, groups))
             continue;
-        last = p->ranks_group;
-        judge_ranks(j, cell, last, v);
+        if (all->targets[t].point != last)
+            half =
+                msim_coll_half_width(j->b, j->misses, p, deviation(j, t), true);
+        last = all->targets[t].point;
+        judge_row(j, t, v, half);
     }
     finish(v, j->errors);
-    for (uint32_t bin = 0; bin < MSIM_COLL_BINS; bin++)
-        f->widths[j->what][bin] =
-            width_for(j->b, j->misses, j->n,
-                      &(struct asked){bin, all->cells[cell].gpu, 0});
 }
 
 enum msim_status msim_coll_judge(struct msim_coll_fits *f,
                                  const struct msim_coll_block *b,
                                  enum msim_coll_held_back what,
-                                 const struct msim_coll_held *held)
+                                 const struct msim_coll_held *held,
+                                 struct msim_coll_misses *misses)
 {
-    struct judging j = {.f = f, .b = b, .held = held, .what = what};
     size_t n = (size_t)b->all->n_targets + 1;
+    double *room = malloc(2 * n * sizeof(*room));
+    struct judging j = {.f = f,
+                        .b = b,
+                        .held = held,
+                        .misses = misses,
+                        .errors = room,
+                        .variant = room ? room + n : NULL};
 
-    j.misses = malloc(n * sizeof(*j.misses));
-    j.errors = malloc(n * sizeof(*j.errors));
-    j.variant = malloc(n * sizeof(*j.variant));
-    if (!j.misses || !j.errors || !j.variant) {
-        free(j.misses);
-        free(j.errors);
-        free(j.variant);
+    *misses = (struct msim_coll_misses){.what = what};
+    misses->list = malloc(n * sizeof(*misses->list));
+    misses->weights = malloc(n * sizeof(*misses->weights));
+    if (!room || !misses->list || !misses->weights) {
+        free(room);
         return MSIM_ENOMEM;
     }
     collect(&j);
@@ -318,8 +346,6 @@ enum msim_status msim_coll_judge(struct msim_coll_fits *f,
         if ((i == 0 || b->all->points[i].cell != b->all->points[i - 1].cell) &&
             msim_coll_block_owns(b, &b->all->points[i]))
             judge_cell(&j, b->all->points[i].cell);
-    free(j.misses);
-    free(j.errors);
-    free(j.variant);
+    free(room);
     return MSIM_OK;
 }

@@ -77,7 +77,11 @@ void msim_coll_point_fill(struct msim_coll_point *p,
     const struct msim_work *w = &p->work;
     const char *link = w->u.coll.interconnect;
     uint64_t what[3] = {w->u.coll.collective, w->u.coll.ranks, w->u.coll.nodes};
-    double host = kernel_us(&gpu->spec, w) / HOST_US;
+    double us = kernel_us(&gpu->spec, w), host = us / HOST_US;
+    struct msim_work least = *w;
+
+    least.u.coll.bytes = 1;
+    p->wire_share = fmax(1 - kernel_us(&gpu->spec, &least) / us, 0);
 
     p->custom = w->u.coll.algorithm != NULL;
     p->eager = is_eager(w);

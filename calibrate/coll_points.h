@@ -44,6 +44,7 @@ struct msim_coll_point {
     uint32_t cell, gpu, n;
     double y;             /* mean log(time / law) */
     double host_share;    /* 0..1: how much the host, not the GPU, decides */
+    double wire_share;    /* 0..1: of the GPU's time, what the wires take */
     uint64_t ranks_group; /* held back together: a number of ranks */
     uint64_t size_group;  /* and a size at it */
     uint64_t source;      /* who measured, and over which other link */
