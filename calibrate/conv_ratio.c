@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FULL_TILE 128
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a;
@@ -24,8 +26,22 @@ static bool same_conv(const struct msim_sample *a, const struct msim_sample *b)
            memcmp(&a->work.u.conv, &w.u.conv, sizeof(w.u.conv)) == 0;
 }
 
+/* Both passes fill their tiles, and neither can do with fewer multiplications:
+ * what is left is what the pass itself costs. */
+static bool is_full(const struct msim_work *w)
+{
+    return w->u.conv.k % FULL_TILE == 0 && w->u.conv.c % FULL_TILE == 0 &&
+           (w->u.conv.r != 3 || w->u.conv.stride_h > 1);
+}
+
+static bool is_strided(const struct msim_work *w)
+{
+    return is_full(w) && w->u.conv.stride_h > 1;
+}
+
 static void pass_ratio(struct msim_conv_ratio *out,
-                       const struct msim_samples *s, enum msim_conv_pass pass)
+                       const struct msim_samples *s, enum msim_conv_pass pass,
+                       bool (*counts)(const struct msim_work *w))
 {
     double *ratios = malloc(((size_t)s->n + 1) * sizeof(*ratios));
     uint32_t n = 0;
@@ -33,7 +49,7 @@ static void pass_ratio(struct msim_conv_ratio *out,
     *out = (struct msim_conv_ratio){.median = 1, .p10 = 1, .p90 = 1};
     for (uint32_t i = 0; ratios && i < s->n; i++) {
         if (s->rows[i].law != &MSIM_LAW_CONV ||
-            s->rows[i].work.u.conv.pass != pass)
+            s->rows[i].work.u.conv.pass != pass || !counts(&s->rows[i].work))
             continue;
         for (uint32_t j = 0; j < s->n; j++) {
             if (s->rows[j].law == &MSIM_LAW_CONV &&
@@ -57,6 +73,6 @@ static void pass_ratio(struct msim_conv_ratio *out,
 void msim_conv_ratios_make(struct msim_conv_ratios *out,
                            const struct msim_samples *s)
 {
-    pass_ratio(&out->backward_data, s, MSIM_CONV_BACKWARD_DATA);
-    pass_ratio(&out->backward_weight, s, MSIM_CONV_BACKWARD_WEIGHT);
+    pass_ratio(&out->strided_data, s, MSIM_CONV_BACKWARD_DATA, is_strided);
+    pass_ratio(&out->weight, s, MSIM_CONV_BACKWARD_WEIGHT, is_full);
 }

@@ -12,7 +12,9 @@ struct msim_conv_ratio {
 };
 
 struct msim_conv_ratios {
-    struct msim_conv_ratio backward_data, backward_weight;
+    /* Data gradients of strided convolutions, and all weight gradients, where
+     * tiles are full and nothing but the pass differs. */
+    struct msim_conv_ratio strided_data, weight;
 };
 
 /* Ratios of 1 where there are no pairs. */

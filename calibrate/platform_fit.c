@@ -26,7 +26,8 @@ static void add_ratio(cJSON *o, const char *key,
     cJSON_AddStringToObject(p, "unit", "1");
     cJSON_AddStringToObject(p, "how",
                             "median over pairs of rows with the same shape, "
-                            "this pass over the forward pass");
+                            "full tiles and no Winograd: this gradient over "
+                            "the forward pass");
     cJSON_AddNumberToObject(p, "rows", r->pairs);
     msim_number_add(p, "p10", r->p10);
     msim_number_add(p, "p90", r->p90);
@@ -214,8 +215,8 @@ static enum msim_status make_head(cJSON *o, const cJSON *sheet,
             return MSIM_ENOMEM;
     }
     more = cJSON_AddObjectToObject(o, "parameters");
-    add_ratio(more, "conv_backward_data", &ratios->backward_data);
-    add_ratio(more, "conv_backward_weight", &ratios->backward_weight);
+    add_ratio(more, "conv_strided_data_gradient", &ratios->strided_data);
+    add_ratio(more, "conv_weight_gradient", &ratios->weight);
     return MSIM_OK;
 }
 

@@ -276,6 +276,7 @@ static struct msim_work conv_work(const struct msim_kernel_name *k,
     w.u.conv.dilation_h = w.u.conv.dilation_w = 1;
     w.u.conv.pad_h = w.u.conv.pad_w = msim_opmap_count((filter - 1) / 2);
     w.u.conv.groups = 1;
+    w.u.conv.channels_last = true; /* other kernels see to that */
     msim_work_count(&w);
     return w;
 }

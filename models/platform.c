@@ -52,9 +52,9 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     snprintf(p->name, sizeof(p->name), "%s", name);
     snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
     snprintf(p->generation, sizeof(p->generation), "%s", generation);
-    p->conv_backward_data = msim_json_get_number(more, "conv_backward_data", 1);
-    p->conv_backward_weight =
-        msim_json_get_number(more, "conv_backward_weight", 1);
+    p->conv_strided_data =
+        msim_json_get_number(more, "conv_strided_data_gradient", 1);
+    p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
     return read_cells(p, json, err);
 }
 

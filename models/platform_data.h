@@ -15,8 +15,9 @@ struct msim_platform {
     struct msim_spec spec;
     struct msim_clock clock; /* at which `spec` is; with none asked for, the */
     struct msim_spec usual;  /* usual one, and this is not filled */
-    /* Time of a convolution's backward passes over the forward one's. */
-    double conv_backward_data, conv_backward_weight;
+    /* Times of a convolution's gradients over the forward pass, for the same
+     * arithmetic: of the data where there is a stride, of the weight. */
+    double conv_strided_data, conv_weight;
     bool joined; /* by a network other than its own: no rows are of it */
     struct msim_cell *cells;
     uint32_t n_cells;

@@ -1,9 +1,12 @@
 /*
  * Convolutions as products, and the law's choice of algorithms: constants are
- * plain ones, so that what is checked are the formulas.
+ * plain ones, so that what is checked are the formulas. Then what convolutions
+ * without rows take on an A100: products, and the layouts that these want.
  */
 #include "models/conv_shape.h"
 #include "models/law.h"
+#include "models/model.h"
+#include "models/platform.h"
 #include "tests/check.h"
 
 /* A GPU of 100 SMs, 10 Tflop/s and 1 TB/s. */
@@ -147,6 +150,86 @@ static void test_conv__waves_and_narrow_tiles(void)
     CHECK(one > 0.5 * many);
 }
 
+/* ---- without rows ------------------------------------------------------- */
+
+static struct msim_platform *platform;
+
+static double predicted(struct msim_work w)
+{
+    struct msim_estimate e = {0};
+    struct msim_error err = {0};
+
+    CHECK_INT(msim_model_predict(platform, &w, true, &e, &err), MSIM_OK);
+    CHECK_INT(e.family, MSIM_FAMILY_CONV);
+    CHECK(e.low_us > 0 && e.low_us <= e.us && e.us <= e.high_us);
+    return e.us;
+}
+
+static struct msim_work tf32(struct msim_work w)
+{
+    w.variant = "tf32";
+    return w;
+}
+
+static struct msim_work channels_last(struct msim_work w)
+{
+    w.u.conv.channels_last = true;
+    return w;
+}
+
+/* 28 x 28 numbers of an image are whole steps of 16 bytes, 7 x 7 are not. */
+static void test_conv__transposes_what_kernels_cannot_read(void)
+{
+    struct msim_work even = tf32(conv(32, 256, 28, 256, 1, 1));
+    struct msim_work odd = tf32(conv(32, 256, 7, 256, 1, 1));
+    struct msim_work wide = tf32(conv(32, 256, 28, 256, 3, 1));
+
+    CHECK_REL(predicted(even), predicted(channels_last(even)), 1e-12);
+    CHECK(predicted(odd) > predicted(channels_last(odd)));
+    CHECK(predicted(wide) > predicted(channels_last(wide)));
+}
+
+/* An image of three colours has no step of four channels. */
+static void test_conv__few_channels_are_not_for_tensor_cores(void)
+{
+    struct msim_work stem = conv(32, 3, 224, 64, 7, 2);
+    struct msim_work wide = conv(32, 4, 224, 64, 7, 2);
+
+    CHECK_REL(predicted(tf32(stem)), predicted(stem), 1e-12);
+    CHECK(predicted(tf32(wide)) < predicted(wide));
+    CHECK(predicted(channels_last(tf32(stem))) < predicted(stem));
+}
+
+/* Sums over places are split, so that a small filter's gradient does not take
+ * the time of one SM. */
+static void test_conv__gradients_over_forward(void)
+{
+    struct msim_work w = channels_last(tf32(conv(32, 64, 56, 64, 3, 1)));
+    struct msim_work strided =
+        channels_last(tf32(conv(32, 256, 56, 512, 3, 2)));
+    double forward = predicted(w);
+    double across = predicted(strided);
+
+    w.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
+    CHECK(predicted(w) > 0.5 * forward && predicted(w) < 3 * forward);
+    strided.u.conv.pass = MSIM_CONV_BACKWARD_DATA;
+    CHECK(predicted(strided) > across && predicted(strided) < 4 * across);
+}
+
+/* 3 x 3 over each channel by itself: more than it takes to read and write the
+ * images, and far less than padded products. */
+static void test_conv__depthwise_is_paced_by_memory(void)
+{
+    struct msim_work w = conv(32, 256, 56, 256, 3, 1);
+    double bytes = 2.0 * 32 * 256 * 56 * 56 * 4;
+
+    w.u.conv.groups = 256;
+    CHECK(predicted(w) > bytes / 1.555e12 * 1e6);
+    CHECK(predicted(w) < 3 * bytes / 1.555e12 * 1e6);
+    w.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
+    CHECK(predicted(w) < 3 * bytes / 1.555e12 * 1e6);
+}
+
 int main(void)
 {
     RUN(test_conv__products_of_passes);
@@ -156,5 +239,15 @@ int main(void)
     RUN(test_conv__weight_gradient_pads_channels);
     RUN(test_conv__strided_data_gradient);
     RUN(test_conv__waves_and_narrow_tiles);
+    if (msim_platform_load(&platform, MSIM_DATA, "a100-40gb", NULL) !=
+        MSIM_OK) {
+        fprintf(stderr, "platform 'a100-40gb' cannot be loaded\n");
+        return 1;
+    }
+    RUN(test_conv__transposes_what_kernels_cannot_read);
+    RUN(test_conv__few_channels_are_not_for_tensor_cores);
+    RUN(test_conv__gradients_over_forward);
+    RUN(test_conv__depthwise_is_paced_by_memory);
+    msim_platform_free(platform);
     return check_summary();
 }

@@ -129,7 +129,7 @@ static char *fit_text(const struct msim_samples *s, uint32_t threads)
     char *text = NULL;
 
     msim_conv_ratios_make(&ratios, s);
-    CHECK_REL(ratios.backward_data.median, 1, 0); /* no pairs */
+    CHECK_REL(ratios.strided_data.median, 1, 0); /* no pairs */
     CHECK_INT(msim_platform_fit(&json, sheet, "sheet", s, &o, &err), MSIM_OK);
     if (json)
         text = cJSON_PrintUnformatted(json);
