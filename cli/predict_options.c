@@ -84,8 +84,9 @@ static const struct msim_option OPTIONS[] = {
      FIELD(costs),
      .choices = COSTS,
      .help = "where durations come from: the trace's own times (measured), "
-             "the platform's models (model), or the trace's times as they "
-             "would be on the platform (scaled)",
+             "the platform's models, from shapes or else from kernels' names "
+             "and launches (model), or the trace's times as they would be on "
+             "the platform (scaled)",
      .dflt = "auto: measured on the GPU that was traced, scaled from a known "
              "one to another, else model"},
     {.name = "source-platform",

@@ -229,37 +229,6 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
 }
 
-/* Is every launch of op `i` recorded? */
-static bool launches_known(const struct msim_costing *k, uint32_t i)
-{
-    const struct msim_trace *t = k->g->job->ranks[k->rank];
-    const struct msim_launched *l = &k->launched[k->rank];
-
-    for (uint32_t j = l->begin[i]; j < l->begin[i + 1]; j++)
-        if (t->gpu[l->gpu[j]].config == MSIM_NONE)
-            return false;
-    return true;
-}
-
-/*
- * Do the kernels of op `i` say more themselves than its `n` works? Without any
- * shape in the trace they do, but of what a user's own table says; and where
- * the operator is unknown, since tensors tell only what it cannot do without.
- */
-static enum msim_status goes_by_launch(struct msim_costing *k, uint32_t i,
-                                       enum msim_opmap_result r,
-                                       const struct msim_work *works,
-                                       uint32_t n, bool *yes)
-{
-    *yes = false;
-    if (k->opt->source || (n && works[0].said.origin))
-        return MSIM_OK;
-    MSIM_TRY(need_launches(k));
-    *yes = k->launches.shapeless ||
-           (r == MSIM_OPMAP_UNKNOWN && (n == 0 || launches_known(k, i)));
-    return MSIM_OK;
-}
-
 /* The kernels that op `i` of the rank at hand launched. */
 static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
 {
@@ -270,7 +239,6 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     struct msim_demand_estimate d;
     struct msim_estimate source;
     enum msim_opmap_result r;
-    bool by_launch;
 
     if (begin == end)
         return MSIM_OK;
@@ -279,9 +247,11 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     /* A bound says nothing of how a time scales. */
     if (r == MSIM_OPMAP_NOTHING || (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
         n = 0;
-    MSIM_TRY(goes_by_launch(k, i, r, works, n, &by_launch));
-    if (by_launch)
-        n = 0;
+    if (!k->opt->source) {
+        MSIM_TRY(need_launches(k));
+        if (msim_launch_decides(&k->launches, l, i, r, works, n))
+            n = 0;
+    }
     if (n && r != MSIM_OPMAP_WORKS)
         MSIM_TRY(bounded(k, i, NULL));
     MSIM_TRY(estimate(k, works, n, &d));
@@ -312,24 +282,47 @@ static struct msim_work grow(const struct msim_costing *k, struct msim_work w,
     return w;
 }
 
+/* A collective or one half of a pair; of what size neighbours say where the
+ * trace does not, and no measured time does either. */
+static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_work from = msim_comm_work(t, e->comm);
+    struct msim_work to = from;
+    struct msim_demand_estimate d;
+    double spread;
+
+    if (k->opt->source || from.u.coll.bytes > 0 ||
+        from.u.coll.collective == MSIM_COLL_BARRIER) {
+        to = grow(k, from, e->comm);
+        return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to,
+                        &from);
+    }
+    MSIM_TRY(need_launches(k));
+    msim_launch_comm(&k->launches, i, &to, &spread);
+    to = grow(k, to, e->comm);
+    MSIM_TRY(estimate(k, &to, 1, &d));
+    as_machine(k, msim_trace_text(t, e->name), &d);
+    msim_launch_doubt(&d.e, spread);
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    return MSIM_OK;
+}
+
 static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     const struct msim_gpu *e = &t->gpu[i];
-    struct msim_work from, to;
+    struct msim_work w;
 
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
-    if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE) {
-        from = msim_comm_work(t, e->comm);
-        to = grow(k, from, e->comm);
-    } else if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM) {
+    if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE)
+        return cost_transfer(k, i);
+    if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM)
         return cost_unknown(k, MSIM_NONE, i);
-    } else {
-        from = msim_copy_work(e);
-        to = from;
-    }
-    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &from);
+    w = msim_copy_work(e);
+    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
 }
 
 /* GPU tasks of a rank whose GPU events are in the trace. */

@@ -1,6 +1,6 @@
 /*
- * models/kernel_name.c - kinds of kernels by words in their names, and what
- * the names of each kind say beside.
+ * models/kernel_name.c - what the names of each kind of kernels say beside
+ * their kind.
  */
 #include "models/kernel_name.h"
 
@@ -21,117 +21,9 @@
  * (aten/src/ATen/native/cuda/MultiTensorApply.cuh, kChunkSize). */
 #define FOREACH_CHUNK 65536
 
-const char *msim_kernel_kind_text(enum msim_kernel_kind k)
-{
-    static const char *const TEXT[] = {
-#define X(name, text) text,
-        MSIM_KERNEL_KIND_MAP(X)
-#undef X
-    };
-
-    return (unsigned)k < MSIM_KERNEL_KINDS ? TEXT[k] : "unknown";
-}
-
-/* Does the name hold one of the words, in any case? NULL ends them. */
-static bool has_any(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcasestr(name, *words))
-            return true;
-    return false;
-}
-
 static bool has(const char *name, const char *word)
 {
     return strcasestr(name, word) != NULL;
-}
-
-/* ---- kinds ------------------------------------------------------------- */
-
-#define MOST_WORDS 14
-
-/*
- * The first row of which the name holds a word and none of those that rule it
- * out. Attention and products come first, as what is fused into them is in
- * their names; then what is most special.
- */
-static const struct kind_row {
-    enum msim_kernel_kind kind;
-    const char *words[MOST_WORDS];
-    const char *without[8];
-} KINDS[] = {
-    {MSIM_KERNEL_COLLECTIVE,
-     {"ncclKernel", "ncclDevKernel", "rcclGeneric", "mscclKernel",
-      "all_reduce_kernel", "allreduce", "reduce_scatter", NULL},
-     {NULL}},
-    {MSIM_KERNEL_DECODE,
-     {"decode", "paged_attention", "PagedKv", "ForGen", "splitkv", NULL},
-     {"reduce", "combine", "merge", "norm", "elementwise", "alloc", NULL}},
-    {MSIM_KERNEL_ATTENTION,
-     {"fmha", "flash", "attn", "attention", NULL},
-     {"reduce", "combine", "merge", "norm", "elementwise", "indices", NULL}},
-    {MSIM_KERNEL_SPLIT_K,
-     {"splitKreduce", "ReduceSplitK", "split_k_kernel", "reduce_wgrad", NULL},
-     {NULL}},
-    {MSIM_KERNEL_EMBEDDING,
-     {"split_embedding", "embedding_bag", "EmbeddingBag", NULL},
-     {"find_long", NULL}},
-    {MSIM_KERNEL_SORT,
-     {"RadixSort", "DeviceScan", "DeviceReduceByKey", "MergeSort", "scan_impl",
-      "sort_impl", "bitonicSort", "MoeSorting", "radix", "DeviceSelect",
-      "DeviceRunLength", "histogram", NULL},
-     {NULL}},
-    {MSIM_KERNEL_BATCH_NORM,
-     {"bn_fw", "bn_bw", "batch_norm", "batchnorm", NULL},
-     {NULL}},
-    {MSIM_KERNEL_SOFTMAX, {"softmax", NULL}, {"fmha", "routing", NULL}},
-    {MSIM_KERNEL_NORM,
-     {"layer_norm", "LayerNorm", "rmsnorm", "rms_norm", "GammaBeta", "qknorm",
-      "RowwiseMoments", "group_norm", "GroupNorm", NULL},
-     {"elementwise", NULL}},
-    {MSIM_KERNEL_POOL,
-     {"max_pool", "avg_pool", "average_pool", "MaxPool", "AvgPool",
-      "pooling_fw", "pooling_bw", NULL},
-     {NULL}},
-    {MSIM_KERNEL_FOREACH,
-     {"multi_tensor_apply", "FusedAdam", "fused_adam", NULL},
-     {NULL}},
-    {MSIM_KERNEL_GEMV, {"gemv", NULL}, {NULL}},
-    {MSIM_KERNEL_CONV,
-     {"fprop", "dgrad", "wgrad", "winograd", "scudnn", "convolve", "conv2d",
-      "conv3d", "implicit_gemm", "Conv2d", "conv_", "naive_conv", "igemm",
-      NULL},
-     {"transpose", "winogradForward", "winogradWgrad", "convert", "elementwise",
-      "Offsets", "generateWinograd", NULL}},
-    {MSIM_KERNEL_INDEX,
-     {"index_elementwise", "indexSelect", "indexing_backward", "index_kernel",
-      "scatter_gather", "gather", "embedding", "indexFunc", "take_put", NULL},
-     {NULL}},
-    {MSIM_KERNEL_REDUCTION,
-     {"reduce_kernel", "triton_red", "triton_per", "nll_loss", "reduce_1Block",
-      "DeviceReduce", NULL},
-     {"splitK", NULL}},
-    {MSIM_KERNEL_COPY,
-     {"CatArray", "nchwToNhwc", "nhwcToNchw", "transpose", "direct_copy",
-      "copy_kernel", "batched_memcpy", "im2col", "col2im", "convertTensor",
-      "winogradForward", "winogradWgrad", NULL},
-     {NULL}},
-    {MSIM_KERNEL_ELEMENTWISE,
-     {"elementwise", "triton_poi", "scalePackedTensor", "op_tensor", "OpTensor",
-      "kernelPointwiseApply", "fused_dropout", "tril", "triu", NULL},
-     {NULL}},
-    {MSIM_KERNEL_MATRIX,
-     {"gemm", "cutlass", "Cijk_", "mfma", "xmma", "nvjet", "bmm_", "wgmma",
-      "mma_", "_dot", "matmul", "mm_kernel", "conv", NULL},
-     {"norm", "softmax", "elementwise", "convert", "fbgemm", NULL}},
-};
-
-static enum msim_kernel_kind kind_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
-        if (has_any(name, KINDS[i].words) && !has_any(name, KINDS[i].without))
-            return KINDS[i].kind;
-    return MSIM_KERNEL_OTHER;
 }
 
 /* ---- numbers in names -------------------------------------------------- */
@@ -382,16 +274,6 @@ static void read_embedding(struct msim_kernel_name *k, const char *name)
     k->reads = k->backward ? 2 : 1;
 }
 
-static void read_batch_norm(struct msim_kernel_name *k, const char *name)
-{
-    bool once = strstr(name, "singleread") || strstr(name, "inference");
-
-    /* Means first, then what follows from them: inputs are read twice unless
-     * they fit into shared memory. */
-    k->reads = (k->backward ? 2 : 1) * (once ? 1 : 2);
-    k->rowwise = true;
-}
-
 /*
  * A thread an element of what is written. Windows are two apart as a rule, so
  * that the larger side has four times the elements; a maximum also keeps
@@ -415,22 +297,22 @@ static void read_product(struct msim_kernel_name *k, const char *name)
     k->channels_first = strstr(name, "xmma") != NULL;
     k->swizzles = strstr(name, "cutlass::Kernel<") ||
                   (k->kind == MSIM_KERNEL_CONV && strstr(name, "cutlass"));
+    k->gated = has(name, "swiglu") || has(name, "geglu");
+    k->counts_threads = strncmp(name, "Cijk_", 5) == 0;
     k->experts = has(name, "bmm_") && has(name, "dynB");
     k->splits = has(name, "splitK") || has(name, "split_k");
     /* Only gradients of filters, small and summed over many positions, are
      * worth splitting. */
     if (has(name, "wgrad") || (k->kind == MSIM_KERNEL_CONV && k->splits))
         k->pass = MSIM_CONV_BACKWARD_WEIGHT;
-    else if (has(name, "dgrad"))
+    else if (has(name, "dgrad") || strstr(name, "stridedB"))
         k->pass = MSIM_CONV_BACKWARD_DATA;
 }
 
 static bool is_backward(const char *name)
 {
-    static const char *const WORDS[] = {"backward", "_bwd",  "bw_", "Backward",
-                                        "dgrad",    "wgrad", NULL};
-
-    return has_any(name, WORDS);
+    return has(name, "backward") || has(name, "_bwd") || has(name, "bw_") ||
+           has(name, "dgrad") || has(name, "wgrad");
 }
 
 /*
@@ -461,7 +343,7 @@ void msim_kernel_name_read(struct msim_kernel_name *k, const char *full)
     char name[LONGEST_NAME];
 
     cut_parameters(name, full);
-    *k = (struct msim_kernel_name){.kind = kind_of(name),
+    *k = (struct msim_kernel_name){.kind = msim_kernel_kind_read(name),
                                    .backward = is_backward(name),
                                    .items = 1,
                                    .reads = 1,
@@ -493,8 +375,6 @@ void msim_kernel_name_read(struct msim_kernel_name *k, const char *full)
         read_embedding(k, name);
         break;
     case MSIM_KERNEL_BATCH_NORM:
-        read_batch_norm(k, name);
-        break;
     case MSIM_KERNEL_NORM:
         k->reads = k->backward ? 2 : 1;
         k->rowwise = true;

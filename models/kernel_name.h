@@ -58,6 +58,8 @@ struct msim_kernel_name {
     bool splits;          /* MATRIX, CONV: blocks share sums (split-K) */
     bool channels_first;  /* the grid's x runs over columns of the output */
     bool experts;         /* MATRIX: one a block along the grid's y */
+    bool gated;           /* MATRIX: half of the rows weigh the other half */
+    bool counts_threads;  /* the grid is of threads, as HIP's modules launch */
     bool swizzles;        /* CUTLASS: rows of tiles run along columns too */
     bool strides;         /* blocks go on: a grid of whole multiples of the
                              multiprocessors says nothing of the work */

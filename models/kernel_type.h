@@ -1,10 +1,13 @@
 /*
- * models/kernel_type.h - types of elements and of arithmetic, out of the name
- * of a kernel. Part of models/kernel_name.h.
+ * models/kernel_type.h - kind of work, types of elements and of arithmetic, out
+ * of the name of a kernel. Part of models/kernel_name.h.
  */
 #ifndef MSIM_MODELS_KERNEL_TYPE_H
 #define MSIM_MODELS_KERNEL_TYPE_H
-#include "models/spec.h"
+#include "models/kernel_name.h"
+
+/* The kind of work; `name` without the types of its parameters. */
+enum msim_kernel_kind msim_kernel_kind_read(const char *name);
 
 /* The rate that the arithmetic of a product's kernel runs at; half precision,
  * the usual, where the name does not say. */

@@ -126,6 +126,27 @@ void msim_launches_release(struct msim_launches *l)
     memset(l, 0, sizeof *l);
 }
 
+static bool launches_known(const struct msim_launches *l,
+                           const struct msim_launched *launched, uint32_t op)
+{
+    for (uint32_t j = launched->begin[op]; j < launched->begin[op + 1]; j++)
+        if (l->t->gpu[launched->gpu[j]].config == MSIM_NONE)
+            return false;
+    return true;
+}
+
+bool msim_launch_decides(const struct msim_launches *l,
+                         const struct msim_launched *launched, uint32_t op,
+                         enum msim_opmap_result r,
+                         const struct msim_work *works, uint32_t n)
+{
+    if (launched->begin[op] == launched->begin[op + 1] ||
+        (n && works[0].said.origin))
+        return false;
+    return l->shapeless || (r == MSIM_OPMAP_UNKNOWN &&
+                            (n == 0 || launches_known(l, launched, op)));
+}
+
 /* Added to each side in quadrature: what the law errs by and what the sizes do
  * have nothing to do with each other. */
 void msim_launch_doubt(struct msim_estimate *e, double spread)

@@ -23,7 +23,9 @@
 #ifndef MSIM_MODELS_LAUNCH_H
 #define MSIM_MODELS_LAUNCH_H
 #include "models/kernel_name.h"
+#include "models/launched.h"
 #include "models/model.h"
+#include "models/opmap.h"
 
 /* A product (m x k)(k x n), `batch` times; m 0: none. */
 struct msim_launch_product {
@@ -59,14 +61,27 @@ void msim_launches_release(struct msim_launches *l);
 bool msim_launch_work(const struct msim_launches *l, uint32_t i,
                       struct msim_work *w, double *spread);
 
+/*
+ * Do the kernels of op `op` say more themselves than its `n` works, as
+ * msim_opmap() has them? They do where no operator of the trace has a shape,
+ * but of what a user's own table says; and of an unknown operator, whose
+ * tensors tell only what it cannot do without.
+ */
+bool msim_launch_decides(const struct msim_launches *l,
+                         const struct msim_launched *launched, uint32_t op,
+                         enum msim_opmap_result r,
+                         const struct msim_work *works, uint32_t n);
+
 /* Make an estimate of that work one of a launch: `spread` wider. */
 void msim_launch_doubt(struct msim_estimate *e, double spread);
 
 /*
- * Bytes that collective `i` of the rank, a GPU event, may move where no size is
- * recorded: what the kernel before it made.
+ * A transfer `w` of GPU event `i` whose size is not recorded is taken for one
+ * of what the kernel before it made, and `*spread` for how far that may be off;
+ * 0, and `w` as it was, where its size is known or nothing is.
  */
-double msim_launch_comm_bytes(const struct msim_launches *l, uint32_t i);
+void msim_launch_comm(const struct msim_launches *l, uint32_t i,
+                      struct msim_work *w, double *spread);
 
 /* For models/launch_*.c. */
 
@@ -85,8 +100,17 @@ MSIM_MUST_CHECK
 enum msim_status msim_launch_products(struct msim_launches *l);
 /* Elements of the other kernels after their own launches. */
 void msim_launch_elements(struct msim_launches *l);
+/* Multiprocessors of the GPU that was traced; the usual where it is not said.
+ */
+uint32_t msim_launch_sms(const struct msim_launches *l);
+/* Rows, columns and batch of kernel `i`, a product. */
+void msim_launch_output(const struct msim_launches *l, uint32_t i,
+                        struct msim_launch_product *p);
 /* Elements of kernel `i`, after its launch or its neighbours; 0: no telling. */
-double msim_launch_elems(const struct msim_launches *l, uint32_t i,
-                         bool *nearby);
+double msim_launch_elems(const struct msim_launches *l, uint32_t i);
+/* Those of the kernel before it, or else after it; 0 where neither says. */
+double msim_launch_taken(const struct msim_launches *l, uint32_t i);
+/* Does the size of kernel `i` follow from its own launch, or its layer's? */
+bool msim_launch_own(const struct msim_launches *l, uint32_t i);
 
 #endif

@@ -23,10 +23,6 @@
 /* The first convolution sees an image of three colours, by 7 x 7. */
 #define FIRST_CONV_K (3 * 49)
 
-/* More blocks along z than this are products of a batch, fewer share one
- * product's sums. */
-#define MOST_SPLITS 16
-
 /* Kernels for convolutions are for filters of 3 x 3 as a rule; those of one
  * position are products to most libraries. */
 #define USUAL_FILTER 9
@@ -39,99 +35,13 @@
 #define WINOGRAD_PRODUCTS 36
 #define WINOGRAD_SAVES    4
 
-/* Of a batch of experts that routing fills, those that get a row where there
- * are as many rows as experts: 1 - 1 / e. */
-#define ACTIVE_EXPERTS 0.63
-
 /* The middle of one position and nine, where either may follow. */
 #define FILTER_MIDDLE 3
-
-/* The sides of a tile where the name has none. */
-#define USUAL_TILE 64
-/* Multiprocessors where the trace does not say. */
-#define USUAL_SMS 100
-
-/* ---- outputs ----------------------------------------------------------- */
 
 static bool multiplies(const struct msim_kernel_name *k)
 {
     return k->kind == MSIM_KERNEL_MATRIX || k->kind == MSIM_KERNEL_CONV ||
            k->kind == MSIM_KERNEL_GEMV;
-}
-
-static bool is_batched(const struct msim_launches *l, uint32_t i, double z)
-{
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
-    const struct msim_trace *t = l->t;
-    uint32_t op = t->gpu[i].op;
-
-    if (z < 2 || k->splits || k->kind == MSIM_KERNEL_CONV)
-        return false;
-    if (op != MSIM_NONE && strstr(msim_trace_text(t, t->ops[op].name), "bmm"))
-        return true;
-    return z > MOST_SPLITS;
-}
-
-/*
- * How long a side of `tiles` tiles is. Most sizes are powers of two times
- * little, and fill a number of tiles that is a power of two; of any other
- * number the last tile is half full in the mean. In steps of 8, which libraries
- * want for their fast kernels.
- */
-static double side(double tiles, double tile)
-{
-    bool whole = exp2(round(log2(tiles))) == tiles;
-
-    return fmax(8 * floor((whole ? tiles : tiles - 0.5) * tile / 8), 1);
-}
-
-/*
- * CUTLASS's products run 8 rows of tiles along x, of fewer rows 4, 2 or 1
- * (cutlass/gemm/threadblock/threadblock_swizzle.h): the grid is columns x 8 by
- * rows / 8, and its last eight are half in use in the mean.
- */
-static void unswizzle_grid(double *grid)
-{
-    double rows = 8;
-
-    while (rows > 1 && fmod(grid[0], rows) != 0)
-        rows /= 2;
-    if (grid[1] == 1)
-        rows = fmin(rows, 4);
-    grid[0] /= rows;
-    grid[1] = grid[1] > 1 ? (grid[1] - 0.5) * rows : rows;
-    rows = grid[0];
-    grid[0] = grid[1];
-    grid[1] = rows;
-}
-
-/* Rows, columns and batch after grid and tile. Without a launch: as many
- * blocks as the GPU has multiprocessors. */
-static void find_output(const struct msim_launches *l, uint32_t i,
-                        struct msim_launch_product *p)
-{
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
-    const struct msim_gpu *e = &l->t->gpu[i];
-    uint32_t sms = l->t->gpu_properties.sms;
-    double grid[3] = {sms ? sms : USUAL_SMS, 1, 1};
-    double tile[2] = {k->tile[0], k->tile[1]};
-
-    for (int d = 0; d < 3 && e->config != MSIM_NONE; d++)
-        grid[d] = l->t->configs[e->config].grid[d];
-    if (tile[0] == 0)
-        tile[0] = tile[1] = USUAL_TILE;
-    if (k->kind == MSIM_KERNEL_GEMV)
-        tile[0] = tile[1] = 1;
-    if (k->swizzles && k->kind == MSIM_KERNEL_MATRIX)
-        unswizzle_grid(grid);
-    p->m = side(grid[k->channels_first ? 1 : 0], tile[0]);
-    p->n = side(grid[k->channels_first ? 0 : 1], tile[1]);
-    p->batch = is_batched(l, i, grid[2]) ? grid[2] : 1;
-    if (k->experts) {
-        p->batch = fmax(grid[1] * ACTIVE_EXPERTS, 1);
-        p->n = tile[1];
-    }
-    p->filter = USUAL_FILTER;
 }
 
 /* ---- layers ------------------------------------------------------------ */
@@ -324,7 +234,7 @@ static double layer_volume(struct layer *y)
     if (y->n < 2)
         return 0;
     return volume_of_two(y->p[0], y->p[1]) *
-           (y->convolves == 2 && !y->weights ? y->filter : 1);
+           (y->convolves == 2 && !y->weights ? FILTER_MIDDLE : 1);
 }
 
 static double clamp_k(double k)
@@ -347,7 +257,6 @@ static void set_volume(struct msim_launches *l, uint32_t gpu, double volume,
         p->batch = 1;
     }
     p->k = clamp_k(volume / (area(p) * p->batch));
-    p->related = true;
 }
 
 static int by_node(const void *a, const void *b)
@@ -361,19 +270,64 @@ static int by_node(const void *a, const void *b)
     return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-static void relate(struct msim_launches *l, struct member *members, uint32_t n)
+/*
+ * Is the member of the layer that begins at `first`? Without gradients numbers
+ * stay as they are, so that forward operators that share one are of other
+ * layers.
+ */
+static bool belongs(const struct msim_launches *l, const struct member *first,
+                    const struct member *m)
 {
-    qsort(members, n, sizeof *members, by_node);
+    return m->backward || first->backward ||
+           l->t->gpu[m->gpu].op == l->t->gpu[first->gpu].op;
+}
+
+/* The layer of the members from `begin` on; `*end` is behind it. */
+static struct layer read_layer(struct msim_launches *l,
+                               const struct member *members, uint32_t n,
+                               uint32_t begin, uint32_t *end)
+{
+    struct layer y = {.filter = USUAL_FILTER};
+    uint32_t i = begin;
+
+    for (; i < n && members[i].node == members[begin].node; i++)
+        if (belongs(l, &members[begin], &members[i]))
+            add_member(l, &y, &members[i]);
+    *end = i;
+    return y;
+}
+
+static void relate(struct msim_launches *l, const struct member *members,
+                   uint32_t n)
+{
     for (uint32_t i = 0, end; i < n; i = end) {
-        struct layer y = {.filter = USUAL_FILTER};
+        struct layer y = read_layer(l, members, n, i, &end);
         double volume;
 
-        for (end = i; end < n && members[end].node == members[i].node; end++)
-            add_member(l, &y, &members[end]);
         unswizzle_layer(&y);
         volume = layer_volume(&y);
-        for (uint32_t j = i; j < end && volume > 0; j++)
+        for (uint32_t j = i; j < end && volume > 0; j++) {
+            if (!belongs(l, &members[i], &members[j]))
+                continue;
             set_volume(l, members[j].gpu, volume, &y);
+            l->products[members[j].gpu].related = true;
+        }
+    }
+}
+
+/* Of layers with one known output, all passes multiply as often as the one
+ * does by its usual depth. */
+static void agree(struct msim_launches *l, const struct member *members,
+                  uint32_t n)
+{
+    for (uint32_t i = 0, end; i < n; i = end) {
+        struct layer y = read_layer(l, members, n, i, &end);
+
+        for (uint32_t j = i; j < end && y.n == 1; j++)
+            if (!l->products[members[j].gpu].related &&
+                belongs(l, &members[i], &members[j]))
+                set_volume(l, members[j].gpu,
+                           area(y.p[0]) * y.p[0]->k * y.p[0]->batch, &y);
     }
 }
 
@@ -398,7 +352,7 @@ static double features(const struct msim_launches *l, uint32_t i)
     if (op != MSIM_NONE &&
         strstr(msim_trace_text(l->t, l->t->ops[op].name), "conv"))
         return fmin(p->m, p->n);
-    return p->m;
+    return msim_launch_name(l, i)->gated ? p->m / 2 : p->m;
 }
 
 /*
@@ -440,11 +394,14 @@ enum msim_status msim_launch_products(struct msim_launches *l)
         if (l->t->gpu[i].kind != MSIM_GPU_KERNEL ||
             !multiplies(msim_launch_name(l, i)))
             continue;
-        find_output(l, i, &l->products[i]);
+        msim_launch_output(l, i, &l->products[i]);
+        l->products[i].filter = USUAL_FILTER;
         n += find_node(l->t, i, &members[n]);
     }
+    qsort(members, n, sizeof *members, by_node);
     relate(l, members, n);
-    free(members);
     chain(l);
+    agree(l, members, n);
+    free(members);
     return MSIM_OK;
 }

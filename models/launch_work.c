@@ -1,6 +1,6 @@
 /*
- * models/launch_work.c - elements of kernels after their launches and their
- * neighbours, and the works that this makes.
+ * models/launch_work.c - works of kernels whose sizes launches tell, and how
+ * far these may be off.
  */
 #include "models/launch.h"
 #include "models/opmap_rule.h"
@@ -8,26 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-/* How far along the order of launches a neighbour is looked for. */
-#define NEAR 16
-
 /* Row lengths where nothing says: hidden sizes of most public models are
  * 512 to 8192. */
 #define USUAL_COLS   1024
 #define SMALLEST_COL 32
 #define LARGEST_COLS 65536
-
-/* PyTorch lets a thread of a reduction take at least 16 elements, and splits
- * work over more blocks above 256 (aten/src/ATen/native/cuda/Reduce.cuh). */
-#define REDUCED_LEAST 1
-#define REDUCED_USUAL 16
-#define REDUCED_MOST  256
-
-/* Of a tile of 32 positions, what a filter has: the middle of 1 and 9. */
-#define FILTER_FILL (3.0 / 32)
-
-/* A launch that is not recorded is of one wave on a GPU of the usual size. */
-#define USUAL_THREADS (100 * 2048)
 
 /* Keys that attention of one query looks at, and queries of a sequence where
  * the grid does not say. */
@@ -40,181 +25,6 @@
 
 /* Maps of a batch. */
 #define USUAL_MAPS 32
-
-/* Of the chunks of a list of tensors, every tensor's last one is partly
- * empty. */
-#define CHUNK_FULL 0.9
-
-/* ---- elements ---------------------------------------------------------- */
-
-/* Is the grid as large as the GPU, rather than as the work? */
-static bool is_full(const struct msim_launches *l, uint32_t i)
-{
-    uint32_t sms = l->t->gpu_properties.sms, config = l->t->gpu[i].config;
-
-    return config != MSIM_NONE &&
-           (sms == 0 || l->t->configs[config].grid[0] % sms == 0);
-}
-
-static bool by_launch(const struct msim_launches *l, uint32_t i)
-{
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
-
-    switch (k->kind) {
-    case MSIM_KERNEL_ELEMENTWISE:
-    case MSIM_KERNEL_FOREACH:
-    case MSIM_KERNEL_COPY:
-    case MSIM_KERNEL_POOL:
-    case MSIM_KERNEL_INDEX:
-    case MSIM_KERNEL_SORT:
-    case MSIM_KERNEL_SPLIT_K:
-        return !k->strides || !is_full(l, i);
-    default:
-        return false;
-    }
-}
-
-/* Maps have more positions than a tile, filters one or nine. */
-static bool is_filter(const struct msim_launches *l, uint32_t i)
-{
-    uint32_t config = l->t->gpu[i].config;
-
-    return msim_launch_name(l, i)->layout && config != MSIM_NONE &&
-           l->t->configs[config].grid[0] == 1;
-}
-
-static double launched_elems(const struct msim_launches *l, uint32_t i)
-{
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
-    const struct msim_launch_product *p = &l->products[i];
-
-    if (p->m > 0)
-        return p->m * p->n * p->batch;
-    if (l->t->gpu[i].config == MSIM_NONE)
-        return 0;
-    if (k->kind == MSIM_KERNEL_FOREACH)
-        return msim_launch_blocks(l, i) * k->items * CHUNK_FULL;
-    if (k->kind == MSIM_KERNEL_EMBEDDING && k->cols > 0)
-        return msim_launch_blocks(l, i) *
-               l->t->configs[l->t->gpu[i].config].block[1] * k->cols;
-    if (!by_launch(l, i))
-        return 0;
-    return msim_launch_threads(l, i) * k->items *
-           (is_filter(l, i) ? FILTER_FILL : 1);
-}
-
-/* What kernel `i` reads or writes at most: of products also the factors. */
-static double largest_operand(const struct msim_launches *l, uint32_t i)
-{
-    const struct msim_launch_product *p = &l->products[i];
-
-    if (p->m == 0 || msim_launch_name(l, i)->kind != MSIM_KERNEL_MATRIX)
-        return l->elems[i];
-    return p->batch * fmax(p->m * p->n, p->k * fmax(p->m, p->n));
-}
-
-/*
- * The largest of the nearest `n` kernels on one side (`step` -1: before, 1:
- * after) that say how large they are, and are no smaller than this launch.
- */
-static double near_elems(const struct msim_launches *l, uint32_t i, int step,
-                         int n)
-{
-    double most = 0, least = fmax(msim_launch_threads(l, i), 1);
-    uint32_t o = l->place[i];
-
-    for (int d = 0; d < NEAR && n > 0; d++) {
-        double elems;
-
-        if ((step < 0 && o == 0) || (step > 0 && o + 1 >= l->t->n_gpu))
-            break;
-        o = step < 0 ? o - 1 : o + 1;
-        elems =
-            step < 0 ? l->elems[l->order[o]] : largest_operand(l, l->order[o]);
-        n -= elems >= least;
-        if (elems >= least)
-            most = fmax(most, elems);
-    }
-    return most;
-}
-
-/* What one launch joins others have made, one after the other. */
-static double joined_elems(const struct msim_launches *l, uint32_t i)
-{
-    uint32_t o = l->place[i], config = l->t->gpu[i].config;
-    uint32_t n = config == MSIM_NONE ? 1 : l->t->configs[config].grid[1];
-    double each = o > 0 ? l->elems[l->order[o - 1]] : 0, sum = 0;
-
-    for (; o > 0 && n > 0 && l->elems[l->order[o - 1]] == each; o--, n--)
-        sum += each;
-    return sum;
-}
-
-/* The larger of what was made just before and what is used just after. */
-static double moved_elems(const struct msim_launches *l, uint32_t i)
-{
-    double elems = fmax(near_elems(l, i, -1, 2), near_elems(l, i, 1, 2));
-
-    return msim_launch_name(l, i)->joins ? fmax(elems, joined_elems(l, i))
-                                         : elems;
-}
-
-/* A kernel that takes in what the one before made, or else gives to the one
- * after. */
-static double taken_elems(const struct msim_launches *l, uint32_t i)
-{
-    double elems = near_elems(l, i, -1, 1);
-
-    return elems > 0 ? elems : near_elems(l, i, 1, 1);
-}
-
-double msim_launch_elems(const struct msim_launches *l, uint32_t i,
-                         bool *nearby)
-{
-    double threads = msim_launch_threads(l, i), elems = l->elems[i];
-
-    *nearby = elems == 0;
-    if (elems > 0)
-        return elems;
-    if (l->t->gpu[i].config == MSIM_NONE)
-        return USUAL_THREADS;
-    switch (msim_launch_name(l, i)->kind) {
-    case MSIM_KERNEL_REDUCTION:
-        elems = taken_elems(l, i);
-        if (elems == 0)
-            return threads * REDUCED_USUAL;
-        return fmin(fmax(elems, threads * REDUCED_LEAST),
-                    threads * REDUCED_MOST);
-    case MSIM_KERNEL_OTHER:
-        return threads;
-    case MSIM_KERNEL_SOFTMAX:
-    case MSIM_KERNEL_NORM:
-    case MSIM_KERNEL_BATCH_NORM:
-        return fmax(taken_elems(l, i), threads);
-    default:
-        return fmax(moved_elems(l, i), threads);
-    }
-}
-
-/* Copies in the order of their launches, so that what one moved is known to
- * the next. */
-void msim_launch_elements(struct msim_launches *l)
-{
-    bool nearby;
-
-    for (uint32_t i = 0; i < l->t->n_gpu; i++)
-        if (l->t->gpu[i].kind == MSIM_GPU_KERNEL)
-            l->elems[i] = launched_elems(l, i);
-    for (uint32_t o = 0; o < l->t->n_gpu; o++)
-        if (l->t->gpu[l->order[o]].kind == MSIM_GPU_KERNEL &&
-            msim_launch_name(l, l->order[o])->kind == MSIM_KERNEL_COPY)
-            l->elems[l->order[o]] = msim_launch_elems(l, l->order[o], &nearby);
-}
-
-double msim_launch_comm_bytes(const struct msim_launches *l, uint32_t i)
-{
-    return moved_elems(l, i) * msim_dtype_bytes(MSIM_DT_F32);
-}
 
 /* ---- works ------------------------------------------------------------- */
 
@@ -320,7 +130,6 @@ static enum msim_family family_of(enum msim_kernel_kind kind)
         return MSIM_FAMILY_COPY;
     case MSIM_KERNEL_REDUCTION:
     case MSIM_KERNEL_SPLIT_K:
-    case MSIM_KERNEL_SORT:
         return MSIM_FAMILY_REDUCTION;
     case MSIM_KERNEL_SOFTMAX:
         return MSIM_FAMILY_SOFTMAX;
@@ -378,11 +187,10 @@ static double rowwise_elems(const struct msim_launches *l, uint32_t i,
     return fmin(fmax(elems, blocks * SMALLEST_COL), blocks * LARGEST_COLS);
 }
 
-static double vector_elems(const struct msim_launches *l, uint32_t i,
-                           bool *nearby)
+static double vector_elems(const struct msim_launches *l, uint32_t i)
 {
     const struct msim_kernel_name *k = msim_launch_name(l, i);
-    double elems = msim_launch_elems(l, i, nearby);
+    double elems = msim_launch_elems(l, i);
 
     if (k->kind == MSIM_KERNEL_SOFTMAX && k->cols > 0)
         return softmax_elems(l, i);
@@ -402,12 +210,11 @@ static double staged_bytes(const struct msim_launches *l, uint32_t i)
 }
 
 /* What each element costs in bytes beside the operands that names count. */
-static struct msim_work vector_work(const struct msim_launches *l, uint32_t i,
-                                    bool *nearby)
+static struct msim_work vector_work(const struct msim_launches *l, uint32_t i)
 {
     const struct msim_kernel_name *k = msim_launch_name(l, i);
     struct msim_work w = new_work(family_of(k->kind), k);
-    double elems = fmax(vector_elems(l, i, nearby), 1);
+    double elems = fmax(vector_elems(l, i), 1);
     double rows = rows_of(l, i, elems);
     double bytes = elems * msim_dtype_bytes(k->dtype);
 
@@ -427,27 +234,68 @@ static struct msim_work vector_work(const struct msim_launches *l, uint32_t i,
 }
 
 /*
- * Standard deviations of the logarithm of a kernel's time, as the launch has
- * it, over the same from shapes: tests/accuracy/launch.sh prints them.
+ * Standard deviations of the logarithm of a kernel's time as its launch has it
+ * over the same from shapes, by how its size is known: root mean squares over
+ * kernels of traces with shapes, each trace with equal weight, rounded up.
+ * tests/accuracy/launch.sh prints them and holds them to that.
  */
-static double spread_of(const struct msim_launches *l, uint32_t i, bool nearby)
+static const struct {
+    double own;    /* by its own launch; of products: by related ones */
+    double nearby; /* by its neighbours; of products: by the one before */
+} SPREADS[MSIM_KERNEL_KINDS] = {
+    [MSIM_KERNEL_OTHER] = {1.55, 1.55},
+    [MSIM_KERNEL_MATRIX] = {0.55, 0.75},
+    [MSIM_KERNEL_GEMV] = {0.3, 0.7},
+    [MSIM_KERNEL_CONV] = {0.75, 1.85},
+    [MSIM_KERNEL_ATTENTION] = {0.5, 0.5},
+    [MSIM_KERNEL_DECODE] = {1, 1},
+    [MSIM_KERNEL_SPLIT_K] = {0.4, 0.4},
+    [MSIM_KERNEL_ELEMENTWISE] = {0.2, 1.2},
+    [MSIM_KERNEL_FOREACH] = {0.15, 0.15},
+    [MSIM_KERNEL_COPY] = {0.3, 1.6},
+    [MSIM_KERNEL_REDUCTION] = {0.9, 0.9},
+    [MSIM_KERNEL_SOFTMAX] = {0.6, 0.6},
+    [MSIM_KERNEL_NORM] = {0.45, 0.45},
+    [MSIM_KERNEL_BATCH_NORM] = {0.7, 0.7},
+    [MSIM_KERNEL_POOL] = {0.4, 0.4},
+    [MSIM_KERNEL_INDEX] = {0.4, 0.4},
+    [MSIM_KERNEL_EMBEDDING] = {1.5, 1.5},
+    [MSIM_KERNEL_SORT] = {0.3, 0.3},
+};
+
+/* Without a launch, which these traces all have, the grid is a guess too: as
+ * wide as of kernels of no known kind. */
+#define SPREAD_WITHOUT_LAUNCH 1.5
+
+/* Transfers have no such rows: as kernels of no known kind. */
+#define SPREAD_OF_TRANSFER SPREADS[MSIM_KERNEL_OTHER].nearby
+
+static double spread_of(const struct msim_launches *l, uint32_t i)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    enum msim_kernel_kind kind = msim_launch_name(l, i)->kind;
 
     if (l->t->gpu[i].config == MSIM_NONE)
-        return 1;
-    if (l->products[i].m > 0)
-        return l->products[i].related ? 0.3 : 0.9;
-    if (k->kind == MSIM_KERNEL_OTHER)
-        return 0.9;
-    return nearby ? 0.6 : 0.3;
+        return SPREAD_WITHOUT_LAUNCH;
+    return msim_launch_own(l, i) ? SPREADS[kind].own : SPREADS[kind].nearby;
+}
+
+void msim_launch_comm(const struct msim_launches *l, uint32_t i,
+                      struct msim_work *w, double *spread)
+{
+    double bytes = msim_launch_taken(l, i) * msim_dtype_bytes(MSIM_DT_F32);
+
+    *spread = 0;
+    if (w->u.coll.bytes > 0 || bytes == 0)
+        return;
+    *spread = SPREAD_OF_TRANSFER;
+    w->u.coll.bytes = (uint64_t)msim_opmap_count(bytes);
+    w->bytes_read = w->bytes_written = bytes;
 }
 
 bool msim_launch_work(const struct msim_launches *l, uint32_t i,
                       struct msim_work *w, double *spread)
 {
     const struct msim_kernel_name *k = msim_launch_name(l, i);
-    bool nearby = false;
 
     if (k->kind == MSIM_KERNEL_COLLECTIVE)
         return false;
@@ -458,7 +306,7 @@ bool msim_launch_work(const struct msim_launches *l, uint32_t i,
     else if (k->kind == MSIM_KERNEL_ATTENTION || k->kind == MSIM_KERNEL_DECODE)
         *w = attention_work(l, i);
     else
-        *w = vector_work(l, i, &nearby);
-    *spread = spread_of(l, i, nearby);
+        *w = vector_work(l, i);
+    *spread = spread_of(l, i);
     return true;
 }

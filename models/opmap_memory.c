@@ -272,7 +272,8 @@ static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         add_moved(c, row, l.dtype, l.elems, l.bytes);
     else if (joined_gradients(c, &out))
         add_moved(c, row, out.dtype, out.elems, out.bytes);
-    else if (msim_opmap_output(c, 0, &out) || joined_later(c, &out))
+    else if (msim_opmap_output(c, 0, &out) || joined_later(c, &out) ||
+             msim_opmap_tensor(c, 2, &out)) /* cat(list, dim, out) */
         add_moved(c, row, out.dtype, out.elems, out.bytes);
     else
         return false;

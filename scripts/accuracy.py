@@ -96,6 +96,20 @@ BATCHES = [
      f"particle-transformer-a100/kineto/batch-{b}.json.gz")
     for a in (2, 8, 32, 128, 512) for b in (2, 8, 32, 128, 512) if a != b
 ]
+# Without times to judge by, or parts of the cases above: of these only the
+# share of device time counts that laws cover.
+COVERED = [(path, path, platform) for path, platform in (
+    ("megatron-8b-tp8-a100", "a100"), ("dlrm-8xv100/et", "v100"),
+    ("dlrm-8xv100/kineto", "v100"), ("vgg13-h100/kineto", "h100"),
+    ("vgg13-h100/et", "h100"), ("linear-2080ti/et", "rtx-2080ti"),
+    ("resnet-2080ti/et", "rtx-2080ti"),
+    ("resnet50-ddp-2xa100/et/schema-1.0.3.json.gz", "a100-40gb"),
+    ("resnet50-ddp-2xa100/et/schema-1.1.0.json.gz", "a100-40gb"),
+    ("et-only/hf-gpt2-1.1.0.json.gz", "a100"),
+    ("et-only/torch-compile-triton-1.1.1.json.gz", "a100"),
+    ("chakra/feeder.et.gz", "a100"), ("chakra/two-ranks.0.et.gz", "a100"),
+    ("parser-stress/no-kernel-category-456k-events.json.gz", "a100"),
+    ("parser-stress/rank-not-found.json.gz", "a100"))]
 GRAPHS = ("qwen3-graphs",)
 PARTICLES = ("particle-transformer-a100",)
 SAME_MODEL = ("Falconsai", "gaunernst")
@@ -104,6 +118,9 @@ SAME_MODEL = ("Falconsai", "gaunernst")
 KERNEL_SETS = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
                "resnet50-v100/workers", "Falconsai/h100", "gaunernst/h100",
                "dlrm-8xv100")
+# Those without: kernels go by their names and launches alone.
+SHAPELESS = ("=resnet50-ddp-2xa100", "torchrec", "qwen3-graphs", "sync-edges",
+             "=linear-2080ti without its ET", "=resnet-2080ti without its ET")
 # The machines behind them: cases of one go together in the spread.
 MACHINES = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
             "resnet50-v100", ("Falconsai/h100", "gaunernst/h100"),
@@ -113,6 +130,7 @@ STUDENT = {1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943}
 # What is promised: costs, figure, cases, greatest mean error, least inside.
 PROMISES = (("measured", "iteration_us", (), 3, 0),
             ("model", "kernel_us", KERNEL_SETS, 30, 0),
+            ("model", "kernel_us", SHAPELESS, 40, 80),
             ("model", "iteration_us", (), 40, 80),
             ("scaled", "kernel_us", SAME_MODEL, 15, 80),
             ("scaled", "kernel_us", GRAPHS, 30, 80),
@@ -196,13 +214,19 @@ def scaled_row(binary, traces, name, traced, platform, there):
                scaled["coverage"]["device_time"])
 
 
+def belongs(case, only):
+    """Names begin so; with '=' in front they are so. None: all."""
+    return not only or any(case == o[1:] if o.startswith("=")
+                           else case.startswith(o) for o in only)
+
+
 def summary(rows, costs, figure, only=()):
     errors = sorted(float(r["error_percent"]) for r in rows
                     if r["costs"] == costs and r["figure"] == figure
-                    and (not only or r["case"].startswith(only)))
+                    and belongs(r["case"], only))
     inside = [r["inside"] == "y" for r in rows
               if r["costs"] == costs and r["figure"] == figure
-              and (not only or r["case"].startswith(only))]
+              and belongs(r["case"], only)]
     p90 = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
     return (len(errors), statistics.mean(errors), statistics.median(errors),
             p90, errors[-1], 100 * sum(inside) / len(inside))
@@ -215,6 +239,8 @@ def table(rows):
     for costs, figure, only, text in (
             ("measured", "iteration_us", (), "iteration, every set with times"),
             ("model", "kernel_us", KERNEL_SETS, "kernels, sets with shapes"),
+            ("model", "kernel_us", SHAPELESS,
+             "kernels, sets without shapes"),
             ("model", "kernel_us", (), "kernels, every set"),
             ("model", "iteration_us", (), "iteration, every set"),
             ("scaled", "kernel_us", SAME_MODEL,
@@ -231,17 +257,20 @@ def table(rows):
     return lines
 
 
-def least_coverage(rows):
+def least_coverage(rows, binary, traces):
     """Whether a trace has too much device time that no law stands behind."""
-    least = min((r for r in rows if r["costs"] == "model"),
-                key=lambda r: float(r["coverage"]))
-    share = float(least["coverage"])
+    shares = [(float(r["coverage"]), r["case"]) for r in rows
+              if r["costs"] == "model"]
+    shares += [(run(binary, "model", platform, [traces / path])["coverage"]
+                ["device_time"], name) for name, path, platform in COVERED]
+    share, case = min(shares)
     print(f"{'ok  ' if share >= COVERAGE else 'FAIL'} model coverage of device "
-          f"time: {share:.4f} on {least['case']}, want {COVERAGE} at least")
+          f"time: {share:.4f} at least of {len(shares)} ({case}), want "
+          f"{COVERAGE}")
     return share < COVERAGE
 
 
-def check(rows):
+def check(rows, binary, traces):
     failed = False
     for costs, figure, only, most, least in PROMISES:
         n, mean, _, _, worst, inside = summary(rows, costs, figure, only)
@@ -250,7 +279,7 @@ def check(rows):
         print(f"{'ok  ' if ok else 'FAIL'} {costs} {figure}: mean error "
               f"{mean:.2f} % of {n}, want {most} at most (worst {worst:.2f} "
               f"%); inside {inside:.0f} %, want {least} at least")
-    return 1 if failed | least_coverage(rows) else 0
+    return 1 if failed | least_coverage(rows, binary, traces) else 0
 
 
 def factor(logs):
@@ -314,7 +343,7 @@ def main():
         write_csv(args.out.with_name("families.csv"), accuracy_families.FIELDS,
                   families)
     if args.check:
-        sys.exit(check(rows))
+        sys.exit(check(rows, args.binary, args.traces / "traces"))
     if args.table:
         print("\n".join(table(rows)))
     elif args.spread:

@@ -178,6 +178,19 @@ static void test_launch__convolution(void)
     end();
 }
 
+/* Without gradients all operators show the same number: no layer. */
+static void test_launch__same_number(void)
+{
+    uint32_t i;
+
+    begin();
+    (void)add("aten::linear", 4, false, "ampere_sgemm_128x64_tn", 32, 8, 1);
+    i = add("aten::linear", 4, false, "ampere_sgemm_128x64_tn", 8, 8, 1);
+    finish();
+    CHECK_INT(work(i).u.gemm.k, 4096);
+    end();
+}
+
 /* What no layer explains sums over what the one before it made. */
 static void test_launch__chain(void)
 {
@@ -209,6 +222,62 @@ static void test_launch__nothing(void)
     end();
 }
 
+/* A transfer without a size moves what was made before it; one with a size
+ * keeps it. */
+static void test_launch__transfer(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_COLLECTIVE};
+    double spread;
+    uint32_t i;
+
+    begin();
+    (void)add("aten::add", -1, false, ADD, 1000, 1, 1);
+    i = add("c10d::allreduce_", -1, false, "ncclDevKernel_AllReduce", 8, 1, 1);
+    finish();
+    msim_launch_comm(&l, i, &w, &spread);
+    CHECK_UINT(w.u.coll.bytes, 4 * 512000);
+    CHECK(spread > 0);
+    w.u.coll.bytes = 7;
+    msim_launch_comm(&l, i, &w, &spread);
+    CHECK_UINT(w.u.coll.bytes, 7);
+    CHECK_REL(spread + 1, 1, 0);
+    end();
+}
+
+/*
+ * Launches decide where no operator has a shape, but against a user's own
+ * table; and of unknown operators, unless only their tensors are known.
+ */
+static void test_launch__decides(void)
+{
+    struct msim_launched by_op = {0};
+    struct msim_work w = {.family = MSIM_FAMILY_POINTWISE};
+    const enum msim_opmap_result known = MSIM_OPMAP_WORKS;
+
+    for (int shapes = 0; shapes < 2; shapes++) {
+        begin();
+        if (shapes)
+            (void)build_op(&b, 0, "aten::mm", "f32[8,4] f32[4,2]", NULL);
+        build_kernel(&b, build_op(&b, 0, "x::y", "", NULL), ADD, 10, 128);
+        finish();
+        CHECK_INT(msim_launched_init(&by_op, &b.t), MSIM_OK);
+        w.said.origin = NULL;
+        CHECK_INT(msim_launch_decides(&l, &by_op, b.t.n_ops - 1, known, &w, 1),
+                  !shapes);
+        CHECK(msim_launch_decides(&l, &by_op, b.t.n_ops - 1, MSIM_OPMAP_UNKNOWN,
+                                  &w, 1));
+        w.said.origin = "ops.csv:2";
+        CHECK(!msim_launch_decides(&l, &by_op, b.t.n_ops - 1, known, &w, 1));
+        w.said.origin = NULL;
+        b.gpu[0].config = MSIM_NONE;
+        CHECK_INT(msim_launch_decides(&l, &by_op, b.t.n_ops - 1,
+                                      MSIM_OPMAP_UNKNOWN, &w, 1),
+                  !shapes);
+        msim_launched_release(&by_op);
+        end();
+    }
+}
+
 /* 10 us of 8 to 12.5, twice as wide each way for a spread of log(2) / 1.645,
  * give or take what both do together. */
 static void test_launch__doubt(void)
@@ -231,8 +300,11 @@ int main(void)
     RUN(test_launch__gradients);
     RUN(test_launch__batch);
     RUN(test_launch__convolution);
+    RUN(test_launch__same_number);
     RUN(test_launch__chain);
     RUN(test_launch__nothing);
+    RUN(test_launch__transfer);
+    RUN(test_launch__decides);
     RUN(test_launch__doubt);
     return check_summary();
 }

@@ -29,8 +29,6 @@ static const struct exception {
     {NULL, "fb::sparse_label_to_dense", "a private library's"},
     {NULL, "fb::sparse_label_to_bool", "a private library's"},
     {"no-kernel-category", "CommOpGradientScaling", "a private library's"},
-    {"no-kernel-category", "aten::cat",
-     "the tensors of its list are not recorded"},
     {NULL, "sglang_profiler::common_alloc_paged_token_slots_decode_523",
      "a Python function's name and line"},
     {NULL, "sglang_profiler::common_get_num_new_pages_330",

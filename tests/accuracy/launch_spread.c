@@ -1,0 +1,186 @@
+/*
+ * How far sizes that launches tell (models/launch.h) are from shapes: kernels
+ * of operators whose shapes are recorded, estimated both ways by the same laws.
+ *
+ *     launch_spread PLATFORM TRACE...
+ *
+ * For every operator of a known work, the sum over its kernels as their
+ * launches have it, over the same from shapes. No time of the trace is read.
+ * Prints one line an unlike operator (its kernels' names and launches), tab
+ * separated: the kind of its longest kernel, how its size is known ("own",
+ * "nearby", "related", "alone"), the natural logarithm of that ratio, the
+ * spread that the model states, the operator's name and the kernel's.
+ */
+#include "core/base/idmap.h"
+#include "core/trace/job.h"
+#include "models/launch.h"
+#include "models/launched.h"
+#include "models/opmap.h"
+#include "models/platform.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct both {
+    const struct msim_platform *platform;
+    const struct msim_trace *t;
+    struct msim_launches launches;
+    struct msim_launched launched;
+    struct msim_idmap seen;
+};
+
+static double estimate_us(const struct both *b, const struct msim_work *w)
+{
+    struct msim_estimate e;
+
+    return msim_model_predict(b->platform, w, false, &e, NULL) == MSIM_OK &&
+                   e.source < MSIM_SOURCE_BOUND
+               ? e.us
+               : NAN;
+}
+
+/* `*convolves` where most of it is a convolution. */
+static double by_shapes(const struct both *b, uint32_t op, uint32_t n_kernels,
+                        bool *convolves)
+{
+    struct msim_work works[MSIM_OPMAP_MAX];
+    double us = 0;
+    uint32_t n;
+
+    memset(works, 0, sizeof works);
+    if (msim_opmap(b->t, op, (int)n_kernels, false, works, &n) !=
+        MSIM_OPMAP_WORKS)
+        return NAN;
+    for (uint32_t i = 0; i < n; i++)
+        us += estimate_us(b, &works[i]);
+    *convolves = n && works[0].family == MSIM_FAMILY_CONV;
+    return n ? us : NAN;
+}
+
+/* A convolution that takes longest over its layout says nothing of layouts. */
+static bool comparable(const struct both *b, uint32_t gpu, bool convolves)
+{
+    enum msim_kernel_kind kind = msim_launch_name(&b->launches, gpu)->kind;
+
+    return !convolves || kind == MSIM_KERNEL_CONV || kind == MSIM_KERNEL_MATRIX;
+}
+
+static const char *how(const struct msim_launches *l, uint32_t gpu)
+{
+    if (l->products[gpu].m > 0)
+        return msim_launch_own(l, gpu) ? "related" : "alone";
+    return msim_launch_own(l, gpu) ? "own" : "nearby";
+}
+
+/* Sum over the kernels of `op`; `*longest` is that which takes longest. */
+static double by_launches(const struct both *b, uint32_t op, uint32_t *longest,
+                          double *spread)
+{
+    double sum = 0, most = 0;
+
+    for (uint32_t j = b->launched.begin[op]; j < b->launched.begin[op + 1];
+         j++) {
+        struct msim_work w;
+        double us, doubt;
+
+        if (!msim_launch_work(&b->launches, b->launched.gpu[j], &w, &doubt))
+            return NAN;
+        us = estimate_us(b, &w);
+        if (!(us <= most)) {
+            most = us;
+            *longest = b->launched.gpu[j];
+            *spread = doubt;
+        }
+        sum += us;
+    }
+    return sum;
+}
+
+/* Names and launches of its kernels, and its arguments, as one number. */
+static uint64_t alike(const struct both *b, uint32_t op)
+{
+    uint64_t key = b->t->ops[op].args;
+
+    for (uint32_t j = b->launched.begin[op]; j < b->launched.begin[op + 1];
+         j++) {
+        const struct msim_gpu *e = &b->t->gpu[b->launched.gpu[j]];
+
+        key = msim_idmap_pair((int64_t)key, e->name);
+        key = msim_idmap_pair((int64_t)key, e->config);
+    }
+    return key;
+}
+
+static void compare(struct both *b, uint32_t op)
+{
+    uint32_t n = b->launched.begin[op + 1] - b->launched.begin[op];
+    uint32_t longest = 0, *slot;
+    double spread = 0, shapes, launches;
+    bool convolves = false;
+
+    if (n == 0 ||
+        msim_idmap_put(&b->seen, alike(b, op), op, &slot) != MSIM_OK ||
+        *slot != op)
+        return;
+    shapes = by_shapes(b, op, n, &convolves);
+    launches = by_launches(b, op, &longest, &spread);
+    if (shapes > 0 && launches > 0 && comparable(b, longest, convolves))
+        printf("%s\t%s\t%.4f\t%.4f\t%s\t%.60s\n",
+               msim_kernel_kind_text(
+                   msim_launch_name(&b->launches, longest)->kind),
+               how(&b->launches, longest), log(launches / shapes), spread,
+               msim_trace_text(b->t, b->t->ops[op].name),
+               msim_trace_text(b->t, b->t->gpu[longest].name));
+}
+
+static enum msim_status compare_rank(struct both *b)
+{
+    MSIM_TRY(msim_launches_init(&b->launches, b->t));
+    MSIM_TRY(msim_launched_init(&b->launched, b->t));
+    /* Sizes that rules take from launches would compare with themselves. */
+    for (uint32_t i = 0; i < b->t->n_ops && !b->launches.shapeless; i++)
+        if (msim_args_count(b->t, b->t->ops[i].args))
+            compare(b, i);
+    return MSIM_OK;
+}
+
+static enum msim_status run(const char *data, const char *platform,
+                            const char *const *paths, uint32_t n,
+                            struct msim_error *err)
+{
+    struct msim_load_options opt = {.threads = 1};
+    struct msim_platform *p = NULL;
+    struct msim_job *job = NULL;
+    enum msim_status st = msim_platform_load(&p, data, platform, err);
+
+    if (st == MSIM_OK)
+        st = msim_job_load(&job, paths, n, &opt, err);
+    for (uint32_t i = 0; st == MSIM_OK && i < job->n_ranks; i++) {
+        struct both b = {.platform = p, .t = job->ranks[i]};
+
+        st = compare_rank(&b);
+        msim_launches_release(&b.launches);
+        msim_launched_release(&b.launched);
+        msim_idmap_release(&b.seen);
+    }
+    msim_job_free(job);
+    msim_platform_free(p);
+    return st;
+}
+
+int main(int argc, char **argv)
+{
+    struct msim_error err = {0};
+
+    if (argc < 3) {
+        fprintf(stderr, "usage: launch_spread PLATFORM TRACE...\n");
+        return 2;
+    }
+    if (run(MSIM_DATA, argv[1], (const char *const *)argv + 2,
+            (uint32_t)argc - 2, &err) == MSIM_OK)
+        return 0;
+    fprintf(stderr, "launch_spread: %s\n", err.text);
+    return 1;
+}
