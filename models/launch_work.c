@@ -244,9 +244,9 @@ static const struct {
     double nearby; /* by its neighbours; of products: by the one before */
 } SPREADS[MSIM_KERNEL_KINDS] = {
     [MSIM_KERNEL_OTHER] = {1.55, 1.55},
-    [MSIM_KERNEL_MATRIX] = {0.55, 0.75},
+    [MSIM_KERNEL_MATRIX] = {0.4, 0.75},
     [MSIM_KERNEL_GEMV] = {0.3, 0.7},
-    [MSIM_KERNEL_CONV] = {0.75, 1.85},
+    [MSIM_KERNEL_CONV] = {0.65, 0.85},
     [MSIM_KERNEL_ATTENTION] = {0.5, 0.5},
     [MSIM_KERNEL_DECODE] = {1, 1},
     [MSIM_KERNEL_SPLIT_K] = {0.4, 0.4},
