@@ -170,8 +170,8 @@ void msim_cell_estimate(const struct msim_platform *p,
         by_clock = slow_down(p, pick, by.log, &t, &at, out) / MSIM_Z90;
     }
     out->start_us =
-        at.start_us / at.us * out->us * a->factor + more * p->spec.floor_us;
-    out->us = out->us * a->factor + more * p->spec.floor_us;
+        at.start_us / at.us * out->us * a->factor + more * at.start_us;
+    out->us = out->us * a->factor + more * at.start_us;
     out->source = by.source;
     out->family = w->family;
     outside =
