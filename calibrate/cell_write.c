@@ -27,6 +27,15 @@ void msim_number_add(cJSON *o, const char *key, double v)
     cJSON_AddNumberToObject(o, key, rounded(v, 6));
 }
 
+static void add_us(cJSON *o, const char *name, double us, const char *how)
+{
+    cJSON *p = cJSON_AddObjectToObject(o, name);
+
+    msim_number_add(p, "value", us);
+    cJSON_AddStringToObject(p, "unit", "us");
+    cJSON_AddStringToObject(p, "how", how);
+}
+
 static void add_constants(cJSON *cell, const struct msim_law *law,
                           const struct msim_cell_fit *f)
 {
@@ -38,16 +47,13 @@ static void add_constants(cJSON *cell, const struct msim_law *law,
         msim_number_add(p, "value", f->constants.params[i]);
         cJSON_AddStringToObject(p, "unit", law->params[i].unit);
     }
-    if (f->constants.gap_us > 0) {
-        cJSON *p = cJSON_AddObjectToObject(o, "launch_gap");
-
-        msim_number_add(p, "value", f->constants.gap_us);
-        cJSON_AddStringToObject(p, "unit", "us");
-        cJSON_AddStringToObject(
-            p, "how",
-            "fitted with the others; the source times calls from "
-            "the host, and t0, which that hides, is "
-            "kernel_floor_us");
+    if (f->constants.gap.least_us > 0) {
+        add_us(o, "launch_gap", f->constants.gap.least_us,
+               "fitted with the others; the source times calls from the host, "
+               "and t0, which that hides, is kernel_floor_us");
+        add_us(o, "launch_added", f->constants.gap.added_us,
+               "fitted with the others; what the source adds to longer "
+               "kernels");
     }
 }
 

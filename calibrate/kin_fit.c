@@ -94,16 +94,17 @@ static bool shows_gap(const struct msim_sample *rows, uint32_t n, double gap)
 }
 
 /* The launch gap that was fitted to rows like this on their own GPU. */
-static double gap_of(const struct msim_platform *p, const struct msim_sample *r)
+static struct msim_gap gap_of(const struct msim_platform *p,
+                              const struct msim_sample *r)
 {
     for (uint32_t i = 0; i < p->n_cells; i++) {
         const struct msim_cell *c = &p->cells[i];
 
         if (c->law == r->law && strcmp(c->framework, r->framework) == 0 &&
             strcmp(c->key, r->key) == 0)
-            return c->gap_us;
+            return c->gap;
     }
-    return 0;
+    return (struct msim_gap){0, 0};
 }
 
 /* Rows `begin`..`end` of a platform, evenly spread. */
@@ -112,8 +113,8 @@ static enum msim_status take_rows(struct msim_kin *k,
                                   uint32_t platform)
 {
     struct msim_platform *p = k->platforms[platform];
-    double gap = gap_of(p, rows);
-    bool shown = shows_gap(rows, n, gap);
+    struct msim_gap gap = gap_of(p, rows);
+    bool shown = shows_gap(rows, n, gap.least_us);
     uint32_t count = n < MSIM_KIN_ROWS ? n : MSIM_KIN_ROWS;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -125,7 +126,7 @@ static enum msim_status take_rows(struct msim_kin *k,
         memset(r, 0, sizeof(*r));
         r->sample = rows[(uint64_t)i * n / count];
         r->sample.spec = &p->spec;
-        r->sample.gap_us = gap;
+        r->sample.gap = gap;
         r->shows_gap = shown;
         if (r->sample.law->start_follows_floor)
             r->sample.start = p->spec.floor_us / MSIM_COMMON_FLOOR_US;
@@ -232,23 +233,26 @@ void msim_kin_release(struct msim_kin *k)
 
 /* The middle one of the gaps that show on the GPUs of a cell, those of one
  * generation left out; of all gaps, where none shows. */
-static double middle_gap(const struct msim_kin *k,
-                         const struct msim_kin_cell *c, int without)
+static struct msim_gap middle_gap(const struct msim_kin *k,
+                                  const struct msim_kin_cell *c, int without)
 {
-    double shown[MSIM_KIN_PLATFORMS], all[MSIM_KIN_PLATFORMS];
-    uint32_t n_shown = 0, n = 0;
+    double least[2][MSIM_KIN_PLATFORMS], added[2][MSIM_KIN_PLATFORMS];
+    uint32_t n[2] = {0, 0}, shown;
 
-    for (uint32_t i = c->begin; i < c->end && n < MSIM_KIN_PLATFORMS; i++) {
+    for (uint32_t i = c->begin; i < c->end; i++) {
         const struct msim_kin_row *r = &k->rows[i];
 
         if ((i > c->begin && r->platform == r[-1].platform) ||
             r->generation == without)
             continue;
-        all[n++] = r->sample.gap_us;
-        if (r->shows_gap)
-            shown[n_shown++] = r->sample.gap_us;
+        for (shown = 0; shown <= r->shows_gap; shown++) {
+            least[shown][n[shown]] = r->sample.gap.least_us;
+            added[shown][n[shown]++] = r->sample.gap.added_us;
+        }
     }
-    return n_shown ? msim_median(shown, n_shown) : msim_median(all, n);
+    shown = n[1] > 0;
+    return (struct msim_gap){msim_median(least[shown], n[shown]),
+                             msim_median(added[shown], n[shown])};
 }
 
 struct fit_area {
@@ -263,7 +267,7 @@ static enum msim_status fit_without(const struct msim_kin *k,
 {
     MSIM_TRY(msim_law_fit(out, a->samples[0].law, a->samples, a->fold,
                           c->end - c->begin, without, false));
-    out->gap_us = middle_gap(k, c, without);
+    out->gap = middle_gap(k, c, without);
     return MSIM_OK;
 }
 
@@ -272,7 +276,7 @@ static void judge(struct msim_kin_row *r, const struct msim_law_constants *c)
 {
     struct msim_sample s = r->sample;
 
-    s.gap_us = 0; /* that of a GPU which nobody measured is not known */
+    s.gap.least_us = 0; /* that of a GPU which nobody measured is not known */
     r->us = msim_law_measured(c, &s);
     r->residual = log(r->sample.us / r->us);
 }
@@ -452,7 +456,7 @@ static enum msim_status make_cell(const struct msim_kin *k,
     snprintf(out->key, sizeof(out->key), "%s", r->key);
     snprintf(out->table, sizeof(out->table), "%u GPUs", c->platforms);
     memcpy(out->params, constants->params, sizeof(out->params));
-    out->gap_us = constants->gap_us;
+    out->gap = constants->gap;
     make_range(k, c, without, constants, out);
     return make_interval(k, c, without, c->generations - less, out);
 }

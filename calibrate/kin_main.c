@@ -42,7 +42,7 @@ static enum msim_status add_cell(cJSON *cells, const struct msim_kin *k,
                               .held_back.mean = c->heldout};
 
     memcpy(f.constants.params, c->params, sizeof(c->params));
-    f.constants.gap_us = c->gap_us;
+    f.constants.gap = c->gap;
     memcpy(f.range_low, c->range_low, sizeof(c->range_low));
     memcpy(f.range_high, c->range_high, sizeof(c->range_high));
     memcpy(f.bins, c->bins, sizeof(c->bins));

@@ -27,6 +27,8 @@ struct problem {
 };
 
 static const struct msim_param GAP = {"launch_gap", "us", 30, 5, 70};
+static const struct msim_param ADDED = {"launch_added", "us", 15, 0.5, 40};
+#define GAP_PARAMS 2 /* those two, after the law's own */
 
 double msim_law_measured(const struct msim_law_constants *c,
                          const struct msim_sample *r)
@@ -37,7 +39,7 @@ double msim_law_measured(const struct msim_law_constants *c,
     if (r->start > 0)
         params[0] *= r->start;
     return msim_with_gap(r->law->time_us(r->spec, &r->work, params),
-                         r->gap_us > 0 ? r->gap_us : c->gap_us);
+                         r->gap.least_us > 0 ? r->gap : c->gap);
 }
 
 /* Logarithms to constants, within bounds; returns what the objective adds:
@@ -54,22 +56,33 @@ static double take(const struct msim_param *param, double log_value, uint32_t n,
     return 0.1 * fabs(log(p / within)) + PULL / n * moved * moved;
 }
 
+static double take_gap(const struct problem *p, const gsl_vector *v,
+                       struct msim_gap *gap)
+{
+    uint32_t first = p->law->n_params;
+    double penalty =
+        take(&GAP, gsl_vector_get(v, first), p->n, &gap->least_us) +
+        take(&ADDED, gsl_vector_get(v, first + 1), p->n, &gap->added_us);
+
+    if (!p->gap_shows)
+        *gap = (struct msim_gap){GAP.start, ADDED.start};
+    /* a launch takes at least what it adds */
+    gap->added_us = fmin(gap->added_us, gap->least_us);
+    return penalty;
+}
+
 static double constants(const struct problem *p, const gsl_vector *v,
                         struct msim_law_constants *c)
 {
     double penalty = 0;
 
-    c->gap_us = 0;
+    c->gap = (struct msim_gap){0, 0};
     for (uint32_t i = 0; i < p->law->n_params; i++)
         penalty +=
             take(&p->law->params[i], gsl_vector_get(v, i), p->n, &c->params[i]);
-    if (p->has_gap) {
-        penalty +=
-            take(&GAP, gsl_vector_get(v, p->law->n_params), p->n, &c->gap_us);
-        if (!p->gap_shows)
-            c->gap_us = GAP.start;
-    }
-    if (p->has_gap || p->rows[0]->gap_us > 0)
+    if (p->has_gap)
+        penalty += take_gap(p, v, &c->gap);
+    if (p->has_gap || p->rows[0]->gap.least_us > 0)
         c->params[0] = p->rows[0]->start > 0 ? MSIM_COMMON_FLOOR_US
                                              : p->rows[0]->spec->floor_us;
     return penalty;
@@ -93,8 +106,8 @@ static double objective(const gsl_vector *v, void *data)
 static enum msim_status minimise(const struct problem *p,
                                  struct msim_law_constants *out)
 {
-    gsl_multimin_function f = {objective, p->law->n_params + p->has_gap,
-                               (void *)p};
+    gsl_multimin_function f = {
+        objective, p->law->n_params + (p->has_gap ? GAP_PARAMS : 0), (void *)p};
     gsl_vector *start = gsl_vector_alloc(f.n);
     gsl_vector *step = gsl_vector_alloc(f.n);
     gsl_multimin_fminimizer *m =
@@ -104,8 +117,10 @@ static enum msim_status minimise(const struct problem *p,
     if (start && step && m) {
         for (uint32_t i = 0; i < p->law->n_params; i++)
             gsl_vector_set(start, i, log(p->law->params[i].start));
-        if (p->has_gap)
+        if (p->has_gap) {
             gsl_vector_set(start, p->law->n_params, log(GAP.start));
+            gsl_vector_set(start, p->law->n_params + 1, log(ADDED.start));
+        }
         gsl_vector_set_all(step, 0.4);
         status = gsl_multimin_fminimizer_set(m, &f, start, step) == GSL_SUCCESS
                      ? MSIM_OK

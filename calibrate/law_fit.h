@@ -7,7 +7,7 @@
 
 struct msim_law_constants {
     double params[MSIM_LAW_PARAMS];
-    double gap_us; /* 0: the source has no launch gap */
+    struct msim_gap gap; /* of the source */
 };
 
 /* What the source of row `r` measures, by a law with these constants. */

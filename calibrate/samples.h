@@ -26,7 +26,7 @@ struct msim_sample {
     const struct msim_spec *spec;
     /* The launch gap of the row's source on its GPU, where that was fitted
      * before; 0 where it was not, or where there is none. */
-    double gap_us;
+    struct msim_gap gap;
     /* The shortest kernel of the row's GPU over MSIM_COMMON_FLOOR_US, for laws
      * whose start follows it, when a law for all GPUs is fitted; else 0. */
     double start;

@@ -30,8 +30,8 @@ static double corrected_us(const struct msim_cell *c, bool bare,
                            double kernel_us, double correction)
 {
     if (!bare)
-        return msim_with_gap(kernel_us, c->gap_us) * exp(correction);
-    return kernel_us * exp(correction * msim_gap_share(kernel_us, c->gap_us));
+        return msim_with_gap(kernel_us, c->gap) * exp(correction);
+    return kernel_us * exp(correction * msim_gap_share(kernel_us, c->gap));
 }
 
 /* The cell's constants on the GPU of `p` at its usual clock: most are fractions
@@ -229,8 +229,11 @@ void msim_cell_explain(const struct msim_platform *p,
     law_us = c->law->time_us(usual, w, params);
     correct(p, pick, w, x, law_us, &by);
     fprintf(out, "\ntime: law %.4g us", law_us);
-    if (c->gap_us > 0)
-        fprintf(out, ", launch gap of the source %.4g us (%s)", c->gap_us,
+    if (c->gap.least_us > 0)
+        fprintf(out,
+                ", launch gap of the source %.4g us, %.4g us more a kernel "
+                "(%s)",
+                c->gap.least_us, c->gap.added_us,
                 pick->bare ? "left out" : "kept");
     fprintf(out, ", correction %+.1f %%\n", 100 * (exp(by.log) - 1));
     explain_clock(p, c->law, w, params, law_us, out);
@@ -271,8 +274,9 @@ static bool read_params(struct msim_cell *c, const cJSON *json)
         if (!(c->params[i] > 0))
             return false;
     }
-    c->gap_us = msim_json_get_number(o, "launch_gap", 0);
-    return c->gap_us >= 0;
+    c->gap.least_us = msim_json_get_number(o, "launch_gap", 0);
+    c->gap.added_us = msim_json_get_number(o, "launch_added", 0);
+    return c->gap.least_us >= 0 && c->gap.added_us >= 0;
 }
 
 /* "range": {feature: [low, high]}; features without one are not bounded. */

@@ -22,7 +22,7 @@ struct msim_cell {
     const struct msim_law *law;
     char framework[24], key[MSIM_CELL_KEY];
     double params[MSIM_LAW_PARAMS];
-    double gap_us; /* the source launches no faster than this; 0: none */
+    struct msim_gap gap; /* of the source */
     struct msim_forest forest;
     struct msim_curves curves; /* of collectives */
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];

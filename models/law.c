@@ -44,14 +44,20 @@ const struct msim_law *msim_law_of(enum msim_family f)
 
 #define GAP_NORM 8
 
-double msim_with_gap(double kernel_us, double gap_us)
+double msim_with_gap(double kernel_us, struct msim_gap gap)
 {
-    return gap_us > 0 ? msim_norm2(kernel_us, gap_us, GAP_NORM) : kernel_us;
+    return gap.least_us > 0
+               ? msim_norm2(kernel_us + gap.added_us, gap.least_us, GAP_NORM)
+               : kernel_us;
 }
 
-double msim_gap_share(double kernel_us, double gap_us)
+double msim_gap_share(double kernel_us, struct msim_gap gap)
 {
-    return gap_us > 0 ? 1 / (1 + pow(gap_us / kernel_us, GAP_NORM)) : 1;
+    double call = kernel_us + gap.added_us;
+
+    return gap.least_us > 0
+               ? kernel_us / call / (1 + pow(gap.least_us / call, GAP_NORM))
+               : 1;
 }
 
 double msim_norm2(double a, double b, double p)

@@ -69,12 +69,18 @@ const struct msim_law *msim_law_find(const char *name);
 const struct msim_law *msim_law_of(enum msim_family f);
 
 /*
- * What a source measures that cannot launch kernels faster than one in
- * `gap_us`: the longer of both, smoothly. 0: no gap.
+ * What a source adds that times whole calls: it launches no faster than one in
+ * `least_us`, and longer kernels take `added_us` more than themselves (its
+ * events, the way to the GPU). Zeros: nothing.
  */
-double msim_with_gap(double kernel_us, double gap_us);
+struct msim_gap {
+    double least_us, added_us;
+};
+
+/* What such a source measures of a kernel: the longer of both, smoothly. */
+double msim_with_gap(double kernel_us, struct msim_gap gap);
 /* How much of a relative change of the kernel shows in that, 0..1. */
-double msim_gap_share(double kernel_us, double gap_us);
+double msim_gap_share(double kernel_us, struct msim_gap gap);
 
 /* (a^p + b^p)^(1/p), the smooth maximum of two times, p >= 1. */
 double msim_norm2(double a, double b, double p);

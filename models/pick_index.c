@@ -253,7 +253,7 @@ static void choose(const struct wish *w, uint64_t key, double spread,
 
     for (; end < index->n && index->entries[end].key == key; end++)
         gapped |= !w->bare && index->entries[end].framework == w->framework &&
-                  index->entries[end].cell->gap_us > 0;
+                  index->entries[end].cell->gap.least_us > 0;
     for (uint32_t i = begin; i < end; i++) {
         struct choice c = {.entry = &index->entries[i]};
 
