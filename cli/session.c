@@ -100,13 +100,21 @@ static enum msim_status place(struct msim_session *s, struct msim_error *err)
     return MSIM_OK;
 }
 
-/* The clock that was asked for; last, since platforms are chosen and paired by
- * what they are at their usual one. */
+/* The clock that was asked for, or that the machine of another trace seems to
+ * run at; last, since platforms are chosen and paired by what they are at their
+ * usual one. */
 static enum msim_status set_clock(struct msim_session *s,
                                   struct msim_error *err)
 {
-    if (!msim_clock_is_asked(&s->o->clock))
-        return MSIM_OK;
+    struct msim_clock_wish seen = {0};
+
+    if (!msim_clock_is_asked(&s->o->clock)) {
+        if (!s->machine || !msim_machine_is_on(s->machine, s->platform))
+            return MSIM_OK;
+        seen.ratio = msim_machine_clock(s->machine);
+        return seen.ratio < 1 ? msim_platform_set_clock(s->platform, &seen, err)
+                              : MSIM_OK;
+    }
     if (!s->platform)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got %s with measured costs, want it with '--costs "

@@ -1,5 +1,8 @@
 /*
- * models/machine.c - learning and applying a machine's factors.
+ * models/machine.c - learning and applying a machine's clock and factors.
+ *
+ * Of some clocks the one is taken at which the models are least off, in the
+ * mean over operators, if they are clearly less so than at the usual one.
  *
  * Logarithms of both factors are fitted to logarithms of times, by least
  * squares: for all observations, then for those of a family, then of an
@@ -12,6 +15,7 @@
 #include "models/machine.h"
 
 #include "models/launched.h"
+#include "models/memo.h"
 #include "models/opmap.h"
 #include "models/platform_data.h"
 
@@ -45,8 +49,16 @@ struct observation {
     double us, model_us, start_us;
 };
 
+/* Clocks that are tried, as shares of the usual one, and what must be left of
+ * the models' error for one of them to be believed. */
+static const double CLOCKS[] = {1,    0.9, 0.8,  0.7, 0.6,  0.55, 0.5,
+                                0.45, 0.4, 0.35, 0.3, 0.25, 0.2};
+#define N_CLOCKS       (sizeof(CLOCKS) / sizeof(*CLOCKS))
+#define CLOCK_BELIEVED 0.7
+
 struct msim_machine {
     char platform[48];
+    double clock;
     struct msim_strtab *names;
     struct factors all, families[MSIM_FAMILY_COUNT];
     struct factors *operators; /* by name */
@@ -55,7 +67,8 @@ struct msim_machine {
 
 struct learning {
     struct msim_machine *m;
-    const struct msim_platform *p;
+    struct msim_platform *p;
+    struct msim_memo memo; /* at the clock of `p` */
     const struct msim_trace *t;
     struct msim_error *err;
     struct observation *seen;
@@ -96,7 +109,8 @@ static enum msim_status observe_op(struct learning *l,
                                    &n) != MSIM_OPMAP_WORKS)
         return MSIM_OK;
     for (uint32_t w = 0; w < n; w++) {
-        MSIM_TRY(msim_model_predict(l->p, &works[w], false, &e, l->err));
+        MSIM_TRY(
+            msim_memo_predict(&l->memo, l->p, &works[w], false, &e, l->err));
         if (e.us > sum.us)
             sum.family = e.family;
         sum.us += e.us;
@@ -117,7 +131,7 @@ static enum msim_status observe_copies(struct learning *l)
         if (g->kind == MSIM_GPU_KERNEL || g->kind == MSIM_GPU_COMM)
             continue;
         w = msim_copy_work(g);
-        MSIM_TRY(msim_model_predict(l->p, &w, false, &e, l->err));
+        MSIM_TRY(msim_memo_predict(&l->memo, l->p, &w, false, &e, l->err));
         MSIM_TRY(observe(l, msim_trace_text(l->t, g->name), &e, g->dur));
     }
     return MSIM_OK;
@@ -264,24 +278,85 @@ static enum msim_status fit(struct learning *l)
     return st;
 }
 
-static enum msim_status learn_job(struct learning *l,
-                                  const struct msim_job *job)
+/* Observe all ranks with the models at `clock`. */
+static enum msim_status observe_at(struct learning *l,
+                                   const struct msim_job *job, double clock)
 {
-    MSIM_TRY(msim_strtab_new(&l->m->names));
+    const struct msim_clock_wish wish = {.ratio = clock};
+
+    MSIM_TRY(msim_platform_set_clock(l->p, &wish, l->err));
+    msim_memo_release(&l->memo);
+    l->n = 0;
     for (uint32_t r = 0; r < job->n_ranks; r++) {
         l->t = job->ranks[r];
         if (l->t->has_gpu_events)
             MSIM_TRY(observe_rank(l));
     }
+    return MSIM_OK;
+}
+
+/* How far the models are off, as a logarithm: the mean over operators, each
+ * that of its observations. */
+static enum msim_status off_by(const struct learning *l, double *off)
+{
+    uint32_t names = msim_strtab_count(l->m->names);
+    double *sums = calloc((size_t)2 * names + 1, sizeof *sums);
+    double *times = sums + names;
+    uint32_t seen = 0;
+
+    *off = 0;
+    if (!sums)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct observation *o = &l->seen[i];
+
+        sums[o->name] += fabs(log(o->us / o->model_us));
+        times[o->name]++;
+    }
+    for (uint32_t i = 0; i < names; i++) {
+        *off += times[i] > 0 ? sums[i] / times[i] : 0;
+        seen += times[i] > 0;
+    }
+    *off /= seen ? seen : 1;
+    free(sums);
+    return MSIM_OK;
+}
+
+/* Find the clock, and leave the observations that are made at it. */
+static enum msim_status learn_clock(struct learning *l,
+                                    const struct msim_job *job)
+{
+    double off, least = 0, usual = 0;
+
+    l->m->clock = 1;
+    for (size_t i = 0; i < N_CLOCKS; i++) {
+        MSIM_TRY(observe_at(l, job, CLOCKS[i]));
+        MSIM_TRY(off_by(l, &off));
+        if (i == 0)
+            usual = least = off;
+        if (off < least && off < CLOCK_BELIEVED * usual) {
+            least = off;
+            l->m->clock = CLOCKS[i];
+        }
+    }
+    return observe_at(l, job, l->m->clock);
+}
+
+static enum msim_status learn_job(struct learning *l,
+                                  const struct msim_job *job)
+{
+    MSIM_TRY(msim_strtab_new(&l->m->names));
+    MSIM_TRY(learn_clock(l, job));
     return fit(l);
 }
 
 enum msim_status msim_machine_new(struct msim_machine **out,
                                   const struct msim_job *job,
-                                  const struct msim_platform *p,
+                                  struct msim_platform *p,
                                   struct msim_error *err)
 {
     struct learning l = {.p = p, .err = err};
+    const struct msim_platform before = *p;
     enum msim_status st;
 
     *out = NULL;
@@ -291,6 +366,10 @@ enum msim_status msim_machine_new(struct msim_machine **out,
     memcpy(l.m->platform, p->name, sizeof l.m->platform);
     st = learn_job(&l, job);
     free(l.seen);
+    msim_memo_release(&l.memo);
+    p->clock = before.clock;
+    p->spec = before.spec;
+    p->usual = before.usual;
     if (st != MSIM_OK) {
         msim_machine_free(l.m);
         return st;
@@ -326,6 +405,11 @@ void msim_machine_apply(const struct msim_machine *m, const char *name,
     e->us = us;
     e->start_us = start;
     e->source = MSIM_SOURCE_SCALED;
+}
+
+double msim_machine_clock(const struct msim_machine *m)
+{
+    return m->clock;
 }
 
 bool msim_machine_is_on(const struct msim_machine *m,

@@ -4,7 +4,9 @@
  *
  *     time = start * model_start + rate * (model - model_start)
  *
- * where model_start is what launch and latency take by the model, so that small
+ * where the model is asked at the clock that this machine seems to run at (all
+ * that the SMs pace is then longer alike: a GPU that is throttled), and
+ * model_start is what launch and latency take by the model, so that small
  * kernels of one run and large ones of another do not speak for each other.
  * Both factors are learned for each operator, as far as the trace has evidence,
  * else for its family, else for all. Example: kernels of 2 us by the model, all
@@ -21,13 +23,14 @@
 struct msim_machine; /* opaque */
 
 /*
- * Learn from the GPU times of all ranks of `job`, which ran on GPUs of `p`. On
- * success `*out` is owned by the caller; on failure it is NULL.
+ * Learn from the GPU times of all ranks of `job`, which ran on GPUs of `p`; its
+ * clock is as it was afterwards. On success `*out` is owned by the caller; on
+ * failure it is NULL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_machine_new(struct msim_machine **out,
                                   const struct msim_job *job,
-                                  const struct msim_platform *p,
+                                  struct msim_platform *p,
                                   struct msim_error *err);
 void msim_machine_free(struct msim_machine *m); /* accepts NULL */
 
@@ -37,6 +40,10 @@ void msim_machine_free(struct msim_machine *m); /* accepts NULL */
  */
 void msim_machine_apply(const struct msim_machine *m, const char *name,
                         struct msim_estimate *e);
+
+/* The clock that it seems to run at, over the GPU's usual one; 1 where that
+ * explains no less. */
+double msim_machine_clock(const struct msim_machine *m);
 
 /* Was it learned on this GPU? */
 bool msim_machine_is_on(const struct msim_machine *m,
