@@ -35,8 +35,9 @@ enum msim_status msim_machine_new(struct msim_machine **out,
 void msim_machine_free(struct msim_machine *m); /* accepts NULL */
 
 /*
- * What models say of operator `name` (of a copy: its event), as this machine
- * would take it. The interval keeps its ratio to the time.
+ * What models say of operator `name` (of a copy: its event), at the machine's
+ * clock where it is on the same GPU, as this machine would take it. The
+ * interval keeps its ratio to the time.
  */
 void msim_machine_apply(const struct msim_machine *m, const char *name,
                         struct msim_estimate *e);
