@@ -114,10 +114,11 @@ GRAPHS = ("qwen3-graphs",)
 PARTICLES = ("particle-transformer-a100",)
 SAME_MODEL = ("Falconsai", "gaunernst")
 
-# Judged on kernel_us: the sets whose operators have shapes.
+# Judged on kernel_us: every set whose operators have shapes.
 KERNEL_SETS = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
-               "resnet50-v100/workers", "Falconsai/h100", "gaunernst/h100",
-               "dlrm-8xv100")
+               "resnet50-v100", "Falconsai", "gaunernst", "dlrm-8xv100",
+               "=resnet50-ddp-2xa100 with its ET", "=linear-2080ti",
+               "=resnet-2080ti")
 # Those without: kernels go by their names and launches alone.
 SHAPELESS = ("=resnet50-ddp-2xa100", "torchrec", "qwen3-graphs", "sync-edges",
              "=linear-2080ti without its ET", "=resnet-2080ti without its ET")
