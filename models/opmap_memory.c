@@ -44,7 +44,7 @@ static enum msim_copy_kind direction(const struct msim_opmap_ctx *c, uint8_t to,
     return from == MSIM_DEV_CPU ? MSIM_COPY_H2D : MSIM_COPY_D2D;
 }
 
-enum turn { NO_TURN, KEEPS_LAST, MOVES_LAST };
+enum turn { NO_TURN, KEEPS_LAST, MOVES_LAST, UNKNOWN_TURN };
 
 /* Whether a view operator brings another dimension to the last place. */
 static enum turn turn_of(const struct msim_opmap_ctx *view, uint32_t rank)
@@ -57,21 +57,41 @@ static enum turn turn_of(const struct msim_opmap_ctx *view, uint32_t rank)
         return MOVES_LAST;
     if (strcmp(name, "aten::permute") == 0) {
         n = msim_opmap_ints(view, 1, dims, 16);
-        return n && n == rank && dims[n - 1] != last && dims[n - 1] != -1
-                   ? MOVES_LAST
-                   : KEEPS_LAST;
+        if (n == 0 || n != rank)
+            return UNKNOWN_TURN;
+        return dims[n - 1] != last && dims[n - 1] != -1 ? MOVES_LAST
+                                                        : KEEPS_LAST;
     }
     if (strcmp(name, "aten::transpose") != 0)
         return NO_TURN;
-    for (uint32_t k = 1; k <= 2; k++)
-        if (msim_opmap_int(view, k, &dims[0]) &&
-            (dims[0] == last || dims[0] == -1))
+    for (uint32_t k = 1; k <= 2; k++) {
+        if (!msim_opmap_int(view, k, &dims[0]))
+            return UNKNOWN_TURN;
+        if (dims[0] == last || dims[0] == -1)
             return MOVES_LAST;
+    }
     return KEEPS_LAST;
 }
 
+/* Whether the copy is made because a tensor is not in the order of memory: that
+ * is what these are called for, and where it is they make none. */
+static bool puts_in_order(const struct msim_opmap_ctx *c)
+{
+    for (uint32_t i = c->op->parent; i != MSIM_NONE; i = c->t->ops[i].parent) {
+        const char *name = msim_trace_text(c->t, c->t->ops[i].name);
+
+        if (strcmp(name, "aten::contiguous") == 0 ||
+            strcmp(name, "aten::reshape") == 0)
+            return true;
+        if (strcmp(name, "aten::clone") != 0)
+            return false;
+    }
+    return false;
+}
+
 /* Whether the tensor was turned shortly before, so that neighbours in the
- * copy do not lie side by side in memory. */
+ * copy do not lie side by side in memory. Of a turn that was not recorded the
+ * copies that put tensors in order tell. */
 static bool out_of_order(const struct msim_opmap_ctx *c,
                          const struct msim_operand *from)
 {
@@ -86,10 +106,12 @@ static bool out_of_order(const struct msim_opmap_ctx *c,
             msim_opmap_tensor(&view, 0, &x) && x.rank == from->rank &&
             x.elems == from->elems)
             turn = turn_of(&view, x.rank);
+        if (turn == UNKNOWN_TURN)
+            break;
         if (turn != NO_TURN)
             return turn == MOVES_LAST;
     }
-    return false;
+    return puts_in_order(c);
 }
 
 /* Sizes not recorded: what the copy or its kernel moved. */
