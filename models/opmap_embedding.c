@@ -362,18 +362,23 @@ bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
     return true;
 }
 
-/* Jagged data moved about (lengths, offsets, values): all of it in and out. */
+/* Jagged data moved about (lengths, offsets, values): all of it in and out. The
+ * values are the largest tensor, the lengths the next. */
 static bool fbgemm_move(struct msim_opmap_ctx *c,
                         const struct msim_opmap_row *row)
 {
     struct msim_operand o;
     struct msim_work *w;
-    double bytes = 0, elems = 0;
+    double bytes = 0, elems = 0, segments = 0;
 
     for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
         bytes += o.bytes;
-        if (o.elems > elems)
+        if (o.elems > elems) {
+            segments = elems;
             elems = o.elems;
+        } else if (o.elems > segments) {
+            segments = o.elems;
+        }
     }
     if (bytes == 0)
         return false;
@@ -385,6 +390,7 @@ static bool fbgemm_move(struct msim_opmap_ctx *c,
     w->bytes_written = row->arg ? 0 : bytes;
     w->u.vector.copy = MSIM_COPY_D2D;
     msim_opmap_set_rows(w, 1, elems);
+    w->u.vector.segments = segments;
     w->kernels = row->inputs ? row->inputs : 1;
     return true;
 }

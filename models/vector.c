@@ -6,7 +6,8 @@
  *   memory  missed / (bandwidth * efficiency)
  *           + hit / (bandwidth * efficiency * cache_speedup)
  *   rows    for kernels that work on rows: what each row costs its SM, once
- *           there are more than run side by side
+ *           there are more than run side by side; of jagged data the latency
+ *           of a warp that looks for its row
  * Bytes hit the L2 cache while the operands fit into a share of it:
  * hit = bytes / (1 + (bytes / (l2 * cache_share))^4). Of gathers those hit,
  * too, whose row of the table was fetched before and is still there.
@@ -118,12 +119,26 @@ static double memory_time(const struct msim_spec *s, const struct msim_work *w,
     return (bytes - hit) / rate + hit / (rate * p[CACHE]);
 }
 
+/* A warp takes a row of jagged data, finds where it begins and ends, and then
+ * moves it: about four loads that wait for each other, half a microsecond each
+ * where all warps load (twice the idle latency of device memory that Jia et al.
+ * measured). So many warps run side by side on an SM. */
+#define JAGGED_WAVE_US 2.0
+#define JAGGED_WARPS   64
+
+static double rows_time(const struct msim_spec *s, const struct msim_work *w,
+                        const double *p)
+{
+    if (w->family == MSIM_FAMILY_COPY)
+        return w->u.vector.segments / (s->sms * JAGGED_WARPS) * JAGGED_WAVE_US;
+    return fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW];
+}
+
 static double vector_time(const struct msim_spec *s, const struct msim_work *w,
                           const double *p)
 {
-    double rows = fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW];
-
-    return p[T0] + msim_norm2(memory_time(s, w, p), rows, p[NORM]);
+    return p[T0] +
+           msim_norm2(memory_time(s, w, p), rows_time(s, w, p), p[NORM]);
 }
 
 static void vector_describe(const struct msim_spec *s,

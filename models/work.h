@@ -103,6 +103,7 @@ struct msim_work {
             double lookups;    /* gathers: rows fetched, */
             double table_rows; /* of a table of so many, 0: not known */
             double row_bytes;
+            double segments; /* jagged data: rows of unlike lengths */
         } vector;
         struct {
             enum msim_collective collective;
