@@ -68,6 +68,25 @@ static enum msim_status parse_power_cap(void *settings, const char *value,
     return msim_power_cap_parse(&o->clock, value, err);
 }
 
+/* Beyond this one row is all that is asked for. */
+#define SKEW_MOST 10
+
+static enum msim_status parse_index_skew(void *settings, const char *value,
+                                         struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+    char *end;
+
+    o->index_skew = strtod(value, &end);
+    if (value[0] < '0' || value[0] > '9' || *end ||
+        !(o->index_skew <= SKEW_MOST))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--index-skew' is '%s', want a number from 0 "
+                         "(uniform) to %d",
+                         value, SKEW_MOST);
+    return MSIM_OK;
+}
+
 static const char *const COSTS[] = {"auto", "measured", "model", "scaled",
                                     NULL};
 static const char *const PEERS[] = {"fixed", "follow", NULL};
@@ -135,6 +154,13 @@ static const struct msim_option OPTIONS[] = {
              "(README, \"Operators of your own\")"},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
+    {.name = "index-skew",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_index_skew,
+     .metavar = "S",
+     .help = "embedding look-ups ask for row i of a table in proportion to "
+             "i^-S (1: Zipf's law): popular rows are in the L2 cache",
+     .dflt = "0: all rows alike"},
     {.name = "scale",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_scale,

@@ -31,6 +31,7 @@ struct msim_predict_options {
     const char *network; /* name or file; NULL: the platform's own */
     const char *ops;     /* the user's table of operators; NULL: none */
     struct msim_clock_wish clock; /* --clock and --power-cap */
+    double index_skew;            /* of look-ups into tables; 0: uniform */
     int costs;                    /* enum msim_costs_option */
     struct msim_scale *scales;    /* heap */
     uint32_t n_scales, cap_scales;

@@ -123,6 +123,22 @@ static enum msim_status set_clock(struct msim_session *s,
     return msim_platform_set_clock(s->platform, &s->o->clock, err);
 }
 
+/* The job's look-ups, on whatever GPU. */
+static enum msim_status skew_indices(struct msim_session *s,
+                                     struct msim_error *err)
+{
+    if (s->o->index_skew <= 0)
+        return MSIM_OK;
+    if (!s->platform)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got --index-skew with measured costs, want it with "
+                         "'--costs model' or scaled");
+    msim_platform_set_index_skew(s->platform, s->o->index_skew);
+    if (s->source)
+        msim_platform_set_index_skew(s->source, s->o->index_skew);
+    return MSIM_OK;
+}
+
 enum msim_status msim_session_load(struct msim_session *s,
                                    const struct msim_predict_options *o,
                                    struct msim_error *err)
@@ -149,6 +165,7 @@ enum msim_status msim_session_load(struct msim_session *s,
     MSIM_TRY(check_ranks(s, err));
     MSIM_TRY(msim_choose_costs(s, data, err));
     MSIM_TRY(place(s, err));
+    MSIM_TRY(skew_indices(s, err));
     return set_clock(s, err);
 }
 

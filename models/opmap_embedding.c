@@ -66,14 +66,17 @@ static bool along_dim(struct msim_opmap_ctx *c,
                       const struct msim_opmap_row *row)
 {
     struct msim_operand x, index;
+    struct msim_work *w;
     int64_t dim = 0;
 
     if (!msim_opmap_nth_tensor(c, 0, &x) ||
         !msim_opmap_nth_tensor(c, 1, &index))
         return false;
     msim_opmap_int(c, 1, &dim);
-    return add_rows(c, row, x.dtype, index.elems, slice(&x, dim),
-                    index.bytes) != NULL;
+    w = add_rows(c, row, x.dtype, index.elems, slice(&x, dim), index.bytes);
+    if (w)
+        from_table(w, index.elems, slice(&x, dim), x.elems, x.dtype);
+    return w != NULL;
 }
 
 /* (self, dim, index[, source]): an index for every element. */

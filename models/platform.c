@@ -455,6 +455,12 @@ enum msim_status msim_platform_set_clock(struct msim_platform *p,
     return MSIM_OK;
 }
 
+void msim_platform_set_index_skew(struct msim_platform *p, double skew)
+{
+    p->spec.index_skew = skew;
+    p->usual.index_skew = skew;
+}
+
 const struct msim_clock *msim_platform_clock(const struct msim_platform *p)
 {
     return &p->clock;

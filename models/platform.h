@@ -45,6 +45,8 @@ MSIM_MUST_CHECK
 enum msim_status msim_platform_set_clock(struct msim_platform *p,
                                          const struct msim_clock_wish *w,
                                          struct msim_error *err);
+/* Let look-ups into tables be skewed, as msim_gather_hits(), from now on. */
+void msim_platform_set_index_skew(struct msim_platform *p, double skew);
 /* The clock it runs at; ratio 0: the usual one, no other was asked for. */
 const struct msim_clock *msim_platform_clock(const struct msim_platform *p);
 

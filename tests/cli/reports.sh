@@ -120,4 +120,22 @@ run --platform a100 --explain aten::view "$SOURCE_DIR/data/traces/gpt2"
 want_rc 2
 want_err "launches no kernel"
 
+# Look-ups of few rows again and again come from the cache.
+run --platform p4 --costs model --json "$SOURCE_DIR/data/traces/gpt2"
+want_rc 0
+cp "$folder/out" "$folder/uniform"
+run --platform p4 --costs model --index-skew 2 --json \
+    "$SOURCE_DIR/data/traces/gpt2"
+want_rc 0
+checked "JSON of skewed look-ups" <<PYTHON
+import json, sys
+
+kernels = [json.load(open(f))["kernel_us"]["predicted"]
+           for f in (sys.argv[1], "$folder/uniform")]
+assert kernels[0] < kernels[1], kernels
+PYTHON
+run --platform p4 --index-skew -1 "$SOURCE_DIR/data/traces/gpt2"
+want_rc 2
+want_err "option '--index-skew' is '-1', want a number from 0"
+
 finish
