@@ -244,7 +244,7 @@ static const struct {
     double nearby; /* by its neighbours; of products: by the one before */
 } SPREADS[MSIM_KERNEL_KINDS] = {
     [MSIM_KERNEL_OTHER] = {1.55, 1.55},
-    [MSIM_KERNEL_MATRIX] = {0.4, 0.75},
+    [MSIM_KERNEL_MATRIX] = {0.4, 0.8},
     [MSIM_KERNEL_GEMV] = {0.3, 0.7},
     [MSIM_KERNEL_CONV] = {0.65, 0.85},
     [MSIM_KERNEL_ATTENTION] = {0.5, 0.5},
@@ -254,7 +254,7 @@ static const struct {
     [MSIM_KERNEL_FOREACH] = {0.15, 0.15},
     [MSIM_KERNEL_COPY] = {0.3, 1.6},
     [MSIM_KERNEL_REDUCTION] = {0.9, 0.9},
-    [MSIM_KERNEL_SOFTMAX] = {0.6, 0.6},
+    [MSIM_KERNEL_SOFTMAX] = {0.65, 0.65},
     [MSIM_KERNEL_NORM] = {0.45, 0.45},
     [MSIM_KERNEL_BATCH_NORM] = {0.7, 0.7},
     [MSIM_KERNEL_POOL] = {0.4, 0.4},
