@@ -39,20 +39,16 @@ static enum msim_status set_options(BoosterHandle booster,
                                     const struct msim_boost_options *o)
 {
     static const char *const FIXED[][2] = {
-        {"verbosity", "0"},
-        {"nthread", "1"},
-        {"seed", "0"},
-        {"booster", "gbtree"},
-        {"tree_method", "hist"},
-        {"grow_policy", "lossguide"},
-        {"max_depth", "0"},
-        {"base_score", "0"},
-        {"objective", "reg:pseudohubererror"},
+        {"verbosity", "0"},      {"nthread", "1"},
+        {"seed", "0"},           {"booster", "gbtree"},
+        {"tree_method", "hist"}, {"grow_policy", "lossguide"},
+        {"base_score", "0"},     {"objective", "reg:pseudohubererror"},
     };
 
     for (size_t i = 0; i < sizeof(FIXED) / sizeof(*FIXED); i++)
         MSIM_TRY(called(XGBoosterSetParam(booster, FIXED[i][0], FIXED[i][1])));
     MSIM_TRY(set_number(booster, "max_leaves", o->leaves));
+    MSIM_TRY(set_number(booster, "max_depth", o->depth));
     MSIM_TRY(set_number(booster, "max_bin", MSIM_FOREST_CUTS + 1));
     MSIM_TRY(set_number(booster, "huber_slope", o->clip));
     MSIM_TRY(set_number(booster, "eta", o->rate));
@@ -83,6 +79,44 @@ static enum msim_status make_data(DMatrixHandle *data, const double *x,
     return status;
 }
 
+/* What the trees so far say of the rows; XGBoost's, until it is asked again. */
+static enum msim_status ask(const struct training *t, const float **sums)
+{
+    static const char HOW[] =
+        "{\"type\": 1, \"training\": false, \"iteration_begin\": 0, "
+        "\"iteration_end\": 0, \"strict_shape\": false}";
+    const bst_ulong *shape;
+    bst_ulong dimensions;
+
+    return called(XGBoosterPredictFromDMatrix(t->booster, t->data, HOW, &shape,
+                                              &dimensions, sums));
+}
+
+static enum msim_status grow_weighted(struct training *t, const double *y,
+                                      uint32_t n, double clip)
+{
+    float *gradient = malloc(n * sizeof(*gradient));
+    float *weight = malloc(n * sizeof(*weight));
+    enum msim_status status = gradient && weight ? MSIM_OK : MSIM_ENOMEM;
+    const float *sums = NULL;
+
+    if (status == MSIM_OK)
+        status = ask(t, &sums);
+    for (uint32_t i = 0; status == MSIM_OK && i < n; i++) {
+        double r = (double)sums[i] - y[i];
+        double w = 1 / sqrt(1 + r * r / (clip * clip));
+
+        gradient[i] = (float)(w * r);
+        weight[i] = (float)w;
+    }
+    if (status == MSIM_OK)
+        status = called(
+            XGBoosterBoostOneIter(t->booster, t->data, gradient, weight, n));
+    free(gradient);
+    free(weight);
+    return status;
+}
+
 static enum msim_status grow(struct training *t, const double *x,
                              const double *y, uint32_t n, uint32_t features,
                              const struct msim_boost_options *options)
@@ -90,23 +124,22 @@ static enum msim_status grow(struct training *t, const double *x,
     MSIM_TRY(make_data(&t->data, x, y, n, features));
     MSIM_TRY(called(XGBoosterCreate(&t->data, 1, &t->booster)));
     MSIM_TRY(set_options(t->booster, options));
-    for (uint32_t i = 0; i < options->trees; i++)
-        MSIM_TRY(called(XGBoosterUpdateOneIter(t->booster, (int)i, t->data)));
+    for (uint32_t i = 0; i < options->trees; i++) {
+        if (options->weighted)
+            MSIM_TRY(grow_weighted(t, y, n, options->clip));
+        else
+            MSIM_TRY(
+                called(XGBoosterUpdateOneIter(t->booster, (int)i, t->data)));
+    }
     return MSIM_OK;
 }
 
 static enum msim_status read_sums(const struct training *t, uint32_t n,
                                   double *sums)
 {
-    static const char HOW[] =
-        "{\"type\": 1, \"training\": false, \"iteration_begin\": 0, "
-        "\"iteration_end\": 0, \"strict_shape\": false}";
-    const bst_ulong *shape;
-    bst_ulong dimensions;
     const float *result;
 
-    MSIM_TRY(called(XGBoosterPredictFromDMatrix(t->booster, t->data, HOW,
-                                                &shape, &dimensions, &result)));
+    MSIM_TRY(ask(t, &result));
     for (uint32_t i = 0; i < n; i++)
         sums[i] = (double)result[i];
     return MSIM_OK;

@@ -12,6 +12,12 @@
 
 struct msim_boost_options {
     uint32_t trees, leaves;
+    uint32_t depth; /* splits from root to leaf at most; 0: as many as leaves
+                       allow */
+    bool weighted;  /* take the loss as squares of errors r with weights
+                       1 / sqrt(1 + (r / clip)^2), whose gradient it shares and
+                       whose curvature never vanishes, rather than by its own
+                       second derivative */
     double rate;    /* share of each tree's answer that is added */
     double penalty; /* rows' worth of zeros in every leaf */
     uint32_t least; /* rows in a leaf; those with large errors count less */

@@ -4,6 +4,7 @@
 #include "calibrate/cell_fit.h"
 
 #include "calibrate/boost.h"
+#include "calibrate/nearby_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,12 +29,15 @@ struct work_area {
     uint32_t features; /* of the law */
     uint32_t groups;
     uint8_t *fold;
-    double *x;         /* features of all rows */
-    double *train_x;   /* of those fitted on */
-    double *train_y;   /* log(measured / law) of those */
+    double *x;       /* features of all rows */
+    double *train_x; /* of those fitted on */
+    double *train_y; /* log(measured / law) of those */
+    uint64_t *train_group;
     double *law_us;    /* law alone, rows held back */
     double *predicted; /* rows held back */
     double *fitted;    /* all rows fitted on */
+    double *doubt;     /* of rows held back, in units of the interval's */
+    double *fit_doubt; /* of rows fitted on */
     double *scratch;
 };
 
@@ -46,12 +50,16 @@ static enum msim_status allocate(struct work_area *a)
     a->x = malloc(n * f * sizeof(double));
     a->train_x = malloc(n * f * sizeof(double));
     a->train_y = malloc(n * sizeof(double));
+    a->train_group = malloc(n * sizeof(*a->train_group));
     a->law_us = malloc(n * sizeof(double));
     a->predicted = malloc(n * sizeof(double));
     a->fitted = malloc(n * sizeof(double));
+    a->doubt = malloc(n * sizeof(double));
+    a->fit_doubt = malloc(n * sizeof(double));
     a->scratch = malloc(n * sizeof(double));
-    return a->fold && a->x && a->train_x && a->train_y && a->law_us &&
-                   a->predicted && a->fitted && a->scratch
+    return a->fold && a->x && a->train_x && a->train_y && a->train_group &&
+                   a->law_us && a->predicted && a->fitted && a->doubt &&
+                   a->fit_doubt && a->scratch
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -62,9 +70,12 @@ static void release(struct work_area *a)
     free(a->x);
     free(a->train_x);
     free(a->train_y);
+    free(a->train_group);
     free(a->law_us);
     free(a->predicted);
     free(a->fitted);
+    free(a->doubt);
+    free(a->fit_doubt);
     free(a->scratch);
 }
 
@@ -87,7 +98,14 @@ static uint32_t deal_folds(struct work_area *a)
     return groups + 1;
 }
 
-static struct msim_boost_options options_for(uint32_t n)
+/*
+ * What libraries choose has many steps, and the tables of products, attention
+ * and convolutions are large: rows held back are better off with more and
+ * larger trees, of little depth so that they are walked fast. Products have
+ * outliers, where a library chose badly; they pull no more than others do.
+ */
+static struct msim_boost_options options_for(const struct msim_law *law,
+                                             uint32_t n)
 {
     struct msim_boost_options o = {.trees = 48,
                                    .leaves = 16,
@@ -99,6 +117,13 @@ static struct msim_boost_options options_for(uint32_t n)
     if (n < 2000) {
         o.leaves = 10;
         o.least = 5;
+    } else if (law == &MSIM_LAW_GEMM || law == &MSIM_LAW_ATTENTION ||
+               law == &MSIM_LAW_CONV) {
+        o.trees = 128;
+        o.leaves = 31;
+        o.depth = 7;
+        o.weighted = true;
+        o.clip = law == &MSIM_LAW_GEMM ? 0.08 : 0.5;
     }
     if (n < 500) {
         o.trees = 40;
@@ -115,71 +140,103 @@ static bool has_gap(const struct work_area *a)
     return strcmp(a->rows[0].framework, "NeuSight") == 0;
 }
 
+/* A law, and what was learned of its errors: trees, rows nearby, or neither. */
+struct part {
+    struct msim_law_constants constants;
+    cJSON *forest_json, *nearby_json;
+    struct msim_forest forest;
+    struct msim_nearby nearby;
+};
+
+static void release_part(struct part *p)
+{
+    cJSON_Delete(p->forest_json);
+    cJSON_Delete(p->nearby_json);
+    msim_forest_release(&p->forest);
+    msim_nearby_release(&p->nearby);
+}
+
+/* From the first `n` rows to train on. */
+static enum msim_status learn(struct work_area *a, uint32_t n, struct part *p)
+{
+    struct msim_boost_options options = options_for(a->law, n);
+
+    if (a->n < MSIM_NEARBY_ROWS && msim_nearby_suits(a->law)) {
+        MSIM_TRY(msim_nearby_fit(&p->nearby_json, a->law, a->train_x,
+                                 a->train_y, a->train_group, n));
+        return msim_nearby_read(&p->nearby, p->nearby_json, a->law);
+    }
+    if (n < LEAST_ROWS_FOR_TREES)
+        return MSIM_OK;
+    MSIM_TRY(msim_boost_fit(&p->forest_json, a->train_x, a->train_y, n,
+                            a->features, &options, NULL));
+    return msim_forest_read(&p->forest, p->forest_json, a->features);
+}
+
 /* Fit on the rows whose fold is not `held_back`. */
 static enum msim_status fit_part(struct work_area *a, int held_back,
-                                 struct msim_law_constants *constants,
-                                 struct msim_forest *forest, cJSON **json)
+                                 struct part *p)
 {
     uint32_t features = a->features;
-    struct msim_boost_options options;
     uint32_t n = 0;
 
-    *json = NULL;
-    memset(forest, 0, sizeof(*forest));
-    MSIM_TRY(msim_law_fit(constants, a->law, a->rows, a->fold, a->n, held_back,
-                          has_gap(a)));
+    memset(p, 0, sizeof(*p));
+    MSIM_TRY(msim_law_fit(&p->constants, a->law, a->rows, a->fold, a->n,
+                          held_back, has_gap(a)));
     for (uint32_t i = 0; i < a->n; i++) {
         double us;
 
         if (a->fold[i] == held_back)
             continue;
-        us = msim_law_measured(constants, &a->rows[i]);
+        us = msim_law_measured(&p->constants, &a->rows[i]);
         memcpy(a->train_x + (size_t)n * features, a->x + (size_t)i * features,
                features * sizeof(double));
         for (uint32_t f = 0; f < a->law->n_names; f++)
             a->train_x[(size_t)n * features + f] = 0; /* nothing to split at */
+        a->train_group[n] = a->rows[i].group;
         a->train_y[n++] = log(a->rows[i].us / us);
     }
-    if (n < LEAST_ROWS_FOR_TREES)
-        return MSIM_OK;
-    options = options_for(n);
-    MSIM_TRY(msim_boost_fit(json, a->train_x, a->train_y, n, features, &options,
-                            NULL));
-    return msim_forest_read(forest, *json, features);
+    return learn(a, n, p);
+}
+
+static double correct(const struct part *p, const double *x, double *doubt)
+{
+    struct msim_nearby_answer a;
+
+    *doubt = 1;
+    if (p->nearby.n == 0)
+        return msim_forest_eval(&p->forest, x);
+    a = msim_nearby_ask(&p->nearby, x, 1);
+    *doubt = a.doubt;
+    return a.log;
 }
 
 /* Predict the rows of fold `which`, or all with -1, into `out`. */
-static void predict(const struct work_area *a, int which,
-                    const struct msim_law_constants *constants,
-                    const struct msim_forest *forest, double *law_us,
-                    double *out)
+static void predict(const struct work_area *a, int which, const struct part *p,
+                    double *law_us, double *out, double *doubt)
 {
     for (uint32_t i = 0; i < a->n; i++) {
         double us;
 
         if (which >= 0 && a->fold[i] != which)
             continue;
-        us = msim_law_measured(constants, &a->rows[i]);
+        us = msim_law_measured(&p->constants, &a->rows[i]);
         if (law_us)
             law_us[i] = us;
         out[i] =
-            us * exp(msim_forest_eval(forest, a->x + (size_t)i * a->features));
+            us * exp(correct(p, a->x + (size_t)i * a->features, &doubt[i]));
     }
 }
 
 static enum msim_status hold_back(struct work_area *a, uint32_t folds)
 {
     for (uint32_t k = 0; k < folds; k++) {
-        struct msim_law_constants constants;
-        struct msim_forest forest;
-        cJSON *json;
-        enum msim_status status =
-            fit_part(a, (int)k, &constants, &forest, &json);
+        struct part part;
+        enum msim_status status = fit_part(a, (int)k, &part);
 
         if (status == MSIM_OK)
-            predict(a, (int)k, &constants, &forest, a->law_us, a->predicted);
-        msim_forest_release(&forest);
-        cJSON_Delete(json);
+            predict(a, (int)k, &part, a->law_us, a->predicted, a->doubt);
+        release_part(&part);
         if (status != MSIM_OK)
             return status;
     }
@@ -243,17 +300,19 @@ static double point(const double *sorted, uint32_t n, double part)
     return sorted[i < 0 ? 0 : i >= n ? n - 1 : i];
 }
 
-/* Widen low..high to hold 90 % of log(measured / `predicted`) over the rows in
- * bin `which`, fold `without` left out; false where there are none. */
+/* Widen low..high to hold 90 % of log(measured / `predicted`), over its doubt,
+ * of the rows in bin `which`, fold `without` left out; false where there are
+ * none. */
 static bool widen(const struct work_area *a, const double *predicted,
-                  const struct msim_cell_bin *bins, uint32_t count,
-                  uint32_t which, int without, double *low, double *high)
+                  const double *doubt, const struct msim_cell_bin *bins,
+                  uint32_t count, uint32_t which, int without, double *low,
+                  double *high)
 {
     uint32_t n = 0;
 
     for (uint32_t r = 0; r < a->n; r++)
         if (a->fold[r] != without && bin_of(bins, count, predicted[r]) == which)
-            a->scratch[n++] = log(a->rows[r].us / predicted[r]);
+            a->scratch[n++] = log(a->rows[r].us / predicted[r]) / doubt[r];
     if (n == 0)
         return false;
     qsort(a->scratch, n, sizeof(double), by_value);
@@ -276,9 +335,11 @@ static bool quantiles(const struct work_area *a,
     double wider = 1 + FEW_GROUPS / (a->groups > 1 ? a->groups : a->n);
 
     *low = *high = 0;
-    if (!widen(a, a->predicted, bins, count, which, without, low, high))
+    if (!widen(a, a->predicted, a->doubt, bins, count, which, without, low,
+               high))
         return false;
-    (void)widen(a, a->fitted, bins, count, which, without, low, high);
+    (void)widen(a, a->fitted, a->fit_doubt, bins, count, which, without, low,
+                high);
     *low *= wider;
     *high *= wider;
     return true;
@@ -308,16 +369,18 @@ static void judge(const struct work_area *a, struct msim_cell_fit *out,
                 continue;
             for (uint32_t i = 0; i < a->n; i++) {
                 double r = log(a->rows[i].us / a->predicted[i]);
+                double from = fmin(low, 0) * a->doubt[i];
+                double to = fmax(high, 0) * a->doubt[i];
 
                 if (a->fold[i] != k ||
                     bin_of(out->bins, out->n_bins, a->predicted[i]) != b)
                     continue;
                 counted++;
-                inside += r >= fmin(low, 0) && r <= fmax(high, 0);
-                out->width += exp(fmax(high, 0) - fmin(low, 0));
-                out->score += score(r, fmin(low, 0), fmax(high, 0));
+                inside += r >= from && r <= to;
+                out->width += exp(to - from);
+                out->score += score(r, from, to);
                 out->held[i] = msim_held_row_of(a->rows[i].us, a->predicted[i],
-                                                fmin(low, 0), fmax(high, 0), k);
+                                                from, to, k);
             }
         }
     }
@@ -356,10 +419,25 @@ static void make_range(const struct work_area *a, struct msim_cell_fit *out)
     }
 }
 
+/* The fit that is kept is on all rows. */
+static enum msim_status fit_all(struct work_area *a, struct msim_cell_fit *out)
+{
+    struct part part;
+    enum msim_status status = fit_part(a, -1, &part);
+
+    if (status == MSIM_OK) {
+        predict(a, -1, &part, NULL, a->fitted, a->fit_doubt);
+        out->constants = part.constants;
+        out->forest = part.forest_json;
+        out->nearby = part.nearby_json;
+        part.forest_json = part.nearby_json = NULL;
+    }
+    release_part(&part);
+    return status;
+}
+
 static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
 {
-    struct msim_forest forest;
-    enum msim_status status;
     uint32_t folds;
 
     for (uint32_t i = 0; i < a->n; i++) {
@@ -372,12 +450,7 @@ static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
     out->groups = a->groups = deal_folds(a);
     folds =
         out->groups > 1 && out->groups < MSIM_FOLDS ? out->groups : MSIM_FOLDS;
-    status = fit_part(a, -1, &out->constants, &forest, &out->forest);
-    if (status == MSIM_OK)
-        predict(a, -1, &out->constants, &forest, NULL, a->fitted);
-    msim_forest_release(&forest);
-    if (status != MSIM_OK)
-        return status;
+    MSIM_TRY(fit_all(a, out));
     out->fitted = summarise(a, a->fitted);
     make_range(a, out);
     MSIM_TRY(hold_back(a, folds));
@@ -412,7 +485,8 @@ enum msim_status msim_cell_fit(struct msim_cell_fit *out,
 void msim_cell_fit_release(struct msim_cell_fit *f)
 {
     cJSON_Delete(f->forest);
-    f->forest = NULL;
+    cJSON_Delete(f->nearby);
+    f->forest = f->nearby = NULL;
     msim_curves_release(&f->curves);
     free(f->held);
     f->held = NULL;

@@ -4,8 +4,9 @@
  *
  * The constants minimise the mean of |log(measured / law)| by the Nelder-Mead
  * simplex (GSL), which needs no derivatives of a law with ceilings in it. Trees
- * (XGBoost) then learn log(measured / law). Both are done five times more with
- * a fifth of the groups held back; errors and intervals come from those.
+ * (XGBoost), or kriging where rows are few, then learn log(measured / law).
+ * Both are done five times more with a fifth of the groups held back; errors
+ * and intervals come from those.
  */
 #ifndef MSIM_CALIBRATE_CELL_FIT_H
 #define MSIM_CALIBRATE_CELL_FIT_H
@@ -23,6 +24,7 @@ struct msim_error_summary {
 struct msim_cell_fit {
     struct msim_law_constants constants;
     cJSON *forest; /* owned; NULL where there are too few rows */
+    cJSON *nearby; /* owned; in its place where there are few */
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];
     uint32_t n_bins, rows, groups;

@@ -157,11 +157,14 @@ static enum msim_status add_variants(cJSON *cell, const struct msim_curves *c)
     return MSIM_OK;
 }
 
-/* The trees on one line: nobody reads them. */
-static enum msim_status add_forest(cJSON *cell, const cJSON *forest)
+/* Trees and rows on one line: nobody reads them. */
+static enum msim_status add_learned(cJSON *cell, const struct msim_cell_fit *f)
 {
-    return forest ? add_line(cell, "forest", cJSON_Duplicate(forest, 1))
-                  : MSIM_OK;
+    if (f->forest)
+        return add_line(cell, "forest", cJSON_Duplicate(f->forest, 1));
+    if (f->nearby)
+        return add_line(cell, "nearby", cJSON_Duplicate(f->nearby, 1));
+    return MSIM_OK;
 }
 
 static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
@@ -189,7 +192,7 @@ static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
     add_interval(cell, f);
     MSIM_TRY(add_curves(cell, &f->curves));
     MSIM_TRY(add_variants(cell, &f->curves));
-    return add_forest(cell, f->forest);
+    return add_learned(cell, f);
 }
 
 enum msim_status msim_cell_write_as(cJSON *cells, const struct msim_sample *r,
@@ -212,6 +215,7 @@ enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
              "least mean |log error| over rows of %s (GSL simplex), %s",
              r->work.source ? r->work.source : r->framework,
              f->curves.n ? "curves by kriging over all GPUs' collectives"
+             : f->nearby ? "kriging of what is left"
                          : "XGBoost trees on what is left");
     return msim_cell_write_as(cells, r, f, how);
 }

@@ -32,7 +32,8 @@ static bool is_short(const cJSON *item)
 
 /*
  * What is written on one line is read as a tree: put it on one line again.
- * That is a forest, an array of numbers, and what arrays of intervals hold.
+ * That is what was learned, an array of numbers, and what arrays of intervals
+ * hold.
  */
 static enum msim_status fold(cJSON *parent, const char *within)
 {
@@ -41,6 +42,7 @@ static enum msim_status fold(cJSON *parent, const char *within)
     for (item = parent->child; item; item = next) {
         const char *name = item->string ? item->string : within;
         bool line = strcmp(name, "forest") == 0 ||
+                    strcmp(name, "nearby") == 0 ||
                     (cJSON_IsArray(item) && item->child && is_short(item)) ||
                     (strcmp(within, "interval") == 0 && cJSON_IsObject(item));
         char *text;

@@ -8,6 +8,7 @@
  */
 #include "cli/op_rows.h"
 
+#include "core/base/decimal.h"
 #include "models/model.h"
 
 #include <pthread.h>
@@ -45,6 +46,14 @@ struct crew {
 /* ---- answering ------------------------------------------------------------
  */
 
+static void put_number(double v, FILE *out)
+{
+    char text[MSIM_DECIMAL_TEXT];
+
+    fwrite(text, 1, msim_decimal_write(text, v), out);
+    putc(',', out);
+}
+
 static void answer_row(const struct crew *c, char *const *fields, FILE *out)
 {
     struct msim_estimate e;
@@ -65,8 +74,11 @@ static void answer_row(const struct crew *c, char *const *fields, FILE *out)
         putc('\n', out);
         return;
     }
-    fprintf(out, "%.6g,%.6g,%.6g,%s\n", e.us, e.low_us, e.high_us,
-            msim_family_text(e.family));
+    put_number(e.us, out);
+    put_number(e.low_us, out);
+    put_number(e.high_us, out);
+    fputs(msim_family_text(e.family), out);
+    putc('\n', out);
 }
 
 static enum msim_status answer_all(const struct crew *c, struct block *b,

@@ -32,7 +32,9 @@ static const char *const FEATURES[] = {
     "log_group",     "log_keys",    "log_window",   "log_window_kv",
     "kv_bytes",      "input_bytes", "waves_64",     "tail_64",
     "waves_128",     "tail_128",    "waves_256",    "tail_256",
-    "log_kv_blocks", "log_tokens",
+    "log_kv_blocks", "log_tokens",  "waves_kv",     "tail_kv",
+    "log_packed_16", "packed_64",   "packed_128",   "log_splits",
+    "log_split_kv",  "tail_split",  "log_rounds",
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
@@ -64,6 +66,34 @@ static double attention_time(const struct msim_spec *s,
 
     return p[T0] +
            msim_norm2(msim_norm2(compute, memory, p[NORM]), depth, p[NORM]);
+}
+
+/*
+ * Decoding kernels let a block serve all the queries that share keys (a group
+ * of heads), and where sequences are too few to fill the GPU, split the keys of
+ * each over blocks: two for every SM, of no less than 64 keys.
+ */
+static void describe_groups(const struct msim_spec *s,
+                            const struct msim_work *w, double *x)
+{
+    double pairs =
+        (double)w->u.attention.batch * (double)w->u.attention.kv_heads;
+    double packed = (double)w->u.attention.heads /
+                    (double)w->u.attention.kv_heads *
+                    (double)w->u.attention.q_len;
+    double blocks = ceil(keys_walked(w) / 64);
+    double splits = fmin(fmax(floor(2 * s->sms / pairs), 1), blocks);
+    double full = pairs * splits / s->sms;
+
+    x[0] = log(pairs / s->sms);
+    x[1] = ceil(pairs / s->sms) / (pairs / s->sms);
+    x[2] = log(ceil(packed / 16));
+    x[3] = log(pairs * ceil(packed / 64) / s->sms);
+    x[4] = log(pairs * ceil(packed / 128) / s->sms);
+    x[5] = log(splits);
+    x[6] = log(blocks / splits);
+    x[7] = ceil(full) / full;
+    x[8] = log(ceil(blocks / splits) * ceil(full));
 }
 
 static void attention_describe(const struct msim_spec *s,
@@ -100,6 +130,7 @@ static void attention_describe(const struct msim_spec *s,
     }
     x[f++] = log(batch * kv_heads * ceil(kv / 128) / s->sms);
     x[f++] = log(batch * q);
+    describe_groups(s, w, x + f);
 }
 
 static const char *phase_text(const struct msim_work *w)

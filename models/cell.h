@@ -8,12 +8,14 @@
 #include "models/forest.h"
 #include "models/law.h"
 #include "models/model.h"
+#include "models/nearby.h"
 
 #define MSIM_CELL_BINS 4
 #define MSIM_CELL_KEY  72
 
 /* 5 % and 95 % points of log(measured / predicted) on rows that the fit did
- * not see, for predictions up to `upto_us`. */
+ * not see, for predictions up to `upto_us`; over their doubt, where rows
+ * nearby correct the law. */
 struct msim_cell_bin {
     double upto_us, low, high;
 };
@@ -24,6 +26,7 @@ struct msim_cell {
     double params[MSIM_LAW_PARAMS];
     struct msim_gap gap; /* of the source */
     struct msim_forest forest;
+    struct msim_nearby nearby; /* where rows are few, in its place */
     struct msim_curves curves; /* of collectives */
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_cell_bin bins[MSIM_CELL_BINS];
@@ -42,7 +45,7 @@ struct msim_pick {
     bool other_key;                       /* another dtype or kind stands in */
     bool other_framework; /* the stack that was asked for has no rows */
     bool bare;            /* leave the source's launch gap out */
-    bool trees;           /* correct by the cell's trees */
+    bool trees;           /* correct by the cell's trees or rows */
     double variance;      /* further doubt: of the logarithm */
 };
 

@@ -3,69 +3,83 @@
  */
 #include "models/forest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FEATURES_MOST 64
 #define AT_ONCE       8
+#define CUTS          (MSIM_FOREST_CUTS + 1) /* room of a feature */
+#define NODES_MOST    65536
 
-/* One step down a tree; a leaf stays where it is. */
-static inline uint32_t step(const struct msim_forest_node *nodes, uint32_t i,
-                            const float *x)
+/*
+ * How many of a feature's cuts are not above `x`. Features and cuts are
+ * compared as floats, as XGBoost does: a row equal to a cut when fitted is
+ * equal to it here, too.
+ */
+static inline uint8_t rank_of(const float *cuts, float x)
 {
-    const struct msim_forest_node *n = &nodes[i];
-    uint32_t next = x[n->feature] < n->cut ? i + 1 : (uint32_t)n->right;
+    uint32_t at = 0;
 
-    return n->right ? next : i;
+    for (uint32_t half = CUTS / 2; half > 0; half /= 2)
+        at += half & (0U - !(x < cuts[at + half - 1]));
+    return (uint8_t)at;
+}
+
+/* One step down from node `i`; a leaf stays where it is. */
+static inline uint32_t step(const uint32_t *nodes, uint32_t i,
+                            const uint8_t *ranks)
+{
+    uint32_t node = nodes[i];
+    uint32_t left = ranks[node & 255] < (node >> 8 & 255);
+    uint32_t right = node >> 16;
+
+    return right + ((i + 1 - right) & (0 - left));
 }
 
 /*
- * Leaves of `n` trees from `roots`. Their paths do not depend on one another:
- * taken together, the waits for memory overlap, and no branch is there to be
- * mispredicted.
+ * Leaves of AT_ONCE trees from number `first`. Their paths do not depend on one
+ * another: taken together, the waits for memory overlap; and with as many steps
+ * for all, no branch is there to be mispredicted.
  */
-static double walk(const struct msim_forest *f, const uint32_t *roots,
-                   const float *x)
+static double walk(const struct msim_forest *f, uint32_t first,
+                   const uint8_t *ranks)
 {
+    const uint32_t *nodes = f->nodes;
     uint32_t at[AT_ONCE];
+    uint32_t steps = 0;
     double sum = 0;
-    bool moved = true;
 
-    memcpy(at, roots, sizeof(at));
-    while (moved) {
-        moved = false;
-        for (int t = 0; t < AT_ONCE; t++) {
-            uint32_t next = step(f->nodes, at[t], x);
-
-            moved |= next != at[t];
-            at[t] = next;
-        }
+    for (uint32_t t = 0; t < AT_ONCE; t++) {
+        at[t] = f->roots[first + t];
+        steps = f->depths[first + t] > steps ? f->depths[first + t] : steps;
     }
-    for (int t = 0; t < AT_ONCE; t++)
-        sum += f->nodes[at[t]].cut;
+    for (; steps > 0; steps--)
+        for (uint32_t t = 0; t < AT_ONCE; t++)
+            at[t] = step(nodes, at[t], ranks);
+    for (uint32_t t = 0; t < AT_ONCE; t++)
+        sum += (double)f->values[at[t]];
     return sum;
 }
 
-/* Features and cuts are compared as floats, as XGBoost does: a row equal to a
- * cut when fitted is equal to it here, too. */
 double msim_forest_eval(const struct msim_forest *f, const double *x)
 {
-    float values[FEATURES_MOST];
+    uint8_t ranks[FEATURES_MOST];
     double sum = 0;
     uint32_t t = 0;
 
     if (f->n_trees == 0)
         return 0;
     for (uint32_t i = 0; i < f->n_features; i++)
-        values[i] = (float)x[i];
+        ranks[i] = rank_of(f->cuts + (size_t)i * CUTS, (float)x[i]);
     for (; t + AT_ONCE <= f->n_trees; t += AT_ONCE)
-        sum += walk(f, &f->roots[t], values);
+        sum += walk(f, t, ranks);
     for (; t < f->n_trees; t++) {
         uint32_t i = f->roots[t];
 
-        while (f->nodes[i].right)
-            i = step(f->nodes, i, values);
-        sum += f->nodes[i].cut;
+        for (uint32_t s = f->depths[t]; s > 0; s--)
+            i = step(f->nodes, i, ranks);
+        sum += (double)f->values[i];
     }
     sum *= MSIM_FOREST_UNIT;
     return sum < f->low ? f->low : sum > f->high ? f->high : sum;
@@ -74,7 +88,10 @@ double msim_forest_eval(const struct msim_forest *f, const double *x)
 void msim_forest_release(struct msim_forest *f)
 {
     free(f->nodes);
+    free(f->values);
+    free(f->cuts);
     free(f->roots);
+    free(f->depths);
     memset(f, 0, sizeof(*f));
 }
 
@@ -104,17 +121,14 @@ static bool next_int(const char **at, int *out)
     return *c == ' ' || *c == '\0';
 }
 
-/* Cuts of all features, each with room for the most. */
-struct cuts {
-    float *value;
-    uint32_t n[FEATURES_MOST], features;
-};
-
-static bool read_cuts(struct cuts *c, const char *text)
+/* Cuts of all features; `n` becomes how many each has. */
+static bool read_cuts(struct msim_forest *f, uint32_t *n, const char *text)
 {
     uint32_t feature = 0;
 
-    while (*text && feature < c->features) {
+    for (size_t i = 0; i < (size_t)f->n_features * CUTS; i++)
+        f->cuts[i] = INFINITY;
+    while (*text && feature < f->n_features) {
         char *end;
         float v;
 
@@ -128,38 +142,43 @@ static bool read_cuts(struct cuts *c, const char *text)
             continue;
         }
         v = strtof(text, &end);
-        if (end == text || c->n[feature] == MSIM_FOREST_CUTS)
+        if (end == text || n[feature] == MSIM_FOREST_CUTS)
             return false;
-        c->value[feature * MSIM_FOREST_CUTS + c->n[feature]++] = v;
+        f->cuts[(size_t)feature * CUTS + n[feature]++] = v;
         text = end;
     }
     return *text == '\0';
 }
 
-/* Fill one node from its number in the file. */
-static bool read_node(struct msim_forest_node *node, const char **splits,
-                      const char **leaves, const struct cuts *c)
+/* Fill one node from its number in the file; where it goes right is not known
+ * yet, and stays 0. */
+static bool read_node(struct msim_forest *f, uint32_t i, const char **splits,
+                      const char **leaves, const uint32_t *n_cuts)
 {
     int code, leaf;
-    uint32_t cut;
+    uint32_t feature, cut;
 
     if (!next_int(splits, &code))
         return false;
     if (code == 0) {
         if (!next_int(leaves, &leaf))
             return false;
-        node->cut = (float)leaf;
+        f->values[i] = (float)leaf;
         return true;
     }
-    if (code < 0 || (uint32_t)(code - 1) / 64 >= c->features)
+    if (code < 0 || (uint32_t)(code - 1) / 64 >= f->n_features)
         return false;
-    node->feature = (uint32_t)(code - 1) / 64;
+    feature = (uint32_t)(code - 1) / 64;
     cut = (uint32_t)(code - 1) % 64;
-    if (cut >= c->n[node->feature])
+    if (cut >= n_cuts[feature])
         return false;
-    node->cut = c->value[node->feature * MSIM_FOREST_CUTS + cut];
-    node->right = -1;
+    f->nodes[i] = feature | (cut + 1) << 8;
     return true;
+}
+
+static bool is_split(uint32_t node)
+{
+    return node >> 8 & 255;
 }
 
 /* How many numbers a text holds, if they are numbers. */
@@ -170,6 +189,19 @@ static uint32_t count_numbers(const char *text)
     for (; *text; text++)
         n += *text != ' ' && (text[1] == ' ' || text[1] == '\0');
     return n;
+}
+
+/* A leaf of the last tree: it stays where it is, so deep down. */
+static bool end_path(struct msim_forest *f, uint32_t i, uint32_t depth)
+{
+    uint8_t *deepest = &f->depths[f->n_trees - 1];
+
+    if (depth > UINT8_MAX)
+        return false;
+    f->nodes[i] = i << 16;
+    if (depth > *deepest)
+        *deepest = (uint8_t)depth;
+    return true;
 }
 
 /*
@@ -186,15 +218,17 @@ static bool link_nodes(struct msim_forest *f, uint32_t *stack)
         if (begins)
             f->roots[f->n_trees++] = i;
         begins = false;
-        if (f->nodes[i].right == -1) {
+        if (is_split(f->nodes[i])) {
             stack[depth++] = i;
             continue;
         }
+        if (!end_path(f, i, depth))
+            return false;
         /* A leaf ends every split that already has its right child. */
-        while (depth > 0 && f->nodes[stack[depth - 1]].right != -1)
+        while (depth > 0 && f->nodes[stack[depth - 1]] >> 16)
             depth--;
         if (depth > 0)
-            f->nodes[stack[depth - 1]].right = (int32_t)(i + 1);
+            f->nodes[stack[depth - 1]] |= (i + 1) << 16;
         else
             begins = true;
     }
@@ -214,20 +248,26 @@ static enum msim_status link_all(struct msim_forest *f)
 }
 
 static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json,
-                                   const struct cuts *c)
+                                   const uint32_t *n_cuts)
 {
     const char *splits = msim_json_get_text(json, "splits");
     const char *leaves = msim_json_get_text(json, "leaves");
+    size_t n;
 
     if (!splits || !leaves)
         return MSIM_EFORMAT;
     f->n_nodes = count_numbers(splits);
-    f->nodes = calloc((size_t)f->n_nodes + 1, sizeof(*f->nodes));
-    f->roots = calloc((size_t)f->n_nodes + 1, sizeof(*f->roots));
-    if (!f->nodes || !f->roots)
+    if (f->n_nodes > NODES_MOST)
+        return MSIM_ELIMIT;
+    n = (size_t)f->n_nodes + 1;
+    f->nodes = calloc(n, sizeof(*f->nodes));
+    f->values = calloc(n, sizeof(*f->values));
+    f->roots = calloc(n, sizeof(*f->roots));
+    f->depths = calloc(n, sizeof(*f->depths));
+    if (!f->nodes || !f->values || !f->roots || !f->depths)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < f->n_nodes; i++)
-        if (!read_node(&f->nodes[i], &splits, &leaves, c))
+        if (!read_node(f, i, &splits, &leaves, n_cuts))
             return MSIM_EFORMAT;
     return *leaves ? MSIM_EFORMAT : link_all(f);
 }
@@ -236,21 +276,20 @@ enum msim_status msim_forest_read(struct msim_forest *f, const cJSON *json,
                                   uint32_t n_features)
 {
     const char *text = msim_json_get_text(json, "cuts");
-    struct cuts c = {.features = n_features};
+    uint32_t n_cuts[FEATURES_MOST] = {0};
     enum msim_status status = MSIM_EFORMAT;
 
     memset(f, 0, sizeof(*f));
     if (n_features > FEATURES_MOST)
         return MSIM_ELIMIT;
-    c.value = malloc((size_t)n_features * MSIM_FOREST_CUTS * sizeof(*c.value));
-    if (!c.value)
+    f->cuts = malloc((size_t)n_features * CUTS * sizeof(*f->cuts));
+    if (!f->cuts)
         return MSIM_ENOMEM;
     f->low = msim_json_get_number(json, "low", 0);
     f->high = msim_json_get_number(json, "high", 0);
     f->n_features = n_features;
-    if (text && read_cuts(&c, text))
-        status = read_nodes(f, json, &c);
-    free(c.value);
+    if (text && read_cuts(f, n_cuts, text))
+        status = read_nodes(f, json, n_cuts);
     if (status != MSIM_OK)
         msim_forest_release(f);
     return status;

@@ -1,9 +1,9 @@
 /*
  * models/forest.h - a sum of small regression trees, the correction of a law.
  *
- * The trees answer log(measured / law). They are few and small (tens of trees
- * of about 16 leaves), stored as whole numbers, so that the same bytes come
- * out of every fit and a prediction takes well under a microsecond.
+ * The trees answer log(measured / law). They are small (some 200 trees of about
+ * 30 leaves at most), stored as whole numbers, so that the same bytes come out
+ * of every fit and a prediction takes well under a microsecond.
  *
  * XGBoost grows them when platforms are fitted (calibrate/boost.h), but is not
  * asked for predictions: they then need no C++ library beside the program, and
@@ -29,15 +29,15 @@
 #define MSIM_FOREST_CUTS 63
 #define MSIM_FOREST_UNIT 1e-4
 
-struct msim_forest_node {
-    float cut;     /* of a split; the value of a leaf, in ten-thousandths */
-    int32_t right; /* node for feature >= cut (left is the next); 0: a leaf */
-    uint32_t feature;
-};
-
 struct msim_forest {
-    struct msim_forest_node *nodes; /* trees one after the other, preorder */
+    /* Trees one after the other, each in preorder. A split goes left, to the
+     * next node, where fewer cuts than its `place` are not above the feature;
+     * to node `right` else, as a leaf does to itself. */
+    uint32_t *nodes; /* feature, place << 8, right << 16 */
+    float *values;   /* of leaves, in ten-thousandths */
+    float *cuts;     /* of every feature in turn, infinite ones at the end */
     uint32_t *roots;
+    uint8_t *depths;
     uint32_t n_nodes, n_trees, n_features;
     double low, high;
 };

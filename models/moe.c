@@ -333,7 +333,8 @@ static enum msim_status moe_predict(const struct msim_platform *p,
 
     if (!moe_pick(p, w, &pick))
         return MSIM_ENOMODEL;
-    msim_work_count(&work);
+    if (!(work.u.moe.load.pairs > 0)) /* a row of a table is counted */
+        msim_work_count(&work);
     if (is_other_model(pick.cell, &work))
         adjust.spread = OTHER_MODEL_SPREAD;
     msim_cell_estimate(p, &pick, &work, &adjust, out);

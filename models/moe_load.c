@@ -117,14 +117,18 @@ static double integral(const struct power *d, double p)
     return (pow(d->high, p) - pow(d->low, p)) / p;
 }
 
-static double quantile(const struct power *d, double u)
+/* Quantiles in the middle of as many equal parts. */
+static void quantiles(const struct power *d, double x[QUANTILES])
 {
-    double from;
+    double from = pow(d->low, d->e);
+    double to = pow(d->high, d->e);
 
-    if (fabs(d->e) < 1e-9)
-        return d->low * pow(d->high / d->low, u);
-    from = pow(d->low, d->e);
-    return pow(from + u * (pow(d->high, d->e) - from), 1 / d->e);
+    for (int i = 0; i < QUANTILES; i++) {
+        double u = (i + 0.5) / QUANTILES;
+
+        x[i] = fabs(d->e) < 1e-9 ? d->low * pow(d->high / d->low, u)
+                                 : pow(from + u * (to - from), 1 / d->e);
+    }
 }
 
 /* Standard normal quantile at p >= 0.5, within 5e-4 (Abramowitz and Stegun,
@@ -172,10 +176,9 @@ static void share_out(double *n, const struct sizes *s, const struct power *d,
     double each = pairs / s->local;
     double mean = 0;
 
-    for (int i = 0; i < QUANTILES; i++) {
-        n[i] = quantile(d, (i + 0.5) / QUANTILES);
+    quantiles(d, n);
+    for (int i = 0; i < QUANTILES; i++)
         mean += n[i] / QUANTILES;
-    }
     /* Twice more for what the limit took away. */
     for (int round = 0; round < 3; round++) {
         double scale = each / mean;

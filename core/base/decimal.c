@@ -1,5 +1,7 @@
 #include "core/base/decimal.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,4 +184,57 @@ bool msim_decimal_us(const char *s, size_t len, int64_t *us, int32_t *ps)
     }
     *ps = part;
     return negative ? negate(us, ps) : true;
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+/* Six digits `n` with `whole` of them before the point, which may be 0 or less;
+ * zeros at the end are left away. */
+static size_t place_digits(char *text, uint32_t n, int whole)
+{
+    char digits[6];
+    int last = 6, len = 0;
+
+    for (int i = 5; i >= 0; i--, n /= 10)
+        digits[i] = (char)('0' + n % 10);
+    while (last > whole && last > 1 && digits[last - 1] == '0')
+        last--;
+    if (whole <= 0) {
+        text[len++] = '0';
+        text[len++] = '.';
+        for (int i = whole; i < 0; i++)
+            text[len++] = '0';
+    }
+    for (int i = 0; i < last; i++) {
+        if (i == whole && i > 0)
+            text[len++] = '.';
+        text[len++] = digits[i];
+    }
+    text[len] = '\0';
+    return (size_t)len;
+}
+
+/*
+ * Scaled to six digits before the point, a double is off by a part in 2^53, so
+ * that rounding is right unless it is within a millionth of a tie; these, and
+ * what %g writes with an exponent, are left to printf.
+ */
+size_t msim_decimal_write(char text[MSIM_DECIMAL_TEXT], double v)
+{
+    static const double SCALE[] = {1e9, 1e8, 1e7, 1e6, 1e5,
+                                   1e4, 1e3, 1e2, 1e1, 1};
+    static const double BEGIN[] = {1e-4, 1e-3, 1e-2, 1e-1, 1,
+                                   1e1,  1e2,  1e3,  1e4,  1e5};
+    int i = 9;
+    double scaled, part;
+
+    if (!(v >= 1e-4 && v < 999999))
+        return (size_t)snprintf(text, MSIM_DECIMAL_TEXT, "%.6g", v);
+    while (v < BEGIN[i])
+        i--;
+    scaled = v * SCALE[i];
+    part = scaled - floor(scaled);
+    if (fabs(part - 0.5) < 1e-6 || scaled >= 999999)
+        return (size_t)snprintf(text, MSIM_DECIMAL_TEXT, "%.6g", v);
+    return place_digits(text, (uint32_t)(scaled + 0.5), i - 3);
 }

@@ -1,5 +1,5 @@
 /*
- * core/base/decimal.h - numbers out of their JSON text, exactly.
+ * core/base/decimal.h - numbers out of their JSON text, exactly, and into text.
  *
  * Times must not pass through floating point: 1712867402367683.125 us has
  * more digits than a double holds. All functions take text that is a valid
@@ -24,5 +24,13 @@ bool msim_decimal_int(const char *s, size_t len, int64_t *value);
 
 /* Any number; overflow is infinite. False where it is none. */
 bool msim_decimal_real(const char *s, size_t len, double *value);
+
+#define MSIM_DECIMAL_TEXT 32
+
+/*
+ * Write `v` as printf's %.6g does, to the byte, several times as fast: tables
+ * of millions of rows are mostly numbers. Returns the length.
+ */
+size_t msim_decimal_write(char text[MSIM_DECIMAL_TEXT], double v);
 
 #endif

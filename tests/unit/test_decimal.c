@@ -86,6 +86,37 @@ static void test_decimal__reals(void)
     CHECK(!msim_decimal_real("", 0, &x));
 }
 
+/* As printf does: at powers of ten and beside them, at ties, and at numbers
+ * spread over all that is written without an exponent, and beyond. */
+static void test_decimal__writes_like_printf(void)
+{
+    static const double EDGES[] = {
+        0,         1e-5,      9.99999e-5, 1e-4,      0.1,      1,
+        9.9999949, 9.9999951, 10,         100000,    123456.5, 999998.5,
+        999999.4,  999999.5,  1e6,        1.5e7,     -3.25,    0.5,
+        2.000005,  99999.95,  INFINITY,   1234.5675, 1e-300,   0.00012345};
+    char text[MSIM_DECIMAL_TEXT], want[MSIM_DECIMAL_TEXT];
+    uint64_t state = 1;
+
+    for (size_t i = 0; i < sizeof(EDGES) / sizeof(*EDGES); i++) {
+        snprintf(want, sizeof(want), "%.6g", EDGES[i]);
+        CHECK_UINT(msim_decimal_write(text, EDGES[i]), strlen(want));
+        CHECK_STR(text, want);
+    }
+    for (int i = 0; i < 20000; i++) {
+        double v;
+
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        v = pow(10, (double)(state >> 40) / (1 << 24) * 14 - 6);
+        if (i % 3 == 0)
+            v = round(v * 1000) / 1000;
+        snprintf(want, sizeof(want), "%.6g", v);
+        (void)msim_decimal_write(text, v);
+        if (strcmp(text, want) != 0)
+            CHECK_STR(text, want);
+    }
+}
+
 int main(void)
 {
     RUN(test_decimal__is_exact);
@@ -94,5 +125,6 @@ int main(void)
     RUN(test_decimal__refuses);
     RUN(test_decimal__integers);
     RUN(test_decimal__reals);
+    RUN(test_decimal__writes_like_printf);
     return check_summary();
 }
