@@ -1,0 +1,124 @@
+/*
+ * profilers/sampler.c - how often to time, and what to make of it.
+ */
+#include "profilers/sampler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WARM_UP 2
+#define LEAST   5
+#define SPREAD  0.01
+#define SECONDS 1.0
+
+/* Interquartile ranges from the nearer quartile: "far out" (Tukey, "Exploratory
+ * data analysis", 1977). */
+#define FAR_OUT 3
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The point below which `part` of `n` sorted values lie, interpolated. */
+static double point(const double *sorted, uint32_t n, double part)
+{
+    double at = part * (n - 1);
+    uint32_t i = (uint32_t)at;
+
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i])
+                     : sorted[n - 1];
+}
+
+/* The median lies between the values of ranks n / 2 -+ 0.98 sqrt(n) in 95 % of
+ * all cases: the binomial distribution, as a normal one. */
+static double median_spread(const double *sorted, uint32_t n, double median)
+{
+    double reach = 0.98 * sqrt(n);
+    double from = floor(fmax(n / 2.0 - reach, 0));
+    double to = ceil(fmin(n / 2.0 + reach, n - 1.0));
+
+    return (sorted[(uint32_t)to] - sorted[(uint32_t)from]) / 2 / median;
+}
+
+void msim_sampled_summarise(struct msim_sampled *s)
+{
+    double sorted[MSIM_SAMPLES_MAX];
+    double q1, q3;
+
+    if (s->n == 0)
+        return;
+    memcpy(sorted, s->samples, s->n * sizeof(*sorted));
+    qsort(sorted, s->n, sizeof(*sorted), by_value);
+    q1 = point(sorted, s->n, 0.25);
+    q3 = point(sorted, s->n, 0.75);
+    s->us = point(sorted, s->n, 0.5);
+    s->low_us = point(sorted, s->n, 0.1);
+    s->high_us = point(sorted, s->n, 0.9);
+    s->spread = median_spread(sorted, s->n, s->us);
+    s->outliers = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        s->outliers += sorted[i] > q3 + FAR_OUT * (q3 - q1) ||
+                       sorted[i] < q1 - FAR_OUT * (q3 - q1);
+}
+
+/* `policy` with the defaults in the place of zeros. */
+static struct msim_policy filled_in(const struct msim_policy *policy)
+{
+    struct msim_policy p = *policy;
+
+    p.warm_up = p.warm_up ? p.warm_up : WARM_UP;
+    p.least = p.least ? p.least : LEAST;
+    if (p.most == 0 || p.most > MSIM_SAMPLES_MAX)
+        p.most = MSIM_SAMPLES_MAX;
+    p.spread = p.spread > 0 ? p.spread : SPREAD;
+    p.seconds = p.seconds > 0 ? p.seconds : SECONDS;
+    return p;
+}
+
+static bool is_enough(const struct msim_policy *p, struct msim_sampled *s)
+{
+    if (s->n >= p->most || s->seconds >= p->seconds)
+        return true;
+    if (s->n < p->least)
+        return false;
+    msim_sampled_summarise(s);
+    return s->spread <= p->spread;
+}
+
+enum msim_status msim_sample(const struct msim_case *c,
+                             const struct msim_policy *policy,
+                             struct msim_sampled *out, struct msim_error *err)
+{
+    struct msim_policy p = filled_in(policy);
+    double begin = now(), us;
+
+    out->n = 0;
+    out->seconds = 0;
+    for (uint32_t i = 0; i < p.warm_up && out->seconds < p.seconds; i++) {
+        MSIM_TRY(c->time(c->state, &us, err));
+        out->seconds = now() - begin;
+    }
+    do {
+        MSIM_TRY(c->time(c->state, &us, err));
+        if (!(us > 0) || !isfinite(us))
+            return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
+                             "timed %g us, want more than 0", us);
+        out->samples[out->n++] = us;
+        out->seconds = now() - begin;
+    } while (!is_enough(&p, out));
+    msim_sampled_summarise(out);
+    return MSIM_OK;
+}

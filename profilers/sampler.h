@@ -1,0 +1,44 @@
+/*
+ * profilers/sampler.h - how often to time, and what to make of it.
+ */
+#ifndef MSIM_PROFILERS_SAMPLER_H
+#define MSIM_PROFILERS_SAMPLER_H
+#include "profilers/backend.h"
+
+#define MSIM_SAMPLES_MAX 1000
+
+/* When to stop; of zeros: the defaults of msim_sample(). */
+struct msim_policy {
+    uint32_t warm_up;     /* runs before the first that counts */
+    uint32_t least, most; /* runs that count */
+    double spread;        /* of the median, below which it is enough */
+    double seconds;       /* after which no further run begins */
+};
+
+struct msim_sampled {
+    uint32_t n;        /* runs that counted */
+    uint32_t outliers; /* of these, further than 3 interquartile ranges off;
+                          they count */
+    double us;         /* median */
+    double low_us, high_us; /* first and last decile */
+    /* Half the width of the median's 95 % interval (order statistics, binomial)
+     * over the median. */
+    double spread;
+    double seconds;                   /* that it all took */
+    double samples[MSIM_SAMPLES_MAX]; /* in the order of time */
+};
+
+/*
+ * Time `c` until its median is known to within `policy->spread`, or the budget
+ * is spent: at least `least` runs (5), at most `most` (1000) or `seconds` (1),
+ * after `warm_up` (2); spread 0.01. Fails with what the case fails with.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sample(const struct msim_case *c,
+                             const struct msim_policy *policy,
+                             struct msim_sampled *out, struct msim_error *err);
+
+/* What is to be made of samples that were taken: all but `seconds`. */
+void msim_sampled_summarise(struct msim_sampled *s);
+
+#endif

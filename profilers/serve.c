@@ -1,0 +1,198 @@
+/*
+ * profilers/serve.c - a backend as a program.
+ */
+#include "profilers/serve.h"
+
+#include "profilers/sampler.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct serving {
+    const struct msim_backend *b;
+    void *self;
+    FILE *out;
+    struct msim_sampled sampled;
+};
+
+static void begin_line(struct msim_json *j, FILE *out)
+{
+    msim_json_begin(j, msim_sink_file, out);
+    msim_json_open(j, NULL, '{', false);
+}
+
+static enum msim_status end_line(struct msim_json *j, FILE *out,
+                                 struct msim_error *err)
+{
+    enum msim_status status;
+
+    msim_json_close(j);
+    status = msim_json_end(j);
+    if (status == MSIM_OK && fflush(out) == 0)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                     "cannot write an answer");
+}
+
+static enum msim_status greet(struct serving *s, struct msim_error *err)
+{
+    struct msim_json j;
+
+    begin_line(&j, s->out);
+    msim_json_text(&j, "schema", MSIM_PROFILER_SCHEMA);
+    msim_json_text(&j, "backend", s->b->name);
+    msim_json_text(&j, "version", MSIM_VERSION);
+    s->b->describe(s->self, &j);
+    return end_line(&j, s->out, err);
+}
+
+static uint32_t count_of(const cJSON *o, const char *key)
+{
+    double v = msim_json_get_number(o, key, 0);
+
+    return v > 0 && v < 1e9 ? (uint32_t)v : 0;
+}
+
+static enum msim_status sample(struct serving *s, const cJSON *experiment,
+                               struct msim_error *err)
+{
+    const cJSON *p = cJSON_GetObjectItemCaseSensitive(experiment, "policy");
+    struct msim_policy policy = {
+        .warm_up = count_of(p, "warm_up"),
+        .least = count_of(p, "least"),
+        .most = count_of(p, "most"),
+        .spread = msim_json_get_number(p, "spread", 0),
+        .seconds = msim_json_get_number(p, "seconds", 0),
+    };
+    struct msim_case c = {0};
+    enum msim_status status;
+
+    MSIM_TRY(s->b->prepare(s->self, experiment, &c, err));
+    status = msim_sample(&c, &policy, &s->sampled, err);
+    if (c.release)
+        c.release(c.state);
+    return status;
+}
+
+static void write_samples(struct msim_json *j, const struct msim_sampled *s)
+{
+    msim_json_open(j, "samples", '[', false);
+    for (uint32_t i = 0; i < s->n; i++)
+        msim_json_number(j, NULL, s->samples[i]);
+    msim_json_close(j);
+}
+
+static void write_row(struct serving *s, struct msim_json *j, bool raw)
+{
+    const struct msim_sampled *r = &s->sampled;
+
+    msim_json_number(j, "time_us", r->us);
+    msim_json_number(j, "low_us", r->low_us);
+    msim_json_number(j, "high_us", r->high_us);
+    msim_json_number(j, "spread", r->spread);
+    msim_json_unsigned(j, "runs", r->n);
+    msim_json_unsigned(j, "outliers", r->outliers);
+    msim_json_number(j, "seconds", r->seconds);
+    if (s->b->state) {
+        msim_json_open(j, "state", '{', false);
+        s->b->state(s->self, j);
+        msim_json_close(j);
+    }
+    if (raw)
+        write_samples(j, r);
+}
+
+static enum msim_status answer(struct serving *s, const cJSON *experiment,
+                               struct msim_error *err)
+{
+    struct msim_error why = {0};
+    enum msim_status status = sample(s, experiment, &why);
+    struct msim_json j;
+
+    begin_line(&j, s->out);
+    msim_json_number(&j, "id", msim_json_get_number(experiment, "id", 0));
+    if (status == MSIM_OK) {
+        write_row(
+            s, &j,
+            cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(experiment, "raw")));
+    } else {
+        msim_json_text(&j, "error",
+                       why.text[0] ? why.text : msim_status_text(status));
+        msim_json_bool(&j, "unsupported", status == MSIM_ENOMODEL);
+    }
+    return end_line(&j, s->out, err);
+}
+
+static enum msim_status answer_line(struct serving *s, const char *line,
+                                    uint64_t number, struct msim_error *err)
+{
+    cJSON *experiment = cJSON_Parse(line);
+    enum msim_status status;
+
+    if (cJSON_IsObject(experiment))
+        status = answer(s, experiment, err);
+    else
+        status = msim_fail(err, MSIM_ESYNTAX, NULL, MSIM_OFFSET_NONE,
+                           "line %llu is no JSON object, want an experiment",
+                           (unsigned long long)number);
+    cJSON_Delete(experiment);
+    return status;
+}
+
+static enum msim_status serve_lines(struct serving *s, FILE *in,
+                                    struct msim_error *err)
+{
+    enum msim_status status = greet(s, err);
+    uint64_t number = 0;
+    char *line = NULL;
+    size_t size = 0;
+
+    while (status == MSIM_OK && getline(&line, &size, in) >= 0) {
+        number++;
+        if (strspn(line, " \t\r\n") < strlen(line))
+            status = answer_line(s, line, number, err);
+    }
+    free(line);
+    return status;
+}
+
+enum msim_status msim_serve(const struct msim_backend *b, FILE *in, FILE *out,
+                            struct msim_error *err)
+{
+    struct serving *s = calloc(1, sizeof(*s));
+    enum msim_status status;
+
+    if (!s)
+        return MSIM_ENOMEM;
+    s->b = b;
+    s->out = out;
+    status = b->open(&s->self, err);
+    if (status == MSIM_OK) {
+        status = serve_lines(s, in, err);
+        b->close(s->self);
+    }
+    free(s);
+    return status;
+}
+
+int msim_serve_main(const struct msim_backend *b, int argc, char **argv)
+{
+    struct msim_error err = {0};
+    enum msim_status status;
+
+    if (argc > 1) {
+        fprintf(stderr,
+                "%s: unknown argument '%s'; reads experiments from standard "
+                "input, one JSON object a line\n",
+                argv[0], argv[1]);
+        return 2;
+    }
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of ours */
+    status = msim_serve(b, stdin, stdout, &err);
+    if (status == MSIM_OK)
+        return 0;
+    fprintf(stderr, "%s: %s\n", argv[0],
+            err.text[0] ? err.text : msim_status_text(status));
+    return status == MSIM_ENOMEM || status == MSIM_EINTERNAL ? 4 : 3;
+}
