@@ -196,12 +196,30 @@ bool msim_session_replays(const struct msim_session *s)
 /* Ranks without GPU events launch what their operators would. */
 static enum msim_status make_plans(struct msim_session *s)
 {
+    bool on_host = s->platform && msim_platform_is_host(s->platform);
+
     s->plans = calloc((size_t)s->job->n_ranks + 1, sizeof *s->plans);
     if (!s->plans)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < s->job->n_ranks && is_blind(s); i++)
         if (!s->job->ranks[i]->has_gpu_events)
-            MSIM_TRY(msim_plan_new(&s->plans[i], s->job->ranks[i]));
+            MSIM_TRY(msim_plan_new(&s->plans[i], s->job->ranks[i], on_host));
+    return MSIM_OK;
+}
+
+/* What a GPU ran asynchronously does not say what a CPU would do. */
+static enum msim_status check_kind(const struct msim_session *s,
+                                   struct msim_error *err)
+{
+    bool on_host = s->platform && msim_platform_is_host(s->platform);
+
+    for (uint32_t i = 0; i < s->job->n_ranks && on_host; i++)
+        if (s->job->ranks[i]->has_gpu_events)
+            return msim_fail(
+                err, MSIM_EUSAGE, s->o->paths[0], MSIM_OFFSET_NONE,
+                "the trace holds kernels of a GPU, and platform '%s' is a CPU; "
+                "want a trace recorded on a CPU, or an execution trace alone",
+                msim_platform_name(s->platform));
     return MSIM_OK;
 }
 
@@ -219,6 +237,7 @@ static enum msim_peers peers(const struct msim_session *s)
 
 static enum msim_status build(struct msim_session *s, struct msim_error *err)
 {
+    MSIM_TRY(check_kind(s, err));
     MSIM_TRY(make_plans(s));
     return msim_graph_build(
         &s->graph, s->job,

@@ -117,9 +117,12 @@ static void cost_ops(struct msim_costing *k, uint32_t task)
     const struct msim_task_ref *ref = &k->g->refs[task];
     const struct msim_trace *t = k->g->job->ranks[ref->rank];
     struct msim_estimate sum = {.source = MSIM_SOURCE_LAW};
+    bool launches =
+        !k->opt->platform || !msim_platform_is_host(k->opt->platform);
 
     for (uint32_t i = ref->index; i < ref->op_end; i++) {
-        struct msim_estimate e = msim_host_dispatch(k->opt->host, t, i);
+        struct msim_estimate e =
+            msim_host_dispatch(k->opt->host, t, i, launches);
 
         msim_costing_add(&sum, &e);
     }

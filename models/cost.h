@@ -67,12 +67,13 @@ void msim_costs_free(struct msim_costs *c); /* accepts NULL */
 const char *msim_costs_text(uint8_t made_by);
 
 /*
- * What a rank without GPU events launches. `*out` is owned by the caller;
+ * What a rank without GPU events launches, or, with `on_host`, what its host
+ * computes itself. `*out` is owned by the caller;
  * release with msim_plan_free().
  */
 MSIM_MUST_CHECK
 enum msim_status msim_plan_new(struct msim_plan **out,
-                               const struct msim_trace *t);
+                               const struct msim_trace *t, bool on_host);
 void msim_plan_free(struct msim_plan *p); /* accepts NULL */
 
 #endif

@@ -274,7 +274,8 @@ static struct dispatch find(const struct msim_host *h, enum msim_host_class c,
 }
 
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
-                                        const struct msim_trace *t, uint32_t op)
+                                        const struct msim_trace *t, uint32_t op,
+                                        bool calls)
 {
     enum msim_host_class class = msim_host_class(t, op);
     struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
@@ -285,7 +286,7 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
     d = find(h, class, msim_trace_text(t, t->ops[op].name));
     out.us = d.self;
     if (!t->has_gpu_events) {
-        out.us += d.calls;
+        out.us += calls ? d.calls : 0;
         if (msim_host_is_topmost(t, op))
             out.us += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD
                           ? h->after_autograd.us

@@ -27,13 +27,13 @@ const char *msim_host_name(const struct msim_host *h);
  * Self time of one operator: what lies between its children and its runtime
  * calls, which are costed apart. Where nothing else stands for them, in a
  * trace without GPU activities, it also has the runtime calls that the
- * operator would make, and for a topmost operator the time until the next one
- * starts (the interpreter's, or autograd's). Roots, and labels around
- * operators, take none.
+ * operator would make (with `calls`), and for a topmost operator the time until
+ * the next one starts (the interpreter's, or autograd's). Roots, and labels
+ * around operators, take none.
  */
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
-                                        const struct msim_trace *t,
-                                        uint32_t op);
+                                        const struct msim_trace *t, uint32_t op,
+                                        bool calls);
 /* Time of a runtime call itself, without any waiting. */
 struct msim_estimate msim_host_call(const struct msim_host *h,
                                     enum msim_call_kind kind);

@@ -33,7 +33,7 @@ static enum msim_status fill(struct msim_plan *p, const struct msim_trace *t)
 }
 
 enum msim_status msim_plan_new(struct msim_plan **out,
-                               const struct msim_trace *t)
+                               const struct msim_trace *t, bool on_host)
 {
     struct msim_plan *p = calloc(1, sizeof *p);
     enum msim_status st = MSIM_ENOMEM;
@@ -41,6 +41,7 @@ enum msim_status msim_plan_new(struct msim_plan **out,
     *out = NULL;
     if (!p)
         return st;
+    p->on_host = on_host;
     p->first = calloc((size_t)t->n_ops + 1, sizeof *p->first);
     if (p->first)
         st = fill(p, t);

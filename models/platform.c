@@ -45,8 +45,12 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     const char *name = msim_json_get_text(json, "name");
     const char *title = msim_json_get_text(json, "title");
     const char *generation = msim_json_get_text(json, "generation");
+    const char *kind = msim_json_get_text(json, "kind");
     const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
 
+    if (kind && strcmp(kind, "cpu") != 0 && strcmp(kind, "gpu") != 0)
+        return wrong(p, "kind", "cpu or gpu", err);
+    p->is_host = kind && strcmp(kind, "cpu") == 0;
     if (!name || !generation)
         return wrong(p, name ? "generation" : "name", "a text", err);
     snprintf(p->name, sizeof(p->name), "%s", name);
@@ -479,6 +483,11 @@ const char *msim_platform_title(const struct msim_platform *p)
 const char *msim_platform_file(const struct msim_platform *p)
 {
     return p->path;
+}
+
+bool msim_platform_is_host(const struct msim_platform *p)
+{
+    return p->is_host;
 }
 
 double msim_platform_peak_flops(const struct msim_platform *p,

@@ -75,6 +75,8 @@ const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
                                 const char *gpu, uint64_t memory_bytes,
                                 uint32_t sms);
 
+/* Whether it is a CPU, on which operators run where they are called. */
+bool msim_platform_is_host(const struct msim_platform *p);
 /* Dense peak rate in FLOP/s for the dtype (fp32: plain fp32, not TF32). */
 double msim_platform_peak_flops(const struct msim_platform *p,
                                 enum msim_dtype dtype);

@@ -18,7 +18,8 @@ struct msim_platform {
     /* Times of a convolution's gradients over the forward pass, for the same
      * arithmetic: of the data where there is a stride, of the weight. */
     double conv_strided_data, conv_weight;
-    bool joined; /* by a network other than its own: no rows are of it */
+    bool is_host; /* a CPU */
+    bool joined;  /* by a network other than its own: no rows are of it */
     struct msim_cell *cells;
     uint32_t n_cells;
     /* Where rows of this GPU are missing, those of others stand in: a list in

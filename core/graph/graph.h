@@ -207,6 +207,7 @@ enum msim_plan_kind {
 struct msim_plan {
     uint32_t *first; /* n_ops + 1, into kinds: the works of each op */
     uint8_t *kinds;  /* msim_plan_kind */
+    bool on_host;    /* there is no GPU: the host computes itself */
 };
 
 /* When a rank whose trace is absent arrives at a collective. */

@@ -8,7 +8,7 @@
  * collectives on another, which reads what was computed before. Later kernels
  * wait for a collective at once, or from its recorded wait on, or, launched
  * by a gradient hook, from the end of the backward pass on. An iteration ends
- * when its GPU work has.
+ * when its GPU work has. On a machine without a GPU the host computes itself.
  */
 #include "core/graph/graph_builder.h"
 
@@ -56,6 +56,14 @@ static enum msim_status sort_ops(struct planner *p)
     return MSIM_OK;
 }
 
+static enum msim_status depend(struct planner *p, enum msim_edge_kind kind,
+                               uint32_t from, uint32_t to)
+{
+    if (from == MSIM_NONE)
+        return MSIM_OK;
+    return msim_builder_edge(p->b, kind, MSIM_FROM_ORDER, from, to, 0);
+}
+
 /* ---- host -------------------------------------------------------------- */
 
 /* A host task that covers ops [first, end), after the one before it. */
@@ -73,9 +81,7 @@ static enum msim_status add_host(struct planner *p, uint32_t first,
         MSIM_TRY(msim_builder_edge(p->b, MSIM_EDGE_PROGRAM, MSIM_FROM_ORDER,
                                    p->host, id, 0));
     p->host = id;
-    if (p->host_waits != MSIM_NONE)
-        MSIM_TRY(msim_builder_edge(p->b, MSIM_EDGE_STREAM_SYNC, MSIM_FROM_ORDER,
-                                   p->host_waits, id, 0));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->host_waits, id));
     p->host_waits = MSIM_NONE;
     return MSIM_OK;
 }
@@ -96,12 +102,9 @@ static enum msim_status add_gpu(struct planner *p, enum msim_task_kind kind,
     return MSIM_OK;
 }
 
-static enum msim_status depend(struct planner *p, enum msim_edge_kind kind,
-                               uint32_t from, uint32_t to)
+static enum msim_task_kind task_kind(enum msim_plan_kind what)
 {
-    if (from == MSIM_NONE)
-        return MSIM_OK;
-    return msim_builder_edge(p->b, kind, MSIM_FROM_ORDER, from, to, 0);
+    return what == MSIM_PLAN_KERNEL ? MSIM_TASK_KERNEL : MSIM_TASK_COPY;
 }
 
 static enum msim_status add_kernel(struct planner *p, uint32_t op,
@@ -109,9 +112,7 @@ static enum msim_status add_kernel(struct planner *p, uint32_t op,
 {
     uint32_t id;
 
-    MSIM_TRY(
-        add_gpu(p, what == MSIM_PLAN_KERNEL ? MSIM_TASK_KERNEL : MSIM_TASK_COPY,
-                p->stream_lane, op, work, &id));
+    MSIM_TRY(add_gpu(p, task_kind(what), p->stream_lane, op, work, &id));
     MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, id));
     MSIM_TRY(depend(p, MSIM_EDGE_STREAM, p->stream, id));
     MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
@@ -119,6 +120,21 @@ static enum msim_status add_kernel(struct planner *p, uint32_t op,
     p->stream = id;
     if (what == MSIM_PLAN_COPY_BACK)
         p->host_waits = id;
+    return MSIM_OK;
+}
+
+/* The host computes where it is called. */
+static enum msim_status add_on_host(struct planner *p, uint32_t op,
+                                    uint32_t work, enum msim_plan_kind what)
+{
+    uint32_t id;
+
+    MSIM_TRY(add_gpu(p, task_kind(what), p->host_lane, op, work, &id));
+    MSIM_TRY(depend(p, MSIM_EDGE_PROGRAM, p->host, id));
+    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
+    p->compute_waits = MSIM_NONE;
+    p->host = id;
+    p->stream = id;
     return MSIM_OK;
 }
 
@@ -167,6 +183,8 @@ static enum msim_status add_works(struct planner *p, uint32_t op)
 
         if (what == MSIM_PLAN_COMM)
             MSIM_TRY(add_comm(p, op, w - first));
+        else if (p->plan->on_host)
+            MSIM_TRY(add_on_host(p, op, w - first, what));
         else
             MSIM_TRY(add_kernel(p, op, w - first, what));
     }
@@ -182,7 +200,7 @@ static enum msim_status close_window(struct planner *p, uint32_t first)
 
     if (p->window == MSIM_NONE)
         return MSIM_OK;
-    p->host_waits = p->stream;
+    p->host_waits = p->plan->on_host ? MSIM_NONE : p->stream;
     MSIM_TRY(add_host(p, first, first));
     MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->comm, p->host));
     w = &p->b->g->windows[p->window];

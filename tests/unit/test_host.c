@@ -193,7 +193,7 @@ static uint32_t add(struct made *m, const char *name, enum msim_op_kind kind,
 
 static double us(const struct msim_host *h, const struct made *m, uint32_t op)
 {
-    return msim_host_dispatch(h, &m->t, op).us;
+    return msim_host_dispatch(h, &m->t, op, true).us;
 }
 
 static const struct text TYPICAL = {
@@ -223,8 +223,8 @@ static void test_host__dispatch_by_name_then_class(void)
     CHECK_REL(us(h, &m, leaf), 4, 1e-12);
     CHECK_REL(us(h, &m, node), 8, 1e-12);
     CHECK_REL(us(h, &m, comm), 20, 1e-12);
-    CHECK_REL(msim_host_dispatch(h, &m.t, mm).low_us, 11 * 0.25, 1e-12);
-    CHECK_REL(msim_host_dispatch(h, &m.t, mm).high_us, 11 * 4, 1e-12);
+    CHECK_REL(msim_host_dispatch(h, &m.t, mm, true).low_us, 11 * 0.25, 1e-12);
+    CHECK_REL(msim_host_dispatch(h, &m.t, mm, true).high_us, 11 * 4, 1e-12);
     CHECK_REL(msim_host_call(h, MSIM_CALL_LAUNCH).us, 2, 1e-12);
     CHECK_REL(msim_host_launch_latency(h).us, 8, 1e-12);
     CHECK_REL(msim_host_kernel_gap(h).us, 1.5, 1e-12);
