@@ -36,8 +36,9 @@ struct msim_backend {
     void (*close)(void *self);
     /* Write the members of the greeting: "device" (name, kind, sms,
      * memory_bytes, l2_bytes, clocks in MHz, power limits in W, as far as they
-     * are known), "libraries" (name: version) and "tables" (table: list of the
-     * kinds, such as "fp32" or "add:fp32"). */
+     * are known), "libraries" (name: version), "tables" (table: list of the
+     * kinds, such as "fp32" or "add:fp32") and, where there are any, "left_out"
+     * (table: why this backend has none). */
     void (*describe)(void *self, struct msim_json *out);
     /*
      * Make ready what an experiment asks for, its operands filled with random
@@ -49,6 +50,14 @@ struct msim_backend {
     /* The device's state now, such as its clock in MHz, as members of an
      * answer; may be NULL. */
     void (*state)(void *self, struct msim_json *out);
+    /* What a dry run asks in the place of prepare(), without a device: is this
+     * an experiment, and how many bytes do its operands take? EFORMAT as
+     * prepare() has it. NULL: no dry runs. */
+    enum msim_status (*check)(const cJSON *experiment, double *bytes,
+                              struct msim_error *err);
+    /* Asked after an experiment failed: can the device still be used? NULL: it
+     * always can. */
+    bool (*usable)(void *self);
 };
 
 #endif

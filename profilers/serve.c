@@ -13,6 +13,7 @@ struct serving {
     const struct msim_backend *b;
     void *self;
     FILE *out;
+    bool dry;
     struct msim_sampled sampled;
 };
 
@@ -43,7 +44,10 @@ static enum msim_status greet(struct serving *s, struct msim_error *err)
     msim_json_text(&j, "schema", MSIM_PROFILER_SCHEMA);
     msim_json_text(&j, "backend", s->b->name);
     msim_json_text(&j, "version", MSIM_VERSION);
-    s->b->describe(s->self, &j);
+    if (s->dry)
+        msim_json_bool(&j, "dry_run", true);
+    else
+        s->b->describe(s->self, &j);
     return end_line(&j, s->out, err);
 }
 
@@ -103,16 +107,37 @@ static void write_row(struct serving *s, struct msim_json *j, bool raw)
         write_samples(j, r);
 }
 
+static enum msim_status try_it(struct serving *s, const cJSON *experiment,
+                               double *bytes, struct msim_error *why)
+{
+    return s->dry ? s->b->check(experiment, bytes, why)
+                  : sample(s, experiment, why);
+}
+
+/* After a failure whose answer is out: is there a device to go on with? */
+static enum msim_status go_on(struct serving *s, const struct msim_error *why,
+                              struct msim_error *err)
+{
+    if (s->dry || !s->b->usable || s->b->usable(s->self))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
+                     "the device cannot be used any more: %s", why->text);
+}
+
 static enum msim_status answer(struct serving *s, const cJSON *experiment,
                                struct msim_error *err)
 {
     struct msim_error why = {0};
-    enum msim_status status = sample(s, experiment, &why);
+    double bytes = 0;
+    enum msim_status status = try_it(s, experiment, &bytes, &why);
     struct msim_json j;
 
     begin_line(&j, s->out);
     msim_json_number(&j, "id", msim_json_get_number(experiment, "id", 0));
-    if (status == MSIM_OK) {
+    if (status == MSIM_OK && s->dry) {
+        msim_json_bool(&j, "would_run", true);
+        msim_json_number(&j, "bytes", bytes);
+    } else if (status == MSIM_OK) {
         write_row(
             s, &j,
             cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(experiment, "raw")));
@@ -121,7 +146,8 @@ static enum msim_status answer(struct serving *s, const cJSON *experiment,
                        why.text[0] ? why.text : msim_status_text(status));
         msim_json_bool(&j, "unsupported", status == MSIM_ENOMODEL);
     }
-    return end_line(&j, s->out, err);
+    MSIM_TRY(end_line(&j, s->out, err));
+    return status == MSIM_OK ? MSIM_OK : go_on(s, &why, err);
 }
 
 static enum msim_status answer_line(struct serving *s, const char *line,
@@ -157,16 +183,27 @@ static enum msim_status serve_lines(struct serving *s, FILE *in,
     return status;
 }
 
+static struct serving *serving_new(const struct msim_backend *b, FILE *out,
+                                   bool dry)
+{
+    struct serving *s = calloc(1, sizeof(*s));
+
+    if (s) {
+        s->b = b;
+        s->out = out;
+        s->dry = dry;
+    }
+    return s;
+}
+
 enum msim_status msim_serve(const struct msim_backend *b, FILE *in, FILE *out,
                             struct msim_error *err)
 {
-    struct serving *s = calloc(1, sizeof(*s));
+    struct serving *s = serving_new(b, out, false);
     enum msim_status status;
 
     if (!s)
         return MSIM_ENOMEM;
-    s->b = b;
-    s->out = out;
     status = b->open(&s->self, err);
     if (status == MSIM_OK) {
         status = serve_lines(s, in, err);
@@ -176,23 +213,56 @@ enum msim_status msim_serve(const struct msim_backend *b, FILE *in, FILE *out,
     return status;
 }
 
+enum msim_status msim_serve_dry(const struct msim_backend *b, FILE *in,
+                                FILE *out, struct msim_error *err)
+{
+    struct serving *s;
+    enum msim_status status;
+
+    if (!b->check)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "no dry runs of '%s'", b->name);
+    s = serving_new(b, out, true);
+    if (!s)
+        return MSIM_ENOMEM;
+    status = serve_lines(s, in, err);
+    free(s);
+    return status;
+}
+
+static int exit_code(enum msim_status status)
+{
+    switch (status) {
+    case MSIM_OK:
+        return 0;
+    case MSIM_EUSAGE:
+        return 2;
+    case MSIM_ENOMEM:
+    case MSIM_EINTERNAL:
+        return 4;
+    default:
+        return 3;
+    }
+}
+
 int msim_serve_main(const struct msim_backend *b, int argc, char **argv)
 {
     struct msim_error err = {0};
     enum msim_status status;
+    bool dry = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
 
-    if (argc > 1) {
+    if (argc > 1 && !dry) {
         fprintf(stderr,
-                "%s: unknown argument '%s'; reads experiments from standard "
-                "input, one JSON object a line\n",
-                argv[0], argv[1]);
+                "%s: unknown argument '%s', want none or --dry-run; reads "
+                "experiments from standard input, one JSON object a line\n",
+                argv[0], argv[argc - 1]);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of ours */
-    status = msim_serve(b, stdin, stdout, &err);
-    if (status == MSIM_OK)
-        return 0;
-    fprintf(stderr, "%s: %s\n", argv[0],
-            err.text[0] ? err.text : msim_status_text(status));
-    return status == MSIM_ENOMEM || status == MSIM_EINTERNAL ? 4 : 3;
+    status = dry ? msim_serve_dry(b, stdin, stdout, &err)
+                 : msim_serve(b, stdin, stdout, &err);
+    if (status != MSIM_OK)
+        fprintf(stderr, "%s: %s\n", argv[0],
+                err.text[0] ? err.text : msim_status_text(status));
+    return exit_code(status);
 }

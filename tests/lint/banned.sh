@@ -31,8 +31,9 @@ while IFS= read -r file; do
         complain "$file:$line: '$name' is banned, use ${banned[$name]}"
     done < <(grep -noE "\\b($names)[[:space:]]*\(" <<<"$code" |
         sed 's/[[:space:]]*(//' || true)
-    # A program of its own (it has a main) is no library code.
-    if [[ $file =~ $library ]] && ! grep -qE '^(int )?main\(' <<<"$code"; then
+    # What has a main, or the msim_..._main of programs alike, is no library.
+    if [[ $file =~ $library ]] &&
+        ! grep -qE '^int (msim_[a-z]+_)?main\(' <<<"$code"; then
         while IFS=: read -r line name; do
             [ -n "$line" ] || continue
             complain "$file:$line: '${name%(}' in library code, want a status"

@@ -1,0 +1,204 @@
+/*
+ * profilers/experiment.h - what an experiment's line asks for, checked: no
+ * device is needed to read one.
+ *
+ * Members are named as the columns of the tables of measured times
+ * (models/rows.h); the two tables that file does not have are
+ *   copy     op: "h2d", "d2h", "d2d", "p2p" (between two devices), or "read",
+ *            "write" (a kernel that only does that); bytes; for the host's side
+ *            memory: "pinned" [default] or "pageable"
+ *   latency  op: a name of MSIM_LATENCY_MAP
+ * and beside the columns any experiment may have
+ *   cache    "cold" [default] or "warm": whether what is read is thrown out of
+ *            the caches before each run
+ *   beside   an experiment that runs at the same time, on and on
+ * A vector operator that looks up rows (emb) takes table_rows [default:
+ * 65536]. The letters of a matrix product's layout say which of the operands,
+ * (m x k) and (k x n), both by rows, is stored transposed: "NT" [default] is a
+ * linear layer.
+ */
+#ifndef MSIM_PROFILERS_EXPERIMENT_H
+#define MSIM_PROFILERS_EXPERIMENT_H
+#include "core/base/json.h"
+#include "core/trace/trace.h"
+
+/* X(name, the word) */
+#define MSIM_TIMED_MAP(X)                                                      \
+    X(GEMM, "gemm")                                                            \
+    X(ATTENTION, "attention")                                                  \
+    X(VECTOR, "vector")                                                        \
+    X(CONV, "conv")                                                            \
+    X(COLLECTIVE, "collective")                                                \
+    X(COPY, "copy")                                                            \
+    X(LATENCY, "latency")
+
+enum msim_timed {
+#define X(name, text) MSIM_TIMED_##name,
+    MSIM_TIMED_MAP(X)
+#undef X
+        MSIM_TIMED_COUNT
+};
+
+/* What a vector operator does with its shape; the last size is the columns. */
+enum msim_vector_kind {
+    MSIM_VECTOR_UNARY,  /* reads one, writes one */
+    MSIM_VECTOR_BINARY, /* reads two, writes one */
+    MSIM_VECTOR_REDUCE, /* one figure a row */
+    MSIM_VECTOR_SOFTMAX,
+    MSIM_VECTOR_NORM,   /* with a weight (and bias) a column */
+    MSIM_VECTOR_GATHER, /* rows of a table, by random numbers */
+};
+
+/* X(name, the word, kind). With a u at the end the second operand is a number,
+ * not a tensor: the names of the public tables. */
+#define MSIM_VECTOR_MAP(X)                                                     \
+    X(COPY, "copy", UNARY)                                                     \
+    X(ADDU, "addu", UNARY)                                                     \
+    X(MULU, "mulu", UNARY)                                                     \
+    X(DIVU, "divu", UNARY)                                                     \
+    X(POWU, "powu", UNARY)                                                     \
+    X(RELU, "relu", UNARY)                                                     \
+    X(GELU, "gelu", UNARY)                                                     \
+    X(TANH, "tanh", UNARY)                                                     \
+    X(SIGMOID, "sigmoid", UNARY)                                               \
+    X(SILU, "silu", UNARY)                                                     \
+    X(EXP, "exp", UNARY)                                                       \
+    X(ADD, "add", BINARY)                                                      \
+    X(SUB, "sub", BINARY)                                                      \
+    X(MUL, "mul", BINARY)                                                      \
+    X(DIV, "div", BINARY)                                                      \
+    X(POW, "pow", BINARY)                                                      \
+    X(SILU_MUL, "silu_mul", BINARY)                                            \
+    X(SUM, "sum", REDUCE)                                                      \
+    X(MEAN, "mean", REDUCE)                                                    \
+    X(AMAX, "amax", REDUCE)                                                    \
+    X(SOFTMAX, "softmax", SOFTMAX)                                             \
+    X(LOG_SOFTMAX, "log_softmax", SOFTMAX)                                     \
+    X(LN, "ln", NORM)                                                          \
+    X(RMS_NORM, "rms_norm", NORM)                                              \
+    X(EMB, "emb", GATHER)
+
+enum msim_vector_op {
+#define X(name, text, kind) MSIM_VOP_##name,
+    MSIM_VECTOR_MAP(X)
+#undef X
+        MSIM_VOP_COUNT
+};
+
+/* X(name, the word, what it is). Times are for one; "cpu" is the thread's. */
+#define MSIM_LATENCY_MAP(X)                                                    \
+    X(LAUNCH, "launch", "cpu: a launch call, the queue empty")                 \
+    X(LAUNCH_RATE, "launch_rate", "cpu: a launch, of many in a row")           \
+    X(LAUNCH_START, "launch_start",                                            \
+      "from a launch call to its kernel's start")                              \
+    X(KERNEL, "kernel", "a kernel that does nothing")                          \
+    X(KERNEL_GAP, "kernel_gap", "between kernels queued one after the other")  \
+    X(SYNC_STREAM, "sync_stream", "cpu: to wait for a stream that is idle")    \
+    X(SYNC_DEVICE, "sync_device", "cpu: to wait for a device that is idle")    \
+    X(SYNC_WAKE, "sync_wake", "from a kernel's end to the waiting call's")     \
+    X(EVENT_RECORD, "event_record", "cpu: to record an event")                 \
+    X(EVENT_WAIT, "event_wait", "cpu: to let a stream wait for an event")      \
+    X(EVENT_GAP, "event_gap", "between kernels of two streams, by an event")   \
+    X(MEMSET, "memset", "cpu: to call for the setting of 1 KiB")               \
+    X(MEMCPY, "memcpy", "cpu: to call for a copy of 1 KiB on the device")
+
+enum msim_latency {
+#define X(name, text, what) MSIM_LATENCY_##name,
+    MSIM_LATENCY_MAP(X)
+#undef X
+        MSIM_LATENCY_COUNT
+};
+
+/* X(name, the word) */
+#define MSIM_COPIED_MAP(X)                                                     \
+    X(H2D, "h2d")                                                              \
+    X(D2H, "d2h")                                                              \
+    X(D2D, "d2d")                                                              \
+    X(P2P, "p2p")                                                              \
+    X(READ, "read")                                                            \
+    X(WRITE, "write")
+
+enum msim_copied {
+#define X(name, text) MSIM_COPIED_##name,
+    MSIM_COPIED_MAP(X)
+#undef X
+        MSIM_COPIED_COUNT
+};
+
+enum msim_conv_way {
+    MSIM_CONV_WAY_FORWARD,
+    MSIM_CONV_WAY_DATA,
+    MSIM_CONV_WAY_WEIGHT,
+};
+
+struct msim_experiment {
+    enum msim_timed table;
+    enum msim_dtype dtype; /* UNKNOWN: copies and latencies */
+    bool tf32;             /* dtype is fp32, tensor cores may round */
+    bool warm;             /* leave the caches as they are */
+    const cJSON *beside;   /* not read yet; NULL: alone */
+    union {
+        struct {
+            int64_t m, n, k, batch;
+            bool a_transposed, b_transposed;
+        } gemm;
+        struct {
+            const char *phase; /* prefill, decode or encoder... */
+            int64_t batch, heads, kv_heads, q_len, kv_len, head_dim, window;
+        } attention;
+        struct {
+            enum msim_vector_op op;
+            int64_t elems, rows, cols;
+            int64_t table_rows; /* of a gather */
+        } vector;
+        struct {
+            enum msim_conv_way way;
+            int64_t n, c, h, w, k, r, s, stride, pad, groups;
+            int64_t out_h, out_w;
+        } conv;
+        struct {
+            enum msim_collective collective;
+            uint64_t bytes; /* size column of nccl-tests */
+            int64_t ranks, nodes;
+        } collective;
+        struct {
+            enum msim_copied op;
+            bool pageable;
+            uint64_t bytes;
+        } copy;
+        enum msim_latency latency;
+    } u;
+};
+
+/*
+ * Read `line`, to which texts of `*out` point. EFORMAT, naming the member,
+ * where it is none of the above.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_experiment_read(struct msim_experiment *out,
+                                      const cJSON *line,
+                                      struct msim_error *err);
+
+/* Bytes that the operands take on the device, of one rank; scratch memory and
+ * what runs beside not counted. */
+double msim_experiment_bytes(const struct msim_experiment *e);
+
+/* The word for its dtype: "tf32", or that of msim_dtype_text(). */
+const char *msim_experiment_dtype(const struct msim_experiment *e);
+
+const char *msim_timed_text(enum msim_timed t);
+const char *msim_vector_op_text(enum msim_vector_op op);
+enum msim_vector_kind msim_vector_op_kind(enum msim_vector_op op);
+const char *msim_latency_text(enum msim_latency l);
+const char *msim_copied_text(enum msim_copied c);
+
+/*
+ * How many elements a rank puts in and gets out of a collective of `bytes` in
+ * the convention of nccl-tests: the whole buffer for all_gather and
+ * reduce_scatter, one rank's send buffer for the rest. At least one each.
+ */
+void msim_collective_elems(enum msim_collective c, uint64_t bytes,
+                           int64_t ranks, uint32_t elem_bytes, uint64_t *in,
+                           uint64_t *out);
+
+#endif

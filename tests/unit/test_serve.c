@@ -1,0 +1,215 @@
+/*
+ * A backend as a program: answers, dry runs, and a device that dies. The
+ * backend is made up: "us" of an experiment is its time; without one it fails
+ * as "fails" says.
+ */
+#include "profilers/serve.h"
+
+#include "tests/check.h"
+
+#include <stdlib.h>
+
+struct made_up {
+    double us;
+    bool dead;
+};
+
+static enum msim_status open_it(void **self, struct msim_error *err)
+{
+    struct made_up *m = calloc(1, sizeof(*m));
+
+    (void)err;
+    *self = m;
+    return m ? MSIM_OK : MSIM_ENOMEM;
+}
+
+static enum msim_status open_none(void **self, struct msim_error *err)
+{
+    (void)self;
+    return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE, "no device");
+}
+
+static void describe(void *self, struct msim_json *out)
+{
+    (void)self;
+    msim_json_text(out, "device", "made up");
+}
+
+static enum msim_status time_it(void *state, double *us, struct msim_error *err)
+{
+    (void)err;
+    *us = ((struct made_up *)state)->us;
+    return MSIM_OK;
+}
+
+static enum msim_status check(const cJSON *experiment, double *bytes,
+                              struct msim_error *err)
+{
+    *bytes = 8;
+    if (msim_json_get_number(experiment, "us", 0) > 0)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE, "no 'us'");
+}
+
+static enum msim_status prepare(void *self, const cJSON *experiment,
+                                struct msim_case *out, struct msim_error *err)
+{
+    struct made_up *m = self;
+    const char *fails = msim_json_get_text(experiment, "fails");
+
+    m->us = msim_json_get_number(experiment, "us", 0);
+    *out = (struct msim_case){.state = m, .time = time_it};
+    if (!fails)
+        return MSIM_OK;
+    m->dead = strcmp(fails, "for good") == 0;
+    return msim_fail(err, strcmp(fails, "here") == 0 ? MSIM_ENOMODEL : MSIM_EIO,
+                     NULL, MSIM_OFFSET_NONE, "fails %s", fails);
+}
+
+static bool usable(void *self)
+{
+    return !((struct made_up *)self)->dead;
+}
+
+static const struct msim_backend MADE_UP = {
+    .name = "made up",
+    .open = open_it,
+    .close = free,
+    .describe = describe,
+    .prepare = prepare,
+    .check = check,
+    .usable = usable,
+};
+
+struct served {
+    enum msim_status status;
+    struct msim_error err;
+    char out[4096];
+    cJSON *lines[8];
+    int n;
+};
+
+static struct served serve(const struct msim_backend *b, const char *in,
+                           bool dry)
+{
+    struct served s = {0};
+    FILE *from = fmemopen((void *)(uintptr_t)in, strlen(in), "r");
+    FILE *to = fmemopen(s.out, sizeof(s.out) - 1, "w");
+
+    if (from && to)
+        s.status = dry ? msim_serve_dry(b, from, to, &s.err)
+                       : msim_serve(b, from, to, &s.err);
+    if (from)
+        fclose(from);
+    if (to)
+        fclose(to);
+    for (char *at = s.out; *at && s.n < 8; at = strchr(at, '\n') + 1)
+        s.lines[s.n++] = cJSON_Parse(at);
+    return s;
+}
+
+static void done(struct served *s)
+{
+    for (int i = 0; i < s->n; i++)
+        cJSON_Delete(s->lines[i]);
+}
+
+static void test_serve__answers(void)
+{
+    struct served s =
+        serve(&MADE_UP,
+              "{\"id\":1,\"us\":2.5,\"raw\":true}\n\n"
+              "{\"id\":2,\"fails\":\"here\"}\n"
+              "{\"id\":3,\"fails\":\"once\"}\n{\"id\":4,\"us\":1}\n",
+              false);
+
+    CHECK_INT(s.status, MSIM_OK);
+    REQUIRE(s.n == 5);
+    CHECK_STR(msim_json_get_text(s.lines[0], "schema"), MSIM_PROFILER_SCHEMA);
+    CHECK_STR(msim_json_get_text(s.lines[0], "device"), "made up");
+    CHECK_REL(msim_json_get_number(s.lines[1], "time_us", 0), 2.5, 1e-12);
+    CHECK_INT(cJSON_GetArraySize(
+                  cJSON_GetObjectItemCaseSensitive(s.lines[1], "samples")),
+              (int)msim_json_get_number(s.lines[1], "runs", -1));
+    CHECK_STR(msim_json_get_text(s.lines[2], "error"), "fails here");
+    CHECK(cJSON_IsTrue(
+        cJSON_GetObjectItemCaseSensitive(s.lines[2], "unsupported")));
+    CHECK_STR(msim_json_get_text(s.lines[3], "error"), "fails once");
+    CHECK(cJSON_IsFalse(
+        cJSON_GetObjectItemCaseSensitive(s.lines[3], "unsupported")));
+    CHECK_REL(msim_json_get_number(s.lines[4], "time_us", 0), 1, 1e-12);
+    done(&s);
+}
+
+/* What killed the device is answered; what would come next is not. */
+static void test_serve__device_dies(void)
+{
+    struct served s = serve(&MADE_UP,
+                            "{\"id\":1,\"us\":1}\n"
+                            "{\"id\":2,\"fails\":\"for good\"}\n"
+                            "{\"id\":3,\"us\":1}\n",
+                            false);
+
+    CHECK_INT(s.status, MSIM_EINTERNAL);
+    CHECK_STR(s.err.text, "the device cannot be used any more: fails for good");
+    REQUIRE(s.n == 3);
+    CHECK_STR(msim_json_get_text(s.lines[2], "error"), "fails for good");
+    done(&s);
+}
+
+static void test_serve__dry(void)
+{
+    struct msim_backend b = MADE_UP;
+    struct served s;
+
+    b.open = open_none; /* a dry run wants no device */
+    s = serve(&b, "{\"id\":7,\"us\":1}\n{\"id\":8}\n", true);
+    CHECK_INT(s.status, MSIM_OK);
+    REQUIRE(s.n == 3);
+    CHECK(
+        cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(s.lines[0], "dry_run")));
+    CHECK(!cJSON_GetObjectItemCaseSensitive(s.lines[0], "device"));
+    CHECK(cJSON_IsTrue(
+        cJSON_GetObjectItemCaseSensitive(s.lines[1], "would_run")));
+    CHECK_REL(msim_json_get_number(s.lines[1], "bytes", 0), 8, 1e-12);
+    CHECK_STR(msim_json_get_text(s.lines[2], "error"), "no 'us'");
+    done(&s);
+    b.check = NULL;
+    s = serve(&b, "", true);
+    CHECK_INT(s.status, MSIM_EUSAGE);
+    CHECK_INT(s.n, 0);
+    done(&s);
+}
+
+static void test_serve__no_device(void)
+{
+    struct msim_backend b = MADE_UP;
+    struct served s;
+
+    b.open = open_none;
+    s = serve(&b, "{\"id\":7,\"us\":1}\n", false);
+    CHECK_INT(s.status, MSIM_EUNKNOWN);
+    CHECK_STR(s.err.text, "no device");
+    CHECK_INT(s.n, 0);
+    done(&s);
+}
+
+static void test_serve__bad_line(void)
+{
+    struct served s = serve(&MADE_UP, "{\"id\":1,\"us\":1}\nnot JSON\n", false);
+
+    CHECK_INT(s.status, MSIM_ESYNTAX);
+    CHECK_STR(s.err.text, "line 2 is no JSON object, want an experiment");
+    CHECK_INT(s.n, 2);
+    done(&s);
+}
+
+int main(void)
+{
+    RUN(test_serve__answers);
+    RUN(test_serve__device_dies);
+    RUN(test_serve__dry);
+    RUN(test_serve__no_device);
+    RUN(test_serve__bad_line);
+    return check_summary();
+}
