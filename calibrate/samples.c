@@ -104,9 +104,9 @@ static enum msim_status keep_texts(struct msim_samples *s, struct msim_work *w)
     return MSIM_OK;
 }
 
-static enum msim_status add_row(struct msim_samples *s,
-                                const struct msim_work *w, const char *gpu,
-                                double us)
+enum msim_status msim_samples_add_work(struct msim_samples *s,
+                                       const struct msim_work *w,
+                                       const char *gpu, double us)
 {
     struct msim_sample *r;
     char key[72];
@@ -154,7 +154,7 @@ static enum msim_status add_rows(struct msim_samples *s, struct msim_csv *csv,
             return MSIM_OK;
         us = strtod(fields[time], NULL);
         if (us > 0 && !msim_row_work(&map, fields, &w, reason, sizeof(reason)))
-            MSIM_TRY(add_row(s, &w, fields[gpu], us));
+            MSIM_TRY(msim_samples_add_work(s, &w, fields[gpu], us));
     }
 }
 

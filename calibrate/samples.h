@@ -48,6 +48,13 @@ MSIM_MUST_CHECK
 enum msim_status msim_samples_add(struct msim_samples *s, const char *path,
                                   struct msim_error *err);
 
+/* Append one row, which took `us` on `gpu`; nothing where no law covers it.
+ * Texts are copied. */
+MSIM_MUST_CHECK
+enum msim_status msim_samples_add_work(struct msim_samples *s,
+                                       const struct msim_work *w,
+                                       const char *gpu, double us);
+
 /* Whether both rows are fitted together: law, GPU, framework and key. */
 bool msim_sample_same_cell(const struct msim_sample *a,
                            const struct msim_sample *b);

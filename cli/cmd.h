@@ -10,6 +10,7 @@
 #define MSIM_CLI_CMD_H
 
 int msim_cmd_predict(int argc, char **argv);
+int msim_cmd_calibrate(int argc, char **argv);
 int msim_cmd_compare(int argc, char **argv);
 int msim_cmd_info(int argc, char **argv);
 int msim_cmd_op(int argc, char **argv);

@@ -16,6 +16,8 @@ const struct msim_verb MSIM_VERBS[] = {
     {"platforms", msim_cmd_platforms, "list the known GPUs, or show one"},
     {"convert", msim_cmd_convert,
      "write traces as Chakra, for simulators that read it"},
+    {"calibrate", msim_cmd_calibrate,
+     "time this machine, and write it as a platform"},
     {"help", msim_cmd_help, "this help, or that of a verb"},
     {NULL, NULL, NULL},
 };

@@ -111,12 +111,18 @@ static bool has_columns(const struct msim_row_map *map, const int *wants)
     return true;
 }
 
-enum msim_status msim_row_map_init(struct msim_row_map *map,
-                                   const struct msim_csv *csv,
+static uint32_t find_name(const char *const *names, uint32_t n,
+                          const char *name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+static enum msim_status find_table(struct msim_row_map *map,
                                    struct msim_error *err)
 {
-    for (int i = 0; i < COL_COUNT; i++)
-        map->column[i] = msim_csv_find(csv, COLUMN_TEXT[i]);
     for (size_t i = 0; i < N_TABLES; i++) {
         if (has_columns(map, TABLES[i].wants)) {
             map->table = TABLES[i].table;
@@ -129,6 +135,24 @@ enum msim_status msim_row_map_init(struct msim_row_map *map,
         "phase batch heads q_len kv_len head_dim; op dtype shape; collective "
         "ranks bytes; n c h w k r s; tokens experts inter; collective tokens "
         "experts");
+}
+
+enum msim_status msim_row_map_init(struct msim_row_map *map,
+                                   const struct msim_csv *csv,
+                                   struct msim_error *err)
+{
+    for (int i = 0; i < COL_COUNT; i++)
+        map->column[i] = msim_csv_find(csv, COLUMN_TEXT[i]);
+    return find_table(map, err);
+}
+
+enum msim_status msim_row_map_names(struct msim_row_map *map,
+                                    const char *const *names, uint32_t n,
+                                    struct msim_error *err)
+{
+    for (int i = 0; i < COL_COUNT; i++)
+        map->column[i] = find_name(names, n, COLUMN_TEXT[i]);
+    return find_table(map, err);
 }
 
 /* ---- one row --------------------------------------------------------------

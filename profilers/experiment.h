@@ -100,7 +100,9 @@ enum msim_vector_op {
     X(EVENT_WAIT, "event_wait", "cpu: to let a stream wait for an event")      \
     X(EVENT_GAP, "event_gap", "between kernels of two streams, by an event")   \
     X(MEMSET, "memset", "cpu: to call for the setting of 1 KiB")               \
-    X(MEMCPY, "memcpy", "cpu: to call for a copy of 1 KiB on the device")
+    X(MEMCPY, "memcpy", "cpu: to call for a copy of 1 KiB on the device")      \
+    X(CALL, "call", "cpu: to call a function that does nothing")               \
+    X(WAKE, "wake", "cpu: to let all threads share a loop that does nothing")
 
 enum msim_latency {
 #define X(name, text, what) MSIM_LATENCY_##name,

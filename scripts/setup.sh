@@ -18,6 +18,9 @@ needs=(
     "pkg-config --exists gsl:libgsl-dev"
     "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "header zlib.h:zlib1g-dev"
+    "pkg-config --exists openblas:libopenblas-dev" # to time the CPU
+    "pkg-config --exists ompi-c:libopenmpi-dev" # its collectives
+    "command -v mpirun:openmpi-bin"
     "command -v gnuplot:gnuplot-nox"
 )
 

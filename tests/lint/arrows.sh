@@ -13,6 +13,7 @@ declare -A ours=(
     [core/chakra]="core/base core/trace core/graph"
     [models]="core"
     [profilers]="core"
+    [profilers/cpu]="core profilers"
     [calibrate]="core models profilers"
     [replay]="core profilers"
     [cli]="core models profilers calibrate replay"
@@ -29,6 +30,7 @@ declare -A theirs=(
     [core/chakra]="protobuf-c/ chakra.pb-c.h"
     [models]="gsl/"
     [profilers]=""
+    [profilers/cpu]="cblas.h mpi.h"
     [calibrate]="gsl/"
     [replay]=""
     [cli]="cjson/ cJSON.h zlib.h gsl/"
@@ -52,8 +54,11 @@ allowed() { # PREFIXES HEADER
     return 1
 }
 
-folder_of() { # FILE: core has folders of its own
-    case $1 in core/*) dirname "$1" ;; *) echo "${1%%/*}" ;; esac
+folder_of() { # FILE: some folders have folders of their own
+    case $1 in
+        core/* | profilers/*/*) dirname "$1" ;;
+        *) echo "${1%%/*}" ;;
+    esac
 }
 
 check_ours() { # FILE LINE FOLDER HEADER

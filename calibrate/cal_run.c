@@ -1,0 +1,452 @@
+/*
+ * calibrate/cal_run.c - timing what is planned.
+ *
+ * The first part of a backend's share goes to points that fill its space
+ * (cal_plan.h), the rest to batches of those that are known least
+ * (cal_width.h), with a fit before each.
+ */
+#include "calibrate/cal_run.h"
+
+#include "calibrate/cal_child.h"
+#include "calibrate/cal_fit.h"
+#include "calibrate/cal_plan.h"
+#include "calibrate/cal_width.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FIRST_SHARE   0.6 /* of the budget, that fills the space */
+#define BATCHES       4   /* in the rest */
+#define BATCH_MOST    200
+#define BATCH_LEAST   8
+#define GREET_SECONDS 60.0
+#define DEATHS_MOST   20 /* one after the other */
+#define REFUSALS      3  /* with no row, after which a kind is not asked for */
+
+/* What one run may be expected to take: several hundred experiments are to fit
+ * the budget, each of several runs. */
+#define LONGEST_SHARE 2.5e-4
+#define LONGEST_LEAST 2e4 /* us */
+#define LONGEST_MOST  3e5
+
+struct asking {
+    struct msim_cal_journal *j;
+    const struct msim_cal_options *o;
+    const struct msim_cal_backend *b;
+    struct msim_cal_child child;
+    struct msim_cal_space space;
+    struct msim_cal_plan *plan; /* owned */
+    char name[32];              /* as it greets */
+    double budget;              /* seconds: its share */
+    uint32_t id, rows, failed, deaths;
+    uint32_t refused[MSIM_CAL_KINDS]; /* UINT32_MAX: it gave rows */
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double spent(const struct asking *a)
+{
+    return msim_cal_journal_seconds(a->j, a->name);
+}
+
+/* ---- one backend ----------------------------------------------------------
+ */
+
+static enum msim_status start(struct asking *a, struct msim_error *err)
+{
+    cJSON *greeting;
+    const char *name;
+
+    MSIM_TRY(msim_cal_child_start(&a->child, a->b->command, GREET_SECONDS,
+                                  &greeting, err));
+    name = msim_json_get_text(greeting, "backend");
+    if (!name) {
+        cJSON_Delete(greeting);
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "'%s' does not greet as a backend: no 'backend' in "
+                         "its first line",
+                         a->b->command);
+    }
+    snprintf(a->name, sizeof(a->name), "%s", name);
+    return msim_cal_journal_greet(a->j, a->name, greeting, err);
+}
+
+static double longest_us(double budget)
+{
+    return fmin(fmax(budget * LONGEST_SHARE * 1e6, LONGEST_LEAST),
+                LONGEST_MOST);
+}
+
+static enum msim_status open_backend(struct asking *a, struct msim_error *err)
+{
+    MSIM_TRY(start(a, err));
+    MSIM_TRY(msim_cal_space_read(&a->space,
+                                 msim_cal_journal_greeting(a->j, a->name),
+                                 longest_us(a->o->budget), err));
+    return msim_cal_plan_new(&a->plan, &a->space, a->o->seed);
+}
+
+static void close_backend(struct asking *a)
+{
+    msim_cal_child_stop(&a->child);
+    msim_cal_plan_free(a->plan);
+    a->plan = NULL;
+}
+
+/* ---- one experiment ------------------------------------------------------ */
+
+/* Several runs of the longest, and not more than a second. */
+static double policy_seconds(const struct asking *a)
+{
+    return fmin(fmax(4e-6 * a->space.longest_us, 0.05), 1);
+}
+
+static cJSON *question_of(struct asking *a, const cJSON *experiment)
+{
+    cJSON *q = cJSON_Duplicate(experiment, true);
+    cJSON *policy = q ? cJSON_AddObjectToObject(q, "policy") : NULL;
+
+    if (!policy) {
+        cJSON_Delete(q);
+        return NULL;
+    }
+    cJSON_AddNumberToObject(q, "id", ++a->id);
+    cJSON_AddNumberToObject(policy, "warm_up", 1);
+    cJSON_AddNumberToObject(policy, "least", 5);
+    cJSON_AddNumberToObject(policy, "spread", 0.01);
+    cJSON_AddNumberToObject(policy, "seconds", policy_seconds(a));
+    return q;
+}
+
+static cJSON *failure(const char *why)
+{
+    cJSON *answer = cJSON_CreateObject();
+
+    if (answer)
+        cJSON_AddStringToObject(answer, "error", why);
+    return answer;
+}
+
+/* A backend that died or hung: its experiment has failed, and it is started
+ * again. */
+static enum msim_status revive(struct asking *a, const struct msim_error *why,
+                               cJSON **answer, struct msim_error *err)
+{
+    *answer = failure(why->text);
+    if (!*answer)
+        return MSIM_ENOMEM;
+    if (++a->deaths >= DEATHS_MOST)
+        return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
+                         "backend '%s' failed %d times one after the other, "
+                         "the last time: %s",
+                         a->name, DEATHS_MOST, why->text);
+    return MSIM_OK;
+}
+
+static enum msim_status ask_child(struct asking *a, const cJSON *experiment,
+                                  cJSON **answer, struct msim_error *err)
+{
+    struct msim_error why = {0};
+    cJSON *question;
+    enum msim_status status;
+
+    if (a->child.pid == 0)
+        MSIM_TRY(start(a, err));
+    question = question_of(a, experiment);
+    if (!question)
+        return MSIM_ENOMEM;
+    status =
+        msim_cal_child_ask(&a->child, question, a->o->patience, answer, &why);
+    cJSON_Delete(question);
+    if (status == MSIM_OK) {
+        a->deaths = 0;
+        return MSIM_OK;
+    }
+    return status == MSIM_ENOMEM ? status : revive(a, &why, answer, err);
+}
+
+static void report(struct asking *a, const cJSON *experiment,
+                   const cJSON *answer)
+{
+    const char *error = answer ? msim_json_get_text(answer, "error") : NULL;
+    struct msim_cal_progress p = {
+        .backend = a->name,
+        .experiment = experiment,
+        .error = error,
+        .seconds = msim_cal_journal_seconds(a->j, NULL),
+        .budget = a->o->budget,
+    };
+
+    a->failed += error != NULL;
+    a->rows += answer && !error;
+    p.rows = a->rows;
+    p.failed = a->failed;
+    if (a->o->progress)
+        a->o->progress(a->o->ctx, &p);
+}
+
+/* Time one experiment, unless the journal has it; it is taken. */
+static enum msim_status take(struct asking *a, cJSON *experiment,
+                             struct msim_error *err)
+{
+    double begin = now();
+    cJSON *answer = NULL;
+    enum msim_status status, kept;
+
+    if (msim_cal_journal_find(a->j, msim_cal_hash(experiment, a->name))) {
+        cJSON_Delete(experiment);
+        return MSIM_OK;
+    }
+    status = ask_child(a, experiment, &answer, err);
+    if (!answer) {
+        cJSON_Delete(experiment);
+        return status;
+    }
+    report(a, experiment, answer);
+    kept = msim_cal_journal_add(a->j, a->name, experiment, answer,
+                                now() - begin, err);
+    return status == MSIM_OK ? kept : status;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+static enum msim_status take_first(struct asking *a, struct msim_error *err)
+{
+    const cJSON *e;
+
+    cJSON_ArrayForEach(e, a->o->first)
+    {
+        cJSON *copy;
+
+        if (spent(a) >= a->budget)
+            return MSIM_OK;
+        copy = cJSON_Duplicate(e, true);
+        if (!copy)
+            return MSIM_ENOMEM;
+        MSIM_TRY(take(a, copy, err));
+    }
+    return MSIM_OK;
+}
+
+/* A kind that the device cannot do at all, whatever the sizes, is dropped. */
+static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
+{
+    const struct msim_cal_entry *e = msim_cal_journal_find(a->j, hash);
+
+    if (!e || a->refused[kind] == UINT32_MAX)
+        return;
+    if (msim_cal_entry_is_row(e))
+        a->refused[kind] = UINT32_MAX;
+    else if (cJSON_IsTrue(
+                 cJSON_GetObjectItemCaseSensitive(e->answer, "unsupported")) &&
+             ++a->refused[kind] == REFUSALS)
+        msim_cal_plan_drop(a->plan, kind);
+}
+
+/* Points that fill the space, until so many seconds are spent. */
+static enum msim_status fill_space(struct asking *a, double seconds,
+                                   struct msim_error *err)
+{
+    uint32_t kind;
+    cJSON *e;
+
+    while (spent(a) < seconds && (e = msim_cal_plan_next(a->plan, &kind))) {
+        uint64_t hash = msim_cal_hash(e, a->name);
+
+        MSIM_TRY(take(a, e, err));
+        note_refusal(a, hash, kind);
+    }
+    return MSIM_OK;
+}
+
+/* How many are likely to fit so many seconds. */
+static uint32_t batch_size(const struct asking *a, double seconds)
+{
+    double each = 0.1;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < a->j->n; i++)
+        n += strcmp(a->j->entries[i].backend, a->name) == 0;
+    if (n)
+        each = msim_cal_journal_seconds(a->j, a->name) / n;
+    return (uint32_t)fmin(fmax(seconds / fmax(each, 1e-3), BATCH_LEAST),
+                          BATCH_MOST);
+}
+
+static enum msim_status take_batch(struct asking *a, cJSON **batch, uint32_t n,
+                                   struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (status == MSIM_OK && spent(a) < a->budget)
+            status = take(a, batch[i], err);
+        else
+            cJSON_Delete(batch[i]);
+    }
+    return status;
+}
+
+static bool has_collectives(const struct asking *a)
+{
+    for (uint32_t i = 0; i < a->space.n; i++)
+        if (strcmp(a->space.kinds[i].table, "collective") == 0)
+            return true;
+    return false;
+}
+
+/* Fit, and choose what to time next; `*n` 0 where nothing is left to choose or
+ * the intervals are narrow enough. */
+static enum msim_status choose_batch(struct asking *a, uint64_t *random,
+                                     cJSON **batch, uint32_t *n,
+                                     struct msim_error *err)
+{
+    struct msim_cal_fit_options fit = {
+        .name = a->o->name, .backend = a->name, .threads = a->o->threads};
+    struct msim_cal_widths *widths = NULL;
+    double begin = now(), mean = INFINITY;
+    cJSON *platform;
+    enum msim_status status;
+
+    MSIM_TRY(msim_cal_fit(&platform, a->j, &fit, NULL, err));
+    status = msim_cal_widths_new(&widths, platform, err);
+    if (status == MSIM_OK)
+        *n = msim_cal_widest(widths, a->plan, &a->space, a->j, a->name, random,
+                             batch, *n, &mean);
+    msim_cal_widths_free(widths);
+    cJSON_Delete(platform);
+    if (status == MSIM_OK)
+        status = msim_cal_journal_fitted(a->j, a->name, now() - begin, err);
+    if (status == MSIM_OK && a->o->target > 0 &&
+        mean / 2 <= log(1 + a->o->target)) {
+        for (uint32_t i = 0; i < *n; i++)
+            cJSON_Delete(batch[i]);
+        *n = 0;
+    }
+    return status;
+}
+
+/* What is known least, in batches with a fit before each. Too few rows for a
+ * fit are no failure: the space is filled further. */
+static enum msim_status narrow(struct asking *a, struct msim_error *err)
+{
+    double each = a->budget * (1 - FIRST_SHARE) / BATCHES;
+    uint64_t random = a->o->seed ^ (uint64_t)a->j->n << 32;
+    cJSON *batch[BATCH_MOST];
+
+    while (spent(a) < a->budget) {
+        uint32_t n = batch_size(a, fmin(each, a->budget - spent(a)));
+        struct msim_error why = {0};
+        enum msim_status status = choose_batch(a, &random, batch, &n, &why);
+
+        if (status == MSIM_ECHECK)
+            return fill_space(a, a->budget, err);
+        if (status != MSIM_OK)
+            return msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
+                             why.text);
+        if (n == 0)
+            return MSIM_OK;
+        MSIM_TRY(take_batch(a, batch, n, err));
+    }
+    return MSIM_OK;
+}
+
+/* Collectives have one size each: to fill is enough. */
+static enum msim_status ask_all(struct asking *a, struct msim_error *err)
+{
+    bool fills = has_collectives(a);
+
+    MSIM_TRY(take_first(a, err));
+    MSIM_TRY(fill_space(a, a->budget * (fills ? 1 : FIRST_SHARE), err));
+    return fills ? MSIM_OK : narrow(a, err);
+}
+
+static double share_of(const struct msim_cal_options *o, uint32_t i)
+{
+    double sum = 0;
+
+    for (uint32_t k = 0; k < o->n_backends; k++)
+        sum += o->backends[k].share;
+    return o->backends[i].share / sum;
+}
+
+/* Seconds for backend `i`, counted with those before that greet by the same
+ * name (the same collectives on other numbers of ranks): what was spent is
+ * known by names. */
+static double budget_of(const struct msim_cal_options *o, uint32_t i,
+                        char names[][32])
+{
+    double budget = 0;
+
+    for (uint32_t k = 0; k <= i; k++)
+        if (strcmp(names[k], names[i]) == 0)
+            budget += o->budget * share_of(o, k);
+    return budget;
+}
+
+/* Start each backend in turn, do `each`, and stop it. */
+static enum msim_status
+with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
+              enum msim_status (*each)(struct asking *, struct msim_error *),
+              struct msim_error *err)
+{
+    char names[MSIM_CAL_BACKENDS][32];
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t i = 0; status == MSIM_OK && i < o->n_backends; i++) {
+        struct asking a = {.j = j, .o = o, .b = &o->backends[i]};
+
+        status = open_backend(&a, err);
+        if (status == MSIM_OK) {
+            memcpy(names[i], a.name, sizeof(names[i]));
+            a.budget = budget_of(o, i, names);
+            status = each(&a, err);
+        }
+        close_backend(&a);
+    }
+    return status;
+}
+
+enum msim_status msim_cal_run(struct msim_cal_journal *j,
+                              const struct msim_cal_options *options,
+                              struct msim_error *err)
+{
+    return with_backends(j, options, ask_all, err);
+}
+
+/* ---- what would be asked ------------------------------------------------- */
+
+static enum msim_status list(struct asking *a, struct msim_error *err)
+{
+    double left = a->budget * FIRST_SHARE - spent(a);
+    uint32_t kind;
+    cJSON *e;
+
+    (void)err;
+    while (left > 0 && (e = msim_cal_plan_next(a->plan, &kind))) {
+        double us = msim_cal_expected_us(e, &a->space.guess);
+        double seconds = fmax(6e-6 * us, policy_seconds(a) / 2);
+
+        if (!msim_cal_journal_find(a->j, msim_cal_hash(e, a->name))) {
+            a->o->plan(a->o->ctx, a->name, e, us, seconds);
+            left -= seconds;
+        }
+        cJSON_Delete(e);
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_cal_dry_run(struct msim_cal_journal *j,
+                                  const struct msim_cal_options *options,
+                                  struct msim_error *err)
+{
+    return with_backends(j, options, list, err);
+}

@@ -1,0 +1,286 @@
+/*
+ * calibrate/cal_space.c - the experiments that there are.
+ */
+#include "calibrate/cal_space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MEMORY_SHARE 8   /* of the device's memory, at most */
+#define BYTES_MOST   1e9 /* of any device's */
+#define TIMER_US     1   /* what is shorter says more of the clock */
+
+struct axis {
+    const char *name;
+    double low, high;
+};
+
+static const struct axis GEMM[] = {
+    {"m", 1, 16384}, {"n", 1, 16384}, {"k", 1, 16384}, {"batch", 1, 64}};
+static const struct axis CONV[] = {
+    {"n", 1, 64}, {"c", 1, 1024}, {"h", 4, 256}, {"k", 1, 1024}};
+static const struct axis ATTENTION[] = {
+    {"batch", 1, 64}, {"heads", 1, 64}, {"kv_len", 16, 8192}};
+static const struct axis VECTOR[] = {{"rows", 1, 1 << 20},
+                                     {"cols", 1, 1 << 16}};
+static const struct axis BYTES[] = {{"bytes", 4096, 1 << 28}};
+
+#define ROWS(axes, more) axes, sizeof(axes) / sizeof(*(axes)), more
+
+/* How often each table is asked: products and their like have more sizes, and
+ * jump more, than what moves bytes. */
+static const struct {
+    const char *table;
+    const struct axis *sizes;
+    uint32_t n_sizes, choices; /* coordinates of either sort */
+    uint32_t weight;
+} TABLES[] = {
+    {"gemm", ROWS(GEMM, 2), 6},           {"conv", ROWS(CONV, 3), 4},
+    {"attention", ROWS(ATTENTION, 2), 4}, {"vector", ROWS(VECTOR, 0), 1},
+    {"collective", ROWS(BYTES, 0), 2},    {"copy", ROWS(BYTES, 0), 1},
+    {"latency", NULL, 0, 0, 1},
+};
+#define N_TABLES (sizeof(TABLES) / sizeof(*TABLES))
+
+static size_t table_of(const char *name)
+{
+    size_t i = 0;
+
+    while (i < N_TABLES && strcmp(TABLES[i].table, name) != 0)
+        i++;
+    return i;
+}
+
+static void add_kinds(struct msim_cal_space *s, const cJSON *table)
+{
+    size_t t = table_of(table->string);
+    const cJSON *kind;
+
+    cJSON_ArrayForEach(kind, table)
+    {
+        struct msim_cal_kind *k = &s->kinds[s->n];
+
+        if (t == N_TABLES || !cJSON_IsString(kind) || s->n == MSIM_CAL_KINDS)
+            continue;
+        snprintf(k->table, sizeof(k->table), "%s", table->string);
+        snprintf(k->kind, sizeof(k->kind), "%s", kind->valuestring);
+        k->sizes = TABLES[t].n_sizes;
+        k->axes = TABLES[t].n_sizes + TABLES[t].choices;
+        k->weight = TABLES[t].weight;
+        s->n++;
+    }
+}
+
+enum msim_status msim_cal_space_read(struct msim_cal_space *s,
+                                     const cJSON *greeting, double longest_us,
+                                     struct msim_error *err)
+{
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(greeting, "device");
+    const cJSON *tables = cJSON_GetObjectItemCaseSensitive(greeting, "tables");
+    const char *link = msim_json_get_text(greeting, "interconnect");
+    const cJSON *table;
+
+    memset(s, 0, sizeof(*s));
+    if (!cJSON_IsObject(device) || !cJSON_IsObject(tables))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "the backend's greeting has no 'device' or 'tables'");
+    s->guess = msim_cal_guess_of(device);
+    s->bytes_most =
+        fmin(msim_json_get_number(device, "memory_bytes", 1e10) / MEMORY_SHARE,
+             BYTES_MOST);
+    s->longest_us = longest_us;
+    s->ranks = (uint32_t)msim_json_get_number(greeting, "ranks", 1);
+    snprintf(s->interconnect, sizeof(s->interconnect), "%s", link ? link : "");
+    cJSON_ArrayForEach(table, tables) add_kinds(s, table);
+    return MSIM_OK;
+}
+
+/* ---- a point as an experiment -------------------------------------------- */
+
+/* A size at `u` between the limits, of which eight an octave are taken. */
+static double size_at(const struct axis *a, double u)
+{
+    double v = a->low * pow(a->high / a->low, u);
+    double step = exp2(floor(log2(v)) - 3);
+
+    return fmin(fmax(round(v / fmax(step, 1)) * fmax(step, 1), a->low),
+                a->high);
+}
+
+static uint32_t choice(double u, uint32_t n)
+{
+    uint32_t i = (uint32_t)(u * n);
+
+    return i < n ? i : n - 1;
+}
+
+/* "add:fp32" into its two words; "fp32" has but the second. */
+static void split_kind(const struct msim_cal_kind *kind, cJSON *o,
+                       const char *first)
+{
+    const char *colon = strchr(kind->kind, ':');
+    char word[sizeof(kind->kind)];
+
+    if (colon) {
+        snprintf(word, sizeof(word), "%.*s", (int)(colon - kind->kind),
+                 kind->kind);
+        cJSON_AddStringToObject(o, first, word);
+    }
+    cJSON_AddStringToObject(o, "dtype", colon ? colon + 1 : kind->kind);
+}
+
+static void add_sizes(cJSON *o, const struct axis *axes, uint32_t n,
+                      const double *u)
+{
+    for (uint32_t i = 0; i < n; i++)
+        cJSON_AddNumberToObject(o, axes[i].name, size_at(&axes[i], u[i]));
+}
+
+/* Half of the products are single ones; the rest are batches. */
+static void gemm_point(cJSON *o, const struct msim_cal_kind *kind,
+                       const double *u)
+{
+    static const char *const LAYOUTS[] = {"NN", "NT", "TN"};
+    double batch = u[4] < 0.7 ? 1 : size_at(&GEMM[3], u[3]);
+
+    split_kind(kind, o, "op");
+    add_sizes(o, GEMM, 3, u);
+    cJSON_AddNumberToObject(o, "batch", batch);
+    cJSON_AddStringToObject(o, "layout", LAYOUTS[choice(u[5], 3)]);
+}
+
+/* Images of three channels are the first layer of many models. */
+static void conv_point(cJSON *o, const struct msim_cal_kind *kind,
+                       const double *u)
+{
+    static const double FILTERS[] = {1, 3, 3, 5, 7};
+    double filter = FILTERS[choice(u[4], 5)];
+    double h = fmax(size_at(&CONV[2], u[2]), filter);
+
+    split_kind(kind, o, "op");
+    cJSON_AddNumberToObject(o, "n", size_at(&CONV[0], u[0]));
+    cJSON_AddNumberToObject(o, "c", u[6] < 0.1 ? 3 : size_at(&CONV[1], u[1]));
+    cJSON_AddNumberToObject(o, "h", h);
+    cJSON_AddNumberToObject(o, "w", h);
+    cJSON_AddNumberToObject(o, "k", size_at(&CONV[3], u[3]));
+    cJSON_AddNumberToObject(o, "r", filter);
+    cJSON_AddNumberToObject(o, "s", filter);
+    cJSON_AddNumberToObject(o, "stride", u[5] < 0.7 ? 1 : 2);
+    cJSON_AddNumberToObject(o, "pad", floor(filter / 2));
+    cJSON_AddNumberToObject(o, "groups", 1);
+}
+
+static void attention_point(cJSON *o, const struct msim_cal_kind *kind,
+                            const double *u)
+{
+    static const double HEAD_DIMS[] = {64, 128, 64, 96};
+    double heads = size_at(&ATTENTION[1], u[1]);
+    double keys = size_at(&ATTENTION[2], u[2]);
+    bool shared = u[3] > 0.75 && fmod(heads, 4) < 0.5; /* keys among heads */
+    bool decode = strncmp(kind->kind, "decode", 6) == 0;
+
+    split_kind(kind, o, "phase");
+    cJSON_AddNumberToObject(o, "batch", size_at(&ATTENTION[0], u[0]));
+    cJSON_AddNumberToObject(o, "heads", heads);
+    cJSON_AddNumberToObject(o, "kv_heads", shared ? heads / 4 : heads);
+    cJSON_AddNumberToObject(o, "q_len", decode ? 1 : keys);
+    cJSON_AddNumberToObject(o, "kv_len", keys);
+    cJSON_AddNumberToObject(o, "head_dim", HEAD_DIMS[choice(u[4], 4)]);
+}
+
+/* Reductions write less than their shape says. */
+static void vector_point(cJSON *o, const struct msim_cal_kind *kind,
+                         const double *u)
+{
+    double rows = size_at(&VECTOR[0], u[0]);
+    double cols = size_at(&VECTOR[1], u[1]);
+    char shape[48];
+
+    split_kind(kind, o, "op");
+    snprintf(shape, sizeof(shape), "%.0fx%.0f", rows, cols);
+    cJSON_AddStringToObject(o, "shape", shape);
+    if (strncmp(kind->kind, "sum:", 4) == 0)
+        cJSON_AddNumberToObject(o, "bytes", 4 * rows * (cols + 1));
+}
+
+static void collective_point(cJSON *o, const struct msim_cal_space *s,
+                             const struct msim_cal_kind *kind, const double *u)
+{
+    const char *colon = strchr(kind->kind, ':');
+    int n = colon ? (int)(colon - kind->kind) : (int)strlen(kind->kind);
+    char word[sizeof(kind->kind)];
+
+    snprintf(word, sizeof(word), "%.*s", n, kind->kind);
+    cJSON_AddStringToObject(o, "collective", word);
+    if (colon)
+        cJSON_AddStringToObject(o, "dtype", colon + 1);
+    cJSON_AddNumberToObject(o, "ranks", s->ranks);
+    cJSON_AddNumberToObject(o, "nodes", 1);
+    if (s->interconnect[0])
+        cJSON_AddStringToObject(o, "interconnect", s->interconnect);
+    add_sizes(o, BYTES, 1, u);
+}
+
+/* "d2d", "h2d:pageable", and latencies, which have no size. */
+static void copy_point(cJSON *o, const struct msim_cal_kind *kind,
+                       const double *u)
+{
+    const char *colon = strchr(kind->kind, ':');
+    int n = colon ? (int)(colon - kind->kind) : (int)strlen(kind->kind);
+    char word[sizeof(kind->kind)];
+
+    snprintf(word, sizeof(word), "%.*s", n, kind->kind);
+    cJSON_AddStringToObject(o, "op", word);
+    if (colon)
+        cJSON_AddStringToObject(o, "memory", colon + 1);
+    if (kind->axes)
+        add_sizes(o, BYTES, 1, u);
+}
+
+static void fill(cJSON *o, const struct msim_cal_space *s,
+                 const struct msim_cal_kind *kind, const double *u)
+{
+    cJSON_AddStringToObject(o, "table", kind->table);
+    if (strcmp(kind->table, "gemm") == 0) {
+        gemm_point(o, kind, u);
+    } else if (strcmp(kind->table, "conv") == 0) {
+        conv_point(o, kind, u);
+    } else if (strcmp(kind->table, "attention") == 0) {
+        attention_point(o, kind, u);
+    } else if (strcmp(kind->table, "vector") == 0) {
+        vector_point(o, kind, u);
+    } else if (strcmp(kind->table, "collective") == 0) {
+        collective_point(o, s, kind, u);
+    } else {
+        copy_point(o, kind, u);
+    }
+}
+
+static bool is_within(const struct msim_cal_space *s,
+                      const struct msim_cal_kind *kind, const cJSON *o)
+{
+    double us = msim_cal_expected_us(o, &s->guess);
+    /* Memory shows its rate only past the caches, which may be large. */
+    double longest =
+        strcmp(kind->table, "copy") == 0 ? 8 * s->longest_us : s->longest_us;
+
+    if (kind->axes == 0)
+        return true;
+    return msim_cal_bytes(o) <= s->bytes_most && us <= longest &&
+           us - s->guess.floor_us >= TIMER_US;
+}
+
+cJSON *msim_cal_space_point(const struct msim_cal_space *s,
+                            const struct msim_cal_kind *kind, const double *u)
+{
+    cJSON *o = cJSON_CreateObject();
+
+    if (!o)
+        return NULL;
+    fill(o, s, kind, u);
+    if (is_within(s, kind, o))
+        return o;
+    cJSON_Delete(o);
+    return NULL;
+}

@@ -1,0 +1,370 @@
+/*
+ * calibrate/calibrate_main.c - msim-calibrate: this machine as a platform file.
+ *
+ *     mystique-sim calibrate [--backend LIST] [--budget MINUTES] --out FILE ...
+ *
+ * starts it with the options it was given, in the form --NAME=VALUE; it is a
+ * program of its own because it links GSL, which mystique-sim does not. The
+ * answers of the backends are kept in a journal beside FILE, with which an
+ * interrupted calibration goes on.
+ */
+#include "calibrate/cal_fit.h"
+#include "calibrate/cal_run.h"
+#include "calibrate/tables.h"
+
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE 60.0 /* seconds */
+
+struct command {
+    const char *program; /* in front of messages */
+    const char *backend, *out;
+    double budget_minutes, target, patience;
+    uint64_t seed;
+    bool dry_run;
+    /* made of these */
+    char commands[MSIM_CAL_BACKENDS][1400];
+    struct msim_cal_backend backends[MSIM_CAL_BACKENDS];
+    uint32_t n_backends;
+    char journal[1100], held[1100], name[64], folder[1024];
+    bool terminal, shown;
+    struct timespec last;
+    double expected; /* seconds of a dry run */
+    uint32_t listed;
+};
+
+static void say(struct command *c, const char *fmt, ...) MSIM_PRINTF(2, 3);
+
+static void clear_line(struct command *c)
+{
+    if (c->shown)
+        fputs("\r\033[K", stderr);
+    c->shown = false;
+}
+
+static void say(struct command *c, const char *fmt, ...)
+{
+    va_list args;
+
+    clear_line(c);
+    va_start(args, fmt);
+    fprintf(stderr, "%s: ", c->program);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+/* ---- arguments ----------------------------------------------------------- */
+
+/* The value where `arg` is --NAME=VALUE, else NULL. */
+static const char *value_of(const char *arg, const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncmp(arg, "--", 2) == 0 && strncmp(arg + 2, name, n) == 0 &&
+                   arg[2 + n] == '='
+               ? arg + 3 + n
+               : NULL;
+}
+
+static bool take_number(double *to, const char *text)
+{
+    char *end;
+    double v = strtod(text, &end);
+
+    if (end == text || *end || !(v >= 0) || !isfinite(v))
+        return false;
+    *to = v;
+    return true;
+}
+
+static bool take_argument(struct command *c, const char *arg)
+{
+    double seed;
+    const char *v;
+
+    if (strcmp(arg, "--dry-run") == 0)
+        return c->dry_run = true;
+    if ((v = value_of(arg, "backend")))
+        return (c->backend = v)[0] != '\0';
+    if ((v = value_of(arg, "out")))
+        return (c->out = v)[0] != '\0';
+    if ((v = value_of(arg, "budget")))
+        return take_number(&c->budget_minutes, v) && c->budget_minutes > 0;
+    if ((v = value_of(arg, "target-interval")))
+        return take_number(&c->target, v);
+    if ((v = value_of(arg, "patience")))
+        return take_number(&c->patience, v) && c->patience > 0;
+    if (!(v = value_of(arg, "seed")) || !take_number(&seed, v))
+        return false;
+    c->seed = (uint64_t)seed;
+    return true;
+}
+
+static bool parse(struct command *c, int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+
+    c->program = slash ? slash + 1 : argv[0];
+    for (int i = 1; i < argc; i++) {
+        if (take_argument(c, argv[i]))
+            continue;
+        say(c, "wrong argument '%s', see 'mystique-sim calibrate --help'",
+            argv[i]);
+        return false;
+    }
+    if (!c->out)
+        say(c, "--out is missing, want the platform file to write");
+    return c->out != NULL;
+}
+
+/* FILE without .json, and what lies beside it. */
+static void name_files(struct command *c)
+{
+    const char *slash = strrchr(c->out, '/');
+    const char *base = slash ? slash + 1 : c->out;
+    size_t n = strlen(c->out);
+    size_t stem = n > 5 && strcmp(c->out + n - 5, ".json") == 0 ? n - 5 : n;
+
+    snprintf(c->journal, sizeof(c->journal), "%.*s.journal.jsonl", (int)stem,
+             c->out);
+    snprintf(c->held, sizeof(c->held), "%.*s.held.csv", (int)stem, c->out);
+    snprintf(c->name, sizeof(c->name), "%.*s",
+             (int)(stem - (size_t)(base - c->out)), base);
+}
+
+/* ---- backends ------------------------------------------------------------ */
+
+static void find_folder(struct command *c)
+{
+    ssize_t n = readlink("/proc/self/exe", c->folder, sizeof(c->folder) - 1);
+    char *slash;
+
+    c->folder[n > 0 ? n : 0] = '\0';
+    slash = strrchr(c->folder, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+static bool has_program(const struct command *c, const char *name)
+{
+    char path[1200];
+
+    snprintf(path, sizeof(path), "%s/%s", c->folder, name);
+    return access(path, X_OK) == 0;
+}
+
+static void add_backend(struct command *c, double share, const char *before,
+                        const char *program)
+{
+    char *to = c->commands[c->n_backends];
+
+    if (c->n_backends == MSIM_CAL_BACKENDS)
+        return;
+    if (program)
+        snprintf(to, sizeof(*c->commands), "exec %s '%s/%s'", before, c->folder,
+                 program);
+    else
+        snprintf(to, sizeof(*c->commands), "%s", before);
+    c->backends[c->n_backends++] = (struct msim_cal_backend){to, share};
+}
+
+/* Collectives need mpirun, and more ranks than cores are allowed. */
+static void add_ranks(struct command *c)
+{
+    static const char RUN[] =
+        "mpirun --allow-run-as-root --oversubscribe --bind-to none -n %d";
+    char text[128];
+
+    if (!has_program(c, "mystique-prof-mpi") ||
+        system("command -v mpirun >/dev/null 2>&1") != 0)
+        return;
+    for (int ranks = 2; ranks <= 4; ranks += 2) {
+        snprintf(text, sizeof(text), RUN, ranks);
+        add_backend(c, 0.1, text, "mystique-prof-mpi");
+    }
+}
+
+static bool add_named(struct command *c, const char *name)
+{
+    char program[64];
+
+    if (strpbrk(name, " /")) {
+        add_backend(c, 0.8, name, NULL);
+        return true;
+    }
+    snprintf(program, sizeof(program), "mystique-prof-%.40s", name);
+    if (!has_program(c, program)) {
+        say(c,
+            "no backend '%s': no program '%s' beside this one, want cpu, "
+            "cuda, or a command line with a space or a '/' in it",
+            name, program);
+        return false;
+    }
+    add_backend(c, 0.8, "", program);
+    if (strcmp(name, "cpu") == 0)
+        add_ranks(c);
+    return true;
+}
+
+static bool add_backends(struct command *c)
+{
+    char names[1400], *rest = names;
+
+    find_folder(c);
+    if (!c->backend)
+        c->backend = has_program(c, "mystique-prof-cuda") ? "cuda" : "cpu";
+    snprintf(names, sizeof(names), "%s", c->backend);
+    while (rest) {
+        char *comma = strchr(rest, ',');
+        const char *name = rest;
+
+        if (comma)
+            *comma = '\0';
+        rest = comma ? comma + 1 : NULL;
+        if (!add_named(c, name))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what is shown ------------------------------------------------------- */
+
+static void show_progress(void *ctx, const struct msim_cal_progress *p)
+{
+    struct command *c = ctx;
+    struct timespec now;
+    double left = p->budget - p->seconds;
+    char text[160];
+
+    msim_cal_describe(p->experiment, text, sizeof(text));
+    if (p->error)
+        say(c, "failed: %s: %s", text, p->error);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!c->terminal || (now.tv_sec == c->last.tv_sec &&
+                         now.tv_nsec - c->last.tv_nsec < 100000000))
+        return;
+    c->last = now;
+    c->shown = true;
+    fprintf(stderr, "\r%s: %s: %u rows, %.0f:%02.0f left: %.40s\033[K",
+            c->program, p->backend, p->rows, floor(fmax(left, 0) / 60),
+            fmod(fmax(left, 0), 60), text);
+    fflush(stderr);
+}
+
+static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
+                      double expected_us, double expected_seconds)
+{
+    struct command *c = ctx;
+    char text[160];
+
+    msim_cal_describe(experiment, text, sizeof(text));
+    printf("%-6s %10.4g us a run  %7.3f s  %s\n", backend, expected_us,
+           expected_seconds, text);
+    c->expected += expected_seconds;
+    c->listed++;
+}
+
+static void show_verdicts(const struct msim_cal_verdicts *v)
+{
+    printf("%-12s %-10s %6s %9s %9s %9s %10s\n", "table", "backend", "rows",
+           "median", "mean", "p90", "inside 90%");
+    for (uint32_t i = 0; i < v->n; i++)
+        printf("%-12s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %%\n",
+               v->list[i].law, v->list[i].framework, v->list[i].rows,
+               100 * v->list[i].median, 100 * v->list[i].mean,
+               100 * v->list[i].p90, 100 * v->list[i].coverage);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static enum msim_status finish(struct command *c,
+                               const struct msim_cal_journal *j,
+                               struct msim_error *err)
+{
+    struct msim_cal_fit_options options = {
+        .name = c->name, .held = c->held, .threads = 2};
+    struct msim_cal_verdicts verdicts;
+    cJSON *platform;
+    enum msim_status status;
+
+    MSIM_TRY(msim_cal_fit(&platform, j, &options, &verdicts, err));
+    status = msim_tree_write(platform, c->out, err);
+    cJSON_Delete(platform);
+    if (status != MSIM_OK)
+        return status;
+    printf("errors on rows held back from the fit:\n");
+    show_verdicts(&verdicts);
+    printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
+    return MSIM_OK;
+}
+
+static enum msim_status run(struct command *c, struct msim_error *err)
+{
+    struct msim_cal_options options = {.backends = c->backends,
+                                       .n_backends = c->n_backends,
+                                       .budget = 60 * c->budget_minutes,
+                                       .target = c->target / 100,
+                                       .seed = c->seed,
+                                       .patience = c->patience,
+                                       .name = c->name,
+                                       .threads = 2,
+                                       .progress = show_progress,
+                                       .plan = show_plan,
+                                       .ctx = c};
+    struct msim_cal_journal j;
+    bool fresh = access(c->journal, F_OK) != 0;
+    enum msim_status status;
+
+    /* To look writes nothing. */
+    MSIM_TRY(msim_cal_journal_open(
+        &j, c->dry_run && fresh ? "/dev/null" : c->journal, err));
+    if (j.n > 0)
+        say(c, "goes on with the %u answers in '%s'", j.n, c->journal);
+    if (c->dry_run) {
+        status = msim_cal_dry_run(&j, &options, err);
+        printf("%u experiments, expected to take %.0f s; the rest of the "
+               "budget goes to what is known least\n",
+               c->listed, c->expected);
+    } else {
+        status = msim_cal_run(&j, &options, err);
+        clear_line(c);
+        if (status == MSIM_OK)
+            status = finish(c, &j, err);
+    }
+    msim_cal_journal_close(&j);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct command c = {
+        .budget_minutes = 10, .patience = PATIENCE, .seed = 1};
+    struct msim_error err = {0};
+    enum msim_status status;
+
+    (void)gsl_set_error_handler_off();
+    signal(SIGPIPE, SIG_IGN); /* a backend that died is reported as such */
+    if (!parse(&c, argc, argv) || !add_backends(&c))
+        return 2;
+    name_files(&c);
+    c.terminal = isatty(STDERR_FILENO);
+    status = run(&c, &err);
+    clear_line(&c);
+    if (status == MSIM_OK)
+        return 0;
+    say(&c, "%s%s%s", err.file, *err.file ? ": " : "",
+        *err.text ? err.text : msim_status_text(status));
+    return status == MSIM_ECHECK      ? 1
+           : status == MSIM_ENOMEM    ? 4
+           : status == MSIM_EINTERNAL ? 4
+                                      : 3;
+}

@@ -1,0 +1,183 @@
+/*
+ * cli/cmd_calibrate.c - `calibrate`: this machine as a platform file.
+ *
+ * The work is done by msim-calibrate, a program of its own beside this one,
+ * because it links GSL: this one checks the options and becomes that one.
+ */
+#include "cli/cmd.h"
+#include "cli/message.h"
+#include "cli/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct settings {
+    const char *backend, *out, *budget, *target, *patience;
+    uint32_t seed;
+    bool dry_run;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "backend",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, backend),
+     .metavar = "LIST",
+     .help = "what times: cpu, cuda, or a command line that speaks\n"
+             "their lines (it holds a space or a '/'); several with commas",
+     .dflt = "cuda where it was built, else cpu"},
+    {.name = "budget",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, budget),
+     .metavar = "MINUTES",
+     .help = "how long to measure, over all runs on one journal",
+     .dflt = "10"},
+    {.name = "target-interval",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, target),
+     .metavar = "PERCENT",
+     .help = "stop where the 90 % intervals are as narrow as this, plus or\n"
+             "minus, in the mean"},
+    {.name = "out",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, out),
+     .metavar = "FILE.json",
+     .help = "the platform file to write; FILE.journal.jsonl beside it keeps\n"
+             "every answer, and with it an interrupted calibration goes on"},
+    {.name = "dry-run",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, dry_run),
+     .help = "list what would be timed first, and how long that may take"},
+    {.name = "seed",
+     .type = MSIM_OPTION_COUNT,
+     .field = offsetof(struct settings, seed),
+     .metavar = "N",
+     .help = "which points fill the space; the same gives the same",
+     .dflt = "1",
+     .min = 0,
+     .max = UINT32_MAX},
+    {.name = "patience",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, patience),
+     .metavar = "SECONDS",
+     .help = "that one experiment may take before it counts as hung",
+     .dflt = "60"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim calibrate --backend cpu --budget 5 --out my-cpu.json",
+    "mystique-sim op --platform ./my-cpu.json rows.csv",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "calibrate",
+    .operands = "",
+    .summary = "Time operators on this machine, fit laws to them, and write a "
+               "platform file that\n--platform takes. What to time is chosen: "
+               "first points that fill the space of\nsizes, then those whose "
+               "interval is widest. Ended at any moment, it goes on where\nit "
+               "was when it is started again.",
+    .options = OPTIONS,
+    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .examples = EXAMPLES,
+    .min_operands = 0,
+    .max_operands = 0,
+};
+
+/* A positive number, or the exit code after saying what is wrong. */
+static bool is_number(const char *option, const char *text)
+{
+    char *end;
+    double v;
+
+    if (!text)
+        return true;
+    v = strtod(text, &end);
+    if (end != text && *end == '\0' && v > 0 && v < 1e9)
+        return true;
+    msim_message("--%s is '%s', want a number above 0", option, text);
+    return false;
+}
+
+/* The program beside this one. */
+static void find_program(char path[PATH_MAX])
+{
+    static const char NAME[] = "msim-calibrate";
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof NAME);
+    char *slash;
+
+    path[n > 0 ? n : 0] = '\0';
+    slash = strrchr(path, '/');
+    memcpy(slash ? slash + 1 : path, NAME, sizeof NAME);
+}
+
+#define ARGUMENTS 8
+
+struct arguments {
+    char text[ARGUMENTS][PATH_MAX + 32];
+    char *list[ARGUMENTS + 2];
+    int n;
+};
+
+static void add(struct arguments *a, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    snprintf(a->text[a->n], sizeof a->text[0], "--%s=%s", name, value);
+    a->list[a->n + 1] = a->text[a->n];
+    a->n++;
+}
+
+static int become(const struct settings *s)
+{
+    char program_name[] = "mystique-sim", dry_run[] = "--dry-run";
+    struct arguments *a = calloc(1, sizeof *a);
+    char path[PATH_MAX], seed[16];
+
+    if (!a)
+        return msim_message_error(MSIM_ENOMEM, NULL);
+    snprintf(seed, sizeof seed, "%u", s->seed);
+    a->list[0] = program_name; /* whose verb it is, in its messages */
+    add(a, "backend", s->backend);
+    add(a, "budget", s->budget);
+    add(a, "target-interval", s->target);
+    add(a, "out", s->out);
+    add(a, "patience", s->patience);
+    add(a, "seed", seed);
+    if (s->dry_run)
+        a->list[++a->n] = dry_run;
+    find_program(path);
+    execv(path, a->list);
+    msim_message("'%s' cannot be started: %s; it is built where GSL and "
+                 "XGBoost are found",
+                 path, strerror(errno));
+    free(a);
+    return MSIM_EXIT_INPUT;
+}
+
+int msim_cmd_calibrate(int argc, char **argv)
+{
+    struct settings s = {.seed = 1};
+    struct msim_operands none;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &none);
+
+    if (rc >= 0)
+        return rc;
+    if (none.n > 0) {
+        msim_message("calibrate takes no operand, got '%s'", none.items[0]);
+        return MSIM_EXIT_USAGE;
+    }
+    if (!s.out) {
+        msim_message("--out is missing, want the platform file to write");
+        return MSIM_EXIT_USAGE;
+    }
+    if (!is_number("budget", s.budget) ||
+        !is_number("target-interval", s.target) ||
+        !is_number("patience", s.patience))
+        return MSIM_EXIT_USAGE;
+    return become(&s);
+}

@@ -1,0 +1,90 @@
+/*
+ * profilers/cpu/cpu_gemm.c - matrix products by OpenBLAS.
+ */
+#include "profilers/cpu/cpu.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gemm {
+    struct msim_cpu *cpu;
+    int64_t m, n, k, batch;
+    unsigned width; /* bytes of a number */
+    CBLAS_TRANSPOSE a_order, b_order;
+    bool warm;
+};
+
+static void multiply(const struct gemm *g, const char *a, const char *b,
+                     char *c)
+{
+    int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+    int lda = g->a_order == CblasTrans ? m : k;
+    int ldb = g->b_order == CblasTrans ? k : n;
+
+    if (g->width == 8)
+        cblas_dgemm(CblasRowMajor, g->a_order, g->b_order, m, n, k, 1,
+                    (const double *)(const void *)a, lda,
+                    (const double *)(const void *)b, ldb, 0,
+                    (double *)(void *)c, n);
+    else
+        cblas_sgemm(CblasRowMajor, g->a_order, g->b_order, m, n, k, 1,
+                    (const float *)(const void *)a, lda,
+                    (const float *)(const void *)b, ldb, 0, (float *)(void *)c,
+                    n);
+}
+
+static enum msim_status time_gemm(void *state, double *us,
+                                  struct msim_error *err)
+{
+    const struct gemm *g = state;
+    struct msim_operands *o = &g->cpu->operands;
+    struct msim_area *in = g->width == 8 ? &o->f64 : &o->f32;
+    size_t a_size = (size_t)(g->m * g->k) * g->width;
+    size_t b_size = (size_t)(g->k * g->n) * g->width;
+    size_t c_size = (size_t)(g->m * g->n) * g->width;
+    const char *a, *b;
+    double begin;
+    char *c;
+
+    (void)err;
+    msim_operands_begin(o, g->warm);
+    a = msim_area_take(in, a_size * (size_t)g->batch);
+    b = msim_area_take(in, b_size * (size_t)g->batch);
+    c = msim_area_take(&o->out, c_size * (size_t)g->batch);
+    begin = msim_cpu_now_us();
+    for (size_t i = 0; i < (size_t)g->batch; i++)
+        multiply(g, a + i * a_size, b + i * b_size, c + i * c_size);
+    *us = msim_cpu_now_us() - begin;
+    return MSIM_OK;
+}
+
+enum msim_status msim_cpu_gemm(struct msim_cpu *cpu,
+                               const struct msim_experiment *e,
+                               struct msim_case *out, struct msim_error *err)
+{
+    struct gemm *g;
+    size_t batch;
+
+    if (e->dtype != MSIM_DT_F32 && e->dtype != MSIM_DT_F64)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "no products of '%s' here, want fp32 or fp64",
+                         msim_experiment_dtype(e));
+    g = malloc(sizeof(*g));
+    if (!g)
+        return MSIM_ENOMEM;
+    *g = (struct gemm){cpu,
+                       e->u.gemm.m,
+                       e->u.gemm.n,
+                       e->u.gemm.k,
+                       e->u.gemm.batch,
+                       e->dtype == MSIM_DT_F64 ? 8 : 4,
+                       e->u.gemm.a_transposed ? CblasTrans : CblasNoTrans,
+                       e->u.gemm.b_transposed ? CblasTrans : CblasNoTrans,
+                       e->warm};
+    *out = (struct msim_case){g, time_gemm, free};
+    batch = (size_t)g->batch * g->width;
+    return msim_operands_reserve(&cpu->operands, g->width,
+                                 (size_t)(g->m * g->k + g->k * g->n) * batch,
+                                 (size_t)(g->m * g->n) * batch);
+}

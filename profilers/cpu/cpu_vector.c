@@ -1,0 +1,237 @@
+/*
+ * profilers/cpu/cpu_vector.c - operators that move bytes and compute little,
+ * as loops of our own.
+ */
+#include "profilers/cpu/cpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements below which a second thread is not worth waking, as PyTorch has
+ * it (at::internal::GRAIN_SIZE). */
+#define GRAIN 32768
+
+struct operation;
+
+struct vector {
+    struct msim_cpu *cpu;
+    const struct operation *op;
+    int64_t rows, cols;
+    const float *a, *b;
+    float *out;
+    uint32_t *index;    /* of a gather; owned */
+    int64_t table_rows; /* that it looks up in */
+    bool warm;
+};
+
+struct operation {
+    enum msim_vector_op op;
+    int inputs;
+    bool by_rows; /* items are rows, else elements */
+    bool to_rows; /* one number a row comes out */
+    msim_range_fn *run;
+};
+
+#define EACH_ELEMENT(name, expression)                                         \
+    static void name(void *ctx, int64_t from, int64_t to)                      \
+    {                                                                          \
+        const struct vector *v = ctx;                                          \
+        const float *restrict a = v->a;                                        \
+        const float *restrict b = v->b;                                        \
+        float *restrict out = v->out;                                          \
+                                                                               \
+        (void)b;                                                               \
+        for (int64_t i = from; i < to; i++)                                    \
+            out[i] = (expression);                                             \
+    }
+
+EACH_ELEMENT(run_add, a[i] + b[i])
+EACH_ELEMENT(run_mul, a[i] * b[i])
+EACH_ELEMENT(run_relu, a[i] > 0 ? a[i] : 0)
+EACH_ELEMENT(run_tanh, tanhf(a[i]))
+/* Hendrycks and Gimpel, 2016: x times the normal distribution's integral. */
+EACH_ELEMENT(run_gelu, 0.5f * a[i] * (1 + erff(a[i] * 0.70710678f)))
+
+static void softmax_row(const float *a, float *out, int64_t n)
+{
+    float most = a[0], sum = 0;
+
+    for (int64_t i = 1; i < n; i++)
+        most = a[i] > most ? a[i] : most;
+    for (int64_t i = 0; i < n; i++)
+        sum += out[i] = expf(a[i] - most);
+    for (int64_t i = 0; i < n; i++)
+        out[i] /= sum;
+}
+
+static void norm_row(const float *a, float *out, int64_t n)
+{
+    float mean = 0, square = 0, scale;
+
+    for (int64_t i = 0; i < n; i++)
+        mean += a[i];
+    mean /= (float)n;
+    for (int64_t i = 0; i < n; i++)
+        square += (a[i] - mean) * (a[i] - mean);
+    scale = 1 / sqrtf(square / (float)n + 1e-5f);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (a[i] - mean) * scale;
+}
+
+static void run_softmax(void *ctx, int64_t from, int64_t to)
+{
+    const struct vector *v = ctx;
+
+    for (int64_t row = from; row < to; row++)
+        softmax_row(v->a + row * v->cols, v->out + row * v->cols, v->cols);
+}
+
+static void run_norm(void *ctx, int64_t from, int64_t to)
+{
+    const struct vector *v = ctx;
+
+    for (int64_t row = from; row < to; row++)
+        norm_row(v->a + row * v->cols, v->out + row * v->cols, v->cols);
+}
+
+static void run_sum(void *ctx, int64_t from, int64_t to)
+{
+    const struct vector *v = ctx;
+
+    for (int64_t row = from; row < to; row++) {
+        const float *a = v->a + row * v->cols;
+        float sum = 0;
+
+        for (int64_t i = 0; i < v->cols; i++)
+            sum += a[i];
+        v->out[row] = sum;
+    }
+}
+
+static void run_gather(void *ctx, int64_t from, int64_t to)
+{
+    const struct vector *v = ctx;
+
+    for (int64_t row = from; row < to; row++)
+        memcpy(v->out + row * v->cols, v->a + v->index[row] * v->cols,
+               (size_t)v->cols * sizeof(float));
+}
+
+static void run_copy(void *ctx, int64_t from, int64_t to)
+{
+    const struct vector *v = ctx;
+
+    memcpy(v->out + from, v->a + from, (size_t)(to - from) * sizeof(float));
+}
+
+static const struct operation OPERATIONS[] = {
+    {MSIM_VOP_ADD, 2, false, false, run_add},
+    {MSIM_VOP_MUL, 2, false, false, run_mul},
+    {MSIM_VOP_RELU, 1, false, false, run_relu},
+    {MSIM_VOP_GELU, 1, false, false, run_gelu},
+    {MSIM_VOP_TANH, 1, false, false, run_tanh},
+    {MSIM_VOP_COPY, 1, false, false, run_copy},
+    {MSIM_VOP_SOFTMAX, 1, true, false, run_softmax},
+    {MSIM_VOP_LN, 1, true, false, run_norm},
+    {MSIM_VOP_SUM, 1, true, true, run_sum},
+    {MSIM_VOP_EMB, 1, true, false, run_gather},
+};
+#define N_OPERATIONS (sizeof(OPERATIONS) / sizeof(*OPERATIONS))
+
+const char *msim_cpu_vector_name(uint32_t i)
+{
+    return i < N_OPERATIONS ? msim_vector_op_text(OPERATIONS[i].op) : NULL;
+}
+
+static size_t bytes_of(const struct vector *v)
+{
+    return (size_t)(v->rows * v->cols) * sizeof(float);
+}
+
+/* The first operand, which of a gather is the table. */
+static size_t first_bytes(const struct vector *v)
+{
+    return v->op->run == run_gather
+               ? (size_t)(v->table_rows * v->cols) * sizeof(float)
+               : bytes_of(v);
+}
+
+static enum msim_status time_vector(void *state, double *us,
+                                    struct msim_error *err)
+{
+    struct vector *v = state;
+    struct msim_operands *o = &v->cpu->operands;
+    int64_t items = v->op->by_rows ? v->rows : v->rows * v->cols;
+    int64_t grain = v->op->by_rows ? GRAIN / v->cols + 1 : GRAIN;
+    double begin;
+
+    (void)err;
+    msim_operands_begin(o, v->warm);
+    v->a = msim_area_take(&o->f32, first_bytes(v));
+    v->b = v->op->inputs > 1 ? msim_area_take(&o->f32, bytes_of(v)) : NULL;
+    v->out = msim_area_take(&o->out, bytes_of(v));
+    begin = msim_cpu_now_us();
+    msim_workers_run(v->cpu->workers, v->op->run, v, items, grain);
+    *us = msim_cpu_now_us() - begin;
+    return MSIM_OK;
+}
+
+static void release_vector(void *state)
+{
+    struct vector *v = state;
+
+    free(v->index);
+    free(v);
+}
+
+/* Rows in an order that no hardware foresees: steps of a large prime. */
+static enum msim_status make_index(struct vector *v)
+{
+    const uint64_t step = 2654435761u;
+
+    if (v->op->run != run_gather)
+        return MSIM_OK;
+    v->index = malloc((size_t)v->rows * sizeof(*v->index));
+    if (!v->index)
+        return MSIM_ENOMEM;
+    for (int64_t i = 0; i < v->rows; i++)
+        v->index[i] = (uint32_t)((uint64_t)i * step % (uint64_t)v->table_rows);
+    return MSIM_OK;
+}
+
+static const struct operation *find(const struct msim_experiment *e)
+{
+    for (size_t i = 0; e->dtype == MSIM_DT_F32 && i < N_OPERATIONS; i++)
+        if (OPERATIONS[i].op == e->u.vector.op)
+            return &OPERATIONS[i];
+    return NULL;
+}
+
+enum msim_status msim_cpu_vector(struct msim_cpu *cpu,
+                                 const struct msim_experiment *e,
+                                 struct msim_case *out, struct msim_error *err)
+{
+    const struct operation *op = find(e);
+    struct vector *v;
+
+    if (!op)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "no operator '%s' of '%s' here",
+                         msim_vector_op_text(e->u.vector.op),
+                         msim_experiment_dtype(e));
+    v = calloc(1, sizeof(*v));
+    if (!v)
+        return MSIM_ENOMEM;
+    *out = (struct msim_case){v, time_vector, release_vector};
+    v->cpu = cpu;
+    v->op = op;
+    v->rows = e->u.vector.rows;
+    v->cols = e->u.vector.cols;
+    v->table_rows = e->u.vector.table_rows;
+    v->warm = e->warm;
+    MSIM_TRY(msim_operands_reserve(
+        &cpu->operands, 4, first_bytes(v) + (op->inputs > 1 ? bytes_of(v) : 0),
+        bytes_of(v)));
+    return make_index(v);
+}

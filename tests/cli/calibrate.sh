@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# calibrate: a made-up backend from the plan to the platform file, with faults,
+# and killed at random moments; the CPU where its backend was built.
+. "$(dirname "$0")/lib.bash"
+
+here=$(cd "$(dirname "$0")" && pwd)
+programs=$(dirname "$sim")
+if [ ! -x "$programs/msim-calibrate" ]; then
+    echo "built without XGBoost: skipped"
+    exit 77
+fi
+
+usage_error "--out is missing" calibrate
+usage_error "--budget is 'x'" calibrate --out "$folder/a.json" --budget x
+usage_error "no backend 'abacus'" calibrate --out "$folder/a.json" \
+    --backend abacus
+usage_error "no operand" calibrate --out "$folder/a.json" more
+
+fake() { # FAULT...: the command line of the made-up backend
+    echo "exec bash $here/fake_backend.bash $folder/asked $*"
+}
+
+# Every experiment of a journal once; what differs is what was asked.
+twice() { # JOURNAL
+    sed -nE 's/.*"experiment":(\{[^}]*\}).*/\1/p' "$1" | sort | uniq -d
+}
+
+# A backend that is none, and one that is not there.
+run calibrate --backend "echo {}" --budget 0.01 --out "$folder/none.json"
+want_rc 3
+want_err "does not greet"
+run calibrate --backend "exec false" --budget 0.01 --out "$folder/none.json"
+want_rc 3
+want_err "exit code 1"
+[ ! -e "$folder/none.json" ] || complain "a platform without rows"
+
+# A plan writes nothing, and is the same for the same seed.
+run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+    --out "$folder/plan.json"
+want_rc 0
+want_out "gemm fp32 m "
+want_out "experiments, expected to take"
+[ -z "$(find "$folder" -name 'plan*')" ] || complain "a plan left a file"
+first=$out
+run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+    --out "$folder/plan.json"
+[ "$out" = "$first" ] || complain "equal seeds, different plans"
+run calibrate --backend "$(fake)" --budget 0.1 --dry-run --seed 2 \
+    --out "$folder/plan.json"
+[ "$out" != "$first" ] || complain "different seeds, equal plans"
+
+# It dies, hangs and speaks nonsense: that is said, and the rest goes on.
+rm -f "$folder/asked"
+run calibrate --backend "$(fake die:9 hang:30 stuck:50)" --budget 0.15 \
+    --patience 1 --out "$folder/faults.json"
+want_rc 0
+want_err "the backend was killed by signal 11"
+want_err "did not answer within 1 s"
+want_err "no JSON object"
+want_out "gemm         fake"
+[ "$(grep -c '"error":"the backend' "$folder/faults.journal.jsonl")" -eq 3 ] ||
+    complain "three failures, want them in the journal"
+[ -z "$(twice "$folder/faults.journal.jsonl")" ] || complain "timed twice"
+run platforms "$folder/faults.json"
+want_rc 0
+want_out "Made-up machine"
+printf 'm,n,k,dtype,framework\n512,512,512,fp32,fake\n' >"$folder/one.csv"
+run op --platform "$folder/faults.json" "$folder/one.csv"
+want_rc 0
+# 2 us + 512^3 / 25 ns + 3 MB at 8 GB/s: 5764 us
+us=$(sed -nE '2s/^.*fake,([0-9]+).*/\1/p' "$folder/out")
+[ "${us:-0}" -gt 4900 ] && [ "${us:-0}" -lt 6600 ] ||
+    complain "predicted '$us' us, want about 5764"
+
+# Killed at random moments: nothing is lost, nothing is timed twice.
+rm -f "$folder/asked"
+journal=$folder/killed.journal.jsonl
+kept=0
+for i in $(seq 20); do
+    "$sim" calibrate --backend "$(fake)" --budget 0.1 \
+        --out "$folder/killed.json" >"$folder/log" 2>&1 &
+    pid=$!
+    sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    if [ -e "$journal" ]; then
+        cp "$journal" "$folder/before"
+        # as when the machine went down in the middle of a line
+        [ $((i % 3)) -ne 0 ] || printf '{"backend":"fake","sec' >>"$journal"
+        rows=$(grep -c '"experiment"' "$folder/before")
+        [ "$rows" -ge "$kept" ] || complain "$kept answers, then $rows"
+        kept=$rows
+    fi
+done
+[ "$kept" -gt 0 ] || complain "twenty runs kept nothing"
+run calibrate --backend "$(fake)" --budget 0.1 --out "$folder/killed.json"
+want_rc 0
+want_err "goes on with the $kept answers"
+head -n "$(grep -c '' "$folder/before")" "$journal" |
+    cmp -s - <(grep '}$' "$folder/before") ||
+    complain "finished answers were changed"
+[ -z "$(twice "$journal")" ] || complain "timed twice: $(twice "$journal")"
+[ -s "$folder/killed.json" ] || complain "no platform at the end"
+before=$(wc -l <"$journal")
+run calibrate --backend "$(fake)" --budget 0.1 --out "$folder/killed.json"
+want_rc 0
+[ "$(wc -l <"$journal")" -le "$before" ] ||
+    complain "a spent budget was spent again"
+
+# Something else is not taken for a journal, nor a journal by two at a time.
+echo "m,n,k" >"$folder/other.journal.jsonl"
+run calibrate --backend "$(fake)" --budget 0.01 --out "$folder/other.json"
+want_rc 3
+want_err "none of a calibration's journal"
+[ "$(cat "$folder/other.journal.jsonl")" = "m,n,k" ] ||
+    complain "a file of something else was changed"
+"$sim" calibrate --backend "$(fake)" --budget 1 --out "$folder/two.json" \
+    >"$folder/log" 2>&1 &
+pid=$!
+sleep 0.5
+run calibrate --backend "$(fake)" --budget 1 --out "$folder/two.json"
+want_rc 3
+want_err "another calibration"
+kill $pid
+wait $pid 2>/dev/null
+
+if [ -x "$programs/mystique-prof-cpu" ]; then
+    run calibrate --backend cpu --budget 0.3 --out "$folder/cpu.json"
+    want_rc 0
+    grep -q '"kind":[[:space:]]*"cpu"' "$folder/cpu.json" ||
+        complain "not said to be a CPU's"
+    run platforms "$folder/cpu.json"
+    want_rc 0
+    want_out "measured: the fastest matrix product"
+fi
+
+finish

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# A backend for tests: answers at once, with the times of a made-up machine.
+#
+#   fake_backend.bash COUNTER [die:N | hang:N | stuck:N]...
+#
+# COUNTER is a file that counts the questions of all its lives: at the N-th it
+# dies, or hangs, or answers with something that is no JSON.
+counter=$1
+shift
+[ -s "$counter" ] || echo 0 >"$counter"
+echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
+    '"version": "1", "device": {"name": "Made-up machine", "kind": "cpu",' \
+    '"sms": 2, "memory_bytes": 8e9, "l2_bytes": 1000000},' \
+    '"libraries": {"none": "1"}, "tables": {"gemm": ["fp32"],' \
+    '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"]}}'
+
+number() { # MEMBER: its value in the line, or the second argument
+    if [[ $line =~ \"$1\":([0-9]+) ]]; then
+        echo "${BASH_REMATCH[1]}"
+    else
+        echo "$2"
+    fi
+}
+
+while IFS= read -r line; do
+    asked=$(($(<"$counter") + 1))
+    echo "$asked" >"$counter"
+    for fault in "$@"; do
+        case $fault in
+            "die:$asked") kill -SEGV $$ ;;
+            "hang:$asked") sleep 60 ;;
+            "stuck:$asked") echo 'no JSON' ;;
+        esac
+    done
+    id=$(number id 0)
+    if [[ $line == *nonsense* ]]; then
+        echo "{\"id\": $id, \"error\": \"no such operator\"," \
+            '"unsupported": true}'
+        continue
+    fi
+    # 50 GFLOP/s, 8 GB/s and 2 us, in nanoseconds
+    bytes=$(number bytes 0)
+    if [[ $line =~ \"shape\":\"([0-9]+)x([0-9]+)\" ]]; then
+        bytes=$((12 * BASH_REMATCH[1] * BASH_REMATCH[2]))
+    fi
+    m=$(number m 0) n=$(number n 0) k=$(number k 0) b=$(number batch 1)
+    ns=$((2000 + m * n * k * b / 25 + (bytes * 2) / 16 +
+        4 * b * (m * n + n * k + m * k) / 8))
+    sleep "${FAKE_SECONDS:-0.01}"
+    echo "{\"id\": $id, \"time_us\": $((ns / 1000)).$((ns % 1000 / 100))," \
+        '"spread": 0.01, "runs": 5}'
+done
