@@ -137,6 +137,12 @@ static void add_sizes(cJSON *o, const struct axis *axes, uint32_t n,
         cJSON_AddNumberToObject(o, axes[i].name, size_at(&axes[i], u[i]));
 }
 
+/* Matrix units take 8-bit numbers in whole vectors of 16, k innermost. */
+static bool is_packed(const struct msim_cal_kind *kind)
+{
+    return strcmp(kind->kind, "fp8") == 0 || strcmp(kind->kind, "int8") == 0;
+}
+
 /* Half of the products are single ones; the rest are batches. */
 static void gemm_point(cJSON *o, const struct msim_cal_kind *kind,
                        const double *u)
@@ -145,9 +151,15 @@ static void gemm_point(cJSON *o, const struct msim_cal_kind *kind,
     double batch = u[4] < 0.7 ? 1 : size_at(&GEMM[3], u[3]);
 
     split_kind(kind, o, "op");
-    add_sizes(o, GEMM, 3, u);
+    for (int i = 0; i < 3; i++) {
+        double size = size_at(&GEMM[i], u[i]);
+
+        cJSON_AddNumberToObject(o, GEMM[i].name,
+                                is_packed(kind) ? ceil(size / 16) * 16 : size);
+    }
     cJSON_AddNumberToObject(o, "batch", batch);
-    cJSON_AddStringToObject(o, "layout", LAYOUTS[choice(u[5], 3)]);
+    cJSON_AddStringToObject(o, "layout",
+                            is_packed(kind) ? "NT" : LAYOUTS[choice(u[5], 3)]);
 }
 
 /* Images of three channels are the first layer of many models. */

@@ -215,13 +215,24 @@ static bool add_named(struct command *c, const char *name)
     return true;
 }
 
+/* With nothing to time the program for GPUs greets, and ends, where there is
+ * one; else it fails. */
+static bool has_gpu(const struct command *c)
+{
+    char line[sizeof(c->folder) + 64];
+
+    snprintf(line, sizeof(line),
+             "'%s/mystique-prof-cuda' </dev/null >/dev/null 2>&1", c->folder);
+    return has_program(c, "mystique-prof-cuda") && system(line) == 0;
+}
+
 static bool add_backends(struct command *c)
 {
     char names[1400], *rest = names;
 
     find_folder(c);
     if (!c->backend)
-        c->backend = has_program(c, "mystique-prof-cuda") ? "cuda" : "cpu";
+        c->backend = has_gpu(c) ? "cuda" : "cpu";
     snprintf(names, sizeof(names), "%s", c->backend);
     while (rest) {
         char *comma = strchr(rest, ',');

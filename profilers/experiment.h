@@ -92,13 +92,14 @@ enum msim_vector_op {
     X(LAUNCH_START, "launch_start",                                            \
       "from a launch call to its kernel's start")                              \
     X(KERNEL, "kernel", "a kernel that does nothing")                          \
-    X(KERNEL_GAP, "kernel_gap", "between kernels queued one after the other")  \
+    X(KERNEL_GAP, "kernel_gap",                                                \
+      "from kernel to kernel in a queue, empty ones")                          \
     X(SYNC_STREAM, "sync_stream", "cpu: to wait for a stream that is idle")    \
     X(SYNC_DEVICE, "sync_device", "cpu: to wait for a device that is idle")    \
     X(SYNC_WAKE, "sync_wake", "from a kernel's end to the waiting call's")     \
     X(EVENT_RECORD, "event_record", "cpu: to record an event")                 \
     X(EVENT_WAIT, "event_wait", "cpu: to let a stream wait for an event")      \
-    X(EVENT_GAP, "event_gap", "between kernels of two streams, by an event")   \
+    X(EVENT_GAP, "event_gap", "the same from stream to stream, by an event")   \
     X(MEMSET, "memset", "cpu: to call for the setting of 1 KiB")               \
     X(MEMCPY, "memcpy", "cpu: to call for a copy of 1 KiB on the device")      \
     X(CALL, "call", "cpu: to call a function that does nothing")               \

@@ -14,6 +14,7 @@ declare -A ours=(
     [models]="core"
     [profilers]="core"
     [profilers/cpu]="core profilers"
+    [profilers/cuda]="core profilers"
     [calibrate]="core models profilers"
     [replay]="core profilers"
     [cli]="core models profilers calibrate replay"
@@ -31,6 +32,7 @@ declare -A theirs=(
     [models]="gsl/"
     [profilers]=""
     [profilers/cpu]="cblas.h mpi.h"
+    [profilers/cuda]="cuda cublas cudnn cupti nccl"
     [calibrate]="gsl/"
     [replay]=""
     [cli]="cjson/ cJSON.h zlib.h gsl/"
@@ -102,7 +104,7 @@ while IFS= read -r file; do
             check_theirs "$file" "$line" "$folder" "$header"
         fi
     done < <(includes "$file")
-done < <(project_files '*.c' '*.h')
+done < <(project_files '*.c' '*.h' '*.cu' '*.cuh')
 
 [ "$count" -gt 0 ] || complain "no include found: is this the project?"
 finish "arrows ($count includes)"

@@ -31,9 +31,11 @@ while IFS= read -r file; do
         complain "$file:$line: '$name' is banned, use ${banned[$name]}"
     done < <(grep -noE "\\b($names)[[:space:]]*\(" <<<"$code" |
         sed 's/[[:space:]]*(//' || true)
-    # What has a main, or the msim_..._main of programs alike, is no library.
+    # What has a main, or the msim_..._main of programs alike, is no library;
+    # nor is what a CUDA program loads, which has nobody to hand a status to.
     if [[ $file =~ $library ]] &&
-        ! grep -qE '^int (msim_[a-z]+_)?main\(' <<<"$code"; then
+        ! grep -qE '^int ((msim_[a-z]+_)?main|InitializeInjection)\(' \
+            <<<"$code"; then
         while IFS=: read -r line name; do
             [ -n "$line" ] || continue
             complain "$file:$line: '${name%(}' in library code, want a status"

@@ -7,15 +7,25 @@ flags=(-std=c11 -D_GNU_SOURCE -DMSIM_TRACES='""' -I. -Wall -Wextra -Werror
     -fsyntax-only -x c)
 # Headers that protobuf-c makes, as the build sees them.
 [ -z "${BUILD_DIR:-}" ] || flags+=(-isystem "$BUILD_DIR/proto")
+# Those of the CUDA backend name CUDA's, where there is a toolkit.
+cuda=${BUILD_DIR:-}/cuda_includes
+if [ -s "$cuda" ]; then
+    while IFS= read -r include; do
+        flags+=(-isystem "$include")
+    done <"$cuda"
+fi
+
+compiles() { # HEADER: included rather than compiled: a main file may be none
+    case $1 in profilers/cuda/*) [ -s "$cuda" ] || return 0 ;; esac
+    printf '#include "%s"\n' "$1" | "${CC:-cc}" "${flags[@]}" -
+}
 
 upper() {
     tr 'a-z.-' 'A-Z__' <<<"$1"
 }
 
 while IFS= read -r header; do
-    # Included rather than compiled itself: a main file may not be a header.
-    printf '#include "%s"\n' "$header" | "${CC:-cc}" "${flags[@]}" - ||
-        complain "$header: does not compile alone"
+    compiles "$header" || complain "$header: does not compile alone"
     folder=$(upper "${header%%/*}")
     guard="MSIM_${folder}_([A-Z]+_)?$(upper "$(basename "$header")")"
     grep -qE "^#ifndef $guard\$" "$header" ||

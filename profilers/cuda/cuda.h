@@ -1,0 +1,179 @@
+/*
+ * profilers/cuda/cuda.h - the CUDA backend: what its cases share.
+ *
+ * One process, its experiments one after the other; all but collectives and
+ * copies between devices on device 0. Not thread-safe.
+ */
+#ifndef MSIM_PROFILERS_CUDA_H
+#define MSIM_PROFILERS_CUDA_H
+#include "profilers/backend.h"
+#include "profilers/cuda/nvml.h"
+#include "profilers/gpu_limits.h"
+
+#include <cuda_runtime_api.h>
+
+struct msim_cublas;
+struct msim_cudnn;
+struct msim_nccl;
+
+/* How the runs since the last prepare() went, for an answer's "state". */
+struct msim_cuda_timed {
+    uint32_t runs;
+    double event_us, cupti_us; /* sums */
+    uint32_t kernels;          /* activities of one run, 0: not seen */
+    struct msim_nvml_state before;
+};
+
+struct msim_cuda {
+    struct cudaDeviceProp device;
+    int gpus;
+    int driver, runtime;    /* versions: 1000 x major + 10 x minor */
+    struct msim_nvml *nvml; /* NULL: no NVML */
+    bool cupti;             /* its records are being collected */
+    char cupti_why[128];    /* else why not */
+    cudaStream_t stream, beside;
+    uint32_t stream_id; /* CUPTI's number of the first */
+    cudaEvent_t begin, end, beside_end;
+    char *flush; /* that many bytes push everything out of the L2 cache */
+    size_t flush_bytes;
+    /* Handles of libraries, made when they are first asked for. */
+    struct msim_cublas *cublas;
+    struct msim_cudnn *cudnn;
+    struct msim_nccl *nccl;
+    struct msim_cuda_timed timed;
+};
+
+extern const struct msim_backend MSIM_BACKEND_CUDA;
+
+/* ---- errors ------------------------------------------------------------ */
+
+/* A status for a CUDA error, naming the call: ENOMEM, ENOMODEL where the
+ * device cannot, else EINTERNAL. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_status(cudaError_t e, const char *call,
+                                  struct msim_error *err);
+
+/* A failure of a library, `what` being its own text. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_failed(const char *call, const char *what,
+                                  struct msim_error *err);
+
+#define MSIM_CUDA(call) msim_cuda_status((call), #call, err)
+
+/* ---- memory ------------------------------------------------------------ */
+
+/* Device memory; `*out` is NULL after a failure. Of 0 bytes some. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_alloc(void **out, size_t bytes,
+                                 struct msim_error *err);
+
+/* The same, full of random numbers of a dtype, `low` to `high`. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_random(void **out, size_t elems,
+                                  enum msim_dtype dtype, double low,
+                                  double high, struct msim_error *err);
+
+/* ---- operations -------------------------------------------------------- */
+
+/* What is put on a stream, once a run. */
+struct msim_cuda_op {
+    void *state;
+    enum msim_status (*launch)(void *state, cudaStream_t stream,
+                               struct msim_error *err);
+    void (*release)(void *state);
+    bool waits; /* launch() returns when it is done: no spinning before it */
+};
+
+/* An operation of each table that launches kernels. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_gemm(struct msim_cuda *c,
+                                const struct msim_experiment *e,
+                                struct msim_cuda_op *out,
+                                struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_conv(struct msim_cuda *c,
+                                const struct msim_experiment *e,
+                                struct msim_cuda_op *out,
+                                struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_vector(struct msim_cuda *c,
+                                  const struct msim_experiment *e,
+                                  struct msim_cuda_op *out,
+                                  struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_copy(struct msim_cuda *c,
+                                const struct msim_experiment *e,
+                                struct msim_cuda_op *out,
+                                struct msim_error *err);
+
+/* The case that times an operation (profilers/README.md); takes it over, also
+ * on failure. `beside` may be NULL, else is taken over, too. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_time(struct msim_cuda *c,
+                                const struct msim_experiment *e,
+                                struct msim_cuda_op *op,
+                                struct msim_cuda_op *beside,
+                                struct msim_case *out, struct msim_error *err);
+
+/* A collective of all its ranks, to run beside something: rank 0 on the stream
+ * that it is launched on. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_collective_op(struct msim_cuda *c,
+                                         const struct msim_experiment *e,
+                                         struct msim_cuda_op *out,
+                                         struct msim_error *err);
+
+/* A kernel that does nothing. */
+struct msim_cuda_op msim_cuda_empty(void);
+
+/* ---- what CUPTI saw ---------------------------------------------------- */
+
+/* Kernels, copies and memsets of one of CUPTI's streams, ours apart. */
+struct msim_cuda_seen {
+    uint32_t n;
+    double us;                      /* their sum */
+    uint64_t first_start, last_end; /* CUPTI's clock, ns */
+};
+
+/*
+ * What ended since the last call, `n` of them at least, where CUPTI hands them
+ * over; the rest is waited for a little.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_look(struct msim_cuda *c, uint32_t n,
+                                struct msim_cuda_seen *out,
+                                struct msim_error *err);
+
+/* CUPTI's clock now, in ns. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_cupti_ns(uint64_t *ns, struct msim_error *err);
+
+/* ---- cases with clocks of their own ------------------------------------- */
+
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_latency(struct msim_cuda *c,
+                                   const struct msim_experiment *e,
+                                   struct msim_case *out,
+                                   struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_collective(struct msim_cuda *c,
+                                      const struct msim_experiment *e,
+                                      struct msim_case *out,
+                                      struct msim_error *err);
+
+/* Let the device work until its clock has risen. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_wake(struct msim_cuda *c, struct msim_error *err);
+
+/* Versions of libraries as members; release of their handles (NULL: none). */
+void msim_cublas_version(struct msim_json *out);
+void msim_cudnn_version(struct msim_json *out);
+void msim_nccl_version(struct msim_json *out);
+void msim_cublas_free(struct msim_cublas *b);
+void msim_cudnn_free(struct msim_cudnn *d);
+void msim_nccl_free(struct msim_nccl *n);
+
+/* Microseconds since some moment. */
+double msim_cuda_now_us(void);
+
+#endif

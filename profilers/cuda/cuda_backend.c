@@ -1,0 +1,437 @@
+/*
+ * profilers/cuda/cuda_backend.c - the CUDA backend's table of functions.
+ */
+#include "profilers/cuda/cuda.h"
+#include "profilers/cuda/cupti_trace.h"
+#include "profilers/cuda/kernels.h"
+
+#include <cupti.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which libraries it was built with. */
+#ifndef MSIM_HAVE_CUBLAS
+#define MSIM_HAVE_CUBLAS 0
+#endif
+#ifndef MSIM_HAVE_CUDNN
+#define MSIM_HAVE_CUDNN 0
+#endif
+#ifndef MSIM_HAVE_NCCL
+#define MSIM_HAVE_NCCL 0
+#endif
+
+/* ---- opening --------------------------------------------------------------
+ */
+
+static void close_cuda(void *self)
+{
+    struct msim_cuda *c = self;
+
+#if MSIM_HAVE_CUBLAS
+    msim_cublas_free(c->cublas);
+#endif
+#if MSIM_HAVE_CUDNN
+    msim_cudnn_free(c->cudnn);
+#endif
+#if MSIM_HAVE_NCCL
+    msim_nccl_free(c->nccl);
+#endif
+    (void)cudaFree(c->flush);
+    if (c->begin)
+        (void)cudaEventDestroy(c->begin);
+    if (c->end)
+        (void)cudaEventDestroy(c->end);
+    if (c->beside_end)
+        (void)cudaEventDestroy(c->beside_end);
+    if (c->stream)
+        (void)cudaStreamDestroy(c->stream);
+    if (c->beside)
+        (void)cudaStreamDestroy(c->beside);
+    msim_nvml_close(c->nvml);
+    free(c);
+}
+
+static enum msim_status find_device(struct msim_cuda *c, struct msim_error *err)
+{
+    cudaError_t e = cudaGetDeviceCount(&c->gpus);
+
+    if (e != cudaSuccess)
+        return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                         "no NVIDIA GPU to time: cudaGetDeviceCount: %s",
+                         cudaGetErrorString(e));
+    if (c->gpus < 1)
+        return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                         "no NVIDIA GPU to time: the driver lists none");
+    MSIM_TRY(MSIM_CUDA(cudaSetDevice(0)));
+    MSIM_TRY(MSIM_CUDA(cudaGetDeviceProperties(&c->device, 0)));
+    MSIM_TRY(MSIM_CUDA(cudaDriverGetVersion(&c->driver)));
+    return MSIM_CUDA(cudaRuntimeGetVersion(&c->runtime));
+}
+
+/* Twice the L2 cache is read, and at least 64 MiB. */
+static enum msim_status make_flush(struct msim_cuda *c, struct msim_error *err)
+{
+    size_t cache = (size_t)c->device.l2CacheSize;
+    void *memory;
+
+    c->flush_bytes = cache < ((size_t)32 << 20) ? (size_t)64 << 20 : 2 * cache;
+    MSIM_TRY(
+        msim_cuda_random(&memory, c->flush_bytes, MSIM_DT_U8, 0, 256, err));
+    c->flush = memory;
+    return MSIM_OK;
+}
+
+static enum msim_status make_streams(struct msim_cuda *c,
+                                     struct msim_error *err)
+{
+    MSIM_TRY(MSIM_CUDA(
+        cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking)));
+    MSIM_TRY(MSIM_CUDA(
+        cudaStreamCreateWithFlags(&c->beside, cudaStreamNonBlocking)));
+    MSIM_TRY(MSIM_CUDA(cudaEventCreate(&c->begin)));
+    MSIM_TRY(MSIM_CUDA(cudaEventCreate(&c->end)));
+    return MSIM_CUDA(cudaEventCreate(&c->beside_end));
+}
+
+/* Without CUPTI (another profiler has it, say) events must do. */
+static void begin_cupti(struct msim_cuda *c)
+{
+    struct msim_error why = {0};
+
+    c->cupti = msim_cupti_begin(false, &why) == MSIM_OK;
+    if (c->cupti && cuptiGetStreamIdEx(NULL, c->stream, 0, &c->stream_id) !=
+                        CUPTI_SUCCESS) {
+        c->cupti = false;
+        snprintf(why.text, sizeof(why.text), "cuptiGetStreamIdEx: failed");
+    }
+    snprintf(c->cupti_why, sizeof(c->cupti_why), "%.100s", why.text);
+}
+
+static enum msim_status open_device(struct msim_cuda *c, struct msim_error *err)
+{
+    char bus[32];
+
+    MSIM_TRY(find_device(c, err));
+    MSIM_TRY(make_streams(c, err));
+    begin_cupti(c);
+    MSIM_TRY(make_flush(c, err));
+    MSIM_TRY(MSIM_CUDA(cudaDeviceGetPCIBusId(bus, sizeof(bus), 0)));
+    c->nvml = msim_nvml_open(bus);
+    return MSIM_CUDA(cudaDeviceSynchronize());
+}
+
+static enum msim_status open_cuda(void **self, struct msim_error *err)
+{
+    struct msim_cuda *c = calloc(1, sizeof(*c));
+    enum msim_status status;
+
+    if (!c)
+        return MSIM_ENOMEM;
+    status = open_device(c, err);
+    if (status == MSIM_OK)
+        *self = c;
+    else
+        close_cuda(c);
+    return status;
+}
+
+/* ---- what it says of itself -----------------------------------------------
+ */
+
+static bool have_table(enum msim_timed t)
+{
+    switch (t) {
+    case MSIM_TIMED_GEMM:
+        return MSIM_HAVE_CUBLAS;
+    case MSIM_TIMED_CONV:
+        return MSIM_HAVE_CUDNN;
+    case MSIM_TIMED_COLLECTIVE:
+        return MSIM_HAVE_NCCL;
+    case MSIM_TIMED_ATTENTION:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static const char *why_not(enum msim_timed t)
+{
+    switch (t) {
+    case MSIM_TIMED_GEMM:
+        return "built without cuBLAS";
+    case MSIM_TIMED_CONV:
+        return "built without cuDNN";
+    case MSIM_TIMED_COLLECTIVE:
+        return "built without NCCL";
+    default:
+        return "left to the torch backend, whose kernels are those in use";
+    }
+}
+
+static struct msim_gpu_limits limits_of(const struct msim_cuda *c)
+{
+    struct msim_gpu_limits l = {
+        .capability = 10 * c->device.major + c->device.minor,
+        .gpus = c->gpus,
+        .free_bytes = (double)c->device.totalGlobalMem,
+    };
+    size_t free_bytes, total;
+
+    if (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
+        l.free_bytes = (double)free_bytes;
+    return l;
+}
+
+static void write_version(struct msim_json *out, const char *key, int v)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%d.%d", v / 1000, v % 1000 / 10);
+    msim_json_text(out, key, text);
+}
+
+static void describe_device(struct msim_cuda *c, struct msim_json *out)
+{
+    const struct cudaDeviceProp *d = &c->device;
+    struct msim_nvml_state now = msim_nvml_read(c->nvml);
+    char text[32];
+
+    msim_json_open(out, "device", '{', false);
+    msim_json_text(out, "name", d->name);
+    msim_json_text(out, "kind", "gpu");
+    snprintf(text, sizeof(text), "%d.%d", d->major, d->minor);
+    msim_json_text(out, "compute_capability", text);
+    msim_json_integer(out, "sms", d->multiProcessorCount);
+    msim_json_unsigned(out, "memory_bytes", d->totalGlobalMem);
+    msim_json_integer(out, "l2_bytes", d->l2CacheSize);
+    msim_json_integer(out, "memory_bus_bits", d->memoryBusWidth);
+    msim_json_integer(out, "count", c->gpus);
+    msim_nvml_describe(c->nvml, out);
+    msim_nvml_write(&now, "", out);
+    msim_json_close(out);
+}
+
+static void describe_libraries(struct msim_cuda *c, struct msim_json *out)
+{
+    char driver[96];
+    uint32_t v = 0;
+
+    msim_nvml_driver(c->nvml, driver, sizeof(driver));
+    msim_json_open(out, "libraries", '{', false);
+    msim_json_text(out, "driver", driver);
+    write_version(out, "CUDA driver", c->driver);
+    write_version(out, "CUDA runtime", c->runtime);
+    if (c->cupti && cuptiGetVersion(&v) == CUPTI_SUCCESS)
+        msim_json_unsigned(out, "CUPTI", v);
+#if MSIM_HAVE_CUBLAS
+    msim_cublas_version(out);
+#endif
+#if MSIM_HAVE_CUDNN
+    msim_cudnn_version(out);
+#endif
+#if MSIM_HAVE_NCCL
+    msim_nccl_version(out);
+#endif
+    msim_json_close(out);
+}
+
+static void describe_tables(struct msim_cuda *c, struct msim_json *out)
+{
+    struct msim_gpu_limits l = limits_of(c);
+    char kind[64];
+
+    msim_json_open(out, "tables", '{', false);
+    for (int t = 0; t < MSIM_TIMED_COUNT; t++) {
+        if (!have_table((enum msim_timed)t))
+            continue;
+        msim_json_open(out, msim_timed_text((enum msim_timed)t), '[', false);
+        for (uint32_t i = 0; msim_gpu_limits_kind(&l, (enum msim_timed)t, i,
+                                                  kind, sizeof(kind));
+             i++)
+            msim_json_text(out, NULL, kind);
+        msim_json_close(out);
+    }
+    msim_json_close(out);
+    msim_json_open(out, "left_out", '{', false);
+    for (int t = 0; t < MSIM_TIMED_COUNT; t++)
+        if (!have_table((enum msim_timed)t))
+            msim_json_text(out, msim_timed_text((enum msim_timed)t),
+                           why_not((enum msim_timed)t));
+    msim_json_close(out);
+}
+
+static void describe_cuda(void *self, struct msim_json *out)
+{
+    struct msim_cuda *c = self;
+
+    describe_device(c, out);
+    describe_libraries(c, out);
+    describe_tables(c, out);
+    msim_json_text(out, "timer", c->cupti ? "cupti" : "events");
+    if (!c->cupti)
+        msim_json_text(out, "no_cupti", c->cupti_why);
+}
+
+/* ---- experiments -----------------------------------------------------------
+ */
+
+static enum msim_status make_op(struct msim_cuda *c,
+                                const struct msim_experiment *e,
+                                struct msim_cuda_op *out,
+                                struct msim_error *err)
+{
+    switch (e->table) {
+#if MSIM_HAVE_CUBLAS
+    case MSIM_TIMED_GEMM:
+        return msim_cuda_gemm(c, e, out, err);
+#endif
+#if MSIM_HAVE_CUDNN
+    case MSIM_TIMED_CONV:
+        return msim_cuda_conv(c, e, out, err);
+#endif
+    case MSIM_TIMED_VECTOR:
+        return msim_cuda_vector(c, e, out, err);
+    case MSIM_TIMED_COPY:
+        return msim_cuda_copy(c, e, out, err);
+    case MSIM_TIMED_LATENCY:
+        *out = msim_cuda_empty();
+        return MSIM_OK;
+    default:
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "no table '%s' here: %s", msim_timed_text(e->table),
+                         why_not(e->table));
+    }
+}
+
+/* What runs beside `e`; copies of pageable memory cannot be queued. */
+static enum msim_status make_beside(struct msim_cuda *c,
+                                    const struct msim_experiment *e,
+                                    struct msim_cuda_op *out,
+                                    struct msim_error *err)
+{
+    struct msim_gpu_limits l = limits_of(c);
+    struct msim_experiment other;
+
+    MSIM_TRY(msim_experiment_read(&other, e->beside, err));
+    if (other.beside || other.table == MSIM_TIMED_LATENCY ||
+        (other.table == MSIM_TIMED_COPY && other.u.copy.pageable))
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "that cannot run beside something");
+    MSIM_TRY(msim_gpu_limits_check(&l, &other, err));
+#if MSIM_HAVE_NCCL
+    if (other.table == MSIM_TIMED_COLLECTIVE)
+        return msim_cuda_collective_op(c, &other, out, err);
+#endif
+    return make_op(c, &other, out, err);
+}
+
+static enum msim_status prepare_op(struct msim_cuda *c,
+                                   const struct msim_experiment *e,
+                                   struct msim_case *out,
+                                   struct msim_error *err)
+{
+    struct msim_cuda_op op = {0}, beside = {0};
+    enum msim_status status;
+
+    MSIM_TRY(make_op(c, e, &op, err));
+    if (!e->beside)
+        return msim_cuda_time(c, e, &op, NULL, out, err);
+    status = make_beside(c, e, &beside, err);
+    if (status == MSIM_OK)
+        return msim_cuda_time(c, e, &op, &beside, out, err);
+    if (op.release)
+        op.release(op.state);
+    return status;
+}
+
+static enum msim_status prepare_alone(struct msim_cuda *c,
+                                      const struct msim_experiment *e,
+                                      struct msim_case *out,
+                                      struct msim_error *err)
+{
+    if (e->beside)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "nothing can run beside that");
+#if MSIM_HAVE_NCCL
+    if (e->table == MSIM_TIMED_COLLECTIVE)
+        return msim_cuda_collective(c, e, out, err);
+#endif
+    return msim_cuda_latency(c, e, out, err);
+}
+
+static enum msim_status prepare_cuda(void *self, const cJSON *experiment,
+                                     struct msim_case *out,
+                                     struct msim_error *err)
+{
+    struct msim_cuda *c = self;
+    struct msim_gpu_limits l = limits_of(c);
+    struct msim_experiment e;
+    bool alone;
+
+    MSIM_TRY(msim_experiment_read(&e, experiment, err));
+    if (!have_table(e.table))
+        return make_op(c, &e, NULL, err); /* says why */
+    MSIM_TRY(msim_gpu_limits_check(&l, &e, err));
+    alone =
+        e.table == MSIM_TIMED_COLLECTIVE ||
+        (e.table == MSIM_TIMED_LATENCY && e.u.latency != MSIM_LATENCY_KERNEL);
+    MSIM_TRY(alone ? prepare_alone(c, &e, out, err)
+                   : prepare_op(c, &e, out, err));
+    MSIM_TRY(msim_cuda_wake(c, err));
+    memset(&c->timed, 0, sizeof(c->timed));
+    c->timed.before = msim_nvml_read(c->nvml);
+    return MSIM_OK;
+}
+
+static void state_cuda(void *self, struct msim_json *out)
+{
+    struct msim_cuda *c = self;
+    const struct msim_cuda_timed *t = &c->timed;
+    struct msim_nvml_state now = msim_nvml_read(c->nvml);
+
+    msim_nvml_write(&t->before, "_before", out);
+    msim_nvml_write(&now, "_after", out);
+    if (t->runs && t->event_us > 0)
+        msim_json_number(out, "event_us", t->event_us / t->runs);
+    if (t->runs && t->cupti_us > 0) {
+        msim_json_number(out, "cupti_us", t->cupti_us / t->runs);
+        msim_json_unsigned(out, "kernels", t->kernels);
+    }
+}
+
+static enum msim_status check_cuda(const cJSON *experiment, double *bytes,
+                                   struct msim_error *err)
+{
+    struct msim_experiment e, other;
+
+    MSIM_TRY(msim_experiment_read(&e, experiment, err));
+    *bytes = msim_experiment_bytes(&e);
+    if (!have_table(e.table))
+        return make_op(NULL, &e, NULL, err); /* says why */
+    if (!e.beside)
+        return MSIM_OK;
+    MSIM_TRY(msim_experiment_read(&other, e.beside, err));
+    *bytes += msim_experiment_bytes(&other);
+    return MSIM_OK;
+}
+
+/* An error that is still there after it was read is the context's, and stays;
+ * what a failed call left behind is gone. */
+static bool usable_cuda(void *self)
+{
+    (void)self;
+    (void)cudaGetLastError();
+    return cudaDeviceSynchronize() == cudaSuccess &&
+           cudaGetLastError() == cudaSuccess;
+}
+
+const struct msim_backend MSIM_BACKEND_CUDA = {
+    .name = "cuda",
+    .open = open_cuda,
+    .close = close_cuda,
+    .describe = describe_cuda,
+    .prepare = prepare_cuda,
+    .state = state_cuda,
+    .check = check_cuda,
+    .usable = usable_cuda,
+};

@@ -1,0 +1,64 @@
+/*
+ * profilers/cuda/cuda_seen.c - what CUPTI saw of a run.
+ */
+#include "profilers/cuda/cuda.h"
+#include "profilers/cuda/cupti_trace.h"
+#include "profilers/cuda/kernels.h"
+
+#include <cupti.h>
+#include <string.h>
+
+/* Flushes until all records of a run are there. */
+#define FLUSHES 5
+
+static bool counts(const struct msim_cuda *c, const struct msim_gpu_trace *t,
+                   const struct msim_gpu_event *e)
+{
+    return e->kind <= MSIM_GPU_EVENT_SET && e->device == 0 &&
+           e->stream == c->stream_id &&
+           !strstr(msim_strtab_text(t->strings, e->name), MSIM_AUX_PREFIX);
+}
+
+static void add(struct msim_cuda_seen *s, const struct msim_gpu_event *e)
+{
+    s->us += 1e-3 * (double)(e->end_ns - e->start_ns);
+    if (s->n == 0 || e->start_ns < s->first_start)
+        s->first_start = e->start_ns;
+    if (e->end_ns > s->last_end)
+        s->last_end = e->end_ns;
+    s->n++;
+}
+
+/* Add up what was collected, and forget it. */
+static enum msim_status take(struct msim_cuda *c, struct msim_cuda_seen *out)
+{
+    enum msim_status status;
+    struct msim_gpu_trace *t = msim_cupti_lock(&status);
+
+    for (uint32_t i = 0; status == MSIM_OK && i < t->n_events; i++)
+        if (counts(c, t, &t->events[i]))
+            add(out, &t->events[i]);
+    if (t)
+        msim_gpu_trace_clear(t);
+    msim_cupti_unlock();
+    return status;
+}
+
+enum msim_status msim_cuda_look(struct msim_cuda *c, uint32_t n,
+                                struct msim_cuda_seen *out,
+                                struct msim_error *err)
+{
+    *out = (struct msim_cuda_seen){0};
+    for (int i = 0; i < FLUSHES && (i == 0 || out->n < n); i++) {
+        MSIM_TRY(msim_cupti_flush(err));
+        MSIM_TRY(take(c, out));
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_cuda_cupti_ns(uint64_t *ns, struct msim_error *err)
+{
+    if (cuptiGetTimestamp(ns) == CUPTI_SUCCESS)
+        return MSIM_OK;
+    return msim_cuda_failed("cuptiGetTimestamp", "failed", err);
+}

@@ -1,0 +1,203 @@
+/*
+ * profilers/cuda/cuda_timer.c - one run of an operation, timed.
+ *
+ * A run is, on one stream: read a buffer of twice the L2 cache, so that nothing
+ * of the operands is left there; spin until everything is queued; the
+ * operation, between two events. Its time is the sum of what CUPTI saw of its
+ * kernels, copies and memsets; where CUPTI sees nothing, it is the time between
+ * the events, which is 1 to 3 us more. Both are kept, so that an answer says
+ * how far apart they were.
+ */
+#include "profilers/cuda/cuda.h"
+#include "profilers/cuda/kernels.h"
+
+#include <stdlib.h>
+
+/* Beyond twice what the first launch took: a thread that is interrupted. */
+#define SPIN_US      20
+#define SPIN_MOST_US 20000
+
+/* Runs beside, when the first guess ended too early, are doubled so often. */
+#define DOUBLINGS 6
+
+struct timed_op {
+    struct msim_cuda *cuda;
+    struct msim_cuda_op op, beside;
+    bool warm, has_beside;
+    uint32_t beside_runs;
+    double spin_us; /* 0: not known yet */
+};
+
+/*
+ * The time of the run that just ended; 0 where CUPTI did not see it whole: a
+ * run has as many records as the first one had that had any.
+ */
+static enum msim_status read_cupti(struct timed_op *t, double *us,
+                                   struct msim_error *err)
+{
+    struct msim_cuda_timed *timed = &t->cuda->timed;
+    struct msim_cuda_seen seen;
+
+    MSIM_TRY(msim_cuda_look(t->cuda, timed->kernels ? timed->kernels : 1, &seen,
+                            err));
+    if (timed->kernels == 0)
+        timed->kernels = seen.n;
+    *us = seen.n == timed->kernels ? seen.us : 0;
+    return MSIM_OK;
+}
+
+/* ---- one run ------------------------------------------------------------ */
+
+static enum msim_status run_beside(struct timed_op *t, struct msim_error *err)
+{
+    struct msim_cuda *c = t->cuda;
+
+    for (uint32_t i = 0; i < t->beside_runs; i++)
+        MSIM_TRY(t->beside.launch(t->beside.state, c->beside, err));
+    return MSIM_CUDA(cudaEventRecord(c->beside_end, c->beside));
+}
+
+/* Queue everything of a run; `*queue_us` is what calling for the operation
+ * took. */
+static enum msim_status queue(struct timed_op *t, double *queue_us,
+                              struct msim_error *err)
+{
+    struct msim_cuda *c = t->cuda;
+    unsigned sms = (unsigned)c->device.multiProcessorCount;
+
+    if (!t->warm)
+        MSIM_TRY(MSIM_CUDA(
+            msim_kernel_flush(c->flush, c->flush_bytes, sms, c->stream)));
+    if (t->has_beside)
+        MSIM_TRY(run_beside(t, err));
+    if (!t->op.waits && t->spin_us > 0)
+        MSIM_TRY(MSIM_CUDA(msim_kernel_spin(1, t->spin_us, c->stream)));
+    MSIM_TRY(MSIM_CUDA(cudaEventRecord(c->begin, c->stream)));
+    *queue_us = -msim_cuda_now_us();
+    MSIM_TRY(t->op.launch(t->op.state, c->stream, err));
+    *queue_us += msim_cuda_now_us();
+    return MSIM_CUDA(cudaEventRecord(c->end, c->stream));
+}
+
+/* Whether what runs beside was still running at the end; it is waited for. */
+static enum msim_status outlasted(struct timed_op *t, bool *yes,
+                                  struct msim_error *err)
+{
+    cudaError_t e = cudaEventQuery(t->cuda->beside_end);
+
+    *yes = e == cudaErrorNotReady;
+    if (e != cudaSuccess && e != cudaErrorNotReady)
+        return msim_cuda_status(e, "cudaEventQuery", err);
+    return MSIM_CUDA(cudaStreamSynchronize(t->cuda->beside));
+}
+
+static enum msim_status run_once(struct timed_op *t, double *event_us,
+                                 bool *whole, struct msim_error *err)
+{
+    struct msim_cuda *c = t->cuda;
+    double queue_us = 0;
+    float ms = 0;
+
+    *whole = true;
+    MSIM_TRY(queue(t, &queue_us, err));
+    MSIM_TRY(MSIM_CUDA(cudaEventSynchronize(c->end)));
+    if (t->has_beside)
+        MSIM_TRY(outlasted(t, whole, err));
+    MSIM_TRY(MSIM_CUDA(cudaEventElapsedTime(&ms, c->begin, c->end)));
+    *event_us = 1e3 * (double)ms;
+    if (t->spin_us <= 0) { /* the first one: it was not queued ahead */
+        t->spin_us = 2 * queue_us + SPIN_US;
+        if (t->spin_us > SPIN_MOST_US)
+            t->spin_us = SPIN_MOST_US;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status time_op(void *state, double *us, struct msim_error *err)
+{
+    struct timed_op *t = state;
+    struct msim_cuda *c = t->cuda;
+    double event_us = 0, cupti_us = 0;
+    bool whole = false;
+
+    for (int i = 0; !whole; i++) {
+        if (i > DOUBLINGS)
+            return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
+                             "what runs beside always ends first");
+        t->beside_runs *= i > 0 ? 2 : 1;
+        MSIM_TRY(run_once(t, &event_us, &whole, err));
+        if (c->cupti)
+            MSIM_TRY(read_cupti(t, &cupti_us, err));
+    }
+    *us = cupti_us > 0 ? cupti_us : event_us;
+    c->timed.runs++;
+    c->timed.event_us += event_us;
+    c->timed.cupti_us += cupti_us;
+    return MSIM_OK;
+}
+
+/* ---- the case ------------------------------------------------------------ */
+
+static void release_op(struct msim_cuda_op *op)
+{
+    if (op->release)
+        op->release(op->state);
+}
+
+static void release(void *state)
+{
+    struct timed_op *t = state;
+
+    (void)cudaDeviceSynchronize(); /* what failed was said by then */
+    release_op(&t->op);
+    release_op(&t->beside);
+    free(t);
+}
+
+/* The first launch loads code, and says how long a launch takes; without the
+ * spinning kernel in front. */
+static enum msim_status first_run(struct timed_op *t, struct msim_error *err)
+{
+    struct msim_cuda_seen forgotten;
+    double event_us;
+    bool whole;
+
+    MSIM_TRY(t->op.launch(t->op.state, t->cuda->stream, err));
+    if (t->has_beside)
+        MSIM_TRY(t->beside.launch(t->beside.state, t->cuda->beside, err));
+    MSIM_TRY(MSIM_CUDA(cudaDeviceSynchronize()));
+    MSIM_TRY(run_once(t, &event_us, &whole, err));
+    MSIM_TRY(MSIM_CUDA(cudaDeviceSynchronize()));
+    return t->cuda->cupti ? msim_cuda_look(t->cuda, 1, &forgotten, err)
+                          : MSIM_OK;
+}
+
+enum msim_status msim_cuda_time(struct msim_cuda *c,
+                                const struct msim_experiment *e,
+                                struct msim_cuda_op *op,
+                                struct msim_cuda_op *beside,
+                                struct msim_case *out, struct msim_error *err)
+{
+    struct timed_op *t = calloc(1, sizeof(*t));
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (!t) {
+        release_op(op);
+        if (beside)
+            release_op(beside);
+        return status;
+    }
+    t->cuda = c;
+    t->op = *op;
+    t->warm = e->warm;
+    t->has_beside = beside != NULL;
+    t->beside_runs = 1;
+    if (beside)
+        t->beside = *beside;
+    status = first_run(t, err);
+    if (status == MSIM_OK)
+        *out = (struct msim_case){t, time_op, release};
+    else
+        release(t);
+    return status;
+}

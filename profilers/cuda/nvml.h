@@ -1,0 +1,42 @@
+/*
+ * profilers/cuda/nvml.h - clocks, power and limits of a GPU, read and never
+ * changed.
+ *
+ * The driver's library is opened when the program runs: a machine without a
+ * driver has none to link with, and toolkits come without its header.
+ */
+#ifndef MSIM_PROFILERS_NVML_H
+#define MSIM_PROFILERS_NVML_H
+#include "core/base/json_out.h"
+
+#include <stdbool.h>
+
+struct msim_nvml; /* opaque */
+
+/* What a GPU is doing; 0: not known. */
+struct msim_nvml_state {
+    unsigned sm_mhz, memory_mhz;
+    unsigned power_mw, celsius;
+    unsigned long long slowed; /* reasons, as bits of NVML's */
+};
+
+/* The GPU with this PCI bus id ("00000000:01:00.0"), or NULL where there is no
+ * NVML or no such GPU. */
+struct msim_nvml *msim_nvml_open(const char *bus_id);
+
+/* Accepts NULL. */
+void msim_nvml_close(struct msim_nvml *n);
+
+/* Zeros where `n` is NULL. */
+struct msim_nvml_state msim_nvml_read(struct msim_nvml *n);
+
+/* "max_sm_mhz", "max_memory_mhz", "power_limit_w", ... as members, as far as
+ * they are known; `driver` (at least 80 bytes) gets the driver's version. */
+void msim_nvml_describe(struct msim_nvml *n, struct msim_json *out);
+void msim_nvml_driver(struct msim_nvml *n, char *driver, unsigned size);
+
+/* A state as members whose names end in `suffix`. */
+void msim_nvml_write(const struct msim_nvml_state *s, const char *suffix,
+                     struct msim_json *out);
+
+#endif

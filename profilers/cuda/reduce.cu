@@ -1,0 +1,85 @@
+/*
+ * profilers/cuda/reduce.cu - one figure a row: a block a row, or several where
+ * there are fewer rows than would fill the device, and then a second kernel.
+ */
+#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/numbers.cuh"
+
+#define BLOCK 256
+#define LEAST 4096 /* columns that are worth a block */
+
+/* Blocks of one row: enough of them for two a multiprocessor. */
+static int64_t blocks_a_row(const struct msim_vector_operands *v)
+{
+    int64_t wanted = (2 * (int64_t)v->sms + v->rows - 1) / v->rows;
+    int64_t most = (v->cols + LEAST - 1) / LEAST;
+
+    return wanted < most ? wanted : most;
+}
+
+/* Part blockIdx.x of row blockIdx.y or, with one part a row, row blockIdx.x. */
+template <class How, class T, class To>
+__global__ void msim_reduce(const T *a, To *out, int64_t cols, int64_t parts,
+                            wide<T> scale)
+{
+    int64_t row = blockIdx.x / parts, part = blockIdx.x % parts;
+    int64_t each = (cols + parts - 1) / parts;
+    int64_t from = part * each, to = from + each < cols ? from + each : cols;
+    wide<T> x = How::template none<wide<T>>();
+
+    for (int64_t i = from + threadIdx.x; i < to; i += blockDim.x)
+        x = How::of(x, widen(a[row * cols + i]));
+    x = block_all<How>(x);
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = narrow<To>(x * scale);
+}
+
+template <class How, class T>
+static cudaError_t reduce_as(const struct msim_vector_operands *v,
+                             cudaStream_t s)
+{
+    int64_t parts = blocks_a_row(v);
+    wide<T> scale = 1;
+    wide<T> *part = (wide<T> *)v->part;
+
+    if (v->op == MSIM_VOP_MEAN)
+        scale /= (wide<T>)v->cols;
+    if (parts <= 1) {
+        msim_reduce<How, T, T><<<(unsigned)v->rows, BLOCK, 0, s>>>(
+            (const T *)v->a, (T *)v->out, v->cols, 1, scale);
+    } else {
+        msim_reduce<How, T, wide<T>>
+            <<<(unsigned)(v->rows * parts), BLOCK, 0, s>>>(
+                (const T *)v->a, part, v->cols, parts, scale);
+        msim_reduce<How, wide<T>, T><<<(unsigned)v->rows, BLOCK, 0, s>>>(
+            part, (T *)v->out, parts, 1, 1);
+    }
+    return cudaGetLastError();
+}
+
+template <class T>
+static cudaError_t reduce(const struct msim_vector_operands *v, cudaStream_t s)
+{
+    return v->op == MSIM_VOP_AMAX ? reduce_as<larger, T>(v, s)
+                                  : reduce_as<plus, T>(v, s);
+}
+
+cudaError_t msim_kernel_reduce(const struct msim_vector_operands *v,
+                               cudaStream_t s)
+{
+    switch (v->dtype) {
+    case MSIM_DT_F64:
+        return reduce<double>(v, s);
+    case MSIM_DT_F16:
+        return reduce<__half>(v, s);
+    case MSIM_DT_BF16:
+        return reduce<__nv_bfloat16>(v, s);
+    default:
+        return reduce<float>(v, s);
+    }
+}
+
+size_t msim_kernel_part_bytes(const struct msim_vector_operands *v)
+{
+    return (size_t)(blocks_a_row(v) * v->rows) * sizeof(double);
+}
