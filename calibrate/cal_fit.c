@@ -3,6 +3,7 @@
  */
 #include "calibrate/cal_fit.h"
 
+#include "calibrate/cal_compare.h"
 #include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
 #include "core/base/csv.h"
@@ -175,6 +176,29 @@ static void write_verdicts(cJSON *platform, const struct msim_cal_verdicts *v)
     }
 }
 
+static enum msim_status write_differences(cJSON *platform,
+                                          const struct msim_cal_journal *j)
+{
+    struct msim_cal_differences d;
+    cJSON *list;
+
+    MSIM_TRY(msim_cal_compare(&d, j));
+    list = d.n ? cJSON_AddArrayToObject(platform, "differences") : NULL;
+    for (uint32_t i = 0; list && i < d.n; i++) {
+        cJSON *o = cJSON_CreateObject();
+
+        cJSON_AddItemToArray(list, o);
+        cJSON_AddStringToObject(o, "table", d.list[i].table);
+        cJSON_AddStringToObject(o, "backend", d.list[i].backend);
+        cJSON_AddStringToObject(o, "over", d.list[i].other);
+        cJSON_AddNumberToObject(o, "pairs", d.list[i].pairs);
+        msim_number_add(o, "median", d.list[i].median);
+        msim_number_add(o, "p10", d.list[i].p10);
+        msim_number_add(o, "p90", d.list[i].p90);
+    }
+    return MSIM_OK;
+}
+
 /* ---- provenance ---------------------------------------------------------- */
 
 static void copy_member(cJSON *to, const cJSON *from, const char *key)
@@ -304,6 +328,8 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
     if (status == MSIM_OK && options->held) {
         status = judge(v, options->held, err);
         write_verdicts(*out, v);
+        if (status == MSIM_OK)
+            status = write_differences(*out, j);
     }
     cJSON_Delete(sheet);
     if (status != MSIM_OK) {

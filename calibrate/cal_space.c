@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MEMORY_SHARE 8   /* of the device's memory, at most */
-#define BYTES_MOST   1e9 /* of any device's */
-#define TIMER_US     1   /* what is shorter says more of the clock */
+#define MEMORY_SHARE  8   /* of the device's memory, at most */
+#define BYTES_MOST    1e9 /* of any device's */
+#define TABLE_NUMBERS 16777216.0
+#define TIMER_US      1 /* what is shorter says more of the clock */
 
 struct axis {
     const char *name;
@@ -39,7 +40,7 @@ static const struct {
     {"gemm", ROWS(GEMM, 2), 6},           {"conv", ROWS(CONV, 3), 4},
     {"attention", ROWS(ATTENTION, 2), 4}, {"vector", ROWS(VECTOR, 0), 1},
     {"collective", ROWS(BYTES, 0), 2},    {"copy", ROWS(BYTES, 0), 1},
-    {"latency", NULL, 0, 0, 1},
+    {"latency", NULL, 0, 0, 1},           {"dispatch", NULL, 0, 0, 1},
 };
 #define N_TABLES (sizeof(TABLES) / sizeof(*TABLES))
 
@@ -212,6 +213,9 @@ static void vector_point(cJSON *o, const struct msim_cal_kind *kind,
     split_kind(kind, o, "op");
     snprintf(shape, sizeof(shape), "%.0fx%.0f", rows, cols);
     cJSON_AddStringToObject(o, "shape", shape);
+    if (strncmp(kind->kind, "emb:", 4) == 0) /* a table of at most 64 MiB */
+        cJSON_AddNumberToObject(
+            o, "table_rows", fmin(fmax(floor(TABLE_NUMBERS / cols), 1), 65536));
     if (strncmp(kind->kind, "sum:", 4) == 0)
         cJSON_AddNumberToObject(o, "bytes", 4 * rows * (cols + 1));
 }

@@ -8,6 +8,7 @@
  * answers of the backends are kept in a journal beside FILE, with which an
  * interrupted calibration goes on.
  */
+#include "calibrate/cal_compare.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_run.h"
 #include "calibrate/tables.h"
@@ -193,6 +194,36 @@ static void add_ranks(struct command *c)
     }
 }
 
+/* The script beside the program that was installed, else in the source; false
+ * where there is no Python that has PyTorch. */
+static bool find_torch(const struct command *c, char *command, size_t size)
+{
+    const char *python = getenv("MSIM_PYTHON");
+    char script[1200], check[1400];
+
+    python = python && *python ? python : "python3";
+    snprintf(script, sizeof(script), "%s/../share/mystique-sim/prof_torch.py",
+             c->folder);
+    if (access(script, R_OK) != 0)
+        snprintf(script, sizeof(script), "%s", MSIM_TORCH_SCRIPT);
+    snprintf(command, size, "exec '%s' '%s'", python, script);
+    snprintf(check, sizeof(check), "'%s' -c 'import torch' >/dev/null 2>&1",
+             python);
+    return system(check) == 0;
+}
+
+static bool add_torch(struct command *c, const char *device)
+{
+    char command[1400], whole[1400];
+
+    if (!find_torch(c, command, sizeof(command)))
+        return false;
+    snprintf(whole, sizeof(whole), "%.1350s%s%s", command,
+             *device ? " --device " : "", device);
+    add_backend(c, 0.8, whole, NULL);
+    return true;
+}
+
 static bool add_named(struct command *c, const char *name)
 {
     char program[64];
@@ -200,6 +231,13 @@ static bool add_named(struct command *c, const char *name)
     if (strpbrk(name, " /")) {
         add_backend(c, 0.8, name, NULL);
         return true;
+    }
+    if (strcmp(name, "torch") == 0) {
+        if (add_torch(c, ""))
+            return true;
+        say(c, "no backend 'torch': 'python3 -c \"import torch\"' fails; the "
+               "environment's MSIM_PYTHON may name another Python");
+        return false;
     }
     snprintf(program, sizeof(program), "mystique-prof-%.40s", name);
     if (!has_program(c, program)) {
@@ -231,8 +269,10 @@ static bool add_backends(struct command *c)
     char names[1400], *rest = names;
 
     find_folder(c);
-    if (!c->backend)
+    if (!c->backend) { /* PyTorch's kernels are what users run */
         c->backend = has_gpu(c) ? "cuda" : "cpu";
+        (void)add_torch(c, c->backend);
+    }
     snprintf(names, sizeof(names), "%s", c->backend);
     while (rest) {
         char *comma = strchr(rest, ',');
@@ -295,6 +335,19 @@ static void show_verdicts(const struct msim_cal_verdicts *v)
                100 * v->list[i].p90, 100 * v->list[i].coverage);
 }
 
+static enum msim_status show_differences(const struct msim_cal_journal *j)
+{
+    struct msim_cal_differences d;
+
+    MSIM_TRY(msim_cal_compare(&d, j));
+    for (uint32_t i = 0; i < d.n; i++)
+        printf("%s: %s takes x %.2f of %s's times (median of %u same "
+               "experiments; 80 %%: %.2f to %.2f)\n",
+               d.list[i].table, d.list[i].backend, d.list[i].median,
+               d.list[i].other, d.list[i].pairs, d.list[i].p10, d.list[i].p90);
+    return MSIM_OK;
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 static enum msim_status finish(struct command *c,
@@ -314,6 +367,7 @@ static enum msim_status finish(struct command *c,
         return status;
     printf("errors on rows held back from the fit:\n");
     show_verdicts(&verdicts);
+    MSIM_TRY(show_differences(j));
     printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
     return MSIM_OK;
 }

@@ -26,9 +26,9 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, backend),
      .metavar = "LIST",
-     .help = "what times: cpu, cuda, or a command line that speaks\n"
+     .help = "what times: torch, cuda, cpu, or a command line that speaks\n"
              "their lines (it holds a space or a '/'); several with commas",
-     .dflt = "cuda where it was built, else cpu"},
+     .dflt = "torch where there is PyTorch, and cuda, else cpu"},
     {.name = "budget",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, budget),

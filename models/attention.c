@@ -186,7 +186,8 @@ static bool attention_covers(const struct msim_platform *p,
 static bool attention_pick(const struct msim_platform *p,
                            const struct msim_work *w, struct msim_pick *out)
 {
-    static const char *const PREFER[] = {"vllm", "sglang", "trtllm", NULL};
+    static const char *const PREFER[] = {"torch", "vllm", "sglang", "trtllm",
+                                         NULL};
     static const char *const KEYS[][4] = {
         [MSIM_ATTENTION_PREFILL] = {"prefill", "encoder", NULL},
         [MSIM_ATTENTION_DECODE] = {"decode", "prefill", NULL},

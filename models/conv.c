@@ -112,7 +112,8 @@ static bool pick_own(const struct msim_platform *p, const char *const *keys,
 static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_pick *out)
 {
-    static const char *const PREFER[] = {"NeuSight", "DeepBench", NULL};
+    static const char *const PREFER[] = {"torch", "NeuSight", "DeepBench",
+                                         NULL};
     char key[72];
     const char *keys[2] = {key, NULL};
 

@@ -173,10 +173,12 @@ static bool gemm_covers(const struct msim_platform *p,
 bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
                     struct msim_pick *out)
 {
-    /* Bare products: vidur timed PyTorch's by its profiler, as traces do; the
-     * next ones call the same library. */
-    static const char *const PREFER[] = {
-        "vidur", "vllm", "sglang", "trtllm", "NeuSight", "DeepBench", NULL};
+    /* Bare products: of a machine that was calibrated by PyTorch its own;
+     * vidur timed PyTorch's by its profiler, as traces do; the next ones call
+     * the same library. */
+    static const char *const PREFER[] = {"torch",     "vidur",  "vllm",
+                                         "sglang",    "trtllm", "NeuSight",
+                                         "DeepBench", NULL};
     const char *first = kind(w);
     const char *keys[6] = {first};
     size_t n = 1;

@@ -264,9 +264,9 @@ static bool is_bare(const struct msim_work *w)
 static bool vector_pick(const struct msim_platform *p,
                         const struct msim_work *w, struct msim_pick *out)
 {
-    /* Both run PyTorch's kernels: in fp32, in fp16. */
-    static const char *const FULL[] = {"NeuSight", "vidur", NULL};
-    static const char *const HALF[] = {"vidur", "NeuSight", NULL};
+    /* All run PyTorch's kernels: here, in fp32, in fp16. */
+    static const char *const FULL[] = {"torch", "NeuSight", "vidur", NULL};
+    static const char *const HALF[] = {"torch", "vidur", "NeuSight", NULL};
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
     const struct stand_in *s = stand_in(w);
     const char *keys[6] = {msim_work_variant(w)};

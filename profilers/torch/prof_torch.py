@@ -1,0 +1,504 @@
+#!/usr/bin/env python3
+"""Time PyTorch's own operators: experiments in, rows out, a JSON line each.
+
+    prof_torch.py [--device cpu|cuda] [--threads N]
+
+A backend as profilers/serve.h describes it, in a process of its own: what users
+run is PyTorch's kernels, not those of the libraries beneath. Operands are taken
+from an area of random numbers twice as large as the last cache, each run
+further on; outputs are allocated by PyTorch, as in users' programs. On a GPU
+each run is preceded by one that empties the L2 cache, which also lets launches
+run ahead, and timed by events on the stream.
+
+The table "dispatch" has an operator on tensors of one element: what PyTorch
+itself takes, before any arithmetic (a kind is the operator's name).
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+import time
+
+try:
+    import torch
+    import torch.nn.functional as F
+except ImportError as error:
+    print(f"{os.path.basename(sys.argv[0])}: no PyTorch: {error}",
+          file=sys.stderr)
+    sys.exit(3)
+
+SCHEMA = "mystique-sim/profiler/1"
+DTYPES = {"fp64": torch.float64, "fp32": torch.float32,
+          "tf32": torch.float32, "fp16": torch.float16,
+          "half": torch.float16, "bfloat16": torch.bfloat16,
+          "float": torch.float32, "double": torch.float64}
+# As profilers/sampler.h has them.
+POLICY = {"warm_up": 2, "least": 5, "most": 1000, "spread": 0.01,
+          "seconds": 1.0}
+FAR_OUT = 3
+DEFAULT_TABLE_ROWS = 65536
+
+
+class Unsupported(Exception):
+    """The device or PyTorch cannot do it: reported, no failure."""
+
+
+def whole(experiment, key, missing=None):
+    value = experiment.get(key, missing)
+    if not isinstance(value, (int, float)) or value < 1 or value != int(value):
+        raise ValueError(f"'{key}' is {value}, want a whole number from 1")
+    return int(value)
+
+
+def dtype_of(experiment, missing=None):
+    name = experiment.get("dtype", missing)
+    if name not in DTYPES:
+        raise Unsupported(f"no operators of '{name}' here")
+    return DTYPES[name]
+
+
+# ---- operands --------------------------------------------------------------
+
+class Operands:
+    """Areas of random numbers, one a dtype; taken from again and again."""
+
+    def __init__(self, device, cache_bytes):
+        self.device = device
+        self.least = 2 * cache_bytes
+        self.areas = {}
+        self.at = {}
+
+    def reserve(self, dtype, elements):
+        size = torch.empty(0, dtype=dtype).element_size()
+        wanted = max(elements + 1024, self.least // size)
+        area = self.areas.get(dtype)
+        if area is None or area.numel() < wanted:
+            self.areas[dtype] = None  # before there are two of them
+            area = torch.empty(wanted, dtype=dtype, device=self.device)
+            self.areas[dtype] = area.uniform_(-1, 1)
+            self.at[dtype] = 0
+
+    def begin(self, warm):
+        if warm:
+            self.at = dict.fromkeys(self.at, 0)
+
+    def take(self, dtype, *shape):
+        """The next operand, on a cache line of its own."""
+        n = math.prod(shape)
+        area = self.areas[dtype]
+        at = self.at[dtype]
+        if at + n > area.numel():
+            at = 0
+        self.at[dtype] = at + (n + 63) // 64 * 64
+        return area[at:at + n].view(shape)
+
+
+# ---- experiments as cases --------------------------------------------------
+# Each returns how many elements to reserve, their dtype, and a function that
+# takes the operands of one run and returns the call to be timed.
+
+def gemm(e):
+    m, n, k = (whole(e, key) for key in "mnk")
+    batch = whole(e, "batch", 1)
+    dtype = dtype_of(e)
+    layout = e.get("layout", "NT")
+
+    def matrix(take, rows, cols, transposed):
+        lead = (batch,) if batch > 1 else ()
+        if not transposed:
+            return take(dtype, *lead, rows, cols)
+        return take(dtype, *lead, cols, rows).transpose(-1, -2)
+
+    def ready(take):
+        a = matrix(take, m, k, layout[0] == "T")
+        b = matrix(take, k, n, layout[1] == "T")
+        return lambda: torch.matmul(a, b)
+
+    return (m * k + k * n) * batch, dtype, ready
+
+
+def conv(e):
+    n, c, h, w, k, r, s = (whole(e, key) for key in "nchwkrs")
+    stride, groups = whole(e, "stride", 1), whole(e, "groups", 1)
+    pad = int(e.get("pad", 0))
+    dtype = dtype_of(e, "fp32")
+    op = e.get("op", "conv2d_fwd")
+    p = (h + 2 * pad - r) // stride + 1
+    q = (w + 2 * pad - s) // stride + 1
+    if p < 1 or q < 1 or c % groups or k % groups:
+        raise ValueError("the filter is larger than the padded picture, or "
+                         "groups do not divide the channels")
+    masks = {"conv2d_bwd_data": [True, False, False],
+             "conv2d_bwd_weight": [False, True, False]}
+    if op != "conv2d_fwd" and op not in masks:
+        raise Unsupported(f"no convolution '{op}' here")
+
+    def ready(take):
+        x = take(dtype, n, c, h, w)
+        weight = take(dtype, k, c // groups, r, s)
+        if op == "conv2d_fwd":
+            return lambda: F.conv2d(x, weight, None, stride, pad, 1, groups)
+        grad = take(dtype, n, k, p, q)
+        return lambda: torch.ops.aten.convolution_backward(
+            grad, x, weight, None, [stride] * 2, [pad] * 2, [1, 1], False,
+            [0, 0], groups, masks[op])
+
+    return n * c * h * w + k * c * r * s + n * k * p * q, dtype, ready
+
+
+def attention(e):
+    batch, heads = whole(e, "batch"), whole(e, "heads")
+    kv_heads = whole(e, "kv_heads", heads)
+    q_len, kv_len = whole(e, "q_len"), whole(e, "kv_len")
+    head_dim = whole(e, "head_dim")
+    dtype = dtype_of(e)
+    phase = e.get("phase")
+    if phase not in ("prefill", "decode", "encoder") or e.get("window"):
+        raise Unsupported(f"no attention '{phase}' here, or none with a window")
+    if phase == "prefill" and q_len != kv_len:
+        raise Unsupported("no prefill after a prefix here")
+    more = {"enable_gqa": True} if heads != kv_heads else {}
+
+    def ready(take):
+        q = take(dtype, batch, heads, q_len, head_dim)
+        k = take(dtype, batch, kv_heads, kv_len, head_dim)
+        v = take(dtype, batch, kv_heads, kv_len, head_dim)
+        return lambda: F.scaled_dot_product_attention(
+            q, k, v, is_causal=phase == "prefill", **more)
+
+    return batch * head_dim * (heads * q_len + 2 * kv_heads * kv_len), dtype, \
+        ready
+
+
+VECTOR = {
+    "copy": (1, lambda a: a.clone()),
+    "addu": (1, lambda a: a + 1.5),
+    "mulu": (1, lambda a: a * 1.5),
+    "relu": (1, torch.relu),
+    "gelu": (1, F.gelu),
+    "tanh": (1, torch.tanh),
+    "sigmoid": (1, torch.sigmoid),
+    "silu": (1, F.silu),
+    "exp": (1, torch.exp),
+    "add": (2, torch.add),
+    "sub": (2, torch.sub),
+    "mul": (2, torch.mul),
+    "div": (2, torch.div),
+    "sum": (1, lambda a: a.sum(-1)),
+    "mean": (1, lambda a: a.mean(-1)),
+    "softmax": (1, lambda a: torch.softmax(a, -1)),
+    "log_softmax": (1, lambda a: torch.log_softmax(a, -1)),
+    "ln": (1, None),   # with a weight and a bias, below
+    "emb": (1, None),  # with an index, below
+}
+# What is offered: one of each sort, and what models have most of.
+OFFERED = ("copy", "relu", "gelu", "tanh", "add", "mul", "sum", "softmax",
+           "log_softmax", "ln", "emb")
+
+
+def vector(e):
+    dtype = dtype_of(e)
+    op = e.get("op")
+    try:
+        shape = [int(size) for size in e["shape"].split("x")]
+    except (KeyError, AttributeError, ValueError):
+        raise ValueError("'shape' is missing or wrong, want sizes such as "
+                         "1000x512") from None
+    if op not in VECTOR:
+        raise Unsupported(f"no operator '{op}' here")
+    inputs, run = VECTOR[op]
+    cols = shape[-1]
+    rows = math.prod(shape) // cols
+
+    def ready(take):
+        if op == "ln":
+            a, weight, bias = (take(dtype, *s) for s in
+                               ((rows, cols), (cols,), (cols,)))
+            return lambda: F.layer_norm(a, (cols,), weight, bias)
+        if op == "emb":
+            table = take(dtype, table_rows, cols)
+            return lambda: F.embedding(index, table)
+        operands = [take(dtype, rows, cols) for _ in range(inputs)]
+        return lambda: run(*operands)
+
+    if op == "emb":
+        table_rows = whole(e, "table_rows", DEFAULT_TABLE_ROWS)
+        index = torch.randint(table_rows, (rows,), device=DEVICE)
+        return table_rows * cols, dtype, ready
+    return inputs * rows * cols + 2 * cols + 128, dtype, ready
+
+
+def copy(e):
+    op, n = e.get("op"), whole(e, "bytes")
+    host = DEVICE.type == "cpu"
+    if op not in ("d2d",) + (() if host else ("h2d", "d2h")):
+        raise Unsupported(f"no copy '{op}' here")
+    pinned = not host and e.get("memory", "pinned") == "pinned"
+    elements = max(n // 4, 1)
+    beyond = None if op == "d2d" else \
+        torch.empty(elements, pin_memory=pinned).uniform_()
+
+    def ready(take):
+        a = take(torch.float32, elements)
+        other = take(torch.float32, elements) if beyond is None else beyond
+        target, source = (a, other) if op == "h2d" else (other, a)
+        return lambda: target.copy_(source, non_blocking=True)
+
+    return 2 * elements, torch.float32, ready
+
+
+# Operators on tensors of one element, by their names in traces.
+DISPATCH = {
+    "aten::add": lambda a, m: a + a,
+    "aten::mul": lambda a, m: a * a,
+    "aten::relu": lambda a, m: torch.relu(a),
+    "aten::mm": lambda a, m: torch.mm(m, m),
+    "aten::addmm": lambda a, m: torch.addmm(a, m, m),
+    "aten::bmm": lambda a, m: torch.bmm(m[None], m[None]),
+    "aten::sum": lambda a, m: m.sum(-1),
+    "aten::softmax": lambda a, m: torch.softmax(m, -1),
+    "aten::layer_norm": lambda a, m: F.layer_norm(m, (1,)),
+    "aten::embedding": lambda a, m: F.embedding(ZERO, m),
+    "aten::conv2d": lambda a, m: F.conv2d(m[None, None], m[None, None]),
+    "aten::scaled_dot_product_attention":
+        lambda a, m: F.scaled_dot_product_attention(m[None], m[None], m[None]),
+    "aten::clone": lambda a, m: a.clone(),
+    "aten::empty": lambda a, m: torch.empty(1, device=DEVICE),
+    "aten::view": lambda a, m: a.view(1),
+    "aten::transpose": lambda a, m: m.transpose(0, 1),
+}
+
+
+def dispatch(e):
+    op = e.get("op")
+    if op not in DISPATCH:
+        raise Unsupported(f"no dispatch of '{op}' here")
+
+    def ready(take):
+        a, m = take(torch.float32, 1), take(torch.float32, 1, 1)
+        return lambda: DISPATCH[op](a, m)
+
+    return 2, torch.float32, ready
+
+
+TABLES = {"gemm": gemm, "conv": conv, "attention": attention,
+          "vector": vector, "copy": copy, "dispatch": dispatch}
+
+
+# ---- timing ----------------------------------------------------------------
+
+def time_on_cpu(call):
+    begin = time.perf_counter_ns()
+    call()
+    return (time.perf_counter_ns() - begin) * 1e-3
+
+
+class GpuTimer:
+    """Events around the call, behind one that empties the L2 cache: it takes
+    longer than to launch what follows, so that launches do not bound."""
+
+    def __init__(self, cache_bytes):
+        self.junk = torch.empty(max(cache_bytes, 1 << 25), device=DEVICE)
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+
+    def __call__(self, call):
+        self.junk.zero_()
+        self.events[0].record()
+        call()
+        self.events[1].record()
+        self.events[1].synchronize()
+        return self.events[0].elapsed_time(self.events[1]) * 1e3
+
+
+def point(ordered, part):
+    at = part * (len(ordered) - 1)
+    i = int(at)
+    if i + 1 >= len(ordered):
+        return ordered[-1]
+    return ordered[i] + (at - i) * (ordered[i + 1] - ordered[i])
+
+
+def median_spread(ordered):
+    """As profilers/sampler.c: order statistics of the median."""
+    n = len(ordered)
+    reach = 0.98 * math.sqrt(n)
+    low = int(max(math.floor(n / 2 - reach), 0))
+    high = int(min(math.ceil(n / 2 + reach), n - 1))
+    return (ordered[high] - ordered[low]) / 2 / point(ordered, 0.5)
+
+
+def sample(once, policy):
+    begin = time.perf_counter()
+    samples = []
+    for _ in range(int(policy["warm_up"])):
+        once()
+        if time.perf_counter() - begin >= policy["seconds"]:
+            break
+    while True:
+        samples.append(max(once(), 1e-3))
+        n = len(samples)
+        if n >= policy["most"] or \
+                time.perf_counter() - begin >= policy["seconds"]:
+            break
+        # To sort each time would take longer than what is timed.
+        if n >= policy["least"] and n & (n - 1 if n < 64 else 15) == 0 and \
+                median_spread(sorted(samples)) <= policy["spread"]:
+            break
+    return samples, time.perf_counter() - begin
+
+
+def row(samples, seconds):
+    ordered = sorted(samples)
+    q1, q3 = point(ordered, 0.25), point(ordered, 0.75)
+    far = FAR_OUT * (q3 - q1)
+    return {"time_us": statistics.median(ordered),
+            "low_us": point(ordered, 0.1), "high_us": point(ordered, 0.9),
+            "spread": median_spread(ordered), "runs": len(ordered),
+            "outliers": sum(v < q1 - far or v > q3 + far for v in ordered),
+            "seconds": seconds}
+
+
+def answer(experiment, operands, timer):
+    table = TABLES.get(experiment.get("table"))
+    if table is None:
+        raise Unsupported(f"no table '{experiment.get('table')}' here")
+    if DEVICE.type == "cuda":
+        tf32 = experiment.get("dtype") == "tf32"
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        torch.backends.cudnn.allow_tf32 = tf32
+    elements, dtype, ready = table(experiment)
+    operands.reserve(dtype, elements)
+    warm = experiment.get("cache", "cold") == "warm"
+    # What the host takes to call it, not what the device takes to do it.
+    clock = time_on_cpu if experiment["table"] == "dispatch" else timer
+
+    def once():
+        operands.begin(warm)
+        return clock(ready(operands.take))
+
+    samples, seconds = sample(once, {**POLICY, **experiment.get("policy", {})})
+    out = row(samples, seconds)
+    if experiment.get("raw"):
+        out["samples"] = samples
+    return out
+
+
+# ---- the program -----------------------------------------------------------
+
+def cpu_device():
+    """As mystique-prof-cpu describes it."""
+    model, cache = "CPU", 0
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as f:
+            model = next(line.split(":", 1)[1].strip() for line in f
+                         if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    for index in range(8):
+        path = f"/sys/devices/system/cpu/cpu0/cache/index{index}/size"
+        try:
+            with open(path, encoding="utf-8") as f:
+                text = f.read().strip()
+        except OSError:
+            break
+        unit = {"K": 1 << 10, "M": 1 << 20}.get(text[-1:], 1)
+        cache = max(cache, int(text.rstrip("KM")) * unit)
+    cores = torch.get_num_threads()
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {"name": f"{model} ({cores} core{'s' if cores > 1 else ''})",
+            "kind": "cpu", "sms": cores, "threads": cores,
+            "memory_bytes": pages, "l2_bytes": cache or 32 << 20}
+
+
+def gpu_device():
+    p = torch.cuda.get_device_properties(DEVICE)
+    return {"name": p.name, "kind": "gpu", "sms": p.multi_processor_count,
+            "memory_bytes": p.total_memory,
+            "l2_bytes": getattr(p, "L2_cache_size", 0) or 40 << 20,
+            "capability": f"{p.major}.{p.minor}"}
+
+
+def tables():
+    on_gpu = DEVICE.type == "cuda"
+    products = ["fp32", "bfloat16", "fp64"]
+    floats = ["fp32"]
+    if on_gpu:
+        products = ["fp32", "tf32", "fp16", "bfloat16", "fp64"]
+        floats = ["fp32", "fp16", "bfloat16"]
+    passes = ["conv2d_fwd", "conv2d_bwd_data", "conv2d_bwd_weight"]
+    phases = ["prefill", "decode", "encoder"]
+    return {"gemm": products,
+            "conv": [f"{p}:{d}" for d in floats for p in passes],
+            "attention": [f"{p}:{d}" for d in floats for p in phases],
+            "vector": [f"{op}:{d}" for d in floats for op in OFFERED],
+            "copy": ["d2d"] + (["h2d:pinned", "h2d:pageable", "d2h:pinned",
+                                "d2h:pageable"] if on_gpu else []),
+            "dispatch": list(DISPATCH)}
+
+
+def say(line):
+    print(json.dumps(line), flush=True)
+
+
+def serve(operands, timer):
+    for number, text in enumerate(sys.stdin, 1):
+        if not text.strip():
+            continue
+        try:
+            experiment = json.loads(text)
+            if not isinstance(experiment, dict):
+                raise ValueError
+        except ValueError:
+            sys.exit(f"prof_torch.py: line {number} is no JSON object, want "
+                     "an experiment")
+        out = {"id": experiment.get("id", 0)}
+        try:
+            out.update(answer(experiment, operands, timer))
+        except Unsupported as why:
+            out.update(error=str(why), unsupported=True)
+        except NotImplementedError as why:
+            out.update(error=str(why).split("\n", maxsplit=1)[0],
+                       unsupported=True)
+        except (ValueError, RuntimeError, MemoryError) as why:
+            out.update(error=str(why).split("\n", maxsplit=1)[0],
+                       unsupported=False)
+        say(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--device", choices=["cpu", "cuda"],
+                        default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--threads", type=int, default=0,
+                        help="on a CPU [default: as many as cores]")
+    options = parser.parse_args()
+    global DEVICE, ZERO
+    DEVICE = torch.device(options.device)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        sys.stderr.write("prof_torch.py: PyTorch finds no GPU\n")
+        sys.exit(3)
+    torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
+    ZERO = torch.zeros(1, dtype=torch.long, device=DEVICE)
+    device = cpu_device() if options.device == "cpu" else gpu_device()
+    operands = Operands(DEVICE, device["l2_bytes"])
+    timer = time_on_cpu if options.device == "cpu" else \
+        GpuTimer(device["l2_bytes"])
+    say({"schema": SCHEMA, "backend": "torch", "version": torch.__version__,
+         "device": device,
+         "libraries": {"PyTorch": torch.__version__,
+                       "CUDA": torch.version.cuda or "none"},
+         "tables": tables(),
+         "left_out": {"collective": "torch.distributed is not timed here",
+                      "latency": "the C backends time these"}})
+    with torch.inference_mode():
+        serve(operands, timer)
+
+
+DEVICE = torch.device("cpu")
+ZERO = None
+
+if __name__ == "__main__":
+    main()
