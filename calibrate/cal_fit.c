@@ -199,6 +199,34 @@ static enum msim_status write_differences(cJSON *platform,
     return MSIM_OK;
 }
 
+/* What has no sizes, and so no law: latencies, and what PyTorch takes to
+ * dispatch. */
+static void write_latencies(cJSON *platform, const struct msim_cal_journal *j)
+{
+    cJSON *list = cJSON_AddArrayToObject(platform, "latencies");
+
+    for (uint32_t i = 0; list && i < j->n; i++) {
+        const struct msim_cal_entry *e = &j->entries[i];
+        const char *table = msim_json_get_text(e->experiment, "table");
+        cJSON *o;
+
+        if (!table || !msim_cal_entry_is_row(e) ||
+            (strcmp(table, "latency") != 0 && strcmp(table, "dispatch") != 0))
+            continue;
+        o = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, o);
+        cJSON_AddStringToObject(o, "table", table);
+        cJSON_AddStringToObject(o, "op",
+                                msim_json_get_text(e->experiment, "op"));
+        cJSON_AddStringToObject(o, "backend", e->backend);
+        msim_number_add(o, "us", msim_json_get_number(e->answer, "time_us", 0));
+        msim_number_add(o, "low_us",
+                        msim_json_get_number(e->answer, "low_us", 0));
+        msim_number_add(o, "high_us",
+                        msim_json_get_number(e->answer, "high_us", 0));
+    }
+}
+
 /* ---- provenance ---------------------------------------------------------- */
 
 static void copy_member(cJSON *to, const cJSON *from, const char *key)
@@ -323,8 +351,10 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
         status = fit_samples(out, sheet, &s, options, err);
         msim_samples_release(&s);
     }
-    if (status == MSIM_OK)
+    if (status == MSIM_OK) {
         write_provenance(*out, j);
+        write_latencies(*out, j);
+    }
     if (status == MSIM_OK && options->held) {
         status = judge(v, options->held, err);
         write_verdicts(*out, v);

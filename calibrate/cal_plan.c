@@ -21,6 +21,7 @@ struct msim_cal_plan {
     const struct msim_cal_space *space;
     struct sequence of[MSIM_CAL_KINDS];
     uint32_t kind, given; /* whose turn it is, and how many it gave */
+    uint32_t rounds;      /* that are over */
     uint32_t ended;
 };
 
@@ -131,7 +132,11 @@ static cJSON *next_point(struct sequence *s, const struct msim_cal_space *space,
 static void next_kind(struct msim_cal_plan *p)
 {
     p->given = 0;
-    p->kind = p->kind + 1 < p->space->n ? p->kind + 1 : 0;
+    p->kind++;
+    if (p->kind < p->space->n)
+        return;
+    p->kind = 0;
+    p->rounds++;
 }
 
 void msim_cal_plan_drop(struct msim_cal_plan *p, uint32_t kind)
@@ -154,7 +159,7 @@ cJSON *msim_cal_plan_next(struct msim_cal_plan *p, uint32_t *kind)
         const struct msim_cal_kind *k = &p->space->kinds[p->kind];
         cJSON *o;
 
-        if (s->ended || p->given == k->weight) {
+        if (s->ended || p->given == (p->rounds ? k->weight : 1)) {
             next_kind(p);
             continue;
         }

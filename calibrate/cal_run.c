@@ -10,6 +10,7 @@
 #include "calibrate/cal_child.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_plan.h"
+#include "calibrate/cal_trace.h"
 #include "calibrate/cal_width.h"
 
 #include <math.h>
@@ -228,6 +229,8 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
 
         if (spent(a) >= a->budget)
             return MSIM_OK;
+        if (!msim_cal_space_offers(&a->space, e))
+            continue;
         copy = cJSON_Duplicate(e, true);
         if (!copy)
             return MSIM_ENOMEM;
@@ -424,21 +427,34 @@ enum msim_status msim_cal_run(struct msim_cal_journal *j,
 
 /* ---- what would be asked ------------------------------------------------- */
 
+/* Seconds that it is expected to take; 0 where it was answered before. */
+static double list_one(struct asking *a, const cJSON *e)
+{
+    double us = msim_cal_expected_us(e, &a->space.guess);
+    double seconds = fmax(6e-6 * us, policy_seconds(a) / 2);
+
+    if (msim_cal_journal_find(a->j, msim_cal_hash(e, a->name)))
+        return 0;
+    a->o->plan(a->o->ctx, a->name, e, us, seconds);
+    return seconds;
+}
+
 static enum msim_status list(struct asking *a, struct msim_error *err)
 {
-    double left = a->budget * FIRST_SHARE - spent(a);
+    double left = a->budget - spent(a);
+    const cJSON *first;
     uint32_t kind;
     cJSON *e;
 
     (void)err;
+    cJSON_ArrayForEach(first, a->o->first)
+    {
+        if (left > 0 && msim_cal_space_offers(&a->space, first))
+            left -= list_one(a, first);
+    }
+    left -= a->budget * (1 - FIRST_SHARE);
     while (left > 0 && (e = msim_cal_plan_next(a->plan, &kind))) {
-        double us = msim_cal_expected_us(e, &a->space.guess);
-        double seconds = fmax(6e-6 * us, policy_seconds(a) / 2);
-
-        if (!msim_cal_journal_find(a->j, msim_cal_hash(e, a->name))) {
-            a->o->plan(a->o->ctx, a->name, e, us, seconds);
-            left -= seconds;
-        }
+        left -= list_one(a, e);
         cJSON_Delete(e);
     }
     return MSIM_OK;

@@ -34,7 +34,7 @@ struct msim_cal_options {
     const char *name;
     uint32_t threads; /* of a fit */
     /* Experiments that come first, an array; may be NULL. Those that a backend
-     * does not offer are answered as such. */
+     * does not offer are left out. */
     const cJSON *first;
     void (*progress)(void *ctx, const struct msim_cal_progress *p);
     void (*plan)(void *ctx, const char *backend, const cJSON *experiment,

@@ -238,11 +238,11 @@ static void collective_point(cJSON *o, const struct msim_cal_space *s,
     add_sizes(o, BYTES, 1, u);
 }
 
-/* "d2d", "h2d:pageable", and latencies, which have no size. */
+/* "d2d", "h2d:pageable", and what has no size: "launch", "aten::mm". */
 static void copy_point(cJSON *o, const struct msim_cal_kind *kind,
                        const double *u)
 {
-    const char *colon = strchr(kind->kind, ':');
+    const char *colon = kind->axes ? strchr(kind->kind, ':') : NULL;
     int n = colon ? (int)(colon - kind->kind) : (int)strlen(kind->kind);
     char word[sizeof(kind->kind)];
 

@@ -11,6 +11,7 @@
 #include "calibrate/cal_compare.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_run.h"
+#include "calibrate/cal_trace.h"
 #include "calibrate/tables.h"
 
 #include <gsl/gsl_errno.h>
@@ -28,6 +29,7 @@
 struct command {
     const char *program; /* in front of messages */
     const char *backend, *out;
+    const char *trace; /* NULL: none */
     double budget_minutes, target, patience;
     uint64_t seed;
     bool dry_run;
@@ -98,6 +100,8 @@ static bool take_argument(struct command *c, const char *arg)
         return (c->backend = v)[0] != '\0';
     if ((v = value_of(arg, "out")))
         return (c->out = v)[0] != '\0';
+    if ((v = value_of(arg, "for")))
+        return (c->trace = v)[0] != '\0';
     if ((v = value_of(arg, "budget")))
         return take_number(&c->budget_minutes, v) && c->budget_minutes > 0;
     if ((v = value_of(arg, "target-interval")))
@@ -372,7 +376,8 @@ static enum msim_status finish(struct command *c,
     return MSIM_OK;
 }
 
-static enum msim_status run(struct command *c, struct msim_error *err)
+static enum msim_status run(struct command *c, const cJSON *first,
+                            struct msim_error *err)
 {
     struct msim_cal_options options = {.backends = c->backends,
                                        .n_backends = c->n_backends,
@@ -382,6 +387,7 @@ static enum msim_status run(struct command *c, struct msim_error *err)
                                        .patience = c->patience,
                                        .name = c->name,
                                        .threads = 2,
+                                       .first = first,
                                        .progress = show_progress,
                                        .plan = show_plan,
                                        .ctx = c};
@@ -409,6 +415,21 @@ static enum msim_status run(struct command *c, struct msim_error *err)
     return status;
 }
 
+/* With the shapes of a trace first, where there is one. */
+static enum msim_status run_for(struct command *c, struct msim_error *err)
+{
+    cJSON *first = NULL;
+    enum msim_status status = MSIM_OK;
+
+    if (c->trace) {
+        MSIM_TRY(msim_cal_trace_shapes(&first, c->trace, err));
+        say(c, "%d shapes in '%s'", cJSON_GetArraySize(first), c->trace);
+    }
+    status = run(c, first, err);
+    cJSON_Delete(first);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     static struct command c = {
@@ -422,7 +443,7 @@ int main(int argc, char **argv)
         return 2;
     name_files(&c);
     c.terminal = isatty(STDERR_FILENO);
-    status = run(&c, &err);
+    status = run_for(&c, &err);
     clear_line(&c);
     if (status == MSIM_OK)
         return 0;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 struct settings {
-    const char *backend, *out, *budget, *target, *patience;
+    const char *backend, *out, *budget, *target, *patience, *trace;
     uint32_t seed;
     bool dry_run;
 };
@@ -47,6 +47,11 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "FILE.json",
      .help = "the platform file to write; FILE.journal.jsonl beside it keeps\n"
              "every answer, and with it an interrupted calibration goes on"},
+    {.name = "for",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, trace),
+     .metavar = "TRACE|DIR",
+     .help = "time the shapes of this job first"},
     {.name = "dry-run",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, dry_run),
@@ -146,6 +151,7 @@ static int become(const struct settings *s)
     add(a, "budget", s->budget);
     add(a, "target-interval", s->target);
     add(a, "out", s->out);
+    add(a, "for", s->trace);
     add(a, "patience", s->patience);
     add(a, "seed", seed);
     if (s->dry_run)

@@ -56,6 +56,9 @@ void msim_page_release(struct msim_page *page);
 /* Whose cell answers. */
 const char *msim_page_whose(const struct msim_pick *pick);
 
+/* Print what timed a machine that was calibrated; nothing of others. */
+void msim_page_put_calibration(const cJSON *file, FILE *out);
+
 /* Print it, with `constants` those of every law. */
 MSIM_MUST_CHECK
 enum msim_status msim_page_print(const struct msim_page *page, bool constants,

@@ -468,6 +468,7 @@ enum msim_status msim_page_print(const struct msim_page *page, bool constants,
     struct printing pr = {.page = page, .out = out};
 
     put_summary(&pr);
+    msim_page_put_calibration(page->file, out);
     put_sheet(&pr);
     put_cells(&pr, constants);
     MSIM_TRY(put_inherited(&pr));

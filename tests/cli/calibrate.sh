@@ -49,6 +49,17 @@ run calibrate --backend "$(fake)" --budget 0.1 --dry-run --seed 2 \
     --out "$folder/plan.json"
 [ "$out" != "$first" ] || complain "different seeds, equal plans"
 
+# The shapes of a job come first.
+run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+    --for "${SOURCE_DIR:-$here/../..}/data/traces/gpt2" --out "$folder/plan.json"
+want_rc 0
+want_err "shapes in "
+[[ $(sed -n 1p <<<"$out") != "$(sed -n 1p <<<"$first")" ]] ||
+    complain "the shapes of the trace do not come first: $out"
+run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+    --for "$folder/no-such-trace" --out "$folder/plan.json"
+want_rc 3
+
 # It dies, hangs and speaks nonsense: that is said, and the rest goes on.
 rm -f "$folder/asked"
 run calibrate --backend "$(fake die:9 hang:30 stuck:50)" --budget 0.15 \
@@ -64,6 +75,7 @@ want_out "gemm         fake"
 run platforms "$folder/faults.json"
 want_rc 0
 want_out "Made-up machine"
+want_out "Calibrated by mystique-sim calibrate"
 printf 'm,n,k,dtype,framework\n512,512,512,fp32,fake\n' >"$folder/one.csv"
 run op --platform "$folder/faults.json" "$folder/one.csv"
 want_rc 0
@@ -131,7 +143,7 @@ if [ -x "$programs/mystique-prof-cpu" ]; then
         complain "not said to be a CPU's"
     run platforms "$folder/cpu.json"
     want_rc 0
-    want_out "measured: the fastest matrix product"
+    want_out "the fastest matrix product"
 fi
 
 finish

@@ -1,0 +1,56 @@
+/*
+ * cli/platform_calibration.c - of a machine that was calibrated: what timed it,
+ * and how far apart that was.
+ */
+#include "cli/platform_page.h"
+
+static const char *text(const cJSON *o, const char *key)
+{
+    const char *t = msim_json_get_text(o, key);
+
+    return t ? t : "?";
+}
+
+static void put_backend(FILE *out, const cJSON *b)
+{
+    const cJSON *library;
+
+    fprintf(out, "  %-10s %5.0f rows  %s  version %s", text(b, "backend"),
+            msim_json_get_number(b, "rows", 0), text(b, "date"),
+            text(b, "version"));
+    cJSON_ArrayForEach(library,
+                       cJSON_GetObjectItemCaseSensitive(b, "libraries"))
+    {
+        if (cJSON_IsString(library))
+            fprintf(out, "\n             %s: %s", library->string,
+                    library->valuestring);
+    }
+    fputc('\n', out);
+}
+
+static void put_difference(FILE *out, const cJSON *d)
+{
+    fprintf(
+        out,
+        "  %-10s %s takes x %.2f of %s's times (median of %.0f; 80 %%: %.2f "
+        "to %.2f)\n",
+        text(d, "table"), text(d, "backend"),
+        msim_json_get_number(d, "median", 0), text(d, "over"),
+        msim_json_get_number(d, "pairs", 0), msim_json_get_number(d, "p10", 0),
+        msim_json_get_number(d, "p90", 0));
+}
+
+void msim_page_put_calibration(const cJSON *file, FILE *out)
+{
+    const cJSON *made = cJSON_GetObjectItemCaseSensitive(file, "provenance");
+    const cJSON *apart = cJSON_GetObjectItemCaseSensitive(file, "differences");
+    const cJSON *item;
+
+    if (!cJSON_IsObject(made))
+        return;
+    fprintf(out, "\nCalibrated by %s, rows in %s\n", text(made, "program"),
+            text(made, "rows_file"));
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(made, "backends"))
+        put_backend(out, item);
+    cJSON_ArrayForEach(item, apart) put_difference(out, item);
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Every backend that was built: all that its greeting offers can be timed, and a
+# table that it lacks is left out in so many words.
+. "$(dirname "$0")/lib.bash"
+
+programs=$(dirname "$sim")
+here=$(cd "$(dirname "$0")/../.." && pwd)
+tables="gemm conv attention vector copy collective latency"
+command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
+
+# check NAME COMMAND...: one small experiment of each kind of its greeting.
+check() {
+    local name=$1
+    shift
+    last="backend $name"
+    python3 - "$name" "$tables" "$@" <<'PYTHON' || complain "not as it should be"
+import json, subprocess, sys
+
+name, wanted, command = sys.argv[1], sys.argv[2].split(), sys.argv[3:]
+p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                     text=True)
+greeting = json.loads(p.stdout.readline())
+assert greeting["backend"] == name, greeting
+device = greeting["device"]
+assert device["sms"] >= 1 and device["memory_bytes"] > 1e8, device
+offered, left_out = greeting["tables"], greeting.get("left_out", {})
+failed = False
+for table in wanted:
+    if (table in offered) == (table in left_out):
+        print(f"{name}: '{table}' is neither offered nor left out with a "
+              "reason, or both", file=sys.stderr)
+        failed = True
+
+def experiment(table, kind):
+    first, _, second = kind.rpartition(":")
+    e = {"table": table, "dtype": second,
+         "policy": {"warm_up": 1, "least": 2, "most": 2, "seconds": 5}}
+    if table == "gemm":
+        e.update(m=24, n=16, k=40, batch=2, layout="TN")
+    elif table == "conv":
+        e.update(op=first, n=2, c=6, h=9, w=8, k=4, r=3, s=3, stride=2, pad=1,
+                 groups=2)
+    elif table == "attention":
+        e.update(phase=first, batch=2, heads=4, kv_heads=2, head_dim=16,
+                 q_len=1 if first == "decode" else 32, kv_len=32)
+    elif table == "vector":
+        e.update(op=first, shape="3x5x7", table_rows=11)
+    elif table == "collective":
+        e = {**e, "collective": kind.split(":")[0], "dtype": "fp32",
+             "ranks": greeting["ranks"], "bytes": 4096}
+    else:
+        e = {k: v for k, v in e.items() if k != "dtype"}
+        e.update(op=kind, bytes=4096)
+        if table == "copy" and first:
+            e.update(op=first, memory=second)
+    return e
+
+count = 0
+for table, kinds in offered.items():
+    for kind in kinds:
+        count += 1
+        e = experiment(table, kind)
+        p.stdin.write(json.dumps({"id": count, **e}) + "\n")
+        p.stdin.flush()
+        answer = json.loads(p.stdout.readline())
+        if not answer.get("time_us", 0) > 0 or answer["id"] != count or \
+                answer["runs"] != 2:
+            print(f"{name}: {table} {kind}: {answer}", file=sys.stderr)
+            failed = True
+# and what nobody has is refused, without an end
+p.stdin.write('{"id": 0, "table": "gemm", "dtype": "int4", "m": 1, "n": 1, '
+              '"k": 1}\n{"id": -1, "table": "alchemy"}\n')
+p.stdin.close()
+for answer in map(json.loads, p.stdout):
+    if "error" not in answer or answer["id"] > 0:
+        print(f"{name}: {answer}", file=sys.stderr)
+        failed = True
+assert p.wait() == 0 and count > 0
+sys.exit(failed)
+PYTHON
+}
+
+tried=0
+if [ -x "$programs/mystique-prof-cpu" ]; then
+    tried=$((tried + 1))
+    check cpu "$programs/mystique-prof-cpu"
+fi
+if [ -x "$programs/mystique-prof-mpi" ] && command -v mpirun >/dev/null; then
+    tried=$((tried + 1))
+    for ranks in 2 4; do
+        check mpi mpirun --allow-run-as-root --oversubscribe --bind-to none \
+            -n $ranks "$programs/mystique-prof-mpi"
+    done
+fi
+if [ -x "$programs/mystique-prof-cuda" ] &&
+    "$programs/mystique-prof-cuda" </dev/null >/dev/null 2>&1; then
+    tried=$((tried + 1))
+    check cuda "$programs/mystique-prof-cuda"
+fi
+python=${MSIM_PYTHON:-python3}
+if "$python" -c 'import torch' 2>/dev/null; then
+    tried=$((tried + 1))
+    check torch "$python" "$here/profilers/torch/prof_torch.py" --device cpu
+else
+    echo "no PyTorch: its backend is not tried"
+fi
+[ "$tried" -gt 0 ] || { echo "no backend was built: skipped"; exit 77; }
+
+finish
