@@ -4,6 +4,7 @@
 #include "calibrate/cal_experiment.h"
 
 #include "models/rows.h"
+#include "profilers/experiment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,13 +131,11 @@ struct msim_cal_guess msim_cal_guess_of(const cJSON *device)
 
 double msim_cal_bytes(const cJSON *experiment)
 {
-    struct msim_cal_texts texts;
-    struct msim_work w;
+    struct msim_experiment e;
 
-    if (!msim_cal_work(experiment, "", &texts, &w) ||
-        w.family == MSIM_FAMILY_COLLECTIVE)
-        return 2 * msim_json_get_number(experiment, "bytes", 0);
-    return w.bytes_read + w.bytes_written;
+    return msim_experiment_read(&e, experiment, NULL) == MSIM_OK
+               ? msim_experiment_bytes(&e)
+               : 0;
 }
 
 /* Fractions of the fp32 rate: what does not run in plain vector units runs no
@@ -151,9 +150,11 @@ double msim_cal_expected_us(const cJSON *experiment,
 {
     struct msim_cal_texts texts;
     struct msim_work w = {.dtype = MSIM_DT_F32};
-    double bytes = msim_cal_bytes(experiment);
+    double bytes = 2 * msim_json_get_number(experiment, "bytes", 0);
 
-    (void)msim_cal_work(experiment, "", &texts, &w);
+    if (msim_cal_work(experiment, "", &texts, &w) &&
+        w.family != MSIM_FAMILY_COLLECTIVE)
+        bytes = w.bytes_read + w.bytes_written;
     return g->floor_us + fmax(w.flops / (g->flops * rate_share(w.dtype)),
                               bytes / g->bandwidth) *
                              1e6;

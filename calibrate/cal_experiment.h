@@ -45,7 +45,7 @@ struct msim_cal_guess msim_cal_guess_of(const cJSON *device);
 double msim_cal_expected_us(const cJSON *experiment,
                             const struct msim_cal_guess *g);
 
-/* Bytes that its operands take. */
+/* Bytes of memory that its operands take. */
 double msim_cal_bytes(const cJSON *experiment);
 
 #endif

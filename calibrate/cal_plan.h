@@ -24,8 +24,9 @@ void msim_cal_plan_free(struct msim_cal_plan *p);
 
 /*
  * The next experiment, which is the caller's: of each kind in turn first the
- * largest even one, which shows the device's rates, then as many as its weight. `*kind` gets its index in the space. NULL at the end, where no kind
- * has another (or memory ran out).
+ * largest even one, which shows the device's rates, then as many as its weight.
+ * `*kind` gets its index in the space. NULL at the end, where no kind has
+ * another (or memory ran out).
  */
 cJSON *msim_cal_plan_next(struct msim_cal_plan *p, uint32_t *kind);
 

@@ -395,25 +395,44 @@ static double budget_of(const struct msim_cal_options *o, uint32_t i,
     return budget;
 }
 
+/* What a backend does is no failure of all, as long as there are others; what
+ * is about a file is. */
+static bool is_lost(const struct msim_cal_options *o, enum msim_status status,
+                    const struct msim_error *why)
+{
+    return o->lost && status != MSIM_ENOMEM && !*why->file;
+}
+
 /* Start each backend in turn, do `each`, and stop it. */
 static enum msim_status
 with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
               enum msim_status (*each)(struct asking *, struct msim_error *),
               struct msim_error *err)
 {
-    char names[MSIM_CAL_BACKENDS][32];
+    char names[MSIM_CAL_BACKENDS][32] = {{0}};
     enum msim_status status = MSIM_OK;
+    uint32_t lost = 0;
 
     for (uint32_t i = 0; status == MSIM_OK && i < o->n_backends; i++) {
         struct asking a = {.j = j, .o = o, .b = &o->backends[i]};
+        struct msim_error why = {0};
 
-        status = open_backend(&a, err);
+        status = open_backend(&a, &why);
         if (status == MSIM_OK) {
             memcpy(names[i], a.name, sizeof(names[i]));
             a.budget = budget_of(o, i, names);
-            status = each(&a, err);
+            status = each(&a, &why);
         }
         close_backend(&a);
+        if (status == MSIM_OK)
+            continue;
+        if (is_lost(o, status, &why) && ++lost < o->n_backends) {
+            o->lost(o->ctx, a.b->command, why.text);
+            status = MSIM_OK;
+        } else {
+            (void)msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
+                            why.text);
+        }
     }
     return status;
 }

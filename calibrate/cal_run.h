@@ -39,14 +39,17 @@ struct msim_cal_options {
     void (*progress)(void *ctx, const struct msim_cal_progress *p);
     void (*plan)(void *ctx, const char *backend, const cJSON *experiment,
                  double expected_us, double expected_seconds);
+    /* A backend that does not start, or is given up; the others go on. */
+    void (*lost)(void *ctx, const char *command, const char *why);
     void *ctx;
 };
 
 /*
  * Ask every backend until its share of the budget is spent. What the journal
  * has is not asked again. An experiment that fails, or whose backend dies or
- * hangs, is kept as failed, and the backend started again. EUNKNOWN where no
- * backend greets at all; ECHECK where one dies so often that it is given up.
+ * hangs, is kept as failed, and the backend started again; one that dies time
+ * after time is given up. Where no backend is left, what the last one failed
+ * with.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_run(struct msim_cal_journal *j,

@@ -3,6 +3,8 @@
  */
 #include "calibrate/cal_space.h"
 
+#include "profilers/experiment.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -208,6 +210,7 @@ static void vector_point(cJSON *o, const struct msim_cal_kind *kind,
 {
     double rows = size_at(&VECTOR[0], u[0]);
     double cols = size_at(&VECTOR[1], u[1]);
+    struct msim_experiment e;
     char shape[48];
 
     split_kind(kind, o, "op");
@@ -216,8 +219,9 @@ static void vector_point(cJSON *o, const struct msim_cal_kind *kind,
     if (strncmp(kind->kind, "emb:", 4) == 0) /* a table of at most 64 MiB */
         cJSON_AddNumberToObject(
             o, "table_rows", fmin(fmax(floor(TABLE_NUMBERS / cols), 1), 65536));
-    if (strncmp(kind->kind, "sum:", 4) == 0)
-        cJSON_AddNumberToObject(o, "bytes", 4 * rows * (cols + 1));
+    if (msim_experiment_read(&e, o, NULL) == MSIM_OK &&
+        msim_vector_op_kind(e.u.vector.op) == MSIM_VECTOR_REDUCE)
+        cJSON_AddNumberToObject(o, "bytes", msim_experiment_bytes(&e));
 }
 
 static void collective_point(cJSON *o, const struct msim_cal_space *s,

@@ -315,6 +315,11 @@ static void show_progress(void *ctx, const struct msim_cal_progress *p)
     fflush(stderr);
 }
 
+static void show_lost(void *ctx, const char *command, const char *why)
+{
+    say(ctx, "warning: goes on without '%s': %s", command, why);
+}
+
 static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
                       double expected_us, double expected_seconds)
 {
@@ -390,6 +395,7 @@ static enum msim_status run(struct command *c, const cJSON *first,
                                        .first = first,
                                        .progress = show_progress,
                                        .plan = show_plan,
+                                       .lost = show_lost,
                                        .ctx = c};
     struct msim_cal_journal j;
     bool fresh = access(c->journal, F_OK) != 0;

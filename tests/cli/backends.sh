@@ -80,6 +80,8 @@ sys.exit(failed)
 PYTHON
 }
 
+export ASAN_OPTIONS=detect_leaks=0 # Open MPI's own
+
 tried=0
 if [ -x "$programs/mystique-prof-cpu" ]; then
     tried=$((tried + 1))

@@ -119,6 +119,12 @@ want_rc 0
 [ "$(wc -l <"$journal")" -le "$before" ] ||
     complain "a spent budget was spent again"
 
+# One of two that does not start: the other goes on.
+run calibrate --backend "exec false,$(fake)" --budget 0.1 \
+    --out "$folder/one.json"
+want_rc 0
+want_err "goes on without 'exec false'"
+
 # Something else is not taken for a journal, nor a journal by two at a time.
 echo "m,n,k" >"$folder/other.journal.jsonl"
 run calibrate --backend "$(fake)" --budget 0.01 --out "$folder/other.json"
@@ -137,6 +143,7 @@ kill $pid
 wait $pid 2>/dev/null
 
 if [ -x "$programs/mystique-prof-cpu" ]; then
+    export ASAN_OPTIONS=detect_leaks=0 # Open MPI's own
     run calibrate --backend cpu --budget 0.3 --out "$folder/cpu.json"
     want_rc 0
     grep -q '"kind":[[:space:]]*"cpu"' "$folder/cpu.json" ||
