@@ -23,10 +23,22 @@
 /* ---- opening --------------------------------------------------------------
  */
 
+/* An error that is still there after it was read is the context's, and stays;
+ * what a failed call left behind is gone. */
+static bool usable_cuda(void *self)
+{
+    (void)self;
+    (void)cudaGetLastError();
+    return cudaDeviceSynchronize() == cudaSuccess &&
+           cudaGetLastError() == cudaSuccess;
+}
+
 static void close_cuda(void *self)
 {
     struct msim_cuda *c = self;
 
+    if (!usable_cuda(c))
+        return; /* what a device in this state is asked for may never return */
 #if MSIM_HAVE_CUBLAS
     msim_cublas_free(c->cublas);
 #endif
@@ -267,6 +279,10 @@ static void describe_cuda(void *self, struct msim_json *out)
     describe_device(c, out);
     describe_libraries(c, out);
     describe_tables(c, out);
+    if (c->gpus > 1)
+        msim_json_text(out, "interconnect",
+                       msim_nvml_has_nvlink(c->nvml) ? "NVLink" : "PCIe");
+    msim_json_integer(out, "ranks", c->gpus);
     msim_json_text(out, "timer", c->cupti ? "cupti" : "events");
     if (!c->cupti)
         msim_json_text(out, "no_cupti", c->cupti_why);
@@ -413,16 +429,6 @@ static enum msim_status check_cuda(const cJSON *experiment, double *bytes,
     MSIM_TRY(msim_experiment_read(&other, e.beside, err));
     *bytes += msim_experiment_bytes(&other);
     return MSIM_OK;
-}
-
-/* An error that is still there after it was read is the context's, and stays;
- * what a failed call left behind is gone. */
-static bool usable_cuda(void *self)
-{
-    (void)self;
-    (void)cudaGetLastError();
-    return cudaDeviceSynchronize() == cudaSuccess &&
-           cudaGetLastError() == cudaSuccess;
 }
 
 const struct msim_backend MSIM_BACKEND_CUDA = {

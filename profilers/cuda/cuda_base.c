@@ -51,8 +51,10 @@ enum msim_status msim_cuda_random(void **out, size_t elems,
                                   double high, struct msim_error *err)
 {
     MSIM_TRY(msim_cuda_alloc(out, elems * msim_dtype_bytes(dtype), err));
-    return MSIM_CUDA(
-        msim_kernel_fill(*out, elems, dtype, low, high, (uint64_t)elems, NULL));
+    MSIM_TRY(MSIM_CUDA(msim_kernel_fill(*out, elems, dtype, low, high,
+                                        (uint64_t)elems, NULL)));
+    /* other streams do not wait for this one */
+    return MSIM_CUDA(cudaStreamSynchronize(NULL));
 }
 
 /* A clock that fell while nothing ran rises under work, in steps of some

@@ -40,7 +40,9 @@ static enum msim_status check(cudnnStatus_t s, const char *call,
 {
     if (s == CUDNN_STATUS_SUCCESS)
         return MSIM_OK;
-    if (s / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000)
+    /* thousands are classes, from version 9 on */
+    if (s == CUDNN_STATUS_NOT_SUPPORTED ||
+        (s >= 1000 && s / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000))
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "cuDNN has no such convolution here");
     return msim_cuda_failed(call, cudnnGetErrorString(s), err);

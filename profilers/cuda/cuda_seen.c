@@ -21,7 +21,8 @@ static bool counts(const struct msim_cuda *c, const struct msim_gpu_trace *t,
 
 static void add(struct msim_cuda_seen *s, const struct msim_gpu_event *e)
 {
-    s->us += 1e-3 * (double)(e->end_ns - e->start_ns);
+    if (e->end_ns > e->start_ns)
+        s->us += 1e-3 * (double)(e->end_ns - e->start_ns);
     if (s->n == 0 || e->start_ns < s->first_start)
         s->first_start = e->start_ns;
     if (e->end_ns > s->last_end)

@@ -18,7 +18,7 @@
 #define SPIN_MOST_US 20000
 
 /* Runs beside, when the first guess ended too early, are doubled so often. */
-#define DOUBLINGS 6
+#define DOUBLINGS 12
 
 struct timed_op {
     struct msim_cuda *cuda;

@@ -16,11 +16,14 @@ typedef CUpti_ActivityKernel10 activity_kernel;
 #else
 typedef CUpti_ActivityKernel9 activity_kernel;
 #endif
-#if CUPTI_API_VERSION >= 24
+#if CUPTI_API_VERSION >= 26
 typedef CUpti_ActivityMemcpy6 activity_memcpy;
-typedef CUpti_ActivityDevice5 activity_device;
 #else
 typedef CUpti_ActivityMemcpy5 activity_memcpy;
+#endif
+#if CUPTI_API_VERSION >= 22
+typedef CUpti_ActivityDevice5 activity_device;
+#else
 typedef CUpti_ActivityDevice4 activity_device;
 #endif
 typedef CUpti_ActivityMemcpyPtoP4 activity_peer;
@@ -322,8 +325,10 @@ static enum msim_status collect_calls(struct msim_error *err)
         CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
     };
 
+    /* too late for some: the driver is asked, too (cuda_list.h) */
+    (void)cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
     TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME));
-#if CUPTI_API_VERSION >= 26
+#if CUPTI_API_VERSION >= 24
     for (size_t i = 0; i < sizeof(LAUNCHES) / sizeof(*LAUNCHES); i++)
         TRY_CUPTI(cuptiActivityEnableDriverApi(LAUNCHES[i], 1));
 #else
@@ -336,7 +341,6 @@ static enum msim_status collect_calls(struct msim_error *err)
 static enum msim_status enable(bool calls, struct msim_error *err)
 {
     TRY_CUPTI(cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
-    TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE));
     TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
     TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
     TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY2));

@@ -27,6 +27,7 @@ struct msim_nvml {
     int (*power_limit)(nvml_device, unsigned *);
     int (*temperature)(nvml_device, int, unsigned *);
     int (*slowed)(nvml_device, unsigned long long *);
+    int (*nvlink)(nvml_device, unsigned, int *);
 };
 
 /* ISO C has no conversion from an object's pointer to a function's. */
@@ -45,6 +46,7 @@ static void find_all(struct msim_nvml *n)
     FIND(n, power, "nvmlDeviceGetPowerUsage");
     FIND(n, power_limit, "nvmlDeviceGetEnforcedPowerLimit");
     FIND(n, temperature, "nvmlDeviceGetTemperature");
+    FIND(n, nvlink, "nvmlDeviceGetNvLinkState");
     FIND(n, slowed, "nvmlDeviceGetCurrentClocksEventReasons");
     if (!n->slowed) /* its name before 12.2 */
         FIND(n, slowed, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -134,6 +136,13 @@ void msim_nvml_driver(struct msim_nvml *n, char *driver, unsigned size)
 {
     if (!n || !n->driver || n->driver(driver, size) != NVML_OK)
         snprintf(driver, size, "unknown");
+}
+
+bool msim_nvml_has_nvlink(struct msim_nvml *n)
+{
+    int active = 0;
+
+    return n && n->nvlink && n->nvlink(n->gpu, 0, &active) == NVML_OK && active;
 }
 
 static void write_figure(struct msim_json *out, const char *name,

@@ -35,6 +35,9 @@ struct msim_nvml_state msim_nvml_read(struct msim_nvml *n);
 void msim_nvml_describe(struct msim_nvml *n, struct msim_json *out);
 void msim_nvml_driver(struct msim_nvml *n, char *driver, unsigned size);
 
+/* Whether the first of its NVLinks is up; false where it is not known. */
+bool msim_nvml_has_nvlink(struct msim_nvml *n);
+
 /* A state as members whose names end in `suffix`. */
 void msim_nvml_write(const struct msim_nvml_state *s, const char *suffix,
                      struct msim_json *out);

@@ -1,11 +1,13 @@
 /*
- * profilers/cuda/reduce.cu - one figure a row: a block a row, or several where
- * there are fewer rows than would fill the device, and then a second kernel.
+ * profilers/cuda/reduce.cu - one figure a row: a warp a row, of longer ones a
+ * block, or several where there are fewer rows than would fill the device, and
+ * then a second kernel.
  */
 #include "profilers/cuda/kernels.h"
 #include "profilers/cuda/numbers.cuh"
 
 #define BLOCK 256
+#define SHORT 1024 /* columns that are a warp's */
 #define LEAST 4096 /* columns that are worth a block */
 
 /* Blocks of one row: enough of them for two a multiprocessor. */
@@ -17,7 +19,7 @@ static int64_t blocks_a_row(const struct msim_vector_operands *v)
     return wanted < most ? wanted : most;
 }
 
-/* Part blockIdx.x of row blockIdx.y or, with one part a row, row blockIdx.x. */
+/* Part blockIdx.x % parts of row blockIdx.x / parts. */
 template <class How, class T, class To>
 __global__ void msim_reduce(const T *a, To *out, int64_t cols, int64_t parts,
                             wide<T> scale)
@@ -34,6 +36,23 @@ __global__ void msim_reduce(const T *a, To *out, int64_t cols, int64_t parts,
         out[blockIdx.x] = narrow<To>(x * scale);
 }
 
+/* A row that is a warp's. */
+template <class How, class T>
+__global__ void msim_reduce_short(const T *a, T *out, int64_t rows, int cols,
+                                  wide<T> scale)
+{
+    int64_t row = blockIdx.x * (int64_t)(BLOCK / WARP) + threadIdx.x / WARP;
+    wide<T> x = How::template none<wide<T>>();
+
+    if (row >= rows)
+        return;
+    for (int i = threadIdx.x % WARP; i < cols; i += WARP)
+        x = How::of(x, widen(a[row * cols + i]));
+    x = warp_all<How>(x);
+    if (threadIdx.x % WARP == 0)
+        out[row] = narrow<T>(x * scale);
+}
+
 template <class How, class T>
 static cudaError_t reduce_as(const struct msim_vector_operands *v,
                              cudaStream_t s)
@@ -44,7 +63,12 @@ static cudaError_t reduce_as(const struct msim_vector_operands *v,
 
     if (v->op == MSIM_VOP_MEAN)
         scale /= (wide<T>)v->cols;
-    if (parts <= 1) {
+    if (v->cols <= SHORT) {
+        int64_t blocks = (v->rows + BLOCK / WARP - 1) / (BLOCK / WARP);
+
+        msim_reduce_short<How, T><<<(unsigned)blocks, BLOCK, 0, s>>>(
+            (const T *)v->a, (T *)v->out, v->rows, (int)v->cols, scale);
+    } else if (parts <= 1) {
         msim_reduce<How, T, T><<<(unsigned)v->rows, BLOCK, 0, s>>>(
             (const T *)v->a, (T *)v->out, v->cols, 1, scale);
     } else {
