@@ -19,6 +19,7 @@ struct msim_nccl;
 /* How the runs since the last prepare() went, for an answer's "state". */
 struct msim_cuda_timed {
     uint32_t runs;
+    uint32_t seen;             /* of these, by CUPTI */
     double event_us, cupti_us; /* sums */
     uint32_t kernels;          /* activities of one run, 0: not seen */
     struct msim_nvml_state before;
@@ -136,12 +137,13 @@ struct msim_cuda_seen {
 };
 
 /*
- * What ended since the last call, `n` of them at least, where CUPTI hands them
- * over; the rest is waited for a little.
+ * What began at `since_ns` or later (CUPTI hands records over late, at times)
+ * and ended since the last call: `n` of them at least, where CUPTI has seen so
+ * many; they are waited for a little.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_cuda_look(struct msim_cuda *c, uint32_t n,
-                                struct msim_cuda_seen *out,
+enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
+                                uint32_t n, struct msim_cuda_seen *out,
                                 struct msim_error *err);
 
 /* CUPTI's clock now, in ns. */

@@ -409,8 +409,8 @@ static void state_cuda(void *self, struct msim_json *out)
     msim_nvml_write(&now, "_after", out);
     if (t->runs && t->event_us > 0)
         msim_json_number(out, "event_us", t->event_us / t->runs);
-    if (t->runs && t->cupti_us > 0) {
-        msim_json_number(out, "cupti_us", t->cupti_us / t->runs);
+    if (t->seen) {
+        msim_json_number(out, "cupti_us", t->cupti_us / t->seen);
         msim_json_unsigned(out, "kernels", t->kernels);
     }
 }

@@ -91,12 +91,12 @@ static enum msim_status see_one(struct latency *l, double spin_us,
     struct msim_cuda *c = l->cuda;
 
     MSIM_TRY(idle(err));
-    MSIM_TRY(msim_cuda_look(c, 0, seen, err)); /* what was before */
+    MSIM_TRY(msim_cuda_look(c, 0, 0, seen, err)); /* what was before */
     MSIM_TRY(msim_cuda_cupti_ns(called, err));
     MSIM_TRY(MSIM_CUDA(msim_kernel_busy(spin_us, c->stream)));
     MSIM_TRY(MSIM_CUDA(cudaStreamSynchronize(c->stream)));
     MSIM_TRY(msim_cuda_cupti_ns(through, err));
-    MSIM_TRY(msim_cuda_look(c, 1, seen, err));
+    MSIM_TRY(msim_cuda_look(c, *called, 1, seen, err));
     if (seen->n == 1)
         return MSIM_OK;
     return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,

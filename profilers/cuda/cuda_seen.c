@@ -11,11 +11,12 @@
 /* Flushes until all records of a run are there. */
 #define FLUSHES 5
 
-static bool counts(const struct msim_cuda *c, const struct msim_gpu_trace *t,
+static bool counts(const struct msim_cuda *c, uint64_t since_ns,
+                   const struct msim_gpu_trace *t,
                    const struct msim_gpu_event *e)
 {
-    return e->kind <= MSIM_GPU_EVENT_SET && e->device == 0 &&
-           e->stream == c->stream_id &&
+    return e->kind <= MSIM_GPU_EVENT_SET && e->start_ns >= since_ns &&
+           e->device == 0 && e->stream == c->stream_id &&
            !strstr(msim_strtab_text(t->strings, e->name), MSIM_AUX_PREFIX);
 }
 
@@ -31,13 +32,14 @@ static void add(struct msim_cuda_seen *s, const struct msim_gpu_event *e)
 }
 
 /* Add up what was collected, and forget it. */
-static enum msim_status take(struct msim_cuda *c, struct msim_cuda_seen *out)
+static enum msim_status take(struct msim_cuda *c, uint64_t since_ns,
+                             struct msim_cuda_seen *out)
 {
     enum msim_status status;
     struct msim_gpu_trace *t = msim_cupti_lock(&status);
 
     for (uint32_t i = 0; status == MSIM_OK && i < t->n_events; i++)
-        if (counts(c, t, &t->events[i]))
+        if (counts(c, since_ns, t, &t->events[i]))
             add(out, &t->events[i]);
     if (t)
         msim_gpu_trace_clear(t);
@@ -45,14 +47,14 @@ static enum msim_status take(struct msim_cuda *c, struct msim_cuda_seen *out)
     return status;
 }
 
-enum msim_status msim_cuda_look(struct msim_cuda *c, uint32_t n,
-                                struct msim_cuda_seen *out,
+enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
+                                uint32_t n, struct msim_cuda_seen *out,
                                 struct msim_error *err)
 {
     *out = (struct msim_cuda_seen){0};
     for (int i = 0; i < FLUSHES && (i == 0 || out->n < n); i++) {
         MSIM_TRY(msim_cupti_flush(err));
-        MSIM_TRY(take(c, out));
+        MSIM_TRY(take(c, since_ns, out));
     }
     return MSIM_OK;
 }

@@ -20,29 +20,37 @@
 /* Runs beside, when the first guess ended too early, are doubled so often. */
 #define DOUBLINGS 12
 
+/* Of a run that CUPTI did not see whole; then the events must do. */
+#define RUNS_UNSEEN 3
+
+/* CUPTI's clock of the device may be off against the host's; a run ends, and
+ * the host hears of it, more than that before the next one. */
+#define CLOCKS_APART_NS 5000
+
 struct timed_op {
     struct msim_cuda *cuda;
     struct msim_cuda_op op, beside;
     bool warm, has_beside;
     uint32_t beside_runs;
-    double spin_us; /* 0: not known yet */
+    double spin_us;    /* 0: not known yet */
+    uint64_t since_ns; /* of the run, on CUPTI's clock */
 };
 
 /*
- * The time of the run that just ended; 0 where CUPTI did not see it whole: a
- * run has as many records as the first one had that had any.
+ * The time of the run that just ended; 0 where CUPTI did not see it whole. A
+ * run has as many records as the one that had most.
  */
 static enum msim_status read_cupti(struct timed_op *t, double *us,
                                    struct msim_error *err)
 {
     struct msim_cuda_timed *timed = &t->cuda->timed;
+    uint32_t wanted = timed->kernels ? timed->kernels : 1;
     struct msim_cuda_seen seen;
 
-    MSIM_TRY(msim_cuda_look(t->cuda, timed->kernels ? timed->kernels : 1, &seen,
-                            err));
-    if (timed->kernels == 0)
+    MSIM_TRY(msim_cuda_look(t->cuda, t->since_ns, wanted, &seen, err));
+    *us = seen.n >= wanted ? seen.us : 0;
+    if (seen.n > timed->kernels)
         timed->kernels = seen.n;
-    *us = seen.n == timed->kernels ? seen.us : 0;
     return MSIM_OK;
 }
 
@@ -99,6 +107,10 @@ static enum msim_status run_once(struct timed_op *t, double *event_us,
     float ms = 0;
 
     *whole = true;
+    if (c->cupti) {
+        MSIM_TRY(msim_cuda_cupti_ns(&t->since_ns, err));
+        t->since_ns -= CLOCKS_APART_NS;
+    }
     MSIM_TRY(queue(t, &queue_us, err));
     MSIM_TRY(MSIM_CUDA(cudaEventSynchronize(c->end)));
     if (t->has_beside)
@@ -113,26 +125,39 @@ static enum msim_status run_once(struct timed_op *t, double *event_us,
     return MSIM_OK;
 }
 
+/* Run until what runs beside outlasts it. */
+static enum msim_status run_whole(struct timed_op *t, double *event_us,
+                                  struct msim_error *err)
+{
+    bool whole = false;
+
+    for (int i = 0; i <= DOUBLINGS; i++) {
+        t->beside_runs *= i > 0 ? 2 : 1;
+        MSIM_TRY(run_once(t, event_us, &whole, err));
+        if (whole)
+            return MSIM_OK;
+    }
+    return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
+                     "what runs beside always ends first");
+}
+
 static enum msim_status time_op(void *state, double *us, struct msim_error *err)
 {
     struct timed_op *t = state;
-    struct msim_cuda *c = t->cuda;
+    struct msim_cuda_timed *timed = &t->cuda->timed;
     double event_us = 0, cupti_us = 0;
-    bool whole = false;
+    int runs = 0;
 
-    for (int i = 0; !whole; i++) {
-        if (i > DOUBLINGS)
-            return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
-                             "what runs beside always ends first");
-        t->beside_runs *= i > 0 ? 2 : 1;
-        MSIM_TRY(run_once(t, &event_us, &whole, err));
-        if (c->cupti)
+    do {
+        MSIM_TRY(run_whole(t, &event_us, err));
+        if (t->cuda->cupti)
             MSIM_TRY(read_cupti(t, &cupti_us, err));
-    }
+    } while (t->cuda->cupti && cupti_us <= 0 && ++runs < RUNS_UNSEEN);
     *us = cupti_us > 0 ? cupti_us : event_us;
-    c->timed.runs++;
-    c->timed.event_us += event_us;
-    c->timed.cupti_us += cupti_us;
+    timed->runs++;
+    timed->seen += cupti_us > 0;
+    timed->event_us += event_us;
+    timed->cupti_us += cupti_us;
     return MSIM_OK;
 }
 
@@ -168,7 +193,7 @@ static enum msim_status first_run(struct timed_op *t, struct msim_error *err)
     MSIM_TRY(MSIM_CUDA(cudaDeviceSynchronize()));
     MSIM_TRY(run_once(t, &event_us, &whole, err));
     MSIM_TRY(MSIM_CUDA(cudaDeviceSynchronize()));
-    return t->cuda->cupti ? msim_cuda_look(t->cuda, 1, &forgotten, err)
+    return t->cuda->cupti ? msim_cuda_look(t->cuda, 0, 1, &forgotten, err)
                           : MSIM_OK;
 }
 
