@@ -130,6 +130,8 @@ static enum msim_status read_held_rows(struct msim_cal_verdicts *v,
         MSIM_TRY(msim_csv_next(csv, &f, err));
         if (!f)
             return MSIM_OK;
+        if (strcmp(f[at[0]], "collective_gpu") == 0)
+            continue; /* with the only device held back nothing is known */
         g = group_of(groups, v, f[at[0]], f[at[1]]);
         if (g)
             MSIM_TRY(add_held(g, strtod(f[at[2]], NULL), strtod(f[at[3]], NULL),

@@ -23,12 +23,13 @@
 #define BATCH_MOST    200
 #define BATCH_LEAST   8
 #define GREET_SECONDS 60.0
-#define DEATHS_MOST   20 /* one after the other */
-#define REFUSALS      3  /* with no row, after which a kind is not asked for */
+#define DEATHS_MOST   20   /* one after the other */
+#define SPREAD        0.02 /* of a median: less than laws are wrong by */
+#define REFUSALS      3 /* with no row, after which a kind is not asked for */
 
 /* What one run may be expected to take: several hundred experiments are to fit
  * the budget, each of several runs. */
-#define LONGEST_SHARE 2.5e-4
+#define LONGEST_SHARE 1.2e-4
 #define LONGEST_LEAST 2e4 /* us */
 #define LONGEST_MOST  3e5
 
@@ -122,7 +123,7 @@ static cJSON *question_of(struct asking *a, const cJSON *experiment)
     cJSON_AddNumberToObject(q, "id", ++a->id);
     cJSON_AddNumberToObject(policy, "warm_up", 1);
     cJSON_AddNumberToObject(policy, "least", 5);
-    cJSON_AddNumberToObject(policy, "spread", 0.01);
+    cJSON_AddNumberToObject(policy, "spread", SPREAD);
     cJSON_AddNumberToObject(policy, "seconds", policy_seconds(a));
     return q;
 }

@@ -335,10 +335,10 @@ static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
 
 static void show_verdicts(const struct msim_cal_verdicts *v)
 {
-    printf("%-12s %-10s %6s %9s %9s %9s %10s\n", "table", "backend", "rows",
+    printf("%-18s %-10s %6s %9s %9s %9s %10s\n", "table", "backend", "rows",
            "median", "mean", "p90", "inside 90%");
     for (uint32_t i = 0; i < v->n; i++)
-        printf("%-12s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %%\n",
+        printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %%\n",
                v->list[i].law, v->list[i].framework, v->list[i].rows,
                100 * v->list[i].median, 100 * v->list[i].mean,
                100 * v->list[i].p90, 100 * v->list[i].coverage);
