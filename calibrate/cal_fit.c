@@ -6,6 +6,7 @@
 #include "calibrate/cal_compare.h"
 #include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
+#include "calibrate/quantile.h"
 #include "core/base/csv.h"
 
 #include <math.h>
@@ -139,6 +140,43 @@ static enum msim_status read_held_rows(struct msim_cal_verdicts *v,
     }
 }
 
+/* Whether an entry is of the law and backend that a verdict is on: collectives
+ * have several. */
+static bool is_judged(const struct msim_cal_entry *e,
+                      const struct msim_cal_verdict *v)
+{
+    struct msim_cal_texts texts;
+    const struct msim_law *law;
+    struct msim_work w;
+
+    if (!msim_cal_entry_is_row(e) || strcmp(e->backend, v->framework) != 0 ||
+        !msim_cal_work(e->experiment, e->backend, &texts, &w))
+        return false;
+    law = msim_law_of(w.family);
+    return law && strncmp(v->law, law->name, strlen(law->name)) == 0;
+}
+
+static enum msim_status judge_repeats(struct msim_cal_verdicts *v,
+                                      const struct msim_cal_journal *j)
+{
+    double *ratios = malloc(((size_t)j->n + 1) * sizeof(*ratios));
+
+    for (uint32_t i = 0; ratios && i < v->n; i++) {
+        uint32_t n = 0;
+
+        for (uint32_t k = 0; k < j->n; k++) {
+            const cJSON *a = j->entries[k].answer;
+            double low = msim_json_get_number(a, "low_us", 0);
+
+            if (low > 0 && is_judged(&j->entries[k], &v->list[i]))
+                ratios[n++] = msim_json_get_number(a, "high_us", low) / low;
+        }
+        v->list[i].repeats = msim_median(ratios, n);
+    }
+    free(ratios);
+    return ratios ? MSIM_OK : MSIM_ENOMEM;
+}
+
 /* By backend and law, from the rows that the fit held back. */
 static enum msim_status judge(struct msim_cal_verdicts *v, const char *held,
                               struct msim_error *err)
@@ -175,6 +213,7 @@ static void write_verdicts(cJSON *platform, const struct msim_cal_verdicts *v)
         msim_number_add(o, "error_mean", one->mean);
         msim_number_add(o, "error_p90", one->p90);
         msim_number_add(o, "interval_coverage", one->coverage);
+        msim_number_add(o, "repeats_high_over_low", one->repeats);
     }
 }
 
@@ -359,6 +398,8 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
     }
     if (status == MSIM_OK && options->held) {
         status = judge(v, options->held, err);
+        if (status == MSIM_OK)
+            status = judge_repeats(v, j);
         write_verdicts(*out, v);
         if (status == MSIM_OK)
             status = write_differences(*out, j);

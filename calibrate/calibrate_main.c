@@ -333,15 +333,17 @@ static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
     c->listed++;
 }
 
+/* Repeats: the last over the first decile of one experiment's runs. */
 static void show_verdicts(const struct msim_cal_verdicts *v)
 {
-    printf("%-18s %-10s %6s %9s %9s %9s %10s\n", "table", "backend", "rows",
-           "median", "mean", "p90", "inside 90%");
+    printf("%-18s %-10s %6s %9s %9s %9s %10s %9s\n", "table", "backend", "rows",
+           "median", "mean", "p90", "inside 90%", "repeats");
     for (uint32_t i = 0; i < v->n; i++)
-        printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %%\n",
+        printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% x %7.2f\n",
                v->list[i].law, v->list[i].framework, v->list[i].rows,
                100 * v->list[i].median, 100 * v->list[i].mean,
-               100 * v->list[i].p90, 100 * v->list[i].coverage);
+               100 * v->list[i].p90, 100 * v->list[i].coverage,
+               v->list[i].repeats);
 }
 
 static enum msim_status show_differences(const struct msim_cal_journal *j)
@@ -374,7 +376,8 @@ static enum msim_status finish(struct command *c,
     cJSON_Delete(platform);
     if (status != MSIM_OK)
         return status;
-    printf("errors on rows held back from the fit:\n");
+    printf("errors on rows held back from the fit; repeats: last over first "
+           "decile of an experiment's runs\n");
     show_verdicts(&verdicts);
     MSIM_TRY(show_differences(j));
     printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
