@@ -136,6 +136,8 @@ static void put_size(struct printing *pr)
     const struct msim_platform *p = pr->page->p;
     const char *generation = msim_json_get_text(pr->page->file, "generation");
     char memory[MSIM_CELL], rate[MSIM_CELL], fp32[MSIM_CELL], half[MSIM_CELL];
+    const char *kind = msim_json_get_text(pr->page->file, "kind");
+    bool cpu = kind && strcmp(kind, "cpu") == 0;
     char text[TEXT];
 
     msim_format_large(memory, msim_platform_memory_bytes(p));
@@ -143,10 +145,10 @@ static void put_size(struct printing *pr)
     msim_format_large(fp32, msim_platform_peak_flops(p, MSIM_DT_F32));
     msim_format_large(half, msim_platform_peak_flops(p, MSIM_DT_F16));
     snprintf(text, sizeof(text),
-             "%s%s%sB at %sB/s, %u SMs, fp32 %sFLOP/s, fp16 %sFLOP/s",
+             "%s%s%sB at %sB/s, %u %s, fp32 %sFLOP/s, fp16 %sFLOP/s",
              generation ? generation : "", generation ? ", " : "", memory, rate,
-             msim_platform_sms(p), fp32, half);
-    fprintf(pr->out, "  %-16s", "GPU");
+             msim_platform_sms(p), cpu ? "cores" : "SMs", fp32, half);
+    fprintf(pr->out, "  %-16s", cpu ? "CPU" : "GPU");
     put_words(pr->out, 18, 18, text);
 }
 
