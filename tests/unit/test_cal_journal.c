@@ -80,8 +80,8 @@ static void test_journal__survives_a_torn_line(void)
 {
     static const char *const TORN[] = {
         "{", "{\"backend\":\"b\",\"seconds\":0.5,\"experiment\":{\"table\"",
-        "{\"backend\":\"b\",\"seconds\":1,\"experiment\":{\"m\":9},"
-        "\"answer\":{\"time_us\":4}}"};
+        ("{\"backend\":\"b\",\"seconds\":1,\"experiment\":{\"m\":9},"
+         "\"answer\":{\"time_us\":4}}")};
 
     for (size_t i = 0; i < sizeof(TORN) / sizeof(*TORN); i++) {
         struct msim_cal_journal j;
