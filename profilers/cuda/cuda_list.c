@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct driver {
-    void *library;
+    void *handle;
     CUresult (*count)(int *);
     CUresult (*get)(CUdevice *, int);
     CUresult (*name)(char *, int, CUdevice);
@@ -21,9 +21,9 @@ struct driver {
 };
 
 /* ISO C has no conversion from an object's pointer to a function's. */
-static bool find(void *library, const char *symbol, void *function)
+static bool find(void *handle, const char *symbol, void *function)
 {
-    void *found = dlsym(library, symbol);
+    void *found = dlsym(handle, symbol);
 
     memcpy(function, &found, sizeof(found));
     return found != NULL;
@@ -31,12 +31,12 @@ static bool find(void *library, const char *symbol, void *function)
 
 static bool open_driver(struct driver *d)
 {
-    d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    return d->library && find(d->library, "cuDeviceGetCount", &d->count) &&
-           find(d->library, "cuDeviceGet", &d->get) &&
-           find(d->library, "cuDeviceGetName", &d->name) &&
-           find(d->library, "cuDeviceTotalMem_v2", &d->memory) &&
-           find(d->library, "cuDeviceGetAttribute", &d->attribute);
+    d->handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    return d->handle && find(d->handle, "cuDeviceGetCount", &d->count) &&
+           find(d->handle, "cuDeviceGet", &d->get) &&
+           find(d->handle, "cuDeviceGetName", &d->name) &&
+           find(d->handle, "cuDeviceTotalMem_v2", &d->memory) &&
+           find(d->handle, "cuDeviceGetAttribute", &d->attribute);
 }
 
 /* 0 where the driver does not say. */
@@ -99,7 +99,7 @@ enum msim_status msim_cuda_list(struct msim_gpu_trace *t)
     if (open_driver(&d) && d.count(&n) == CUDA_SUCCESS)
         for (int i = 0; i < n && status == MSIM_OK; i++)
             status = add(&d, t, i);
-    if (d.library)
-        dlclose(d.library);
+    if (d.handle)
+        dlclose(d.handle);
     return status;
 }
