@@ -8,12 +8,16 @@
  *   scatter            a data gradient of stride > 1: the product of every
  *                      place with all filter taps, added up in memory
  *   Winograd, fused    3 x 3, stride 1: F(2 x 2), 2.25 times fewer
- *                      multiplications, in the kernel
+ *                      multiplications, in the kernel; MIOpen's takes filters
+ *                      of any size, of stride 1 and 2, as many of 3 x 3
  *   Winograd, apart    stride 1: F(4 x 4), (r + 3)^2 products of transformed
  *                      tiles, which go through memory; 3 x 3, and 5 x 5 for
- *                      the gradients in fp32 (cuDNN's list of algorithms)
+ *                      the gradients in fp32 (cuDNN's list of algorithms;
+ *                      MIOpen's has it for weight gradients)
+ *   image by image     MIOpen's way where it has no kernel: 1 x 1 with padding
  *
- * (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016.)
+ * (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016;
+ * MIOpen 2.11, src/solver/conv_bin_winoRxS.cpp and conv_ocl_dir2Dfwd1x1.cpp.)
  */
 #include "models/conv_shape.h"
 #include "models/law.h"
@@ -183,14 +187,54 @@ static struct image image_of(const struct msim_conv_shape *s)
                : (struct image){s->p, s->q, s->c, s->k};
 }
 
+static double up_to(double v, double step)
+{
+    return ceil(v / step) * step;
+}
+
+#define LEAST_DEPTH 18 /* channels times 3 x 3 filters of MIOpen's kernel */
+
+/*
+ * 3 x 3 filters that MIOpen takes a filter for, or 0: it has no kernel. Sizes
+ * grow to steps of 3 or, where two filters are used at a time, 6. A data
+ * gradient of stride 2 needs for every place a quarter of them.
+ */
+static double miopen_filters(const struct msim_conv_shape *s)
+{
+    bool strided = s->stride_h > 1;
+    bool dilated = strided && s->pass == MSIM_CONV_BACKWARD_DATA;
+    double rows = up_to(s->r, strided && fmod(s->r, 6) != 1 ? 6 : 3) / 3;
+    double columns = up_to(s->s, strided || s->s > 3 ? 6 : 3) / 3;
+    double in = image_of(s).in;
+    double depth = rows * columns * in / (dilated ? 2 : 1);
+    bool even = fmod(in, 2) == 0;
+
+    if (s->stride_h > 2 || s->stride_h != s->stride_w || s->groups > 1 ||
+        depth < LEAST_DEPTH)
+        return 0;
+    if (dilated)
+        return even && s->r > 1 ? rows * columns / 4 : 0;
+    return even || strided || s->s > 3 ? rows * columns : 0;
+}
+
+/* 3 x 3 filters that a fused kernel takes a filter for; 0: there is none. */
+static double fused_filters(const struct msim_spec *spec,
+                            const struct msim_conv_shape *s)
+{
+    if (spec->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT)
+        return miopen_filters(s);
+    return s->r == 3 && s->s == 3 && s->stride_h <= 1 && s->stride_w <= 1;
+}
+
 /* As a product that has as many terms as without the algorithm. */
 static double winograd_fused(const struct machine *m,
-                             const struct msim_conv_shape *s, double gain)
+                             const struct msim_conv_shape *s, double filters,
+                             double gain)
 {
     struct image i = image_of(s);
     double places = 4 * s->n * ceil(i.p / 2) * ceil(i.q / 2);
     struct machine faster = *m;
-    struct msim_conv_product g = {places, i.out, 9 * i.in, s->groups};
+    struct msim_conv_product g = {places, i.out, 9 * filters * i.in, s->groups};
 
     faster.step /= gain;
     if (s->pass != MSIM_CONV_BACKWARD_WEIGHT)
@@ -214,23 +258,70 @@ static double winograd_apart(const struct machine *m,
     return by_places(m, &g) + 2 * points * moved * bytes * m->bytes_us * cost;
 }
 
+/* MIOpen adds data gradients of any stride up where it has no better kernel. */
+static bool may_scatter(const struct msim_spec *spec,
+                        const struct msim_conv_shape *s)
+{
+    return s->pass == MSIM_CONV_BACKWARD_DATA &&
+           (spec->miopen || s->stride_h > 1 || s->stride_w > 1);
+}
+
+static double product(const struct machine *m, const struct msim_spec *spec,
+                      const struct msim_conv_shape *s, double bytes,
+                      double memory)
+{
+    double best = implicit_product(m, s);
+
+    return may_scatter(spec, s) ? fmin(best, scatter(m, s, bytes, memory))
+                                : best;
+}
+
+/* MIOpen has no kernel for 1 x 1 filters with padding. */
+static bool is_by_image(const struct msim_spec *spec,
+                        const struct msim_conv_shape *s,
+                        const struct msim_work *w)
+{
+    return spec->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT &&
+           s->r * s->s == 1 && (w->u.conv.pad_h > 0 || w->u.conv.pad_w > 0);
+}
+
+/* Images after each other, each launched by itself. */
+static double by_image(const struct machine *m, const struct msim_spec *spec,
+                       const struct msim_conv_shape *s, double bytes,
+                       const double *p)
+{
+    struct msim_conv_shape image = *s;
+
+    image.n = 1;
+    return s->n * (product(m, spec, &image, bytes, p[MEMORY]) + p[T0]);
+}
+
+static bool suits_apart(const struct msim_spec *spec,
+                        const struct msim_conv_shape *s, double bytes)
+{
+    if (s->r != s->s || s->stride_h > 1 || s->stride_w > 1 ||
+        (spec->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT))
+        return false;
+    return s->r == 3 ||
+           (s->r == 5 && bytes >= 4 && s->pass != MSIM_CONV_FORWARD);
+}
+
 /* Microseconds of arithmetic by the best algorithm. */
-static double fastest(const struct machine *m, const struct msim_conv_shape *s,
+static double fastest(const struct machine *m, const struct msim_spec *spec,
+                      const struct msim_conv_shape *s,
                       const struct msim_work *w, const double *p)
 {
     double bytes = msim_dtype_bytes(w->dtype);
-    double best = implicit_product(m, s);
-    bool dense = s->stride_h <= 1 && s->stride_w <= 1 &&
-                 w->u.conv.dilation_h <= 1 && w->u.conv.dilation_w <= 1;
+    double best = is_by_image(spec, s, w)
+                      ? by_image(m, spec, s, bytes, p)
+                      : product(m, spec, s, bytes, p[MEMORY]);
+    double filters = fused_filters(spec, s);
 
-    if (s->pass == MSIM_CONV_BACKWARD_DATA &&
-        (s->stride_h > 1 || s->stride_w > 1))
-        best = fmin(best, scatter(m, s, bytes, p[MEMORY]));
-    if (!dense || s->r != s->s)
+    if (w->u.conv.dilation_h > 1 || w->u.conv.dilation_w > 1)
         return best;
-    if (s->r == 3)
-        best = fmin(best, winograd_fused(m, s, p[FUSED]));
-    if (s->r == 3 || (s->r == 5 && bytes >= 4 && s->pass != MSIM_CONV_FORWARD))
+    if (filters > 0)
+        best = fmin(best, winograd_fused(m, s, filters, p[FUSED]));
+    if (suits_apart(spec, s, bytes))
         best = fmin(best, winograd_apart(m, s, bytes, p[APART]));
     return best;
 }
@@ -258,7 +349,7 @@ static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
     msim_conv_shape(w, &s);
     make_machine(&m, spec, w, p);
     memory = traffic(&s, w) * m.bytes_us / p[MEMORY];
-    return p[T0] + msim_norm2(fastest(&m, &s, w, p), memory, p[NORM]);
+    return p[T0] + msim_norm2(fastest(&m, spec, &s, w, p), memory, p[NORM]);
 }
 
 /* ---- features ----------------------------------------------------------- */

@@ -119,6 +119,14 @@ static void read_name(char *to, size_t size, const cJSON *links,
     snprintf(to, size, "%s", text ? text : missing);
 }
 
+static bool is_miopen(const cJSON *sheet)
+{
+    const cJSON *l = cJSON_GetObjectItemCaseSensitive(sheet, "libraries");
+    const char *text = msim_json_get_text(l, "convolution");
+
+    return text && strcmp(text, "MIOpen") == 0;
+}
+
 enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
                                 const struct msim_spec *like, const char *file,
                                 struct msim_error *err)
@@ -158,5 +166,6 @@ enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
     s->latency_us = MSIM_NETWORK_LATENCY_US;
     s->in_switch =
         cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(links, "in_switch"));
+    s->miopen = is_miopen(sheet);
     return MSIM_OK;
 }

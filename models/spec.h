@@ -47,6 +47,7 @@ struct msim_spec {
     double cards_per_gpu;  /* network cards of a node over its GPUs */
     double latency_us;     /* of a message between nodes */
     bool in_switch;        /* switches inside a node can add up */
+    bool miopen;           /* convolutions are MIOpen's, else cuDNN's */
     double trace_factor;   /* 90 %: the kernels of one machine together take
                               this factor more or less than predicted */
     double index_skew;     /* of look-ups into tables: as in gather.h; what the

@@ -43,11 +43,17 @@ static struct msim_work conv(int64_t n, int64_t c, int64_t size, int64_t k,
                                          .groups = 1}};
 }
 
-static double time_of(struct msim_work w, enum msim_conv_pass pass)
+static double time_on(const struct msim_spec *gpu, struct msim_work w,
+                      enum msim_conv_pass pass)
 {
     w.u.conv.pass = pass;
     msim_work_count(&w);
-    return MSIM_LAW_CONV.time_us(&GPU, &w, CONSTANTS);
+    return MSIM_LAW_CONV.time_us(gpu, &w, CONSTANTS);
+}
+
+static double time_of(struct msim_work w, enum msim_conv_pass pass)
+{
+    return time_on(&GPU, w, pass);
 }
 
 /* All passes have as many multiplications. */
@@ -116,6 +122,44 @@ static void test_conv__winograd_gains(void)
 
     CHECK(winograd < plain / 1.5);
     CHECK_REL(strided, plain, 0.1);
+}
+
+/* 5 x 5 filters are four of 3 x 3 to MIOpen's kernel: 16 multiplications an
+ * output in place of 25; of stride 2, as many. 16 channels of one filter are
+ * too few for it. */
+static void test_conv__miopen_takes_filters_apart(void)
+{
+    struct msim_spec amd = GPU;
+    const struct msim_work wide = conv(16, 256, 28, 256, 5, 1);
+    const struct msim_work strided = conv(16, 256, 56, 256, 5, 2);
+    const struct msim_work few = conv(16, 16, 112, 256, 3, 1);
+    enum msim_conv_pass pass = MSIM_CONV_FORWARD;
+
+    amd.miopen = true;
+    CHECK_REL(time_of(wide, pass) / time_on(&amd, wide, pass),
+              25.0 / 36 * CONSTANTS[7], 0.05);
+    CHECK_REL(time_on(&amd, strided, pass), time_on(&amd, wide, pass), 0.05);
+    CHECK(time_on(&amd, few, pass) > 1.5 * time_of(few, pass));
+}
+
+/* MIOpen has no kernel for 1 x 1 filters with padding: images follow each
+ * other, and each is too small to fill the GPU. */
+static void test_conv__miopen_pads_image_by_image(void)
+{
+    struct msim_spec amd = GPU;
+    struct msim_work w = conv(8, 2048, 7, 512, 1, 2);
+    double t0 = CONSTANTS[0], one;
+
+    amd.miopen = true;
+    CHECK_REL(time_on(&amd, w, MSIM_CONV_FORWARD),
+              time_of(w, MSIM_CONV_FORWARD), 0);
+    w.u.conv.pad_h = w.u.conv.pad_w = 3;
+    CHECK(time_on(&amd, w, MSIM_CONV_FORWARD) >
+          4 * time_of(w, MSIM_CONV_FORWARD));
+    w.u.conv.n = 1;
+    one = time_on(&amd, w, MSIM_CONV_FORWARD) - t0;
+    w.u.conv.n = 8;
+    CHECK_REL(time_on(&amd, w, MSIM_CONV_FORWARD) - t0, 8 * one, 1e-3);
 }
 
 /* 64 channels leave half of a tile's rows empty, in the weight gradient of
@@ -236,6 +280,8 @@ int main(void)
     RUN(test_conv__transposed_is_a_data_gradient);
     RUN(test_conv__empty_sizes);
     RUN(test_conv__winograd_gains);
+    RUN(test_conv__miopen_takes_filters_apart);
+    RUN(test_conv__miopen_pads_image_by_image);
     RUN(test_conv__weight_gradient_pads_channels);
     RUN(test_conv__strided_data_gradient);
     RUN(test_conv__waves_and_narrow_tiles);
