@@ -369,13 +369,30 @@ static uint32_t residuals(const struct msim_kin *k, const struct msim_law *law,
 static void widen(double *values, uint32_t n, uint32_t generations,
                   struct msim_cell_bin *bin)
 {
-    double wider = 1 + WIDER_GENERATIONS / (generations > 1 ? generations : 1);
+    double wider = 1 + WIDER_GENERATIONS / generations;
 
     if (n == 0)
         return;
     msim_sort_values(values, n);
     bin->low = fmin(bin->low, msim_quantile(values, n, 0.05) * wider);
     bin->high = fmax(bin->high, msim_quantile(values, n, 0.95) * wider);
+}
+
+/* What one generation is off by from another, the other is off by from it the
+ * other way round: of few, the side that was not seen is as likely. */
+static void widen_both_ways(double *values, uint32_t n,
+                            struct msim_cell_bin *bin)
+{
+    double half;
+
+    if (n == 0)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = fabs(values[i]);
+    msim_sort_values(values, n);
+    half = msim_quantile(values, n, 0.9);
+    bin->low = fmin(bin->low, -half);
+    bin->high = fmax(bin->high, half);
 }
 
 static enum msim_status make_interval(const struct msim_kin *k,
@@ -395,10 +412,13 @@ static enum msim_status make_interval(const struct msim_kin *k,
     for (uint32_t i = 0; i < n; i++)
         sum += fabs(exp(-values[i]) - 1);
     out->heldout = n ? sum / n : 0;
-    widen(values, n, generations, &out->bins[0]);
-    if (generations < FEW_GENERATIONS)
+    if (generations < FEW_GENERATIONS) {
+        widen_both_ways(values, n, &out->bins[0]);
         widen(values, residuals(k, out->law, NULL, without, values),
               MSIM_KIN_GENERATIONS, &out->bins[0]);
+    } else {
+        widen(values, n, generations, &out->bins[0]);
+    }
     free(values);
     return MSIM_OK;
 }

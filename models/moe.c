@@ -263,14 +263,15 @@ static const char *usual_kernels(const struct msim_platform *p,
 
 #define KEYS_MOST 32
 
-/* Cells of other kernels, and of types that are like the one asked for. */
+/* Cells of other kernels than those of `key`, and of types that are like the
+ * one asked for. */
 static bool pick_other(const struct msim_platform *p, const struct msim_work *w,
-                       struct msim_pick *out)
+                       const char *key, struct msim_pick *out)
 {
     static const char *const KERNELS[] = {"triton", "cutlass", "trtllm-gen",
                                           "marlin", "any"};
     char text[KEYS_MOST][48];
-    const char *keys[KEYS_MOST + 1] = {NULL};
+    const char *keys[KEYS_MOST + 2] = {key};
     size_t n = 0;
 
     for (const char *const *type = types_for(w); *type; type++)
@@ -279,11 +280,8 @@ static bool pick_other(const struct msim_platform *p, const struct msim_work *w,
                 snprintf(text[n++], sizeof(text[0]), "%s/%s", *type,
                          KERNELS[i]);
     for (size_t i = 0; i < n; i++)
-        keys[i] = text[i];
-    if (!msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out))
-        return false;
-    out->other_key = true;
-    return true;
+        keys[i + 1] = text[i];
+    return msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out);
 }
 
 static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
@@ -297,7 +295,7 @@ static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
         kernels = usual_kernels(p, w);
     snprintf(key, sizeof(key), "%s/%s", type_of(w), kernels ? kernels : "any");
     return msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out) ||
-           pick_other(p, w, out);
+           pick_other(p, w, key, out);
 }
 
 /*

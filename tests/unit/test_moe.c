@@ -275,6 +275,22 @@ static void test_moe__predicts_layers(void)
     CHECK(kin.high_us / kin.low_us > c.high_us / c.low_us);
 }
 
+/* Kernels that a GPU has no rows of: those that stand in are as likely faster
+ * as slower, which their own rows do not tell. */
+static void test_moe__doubts_other_kernels(void)
+{
+    struct msim_work w = layer(1024);
+    struct msim_estimate own, other;
+
+    w.framework = "vllm";
+    w.backend = "triton";
+    own = on("h100", &w);
+    w.backend = "trtllm";
+    other = on("h100", &w);
+    CHECK_REL(other.us, own.us, 0);
+    CHECK(other.high_us / other.low_us > 1.5 * own.high_us / own.low_us);
+}
+
 /* Dispatch is reported as collective; fewer SMs take longer. */
 static void test_moe__predicts_dispatch(void)
 {
@@ -307,6 +323,7 @@ int main(void)
     RUN(test_moe__reads_rows);
     RUN(test_moe__reads_dispatch);
     RUN(test_moe__predicts_layers);
+    RUN(test_moe__doubts_other_kernels);
     RUN(test_moe__predicts_dispatch);
     return check_summary();
 }
