@@ -212,14 +212,19 @@ static enum msim_status attention_predict(const struct msim_platform *p,
 {
     struct msim_work work = *w;
     struct msim_pick pick;
-    const struct msim_adjust backward = {.factor = BACKWARD_TIME,
-                                         .spread = BACKWARD_SPREAD};
+    struct msim_adjust adjust = {.factor = 1};
 
     if (!attention_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     msim_work_count(&work);
-    msim_cell_estimate(p, &pick, &work,
-                       w->u.attention.backward ? &backward : NULL, out);
+    /* the stack's own start, where its rows are of this GPU */
+    if (pick.platform != p)
+        adjust.least_us = p->spec.attention_us;
+    if (w->u.attention.backward) {
+        adjust.factor = BACKWARD_TIME;
+        adjust.spread = BACKWARD_SPREAD;
+    }
+    msim_cell_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }
 

@@ -4,7 +4,8 @@
  * time = t0 + norm_p(compute, memory, depth), with
  *   compute  flops / (rate * efficiency), times (ceil(w) / w)^wave for w waves
  *            of 128 x 128 tiles over the SMs: the last wave is not full
- *   memory   least traffic / (bandwidth * efficiency)
+ *   memory   least traffic / (bandwidth * efficiency), with what dies that
+ *            have an L2 cache each read of the one they share
  *   depth    k times the time of one step of a tile's main loop, which small
  *            products cannot hide
  * In small products t0 rules, in narrow ones memory, in large ones compute.
@@ -44,6 +45,25 @@ static double waves(const struct msim_spec *s, const struct msim_work *w,
            (double)w->u.gemm.batch / s->sms;
 }
 
+/*
+ * Blocks are dealt to the dies in turn, so that each die's L2 cache fetches the
+ * rows of A for every column of tiles that it works on, and the columns of B
+ * for every row of them: all operands once a die, where there are as many
+ * tiles.
+ */
+static double dealt_us(const struct msim_spec *s, const struct msim_work *w,
+                       double efficiency)
+{
+    double m = (double)w->u.gemm.m, n = (double)w->u.gemm.n;
+    double of_a = m * fmin(s->dies, ceil(n / 128)) * msim_dtype_bytes(w->dtype);
+    double of_b = n * fmin(s->dies, ceil(m / 128)) * msim_work_weight_bytes(w);
+
+    if (!(s->shared_cache > 0))
+        return 0;
+    return (of_a + of_b) * (double)w->u.gemm.k * (double)w->u.gemm.batch * 1e6 /
+           (s->shared_cache * efficiency);
+}
+
 static double gemm_time(const struct msim_spec *s, const struct msim_work *w,
                         const double *p)
 {
@@ -54,6 +74,7 @@ static double gemm_time(const struct msim_spec *s, const struct msim_work *w,
         (w->bytes_read + w->bytes_written) * 1e6 / (s->bandwidth * p[MEMORY]);
     double depth = (double)w->u.gemm.k / 1024 * p[DEPTH];
 
+    memory += dealt_us(s, w, p[MEMORY]);
     return p[T0] +
            msim_norm2(msim_norm2(compute, memory, p[NORM]), depth, p[NORM]);
 }

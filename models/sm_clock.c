@@ -161,6 +161,7 @@ struct msim_spec msim_clock_spec(const struct msim_spec *usual, double ratio)
     for (int i = 0; i < MSIM_RATE_COUNT; i++)
         s.rate[i] *= ratio;
     s.floor_us /= ratio;
+    s.attention_us /= ratio;
     s.clock_hz *= ratio;
     return s;
 }

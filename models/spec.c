@@ -159,7 +159,10 @@ enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
               l->interconnect);
     read_name(s->internode, sizeof(s->internode), links, "internode",
               l->internode);
+    s->dies = msim_json_get_number(sheet, "dies", 1);
+    s->shared_cache = msim_json_get_number(sheet, "shared_cache_bandwidth", 0);
     s->index_skew = 0;
+    s->attention_us = msim_json_get_number(sheet, "attention_floor_us", 0);
     s->clock_hz = msim_json_get_number(sheet, "boost_clock", 0);
     s->power_watts = msim_json_get_number(sheet, "power_limit", 0);
     s->cards_per_gpu = 1;

@@ -39,7 +39,10 @@ struct msim_spec {
     double sms;
     double memory_bytes, l2_bytes;
     double bandwidth;      /* bytes/s of device memory */
+    double dies;           /* each with an L2 cache of its own */
+    double shared_cache;   /* bytes/s of the cache that dies share; 0: none */
     double floor_us;       /* the shortest kernel */
+    double attention_us;   /* the shortest attention kernel; 0: not known */
     double pcie;           /* bytes/s, one direction, pinned memory */
     double pageable;       /* bytes/s of copies from pageable memory */
     double link;           /* bytes/s one GPU sends inside a node */
