@@ -102,10 +102,23 @@ static double spread_of(const struct msim_platform *p,
     return hypot(s.generation, s.other * fmin(unlike(p, from), 1));
 }
 
+/*
+ * Whether what was learned beyond a law holds on `p`: on GPUs of a generation,
+ * which run the same kernels; but of a GPU whose power holds its rates back
+ * what is learned is how much so at each size, which is no matter of one whose
+ * power does not.
+ */
+static bool carries(const struct msim_platform *p,
+                    const struct msim_platform *from)
+{
+    return is_kin(p, from) &&
+           from->spec.sustained >= msim_platform_usual(p)->sustained;
+}
+
 static void add_platform(struct msim_platform *p,
                          const struct msim_platform *from, bool partner)
 {
-    bool kin = is_kin(p, from);
+    bool trees = partner || carries(p, from);
 
     for (uint32_t i = 0; i < from->n_cells; i++) {
         const struct msim_cell *c = &from->cells[i];
@@ -115,7 +128,7 @@ static void add_platform(struct msim_platform *p,
         add(&p->index, (struct msim_pick_entry){
                            .cell = c,
                            .platform = from,
-                           .trees = kin || partner,
+                           .trees = trees,
                            .doubt = partner ? PARTNER_DOUBT : doubt * doubt,
                            .added = spread * spread});
     }
