@@ -362,6 +362,7 @@ static void add_bias_grad(struct msim_opmap_ctx *c, const struct geometry *g)
     w->bytes_read = g->out_elems * msim_dtype_bytes(g->dtype);
     w->bytes_written = (double)g->k * msim_dtype_bytes(g->dtype);
     w->u.vector.elems = msim_opmap_count(g->out_elems);
+    w->u.vector.fold = MSIM_FOLD_ALONG;
     w->u.vector.rows = g->k;
     w->u.vector.cols =
         msim_opmap_count(g->out_elems / (double)(g->k ? g->k : 1));

@@ -51,6 +51,18 @@ static double columns(const struct msim_opmap_ctx *c, uint8_t kind,
     }
 }
 
+/* input, weight, bias, running mean, running variance, training: with what was
+ * learned a batch's own moments are not asked for. */
+static bool is_inference(const struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
+{
+    bool back = row->flags & MSIM_OPMAP_BACKWARD;
+    int64_t training;
+
+    return row->arg == CHANNEL && !back && msim_opmap_int(c, 5, &training) &&
+           !training;
+}
+
 /*
  * Forward reads the input and writes the result; backward reads the gradient
  * and the input and writes a gradient. Weights and moments are small: a few
@@ -69,7 +81,9 @@ static bool norm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         return false;
     cols = columns(c, row->arg, &x, back);
     rows = cols > 0 ? x.elems / cols : 0;
-    w = msim_opmap_work(c, MSIM_FAMILY_NORM, x.dtype, msim_opmap_variant(row));
+    w = msim_opmap_work(c, MSIM_FAMILY_NORM, x.dtype,
+                        is_inference(c, row) ? "batch_norm_elemt"
+                                             : msim_opmap_variant(row));
     if (!w)
         return false;
     msim_opmap_set_rows(w, rows, cols);
@@ -126,14 +140,13 @@ static const struct msim_opmap_row rows[] = {
     F("_fused_rms_norm", "rms_norm", LAST),
     X("_fused_rms_norm_backward", "rms_norm_backward", LAST),
     {"_native_batch_norm_legit", norm, "batch_norm", 1, 8, COMP, CHANNEL},
-    {"_native_batch_norm_legit_no_training", norm, "batch_norm", 1, 8, COMP,
-     CHANNEL},
+    {"_native_batch_norm_legit_no_training", norm, "batch_norm_elemt", 1, 8,
+     COMP, CHANNEL},
     X("batch_norm_backward", "batch_norm_backward", CHANNEL),
-    {"batch_norm_backward_elemt", norm, "batch_norm_backward", 2, 6, 0,
-     CHANNEL},
+    {"batch_norm_backward_elemt", norm, NULL, 2, 6, 0, CHANNEL},
     {"batch_norm_backward_reduce", moments, "batch_norm_stats", 2, 6, 0,
      CHANNEL},
-    {"batch_norm_elemt", norm, "batch_norm", 1, 4, 0, CHANNEL},
+    {"batch_norm_elemt", norm, NULL, 1, 4, 0, CHANNEL},
     {"batch_norm_gather_stats_with_counts", moments, "batch_norm_stats", 1, 6,
      0, LAST},
     {"batch_norm_stats", moments, "batch_norm_stats", 1, 4, 0, CHANNEL},

@@ -24,6 +24,21 @@ static double reduced(const struct msim_operand *x, const int64_t *dims,
     return n ? cols : x->elems;
 }
 
+/* Of a tensor in its memory order: is its last dimension among those that are
+ * reduced (all of them for an empty list)? */
+static enum msim_fold fold_of(const struct msim_operand *x, const int64_t *dims,
+                              uint32_t n)
+{
+    int64_t last = (int64_t)x->rank - 1;
+
+    while (last > 0 && msim_operand_dim(x, (int)last) == 1)
+        last--;
+    for (uint32_t j = 0; j < n; j++)
+        if ((dims[j] < 0 ? dims[j] + x->rank : dims[j]) == last)
+            return MSIM_FOLD_ALONG;
+    return n ? MSIM_FOLD_ACROSS : MSIM_FOLD_ALONG;
+}
+
 /* The dimensions that argument `k` names: a list, an integer, or none. */
 static uint32_t dims_of(const struct msim_opmap_ctx *c, uint32_t k,
                         int64_t dims[MAX_DIMS])
@@ -64,6 +79,7 @@ static bool reduction(struct msim_opmap_ctx *c,
     if (!w)
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
+    w->u.vector.fold = fold_of(&x, dims, n);
     w->flops = x.elems * (row->flops ? row->flops : 1);
     w->bytes_read = x.bytes;
     w->bytes_written = (double)w->u.vector.rows * type_bytes;

@@ -7,7 +7,8 @@
  *           + hit / (bandwidth * efficiency * cache_speedup)
  *   rows    for kernels that work on rows: what each row costs its SM, once
  *           there are more than run side by side; of jagged data the latency
- *           of a warp that looks for its row
+ *           of a warp that looks for its row; of reductions the loads of a
+ *           thread that wait for each other (models/reduce_grid.h)
  * Bytes hit the L2 cache while the operands fit into a share of it:
  * hit = bytes / (1 + (bytes / (l2 * cache_share))^4). Of gathers those hit,
  * too, whose row of the table was fetched before and is still there.
@@ -17,6 +18,7 @@
 #include "models/gather.h"
 #include "models/interval.h"
 #include "models/platform_data.h"
+#include "models/reduce_grid.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,9 +44,21 @@ static const char *const FEATURES[] = {
 /* Blocks of 256 threads on an SM of 2048. */
 #define ROWS_AT_ONCE 8
 
+/* A channel of a batch is more than an SM holds: cuDNN and PyTorch read it once
+ * for its sums (mean and variance; of a gradient its own and that with the
+ * input), and once more to write the result. */
+static bool is_read_twice(const struct msim_work *w)
+{
+    const char *variant = msim_work_variant(w);
+
+    return strcmp(variant, "batch_norm") == 0 ||
+           strcmp(variant, "batch_norm_backward") == 0;
+}
+
 static double bytes_of(const struct msim_work *w)
 {
-    double bytes = w->bytes_read + w->bytes_written;
+    double bytes =
+        w->bytes_read * (is_read_twice(w) ? 2 : 1) + w->bytes_written;
 
     return bytes >= 1 ? bytes : 1;
 }
@@ -119,26 +133,59 @@ static double memory_time(const struct msim_spec *s, const struct msim_work *w,
     return (bytes - hit) / rate + hit / (rate * p[CACHE]);
 }
 
+/* A load where all warps load: twice the idle latency of device memory that Jia
+ * et al. measured. So many warps run side by side on an SM. */
+#define LOAD_US  0.5
+#define SM_WARPS 64
+
 /* A warp takes a row of jagged data, finds where it begins and ends, and then
- * moves it: about four loads that wait for each other, half a microsecond each
- * where all warps load (twice the idle latency of device memory that Jia et al.
- * measured). So many warps run side by side on an SM. */
-#define JAGGED_WAVE_US 2.0
-#define JAGGED_WARPS   64
+ * moves it: loads that wait for each other. */
+#define JAGGED_LOADS 4
+
+/* Blocks that share an output write their sums, count themselves, and the last
+ * one reads the sums of all. */
+#define SPLIT_LOADS 3
+
+static struct msim_reduce_grid grid_of(const struct msim_spec *s,
+                                       const struct msim_work *w)
+{
+    return msim_reduce_grid(fmax((double)w->u.vector.rows, 1),
+                            fmax((double)w->u.vector.cols, 1),
+                            w->u.vector.fold == MSIM_FOLD_ACROSS, s->sms);
+}
+
+static double reduction_time(const struct msim_spec *s,
+                             const struct msim_work *w)
+{
+    struct msim_reduce_grid g = grid_of(s, w);
+    double waves = g.blocks * g.threads / (s->sms * SM_WARPS * 32);
+
+    return (g.rounds * fmax(waves, 1) + (g.split ? SPLIT_LOADS : 0)) * LOAD_US;
+}
 
 static double rows_time(const struct msim_spec *s, const struct msim_work *w,
                         const double *p)
 {
     if (w->family == MSIM_FAMILY_COPY)
-        return w->u.vector.segments / (s->sms * JAGGED_WARPS) * JAGGED_WAVE_US;
+        return w->u.vector.segments / (s->sms * SM_WARPS) * JAGGED_LOADS *
+               LOAD_US;
+    if (w->family == MSIM_FAMILY_REDUCTION &&
+        w->u.vector.fold != MSIM_FOLD_UNKNOWN)
+        return reduction_time(s, w);
     return fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW];
+}
+
+/* A block takes a channel: SMs that have none ask for nothing. */
+static double idle_factor(const struct msim_spec *s, const struct msim_work *w)
+{
+    return is_read_twice(w) ? fmax(1, s->sms / rows_of(w)) : 1;
 }
 
 static double vector_time(const struct msim_spec *s, const struct msim_work *w,
                           const double *p)
 {
-    return p[T0] +
-           msim_norm2(memory_time(s, w, p), rows_time(s, w, p), p[NORM]);
+    return p[T0] + msim_norm2(memory_time(s, w, p) * idle_factor(s, w),
+                              rows_time(s, w, p), p[NORM]);
 }
 
 static void vector_describe(const struct msim_spec *s,
@@ -187,10 +234,13 @@ const struct msim_law MSIM_LAW_VECTOR = {
 
 /*
  * Which measured operators stand for the operators of a trace, best first
- * after the one of its own name. `start` is the shortest kernel of the family
- * over that of the GPU: reading a row together with others needs more rounds.
- * From rows of vidur: t0 of its norms is 4.9 us on A100 and 4.2 us on H100,
- * of its embedding 3.1 and 2.8 us, of its addition 2.0 and 1.6 us.
+ * after the one of its own name. `more_us` is what the shortest kernel of the
+ * family takes beyond that of the GPU: a norm and a softmax reduce a row twice,
+ * one after the other, a reduction once, a look-up waits for its index. From
+ * rows of vidur: t0 of its norms is 4.9 and 5.2 us on A100, 4.2 and 4.0 us on
+ * H100, 5.0 and 5.1 us on A40, of its embedding 3.1, 2.8 and 2.3 us, of its
+ * addition 2.0, 1.6 and 1.4 us: 3.1 and 1.1 us more in the mean, whatever the
+ * shortest kernel is.
  *
  * Corrections carry from one pointwise operator to another (rows of NeuSight,
  * mul as add, gelu as addu: 1 to 4 % with them, 4 to 7 % by the law alone), but
@@ -200,18 +250,23 @@ const struct msim_law MSIM_LAW_VECTOR = {
 static const struct stand_in {
     enum msim_family family;
     const char *keys[4];
-    double start;
+    double more_us;
     double spread; /* doubt where another operator stands in */
     bool carries;  /* what was learned beyond the law holds for this one too */
 } STAND_INS[] = {
-    {MSIM_FAMILY_POINTWISE, {"add", "mul", "addu"}, 1, 0.15, true},
-    {MSIM_FAMILY_COPY, {"addu", "relu", "add"}, 1, 0.2, false},
-    {MSIM_FAMILY_OPTIMIZER, {"add", "mul"}, 1, 0.3, false},
-    {MSIM_FAMILY_REDUCTION, {"addu", "relu", "add"}, 2.5, 0.3, false},
-    {MSIM_FAMILY_SOFTMAX, {"softmax"}, 2.5, 0.15, false},
-    {MSIM_FAMILY_NORM, {"ln", "input_layernorm"}, 2.5, 0.2, false},
-    {MSIM_FAMILY_EMBEDDING, {"addu", "add"}, 1.7, 0.4, false},
+    {MSIM_FAMILY_POINTWISE, {"add", "mul", "addu"}, 0, 0.15, true},
+    {MSIM_FAMILY_COPY, {"addu", "relu", "add"}, 0, 0.2, false},
+    {MSIM_FAMILY_OPTIMIZER, {"add", "mul"}, 0, 0.3, false},
+    {MSIM_FAMILY_REDUCTION, {"addu", "relu", "add"}, 1.5, 0.3, false},
+    {MSIM_FAMILY_SOFTMAX, {"softmax"}, 3.1, 0.15, false},
+    {MSIM_FAMILY_NORM, {"ln", "input_layernorm"}, 3.1, 0.2, false},
+    {MSIM_FAMILY_EMBEDDING, {"addu", "add"}, 1.1, 0.4, false},
 };
+
+/* Two passes over all of memory are like additions, not like norms of rows that
+ * an SM keeps. */
+static const struct stand_in TWO_PASSES = {
+    MSIM_FAMILY_NORM, {"addu", "relu", "add"}, 3.1, 0.2, false};
 
 /* Reading out of memory order leaves part of every 32-byte sector unused: a
  * naive transposition runs at a third to a half of a plain copy's rate
@@ -250,6 +305,8 @@ static double slowdown_spread(const struct msim_work *w)
 
 static const struct stand_in *stand_in(const struct msim_work *w)
 {
+    if (is_read_twice(w))
+        return &TWO_PASSES;
     for (size_t i = 0; i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
         if (STAND_INS[i].family == w->family)
             return &STAND_INS[i];
@@ -283,6 +340,19 @@ static bool vector_pick(const struct msim_platform *p,
     if (found && out->other_key && s && !s->carries)
         out->trees = false;
     return found;
+}
+
+/* The work as the cell is asked for it: its own rows have what its grid costs,
+ * and a CPU has no grid. */
+static struct msim_work asked(const struct msim_platform *p,
+                              const struct msim_work *w,
+                              const struct msim_pick *pick)
+{
+    struct msim_work work = *w;
+
+    if (!pick->other_key || p->is_host)
+        work.u.vector.fold = MSIM_FOLD_UNKNOWN;
+    return work;
 }
 
 static bool is_host_copy(const struct msim_work *w)
@@ -323,6 +393,7 @@ static enum msim_status vector_predict(const struct msim_platform *p,
 {
     const struct stand_in *s = stand_in(w);
     struct msim_adjust adjust = {.factor = 1};
+    struct msim_work work;
     struct msim_pick pick;
 
     if (is_host_copy(w)) {
@@ -332,19 +403,32 @@ static enum msim_status vector_predict(const struct msim_platform *p,
     if (!vector_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     if (is_bare(w)) {
-        adjust.least_us = s->start * p->spec.floor_us;
+        adjust.least_us =
+            p->spec.floor_us + s->more_us / msim_platform_clock_ratio(p);
         if (pick.other_key)
             adjust.spread = s->spread;
         adjust.factor = slowdown(w);
         adjust.spread += slowdown_spread(w);
     }
-    msim_cell_estimate(p, &pick, w, &adjust, out);
+    work = asked(p, w, &pick);
+    msim_cell_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
+}
+
+static void explain_grid(const struct msim_platform *p,
+                         const struct msim_work *w, FILE *out)
+{
+    struct msim_reduce_grid g = grid_of(&p->spec, w);
+
+    fprintf(out, "grid: %g blocks of %g threads, %g loads of each in turn%s\n",
+            g.blocks, g.threads, g.rounds,
+            g.split ? ", several blocks an output" : "");
 }
 
 static void vector_explain(const struct msim_platform *p,
                            const struct msim_work *w, FILE *out)
 {
+    struct msim_work work;
     struct msim_pick pick;
 
     fprintf(out, "inputs: %s, %.6g bytes, %lld elements, %lld x %lld%s\n",
@@ -368,7 +452,11 @@ static void vector_explain(const struct msim_platform *p,
                  "the L2 cache\n");
     if (!vector_pick(p, w, &pick))
         return;
-    msim_cell_explain(p, &pick, w, out);
+    work = asked(p, w, &pick);
+    if (work.family == MSIM_FAMILY_REDUCTION &&
+        work.u.vector.fold != MSIM_FOLD_UNKNOWN)
+        explain_grid(p, &work, out);
+    msim_cell_explain(p, &pick, &work, out);
     if (is_bare(w) && slowdown(w) > 1)
         fprintf(out, "times: %g, for %s\n", slowdown(w),
                 is_pool_backward(w) ? "every window of each element"

@@ -51,6 +51,13 @@ enum msim_conv_pass {
     MSIM_CONV_BACKWARD_WEIGHT,
 };
 
+/* Where the numbers lie that a reduction makes one of. */
+enum msim_fold {
+    MSIM_FOLD_UNKNOWN,
+    MSIM_FOLD_ALONG,  /* side by side: sums of rows */
+    MSIM_FOLD_ACROSS, /* a row apart: sums of columns */
+};
+
 struct msim_work {
     enum msim_family family;
     enum msim_dtype dtype; /* of the arithmetic's inputs */
@@ -97,6 +104,7 @@ struct msim_work {
                                          embeddings: rows are independent, cols
                                          are reduced (or gathered) together;
                                          else 1, elems */
+            enum msim_fold fold;      /* REDUCTION */
             enum msim_copy_kind copy; /* COPY */
             bool pageable;            /* COPY to or from the host */
             bool strided;      /* an operand is not read in its memory order */
