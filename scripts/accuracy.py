@@ -9,9 +9,10 @@ FOLDER holds traces/ (see README.md, "Accuracy"). Every case is run under
 measured and, where its GPU is a platform, under model costs; the measured
 figures are the trace's own. Traces of the same program on two GPUs are scaled
 from each to the other and compared with the kernels measured there, and so are
-runs of one machine with other batch sizes. Nothing is fitted on any of these traces' GPU
-times: the models stand on tables of operator times alone. Host times are the
-trace's own. The CSV has one line a case and figure;
+runs of one machine with other batch sizes. Those are also predicted by model
+costs at the clock that another one shows, and at nothing else of it. What is
+fitted on these traces' GPU times README.md names: the models stand on tables of
+operator times. Host times are the trace's own. The CSV has one line a case and figure;
 families.csv beside it one a case and family of operators, their kernels summed.
 
 --table prints the summary that the README shows, --check fails where a mean is
@@ -110,6 +111,7 @@ COVERED = [(path, path, platform) for path, platform in (
     ("chakra/feeder.et.gz", "a100"), ("chakra/two-ranks.0.et.gz", "a100"),
     ("parser-stress/no-kernel-category-456k-events.json.gz", "a100"),
     ("parser-stress/rank-not-found.json.gz", "a100"))]
+LEARNED = "kernel_us, clock learned"
 GRAPHS = ("qwen3-graphs",)
 PARTICLES = ("particle-transformer-a100",)
 SAME_MODEL = ("Falconsai", "gaunernst")
@@ -119,6 +121,8 @@ KERNEL_SETS = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
                "resnet50-v100", "Falconsai", "gaunernst", "dlrm-8xv100",
                "=resnet50-ddp-2xa100 with its ET", "=linear-2080ti",
                "=resnet-2080ti")
+UNTHROTTLED = tuple(k for k in KERNEL_SETS
+                    if k != "particle-transformer-a100")
 # Those without: kernels go by their names and launches alone.
 SHAPELESS = ("=resnet50-ddp-2xa100", "torchrec", "qwen3-graphs", "sync-edges",
              "=linear-2080ti without its ET", "=resnet-2080ti without its ET")
@@ -133,6 +137,7 @@ PROMISES = (("measured", "iteration_us", (), 3, 0),
             ("model", "kernel_us", KERNEL_SETS, 30, 0),
             ("model", "kernel_us", SHAPELESS, 40, 80),
             ("model", "iteration_us", (), 40, 80),
+            ("model", LEARNED, PARTICLES, 15, 80),
             ("scaled", "kernel_us", SAME_MODEL, 15, 80),
             ("scaled", "kernel_us", GRAPHS, 30, 80),
             ("scaled", "kernel_us", PARTICLES, 15, 80))
@@ -142,7 +147,7 @@ FIELDS = ["case", "costs", "figure", "measured_us", "predicted_us", "low_us",
           "high_us", "error_percent", "inside", "coverage"]
 
 
-def run(binary, costs, platform, paths, source=None, traced=None):
+def run(binary, costs, platform, paths, source=None, traced=None, clock=None):
     command = [str(binary), "--costs", costs, "--json"]
     if platform:
         command += ["--platform", platform]
@@ -150,6 +155,8 @@ def run(binary, costs, platform, paths, source=None, traced=None):
         command += ["--source-trace", str(source)]
     if traced:
         command += ["--source-platform", traced]
+    if clock:
+        command += ["--clock", str(clock)]
     done = subprocess.run(command + [str(p) for p in paths],
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -215,6 +222,19 @@ def scaled_row(binary, traces, name, traced, platform, there):
                scaled["coverage"]["device_time"])
 
 
+def learned_row(binary, traces, name, traced, there):
+    """Model costs at the clock that another run of the machine shows."""
+    platform = next(p for _, inputs, p in CASES if inputs == [there])
+    clock = run(binary, "scaled", None, [traces / there],
+                traces / traced)["clock"]
+    model = run(binary, "model", platform, [traces / there],
+                clock=clock["ratio"] if clock else None)
+    measured = run(binary, "measured", None, [traces / there])
+    return row(name, "model", LEARNED, model["kernel_us"],
+               measured["kernel_us"]["measured"],
+               model["coverage"]["device_time"])
+
+
 def belongs(case, only):
     """Names begin so; with '=' in front they are so. None: all."""
     return not only or any(case == o[1:] if o.startswith("=")
@@ -243,6 +263,10 @@ def table(rows):
             ("model", "kernel_us", SHAPELESS,
              "kernels, sets without shapes"),
             ("model", "kernel_us", (), "kernels, every set"),
+            ("model", "kernel_us", UNTHROTTLED,
+             "kernels, sets with shapes but particle-transformer"),
+            ("model", LEARNED, PARTICLES,
+             "kernels, particle-transformer at the clock of another batch"),
             ("model", "iteration_us", (), "iteration, every set"),
             ("scaled", "kernel_us", SAME_MODEL,
              "kernels, H100 to MI300X and back"),
@@ -336,6 +360,9 @@ def main():
             (name, traced, None, there) for name, traced, there in BATCHES]:
         rows.append(scaled_row(args.binary, args.traces / "traces", name,
                                traced, platform, there))
+    for name, traced, there in BATCHES:
+        rows.append(learned_row(args.binary, args.traces / "traces", name,
+                                traced, there))
     if args.out:
         write_csv(args.out, FIELDS, rows)
         families = [row for name, inputs, platform in CASES

@@ -275,7 +275,8 @@ def read_traces(path):
     cases = {}
     with open(path, newline="", encoding="utf-8") as f:
         for row in csv.DictReader(f):
-            if row["costs"] == "model":
+            if row["costs"] == "model" and row["figure"] in (
+                    "kernel_us", "iteration_us"):
                 cases.setdefault(row["case"], {})[row["figure"]] = tuple(
                     float(row[k]) for k in ("measured_us", "predicted_us",
                                             "low_us", "high_us"))
