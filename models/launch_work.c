@@ -209,6 +209,32 @@ static double staged_bytes(const struct msim_launches *l, uint32_t i)
                                      l->t->configs[config].shared_bytes;
 }
 
+/*
+ * PyTorch's blocks of up to 512 threads (models/reduce_grid.h): of so many
+ * fewer as a thread has outputs side by side. Larger ones sum rows, each by a
+ * line of threads, or where rows are long by a block.
+ */
+static void set_reduced(const struct msim_launches *l, uint32_t i, double elems,
+                        struct msim_work *w)
+{
+    const struct msim_launch_config *c;
+    double wide, high, across, rows;
+
+    if (l->t->gpu[i].config == MSIM_NONE)
+        return;
+    c = &l->t->configs[l->t->gpu[i].config];
+    wide = c->block[0];
+    high = c->block[1];
+    across = wide * high <= 128 ? 4 : wide * high <= 256 ? 2 : 0;
+    rows = c->grid[0] * fmax(across * wide, 1);
+    if (across == 0 && elems / rows / wide < high * high * 16)
+        rows *= high;
+    rows = fmin(rows, elems);
+    w->u.vector.fold = across > 0 ? MSIM_FOLD_ACROSS : MSIM_FOLD_ALONG;
+    w->u.vector.rows = msim_opmap_count(rows);
+    w->u.vector.cols = msim_opmap_count(elems / rows);
+}
+
 /* What each element costs in bytes beside the operands that names count. */
 static struct msim_work vector_work(const struct msim_launches *l, uint32_t i)
 {
@@ -223,6 +249,8 @@ static struct msim_work vector_work(const struct msim_launches *l, uint32_t i)
     w.u.vector.elems = msim_opmap_count(elems);
     w.u.vector.rows = msim_opmap_count(rows);
     w.u.vector.cols = msim_opmap_count(elems / rows);
+    if (k->kind == MSIM_KERNEL_REDUCTION)
+        set_reduced(l, i, elems, &w);
     w.bytes_read = bytes * k->reads;
     if (k->casts && msim_dtype_bytes(k->dtype) != 4)
         w.bytes_read = elems * 4; /* to or from fp32 or int32 */
@@ -253,7 +281,7 @@ static const struct {
     [MSIM_KERNEL_ELEMENTWISE] = {0.2, 1.2},
     [MSIM_KERNEL_FOREACH] = {0.15, 0.15},
     [MSIM_KERNEL_COPY] = {0.3, 1.6},
-    [MSIM_KERNEL_REDUCTION] = {0.9, 0.9},
+    [MSIM_KERNEL_REDUCTION] = {0.95, 0.95},
     [MSIM_KERNEL_SOFTMAX] = {0.65, 0.65},
     [MSIM_KERNEL_NORM] = {0.45, 0.45},
     [MSIM_KERNEL_BATCH_NORM] = {0.7, 0.7},
