@@ -85,7 +85,7 @@ double msim_coll_deviation(double variance, double change)
  * cell's of these again, the same collective's, and the same number of
  * ranks'. */
 #define OCTAVES         3.0
-#define DEVIATIONS      0.7
+#define DEVIATIONS      0.35
 #define OWN_GPU         4.0
 #define OWN_CELL        4.0
 #define SAME_COLLECTIVE 3.0
