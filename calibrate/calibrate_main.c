@@ -25,6 +25,8 @@
 #include <unistd.h>
 
 #define PATIENCE 60.0 /* seconds */
+#define REFRESH  0.1  /* of the line on a terminal */
+#define REPORTS  30.0 /* between lines where there is none */
 
 struct command {
     const char *program; /* in front of messages */
@@ -39,7 +41,7 @@ struct command {
     uint32_t n_backends;
     char journal[1100], held[1100], name[64], folder[1024];
     bool terminal, shown;
-    struct timespec last;
+    double last;     /* when progress was shown */
     double expected; /* seconds of a dry run */
     uint32_t listed;
 };
@@ -296,22 +298,23 @@ static bool add_backends(struct command *c)
 static void show_progress(void *ctx, const struct msim_cal_progress *p)
 {
     struct command *c = ctx;
+    double left = p->budget - p->seconds, at;
     struct timespec now;
-    double left = p->budget - p->seconds;
     char text[160];
 
     msim_cal_describe(p->experiment, text, sizeof(text));
     if (p->error)
         say(c, "failed: %s: %s", text, p->error);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!c->terminal || (now.tv_sec == c->last.tv_sec &&
-                         now.tv_nsec - c->last.tv_nsec < 100000000))
+    at = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    if (at - c->last < (c->terminal ? REFRESH : REPORTS))
         return;
-    c->last = now;
-    c->shown = true;
-    fprintf(stderr, "\r%s: %s: %u rows, %.0f:%02.0f left: %.40s\033[K",
-            c->program, p->backend, p->rows, floor(fmax(left, 0) / 60),
-            fmod(fmax(left, 0), 60), text);
+    c->last = at;
+    c->shown = c->terminal;
+    fprintf(stderr, "%s%s: %s: %u rows, %.0f:%02.0f left: %.40s%s",
+            c->terminal ? "\r" : "", c->program, p->backend, p->rows,
+            floor(fmax(left, 0) / 60), floor(fmod(fmax(left, 0), 60)), text,
+            c->terminal ? "\033[K" : "\n");
     fflush(stderr);
 }
 

@@ -79,7 +79,7 @@ static void next_line(FILE *out)
     fprintf(out, "\n%*s", HELP_INDENT, "");
 }
 
-/* Print `text` wrapped at HELP_WIDTH; the cursor is at HELP_INDENT. */
+/* Print the words of `text` wrapped at HELP_WIDTH; the cursor is at HELP_INDENT. */
 static void print_wrapped(const char *text, FILE *out)
 {
     int column = HELP_INDENT;
@@ -97,10 +97,6 @@ static void print_wrapped(const char *text, FILE *out)
         fprintf(out, "%.*s", len, text);
         column += len;
         text += len;
-        if (*text == '\n') {
-            next_line(out);
-            column = HELP_INDENT;
-        }
         text += *text != '\0';
     }
     fputc('\n', out);

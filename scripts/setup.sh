@@ -18,11 +18,19 @@ needs=(
     "pkg-config --exists gsl:libgsl-dev"
     "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "header zlib.h:zlib1g-dev"
-    "pkg-config --exists openblas:libopenblas-dev" # to time the CPU
+    "openblas:libopenblas-openmp-dev" # to time the CPU
     "pkg-config --exists ompi-c:libopenmpi-dev" # its collectives
     "command -v mpirun:openmpi-bin"
     "command -v gnuplot:gnuplot-nox"
 )
+
+# With OpenMP, or with threads of its own.
+openblas() {
+    local path
+    path=$(cc -print-multiarch)
+    PKG_CONFIG_PATH=/usr/lib/$path/openblas-openmp/pkgconfig:${PKG_CONFIG_PATH:-} \
+        pkg-config --exists openblas
+}
 
 header() {
     echo "#include <$1>" | cc -E -x c - -o /dev/null

@@ -9,12 +9,11 @@
 #include "profilers/backend.h"
 #include "profilers/cpu/cpu_device.h"
 #include "profilers/cpu/cpu_operands.h"
-#include "profilers/cpu/cpu_workers.h"
+#include "profilers/cpu/cpu_share.h"
 #include "profilers/experiment.h"
 
 struct msim_cpu {
     struct msim_cpu_device device;
-    struct msim_workers *workers;
     struct msim_operands operands;
 };
 

@@ -20,7 +20,6 @@ static void close_cpu(void *self)
 {
     struct msim_cpu *cpu = self;
 
-    msim_workers_free(cpu->workers);
     msim_operands_release(&cpu->operands);
     free(cpu);
 }
@@ -28,7 +27,6 @@ static void close_cpu(void *self)
 static enum msim_status open_cpu(void **self, struct msim_error *err)
 {
     struct msim_cpu *cpu = calloc(1, sizeof(*cpu));
-    enum msim_status status;
 
     (void)err;
     if (!cpu)
@@ -36,11 +34,7 @@ static enum msim_status open_cpu(void **self, struct msim_error *err)
     msim_cpu_device_find(&cpu->device);
     msim_operands_init(&cpu->operands, cpu->device.cache_bytes);
     openblas_set_num_threads((int)cpu->device.cores);
-    status = msim_workers_new(&cpu->workers, cpu->device.cores);
-    if (status != MSIM_OK) {
-        free(cpu);
-        return status;
-    }
+    msim_share_threads(cpu->device.cores);
     *self = cpu;
     return MSIM_OK;
 }

@@ -22,7 +22,7 @@ struct conv {
     float *unfolded;
 };
 
-/* What the workers do for one image and group. */
+/* What threads do for one image and group. */
 struct unfold {
     const struct conv *c;
     const float *image;
@@ -103,7 +103,7 @@ static void convolve(struct conv *c, float *image, float *filters,
     int at = (int)(c->p * c->q);
 
     if (c->pass != MSIM_CONV_WAY_DATA)
-        msim_workers_run(c->cpu->workers, unfold_rows, &u, depth, 1);
+        msim_share(unfold_rows, &u, depth, 1);
     if (c->pass == MSIM_CONV_WAY_FORWARD) {
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, at, depth,
                     1, filters, depth, c->unfolded, at, 0, places, at);
@@ -113,8 +113,7 @@ static void convolve(struct conv *c, float *image, float *filters,
     } else {
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, depth, at, rows, 1,
                     filters, depth, places, at, 0, c->unfolded, at);
-        msim_workers_run(c->cpu->workers, fold_channels, &u, c->c / c->groups,
-                         1);
+        msim_share(fold_channels, &u, c->c / c->groups, 1);
     }
 }
 

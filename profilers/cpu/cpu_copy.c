@@ -36,8 +36,7 @@ static enum msim_status time_copy(void *state, double *us,
     c->from = msim_area_take(&c->cpu->operands.f32, c->bytes);
     c->to = msim_area_take(&c->cpu->operands.out, c->bytes);
     begin = msim_cpu_now_us();
-    msim_workers_run(c->cpu->workers, copy_range, c, (int64_t)c->bytes,
-                     COPY_GRAIN);
+    msim_share(copy_range, c, (int64_t)c->bytes, COPY_GRAIN);
     *us = msim_cpu_now_us() - begin;
     return MSIM_OK;
 }
@@ -92,7 +91,7 @@ static enum msim_status time_wake(void *state, double *us,
     double begin = msim_cpu_now_us();
 
     (void)err;
-    msim_workers_run(cpu->workers, do_nothing, cpu, cpu->device.cores, 1);
+    msim_share(do_nothing, cpu, cpu->device.cores, 1);
     *us = msim_cpu_now_us() - begin;
     return MSIM_OK;
 }

@@ -172,7 +172,7 @@ static enum msim_status time_vector(void *state, double *us,
     v->b = v->op->inputs > 1 ? msim_area_take(&o->f32, bytes_of(v)) : NULL;
     v->out = msim_area_take(&o->out, bytes_of(v));
     begin = msim_cpu_now_us();
-    msim_workers_run(v->cpu->workers, v->op->run, v, items, grain);
+    msim_share(v->op->run, v, items, grain);
     *us = msim_cpu_now_us() - begin;
     return MSIM_OK;
 }
