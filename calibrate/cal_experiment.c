@@ -116,15 +116,21 @@ void msim_cal_describe(const cJSON *experiment, char *text, size_t size)
     }
 }
 
+bool msim_cal_is_cpu(const cJSON *device)
+{
+    const char *kind = msim_json_get_text(device, "kind");
+
+    return kind && strcmp(kind, "cpu") == 0;
+}
+
 /* Per core and multiprocessor: vector units of 16 lanes at 2 GHz that reach
  * two thirds; a GPU of the last ten years. Within a factor of a few, which is
  * what a plan needs. */
 struct msim_cal_guess msim_cal_guess_of(const cJSON *device)
 {
-    const char *kind = msim_json_get_text(device, "kind");
     double sms = fmax(msim_json_get_number(device, "sms", 1), 1);
 
-    if (kind && strcmp(kind, "cpu") == 0)
+    if (msim_cal_is_cpu(device))
         return (struct msim_cal_guess){40e9 * sms, 10e9, 1};
     return (struct msim_cal_guess){100e9 * sms, 10e9 * sms, 4};
 }

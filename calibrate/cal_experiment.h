@@ -38,6 +38,9 @@ struct msim_cal_guess {
     double floor_us;
 };
 
+/* Whether the "device" of a greeting is a CPU. */
+bool msim_cal_is_cpu(const cJSON *device);
+
 /* A guess from the "device" of a greeting. */
 struct msim_cal_guess msim_cal_guess_of(const cJSON *device);
 

@@ -16,6 +16,12 @@
 
 /* ---- rows ---------------------------------------------------------------- */
 
+static bool is_cpu(const struct msim_cal_journal *j)
+{
+    return msim_cal_is_cpu(cJSON_GetObjectItemCaseSensitive(
+        msim_cal_journal_greeting(j, NULL), "device"));
+}
+
 static enum msim_status add_entry(struct msim_samples *s,
                                   const struct msim_cal_entry *e,
                                   const char *gpu)
@@ -38,6 +44,7 @@ enum msim_status msim_cal_samples(struct msim_samples *out,
     enum msim_status status = msim_samples_init(out);
 
     msim_cal_device_name(gpu, j);
+    out->host = is_cpu(j);
     for (uint32_t i = 0; status == MSIM_OK && i < j->n; i++)
         if (!backend || strcmp(j->entries[i].backend, backend) == 0)
             status = add_entry(out, &j->entries[i], gpu);
@@ -143,7 +150,7 @@ static enum msim_status read_held_rows(struct msim_cal_verdicts *v,
 /* Whether an entry is of the law and backend that a verdict is on: collectives
  * have several. */
 static bool is_judged(const struct msim_cal_entry *e,
-                      const struct msim_cal_verdict *v)
+                      const struct msim_cal_verdict *v, bool host)
 {
     struct msim_cal_texts texts;
     const struct msim_law *law;
@@ -152,7 +159,7 @@ static bool is_judged(const struct msim_cal_entry *e,
     if (!msim_cal_entry_is_row(e) || strcmp(e->backend, v->framework) != 0 ||
         !msim_cal_work(e->experiment, e->backend, &texts, &w))
         return false;
-    law = msim_law_of(w.family);
+    law = msim_law_of(w.family, host);
     return law && strncmp(v->law, law->name, strlen(law->name)) == 0;
 }
 
@@ -168,7 +175,7 @@ static enum msim_status judge_repeats(struct msim_cal_verdicts *v,
             const cJSON *a = j->entries[k].answer;
             double low = msim_json_get_number(a, "low_us", 0);
 
-            if (low > 0 && is_judged(&j->entries[k], &v->list[i]))
+            if (low > 0 && is_judged(&j->entries[k], &v->list[i], is_cpu(j)))
                 ratios[n++] = msim_json_get_number(a, "high_us", low) / low;
         }
         v->list[i].repeats = msim_median(ratios, n);

@@ -165,7 +165,6 @@ static cJSON *make_figures(const struct msim_cal_journal *j,
 {
     const cJSON *greeting = msim_cal_journal_greeting(j, NULL);
     const cJSON *device = cJSON_GetObjectItemCaseSensitive(greeting, "device");
-    const char *kind = msim_json_get_text(device, "kind");
     cJSON *sheet = cJSON_CreateObject();
 
     if (!sheet)
@@ -180,7 +179,7 @@ static cJSON *make_figures(const struct msim_cal_journal *j,
                              "than the last-level cache");
     add_figure(sheet, "kernel_floor_us", p->shortest_us, "us",
                "measured: the shortest vector operator");
-    add_transfers(sheet, p, kind && strcmp(kind, "cpu") == 0);
+    add_transfers(sheet, p, msim_cal_is_cpu(device));
     return sheet;
 }
 

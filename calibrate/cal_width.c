@@ -23,8 +23,10 @@ static enum msim_status read_cells(struct msim_platform *p, const cJSON *json,
                                    struct msim_error *err)
 {
     const cJSON *cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    const char *kind = msim_json_get_text(json, "kind");
     const cJSON *cell;
 
+    p->is_host = kind && strcmp(kind, "cpu") == 0;
     MSIM_TRY(msim_spec_read(
         &p->spec, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), NULL,
         "the fit", err));
@@ -103,7 +105,7 @@ double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
 
     if (!msim_cal_work(experiment, backend, &texts, &work))
         return NAN;
-    law = msim_law_of(work.family);
+    law = msim_law_of(work.family, w->platform.is_host);
     if (!law)
         return NAN;
     law->key(&work, key, sizeof(key));
@@ -123,7 +125,7 @@ struct place {
     double x[MSIM_LAW_FEATURES];
 };
 
-static bool place_of(struct place *p, const struct msim_spec *spec,
+static bool place_of(struct place *p, const struct msim_platform *platform,
                      const cJSON *experiment, const char *backend)
 {
     struct msim_cal_texts texts;
@@ -131,11 +133,11 @@ static bool place_of(struct place *p, const struct msim_spec *spec,
 
     if (!msim_cal_work(experiment, backend, &texts, &work))
         return false;
-    p->law = msim_law_of(work.family);
+    p->law = msim_law_of(work.family, platform->is_host);
     if (!p->law)
         return false;
     p->law->key(&work, p->key, sizeof(p->key));
-    p->law->describe(spec, &work, p->x);
+    p->law->describe(&platform->spec, &work, p->x);
     return true;
 }
 
@@ -198,7 +200,7 @@ static void add_candidate(struct search *s, cJSON *experiment, uint32_t kind)
     struct place at;
 
     if (isnan(width) ||
-        !place_of(&at, &s->w->platform.spec, experiment, s->backend) ||
+        !place_of(&at, &s->w->platform, experiment, s->backend) ||
         msim_cal_journal_find(s->j, msim_cal_hash(experiment, s->backend))) {
         cJSON_Delete(experiment);
         return;
@@ -216,7 +218,7 @@ static void find_timed(struct search *s)
 {
     for (uint32_t i = 0; i < s->j->n; i++)
         if (strcmp(s->j->entries[i].backend, s->backend) == 0)
-            s->n_timed += place_of(&s->timed[s->n_timed], &s->w->platform.spec,
+            s->n_timed += place_of(&s->timed[s->n_timed], &s->w->platform,
                                    s->j->entries[i].experiment, s->backend);
 }
 
@@ -237,14 +239,15 @@ static struct candidate *best_of(struct search *s, const double *counts)
     return best;
 }
 
-static uint32_t choose(struct search *s, cJSON **out, uint32_t n)
+static uint32_t choose(struct search *s, const struct msim_cal_space *space,
+                       cJSON **out, uint32_t n)
 {
     double counts[MSIM_CAL_KINDS];
     uint32_t chosen = 0;
     struct candidate *c;
 
     for (uint32_t i = 0; i < MSIM_CAL_KINDS; i++)
-        counts[i] = 1;
+        counts[i] = space->kinds[i].weight;
     while (chosen < n && (c = best_of(s, counts))) {
         out[chosen++] = c->experiment;
         c->experiment = NULL;
@@ -275,7 +278,7 @@ uint32_t msim_cal_widest(const struct msim_cal_widths *w,
             if (e)
                 add_candidate(&s, e, i / CANDIDATES);
         }
-        n = choose(&s, out, n);
+        n = choose(&s, space, out, n);
         if (s.counted)
             *mean = s.sum / s.counted;
     } else {

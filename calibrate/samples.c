@@ -118,7 +118,7 @@ enum msim_status msim_samples_add_work(struct msim_samples *s,
     r->work = *w;
     r->us = us;
     r->gpu = gpu;
-    r->law = msim_law_of(w->family);
+    r->law = msim_law_of(w->family, s->host);
     if (!r->law)
         return MSIM_OK;
     MSIM_TRY(keep_texts(s, &r->work));

@@ -37,6 +37,7 @@ struct msim_samples {
     struct msim_strtab *texts;
     struct msim_sample *rows;
     uint32_t n, capacity;
+    bool host; /* rows of a CPU */
 };
 
 MSIM_MUST_CHECK

@@ -94,14 +94,19 @@ static bool is_winograds(const struct msim_work *w)
            w->u.conv.stride_w <= 1;
 }
 
-/* Rows of this very GPU, of filters of many sizes. */
-static bool pick_own(const struct msim_platform *p, const char *const *keys,
-                     struct msim_pick *out)
+/* Rows of this very device, of filters of many sizes: those of a calibration,
+ * PyTorch's own first, or DeepBench's. */
+static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
+                     const char *const *keys, struct msim_pick *out)
 {
+    static const char *const STACKS[] = {"torch", "cuda", "cpu", "DeepBench"};
     static const char *const NONE[] = {NULL};
 
-    return msim_cell_pick(p, &MSIM_LAW_CONV, "DeepBench", NONE, keys, out) &&
-           out->platform == p && !out->other_framework;
+    for (size_t i = 0; i < sizeof(STACKS) / sizeof(*STACKS); i++)
+        if (msim_cell_pick(p, law, STACKS[i], NONE, keys, out) &&
+            out->platform == p && !out->other_framework)
+            return true;
+    return false;
 }
 
 /*
@@ -114,23 +119,25 @@ static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
 {
     static const char *const PREFER[] = {"torch", "NeuSight", "DeepBench",
                                          NULL};
+    const struct msim_law *law = msim_law_of(MSIM_FAMILY_CONV, p->is_host);
     char key[72];
     const char *keys[2] = {key, NULL};
 
-    MSIM_LAW_CONV.key(w, key, sizeof(key));
+    law->key(w, key, sizeof(key));
     if (w->framework && strcmp(w->framework, "pytorch") != 0)
-        return msim_cell_pick(p, &MSIM_LAW_CONV, w->framework, PREFER, keys,
-                              out);
+        return msim_cell_pick(p, law, w->framework, PREFER, keys, out);
+    if (p->is_host)
+        return pick_own(p, law, keys, out);
     if (!is_plain_fp32(p, w) || w->u.conv.groups > 1 || w->u.conv.transposed)
         return false;
     if (!is_winograds(w) || w->u.conv.pass != MSIM_CONV_FORWARD) {
-        if (pick_own(p, keys, out))
+        if (pick_own(p, law, keys, out))
             return true;
         if (!is_winograds(w))
             return false;
         keys[0] = "forward/fp32";
     }
-    return msim_cell_pick(p, &MSIM_LAW_CONV, NULL, PREFER, keys, out);
+    return msim_cell_pick(p, law, NULL, PREFER, keys, out);
 }
 
 static int64_t whole(double v)

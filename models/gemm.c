@@ -213,7 +213,8 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
     if (strcmp(first, "fp32") != 0 && strcmp(first, "fp64") != 0)
         keys[n++] = "half";
     keys[n++] = "fp32";
-    return msim_cell_pick(p, &MSIM_LAW_GEMM, w->framework, PREFER, keys, out);
+    return msim_cell_pick(p, msim_law_of(MSIM_FAMILY_GEMM, p->is_host),
+                          w->framework, PREFER, keys, out);
 }
 
 /*

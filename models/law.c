@@ -7,8 +7,10 @@
 #include <string.h>
 
 static const struct msim_law *const LAWS[] = {
-    &MSIM_LAW_GEMM, &MSIM_LAW_ATTENTION,  &MSIM_LAW_CONV,     &MSIM_LAW_VECTOR,
-    &MSIM_LAW_MOE,  &MSIM_LAW_COLLECTIVE, &MSIM_LAW_DISPATCH,
+    &MSIM_LAW_GEMM,       &MSIM_LAW_ATTENTION, &MSIM_LAW_CONV,
+    &MSIM_LAW_VECTOR,     &MSIM_LAW_MOE,       &MSIM_LAW_COLLECTIVE,
+    &MSIM_LAW_DISPATCH,   &MSIM_LAW_CPU_GEMM,  &MSIM_LAW_CPU_CONV,
+    &MSIM_LAW_CPU_VECTOR,
 };
 
 const struct msim_law *msim_law_find(const char *name)
@@ -19,15 +21,15 @@ const struct msim_law *msim_law_find(const char *name)
     return NULL;
 }
 
-const struct msim_law *msim_law_of(enum msim_family f)
+const struct msim_law *msim_law_of(enum msim_family f, bool host)
 {
     switch (f) {
     case MSIM_FAMILY_GEMM:
-        return &MSIM_LAW_GEMM;
+        return host ? &MSIM_LAW_CPU_GEMM : &MSIM_LAW_GEMM;
     case MSIM_FAMILY_ATTENTION:
         return &MSIM_LAW_ATTENTION;
     case MSIM_FAMILY_CONV:
-        return &MSIM_LAW_CONV;
+        return host ? &MSIM_LAW_CPU_CONV : &MSIM_LAW_CONV;
     case MSIM_FAMILY_MOE:
         return &MSIM_LAW_MOE;
     case MSIM_FAMILY_DISPATCH:
@@ -38,7 +40,7 @@ const struct msim_law *msim_law_of(enum msim_family f)
     case MSIM_FAMILY_COUNT:
         return NULL;
     default:
-        return &MSIM_LAW_VECTOR;
+        return host ? &MSIM_LAW_CPU_VECTOR : &MSIM_LAW_VECTOR;
     }
 }
 

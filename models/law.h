@@ -62,11 +62,16 @@ extern const struct msim_law MSIM_LAW_VECTOR;
 extern const struct msim_law MSIM_LAW_MOE;
 extern const struct msim_law MSIM_LAW_COLLECTIVE;
 extern const struct msim_law MSIM_LAW_DISPATCH;
+/* Of CPUs. */
+extern const struct msim_law MSIM_LAW_CPU_GEMM;
+extern const struct msim_law MSIM_LAW_CPU_CONV;
+extern const struct msim_law MSIM_LAW_CPU_VECTOR;
 
 /* The law with this name, or NULL. */
 const struct msim_law *msim_law_find(const char *name);
-/* The law that table rows of a family are fitted by, or NULL. */
-const struct msim_law *msim_law_of(enum msim_family f);
+/* The law that rows of a family are fitted by, of a CPU (`host`) or a GPU; NULL
+ * where there is none. */
+const struct msim_law *msim_law_of(enum msim_family f, bool host);
 
 /*
  * What a source adds that times whole calls: it launches no faster than one in

@@ -327,16 +327,15 @@ static bool vector_pick(const struct msim_platform *p,
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
     const struct stand_in *s = stand_in(w);
     const char *keys[6] = {msim_work_variant(w)};
+    const struct msim_law *law = msim_law_of(w->family, p->is_host);
     size_t n = 1;
     bool found;
 
-    if (!is_bare(w) &&
-        msim_cell_pick(p, &MSIM_LAW_VECTOR, w->framework, prefer, keys, out))
+    if (!is_bare(w) && msim_cell_pick(p, law, w->framework, prefer, keys, out))
         return true;
     for (size_t i = 0; s && i < 4 && s->keys[i]; i++)
         keys[n++] = s->keys[i];
-    found =
-        msim_cell_pick(p, &MSIM_LAW_VECTOR, w->framework, prefer, keys, out);
+    found = msim_cell_pick(p, law, w->framework, prefer, keys, out);
     if (found && out->other_key && s && !s->carries)
         out->trees = false;
     return found;
