@@ -1,8 +1,8 @@
 /*
  * profilers/cpu/cpu.h - the CPU backend: what its cases share.
  *
- * Products and convolutions go to OpenBLAS, all else to loops of its own; both
- * use all cores. Not thread-safe: one experiment after the other.
+ * Products go to OpenBLAS, convolutions to oneDNN, all else to loops of its
+ * own; all use all cores. Not thread-safe: one experiment after the other.
  */
 #ifndef MSIM_PROFILERS_CPU_H
 #define MSIM_PROFILERS_CPU_H
@@ -41,6 +41,12 @@ enum msim_status msim_cpu_latency(struct msim_cpu *cpu,
                                   const struct msim_experiment *e,
                                   struct msim_case *out,
                                   struct msim_error *err);
+
+/* The passes that msim_cpu_conv() knows ("conv2d_fwd:fp32"), ended by NULL;
+ * none where there is no oneDNN (cpu_no_conv.c). */
+const char *const *msim_cpu_conv_kinds(void);
+/* Of oneDNN, where it has any. */
+const char *msim_cpu_conv_version(void);
 
 /* The vector operators that msim_cpu_vector() knows, one a call from 0; NULL
  * after the last. */

@@ -51,11 +51,9 @@ static void write_list(struct msim_json *out, const char *table,
 static void describe_cpu(void *self, struct msim_json *out)
 {
     static const char *const GEMM[] = {"fp32", "fp64", NULL};
-    static const char *const CONV[] = {"conv2d_fwd:fp32",
-                                       "conv2d_bwd_data:fp32",
-                                       "conv2d_bwd_weight:fp32", NULL};
     static const char *const COPY[] = {"d2d", NULL};
     static const char *const LATENCY[] = {"call", "wake", NULL};
+    const char *const *conv = msim_cpu_conv_kinds();
     const struct msim_cpu *cpu = self;
     const char *name;
     char kind[64];
@@ -63,10 +61,13 @@ static void describe_cpu(void *self, struct msim_json *out)
     msim_cpu_device_write(&cpu->device, out);
     msim_json_open(out, "libraries", '{', false);
     msim_json_text(out, "OpenBLAS", openblas_get_config());
+    if (*conv)
+        msim_json_text(out, "oneDNN", msim_cpu_conv_version());
     msim_json_close(out);
     msim_json_open(out, "tables", '{', false);
     write_list(out, "gemm", GEMM);
-    write_list(out, "conv", CONV);
+    if (*conv)
+        write_list(out, "conv", conv);
     msim_json_open(out, "vector", '[', false);
     for (uint32_t i = 0; (name = msim_cpu_vector_name(i)); i++) {
         snprintf(kind, sizeof(kind), "%s:fp32", name);
@@ -78,6 +79,8 @@ static void describe_cpu(void *self, struct msim_json *out)
     msim_json_close(out);
     msim_json_open(out, "left_out", '{', false);
     msim_json_text(out, "attention", "no library here has it as one operator");
+    if (!*conv)
+        msim_json_text(out, "conv", "built without oneDNN");
     msim_json_text(out, "collective", "mystique-prof-mpi times these");
     msim_json_close(out);
 }

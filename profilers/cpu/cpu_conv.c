@@ -1,141 +1,226 @@
 /*
- * profilers/cpu/cpu_conv.c - convolutions as products over unfolded images.
+ * profilers/cpu/cpu_conv.c - convolutions by oneDNN.
  *
- * Each image is unfolded into a matrix with a column for every place of the
- * output (Chellapilla et al., "High performance convolutional neural networks
- * for document processing", 2006), which OpenBLAS multiplies by the filters.
- * The gradient of the input goes the other way; that of the weights is the
- * product over places.
+ * As PyTorch calls them: tensors lie as users hold them, images of channels of
+ * rows, and the library says in which layout it wants them. Bringing them there
+ * and the result back is part of the time.
  */
 #include "profilers/cpu/cpu.h"
 
-#include <cblas.h>
+#include <dnnl.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { IMAGE, FILTERS, PLACES, TENSORS };
+
+/* What is read or written: as the user holds it, and as the library wants it,
+ * which may be the same. */
+struct tensor {
+    size_t bytes; /* of the user's */
+    dnnl_memory_desc_t plain;
+    dnnl_memory_t user, own;
+    dnnl_primitive_t reorder; /* from the one read to the one written; NULL:
+                                 they are the same */
+};
+
 struct conv {
     struct msim_cpu *cpu;
-    enum msim_conv_way pass;
     bool warm;
-    int64_t n, c, h, w, k, r, s, stride, pad, groups;
-    int64_t p, q; /* height and width of the output */
-    float *unfolded;
+    int result; /* the tensor that is written */
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    dnnl_primitive_t convolution;
+    struct tensor tensors[TENSORS];
 };
 
-/* What threads do for one image and group. */
-struct unfold {
-    const struct conv *c;
-    const float *image;
-    float *folded; /* the image again, for the gradient of the input */
+/* The descriptions that oneDNN wants of a convolution. */
+struct sizes {
+    dnnl_memory_desc_t any[TENSORS];
+    dnnl_dims_t strides, padding;
 };
 
-static int64_t depth_of(const struct conv *c)
+const char *const *msim_cpu_conv_kinds(void)
 {
-    return c->c / c->groups * c->r * c->s;
+    static const char *const KINDS[] = {"conv2d_fwd:fp32",
+                                        "conv2d_bwd_data:fp32",
+                                        "conv2d_bwd_weight:fp32", NULL};
+
+    return KINDS;
 }
 
-/* Rows of the matrix: one a channel and place of the filter. */
-static void unfold_rows(void *ctx, int64_t from, int64_t to)
+const char *msim_cpu_conv_version(void)
 {
-    const struct unfold *u = ctx;
-    const struct conv *c = u->c;
+    static char text[32];
+    const dnnl_version_t *v = dnnl_version();
 
-    for (int64_t row = from; row < to; row++) {
-        int64_t j = row % c->s, i = row / c->s % c->r;
-        const float *plane = u->image + row / (c->r * c->s) * c->h * c->w;
-        float *to_row = c->unfolded + row * c->p * c->q;
+    snprintf(text, sizeof(text), "%d.%d.%d", v->major, v->minor, v->patch);
+    return text;
+}
 
-        for (int64_t y = 0; y < c->p; y++) {
-            int64_t in_y = y * c->stride + i - c->pad;
+/* Whether all went well so far; what fails after a failure is not tried. */
+static bool ok(dnnl_status_t *status, dnnl_status_t next)
+{
+    if (*status == dnnl_success)
+        *status = next;
+    return *status == dnnl_success;
+}
 
-            for (int64_t x = 0; x < c->q; x++) {
-                int64_t in_x = x * c->stride + j - c->pad;
-                bool inside =
-                    in_y >= 0 && in_y < c->h && in_x >= 0 && in_x < c->w;
+static void describe(struct conv *c, struct sizes *s,
+                     const struct msim_experiment *e, dnnl_status_t *status)
+{
+    int64_t g = e->u.conv.groups;
+    const dnnl_dims_t dims[TENSORS] = {
+        {e->u.conv.n, e->u.conv.c, e->u.conv.h, e->u.conv.w},
+        {g, e->u.conv.k / g, e->u.conv.c / g, e->u.conv.r, e->u.conv.s},
+        {e->u.conv.n, e->u.conv.k, e->u.conv.out_h, e->u.conv.out_w}};
+    const dnnl_format_tag_t tags[TENSORS] = {dnnl_nchw, dnnl_goihw, dnnl_nchw};
 
-                to_row[y * c->q + x] = inside ? plane[in_y * c->w + in_x] : 0;
-            }
-        }
+    for (int i = 0; i < TENSORS; i++) {
+        int n = i == FILTERS ? 5 : 4;
+
+        (void)ok(status,
+                 dnnl_memory_desc_init_by_tag(&c->tensors[i].plain, n, dims[i],
+                                              dnnl_f32, tags[i]));
+        (void)ok(status,
+                 dnnl_memory_desc_init_by_tag(&s->any[i], n, dims[i], dnnl_f32,
+                                              dnnl_format_tag_any));
+        c->tensors[i].bytes = dnnl_memory_desc_get_size(&c->tensors[i].plain);
+    }
+    for (int i = 0; i < 2; i++) {
+        s->strides[i] = e->u.conv.stride;
+        s->padding[i] = e->u.conv.pad;
     }
 }
 
-/* Add a row of the matrix to its plane of the image. */
-static void fold_row(const struct conv *c, int64_t row, float *plane)
+/* The pass's primitive; `*out` NULL where that fails. */
+static void choose(const struct conv *c, const struct sizes *s,
+                   dnnl_primitive_desc_t *out, dnnl_status_t *status)
 {
-    int64_t j = row % c->s, i = row / c->s % c->r;
-    const float *from = c->unfolded + row * c->p * c->q;
+    const dnnl_memory_desc_t *x = s->any;
+    dnnl_primitive_desc_t forward = NULL;
+    dnnl_convolution_desc_t d;
 
-    for (int64_t y = 0; y < c->p; y++) {
-        int64_t in_y = y * c->stride + i - c->pad;
-
-        for (int64_t x = 0; x < c->q; x++) {
-            int64_t in_x = x * c->stride + j - c->pad;
-
-            if (in_y >= 0 && in_y < c->h && in_x >= 0 && in_x < c->w)
-                plane[in_y * c->w + in_x] += from[y * c->q + x];
-        }
+    *out = NULL;
+    if (ok(status, dnnl_convolution_forward_desc_init(
+                       &d, dnnl_forward_training, dnnl_convolution_auto,
+                       &x[IMAGE], &x[FILTERS], NULL, &x[PLACES], s->strides,
+                       s->padding, s->padding)))
+        (void)ok(status, dnnl_primitive_desc_create(&forward, &d, NULL,
+                                                    c->engine, NULL));
+    if (c->result == PLACES) {
+        *out = forward;
+        return;
     }
+    /* The gradients want to know what the forward pass chose. */
+    (void)ok(status,
+             c->result == IMAGE
+                 ? dnnl_convolution_backward_data_desc_init(
+                       &d, dnnl_convolution_auto, &x[IMAGE], &x[FILTERS],
+                       &x[PLACES], s->strides, s->padding, s->padding)
+                 : dnnl_convolution_backward_weights_desc_init(
+                       &d, dnnl_convolution_auto, &x[IMAGE], &x[FILTERS], NULL,
+                       &x[PLACES], s->strides, s->padding, s->padding));
+    if (*status == dnnl_success)
+        (void)ok(status,
+                 dnnl_primitive_desc_create(out, &d, NULL, c->engine, forward));
+    if (forward)
+        (void)dnnl_primitive_desc_destroy(forward);
 }
 
-/* Channels: a thread owns whole planes, so that none adds to another's. */
-static void fold_channels(void *ctx, int64_t from, int64_t to)
+/* Operands of a pass by what oneDNN calls them. */
+static const int ARGUMENTS[TENSORS][TENSORS] = {
+    [IMAGE] = {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+    [FILTERS] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
+    [PLACES] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST}};
+
+static void reorder(struct conv *c, struct tensor *t,
+                    const dnnl_memory_desc_t *wanted, bool written,
+                    dnnl_status_t *status)
 {
-    const struct unfold *u = ctx;
-    const struct conv *c = u->c;
-    int64_t filter = c->r * c->s;
+    const dnnl_memory_desc_t *from = written ? wanted : &t->plain;
+    const dnnl_memory_desc_t *to = written ? &t->plain : wanted;
+    dnnl_primitive_desc_t d = NULL;
 
-    for (int64_t channel = from; channel < to; channel++) {
-        float *plane = u->folded + channel * c->h * c->w;
+    if (dnnl_memory_desc_equal(wanted, &t->plain))
+        return;
+    if (ok(status, dnnl_memory_create(&t->own, wanted, c->engine,
+                                      DNNL_MEMORY_ALLOCATE)) &&
+        ok(status, dnnl_reorder_primitive_desc_create(&d, from, c->engine, to,
+                                                      c->engine, NULL)))
+        (void)ok(status, dnnl_primitive_create(&t->reorder, d));
+    if (d)
+        (void)dnnl_primitive_desc_destroy(d);
+}
 
-        memset(plane, 0, (size_t)(c->h * c->w) * sizeof(*plane));
-        for (int64_t i = 0; i < filter; i++)
-            fold_row(c, channel * filter + i, plane);
+static void prepare(struct conv *c, const struct msim_experiment *e,
+                    dnnl_status_t *status)
+{
+    dnnl_primitive_desc_t d = NULL;
+    struct sizes s;
+
+    if (!ok(status, dnnl_engine_create(&c->engine, dnnl_cpu, 0)) ||
+        !ok(status, dnnl_stream_create(&c->stream, c->engine,
+                                       dnnl_stream_default_flags)))
+        return;
+    describe(c, &s, e, status);
+    choose(c, &s, &d, status);
+    if (*status == dnnl_success)
+        (void)ok(status, dnnl_primitive_create(&c->convolution, d));
+    for (int i = 0; i < TENSORS && *status == dnnl_success; i++) {
+        const dnnl_memory_desc_t *wanted = dnnl_primitive_desc_query_md(
+            d, dnnl_query_exec_arg_md, ARGUMENTS[c->result][i]);
+
+        if (ok(status,
+               dnnl_memory_create(&c->tensors[i].user, &c->tensors[i].plain,
+                                  c->engine, DNNL_MEMORY_NONE)))
+            reorder(c, &c->tensors[i], wanted, i == c->result, status);
     }
+    if (d)
+        (void)dnnl_primitive_desc_destroy(d);
 }
 
-/* One image and group: `image` (c h w), `filters` (k c r s), `places` (k p q);
- * two are read and one is written. */
-static void convolve(struct conv *c, float *image, float *filters,
-                     float *places)
-{
-    struct unfold u = {.c = c, .image = image, .folded = image};
-    int rows = (int)(c->k / c->groups), depth = (int)depth_of(c);
-    int at = (int)(c->p * c->q);
+/* ---- timing -------------------------------------------------------------- */
 
-    if (c->pass != MSIM_CONV_WAY_DATA)
-        msim_share(unfold_rows, &u, depth, 1);
-    if (c->pass == MSIM_CONV_WAY_FORWARD) {
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, at, depth,
-                    1, filters, depth, c->unfolded, at, 0, places, at);
-    } else if (c->pass == MSIM_CONV_WAY_WEIGHT) {
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, depth, at, 1,
-                    places, at, c->unfolded, at, 1, filters, depth);
-    } else {
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, depth, at, rows, 1,
-                    filters, depth, places, at, 0, c->unfolded, at);
-        msim_share(fold_channels, &u, c->c / c->groups, 1);
+static void move(struct conv *c, int i, dnnl_status_t *status)
+{
+    const struct tensor *t = &c->tensors[i];
+    bool written = i == c->result;
+    const dnnl_exec_arg_t args[2] = {
+        {DNNL_ARG_FROM, written ? t->own : t->user},
+        {DNNL_ARG_TO, written ? t->user : t->own}};
+
+    if (t->reorder && *status == dnnl_success)
+        (void)ok(status,
+                 dnnl_primitive_execute(t->reorder, c->stream, 2, args));
+}
+
+static void convolve(struct conv *c, dnnl_status_t *status)
+{
+    dnnl_exec_arg_t args[TENSORS];
+
+    for (int i = 0; i < TENSORS; i++) {
+        const struct tensor *t = &c->tensors[i];
+
+        args[i] = (dnnl_exec_arg_t){ARGUMENTS[c->result][i],
+                                    t->own ? t->own : t->user};
+        if (i != c->result)
+            move(c, i, status);
     }
+    if (*status == dnnl_success)
+        (void)ok(status, dnnl_primitive_execute(c->convolution, c->stream,
+                                                TENSORS, args));
+    move(c, c->result, status);
+    (void)ok(status, dnnl_stream_wait(c->stream));
 }
 
-struct conv_sizes {
-    size_t image, filters, places; /* bytes of all images and groups */
-};
-
-static struct conv_sizes sizes_of(const struct conv *c)
+static enum msim_status failed(dnnl_status_t status, struct msim_error *err)
 {
-    return (struct conv_sizes){
-        (size_t)(c->n * c->c * c->h * c->w) * sizeof(float),
-        (size_t)(c->k * depth_of(c)) * sizeof(float),
-        (size_t)(c->n * c->k * c->p * c->q) * sizeof(float)};
-}
-
-/* Written is what pass `result` gives, all else is read. */
-static struct msim_area *area_for(const struct conv *c,
-                                  enum msim_conv_way result)
-{
-    struct msim_operands *o = &c->cpu->operands;
-
-    return c->pass == result ? &o->out : &o->f32;
+    return msim_fail(err,
+                     status == dnnl_out_of_memory   ? MSIM_ENOMEM
+                     : status == dnnl_unimplemented ? MSIM_ENOMODEL
+                                                    : MSIM_EINTERNAL,
+                     NULL, MSIM_OFFSET_NONE, "oneDNN fails with status %d",
+                     (int)status);
 }
 
 static enum msim_status time_conv(void *state, double *us,
@@ -143,31 +228,35 @@ static enum msim_status time_conv(void *state, double *us,
 {
     struct conv *c = state;
     struct msim_operands *o = &c->cpu->operands;
-    struct conv_sizes size = sizes_of(c);
-    float *image, *filters, *places;
+    dnnl_status_t status = dnnl_success;
     double begin;
 
-    (void)err;
     msim_operands_begin(o, c->warm);
-    image = msim_area_take(area_for(c, MSIM_CONV_WAY_DATA), size.image);
-    filters = msim_area_take(area_for(c, MSIM_CONV_WAY_WEIGHT), size.filters);
-    places = msim_area_take(area_for(c, MSIM_CONV_WAY_FORWARD), size.places);
+    for (int i = 0; i < TENSORS; i++) {
+        struct tensor *t = &c->tensors[i];
+        void *at = msim_area_take(i == c->result ? &o->out : &o->f32, t->bytes);
+
+        (void)ok(&status, dnnl_memory_set_data_handle(t->user, at));
+    }
     begin = msim_cpu_now_us();
-    if (c->pass == MSIM_CONV_WAY_WEIGHT)
-        memset(filters, 0, size.filters);
-    for (int64_t i = 0; i < c->n * c->groups; i++)
-        convolve(c, image + i * (c->c / c->groups * c->h * c->w),
-                 filters + i % c->groups * (c->k / c->groups * depth_of(c)),
-                 places + i * (c->k / c->groups * c->p * c->q));
+    convolve(c, &status);
     *us = msim_cpu_now_us() - begin;
-    return MSIM_OK;
+    return status == dnnl_success ? MSIM_OK : failed(status, err);
 }
 
+/* All of it accepts NULL, which comes of a preparation that failed. */
 static void release_conv(void *state)
 {
     struct conv *c = state;
 
-    free(c->unfolded);
+    for (int i = 0; i < TENSORS; i++) {
+        (void)dnnl_primitive_destroy(c->tensors[i].reorder);
+        (void)dnnl_memory_destroy(c->tensors[i].own);
+        (void)dnnl_memory_destroy(c->tensors[i].user);
+    }
+    (void)dnnl_primitive_destroy(c->convolution);
+    (void)dnnl_stream_destroy(c->stream);
+    (void)dnnl_engine_destroy(c->engine);
     free(c);
 }
 
@@ -175,9 +264,12 @@ enum msim_status msim_cpu_conv(struct msim_cpu *cpu,
                                const struct msim_experiment *e,
                                struct msim_case *out, struct msim_error *err)
 {
+    static const int RESULTS[] = {[MSIM_CONV_WAY_FORWARD] = PLACES,
+                                  [MSIM_CONV_WAY_DATA] = IMAGE,
+                                  [MSIM_CONV_WAY_WEIGHT] = FILTERS};
+    dnnl_status_t status = dnnl_success;
     struct conv *c;
-    struct conv_sizes size;
-    size_t all, matrix;
+    size_t all = 0;
 
     if (e->dtype != MSIM_DT_F32)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
@@ -187,28 +279,13 @@ enum msim_status msim_cpu_conv(struct msim_cpu *cpu,
     if (!c)
         return MSIM_ENOMEM;
     *out = (struct msim_case){c, time_conv, release_conv};
-    *c = (struct conv){.cpu = cpu,
-                       .pass = e->u.conv.way,
-                       .warm = e->warm,
-                       .n = e->u.conv.n,
-                       .c = e->u.conv.c,
-                       .h = e->u.conv.h,
-                       .w = e->u.conv.w,
-                       .k = e->u.conv.k,
-                       .r = e->u.conv.r,
-                       .s = e->u.conv.s,
-                       .stride = e->u.conv.stride,
-                       .pad = e->u.conv.pad,
-                       .groups = e->u.conv.groups,
-                       .p = e->u.conv.out_h,
-                       .q = e->u.conv.out_w};
-    size = sizes_of(c);
-    all = size.image + size.filters + size.places;
-    MSIM_TRY(msim_operands_reserve(&cpu->operands, 4, all, all));
-    matrix = (size_t)(depth_of(c) * c->p * c->q) * sizeof(float);
-    c->unfolded = malloc(matrix);
-    if (!c->unfolded)
-        return MSIM_ENOMEM;
-    memset(c->unfolded, 0, matrix); /* touch every page now */
-    return MSIM_OK;
+    c->cpu = cpu;
+    c->warm = e->warm;
+    c->result = RESULTS[e->u.conv.way];
+    prepare(c, e, &status);
+    if (status != dnnl_success)
+        return failed(status, err);
+    for (int i = 0; i < TENSORS; i++)
+        all += c->tensors[i].bytes + 64;
+    return msim_operands_reserve(&cpu->operands, 4, all, all);
 }

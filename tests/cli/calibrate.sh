@@ -68,7 +68,7 @@ want_rc 0
 want_err "the backend was killed by signal 11"
 want_err "did not answer within 1 s"
 want_err "no JSON object"
-want_out "gemm               fake"
+want_out "cpu_gemm           fake"
 [ "$(grep -c '"error":"the backend' "$folder/faults.journal.jsonl")" -eq 3 ] ||
     complain "three failures, want them in the journal"
 [ -z "$(twice "$folder/faults.journal.jsonl")" ] || complain "timed twice"

@@ -31,7 +31,7 @@ declare -A theirs=(
     [core/chakra]="protobuf-c/ chakra.pb-c.h"
     [models]="gsl/"
     [profilers]=""
-    [profilers/cpu]="cblas.h omp.h mpi.h"
+    [profilers/cpu]="cblas.h dnnl.h omp.h mpi.h"
     [profilers/cuda]="cuda cublas cudnn cupti nccl"
     [calibrate]="gsl/"
     [replay]=""
@@ -46,7 +46,7 @@ declare -A home=(
     [xgboost/]=calibrate/boost.c
 )
 
-third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra\.pb-c|zlib\.h|zconf\.h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi\.h|omp\.h|cblas)'
+third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra\.pb-c|zlib\.h|zconf\.h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi\.h|omp\.h|cblas|dnnl)'
 
 allowed() { # PREFIXES HEADER
     local prefix
