@@ -79,7 +79,8 @@ static void next_line(FILE *out)
     fprintf(out, "\n%*s", HELP_INDENT, "");
 }
 
-/* Print the words of `text` wrapped at HELP_WIDTH; the cursor is at HELP_INDENT. */
+/* Print the words of `text` wrapped at HELP_WIDTH; the cursor is at
+ * HELP_INDENT. */
 static void print_wrapped(const char *text, FILE *out)
 {
     int column = HELP_INDENT;
