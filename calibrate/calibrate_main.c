@@ -276,8 +276,12 @@ static bool add_backends(struct command *c)
 
     find_folder(c);
     if (!c->backend) { /* PyTorch's kernels are what users run */
-        c->backend = has_gpu(c) ? "cuda" : "cpu";
-        (void)add_torch(c, c->backend);
+        bool gpu = has_gpu(c);
+
+        c->backend = gpu ? "cuda" : "cpu";
+        if (add_torch(c, c->backend) && !gpu &&
+            !has_program(c, "mystique-prof-cpu"))
+            return true;
     }
     snprintf(names, sizeof(names), "%s", c->backend);
     while (rest) {

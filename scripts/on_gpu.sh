@@ -30,7 +30,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 out='' budget=8.5 libraries=$root/gpu-libs.tar device=cuda pack=''
 PACKAGES="libyajl-dev libyajl2 libcjson-dev libcjson1 libgsl-dev libgsl27
     libgslcblas0 zlib1g-dev libprotobuf-c-dev libprotobuf-c1
-    protobuf-c-compiler libprotobuf32 libprotoc32 gnuplot-nox gnuplot-data
+    protobuf-c-compiler libprotobuf32 libprotoc32 libxgboost-dev libxgboost0
+    libdmlc0 gnuplot-nox gnuplot-data
     liblua5.4-0 libedit2 libbsd0 libmd0 libtinfo6 pkgconf pkgconf-bin
     libpkgconf3"
 
