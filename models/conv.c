@@ -55,12 +55,7 @@ static bool in_steps(double v, double step)
 static bool is_plain_fp32(const struct msim_platform *p,
                           const struct msim_work *w)
 {
-    enum msim_rate rate = msim_spec_rate(w->dtype, w->variant);
-
-    /* A GPU without TF32 has its fp32 rate in that place. */
-    return rate == MSIM_RATE_FP32 ||
-           (rate == MSIM_RATE_TF32 &&
-            p->spec.rate[MSIM_RATE_TF32] <= p->spec.rate[MSIM_RATE_FP32]);
+    return msim_spec_rate_on(&p->spec, w->dtype, w->variant) == MSIM_RATE_FP32;
 }
 
 /* There are plain kernels for fp32 and fp16; other types are padded. */

@@ -128,7 +128,7 @@ static void gemm_describe(const struct msim_spec *s, const struct msim_work *w,
 
 /* What the cells are told apart by: packed formats by name, the others by the
  * rate they run at. */
-static const char *kind(const struct msim_work *w)
+static const char *kind_at(const struct msim_work *w, enum msim_rate rate)
 {
     static const char *const RATE_KIND[MSIM_RATE_COUNT] = {
         [MSIM_RATE_FP64] = "fp64", [MSIM_RATE_FP32] = "fp32",
@@ -143,7 +143,12 @@ static const char *kind(const struct msim_work *w)
     for (size_t i = 0; i < sizeof(PACKED) / sizeof(*PACKED); i++)
         if (strcmp(variant, PACKED[i]) == 0)
             return PACKED[i];
-    return RATE_KIND[msim_spec_rate(w->dtype, variant)];
+    return RATE_KIND[rate];
+}
+
+static const char *kind(const struct msim_work *w)
+{
+    return kind_at(w, msim_spec_rate(w->dtype, w->variant));
 }
 
 static void gemm_key(const struct msim_work *w, char *text, size_t size)
@@ -200,7 +205,8 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
     static const char *const PREFER[] = {"torch",     "vidur",  "vllm",
                                          "sglang",    "trtllm", "NeuSight",
                                          "DeepBench", NULL};
-    const char *first = kind(w);
+    const char *first =
+        kind_at(w, msim_spec_rate_on(&p->spec, w->dtype, w->variant));
     const char *keys[6] = {first};
     size_t n = 1;
 

@@ -33,6 +33,15 @@ enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant)
     }
 }
 
+enum msim_rate msim_spec_rate_on(const struct msim_spec *s,
+                                 enum msim_dtype dtype, const char *variant)
+{
+    enum msim_rate rate = msim_spec_rate(dtype, variant);
+    bool plain = s->rate[MSIM_RATE_TF32] <= s->rate[MSIM_RATE_FP32];
+
+    return rate == MSIM_RATE_TF32 && plain ? MSIM_RATE_FP32 : rate;
+}
+
 double msim_spec_flops_per_us(const struct msim_spec *s,
                               const struct msim_work *w)
 {

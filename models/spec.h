@@ -64,6 +64,11 @@ struct msim_spec {
 /* The rate that arithmetic on `dtype` runs at; `variant` as in a work. */
 enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant);
 
+/* The same on this GPU: one without TF32 has fp32's rate in that place, and
+ * runs plain fp32. */
+enum msim_rate msim_spec_rate_on(const struct msim_spec *s,
+                                 enum msim_dtype dtype, const char *variant);
+
 /* Sustained rate in FLOP/us, the unit the laws divide by. */
 double msim_spec_flops_per_us(const struct msim_spec *s,
                               const struct msim_work *w);
