@@ -3,8 +3,7 @@
  * bytes.
  *
  * A CPU has few cores, which do one thing after the other: nothing runs in
- * waves of tiles, and every product of a batch and every image begins anew. So
- * times add up:
+ * waves of tiles, and every product of a batch begins anew. So times add up:
  *
  *   product      batch * (t0 + 2 m n k / rate * (1 + em / m + en / n + ek / k)
  *                         + (a m k + b k n + c m n) / bandwidth)
@@ -12,9 +11,13 @@
  *                operands are read, packed and read again (Goto and van de
  *                Geijn, "Anatomy of high-performance matrix multiplication",
  *                2008)
- *   convolution  n * (t0 + the product of one image + (u k p q + i c h w
- *                     + w k c r s + o k p q) / bandwidth), u for unfolding the
- *                image into the product's operand (Chellapilla et al., 2006)
+ *   convolution  t0 + 2 n k p q c r s / rate * (1 + ep / n p q + ek / k + ec /
+ * c)
+ *                + (i n c h w + w k c r s + o n k p q) / bandwidth
+ *                channels in whole vectors of 64 bytes, as direct convolutions
+ *                hold them (Georganas et al., "Anatomy of high-performance deep
+ *                learning convolutions on SIMD architectures", 2018), into and
+ *                out of which tensors are brought
  *   vector       t0 + bytes / bandwidth * (cores / cores at work)^one + rows
  */
 #include "models/conv_shape.h"
@@ -25,6 +28,8 @@
 /* Elements that a further core is woken for: at::internal::GRAIN_SIZE of
  * PyTorch, and of profilers/cpu/cpu_vector.c. */
 #define GRAIN 32768.0
+
+#define VECTOR_BYTES 64.0 /* a register of AVX-512; a cache line */
 
 static double log_gcd(int64_t v, int64_t most)
 {
@@ -123,8 +128,7 @@ enum {
     C_RATE,
     C_PLACES,
     C_FILTERS,
-    C_DEPTH,
-    C_UNFOLD,
+    C_CHANNELS,
     C_IN,
     C_WEIGHT,
     C_OUT,
@@ -132,41 +136,51 @@ enum {
 };
 
 static const struct msim_param CONV[CONV_PARAMS] = {
-    [C_T0] = {"t0", "us", 1, 0.02, 200},
+    [C_T0] = {"t0", "us", 5, 0.05, 200},
     [C_RATE] = {"compute_efficiency", "1", 0.9, 0.02, 3},
     [C_PLACES] = {"edge_places", "1", 3, 0.01, 300},
     [C_FILTERS] = {"edge_filters", "1", 3, 0.01, 300},
-    [C_DEPTH] = {"edge_depth", "1", 3, 0.01, 300},
-    [C_UNFOLD] = {"passes_unfolded", "1", 1, 0.01, 30},
-    [C_IN] = {"passes_in", "1", 0.5, 0.01, 30},
-    [C_WEIGHT] = {"passes_weight", "1", 0.5, 0.01, 30},
-    [C_OUT] = {"passes_out", "1", 0.5, 0.01, 30},
+    [C_CHANNELS] = {"edge_channels", "1", 3, 0.01, 300},
+    [C_IN] = {"passes_in", "1", 1, 0.01, 30},
+    [C_WEIGHT] = {"passes_weight", "1", 1, 0.01, 30},
+    [C_OUT] = {"passes_out", "1", 1, 0.01, 30},
 };
 
 static const char *const CONV_FEATURES[] = {
-    "log_n",     "log_c",     "log_hw",     "log_k",  "log_flops",
-    "log_bytes", "log_pq",    "log_crs",    "log_rs", "stride",
-    "log_gcd_c", "log_gcd_k", "log_groups", "pad",
+    "log_n",      "log_c",   "log_hw", "log_k",  "log_flops", "log_bytes",
+    "log_pq",     "log_crs", "log_rs", "stride", "log_gcd_c", "log_gcd_k",
+    "log_groups", "pad",     "fill_c", "fill_k",
 };
 #define N_CONV (sizeof(CONV_FEATURES) / sizeof(*CONV_FEATURES))
+
+/* Channels in whole vectors, but for the three of pictures, for which there are
+ * kernels of their own. */
+static double in_vectors(double channels, double bytes)
+{
+    double lanes = VECTOR_BYTES / fmax(bytes, 1);
+
+    return channels > 3 ? ceil(channels / lanes) * lanes : channels;
+}
 
 static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
                         const double *p)
 {
+    double bytes = (double)msim_dtype_bytes(w->dtype);
+    double rate = msim_spec_flops_per_us(spec, w) * p[C_RATE];
+    double places, depth, filters, channels, edges, moved;
     struct msim_conv_shape s;
-    double places, depth, flops, edges, moved, rate;
 
     msim_conv_shape(w, &s);
-    places = s.p * s.q;
-    depth = s.c * s.r * s.s;
-    rate = msim_spec_flops_per_us(spec, w) * p[C_RATE];
-    flops = 2 * s.k * places * depth;
-    edges = 1 + p[C_PLACES] / places + p[C_FILTERS] / s.k + p[C_DEPTH] / depth;
-    moved = p[C_UNFOLD] * depth * places + p[C_IN] * s.c * s.h * s.w +
-            p[C_WEIGHT] * s.k * depth + p[C_OUT] * s.k * places;
-    return s.n * s.groups *
-           (p[C_T0] + flops / rate * edges +
-            moved * (double)msim_dtype_bytes(w->dtype) * 1e6 / spec->bandwidth);
+    places = s.n * s.p * s.q;
+    filters = in_vectors(s.k, bytes);
+    channels = in_vectors(s.c, bytes);
+    depth = channels * s.r * s.s;
+    edges = 1 + p[C_PLACES] / places + p[C_FILTERS] / filters +
+            p[C_CHANNELS] / channels;
+    moved = p[C_IN] * s.n * s.c * s.h * s.w +
+            p[C_WEIGHT] * s.k * s.c * s.r * s.s + p[C_OUT] * s.k * places;
+    return p[C_T0] + s.groups * (2 * filters * places * depth / rate * edges +
+                                 moved * bytes * 1e6 / spec->bandwidth);
 }
 
 static void conv_describe(const struct msim_spec *spec,
@@ -190,6 +204,8 @@ static void conv_describe(const struct msim_spec *spec,
     x[11] = log_gcd((int64_t)s.k, 64);
     x[12] = log(s.groups);
     x[13] = (double)w->u.conv.pad_h;
+    x[14] = s.c / in_vectors(s.c, (double)msim_dtype_bytes(w->dtype));
+    x[15] = s.k / in_vectors(s.k, (double)msim_dtype_bytes(w->dtype));
 }
 
 static void conv_key(const struct msim_work *w, char *text, size_t size)

@@ -43,13 +43,14 @@ static void test_cpu_law__a_batch_is_one_product_after_the_other(void)
               1e-12);
 }
 
-static void test_cpu_law__a_convolution_is_image_by_image(void)
+/* Of 24 channels two vectors of 16, of three no more than these. */
+static void test_cpu_law__channels_fill_vectors(void)
 {
-    const double c[MSIM_LAW_PARAMS] = {3, 1, 1, 2, 3, 1, 2, 3, 4};
+    const double c[MSIM_LAW_PARAMS] = {3, 1, 100, 2, 4, 2, 3, 4};
     struct msim_work w = {.family = MSIM_FAMILY_CONV,
                           .dtype = MSIM_DT_F32,
-                          .u.conv = {.n = 1,
-                                     .c = 8,
+                          .u.conv = {.n = 5,
+                                     .c = 24,
                                      .h = 10,
                                      .w = 10,
                                      .k = 16,
@@ -62,19 +63,24 @@ static void test_cpu_law__a_convolution_is_image_by_image(void)
                                      .dilation_h = 1,
                                      .dilation_w = 1,
                                      .groups = 1}};
-    double one = time_of(&MSIM_LAW_CPU_CONV, w, c);
-    double places = 100, depth = 72, filters = 16;
-    double moved = depth * places + 2 * 8 * 100 + 3 * filters * depth +
-                   4 * filters * places;
+    double places = 500, filters = 16,
+           moved =
+               2 * 24 * places + 3 * 24 * 9 * filters + 4 * filters * places;
 
-    CHECK_REL(one,
+    CHECK_REL(time_of(&MSIM_LAW_CPU_CONV, w, c),
               3 +
-                  2 * filters * places * depth / 100e3 *
-                      (1 + 1 / places + 2 / filters + 3 / depth) +
+                  2 * filters * places * 32 * 9 / 100e3 *
+                      (1 + 100 / places + 2 / filters + 4 / 32.0) +
                   4 * moved / 1e4,
               1e-12);
-    w.u.conv.n = 5;
-    CHECK_REL(time_of(&MSIM_LAW_CPU_CONV, w, c), 5 * one, 1e-12);
+    w.u.conv.c = 3;
+    moved = 2 * 3 * places + 3 * 3 * 9 * filters + 4 * filters * places;
+    CHECK_REL(time_of(&MSIM_LAW_CPU_CONV, w, c),
+              3 +
+                  2 * filters * places * 3 * 9 / 100e3 *
+                      (1 + 100 / places + 2 / filters + 4 / 3.0) +
+                  4 * moved / 1e4,
+              1e-12);
 }
 
 /* From 32768 elements on a second core takes part, of rows only whole ones. */
@@ -104,7 +110,7 @@ static void test_cpu_law__cores_take_part(void)
 int main(void)
 {
     RUN(test_cpu_law__a_batch_is_one_product_after_the_other);
-    RUN(test_cpu_law__a_convolution_is_image_by_image);
+    RUN(test_cpu_law__channels_fill_vectors);
     RUN(test_cpu_law__cores_take_part);
     return check_summary();
 }
