@@ -119,6 +119,18 @@ static void summarise(struct held_group *g)
     }
 }
 
+/* Fields `at`: family, framework, measured, predicted, low, high. */
+static enum msim_status add_row(struct msim_cal_verdicts *v,
+                                struct held_group *groups, const char *law,
+                                char *const *f, const uint32_t *at)
+{
+    struct held_group *g = group_of(groups, v, law, f[at[1]]);
+
+    return g ? add_held(g, strtod(f[at[2]], NULL), strtod(f[at[3]], NULL),
+                        strtod(f[at[4]], NULL), strtod(f[at[5]], NULL))
+             : MSIM_OK;
+}
+
 static enum msim_status read_held_rows(struct msim_cal_verdicts *v,
                                        struct held_group *groups,
                                        struct msim_csv *csv,
@@ -133,17 +145,14 @@ static enum msim_status read_held_rows(struct msim_cal_verdicts *v,
     for (int i = 0; i < 6; i++)
         at[i] = msim_csv_find(csv, NAMES[i]);
     for (;;) {
-        struct held_group *g;
-
         MSIM_TRY(msim_csv_next(csv, &f, err));
         if (!f)
             return MSIM_OK;
         if (strcmp(f[at[0]], "collective_gpu") == 0)
             continue; /* with the only device held back nothing is known */
-        g = group_of(groups, v, f[at[0]], f[at[1]]);
-        if (g)
-            MSIM_TRY(add_held(g, strtod(f[at[2]], NULL), strtod(f[at[3]], NULL),
-                              strtod(f[at[4]], NULL), strtod(f[at[5]], NULL)));
+        MSIM_TRY(add_row(v, groups, f[at[0]], f, at));
+        if (strncmp(f[at[0]], "collective", 10) != 0)
+            MSIM_TRY(add_row(v, groups, MSIM_CAL_ALL, f, at));
     }
 }
 
@@ -160,7 +169,8 @@ static bool is_judged(const struct msim_cal_entry *e,
         !msim_cal_work(e->experiment, e->backend, &texts, &w))
         return false;
     law = msim_law_of(w.family, host);
-    return law && strncmp(v->law, law->name, strlen(law->name)) == 0;
+    return strcmp(v->law, MSIM_CAL_ALL) == 0 ||
+           (law && strncmp(v->law, law->name, strlen(law->name)) == 0);
 }
 
 static enum msim_status judge_repeats(struct msim_cal_verdicts *v,

@@ -19,6 +19,7 @@ struct msim_cal_verdict {
 };
 
 #define MSIM_CAL_VERDICTS 32
+#define MSIM_CAL_ALL      "all" /* a law: all but collectives, together */
 
 struct msim_cal_verdicts {
     struct msim_cal_verdict list[MSIM_CAL_VERDICTS];

@@ -29,7 +29,7 @@ static const struct axis CONV[] = {
 static const struct axis ATTENTION[] = {
     {"batch", 1, 64}, {"heads", 1, 64}, {"kv_len", 16, 8192}};
 static const struct axis VECTOR[] = {{"rows", 1, 1 << 20},
-                                     {"cols", 1, 1 << 16}};
+                                     {"cols", 16, 1 << 16}};
 static const struct axis BYTES[] = {{"bytes", 4096, 1 << 28}};
 
 #define ROWS(axes, more) axes, sizeof(axes) / sizeof(*(axes)), more

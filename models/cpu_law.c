@@ -19,6 +19,8 @@
  *                learning convolutions on SIMD architectures", 2018), into and
  *                out of which tensors are brought
  *   vector       t0 + bytes / bandwidth * (cores / cores at work)^one + rows
+ *
+ * and to each what the kernel of the system takes to hand out new pages.
  */
 #include "models/conv_shape.h"
 #include "models/law.h"
@@ -43,9 +45,25 @@ static double bytes_of(const struct msim_work *w)
     return fmax(w->bytes_read + w->bytes_written, 1);
 }
 
+/* From here on every allocation is new pages: DEFAULT_MMAP_THRESHOLD_MAX of the
+ * GNU C library, up to which it grows the threshold as memory is given back. */
+#define NEW_PAGES_FROM (32.0 * 1024 * 1024)
+#define PAGE_BYTES     4096.0
+
+#define PAGE_PARAM                                                             \
+    {                                                                          \
+        "page", "us per new page", 0.1, 1e-4, 5                                \
+    }
+
+/* Pages that are touched for the first time. */
+static double new_pages(const struct msim_work *w, double written)
+{
+    return !w->in_place && written > NEW_PAGES_FROM ? written / PAGE_BYTES : 0;
+}
+
 /* ---- products ------------------------------------------------------------ */
 
-enum { G_T0, G_RATE, G_M, G_N, G_K, G_A, G_B, G_C, GEMM_PARAMS };
+enum { G_T0, G_RATE, G_M, G_N, G_K, G_A, G_B, G_C, G_PAGE, GEMM_PARAMS };
 
 static const struct msim_param GEMM[GEMM_PARAMS] = {
     [G_T0] = {"t0", "us", 0.3, 0.02, 100},
@@ -56,6 +74,7 @@ static const struct msim_param GEMM[GEMM_PARAMS] = {
     [G_A] = {"passes_a", "1", 1, 0.02, 20},
     [G_B] = {"passes_b", "1", 1, 0.02, 20},
     [G_C] = {"passes_c", "1", 1, 0.02, 20},
+    [G_PAGE] = PAGE_PARAM,
 };
 
 static const char *const GEMM_FEATURES[] = {
@@ -74,9 +93,11 @@ static double gemm_time(const struct msim_spec *s, const struct msim_work *w,
     double rate = msim_spec_flops_per_us(s, w) * p[G_RATE];
     double edges = 1 + p[G_M] / m + p[G_N] / n + p[G_K] / k;
     double passes = p[G_A] * m * k + p[G_B] * k * n + p[G_C] * m * n;
-    double byte_us = (double)msim_dtype_bytes(w->dtype) * 1e6 / s->bandwidth;
+    double bytes = (double)msim_dtype_bytes(w->dtype);
 
-    return batch * (p[G_T0] + 2 * m * n * k / rate * edges + passes * byte_us);
+    return batch * (p[G_T0] + 2 * m * n * k / rate * edges +
+                    passes * bytes * 1e6 / s->bandwidth) +
+           new_pages(w, batch * m * n * bytes) * p[G_PAGE];
 }
 
 static void gemm_describe(const struct msim_spec *s, const struct msim_work *w,
@@ -132,6 +153,7 @@ enum {
     C_IN,
     C_WEIGHT,
     C_OUT,
+    C_PAGE,
     CONV_PARAMS
 };
 
@@ -144,6 +166,7 @@ static const struct msim_param CONV[CONV_PARAMS] = {
     [C_IN] = {"passes_in", "1", 1, 0.01, 30},
     [C_WEIGHT] = {"passes_weight", "1", 1, 0.01, 30},
     [C_OUT] = {"passes_out", "1", 1, 0.01, 30},
+    [C_PAGE] = PAGE_PARAM,
 };
 
 static const char *const CONV_FEATURES[] = {
@@ -179,8 +202,10 @@ static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
             p[C_CHANNELS] / channels;
     moved = p[C_IN] * s.n * s.c * s.h * s.w +
             p[C_WEIGHT] * s.k * s.c * s.r * s.s + p[C_OUT] * s.k * places;
-    return p[C_T0] + s.groups * (2 * filters * places * depth / rate * edges +
-                                 moved * bytes * 1e6 / spec->bandwidth);
+    return p[C_T0] +
+           s.groups * (2 * filters * places * depth / rate * edges +
+                       moved * bytes * 1e6 / spec->bandwidth) +
+           new_pages(w, w->bytes_written) * p[C_PAGE];
 }
 
 static void conv_describe(const struct msim_spec *spec,
@@ -228,7 +253,7 @@ const struct msim_law MSIM_LAW_CPU_CONV = {
 
 /* ---- what moves bytes ---------------------------------------------------- */
 
-enum { V_T0, V_MEMORY, V_ONE, V_ROW, VECTOR_PARAMS };
+enum { V_T0, V_MEMORY, V_ONE, V_ROW, V_PAGE, VECTOR_PARAMS };
 
 static const struct msim_param VECTOR[VECTOR_PARAMS] = {
     [V_T0] = {"t0", "us", 0.5, 0.02, 100},
@@ -237,6 +262,7 @@ static const struct msim_param VECTOR[VECTOR_PARAMS] = {
      * takes all of the bandwidth. */
     [V_ONE] = {"one_core_exponent", "1", 0.5, 0.01, 1.2},
     [V_ROW] = {"row", "us per row of a core", 0.01, 1e-5, 10},
+    [V_PAGE] = PAGE_PARAM,
 };
 
 static const char *const VECTOR_FEATURES[] = {
@@ -276,7 +302,7 @@ static double vector_time(const struct msim_spec *s, const struct msim_work *w,
     double rows = is_by_rows(w) ? at_least_1(w->u.vector.rows) / cores : 0;
 
     return p[V_T0] + bytes_of(w) / rate * pow(s->sms / cores, p[V_ONE]) +
-           rows * p[V_ROW];
+           rows * p[V_ROW] + new_pages(w, w->bytes_written) * p[V_PAGE];
 }
 
 static void vector_describe(const struct msim_spec *s,

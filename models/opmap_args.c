@@ -165,6 +165,29 @@ uint32_t msim_opmap_ints(const struct msim_opmap_ctx *c, uint32_t k, int64_t *v,
 
 /* ---- works ------------------------------------------------------------ */
 
+static bool is_in_place(const struct msim_opmap_ctx *c, uint32_t op)
+{
+    const char *name = msim_trace_text(c->t, c->t->ops[op].name);
+    size_t n = strlen(name);
+
+    return n > 1 && name[n - 1] == '_' && name[n - 2] != '_';
+}
+
+/* zeros() is empty() and zero_(), which is fill_(): what they write is new. */
+static bool writes_in_place(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+    uint32_t op = c->index;
+
+    while (op > 0 && is_in_place(c, op) && ops[op].parent == op - 1)
+        op--;
+    if (!is_in_place(c, op))
+        return false;
+    return op == 0 || ops[op].parent == MSIM_NONE || ops[op].parent == op - 1 ||
+           strncmp(msim_trace_text(c->t, ops[op - 1].name), "aten::empty",
+                   strlen("aten::empty")) != 0;
+}
+
 struct msim_work *msim_opmap_work(struct msim_opmap_ctx *c,
                                   enum msim_family family,
                                   enum msim_dtype dtype, const char *variant)
@@ -179,6 +202,7 @@ struct msim_work *msim_opmap_work(struct msim_opmap_ctx *c,
     w->dtype = dtype;
     w->variant = variant;
     w->kernels = 1;
+    w->in_place = writes_in_place(c);
     return w;
 }
 

@@ -80,6 +80,9 @@ struct msim_work {
         double us;          /* the time itself; 0: by its law */
     } said;
     uint32_t kernels; /* kernels that the operator is made of; 0 counts as 1 */
+    /* Writes memory that was in use before; else what is written was just
+     * asked for. */
+    bool in_place;
     union {
         struct {
             int64_t m, n, k, batch;

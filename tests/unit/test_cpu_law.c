@@ -31,7 +31,7 @@ static struct msim_work product(int64_t m, int64_t n, int64_t k, int64_t batch)
 
 static void test_cpu_law__a_batch_is_one_product_after_the_other(void)
 {
-    const double c[MSIM_LAW_PARAMS] = {2, 0.5, 4, 5, 6, 1, 2, 3};
+    const double c[MSIM_LAW_PARAMS] = {2, 0.5, 4, 5, 6, 1, 2, 3, 1};
     double one = time_of(&MSIM_LAW_CPU_GEMM, product(100, 50, 20, 1), c);
     double compute = 2.0 * 100 * 50 * 20 / 50e3; /* us at half the rate */
     double bytes = 4.0 * (1 * 100 * 20 + 2 * 20 * 50 + 3 * 100 * 50);
@@ -46,7 +46,7 @@ static void test_cpu_law__a_batch_is_one_product_after_the_other(void)
 /* Of 24 channels two vectors of 16, of three no more than these. */
 static void test_cpu_law__channels_fill_vectors(void)
 {
-    const double c[MSIM_LAW_PARAMS] = {3, 1, 100, 2, 4, 2, 3, 4};
+    const double c[MSIM_LAW_PARAMS] = {3, 1, 100, 2, 4, 2, 3, 4, 1};
     struct msim_work w = {.family = MSIM_FAMILY_CONV,
                           .dtype = MSIM_DT_F32,
                           .u.conv = {.n = 5,
@@ -107,10 +107,30 @@ static void test_cpu_law__cores_take_part(void)
     CHECK_REL(law->time_us(&CPU, &w, c), 1 + 100 + 20, 1e-12);
 }
 
+/* Results above 32 MiB are new pages, unless they are written in place. */
+static void test_cpu_law__new_pages(void)
+{
+    const double c[MSIM_LAW_PARAMS] = {1, 1, 1, 2, 0.5};
+    struct msim_work w = {
+        .family = MSIM_FAMILY_POINTWISE,
+        .dtype = MSIM_DT_F32,
+        .bytes_written = 32 << 20,
+        .u.vector = {.rows = 1, .cols = 8 << 20, .elems = 8 << 20}};
+    const struct msim_law *law = &MSIM_LAW_CPU_VECTOR;
+
+    CHECK_REL(law->time_us(&CPU, &w, c), 1 + (32 << 20) / 1e4, 1e-12);
+    w.bytes_written += 4096;
+    CHECK_REL(law->time_us(&CPU, &w, c),
+              1 + ((32 << 20) + 4096) / 1e4 + 8193 * 0.5, 1e-12);
+    w.in_place = true;
+    CHECK_REL(law->time_us(&CPU, &w, c), 1 + ((32 << 20) + 4096) / 1e4, 1e-12);
+}
+
 int main(void)
 {
     RUN(test_cpu_law__a_batch_is_one_product_after_the_other);
     RUN(test_cpu_law__channels_fill_vectors);
     RUN(test_cpu_law__cores_take_part);
+    RUN(test_cpu_law__new_pages);
     return check_summary();
 }
