@@ -78,6 +78,8 @@ static void answer_row(const struct crew *c, char *const *fields, FILE *out)
     put_number(e.low_us, out);
     put_number(e.high_us, out);
     fputs(msim_family_text(e.family), out);
+    if (e.source == MSIM_SOURCE_NOT_RUN)
+        fputs(" (ranks not run)", out);
     putc('\n', out);
 }
 

@@ -9,6 +9,15 @@
 static const char *const LAWS[MSIM_PAGE_FAMILIES] = {
     "gemm", "attention", "conv", "vector", "moe", "dispatch", "collective"};
 
+bool msim_page_belongs(const char *law, const char *family)
+{
+    static const char CPU[] = "cpu_";
+
+    if (strncmp(law, CPU, strlen(CPU)) == 0)
+        law += strlen(CPU);
+    return strcmp(law, family) == 0;
+}
+
 static int by_name(const void *pa, const void *pb)
 {
     const struct msim_pick *a = pa;
@@ -67,7 +76,7 @@ static void sum_cells(struct msim_page_family *f, const cJSON *file)
     {
         const char *law = msim_json_get_text(cell, "law");
 
-        if (!law || strcmp(law, f->law) != 0)
+        if (!law || !msim_page_belongs(law, f->law))
             continue;
         f->cells++;
         f->rows += msim_json_get_number(cell, "rows", 0);
@@ -90,7 +99,7 @@ static void sum_picks(struct msim_page_family *f, const struct msim_page *page)
     for (uint32_t i = 0; i < page->n_picks; i++) {
         const struct msim_pick *pick = &page->picks[i];
 
-        if (strcmp(pick->cell->law->name, f->law) != 0)
+        if (!msim_page_belongs(pick->cell->law->name, f->law))
             continue;
         f->inherited++;
         add(&error, msim_pick_left_out_error(page->p, pick));

@@ -46,6 +46,10 @@ struct msim_page {
     const char *taken_from; /* the platform; NULL: what is typical */
 };
 
+/* Whether a law, which may be a CPU's ("cpu_gemm"), is one of a family
+ * ("gemm"). */
+bool msim_page_belongs(const char *law, const char *family);
+
 /* Gather; `p` and `file` must live as long. Release in any case. */
 MSIM_MUST_CHECK
 enum msim_status msim_page_make(struct msim_page *page,

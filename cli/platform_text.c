@@ -309,7 +309,7 @@ static bool is_of(const cJSON *cell, const char *law)
 {
     const char *own = msim_json_get_text(cell, "law");
 
-    return own && strcmp(own, law) == 0;
+    return own && msim_page_belongs(own, law);
 }
 
 static void put_kinds(struct printing *pr, const struct msim_page_family *f,
@@ -431,7 +431,8 @@ static void put_inherited_family(struct printing *pr, const char *law,
     for (uint32_t i = 0; i < pr->page->n_picks; i++) {
         struct heirs h;
 
-        if (taken[i] || strcmp(pr->page->picks[i].cell->law->name, law) != 0)
+        if (taken[i] ||
+            !msim_page_belongs(pr->page->picks[i].cell->law->name, law))
             continue;
         h = heirs_of(pr->page, i, taken);
         if (first)

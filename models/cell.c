@@ -113,6 +113,8 @@ static bool by_curves(const struct msim_platform *p,
     out->spread = a.stand_in ? SPREAD_OTHER_COLLECTIVE : 0;
     if (a.measured && pick->platform == p && !is_clocked(p))
         out->source = MSIM_SOURCE_TABLE;
+    else if (!a.ranks_run && pick->platform == p)
+        out->source = MSIM_SOURCE_NOT_RUN;
     return true;
 }
 

@@ -173,6 +173,7 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
         a.spread = (1 - part) * a.spread + part * b.spread;
     }
     *out = a;
+    out->ranks_run = own && at.below == at.above && at.below->measured;
     if (at.below != at.above) {
         out->spread = doubt(a.spread, DOUBT_RANKS * octaves_off(&at, w));
         out->measured = false;

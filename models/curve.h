@@ -63,6 +63,7 @@ struct msim_curve_answer {
     double spread;     /* half of a 90 % interval of log(measured / time) */
     bool measured;     /* the ranks are a measured curve's, the size lies
                           between its points */
+    bool ranks_run;    /* the ranks are a measured curve's, of any size */
     bool stand_in;     /* another collective's curves */
 };
 
