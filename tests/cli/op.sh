@@ -67,6 +67,17 @@ rows 'tokens,hidden,inter,topk,experts,tp,ep,dtype,distribution
 want_rc 0
 [ "$(grep -c ',moe$' "$folder/out")" -eq 3 ] || complain "$out"
 want_out "distribution 'zipf' is not known"
+# Six GPUs were not tried, and are between others: said so.
+rows 'collective,ranks,bytes
+all_reduce,8,1048576
+all_reduce,6,1048576
+'
+run op --platform h100 "$folder/rows.csv"
+want_rc 0
+[ "$(grep -c ',collective$' "$folder/out")" -eq 1 ] || complain "$out"
+want_out "all_reduce,6,1048576,"
+want_out ",collective (ranks not run)"
+
 rows 'collective,tokens,topk,hidden,experts,ranks,sms
 deepep_normal_dispatch,4096,8,7168,256,8,20
 deepep_ll_combine,16,8,7168,256,8,
