@@ -25,6 +25,8 @@ import statistics
 import subprocess
 import sys
 
+import accuracy
+
 FIELDS = ["platform", "what", "figure", "cases", "measured_us", "predicted_us",
           "low_us", "high_us", "error_percent", "inside"]
 # Columns of tables of rows that `op` reads; "dtype" may have a default.
@@ -133,7 +135,7 @@ def ratio_row(platform, what, ratios):
 def print_means(rows):
     groups = collections.defaultdict(list)
     for r in rows:
-        if r["cases"] == 1:
+        if r["measured_us"]:
             groups[r["platform"], r["figure"]].append(r)
     for (platform, figure), some in groups.items():
         errors = [abs(float(r["error_percent"])) for r in some]
@@ -163,17 +165,12 @@ def main():
         rows += captures(args.binary, args.shipped, args.folders)
     if args.shipped and args.journal:
         rows += shipped_rows(args.binary, args.shipped, args.journal)
+    if args.out:
+        accuracy.write_csv(args.out, FIELDS, rows)
     for r in rows:
         print(f"{r['platform']:24} {r['what']:32} {r['figure']:16} "
               f"{r['error_percent']:>8} %  {r['inside']}")
     print_means(rows)
-    if args.out:
-        temporary = args.out.with_suffix(".tmp")
-        with open(temporary, "w", newline="", encoding="utf-8") as f:
-            writer = csv.DictWriter(f, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        temporary.rename(args.out)
     return 0 if rows else 1
 
 

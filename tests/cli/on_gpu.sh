@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The scripts that go to a machine with a GPU: what they refuse, and captures
+# compared with what a platform predicts, on samples that a CPU recorded.
+. "$(dirname "$0")/lib.bash"
+
+scripts=${SOURCE_DIR:?the source folder}/scripts
+samples=$SOURCE_DIR/data/traces
+last=on_gpu.sh
+
+"$scripts/on_gpu.sh" --help >"$folder/out" || complain "--help fails"
+grep -q -- "--out DIR" "$folder/out" || complain "no help: $(<"$folder/out")"
+for arguments in "" "--out" "--sideways 3"; do
+    rc=0
+    # shellcheck disable=SC2086 # several words
+    "$scripts/on_gpu.sh" $arguments >/dev/null 2>"$folder/err" || rc=$?
+    [ "$rc" -eq 2 ] || complain "'$arguments' exits $rc, want 2"
+    grep -q -- "--out DIR" "$folder/err" || complain "'$arguments': no usage"
+done
+
+command -v python3 >/dev/null || { finish; exit; }
+cat >"$folder/cpu.json" <<'JSON'
+{"name": "mine", "generation": "zen4", "kind": "cpu", "data_sheet": {
+  "fp32_flops": 3e11, "fp16_flops": 3e11, "sms": 2, "memory_bytes": 2e10,
+  "l2_bytes": 3e7, "memory_bandwidth": 3e10}}
+JSON
+cat >"$folder/journal" <<'JSON'
+{"schema": "mystique-sim/calibration/1"}
+{"backend": "made-up", "seconds": 1, "experiment": {"table": "gemm", "dtype": "fp32", "m": 4096, "n": 4096, "k": 4096}, "answer": {"time_us": 9000}}
+{"backend": "made-up", "seconds": 1, "experiment": {"table": "gemm", "dtype": "fp32", "m": 4096, "n": 4096, "k": 4}, "answer": {"error": "no"}}
+JSON
+last=compare_captures.py
+# What is no capture is said, and leaves the others.
+python3 "$scripts/compare_captures.py" --binary "$sim" --out "$folder/rows.csv" \
+    --platform "$folder/cpu.json" --shipped a100 --journal "$folder/journal" \
+    "$samples/gpt2" "$samples/resnet" "$folder" >"$folder/out" \
+    2>"$folder/err" || complain "fails: $(<"$folder/err")"
+grep -q "$folder.*meta.json" "$folder/err" || complain "$(<"$folder/err")"
+[ "$(grep -c '^cpu.json,.*,iteration_us,1,' "$folder/rows.csv")" -eq 2 ] ||
+    complain "$(<"$folder/rows.csv")"
+grep -q '^a100,gemm made-up:fp32,median of rows,1,' "$folder/rows.csv" ||
+    complain "$(<"$folder/rows.csv")"
+grep -q "mean error .* of 2 captures" "$folder/out" || complain "$(<"$folder/out")"
+
+finish
