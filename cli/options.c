@@ -153,8 +153,8 @@ void msim_command_help_options(const struct msim_command *c, FILE *out)
 
 static void print_help(const struct msim_command *c, FILE *out)
 {
-    fprintf(out, "usage: mystique-sim %s [OPTION]... %s\n\n%s\n\noptions:\n",
-            c->name, c->operands, c->summary);
+    fprintf(out, "usage: mystique-sim %s [OPTION]...%s%s\n\n%s\n\noptions:\n",
+            c->name, *c->operands ? " " : "", c->operands, c->summary);
     msim_command_help_options(c, out);
 }
 
