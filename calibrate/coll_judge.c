@@ -87,7 +87,7 @@ double msim_coll_deviation(double variance, double change)
 #define OCTAVES         3.0
 #define DEVIATIONS      0.35
 #define OWN_GPU         4.0
-#define OWN_CELL        4.0
+#define OWN_CELL        6.0
 #define SAME_COLLECTIVE 3.0
 #define SAME_RANKS      4.0
 /* A normal variable counts as much as this many cells: few rows would say
