@@ -32,7 +32,7 @@ clean=$dir/$suite
 machine=$dir/machine
 
 undo() {
-    umount "$machine/dev/pts" "$machine/proc" 2>/dev/null || true
+    umount "$machine/dev/pts" "$machine/sys" "$machine/proc" 2>/dev/null || true
     rm -rf --one-file-system "$machine"
     [ $# -gt 0 ] || rm -rf --one-file-system "$dir"
 }
@@ -47,9 +47,10 @@ trap "undo ${1:+keep}" EXIT
 cp -a "$clean" "$machine"
 cp -L /etc/resolv.conf "$machine/etc/resolv.conf"
 git clone --quiet "file://$root" "$machine/mystique-sim"
-# What any running Debian has: the sanitizers read their own memory map, and
-# the test of progress wants a terminal.
+# What any running Debian has: the sanitizers read their own memory map, Open
+# MPI the caches, and the test of progress wants a terminal.
 mount -t proc proc "$machine/proc"
+mount -t sysfs -o ro sysfs "$machine/sys"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$machine/dev/pts"
 ln -sf pts/ptmx "$machine/dev/ptmx"
 
