@@ -58,13 +58,6 @@ static enum msim_dtype promoted(const struct msim_operand *o, uint32_t n)
     return best;
 }
 
-static bool in_place(const struct msim_opmap_ctx *c)
-{
-    size_t len = strlen(c->name);
-
-    return len > 1 && c->name[len - 1] == '_' && c->name[len - 2] != '_';
-}
-
 static void set_result(struct msim_opmap_ctx *c,
                        const struct msim_opmap_row *row,
                        const struct msim_operand *o, uint32_t n,
@@ -76,7 +69,8 @@ static void set_result(struct msim_opmap_ctx *c,
 
     if (row->flags & MSIM_OPMAP_BOOL_RESULT)
         type = MSIM_DT_BOOL;
-    if (in_place(c) || row->flags & MSIM_OPMAP_WRITES_ONLY) {
+    if (msim_opmap_is_in_place(c->name) ||
+        row->flags & MSIM_OPMAP_WRITES_ONLY) {
         elems = o[0].elems;
         type = o[0].dtype;
     } else if (msim_opmap_output(c, 0, &out)) {
