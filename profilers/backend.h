@@ -14,6 +14,7 @@
 #define MSIM_PROFILERS_BACKEND_H
 #include "core/base/json.h"
 #include "core/base/json_out.h"
+#include "profilers/counters.h"
 
 #include <stdbool.h>
 
@@ -38,7 +39,8 @@ struct msim_backend {
      * memory_bytes, l2_bytes, clocks in MHz, power limits in W, as far as they
      * are known), "libraries" (name: version), "tables" (table: list of the
      * kinds, such as "fp32" or "add:fp32") and, where there are any, "left_out"
-     * (table: why this backend has none). */
+     * (table: why this backend has none) and "counters" (true, or why
+     * hardware counters cannot be read). */
     void (*describe)(void *self, struct msim_json *out);
     /*
      * Make ready what an experiment asks for, its operands filled with random
@@ -55,8 +57,13 @@ struct msim_backend {
      * prepare() has it. NULL: no dry runs. */
     enum msim_status (*check)(const cJSON *experiment, double *bytes,
                               struct msim_error *err);
-    /* Asked after an experiment failed: can the device still be used? NULL: it
-     * always can. */
+    /* Run what was prepared a few times more, and read the device's hardware
+     * counters; asked once at most, after the last time(). ENOMODEL where they
+     * cannot be read. NULL: the backend reads none. */
+    enum msim_status (*count)(void *self, const struct msim_case *c,
+                              struct msim_counts *out, struct msim_error *err);
+    /* Asked after an experiment, or its counting, failed: can the device still
+     * be used? NULL: it always can. */
     bool (*usable)(void *self);
 };
 

@@ -15,6 +15,10 @@ struct serving {
     FILE *out;
     bool dry;
     struct msim_sampled sampled;
+    bool counting; /* the experiment wants counters */
+    enum msim_status counted;
+    struct msim_counts counts;
+    struct msim_error uncounted; /* why it was not */
 };
 
 static void begin_line(struct msim_json *j, FILE *out)
@@ -58,6 +62,17 @@ static uint32_t count_of(const cJSON *o, const char *key)
     return v > 0 && v < 1e9 ? (uint32_t)v : 0;
 }
 
+/* What comes of it is no failure of the experiment. */
+static void count(struct serving *s, const struct msim_case *c)
+{
+    s->uncounted = (struct msim_error){0};
+    s->counted =
+        s->b->count
+            ? s->b->count(s->self, c, &s->counts, &s->uncounted)
+            : msim_fail(&s->uncounted, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                        "backend '%s' reads none", s->b->name);
+}
+
 static enum msim_status sample(struct serving *s, const cJSON *experiment,
                                struct msim_error *err)
 {
@@ -74,6 +89,8 @@ static enum msim_status sample(struct serving *s, const cJSON *experiment,
 
     MSIM_TRY(s->b->prepare(s->self, experiment, &c, err));
     status = msim_sample(&c, &policy, &s->sampled, err);
+    if (status == MSIM_OK && s->counting)
+        count(s, &c);
     if (c.release)
         c.release(c.state);
     return status;
@@ -85,6 +102,25 @@ static void write_samples(struct msim_json *j, const struct msim_sampled *s)
     for (uint32_t i = 0; i < s->n; i++)
         msim_json_number(j, NULL, s->samples[i]);
     msim_json_close(j);
+}
+
+static void write_counts(struct serving *s, struct msim_json *j)
+{
+    const char *why = s->uncounted.text;
+
+    if (s->counted != MSIM_OK) {
+        msim_json_text(j, "counters_error",
+                       *why ? why : msim_status_text(s->counted));
+        return;
+    }
+    msim_json_open(j, "counters", '{', false);
+    msim_counts_write(&s->counts, j);
+    msim_json_close(j);
+}
+
+static bool is_true(const cJSON *o, const char *key)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
 }
 
 static void write_row(struct serving *s, struct msim_json *j, bool raw)
@@ -105,6 +141,8 @@ static void write_row(struct serving *s, struct msim_json *j, bool raw)
     }
     if (raw)
         write_samples(j, r);
+    if (s->counting)
+        write_counts(s, j);
 }
 
 static enum msim_status try_it(struct serving *s, const cJSON *experiment,
@@ -129,25 +167,28 @@ static enum msim_status answer(struct serving *s, const cJSON *experiment,
 {
     struct msim_error why = {0};
     double bytes = 0;
-    enum msim_status status = try_it(s, experiment, &bytes, &why);
+    enum msim_status status;
     struct msim_json j;
 
+    s->counting = is_true(experiment, "counters");
+    s->counted = MSIM_OK;
+    status = try_it(s, experiment, &bytes, &why);
     begin_line(&j, s->out);
     msim_json_number(&j, "id", msim_json_get_number(experiment, "id", 0));
     if (status == MSIM_OK && s->dry) {
         msim_json_bool(&j, "would_run", true);
         msim_json_number(&j, "bytes", bytes);
     } else if (status == MSIM_OK) {
-        write_row(
-            s, &j,
-            cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(experiment, "raw")));
+        write_row(s, &j, is_true(experiment, "raw"));
     } else {
         msim_json_text(&j, "error",
                        why.text[0] ? why.text : msim_status_text(status));
         msim_json_bool(&j, "unsupported", status == MSIM_ENOMODEL);
     }
     MSIM_TRY(end_line(&j, s->out, err));
-    return status == MSIM_OK ? MSIM_OK : go_on(s, &why, err);
+    if (status == MSIM_OK && s->counted == MSIM_OK)
+        return MSIM_OK;
+    return go_on(s, status == MSIM_OK ? &s->uncounted : &why, err);
 }
 
 static enum msim_status answer_line(struct serving *s, const char *line,

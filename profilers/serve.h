@@ -6,11 +6,17 @@
  *   {"schema": "mystique-sim/profiler/1", "backend": ..., "version": ...,
  *    "device": {...}, "libraries": {...}, "tables": {...}}
  * Every line in is an experiment (profilers/backend.h), perhaps with "policy":
- * {"warm_up", "least", "most", "spread", "seconds"} and "raw": true. Every line
- * out answers one:
+ * {"warm_up", "least", "most", "spread", "seconds"}, "raw": true, and
+ * "counters": true. Every line out answers one:
  *   {"id": 1, "time_us": median, "low_us", "high_us": deciles, "spread",
- *    "runs", "outliers", "seconds", "state": {...}, "samples": [us, ...]}
+ *    "runs", "outliers", "seconds", "state": {...}, "samples": [us, ...],
+ *    "counters": {...}}
  *   {"id": 1, "error": "why", "unsupported": true|false}
+ *
+ * Hardware counters (profilers/counters.h) are read in runs of their own, after
+ * the last that is timed; where that fails the answer has "counters_error",
+ * why, and the times all the same.
+ *
  * An answer is flushed before the next experiment is read, so that what was
  * timed is not lost when the program dies. At the end of input it ends, and
  * after an experiment that leaves the device unusable: that is answered first,

@@ -14,6 +14,7 @@
 
 struct msim_cublas;
 struct msim_cudnn;
+struct msim_cupti_counters;
 struct msim_nccl;
 
 /* How the runs since the last prepare() went, for an answer's "state". */
@@ -32,6 +33,10 @@ struct msim_cuda {
     struct msim_nvml *nvml; /* NULL: no NVML */
     bool cupti;             /* its records are being collected */
     char cupti_why[128];    /* else why not */
+    bool lost;              /* CUPTI does not record any more: start again */
+    bool counters_shut;     /* hardware counters cannot be read */
+    char counters_why[200]; /* because */
+    struct msim_cupti_counters *counters; /* NULL: not asked for yet */
     cudaStream_t stream, beside;
     uint32_t stream_id; /* CUPTI's number of the first */
     cudaEvent_t begin, end, beside_end;
@@ -116,6 +121,12 @@ enum msim_status msim_cuda_time(struct msim_cuda *c,
                                 struct msim_cuda_op *beside,
                                 struct msim_case *out, struct msim_error *err);
 
+/* Read the hardware counters of such a case; ENOMODEL for others. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_count_case(const struct msim_case *c,
+                                      struct msim_counts *out,
+                                      struct msim_error *err);
+
 /* A collective of all its ranks, to run beside something: rank 0 on the stream
  * that it is launched on. */
 MSIM_MUST_CHECK
@@ -149,6 +160,19 @@ enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
 /* CUPTI's clock now, in ns. */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_cupti_ns(uint64_t *ns, struct msim_error *err);
+
+/* ---- hardware counters -------------------------------------------------- */
+
+/* Find out whether they are likely to be read, for the greeting. */
+void msim_cuda_counters_open(struct msim_cuda *c);
+void msim_cuda_counters_close(struct msim_cuda *c);
+
+/* Run an operation some times more, its operands in the caches where `warm`,
+ * and read what was counted. ENOMODEL where that cannot be. */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_count(struct msim_cuda *c, struct msim_cuda_op *op,
+                                 bool warm, struct msim_counts *out,
+                                 struct msim_error *err);
 
 /* ---- cases with clocks of their own ------------------------------------- */
 

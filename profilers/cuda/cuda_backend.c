@@ -27,9 +27,10 @@
  * what a failed call left behind is gone. */
 static bool usable_cuda(void *self)
 {
-    (void)self;
+    const struct msim_cuda *c = self;
+
     (void)cudaGetLastError();
-    return cudaDeviceSynchronize() == cudaSuccess &&
+    return !c->lost && cudaDeviceSynchronize() == cudaSuccess &&
            cudaGetLastError() == cudaSuccess;
 }
 
@@ -39,6 +40,7 @@ static void close_cuda(void *self)
 
     if (!usable_cuda(c))
         return; /* what a device in this state is asked for may never return */
+    msim_cuda_counters_close(c);
 #if MSIM_HAVE_CUBLAS
     msim_cublas_free(c->cublas);
 #endif
@@ -127,6 +129,7 @@ static enum msim_status open_device(struct msim_cuda *c, struct msim_error *err)
     MSIM_TRY(make_streams(c, err));
     begin_cupti(c);
     MSIM_TRY(make_flush(c, err));
+    msim_cuda_counters_open(c);
     MSIM_TRY(MSIM_CUDA(cudaDeviceGetPCIBusId(bus, sizeof(bus), 0)));
     c->nvml = msim_nvml_open(bus);
     return MSIM_CUDA(cudaDeviceSynchronize());
@@ -286,6 +289,10 @@ static void describe_cuda(void *self, struct msim_json *out)
     msim_json_text(out, "timer", c->cupti ? "cupti" : "events");
     if (!c->cupti)
         msim_json_text(out, "no_cupti", c->cupti_why);
+    if (c->counters_shut)
+        msim_json_text(out, "counters", c->counters_why);
+    else
+        msim_json_bool(out, "counters", true);
 }
 
 /* ---- experiments -----------------------------------------------------------
@@ -431,6 +438,14 @@ static enum msim_status check_cuda(const cJSON *experiment, double *bytes,
     return MSIM_OK;
 }
 
+static enum msim_status count_cuda(void *self, const struct msim_case *c,
+                                   struct msim_counts *out,
+                                   struct msim_error *err)
+{
+    (void)self;
+    return msim_cuda_count_case(c, out, err);
+}
+
 const struct msim_backend MSIM_BACKEND_CUDA = {
     .name = "cuda",
     .open = open_cuda,
@@ -439,5 +454,6 @@ const struct msim_backend MSIM_BACKEND_CUDA = {
     .prepare = prepare_cuda,
     .state = state_cuda,
     .check = check_cuda,
+    .count = count_cuda,
     .usable = usable_cuda,
 };

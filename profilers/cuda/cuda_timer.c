@@ -226,3 +226,22 @@ enum msim_status msim_cuda_time(struct msim_cuda *c,
         release(t);
     return status;
 }
+
+enum msim_status msim_cuda_count_case(const struct msim_case *c,
+                                      struct msim_counts *out,
+                                      struct msim_error *err)
+{
+    const char *why = NULL;
+    struct timed_op *t = c->state;
+
+    if (c->time != time_op)
+        why = "of latencies and collectives";
+    else if (t->has_beside)
+        why = "of two operations at a time";
+    else if (t->op.waits)
+        why = "of copies of pageable memory";
+    if (why)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "nothing is counted %s", why);
+    return msim_cuda_count(t->cuda, &t->op, t->warm, out, err);
+}

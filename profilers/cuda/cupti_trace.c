@@ -338,13 +338,33 @@ static enum msim_status collect_calls(struct msim_error *err)
     return MSIM_OK;
 }
 
+/* What the device does. */
+static const CUpti_ActivityKind DONE[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,
+};
+
+enum msim_status msim_cupti_resume(struct msim_error *err)
+{
+    for (size_t i = 0; i < sizeof(DONE) / sizeof(*DONE); i++)
+        TRY_CUPTI(cuptiActivityEnable(DONE[i]));
+    return MSIM_OK;
+}
+
+enum msim_status msim_cupti_pause(struct msim_error *err)
+{
+    MSIM_TRY(msim_cupti_flush(err));
+    for (size_t i = 0; i < sizeof(DONE) / sizeof(*DONE); i++)
+        TRY_CUPTI(cuptiActivityDisable(DONE[i]));
+    return MSIM_OK;
+}
+
 static enum msim_status enable(bool calls, struct msim_error *err)
 {
     TRY_CUPTI(cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
-    TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-    TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
-    TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY2));
-    TRY_CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
+    MSIM_TRY(msim_cupti_resume(err));
     return calls ? collect_calls(err) : MSIM_OK;
 }
 

@@ -25,6 +25,16 @@ MSIM_MUST_CHECK
 enum msim_status msim_cupti_flush(struct msim_error *err);
 
 /*
+ * Collect nothing for a while, what is complete being handed over first: while
+ * hardware counters are read nothing may be recorded. And go on: of kernels,
+ * copies and memsets. EINTERNAL as above.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cupti_pause(struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_cupti_resume(struct msim_error *err);
+
+/*
  * What was collected so far; ENOMEM where something was lost for want of
  * memory. NULL before msim_cupti_begin().
  */

@@ -52,12 +52,33 @@ for table, kinds in greeting["tables"].items():
 asked.append({"id": len(asked), "table": "gemm", "dtype": "fp32", "m": 1024,
               "n": 1024, "k": 1024,
               "beside": {"table": "copy", "op": "d2d", "bytes": 1 << 26}})
+counted = {"table": "copy", "op": "read", "bytes": 1 << 28, "counters": True}
+asked.append({"id": len(asked), **counted})
+asked.append({"id": len(asked), **counted, "op": "write"})
+asked.append({"id": len(asked), **counted, "op": "d2d"})
+asked.append({"id": len(asked), "table": "latency", "op": "launch",
+              "counters": True})
 asked.append({"id": len(asked), "table": "collective", "bytes": 1024,
               "collective": "all_reduce", "ranks": greeting["ranks"] + 1})
 lines = "".join(json.dumps(a) + "\n" for a in asked)
 run = subprocess.run([sys.argv[1]], input=lines, capture_output=True, text=True)
 answers = {a["id"]: a for a in map(json.loads, run.stdout.splitlines()[1:])}
 wrong = 0
+
+
+# Kernels that only read or write are known to the byte; the caches hold little
+# of 256 MiB. Where counters cannot be read the answer says so, as the greeting.
+def counts(a, answer):
+    if a["table"] == "latency" or greeting["counters"] is not True:
+        return "counters" not in answer and answer["counters_error"]
+    if "counters_error" in answer:
+        return False
+    c = answer["counters"]
+    near = [0.95 < c[k] / a["bytes"] < 1.1
+            for k in ("dram_read_bytes", "dram_write_bytes")]
+    return {"read": near[0], "write": near[1], "d2d": all(near)}[a["op"]]
+
+
 for a in asked:
     answer = answers.get(a["id"], {"error": "no answer"})
     state = answer.get("state", {})
@@ -71,6 +92,7 @@ for a in asked:
     if a is asked[-1]:
         ok = answer.get("unsupported") and (
             "not run" in answer["error"] or "built without" in answer["error"])
+    ok = ok and ("counters" not in a or counts(a, answer))
     wrong += not ok
     print("ok  " if ok else "BAD ", json.dumps(a), json.dumps(answer))
 if run.returncode:

@@ -36,7 +36,7 @@ declare -A theirs=(
     [calibrate]="gsl/"
     [replay]=""
     [cli]="cjson/ cJSON.h zlib.h gsl/"
-    [tests]="cuda cjson/ cJSON.h zlib.h gsl/ yajl/ chakra.pb-c.h"
+    [tests]="cuda cupti cjson/ cJSON.h zlib.h gsl/ yajl/ chakra.pb-c.h"
 )
 
 # One file alone knows the streaming parser, so that it can be exchanged, and

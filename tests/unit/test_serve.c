@@ -12,6 +12,7 @@
 struct made_up {
     double us;
     bool dead;
+    char counts[16];
 };
 
 static enum msim_status open_it(void **self, struct msim_error *err)
@@ -51,13 +52,32 @@ static enum msim_status check(const cJSON *experiment, double *bytes,
     return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE, "no 'us'");
 }
 
+/* "counts": "well", or why not; "for good" where that kills the device. */
+static enum msim_status count(void *self, const struct msim_case *c,
+                              struct msim_counts *out, struct msim_error *err)
+{
+    struct made_up *m = c->state;
+
+    CHECK(self == m);
+    for (int f = 0; f < MSIM_FIGURE_COUNT; f++)
+        out->of[f] = f + 1;
+    out->passes = 2;
+    if (strcmp(m->counts, "well") == 0)
+        return MSIM_OK;
+    m->dead = strcmp(m->counts, "for good") == 0;
+    return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE, "not %s",
+                     m->counts);
+}
+
 static enum msim_status prepare(void *self, const cJSON *experiment,
                                 struct msim_case *out, struct msim_error *err)
 {
     struct made_up *m = self;
     const char *fails = msim_json_get_text(experiment, "fails");
+    const char *counts = msim_json_get_text(experiment, "counts");
 
     m->us = msim_json_get_number(experiment, "us", 0);
+    snprintf(m->counts, sizeof(m->counts), "%s", counts ? counts : "");
     *out = (struct msim_case){.state = m, .time = time_it};
     if (!fails)
         return MSIM_OK;
@@ -78,6 +98,7 @@ static const struct msim_backend MADE_UP = {
     .describe = describe,
     .prepare = prepare,
     .check = check,
+    .count = count,
     .usable = usable,
 };
 
@@ -138,6 +159,48 @@ static void test_serve__answers(void)
     CHECK(cJSON_IsFalse(
         cJSON_GetObjectItemCaseSensitive(s.lines[3], "unsupported")));
     CHECK_REL(msim_json_get_number(s.lines[4], "time_us", 0), 1, 1e-12);
+    done(&s);
+}
+
+/* Counters are beside the times, and so is why they could not be read. */
+static void test_serve__counters(void)
+{
+    struct served s =
+        serve(&MADE_UP,
+              "{\"id\":1,\"us\":1,\"counts\":\"well\",\"counters\":true}\n"
+              "{\"id\":2,\"us\":1,\"counts\":\"now\",\"counters\":true}\n"
+              "{\"id\":3,\"us\":1,\"counts\":\"well\"}\n"
+              "{\"id\":5,\"us\":1,\"counts\":\"for good\","
+              "\"counters\":true}\n{\"id\":6,\"us\":1}\n",
+              false);
+    const cJSON *counters;
+
+    CHECK_INT(s.status, MSIM_EINTERNAL);
+    REQUIRE(s.n == 5); /* the last one's device is dead */
+    counters = cJSON_GetObjectItemCaseSensitive(s.lines[1], "counters");
+    CHECK_REL(msim_json_get_number(counters, "dram_write_bytes", 0), 2, 0);
+    CHECK_REL(msim_json_get_number(counters, "passes", 0), 2, 0);
+    CHECK_STR(msim_json_get_text(s.lines[2], "counters_error"), "not now");
+    CHECK(!cJSON_GetObjectItemCaseSensitive(s.lines[3], "counters") &&
+          !cJSON_GetObjectItemCaseSensitive(s.lines[3], "counters_error"));
+    for (int i = 1; i < 5; i++)
+        CHECK_REL(msim_json_get_number(s.lines[i], "time_us", 0), 1, 0);
+    CHECK_STR(msim_json_get_text(s.lines[4], "counters_error"), "not for good");
+    done(&s);
+}
+
+static void test_serve__no_counters(void)
+{
+    struct msim_backend b = MADE_UP;
+    struct served s;
+
+    b.count = NULL;
+    s = serve(&b, "{\"id\":1,\"us\":1,\"counters\":true}\n", false);
+    CHECK_INT(s.status, MSIM_OK);
+    REQUIRE(s.n == 2);
+    CHECK_REL(msim_json_get_number(s.lines[1], "time_us", 0), 1, 0);
+    CHECK_STR(msim_json_get_text(s.lines[1], "counters_error"),
+              "backend 'made up' reads none");
     done(&s);
 }
 
@@ -207,6 +270,8 @@ static void test_serve__bad_line(void)
 int main(void)
 {
     RUN(test_serve__answers);
+    RUN(test_serve__counters);
+    RUN(test_serve__no_counters);
     RUN(test_serve__device_dies);
     RUN(test_serve__dry);
     RUN(test_serve__no_device);
