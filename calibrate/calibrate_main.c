@@ -10,6 +10,7 @@
  */
 #include "calibrate/cal_compare.h"
 #include "calibrate/cal_fit.h"
+#include "calibrate/cal_host.h"
 #include "calibrate/cal_run.h"
 #include "calibrate/cal_trace.h"
 #include "calibrate/tables.h"
@@ -32,6 +33,7 @@ struct command {
     const char *program; /* in front of messages */
     const char *backend, *out;
     const char *trace; /* NULL: none */
+    const char *data;  /* folder that holds hosts/ */
     double budget_minutes, target, patience;
     uint64_t seed;
     bool dry_run;
@@ -39,7 +41,7 @@ struct command {
     char commands[MSIM_CAL_BACKENDS][1400];
     struct msim_cal_backend backends[MSIM_CAL_BACKENDS];
     uint32_t n_backends;
-    char journal[1100], held[1100], name[64], folder[1024];
+    char journal[1100], held[1100], host[1100], name[64], folder[1024];
     bool terminal, shown;
     double last;     /* when progress was shown */
     double expected; /* seconds of a dry run */
@@ -104,6 +106,8 @@ static bool take_argument(struct command *c, const char *arg)
         return (c->out = v)[0] != '\0';
     if ((v = value_of(arg, "for")))
         return (c->trace = v)[0] != '\0';
+    if ((v = value_of(arg, "data")))
+        return (c->data = v)[0] != '\0';
     if ((v = value_of(arg, "budget")))
         return take_number(&c->budget_minutes, v) && c->budget_minutes > 0;
     if ((v = value_of(arg, "target-interval")))
@@ -128,9 +132,10 @@ static bool parse(struct command *c, int argc, char **argv)
             argv[i]);
         return false;
     }
-    if (!c->out)
-        say(c, "--out is missing, want the platform file to write");
-    return c->out != NULL;
+    if (!c->out || !c->data)
+        say(c, "--%s is missing, want the %s", c->out ? "data" : "out",
+            c->out ? "folder that holds hosts/" : "platform file to write");
+    return c->out && c->data;
 }
 
 /* FILE without .json, and what lies beside it. */
@@ -143,6 +148,7 @@ static void name_files(struct command *c)
 
     snprintf(c->journal, sizeof(c->journal), "%.*s.journal.jsonl", (int)stem,
              c->out);
+    snprintf(c->host, sizeof(c->host), "%.*s.host.json", (int)stem, c->out);
     snprintf(c->held, sizeof(c->held), "%.*s.held.csv", (int)stem, c->out);
     snprintf(c->name, sizeof(c->name), "%.*s",
              (int)(stem - (size_t)(base - c->out)), base);
@@ -368,6 +374,37 @@ static enum msim_status show_differences(const struct msim_cal_journal *j)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+/* Where something of the host was timed. */
+static enum msim_status write_host(struct command *c,
+                                   const struct msim_cal_journal *j,
+                                   struct msim_error *err)
+{
+    struct msim_cal_host told;
+    cJSON *generic, *host;
+    char path[1400];
+    enum msim_status status;
+
+    snprintf(path, sizeof(path), "%s/hosts/generic.json", c->data);
+    MSIM_TRY(msim_json_read(&generic, path, err));
+    status = msim_cal_host(&host, &told, j, generic, c->name);
+    cJSON_Delete(generic);
+    if (status != MSIM_OK)
+        return status;
+    if (!host) {
+        printf("no host file: nothing timed what operators take of the host "
+               "(the backend torch does)\n");
+        return MSIM_OK;
+    }
+    status = msim_tree_write(host, c->host, err);
+    cJSON_Delete(host);
+    if (status == MSIM_OK)
+        printf("written: %s: %u operators timed, within a factor of %.2f; %u "
+               "as of host generic, %.2f times as long, within %.2f\n",
+               c->host, told.timed, told.factor, told.taken, told.speed,
+               told.factor_taken);
+    return status;
+}
+
 static enum msim_status finish(struct command *c,
                                const struct msim_cal_journal *j,
                                struct msim_error *err)
@@ -388,7 +425,7 @@ static enum msim_status finish(struct command *c,
     show_verdicts(&verdicts);
     MSIM_TRY(show_differences(j));
     printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
-    return MSIM_OK;
+    return write_host(c, j, err);
 }
 
 static enum msim_status run(struct command *c, const cJSON *first,

@@ -76,8 +76,8 @@ void msim_host_keys_release(struct msim_host_keys *k)
     free(k->classes);
 }
 
-static enum msim_status key_of(struct msim_host_keys *k, const char *name,
-                               enum msim_host_class class, uint32_t *key)
+enum msim_status msim_host_keys_add(struct msim_host_keys *k, const char *name,
+                                    enum msim_host_class class, uint32_t *key)
 {
     MSIM_TRY(msim_strtab_add(k->names, name, msim_host_name_length(name), key));
     while (k->n <= *key) {
@@ -193,7 +193,7 @@ static enum msim_status read_ops(struct reader *r)
         r->op_keys[i] = MSIM_NONE;
         if (class == MSIM_HOST_NOTHING)
             continue;
-        MSIM_TRY(key_of(r->keys, name, class, &r->op_keys[i]));
+        MSIM_TRY(msim_host_keys_add(r->keys, name, class, &r->op_keys[i]));
         MSIM_TRY(msim_grow((void **)&s->ops, &s->cap_ops, s->n_ops,
                            sizeof(*s->ops)));
         step = step_at(t, t->ops[i].start);

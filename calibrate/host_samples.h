@@ -67,6 +67,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_host_keys_init(struct msim_host_keys *k);
 void msim_host_keys_release(struct msim_host_keys *k);
 
+/* The key of an operator's name, which is new or not. */
+MSIM_MUST_CHECK
+enum msim_status msim_host_keys_add(struct msim_host_keys *k, const char *name,
+                                    enum msim_host_class class, uint32_t *key);
+
 /*
  * Add one rank's trace; one without times adds nothing. `repeats`: it is one
  * of several runs, or has several steps, of one program.

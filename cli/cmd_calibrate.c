@@ -5,6 +5,7 @@
  * because it links GSL: this one checks the options and becomes that one.
  */
 #include "cli/cmd.h"
+#include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
 
@@ -45,8 +46,10 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, out),
      .metavar = "FILE.json",
-     .help = "the platform file to write; FILE.journal.jsonl beside it keeps\n"
-             "every answer, and with it an interrupted calibration goes on"},
+     .help =
+         "the platform file to write; beside it FILE.host.json, for --host,\n"
+         "and FILE.journal.jsonl, which keeps every answer: with it an\n"
+         "interrupted calibration goes on"},
     {.name = "for",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, trace),
@@ -120,7 +123,7 @@ static void find_program(char path[PATH_MAX])
     memcpy(slash ? slash + 1 : path, NAME, sizeof NAME);
 }
 
-#define ARGUMENTS 8
+#define ARGUMENTS 9
 
 struct arguments {
     char text[ARGUMENTS][PATH_MAX + 32];
@@ -141,16 +144,21 @@ static int become(const struct settings *s)
 {
     char program_name[] = "mystique-sim", dry_run[] = "--dry-run";
     struct arguments *a = calloc(1, sizeof *a);
-    char path[PATH_MAX], seed[16];
+    char path[PATH_MAX], data[PATH_MAX], seed[16];
+    struct msim_error err = {0};
+    enum msim_status status = msim_datadir_find(data, sizeof data, &err);
 
-    if (!a)
-        return msim_message_error(MSIM_ENOMEM, NULL);
+    if (status != MSIM_OK || !a) {
+        free(a);
+        return msim_message_error(a ? status : MSIM_ENOMEM, &err);
+    }
     snprintf(seed, sizeof seed, "%u", s->seed);
     a->list[0] = program_name; /* whose verb it is, in its messages */
     add(a, "backend", s->backend);
     add(a, "budget", s->budget);
     add(a, "target-interval", s->target);
     add(a, "out", s->out);
+    add(a, "data", data);
     add(a, "for", s->trace);
     add(a, "patience", s->patience);
     add(a, "seed", seed);

@@ -5,8 +5,8 @@
  * An operator costs what its name has been fitted to, else what its class
  * has. Figures are means, since times of many operators are summed. A host
  * as a whole is faster or slower than the fitted one, so the interval of a
- * figure is one factor down and one up, for all operators alike: the
- * intervals of a sum add up.
+ * figure is one factor down and one up, for all operators alike, but where an
+ * entry has a factor of its own ("within"): the intervals of a sum add up.
  */
 #include "models/host.h"
 
@@ -21,8 +21,9 @@
 
 /* Mean microseconds that one operator takes of its own. */
 struct dispatch {
-    double self;  /* between its children and its runtime calls */
-    double calls; /* in the runtime calls that it makes itself */
+    double self;      /* between its children and its runtime calls */
+    double calls;     /* in the runtime calls that it makes itself */
+    double low, high; /* factors of the 90 % interval */
 };
 
 struct entry {
@@ -83,6 +84,20 @@ static bool is_time(double us)
     return us >= 0 && us < 1e9; /* false for NAN as well */
 }
 
+static enum msim_status read_factors(const struct msim_host *h,
+                                     const cJSON *json, const char *key,
+                                     double *low, double *high,
+                                     struct msim_error *err)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+
+    *low = msim_json_get_number(item, "low", NAN);
+    *high = msim_json_get_number(item, "high", NAN);
+    if (!(*low > 0) || !(*low <= 1) || !(*high >= 1) || !isfinite(*high))
+        return wrong(h, key, "factors 0 < low <= 1 <= high", err);
+    return MSIM_OK;
+}
+
 static enum msim_status read_dispatch(const struct msim_host *h,
                                       struct dispatch *d, const cJSON *json,
                                       const char *key, struct msim_error *err)
@@ -91,6 +106,15 @@ static enum msim_status read_dispatch(const struct msim_host *h,
     d->calls = msim_json_get_number(json, "calls_us", NAN);
     if (!is_time(d->self) || !is_time(d->calls))
         return wrong(h, key, "self_us and calls_us of 0 or more", err);
+    if (!cJSON_HasObjectItem(json, "within")) {
+        d->low = h->low;
+        d->high = h->high;
+        return MSIM_OK;
+    }
+    d->high = msim_json_get_number(json, "within", NAN);
+    d->low = 1 / d->high;
+    if (!(d->high >= 1) || !isfinite(d->high))
+        return wrong(h, key, "a factor 'within' of 1 or more", err);
     return MSIM_OK;
 }
 
@@ -167,20 +191,6 @@ static enum msim_status read_calls(struct msim_host *h, const cJSON *json,
     return MSIM_OK;
 }
 
-static enum msim_status read_factors(const struct msim_host *h,
-                                     const cJSON *json, const char *key,
-                                     double *low, double *high,
-                                     struct msim_error *err)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
-
-    *low = msim_json_get_number(item, "low", NAN);
-    *high = msim_json_get_number(item, "high", NAN);
-    if (!(*low > 0) || !(*low <= 1) || !(*high >= 1) || !isfinite(*high))
-        return wrong(h, key, "factors 0 < low <= 1 <= high", err);
-    return MSIM_OK;
-}
-
 static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
                                   struct msim_error *err)
 {
@@ -189,7 +199,6 @@ static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
 
     MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
     MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
-    MSIM_TRY(read_factors(h, json, "spread", &h->low, &h->high, err));
     if (!cJSON_HasObjectItem(json, "repeat")) { /* unknown: as another host */
         h->repeat_low = h->low;
         h->repeat_high = h->high;
@@ -209,6 +218,7 @@ static enum msim_status read_host(struct msim_host *h, const cJSON *json,
     if (!name)
         return wrong(h, "name", "a text", err);
     snprintf(h->name, sizeof(h->name), "%s", name);
+    MSIM_TRY(read_factors(h, json, "spread", &h->low, &h->high, err));
     MSIM_TRY(read_operators(h, json, err));
     MSIM_TRY(read_classes(h, json, err));
     MSIM_TRY(read_calls(h, json, err));
@@ -292,8 +302,8 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                           ? h->after_autograd.us
                           : h->after.us;
     }
-    out.low_us = out.us * h->low;
-    out.high_us = out.us * h->high;
+    out.low_us = out.us * d.low;
+    out.high_us = out.us * d.high;
     return out;
 }
 

@@ -51,6 +51,17 @@ bool msim_host_is_topmost(const struct msim_trace *t, uint32_t op)
     return i == MSIM_NONE;
 }
 
+enum msim_host_class msim_host_class_of(const char *name, bool leaf)
+{
+    if (begins(name, "autograd::"))
+        return MSIM_HOST_ENGINE;
+    if (begins(name, "torch::autograd::") || strstr(name, "Backward"))
+        return MSIM_HOST_BACKWARD;
+    if (is_collective(name))
+        return MSIM_HOST_COLLECTIVE;
+    return leaf ? MSIM_HOST_LEAF : MSIM_HOST_COMPOSITE;
+}
+
 enum msim_host_class msim_host_class(const struct msim_trace *t, uint32_t op)
 {
     const struct msim_op *o = &t->ops[op];
@@ -62,13 +73,7 @@ enum msim_host_class msim_host_class(const struct msim_trace *t, uint32_t op)
         return msim_host_is_topmost(t, op) ? MSIM_HOST_NOTHING
                : is_collective(name)       ? MSIM_HOST_COLLECTIVE
                                            : MSIM_HOST_LABEL;
-    if (begins(name, "autograd::"))
-        return MSIM_HOST_ENGINE;
-    if (begins(name, "torch::autograd::") || strstr(name, "Backward"))
-        return MSIM_HOST_BACKWARD;
-    if (is_collective(name))
-        return MSIM_HOST_COLLECTIVE;
-    return o->end == op + 1 ? MSIM_HOST_LEAF : MSIM_HOST_COMPOSITE;
+    return msim_host_class_of(name, o->end == op + 1);
 }
 
 size_t msim_host_name_length(const char *name)

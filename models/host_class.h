@@ -31,6 +31,9 @@ const char *msim_host_class_text(enum msim_host_class c);
 
 enum msim_host_class msim_host_class(const struct msim_trace *t, uint32_t op);
 
+/* The class of an operator, no label, by its name; `leaf`: none is below it. */
+enum msim_host_class msim_host_class_of(const char *name, bool leaf);
+
 /* Whether no operator encloses `op` on its thread; labels do not count. */
 bool msim_host_is_topmost(const struct msim_trace *t, uint32_t op);
 

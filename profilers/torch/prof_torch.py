@@ -10,8 +10,10 @@ further on; outputs are allocated by PyTorch, as in users' programs. On a GPU
 each run is preceded by one that empties the L2 cache, which also lets launches
 run ahead, and timed by events on the stream.
 
-The table "dispatch" has an operator on tensors of one element: what PyTorch
-itself takes, before any arithmetic (a kind is the operator's name).
+The table "dispatch" has calls on tensors of one element, gradients of them, and
+steps of small models: what PyTorch itself takes, before any arithmetic. Their
+answers have, beside the time of the whole call, the times of the operators in
+it (prof_dispatch.py).
 """
 
 import argparse
@@ -25,6 +27,7 @@ import time
 try:
     import torch
     import torch.nn.functional as F
+    import prof_dispatch
 except ImportError as error:
     print(f"{os.path.basename(sys.argv[0])}: no PyTorch: {error}",
           file=sys.stderr)
@@ -38,6 +41,8 @@ DTYPES = {"fp64": torch.float64, "fp32": torch.float32,
 # As profilers/sampler.h has them.
 POLICY = {"warm_up": 2, "least": 5, "most": 1000, "spread": 0.01,
           "seconds": 1.0}
+# Each of these is preceded by all others, which takes a millisecond or two.
+DISPATCH_POLICY = {**POLICY, "most": 16, "seconds": 0.2}
 FAR_OUT = 3
 DEFAULT_TABLE_ROWS = 65536
 
@@ -250,42 +255,8 @@ def copy(e):
     return 2 * elements, torch.float32, ready
 
 
-# Operators on tensors of one element, by their names in traces.
-DISPATCH = {
-    "aten::add": lambda a, m: a + a,
-    "aten::mul": lambda a, m: a * a,
-    "aten::relu": lambda a, m: torch.relu(a),
-    "aten::mm": lambda a, m: torch.mm(m, m),
-    "aten::addmm": lambda a, m: torch.addmm(a, m, m),
-    "aten::bmm": lambda a, m: torch.bmm(m[None], m[None]),
-    "aten::sum": lambda a, m: m.sum(-1),
-    "aten::softmax": lambda a, m: torch.softmax(m, -1),
-    "aten::layer_norm": lambda a, m: F.layer_norm(m, (1,)),
-    "aten::embedding": lambda a, m: F.embedding(ZERO, m),
-    "aten::conv2d": lambda a, m: F.conv2d(m[None, None], m[None, None]),
-    "aten::scaled_dot_product_attention":
-        lambda a, m: F.scaled_dot_product_attention(m[None], m[None], m[None]),
-    "aten::clone": lambda a, m: a.clone(),
-    "aten::empty": lambda a, m: torch.empty(1, device=DEVICE),
-    "aten::view": lambda a, m: a.view(1),
-    "aten::transpose": lambda a, m: m.transpose(0, 1),
-}
-
-
-def dispatch(e):
-    op = e.get("op")
-    if op not in DISPATCH:
-        raise Unsupported(f"no dispatch of '{op}' here")
-
-    def ready(take):
-        a, m = take(torch.float32, 1), take(torch.float32, 1, 1)
-        return lambda: DISPATCH[op](a, m)
-
-    return 2, torch.float32, ready
-
-
 TABLES = {"gemm": gemm, "conv": conv, "attention": attention,
-          "vector": vector, "copy": copy, "dispatch": dispatch}
+          "vector": vector, "copy": copy}
 
 
 # ---- timing ----------------------------------------------------------------
@@ -362,6 +333,8 @@ def row(samples, seconds):
 
 
 def answer(experiment, operands, timer):
+    if experiment.get("table") == "dispatch":
+        return dispatch(experiment)
     table = TABLES.get(experiment.get("table"))
     if table is None:
         raise Unsupported(f"no table '{experiment.get('table')}' here")
@@ -372,18 +345,31 @@ def answer(experiment, operands, timer):
     elements, dtype, ready = table(experiment)
     operands.reserve(dtype, elements)
     warm = experiment.get("cache", "cold") == "warm"
-    # What the host takes to call it, not what the device takes to do it.
-    clock = time_on_cpu if experiment["table"] == "dispatch" else timer
 
     def once():
         operands.begin(warm)
-        return clock(ready(operands.take))
+        return timer(ready(operands.take))
 
-    samples, seconds = sample(once, {**POLICY, **experiment.get("policy", {})})
+    return timed(once, POLICY, experiment)
+
+
+def timed(once, policy, experiment):
+    samples, seconds = sample(once, {**policy, **experiment.get("policy", {})})
     out = row(samples, seconds)
     if experiment.get("raw"):
         out["samples"] = samples
     return out
+
+
+def dispatch(experiment):
+    """What the host takes to call it, not what the device takes to do it."""
+    global HOST
+    op = experiment.get("op")
+    if op not in prof_dispatch.kinds():
+        raise Unsupported(f"no dispatch of '{op}' here")
+    HOST = HOST or prof_dispatch.Dispatch(DEVICE)
+    out = timed(lambda: HOST.time(op), DISPATCH_POLICY, experiment)
+    return {**out, **HOST.inside(op)}
 
 
 # ---- the program -----------------------------------------------------------
@@ -436,7 +422,7 @@ def tables():
             "vector": [f"{op}:{d}" for d in floats for op in OFFERED],
             "copy": ["d2d"] + (["h2d:pinned", "h2d:pageable", "d2h:pinned",
                                 "d2h:pageable"] if on_gpu else []),
-            "dispatch": list(DISPATCH)}
+            "dispatch": prof_dispatch.kinds()}
 
 
 def say(line):
@@ -475,13 +461,12 @@ def main():
     parser.add_argument("--threads", type=int, default=0,
                         help="on a CPU [default: as many as cores]")
     options = parser.parse_args()
-    global DEVICE, ZERO
+    global DEVICE
     DEVICE = torch.device(options.device)
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.stderr.write("prof_torch.py: PyTorch finds no GPU\n")
         sys.exit(3)
     torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
-    ZERO = torch.zeros(1, dtype=torch.long, device=DEVICE)
     device = cpu_device() if options.device == "cpu" else gpu_device()
     operands = Operands(DEVICE, device["l2_bytes"])
     timer = time_on_cpu if options.device == "cpu" else \
@@ -498,7 +483,7 @@ def main():
 
 
 DEVICE = torch.device("cpu")
-ZERO = None
+HOST = None  # of the table dispatch, once it is asked
 
 if __name__ == "__main__":
     main()

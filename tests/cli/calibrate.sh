@@ -20,6 +20,18 @@ fake() { # FAULT...: the command line of the made-up backend
     echo "exec bash $here/fake_backend.bash $folder/asked $*"
 }
 
+# What a host file says that aten::mm takes of its own.
+self_of() { # HOST
+    tr -d ' \n\t' <"$1" | sed -nE 's/.*"aten::mm":\{"self_us":([0-9.]+).*/\1/p'
+}
+
+# That --host takes it.
+want_host() { # HOST
+    run --platform h100 --host "$1" \
+        "${SOURCE_DIR:-$here/../..}/data/traces/gpt2/et"
+    want_rc 0
+}
+
 # Every experiment of a journal once; what differs is what was asked.
 twice() { # JOURNAL
     sed -nE 's/.*"experiment":(\{[^}]*\}).*/\1/p' "$1" | sort | uniq -d
@@ -76,6 +88,9 @@ run platforms "$folder/faults.json"
 want_rc 0
 want_out "Made-up machine"
 want_out "Calibrated by mystique-sim calibrate"
+[ "$(self_of "$folder/faults.host.json")" = 4.5 ] ||
+    complain "not what the host was timed to take"
+want_host "$folder/faults.host.json"
 printf 'm,n,k,dtype,framework\n512,512,512,fp32,fake\n' >"$folder/one.csv"
 run op --platform "$folder/faults.json" "$folder/one.csv"
 want_rc 0

@@ -12,7 +12,8 @@ echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
     '"version": "1", "device": {"name": "Made-up machine", "kind": "cpu",' \
     '"sms": 2, "memory_bytes": 8e9, "l2_bytes": 1000000},' \
     '"libraries": {"none": "1"}, "tables": {"gemm": ["fp32"],' \
-    '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"]}}'
+    '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"],' \
+    '"dispatch": ["aten::mm", "step: made up"]}}'
 
 number() { # MEMBER: its value in the line, or the second argument
     if [[ $line =~ \"$1\":([0-9]+) ]]; then
@@ -36,6 +37,12 @@ while IFS= read -r line; do
     if [[ $line == *nonsense* ]]; then
         echo "{\"id\": $id, \"error\": \"no such operator\"," \
             '"unsupported": true}'
+        continue
+    fi
+    if [[ $line == *dispatch* ]]; then
+        echo "{\"id\": $id, \"time_us\": 9, \"rounds\": 20, \"operators\":" \
+            '[{"name": "aten::mm", "count": 1, "leaf": true,' \
+            '"self_us": 4.5, "calls_us": 0}]}'
         continue
     fi
     # 50 GFLOP/s, 8 GB/s and 2 us, in nanoseconds

@@ -256,6 +256,29 @@ static void test_host__without_gpu_events_the_rest_is_added(void)
     msim_host_free(h);
 }
 
+/* An entry's own factor counts before that of the file. */
+static void test_host__an_entry_has_an_interval_of_its_own(void)
+{
+    static const struct text OWN = {
+        "\"aten::mm\":{\"self_us\":11,\"calls_us\":7,\"within\":2}", "0.25",
+        NULL};
+    static const struct text BAD = {
+        "\"aten::mm\":{\"self_us\":11,\"calls_us\":7,\"within\":0.5}", "0.25",
+        NULL};
+    struct msim_host *h;
+    struct made m;
+    uint32_t mm;
+
+    CHECK_INT(load(&h, &BAD, NULL, NULL), MSIM_EFORMAT);
+    REQUIRE(load(&h, &OWN, NULL, NULL) == MSIM_OK);
+    made_init(&m, true);
+    mm = add(&m, "aten::mm", MSIM_OP_OPERATOR, MSIM_NONE);
+    CHECK_REL(msim_host_dispatch(h, &m.t, mm, true).low_us, 5.5, 1e-12);
+    CHECK_REL(msim_host_dispatch(h, &m.t, mm, true).high_us, 22, 1e-12);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
 static void test_host__names_end_before_an_overload_number(void)
 {
     CHECK_UINT(msim_host_name_length("MmBackward0"), 10);
@@ -295,6 +318,7 @@ int main(void)
     RUN(test_host__repeat_is_the_files_or_the_spread);
     RUN(test_host__dispatch_by_name_then_class);
     RUN(test_host__without_gpu_events_the_rest_is_added);
+    RUN(test_host__an_entry_has_an_interval_of_its_own);
     RUN(test_host__names_end_before_an_overload_number);
     RUN(test_host__recording_shows_in_operators_that_do_nothing);
     return check_summary();
