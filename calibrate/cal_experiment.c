@@ -14,7 +14,7 @@
 static bool is_extra(const char *name)
 {
     return strcmp(name, "id") == 0 || strcmp(name, "policy") == 0 ||
-           strcmp(name, "raw") == 0;
+           strcmp(name, "raw") == 0 || strcmp(name, "counters") == 0;
 }
 
 struct row {

@@ -3,7 +3,7 @@
  *
  * An experiment has the columns of its table as members (profilers/backend.h).
  * Two are the same when those members are: what a process adds to send them
- * (id, policy, raw) is no part of it.
+ * (id, policy, raw, counters) is no part of it.
  */
 #ifndef MSIM_CALIBRATE_CAL_EXPERIMENT_H
 #define MSIM_CALIBRATE_CAL_EXPERIMENT_H

@@ -4,6 +4,7 @@
 #include "calibrate/cal_fit.h"
 
 #include "calibrate/cal_compare.h"
+#include "calibrate/cal_count.h"
 #include "calibrate/cell_write.h"
 #include "calibrate/platform_fit.h"
 #include "calibrate/quantile.h"
@@ -257,6 +258,41 @@ static enum msim_status write_differences(cJSON *platform,
     return MSIM_OK;
 }
 
+static void write_ratio(cJSON *o, const char *key,
+                        const struct msim_cal_ratio *r)
+{
+    cJSON *to = r->n ? cJSON_AddObjectToObject(o, key) : NULL;
+
+    if (!to)
+        return;
+    cJSON_AddNumberToObject(to, "experiments", r->n);
+    msim_number_add(to, "median", r->median);
+    msim_number_add(to, "p10", r->p10);
+    msim_number_add(to, "p90", r->p90);
+}
+
+static enum msim_status write_counters(cJSON *platform,
+                                       const struct msim_cal_journal *j)
+{
+    struct msim_cal_counts c;
+    cJSON *list;
+
+    MSIM_TRY(msim_cal_count(&c, j));
+    list = c.n ? cJSON_AddArrayToObject(platform, "counters") : NULL;
+    for (uint32_t i = 0; list && i < c.n; i++) {
+        cJSON *o = cJSON_CreateObject();
+
+        cJSON_AddItemToArray(list, o);
+        cJSON_AddStringToObject(o, "table", c.list[i].table);
+        cJSON_AddStringToObject(o, "backend", c.list[i].backend);
+        cJSON_AddNumberToObject(o, "experiments", c.list[i].experiments);
+        write_ratio(o, "read_over_assumed", &c.list[i].read);
+        write_ratio(o, "written_over_assumed", &c.list[i].written);
+        write_ratio(o, "operations_over_assumed", &c.list[i].flops);
+    }
+    return MSIM_OK;
+}
+
 /* What has no sizes, and so no law: latencies, and what PyTorch takes to
  * dispatch. */
 static void write_latencies(cJSON *platform, const struct msim_cal_journal *j)
@@ -420,6 +456,8 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
         write_verdicts(*out, v);
         if (status == MSIM_OK)
             status = write_differences(*out, j);
+        if (status == MSIM_OK)
+            status = write_counters(*out, j);
     }
     cJSON_Delete(sheet);
     if (status != MSIM_OK) {

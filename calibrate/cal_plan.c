@@ -35,6 +35,11 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
+double msim_cal_plan_uniform(void *state)
+{
+    return (double)(next_random(state) >> 11) * 0x1p-53;
+}
+
 /* FNV-1a: equal kinds of two backends get equal points. */
 static uint64_t state_of(const struct msim_cal_kind *k, uint64_t seed)
 {
@@ -53,7 +58,7 @@ static bool begin(struct sequence *s, const struct msim_cal_kind *k,
     uint64_t state = state_of(k, seed);
 
     for (uint32_t i = 0; i < k->axes; i++)
-        s->shift[i] = (double)(next_random(&state) >> 11) * 0x1p-53;
+        s->shift[i] = msim_cal_plan_uniform(&state);
     if (k->axes == 0)
         return true;
     s->sobol = gsl_qrng_alloc(gsl_qrng_sobol, k->axes);

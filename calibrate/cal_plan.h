@@ -34,6 +34,9 @@ cJSON *msim_cal_plan_next(struct msim_cal_plan *p, uint32_t *kind);
 void msim_cal_plan_drop(struct msim_cal_plan *p, uint32_t kind);
 bool msim_cal_plan_dropped(const struct msim_cal_plan *p, uint32_t kind);
 
+/* 0 to 1, 1 left out; `state` is a uint64_t of any value. */
+double msim_cal_plan_uniform(void *state);
+
 /* A point of the cube from the numbers of another source, for candidates: as
  * the caller draws them, 0 to 1, 1 left out. NULL where it is outside the
  * limits, or the kind was dropped. */

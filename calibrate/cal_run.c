@@ -3,11 +3,13 @@
  *
  * The first part of a backend's share goes to points that fill its space
  * (cal_plan.h), the rest to batches of those that are known least
- * (cal_width.h), with a fit before each.
+ * (cal_width.h), with a fit before each. Hardware counters are read last, when
+ * all else was timed, so that they can do no harm (cal_count.h).
  */
 #include "calibrate/cal_run.h"
 
 #include "calibrate/cal_child.h"
+#include "calibrate/cal_count.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_plan.h"
 #include "calibrate/cal_trace.h"
@@ -25,6 +27,7 @@
 #define GREET_SECONDS 60.0
 #define DEATHS_MOST   20   /* one after the other */
 #define SPREAD        0.02 /* of a median: less than laws are wrong by */
+#define COUNT_SHARE   0.05 /* for what is counted as well */
 #define REFUSALS      3 /* with no row, after which a kind is not asked for */
 
 /* What one run may be expected to take: several hundred experiments are to fit
@@ -42,6 +45,7 @@ struct asking {
     struct msim_cal_plan *plan; /* owned */
     char name[32];              /* as it greets */
     double budget;              /* seconds: its share */
+    bool counting;              /* hardware counters are asked for */
     uint32_t id, rows, failed, deaths;
     uint32_t refused[MSIM_CAL_KINDS]; /* UINT32_MAX: it gave rows */
 };
@@ -125,6 +129,8 @@ static cJSON *question_of(struct asking *a, const cJSON *experiment)
     cJSON_AddNumberToObject(policy, "least", 5);
     cJSON_AddNumberToObject(policy, "spread", SPREAD);
     cJSON_AddNumberToObject(policy, "seconds", policy_seconds(a));
+    if (a->counting)
+        cJSON_AddTrueToObject(q, "counters");
     return q;
 }
 
@@ -142,6 +148,7 @@ static cJSON *failure(const char *why)
 static enum msim_status revive(struct asking *a, const struct msim_error *why,
                                cJSON **answer, struct msim_error *err)
 {
+    a->counting = false; /* it may have been that */
     *answer = failure(why->text);
     if (!*answer)
         return MSIM_ENOMEM;
@@ -364,13 +371,40 @@ static enum msim_status narrow(struct asking *a, struct msim_error *err)
 }
 
 /* Collectives have one size each: to fill is enough. */
-static enum msim_status ask_all(struct asking *a, struct msim_error *err)
+static enum msim_status time_all(struct asking *a, struct msim_error *err)
 {
     bool fills = has_collectives(a);
 
     MSIM_TRY(take_first(a, err));
     MSIM_TRY(fill_space(a, a->budget * (fills ? 1 : FIRST_SHARE), err));
     return fills ? MSIM_OK : narrow(a, err);
+}
+
+static enum msim_status count_some(struct asking *a, struct msim_error *err)
+{
+    struct msim_cal_counting k = {.random = a->o->seed};
+    enum msim_status status = MSIM_OK;
+    cJSON *e;
+
+    a->counting = true;
+    while (status == MSIM_OK && a->counting && spent(a) < a->budget &&
+           (e = msim_cal_count_next(&k, &a->space, a->plan)))
+        status = take(a, e, err);
+    a->counting = false;
+    return status;
+}
+
+static enum msim_status ask_all(struct asking *a, struct msim_error *err)
+{
+    const cJSON *greeting = msim_cal_journal_greeting(a->j, a->name);
+    double whole = a->budget;
+
+    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(greeting, "counters")))
+        return time_all(a, err);
+    a->budget *= 1 - COUNT_SHARE;
+    MSIM_TRY(time_all(a, err));
+    a->budget = whole;
+    return count_some(a, err);
 }
 
 static double share_of(const struct msim_cal_options *o, uint32_t i)

@@ -9,6 +9,7 @@
  * interrupted calibration goes on.
  */
 #include "calibrate/cal_compare.h"
+#include "calibrate/cal_count.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_host.h"
 #include "calibrate/cal_run.h"
@@ -372,6 +373,28 @@ static enum msim_status show_differences(const struct msim_cal_journal *j)
     return MSIM_OK;
 }
 
+static void show_ratio(const struct msim_cal_counted *c,
+                       const struct msim_cal_ratio *r, const char *what)
+{
+    if (r->n)
+        printf("%s: %s counted x %.2f of the %s that works assume (median of "
+               "%u experiments; 80 %%: %.2f to %.2f)\n",
+               c->table, c->backend, r->median, what, r->n, r->p10, r->p90);
+}
+
+static enum msim_status show_counts(const struct msim_cal_journal *j)
+{
+    struct msim_cal_counts c;
+
+    MSIM_TRY(msim_cal_count(&c, j));
+    for (uint32_t i = 0; i < c.n; i++) {
+        show_ratio(&c.list[i], &c.list[i].read, "bytes read");
+        show_ratio(&c.list[i], &c.list[i].written, "bytes written");
+        show_ratio(&c.list[i], &c.list[i].flops, "operations");
+    }
+    return MSIM_OK;
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 /* Where something of the host was timed. */
@@ -424,6 +447,7 @@ static enum msim_status finish(struct command *c,
            "decile of an experiment's runs\n");
     show_verdicts(&verdicts);
     MSIM_TRY(show_differences(j));
+    MSIM_TRY(show_counts(j));
     printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
     return write_host(c, j, err);
 }

@@ -1,6 +1,6 @@
 /*
  * cli/platform_calibration.c - of a machine that was calibrated: what timed it,
- * and how far apart that was.
+ * how far apart that was, and whether its counters say what laws assume.
  */
 #include "cli/platform_page.h"
 
@@ -40,10 +40,35 @@ static void put_difference(FILE *out, const cJSON *d)
         msim_json_get_number(d, "p90", 0));
 }
 
+static void put_ratio(FILE *out, const cJSON *c, const char *key,
+                      const char *what)
+{
+    const cJSON *r = cJSON_GetObjectItemCaseSensitive(c, key);
+
+    if (r)
+        fprintf(out, "\n             %s x %.2f (80 %%: %.2f to %.2f)", what,
+                msim_json_get_number(r, "median", 0),
+                msim_json_get_number(r, "p10", 0),
+                msim_json_get_number(r, "p90", 0));
+}
+
+static void put_counters(FILE *out, const cJSON *c)
+{
+    fprintf(out,
+            "  %-10s %s counted, over what works assume (medians of %.0f):",
+            text(c, "table"), text(c, "backend"),
+            msim_json_get_number(c, "experiments", 0));
+    put_ratio(out, c, "read_over_assumed", "bytes read   ");
+    put_ratio(out, c, "written_over_assumed", "bytes written");
+    put_ratio(out, c, "operations_over_assumed", "operations   ");
+    fputc('\n', out);
+}
+
 void msim_page_put_calibration(const cJSON *file, FILE *out)
 {
     const cJSON *made = cJSON_GetObjectItemCaseSensitive(file, "provenance");
     const cJSON *apart = cJSON_GetObjectItemCaseSensitive(file, "differences");
+    const cJSON *counters = cJSON_GetObjectItemCaseSensitive(file, "counters");
     const cJSON *item;
 
     if (!cJSON_IsObject(made))
@@ -53,4 +78,5 @@ void msim_page_put_calibration(const cJSON *file, FILE *out)
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(made, "backends"))
         put_backend(out, item);
     cJSON_ArrayForEach(item, apart) put_difference(out, item);
+    cJSON_ArrayForEach(item, counters) put_counters(out, item);
 }

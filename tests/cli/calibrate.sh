@@ -99,6 +99,26 @@ us=$(sed -nE '2s/^.*fake,([0-9]+).*/\1/p' "$folder/out")
 [ "${us:-0}" -gt 4900 ] && [ "${us:-0}" -lt 6600 ] ||
     complain "predicted '$us' us, want about 5764"
 
+# Counters are read last, and what they say of works is kept and shown; one that
+# dies of it is not asked for them again.
+rm -f "$folder/asked"
+FAKE_COUNTERS=1 run calibrate --backend "$(fake)" --budget 0.15 \
+    --out "$folder/counted.json"
+want_rc 0
+want_out "gemm: fake counted x 2.00 of the bytes read that works assume"
+sed -n '/"counters":{/,$p' "$folder/counted.journal.jsonl" | grep '"experiment"' |
+    grep -vq '"counters":{' && complain "something was timed after counting"
+run platforms "$folder/counted.json"
+want_rc 0
+want_out "bytes read    x 2.00"
+want_out "operations    x 1.00"
+rm -f "$folder/asked"
+FAKE_COUNTERS=1 run calibrate --backend "$(fake die:counters)" --budget 0.15 \
+    --out "$folder/uncounted.json"
+want_rc 0
+[ "$(grep -c '"error":"the backend' "$folder/uncounted.journal.jsonl")" -eq 1 ] ||
+    complain "it died of its counters more than once"
+
 # Killed at random moments: nothing is lost, nothing is timed twice.
 rm -f "$folder/asked"
 journal=$folder/killed.journal.jsonl

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
 # A backend for tests: answers at once, with the times of a made-up machine.
 #
-#   fake_backend.bash COUNTER [die:N | hang:N | stuck:N]...
+#   fake_backend.bash COUNTER [die:N | hang:N | stuck:N | die:counters]...
 #
 # COUNTER is a file that counts the questions of all its lives: at the N-th it
-# dies, or hangs, or answers with something that is no JSON.
+# dies, or hangs, or answers with something that is no JSON. With FAKE_COUNTERS
+# it reads counters where it is asked to: of twice the bytes that are read, and
+# of what else there is to a product or a copy.
 counter=$1
 shift
 [ -s "$counter" ] || echo 0 >"$counter"
 echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
     '"version": "1", "device": {"name": "Made-up machine", "kind": "cpu",' \
     '"sms": 2, "memory_bytes": 8e9, "l2_bytes": 1000000},' \
+    "${FAKE_COUNTERS:+\"counters\": true,}" \
     '"libraries": {"none": "1"}, "tables": {"gemm": ["fp32"],' \
     '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"],' \
     '"dispatch": ["aten::mm", "step: made up"]}}'
@@ -31,6 +34,7 @@ while IFS= read -r line; do
             "die:$asked") kill -SEGV $$ ;;
             "hang:$asked") sleep 60 ;;
             "stuck:$asked") echo 'no JSON' ;;
+            die:counters) [[ $line != *'"counters":true'* ]] || kill -SEGV $$ ;;
         esac
     done
     id=$(number id 0)
@@ -54,6 +58,15 @@ while IFS= read -r line; do
     ns=$((2000 + m * n * k * b / 25 + (bytes * 2) / 16 +
         4 * b * (m * n + n * k + m * k) / 8))
     sleep "${FAKE_SECONDS:-0.01}"
-    echo "{\"id\": $id, \"time_us\": $((ns / 1000)).$((ns % 1000 / 100))," \
-        '"spread": 0.01, "runs": 5}'
+    counters=''
+    if [[ $line == *'"counters":true'* ]]; then
+        read=$((4 * b * (n * k + m * k) + 8 * bytes / 12))
+        [[ $line != *copy* ]] || read=$bytes
+        counters="\"counters\": {\"dram_read_bytes\": $((2 * read)),
+            \"dram_write_bytes\": $((bytes + 4 * b * m * n)),
+            \"flops_fp64\": 0, \"flops_fp32\": $((2 * b * m * n * k)),
+            \"flops_fp16\": 0, \"flops_tensor\": 0, \"ops_tensor_int8\": 0},"
+    fi
+    echo "{\"id\": $id, \"time_us\": $((ns / 1000)).$((ns % 1000 / 100)),"\
+        "${counters//$'\n'/}" '"spread": 0.01, "runs": 5}'
 done
