@@ -12,6 +12,7 @@
 #include "calibrate/cal_count.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_host.h"
+#include "calibrate/cal_network.h"
 #include "calibrate/cal_run.h"
 #include "calibrate/cal_trace.h"
 #include "calibrate/tables.h"
@@ -42,7 +43,8 @@ struct command {
     char commands[MSIM_CAL_BACKENDS][1400];
     struct msim_cal_backend backends[MSIM_CAL_BACKENDS];
     uint32_t n_backends;
-    char journal[1100], held[1100], host[1100], name[64], folder[1024];
+    char journal[1100], held[1100], host[1100], network[1100], name[64],
+        folder[1024];
     bool terminal, shown;
     double last;     /* when progress was shown */
     double expected; /* seconds of a dry run */
@@ -150,6 +152,8 @@ static void name_files(struct command *c)
     snprintf(c->journal, sizeof(c->journal), "%.*s.journal.jsonl", (int)stem,
              c->out);
     snprintf(c->host, sizeof(c->host), "%.*s.host.json", (int)stem, c->out);
+    snprintf(c->network, sizeof(c->network), "%.*s.network.json", (int)stem,
+             c->out);
     snprintf(c->held, sizeof(c->held), "%.*s.held.csv", (int)stem, c->out);
     snprintf(c->name, sizeof(c->name), "%.*s",
              (int)(stem - (size_t)(base - c->out)), base);
@@ -397,6 +401,19 @@ static enum msim_status show_counts(const struct msim_cal_journal *j)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+static enum msim_status show_results(const struct command *c,
+                                     const struct msim_cal_journal *j,
+                                     const struct msim_cal_verdicts *v)
+{
+    printf("errors on rows held back from the fit; repeats: last over first "
+           "decile of an experiment's runs\n");
+    show_verdicts(v);
+    MSIM_TRY(show_differences(j));
+    MSIM_TRY(show_counts(j));
+    printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
+    return MSIM_OK;
+}
+
 /* Where something of the host was timed. */
 static enum msim_status write_host(struct command *c,
                                    const struct msim_cal_journal *j,
@@ -428,6 +445,23 @@ static enum msim_status write_host(struct command *c,
     return status;
 }
 
+/* Where collectives were timed. */
+static enum msim_status write_network(struct command *c, const cJSON *platform,
+                                      struct msim_error *err)
+{
+    enum msim_status status;
+    cJSON *network;
+
+    MSIM_TRY(msim_cal_network(&network, platform));
+    if (!network)
+        return MSIM_OK;
+    status = msim_tree_write(network, c->network, err);
+    cJSON_Delete(network);
+    if (status == MSIM_OK)
+        printf("written: %s: its collectives\n", c->network);
+    return status;
+}
+
 static enum msim_status finish(struct command *c,
                                const struct msim_cal_journal *j,
                                struct msim_error *err)
@@ -440,16 +474,14 @@ static enum msim_status finish(struct command *c,
 
     MSIM_TRY(msim_cal_fit(&platform, j, &options, &verdicts, err));
     status = msim_tree_write(platform, c->out, err);
+    if (status == MSIM_OK)
+        status = show_results(c, j, &verdicts);
+    if (status == MSIM_OK)
+        status = write_network(c, platform, err);
+    if (status == MSIM_OK)
+        status = write_host(c, j, err);
     cJSON_Delete(platform);
-    if (status != MSIM_OK)
-        return status;
-    printf("errors on rows held back from the fit; repeats: last over first "
-           "decile of an experiment's runs\n");
-    show_verdicts(&verdicts);
-    MSIM_TRY(show_differences(j));
-    MSIM_TRY(show_counts(j));
-    printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
-    return write_host(c, j, err);
+    return status;
 }
 
 static enum msim_status run(struct command *c, const cJSON *first,

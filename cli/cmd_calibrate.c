@@ -48,8 +48,8 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "FILE.json",
      .help =
          "the platform file to write; beside it FILE.host.json, for --host,\n"
-         "and FILE.journal.jsonl, which keeps every answer: with it an\n"
-         "interrupted calibration goes on"},
+         "FILE.network.json, for --network, and FILE.journal.jsonl, which\n"
+         "keeps every answer: with it an interrupted calibration goes on"},
     {.name = "for",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, trace),

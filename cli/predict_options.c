@@ -133,7 +133,9 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      FIELD(network),
      .metavar = "NAME|FILE",
-     .help = "what joins nodes: one of data/networks; not with measured costs",
+     .help =
+         "what joins nodes: one of data/networks, or collectives as calibrate "
+         "measured them; not with measured costs",
      .dflt = "what the platform was measured on, else its data sheet's"},
     {.name = "nodes",
      .type = MSIM_OPTION_COUNT,

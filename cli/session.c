@@ -92,8 +92,9 @@ static enum msim_status place(struct msim_session *s, struct msim_error *err)
                          "option '--nodes' is %u, want at most the job's %u "
                          "rank%s",
                          s->o->nodes, ranks, ranks == 1 ? "" : "s");
-    if (s->o->network)
+    if (s->network.card_rate > 0)
         msim_platform_join(s->platform, &s->network);
+    msim_platform_link(s->platform, s->links);
     s->gpus_a_node = s->o->nodes
                          ? ranks / s->o->nodes + (ranks % s->o->nodes != 0)
                          : (uint32_t)s->network.gpus_per_node;
@@ -153,6 +154,8 @@ enum msim_status msim_session_load(struct msim_session *s,
         msim_host_load(&s->host, data, o->host ? o->host : "generic", err));
     if (o->network)
         MSIM_TRY(msim_network_load(&s->network, data, o->network, err));
+    if (s->network.measured)
+        MSIM_TRY(msim_platform_load(&s->links, data, s->network.path, err));
     if (o->platform)
         MSIM_TRY(msim_platform_load(&s->platform, data, o->platform, err));
     if (o->source_platform)
@@ -546,6 +549,7 @@ void msim_session_release(struct msim_session *s)
     msim_host_free(s->host);
     msim_platform_free(s->platform);
     msim_platform_free(s->source);
+    msim_platform_free(s->links);
     msim_machine_free(s->machine);
     msim_job_free(s->source_job);
     msim_job_free(s->job);

@@ -22,6 +22,7 @@ struct msim_session {
     struct msim_host *host;
     struct msim_network network; /* with a name: another than the platform's */
     uint32_t gpus_a_node;        /* 0: not said */
+    struct msim_platform *links; /* of the network, where it was measured */
     const char *costs;           /* "measured", "scaled" or "model" */
     struct msim_plan **plans;    /* one a rank, NULL entries: from its events */
     struct msim_graph *graph;

@@ -134,6 +134,16 @@ static bool collective_pick(const struct msim_platform *p,
                                    PREFER, keys, out);
 }
 
+/* The platform whose collectives are asked: where other links were measured
+ * for such a group, these. */
+static const struct msim_platform *asked(const struct msim_platform *p,
+                                         const struct msim_work *w)
+{
+    struct msim_pick pick;
+
+    return p->links && collective_pick(p->links, w, &pick) ? p->links : p;
+}
+
 static void typical(double params[MSIM_TRANSFER_PARAMS])
 {
     for (size_t i = 0; i < MSIM_TRANSFER_PARAMS; i++)
@@ -184,6 +194,7 @@ static enum msim_status collective_predict(const struct msim_platform *p,
 {
     struct msim_pick pick;
 
+    p = asked(p, w);
     if (collective_pick(p, w, &pick)) {
         msim_cell_estimate(p, &pick, w, NULL, out);
         follow_log(&pick, w, out);
@@ -199,8 +210,10 @@ static void collective_explain(const struct msim_platform *p,
     struct msim_transfer way;
     double params[MSIM_TRANSFER_PARAMS];
     struct msim_pick pick;
-    bool picked = collective_pick(p, w, &pick);
+    bool picked;
 
+    p = asked(p, w);
+    picked = collective_pick(p, w, &pick);
     typical(params);
     if (picked)
         memcpy(params, pick.cell->params, sizeof(params));

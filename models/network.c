@@ -30,6 +30,10 @@ static enum msim_status read_network(struct msim_network *n, const cJSON *json,
                          "'name' is missing or wrong, want a text");
     snprintf(n->name, sizeof(n->name), "%s", name);
     snprintf(n->title, sizeof(n->title), "%s", title ? title : name);
+    snprintf(n->path, sizeof(n->path), "%s", path);
+    n->measured = cJSON_HasObjectItem(json, "cells");
+    if (n->measured && !all)
+        return MSIM_OK;
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
         *fields[i].to = msim_json_get_number(all, fields[i].key, 0);
         if (!(*fields[i].to > 0) || !isfinite(*fields[i].to))

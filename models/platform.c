@@ -445,6 +445,12 @@ void msim_platform_join(struct msim_platform *p, const struct msim_network *n)
     join(&p->usual, n);
 }
 
+void msim_platform_link(struct msim_platform *p,
+                        const struct msim_platform *links)
+{
+    p->links = links;
+}
+
 enum msim_status msim_platform_set_clock(struct msim_platform *p,
                                          const struct msim_clock_wish *w,
                                          struct msim_error *err)

@@ -36,6 +36,10 @@ enum msim_status msim_platform_pair(struct msim_platform *a,
 
 /* Let network `n` join its nodes, whatever joined those that were measured. */
 void msim_platform_join(struct msim_platform *p, const struct msim_network *n);
+/* Let collectives take what they do between the ranks of `links`, which must
+ * live as long as `p` is asked, where that has rows of such. */
+void msim_platform_link(struct msim_platform *p,
+                        const struct msim_platform *links);
 
 /*
  * Let the SMs of `p` run at another clock, or under a power cap, from now on.

@@ -20,6 +20,7 @@ struct msim_platform {
     double conv_strided_data, conv_weight;
     bool is_host; /* a CPU */
     bool joined;  /* by a network other than its own: no rows are of it */
+    const struct msim_platform *links; /* whose collectives it has; NULL: own */
     struct msim_cell *cells;
     uint32_t n_cells;
     /* Where rows of this GPU are missing, those of others stand in: a list in

@@ -10,6 +10,7 @@
 #include "profilers/serve.h"
 
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,13 +238,36 @@ static const struct msim_backend RANKS = {
     .prepare = prepare_ranks,
 };
 
+/* On how many machines the ranks are: what they share is what is timed. */
+static int count_hosts(void)
+{
+    MPI_Comm shared;
+    int rank, first, hosts;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &shared);
+    MPI_Comm_rank(shared, &rank);
+    MPI_Comm_free(&shared);
+    first = rank == 0;
+    MPI_Allreduce(&first, &hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return hosts;
+}
+
 static int run(int argc, char **argv)
 {
     struct msim_error err = {0};
     void *self;
-    int rank;
+    int rank, hosts = count_hosts();
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (hosts > 1) {
+        if (rank == 0)
+            fprintf(stderr,
+                    "mystique-prof-mpi: the ranks are on %d machines, want "
+                    "them on one\n",
+                    hosts);
+        return 3;
+    }
     if (rank == 0)
         return msim_serve_main(&RANKS, argc, argv);
     if (argc > 1 || open_ranks(&self, &err) != MSIM_OK)

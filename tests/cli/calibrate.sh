@@ -32,6 +32,28 @@ want_host() { # HOST
     want_rc 0
 }
 
+# transfer ARGUMENT...: what two ranks' collectives take by --json, in us.
+transfer() {
+    run --costs model --json "$@" \
+        "${SOURCE_DIR:-$here/../..}/data/traces/dlrm-ddp-2ranks/et"
+    want_rc 0
+    sed -nE 's/^ *"communication_us": \{"transfer": ([0-9.]+).*/\1/p' \
+        "$folder/out"
+}
+
+# That --network takes it on any platform, and between nodes not at all.
+want_links() { # NETWORK
+    local own here there
+    own=$(transfer --platform a100)
+    here=$(transfer --platform a100 --network "$1")
+    there=$(transfer --platform h200 --network "$1")
+    [ "$here" = "$there" ] && [ "$here" != "$own" ] ||
+        complain "transfers of $own us, want other ones, not $here and $there"
+    [ "$(transfer --platform a100 --nodes 2)" = \
+        "$(transfer --platform a100 --nodes 2 --network "$1")" ] ||
+        complain "one machine's links count between nodes"
+}
+
 # Every experiment of a journal once; what differs is what was asked.
 twice() { # JOURNAL
     sed -nE 's/.*"experiment":(\{[^}]*\}).*/\1/p' "$1" | sort | uniq -d
@@ -91,6 +113,7 @@ want_out "Calibrated by mystique-sim calibrate"
 [ "$(self_of "$folder/faults.host.json")" = 4.5 ] ||
     complain "not what the host was timed to take"
 want_host "$folder/faults.host.json"
+want_links "$folder/faults.network.json"
 printf 'm,n,k,dtype,framework\n512,512,512,fp32,fake\n' >"$folder/one.csv"
 run op --platform "$folder/faults.json" "$folder/one.csv"
 want_rc 0

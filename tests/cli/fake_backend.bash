@@ -14,7 +14,8 @@ echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
     '"version": "1", "device": {"name": "Made-up machine", "kind": "cpu",' \
     '"sms": 2, "memory_bytes": 8e9, "l2_bytes": 1000000},' \
     "${FAKE_COUNTERS:+\"counters\": true,}" \
-    '"libraries": {"none": "1"}, "tables": {"gemm": ["fp32"],' \
+    '"libraries": {"none": "1"}, "ranks": 2, "interconnect": "made-up link",' \
+    '"tables": {"gemm": ["fp32"], "collective": ["all_reduce:fp32"],' \
     '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"],' \
     '"dispatch": ["aten::mm", "step: made up"]}}'
 

@@ -1,7 +1,8 @@
 /*
  * Networks by name and by file, and what a platform makes of them.
  */
-#include "core/base/json.h"
+#include "calibrate/cal_network.h"
+#include "calibrate/tables.h"
 #include "models/network.h"
 #include "models/platform_data.h"
 #include "tests/check.h"
@@ -101,10 +102,78 @@ static void test_network__joins(void)
     msim_platform_free(p);
 }
 
+static double predict(const struct msim_platform *p, enum msim_family family,
+                      enum msim_collective what)
+{
+    struct msim_work w = {.family = family, .dtype = MSIM_DT_F32};
+    struct msim_estimate e;
+
+    if (family == MSIM_FAMILY_COLLECTIVE) {
+        w.u.coll.collective = what;
+        w.u.coll.bytes = 1 << 26;
+        w.u.coll.ranks = 8;
+        w.u.coll.nodes = 1;
+    } else {
+        w.bytes_read = w.bytes_written = 1e8;
+    }
+    return msim_model_predict(p, &w, false, &e, NULL) == MSIM_OK ? e.us : -1;
+}
+
+/* What was measured between the ranks of one platform counts on another, and
+ * nothing else of it does. */
+static void test_network__measured_on_another_platform(void)
+{
+    const enum msim_family coll = MSIM_FAMILY_COLLECTIVE;
+    const enum msim_family other = MSIM_FAMILY_POINTWISE;
+    const enum msim_collective sum = MSIM_COLL_ALL_REDUCE;
+    char path[] = "msim-test-network-XXXXXX.json";
+    struct msim_platform *p, *from, *links;
+    struct msim_network n;
+    cJSON *json, *network;
+    double own;
+    int fd = mkstemps(path, 5);
+
+    close(fd);
+    REQUIRE(msim_json_read(&json, MSIM_DATA "/platforms/h100.json", NULL) ==
+            MSIM_OK);
+    REQUIRE(msim_cal_network(&network, json) == MSIM_OK && network);
+    REQUIRE(msim_tree_write(network, path, NULL) == MSIM_OK);
+    REQUIRE(msim_network_load(&n, MSIM_DATA, path, NULL) == MSIM_OK);
+    CHECK(n.measured);
+    CHECK_REL(n.card_rate, 0, 0);
+    REQUIRE(msim_platform_load(&p, MSIM_DATA, "a100", NULL) == MSIM_OK);
+    REQUIRE(msim_platform_load(&from, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    REQUIRE(msim_platform_load(&links, MSIM_DATA, n.path, NULL) == MSIM_OK);
+    own = predict(p, other, sum);
+    CHECK(predict(p, coll, sum) > 1.1 * predict(from, coll, sum));
+    msim_platform_link(p, links);
+    CHECK(predict(p, coll, sum) == predict(from, coll, sum)); /* to the bit */
+    CHECK(predict(p, other, sum) == own);
+    CHECK(own > predict(from, other, sum));
+    msim_platform_free(p);
+    msim_platform_free(from);
+    msim_platform_free(links);
+    cJSON_Delete(json);
+    cJSON_Delete(network);
+    unlink(path);
+}
+
+/* A platform without collectives leaves no network. */
+static void test_network__of_nothing_measured(void)
+{
+    cJSON *json = cJSON_Parse("{\"cells\":[{\"law\":\"gemm\"}]}"), *network;
+
+    CHECK(msim_cal_network(&network, json) == MSIM_OK);
+    CHECK(!network);
+    cJSON_Delete(json);
+}
+
 int main(void)
 {
     RUN(test_network__by_name);
     RUN(test_network__by_file);
     RUN(test_network__joins);
+    RUN(test_network__measured_on_another_platform);
+    RUN(test_network__of_nothing_measured);
     return check_summary();
 }
