@@ -31,6 +31,8 @@ struct msim_cuda {
     int gpus;
     int driver, runtime;    /* versions: 1000 x major + 10 x minor */
     struct msim_nvml *nvml; /* NULL: no NVML */
+    bool awake;             /* it worked until its clock had risen */
+    unsigned awake_mhz;     /* to this; 0: not known */
     bool cupti;             /* its records are being collected */
     char cupti_why[128];    /* else why not */
     bool lost;              /* CUPTI does not record any more: start again */
@@ -157,6 +159,15 @@ enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
                                 uint32_t n, struct msim_cuda_seen *out,
                                 struct msim_error *err);
 
+/*
+ * Let CUPTI see nothing for a while, and see again: launches take longer while
+ * it looks on, and so does what is between two kernels. Where it does not come
+ * back the device counts as lost.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cuda_unseen(struct msim_cuda *c, struct msim_error *err);
+void msim_cuda_seen_again(struct msim_cuda *c);
+
 /* CUPTI's clock now, in ns. */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_cupti_ns(uint64_t *ns, struct msim_error *err);
@@ -187,7 +198,8 @@ enum msim_status msim_cuda_collective(struct msim_cuda *c,
                                       struct msim_case *out,
                                       struct msim_error *err);
 
-/* Let the device work until its clock has risen. */
+/* Let the device work until its clock has risen; a moment where it still is as
+ * high as the last time. */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_wake(struct msim_cuda *c, struct msim_error *err);
 

@@ -54,10 +54,10 @@ static enum msim_status check(cudnnStatus_t s, const char *call,
 
 void msim_cudnn_version(struct msim_json *out)
 {
-    size_t v = cudnnGetVersion();
+    size_t v = cudnnGetVersion(), major = v < 10000 ? 1000 : 10000;
     char text[32];
 
-    snprintf(text, sizeof(text), "%zu.%zu.%zu", v / 10000, v / 100 % 100,
+    snprintf(text, sizeof(text), "%zu.%zu.%zu", v / major, v % major / 100,
              v % 100);
     msim_json_text(out, "cuDNN", text);
 }

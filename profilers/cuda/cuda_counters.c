@@ -9,7 +9,6 @@
  */
 #include "profilers/cuda/cuda.h"
 #include "profilers/cuda/cupti_counters.h"
-#include "profilers/cuda/cupti_trace.h"
 #include "profilers/cuda/kernels.h"
 
 struct counted_op {
@@ -96,19 +95,15 @@ enum msim_status msim_cuda_count(struct msim_cuda *c, struct msim_cuda_op *op,
                                  struct msim_error *err)
 {
     struct counted_op k = {.cuda = c, .op = op, .warm = warm};
-    struct msim_error again = {0};
     enum msim_status status;
 
     if (c->counters_shut)
         return refuse(c, err);
     MSIM_TRY(MSIM_CUDA(cudaDeviceSynchronize()));
-    if (c->cupti)
-        MSIM_TRY(msim_cupti_pause(err));
+    MSIM_TRY(msim_cuda_unseen(c, err));
     status = c->counters ? MSIM_OK : msim_cupti_counters_new(&c->counters, err);
     if (status == MSIM_OK)
         status = count_both(&k, out, err);
-    /* Times without records would be others than those before. */
-    if (c->cupti && msim_cupti_resume(&again) != MSIM_OK)
-        c->lost = true;
+    msim_cuda_seen_again(c);
     return status == MSIM_OK ? MSIM_OK : give_up(c, status, err);
 }

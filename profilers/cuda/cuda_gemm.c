@@ -229,7 +229,7 @@ static enum msim_status choose(struct gemm *g, struct msim_error *err)
             wanted, 1, &found, &n));
     (void)cublasLtMatmulPreferenceDestroy(wanted);
     MSIM_TRY(status);
-    if (n < 1)
+    if (n < 1 || found.state != CUBLAS_STATUS_SUCCESS)
         return check(CUBLAS_STATUS_NOT_SUPPORTED, "", err);
     g->algo = found.algo;
     return MSIM_OK;

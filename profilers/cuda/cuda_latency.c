@@ -5,8 +5,9 @@
  * Host times are of this thread's clock; those that a clock is too coarse for
  * are of many calls. From kernel to kernel: events around two rows of kernels
  * that do nothing, one longer than the other, so that the difference is of
- * kernels alone. From host to device and back: CUPTI's clock, which is one for
- * both.
+ * kernels alone. While these are taken CUPTI sees nothing: it would make calls
+ * and gaps longer. From host to device and back: CUPTI's clock, which is one
+ * for both.
  */
 #include "profilers/cuda/cuda.h"
 #include "profilers/cuda/kernels.h"
@@ -19,6 +20,7 @@
 
 struct latency {
     struct msim_cuda *cuda;
+    bool unseen; /* CUPTI does not look on */
     enum msim_latency what;
     char *memory; /* 2 KiB, of memsets and copies */
 };
@@ -200,6 +202,8 @@ static void release(void *state)
 
     (void)cudaDeviceSynchronize(); /* what failed was said by then */
     (void)cudaFree(l->memory);
+    if (l->unseen)
+        msim_cuda_seen_again(l->cuda);
     free(l);
 }
 
@@ -229,6 +233,10 @@ enum msim_status msim_cuda_latency(struct msim_cuda *c,
     }
     if (status == MSIM_OK)
         status = MSIM_CUDA(cudaDeviceSynchronize());
+    if (status == MSIM_OK && !seen) {
+        status = msim_cuda_unseen(c, err);
+        l->unseen = true;
+    }
     if (status == MSIM_OK)
         *out = (struct msim_case){l, time_latency, release};
     else

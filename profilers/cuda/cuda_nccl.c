@@ -246,7 +246,7 @@ static enum msim_status time_collective(void *state, double *us,
 
 /* ---- the case ------------------------------------------------------------ */
 
-static void release(void *state)
+static void release_ranks(void *state)
 {
     struct collective *k = state;
 
@@ -341,8 +341,19 @@ static enum msim_status make_collective(struct msim_cuda *c,
     if (status == MSIM_OK)
         *out = k;
     else
-        release(k);
+        release_ranks(k);
     return status;
+}
+
+/* While they are timed, by events, CUPTI sees nothing: it would make the gaps
+ * between them longer. */
+static void release(void *state)
+{
+    struct collective *k = state;
+    struct msim_cuda *c = k->cuda;
+
+    release_ranks(k);
+    msim_cuda_seen_again(c);
 }
 
 enum msim_status msim_cuda_collective(struct msim_cuda *c,
@@ -351,10 +362,15 @@ enum msim_status msim_cuda_collective(struct msim_cuda *c,
                                       struct msim_error *err)
 {
     struct collective *k;
+    enum msim_status status;
 
     MSIM_TRY(make_collective(c, e, &k, err));
-    *out = (struct msim_case){k, time_collective, release};
-    return MSIM_OK;
+    status = msim_cuda_unseen(c, err);
+    if (status == MSIM_OK)
+        *out = (struct msim_case){k, time_collective, release};
+    else
+        release(k);
+    return status;
 }
 
 static enum msim_status launch(void *state, cudaStream_t stream,
@@ -374,6 +390,6 @@ enum msim_status msim_cuda_collective_op(struct msim_cuda *c,
     struct collective *k;
 
     MSIM_TRY(make_collective(c, e, &k, err));
-    *out = (struct msim_cuda_op){k, launch, release, false};
+    *out = (struct msim_cuda_op){k, launch, release_ranks, false};
     return MSIM_OK;
 }

@@ -7,9 +7,12 @@
 
 #include <cupti.h>
 #include <string.h>
+#include <time.h>
 
-/* Flushes until all records of a run are there. */
-#define FLUSHES 5
+/* Times to ask for all records of a run, and what to wait before the second;
+ * twice that before the third, and so on: 3 ms in all. */
+#define LOOKS  9
+#define NAP_NS 12000
 
 static bool counts(const struct msim_cuda *c, uint64_t since_ns,
                    const struct msim_gpu_trace *t,
@@ -51,12 +54,33 @@ enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
                                 uint32_t n, struct msim_cuda_seen *out,
                                 struct msim_error *err)
 {
+    struct timespec nap = {.tv_nsec = NAP_NS};
+
     *out = (struct msim_cuda_seen){0};
-    for (int i = 0; i < FLUSHES && (i == 0 || out->n < n); i++) {
-        MSIM_TRY(msim_cupti_flush(err));
+    for (int i = 0; i < LOOKS && (i == 0 || out->n < n); i++) {
+        if (i > 0) {
+            nanosleep(&nap, NULL);
+            nap.tv_nsec *= 2;
+        }
+        /* at last what still is not complete, or it would come to later runs */
+        MSIM_TRY(msim_cupti_flush(i == LOOKS - 1, err));
         MSIM_TRY(take(c, since_ns, out));
     }
     return MSIM_OK;
+}
+
+enum msim_status msim_cuda_unseen(struct msim_cuda *c, struct msim_error *err)
+{
+    return c->cupti ? msim_cupti_pause(err) : MSIM_OK;
+}
+
+void msim_cuda_seen_again(struct msim_cuda *c)
+{
+    struct msim_error why = {0};
+
+    /* Times without records would be others than those before. */
+    if (c->cupti && msim_cupti_resume(&why) != MSIM_OK)
+        c->lost = true;
 }
 
 enum msim_status msim_cuda_cupti_ns(uint64_t *ns, struct msim_error *err)

@@ -77,8 +77,8 @@ static enum msim_status check_device(const struct msim_cupti_range *api,
                      obstacle(&s));
 }
 
-static enum msim_status check_all(struct msim_cupti_range *api,
-                                  struct msim_error *err)
+static enum msim_status check_library(struct msim_cupti_range *api,
+                                      struct msim_error *err)
 {
     const char *missing;
 
@@ -87,19 +87,19 @@ static enum msim_status check_all(struct msim_cupti_range *api,
                          "this CUPTI has no %s, want that of CUDA 12.6 or "
                          "newer",
                          missing);
-    if (!may_read())
-        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
-                         "the driver lets administrators alone read counters "
-                         "(NVreg_RestrictProfilingToAdminUsers=1, "
-                         "ERR_NVGPUCTRPERM)");
-    return check_device(api, err);
+    if (may_read())
+        return MSIM_OK;
+    return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                     "the driver lets administrators alone read counters "
+                     "(NVreg_RestrictProfilingToAdminUsers=1, "
+                     "ERR_NVGPUCTRPERM)");
 }
 
 bool msim_cupti_counters_likely(char *why, size_t size)
 {
     struct msim_cupti_range api;
     struct msim_error err = {0};
-    bool likely = check_all(&api, &err) == MSIM_OK;
+    bool likely = check_library(&api, &err) == MSIM_OK;
 
     snprintf(why, size, "%s", err.text);
     return likely;
@@ -145,7 +145,8 @@ static enum msim_status open_all(struct msim_cupti_counters *c,
 {
     struct cupti_chip_name chip = {.device = 0};
 
-    MSIM_TRY(check_all(&c->api, err));
+    MSIM_TRY(check_library(&c->api, err));
+    MSIM_TRY(check_device(&c->api, err));
     MSIM_TRY(find_context(c, err));
     MSIM_TRY(MSIM_CUPTI(&c->api, cuptiDeviceGetChipName, &chip));
     MSIM_TRY(find_available(c, err));

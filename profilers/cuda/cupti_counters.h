@@ -15,8 +15,8 @@ struct msim_cupti_counters; /* opaque */
 
 /*
  * Whether there is anything that says that counters cannot be read here: false,
- * with the reason. Asks the library and the driver, and begins nothing on the
- * device.
+ * with the reason. Calls nothing of CUPTI's profiler, whose beginning hooks
+ * into the driver: what is timed before the first count is timed without that.
  */
 bool msim_cupti_counters_likely(char *why, size_t size);
 

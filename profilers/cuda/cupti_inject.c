@@ -63,7 +63,7 @@ static enum msim_status write_trace(const char *path, struct msim_error *err)
 static void at_exit(void)
 {
     struct msim_error err = {0};
-    enum msim_status status = msim_cupti_flush(&err);
+    enum msim_status status = msim_cupti_flush(true, &err);
     char path[4096];
 
     if (status != MSIM_OK)

@@ -29,13 +29,17 @@ typedef CUpti_ActivityDevice4 activity_device;
 typedef CUpti_ActivityMemcpyPtoP4 activity_peer;
 typedef CUpti_ActivityMemset4 activity_memset;
 
-#define BUFFER_BYTES ((size_t)4 << 20)
-#define BUFFER_ALIGN 8
+/* CUPTI clears a buffer before it fills it. What is handed over after every
+ * run is little; what a whole program does is much. */
+#define BUFFER_OF_RUNS    ((size_t)64 << 10)
+#define BUFFER_OF_PROGRAM ((size_t)4 << 20)
+#define BUFFER_ALIGN      8
 
 /* Mutable and global, against the rule: see the header. */
 static struct {
     pthread_mutex_t mutex;
     struct msim_gpu_trace *trace;
+    size_t buffer_bytes; /* set before the first is asked for */
     enum msim_status status;
 } collected = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -270,8 +274,8 @@ static void add_record(const CUpti_Activity *r)
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *most)
 {
-    *buffer = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
-    *size = *buffer ? BUFFER_BYTES : 0;
+    *buffer = aligned_alloc(BUFFER_ALIGN, collected.buffer_bytes);
+    *size = *buffer ? collected.buffer_bytes : 0;
     *most = 0;
 }
 
@@ -346,8 +350,11 @@ static const CUpti_ActivityKind DONE[] = {
     CUPTI_ACTIVITY_KIND_MEMSET,
 };
 
+/* Another client of CUPTI in this process (PyTorch's profiler) may have put its
+ * own functions in the place of ours. */
 enum msim_status msim_cupti_resume(struct msim_error *err)
 {
+    TRY_CUPTI(cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
     for (size_t i = 0; i < sizeof(DONE) / sizeof(*DONE); i++)
         TRY_CUPTI(cuptiActivityEnable(DONE[i]));
     return MSIM_OK;
@@ -355,7 +362,7 @@ enum msim_status msim_cupti_resume(struct msim_error *err)
 
 enum msim_status msim_cupti_pause(struct msim_error *err)
 {
-    MSIM_TRY(msim_cupti_flush(err));
+    MSIM_TRY(msim_cupti_flush(true, err));
     for (size_t i = 0; i < sizeof(DONE) / sizeof(*DONE); i++)
         TRY_CUPTI(cuptiActivityDisable(DONE[i]));
     return MSIM_OK;
@@ -363,7 +370,6 @@ enum msim_status msim_cupti_pause(struct msim_error *err)
 
 static enum msim_status enable(bool calls, struct msim_error *err)
 {
-    TRY_CUPTI(cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
     MSIM_TRY(msim_cupti_resume(err));
     return calls ? collect_calls(err) : MSIM_OK;
 }
@@ -378,13 +384,15 @@ enum msim_status msim_cupti_begin(bool calls, struct msim_error *err)
         t->cupti_version = 0;
     pthread_mutex_lock(&collected.mutex);
     collected.trace = t;
+    collected.buffer_bytes = calls ? BUFFER_OF_PROGRAM : BUFFER_OF_RUNS;
     pthread_mutex_unlock(&collected.mutex);
     return enable(calls, err);
 }
 
-enum msim_status msim_cupti_flush(struct msim_error *err)
+enum msim_status msim_cupti_flush(bool incomplete, struct msim_error *err)
 {
-    TRY_CUPTI(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+    TRY_CUPTI(cuptiActivityFlushAll(
+        incomplete ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
     return MSIM_OK;
 }
 

@@ -20,9 +20,13 @@
 MSIM_MUST_CHECK
 enum msim_status msim_cupti_begin(bool calls, struct msim_error *err);
 
-/* Have everything that is complete handed over. */
+/*
+ * Have what was recorded handed over: buffers all of whose records are complete
+ * or, with `incomplete`, all there are. A record that is not complete is lost
+ * then: it has no times, and is not handed over again.
+ */
 MSIM_MUST_CHECK
-enum msim_status msim_cupti_flush(struct msim_error *err);
+enum msim_status msim_cupti_flush(bool incomplete, struct msim_error *err);
 
 /*
  * Collect nothing for a while, what is complete being handed over first: while

@@ -97,14 +97,22 @@ void msim_nvml_close(struct msim_nvml *n)
     free(n);
 }
 
+unsigned msim_nvml_sm_mhz(struct msim_nvml *n)
+{
+    unsigned mhz = 0;
+
+    return n && n->clock && n->clock(n->gpu, NVML_CLOCK_SM, &mhz) == NVML_OK
+               ? mhz
+               : 0;
+}
+
 struct msim_nvml_state msim_nvml_read(struct msim_nvml *n)
 {
     struct msim_nvml_state s = {0};
 
     if (!n)
         return s;
-    if (!n->clock || n->clock(n->gpu, NVML_CLOCK_SM, &s.sm_mhz) != NVML_OK)
-        s.sm_mhz = 0;
+    s.sm_mhz = msim_nvml_sm_mhz(n);
     if (!n->clock ||
         n->clock(n->gpu, NVML_CLOCK_MEMORY, &s.memory_mhz) != NVML_OK)
         s.memory_mhz = 0;

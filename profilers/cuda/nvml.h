@@ -27,6 +27,9 @@ struct msim_nvml *msim_nvml_open(const char *bus_id);
 /* Accepts NULL. */
 void msim_nvml_close(struct msim_nvml *n);
 
+/* The clock of its multiprocessors alone: asked often. 0: not known. */
+unsigned msim_nvml_sm_mhz(struct msim_nvml *n);
+
 /* Zeros where `n` is NULL. */
 struct msim_nvml_state msim_nvml_read(struct msim_nvml *n);
 
