@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-static double now(void)
+double msim_cal_now(void)
 {
     struct timespec t;
 
@@ -42,7 +42,7 @@ static void close_pipes(struct msim_cal_child *c)
 /* Wait for its end for so long; true with its status. */
 static bool reap(struct msim_cal_child *c, double seconds, int *how)
 {
-    double end = now() + seconds;
+    double end = msim_cal_now() + seconds;
     const struct timespec pause = {.tv_nsec = 2000000};
 
     for (;;) {
@@ -52,7 +52,7 @@ static bool reap(struct msim_cal_child *c, double seconds, int *how)
             c->pid = 0;
             return true;
         }
-        if (now() >= end)
+        if (msim_cal_now() >= end)
             return false;
         nanosleep(&pause, NULL);
     }
@@ -210,7 +210,7 @@ static ssize_t read_more(struct msim_cal_child *c, double end)
     struct pollfd p = {.fd = c->from, .events = POLLIN};
 
     for (;;) {
-        double left = end - now();
+        double left = end - msim_cal_now();
         int ready;
 
         if (left <= 0)
@@ -229,7 +229,7 @@ static ssize_t read_more(struct msim_cal_child *c, double end)
 static enum msim_status read_answer(struct msim_cal_child *c, double seconds,
                                     cJSON **answer, struct msim_error *err)
 {
-    double end = now() + seconds;
+    double end = msim_cal_now() + seconds;
     bool found;
 
     for (;;) {

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Seconds of a clock that is never set. */
+double msim_cal_now(void);
+
 struct msim_cal_child {
     pid_t pid; /* 0: not running */
     int to, from;

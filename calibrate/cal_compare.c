@@ -15,11 +15,6 @@ struct ratios {
     uint32_t n, capacity;
 };
 
-static double us_of(const struct msim_cal_entry *e)
-{
-    return msim_json_get_number(e->answer, "time_us", 0);
-}
-
 static const char *table_of(const struct msim_cal_entry *e)
 {
     const char *table = msim_json_get_text(e->experiment, "table");
@@ -63,7 +58,7 @@ static enum msim_status add_pair(struct msim_cal_differences *d,
         return MSIM_OK;
     MSIM_TRY(
         msim_grow((void **)&r->list, &r->capacity, r->n, sizeof(*r->list)));
-    r->list[r->n++] = us_of(a) / us_of(b);
+    r->list[r->n++] = msim_cal_entry_us(a) / msim_cal_entry_us(b);
     return MSIM_OK;
 }
 

@@ -33,8 +33,7 @@ static enum msim_status add_entry(struct msim_samples *s,
     if (!msim_cal_entry_is_row(e) ||
         !msim_cal_work(e->experiment, e->backend, &texts, &w))
         return MSIM_OK;
-    return msim_samples_add_work(s, &w, gpu,
-                                 msim_json_get_number(e->answer, "time_us", 0));
+    return msim_samples_add_work(s, &w, gpu, msim_cal_entry_us(e));
 }
 
 enum msim_status msim_cal_samples(struct msim_samples *out,
@@ -183,13 +182,12 @@ static enum msim_status judge_repeats(struct msim_cal_verdicts *v,
         uint32_t n = 0;
 
         for (uint32_t k = 0; k < j->n; k++) {
-            const cJSON *a = j->entries[k].answer;
-            double low = msim_json_get_number(a, "low_us", 0);
+            const struct msim_cal_entry *e = &j->entries[k];
 
-            if (low > 0 && is_judged(&j->entries[k], &v->list[i], is_cpu(j)))
-                ratios[n++] = msim_json_get_number(a, "high_us", low) / low;
+            if (e->timed > 1 && is_judged(e, &v->list[i], is_cpu(j)))
+                ratios[n++] = msim_cal_entry_unrest(e);
         }
-        v->list[i].repeats = msim_median(ratios, n);
+        v->list[i].repeats = n ? msim_median(ratios, n) : NAN;
     }
     free(ratios);
     return ratios ? MSIM_OK : MSIM_ENOMEM;
@@ -231,7 +229,8 @@ static void write_verdicts(cJSON *platform, const struct msim_cal_verdicts *v)
         msim_number_add(o, "error_mean", one->mean);
         msim_number_add(o, "error_p90", one->p90);
         msim_number_add(o, "interval_coverage", one->coverage);
-        msim_number_add(o, "repeats_high_over_low", one->repeats);
+        if (!isnan(one->repeats))
+            msim_number_add(o, "repeats_high_over_low", one->repeats);
     }
 }
 

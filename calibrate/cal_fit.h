@@ -13,8 +13,9 @@ struct msim_cal_verdict {
     uint32_t rows;
     double median, mean, p90; /* |predicted / measured - 1| */
     double coverage;          /* of the 90 % intervals */
-    /* Of what was measured: last over first decile of an experiment's runs, in
-     * the median. Where that is wide, errors are the machine's. */
+    /* Of what was measured: longest over shortest visit of an experiment, in
+     * the median; NAN where all were visited once. Where that is wide, errors
+     * are the machine's. */
     double repeats;
 };
 

@@ -3,10 +3,12 @@
  */
 #include "calibrate/cal_journal.h"
 
+#include "calibrate/quantile.h"
 #include "core/base/arena.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +64,34 @@ static enum msim_status append(struct msim_cal_journal *j, const cJSON *line,
 
 /* ---- what is in memory --------------------------------------------------- */
 
-/* Takes `line`; one that answers what was answered before is dropped. */
+static uint32_t find_entry(const struct msim_cal_journal *j, uint64_t hash)
+{
+    uint32_t i = 0;
+
+    while (i < j->n && j->entries[i].hash != hash)
+        i++;
+    return i;
+}
+
+static void add_time(struct msim_cal_entry *e, const cJSON *answer)
+{
+    double us = msim_json_get_number(answer, "time_us", 0);
+
+    if (us > 0 && e->timed < MSIM_CAL_VISITS)
+        e->us[e->timed++] = us;
+}
+
+/* A further visit; one that was answered before is dropped. */
+static void merge(struct msim_cal_entry *e, const struct msim_cal_entry *later)
+{
+    if (later->visits <= e->visits)
+        return;
+    e->visits = later->visits;
+    e->seconds += later->seconds;
+    add_time(e, later->answer);
+}
+
+/* Takes `line`. */
 static enum msim_status keep_answer(struct msim_cal_journal *j, cJSON *line)
 {
     struct msim_cal_entry e = {
@@ -71,14 +100,19 @@ static enum msim_status keep_answer(struct msim_cal_journal *j, cJSON *line)
         .answer = cJSON_GetObjectItemCaseSensitive(line, "answer"),
         .line = line,
         .seconds = msim_json_get_number(line, "seconds", 0),
+        .visits = (uint32_t)msim_json_get_number(line, "visit", 1),
     };
     enum msim_status status;
+    uint32_t before;
 
     e.hash = msim_cal_hash(e.experiment, e.backend);
-    if (msim_cal_journal_find(j, e.hash)) {
+    before = find_entry(j, e.hash);
+    if (before < j->n) {
+        merge(&j->entries[before], &e);
         cJSON_Delete(line);
         return MSIM_OK;
     }
+    add_time(&e, e.answer);
     status = msim_grow((void **)&j->entries, &j->capacity, j->n,
                        sizeof(*j->entries));
     if (status == MSIM_OK)
@@ -295,10 +329,9 @@ void msim_cal_journal_close(struct msim_cal_journal *j)
 const struct msim_cal_entry *
 msim_cal_journal_find(const struct msim_cal_journal *j, uint64_t hash)
 {
-    for (uint32_t i = 0; i < j->n; i++)
-        if (j->entries[i].hash == hash)
-            return &j->entries[i];
-    return NULL;
+    uint32_t i = find_entry(j, hash);
+
+    return i < j->n ? &j->entries[i] : NULL;
 }
 
 const cJSON *msim_cal_journal_greeting(const struct msim_cal_journal *j,
@@ -353,10 +386,14 @@ enum msim_status msim_cal_journal_add(struct msim_cal_journal *j,
                                       cJSON *answer, double seconds,
                                       struct msim_error *err)
 {
+    const struct msim_cal_entry *before =
+        msim_cal_journal_find(j, msim_cal_hash(experiment, backend));
     cJSON *line = cJSON_CreateObject();
     enum msim_status status;
 
     if (!line || !cJSON_AddStringToObject(line, "backend", backend) ||
+        (before &&
+         !cJSON_AddNumberToObject(line, "visit", before->visits + 1)) ||
         !cJSON_AddNumberToObject(line, "seconds", seconds)) {
         cJSON_Delete(line);
         cJSON_Delete(experiment);
@@ -391,6 +428,25 @@ enum msim_status msim_cal_journal_fitted(struct msim_cal_journal *j,
 bool msim_cal_entry_is_row(const struct msim_cal_entry *e)
 {
     return msim_json_get_number(e->answer, "time_us", 0) > 0;
+}
+
+double msim_cal_entry_us(const struct msim_cal_entry *e)
+{
+    double times[MSIM_CAL_VISITS];
+
+    memcpy(times, e->us, sizeof(times));
+    return msim_median(times, e->timed);
+}
+
+double msim_cal_entry_unrest(const struct msim_cal_entry *e)
+{
+    double least = INFINITY, most = 0;
+
+    for (uint32_t i = 0; i < e->timed; i++) {
+        least = fmin(least, e->us[i]);
+        most = fmax(most, e->us[i]);
+    }
+    return e->timed > 1 ? most / least : NAN;
 }
 
 double msim_cal_journal_seconds(const struct msim_cal_journal *j,

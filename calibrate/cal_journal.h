@@ -7,10 +7,12 @@
  *   {"schema": "mystique-sim/calibration/1"}
  *   {"backend": "cpu", "date": "2026-11-20", "greeting": {...}}
  *   {"backend": "cpu", "seconds": 0.2, "experiment": {...}, "answer": {...}}
+ *   {"backend": "cpu", "visit": 2, "seconds": 0.2, ...}
  *   {"backend": "cpu", "fitting_seconds": 2.5}
- * An answer may be a failure: then it has "error". Opening a journal that
- * exists goes on with it. A last line without its end is what a kill leaves; it
- * is taken away. Of two answers to one experiment the first counts.
+ * An answer may be a failure: then it has "error". An experiment that was timed
+ * at several moments has a line of each visit, and is one entry. Opening a
+ * journal that exists goes on with it. A last line without its end is what a
+ * kill leaves; it is taken away. Of two answers to one visit the first counts.
  *
  * One process has a journal at a time.
  */
@@ -18,12 +20,16 @@
 #define MSIM_CALIBRATE_CAL_JOURNAL_H
 #include "calibrate/cal_experiment.h"
 
+#define MSIM_CAL_VISITS 5 /* of an experiment whose times are kept */
+
 struct msim_cal_entry {
     const char *backend; /* these point into the line */
     const cJSON *experiment, *answer;
-    cJSON *line; /* owned */
+    cJSON *line; /* of the first visit; owned */
     uint64_t hash;
-    double seconds; /* from question to answer */
+    double seconds; /* from question to answer, all visits together */
+    uint32_t visits, timed;
+    double us[MSIM_CAL_VISITS]; /* of the visits that gave a time: `timed` */
 };
 
 struct msim_cal_journal {
@@ -65,7 +71,8 @@ enum msim_status msim_cal_journal_greet(struct msim_cal_journal *j,
 const cJSON *msim_cal_journal_greeting(const struct msim_cal_journal *j,
                                        const char *backend);
 
-/* Keep an answer; `experiment` and `answer` are taken, whatever comes out. */
+/* Keep the answer of an experiment's next visit; `experiment` and `answer` are
+ * taken, whatever comes out. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_journal_add(struct msim_cal_journal *j,
                                       const char *backend, cJSON *experiment,
@@ -80,6 +87,12 @@ enum msim_status msim_cal_journal_fitted(struct msim_cal_journal *j,
 
 /* Whether an entry holds a time. */
 bool msim_cal_entry_is_row(const struct msim_cal_entry *e);
+
+/* Its time in microseconds, the median of its visits; 0 where it has none. */
+double msim_cal_entry_us(const struct msim_cal_entry *e);
+
+/* Longest over shortest of its visits; NAN where there are not two. */
+double msim_cal_entry_unrest(const struct msim_cal_entry *e);
 
 /* Seconds that the experiments of a backend took, with the fits between them;
  * NULL: of all. */

@@ -3,17 +3,21 @@
  */
 #include "calibrate/cal_plan.h"
 
+#include "core/base/arena.h"
+
 #include <gsl/gsl_qrng.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Points outside the limits that are passed over before a kind counts as
- * exhausted. */
+/* Points outside the limits, or given before (sizes are rounded), that are
+ * passed over before a kind counts as exhausted. */
 #define TRIES 500
 
 struct sequence {
     gsl_qrng *sobol; /* NULL: one experiment only */
     double shift[MSIM_CAL_AXES];
+    uint64_t *given; /* hashes; owned */
+    uint32_t n, capacity;
     bool begun, ended, dropped;
 };
 
@@ -87,9 +91,11 @@ enum msim_status msim_cal_plan_new(struct msim_cal_plan **out,
 
 void msim_cal_plan_free(struct msim_cal_plan *p)
 {
-    for (uint32_t i = 0; p && i < MSIM_CAL_KINDS; i++)
+    for (uint32_t i = 0; p && i < MSIM_CAL_KINDS; i++) {
         if (p->of[i].sobol)
             gsl_qrng_free(p->of[i].sobol);
+        free(p->of[i].given);
+    }
     free(p);
 }
 
@@ -109,6 +115,39 @@ static cJSON *largest_point(const struct msim_cal_space *space,
     return o;
 }
 
+/* Takes `o` where it was given before (or there is no room to know). */
+static cJSON *if_new(struct sequence *s, cJSON *o)
+{
+    uint64_t hash = msim_cal_hash(o, "");
+    uint32_t i = 0;
+
+    while (i < s->n && s->given[i] != hash)
+        i++;
+    if (i < s->n || msim_grow((void **)&s->given, &s->capacity, s->n,
+                              sizeof(*s->given)) != MSIM_OK) {
+        cJSON_Delete(o);
+        return NULL;
+    }
+    s->given[s->n++] = hash;
+    return o;
+}
+
+static cJSON *sobol_point(struct sequence *s,
+                          const struct msim_cal_space *space,
+                          const struct msim_cal_kind *k)
+{
+    double u[MSIM_CAL_AXES] = {0};
+    cJSON *o;
+
+    (void)gsl_qrng_get(s->sobol, u);
+    for (uint32_t a = 0; a < k->axes; a++) {
+        u[a] += s->shift[a];
+        u[a] -= floor(u[a]);
+    }
+    o = msim_cal_space_point(space, k, u);
+    return o ? if_new(s, o) : NULL;
+}
+
 static cJSON *next_point(struct sequence *s, const struct msim_cal_space *space,
                          const struct msim_cal_kind *k)
 {
@@ -121,16 +160,11 @@ static cJSON *next_point(struct sequence *s, const struct msim_cal_space *space,
     }
     if (!s->begun) {
         s->begun = true;
-        return largest_point(space, k);
+        o = largest_point(space, k);
+        return o ? if_new(s, o) : NULL;
     }
-    for (int i = 0; !o && i < TRIES; i++) {
-        (void)gsl_qrng_get(s->sobol, u);
-        for (uint32_t a = 0; a < k->axes; a++) {
-            u[a] += s->shift[a];
-            u[a] -= floor(u[a]);
-        }
-        o = msim_cal_space_point(space, k, u);
-    }
+    for (int i = 0; !o && i < TRIES; i++)
+        o = sobol_point(s, space, k);
     return o;
 }
 

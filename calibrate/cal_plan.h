@@ -24,7 +24,8 @@ void msim_cal_plan_free(struct msim_cal_plan *p);
 
 /*
  * The next experiment, which is the caller's: of each kind in turn first the
- * largest even one, which shows the device's rates, then as many as its weight.
+ * largest even one, which shows the device's rates, then as many as its weight;
+ * none twice.
  * `*kind` gets its index in the space. NULL at the end, where no kind has
  * another (or memory ran out).
  */

@@ -8,7 +8,7 @@
  */
 #include "calibrate/cal_run.h"
 
-#include "calibrate/cal_child.h"
+#include "calibrate/cal_asking.h"
 #include "calibrate/cal_count.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_plan.h"
@@ -18,72 +18,36 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define FIRST_SHARE   0.6 /* of the budget, that fills the space */
-#define BATCHES       4   /* in the rest */
-#define BATCH_MOST    200
-#define BATCH_LEAST   8
-#define GREET_SECONDS 60.0
-#define DEATHS_MOST   20   /* one after the other */
-#define SPREAD        0.02 /* of a median: less than laws are wrong by */
-#define COUNT_SHARE   0.05 /* for what is counted as well */
-#define REFUSALS      3 /* with no row, after which a kind is not asked for */
+#define FIRST_SHARE 0.6 /* of the budget, that fills the space */
+#define BATCHES     4   /* in the rest */
+#define BATCH_MOST  200
+#define BATCH_LEAST 8
+#define COUNT_SHARE 0.05 /* for what is counted as well */
+#define REFUSALS    3    /* with no row, after which a kind is not asked for */
 
 /* What one run may be expected to take: several hundred experiments are to fit
  * the budget, each of several runs. */
-#define LONGEST_SHARE 1.2e-4
+#define LONGEST_SHARE 8e-5
 #define LONGEST_LEAST 2e4 /* us */
 #define LONGEST_MOST  3e5
 
+/* A backend, and what there is to ask it. */
 struct asking {
-    struct msim_cal_journal *j;
-    const struct msim_cal_options *o;
-    const struct msim_cal_backend *b;
-    struct msim_cal_child child;
+    struct msim_cal_asking of;
     struct msim_cal_space space;
-    struct msim_cal_plan *plan; /* owned */
-    char name[32];              /* as it greets */
-    double budget;              /* seconds: its share */
-    bool counting;              /* hardware counters are asked for */
-    uint32_t id, rows, failed, deaths;
+    struct msim_cal_plan *plan;       /* owned */
+    double budget;                    /* seconds: its share */
     uint32_t refused[MSIM_CAL_KINDS]; /* UINT32_MAX: it gave rows */
 };
 
-static double now(void)
+static bool is_over(const struct asking *a, double seconds)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double spent(const struct asking *a)
-{
-    return msim_cal_journal_seconds(a->j, a->name);
+    return msim_cal_asking_spent(&a->of) >= seconds;
 }
 
 /* ---- one backend ----------------------------------------------------------
  */
-
-static enum msim_status start(struct asking *a, struct msim_error *err)
-{
-    cJSON *greeting;
-    const char *name;
-
-    MSIM_TRY(msim_cal_child_start(&a->child, a->b->command, GREET_SECONDS,
-                                  &greeting, err));
-    name = msim_json_get_text(greeting, "backend");
-    if (!name) {
-        cJSON_Delete(greeting);
-        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
-                         "'%s' does not greet as a backend: no 'backend' in "
-                         "its first line",
-                         a->b->command);
-    }
-    snprintf(a->name, sizeof(a->name), "%s", name);
-    return msim_cal_journal_greet(a->j, a->name, greeting, err);
-}
 
 static double longest_us(double budget)
 {
@@ -93,136 +57,19 @@ static double longest_us(double budget)
 
 static enum msim_status open_backend(struct asking *a, struct msim_error *err)
 {
-    MSIM_TRY(start(a, err));
+    a->of.longest_us = longest_us(a->of.o->budget);
+    MSIM_TRY(msim_cal_asking_start(&a->of, err));
     MSIM_TRY(msim_cal_space_read(&a->space,
-                                 msim_cal_journal_greeting(a->j, a->name),
-                                 longest_us(a->o->budget), err));
-    return msim_cal_plan_new(&a->plan, &a->space, a->o->seed);
+                                 msim_cal_journal_greeting(a->of.j, a->of.name),
+                                 a->of.longest_us, err));
+    return msim_cal_plan_new(&a->plan, &a->space, a->of.o->seed);
 }
 
 static void close_backend(struct asking *a)
 {
-    msim_cal_child_stop(&a->child);
+    msim_cal_asking_stop(&a->of);
     msim_cal_plan_free(a->plan);
     a->plan = NULL;
-}
-
-/* ---- one experiment ------------------------------------------------------ */
-
-/* Several runs of the longest, and not more than a second. */
-static double policy_seconds(const struct asking *a)
-{
-    return fmin(fmax(4e-6 * a->space.longest_us, 0.05), 1);
-}
-
-static cJSON *question_of(struct asking *a, const cJSON *experiment)
-{
-    cJSON *q = cJSON_Duplicate(experiment, true);
-    cJSON *policy = q ? cJSON_AddObjectToObject(q, "policy") : NULL;
-
-    if (!policy) {
-        cJSON_Delete(q);
-        return NULL;
-    }
-    cJSON_AddNumberToObject(q, "id", ++a->id);
-    cJSON_AddNumberToObject(policy, "warm_up", 1);
-    cJSON_AddNumberToObject(policy, "least", 5);
-    cJSON_AddNumberToObject(policy, "spread", SPREAD);
-    cJSON_AddNumberToObject(policy, "seconds", policy_seconds(a));
-    if (a->counting)
-        cJSON_AddTrueToObject(q, "counters");
-    return q;
-}
-
-static cJSON *failure(const char *why)
-{
-    cJSON *answer = cJSON_CreateObject();
-
-    if (answer)
-        cJSON_AddStringToObject(answer, "error", why);
-    return answer;
-}
-
-/* A backend that died or hung: its experiment has failed, and it is started
- * again. */
-static enum msim_status revive(struct asking *a, const struct msim_error *why,
-                               cJSON **answer, struct msim_error *err)
-{
-    a->counting = false; /* it may have been that */
-    *answer = failure(why->text);
-    if (!*answer)
-        return MSIM_ENOMEM;
-    if (++a->deaths >= DEATHS_MOST)
-        return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
-                         "backend '%s' failed %d times one after the other, "
-                         "the last time: %s",
-                         a->name, DEATHS_MOST, why->text);
-    return MSIM_OK;
-}
-
-static enum msim_status ask_child(struct asking *a, const cJSON *experiment,
-                                  cJSON **answer, struct msim_error *err)
-{
-    struct msim_error why = {0};
-    cJSON *question;
-    enum msim_status status;
-
-    if (a->child.pid == 0)
-        MSIM_TRY(start(a, err));
-    question = question_of(a, experiment);
-    if (!question)
-        return MSIM_ENOMEM;
-    status =
-        msim_cal_child_ask(&a->child, question, a->o->patience, answer, &why);
-    cJSON_Delete(question);
-    if (status == MSIM_OK) {
-        a->deaths = 0;
-        return MSIM_OK;
-    }
-    return status == MSIM_ENOMEM ? status : revive(a, &why, answer, err);
-}
-
-static void report(struct asking *a, const cJSON *experiment,
-                   const cJSON *answer)
-{
-    const char *error = answer ? msim_json_get_text(answer, "error") : NULL;
-    struct msim_cal_progress p = {
-        .backend = a->name,
-        .experiment = experiment,
-        .error = error,
-        .seconds = msim_cal_journal_seconds(a->j, NULL),
-        .budget = a->o->budget,
-    };
-
-    a->failed += error != NULL;
-    a->rows += answer && !error;
-    p.rows = a->rows;
-    p.failed = a->failed;
-    if (a->o->progress)
-        a->o->progress(a->o->ctx, &p);
-}
-
-/* Time one experiment, unless the journal has it; it is taken. */
-static enum msim_status take(struct asking *a, cJSON *experiment,
-                             struct msim_error *err)
-{
-    double begin = now();
-    cJSON *answer = NULL;
-    enum msim_status status, kept;
-
-    if (msim_cal_journal_find(a->j, msim_cal_hash(experiment, a->name))) {
-        cJSON_Delete(experiment);
-        return MSIM_OK;
-    }
-    status = ask_child(a, experiment, &answer, err);
-    if (!answer) {
-        cJSON_Delete(experiment);
-        return status;
-    }
-    report(a, experiment, answer);
-    kept = msim_cal_journal_add(a->j, a->name, experiment, answer,
-                                now() - begin, err);
-    return status == MSIM_OK ? kept : status;
 }
 
 /* ---- all of them --------------------------------------------------------- */
@@ -231,18 +78,18 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
 {
     const cJSON *e;
 
-    cJSON_ArrayForEach(e, a->o->first)
+    cJSON_ArrayForEach(e, a->of.o->first)
     {
         cJSON *copy;
 
-        if (spent(a) >= a->budget)
+        if (is_over(a, a->budget))
             return MSIM_OK;
         if (!msim_cal_space_offers(&a->space, e))
             continue;
         copy = cJSON_Duplicate(e, true);
         if (!copy)
             return MSIM_ENOMEM;
-        MSIM_TRY(take(a, copy, err));
+        MSIM_TRY(msim_cal_asking_take(&a->of, copy, err));
     }
     return MSIM_OK;
 }
@@ -250,7 +97,7 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
 /* A kind that the device cannot do at all, whatever the sizes, is dropped. */
 static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
 {
-    const struct msim_cal_entry *e = msim_cal_journal_find(a->j, hash);
+    const struct msim_cal_entry *e = msim_cal_journal_find(a->of.j, hash);
 
     if (!e || a->refused[kind] == UINT32_MAX)
         return;
@@ -269,13 +116,13 @@ static enum msim_status fill_space(struct asking *a, double seconds,
     uint32_t kind;
     cJSON *e;
 
-    while (spent(a) < seconds && (e = msim_cal_plan_next(a->plan, &kind))) {
-        uint64_t hash = msim_cal_hash(e, a->name);
+    while (!is_over(a, seconds) && (e = msim_cal_plan_next(a->plan, &kind))) {
+        uint64_t hash = msim_cal_hash(e, a->of.name);
 
-        MSIM_TRY(take(a, e, err));
+        MSIM_TRY(msim_cal_asking_take(&a->of, e, err));
         note_refusal(a, hash, kind);
     }
-    return MSIM_OK;
+    return msim_cal_asking_end_round(&a->of, err);
 }
 
 /* How many are likely to fit so many seconds. */
@@ -284,10 +131,10 @@ static uint32_t batch_size(const struct asking *a, double seconds)
     double each = 0.1;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < a->j->n; i++)
-        n += strcmp(a->j->entries[i].backend, a->name) == 0;
+    for (uint32_t i = 0; i < a->of.j->n; i++)
+        n += strcmp(a->of.j->entries[i].backend, a->of.name) == 0;
     if (n)
-        each = msim_cal_journal_seconds(a->j, a->name) / n;
+        each = msim_cal_journal_seconds(a->of.j, a->of.name) / n;
     return (uint32_t)fmin(fmax(seconds / fmax(each, 1e-3), BATCH_LEAST),
                           BATCH_MOST);
 }
@@ -298,12 +145,12 @@ static enum msim_status take_batch(struct asking *a, cJSON **batch, uint32_t n,
     enum msim_status status = MSIM_OK;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (status == MSIM_OK && spent(a) < a->budget)
-            status = take(a, batch[i], err);
+        if (status == MSIM_OK && !is_over(a, a->budget))
+            status = msim_cal_asking_take(&a->of, batch[i], err);
         else
             cJSON_Delete(batch[i]);
     }
-    return status;
+    return status == MSIM_OK ? msim_cal_asking_end_round(&a->of, err) : status;
 }
 
 static bool has_collectives(const struct asking *a)
@@ -320,24 +167,26 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
                                      cJSON **batch, uint32_t *n,
                                      struct msim_error *err)
 {
-    struct msim_cal_fit_options fit = {
-        .name = a->o->name, .backend = a->name, .threads = a->o->threads};
+    struct msim_cal_fit_options fit = {.name = a->of.o->name,
+                                       .backend = a->of.name,
+                                       .threads = a->of.o->threads};
     struct msim_cal_widths *widths = NULL;
-    double begin = now(), mean = INFINITY;
+    double begin = msim_cal_now(), mean = INFINITY;
     cJSON *platform;
     enum msim_status status;
 
-    MSIM_TRY(msim_cal_fit(&platform, a->j, &fit, NULL, err));
+    MSIM_TRY(msim_cal_fit(&platform, a->of.j, &fit, NULL, err));
     status = msim_cal_widths_new(&widths, platform, err);
     if (status == MSIM_OK)
-        *n = msim_cal_widest(widths, a->plan, &a->space, a->j, a->name, random,
-                             batch, *n, &mean);
+        *n = msim_cal_widest(widths, a->plan, &a->space, a->of.j, a->of.name,
+                             random, batch, *n, &mean);
     msim_cal_widths_free(widths);
     cJSON_Delete(platform);
     if (status == MSIM_OK)
-        status = msim_cal_journal_fitted(a->j, a->name, now() - begin, err);
-    if (status == MSIM_OK && a->o->target > 0 &&
-        mean / 2 <= log(1 + a->o->target)) {
+        status = msim_cal_journal_fitted(a->of.j, a->of.name,
+                                         msim_cal_now() - begin, err);
+    if (status == MSIM_OK && a->of.o->target > 0 &&
+        mean / 2 <= log(1 + a->of.o->target)) {
         for (uint32_t i = 0; i < *n; i++)
             cJSON_Delete(batch[i]);
         *n = 0;
@@ -350,11 +199,12 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
 static enum msim_status narrow(struct asking *a, struct msim_error *err)
 {
     double each = a->budget * (1 - FIRST_SHARE) / BATCHES;
-    uint64_t random = a->o->seed ^ (uint64_t)a->j->n << 32;
+    uint64_t random = a->of.o->seed ^ (uint64_t)a->of.j->n << 32;
     cJSON *batch[BATCH_MOST];
 
-    while (spent(a) < a->budget) {
-        uint32_t n = batch_size(a, fmin(each, a->budget - spent(a)));
+    while (msim_cal_asking_spent(&a->of) < a->budget) {
+        uint32_t n = batch_size(
+            a, fmin(each, a->budget - msim_cal_asking_spent(&a->of)));
         struct msim_error why = {0};
         enum msim_status status = choose_batch(a, &random, batch, &n, &why);
 
@@ -382,21 +232,21 @@ static enum msim_status time_all(struct asking *a, struct msim_error *err)
 
 static enum msim_status count_some(struct asking *a, struct msim_error *err)
 {
-    struct msim_cal_counting k = {.random = a->o->seed};
+    struct msim_cal_counting k = {.random = a->of.o->seed};
     enum msim_status status = MSIM_OK;
     cJSON *e;
 
-    a->counting = true;
-    while (status == MSIM_OK && a->counting && spent(a) < a->budget &&
+    a->of.counting = true;
+    while (status == MSIM_OK && a->of.counting && !is_over(a, a->budget) &&
            (e = msim_cal_count_next(&k, &a->space, a->plan)))
-        status = take(a, e, err);
-    a->counting = false;
+        status = msim_cal_asking_take(&a->of, e, err);
+    a->of.counting = false;
     return status;
 }
 
 static enum msim_status ask_all(struct asking *a, struct msim_error *err)
 {
-    const cJSON *greeting = msim_cal_journal_greeting(a->j, a->name);
+    const cJSON *greeting = msim_cal_journal_greeting(a->of.j, a->of.name);
     double whole = a->budget;
 
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(greeting, "counters")))
@@ -449,12 +299,12 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
     uint32_t lost = 0;
 
     for (uint32_t i = 0; status == MSIM_OK && i < o->n_backends; i++) {
-        struct asking a = {.j = j, .o = o, .b = &o->backends[i]};
+        struct asking a = {.of = {j, o, .command = o->backends[i].command}};
         struct msim_error why = {0};
 
         status = open_backend(&a, &why);
         if (status == MSIM_OK) {
-            memcpy(names[i], a.name, sizeof(names[i]));
+            memcpy(names[i], a.of.name, sizeof(names[i]));
             a.budget = budget_of(o, i, names);
             status = each(&a, &why);
         }
@@ -462,7 +312,7 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
         if (status == MSIM_OK)
             continue;
         if (is_lost(o, status, &why) && ++lost < o->n_backends) {
-            o->lost(o->ctx, a.b->command, why.text);
+            o->lost(o->ctx, a.of.command, why.text);
             status = MSIM_OK;
         } else {
             (void)msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
@@ -485,23 +335,23 @@ enum msim_status msim_cal_run(struct msim_cal_journal *j,
 static double list_one(struct asking *a, const cJSON *e)
 {
     double us = msim_cal_expected_us(e, &a->space.guess);
-    double seconds = fmax(6e-6 * us, policy_seconds(a) / 2);
+    double seconds = msim_cal_asking_expected(&a->of, us);
 
-    if (msim_cal_journal_find(a->j, msim_cal_hash(e, a->name)))
+    if (msim_cal_journal_find(a->of.j, msim_cal_hash(e, a->of.name)))
         return 0;
-    a->o->plan(a->o->ctx, a->name, e, us, seconds);
+    a->of.o->plan(a->of.o->ctx, a->of.name, e, us, seconds);
     return seconds;
 }
 
 static enum msim_status list(struct asking *a, struct msim_error *err)
 {
-    double left = a->budget - spent(a);
+    double left = a->budget - msim_cal_asking_spent(&a->of);
     const cJSON *first;
     uint32_t kind;
     cJSON *e;
 
     (void)err;
-    cJSON_ArrayForEach(first, a->o->first)
+    cJSON_ArrayForEach(first, a->of.o->first)
     {
         if (left > 0 && msim_cal_space_offers(&a->space, first))
             left -= list_one(a, first);

@@ -90,7 +90,7 @@ static struct peaks find_peaks(const struct msim_cal_journal *j)
 
     for (uint32_t i = 0; i < j->n; i++) {
         const struct msim_cal_entry *e = &j->entries[i];
-        double us = msim_json_get_number(e->answer, "time_us", 0);
+        double us = msim_cal_entry_us(e);
         const char *table = msim_json_get_text(e->experiment, "table");
         struct msim_cal_texts texts;
         struct msim_work w;

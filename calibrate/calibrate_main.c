@@ -8,6 +8,7 @@
  * answers of the backends are kept in a journal beside FILE, with which an
  * interrupted calibration goes on.
  */
+#include "calibrate/cal_child.h"
 #include "calibrate/cal_compare.h"
 #include "calibrate/cal_count.h"
 #include "calibrate/cal_fit.h"
@@ -24,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE 60.0 /* seconds */
@@ -314,14 +314,12 @@ static void show_progress(void *ctx, const struct msim_cal_progress *p)
 {
     struct command *c = ctx;
     double left = p->budget - p->seconds, at;
-    struct timespec now;
     char text[160];
 
     msim_cal_describe(p->experiment, text, sizeof(text));
     if (p->error)
         say(c, "failed: %s: %s", text, p->error);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    at = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    at = msim_cal_now();
     if (at - c->last < (c->terminal ? REFRESH : REPORTS))
         return;
     c->last = at;
@@ -351,17 +349,23 @@ static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
     c->listed++;
 }
 
-/* Repeats: the last over the first decile of one experiment's runs. */
+static void show_verdict(const struct msim_cal_verdict *v)
+{
+    printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% ", v->law,
+           v->framework, v->rows, 100 * v->median, 100 * v->mean, 100 * v->p90,
+           100 * v->coverage);
+    if (isnan(v->repeats))
+        printf("%9s\n", "-");
+    else
+        printf("x %7.2f\n", v->repeats);
+}
+
 static void show_verdicts(const struct msim_cal_verdicts *v)
 {
     printf("%-18s %-10s %6s %9s %9s %9s %10s %9s\n", "table", "backend", "rows",
            "median", "mean", "p90", "inside 90%", "repeats");
     for (uint32_t i = 0; i < v->n; i++)
-        printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% x %7.2f\n",
-               v->list[i].law, v->list[i].framework, v->list[i].rows,
-               100 * v->list[i].median, 100 * v->list[i].mean,
-               100 * v->list[i].p90, 100 * v->list[i].coverage,
-               v->list[i].repeats);
+        show_verdict(&v->list[i]);
 }
 
 static enum msim_status show_differences(const struct msim_cal_journal *j)
@@ -405,12 +409,13 @@ static enum msim_status show_results(const struct command *c,
                                      const struct msim_cal_journal *j,
                                      const struct msim_cal_verdicts *v)
 {
-    printf("errors on rows held back from the fit; repeats: last over first "
-           "decile of an experiment's runs\n");
+    printf("errors on rows held back from the fit; repeats: an experiment's "
+           "longest time over its shortest, seconds later\n");
     show_verdicts(v);
     MSIM_TRY(show_differences(j));
     MSIM_TRY(show_counts(j));
-    printf("written: %s, of the %u answers in %s\n", c->out, j->n, c->journal);
+    printf("written: %s, of the %u experiments in %s\n", c->out, j->n,
+           c->journal);
     return MSIM_OK;
 }
 
@@ -508,7 +513,7 @@ static enum msim_status run(struct command *c, const cJSON *first,
     MSIM_TRY(msim_cal_journal_open(
         &j, c->dry_run && fresh ? "/dev/null" : c->journal, err));
     if (j.n > 0)
-        say(c, "goes on with the %u answers in '%s'", j.n, c->journal);
+        say(c, "goes on with the %u experiments in '%s'", j.n, c->journal);
     if (c->dry_run) {
         status = msim_cal_dry_run(&j, &options, err);
         printf("%u experiments, expected to take %.0f s; the rest of the "

@@ -98,6 +98,22 @@ static uint32_t deal_folds(struct work_area *a)
     return groups + 1;
 }
 
+static bool is_cpu_law(const struct msim_law *law)
+{
+    return law == &MSIM_LAW_CPU_GEMM || law == &MSIM_LAW_CPU_CONV ||
+           law == &MSIM_LAW_CPU_VECTOR;
+}
+
+/* A machine's own calibration: some hundred rows a cell, spread over the whole
+ * space, so that few are near each other and steps are seen by two or three. */
+static const struct msim_boost_options CPU_OPTIONS = {.trees = 80,
+                                                      .leaves = 8,
+                                                      .rate = 0.1,
+                                                      .penalty = 2,
+                                                      .least = 2,
+                                                      .weighted = true,
+                                                      .clip = 0.05};
+
 /*
  * What libraries choose has many steps, and the tables of products, attention
  * and convolutions are large: rows held back are better off with more and
@@ -114,6 +130,8 @@ static struct msim_boost_options options_for(const struct msim_law *law,
                                    .least = 6,
                                    .clip = 0.6};
 
+    if (is_cpu_law(law))
+        return CPU_OPTIONS;
     if (n < 2000) {
         o.leaves = 10;
         o.least = 5;

@@ -54,9 +54,15 @@ want_links() { # NETWORK
         complain "one machine's links count between nodes"
 }
 
-# Every experiment of a journal once; what differs is what was asked.
+# Every visit of an experiment in a journal once; what differs is what was asked.
 twice() { # JOURNAL
-    sed -nE 's/.*"experiment":(\{[^}]*\}).*/\1/p' "$1" | sort | uniq -d
+    sed -nE 's/^\{"backend":"[a-z]*"(,"visit":[0-9]+)?,.*"experiment":(\{[^}]*\}).*/\2\1/p' \
+        "$1" | sort | uniq -d
+}
+
+# The experiments of a journal, whatever their visits.
+experiments() { # JOURNAL
+    grep '"experiment"' "$1" | grep -vc '"visit"'
 }
 
 # A backend that is none, and one that is not there.
@@ -106,6 +112,12 @@ want_out "cpu_gemm           fake"
 [ "$(grep -c '"error":"the backend' "$folder/faults.journal.jsonl")" -eq 3 ] ||
     complain "three failures, want them in the journal"
 [ -z "$(twice "$folder/faults.journal.jsonl")" ] || complain "timed twice"
+# What has sizes is visited again, when others were timed in between.
+grep '"experiment"' "$folder/faults.journal.jsonl" | awk '
+    /"visit":2/ { again++; if (before !~ /"visit"/) changes++ }
+    { before = $0 }
+    END { exit !(again > 5 && changes < again / 5) }' ||
+    complain "no rounds of later visits"
 run platforms "$folder/faults.json"
 want_rc 0
 want_out "Made-up machine"
@@ -165,7 +177,7 @@ done
 [ "$kept" -gt 0 ] || complain "twenty runs kept nothing"
 run calibrate --backend "$(fake)" --budget 0.1 --out "$folder/killed.json"
 want_rc 0
-want_err "goes on with the $kept answers"
+want_err "goes on with the $(experiments "$folder/before") experiments"
 head -n "$(grep -c '' "$folder/before")" "$journal" |
     cmp -s - <(grep '}$' "$folder/before") ||
     complain "finished answers were changed"

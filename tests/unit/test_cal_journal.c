@@ -5,6 +5,7 @@
 #include "calibrate/cal_journal.h"
 #include "tests/check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -142,6 +143,55 @@ static void test_journal__counts_an_experiment_once(void)
     unlink(path);
 }
 
+/* An experiment that is timed again is one entry, whose time is the median; and
+ * so it is when the journal is read again. */
+static void test_journal__merges_visits(void)
+{
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 10) == MSIM_OK);
+    CHECK(isnan(msim_cal_entry_unrest(&j.entries[0])));
+    CHECK(add(&j, "b", 2, 5) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 30) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 0) == MSIM_OK); /* a visit that failed */
+    CHECK(add(&j, "b", 1, 12) == MSIM_OK);
+    for (int again = 0; again < 2; again++) {
+        const struct msim_cal_entry *e = &j.entries[0];
+
+        CHECK_UINT(j.n, 2);
+        CHECK_UINT(e->visits, 4);
+        CHECK_UINT(e->timed, 3);
+        CHECK(msim_cal_entry_is_row(e));
+        CHECK_REL(msim_cal_entry_us(e), 12, 1e-12);
+        CHECK_REL(msim_cal_entry_unrest(e), 3, 1e-12);
+        CHECK_REL(msim_cal_journal_seconds(&j, "b"), 2.5, 1e-12);
+        msim_cal_journal_close(&j);
+        REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    }
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+/* More than are kept of one experiment are no error. */
+static void test_journal__keeps_so_many_visits(void)
+{
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    for (int i = 0; i < MSIM_CAL_VISITS + 3; i++)
+        CHECK(add(&j, "b", 1, 10 + i) == MSIM_OK);
+    CHECK_UINT(j.n, 1);
+    CHECK_UINT(j.entries[0].timed, MSIM_CAL_VISITS);
+    CHECK_UINT(j.entries[0].visits, MSIM_CAL_VISITS + 3);
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
 static void test_journal__refuses_other_files(void)
 {
     struct msim_cal_journal j, second;
@@ -168,6 +218,8 @@ int main(void)
     RUN(test_journal__survives_a_torn_line);
     RUN(test_journal__survives_a_torn_beginning);
     RUN(test_journal__counts_an_experiment_once);
+    RUN(test_journal__merges_visits);
+    RUN(test_journal__keeps_so_many_visits);
     RUN(test_journal__refuses_other_files);
     return check_summary();
 }
