@@ -234,7 +234,8 @@ static enum msim_status time_conv(void *state, double *us,
     msim_operands_begin(o, c->warm);
     for (int i = 0; i < TENSORS; i++) {
         struct tensor *t = &c->tensors[i];
-        void *at = msim_area_take(i == c->result ? &o->out : &o->f32, t->bytes);
+        void *at = msim_operands_take(
+            o, i == c->result ? MSIM_OPERAND_OUT : MSIM_OPERAND_F32, t->bytes);
 
         (void)ok(&status, dnnl_memory_set_data_handle(t->user, at));
     }
@@ -287,5 +288,6 @@ enum msim_status msim_cpu_conv(struct msim_cpu *cpu,
         return failed(status, err);
     for (int i = 0; i < TENSORS; i++)
         all += c->tensors[i].bytes + 64;
-    return msim_operands_reserve(&cpu->operands, 4, all, all);
+    MSIM_TRY(msim_operands_reserve(&cpu->operands, MSIM_OPERAND_F32, all));
+    return msim_operands_reserve(&cpu->operands, MSIM_OPERAND_OUT, all);
 }

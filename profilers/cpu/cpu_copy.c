@@ -33,8 +33,8 @@ static enum msim_status time_copy(void *state, double *us,
 
     (void)err;
     msim_operands_begin(&c->cpu->operands, c->warm);
-    c->from = msim_area_take(&c->cpu->operands.f32, c->bytes);
-    c->to = msim_area_take(&c->cpu->operands.out, c->bytes);
+    c->from = msim_operands_take(&c->cpu->operands, MSIM_OPERAND_F32, c->bytes);
+    c->to = msim_operands_take(&c->cpu->operands, MSIM_OPERAND_OUT, c->bytes);
     begin = msim_cpu_now_us();
     msim_share(copy_range, c, (int64_t)c->bytes, COPY_GRAIN);
     *us = msim_cpu_now_us() - begin;
@@ -58,7 +58,8 @@ enum msim_status msim_cpu_copy(struct msim_cpu *cpu,
     c->cpu = cpu;
     c->bytes = (size_t)e->u.copy.bytes;
     c->warm = e->warm;
-    return msim_operands_reserve(&cpu->operands, 4, c->bytes, c->bytes);
+    MSIM_TRY(msim_operands_reserve(&cpu->operands, MSIM_OPERAND_F32, c->bytes));
+    return msim_operands_reserve(&cpu->operands, MSIM_OPERAND_OUT, c->bytes);
 }
 
 /* ---- latencies ----------------------------------------------------------- */

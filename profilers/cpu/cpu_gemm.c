@@ -34,12 +34,17 @@ static void multiply(const struct gemm *g, const char *a, const char *b,
                     n);
 }
 
+static enum msim_operand operand_of(const struct gemm *g)
+{
+    return g->width == 8 ? MSIM_OPERAND_F64 : MSIM_OPERAND_F32;
+}
+
 static enum msim_status time_gemm(void *state, double *us,
                                   struct msim_error *err)
 {
     const struct gemm *g = state;
     struct msim_operands *o = &g->cpu->operands;
-    struct msim_area *in = g->width == 8 ? &o->f64 : &o->f32;
+    enum msim_operand in = operand_of(g);
     size_t a_size = (size_t)(g->m * g->k) * g->width;
     size_t b_size = (size_t)(g->k * g->n) * g->width;
     size_t c_size = (size_t)(g->m * g->n) * g->width;
@@ -49,9 +54,9 @@ static enum msim_status time_gemm(void *state, double *us,
 
     (void)err;
     msim_operands_begin(o, g->warm);
-    a = msim_area_take(in, a_size * (size_t)g->batch);
-    b = msim_area_take(in, b_size * (size_t)g->batch);
-    c = msim_area_take(&o->out, c_size * (size_t)g->batch);
+    a = msim_operands_take(o, in, a_size * (size_t)g->batch);
+    b = msim_operands_take(o, in, b_size * (size_t)g->batch);
+    c = msim_operands_take(o, MSIM_OPERAND_OUT, c_size * (size_t)g->batch);
     begin = msim_cpu_now_us();
     for (size_t i = 0; i < (size_t)g->batch; i++)
         multiply(g, a + i * a_size, b + i * b_size, c + i * c_size);
@@ -84,7 +89,9 @@ enum msim_status msim_cpu_gemm(struct msim_cpu *cpu,
                        e->warm};
     *out = (struct msim_case){g, time_gemm, free};
     batch = (size_t)g->batch * g->width;
-    return msim_operands_reserve(&cpu->operands, g->width,
-                                 (size_t)(g->m * g->k + g->k * g->n) * batch,
+    MSIM_TRY(
+        msim_operands_reserve(&cpu->operands, operand_of(g),
+                              (size_t)(g->m * g->k + g->k * g->n) * batch));
+    return msim_operands_reserve(&cpu->operands, MSIM_OPERAND_OUT,
                                  (size_t)(g->m * g->n) * batch);
 }

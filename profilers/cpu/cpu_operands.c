@@ -42,6 +42,16 @@ static void fill_f64(char *bytes, size_t size)
         v[i] = random_number(&state);
 }
 
+/* The upper bits, which are the better ones. */
+static void fill_index(char *bytes, size_t size)
+{
+    uint32_t *v = (uint32_t *)(void *)bytes;
+    uint64_t state = UINT64_C(88172645463325252);
+
+    for (size_t i = 0; i < size / sizeof(*v); i++)
+        v[i] = (uint32_t)(next_random(&state) >> 32);
+}
+
 static void fill_zero(char *bytes, size_t size)
 {
     memset(bytes, 0, size); /* touch every page now, not when it is timed */
@@ -72,27 +82,29 @@ void msim_operands_init(struct msim_operands *o, size_t cache_bytes)
 
 void msim_operands_release(struct msim_operands *o)
 {
-    free(o->f32.bytes);
-    free(o->f64.bytes);
-    free(o->out.bytes);
+    for (int i = 0; i < MSIM_OPERANDS; i++)
+        free(o->areas[i].bytes);
     memset(o, 0, sizeof(*o));
 }
 
-static size_t at_least(size_t bytes, size_t least)
+enum msim_status msim_operands_reserve(struct msim_operands *o,
+                                       enum msim_operand of, size_t bytes)
 {
-    return (bytes > least ? bytes : least) + 8 * LINE;
+    static void (*const FILL[])(char *, size_t) = {
+        [MSIM_OPERAND_F32] = fill_f32,
+        [MSIM_OPERAND_F64] = fill_f64,
+        [MSIM_OPERAND_INDEX] = fill_index,
+        [MSIM_OPERAND_OUT] = fill_zero,
+    };
+    size_t size = bytes > o->least ? bytes : o->least;
+
+    return grow(&o->areas[of], size + 8 * LINE, FILL[of]);
 }
 
-enum msim_status msim_operands_reserve(struct msim_operands *o, unsigned width,
-                                       size_t in, size_t out)
+void *msim_operands_take(struct msim_operands *o, enum msim_operand of,
+                         size_t bytes)
 {
-    MSIM_TRY(grow(width == 8 ? &o->f64 : &o->f32, at_least(in, o->least),
-                  width == 8 ? fill_f64 : fill_f32));
-    return grow(&o->out, at_least(out, o->least), fill_zero);
-}
-
-void *msim_area_take(struct msim_area *a, size_t bytes)
-{
+    struct msim_area *a = &o->areas[of];
     size_t rounded = (bytes + LINE - 1) / LINE * LINE;
     void *taken;
 
@@ -105,6 +117,6 @@ void *msim_area_take(struct msim_area *a, size_t bytes)
 
 void msim_operands_begin(struct msim_operands *o, bool warm)
 {
-    if (warm)
-        o->f32.at = o->f64.at = o->out.at = 0;
+    for (int i = 0; warm && i < MSIM_OPERANDS; i++)
+        o->areas[i].at = 0;
 }

@@ -20,8 +20,8 @@ struct vector {
     int64_t rows, cols;
     const float *a, *b;
     float *out;
-    uint32_t *index;    /* of a gather; owned */
-    int64_t table_rows; /* that it looks up in */
+    const uint32_t *index; /* of a gather: msim_operand_row() */
+    int64_t table_rows;    /* that it looks up in */
     bool warm;
 };
 
@@ -113,9 +113,12 @@ static void run_gather(void *ctx, int64_t from, int64_t to)
 {
     const struct vector *v = ctx;
 
-    for (int64_t row = from; row < to; row++)
-        memcpy(v->out + row * v->cols, v->a + v->index[row] * v->cols,
+    for (int64_t row = from; row < to; row++) {
+        uint64_t at = msim_operand_row(v->index[row], (uint64_t)v->table_rows);
+
+        memcpy(v->out + row * v->cols, v->a + at * (uint64_t)v->cols,
                (size_t)v->cols * sizeof(float));
+    }
 }
 
 static void run_copy(void *ctx, int64_t from, int64_t to)
@@ -157,6 +160,13 @@ static size_t first_bytes(const struct vector *v)
                : bytes_of(v);
 }
 
+/* Of a gather: each run looks up other rows, since a table that is larger than
+ * the caches does not move on, and rows looked up before may be in them. */
+static size_t index_bytes(const struct vector *v)
+{
+    return v->op->run == run_gather ? (size_t)v->rows * sizeof(*v->index) : 0;
+}
+
 static enum msim_status time_vector(void *state, double *us,
                                     struct msim_error *err)
 {
@@ -168,36 +178,28 @@ static enum msim_status time_vector(void *state, double *us,
 
     (void)err;
     msim_operands_begin(o, v->warm);
-    v->a = msim_area_take(&o->f32, first_bytes(v));
-    v->b = v->op->inputs > 1 ? msim_area_take(&o->f32, bytes_of(v)) : NULL;
-    v->out = msim_area_take(&o->out, bytes_of(v));
+    v->a = msim_operands_take(o, MSIM_OPERAND_F32, first_bytes(v));
+    if (v->op->inputs > 1)
+        v->b = msim_operands_take(o, MSIM_OPERAND_F32, bytes_of(v));
+    if (v->op->run == run_gather)
+        v->index = msim_operands_take(o, MSIM_OPERAND_INDEX, index_bytes(v));
+    v->out = msim_operands_take(o, MSIM_OPERAND_OUT, bytes_of(v));
     begin = msim_cpu_now_us();
     msim_share(v->op->run, v, items, grain);
     *us = msim_cpu_now_us() - begin;
     return MSIM_OK;
 }
 
-static void release_vector(void *state)
+static enum msim_status reserve(const struct vector *v)
 {
-    struct vector *v = state;
+    struct msim_operands *o = &v->cpu->operands;
+    size_t second = v->op->inputs > 1 ? bytes_of(v) : 0;
 
-    free(v->index);
-    free(v);
-}
-
-/* Rows in an order that no hardware foresees: steps of a large prime. */
-static enum msim_status make_index(struct vector *v)
-{
-    const uint64_t step = 2654435761u;
-
-    if (v->op->run != run_gather)
-        return MSIM_OK;
-    v->index = malloc((size_t)v->rows * sizeof(*v->index));
-    if (!v->index)
-        return MSIM_ENOMEM;
-    for (int64_t i = 0; i < v->rows; i++)
-        v->index[i] = (uint32_t)((uint64_t)i * step % (uint64_t)v->table_rows);
-    return MSIM_OK;
+    if (v->op->run == run_gather)
+        MSIM_TRY(msim_operands_reserve(o, MSIM_OPERAND_INDEX, index_bytes(v)));
+    MSIM_TRY(
+        msim_operands_reserve(o, MSIM_OPERAND_F32, first_bytes(v) + second));
+    return msim_operands_reserve(o, MSIM_OPERAND_OUT, bytes_of(v));
 }
 
 static const struct operation *find(const struct msim_experiment *e)
@@ -223,15 +225,12 @@ enum msim_status msim_cpu_vector(struct msim_cpu *cpu,
     v = calloc(1, sizeof(*v));
     if (!v)
         return MSIM_ENOMEM;
-    *out = (struct msim_case){v, time_vector, release_vector};
+    *out = (struct msim_case){v, time_vector, free};
     v->cpu = cpu;
     v->op = op;
     v->rows = e->u.vector.rows;
     v->cols = e->u.vector.cols;
     v->table_rows = e->u.vector.table_rows;
     v->warm = e->warm;
-    MSIM_TRY(msim_operands_reserve(
-        &cpu->operands, 4, first_bytes(v) + (op->inputs > 1 ? bytes_of(v) : 0),
-        bytes_of(v)));
-    return make_index(v);
+    return reserve(v);
 }
