@@ -19,7 +19,7 @@ needs=(
     "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "header zlib.h:zlib1g-dev"
     "openblas:libopenblas-openmp-dev" # to time the CPU
-    "header oneapi/dnnl/dnnl.h:libdnnl-dev" # its convolutions
+    "header oneapi/dnnl/dnnl.h:libdnnl-dev" # and this some of it
     "pkg-config --exists ompi-c:libopenmpi-dev" # its collectives
     "command -v mpirun:openmpi-bin"
     "command -v gnuplot:gnuplot-nox"

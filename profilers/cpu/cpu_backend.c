@@ -50,10 +50,11 @@ static void write_list(struct msim_json *out, const char *table,
 
 static void describe_cpu(void *self, struct msim_json *out)
 {
-    static const char *const GEMM[] = {"fp32", "fp64", NULL};
     static const char *const COPY[] = {"d2d", NULL};
     static const char *const LATENCY[] = {"call", "wake", NULL};
     const char *const *conv = msim_cpu_conv_kinds();
+    const char *const gemm[] = {
+        "fp32", "fp64", msim_cpu_has_bfloat16(self) ? "bfloat16" : NULL, NULL};
     const struct msim_cpu *cpu = self;
     const char *name;
     char kind[64];
@@ -61,11 +62,11 @@ static void describe_cpu(void *self, struct msim_json *out)
     msim_cpu_device_write(&cpu->device, out);
     msim_json_open(out, "libraries", '{', false);
     msim_json_text(out, "OpenBLAS", openblas_get_config());
-    if (*conv)
-        msim_json_text(out, "oneDNN", msim_cpu_conv_version());
+    if (msim_cpu_dnnl_version())
+        msim_json_text(out, "oneDNN", msim_cpu_dnnl_version());
     msim_json_close(out);
     msim_json_open(out, "tables", '{', false);
-    write_list(out, "gemm", GEMM);
+    write_list(out, "gemm", gemm);
     if (*conv)
         write_list(out, "conv", conv);
     msim_json_open(out, "vector", '[', false);

@@ -1,5 +1,6 @@
 /*
- * profilers/cpu/cpu_gemm.c - matrix products by OpenBLAS.
+ * profilers/cpu/cpu_gemm.c - matrix products by OpenBLAS, which knows fp32 and
+ * fp64.
  */
 #include "profilers/cpu/cpu.h"
 
@@ -71,9 +72,12 @@ enum msim_status msim_cpu_gemm(struct msim_cpu *cpu,
     struct gemm *g;
     size_t batch;
 
+    if (e->dtype == MSIM_DT_BF16)
+        return msim_cpu_matmul(cpu, e, out, err);
     if (e->dtype != MSIM_DT_F32 && e->dtype != MSIM_DT_F64)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
-                         "no products of '%s' here, want fp32 or fp64",
+                         "no products of '%s' here, want fp32, fp64 or "
+                         "bfloat16",
                          msim_experiment_dtype(e));
     g = malloc(sizeof(*g));
     if (!g)

@@ -42,6 +42,21 @@ static void fill_f64(char *bytes, size_t size)
         v[i] = random_number(&state);
 }
 
+/* The upper half of a float. */
+static void fill_bf16(char *bytes, size_t size)
+{
+    uint16_t *v = (uint16_t *)(void *)bytes;
+    uint64_t state = UINT64_C(88172645463325252);
+
+    for (size_t i = 0; i < size / sizeof(*v); i++) {
+        float number = (float)random_number(&state);
+        uint32_t bits;
+
+        memcpy(&bits, &number, sizeof(bits));
+        v[i] = (uint16_t)(bits >> 16);
+    }
+}
+
 /* The upper bits, which are the better ones. */
 static void fill_index(char *bytes, size_t size)
 {
@@ -91,9 +106,8 @@ enum msim_status msim_operands_reserve(struct msim_operands *o,
                                        enum msim_operand of, size_t bytes)
 {
     static void (*const FILL[])(char *, size_t) = {
-        [MSIM_OPERAND_F32] = fill_f32,
-        [MSIM_OPERAND_F64] = fill_f64,
-        [MSIM_OPERAND_INDEX] = fill_index,
+        [MSIM_OPERAND_F32] = fill_f32,   [MSIM_OPERAND_F64] = fill_f64,
+        [MSIM_OPERAND_BF16] = fill_bf16, [MSIM_OPERAND_INDEX] = fill_index,
         [MSIM_OPERAND_OUT] = fill_zero,
     };
     size_t size = bytes > o->least ? bytes : o->least;

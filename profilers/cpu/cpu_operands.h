@@ -22,6 +22,7 @@ struct msim_area {
 enum msim_operand {
     MSIM_OPERAND_F32, /* uniform in -1 to 1 */
     MSIM_OPERAND_F64,
+    MSIM_OPERAND_BF16,
     MSIM_OPERAND_INDEX, /* msim_operand_row() */
     MSIM_OPERAND_OUT,   /* to write */
     MSIM_OPERANDS

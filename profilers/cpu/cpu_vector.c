@@ -1,6 +1,6 @@
 /*
  * profilers/cpu/cpu_vector.c - operators that move bytes and compute little,
- * as loops of our own.
+ * as loops of our own where oneDNN has no primitive (msim_cpu_has_rows()).
  */
 #include "profilers/cpu/cpu.h"
 
@@ -13,6 +13,10 @@
 #define GRAIN 32768
 
 struct operation;
+
+/* The second operand: none, one as large as the first, or a weight for each
+ * column and then a bias for each. */
+enum second { NONE, SAME, COLUMNS };
 
 struct vector {
     struct msim_cpu *cpu;
@@ -27,9 +31,8 @@ struct vector {
 
 struct operation {
     enum msim_vector_op op;
-    int inputs;
+    enum second second;
     bool by_rows; /* items are rows, else elements */
-    bool to_rows; /* one number a row comes out */
     msim_range_fn *run;
 };
 
@@ -53,20 +56,39 @@ EACH_ELEMENT(run_tanh, tanhf(a[i]))
 /* Hendrycks and Gimpel, 2016: x times the normal distribution's integral. */
 EACH_ELEMENT(run_gelu, 0.5f * a[i] * (1 + erff(a[i] * 0.70710678f)))
 
-static void softmax_row(const float *a, float *out, int64_t n)
+static float largest(const float *a, int64_t n)
 {
-    float most = a[0], sum = 0;
+    float most = a[0];
 
     for (int64_t i = 1; i < n; i++)
         most = a[i] > most ? a[i] : most;
+    return most;
+}
+
+static void softmax_row(const float *a, float *out, int64_t n)
+{
+    float most = largest(a, n), sum = 0;
+
     for (int64_t i = 0; i < n; i++)
         sum += out[i] = expf(a[i] - most);
     for (int64_t i = 0; i < n; i++)
         out[i] /= sum;
 }
 
-static void norm_row(const float *a, float *out, int64_t n)
+static void log_softmax_row(const float *a, float *out, int64_t n)
 {
+    float most = largest(a, n), sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += expf(a[i] - most);
+    most += logf(sum);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = a[i] - most;
+}
+
+static void norm_row(const float *a, const float *weight, float *out, int64_t n)
+{
+    const float *bias = weight + n;
     float mean = 0, square = 0, scale;
 
     for (int64_t i = 0; i < n; i++)
@@ -74,26 +96,41 @@ static void norm_row(const float *a, float *out, int64_t n)
     mean /= (float)n;
     for (int64_t i = 0; i < n; i++)
         square += (a[i] - mean) * (a[i] - mean);
-    scale = 1 / sqrtf(square / (float)n + 1e-5f);
+    scale = 1 / sqrtf(square / (float)n + MSIM_NORM_EPSILON);
     for (int64_t i = 0; i < n; i++)
-        out[i] = (a[i] - mean) * scale;
+        out[i] = (a[i] - mean) * scale * weight[i] + bias[i];
 }
 
-static void run_softmax(void *ctx, int64_t from, int64_t to)
+/* Without a mean, and without a bias (Zhang and Sennrich, 2019). */
+static void rms_norm_row(const float *a, const float *weight, float *out,
+                         int64_t n)
 {
-    const struct vector *v = ctx;
+    float square = 0, scale;
 
-    for (int64_t row = from; row < to; row++)
-        softmax_row(v->a + row * v->cols, v->out + row * v->cols, v->cols);
+    for (int64_t i = 0; i < n; i++)
+        square += a[i] * a[i];
+    scale = 1 / sqrtf(square / (float)n + MSIM_NORM_EPSILON);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = a[i] * scale * weight[i];
 }
 
-static void run_norm(void *ctx, int64_t from, int64_t to)
-{
-    const struct vector *v = ctx;
+#define EACH_ROW(name, call)                                                   \
+    static void name(void *ctx, int64_t from, int64_t to)                      \
+    {                                                                          \
+        const struct vector *v = ctx;                                          \
+                                                                               \
+        for (int64_t row = from; row < to; row++) {                            \
+            const float *a = v->a + row * v->cols;                             \
+            float *out = v->out + row * v->cols;                               \
+                                                                               \
+            call;                                                              \
+        }                                                                      \
+    }
 
-    for (int64_t row = from; row < to; row++)
-        norm_row(v->a + row * v->cols, v->out + row * v->cols, v->cols);
-}
+EACH_ROW(run_softmax, softmax_row(a, out, v->cols))
+EACH_ROW(run_log_softmax, log_softmax_row(a, out, v->cols))
+EACH_ROW(run_norm, norm_row(a, v->b, out, v->cols))
+EACH_ROW(run_rms_norm, rms_norm_row(a, v->b, out, v->cols))
 
 static void run_sum(void *ctx, int64_t from, int64_t to)
 {
@@ -129,16 +166,18 @@ static void run_copy(void *ctx, int64_t from, int64_t to)
 }
 
 static const struct operation OPERATIONS[] = {
-    {MSIM_VOP_ADD, 2, false, false, run_add},
-    {MSIM_VOP_MUL, 2, false, false, run_mul},
-    {MSIM_VOP_RELU, 1, false, false, run_relu},
-    {MSIM_VOP_GELU, 1, false, false, run_gelu},
-    {MSIM_VOP_TANH, 1, false, false, run_tanh},
-    {MSIM_VOP_COPY, 1, false, false, run_copy},
-    {MSIM_VOP_SOFTMAX, 1, true, false, run_softmax},
-    {MSIM_VOP_LN, 1, true, false, run_norm},
-    {MSIM_VOP_SUM, 1, true, true, run_sum},
-    {MSIM_VOP_EMB, 1, true, false, run_gather},
+    {MSIM_VOP_ADD, SAME, false, run_add},
+    {MSIM_VOP_MUL, SAME, false, run_mul},
+    {MSIM_VOP_RELU, NONE, false, run_relu},
+    {MSIM_VOP_GELU, NONE, false, run_gelu},
+    {MSIM_VOP_TANH, NONE, false, run_tanh},
+    {MSIM_VOP_COPY, NONE, false, run_copy},
+    {MSIM_VOP_SOFTMAX, NONE, true, run_softmax},
+    {MSIM_VOP_LOG_SOFTMAX, NONE, true, run_log_softmax},
+    {MSIM_VOP_LN, COLUMNS, true, run_norm},
+    {MSIM_VOP_RMS_NORM, COLUMNS, true, run_rms_norm},
+    {MSIM_VOP_SUM, NONE, true, run_sum},
+    {MSIM_VOP_EMB, NONE, true, run_gather},
 };
 #define N_OPERATIONS (sizeof(OPERATIONS) / sizeof(*OPERATIONS))
 
@@ -160,6 +199,15 @@ static size_t first_bytes(const struct vector *v)
                : bytes_of(v);
 }
 
+static size_t second_bytes(const struct vector *v)
+{
+    size_t columns = 2 * (size_t)v->cols * sizeof(float);
+
+    return v->op->second == SAME      ? bytes_of(v)
+           : v->op->second == COLUMNS ? columns
+                                      : 0;
+}
+
 /* Of a gather: each run looks up other rows, since a table that is larger than
  * the caches does not move on, and rows looked up before may be in them. */
 static size_t index_bytes(const struct vector *v)
@@ -179,8 +227,8 @@ static enum msim_status time_vector(void *state, double *us,
     (void)err;
     msim_operands_begin(o, v->warm);
     v->a = msim_operands_take(o, MSIM_OPERAND_F32, first_bytes(v));
-    if (v->op->inputs > 1)
-        v->b = msim_operands_take(o, MSIM_OPERAND_F32, bytes_of(v));
+    if (v->op->second != NONE)
+        v->b = msim_operands_take(o, MSIM_OPERAND_F32, second_bytes(v));
     if (v->op->run == run_gather)
         v->index = msim_operands_take(o, MSIM_OPERAND_INDEX, index_bytes(v));
     v->out = msim_operands_take(o, MSIM_OPERAND_OUT, bytes_of(v));
@@ -193,12 +241,11 @@ static enum msim_status time_vector(void *state, double *us,
 static enum msim_status reserve(const struct vector *v)
 {
     struct msim_operands *o = &v->cpu->operands;
-    size_t second = v->op->inputs > 1 ? bytes_of(v) : 0;
 
     if (v->op->run == run_gather)
         MSIM_TRY(msim_operands_reserve(o, MSIM_OPERAND_INDEX, index_bytes(v)));
-    MSIM_TRY(
-        msim_operands_reserve(o, MSIM_OPERAND_F32, first_bytes(v) + second));
+    MSIM_TRY(msim_operands_reserve(o, MSIM_OPERAND_F32,
+                                   first_bytes(v) + second_bytes(v)));
     return msim_operands_reserve(o, MSIM_OPERAND_OUT, bytes_of(v));
 }
 
@@ -222,6 +269,8 @@ enum msim_status msim_cpu_vector(struct msim_cpu *cpu,
                          "no operator '%s' of '%s' here",
                          msim_vector_op_text(e->u.vector.op),
                          msim_experiment_dtype(e));
+    if (msim_cpu_has_rows(op->op))
+        return msim_cpu_rows(cpu, e, out, err);
     v = calloc(1, sizeof(*v));
     if (!v)
         return MSIM_ENOMEM;

@@ -122,10 +122,124 @@ static void test_cpu_vector__looks_up_other_rows(void)
     msim_operands_release(&cpu->operands);
 }
 
+/* ---- rows, by whatever has them: oneDNN or our own loops ---------------- */
+
+#define COLS 48
+
+enum { SOFTMAX, LOG_SOFTMAX, LN, RMS_NORM };
+
+/* `a` normed, with weights (and for LN as many biases) from `w`. */
+static double expected(int op, const float *a, const float *w, int i)
+{
+    double most = a[0], sum = 0, mean = 0, square = 0, scale;
+
+    for (int k = 0; k < COLS; k++)
+        most = a[k] > most ? a[k] : most;
+    for (int k = 0; k < COLS; k++) {
+        sum += exp(a[k] - most);
+        mean += op == LN ? a[k] / (double)COLS : 0;
+    }
+    for (int k = 0; k < COLS; k++)
+        square += (a[k] - mean) * (a[k] - mean) / COLS;
+    scale = 1 / sqrt(square + 1e-5);
+    switch (op) {
+    case SOFTMAX:
+        return exp(a[i] - most) / sum;
+    case LOG_SOFTMAX:
+        return a[i] - most - log(sum);
+    case LN:
+        return (a[i] - mean) * scale * w[i] + w[COLS + i];
+    default:
+        return a[i] * scale * w[i];
+    }
+}
+
+/* Seven rows, the weights behind them: 7 * 48 and 48 floats are whole lines, so
+ * that operands lie side by side. fp32 has 7 digits, sums of 48 keep 5. */
+static void check_rows(int op, const char *name)
+{
+    struct msim_cpu *cpu = new_cpu();
+    struct msim_case c;
+    const float *a, *out;
+    char line[128];
+
+    snprintf(line, sizeof(line),
+             "{\"table\":\"vector\",\"op\":\"%s\",\"dtype\":\"fp32\","
+             "\"shape\":\"7x%d\"}",
+             name, COLS);
+    c = prepare(msim_cpu_vector, cpu, line);
+    run(&c);
+    a = taken(cpu, MSIM_OPERAND_F32, 0);
+    out = taken(cpu, MSIM_OPERAND_OUT, 0);
+    for (int i = 0; i < 7 * COLS; i++) {
+        double want = expected(op, a + i / COLS * COLS, a + 7 * COLS, i % COLS);
+
+        CHECK(fabs(out[i] - want) <= 1e-5 * (1 + fabs(want)));
+    }
+    c.release(c.state);
+    msim_operands_release(&cpu->operands);
+}
+
+static void test_cpu_vector__works_on_rows(void)
+{
+    check_rows(SOFTMAX, "softmax");
+    check_rows(LOG_SOFTMAX, "log_softmax");
+    check_rows(LN, "ln");
+    check_rows(RMS_NORM, "rms_norm");
+}
+
+/* ---- products ----------------------------------------------------------- */
+
+static double bfloat16(const struct msim_cpu *cpu, enum msim_operand of,
+                       size_t i)
+{
+    const char *bytes = cpu->operands.areas[of].bytes;
+    uint32_t bits = (uint32_t)((const uint16_t *)(const void *)bytes)[i] << 16;
+    float number;
+
+    memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
+/*
+ * Two products of (8 x 32) by (32 x 16), both stored transposed, so that
+ * a(i, k) is number 8 k + i of its matrix and b(k, j) number 32 j + k of its.
+ * Sums of 32 products of numbers from -1 to 1, rounded to 8 binary digits.
+ */
+static void test_cpu_gemm__multiplies_bfloat16(void)
+{
+    const enum msim_operand in = MSIM_OPERAND_BF16;
+    struct msim_cpu *cpu = new_cpu();
+    struct msim_case c;
+
+    if (!msim_cpu_has_bfloat16(cpu)) {
+        msim_operands_release(&cpu->operands);
+        SKIP("no products of bfloat16 here");
+    }
+    c = prepare(msim_cpu_gemm, cpu,
+                "{\"table\":\"gemm\",\"dtype\":\"bfloat16\",\"m\":8,"
+                "\"n\":16,\"k\":32,\"batch\":2,\"layout\":\"TT\"}");
+    run(&c);
+    for (size_t i = 0; i < 2 * 8 * 16; i++) {
+        size_t one = i / 128, row = i % 128 / 16, col = i % 16;
+        double sum = 0;
+
+        for (size_t k = 0; k < 32; k++)
+            sum += bfloat16(cpu, in, one * 256 + 8 * k + row) *
+                   bfloat16(cpu, in, 512 + one * 512 + 32 * col + k);
+        CHECK(fabs(bfloat16(cpu, MSIM_OPERAND_OUT, i) - sum) <=
+              0x1p-8 * (1 + fabs(sum)));
+    }
+    c.release(c.state);
+    msim_operands_release(&cpu->operands);
+}
+
 int main(void)
 {
     RUN(test_cpu_operands__move_on);
     RUN(test_cpu_operands__rows);
     RUN(test_cpu_vector__looks_up_other_rows);
+    RUN(test_cpu_vector__works_on_rows);
+    RUN(test_cpu_gemm__multiplies_bfloat16);
     return check_summary();
 }
