@@ -30,6 +30,7 @@
 #define PATIENCE 60.0 /* seconds */
 #define REFRESH  0.1  /* of the line on a terminal */
 #define REPORTS  30.0 /* between lines where there is none */
+#define RESTLESS 1.2  /* an experiment's longest time over its shortest */
 
 struct command {
     const char *program; /* in front of messages */
@@ -368,6 +369,23 @@ static void show_verdicts(const struct msim_cal_verdicts *v)
         show_verdict(&v->list[i]);
 }
 
+/* The table tells it, too, but not what it means. */
+static void warn_restless(struct command *c, const struct msim_cal_verdicts *v)
+{
+    const struct msim_cal_verdict *worst = NULL;
+
+    for (uint32_t i = 0; i < v->n; i++)
+        if (strcmp(v->list[i].law, MSIM_CAL_ALL) != 0 &&
+            v->list[i].repeats >= (worst ? worst->repeats : RESTLESS))
+            worst = &v->list[i];
+    if (worst)
+        say(c,
+            "warning: half of the experiments of %s took %.2f times as long at "
+            "one moment as at another; if other programs ran, end them and "
+            "calibrate again (remove %s first)",
+            worst->law, worst->repeats, c->journal);
+}
+
 static enum msim_status show_differences(const struct msim_cal_journal *j)
 {
     struct msim_cal_differences d;
@@ -405,13 +423,14 @@ static enum msim_status show_counts(const struct msim_cal_journal *j)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static enum msim_status show_results(const struct command *c,
+static enum msim_status show_results(struct command *c,
                                      const struct msim_cal_journal *j,
                                      const struct msim_cal_verdicts *v)
 {
     printf("errors on rows held back from the fit; repeats: an experiment's "
            "longest time over its shortest, seconds later\n");
     show_verdicts(v);
+    warn_restless(c, v);
     MSIM_TRY(show_differences(j));
     MSIM_TRY(show_counts(j));
     printf("written: %s, of the %u experiments in %s\n", c->out, j->n,

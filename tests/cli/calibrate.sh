@@ -102,12 +102,13 @@ want_rc 3
 
 # It dies, hangs and speaks nonsense: that is said, and the rest goes on.
 rm -f "$folder/asked"
-run calibrate --backend "$(fake die:9 hang:30 stuck:50)" --budget 0.15 \
+run calibrate --backend "$(fake die:9 hang:30 stuck:50)" --budget 0.3 \
     --patience 1 --out "$folder/faults.json"
 want_rc 0
 want_err "the backend was killed by signal 11"
 want_err "did not answer within 1 s"
 want_err "no JSON object"
+! grep -q "at another" "$folder/err" || complain "a quiet machine called restless"
 want_out "cpu_gemm           fake"
 [ "$(grep -c '"error":"the backend' "$folder/faults.journal.jsonl")" -eq 3 ] ||
     complain "three failures, want them in the journal"
@@ -133,6 +134,13 @@ want_rc 0
 us=$(sed -nE '2s/^.*fake,([0-9]+).*/\1/p' "$folder/out")
 [ "${us:-0}" -gt 4900 ] && [ "${us:-0}" -lt 6600 ] ||
     complain "predicted '$us' us, want about 5764"
+
+# A machine on which the same takes now so long, now twice that.
+rm -f "$folder/asked"
+FAKE_RESTLESS=1 run calibrate --backend "$(fake)" --budget 0.1 \
+    --out "$folder/restless.json"
+want_rc 0
+want_err "took 2.00 times as long at one moment as at another"
 
 # Counters are read last, and what they say of works is kept and shown; one that
 # dies of it is not asked for them again.

@@ -6,7 +6,8 @@
 # COUNTER is a file that counts the questions of all its lives: at the N-th it
 # dies, or hangs, or answers with something that is no JSON. With FAKE_COUNTERS
 # it reads counters where it is asked to: of twice the bytes that are read, and
-# of what else there is to a product or a copy.
+# of what else there is to a product or a copy. With FAKE_RESTLESS it takes
+# twice as long for every other question, in no order.
 counter=$1
 shift
 [ -s "$counter" ] || echo 0 >"$counter"
@@ -19,11 +20,11 @@ echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
     '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"],' \
     '"dispatch": ["aten::mm", "step: made up"]}}'
 
-number() { # MEMBER: its value in the line, or the second argument
-    if [[ $line =~ \"$1\":([0-9]+) ]]; then
-        echo "${BASH_REMATCH[1]}"
+number() { # NAME MEMBER DEFAULT: NAME is MEMBER's value in the line
+    if [[ $line =~ \"$2\":([0-9]+) ]]; then
+        printf -v "$1" %s "${BASH_REMATCH[1]}"
     else
-        echo "$2"
+        printf -v "$1" %s "$3"
     fi
 }
 
@@ -38,7 +39,7 @@ while IFS= read -r line; do
             die:counters) [[ $line != *'"counters":true'* ]] || kill -SEGV $$ ;;
         esac
     done
-    id=$(number id 0)
+    number id id 0
     if [[ $line == *nonsense* ]]; then
         echo "{\"id\": $id, \"error\": \"no such operator\"," \
             '"unsupported": true}'
@@ -51,13 +52,17 @@ while IFS= read -r line; do
         continue
     fi
     # 50 GFLOP/s, 8 GB/s and 2 us, in nanoseconds
-    bytes=$(number bytes 0)
+    number bytes bytes 0
     if [[ $line =~ \"shape\":\"([0-9]+)x([0-9]+)\" ]]; then
         bytes=$((12 * BASH_REMATCH[1] * BASH_REMATCH[2]))
     fi
-    m=$(number m 0) n=$(number n 0) k=$(number k 0) b=$(number batch 1)
+    number m m 0
+    number n n 0
+    number k k 0
+    number b batch 1
     ns=$((2000 + m * n * k * b / 25 + (bytes * 2) / 16 +
         4 * b * (m * n + n * k + m * k) / 8))
+    [ -z "${FAKE_RESTLESS:-}" ] || ns=$((ns << (asked * 2654435761 >> 20 & 1)))
     sleep "${FAKE_SECONDS:-0.01}"
     counters=''
     if [[ $line == *'"counters":true'* ]]; then
