@@ -30,6 +30,9 @@ static const struct axis ATTENTION[] = {
     {"batch", 1, 64}, {"heads", 1, 64}, {"kv_len", 16, 8192}};
 static const struct axis VECTOR[] = {{"rows", 1, 1 << 20},
                                      {"cols", 16, 1 << 16}};
+/* Channels, and what each has in a batch of maps. */
+static const struct axis CHANNELS[] = {{"rows", 8, 4096},
+                                       {"cols", 16, 1 << 20}};
 static const struct axis BYTES[] = {{"bytes", 4096, 1 << 28}};
 
 #define ROWS(axes, more) axes, sizeof(axes) / sizeof(*(axes)), more
@@ -42,9 +45,9 @@ static const struct {
     uint32_t n_sizes, choices; /* coordinates of either sort */
     uint32_t weight;
 } TABLES[] = {
-    {"gemm", ROWS(GEMM, 2), 6},           {"conv", ROWS(CONV, 3), 4},
-    {"attention", ROWS(ATTENTION, 2), 4}, {"vector", ROWS(VECTOR, 0), 1},
-    {"collective", ROWS(BYTES, 0), 2},    {"copy", ROWS(BYTES, 0), 1},
+    {"gemm", ROWS(GEMM, 2), 12},          {"conv", ROWS(CONV, 3), 8},
+    {"attention", ROWS(ATTENTION, 2), 8}, {"vector", ROWS(VECTOR, 0), 1},
+    {"collective", ROWS(BYTES, 0), 4},    {"copy", ROWS(BYTES, 0), 1},
     {"latency", NULL, 0, 0, 1},           {"dispatch", NULL, 0, 0, 1},
 };
 #define N_TABLES (sizeof(TABLES) / sizeof(*TABLES))
@@ -223,24 +226,35 @@ static void attention_point(cJSON *o, const struct msim_cal_kind *kind,
     cJSON_AddNumberToObject(o, "head_dim", HEAD_DIMS[choice(u[4], 4)]);
 }
 
-/* Reductions write less than their shape says. */
+/* Reductions write less than their shape says, dropouts more. */
 static void vector_point(cJSON *o, const struct msim_cal_kind *kind,
                          const double *u)
 {
-    double rows = size_at(&VECTOR[0], u[0]);
-    double cols = size_at(&VECTOR[1], u[1]);
+    bool channels = strncmp(kind->kind, "batch_norm", 10) == 0;
+    const struct axis *axes = channels ? CHANNELS : VECTOR;
+    double rows = size_at(&axes[0], u[0]);
+    double cols = size_at(&axes[1], u[1]);
     struct msim_experiment e;
     char shape[48];
 
     split_kind(kind, o, "op");
     snprintf(shape, sizeof(shape), "%.0fx%.0f", rows, cols);
     cJSON_AddStringToObject(o, "shape", shape);
-    if (strncmp(kind->kind, "emb:", 4) == 0) /* a table of at most 64 MiB */
+    if (msim_experiment_read(&e, o, NULL) != MSIM_OK)
+        return;
+    switch (msim_vector_op_kind(e.u.vector.op)) {
+    case MSIM_VECTOR_GATHER: /* a table of at most 64 MiB */
+    case MSIM_VECTOR_SCATTER:
         cJSON_AddNumberToObject(
             o, "table_rows", fmin(fmax(floor(TABLE_NUMBERS / cols), 1), 65536));
-    if (msim_experiment_read(&e, o, NULL) == MSIM_OK &&
-        msim_vector_op_kind(e.u.vector.op) == MSIM_VECTOR_REDUCE)
+        break;
+    case MSIM_VECTOR_REDUCE:
+    case MSIM_VECTOR_DROPOUT:
         cJSON_AddNumberToObject(o, "bytes", msim_experiment_bytes(&e));
+        break;
+    default:
+        break;
+    }
 }
 
 static void collective_point(cJSON *o, const struct msim_cal_space *s,

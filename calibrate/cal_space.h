@@ -12,7 +12,7 @@
 #include "calibrate/cal_experiment.h"
 
 #define MSIM_CAL_AXES  9
-#define MSIM_CAL_KINDS 256
+#define MSIM_CAL_KINDS 384
 
 /* One kind of operation: a table and, say, "fp32" or "add:fp32". */
 struct msim_cal_kind {

@@ -107,9 +107,9 @@ static const char *vector_name(const struct msim_work *w)
     case MSIM_FAMILY_SOFTMAX:
         return "softmax";
     case MSIM_FAMILY_NORM:
-        return "ln";
+        return "layer_norm";
     case MSIM_FAMILY_EMBEDDING:
-        return "emb";
+        return "index_select";
     case MSIM_FAMILY_COPY:
         return "copy";
     default:
@@ -132,9 +132,9 @@ static bool vector_of(cJSON *o, const struct msim_work *w)
     cJSON_AddStringToObject(o, "op", name);
     cJSON_AddStringToObject(o, "dtype", dtype_of(w));
     cJSON_AddStringToObject(o, "shape", shape);
-    if (strcmp(name, "emb") == 0 && w->u.vector.table_rows >= 1)
+    if (strcmp(name, "index_select") == 0 && w->u.vector.table_rows >= 1)
         add_number(o, "table_rows", (int64_t)w->u.vector.table_rows);
-    if (strcmp(name, "sum") == 0)
+    if (strcmp(name, "sum") == 0 || strcmp(name, "dropout") == 0)
         cJSON_AddNumberToObject(o, "bytes", w->bytes_read + w->bytes_written);
     return cols >= 1;
 }

@@ -165,16 +165,9 @@ uint32_t msim_opmap_ints(const struct msim_opmap_ctx *c, uint32_t k, int64_t *v,
 
 /* ---- works ------------------------------------------------------------ */
 
-bool msim_opmap_is_in_place(const char *name)
-{
-    size_t n = strlen(name);
-
-    return n > 1 && name[n - 1] == '_' && name[n - 2] != '_';
-}
-
 static bool is_in_place(const struct msim_opmap_ctx *c, uint32_t op)
 {
-    return msim_opmap_is_in_place(msim_trace_text(c->t, c->t->ops[op].name));
+    return msim_work_is_in_place(msim_trace_text(c->t, c->t->ops[op].name));
 }
 
 /* zeros() is empty() and zero_(), which is fill_(): what they write is new. */

@@ -69,8 +69,7 @@ static void set_result(struct msim_opmap_ctx *c,
 
     if (row->flags & MSIM_OPMAP_BOOL_RESULT)
         type = MSIM_DT_BOOL;
-    if (msim_opmap_is_in_place(c->name) ||
-        row->flags & MSIM_OPMAP_WRITES_ONLY) {
+    if (msim_work_is_in_place(c->name) || row->flags & MSIM_OPMAP_WRITES_ONLY) {
         elems = o[0].elems;
         type = o[0].dtype;
     } else if (msim_opmap_output(c, 0, &out)) {

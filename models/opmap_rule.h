@@ -138,9 +138,6 @@ struct msim_work *msim_opmap_work(struct msim_opmap_ctx *c,
                                   enum msim_family family,
                                   enum msim_dtype dtype, const char *variant);
 
-/* Whether an operator of that name writes its first operand ("add_"). */
-bool msim_opmap_is_in_place(const char *name);
-
 /* The variant that a row stands for. */
 const char *msim_opmap_variant(const struct msim_opmap_row *row);
 

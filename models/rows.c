@@ -3,6 +3,8 @@
  */
 #include "models/rows.h"
 
+#include "models/vector_name.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +56,8 @@
     X(EP, "ep")                                                                \
     X(DISTRIBUTION, "distribution")                                            \
     X(GATED, "gated")                                                          \
-    X(SMS, "sms")
+    X(SMS, "sms")                                                              \
+    X(TABLE_ROWS, "table_rows")
 
 enum column {
 #define X(name, text) COL_##name,
@@ -294,28 +297,6 @@ static void attention_row(struct row *r, struct msim_work *w)
     msim_work_count(w);
 }
 
-static const char *const BINARY[] = {"add", "sub", "mul", "div", "pow"};
-
-static enum msim_family vector_family(const char *op)
-{
-    static const struct {
-        const char *part;
-        enum msim_family family;
-    } PARTS[] = {
-        {"softmax", MSIM_FAMILY_SOFTMAX}, {"norm", MSIM_FAMILY_NORM},
-        {"emb", MSIM_FAMILY_EMBEDDING},   {"copy", MSIM_FAMILY_COPY},
-        {"sum", MSIM_FAMILY_REDUCTION},   {"mean", MSIM_FAMILY_REDUCTION},
-        {"adam", MSIM_FAMILY_OPTIMIZER},  {"sgd", MSIM_FAMILY_OPTIMIZER},
-    };
-
-    if (strcmp(op, "ln") == 0)
-        return MSIM_FAMILY_NORM;
-    for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++)
-        if (strstr(op, PARTS[i].part))
-            return PARTS[i].family;
-    return MSIM_FAMILY_POINTWISE;
-}
-
 /* "1000x18x128": elements, and the last size as columns. */
 static void vector_shape(struct row *r, struct msim_work *w)
 {
@@ -339,28 +320,44 @@ static void vector_shape(struct row *r, struct msim_work *w)
     w->u.vector.rows = (int64_t)(elems / last);
 }
 
+/* Rows of a table are looked up, or added to in a gradient that is cleared
+ * before. */
+static void table_row(struct row *r, struct msim_work *w)
+{
+    double each = msim_dtype_bytes(w->dtype);
+    double rows = (double)w->u.vector.rows, cols = (double)w->u.vector.cols;
+
+    w->u.vector.table_rows = (double)number(r, COL_TABLE_ROWS, 1, 1);
+    w->u.vector.lookups = rows;
+    w->u.vector.row_bytes = cols * each;
+    w->bytes_read += 8 * rows;
+    if (strcmp(w->variant, "embedding_backward") == 0)
+        w->bytes_written += w->u.vector.table_rows * cols * each;
+}
+
 static void vector_row(struct row *r, struct msim_work *w)
 {
     const char *op = text(r, COL_OP);
-    double bytes, inputs = 1;
+    double bytes, inputs;
 
     if (!op) {
         refuse(r, COL_OP);
         return;
     }
-    w->family = vector_family(op);
+    w->family = msim_vector_name_family(op);
     w->variant = op;
     w->dtype = dtype(r, COL_DTYPE, NULL);
     vector_shape(r, w);
-    for (size_t i = 0; i < sizeof(BINARY) / sizeof(*BINARY); i++)
-        if (strcmp(op, BINARY[i]) == 0)
-            inputs = 2;
+    w->in_place = msim_work_is_in_place(op);
+    inputs = msim_vector_name_inputs(op);
     bytes = (double)number(r, COL_BYTES, 0, 0);
     if (bytes <= 0)
         bytes = (inputs + 1) * (double)w->u.vector.elems *
                 msim_dtype_bytes(w->dtype);
     w->bytes_read = bytes * inputs / (inputs + 1);
     w->bytes_written = bytes / (inputs + 1);
+    if (text(r, COL_TABLE_ROWS) && *r->reason == '\0')
+        table_row(r, w);
 }
 
 static enum msim_collective collective(struct row *r, struct msim_work *w)

@@ -259,8 +259,12 @@ static const struct stand_in {
     {MSIM_FAMILY_OPTIMIZER, {"add", "mul"}, 0, 0.3, false},
     {MSIM_FAMILY_REDUCTION, {"addu", "relu", "add"}, 1.5, 0.3, false},
     {MSIM_FAMILY_SOFTMAX, {"softmax"}, 3.1, 0.15, false},
-    {MSIM_FAMILY_NORM, {"ln", "input_layernorm"}, 3.1, 0.2, false},
-    {MSIM_FAMILY_EMBEDDING, {"addu", "add"}, 1.1, 0.4, false},
+    {MSIM_FAMILY_NORM,
+     {"ln", "input_layernorm", "layer_norm"},
+     3.1,
+     0.2,
+     false},
+    {MSIM_FAMILY_EMBEDDING, {"index_select", "addu", "add"}, 1.1, 0.4, false},
 };
 
 /* Two passes over all of memory are like additions, not like norms of rows that

@@ -26,6 +26,13 @@ enum msim_family msim_family_parse(const char *text)
     return (enum msim_family)f;
 }
 
+bool msim_work_is_in_place(const char *op)
+{
+    size_t n = strlen(op);
+
+    return n > 1 && op[n - 1] == '_' && op[n - 2] != '_';
+}
+
 const char *msim_work_variant(const struct msim_work *w)
 {
     return w->variant ? w->variant : "";

@@ -143,6 +143,9 @@ struct msim_work {
  * the scales that come with it. */
 double msim_work_weight_bytes(const struct msim_work *w);
 
+/* Whether an operator of that name writes its first operand ("add_"). */
+bool msim_work_is_in_place(const char *op);
+
 /* `w->variant`, "" for NULL. */
 const char *msim_work_variant(const struct msim_work *w);
 

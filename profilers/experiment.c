@@ -368,13 +368,25 @@ static double vector_bytes(const struct msim_experiment *e)
     double elems = (double)e->u.vector.elems;
 
     switch (VECTOR[e->u.vector.op].kind) {
+    case MSIM_VECTOR_MADE:
+    case MSIM_VECTOR_CHANGED:
+        return elems * each;
     case MSIM_VECTOR_BINARY:
         return 3 * elems * each;
+    case MSIM_VECTOR_DROPOUT:
+        return 2 * elems * each + elems;
     case MSIM_VECTOR_REDUCE:
         return (elems + (double)e->u.vector.rows) * each;
     case MSIM_VECTOR_NORM:
         return 2 * (elems + (double)e->u.vector.cols) * each;
+    case MSIM_VECTOR_NORM_BACKWARD:
+        return (3 * elems + 4 * (double)e->u.vector.cols) * each;
+    case MSIM_VECTOR_BATCH_NORM:
+        return 2 * elems * each + 4 * (double)e->u.vector.rows * 4;
+    case MSIM_VECTOR_BATCH_NORM_BACKWARD:
+        return 3 * elems * each + 7 * (double)e->u.vector.rows * 4;
     case MSIM_VECTOR_GATHER:
+    case MSIM_VECTOR_SCATTER:
         return (elems +
                 (double)e->u.vector.table_rows * (double)e->u.vector.cols) *
                    each +

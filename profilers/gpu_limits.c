@@ -170,9 +170,9 @@ enum msim_status msim_gpu_limits_check(const struct msim_gpu_limits *l,
 /* Of the vector operators one of each sort: there are more (experiment.h), and
  * as doubles, for who asks. */
 static const enum msim_vector_op VECTORS[] = {
-    MSIM_VOP_COPY, MSIM_VOP_ADD,     MSIM_VOP_MUL,  MSIM_VOP_ADDU,
-    MSIM_VOP_RELU, MSIM_VOP_GELU,    MSIM_VOP_TANH, MSIM_VOP_SUM,
-    MSIM_VOP_LN,   MSIM_VOP_SOFTMAX, MSIM_VOP_EMB,
+    MSIM_VOP_COPY,       MSIM_VOP_ADD,     MSIM_VOP_MUL,          MSIM_VOP_ADDU,
+    MSIM_VOP_RELU,       MSIM_VOP_GELU,    MSIM_VOP_TANH,         MSIM_VOP_SUM,
+    MSIM_VOP_LAYER_NORM, MSIM_VOP_SOFTMAX, MSIM_VOP_INDEX_SELECT,
 };
 #define N_VECTORS (sizeof(VECTORS) / sizeof(*VECTORS))
 

@@ -7,7 +7,7 @@
 bool msim_cpu_has_rows(enum msim_vector_op op)
 {
     return op == MSIM_VOP_SOFTMAX || op == MSIM_VOP_LOG_SOFTMAX ||
-           op == MSIM_VOP_LN;
+           op == MSIM_VOP_LAYER_NORM;
 }
 
 static dnnl_primitive_desc_t make_softmax(struct msim_dnnl *d,
@@ -67,7 +67,7 @@ enum msim_status msim_cpu_rows(struct msim_cpu *cpu,
     describe(d, e, &rows, &row);
     msim_dnnl_tensor(d, DNNL_ARG_SRC, MSIM_OPERAND_F32, &rows);
     msim_dnnl_tensor(d, DNNL_ARG_DST, MSIM_OPERAND_OUT, &rows);
-    if (e->u.vector.op == MSIM_VOP_LN) {
+    if (e->u.vector.op == MSIM_VOP_LAYER_NORM) {
         msim_dnnl_tensor(d, DNNL_ARG_SCALE, MSIM_OPERAND_F32, &row);
         msim_dnnl_tensor(d, DNNL_ARG_SHIFT, MSIM_OPERAND_F32, &row);
         p = make_norm(d, &rows);

@@ -174,10 +174,10 @@ static const struct operation OPERATIONS[] = {
     {MSIM_VOP_COPY, NONE, false, run_copy},
     {MSIM_VOP_SOFTMAX, NONE, true, run_softmax},
     {MSIM_VOP_LOG_SOFTMAX, NONE, true, run_log_softmax},
-    {MSIM_VOP_LN, COLUMNS, true, run_norm},
+    {MSIM_VOP_LAYER_NORM, COLUMNS, true, run_norm},
     {MSIM_VOP_RMS_NORM, COLUMNS, true, run_rms_norm},
     {MSIM_VOP_SUM, NONE, true, run_sum},
-    {MSIM_VOP_EMB, NONE, true, run_gather},
+    {MSIM_VOP_INDEX_SELECT, NONE, true, run_gather},
 };
 #define N_OPERATIONS (sizeof(OPERATIONS) / sizeof(*OPERATIONS))
 

@@ -214,13 +214,13 @@ static cudaError_t rows_as(const struct msim_vector_operands *v, cudaStream_t s)
     case MSIM_VOP_LOG_SOFTMAX:
         softmax<T, true>(v, s);
         break;
-    case MSIM_VOP_LN:
+    case MSIM_VOP_LAYER_NORM:
         norm<T, false>(v, s);
         break;
     case MSIM_VOP_RMS_NORM:
         norm<T, true>(v, s);
         break;
-    case MSIM_VOP_EMB:
+    case MSIM_VOP_INDEX_SELECT:
         msim_gather<T><<<(unsigned)v->rows, threads_for(v->cols), 0, s>>>(
             (const T *)v->a, (const long long *)v->b, (T *)v->out, v->cols);
         break;

@@ -28,6 +28,7 @@ try:
     import torch
     import torch.nn.functional as F
     import prof_dispatch
+    aten = torch.ops.aten
 except ImportError as error:
     print(f"{os.path.basename(sys.argv[0])}: no PyTorch: {error}",
           file=sys.stderr)
@@ -67,8 +68,14 @@ def dtype_of(experiment, missing=None):
 
 # ---- operands --------------------------------------------------------------
 
+# Areas, and the smallest number in each (the largest is 1). What is changed in
+# place is not what is read, which stays random; roots of negative numbers take
+# many times as long.
+LOWEST = {"read": -1, "written": -1, "positive": 0}
+
+
 class Operands:
-    """Areas of random numbers, one a dtype; taken from again and again."""
+    """Areas of random numbers for each dtype; taken from again and again."""
 
     def __init__(self, device, cache_bytes):
         self.device = device
@@ -76,29 +83,38 @@ class Operands:
         self.areas = {}
         self.at = {}
 
-    def reserve(self, dtype, elements):
+    def reserve(self, area, dtype, elements):
         size = torch.empty(0, dtype=dtype).element_size()
         wanted = max(elements + 1024, self.least // size)
-        area = self.areas.get(dtype)
-        if area is None or area.numel() < wanted:
-            self.areas[dtype] = None  # before there are two of them
-            area = torch.empty(wanted, dtype=dtype, device=self.device)
-            self.areas[dtype] = area.uniform_(-1, 1)
-            self.at[dtype] = 0
+        key = area, dtype
+        if key not in self.areas or self.areas[key].numel() < wanted:
+            self.areas.pop(key, None)  # before there are two of them
+            whole = torch.empty(wanted, dtype=dtype, device=self.device)
+            self.areas[key] = whole.uniform_(LOWEST[area], 1)
+            self.at[key] = 0
 
     def begin(self, warm):
         if warm:
             self.at = dict.fromkeys(self.at, 0)
 
-    def take(self, dtype, *shape):
-        """The next operand, on a cache line of its own."""
+    def next(self, area, dtype, shape):
+        """On a cache line of its own."""
         n = math.prod(shape)
-        area = self.areas[dtype]
-        at = self.at[dtype]
-        if at + n > area.numel():
+        key = area, dtype
+        at = self.at[key]
+        if at + n > self.areas[key].numel():
             at = 0
-        self.at[dtype] = at + (n + 63) // 64 * 64
-        return area[at:at + n].view(shape)
+        self.at[key] = at + (n + 63) // 64 * 64
+        return self.areas[key][at:at + n].view(shape)
+
+    def take(self, dtype, *shape):
+        """The next operand that is read, of what was reserved."""
+        return self.next("read", dtype, shape)
+
+    def take_other(self, area, dtype, *shape):
+        """The next of an area that is reserved here. One a run."""
+        self.reserve(area, dtype, math.prod(shape))
+        return self.next(area, dtype, shape)
 
 
 # ---- experiments as cases --------------------------------------------------
@@ -178,10 +194,15 @@ def attention(e):
         ready
 
 
+# Operators as traces have them (models/opmap_*.c): how many tensors of the
+# shape are read, and the call. With a u the second operand is a number; with an
+# underscore the first is changed in place, whose own values hardly matter.
 VECTOR = {
-    "copy": (1, lambda a: a.clone()),
+    "copy": (1, torch.clone),
     "addu": (1, lambda a: a + 1.5),
     "mulu": (1, lambda a: a * 1.5),
+    "divu": (1, lambda a: a / 1.5),
+    "sqrt": (1, torch.sqrt),
     "relu": (1, torch.relu),
     "gelu": (1, F.gelu),
     "tanh": (1, torch.tanh),
@@ -192,16 +213,146 @@ VECTOR = {
     "sub": (2, torch.sub),
     "mul": (2, torch.mul),
     "div": (2, torch.div),
+    "gelu_backward": (2, aten.gelu_backward),
+    "silu_backward": (2, aten.silu_backward),
+    "threshold_backward": (2, lambda g, a: aten.threshold_backward(g, a, 0)),
+    "dropout": (1, lambda a: torch.native_dropout(a, 0.1, True)),
     "sum": (1, lambda a: a.sum(-1)),
     "mean": (1, lambda a: a.mean(-1)),
     "softmax": (1, lambda a: torch.softmax(a, -1)),
     "log_softmax": (1, lambda a: torch.log_softmax(a, -1)),
-    "ln": (1, None),   # with a weight and a bias, below
-    "emb": (1, None),  # with an index, below
+    "softmax_backward": (2, lambda g, y: aten._softmax_backward_data(
+        g, y, -1, g.dtype)),
+    "add_": (2, lambda a, b: a.add_(b)),
+    "mulu_": (1, lambda a: a.mul_(-1.0)),
+    "lerp_": (2, lambda a, b: a.lerp_(b, 0.1)),
+    "addcmul_": (3, lambda a, b, c: a.addcmul_(b, c, value=1e-3)),
+    "addcdiv_": (3, lambda a, b, c: a.addcdiv_(b, c, value=1e-3)),
+    "clamp_min_": (1, lambda a: a.clamp_min_(-0.5)),
+    "copy_": (2, lambda a, b: a.copy_(b)),
+    "fill_": (1, lambda a: a.fill_(0.5)),
+    "bernoulli_": (1, lambda a: a.bernoulli_(0.9)),
 }
-# What is offered: one of each sort, and what models have most of.
-OFFERED = ("copy", "relu", "gelu", "tanh", "add", "mul", "sum", "softmax",
-           "log_softmax", "ln", "emb")
+
+
+def fill(e, dtype, rows, cols):
+    """Into memory that was just asked for: what zeros() is."""
+    return lambda take: lambda: torch.full((rows, cols), 0.5, dtype=dtype,
+                                           device=DEVICE)
+
+
+def layer_norm(e, dtype, rows, cols):
+    def ready(take):
+        a, weight, bias = (take(dtype, *s) for s in
+                           ((rows, cols), (cols,), (cols,)))
+        return lambda: F.layer_norm(a, (cols,), weight, bias)
+    return ready
+
+
+def layer_norm_backward(e, dtype, rows, cols):
+    """The three gradients: of the input, the weight and the bias."""
+    mean, rstd = (torch.rand(rows, 1, device=DEVICE) for _ in range(2))
+
+    def ready(take):
+        grad, a, weight, bias = (take(dtype, *s) for s in
+                                 ((rows, cols),) * 2 + ((cols,),) * 2)
+        return lambda: aten.native_layer_norm_backward(
+            grad, a, (cols,), mean, rstd, weight, bias, [True] * 3)
+    return ready
+
+
+def pictures(rows, cols):
+    """The shape of a batch whose channels have `cols` elements each."""
+    batch = math.gcd(cols, 8)
+    return batch, rows, cols // batch, 1
+
+
+def batch_norm(e, dtype, rows, cols):
+    weight, bias, mean, variance = torch.rand(4, rows, device=DEVICE)
+
+    def ready(take):
+        a = take(dtype, *pictures(rows, cols))
+        return lambda: F.batch_norm(a, mean, variance, weight, bias, True)
+    return ready
+
+
+def batch_norm_backward(e, dtype, rows, cols):
+    weight, mean, variance, saved, rstd = torch.rand(5, rows, device=DEVICE)
+
+    def ready(take):
+        grad, a = (take(dtype, *pictures(rows, cols)) for _ in range(2))
+        return lambda: aten.native_batch_norm_backward(
+            grad, a, weight, mean, variance, saved, rstd, True, 1e-5,
+            [True] * 3)
+    return ready
+
+
+def drawn(e, rows):
+    """Rows of a table, others each time, so that they are in no cache."""
+    return torch.randint(table_rows(e), (rows,), device=DEVICE)
+
+
+def table_rows(e):
+    return whole(e, "table_rows", DEFAULT_TABLE_ROWS)
+
+
+def index_select(e, dtype, rows, cols):
+    def ready(take):
+        table, index = take(dtype, table_rows(e), cols), drawn(e, rows)
+        return lambda: F.embedding(index, table)
+    return ready
+
+
+def embedding_backward(e, dtype, rows, cols):
+    """With the clearing of the table's gradient, which is part of the call."""
+    def ready(take):
+        grad, index = take(dtype, rows, cols), drawn(e, rows)
+        return lambda: aten.embedding_dense_backward(
+            grad, index, table_rows(e), -1, False)
+    return ready
+
+
+# Those whose operands are not all of one shape: tensors of it that are read,
+# and what makes runs ready.
+SHAPED = {
+    "fill": (0, fill),
+    "layer_norm": (1, layer_norm),
+    "layer_norm_backward": (2, layer_norm_backward),
+    "batch_norm": (1, batch_norm),
+    "batch_norm_backward": (2, batch_norm_backward),
+    "index_select": (0, index_select),
+    "embedding_backward": (1, embedding_backward),
+}
+
+# What is offered: what models have most of, and one of each other sort.
+OFFERED = ("copy", "fill", "divu", "sqrt", "relu", "gelu", "tanh", "silu",
+           "add", "mul", "gelu_backward", "silu_backward",
+           "threshold_backward", "sum", "softmax", "softmax_backward",
+           "layer_norm", "layer_norm_backward", "batch_norm",
+           "batch_norm_backward", "index_select")
+# On a CPU new memory may be pages that the system hands out first. A GPU drops
+# out in one kernel, and clears a table's gradient by an operator of its own.
+ON_CPU = ("add_", "mulu_", "lerp_", "addcmul_", "addcdiv_", "clamp_min_",
+          "copy_", "fill_", "bernoulli_", "embedding_backward")
+ON_GPU = ("dropout",)
+
+
+def area_of(op):
+    if op == "sqrt":
+        return "positive"
+    return "written" if op.endswith("_") else "read"
+
+
+def plain(op, inputs, run, dtype, rows, cols):
+    area = area_of(op)
+
+    def ready(take):
+        others = inputs if area == "read" else inputs - 1
+        operands = [take(dtype, rows, cols) for _ in range(others)]
+        if area != "read":
+            operands.insert(0, OPERANDS.take_other(area, dtype, rows, cols))
+        return lambda: run(*operands)
+    return ready
 
 
 def vector(e):
@@ -212,28 +363,20 @@ def vector(e):
     except (KeyError, AttributeError, ValueError):
         raise ValueError("'shape' is missing or wrong, want sizes such as "
                          "1000x512") from None
-    if op not in VECTOR:
-        raise Unsupported(f"no operator '{op}' here")
-    inputs, run = VECTOR[op]
     cols = shape[-1]
     rows = math.prod(shape) // cols
-
-    def ready(take):
-        if op == "ln":
-            a, weight, bias = (take(dtype, *s) for s in
-                               ((rows, cols), (cols,), (cols,)))
-            return lambda: F.layer_norm(a, (cols,), weight, bias)
-        if op == "emb":
-            table = take(dtype, table_rows, cols)
-            return lambda: F.embedding(index, table)
-        operands = [take(dtype, rows, cols) for _ in range(inputs)]
-        return lambda: run(*operands)
-
-    if op == "emb":
-        table_rows = whole(e, "table_rows", DEFAULT_TABLE_ROWS)
-        index = torch.randint(table_rows, (rows,), device=DEVICE)
-        return table_rows * cols, dtype, ready
-    return inputs * rows * cols + 2 * cols + 128, dtype, ready
+    if op in VECTOR:
+        inputs, run = VECTOR[op]
+        ready = plain(op, inputs, run, dtype, rows, cols)
+    elif op in SHAPED:
+        inputs, make = SHAPED[op]
+        ready = make(e, dtype, rows, cols)
+    else:
+        raise Unsupported(f"no operator '{op}' here")
+    elements = inputs * (rows * cols + 64) + 2 * cols + 128
+    if op == "index_select":
+        elements += table_rows(e) * cols
+    return elements, dtype, ready
 
 
 def copy(e):
@@ -332,7 +475,7 @@ def row(samples, seconds):
             "seconds": seconds}
 
 
-def answer(experiment, operands, timer):
+def answer(experiment, timer):
     if experiment.get("table") == "dispatch":
         return dispatch(experiment)
     table = TABLES.get(experiment.get("table"))
@@ -343,12 +486,12 @@ def answer(experiment, operands, timer):
         torch.backends.cuda.matmul.allow_tf32 = tf32
         torch.backends.cudnn.allow_tf32 = tf32
     elements, dtype, ready = table(experiment)
-    operands.reserve(dtype, elements)
+    OPERANDS.reserve("read", dtype, elements)
     warm = experiment.get("cache", "cold") == "warm"
 
     def once():
-        operands.begin(warm)
-        return timer(ready(operands.take))
+        OPERANDS.begin(warm)
+        return timer(ready(OPERANDS.take))
 
     return timed(once, POLICY, experiment)
 
@@ -416,10 +559,11 @@ def tables():
         floats = ["fp32", "fp16", "bfloat16"]
     passes = ["conv2d_fwd", "conv2d_bwd_data", "conv2d_bwd_weight"]
     phases = ["prefill", "decode", "encoder"]
+    vectors = OFFERED + (ON_GPU if on_gpu else ON_CPU)
     return {"gemm": products,
             "conv": [f"{p}:{d}" for d in floats for p in passes],
             "attention": [f"{p}:{d}" for d in floats for p in phases],
-            "vector": [f"{op}:{d}" for d in floats for op in OFFERED],
+            "vector": [f"{op}:{d}" for d in floats for op in vectors],
             "copy": ["d2d"] + (["h2d:pinned", "h2d:pageable", "d2h:pinned",
                                 "d2h:pageable"] if on_gpu else []),
             "dispatch": prof_dispatch.kinds()}
@@ -429,7 +573,7 @@ def say(line):
     print(json.dumps(line), flush=True)
 
 
-def serve(operands, timer):
+def serve(timer):
     for number, text in enumerate(sys.stdin, 1):
         if not text.strip():
             continue
@@ -442,7 +586,7 @@ def serve(operands, timer):
                      "an experiment")
         out = {"id": experiment.get("id", 0)}
         try:
-            out.update(answer(experiment, operands, timer))
+            out.update(answer(experiment, timer))
         except Unsupported as why:
             out.update(error=str(why), unsupported=True)
         except NotImplementedError as why:
@@ -461,14 +605,14 @@ def main():
     parser.add_argument("--threads", type=int, default=0,
                         help="on a CPU [default: as many as cores]")
     options = parser.parse_args()
-    global DEVICE
+    global DEVICE, OPERANDS
     DEVICE = torch.device(options.device)
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.stderr.write("prof_torch.py: PyTorch finds no GPU\n")
         sys.exit(3)
     torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
     device = cpu_device() if options.device == "cpu" else gpu_device()
-    operands = Operands(DEVICE, device["l2_bytes"])
+    OPERANDS = Operands(DEVICE, device["l2_bytes"])
     timer = time_on_cpu if options.device == "cpu" else \
         GpuTimer(device["l2_bytes"])
     say({"schema": SCHEMA, "backend": "torch", "version": torch.__version__,
@@ -479,10 +623,11 @@ def main():
          "left_out": {"collective": "torch.distributed is not timed here",
                       "latency": "the C backends time these"}})
     with torch.inference_mode():
-        serve(operands, timer)
+        serve(timer)
 
 
 DEVICE = torch.device("cpu")
+OPERANDS = None  # once the device is known
 HOST = None  # of the table dispatch, once it is asked
 
 if __name__ == "__main__":

@@ -149,13 +149,13 @@ static double wanted(enum msim_vector_op op, const struct row *r, int64_t i,
         return exp(a - r->most) / r->exps;
     case MSIM_VOP_LOG_SOFTMAX:
         return a - r->most - log(r->exps);
-    case MSIM_VOP_LN:
+    case MSIM_VOP_LAYER_NORM:
         return (a - mean) / sqrt(r->squares / n - mean * mean + 1e-5) *
                    number(col) +
                number(col);
     case MSIM_VOP_RMS_NORM:
         return a / sqrt(r->squares / n + 1e-5) * number(col);
-    case MSIM_VOP_EMB:
+    case MSIM_VOP_INDEX_SELECT:
         return number(row * 31 % TABLE * cols + col);
     default:
         return pointwise(op, a, number(i + 5));
@@ -233,7 +233,7 @@ static double worst(const struct msim_vector_operands *v, const void *host)
 static void check_op(enum msim_vector_op op, enum msim_dtype dtype,
                      int64_t rows, int64_t cols)
 {
-    bool gather = op == MSIM_VOP_EMB;
+    bool gather = op == MSIM_VOP_INDEX_SELECT;
     struct msim_vector_operands v = {
         .op = op, .dtype = dtype, .rows = rows, .cols = cols, .sms = SMS};
     size_t bytes = (size_t)(rows * cols) * msim_dtype_bytes(dtype);

@@ -78,7 +78,7 @@ static void test_fit__finds_the_machine(void)
     char path[64], held[80];
 
     REQUIRE(open_journal(&j, path));
-    REQUIRE(add_rows(&j, "made-up", 400, 1));
+    REQUIRE(add_rows(&j, "made-up", 700, 1));
     snprintf(held, sizeof(held), "%s.held", path);
     REQUIRE(msim_cal_fit(&platform, &j,
                          &(struct msim_cal_fit_options){

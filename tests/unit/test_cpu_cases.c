@@ -99,7 +99,7 @@ static void test_cpu_vector__looks_up_other_rows(void)
     struct msim_cpu *cpu = new_cpu();
     struct msim_case c =
         prepare(msim_cpu_vector, cpu,
-                "{\"table\":\"vector\",\"op\":\"emb\",\"dtype\""
+                "{\"table\":\"vector\",\"op\":\"index_select\",\"dtype\""
                 ":\"fp32\",\"shape\":\"100x16\","
                 "\"table_rows\":4000}");
     const float *table, *out;
@@ -184,7 +184,7 @@ static void test_cpu_vector__works_on_rows(void)
 {
     check_rows(SOFTMAX, "softmax");
     check_rows(LOG_SOFTMAX, "log_softmax");
-    check_rows(LN, "ln");
+    check_rows(LN, "layer_norm");
     check_rows(RMS_NORM, "rms_norm");
 }
 

@@ -53,9 +53,25 @@ static const struct {
      "\"shape\":\"10x20\"}",
      MSIM_TIMED_VECTOR, 210 * 4},
     /* 10 rows out, a table of 100, 10 numbers of 8 bytes */
-    {"{\"table\":\"vector\",\"op\":\"emb\",\"dtype\":\"fp16\","
+    {"{\"table\":\"vector\",\"op\":\"index_select\",\"dtype\":\"fp16\","
      "\"shape\":\"10x20\",\"table_rows\":100}",
      MSIM_TIMED_VECTOR, (200 + 2000) * 2 + 80},
+    /* a gradient of 10 rows, one of 100 that is cleared, 10 numbers */
+    {"{\"table\":\"vector\",\"op\":\"embedding_backward\",\"dtype\":\"fp32\","
+     "\"shape\":\"10x20\",\"table_rows\":100}",
+     MSIM_TIMED_VECTOR, (200 + 2000) * 4 + 80},
+    /* in place two of three are read, and one written on one of them */
+    {"{\"table\":\"vector\",\"op\":\"add_\",\"dtype\":\"fp32\","
+     "\"shape\":\"10x20\"}",
+     MSIM_TIMED_VECTOR, 2 * 200 * 4},
+    /* a result, a mask of bytes */
+    {"{\"table\":\"vector\",\"op\":\"dropout\",\"dtype\":\"fp16\","
+     "\"shape\":\"10x20\"}",
+     MSIM_TIMED_VECTOR, 2 * 200 * 2 + 200},
+    /* two in, one out; a weight, and gradients and moments of channels */
+    {"{\"table\":\"vector\",\"op\":\"batch_norm_backward\",\"dtype\":\"fp32\","
+     "\"shape\":\"10x20\"}",
+     MSIM_TIMED_VECTOR, 3 * 200 * 4 + 7 * 10 * 4},
     /* 1 x 4 x 8 x 8 in, 1 x 6 x 4 x 4 out, 6 x 2 x 3 x 3 weights */
     {"{\"table\":\"conv\",\"n\":1,\"c\":4,\"h\":8,\"w\":8,\"k\":6,\"r\":3,"
      "\"s\":3,\"stride\":2,\"pad\":1,\"groups\":2}",

@@ -122,7 +122,7 @@ static void test_gpu_limits__what_is_listed(void)
          12,
          "conv2d_fwd:fp32",
          "conv2d_bwd_weight:bfloat16"},
-        {{75, 1, GB}, MSIM_TIMED_VECTOR, 22, "copy:fp32", "emb:fp16"},
+        {{75, 1, GB}, MSIM_TIMED_VECTOR, 22, "copy:fp32", "index_select:fp16"},
         {{90, 1, GB}, MSIM_TIMED_COLLECTIVE, 6, "all_reduce", "alltoall"},
         {{90, 2, GB}, MSIM_TIMED_COLLECTIVE, 7, "all_reduce", "send_recv"},
         {{90, 1, GB}, MSIM_TIMED_COPY, 7, "d2d", "write"},
