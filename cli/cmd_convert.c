@@ -60,7 +60,7 @@ static void count_works(const struct msim_trace *t, const uint32_t *launched,
         if (t->has_gpu_events && !launched[i])
             continue;
         (void)msim_opmap(t, i, t->has_gpu_events ? (int)launched[i] : -1,
-                         t->cpu_only, w, &n);
+                         msim_opmap_place_of(t, false), w, &n);
         for (uint32_t k = 0; k < n; k++) {
             if (w[k].family == MSIM_FAMILY_COLLECTIVE)
                 continue;

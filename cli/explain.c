@@ -84,14 +84,15 @@ static void add_op(struct explaining *x, uint32_t i)
 {
     struct msim_work works[MSIM_OPMAP_MAX];
     bool events = x->t->has_gpu_events;
+    bool on_cpu = x->s->platform && msim_platform_is_host(x->s->platform);
     uint32_t n = 0, launched = x->launched.begin[i + 1] - x->launched.begin[i];
     enum msim_opmap_result r;
 
     memset(works, 0, sizeof works);
     if (events && !launched && x->t->ops[i].comm == MSIM_NONE)
         return;
-    r = msim_opmap(x->t, i, events ? (int)launched : -1, x->t->cpu_only, works,
-                   &n);
+    r = msim_opmap(x->t, i, events ? (int)launched : -1,
+                   msim_opmap_place_of(x->t, on_cpu), works, &n);
     if (msim_launch_decides(&x->launches, &x->launched, i, r, works, n)) {
         add_launches(x, i);
         return;

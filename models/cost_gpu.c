@@ -243,7 +243,7 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     if (begin == end)
         return MSIM_OK;
     memset(works, 0, sizeof works);
-    r = msim_opmap(t, i, (int)(end - begin), false, works, &n);
+    r = msim_opmap(t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works, &n);
     /* A bound says nothing of how a time scales. */
     if (r == MSIM_OPMAP_NOTHING || (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
         n = 0;
@@ -359,7 +359,10 @@ enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
     uint32_t n = 0;
 
     memset(works, 0, sizeof works);
-    (void)msim_opmap(t, ref->op, -1, t->cpu_only, works, &n);
+    (void)msim_opmap(
+        t, ref->op, -1,
+        msim_opmap_place_of(t, msim_platform_is_host(k->opt->platform)), works,
+        &n);
     if (ref->work >= n)
         return msim_fail(k->err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
                          "operator %u lost its work %u", ref->op, ref->work);

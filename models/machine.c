@@ -105,8 +105,9 @@ static enum msim_status observe_op(struct learning *l,
     msim_ps dur = 0;
 
     memset(works, 0, sizeof works);
-    if (begin == end || msim_opmap(l->t, i, (int)(end - begin), false, works,
-                                   &n) != MSIM_OPMAP_WORKS)
+    if (begin == end ||
+        msim_opmap(l->t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works,
+                   &n) != MSIM_OPMAP_WORKS)
         return MSIM_OK;
     for (uint32_t w = 0; w < n; w++) {
         MSIM_TRY(

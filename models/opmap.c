@@ -191,12 +191,12 @@ static enum place place_of(const struct msim_opmap_ctx *c,
 {
     enum place in = place_of_block(c->t, op->args), out;
 
-    if (c->assume_gpu && in != NO_TENSORS)
+    if (c->place != MSIM_OPMAP_AS_TRACED && in != NO_TENSORS)
         return ON_GPU;
     if (in == ON_GPU)
         return in;
     out = place_of_block(c->t, op->outs);
-    if (c->assume_gpu && out != NO_TENSORS)
+    if (c->place != MSIM_OPMAP_AS_TRACED && out != NO_TENSORS)
         return ON_GPU;
     return out > in ? out : in;
 }
@@ -304,6 +304,27 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c)
     return false;
 }
 
+/* Whether an operator around the op has work of its own, in which the op's is:
+ * what a CPU takes for an operator is timed with all that it calls. */
+static bool inside_another(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+    uint32_t p = c->op->parent, below = c->index;
+
+    for (int up = 0; up < MOST_ABOVE && p != MSIM_NONE;
+         up++, below = p, p = ops[p].parent) {
+        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, p);
+
+        /* its own other form inside it does the work */
+        if (row && row->rule && !(row->flags & MSIM_OPMAP_COMPOSITE) &&
+            ops[p].name != ops[below].name &&
+            row != msim_opmap_row_of(c->t, below) &&
+            table_of(row) != &msim_opmap_comm)
+            return true;
+    }
+    return false;
+}
+
 /* A kernel over no elements is not launched. */
 static bool is_empty(const struct msim_opmap_ctx *c)
 {
@@ -326,7 +347,8 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
     if (is_empty(c) || calls_itself(c, row))
         return true;
     if (!row || row->flags & MSIM_OPMAP_COMPOSITE) {
-        bool fused = c->assume_gpu && row && strcmp(c->name, "dropout") == 0;
+        bool fused = c->place == MSIM_OPMAP_ON_GPU && row &&
+                     strcmp(c->name, "dropout") == 0;
 
         if (!fused && launches_below(c, NULL))
             return true;
@@ -334,7 +356,8 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
         if (launches_below(c, row))
             return true;
     }
-    return c->assume_gpu && only_on_cpu(c);
+    return (c->place == MSIM_OPMAP_ON_GPU && only_on_cpu(c)) ||
+           (c->place == MSIM_OPMAP_ON_CPU && inside_another(c));
 }
 
 /* ---- the answer -------------------------------------------------------- */
@@ -405,8 +428,16 @@ static bool carries_transfer(const struct msim_opmap_ctx *c)
                0;
 }
 
+enum msim_opmap_place msim_opmap_place_of(const struct msim_trace *t,
+                                          bool on_cpu)
+{
+    if (!t->cpu_only)
+        return MSIM_OPMAP_AS_TRACED;
+    return on_cpu ? MSIM_OPMAP_ON_CPU : MSIM_OPMAP_ON_GPU;
+}
+
 enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
-                                  int launched, bool assume_gpu,
+                                  int launched, enum msim_opmap_place place,
                                   struct msim_work works[MSIM_OPMAP_MAX],
                                   uint32_t *n)
 {
@@ -414,7 +445,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
                                .op = &t->ops[i],
                                .index = i,
                                .launched = launched,
-                               .assume_gpu = assume_gpu,
+                               .place = place,
                                .works = works};
     const struct msim_ops_entry *said = said_of(t, i);
     const struct msim_opmap_row *row;

@@ -22,14 +22,29 @@ enum msim_opmap_result {
 };
 
 /*
+ * Where a trace that was captured on a CPU is to run. A GPU does in one kernel
+ * what a CPU does in several operators (the chain inside a dropout), and its
+ * works are those kernels; on a CPU each operator's work is what the operator
+ * does, with what it calls to do it.
+ */
+enum msim_opmap_place {
+    MSIM_OPMAP_AS_TRACED, /* tensors are where the trace says */
+    MSIM_OPMAP_ON_GPU,
+    MSIM_OPMAP_ON_CPU,
+};
+
+/* The place for a trace on a platform that is a CPU or not. */
+enum msim_opmap_place msim_opmap_place_of(const struct msim_trace *t,
+                                          bool on_cpu);
+
+/*
  * The works of op `i`. `launched` says how many kernels the trace saw the
  * operator itself launch, or -1 where the trace has no GPU events: then an
  * unknown operator that touches GPU tensors and whose children launch nothing
- * counts as one kernel. Under `assume_gpu` (a trace captured on a CPU) tensors
- * are taken to be on the GPU.
+ * counts as one kernel. `place` says where tensors are taken to be.
  */
 enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
-                                  int launched, bool assume_gpu,
+                                  int launched, enum msim_opmap_place place,
                                   struct msim_work works[MSIM_OPMAP_MAX],
                                   uint32_t *n);
 

@@ -344,7 +344,7 @@ static bool forward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     if (!read_geometry(c, p, &g))
         return false;
     add_pass(c, &g, MSIM_CONV_FORWARD);
-    if (c->assume_gpu && p->bias >= 0 &&
+    if (c->place == MSIM_OPMAP_ON_GPU && p->bias >= 0 &&
         msim_opmap_tensor(c, (uint32_t)p->bias, &bias))
         add_bias(c, &g);
     return true;
@@ -386,7 +386,7 @@ static bool backward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         add_pass(c, &g, MSIM_CONV_BACKWARD_DATA);
     if (mask[1])
         add_pass(c, &g, MSIM_CONV_BACKWARD_WEIGHT);
-    if (mask[2] && c->assume_gpu)
+    if (mask[2] && c->place == MSIM_OPMAP_ON_GPU)
         add_bias_grad(c, &g);
     return true;
 }

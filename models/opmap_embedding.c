@@ -108,20 +108,37 @@ static bool embedding(struct msim_opmap_ctx *c,
     return w != NULL;
 }
 
+/* On a CPU the clearing of the table's gradient is part of the operator;
+ * row->arg is the argument that says how many rows it has. */
+static void clear_table(const struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row, double lookups,
+                        double cols, struct msim_work *w)
+{
+    int64_t table = 0;
+
+    (void)msim_opmap_int(c, row->arg, &table);
+    from_table(w, lookups, cols, fmax((double)table, 1) * cols, w->dtype);
+    w->bytes_written += w->u.vector.table_rows * w->u.vector.row_bytes;
+}
+
 /* (gradient, indices): its rows are added up by index, which are sorted. */
 static bool embedding_backward(struct msim_opmap_ctx *c,
                                const struct msim_opmap_row *row)
 {
     struct msim_operand grad, index;
     struct msim_work *w;
+    double cols;
 
     if (!msim_opmap_tensor(c, 0, &grad) || !msim_opmap_tensor(c, 1, &index))
         return false;
-    w = add_rows(c, row, grad.dtype, index.elems,
-                 (double)msim_operand_dim(&grad, -1), index.bytes);
-    if (w)
-        w->kernels = 6; /* sort by index, segment, add */
-    return w != NULL;
+    cols = (double)msim_operand_dim(&grad, -1);
+    w = add_rows(c, row, grad.dtype, index.elems, cols, index.bytes);
+    if (!w)
+        return false;
+    w->kernels = 6; /* sort by index, segment, add */
+    if (c->place == MSIM_OPMAP_ON_CPU)
+        clear_table(c, row, index.elems, cols, w);
+    return true;
 }
 
 /* (table, indices, offsets): rows are added up a bag. */
@@ -408,13 +425,13 @@ static bool fbgemm_move(struct msim_opmap_ctx *c,
 static const struct msim_opmap_row rows[] = {
     {"_embedding_bag", embedding_bag, "embedding_bag", 0, 1, 0, 0},
     {"_embedding_bag_dense_backward", embedding_backward, "embedding_backward",
-     0, 1, 0, 0},
+     0, 1, 0, 5},
     {"_embedding_bag_forward_only", embedding_bag, "embedding_bag", 0, 1, 0, 0},
     {"_index_put_impl_", index_put, "index_put", 0, 1, 0, 0},
     {"_unsafe_index", index_get, "index", 0, 0, COMP, 0},
     {"embedding", embedding, NULL, 0, 0, COMP, 0},
     {"embedding_dense_backward", embedding_backward, "embedding_backward", 0, 1,
-     0, 0},
+     0, 2},
     K("fb::asynchronous_complete_cumsum", "cumsum", 2, 0),
     K("fb::offsets_range", "arange", 1, 0),
     K("fb::to_dense_representation", "scatter", 3, 0),

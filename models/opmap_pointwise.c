@@ -232,7 +232,7 @@ static bool dropout(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 static bool whole_dropout(struct msim_opmap_ctx *c,
                           const struct msim_opmap_row *row)
 {
-    if (!c->assume_gpu || c->op->end <= c->index + 1)
+    if (c->place != MSIM_OPMAP_ON_GPU || c->op->end <= c->index + 1)
         return true;
     return dropout(c, row);
 }

@@ -18,7 +18,7 @@ struct msim_opmap_ctx {
     uint32_t index;
     const char *name; /* without "aten::" */
     int launched;     /* as in msim_opmap() */
-    bool assume_gpu;
+    enum msim_opmap_place place;
     struct msim_work *works; /* MSIM_OPMAP_MAX of them */
     uint32_t n;
 };

@@ -16,13 +16,14 @@ static enum msim_plan_kind plan_kind(const struct msim_work *w)
 
 static enum msim_status fill(struct msim_plan *p, const struct msim_trace *t)
 {
+    enum msim_opmap_place place = msim_opmap_place_of(t, p->on_host);
     struct msim_work works[MSIM_OPMAP_MAX];
     uint32_t capacity = 0, total = 0, n;
 
     for (uint32_t i = 0; i < t->n_ops; i++) {
         p->first[i] = total;
         n = 0;
-        (void)msim_opmap(t, i, -1, t->cpu_only, works, &n);
+        (void)msim_opmap(t, i, -1, place, works, &n);
         for (uint32_t w = 0; w < n; w++) {
             MSIM_TRY(msim_grow((void **)&p->kinds, &capacity, total, 1));
             p->kinds[total++] = (uint8_t)plan_kind(&works[w]);

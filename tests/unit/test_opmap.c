@@ -15,7 +15,7 @@ static enum msim_opmap_result map(const char *name, const char *args,
 
     build_init(&b);
     build_op(&b, 0, name, args, outs);
-    r = msim_opmap(&b.t, 0, -1, false, w, &n);
+    r = msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
     build_release(&b);
     return r;
 }
@@ -129,8 +129,10 @@ static void test_opmap__transposed_factor(void)
     build_op(&b, 0, "aten::linear", "f32[8,4] f32[5,4] f32[5]", "f32[8,5]");
     build_op(&b, 1, "aten::t", "f32[5,4]", "f32[4,5]");
     build_op(&b, 1, "aten::addmm", "f32[5] f32[8,4] f32[4,5] 1 1", "f32[8,5]");
-    CHECK_INT(msim_opmap(&b.t, 0, -1, false, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK(w[0].u.gemm.b_transposed);
     CHECK(!w[0].u.gemm.a_transposed);
     build_release(&b);
@@ -185,7 +187,8 @@ static void test_opmap__convolution_without_settings(void)
              "f32[2,4,8,8]? f32[6,4,3,3]? none none none none none", NULL);
     build_op(&b, 0, "aten::add_", "i64[]? none none", NULL);
     build_op(&b, 0, "aten::batch_norm", "f32[2,6,4,4]? f32[6]?", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, 1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.conv.stride_h, 2);
     CHECK_INT(w[0].u.conv.pad_h, 1);
     CHECK_INT(w[0].flops, 2 * (2 * 6 * 4 * 4) * 4 * 9);
@@ -223,8 +226,10 @@ static void test_opmap__attention_inside_attention(void)
     build_op(&b, 1, "aten::_flash_attention_forward",
              "f16[1,3,2,4] f16[1,3,2,4] f16[1,3,2,4] none none 3 3 0.0 false",
              NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, false, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.attention.q_len, 3);
     CHECK_INT(w[0].u.attention.heads, 2);
     build_release(&b);
@@ -316,12 +321,15 @@ static void test_opmap__launches_that_were_seen(void)
 {
     build_init(&b);
     build_op(&b, 0, "aten::mm", "f32[8,4]? f32[4,2]?", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, 0, false, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 0, 2, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, 0, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 0, 2, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].kernels, 2);
     CHECK_STR(w[0].variant, "");
     build_kernel(&b, 0, "ampere_tf32_s1688gemm_128x128", 1, 128);
-    CHECK_INT(msim_opmap(&b.t, 0, 1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "tf32");
     build_release(&b);
 }
@@ -333,7 +341,8 @@ static void test_opmap__sizes_from_the_launch(void)
     build_init(&b);
     build_op(&b, 0, "aten::relu", "", NULL);
     build_kernel(&b, 0, "void vectorized_elementwise_kernel<4>", 10, 128);
-    CHECK_INT(msim_opmap(&b.t, 0, 1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.vector.elems, 5120);
     CHECK_INT(w[0].bytes_read, 20480);
     build_release(&b);
@@ -351,7 +360,8 @@ static void test_opmap__copy_after_the_transfer(void)
     g->pageable = true;
     g->bytes = 32;
     g->config = MSIM_NONE;
-    CHECK_INT(msim_opmap(&b.t, 0, 1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.vector.copy, MSIM_COPY_H2D);
     CHECK(w[0].u.vector.pageable);
     CHECK_INT(w[0].bytes_read, 32);
@@ -364,8 +374,10 @@ static void test_opmap__operator_inside_itself(void)
     build_init(&b);
     build_op(&b, 0, "aten::mul", "f32[8] f32[]@", "f32[8]");
     build_op(&b, 1, "aten::mul", "f32[8] f32[]@", "f32[8]");
-    CHECK_INT(msim_opmap(&b.t, 0, -1, false, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     build_release(&b);
 }
 
@@ -380,7 +392,8 @@ static void test_opmap__unknown_operators(void)
     build_op(&b, 0, "mylib::thing", "f32[8]", NULL);
     build_op(&b, 1, "aten::view", "f32[8] (2 4)", NULL);
     build_op(&b, 1, "aten::neg", "f32[8]", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, false, w, &n), MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
     build_release(&b);
 }
 
@@ -397,15 +410,62 @@ static void test_opmap__capture_on_a_cpu(void)
     build_op(&b, 0, "Optimizer.step#Adam.step", "", NULL);
     build_op(&b, 1, "aten::add_", "f32[]@ 1", NULL);
     build_op(&b, 1, "aten::mul_", "f32[9]@ 0.9", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, true, w, &n), MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, true, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, true, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "dropout");
-    CHECK_INT(msim_opmap(&b.t, 3, -1, true, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 4, -1, true, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 6, -1, true, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 7, -1, true, w, &n), MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 7, -1, false, w, &n), MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 6, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
+    build_release(&b);
+}
+
+/* The same on a CPU: a dropout is the chain inside it, and what an operator
+ * calls to do its work is in it, such as the clearing of a table's gradient. */
+static void test_opmap__capture_that_stays_on_a_cpu(void)
+{
+    build_init(&b);
+    b.t.cpu_only = true;
+    build_op(&b, 0, "aten::dropout", "f32[8]@ 0.1 true", NULL);
+    build_op(&b, 1, "aten::bernoulli_", "f32[8]@ 0.9", NULL);
+    build_op(&b, 1, "aten::mul", "f32[8]@ f32[8]@", NULL);
+    build_op(&b, 0, "aten::embedding_dense_backward",
+             "f32[6,4]@ i64[6]@ 100 -1 false", NULL);
+    build_op(&b, 1, "aten::zero_", "f32[100,4]@", NULL);
+    CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_ON_CPU);
+    CHECK_INT(msim_opmap_place_of(&b.t, false), MSIM_OPMAP_ON_GPU);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_STR(w[0].variant, "bernoulli_");
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_STR(w[0].variant, "embedding_backward");
+    CHECK_INT(w[0].u.vector.table_rows, 100);
+    CHECK_INT(w[0].u.vector.lookups, 6);
+    CHECK_INT(w[0].bytes_written, (6 + 100) * 4 * 4);
+    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(w[0].bytes_written, 6 * 4 * 4);
+    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    b.t.cpu_only = false;
+    CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_AS_TRACED);
     build_release(&b);
 }
 
@@ -420,9 +480,11 @@ static void test_opmap__copies_out_of_order(void)
     build_op(&b, 0, "aten::permute", "f32[8,4,2] (1 0 2)", "f32[4,8,2]");
     build_op(&b, 0, "aten::contiguous", "f32[4,8,2] 0", "f32[4,8,2]");
     build_op(&b, 1, "aten::copy_", "f32[4,8,2] f32[4,8,2] false", NULL);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK(w[0].u.vector.strided);
-    CHECK_INT(msim_opmap(&b.t, 5, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 5, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK(!w[0].u.vector.strided);
     build_release(&b);
 }
@@ -439,7 +501,8 @@ static void test_opmap__generated_kernels(void)
     build_op(&b, 1, "Torch-Compiled Region", "", NULL);
     build_op(&b, 2, "aten::empty", "(8 4)", "f16[8,4]");
     build_op(&b, 2, "triton_poi_fused_add_mul_tanh_0", "", NULL);
-    CHECK_INT(msim_opmap(&b.t, 3, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     check_vector(MSIM_FAMILY_POINTWISE, "triton", 1, 32, 64 + 8, 64);
     build_release(&b);
 }
@@ -459,15 +522,19 @@ static void test_opmap__collectives(void)
                                     .collective = MSIM_COLL_ALL_GATHER,
                                     .dtype = MSIM_DT_F16};
     b.groups[0].size = 16;
-    CHECK_INT(msim_opmap(&b.t, 0, -1, false, w, &n), MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].family, MSIM_FAMILY_COLLECTIVE);
     CHECK_UINT(w[0].u.coll.bytes, 256);
     CHECK_INT(w[0].u.coll.ranks, 16);
     CHECK_INT(w[0].u.coll.nodes, 2);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, false, w, &n), MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
     b.comms[0].collective = MSIM_COLL_WAIT;
-    CHECK_INT(msim_opmap(&b.t, 1, -1, false, w, &n), MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
     build_release(&b);
 }
 
@@ -522,6 +589,7 @@ int main(void)
     RUN(test_opmap__operator_inside_itself);
     RUN(test_opmap__unknown_operators);
     RUN(test_opmap__capture_on_a_cpu);
+    RUN(test_opmap__capture_that_stays_on_a_cpu);
     RUN(test_opmap__generated_kernels);
     RUN(test_opmap__collectives);
     RUN(test_opmap__absurd_sizes);

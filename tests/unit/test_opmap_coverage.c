@@ -109,8 +109,9 @@ static void count_ops(const struct msim_trace *t, struct count *of_name)
         if (op->kind != MSIM_OP_OPERATOR)
             continue;
         of_name[op->name].calls++;
-        if (msim_opmap(t, i, t->has_gpu_events ? kernels[i] : -1, t->cpu_only,
-                       w, &n) == MSIM_OPMAP_UNKNOWN &&
+        if (msim_opmap(t, i, t->has_gpu_events ? kernels[i] : -1,
+                       msim_opmap_place_of(t, false), w,
+                       &n) == MSIM_OPMAP_UNKNOWN &&
             has_tensor(t, op))
             of_name[op->name].bounded++;
     }
@@ -259,7 +260,8 @@ static void test_opmap_coverage__moves(void)
     build_init(&b);
     build_op(&b, 0, "fbgemm::permute_multi_embedding",
              "(f32[8,16] f32[8,32]) i32[6]", "f32[8,24] f32[8,24]");
-    CHECK_INT(msim_opmap(&b.t, 0, -1, false, w, &n), MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
     CHECK_INT(n, 1);
     CHECK_INT(w[0].bytes_read, 4 * 8 * 48 + 4 * 6);
     CHECK_INT(w[0].bytes_written, 4 * 8 * 48);

@@ -69,7 +69,7 @@ static double covered(const struct loaded *l)
         if (l->kernels[i] == 0)
             continue;
         all += l->us[i];
-        if (msim_opmap(l->t, i, l->kernels[i], false, w, &n) ==
+        if (msim_opmap(l->t, i, l->kernels[i], MSIM_OPMAP_AS_TRACED, w, &n) ==
             MSIM_OPMAP_WORKS)
             known += l->us[i];
         else
@@ -116,7 +116,8 @@ static double flops_of(const struct loaded *l, const char *name)
     for (uint32_t i = 0; i < l->t->n_ops; i++) {
         if (strcmp(msim_trace_text(l->t, l->t->ops[i].name), name) != 0)
             continue;
-        (void)msim_opmap(l->t, i, seen ? l->kernels[i] : -1, false, w, &n);
+        (void)msim_opmap(l->t, i, seen ? l->kernels[i] : -1,
+                         MSIM_OPMAP_AS_TRACED, w, &n);
         for (uint32_t k = 0; k < n; k++)
             flops += w[k].flops;
     }
@@ -162,7 +163,8 @@ static void test_opmap_traces__megatron_products(void)
         CHECK_REL(flops_of(&l, "aten::baddbmm"), scores, 1e-12);
         CHECK_REL(flops_of(&l, "aten::bmm"), scores, 1e-12);
         for (uint32_t i = 0; i < l.t->n_ops; i++) {
-            CHECK(msim_opmap(l.t, i, -1, false, w, &n) != MSIM_OPMAP_UNKNOWN);
+            CHECK(msim_opmap(l.t, i, -1, MSIM_OPMAP_AS_TRACED, w, &n) !=
+                  MSIM_OPMAP_UNKNOWN);
             transfers += n && w[0].family == MSIM_FAMILY_COLLECTIVE;
         }
         /* two a layer, two for logits and loss, one for the embedding */
@@ -180,7 +182,8 @@ static uint32_t disagreements(const struct loaded *et,
     struct msim_work w[MSIM_OPMAP_MAX];
 
     for (uint32_t i = 0; i < et->t->n_ops; i++)
-        if (msim_opmap(et->t, i, -1, false, w, &n) != MSIM_OPMAP_NOTHING)
+        if (msim_opmap(et->t, i, -1, MSIM_OPMAP_AS_TRACED, w, &n) !=
+            MSIM_OPMAP_NOTHING)
             count[et->t->ops[i].name]++;
     for (uint32_t i = 0; i < kineto->t->n_ops; i++) {
         const char *name = msim_trace_text(kineto->t, kineto->t->ops[i].name);

@@ -109,7 +109,7 @@ static enum msim_opmap_result mapped(const char *table, const char *name,
     CHECK_INT(msim_ops_load(&ops, path, b.strings, NULL), MSIM_OK);
     b.t.user_ops = ops;
     memset(w, 0, sizeof(w));
-    r = msim_opmap(&b.t, 0, -1, false, w, &n);
+    r = msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
     w[0].said.origin = NULL; /* of the table, which goes */
     unlink(path);
     msim_ops_free(ops);
