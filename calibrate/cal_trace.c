@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/trace/job.h"
+#include "models/cell.h"
 #include "models/opmap.h"
 #include "profilers/experiment.h"
 
@@ -88,19 +89,36 @@ static bool attention_of(cJSON *o, const struct msim_work *w)
     return !w->u.attention.backward && w->u.attention.window == 0;
 }
 
-/* The operator of a table that is this one, or of its sort. */
-static const char *vector_name(const struct msim_work *w)
+/* The name as tables have it, NULL where none has. */
+static const char *own_name(const char *variant)
 {
     static const char *const NAMES[] = {
 #define X(name, text, kind) text,
         MSIM_VECTOR_MAP(X)
 #undef X
     };
-    double whole = (double)w->u.vector.elems * msim_dtype_bytes(w->dtype);
 
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
-        if (strcmp(NAMES[i], msim_work_variant(w)) == 0)
+        if (strcmp(NAMES[i], variant) == 0)
             return NAMES[i];
+    return NULL;
+}
+
+/* The operator of a table that is this one, or of its sort: `law` says whether
+ * what is changed in place is another. */
+static const char *vector_name(const struct msim_work *w,
+                               const struct msim_law *law)
+{
+    double whole = (double)w->u.vector.elems * msim_dtype_bytes(w->dtype);
+    char key[MSIM_CELL_KEY];
+    const char *name;
+
+    law->key(w, key, sizeof(key));
+    name = own_name(key);
+    if (!name)
+        name = own_name(msim_work_variant(w));
+    if (name)
+        return name;
     switch (w->family) {
     case MSIM_FAMILY_REDUCTION:
         return "sum";
@@ -117,12 +135,23 @@ static const char *vector_name(const struct msim_work *w)
     }
 }
 
-static bool vector_of(cJSON *o, const struct msim_work *w)
+/* Of look-ups works have what is fetched in rows of a thousand. */
+static bool has_table(const struct msim_work *w)
 {
-    const char *name = vector_name(w);
+    return w->u.vector.table_rows >= 1 && w->u.vector.row_bytes > 0;
+}
+
+static bool vector_of(cJSON *o, const struct msim_work *w,
+                      const struct msim_law *law)
+{
+    const char *name = vector_name(w, law);
     int64_t cols = w->u.vector.cols, rows = w->u.vector.rows;
     char shape[48];
 
+    if (has_table(w)) {
+        rows = (int64_t)w->u.vector.lookups;
+        cols = (int64_t)(w->u.vector.row_bytes / msim_dtype_bytes(w->dtype));
+    }
     if (cols < 1 || rows < 1) {
         rows = 1;
         cols = w->u.vector.elems;
@@ -132,7 +161,7 @@ static bool vector_of(cJSON *o, const struct msim_work *w)
     cJSON_AddStringToObject(o, "op", name);
     cJSON_AddStringToObject(o, "dtype", dtype_of(w));
     cJSON_AddStringToObject(o, "shape", shape);
-    if (strcmp(name, "index_select") == 0 && w->u.vector.table_rows >= 1)
+    if (has_table(w))
         add_number(o, "table_rows", (int64_t)w->u.vector.table_rows);
     if (strcmp(name, "sum") == 0 || strcmp(name, "dropout") == 0)
         cJSON_AddNumberToObject(o, "bytes", w->bytes_read + w->bytes_written);
@@ -161,7 +190,7 @@ static const char *table_of(const struct msim_work *w)
     }
 }
 
-static bool fill(cJSON *o, const struct msim_work *w)
+static bool fill(cJSON *o, const struct msim_work *w, bool on_cpu)
 {
     switch (w->family) {
     case MSIM_FAMILY_GEMM:
@@ -171,16 +200,16 @@ static bool fill(cJSON *o, const struct msim_work *w)
     case MSIM_FAMILY_ATTENTION:
         return attention_of(o, w);
     default:
-        return vector_of(o, w);
+        return vector_of(o, w, msim_law_of(w->family, on_cpu));
     }
 }
 
-cJSON *msim_cal_of_work(const struct msim_work *w)
+cJSON *msim_cal_of_work(const struct msim_work *w, bool on_cpu)
 {
     const char *table = table_of(w);
     cJSON *o = table ? cJSON_CreateObject() : NULL;
 
-    if (o && cJSON_AddStringToObject(o, "table", table) && fill(o, w))
+    if (o && cJSON_AddStringToObject(o, "table", table) && fill(o, w, on_cpu))
         return o;
     cJSON_Delete(o);
     return NULL;
@@ -222,17 +251,18 @@ static enum msim_status add_shape(struct shapes *s, cJSON *experiment)
     return status;
 }
 
-static enum msim_status add_trace(struct shapes *s, const struct msim_trace *t)
+static enum msim_status add_trace(struct shapes *s, const struct msim_trace *t,
+                                  bool on_cpu)
 {
+    enum msim_opmap_place place = msim_opmap_place_of(t, on_cpu);
     struct msim_work works[MSIM_OPMAP_MAX];
     uint32_t n;
 
     for (uint32_t i = 0; i < t->n_ops; i++) {
-        if (msim_opmap(t, i, -1, msim_opmap_place_of(t, false), works, &n) !=
-            MSIM_OPMAP_WORKS)
+        if (msim_opmap(t, i, -1, place, works, &n) != MSIM_OPMAP_WORKS)
             continue;
         for (uint32_t k = 0; k < n; k++) {
-            cJSON *e = msim_cal_of_work(&works[k]);
+            cJSON *e = msim_cal_of_work(&works[k], on_cpu);
 
             if (e)
                 MSIM_TRY(add_shape(s, e));
@@ -275,8 +305,11 @@ enum msim_status msim_cal_trace_shapes(cJSON **out, const char *path,
     *out = NULL;
     MSIM_TRY(msim_job_load(&job, &path, 1, &OPTIONS, err));
     status = MSIM_OK;
-    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++)
-        status = add_trace(&shapes, job->ranks[r]);
+    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++) {
+        status = add_trace(&shapes, job->ranks[r], false);
+        if (status == MSIM_OK && job->ranks[r]->cpu_only)
+            status = add_trace(&shapes, job->ranks[r], true);
+    }
     msim_job_free(job);
     *out = hand_out(&shapes);
     if (*out && status == MSIM_OK)

@@ -9,8 +9,9 @@
 /*
  * The distinct operators of the traces at `path` (a file or a folder) as an
  * array of experiments, which is the caller's, those first that take longest in
- * all by a guess. Operators of which a table has no columns (strides of two
- * kinds, gradients of attention) are left out.
+ * all by a guess; of a trace that was captured on a CPU both those that a CPU
+ * runs and those that a GPU would. Operators of which a table has no columns
+ * (strides of two kinds, gradients of attention) are left out.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_trace_shapes(cJSON **out, const char *path,
@@ -19,9 +20,10 @@ enum msim_status msim_cal_trace_shapes(cJSON **out, const char *path,
 /*
  * The experiment that stands for a work, the caller's; NULL where there is none
  * (or memory ran out). Kinds of vector operators that no table has are stood
- * for by one of their family.
+ * for by one of their family. On a CPU what is changed in place is an
+ * experiment of its own.
  */
-cJSON *msim_cal_of_work(const struct msim_work *w);
+cJSON *msim_cal_of_work(const struct msim_work *w, bool on_cpu);
 
 /* Whether a backend has a kind for it, and it is not far beyond the limits: a
  * trace may ask for more time and memory than a plan would. */

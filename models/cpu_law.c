@@ -26,6 +26,7 @@
 #include "models/law.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Elements that a further core is woken for: at::internal::GRAIN_SIZE of
  * PyTorch, and of profilers/cpu/cpu_vector.c. */
@@ -276,6 +277,13 @@ static double at_least_1(int64_t v)
     return v > 1 ? (double)v : 1;
 }
 
+/* Rows that are dealt out: those of a table where look-ups say how many. */
+static double rows_of(const struct msim_work *w)
+{
+    return w->u.vector.lookups > 0 ? w->u.vector.lookups
+                                   : at_least_1(w->u.vector.rows);
+}
+
 static bool is_by_rows(const struct msim_work *w)
 {
     return w->family == MSIM_FAMILY_SOFTMAX || w->family == MSIM_FAMILY_NORM ||
@@ -290,7 +298,7 @@ static double cores_at_work(const struct msim_spec *s,
     double parts = floor(at_least_1(w->u.vector.elems) / GRAIN);
 
     if (is_by_rows(w))
-        parts = fmin(parts, at_least_1(w->u.vector.rows));
+        parts = fmin(parts, rows_of(w));
     return fmin(fmax(parts, 1), fmax(s->sms, 1));
 }
 
@@ -299,7 +307,7 @@ static double vector_time(const struct msim_spec *s, const struct msim_work *w,
 {
     double cores = cores_at_work(s, w);
     double rate = s->bandwidth * p[V_MEMORY] * 1e-6;
-    double rows = is_by_rows(w) ? at_least_1(w->u.vector.rows) / cores : 0;
+    double rows = is_by_rows(w) ? rows_of(w) / cores : 0;
 
     return p[V_T0] + bytes_of(w) / rate * pow(s->sms / cores, p[V_ONE]) +
            rows * p[V_ROW] + new_pages(w, w->bytes_written) * p[V_PAGE];
@@ -308,21 +316,27 @@ static double vector_time(const struct msim_spec *s, const struct msim_work *w,
 static void vector_describe(const struct msim_spec *s,
                             const struct msim_work *w, double *x)
 {
-    double rows = at_least_1(w->u.vector.rows);
+    double rows = rows_of(w), elems = at_least_1(w->u.vector.elems);
+    int64_t cols = (int64_t)(elems / rows);
 
     x[0] = log(bytes_of(w));
-    x[1] = log(at_least_1(w->u.vector.elems));
+    x[1] = log(elems);
     x[2] = log(rows);
-    x[3] = log(at_least_1(w->u.vector.cols));
+    x[3] = log(at_least_1(cols));
     x[4] = log(bytes_of(w) / s->l2_bytes);
-    x[5] = log_gcd(w->u.vector.cols, 4096);
+    x[5] = log_gcd(cols, 4096);
     x[6] = log(cores_at_work(s, w));
     x[7] = log(bytes_of(w) / rows);
 }
 
+/* In place with an underscore, as PyTorch has it: memory that is read anyway
+ * need not be fetched to be written. */
 static void vector_key(const struct msim_work *w, char *text, size_t size)
 {
-    MSIM_LAW_VECTOR.key(w, text, size);
+    const char *variant = msim_work_variant(w);
+    bool add = w->in_place && *variant && !msim_work_is_in_place(variant);
+
+    snprintf(text, size, "%s%s", variant, add ? "_" : "");
 }
 
 const struct msim_law MSIM_LAW_CPU_VECTOR = {

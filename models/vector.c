@@ -267,6 +267,9 @@ static const struct stand_in {
     {MSIM_FAMILY_EMBEDDING, {"index_select", "addu", "add"}, 1.1, 0.4, false},
 };
 
+/* On a CPU what is changed in place is most like that. */
+static const char *const IN_PLACE[] = {"mulu_", "add_"};
+
 /* Two passes over all of memory are like additions, not like norms of rows that
  * an SM keeps. */
 static const struct stand_in TWO_PASSES = {
@@ -330,10 +333,18 @@ static bool vector_pick(const struct msim_platform *p,
     static const char *const HALF[] = {"torch", "vidur", "NeuSight", NULL};
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
     const struct stand_in *s = stand_in(w);
-    const char *keys[6] = {msim_work_variant(w)};
     const struct msim_law *law = msim_law_of(w->family, p->is_host);
+    char key[MSIM_CELL_KEY];
+    const char *keys[9] = {key};
     size_t n = 1;
     bool found;
+
+    law->key(w, key, sizeof(key));
+    if (strcmp(key, msim_work_variant(w)) != 0) {
+        keys[n++] = msim_work_variant(w);
+        keys[n++] = IN_PLACE[0];
+        keys[n++] = IN_PLACE[1];
+    }
 
     if (!is_bare(w) && msim_cell_pick(p, law, w->framework, prefer, keys, out))
         return true;
@@ -346,7 +357,7 @@ static bool vector_pick(const struct msim_platform *p,
 }
 
 /* The work as the cell is asked for it: its own rows have what its grid costs,
- * and a CPU has no grid. */
+ * and a CPU has neither a grid nor kernels. */
 static struct msim_work asked(const struct msim_platform *p,
                               const struct msim_work *w,
                               const struct msim_pick *pick)
@@ -355,6 +366,8 @@ static struct msim_work asked(const struct msim_platform *p,
 
     if (!pick->other_key || p->is_host)
         work.u.vector.fold = MSIM_FOLD_UNKNOWN;
+    if (p->is_host)
+        work.kernels = 1;
     return work;
 }
 

@@ -174,7 +174,7 @@ static void test_trace__works_are_experiments(void)
         struct msim_work w;
 
         REQUIRE(msim_cal_work(e, "b", &texts, &w));
-        back = msim_cal_of_work(&w);
+        back = msim_cal_of_work(&w, false);
         REQUIRE(back);
         CHECK(msim_cal_hash(back, "b") == msim_cal_hash(e, "b"));
         cJSON_Delete(back);

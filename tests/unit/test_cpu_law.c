@@ -126,11 +126,48 @@ static void test_cpu_law__new_pages(void)
     CHECK_REL(law->time_us(&CPU, &w, c), 1 + ((32 << 20) + 4096) / 1e4, 1e-12);
 }
 
+static void check_key(const char *variant, bool in_place, const char *key)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_POINTWISE,
+                          .variant = variant,
+                          .in_place = in_place};
+    char text[64];
+
+    MSIM_LAW_CPU_VECTOR.key(&w, text, sizeof(text));
+    CHECK_STR(text, key);
+}
+
+/* In place is another operator, as PyTorch names it; once is enough. */
+static void test_cpu_law__in_place(void)
+{
+    check_key("add", false, "add");
+    check_key("add", true, "add_");
+    check_key("add_", true, "add_");
+    check_key("", true, "");
+}
+
+/* Rows that are dealt out are those looked up, not those that are fetched in
+ * pieces of a thousand. */
+static void test_cpu_law__look_ups(void)
+{
+    const double c[MSIM_LAW_PARAMS] = {1, 1, 1, 2};
+    struct msim_work w = {
+        .family = MSIM_FAMILY_EMBEDDING,
+        .dtype = MSIM_DT_F32,
+        .bytes_read = 1e6,
+        .u.vector = {
+            .rows = 1, .cols = 1 << 20, .elems = 1 << 20, .lookups = 40}};
+
+    CHECK_REL(MSIM_LAW_CPU_VECTOR.time_us(&CPU, &w, c), 1 + 100 + 20, 1e-12);
+}
+
 int main(void)
 {
     RUN(test_cpu_law__a_batch_is_one_product_after_the_other);
     RUN(test_cpu_law__channels_fill_vectors);
     RUN(test_cpu_law__cores_take_part);
     RUN(test_cpu_law__new_pages);
+    RUN(test_cpu_law__in_place);
+    RUN(test_cpu_law__look_ups);
     return check_summary();
 }
