@@ -114,12 +114,15 @@ static cJSON *question_of(struct msim_cal_asking *a, const cJSON *experiment)
     return q;
 }
 
+/* Of a backend that did not answer. */
 static cJSON *failure(const char *why)
 {
     cJSON *answer = cJSON_CreateObject();
 
-    if (answer)
+    if (answer) {
         cJSON_AddStringToObject(answer, "error", why);
+        cJSON_AddTrueToObject(answer, "lost");
+    }
     return answer;
 }
 

@@ -9,8 +9,9 @@
  *   {"backend": "cpu", "seconds": 0.2, "experiment": {...}, "answer": {...}}
  *   {"backend": "cpu", "visit": 2, "seconds": 0.2, ...}
  *   {"backend": "cpu", "fitting_seconds": 2.5}
- * An answer may be a failure: then it has "error". An experiment that was timed
- * at several moments has a line of each visit, and is one entry. Opening a
+ * An answer may be a failure: then it has "error", and "lost" where the backend
+ * ended or was not waited for any longer. An experiment that was timed at
+ * several moments has a line of each visit, and is one entry. Opening a
  * journal that exists goes on with it. A last line without its end is what a
  * kill leaves; it is taken away. Of two answers to one visit the first counts.
  *

@@ -25,6 +25,7 @@
 #define BATCH_LEAST 8
 #define COUNT_SHARE 0.05 /* for what is counted as well */
 #define REFUSALS    3    /* with no row, after which a kind is not asked for */
+#define LOSS        2    /* a backend that ended counts as so many */
 
 /* What one run may be expected to take: several hundred experiments are to fit
  * the budget, each of several runs. */
@@ -94,18 +95,28 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
     return MSIM_OK;
 }
 
-/* A kind that the device cannot do at all, whatever the sizes, is dropped. */
+static bool is_true(const cJSON *o, const char *key)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+/* A kind that the device cannot do at all, whatever the sizes, is dropped;
+ * sooner where it ends the backend: that takes its patience, or a start. */
 static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
 {
     const struct msim_cal_entry *e = msim_cal_journal_find(a->of.j, hash);
 
     if (!e || a->refused[kind] == UINT32_MAX)
         return;
-    if (msim_cal_entry_is_row(e))
+    if (msim_cal_entry_is_row(e)) {
         a->refused[kind] = UINT32_MAX;
-    else if (cJSON_IsTrue(
-                 cJSON_GetObjectItemCaseSensitive(e->answer, "unsupported")) &&
-             ++a->refused[kind] == REFUSALS)
+        return;
+    }
+    if (is_true(e->answer, "lost"))
+        a->refused[kind] += LOSS;
+    else if (is_true(e->answer, "unsupported"))
+        a->refused[kind]++;
+    if (a->refused[kind] >= REFUSALS)
         msim_cal_plan_drop(a->plan, kind);
 }
 
@@ -153,12 +164,12 @@ static enum msim_status take_batch(struct asking *a, cJSON **batch, uint32_t n,
     return status == MSIM_OK ? msim_cal_asking_end_round(&a->of, err) : status;
 }
 
-static bool has_collectives(const struct asking *a)
+static bool has_only_collectives(const struct asking *a)
 {
     for (uint32_t i = 0; i < a->space.n; i++)
-        if (strcmp(a->space.kinds[i].table, "collective") == 0)
-            return true;
-    return false;
+        if (strcmp(a->space.kinds[i].table, "collective") != 0)
+            return false;
+    return a->space.n > 0;
 }
 
 /* Fit, and choose what to time next; `*n` 0 where nothing is left to choose or
@@ -223,7 +234,7 @@ static enum msim_status narrow(struct asking *a, struct msim_error *err)
 /* Collectives have one size each: to fill is enough. */
 static enum msim_status time_all(struct asking *a, struct msim_error *err)
 {
-    bool fills = has_collectives(a);
+    bool fills = has_only_collectives(a);
 
     MSIM_TRY(take_first(a, err));
     MSIM_TRY(fill_space(a, a->budget * (fills ? 1 : FIRST_SHARE), err));
@@ -249,7 +260,7 @@ static enum msim_status ask_all(struct asking *a, struct msim_error *err)
     const cJSON *greeting = msim_cal_journal_greeting(a->of.j, a->of.name);
     double whole = a->budget;
 
-    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(greeting, "counters")))
+    if (!is_true(greeting, "counters"))
         return time_all(a, err);
     a->budget *= 1 - COUNT_SHARE;
     MSIM_TRY(time_all(a, err));

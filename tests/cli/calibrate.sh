@@ -162,6 +162,16 @@ want_rc 0
 [ "$(grep -c '"error":"the backend' "$folder/uncounted.journal.jsonl")" -eq 1 ] ||
     complain "it died of its counters more than once"
 
+# What ends it whenever it is asked is not asked for time after time.
+rm -f "$folder/asked"
+run calibrate --backend "$(fake die:add)" --budget 0.15 \
+    --out "$folder/deadly.json"
+want_rc 0
+[ "$(grep -c '"lost":true' "$folder/deadly.journal.jsonl")" -eq 2 ] ||
+    complain "an operator ended it $(grep -c '"lost":true' \
+        "$folder/deadly.journal.jsonl") times, want 2"
+want_out "cpu_gemm           fake"
+
 # Killed at random moments: nothing is lost, nothing is timed twice.
 rm -f "$folder/asked"
 journal=$folder/killed.journal.jsonl

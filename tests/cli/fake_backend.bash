@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # A backend for tests: answers at once, with the times of a made-up machine.
 #
-#   fake_backend.bash COUNTER [die:N | hang:N | stuck:N | die:counters]...
+#   fake_backend.bash COUNTER [die:N | hang:N | stuck:N | die:counters |
+#       die:add]...
 #
 # COUNTER is a file that counts the questions of all its lives: at the N-th it
-# dies, or hangs, or answers with something that is no JSON. With FAKE_COUNTERS
+# dies, or hangs, or answers with something that is no JSON; or it dies of
+# counters, or of an operator. With FAKE_COUNTERS
 # it reads counters where it is asked to: of twice the bytes that are read, and
 # of what else there is to a product or a copy. With FAKE_RESTLESS it takes
 # twice as long for every other question, in no order.
@@ -36,6 +38,7 @@ while IFS= read -r line; do
             "die:$asked") kill -SEGV $$ ;;
             "hang:$asked") sleep 60 ;;
             "stuck:$asked") echo 'no JSON' ;;
+            die:add) [[ $line != *'"op":"add"'* ]] || kill -SEGV $$ ;;
             die:counters) [[ $line != *'"counters":true'* ]] || kill -SEGV $$ ;;
         esac
     done
