@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Predicted against measured, over what scripts/capture.py recorded here.
 
-    scripts/compare_captures.py --platform FILE [--shipped NAME]
+    scripts/compare_captures.py --platform FILE [--host FILE] [--shipped NAME]
         [--journal JOURNAL] [--binary build/mystique-sim] [--out CSV] DIR...
 
 Each DIR is a capture. Its execution traces alone, which hold no times, are
 predicted on the platform, a file that calibrate wrote on this machine; beside
 it stands what was measured in the same run: the iteration is the median of the
 steps that ran without the profiler (meta.json), kernels are those that the
-Kineto trace has, where it has any.
+Kineto trace has, where it has any. --host is the host file that calibrate wrote
+beside it: what operators take of this machine's host.
 
 --shipped names a platform of data/platforms that is compared, too: how well it
 predicts the same captures, and, with the journal of the calibration, what it
@@ -59,14 +60,15 @@ def measured(binary, folder):
     return out
 
 
-def captures(binary, platform, folders):
+def captures(binary, platform, host, folders):
     rows = []
+    of_host = ["--host", host] if host else []
     for folder in folders:
         try:
             there = measured(binary, folder)
             here = json.loads(run(binary, [
-                "--platform", platform, "--costs", "model", "--json",
-                folder / "et"]))
+                "--platform", platform, *of_host, "--costs", "model",
+                "--json", folder / "et"]))
         except (OSError, RuntimeError, ValueError, KeyError) as why:
             print(f"compare_captures.py: {folder}: {why}", file=sys.stderr)
             continue
@@ -92,6 +94,8 @@ def experiments(journal):
     found = collections.defaultdict(list)
     with open(journal, encoding="utf-8") as f:
         for line in f:
+            if not line.endswith("}\n"):
+                continue  # cut off by a kill
             entry = json.loads(line)
             e, a = entry.get("experiment"), entry.get("answer", {})
             if not e or e["table"] not in COLUMNS or "time_us" not in a:
@@ -154,15 +158,16 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folders", nargs="*", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--platform", required=True)
+    parser.add_argument("--host")
     parser.add_argument("--shipped")
     parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--binary", type=pathlib.Path,
                         default=pathlib.Path("build/mystique-sim"))
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
-    rows = captures(args.binary, args.platform, args.folders)
+    rows = captures(args.binary, args.platform, args.host, args.folders)
     if args.shipped:
-        rows += captures(args.binary, args.shipped, args.folders)
+        rows += captures(args.binary, args.shipped, args.host, args.folders)
     if args.shipped and args.journal:
         rows += shipped_rows(args.binary, args.shipped, args.journal)
     if args.out:

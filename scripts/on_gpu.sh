@@ -1,35 +1,37 @@
 #!/usr/bin/env bash
 # All that wants an NVIDIA GPU, in one call, on a machine that cannot download:
-# build, calibrate (twice), capture PyTorch models, record a program through
-# CUPTI, run the GPU's tests, compare predicted with measured.
+# build, run the GPU's tests, calibrate (twice), capture PyTorch models, compare
+# predicted with measured, record a program through CUPTI.
 #
 #   scripts/on_gpu.sh --out DIR [--budget MINUTES] [--libraries FILE.tar]
-#                     [--device cuda|cpu]
+#                     [--resume FILE.tar.gz] [--device cuda|cpu]
 #   scripts/on_gpu.sh --pack FILE.tar
 #
-# It needs the CUDA toolkit, CMake, ninja and PyTorch to be there. Libraries of
-# Debian's that are not come from --libraries [default: gpu-libs.tar beside
-# scripts/, where it is]: what `--pack FILE.tar`, on a Debian machine that can
-# download, put there. --budget [default: 8.5] is for everything.
-# --device cpu rehearses all of it without a GPU.
+# It needs the CUDA toolkit, CMake, a C++ compiler and PyTorch to be there, and
+# ninja if it is. Libraries of Debian's come from --libraries [default:
+# gpu-libs.tar beside scripts/, where it is]: what `--pack FILE.tar`, on a Debian
+# machine that can download, put there. --budget [default: 8.5] is for
+# everything. --resume goes on with the calibration of an earlier call: its
+# calibration.tar.gz. --device cpu rehearses all of it without a GPU.
 #
-# DIR then holds at most 8 files:
-#   report.txt        each step with its time and exit code, and what it said
-#   platform.json     this GPU, for --platform
-#   journal.jsonl.gz  what was timed: rows of the platform
-#   again.jsonl.gz    the same experiments once more
-#   traces.tar.gz     captures: execution traces, Kineto traces, step times
-#   compare.csv       predicted against measured, here and with what is shipped
-#   injected.json.gz  a program of CUDA, recorded by libmystique-cupti.so
-#   chart.svg         where the time of the first capture goes
+# DIR then holds at most 8 files, as much of each as there was time for:
+#   report.txt          each step with its time and exit code, and what it said
+#   platform.json       this GPU, for --platform
+#   host.json           what operators take of its host, for --host
+#   calibration.tar.gz  what was timed, both times, and what was held back
+#   traces.tar.gz       captures: execution traces, Kineto traces, step times
+#   compare.csv         predicted against measured, here and with what is shipped
+#   injected.json.gz    a program of CUDA, recorded by libmystique-cupti.so
+#   chart.svg           where the time of the first capture goes
 #
 # A step that fails leaves the others; the exit code says whether all went well.
+# Stopped by a signal it leaves what there is so far.
 set -uo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-out='' budget=8.5 libraries=$root/gpu-libs.tar device=cuda pack=''
+out='' budget=8.5 libraries=$root/gpu-libs.tar resume='' device=cuda pack=''
 PACKAGES="libyajl-dev libyajl2 libcjson-dev libcjson1 libgsl-dev libgsl27
-    libgslcblas0 zlib1g-dev libprotobuf-c-dev libprotobuf-c1
+    libgslcblas0 zlib1g-dev zlib1g libprotobuf-c-dev libprotobuf-c1
     protobuf-c-compiler libprotobuf32 libprotoc32 libxgboost-dev libxgboost0
     libdmlc0 gnuplot-nox gnuplot-data
     liblua5.4-0 libedit2 libbsd0 libmd0 libtinfo6 pkgconf pkgconf-bin
@@ -43,7 +45,7 @@ usage() {
 while [ $# -gt 0 ]; do
     case $1 in
     --help) usage 0 ;;
-    --out | --budget | --libraries | --device | --pack)
+    --out | --budget | --libraries | --resume | --device | --pack)
         [ $# -gt 1 ] || usage 2 >&2
         declare "${1#--}=$2"
         shift 2
@@ -68,8 +70,12 @@ if [ -n "$pack" ]; then
         dpkg-deb -x "$package" root
     done
     cd root
-    rm -rf usr/share/doc usr/share/man usr/share/info usr/lib/*/libgsl.a \
-        usr/lib/*/libprotobuf.a usr/share/gnuplot/*/js
+    rm -rf usr/share/doc usr/share/man usr/share/info usr/lib/*/*.a \
+        usr/share/gnuplot/*/js
+    # libz.so leads to /lib, where another Debian has another version
+    find . -type l -lname '/*' | while read -r link; do
+        ln -sfnr ".$(readlink "$link")" "$link"
+    done
     tar -cf "$pack" .
     du -h "$pack"
     exit
@@ -79,39 +85,73 @@ fi
 mkdir -p "$out" || exit 3
 out=$(realpath "$out")
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 report=$out/report.txt
 began=$(date +%s.%N)
 : >"$report"
 
-seconds() { # SHARE of the budget
-    awk "BEGIN { printf \"%d\", 60 * $budget * $1 }"
+# What was written so far, whatever ends this.
+keep() {
+    local name some=()
+    for name in platform:here host:here.host; do
+        [ ! -e "$work/${name#*:}.json" ] ||
+            cp "$work/${name#*:}.json" "$out/${name%:*}.json"
+    done
+    for name in "$work"/here.* "$work"/again.*; do
+        [ ! -e "$name" ] || some+=("${name##*/}")
+    done
+    [ ${#some[@]} -eq 0 ] ||
+        tar -C "$work" -czf "$out/calibration.tar.gz" "${some[@]}"
+    [ -z "$(ls "$work/captures" 2>/dev/null)" ] ||
+        tar -C "$work/captures" -czf "$out/traces.tar.gz" .
+}
+running='' running_name=''
+stopped() {
+    trap '' HUP INT TERM
+    if [ -n "$running" ]; then
+        kill "$running"
+        wait "$running"
+        tell "== $running_name: stopped by a signal at $(spent) s"
+    fi
+    exit 1
+}
+trap 'keep; rm -rf "$work"' EXIT
+trap stopped HUP INT TERM
+
+# What is left of the budget in seconds, or so much of it.
+left() { # [SHARE]
+    awk "BEGIN { printf \"%d\",
+        ${1:-1} * (60 * $budget - $(date +%s.%N) + $began) }"
 }
 
 spent() {
     awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $began }"
 }
 
+tell() { # LINE: and what the step that ended said
+    echo "$1" >>"$report"
+    tail -c 200000 "$work/said" >>"$report"
+}
+
 # step NAME MOST-SECONDS COMMAND...: with what it says in the report; never
-# beyond the budget.
+# beyond the budget. It runs beside this shell, which so hears of signals.
 failed=0
 step() {
-    local name=$1 most=$2 left rc=0 at
+    local name=$1 most=$2 rest rc=0 at
     shift 2
-    left=$(awk "BEGIN { printf \"%d\", 60 * $budget - $(spent) }")
-    if [ "$left" -lt 5 ]; then
+    rest=$(left)
+    if [ "$rest" -lt 5 ]; then
         echo "== $name: not begun, the budget is spent" >>"$report"
         failed=1
         return 1
     fi
     at=$(spent)
-    export -f "$1" 2>/dev/null || true
-    timeout -k 5 "$((most < left ? most : left))" bash -c '"$@"' step "$@" \
-        >"$work/said" 2>&1 || rc=$?
-    {
-        echo "== $name: exit $rc, from $at to $(spent) s"
-        tail -c 20000 "$work/said"
-    } >>"$report"
+    running_name=$name
+    timeout -k 5 "$((most < rest ? most : rest))" bash -c '"$@"' step "$@" \
+        >"$work/said" 2>&1 &
+    running=$!
+    wait "$running" || rc=$?
+    running=''
+    tell "== $name: exit $rc, from $at to $(spent) s"
     [ "$rc" -eq 0 ] || failed=1
     return "$rc"
 }
@@ -129,48 +169,83 @@ if [ -f "$libraries" ]; then
     export PKG_CONFIG_LIBDIR=$lib/pkgconfig:$libraries/usr/share/pkgconfig
     export PKG_CONFIG_SYSROOT_DIR=$libraries
     export CMAKE_PREFIX_PATH=$libraries/usr
+    # what a library of Debian's lies in below that
+    export CMAKE_LIBRARY_PATH=$lib
 fi
 
-export root out work device budget
+export root out work device
 export build=$work/build binary=$work/build/mystique-sim
 export python=${PYTHON:-python3}
 export MSIM_PYTHON=$python
 
+if [ -n "$resume" ]; then
+    tar -C "$work" -xzf "$resume" || exit 3
+    # only what was timed: all else is made of it
+    find "$work" -maxdepth 1 -type f ! -name '*.journal.jsonl' -delete
+fi
+
 about() {
     date -u
     uname -sr
+    grep PRETTY_NAME /etc/os-release
+    nproc
     nvidia-smi 2>/dev/null || echo "no nvidia-smi"
     nvcc --version 2>/dev/null | tail -n 2
-    "$python" -c 'import torch; print("PyTorch", torch.__version__)'
+    cmake --version | head -n 1
+    cc --version | head -n 1
+    "$python" -c 'import torch; print("PyTorch", torch.__version__,
+        torch.version.cuda, torch.backends.cudnn.version())'
+}
+
+# This GPU's code alone; what CMake finds out where nothing says it.
+architecture() {
+    nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+        sed -nE '1s/^([0-9]+)\.([0-9]+)$/\1\2-real/p'
 }
 
 build_it() {
-    local nvidia options=()
+    local nvidia code targets=(mystique-sim msim-calibrate) options=()
     nvidia=$("$python" -c 'import nvidia; print(list(nvidia.__path__)[0])' \
         2>/dev/null)
     [ -z "$nvidia" ] || options+=("-DMSIM_CUDA_LIBS=$nvidia")
-    [ "$device" = cpu ] || options+=(-DCMAKE_CUDA_ARCHITECTURES=native)
+    if [ "$device" = cuda ]; then
+        code=$(architecture)
+        options+=("-DCMAKE_CUDA_ARCHITECTURES=${code:-native}")
+        targets+=(mystique-prof-cuda mystique-cupti test_kernels
+            test_cupti_metrics)
+    fi
     command -v ninja >/dev/null && options+=(-G Ninja)
-    cmake -S "$root" -B "$build" "${options[@]}" &&
-        cmake --build "$build" --parallel "$(nproc)"
+    cmake -S "$root" -B "$build" "${options[@]}" || return 1
+    # What has no CUDA in it comes first, and is there if the rest fails.
+    cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]:0:2}" &&
+        cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]}"
 }
 
 test_it() {
-    ctest --test-dir "$build" --output-on-failure -R "gpu|backends"
+    ctest --test-dir "$build" --verbose -R '^gpu\.'
 }
 
-calibrate() { # MINUTES FILE
-    "$binary" calibrate --budget "$1" --out "$2"
+calibrate() { # MINUTES NAME
+    "$binary" calibrate --budget "$1" --patience 20 --out "$work/$2.json"
 }
 
-keep_journals() {
-    cp "$work/here.json" "$out/platform.json"
-    gzip -c "$work/here.journal.jsonl" >"$out/journal.jsonl.gz"
-    [ ! -e "$work/again.journal.jsonl" ] ||
-        gzip -c "$work/again.journal.jsonl" >"$out/again.jsonl.gz"
+# Minutes for a calibration: a share of what is left, and those that its answers
+# of an earlier call took.
+minutes() { # SHARE NAME
+    local before
+    before=$("$python" - "$work/$2.journal.jsonl" <<'PYTHON' 2>/dev/null || echo 0
+import json, sys
+
+with open(sys.argv[1], encoding="utf-8") as f:
+    lines = [json.loads(line) for line in f if line.endswith("}\n")]
+print(sum(e.get("seconds", 0) + e.get("fitting_seconds", 0)
+          for e in lines))
+PYTHON
+    )
+    awk "BEGIN { printf \"%.3f\", ($1 * $(left) + $before) / 60 }"
 }
 
-# Medians of the experiments that both calibrations timed.
+# Experiments that both calibrations timed; of several visits the median.
 agree() {
     "$python" - "$work/here.journal.jsonl" "$work/again.journal.jsonl" <<'PYTHON'
 import collections, json, statistics, sys
@@ -178,10 +253,13 @@ import collections, json, statistics, sys
 
 def times(path):
     with open(path, encoding="utf-8") as f:
-        lines = [json.loads(line) for line in f]
-    return {(e["backend"], json.dumps(e["experiment"], sort_keys=True)):
-            e["answer"]["time_us"] for e in lines
-            if "time_us" in e.get("answer", {})}
+        lines = [json.loads(line) for line in f if line.endswith("}\n")]
+    visits = collections.defaultdict(list)
+    for e in lines:
+        if "time_us" in e.get("answer", {}):
+            key = e["backend"], json.dumps(e["experiment"], sort_keys=True)
+            visits[key].append(e["answer"]["time_us"])
+    return {key: statistics.median(us) for key, us in visits.items()}
 
 
 first, second = map(times, sys.argv[1:])
@@ -207,7 +285,7 @@ capture() { # NAME OPTION...
 }
 
 inject() {
-    CUDA_INJECTION64_PATH=$build/profilers/cuda/libmystique-cupti.so \
+    CUDA_INJECTION64_PATH=$build/libmystique-cupti.so \
         MSIM_CUPTI_OUT=$out/injected.json.gz "$python" -c '
 import torch
 a = torch.randn(2048, 2048, device="cuda")
@@ -231,61 +309,75 @@ shipped() {
     esac
 }
 
+# The calibrated platform; without it, the shipped one.
+platform() {
+    if [ -e "$work/here.json" ]; then
+        echo "$work/here.json"
+    else
+        shipped
+    fi
+}
+
 compare() {
     local name options=()
     name=$(shipped)
     [ -z "$name" ] || options=(--shipped "$name"
         --journal "$work/here.journal.jsonl")
+    [ ! -e "$work/here.host.json" ] ||
+        options+=(--host "$work/here.host.json")
     "$python" "$root/scripts/compare_captures.py" --binary "$binary" \
-        --platform "$work/here.json" "${options[@]}" \
+        --platform "$(platform)" "${options[@]}" \
         --out "$out/compare.csv" "$work"/captures/*/
 }
 
 draw() {
     local first
     first=$(find "$work/captures" -mindepth 1 -maxdepth 1 | sort | head -n 1)
-    "$binary" --platform "$work/here.json" --costs model \
+    "$binary" --platform "$(platform)" --costs model \
         --chart "$out/chart.svg" "$first"
 }
 
-export -f about build_it test_it calibrate keep_journals agree capture inject \
-    shipped compare draw
+export -f about architecture build_it test_it calibrate agree capture inject \
+    shipped platform compare draw
 
 # ---- all of it -------------------------------------------------------------
 
-small=()
-[ "$device" = cuda ] || small=(--timed 5)
+images=(--batch 16) texts=(--batch 2 --seq 256) rows=()
+if [ "$device" = cpu ]; then # as small as they are still models
+    images=(--batch 2 --image 64 --timed 3 --warmup 1)
+    texts=(--batch 2 --seq 32 --layers 2 --timed 3 --warmup 1)
+    rows=(--batch 256 --timed 3 --warmup 1)
+fi
 mkdir -p "$work/captures"
-step about 30 about
-step build "$(seconds 0.35)" build_it || {
+step about 60 about
+step build 200 build_it
+[ -x "$binary" ] || {
     echo "on_gpu.sh: nothing was built, see $report" >&2
     exit 1
 }
-step calibrate "$(seconds 0.5)" \
-    calibrate "$(awk "BEGIN { print 0.4 * $budget }")" "$work/here.json"
-step capture-resnet50 "$(seconds 0.08)" \
-    capture resnet50 --model resnet50 --batch 16 "${small[@]}"
-step capture-gpt2 "$(seconds 0.08)" \
-    capture gpt2 --model gpt2 --batch 2 --seq 256 "${small[@]}"
-step capture-dlrm "$(seconds 0.08)" capture dlrm --model dlrm "${small[@]}"
+[ "$device" = cpu ] || step tests 60 test_it
+# Half of what is left is for this; it is stopped later, as it fits at the end.
+step calibrate "$(left 0.65)" calibrate "$(minutes 0.5 here)" here
+keep
+# Stopped in its last fit? Then of what there is.
+[ -e "$work/here.json" ] || step fit 60 calibrate 0.001 here
+step capture-resnet50 45 capture resnet50 --model resnet50 "${images[@]}"
+step capture-gpt2 45 capture gpt2 --model gpt2 "${texts[@]}"
+step capture-dlrm 45 capture dlrm --model dlrm "${rows[@]}"
+step compare 40 compare
 if [ "$device" = cuda ]; then
-    step capture-llama "$(seconds 0.08)" \
+    step inject 40 inject
+    step capture-llama 45 \
         capture llama --model llama --layers 2 --precision bf16
-    step capture-bert "$(seconds 0.08)" \
-        capture bert --model bert --precision bf16
-    step capture-vit "$(seconds 0.08)" \
+    step capture-bert 45 capture bert --model bert --precision bf16
+    step capture-vit 45 \
         capture vit --model vit --precision fp16 --inference
+    step compare-all 40 compare
 fi
-step again "$(seconds 0.1)" \
-    calibrate "$(awk "BEGIN { print 0.06 * $budget }")" "$work/again.json"
+step draw 20 draw
+keep
+step again "$(left 0.85)" calibrate "$(minutes 0.5 again)" again
 step agree 20 agree
-step compare 60 compare
-step draw 30 draw
-if [ "$device" = cuda ]; then
-    step inject 60 inject
-    step tests "$(seconds 0.1)" test_it
-fi
-step keep 30 keep_journals
-step traces 30 tar -C "$work/captures" -czf "$out/traces.tar.gz" .
 cat "$report"
+grep '^== ' "$report"
 exit "$failed"

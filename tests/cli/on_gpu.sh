@@ -28,10 +28,40 @@ cat >"$folder/journal" <<'JSON'
 {"backend": "made-up", "seconds": 1, "experiment": {"table": "gemm", "dtype": "fp32", "m": 4096, "n": 4096, "k": 4096}, "answer": {"time_us": 9000}}
 {"backend": "made-up", "seconds": 1, "experiment": {"table": "gemm", "dtype": "fp32", "m": 4096, "n": 4096, "k": 4}, "answer": {"error": "no"}}
 JSON
+# Stopped in the middle: said, and what there was is there.
+cat >"$folder/python" <<'SH'
+#!/bin/sh
+sleep 60
+SH
+chmod +x "$folder/python"
+echo '{"schema":"mystique-sim/calibration/1"}' >"$folder/here.journal.jsonl"
+tar -C "$folder" -czf "$folder/before.tar.gz" here.journal.jsonl
+mkdir "$folder/tmp"
+TMPDIR=$folder/tmp PYTHON=$folder/python "$scripts/on_gpu.sh" --device cpu \
+    --libraries "$folder/none" --resume "$folder/before.tar.gz" \
+    --out "$folder/stopped" >"$folder/out" 2>&1 &
+pid=$!
+for _ in $(seq 100); do
+    ! grep -qs cmake "$folder"/tmp/*/said || break
+    sleep 0.1
+done
+began=$SECONDS
+kill $pid
+rc=0
+wait $pid || rc=$?
+[ "$rc" -eq 1 ] || complain "stopped, it exits $rc, want 1: $(<"$folder/out")"
+[ $((SECONDS - began)) -lt 20 ] || complain "it did not heed the signal"
+grep -q "^== about: stopped by a signal" "$folder/stopped/report.txt" ||
+    complain "not reported: $(<"$folder/stopped/report.txt")"
+tar -xOzf "$folder/stopped/calibration.tar.gz" here.journal.jsonl |
+    cmp -s - "$folder/here.journal.jsonl" || complain "the journal is lost"
+[ -z "$(ls "$folder/tmp")" ] || complain "left behind: $(ls "$folder/tmp")"
+
 last=compare_captures.py
 # What is no capture is said, and leaves the others.
 python3 "$scripts/compare_captures.py" --binary "$sim" --out "$folder/rows.csv" \
     --platform "$folder/cpu.json" --shipped a100 --journal "$folder/journal" \
+    --host "$SOURCE_DIR/data/hosts/generic.json" \
     "$samples/gpt2" "$samples/resnet" "$folder" >"$folder/out" \
     2>"$folder/err" || complain "fails: $(<"$folder/err")"
 grep -q "$folder.*meta.json" "$folder/err" || complain "$(<"$folder/err")"
