@@ -220,7 +220,8 @@ static void find_output(const struct msim_opmap_ctx *c, const struct places *p,
 }
 
 /* PyTorch lets cuDNN round fp32 to TF32 unless told otherwise
- * (torch.backends.cudnn.allow_tf32); forward says so in an argument. */
+ * (torch.backends.cudnn.allow_tf32); forward says so in an argument. A CPU is
+ * not asked. */
 static bool allows_tf32(const struct msim_opmap_ctx *c, const struct places *p,
                         enum msim_dtype dtype)
 {
@@ -228,7 +229,7 @@ static bool allows_tf32(const struct msim_opmap_ctx *c, const struct places *p,
 
     if (p == &layouts[CUDNN])
         msim_opmap_int(c, 8, &allowed);
-    return dtype == MSIM_DT_F32 && allowed;
+    return dtype == MSIM_DT_F32 && allowed && c->place != MSIM_OPMAP_ON_CPU;
 }
 
 /* ---- the whole -------------------------------------------------------- */

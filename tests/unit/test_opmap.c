@@ -397,78 +397,6 @@ static void test_opmap__unknown_operators(void)
     build_release(&b);
 }
 
-/* A capture on a CPU: what only a CPU does is left out, dropout is one
- * kernel, step counters stay on the host. */
-static void test_opmap__capture_on_a_cpu(void)
-{
-    build_init(&b);
-    build_op(&b, 0, "aten::addmm", "f32[5]@ f32[8,4]@ f32[4,5]@ 1 1", NULL);
-    build_op(&b, 1, "aten::copy_", "f32[8,5]@ f32[8,5]@ false", NULL);
-    build_op(&b, 0, "aten::dropout", "f32[8]@ 0.1 true", NULL);
-    build_op(&b, 1, "aten::bernoulli_", "f32[8]@ 0.9", NULL);
-    build_op(&b, 1, "aten::mul", "f32[8]@ f32[8]@", NULL);
-    build_op(&b, 0, "Optimizer.step#Adam.step", "", NULL);
-    build_op(&b, 1, "aten::add_", "f32[]@ 1", NULL);
-    build_op(&b, 1, "aten::mul_", "f32[9]@ 0.9", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    CHECK_STR(w[0].variant, "dropout");
-    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 6, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
-    build_release(&b);
-}
-
-/* The same on a CPU: a dropout is the chain inside it, and what an operator
- * calls to do its work is in it, such as the clearing of a table's gradient. */
-static void test_opmap__capture_that_stays_on_a_cpu(void)
-{
-    build_init(&b);
-    b.t.cpu_only = true;
-    build_op(&b, 0, "aten::dropout", "f32[8]@ 0.1 true", NULL);
-    build_op(&b, 1, "aten::bernoulli_", "f32[8]@ 0.9", NULL);
-    build_op(&b, 1, "aten::mul", "f32[8]@ f32[8]@", NULL);
-    build_op(&b, 0, "aten::embedding_dense_backward",
-             "f32[6,4]@ i64[6]@ 100 -1 false", NULL);
-    build_op(&b, 1, "aten::zero_", "f32[100,4]@", NULL);
-    CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_ON_CPU);
-    CHECK_INT(msim_opmap_place_of(&b.t, false), MSIM_OPMAP_ON_GPU);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_CPU, w, &n),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_CPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    CHECK_STR(w[0].variant, "bernoulli_");
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_CPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_CPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    CHECK_STR(w[0].variant, "embedding_backward");
-    CHECK_INT(w[0].u.vector.table_rows, 100);
-    CHECK_INT(w[0].u.vector.lookups, 6);
-    CHECK_INT(w[0].bytes_written, (6 + 100) * 4 * 4);
-    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_CPU, w, &n),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    CHECK_INT(w[0].bytes_written, 6 * 4 * 4);
-    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_WORKS);
-    b.t.cpu_only = false;
-    CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_AS_TRACED);
-    build_release(&b);
-}
-
 /* A copy that brings another dimension last reads out of memory order; one
  * that keeps the last dimension reads whole runs. */
 static void test_opmap__copies_out_of_order(void)
@@ -588,8 +516,6 @@ int main(void)
     RUN(test_opmap__copy_after_the_transfer);
     RUN(test_opmap__operator_inside_itself);
     RUN(test_opmap__unknown_operators);
-    RUN(test_opmap__capture_on_a_cpu);
-    RUN(test_opmap__capture_that_stays_on_a_cpu);
     RUN(test_opmap__generated_kernels);
     RUN(test_opmap__collectives);
     RUN(test_opmap__absurd_sizes);
