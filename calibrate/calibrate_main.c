@@ -8,6 +8,7 @@
  * answers of the backends are kept in a journal beside FILE, with which an
  * interrupted calibration goes on.
  */
+#include "calibrate/cal_backends.h"
 #include "calibrate/cal_child.h"
 #include "calibrate/cal_compare.h"
 #include "calibrate/cal_count.h"
@@ -41,11 +42,8 @@ struct command {
     uint64_t seed;
     bool dry_run;
     /* made of these */
-    char commands[MSIM_CAL_BACKENDS][1400];
-    struct msim_cal_backend backends[MSIM_CAL_BACKENDS];
-    uint32_t n_backends;
-    char journal[1100], held[1100], host[1100], network[1100], name[64],
-        folder[1024];
+    struct msim_cal_backends backends;
+    char journal[1100], held[1100], host[1100], network[1100], name[64];
     bool terminal, shown;
     double last;     /* when progress was shown */
     double expected; /* seconds of a dry run */
@@ -158,155 +156,6 @@ static void name_files(struct command *c)
     snprintf(c->held, sizeof(c->held), "%.*s.held.csv", (int)stem, c->out);
     snprintf(c->name, sizeof(c->name), "%.*s",
              (int)(stem - (size_t)(base - c->out)), base);
-}
-
-/* ---- backends ------------------------------------------------------------ */
-
-static void find_folder(struct command *c)
-{
-    ssize_t n = readlink("/proc/self/exe", c->folder, sizeof(c->folder) - 1);
-    char *slash;
-
-    c->folder[n > 0 ? n : 0] = '\0';
-    slash = strrchr(c->folder, '/');
-    if (slash)
-        *slash = '\0';
-}
-
-static bool has_program(const struct command *c, const char *name)
-{
-    char path[1200];
-
-    snprintf(path, sizeof(path), "%s/%s", c->folder, name);
-    return access(path, X_OK) == 0;
-}
-
-static void add_backend(struct command *c, double share, const char *before,
-                        const char *program)
-{
-    char *to = c->commands[c->n_backends];
-
-    if (c->n_backends == MSIM_CAL_BACKENDS)
-        return;
-    if (program)
-        snprintf(to, sizeof(*c->commands), "exec %s '%s/%s'", before, c->folder,
-                 program);
-    else
-        snprintf(to, sizeof(*c->commands), "%s", before);
-    c->backends[c->n_backends++] = (struct msim_cal_backend){to, share};
-}
-
-/* Collectives need mpirun, and more ranks than cores are allowed. */
-static void add_ranks(struct command *c)
-{
-    static const char RUN[] =
-        "mpirun --allow-run-as-root --oversubscribe --bind-to none -n %d";
-    char text[128];
-
-    if (!has_program(c, "mystique-prof-mpi") ||
-        system("command -v mpirun >/dev/null 2>&1") != 0)
-        return;
-    for (int ranks = 2; ranks <= 4; ranks += 2) {
-        snprintf(text, sizeof(text), RUN, ranks);
-        add_backend(c, 0.1, text, "mystique-prof-mpi");
-    }
-}
-
-/* The script beside the program that was installed, else in the source; false
- * where there is no Python that has PyTorch. */
-static bool find_torch(const struct command *c, char *command, size_t size)
-{
-    const char *python = getenv("MSIM_PYTHON");
-    char script[1200], check[1400];
-
-    python = python && *python ? python : "python3";
-    snprintf(script, sizeof(script), "%s/../share/mystique-sim/prof_torch.py",
-             c->folder);
-    if (access(script, R_OK) != 0)
-        snprintf(script, sizeof(script), "%s", MSIM_TORCH_SCRIPT);
-    snprintf(command, size, "exec '%s' '%s'", python, script);
-    snprintf(check, sizeof(check), "'%s' -c 'import torch' >/dev/null 2>&1",
-             python);
-    return system(check) == 0;
-}
-
-static bool add_torch(struct command *c, const char *device)
-{
-    char command[1400], whole[1400];
-
-    if (!find_torch(c, command, sizeof(command)))
-        return false;
-    snprintf(whole, sizeof(whole), "%.1350s%s%s", command,
-             *device ? " --device " : "", device);
-    add_backend(c, 0.8, whole, NULL);
-    return true;
-}
-
-static bool add_named(struct command *c, const char *name)
-{
-    char program[64];
-
-    if (strpbrk(name, " /")) {
-        add_backend(c, 0.8, name, NULL);
-        return true;
-    }
-    if (strcmp(name, "torch") == 0) {
-        if (add_torch(c, ""))
-            return true;
-        say(c, "no backend 'torch': 'python3 -c \"import torch\"' fails; the "
-               "environment's MSIM_PYTHON may name another Python");
-        return false;
-    }
-    snprintf(program, sizeof(program), "mystique-prof-%.40s", name);
-    if (!has_program(c, program)) {
-        say(c,
-            "no backend '%s': no program '%s' beside this one, want cpu, "
-            "cuda, or a command line with a space or a '/' in it",
-            name, program);
-        return false;
-    }
-    add_backend(c, 0.8, "", program);
-    if (strcmp(name, "cpu") == 0)
-        add_ranks(c);
-    return true;
-}
-
-/* With nothing to time the program for GPUs greets, and ends, where there is
- * one; else it fails. */
-static bool has_gpu(const struct command *c)
-{
-    char line[sizeof(c->folder) + 64];
-
-    snprintf(line, sizeof(line),
-             "'%s/mystique-prof-cuda' </dev/null >/dev/null 2>&1", c->folder);
-    return has_program(c, "mystique-prof-cuda") && system(line) == 0;
-}
-
-static bool add_backends(struct command *c)
-{
-    char names[1400], *rest = names;
-
-    find_folder(c);
-    if (!c->backend) { /* PyTorch's kernels are what users run */
-        bool gpu = has_gpu(c);
-
-        c->backend = gpu ? "cuda" : "cpu";
-        if (add_torch(c, c->backend) && !gpu &&
-            !has_program(c, "mystique-prof-cpu"))
-            return true;
-    }
-    snprintf(names, sizeof(names), "%s", c->backend);
-    while (rest) {
-        char *comma = strchr(rest, ',');
-        const char *name = rest;
-
-        if (comma)
-            *comma = '\0';
-        rest = comma ? comma + 1 : NULL;
-        if (!add_named(c, name))
-            return false;
-    }
-    return true;
 }
 
 /* ---- what is shown ------------------------------------------------------- */
@@ -511,8 +360,8 @@ static enum msim_status finish(struct command *c,
 static enum msim_status run(struct command *c, const cJSON *first,
                             struct msim_error *err)
 {
-    struct msim_cal_options options = {.backends = c->backends,
-                                       .n_backends = c->n_backends,
+    struct msim_cal_options options = {.backends = c->backends.list,
+                                       .n_backends = c->backends.n,
                                        .budget = 60 * c->budget_minutes,
                                        .target = c->target / 100,
                                        .seed = c->seed,
@@ -563,6 +412,20 @@ static enum msim_status run_for(struct command *c, struct msim_error *err)
     return status;
 }
 
+/* What times; false where that is not there. */
+static bool find_backends(struct command *c)
+{
+    struct msim_error err = {0};
+
+    if (msim_cal_backends_find(&c->backends, c->backend, &err) != MSIM_OK) {
+        say(c, "%s", err.text);
+        return false;
+    }
+    if (c->backends.warning)
+        say(c, "warning: %s", c->backends.warning);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static struct command c = {
@@ -572,7 +435,7 @@ int main(int argc, char **argv)
 
     (void)gsl_set_error_handler_off();
     signal(SIGPIPE, SIG_IGN); /* a backend that died is reported as such */
-    if (!parse(&c, argc, argv) || !add_backends(&c))
+    if (!parse(&c, argc, argv) || !find_backends(&c))
         return 2;
     name_files(&c);
     c.terminal = isatty(STDERR_FILENO);

@@ -213,6 +213,25 @@ run calibrate --backend "exec false,$(fake)" --budget 0.1 \
 want_rc 0
 want_err "goes on without 'exec false'"
 
+# Where PyTorch alone finds a GPU, that is what is timed.
+if ! "$programs/mystique-prof-cuda" </dev/null >/dev/null 2>&1; then
+    cat >"$folder/python" <<SH
+#!/bin/sh
+[ "\$1" = -c ] || exec bash $here/fake_backend.bash $folder/asked
+SH
+    chmod +x "$folder/python"
+    MSIM_PYTHON=$folder/python run calibrate --budget 0.1 --dry-run \
+        --out "$folder/plan.json"
+    want_rc 0
+    want_err "PyTorch finds a GPU, mystique-prof-cuda none"
+    want_out "fake "
+    sed -i '2i [ "$3" != cuda ] || exit 3' "$folder/python"
+    MSIM_PYTHON=$folder/python run calibrate --budget 0.1 --dry-run \
+        --out "$folder/plan.json"
+    want_rc 0
+    [[ $err != *"finds a GPU"* ]] || complain "a GPU, where there is none"
+fi
+
 # Something else is not taken for a journal, nor a journal by two at a time.
 echo "m,n,k" >"$folder/other.journal.jsonl"
 run calibrate --backend "$(fake)" --budget 0.01 --out "$folder/other.json"
