@@ -23,6 +23,7 @@
 #define RUNS_A_VISIT  3
 #define RUNS_ONCE     5     /* where one visit is all */
 #define CHEAP_SECONDS 0.005 /* a visit; more than the usual number of those */
+#define PAIR_SECONDS  0.4   /* of runs beside something, and alone, by turns */
 #define CALM          1.02  /* longest over shortest visit: one is enough */
 #define CALM_LEAST    20    /* experiments that tell so */
 
@@ -94,6 +95,11 @@ static double policy_seconds(const struct msim_cal_asking *a)
     return fmin(fmax(4e-6 * a->longest_us, 0.05), 1) / visits_of(a);
 }
 
+static bool is_pair(const cJSON *experiment)
+{
+    return cJSON_GetObjectItemCaseSensitive(experiment, "beside") != NULL;
+}
+
 static cJSON *question_of(struct msim_cal_asking *a, const cJSON *experiment)
 {
     cJSON *q = cJSON_Duplicate(experiment, true);
@@ -108,7 +114,9 @@ static cJSON *question_of(struct msim_cal_asking *a, const cJSON *experiment)
     cJSON_AddNumberToObject(policy, "least",
                             a->calm ? RUNS_ONCE : RUNS_A_VISIT);
     cJSON_AddNumberToObject(policy, "spread", SPREAD * sqrt(visits_of(a)));
-    cJSON_AddNumberToObject(policy, "seconds", policy_seconds(a));
+    cJSON_AddNumberToObject(policy, "seconds",
+                            is_pair(experiment) ? PAIR_SECONDS
+                                                : policy_seconds(a));
     if (a->counting)
         cJSON_AddTrueToObject(q, "counters");
     return q;
@@ -208,13 +216,14 @@ static enum msim_status visit(struct msim_cal_asking *a, cJSON *experiment,
 
 /* ---- rounds -------------------------------------------------------------- */
 
-/* What has no sizes is no row of a fit. */
+/* What has no sizes is no row of a fit, nor is what runs beside something, of
+ * which the ratio to the same alone counts. */
 static bool has_visits(const struct msim_cal_asking *a, const cJSON *experiment)
 {
     const char *table = msim_json_get_text(experiment, "table");
 
     return !a->counting && table && strcmp(table, "latency") != 0 &&
-           strcmp(table, "dispatch") != 0;
+           strcmp(table, "dispatch") != 0 && !is_pair(experiment);
 }
 
 static bool wants_visit(const struct msim_cal_entry *e, uint32_t number)

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHARE       0.8 /* of the budget: what times operators */
-#define SHARE_RANKS 0.1 /* collectives, of one number of ranks */
+#define SHARE 0.8 /* of the budget: what times operators */
+/* Collectives of one number of ranks (0.1), and what runs beside them. */
+#define SHARE_RANKS 0.115
 
 struct search {
     struct msim_cal_backends *found;

@@ -3,7 +3,6 @@
  */
 #include "calibrate/cal_count.h"
 
-#include "calibrate/quantile.h"
 #include "core/base/arena.h"
 #include "profilers/counters.h"
 
@@ -176,17 +175,9 @@ static enum msim_status add_entry(struct msim_cal_counts *c,
     return MSIM_OK;
 }
 
-static struct msim_cal_ratio ratio_of(struct values *v)
+static struct msim_cal_ratio ratio_of(const struct values *v)
 {
-    if (v->n == 0)
-        return (struct msim_cal_ratio){.n = 0};
-    msim_sort_values(v->list, v->n);
-    return (struct msim_cal_ratio){
-        .n = v->n,
-        .median = msim_quantile(v->list, v->n, 0.5),
-        .p10 = msim_quantile(v->list, v->n, 0.1),
-        .p90 = msim_quantile(v->list, v->n, 0.9),
-    };
+    return msim_cal_ratio_of(v->list, v->n);
 }
 
 enum msim_status msim_cal_count(struct msim_cal_counts *out,

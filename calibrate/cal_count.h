@@ -7,6 +7,7 @@
 #define MSIM_CALIBRATE_CAL_COUNT_H
 #include "calibrate/cal_journal.h"
 #include "calibrate/cal_plan.h"
+#include "calibrate/quantile.h"
 
 /* ---- which experiments ----------------------------------------------------
  */
@@ -27,15 +28,10 @@ cJSON *msim_cal_count_next(struct msim_cal_counting *k,
 /* ---- what came out --------------------------------------------------------
  */
 
-/* Counted over assumed. */
-struct msim_cal_ratio {
-    uint32_t n; /* experiments; 0: the others mean nothing */
-    double median, p10, p90;
-};
-
 struct msim_cal_counted {
     char table[16], backend[24];
     uint32_t experiments;
+    /* Counted over assumed. */
     struct msim_cal_ratio read, written; /* bytes of memory */
     struct msim_cal_ratio flops;         /* in tensor cores and outside */
 };

@@ -58,6 +58,8 @@ bool msim_cal_work(const cJSON *experiment, const char *framework,
     struct msim_row_map map;
     char reason[128];
 
+    if (cJSON_GetObjectItemCaseSensitive(experiment, "beside"))
+        return false;
     add_field(&r, "framework", framework);
     fill_row(&r, experiment, texts);
     return table && msim_row_map_names(&map, r.names, r.n, NULL) == MSIM_OK &&
@@ -86,7 +88,11 @@ uint64_t msim_cal_hash(const cJSON *experiment, const char *backend)
 
         if (is_extra(member->string))
             continue;
-        snprintf(number, sizeof(number), "%.15g", member->valuedouble);
+        if (cJSON_IsObject(member)) /* an experiment by itself */
+            snprintf(number, sizeof(number), "%016llx",
+                     (unsigned long long)msim_cal_hash(member, ""));
+        else
+            snprintf(number, sizeof(number), "%.15g", member->valuedouble);
         h = mix(h, member->string);
         sum += mix(h, cJSON_IsString(member) ? member->valuestring : number);
     }
@@ -102,6 +108,7 @@ void msim_cal_describe(const cJSON *experiment, char *text, size_t size)
     cJSON_ArrayForEach(member, experiment)
     {
         bool bare = cJSON_IsString(member);
+        char other[128] = "";
 
         if (is_extra(member->string) || used >= size)
             continue;
@@ -109,10 +116,13 @@ void msim_cal_describe(const cJSON *experiment, char *text, size_t size)
             (size_t)snprintf(text + used, size - used, "%s", used ? " " : "");
         if (used >= size)
             return;
-        used += (size_t)(bare ? snprintf(text + used, size - used, "%s",
-                                         member->valuestring)
-                              : snprintf(text + used, size - used, "%s %.15g",
-                                         member->string, member->valuedouble));
+        if (cJSON_IsObject(member))
+            msim_cal_describe(member, other, sizeof(other));
+        else if (!bare)
+            snprintf(other, sizeof(other), "%.15g", member->valuedouble);
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s",
+                                 bare ? member->valuestring : member->string,
+                                 bare ? "" : " ", other);
     }
 }
 

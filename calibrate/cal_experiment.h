@@ -20,7 +20,7 @@ struct msim_cal_texts {
 /*
  * The work of an experiment by the stack `framework`; its texts point into
  * the experiment, `framework` and `texts`. False where it is none: a copy, a
- * latency, or something that no table has.
+ * latency, what ran beside something, or something that no table has.
  */
 bool msim_cal_work(const cJSON *experiment, const char *framework,
                    struct msim_cal_texts *texts, struct msim_work *w);

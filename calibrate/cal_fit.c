@@ -3,6 +3,7 @@
  */
 #include "calibrate/cal_fit.h"
 
+#include "calibrate/cal_beside.h"
 #include "calibrate/cal_compare.h"
 #include "calibrate/cal_count.h"
 #include "calibrate/cell_write.h"
@@ -292,6 +293,16 @@ static enum msim_status write_counters(cJSON *platform,
     return MSIM_OK;
 }
 
+static enum msim_status write_beside(cJSON *platform,
+                                     const struct msim_cal_journal *j)
+{
+    struct msim_cal_besides b;
+
+    MSIM_TRY(msim_cal_beside(&b, j));
+    msim_cal_beside_write(platform, &b);
+    return MSIM_OK;
+}
+
 /* What has no sizes, and so no law: latencies, and what PyTorch takes to
  * dispatch. */
 static void write_latencies(cJSON *platform, const struct msim_cal_journal *j)
@@ -457,6 +468,8 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
             status = write_differences(*out, j);
         if (status == MSIM_OK)
             status = write_counters(*out, j);
+        if (status == MSIM_OK)
+            status = write_beside(*out, j);
     }
     cJSON_Delete(sheet);
     if (status != MSIM_OK) {

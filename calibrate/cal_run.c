@@ -3,12 +3,14 @@
  *
  * The first part of a backend's share goes to points that fill its space
  * (cal_plan.h), the rest to batches of those that are known least
- * (cal_width.h), with a fit before each. Hardware counters are read last, when
- * all else was timed, so that they can do no harm (cal_count.h).
+ * (cal_width.h), with a fit before each. Then some are timed beside a
+ * collective (cal_beside.h). Hardware counters are read last, when all else was
+ * timed, so that they can do no harm (cal_count.h).
  */
 #include "calibrate/cal_run.h"
 
 #include "calibrate/cal_asking.h"
+#include "calibrate/cal_beside.h"
 #include "calibrate/cal_count.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_plan.h"
@@ -24,8 +26,10 @@
 #define BATCH_MOST  200
 #define BATCH_LEAST 8
 #define COUNT_SHARE 0.05 /* for what is counted as well */
-#define REFUSALS    3    /* with no row, after which a kind is not asked for */
-#define LOSS        2    /* a backend that ended counts as so many */
+/* Of the budget of all backends, for what computes beside a collective. */
+#define BESIDE_SHARE 0.015
+#define REFUSALS     3 /* with no row, after which a kind is not asked for */
+#define LOSS         2 /* a backend that ended counts as so many */
 
 /* What one run may be expected to take: several hundred experiments are to fit
  * the budget, each of several runs. */
@@ -241,6 +245,23 @@ static enum msim_status time_all(struct asking *a, struct msim_error *err)
     return fills ? MSIM_OK : narrow(a, err);
 }
 
+/* Computing beside collectives of as many ranks as this backend has, for so
+ * many seconds over all runs on this journal: less and more that all else took
+ * changes nothing of it. */
+static enum msim_status pair_some(struct asking *a, double seconds,
+                                  const struct msim_cal_space *computes,
+                                  struct msim_error *err)
+{
+    struct msim_cal_pairing p = {.random = a->of.o->seed};
+    cJSON *e;
+
+    while (msim_cal_beside_seconds(a->of.j, a->of.name, a->space.ranks) <
+               seconds &&
+           (e = msim_cal_beside_next(&p, computes, &a->space, a->plan)))
+        MSIM_TRY(msim_cal_asking_take(&a->of, e, err));
+    return MSIM_OK;
+}
+
 static enum msim_status count_some(struct asking *a, struct msim_error *err)
 {
     struct msim_cal_counting k = {.random = a->of.o->seed};
@@ -258,14 +279,17 @@ static enum msim_status count_some(struct asking *a, struct msim_error *err)
 static enum msim_status ask_all(struct asking *a, struct msim_error *err)
 {
     const cJSON *greeting = msim_cal_journal_greeting(a->of.j, a->of.name);
-    double whole = a->budget;
+    bool counts = is_true(greeting, "counters");
+    double whole = a->budget, count = counts ? COUNT_SHARE * whole : 0, pair;
+    struct msim_cal_space computes;
 
-    if (!is_true(greeting, "counters"))
-        return time_all(a, err);
-    a->budget *= 1 - COUNT_SHARE;
+    msim_cal_space_beside(&computes, greeting, a->of.longest_us);
+    pair = computes.n ? BESIDE_SHARE * a->of.o->budget : 0;
+    a->budget = whole - count - pair;
     MSIM_TRY(time_all(a, err));
+    MSIM_TRY(pair_some(a, pair, &computes, err));
     a->budget = whole;
-    return count_some(a, err);
+    return counts ? count_some(a, err) : MSIM_OK;
 }
 
 static double share_of(const struct msim_cal_options *o, uint32_t i)

@@ -83,19 +83,15 @@ static void add_kinds(struct msim_cal_space *s, const cJSON *table)
     }
 }
 
-enum msim_status msim_cal_space_read(struct msim_cal_space *s,
-                                     const cJSON *greeting, double longest_us,
-                                     struct msim_error *err)
+/* All kinds of `tables`, which may be NULL, or no object: then none. */
+static void read_space(struct msim_cal_space *s, const cJSON *greeting,
+                       const cJSON *tables, double longest_us)
 {
     const cJSON *device = cJSON_GetObjectItemCaseSensitive(greeting, "device");
-    const cJSON *tables = cJSON_GetObjectItemCaseSensitive(greeting, "tables");
     const char *link = msim_json_get_text(greeting, "interconnect");
     const cJSON *table;
 
     memset(s, 0, sizeof(*s));
-    if (!cJSON_IsObject(device) || !cJSON_IsObject(tables))
-        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
-                         "the backend's greeting has no 'device' or 'tables'");
     s->guess = msim_cal_guess_of(device);
     s->bytes_most =
         fmin(msim_json_get_number(device, "memory_bytes", 1e10) / MEMORY_SHARE,
@@ -104,7 +100,28 @@ enum msim_status msim_cal_space_read(struct msim_cal_space *s,
     s->ranks = (uint32_t)msim_json_get_number(greeting, "ranks", 1);
     snprintf(s->interconnect, sizeof(s->interconnect), "%s", link ? link : "");
     cJSON_ArrayForEach(table, tables) add_kinds(s, table);
+}
+
+enum msim_status msim_cal_space_read(struct msim_cal_space *s,
+                                     const cJSON *greeting, double longest_us,
+                                     struct msim_error *err)
+{
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(greeting, "device");
+    const cJSON *tables = cJSON_GetObjectItemCaseSensitive(greeting, "tables");
+
+    if (!cJSON_IsObject(device) || !cJSON_IsObject(tables))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "the backend's greeting has no 'device' or 'tables'");
+    read_space(s, greeting, tables, longest_us);
     return MSIM_OK;
+}
+
+void msim_cal_space_beside(struct msim_cal_space *s, const cJSON *greeting,
+                           double longest_us)
+{
+    read_space(s, greeting,
+               cJSON_GetObjectItemCaseSensitive(greeting, "beside"),
+               longest_us);
 }
 
 /* ---- a point as an experiment -------------------------------------------- */

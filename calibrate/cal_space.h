@@ -42,6 +42,11 @@ enum msim_status msim_cal_space_read(struct msim_cal_space *s,
                                      const cJSON *greeting, double longest_us,
                                      struct msim_error *err);
 
+/* Likewise what can be timed beside a collective; of a greeting that was read
+ * so. */
+void msim_cal_space_beside(struct msim_cal_space *s, const cJSON *greeting,
+                           double longest_us);
+
 /*
  * The experiment at point `u` (each 0 to 1, 1 left out) of a kind; owned by the
  * caller. NULL where it is outside the limits, or memory ran out.

@@ -10,12 +10,11 @@
  */
 #include "calibrate/cal_backends.h"
 #include "calibrate/cal_child.h"
-#include "calibrate/cal_compare.h"
-#include "calibrate/cal_count.h"
 #include "calibrate/cal_fit.h"
 #include "calibrate/cal_host.h"
 #include "calibrate/cal_network.h"
 #include "calibrate/cal_run.h"
+#include "calibrate/cal_show.h"
 #include "calibrate/cal_trace.h"
 #include "calibrate/tables.h"
 
@@ -235,41 +234,6 @@ static void warn_restless(struct command *c, const struct msim_cal_verdicts *v)
             worst->law, worst->repeats, c->journal);
 }
 
-static enum msim_status show_differences(const struct msim_cal_journal *j)
-{
-    struct msim_cal_differences d;
-
-    MSIM_TRY(msim_cal_compare(&d, j));
-    for (uint32_t i = 0; i < d.n; i++)
-        printf("%s: %s takes x %.2f of %s's times (median of %u same "
-               "experiments; 80 %%: %.2f to %.2f)\n",
-               d.list[i].table, d.list[i].backend, d.list[i].median,
-               d.list[i].other, d.list[i].pairs, d.list[i].p10, d.list[i].p90);
-    return MSIM_OK;
-}
-
-static void show_ratio(const struct msim_cal_counted *c,
-                       const struct msim_cal_ratio *r, const char *what)
-{
-    if (r->n)
-        printf("%s: %s counted x %.2f of the %s that works assume (median of "
-               "%u experiments; 80 %%: %.2f to %.2f)\n",
-               c->table, c->backend, r->median, what, r->n, r->p10, r->p90);
-}
-
-static enum msim_status show_counts(const struct msim_cal_journal *j)
-{
-    struct msim_cal_counts c;
-
-    MSIM_TRY(msim_cal_count(&c, j));
-    for (uint32_t i = 0; i < c.n; i++) {
-        show_ratio(&c.list[i], &c.list[i].read, "bytes read");
-        show_ratio(&c.list[i], &c.list[i].written, "bytes written");
-        show_ratio(&c.list[i], &c.list[i].flops, "operations");
-    }
-    return MSIM_OK;
-}
-
 /* ---- all of it ----------------------------------------------------------- */
 
 static enum msim_status show_results(struct command *c,
@@ -280,8 +244,7 @@ static enum msim_status show_results(struct command *c,
            "longest time over its shortest, seconds later\n");
     show_verdicts(v);
     warn_restless(c, v);
-    MSIM_TRY(show_differences(j));
-    MSIM_TRY(show_counts(j));
+    MSIM_TRY(msim_cal_show(stdout, j));
     printf("written: %s, of the %u experiments in %s\n", c->out, j->n,
            c->journal);
     return MSIM_OK;

@@ -1,6 +1,7 @@
 /*
  * cli/platform_calibration.c - of a machine that was calibrated: what timed it,
- * how far apart that was, and whether its counters say what laws assume.
+ * how far apart that was, how much longer work takes beside a collective, and
+ * whether its counters say what laws assume.
  */
 #include "cli/platform_page.h"
 
@@ -40,6 +41,22 @@ static void put_difference(FILE *out, const cJSON *d)
         msim_json_get_number(d, "p90", 0));
 }
 
+/* Of one table and collective, or of all. */
+static void put_beside(FILE *out, const cJSON *b)
+{
+    const char *table = msim_json_get_text(b, "table");
+    const char *collective = msim_json_get_text(b, "collective");
+
+    fprintf(out,
+            "  %-10s x %.2f as long beside %s (median of %.0f; 80 %%: %.2f to "
+            "%.2f)\n",
+            table ? table : "all", msim_json_get_number(b, "median", 0),
+            collective ? collective : "a collective",
+            msim_json_get_number(b, "experiments", 0),
+            msim_json_get_number(b, "p10", 0),
+            msim_json_get_number(b, "p90", 0));
+}
+
 static void put_ratio(FILE *out, const cJSON *c, const char *key,
                       const char *what)
 {
@@ -68,6 +85,7 @@ void msim_page_put_calibration(const cJSON *file, FILE *out)
 {
     const cJSON *made = cJSON_GetObjectItemCaseSensitive(file, "provenance");
     const cJSON *apart = cJSON_GetObjectItemCaseSensitive(file, "differences");
+    const cJSON *beside = cJSON_GetObjectItemCaseSensitive(file, "beside");
     const cJSON *counters = cJSON_GetObjectItemCaseSensitive(file, "counters");
     const cJSON *item;
 
@@ -78,5 +96,9 @@ void msim_page_put_calibration(const cJSON *file, FILE *out)
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(made, "backends"))
         put_backend(out, item);
     cJSON_ArrayForEach(item, apart) put_difference(out, item);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(beside, "of"))
+        put_beside(out, item);
+    if (beside)
+        put_beside(out, beside);
     cJSON_ArrayForEach(item, counters) put_counters(out, item);
 }

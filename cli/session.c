@@ -248,6 +248,7 @@ static enum msim_status build(struct msim_session *s, struct msim_error *err)
             .plans = (const struct msim_plan *const *)s->plans,
             .device_times = !is_blind(s),
             .peers = peers(s),
+            .slowdown = is_blind(s) ? msim_platform_slowdown(s->platform) : 0,
         },
         err);
 }

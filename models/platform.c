@@ -47,6 +47,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     const char *generation = msim_json_get_text(json, "generation");
     const char *kind = msim_json_get_text(json, "kind");
     const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
+    const cJSON *beside = cJSON_GetObjectItemCaseSensitive(json, "beside");
 
     if (kind && strcmp(kind, "cpu") != 0 && strcmp(kind, "gpu") != 0)
         return wrong(p, "kind", "cpu or gpu", err);
@@ -59,6 +60,8 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     p->conv_strided_data =
         msim_json_get_number(more, "conv_strided_data_gradient", 1);
     p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
+    p->slowdown =
+        beside ? fmax(msim_json_get_number(beside, "median", 1), 1) : 0;
     return read_cells(p, json, err);
 }
 
@@ -520,6 +523,11 @@ uint32_t msim_platform_sms(const struct msim_platform *p)
 double msim_platform_trace_factor(const struct msim_platform *p)
 {
     return p->spec.trace_factor;
+}
+
+double msim_platform_slowdown(const struct msim_platform *p)
+{
+    return p->slowdown;
 }
 
 double msim_platform_kernel_floor_us(const struct msim_platform *p)

@@ -95,6 +95,9 @@ uint32_t msim_platform_sms(const struct msim_platform *p);
  * users, libraries.
  */
 double msim_platform_trace_factor(const struct msim_platform *p);
+/* How many times as long kernels take beside a collective, as a calibration
+ * timed it, 1 or more; 0: it did not. */
+double msim_platform_slowdown(const struct msim_platform *p);
 /* The shortest kernel, microseconds. */
 double msim_platform_kernel_floor_us(const struct msim_platform *p);
 

@@ -18,8 +18,9 @@ struct msim_platform {
     /* Times of a convolution's gradients over the forward pass, for the same
      * arithmetic: of the data where there is a stride, of the weight. */
     double conv_strided_data, conv_weight;
-    bool is_host; /* a CPU */
-    bool joined;  /* by a network other than its own: no rows are of it */
+    double slowdown; /* msim_platform_slowdown() */
+    bool is_host;    /* a CPU */
+    bool joined;     /* by a network other than its own: no rows are of it */
     const struct msim_platform *links; /* whose collectives it has; NULL: own */
     struct msim_cell *cells;
     uint32_t n_cells;

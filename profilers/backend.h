@@ -25,7 +25,9 @@ struct msim_case {
      * run several times for that, when one is too short for the clock: `*us`
      * is for one. */
     enum msim_status (*time)(void *state, double *us, struct msim_error *err);
-    void (*release)(void *state);
+    void (*release)(void *state); /* may be NULL */
+    /* Likewise without what runs beside it. NULL: nothing does. */
+    enum msim_status (*alone)(void *state, double *us, struct msim_error *err);
 };
 
 struct msim_backend {
@@ -39,8 +41,9 @@ struct msim_backend {
      * memory_bytes, l2_bytes, clocks in MHz, power limits in W, as far as they
      * are known), "libraries" (name: version), "tables" (table: list of the
      * kinds, such as "fp32" or "add:fp32") and, where there are any, "left_out"
-     * (table: why this backend has none) and "counters" (true, or why
-     * hardware counters cannot be read). */
+     * (table: why this backend has none), "counters" (true, or why hardware
+     * counters cannot be read) and "beside" (as "tables": what can be timed
+     * beside a collective, or why nothing can). */
     void (*describe)(void *self, struct msim_json *out);
     /*
      * Make ready what an experiment asks for, its operands filled with random

@@ -98,6 +98,23 @@ static bool is_enough(const struct msim_policy *p, struct msim_sampled *s)
     return s->spread <= p->spread;
 }
 
+/* One run, which must have taken some time. */
+static enum msim_status run(const struct msim_case *c, bool alone, double *us,
+                            struct msim_error *err)
+{
+    MSIM_TRY((alone ? c->alone : c->time)(c->state, us, err));
+    if (*us > 0 && isfinite(*us))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
+                     "timed %g us, want more than 0", *us);
+}
+
+static double median_of(double *values, uint32_t n)
+{
+    qsort(values, n, sizeof(*values), by_value);
+    return point(values, n, 0.5);
+}
+
 enum msim_status msim_sample(const struct msim_case *c,
                              const struct msim_policy *policy,
                              struct msim_sampled *out, struct msim_error *err)
@@ -107,18 +124,20 @@ enum msim_status msim_sample(const struct msim_case *c,
 
     out->n = 0;
     out->seconds = 0;
+    out->alone_us = 0;
     for (uint32_t i = 0; i < p.warm_up && out->seconds < p.seconds; i++) {
         MSIM_TRY(c->time(c->state, &us, err));
         out->seconds = now() - begin;
     }
     do {
-        MSIM_TRY(c->time(c->state, &us, err));
-        if (!(us > 0) || !isfinite(us))
-            return msim_fail(err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
-                             "timed %g us, want more than 0", us);
-        out->samples[out->n++] = us;
+        MSIM_TRY(run(c, false, &out->samples[out->n], err));
+        if (c->alone)
+            MSIM_TRY(run(c, true, &out->alone[out->n], err));
+        out->n++;
         out->seconds = now() - begin;
     } while (!is_enough(&p, out));
     msim_sampled_summarise(out);
+    if (c->alone)
+        out->alone_us = median_of(out->alone, out->n);
     return MSIM_OK;
 }

@@ -24,21 +24,26 @@ struct msim_sampled {
     /* Half the width of the median's 95 % interval (order statistics, binomial)
      * over the median. */
     double spread;
-    double seconds;                   /* that it all took */
+    double alone_us; /* median without what ran beside; 0: nothing did */
+    double seconds;  /* that it all took */
     double samples[MSIM_SAMPLES_MAX]; /* in the order of time */
+    double alone[MSIM_SAMPLES_MAX];   /* sorted, where alone_us is not 0 */
 };
 
 /*
  * Time `c` until its median is known to within `policy->spread`, or the budget
  * is spent: at least `least` runs (5), at most `most` (1000) or `seconds` (1),
- * after `warm_up` (2); spread 0.01. Fails with what the case fails with.
+ * after `warm_up` (2); spread 0.01. What runs beside something is timed without
+ * it by turns, so that both see the same of a machine that others share. Fails
+ * with what the case fails with.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_sample(const struct msim_case *c,
                              const struct msim_policy *policy,
                              struct msim_sampled *out, struct msim_error *err);
 
-/* What is to be made of samples that were taken: all but `seconds`. */
+/* What is to be made of samples that were taken: all but `seconds` and
+ * `alone_us`. */
 void msim_sampled_summarise(struct msim_sampled *s);
 
 #endif

@@ -134,6 +134,8 @@ static void write_row(struct serving *s, struct msim_json *j, bool raw)
     msim_json_unsigned(j, "runs", r->n);
     msim_json_unsigned(j, "outliers", r->outliers);
     msim_json_number(j, "seconds", r->seconds);
+    if (r->alone_us > 0)
+        msim_json_number(j, "alone_us", r->alone_us);
     if (s->b->state) {
         msim_json_open(j, "state", '{', false);
         s->b->state(s->self, j);

@@ -227,6 +227,9 @@ struct msim_graph_options {
      * recorded follows from the order of launches alone. */
     bool device_times;
     enum msim_peers peers;
+    /* Of kernels beside a collective, as it was measured elsewhere, where the
+     * trace does not tell; 0: that is not known. */
+    double slowdown;
     uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind: what
                          they explain is then nobody's, not copied */
     uint32_t without_sharing; /* likewise, bits of 1 << msim_share_rule */

@@ -15,9 +15,10 @@ const char *msim_share_text(enum msim_share_rule rule)
 
 const char *msim_share_source_text(enum msim_share_source source)
 {
-    static const char *const TEXT[] = {"physical", "fitted", "assumed"};
+    static const char *const TEXT[] = {"physical", "fitted", "assumed",
+                                       "given"};
 
-    return (unsigned)source <= MSIM_SHARE_ASSUMED ? TEXT[source] : "";
+    return (unsigned)source <= MSIM_SHARE_GIVEN ? TEXT[source] : "";
 }
 
 void msim_sharing_free(struct msim_sharing *s)

@@ -2,8 +2,8 @@
  * core/graph/share.h - what tasks of one device share, and what that costs
  * them.
  *
- * Five rules. A rule with a figure has it from the trace or says that it is
- * assumed (struct msim_share_figure), for each device.
+ * Five rules. A rule with a figure has it from the trace, or was given it, or
+ * says that it is assumed (struct msim_share_figure), for each device.
  *
  *   SM            a kernel starts not before the blocks of those that run on
  *                 other streams have all been issued (core/graph/occupancy.h)
@@ -50,6 +50,7 @@ enum msim_share_source {
     MSIM_SHARE_PHYSICAL, /* follows from the hardware and the launch */
     MSIM_SHARE_FITTED,   /* from this trace's own times */
     MSIM_SHARE_ASSUMED,  /* the trace does not show it */
+    MSIM_SHARE_GIVEN,    /* ... but it was measured on such a device */
 };
 const char *msim_share_source_text(enum msim_share_source source);
 

@@ -2,7 +2,8 @@
  * The figures of one device, from its own trace.
  *
  *   slowdown    the same kernel (name and launch) beside a collective and
- *               not: median over launches of duration / median duration alone
+ *               not: median over launches of duration / median duration alone;
+ *               where the trace has too few, what whoever asked knows of it
  *   host link   rates of large copies beside one the other way and alone.
  *               Where none ran alone, that both directions are one pipe is
  *               assumed, and how they share it is fitted
@@ -213,6 +214,33 @@ static uint32_t find_ratios(const struct launch *l, uint32_t n, double *ratios,
     return found;
 }
 
+static bool has_collectives(const struct fit *f)
+{
+    for (uint32_t d = f->first; d < f->end; d++)
+        if (f->b->s->demands[d].device == f->index &&
+            f->b->s->demands[d].kind == MSIM_DEMAND_TRANSFER)
+            return true;
+    return false;
+}
+
+/* The trace has `n` launches, whose ratios are these. */
+static enum msim_status set_slowdown(struct fit *f, double *ratios, uint32_t n)
+{
+    double given = f->b->b->opt->slowdown;
+    enum msim_share_source source = MSIM_SHARE_ASSUMED;
+
+    if (n >= LAUNCHES_MIN) {
+        source = MSIM_SHARE_FITTED;
+        f->device->slowdown = fmax(median(ratios, n), 1);
+    } else if (given > 0) {
+        source = MSIM_SHARE_GIVEN;
+        f->device->slowdown = fmax(given, 1);
+    }
+    return note(f, MSIM_SHARE_SLOWDOWN, source,
+                "duration of kernels beside a collective, alone: 1",
+                f->device->slowdown, n);
+}
+
 static enum msim_status fit_slowdown(struct fit *f)
 {
     size_t room = (size_t)(f->end - f->first) + 1;
@@ -226,16 +254,11 @@ static enum msim_status fit_slowdown(struct fit *f)
     if (launches && ratios && tmp)
         st = find_spans(
             f, 1u << MSIM_DEMAND_ARRIVE | 1u << MSIM_DEMAND_TRANSFER, &comm);
-    if (st == MSIM_OK && comm.n) {
+    if (st == MSIM_OK && comm.n)
         n = find_ratios(launches, collect_launches(f, &comm, launches), ratios,
                         tmp);
-        if (n >= LAUNCHES_MIN)
-            f->device->slowdown = fmax(median(ratios, n), 1);
-        st = note(f, MSIM_SHARE_SLOWDOWN,
-                  n >= LAUNCHES_MIN ? MSIM_SHARE_FITTED : MSIM_SHARE_ASSUMED,
-                  "duration of kernels beside a collective, alone: 1",
-                  f->device->slowdown, n);
-    }
+    if (st == MSIM_OK && has_collectives(f))
+        st = set_slowdown(f, ratios, n);
     free(launches);
     free(ratios);
     free(tmp);

@@ -20,6 +20,9 @@ struct msim_cpu {
 
 extern const struct msim_backend MSIM_BACKEND_CPU;
 
+/* Let each case work on so many threads, from now on; at first all cores do. */
+void msim_cpu_set_threads(uint32_t threads);
+
 /* A case of each table, as msim_backend.prepare() has it. */
 MSIM_MUST_CHECK
 enum msim_status msim_cpu_gemm(struct msim_cpu *cpu,

@@ -24,6 +24,12 @@ static void close_cpu(void *self)
     free(cpu);
 }
 
+void msim_cpu_set_threads(uint32_t threads)
+{
+    openblas_set_num_threads((int)threads);
+    msim_share_threads(threads);
+}
+
 static enum msim_status open_cpu(void **self, struct msim_error *err)
 {
     struct msim_cpu *cpu = calloc(1, sizeof(*cpu));
@@ -33,8 +39,7 @@ static enum msim_status open_cpu(void **self, struct msim_error *err)
         return MSIM_ENOMEM;
     msim_cpu_device_find(&cpu->device);
     msim_operands_init(&cpu->operands, cpu->device.cache_bytes);
-    openblas_set_num_threads((int)cpu->device.cores);
-    msim_share_threads(cpu->device.cores);
+    msim_cpu_set_threads(cpu->device.cores);
     *self = cpu;
     return MSIM_OK;
 }
@@ -103,6 +108,10 @@ static enum msim_status prepare_cpu(void *self, const cJSON *experiment,
     enum msim_status status;
 
     MSIM_TRY(msim_experiment_read(&e, experiment, err));
+    if (e.beside)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "mystique-prof-mpi times what runs beside a "
+                         "collective");
     if (!PREPARE[e.table])
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "no table '%s' here", msim_timed_text(e.table));

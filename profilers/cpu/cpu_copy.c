@@ -54,7 +54,7 @@ enum msim_status msim_cpu_copy(struct msim_cpu *cpu,
     c = calloc(1, sizeof(*c));
     if (!c)
         return MSIM_ENOMEM;
-    *out = (struct msim_case){c, time_copy, free};
+    *out = (struct msim_case){.state = c, .time = time_copy, .release = free};
     c->cpu = cpu;
     c->bytes = (size_t)e->u.copy.bytes;
     c->warm = e->warm;

@@ -118,7 +118,8 @@ struct msim_dnnl *msim_dnnl_begin(struct msim_cpu *cpu,
 
     if (!d)
         return NULL;
-    *out = (struct msim_case){d, time_dnnl, release_dnnl};
+    *out = (struct msim_case){
+        .state = d, .time = time_dnnl, .release = release_dnnl};
     d->cpu = cpu;
     d->warm = e->warm;
     if (msim_dnnl_ok(d, dnnl_engine_create(&d->engine, dnnl_cpu, 0)))

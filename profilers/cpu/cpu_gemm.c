@@ -91,7 +91,7 @@ enum msim_status msim_cpu_gemm(struct msim_cpu *cpu,
                        e->u.gemm.a_transposed ? CblasTrans : CblasNoTrans,
                        e->u.gemm.b_transposed ? CblasTrans : CblasNoTrans,
                        e->warm};
-    *out = (struct msim_case){g, time_gemm, free};
+    *out = (struct msim_case){.state = g, .time = time_gemm, .release = free};
     batch = (size_t)g->batch * g->width;
     MSIM_TRY(
         msim_operands_reserve(&cpu->operands, operand_of(g),

@@ -274,7 +274,7 @@ enum msim_status msim_cpu_vector(struct msim_cpu *cpu,
     v = calloc(1, sizeof(*v));
     if (!v)
         return MSIM_ENOMEM;
-    *out = (struct msim_case){v, time_vector, free};
+    *out = (struct msim_case){.state = v, .time = time_vector, .release = free};
     v->cpu = cpu;
     v->op = op;
     v->rows = e->u.vector.rows;

@@ -2,11 +2,9 @@
  * profilers/cpu/mpi_main.c - mystique-prof-mpi: collectives between the
  * processes of one mpirun, one JSON line each (profilers/serve.h).
  *
- * Rank 0 speaks the lines; the others follow what it broadcasts. What is timed
- * is the slowest rank's time, from a barrier on.
+ * What is timed is the slowest rank's time, from a barrier on.
  */
-#include "profilers/cpu/cpu_device.h"
-#include "profilers/experiment.h"
+#include "profilers/cpu/mpi_ranks.h"
 #include "profilers/serve.h"
 
 #include <mpi.h>
@@ -26,30 +24,14 @@ static const struct {
 };
 #define N_COLLECTIVES (sizeof(COLLECTIVES) / sizeof(*COLLECTIVES))
 
-enum order { TIME_ONCE, MAKE_READY, STOP };
-
-/* What rank 0 tells the others. */
-struct order_of {
-    int order, collective;
-    long long bytes;
-};
-
-struct ranks {
-    struct msim_cpu_device device;
-    int rank, n;
-    struct order_of now;
-    float *in, *out;
-    long long room; /* bytes of each buffer */
-};
-
 /* Sizes as nccl-tests counts them: of all_gather and reduce_scatter the whole
  * buffer, of an all-to-all what one rank sends. */
-static void run_once(struct ranks *r)
+void msim_ranks_run(const struct msim_ranks *r)
 {
-    int whole = (int)(r->now.bytes / (long long)sizeof(float));
+    int whole = (int)(r->told.bytes / (long long)sizeof(float));
     int part = whole / r->n;
 
-    switch (r->now.collective) {
+    switch (r->told.collective) {
     case MSIM_COLL_ALL_REDUCE:
         MPI_Allreduce(r->in, r->out, whole, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         break;
@@ -71,56 +53,71 @@ static void run_once(struct ranks *r)
     }
 }
 
-static double time_together(struct ranks *r)
+static double time_together(struct msim_ranks *r)
 {
     double own, slowest = 0;
 
     MPI_Barrier(MPI_COMM_WORLD);
     own = -MPI_Wtime();
-    run_once(r);
+    msim_ranks_run(r);
     own += MPI_Wtime();
     MPI_Allreduce(&own, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return slowest * 1e6;
 }
 
 /* All ranks: room for the buffers; whether all of them have it. */
-static bool make_ready(struct ranks *r)
+static bool make_ready(struct msim_ranks *r)
 {
     int ok = 1, all = 0;
 
-    if (r->now.bytes > r->room) {
+    if (r->told.bytes > r->room) {
         free(r->in);
         free(r->out);
-        r->in = malloc((size_t)r->now.bytes);
-        r->out = malloc((size_t)r->now.bytes);
+        r->in = malloc((size_t)r->told.bytes);
+        r->out = malloc((size_t)r->told.bytes);
         ok = r->in && r->out;
-        r->room = ok ? r->now.bytes : 0;
+        r->room = ok ? r->told.bytes : 0;
     }
     MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    for (long long i = 0; all && i < r->now.bytes / 4; i++)
+    for (long long i = 0; all && i < r->told.bytes / 4; i++)
         r->in[i] = (float)((i * 7919 + r->rank) % 1000) / 1000;
     if (all) /* touch every page now, not when it is timed */
-        memset(r->out, 0, (size_t)r->now.bytes);
+        memset(r->out, 0, (size_t)r->told.bytes);
     return all;
 }
 
-static void tell(struct ranks *r, enum order order)
+void msim_ranks_tell(struct msim_ranks *r, enum msim_order order)
 {
-    r->now.order = (int)order;
-    MPI_Bcast(&r->now, sizeof(r->now), MPI_BYTE, 0, MPI_COMM_WORLD);
+    r->told.order = (int)order;
+    MPI_Bcast(&r->told, sizeof(r->told), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* Rank 0 hears of what fails here. */
+static void obey(struct msim_ranks *r)
+{
+    bool beside = r->told.order == MSIM_ORDER_WORK_BESIDE;
+    enum msim_status forgotten = MSIM_OK;
+    double us;
+
+    if (r->told.order == MSIM_ORDER_READY)
+        (void)make_ready(r);
+    else if (r->told.order == MSIM_ORDER_TIME)
+        (void)time_together(r);
+    else if (r->told.order == MSIM_ORDER_WORK_READY)
+        forgotten = msim_ranks_work_ready(r, NULL, NULL);
+    else
+        forgotten = msim_ranks_work(r, beside, &us, NULL);
+    (void)forgotten;
 }
 
 /* What every other rank does until rank 0 stops. */
-static void follow(struct ranks *r)
+static void follow(struct msim_ranks *r)
 {
     for (;;) {
-        MPI_Bcast(&r->now, sizeof(r->now), MPI_BYTE, 0, MPI_COMM_WORLD);
-        if (r->now.order == STOP)
+        MPI_Bcast(&r->told, sizeof(r->told), MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (r->told.order == MSIM_ORDER_STOP)
             return;
-        if (r->now.order == MAKE_READY)
-            (void)make_ready(r);
-        else
-            (void)time_together(r);
+        obey(r);
     }
 }
 
@@ -129,7 +126,7 @@ static void follow(struct ranks *r)
 
 static enum msim_status open_ranks(void **self, struct msim_error *err)
 {
-    struct ranks *r = calloc(1, sizeof(*r));
+    struct msim_ranks *r = calloc(1, sizeof(*r));
 
     (void)err;
     if (!r)
@@ -143,10 +140,13 @@ static enum msim_status open_ranks(void **self, struct msim_error *err)
 
 static void close_ranks(void *self)
 {
-    struct ranks *r = self;
+    struct msim_ranks *r = self;
 
     if (r->rank == 0)
-        tell(r, STOP);
+        msim_ranks_tell(r, MSIM_ORDER_STOP);
+    msim_ranks_work_release(r);
+    if (r->cpu)
+        MSIM_BACKEND_CPU.close(r->cpu);
     free(r->in);
     free(r->out);
     free(r);
@@ -156,7 +156,7 @@ static void describe_ranks(void *self, struct msim_json *out)
 {
     static const char *const OTHERS[] = {"gemm", "conv", "vector", "copy",
                                          "latency"};
-    const struct ranks *r = self;
+    const struct msim_ranks *r = self;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
 
@@ -179,15 +179,16 @@ static void describe_ranks(void *self, struct msim_json *out)
         msim_json_text(out, OTHERS[i], "mystique-prof-cpu times this");
     msim_json_text(out, "attention", "no library here has it as one operator");
     msim_json_close(out);
+    msim_ranks_describe_beside(r, out);
 }
 
 static enum msim_status time_ranks(void *state, double *us,
                                    struct msim_error *err)
 {
-    struct ranks *r = state;
+    struct msim_ranks *r = state;
 
     (void)err;
-    tell(r, TIME_ONCE);
+    msim_ranks_tell(r, MSIM_ORDER_TIME);
     *us = time_together(r);
     return MSIM_OK;
 }
@@ -200,33 +201,102 @@ static bool is_known(enum msim_collective c)
     return false;
 }
 
+/* Make ready the collective that `e` asks for. */
+static enum msim_status prepare_collective(struct msim_ranks *r,
+                                           const struct msim_experiment *e,
+                                           struct msim_error *err)
+{
+    double bytes;
+
+    if (e->table != MSIM_TIMED_COLLECTIVE || e->dtype != MSIM_DT_F32 ||
+        !is_known(e->u.collective.collective))
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "no such collective of fp32 here");
+    if (e->u.collective.ranks != r->n || e->u.collective.nodes != 1)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "%lld ranks are wanted, %d on one node are there",
+                         (long long)e->u.collective.ranks, r->n);
+    bytes = (double)e->u.collective.bytes;
+    if (!(bytes >= 4.0 * r->n && bytes < 4e9))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "'bytes' is %g, want %d to 4e9", bytes, 4 * r->n);
+    r->told.collective = (int)e->u.collective.collective;
+    r->told.bytes = (long long)e->u.collective.bytes;
+    msim_ranks_tell(r, MSIM_ORDER_READY);
+    return make_ready(r) ? MSIM_OK : MSIM_ENOMEM;
+}
+
+/* ---- computing beside a collective ----------------------------------------
+ */
+
+static enum msim_status time_beside(void *state, double *us,
+                                    struct msim_error *err)
+{
+    msim_ranks_tell(state, MSIM_ORDER_WORK_BESIDE);
+    return msim_ranks_work(state, true, us, err);
+}
+
+static enum msim_status time_alone(void *state, double *us,
+                                   struct msim_error *err)
+{
+    msim_ranks_tell(state, MSIM_ORDER_WORK_ALONE);
+    return msim_ranks_work(state, false, us, err);
+}
+
+/* Make ready what computes: the experiment without what runs beside it. */
+static enum msim_status prepare_work(struct msim_ranks *r,
+                                     const cJSON *experiment,
+                                     struct msim_error *err)
+{
+    const long long bytes = r->told.bytes;
+    cJSON *alone = cJSON_Duplicate(experiment, true);
+    enum msim_status status;
+    char *text;
+
+    cJSON_DeleteItemFromObjectCaseSensitive(alone, "beside");
+    text = cJSON_PrintUnformatted(alone);
+    cJSON_Delete(alone);
+    if (!text)
+        return MSIM_ENOMEM;
+    r->told.bytes = (long long)strlen(text) + 1;
+    msim_ranks_tell(r, MSIM_ORDER_WORK_READY);
+    status = msim_ranks_work_ready(r, text, err);
+    r->told.bytes = bytes;
+    cJSON_free(text);
+    return status;
+}
+
+static enum msim_status prepare_beside(struct msim_ranks *r,
+                                       const cJSON *experiment,
+                                       const struct msim_experiment *e,
+                                       struct msim_case *out,
+                                       struct msim_error *err)
+{
+    const char *why = msim_ranks_alone(r);
+    struct msim_experiment other;
+
+    if (why || e->table == MSIM_TIMED_COLLECTIVE)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE, "%s",
+                         why ? why : "nothing can run beside a collective");
+    MSIM_TRY(msim_experiment_read(&other, e->beside, err));
+    MSIM_TRY(prepare_collective(r, &other, err));
+    MSIM_TRY(prepare_work(r, experiment, err));
+    *out = (struct msim_case){
+        .state = r, .time = time_beside, .alone = time_alone};
+    return MSIM_OK;
+}
+
 static enum msim_status prepare_ranks(void *self, const cJSON *experiment,
                                       struct msim_case *out,
                                       struct msim_error *err)
 {
-    struct ranks *r = self;
     struct msim_experiment e;
-    double bytes;
 
     MSIM_TRY(msim_experiment_read(&e, experiment, err));
-    if (e.table != MSIM_TIMED_COLLECTIVE || e.dtype != MSIM_DT_F32 ||
-        !is_known(e.u.collective.collective))
-        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
-                         "no such collective of fp32 here");
-    if (e.u.collective.ranks != r->n || e.u.collective.nodes != 1)
-        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
-                         "%lld ranks are wanted, %d on one node are there",
-                         (long long)e.u.collective.ranks, r->n);
-    bytes = (double)e.u.collective.bytes;
-    if (!(bytes >= 4.0 * r->n && bytes < 4e9))
-        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
-                         "'bytes' is %g, want %d to 4e9", bytes, 4 * r->n);
-    r->now.collective = (int)e.u.collective.collective;
-    r->now.bytes = (long long)e.u.collective.bytes;
-    tell(r, MAKE_READY);
-    if (!make_ready(r))
-        return MSIM_ENOMEM;
-    *out = (struct msim_case){.state = r, .time = time_ranks};
+    if (e.beside)
+        return prepare_beside(self, experiment, &e, out, err);
+    MSIM_TRY(prepare_collective(self, &e, err));
+    *out = (struct msim_case){.state = self, .time = time_ranks};
     return MSIM_OK;
 }
 
@@ -279,9 +349,9 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int rc;
+    int rc, level;
 
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     rc = run(argc, argv);
     MPI_Finalize();
     return rc;

@@ -275,6 +275,32 @@ static void describe_tables(struct msim_cuda *c, struct msim_json *out)
     msim_json_close(out);
 }
 
+/* A few kinds, of numbers that every GPU has: ratios differ less than times. */
+static void describe_beside(const struct msim_cuda *c, struct msim_json *out)
+{
+    static const char *const KINDS[][4] = {
+        {"gemm", "fp16", "fp32"},
+        {"conv", "conv2d_fwd:fp16"},
+        {"vector", "add:fp16", "softmax:fp16"},
+    };
+
+    if (c->gpus < 2 || !MSIM_HAVE_NCCL) {
+        msim_json_text(out, "beside",
+                       c->gpus < 2 ? "not run: 1 GPU" : "built without NCCL");
+        return;
+    }
+    msim_json_open(out, "beside", '{', false);
+    for (size_t t = 0; t < sizeof(KINDS) / sizeof(*KINDS); t++) {
+        if ((t == 0 && !MSIM_HAVE_CUBLAS) || (t == 1 && !MSIM_HAVE_CUDNN))
+            continue;
+        msim_json_open(out, KINDS[t][0], '[', false);
+        for (int i = 1; KINDS[t][i]; i++)
+            msim_json_text(out, NULL, KINDS[t][i]);
+        msim_json_close(out);
+    }
+    msim_json_close(out);
+}
+
 static void describe_cuda(void *self, struct msim_json *out)
 {
     struct msim_cuda *c = self;
@@ -293,6 +319,7 @@ static void describe_cuda(void *self, struct msim_json *out)
         msim_json_text(out, "counters", c->counters_why);
     else
         msim_json_bool(out, "counters", true);
+    describe_beside(c, out);
 }
 
 /* ---- experiments -----------------------------------------------------------

@@ -238,7 +238,8 @@ enum msim_status msim_cuda_latency(struct msim_cuda *c,
         l->unseen = true;
     }
     if (status == MSIM_OK)
-        *out = (struct msim_case){l, time_latency, release};
+        *out = (struct msim_case){
+            .state = l, .time = time_latency, .release = release};
     else
         release(l);
     return status;

@@ -367,7 +367,8 @@ enum msim_status msim_cuda_collective(struct msim_cuda *c,
     MSIM_TRY(make_collective(c, e, &k, err));
     status = msim_cuda_unseen(c, err);
     if (status == MSIM_OK)
-        *out = (struct msim_case){k, time_collective, release};
+        *out = (struct msim_case){
+            .state = k, .time = time_collective, .release = release};
     else
         release(k);
     return status;

@@ -161,6 +161,21 @@ static enum msim_status time_op(void *state, double *us, struct msim_error *err)
     return MSIM_OK;
 }
 
+/* Without what runs beside; the state of an answer is that of runs with it. */
+static enum msim_status time_alone(void *state, double *us,
+                                   struct msim_error *err)
+{
+    struct timed_op *t = state;
+    const struct msim_cuda_timed kept = t->cuda->timed;
+    enum msim_status status;
+
+    t->has_beside = false;
+    status = time_op(state, us, err);
+    t->has_beside = true;
+    t->cuda->timed = kept;
+    return status;
+}
+
 /* ---- the case ------------------------------------------------------------ */
 
 static void release_op(struct msim_cuda_op *op)
@@ -221,7 +236,10 @@ enum msim_status msim_cuda_time(struct msim_cuda *c,
         t->beside = *beside;
     status = first_run(t, err);
     if (status == MSIM_OK)
-        *out = (struct msim_case){t, time_op, release};
+        *out = (struct msim_case){.state = t,
+                                  .time = time_op,
+                                  .release = release,
+                                  .alone = beside ? time_alone : NULL};
     else
         release(t);
     return status;

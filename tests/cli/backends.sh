@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every backend that was built: all that its greeting offers can be timed, and a
-# table that it lacks is left out in so many words.
+# Every backend that was built: all that its greeting offers can be timed, alone
+# or beside a collective, and a table that it lacks is left out in so many words.
 . "$(dirname "$0")/lib.bash"
 
 programs=$(dirname "$sim")
@@ -69,7 +69,25 @@ for table, kinds in offered.items():
                 answer["runs"] != 2:
             print(f"{name}: {table} {kind}: {answer}", file=sys.stderr)
             failed = True
+# what can be timed beside a collective
+for table, kinds in greeting["beside"].items() \
+        if isinstance(greeting.get("beside"), dict) else []:
+    for kind in kinds:
+        count += 1
+        e = {**experiment(table, kind), "beside":
+             experiment("collective", offered["collective"][0])}
+        p.stdin.write(json.dumps({"id": count, **e}) + "\n")
+        p.stdin.flush()
+        answer = json.loads(p.stdout.readline())
+        if not answer.get("alone_us", 0) > 0 or \
+                not answer.get("time_us", 0) > 0:
+            print(f"{name}: {table} {kind} beside: {answer}", file=sys.stderr)
+            failed = True
 # and what nobody has is refused, without an end
+if name in ("cpu", "mpi"):
+    p.stdin.write('{"id": 0, "table": "gemm", "dtype": "fp32", "m": 1, "n": 1, '
+                  '"k": 1, "beside": {"table": "gemm", "dtype": "fp32", '
+                  '"m": 1, "n": 1, "k": 1}}\n')
 p.stdin.write('{"id": 0, "table": "gemm", "dtype": "int4", "m": 1, "n": 1, '
               '"k": 1}\n{"id": -1, "table": "alchemy"}\n')
 p.stdin.close()

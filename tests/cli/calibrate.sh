@@ -54,6 +54,18 @@ want_links() { # NETWORK
         complain "one machine's links count between nodes"
 }
 
+# That a platform knows what products take.
+want_product() { # PLATFORM
+    local us
+    printf 'm,n,k,dtype,framework\n512,512,512,fp32,fake\n' >"$folder/one.csv"
+    run op --platform "$1" "$folder/one.csv"
+    want_rc 0
+    # 2 us + 512^3 / 25 ns + 3 MB at 8 GB/s: 5764 us
+    us=$(sed -nE '2s/^.*fake,([0-9]+).*/\1/p' "$folder/out")
+    [ "${us:-0}" -gt 4900 ] && [ "${us:-0}" -lt 6600 ] ||
+        complain "predicted '$us' us, want about 5764"
+}
+
 # Every visit of an experiment in a journal once; what differs is what was asked.
 twice() { # JOURNAL
     sed -nE 's/^\{"backend":"[a-z]*"(,"visit":[0-9]+)?,.*"experiment":(\{[^}]*\}).*/\2\1/p' \
@@ -127,13 +139,7 @@ want_out "Calibrated by mystique-sim calibrate"
     complain "not what the host was timed to take"
 want_host "$folder/faults.host.json"
 want_links "$folder/faults.network.json"
-printf 'm,n,k,dtype,framework\n512,512,512,fp32,fake\n' >"$folder/one.csv"
-run op --platform "$folder/faults.json" "$folder/one.csv"
-want_rc 0
-# 2 us + 512^3 / 25 ns + 3 MB at 8 GB/s: 5764 us
-us=$(sed -nE '2s/^.*fake,([0-9]+).*/\1/p' "$folder/out")
-[ "${us:-0}" -gt 4900 ] && [ "${us:-0}" -lt 6600 ] ||
-    complain "predicted '$us' us, want about 5764"
+want_product "$folder/faults.json"
 
 # A machine on which the same takes now so long, now twice that.
 rm -f "$folder/asked"
@@ -143,16 +149,25 @@ want_rc 0
 want_err "took 2.00 times as long at one moment as at another"
 
 # Counters are read last, and what they say of works is kept and shown; one that
-# dies of it is not asked for them again.
+# dies of it is not asked for them again. Before them some are timed beside a
+# collective: that is kept and shown, and in no fit.
 rm -f "$folder/asked"
-FAKE_COUNTERS=1 run calibrate --backend "$(fake)" --budget 0.15 \
+FAKE_COUNTERS=1 FAKE_BESIDE=1 run calibrate --backend "$(fake)" --budget 0.15 \
     --out "$folder/counted.json"
 want_rc 0
 want_out "gemm: fake counted x 2.00 of the bytes read that works assume"
 sed -n '/"counters":{/,$p' "$folder/counted.journal.jsonl" | grep '"experiment"' |
     grep -vq '"counters":{' && complain "something was timed after counting"
+want_out "gemm: x 1.50 as long beside all_reduce (fake: median of "
+sed -n '/"beside":{"table"/,/"counters":{/p' "$folder/counted.journal.jsonl" |
+    grep '"experiment"' | grep -v '"counters":{' |
+    grep -vq '"beside":{"table"' &&
+    complain "something was timed again after what runs beside a collective"
+want_product "$folder/counted.json"
 run platforms "$folder/counted.json"
 want_rc 0
+want_out "vector     x 1.50 as long beside all_reduce (median of "
+want_out "all        x 1.50 as long beside a collective (median of "
 want_out "bytes read    x 2.00"
 want_out "operations    x 1.00"
 rm -f "$folder/asked"

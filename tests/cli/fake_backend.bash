@@ -10,6 +10,7 @@
 # it reads counters where it is asked to: of twice the bytes that are read, and
 # of what else there is to a product or a copy. With FAKE_RESTLESS it takes
 # twice as long for every other question, in no order.
+# With FAKE_BESIDE all takes 20 us, and 30 us beside a collective.
 counter=$1
 shift
 [ -s "$counter" ] || echo 0 >"$counter"
@@ -17,6 +18,7 @@ echo '{"schema": "mystique-sim/profiler/1", "backend": "fake",' \
     '"version": "1", "device": {"name": "Made-up machine", "kind": "cpu",' \
     '"sms": 2, "memory_bytes": 8e9, "l2_bytes": 1000000},' \
     "${FAKE_COUNTERS:+\"counters\": true,}" \
+    "${FAKE_BESIDE:+\"beside\": {\"gemm\": [\"fp32\"], \"vector\": [\"add:fp32\"]\},}" \
     '"libraries": {"none": "1"}, "ranks": 2, "interconnect": "made-up link",' \
     '"tables": {"gemm": ["fp32"], "collective": ["all_reduce:fp32"],' \
     '"vector": ["add:fp32", "nonsense:fp32"], "copy": ["d2d"],' \
@@ -52,6 +54,11 @@ while IFS= read -r line; do
         echo "{\"id\": $id, \"time_us\": 9, \"rounds\": 20, \"operators\":" \
             '[{"name": "aten::mm", "count": 1, "leaf": true,' \
             '"self_us": 4.5, "calls_us": 0}]}'
+        continue
+    fi
+    if [[ $line == *'"beside":{'*collective* ]]; then
+        sleep "${FAKE_SECONDS:-0.01}"
+        echo "{\"id\": $id, \"time_us\": 30, \"alone_us\": 20, \"runs\": 5}"
         continue
     fi
     # 50 GFLOP/s, 8 GB/s and 2 us, in nanoseconds

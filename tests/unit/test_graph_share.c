@@ -192,15 +192,13 @@ struct fixture {
     uint8_t *out;
 };
 
-static bool build(struct fixture *f, struct msim_job *job, uint32_t without)
+static bool build_as(struct fixture *f, struct msim_job *job,
+                     const struct msim_graph_options *opt)
 {
-    struct msim_graph_options opt = {.device_times = true,
-                                     .peers = MSIM_PEERS_FIXED,
-                                     .without_sharing = without};
     size_t n;
 
     *f = (struct fixture){.job = job};
-    if (!job || msim_graph_build(&f->g, job, &opt, NULL) != MSIM_OK)
+    if (!job || msim_graph_build(&f->g, job, opt, NULL) != MSIM_OK)
         return false;
     n = (size_t)f->g->n_tasks + 1;
     f->times.start = malloc(n * sizeof(msim_ps));
@@ -210,6 +208,15 @@ static bool build(struct fixture *f, struct msim_job *job, uint32_t without)
     f->out = calloc(n, 1);
     memcpy(f->dur, f->g->traced, (n - 1) * sizeof(msim_ps));
     return true;
+}
+
+static bool build(struct fixture *f, struct msim_job *job, uint32_t without)
+{
+    struct msim_graph_options opt = {.device_times = true,
+                                     .peers = MSIM_PEERS_FIXED,
+                                     .without_sharing = without};
+
+    return build_as(f, job, &opt);
 }
 
 static void release(struct fixture *f)
@@ -335,6 +342,35 @@ static void test_graph_share__slowdown(void)
     run(&f);
     CHECK_INT(f.times.dur[task_of(&f, MSIM_TASK_KERNEL, 59)], 150 * US);
     release(&f);
+    msim_job_free(job);
+}
+
+/*
+ * Without device times a trace says nothing of it, and what is known from
+ * elsewhere is taken: kernels of 100 us take 150 beside a collective of 5000
+ * that they all fit into, and 100 where the rule is left out.
+ */
+static void test_graph_share__slowdown_from_elsewhere(void)
+{
+    struct made *m = made_new();
+    struct msim_graph_options o = {.slowdown = 1.5};
+    struct msim_job *job;
+    struct fixture f;
+
+    kernel(m, "ncclKernel_AllReduce_RING_LL_Sum_float", 20, 5, 10, 5000, 1);
+    for (int i = 0; i < 5; i++)
+        kernel(m, "work", 7, 30 + 160 * i, 40 + 160 * i, 100, 1);
+    job = load(m);
+    for (int left_out = 0; left_out < 2; left_out++) {
+        o.without_sharing = left_out ? 1u << MSIM_SHARE_SLOWDOWN : 0;
+        REQUIRE(build_as(&f, job, &o));
+        CHECK_REL(figure(&f, MSIM_SHARE_SLOWDOWN, 0), 1.5, 1e-12);
+        run(&f);
+        for (uint32_t i = 0; i < 5; i++)
+            CHECK_INT(f.times.dur[task_of(&f, MSIM_TASK_KERNEL, i)],
+                      (left_out ? 100 : 150) * US);
+        release(&f);
+    }
     msim_job_free(job);
 }
 
@@ -501,6 +537,7 @@ int main(void)
     RUN(test_fullness__finds_uneven_blocks);
     RUN(test_graph_share__full_device);
     RUN(test_graph_share__slowdown);
+    RUN(test_graph_share__slowdown_from_elsewhere);
     RUN(test_graph_share__link_seen_both_ways);
     RUN(test_graph_share__link_assumed_one_pipe);
     RUN(test_graph_share__copy_engines);

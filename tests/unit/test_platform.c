@@ -94,23 +94,32 @@ static void test_platform__lists_the_known(void)
     CHECK(strstr(err.text, "v100-pcie") != NULL);
 }
 
-static enum msim_status load_text(const char *text)
+/* `*p`: to be freed, NULL on failure. */
+static enum msim_status load(struct msim_platform **p, const char *text)
 {
     char path[] = "./msim-test-platform-XXXXXX.json";
     struct msim_error err = {0};
-    struct msim_platform *p;
     enum msim_status status;
     int fd = mkstemps(path, 5);
     FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
 
+    *p = NULL;
     if (!f)
         return MSIM_EIO;
     fputs(text, f);
     fclose(f);
-    status = msim_platform_load(&p, MSIM_DATA, path, &err);
+    status = msim_platform_load(p, MSIM_DATA, path, &err);
     CHECK(status == MSIM_OK || *err.text != '\0');
-    msim_platform_free(p);
     unlink(path);
+    return status;
+}
+
+static enum msim_status load_text(const char *text)
+{
+    struct msim_platform *p;
+    enum msim_status status = load(&p, text);
+
+    msim_platform_free(p);
     return status;
 }
 
@@ -140,8 +149,26 @@ static void test_platform__refuses_broken_files(void)
               MSIM_EIO);
 }
 
+static void check_slowdown(const char *text, double want)
+{
+    struct msim_platform *p;
+
+    REQUIRE(load(&p, text) == MSIM_OK);
+    CHECK_REL(msim_platform_slowdown(p), want, 0);
+    msim_platform_free(p);
+}
+
+/* Nothing runs faster beside a collective: less than 1 is how unsure it is. */
+static void test_platform__reads_the_slowdown(void)
+{
+    check_slowdown(NAMED(SHEET), 0);
+    check_slowdown(NAMED(SHEET ",\"beside\":{\"median\":1.25}"), 1.25);
+    check_slowdown(NAMED(SHEET ",\"beside\":{\"median\":0.99}"), 1);
+}
+
 int main(void)
 {
+    RUN(test_platform__reads_the_slowdown);
     RUN(test_platform__loads_all);
     RUN(test_platform__knows_aliases);
     RUN(test_platform__matches_devices);

@@ -25,6 +25,22 @@ static enum msim_status time_it(void *state, double *us, struct msim_error *err)
     return MSIM_OK;
 }
 
+struct turns {
+    struct made_up beside, alone;
+};
+
+static enum msim_status time_beside(void *state, double *us,
+                                    struct msim_error *err)
+{
+    return time_it(&((struct turns *)state)->beside, us, err);
+}
+
+static enum msim_status time_alone(void *state, double *us,
+                                   struct msim_error *err)
+{
+    return time_it(&((struct turns *)state)->alone, us, err);
+}
+
 static enum msim_status take(struct made_up *m, const struct msim_policy *p,
                              struct msim_sampled *out, struct msim_error *err)
 {
@@ -110,8 +126,31 @@ static void test_sampler__summarises(void)
     CHECK_REL(s.samples[99], 1000, 0); /* in the order of time, still there */
 }
 
+/* By turns 10 with and 5 without what runs beside; only the first decides how
+ * many there are. */
+static void test_sampler__takes_turns(void)
+{
+    static const double BESIDE[] = {10}, ALONE[] = {4, 6, 5, 7, 5};
+    struct turns t = {{.us = BESIDE, .n = 1}, {.us = ALONE, .n = 5}};
+    struct msim_case c = {
+        .state = &t, .time = time_beside, .alone = time_alone};
+    struct msim_policy p = {.seconds = 10};
+    struct msim_sampled s;
+
+    REQUIRE(msim_sample(&c, &p, &s, NULL) == MSIM_OK);
+    CHECK_UINT(s.n, 5);
+    CHECK_UINT(t.beside.asked, 2 + 5);
+    CHECK_UINT(t.alone.asked, 5); /* warm from then on */
+    CHECK_REL(s.us, 10, 0);
+    CHECK_REL(s.alone_us, 5, 0);
+    c.alone = NULL;
+    REQUIRE(msim_sample(&c, &p, &s, NULL) == MSIM_OK);
+    CHECK_REL(s.alone_us, 0, 0);
+}
+
 int main(void)
 {
+    RUN(test_sampler__takes_turns);
     RUN(test_sampler__stops_when_the_median_is_known);
     RUN(test_sampler__stops_at_the_most);
     RUN(test_sampler__stops_when_time_is_up);

@@ -1,7 +1,7 @@
 /*
  * A backend as a program: answers, dry runs, and a device that dies. The
- * backend is made up: "us" of an experiment is its time; without one it fails
- * as "fails" says.
+ * backend is made up: "us" of an experiment is its time, half of it without
+ * what runs "beside" it; without a time it fails as "fails" says.
  */
 #include "profilers/serve.h"
 
@@ -43,6 +43,14 @@ static enum msim_status time_it(void *state, double *us, struct msim_error *err)
     return MSIM_OK;
 }
 
+static enum msim_status time_alone(void *state, double *us,
+                                   struct msim_error *err)
+{
+    MSIM_TRY(time_it(state, us, err));
+    *us /= 2;
+    return MSIM_OK;
+}
+
 static enum msim_status check(const cJSON *experiment, double *bytes,
                               struct msim_error *err)
 {
@@ -79,6 +87,8 @@ static enum msim_status prepare(void *self, const cJSON *experiment,
     m->us = msim_json_get_number(experiment, "us", 0);
     snprintf(m->counts, sizeof(m->counts), "%s", counts ? counts : "");
     *out = (struct msim_case){.state = m, .time = time_it};
+    if (cJSON_HasObjectItem(experiment, "beside"))
+        out->alone = time_alone;
     if (!fails)
         return MSIM_OK;
     m->dead = strcmp(fails, "for good") == 0;
@@ -159,6 +169,19 @@ static void test_serve__answers(void)
     CHECK(cJSON_IsFalse(
         cJSON_GetObjectItemCaseSensitive(s.lines[3], "unsupported")));
     CHECK_REL(msim_json_get_number(s.lines[4], "time_us", 0), 1, 1e-12);
+    done(&s);
+}
+
+static void test_serve__beside(void)
+{
+    struct served s = serve(
+        &MADE_UP, "{\"id\":1,\"us\":3,\"beside\":{}}\n{\"id\":2,\"us\":3}\n",
+        false);
+
+    REQUIRE(s.n == 3);
+    CHECK_REL(msim_json_get_number(s.lines[1], "time_us", 0), 3, 1e-12);
+    CHECK_REL(msim_json_get_number(s.lines[1], "alone_us", 0), 1.5, 1e-12);
+    CHECK(!cJSON_HasObjectItem(s.lines[2], "alone_us"));
     done(&s);
 }
 
@@ -270,6 +293,7 @@ static void test_serve__bad_line(void)
 int main(void)
 {
     RUN(test_serve__answers);
+    RUN(test_serve__beside);
     RUN(test_serve__counters);
     RUN(test_serve__no_counters);
     RUN(test_serve__device_dies);
