@@ -61,6 +61,14 @@ static size_t table_of(const char *name)
     return i;
 }
 
+/* What models seldom compute in is asked less often. */
+static uint32_t rarity(const struct msim_cal_kind *k)
+{
+    return strstr(k->kind, "fp64")                             ? 3
+           : strstr(k->kind, "fp8") || strstr(k->kind, "int8") ? 2
+                                                               : 1;
+}
+
 static void add_kinds(struct msim_cal_space *s, const cJSON *table)
 {
     size_t t = table_of(table->string);
@@ -77,8 +85,7 @@ static void add_kinds(struct msim_cal_space *s, const cJSON *table)
         k->sizes = TABLES[t].n_sizes;
         k->axes = TABLES[t].n_sizes + TABLES[t].choices;
         k->weight = TABLES[t].weight;
-        if (strstr(k->kind, "fp64")) /* few models compute in it */
-            k->weight = k->weight / 3 > 1 ? k->weight / 3 : 1;
+        k->weight = (k->weight + rarity(k) - 1) / rarity(k);
         s->n++;
     }
 }

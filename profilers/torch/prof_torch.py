@@ -72,6 +72,7 @@ def dtype_of(experiment, missing=None):
 # place is not what is read, which stays random; roots of negative numbers take
 # many times as long.
 LOWEST = {"read": -1, "written": -1, "positive": 0}
+PADDING = 1024  # elements: all operands of a run on cache lines of their own
 
 
 class Operands:
@@ -85,7 +86,7 @@ class Operands:
 
     def reserve(self, area, dtype, elements):
         size = torch.empty(0, dtype=dtype).element_size()
-        wanted = max(elements + 1024, self.least // size)
+        wanted = max(elements + PADDING, self.least // size)
         key = area, dtype
         if key not in self.areas or self.areas[key].numel() < wanted:
             self.areas.pop(key, None)  # before there are two of them
@@ -93,9 +94,13 @@ class Operands:
             self.areas[key] = whole.uniform_(LOWEST[area], 1)
             self.at[key] = 0
 
-    def begin(self, warm):
+    def begin(self, warm, dtype, elements):
+        """A run that reads so many: what it takes lies side by side."""
         if warm:
             self.at = dict.fromkeys(self.at, 0)
+        key = "read", dtype
+        if self.at[key] + elements + PADDING > self.areas[key].numel():
+            self.at[key] = 0
 
     def next(self, area, dtype, shape):
         """On a cache line of its own."""
@@ -490,7 +495,7 @@ def answer(experiment, timer):
     warm = experiment.get("cache", "cold") == "warm"
 
     def once():
-        OPERANDS.begin(warm)
+        OPERANDS.begin(warm, dtype, elements)
         return timer(ready(OPERANDS.take))
 
     return timed(once, POLICY, experiment)

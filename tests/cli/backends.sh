@@ -123,6 +123,21 @@ python=${MSIM_PYTHON:-python3}
 if "$python" -c 'import torch' 2>/dev/null; then
     tried=$((tried + 1))
     check torch "$python" "$here/profilers/torch/prof_torch.py" --device cpu
+    # Operands of a run never overlap, wherever in its area it begins.
+    PYTHONPATH=$here/profilers/torch "$python" - <<'PYTHON' || complain "overlap"
+import prof_torch, torch
+o = prof_torch.Operands(torch.device("cpu"), 0)
+o.reserve("read", torch.float32, 6500)
+begins = set()
+for before in 64, 512, 2048, 4096:
+    o.begin(True, torch.float32, before)
+    o.take(torch.float32, before)
+    o.begin(False, torch.float32, 6000)
+    a, b = (o.take(torch.float32, 3000) for _ in range(2))
+    assert abs(a.data_ptr() - b.data_ptr()) >= 12000
+    begins.add(a.data_ptr())
+assert len(begins) > 1
+PYTHON
 else
     echo "no PyTorch: its backend is not tried"
 fi
