@@ -3,9 +3,6 @@
  */
 #include "calibrate/cal_beside.h"
 
-#include "calibrate/cell_write.h"
-#include "core/base/arena.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,22 +101,9 @@ double msim_cal_beside_seconds(const struct msim_cal_journal *j,
 /* ---- what came out --------------------------------------------------------
  */
 
-struct values {
-    double *list; /* owned */
-    uint32_t n, capacity;
-};
-
 struct sums {
-    struct values of[MSIM_CAL_SLOWED], all;
+    struct msim_cal_ratios of[MSIM_CAL_SLOWED], all;
 };
-
-static enum msim_status add(struct values *v, double ratio)
-{
-    MSIM_TRY(
-        msim_grow((void **)&v->list, &v->capacity, v->n, sizeof(*v->list)));
-    v->list[v->n++] = ratio;
-    return MSIM_OK;
-}
 
 /* The index of a table, collective and backend; MSIM_CAL_SLOWED: no room. */
 static uint32_t group_of(struct msim_cal_besides *b, const char *table,
@@ -157,8 +141,8 @@ static enum msim_status add_entry(struct msim_cal_besides *b, struct sums *s,
         return MSIM_OK;
     i = group_of(b, table, collective, e->backend);
     if (i < MSIM_CAL_SLOWED)
-        MSIM_TRY(add(&s->of[i], ratio));
-    return add(&s->all, ratio);
+        MSIM_TRY(msim_cal_ratios_add(&s->of[i], ratio));
+    return msim_cal_ratios_add(&s->all, ratio);
 }
 
 enum msim_status msim_cal_beside(struct msim_cal_besides *out,
@@ -171,20 +155,12 @@ enum msim_status msim_cal_beside(struct msim_cal_besides *out,
     for (uint32_t i = 0; status == MSIM_OK && i < j->n; i++)
         status = add_entry(out, &sums, &j->entries[i]);
     for (uint32_t i = 0; i < out->n; i++) {
-        out->list[i].ratio = msim_cal_ratio_of(sums.of[i].list, sums.of[i].n);
-        free(sums.of[i].list);
+        out->list[i].ratio = msim_cal_ratio_of(&sums.of[i]);
+        msim_cal_ratios_release(&sums.of[i]);
     }
-    out->all = msim_cal_ratio_of(sums.all.list, sums.all.n);
-    free(sums.all.list);
+    out->all = msim_cal_ratio_of(&sums.all);
+    msim_cal_ratios_release(&sums.all);
     return status;
-}
-
-static void write_ratio(cJSON *o, const struct msim_cal_ratio *r)
-{
-    cJSON_AddNumberToObject(o, "experiments", r->n);
-    msim_number_add(o, "median", r->median);
-    msim_number_add(o, "p10", r->p10);
-    msim_number_add(o, "p90", r->p90);
 }
 
 void msim_cal_beside_write(cJSON *platform, const struct msim_cal_besides *b)
@@ -196,7 +172,7 @@ void msim_cal_beside_write(cJSON *platform, const struct msim_cal_besides *b)
         return;
     cJSON_AddStringToObject(o, "unit",
                             "time beside a collective over time alone");
-    write_ratio(o, &b->all);
+    msim_cal_ratio_write(o, &b->all);
     list = cJSON_AddArrayToObject(o, "of");
     for (uint32_t i = 0; list && i < b->n; i++) {
         cJSON *one = cJSON_CreateObject();
@@ -205,6 +181,6 @@ void msim_cal_beside_write(cJSON *platform, const struct msim_cal_besides *b)
         cJSON_AddStringToObject(one, "table", b->list[i].table);
         cJSON_AddStringToObject(one, "collective", b->list[i].collective);
         cJSON_AddStringToObject(one, "backend", b->list[i].backend);
-        write_ratio(one, &b->list[i].ratio);
+        msim_cal_ratio_write(one, &b->list[i].ratio);
     }
 }

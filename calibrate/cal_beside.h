@@ -6,7 +6,7 @@
 #define MSIM_CALIBRATE_CAL_BESIDE_H
 #include "calibrate/cal_journal.h"
 #include "calibrate/cal_plan.h"
-#include "calibrate/quantile.h"
+#include "calibrate/cal_ratio.h"
 
 /* ---- which experiments ----------------------------------------------------
  */

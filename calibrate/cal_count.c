@@ -3,7 +3,6 @@
  */
 #include "calibrate/cal_count.h"
 
-#include "core/base/arena.h"
 #include "profilers/counters.h"
 
 #include <math.h>
@@ -68,18 +67,29 @@ cJSON *msim_cal_count_next(struct msim_cal_counting *k,
     return NULL;
 }
 
+double msim_cal_count_seconds(const struct msim_cal_journal *j,
+                              const char *backend)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < j->n; i++) {
+        const struct msim_cal_entry *e = &j->entries[i];
+
+        if (strcmp(e->backend, backend) == 0 &&
+            (cJSON_HasObjectItem(e->answer, "counters") ||
+             cJSON_HasObjectItem(e->answer, "counters_error")))
+            sum += e->seconds;
+    }
+    return sum;
+}
+
 /* ---- what came out --------------------------------------------------------
  */
-
-struct values {
-    double *list; /* owned */
-    uint32_t n, capacity;
-};
 
 enum { READ, WRITTEN, FLOPS, SUMS };
 
 struct group {
-    struct values of[SUMS];
+    struct msim_cal_ratios of[SUMS];
 };
 
 /* What laws assume of an experiment; false where they know none. */
@@ -147,14 +157,6 @@ static struct group *group_of(struct msim_cal_counts *c, struct group *groups,
     return &groups[i];
 }
 
-static enum msim_status add(struct values *v, double ratio)
-{
-    MSIM_TRY(
-        msim_grow((void **)&v->list, &v->capacity, v->n, sizeof(*v->list)));
-    v->list[v->n++] = ratio;
-    return MSIM_OK;
-}
-
 /* What is not known, or assumed to be nothing, has no ratio. */
 static enum msim_status add_entry(struct msim_cal_counts *c,
                                   struct group *groups,
@@ -171,13 +173,8 @@ static enum msim_status add_entry(struct msim_cal_counts *c,
     counted(counters, is);
     for (int i = 0; g && i < SUMS; i++)
         if (should[i] > 0 && is[i] >= 0)
-            MSIM_TRY(add(&g->of[i], is[i] / should[i]));
+            MSIM_TRY(msim_cal_ratios_add(&g->of[i], is[i] / should[i]));
     return MSIM_OK;
-}
-
-static struct msim_cal_ratio ratio_of(const struct values *v)
-{
-    return msim_cal_ratio_of(v->list, v->n);
 }
 
 enum msim_status msim_cal_count(struct msim_cal_counts *out,
@@ -190,11 +187,11 @@ enum msim_status msim_cal_count(struct msim_cal_counts *out,
     for (uint32_t i = 0; status == MSIM_OK && i < j->n; i++)
         status = add_entry(out, groups, &j->entries[i]);
     for (uint32_t i = 0; i < out->n; i++) {
-        out->list[i].read = ratio_of(&groups[i].of[READ]);
-        out->list[i].written = ratio_of(&groups[i].of[WRITTEN]);
-        out->list[i].flops = ratio_of(&groups[i].of[FLOPS]);
+        out->list[i].read = msim_cal_ratio_of(&groups[i].of[READ]);
+        out->list[i].written = msim_cal_ratio_of(&groups[i].of[WRITTEN]);
+        out->list[i].flops = msim_cal_ratio_of(&groups[i].of[FLOPS]);
         for (int k = 0; k < SUMS; k++)
-            free(groups[i].of[k].list);
+            msim_cal_ratios_release(&groups[i].of[k]);
     }
     return status;
 }

@@ -7,7 +7,7 @@
 #define MSIM_CALIBRATE_CAL_COUNT_H
 #include "calibrate/cal_journal.h"
 #include "calibrate/cal_plan.h"
-#include "calibrate/quantile.h"
+#include "calibrate/cal_ratio.h"
 
 /* ---- which experiments ----------------------------------------------------
  */
@@ -24,6 +24,10 @@ struct msim_cal_counting {
 cJSON *msim_cal_count_next(struct msim_cal_counting *k,
                            const struct msim_cal_space *space,
                            const struct msim_cal_plan *plan);
+
+/* Seconds that were spent on a backend's experiments with counters. */
+double msim_cal_count_seconds(const struct msim_cal_journal *j,
+                              const char *backend);
 
 /* ---- what came out --------------------------------------------------------
  */

@@ -263,12 +263,8 @@ static void write_ratio(cJSON *o, const char *key,
 {
     cJSON *to = r->n ? cJSON_AddObjectToObject(o, key) : NULL;
 
-    if (!to)
-        return;
-    cJSON_AddNumberToObject(to, "experiments", r->n);
-    msim_number_add(to, "median", r->median);
-    msim_number_add(to, "p10", r->p10);
-    msim_number_add(to, "p90", r->p90);
+    if (to)
+        msim_cal_ratio_write(to, r);
 }
 
 static enum msim_status write_counters(cJSON *platform,

@@ -262,14 +262,17 @@ static enum msim_status pair_some(struct asking *a, double seconds,
     return MSIM_OK;
 }
 
-static enum msim_status count_some(struct asking *a, struct msim_error *err)
+/* Likewise what is counted. */
+static enum msim_status count_some(struct asking *a, double seconds,
+                                   struct msim_error *err)
 {
     struct msim_cal_counting k = {.random = a->of.o->seed};
     enum msim_status status = MSIM_OK;
     cJSON *e;
 
     a->of.counting = true;
-    while (status == MSIM_OK && a->of.counting && !is_over(a, a->budget) &&
+    while (status == MSIM_OK && a->of.counting &&
+           msim_cal_count_seconds(a->of.j, a->of.name) < seconds &&
            (e = msim_cal_count_next(&k, &a->space, a->plan)))
         status = msim_cal_asking_take(&a->of, e, err);
     a->of.counting = false;
@@ -280,16 +283,15 @@ static enum msim_status ask_all(struct asking *a, struct msim_error *err)
 {
     const cJSON *greeting = msim_cal_journal_greeting(a->of.j, a->of.name);
     bool counts = is_true(greeting, "counters");
-    double whole = a->budget, count = counts ? COUNT_SHARE * whole : 0, pair;
+    double count = counts ? COUNT_SHARE * a->budget : 0, pair;
     struct msim_cal_space computes;
 
     msim_cal_space_beside(&computes, greeting, a->of.longest_us);
     pair = computes.n ? BESIDE_SHARE * a->of.o->budget : 0;
-    a->budget = whole - count - pair;
+    a->budget -= count + pair;
     MSIM_TRY(time_all(a, err));
     MSIM_TRY(pair_some(a, pair, &computes, err));
-    a->budget = whole;
-    return counts ? count_some(a, err) : MSIM_OK;
+    return counts ? count_some(a, count, err) : MSIM_OK;
 }
 
 static double share_of(const struct msim_cal_options *o, uint32_t i)

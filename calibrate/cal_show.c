@@ -53,16 +53,9 @@ static enum msim_status show_besides(FILE *out,
     struct msim_cal_besides b;
 
     MSIM_TRY(msim_cal_beside(&b, j));
-    for (uint32_t i = 0; i < b.n; i++)
-        fprintf(out,
-                "%s: x %.2f as long beside %s (%s: median of %u experiments; "
-                "80 %%: %.2f to %.2f)\n",
-                b.list[i].table, b.list[i].ratio.median, b.list[i].collective,
-                b.list[i].backend, b.list[i].ratio.n, b.list[i].ratio.p10,
-                b.list[i].ratio.p90);
     if (b.all.n)
         fprintf(out,
-                "all: x %.2f as long beside a collective (median of %u "
+                "computing: x %.2f as long beside a collective (median of %u "
                 "experiments; 80 %%: %.2f to %.2f)\n",
                 b.all.median, b.all.n, b.all.p10, b.all.p90);
     return MSIM_OK;

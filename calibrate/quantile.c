@@ -34,16 +34,3 @@ double msim_median(double *values, uint32_t n)
     msim_sort_values(values, n);
     return n ? values[n / 2] : 0;
 }
-
-struct msim_cal_ratio msim_cal_ratio_of(double *ratios, uint32_t n)
-{
-    if (n == 0)
-        return (struct msim_cal_ratio){.n = 0};
-    msim_sort_values(ratios, n);
-    return (struct msim_cal_ratio){
-        .n = n,
-        .median = msim_quantile(ratios, n, 0.5),
-        .p10 = msim_quantile(ratios, n, 0.1),
-        .p90 = msim_quantile(ratios, n, 0.9),
-    };
-}

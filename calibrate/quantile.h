@@ -15,13 +15,4 @@ double msim_quantile(const double *sorted, uint32_t n, double part);
 /* Sorts; the middle value, 0 where there are none. */
 double msim_median(double *values, uint32_t n);
 
-/* What a list of ratios comes to: median and deciles. */
-struct msim_cal_ratio {
-    uint32_t n; /* 0: the others mean nothing */
-    double median, p10, p90;
-};
-
-/* Sorts. */
-struct msim_cal_ratio msim_cal_ratio_of(double *ratios, uint32_t n);
-
 #endif

@@ -158,7 +158,7 @@ want_rc 0
 want_out "gemm: fake counted x 2.00 of the bytes read that works assume"
 sed -n '/"counters":{/,$p' "$folder/counted.journal.jsonl" | grep '"experiment"' |
     grep -vq '"counters":{' && complain "something was timed after counting"
-want_out "gemm: x 1.50 as long beside all_reduce (fake: median of "
+want_out "computing: x 1.50 as long beside a collective (median of "
 sed -n '/"beside":{"table"/,/"counters":{/p' "$folder/counted.journal.jsonl" |
     grep '"experiment"' | grep -v '"counters":{' |
     grep -vq '"beside":{"table"' &&
