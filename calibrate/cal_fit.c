@@ -410,12 +410,14 @@ static enum msim_status fit_platform(cJSON **out, const cJSON *sheet,
 static enum msim_status fit_samples(cJSON **out, cJSON *sheet,
                                     const struct msim_samples *s,
                                     const struct msim_cal_fit_options *o,
-                                    struct msim_error *err)
+                                    uint32_t *too_few, struct msim_error *err)
 {
     struct msim_conv_ratios ratios;
     struct msim_coll_fits collectives;
-    struct msim_fit_options options = {
-        .ratios = &ratios, .collectives = &collectives, .threads = o->threads};
+    struct msim_fit_options options = {.ratios = &ratios,
+                                       .collectives = &collectives,
+                                       .threads = o->threads,
+                                       .too_few = too_few};
     cJSON *sheets = cJSON_CreateArray();
     enum msim_status status;
 
@@ -448,7 +450,7 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
     MSIM_TRY(msim_cal_sheet(&sheet, j, options->name, err));
     status = msim_cal_samples(&s, j, options->backend);
     if (status == MSIM_OK) {
-        status = fit_samples(out, sheet, &s, options, err);
+        status = fit_samples(out, sheet, &s, options, &v->too_few, err);
         msim_samples_release(&s);
     }
     if (status == MSIM_OK) {

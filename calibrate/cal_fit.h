@@ -25,6 +25,7 @@ struct msim_cal_verdict {
 struct msim_cal_verdicts {
     struct msim_cal_verdict list[MSIM_CAL_VERDICTS];
     uint32_t n;
+    uint32_t too_few; /* experiments that are in no fit: too few of a kind */
 };
 
 struct msim_cal_fit_options {

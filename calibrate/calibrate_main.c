@@ -243,6 +243,10 @@ static enum msim_status show_results(struct command *c,
     printf("errors on rows held back from the fit; repeats: an experiment's "
            "longest time over its shortest, seconds later\n");
     show_verdicts(v);
+    if (v->too_few)
+        printf("%u experiments are in no fit, as there are few of their kind; "
+               "more --budget adds to them\n",
+               v->too_few);
     warn_restless(c, v);
     MSIM_TRY(msim_cal_show(stdout, j));
     printf("written: %s, of the %u experiments in %s\n", c->out, j->n,

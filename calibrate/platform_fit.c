@@ -60,6 +60,7 @@ struct fit_run {
     const struct msim_coll_fits *collectives;
     struct job *jobs;
     uint32_t n_jobs;
+    uint32_t too_few; /* rows of cells that are none for that */
     atomic_uint next_job;
 };
 
@@ -107,12 +108,15 @@ static enum msim_status make_jobs(struct fit_run *run, const cJSON *sheet)
     uint32_t begin = 0, capacity = 0;
 
     while (begin < s->n) {
+        bool ours = names_gpu(sheet, s->rows[begin].gpu);
         uint32_t end = begin + 1;
 
         while (end < s->n &&
                msim_sample_same_cell(&s->rows[begin], &s->rows[end]))
             end++;
-        if (end - begin >= LEAST_ROWS && names_gpu(sheet, s->rows[begin].gpu)) {
+        if (ours && end - begin < LEAST_ROWS) {
+            run->too_few += end - begin;
+        } else if (ours) {
             MSIM_TRY(msim_grow((void **)&run->jobs, &capacity, run->n_jobs,
                                sizeof(*run->jobs)));
             run->jobs[run->n_jobs++] =
@@ -191,6 +195,8 @@ static enum msim_status fit_cells(struct fit_run *run, const cJSON *sheet,
         run_jobs(run, options->threads);
         status = write_jobs(run, cells, options);
     }
+    if (options->too_few)
+        *options->too_few = run->too_few;
     for (uint32_t i = 0; i < run->n_jobs; i++)
         msim_cell_fit_release(&run->jobs[i].fit);
     free(run->jobs);

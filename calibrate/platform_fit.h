@@ -15,6 +15,8 @@ struct msim_fit_options {
     uint32_t threads; /* at least 1; what comes out does not depend on it */
     FILE *report;     /* one CSV line a cell; NULL: none */
     struct msim_file *rows; /* one line a row held back; NULL: none */
+    uint32_t *too_few;      /* gets the number of rows whose cell has too few
+                               for a fit; NULL: not wanted */
 };
 
 /*

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A backend for tests: answers at once, with the times of a made-up machine.
+# A backend for tests: answers with the times of a made-up machine, at once or
+# after FAKE_SECONDS.
 #
 #   fake_backend.bash COUNTER [die:N | hang:N | stuck:N | die:counters |
 #       die:add]...
@@ -73,6 +74,7 @@ while IFS= read -r line; do
         4 * b * (m * n + n * k + m * k) / 8))
     [ -z "${FAKE_RESTLESS:-}" ] || ns=$((ns << (asked * 2654435761 >> 20 & 1)))
     sleep "${FAKE_SECONDS:-0.01}"
+    [ -z "${FAKE_SECONDS:-}" ] || sleep "$FAKE_SECONDS"
     counters=''
     if [[ $line == *'"counters":true'* ]]; then
         read=$((4 * b * (n * k + m * k) + 8 * bytes / 12))
