@@ -215,8 +215,8 @@ static double channels_in(const struct msim_cal_kind *kind, const double *u)
 static void conv_point(cJSON *o, const struct msim_cal_kind *kind,
                        const double *u)
 {
-    static const double FILTERS[] = {1, 3, 3, 5, 7};
-    double filter = FILTERS[choice(u[4], 5)];
+    static const double FILTERS[] = {1, 1, 3, 3, 3, 5, 7};
+    double filter = FILTERS[choice(u[4], 7)];
     double h = fmax(size_at(&CONV[2], u[2]), filter);
 
     split_kind(kind, o, "op");
