@@ -481,6 +481,8 @@ def row(samples, seconds):
 
 
 def answer(experiment, timer):
+    if "beside" in experiment:
+        raise Unsupported("nothing runs beside an experiment here")
     if experiment.get("table") == "dispatch":
         return dispatch(experiment)
     table = TABLES.get(experiment.get("table"))

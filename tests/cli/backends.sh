@@ -84,7 +84,7 @@ for table, kinds in greeting["beside"].items() \
             print(f"{name}: {table} {kind} beside: {answer}", file=sys.stderr)
             failed = True
 # and what nobody has is refused, without an end
-if name in ("cpu", "mpi"):
+if name in ("cpu", "mpi", "torch"):
     p.stdin.write('{"id": 0, "table": "gemm", "dtype": "fp32", "m": 1, "n": 1, '
                   '"k": 1, "beside": {"table": "gemm", "dtype": "fp32", '
                   '"m": 1, "n": 1, "k": 1}}\n')
