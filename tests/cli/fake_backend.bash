@@ -72,7 +72,12 @@ while IFS= read -r line; do
     number b batch 1
     ns=$((2000 + m * n * k * b / 25 + (bytes * 2) / 16 +
         4 * b * (m * n + n * k + m * k) / 8))
-    [ -z "${FAKE_RESTLESS:-}" ] || ns=$((ns << (asked * 2654435761 >> 20 & 1)))
+    if [ -n "${FAKE_RESTLESS:-}" ]; then # bits of a mixed number
+        x=$((asked * 2654435761 & 0xffffffff))
+        x=$(((x ^ x >> 15) * 2246822519 & 0xffffffff))
+        x=$(((x ^ x >> 13) * 3266489917 & 0xffffffff))
+        ns=$((ns << (x >> 16 & 1)))
+    fi
     sleep "${FAKE_SECONDS:-0.01}"
     [ -z "${FAKE_SECONDS:-}" ] || sleep "$FAKE_SECONDS"
     counters=''
