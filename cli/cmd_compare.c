@@ -8,8 +8,8 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/session.h"
-#include "core/report/compare.h"
-#include "models/opmap_family.h"
+#include "core/report/compare/compare.h"
+#include "core/work/opmap/opmap_family.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "core/chakra/write_chakra.h"
-#include "models/opmap.h"
+#include "core/work/opmap/opmap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

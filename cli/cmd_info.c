@@ -2,7 +2,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "core/report/report.h"
+#include "core/report/write/report.h"
 
 struct settings {
     bool json, salvage;

@@ -2,7 +2,7 @@
 #include "cli/explain.h"
 #include "cli/message.h"
 #include "cli/session.h"
-#include "core/report/report.h"
+#include "core/report/write/report.h"
 
 #include <math.h>
 #include <time.h>

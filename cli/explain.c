@@ -1,10 +1,10 @@
 #include "cli/explain.h"
 
-#include "core/report/report_format.h"
-#include "models/interval.h"
-#include "models/launch.h"
-#include "models/launched.h"
-#include "models/opmap.h"
+#include "core/report/write/report_format.h"
+#include "models/platform/interval.h"
+#include "core/work/kernel/infer.h"
+#include "core/work/kernel/op_kernels.h"
+#include "core/work/opmap/opmap.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "cli/op_rows.h"
 
 #include "core/base/decimal.h"
-#include "models/model.h"
+#include "models/estimate/model.h"
 
 #include <pthread.h>
 #include <stdio_ext.h>

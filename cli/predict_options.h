@@ -4,7 +4,7 @@
 #ifndef MSIM_CLI_PREDICT_OPTIONS_H
 #define MSIM_CLI_PREDICT_OPTIONS_H
 #include "core/run/scale.h"
-#include "models/sm_clock.h"
+#include "models/platform/sm_clock.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "cli/datadir.h"
 #include "cli/progress.h"
 #include "cli/session_warn.h"
-#include "models/opmap.h"
-#include "models/ops_file.h"
-#include "models/scaled.h"
+#include "core/work/opmap/opmap.h"
+#include "core/work/opmap/ops_file.h"
+#include "predict/scaled.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #ifndef MSIM_CLI_SESSION_H
 #define MSIM_CLI_SESSION_H
 #include "cli/predict_options.h"
-#include "core/report/outcome.h"
-#include "models/cost.h"
+#include "core/report/analyse/outcome.h"
+#include "predict/cost.h"
 
 struct msim_session {
     const struct msim_predict_options *o;

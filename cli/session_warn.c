@@ -1,7 +1,7 @@
 #include "cli/session_warn.h"
 
-#include "models/host_class.h"
-#include "models/scaled.h"
+#include "models/host/host_class.h"
+#include "predict/scaled.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * device.
  *
  * An experiment is a JSON object on one line, with the columns of the tables of
- * measured times (models/rows.h) as members and beside them
+ * measured times (core/work/rows.h) as members and beside them
  *   id      a number that the answer repeats
  *   table   "gemm", "attention", "vector", "conv", "collective", "copy", or
  *           "latency"

@@ -3,7 +3,7 @@
  * device is needed to read one.
  *
  * Members are named as the columns of the tables of measured times
- * (models/rows.h); the two tables that file does not have are
+ * (core/work/rows.h); the two tables that file does not have are
  *   copy     op: "h2d", "d2h", "d2d", "p2p" (between two devices), or "read",
  *            "write" (a kernel that only does that); bytes; for the host's side
  *            memory: "pinned" [default] or "pageable"
@@ -58,7 +58,7 @@ enum msim_vector_kind {
 
 /*
  * X(name, the word, kind). Words are those by which works of traces go
- * (models/opmap.h): with a u at the end the second operand is a number, not a
+ * (core/work/opmap/opmap.h): with a u at the end the second operand is a number, not a
  * tensor, as the public tables have it; with an underscore the first is changed
  * in place. Rows of a batch norm are its channels.
  */

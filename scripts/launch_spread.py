@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far sizes that launches tell are from shapes (models/launch.h).
+"""How far sizes that launches tell are from shapes (core/work/kernel/infer.h).
 
     scripts/launch_spread.py --traces FOLDER [--launch build/tests/launch_spread]
                              [--check]
@@ -10,7 +10,7 @@ shapes. No GPU time is read: the comparison is of the model with itself. Prints,
 for each kind of kernel and each way to know its size, how many unlike operators
 there are, in how many traces, the median of the logarithm of the ratio, its
 root mean square with every trace of equal weight, the spread that the model
-states (models/launch_work.c), and how many operators are within that, as 90 %
+states (core/work/kernel/infer_work.c), and how many operators are within that, as 90 %
 should be. --check fails where the root mean square is above the stated spread.
 """
 import argparse

@@ -7,7 +7,7 @@ An A100 PCIe of 40 GB (250 W) and one of 80 GB (300 W) have the same
 multiprocessors and boost clock; public tables hold the same work on both.
 Prints the median ratio of times of products near the peak, which the power
 limit slows down, and of additions, which memory bounds: there it should be the
-ratio of bandwidths. models/sm_clock.c takes its constants from the first.
+ratio of bandwidths. models/platform/sm_clock.c takes its constants from the first.
 """
 
 import collections
@@ -38,7 +38,7 @@ def pairs(path, keys):
 
 
 def clock(exponent, idle):
-    """The clock that a cap keeps, by the law of models/sm_clock.h."""
+    """The clock that a cap keeps, by the law of models/platform/sm_clock.h."""
     return ((LIMITS - idle) / (1 - idle)) ** (1 / exponent)
 
 

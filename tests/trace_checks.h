@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_TESTS_TRACE_CHECKS_H
 #define MSIM_TESTS_TRACE_CHECKS_H
-#include "core/trace/job.h"
+#include "core/job/job.h"
 
 #define PROMISE(holds)                                                         \
     do {                                                                       \

@@ -17,7 +17,7 @@
 #define MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
 #include "core/chakra/write_chakra.h"
 #include "core/graph/graph.h"
-#include "core/trace/chakra.h"
+#include "core/read/chakra/chakra.h"
 
 struct msim_chakra_dep {
     uint32_t node;

@@ -5,7 +5,7 @@
  */
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_REPR_H
 #define MSIM_CORE_CHAKRA_CHAKRA_REPR_H
-#include "core/trace/read_state.h"
+#include "core/read/read_state.h"
 
 /* The three lists of one side of an operator, NUL-terminated. */
 struct msim_chakra_lists {

@@ -15,7 +15,7 @@
  */
 #ifndef MSIM_CORE_CHAKRA_WRITE_CHAKRA_H
 #define MSIM_CORE_CHAKRA_WRITE_CHAKRA_H
-#include "core/trace/job.h"
+#include "core/job/job.h"
 
 /* What an operator asks of the GPU; zero where that is not known. */
 struct msim_chakra_work {

@@ -1,6 +1,6 @@
 #include "core/graph/graph.h"
 
-#include "core/graph/share.h"
+#include "core/graph/contention.h"
 
 #include <stdlib.h>
 

@@ -21,8 +21,8 @@
  */
 #ifndef MSIM_CORE_GRAPH_GRAPH_H
 #define MSIM_CORE_GRAPH_GRAPH_H
-#include "core/graph/share.h"
-#include "core/trace/job.h"
+#include "core/graph/contention.h"
+#include "core/job/job.h"
 
 enum msim_task_kind {
     MSIM_TASK_HOST, /* CPU work inside an operator */

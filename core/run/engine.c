@@ -1,7 +1,7 @@
 #include "core/run/engine.h"
 
 #include "core/graph/graph_cycle.h"
-#include "core/run/share_run.h"
+#include "core/run/contention_run.h"
 
 #include <stdlib.h>
 #include <string.h>

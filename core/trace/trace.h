@@ -298,7 +298,7 @@ struct msim_gpu_properties {
     X(dims, int64_t)                                                           \
     X(tensor_ids, struct msim_tensor_id)
 
-struct msim_ops; /* models/ops_file.h */
+struct msim_ops; /* core/work/opmap/ops_file.h */
 
 struct msim_trace {
 #define X(field, type)                                                         \
@@ -317,7 +317,7 @@ struct msim_trace {
     bool cpu_only;         /* no tensor and no activity is on a GPU */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
-    /* What the user says of operators (models/ops_file.h), not owned; NULL:
+    /* What the user says of operators (core/work/opmap/ops_file.h), not owned; NULL:
      * nothing. */
     const struct msim_ops *user_ops;
     /* The messages of a Chakra file as they were, where that was asked for

@@ -5,8 +5,8 @@
  * norm to oneDNN, all else to loops of its own; all use all cores. Not
  * thread-safe: one experiment after the other.
  */
-#ifndef MSIM_PROFILERS_CPU_H
-#define MSIM_PROFILERS_CPU_H
+#ifndef MSIM_PROFILERS_CPU_CPU_H
+#define MSIM_PROFILERS_CPU_CPU_H
 #include "profilers/backend.h"
 #include "profilers/cpu/cpu_device.h"
 #include "profilers/cpu/cpu_operands.h"

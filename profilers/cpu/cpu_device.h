@@ -1,8 +1,8 @@
 /*
  * profilers/cpu/cpu_device.h - the processor that is timed.
  */
-#ifndef MSIM_PROFILERS_CPU_DEVICE_H
-#define MSIM_PROFILERS_CPU_DEVICE_H
+#ifndef MSIM_PROFILERS_CPU_CPU_DEVICE_H
+#define MSIM_PROFILERS_CPU_CPU_DEVICE_H
 #include "core/base/json_out.h"
 
 struct msim_cpu_device {

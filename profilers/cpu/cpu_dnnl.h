@@ -14,8 +14,8 @@
  *         msim_dnnl_ok(d, dnnl_primitive_desc_create(&p, &desc, ...));
  *     return msim_dnnl_end(d, p, err);
  */
-#ifndef MSIM_PROFILERS_CPU_DNNL_H
-#define MSIM_PROFILERS_CPU_DNNL_H
+#ifndef MSIM_PROFILERS_CPU_CPU_DNNL_H
+#define MSIM_PROFILERS_CPU_CPU_DNNL_H
 #include "profilers/cpu/cpu.h"
 
 #include <dnnl.h>

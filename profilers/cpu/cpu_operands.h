@@ -6,8 +6,8 @@
  * further on and begins again at the end, so that what it reads is no longer in
  * a cache.
  */
-#ifndef MSIM_PROFILERS_CPU_OPERANDS_H
-#define MSIM_PROFILERS_CPU_OPERANDS_H
+#ifndef MSIM_PROFILERS_CPU_CPU_OPERANDS_H
+#define MSIM_PROFILERS_CPU_CPU_OPERANDS_H
 #include "core/base/status.h"
 
 #include <stdbool.h>

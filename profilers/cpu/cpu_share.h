@@ -5,8 +5,8 @@
  * of one pool wait for each other's work, those of two take each other's cores
  * while they look for some, at half the speed of either.
  */
-#ifndef MSIM_PROFILERS_CPU_SHARE_H
-#define MSIM_PROFILERS_CPU_SHARE_H
+#ifndef MSIM_PROFILERS_CPU_CPU_SHARE_H
+#define MSIM_PROFILERS_CPU_CPU_SHARE_H
 #include <stdint.h>
 
 /* The items `from` to `to`, `to` itself left out. */

@@ -40,7 +40,7 @@ void msim_ranks_tell(struct msim_ranks *r, enum msim_order order);
 /* The collective, once. */
 void msim_ranks_run(const struct msim_ranks *r);
 
-/* ---- mpi_beside.c: what computes beside it ------------------------------- */
+/* ---- mpi_concurrent.c: what computes beside it ------------------------------- */
 
 /* NULL where ranks can compute beside a collective; else why not. */
 const char *msim_ranks_alone(const struct msim_ranks *r);

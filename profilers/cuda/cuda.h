@@ -4,8 +4,8 @@
  * One process, its experiments one after the other; all but collectives and
  * copies between devices on device 0. Not thread-safe.
  */
-#ifndef MSIM_PROFILERS_CUDA_H
-#define MSIM_PROFILERS_CUDA_H
+#ifndef MSIM_PROFILERS_CUDA_CUDA_H
+#define MSIM_PROFILERS_CUDA_CUDA_H
 #include "profilers/backend.h"
 #include "profilers/cuda/nvml.h"
 #include "profilers/gpu_limits.h"

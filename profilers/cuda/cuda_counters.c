@@ -8,7 +8,7 @@
  * all else is of the first.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/cupti_counters.h"
+#include "profilers/cuda/cupti/cupti_counters.h"
 #include "profilers/cuda/kernels.h"
 
 struct counted_op {

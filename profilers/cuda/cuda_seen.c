@@ -2,7 +2,7 @@
  * profilers/cuda/cuda_seen.c - what CUPTI saw of a run.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/cupti_trace.h"
+#include "profilers/cuda/cupti/cupti_trace.h"
 #include "profilers/cuda/kernels.h"
 
 #include <cupti.h>

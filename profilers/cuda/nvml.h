@@ -5,8 +5,8 @@
  * The driver's library is opened when the program runs: a machine without a
  * driver has none to link with, and toolkits come without its header.
  */
-#ifndef MSIM_PROFILERS_NVML_H
-#define MSIM_PROFILERS_NVML_H
+#ifndef MSIM_PROFILERS_CUDA_NVML_H
+#define MSIM_PROFILERS_CUDA_NVML_H
 #include "core/base/json_out.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * How far sizes that launches tell (models/launch.h) are from shapes: kernels
+ * How far sizes that launches tell (core/work/kernel/infer.h) are from shapes: kernels
  * of operators whose shapes are recorded, estimated both ways by the same laws.
  *
  *     launch_spread PLATFORM TRACE...
@@ -12,11 +12,11 @@
  * spread that the model states, the operator's name and the kernel's.
  */
 #include "core/base/idmap.h"
-#include "core/trace/job.h"
-#include "models/launch.h"
-#include "models/launched.h"
-#include "models/opmap.h"
-#include "models/platform.h"
+#include "core/job/job.h"
+#include "core/work/kernel/infer.h"
+#include "core/work/kernel/op_kernels.h"
+#include "core/work/opmap/opmap.h"
+#include "models/platform/platform.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -22,9 +22,9 @@ if [ "${MSIM_SANITIZE:-0}" = 1 ]; then
     exit 77
 fi
 source_dir=${SOURCE_DIR:?the source folder}
-fit=${BUILD_DIR:?the build folder}/msim-fit-kin
+fit=${BUILD_DIR:?the build folder}/msim-fit-shared
 if [ ! -x "$fit" ]; then
-    echo "no msim-fit-kin, which needs XGBoost (libxgboost-dev): skipped"
+    echo "no msim-fit-shared, which needs XGBoost (libxgboost-dev): skipped"
     exit 77
 fi
 data=$source_dir/data

@@ -13,7 +13,7 @@
  */
 #include "core/base/input.h"
 #include "core/base/json_sax.h"
-#include "core/trace/job.h"
+#include "core/job/job.h"
 #include "tests/bench/timing.h"
 
 #include <ctype.h>

@@ -4,8 +4,8 @@
  *
  * Private to tests.
  */
-#ifndef MSIM_TESTS_DAMAGE_JOB_H
-#define MSIM_TESTS_DAMAGE_JOB_H
+#ifndef MSIM_TESTS_FUZZ_DAMAGE_JOB_H
+#define MSIM_TESTS_FUZZ_DAMAGE_JOB_H
 #include "tests/fuzz/played_job.h"
 
 /* ---- damage -------------------------------------------------------------- */

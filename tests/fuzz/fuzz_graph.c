@@ -18,11 +18,11 @@
  * number of jobs is taken from MSIM_FUZZ_JOBS, another first seed from
  * MSIM_FUZZ_SEED.
  */
-#include "core/report/critical.h"
-#include "core/report/report.h"
-#include "core/report/waits.h"
-#include "core/trace/job.h"
-#include "models/cost.h"
+#include "core/report/analyse/critical.h"
+#include "core/report/write/report.h"
+#include "core/report/analyse/waits.h"
+#include "core/job/job.h"
+#include "predict/cost.h"
 #include "tests/fuzz/damage_job.h"
 
 #include <math.h>

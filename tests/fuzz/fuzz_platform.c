@@ -5,8 +5,8 @@
  *
  * 60 cuts and 400 byte flips of data/platforms/v100.json, from a fixed seed.
  */
-#include "models/model.h"
-#include "models/platform.h"
+#include "models/estimate/model.h"
+#include "models/platform/platform.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

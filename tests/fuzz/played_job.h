@@ -9,8 +9,8 @@
  *
  * Private to tests. Times are nanoseconds.
  */
-#ifndef MSIM_TESTS_PLAYED_JOB_H
-#define MSIM_TESTS_PLAYED_JOB_H
+#ifndef MSIM_TESTS_FUZZ_PLAYED_JOB_H
+#define MSIM_TESTS_FUZZ_PLAYED_JOB_H
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>

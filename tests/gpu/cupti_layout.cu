@@ -1,9 +1,9 @@
 /*
- * What profilers/cuda/cupti_range.h spells out, against the toolkit's headers,
+ * What profilers/cuda/cupti/cupti_range.h spells out, against the toolkit's headers,
  * when it is compiled: the sizes that the library is told, and where each
  * member lies that is read or written.
  */
-#include "profilers/cuda/cupti_range.h"
+#include "profilers/cuda/cupti/cupti_range.h"
 
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>

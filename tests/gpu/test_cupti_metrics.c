@@ -3,7 +3,7 @@
  * without a GPU: from Turing to Blackwell all figures are made, in a few runs.
  * Skips with a library before CUDA 12.6.
  */
-#include "profilers/cuda/cupti_metrics.h"
+#include "profilers/cuda/cupti/cupti_metrics.h"
 
 #include "tests/check.h"
 

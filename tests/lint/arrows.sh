@@ -1,110 +1,165 @@
 #!/usr/bin/env bash
-# The folder arrows of ARCHITECTURE.md, for our headers and for third-party
-# ones: who may include what. System headers are free.
+# The rooms of ARCHITECTURE.md: who may include whom, at every depth, and which
+# third-party headers. No arrow goes round, neither between rooms nor between
+# units (a unit is x.c with its x.h), and no room is a hall. System headers are
+# free.
 . "$(dirname "$0")/lib.bash"
 
-# folder: our folders it may include (its own always)
-declare -A ours=(
-    [core/base]=""
-    [core/trace]="core/base"
-    [core/graph]="core/base core/trace"
-    [core/run]="core/base core/trace core/graph"
-    [core/report]="core/base core/trace core/graph core/run"
-    [core/chakra]="core/base core/trace core/graph"
-    [models]="core"
-    [profilers]="core"
-    [profilers/cpu]="core profilers"
-    [profilers/cuda]="core profilers"
-    [calibrate]="core models profilers"
-    [replay]="core profilers"
-    [cli]="core models profilers calibrate replay"
-    [tests]="core models profilers calibrate replay"
-)
-
-# folder: third-party headers it may include (prefixes)
-declare -A theirs=(
-    [core/base]="cjson/ cJSON.h zlib.h"
-    [core/trace]="zlib.h protobuf-c/ chakra.pb-c.h"
-    [core/graph]=""
-    [core/run]=""
-    [core/report]="zlib.h"
-    [core/chakra]="protobuf-c/ chakra.pb-c.h"
-    [models]="gsl/"
-    [profilers]=""
-    [profilers/cpu]="cblas.h dnnl.h omp.h mpi.h"
-    [profilers/cuda]="cuda cublas cudnn cupti nccl"
-    [calibrate]="gsl/"
-    [replay]=""
-    [cli]="cjson/ cJSON.h zlib.h gsl/"
-    [tests]="cuda cupti cjson/ cJSON.h zlib.h gsl/ yajl/ chakra.pb-c.h"
-)
+# room : rooms it may include (its own always) : third-party headers (prefixes)
+# A name that ends in / stands for all rooms below it, too.
+rooms='
+core/base            : : cjson/ cJSON.h zlib.h
+core/trace           : core/base :
+core/read            : core/base core/trace : zlib.h
+core/read/et         : core/base core/trace core/read :
+core/read/kineto     : core/base core/trace core/read :
+core/read/chakra     : core/base core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
+core/job             : core/base core/trace core/read/ :
+core/work            : core/base core/trace :
+core/work/opmap      : core/base core/trace core/work :
+core/work/rules      : core/base core/trace core/work core/work/opmap :
+core/work/kernel     : core/base core/trace core/work core/work/opmap :
+core/graph           : core/base core/trace core/job :
+core/graph/rules     : core/base core/trace core/job core/graph :
+core/graph/contention : core/base core/trace core/graph core/graph/rules :
+core/graph/build     : core/base core/trace core/graph/ :
+core/run             : core/base core/trace core/graph :
+core/report/analyse  : core/base core/trace core/job core/graph core/run :
+core/report/write    : core/base core/trace core/job core/report/analyse : zlib.h
+core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
+core/chakra          : core/base core/trace core/job core/read core/read/chakra core/graph : protobuf-c/ chakra.pb-c.h
+models/law           : core/base core/trace core/work : gsl/
+models/platform      : core/base core/trace core/work models/law : gsl/
+models/estimate      : core/base core/trace core/work models/law models/platform : gsl/
+models/host          : core/base core/trace core/work models/platform models/estimate : gsl/
+predict              : core/ models/ :
+profilers            : core/base core/trace core/work :
+profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
+profilers/cuda       : core/base core/work profilers profilers/cuda/cupti : cuda cublas cudnn cupti nccl
+profilers/cuda/cupti : core/base profilers : cuda cupti
+calibrate/stat       : core/base models/platform : gsl/
+calibrate/rows       : core/base core/work models/law calibrate/stat : gsl/
+calibrate/fit        : core/base core/work models/law models/platform calibrate/stat calibrate/rows : gsl/
+calibrate/collective : core/base core/work models/law models/platform calibrate/stat calibrate/rows calibrate/fit : gsl/
+calibrate/platform   : core/base core/work models/ calibrate/stat calibrate/rows calibrate/fit calibrate/collective : gsl/
+calibrate/host       : core/base core/trace core/job core/work models/host calibrate/stat : gsl/
+calibrate/measure    : core/base core/job core/work/ models/ profilers calibrate/stat : gsl/
+calibrate/machine    : core/base core/work/ models/ profilers calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
+calibrate/programs   : core/ models/ predict profilers calibrate/ : gsl/
+cli                  : core/ models/ predict : cjson/ cJSON.h zlib.h
+cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
+tests                : core/ models/ predict profilers/ calibrate/ tests/ : cuda cupti cjson/ cJSON.h zlib.h gsl/ yajl/ chakra.pb-c.h
+'
 
 # One file alone knows the streaming parser, so that it can be exchanged, and
 # one the library that grows trees, so that all else builds without it.
-declare -A home=(
-    [yajl/]=core/base/json_sax.c
-    [xgboost/]=calibrate/boost.c
-)
+homes='
+yajl/    core/base/json_sax.c
+xgboost/ calibrate/stat/boost.c
+'
 
-third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra\.pb-c|zlib\.h|zconf\.h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi\.h|omp\.h|cblas|dnnl)'
+third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra[.]pb-c|zlib[.]h|zconf[.]h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi[.]h|omp[.]h|cblas|dnnl)'
 
-allowed() { # PREFIXES HEADER
-    local prefix
-    for prefix in $1; do
-        case $2 in "$prefix"*) return 0 ;; esac
-    done
-    return 1
+most_sources=16 # of a room; tests apart
+
+# "FILE LINE < or \" HEADER" of every include.
+includes() {
+    project_files '*.c' '*.h' '*.cu' '*.cuh' | tr '\n' '\0' | xargs -0 awk '
+        /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+            text = $0
+            sub(/^[ \t]*#[ \t]*include[ \t]*/, "", text)
+            kind = substr(text, 1, 1)
+            text = substr(text, 2)
+            sub(/[>"].*/, "", text)
+            print FILENAME, FNR, kind, text
+        }' | sed 's|^\./||'
 }
 
-folder_of() { # FILE: some folders have folders of their own
-    case $1 in
-        core/* | profilers/*/*) dirname "$1" ;;
-        *) echo "${1%%/*}" ;;
-    esac
+judge() { # INCLUDES: a line for each that breaks a rule
+    awk -v rooms="$rooms" -v homes="$homes" -v third_party="$third_party" '
+        function room_of(path) {
+            if (path ~ /^tests\//) return "tests"
+            sub(/\/[^\/]*$/, "", path)
+            return path
+        }
+        function allows(list, target,    n, part, i) {
+            n = split(list, part, " ")
+            for (i = 1; i <= n; i++)
+                if (part[i] == target || (part[i] ~ /\/$/ &&
+                    index(target "/", part[i]) == 1)) return 1
+            return 0
+        }
+        function starts(list, header,    n, part, i) {
+            n = split(list, part, " ")
+            for (i = 1; i <= n; i++)
+                if (index(header, part[i]) == 1) return 1
+            return 0
+        }
+        function say(text) { print $1 ":" $2 ": " text }
+        BEGIN {
+            n = split(rooms, line, "\n")
+            for (i = 1; i <= n; i++) {
+                if (split(line[i], column, ":") < 3) continue
+                gsub(/[ \t]/, "", column[1])
+                ours[column[1]] = column[2]
+                theirs[column[1]] = column[3]
+            }
+            n = split(homes, word, /[ \t\n]+/)
+            for (i = 1; i < n; i++)
+                if (word[i] ~ /\/$/) home[word[i]] = word[i + 1]
+        }
+        { room = room_of($1); header = $4 }
+        !(room in ours) { say("no line says what room \"" room "\" may include"); next }
+        $3 == "\"" {
+            if (header !~ /\//)
+                say("\"" header "\" has no room, want \"room/" header "\"")
+            else if ((getline dummy < header) < 0)
+                say("\"" header "\" is no header of this project")
+            else if (room_of(header) != room && !allows(ours[room], room_of(header)))
+                say("\"" room "\" may not include \"" header "\", want one of:" ours[room])
+            close(header)
+            next
+        }
+        header ~ third_party {
+            top = header; sub(/\/.*/, "/", top)
+            if (!(top in home && home[top] == $1) && !starts(theirs[room], header))
+                say("\"" room "\" may not include <" header ">, want one of:" theirs[room])
+        }'
 }
 
-check_ours() { # FILE LINE FOLDER HEADER
-    local target
-    target=$(folder_of "$4")
-    if [[ $4 != */* ]]; then
-        complain "$1:$2: '$4' has no folder, want \"folder/$4\""
-    elif [ ! -f "$4" ]; then
-        complain "$1:$2: '$4' is no header of this project"
-    elif [ "$target" != "$3" ] && ! allowed "${ours[$3]}" "$target"; then
-        complain "$1:$2: '$3' may not include '$4', want one of:" \
-            "$3 ${ours[$3]}"
-    fi
+# Pairs "FROM TO" of what includes what, without itself; rooms or units.
+room_pairs() {
+    awk '$3 == "\"" && $1 !~ /^tests\// {
+        a = $1; b = $4
+        sub(/\/[^\/]*$/, "", a); sub(/\/[^\/]*$/, "", b)
+        if (a != b) print a, b }' | sort -u
+}
+unit_pairs() {
+    awk '$3 == "\"" {
+        a = $1; b = $4
+        sub(/\.[a-z]*$/, "", a); sub(/\.[a-z]*$/, "", b)
+        if (a != b) print a, b }' | sort -u
 }
 
-check_theirs() { # FILE LINE FOLDER HEADER
-    [[ $4 =~ $third_party ]] || return 0
-    [[ $1 != "${home[${4%%/*}/]:-}" ]] || return 0
-    allowed "${theirs[$3]}" "$4" ||
-        complain "$1:$2: '$3' may not include '$4', want one of:" \
-            "${theirs[$3]:-none}"
+circles() { # WHAT PAIRS
+    local loops
+    loops=$(tsort <<<"$2" 2>&1 >/dev/null | sed -n 's/^tsort: \([^-]\)/\1/p') ||
+        true
+    [ -z "$loops" ] || complain "$1 go round:" $loops
 }
 
-includes() { # FILE: "line kind header"
-    sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*([<"])([^>"]+)[>"].*/\1 \2/;T;=;p' \
-        "$1" | paste -d' ' - -
-}
+all=$(includes)
+count=$(wc -l <<<"$all")
+[ "$count" -gt 100 ] || complain "$count includes found: is this the project?"
+while IFS= read -r line; do
+    [ -z "$line" ] || complain "$line"
+done < <(judge <<<"$all")
+circles rooms "$(room_pairs <<<"$all")"
+circles units "$(unit_pairs <<<"$all")"
+while read -r sources room; do
+    [ "$sources" -le "$most_sources" ] ||
+        complain "$room: $sources sources, want $most_sources at most"
+done < <(project_files '*.c' '*.cu' | grep -v '^tests/' | xargs -n1 dirname |
+    sort | uniq -c)
 
-count=0
-while IFS= read -r file; do
-    folder=$(folder_of "$file")
-    if [ -z "${ours[$folder]+known}" ]; then
-        complain "$file: no arrow says what '$folder' may include"
-        continue
-    fi
-    while read -r line kind header; do
-        count=$((count + 1))
-        if [ "$kind" = '"' ]; then
-            check_ours "$file" "$line" "$folder" "$header"
-        else
-            check_theirs "$file" "$line" "$folder" "$header"
-        fi
-    done < <(includes "$file")
-done < <(project_files '*.c' '*.h' '*.cu' '*.cuh')
-
-[ "$count" -gt 0 ] || complain "no include found: is this the project?"
 finish "arrows ($count includes)"

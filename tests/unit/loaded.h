@@ -2,9 +2,9 @@
  * tests/unit/loaded.h - a job out of a text in the test, and temporary
  * folders of files, for the tests of the loader.
  */
-#ifndef MSIM_TESTS_LOADED_H
-#define MSIM_TESTS_LOADED_H
-#include "core/trace/job.h"
+#ifndef MSIM_TESTS_UNIT_LOADED_H
+#define MSIM_TESTS_UNIT_LOADED_H
+#include "core/job/job.h"
 
 #include "tests/check.h"
 #include "tests/trace_checks.h"

@@ -2,9 +2,9 @@
  * tests/unit/made_chakra.h - Chakra files byte by byte, for tests of their
  * reader: what a tool would write, and what none should.
  */
-#ifndef MSIM_TESTS_MADE_CHAKRA_H
-#define MSIM_TESTS_MADE_CHAKRA_H
-#include "core/trace/job.h"
+#ifndef MSIM_TESTS_UNIT_MADE_CHAKRA_H
+#define MSIM_TESTS_UNIT_MADE_CHAKRA_H
+#include "core/job/job.h"
 
 #include "tests/check.h"
 

@@ -5,8 +5,8 @@
  * Tasks are numbered so that edges go from lower to higher: a longest path is
  * then one pass. Private to tests.
  */
-#ifndef MSIM_TESTS_MADE_GRAPH_H
-#define MSIM_TESTS_MADE_GRAPH_H
+#ifndef MSIM_TESTS_UNIT_MADE_GRAPH_H
+#define MSIM_TESTS_UNIT_MADE_GRAPH_H
 #include "core/run/engine.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  * tests/unit/made_job.h - made-up traces simulated under what-ifs, with rules
  * left out. Costs are those of `--costs measured`, scaled as `--scale` does.
  */
-#ifndef MSIM_TESTS_MADE_JOB_H
-#define MSIM_TESTS_MADE_JOB_H
+#ifndef MSIM_TESTS_UNIT_MADE_JOB_H
+#define MSIM_TESTS_UNIT_MADE_JOB_H
 #include "core/run/engine.h"
-#include "models/cost.h"
+#include "predict/cost.h"
 
 #include "tests/check.h"
 #include "tests/trace_checks.h"

@@ -13,8 +13,8 @@
  *     made_call(&m, 1, "cudaDeviceSynchronize", 12, 105, 2);
  *     made_free(&m);
  */
-#ifndef MSIM_TESTS_MADE_KINETO_H
-#define MSIM_TESTS_MADE_KINETO_H
+#ifndef MSIM_TESTS_UNIT_MADE_KINETO_H
+#define MSIM_TESTS_UNIT_MADE_KINETO_H
 #include "core/base/status.h"
 #include "tests/check.h"
 

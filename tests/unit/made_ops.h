@@ -8,8 +8,8 @@
  * '?' on an unknown device), integers, reals, true, false, none, and lists
  * of them in parentheses.
  */
-#ifndef MSIM_TESTS_MADE_OPS_H
-#define MSIM_TESTS_MADE_OPS_H
+#ifndef MSIM_TESTS_UNIT_MADE_OPS_H
+#define MSIM_TESTS_UNIT_MADE_OPS_H
 #include "core/trace/trace.h"
 #include "tests/check.h"
 

@@ -8,7 +8,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_MADE_PREDICTION_H
 #define MSIM_TESTS_UNIT_MADE_PREDICTION_H
-#include "core/report/report.h"
+#include "core/report/write/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * tests/unit/made_share.h - small graphs whose tasks share a device, for tests
  * of the engine. Task t has demand t; times are in ps. Private to tests.
  */
-#ifndef MSIM_TESTS_MADE_SHARE_H
-#define MSIM_TESTS_MADE_SHARE_H
+#ifndef MSIM_TESTS_UNIT_MADE_SHARE_H
+#define MSIM_TESTS_UNIT_MADE_SHARE_H
 #include "tests/check.h"
 #include "tests/unit/made_graph.h"
 

@@ -1,8 +1,8 @@
 /*
  * tests/unit/same_trace.h - two traces of different jobs, column by column.
  */
-#ifndef MSIM_TESTS_SAME_TRACE_H
-#define MSIM_TESTS_SAME_TRACE_H
+#ifndef MSIM_TESTS_UNIT_SAME_TRACE_H
+#define MSIM_TESTS_UNIT_SAME_TRACE_H
 #include "core/trace/trace.h"
 
 #include "tests/check.h"

@@ -1,0 +1,485 @@
+/*
+ * calibrate/collective/coll_points.c - measured collectives as points to fit.
+ */
+#include "calibrate/collective/coll_points.h"
+
+#include "models/law/transfer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A log whose usual time is this far above the lower quartile of all. Logs of
+ * the clusters seen are below 1.3 or above 1.38. */
+#define MISCONFIGURED 1.35
+/* What a log is judged by: sizes that this many logs have, so many of them. */
+#define LEAST_LOGS  3
+#define LEAST_SIZES 20
+/* What twice the ranks add. */
+#define DOUBLING_US 2
+/* A framework that launches each call takes the host this long. */
+#define HOST_US 30
+
+/* ---- the typical time ---------------------------------------------------- */
+
+/*
+ * Inside a node without any choice of ways: where libraries change theirs is
+ * for the points to say, and a bend at another place would only disturb.
+ */
+static double kernel_us(const struct msim_spec *s, const struct msim_work *w)
+{
+    double p[MSIM_TRANSFER_PARAMS];
+
+    for (int i = 0; i < MSIM_TRANSFER_PARAMS; i++)
+        p[i] = MSIM_TRANSFER[i].start;
+    if (w->u.coll.nodes > 1)
+        return msim_transfer_choose(s, w, p).us;
+    return p[MSIM_TRANSFER_T0] + DOUBLING_US * log2(fmax(w->u.coll.ranks, 2)) +
+           msim_transfer_wire_us(s, w, p) / p[MSIM_TRANSFER_LINK];
+}
+
+/* Timed call by call, not in a graph. */
+static bool is_eager(const struct msim_work *w)
+{
+    return w->u.coll.algorithm && strstr(w->u.coll.algorithm, "eager");
+}
+
+double msim_coll_typical_us(const struct msim_spec *s,
+                            const struct msim_work *w)
+{
+    double us = kernel_us(s, w);
+
+    return is_eager(w) ? msim_norm2(us, HOST_US, 4) : us;
+}
+
+/* ---- points -------------------------------------------------------------- */
+
+/* FNV-1a */
+static uint64_t mix(uint64_t h, const void *data, size_t n)
+{
+    const unsigned char *bytes = data;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ bytes[i]) * UINT64_C(1099511628211);
+    return h;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+    return text ? mix(h, text, strlen(text)) : h;
+}
+
+#define SEED UINT64_C(14695981039346656037)
+
+void msim_coll_point_fill(struct msim_coll_point *p,
+                          const struct msim_coll_gpu *gpu)
+{
+    const struct msim_work *w = &p->work;
+    const char *link = w->u.coll.interconnect;
+    uint64_t what[3] = {w->u.coll.collective, w->u.coll.ranks, w->u.coll.nodes};
+    double us = kernel_us(&gpu->spec, w), host = us / HOST_US;
+    struct msim_work least = *w;
+
+    least.u.coll.bytes = 1;
+    p->wire_share = fmax(1 - kernel_us(&gpu->spec, &least) / us, 0);
+
+    p->custom = w->u.coll.algorithm != NULL;
+    p->eager = is_eager(w);
+    p->on_pcie = msim_transfer_on_pcie(&gpu->spec, w);
+    p->host_share = p->eager ? 1 / (1 + pow(host, 4)) : 0;
+    p->own_link = !link || strcmp(link, gpu->spec.interconnect) == 0;
+    p->source = mix_text(SEED, w->source);
+    if (!p->own_link)
+        p->source = mix_text(p->source, link);
+    /* All stacks' own all-reduces are held back together. */
+    if (p->custom)
+        what[0] = UINT64_MAX;
+    p->ranks_group = mix(mix_text(SEED, gpu->table), what, sizeof(what));
+    p->ranks_group = mix(p->ranks_group, &p->source, sizeof(p->source));
+    p->size_group = mix(p->ranks_group, &w->u.coll.bytes, sizeof(uint64_t));
+}
+
+/* The nearest quarter of an octave. */
+static uint64_t lattice(uint64_t bytes)
+{
+    return (uint64_t)llround(exp2(round(log2(fmax((double)bytes, 1)) * 4) / 4));
+}
+
+static bool same_point(const struct msim_work *a, const struct msim_work *b)
+{
+    return a->u.coll.collective == b->u.coll.collective &&
+           a->u.coll.ranks == b->u.coll.ranks &&
+           a->u.coll.nodes == b->u.coll.nodes &&
+           lattice(a->u.coll.bytes) == lattice(b->u.coll.bytes);
+}
+
+static enum msim_status add_point(struct msim_coll_points *p, uint32_t cell,
+                                  const struct msim_work *w)
+{
+    struct msim_coll_point *to;
+
+    MSIM_TRY(msim_grow((void **)&p->points, &p->cap_points, p->n_points,
+                       sizeof(*p->points)));
+    to = &p->points[p->n_points++];
+    *to = (struct msim_coll_point){
+        .work = *w, .cell = cell, .gpu = p->cells[cell].gpu};
+    to->work.u.coll.bytes = lattice(w->u.coll.bytes);
+    msim_coll_point_fill(to, &p->gpus[to->gpu]);
+    return MSIM_OK;
+}
+
+/* `us`: what the point is fitted to; `judged`: what it is judged by. */
+static enum msim_status add_target(struct msim_coll_points *p, uint32_t cell,
+                                   const struct msim_sample *row, double judged,
+                                   double factor)
+{
+    const struct msim_spec *spec = &p->gpus[p->cells[cell].gpu].spec;
+    struct msim_coll_point *last =
+        p->n_points ? &p->points[p->n_points - 1] : NULL;
+
+    if (!last || last->cell != cell || !same_point(&last->work, &row->work)) {
+        MSIM_TRY(add_point(p, cell, &row->work));
+        last = &p->points[p->n_points - 1];
+    }
+    MSIM_TRY(msim_grow((void **)&p->targets, &p->cap_targets, p->n_targets,
+                       sizeof(*p->targets)));
+    p->targets[p->n_targets++] = (struct msim_coll_target){
+        .row = row, .us = judged, .factor = factor, .point = p->n_points - 1};
+    last->n++;
+    last->y += (log(judged / factor / msim_coll_typical_us(spec, &row->work)) -
+                last->y) /
+               last->n;
+    return MSIM_OK;
+}
+
+/* ---- between nodes ------------------------------------------------------- */
+
+/* The lower quartile of `n` sorted times, between two where it falls there. */
+static double quartile(const double *us, uint32_t n)
+{
+    double at = 0.25 * (n - 1);
+    uint32_t i = (uint32_t)at;
+
+    return i + 1 < n ? us[i] + (at - i) * (us[i + 1] - us[i]) : us[i];
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static struct msim_coll_log *log_of(const struct msim_coll_points *p,
+                                    uint32_t cell,
+                                    const struct msim_sample *row)
+{
+    for (uint32_t i = 0; i < p->n_logs; i++)
+        if (p->logs[i].cell == cell &&
+            same_text(p->logs[i].version, row->work.version) &&
+            same_text(p->logs[i].setting, row->work.u.coll.setting))
+            return &p->logs[i];
+    return NULL;
+}
+
+/* Rows of one size, fastest first. */
+struct same_size {
+    const struct msim_sample *const *rows;
+    uint32_t n;
+    double *us; /* room for n */
+};
+
+static uint32_t count_logs(const struct msim_coll_points *p, uint32_t cell,
+                           const struct same_size *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        bool first = true;
+
+        for (uint32_t j = 0; j < i; j++)
+            first &= log_of(p, cell, s->rows[j]) != log_of(p, cell, s->rows[i]);
+        n += first;
+    }
+    return n;
+}
+
+static double quartile_of(const struct msim_coll_points *p, uint32_t cell,
+                          const struct same_size *s, bool all, uint32_t *n)
+{
+    *n = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct msim_coll_log *of = log_of(p, cell, s->rows[i]);
+
+        if (all || !of || !of->misconfigured)
+            s->us[(*n)++] = s->rows[i]->us;
+    }
+    return *n ? quartile(s->us, *n) : 0;
+}
+
+/*
+ * Fitted are the logs that are configured well; judged is the lower quartile
+ * over all. Where only others ran, their usual factor is taken off.
+ */
+static enum msim_status add_size(struct msim_coll_points *p, uint32_t cell,
+                                 const struct same_size *s)
+{
+    uint32_t n, n_good;
+    double all = quartile_of(p, cell, s, true, &n);
+    double good = quartile_of(p, cell, s, false, &n_good);
+    const struct msim_coll_log *of = log_of(p, cell, s->rows[0]);
+    double factor = n_good == 0 && of ? of->factor : 1;
+    struct msim_coll_point *point;
+
+    MSIM_TRY(add_target(p, cell, s->rows[0], all, factor));
+    if (n_good == 0 || n_good == n)
+        return MSIM_OK;
+    point = &p->points[p->n_points - 1];
+    point->y += log(good / all) / point->n;
+    return MSIM_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Its times over the lower quartile, where enough logs can be compared. */
+struct log_times {
+    struct msim_coll_points *p;
+    uint32_t log;
+    double *ratio;
+    uint32_t n;
+};
+
+static enum msim_status note_ratios(void *ctx, uint32_t cell,
+                                    const struct same_size *s)
+{
+    struct log_times *t = ctx;
+    uint32_t n;
+    double all = quartile_of(t->p, cell, s, true, &n);
+
+    if (t->p->logs[t->log].cell != cell ||
+        count_logs(t->p, cell, s) < LEAST_LOGS)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (log_of(t->p, cell, s->rows[i]) == &t->p->logs[t->log])
+            t->ratio[t->n++] = s->rows[i]->us / all;
+    return MSIM_OK;
+}
+
+static enum msim_status add_one_size(void *ctx, uint32_t cell,
+                                     const struct same_size *s)
+{
+    return add_size(ctx, cell, s);
+}
+
+/* ---- all rows ------------------------------------------------------------ */
+
+/* Works of one cell: by collective, nodes, ranks, size, time. */
+static int by_size(const void *pa, const void *pb)
+{
+    const struct msim_sample *a = *(const struct msim_sample *const *)pa;
+    const struct msim_sample *b = *(const struct msim_sample *const *)pb;
+    const struct msim_work *x = &a->work, *y = &b->work;
+
+#define ORDER(field)                                                           \
+    if (x->u.coll.field != y->u.coll.field)                                    \
+    return x->u.coll.field < y->u.coll.field ? -1 : 1
+    ORDER(collective);
+    ORDER(nodes);
+    ORDER(ranks);
+    ORDER(bytes);
+#undef ORDER
+    return (a->us > b->us) - (a->us < b->us);
+}
+
+static bool same_size(const struct msim_sample *a, const struct msim_sample *b)
+{
+    return a->work.u.coll.collective == b->work.u.coll.collective &&
+           a->work.u.coll.nodes == b->work.u.coll.nodes &&
+           a->work.u.coll.ranks == b->work.u.coll.ranks &&
+           a->work.u.coll.bytes == b->work.u.coll.bytes;
+}
+
+/* The rows of a cell in order; the caller's. NULL: no memory. */
+static const struct msim_sample **ordered(const struct msim_coll_cell *c)
+{
+    const struct msim_sample **rows = malloc(c->n_rows * sizeof(*rows));
+
+    for (uint32_t i = 0; rows && i < c->n_rows; i++)
+        rows[i] = c->first + i;
+    if (rows)
+        qsort(rows, c->n_rows, sizeof(*rows), by_size);
+    return rows;
+}
+
+/* Call `visit` for the rows of each size of a cell. */
+static enum msim_status
+each_size(const struct msim_coll_points *p, uint32_t cell, void *ctx,
+          enum msim_status (*visit)(void *, uint32_t, const struct same_size *))
+{
+    const struct msim_coll_cell *c = &p->cells[cell];
+    const struct msim_sample **rows = ordered(c);
+    double *us = malloc(c->n_rows * sizeof(*us));
+    enum msim_status status = rows && us ? MSIM_OK : MSIM_ENOMEM;
+    uint32_t end;
+
+    for (uint32_t i = 0; status == MSIM_OK && i < c->n_rows; i = end) {
+        for (end = i + 1; end < c->n_rows && same_size(rows[i], rows[end]);)
+            end++;
+        status = visit(ctx, cell, &(struct same_size){rows + i, end - i, us});
+    }
+    free(rows);
+    free(us);
+    return status;
+}
+
+static enum msim_status add_each(void *ctx, uint32_t cell,
+                                 const struct same_size *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        MSIM_TRY(add_target(ctx, cell, s->rows[i], s->rows[i]->us, 1));
+    return MSIM_OK;
+}
+
+static enum msim_status find_logs(struct msim_coll_points *p, uint32_t cell)
+{
+    const struct msim_coll_cell *c = &p->cells[cell];
+
+    for (uint32_t i = 0; i < c->n_rows; i++) {
+        const struct msim_work *w = &c->first[i].work;
+        struct msim_coll_log *of = log_of(p, cell, &c->first[i]);
+
+        if (!w->u.coll.setting)
+            continue;
+        if (!of) {
+            MSIM_TRY(msim_grow((void **)&p->logs, &p->cap_logs, p->n_logs,
+                               sizeof(*p->logs)));
+            of = &p->logs[p->n_logs++];
+            *of = (struct msim_coll_log){.version = w->version,
+                                         .setting = w->u.coll.setting,
+                                         .cell = cell,
+                                         .factor = 1};
+        }
+        of->rows++;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status judge_log(struct msim_coll_points *p, uint32_t i)
+{
+    struct msim_coll_log *l = &p->logs[i];
+    struct log_times t = {.p = p, .log = i};
+    enum msim_status status;
+
+    t.ratio = malloc(l->rows * sizeof(*t.ratio));
+    if (!t.ratio)
+        return MSIM_ENOMEM;
+    status = each_size(p, l->cell, &t, note_ratios);
+    if (status == MSIM_OK && t.n >= LEAST_SIZES) {
+        qsort(t.ratio, t.n, sizeof(*t.ratio), by_value);
+        l->factor = t.ratio[t.n / 2];
+    }
+    free(t.ratio);
+    return status;
+}
+
+static enum msim_status add_cell(struct msim_coll_points *p, uint32_t cell)
+{
+    uint32_t before = p->n_logs;
+
+    if (p->cells[cell].first->work.u.coll.nodes <= 1)
+        return each_size(p, cell, p, add_each);
+    MSIM_TRY(find_logs(p, cell));
+    for (uint32_t i = before; i < p->n_logs; i++)
+        MSIM_TRY(judge_log(p, i));
+    for (uint32_t i = before; i < p->n_logs; i++)
+        p->logs[i].misconfigured = p->logs[i].factor > MISCONFIGURED;
+    return each_size(p, cell, p, add_one_size);
+}
+
+/* ---- GPUs and cells ------------------------------------------------------ */
+
+static enum msim_status add_gpus(struct msim_coll_points *p,
+                                 const cJSON *sheets, const char *file,
+                                 struct msim_error *err)
+{
+    const cJSON *sheet, *table;
+
+    cJSON_ArrayForEach(sheet, sheets)
+    {
+        cJSON_ArrayForEach(table,
+                           cJSON_GetObjectItemCaseSensitive(sheet, "tables"))
+        {
+            struct msim_coll_gpu *g;
+
+            if (!cJSON_IsString(table))
+                continue;
+            MSIM_TRY(msim_grow((void **)&p->gpus, &p->cap_gpus, p->n_gpus,
+                               sizeof(*p->gpus)));
+            g = &p->gpus[p->n_gpus++];
+            *g = (struct msim_coll_gpu){
+                .table = table->valuestring,
+                .generation = msim_json_get_text(sheet, "generation")};
+            MSIM_TRY(msim_spec_read(
+                &g->spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"),
+                NULL, file, err));
+        }
+    }
+    return MSIM_OK;
+}
+
+static uint32_t find_gpu(const struct msim_coll_points *p, const char *table)
+{
+    uint32_t i = 0;
+
+    while (i < p->n_gpus && strcmp(p->gpus[i].table, table) != 0)
+        i++;
+    return i;
+}
+
+static enum msim_status add_cells(struct msim_coll_points *p,
+                                  const struct msim_samples *s)
+{
+    uint32_t end;
+
+    for (uint32_t i = 0; i < s->n; i = end) {
+        uint32_t gpu = find_gpu(p, s->rows[i].gpu);
+
+        for (end = i + 1;
+             end < s->n && msim_sample_same_cell(&s->rows[i], &s->rows[end]);)
+            end++;
+        if (s->rows[i].law != &MSIM_LAW_COLLECTIVE || gpu == p->n_gpus)
+            continue;
+        MSIM_TRY(msim_grow((void **)&p->cells, &p->cap_cells, p->n_cells,
+                           sizeof(*p->cells)));
+        p->cells[p->n_cells++] = (struct msim_coll_cell){
+            .first = &s->rows[i], .n_rows = end - i, .gpu = gpu};
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_coll_points_make(struct msim_coll_points *p,
+                                       const struct msim_samples *samples,
+                                       const cJSON *sheets,
+                                       const char *sheet_file,
+                                       struct msim_error *err)
+{
+    memset(p, 0, sizeof(*p));
+    MSIM_TRY(add_gpus(p, sheets, sheet_file, err));
+    MSIM_TRY(add_cells(p, samples));
+    for (uint32_t i = 0; i < p->n_cells; i++)
+        MSIM_TRY(add_cell(p, i));
+    return MSIM_OK;
+}
+
+void msim_coll_points_release(struct msim_coll_points *p)
+{
+    free(p->gpus);
+    free(p->cells);
+    free(p->logs);
+    free(p->targets);
+    free(p->points);
+    memset(p, 0, sizeof(*p));
+}

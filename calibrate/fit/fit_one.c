@@ -1,0 +1,511 @@
+/*
+ * calibrate/fit/fit_one.c - fitting one cell.
+ */
+#include "calibrate/fit/fit_one.h"
+
+#include "calibrate/stat/boost.h"
+#include "calibrate/fit/kriging_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_ROWS_FOR_TREES 40
+#define FEW_GROUPS           1.5
+#define BIN_ROWS             150 /* rows of an interval's bin, at least */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+struct work_area {
+    const struct msim_law *law;
+    const struct msim_sample *rows;
+    uint32_t n;
+    uint32_t features; /* of the law */
+    uint32_t groups;
+    uint8_t *fold;
+    double *x;       /* features of all rows */
+    double *train_x; /* of those fitted on */
+    double *train_y; /* log(measured / law) of those */
+    uint64_t *train_group;
+    double *law_us;    /* law alone, rows held back */
+    double *predicted; /* rows held back */
+    double *fitted;    /* all rows fitted on */
+    double *doubt;     /* of rows held back, in units of the interval's */
+    double *fit_doubt; /* of rows fitted on */
+    double *scratch;
+};
+
+static enum msim_status allocate(struct work_area *a)
+{
+    size_t n = a->n;
+    size_t f = a->features;
+
+    a->fold = malloc(n);
+    a->x = malloc(n * f * sizeof(double));
+    a->train_x = malloc(n * f * sizeof(double));
+    a->train_y = malloc(n * sizeof(double));
+    a->train_group = malloc(n * sizeof(*a->train_group));
+    a->law_us = malloc(n * sizeof(double));
+    a->predicted = malloc(n * sizeof(double));
+    a->fitted = malloc(n * sizeof(double));
+    a->doubt = malloc(n * sizeof(double));
+    a->fit_doubt = malloc(n * sizeof(double));
+    a->scratch = malloc(n * sizeof(double));
+    return a->fold && a->x && a->train_x && a->train_y && a->train_group &&
+                   a->law_us && a->predicted && a->fitted && a->doubt &&
+                   a->fit_doubt && a->scratch
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
+
+static void release(struct work_area *a)
+{
+    free(a->fold);
+    free(a->x);
+    free(a->train_x);
+    free(a->train_y);
+    free(a->train_group);
+    free(a->law_us);
+    free(a->predicted);
+    free(a->fitted);
+    free(a->doubt);
+    free(a->fit_doubt);
+    free(a->scratch);
+}
+
+/*
+ * Folds deal out whole groups in the order of their hashes; returns how many
+ * groups there are. Where all rows are one group (a point-to-point transfer
+ * has two ranks, always), rows are held back instead.
+ */
+static uint32_t deal_folds(struct work_area *a)
+{
+    uint32_t groups = 0;
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        if (i > 0 && a->rows[i].group != a->rows[i - 1].group)
+            groups++;
+        a->fold[i] = (uint8_t)(groups % MSIM_FOLDS);
+    }
+    for (uint32_t i = 0; groups == 0 && i < a->n; i++)
+        a->fold[i] = (uint8_t)(i % MSIM_FOLDS);
+    return groups + 1;
+}
+
+static bool is_cpu_law(const struct msim_law *law)
+{
+    return law == &MSIM_LAW_CPU_GEMM || law == &MSIM_LAW_CPU_CONV ||
+           law == &MSIM_LAW_CPU_VECTOR;
+}
+
+/* A machine's own calibration: some hundred rows a cell, spread over the whole
+ * space, so that few are near each other and steps are seen by two or three. */
+static const struct msim_boost_options CPU_OPTIONS = {.trees = 80,
+                                                      .leaves = 8,
+                                                      .rate = 0.1,
+                                                      .penalty = 2,
+                                                      .least = 2,
+                                                      .weighted = true,
+                                                      .clip = 0.05};
+
+/*
+ * What libraries choose has many steps, and the tables of products, attention
+ * and convolutions are large: rows held back are better off with more and
+ * larger trees, of little depth so that they are walked fast. Products have
+ * outliers, where a library chose badly; they pull no more than others do.
+ */
+static struct msim_boost_options options_for(const struct msim_law *law,
+                                             uint32_t n)
+{
+    struct msim_boost_options o = {.trees = 48,
+                                   .leaves = 16,
+                                   .rate = 0.14,
+                                   .penalty = 2,
+                                   .least = 6,
+                                   .clip = 0.6};
+
+    if (is_cpu_law(law))
+        return CPU_OPTIONS;
+    if (n < 2000) {
+        o.leaves = 10;
+        o.least = 5;
+    } else if (law == &MSIM_LAW_GEMM || law == &MSIM_LAW_ATTENTION ||
+               law == &MSIM_LAW_CONV) {
+        o.trees = 128;
+        o.leaves = 31;
+        o.depth = 7;
+        o.weighted = true;
+        o.clip = law == &MSIM_LAW_GEMM ? 0.08 : 0.5;
+    }
+    if (n < 500) {
+        o.trees = 40;
+        o.leaves = 6;
+        o.least = 4;
+        o.rate = 0.12;
+    }
+    return o;
+}
+
+/* NeuSight times whole calls from the host: no faster than it launches. */
+static bool has_gap(const struct work_area *a)
+{
+    return strcmp(a->rows[0].framework, "NeuSight") == 0;
+}
+
+/* A law, and what was learned of its errors: trees, rows nearby, or neither. */
+struct part {
+    struct msim_law_constants constants;
+    cJSON *forest_json, *nearby_json;
+    struct msim_forest forest;
+    struct msim_nearby nearby;
+};
+
+static void release_part(struct part *p)
+{
+    cJSON_Delete(p->forest_json);
+    cJSON_Delete(p->nearby_json);
+    msim_forest_release(&p->forest);
+    msim_nearby_release(&p->nearby);
+}
+
+/* From the first `n` rows to train on. */
+static enum msim_status learn(struct work_area *a, uint32_t n, struct part *p)
+{
+    struct msim_boost_options options = options_for(a->law, n);
+
+    if (a->n < MSIM_NEARBY_ROWS && msim_nearby_suits(a->law)) {
+        MSIM_TRY(msim_nearby_fit(&p->nearby_json, a->law, a->train_x,
+                                 a->train_y, a->train_group, n));
+        return msim_nearby_read(&p->nearby, p->nearby_json, a->law);
+    }
+    if (n < LEAST_ROWS_FOR_TREES)
+        return MSIM_OK;
+    MSIM_TRY(msim_boost_fit(&p->forest_json, a->train_x, a->train_y, n,
+                            a->features, &options, NULL));
+    return msim_forest_read(&p->forest, p->forest_json, a->features);
+}
+
+/* Fit on the rows whose fold is not `held_back`. */
+static enum msim_status fit_part(struct work_area *a, int held_back,
+                                 struct part *p)
+{
+    uint32_t features = a->features;
+    uint32_t n = 0;
+
+    memset(p, 0, sizeof(*p));
+    MSIM_TRY(msim_law_fit(&p->constants, a->law, a->rows, a->fold, a->n,
+                          held_back, has_gap(a)));
+    for (uint32_t i = 0; i < a->n; i++) {
+        double us;
+
+        if (a->fold[i] == held_back)
+            continue;
+        us = msim_law_measured(&p->constants, &a->rows[i]);
+        memcpy(a->train_x + (size_t)n * features, a->x + (size_t)i * features,
+               features * sizeof(double));
+        for (uint32_t f = 0; f < a->law->n_names; f++)
+            a->train_x[(size_t)n * features + f] = 0; /* nothing to split at */
+        a->train_group[n] = a->rows[i].group;
+        a->train_y[n++] = log(a->rows[i].us / us);
+    }
+    return learn(a, n, p);
+}
+
+static double correct(const struct part *p, const double *x, double *doubt)
+{
+    struct msim_nearby_answer a;
+
+    *doubt = 1;
+    if (p->nearby.n == 0)
+        return msim_forest_eval(&p->forest, x);
+    a = msim_nearby_ask(&p->nearby, x, 1);
+    *doubt = a.doubt;
+    return a.log;
+}
+
+/* Predict the rows of fold `which`, or all with -1, into `out`. */
+static void predict(const struct work_area *a, int which, const struct part *p,
+                    double *law_us, double *out, double *doubt)
+{
+    for (uint32_t i = 0; i < a->n; i++) {
+        double us;
+
+        if (which >= 0 && a->fold[i] != which)
+            continue;
+        us = msim_law_measured(&p->constants, &a->rows[i]);
+        if (law_us)
+            law_us[i] = us;
+        out[i] =
+            us * exp(correct(p, a->x + (size_t)i * a->features, &doubt[i]));
+    }
+}
+
+static enum msim_status hold_back(struct work_area *a, uint32_t folds)
+{
+    for (uint32_t k = 0; k < folds; k++) {
+        struct part part;
+        enum msim_status status = fit_part(a, (int)k, &part);
+
+        if (status == MSIM_OK)
+            predict(a, (int)k, &part, a->law_us, a->predicted, a->doubt);
+        release_part(&part);
+        if (status != MSIM_OK)
+            return status;
+    }
+    return MSIM_OK;
+}
+
+static struct msim_error_summary summarise(const struct work_area *a,
+                                           const double *predicted)
+{
+    struct msim_error_summary s = {0};
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        a->scratch[i] = fabs(predicted[i] / a->rows[i].us - 1);
+        s.mean += a->scratch[i] / a->n;
+    }
+    qsort(a->scratch, a->n, sizeof(double), by_value);
+    s.median = a->scratch[a->n / 2];
+    s.p90 = a->scratch[(uint32_t)(0.9 * a->n)];
+    s.worst = a->scratch[a->n - 1];
+    return s;
+}
+
+/* ---- intervals -----------------------------------------------------------
+ */
+
+/* Edges that split the held-back predictions into bins of equal numbers. */
+static uint32_t bin_edges(const struct work_area *a, struct msim_cell_bin *bins)
+{
+    uint32_t count = a->n / BIN_ROWS;
+
+    if (count > MSIM_CELL_BINS)
+        count = MSIM_CELL_BINS;
+    if (count < 1)
+        count = 1;
+    memcpy(a->scratch, a->predicted, a->n * sizeof(double));
+    qsort(a->scratch, a->n, sizeof(double), by_value);
+    for (uint32_t i = 0; i < count; i++)
+        bins[i].upto_us = i + 1 < count
+                              ? a->scratch[(uint64_t)a->n * (i + 1) / count]
+                              : INFINITY;
+    return count;
+}
+
+static uint32_t bin_of(const struct msim_cell_bin *bins, uint32_t count,
+                       double us)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < count && us > bins[i].upto_us)
+        i++;
+    return i;
+}
+
+/* Points `part` of the sorted residuals: rank (n + 1) part, so that they hold
+ * for the next row (split conformal prediction). */
+static double point(const double *sorted, uint32_t n, double part)
+{
+    double rank = part * (n + 1);
+    int64_t i = (int64_t)(part < 0.5 ? floor(rank) : ceil(rank)) - 1;
+
+    return sorted[i < 0 ? 0 : i >= n ? n - 1 : i];
+}
+
+/* Widen low..high to hold 90 % of log(measured / `predicted`), over its doubt,
+ * of the rows in bin `which`, fold `without` left out; false where there are
+ * none. */
+static bool widen(const struct work_area *a, const double *predicted,
+                  const double *doubt, const struct msim_cell_bin *bins,
+                  uint32_t count, uint32_t which, int without, double *low,
+                  double *high)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < a->n; r++)
+        if (a->fold[r] != without && bin_of(bins, count, predicted[r]) == which)
+            a->scratch[n++] = log(a->rows[r].us / predicted[r]) / doubt[r];
+    if (n == 0)
+        return false;
+    qsort(a->scratch, n, sizeof(double), by_value);
+    *low = fmin(*low, point(a->scratch, n, 0.05));
+    *high = fmax(*high, point(a->scratch, n, 0.95));
+    return true;
+}
+
+/*
+ * Residual quantiles of the rows held back; of the rows fitted on, too, for
+ * where few groups err to one side when they are held back. What few groups
+ * show of the next group is less: 3 rank counts seen, intervals half as wide
+ * again.
+ */
+static bool quantiles(const struct work_area *a,
+                      const struct msim_cell_bin *bins, uint32_t count,
+                      uint32_t which, int without, double *low, double *high)
+{
+    /* Of one group it was rows that were held back. */
+    double wider = 1 + FEW_GROUPS / (a->groups > 1 ? a->groups : a->n);
+
+    *low = *high = 0;
+    if (!widen(a, a->predicted, a->doubt, bins, count, which, without, low,
+               high))
+        return false;
+    (void)widen(a, a->fitted, a->fit_doubt, bins, count, which, without, low,
+                high);
+    *low *= wider;
+    *high *= wider;
+    return true;
+}
+
+/* The interval score of one row, as a share of its time; all as logarithms of
+ * times over the predicted one. */
+static double score(double measured, double low, double high)
+{
+    double outside =
+        fmax(exp(low) - exp(measured), 0) + fmax(exp(measured) - exp(high), 0);
+
+    return (exp(high) - exp(low) + 2 / 0.1 * outside) / exp(measured);
+}
+
+/* Judge the intervals, each fold by quantiles of the others. */
+static void judge(const struct work_area *a, struct msim_cell_fit *out,
+                  uint32_t folds)
+{
+    uint32_t inside = 0, counted = 0;
+
+    for (uint32_t b = 0; b < out->n_bins; b++) {
+        for (uint32_t k = 0; k < folds; k++) {
+            double low, high;
+
+            if (!quantiles(a, out->bins, out->n_bins, b, (int)k, &low, &high))
+                continue;
+            for (uint32_t i = 0; i < a->n; i++) {
+                double r = log(a->rows[i].us / a->predicted[i]);
+                double from = fmin(low, 0) * a->doubt[i];
+                double to = fmax(high, 0) * a->doubt[i];
+
+                if (a->fold[i] != k ||
+                    bin_of(out->bins, out->n_bins, a->predicted[i]) != b)
+                    continue;
+                counted++;
+                inside += r >= from && r <= to;
+                out->width += exp(to - from);
+                out->score += score(r, from, to);
+                out->held[i] = msim_held_row_of(a->rows[i].us, a->predicted[i],
+                                                from, to, k);
+            }
+        }
+    }
+    if (counted) {
+        out->coverage = (double)inside / counted;
+        out->width /= counted;
+        if (out->held_back.mean > 0)
+            out->score /= counted * out->held_back.mean;
+    }
+}
+
+static void make_intervals(const struct work_area *a, struct msim_cell_fit *out,
+                           uint32_t folds)
+{
+    out->n_bins = bin_edges(a, out->bins);
+    judge(a, out, folds);
+    for (uint32_t i = 0; i < out->n_bins; i++)
+        if (!quantiles(a, out->bins, out->n_bins, i, -1, &out->bins[i].low,
+                       &out->bins[i].high))
+            out->bins[i].low = out->bins[i].high = 0;
+}
+
+static void make_range(const struct work_area *a, struct msim_cell_fit *out)
+{
+    uint32_t features = a->features;
+
+    for (uint32_t f = 0; f < a->law->n_sizes; f++) {
+        out->range_low[f] = INFINITY;
+        out->range_high[f] = -INFINITY;
+        for (uint32_t i = 0; i < a->n; i++) {
+            double v = a->x[(size_t)i * features + f];
+
+            out->range_low[f] = fmin(out->range_low[f], v);
+            out->range_high[f] = fmax(out->range_high[f], v);
+        }
+    }
+}
+
+/* The fit that is kept is on all rows. */
+static enum msim_status fit_all(struct work_area *a, struct msim_cell_fit *out)
+{
+    struct part part;
+    enum msim_status status = fit_part(a, -1, &part);
+
+    if (status == MSIM_OK) {
+        predict(a, -1, &part, NULL, a->fitted, a->fit_doubt);
+        out->constants = part.constants;
+        out->forest = part.forest_json;
+        out->nearby = part.nearby_json;
+        part.forest_json = part.nearby_json = NULL;
+    }
+    release_part(&part);
+    return status;
+}
+
+static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
+{
+    uint32_t folds;
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        double *x = a->x + (size_t)i * a->features;
+
+        a->law->describe(a->rows[i].spec, &a->rows[i].work, x);
+    }
+    out->rows = a->n;
+    out->models = a->rows[0].models;
+    out->groups = a->groups = deal_folds(a);
+    folds =
+        out->groups > 1 && out->groups < MSIM_FOLDS ? out->groups : MSIM_FOLDS;
+    MSIM_TRY(fit_all(a, out));
+    out->fitted = summarise(a, a->fitted);
+    make_range(a, out);
+    MSIM_TRY(hold_back(a, folds));
+    out->held = calloc(a->n, sizeof(*out->held));
+    if (!out->held)
+        return MSIM_ENOMEM;
+    out->law_held_back = summarise(a, a->law_us);
+    out->held_back = summarise(a, a->predicted);
+    make_intervals(a, out, folds);
+    return MSIM_OK;
+}
+
+enum msim_status msim_cell_fit(struct msim_cell_fit *out,
+                               const struct msim_sample *rows, uint32_t n)
+{
+    struct work_area a = {.law = rows[0].law,
+                          .rows = rows,
+                          .n = n,
+                          .features = rows[0].law->n_features};
+    enum msim_status status;
+
+    memset(out, 0, sizeof(*out));
+    status = allocate(&a);
+    if (status == MSIM_OK)
+        status = run(&a, out);
+    release(&a);
+    if (status != MSIM_OK)
+        msim_cell_fit_release(out);
+    return status;
+}
+
+void msim_cell_fit_release(struct msim_cell_fit *f)
+{
+    cJSON_Delete(f->forest);
+    cJSON_Delete(f->nearby);
+    f->forest = f->nearby = NULL;
+    msim_curves_release(&f->curves);
+    free(f->held);
+    f->held = NULL;
+}

@@ -1,0 +1,235 @@
+/*
+ * calibrate/fit/fit_write.c - a fitted cell as JSON and as a line of the report.
+ */
+#include "calibrate/fit/fit_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char MSIM_CELL_REPORT_HEADER[] =
+    "platform,table_gpu,family,framework,cell,rows,groups,"
+    "fitted_mean_pct,law_alone_mean_pct,mean_pct,median_pct,p90_pct,worst_pct,"
+    "interval_coverage_pct,interval_high_over_low,"
+    "interval_score_over_error\n";
+
+/* Of so many significant digits, as JSON writes it. */
+static double rounded(double v, int digits)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%.*g", digits, v);
+    return strtod(text, NULL);
+}
+
+void msim_number_add(cJSON *o, const char *key, double v)
+{
+    cJSON_AddNumberToObject(o, key, rounded(v, 6));
+}
+
+static void add_us(cJSON *o, const char *name, double us, const char *how)
+{
+    cJSON *p = cJSON_AddObjectToObject(o, name);
+
+    msim_number_add(p, "value", us);
+    cJSON_AddStringToObject(p, "unit", "us");
+    cJSON_AddStringToObject(p, "how", how);
+}
+
+static void add_constants(cJSON *cell, const struct msim_law *law,
+                          const struct msim_cell_fit *f)
+{
+    cJSON *o = cJSON_AddObjectToObject(cell, "constants");
+
+    for (uint32_t i = 0; i < law->n_params; i++) {
+        cJSON *p = cJSON_AddObjectToObject(o, law->params[i].name);
+
+        msim_number_add(p, "value", f->constants.params[i]);
+        cJSON_AddStringToObject(p, "unit", law->params[i].unit);
+    }
+    if (f->constants.gap.least_us > 0) {
+        add_us(o, "launch_gap", f->constants.gap.least_us,
+               "fitted with the others; the source times calls from the host, "
+               "and t0, which that hides, is kernel_floor_us");
+        add_us(o, "launch_added", f->constants.gap.added_us,
+               "fitted with the others; what the source adds to longer "
+               "kernels");
+    }
+}
+
+static void add_range(cJSON *cell, const struct msim_law *law,
+                      const struct msim_cell_fit *f)
+{
+    cJSON *o = cJSON_AddObjectToObject(cell, "range");
+
+    for (uint32_t i = 0; i < law->n_sizes; i++) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "[%.5g,%.5g]", f->range_low[i],
+                 f->range_high[i]);
+        cJSON_AddRawToObject(o, law->features[i], text);
+    }
+}
+
+static void add_interval(cJSON *cell, const struct msim_cell_fit *f)
+{
+    cJSON *bins = cJSON_AddArrayToObject(cell, "interval");
+
+    for (uint32_t i = 0; i < f->n_bins; i++) {
+        char text[96];
+        char upto[48] = "";
+
+        if (isfinite(f->bins[i].upto_us))
+            snprintf(upto, sizeof(upto), "\"upto_us\":%.15g,",
+                     rounded(f->bins[i].upto_us, 5));
+        snprintf(text, sizeof(text), "{%s\"low\":%.4g,\"high\":%.4g}", upto,
+                 f->bins[i].low, f->bins[i].high);
+        cJSON_AddItemToArray(bins, cJSON_CreateRaw(text));
+    }
+}
+
+static enum msim_status add_line(cJSON *o, const char *key, cJSON *line)
+{
+    char *text = cJSON_PrintUnformatted(line);
+
+    cJSON_Delete(line);
+    if (!text)
+        return MSIM_ENOMEM;
+    cJSON_AddRawToObject(o, key, text);
+    cJSON_free(text);
+    return MSIM_OK;
+}
+
+static cJSON *numbers(const double *v, uint32_t n, int digits)
+{
+    cJSON *array = cJSON_CreateArray();
+
+    for (uint32_t i = 0; array && i < n; i++)
+        cJSON_AddItemToArray(array, cJSON_CreateNumber(rounded(v[i], digits)));
+    return array;
+}
+
+/* A curve's points on one line each: people read whose they are. */
+static enum msim_status add_curves(cJSON *cell, const struct msim_curves *c)
+{
+    cJSON *curves = c->n ? cJSON_AddArrayToObject(cell, "curves") : NULL;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct msim_curve *from = &c->list[i];
+        cJSON *o = cJSON_CreateObject();
+
+        if (!curves || !o)
+            return MSIM_ENOMEM;
+        cJSON_AddItemToArray(curves, o);
+        cJSON_AddStringToObject(o, "collective",
+                                msim_collective_text(from->collective));
+        cJSON_AddNumberToObject(o, "ranks", from->ranks);
+        cJSON_AddNumberToObject(o, "nodes", from->nodes);
+        cJSON_AddBoolToObject(o, "measured", from->measured);
+        MSIM_TRY(add_line(o, "bytes", numbers(from->bytes, from->n, 12)));
+        MSIM_TRY(add_line(o, "us", numbers(from->us, from->n, 4)));
+        MSIM_TRY(add_line(o, "spread", numbers(from->spread, from->n, 2)));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status add_variants(cJSON *cell, const struct msim_curves *c)
+{
+    cJSON *list =
+        c->n_variants ? cJSON_AddArrayToObject(cell, "variants") : NULL;
+
+    for (uint32_t i = 0; i < c->n_variants; i++) {
+        const struct msim_curve_variant *v = &c->variants[i];
+        double factor[MSIM_VARIANT_BINS];
+        cJSON *o = cJSON_CreateObject();
+
+        if (!list || !o)
+            return MSIM_ENOMEM;
+        cJSON_AddItemToArray(list, o);
+        cJSON_AddStringToObject(o, "collective",
+                                msim_collective_text(v->collective));
+        cJSON_AddStringToObject(o, "version", v->version);
+        cJSON_AddStringToObject(o, "dtype", msim_dtype_text(v->dtype));
+        for (int b = 0; b < MSIM_VARIANT_BINS; b++)
+            factor[b] = exp(v->log_factor[b]);
+        MSIM_TRY(add_line(o, "factor", numbers(factor, MSIM_VARIANT_BINS, 3)));
+    }
+    return MSIM_OK;
+}
+
+/* Trees and rows on one line: nobody reads them. */
+static enum msim_status add_learned(cJSON *cell, const struct msim_cell_fit *f)
+{
+    if (f->forest)
+        return add_line(cell, "forest", cJSON_Duplicate(f->forest, 1));
+    if (f->nearby)
+        return add_line(cell, "nearby", cJSON_Duplicate(f->nearby, 1));
+    return MSIM_OK;
+}
+
+static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
+                                    const struct msim_cell_fit *f,
+                                    const char *how)
+{
+    cJSON_AddStringToObject(cell, "law", r->law->name);
+    cJSON_AddStringToObject(cell, "framework", r->framework);
+    cJSON_AddStringToObject(cell, "key", r->key);
+    cJSON_AddStringToObject(cell, "table_gpu", r->gpu);
+    cJSON_AddStringToObject(cell, "how", how);
+    cJSON_AddNumberToObject(cell, "rows", f->rows);
+    cJSON_AddNumberToObject(cell, "groups", f->groups);
+    if (f->models)
+        cJSON_AddNumberToObject(cell, "models", f->models);
+    msim_number_add(cell, "error_fitted", f->fitted.mean);
+    msim_number_add(cell, "error_held_back", f->held_back.mean);
+    msim_number_add(cell, "error_held_back_median", f->held_back.median);
+    msim_number_add(cell, "error_held_back_p90", f->held_back.p90);
+    msim_number_add(cell, "error_held_back_worst", f->held_back.worst);
+    msim_number_add(cell, "interval_coverage", f->coverage);
+    msim_number_add(cell, "interval_high_over_low", f->width);
+    add_constants(cell, r->law, f);
+    add_range(cell, r->law, f);
+    add_interval(cell, f);
+    MSIM_TRY(add_curves(cell, &f->curves));
+    MSIM_TRY(add_variants(cell, &f->curves));
+    return add_learned(cell, f);
+}
+
+enum msim_status msim_cell_write_as(cJSON *cells, const struct msim_sample *r,
+                                    const struct msim_cell_fit *f,
+                                    const char *how)
+{
+    cJSON *cell = cJSON_CreateObject();
+
+    if (!cell || !cJSON_AddItemToArray(cells, cell))
+        return MSIM_ENOMEM;
+    return add_members(cell, r, f, how);
+}
+
+enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
+                                 const struct msim_cell_fit *f)
+{
+    char how[160];
+
+    snprintf(how, sizeof(how),
+             "least mean |log error| over rows of %s (GSL simplex), %s",
+             r->work.source ? r->work.source : r->framework,
+             f->curves.n ? "curves by kriging over all GPUs' collectives"
+             : f->nearby ? "kriging of what is left"
+                         : "XGBoost trees on what is left");
+    return msim_cell_write_as(cells, r, f, how);
+}
+
+void msim_cell_report(FILE *out, const char *platform, const char *family,
+                      const struct msim_sample *r,
+                      const struct msim_cell_fit *f)
+{
+    fprintf(
+        out,
+        "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f,%.2f\n",
+        platform, r->gpu, family, r->framework, r->key, f->rows, f->groups,
+        100 * f->fitted.mean, 100 * f->law_held_back.mean,
+        100 * f->held_back.mean, 100 * f->held_back.median,
+        100 * f->held_back.p90, 100 * f->held_back.worst, 100 * f->coverage,
+        f->width, f->score);
+}

@@ -1,0 +1,195 @@
+/*
+ * calibrate/fit/law_fit.c - the constants of a law from measured rows.
+ */
+#include "calibrate/fit/law_fit.h"
+
+#include "calibrate/stat/quantile.h"
+#include "models/platform/shared_laws.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_multimin.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIT_ROWS       1000
+#define FIT_ITERATIONS 500
+#define ALIKE          1.2
+#define ALIKE_SHARE    0.03
+#define PULL           0.3 /* over the number of rows */
+
+struct problem {
+    const struct msim_law *law;
+    const struct msim_sample **rows;
+    uint32_t n;
+    bool has_gap;
+    bool gap_shows; /* else it stays where it began */
+};
+
+static const struct msim_param GAP = {"launch_gap", "us", 30, 5, 70};
+static const struct msim_param ADDED = {"launch_added", "us", 15, 0.5, 40};
+#define GAP_PARAMS 2 /* those two, after the law's own */
+
+double msim_law_measured(const struct msim_law_constants *c,
+                         const struct msim_sample *r)
+{
+    double params[MSIM_LAW_PARAMS];
+
+    memcpy(params, c->params, sizeof(params));
+    if (r->start > 0)
+        params[0] *= r->start;
+    return msim_with_gap(r->law->time_us(r->spec, &r->work, params),
+                         r->gap.least_us > 0 ? r->gap : c->gap);
+}
+
+/* Logarithms to constants, within bounds; returns what the objective adds:
+ * how far outside they were, and a pull to where they began, so that constants
+ * that the rows do not determine stay there. */
+static double take(const struct msim_param *param, double log_value, uint32_t n,
+                   double *value)
+{
+    double p = exp(log_value);
+    double within = fmin(fmax(p, param->low), param->high);
+    double moved = log(within / param->start);
+
+    *value = within;
+    return 0.1 * fabs(log(p / within)) + PULL / n * moved * moved;
+}
+
+static double take_gap(const struct problem *p, const gsl_vector *v,
+                       struct msim_gap *gap)
+{
+    uint32_t first = p->law->n_params;
+    double penalty =
+        take(&GAP, gsl_vector_get(v, first), p->n, &gap->least_us) +
+        take(&ADDED, gsl_vector_get(v, first + 1), p->n, &gap->added_us);
+
+    if (!p->gap_shows)
+        *gap = (struct msim_gap){GAP.start, ADDED.start};
+    /* a launch takes at least what it adds */
+    gap->added_us = fmin(gap->added_us, gap->least_us);
+    return penalty;
+}
+
+static double constants(const struct problem *p, const gsl_vector *v,
+                        struct msim_law_constants *c)
+{
+    double penalty = 0;
+
+    c->gap = (struct msim_gap){0, 0};
+    for (uint32_t i = 0; i < p->law->n_params; i++)
+        penalty +=
+            take(&p->law->params[i], gsl_vector_get(v, i), p->n, &c->params[i]);
+    if (p->has_gap)
+        penalty += take_gap(p, v, &c->gap);
+    if (p->has_gap || p->rows[0]->gap.least_us > 0)
+        c->params[0] = p->rows[0]->start > 0 ? MSIM_COMMON_FLOOR_US
+                                             : p->rows[0]->spec->floor_us;
+    return penalty;
+}
+
+static double objective(const gsl_vector *v, void *data)
+{
+    const struct problem *p = data;
+    struct msim_law_constants c;
+    double sum = 0;
+    double penalty = constants(p, v, &c);
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        const struct msim_sample *r = p->rows[i];
+
+        sum += fabs(log(r->us / msim_law_measured(&c, r)));
+    }
+    return sum / p->n + penalty;
+}
+
+static enum msim_status minimise(const struct problem *p,
+                                 struct msim_law_constants *out)
+{
+    gsl_multimin_function f = {
+        objective, p->law->n_params + (p->has_gap ? GAP_PARAMS : 0), (void *)p};
+    gsl_vector *start = gsl_vector_alloc(f.n);
+    gsl_vector *step = gsl_vector_alloc(f.n);
+    gsl_multimin_fminimizer *m =
+        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, f.n);
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (start && step && m) {
+        for (uint32_t i = 0; i < p->law->n_params; i++)
+            gsl_vector_set(start, i, log(p->law->params[i].start));
+        if (p->has_gap) {
+            gsl_vector_set(start, p->law->n_params, log(GAP.start));
+            gsl_vector_set(start, p->law->n_params + 1, log(ADDED.start));
+        }
+        gsl_vector_set_all(step, 0.4);
+        status = gsl_multimin_fminimizer_set(m, &f, start, step) == GSL_SUCCESS
+                     ? MSIM_OK
+                     : MSIM_EINTERNAL;
+        for (int i = 0; status == MSIM_OK && i < FIT_ITERATIONS; i++) {
+            if (gsl_multimin_fminimizer_iterate(m) != GSL_SUCCESS ||
+                gsl_multimin_fminimizer_size(m) < 1e-4)
+                break;
+        }
+        (void)constants(p, gsl_multimin_fminimizer_x(m), out);
+    }
+    if (m)
+        gsl_multimin_fminimizer_free(m);
+    if (start)
+        gsl_vector_free(start);
+    if (step)
+        gsl_vector_free(step);
+    return status;
+}
+
+/*
+ * Rows that wait for the launch take alike: many are as short as the shortest.
+ * Where none do, they say nothing of the gap: it would then only serve to fit
+ * them a little better, and spoil shorter ones on other GPUs.
+ */
+static enum msim_status look_for_gap(struct problem *p)
+{
+    double *us = malloc(((size_t)p->n + 1) * sizeof(*us));
+    uint32_t alike = 0;
+    double shortest;
+
+    if (!us)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < p->n; i++)
+        us[i] = p->rows[i]->us;
+    msim_sort_values(us, p->n);
+    shortest = msim_quantile(us, p->n, 0.01);
+    while (alike < p->n && us[alike] < ALIKE * shortest)
+        alike++;
+    p->gap_shows = shortest < GAP.high && alike >= ALIKE_SHARE * p->n;
+    free(us);
+    return MSIM_OK;
+}
+
+enum msim_status msim_law_fit(struct msim_law_constants *out,
+                              const struct msim_law *law,
+                              const struct msim_sample *rows,
+                              const uint8_t *fold, uint32_t n, int held_back,
+                              bool has_gap)
+{
+    struct problem p = {.law = law, .has_gap = has_gap};
+    uint32_t usable = 0, seen = 0, step;
+    enum msim_status status;
+
+    for (uint32_t i = 0; i < n; i++)
+        usable += fold[i] != held_back;
+    step = (usable + FIT_ROWS - 1) / FIT_ROWS;
+    p.rows = malloc(((size_t)usable + 1) * sizeof(*p.rows));
+    if (!p.rows)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        if (fold[i] == held_back)
+            continue;
+        if (seen++ % step == 0)
+            p.rows[p.n++] = &rows[i];
+    }
+    status = p.n > 0 ? look_for_gap(&p) : MSIM_EINTERNAL;
+    if (status == MSIM_OK)
+        status = minimise(&p, out);
+    free(p.rows);
+    return status;
+}

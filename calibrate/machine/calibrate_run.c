@@ -1,0 +1,409 @@
+/*
+ * calibrate/machine/calibrate_run.c - timing what is planned.
+ *
+ * The first part of a backend's share goes to points that fill its space
+ * (experiment_design.h), the rest to batches of those that are known least
+ * (interval_width.h), with a fit before each. Then some are timed beside a
+ * collective (concurrent.h). Hardware counters are read last, when all else was
+ * timed, so that they can do no harm (counter_ratio.h).
+ */
+#include "calibrate/machine/calibrate_run.h"
+
+#include "calibrate/measure/ask_loop.h"
+#include "calibrate/machine/concurrent.h"
+#include "calibrate/machine/counter_ratio.h"
+#include "calibrate/machine/machine_fit.h"
+#include "calibrate/measure/experiment_design.h"
+#include "calibrate/measure/trace_experiments.h"
+#include "calibrate/machine/interval_width.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SHARE 0.6 /* of the budget, that fills the space */
+#define BATCHES     4   /* in the rest */
+#define BATCH_MOST  200
+#define BATCH_LEAST 8
+#define COUNT_SHARE 0.05 /* for what is counted as well */
+/* Of the budget of all backends, for what computes beside a collective. */
+#define BESIDE_SHARE 0.015
+#define REFUSALS     3 /* with no row, after which a kind is not asked for */
+#define LOSS         2 /* a backend that ended counts as so many */
+
+/* What one run may be expected to take: several hundred experiments are to fit
+ * the budget, each of several runs. */
+#define LONGEST_SHARE 8e-5
+#define LONGEST_LEAST 2e4 /* us */
+#define LONGEST_MOST  3e5
+
+/* A backend, and what there is to ask it. */
+struct asking {
+    struct msim_cal_asking of;
+    struct msim_cal_space space;
+    struct msim_cal_plan *plan;       /* owned */
+    double budget;                    /* seconds: its share */
+    uint32_t refused[MSIM_CAL_KINDS]; /* UINT32_MAX: it gave rows */
+};
+
+static bool is_over(const struct asking *a, double seconds)
+{
+    return msim_cal_asking_spent(&a->of) >= seconds;
+}
+
+/* ---- one backend ----------------------------------------------------------
+ */
+
+static double longest_us(double budget)
+{
+    return fmin(fmax(budget * LONGEST_SHARE * 1e6, LONGEST_LEAST),
+                LONGEST_MOST);
+}
+
+static enum msim_status open_backend(struct asking *a, struct msim_error *err)
+{
+    a->of.longest_us = longest_us(a->of.o->budget);
+    MSIM_TRY(msim_cal_asking_start(&a->of, err));
+    MSIM_TRY(msim_cal_space_read(&a->space,
+                                 msim_cal_journal_greeting(a->of.j, a->of.name),
+                                 a->of.longest_us, err));
+    return msim_cal_plan_new(&a->plan, &a->space, a->of.o->seed);
+}
+
+static void close_backend(struct asking *a)
+{
+    msim_cal_asking_stop(&a->of);
+    msim_cal_plan_free(a->plan);
+    a->plan = NULL;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+static enum msim_status take_first(struct asking *a, struct msim_error *err)
+{
+    const cJSON *e;
+
+    cJSON_ArrayForEach(e, a->of.o->first)
+    {
+        cJSON *copy;
+
+        if (is_over(a, a->budget))
+            return MSIM_OK;
+        if (!msim_cal_space_offers(&a->space, e))
+            continue;
+        copy = cJSON_Duplicate(e, true);
+        if (!copy)
+            return MSIM_ENOMEM;
+        MSIM_TRY(msim_cal_asking_take(&a->of, copy, err));
+    }
+    return MSIM_OK;
+}
+
+static bool is_true(const cJSON *o, const char *key)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+/* A kind that the device cannot do at all, whatever the sizes, is dropped;
+ * sooner where it ends the backend: that takes its patience, or a start. */
+static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
+{
+    const struct msim_cal_entry *e = msim_cal_journal_find(a->of.j, hash);
+
+    if (!e || a->refused[kind] == UINT32_MAX)
+        return;
+    if (msim_cal_entry_is_row(e)) {
+        a->refused[kind] = UINT32_MAX;
+        return;
+    }
+    if (is_true(e->answer, "lost"))
+        a->refused[kind] += LOSS;
+    else if (is_true(e->answer, "unsupported"))
+        a->refused[kind]++;
+    if (a->refused[kind] >= REFUSALS)
+        msim_cal_plan_drop(a->plan, kind);
+}
+
+/* Points that fill the space, until so many seconds are spent. */
+static enum msim_status fill_space(struct asking *a, double seconds,
+                                   struct msim_error *err)
+{
+    uint32_t kind;
+    cJSON *e;
+
+    while (!is_over(a, seconds) && (e = msim_cal_plan_next(a->plan, &kind))) {
+        uint64_t hash = msim_cal_hash(e, a->of.name);
+
+        MSIM_TRY(msim_cal_asking_take(&a->of, e, err));
+        note_refusal(a, hash, kind);
+    }
+    return msim_cal_asking_end_round(&a->of, err);
+}
+
+/* How many are likely to fit so many seconds. */
+static uint32_t batch_size(const struct asking *a, double seconds)
+{
+    double each = 0.1;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < a->of.j->n; i++)
+        n += strcmp(a->of.j->entries[i].backend, a->of.name) == 0;
+    if (n)
+        each = msim_cal_journal_seconds(a->of.j, a->of.name) / n;
+    return (uint32_t)fmin(fmax(seconds / fmax(each, 1e-3), BATCH_LEAST),
+                          BATCH_MOST);
+}
+
+static enum msim_status take_batch(struct asking *a, cJSON **batch, uint32_t n,
+                                   struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (status == MSIM_OK && !is_over(a, a->budget))
+            status = msim_cal_asking_take(&a->of, batch[i], err);
+        else
+            cJSON_Delete(batch[i]);
+    }
+    return status == MSIM_OK ? msim_cal_asking_end_round(&a->of, err) : status;
+}
+
+static bool has_only_collectives(const struct asking *a)
+{
+    for (uint32_t i = 0; i < a->space.n; i++)
+        if (strcmp(a->space.kinds[i].table, "collective") != 0)
+            return false;
+    return a->space.n > 0;
+}
+
+/* Fit, and choose what to time next; `*n` 0 where nothing is left to choose or
+ * the intervals are narrow enough. */
+static enum msim_status choose_batch(struct asking *a, uint64_t *random,
+                                     cJSON **batch, uint32_t *n,
+                                     struct msim_error *err)
+{
+    struct msim_cal_fit_options fit = {.name = a->of.o->name,
+                                       .backend = a->of.name,
+                                       .threads = a->of.o->threads};
+    struct msim_cal_widths *widths = NULL;
+    double begin = msim_cal_now(), mean = INFINITY;
+    cJSON *platform;
+    enum msim_status status;
+
+    MSIM_TRY(msim_cal_fit(&platform, a->of.j, &fit, NULL, err));
+    status = msim_cal_widths_new(&widths, platform, err);
+    if (status == MSIM_OK)
+        *n = msim_cal_widest(widths, a->plan, &a->space, a->of.j, a->of.name,
+                             random, batch, *n, &mean);
+    msim_cal_widths_free(widths);
+    cJSON_Delete(platform);
+    if (status == MSIM_OK)
+        status = msim_cal_journal_fitted(a->of.j, a->of.name,
+                                         msim_cal_now() - begin, err);
+    if (status == MSIM_OK && a->of.o->target > 0 &&
+        mean / 2 <= log(1 + a->of.o->target)) {
+        for (uint32_t i = 0; i < *n; i++)
+            cJSON_Delete(batch[i]);
+        *n = 0;
+    }
+    return status;
+}
+
+/* What is known least, in batches with a fit before each. Too few rows for a
+ * fit are no failure: the space is filled further. */
+static enum msim_status narrow(struct asking *a, struct msim_error *err)
+{
+    double each = a->budget * (1 - FIRST_SHARE) / BATCHES;
+    uint64_t random = a->of.o->seed ^ (uint64_t)a->of.j->n << 32;
+    cJSON *batch[BATCH_MOST];
+
+    while (msim_cal_asking_spent(&a->of) < a->budget) {
+        uint32_t n = batch_size(
+            a, fmin(each, a->budget - msim_cal_asking_spent(&a->of)));
+        struct msim_error why = {0};
+        enum msim_status status = choose_batch(a, &random, batch, &n, &why);
+
+        if (status == MSIM_ECHECK)
+            return fill_space(a, a->budget, err);
+        if (status != MSIM_OK)
+            return msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
+                             why.text);
+        if (n == 0)
+            return MSIM_OK;
+        MSIM_TRY(take_batch(a, batch, n, err));
+    }
+    return MSIM_OK;
+}
+
+/* Collectives have one size each: to fill is enough. */
+static enum msim_status time_all(struct asking *a, struct msim_error *err)
+{
+    bool fills = has_only_collectives(a);
+
+    MSIM_TRY(take_first(a, err));
+    MSIM_TRY(fill_space(a, a->budget * (fills ? 1 : FIRST_SHARE), err));
+    return fills ? MSIM_OK : narrow(a, err);
+}
+
+/* Computing beside collectives of as many ranks as this backend has, for so
+ * many seconds over all runs on this journal: less and more that all else took
+ * changes nothing of it. */
+static enum msim_status pair_some(struct asking *a, double seconds,
+                                  const struct msim_cal_space *computes,
+                                  struct msim_error *err)
+{
+    struct msim_cal_pairing p = {.random = a->of.o->seed};
+    cJSON *e;
+
+    while (msim_cal_beside_seconds(a->of.j, a->of.name, a->space.ranks) <
+               seconds &&
+           (e = msim_cal_beside_next(&p, computes, &a->space, a->plan)))
+        MSIM_TRY(msim_cal_asking_take(&a->of, e, err));
+    return MSIM_OK;
+}
+
+/* Likewise what is counted. */
+static enum msim_status count_some(struct asking *a, double seconds,
+                                   struct msim_error *err)
+{
+    struct msim_cal_counting k = {.random = a->of.o->seed};
+    enum msim_status status = MSIM_OK;
+    cJSON *e;
+
+    a->of.counting = true;
+    while (status == MSIM_OK && a->of.counting &&
+           msim_cal_count_seconds(a->of.j, a->of.name) < seconds &&
+           (e = msim_cal_count_next(&k, &a->space, a->plan)))
+        status = msim_cal_asking_take(&a->of, e, err);
+    a->of.counting = false;
+    return status;
+}
+
+static enum msim_status ask_all(struct asking *a, struct msim_error *err)
+{
+    const cJSON *greeting = msim_cal_journal_greeting(a->of.j, a->of.name);
+    bool counts = is_true(greeting, "counters");
+    double count = counts ? COUNT_SHARE * a->budget : 0, pair;
+    struct msim_cal_space computes;
+
+    msim_cal_space_beside(&computes, greeting, a->of.longest_us);
+    pair = computes.n ? BESIDE_SHARE * a->of.o->budget : 0;
+    a->budget -= count + pair;
+    MSIM_TRY(time_all(a, err));
+    MSIM_TRY(pair_some(a, pair, &computes, err));
+    return counts ? count_some(a, count, err) : MSIM_OK;
+}
+
+static double share_of(const struct msim_cal_options *o, uint32_t i)
+{
+    double sum = 0;
+
+    for (uint32_t k = 0; k < o->n_backends; k++)
+        sum += o->backends[k].share;
+    return o->backends[i].share / sum;
+}
+
+/* Seconds for backend `i`, counted with those before that greet by the same
+ * name (the same collectives on other numbers of ranks): what was spent is
+ * known by names. */
+static double budget_of(const struct msim_cal_options *o, uint32_t i,
+                        char names[][32])
+{
+    double budget = 0;
+
+    for (uint32_t k = 0; k <= i; k++)
+        if (strcmp(names[k], names[i]) == 0)
+            budget += o->budget * share_of(o, k);
+    return budget;
+}
+
+/* What a backend does is no failure of all, as long as there are others; what
+ * is about a file is. */
+static bool is_lost(const struct msim_cal_options *o, enum msim_status status,
+                    const struct msim_error *why)
+{
+    return o->lost && status != MSIM_ENOMEM && !*why->file;
+}
+
+/* Start each backend in turn, do `each`, and stop it. */
+static enum msim_status
+with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
+              enum msim_status (*each)(struct asking *, struct msim_error *),
+              struct msim_error *err)
+{
+    char names[MSIM_CAL_BACKENDS][32] = {{0}};
+    enum msim_status status = MSIM_OK;
+    uint32_t lost = 0;
+
+    for (uint32_t i = 0; status == MSIM_OK && i < o->n_backends; i++) {
+        struct asking a = {.of = {j, o, .command = o->backends[i].command}};
+        struct msim_error why = {0};
+
+        status = open_backend(&a, &why);
+        if (status == MSIM_OK) {
+            memcpy(names[i], a.of.name, sizeof(names[i]));
+            a.budget = budget_of(o, i, names);
+            status = each(&a, &why);
+        }
+        close_backend(&a);
+        if (status == MSIM_OK)
+            continue;
+        if (is_lost(o, status, &why) && ++lost < o->n_backends) {
+            o->lost(o->ctx, a.of.command, why.text);
+            status = MSIM_OK;
+        } else {
+            (void)msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
+                            why.text);
+        }
+    }
+    return status;
+}
+
+enum msim_status msim_cal_run(struct msim_cal_journal *j,
+                              const struct msim_cal_options *options,
+                              struct msim_error *err)
+{
+    return with_backends(j, options, ask_all, err);
+}
+
+/* ---- what would be asked ------------------------------------------------- */
+
+/* Seconds that it is expected to take; 0 where it was answered before. */
+static double list_one(struct asking *a, const cJSON *e)
+{
+    double us = msim_cal_expected_us(e, &a->space.guess);
+    double seconds = msim_cal_asking_expected(&a->of, us);
+
+    if (msim_cal_journal_find(a->of.j, msim_cal_hash(e, a->of.name)))
+        return 0;
+    a->of.o->plan(a->of.o->ctx, a->of.name, e, us, seconds);
+    return seconds;
+}
+
+static enum msim_status list(struct asking *a, struct msim_error *err)
+{
+    double left = a->budget - msim_cal_asking_spent(&a->of);
+    const cJSON *first;
+    uint32_t kind;
+    cJSON *e;
+
+    (void)err;
+    cJSON_ArrayForEach(first, a->of.o->first)
+    {
+        if (left > 0 && msim_cal_space_offers(&a->space, first))
+            left -= list_one(a, first);
+    }
+    left -= a->budget * (1 - FIRST_SHARE);
+    while (left > 0 && (e = msim_cal_plan_next(a->plan, &kind))) {
+        left -= list_one(a, e);
+        cJSON_Delete(e);
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_cal_dry_run(struct msim_cal_journal *j,
+                                  const struct msim_cal_options *options,
+                                  struct msim_error *err)
+{
+    return with_backends(j, options, list, err);
+}

@@ -1,0 +1,59 @@
+/*
+ * calibrate/machine/concurrent.h - what computing takes beside a collective, over what
+ * it takes alone.
+ */
+#ifndef MSIM_CALIBRATE_MACHINE_CONCURRENT_H
+#define MSIM_CALIBRATE_MACHINE_CONCURRENT_H
+#include "calibrate/measure/journal.h"
+#include "calibrate/measure/experiment_design.h"
+#include "calibrate/machine/ratio_table.h"
+
+/* ---- which experiments ----------------------------------------------------
+ */
+
+/* The kinds that can be timed so in turn, each time beside another collective:
+ * the same greeting and seed give the same experiments. */
+struct msim_cal_pairing {
+    uint64_t random;
+    uint32_t turn;
+};
+
+/*
+ * The next experiment, which is the caller's, or NULL where there were enough,
+ * or there is none. `computes` is what msim_cal_space_beside() read, `space`
+ * and `plan` have the collectives. `*p` begins with the seed and turn 0.
+ */
+cJSON *msim_cal_beside_next(struct msim_cal_pairing *p,
+                            const struct msim_cal_space *computes,
+                            const struct msim_cal_space *space,
+                            const struct msim_cal_plan *plan);
+
+/* Seconds that a backend spent on those beside so many ranks. */
+double msim_cal_beside_seconds(const struct msim_cal_journal *j,
+                               const char *backend, uint32_t ranks);
+
+/* ---- what came out --------------------------------------------------------
+ */
+
+struct msim_cal_slowed {
+    char table[16], collective[24], backend[24];
+    struct msim_cal_ratio ratio;
+};
+
+#define MSIM_CAL_SLOWED 32
+
+struct msim_cal_besides {
+    struct msim_cal_slowed list[MSIM_CAL_SLOWED];
+    uint32_t n;
+    struct msim_cal_ratio all; /* n 0: nothing was timed so */
+};
+
+/* Of every table of what computed, collective and backend. */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_beside(struct msim_cal_besides *out,
+                                 const struct msim_cal_journal *j);
+
+/* As "beside" of a platform file; nothing where nothing was timed. */
+void msim_cal_beside_write(cJSON *platform, const struct msim_cal_besides *b);
+
+#endif

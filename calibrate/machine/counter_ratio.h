@@ -1,0 +1,55 @@
+/*
+ * calibrate/machine/counter_ratio.h - hardware counters of some experiments, against the
+ * bytes and operations that laws take them for: is what the rooflines assume
+ * what the device does?
+ */
+#ifndef MSIM_CALIBRATE_MACHINE_COUNTER_RATIO_H
+#define MSIM_CALIBRATE_MACHINE_COUNTER_RATIO_H
+#include "calibrate/measure/journal.h"
+#include "calibrate/measure/experiment_design.h"
+#include "calibrate/machine/ratio_table.h"
+
+/* ---- which experiments ----------------------------------------------------
+ */
+
+/* The tables in turn, the kinds of each in turn, at points drawn from the seed:
+ * the same greeting and seed give the same experiments. */
+struct msim_cal_counting {
+    uint64_t random;
+    uint32_t turn;
+};
+
+/* The next experiment, which is the caller's, or NULL where there were enough,
+ * or there is none. `*k` begins with the seed and turn 0. */
+cJSON *msim_cal_count_next(struct msim_cal_counting *k,
+                           const struct msim_cal_space *space,
+                           const struct msim_cal_plan *plan);
+
+/* Seconds that were spent on a backend's experiments with counters. */
+double msim_cal_count_seconds(const struct msim_cal_journal *j,
+                              const char *backend);
+
+/* ---- what came out --------------------------------------------------------
+ */
+
+struct msim_cal_counted {
+    char table[16], backend[24];
+    uint32_t experiments;
+    /* Counted over assumed. */
+    struct msim_cal_ratio read, written; /* bytes of memory */
+    struct msim_cal_ratio flops;         /* in tensor cores and outside */
+};
+
+#define MSIM_CAL_COUNTED 16
+
+struct msim_cal_counts {
+    struct msim_cal_counted list[MSIM_CAL_COUNTED];
+    uint32_t n;
+};
+
+/* Of every table and backend whose answers have counters. */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_count(struct msim_cal_counts *out,
+                                const struct msim_cal_journal *j);
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * calibrate/machine/interval_width.c - the points whose interval is widest.
+ */
+#include "calibrate/machine/interval_width.h"
+
+#include "models/platform/platform_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CANDIDATES 40  /* of a kind */
+#define UNKNOWN    3.0 /* width where nothing is known: a factor of 20 */
+#define NEAR       0.7 /* e-folds in each size, within which less is new */
+#define AGAIN      0.93
+
+struct msim_cal_widths {
+    struct msim_platform platform; /* its cells are owned */
+};
+
+/* The cells of a platform's tree. */
+static enum msim_status read_cells(struct msim_platform *p, const cJSON *json,
+                                   struct msim_error *err)
+{
+    const cJSON *cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    const char *kind = msim_json_get_text(json, "kind");
+    const cJSON *cell;
+
+    p->is_host = kind && strcmp(kind, "cpu") == 0;
+    MSIM_TRY(msim_spec_read(
+        &p->spec, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), NULL,
+        "the fit", err));
+    p->cells = calloc((size_t)cJSON_GetArraySize(cells) + 1, sizeof(*p->cells));
+    if (!p->cells)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(cell, cells)
+    {
+        MSIM_TRY(msim_cell_read(&p->cells[p->n_cells], cell, "the fit", err));
+        p->n_cells++;
+    }
+    return MSIM_OK;
+}
+
+/* The tree holds ready text in many places, which only a file's reader sees. */
+static cJSON *read_back(const cJSON *platform)
+{
+    char *text = cJSON_PrintUnformatted(platform);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+
+    cJSON_free(text);
+    return json;
+}
+
+enum msim_status msim_cal_widths_new(struct msim_cal_widths **out,
+                                     const cJSON *platform,
+                                     struct msim_error *err)
+{
+    struct msim_cal_widths *w = calloc(1, sizeof(*w));
+    cJSON *json = read_back(platform);
+    enum msim_status status =
+        w && json ? read_cells(&w->platform, json, err) : MSIM_ENOMEM;
+
+    cJSON_Delete(json);
+    if (status != MSIM_OK) {
+        msim_cal_widths_free(w);
+        w = NULL;
+    }
+    *out = w;
+    return status;
+}
+
+void msim_cal_widths_free(struct msim_cal_widths *w)
+{
+    if (!w)
+        return;
+    for (uint32_t i = 0; i < w->platform.n_cells; i++)
+        msim_cell_release(&w->platform.cells[i]);
+    free(w->platform.cells);
+    free(w);
+}
+
+static const struct msim_cell *find_cell(const struct msim_cal_widths *w,
+                                         const struct msim_law *law,
+                                         const char *framework, const char *key)
+{
+    for (uint32_t i = 0; i < w->platform.n_cells; i++) {
+        const struct msim_cell *c = &w->platform.cells[i];
+
+        if (c->law == law && strcmp(c->framework, framework) == 0 &&
+            strcmp(c->key, key) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
+                      const char *backend)
+{
+    struct msim_pick pick = {.platform = &w->platform, .trees = true};
+    struct msim_cal_texts texts;
+    struct msim_estimate e;
+    struct msim_work work;
+    const struct msim_law *law;
+    char key[MSIM_CELL_KEY];
+
+    if (!msim_cal_work(experiment, backend, &texts, &work))
+        return NAN;
+    law = msim_law_of(work.family, w->platform.is_host);
+    if (!law)
+        return NAN;
+    law->key(&work, key, sizeof(key));
+    pick.cell = find_cell(w, law, backend, key);
+    if (!pick.cell)
+        return INFINITY;
+    msim_cell_estimate(&w->platform, &pick, &work, NULL, &e);
+    return log(e.high_us / e.low_us);
+}
+
+/* ---- how new a point is -------------------------------------------------- */
+
+/* Where a work is: the logarithms of its sizes, by its law. */
+struct place {
+    const struct msim_law *law;
+    char key[MSIM_CELL_KEY];
+    double x[MSIM_LAW_FEATURES];
+};
+
+static bool place_of(struct place *p, const struct msim_platform *platform,
+                     const cJSON *experiment, const char *backend)
+{
+    struct msim_cal_texts texts;
+    struct msim_work work;
+
+    if (!msim_cal_work(experiment, backend, &texts, &work))
+        return false;
+    p->law = msim_law_of(work.family, platform->is_host);
+    if (!p->law)
+        return false;
+    p->law->key(&work, p->key, sizeof(p->key));
+    p->law->describe(&platform->spec, &work, p->x);
+    return true;
+}
+
+/* 0 where it is one of those that were timed, 1 where it is far from all. */
+static double distance(const struct place *a, const struct place *b)
+{
+    double most = 0;
+
+    if (a->law != b->law || strcmp(a->key, b->key) != 0)
+        return INFINITY;
+    for (uint32_t i = 0; i < a->law->n_sizes; i++)
+        most = fmax(most, fabs(a->x[i] - b->x[i]));
+    return most;
+}
+
+static double novelty(const struct place *at, const struct place *timed,
+                      uint32_t n)
+{
+    double nearest = INFINITY;
+
+    for (uint32_t i = 0; i < n; i++)
+        nearest = fmin(nearest, distance(at, &timed[i]));
+    return fmin(nearest / NEAR, 1);
+}
+
+/* ---- choosing ------------------------------------------------------------ */
+
+struct candidate {
+    cJSON *experiment; /* owned until it is handed out */
+    uint32_t kind;
+    double score;
+};
+
+/* splitmix64 */
+static double draw(void *state)
+{
+    uint64_t *s = state, z = *s += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}
+
+struct search {
+    const struct msim_cal_widths *w;
+    const struct msim_cal_journal *j;
+    const char *backend;
+    struct place *timed; /* owned */
+    uint32_t n_timed;
+    struct candidate *list; /* owned */
+    uint32_t n;
+    double sum; /* of widths */
+    uint32_t counted;
+};
+
+static void add_candidate(struct search *s, cJSON *experiment, uint32_t kind)
+{
+    double width = msim_cal_width(s->w, experiment, s->backend);
+    struct place at;
+
+    if (isnan(width) ||
+        !place_of(&at, &s->w->platform, experiment, s->backend) ||
+        msim_cal_journal_find(s->j, msim_cal_hash(experiment, s->backend))) {
+        cJSON_Delete(experiment);
+        return;
+    }
+    if (isfinite(width)) {
+        s->sum += width;
+        s->counted++;
+    }
+    s->list[s->n++] = (struct candidate){
+        experiment, kind,
+        fmin(width, UNKNOWN) * novelty(&at, s->timed, s->n_timed)};
+}
+
+static void find_timed(struct search *s)
+{
+    for (uint32_t i = 0; i < s->j->n; i++)
+        if (strcmp(s->j->entries[i].backend, s->backend) == 0)
+            s->n_timed += place_of(&s->timed[s->n_timed], &s->w->platform,
+                                   s->j->entries[i].experiment, s->backend);
+}
+
+/* The best of what is left, by score times what its kind counts. */
+static struct candidate *best_of(struct search *s, const double *counts)
+{
+    struct candidate *best = NULL;
+    double most = 0;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct candidate *c = &s->list[i];
+
+        if (c->experiment && c->score * counts[c->kind] > most) {
+            most = c->score * counts[c->kind];
+            best = c;
+        }
+    }
+    return best;
+}
+
+static uint32_t choose(struct search *s, const struct msim_cal_space *space,
+                       cJSON **out, uint32_t n)
+{
+    double counts[MSIM_CAL_KINDS];
+    uint32_t chosen = 0;
+    struct candidate *c;
+
+    for (uint32_t i = 0; i < MSIM_CAL_KINDS; i++)
+        counts[i] = space->kinds[i].weight;
+    while (chosen < n && (c = best_of(s, counts))) {
+        out[chosen++] = c->experiment;
+        c->experiment = NULL;
+        counts[c->kind] *= AGAIN;
+    }
+    for (uint32_t i = 0; i < s->n; i++)
+        cJSON_Delete(s->list[i].experiment);
+    return chosen;
+}
+
+uint32_t msim_cal_widest(const struct msim_cal_widths *w,
+                         const struct msim_cal_plan *plan,
+                         const struct msim_cal_space *space,
+                         const struct msim_cal_journal *j, const char *backend,
+                         uint64_t *random, cJSON **out, uint32_t n,
+                         double *mean)
+{
+    struct search s = {.w = w, .j = j, .backend = backend};
+
+    *mean = INFINITY;
+    s.timed = malloc(((size_t)j->n + 1) * sizeof(*s.timed));
+    s.list = malloc(((size_t)space->n * CANDIDATES + 1) * sizeof(*s.list));
+    if (s.timed && s.list) {
+        find_timed(&s);
+        for (uint32_t i = 0; i < space->n * CANDIDATES; i++) {
+            cJSON *e = msim_cal_plan_draw(plan, i / CANDIDATES, draw, random);
+
+            if (e)
+                add_candidate(&s, e, i / CANDIDATES);
+        }
+        n = choose(&s, space, out, n);
+        if (s.counted)
+            *mean = s.sum / s.counted;
+    } else {
+        n = 0;
+    }
+    free(s.timed);
+    free(s.list);
+    return n;
+}

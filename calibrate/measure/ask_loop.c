@@ -1,0 +1,293 @@
+/*
+ * calibrate/measure/ask_loop.c - a backend, the journal of its answers, and how often
+ * it is asked the same.
+ *
+ * A machine that others share is now faster, now slower, for seconds on end,
+ * and runs one after the other all see the same of it. So experiments are timed
+ * in rounds, and all of a round are visited again when it is over.
+ */
+#include "calibrate/measure/ask_loop.h"
+
+#include "calibrate/stat/quantile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GREET_SECONDS 60.0
+#define DEATHS_MOST   20   /* one after the other */
+#define SPREAD        0.02 /* of a median: less than laws are wrong by */
+#define ROUND_SECONDS 10.0 /* that first visits take */
+#define VISITS        3    /* where it is not calm */
+#define RUNS_A_VISIT  3
+#define RUNS_ONCE     5     /* where one visit is all */
+#define CHEAP_SECONDS 0.005 /* a visit; more than the usual number of those */
+#define PAIR_SECONDS  0.4   /* of runs beside something, and alone, by turns */
+#define CALM          1.02  /* longest over shortest visit: one is enough */
+#define CALM_LEAST    20    /* experiments that tell so */
+
+/* Whether this machine answers the same whenever it is asked. */
+static bool is_calm(const struct msim_cal_asking *a)
+{
+    double *unrest = malloc(((size_t)a->j->n + 1) * sizeof(*unrest));
+    uint32_t n = 0;
+    bool calm;
+
+    for (uint32_t i = 0; unrest && i < a->j->n; i++) {
+        const struct msim_cal_entry *e = &a->j->entries[i];
+
+        if (e->timed > 1 && strcmp(e->backend, a->name) == 0)
+            unrest[n++] = msim_cal_entry_unrest(e);
+    }
+    calm = n >= CALM_LEAST && msim_median(unrest, n) < CALM;
+    free(unrest);
+    return calm;
+}
+
+/* ---- the process --------------------------------------------------------- */
+
+enum msim_status msim_cal_asking_start(struct msim_cal_asking *a,
+                                       struct msim_error *err)
+{
+    cJSON *greeting;
+    const char *name;
+
+    MSIM_TRY(msim_cal_child_start(&a->child, a->command, GREET_SECONDS,
+                                  &greeting, err));
+    name = msim_json_get_text(greeting, "backend");
+    if (!name) {
+        cJSON_Delete(greeting);
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "'%s' does not greet as a backend: no 'backend' in "
+                         "its first line",
+                         a->command);
+    }
+    snprintf(a->name, sizeof(a->name), "%s", name);
+    a->calm = is_calm(a);
+    return msim_cal_journal_greet(a->j, a->name, greeting, err);
+}
+
+static void clear_round(struct msim_cal_round *r)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        cJSON_Delete(r->list[i]);
+    *r = (struct msim_cal_round){.n = 0};
+}
+
+void msim_cal_asking_stop(struct msim_cal_asking *a)
+{
+    msim_cal_child_stop(&a->child);
+    clear_round(&a->round);
+}
+
+/* ---- one visit ----------------------------------------------------------- */
+
+static uint32_t visits_of(const struct msim_cal_asking *a)
+{
+    return a->calm ? 1 : VISITS;
+}
+
+/* Of a visit: all visits together several runs of the longest, and not more
+ * than a second. */
+static double policy_seconds(const struct msim_cal_asking *a)
+{
+    return fmin(fmax(4e-6 * a->longest_us, 0.05), 1) / visits_of(a);
+}
+
+static bool is_pair(const cJSON *experiment)
+{
+    return cJSON_GetObjectItemCaseSensitive(experiment, "beside") != NULL;
+}
+
+static cJSON *question_of(struct msim_cal_asking *a, const cJSON *experiment)
+{
+    cJSON *q = cJSON_Duplicate(experiment, true);
+    cJSON *policy = q ? cJSON_AddObjectToObject(q, "policy") : NULL;
+
+    if (!policy) {
+        cJSON_Delete(q);
+        return NULL;
+    }
+    cJSON_AddNumberToObject(q, "id", ++a->id);
+    cJSON_AddNumberToObject(policy, "warm_up", 1);
+    cJSON_AddNumberToObject(policy, "least",
+                            a->calm ? RUNS_ONCE : RUNS_A_VISIT);
+    cJSON_AddNumberToObject(policy, "spread", SPREAD * sqrt(visits_of(a)));
+    cJSON_AddNumberToObject(policy, "seconds",
+                            is_pair(experiment) ? PAIR_SECONDS
+                                                : policy_seconds(a));
+    if (a->counting)
+        cJSON_AddTrueToObject(q, "counters");
+    return q;
+}
+
+/* Of a backend that did not answer. */
+static cJSON *failure(const char *why)
+{
+    cJSON *answer = cJSON_CreateObject();
+
+    if (answer) {
+        cJSON_AddStringToObject(answer, "error", why);
+        cJSON_AddTrueToObject(answer, "lost");
+    }
+    return answer;
+}
+
+/* A backend that died or hung: its experiment has failed, and it is started
+ * again. */
+static enum msim_status revive(struct msim_cal_asking *a,
+                               const struct msim_error *why, cJSON **answer,
+                               struct msim_error *err)
+{
+    a->counting = false; /* it may have been that */
+    *answer = failure(why->text);
+    if (!*answer)
+        return MSIM_ENOMEM;
+    if (++a->deaths >= DEATHS_MOST)
+        return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
+                         "backend '%s' failed %d times one after the other, "
+                         "the last time: %s",
+                         a->name, DEATHS_MOST, why->text);
+    return MSIM_OK;
+}
+
+static enum msim_status ask_child(struct msim_cal_asking *a,
+                                  const cJSON *experiment, cJSON **answer,
+                                  struct msim_error *err)
+{
+    struct msim_error why = {0};
+    cJSON *question;
+    enum msim_status status;
+
+    if (a->child.pid == 0)
+        MSIM_TRY(msim_cal_asking_start(a, err));
+    question = question_of(a, experiment);
+    if (!question)
+        return MSIM_ENOMEM;
+    status =
+        msim_cal_child_ask(&a->child, question, a->o->patience, answer, &why);
+    cJSON_Delete(question);
+    if (status == MSIM_OK) {
+        a->deaths = 0;
+        return MSIM_OK;
+    }
+    return status == MSIM_ENOMEM ? status : revive(a, &why, answer, err);
+}
+
+static void report(struct msim_cal_asking *a, const cJSON *experiment,
+                   const cJSON *answer)
+{
+    const char *error = msim_json_get_text(answer, "error");
+    struct msim_cal_progress p = {
+        .backend = a->name,
+        .experiment = experiment,
+        .error = error,
+        .seconds = msim_cal_journal_seconds(a->j, NULL),
+        .budget = a->o->budget,
+    };
+
+    a->failed += error != NULL;
+    a->rows += !error &&
+               !msim_cal_journal_find(a->j, msim_cal_hash(experiment, a->name));
+    p.rows = a->rows;
+    p.failed = a->failed;
+    if (a->o->progress)
+        a->o->progress(a->o->ctx, &p);
+}
+
+/* Time one experiment, which is taken. */
+static enum msim_status visit(struct msim_cal_asking *a, cJSON *experiment,
+                              struct msim_error *err)
+{
+    double begin = msim_cal_now();
+    cJSON *answer = NULL;
+    enum msim_status status = ask_child(a, experiment, &answer, err), kept;
+
+    if (!answer) {
+        cJSON_Delete(experiment);
+        return status;
+    }
+    report(a, experiment, answer);
+    kept = msim_cal_journal_add(a->j, a->name, experiment, answer,
+                                msim_cal_now() - begin, err);
+    return status == MSIM_OK ? kept : status;
+}
+
+/* ---- rounds -------------------------------------------------------------- */
+
+/* What has no sizes is no row of a fit, nor is what runs beside something, of
+ * which the ratio to the same alone counts. */
+static bool has_visits(const struct msim_cal_asking *a, const cJSON *experiment)
+{
+    const char *table = msim_json_get_text(experiment, "table");
+
+    return !a->counting && table && strcmp(table, "latency") != 0 &&
+           strcmp(table, "dispatch") != 0 && !is_pair(experiment);
+}
+
+static bool wants_visit(const struct msim_cal_entry *e, uint32_t number)
+{
+    bool cheap = e && e->seconds < CHEAP_SECONDS * e->visits;
+
+    return e && msim_cal_entry_is_row(e) && e->visits < number &&
+           number <= (cheap ? MSIM_CAL_VISITS : VISITS);
+}
+
+enum msim_status msim_cal_asking_end_round(struct msim_cal_asking *a,
+                                           struct msim_error *err)
+{
+    struct msim_cal_round *r = &a->round;
+    uint32_t last = a->calm ? 1 : MSIM_CAL_VISITS;
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t number = 2; number <= last; number++) {
+        for (uint32_t i = 0; status == MSIM_OK && i < r->n; i++) {
+            uint64_t hash = msim_cal_hash(r->list[i], a->name);
+            cJSON *copy;
+
+            if (!wants_visit(msim_cal_journal_find(a->j, hash), number))
+                continue;
+            copy = cJSON_Duplicate(r->list[i], true);
+            status = copy ? visit(a, copy, err) : MSIM_ENOMEM;
+        }
+    }
+    clear_round(r);
+    a->calm = is_calm(a);
+    return status;
+}
+
+double msim_cal_asking_spent(const struct msim_cal_asking *a)
+{
+    return msim_cal_journal_seconds(a->j, a->name) +
+           (visits_of(a) - 1) * a->round.seconds;
+}
+
+double msim_cal_asking_expected(const struct msim_cal_asking *a, double us)
+{
+    return visits_of(a) * fmax(4e-6 * us, policy_seconds(a) / 2);
+}
+
+enum msim_status msim_cal_asking_take(struct msim_cal_asking *a,
+                                      cJSON *experiment, struct msim_error *err)
+{
+    struct msim_cal_round *r = &a->round;
+    uint64_t hash = msim_cal_hash(experiment, a->name);
+    bool again = has_visits(a, experiment);
+    double begin = msim_cal_now();
+
+    if (again && !(r->list[r->n] = cJSON_Duplicate(experiment, true))) {
+        cJSON_Delete(experiment);
+        return MSIM_ENOMEM;
+    }
+    r->n += again;
+    if (msim_cal_journal_find(a->j, hash))
+        cJSON_Delete(experiment);
+    else
+        MSIM_TRY(visit(a, experiment, err));
+    if (again)
+        r->seconds += msim_cal_now() - begin;
+    return r->n == MSIM_CAL_ROUND || r->seconds >= ROUND_SECONDS
+               ? msim_cal_asking_end_round(a, err)
+               : MSIM_OK;
+}

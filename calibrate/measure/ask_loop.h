@@ -1,0 +1,63 @@
+/*
+ * calibrate/measure/ask_loop.h - a backend that is asked, and its answers in the
+ * journal.
+ */
+#ifndef MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
+#define MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
+#include "calibrate/measure/backend_child.h"
+#include "calibrate/machine/calibrate_run.h"
+
+#define MSIM_CAL_ROUND 1024 /* experiments, at most */
+
+/* Experiments that are to be visited again. */
+struct msim_cal_round {
+    cJSON *list[MSIM_CAL_ROUND]; /* owned */
+    uint32_t n;
+    double seconds; /* that their first visits took */
+};
+
+/* Zeroed but for the first three, and stopped at last. */
+struct msim_cal_asking {
+    struct msim_cal_journal *j;
+    const struct msim_cal_options *o;
+    const char *command;
+    char name[32];     /* as it greets */
+    double longest_us; /* of a run */
+    bool counting;     /* hardware counters are asked for */
+    bool calm;         /* one visit is enough on this machine */
+    struct msim_cal_child child;
+    struct msim_cal_round round;
+    uint32_t id, rows, failed, deaths;
+};
+
+/* Start it, and keep its greeting, which tells `name`. */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_asking_start(struct msim_cal_asking *a,
+                                       struct msim_error *err);
+void msim_cal_asking_stop(struct msim_cal_asking *a);
+
+/*
+ * Time `experiment`, which is taken, unless the journal has it. A failure of
+ * the backend is kept as the answer; ECHECK where it fails time after time.
+ * Now and then this ends a round, in which case it takes longer.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_asking_take(struct msim_cal_asking *a,
+                                      cJSON *experiment,
+                                      struct msim_error *err);
+
+/* Visit again what was timed since the last round: before a fit, and at last.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_asking_end_round(struct msim_cal_asking *a,
+                                           struct msim_error *err);
+
+/* Seconds that were spent on this backend, with those that the later visits of
+ * the round will take. */
+double msim_cal_asking_spent(const struct msim_cal_asking *a);
+
+/* Seconds that an experiment may be expected to take, all visits together,
+ * whose runs take `us`. */
+double msim_cal_asking_expected(const struct msim_cal_asking *a, double us);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * calibrate/measure/experiment_design.h - what to time first: points that fill the space of each
+ * kind of operation evenly.
+ *
+ * Sobol's sequence (GSL), shifted by the seed (Cranley and Patterson, 1976), so
+ * that any number of its first points covers the space; points outside the
+ * limits are passed over. The same greeting, seed and limits give the same
+ * points, whatever was timed before.
+ */
+#ifndef MSIM_CALIBRATE_MEASURE_EXPERIMENT_DESIGN_H
+#define MSIM_CALIBRATE_MEASURE_EXPERIMENT_DESIGN_H
+#include "calibrate/measure/experiment_space.h"
+
+struct msim_cal_plan; /* opaque */
+
+/* `space` must outlive the plan. `*out` is owned by the caller. */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_plan_new(struct msim_cal_plan **out,
+                                   const struct msim_cal_space *space,
+                                   uint64_t seed);
+
+/* Accepts NULL. */
+void msim_cal_plan_free(struct msim_cal_plan *p);
+
+/*
+ * The next experiment, which is the caller's: of each kind in turn first the
+ * largest even one, which shows the device's rates, then as many as its weight;
+ * none twice.
+ * `*kind` gets its index in the space. NULL at the end, where no kind has
+ * another (or memory ran out).
+ */
+cJSON *msim_cal_plan_next(struct msim_cal_plan *p, uint32_t *kind);
+
+/* No more of a kind: the device cannot do it. */
+void msim_cal_plan_drop(struct msim_cal_plan *p, uint32_t kind);
+bool msim_cal_plan_dropped(const struct msim_cal_plan *p, uint32_t kind);
+
+/* 0 to 1, 1 left out; `state` is a uint64_t of any value. */
+double msim_cal_plan_uniform(void *state);
+
+/* A point of the cube from the numbers of another source, for candidates: as
+ * the caller draws them, 0 to 1, 1 left out. NULL where it is outside the
+ * limits, or the kind was dropped. */
+cJSON *msim_cal_plan_draw(const struct msim_cal_plan *p, uint32_t kind,
+                          double (*draw)(void *), void *ctx);
+
+#endif

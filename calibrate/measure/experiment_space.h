@@ -1,0 +1,57 @@
+/*
+ * calibrate/measure/experiment_space.h - the experiments that there are: for every kind of
+ * operation that a backend offers, which sizes it has, and how far they go.
+ *
+ * A point of the unit cube stands for an experiment: each coordinate is a size
+ * between its limits on a logarithmic scale, or a choice. Sizes have eight
+ * steps an octave, as those of real models lie on such steps more often than
+ * not.
+ */
+#ifndef MSIM_CALIBRATE_MEASURE_EXPERIMENT_SPACE_H
+#define MSIM_CALIBRATE_MEASURE_EXPERIMENT_SPACE_H
+#include "calibrate/measure/cal_experiment.h"
+
+#define MSIM_CAL_AXES  9
+#define MSIM_CAL_KINDS 384
+
+/* One kind of operation: a table and, say, "fp32" or "add:fp32". */
+struct msim_cal_kind {
+    char table[16], kind[48];
+    uint32_t axes;   /* 0: there is one experiment only */
+    uint32_t sizes;  /* of these, the first; the others are choices */
+    uint32_t weight; /* points of it that go with one of the simplest kind */
+};
+
+struct msim_cal_space {
+    struct msim_cal_kind kinds[MSIM_CAL_KINDS];
+    uint32_t n;
+    uint32_t ranks;        /* of collectives */
+    char interconnect[48]; /* between them */
+    double bytes_most;     /* of one experiment's operands */
+    double longest_us;     /* that one run is expected to take */
+    struct msim_cal_guess guess;
+};
+
+/*
+ * What a backend offers by its greeting. `longest_us` as in the structure.
+ * EFORMAT where the greeting has no device or tables; tables that are not
+ * known are left out.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_cal_space_read(struct msim_cal_space *s,
+                                     const cJSON *greeting, double longest_us,
+                                     struct msim_error *err);
+
+/* Likewise what can be timed beside a collective; of a greeting that was read
+ * so. */
+void msim_cal_space_beside(struct msim_cal_space *s, const cJSON *greeting,
+                           double longest_us);
+
+/*
+ * The experiment at point `u` (each 0 to 1, 1 left out) of a kind; owned by the
+ * caller. NULL where it is outside the limits, or memory ran out.
+ */
+cJSON *msim_cal_space_point(const struct msim_cal_space *s,
+                            const struct msim_cal_kind *kind, const double *u);
+
+#endif

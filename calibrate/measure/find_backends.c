@@ -1,0 +1,205 @@
+/*
+ * calibrate/measure/find_backends.c - the programs that time on this machine.
+ */
+#include "calibrate/measure/find_backends.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHARE 0.8 /* of the budget: what times operators */
+/* Collectives of one number of ranks (0.1), and what runs beside them. */
+#define SHARE_RANKS 0.115
+
+struct search {
+    struct msim_cal_backends *found;
+    char folder[1024]; /* of this program */
+};
+
+static void find_folder(struct search *s)
+{
+    ssize_t n = readlink("/proc/self/exe", s->folder, sizeof(s->folder) - 1);
+    char *slash;
+
+    s->folder[n > 0 ? n : 0] = '\0';
+    slash = strrchr(s->folder, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+static bool has_program(const struct search *s, const char *name)
+{
+    char path[1200];
+
+    snprintf(path, sizeof(path), "%s/%s", s->folder, name);
+    return access(path, X_OK) == 0;
+}
+
+static void add(struct search *s, double share, const char *before,
+                const char *program)
+{
+    struct msim_cal_backends *f = s->found;
+    char *to = f->commands[f->n];
+
+    if (f->n == MSIM_CAL_BACKENDS)
+        return;
+    if (program)
+        snprintf(to, sizeof(*f->commands), "exec %s '%s/%s'", before, s->folder,
+                 program);
+    else
+        snprintf(to, sizeof(*f->commands), "%s", before);
+    f->list[f->n++] = (struct msim_cal_backend){to, share};
+}
+
+/* Collectives need mpirun, and more ranks than cores are allowed. */
+static void add_ranks(struct search *s)
+{
+    static const char RUN[] =
+        "mpirun --allow-run-as-root --oversubscribe --bind-to none -n %d";
+    char text[128];
+
+    if (!has_program(s, "mystique-prof-mpi") ||
+        system("command -v mpirun >/dev/null 2>&1") != 0)
+        return;
+    for (int ranks = 2; ranks <= 4; ranks += 2) {
+        snprintf(text, sizeof(text), RUN, ranks);
+        add(s, SHARE_RANKS, text, "mystique-prof-mpi");
+    }
+}
+
+/* ---- PyTorch ------------------------------------------------------------- */
+
+/* The script beside the program that was installed, else in the source; false
+ * where there is no Python that has PyTorch. `device` "" is what it finds. */
+static bool find_torch(const struct search *s, const char *device,
+                       char *command, size_t size)
+{
+    const char *python = getenv("MSIM_PYTHON");
+    char script[1200], check[1400];
+
+    python = python && *python ? python : "python3";
+    snprintf(script, sizeof(script), "%s/../share/mystique-sim/prof_torch.py",
+             s->folder);
+    if (access(script, R_OK) != 0)
+        snprintf(script, sizeof(script), "%s", MSIM_TORCH_SCRIPT);
+    snprintf(command, size, "exec '%s' '%s'%s%s", python, script,
+             *device ? " --device " : "", device);
+    snprintf(check, sizeof(check), "'%s' -c 'import torch' >/dev/null 2>&1",
+             python);
+    return system(check) == 0;
+}
+
+static bool add_torch(struct search *s, const char *device)
+{
+    char command[1400];
+
+    if (!find_torch(s, device, command, sizeof(command)))
+        return false;
+    add(s, SHARE, command, NULL);
+    return true;
+}
+
+/* ---- GPUs ---------------------------------------------------------------- */
+
+/* With nothing to time a backend greets, and ends, where there is its device;
+ * else it fails. */
+static bool greets(const char *command)
+{
+    char line[1500];
+
+    snprintf(line, sizeof(line), "(%s) </dev/null >/dev/null 2>&1", command);
+    return system(line) == 0;
+}
+
+static bool has_gpu(const struct search *s)
+{
+    char command[sizeof(s->folder) + 64];
+
+    snprintf(command, sizeof(command), "exec '%s/mystique-prof-cuda'",
+             s->folder);
+    return has_program(s, "mystique-prof-cuda") && greets(command);
+}
+
+/* PyTorch may find a GPU that the program for GPUs does not: it was not built,
+ * or lacks a library. The GPU is what is to be timed all the same. */
+static bool torch_has_gpu(const struct search *s)
+{
+    char command[1400];
+
+    return find_torch(s, "cuda", command, sizeof(command)) && greets(command);
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+static enum msim_status add_named(struct search *s, const char *name,
+                                  struct msim_error *err)
+{
+    char program[64];
+
+    if (strpbrk(name, " /")) {
+        add(s, SHARE, name, NULL);
+        return MSIM_OK;
+    }
+    if (strcmp(name, "torch") == 0)
+        return add_torch(s, "")
+                   ? MSIM_OK
+                   : msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                               "no backend 'torch': 'python3 -c \"import "
+                               "torch\"' fails; the environment's MSIM_PYTHON "
+                               "may name another Python");
+    snprintf(program, sizeof(program), "mystique-prof-%.40s", name);
+    if (!has_program(s, program))
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "no backend '%s': no program '%s' beside this one, "
+                         "want cpu, cuda, or a command line with a space or a "
+                         "'/' in it",
+                         name, program);
+    add(s, SHARE, "", program);
+    if (strcmp(name, "cpu") == 0)
+        add_ranks(s);
+    return MSIM_OK;
+}
+
+static enum msim_status add_list(struct search *s, const char *names,
+                                 struct msim_error *err)
+{
+    char list[1400], *rest = list;
+
+    snprintf(list, sizeof(list), "%s", names);
+    while (rest) {
+        char *comma = strchr(rest, ',');
+        const char *name = rest;
+
+        if (comma)
+            *comma = '\0';
+        rest = comma ? comma + 1 : NULL;
+        MSIM_TRY(add_named(s, name, err));
+    }
+    return MSIM_OK;
+}
+
+/* PyTorch's kernels are what users run. */
+static enum msim_status add_usual(struct search *s, struct msim_error *err)
+{
+    bool gpu = has_gpu(s), alone = !gpu && torch_has_gpu(s);
+    const char *device = gpu || alone ? "cuda" : "cpu";
+
+    if (alone)
+        s->found->warning =
+            "PyTorch finds a GPU, mystique-prof-cuda none; goes on "
+            "without that";
+    alone |= !gpu && !has_program(s, "mystique-prof-cpu");
+    return add_torch(s, device) && alone ? MSIM_OK : add_list(s, device, err);
+}
+
+enum msim_status msim_cal_backends_find(struct msim_cal_backends *b,
+                                        const char *names,
+                                        struct msim_error *err)
+{
+    struct search s = {.found = b};
+
+    *b = (struct msim_cal_backends){.n = 0};
+    find_folder(&s);
+    return names ? add_list(&s, names, err) : add_usual(&s, err);
+}

@@ -1,0 +1,34 @@
+/*
+ * calibrate/platform/platform_fit.h - one platform file from a data sheet and tables.
+ */
+#ifndef MSIM_CALIBRATE_PLATFORM_PLATFORM_FIT_H
+#define MSIM_CALIBRATE_PLATFORM_PLATFORM_FIT_H
+#include "calibrate/collective/coll_fit.h"
+#include "calibrate/fit/conv_ratio.h"
+#include "core/base/json.h"
+
+#include <stdio.h>
+
+struct msim_fit_options {
+    const struct msim_conv_ratios *ratios;
+    const struct msim_coll_fits *collectives; /* of the same samples */
+    uint32_t threads; /* at least 1; what comes out does not depend on it */
+    FILE *report;     /* one CSV line a cell; NULL: none */
+    struct msim_file *rows; /* one line a row held back; NULL: none */
+    uint32_t *too_few;      /* gets the number of rows whose cell has too few
+                               for a fit; NULL: not wanted */
+};
+
+/*
+ * Fit every cell of the GPUs that `sheet`, an entry of the data-sheet file,
+ * names, and make the platform file's tree: `*out` is owned
+ * by the caller, NULL on failure. `samples` are sorted.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
+                                   const char *sheet_file,
+                                   const struct msim_samples *samples,
+                                   const struct msim_fit_options *options,
+                                   struct msim_error *err);
+
+#endif

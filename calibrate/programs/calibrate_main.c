@@ -1,0 +1,419 @@
+/*
+ * calibrate/programs/calibrate_main.c - msim-calibrate: this machine as a platform file.
+ *
+ *     mystique-sim calibrate [--backend LIST] [--budget MINUTES] --out FILE ...
+ *
+ * starts it with the options it was given, in the form --NAME=VALUE; it is a
+ * program of its own because it links GSL, which mystique-sim does not. The
+ * answers of the backends are kept in a journal beside FILE, with which an
+ * interrupted calibration goes on.
+ */
+#include "calibrate/measure/find_backends.h"
+#include "calibrate/measure/backend_child.h"
+#include "calibrate/machine/machine_fit.h"
+#include "calibrate/machine/machine_host.h"
+#include "calibrate/machine/machine_network.h"
+#include "calibrate/machine/calibrate_run.h"
+#include "calibrate/machine/machine_text.h"
+#include "calibrate/measure/trace_experiments.h"
+#include "calibrate/rows/tables.h"
+
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE 60.0 /* seconds */
+#define REFRESH  0.1  /* of the line on a terminal */
+#define REPORTS  30.0 /* between lines where there is none */
+#define RESTLESS 1.2  /* an experiment's longest time over its shortest */
+
+struct command {
+    const char *program; /* in front of messages */
+    const char *backend, *out;
+    const char *trace; /* NULL: none */
+    const char *data;  /* folder that holds hosts/ */
+    double budget_minutes, target, patience;
+    uint64_t seed;
+    bool dry_run;
+    /* made of these */
+    struct msim_cal_backends backends;
+    char journal[1100], held[1100], host[1100], network[1100], name[64];
+    bool terminal, shown;
+    double last;     /* when progress was shown */
+    double expected; /* seconds of a dry run */
+    uint32_t listed;
+};
+
+static void say(struct command *c, const char *fmt, ...) MSIM_PRINTF(2, 3);
+
+static void clear_line(struct command *c)
+{
+    if (c->shown)
+        fputs("\r\033[K", stderr);
+    c->shown = false;
+}
+
+static void say(struct command *c, const char *fmt, ...)
+{
+    va_list args;
+
+    clear_line(c);
+    va_start(args, fmt);
+    fprintf(stderr, "%s: ", c->program);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+/* ---- arguments ----------------------------------------------------------- */
+
+/* The value where `arg` is --NAME=VALUE, else NULL. */
+static const char *value_of(const char *arg, const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncmp(arg, "--", 2) == 0 && strncmp(arg + 2, name, n) == 0 &&
+                   arg[2 + n] == '='
+               ? arg + 3 + n
+               : NULL;
+}
+
+static bool take_number(double *to, const char *text)
+{
+    char *end;
+    double v = strtod(text, &end);
+
+    if (end == text || *end || !(v >= 0) || !isfinite(v))
+        return false;
+    *to = v;
+    return true;
+}
+
+static bool take_argument(struct command *c, const char *arg)
+{
+    double seed;
+    const char *v;
+
+    if (strcmp(arg, "--dry-run") == 0)
+        return c->dry_run = true;
+    if ((v = value_of(arg, "backend")))
+        return (c->backend = v)[0] != '\0';
+    if ((v = value_of(arg, "out")))
+        return (c->out = v)[0] != '\0';
+    if ((v = value_of(arg, "for")))
+        return (c->trace = v)[0] != '\0';
+    if ((v = value_of(arg, "data")))
+        return (c->data = v)[0] != '\0';
+    if ((v = value_of(arg, "budget")))
+        return take_number(&c->budget_minutes, v) && c->budget_minutes > 0;
+    if ((v = value_of(arg, "target-interval")))
+        return take_number(&c->target, v);
+    if ((v = value_of(arg, "patience")))
+        return take_number(&c->patience, v) && c->patience > 0;
+    if (!(v = value_of(arg, "seed")) || !take_number(&seed, v))
+        return false;
+    c->seed = (uint64_t)seed;
+    return true;
+}
+
+static bool parse(struct command *c, int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+
+    c->program = slash ? slash + 1 : argv[0];
+    for (int i = 1; i < argc; i++) {
+        if (take_argument(c, argv[i]))
+            continue;
+        say(c, "wrong argument '%s', see 'mystique-sim calibrate --help'",
+            argv[i]);
+        return false;
+    }
+    if (!c->out || !c->data)
+        say(c, "--%s is missing, want the %s", c->out ? "data" : "out",
+            c->out ? "folder that holds hosts/" : "platform file to write");
+    return c->out && c->data;
+}
+
+/* FILE without .json, and what lies beside it. */
+static void name_files(struct command *c)
+{
+    const char *slash = strrchr(c->out, '/');
+    const char *base = slash ? slash + 1 : c->out;
+    size_t n = strlen(c->out);
+    size_t stem = n > 5 && strcmp(c->out + n - 5, ".json") == 0 ? n - 5 : n;
+
+    snprintf(c->journal, sizeof(c->journal), "%.*s.journal.jsonl", (int)stem,
+             c->out);
+    snprintf(c->host, sizeof(c->host), "%.*s.host.json", (int)stem, c->out);
+    snprintf(c->network, sizeof(c->network), "%.*s.network.json", (int)stem,
+             c->out);
+    snprintf(c->held, sizeof(c->held), "%.*s.held.csv", (int)stem, c->out);
+    snprintf(c->name, sizeof(c->name), "%.*s",
+             (int)(stem - (size_t)(base - c->out)), base);
+}
+
+/* ---- what is shown ------------------------------------------------------- */
+
+static void show_progress(void *ctx, const struct msim_cal_progress *p)
+{
+    struct command *c = ctx;
+    double left = p->budget - p->seconds, at;
+    char text[160];
+
+    msim_cal_describe(p->experiment, text, sizeof(text));
+    if (p->error)
+        say(c, "failed: %s: %s", text, p->error);
+    at = msim_cal_now();
+    if (at - c->last < (c->terminal ? REFRESH : REPORTS))
+        return;
+    c->last = at;
+    c->shown = c->terminal;
+    fprintf(stderr, "%s%s: %s: %u rows, %.0f:%02.0f left: %.40s%s",
+            c->terminal ? "\r" : "", c->program, p->backend, p->rows,
+            floor(fmax(left, 0) / 60), floor(fmod(fmax(left, 0), 60)), text,
+            c->terminal ? "\033[K" : "\n");
+    fflush(stderr);
+}
+
+static void show_lost(void *ctx, const char *command, const char *why)
+{
+    say(ctx, "warning: goes on without '%s': %s", command, why);
+}
+
+static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
+                      double expected_us, double expected_seconds)
+{
+    struct command *c = ctx;
+    char text[160];
+
+    msim_cal_describe(experiment, text, sizeof(text));
+    printf("%-6s %10.4g us a run  %7.3f s  %s\n", backend, expected_us,
+           expected_seconds, text);
+    c->expected += expected_seconds;
+    c->listed++;
+}
+
+static void show_verdict(const struct msim_cal_verdict *v)
+{
+    printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% ", v->law,
+           v->framework, v->rows, 100 * v->median, 100 * v->mean, 100 * v->p90,
+           100 * v->coverage);
+    if (isnan(v->repeats))
+        printf("%9s\n", "-");
+    else
+        printf("x %7.2f\n", v->repeats);
+}
+
+static void show_verdicts(const struct msim_cal_verdicts *v)
+{
+    printf("%-18s %-10s %6s %9s %9s %9s %10s %9s\n", "table", "backend", "rows",
+           "median", "mean", "p90", "inside 90%", "repeats");
+    for (uint32_t i = 0; i < v->n; i++)
+        show_verdict(&v->list[i]);
+}
+
+/* The table tells it, too, but not what it means. */
+static void warn_restless(struct command *c, const struct msim_cal_verdicts *v)
+{
+    const struct msim_cal_verdict *worst = NULL;
+
+    for (uint32_t i = 0; i < v->n; i++)
+        if (strcmp(v->list[i].law, MSIM_CAL_ALL) != 0 &&
+            v->list[i].repeats >= (worst ? worst->repeats : RESTLESS))
+            worst = &v->list[i];
+    if (worst)
+        say(c,
+            "warning: half of the experiments of %s took %.2f times as long at "
+            "one moment as at another; if other programs ran, end them and "
+            "calibrate again (remove %s first)",
+            worst->law, worst->repeats, c->journal);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static enum msim_status show_results(struct command *c,
+                                     const struct msim_cal_journal *j,
+                                     const struct msim_cal_verdicts *v)
+{
+    printf("errors on rows held back from the fit; repeats: an experiment's "
+           "longest time over its shortest, seconds later\n");
+    show_verdicts(v);
+    if (v->too_few)
+        printf("%u experiments are in no fit, as there are few of their kind; "
+               "more --budget adds to them\n",
+               v->too_few);
+    warn_restless(c, v);
+    MSIM_TRY(msim_cal_show(stdout, j));
+    printf("written: %s, of the %u experiments in %s\n", c->out, j->n,
+           c->journal);
+    return MSIM_OK;
+}
+
+/* Where something of the host was timed. */
+static enum msim_status write_host(struct command *c,
+                                   const struct msim_cal_journal *j,
+                                   struct msim_error *err)
+{
+    struct msim_cal_host told;
+    cJSON *generic, *host;
+    char path[1400];
+    enum msim_status status;
+
+    snprintf(path, sizeof(path), "%s/hosts/generic.json", c->data);
+    MSIM_TRY(msim_json_read(&generic, path, err));
+    status = msim_cal_host(&host, &told, j, generic, c->name);
+    cJSON_Delete(generic);
+    if (status != MSIM_OK)
+        return status;
+    if (!host) {
+        printf("no host file: nothing timed what operators take of the host "
+               "(the backend torch does)\n");
+        return MSIM_OK;
+    }
+    status = msim_tree_write(host, c->host, err);
+    cJSON_Delete(host);
+    if (status == MSIM_OK)
+        printf("written: %s: %u operators timed, within a factor of %.2f; %u "
+               "as of host generic, %.2f times as long, within %.2f\n",
+               c->host, told.timed, told.factor, told.taken, told.speed,
+               told.factor_taken);
+    return status;
+}
+
+/* Where collectives were timed. */
+static enum msim_status write_network(struct command *c, const cJSON *platform,
+                                      struct msim_error *err)
+{
+    enum msim_status status;
+    cJSON *network;
+
+    MSIM_TRY(msim_cal_network(&network, platform));
+    if (!network)
+        return MSIM_OK;
+    status = msim_tree_write(network, c->network, err);
+    cJSON_Delete(network);
+    if (status == MSIM_OK)
+        printf("written: %s: its collectives\n", c->network);
+    return status;
+}
+
+static enum msim_status finish(struct command *c,
+                               const struct msim_cal_journal *j,
+                               struct msim_error *err)
+{
+    struct msim_cal_fit_options options = {
+        .name = c->name, .held = c->held, .threads = 2};
+    struct msim_cal_verdicts verdicts;
+    cJSON *platform;
+    enum msim_status status;
+
+    MSIM_TRY(msim_cal_fit(&platform, j, &options, &verdicts, err));
+    status = msim_tree_write(platform, c->out, err);
+    if (status == MSIM_OK)
+        status = show_results(c, j, &verdicts);
+    if (status == MSIM_OK)
+        status = write_network(c, platform, err);
+    if (status == MSIM_OK)
+        status = write_host(c, j, err);
+    cJSON_Delete(platform);
+    return status;
+}
+
+static enum msim_status run(struct command *c, const cJSON *first,
+                            struct msim_error *err)
+{
+    struct msim_cal_options options = {.backends = c->backends.list,
+                                       .n_backends = c->backends.n,
+                                       .budget = 60 * c->budget_minutes,
+                                       .target = c->target / 100,
+                                       .seed = c->seed,
+                                       .patience = c->patience,
+                                       .name = c->name,
+                                       .threads = 2,
+                                       .first = first,
+                                       .progress = show_progress,
+                                       .plan = show_plan,
+                                       .lost = show_lost,
+                                       .ctx = c};
+    struct msim_cal_journal j;
+    bool fresh = access(c->journal, F_OK) != 0;
+    enum msim_status status;
+
+    /* To look writes nothing. */
+    MSIM_TRY(msim_cal_journal_open(
+        &j, c->dry_run && fresh ? "/dev/null" : c->journal, err));
+    if (j.n > 0)
+        say(c, "goes on with the %u experiments in '%s'", j.n, c->journal);
+    if (c->dry_run) {
+        status = msim_cal_dry_run(&j, &options, err);
+        printf("%u experiments, expected to take %.0f s; the rest of the "
+               "budget goes to what is known least\n",
+               c->listed, c->expected);
+    } else {
+        status = msim_cal_run(&j, &options, err);
+        clear_line(c);
+        if (status == MSIM_OK)
+            status = finish(c, &j, err);
+    }
+    msim_cal_journal_close(&j);
+    return status;
+}
+
+/* With the shapes of a trace first, where there is one. */
+static enum msim_status run_for(struct command *c, struct msim_error *err)
+{
+    cJSON *first = NULL;
+    enum msim_status status = MSIM_OK;
+
+    if (c->trace) {
+        MSIM_TRY(msim_cal_trace_shapes(&first, c->trace, err));
+        say(c, "%d shapes in '%s'", cJSON_GetArraySize(first), c->trace);
+    }
+    status = run(c, first, err);
+    cJSON_Delete(first);
+    return status;
+}
+
+/* What times; false where that is not there. */
+static bool find_backends(struct command *c)
+{
+    struct msim_error err = {0};
+
+    if (msim_cal_backends_find(&c->backends, c->backend, &err) != MSIM_OK) {
+        say(c, "%s", err.text);
+        return false;
+    }
+    if (c->backends.warning)
+        say(c, "warning: %s", c->backends.warning);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static struct command c = {
+        .budget_minutes = 10, .patience = PATIENCE, .seed = 1};
+    struct msim_error err = {0};
+    enum msim_status status;
+
+    (void)gsl_set_error_handler_off();
+    signal(SIGPIPE, SIG_IGN); /* a backend that died is reported as such */
+    if (!parse(&c, argc, argv) || !find_backends(&c))
+        return 2;
+    name_files(&c);
+    c.terminal = isatty(STDERR_FILENO);
+    status = run_for(&c, &err);
+    clear_line(&c);
+    if (status == MSIM_OK)
+        return 0;
+    say(&c, "%s%s%s", err.file, *err.file ? ": " : "",
+        *err.text ? err.text : msim_status_text(status));
+    return status == MSIM_ECHECK      ? 1
+           : status == MSIM_ENOMEM    ? 4
+           : status == MSIM_EINTERNAL ? 4
+                                      : 3;
+}

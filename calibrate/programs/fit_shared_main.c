@@ -1,0 +1,194 @@
+/*
+ * calibrate/programs/fit_shared_main.c - msim-fit-shared: what a GPU without rows inherits.
+ *
+ *     msim-fit-shared TABLES DATA COMMON.json [REPORT.csv]
+ *
+ * TABLES is a folder with the tables of measured times, DATA that of the
+ * platforms that msim-fit made of them (and of platforms/src/datasheets.json,
+ * which says whose rows are whose). COMMON.json gets the laws common to all
+ * GPUs and the doubt in them and in the cells of kin; the report how good
+ * predictions are for each GPU that is left out.
+ */
+#include "calibrate/fit/fit_write.h"
+#include "calibrate/platform/cross_validate.h"
+#include "calibrate/rows/tables.h"
+
+#include <gsl/gsl_errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void add_gpus(cJSON *cell, const struct msim_kin *k,
+                     const struct msim_kin_cell *c)
+{
+    cJSON *gpus = cJSON_AddArrayToObject(cell, "gpus");
+
+    for (uint32_t i = c->begin; i < c->end; i++)
+        if (i == c->begin || k->rows[i].platform != k->rows[i - 1].platform)
+            cJSON_AddItemToArray(
+                gpus,
+                cJSON_CreateString(k->platforms[k->rows[i].platform]->name));
+}
+
+static enum msim_status add_cell(cJSON *cells, const struct msim_kin *k,
+                                 const struct msim_kin_cell *kc,
+                                 const struct msim_cell *c)
+{
+    struct msim_sample r = k->rows[kc->begin].sample;
+    struct msim_cell_fit f = {.rows = c->rows,
+                              .groups = kc->generations,
+                              .n_bins = c->n_bins,
+                              .fitted.mean = c->error,
+                              .held_back.mean = c->heldout};
+
+    memcpy(f.constants.params, c->params, sizeof(c->params));
+    f.constants.gap = c->gap;
+    memcpy(f.range_low, c->range_low, sizeof(c->range_low));
+    memcpy(f.range_high, c->range_high, sizeof(c->range_high));
+    memcpy(f.bins, c->bins, sizeof(c->bins));
+    r.gpu = c->table;
+    MSIM_TRY(msim_cell_write_as(
+        cells, &r, &f,
+        "least mean |log error| over rows of all GPUs alike (GSL simplex); "
+        "errors held back and interval: one generation after the other left "
+        "out"));
+    add_gpus(cJSON_GetArrayItem(cells, cJSON_GetArraySize(cells) - 1), k, kc);
+    return MSIM_OK;
+}
+
+static enum msim_status add_cells(cJSON *o, const struct msim_kin *k,
+                                  const struct msim_common *common)
+{
+    cJSON *cells = cJSON_AddArrayToObject(o, "cells");
+    uint32_t at = 0;
+
+    if (!cells)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < k->n_cells; i++)
+        if (k->cells[i].generations > 1)
+            MSIM_TRY(add_cell(cells, k, &k->cells[i], &common->cells[at++]));
+    return MSIM_OK;
+}
+
+static void add_spreads(cJSON *o, const struct msim_common *common,
+                        uint32_t (*rows)[2])
+{
+    cJSON *spreads = cJSON_AddObjectToObject(o, "spreads");
+
+    for (uint32_t i = 0; i < common->n_spreads; i++) {
+        const struct msim_kin_spread *s = &common->spreads[i];
+        cJSON *one = cJSON_AddObjectToObject(spreads, s->law->name);
+
+        msim_number_add(one, "generation", s->generation);
+        msim_number_add(one, "other", s->other);
+        if (rows[i][0])
+            msim_number_add(one, "generation_error", s->generation_error);
+        if (rows[i][1])
+            msim_number_add(one, "other_error", s->other_error);
+        cJSON_AddStringToObject(one, "unit", "1");
+        cJSON_AddStringToObject(
+            one, "how",
+            "standard deviation of the logarithm, beside the cell's own "
+            "interval, when the nearest GPU of the generation, or of another, "
+            "stands in: how far whole cells of GPUs left out are off, and at "
+            "least what lets 90 % of their rows lie inside; a typical figure "
+            "where there are no such rows");
+        cJSON_AddNumberToObject(one, "rows_generation", rows[i][0]);
+        cJSON_AddNumberToObject(one, "rows_other", rows[i][1]);
+    }
+}
+
+static enum msim_status write_common(const struct msim_kin *k, const char *path,
+                                     struct msim_error *err)
+{
+    struct msim_common common = {0};
+    uint32_t rows[MSIM_KIN_LAWS][2] = {{0}};
+    cJSON *o = cJSON_CreateObject();
+    enum msim_status status = o ? MSIM_OK : MSIM_ENOMEM;
+
+    cJSON_AddStringToObject(o, "schema", "mystique-sim/laws/1");
+    if (status == MSIM_OK)
+        status = msim_kin_cells(k, -1, &common);
+    if (status == MSIM_OK)
+        status = msim_left_out_spreads(k, -1, &common, rows);
+    if (status == MSIM_OK) {
+        add_spreads(o, &common, rows);
+        status = add_cells(o, k, &common);
+    }
+    if (status == MSIM_OK)
+        status = msim_tree_write(o, path, err);
+    msim_common_release(&common);
+    cJSON_Delete(o);
+    return status;
+}
+
+static enum msim_status write_report(const struct msim_kin *k, FILE *report)
+{
+    fputs(MSIM_LEFT_OUT_HEADER, report);
+    MSIM_TRY(msim_left_out_report(k, MSIM_LEFT_OUT_GPU, report));
+    return msim_left_out_report(k, MSIM_LEFT_OUT_GENERATION, report);
+}
+
+static enum msim_status fit(const struct msim_samples *s, const cJSON *sheets,
+                            char **argv, FILE *report, struct msim_error *err)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct msim_kin k;
+    enum msim_status status =
+        msim_kin_init(&k, cJSON_GetObjectItemCaseSensitive(sheets, "platforms"),
+                      argv[2], s, err);
+
+    if (status == MSIM_OK)
+        status = msim_kin_fit(&k, cores > 1 ? (uint32_t)cores : 1);
+    if (status == MSIM_OK)
+        status = write_common(&k, argv[3], err);
+    if (status == MSIM_OK && report)
+        status = write_report(&k, report);
+    msim_kin_release(&k);
+    return status;
+}
+
+static enum msim_status run(char **argv, FILE *report, struct msim_error *err)
+{
+    struct msim_samples s;
+    cJSON *sheets = NULL;
+    char path[1024];
+    enum msim_status status = msim_samples_init(&s);
+
+    snprintf(path, sizeof(path), "%s/platforms/src/datasheets.json", argv[2]);
+    if (status == MSIM_OK)
+        status = msim_json_read(&sheets, path, err);
+    if (status == MSIM_OK)
+        status = msim_tables_read(&s, argv[1], &(struct msim_tables){0}, err);
+    if (status == MSIM_OK)
+        status = fit(&s, sheets, argv, report, err);
+    cJSON_Delete(sheets);
+    msim_samples_release(&s);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct msim_error err = {0};
+    FILE *report = NULL;
+    enum msim_status status;
+
+    (void)gsl_set_error_handler_off();
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr,
+                "usage: msim-fit-shared TABLES DATA COMMON.json [REPORT.csv]\n");
+        return 2;
+    }
+    if (argc == 5 && !(report = fopen(argv[4], "w"))) {
+        fprintf(stderr, "msim-fit-shared: '%s' cannot be written\n", argv[4]);
+        return 3;
+    }
+    status = run(argv, report, &err);
+    if (report && fclose(report) != 0 && status == MSIM_OK)
+        status = MSIM_EIO;
+    if (status == MSIM_OK)
+        return 0;
+    fprintf(stderr, "msim-fit-shared: %s%s%s\n", err.file, *err.file ? ": " : "",
+            *err.text ? err.text : msim_status_text(status));
+    return 3;
+}

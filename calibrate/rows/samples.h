@@ -1,0 +1,67 @@
+/*
+ * calibrate/rows/samples.h - tables of measured times in memory.
+ */
+#ifndef MSIM_CALIBRATE_ROWS_SAMPLES_H
+#define MSIM_CALIBRATE_ROWS_SAMPLES_H
+#include "core/base/arena.h"
+#include "core/base/strtab.h"
+#include "models/law/law.h"
+#include "core/work/rows.h"
+
+/* One measured row. */
+struct msim_sample {
+    struct msim_work work; /* its texts are the arena's */
+    double us;
+    const char *gpu;       /* the table's name of it */
+    const char *framework; /* "" where none is given */
+    const char *key;       /* the cell within the framework */
+    const struct msim_law *law;
+    /* Rows of one group are held back together: a whole weight shape, head
+     * layout, shape, or collective and rank count. */
+    uint64_t group;
+    /* Models that the cell has rows of, where they are too few to hold whole
+     * ones back: a group is then one model's share on one rank; else 0. */
+    uint32_t models;
+    /* Set when a cell is fitted: the data sheet of the row's GPU. */
+    const struct msim_spec *spec;
+    /* The launch gap of the row's source on its GPU, where that was fitted
+     * before; 0 where it was not, or where there is none. */
+    struct msim_gap gap;
+    /* The shortest kernel of the row's GPU over MSIM_COMMON_FLOOR_US, for laws
+     * whose start follows it, when a law for all GPUs is fitted; else 0. */
+    double start;
+};
+
+struct msim_samples {
+    struct msim_arena arena;
+    struct msim_strtab *texts;
+    struct msim_sample *rows;
+    uint32_t n, capacity;
+    bool host; /* rows of a CPU */
+};
+
+MSIM_MUST_CHECK
+enum msim_status msim_samples_init(struct msim_samples *s);
+void msim_samples_release(struct msim_samples *s);
+
+/* Append the rows of one table that a law covers and whose time is above 0. */
+MSIM_MUST_CHECK
+enum msim_status msim_samples_add(struct msim_samples *s, const char *path,
+                                  struct msim_error *err);
+
+/* Append one row, which took `us` on `gpu`; nothing where no law covers it.
+ * Texts are copied. */
+MSIM_MUST_CHECK
+enum msim_status msim_samples_add_work(struct msim_samples *s,
+                                       const struct msim_work *w,
+                                       const char *gpu, double us);
+
+/* Whether both rows are fitted together: law, GPU, framework and key. */
+bool msim_sample_same_cell(const struct msim_sample *a,
+                           const struct msim_sample *b);
+
+/* Bring rows of one cell together, in an order that does not depend on where
+ * they stood in the file. */
+void msim_samples_sort(struct msim_samples *s);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * calibrate/rows/tables.h - what the programs that fit read and write.
+ */
+#ifndef MSIM_CALIBRATE_ROWS_TABLES_H
+#define MSIM_CALIBRATE_ROWS_TABLES_H
+#include "calibrate/rows/samples.h"
+
+#define MSIM_TABLES 7
+
+/* Tables by their names; of zeros: all. */
+struct msim_tables {
+    bool some, chosen[MSIM_TABLES];
+};
+
+/* Choose one; false, listing the known in `err`, where there is none. */
+bool msim_tables_choose(struct msim_tables *t, const char *name,
+                        struct msim_error *err);
+
+/* Append the rows of these tables of measured times in `folder`, and sort. */
+MSIM_MUST_CHECK
+enum msim_status msim_tables_read(struct msim_samples *s, const char *folder,
+                                  const struct msim_tables *t,
+                                  struct msim_error *err);
+
+/* Write a tree to `path`, completely or not at all. */
+MSIM_MUST_CHECK
+enum msim_status msim_tree_write(const cJSON *json, const char *path,
+                                 struct msim_error *err);
+
+#endif

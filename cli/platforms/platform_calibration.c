@@ -1,0 +1,104 @@
+/*
+ * cli/platforms/platform_calibration.c - of a machine that was calibrated: what timed it,
+ * how far apart that was, how much longer work takes beside a collective, and
+ * whether its counters say what laws assume.
+ */
+#include "cli/platforms/platform_page.h"
+
+static const char *text(const cJSON *o, const char *key)
+{
+    const char *t = msim_json_get_text(o, key);
+
+    return t ? t : "?";
+}
+
+static void put_backend(FILE *out, const cJSON *b)
+{
+    const cJSON *library;
+
+    fprintf(out, "  %-10s %5.0f rows  %s  version %s", text(b, "backend"),
+            msim_json_get_number(b, "rows", 0), text(b, "date"),
+            text(b, "version"));
+    cJSON_ArrayForEach(library,
+                       cJSON_GetObjectItemCaseSensitive(b, "libraries"))
+    {
+        if (cJSON_IsString(library))
+            fprintf(out, "\n             %s: %s", library->string,
+                    library->valuestring);
+    }
+    fputc('\n', out);
+}
+
+static void put_difference(FILE *out, const cJSON *d)
+{
+    fprintf(
+        out,
+        "  %-10s %s takes x %.2f of %s's times (median of %.0f; 80 %%: %.2f "
+        "to %.2f)\n",
+        text(d, "table"), text(d, "backend"),
+        msim_json_get_number(d, "median", 0), text(d, "over"),
+        msim_json_get_number(d, "pairs", 0), msim_json_get_number(d, "p10", 0),
+        msim_json_get_number(d, "p90", 0));
+}
+
+/* Of one table and collective, or of all. */
+static void put_beside(FILE *out, const cJSON *b)
+{
+    const char *table = msim_json_get_text(b, "table");
+    const char *collective = msim_json_get_text(b, "collective");
+
+    fprintf(out,
+            "  %-10s x %.2f as long beside %s (median of %.0f; 80 %%: %.2f to "
+            "%.2f)\n",
+            table ? table : "all", msim_json_get_number(b, "median", 0),
+            collective ? collective : "a collective",
+            msim_json_get_number(b, "experiments", 0),
+            msim_json_get_number(b, "p10", 0),
+            msim_json_get_number(b, "p90", 0));
+}
+
+static void put_ratio(FILE *out, const cJSON *c, const char *key,
+                      const char *what)
+{
+    const cJSON *r = cJSON_GetObjectItemCaseSensitive(c, key);
+
+    if (r)
+        fprintf(out, "\n             %s x %.2f (80 %%: %.2f to %.2f)", what,
+                msim_json_get_number(r, "median", 0),
+                msim_json_get_number(r, "p10", 0),
+                msim_json_get_number(r, "p90", 0));
+}
+
+static void put_counters(FILE *out, const cJSON *c)
+{
+    fprintf(out,
+            "  %-10s %s counted, over what works assume (medians of %.0f):",
+            text(c, "table"), text(c, "backend"),
+            msim_json_get_number(c, "experiments", 0));
+    put_ratio(out, c, "read_over_assumed", "bytes read   ");
+    put_ratio(out, c, "written_over_assumed", "bytes written");
+    put_ratio(out, c, "operations_over_assumed", "operations   ");
+    fputc('\n', out);
+}
+
+void msim_page_put_calibration(const cJSON *file, FILE *out)
+{
+    const cJSON *made = cJSON_GetObjectItemCaseSensitive(file, "provenance");
+    const cJSON *apart = cJSON_GetObjectItemCaseSensitive(file, "differences");
+    const cJSON *beside = cJSON_GetObjectItemCaseSensitive(file, "beside");
+    const cJSON *counters = cJSON_GetObjectItemCaseSensitive(file, "counters");
+    const cJSON *item;
+
+    if (!cJSON_IsObject(made))
+        return;
+    fprintf(out, "\nCalibrated by %s, rows in %s\n", text(made, "program"),
+            text(made, "rows_file"));
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(made, "backends"))
+        put_backend(out, item);
+    cJSON_ArrayForEach(item, apart) put_difference(out, item);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(beside, "of"))
+        put_beside(out, item);
+    if (beside)
+        put_beside(out, beside);
+    cJSON_ArrayForEach(item, counters) put_counters(out, item);
+}

@@ -1,0 +1,118 @@
+/*
+ * Dependencies that contradict each other.
+ *
+ * Much of what waits for what no trace records: it is inferred, within what
+ * clocks of CPU and GPU differ by, or counted. Now and then such inferences
+ * make tasks wait for each other in a circle, which no run does. Then one of
+ * them is wrong: of those on the circle, the one that by the traced times goes
+ * back furthest. It is left out, and said so. A circle of what is recorded
+ * alone stays, for the engine to name.
+ */
+#include "core/graph/rules/graph_builder.h"
+#include "core/graph/graph_cycle.h"
+
+/* A trace with more of them contradicts itself. */
+#define MOST 64
+
+/* May it be wrong? Neither recorded nor what a thread or a stream means. */
+static bool is_inferred(uint8_t byte)
+{
+    switch (msim_edge_kind(byte)) {
+    case MSIM_EDGE_PROGRAM:
+    case MSIM_EDGE_LAUNCH:
+    case MSIM_EDGE_STREAM:
+    case MSIM_EDGE_COLLECTIVE:
+    case MSIM_EDGE_POINT_TO_POINT:
+        return false;
+    default:
+        return msim_edge_source(byte) != MSIM_FROM_IDS;
+    }
+}
+
+/* How long before the end of what an edge comes from that which waits for it
+ * began (an activity) or ended (a call): by the traced times. */
+static msim_ps goes_back(const struct msim_graph_builder *b, uint32_t from,
+                         uint32_t to)
+{
+    bool gpu = b->g->kind[to] >= MSIM_TASK_KERNEL;
+
+    if (!b->opt->device_times || b->tend[from] == MSIM_TIME_NONE ||
+        b->tend[to] == MSIM_TIME_NONE)
+        return 0;
+    return b->tend[from] - (gpu ? b->tstart[to] : b->tend[to]);
+}
+
+/* The edge of the cycle to leave out, or NONE. */
+static uint32_t least_likely(const struct msim_graph_builder *b,
+                             const struct msim_cycle *c)
+{
+    const struct msim_graph *g = b->g;
+    uint32_t worst = MSIM_NONE;
+    msim_ps most = 0;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t edge = c->edges[i];
+        msim_ps back;
+
+        if (!is_inferred(g->edge_kind[edge]))
+            continue;
+        back = goes_back(b, msim_edge_from(g, edge), g->edges[edge].to);
+        if (worst == MSIM_NONE || back > most) {
+            worst = edge;
+            most = back;
+        }
+    }
+    return worst;
+}
+
+static void leave_out(struct msim_graph_builder *b, uint32_t from, uint32_t to,
+                      uint8_t kind)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->n_edges; i++)
+        if (b->edges[i].from != from || b->edges[i].edge.to != to ||
+            b->edges[i].kind != kind)
+            b->edges[n++] = b->edges[i];
+    b->n_edges = n;
+}
+
+static void warn(struct msim_graph_builder *b, uint32_t n, const char *text)
+{
+    msim_job_warn(b->job,
+                  "%u of the dependencies that are inferred contradict others "
+                  "and are left out; the first: %s",
+                  n, text);
+}
+
+enum msim_status msim_graph_loosen(struct msim_graph_builder *b, bool *meetings)
+{
+    char text[300] = "";
+    uint32_t n = 0;
+
+    *meetings = false;
+    for (;;) {
+        struct msim_cycle c;
+        enum msim_status st = msim_cycle_find(&c, b->g);
+        uint32_t edge = MSIM_NONE;
+
+        for (uint32_t i = 0; i < c.n; i++)
+            *meetings |=
+                b->g->kind[b->g->edges[c.edges[i]].to] == MSIM_TASK_JOIN &&
+                b->g->lane[b->g->edges[c.edges[i]].to] == MSIM_NONE;
+        if (c.n && n < MOST && (!*meetings || b->apart))
+            edge = least_likely(b, &c);
+        msim_cycle_release(&c);
+        MSIM_TRY(st);
+        if (edge == MSIM_NONE)
+            break;
+        if (!n++)
+            msim_edge_tell(text, sizeof text, b->g, edge);
+        leave_out(b, msim_edge_from(b->g, edge), b->g->edges[edge].to,
+                  b->g->edge_kind[edge]);
+        MSIM_TRY(msim_builder_finish(b));
+    }
+    if (n)
+        warn(b, n, text);
+    return MSIM_OK;
+}

@@ -1,0 +1,70 @@
+#include "core/graph/contention.h"
+
+#include <stdlib.h>
+
+const char *msim_share_text(enum msim_share_rule rule)
+{
+    static const char *const TEXT[] = {
+#define X(name, text) text,
+        MSIM_SHARE_MAP(X)
+#undef X
+    };
+
+    return (unsigned)rule < MSIM_SHARE_RULES ? TEXT[rule] : "";
+}
+
+const char *msim_share_source_text(enum msim_share_source source)
+{
+    static const char *const TEXT[] = {"physical", "fitted", "assumed",
+                                       "given"};
+
+    return (unsigned)source <= MSIM_SHARE_GIVEN ? TEXT[source] : "";
+}
+
+void msim_sharing_free(struct msim_sharing *s)
+{
+    if (!s)
+        return;
+    free(s->of_task);
+    free(s->demands);
+    free(s->devices);
+    free(s->figures);
+    free(s);
+}
+
+static double pipe_rate(const struct msim_pipe *p, int side, uint32_t n0,
+                        uint32_t n1)
+{
+    double rate =
+        p->capacity * p->weight[side] / (n0 * p->weight[0] + n1 * p->weight[1]);
+
+    return rate < 1 ? rate : 1;
+}
+
+double msim_share_rate(const struct msim_sharing *s, uint32_t device,
+                       enum msim_demand_kind kind,
+                       const struct msim_share_load *load)
+{
+    const struct msim_shared_device *d = &s->devices[device];
+    const uint32_t *n = load->n;
+
+    switch (kind) {
+    case MSIM_DEMAND_KERNEL:
+        if (!msim_share_has(s, MSIM_SHARE_SLOWDOWN) ||
+            !(n[MSIM_DEMAND_ARRIVE] + n[MSIM_DEMAND_TRANSFER]))
+            return 1;
+        return 1 / d->slowdown;
+    case MSIM_DEMAND_TRANSFER:
+        if (!msim_share_has(s, MSIM_SHARE_INTERCONNECT))
+            return 1;
+        return pipe_rate(&d->interconnect, 0, n[kind], 0);
+    case MSIM_DEMAND_TO_DEVICE:
+    case MSIM_DEMAND_TO_HOST:
+        if (!msim_share_has(s, MSIM_SHARE_HOST_LINK))
+            return 1;
+        return pipe_rate(&d->host_link, kind == MSIM_DEMAND_TO_HOST,
+                         n[MSIM_DEMAND_TO_DEVICE], n[MSIM_DEMAND_TO_HOST]);
+    default:
+        return 1;
+    }
+}

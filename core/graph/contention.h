@@ -1,0 +1,127 @@
+/*
+ * core/graph/contention.h - what tasks of one device share, and what that costs
+ * them.
+ *
+ * Five rules. A rule with a figure has it from the trace, or was given it, or
+ * says that it is assumed (struct msim_share_figure), for each device.
+ *
+ *   SM            a kernel starts not before the blocks of those that run on
+ *                 other streams have all been issued (core/graph/occupancy.h)
+ *   COPY_ENGINE   one copy at a time to the device, one to the host (more if
+ *                 the trace has more at once); the next in the order in which
+ *                 they became ready
+ *   HOST_LINK     copies to and from the device at one time share a pipe
+ *   INTERCONNECT  so do the transfers of collectives
+ *   SLOWDOWN      kernels run slower beside a collective
+ *
+ * A pipe gives each of its flows a rate, as a share of what it has alone:
+ *
+ *     rate(side) = min(1, capacity * weight(side) / sum of weights that flow)
+ *
+ * Example: capacity 1, equal weights, two flows: each runs at half its rate
+ * and takes twice as long. Capacity 2: neither notices the other. INFINITY:
+ * nothing is shared.
+ *
+ * A task's duration in a scenario is what it takes in the company that it had
+ * in the trace; `alone` is what it would take by itself, as a share of that.
+ * So a run in which everything meets as traced takes the traced durations, and
+ * one in which an overlap vanishes takes less. Without times `alone` is 1.
+ */
+#ifndef MSIM_CORE_GRAPH_CONTENTION_H
+#define MSIM_CORE_GRAPH_CONTENTION_H
+#include "core/trace/trace.h"
+
+#define MSIM_SHARE_MAP(X)                                                      \
+    X(SM, "multiprocessors full of another stream's kernel")                   \
+    X(COPY_ENGINE, "copy engine busy")                                         \
+    X(HOST_LINK, "host link shared by copies")                                 \
+    X(INTERCONNECT, "interconnect shared by collectives")                      \
+    X(SLOWDOWN, "compute slowed by communication")
+
+enum msim_share_rule {
+#define X(name, text) MSIM_SHARE_##name,
+    MSIM_SHARE_MAP(X)
+#undef X
+        MSIM_SHARE_RULES
+};
+const char *msim_share_text(enum msim_share_rule rule);
+
+enum msim_share_source {
+    MSIM_SHARE_PHYSICAL, /* follows from the hardware and the launch */
+    MSIM_SHARE_FITTED,   /* from this trace's own times */
+    MSIM_SHARE_ASSUMED,  /* the trace does not show it */
+    MSIM_SHARE_GIVEN,    /* ... but it was measured on such a device */
+};
+const char *msim_share_source_text(enum msim_share_source source);
+
+/* What a rule rests on, for one device. */
+struct msim_share_figure {
+    const char *what; /* of what `value` is the figure, with its unit */
+    double value;
+    uint32_t evidence; /* activities of the trace that it rests on */
+    uint32_t against;  /* activities that contradict it */
+    uint32_t rank;     /* index into job->ranks */
+    int64_t device;
+    uint8_t rule, source;
+};
+
+/* In which way a task uses its device. */
+enum msim_demand_kind {
+    MSIM_DEMAND_KERNEL,
+    MSIM_DEMAND_ARRIVE,   /* a collective's kernel begins, and may wait */
+    MSIM_DEMAND_TRANSFER, /* ... and is there until its transfer has ended */
+    MSIM_DEMAND_TO_DEVICE,
+    MSIM_DEMAND_TO_HOST,
+    MSIM_DEMAND_KINDS
+};
+
+/* One task that shares something. An ARRIVE is followed by its TRANSFER. */
+struct msim_demand {
+    double alone;    /* share of its duration that it takes alone, (0, 1] */
+    float tail;      /* KERNEL: msim_occupancy_tail() */
+    uint32_t task;   /* of the graph */
+    uint32_t device; /* of msim_sharing.devices */
+    uint8_t kind;    /* msim_demand_kind */
+    bool first;      /* its stream goes before others: never held by SM */
+};
+
+struct msim_pipe {
+    double capacity, weight[2];
+};
+
+struct msim_shared_device {
+    struct msim_pipe host_link;    /* sides: to the device, to the host */
+    struct msim_pipe interconnect; /* one side, 0 */
+    double slowdown;               /* of kernels beside a collective, >= 1 */
+    uint32_t engines[2]; /* copies at a time: to the device, to host */
+};
+
+struct msim_sharing {
+    uint32_t rules;    /* bits 1 << msim_share_rule that are in force */
+    uint32_t *of_task; /* one a task: index of demands, or NONE */
+    struct msim_demand *demands; /* in the order of tasks */
+    uint32_t n_demands;
+    struct msim_shared_device *devices;
+    uint32_t n_devices;
+    struct msim_share_figure *figures;
+    uint32_t n_figures, cap_figures;
+};
+void msim_sharing_free(struct msim_sharing *s); /* accepts NULL */
+
+/* What runs on a device at an instant. */
+struct msim_share_load {
+    uint32_t n[MSIM_DEMAND_KINDS]; /* running; ARRIVE: arrived and waiting */
+};
+
+/* Rate of a running task beside `load`, itself included; 1: as if alone. */
+double msim_share_rate(const struct msim_sharing *s, uint32_t device,
+                       enum msim_demand_kind kind,
+                       const struct msim_share_load *load);
+
+static inline bool msim_share_has(const struct msim_sharing *s,
+                                  enum msim_share_rule rule)
+{
+    return s->rules & 1u << rule;
+}
+
+#endif

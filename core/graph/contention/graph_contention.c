@@ -1,0 +1,259 @@
+/*
+ * Which tasks of a graph share their device, and how: core/graph/contention.h. A
+ * device of one stream shares nothing, since a stream's order is edges.
+ */
+#include "core/graph/contention/graph_contention.h"
+
+#include "core/graph/contention/wave_tail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum msim_status msim_share_figure_add(struct msim_sharing *s,
+                                       struct msim_share_figure f)
+{
+    MSIM_TRY(msim_grow((void **)&s->figures, &s->cap_figures, s->n_figures,
+                       sizeof *s->figures));
+    s->figures[s->n_figures++] = f;
+    return MSIM_OK;
+}
+
+/* One rank while its tasks are gone through. */
+struct rank {
+    struct msim_share_builder b;
+    const struct msim_trace *t;
+    uint32_t index;
+    uint32_t *device; /* of each stream: index of devices, or NONE */
+    struct msim_fullness full;
+};
+
+/* A kernel, copy or collective of a rank whose GPU events are in the trace. */
+static bool is_activity(const struct msim_graph *g, uint32_t task)
+{
+    return g->kind[task] >= MSIM_TASK_KERNEL && g->lane[task] != MSIM_NONE &&
+           g->refs[task].index != MSIM_NONE && g->lanes[g->lane[task]].device;
+}
+
+/* Is `task` the arrival of the collective whose transfer is the next task? */
+static bool is_arrival(const struct msim_graph *g, uint32_t task)
+{
+    return g->kind[task] == MSIM_TASK_JOIN && task + 1 < g->n_tasks &&
+           g->kind[task + 1] == MSIM_TASK_COMM &&
+           g->lane[task + 1] == g->lane[task];
+}
+
+/* How a GPU activity uses its device; KINDS: in no way that is shared. */
+static enum msim_demand_kind
+demand_kind(const struct msim_graph *g, uint32_t task, const struct msim_gpu *e)
+{
+    if (g->kind[task] == MSIM_TASK_JOIN)
+        return is_arrival(g, task) ? MSIM_DEMAND_ARRIVE : MSIM_DEMAND_KINDS;
+    if (g->kind[task] == MSIM_TASK_COMM)
+        return MSIM_DEMAND_TRANSFER;
+    if (g->kind[task] == MSIM_TASK_KERNEL || e->kind == MSIM_GPU_MEMSET)
+        return MSIM_DEMAND_KERNEL; /* device memory is set by a kernel */
+    if (e->copy_kind == MSIM_COPY_H2D)
+        return MSIM_DEMAND_TO_DEVICE;
+    return e->copy_kind == MSIM_COPY_D2H ? MSIM_DEMAND_TO_HOST
+                                         : MSIM_DEMAND_KINDS;
+}
+
+/* ---- devices ------------------------------------------------------------- */
+
+/* Another stream of the same device, after `s`, with activities, or NONE. */
+static uint32_t next_stream(const struct msim_trace *t, uint32_t s)
+{
+    for (uint32_t o = s + 1; o < t->n_streams; o++)
+        if (t->streams[o].device == t->streams[s].device &&
+            t->streams[o].gpu_begin < t->streams[o].gpu_end)
+            return o;
+    return MSIM_NONE;
+}
+
+static enum msim_status add_device(struct rank *r, uint32_t *index)
+{
+    struct msim_sharing *s = r->b.s;
+    struct msim_shared_device *devices =
+        realloc(s->devices, ((size_t)s->n_devices + 1) * sizeof *devices);
+
+    if (!devices)
+        return MSIM_ENOMEM;
+    s->devices = devices;
+    *index = s->n_devices++;
+    s->devices[*index] = (struct msim_shared_device){
+        .host_link = {INFINITY, {0.5, 0.5}},
+        .interconnect = {1, {1, 1}},
+        .slowdown = 1,
+        .engines = {1, 1},
+    };
+    return MSIM_OK;
+}
+
+static enum msim_status find_devices(struct rank *r)
+{
+    const struct msim_trace *t = r->t;
+
+    for (uint32_t s = 0; s < t->n_streams; s++)
+        r->device[s] = MSIM_NONE;
+    for (uint32_t s = 0; s < t->n_streams; s++) {
+        uint32_t o = next_stream(t, s), device;
+
+        if (r->device[s] != MSIM_NONE || o == MSIM_NONE ||
+            t->streams[s].gpu_begin == t->streams[s].gpu_end)
+            continue;
+        MSIM_TRY(add_device(r, &device));
+        r->device[s] = device;
+        for (; o != MSIM_NONE; o = next_stream(t, o))
+            r->device[o] = device;
+    }
+    return MSIM_OK;
+}
+
+/* ---- demands ------------------------------------------------------------- */
+
+static struct msim_interval_ps when(const struct rank *r, uint32_t task,
+                                    enum msim_demand_kind kind)
+{
+    const struct msim_graph_builder *b = r->b.b;
+    struct msim_interval_ps ran = {b->tstart[task], b->tend[task]};
+
+    if (!b->opt->device_times || ran.begin == MSIM_TIME_NONE)
+        return (struct msim_interval_ps){MSIM_TIME_NONE, MSIM_TIME_NONE};
+    /* A collective's kernel waits until the transfer, its own work, begins. */
+    if (kind == MSIM_DEMAND_ARRIVE)
+        ran.end = b->tend[task + 1] - b->g->traced[task + 1];
+    if (kind == MSIM_DEMAND_TRANSFER)
+        ran.begin = ran.end - b->g->traced[task];
+    return ran;
+}
+
+static void add_demand(struct rank *r, uint32_t task)
+{
+    const struct msim_graph *g = r->b.b->g;
+    uint32_t event = g->refs[task].index;
+    const struct msim_gpu *e = &r->t->gpu[event];
+    enum msim_demand_kind kind = demand_kind(g, task, e);
+    struct msim_sharing *s = r->b.s;
+
+    if (kind == MSIM_DEMAND_KINDS || r->device[e->stream] == MSIM_NONE)
+        return;
+    s->of_task[task] = s->n_demands;
+    r->b.ran[s->n_demands] = when(r, task, kind);
+    s->demands[s->n_demands++] = (struct msim_demand){
+        .alone = 1,
+        .tail = r->full.tail[event],
+        .task = task,
+        .device = r->device[e->stream],
+        .kind = (uint8_t)kind,
+        .first = r->full.first[e->stream],
+    };
+}
+
+static enum msim_status note_fullness(struct rank *r, int64_t device)
+{
+    const struct msim_fullness *f = &r->full;
+    uint32_t all = f->held + f->early;
+
+    if (!all)
+        return MSIM_OK;
+    return msim_share_figure_add(
+        r->b.s,
+        (struct msim_share_figure){
+            .what = "share of kernels that waited for another's last wave, of "
+                    "those that should have",
+            .value = (double)f->held / all,
+            .evidence = f->held,
+            .against = f->early,
+            .rank = r->index,
+            .device = device,
+            .rule = MSIM_SHARE_SM,
+            .source = MSIM_SHARE_PHYSICAL});
+}
+
+/* Tasks of one rank lie together. */
+static enum msim_status add_demands(struct rank *r, uint32_t first_task)
+{
+    const struct msim_graph *g = r->b.b->g;
+    uint32_t first_device = r->b.s->n_devices, first = r->b.s->n_demands;
+
+    MSIM_TRY(find_devices(r));
+    if (first_device == r->b.s->n_devices)
+        return MSIM_OK;
+    MSIM_TRY(msim_fullness_init(&r->full, r->t, r->b.b->opt->device_times));
+    for (uint32_t task = first_task;
+         task < g->n_tasks && g->refs[task].rank == r->index; task++)
+        if (is_activity(g, task))
+            add_demand(r, task);
+    for (uint32_t st = 0; st < r->t->n_streams; st++) {
+        if (r->device[st] == MSIM_NONE || r->device[st] < first_device)
+            continue;
+        first_device = r->device[st] + 1;
+        MSIM_TRY(note_fullness(r, r->t->streams[st].device));
+        MSIM_TRY(msim_share_fit(&r->b, r->index, r->t->streams[st].device,
+                                r->device[st], first, r->b.s->n_demands));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status add_rank(const struct msim_share_builder *b,
+                                 uint32_t first_task)
+{
+    struct rank r = {.b = *b, .index = b->b->g->refs[first_task].rank};
+    enum msim_status st;
+
+    r.t = b->b->job->ranks[r.index];
+    r.device = malloc(((size_t)r.t->n_streams + 1) * sizeof *r.device);
+    st = r.device ? add_demands(&r, first_task) : MSIM_ENOMEM;
+    msim_fullness_release(&r.full);
+    free(r.device);
+    return st;
+}
+
+/* ---- the whole ----------------------------------------------------------- */
+
+static uint32_t count_activities(const struct msim_graph *g)
+{
+    uint32_t n = 0;
+
+    for (uint32_t task = 0; task < g->n_tasks; task++)
+        n += is_activity(g, task);
+    return n;
+}
+
+static enum msim_status fill(struct msim_share_builder *b)
+{
+    const struct msim_graph *g = b->b->g;
+    uint32_t n = count_activities(g), rank = MSIM_NONE;
+
+    b->s->of_task = malloc(((size_t)g->n_tasks + 1) * sizeof(uint32_t));
+    b->s->demands = malloc(((size_t)n + 1) * sizeof *b->s->demands);
+    b->ran = malloc(((size_t)n + 1) * sizeof *b->ran);
+    if (!b->s->of_task || !b->s->demands || !b->ran)
+        return MSIM_ENOMEM;
+    memset(b->s->of_task, 0xff, (size_t)g->n_tasks * sizeof(uint32_t));
+    for (uint32_t task = 0; task < g->n_tasks; task++) {
+        if (g->refs[task].rank == rank || !is_activity(g, task))
+            continue;
+        rank = g->refs[task].rank;
+        MSIM_TRY(add_rank(b, task));
+    }
+    return b->b->opt->device_times ? msim_share_alone(b) : MSIM_OK;
+}
+
+enum msim_status msim_graph_share(struct msim_graph_builder *b)
+{
+    struct msim_share_builder sb = {.b = b, .s = calloc(1, sizeof *sb.s)};
+    enum msim_status st;
+
+    if (!sb.s)
+        return MSIM_ENOMEM;
+    sb.s->rules = ~b->opt->without_sharing & ((1u << MSIM_SHARE_RULES) - 1);
+    st = fill(&sb);
+    free(sb.ran);
+    if (st != MSIM_OK || !sb.s->n_demands)
+        msim_sharing_free(sb.s);
+    else
+        b->g->sharing = sb.s;
+    return st;
+}

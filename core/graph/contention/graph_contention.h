@@ -1,0 +1,37 @@
+/*
+ * core/graph/contention/graph_contention.h - how a graph learns what its tasks share.
+ *
+ * Private to graph_contention.c and share_*.c: demands from tasks, the figures of
+ * each device from the trace, and what each task would have taken alone.
+ */
+#ifndef MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
+#define MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
+#include "core/graph/rules/graph_builder.h"
+
+/* When a demand ran in the trace, in ps; TIME_NONE where that is unknown. */
+struct msim_interval_ps {
+    msim_ps begin, end;
+};
+
+struct msim_share_builder {
+    struct msim_graph_builder *b;
+    struct msim_sharing *s;
+    struct msim_interval_ps *ran; /* one a demand; ARRIVE: until its
+                                     transfer begins */
+};
+
+MSIM_MUST_CHECK
+enum msim_status msim_share_figure_add(struct msim_sharing *s,
+                                       struct msim_share_figure f);
+
+/* contention_fit.c: host link and slowdown of one device, from its demands. */
+MSIM_MUST_CHECK
+enum msim_status msim_share_fit(struct msim_share_builder *b, uint32_t rank,
+                                int64_t device_id, uint32_t device,
+                                uint32_t first, uint32_t end);
+
+/* contention_trace.c: every demand's `alone`, given the figures of its device. */
+MSIM_MUST_CHECK
+enum msim_status msim_share_alone(struct msim_share_builder *b);
+
+#endif

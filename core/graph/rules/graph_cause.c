@@ -1,0 +1,359 @@
+#include "core/graph/rules/graph_cause.h"
+
+#include "core/graph/occupancy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define US ((msim_ps)MSIM_PS_PER_US)
+
+/*
+ * Clocks of CPU and GPU in one trace agree to about a microsecond, and old
+ * traces are rounded to one. A start later than this after all that explains
+ * it has another cause.
+ */
+#define UNEXPLAINED_MIN (2 * US)
+/* From the end of what an event wait waited for to the start of a kernel:
+ * cross-stream dependencies resolve within tens of microseconds. */
+#define EVENT_MAX (25 * US)
+/* More than this from launch or predecessor to start is not a latency. */
+#define LATENCY_MAX (100 * US)
+
+/* ---- typical latencies ------------------------------------------------- */
+
+/* How long after the launch a start may still be the launch's latency: the
+ * call may have loaded a module or grown a pool before it launched. */
+static msim_ps launch_max(const struct msim_trace *t, uint32_t i)
+{
+    return t->calls[t->gpu[i].call].dur + LATENCY_MAX;
+}
+
+/*
+ * The 10th percentile is what remains when nothing else holds a start up, the
+ * median what it usually takes.
+ */
+static void percentiles(struct msim_keyed *v, uint32_t n, msim_ps otherwise,
+                        msim_ps *low, msim_ps *usual)
+{
+    msim_keyed_sort(v, n);
+    *low = n ? v[n / 10].key : otherwise;
+    *usual = n ? v[n / 2].key : otherwise;
+}
+
+static enum msim_status find_typical(struct msim_causes *c)
+{
+    const struct msim_trace *t = c->t;
+    struct msim_keyed *latency = calloc((size_t)t->n_gpu + 1, sizeof *latency);
+    struct msim_keyed *gap = calloc((size_t)t->n_gpu + 1, sizeof *gap);
+    uint32_t n_latency = 0, n_gap = 0;
+
+    if (!latency || !gap) {
+        free(latency);
+        free(gap);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
+        const struct msim_gpu *e = &t->gpu[i];
+        bool first = i == t->streams[e->stream].gpu_begin;
+        msim_ps before = first ? INT64_MIN / 2 : msim_gpu_end(e - 1), launch;
+
+        if (e->call == MSIM_NONE)
+            continue;
+        launch = t->calls[e->call].start;
+        /* Launched into an idle stream: all that passes is the latency, unless
+         * it is too long for one. */
+        if (before < launch && e->start >= launch &&
+            e->start - launch <= launch_max(t, i))
+            latency[n_latency++].key = e->start - launch;
+        /* Queued behind its predecessor: the gap is the device's own. */
+        if (launch + LATENCY_MAX < before && e->start >= before)
+            gap[n_gap++].key = e->start - before;
+    }
+    percentiles(latency, n_latency, 5 * US, &c->latency, &c->usual_latency);
+    percentiles(gap, n_gap, US, &c->gap, &c->usual_gap);
+    free(latency);
+    free(gap);
+    return MSIM_OK;
+}
+
+/* ---- other streams ------------------------------------------------------ */
+
+static enum msim_status sort_by_end(struct msim_causes *c)
+{
+    uint32_t n = c->t->n_gpu;
+    struct msim_keyed *keys = malloc(((size_t)n + 1) * sizeof *keys);
+
+    c->by_end = malloc(((size_t)n + 1) * sizeof *c->by_end);
+    if (!keys || !c->by_end) {
+        free(keys);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = (struct msim_keyed){msim_gpu_end(&c->t->gpu[i]), i};
+    msim_keyed_sort(keys, n);
+    for (uint32_t i = 0; i < n; i++)
+        c->by_end[i] = keys[i].index;
+    free(keys);
+    return MSIM_OK;
+}
+
+/* A strict order of causes and effects, so that no cycle can be inferred. */
+static bool earlier(const struct msim_trace *t, uint32_t a, uint32_t b)
+{
+    msim_ps x = t->gpu[a].start, y = t->gpu[b].start;
+
+    return x != y ? x < y : a < b;
+}
+
+static bool beside(const struct msim_trace *t, uint32_t a, uint32_t b)
+{
+    uint32_t s = t->gpu[a].stream, r = t->gpu[b].stream;
+
+    return s != r && t->streams[s].device == t->streams[r].device;
+}
+
+/* How many of by_end have ended by `at`. */
+static uint32_t ended_by(const struct msim_causes *c, msim_ps at)
+{
+    uint32_t lo = 0, hi = c->t->n_gpu;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (msim_gpu_end(&c->t->gpu[c->by_end[mid]]) <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Latest activity on another stream that ended from `since` on and before GPU
+ * event `i` began, or NONE. */
+static uint32_t ended_since(const struct msim_causes *c, uint32_t i,
+                            msim_ps since)
+{
+    const struct msim_trace *t = c->t;
+    msim_ps at = t->gpu[i].start + US;
+
+    for (uint32_t k = ended_by(c, at); k-- > 0;) {
+        uint32_t other = c->by_end[k];
+
+        if (msim_gpu_end(&t->gpu[other]) < since)
+            break;
+        if (beside(t, other, i) && earlier(t, other, i))
+            return other;
+    }
+    return MSIM_NONE;
+}
+
+/*
+ * The kernel of another stream that left no room until about when GPU event
+ * `i` began, or NONE. Its last block is issued `tail` before its end; blocks
+ * of one kernel do not all take equally long, hence half a tail of tolerance.
+ */
+static uint32_t filled_by(const struct msim_causes *c, uint32_t i)
+{
+    const struct msim_trace *t = c->t;
+    msim_ps at = t->gpu[i].start;
+
+    for (uint32_t s = 0; s < t->n_streams; s++) {
+        uint32_t k = msim_graph_running(t, s, at);
+        double tail;
+
+        if (k == MSIM_NONE || !beside(t, k, i))
+            continue;
+        tail = msim_occupancy_tail(t, k) * (double)t->gpu[k].dur;
+        if (tail < (double)t->gpu[k].dur &&
+            (double)(msim_gpu_end(&t->gpu[k]) - at) <
+                1.5 * tail + (double)EVENT_MAX)
+            return k;
+    }
+    return MSIM_NONE;
+}
+
+/* ---- the cause ---------------------------------------------------------- */
+
+static msim_ps least(msim_ps a, msim_ps b)
+{
+    return a < b ? a : b;
+}
+
+/* How long before GPU event `i`, and after `ready`, nothing ran beside it. */
+static msim_ps idle_before(const struct msim_causes *c, uint32_t i,
+                           msim_ps ready)
+{
+    const struct msim_trace *t = c->t;
+    msim_ps at = t->gpu[i].start;
+
+    for (uint32_t s = 0; s < t->n_streams; s++) {
+        uint32_t k = msim_graph_running(t, s, at);
+
+        if (k != MSIM_NONE && beside(t, k, i))
+            return 0;
+    }
+    for (uint32_t k = ended_by(c, at); k-- > 0;) {
+        uint32_t other = c->by_end[k];
+        msim_ps end = msim_gpu_end(&t->gpu[other]);
+
+        if (end <= ready)
+            break;
+        if (beside(t, other, i))
+            return at - end;
+    }
+    return at - ready;
+}
+
+/* The later of launch and predecessor keeps its latency, if it is one. */
+static void keep_latency(const struct msim_causes *c, uint32_t i,
+                         bool by_stream, struct msim_cause *out)
+{
+    msim_ps at = c->t->gpu[i].start, lag, max;
+    bool launched = out->launch != MSIM_TIME_NONE &&
+                    at - out->launch <= launch_max(c->t, i);
+
+    /* A call that took long may have launched after its predecessor ended. */
+    if (by_stream && at - out->before > LATENCY_MAX && launched)
+        by_stream = false;
+    lag = at - (by_stream ? out->before : out->launch);
+    max = by_stream ? LATENCY_MAX : launch_max(c->t, i);
+    if (lag > max) {
+        out->kind = MSIM_CAUSE_UNKNOWN;
+        /* But for what its edge keeps. */
+        out->unknown = lag - (by_stream ? out->stream_lag : out->launch_lag);
+        out->idle = idle_before(c, i, c->t->gpu[i].start - out->unknown);
+        return;
+    }
+    out->kind = by_stream ? MSIM_CAUSE_STREAM : MSIM_CAUSE_LAUNCH;
+    if (by_stream)
+        out->stream_lag = lag;
+    else
+        out->launch_lag = lag;
+}
+
+/* When launch and stream order alone would have let it start. */
+static msim_ps ready(const struct msim_causes *c, const struct msim_cause *k)
+{
+    msim_ps at = MSIM_TIME_NONE;
+
+    if (k->launch != MSIM_TIME_NONE)
+        at = k->launch + c->latency;
+    if (k->before != MSIM_TIME_NONE && k->before + c->gap > at)
+        at = k->before + c->gap;
+    return at;
+}
+
+static struct msim_cause unbound(const struct msim_causes *c, uint32_t i,
+                                 bool launched)
+{
+    const struct msim_gpu *e = &c->t->gpu[i];
+    bool first = i == c->t->streams[e->stream].gpu_begin;
+    struct msim_cause k = {
+        .launch = launched ? c->t->calls[e->call].start : MSIM_TIME_NONE,
+        .before = first ? MSIM_TIME_NONE : msim_gpu_end(e - 1),
+        .event = MSIM_NONE,
+    };
+
+    if (launched)
+        k.launch_lag = least(e->start - k.launch, c->usual_latency);
+    if (!first)
+        k.stream_lag = least(e->start - k.before, c->usual_gap);
+    return k;
+}
+
+/*
+ * What found the device full became ready after what filled it had begun.
+ * Either its latency was that long, or it waited for an event before: for
+ * what ended last while the device was full.
+ */
+static void come_second(const struct msim_causes *c, uint32_t i, uint32_t full,
+                        bool by_stream, struct msim_cause *k)
+{
+    msim_ps from = by_stream ? k->before : k->launch;
+    msim_ps *lag = by_stream ? &k->stream_lag : &k->launch_lag;
+    msim_ps least_lag = c->t->gpu[full].start - from + 1000;
+
+    if (least_lag <= *lag)
+        return;
+    if (least_lag < LATENCY_MAX)
+        *lag = least_lag;
+    else if (!c->recorded)
+        k->event = ended_since(c, i, c->t->gpu[full].start - EVENT_MAX);
+}
+
+struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
+                                bool launched, msim_ps recorded_end)
+{
+    const struct msim_gpu *e = &c->t->gpu[i];
+    struct msim_cause k = unbound(c, i, launched);
+    msim_ps at = ready(c, &k), end;
+    uint32_t full;
+    bool by_stream = k.launch == MSIM_TIME_NONE ||
+                     (k.before != MSIM_TIME_NONE &&
+                      k.before + c->gap > k.launch + c->latency);
+
+    if (at == MSIM_TIME_NONE) {
+        k.kind = MSIM_CAUSE_LAUNCH;
+        return k;
+    }
+    if (recorded_end != MSIM_TIME_NONE && recorded_end > at) {
+        k.kind = MSIM_CAUSE_EVENT;
+        return k;
+    }
+    if (e->start - at > UNEXPLAINED_MIN && !c->recorded)
+        k.event = ended_since(c, i, e->start + US - EVENT_MAX);
+    end = k.event == MSIM_NONE ? 0 : msim_gpu_end(&c->t->gpu[k.event]);
+    if (k.event != MSIM_NONE && end > k.before && end > k.launch) {
+        k.kind = MSIM_CAUSE_EVENT;
+        k.event_lag = e->start - end;
+        return k;
+    }
+    k.event = MSIM_NONE;
+    full = e->start - at > UNEXPLAINED_MIN ? filled_by(c, i) : MSIM_NONE;
+    if (full != MSIM_NONE) {
+        k.kind = MSIM_CAUSE_FULL;
+        come_second(c, i, full, by_stream, &k);
+        return k;
+    }
+    keep_latency(c, i, by_stream, &k);
+    return k;
+}
+
+enum msim_status msim_causes_init(struct msim_causes *c,
+                                  const struct msim_trace *t)
+{
+    enum msim_status st;
+
+    memset(c, 0, sizeof *c);
+    c->t = t;
+    for (uint32_t i = 0; i < t->n_syncs; i++)
+        c->recorded |= t->syncs[i].kind == MSIM_CALL_STREAM_WAIT;
+    st = find_typical(c);
+    if (st == MSIM_OK)
+        st = sort_by_end(c);
+    return st;
+}
+
+void msim_causes_release(struct msim_causes *c)
+{
+    free(c->by_end);
+}
+
+void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g)
+{
+    const struct msim_queued_idle *q = &g->queued_idle;
+    const struct msim_trace *t;
+
+    if (!q->n)
+        return;
+    t = job->ranks[q->rank];
+    msim_job_warn(
+        job,
+        "incomplete trace: the GPU is idle in %u places, %.1f us in "
+        "all, although work is queued, longest %.1f us before '%.60s' "
+        "at %.1f us: what ran there, or held it up, is not recorded",
+        q->n, (double)q->total / MSIM_PS_PER_US,
+        (double)q->longest / MSIM_PS_PER_US,
+        msim_trace_text(t, t->gpu[q->gpu].name),
+        (double)t->gpu[q->gpu].start / MSIM_PS_PER_US);
+}

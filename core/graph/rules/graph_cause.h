@@ -1,0 +1,63 @@
+/*
+ * core/graph/rules/graph_cause.h - why a GPU activity started when it did.
+ *
+ * Private to the graph_*.c files. Only where GPU times may be read. In order
+ * of what a trace can tell:
+ *
+ *   launch, stream   the later of the two, and the start follows it within a
+ *                    latency: that latency is kept, as the edge's lag
+ *   recorded wait    cuda_sync events name what its stream waited for
+ *   event            another stream's activity ended just then: inferred
+ *   full device      a kernel of another stream was running whose blocks
+ *                    filled every multiprocessor: the engine delays it
+ *   nothing          an unexplained delay. It is counted, not copied.
+ *
+ * What does not bind gets the trace's usual latency, so that it holds when it
+ * comes to bind.
+ */
+#ifndef MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H
+#define MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H
+#include "core/graph/rules/graph_builder.h"
+
+enum msim_cause_kind {
+    MSIM_CAUSE_LAUNCH,
+    MSIM_CAUSE_STREAM,
+    MSIM_CAUSE_EVENT,
+    MSIM_CAUSE_FULL,
+    MSIM_CAUSE_UNKNOWN,
+};
+
+struct msim_cause {
+    enum msim_cause_kind kind;
+    msim_ps launch; /* start of the launching call, or TIME_NONE */
+    msim_ps before; /* end of the one before it on its stream, or TIME_NONE */
+    uint32_t event; /* GPU activity on another stream, or NONE */
+    msim_ps launch_lag, stream_lag, event_lag;
+    msim_ps unknown; /* delay of which nothing is known */
+    msim_ps idle;    /* part of it in which the device did nothing */
+};
+
+/* What explaining needs of one rank; release with msim_causes_release(). */
+struct msim_causes {
+    const struct msim_trace *t;
+    uint32_t *by_end; /* GPU events sorted by end */
+    /* From launch to start, from end to next start: what remains when nothing
+     * else holds a start up, and what it usually takes. */
+    msim_ps latency, gap, usual_latency, usual_gap;
+    bool recorded; /* the trace names its event waits */
+};
+
+MSIM_MUST_CHECK
+enum msim_status msim_causes_init(struct msim_causes *c,
+                                  const struct msim_trace *t);
+void msim_causes_release(struct msim_causes *c);
+
+/*
+ * Explain the start of GPU event `i`. `launched`: its launch is recorded.
+ * `recorded_end`: end of what its stream waited for by recorded ids, or
+ * TIME_NONE.
+ */
+struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
+                                bool launched, msim_ps recorded_end);
+
+#endif

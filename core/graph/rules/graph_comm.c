@@ -1,0 +1,414 @@
+/*
+ * Ranks meet in collectives.
+ *
+ * The nth collective of a group on one rank is the nth of that group on every
+ * other, counted from the first step, since recordings begin where they like.
+ * What it takes by itself is what remains after the last rank arrived:
+ *
+ *     work(rank) = traced end(rank) - latest traced start over ranks
+ *
+ * and the waiting before that is computed again: a join follows every arrival
+ * and precedes every transfer. Where peers' traces are absent, the shortest
+ * call of the same size stands for the work, and the rest is an external
+ * event at its traced time.
+ */
+#include "core/graph/rules/graph_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = ((h + 0x9e3779b97f4a7c15u) ^ v) * 0xff51afd7ed558ccdu;
+    return (h ^ (h >> 33)) | 1; /* 0: nothing is known of the group */
+}
+
+/*
+ * Members if they are listed; else, as names may be pointers that differ from
+ * rank to rank, all ranks for a group of their number; else the name.
+ */
+static uint64_t group_key(const struct msim_graph_builder *b, uint32_t rank,
+                          uint32_t comm)
+{
+    const struct msim_trace *t = b->job->ranks[rank];
+    uint32_t group = comm == MSIM_NONE ? MSIM_NONE : t->comms[comm].group;
+    const struct msim_group *g;
+    uint64_t h = 1;
+
+    /* Old traces do not say: all that is of one kind is taken for the ranks of
+     * the job, and group_agrees() has the last word. */
+    if (group == MSIM_NONE)
+        return comm == MSIM_NONE ? 0 : mix(7, t->comms[comm].collective);
+    g = &t->groups[group];
+    if (g->count > 1) {
+        for (uint32_t i = 0; i < g->count; i++)
+            h = mix(h, (uint64_t)t->group_ranks[g->first + i]);
+        /* Two groups of the same ranks (two communicators) have two names. */
+        return mix(mix(h, 2),
+                   strlen(msim_trace_text(t, g->name)) < 8 ? g->name : 0);
+    }
+    if (g->size == t->world_size || g->size == b->job->n_ranks)
+        return mix(3, g->size);
+    return mix(mix(5, g->size), g->name);
+}
+
+static bool point_to_point(uint8_t collective)
+{
+    return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
+}
+
+/* The job's number of a rank that `g` names by its place or by its number. */
+static int64_t global_rank(const struct msim_trace *t,
+                           const struct msim_group *g, int32_t rank)
+{
+    if (rank >= 0 && (uint32_t)rank < g->count)
+        return t->group_ranks[g->first + (uint32_t)rank];
+    return rank;
+}
+
+/*
+ * Sender and receiver meet, in order, whoever of them records what. Without
+ * the other's number (a batch of both) the whole group meets.
+ */
+static uint64_t pair_key(const struct msim_trace *t, const struct msim_comm *c,
+                         uint64_t group)
+{
+    int64_t peer;
+
+    if (!point_to_point(c->collective) || c->peer < 0 ||
+        c->group == MSIM_NONE || t->rank < 0)
+        return group;
+    peer = global_rank(t, &t->groups[c->group], c->peer);
+    if (c->collective == MSIM_COLL_SEND)
+        return mix(mix(group, (uint64_t)t->rank), (uint64_t)peer);
+    return mix(mix(group, (uint64_t)peer), (uint64_t)t->rank);
+}
+
+uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
+                              uint32_t comm)
+{
+    const struct msim_trace *t = b->job->ranks[rank];
+    uint64_t group = group_key(b, rank, comm);
+
+    return comm == MSIM_NONE ? group : pair_key(t, &t->comms[comm], group);
+}
+
+static const struct msim_comm *comm_of(const struct msim_graph_builder *b,
+                                       const struct msim_meeting *m)
+{
+    return &b->job->ranks[m->rank]->comms[m->comm];
+}
+
+static uint32_t group_size(const struct msim_graph_builder *b,
+                           const struct msim_meeting *m)
+{
+    const struct msim_trace *t = b->job->ranks[m->rank];
+    uint32_t group = t->comms[m->comm].group;
+
+    return group == MSIM_NONE ? 0 : t->groups[group].size;
+}
+
+/* Within a rank: by group, in launch order; then numbered. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct msim_meeting *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct msim_meeting *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->ordinal != y->ordinal)
+        return x->ordinal < y->ordinal ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Meetings [0, n) are one rank's of one group, in the order of launch. */
+static void number_from_first_step(struct msim_meeting *m, uint32_t n)
+{
+    uint32_t early = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        early += m[i].early;
+    for (uint32_t i = 0; i < n; i++)
+        m[i].ordinal = (int64_t)i - early;
+}
+
+static void number(struct msim_graph_builder *b)
+{
+    struct msim_meeting *m = b->meetings;
+
+    qsort(m, b->n_meetings, sizeof *m, by_rank);
+    for (uint32_t i = 0; i < b->n_meetings;) {
+        uint32_t end = i + 1;
+
+        while (end < b->n_meetings && m[end].rank == m[i].rank &&
+               m[end].group == m[i].group)
+            end++;
+        number_from_first_step(m + i, end - i);
+        i = end;
+    }
+    qsort(m, b->n_meetings, sizeof *m, by_group);
+}
+
+/* ---- absent peers ------------------------------------------------------ */
+
+/* Calls of one kind and size on one rank. */
+static uint64_t call_key(uint32_t rank, const struct msim_comm *c)
+{
+    uint64_t h = mix(mix(rank, c->collective), c->dtype);
+
+    return mix(mix(h, c->in_elems), c->out_elems);
+}
+
+/* The shortest traced call of each kind and size, of all at once. */
+static enum msim_status find_shortest(struct msim_graph_builder *b)
+{
+    uint32_t *slot;
+
+    b->shortest = malloc((size_t)b->n_meetings * sizeof *b->shortest);
+    if (!b->shortest)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < b->n_meetings; i++) {
+        const struct msim_meeting *m = &b->meetings[i];
+        uint32_t fresh = b->calls.count;
+        msim_ps dur = b->g->traced[m->transfer];
+
+        MSIM_TRY(msim_idmap_put(&b->calls, call_key(m->rank, comm_of(b, m)),
+                                fresh, &slot));
+        if (*slot == fresh || dur < b->shortest[*slot])
+            b->shortest[*slot] = dur;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status absent_peers(struct msim_graph_builder *b,
+                                     const struct msim_meeting *m)
+{
+    msim_ps end = b->tend[m->transfer], own, waited;
+
+    if (end == MSIM_TIME_NONE || !b->opt->device_times || group_size(b, m) == 1)
+        return MSIM_OK;
+    own = b->shortest[msim_idmap_get(&b->calls,
+                                     call_key(m->rank, comm_of(b, m)))];
+    if (own > b->g->traced[m->transfer])
+        return MSIM_OK;
+    b->g->traced[m->transfer] = own;
+    waited = end - own - b->tstart[m->arrive];
+    b->g->copied[MSIM_COPIED_PEERS] += waited;
+    switch (b->opt->peers) {
+    case MSIM_PEERS_TOGETHER:
+        return MSIM_OK;
+    case MSIM_PEERS_FIXED:
+        return msim_builder_release(b, m->transfer, end - own, true);
+    case MSIM_PEERS_FOLLOW:
+        break;
+    }
+    MSIM_TRY(msim_builder_release(b, m->transfer, MSIM_TIME_NONE, true));
+    return msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, MSIM_FROM_TIMES,
+                             m->arrive, m->transfer, waited);
+}
+
+/* ---- peers ------------------------------------------------------------- */
+
+/* Each rank's own work, from traced times; clocks may spoil it: then least. */
+static void own_work(struct msim_graph_builder *b, const struct msim_meeting *m,
+                     uint32_t n)
+{
+    msim_ps latest = MSIM_TIME_NONE, least = INT64_MAX;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (b->tstart[m[i].arrive] == MSIM_TIME_NONE)
+            return;
+        if (b->tstart[m[i].arrive] > latest)
+            latest = b->tstart[m[i].arrive];
+        if (b->g->traced[m[i].transfer] < least)
+            least = b->g->traced[m[i].transfer];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        msim_ps own = b->tend[m[i].transfer] - latest;
+
+        b->g->traced[m[i].transfer] = own > 0 ? own : least;
+    }
+}
+
+/* Named by its group, or counted among all that is of its kind. */
+static enum msim_edge_source source_of(const struct msim_graph_builder *b,
+                                       const struct msim_meeting *m)
+{
+    return comm_of(b, m)->group == MSIM_NONE ? MSIM_FROM_ORDER : MSIM_FROM_IDS;
+}
+
+static enum msim_status join(struct msim_graph_builder *b,
+                             const struct msim_meeting *m, uint32_t n)
+{
+    struct msim_task_ref ref = b->g->refs[m[0].arrive];
+    enum msim_edge_kind kind = point_to_point(comm_of(b, m)->collective)
+                                   ? MSIM_EDGE_POINT_TO_POINT
+                                   : MSIM_EDGE_COLLECTIVE;
+    uint32_t id;
+
+    MSIM_TRY(msim_builder_task(b, MSIM_TASK_JOIN, MSIM_NONE, ref,
+                               b->tstart[m[0].arrive], 0, &id));
+    for (uint32_t i = 0; i < n; i++) {
+        MSIM_TRY(
+            msim_builder_edge(b, kind, source_of(b, m), m[i].arrive, id, 0));
+        MSIM_TRY(
+            msim_builder_edge(b, kind, source_of(b, m), id, m[i].transfer, 0));
+    }
+    if (b->opt->device_times)
+        own_work(b, m, n);
+    return MSIM_OK;
+}
+
+/* Meetings [0, n) share a group and an ordinal. */
+static enum msim_status meet(struct msim_graph_builder *b,
+                             const struct msim_meeting *m, uint32_t n)
+{
+    if (n > 1 && m->group)
+        return join(b, m, n);
+    for (uint32_t i = 0; i < n; i++)
+        MSIM_TRY(absent_peers(b, &m[i]));
+    return MSIM_OK;
+}
+
+/*
+ * Clocks of the GPUs of one host agree to tens of microseconds, and an
+ * all-to-all in which nothing is sent is over early.
+ */
+#define SKEW ((msim_ps)1000 * MSIM_PS_PER_US)
+
+/* No rank is done before another has begun. */
+static bool overlap(const struct msim_graph_builder *b,
+                    const struct msim_meeting *x, const struct msim_meeting *y)
+{
+    if (!b->opt->device_times || b->tstart[x->arrive] == MSIM_TIME_NONE ||
+        b->tstart[y->arrive] == MSIM_TIME_NONE)
+        return true;
+    return b->tstart[x->arrive] <= b->tend[y->transfer] + SKEW &&
+           b->tstart[y->arrive] <= b->tend[x->transfer] + SKEW;
+}
+
+/* Sizes say what meets what where ranks have equal ones by definition. */
+static bool same_size(const struct msim_comm *x, const struct msim_comm *y)
+{
+    switch ((enum msim_collective)x->collective) {
+    case MSIM_COLL_ALL_REDUCE:
+    case MSIM_COLL_BROADCAST:
+    case MSIM_COLL_REDUCE:
+    case MSIM_COLL_REDUCE_SCATTER:
+    case MSIM_COLL_SEND:
+    case MSIM_COLL_RECV:
+        return !x->in_elems || !y->in_elems || x->in_elems == y->in_elems;
+    default:
+        return true;
+    }
+}
+
+/* A send meets a receive; any other kind its like. */
+static bool same_kind(const struct msim_comm *x, const struct msim_comm *y)
+{
+    return x->collective == y->collective ||
+           (point_to_point(x->collective) && point_to_point(y->collective));
+}
+
+/*
+ * Do the ranks of a group agree on what its nth call is? Where a trace lost
+ * calls they do not, and joining them would invent waits.
+ */
+static bool group_agrees(const struct msim_graph_builder *b,
+                         const struct msim_meeting *m, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        const struct msim_comm *x = comm_of(b, &m[i]),
+                               *y = comm_of(b, m + i - 1);
+
+        if (m[i].ordinal == m[i - 1].ordinal &&
+            (!same_kind(x, y) || !same_size(x, y) ||
+             !overlap(b, &m[i], &m[i - 1])))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Where every call of a group has its sequence number recorded, and no rank
+ * has one twice, that is which of the group's calls it is, whatever a
+ * recording has lost. Meetings are sorted by (ordinal, rank).
+ */
+static void number_by_sequence(const struct msim_graph_builder *b,
+                               struct msim_meeting *m, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        m[i].ordinal = comm_of(b, &m[i])->sequence;
+    qsort(m, n, sizeof *m, by_group);
+}
+
+static bool sequence_is_known(const struct msim_graph_builder *b,
+                              struct msim_meeting *m, uint32_t n)
+{
+    bool known = true;
+
+    for (uint32_t i = 0; i < n && known; i++)
+        known = comm_of(b, &m[i])->sequence >= 0;
+    if (!known)
+        return false;
+    qsort(m, n, sizeof *m, by_rank);
+    for (uint32_t i = 1; i < n && known; i++)
+        known = m[i].rank != m[i - 1].rank ||
+                comm_of(b, &m[i])->sequence > comm_of(b, &m[i - 1])->sequence;
+    qsort(m, n, sizeof *m, by_group);
+    return known;
+}
+
+static enum msim_status meet_group(struct msim_graph_builder *b,
+                                   struct msim_meeting *m, uint32_t n)
+{
+    bool agrees, numbered = sequence_is_known(b, m, n);
+
+    if (numbered)
+        number_by_sequence(b, m, n);
+    agrees = group_agrees(b, m, n);
+    if (!agrees)
+        msim_job_warn(b->job,
+                      "ranks disagree on the order of collectives in a group "
+                      "of %u: they are simulated without waiting for each "
+                      "other; one trace may lack calls",
+                      group_size(b, m));
+    agrees = agrees && (numbered || !b->apart);
+    for (uint32_t i = 0; i < n;) {
+        uint32_t end = i + 1;
+
+        while (agrees && end < n && m[end].ordinal == m[i].ordinal)
+            end++;
+        MSIM_TRY(meet(b, m + i, end - i));
+        i = end;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_graph_comm(struct msim_graph_builder *b)
+{
+    if (!b->n_meetings)
+        return MSIM_OK;
+    MSIM_TRY(find_shortest(b));
+    number(b);
+    for (uint32_t i = 0; i < b->n_meetings;) {
+        uint32_t end = i + 1;
+
+        while (end < b->n_meetings &&
+               b->meetings[end].group == b->meetings[i].group)
+            end++;
+        MSIM_TRY(meet_group(b, b->meetings + i, end - i));
+        i = end;
+    }
+    return MSIM_OK;
+}

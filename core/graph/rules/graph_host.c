@@ -1,0 +1,309 @@
+/*
+ * CPU threads of a rank with times: a chain of tasks that covers each thread
+ * from its first event to its last, cut where something can begin or be
+ * waited for: at runtime calls, at topmost operators, at step marks.
+ */
+#include "core/graph/rules/graph_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sweep {
+    struct msim_graph_builder *b;
+    struct msim_rank_tasks *r;
+    uint32_t lane, thread;
+    uint32_t next_op; /* first op of the thread not begun yet */
+    msim_ps *cuts;    /* sorted */
+    uint32_t n_cuts, cap_cuts, next_cut;
+    msim_ps now;
+    msim_ps busy_until; /* end of the topmost operator that runs now */
+};
+
+static enum msim_status add_cut(struct sweep *s, msim_ps at)
+{
+    MSIM_TRY(
+        msim_grow((void **)&s->cuts, &s->cap_cuts, s->n_cuts, sizeof *s->cuts));
+    s->cuts[s->n_cuts++] = at;
+    return MSIM_OK;
+}
+
+static int compare_ps(const void *a, const void *b)
+{
+    msim_ps x = *(const msim_ps *)a, y = *(const msim_ps *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Topmost operators: labels around them are looked through, but for those of
+ * a data loader. */
+static enum msim_status collect_cuts(struct sweep *s)
+{
+    const struct msim_trace *t = s->r->trace;
+    const struct msim_thread *th = &t->threads[s->thread];
+    uint32_t i = th->op_begin;
+
+    while (i < th->op_end) {
+        const struct msim_op *op = &t->ops[i];
+
+        bool top = op->kind == MSIM_OP_OPERATOR;
+
+        if (top || msim_graph_takes_batch(t, i)) {
+            MSIM_TRY(add_cut(s, op->start));
+            MSIM_TRY(add_cut(s, op->start + op->dur));
+        }
+        i = top ? op->end : i + 1;
+    }
+    for (i = 0; i < t->n_steps; i++) {
+        if (t->ops[t->steps[i].op].thread != s->thread)
+            continue;
+        MSIM_TRY(add_cut(s, t->steps[i].start));
+        MSIM_TRY(add_cut(s, t->steps[i].start + t->steps[i].dur));
+    }
+    if (s->n_cuts)
+        qsort(s->cuts, s->n_cuts, sizeof *s->cuts, compare_ps);
+    return MSIM_OK;
+}
+
+/* The innermost op that runs at the sweep's instant, or NONE. */
+static uint32_t innermost(const struct sweep *s)
+{
+    const struct msim_trace *t = s->r->trace;
+    uint32_t i = s->next_op;
+
+    if (i == t->threads[s->thread].op_begin)
+        return MSIM_NONE;
+    i--;
+    while (i != MSIM_NONE && t->ops[i].start + t->ops[i].dur <= s->now)
+        i = t->ops[i].parent;
+    return i;
+}
+
+/* Let the ops begin that start before `until`; note how long they keep busy. */
+static void begin_ops(struct sweep *s, msim_ps until)
+{
+    const struct msim_trace *t = s->r->trace;
+    const struct msim_thread *th = &t->threads[s->thread];
+
+    for (; s->next_op < th->op_end; s->next_op++) {
+        const struct msim_op *op = &t->ops[s->next_op];
+
+        if (op->start >= until)
+            break;
+        if (op->kind == MSIM_OP_OPERATOR && s->busy_until < op->start + op->dur)
+            s->busy_until = op->start + op->dur;
+    }
+}
+
+/* One task from now to `until`; nothing where no time passes. */
+static enum msim_status stretch(struct sweep *s, msim_ps until)
+{
+    struct msim_task_ref ref = {.index = s->next_op,
+                                .rank = (uint16_t)s->r->rank};
+    uint32_t id;
+    bool busy;
+
+    if (until <= s->now)
+        return MSIM_OK;
+    begin_ops(s, s->now + 1);
+    ref.op = innermost(s);
+    begin_ops(s, until);
+    ref.op_end = s->next_op;
+    busy = s->busy_until > s->now;
+    MSIM_TRY(msim_builder_task(s->b, busy ? MSIM_TASK_HOST : MSIM_TASK_GAP,
+                               s->lane, ref, s->now, until - s->now, &id));
+    s->now = until;
+    return MSIM_OK;
+}
+
+static enum msim_status sweep_to(struct sweep *s, msim_ps until)
+{
+    while (s->next_cut < s->n_cuts && s->cuts[s->next_cut] < until)
+        MSIM_TRY(stretch(s, s->cuts[s->next_cut++]));
+    return stretch(s, until);
+}
+
+/* Calls in order; one inside another (a driver call) belongs to the outer. */
+static enum msim_status sweep_calls(struct sweep *s)
+{
+    const struct msim_trace *t = s->r->trace;
+    const struct msim_thread *th = &t->threads[s->thread];
+    uint32_t id = MSIM_NONE;
+
+    for (uint32_t c = th->call_begin; c < th->call_end; c++) {
+        const struct msim_call *call = &t->calls[c];
+        struct msim_task_ref ref = {c, call->op, MSIM_NONE,
+                                    (uint16_t)s->r->rank, 0};
+
+        if (call->start < s->now && id != MSIM_NONE) {
+            s->r->of_call[c] = id;
+            continue;
+        }
+        MSIM_TRY(sweep_to(s, call->start));
+        MSIM_TRY(msim_builder_task(s->b, MSIM_TASK_CALL, s->lane, ref, s->now,
+                                   call->start + call->dur - s->now, &id));
+        s->r->of_call[c] = id;
+        begin_ops(s, call->start);
+        s->now = call->start + call->dur;
+    }
+    return MSIM_OK;
+}
+
+static void thread_span(const struct msim_trace *t, uint32_t thread,
+                        msim_ps *from, msim_ps *to)
+{
+    const struct msim_thread *th = &t->threads[thread];
+
+    *from = INT64_MAX;
+    *to = INT64_MIN;
+    for (uint32_t i = th->op_begin; i < th->op_end; i++) {
+        const struct msim_op *op = &t->ops[i];
+
+        if (op->start < *from)
+            *from = op->start;
+        if (op->start + op->dur > *to)
+            *to = op->start + op->dur;
+    }
+    for (uint32_t i = th->call_begin; i < th->call_end; i++) {
+        const struct msim_call *c = &t->calls[i];
+
+        if (c->start < *from)
+            *from = c->start;
+        if (c->start + c->dur > *to)
+            *to = c->start + c->dur;
+    }
+}
+
+/* Tasks of one thread, with the edges of its program order. */
+static enum msim_status build_thread(struct sweep *s)
+{
+    const struct msim_trace *t = s->r->trace;
+    struct msim_task_ref ref = {MSIM_NONE, MSIM_NONE, MSIM_NONE,
+                                (uint16_t)s->r->rank, 0};
+    struct msim_graph *g = s->b->g;
+    uint32_t first;
+    msim_ps to;
+
+    thread_span(t, s->thread, &s->now, &to);
+    s->next_op = t->threads[s->thread].op_begin;
+    s->busy_until = s->now;
+    MSIM_TRY(collect_cuts(s));
+    MSIM_TRY(msim_builder_lane(s->b, s->r->rank, s->thread, false, &s->lane));
+    /* An anchor: what the first task, or its launch, comes after. */
+    MSIM_TRY(msim_builder_task(s->b, MSIM_TASK_GAP, s->lane, ref, s->now, 0,
+                               &first));
+    MSIM_TRY(sweep_calls(s));
+    MSIM_TRY(sweep_to(s, to));
+    s->r->thread_first[s->thread] = first;
+    s->r->thread_end[s->thread] = g->n_tasks;
+    for (uint32_t id = first + 1; id < g->n_tasks; id++)
+        MSIM_TRY(msim_builder_edge(s->b, MSIM_EDGE_PROGRAM, MSIM_FROM_ORDER,
+                                   id - 1, id, 0));
+    return MSIM_OK;
+}
+
+/* ---- iterations -------------------------------------------------------- */
+
+/* The first task of a thread that ends at `at` or later. */
+static uint32_t ends_from(const struct msim_graph_builder *b,
+                          const struct msim_rank_tasks *r, uint32_t thread,
+                          msim_ps at)
+{
+    uint32_t lo = r->thread_first[thread] + 1, hi = r->thread_end[thread];
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (b->tend[mid] < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* All of a task lies in from..to, or more than half: times may be truncated,
+ * and what waits at the end of a step stick out by one microsecond. */
+static bool lies_in(const struct msim_graph_builder *b, uint32_t task,
+                    msim_ps from, msim_ps to)
+{
+    msim_ps start = b->tstart[task], end = b->tend[task];
+    msim_ps inside = (end < to ? end : to) - (start > from ? start : from);
+
+    return (start >= from && end <= to) || inside > (end - start) / 2;
+}
+
+/* The first and the last task that lie in from..to, on a thread. */
+static struct msim_window find_window(const struct msim_graph_builder *b,
+                                      const struct msim_rank_tasks *r,
+                                      uint32_t thread, msim_ps from, msim_ps to)
+{
+    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, to - from, false};
+
+    for (uint32_t id = ends_from(b, r, thread, from);
+         id < r->thread_end[thread] && b->tstart[id] <= to; id++) {
+        if (!lies_in(b, id, from, to))
+            continue;
+        if (w.first == MSIM_NONE)
+            w.first = id;
+        w.last = id;
+    }
+    w.empty = w.first == MSIM_NONE;
+    return w;
+}
+
+static enum msim_status whole_trace(struct msim_graph_builder *b,
+                                    const struct msim_rank_tasks *r)
+{
+    const struct msim_trace *t = r->trace;
+    struct msim_window w = {MSIM_NONE, MSIM_NONE, r->rank, 0, 0, false};
+    msim_ps from = INT64_MAX, to = INT64_MIN, lo, hi;
+
+    for (uint32_t th = 0; th < t->n_threads; th++) {
+        thread_span(t, th, &lo, &hi);
+        from = lo < from ? lo : from;
+        to = hi > to ? hi : to;
+    }
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
+        if (t->gpu[i].start < from)
+            from = t->gpu[i].start;
+        if (t->gpu[i].start + t->gpu[i].dur > to)
+            to = t->gpu[i].start + t->gpu[i].dur;
+    }
+    w.measured = to > from ? to - from : 0;
+    return msim_builder_window(b, w, -1);
+}
+
+static enum msim_status find_windows(struct msim_graph_builder *b,
+                                     const struct msim_rank_tasks *r)
+{
+    const struct msim_trace *t = r->trace;
+
+    if (!t->n_steps)
+        return whole_trace(b, r);
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        const struct msim_step *s = &t->steps[i];
+        struct msim_window w = find_window(b, r, t->ops[s->op].thread, s->start,
+                                           s->start + s->dur);
+
+        MSIM_TRY(msim_builder_window(b, w, s->number));
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_graph_host(struct msim_graph_builder *b,
+                                 struct msim_rank_tasks *r)
+{
+    for (uint32_t th = 0; th < r->trace->n_threads; th++) {
+        const struct msim_thread *thread = &r->trace->threads[th];
+        struct sweep s = {.b = b, .r = r, .thread = th};
+        enum msim_status st;
+
+        if (thread->op_begin == thread->op_end &&
+            thread->call_begin == thread->call_end)
+            continue;
+        st = build_thread(&s);
+        free(s.cuts);
+        MSIM_TRY(st);
+    }
+    return find_windows(b, r);
+}

@@ -1,0 +1,346 @@
+/*
+ * A rank without GPU events (an ET, or a trace captured on a CPU), from a plan
+ * of what each operator launches.
+ *
+ * One host thread runs all operators in the order in which they began, since
+ * a trace without times does not say what ran side by side: autograd's thread
+ * works while the main thread waits for it. Kernels queue on one stream;
+ * collectives on another, which reads what was computed before. Later kernels
+ * wait for a collective at once, or from its recorded wait on, or, launched
+ * by a gradient hook, from the end of the backward pass on. An iteration ends
+ * when its GPU work has. On a machine without a GPU the host computes itself.
+ */
+#include "core/graph/rules/graph_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct planner {
+    struct msim_graph_builder *b;
+    const struct msim_trace *t;
+    const struct msim_plan *plan;
+    uint32_t rank, host_lane, stream_lane, comm_lane;
+    uint32_t *order; /* ops in the order they began */
+    uint32_t n_order;
+    uint32_t window;        /* current iteration's, or NONE */
+    uint32_t host;          /* last host task */
+    uint32_t stream, comm;  /* last tasks of the two streams, or NONE */
+    uint32_t host_waits;    /* GPU task the next host task waits for, or NONE */
+    uint32_t hooked;        /* last collective of a gradient hook, or NONE */
+    uint32_t compute_waits; /* collective that later kernels wait for */
+    uint32_t thread;        /* of the op before */
+    bool has_waits;         /* the trace records waits for collectives */
+    uint32_t n_meetings;
+};
+
+static enum msim_status sort_ops(struct planner *p)
+{
+    struct msim_keyed *keys = malloc(((size_t)p->t->n_ops + 1) * sizeof *keys);
+
+    p->order = malloc(((size_t)p->t->n_ops + 1) * sizeof *p->order);
+    if (!keys || !p->order) {
+        free(keys);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < p->t->n_ops; i++) {
+        const struct msim_op *op = &p->t->ops[i];
+
+        if (op->kind != MSIM_OP_ROOT)
+            keys[p->n_order++] = (struct msim_keyed){
+                p->t->has_times ? op->start : (int64_t)op->et_id, i};
+    }
+    msim_keyed_sort(keys, p->n_order);
+    for (uint32_t i = 0; i < p->n_order; i++)
+        p->order[i] = keys[i].index;
+    free(keys);
+    return MSIM_OK;
+}
+
+static enum msim_status depend(struct planner *p, enum msim_edge_kind kind,
+                               uint32_t from, uint32_t to)
+{
+    if (from == MSIM_NONE)
+        return MSIM_OK;
+    return msim_builder_edge(p->b, kind, MSIM_FROM_ORDER, from, to, 0);
+}
+
+/* ---- host -------------------------------------------------------------- */
+
+/* A host task that covers ops [first, end), after the one before it. */
+static enum msim_status add_host(struct planner *p, uint32_t first,
+                                 uint32_t end)
+{
+    struct msim_task_ref ref = {first, first, end, (uint16_t)p->rank, 0};
+    uint32_t id;
+
+    if (first == end)
+        ref.op = MSIM_NONE;
+    MSIM_TRY(msim_builder_task(p->b, MSIM_TASK_HOST, p->host_lane, ref,
+                               MSIM_TIME_NONE, MSIM_TIME_NONE, &id));
+    if (p->host != MSIM_NONE)
+        MSIM_TRY(msim_builder_edge(p->b, MSIM_EDGE_PROGRAM, MSIM_FROM_ORDER,
+                                   p->host, id, 0));
+    p->host = id;
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->host_waits, id));
+    p->host_waits = MSIM_NONE;
+    return MSIM_OK;
+}
+
+/* ---- device ------------------------------------------------------------ */
+
+static enum msim_status add_gpu(struct planner *p, enum msim_task_kind kind,
+                                uint32_t lane, uint32_t op, uint32_t work,
+                                uint32_t *id)
+{
+    struct msim_task_ref ref = {MSIM_NONE, op, MSIM_NONE, (uint16_t)p->rank,
+                                (uint16_t)work};
+
+    MSIM_TRY(msim_builder_task(p->b, kind, lane, ref, MSIM_TIME_NONE,
+                               kind == MSIM_TASK_JOIN ? 0 : MSIM_TIME_NONE,
+                               id));
+    p->b->g->window[*id] = p->window;
+    return MSIM_OK;
+}
+
+static enum msim_task_kind task_kind(enum msim_plan_kind what)
+{
+    return what == MSIM_PLAN_KERNEL ? MSIM_TASK_KERNEL : MSIM_TASK_COPY;
+}
+
+static enum msim_status add_kernel(struct planner *p, uint32_t op,
+                                   uint32_t work, enum msim_plan_kind what)
+{
+    uint32_t id;
+
+    MSIM_TRY(add_gpu(p, task_kind(what), p->stream_lane, op, work, &id));
+    MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, id));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, p->stream, id));
+    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
+    p->compute_waits = MSIM_NONE;
+    p->stream = id;
+    if (what == MSIM_PLAN_COPY_BACK)
+        p->host_waits = id;
+    return MSIM_OK;
+}
+
+/* The host computes where it is called. */
+static enum msim_status add_on_host(struct planner *p, uint32_t op,
+                                    uint32_t work, enum msim_plan_kind what)
+{
+    uint32_t id;
+
+    MSIM_TRY(add_gpu(p, task_kind(what), p->host_lane, op, work, &id));
+    MSIM_TRY(depend(p, MSIM_EDGE_PROGRAM, p->host, id));
+    MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
+    p->compute_waits = MSIM_NONE;
+    p->host = id;
+    p->stream = id;
+    return MSIM_OK;
+}
+
+/* Launched while a gradient was accumulated: DDP's reducer, which overlaps. */
+static bool in_gradient_hook(const struct planner *p, uint32_t op)
+{
+    for (; op != MSIM_NONE; op = p->t->ops[op].parent)
+        if (strstr(msim_trace_text(p->t, p->t->ops[op].name), "AccumulateGrad"))
+            return true;
+    return false;
+}
+
+static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
+{
+    uint32_t arrive, id;
+
+    MSIM_TRY(add_gpu(p, MSIM_TASK_JOIN, p->comm_lane, op, work, &arrive));
+    MSIM_TRY(add_gpu(p, MSIM_TASK_COMM, p->comm_lane, op, work, &id));
+    MSIM_TRY(depend(p, MSIM_EDGE_LAUNCH, p->host, arrive));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM, p->comm, arrive));
+    MSIM_TRY(depend(p, MSIM_EDGE_INPUT, p->stream, arrive));
+    MSIM_TRY(depend(p, MSIM_EDGE_PROGRAM, arrive, id));
+    p->comm = id;
+    if (in_gradient_hook(p, op))
+        p->hooked = id;
+    else if (!p->has_waits)
+        p->compute_waits = id;
+    return msim_builder_meet(
+        p->b,
+        (struct msim_meeting){
+            .group = msim_graph_group_key(p->b, p->rank, p->t->ops[op].comm),
+            .ordinal = p->n_meetings++,
+            .early = p->t->n_steps && p->window == MSIM_NONE,
+            .rank = p->rank,
+            .comm = p->t->ops[op].comm,
+            .arrive = arrive,
+            .transfer = id});
+}
+
+static enum msim_status add_works(struct planner *p, uint32_t op)
+{
+    uint32_t first = p->plan->first[op], end = p->plan->first[op + 1];
+
+    for (uint32_t w = first; w < end; w++) {
+        enum msim_plan_kind what = (enum msim_plan_kind)p->plan->kinds[w];
+
+        if (what == MSIM_PLAN_COMM)
+            MSIM_TRY(add_comm(p, op, w - first));
+        else if (p->plan->on_host)
+            MSIM_TRY(add_on_host(p, op, w - first, what));
+        else
+            MSIM_TRY(add_kernel(p, op, w - first, what));
+    }
+    return MSIM_OK;
+}
+
+/* ---- iterations -------------------------------------------------------- */
+
+/* The host waits for all that its iteration launched; then the mark is over. */
+static enum msim_status close_window(struct planner *p, uint32_t first)
+{
+    struct msim_window *w;
+
+    if (p->window == MSIM_NONE)
+        return MSIM_OK;
+    p->host_waits = p->plan->on_host ? MSIM_NONE : p->stream;
+    MSIM_TRY(add_host(p, first, first));
+    MSIM_TRY(depend(p, MSIM_EDGE_STREAM_SYNC, p->comm, p->host));
+    w = &p->b->g->windows[p->window];
+    w->last = p->host;
+    p->window = MSIM_NONE;
+    return MSIM_OK;
+}
+
+/* An anchor task that begins the iteration. */
+static enum msim_status open_window(struct planner *p, uint32_t op,
+                                    int64_t number)
+{
+    struct msim_window w = {MSIM_NONE, MSIM_NONE,      p->rank,
+                            0,         MSIM_TIME_NONE, false};
+
+    MSIM_TRY(add_host(p, op, op));
+    w.first = p->host;
+    w.last = p->host;
+    p->window = p->b->g->n_windows;
+    return msim_builder_window(p->b, w, number);
+}
+
+/* The step that op `i` begins, or NONE. */
+static uint32_t step_of(const struct msim_trace *t, uint32_t i)
+{
+    for (uint32_t s = 0; s < t->n_steps; s++)
+        if (t->steps[s].op == i)
+            return s;
+    return MSIM_NONE;
+}
+
+/* Steps end where their thread goes on after their sub-tree. */
+static enum msim_status step_marks(struct planner *p, uint32_t i,
+                                   uint32_t *step)
+{
+    const struct msim_trace *t = p->t;
+    uint32_t begins = t->ops[i].kind == MSIM_OP_ANNOTATION && t->n_steps
+                          ? step_of(t, i)
+                          : MSIM_NONE;
+
+    if (*step != MSIM_NONE) {
+        uint32_t mark = t->steps[*step].op;
+
+        if (t->ops[i].thread == t->ops[mark].thread && i >= t->ops[mark].end) {
+            MSIM_TRY(close_window(p, i));
+            *step = MSIM_NONE;
+        }
+    }
+    if (begins == MSIM_NONE)
+        return MSIM_OK;
+    MSIM_TRY(close_window(p, i));
+    *step = begins;
+    return open_window(p, i, t->steps[begins].number);
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+/* What changes for later kernels when op `i` begins. */
+static void note_waits(struct planner *p, uint32_t i)
+{
+    const struct msim_op *op = &p->t->ops[i];
+
+    if (op->comm != MSIM_NONE &&
+        p->t->comms[op->comm].collective == MSIM_COLL_WAIT)
+        p->compute_waits = p->comm;
+    /* Back from autograd's thread: the reducer has waited for its buckets. */
+    if (op->thread != p->thread && p->hooked != MSIM_NONE) {
+        p->compute_waits = p->hooked;
+        p->hooked = MSIM_NONE;
+    }
+    p->thread = op->thread;
+}
+
+/*
+ * Ops that launch nothing are gathered into one host task with the next that
+ * does, as long as they follow each other in the trace as well.
+ */
+static enum msim_status walk(struct planner *p)
+{
+    const struct msim_trace *t = p->t;
+    uint32_t first = 0, end = 0, step = MSIM_NONE;
+
+    for (uint32_t k = 0; k < p->n_order; k++) {
+        uint32_t i = p->order[k];
+        bool mark = t->ops[i].kind == MSIM_OP_ANNOTATION && t->n_steps;
+
+        if (i != end || mark || t->ops[i].thread != p->thread) {
+            if (first != end)
+                MSIM_TRY(add_host(p, first, end));
+            first = end = i;
+        }
+        MSIM_TRY(step_marks(p, i, &step));
+        note_waits(p, i);
+        end = i + 1;
+        if (p->plan->first[i] == p->plan->first[i + 1])
+            continue;
+        MSIM_TRY(add_host(p, first, end));
+        first = end;
+        MSIM_TRY(add_works(p, i));
+    }
+    if (first != end)
+        MSIM_TRY(add_host(p, first, end));
+    return close_window(p, p->t->n_ops);
+}
+
+static enum msim_status add_lanes(struct planner *p)
+{
+    MSIM_TRY(msim_builder_lane(p->b, p->rank, MSIM_NONE, false, &p->host_lane));
+    MSIM_TRY(msim_builder_lane(p->b, p->rank, 0, true, &p->stream_lane));
+    return msim_builder_lane(p->b, p->rank, 1, true, &p->comm_lane);
+}
+
+static enum msim_status run(struct planner *p)
+{
+    MSIM_TRY(sort_ops(p));
+    MSIM_TRY(add_lanes(p));
+    for (uint32_t i = 0; i < p->t->n_comms; i++)
+        p->has_waits |= p->t->comms[i].collective == MSIM_COLL_WAIT;
+    if (!p->t->n_steps)
+        MSIM_TRY(open_window(p, 0, -1));
+    return walk(p);
+}
+
+enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,
+                                 const struct msim_plan *plan)
+{
+    struct planner p = {.b = b,
+                        .t = b->job->ranks[rank],
+                        .plan = plan,
+                        .rank = rank,
+                        .window = MSIM_NONE,
+                        .host = MSIM_NONE,
+                        .stream = MSIM_NONE,
+                        .comm = MSIM_NONE,
+                        .host_waits = MSIM_NONE,
+                        .hooked = MSIM_NONE,
+                        .compute_waits = MSIM_NONE,
+                        .thread = MSIM_NONE};
+    enum msim_status st = run(&p);
+
+    free(p.order);
+    return st;
+}

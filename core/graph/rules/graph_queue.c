@@ -1,0 +1,74 @@
+/*
+ * The launch queue of a stream.
+ *
+ * A stream holds so many launches that have not finished; one more blocks the
+ * launching thread until the oldest has. So the call that launches the nth
+ * waits for the (n - DEPTH)th to end:
+ *
+ *     end(call of n) >= end(activity n - DEPTH)
+ *
+ * A graph is one launch, however many kernels it has. Where the traced times
+ * contradict (a queue was deeper), there is no edge.
+ */
+#include "core/graph/rules/graph_builder.h"
+
+#include <stdlib.h>
+
+/* CUDA does not document it; 1,024 is what its users measure. */
+#define DEPTH 1024
+/* Clocks of CPU and GPU agree to about this. */
+#define JITTER (2 * (msim_ps)MSIM_PS_PER_US)
+
+static enum msim_status link_call(struct msim_graph_builder *b,
+                                  const struct msim_rank_tasks *r,
+                                  uint32_t call, uint32_t oldest)
+{
+    const struct msim_trace *t = r->trace;
+    const struct msim_call *c = &t->calls[call];
+    msim_ps room = msim_gpu_end(&t->gpu[oldest]);
+
+    if (b->opt->device_times) {
+        if (room > c->start + c->dur + JITTER)
+            return MSIM_OK;
+        msim_builder_waited(b, r->of_call[call], room);
+    }
+    return msim_builder_edge(b, MSIM_EDGE_QUEUE, MSIM_FROM_ORDER,
+                             r->of_gpu[oldest], r->of_call[call], 0);
+}
+
+/* `last`: room for the last activity of each launch of the stream. */
+static enum msim_status link_stream(struct msim_graph_builder *b,
+                                    const struct msim_rank_tasks *r,
+                                    const struct msim_stream *s, uint32_t *last)
+{
+    const struct msim_trace *t = r->trace;
+    uint32_t n = 0;
+
+    for (uint32_t i = s->gpu_begin; i < s->gpu_end; i++) {
+        uint32_t call = t->gpu[i].call;
+
+        if (n && call != MSIM_NONE && t->gpu[last[n - 1]].call == call) {
+            last[n - 1] = i; /* a graph's next */
+            continue;
+        }
+        if (n >= DEPTH && call != MSIM_NONE && r->of_call[call] != MSIM_NONE)
+            MSIM_TRY(link_call(b, r, call, last[n - DEPTH]));
+        last[n++] = i;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_graph_queue(struct msim_graph_builder *b,
+                                  struct msim_rank_tasks *r)
+{
+    const struct msim_trace *t = r->trace;
+    uint32_t *last = malloc(((size_t)t->n_gpu + 1) * sizeof *last);
+    enum msim_status st = MSIM_OK;
+
+    if (!last)
+        return MSIM_ENOMEM;
+    for (uint32_t s = 0; s < t->n_streams && st == MSIM_OK; s++)
+        st = link_stream(b, r, &t->streams[s], last);
+    free(last);
+    return st;
+}

@@ -1,0 +1,226 @@
+/*
+ * Streams that wait for each other, as far as the host's calls show it.
+ *
+ * cuda_sync events name, for a cudaStreamWaitEvent, the stream that waits and
+ * the cudaEventRecord that it waits for: what the recorded stream was given
+ * before the record comes before what the waiting stream is given after the
+ * wait. Other traces name neither stream nor event, and often not even the
+ * record, so: a wait between two launches makes the stream of the next launch
+ * wait for what other streams had been given by then; a stream beside the
+ * main one waits for the main one, the main one for all. Where GPU times may
+ * be read, an edge that the traced times contradict is left out.
+ */
+#include "core/graph/rules/graph_cause.h"
+
+#define JITTER ((msim_ps)MSIM_PS_PER_US)
+/* Waits across streams resolve within tens of microseconds. */
+#define RESOLVE_MAX (25 * JITTER)
+
+struct waits {
+    struct msim_graph_builder *b;
+    const struct msim_rank_tasks *r;
+    const struct msim_trace *t;
+};
+
+uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
+                                  msim_ps at)
+{
+    uint32_t lo = t->streams[stream].gpu_begin, begin = lo;
+    uint32_t hi = t->streams[stream].gpu_end;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        uint32_t call = t->gpu[mid].call;
+        msim_ps launch =
+            call == MSIM_NONE ? t->gpu[mid].start : t->calls[call].start;
+
+        if (launch < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > begin ? lo - 1 : MSIM_NONE;
+}
+
+uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
+                            msim_ps at)
+{
+    uint32_t lo = t->streams[stream].gpu_begin, begin = lo;
+    uint32_t hi = t->streams[stream].gpu_end;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (t->gpu[mid].start < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == begin || msim_gpu_end(&t->gpu[lo - 1]) <= at)
+        return MSIM_NONE;
+    return lo - 1;
+}
+
+/* Let GPU event `i` start after `before` has ended, if that can be true. */
+static enum msim_status wait_for(struct waits *w, enum msim_edge_kind kind,
+                                 uint32_t before, uint32_t i)
+{
+    const struct msim_gpu *x = &w->t->gpu[before], *y = &w->t->gpu[i];
+    msim_ps lag = 0;
+
+    if (w->b->opt->device_times) {
+        msim_ps late = x->start + x->dur - y->start;
+
+        if (late > JITTER || x->start > y->start ||
+            (x->start == y->start && before >= i))
+            return MSIM_OK;
+        lag = late > 0 ? -late : 0;
+    }
+    return msim_builder_edge(w->b, kind, MSIM_FROM_TIMES, w->r->of_gpu[before],
+                             w->r->of_gpu_begin[i], lag);
+}
+
+static enum msim_status wait_for_stream(struct waits *w,
+                                        enum msim_edge_kind kind,
+                                        uint32_t stream, msim_ps at, uint32_t i)
+{
+    uint32_t before = msim_graph_last_launched(w->t, stream, at);
+
+    return before == MSIM_NONE ? MSIM_OK : wait_for(w, kind, before, i);
+}
+
+static enum msim_status wait_for_others(struct waits *w, msim_ps at, uint32_t i)
+{
+    uint32_t stream = w->t->gpu[i].stream, main = w->r->main_stream;
+
+    for (uint32_t s = 0; s < w->t->n_streams; s++) {
+        if (s == stream || (stream != main && s != main) ||
+            w->t->streams[s].device != w->t->streams[stream].device)
+            continue;
+        MSIM_TRY(wait_for_stream(w, MSIM_EDGE_EVENT, s, at, i));
+    }
+    return MSIM_OK;
+}
+
+/* A stream-wait call among those between this launch and the one before? */
+static uint32_t wait_before(const struct waits *w, uint32_t call)
+{
+    uint32_t begin = w->t->threads[w->t->calls[call].thread].call_begin;
+
+    while (call-- > begin) {
+        const struct msim_call *c = &w->t->calls[call];
+
+        if (c->kind == MSIM_CALL_STREAM_WAIT)
+            return call;
+        if (c->gpu != MSIM_NONE)
+            break;
+    }
+    return MSIM_NONE;
+}
+
+/* ---- recorded ids ------------------------------------------------------- */
+
+/* The first activity of a stream that was launched after `at`, or NONE. */
+static uint32_t first_launched(const struct msim_trace *t, uint32_t stream,
+                               msim_ps at)
+{
+    uint32_t last = msim_graph_last_launched(t, stream, at);
+    uint32_t next = last == MSIM_NONE ? t->streams[stream].gpu_begin : last + 1;
+
+    return next < t->streams[stream].gpu_end ? next : MSIM_NONE;
+}
+
+static enum msim_status note_wait(struct msim_rank_tasks *r,
+                                  const struct msim_sync *s)
+{
+    const struct msim_trace *t = r->trace;
+    struct msim_wait w;
+    msim_ps end;
+
+    if (s->kind != MSIM_CALL_STREAM_WAIT || s->stream == MSIM_NONE ||
+        s->wait_stream == MSIM_NONE || s->record_call == MSIM_NONE)
+        return MSIM_OK;
+    w.source = msim_graph_last_launched(t, s->wait_stream,
+                                        t->calls[s->record_call].start);
+    w.target = first_launched(t, s->stream,
+                              s->call == MSIM_NONE ? s->start
+                                                   : t->calls[s->call].start);
+    if (w.source == MSIM_NONE || w.target == MSIM_NONE ||
+        s->stream == s->wait_stream)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&r->waits, &r->cap_waits, r->n_waits,
+                       sizeof *r->waits));
+    r->waits[r->n_waits++] = w;
+    end = msim_gpu_end(&t->gpu[w.source]);
+    if (end > r->recorded_end[w.target])
+        r->recorded_end[w.target] = end;
+    return MSIM_OK;
+}
+
+enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
+                                           struct msim_rank_tasks *r)
+{
+    if (b->opt->without & 1u << MSIM_EDGE_EVENT)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < r->trace->n_syncs; i++)
+        MSIM_TRY(note_wait(r, &r->trace->syncs[i]));
+    return MSIM_OK;
+}
+
+/* The latency of a wait that bound is kept; of another, at most a typical. */
+static msim_ps recorded_lag(struct waits *w, const struct msim_wait *wait)
+{
+    const struct msim_gpu *y = &w->t->gpu[wait->target];
+    msim_ps end = msim_gpu_end(&w->t->gpu[wait->source]);
+    msim_ps lag = y->start - end, most = JITTER;
+
+    if (!w->b->opt->device_times)
+        return 0;
+    if (w->r->cause[wait->target] == MSIM_CAUSE_EVENT &&
+        end == w->r->recorded_end[wait->target])
+        most = RESOLVE_MAX;
+    if (lag > most)
+        lag = most;
+    if (most == RESOLVE_MAX && lag > 0)
+        w->b->g->copied[MSIM_COPIED_EVENT] += lag;
+    return lag;
+}
+
+static enum msim_status add_recorded(struct waits *w)
+{
+    for (uint32_t i = 0; i < w->r->n_waits; i++) {
+        const struct msim_wait *wait = &w->r->waits[i];
+
+        MSIM_TRY(msim_builder_edge(
+            w->b, MSIM_EDGE_EVENT, MSIM_FROM_IDS, w->r->of_gpu[wait->source],
+            w->r->of_gpu_begin[wait->target], recorded_lag(w, wait)));
+    }
+    return MSIM_OK;
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+enum msim_status msim_graph_wait(struct msim_graph_builder *b,
+                                 struct msim_rank_tasks *r)
+{
+    struct waits w = {b, r, r->trace};
+
+    if (r->n_waits)
+        return add_recorded(&w);
+    for (uint32_t i = 0; i < w.t->n_gpu; i++) {
+        const struct msim_gpu *e = &w.t->gpu[i];
+        uint32_t call;
+
+        if (e->call == MSIM_NONE || w.t->calls[e->call].gpu != i)
+            continue;
+        call = wait_before(&w, e->call);
+        if (call != MSIM_NONE)
+            MSIM_TRY(wait_for_others(&w, w.t->calls[call].start, i));
+        else if (e->kind == MSIM_GPU_COMM && r->main_stream != MSIM_NONE &&
+                 r->main_stream != e->stream)
+            /* Process groups wait for the stream that computes their input. */
+            MSIM_TRY(wait_for_stream(&w, MSIM_EDGE_INPUT, r->main_stream,
+                                     w.t->calls[e->call].start, i));
+    }
+    return MSIM_OK;
+}

@@ -1,0 +1,72 @@
+#include "core/job/incomplete.h"
+
+/* A share of launches below this is what the edges of a recording cut off. */
+#define LOST_MIN 0.01
+
+static bool launches(const struct msim_call *c)
+{
+    return c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH;
+}
+
+/* A driver call inside a runtime call launches nothing of its own. */
+static bool nested(const struct msim_trace *t, uint32_t i)
+{
+    const struct msim_call *c = &t->calls[i];
+
+    return i > t->threads[c->thread].call_begin &&
+           c[-1].start + c[-1].dur >= c->start + c->dur;
+}
+
+/* Launches of kernels, and those among them that started nothing. */
+static void warn_lost_kernels(struct msim_job *job)
+{
+    uint64_t all = 0, lost = 0;
+    const struct msim_trace *first = NULL;
+    uint32_t example = 0;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        const struct msim_trace *t = job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++) {
+            if (!launches(&t->calls[i]) || nested(t, i))
+                continue;
+            all++;
+            if (t->calls[i].gpu != MSIM_NONE)
+                continue;
+            if (!lost++) {
+                first = t;
+                example = i;
+            }
+        }
+    }
+    if (!first || (double)lost < LOST_MIN * (double)all)
+        return;
+    msim_job_warn(job,
+                  "incomplete trace: %llu of %llu kernel launches have no "
+                  "kernel, the first of them '%s' with correlation %u",
+                  (unsigned long long)lost, (unsigned long long)all,
+                  msim_trace_text(first, first->calls[example].name),
+                  first->calls[example].correlation);
+}
+
+static void warn_unlaunched(struct msim_job *job)
+{
+    uint64_t n = 0, all = 0;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        n += job->ranks[r]->unlinked_gpu;
+        all += job->ranks[r]->n_gpu;
+    }
+    if (n)
+        msim_job_warn(job,
+                      "incomplete trace: of %llu GPU activities %llu have no "
+                      "launch; they occupy their streams and belong to no "
+                      "iteration",
+                      (unsigned long long)all, (unsigned long long)n);
+}
+
+void msim_warn_lost_events(struct msim_job *job)
+{
+    warn_unlaunched(job);
+    warn_lost_kernels(job);
+}

@@ -1,0 +1,51 @@
+#include "core/job/job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *msim_format_text(enum msim_format f)
+{
+    return f == MSIM_FORMAT_ET       ? "et"
+           : f == MSIM_FORMAT_KINETO ? "kineto"
+                                     : "chakra";
+}
+
+void msim_job_warn(struct msim_job *job, const char *fmt, ...)
+{
+    char text[1024];
+    const char **list;
+    char *copy;
+    va_list ap;
+    int len;
+
+    va_start(ap, fmt);
+    len = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (len < 0 || msim_grow((void **)&job->warnings, &job->cap_warnings,
+                             job->n_warnings, sizeof *job->warnings) != MSIM_OK)
+        return;
+    copy = msim_arena_alloc(&job->arena, strlen(text) + 1);
+    if (!copy)
+        return;
+    memcpy(copy, text, strlen(text) + 1);
+    list = job->warnings;
+    list[job->n_warnings++] = copy;
+}
+
+void msim_job_free(struct msim_job *job)
+{
+    uint32_t i;
+
+    if (!job)
+        return;
+    for (i = 0; i < job->n_ranks; i++)
+        msim_trace_free(job->ranks[i]);
+    free(job->ranks);
+    free(job->files);
+    free(job->warnings);
+    msim_strtab_free(job->strings);
+    msim_arena_release(&job->arena);
+    free(job);
+}

@@ -1,0 +1,80 @@
+/*
+ * core/job/job.h - a job: the traces of all ranks that are there, loaded.
+ *
+ * Files and directories (searched with their sub-directories) become one job.
+ * Formats are told apart by content. Files of one rank are linked; the rank
+ * comes from the file, else from `rank-N` or `rankN` in its name, else from a
+ * `.N` before its suffix. Two files of one kind that claim one rank are an
+ * error that names both. Clocks of ranks on different hosts are aligned on
+ * the ends of their matched collectives.
+ */
+#ifndef MSIM_CORE_JOB_JOB_H
+#define MSIM_CORE_JOB_JOB_H
+#include "core/trace/trace.h"
+
+#include <stdio.h>
+
+enum msim_format { MSIM_FORMAT_ET, MSIM_FORMAT_KINETO, MSIM_FORMAT_CHAKRA };
+const char *msim_format_text(enum msim_format f);
+
+/* One input file as it was found; what `info` shows. */
+struct msim_file_info {
+    const char *path; /* in the job's arena; "-" is standard input */
+    enum msim_format format;
+    const char *version; /* schema of an ET, schemaVersion of a Kineto file */
+    int64_t rank;        /* -1 unknown */
+    const char *gpu;     /* "" unknown */
+    uint64_t events;     /* every entry of traceEvents, or every node */
+    uint64_t ops, kernels, collectives, steps;
+    double linked; /* share of GPU activities linked to a launch; an ET beside
+                      a Kineto file: of Kineto operators with their node;
+                      NAN: nothing to link */
+    bool salvaged; /* it was cut or broken, and --salvage kept a part */
+};
+
+struct msim_job {
+    struct msim_arena arena;
+    struct msim_strtab *strings;
+    struct msim_trace **ranks; /* by rank number, unknown first */
+    uint32_t n_ranks;
+    struct msim_file_info *files;
+    uint32_t n_files;
+    const char **warnings; /* whole sentences, without `warning: ` */
+    uint32_t n_warnings, cap_warnings;
+};
+
+struct msim_load_options {
+    bool salvage;     /* keep the complete records of a broken file */
+    bool keep_source; /* keep a Chakra file's messages for writing it again */
+    uint32_t threads; /* 1: inflate and parse in turn; 2: overlapped */
+    /* Called now and then with bytes of input read so far and in all (0:
+     * not known); NULL: silence. */
+    void (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
+};
+
+/*
+ * Load `n` files or directories. On success `*out` is owned by the caller;
+ * release with msim_job_free(). On failure `*out` is NULL and `err` says
+ * which file, where, what was found and what was wanted.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
+                               uint32_t n, const struct msim_load_options *opt,
+                               struct msim_error *err);
+
+/* The same from memory, for tests: one file of `len` bytes called `name`. */
+MSIM_MUST_CHECK
+enum msim_status msim_job_load_memory(struct msim_job **out, const char *name,
+                                      const void *bytes, size_t len,
+                                      const struct msim_load_options *opt,
+                                      struct msim_error *err);
+
+/* Accepts NULL. */
+void msim_job_free(struct msim_job *job);
+
+/* Add a formatted warning; silently drops it when memory is out. */
+void msim_job_warn(struct msim_job *job, const char *fmt, ...)
+    MSIM_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * core/job/job_files.h - which files a job is made of; for job.c.
+ */
+#ifndef MSIM_CORE_JOB_JOB_FILES_H
+#define MSIM_CORE_JOB_JOB_FILES_H
+#include "core/base/status.h"
+
+#include <stdbool.h>
+
+struct msim_job_file {
+    char *path;
+    bool named; /* given by the user, not found in a directory */
+};
+
+struct msim_job_files {
+    struct msim_job_file *all;
+    uint32_t n, cap;
+};
+
+/*
+ * Files of `paths`; directories are searched with their sub-directories, in
+ * order of name. Hidden entries are left out, links to directories are not
+ * followed. EIO where a path is not there or cannot be read.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_files_find(struct msim_job_files *files,
+                                     const char *const *paths, uint32_t n,
+                                     struct msim_error *err);
+void msim_job_files_release(struct msim_job_files *files);
+
+/*
+ * The rank that a file's name says, -1 none: `rank-N` or `rankN`, else a `.N`
+ * before the suffix (two-ranks.1.et.gz; not the last part of a version such
+ * as 1.0.1).
+ */
+int64_t msim_job_rank_of_name(const char *path);
+
+/* Whether the name looks like a trace's: .json, .et, each also .gz. */
+bool msim_job_looks_like_trace(const char *path);
+
+#endif

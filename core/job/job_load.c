@@ -1,0 +1,407 @@
+/*
+ * From paths to a job: read every file, sort them by rank, link what belongs
+ * to one rank, align clocks.
+ */
+#include "core/job/incomplete.h"
+#include "core/job/job_files.h"
+#include "core/job/link.h"
+#include "core/trace/order.h"
+#include "core/read/read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file that was read, on its way into a rank. */
+struct part {
+    struct msim_read_result read;
+    struct msim_file_info info;
+    bool taken;
+};
+
+struct loading {
+    struct msim_job *job;
+    const struct msim_load_options *opt;
+    struct msim_error *err;
+    struct part *parts;
+    uint32_t n, cap;
+    struct msim_clock *clocks; /* by rank */
+};
+
+static const char *keep(struct msim_job *job, const char *text)
+{
+    size_t len = strlen(text) + 1;
+    char *copy = msim_arena_alloc(&job->arena, len);
+
+    return copy ? memcpy(copy, text, len) : NULL;
+}
+
+/* ---- one file ----------------------------------------------------------- */
+
+static uint64_t count_comms(const struct msim_trace *t)
+{
+    uint64_t n = 0;
+    uint32_t i;
+
+    for (i = 0; i < t->n_comms; i++)
+        n += t->comms[i].collective != MSIM_COLL_WAIT;
+    return n;
+}
+
+static void count_rows(const struct msim_trace *t, struct msim_file_info *info)
+{
+    uint32_t i;
+
+    for (i = 0; i < t->n_ops; i++)
+        info->ops += t->ops[i].kind == MSIM_OP_OPERATOR;
+    for (i = 0; i < t->n_gpu; i++)
+        info->kernels += t->gpu[i].kind == MSIM_GPU_KERNEL ||
+                         t->gpu[i].kind == MSIM_GPU_COMM;
+    info->collectives = count_comms(t);
+    info->steps = t->n_steps;
+    info->linked = NAN;
+    if (t->n_gpu)
+        info->linked = 1.0 - (double)t->unlinked_gpu / (double)t->n_gpu;
+}
+
+static enum msim_status describe(struct loading *l, struct part *p,
+                                 const char *path)
+{
+    const struct msim_strtab *strings = l->job->strings;
+    const struct msim_trace *t = p->read.trace;
+
+    p->info = (struct msim_file_info){
+        .path = keep(l->job, path),
+        .format = p->read.format,
+        .version = msim_strtab_text(strings, p->read.version),
+        .gpu = msim_strtab_text(strings, t->gpu_properties.name),
+        .events = p->read.events,
+        .salvaged = p->read.salvaged,
+        .rank = p->read.rank,
+    };
+    if (!p->info.path)
+        return MSIM_ENOMEM;
+    if (p->info.rank < 0)
+        p->info.rank = msim_job_rank_of_name(path);
+    count_rows(t, &p->info);
+    if (p->read.salvaged)
+        msim_job_warn(l->job, "%s:%llu: %s; kept the %llu complete %s before",
+                      path, (unsigned long long)p->read.damage.offset,
+                      p->read.damage.text, (unsigned long long)p->read.events,
+                      p->read.format == MSIM_FORMAT_KINETO ? "events"
+                                                           : "nodes");
+    if (p->read.orphans)
+        msim_job_warn(l->job, "%s: %llu nodes name a parent that is not there",
+                      path, (unsigned long long)p->read.orphans);
+    if (p->read.dropped && p->read.format == MSIM_FORMAT_CHAKRA)
+        msim_job_warn(l->job,
+                      "%s: %llu nodes on the GPU are left out: no node says "
+                      "how long it takes",
+                      path, (unsigned long long)p->read.dropped);
+    return MSIM_OK;
+}
+
+/* Read one input (closed here) and keep it if it is a trace. */
+static enum msim_status add_part(struct loading *l, struct msim_input *in,
+                                 struct msim_error *err)
+{
+    struct part *p;
+    enum msim_status status;
+
+    status = msim_grow((void **)&l->parts, &l->cap, l->n, sizeof *l->parts);
+    if (status != MSIM_OK)
+        return status;
+    p = &l->parts[l->n];
+    *p = (struct part){0};
+    status = msim_read(&p->read, in, l->job->strings, l->opt, err);
+    if (status != MSIM_OK || !p->read.trace)
+        return status;
+    l->n++;
+    return describe(l, p, msim_input_name(in));
+}
+
+static enum msim_status load_file(struct loading *l,
+                                  const struct msim_job_file *file)
+{
+    struct msim_error err = {0};
+    struct msim_input *in;
+    uint32_t before = l->n;
+    enum msim_status status;
+
+    status = msim_input_open(&in, file->path, l->opt->threads > 1, &err);
+    if (status == MSIM_OK) {
+        status = add_part(l, in, &err);
+        msim_input_close(in);
+    }
+    if (!file->named && status != MSIM_OK && status != MSIM_ENOMEM &&
+        !msim_job_looks_like_trace(file->path))
+        return MSIM_OK;
+    if (!file->named && status == MSIM_EFORMAT && l->n == before) {
+        msim_job_warn(l->job, "%s: left out: %s", file->path, err.text);
+        return MSIM_OK;
+    }
+    if (status == MSIM_OK && l->n == before && file->named)
+        status = msim_fail(&err, MSIM_EFORMAT, file->path, MSIM_OFFSET_NONE,
+                           "is JSON, but has neither 'nodes' (ET) nor "
+                           "'traceEvents' (Kineto)");
+    if (status != MSIM_OK && l->err && l->err->status == MSIM_OK)
+        *l->err = err;
+    return status;
+}
+
+/* ---- ranks ------------------------------------------------------------- */
+
+static enum msim_status fail_twice(struct loading *l, const struct part *a,
+                                   const struct part *b)
+{
+    static const char *const KINDS[] = {"an ET", "a Kineto", "a Chakra"};
+    const char *kind = KINDS[b->info.format];
+
+    if (a->info.rank < 0)
+        return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
+                         "is %s trace that says no rank, as '%s' is; want one "
+                         "file, or names with rank-N",
+                         kind, a->info.path);
+    return msim_fail(l->err, MSIM_EFORMAT, b->info.path, MSIM_OFFSET_NONE,
+                     "is %s trace of rank %lld, as '%s' is; want one of each "
+                     "kind for a rank",
+                     kind, (long long)a->info.rank, a->info.path);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    if (x->info.rank != y->info.rank)
+        return x->info.rank < y->info.rank ? -1 : 1;
+    return (x->info.format > y->info.format) -
+           (x->info.format < y->info.format);
+}
+
+/* A Chakra trace is a whole rank: nothing goes with it. */
+static bool same_part(const struct part *a, const struct part *b)
+{
+    return a->info.rank == b->info.rank &&
+           (a->info.format == b->info.format ||
+            b->info.format == MSIM_FORMAT_CHAKRA);
+}
+
+/* Several ranks, and a file that says none: which one is it? */
+static enum msim_status check_unknown(struct loading *l)
+{
+    uint32_t last = l->n - 1;
+
+    if (l->parts[0].info.rank >= 0 || l->parts[last].info.rank < 0)
+        return MSIM_OK;
+    return msim_fail(
+        l->err, MSIM_EFORMAT, l->parts[0].info.path, MSIM_OFFSET_NONE,
+        "says no rank, and '%s' is rank %lld; want rank-N in its "
+        "name",
+        l->parts[last].info.path, (long long)l->parts[last].info.rank);
+}
+
+/* Parts are sorted by rank and kind here. */
+static enum msim_status check_twice(struct loading *l)
+{
+    uint32_t i;
+
+    for (i = 1; i < l->n; i++)
+        if (same_part(&l->parts[i - 1], &l->parts[i]))
+            return fail_twice(l, &l->parts[i - 1], &l->parts[i]);
+    return MSIM_OK;
+}
+
+/* One ET and one Kineto file: a pair, unless both say that they are not. */
+static void pair_two(struct loading *l)
+{
+    struct part *a = &l->parts[0], *b = &l->parts[1];
+
+    if (l->n != 2 || a->info.format == b->info.format ||
+        a->info.format == MSIM_FORMAT_CHAKRA ||
+        b->info.format == MSIM_FORMAT_CHAKRA)
+        return;
+    if (a->info.rank < 0)
+        a->info.rank = b->info.rank;
+    if (b->info.rank < 0)
+        b->info.rank = a->info.rank;
+}
+
+/* The trace of one rank out of its one or two files. */
+static enum msim_status build_rank(struct loading *l, struct part *kineto,
+                                   struct part *et, uint32_t at)
+{
+    struct part *main_part = kineto ? kineto : et;
+    struct msim_trace *t = main_part->read.trace;
+    uint64_t linked = 0, total = 0;
+
+    if (kineto && et) {
+        MSIM_TRY(msim_link_et(t, et->read.trace, &linked, &total));
+        et->info.linked = total ? (double)linked / (double)total : NAN;
+        if (linked * 2 < total)
+            msim_job_warn(l->job,
+                          "%s: only %llu of %llu operators of '%s' found "
+                          "their node",
+                          et->info.path, (unsigned long long)linked,
+                          (unsigned long long)total, kineto->info.path);
+    }
+    t->rank = main_part->info.rank;
+    t->cpu_only = msim_order_cpu_only(t);
+    l->clocks[at] = (struct msim_clock){main_part->read.has_origin,
+                                        main_part->read.origin_us,
+                                        main_part->read.origin_ps};
+    main_part->taken = true;
+    l->job->ranks[at] = t;
+    l->job->n_ranks = at + 1;
+    return MSIM_OK;
+}
+
+static enum msim_status build_ranks(struct loading *l)
+{
+    uint32_t i, at = 0;
+
+    l->job->ranks = calloc(l->n, sizeof *l->job->ranks);
+    l->job->files = calloc(l->n, sizeof *l->job->files);
+    l->clocks = calloc(l->n, sizeof *l->clocks);
+    if (!l->job->ranks || !l->job->files || !l->clocks)
+        return MSIM_ENOMEM;
+    for (i = 0; i < l->n; i++) {
+        struct part *p = &l->parts[i], *next = p + 1;
+        bool pair = i + 1 < l->n && next->info.rank == p->info.rank;
+
+        if (p->info.format != MSIM_FORMAT_ET)
+            MSIM_TRY(build_rank(l, p, NULL, at++));
+        else /* the ET comes first */
+            MSIM_TRY(build_rank(l, pair ? next : NULL, p, at++));
+        i += pair;
+    }
+    for (i = 0; i < l->n; i++)
+        l->job->files[i] = l->parts[i].info;
+    l->job->n_files = l->n;
+    return MSIM_OK;
+}
+
+/* ---- the job ------------------------------------------------------------ */
+
+static void warn_missing(struct msim_job *job)
+{
+    uint32_t i, world = 0;
+
+    for (i = 0; i < job->n_ranks; i++) {
+        if (job->ranks[i]->world_size > world)
+            world = job->ranks[i]->world_size;
+    }
+    if (world > job->n_ranks)
+        msim_job_warn(job,
+                      "traces of %u of %u ranks: the others are known only by "
+                      "when they arrive",
+                      job->n_ranks, world);
+    msim_warn_lost_events(job);
+}
+
+static enum msim_status assemble(struct loading *l)
+{
+    if (l->n == 0)
+        return MSIM_OK;
+    pair_two(l);
+    qsort(l->parts, l->n, sizeof *l->parts, by_rank);
+    MSIM_TRY(check_twice(l));
+    MSIM_TRY(check_unknown(l));
+    MSIM_TRY(build_ranks(l));
+    MSIM_TRY(msim_job_name_groups(l->job));
+    MSIM_TRY(msim_clock_align(l->job, l->clocks));
+    warn_missing(l->job);
+    return MSIM_OK;
+}
+
+static enum msim_status begin(struct loading *l, struct msim_error *err)
+{
+    l->err = err;
+    l->job = calloc(1, sizeof *l->job);
+    if (!l->job)
+        return MSIM_ENOMEM;
+    msim_arena_init(&l->job->arena);
+    return msim_strtab_new(&l->job->strings);
+}
+
+/* Release what is no part of the job; give the job out if all went well. */
+static enum msim_status end(struct loading *l, enum msim_status status,
+                            struct msim_job **out)
+{
+    uint32_t i;
+
+    for (i = 0; i < l->n; i++)
+        if (!l->parts[i].taken)
+            msim_trace_free(l->parts[i].read.trace);
+    free(l->parts);
+    free(l->clocks);
+    if (status != MSIM_OK) {
+        msim_fail(l->err, status, NULL, MSIM_OFFSET_NONE, "%s",
+                  msim_status_text(status));
+        msim_job_free(l->job);
+        return status;
+    }
+    *out = l->job;
+    return MSIM_OK;
+}
+
+/* Files there were, but no trace; why the first was left out may help. */
+static enum msim_status fail_empty(const struct loading *l, const char *path,
+                                   uint32_t files)
+{
+    if (l->job->n_warnings)
+        return msim_fail(l->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                         "no trace in %u files, want ET, Kineto or Chakra: %s",
+                         files, l->job->warnings[0]);
+    return msim_fail(l->err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                     "no trace in %u files, want ET or Kineto (.json, "
+                     ".json.gz) or Chakra (.et)",
+                     files);
+}
+
+enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
+                               uint32_t n, const struct msim_load_options *opt,
+                               struct msim_error *err)
+{
+    struct loading l = {.opt = opt};
+    struct msim_job_files files = {0};
+    enum msim_status status = begin(&l, err);
+    uint32_t i;
+
+    *out = NULL;
+    if (status == MSIM_OK)
+        status = msim_job_files_find(&files, paths, n, err);
+    for (i = 0; i < files.n && status == MSIM_OK; i++)
+        status = load_file(&l, &files.all[i]);
+    if (status == MSIM_OK && l.n == 0)
+        status = fail_empty(&l, n ? paths[0] : NULL, files.n);
+    msim_job_files_release(&files);
+    if (status == MSIM_OK)
+        status = assemble(&l);
+    return end(&l, status, out);
+}
+
+enum msim_status msim_job_load_memory(struct msim_job **out, const char *name,
+                                      const void *bytes, size_t len,
+                                      const struct msim_load_options *opt,
+                                      struct msim_error *err)
+{
+    struct loading l = {.opt = opt};
+    struct msim_input *in = NULL;
+    enum msim_status status = begin(&l, err);
+
+    *out = NULL;
+    if (status == MSIM_OK)
+        status =
+            msim_input_memory(&in, name, bytes, len, opt->threads > 1, err);
+    if (status == MSIM_OK)
+        status = add_part(&l, in, err);
+    msim_input_close(in);
+    if (status == MSIM_OK && l.n == 0)
+        status = msim_fail(err, MSIM_EFORMAT, name, MSIM_OFFSET_NONE,
+                           "is JSON, but has neither 'nodes' (ET) nor "
+                           "'traceEvents' (Kineto)");
+    if (status == MSIM_OK)
+        status = assemble(&l);
+    return end(&l, status, out);
+}

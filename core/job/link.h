@@ -1,0 +1,44 @@
+/*
+ * core/job/link.h - several files into one job: an ET with the Kineto trace
+ * of its rank, and the clocks of ranks with each other. Used by job.c.
+ */
+#ifndef MSIM_CORE_JOB_LINK_H
+#define MSIM_CORE_JOB_LINK_H
+#include "core/job/job.h"
+
+/*
+ * Give operators of `k` (Kineto) what the nodes of `e` (ET of the same rank)
+ * know: inputs, outputs, tensor ids, collectives. Matched by record function
+ * id where the names agree, else by name and order per thread; an ET of one
+ * iteration serves all iterations of `k`. `*linked` of `*total` operators got
+ * their node.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
+                              uint64_t *linked, uint64_t *total);
+
+/*
+ * Names and sizes of process groups across the job: addresses become "pg N"
+ * in order of appearance, sizes follow from the job where no file says them.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_name_groups(struct msim_job *job);
+
+/* Where a trace's time 0 lies on its writer's clock. */
+struct msim_clock {
+    bool known;
+    int64_t us;
+    int32_t ps;
+};
+
+/*
+ * Shift the times of all ranks to one origin, the earliest event near 0.
+ * Ranks whose clocks do not agree (other hosts, or collectives that end far
+ * apart) are aligned on the ends of their matched collectives. `clocks` has
+ * one entry a rank of the job.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_clock_align(struct msim_job *job,
+                                  const struct msim_clock *clocks);
+
+#endif

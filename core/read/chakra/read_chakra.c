@@ -1,0 +1,448 @@
+/*
+ * From the bytes of a Chakra file to nodes: cut into messages, unpacked by
+ * protobuf-c, attributes by name. What the nodes become is in chakra_rows.c
+ * and chakra_finish.c.
+ */
+#include "core/read/chakra/read_chakra.h"
+
+#include "core/read/chakra/chakra.h"
+#include "core/read/chakra/chakra_values.h"
+#include "core/read/chakra/chakra_wire.h"
+#include "core/read/et/et.h"
+
+#include <chakra.pb-c.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No message is this long: a length beyond is damage. */
+#define MESSAGE_MAX ((uint64_t)1 << 30)
+
+/* ---- attributes ---------------------------------------------------------- */
+
+static bool take_triple(const struct ChakraProtoMsg__AttributeProto *a,
+                        uint32_t triple[3])
+{
+    const struct ChakraProtoMsg__Int64List *l = msim_chakra_value_list(a);
+
+    if (!l || l->n_values != 3)
+        return false;
+    for (int i = 0; i < 3; i++)
+        triple[i] = l->values[i] > 0 && l->values[i] < UINT32_MAX
+                        ? (uint32_t)l->values[i]
+                        : 0;
+    return true;
+}
+
+static void take_attribute(struct msim_chakra *c,
+                           const struct ChakraProtoMsg__AttributeProto *a)
+{
+    struct msim_chakra_attrs *to = &c->attrs;
+    uint8_t word = msim_keyset_find(&c->words, a->name, strlen(a->name));
+
+    if (word == MSIM_CHAKRA_NO_WORD || to->has[word])
+        return; /* of a name that comes twice other readers take the first */
+    if (word < MSIM_CHAKRA_NUMBERS) {
+        to->has[word] = msim_chakra_value_number(a, &to->number[word]);
+    } else if (word < MSIM_CHAKRA_GRID) {
+        to->text[word] = msim_chakra_value_text(a);
+        to->has[word] = to->text[word] != NULL;
+    } else {
+        to->has[word] = take_triple(a, to->triple[word - MSIM_CHAKRA_GRID]);
+    }
+}
+
+/* ---- problems ------------------------------------------------------------ */
+
+static enum msim_status fail_at(struct msim_reader *r, size_t at,
+                                enum msim_status status)
+{
+    r->chakra->fault = r->chakra->offset + at;
+    return status;
+}
+
+/* A message that protobuf-c refuses, or that is no text where it should be. */
+static enum msim_status fail_broken(struct msim_reader *r, const char *bytes,
+                                    size_t len)
+{
+    const char *why;
+    size_t at = msim_chakra_damage(bytes, len, !r->chakra->begun, &why);
+
+    if (!r->chakra->begun)
+        msim_read_problem(r, MSIM_ESYNTAX, "broken metadata: %s",
+                          why ? why : "a field of another type");
+    else
+        msim_read_problem(r, MSIM_ESYNTAX, "node %llu in the file: %s",
+                          (unsigned long long)r->out->events + 1,
+                          why ? why : "a field of another type than a node's");
+    return fail_at(r, why ? at : 0, MSIM_ESYNTAX);
+}
+
+/* ---- a node -------------------------------------------------------------- */
+
+static enum msim_status take_values(struct msim_reader *r,
+                                    const ChakraProtoMsg__IOInfo *io,
+                                    struct msim_et_values *to)
+{
+    int result = msim_chakra_tokens(r, io->values, &to->values);
+
+    if (!result)
+        result = msim_chakra_tokens(r, io->shapes, &to->shapes);
+    if (!result)
+        result = msim_chakra_types(r, io->types, &to->types);
+    return (enum msim_status)result;
+}
+
+static enum msim_status take_deps(struct msim_reader *r,
+                                  const ChakraProtoMsg__Node *m,
+                                  struct msim_chakra_node *n)
+{
+    struct msim_chakra *c = r->chakra;
+
+    n->deps = c->deps.n;
+    for (size_t i = 0; i < m->n_data_deps; i++) {
+        uint64_t *dep = msim_scratch_add(&c->deps, sizeof *dep);
+
+        if (!dep)
+            return MSIM_ENOMEM;
+        *dep = m->data_deps[i];
+    }
+    n->n_deps = c->deps.n - n->deps;
+    n->has_parent = m->n_ctrl_deps > 0;
+    n->parent = n->has_parent ? m->ctrl_deps[0] : 0;
+    return MSIM_OK;
+}
+
+/* In nanoseconds: from the first start, and of a duration. */
+#define SPAN_MAX (MSIM_TRACE_MAX / 1000)
+
+static enum msim_status fail_time(struct msim_reader *r,
+                                  const struct msim_chakra_node *n,
+                                  const char *what, const char *want)
+{
+    return (enum msim_status)msim_read_problem(
+        r, MSIM_EFORMAT, "node %llu '%.80s': %s, want %s",
+        (unsigned long long)n->id, msim_strtab_text(r->strings, n->name), what,
+        want);
+}
+
+/* Attributes count nanoseconds; without them there are the microseconds. */
+static enum msim_status take_durations(struct msim_reader *r,
+                                       const ChakraProtoMsg__Node *m,
+                                       struct msim_chakra_node *n)
+{
+    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    int64_t own = 0, span;
+
+    if (m->duration_micros > SPAN_MAX / 1000)
+        return fail_time(r, n, "it takes more than a day",
+                         "'duration_micros' in microseconds");
+    own = (int64_t)m->duration_micros * 1000;
+    if (a->has[MSIM_CHAKRA_DURATION_NS])
+        own = a->number[MSIM_CHAKRA_DURATION_NS];
+    span = a->has[MSIM_CHAKRA_SPAN_NS] ? a->number[MSIM_CHAKRA_SPAN_NS] : own;
+    if (own < 0 || span < 0 || own > SPAN_MAX || span > SPAN_MAX)
+        return fail_time(r, n, "a duration is negative or beyond a day",
+                         "nanoseconds");
+    n->own = own * 1000;
+    n->span = span * 1000;
+    r->chakra->timed |= own || span;
+    return MSIM_OK;
+}
+
+static enum msim_status take_start(struct msim_reader *r,
+                                   const ChakraProtoMsg__Node *m,
+                                   struct msim_chakra_node *n)
+{
+    struct msim_chakra *c = r->chakra;
+    int64_t ns = 0, from;
+
+    n->start = MSIM_TIME_NONE;
+    if (c->attrs.has[MSIM_CHAKRA_START_NS])
+        ns = c->attrs.number[MSIM_CHAKRA_START_NS];
+    else if (m->start_time_micros > INT64_MAX / 1000)
+        return fail_time(r, n, "it starts in no time that can be counted",
+                         "'start_time_micros' in microseconds");
+    else
+        ns = (int64_t)m->start_time_micros * 1000;
+    /* 0 is a start only for who says more; else it means that none is said. */
+    if (ns == 0 && !c->attrs.has[MSIM_CHAKRA_START_NS] && !c->started)
+        return MSIM_OK;
+    if (!c->based)
+        c->base_ns = ns;
+    c->based = c->started = true;
+    if (__builtin_sub_overflow(ns, c->base_ns, &from) || from > SPAN_MAX ||
+        from < -SPAN_MAX)
+        return fail_time(r, n, "it starts more than a day from the first",
+                         "one clock for all nodes");
+    n->start = from * 1000;
+    return MSIM_OK;
+}
+
+/* A node goes in whole or not at all, so that --salvage may keep the rest. */
+static enum msim_status add_node(struct msim_reader *r,
+                                 const ChakraProtoMsg__Node *m)
+{
+    struct msim_chakra *c = r->chakra;
+    struct msim_chakra_node n = {
+        .id = m->id, .at = c->offset, .row = MSIM_NONE};
+    struct msim_chakra_node *kept;
+    uint32_t *slot;
+
+    if (msim_idmap_get(&c->ids, m->id) != MSIM_NONE)
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT,
+            "two nodes have the id %llu: '%.80s' is the second",
+            (unsigned long long)m->id, m->name);
+    MSIM_TRY(msim_strtab_add(r->strings, m->name, strlen(m->name), &n.name));
+    MSIM_TRY(take_deps(r, m, &n));
+    MSIM_TRY(take_durations(r, m, &n));
+    MSIM_TRY(take_start(r, m, &n));
+    MSIM_TRY(msim_chakra_row(r, &n, m->type > 0 ? (uint32_t)m->type : 0));
+    kept = msim_scratch_add(&c->nodes, sizeof *kept);
+    if (!kept)
+        return MSIM_ENOMEM;
+    *kept = n;
+    return msim_idmap_put(&c->ids, m->id, c->nodes.n - 1, &slot);
+}
+
+static enum msim_status take_node(struct msim_reader *r,
+                                  const ChakraProtoMsg__Node *m)
+{
+    struct msim_chakra *c = r->chakra;
+    uint32_t deps = c->deps.n;
+    enum msim_status status;
+
+    c->attrs = (struct msim_chakra_attrs){0};
+    for (size_t i = 0; i < m->n_attr; i++)
+        take_attribute(c, m->attr[i]);
+    msim_et_begin(r->et);
+    r->et->node.has_inputs = m->inputs != NULL;
+    r->et->node.has_outputs = m->outputs != NULL;
+    r->et->node.id = m->id;
+    if (m->inputs)
+        MSIM_TRY(take_values(r, m->inputs, &r->et->in));
+    if (m->outputs)
+        MSIM_TRY(take_values(r, m->outputs, &r->et->out));
+    status = add_node(r, m);
+    if (status != MSIM_OK)
+        c->deps.n = deps;
+    return status;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static enum msim_status keep_message(struct msim_reader *r, const char *bytes,
+                                     size_t len)
+{
+    struct msim_trace *t = r->trace;
+    size_t need = t->source_len + len;
+
+    if (!r->chakra->keep)
+        return MSIM_OK;
+    if (need > t->source_cap) {
+        size_t cap = need + need / 2 + 4096;
+        char *grown = realloc(t->source, cap);
+
+        if (!grown)
+            return MSIM_ENOMEM;
+        t->source = grown;
+        t->source_cap = cap;
+    }
+    memcpy(t->source + t->source_len, bytes, len);
+    t->source_len = need;
+    return MSIM_OK;
+}
+
+static enum msim_status metadata_message(struct msim_reader *r,
+                                         const char *bytes, size_t len)
+{
+    const char *why;
+    ChakraProtoMsg__GlobalMetadata *m;
+    enum msim_status status;
+
+    if (msim_chakra_damage(bytes, len, true, &why) < len)
+        return fail_broken(r, bytes, len);
+    m = chakra_proto_msg__global_metadata__unpack(NULL, len,
+                                                  (const uint8_t *)bytes);
+    if (!m)
+        return fail_broken(r, bytes, len);
+    status = msim_chakra_metadata(r, m);
+    chakra_proto_msg__global_metadata__free_unpacked(m, NULL);
+    r->chakra->begun = true;
+    return status;
+}
+
+static enum msim_status node_message(struct msim_reader *r, const char *bytes,
+                                     size_t len)
+{
+    const char *why;
+    ChakraProtoMsg__Node *m;
+    enum msim_status status;
+
+    if (msim_chakra_damage(bytes, len, false, &why) < len)
+        return fail_broken(r, bytes, len);
+    m = chakra_proto_msg__node__unpack(NULL, len, (const uint8_t *)bytes);
+    if (!m)
+        return fail_broken(r, bytes, len);
+    status = take_node(r, m);
+    chakra_proto_msg__node__free_unpacked(m, NULL);
+    if (status != MSIM_OK)
+        return fail_at(r, 0, status);
+    r->out->events++;
+    r->complete++;
+    return MSIM_OK;
+}
+
+/* A whole message behind `head` bytes of length; `offset` is at its length. */
+static enum msim_status message(struct msim_reader *r, const char *bytes,
+                                size_t head, size_t len)
+{
+    bool begun = r->chakra->begun;
+
+    r->chakra->offset += head;
+    MSIM_TRY(begun ? node_message(r, bytes + head, len - head)
+                   : metadata_message(r, bytes + head, len - head));
+    r->chakra->offset += len - head;
+    return keep_message(r, bytes, len);
+}
+
+/*
+ * How long the message at `bytes` is, its length included; 0 where that is
+ * not known yet.
+ */
+static enum msim_status measure(struct msim_reader *r, const char *bytes,
+                                size_t len, size_t *head, size_t *whole)
+{
+    uint64_t size;
+    int n = msim_chakra_varint(bytes, len, &size);
+
+    *head = *whole = 0;
+    if (n == 0)
+        return MSIM_OK;
+    if (n < 0 || size > MESSAGE_MAX) {
+        msim_read_problem(r, MSIM_ESYNTAX,
+                          "a message of more than %llu MiB, want the length of "
+                          "a node",
+                          (unsigned long long)(MESSAGE_MAX >> 20));
+        return fail_at(r, 0, MSIM_ESYNTAX);
+    }
+    *head = (size_t)n;
+    *whole = (size_t)n + (size_t)size;
+    return MSIM_OK;
+}
+
+/* Complete the message that the last piece cut; how many bytes it took. */
+static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
+                                     size_t len, size_t *used)
+{
+    struct msim_scratch *p = &r->chakra->pending;
+    struct msim_piece piece;
+    size_t head, whole, take;
+
+    for (*used = 0; *used < len;) {
+        MSIM_TRY(measure(r, p->data, p->n, &head, &whole));
+        /* One byte more until the length is known, then what is missing. */
+        take = whole ? whole - p->n : 1;
+        take = take < len - *used ? take : len - *used;
+        MSIM_TRY((enum msim_status)msim_scratch_text(p, bytes + *used, take,
+                                                     &piece));
+        *used += take;
+        MSIM_TRY(measure(r, p->data, p->n, &head, &whole));
+        if (whole && whole == p->n) {
+            p->n = 0;
+            return message(r, p->data, head, whole);
+        }
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_chakra_feed(struct msim_reader *r, const char *bytes,
+                                  size_t len)
+{
+    struct msim_piece piece;
+    size_t head, whole, at = 0;
+
+    if (r->chakra->pending.n)
+        MSIM_TRY(feed_pending(r, bytes, len, &at));
+    while (at < len) {
+        MSIM_TRY(measure(r, bytes + at, len - at, &head, &whole));
+        if (!whole || whole > len - at)
+            break;
+        MSIM_TRY(message(r, bytes + at, head, whole));
+        at += whole;
+    }
+    return (enum msim_status)msim_scratch_text(&r->chakra->pending, bytes + at,
+                                               len - at, &piece);
+}
+
+enum msim_status msim_chakra_end(struct msim_reader *r)
+{
+    struct msim_chakra *c = r->chakra;
+    size_t head, whole = 0;
+
+    if (c->pending.n == 0) {
+        r->whole = true;
+        return MSIM_OK;
+    }
+    MSIM_TRY(measure(r, c->pending.data, c->pending.n, &head, &whole));
+    c->fault = c->offset + c->pending.n;
+    if (whole)
+        msim_read_problem(
+            r, MSIM_ETRUNCATED,
+            "cut: the Chakra trace ends %u bytes into a message of %zu",
+            c->pending.n, whole);
+    else
+        msim_read_problem(
+            r, MSIM_ETRUNCATED,
+            "cut: the Chakra trace ends within the length of a message");
+    return MSIM_ETRUNCATED;
+}
+
+/* ---- begin and end ------------------------------------------------------- */
+
+static void init_words(struct msim_keyset *set)
+{
+    static const struct msim_keyword WORDS[] = {
+#define X(name, text) {text, MSIM_CHAKRA_##name},
+        MSIM_CHAKRA_NUMBER_MAP(X) MSIM_CHAKRA_TEXT_MAP(X)
+            MSIM_CHAKRA_TRIPLE_MAP(X)
+#undef X
+                {NULL, 0}};
+
+    msim_keyset_init(set, WORDS);
+}
+
+enum msim_status msim_chakra_new(struct msim_reader *r, bool keep)
+{
+    r->chakra = calloc(1, sizeof *r->chakra);
+    if (!r->chakra)
+        return MSIM_ENOMEM;
+    r->chakra->keep = keep;
+    init_words(&r->chakra->words);
+    return msim_et_new(r);
+}
+
+enum msim_status msim_chakra_finish(struct msim_reader *r)
+{
+    return msim_chakra_rows(r);
+}
+
+uint64_t msim_chakra_offset(const struct msim_reader *r)
+{
+    return r->chakra->fault;
+}
+
+void msim_chakra_free(struct msim_chakra *c)
+{
+    if (!c)
+        return;
+    free(c->pending.data);
+    free(c->nodes.data);
+    free(c->deps.data);
+    free(c->numbers.data);
+    msim_idmap_release(&c->ids);
+    msim_idmap_release(&c->comms);
+    msim_idmap_release(&c->streams);
+    msim_idmap_release(&c->configs);
+    free(c);
+}

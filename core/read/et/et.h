@@ -1,0 +1,104 @@
+/*
+ * core/read/et/et.h - the execution-trace reader's own state; for et files only.
+ */
+#ifndef MSIM_CORE_READ_ET_ET_H
+#define MSIM_CORE_READ_ET_ET_H
+#include "core/read/read_state.h"
+
+enum msim_et_token_kind {
+    MSIM_ETOK_OPEN,
+    MSIM_ETOK_CLOSE,
+    MSIM_ETOK_NUMBER, /* text as written */
+    MSIM_ETOK_STRING,
+    MSIM_ETOK_BOOL, /* text.len 1: true */
+    MSIM_ETOK_NULL,
+};
+
+struct msim_et_token {
+    uint32_t kind;
+    struct msim_piece text;
+};
+
+/* inputs or outputs of the node at hand: three lists side by side */
+struct msim_et_values {
+    struct msim_scratch values; /* struct msim_et_token */
+    struct msim_scratch shapes; /* struct msim_et_token */
+    struct msim_scratch types;  /* struct msim_piece */
+};
+
+/* What the attributes of schema 1.1 say of a collective. */
+struct msim_et_comm {
+    bool seen, has_in, has_out, has_size;
+    uint8_t collective, dtype;
+    uint32_t group; /* string, 0: not said */
+    uint64_t in_elems, out_elems;
+    int64_t size;
+};
+
+struct msim_et_node {
+    uint64_t id, parent, rf_id;
+    int64_t seq, tid, fw_tid, scope;
+    uint32_t name;
+    bool has_id, has_parent, has_name;
+    bool has_inputs, has_outputs; /* Chakra only */
+    struct msim_et_comm comm;
+};
+
+/* What is kept of a node beside its msim_op until the tree is built. */
+struct msim_et_link {
+    uint64_t id, parent;
+    int64_t fw_tid;
+    bool has_parent;
+};
+
+struct msim_et {
+    struct msim_keyset keys;
+    uint32_t depth; /* 0: between nodes, 1: in one, ... */
+    uint8_t key, sub_key, attr_key;
+    struct msim_et_node node;
+    struct msim_et_values in, out;
+    struct msim_scratch *list; /* where tokens or types go, or NULL */
+    bool list_is_types;
+    struct msim_scratch text, args, dims;
+    uint32_t nested; /* arrays open inside the list */
+    struct msim_piece attr_name, attr_value;
+    struct msim_scratch links; /* struct msim_et_link, one per op */
+    struct msim_idmap threads;
+    bool on_gpu;
+};
+
+/*
+ * The block and the tensor ids of one side of the node at hand; `*ids` is
+ * MSIM_NONE where it has no tensor. Elements and type of its tensors are
+ * added up for collectives.
+ */
+struct msim_et_size {
+    uint64_t elems;
+    uint8_t dtype;
+};
+enum msim_status msim_et_args(struct msim_reader *r,
+                              const struct msim_et_values *v, uint32_t *block,
+                              uint32_t *ids, struct msim_et_size *size);
+
+/* A node begins: forget the one before (read_et.c). */
+void msim_et_begin(struct msim_et *e);
+/* The thread of this number, made if it is new. */
+enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
+                                uint32_t *thread);
+/* The groups that a process-group node defines; nothing for any other. */
+enum msim_status msim_et_groups(struct msim_reader *r,
+                                const struct msim_op *op);
+
+/* The row of a record_param_comms node (et_comms.c). */
+enum msim_status msim_et_add_comm(struct msim_reader *r,
+                                  const struct msim_op *op,
+                                  const struct msim_et_size *in,
+                                  const struct msim_et_size *out,
+                                  uint32_t *comm);
+int msim_et_comm_attr(struct msim_reader *r, const char *name, size_t name_len,
+                      const char *value, size_t value_len);
+
+/* From rows in file order to a forest in preorder (et_tree.c). */
+enum msim_status msim_et_tree(struct msim_reader *r);
+
+#endif

@@ -1,0 +1,368 @@
+/*
+ * Inputs and outputs of an ET node: values, shapes and types side by side.
+ *
+ * The type drives: `GenericList[Tensor(float),Int]` spells out every element
+ * of a list, `Tensor(float)` makes a tensor of the tuple [tensor, storage,
+ * offset, numel, itemsize, device]. Lists longer than 4096 are cut by the
+ * writer, in values and in types not always alike, so where the type string
+ * runs out the value decides. No recursion: a stack of open lists.
+ */
+#include "core/base/decimal.h"
+#include "core/read/et/et.h"
+#include "core/trace/names.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_LISTS 64
+
+/* A walk over one side of a node. */
+struct walk {
+    struct msim_reader *r;
+    const struct msim_et_token *v, *v_end; /* values */
+    const struct msim_et_token *s, *s_end; /* shapes */
+    const char *type, *type_end;
+    uint32_t open[MAX_LISTS]; /* argument numbers of the open lists */
+    uint32_t depth;
+    struct msim_et_size *size;
+    uint32_t *ids;
+};
+
+static const char *text_of(const struct msim_reader *r, struct msim_piece p)
+{
+    return r->et->text.data ? (const char *)r->et->text.data + p.at : "";
+}
+
+static bool type_is(const struct walk *w, const char *prefix)
+{
+    size_t len = strlen(prefix);
+
+    return (size_t)(w->type_end - w->type) >= len &&
+           !memcmp(w->type, prefix, len);
+}
+
+/* Past one type without brackets, such as Tensor(nullptr (uninitialized)). */
+static void skip_type(struct walk *w)
+{
+    int parens = 0;
+
+    for (; w->type < w->type_end; w->type++) {
+        if (*w->type == '(')
+            parens++;
+        else if (*w->type == ')')
+            parens--;
+        else if (parens <= 0 && (*w->type == ',' || *w->type == ']'))
+            break;
+    }
+}
+
+static void skip_comma(struct walk *w)
+{
+    if (w->type < w->type_end && *w->type == ',')
+        w->type++;
+}
+
+/* Add an argument to the list that is open, if one is. */
+static int add_arg(struct walk *w, struct msim_arg arg)
+{
+    struct msim_scratch *args = &w->r->et->args;
+    struct msim_arg *a = msim_scratch_add(args, sizeof *a), *all;
+    uint32_t i;
+
+    if (!a)
+        return MSIM_ENOMEM;
+    *a = arg;
+    all = args->data;
+    for (i = 0; i < w->depth; i++)
+        all[w->open[i]].v.i++;
+    if (w->depth)
+        all[w->open[w->depth - 1]].n++;
+    return 0;
+}
+
+/* ---- scalars ----------------------------------------------------------- */
+
+static int add_number(struct walk *w, const char *s, size_t len, bool real)
+{
+    struct msim_arg a = {.kind = MSIM_ARG_INT};
+
+    if (!real && msim_decimal_int(s, len, &a.v.i))
+        return add_arg(w, a);
+    if (!msim_decimal_real(s, len, &a.v.f))
+        return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});
+    if (isnan(a.v.f))
+        a.v.f = NAN;
+    a.kind = MSIM_ARG_REAL;
+    return add_arg(w, a);
+}
+
+static int add_string(struct walk *w, const char *s, size_t len)
+{
+    struct msim_arg a = {.kind = MSIM_ARG_STR};
+    uint32_t id;
+
+    /* "<None>", "<Generator>", "<Object>": kinds that say nothing. */
+    if (type_is(w, "None") || type_is(w, "Object") || type_is(w, "Stream") ||
+        type_is(w, "Generator") || type_is(w, "Storage") ||
+        (len == 6 && !memcmp(s, "<None>", 6)))
+        return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});
+    if (type_is(w, "Double")) /* "inf", "-inf", "nan" are quoted */
+        return add_number(w, s, len, true);
+    MSIM_TRY(msim_strtab_add(w->r->strings, s, len, &id));
+    a.v.i = id;
+    return add_arg(w, a);
+}
+
+static int add_scalar(struct walk *w)
+{
+    const struct msim_et_token *v = w->v++;
+    const char *s = text_of(w->r, v->text);
+    int result;
+
+    switch (v->kind) {
+    case MSIM_ETOK_NUMBER:
+        result = type_is(w, "Bool")
+                     ? add_arg(w, (struct msim_arg){.kind = MSIM_ARG_BOOL,
+                                                    .v.i = *s != '0'})
+                     : add_number(w, s, v->text.len, type_is(w, "Double"));
+        break;
+    case MSIM_ETOK_BOOL:
+        result = add_arg(
+            w, (struct msim_arg){.kind = MSIM_ARG_BOOL, .v.i = v->text.len});
+        break;
+    case MSIM_ETOK_STRING:
+        result = add_string(w, s, v->text.len);
+        break;
+    default:
+        result = add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});
+        break;
+    }
+    skip_type(w);
+    return result;
+}
+
+/* Past one shape entry, a scalar or a balanced list. */
+static void skip_shape(struct walk *w)
+{
+    uint32_t depth = 0;
+
+    while (w->s < w->s_end) {
+        uint32_t kind = w->s->kind;
+
+        if (kind == MSIM_ETOK_CLOSE && depth == 0)
+            return;
+        w->s++;
+        if (kind == MSIM_ETOK_OPEN)
+            depth++;
+        else if (kind == MSIM_ETOK_CLOSE && --depth == 0)
+            return;
+        else if (depth == 0)
+            return;
+    }
+}
+
+/* ---- tensors ----------------------------------------------------------- */
+
+static uint8_t device_of(const char *s, size_t len)
+{
+    if (len == 0 || (len >= 4 && !memcmp(s, "meta", 4)))
+        return MSIM_DEV_UNKNOWN;
+    return len >= 3 && !memcmp(s, "cpu", 3) ? MSIM_DEV_CPU : MSIM_DEV_GPU;
+}
+
+static int add_id(struct walk *w, const int64_t *tuple)
+{
+    struct msim_trace *t = w->r->trace;
+
+    MSIM_TRY(msim_grow((void **)&t->tensor_ids, &t->cap_tensor_ids,
+                       t->n_tensor_ids, sizeof *t->tensor_ids));
+    if (*w->ids == MSIM_NONE)
+        *w->ids = t->n_tensor_ids;
+    t->tensor_ids[t->n_tensor_ids++] = (struct msim_tensor_id){
+        (uint32_t)tuple[0], (uint32_t)tuple[1], tuple[2]};
+    return 0;
+}
+
+/* The sizes at hand into the scratch stack; their number. */
+static int read_dims(struct walk *w, struct msim_scratch *dims)
+{
+    uint32_t depth = 0;
+    int64_t n, *slot;
+
+    dims->n = 0;
+    while (w->s < w->s_end) {
+        const struct msim_et_token *s = w->s;
+
+        if (s->kind == MSIM_ETOK_CLOSE && depth == 0)
+            break;
+        w->s++;
+        depth += s->kind == MSIM_ETOK_OPEN;
+        if (s->kind == MSIM_ETOK_CLOSE && --depth == 0)
+            break;
+        if (s->kind == MSIM_ETOK_NUMBER &&
+            msim_decimal_int(text_of(w->r, s->text), s->text.len, &n)) {
+            slot = msim_scratch_add(dims, sizeof *slot);
+            if (!slot)
+                return MSIM_ENOMEM;
+            *slot = n < 0 ? 0 : n;
+        }
+        if (depth == 0)
+            break;
+    }
+    return 0;
+}
+
+/* [tensor, storage, offset, numel, itemsize, device]; the device came 2022. */
+static void read_tuple(struct walk *w, int64_t tuple[5], uint8_t *device)
+{
+    uint32_t depth = 0, n = 0;
+
+    memset(tuple, 0, 5 * sizeof *tuple);
+    *device = MSIM_DEV_UNKNOWN;
+    while (w->v < w->v_end) {
+        const struct msim_et_token *v = w->v;
+
+        if (v->kind == MSIM_ETOK_CLOSE && depth == 0)
+            return;
+        w->v++;
+        depth += v->kind == MSIM_ETOK_OPEN;
+        if (v->kind == MSIM_ETOK_CLOSE && --depth == 0)
+            return;
+        if (v->kind == MSIM_ETOK_NUMBER && n < 5 &&
+            !msim_decimal_int(text_of(w->r, v->text), v->text.len, &tuple[n]))
+            tuple[n] = 0;
+        n += v->kind == MSIM_ETOK_NUMBER;
+        if (v->kind == MSIM_ETOK_STRING)
+            *device = device_of(text_of(w->r, v->text), v->text.len);
+        if (depth == 0)
+            return;
+    }
+}
+
+static int add_tensor(struct walk *w)
+{
+    struct msim_arg a = {.kind = MSIM_ARG_TENSOR};
+    struct msim_scratch *dims = &w->r->et->dims;
+    int64_t tuple[5];
+    uint32_t index;
+    const char *name = w->type + sizeof "Tensor(" - 1;
+
+    skip_type(w);
+    if (w->type > name && w->type[-1] == ')')
+        a.dtype = (uint8_t)msim_name_dtype(name, (size_t)(w->type - 1 - name));
+    read_tuple(w, tuple, &a.device);
+    MSIM_TRY(read_dims(w, dims));
+    if (tuple[4] == 0 && tuple[3] == 0 && a.device == MSIM_DEV_UNKNOWN &&
+        a.dtype == MSIM_DT_UNKNOWN)
+        return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});
+    a.n = dims->n;
+    MSIM_TRY(msim_argpool_dims(&w->r->pool, dims->data, dims->n, &index));
+    a.v.i = index;
+    if (w->size->dtype == MSIM_DT_UNKNOWN)
+        w->size->dtype = a.dtype;
+    w->size->elems += msim_arg_elems(w->r->trace, &a);
+    if (a.device == MSIM_DEV_GPU)
+        w->r->et->on_gpu = true;
+    MSIM_TRY(add_arg(w, a));
+    return add_id(w, tuple);
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+static int open_list(struct walk *w)
+{
+    const char *bracket;
+    struct msim_scratch *args = &w->r->et->args;
+
+    if (w->depth == MAX_LISTS)
+        return msim_read_problem(
+            w->r, MSIM_ELIMIT, "node %llu: lists nested deeper than %d",
+            (unsigned long long)w->r->et->node.id, MAX_LISTS);
+    MSIM_TRY(add_arg(w, (struct msim_arg){.kind = MSIM_ARG_LIST}));
+    w->open[w->depth++] = args->n - 1;
+    w->v++;
+    bracket = w->type < w->type_end
+                  ? memchr(w->type, '[', (size_t)(w->type_end - w->type))
+                  : NULL;
+    if (bracket && (type_is(w, "GenericList") || type_is(w, "Tuple")))
+        w->type = bracket + 1;
+    if (w->s < w->s_end && w->s->kind == MSIM_ETOK_OPEN)
+        w->s++;
+    return 0;
+}
+
+static void close_list(struct walk *w)
+{
+    uint32_t depth = 0;
+
+    w->depth--;
+    w->v++;
+    /* Past the rest of this list's types and shapes. */
+    for (; w->type < w->type_end; w->type++) {
+        if (*w->type == '[')
+            depth++;
+        if (*w->type == ']' && depth-- == 0) {
+            w->type++;
+            break;
+        }
+    }
+    while (w->s < w->s_end && w->s->kind != MSIM_ETOK_CLOSE)
+        skip_shape(w);
+    if (w->s < w->s_end)
+        w->s++;
+    skip_comma(w);
+}
+
+static int add_value(struct walk *w)
+{
+    int result;
+
+    if (type_is(w, "Tensor("))
+        result = add_tensor(w);
+    else if (w->v->kind == MSIM_ETOK_OPEN)
+        return open_list(w);
+    else {
+        skip_shape(w);
+        result = add_scalar(w);
+    }
+    skip_comma(w);
+    return result;
+}
+
+enum msim_status msim_et_args(struct msim_reader *r,
+                              const struct msim_et_values *v, uint32_t *block,
+                              uint32_t *ids, struct msim_et_size *size)
+{
+    const struct msim_piece *types = v->types.data;
+    struct walk w = {.r = r, .size = size, .ids = ids};
+    uint32_t i = 0;
+
+    r->et->args.n = 0;
+    if (v->values.n) {
+        w.v = v->values.data;
+        w.v_end = w.v + v->values.n;
+    }
+    if (v->shapes.n) {
+        w.s = v->shapes.data;
+        w.s_end = w.s + v->shapes.n;
+    }
+    w.type = w.type_end = "";
+    while (w.v < w.v_end) {
+        int result = 0;
+
+        if (w.depth == 0) {
+            w.type = i < v->types.n ? text_of(r, types[i]) : "";
+            w.type_end = w.type + (i < v->types.n ? types[i].len : 0);
+            i++;
+        }
+        if (w.v->kind == MSIM_ETOK_CLOSE && w.depth)
+            close_list(&w);
+        else if (w.v->kind == MSIM_ETOK_CLOSE)
+            w.v++;
+        else
+            result = add_value(&w);
+        if (result)
+            return (enum msim_status)result;
+    }
+    return msim_argpool_block(&r->pool, r->et->args.data, r->et->args.n, block);
+}

@@ -1,0 +1,504 @@
+/*
+ * The nodes of a PyTorch execution trace, schemas 1.0.1 to 1.1.1.
+ *
+ * What a node has is told by the keys that are there, never by the version:
+ * 1.0.1 is flat (inputs, input_shapes, ...), later ones are nested
+ * (inputs.values, inputs.shapes, ...) with attributes in a list. Types come
+ * after the values that they explain, so a node's lists are kept as tokens
+ * until it ends. Nodes are written when an operator returns: children come
+ * first, and the tree is built at the end (et_tree.c).
+ */
+#include "core/base/decimal.h"
+#include "core/read/et/et.h"
+#include "core/trace/names.h"
+#include "core/trace/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum key {
+    E_OTHER,
+    E_ID,
+    E_NAME,
+    E_PARENT,
+    E_RF_ID,
+    E_SEQ,
+    E_SCOPE,
+    E_TID,
+    E_FW_TID,
+    E_INPUTS,
+    E_INPUT_SHAPES,
+    E_INPUT_TYPES,
+    E_OUTPUTS,
+    E_OUTPUT_SHAPES,
+    E_OUTPUT_TYPES,
+    E_VALUES,
+    E_SHAPES,
+    E_TYPES,
+    E_ATTRS,
+    E_VALUE,
+};
+
+static const struct msim_keyword words[] = {
+    {"id", E_ID},
+    {"name", E_NAME},
+    {"parent", E_PARENT},
+    {"ctrl_deps", E_PARENT},
+    {"rf_id", E_RF_ID},
+    {"seq_id", E_SEQ},
+    {"scope", E_SCOPE},
+    {"tid", E_TID},
+    {"fw_tid", E_FW_TID},
+    {"inputs", E_INPUTS},
+    {"input_shapes", E_INPUT_SHAPES},
+    {"input_types", E_INPUT_TYPES},
+    {"outputs", E_OUTPUTS},
+    {"output_shapes", E_OUTPUT_SHAPES},
+    {"output_types", E_OUTPUT_TYPES},
+    {"values", E_VALUES},
+    {"shapes", E_SHAPES},
+    {"types", E_TYPES},
+    {"attrs", E_ATTRS},
+    {"value", E_VALUE},
+    {NULL, 0},
+};
+
+/* ---- rows --------------------------------------------------------------- */
+
+enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
+                                uint32_t *thread)
+{
+    struct msim_trace *t = r->trace;
+    uint32_t *slot;
+
+    MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
+                       sizeof *t->threads));
+    MSIM_TRY(
+        msim_idmap_put(&r->et->threads, (uint64_t)tid, t->n_threads, &slot));
+    *thread = *slot;
+    if (*thread == t->n_threads)
+        t->threads[t->n_threads++] = (struct msim_thread){.tid = tid};
+    return MSIM_OK;
+}
+
+static uint8_t kind_of(const struct msim_reader *r)
+{
+    const struct msim_et_node *n = &r->et->node;
+    const char *name = msim_strtab_text(r->strings, n->name);
+
+    if (msim_name_is_root(name))
+        return MSIM_OP_ROOT;
+    return n->scope == 7 ? MSIM_OP_ANNOTATION : MSIM_OP_OPERATOR;
+}
+
+static enum msim_status add_values(struct msim_reader *r, struct msim_op *op)
+{
+    struct msim_et *e = r->et;
+    struct msim_et_size in = {0}, out = {0};
+    const char *name = msim_strtab_text(r->strings, op->name);
+
+    MSIM_TRY(msim_et_args(r, &e->in, &op->args, &op->ids, &in));
+    MSIM_TRY(msim_et_args(r, &e->out, &op->outs, &op->out_ids, &out));
+    if (!strcmp(name, "record_param_comms"))
+        return msim_et_add_comm(r, op, &in, &out, &op->comm);
+    return MSIM_OK;
+}
+
+/* `## process_group:init ##`: a string that holds the list of groups. */
+enum msim_status msim_et_groups(struct msim_reader *r, const struct msim_op *op)
+{
+    const struct msim_arg *a;
+    const char *text;
+
+    if (strncmp(msim_strtab_text(r->strings, op->name), "## process_group:init",
+                21))
+        return MSIM_OK;
+    a = msim_args_get(r->trace, op->args, 0);
+    if (!a || a->kind != MSIM_ARG_STR)
+        return MSIM_OK;
+    text = msim_strtab_text(r->strings, (uint32_t)a->v.i);
+    return msim_group_parse_list(r, text, strlen(text));
+}
+
+static enum msim_status check_node(struct msim_reader *r)
+{
+    const struct msim_et_node *n = &r->et->node;
+    unsigned long long number = r->out->events;
+
+    if (!n->has_id)
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT, "node %llu has no 'id'", number);
+    if (n->id >= UINT32_MAX)
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT, "node %llu: 'id' is %llu, want less than 2^32",
+            number, (unsigned long long)n->id);
+    if (!n->has_parent)
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT, "node %llu has neither 'parent' nor 'ctrl_deps'",
+            (unsigned long long)n->id);
+    if (!n->has_name)
+        return (enum msim_status)msim_read_problem(r, MSIM_EFORMAT,
+                                                   "node %llu has no 'name'",
+                                                   (unsigned long long)n->id);
+    return MSIM_OK;
+}
+
+static enum msim_status node_end(struct msim_reader *r)
+{
+    struct msim_et *e = r->et;
+    const struct msim_et_node *n = &e->node;
+    struct msim_trace *t = r->trace;
+    struct msim_et_link *link;
+    struct msim_op op = msim_op_empty();
+
+    MSIM_TRY(check_node(r));
+    op.rf_id = n->rf_id;
+    op.name = n->name;
+    op.et_id = (uint32_t)n->id;
+    op.seq = n->seq >= 0 && n->seq <= INT32_MAX ? (int32_t)n->seq : -1;
+    op.scope = n->scope >= 0 && n->scope < 256 ? (uint8_t)n->scope : 0;
+    op.kind = kind_of(r);
+    /* The process root holds all threads together and says nothing else. */
+    if (op.kind == MSIM_OP_ROOT && n->parent == n->id)
+        return MSIM_OK;
+    MSIM_TRY(msim_et_thread(r, n->tid, &op.thread));
+    MSIM_TRY(add_values(r, &op));
+    MSIM_TRY(msim_et_groups(r, &op));
+    MSIM_TRY(
+        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof *t->ops));
+    link = msim_scratch_add(&e->links, sizeof *link);
+    if (!link)
+        return MSIM_ENOMEM;
+    *link = (struct msim_et_link){n->id, n->parent, n->fw_tid, true};
+    t->ops[t->n_ops++] = op;
+    return MSIM_OK;
+}
+
+/* ---- one node ---------------------------------------------------------- */
+
+static void values_reset(struct msim_et_values *v)
+{
+    v->values.n = v->shapes.n = v->types.n = 0;
+}
+
+void msim_et_begin(struct msim_et *e)
+{
+    e->node = (struct msim_et_node){.seq = -1};
+    values_reset(&e->in);
+    values_reset(&e->out);
+    e->text.n = 0;
+    e->list = NULL;
+    e->nested = 0;
+    e->key = e->sub_key = E_OTHER;
+    e->depth = 1;
+}
+
+/* The list that key `k` of `v` fills. */
+static void choose_list(struct msim_et *e, struct msim_et_values *v, uint8_t k)
+{
+    e->list_is_types = k == E_TYPES;
+    e->list = k == E_VALUES   ? &v->values
+              : k == E_SHAPES ? &v->shapes
+              : k == E_TYPES  ? &v->types
+                              : NULL;
+    if (e->list)
+        e->list->n = 0; /* of a key that comes twice the last one counts */
+}
+
+static int et_key(void *p, const char *s, size_t len)
+{
+    struct msim_reader *r = p;
+    struct msim_et *e = r->et;
+    uint8_t key = msim_keyset_find(&e->keys, s, len);
+
+    if (e->depth == 1)
+        e->key = key;
+    else
+        e->sub_key = key;
+    return key ? 0 : MSIM_SAX_SKIP;
+}
+
+static int add_token(struct msim_reader *r, uint32_t kind, const char *s,
+                     size_t len)
+{
+    struct msim_et *e = r->et;
+    struct msim_et_token *tok;
+    struct msim_piece piece = {0, 0}, *type;
+
+    if (s)
+        MSIM_TRY(msim_scratch_text(&e->text, s, len, &piece));
+    if (e->list_is_types) {
+        if (kind != MSIM_ETOK_STRING)
+            return 0;
+        type = msim_scratch_add(e->list, sizeof *type);
+        if (!type)
+            return MSIM_ENOMEM;
+        *type = piece;
+        return 0;
+    }
+    tok = msim_scratch_add(e->list, sizeof *tok);
+    if (!tok)
+        return MSIM_ENOMEM;
+    *tok = (struct msim_et_token){kind, piece};
+    return 0;
+}
+
+/* A whole number of the node itself or of an attribute. */
+static void set_number(struct msim_et_node *n, uint8_t key, const char *s,
+                       size_t len)
+{
+    int64_t v = 0;
+    double big;
+
+    if (!msim_decimal_int(s, len, &v)) {
+        /* uint64 handles of some writers do not fit in int64. */
+        if (!msim_decimal_real(s, len, &big) || !(big >= 0) || big >= 1.8e19)
+            return;
+        v = (int64_t)(uint64_t)big;
+    }
+    switch (key) {
+    case E_ID:
+        n->id = (uint64_t)v;
+        n->has_id = true;
+        break;
+    case E_PARENT:
+        n->parent = (uint64_t)v;
+        n->has_parent = true;
+        break;
+    case E_RF_ID:
+        n->rf_id = (uint64_t)v;
+        break;
+    case E_SEQ:
+        n->seq = v;
+        break;
+    case E_SCOPE:
+        n->scope = v;
+        break;
+    case E_TID:
+        n->tid = v;
+        break;
+    case E_FW_TID:
+        n->fw_tid = v;
+        break;
+    default:
+        break;
+    }
+}
+
+static int et_number(void *p, const char *s, size_t len)
+{
+    struct msim_reader *r = p;
+    struct msim_et *e = r->et;
+
+    if (e->list)
+        return add_token(r, MSIM_ETOK_NUMBER, s, len);
+    if (e->depth == 1)
+        set_number(&e->node, e->key, s, len);
+    else if (e->depth == 3 && e->sub_key == E_VALUE)
+        return msim_scratch_text(&e->text, s, len, &e->attr_value);
+    return 0;
+}
+
+static int et_string(void *p, const char *s, size_t len)
+{
+    struct msim_reader *r = p;
+    struct msim_et *e = r->et;
+
+    if (e->list)
+        return add_token(r, MSIM_ETOK_STRING, s, len);
+    if (e->depth == 1 && e->key == E_NAME) {
+        e->node.has_name = true;
+        return msim_read_string(r, s, len, &e->node.name);
+    }
+    if (e->depth == 3 && e->sub_key == E_NAME)
+        return msim_scratch_text(&e->text, s, len, &e->attr_name);
+    if (e->depth == 3 && e->sub_key == E_VALUE)
+        return msim_scratch_text(&e->text, s, len, &e->attr_value);
+    return 0;
+}
+
+static int et_boolean(void *p, bool value)
+{
+    struct msim_reader *r = p;
+
+    return r->et->list ? add_token(r, MSIM_ETOK_BOOL, "1", value) : 0;
+}
+
+static int et_null(void *p)
+{
+    struct msim_reader *r = p;
+
+    return r->et->list ? add_token(r, MSIM_ETOK_NULL, NULL, 0) : 0;
+}
+
+static int et_map_begin(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_et *e = r->et;
+
+    if (e->list)
+        return MSIM_SAX_SKIP;
+    if (e->depth == 0) {
+        msim_et_begin(e);
+        return 0;
+    }
+    if (e->depth == 1 && (e->key == E_INPUTS || e->key == E_OUTPUTS)) {
+        e->depth = 2;
+        e->sub_key = E_OTHER;
+        return 0;
+    }
+    if (e->depth == 2 && e->key == E_ATTRS) {
+        e->depth = 3;
+        e->sub_key = E_OTHER;
+        e->attr_name = e->attr_value = (struct msim_piece){0, 0};
+        return 0;
+    }
+    return MSIM_SAX_SKIP;
+}
+
+/* An attribute is complete: {"name": ..., "type": ..., "value": ...}. */
+static int attr_end(struct msim_reader *r)
+{
+    struct msim_et *e = r->et;
+    const char *text = e->text.data ? e->text.data : "";
+    const char *name = text + e->attr_name.at, *value = text + e->attr_value.at;
+    uint8_t key = msim_keyset_find(&e->keys, name, e->attr_name.len);
+
+    if (key >= E_RF_ID && key <= E_FW_TID) {
+        set_number(&e->node, key, value, e->attr_value.len);
+        return 0;
+    }
+    return msim_et_comm_attr(r, name, e->attr_name.len, value,
+                             e->attr_value.len);
+}
+
+static int et_map_end(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_et *e = r->et;
+
+    if (e->depth == 3) {
+        e->depth = 2;
+        return attr_end(r);
+    }
+    if (e->depth == 2) {
+        e->depth = 1;
+        e->key = E_OTHER;
+        return 0;
+    }
+    e->depth = 0;
+    r->out->events++;
+    MSIM_TRY(node_end(r));
+    r->complete++;
+    return 0;
+}
+
+/* Which list starts here, if one does. */
+static void list_begin(struct msim_et *e)
+{
+    if (e->depth == 2) {
+        choose_list(e, e->key == E_INPUTS ? &e->in : &e->out, e->sub_key);
+        return;
+    }
+    if (e->key >= E_INPUTS && e->key <= E_INPUT_TYPES)
+        choose_list(e, &e->in, (uint8_t)(E_VALUES + (e->key - E_INPUTS)));
+    else if (e->key >= E_OUTPUTS && e->key <= E_OUTPUT_TYPES)
+        choose_list(e, &e->out, (uint8_t)(E_VALUES + (e->key - E_OUTPUTS)));
+}
+
+static int et_array_begin(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_et *e = r->et;
+
+    if (e->list) {
+        e->nested++;
+        return add_token(r, MSIM_ETOK_OPEN, NULL, 0);
+    }
+    if (e->depth == 0 || e->depth > 2)
+        return MSIM_SAX_SKIP;
+    if (e->depth == 1 && e->key == E_ATTRS) {
+        e->depth = 2;
+        return 0;
+    }
+    list_begin(e);
+    return e->list ? 0 : MSIM_SAX_SKIP;
+}
+
+static int et_array_end(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_et *e = r->et;
+
+    if (e->list) {
+        if (e->nested) {
+            e->nested--;
+            return add_token(r, MSIM_ETOK_CLOSE, NULL, 0);
+        }
+        e->list = NULL;
+        return 0;
+    }
+    if (e->depth == 2 && e->key == E_ATTRS) {
+        e->depth = 1;
+        e->key = E_OTHER;
+        return 0;
+    }
+    msim_sax_use(r->sax, &msim_read_top_handler);
+    return 0;
+}
+
+const struct msim_sax_handler msim_read_et_handler = {
+    .null = et_null,
+    .boolean = et_boolean,
+    .number = et_number,
+    .string = et_string,
+    .key = et_key,
+    .map_begin = et_map_begin,
+    .map_end = et_map_end,
+    .array_begin = et_array_begin,
+    .array_end = et_array_end,
+};
+
+enum msim_status msim_et_new(struct msim_reader *r)
+{
+    struct msim_et *e = calloc(1, sizeof *e);
+
+    if (!e)
+        return MSIM_ENOMEM;
+    msim_keyset_init(&e->keys, words);
+    r->et = e;
+    return MSIM_OK;
+}
+
+void msim_et_free(struct msim_et *e)
+{
+    struct msim_et_values *sides[2];
+    int i;
+
+    if (!e)
+        return;
+    sides[0] = &e->in;
+    sides[1] = &e->out;
+    for (i = 0; i < 2; i++) {
+        free(sides[i]->values.data);
+        free(sides[i]->shapes.data);
+        free(sides[i]->types.data);
+    }
+    free(e->text.data);
+    free(e->args.data);
+    free(e->dims.data);
+    free(e->links.data);
+    msim_idmap_release(&e->threads);
+    free(e);
+}
+
+enum msim_status msim_et_finish(struct msim_reader *r)
+{
+    struct msim_trace *t = r->trace;
+
+    t->has_et = true;
+    MSIM_TRY(msim_et_tree(r));
+    msim_order_thread_ranges(t);
+    MSIM_TRY(msim_order_comms(t));
+    return msim_order_steps(t);
+}

@@ -1,0 +1,85 @@
+/*
+ * core/read/kineto/kineto.h - the Kineto reader's own state; for kineto files only.
+ */
+#ifndef MSIM_CORE_READ_KINETO_KINETO_H
+#define MSIM_CORE_READ_KINETO_KINETO_H
+#include "core/read/read_state.h"
+
+/* What an event's category makes of it. */
+enum msim_kineto_cat {
+    MSIM_KCAT_UNSEEN, /* no category yet */
+    MSIM_KCAT_OP,
+    MSIM_KCAT_ANNOTATION,
+    MSIM_KCAT_CALL,
+    MSIM_KCAT_KERNEL,
+    MSIM_KCAT_MEMCPY,
+    MSIM_KCAT_MEMSET,
+    MSIM_KCAT_SYNC,
+    MSIM_KCAT_DROP,
+};
+
+/* Fields of the event at hand; `have` says which were there. */
+#define MSIM_KHAVE_TS   (1u << 0)
+#define MSIM_KHAVE_DUR  (1u << 1)
+#define MSIM_KHAVE_NAME (1u << 2)
+#define MSIM_KHAVE_ARGS (1u << 3) /* Input Dims, types or values */
+#define MSIM_KHAVE_COMM (1u << 4) /* collective metadata */
+#define MSIM_KHAVE_GRID (1u << 5)
+#define MSIM_KHAVE_FWD  (1u << 6)
+
+struct msim_kineto_event {
+    uint32_t have;
+    char ph;
+    uint8_t cat;
+    uint8_t sync_kind;
+    uint32_t name; /* string */
+    int64_t pid, tid, ts_us, dur_us;
+    int32_t ts_ps, dur_ps;
+    int64_t external, correlation, device, stream, bytes;
+    int64_t wait_stream, record_correlation;
+    int64_t rf_id, seq, fwd_thread;
+    struct msim_launch_config config;
+    /* collectives */
+    uint64_t in_elems, out_elems;
+    int64_t src_rank, dst_rank, comm_seq, group_size;
+    uint8_t collective, dtype;
+    bool has_group;
+};
+
+/* A thread's name from a metadata event. */
+struct msim_kineto_label {
+    int64_t pid, tid;
+    uint32_t name;
+};
+
+struct msim_kineto {
+    struct msim_keyset keys, cats, types;
+    struct msim_kineto_event ev;
+    uint32_t depth; /* 0: between events, 1: in one, 2: in its args */
+    uint8_t key, arg_key, grid_at;
+    bool based;
+    int64_t base_us; /* subtracted from every time stamp */
+    struct msim_idmap threads, streams, configs;
+    uint32_t thread; /* of the last event that has one, NONE at first */
+    /* One operator's inputs, as they come. */
+    struct msim_scratch dims;     /* int64_t and the marks below */
+    struct msim_scratch types_in; /* uint8_t type codes */
+    struct msim_scratch values;   /* struct msim_piece of text */
+    struct msim_scratch text;
+    struct msim_scratch args; /* struct msim_arg being built */
+    struct msim_scratch labels;
+    struct msim_group_spec group;
+};
+
+#define MSIM_KDIMS_OPEN  INT64_MIN
+#define MSIM_KDIMS_CLOSE (INT64_MIN + 1)
+
+/* The row of the event at hand, if it makes one (kineto_rows.c). */
+enum msim_status msim_kineto_row(struct msim_reader *r);
+/* Build the argument block of the operator at hand (kineto_args.c). */
+enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
+/* The code of an `Input type`; for types_in. */
+uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);
+void msim_kineto_types_init(struct msim_kineto *k);
+
+#endif

@@ -1,0 +1,245 @@
+/*
+ * The inputs of an operator: `Input Dims`, `Input type` and `Concrete Inputs`
+ * are three lists side by side. Types say what an entry is; files without
+ * types (2020) leave only the sizes to tell tensors by.
+ */
+#include "core/base/decimal.h"
+#include "core/read/kineto/kineto.h"
+#include "core/trace/names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Type codes: an element type means a tensor; the rest from here on. */
+enum { TYPE_NOTHING = 64, TYPE_SCALAR, TYPE_LIST, TYPE_TENSORS, TYPE_MISSING };
+
+static const struct msim_keyword types[] = {
+    {"", TYPE_NOTHING},
+    {"Scalar", TYPE_SCALAR},
+    {"Int", TYPE_SCALAR},
+    {"Bool", TYPE_SCALAR},
+    {"Double", TYPE_SCALAR},
+    {"String", TYPE_SCALAR},
+    {"Device", TYPE_SCALAR},
+    {"None", TYPE_NOTHING},
+    {"Generator", TYPE_NOTHING},
+    {"Object", TYPE_NOTHING},
+    {"ScalarList", TYPE_LIST},
+    {"GenericList", TYPE_LIST},
+    {"TensorList", TYPE_TENSORS},
+    {"float", MSIM_DT_F32},
+    {"double", MSIM_DT_F64},
+    {"c10::Half", MSIM_DT_F16},
+    {"c10::BFloat16", MSIM_DT_BF16},
+    {"long int", MSIM_DT_I64},
+    {"long", MSIM_DT_I64},
+    {"int", MSIM_DT_I32},
+    {"bool", MSIM_DT_BOOL},
+    {"unsigned char", MSIM_DT_U8},
+    {NULL, 0},
+};
+
+void msim_kineto_types_init(struct msim_kineto *k)
+{
+    msim_keyset_init(&k->types, types);
+}
+
+uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len)
+{
+    uint8_t code = msim_keyset_find(&k->types, s, len);
+
+    return code ? code : (uint8_t)msim_name_dtype(s, len);
+}
+
+static int add_arg(struct msim_kineto *k, struct msim_arg arg)
+{
+    struct msim_arg *a = msim_scratch_add(&k->args, sizeof *a);
+
+    if (!a)
+        return MSIM_ENOMEM;
+    *a = arg;
+    return 0;
+}
+
+/* ---- values as text ----------------------------------------------------- */
+
+static bool is(const char *s, size_t len, const char *word)
+{
+    return strlen(word) == len && !memcmp(s, word, len);
+}
+
+static int scalar_value(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto *k = r->kineto;
+    struct msim_arg a = {.kind = MSIM_ARG_NONE};
+    uint32_t id;
+
+    if (len == 0 || is(s, len, "None"))
+        return add_arg(k, a);
+    if (is(s, len, "True") || is(s, len, "False")) {
+        a.kind = MSIM_ARG_BOOL;
+        a.v.i = *s == 'T';
+    } else if (msim_decimal_int(s, len, &a.v.i)) {
+        a.kind = MSIM_ARG_INT;
+    } else if (msim_decimal_real(s, len, &a.v.f)) {
+        a.kind = MSIM_ARG_REAL;
+        if (isnan(a.v.f))
+            a.v.f = NAN; /* one bit pattern, so that equal lists are equal */
+    } else {
+        if (len >= 2 && (*s == '"' || *s == '\'') && s[len - 1] == *s) {
+            s++;
+            len -= 2;
+        }
+        MSIM_TRY(msim_strtab_add(r->strings, s, len, &id));
+        a.kind = MSIM_ARG_STR;
+        a.v.i = id;
+    }
+    return add_arg(k, a);
+}
+
+/* "[1, 2, 3]", flat; what is nested or no list is kept as one value. */
+static int list_value(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto *k = r->kineto;
+    const char *end = s + len;
+    uint32_t at = k->args.n;
+    struct msim_arg *list;
+
+    if (len < 2 || *s != '[' || end[-1] != ']' || memchr(s + 1, '[', len - 1))
+        return scalar_value(r, s, len);
+    MSIM_TRY(add_arg(k, (struct msim_arg){.kind = MSIM_ARG_LIST}));
+    for (s++, end--; s < end;) {
+        const char *comma = memchr(s, ',', (size_t)(end - s));
+        const char *stop = comma ? comma : end, *last = stop;
+
+        while (s < last && *s == ' ')
+            s++;
+        while (last > s && last[-1] == ' ')
+            last--;
+        MSIM_TRY(scalar_value(r, s, (size_t)(last - s)));
+        list = (struct msim_arg *)k->args.data + at;
+        list->n++;
+        list->v.i++;
+        s = stop + (comma != NULL);
+    }
+    return 0;
+}
+
+/* ---- tensors ------------------------------------------------------------ */
+
+/* One tensor whose sizes are dims[from .. to); false where it is a list. */
+static bool is_flat(const int64_t *dims, uint32_t from, uint32_t to)
+{
+    for (; from < to; from++)
+        if (dims[from] == MSIM_KDIMS_OPEN)
+            return false;
+    return true;
+}
+
+static int add_tensor(struct msim_reader *r, const int64_t *dims, uint32_t n,
+                      uint8_t dtype)
+{
+    struct msim_arg a = {.kind = MSIM_ARG_TENSOR, .dtype = dtype, .n = n};
+    uint32_t index;
+
+    MSIM_TRY(msim_argpool_dims(&r->pool, dims, n, &index));
+    a.v.i = index;
+    return add_arg(r->kineto, a);
+}
+
+/* [[2, 3], [4]]: a list of tensors; deeper nesting does not occur and is
+   flattened. */
+static int add_tensors(struct msim_reader *r, const int64_t *dims,
+                       uint32_t from, uint32_t to)
+{
+    struct msim_kineto *k = r->kineto;
+    uint32_t at = k->args.n, start;
+    struct msim_arg *list;
+
+    MSIM_TRY(add_arg(k, (struct msim_arg){.kind = MSIM_ARG_LIST}));
+    while (from < to) {
+        if (dims[from] == MSIM_KDIMS_OPEN || dims[from] == MSIM_KDIMS_CLOSE) {
+            from++;
+            if (dims[from - 1] == MSIM_KDIMS_CLOSE ||
+                (from < to && dims[from] == MSIM_KDIMS_OPEN))
+                continue;
+        }
+        start = from;
+        while (from < to && dims[from] != MSIM_KDIMS_OPEN &&
+               dims[from] != MSIM_KDIMS_CLOSE)
+            from++;
+        MSIM_TRY(add_tensor(r, dims + start, from - start, MSIM_DT_UNKNOWN));
+        list = (struct msim_arg *)k->args.data + at;
+        list->n++;
+        list->v.i++;
+    }
+    return 0;
+}
+
+static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
+                     uint32_t to)
+{
+    struct msim_kineto *k = r->kineto;
+    const int64_t *dims = k->dims.data;
+    const uint8_t *codes = k->types_in.data;
+    const struct msim_piece *values = k->values.data;
+    struct msim_piece v = {0, 0};
+    const char *text = "";
+    uint8_t type = TYPE_MISSING;
+
+    if (i < k->types_in.n)
+        type = codes[i];
+    if (i < k->values.n) {
+        v = values[i];
+        text = (const char *)k->text.data + v.at;
+    }
+    switch (type) {
+    case TYPE_SCALAR:
+        return scalar_value(r, text, v.len);
+    case TYPE_NOTHING:
+    case TYPE_LIST:
+        return list_value(r, text, v.len);
+    case TYPE_TENSORS:
+        return add_tensors(r, dims, from, to);
+    case TYPE_MISSING:
+        if (from == to)
+            return list_value(r, text, v.len);
+        type = MSIM_DT_UNKNOWN;
+        break;
+    default:
+        break;
+    }
+    if (!is_flat(dims, from, to))
+        return add_tensors(r, dims, from, to);
+    return add_tensor(r, dims + from, to - from, type);
+}
+
+enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block)
+{
+    struct msim_kineto *k = r->kineto;
+    const int64_t *dims = k->dims.data;
+    uint32_t at = 0, i,
+             n = k->types_in.n > k->values.n ? k->types_in.n : k->values.n;
+    int result = 0;
+
+    k->args.n = 0;
+    for (i = 0; (i < n || at < k->dims.n) && !result; i++) {
+        uint32_t from = at, depth = 0;
+
+        /* Entry i of the sizes is one balanced pair of marks. */
+        while (at < k->dims.n) {
+            depth += dims[at] == MSIM_KDIMS_OPEN;
+            if (dims[at++] == MSIM_KDIMS_CLOSE && --depth == 0)
+                break;
+            if (depth == 0)
+                break;
+        }
+        if (at - from >= 2)
+            result = add_input(r, i, from + 1, at - 1);
+        else
+            result = add_input(r, i, at, at);
+    }
+    if (result)
+        return (enum msim_status)result;
+    return msim_argpool_block(&r->pool, k->args.data, k->args.n, block);
+}

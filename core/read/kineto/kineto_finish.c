@@ -1,0 +1,108 @@
+/*
+ * What can be said of a Kineto file once all its events are in.
+ */
+#include "core/read/kineto/kineto.h"
+#include "core/trace/order.h"
+
+/* Names of threads that turned out to have events. */
+static void label_threads(struct msim_reader *r)
+{
+    const struct msim_kineto_label *l = r->kineto->labels.data;
+    uint32_t i, thread;
+
+    for (i = 0; i < r->kineto->labels.n; i++) {
+        thread = msim_idmap_get(&r->kineto->threads,
+                                msim_idmap_pair(l[i].pid, l[i].tid));
+        if (thread != MSIM_NONE)
+            r->trace->threads[thread].name = l[i].name;
+    }
+}
+
+/*
+ * The thread of the forward operator: Kineto numbers threads its own way
+ * there, so it is the thread where the same autograd sequence number was
+ * used without a forward thread.
+ */
+static enum msim_status find_forward(struct msim_trace *t)
+{
+    struct msim_idmap forward = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t i, *slot;
+
+    for (i = 0; i < t->n_ops && status == MSIM_OK; i++)
+        if (t->ops[i].seq >= 0 && t->ops[i].fw_thread == MSIM_NONE)
+            status = msim_idmap_put(&forward, (uint64_t)t->ops[i].seq,
+                                    t->ops[i].thread, &slot);
+    for (i = 0; i < t->n_ops && status == MSIM_OK; i++) {
+        struct msim_op *op = &t->ops[i];
+
+        if (op->fw_thread == MSIM_NONE)
+            continue;
+        op->fw_thread = op->seq >= 0
+                            ? msim_idmap_get(&forward, (uint64_t)op->seq)
+                            : MSIM_NONE;
+        op->scope = 1;
+    }
+    msim_idmap_release(&forward);
+    return status;
+}
+
+/* Shift all times so that the first is 0, and say where that was. */
+static void shift_to_zero(struct msim_reader *r)
+{
+    msim_ps first = msim_order_from_zero(r->trace);
+
+    if (first == INT64_MAX)
+        return;
+    /* Floor division: `first` is negative where the file is out of order. */
+    r->out->origin_us = first / MSIM_PS_PER_US;
+    r->out->origin_ps = (int32_t)(first % MSIM_PS_PER_US);
+    if (r->out->origin_ps < 0) {
+        r->out->origin_us--;
+        r->out->origin_ps += MSIM_PS_PER_US;
+    }
+    r->out->has_origin = true;
+}
+
+/* The origin so far is relative to the reader's base: make it absolute. */
+static void place_origin(struct msim_reader *r)
+{
+    struct msim_read_result *out = r->out;
+    int64_t ns = r->base_ns % 1000;
+
+    if (!out->has_origin)
+        return;
+    if (__builtin_add_overflow(out->origin_us, r->kineto->base_us,
+                               &out->origin_us) ||
+        __builtin_add_overflow(out->origin_us, r->base_ns / 1000,
+                               &out->origin_us)) {
+        out->has_origin = false; /* a clock of no use: starts at 0 */
+        return;
+    }
+    out->origin_ps += (int32_t)(ns * 1000);
+    if (out->origin_ps >= MSIM_PS_PER_US) {
+        out->origin_ps -= MSIM_PS_PER_US;
+        out->origin_us++;
+    } else if (out->origin_ps < 0) {
+        out->origin_ps += MSIM_PS_PER_US;
+        out->origin_us--;
+    }
+}
+
+enum msim_status msim_kineto_finish(struct msim_reader *r)
+{
+    struct msim_trace *t = r->trace;
+
+    shift_to_zero(r);
+    place_origin(r);
+    label_threads(r);
+    t->has_times = true;
+    MSIM_TRY(msim_order_lanes(t));
+    MSIM_TRY(msim_order_ops(t));
+    MSIM_TRY(find_forward(t));
+    MSIM_TRY(msim_order_calls(t));
+    MSIM_TRY(msim_order_device(t));
+    MSIM_TRY(msim_order_comms(t));
+    MSIM_TRY(msim_order_steps(t));
+    return MSIM_OK;
+}

@@ -1,0 +1,271 @@
+/*
+ * What one event of a Kineto trace becomes: a row of the column of its kind.
+ */
+#include "core/read/kineto/kineto.h"
+#include "core/trace/names.h"
+
+#include <string.h>
+
+/* The start of the event at hand on the trace's clock. */
+static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
+{
+    struct msim_kineto *k = r->kineto;
+    const int64_t limit = MSIM_TRACE_MAX / MSIM_PS_PER_US;
+    int64_t us;
+
+    if (!k->based) {
+        k->base_us = k->ev.ts_us;
+        k->based = true;
+    }
+    if (__builtin_sub_overflow(k->ev.ts_us, k->base_us, &us) || us > limit ||
+        us < -limit)
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT,
+            "event %llu: 'ts' is %lld, more than a day from the first",
+            (unsigned long long)r->out->events, (long long)k->ev.ts_us);
+    *start = us * MSIM_PS_PER_US + k->ev.ts_ps;
+    return MSIM_OK;
+}
+
+static enum msim_status event_times(struct msim_reader *r, msim_ps *start,
+                                    msim_ps *dur)
+{
+    const struct msim_kineto_event *ev = &r->kineto->ev;
+    const char *name = msim_strtab_text(r->strings, ev->name);
+    unsigned long long number = r->out->events;
+
+    if (!(ev->have & MSIM_KHAVE_TS))
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT, "event %llu '%.80s' has no 'ts'", number, name);
+    if (ev->dur_us < 0)
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT, "event %llu '%.80s': 'dur' is %lld, want >= 0 us",
+            number, name, (long long)ev->dur_us);
+    MSIM_TRY(event_start(r, start));
+    if (ev->dur_us >= MSIM_TRACE_MAX / MSIM_PS_PER_US)
+        return (enum msim_status)msim_read_problem(
+            r, MSIM_EFORMAT,
+            "event %llu '%.80s': 'dur' is %lld us, want less "
+            "than a day",
+            number, name, (long long)ev->dur_us);
+    *dur = ev->dur_us * MSIM_PS_PER_US + ev->dur_ps;
+    return MSIM_OK;
+}
+
+static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
+{
+    struct msim_kineto *k = r->kineto;
+    struct msim_trace *t = r->trace;
+    uint32_t *slot;
+
+    *thread = k->thread; /* nearly always the same as before */
+    if (*thread != MSIM_NONE && t->threads[*thread].tid == k->ev.tid &&
+        t->threads[*thread].pid == k->ev.pid)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
+                       sizeof *t->threads));
+    MSIM_TRY(msim_idmap_put(&k->threads, msim_idmap_pair(k->ev.pid, k->ev.tid),
+                            t->n_threads, &slot));
+    *thread = k->thread = *slot;
+    if (*thread == t->n_threads)
+        t->threads[t->n_threads++] =
+            (struct msim_thread){.pid = k->ev.pid, .tid = k->ev.tid};
+    return MSIM_OK;
+}
+
+static enum msim_status stream_of(struct msim_reader *r, int64_t device,
+                                  int64_t id, uint32_t *stream)
+{
+    struct msim_kineto *k = r->kineto;
+    struct msim_trace *t = r->trace;
+    uint32_t *slot;
+
+    MSIM_TRY(msim_grow((void **)&t->streams, &t->cap_streams, t->n_streams,
+                       sizeof *t->streams));
+    MSIM_TRY(msim_idmap_put(&k->streams, msim_idmap_pair(device, id),
+                            t->n_streams, &slot));
+    *stream = *slot;
+    if (*stream == t->n_streams)
+        t->streams[t->n_streams++] =
+            (struct msim_stream){.device = device, .id = id};
+    return MSIM_OK;
+}
+
+static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
+{
+    const struct msim_kineto_event *ev = &r->kineto->ev;
+    struct msim_group_spec *g = &r->kineto->group;
+    struct msim_trace *t = r->trace;
+    uint32_t group = MSIM_NONE;
+    int64_t peer = ev->dst_rank >= 0 && ev->collective == MSIM_COLL_SEND
+                       ? ev->dst_rank
+                       : ev->src_rank;
+
+    if (ev->has_group) {
+        if (ev->group_size > 0 && ev->group_size < UINT32_MAX)
+            g->size = (uint32_t)ev->group_size;
+        MSIM_TRY(msim_group_define(r, g));
+        MSIM_TRY(msim_group_get(r, g->name, &group));
+    }
+    MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
+                       sizeof *t->comms));
+    t->comms[t->n_comms] = (struct msim_comm){
+        .in_elems = ev->in_elems,
+        .out_elems = ev->out_elems,
+        .sequence = ev->comm_seq,
+        .peer = peer >= 0 && peer <= INT32_MAX ? (int32_t)peer : -1,
+        .group = group,
+        .op = MSIM_NONE,
+        .collective = ev->collective,
+        .dtype = ev->dtype,
+    };
+    *comm = t->n_comms++;
+    return MSIM_OK;
+}
+
+static enum msim_status add_op(struct msim_reader *r)
+{
+    const struct msim_kineto_event *ev = &r->kineto->ev;
+    struct msim_trace *t = r->trace;
+    struct msim_op op = msim_op_empty();
+    int64_t step;
+
+    op.name = ev->name;
+    op.rf_id = (uint64_t)ev->rf_id;
+    /* Ordinal of its start, for the order of equal times. */
+    op.et_id = (uint32_t)ev->external;
+    MSIM_TRY(event_times(r, &op.start, &op.dur));
+    MSIM_TRY(thread_of(r, &op.thread));
+    if (ev->cat == MSIM_KCAT_ANNOTATION ||
+        msim_name_step(msim_strtab_text(r->strings, ev->name), &step)) {
+        op.kind = MSIM_OP_ANNOTATION;
+        op.scope = 7;
+    }
+    if (ev->seq >= 0 && ev->seq <= INT32_MAX)
+        op.seq = (int32_t)ev->seq;
+    /* Resolved by sequence number once all are in; see kineto_finish.c. */
+    if ((ev->have & MSIM_KHAVE_FWD) && ev->fwd_thread > 0)
+        op.fw_thread = 0;
+    if (ev->have & MSIM_KHAVE_ARGS)
+        MSIM_TRY(msim_kineto_args(r, &op.args));
+    if (ev->have & MSIM_KHAVE_COMM)
+        MSIM_TRY(add_comm(r, &op.comm));
+    MSIM_TRY(
+        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof *t->ops));
+    t->ops[t->n_ops++] = op;
+    return MSIM_OK;
+}
+
+static uint32_t correlation(int64_t c)
+{
+    return c > 0 && c <= UINT32_MAX ? (uint32_t)c : 0;
+}
+
+static enum msim_status add_call(struct msim_reader *r)
+{
+    const struct msim_kineto_event *ev = &r->kineto->ev;
+    struct msim_trace *t = r->trace;
+    struct msim_call c = {.name = ev->name,
+                          .op = MSIM_NONE,
+                          .gpu = MSIM_NONE,
+                          .correlation = correlation(ev->correlation)};
+
+    MSIM_TRY(event_times(r, &c.start, &c.dur));
+    MSIM_TRY(thread_of(r, &c.thread));
+    MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
+                       sizeof *t->calls));
+    t->calls[t->n_calls++] = c;
+    return MSIM_OK;
+}
+
+static enum msim_status add_gpu(struct msim_reader *r)
+{
+    const struct msim_kineto_event *ev = &r->kineto->ev;
+    struct msim_trace *t = r->trace;
+    struct msim_gpu g = {.name = ev->name,
+                         .bytes = ev->bytes > 0 ? (uint64_t)ev->bytes : 0,
+                         .call = MSIM_NONE,
+                         .op = MSIM_NONE,
+                         .comm = MSIM_NONE,
+                         .config = MSIM_NONE,
+                         .correlation = correlation(ev->correlation)};
+
+    MSIM_TRY(event_times(r, &g.start, &g.dur));
+    MSIM_TRY(stream_of(r, ev->device >= 0 ? ev->device : ev->pid,
+                       ev->stream >= 0 ? ev->stream : ev->tid, &g.stream));
+    if (ev->cat == MSIM_KCAT_KERNEL) {
+        g.kind = MSIM_GPU_KERNEL;
+        if (ev->have & MSIM_KHAVE_GRID)
+            MSIM_TRY(msim_read_config(r->trace, &r->kineto->configs,
+                                      &ev->config, &g.config));
+        if (ev->have & MSIM_KHAVE_COMM) {
+            g.kind = MSIM_GPU_COMM;
+            MSIM_TRY(add_comm(r, &g.comm));
+        }
+    } else if (ev->cat == MSIM_KCAT_MEMSET) {
+        g.kind = MSIM_GPU_MEMSET;
+    } else {
+        g.kind = MSIM_GPU_MEMCPY;
+        g.copy_kind = (uint8_t)msim_name_copy(
+            msim_strtab_text(r->strings, ev->name), &g.pageable);
+    }
+    MSIM_TRY(
+        msim_grow((void **)&t->gpu, &t->cap_gpu, t->n_gpu, sizeof *t->gpu));
+    t->gpu[t->n_gpu++] = g;
+    return MSIM_OK;
+}
+
+/* -1 is no stream; some writers print it unsigned. */
+static bool names_stream(int64_t stream)
+{
+    return stream >= 0 && stream != UINT32_MAX;
+}
+
+static enum msim_status add_sync(struct msim_reader *r)
+{
+    const struct msim_kineto_event *ev = &r->kineto->ev;
+    struct msim_trace *t = r->trace;
+    int64_t device = ev->device >= 0 ? ev->device : ev->pid;
+    /* Correlations for now; msim_order_device() makes calls of them. */
+    struct msim_sync s = {.call = correlation(ev->correlation),
+                          .record_call = correlation(ev->record_correlation),
+                          .stream = MSIM_NONE,
+                          .wait_stream = MSIM_NONE,
+                          .kind = ev->sync_kind};
+
+    if (s.kind == MSIM_CALL_OTHER)
+        s.kind = (uint8_t)msim_name_sync(
+            msim_strtab_text(r->strings, ev->name),
+            strlen(msim_strtab_text(r->strings, ev->name)));
+    MSIM_TRY(event_times(r, &s.start, &s.dur));
+    if (names_stream(ev->stream))
+        MSIM_TRY(stream_of(r, device, ev->stream, &s.stream));
+    if (names_stream(ev->wait_stream))
+        MSIM_TRY(stream_of(r, device, ev->wait_stream, &s.wait_stream));
+    MSIM_TRY(msim_grow((void **)&t->syncs, &t->cap_syncs, t->n_syncs,
+                       sizeof *t->syncs));
+    t->syncs[t->n_syncs++] = s;
+    return MSIM_OK;
+}
+
+enum msim_status msim_kineto_row(struct msim_reader *r)
+{
+    struct msim_kineto *k = r->kineto;
+
+    switch (k->ev.ph == 'X' ? k->ev.cat : MSIM_KCAT_DROP) {
+    case MSIM_KCAT_OP:
+    case MSIM_KCAT_ANNOTATION:
+        return add_op(r);
+    case MSIM_KCAT_CALL:
+        return add_call(r);
+    case MSIM_KCAT_KERNEL:
+    case MSIM_KCAT_MEMCPY:
+    case MSIM_KCAT_MEMSET:
+        return add_gpu(r);
+    case MSIM_KCAT_SYNC:
+        return add_sync(r);
+    default:
+        r->out->dropped++;
+        return MSIM_OK;
+    }
+}

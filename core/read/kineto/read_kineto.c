@@ -1,0 +1,577 @@
+/*
+ * Kineto's trace events. Each is gathered into one msim_kineto_event and
+ * becomes a row of a column when its object ends; nothing is allocated per
+ * event. What is of no use (flows, stacks, Python frames) is skipped as soon
+ * as its category is known.
+ */
+#include "core/base/decimal.h"
+#include "core/read/kineto/kineto.h"
+#include "core/trace/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum key {
+    K_OTHER,
+    K_PH,
+    K_CAT,
+    K_NAME,
+    K_PID,
+    K_TID,
+    K_TS,
+    K_DUR,
+    K_ARGS,
+    K_EXTERNAL,
+    K_CORRELATION,
+    K_DEVICE,
+    K_STREAM,
+    K_BYTES,
+    K_RF_ID,
+    K_SEQ,
+    K_FWD,
+    K_DIMS,
+    K_TYPES,
+    K_VALUES,
+    K_GRID,
+    K_BLOCK,
+    K_REGISTERS,
+    K_SHARED,
+    K_SYNC_KIND,
+    K_WAIT_STREAM,
+    K_RECORD,
+    K_COLLECTIVE,
+    K_DTYPE,
+    K_IN_ELEMS,
+    K_OUT_ELEMS,
+    K_GROUP_SIZE,
+    K_GROUP_NAME,
+    K_GROUP_RANKS,
+    K_SRC,
+    K_DST,
+    K_COMM_SEQ,
+};
+
+static const struct msim_keyword words[] = {
+    {"ph", K_PH},
+    {"cat", K_CAT},
+    {"name", K_NAME},
+    {"pid", K_PID},
+    {"tid", K_TID},
+    {"ts", K_TS},
+    {"dur", K_DUR},
+    {"args", K_ARGS},
+    {"External id", K_EXTERNAL},
+    {"external id", K_EXTERNAL},
+    {"correlation", K_CORRELATION},
+    {"device", K_DEVICE},
+    {"stream", K_STREAM},
+    {"bytes", K_BYTES},
+    {"Record function id", K_RF_ID},
+    {"Sequence number", K_SEQ},
+    {"Fwd thread id", K_FWD},
+    {"Input Dims", K_DIMS},
+    {"Input dims", K_DIMS},
+    {"Input type", K_TYPES},
+    {"Concrete Inputs", K_VALUES},
+    {"grid", K_GRID},
+    {"block", K_BLOCK},
+    {"registers per thread", K_REGISTERS},
+    {"shared memory", K_SHARED},
+    {"cuda_sync_kind", K_SYNC_KIND},
+    {"wait_on_stream", K_WAIT_STREAM},
+    {"wait_on_cuda_event_record_corr_id", K_RECORD},
+    {"Collective name", K_COLLECTIVE},
+    {"dtype", K_DTYPE},
+    {"In msg nelems", K_IN_ELEMS},
+    {"Out msg nelems", K_OUT_ELEMS},
+    {"Group size", K_GROUP_SIZE},
+    {"Process Group Name", K_GROUP_NAME},
+    {"Process Group ID", K_GROUP_NAME},
+    {"Process Group Ranks", K_GROUP_RANKS},
+    {"Src Rank", K_SRC},
+    {"Dst Rank", K_DST},
+    {"Seq", K_COMM_SEQ},
+    {NULL, 0},
+};
+
+static const struct msim_keyword categories[] = {
+    {"cpu_op", MSIM_KCAT_OP},         {"Operator", MSIM_KCAT_OP},
+    {"operator", MSIM_KCAT_OP},       {"user_annotation", MSIM_KCAT_ANNOTATION},
+    {"cuda_runtime", MSIM_KCAT_CALL}, {"cuda_driver", MSIM_KCAT_CALL},
+    {"hip_runtime", MSIM_KCAT_CALL},  {"hip_driver", MSIM_KCAT_CALL},
+    {"Runtime", MSIM_KCAT_CALL},      {"runtime", MSIM_KCAT_CALL},
+    {"kernel", MSIM_KCAT_KERNEL},     {"Kernel", MSIM_KCAT_KERNEL},
+    {"gpu_memcpy", MSIM_KCAT_MEMCPY}, {"Memcpy", MSIM_KCAT_MEMCPY},
+    {"gpu_memset", MSIM_KCAT_MEMSET}, {"Memset", MSIM_KCAT_MEMSET},
+    {"cuda_sync", MSIM_KCAT_SYNC},    {NULL, 0},
+};
+
+/* ---- one event ---------------------------------------------------------- */
+
+static void event_reset(struct msim_kineto *k)
+{
+    k->ev = (struct msim_kineto_event){
+        .external = 0,
+        .device = -1,
+        .stream = -1,
+        .wait_stream = -1,
+        .seq = -1,
+        .src_rank = -1,
+        .dst_rank = -1,
+        .comm_seq = -1,
+    };
+    k->dims.n = k->types_in.n = k->values.n = k->text.n = 0;
+    k->key = k->arg_key = K_OTHER;
+}
+
+/* The rest of an event that nothing is made of need not be looked at. */
+static int skip_if_dropped(const struct msim_kineto_event *ev)
+{
+    return ev->cat == MSIM_KCAT_DROP ||
+                   (ev->ph && ev->ph != 'X' && ev->ph != 'M')
+               ? MSIM_SAX_SKIP
+               : 0;
+}
+
+static int kineto_key(void *p, const char *s, size_t len)
+{
+    struct msim_reader *r = p;
+    struct msim_kineto *k = r->kineto;
+    uint8_t key = msim_keyset_find(&k->keys, s, len);
+
+    if (k->depth == 1) {
+        if (key > K_ARGS)
+            key = K_OTHER;
+        k->key = key;
+    } else {
+        if (key < K_EXTERNAL && key != K_NAME)
+            key = K_OTHER;
+        k->arg_key = key;
+    }
+    return key ? 0 : MSIM_SAX_SKIP;
+}
+
+/* A number, as itself or in a string: "stream 7", "3340707648". */
+static int64_t loose_int(const char *s, size_t len)
+{
+    int64_t n = 0;
+    double x;
+
+    if (msim_decimal_int(s, len, &n))
+        return n;
+    if (len > 7 && !memcmp(s, "stream ", 7) &&
+        msim_decimal_int(s + 7, len - 7, &n))
+        return n;
+    if (msim_decimal_real(s, len, &x) && x > -9e18 && x < 9e18)
+        return (int64_t)x;
+    /* Any other name still tells threads apart; FNV-1a, made negative. */
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; len; len--)
+        h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+    return (int64_t)(h | 1ull << 63);
+}
+
+static int event_number(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto_event *ev = &r->kineto->ev;
+    bool ok = true;
+
+    switch (r->kineto->key) {
+    case K_TS:
+        ok = msim_decimal_us(s, len, &ev->ts_us, &ev->ts_ps);
+        ev->have |= MSIM_KHAVE_TS;
+        break;
+    case K_DUR:
+        ok = msim_decimal_us(s, len, &ev->dur_us, &ev->dur_ps);
+        ev->have |= MSIM_KHAVE_DUR;
+        break;
+    case K_PID:
+        ev->pid = loose_int(s, len);
+        break;
+    case K_TID:
+        ev->tid = loose_int(s, len);
+        break;
+    default:
+        break;
+    }
+    if (!ok)
+        return msim_read_problem(r, MSIM_EFORMAT,
+                                 "event %llu: '%s' is %.*s, want microseconds",
+                                 (unsigned long long)r->out->events + 1,
+                                 r->kineto->key == K_TS ? "ts" : "dur",
+                                 (int)(len < 40 ? len : 40), s);
+    return 0;
+}
+
+static uint32_t clamped(int64_t n)
+{
+    return n <= 0 ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static void comm_number(struct msim_kineto *k, int64_t n)
+{
+    struct msim_kineto_event *ev = &k->ev;
+
+    switch (k->arg_key) {
+    case K_IN_ELEMS:
+        ev->in_elems = n > 0 ? (uint64_t)n : 0;
+        break;
+    case K_OUT_ELEMS:
+        ev->out_elems = n > 0 ? (uint64_t)n : 0;
+        break;
+    case K_GROUP_SIZE:
+        ev->group_size = n;
+        break;
+    case K_SRC:
+        ev->src_rank = n;
+        break;
+    case K_DST:
+        ev->dst_rank = n;
+        break;
+    case K_COMM_SEQ:
+        ev->comm_seq = n;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A number directly in args. */
+static int arg_number(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto *k = r->kineto;
+    struct msim_kineto_event *ev = &k->ev;
+    int64_t n = loose_int(s, len);
+
+    switch (k->arg_key) {
+    case K_EXTERNAL:
+        ev->external = n;
+        break;
+    case K_CORRELATION:
+        ev->correlation = n;
+        break;
+    case K_DEVICE:
+        ev->device = n;
+        break;
+    case K_STREAM:
+        ev->stream = n;
+        break;
+    case K_BYTES:
+        ev->bytes = n;
+        break;
+    case K_RF_ID:
+        ev->rf_id = n;
+        break;
+    case K_SEQ:
+        ev->seq = n;
+        break;
+    case K_FWD:
+        ev->fwd_thread = n;
+        ev->have |= MSIM_KHAVE_FWD;
+        break;
+    case K_REGISTERS:
+        ev->config.registers = clamped(n);
+        break;
+    case K_SHARED:
+        ev->config.shared_bytes = clamped(n);
+        break;
+    case K_WAIT_STREAM:
+        ev->wait_stream = n;
+        break;
+    case K_RECORD:
+        ev->record_correlation = n;
+        break;
+    case K_GROUP_NAME:
+        ev->has_group = true;
+        return msim_read_string(r, s, len, &k->group.name);
+    default:
+        comm_number(k, n);
+        break;
+    }
+    return 0;
+}
+
+static int add_dim(struct msim_kineto *k, int64_t value)
+{
+    int64_t *d = msim_scratch_add(&k->dims, sizeof *d);
+
+    if (!d)
+        return MSIM_ENOMEM;
+    *d = value;
+    return 0;
+}
+
+/* A number in an array in args. */
+static int list_number(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto *k = r->kineto;
+    int64_t n;
+
+    switch (k->arg_key) {
+    case K_DIMS:
+        n = loose_int(s, len);
+        return add_dim(k, n < 0 ? 0 : n);
+    case K_GRID:
+        if (k->grid_at < 3)
+            k->ev.config.grid[k->grid_at++] = clamped(loose_int(s, len));
+        break;
+    case K_BLOCK:
+        if (k->grid_at < 3)
+            k->ev.config.block[k->grid_at++] = clamped(loose_int(s, len));
+        break;
+    case K_GROUP_RANKS:
+        return msim_group_spec_number(r, &k->group, MSIM_GKEY_RANKS, s, len);
+    default:
+        break;
+    }
+    return 0;
+}
+
+static int kineto_number(void *p, const char *s, size_t len)
+{
+    struct msim_reader *r = p;
+
+    if (r->kineto->depth == 1)
+        return event_number(r, s, len);
+    if (r->kineto->depth == 2)
+        return arg_number(r, s, len);
+    return r->kineto->depth ? list_number(r, s, len) : 0;
+}
+
+static int event_string(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto *k = r->kineto;
+    struct msim_kineto_event *ev = &k->ev;
+
+    switch (k->key) {
+    case K_PH:
+        ev->ph = len == 1 ? *s : '?';
+        return skip_if_dropped(ev);
+    case K_CAT:
+        ev->cat = msim_keyset_find(&k->cats, s, len);
+        if (!ev->cat)
+            ev->cat = MSIM_KCAT_DROP;
+        return skip_if_dropped(ev);
+    case K_NAME:
+        /* Metadata has no category; of it only thread names are of use. */
+        if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11))) {
+            ev->cat = MSIM_KCAT_DROP;
+            return MSIM_SAX_SKIP;
+        }
+        ev->have |= MSIM_KHAVE_NAME;
+        return msim_read_string(r, s, len, &ev->name);
+    case K_PID:
+    case K_TID:
+    case K_TS:
+    case K_DUR:
+        return event_number(r, s, len);
+    default:
+        return 0;
+    }
+}
+
+static int label_thread(struct msim_reader *r, const char *s, size_t len)
+{
+    const struct msim_kineto_event *ev = &r->kineto->ev;
+    struct msim_kineto_label *l;
+
+    if (ev->ph != 'M')
+        return 0;
+    l = msim_scratch_add(&r->kineto->labels, sizeof *l);
+    if (!l)
+        return MSIM_ENOMEM;
+    l->pid = ev->pid;
+    l->tid = ev->tid;
+    return msim_read_string(r, s, len, &l->name);
+}
+
+static int arg_string(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto *k = r->kineto;
+    struct msim_kineto_event *ev = &k->ev;
+
+    switch (k->arg_key) {
+    case K_NAME:
+        return label_thread(r, s, len);
+    case K_SYNC_KIND:
+        ev->sync_kind = (uint8_t)msim_name_sync(s, len);
+        return 0;
+    case K_COLLECTIVE:
+        ev->collective = (uint8_t)msim_name_collective(s, len);
+        ev->have |= MSIM_KHAVE_COMM;
+        return 0;
+    case K_DTYPE:
+        ev->dtype = (uint8_t)msim_name_dtype(s, len);
+        return 0;
+    case K_GROUP_NAME:
+        ev->has_group = true;
+        return msim_read_string(r, s, len, &k->group.name);
+    case K_GROUP_RANKS:
+        return msim_group_parse_ranks(&k->group, s, len);
+    case K_DIMS:
+    case K_TYPES:
+    case K_VALUES:
+        return 0;
+    default:
+        return arg_number(r, s, len);
+    }
+}
+
+/* A string in an array in args. */
+static int list_string(struct msim_reader *r, const char *s, size_t len)
+{
+    struct msim_kineto *k = r->kineto;
+    struct msim_piece *piece;
+    uint8_t *type;
+
+    if (k->arg_key == K_TYPES) {
+        type = msim_scratch_add(&k->types_in, sizeof *type);
+        if (!type)
+            return MSIM_ENOMEM;
+        *type = msim_kineto_type(k, s, len);
+    } else if (k->arg_key == K_VALUES) {
+        piece = msim_scratch_add(&k->values, sizeof *piece);
+        if (!piece)
+            return MSIM_ENOMEM;
+        return msim_scratch_text(&k->text, s, len, piece);
+    }
+    return 0;
+}
+
+static int kineto_string(void *p, const char *s, size_t len)
+{
+    struct msim_reader *r = p;
+
+    if (r->kineto->depth == 1)
+        return event_string(r, s, len);
+    if (r->kineto->depth == 2)
+        return arg_string(r, s, len);
+    return r->kineto->depth ? list_string(r, s, len) : 0;
+}
+
+static int kineto_map_begin(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_kineto *k = r->kineto;
+
+    if (k->depth == 0) {
+        event_reset(k);
+        msim_group_spec_reset(&k->group);
+        k->depth = 1;
+        return 0;
+    }
+    if (k->depth == 1 && k->key == K_ARGS) {
+        k->depth = 2;
+        return 0;
+    }
+    return MSIM_SAX_SKIP;
+}
+
+static int kineto_map_end(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_kineto *k = r->kineto;
+
+    if (k->depth == 2) {
+        k->depth = 1;
+        k->key = K_OTHER;
+        return 0;
+    }
+    k->depth = 0;
+    r->out->events++;
+    MSIM_TRY(msim_kineto_row(r));
+    r->complete++;
+    return 0;
+}
+
+static int kineto_array_begin(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_kineto *k = r->kineto;
+
+    if (k->depth < 2)
+        return MSIM_SAX_SKIP;
+    if (k->depth == 2) {
+        switch (k->arg_key) {
+        case K_GRID:
+        case K_BLOCK:
+            k->ev.have |= MSIM_KHAVE_GRID;
+            k->grid_at = 0;
+            break;
+        case K_DIMS:
+        case K_TYPES:
+        case K_VALUES:
+            k->ev.have |= MSIM_KHAVE_ARGS;
+            break;
+        case K_GROUP_RANKS:
+            k->group.listed = true;
+            break;
+        default:
+            return MSIM_SAX_SKIP;
+        }
+    } else if (k->arg_key == K_DIMS) {
+        if (add_dim(k, MSIM_KDIMS_OPEN))
+            return MSIM_ENOMEM;
+    } else {
+        return MSIM_SAX_SKIP;
+    }
+    k->depth++;
+    return 0;
+}
+
+static int kineto_array_end(void *p)
+{
+    struct msim_reader *r = p;
+    struct msim_kineto *k = r->kineto;
+
+    if (k->depth == 0) {
+        msim_sax_use(r->sax, &msim_read_top_handler);
+        return 0;
+    }
+    k->depth--;
+    if (k->depth > 2 && k->arg_key == K_DIMS)
+        return add_dim(k, MSIM_KDIMS_CLOSE);
+    return 0;
+}
+
+const struct msim_sax_handler msim_read_kineto_handler = {
+    .number = kineto_number,
+    .string = kineto_string,
+    .key = kineto_key,
+    .map_begin = kineto_map_begin,
+    .map_end = kineto_map_end,
+    .array_begin = kineto_array_begin,
+    .array_end = kineto_array_end,
+};
+
+enum msim_status msim_kineto_new(struct msim_reader *r)
+{
+    struct msim_kineto *k = calloc(1, sizeof *k);
+
+    if (!k)
+        return MSIM_ENOMEM;
+    k->thread = MSIM_NONE;
+    msim_keyset_init(&k->keys, words);
+    msim_keyset_init(&k->cats, categories);
+    msim_kineto_types_init(k);
+    r->kineto = k;
+    return MSIM_OK;
+}
+
+void msim_kineto_free(struct msim_kineto *k)
+{
+    if (!k)
+        return;
+    msim_idmap_release(&k->threads);
+    msim_idmap_release(&k->streams);
+    msim_idmap_release(&k->configs);
+    free(k->dims.data);
+    free(k->types_in.data);
+    free(k->values.data);
+    free(k->text.data);
+    free(k->args.data);
+    free(k->labels.data);
+    free(k->group.ranks.data);
+    free(k);
+}

@@ -1,0 +1,231 @@
+/*
+ * Process groups as files define them: pg_config of Kineto's distributedInfo,
+ * and the list inside the string of an ET's `## process_group:init ##`.
+ */
+#include "core/base/decimal.h"
+#include "core/read/read_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum msim_status msim_group_get(struct msim_reader *r, uint32_t name,
+                                uint32_t *group)
+{
+    struct msim_trace *t = r->trace;
+    uint32_t *slot;
+
+    MSIM_TRY(msim_grow((void **)&t->groups, &t->cap_groups, t->n_groups,
+                       sizeof *t->groups));
+    MSIM_TRY(msim_idmap_put(&r->group_names, name, t->n_groups, &slot));
+    *group = *slot;
+    if (*group == t->n_groups)
+        t->groups[t->n_groups++] = (struct msim_group){.name = name};
+    return MSIM_OK;
+}
+
+/* A new name for a group: a pointer of schema 1.0.2. */
+static enum msim_status add_alias(struct msim_reader *r, uint32_t alias,
+                                  uint32_t group)
+{
+    uint32_t *slot;
+
+    return alias ? msim_idmap_put(&r->group_names, alias, group, &slot)
+                 : MSIM_OK;
+}
+
+static enum msim_status add_ranks(struct msim_trace *t, struct msim_group *g,
+                                  const int32_t *ranks, uint32_t n)
+{
+    uint32_t i;
+
+    g->first = t->n_group_ranks;
+    for (i = 0; i < n; i++) {
+        MSIM_TRY(msim_grow((void **)&t->group_ranks, &t->cap_group_ranks,
+                           t->n_group_ranks, sizeof *t->group_ranks));
+        t->group_ranks[t->n_group_ranks++] = ranks ? ranks[i] : (int32_t)i;
+    }
+    g->count = n;
+    return MSIM_OK;
+}
+
+enum msim_status msim_group_define(struct msim_reader *r,
+                                   const struct msim_group_spec *spec)
+{
+    struct msim_trace *t = r->trace;
+    struct msim_group *g;
+    uint32_t group;
+
+    MSIM_TRY(msim_group_get(r, spec->name, &group));
+    MSIM_TRY(add_alias(r, spec->alias, group));
+    g = &t->groups[group];
+    if (g->size == 0)
+        g->size = spec->size ? spec->size : spec->ranks.n;
+    if (g->count)
+        return MSIM_OK;
+    if (spec->ranks.n)
+        return add_ranks(t, g, spec->ranks.data, spec->ranks.n);
+    /* An empty list means all ranks; a wild size would take all memory. */
+    if (spec->listed && spec->size && spec->size <= 1u << 20)
+        return add_ranks(t, g, NULL, spec->size);
+    return MSIM_OK;
+}
+
+void msim_group_spec_reset(struct msim_group_spec *spec)
+{
+    spec->name = spec->alias = spec->size = 0;
+    spec->listed = false;
+    spec->ranks.n = 0;
+}
+
+static int add_rank(struct msim_group_spec *spec, int64_t rank)
+{
+    int32_t *slot = msim_scratch_add(&spec->ranks, sizeof *slot);
+
+    if (!slot)
+        return MSIM_ENOMEM;
+    *slot = rank < 0 || rank > INT32_MAX ? -1 : (int32_t)rank;
+    return 0;
+}
+
+int msim_group_parse_ranks(struct msim_group_spec *spec, const char *s,
+                           size_t len)
+{
+    const char *end = s + len;
+
+    spec->ranks.n = 0;
+    spec->listed = false;
+    if (memmem(s, len, "..", 2))
+        return 0;
+    spec->listed = true;
+    while (s < end) {
+        const char *from = s;
+        int64_t rank;
+
+        while (s < end && *s >= '0' && *s <= '9')
+            s++;
+        if (s == from) {
+            s++;
+            continue;
+        }
+        if (msim_decimal_int(from, (size_t)(s - from), &rank) &&
+            add_rank(spec, rank))
+            return MSIM_ENOMEM;
+    }
+    return 0;
+}
+
+int msim_group_spec_number(struct msim_reader *r, struct msim_group_spec *spec,
+                           uint8_t key, const char *s, size_t len)
+{
+    int64_t n;
+
+    if (key == MSIM_GKEY_BACKEND_ID)
+        return msim_read_string(r, s, len, &spec->alias);
+    if (key == MSIM_GKEY_NAME)
+        return msim_read_string(r, s, len, &spec->name);
+    if (!msim_decimal_int(s, len, &n) || n < 0)
+        return 0;
+    if (key == MSIM_GKEY_SIZE)
+        spec->size = n < UINT32_MAX ? (uint32_t)n : 0;
+    else if (key == MSIM_GKEY_RANKS)
+        return add_rank(spec, n);
+    return 0;
+}
+
+int msim_group_spec_string(struct msim_reader *r, struct msim_group_spec *spec,
+                           uint8_t key, const char *s, size_t len)
+{
+    if (key == MSIM_GKEY_NAME)
+        return msim_read_string(r, s, len, &spec->name);
+    if (key == MSIM_GKEY_RANKS)
+        return msim_group_parse_ranks(spec, s, len);
+    return 0;
+}
+
+/* ---- a list of groups inside a string ----------------------------------- */
+
+struct list_parse {
+    struct msim_reader *r;
+    struct msim_keyset keys;
+    struct msim_group_spec spec;
+    uint8_t key;
+    bool inside;
+};
+
+static int list_key(void *p, const char *s, size_t len)
+{
+    struct list_parse *l = p;
+
+    l->key = msim_keyset_find(&l->keys, s, len);
+    return l->key ? 0 : MSIM_SAX_SKIP;
+}
+
+static int list_number(void *p, const char *s, size_t len)
+{
+    struct list_parse *l = p;
+
+    return l->inside ? msim_group_spec_number(l->r, &l->spec, l->key, s, len)
+                     : 0;
+}
+
+static int list_string(void *p, const char *s, size_t len)
+{
+    struct list_parse *l = p;
+
+    return l->inside ? msim_group_spec_string(l->r, &l->spec, l->key, s, len)
+                     : 0;
+}
+
+static int list_map_begin(void *p)
+{
+    struct list_parse *l = p;
+
+    if (l->inside)
+        return MSIM_SAX_SKIP;
+    l->inside = true;
+    l->key = 0;
+    msim_group_spec_reset(&l->spec);
+    return 0;
+}
+
+static int list_map_end(void *p)
+{
+    struct list_parse *l = p;
+
+    l->inside = false;
+    return msim_group_define(l->r, &l->spec);
+}
+
+static int list_array_begin(void *p)
+{
+    struct list_parse *l = p;
+
+    if (l->inside && l->key == MSIM_GKEY_RANKS)
+        l->spec.listed = true;
+    return 0;
+}
+
+enum msim_status msim_group_parse_list(struct msim_reader *r, const char *s,
+                                       size_t len)
+{
+    static const struct msim_keyword words[] = {MSIM_GROUP_KEYS, {NULL, 0}};
+    static const struct msim_sax_handler handler = {
+        .number = list_number,
+        .string = list_string,
+        .key = list_key,
+        .map_begin = list_map_begin,
+        .map_end = list_map_end,
+        .array_begin = list_array_begin,
+    };
+    struct list_parse l = {.r = r};
+    struct msim_sax *sax;
+    enum msim_status status;
+
+    msim_keyset_init(&l.keys, words);
+    MSIM_TRY(msim_sax_new(&sax, &handler, &l));
+    status = msim_sax_feed(sax, s, len);
+    msim_sax_free(sax);
+    free(l.spec.ranks.data);
+    /* The string may be cut by the writer: what came before it counts. */
+    return status == MSIM_ENOMEM ? status : MSIM_OK;
+}

@@ -1,0 +1,57 @@
+/*
+ * core/report/analyse/analysis.h - what the analysis_*.c files share.
+ *
+ * Private to them. Rows and texts they make live in the prediction's arena.
+ */
+#ifndef MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
+#define MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
+#include "core/report/analyse/waits.h"
+
+struct msim_findings {
+    struct msim_prediction *p;
+    const struct msim_outcome *o;
+    const struct msim_graph *g;
+    uint32_t iteration;                  /* selected, or UINT32_MAX: all */
+    const struct msim_window_times *mid; /* one a window */
+    const struct msim_binding *binding;
+    const msim_ps *slack; /* one a task */
+};
+
+static inline double msim_us(msim_ps ps)
+{
+    return (double)ps / MSIM_PS_PER_US;
+}
+
+/* How many windows of `rank` (UINT32_MAX: iterations) are selected. */
+uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank);
+
+/* So many pieces of a path are told one by one, the longest; each run of
+ * others between them is told as one, so that all still sum to the path. */
+#define MSIM_PATH_ROWS 20000u
+
+/* analysis_path.c: the critical path and its owners. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_path(const struct msim_findings *f);
+
+/* analysis_known.c: how edges are known. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_edges(const struct msim_findings *f);
+/* Rows of one rank's mean waits; `waits`: one a window. */
+MSIM_MUST_CHECK
+enum msim_status msim_wait_rows(const struct msim_findings *f,
+                                const struct msim_waits *waits, uint32_t rank,
+                                struct msim_wait_rows *rows);
+
+/* What of the trace's own times the graph took over. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_copied(const struct msim_findings *f);
+
+/* analysis_comm.c: collectives and stragglers. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_comm(const struct msim_findings *f);
+
+/* analysis_ops.c: operators, families, coverage of one rank. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank);
+
+#endif

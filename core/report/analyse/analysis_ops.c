@@ -1,0 +1,270 @@
+/*
+ * Operators and families: kernel time by topmost operator of one rank, and how
+ * much of it stands on a law.
+ */
+#include "core/report/analyse/analysis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    uint32_t name; /* string */
+    double us, low, high, measured, bound_us;
+    double by[MSIM_MADE_BY_MAX]; /* time by what made it */
+    double best_source_us;
+    msim_ps slack; /* the least of its calls */
+    uint8_t source;
+    uint32_t calls, bound_calls;
+    bool communication;
+};
+
+struct ops {
+    const struct msim_findings *f;
+    struct msim_prediction *p;
+    const struct msim_outcome *o;
+    const struct msim_graph *g;
+    const struct msim_trace *t;
+    uint32_t rank, iteration, n_windows;
+    struct row *rows;
+    uint32_t n, capacity;
+    uint32_t *row_of; /* by string number, NONE: none yet */
+    uint8_t *seen;    /* by op: its call is counted */
+    uint8_t *seen_inner;
+    double covered_us, all_us, covered_calls, all_calls;
+    struct msim_family_row families[MSIM_MADE_BY_MAX];
+};
+
+static bool is_work(const struct msim_graph *g, uint32_t task)
+{
+    return g->kind[task] == MSIM_TASK_KERNEL || g->kind[task] == MSIM_TASK_COMM;
+}
+
+static uint32_t name_of(const struct ops *a, uint32_t task, uint32_t top)
+{
+    const struct msim_task_ref *ref = &a->g->refs[task];
+
+    if (top != MSIM_NONE)
+        return a->t->ops[top].name;
+    return ref->index == MSIM_NONE ? 0 : a->t->gpu[ref->index].name;
+}
+
+/* The row of a name; collectives of an operator have a row of their own. */
+static enum msim_status find_row(struct ops *a, uint32_t name, bool comm,
+                                 struct row **out)
+{
+    uint32_t *slot = &a->row_of[2 * (size_t)name + comm];
+
+    if (*slot == MSIM_NONE) {
+        MSIM_TRY(
+            msim_grow((void **)&a->rows, &a->capacity, a->n, sizeof *a->rows));
+        *slot = a->n++;
+        memset(&a->rows[*slot], 0, sizeof a->rows[*slot]);
+        a->rows[*slot].slack = INT64_MAX;
+        a->rows[*slot].name = name;
+        a->rows[*slot].communication = comm;
+    }
+    *out = &a->rows[*slot];
+    return MSIM_OK;
+}
+
+static void add_family(struct ops *a, uint32_t task, double measured)
+{
+    const struct msim_outcome *o = a->o;
+    struct msim_family_row *f = &a->families[o->made_by[task]];
+
+    f->calls++;
+    f->us.predicted += msim_us(o->mid.dur[task]);
+    f->us.low += msim_us(msim_task_bound(o, o->task_low, task));
+    f->us.high += msim_us(msim_task_bound(o, o->task_high, task));
+    f->us.measured += measured;
+}
+
+/* Coverage: operators by count, device time by duration. */
+static void add_coverage(struct ops *a, uint32_t task)
+{
+    uint32_t op = a->g->refs[task].op;
+    bool bound = a->o->source[task] >= a->o->source_bound;
+    double time = msim_us(a->o->mid.dur[task]);
+
+    a->all_us += time;
+    a->covered_us += bound ? 0 : time;
+    if (op != MSIM_NONE && a->seen_inner[op])
+        return;
+    if (op != MSIM_NONE)
+        a->seen_inner[op] = 1;
+    a->all_calls++;
+    a->covered_calls += bound ? 0 : 1;
+}
+
+static enum msim_status add_task(struct ops *a, uint32_t task)
+{
+    const struct msim_outcome *o = a->o;
+    const struct msim_task_ref *ref = &a->g->refs[task];
+    uint32_t top = msim_op_topmost(a->t, ref->op);
+    double time = msim_us(o->mid.dur[task]), measured;
+    struct row *r;
+
+    MSIM_TRY(find_row(a, name_of(a, task, top),
+                      a->g->kind[task] == MSIM_TASK_COMM, &r));
+    measured = ref->index == MSIM_NONE ? (double)NAN
+                                       : msim_us(a->t->gpu[ref->index].dur);
+    r->us += time;
+    r->low += msim_us(msim_task_bound(o, o->task_low, task));
+    r->high += msim_us(msim_task_bound(o, o->task_high, task));
+    r->measured += measured;
+    r->by[o->made_by[task]] += time;
+    if (a->f->slack[task] < r->slack)
+        r->slack = a->f->slack[task];
+    if (time >= r->best_source_us) {
+        r->best_source_us = time;
+        r->source = o->source[task];
+    }
+    if (o->source[task] >= o->source_bound)
+        r->bound_us += time;
+    if (top == MSIM_NONE || !a->seen[top])
+        r->calls++;
+    if (top != MSIM_NONE)
+        a->seen[top] = 1;
+    add_family(a, task, measured);
+    add_coverage(a, task);
+    return MSIM_OK;
+}
+
+static uint8_t most(const double *by)
+{
+    int best = 0;
+
+    for (int i = 1; i < MSIM_MADE_BY_MAX; i++)
+        if (by[i] > by[best])
+            best = i;
+    return (uint8_t)best;
+}
+
+static struct msim_op_row finish(const struct ops *a, const struct row *r)
+{
+    double n = a->n_windows;
+    struct msim_figure us = {r->us / n, r->low / n, r->high / n,
+                             r->measured / n};
+
+    if (!r->communication)
+        msim_widen(a->o, &us);
+    return (struct msim_op_row){.name = msim_trace_text(a->t, r->name),
+                                .model = a->o->made_by_names[most(r->by)],
+                                .source = a->o->source_names[r->source],
+                                .calls = r->calls / n,
+                                .us = us,
+                                .communication = r->communication,
+                                .slack_us = msim_us(r->slack)};
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct msim_op_row *x = a, *y = b;
+
+    if (x->us.predicted != y->us.predicted)
+        return x->us.predicted > y->us.predicted ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static enum msim_status write_rows(struct ops *a)
+{
+    struct msim_prediction *p = a->p;
+    size_t bytes = ((size_t)a->n + 1) * sizeof *p->ops;
+
+    p->ops = msim_arena_alloc(&p->arena, bytes);
+    p->uncovered = msim_arena_alloc(&p->arena, bytes);
+    if (!p->ops || !p->uncovered)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < a->n; i++) {
+        p->ops[p->n_ops++] = finish(a, &a->rows[i]);
+        if (a->rows[i].bound_us > 0) {
+            struct msim_op_row *u = &p->uncovered[p->n_uncovered++];
+
+            *u = finish(a, &a->rows[i]);
+            u->us.predicted = a->rows[i].bound_us / a->n_windows;
+        }
+    }
+    qsort(p->ops, p->n_ops, sizeof *p->ops, by_time);
+    qsort(p->uncovered, p->n_uncovered, sizeof *p->uncovered, by_time);
+    return MSIM_OK;
+}
+
+static int family_by_time(const void *a, const void *b)
+{
+    const struct msim_family_row *x = a, *y = b;
+
+    if (x->us.predicted != y->us.predicted)
+        return x->us.predicted > y->us.predicted ? -1 : 1;
+    return strcmp(x->model, y->model);
+}
+
+static enum msim_status write_families(struct ops *a)
+{
+    struct msim_prediction *p = a->p;
+
+    p->families =
+        msim_arena_alloc(&p->arena, a->o->n_made_by * sizeof *p->families);
+    if (!p->families)
+        return MSIM_ENOMEM;
+    for (uint32_t f = 0; f < a->o->n_made_by; f++) {
+        struct msim_family_row *row = &p->families[p->n_families];
+
+        if (!(a->families[f].calls > 0))
+            continue;
+        *row = a->families[f];
+        row->model = a->o->made_by_names[f];
+        row->calls /= a->n_windows;
+        row->us.predicted /= a->n_windows;
+        row->us.low /= a->n_windows;
+        row->us.high /= a->n_windows;
+        row->us.measured /= a->n_windows;
+        p->n_families++;
+    }
+    qsort(p->families, p->n_families, sizeof *p->families, family_by_time);
+    return MSIM_OK;
+}
+
+static enum msim_status run(struct ops *a)
+{
+    size_t names = 2 * ((size_t)msim_strtab_count(a->g->job->strings) + 1);
+
+    a->row_of = malloc(names * sizeof *a->row_of);
+    a->seen = calloc((size_t)a->t->n_ops + 1, 1);
+    a->seen_inner = calloc((size_t)a->t->n_ops + 1, 1);
+    if (!a->row_of || !a->seen || !a->seen_inner)
+        return MSIM_ENOMEM;
+    memset(a->row_of, 0xff, names * sizeof *a->row_of);
+    a->n_windows = msim_findings_windows(a->f, a->rank);
+    for (uint32_t t = 0; t < a->g->n_tasks; t++)
+        if (a->g->refs[t].rank == a->rank && is_work(a->g, t) &&
+            msim_window_selected(a->g, a->g->window[t], a->iteration))
+            MSIM_TRY(add_task(a, t));
+    a->p->coverage_ops = a->all_calls > 0 ? a->covered_calls / a->all_calls : 1;
+    a->p->coverage_time = a->all_us > 0 ? a->covered_us / a->all_us : 1;
+    MSIM_TRY(write_rows(a));
+    return write_families(a);
+}
+
+enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank)
+{
+    struct ops *a = calloc(1, sizeof *a);
+    enum msim_status st;
+
+    if (!a)
+        return MSIM_ENOMEM;
+    a->f = f;
+    a->p = f->p;
+    a->o = f->o;
+    a->g = f->g;
+    a->t = f->g->job->ranks[rank];
+    a->rank = rank;
+    a->iteration = f->iteration;
+    st = run(a);
+    free(a->rows);
+    free(a->row_of);
+    free(a->seen);
+    free(a->seen_inner);
+    free(a);
+    return st;
+}

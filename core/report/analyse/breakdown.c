@@ -1,0 +1,282 @@
+/*
+ * Where an iteration's time goes: each instant belongs to the first class that
+ * applies. One sweep over a rank's begins and ends keeps running totals; a
+ * window is the difference between two readings of them.
+ */
+#include "core/report/analyse/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum mark { COMPUTE, COMMUNICATION, COPY, HOST, OPEN, CLOSE };
+
+struct event {
+    msim_ps at;
+    int32_t step; /* +1 begins, -1 ends */
+    uint32_t mark;
+    uint32_t window; /* OPEN, CLOSE */
+};
+
+struct totals {
+    msim_ps of[HOST + 1];
+    msim_ps hidden_communication, hidden_copy;
+};
+
+struct sweep {
+    struct event *events;
+    uint32_t n, capacity;
+    int32_t running[HOST + 1];
+    struct totals totals;
+};
+
+/* The window that spans all of `rank`, where it has no marks; else NULL. */
+static struct msim_window_times *
+whole(const struct msim_graph *g, struct msim_window_times *w, uint32_t rank)
+{
+    for (uint32_t i = 0; i < g->n_windows; i++)
+        if (g->windows[i].rank == rank)
+            return msim_window_is_whole(&g->windows[i]) ? &w[i] : NULL;
+    return NULL;
+}
+
+static void span_whole(const struct msim_graph *g, const struct msim_run *run,
+                       struct msim_window_times *w)
+{
+    struct msim_window_times *win = NULL;
+    uint32_t rank = UINT32_MAX;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        msim_ps end = run->start[t] + run->dur[t];
+
+        if (g->refs[t].rank != rank) /* tasks come rank by rank */
+            win = whole(g, w, rank = g->refs[t].rank);
+        if (!win)
+            continue;
+        win->begin = run->start[t] < win->begin ? run->start[t] : win->begin;
+        win->end = end > win->end ? end : win->end;
+    }
+}
+
+/* When its thread comes to a task, which may then have to wait. */
+static msim_ps comes_to(const struct msim_graph *g, const struct msim_run *run,
+                        uint32_t task)
+{
+    msim_ps at = run->start[task], end;
+
+    if (!task || g->lane[task - 1] != g->lane[task])
+        return at;
+    end = run->start[task - 1] + run->dur[task - 1];
+    return end < at ? end : at;
+}
+
+void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
+                        struct msim_window_times *w)
+{
+    for (uint32_t i = 0; i < g->n_windows; i++) {
+        const struct msim_window *win = &g->windows[i];
+
+        memset(&w[i], 0, sizeof w[i]);
+        w[i].begin = INT64_MAX;
+        if (win->first == MSIM_NONE)
+            continue;
+        w[i].begin = comes_to(g, run, win->first);
+        w[i].end = run->start[win->last] + run->dur[win->last];
+    }
+    span_whole(g, run, w);
+    for (uint32_t i = 0; i < g->n_windows; i++)
+        if (w[i].begin > w[i].end)
+            w[i].begin = w[i].end = 0;
+}
+
+static enum msim_status add(struct sweep *s, enum mark mark, msim_ps from,
+                            msim_ps to, uint32_t window)
+{
+    if (to < from || (to == from && mark <= HOST))
+        return MSIM_OK;
+    for (int i = 0; i < 2; i++) {
+        MSIM_TRY(msim_grow((void **)&s->events, &s->capacity, s->n,
+                           sizeof *s->events));
+        s->events[s->n++] =
+            (struct event){i ? to : from, i ? -1 : 1,
+                           mark < OPEN ? mark : (i ? CLOSE : OPEN), window};
+    }
+    return MSIM_OK;
+}
+
+/* What a task is to the breakdown; OPEN: nothing. */
+static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
+                         uint32_t main_lane)
+{
+    switch ((enum msim_task_kind)o->graph->kind[task]) {
+    case MSIM_TASK_KERNEL:
+        return COMPUTE;
+    case MSIM_TASK_COMM:
+        return COMMUNICATION;
+    case MSIM_TASK_COPY:
+        return COPY;
+    case MSIM_TASK_HOST:
+    case MSIM_TASK_CALL:
+        return HOST;
+    case MSIM_TASK_GAP:
+        /* The interpreter's time, on the thread that iterates; elsewhere a
+         * gap may be a thread that nobody needed. */
+        return o->graph->lane[task] == main_lane ? HOST : OPEN;
+    case MSIM_TASK_JOIN:
+        break;
+    }
+    return OPEN;
+}
+
+/* Traced work on each lane; the caller frees it. */
+static msim_ps *lane_work(const struct msim_graph *g)
+{
+    msim_ps *work = calloc((size_t)g->n_lanes + 1, sizeof *work);
+
+    for (uint32_t t = 0; work && t < g->n_tasks; t++)
+        if (g->lane[t] != MSIM_NONE && g->traced[t] > 0)
+            work[g->lane[t]] += g->traced[t];
+    return work;
+}
+
+uint32_t *msim_main_lanes(const struct msim_graph *g)
+{
+    size_t bytes = ((size_t)g->job->n_ranks + 1) * sizeof(uint32_t);
+    uint32_t *main = malloc(bytes);
+    msim_ps *work = lane_work(g);
+
+    if (main && work)
+        memset(main, 0xff, bytes);
+    for (uint32_t l = 0; main && work && l < g->n_lanes; l++) {
+        uint32_t *m = &main[g->lanes[l].rank];
+
+        if (!g->lanes[l].device && (*m == MSIM_NONE || work[l] > work[*m]))
+            *m = l;
+    }
+    for (uint32_t w = g->n_windows; main && work && w-- > 0;)
+        if (g->windows[w].first != MSIM_NONE)
+            main[g->windows[w].rank] = g->lane[g->windows[w].first];
+    if (!work) {
+        free(main);
+        return NULL;
+    }
+    free(work);
+    return main;
+}
+
+/* Tasks come rank by rank: from the first of each to one past its last. */
+struct range {
+    uint32_t begin, end;
+};
+
+static struct range *rank_ranges(const struct msim_graph *g)
+{
+    struct range *of = calloc((size_t)g->job->n_ranks + 1, sizeof *of);
+
+    for (uint32_t t = 0; of && t < g->n_tasks; t++) {
+        struct range *r = &of[g->refs[t].rank];
+
+        if (g->lane[t] == MSIM_NONE) /* a meeting of ranks */
+            continue;
+        r->begin = r->end ? r->begin : t;
+        r->end = t + 1;
+    }
+    return of;
+}
+
+static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
+                                uint32_t rank, uint32_t lane,
+                                struct range tasks,
+                                const struct msim_window_times *w)
+{
+    const struct msim_graph *g = o->graph;
+
+    for (uint32_t t = tasks.begin; t < tasks.end; t++) {
+        enum mark mark = mark_of(o, t, lane);
+        msim_ps from = o->mid.start[t], to = from + o->mid.dur[t];
+
+        if (g->refs[t].rank != rank || mark == OPEN)
+            continue;
+        /* A collective's kernel runs while it waits for peers, too. */
+        if (mark == COMMUNICATION)
+            from = o->mid.start[msim_arrival(g, t)];
+        MSIM_TRY(add(s, mark, from, to, 0));
+    }
+    for (uint32_t i = 0; i < g->n_windows; i++)
+        if (g->windows[i].rank == rank)
+            MSIM_TRY(add(s, OPEN, w[i].begin, w[i].end, i));
+    return MSIM_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->mark > y->mark) - (x->mark < y->mark);
+}
+
+static void advance(struct sweep *s, msim_ps dt)
+{
+    const int32_t *r = s->running;
+    struct totals *t = &s->totals;
+
+    for (int m = COMPUTE; m <= HOST; m++)
+        if (r[m]) {
+            t->of[m] += dt;
+            break;
+        }
+    if (r[COMMUNICATION] && r[COMPUTE])
+        t->hidden_communication += dt;
+    if (r[COPY] && (r[COMPUTE] || r[COMMUNICATION]))
+        t->hidden_copy += dt;
+}
+
+/* Add (`sign` 1) or take away (-1) the running totals. */
+static void read_totals(const struct totals *t, int sign,
+                        struct msim_window_times *w)
+{
+    w->compute += sign * t->of[COMPUTE];
+    w->communication += sign * t->of[COMMUNICATION];
+    w->copy += sign * t->of[COPY];
+    w->host += sign * t->of[HOST];
+    w->hidden_communication += sign * t->hidden_communication;
+    w->hidden_copy += sign * t->hidden_copy;
+}
+
+static void run(struct sweep *s, struct msim_window_times *w)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct event *e = &s->events[i];
+
+        if (i)
+            advance(s, e->at - s->events[i - 1].at);
+        if (e->mark <= HOST)
+            s->running[e->mark] += e->step;
+        else
+            read_totals(&s->totals, e->mark == CLOSE ? 1 : -1, &w[e->window]);
+    }
+}
+
+enum msim_status msim_breakdown(const struct msim_outcome *o,
+                                struct msim_window_times *w)
+{
+    struct range *tasks = rank_ranges(o->graph);
+    uint32_t *main = msim_main_lanes(o->graph);
+    enum msim_status st = tasks && main ? MSIM_OK : MSIM_ENOMEM;
+
+    msim_window_bounds(o->graph, &o->mid, w);
+    for (uint32_t r = 0; r < o->graph->job->n_ranks && st == MSIM_OK; r++) {
+        struct sweep s = {0};
+
+        st = collect(&s, o, r, main[r], tasks[r], w);
+        if (st == MSIM_OK && s.n) {
+            qsort(s.events, s.n, sizeof *s.events, compare);
+            run(&s, w);
+        }
+        free(s.events);
+    }
+    free(tasks);
+    free(main);
+    return st;
+}

@@ -1,0 +1,128 @@
+/*
+ * core/report/analyse/outcome.h - a simulated graph, and what is read off it.
+ *
+ * An outcome bundles three runs over one graph (middle, low and high
+ * durations) with what made each duration. It owns nothing.
+ */
+#ifndef MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
+#define MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
+#include "core/graph/graph.h"
+#include "core/report/analyse/prediction.h"
+
+#include <math.h>
+
+/* Kinds of cause that an outcome can tell apart. */
+#define MSIM_MADE_BY_MAX 32
+
+/* One simulation: its result, and what of the scenario made it (engine.h). */
+struct msim_run {
+    const msim_ps *start, *dur; /* one a task */
+    const msim_ps *lag;         /* of every edge of a kind, or -1: as the graph
+                                   has it; NULL: all as the graph has them */
+    const uint8_t *out;         /* tasks taken out, or NULL */
+    /* One a task: the task that held it where no edge did (a resource that
+     * both need), or NONE; NULL: nothing is shared. */
+    const uint32_t *held_by;
+};
+
+struct msim_outcome {
+    const struct msim_graph *graph;
+    struct msim_run mid, low, high;
+    const msim_ps *task_low, *task_high; /* 90 % interval of each duration */
+    const msim_ps *task_mid; /* its estimate: what it takes (mid.dur) may differ
+                                where tasks share; NULL: the same */
+    /* The whole GPU may be this factor faster or slower than estimated (90 %),
+     * all kernels together, beside task_low..task_high; 1: measured. */
+    double gpu_factor;
+    const uint8_t *made_by; /* index into made_by_names */
+    const char *const *made_by_names;
+    uint32_t n_made_by;    /* at most MADE_BY_MAX */
+    const uint8_t *source; /* index into source_names */
+    const char *const *source_names;
+    uint8_t source_bound; /* this source and those after it are no law and no
+                             table: a bound at most */
+    const float *flops;
+    const float *ideal_us; /* flops at the peak rate, NULL: no platform */
+    bool measured;         /* durations and times are the trace's own */
+};
+
+/* One window of one rank, in ps. */
+struct msim_window_times {
+    msim_ps begin, end;
+    msim_ps compute, communication, copy, host; /* exclusive, in this order */
+    msim_ps hidden_communication, hidden_copy;  /* behind what comes before */
+};
+
+/*
+ * Simulated begin and end of every window of the graph (`w`: one each), with
+ * the classes of design.md's breakdown.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_breakdown(const struct msim_outcome *o,
+                                struct msim_window_times *w);
+/* For each rank the lane of its main thread, or NONE: the one that bears its
+ * iterations, without marks the one that has most to do. NULL: no memory; the
+ * caller frees it. */
+uint32_t *msim_main_lanes(const struct msim_graph *g);
+
+/* Begin and end only, of any run. */
+void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
+                        struct msim_window_times *w);
+
+/*
+ * The prediction's figures over one iteration (an index into
+ * graph->iterations) or all of them (UINT32_MAX). On success `*out` is owned
+ * by the caller; texts that the caller knows (platform, costs, ...) are left
+ * NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse(struct msim_prediction **out,
+                              const struct msim_outcome *o, uint32_t iteration,
+                              struct msim_error *err);
+
+/* Every task that takes time as a bar; owned by the caller. */
+MSIM_MUST_CHECK
+enum msim_status msim_timeline_new(struct msim_timeline **out,
+                                   const struct msim_outcome *o);
+
+/* A task's duration in company, as short or as long as its estimate may be. */
+static inline msim_ps msim_task_bound(const struct msim_outcome *o,
+                                      const msim_ps *bound, uint32_t task)
+{
+    if (!o->task_mid)
+        return bound[task];
+    return o->mid.dur[task] + bound[task] - o->task_mid[task];
+}
+
+/*
+ * Widen the interval of a sum of kernels by what the whole GPU may deviate:
+ * independent of the deviations that low and high stand for so far.
+ */
+static inline void msim_widen(const struct msim_outcome *o,
+                              struct msim_figure *f)
+{
+    f->low = f->predicted - hypot(f->predicted - f->low,
+                                  f->predicted * (1 - 1 / o->gpu_factor));
+    f->high = f->predicted +
+              hypot(f->high - f->predicted, f->predicted * (o->gpu_factor - 1));
+}
+
+/* Of a collective's transfer its arrival, if that is a task; else itself. */
+static inline uint32_t msim_arrival(const struct msim_graph *g, uint32_t task)
+{
+    return g->kind[task] == MSIM_TASK_COMM && task > 0 &&
+                   g->kind[task - 1] == MSIM_TASK_JOIN &&
+                   g->lane[task - 1] == g->lane[task]
+               ? task - 1
+               : task;
+}
+
+/* Is this window among the selected iterations? */
+static inline bool msim_window_selected(const struct msim_graph *g, uint32_t w,
+                                        uint32_t iteration)
+{
+    return w != MSIM_NONE &&
+           (iteration == UINT32_MAX || g->windows[w].iteration == iteration);
+}
+
+#endif

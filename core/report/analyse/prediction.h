@@ -1,0 +1,225 @@
+/*
+ * core/report/analyse/prediction.h - what a simulation says, ready to be written.
+ *
+ * Filled by core/report/analyse/analyse.c from a simulated graph; written by the
+ * report_* files as text, JSON (schema mystique-sim/prediction/1), CSV, a
+ * timeline and a chart. Times here are microseconds as double; NAN means
+ * unknown and is written as null.
+ */
+#ifndef MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
+#define MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
+#include "core/trace/trace.h"
+
+struct msim_figure {
+    double predicted, low, high, measured;
+};
+
+/* Five classes that sum to the rank's iteration. */
+struct msim_breakdown {
+    double compute, communication, memory_copy, host, idle;
+};
+
+struct msim_iteration {
+    const char *name;
+    struct msim_figure us;
+    int64_t rank; /* whose iteration is largest: the rest is of that one */
+    double transfer_us, wait_us;
+    struct msim_breakdown breakdown_us;
+    double overlapped_communication_us, overlapped_copy_us;
+};
+
+/* A topmost operator name and all its calls in one iteration. */
+struct msim_op_row {
+    const char *name;   /* topmost operator, or the kernel's name without one */
+    const char *model;  /* family that made most of its time; "measured" */
+    const char *source; /* "measured", "table", "law" or "bound" */
+    double calls;       /* a mean over iterations */
+    struct msim_figure us; /* kernel time of the calls */
+    bool communication;    /* not part of kernel_us */
+    double slack_us; /* the least of its calls: how much longer one of them may
+                        take before an iteration ends later */
+};
+
+/* What --explain and the "not covered" list need: one family's share. */
+struct msim_family_row {
+    const char *model;
+    double calls;
+    struct msim_figure us;
+};
+
+/* A name and microseconds in one iteration: waits by what ended them, copied
+ * time by category. */
+struct msim_named_us {
+    const char *name;
+    double us;
+};
+
+/* Waiting, by what it was for; no kind that nobody waited for. */
+struct msim_wait_list {
+    struct msim_named_us *rows; /* longest first */
+    uint32_t n;
+};
+
+/* Whose waiting it is: core/report/analyse/waits.h. */
+struct msim_wait_rows {
+    struct msim_wait_list main_thread, threads, gpu_idle, streams;
+};
+
+/* A piece of the critical path, in the order of time. */
+struct msim_path_row {
+    const char *kind; /* "host", "kernel", ...; "several": short pieces */
+    const char *name; /* of the kernel or call; of work the topmost operator */
+    const char *op;   /* topmost operator, NULL: none */
+    const char *lane; /* "thread 12", "stream 7" */
+    int64_t rank;
+    msim_ps start, dur;      /* simulated; the part that is on the path */
+    const char *edge;        /* what let it start, NULL: the path begins here */
+    const char *edge_source; /* how that is known */
+};
+
+/* All pieces of the paths with one owner. */
+struct msim_owner_row {
+    const char *kind, *name, *op; /* as above */
+    double us;                    /* in one iteration */
+    double share;                 /* of the iteration */
+    double pieces;                /* in one iteration */
+};
+
+/* Edges of one kind known in one way. */
+struct msim_edge_row {
+    const char *kind, *source;
+    uint32_t count, binding; /* binding: the last to let a task start */
+};
+
+/* A collective of one size on one group of ranks. */
+struct msim_collective_row {
+    const char *name, *group; /* group: NULL unknown */
+    double bytes;   /* the larger of what goes in and out; NAN unknown */
+    uint32_t ranks; /* that meet in it; 1: no peer has a trace */
+    double calls;   /* in one iteration; so are the times, which are
+                       means over the ranks */
+    double transfer_us, wait_us;
+    /* From the first arrival to the last, of one call; NAN without peers. */
+    double skew_mean_us, skew_max_us;
+    int64_t last_rank; /* most often last; -1: nobody */
+};
+
+/* How often a rank was the last to arrive, and what the others waited. */
+struct msim_straggler_row {
+    int64_t rank;
+    double last_in, wait_caused_us; /* in one iteration */
+};
+
+struct msim_rank_row {
+    int64_t rank;
+    uint32_t stands_for; /* ranks of the job that do the same, itself among
+                            them; 0: itself alone */
+    struct msim_figure iteration_us;
+    struct msim_figure kernel_us;
+    double transfer_us, wait_us;
+    struct msim_breakdown breakdown_us;
+    double overlapped_communication_us, overlapped_copy_us;
+    struct msim_wait_rows waits;
+};
+
+/* The SM clock of the platform, where one was asked for. */
+struct msim_clock_note {
+    const char *text; /* "1.10 GHz (of 1.41)"; NULL: as usual */
+    double ratio;     /* of the usual one */
+    double hz, usual_hz, power_cap_watts; /* NAN: not known, no cap */
+    double interval_factor; /* what goes with the clock is this less sure */
+};
+
+struct msim_prediction {
+    struct msim_arena arena; /* owns everything below */
+    const char *version, *platform /* NULL under measured */, *costs, *host;
+    const char *network; /* asked for; NULL: the platform's own */
+    uint32_t nodes;      /* asked for; 0: as many as it takes */
+    struct msim_clock_note clock;
+    const char *source_platform; /* whose times were scaled, NULL: none were */
+    const char *source_trace;    /* that holds them, NULL: the inputs */
+    const char *const *inputs;   /* paths as given */
+    uint32_t n_inputs;
+    uint32_t ranks;
+    struct msim_iteration *iterations;
+    uint32_t n_iterations;
+    struct msim_figure iteration_us, kernel_us;
+    double transfer_us, wait_us, external_wait_us;
+    struct msim_breakdown breakdown_us;
+    double overlapped_communication_us, overlapped_copy_us;
+    double coverage_ops, coverage_time;
+    double memory_peak_bytes, flops, mfu; /* NAN unknown */
+    struct msim_op_row *ops;              /* most predicted time first */
+    uint32_t n_ops;
+    struct msim_family_row *families; /* most predicted time first */
+    uint32_t n_families;
+    struct msim_op_row *uncovered; /* the part of `ops` that only a bound or
+                                      nothing stands for, likewise sorted */
+    uint32_t n_uncovered;
+    struct msim_rank_row *ranks_detail;
+    uint32_t n_ranks_detail;
+    /* Of the longest of the iterations, on its slowest rank. */
+    const char *path_iteration;
+    msim_ps path_length; /* ps */
+    struct msim_path_row *path;
+    uint32_t n_path;
+    /* Over all iterations; most time first. */
+    struct msim_owner_row *owners;
+    uint32_t n_owners;
+    struct msim_wait_rows waits; /* of the slowest rank */
+    struct msim_edge_row *edges; /* of all ranks */
+    uint32_t n_edges;
+    struct msim_collective_row *collectives; /* most waiting first */
+    uint32_t n_collectives;
+    struct msim_straggler_row *stragglers; /* most waiting caused first */
+    uint32_t n_stragglers;
+    struct msim_named_us *copied; /* measured times that were copied, by what
+                                     they are for; whole trace, all ranks */
+    uint32_t n_copied;
+    double unexplained_us; /* delays without a cause, which were not copied */
+    const char **warnings;
+    uint32_t n_warnings;
+    double seconds; /* wall time of the prediction; in the text report only */
+};
+
+/* One bar of the timeline, in the order (rank, lane, start). */
+struct msim_span {
+    const char *name, *category; /* cpu_op, cuda_runtime, kernel, wait, ... */
+    const char *detail;          /* model that made the duration, or "" */
+    msim_ps start, dur;
+    uint32_t rank, lane; /* lane indexes msim_timeline.lanes */
+    bool critical;       /* on the path of its iteration's longest rank */
+    bool work;           /* not a wait: what follows is known */
+    msim_ps slack;       /* how much longer it may take for free */
+    /* Of a call or a collective, which begins by waiting: when that did;
+     * compare with `traced`, when it began in the trace, or TIME_NONE. */
+    msim_ps arrival, traced;
+};
+
+/* A dependency on the critical path, from one lane to another. */
+struct msim_arrow {
+    const char *name; /* kind of the edge */
+    msim_ps from_at, to_at;
+    uint32_t from_lane, to_lane;
+};
+
+struct msim_lane_info {
+    int64_t rank;
+    bool device;      /* a stream, else a CPU thread */
+    const char *name; /* "stream 7", "thread 123" */
+};
+
+struct msim_timeline {
+    struct msim_arena arena;
+    struct msim_span *spans;
+    uint32_t n_spans;
+    struct msim_lane_info *lanes;
+    uint32_t n_lanes;
+    struct msim_arrow *arrows; /* in the order of time */
+    uint32_t n_arrows;
+};
+
+void msim_prediction_free(struct msim_prediction *p); /* accepts NULL */
+void msim_timeline_free(struct msim_timeline *t);     /* accepts NULL */
+
+#endif

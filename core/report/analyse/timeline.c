@@ -1,0 +1,287 @@
+/*
+ * Every task that takes time as a bar on its lane, and every wait as a bar
+ * before what waited; what is on the critical path, and the dependencies by
+ * which that path goes from lane to lane.
+ */
+#include "core/graph/task_text.h"
+#include "core/report/analyse/waits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const categories[] = {[MSIM_TASK_HOST] = "cpu_op",
+                                         [MSIM_TASK_GAP] = "",
+                                         [MSIM_TASK_CALL] = "cuda_runtime",
+                                         [MSIM_TASK_KERNEL] = "kernel",
+                                         [MSIM_TASK_COPY] = "gpu_memcpy",
+                                         [MSIM_TASK_COMM] = "communication",
+                                         [MSIM_TASK_JOIN] = ""};
+
+struct drawing {
+    struct msim_timeline *tl;
+    const struct msim_outcome *o;
+    const struct msim_graph *g;
+    struct msim_binding binding;
+    msim_ps *slack;
+    struct msim_window_times *times;
+    struct msim_path path;
+    uint8_t *critical;             /* one a task */
+    uint32_t *before;              /* one a lane */
+    const char *waits[MSIM_HOLDS]; /* names of bars */
+};
+
+/* ---- lanes --------------------------------------------------------------- */
+
+static enum msim_status add_lanes(struct drawing *d)
+{
+    struct msim_timeline *tl = d->tl;
+    const struct msim_graph *g = d->g;
+
+    tl->lanes = msim_arena_alloc(&tl->arena,
+                                 ((size_t)g->n_lanes + 1) * sizeof *tl->lanes);
+    if (!tl->lanes)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < g->n_lanes; i++) {
+        char *name = msim_arena_alloc(&tl->arena, MSIM_LANE_NAME);
+
+        if (!name)
+            return MSIM_ENOMEM;
+        msim_lane_name(name, g, i);
+        tl->lanes[tl->n_lanes++] = (struct msim_lane_info){
+            g->job->ranks[g->lanes[i].rank]->rank, g->lanes[i].device, name};
+    }
+    return MSIM_OK;
+}
+
+/* ---- bars ---------------------------------------------------------------- */
+
+static enum msim_status name_waits(struct drawing *d)
+{
+    for (unsigned hold = 0; hold < MSIM_HOLDS; hold++) {
+        char *name = msim_arena_alloc(&d->tl->arena, 64);
+
+        if (!name)
+            return MSIM_ENOMEM;
+        snprintf(name, 64, "wait: %s", msim_hold_text(hold));
+        d->waits[hold] = name;
+    }
+    return MSIM_OK;
+}
+
+/* When the trace says that a task's call or activity began. */
+static msim_ps traced_start(const struct drawing *d, uint32_t task)
+{
+    const struct msim_task_ref *ref = &d->g->refs[task];
+    const struct msim_trace *t = d->g->job->ranks[ref->rank];
+
+    if (!d->o->measured || ref->index == MSIM_NONE)
+        return MSIM_TIME_NONE;
+    switch ((enum msim_task_kind)d->g->kind[task]) {
+    case MSIM_TASK_CALL:
+        return t->calls[ref->index].start;
+    case MSIM_TASK_KERNEL:
+    case MSIM_TASK_COPY:
+    case MSIM_TASK_COMM:
+        return t->gpu[ref->index].start;
+    default:
+        return MSIM_TIME_NONE;
+    }
+}
+
+/* A kernel starts when it starts: its wait is the stream's, not its own. */
+static bool waits_itself(const struct msim_graph *g, uint32_t task)
+{
+    return g->kind[task] == MSIM_TASK_CALL || g->kind[task] == MSIM_TASK_COMM;
+}
+
+static void add_wait(struct drawing *d, uint32_t task, msim_ps wait)
+{
+    unsigned hold = msim_hold_of(d->g, d->binding.by[task]);
+
+    /* Between two activities of a stream lies nothing but the device's gap. */
+    if (wait <= 0 || hold == MSIM_HOLDS || hold == MSIM_EDGE_STREAM)
+        return;
+    d->tl->spans[d->tl->n_spans++] = (struct msim_span){
+        .name = d->waits[hold],
+        .category = "wait",
+        .start = d->o->mid.start[task] - wait,
+        .dur = wait,
+        .rank = d->g->refs[task].rank,
+        .lane = d->g->lane[task],
+    };
+}
+
+static void add_work(struct drawing *d, uint32_t task, msim_ps wait)
+{
+    const struct msim_graph *g = d->g;
+    const struct msim_run *run = &d->o->mid;
+    const char *category = categories[g->kind[task]];
+    msim_ps dur = msim_run_end(run, task) - run->start[task];
+
+    if (!category[0] || dur <= 0)
+        return;
+    d->tl->spans[d->tl->n_spans++] = (struct msim_span){
+        .name = msim_task_name(g, task),
+        .category = category,
+        .detail = d->o->made_by_names[d->o->made_by[task]],
+        .start = run->start[task],
+        .dur = dur,
+        .rank = g->refs[task].rank,
+        .lane = g->lane[task],
+        .critical = d->critical[task],
+        .work = true,
+        .slack = d->slack[task],
+        .arrival = run->start[task] - (waits_itself(g, task) ? wait : 0),
+        .traced = traced_start(d, task),
+    };
+}
+
+static int by_lane_and_start(const void *a, const void *b)
+{
+    const struct msim_span *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static enum msim_status add_spans(struct drawing *d)
+{
+    struct msim_timeline *tl = d->tl;
+    size_t bytes = (2 * (size_t)d->g->n_tasks + 1) * sizeof *tl->spans;
+
+    tl->spans = msim_arena_alloc(&tl->arena, bytes);
+    if (!tl->spans)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < d->g->n_tasks; t++) {
+        msim_ps wait = msim_wait_before(d->g, &d->o->mid, d->before, t);
+
+        if (d->g->lane[t] == MSIM_NONE)
+            continue;
+        add_wait(d, t, wait);
+        add_work(d, t, wait);
+    }
+    qsort(tl->spans, tl->n_spans, sizeof *tl->spans, by_lane_and_start);
+    return MSIM_OK;
+}
+
+/* ---- the path ------------------------------------------------------------ */
+
+/* The last task on a lane before `task` on the path. */
+static uint32_t from_on_lane(const struct drawing *d, uint32_t task)
+{
+    uint32_t from = d->binding.from[task];
+
+    while (from != MSIM_NONE && d->g->lane[from] == MSIM_NONE)
+        from = d->binding.from[from];
+    return from;
+}
+
+static void add_arrow(struct drawing *d, const struct msim_piece *piece)
+{
+    const struct msim_graph *g = d->g;
+    uint32_t to = piece->task, from = from_on_lane(d, to);
+    unsigned hold = msim_hold_of(g, piece->by);
+    msim_ps at, until;
+
+    if (piece->kind != MSIM_PIECE_WORK || hold >= MSIM_EDGE_KINDS ||
+        from == MSIM_NONE || g->lane[to] == MSIM_NONE ||
+        g->lane[from] == g->lane[to])
+        return;
+    /* An arrow is drawn from the bar around its start: a launch's is the call
+     * that begins here, all others' the bar that ends here. */
+    at = msim_run_end(&d->o->mid, from);
+    if (hold != MSIM_EDGE_LAUNCH && at - d->o->mid.start[from] > 1000)
+        at -= 1000;
+    until = d->o->mid.start[to];
+    if (g->kind[to] == MSIM_TASK_GAP) /* no bar; that of the wait ends here */
+        until -= until > 1000 ? 1000 : 0;
+    d->tl->arrows[d->tl->n_arrows++] = (struct msim_arrow){
+        msim_hold_text(hold), at, until, g->lane[from], g->lane[to]};
+}
+
+static enum msim_status add_path(struct drawing *d, uint32_t w)
+{
+    MSIM_TRY(
+        msim_path_find(&d->path, d->g, &d->o->mid, &d->binding, w, d->times));
+    for (uint32_t i = 0; i < d->path.n; i++) {
+        const struct msim_piece *piece = &d->path.pieces[i];
+
+        /* Iterations of ranks overlap: an arrow may be there already. */
+        if (piece->kind == MSIM_PIECE_WORK && !d->critical[piece->task])
+            add_arrow(d, piece);
+        if (piece->kind == MSIM_PIECE_WORK && piece->dur > 0)
+            d->critical[piece->task] = 1;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status add_paths(struct drawing *d)
+{
+    struct msim_timeline *tl = d->tl;
+    size_t n = (size_t)d->g->n_tasks + 1;
+
+    tl->arrows = msim_arena_alloc(&tl->arena, n * sizeof *tl->arrows);
+    if (!tl->arrows)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < d->g->n_iterations; i++) {
+        uint32_t w = msim_longest_window(d->g, d->times, i);
+
+        if (w != MSIM_NONE)
+            MSIM_TRY(add_path(d, w));
+    }
+    return MSIM_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------- */
+
+static enum msim_status take_memory(struct drawing *d)
+{
+    size_t n = (size_t)d->g->n_tasks + 1;
+
+    d->slack = malloc(n * sizeof *d->slack);
+    d->critical = calloc(n, 1);
+    d->times = calloc((size_t)d->g->n_windows + 1, sizeof *d->times);
+    d->before = msim_lanes_none(d->g);
+    return d->slack && d->critical && d->times && d->before ? MSIM_OK
+                                                            : MSIM_ENOMEM;
+}
+
+static enum msim_status draw(struct drawing *d)
+{
+    MSIM_TRY(take_memory(d));
+    msim_window_bounds(d->g, &d->o->mid, d->times);
+    MSIM_TRY(msim_binding_init(&d->binding, d->g, &d->o->mid));
+    MSIM_TRY(msim_slack(d->g, &d->o->mid, &d->binding, d->times, d->slack));
+    MSIM_TRY(add_lanes(d));
+    MSIM_TRY(name_waits(d));
+    MSIM_TRY(add_paths(d));
+    return add_spans(d);
+}
+
+enum msim_status msim_timeline_new(struct msim_timeline **out,
+                                   const struct msim_outcome *o)
+{
+    struct drawing d = {.o = o, .g = o->graph};
+    enum msim_status st = MSIM_ENOMEM;
+
+    *out = NULL;
+    d.tl = calloc(1, sizeof *d.tl);
+    if (d.tl) {
+        msim_arena_init(&d.tl->arena);
+        st = draw(&d);
+    }
+    free(d.slack);
+    free(d.critical);
+    free(d.times);
+    free(d.before);
+    msim_binding_release(&d.binding);
+    msim_path_release(&d.path);
+    if (st == MSIM_OK)
+        *out = d.tl;
+    else
+        msim_timeline_free(d.tl);
+    return st;
+}

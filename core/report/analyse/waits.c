@@ -1,0 +1,241 @@
+#include "core/report/analyse/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t *msim_lanes_none(const struct msim_graph *g)
+{
+    size_t bytes = ((size_t)g->n_lanes + 1) * sizeof(uint32_t);
+    uint32_t *before = malloc(bytes);
+
+    if (before)
+        memset(before, 0xff, bytes);
+    return before;
+}
+
+static msim_ps common(const struct msim_window_times *w, msim_ps from,
+                      msim_ps to)
+{
+    from = from > w->begin ? from : w->begin;
+    to = to < w->end ? to : w->end;
+    return to > from ? to - from : 0;
+}
+
+/* A window in the order of rank and begin. */
+struct placed {
+    msim_ps begin, latest; /* latest: end of it and of those before */
+    uint32_t rank, window;
+};
+
+struct waiting {
+    const struct msim_graph *g;
+    const struct msim_run *run;
+    const struct msim_binding *binding;
+    const struct msim_window_times *times;
+    struct msim_waits *waits;
+    uint32_t *main; /* per rank: the lane of its main thread */
+    struct placed *placed;
+    uint32_t *first; /* per rank: of placed; one more than ranks */
+};
+
+static int by_rank_and_begin(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->window > y->window) - (x->window < y->window);
+}
+
+static void place_windows(struct waiting *a)
+{
+    const struct msim_graph *g = a->g;
+    struct placed *p = a->placed;
+
+    for (uint32_t w = 0; w < g->n_windows; w++)
+        p[w] = (struct placed){a->times[w].begin, a->times[w].end,
+                               g->windows[w].rank, w};
+    if (g->n_windows)
+        qsort(p, g->n_windows, sizeof *p, by_rank_and_begin);
+    for (uint32_t i = 1; i < g->n_windows; i++)
+        if (p[i].rank == p[i - 1].rank && p[i].latest < p[i - 1].latest)
+            p[i].latest = p[i - 1].latest;
+    for (uint32_t r = 0, i = 0; r <= g->job->n_ranks; r++) {
+        while (i < g->n_windows && p[i].rank < r)
+            i++;
+        a->first[r] = i;
+    }
+}
+
+static enum msim_status index_ranks(struct waiting *a)
+{
+    const struct msim_graph *g = a->g;
+
+    a->main = msim_main_lanes(g);
+    a->placed = malloc(((size_t)g->n_windows + 1) * sizeof *a->placed);
+    a->first = malloc(((size_t)g->job->n_ranks + 2) * sizeof *a->first);
+    if (!a->main || !a->placed || !a->first)
+        return MSIM_ENOMEM;
+    place_windows(a);
+    return MSIM_OK;
+}
+
+/* The first window of a rank, of placed, that one ending after `from` is at or
+ * before: from there on they may meet what begins at `from`. */
+static uint32_t first_after(const struct waiting *a, uint32_t rank,
+                            msim_ps from)
+{
+    uint32_t lo = a->first[rank], hi = a->first[rank + 1];
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (a->placed[mid].latest <= from)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Add the part of from..to that lies in each window of a rank. */
+static void add_idle(const struct waiting *a, uint32_t rank, unsigned hold,
+                     msim_ps from, msim_ps to)
+{
+    for (uint32_t i = first_after(a, rank, from);
+         i < a->first[rank + 1] && a->placed[i].begin < to; i++) {
+        uint32_t w = a->placed[i].window;
+
+        a->waits[w].idle[hold] += common(&a->times[w], from, to);
+    }
+}
+
+static void add_host(const struct waiting *a, uint32_t task, unsigned hold,
+                     msim_ps wait)
+{
+    uint32_t rank = a->g->refs[task].rank;
+    msim_ps to = a->run->start[task], from = to - wait;
+
+    for (uint32_t i = first_after(a, rank, from);
+         i < a->first[rank + 1] && a->placed[i].begin < to; i++) {
+        uint32_t w = a->placed[i].window;
+        msim_ps part = common(&a->times[w], from, to);
+
+        a->waits[w].host[hold] += part;
+        if (a->g->lane[task] == a->main[rank])
+            a->waits[w].main[hold] += part;
+    }
+}
+
+static enum msim_status by_lane(const struct waiting *a)
+{
+    const struct msim_graph *g = a->g;
+    uint32_t *before = msim_lanes_none(g);
+
+    if (!before)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        msim_ps wait = msim_wait_before(g, a->run, before, t);
+        unsigned hold = msim_hold_of(g, a->binding->by[t]);
+
+        if (wait <= 0 || hold == MSIM_HOLDS)
+            continue;
+        if (!g->lanes[g->lane[t]].device)
+            add_host(a, t, hold, wait);
+        else if (g->window[t] != MSIM_NONE)
+            a->waits[g->window[t]].device[hold] += wait;
+    }
+    free(before);
+    return MSIM_OK;
+}
+
+/* ---- the whole GPU ------------------------------------------------------- */
+
+struct activity {
+    msim_ps start;
+    uint32_t task, rank;
+};
+
+static int by_rank_and_start(const void *a, const void *b)
+{
+    const struct activity *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->task > y->task) - (x->task < y->task);
+}
+
+/* All that begins on a GPU: of a collective its arrival and its transfer. */
+static uint32_t collect(const struct waiting *a, struct activity *found)
+{
+    const struct msim_graph *g = a->g;
+    uint32_t n = 0;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->lane[t] != MSIM_NONE && g->lanes[g->lane[t]].device)
+            found[n++] =
+                (struct activity){a->run->start[t], t, g->refs[t].rank};
+    if (n)
+        qsort(found, n, sizeof *found, by_rank_and_start);
+    return n;
+}
+
+/* A collective's kernel runs while it waits for peers, too. */
+static msim_ps over_at(const struct waiting *a, uint32_t task)
+{
+    const struct msim_graph *g = a->g;
+
+    if (task + 1 < g->n_tasks && msim_arrival(g, task + 1) == task)
+        return a->run->start[task + 1];
+    return msim_run_end(a->run, task);
+}
+
+static enum msim_status by_gpu(const struct waiting *a)
+{
+    struct activity *found =
+        malloc(((size_t)a->g->n_tasks + 1) * sizeof *found);
+    msim_ps busy = 0;
+    uint32_t n;
+
+    if (!found)
+        return MSIM_ENOMEM;
+    n = collect(a, found);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct activity *e = &found[i];
+        unsigned hold = msim_hold_of(a->g, a->binding->by[e->task]);
+
+        if (!i || e->rank != found[i - 1].rank)
+            busy = 0;
+        if (e->start > busy && hold != MSIM_HOLDS)
+            add_idle(a, e->rank, hold, busy, e->start);
+        if (over_at(a, e->task) > busy)
+            busy = over_at(a, e->task);
+    }
+    free(found);
+    return MSIM_OK;
+}
+
+enum msim_status msim_waits(const struct msim_graph *g,
+                            const struct msim_run *run,
+                            const struct msim_binding *b,
+                            const struct msim_window_times *times,
+                            struct msim_waits *waits)
+{
+    struct waiting a = {
+        .g = g, .run = run, .binding = b, .times = times, .waits = waits};
+    enum msim_status st = index_ranks(&a);
+
+    memset(waits, 0, g->n_windows * sizeof *waits);
+    if (st == MSIM_OK)
+        st = by_lane(&a);
+    if (st == MSIM_OK)
+        st = by_gpu(&a);
+    free(a.main);
+    free(a.first);
+    free(a.placed);
+    return st;
+}

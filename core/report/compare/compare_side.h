@@ -1,0 +1,83 @@
+/*
+ * core/report/compare/compare_side.h - one side of a comparison: a trace's or a
+ * prediction's figures, without the trace.
+ *
+ * A side owns all it says, so that a job can be let go before the next one is
+ * loaded.
+ */
+#ifndef MSIM_CORE_REPORT_COMPARE_COMPARE_SIDE_H
+#define MSIM_CORE_REPORT_COMPARE_COMPARE_SIDE_H
+#include "core/report/analyse/outcome.h"
+
+/* A name and what it takes in one iteration of one side. */
+struct msim_side_row {
+    const char *name;
+    const char *kind; /* tells rows of one name apart; NULL: nothing to tell */
+    double calls;     /* NAN: not a thing that is called */
+    struct msim_figure us;
+};
+
+struct msim_side_rows {
+    struct msim_side_row *rows;
+    uint32_t n;
+    const char *absent; /* why the table is not there; NULL: it is */
+};
+
+/* What is kept of a trace or a prediction. */
+struct msim_side {
+    struct msim_arena arena; /* owns everything below */
+    bool is_file;            /* read from a prediction's file */
+    const char *input;
+    uint32_t n_inputs;
+    const char *platform, *costs, *host; /* NULL: not said */
+    uint32_t ranks;
+    int64_t rank; /* that the figures are of, -1 unknown */
+    struct msim_figure iteration_us, kernel_us;
+    double transfer_us, wait_us, external_wait_us;
+    struct msim_breakdown breakdown_us;
+    double overlapped_communication_us, overlapped_copy_us;
+    struct msim_side_rows iterations, families, ops, kernels, streams;
+    struct msim_side_rows main_waits, gpu_idle; /* by what was waited for */
+    struct msim_rank_row *ranks_detail;
+    uint32_t n_ranks_detail;
+    const char **warnings;
+    uint32_t n_warnings;
+};
+
+/* Copy what a prediction says; `*out` is the caller's. */
+MSIM_MUST_CHECK
+enum msim_status msim_side_new(struct msim_side **out,
+                               const struct msim_prediction *p, bool is_file);
+void msim_side_free(struct msim_side *s); /* accepts NULL */
+
+/* Kinds of GPU activities, where durations alone do not tell them. */
+struct msim_side_families {
+    const uint8_t *of_gpu; /* index into `names`, one a GPU activity of the
+                              rank that the side is of */
+    const char *const *names;
+    uint32_t n_names;
+};
+
+/*
+ * Add what only the simulated tasks know: kernels and streams over the
+ * iteration that was selected (an index, or UINT32_MAX: all), and, with
+ * `families`, which kind of operator each kernel belongs to.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_side_add_tasks(struct msim_side *s,
+                                     const struct msim_outcome *o,
+                                     uint32_t iteration,
+                                     const struct msim_side_families *families);
+
+/*
+ * Read back a file that `--json` wrote. EFORMAT where it is JSON of another
+ * kind; `*out` is the caller's, and owns all its texts.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_prediction_read(struct msim_prediction **out,
+                                      const char *path, struct msim_error *err);
+
+/* Is it JSON whose schema is one of ours, of whatever version? */
+bool msim_prediction_is_file(const char *path);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * core/report/compare/report_compare.c - a comparison for people.
+ *
+ * The verdict first, then the totals, then one table a question. All times of
+ * one table share a unit. Lines stay within 100 columns.
+ */
+#include "core/report/compare/report_compare_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX  34 /* columns of a total's label */
+#define TOP       15
+#define MAX_LINES 32
+#define RANK_LINE 256
+
+/* ---- the top ----------------------------------------------------------- */
+
+static void print_side(const struct msim_compare_page *page, int side)
+{
+    const struct msim_side *s = page->c->side[side];
+    char name[256], more[64] = "", rank[64] = "", what[64];
+
+    msim_format_name(name, sizeof name, s->input[0] ? s->input : "trace", 60);
+    if (strcmp(name, "-") == 0)
+        snprintf(name, sizeof name, "standard input");
+    if (s->platform)
+        snprintf(more, sizeof more, " on %.32s", s->platform);
+    if (s->ranks > 1)
+        snprintf(rank, sizeof rank, "%u ranks, ", s->ranks);
+    if (s->iterations.n == 1)
+        msim_format_name(what, sizeof what, s->iterations.rows[0].name, 32);
+    else
+        snprintf(what, sizeof what, "mean of %u iterations", s->iterations.n);
+    fprintf(page->out, "%c  %s%s\n   %s%s times, %s%s\n", 'A' + side, name,
+            more, s->is_file ? "a prediction from " : "",
+            s->costs ? s->costs : "unknown", rank, what);
+}
+
+static void print_verdict(const struct msim_compare_page *page)
+{
+    const struct msim_change *c = &page->c->iteration;
+    char a[MSIM_CELL], b[MSIM_CELL];
+    double percent = 100 * (msim_change_ratio(c) - 1);
+
+    msim_format_time(a, c->us[0].predicted);
+    msim_format_time(b, c->us[1].predicted);
+    fputs("\nan iteration takes ", page->out);
+    if (c->difference == 0)
+        fprintf(page->out, "%s on both sides", a);
+    else if (isfinite(percent))
+        fprintf(page->out, "%.1f %% %s: %s in A, %s in B", fabs(percent),
+                percent > 0 ? "longer" : "less", a, b);
+    else
+        fprintf(page->out, "%s in A, %s in B", a, b);
+    if (c->beyond == MSIM_BEYOND_NO && c->difference != 0)
+        fputs(";\ntheir 90 % intervals overlap", page->out);
+    fputc('\n', page->out);
+}
+
+static void print_total(struct msim_compare_page *page,
+                        const struct msim_compare_table *t, const char *label,
+                        const struct msim_change *c)
+{
+    if (!msim_change_is_zero(c))
+        msim_compare_sum(page, t, label, c);
+}
+
+static void print_totals(struct msim_compare_page *page)
+{
+    const struct msim_comparison *c = page->c;
+    const struct msim_changes none = {0};
+    struct msim_compare_table t = {
+        .title = "an iteration",
+        .t = &none,
+        .name_columns = NAME_MAX,
+        .unit = msim_unit_for(
+            fmax(c->iteration.us[0].predicted, c->iteration.us[1].predicted))};
+
+    msim_compare_header(page, &t);
+    print_total(page, &t, "time", &c->iteration);
+    print_total(page, &t, "time, as measured", &c->measured);
+    print_total(page, &t, "kernels", &c->kernel);
+    print_total(page, &t, "communication, on the wire", &c->transfer);
+    print_total(page, &t, "communication, hidden by compute",
+                &c->overlapped_communication);
+    print_total(page, &t, "waiting for peers", &c->wait);
+    print_total(page, &t, "waiting for ranks without a trace", &c->external);
+}
+
+/* ---- ranks ------------------------------------------------------------- */
+
+static bool several_ranks(const struct msim_comparison *c)
+{
+    return c->side[0]->ranks > 1 || c->side[1]->ranks > 1;
+}
+
+/* A rank's figures as they are shown, without its number. */
+static void format_rank(struct msim_compare_page *page, char line[RANK_LINE],
+                        const struct msim_unit *u,
+                        const struct msim_rank_change *r)
+{
+    const struct msim_change *more[] = {&r->kernel, &r->transfer, &r->wait};
+    struct msim_change c = r->iteration;
+    char a[MSIM_CELL], b[MSIM_CELL], change[MSIM_CELL], ratio[MSIM_CELL];
+    size_t used;
+
+    for (int side = 0; side < 2; side++) {
+        if (r->on[side])
+            continue;
+        c.name[side] = NULL;
+        c.us[side].predicted = (double)NAN;
+    }
+    msim_format_in(a, u, c.us[0].predicted);
+    msim_format_in(b, u, c.us[1].predicted);
+    msim_format_change(change, u, c.difference);
+    msim_format_ratio(ratio, &c);
+    used = (size_t)snprintf(line, RANK_LINE, "%11s%11s%11s%c%9s", a, b, change,
+                            msim_compare_mark(page, &c), ratio);
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        msim_format_change(change, u, more[i]->difference);
+        used += (size_t)snprintf(line + used, RANK_LINE - used, "%11s", change);
+    }
+}
+
+static void print_rank_line(const struct msim_compare_page *page, int64_t first,
+                            int64_t last, const char *line)
+{
+    char name[48] = "-";
+
+    if (first >= 0 && first == last)
+        snprintf(name, sizeof name, "%" PRId64, first);
+    else if (first >= 0)
+        snprintf(name, sizeof name, "%" PRId64 "-%" PRId64, first, last);
+    fprintf(page->out, "  %8s%s\n", name, line);
+}
+
+/* Neighbours whose figures look the same share a line. */
+static void print_ranks(struct msim_compare_page *page)
+{
+    const struct msim_comparison *c = page->c;
+    const struct msim_unit *u = msim_compare_unit(
+        fmax(c->iteration.us[0].predicted, c->iteration.us[1].predicted));
+    char line[RANK_LINE], next[RANK_LINE];
+    uint32_t lines = 0;
+
+    if (!c->n_ranks)
+        return;
+    fprintf(page->out, "\nranks, %-3s %11s%11s%11s %9s%11s%11s%11s\n", u->name,
+            "A", "B", "change", "B/A", "+ kernels", "+ transfer", "+ wait");
+    for (uint32_t i = 0, j; i < c->n_ranks; i = j) {
+        format_rank(page, line, u, &c->ranks[i]);
+        for (j = i + 1; j < c->n_ranks; j++) {
+            format_rank(page, next, u, &c->ranks[j]);
+            if (strcmp(line, next) != 0 ||
+                c->ranks[j].rank != c->ranks[j - 1].rank + 1)
+                break;
+        }
+        if (lines++ == MAX_LINES) {
+            fprintf(page->out, "  %u more (--csv)\n", c->n_ranks - i);
+            break;
+        }
+        print_rank_line(page, c->ranks[i].rank, c->ranks[j - 1].rank, line);
+    }
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
+static void print_rank_note(const struct msim_compare_page *page)
+{
+    const struct msim_side *a = page->c->side[0], *b = page->c->side[1];
+
+    if (!several_ranks(page->c) || a->rank < 0 || b->rank < 0)
+        return;
+    fprintf(page->out,
+            "\nThe tables below are of the slowest rank: %" PRId64 " of A, "
+            "%" PRId64 " of B.\n",
+            a->rank, b->rank);
+}
+
+static void print_tables(struct msim_compare_page *page)
+{
+    const struct msim_comparison *c = page->c;
+
+    msim_compare_table(
+        page,
+        (struct msim_compare_table){.title = "where it goes",
+                                    .t = &c->breakdown,
+                                    .beside = MSIM_BESIDE_NOTHING,
+                                    .total = true},
+        TOP);
+    msim_compare_table(
+        page,
+        (struct msim_compare_table){.title = "the main thread waits for",
+                                    .t = &c->main_waits,
+                                    .beside = MSIM_BESIDE_NOTHING,
+                                    .total = true},
+        TOP);
+    msim_compare_table(
+        page,
+        (struct msim_compare_table){.title = "the GPU is idle until",
+                                    .t = &c->gpu_idle,
+                                    .beside = MSIM_BESIDE_NOTHING,
+                                    .total = true},
+        TOP);
+    msim_compare_table(page,
+                       (struct msim_compare_table){.title = "kinds of work",
+                                                   .t = &c->families,
+                                                   .beside = MSIM_BESIDE_CALLS,
+                                                   .total = true},
+                       TOP);
+    msim_compare_table(page,
+                       (struct msim_compare_table){.title = "topmost operators",
+                                                   .t = &c->ops,
+                                                   .beside = MSIM_BESIDE_CALLS,
+                                                   .total = true},
+                       TOP);
+    msim_compare_table(
+        page,
+        (struct msim_compare_table){.title = "kernels and copies",
+                                    .t = &c->kernels,
+                                    .beside = MSIM_BESIDE_MEANS,
+                                    .total = true},
+        TOP);
+    msim_compare_table(page,
+                       (struct msim_compare_table){.title = "streams",
+                                                   .t = &c->streams,
+                                                   .beside = MSIM_BESIDE_CALLS,
+                                                   .total = true},
+                       TOP);
+}
+
+static void print_iterations(struct msim_compare_page *page)
+{
+    if (page->c->iterations.n > 1 || page->c->iterations.absent)
+        msim_compare_table(
+            page,
+            (struct msim_compare_table){.title = "iterations",
+                                        .t = &page->c->iterations,
+                                        .beside = MSIM_BESIDE_NOTHING},
+            MAX_LINES);
+}
+
+static void print_notes(const struct msim_compare_page *page)
+{
+    char text[2048];
+
+    if (page->doubtful)
+        fputs("\n~ no more than the 90 % intervals leave room for\n",
+              page->out);
+    for (uint32_t i = 0; i < page->c->n_warnings; i++) {
+        msim_format_name(text, sizeof text, page->c->warnings[i], sizeof text);
+        fprintf(page->out, "%swarning: %s\n", i ? "" : "\n", text);
+    }
+}
+
+enum msim_status msim_report_compare_text(const struct msim_comparison *c,
+                                          FILE *out)
+{
+    struct msim_compare_page page = {.c = c, .out = out};
+
+    print_side(&page, 0);
+    print_side(&page, 1);
+    print_verdict(&page);
+    print_totals(&page);
+    print_iterations(&page);
+    print_ranks(&page);
+    print_rank_note(&page);
+    print_tables(&page);
+    print_notes(&page);
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}

@@ -1,0 +1,163 @@
+#include "core/report/write/chart.h"
+
+#include "core/report/write/gnuplot.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH        1000
+#define MARGIN       20
+#define LEFT         300 /* of the plots: names stand before it */
+#define RIGHT        850 /* and figures after it */
+#define SWATCH       18
+#define NAME_COLUMNS 38
+#define NAME_BYTES   (4 * NAME_COLUMNS + 1)
+
+static double across(int pixels)
+{
+    return (double)pixels / WIDTH;
+}
+
+static double up(const struct msim_chart *c, int pixels)
+{
+    return 1 - (double)pixels / c->height;
+}
+
+void msim_chart_begin(const struct msim_chart *c)
+{
+    /* pngcairo draws better text; a gnuplot without cairo has png. */
+    if (c->png)
+        fprintf(c->out,
+                "if (strstrt(GPVAL_TERMINALS, 'pngcairo')) { set terminal "
+                "pngcairo noenhanced size %d,%d font 'Sans,9' } else { set "
+                "terminal png noenhanced size %d,%d }\n",
+                WIDTH, c->height, WIDTH, c->height);
+    else
+        fprintf(c->out,
+                "set terminal svg noenhanced size %d,%d font 'sans-serif,12' "
+                "background '#ffffff'\n",
+                WIDTH, c->height);
+    fputs("set encoding utf8\n"
+          "set datafile missing 'NaN'\n"
+          "unset key\n"
+          "unset ytics\n"
+          "set border 1 lc rgb '#666666'\n"
+          "set xtics nomirror out scale 0.5 tc rgb '#333333'\n"
+          "set grid xtics lc rgb '#e4e4e4' lt 1\n"
+          "set grid back\n"
+          "set xlabel offset 0,0.4\n"
+          "set style line 1 lc rgb '#222222' lw 1.2 pt 0\n"
+          "set style line 2 lc rgb '#000000' pt 12 ps 0.9 lw 1.4\n"
+          "set multiplot\n",
+          c->out);
+}
+
+void msim_chart_number(const struct msim_chart *c, double value)
+{
+    if (isfinite(value))
+        fprintf(c->out, " %.9g", value);
+    else
+        fputs(" NaN", c->out);
+}
+
+static void put_text(const struct msim_chart *c, int x, int y, int size,
+                     const char *text)
+{
+    fputs("set label ", c->out);
+    msim_gnuplot_quote(c->out, text);
+    /* The PNG terminal counts in points, of which three are four pixels. */
+    fprintf(c->out, " at screen %.5f, screen %.5f left font '%s,%d'\n",
+            across(x), up(c, y), c->png ? "Sans" : "sans-serif",
+            c->png ? size * 3 / 4 : size);
+}
+
+void msim_chart_text(const struct msim_chart *c, int y, int size,
+                     const char *text)
+{
+    put_text(c, MARGIN, y, size, text);
+}
+
+void msim_chart_row(const struct msim_chart *c, uint32_t row, const char *name,
+                    const char *figure)
+{
+    char text[NAME_BYTES];
+
+    msim_format_op(text, sizeof text, name, NAME_COLUMNS);
+    fputs("set label ", c->out);
+    msim_gnuplot_quote(c->out, text);
+    fprintf(c->out, " at graph -0.015, first %u right\nset label ", row);
+    msim_gnuplot_quote(c->out, figure);
+    fprintf(c->out, " at graph 1.015, first %u left\n", row);
+}
+
+/* ---- the key: gnuplot's own does not fit beside names ------------------- */
+
+struct msim_chart_key msim_chart_key_begin(int top)
+{
+    return (struct msim_chart_key){MARGIN, top + 38};
+}
+
+static void put_key_text(const struct msim_chart *c, struct msim_chart_key *key,
+                         const char *text)
+{
+    put_text(c, key->x + SWATCH + 6, key->y, 12, text);
+    key->x += SWATCH + 6 + 8 * (int)strlen(text) + 16;
+}
+
+void msim_chart_key_color(const struct msim_chart *c,
+                          struct msim_chart_key *key, const char *color,
+                          const char *text)
+{
+    fprintf(c->out,
+            "set object rectangle from screen %.5f, screen %.5f to screen "
+            "%.5f, screen %.5f fc rgb '%s' fillstyle solid 1 noborder\n",
+            across(key->x), up(c, key->y + 6), across(key->x + SWATCH),
+            up(c, key->y - 6), color);
+    put_key_text(c, key, text);
+}
+
+void msim_chart_key_marks(const struct msim_chart *c,
+                          struct msim_chart_key *key,
+                          const struct msim_figure *known)
+{
+    if (!isnan(known->high)) {
+        fprintf(c->out,
+                "set arrow from screen %.5f, screen %.5f to screen %.5f, "
+                "screen %.5f heads size screen 0.003,90 ls 1\n",
+                across(key->x), up(c, key->y), across(key->x + SWATCH),
+                up(c, key->y));
+        put_key_text(c, key, "90 % interval");
+    }
+    if (!isnan(known->measured)) {
+        fprintf(c->out, "set label '' at screen %.5f, screen %.5f point ls 2\n",
+                across(key->x + SWATCH / 2), up(c, key->y));
+        put_key_text(c, key, "measured");
+    }
+}
+
+/* ---- panels ------------------------------------------------------------- */
+
+void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
+                      const char *heading, double longest)
+{
+    const struct msim_unit *unit = msim_unit_for(longest);
+    int first = top + MSIM_CHART_TOP;
+
+    msim_chart_text(c, top + 12, 15, heading);
+    fprintf(c->out,
+            "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+            "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
+            "set yrange [%.1f:0.5]\nset xrange [0:%.9g]\nset xlabel '%s'\n",
+            across(LEFT), across(RIGHT), up(c, first),
+            up(c, first + (int)rows * MSIM_CHART_ROW), rows + 0.5,
+            longest > 0 ? longest / unit->us : 1, unit->name);
+}
+
+void msim_chart_marks(const struct msim_chart *c, const char *data, int column)
+{
+    fprintf(c->out,
+            "%s using %d:1:%d:%d with xerrorbars ls 1, "
+            "%s using %d:1 with points ls 2\n"
+            "unset label\nunset object\nunset arrow\n",
+            data, column, column + 1, column + 2, data, column + 3);
+}

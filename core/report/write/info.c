@@ -1,0 +1,351 @@
+/*
+ * core/report/write/info.c - `info`: what is in the files of a job and what is
+ * missing.
+ */
+#include "core/base/json_out.h"
+#include "core/report/write/report.h"
+#include "core/report/write/report_format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define TEXT_MAX 640
+
+/* ---- what is missing ---------------------------------------------------- */
+
+/*
+ * X(name, true for a rank `t` that lacks it, the sentence). The sentence is
+ * followed by the ranks it holds for where it does not hold for all of them.
+ */
+#define FINDING_MAP(X)                                                         \
+    X(TIMES, !t->has_times,                                                    \
+      "no times (an execution trace has none): costs come from models, name "  \
+      "a --platform")                                                          \
+    X(SHAPES, t->n_ops > 0 && !has_shapes(t),                                  \
+      "no shapes of operator inputs (record_shapes=True adds them): model "    \
+      "costs have little to go by")                                            \
+    X(GPU, t->has_times && !t->has_gpu_events,                                 \
+      "no GPU activity: predicted as if its tensors were on the platform's "   \
+      "GPU")                                                                   \
+    X(OPS, t->n_ops == 0, "no operators: nothing says what the kernels do")    \
+    X(STEPS, t->n_steps == 0,                                                  \
+      "no ProfilerStep marks: the whole trace counts as one iteration")        \
+    X(SYNC, t->has_gpu_events && t->n_syncs == 0 && t->n_streams > 1,          \
+      "no records of stream and event synchronisation: those waits are "       \
+      "inferred from times")                                                   \
+    X(ET, !t->has_et,                                                          \
+      "no execution trace beside the Kineto file: which tensor is which is "   \
+      "not known")
+
+enum finding {
+#define X(name, holds, sentence) FINDING_##name,
+    FINDING_MAP(X)
+#undef X
+        FINDING_COUNT
+};
+
+static bool has_shapes(const struct msim_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_args; i++)
+        if (t->args[i].kind == MSIM_ARG_TENSOR)
+            return true;
+    return false;
+}
+
+static bool lacks(const struct msim_trace *t, enum finding f)
+{
+    switch (f) {
+#define X(name, holds, sentence)                                               \
+    case FINDING_##name:                                                       \
+        return holds;
+        FINDING_MAP(X)
+#undef X
+    case FINDING_COUNT:
+        break;
+    }
+    return false;
+}
+
+static const char *sentence_of(enum finding f)
+{
+    static const char *const SENTENCES[] = {
+#define X(name, holds, sentence) sentence,
+        FINDING_MAP(X)
+#undef X
+    };
+
+    return SENTENCES[f];
+}
+
+/* Numbers as "0-3, 5"; stops with "..." where `size` is used up. */
+struct number_list {
+    char *text;
+    size_t size, used;
+    int64_t first, last;
+    bool open; /* first..last is not written yet */
+};
+
+static void list_flush(struct number_list *l)
+{
+    size_t left = l->size - l->used;
+
+    if (!l->open)
+        return;
+    l->open = false;
+    if (left < 48) {
+        if (left > 6 && (l->used < 3 || l->text[l->used - 1] != '.'))
+            l->used += (size_t)snprintf(l->text + l->used, left, ", ...");
+        return;
+    }
+    if (l->used)
+        l->used += (size_t)snprintf(l->text + l->used, left, ", ");
+    left = l->size - l->used;
+    if (l->first == l->last)
+        l->used +=
+            (size_t)snprintf(l->text + l->used, left, "%" PRId64, l->first);
+    else
+        l->used += (size_t)snprintf(l->text + l->used, left,
+                                    "%" PRId64 "-%" PRId64, l->first, l->last);
+}
+
+static void list_add(struct number_list *l, int64_t number)
+{
+    if (l->open && number == l->last + 1) {
+        l->last = number;
+        return;
+    }
+    list_flush(l);
+    l->first = l->last = number;
+    l->open = true;
+}
+
+/* The sentence for finding `f` of the job, or false where it does not hold. */
+static bool describe(const struct msim_job *job, enum finding f,
+                     char text[TEXT_MAX])
+{
+    char ranks[256] = "";
+    struct number_list list = {.text = ranks, .size = sizeof ranks};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        if (lacks(job->ranks[i], f)) {
+            list_add(&list, job->ranks[i]->rank);
+            n++;
+        }
+    }
+    list_flush(&list);
+    if (n == job->n_ranks)
+        snprintf(text, TEXT_MAX, "%s", sentence_of(f));
+    else
+        snprintf(text, TEXT_MAX, "%s (rank %s)", sentence_of(f), ranks);
+    return n > 0;
+}
+
+static bool rank_present(const struct msim_job *job, int64_t rank)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->rank == rank)
+            return true;
+    return false;
+}
+
+/* Which ranks of the traced run have no file. */
+static bool describe_absent(const struct msim_job *job, char text[TEXT_MAX])
+{
+    char ranks[256] = "";
+    struct number_list list = {.text = ranks, .size = sizeof ranks};
+    uint32_t world = 0, absent = 0;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->world_size > world)
+            world = job->ranks[i]->world_size;
+    if (world <= job->n_ranks)
+        return false;
+    absent = world - job->n_ranks;
+    /* A rank that is not known cannot be told from the absent ones. */
+    if (job->n_ranks && job->ranks[0]->rank < 0) {
+        snprintf(text, TEXT_MAX, "traces of %u of the job's %u ranks", absent,
+                 world);
+        return true;
+    }
+    for (uint32_t r = 0; r < world && list.used < sizeof ranks - 48; r++)
+        if (!rank_present(job, r))
+            list_add(&list, r);
+    list_flush(&list);
+    snprintf(text, TEXT_MAX, "traces of %u of the job's %u ranks: %s", absent,
+             world, ranks);
+    return true;
+}
+
+static bool describe_unlinked(const struct msim_job *job, char text[TEXT_MAX])
+{
+    uint64_t unlinked = 0, all = 0;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        unlinked += job->ranks[i]->unlinked_gpu;
+        all += job->ranks[i]->n_gpu;
+    }
+    snprintf(text, TEXT_MAX,
+             "the launches of %" PRIu64 " of %" PRIu64 " GPU activities: they "
+             "belong to no iteration",
+             unlinked, all);
+    return unlinked > 0;
+}
+
+/* Number `i` of what is missing, counted from 0; false past the last. */
+static bool missing(const struct msim_job *job, unsigned i, char text[TEXT_MAX])
+{
+    unsigned seen = 0;
+
+    if (describe_absent(job, text) && seen++ == i)
+        return true;
+    for (int f = 0; f < FINDING_COUNT; f++)
+        if (describe(job, (enum finding)f, text) && seen++ == i)
+            return true;
+    return describe_unlinked(job, text) && seen == i;
+}
+
+/* ---- text --------------------------------------------------------------- */
+
+static void print_summary(const struct msim_job *job, FILE *out)
+{
+    char name[256];
+
+    fprintf(out, "%u file%s, %u rank%s\n", job->n_files,
+            job->n_files == 1 ? "" : "s", job->n_ranks,
+            job->n_ranks == 1 ? "" : "s");
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        const struct msim_trace *t = job->ranks[i];
+        const struct msim_gpu_properties *gpu = &t->gpu_properties;
+
+        if (!gpu->name)
+            continue;
+        msim_format_name(name, sizeof name, msim_trace_text(t, gpu->name), 64);
+        fprintf(out, "GPU: %s, %.1f GB", name, (double)gpu->memory_bytes / 1e9);
+        if (gpu->sms)
+            fprintf(out, ", %u multiprocessors", gpu->sms);
+        fputc('\n', out);
+        return;
+    }
+}
+
+static void print_file(const struct msim_file_info *f, FILE *out)
+{
+    char rank[24] = "-", linked[16] = "-", version[32] = "-", path[1024];
+
+    if (f->rank >= 0)
+        snprintf(rank, sizeof rank, "%" PRId64, f->rank);
+    if (!isnan(f->linked))
+        snprintf(linked, sizeof linked, "%.1f%%", 100 * f->linked);
+    if (f->version && f->version[0])
+        msim_format_name(version, sizeof version, f->version, 18);
+    msim_format_name(path, sizeof path, f->path, sizeof path);
+    fprintf(out,
+            "%4s  %-6s  %-18s %9" PRIu64 " %9" PRIu64 " %8" PRIu64 " %11" PRIu64
+            " %6" PRIu64 "  %6s  %s%s\n",
+            rank, msim_format_text(f->format), version, f->events, f->ops,
+            f->kernels, f->collectives, f->steps, linked, path,
+            f->salvaged ? " (broken: a part was salvaged)" : "");
+}
+
+static void print_steps(const struct msim_job *job, FILE *out)
+{
+    const struct msim_trace *t = NULL;
+    msim_ps low = 0, high = 0;
+
+    for (uint32_t i = 0; i < job->n_ranks && (!t || !t->n_steps); i++)
+        t = job->ranks[i];
+    if (!t || !t->n_steps || !t->has_times)
+        return;
+    low = high = t->steps[0].dur;
+    for (uint32_t i = 1; i < t->n_steps; i++) {
+        low = t->steps[i].dur < low ? t->steps[i].dur : low;
+        high = t->steps[i].dur > high ? t->steps[i].dur : high;
+    }
+    fprintf(out, "\nsteps: ProfilerStep#%" PRId64, t->steps[0].number);
+    if (t->n_steps > 1)
+        fprintf(out, " to #%" PRId64 ", %.3f to %.3f ms each",
+                t->steps[t->n_steps - 1].number, (double)low / 1e9,
+                (double)high / 1e9);
+    else
+        fprintf(out, ", %.3f ms", (double)low / 1e9);
+    if (job->n_ranks > 1 && t->rank >= 0)
+        fprintf(out, " (rank %" PRId64 ")", t->rank);
+    fputc('\n', out);
+}
+
+enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
+{
+    char text[TEXT_MAX], line[2048];
+
+    print_summary(job, out);
+    fputs("\nrank  format  version               events       ops  kernels "
+          "collectives  steps  linked  file\n",
+          out);
+    for (uint32_t i = 0; i < job->n_files; i++)
+        print_file(&job->files[i], out);
+    print_steps(job, out);
+    for (unsigned i = 0; missing(job, i, text); i++)
+        fprintf(out, "%s  - %s\n", i ? "" : "\nmissing:\n", text);
+    for (uint32_t i = 0; i < job->n_warnings; i++) {
+        msim_format_name(line, sizeof line, job->warnings[i], sizeof line);
+        fprintf(out, "%swarning: %s\n", i ? "" : "\n", line);
+    }
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}
+
+/* ---- JSON --------------------------------------------------------------- */
+
+/* Text, or null where it is empty. */
+static void known_text(struct msim_json *j, const char *key, const char *text)
+{
+    msim_json_text(j, key, text && text[0] ? text : NULL);
+}
+
+static void write_file(struct msim_json *j, const struct msim_file_info *f)
+{
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "path", f->path);
+    msim_json_text(j, "format", msim_format_text(f->format));
+    known_text(j, "version", f->version);
+    if (f->rank >= 0)
+        msim_json_integer(j, "rank", f->rank);
+    else
+        msim_json_text(j, "rank", NULL);
+    known_text(j, "gpu", f->gpu);
+    msim_json_unsigned(j, "events", f->events);
+    msim_json_unsigned(j, "ops", f->ops);
+    msim_json_unsigned(j, "kernels", f->kernels);
+    msim_json_unsigned(j, "collectives", f->collectives);
+    msim_json_unsigned(j, "steps", f->steps);
+    msim_json_number(j, "linked", f->linked);
+    msim_json_bool(j, "salvaged", f->salvaged);
+    msim_json_close(j);
+}
+
+enum msim_status msim_info_json(const struct msim_job *job, FILE *out)
+{
+    struct msim_json j;
+    char text[TEXT_MAX];
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/info/1");
+    msim_json_text(&j, "program", MSIM_VERSION);
+    msim_json_open(&j, "files", '[', true);
+    for (uint32_t i = 0; i < job->n_files; i++)
+        write_file(&j, &job->files[i]);
+    msim_json_close(&j);
+    msim_json_unsigned(&j, "ranks", job->n_ranks);
+    msim_json_open(&j, "missing", '[', true);
+    for (unsigned i = 0; missing(job, i, text); i++)
+        msim_json_text(&j, NULL, text);
+    msim_json_close(&j);
+    msim_json_open(&j, "warnings", '[', true);
+    for (uint32_t i = 0; i < job->n_warnings; i++)
+        msim_json_text(&j, NULL, job->warnings[i]);
+    msim_json_close(&j);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}

@@ -1,0 +1,36 @@
+/*
+ * core/report/write/report.h - a prediction as text, JSON, CSV, timeline and chart.
+ *
+ * The writers print nothing but the report. Files are written beside their
+ * place and renamed into it, so that a failure leaves what was there.
+ */
+#ifndef MSIM_CORE_REPORT_WRITE_REPORT_H
+#define MSIM_CORE_REPORT_WRITE_REPORT_H
+#include "core/report/analyse/prediction.h"
+#include "core/job/job.h"
+
+/* For people: what it takes, where it goes, what is not covered. */
+MSIM_MUST_CHECK
+enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out);
+/* One object, schema mystique-sim/prediction/1, keys in contract order. */
+MSIM_MUST_CHECK
+enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out);
+/* RFC 4180, one line an operator. */
+MSIM_MUST_CHECK
+enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
+/* Chrome trace format; opens in the Perfetto UI. `path` may end in .gz. */
+MSIM_MUST_CHECK
+enum msim_status msim_report_timeline(const struct msim_timeline *t,
+                                      const char *path, struct msim_error *err);
+/* gnuplot; the suffix of `path` (.svg or .png) chooses the format. */
+MSIM_MUST_CHECK
+enum msim_status msim_report_chart(const struct msim_prediction *p,
+                                   const char *path, struct msim_error *err);
+
+/* `info`: what is in the files and what is missing. */
+MSIM_MUST_CHECK
+enum msim_status msim_info_text(const struct msim_job *job, FILE *out);
+MSIM_MUST_CHECK
+enum msim_status msim_info_json(const struct msim_job *job, FILE *out);
+
+#endif

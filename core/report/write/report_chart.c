@@ -1,0 +1,360 @@
+/*
+ * core/report/write/report_chart.c - one picture: where an iteration goes, rank by
+ * rank, and which operators take the device's time, with intervals and, where
+ * they are known, measured times.
+ */
+#include "core/report/write/gnuplot.h"
+#include "core/base/write_file.h"
+#include "core/report/write/chart.h"
+#include "core/report/write/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPS       15
+#define MAX_RANKS     16
+#define COLOR_COMPUTE "#4477aa"
+#define COLOR_COMM    "#228833"
+#define COLOR_COPY    "#ccbb44"
+#define COLOR_HOST    "#aa3377"
+#define COLOR_IDLE    "#d0d0d0"
+#define COLOR_BOUND   "#ee8866"
+
+/* What is drawn of a prediction. */
+struct picture {
+    struct msim_chart chart;
+    const struct msim_prediction *p;
+    const struct msim_rank_row *ranks[MAX_RANKS];
+    struct msim_rank_row whole; /* stands in where no rank is detailed */
+    uint32_t n_ranks, n_ops;
+};
+
+/* How far the rows of a panel reach, and which marks they have. */
+struct extent {
+    double longest;
+    struct msim_figure known;
+};
+
+static const struct extent NOTHING = {0, {NAN, NAN, NAN, NAN}};
+
+static void extend(struct extent *e, const struct msim_figure *f)
+{
+    double bar = fmax(f->predicted, isnan(f->measured) ? 0 : f->measured);
+    /* A wide interval must not crush the bars: it may run out of the plot. */
+    double high = isnan(f->high) ? 0 : fmin(f->high, 2 * bar);
+
+    e->longest = fmax(e->longest, 1.04 * fmax(bar, high));
+    if (f->low < f->high)
+        e->known.high = fmax(e->known.high, f->high);
+    e->known.measured = fmax(e->known.measured, f->measured);
+}
+
+/* Predicted, low, high and measured, as columns of a data block. */
+static void put_figure(const struct msim_chart *c, const struct msim_figure *f,
+                       const struct msim_unit *unit)
+{
+    bool interval = f->low < f->high;
+
+    msim_chart_number(c, f->predicted / unit->us);
+    msim_chart_number(c, interval ? f->low / unit->us : (double)NAN);
+    msim_chart_number(c, interval ? f->high / unit->us : (double)NAN);
+    msim_chart_number(c, f->measured / unit->us);
+    fputc('\n', c->out);
+}
+
+/* ---- totals ------------------------------------------------------------- */
+
+static void put_total(const struct msim_chart *c, int y, const char *label,
+                      const struct msim_figure *f)
+{
+    char text[MSIM_FIGURE], line[MSIM_FIGURE + 32];
+
+    msim_format_figure(text, f);
+    snprintf(line, sizeof line, "%s  %s", label, text + strspn(text, " "));
+    msim_chart_text(c, y, 13, line);
+}
+
+static void put_totals(const struct picture *pic)
+{
+    char title[512];
+
+    msim_format_title(title, sizeof title, pic->p);
+    msim_chart_text(&pic->chart, 24, 16, title);
+    put_total(&pic->chart, 50, "iteration", &pic->p->iteration_us);
+    put_total(&pic->chart, 70, "kernels", &pic->p->kernel_us);
+}
+
+/* ---- where an iteration goes -------------------------------------------- */
+
+static int slower_first(const void *a, const void *b)
+{
+    const struct msim_rank_row *x = *(const struct msim_rank_row *const *)a;
+    const struct msim_rank_row *y = *(const struct msim_rank_row *const *)b;
+    double d = y->iteration_us.predicted - x->iteration_us.predicted;
+
+    if (d != 0)
+        return d > 0 ? 1 : -1;
+    return x < y ? -1 : x > y;
+}
+
+static int lower_rank_first(const void *a, const void *b)
+{
+    const struct msim_rank_row *x = *(const struct msim_rank_row *const *)a;
+    const struct msim_rank_row *y = *(const struct msim_rank_row *const *)b;
+
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* All ranks; of too many the slowest, as those are waited for. */
+static enum msim_status choose_ranks(struct picture *pic)
+{
+    const struct msim_prediction *p = pic->p;
+    uint32_t n = p->n_ranks_detail;
+    const struct msim_rank_row **all;
+
+    if (n < 2) {
+        pic->whole = (struct msim_rank_row){.rank = -1,
+                                            .iteration_us = p->iteration_us,
+                                            .breakdown_us = p->breakdown_us};
+        pic->ranks[0] = &pic->whole;
+        pic->n_ranks = 1;
+        return MSIM_OK;
+    }
+    all = malloc(n * sizeof *all);
+    if (!all)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = &p->ranks_detail[i];
+    pic->n_ranks = n < MAX_RANKS ? n : MAX_RANKS;
+    qsort(all, n, sizeof *all, slower_first);
+    qsort(all, pic->n_ranks, sizeof *all, lower_rank_first);
+    memcpy(pic->ranks, all, pic->n_ranks * sizeof *all);
+    free(all);
+    return MSIM_OK;
+}
+
+/* Columns: row, the five ends of the classes, and the figure. */
+static void put_rank_data(const struct picture *pic,
+                          const struct msim_unit *unit)
+{
+    FILE *out = pic->chart.out;
+
+    fputs("$ranks << MSIM_END\n", out);
+    for (uint32_t i = 0; i < pic->n_ranks; i++) {
+        const struct msim_breakdown *b = &pic->ranks[i]->breakdown_us;
+        const double parts[] = {b->compute, b->communication, b->memory_copy,
+                                b->host, b->idle};
+        double end = 0;
+
+        fprintf(out, "%u", i + 1);
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+            end += parts[k];
+            msim_chart_number(&pic->chart, end / unit->us);
+        }
+        put_figure(&pic->chart, &pic->ranks[i]->iteration_us, unit);
+    }
+    fputs("MSIM_END\n", out);
+}
+
+static void put_rank_rows(const struct picture *pic)
+{
+    for (uint32_t i = 0; i < pic->n_ranks; i++) {
+        const struct msim_rank_row *r = pic->ranks[i];
+        char name[32] = "iteration", figure[MSIM_CELL];
+
+        if (r->rank >= 0)
+            snprintf(name, sizeof name, "rank %lld", (long long)r->rank);
+        msim_format_time(figure, r->iteration_us.predicted);
+        msim_chart_row(&pic->chart, i + 1, name, figure);
+    }
+}
+
+/* One plot a class: its boxes run from the class before to its own end. */
+static void put_rank_bars(const struct picture *pic, int top,
+                          const struct msim_figure *known)
+{
+    static const char *const CLASSES[][2] = {{"compute", COLOR_COMPUTE},
+                                             {"communication", COLOR_COMM},
+                                             {"memory copy", COLOR_COPY},
+                                             {"host", COLOR_HOST},
+                                             {"idle", COLOR_IDLE}};
+    const size_t n = sizeof CLASSES / sizeof CLASSES[0];
+    struct msim_chart_key key = msim_chart_key_begin(top);
+
+    for (size_t k = 0; k < n; k++)
+        msim_chart_key_color(&pic->chart, &key, CLASSES[k][1], CLASSES[k][0]);
+    msim_chart_key_marks(&pic->chart, &key, known);
+    for (size_t k = 0; k < n; k++) {
+        char from[32] = "(0)";
+
+        if (k)
+            snprintf(from, sizeof from, "%zu", k + 1);
+        fprintf(pic->chart.out,
+                "%s$ranks using %s:1:%s:%zu:($1-0.36):($1+0.36) with "
+                "boxxyerror fill solid 1 noborder lc rgb '%s', ",
+                k ? "" : "plot ", from, from, k + 2, CLASSES[k][1]);
+    }
+    msim_chart_marks(&pic->chart, "$ranks", 7);
+}
+
+static void put_breakdown(const struct picture *pic, int top)
+{
+    struct extent e = NOTHING;
+    char heading[96] = "Where an iteration goes";
+
+    for (uint32_t i = 0; i < pic->n_ranks; i++)
+        extend(&e, &pic->ranks[i]->iteration_us);
+    if (pic->n_ranks > 1 && pic->n_ranks < pic->p->n_ranks_detail)
+        snprintf(heading, sizeof heading,
+                 "Where an iteration goes: the %u slowest of %u ranks",
+                 pic->n_ranks, pic->p->n_ranks_detail);
+    put_rank_data(pic, msim_unit_for(e.longest));
+    msim_chart_panel(&pic->chart, top, pic->n_ranks, heading, e.longest);
+    put_rank_rows(pic);
+    put_rank_bars(pic, top, &e.known);
+}
+
+/* ---- operators ---------------------------------------------------------- */
+
+enum bar_kind { BAR_COMPUTE, BAR_COMM, BAR_BOUND, BAR_KINDS };
+
+static enum bar_kind kind_of(const struct msim_op_row *op)
+{
+    if (op->source && strcmp(op->source, "bound") == 0)
+        return BAR_BOUND;
+    return op->communication ? BAR_COMM : BAR_COMPUTE;
+}
+
+/* Columns: row, one column a kind of bar, and the figure. */
+static void put_op_data(const struct picture *pic, const struct msim_unit *unit)
+{
+    FILE *out = pic->chart.out;
+
+    fputs("$ops << MSIM_END\n", out);
+    for (uint32_t i = 0; i < pic->n_ops; i++) {
+        const struct msim_op_row *op = &pic->p->ops[i];
+
+        fprintf(out, "%u", i + 1);
+        for (int k = 0; k < BAR_KINDS; k++)
+            msim_chart_number(&pic->chart, k == (int)kind_of(op)
+                                               ? op->us.predicted / unit->us
+                                               : (double)NAN);
+        put_figure(&pic->chart, &op->us, unit);
+    }
+    fputs("MSIM_END\n", out);
+}
+
+static void put_op_rows(const struct picture *pic)
+{
+    double total = 0;
+
+    for (uint32_t i = 0; i < pic->p->n_ops; i++)
+        total += pic->p->ops[i].us.predicted;
+    for (uint32_t i = 0; i < pic->n_ops; i++) {
+        const struct msim_op_row *op = &pic->p->ops[i];
+        char time[MSIM_CELL], share[MSIM_CELL], figure[2 * MSIM_CELL + 4];
+
+        msim_format_time(time, op->us.predicted);
+        msim_format_share(share, total > 0 ? op->us.predicted / total : 0);
+        snprintf(figure, sizeof figure, "%s, %s", time, share);
+        msim_chart_row(&pic->chart, i + 1, op->name, figure);
+    }
+}
+
+static void put_op_bars(const struct picture *pic, int top,
+                        const struct msim_figure *known)
+{
+    static const char *const KINDS[][2] = {{"compute", COLOR_COMPUTE},
+                                           {"communication", COLOR_COMM},
+                                           {"only bounded", COLOR_BOUND}};
+    struct msim_chart_key key = msim_chart_key_begin(top);
+    bool used[BAR_KINDS] = {false};
+
+    for (uint32_t i = 0; i < pic->n_ops; i++)
+        used[kind_of(&pic->p->ops[i])] = true;
+    for (int k = 0; k < BAR_KINDS; k++)
+        if (used[k])
+            msim_chart_key_color(&pic->chart, &key, KINDS[k][1], KINDS[k][0]);
+    msim_chart_key_marks(&pic->chart, &key, known);
+    fputs("plot ", pic->chart.out);
+    for (int k = 0; k < BAR_KINDS; k++)
+        if (used[k])
+            fprintf(pic->chart.out,
+                    "$ops using (0):1:(0):%d:($1-0.36):($1+0.36) with "
+                    "boxxyerror fill solid 1 noborder lc rgb '%s', ",
+                    k + 2, KINDS[k][1]);
+    msim_chart_marks(&pic->chart, "$ops", 5);
+}
+
+static void put_ops(const struct picture *pic, int top)
+{
+    struct extent e = NOTHING;
+    char heading[96] = "Device time by operator";
+
+    for (uint32_t i = 0; i < pic->n_ops; i++)
+        extend(&e, &pic->p->ops[i].us);
+    if (pic->n_ops < pic->p->n_ops)
+        snprintf(heading, sizeof heading,
+                 "Device time by operator: the first %u of %u", pic->n_ops,
+                 pic->p->n_ops);
+    put_op_data(pic, msim_unit_for(e.longest));
+    msim_chart_panel(&pic->chart, top, pic->n_ops, heading, e.longest);
+    put_op_rows(pic);
+    put_op_bars(pic, top, &e.known);
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+static int panel_height(uint32_t rows)
+{
+    return MSIM_CHART_TOP + (int)rows * MSIM_CHART_ROW + MSIM_CHART_AXIS;
+}
+
+static void put_script(struct picture *pic)
+{
+    int second = MSIM_CHART_HEAD + panel_height(pic->n_ranks);
+
+    pic->chart.height = second + (pic->n_ops ? panel_height(pic->n_ops) : 0);
+    msim_chart_begin(&pic->chart);
+    put_totals(pic);
+    put_breakdown(pic, MSIM_CHART_HEAD);
+    if (pic->n_ops)
+        put_ops(pic, second);
+    fputs("unset multiplot\n", pic->chart.out);
+}
+
+static enum msim_status draw(struct picture *pic, const char *path,
+                             struct msim_error *err)
+{
+    struct msim_file *file;
+    enum msim_status status;
+
+    put_script(pic);
+    MSIM_TRY(msim_file_open(&file, path, false, err));
+    status = msim_gnuplot_run(pic->chart.out, msim_file_draft(file), err);
+    if (status == MSIM_OK)
+        return msim_file_commit(file, err);
+    msim_file_abandon(file);
+    return status;
+}
+
+enum msim_status msim_report_chart(const struct msim_prediction *p,
+                                   const char *path, struct msim_error *err)
+{
+    size_t n = strlen(path);
+    struct picture pic = {.p = p};
+    enum msim_status status;
+
+    pic.chart.png = n > 4 && strcmp(path + n - 4, ".png") == 0;
+    pic.n_ops = p->n_ops < MAX_OPS ? p->n_ops : MAX_OPS;
+    MSIM_TRY(choose_ranks(&pic));
+    pic.chart.out = tmpfile();
+    if (!pic.chart.out)
+        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                         "cannot use a temporary file: %s", strerror(errno));
+    status = draw(&pic, path, err);
+    fclose(pic.chart.out);
+    return status;
+}

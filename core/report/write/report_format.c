@@ -1,0 +1,232 @@
+#include "core/report/write/report_format.h"
+
+#include "core/base/json_out.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DOTS "..."
+
+const struct msim_unit *msim_unit_for(double us)
+{
+    static const struct msim_unit UNITS[] = {
+        {"s", 1e6, 3},
+        {"ms", 1e3, 3},
+        {"us", 1, 1},
+    };
+
+    for (size_t i = 0; i < 2; i++)
+        if (fabs(us) >= UNITS[i].us)
+            return &UNITS[i];
+    return &UNITS[2];
+}
+
+void msim_format_in(char cell[MSIM_CELL], const struct msim_unit *u, double us)
+{
+    if (isnan(us))
+        snprintf(cell, MSIM_CELL, "-");
+    else if (fabs(us / u->us) < 1e15)
+        snprintf(cell, MSIM_CELL, "%.*f", u->decimals, us / u->us);
+    else
+        snprintf(cell, MSIM_CELL, "%g", us / u->us);
+}
+
+void msim_format_time(char cell[MSIM_CELL], double us)
+{
+    const struct msim_unit *u = msim_unit_for(us);
+    char figure[MSIM_CELL];
+
+    msim_format_in(figure, u, us);
+    if (isnan(us))
+        snprintf(cell, MSIM_CELL, "-");
+    else
+        snprintf(cell, MSIM_CELL, "%.24s %s", figure, u->name);
+}
+
+void msim_format_share(char cell[MSIM_CELL], double share)
+{
+    if (isnan(share))
+        snprintf(cell, MSIM_CELL, "-");
+    else
+        snprintf(cell, MSIM_CELL, "%.1f %%", 100 * share);
+}
+
+void msim_format_error(char cell[MSIM_CELL], const struct msim_figure *f)
+{
+    double error = f->predicted / f->measured - 1;
+
+    if (isfinite(error))
+        snprintf(cell, MSIM_CELL, "%+.1f %%", 100 * error);
+    else
+        snprintf(cell, MSIM_CELL, "-");
+}
+
+void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f)
+{
+    const struct msim_unit *u = msim_unit_for(f->predicted);
+    char low[MSIM_CELL], high[MSIM_CELL], error[MSIM_CELL];
+    size_t n;
+
+    msim_format_in(low, u, f->predicted);
+    n = (size_t)snprintf(text, MSIM_FIGURE, "%9s %s", low, u->name);
+    if (f->low < f->high) {
+        msim_format_in(low, u, f->low);
+        msim_format_in(high, u, f->high);
+        n += (size_t)snprintf(text + n, MSIM_FIGURE - n,
+                              "   90 %%: %s to %s %s", low, high, u->name);
+    }
+    if (!isnan(f->measured)) {
+        msim_format_time(low, f->measured);
+        msim_format_error(error, f);
+        snprintf(text + n, MSIM_FIGURE - n, "   measured %s, error %s", low,
+                 error);
+    }
+}
+
+void msim_format_large(char cell[MSIM_CELL], double value)
+{
+    static const char PREFIX[] = " kMGTPE";
+    size_t i = 0;
+
+    if (isnan(value)) {
+        snprintf(cell, MSIM_CELL, "-");
+        return;
+    }
+    while (fabs(value) >= 999.995 && PREFIX[i + 1]) {
+        value /= 1000;
+        i++;
+    }
+    if (i)
+        snprintf(cell, MSIM_CELL, "%.2f %c", value, PREFIX[i]);
+    else
+        snprintf(cell, MSIM_CELL, "%.0f ", value);
+}
+
+/* Length of the printable character at `s`, or 0 where it must be replaced. */
+static unsigned printable_length(const char *s)
+{
+    unsigned n = msim_utf8_length(s);
+    unsigned char c = (unsigned char)s[0], next = (unsigned char)s[n ? 1 : 0];
+
+    /* C0 and C1 control characters can drive a terminal. */
+    if (c < 0x20 || c == 0x7f || (c == 0xc2 && n == 2 && next < 0xa0))
+        return 0;
+    return n;
+}
+
+static unsigned count_columns(const char *s)
+{
+    unsigned columns = 0;
+
+    while (*s) {
+        unsigned n = printable_length(s);
+
+        s += n ? n : 1;
+        columns++;
+    }
+    return columns;
+}
+
+unsigned msim_format_name(char *out, size_t size, const char *name,
+                          unsigned columns)
+{
+    unsigned total = count_columns(name), shown = 0, at = 0;
+    unsigned head = columns, tail = 0; /* characters kept on either side */
+    size_t used = 0;
+
+    assert(size > 4 && columns > 8);
+    if (total > columns) {
+        tail = (columns - 3) / 3;
+        head = columns - 3 - tail;
+    }
+    for (const char *s = name; *s; at++) {
+        unsigned n = printable_length(s);
+        bool dots = total > columns && at == head;
+        bool keep = at < head || at >= total - tail;
+        const char *from = dots ? DOTS : n ? s : "?";
+        unsigned len = dots ? 3 : n ? n : 1;
+
+        if ((dots || keep) && used + len < size) {
+            memcpy(out + used, from, len);
+            used += len;
+            shown += dots ? 3 : 1;
+        }
+        s += n ? n : 1;
+    }
+    out[used] = '\0';
+    return shown;
+}
+
+static bool starts(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* Copy a C++ function up to its parameters, without anonymous namespaces. */
+static void copy_kernel(char *out, size_t size, const char *s)
+{
+    static const char ANONYMOUS[] = "(anonymous namespace)::";
+    size_t used = 0;
+    int depth = 0; /* of template arguments */
+
+    while (*s && used + 1 < size &&
+           (*s != '(' || depth > 0 || starts(s, ANONYMOUS))) {
+        if (starts(s, ANONYMOUS)) {
+            s += sizeof ANONYMOUS - 1;
+            continue;
+        }
+        depth += (*s == '<') - (*s == '>');
+        out[used++] = *s++;
+    }
+    out[used] = '\0';
+}
+
+unsigned msim_format_op(char *out, size_t size, const char *name,
+                        unsigned columns)
+{
+    static const char BACKWARD[] = "autograd::engine::evaluate_function: ";
+    static const char KERNEL[] = "void ";
+    char copy[1024];
+
+    if (starts(name, BACKWARD) && name[sizeof BACKWARD - 1])
+        name += sizeof BACKWARD - 1;
+    if (starts(name, KERNEL)) {
+        copy_kernel(copy, sizeof copy, name + sizeof KERNEL - 1);
+        if (copy[0])
+            name = copy;
+    }
+    return msim_format_name(out, size, name, columns);
+}
+
+void msim_format_calls(char cell[MSIM_CELL], double calls)
+{
+    if (isnan(calls))
+        snprintf(cell, MSIM_CELL, "-");
+    else
+        snprintf(cell, MSIM_CELL,
+                 fabs(calls - round(calls)) < 0.005 ? "%.0f" : "%.2f", calls);
+}
+
+void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
+{
+    const char *input = p->n_inputs ? p->inputs[0] : "trace";
+    char more[48] = "", clock[112] = "", name[256];
+
+    if (strcmp(input, "-") == 0)
+        input = "standard input";
+    msim_format_name(name, sizeof name, input, 72);
+    if (p->n_inputs > 1)
+        snprintf(more, sizeof more, " and %u more", p->n_inputs - 1);
+    if (p->clock.text)
+        snprintf(clock, sizeof clock, " at %s", p->clock.text);
+    if (p->source_platform)
+        snprintf(out, size, "%s%s on %s%s (costs: %s from %s)", name, more,
+                 p->platform, clock, p->costs, p->source_platform);
+    else if (p->platform)
+        snprintf(out, size, "%s%s on %s%s (costs: %s)", name, more, p->platform,
+                 clock, p->costs);
+    else
+        snprintf(out, size, "%s%s as traced (costs: %s)", name, more, p->costs);
+}

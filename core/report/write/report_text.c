@@ -1,0 +1,268 @@
+/*
+ * core/report/write/report_text.c - the report for people.
+ *
+ * What was asked first, then how long it takes, then why. Figures of one
+ * table share a unit, so that they can be compared at a glance. Bars use block
+ * characters only where the output is a terminal that shows them.
+ */
+#include "core/report/write/report.h"
+#include "core/report/write/report_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXAMPLE_COLUMNS 64
+#define LINE_BYTES      2048
+#define BAR_CELLS       24
+
+static bool locale_is_utf8(void)
+{
+    static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        const char *value = getenv(NAMES[i]);
+
+        if (value && value[0])
+            return strstr(value, "UTF-8") || strstr(value, "utf8");
+    }
+    return false;
+}
+
+/* ---- totals ------------------------------------------------------------- */
+
+static void print_figure(const struct msim_page *page, const char *label,
+                         const struct msim_figure *f)
+{
+    char text[MSIM_FIGURE];
+
+    msim_format_figure(text, f);
+    fprintf(page->out, "  %-15s  %s\n", label, text);
+}
+
+static void print_communication(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    char transfer[MSIM_CELL], wait[MSIM_CELL], exposed[MSIM_CELL];
+
+    if (!(p->transfer_us > 0) && !(p->wait_us > 0))
+        return;
+    msim_format_time(transfer, p->transfer_us);
+    msim_format_time(wait, p->wait_us);
+    msim_format_time(exposed, p->breakdown_us.communication);
+    fprintf(page->out,
+            "  %-15s  %12s   on the wire; %s waiting for peers; %s exposed\n",
+            "communication", transfer, wait, exposed);
+    if (p->external_wait_us > 0) {
+        msim_format_time(wait, p->external_wait_us);
+        fprintf(page->out, "  %-15s  %12s   for ranks without a trace\n",
+                "external wait", wait);
+    }
+}
+
+static void print_flops(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    char flops[MSIM_CELL], mfu[MSIM_CELL];
+
+    if (!(p->flops > 0))
+        return;
+    msim_format_large(flops, p->flops);
+    msim_format_share(mfu, p->mfu);
+    fprintf(page->out, "  %-15s  %8sFLOP", "arithmetic", flops);
+    if (!isnan(p->mfu))
+        fprintf(page->out, "   %s of the platform's peak (MFU)", mfu);
+    fputc('\n', page->out);
+}
+
+static void print_memory(const struct msim_page *page)
+{
+    char bytes[MSIM_CELL];
+
+    if (!(page->p->memory_peak_bytes > 0))
+        return;
+    msim_format_large(bytes, page->p->memory_peak_bytes);
+    fprintf(page->out, "  %-15s  %11sB   at the peak\n", "memory", bytes);
+}
+
+/* What the mean stands for, where there are several. */
+static void print_iterations(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    double low = INFINITY, high = -INFINITY;
+    char from[MSIM_CELL], to[MSIM_CELL], first[64], last[64];
+
+    if (p->n_iterations < 2)
+        return;
+    for (uint32_t i = 0; i < p->n_iterations; i++) {
+        low = fmin(low, p->iterations[i].us.predicted);
+        high = fmax(high, p->iterations[i].us.predicted);
+    }
+    msim_format_time(from, low);
+    msim_format_time(to, high);
+    msim_format_name(first, sizeof first, p->iterations[0].name, 32);
+    msim_format_name(last, sizeof last, p->iterations[p->n_iterations - 1].name,
+                     32);
+    fprintf(page->out, "  mean of %u iterations, %s to %s: %s to %s\n",
+            p->n_iterations, first, last, from, to);
+}
+
+/* Where a few ranks stand for many. */
+static void print_folded(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+
+    if (p->n_ranks_detail && p->ranks_detail[0].stands_for > 1)
+        fprintf(page->out, "  %-15s  %9u      simulated as %u\n", "ranks",
+                p->ranks, p->n_ranks_detail);
+}
+
+static void print_totals(const struct msim_page *page)
+{
+    char title[512];
+
+    msim_format_title(title, sizeof title, page->p);
+    fprintf(page->out, "%s\n\n", title);
+    print_figure(page, "iteration", &page->p->iteration_us);
+    print_figure(page, "kernels", &page->p->kernel_us);
+    print_communication(page);
+    print_flops(page);
+    print_memory(page);
+    print_iterations(page);
+    print_folded(page);
+}
+
+/* ---- where the time goes ------------------------------------------------ */
+
+/* `share` (0 to 1) of BAR_CELLS, in eighths of a block where those show. */
+static void print_bar(const struct msim_page *page, double share)
+{
+    static const char *const EIGHTHS[] = {
+        "",
+        "\xe2\x96\x8f",
+        "\xe2\x96\x8e",
+        "\xe2\x96\x8d",
+        "\xe2\x96\x8c",
+        "\xe2\x96\x8b",
+        "\xe2\x96\x8a",
+        "\xe2\x96\x89",
+    };
+    double clamped = fmin(fmax(share, 0), 1);
+    int eighths = (int)lround(clamped * BAR_CELLS * 8);
+    int full = page->blocks ? eighths / 8 : (eighths + 7) / 8;
+
+    if (eighths)
+        fputs("  ", page->out);
+    for (int i = 0; i < full; i++)
+        fputs(page->blocks ? "\xe2\x96\x88" : "#", page->out);
+    if (page->blocks)
+        fputs(EIGHTHS[eighths % 8], page->out);
+}
+
+struct class_row {
+    const char *name;
+    double us;
+    double overlapped; /* beside it, hidden behind compute; 0: none */
+};
+
+static void print_class(const struct msim_page *page, const struct class_row *c,
+                        double total, const struct msim_unit *unit)
+{
+    char time[MSIM_CELL], share[MSIM_CELL], hidden[MSIM_CELL];
+    double part = total > 0 ? c->us / total : 0;
+
+    msim_format_in(time, unit, c->us);
+    msim_format_share(share, part);
+    msim_format_time(hidden, c->overlapped);
+    fprintf(page->out, "  %-15s%9s %-2s%9s", c->name, time, unit->name, share);
+    print_bar(page, part);
+    if (c->overlapped > 0)
+        fprintf(page->out, "  (%s more behind compute)", hidden);
+    fputc('\n', page->out);
+}
+
+static void print_breakdown(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    const struct msim_breakdown *b = &p->breakdown_us;
+    const struct class_row rows[] = {
+        {"compute", b->compute, 0},
+        {"communication", b->communication, p->overlapped_communication_us},
+        {"memory copy", b->memory_copy, p->overlapped_copy_us},
+        {"host", b->host, 0},
+        {"idle", b->idle, 0},
+    };
+    double total = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        total += rows[i].us;
+    fprintf(page->out, "\nwhere %s goes\n",
+            p->ranks > 1 ? "the slowest rank's iteration" : "an iteration");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        print_class(page, &rows[i], total, msim_unit_for(total));
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+/* An operator that a law stands for and whose name can be typed, or NULL. */
+static const char *explainable(const struct msim_prediction *p)
+{
+    char text[EXAMPLE_COLUMNS + 1];
+
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const struct msim_op_row *op = &p->ops[i];
+
+        if (!op->source || (strcmp(op->source, "law") != 0 &&
+                            strcmp(op->source, "table") != 0))
+            continue;
+        msim_format_name(text, sizeof text, op->name, EXAMPLE_COLUMNS);
+        if (strcmp(text, op->name) == 0)
+            return op->name;
+    }
+    return NULL;
+}
+
+static void print_notes(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    const char *example;
+    char text[LINE_BYTES];
+
+    for (uint32_t i = 0; i < p->n_warnings; i++) {
+        msim_format_name(text, sizeof text, p->warnings[i], LINE_BYTES);
+        fprintf(page->out, "%swarning: %s\n", i ? "" : "\n", text);
+    }
+    fputs("\nnext: --timeline run.json.gz shows the run in ui.perfetto.dev, "
+          "--chart run.svg draws it",
+          page->out);
+    example = explainable(p);
+    if (example)
+        fprintf(page->out,
+                ",\n      --explain '%s' says where its time comes from",
+                example);
+    fputc('\n', page->out);
+    /* A clock would make two runs differ: not in files and pipes. */
+    if (page->terminal && !isnan(p->seconds))
+        fprintf(page->out, "(took %.1f s)\n", p->seconds);
+}
+
+enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out)
+{
+    int fd = fileno(out);
+    struct msim_page page = {.p = p, .out = out};
+
+    page.terminal = fd >= 0 && isatty(fd);
+    page.blocks = page.terminal && locale_is_utf8();
+    msim_page_fit(&page);
+    print_totals(&page);
+    print_breakdown(&page);
+    msim_page_path(&page);
+    msim_page_waits(&page);
+    msim_page_ops(&page);
+    msim_page_coverage(&page);
+    msim_page_ranks(&page);
+    msim_page_known(&page);
+    print_notes(&page);
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}

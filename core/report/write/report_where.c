@@ -1,0 +1,325 @@
+/*
+ * core/report/write/report_where.c - the parts of the text report that say why: the
+ * critical path, what is waited for, how dependencies are known.
+ */
+#include "core/report/write/report_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_COLUMNS 96
+#define LABEL        18 /* columns of a label before a list */
+#define TOP_OWNERS   8
+#define TOP_FREE     4
+#define TOP_RANKS    3
+#define NAME_COLUMNS 46
+#define NAME_BYTES   (4 * NAME_COLUMNS + 1)
+#define ITEM_BYTES   256
+
+/* ---- lists --------------------------------------------------------------- */
+
+/* Items behind a label, with commas between, broken into lines. */
+struct list {
+    const struct msim_page *page;
+    const char *label;
+    unsigned used; /* columns of the line so far; 0: nothing is written */
+};
+
+MSIM_PRINTF(2, 3)
+static void list_item(struct list *l, const char *fmt, ...)
+{
+    char item[ITEM_BYTES];
+    va_list ap;
+    unsigned width;
+
+    va_start(ap, fmt);
+    vsnprintf(item, sizeof item, fmt, ap);
+    va_end(ap);
+    width = (unsigned)strlen(item) + 2;
+    if (!l->used) {
+        fprintf(l->page->out, "  %-*s", LABEL, l->label);
+        l->used = LABEL + 2;
+    } else if (l->used + width > PAGE_COLUMNS) {
+        fprintf(l->page->out, ",\n  %-*s", LABEL, "");
+        l->used = LABEL + 2;
+    } else {
+        fputs(", ", l->page->out);
+    }
+    fputs(item, l->page->out);
+    l->used += width;
+}
+
+static void list_end(struct list *l)
+{
+    if (l->used)
+        fputc('\n', l->page->out);
+}
+
+/* ---- the critical path --------------------------------------------------- */
+
+/* Rows of one operator (or, without one, of one name) and kind. */
+struct chain_row {
+    const char *kind, *name;
+    double us, share;
+};
+
+static struct chain_row *find(struct chain_row *rows, uint32_t n,
+                              const char *kind, const char *name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(rows[i].kind, kind) == 0 && strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* An operator that has as many rows as kernels gets one. */
+static uint32_t merge_owners(const struct msim_prediction *p,
+                             struct chain_row *rows)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n_owners; i++) {
+        const struct msim_owner_row *o = &p->owners[i];
+        const char *name = o->op ? o->op : o->name;
+        struct chain_row *row = find(rows, n, o->kind, name);
+
+        if (!row) {
+            row = &rows[n++];
+            *row = (struct chain_row){.kind = o->kind, .name = name};
+        }
+        row->us += o->us;
+        row->share += o->share;
+    }
+    return n;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct chain_row *x = a, *y = b;
+
+    if (x->us != y->us)
+        return x->us > y->us ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void print_chain_row(const struct msim_page *page, const char *name,
+                            const struct chain_row *row,
+                            const struct msim_unit *unit)
+{
+    char text[NAME_BYTES], time[MSIM_CELL], share[MSIM_CELL];
+    unsigned used = msim_format_op(text, sizeof text, name, page->name_columns);
+
+    msim_format_in(time, unit, row->us);
+    msim_format_share(share, row->share);
+    fprintf(page->out, "  %s%*s  %-14s%9s%9s\n", text,
+            (int)(page->name_columns - used), "", row->kind, time, share);
+}
+
+static void print_chain(const struct msim_page *page,
+                        const struct chain_row *rows, uint32_t n)
+{
+    const struct msim_unit *unit = msim_unit_for(rows[0].us);
+    struct chain_row rest = {.kind = ""};
+    char label[64];
+
+    snprintf(label, sizeof label, "time/%s", unit->name);
+    fprintf(page->out, "\n%-*s  %-14s%9s%9s\n", (int)page->name_columns + 2,
+            "critical path, by owner", "", label, "share");
+    for (uint32_t i = 0; i < n; i++) {
+        if (i < TOP_OWNERS) {
+            print_chain_row(page, rows[i].name, &rows[i], unit);
+            continue;
+        }
+        rest.us += rows[i].us;
+        rest.share += rows[i].share;
+    }
+    snprintf(label, sizeof label, "%u more (--json lists all)", n - TOP_OWNERS);
+    if (n > TOP_OWNERS)
+        print_chain_row(page, label, &rest, unit);
+}
+
+/* The path by classes, in the words of the breakdown. */
+static void print_classes(const struct msim_page *page)
+{
+    static const char *const CLASSES[][2] = {
+        {"host", "host"},
+        {"gap", "host"},
+        {"call", "host"},
+        {"kernel", "compute"},
+        {"communication", "communication"},
+        {"copy", "memory copy"},
+        {"latency", "latency"},
+        {"held", "held from outside"},
+    };
+    const size_t n = sizeof CLASSES / sizeof CLASSES[0];
+    struct list list = {page, "in all", 0};
+
+    for (size_t c = 0; c < n; c++) {
+        double sum = 0;
+        char share[MSIM_CELL];
+
+        if (c && strcmp(CLASSES[c][1], CLASSES[c - 1][1]) == 0)
+            continue;
+        for (size_t k = c; k < n; k++)
+            for (uint32_t i = 0; i < page->p->n_owners; i++)
+                if (strcmp(CLASSES[k][1], CLASSES[c][1]) == 0 &&
+                    strcmp(page->p->owners[i].kind, CLASSES[k][0]) == 0)
+                    sum += page->p->owners[i].share;
+        msim_format_share(share, sum);
+        if (sum >= 5e-4)
+            list_item(&list, "%s %s", CLASSES[c][1], share);
+    }
+    list_end(&list);
+}
+
+void msim_page_path(const struct msim_page *page)
+{
+    struct chain_row *rows;
+    uint32_t n;
+
+    if (!page->p->n_owners)
+        return;
+    rows = calloc(page->p->n_owners, sizeof *rows);
+    if (!rows) /* the report goes on without a table */
+        return;
+    n = merge_owners(page->p, rows);
+    qsort(rows, n, sizeof *rows, longest_first);
+    print_chain(page, rows, n);
+    print_classes(page);
+    free(rows);
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+static void print_waits(const struct msim_page *page, const char *label,
+                        const struct msim_wait_list *waits)
+{
+    struct list list = {page, label, 0};
+    char time[MSIM_CELL];
+
+    for (uint32_t i = 0; i < waits->n; i++) {
+        msim_format_time(time, waits->rows[i].us);
+        list_item(&list, "%s %s", waits->rows[i].name, time);
+    }
+    list_end(&list);
+}
+
+static void print_stragglers(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    struct list list = {page, "last to arrive", 0};
+
+    for (uint32_t i = 0; i < p->n_stragglers && i < TOP_RANKS; i++) {
+        const struct msim_straggler_row *s = &p->stragglers[i];
+        char time[MSIM_CELL], calls[MSIM_CELL];
+
+        msim_format_time(time, s->wait_caused_us);
+        msim_format_calls(calls, s->last_in);
+        list_item(&list, "rank %" PRId64 " (%sx, costs the others %s)", s->rank,
+                  calls, time);
+    }
+    list_end(&list);
+}
+
+static int most_free_first(const void *a, const void *b)
+{
+    const struct msim_op_row *x = *(const struct msim_op_row *const *)a;
+    const struct msim_op_row *y = *(const struct msim_op_row *const *)b;
+    double d =
+        fmin(y->slack_us, y->us.predicted) - fmin(x->slack_us, x->us.predicted);
+
+    return d != 0 ? (d > 0 ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* Operators that matter and could take longer: every call of them. */
+static void print_free(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    const struct msim_op_row **ops = calloc((size_t)p->n_ops + 1, sizeof *ops);
+    struct list list = {page, "free to be slower", 0};
+    char name[NAME_BYTES], time[MSIM_CELL];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; ops && i < p->n_ops; i++)
+        if (p->ops[i].slack_us > 0 &&
+            p->ops[i].us.predicted >= 1e-3 * p->iteration_us.predicted)
+            ops[n++] = &p->ops[i];
+    if (n)
+        qsort(ops, n, sizeof *ops, most_free_first);
+    for (uint32_t i = 0; i < n && i < TOP_FREE; i++) {
+        msim_format_op(name, sizeof name, ops[i]->name, NAME_COLUMNS);
+        msim_format_time(time, ops[i]->slack_us);
+        list_item(&list, "%s by %s a call", name, time);
+    }
+    list_end(&list);
+    free(ops);
+}
+
+void msim_page_waits(const struct msim_page *page)
+{
+    const struct msim_wait_rows *w = &page->p->waits;
+
+    if (!w->main_thread.n && !w->gpu_idle.n && !page->p->n_stragglers)
+        return;
+    fprintf(page->out, "\nwaiting, in %s\n",
+            page->p->ranks > 1 ? "the slowest rank's iteration"
+                               : "an iteration");
+    print_waits(page, "main thread, for", &w->main_thread);
+    print_waits(page, "idle GPU, for", &w->gpu_idle);
+    print_stragglers(page);
+    print_free(page);
+}
+
+/* ---- how it is known ----------------------------------------------------- */
+
+/* Sources in the order in which they first come. */
+static bool is_first(const struct msim_prediction *p, uint32_t row)
+{
+    for (uint32_t i = 0; i < row; i++)
+        if (strcmp(p->edges[i].source, p->edges[row].source) == 0)
+            return false;
+    return true;
+}
+
+static void print_source(const struct msim_page *page, const char *source)
+{
+    const struct msim_prediction *p = page->p;
+    struct list list = {page, source, 0};
+
+    for (uint32_t i = 0; i < p->n_edges; i++)
+        if (strcmp(p->edges[i].source, source) == 0)
+            list_item(&list, "%s %u of %u", p->edges[i].kind,
+                      p->edges[i].binding, p->edges[i].count);
+    list_end(&list);
+}
+
+static void print_copied(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    struct list list = {page, "copied times", 0};
+    char time[MSIM_CELL];
+
+    for (uint32_t i = 0; i < p->n_copied; i++) {
+        msim_format_time(time, p->copied[i].us);
+        list_item(&list, "%s %s", p->copied[i].name, time);
+    }
+    list_end(&list);
+}
+
+void msim_page_known(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+
+    if (!p->n_edges)
+        return;
+    fputs("\nhow dependencies are known: how many decide when something "
+          "starts, of all\n",
+          page->out);
+    for (uint32_t i = 0; i < p->n_edges; i++)
+        if (is_first(p, i))
+            print_source(page, p->edges[i].source);
+    print_copied(page);
+}

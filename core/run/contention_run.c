@@ -1,0 +1,394 @@
+#include "core/run/contention_run.h"
+
+#include "core/base/evq.h"
+#include "core/graph/contention.h"
+#include "core/run/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A demand while it waits to be let in, and while it runs. */
+struct active {
+    double left; /* work in ps at rate 1 */
+    double rate;
+    msim_ps since; /* when `left` was true */
+    msim_ps took;  /* once ended */
+    uint32_t next; /* in the list of its device that it is in, or NONE */
+    bool running;
+    bool waiting; /* ARRIVE: has begun, its TRANSFER has not */
+};
+
+/* First and last of a list through active.next. */
+struct list {
+    uint32_t first, last;
+};
+
+struct device {
+    struct list running;
+    struct list held; /* in the order in which they became ready */
+    struct msim_share_load load;
+};
+
+/* Events: the wake-up of a device (seq is its index), and the readiness or the
+ * end of a demand (n_devices + its index). Who is held is thus let in before
+ * whoever becomes ready at the same instant. */
+struct msim_share_run {
+    const struct msim_graph *graph;
+    const struct msim_sharing *s;
+    struct msim_evq queue;
+    struct active *active;
+    struct device *devices;
+    const msim_ps *dur;
+    const uint8_t *out;
+    msim_ps *start;
+    uint32_t *held_by;
+};
+
+enum msim_status msim_share_run_new(struct msim_share_run **out,
+                                    const struct msim_graph *g)
+{
+    struct msim_share_run *r = calloc(1, sizeof *r);
+    const struct msim_sharing *s = g->sharing;
+
+    *out = NULL;
+    if (!r)
+        return MSIM_ENOMEM;
+    r->graph = g;
+    r->s = s;
+    r->active = malloc(((size_t)s->n_demands + 1) * sizeof *r->active);
+    r->devices = malloc(((size_t)s->n_devices + 1) * sizeof *r->devices);
+    if (!r->active || !r->devices ||
+        msim_evq_init(&r->queue, s->n_devices + s->n_demands) != MSIM_OK) {
+        msim_share_run_free(r);
+        return MSIM_ENOMEM;
+    }
+    *out = r;
+    return MSIM_OK;
+}
+
+void msim_share_run_free(struct msim_share_run *r)
+{
+    if (!r)
+        return;
+    msim_evq_release(&r->queue);
+    free(r->active);
+    free(r->devices);
+    free(r);
+}
+
+void msim_share_run_begin(struct msim_share_run *r, const msim_ps *dur,
+                          const uint8_t *out, msim_ps *start, uint32_t *held_by)
+{
+    const struct list empty = {MSIM_NONE, MSIM_NONE};
+
+    r->dur = dur;
+    r->out = out;
+    r->start = start;
+    r->held_by = held_by;
+    msim_evq_clear(&r->queue);
+    for (uint32_t d = 0; d < r->s->n_demands; d++)
+        r->active[d].running = r->active[d].waiting = false;
+    for (uint32_t i = 0; i < r->s->n_devices; i++)
+        r->devices[i] = (struct device){.running = empty, .held = empty};
+}
+
+msim_ps msim_share_run_took(const struct msim_share_run *r, uint32_t demand)
+{
+    return r->active[demand].took;
+}
+
+/* ---- lists -------------------------------------------------------------- */
+
+static void append(struct msim_share_run *r, struct list *l, uint32_t d)
+{
+    r->active[d].next = MSIM_NONE;
+    if (l->first == MSIM_NONE)
+        l->first = d;
+    else
+        r->active[l->last].next = d;
+    l->last = d;
+}
+
+/* Take `d` out of the list; `before` is the one ahead of it, or NONE. */
+static void unlink_after(struct msim_share_run *r, struct list *l,
+                         uint32_t before, uint32_t d)
+{
+    uint32_t next = r->active[d].next;
+
+    if (before == MSIM_NONE)
+        l->first = next;
+    else
+        r->active[before].next = next;
+    if (l->last == d)
+        l->last = before;
+}
+
+static void unlink_from(struct msim_share_run *r, struct list *l, uint32_t d)
+{
+    uint32_t before = MSIM_NONE;
+
+    for (uint32_t i = l->first; i != d; i = r->active[i].next)
+        before = i;
+    unlink_after(r, l, before, d);
+}
+
+/* ---- rates -------------------------------------------------------------- */
+
+static uint32_t seq_of(const struct msim_share_run *r, uint32_t d)
+{
+    return r->s->n_devices + d;
+}
+
+/* When a running demand will have `left` ps of its work left. */
+static msim_ps time_at(const struct active *a, double left)
+{
+    double ps = (a->left - left) / a->rate;
+
+    /* The engine ends a run that comes to this. */
+    return a->since +
+           (ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX);
+}
+
+/* Give a running demand the rate that its company leaves it from now on. */
+static void rate(struct msim_share_run *r, uint32_t d, msim_ps now)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    struct active *a = &r->active[d];
+    double rate = msim_share_rate(r->s, demand->device,
+                                  (enum msim_demand_kind)demand->kind,
+                                  &r->devices[demand->device].load);
+
+    if (rate == a->rate)
+        return;
+    if (now > a->since) {
+        a->left = fmax(a->left - (double)(now - a->since) * a->rate, 0);
+        a->since = now;
+    }
+    a->rate = rate;
+    msim_evq_push(&r->queue, time_at(a, 0), seq_of(r, d));
+}
+
+/* A collective's kernel is there from ARRIVE on, if it ever transfers. */
+static void arrive(struct msim_share_run *r, uint32_t d)
+{
+    const struct msim_demand *transfer = &r->s->demands[d + 1];
+
+    if (r->out && r->out[transfer->task])
+        return;
+    r->active[d].waiting = true;
+    r->devices[transfer->device].load.n[MSIM_DEMAND_ARRIVE]++;
+}
+
+static void begin_transfer(struct msim_share_run *r, uint32_t d)
+{
+    struct device *dev = &r->devices[r->s->demands[d].device];
+
+    dev->load.n[MSIM_DEMAND_TRANSFER]++;
+    if (d > 0 && r->active[d - 1].waiting) {
+        r->active[d - 1].waiting = false;
+        dev->load.n[MSIM_DEMAND_ARRIVE]--;
+    }
+}
+
+/* What runs beside it has changed: kernels excepted, which slow nobody. */
+static void rate_device(struct msim_share_run *r, uint32_t d, msim_ps now)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    uint32_t i = r->devices[demand->device].running.first;
+
+    if (demand->kind == MSIM_DEMAND_KERNEL)
+        return;
+    for (; i != MSIM_NONE; i = r->active[i].next)
+        rate(r, i, now);
+}
+
+/* ---- who may start ------------------------------------------------------ */
+
+/* Does kernel `y` keep the blocks of `x`, on another stream, waiting? */
+static bool fills_device(const struct msim_share_run *r,
+                         const struct msim_demand *x,
+                         const struct msim_demand *y)
+{
+    return msim_share_has(r->s, MSIM_SHARE_SM) &&
+           y->kind == MSIM_DEMAND_KERNEL && y->tail < 1 &&
+           x->first <= y->first &&
+           r->graph->lane[x->task] != r->graph->lane[y->task];
+}
+
+/* The latest last wave that demand `d` has to wait for, and whose. */
+static msim_ps multiprocessors_free(const struct msim_share_run *r, uint32_t d,
+                                    uint32_t *by)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    uint32_t i = r->devices[demand->device].running.first;
+    msim_ps at = MSIM_TIME_NONE;
+
+    for (; i != MSIM_NONE; i = r->active[i].next) {
+        const struct msim_demand *other = &r->s->demands[i];
+        msim_ps until;
+
+        if (!fills_device(r, demand, other))
+            continue;
+        until = time_at(&r->active[i], other->tail * other->alone *
+                                           (double)r->dur[other->task]);
+        if (until > at) {
+            at = until;
+            *by = i;
+        }
+    }
+    return at;
+}
+
+/*
+ * Copies wait for an end, not for a time: an engine is free once the copy on
+ * it has ended, and end() lets the next one in. `*by`: who will be first.
+ */
+static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
+                           uint32_t *by)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    const struct device *dev = &r->devices[demand->device];
+    const struct msim_shared_device *shared = &r->s->devices[demand->device];
+    uint32_t i = dev->running.first;
+    msim_ps first = INT64_MAX;
+
+    if (dev->load.n[demand->kind] <
+            shared->engines[demand->kind == MSIM_DEMAND_TO_HOST] ||
+        !msim_share_has(r->s, MSIM_SHARE_COPY_ENGINE))
+        return MSIM_TIME_NONE;
+    for (; i != MSIM_NONE; i = r->active[i].next) {
+        msim_ps until = time_at(&r->active[i], 0);
+
+        if (r->s->demands[i].kind == demand->kind && until < first) {
+            first = until;
+            *by = i;
+        }
+    }
+    return INT64_MAX;
+}
+
+/* Until when demand `d` is held up, at most `now` if not, INT64_MAX for until
+ * something ends; notes by whom. */
+static msim_ps may_start(struct msim_share_run *r, uint32_t d, msim_ps now)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    uint32_t by = MSIM_NONE;
+    msim_ps at = now;
+
+    switch (demand->kind) {
+    case MSIM_DEMAND_KERNEL:
+    case MSIM_DEMAND_ARRIVE:
+        at = multiprocessors_free(r, d, &by);
+        break;
+    case MSIM_DEMAND_TO_DEVICE:
+    case MSIM_DEMAND_TO_HOST:
+        at = engine_free(r, d, &by);
+        break;
+    default:
+        break;
+    }
+    if (at > now && r->held_by)
+        r->held_by[demand->task] = r->s->demands[by].task;
+    return at;
+}
+
+static void start(struct msim_share_run *r, uint32_t d, msim_ps now)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    struct device *dev = &r->devices[demand->device];
+    struct active *a = &r->active[d];
+
+    r->start[demand->task] = now;
+    *a = (struct active){.left = demand->alone * (double)r->dur[demand->task],
+                         .rate = 1,
+                         .since = now,
+                         .running = true};
+    append(r, &dev->running, d);
+    if (demand->kind == MSIM_DEMAND_ARRIVE)
+        arrive(r, d);
+    else if (demand->kind == MSIM_DEMAND_TRANSFER)
+        begin_transfer(r, d);
+    else
+        dev->load.n[demand->kind]++;
+    msim_evq_push(&r->queue, time_at(a, 0), seq_of(r, d));
+    rate(r, d, now);
+    rate_device(r, d, now);
+}
+
+/* Let in who may start now, in order, and be woken when the next may. */
+static void admit_held(struct msim_share_run *r, uint32_t device, msim_ps now)
+{
+    struct list *held = &r->devices[device].held;
+    uint32_t before = MSIM_NONE, next;
+    msim_ps wake = INT64_MAX;
+
+    for (uint32_t d = held->first; d != MSIM_NONE; d = next) {
+        msim_ps at = may_start(r, d, now);
+
+        next = r->active[d].next;
+        if (at <= now) {
+            unlink_after(r, held, before, d);
+            start(r, d, now);
+        } else {
+            before = d;
+            wake = at < wake ? at : wake;
+        }
+    }
+    if (wake == INT64_MAX)
+        msim_evq_drop(&r->queue, device);
+    else
+        msim_evq_push(&r->queue, wake, device);
+}
+
+static void admit(struct msim_share_run *r, uint32_t d, msim_ps now)
+{
+    uint32_t device = r->s->demands[d].device;
+    struct device *dev = &r->devices[device];
+
+    if (may_start(r, d, now) <= now)
+        start(r, d, now);
+    else
+        append(r, &dev->held, d);
+    if (dev->held.first != MSIM_NONE)
+        admit_held(r, device, now);
+}
+
+static void end(struct msim_share_run *r, uint32_t d, msim_ps now)
+{
+    const struct msim_demand *demand = &r->s->demands[d];
+    struct device *dev = &r->devices[demand->device];
+    struct active *a = &r->active[d];
+
+    unlink_from(r, &dev->running, d);
+    a->running = false;
+    a->took = now - r->start[demand->task];
+    if (demand->kind != MSIM_DEMAND_ARRIVE)
+        dev->load.n[demand->kind]--;
+    rate_device(r, d, now);
+    if (dev->held.first != MSIM_NONE)
+        admit_held(r, demand->device, now);
+}
+
+void msim_share_run_ready(struct msim_share_run *r, uint32_t demand, msim_ps at)
+{
+    msim_evq_push(&r->queue, at, seq_of(r, demand));
+}
+
+uint32_t msim_share_run_next(struct msim_share_run *r)
+{
+    while (r->queue.length) {
+        struct msim_event e = msim_evq_pop(&r->queue);
+        uint32_t d = e.seq - r->s->n_devices;
+
+        if (e.seq < r->s->n_devices) {
+            admit_held(r, e.seq, e.time);
+        } else if (r->active[d].running) {
+            end(r, d, e.time);
+            return r->s->demands[d].task;
+        } else {
+            admit(r, d, e.time);
+        }
+    }
+    return MSIM_NONE;
+}

@@ -1,0 +1,183 @@
+/*
+ * core/work/data_sheet.c - which data-sheet rate arithmetic runs at.
+ */
+#include "core/work/data_sheet.h"
+
+#include "core/base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant)
+{
+    if (variant && strcmp(variant, "nvfp4") == 0)
+        return MSIM_RATE_FP4;
+    if (variant && strcmp(variant, "sq") == 0) /* W8A8 */
+        return MSIM_RATE_INT8;
+    switch (dtype) {
+    case MSIM_DT_F64:
+    case MSIM_DT_C128:
+        return MSIM_RATE_FP64;
+    case MSIM_DT_F16:
+    case MSIM_DT_BF16:
+        return MSIM_RATE_FP16;
+    case MSIM_DT_F8:
+        return MSIM_RATE_FP8;
+    case MSIM_DT_I8:
+    case MSIM_DT_U8:
+        return MSIM_RATE_INT8;
+    default:
+        return variant && strcmp(variant, "tf32") == 0 ? MSIM_RATE_TF32
+                                                       : MSIM_RATE_FP32;
+    }
+}
+
+enum msim_rate msim_spec_rate_on(const struct msim_spec *s,
+                                 enum msim_dtype dtype, const char *variant)
+{
+    enum msim_rate rate = msim_spec_rate(dtype, variant);
+    bool plain = s->rate[MSIM_RATE_TF32] <= s->rate[MSIM_RATE_FP32];
+
+    return rate == MSIM_RATE_TF32 && plain ? MSIM_RATE_FP32 : rate;
+}
+
+double msim_spec_flops_per_us(const struct msim_spec *s,
+                              const struct msim_work *w)
+{
+    return s->rate[msim_spec_rate(w->dtype, w->variant)] * s->sustained * 1e-6;
+}
+
+double msim_spec_distance(const struct msim_spec *a, const struct msim_spec *b)
+{
+    const double ratios[] = {
+        a->sms / b->sms,
+        a->bandwidth / b->bandwidth,
+        a->rate[MSIM_RATE_FP32] * a->sustained /
+            (b->rate[MSIM_RATE_FP32] * b->sustained),
+        a->rate[MSIM_RATE_FP16] * a->sustained /
+            (b->rate[MSIM_RATE_FP16] * b->sustained),
+    };
+    double most = 0;
+
+    for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++)
+        most = fmax(most, fabs(log(ratios[i])));
+    return most;
+}
+
+static enum msim_status wrong(const char *file, const char *key,
+                              const char *want, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
+                     "'%s' is missing or wrong, want %s", key, want);
+}
+
+static enum msim_status read_rates(struct msim_spec *s, const cJSON *sheet,
+                                   const char *file, struct msim_error *err)
+{
+    static const char *const KEYS[] = {
+#define X(name, key) key,
+        MSIM_RATE_MAP(X)
+#undef X
+    };
+    /* What runs a type that the GPU has no unit for. */
+    static const enum msim_rate FALLS_TO[] = {
+        [MSIM_RATE_FP64] = MSIM_RATE_FP32, [MSIM_RATE_FP32] = MSIM_RATE_FP32,
+        [MSIM_RATE_TF32] = MSIM_RATE_FP32, [MSIM_RATE_FP16] = MSIM_RATE_FP32,
+        [MSIM_RATE_FP8] = MSIM_RATE_FP16,  [MSIM_RATE_INT8] = MSIM_RATE_FP16,
+        [MSIM_RATE_FP4] = MSIM_RATE_FP8,
+    };
+
+    s->rate[MSIM_RATE_FP32] =
+        msim_json_get_number(sheet, KEYS[MSIM_RATE_FP32], 0);
+    if (!(s->rate[MSIM_RATE_FP32] > 0))
+        return wrong(file, KEYS[MSIM_RATE_FP32], "a rate above 0 FLOP/s", err);
+    for (int i = 0; i < MSIM_RATE_COUNT; i++) {
+        double v = msim_json_get_number(sheet, KEYS[i], 0);
+
+        s->rate[i] = v > 0 ? v : s->rate[FALLS_TO[i]];
+    }
+    return MSIM_OK;
+}
+
+/* What is typical of a GPU of these years, where neither its file nor its kin
+ * say more: PCIe 4.0 x16 less its overhead, one adapter of 200 Gbit/s. */
+static const struct msim_spec TYPICAL = {
+    .floor_us = 2,
+    .pcie = 25e9,
+    .pageable = 8e9,
+    .link = 25e9,
+    .network = 25e9,
+    .trace_factor = 1.5,
+};
+
+static enum msim_status read_number(double *to, const cJSON *sheet,
+                                    const char *key, double missing,
+                                    const char *file, struct msim_error *err)
+{
+    *to = msim_json_get_number(sheet, key, missing);
+    return *to > 0 && isfinite(*to) ? MSIM_OK
+                                    : wrong(file, key, "a number above 0", err);
+}
+
+static void read_name(char *to, size_t size, const cJSON *links,
+                      const char *key, const char *missing)
+{
+    const char *text = msim_json_get_text(links, key);
+
+    snprintf(to, size, "%s", text ? text : missing);
+}
+
+static bool is_miopen(const cJSON *sheet)
+{
+    const cJSON *l = cJSON_GetObjectItemCaseSensitive(sheet, "libraries");
+    const char *text = msim_json_get_text(l, "convolution");
+
+    return text && strcmp(text, "MIOpen") == 0;
+}
+
+enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
+                                const struct msim_spec *like, const char *file,
+                                struct msim_error *err)
+{
+    const struct msim_spec *l = like ? like : &TYPICAL;
+    const struct {
+        const char *key;
+        double *to;
+        double missing; /* 0: must be there */
+    } fields[] = {
+        {"sms", &s->sms, 0},
+        {"memory_bytes", &s->memory_bytes, 0},
+        {"l2_bytes", &s->l2_bytes, 0},
+        {"memory_bandwidth", &s->bandwidth, 0},
+        {"kernel_floor_us", &s->floor_us, l->floor_us},
+        {"pcie_bandwidth", &s->pcie, l->pcie},
+        {"pageable_bandwidth", &s->pageable, l->pageable},
+        {"link_bandwidth", &s->link, l->link},
+        {"network_bandwidth", &s->network, l->network},
+        {"trace_factor", &s->trace_factor, l->trace_factor},
+        {"sustained_ratio", &s->sustained, 1},
+    };
+    const cJSON *links = cJSON_GetObjectItemCaseSensitive(sheet, "links");
+
+    MSIM_TRY(read_rates(s, sheet, file, err));
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        MSIM_TRY(read_number(fields[i].to, sheet, fields[i].key,
+                             fields[i].missing, file, err));
+    read_name(s->interconnect, sizeof(s->interconnect), links, "interconnect",
+              l->interconnect);
+    read_name(s->internode, sizeof(s->internode), links, "internode",
+              l->internode);
+    s->dies = msim_json_get_number(sheet, "dies", 1);
+    s->shared_cache = msim_json_get_number(sheet, "shared_cache_bandwidth", 0);
+    s->index_skew = 0;
+    s->attention_us = msim_json_get_number(sheet, "attention_floor_us", 0);
+    s->clock_hz = msim_json_get_number(sheet, "boost_clock", 0);
+    s->power_watts = msim_json_get_number(sheet, "power_limit", 0);
+    s->cards_per_gpu = 1;
+    s->latency_us = MSIM_NETWORK_LATENCY_US;
+    s->in_switch =
+        cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(links, "in_switch"));
+    s->miopen = is_miopen(sheet);
+    return MSIM_OK;
+}

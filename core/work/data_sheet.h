@@ -1,0 +1,94 @@
+/*
+ * core/work/data_sheet.h - the data sheet of a GPU, as numbers in plain units.
+ *
+ * Laws take it beside a work, so that constants fitted on one GPU carry over
+ * to another of its generation by the ratio of the data sheets.
+ */
+#ifndef MSIM_CORE_WORK_DATA_SHEET_H
+#define MSIM_CORE_WORK_DATA_SHEET_H
+#include "core/base/json.h"
+#include "core/work/work.h"
+
+/* X(name, key in the platform file): dense rates, tensor cores where the
+ * GPU has them for that type. */
+#define MSIM_RATE_MAP(X)                                                       \
+    X(FP64, "fp64_flops")                                                      \
+    X(FP32, "fp32_flops")                                                      \
+    X(TF32, "tf32_flops")                                                      \
+    X(FP16, "fp16_flops")                                                      \
+    X(FP8, "fp8_flops")                                                        \
+    X(INT8, "int8_ops")                                                        \
+    X(FP4, "fp4_flops")
+
+/* Where a platform or network does not say: what a message between nodes takes
+ * over RDMA, switches included. */
+#define MSIM_NETWORK_LATENCY_US 5
+
+enum msim_rate {
+#define X(name, key) MSIM_RATE_##name,
+    MSIM_RATE_MAP(X)
+#undef X
+        MSIM_RATE_COUNT
+};
+
+struct msim_spec {
+    double rate[MSIM_RATE_COUNT]; /* FLOP/s; where the GPU lacks a type, that
+                                     of the type it falls back to */
+    double sustained; /* share of the rates that power allows for long; 1
+                         where more than that is not known */
+    double sms;
+    double memory_bytes, l2_bytes;
+    double bandwidth;      /* bytes/s of device memory */
+    double dies;           /* each with an L2 cache of its own */
+    double shared_cache;   /* bytes/s of the cache that dies share; 0: none */
+    double floor_us;       /* the shortest kernel */
+    double attention_us;   /* the shortest attention kernel; 0: not known */
+    double pcie;           /* bytes/s, one direction, pinned memory */
+    double pageable;       /* bytes/s of copies from pageable memory */
+    double link;           /* bytes/s one GPU sends inside a node */
+    double network;        /* bytes/s one network card sends */
+    double cards_per_gpu;  /* network cards of a node over its GPUs */
+    double latency_us;     /* of a message between nodes */
+    bool in_switch;        /* switches inside a node can add up */
+    bool miopen;           /* convolutions are MIOpen's, else cuDNN's */
+    double trace_factor;   /* 90 %: the kernels of one machine together take
+                              this factor more or less than predicted */
+    double index_skew;     /* of look-ups into tables: as in gather.h; what the
+                              user says, not the data sheet */
+    double clock_hz;       /* boost clock of the SMs; 0: not known */
+    double power_watts;    /* limit of the board; 0: not known */
+    char interconnect[48]; /* inside a node: "NVLink3-NVSwitch" */
+    char internode[48];    /* between nodes: "NVLink4-NVSwitch+IB" */
+};
+
+/* The rate that arithmetic on `dtype` runs at; `variant` as in a work. */
+enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant);
+
+/* The same on this GPU: one without TF32 has fp32's rate in that place, and
+ * runs plain fp32. */
+enum msim_rate msim_spec_rate_on(const struct msim_spec *s,
+                                 enum msim_dtype dtype, const char *variant);
+
+/* Sustained rate in FLOP/us, the unit the laws divide by. */
+double msim_spec_flops_per_us(const struct msim_spec *s,
+                              const struct msim_work *w);
+
+/*
+ * How unlike two GPUs are: the largest ratio, as a logarithm, of their SMs,
+ * bandwidths and sustained fp32 and fp16 rates.
+ */
+double msim_spec_distance(const struct msim_spec *a, const struct msim_spec *b);
+
+/*
+ * Read the "data_sheet" object of a platform. The fp32 rate, SMs, memory, its
+ * bandwidth and the L2 cache must be there; what hardly differs inside a
+ * generation (floor, links, copies) may be missing and is taken from `like`, or
+ * where that is NULL is typical. EFORMAT, naming `file` and the member, where
+ * one that must be there is missing, or one is not above 0.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
+                                const struct msim_spec *like, const char *file,
+                                struct msim_error *err);
+
+#endif

@@ -1,0 +1,407 @@
+/*
+ * core/work/kernel/infer_gemm.c - sizes of products and convolutions whose grid and
+ * tile are known: infer.h has the idea.
+ *
+ * A convolution is the product of (positions x filter) and (filter x output
+ * channels): a = positions of the output, b = output channels, c = input
+ * channels x filter. The gradient of its input is of positions x input
+ * channels, without the filter, so that a forward pass and a gradient of the
+ * filter are preferred where both are known: (ab)(bc) / b.
+ */
+#include "core/work/kernel/infer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where nothing related is known: the medians over unlike shapes in public
+ * tables of measured products (41,000) and batched ones (12,000); a tenth are
+ * more than ten times as large or small. */
+#define USUAL_K         2048
+#define USUAL_BATCHED_K 174
+
+/* The first convolution sees an image of three colours, by 7 x 7. */
+#define FIRST_CONV_K (3 * 49)
+
+/* Kernels for convolutions are for filters of 3 x 3 as a rule; those of one
+ * position are products to most libraries. */
+#define USUAL_FILTER 9
+
+#define SMALLEST_K 16
+#define LARGEST_K  1e8
+
+/* Winograd's products of 4 x 4 outputs by 3 x 3 filters, and how many fewer
+ * they are than without: 144 / 36. */
+#define WINOGRAD_PRODUCTS 36
+#define WINOGRAD_SAVES    4
+
+/* The middle of one position and nine, where either may follow. */
+#define FILTER_MIDDLE 3
+
+static bool multiplies(const struct msim_kernel_name *k)
+{
+    return k->kind == MSIM_KERNEL_MATRIX || k->kind == MSIM_KERNEL_CONV ||
+           k->kind == MSIM_KERNEL_GEMV;
+}
+
+/* ---- layers ------------------------------------------------------------ */
+
+/* A product and the node of the graph that it belongs to. */
+struct member {
+    int64_t node; /* sequence number */
+    uint32_t gpu;
+    bool backward;
+};
+
+/* The node that launched it: the next operator around it that has a number. */
+static bool find_node(const struct msim_trace *t, uint32_t gpu,
+                      struct member *m)
+{
+    uint32_t op = t->gpu[gpu].op;
+
+    while (op != MSIM_NONE && t->ops[op].seq < 0)
+        op = t->ops[op].parent;
+    if (op == MSIM_NONE)
+        return false;
+    m->node = t->ops[op].seq;
+    m->gpu = gpu;
+    m->backward = t->ops[op].scope == 1 || t->ops[op].fw_thread != MSIM_NONE;
+    return true;
+}
+
+static double area(const struct msim_launch_product *p)
+{
+    return p->m * p->n;
+}
+
+/*
+ * CUTLASS runs tiles of a few columns after each other, so that what they read
+ * stays in the cache: the grid has 2^s times the rows and as much fewer columns
+ * of tiles. Which s, other outputs of the layer tell by a side in common.
+ */
+#define MOST_SWIZZLE 3
+
+static double unlike(const struct msim_launch_product *a,
+                     const struct msim_launch_product *b)
+{
+    return fmin(fmin(fabs(log(a->m / b->m)), fabs(log(a->m / b->n))),
+                fmin(fabs(log(a->n / b->m)), fabs(log(a->n / b->n))));
+}
+
+static void unswizzle(struct msim_launch_product *p,
+                      const struct msim_launch_product *const *fixed, int n)
+{
+    struct msim_launch_product best = *p;
+    double least = INFINITY;
+
+    for (int s = 0; s <= MOST_SWIZZLE; s++) {
+        struct msim_launch_product as = *p;
+
+        as.m = p->m / (1 << s);
+        as.n = p->n * (1 << s);
+        for (int i = 0; i < n; i++)
+            if (unlike(&as, fixed[i]) < least - 1e-9) {
+                least = unlike(&as, fixed[i]);
+                best = as;
+            }
+    }
+    *p = best;
+}
+
+/* The size that two outputs have in common: that of the pair of sides that
+ * are most alike. */
+static double shared_side(const struct msim_launch_product *a,
+                          const struct msim_launch_product *b)
+{
+    const double x[2] = {a->m, a->n}, y[2] = {b->m, b->n};
+    double best = INFINITY, side = 1;
+
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if (fabs(log(x[i] / y[j])) < best) {
+                best = fabs(log(x[i] / y[j]));
+                side = fmin(x[i], y[j]);
+            }
+    return side;
+}
+
+/* abc from outputs ab and bc, for a whole batch. */
+static double volume_of_two(const struct msim_launch_product *a,
+                            const struct msim_launch_product *b)
+{
+    return area(a) * area(b) / shared_side(a, b) * fmax(a->batch, b->batch);
+}
+
+/* abc from outputs ab, ac and bc. A gradient of weights sums over the batch
+ * that the others keep, unless all three do. */
+static double volume_of_three(struct msim_launch_product *const *p)
+{
+    double areas = area(p[0]) * area(p[1]) * area(p[2]);
+    double batches = p[0]->batch * p[1]->batch * p[2]->batch;
+
+    if (p[0]->batch == p[1]->batch && p[1]->batch == p[2]->batch)
+        return sqrt(areas) * p[0]->batch;
+    return sqrt(areas * batches);
+}
+
+/* Outputs of a layer: its forward pass and its gradients, those with a tile. */
+struct layer {
+    struct msim_launch_product *p[3];
+    bool swizzled[3];
+    int n;
+    double filter;    /* positions of it */
+    int convolves;    /* of the outputs, those of convolutions */
+    bool transformed; /* products of Winograd's, 36 of each tile */
+    bool forward;     /* p[0] is */
+    const struct msim_launch_product *weights; /* a convolution's gradient of
+                                                  its filter */
+};
+
+static void add_member(struct msim_launches *l, struct layer *y,
+                       const struct member *m)
+{
+    const struct msim_kernel_name *k = msim_launch_name(l, m->gpu);
+    int most = m->backward ? 3 : 1;
+
+    y->transformed |= l->products[m->gpu].batch == WINOGRAD_PRODUCTS;
+    if (k->tile[0] == 0 || l->t->gpu[m->gpu].config == MSIM_NONE ||
+        y->n >= most)
+        return;
+    y->forward |= !m->backward;
+    if (k->pass == MSIM_CONV_BACKWARD_WEIGHT && !y->weights)
+        y->weights = &l->products[m->gpu];
+    y->convolves += k->kind == MSIM_KERNEL_CONV;
+    y->swizzled[y->n] = k->swizzles;
+    y->p[y->n++] = &l->products[m->gpu];
+}
+
+/* Those that may be swizzled after those that are not. */
+static void unswizzle_layer(struct layer *y)
+{
+    const struct msim_launch_product *fixed[3];
+    int n = 0;
+
+    for (int i = 0; i < y->n; i++)
+        if (!y->swizzled[i])
+            fixed[n++] = y->p[i];
+    for (int i = 0; i < y->n; i++)
+        if (y->swizzled[i]) {
+            unswizzle(y->p[i], fixed, n);
+            fixed[n++] = y->p[i];
+        }
+}
+
+/*
+ * Of outputs NPQ x K, CRS x K and NHW x C the product is (NPQ K C)^2 RS (where
+ * the stride is 1; stride squared more where it is not), so that the filter
+ * RS is what abc squared has beside: 1 or 9 as a rule, with a stride of 2 a
+ * quarter of that. The nearest of these is exact where tiles are not.
+ */
+static double with_filter(double volume, double outputs, double *filter)
+{
+    static const double FILTERS[] = {0.25, 1, 2.25, 9, 12.25, 49};
+    double ratio = volume * volume / outputs, best = FILTERS[0];
+
+    for (size_t i = 1; i < sizeof(FILTERS) / sizeof(*FILTERS); i++)
+        if (fabs(log(FILTERS[i] / ratio)) < fabs(log(best / ratio)))
+            best = FILTERS[i];
+    *filter = best == 0.25 ? 1 : best == 2.25 ? 9 : best == 12.25 ? 49 : best;
+    return sqrt(outputs * best);
+}
+
+/* Multiplications of a convolution of which the gradient of the filter is
+ * known. */
+static double filter_volume(struct layer *y)
+{
+    double volume = volume_of_two(y->p[0], y->weights);
+    double outputs = area(y->weights);
+
+    if (y->n < 3)
+        return volume;
+    for (int i = 0; i < 3; i++)
+        if (y->p[i] != y->weights)
+            outputs *= area(y->p[i]) * y->p[i]->batch;
+    return with_filter(volume, outputs, &y->filter);
+}
+
+/* Multiplications of each pass of a layer; 0: too little is known. */
+static double layer_volume(struct layer *y)
+{
+    if (y->weights && y->forward && y->p[0] != y->weights)
+        return filter_volume(y);
+    if (y->n == 3)
+        return volume_of_three(y->p);
+    if (y->n < 2)
+        return 0;
+    return volume_of_two(y->p[0], y->p[1]) *
+           (y->convolves == 2 && !y->weights ? FILTER_MIDDLE : 1);
+}
+
+static double clamp_k(double k)
+{
+    return fmin(fmax(k, SMALLEST_K), LARGEST_K);
+}
+
+static void set_volume(struct msim_launches *l, uint32_t gpu, double volume,
+                       const struct layer *y)
+{
+    struct msim_launch_product *p = &l->products[gpu];
+
+    p->filter = y->filter;
+    if (y->transformed && msim_launch_name(l, gpu)->kind == MSIM_KERNEL_CONV)
+        volume *= WINOGRAD_SAVES;
+
+    if (msim_launch_name(l, gpu)->tile[0] == 0) {
+        /* Nothing is known of its output: a cube. */
+        p->m = p->n = cbrt(volume);
+        p->batch = 1;
+    }
+    p->k = clamp_k(volume / (area(p) * p->batch));
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->backward != y->backward)
+        return x->backward ? 1 : -1;
+    return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+/*
+ * Is the member of the layer that begins at `first`? Without gradients numbers
+ * stay as they are, so that forward operators that share one are of other
+ * layers.
+ */
+static bool belongs(const struct msim_launches *l, const struct member *first,
+                    const struct member *m)
+{
+    return m->backward || first->backward ||
+           l->t->gpu[m->gpu].op == l->t->gpu[first->gpu].op;
+}
+
+/* The layer of the members from `begin` on; `*end` is behind it. */
+static struct layer read_layer(struct msim_launches *l,
+                               const struct member *members, uint32_t n,
+                               uint32_t begin, uint32_t *end)
+{
+    struct layer y = {.filter = USUAL_FILTER};
+    uint32_t i = begin;
+
+    for (; i < n && members[i].node == members[begin].node; i++)
+        if (belongs(l, &members[begin], &members[i]))
+            add_member(l, &y, &members[i]);
+    *end = i;
+    return y;
+}
+
+static void relate(struct msim_launches *l, const struct member *members,
+                   uint32_t n)
+{
+    for (uint32_t i = 0, end; i < n; i = end) {
+        struct layer y = read_layer(l, members, n, i, &end);
+        double volume;
+
+        unswizzle_layer(&y);
+        volume = layer_volume(&y);
+        for (uint32_t j = i; j < end && volume > 0; j++) {
+            if (!belongs(l, &members[i], &members[j]))
+                continue;
+            set_volume(l, members[j].gpu, volume, &y);
+            l->products[members[j].gpu].related = true;
+        }
+    }
+}
+
+/* Of layers with one known output, all passes multiply as often as the one
+ * does by its usual depth. */
+static void agree(struct msim_launches *l, const struct member *members,
+                  uint32_t n)
+{
+    for (uint32_t i = 0, end; i < n; i = end) {
+        struct layer y = read_layer(l, members, n, i, &end);
+
+        for (uint32_t j = i; j < end && y.n == 1; j++)
+            if (!l->products[members[j].gpu].related &&
+                belongs(l, &members[i], &members[j]))
+                set_volume(l, members[j].gpu,
+                           area(y.p[0]) * y.p[0]->k * y.p[0]->batch, &y);
+    }
+}
+
+/* ---- chains ------------------------------------------------------------ */
+
+static double usual_k(const struct msim_launches *l, uint32_t i)
+{
+    if (msim_launch_name(l, i)->kind == MSIM_KERNEL_CONV)
+        return FIRST_CONV_K;
+    return l->products[i].batch > 1 ? USUAL_BATCHED_K : USUAL_K;
+}
+
+/* What a product makes of each row, which the next one sums over: its
+ * columns, of a convolution the channels, which are less than the positions. */
+static double features(const struct msim_launches *l, uint32_t i)
+{
+    const struct msim_launch_product *p = &l->products[i];
+    uint32_t op = l->t->gpu[i].op;
+
+    if (msim_launch_name(l, i)->kind == MSIM_KERNEL_CONV)
+        return fmin(p->m, p->n) * FILTER_MIDDLE;
+    if (op != MSIM_NONE &&
+        strstr(msim_trace_text(l->t, l->t->ops[op].name), "conv"))
+        return fmin(p->m, p->n);
+    return msim_launch_name(l, i)->gated ? p->m / 2 : p->m;
+}
+
+/*
+ * A product that no layer explains sums over what those before it made: the
+ * wider of two, since a narrow one (a router, a gate) is a side branch.
+ */
+static void chain(struct msim_launches *l)
+{
+    double before[2] = {0, 0};
+
+    for (uint32_t o = 0; o < l->t->n_gpu; o++) {
+        uint32_t i = l->order[o];
+        struct msim_launch_product *p = &l->products[i];
+
+        if (p->m == 0)
+            continue;
+        if (p->k == 0 && p->batch > 1 && !msim_launch_name(l, i)->experts)
+            p->k = USUAL_BATCHED_K;
+        if (p->k == 0 && before[0] > 0)
+            p->k = clamp_k(fmax(before[0], before[1]));
+        if (p->k == 0)
+            p->k = usual_k(l, i);
+        if (l->t->gpu[i].config == MSIM_NONE)
+            continue; /* its own rows are a guess */
+        before[1] = before[0];
+        before[0] = features(l, i);
+    }
+}
+
+enum msim_status msim_launch_products(struct msim_launches *l)
+{
+    struct member *members =
+        malloc(((size_t)l->t->n_gpu + 1) * sizeof *members);
+    uint32_t n = 0;
+
+    if (!members)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < l->t->n_gpu; i++) {
+        if (l->t->gpu[i].kind != MSIM_GPU_KERNEL ||
+            !multiplies(msim_launch_name(l, i)))
+            continue;
+        msim_launch_output(l, i, &l->products[i]);
+        l->products[i].filter = USUAL_FILTER;
+        n += find_node(l->t, i, &members[n]);
+    }
+    qsort(members, n, sizeof *members, by_node);
+    relate(l, members, n);
+    chain(l);
+    agree(l, members, n);
+    free(members);
+    return MSIM_OK;
+}

@@ -1,0 +1,340 @@
+/*
+ * core/work/kernel/infer_work.c - works of kernels whose sizes launches tell, and how
+ * far these may be off.
+ */
+#include "core/work/kernel/infer.h"
+#include "core/work/opmap/opmap_rule.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Row lengths where nothing says: hidden sizes of most public models are
+ * 512 to 8192. */
+#define USUAL_COLS   1024
+#define SMALLEST_COL 32
+#define LARGEST_COLS 65536
+
+/* Keys that attention of one query looks at, and queries of a sequence where
+ * the grid does not say. */
+#define USUAL_KEYS 1024
+#define USUAL_HEAD 64
+
+/* Loads of a thread of a kernel of no known kind; the widest elementwise ones
+ * take 16 bytes. */
+#define OTHER_READS 4
+
+/* Maps of a batch. */
+#define USUAL_MAPS 32
+
+/* ---- works ------------------------------------------------------------- */
+
+static struct msim_work new_work(enum msim_family family,
+                                 const struct msim_kernel_name *k)
+{
+    struct msim_work w;
+
+    memset(&w, 0, sizeof w); /* works are compared by their bytes */
+    w.family = family;
+    w.dtype = k->dtype;
+    w.variant = "";
+    w.kernels = 1;
+    return w;
+}
+
+static struct msim_work product_work(const struct msim_kernel_name *k,
+                                     const struct msim_launch_product *p)
+{
+    struct msim_work w = new_work(MSIM_FAMILY_GEMM, k);
+
+    w.variant = k->rate == MSIM_RATE_TF32 ? "tf32" : "";
+    w.u.gemm.m = msim_opmap_count(p->m);
+    w.u.gemm.n = msim_opmap_count(p->n);
+    w.u.gemm.k = msim_opmap_count(p->k);
+    w.u.gemm.batch = msim_opmap_count(p->batch);
+    msim_work_count(&w);
+    return w;
+}
+
+/*
+ * A convolution of maps as square as can be. What its product has as rows,
+ * columns and depth depends on the pass: positions, output channels and input
+ * channels x filter; the gradients exchange them.
+ */
+static struct msim_work conv_work(const struct msim_kernel_name *k,
+                                  const struct msim_launch_product *p)
+{
+    struct msim_work w = new_work(MSIM_FAMILY_CONV, k);
+    bool weights = k->pass == MSIM_CONV_BACKWARD_WEIGHT;
+    double positions = weights ? p->k : p->m;
+    double out = weights ? fmin(p->m, p->n) : p->n;
+    double in = (weights ? fmax(p->m, p->n) : p->k) / p->filter;
+    double side = fmax(1, round(sqrt(positions / USUAL_MAPS)));
+    double filter = sqrt(p->filter);
+
+    if (k->pass == MSIM_CONV_BACKWARD_DATA) {
+        out = in;
+        in = p->n;
+    }
+    w.variant = k->rate == MSIM_RATE_TF32 ? "tf32" : "";
+    w.u.conv.pass = k->pass;
+    w.u.conv.n = msim_opmap_count(fmax(1, round(positions / (side * side))));
+    w.u.conv.h = w.u.conv.w = msim_opmap_count(side);
+    w.u.conv.c = msim_opmap_count(fmax(in, 1));
+    w.u.conv.k = msim_opmap_count(fmax(out, 1));
+    w.u.conv.r = w.u.conv.s = msim_opmap_count(filter);
+    w.u.conv.stride_h = w.u.conv.stride_w = 1;
+    w.u.conv.dilation_h = w.u.conv.dilation_w = 1;
+    w.u.conv.pad_h = w.u.conv.pad_w = msim_opmap_count((filter - 1) / 2);
+    w.u.conv.groups = 1;
+    w.u.conv.channels_last = true; /* other kernels see to that */
+    msim_work_count(&w);
+    return w;
+}
+
+/*
+ * Blocks of queries, heads and sequences are the grid, in one order or other:
+ * the first is of queries, of 64 or 128 each.
+ */
+static struct msim_work attention_work(const struct msim_launches *l,
+                                       uint32_t i)
+{
+    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    const struct msim_gpu *e = &l->t->gpu[i];
+    struct msim_work w = new_work(MSIM_FAMILY_ATTENTION, k);
+    double grid[3] = {8, 16, 1};
+    bool decode = k->kind == MSIM_KERNEL_DECODE;
+
+    for (int d = 0; d < 3 && e->config != MSIM_NONE; d++)
+        grid[d] = l->t->configs[e->config].grid[d];
+    w.u.attention.phase =
+        decode ? MSIM_ATTENTION_DECODE : MSIM_ATTENTION_ENCODER;
+    w.u.attention.backward = k->backward;
+    w.u.attention.batch = msim_opmap_count(grid[2]);
+    w.u.attention.heads = w.u.attention.kv_heads = msim_opmap_count(grid[1]);
+    w.u.attention.q_len =
+        decode ? 1
+               : msim_opmap_count(grid[0] * (k->tile[0] > 0 ? k->tile[0] : 64));
+    w.u.attention.kv_len = decode ? USUAL_KEYS : w.u.attention.q_len;
+    w.u.attention.head_dim = USUAL_HEAD;
+    w.u.attention.kv_dtype = w.dtype;
+    msim_work_count(&w);
+    return w;
+}
+
+static enum msim_family family_of(enum msim_kernel_kind kind)
+{
+    switch (kind) {
+    case MSIM_KERNEL_FOREACH:
+        return MSIM_FAMILY_OPTIMIZER;
+    case MSIM_KERNEL_COPY:
+        return MSIM_FAMILY_COPY;
+    case MSIM_KERNEL_REDUCTION:
+    case MSIM_KERNEL_SPLIT_K:
+        return MSIM_FAMILY_REDUCTION;
+    case MSIM_KERNEL_SOFTMAX:
+        return MSIM_FAMILY_SOFTMAX;
+    case MSIM_KERNEL_NORM:
+    case MSIM_KERNEL_BATCH_NORM:
+        return MSIM_FAMILY_NORM;
+    case MSIM_KERNEL_INDEX:
+    case MSIM_KERNEL_EMBEDDING:
+        return MSIM_FAMILY_EMBEDDING;
+    default:
+        return MSIM_FAMILY_POINTWISE;
+    }
+}
+
+static const char *variant_of(const struct msim_kernel_name *k)
+{
+    if (k->kind == MSIM_KERNEL_POOL && k->maximum && k->backward)
+        return "max_pool2d_with_indices_backward";
+    return k->kind == MSIM_KERNEL_BATCH_NORM ? "batch_norm" : "";
+}
+
+/* Rows of the work: warps of a softmax that hold a row each, else blocks. */
+static double rows_of(const struct msim_launches *l, uint32_t i, double elems)
+{
+    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    double blocks = msim_launch_blocks(l, i);
+
+    switch (k->kind) {
+    case MSIM_KERNEL_SOFTMAX:
+    case MSIM_KERNEL_NORM:
+    case MSIM_KERNEL_BATCH_NORM:
+        return fmin(fmax(blocks, 1), elems);
+    case MSIM_KERNEL_EMBEDDING:
+        return k->cols > 0 ? fmax(elems / k->cols, 1) : 1;
+    default:
+        return 1;
+    }
+}
+
+/* softmax_warp_*: four warps a block, each with a row. */
+static double softmax_elems(const struct msim_launches *l, uint32_t i)
+{
+    double cols = msim_launch_name(l, i)->cols;
+
+    return cols > 0 ? msim_launch_threads(l, i) / 32 * cols : 0;
+}
+
+static double rowwise_elems(const struct msim_launches *l, uint32_t i,
+                            double elems)
+{
+    double blocks = fmax(msim_launch_blocks(l, i), 1);
+
+    if (elems == 0)
+        return blocks * USUAL_COLS;
+    return fmin(fmax(elems, blocks * SMALLEST_COL), blocks * LARGEST_COLS);
+}
+
+static double vector_elems(const struct msim_launches *l, uint32_t i)
+{
+    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    double elems = msim_launch_elems(l, i);
+
+    if (k->kind == MSIM_KERNEL_SOFTMAX && k->cols > 0)
+        return softmax_elems(l, i);
+    if (k->kind == MSIM_KERNEL_SOFTMAX || k->kind == MSIM_KERNEL_NORM)
+        return rowwise_elems(l, i, elems);
+    return elems;
+}
+
+/* What blocks stage in shared memory comes from and goes to memory. */
+static double staged_bytes(const struct msim_launches *l, uint32_t i)
+{
+    uint32_t config = l->t->gpu[i].config;
+
+    return config == MSIM_NONE ? 0
+                               : 2.0 * msim_launch_blocks(l, i) *
+                                     l->t->configs[config].shared_bytes;
+}
+
+/*
+ * PyTorch's blocks of up to 512 threads (models/law/reduce_grid.h): of so many
+ * fewer as a thread has outputs side by side. Larger ones sum rows, each by a
+ * line of threads, or where rows are long by a block.
+ */
+static void set_reduced(const struct msim_launches *l, uint32_t i, double elems,
+                        struct msim_work *w)
+{
+    const struct msim_launch_config *c;
+    double wide, high, across, rows;
+
+    if (l->t->gpu[i].config == MSIM_NONE)
+        return;
+    c = &l->t->configs[l->t->gpu[i].config];
+    wide = c->block[0];
+    high = c->block[1];
+    across = wide * high <= 128 ? 4 : wide * high <= 256 ? 2 : 0;
+    rows = c->grid[0] * fmax(across * wide, 1);
+    if (across == 0 && elems / rows / wide < high * high * 16)
+        rows *= high;
+    rows = fmin(rows, elems);
+    w->u.vector.fold = across > 0 ? MSIM_FOLD_ACROSS : MSIM_FOLD_ALONG;
+    w->u.vector.rows = msim_opmap_count(rows);
+    w->u.vector.cols = msim_opmap_count(elems / rows);
+}
+
+/* What each element costs in bytes beside the operands that names count. */
+static struct msim_work vector_work(const struct msim_launches *l, uint32_t i)
+{
+    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    struct msim_work w = new_work(family_of(k->kind), k);
+    double elems = fmax(vector_elems(l, i), 1);
+    double rows = rows_of(l, i, elems);
+    double bytes = elems * msim_dtype_bytes(k->dtype);
+
+    w.variant = variant_of(k);
+    w.u.vector.copy = MSIM_COPY_D2D;
+    w.u.vector.elems = msim_opmap_count(elems);
+    w.u.vector.rows = msim_opmap_count(rows);
+    w.u.vector.cols = msim_opmap_count(elems / rows);
+    if (k->kind == MSIM_KERNEL_REDUCTION)
+        set_reduced(l, i, elems, &w);
+    w.bytes_read = bytes * k->reads;
+    if (k->casts && msim_dtype_bytes(k->dtype) != 4)
+        w.bytes_read = elems * 4; /* to or from fp32 or int32 */
+    if (k->kind == MSIM_KERNEL_OTHER)
+        w.bytes_read = fmax(bytes * OTHER_READS, staged_bytes(l, i));
+    w.bytes_written = k->kind == MSIM_KERNEL_REDUCTION ? 0 : bytes * k->writes;
+    w.flops = elems;
+    return w;
+}
+
+/*
+ * Standard deviations of the logarithm of a kernel's time as its launch has it
+ * over the same from shapes, by how its size is known: root mean squares over
+ * kernels of traces with shapes, each trace with equal weight, rounded up.
+ * tests/accuracy/launch.sh prints them and holds them to that.
+ */
+static const struct {
+    double own;    /* by its own launch; of products: by related ones */
+    double nearby; /* by its neighbours; of products: by the one before */
+} SPREADS[MSIM_KERNEL_KINDS] = {
+    [MSIM_KERNEL_OTHER] = {1.55, 1.55},
+    [MSIM_KERNEL_MATRIX] = {0.4, 0.8},
+    [MSIM_KERNEL_GEMV] = {0.3, 0.7},
+    [MSIM_KERNEL_CONV] = {0.65, 0.85},
+    [MSIM_KERNEL_ATTENTION] = {0.5, 0.5},
+    [MSIM_KERNEL_DECODE] = {1, 1},
+    [MSIM_KERNEL_SPLIT_K] = {0.4, 0.4},
+    [MSIM_KERNEL_ELEMENTWISE] = {0.2, 1.2},
+    [MSIM_KERNEL_FOREACH] = {0.15, 0.15},
+    [MSIM_KERNEL_COPY] = {0.3, 1.6},
+    [MSIM_KERNEL_REDUCTION] = {0.95, 0.95},
+    [MSIM_KERNEL_SOFTMAX] = {0.65, 0.65},
+    [MSIM_KERNEL_NORM] = {0.45, 0.45},
+    [MSIM_KERNEL_BATCH_NORM] = {0.7, 0.7},
+    [MSIM_KERNEL_POOL] = {0.4, 0.4},
+    [MSIM_KERNEL_INDEX] = {0.4, 0.4},
+    [MSIM_KERNEL_EMBEDDING] = {1.5, 1.5},
+    [MSIM_KERNEL_SORT] = {0.3, 0.3},
+};
+
+/* Without a launch, which these traces all have, the grid is a guess too: as
+ * wide as of kernels of no known kind. */
+#define SPREAD_WITHOUT_LAUNCH 1.5
+
+/* Transfers have no such rows: as kernels of no known kind. */
+#define SPREAD_OF_TRANSFER SPREADS[MSIM_KERNEL_OTHER].nearby
+
+static double spread_of(const struct msim_launches *l, uint32_t i)
+{
+    enum msim_kernel_kind kind = msim_launch_name(l, i)->kind;
+
+    if (l->t->gpu[i].config == MSIM_NONE)
+        return SPREAD_WITHOUT_LAUNCH;
+    return msim_launch_own(l, i) ? SPREADS[kind].own : SPREADS[kind].nearby;
+}
+
+void msim_launch_comm(const struct msim_launches *l, uint32_t i,
+                      struct msim_work *w, double *spread)
+{
+    double bytes = msim_launch_taken(l, i) * msim_dtype_bytes(MSIM_DT_F32);
+
+    *spread = 0;
+    if (w->u.coll.bytes > 0 || bytes == 0)
+        return;
+    *spread = SPREAD_OF_TRANSFER;
+    w->u.coll.bytes = (uint64_t)msim_opmap_count(bytes);
+    w->bytes_read = w->bytes_written = bytes;
+}
+
+bool msim_launch_work(const struct msim_launches *l, uint32_t i,
+                      struct msim_work *w, double *spread)
+{
+    const struct msim_kernel_name *k = msim_launch_name(l, i);
+
+    if (k->kind == MSIM_KERNEL_COLLECTIVE)
+        return false;
+    if (k->kind == MSIM_KERNEL_CONV)
+        *w = conv_work(k, &l->products[i]);
+    else if (l->products[i].m > 0)
+        *w = product_work(k, &l->products[i]);
+    else if (k->kind == MSIM_KERNEL_ATTENTION || k->kind == MSIM_KERNEL_DECODE)
+        *w = attention_work(l, i);
+    else
+        *w = vector_work(l, i);
+    *spread = spread_of(l, i);
+    return true;
+}

@@ -1,0 +1,112 @@
+/*
+ * core/work/kernel/kernel_kind.c - kinds of kernels by words in their names.
+ */
+#include "core/work/kernel/kernel_type.h"
+
+#include <string.h>
+
+const char *msim_kernel_kind_text(enum msim_kernel_kind k)
+{
+    static const char *const TEXT[] = {
+#define X(name, text) text,
+        MSIM_KERNEL_KIND_MAP(X)
+#undef X
+    };
+
+    return (unsigned)k < MSIM_KERNEL_KINDS ? TEXT[k] : "unknown";
+}
+
+/* Does the name hold one of the words, in any case? NULL ends them. */
+static bool has_any(const char *name, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcasestr(name, *words))
+            return true;
+    return false;
+}
+
+#define MOST_WORDS 14
+
+/*
+ * The first row of which the name holds a word and none of those that rule it
+ * out. Attention and products come first, as what is fused into them is in
+ * their names; then what is most special.
+ */
+static const struct kind_row {
+    enum msim_kernel_kind kind;
+    const char *words[MOST_WORDS];
+    const char *without[8];
+} KINDS[] = {
+    {MSIM_KERNEL_COLLECTIVE,
+     {"ncclKernel", "ncclDevKernel", "rcclGeneric", "mscclKernel",
+      "all_reduce_kernel", "allreduce", "reduce_scatter", NULL},
+     {NULL}},
+    {MSIM_KERNEL_DECODE,
+     {"decode", "paged_attention", "PagedKv", "ForGen", "splitkv", NULL},
+     {"reduce", "combine", "merge", "norm", "elementwise", "alloc", NULL}},
+    {MSIM_KERNEL_ATTENTION,
+     {"fmha", "flash", "attn", "attention", NULL},
+     {"reduce", "combine", "merge", "norm", "elementwise", "indices", NULL}},
+    {MSIM_KERNEL_SPLIT_K,
+     {"splitKreduce", "ReduceSplitK", "split_k_kernel", "reduce_wgrad", NULL},
+     {NULL}},
+    {MSIM_KERNEL_EMBEDDING,
+     {"split_embedding", "embedding_bag", "EmbeddingBag", NULL},
+     {"find_long", NULL}},
+    {MSIM_KERNEL_SORT,
+     {"RadixSort", "DeviceScan", "DeviceReduceByKey", "MergeSort", "scan_impl",
+      "sort_impl", "bitonicSort", "MoeSorting", "radix", "DeviceSelect",
+      "DeviceRunLength", "histogram", NULL},
+     {NULL}},
+    {MSIM_KERNEL_BATCH_NORM,
+     {"bn_fw", "bn_bw", "batch_norm", "batchnorm", NULL},
+     {NULL}},
+    {MSIM_KERNEL_SOFTMAX, {"softmax", NULL}, {"fmha", "routing", NULL}},
+    {MSIM_KERNEL_NORM,
+     {"layer_norm", "LayerNorm", "rmsnorm", "rms_norm", "GammaBeta", "qknorm",
+      "RowwiseMoments", "group_norm", "GroupNorm", NULL},
+     {"elementwise", NULL}},
+    {MSIM_KERNEL_POOL,
+     {"max_pool", "avg_pool", "average_pool", "MaxPool", "AvgPool",
+      "pooling_fw", "pooling_bw", NULL},
+     {NULL}},
+    {MSIM_KERNEL_FOREACH,
+     {"multi_tensor_apply", "FusedAdam", "fused_adam", NULL},
+     {NULL}},
+    {MSIM_KERNEL_GEMV, {"gemv", NULL}, {NULL}},
+    {MSIM_KERNEL_CONV,
+     {"fprop", "dgrad", "wgrad", "winograd", "scudnn", "convolve", "conv2d",
+      "conv3d", "implicit_gemm", "Conv2d", "conv_", "naive_conv", "igemm",
+      NULL},
+     {"transpose", "winogradForward", "winogradWgrad", "convert", "elementwise",
+      "Offsets", "generateWinograd", NULL}},
+    {MSIM_KERNEL_INDEX,
+     {"index_elementwise", "indexSelect", "indexing_backward", "index_kernel",
+      "scatter_gather", "gather", "embedding", "indexFunc", "take_put", NULL},
+     {NULL}},
+    {MSIM_KERNEL_REDUCTION,
+     {"reduce_kernel", "triton_red", "triton_per", "nll_loss", "reduce_1Block",
+      "DeviceReduce", NULL},
+     {"splitK", NULL}},
+    {MSIM_KERNEL_COPY,
+     {"CatArray", "nchwToNhwc", "nhwcToNchw", "transpose", "direct_copy",
+      "copy_kernel", "batched_memcpy", "im2col", "col2im", "convertTensor",
+      "winogradForward", "winogradWgrad", NULL},
+     {NULL}},
+    {MSIM_KERNEL_ELEMENTWISE,
+     {"elementwise", "triton_poi", "scalePackedTensor", "op_tensor", "OpTensor",
+      "kernelPointwiseApply", "fused_dropout", "tril", "triu", NULL},
+     {NULL}},
+    {MSIM_KERNEL_MATRIX,
+     {"gemm", "cutlass", "Cijk_", "mfma", "xmma", "nvjet", "bmm_", "wgmma",
+      "mma_", "_dot", "matmul", "mm_kernel", "conv", NULL},
+     {"norm", "softmax", "elementwise", "convert", "fbgemm", NULL}},
+};
+
+enum msim_kernel_kind msim_kernel_kind_read(const char *name)
+{
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
+        if (has_any(name, KINDS[i].words) && !has_any(name, KINDS[i].without))
+            return KINDS[i].kind;
+    return MSIM_KERNEL_OTHER;
+}

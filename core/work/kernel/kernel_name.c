@@ -1,0 +1,397 @@
+/*
+ * core/work/kernel/kernel_name.c - what the names of each kind of kernels say beside
+ * their kind.
+ */
+#include "core/work/kernel/kernel_name.h"
+
+#include "core/work/kernel/kernel_type.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define WIDEST_TILE 1024
+
+#define LONGEST_NAME 4096
+
+/* cuDNN changes layouts by tiles of 32 x 32 in 256 threads. */
+#define TILE_ITEMS 4
+
+/* PyTorch's foreach and fused optimizers give a block this many elements
+ * (aten/src/ATen/native/cuda/MultiTensorApply.cuh, kChunkSize). */
+#define FOREACH_CHUNK 65536
+
+static bool has(const char *name, const char *word)
+{
+    return strcasestr(name, word) != NULL;
+}
+
+/* ---- numbers in names -------------------------------------------------- */
+
+/* The next whole number at or after `p`; `*end` behind it. 0: none. */
+static long number_at(const char *p, const char **end)
+{
+    char *last;
+    long n;
+
+    while (*p && (*p < '0' || *p > '9'))
+        p++;
+    n = *p ? strtol(p, &last, 10) : 0;
+    *end = *p ? last : p;
+    return n;
+}
+
+/* "GemmShape<64, 128, 32>", and mangled "GemmShapeILi64ELi128ELi32EE". */
+static bool shape_tile(const char *name, double *tile)
+{
+    const char *p = strstr(name, "GemmShape");
+
+    if (!p)
+        return false;
+    tile[0] = (double)number_at(p, &p);
+    tile[1] = (double)number_at(p, &p);
+    return tile[0] >= 8 && tile[1] >= 8 && tile[0] <= WIDEST_TILE &&
+           tile[1] <= WIDEST_TILE;
+}
+
+/*
+ * The first pair "AxB" in the name whose numbers can be the sides of a tile
+ * ("t128x8x128", "MT64x16x256", "tilesize128x64x64", "_64x16_64x16_").
+ */
+static void find_tile(const char *name, double *tile)
+{
+    if (shape_tile(name, tile))
+        return;
+    tile[0] = tile[1] = 0;
+    for (const char *p = name; *p; p++) {
+        char *end, *last;
+        long a, b;
+
+        if (*p < '1' || *p > '9' || (p > name && p[-1] >= '0' && p[-1] <= '9'))
+            continue;
+        a = strtol(p, &end, 10);
+        if (*end != 'x' || end[1] < '1' || end[1] > '9')
+            continue;
+        b = strtol(end + 1, &last, 10);
+        if (a < 8 || b < 8 || a > WIDEST_TILE || b > WIDEST_TILE)
+            continue;
+        tile[0] = (double)a;
+        tile[1] = (double)b;
+        return;
+    }
+}
+
+double msim_kernel_name_narrow(const struct msim_kernel_name *k)
+{
+    return k->tile[0] < k->tile[1] ? k->tile[0] : k->tile[1];
+}
+
+/* The number after `word`, or `none`. */
+static double number_after(const char *name, const char *word, double none)
+{
+    const char *p = strstr(name, word), *end;
+
+    if (!p)
+        return none;
+    p += strlen(word);
+    return *p >= '0' && *p <= '9' ? (double)number_at(p, &end) : none;
+}
+
+/* ---- kinds, one by one ------------------------------------------------- */
+
+/* Parameters of the first lambda that has some: those of the functor. */
+static int lambda_inputs(const char *name)
+{
+    for (const char *p = strstr(name, "lambda("); p;
+         p = strstr(p + 1, "lambda(")) {
+        int n = 1;
+
+        if (p[7] == ')')
+            continue;
+        for (p += 7; *p && *p != ')'; p++)
+            n += *p == ',';
+        return n;
+    }
+    return 0;
+}
+
+/* Tensors read by a functor that the name shows without their number. */
+static int functor_inputs(const char *name)
+{
+    static const struct {
+        const char *word;
+        int inputs;
+    } FUNCTORS[] = {
+        {"FillFunctor", 0},     {"arange", 0},       {"AUnaryFunctor", 1},
+        {"BUnaryFunctor", 1},   {"OnSelf_add", 1},   {"CUDAFunctor_add", 2},
+        {"CUDAFunctor_mul", 2}, {"direct_copy", 1},  {"where_kernel", 3},
+        {"BinaryFunctor", 2},   {"distribution", 0}, {"addcmul", 3},
+        {"addcdiv", 3},
+    };
+
+    for (size_t i = 0; i < sizeof(FUNCTORS) / sizeof(*FUNCTORS); i++)
+        if (strstr(name, FUNCTORS[i].word))
+            return FUNCTORS[i].inputs;
+    return -1;
+}
+
+/* "Array<char*, 3>" counts the output too. */
+static int array_inputs(const char *name)
+{
+    double n = number_after(name, "rray<char*, ", 0);
+
+    return n >= 1 ? (int)n - 1 : -1;
+}
+
+static double elementwise_inputs(const char *name)
+{
+    int n = array_inputs(name);
+
+    if (n < 0)
+        n = functor_inputs(name);
+    if (n < 0)
+        n = lambda_inputs(name);
+    if (n < 0 || n > 8)
+        n = 1;
+    return n;
+}
+
+/*
+ * Elements a thread: the second argument of elementwise_kernel<128, 4, ..>,
+ * the vector's length where that is above the usual four
+ * (aten/src/ATen/native/cuda/thread_constants.h).
+ */
+static double elementwise_items(const char *name)
+{
+    double n = number_after(name, "vectorized_elementwise_kernel<", 0);
+
+    if (n > 0)
+        return n > 4 ? n : 4;
+    if (strstr(name, "unrolled_elementwise"))
+        return 4;
+    n = number_after(name, "elementwise_kernel<128, ", 0);
+    if (n == 0)
+        n = number_after(name, "manual_unroll<128, ", 0);
+    if (n == 0)
+        n = number_after(name, "elementwise_kernel<512, ", 0);
+    if (n > 0)
+        return n;
+    return strstr(name, "triton") ? 4 : 1;
+}
+
+static void read_elementwise(struct msim_kernel_name *k, const char *name)
+{
+    k->items = elementwise_items(name);
+    k->reads = elementwise_inputs(name);
+    if (strstr(name, "triton"))
+        k->reads = 2;
+    k->strides = strstr(name, "grid_stride") || strstr(name, "dropout");
+    k->casts = strstr(name, "WithCast") != NULL;
+    if (strstr(name, "compare_") || strstr(name, "logical_"))
+        k->writes = 1.0 / msim_dtype_bytes(k->dtype); /* truth values */
+}
+
+/* Lists that an optimizer's or foreach functor reads and writes: its numbers
+ * are depth, lists read, list written. */
+static void read_foreach(struct msim_kernel_name *k, const char *name)
+{
+    const char *functor = strstr(name, "Functor<"), *p = functor;
+    double depth = number_after(name, "TensorListMetadata<", 0);
+
+    k->items = FOREACH_CHUNK;
+    k->reads = depth > 0 ? depth : 2;
+    k->writes = 1;
+    if (has(name, "adam") || has(name, "lamb")) {
+        k->reads = 4;
+        k->writes = 3;
+        return;
+    }
+    if (!functor || !(p = strchr(functor, ',')))
+        return;
+    if (number_at(p, &p) > 0) {
+        long reads = number_at(p, &p);
+
+        if (reads > 0 && reads < 6)
+            k->reads = (double)reads;
+    }
+}
+
+static bool is_layout(const char *name)
+{
+    return strstr(name, "nchwToNhwc") || strstr(name, "nhwcToNchw");
+}
+
+/*
+ * Copies: what concatenates and what PyTorch copies by its elementwise
+ * kernels say their items; cuDNN's Winograd transforms make 6 x 6 of every 4 x
+ * 4 elements, or the reverse, half a tile a thread.
+ */
+static void read_copy(struct msim_kernel_name *k, const char *name)
+{
+    k->items = 1;
+    if (strstr(name, "elementwise"))
+        read_elementwise(k, name);
+    else if ((k->layout = is_layout(name)))
+        k->items = TILE_ITEMS;
+    else if (strstr(name, "winograd"))
+        k->items = strstr(name, "Filter") ? 9 : 8;
+    if (strstr(name, "winograd"))
+        k->writes = 2.25;
+    if (strstr(name, "aligned16") || strstr(name, "vectorized"))
+        k->items = 4;
+    k->strides = k->joins = strstr(name, "CatArray") != NULL;
+}
+
+/* softmax_warp_forward<float, float, float, 10, ..>: up to 2^10 columns. */
+static void read_softmax(struct msim_kernel_name *k, const char *name)
+{
+    const char *p = strstr(name, "softmax_warp");
+    long log2;
+
+    k->reads = k->backward ? 2 : 1;
+    k->cols = 0;
+    if (!p)
+        return;
+    log2 = number_at(p, &p);
+    if (log2 > 0 && log2 <= 12)
+        k->cols = (double)(1L << log2);
+}
+
+/*
+ * fbgemm gives a bag to so many threads and each of these so many vectors of
+ * four elements: <.., 8ul, 32ul> is for rows of up to 8 x 32 x 4 elements.
+ */
+static void read_embedding(struct msim_kernel_name *k, const char *name)
+{
+    const char *p = strstr(name, "ul, 32");
+
+    k->cols = 0;
+    if (p) {
+        while (p > name && p[-1] >= '0' && p[-1] <= '9')
+            p--;
+        k->cols = (double)(strtol(p, NULL, 10) * 32 * 4);
+    }
+    k->reads = k->backward ? 2 : 1;
+}
+
+/*
+ * A thread an element of what is written. Windows are two apart as a rule, so
+ * that the larger side has four times the elements; a maximum also keeps
+ * positions of eight bytes.
+ */
+static void read_pool(struct msim_kernel_name *k, const char *name)
+{
+    k->maximum = has(name, "max");
+    k->reads = k->backward ? 0.25 : 4;
+    if (!k->maximum)
+        return;
+    *(k->backward ? &k->reads : &k->writes) *= 3;
+}
+
+/* By columns first, as cuDNN's products do; cuBLAS and CUTLASS go by rows. */
+static void read_product(struct msim_kernel_name *k, const char *name)
+{
+    /* What Winograd's tiles are of is not the output. */
+    if (!has(name, "winograd"))
+        find_tile(name, k->tile);
+    k->channels_first = strstr(name, "xmma") != NULL;
+    k->swizzles = strstr(name, "cutlass::Kernel<") ||
+                  (k->kind == MSIM_KERNEL_CONV && strstr(name, "cutlass"));
+    k->gated = has(name, "swiglu") || has(name, "geglu");
+    k->counts_threads = strncmp(name, "Cijk_", 5) == 0;
+    k->experts = has(name, "bmm_") && has(name, "dynB");
+    k->splits = has(name, "splitK") || has(name, "split_k");
+    /* Only gradients of filters, small and summed over many positions, are
+     * worth splitting. */
+    if (has(name, "wgrad") || (k->kind == MSIM_KERNEL_CONV && k->splits))
+        k->pass = MSIM_CONV_BACKWARD_WEIGHT;
+    else if (has(name, "dgrad") || strstr(name, "stridedB"))
+        k->pass = MSIM_CONV_BACKWARD_DATA;
+}
+
+static bool is_backward(const char *name)
+{
+    return has(name, "backward") || has(name, "_bwd") || has(name, "bw_") ||
+           has(name, "dgrad") || has(name, "wgrad");
+}
+
+/*
+ * The name without its parameters, whose types are no part of what it does:
+ * without the last pair of brackets, where that ends it. What is too long is
+ * cut: the front tells.
+ */
+static void cut_parameters(char *out, const char *name)
+{
+    size_t len = strnlen(name, LONGEST_NAME - 1);
+    int depth = 0;
+
+    memcpy(out, name, len);
+    out[len] = '\0';
+    if (len == 0 || out[len - 1] != ')')
+        return;
+    for (size_t i = len; i-- > 0;) {
+        depth += (out[i] == ')') - (out[i] == '(');
+        if (depth == 0) {
+            out[i] = '\0';
+            return;
+        }
+    }
+}
+
+void msim_kernel_name_read(struct msim_kernel_name *k, const char *full)
+{
+    char name[LONGEST_NAME];
+
+    cut_parameters(name, full);
+    *k = (struct msim_kernel_name){.kind = msim_kernel_kind_read(name),
+                                   .backward = is_backward(name),
+                                   .items = 1,
+                                   .reads = 1,
+                                   .writes = 1};
+    k->rate = msim_kernel_rate(name);
+    k->dtype = msim_kernel_dtype(name);
+    switch (k->kind) {
+    case MSIM_KERNEL_MATRIX:
+    case MSIM_KERNEL_GEMV:
+    case MSIM_KERNEL_CONV:
+    case MSIM_KERNEL_ATTENTION:
+    case MSIM_KERNEL_DECODE:
+        read_product(k, name);
+        k->dtype = msim_kernel_rate_dtype(k->rate, name);
+        break;
+    case MSIM_KERNEL_ELEMENTWISE:
+        read_elementwise(k, name);
+        break;
+    case MSIM_KERNEL_FOREACH:
+        read_foreach(k, name);
+        break;
+    case MSIM_KERNEL_COPY:
+        read_copy(k, name);
+        break;
+    case MSIM_KERNEL_SOFTMAX:
+        read_softmax(k, name);
+        break;
+    case MSIM_KERNEL_EMBEDDING:
+        read_embedding(k, name);
+        break;
+    case MSIM_KERNEL_BATCH_NORM:
+    case MSIM_KERNEL_NORM:
+        k->reads = k->backward ? 2 : 1;
+        k->rowwise = true;
+        break;
+    case MSIM_KERNEL_INDEX:
+        k->items = strstr(name, "index_elementwise") ? 4 : 1;
+        break;
+    case MSIM_KERNEL_POOL:
+        read_pool(k, name);
+        break;
+    case MSIM_KERNEL_SPLIT_K:
+        k->reads = 4; /* partial sums of as many blocks */
+        break;
+    case MSIM_KERNEL_SORT:
+        k->items = 16; /* usual for 4-byte keys in CUB's policies */
+        break;
+    default:
+        break;
+    }
+}

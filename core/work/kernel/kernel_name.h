@@ -1,0 +1,82 @@
+/*
+ * core/work/kernel/kernel_name.h - what the name of a kernel says of its work.
+ *
+ * Libraries name their kernels after what they compute, and C++ writes a
+ * template's arguments out: the kind of work, the type of its elements, how
+ * many of them a thread takes, the tile of a product's output. Example:
+ *
+ *   vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>,
+ *   at::detail::Array<char*, 3> >
+ *
+ * adds fp32 tensors, of three pointers two are read, a thread takes four
+ * elements. What a name leaves open is 0, or the usual.
+ *
+ * This is the one place that reads names: kernel classes (kernel_class.h) and
+ * sizes from launches (infer.h) stand on it.
+ */
+#ifndef MSIM_CORE_WORK_KERNEL_KERNEL_NAME_H
+#define MSIM_CORE_WORK_KERNEL_KERNEL_NAME_H
+#include "core/work/data_sheet.h"
+
+/* X(name, the word in explanations) */
+#define MSIM_KERNEL_KIND_MAP(X)                                                \
+    X(OTHER, "other")                                                          \
+    X(MATRIX, "product")                                                       \
+    X(GEMV, "matrix by vector")                                                \
+    X(CONV, "convolution")                                                     \
+    X(ATTENTION, "attention")                                                  \
+    X(DECODE, "attention of one query")                                        \
+    X(SPLIT_K, "sum of partial products")                                      \
+    X(ELEMENTWISE, "elementwise")                                              \
+    X(FOREACH, "list of tensors")                                              \
+    X(COPY, "copy")                                                            \
+    X(REDUCTION, "reduction")                                                  \
+    X(SOFTMAX, "softmax")                                                      \
+    X(NORM, "norm of rows")                                                    \
+    X(BATCH_NORM, "norm of channels")                                          \
+    X(POOL, "pool")                                                            \
+    X(INDEX, "gather")                                                         \
+    X(EMBEDDING, "embedding bag")                                              \
+    X(SORT, "sort")                                                            \
+    X(COLLECTIVE, "collective")
+
+enum msim_kernel_kind {
+#define X(name, text) MSIM_KERNEL_##name,
+    MSIM_KERNEL_KIND_MAP(X)
+#undef X
+        MSIM_KERNEL_KINDS
+};
+const char *msim_kernel_kind_text(enum msim_kernel_kind k);
+
+struct msim_kernel_name {
+    enum msim_kernel_kind kind;
+    enum msim_dtype dtype;    /* of the elements; fp32 where it is not said */
+    enum msim_rate rate;      /* products and the like: of the arithmetic */
+    enum msim_conv_pass pass; /* CONV */
+    bool backward;
+    bool maximum;         /* POOL */
+    bool splits;          /* MATRIX, CONV: blocks share sums (split-K) */
+    bool channels_first;  /* the grid's x runs over columns of the output */
+    bool experts;         /* MATRIX: one a block along the grid's y */
+    bool gated;           /* MATRIX: half of the rows weigh the other half */
+    bool counts_threads;  /* the grid is of threads, as HIP's modules launch */
+    bool swizzles;        /* CUTLASS: rows of tiles run along columns too */
+    bool strides;         /* blocks go on: a grid of whole multiples of the
+                             multiprocessors says nothing of the work */
+    bool joins;           /* copies of several tensors, one a row of blocks */
+    bool layout;          /* positions by channels, in tiles of 32 by 32 */
+    bool casts;           /* one side is of another type */
+    bool rowwise;         /* a block a row or channel, of unknown length */
+    double tile[2];       /* rows and columns of an output tile; 0: not said */
+    double items;         /* elements a thread takes */
+    double reads, writes; /* tensors read and written */
+    double cols;          /* of a row; 0: not said */
+};
+
+/* Fill in `k` from a kernel's name, plain or mangled. */
+void msim_kernel_name_read(struct msim_kernel_name *k, const char *full);
+
+/* The shorter side of the tile; 0 where the name has none. */
+double msim_kernel_name_narrow(const struct msim_kernel_name *k);
+
+#endif

@@ -1,0 +1,480 @@
+/*
+ * core/work/opmap/opmap.c - which rule maps an operator, and whether it launches.
+ *
+ * Where a trace saw kernels, what an operator launched is known and only the
+ * works have to be found. Where it did not (an ET alone, a capture on a CPU),
+ * the table says which operators launch, their tensors say where, and the
+ * operators below say whether somebody else does it.
+ */
+#include "core/work/opmap/ops_file.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Operators below one that are looked at before it counts as a wrapper. */
+#define MOST_BELOW 4096
+/* Levels up at which a CPU operator's inner workings are recognised. */
+#define MOST_ABOVE 4
+
+static const struct msim_opmap_table *const tables[] = {
+    &msim_opmap_nothing,   &msim_opmap_pointwise, &msim_opmap_memory,
+    &msim_opmap_reduction, &msim_opmap_gemm,      &msim_opmap_norm,
+    &msim_opmap_embedding, &msim_opmap_conv,      &msim_opmap_attention,
+    &msim_opmap_resample,  &msim_opmap_optimizer, &msim_opmap_comm,
+    &msim_opmap_moe,
+};
+#define N_TABLES (sizeof(tables) / sizeof(tables[0]))
+
+/* ---- looking a name up ------------------------------------------------ */
+
+/* Order of `name` (its first `len` bytes) against a row's name. */
+static int compare(const char *name, size_t len, const char *row)
+{
+    int d = (unsigned char)name[0] - (unsigned char)row[0];
+
+    if (d)
+        return d;
+    d = strncmp(name, row, len);
+    return d ? d : -(int)(unsigned char)row[len];
+}
+
+static const struct msim_opmap_row *
+find_in(const struct msim_opmap_table *table, const char *name, size_t len)
+{
+    uint32_t lo = 0, hi = table->n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        int d = compare(name, len, table->rows[mid].name);
+
+        if (d == 0)
+            return &table->rows[mid];
+        if (d < 0)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return NULL;
+}
+
+static const struct msim_opmap_row *find_exact(const char *name, size_t len)
+{
+    const struct msim_opmap_row *row = NULL;
+
+    for (size_t k = 0; k < N_TABLES && !row; k++)
+        row = find_in(tables[k], name, len);
+    return row;
+}
+
+/* Autograd's nodes are called SomethingBackward0; they only call others. */
+static const struct msim_opmap_row *find_backward_node(const char *name,
+                                                       size_t len)
+{
+    static const struct msim_opmap_row node = {"Backward", NULL, NULL, 0,
+                                               0,          0,    0};
+    size_t end = len;
+
+    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    if (end == len || end < 8 || memcmp(name + end - 8, "Backward", 8) != 0)
+        return NULL;
+    return &node;
+}
+
+static const struct msim_opmap_row *find_prefix(const char *name)
+{
+    for (uint32_t k = 0; k < msim_opmap_prefixes.n; k++) {
+        const struct msim_opmap_row *row = &msim_opmap_prefixes.rows[k];
+
+        if (name[0] == row->name[0] &&
+            strncmp(name, row->name, strlen(row->name)) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* The other ways to call ATen's operators: as they were traced (prims), and
+ * from generated code. */
+static const char *without_aten(const char *name)
+{
+    static const char *const ALIKE[] = {"aten::", "prims::", "extern_kernels."};
+
+    for (size_t i = 0; i < sizeof(ALIKE) / sizeof(ALIKE[0]); i++)
+        if (strncmp(name, ALIKE[i], strlen(ALIKE[i])) == 0)
+            return name + strlen(ALIKE[i]);
+    return name;
+}
+
+/* What Python's in-place operators (&=, <<=) and prims are called in ATen. */
+static const struct msim_opmap_row *find_synonym(const char *name)
+{
+    static const char *const SYNONYMS[][2] = {
+        {"__iand__", "__and__"},   {"__ilshift__", "__lshift__"},
+        {"__ior__", "__or__"},     {"__irshift__", "__rshift__"},
+        {"__ixor__", "__xor__"},   {"broadcast_in_dim", "expand"},
+        {"collapse_view", "view"}, {"convert_element_type", "_to_copy"},
+        {"iota", "arange"},        {"split_dim", "view"},
+    };
+
+    for (size_t i = 0; i < sizeof(SYNONYMS) / sizeof(SYNONYMS[0]); i++)
+        if (strcmp(name, SYNONYMS[i][0]) == 0)
+            return find_exact(SYNONYMS[i][1], strlen(SYNONYMS[i][1]));
+    return NULL;
+}
+
+const struct msim_opmap_row *msim_opmap_find(const char *name)
+{
+    const char *bare = without_aten(name);
+    size_t len = strlen(bare);
+    const struct msim_opmap_row *row;
+
+    if (len == 0)
+        return NULL;
+    row = find_exact(bare, len);
+    if (!row && len > 1 && bare[len - 1] == '_')
+        row = find_exact(bare, len - 1);
+    if (!row && bare != name)
+        row = find_exact(name, strlen(name));
+    if (!row)
+        row = find_synonym(bare);
+    if (!row && bare == name)
+        row = find_backward_node(name, len);
+    if (!row && bare == name)
+        row = find_prefix(name);
+    return row;
+}
+
+/* What the user's table has for an operator, or NULL. */
+static const struct msim_ops_entry *said_of(const struct msim_trace *t,
+                                            uint32_t op)
+{
+    return msim_ops_find(t->user_ops, t->ops[op].name);
+}
+
+const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
+                                               uint32_t op)
+{
+    const struct msim_ops_entry *said = said_of(t, op);
+
+    if (said)
+        return said->like ? said->like : &said->row;
+    return msim_opmap_find(msim_trace_text(t, t->ops[op].name));
+}
+
+/* ---- where its tensors are --------------------------------------------- */
+
+enum place { NO_TENSORS, ON_CPU, ON_GPU };
+
+static enum place place_of_block(const struct msim_trace *t, uint32_t block)
+{
+    enum place found = NO_TENSORS;
+    const struct msim_arg_block *b;
+
+    if (block == MSIM_NONE)
+        return NO_TENSORS;
+    b = &t->blocks[block];
+    for (uint32_t k = 0; k < b->count; k++) {
+        const struct msim_arg *a = &t->args[b->first + k];
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        /* an unknown device: formats without it record GPU programs */
+        if (a->device != MSIM_DEV_CPU)
+            return ON_GPU;
+        found = ON_CPU;
+    }
+    return found;
+}
+
+static enum place place_of(const struct msim_opmap_ctx *c,
+                           const struct msim_op *op)
+{
+    enum place in = place_of_block(c->t, op->args), out;
+
+    if (c->place != MSIM_OPMAP_AS_TRACED && in != NO_TENSORS)
+        return ON_GPU;
+    if (in == ON_GPU)
+        return in;
+    out = place_of_block(c->t, op->outs);
+    if (c->place != MSIM_OPMAP_AS_TRACED && out != NO_TENSORS)
+        return ON_GPU;
+    return out > in ? out : in;
+}
+
+/* ---- who launches, where no kernels were seen -------------------------- */
+
+static const struct msim_opmap_table *table_of(const struct msim_opmap_row *row)
+{
+    for (size_t k = 0; k < N_TABLES; k++)
+        if (row >= tables[k]->rows && row < tables[k]->rows + tables[k]->n)
+            return tables[k];
+    return &msim_opmap_prefixes;
+}
+
+/* Whether something below launches; something of the same table as `like`
+ * where that is given. */
+static bool launches_below(const struct msim_opmap_ctx *c,
+                           const struct msim_opmap_row *like)
+{
+    uint32_t end = c->op->end;
+
+    if (end - c->index > MOST_BELOW)
+        end = c->index + MOST_BELOW;
+    for (uint32_t j = c->index + 1; j < end; j++) {
+        const char *name = msim_trace_text(c->t, c->t->ops[j].name);
+        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, j);
+        enum place place = place_of(c, &c->t->ops[j]);
+
+        if ((row && !row->rule) || place == ON_CPU ||
+            (!row && place == NO_TENSORS))
+            continue;
+        if (like && (!row || table_of(row) != table_of(like)))
+            continue;
+        /* reading a number back is no part of an operator's work */
+        if (strcmp(name, "aten::_local_scalar_dense") != 0)
+            return true;
+    }
+    return false;
+}
+
+/* An operator that calls its other form (out=, in place, a scalar as tensor)
+ * has a child of the same row. */
+static bool calls_itself(const struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
+        if (ops[j].name == c->op->name ||
+            (row && msim_opmap_row_of(c->t, j) == row))
+            return true;
+    return false;
+}
+
+static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
+{
+    return strcmp(msim_trace_text(c->t, c->t->ops[op].name), name) == 0;
+}
+
+/* Whether `p`, around the op, is one kernel on a GPU, whatever is below it on
+ * a CPU; clearing a result first is an operator there too. */
+static bool one_kernel(const struct msim_opmap_ctx *c, uint32_t p)
+{
+    const char *name = msim_trace_text(c->t, c->t->ops[p].name);
+    const struct msim_opmap_row *row = msim_opmap_row_of(c->t, p);
+    const struct msim_opmap_table *table;
+
+    if (strcmp(name, "aten::dropout") == 0)
+        return true;
+    if (strcmp(name, "aten::_embedding_bag_backward") == 0)
+        return strcmp(c->name, "_embedding_bag_dense_backward") != 0;
+    if (!row || !row->rule || row->flags & MSIM_OPMAP_COMPOSITE)
+        return false;
+    table = table_of(row);
+    if (strcmp(c->name, "fill_") == 0 || strcmp(c->name, "zero_") == 0)
+        return table != &msim_opmap_resample &&
+               table != &msim_opmap_embedding && table != &msim_opmap_reduction;
+    return table != &msim_opmap_comm;
+}
+
+/*
+ * What a CPU does in several operators is one kernel on a GPU: the copies
+ * around a oneDNN product, the sum and division of a mean, the chain inside a
+ * dropout. And plain numbers are not on the GPU there either: the step
+ * counters of an optimizer, scalars that are converted for an operation.
+ */
+static bool only_on_cpu(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+    uint32_t p = c->op->parent, below = c->index;
+    struct msim_operand x;
+    bool number = msim_opmap_nth_tensor(c, 0, &x) && x.rank == 0;
+
+    if (number && p != MSIM_NONE && named(c, p, "aten::_to_copy"))
+        return true;
+    for (int up = 0; up < MOST_ABOVE && p != MSIM_NONE;
+         up++, below = p, p = ops[p].parent) {
+        /* its own other form inside it does the work */
+        if (ops[p].name != ops[below].name && one_kernel(c, p))
+            return true;
+        if (number && strncmp(msim_trace_text(c->t, ops[p].name),
+                              "Optimizer.step", 14) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether an operator around the op has work of its own, in which the op's is:
+ * what a CPU takes for an operator is timed with all that it calls. */
+static bool inside_another(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+    uint32_t p = c->op->parent, below = c->index;
+
+    for (int up = 0; up < MOST_ABOVE && p != MSIM_NONE;
+         up++, below = p, p = ops[p].parent) {
+        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, p);
+
+        /* its own other form inside it does the work */
+        if (row && row->rule && !(row->flags & MSIM_OPMAP_COMPOSITE) &&
+            ops[p].name != ops[below].name &&
+            row != msim_opmap_row_of(c->t, below) &&
+            table_of(row) != &msim_opmap_comm)
+            return true;
+    }
+    return false;
+}
+
+/* A kernel over no elements is not launched. */
+static bool is_empty(const struct msim_opmap_ctx *c)
+{
+    struct msim_operand in, out;
+
+    if (!msim_opmap_nth_tensor(c, 0, &in) || in.elems > 0)
+        return false;
+    return !msim_opmap_output(c, 0, &out) || out.elems == 0;
+}
+
+static bool nothing_launched(const struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
+{
+    enum place place = place_of(c, c->op);
+
+    if (place == ON_CPU || (!row && place == NO_TENSORS))
+        return true;
+    if (row && !row->rule)
+        return true;
+    if (is_empty(c) || calls_itself(c, row))
+        return true;
+    if (!row || row->flags & MSIM_OPMAP_COMPOSITE) {
+        bool fused = c->place == MSIM_OPMAP_ON_GPU && row &&
+                     strcmp(c->name, "dropout") == 0;
+
+        if (!fused && launches_below(c, NULL))
+            return true;
+    } else if (row->flags & MSIM_OPMAP_OUTER) {
+        if (launches_below(c, row))
+            return true;
+    }
+    return (c->place == MSIM_OPMAP_ON_GPU && only_on_cpu(c)) ||
+           (c->place == MSIM_OPMAP_ON_CPU && inside_another(c));
+}
+
+/* ---- the answer -------------------------------------------------------- */
+
+/* Launches seen: all belong to this operator's works. */
+static void share_launches(struct msim_opmap_ctx *c)
+{
+    uint32_t each;
+
+    if (c->launched <= 0 || c->n == 0)
+        return;
+    each = (uint32_t)c->launched / c->n;
+    for (uint32_t k = 0; k < c->n; k++)
+        c->works[k].kernels = each ? each : 1;
+    if (each)
+        c->works[0].kernels += (uint32_t)c->launched - each * c->n;
+}
+
+/* All tensors read once, the first output (else the largest input) written;
+ * or what the launches say. */
+static void bound(struct msim_opmap_ctx *c)
+{
+    struct msim_operand o;
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_BOUND, MSIM_DT_F32, "");
+    double most = 0, largest = 0;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        w->bytes_read += o.bytes;
+        if (k == 0)
+            w->dtype = o.dtype;
+        if (o.elems > most)
+            most = o.elems;
+        if (o.bytes > largest)
+            largest = o.bytes;
+    }
+    if (most == 0) {
+        most = msim_opmap_grid_elems(c);
+        w->bytes_read = largest = most * msim_dtype_bytes(MSIM_DT_F32);
+    }
+    w->bytes_written = msim_opmap_output(c, 0, &o) ? o.bytes : largest;
+    w->u.vector.elems = w->u.vector.cols = msim_opmap_count(most);
+    w->u.vector.rows = 1;
+    if (most == 0 && w->bytes_written == 0)
+        c->n = 0;
+}
+
+/* Let the works know whose they are. */
+static void set_origin(struct msim_opmap_ctx *c,
+                       const struct msim_ops_entry *said)
+{
+    for (uint32_t k = 0; said && k < c->n; k++) {
+        c->works[k].said.origin = said->origin;
+        c->works[k].said.within = said->within;
+    }
+}
+
+/* The middle one of c10d::X > record_param_comms > nccl:X carries the
+ * transfer, also where the innermost one launched it. */
+static bool carries_transfer(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    if (c->op->comm == MSIM_NONE || strcmp(c->name, "record_param_comms") != 0)
+        return false;
+    return c->op->end > c->index + 1 &&
+           strncmp(msim_trace_text(c->t, ops[c->index + 1].name), "nccl:", 5) ==
+               0;
+}
+
+enum msim_opmap_place msim_opmap_place_of(const struct msim_trace *t,
+                                          bool on_cpu)
+{
+    if (!t->cpu_only)
+        return MSIM_OPMAP_AS_TRACED;
+    return on_cpu ? MSIM_OPMAP_ON_CPU : MSIM_OPMAP_ON_GPU;
+}
+
+enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
+                                  int launched, enum msim_opmap_place place,
+                                  struct msim_work works[MSIM_OPMAP_MAX],
+                                  uint32_t *n)
+{
+    struct msim_opmap_ctx c = {.t = t,
+                               .op = &t->ops[i],
+                               .index = i,
+                               .launched = launched,
+                               .place = place,
+                               .works = works};
+    const struct msim_ops_entry *said = said_of(t, i);
+    const struct msim_opmap_row *row;
+    bool known;
+
+    *n = 0;
+    c.name = without_aten(said && said->like ? said->like_name
+                                             : msim_trace_text(t, c.op->name));
+    if (launched == 0 && !carries_transfer(&c))
+        return MSIM_OPMAP_NOTHING;
+    if (launched < 0 && c.op->kind != MSIM_OP_OPERATOR)
+        return MSIM_OPMAP_NOTHING;
+    row = msim_opmap_row_of(t, i);
+    if (launched < 0 && nothing_launched(&c, row))
+        return MSIM_OPMAP_NOTHING;
+    known = row && row->rule && row->rule(&c, row);
+    if (known && c.n == 0 && launched <= 0)
+        return MSIM_OPMAP_NOTHING;
+    if (!known || c.n == 0) {
+        known = false;
+        c.n = 0;
+        /* of something that launches nothing: the kernel is another
+         * operator's, which rounded times put here */
+        if (!row || row->rule)
+            bound(&c);
+    }
+    share_launches(&c);
+    if (known)
+        set_origin(&c, said);
+    *n = c.n;
+    return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
+}

@@ -1,0 +1,111 @@
+#include "core/work/opmap/opmap_family.h"
+
+#include "core/work/opmap/opmap_rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How many kernels each operator launched itself. */
+static uint32_t *count_launched(const struct msim_trace *t)
+{
+    uint32_t *n = calloc((size_t)t->n_ops + 1, sizeof *n);
+
+    for (uint32_t i = 0; n && i < t->n_gpu; i++)
+        if (t->gpu[i].kind == MSIM_GPU_KERNEL && t->gpu[i].op != MSIM_NONE)
+            n[t->gpu[i].op]++;
+    return n;
+}
+
+/* The kind of the work with most arithmetic, then most traffic: an operator
+ * of several works is named for its heaviest. */
+static enum msim_family heaviest(const struct msim_work *works, uint32_t n)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < n; i++) {
+        const struct msim_work *w = &works[i], *b = &works[best];
+        double bytes = w->bytes_read + w->bytes_written;
+
+        if (w->flops > b->flops ||
+            (w->flops == b->flops && bytes > b->bytes_read + b->bytes_written))
+            best = i;
+    }
+    return works[best].family;
+}
+
+static bool is_in(const struct msim_opmap_table *table,
+                  const struct msim_opmap_row *row)
+{
+    return row >= table->rows && row < table->rows + table->n;
+}
+
+/* Without shapes no rule answers, but the table that its name stands in does.
+ */
+static enum msim_family of_name(const struct msim_trace *t, uint32_t op)
+{
+    static const struct {
+        const struct msim_opmap_table *table;
+        enum msim_family family;
+    } TABLES[] = {
+        {&msim_opmap_gemm, MSIM_FAMILY_GEMM},
+        {&msim_opmap_conv, MSIM_FAMILY_CONV},
+        {&msim_opmap_attention, MSIM_FAMILY_ATTENTION},
+        {&msim_opmap_moe, MSIM_FAMILY_MOE},
+        {&msim_opmap_pointwise, MSIM_FAMILY_POINTWISE},
+        {&msim_opmap_resample, MSIM_FAMILY_POINTWISE},
+        {&msim_opmap_reduction, MSIM_FAMILY_REDUCTION},
+        {&msim_opmap_norm, MSIM_FAMILY_NORM},
+        {&msim_opmap_memory, MSIM_FAMILY_COPY},
+        {&msim_opmap_embedding, MSIM_FAMILY_EMBEDDING},
+        {&msim_opmap_optimizer, MSIM_FAMILY_OPTIMIZER},
+        {&msim_opmap_comm, MSIM_FAMILY_COLLECTIVE},
+    };
+    const struct msim_opmap_row *row = msim_opmap_row_of(t, op);
+
+    if (!row || !row->rule)
+        return MSIM_FAMILY_BOUND;
+    if (strstr(row->name, "softmax"))
+        return MSIM_FAMILY_SOFTMAX;
+    for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++)
+        if (is_in(TABLES[i].table, row))
+            return TABLES[i].family;
+    /* Prefixes: those of fbgemm look embeddings up. */
+    return strstr(row->name, "embedding") ? MSIM_FAMILY_EMBEDDING
+                                          : MSIM_FAMILY_BOUND;
+}
+
+static enum msim_family of_op(const struct msim_trace *t, uint32_t op,
+                              uint32_t launched)
+{
+    struct msim_work works[MSIM_OPMAP_MAX];
+    uint32_t n = 0;
+
+    memset(works, 0, sizeof works);
+    if (msim_opmap(t, op, (int)launched, false, works, &n) ==
+            MSIM_OPMAP_WORKS &&
+        n > 0)
+        return heaviest(works, n);
+    return of_name(t, op);
+}
+
+enum msim_status msim_gpu_families(const struct msim_trace *t, uint8_t *family)
+{
+    uint32_t *launched = count_launched(t);
+
+    if (!launched)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
+        const struct msim_gpu *e = &t->gpu[i];
+
+        if (e->kind == MSIM_GPU_COMM)
+            family[i] = MSIM_FAMILY_COLLECTIVE;
+        else if (e->kind != MSIM_GPU_KERNEL)
+            family[i] = MSIM_FAMILY_COPY;
+        else if (e->op == MSIM_NONE)
+            family[i] = MSIM_FAMILY_BOUND;
+        else
+            family[i] = (uint8_t)of_op(t, e->op, launched[e->op]);
+    }
+    free(launched);
+    return MSIM_OK;
+}

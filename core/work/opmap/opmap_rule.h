@@ -1,0 +1,175 @@
+/*
+ * core/work/opmap/opmap_rule.h - what the opmap_*.c files share: tables of operators,
+ * and the reading of an operator's arguments.
+ *
+ * Each family has a table of rows sorted by name ("aten::" left out). A row
+ * names a rule; the rule turns the arguments of one operator into works. An
+ * in-place operator (a trailing '_') uses the row of its plain form unless it
+ * has one of its own. Nothing here allocates.
+ */
+#ifndef MSIM_CORE_WORK_OPMAP_OPMAP_RULE_H
+#define MSIM_CORE_WORK_OPMAP_OPMAP_RULE_H
+#include "core/work/opmap/opmap.h"
+
+/* The operator that is being looked at. */
+struct msim_opmap_ctx {
+    const struct msim_trace *t;
+    const struct msim_op *op;
+    uint32_t index;
+    const char *name; /* without "aten::" */
+    int launched;     /* as in msim_opmap() */
+    enum msim_opmap_place place;
+    struct msim_work *works; /* MSIM_OPMAP_MAX of them */
+    uint32_t n;
+};
+
+struct msim_opmap_row;
+
+/* True where the arguments sufficed and the works are added; a rule that is
+ * sure that nothing is launched returns true and adds none. */
+typedef bool (*msim_opmap_rule)(struct msim_opmap_ctx *c,
+                                const struct msim_opmap_row *row);
+
+enum msim_opmap_flag {
+    /* Launches itself only where nothing below it launches. */
+    MSIM_OPMAP_COMPOSITE = 1,
+    /* Writes its first argument without reading it: fill_, normal_. */
+    MSIM_OPMAP_WRITES_ONLY = 2,
+    MSIM_OPMAP_BOOL_RESULT = 4,
+    MSIM_OPMAP_BACKWARD = 8,
+    /* Arguments start with the output: op(out, in, ...). */
+    MSIM_OPMAP_OUT_FIRST = 16,
+    /* Launches itself only where nothing of its table below it launches. */
+    MSIM_OPMAP_OUTER = 32,
+};
+
+struct msim_opmap_row {
+    const char *name;
+    msim_opmap_rule rule; /* NULL: launches nothing of its own */
+    const char *variant;  /* NULL: the name */
+    uint8_t inputs;       /* tensor arguments that are read; rule's own use */
+    uint8_t flops;        /* a element */
+    uint8_t flags;        /* msim_opmap_flag */
+    uint8_t arg;          /* rule's own use */
+};
+
+struct msim_opmap_table {
+    const struct msim_opmap_row *rows; /* sorted by name */
+    uint32_t n;
+};
+
+extern const struct msim_opmap_table msim_opmap_nothing;
+extern const struct msim_opmap_table msim_opmap_gemm;
+extern const struct msim_opmap_table msim_opmap_conv;
+extern const struct msim_opmap_table msim_opmap_attention;
+extern const struct msim_opmap_table msim_opmap_moe;
+extern const struct msim_opmap_table msim_opmap_pointwise;
+extern const struct msim_opmap_table msim_opmap_resample;
+extern const struct msim_opmap_table msim_opmap_reduction;
+extern const struct msim_opmap_table msim_opmap_norm;
+extern const struct msim_opmap_table msim_opmap_memory;
+extern const struct msim_opmap_table msim_opmap_embedding;
+extern const struct msim_opmap_table msim_opmap_optimizer;
+extern const struct msim_opmap_table msim_opmap_comm;
+/* Names that are made up as a program runs: rows match as prefixes, the
+ * first that matches wins, order matters. */
+extern const struct msim_opmap_table msim_opmap_prefixes;
+
+/* The row for an operator's name ("aten::" allowed), or NULL. */
+const struct msim_opmap_row *msim_opmap_find(const char *name);
+
+/* The row for operator `op` of a trace, the user's table first. */
+const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
+                                               uint32_t op);
+
+/* ---- arguments ------------------------------------------------------- */
+
+/* A tensor: sizes, type, and what they come to. An unknown type counts as
+ * fp32, which is what frameworks make unless told. */
+struct msim_operand {
+    const int64_t *dims;
+    uint32_t rank;
+    enum msim_dtype dtype;
+    uint8_t device;
+    double elems, bytes;
+};
+
+/* Top-level argument `k`, if it is a defined tensor. */
+bool msim_opmap_tensor(const struct msim_opmap_ctx *c, uint32_t k,
+                       struct msim_operand *o);
+/* The k-th defined tensor among the top-level arguments. */
+bool msim_opmap_nth_tensor(const struct msim_opmap_ctx *c, uint32_t k,
+                           struct msim_operand *o);
+/* The k-th defined tensor among the outputs, those in lists too. */
+bool msim_opmap_output(const struct msim_opmap_ctx *c, uint32_t k,
+                       struct msim_operand *o);
+/* A tensor argument of any op of the trace: `k` as in msim_opmap_tensor(). */
+bool msim_opmap_tensor_of(const struct msim_trace *t, uint32_t op, uint32_t k,
+                          struct msim_operand *o);
+
+/* Size `k` of a tensor, counted from the end where negative; 1 outside. */
+int64_t msim_operand_dim(const struct msim_operand *o, int k);
+
+/* Sums over the tensors of list argument `k`. */
+struct msim_tensor_list {
+    uint32_t n; /* tensors */
+    double elems, bytes;
+    double chunks; /* of 65,536 elements: blocks of a foreach kernel */
+    enum msim_dtype dtype;
+    uint8_t device;
+};
+bool msim_opmap_list(const struct msim_opmap_ctx *c, uint32_t k,
+                     struct msim_tensor_list *l);
+
+/* Scalar arguments; false (and *v untouched) where they are not recorded. */
+bool msim_opmap_int(const struct msim_opmap_ctx *c, uint32_t k, int64_t *v);
+bool msim_opmap_real(const struct msim_opmap_ctx *c, uint32_t k, double *v);
+/* Integers of list argument `k`: how many were stored (at most `max`). */
+uint32_t msim_opmap_ints(const struct msim_opmap_ctx *c, uint32_t k, int64_t *v,
+                         uint32_t max);
+
+/* `x` as a count: 0 where it is negative or no number, saturating. */
+int64_t msim_opmap_count(double x);
+
+/* ---- works ----------------------------------------------------------- */
+
+/* A new work of one kernel, or NULL where MSIM_OPMAP_MAX are used. */
+struct msim_work *msim_opmap_work(struct msim_opmap_ctx *c,
+                                  enum msim_family family,
+                                  enum msim_dtype dtype, const char *variant);
+
+/* The variant that a row stands for. */
+const char *msim_opmap_variant(const struct msim_opmap_row *row);
+
+/* ---- what the trace saw ---------------------------------------------- */
+
+/*
+ * The next GPU activity that the op itself launched, or NULL; `*call` starts
+ * as MSIM_NONE. Names, kinds, sizes and launch configurations may be read,
+ * times may not: model costs stand on none.
+ */
+const struct msim_gpu *msim_opmap_kernel(const struct msim_opmap_ctx *c,
+                                         uint32_t *call);
+
+/* Elements that the op's elementwise kernels can have touched, after their
+ * launch configurations; 0 where nothing is known. */
+double msim_opmap_grid_elems(const struct msim_opmap_ctx *c);
+
+/*
+ * The autograd node of a forward op (its first input is the gradient of the
+ * op's first result), or the forward op of a node whose name starts with
+ * `prefix` and holds `part`; MSIM_NONE where sequence numbers lead nowhere
+ * nearby.
+ */
+uint32_t msim_opmap_backward_of(const struct msim_opmap_ctx *c);
+uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
+                               const char *prefix, const char *part);
+
+/* Whether a kernel of the op ran fp32 on tensor cores, after its name. */
+bool msim_opmap_tf32(const struct msim_opmap_ctx *c);
+
+/* The collective that the operator carries, if it carries one. */
+bool msim_opmap_transfer(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row);
+
+#endif

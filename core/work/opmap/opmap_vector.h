@@ -1,0 +1,35 @@
+/*
+ * core/work/opmap/opmap_vector.h - works that are judged by the bytes they move.
+ */
+#ifndef MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H
+#define MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H
+#include "core/work/opmap/opmap_rule.h"
+
+/* Fill rows, cols and elems: `rows` independent runs of `cols`. */
+void msim_opmap_set_rows(struct msim_work *w, double rows, double cols);
+
+/* Elements of the result of broadcasting `n` operands. */
+double msim_opmap_broadcast(const struct msim_operand *o, uint32_t n);
+
+/*
+ * A pointwise work of `n` operands: all are read unless the row says that
+ * the first is only written; the result is the first output where there is
+ * one, else what broadcasting gives.
+ */
+struct msim_work *msim_opmap_pointwise_work(struct msim_opmap_ctx *c,
+                                            const struct msim_opmap_row *row,
+                                            const struct msim_operand *o,
+                                            uint32_t n);
+
+/* The rule behind most rows: row->inputs tensors in, one out. */
+bool msim_opmap_pointwise_rule(struct msim_opmap_ctx *c,
+                               const struct msim_opmap_row *row);
+
+/* Look-ups in many embedding tables at once, and their backward passes, which
+ * fbgemm names after the optimizer inside. */
+bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
+                              const struct msim_opmap_row *row);
+bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
+                                const struct msim_opmap_row *row);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * core/work/rows.h - rows of a table of measured times as works.
+ *
+ * The kind of table is told from its header (columns in any order, further
+ * columns ignored):
+ *   gemm             m n k dtype [batch] [layout]
+ *   attention        phase batch heads kv_heads q_len kv_len head_dim dtype
+ *                    [kv_dtype] [window]
+ *   vector           op dtype shape [bytes]
+ *   collective       collective ranks bytes [nodes] [interconnect]
+ *                    [algorithm] [setting] [dtype]
+ *   conv             n c h w k r s stride pad [groups] [op] [dtype]
+ *   moe              tokens hidden inter topk experts dtype [tp] [ep]
+ *                    [distribution: balanced, power_law_ALPHA, random] [gated]
+ *   expert_dispatch  collective tokens hidden topk experts [ranks] [sms]
+ * and with each of them source, framework, version, backend.
+ */
+#ifndef MSIM_CORE_WORK_ROWS_H
+#define MSIM_CORE_WORK_ROWS_H
+#include "core/base/csv.h"
+#include "core/work/work.h"
+
+enum msim_table {
+    MSIM_TABLE_GEMM,
+    MSIM_TABLE_ATTENTION,
+    MSIM_TABLE_VECTOR,
+    MSIM_TABLE_COLLECTIVE,
+    MSIM_TABLE_CONV,
+    MSIM_TABLE_MOE,
+    MSIM_TABLE_EXPERT_DISPATCH,
+};
+const char *msim_table_text(enum msim_table t);
+
+#define MSIM_ROW_COLUMNS 48
+
+/* Which column of a table holds what; made by msim_row_map_init(). */
+struct msim_row_map {
+    enum msim_table table;
+    uint32_t column[MSIM_ROW_COLUMNS]; /* UINT32_MAX: absent */
+};
+
+/*
+ * Find the columns of `csv`. EFORMAT, listing what was wanted, where the
+ * header is that of no table.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_row_map_init(struct msim_row_map *map,
+                                   const struct msim_csv *csv,
+                                   struct msim_error *err);
+
+/* The same for `n` columns with these names. */
+MSIM_MUST_CHECK
+enum msim_status msim_row_map_names(struct msim_row_map *map,
+                                    const char *const *names, uint32_t n,
+                                    struct msim_error *err);
+
+/*
+ * The work of one row. Returns NULL, or why the row cannot be a work ("m is
+ * 'x', want a whole number above 0"), in `reason` (at least 128 bytes). Texts
+ * of the work point into `fields`.
+ */
+const char *msim_row_work(const struct msim_row_map *map, char *const *fields,
+                          struct msim_work *w, char *reason, size_t size);
+
+#endif

@@ -1,0 +1,279 @@
+/*
+ * core/work/rules/opmap_attention.c - fused attention, forward and backward.
+ *
+ * Two products of (q_len x head_dim) with (kv_len x head_dim) a head forward,
+ * five backward (one recomputes the scores; Dao, "FlashAttention-2", 2023,
+ * section 3.1). A causal mask leaves out what lies above the diagonal.
+ */
+#include "core/work/opmap/opmap_rule.h"
+
+#include <string.h>
+
+enum layout {
+    BSHD, /* batch, sequence, heads, head_dim: what flash kernels take */
+    BHSD, /* batch, heads, sequence, head_dim: what PyTorch's operator takes */
+    THD,  /* sequences packed one after the other, with their offsets */
+    LONGER_FIRST, /* batch and sequence in either order: the longer is the
+                     sequence */
+};
+
+/* Where a form has its arguments: `q` is followed by k and v. */
+struct form {
+    uint8_t q, layout;
+    int8_t causal;  /* a bool; -1: not an argument */
+    int8_t mask;    /* custom_mask_type, not 0: causal; -1 */
+    int8_t offsets; /* of packed queries; -1 */
+    int8_t max_q;   /* longest of the packed queries; -1 */
+    int8_t window;  /* keys to the left that are seen; -1 */
+};
+
+enum {
+    FLASH,
+    FLASH_BWD,
+    EFFICIENT,
+    EFFICIENT_BWD,
+    SDPA,
+    SDPA_BWD,
+    SDPA_EFF,
+    SDPA_EFF_BWD,
+    SDPA_CUDNN,
+    SDPA_CUDNN_BWD,
+    CPU,
+    CPU_BWD,
+    CUDNN,
+    FA,
+    FA_BWD,
+    FA_VARLEN,
+    FA_VARLEN_BWD,
+    XFORMERS,
+    PLAIN,
+    PLAIN_BWD,
+    EITHER
+};
+
+static const struct form forms[] = {
+    [FLASH] = {0, BSHD, 8, -1, 3, 5, 11},
+    [FLASH_BWD] = {1, BSHD, 11, -1, 6, 8, 15},
+    [EFFICIENT] = {0, BSHD, -1, 9, 4, 6, -1},
+    [EFFICIENT_BWD] = {1, BSHD, -1, 14, 6, 8, -1},
+    [SDPA] = {0, BHSD, 4, -1, -1, -1, -1},
+    [SDPA_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
+    [SDPA_EFF] = {0, BHSD, 6, -1, -1, -1, -1},
+    [SDPA_EFF_BWD] = {1, BHSD, 11, -1, -1, -1, -1},
+    [SDPA_CUDNN] = {0, BHSD, 6, -1, -1, -1, -1},
+    [SDPA_CUDNN_BWD] = {1, BHSD, 14, -1, -1, -1, -1},
+    [CPU] = {0, BHSD, 4, -1, -1, -1, -1},
+    [CPU_BWD] = {1, BHSD, 7, -1, -1, -1, -1},
+    [CUDNN] = {0, BHSD, 10, -1, -1, -1, -1},
+    [FA] = {0, BSHD, 5, -1, -1, -1, 6},
+    [FA_BWD] = {1, BSHD, 11, -1, -1, -1, 12},
+    [FA_VARLEN] = {0, THD, 9, -1, 3, 5, 10},
+    [FA_VARLEN_BWD] = {1, THD, 15, -1, 9, 11, 16},
+    [XFORMERS] = {0, BSHD, -1, 9, 4, 6, -1},
+    [PLAIN] = {0, BSHD, -1, -1, -1, -1, -1},
+    [PLAIN_BWD] = {1, BSHD, -1, -1, -1, -1, -1},
+    [EITHER] = {0, LONGER_FIRST, -1, -1, -1, -1, -1},
+};
+
+struct shape {
+    int64_t batch, heads, kv_heads, q_len, kv_len, head_dim, window;
+    bool causal;
+};
+
+/* Packed sequences: as many as there are offsets, less one; equally long
+ * unless the longest is known to be shorter than that. */
+static void read_packed(const struct msim_opmap_ctx *c, const struct form *f,
+                        const struct msim_operand *q,
+                        const struct msim_operand *k, struct shape *s)
+{
+    struct msim_operand offsets;
+    int64_t longest;
+
+    s->batch = 1;
+    if (f->offsets >= 0 &&
+        msim_opmap_tensor(c, (uint32_t)f->offsets, &offsets) &&
+        offsets.elems > 1)
+        s->batch = msim_opmap_count(offsets.elems) - 1;
+    s->heads = msim_operand_dim(q, -2);
+    s->kv_heads = msim_operand_dim(k, -2);
+    s->q_len = msim_operand_dim(q, -3) / s->batch;
+    s->kv_len = msim_operand_dim(k, -3) / s->batch;
+    if (f->max_q >= 0 && msim_opmap_int(c, (uint32_t)f->max_q, &longest) &&
+        longest >= 1 && longest < s->q_len)
+        s->q_len = longest;
+}
+
+static void read_lengths(const struct msim_opmap_ctx *c, const struct form *f,
+                         const struct msim_operand *q,
+                         const struct msim_operand *k, struct shape *s)
+{
+    int head_at = f->layout == BHSD ? -3 : -2;
+    int length_at = f->layout == BHSD ? -2 : -3;
+
+    if (f->layout == THD || q->rank == 3) {
+        read_packed(c, f, q, k, s);
+    } else {
+        if (f->layout == LONGER_FIRST &&
+            msim_operand_dim(q, 0) > msim_operand_dim(q, 1))
+            length_at = -4;
+        s->batch = msim_operand_dim(q, length_at == -4 ? 1 : 0);
+        s->heads = msim_operand_dim(q, head_at);
+        s->kv_heads = msim_operand_dim(k, head_at);
+        s->q_len = msim_operand_dim(q, length_at);
+        s->kv_len = msim_operand_dim(k, length_at);
+    }
+    if (s->q_len < 1)
+        s->q_len = 1;
+    if (s->kv_len < 1)
+        s->kv_len = 1;
+}
+
+static void read_mask(const struct msim_opmap_ctx *c, const struct form *f,
+                      struct shape *s)
+{
+    int64_t v = 0;
+
+    if (f->causal >= 0 && msim_opmap_int(c, (uint32_t)f->causal, &v))
+        s->causal = v != 0;
+    if (f->mask >= 0 && msim_opmap_int(c, (uint32_t)f->mask, &v))
+        s->causal = v != 0;
+    if (f->window >= 0 && msim_opmap_int(c, (uint32_t)f->window, &v) && v > 0 &&
+        v < s->kv_len)
+        s->window = v;
+}
+
+/* Mean keys that a query sees. */
+static double keys_a_query(const struct shape *s)
+{
+    double keys = (double)s->kv_len;
+
+    if (s->causal && s->q_len > 1)
+        keys -= ((double)(s->q_len < s->kv_len ? s->q_len : s->kv_len) - 1) / 2;
+    if (s->window && keys > (double)s->window)
+        keys = (double)s->window;
+    return keys;
+}
+
+static void add_attention(struct msim_opmap_ctx *c, const struct shape *s,
+                          enum msim_dtype dtype, enum msim_dtype kv_dtype,
+                          bool backward)
+{
+    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_ATTENTION, dtype, "");
+    double rows = (double)s->batch * (double)s->heads * (double)s->q_len;
+    double q_bytes = rows * (double)s->head_dim * msim_dtype_bytes(dtype);
+    double kv_bytes = 2.0 * (double)s->batch * (double)s->kv_heads *
+                      (double)s->kv_len * (double)s->head_dim *
+                      msim_dtype_bytes(kv_dtype);
+
+    if (!w)
+        return;
+    w->flops =
+        (backward ? 10.0 : 4.0) * rows * keys_a_query(s) * (double)s->head_dim;
+    /* backward: q, k, v, output and its gradient in; three gradients out */
+    w->bytes_read = kv_bytes + (backward ? 3 : 1) * q_bytes;
+    w->bytes_written = q_bytes + (backward ? kv_bytes : 0);
+    w->u.attention.phase = s->q_len == 1 && s->kv_len > 1
+                               ? MSIM_ATTENTION_DECODE
+                           : s->causal ? MSIM_ATTENTION_PREFILL
+                                       : MSIM_ATTENTION_ENCODER;
+    w->u.attention.backward = backward;
+    w->u.attention.batch = s->batch;
+    w->u.attention.heads = s->heads;
+    w->u.attention.kv_heads = s->kv_heads;
+    w->u.attention.q_len = s->q_len;
+    w->u.attention.kv_len = s->kv_len;
+    w->u.attention.head_dim = s->head_dim;
+    w->u.attention.window = s->window;
+    w->u.attention.kv_dtype = kv_dtype;
+    /* flash backward: sums of output times gradient, the pass, a cast */
+    w->kernels = backward ? 3 : 1;
+}
+
+static bool attention(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
+{
+    const struct form *f = &forms[row->arg];
+    struct msim_operand q, k;
+    struct shape s;
+
+    if (!msim_opmap_tensor(c, f->q, &q) ||
+        !msim_opmap_tensor(c, f->q + 1u, &k) || q.rank < 3 || k.rank < 3)
+        return false;
+    memset(&s, 0, sizeof(s));
+    s.head_dim = msim_operand_dim(&q, -1);
+    read_lengths(c, f, &q, &k, &s);
+    read_mask(c, f, &s);
+    add_attention(c, &s, q.dtype, k.dtype, row->flags & MSIM_OPMAP_BACKWARD);
+    return true;
+}
+
+/*
+ * Kernels behind an autograd function of a library: the first three tensors
+ * of one rank with equal head sizes are q, k and v.
+ */
+static bool library_function(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
+{
+    struct msim_operand q, k;
+    struct shape s;
+    uint32_t at = 0;
+
+    while (msim_opmap_nth_tensor(c, at, &q) && (q.rank < 3 || q.rank > 4))
+        at++;
+    if (!msim_opmap_nth_tensor(c, at, &q) ||
+        !msim_opmap_nth_tensor(c, at + 1, &k) || k.rank != q.rank)
+        return false;
+    memset(&s, 0, sizeof(s));
+    s.head_dim = msim_operand_dim(&q, -1);
+    read_lengths(c, &forms[row->arg], &q, &k, &s);
+    add_attention(c, &s, q.dtype, k.dtype, row->flags & MSIM_OPMAP_BACKWARD);
+    return true;
+}
+
+#define OUTER MSIM_OPMAP_OUTER
+#define BWD   MSIM_OPMAP_BACKWARD
+
+static const struct msim_opmap_row rows[] = {
+    {"FlashAttnFunc", library_function, "", 0, 0, OUTER, PLAIN},
+    {"FlashAttnFuncBackward", library_function, "", 0, 0, OUTER | BWD, PLAIN},
+    {"FusedAttnFunc", library_function, "", 0, 0, OUTER, EITHER},
+    {"FusedAttnFuncBackward", library_function, "", 0, 0, OUTER | BWD, EITHER},
+    {"_cudnn_attention_backward", attention, "", 0, 0, BWD, SDPA_CUDNN_BWD},
+    {"_cudnn_attention_forward", attention, "", 0, 0, 0, CUDNN},
+    {"_efficient_attention_backward", attention, "", 0, 0, BWD, EFFICIENT_BWD},
+    {"_efficient_attention_forward", attention, "", 0, 0, 0, EFFICIENT},
+    {"_flash_attention_backward", attention, "", 0, 0, BWD, FLASH_BWD},
+    {"_flash_attention_forward", attention, "", 0, 0, 0, FLASH},
+    {"_scaled_dot_product_cudnn_attention", attention, "", 0, 0, OUTER,
+     SDPA_CUDNN},
+    {"_scaled_dot_product_cudnn_attention_backward", attention, "", 0, 0,
+     OUTER | BWD, SDPA_CUDNN_BWD},
+    {"_scaled_dot_product_efficient_attention", attention, "", 0, 0, OUTER,
+     SDPA_EFF},
+    {"_scaled_dot_product_efficient_attention_backward", attention, "", 0, 0,
+     OUTER | BWD, SDPA_EFF_BWD},
+    {"_scaled_dot_product_flash_attention", attention, "", 0, 0, OUTER, SDPA},
+    {"_scaled_dot_product_flash_attention_backward", attention, "", 0, 0,
+     OUTER | BWD, SDPA_BWD},
+    {"_scaled_dot_product_flash_attention_for_cpu", attention, "", 0, 0, 0,
+     CPU},
+    {"_scaled_dot_product_flash_attention_for_cpu_backward", attention, "", 0,
+     0, BWD, CPU_BWD},
+    {"_scaled_dot_product_fused_attention_overrideable", attention, "", 0, 0,
+     OUTER, SDPA_EFF},
+    {"flash_attn::_flash_attn_backward", attention, "", 0, 0, BWD, FA_BWD},
+    {"flash_attn::_flash_attn_forward", attention, "", 0, 0, 0, FA},
+    {"flash_attn::_flash_attn_varlen_backward", attention, "", 0, 0, BWD,
+     FA_VARLEN_BWD},
+    {"flash_attn::_flash_attn_varlen_forward", attention, "", 0, 0, 0,
+     FA_VARLEN},
+    {"xformers::efficient_attention_backward_cutlass", attention, "", 0, 0, BWD,
+     PLAIN_BWD},
+    {"xformers::efficient_attention_forward_cutlass", attention, "", 0, 0, 0,
+     XFORMERS},
+    {"xformers_flash::flash_bwd", attention, "", 0, 0, BWD, PLAIN_BWD},
+    {"xformers_flash::flash_fwd", attention, "", 0, 0, 0, PLAIN},
+};
+
+const struct msim_opmap_table msim_opmap_attention = {
+    rows, sizeof(rows) / sizeof(rows[0])};

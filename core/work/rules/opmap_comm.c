@@ -1,0 +1,166 @@
+/*
+ * core/work/rules/opmap_comm.c - collectives and point-to-point transfers.
+ *
+ * A transfer shows as up to three operators inside each other, c10d::X >
+ * record_param_comms > nccl:X; the middle one carries it. Where a backend
+ * (gloo) has no middle one, c10d::X does.
+ */
+#include "core/work/opmap/opmap_rule.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The size column of nccl-tests: the whole buffer, for all_gather what comes
+ * out, for reduce_scatter what goes in, for all_to_all what one rank sends. */
+static double transfer_elems(const struct msim_comm *m, uint32_t ranks)
+{
+    double in = (double)m->in_elems, out = (double)m->out_elems;
+
+    switch ((enum msim_collective)m->collective) {
+    case MSIM_COLL_ALL_GATHER:
+    case MSIM_COLL_GATHER:
+        return out > 0 && out >= in ? out : in * ranks;
+    case MSIM_COLL_REDUCE_SCATTER:
+    case MSIM_COLL_SCATTER:
+        return in > 0 && in >= out ? in : out * ranks;
+    case MSIM_COLL_RECV:
+        return out > 0 ? out : in;
+    default:
+        return in > 0 ? in : out;
+    }
+}
+
+static uint32_t ranks_of(const struct msim_trace *t, const struct msim_comm *m)
+{
+    uint32_t ranks = t->world_size;
+
+    if (m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV)
+        return 2;
+    if (m->group != MSIM_NONE && t->groups[m->group].size)
+        ranks = t->groups[m->group].size;
+    return ranks ? ranks : 1;
+}
+
+static uint32_t nodes_for(uint32_t ranks, uint32_t gpus)
+{
+    return ranks / gpus + (ranks % gpus != 0);
+}
+
+static void set_ranks(struct msim_work *w, uint32_t ranks)
+{
+    w->u.coll.ranks = ranks;
+    w->u.coll.nodes = nodes_for(ranks, MSIM_GPUS_A_NODE);
+}
+
+/* Nodes that the members of a listed group are on. */
+static uint32_t nodes_of(const struct msim_trace *t, const struct msim_group *g,
+                         uint32_t gpus)
+{
+    const int32_t *members = t->group_ranks + g->first;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        bool first = true;
+
+        for (uint32_t j = 0; j < i && first; j++)
+            first = (uint32_t)members[j] / gpus != (uint32_t)members[i] / gpus;
+        n += first;
+    }
+    return n;
+}
+
+void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
+                     uint32_t comm, uint32_t gpus)
+{
+    const struct msim_comm *m = &t->comms[comm];
+    const struct msim_group *g =
+        m->group == MSIM_NONE ? NULL : &t->groups[m->group];
+    bool sends =
+        m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV;
+
+    if (gpus == 0)
+        gpus = MSIM_GPUS_A_NODE;
+    if (g && g->count == w->u.coll.ranks && (!sends || g->count == 2))
+        w->u.coll.nodes = nodes_of(t, g, gpus);
+    else
+        w->u.coll.nodes = nodes_for(w->u.coll.ranks, gpus);
+}
+
+struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
+{
+    const struct msim_comm *m = &t->comms[comm];
+    uint32_t ranks = ranks_of(t, m);
+    struct msim_work w;
+    uint32_t bytes;
+
+    memset(&w, 0, sizeof w); /* works are compared by their bytes */
+    w.family = MSIM_FAMILY_COLLECTIVE;
+    w.dtype = (enum msim_dtype)m->dtype;
+    w.variant = "";
+    w.kernels = 1;
+    bytes = msim_dtype_bytes(w.dtype);
+    w.u.coll.collective = (enum msim_collective)m->collective;
+    w.u.coll.bytes =
+        (uint64_t)msim_opmap_count(transfer_elems(m, ranks) * bytes);
+    set_ranks(&w, ranks);
+    msim_comm_place(&w, t, comm, MSIM_GPUS_A_NODE);
+    w.bytes_read = (double)m->in_elems * bytes;
+    w.bytes_written = (double)m->out_elems * bytes;
+    return w;
+}
+
+/* A group that is not named is of all ranks, as in core/graph/rules/graph_comm.c. */
+static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
+                     uint32_t traced)
+{
+    uint32_t size = m->group == MSIM_NONE ? 0 : t->groups[m->group].size;
+
+    if (m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV)
+        return false;
+    return size == 0 || size == t->world_size || size == traced;
+}
+
+struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
+                                uint32_t comm, uint32_t traced, uint32_t ranks)
+{
+    const struct msim_comm *m = &t->comms[comm];
+    uint32_t before = w.u.coll.ranks > 1 ? w.u.coll.ranks : traced;
+    double factor = (double)ranks / before;
+
+    if (!is_whole(t, m, traced))
+        return w;
+    set_ranks(&w, ranks);
+    /* What is gathered is of all ranks; all else is counted by what goes in. */
+    if (m->collective != MSIM_COLL_ALL_GATHER &&
+        m->collective != MSIM_COLL_GATHER)
+        return w;
+    w.u.coll.bytes =
+        (uint64_t)msim_opmap_count((double)w.u.coll.bytes * factor);
+    w.bytes_written *= factor;
+    return w;
+}
+
+bool msim_opmap_transfer(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
+{
+    const struct msim_comm *m;
+    struct msim_work *w;
+
+    if (c->op->comm == MSIM_NONE)
+        return true;
+    m = &c->t->comms[c->op->comm];
+    if (m->collective == MSIM_COLL_WAIT || m->collective == MSIM_COLL_UNKNOWN)
+        return true;
+    w = msim_opmap_work(c, MSIM_FAMILY_COLLECTIVE, (enum msim_dtype)m->dtype,
+                        row->variant);
+    if (w)
+        *w = msim_comm_work(c->t, c->op->comm);
+    return w != NULL;
+}
+
+static const struct msim_opmap_row rows[] = {
+    {"record_param_comms", msim_opmap_transfer, "", 0, 0, 0, 0},
+};
+
+const struct msim_opmap_table msim_opmap_comm = {rows, sizeof(rows) /
+                                                           sizeof(rows[0])};

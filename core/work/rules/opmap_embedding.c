@@ -1,0 +1,469 @@
+/*
+ * core/work/rules/opmap_embedding.c - gathers and scatters: embeddings, indexing.
+ *
+ * Rows are what is fetched (or added to), columns how much a time. The least
+ * traffic is every fetched row once, its index, and the result; a table that
+ * is fetched from is never read whole.
+ */
+#include "core/work/opmap/opmap_vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns of an embedding where nothing says: what recommendation models have,
+ * 16 to 256. */
+#define USUAL_WIDTH 64
+
+/* Rows narrower than this are taken several at once by a block of threads. */
+#define NARROW_ROW 1024
+
+/* A gather or scatter of `rows` x `cols` elements of `dtype`. */
+static struct msim_work *add_rows(struct msim_opmap_ctx *c,
+                                  const struct msim_opmap_row *row,
+                                  enum msim_dtype dtype, double rows,
+                                  double cols, double index_bytes)
+{
+    double bytes = rows * cols * msim_dtype_bytes(dtype);
+    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_EMBEDDING, dtype,
+                                          msim_opmap_variant(row));
+
+    if (!w)
+        return NULL;
+    if (cols < NARROW_ROW)
+        msim_opmap_set_rows(w, ceil(rows * cols / NARROW_ROW),
+                            fmin(rows * cols, NARROW_ROW));
+    else
+        msim_opmap_set_rows(w, rows, cols);
+    w->u.vector.elems = msim_opmap_count(rows * cols);
+    w->flops = rows * cols * row->flops;
+    w->bytes_read = bytes + index_bytes;
+    w->bytes_written = bytes;
+    return w;
+}
+
+/* Rows of a table of `elems` elements are fetched: some of them again and
+ * again. */
+static void from_table(struct msim_work *w, double lookups, double cols,
+                       double elems, enum msim_dtype dtype)
+{
+    w->u.vector.lookups = lookups;
+    w->u.vector.table_rows = cols > 0 ? floor(elems / cols) : 0;
+    w->u.vector.row_bytes = cols * msim_dtype_bytes(dtype);
+}
+
+/* Elements of one slice at dimension `dim`: what an index fetches. */
+static double slice(const struct msim_operand *x, int64_t dim)
+{
+    int64_t d = dim < 0 ? dim + x->rank : dim;
+    double size =
+        d >= 0 && d < x->rank ? (double)msim_operand_dim(x, (int)d) : 1;
+
+    return size > 0 ? x->elems / size : 0;
+}
+
+/* (table, dim, index): index_select; (self, dim, index, source): index_add. */
+static bool along_dim(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
+{
+    struct msim_operand x, index;
+    struct msim_work *w;
+    int64_t dim = 0;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x) ||
+        !msim_opmap_nth_tensor(c, 1, &index))
+        return false;
+    msim_opmap_int(c, 1, &dim);
+    w = add_rows(c, row, x.dtype, index.elems, slice(&x, dim), index.bytes);
+    if (w)
+        from_table(w, index.elems, slice(&x, dim), x.elems, x.dtype);
+    return w != NULL;
+}
+
+/* (self, dim, index[, source]): an index for every element. */
+static bool each_element(struct msim_opmap_ctx *c,
+                         const struct msim_opmap_row *row)
+{
+    struct msim_operand x, index;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x) ||
+        !msim_opmap_nth_tensor(c, 1, &index))
+        return false;
+    return add_rows(c, row, x.dtype, index.elems, 1, index.bytes) != NULL;
+}
+
+/* (table, indices): a row of the table for every index. */
+static bool embedding(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
+{
+    struct msim_operand table, index;
+    struct msim_work *w;
+    double cols;
+
+    if (!msim_opmap_tensor(c, 0, &table) || !msim_opmap_tensor(c, 1, &index))
+        return false;
+    cols = slice(&table, 0);
+    w = add_rows(c, row, table.dtype, index.elems, cols, index.bytes);
+    if (w)
+        from_table(w, index.elems, cols, table.elems, table.dtype);
+    return w != NULL;
+}
+
+/* On a CPU the clearing of the table's gradient is part of the operator;
+ * row->arg is the argument that says how many rows it has. */
+static void clear_table(const struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row, double lookups,
+                        double cols, struct msim_work *w)
+{
+    int64_t table = 0;
+
+    (void)msim_opmap_int(c, row->arg, &table);
+    from_table(w, lookups, cols, fmax((double)table, 1) * cols, w->dtype);
+    w->bytes_written += w->u.vector.table_rows * w->u.vector.row_bytes;
+}
+
+/* (gradient, indices): its rows are added up by index, which are sorted. */
+static bool embedding_backward(struct msim_opmap_ctx *c,
+                               const struct msim_opmap_row *row)
+{
+    struct msim_operand grad, index;
+    struct msim_work *w;
+    double cols;
+
+    if (!msim_opmap_tensor(c, 0, &grad) || !msim_opmap_tensor(c, 1, &index))
+        return false;
+    cols = (double)msim_operand_dim(&grad, -1);
+    w = add_rows(c, row, grad.dtype, index.elems, cols, index.bytes);
+    if (!w)
+        return false;
+    w->kernels = 6; /* sort by index, segment, add */
+    if (c->place == MSIM_OPMAP_ON_CPU)
+        clear_table(c, row, index.elems, cols, w);
+    return true;
+}
+
+/* (table, indices, offsets): rows are added up a bag. */
+static bool embedding_bag(struct msim_opmap_ctx *c,
+                          const struct msim_opmap_row *row)
+{
+    struct msim_operand table, index, offsets;
+    struct msim_work *w;
+    double cols;
+
+    if (!msim_opmap_tensor(c, 0, &table) || !msim_opmap_tensor(c, 1, &index))
+        return false;
+    cols = slice(&table, 0);
+    w = add_rows(c, row, table.dtype, index.elems, cols, index.bytes);
+    if (!w)
+        return false;
+    from_table(w, index.elems, cols, table.elems, table.dtype);
+    if (msim_opmap_tensor(c, 2, &offsets)) {
+        w->bytes_read += offsets.bytes;
+        w->bytes_written = offsets.elems * cols * msim_dtype_bytes(table.dtype);
+    }
+    return true;
+}
+
+/* ---- index and index_put ---------------------------------------------- */
+
+/* Elements that an index list picks: those of the indices (broadcast) times
+ * what no index touches. False where the list was not recorded, or a mask
+ * picks a number of elements that nobody recorded. */
+static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
+                   double *elems, double *index_bytes)
+{
+    const struct msim_arg *a = msim_args_get(c->t, c->op->args, 1);
+    struct msim_operand o = {0};
+    uint32_t dim = 0;
+    double most = 0, rest = x->elems;
+
+    *index_bytes = 0;
+    if (!a || a->kind != MSIM_ARG_LIST || a->v.i == 0)
+        return false;
+    for (int64_t j = 1; j <= a->v.i; j++, dim++) {
+        if (a[j].kind != MSIM_ARG_TENSOR || a[j].dtype == MSIM_DT_UNKNOWN)
+            continue;
+        if (a[j].dtype == MSIM_DT_BOOL || a[j].dtype == MSIM_DT_U8)
+            return false;
+        o.elems = (double)msim_arg_elems(c->t, &a[j]);
+        if (o.elems > most)
+            most = o.elems;
+        *index_bytes += o.elems * msim_dtype_bytes((enum msim_dtype)a[j].dtype);
+        if (dim < x->rank && msim_operand_dim(x, (int)dim) > 0)
+            rest /= (double)msim_operand_dim(x, (int)dim);
+    }
+    *elems = most * rest;
+    return most > 0;
+}
+
+/* self[indices]: how much it picks is in the output, the indices, or the
+ * launch; else it is at most everything. */
+static bool index_get(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
+{
+    struct msim_operand x, out;
+    double elems, index_bytes, cols = 1;
+    bool known;
+
+    if (!msim_opmap_tensor(c, 0, &x))
+        return false;
+    known = picked(c, &x, &elems, &index_bytes);
+    if (msim_opmap_output(c, 0, &out)) {
+        elems = out.elems;
+    } else if (!known) {
+        elems = msim_opmap_grid_elems(c);
+        if (elems == 0 || elems > x.elems)
+            elems = x.elems;
+    }
+    if (known && x.rank > 1)
+        cols = (double)msim_operand_dim(&x, -1);
+    if (cols > elems || cols < 1)
+        cols = 1;
+    return add_rows(c, row, x.dtype, elems / cols, cols,
+                    known ? index_bytes : elems * 8) != NULL;
+}
+
+static bool has_child(const struct msim_opmap_ctx *c, const char *name)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
+        if (strcmp(msim_trace_text(c->t, ops[j].name), name) == 0)
+            return true;
+    return false;
+}
+
+/* self[indices] = values; a mask and a number are a masked_fill_ instead. */
+static bool index_put(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row)
+{
+    struct msim_operand x, values;
+    double elems, index_bytes;
+    int64_t accumulate = 0;
+    struct msim_work *w;
+
+    if (!msim_opmap_tensor(c, 0, &x) || !msim_opmap_tensor(c, 2, &values))
+        return false;
+    if (c->launched < 0 && has_child(c, "aten::masked_fill_"))
+        return true;
+    if (!picked(c, &x, &elems, &index_bytes) || values.elems > elems) {
+        elems = values.elems;
+        index_bytes = elems * 8;
+    }
+    w = add_rows(c, row, x.dtype, elems, 1, index_bytes);
+    if (!w)
+        return false;
+    msim_opmap_int(c, 3, &accumulate);
+    if (accumulate) {
+        w->bytes_read += w->bytes_written;
+        w->kernels = 6; /* as an embedding's backward */
+    }
+    return true;
+}
+
+/* ---- fbgemm ----------------------------------------------------------- */
+
+/*
+ * Lookups of many tables at once. Positions in fbgemm's schemas differ from
+ * form to form; what all have is: the indices are the largest one-dimensional
+ * integer tensor, the offsets the next larger one's (a bag each, and one
+ * more), and D_offsets is the tensor whose element count less one is the
+ * number of tables.
+ */
+struct lookup {
+    double indices, index_bytes; /* rows fetched */
+    double bags;
+    double width; /* of a row, mean */
+    enum msim_dtype dtype;
+};
+
+static void find_indices(const struct msim_opmap_ctx *c, struct lookup *l)
+{
+    struct msim_operand o;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        if (o.rank != 1 || (o.dtype != MSIM_DT_I64 && o.dtype != MSIM_DT_I32))
+            continue;
+        if (o.elems > l->indices) {
+            l->bags = l->indices;
+            l->indices = o.elems;
+            l->index_bytes = o.bytes;
+        } else if (o.elems > l->bags) {
+            l->bags = o.elems;
+        }
+    }
+    l->bags = l->bags > 1 ? l->bags - 1 : 1;
+}
+
+/* Widths add up to total_D over the tables, which is the last dimension of
+ * the result (batch x total_D), and of its gradient. */
+static double total_width(const struct msim_opmap_ctx *c)
+{
+    struct msim_operand o;
+    uint32_t back;
+
+    if (msim_opmap_output(c, 0, &o))
+        return (double)msim_operand_dim(&o, -1);
+    back = msim_opmap_backward_of(c);
+    if (back != MSIM_NONE && msim_opmap_tensor_of(c->t, back, 0, &o))
+        return (double)msim_operand_dim(&o, -1);
+    return 0;
+}
+
+/* Elements of the tables together: the weights come first, one tensor for each
+ * place they may be in (device, managed memory), most of them empty. */
+static double weights(const struct msim_opmap_ctx *c)
+{
+    struct msim_operand o;
+    double elems = 0;
+
+    for (uint32_t k = 0; k < 3 && msim_opmap_nth_tensor(c, k, &o); k++)
+        elems = fmax(elems, o.elems);
+    return elems;
+}
+
+bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
+                              const struct msim_opmap_row *row)
+{
+    struct lookup l = {0, 0, 0, 0, MSIM_DT_F32};
+    struct msim_operand o, table;
+    double total = total_width(c), tables = 0, batch;
+    struct msim_work *w;
+
+    find_indices(c, &l);
+    if (l.indices == 0)
+        return false;
+    /* placements: one int32 a table; the weights come before them */
+    for (uint32_t k = 0; tables == 0 && msim_opmap_nth_tensor(c, k, &o); k++)
+        if (o.rank == 1 && o.dtype == MSIM_DT_I32 && o.elems > 0)
+            tables = o.elems;
+    if (msim_opmap_nth_tensor(c, 0, &table))
+        l.dtype = table.dtype;
+    /* the dense form has no placements: there it is D_offsets, one more */
+    if (tables > 1 && fmod(l.bags, tables) != 0 &&
+        fmod(l.bags, tables - 1) == 0)
+        tables--;
+    tables = tables > 0 && tables <= l.bags ? tables : 1;
+    batch = l.bags / tables;
+    l.width = total > 0 ? total / tables : USUAL_WIDTH;
+    w = add_rows(c, row, l.dtype, l.indices, l.width, l.index_bytes);
+    if (!w)
+        return false;
+    from_table(w, l.indices, l.width, weights(c), l.dtype);
+    w->bytes_written = batch * l.width * tables * msim_dtype_bytes(MSIM_DT_F32);
+    return true;
+}
+
+/* Backward with the optimizer inside, an autograd node that has only the
+ * gradient: (batch x total_D). The look-up it belongs to has the indices. */
+bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
+                                const struct msim_opmap_row *row)
+{
+    struct lookup l = {0, 0, 0, 0, MSIM_DT_F32};
+    struct msim_operand grad;
+    struct msim_opmap_ctx fw = *c;
+    uint32_t j = msim_opmap_forward_of(c, "fbgemm::", "_lookup_");
+    struct msim_work *w;
+
+    if (j != MSIM_NONE) {
+        fw.index = j;
+        fw.op = &c->t->ops[j];
+    }
+    find_indices(&fw, &l);
+    if (!msim_opmap_nth_tensor(c, 0, &grad) || l.indices == 0 || grad.rank < 1)
+        return false;
+    l.width = grad.elems / l.bags;
+    w = add_rows(c, row, grad.dtype, l.indices, l.width, l.index_bytes);
+    if (!w)
+        return false;
+    /* gradient in, rows read and written, indices sorted */
+    w->bytes_read += grad.bytes + 8 * l.index_bytes;
+    w->bytes_written += 8 * l.index_bytes;
+    w->kernels = 16;
+    return true;
+}
+
+/* Jagged data moved about (lengths, offsets, values): all of it in and out. The
+ * values are the largest tensor, the lengths the next. */
+static bool fbgemm_move(struct msim_opmap_ctx *c,
+                        const struct msim_opmap_row *row)
+{
+    struct msim_operand o;
+    struct msim_work *w;
+    double bytes = 0, elems = 0, segments = 0;
+
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        bytes += o.bytes;
+        if (o.elems > elems) {
+            segments = elems;
+            elems = o.elems;
+        } else if (o.elems > segments) {
+            segments = o.elems;
+        }
+    }
+    if (bytes == 0)
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_COPY, MSIM_DT_I64,
+                        msim_opmap_variant(row));
+    if (!w)
+        return false;
+    w->bytes_read = bytes;
+    w->bytes_written = row->arg ? 0 : bytes;
+    w->u.vector.copy = MSIM_COPY_D2D;
+    msim_opmap_set_rows(w, 1, elems);
+    w->u.vector.segments = segments;
+    w->kernels = row->inputs ? row->inputs : 1;
+    return true;
+}
+
+#define COMP MSIM_OPMAP_COMPOSITE
+/* K: moves jagged data in `kernels` kernels; only reads with `reads` */
+#define K(name, variant, kernels, reads)                                       \
+    {                                                                          \
+        name, fbgemm_move, variant, kernels, 0, MSIM_OPMAP_OUTER, reads        \
+    }
+
+static const struct msim_opmap_row rows[] = {
+    {"_embedding_bag", embedding_bag, "embedding_bag", 0, 1, 0, 0},
+    {"_embedding_bag_dense_backward", embedding_backward, "embedding_backward",
+     0, 1, 0, 5},
+    {"_embedding_bag_forward_only", embedding_bag, "embedding_bag", 0, 1, 0, 0},
+    {"_index_put_impl_", index_put, "index_put", 0, 1, 0, 0},
+    {"_unsafe_index", index_get, "index", 0, 0, COMP, 0},
+    {"embedding", embedding, NULL, 0, 0, COMP, 0},
+    {"embedding_dense_backward", embedding_backward, "embedding_backward", 0, 1,
+     0, 2},
+    K("fb::asynchronous_complete_cumsum", "cumsum", 2, 0),
+    K("fb::offsets_range", "arange", 1, 0),
+    K("fb::to_dense_representation", "scatter", 3, 0),
+    K("fbgemm::asynchronous_complete_cumsum", "cumsum", 2, 0),
+    K("fbgemm::asynchronous_exclusive_cumsum", "cumsum", 2, 0),
+    K("fbgemm::asynchronous_inclusive_cumsum", "cumsum", 2, 0),
+    K("fbgemm::block_bucketize_sparse_features", "bucketize", 5, 0),
+    K("fbgemm::bounds_check_indices", "bounds_check", 1, 1),
+    K("fbgemm::dense_to_jagged", "permute", 1, 0),
+    K("fbgemm::expand_into_jagged_permute", "permute", 1, 0),
+    K("fbgemm::jagged_to_padded_dense", "permute", 1, 0),
+    K("fbgemm::offsets_range", "arange", 1, 0),
+    K("fbgemm::permute_1D_sparse_data", "permute", 4, 0),
+    K("fbgemm::permute_2D_sparse_data", "permute", 6, 0),
+    K("fbgemm::permute_pooled_embs", "permute", 1, 0),
+    K("fbgemm::permute_pooled_embs_auto_grad", "permute", 1, 0),
+    K("fbgemm::permute_pooled_embs_split", "permute", 1, 0),
+    K("fbgemm::permute_sparse_features", "permute", 6, 0),
+    K("fbgemm::recat_embedding_grad_output_mixed_D_batch", "permute", 1, 0),
+    {"gather", each_element, NULL, 0, 0, COMP, 0},
+    {"index", index_get, NULL, 0, 0, 0, 0},
+    {"index_add", along_dim, NULL, 0, 1, 0, 0},
+    {"index_copy", along_dim, NULL, 0, 0, 0, 0},
+    {"index_fill_", along_dim, "index_fill", 0, 0, 0, 0},
+    {"index_reduce", along_dim, NULL, 0, 1, 0, 0},
+    {"index_select", along_dim, NULL, 0, 0, 0, 0},
+    {"put_", each_element, "scatter", 0, 0, 0, 0},
+    {"scatter", each_element, NULL, 0, 0, 0, 0},
+    {"scatter_add", each_element, NULL, 0, 1, 0, 0},
+    {"scatter_reduce", each_element, NULL, 0, 1, 0, 0},
+    {"take", each_element, "gather", 0, 0, 0, 0},
+};
+
+const struct msim_opmap_table msim_opmap_embedding = {
+    rows, sizeof(rows) / sizeof(rows[0])};

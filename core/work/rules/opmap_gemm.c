@@ -1,0 +1,183 @@
+/*
+ * core/work/rules/opmap_gemm.c - matrix products.
+ *
+ * Sizes come from the last two dimensions of the factors: (m x k)(k x n).
+ * Each factor is read once, the product written once; a bias or addend is
+ * read too.
+ */
+#include "core/work/opmap/opmap_rule.h"
+
+#include <string.h>
+
+/* Operators before a product among which its views are looked for. */
+#define LOOK_BACK 12
+
+/*
+ * Whether a factor of these sizes was just made by aten::t or aten::transpose:
+ * cuBLAS then reads it the other way round. The views before a product are
+ * its siblings, or those of the operator around it.
+ */
+static bool made_by_transpose(const struct msim_opmap_ctx *c,
+                              const struct msim_operand *f)
+{
+    const struct msim_trace *t = c->t;
+
+    for (uint32_t k = 1; k <= LOOK_BACK && k <= c->index; k++) {
+        uint32_t j = c->index - k;
+        const char *name = msim_trace_text(t, t->ops[j].name);
+        struct msim_operand from;
+
+        if (t->ops[j].thread != c->op->thread)
+            return false;
+        if (strcmp(name, "aten::t") != 0 &&
+            strcmp(name, "aten::transpose") != 0)
+            continue;
+        if (msim_opmap_tensor_of(t, j, 0, &from) && from.rank == f->rank &&
+            msim_operand_dim(&from, -1) == msim_operand_dim(f, -2) &&
+            msim_operand_dim(&from, -2) == msim_operand_dim(f, -1))
+            return true;
+    }
+    return false;
+}
+
+static void set_gemm(struct msim_opmap_ctx *c, const struct msim_opmap_row *row,
+                     const struct msim_operand *a, const struct msim_operand *b,
+                     const int64_t mnkb[4])
+{
+    double mn = (double)mnkb[0] * (double)mnkb[1] * (double)mnkb[3];
+    bool tf32 = a->dtype == MSIM_DT_F32 && msim_opmap_tf32(c);
+    struct msim_work *w = msim_opmap_work(c, MSIM_FAMILY_GEMM, a->dtype,
+                                          tf32 ? "tf32" : row->variant);
+    struct msim_operand out;
+    enum msim_dtype out_type = a->dtype;
+
+    if (!w)
+        return;
+    if (msim_opmap_output(c, 0, &out))
+        out_type = out.dtype;
+    w->flops = 2 * mn * (double)mnkb[2];
+    w->bytes_read = a->bytes + b->bytes;
+    w->bytes_written = mn * msim_dtype_bytes(out_type);
+    w->u.gemm.m = mnkb[0];
+    w->u.gemm.n = mnkb[1];
+    w->u.gemm.k = mnkb[2];
+    w->u.gemm.batch = mnkb[3];
+    w->u.gemm.a_transposed = made_by_transpose(c, a);
+    w->u.gemm.b_transposed = made_by_transpose(c, b);
+}
+
+/* (.. x m x k)(.. x k x n): row->arg is the first factor's argument; an
+ * argument before it is the addend, which a beta of 0 leaves unread. */
+static bool product(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand a, b, addend;
+    int64_t s[4] = {1, 1, 1, 1};
+    double beta = 1;
+
+    if (!msim_opmap_tensor(c, row->arg, &a) ||
+        !msim_opmap_tensor(c, row->arg + 1, &b) || a.rank < 2 || b.rank < 2)
+        return false;
+    s[0] = msim_operand_dim(&a, -2);
+    s[1] = msim_operand_dim(&b, -1);
+    s[2] = msim_operand_dim(&a, -1);
+    for (uint32_t k = 0; k + 2 < a.rank; k++)
+        s[3] = msim_opmap_count((double)s[3] * (double)a.dims[k]);
+    set_gemm(c, row, &a, &b, s);
+    msim_opmap_real(c, 3, &beta);
+    if (row->arg && beta != 0 && msim_opmap_tensor(c, 0, &addend))
+        c->works[0].bytes_read += addend.bytes;
+    return true;
+}
+
+/* x (.. x k) times the transpose of w (n x k): linear layers that are one
+ * operator. */
+static bool linear(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, w;
+    int64_t s[4] = {1, 1, 1, 1};
+
+    if (!msim_opmap_tensor(c, row->arg, &x) ||
+        !msim_opmap_tensor(c, row->arg + 1, &w) || x.rank < 1 || w.rank < 2)
+        return false;
+    s[1] = msim_operand_dim(&w, 0);
+    s[2] = msim_operand_dim(&x, -1);
+    s[0] = s[2] ? msim_opmap_count(x.elems / (double)s[2]) : 0;
+    set_gemm(c, row, &x, &w, s);
+    c->works[0].u.gemm.b_transposed = true;
+    return true;
+}
+
+/*
+ * A linear layer of a library, an autograd function with its tensors in an
+ * order of its own (Transformer Engine): the weight is the first matrix whose
+ * columns are the last size of an earlier or later tensor, which is the input.
+ */
+static bool library_linear(struct msim_opmap_ctx *c,
+                           const struct msim_opmap_row *row)
+{
+    struct msim_operand x, w;
+
+    for (uint32_t j = 0; msim_opmap_nth_tensor(c, j, &w); j++) {
+        if (w.rank != 2)
+            continue;
+        for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &x); k++) {
+            int64_t cols = msim_operand_dim(&x, -1);
+            double rows = cols > 0 ? x.elems / (double)cols : 0;
+
+            if (k == j || x.rank < 2 || cols != msim_operand_dim(&w, 1))
+                continue;
+            set_gemm(c, row, &x, &w,
+                     (int64_t[4]){msim_opmap_count(rows),
+                                  msim_operand_dim(&w, 0), cols, 1});
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Matrix (m x k) times vector (k). */
+static bool matrix_vector(struct msim_opmap_ctx *c,
+                          const struct msim_opmap_row *row)
+{
+    struct msim_operand a, x;
+
+    if (!msim_opmap_tensor(c, row->arg, &a) ||
+        !msim_opmap_tensor(c, row->arg + 1, &x) || a.rank < 2)
+        return false;
+    set_gemm(
+        c, row, &a, &x,
+        (int64_t[4]){msim_operand_dim(&a, 0), 1, msim_operand_dim(&a, 1), 1});
+    return true;
+}
+
+/* Vector times vector. */
+static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand a, x;
+
+    if (!msim_opmap_tensor(c, 0, &a) || !msim_opmap_tensor(c, 1, &x))
+        return false;
+    set_gemm(c, row, &a, &x, (int64_t[4]){1, 1, msim_opmap_count(a.elems), 1});
+    return true;
+}
+
+static const struct msim_opmap_row rows[] = {
+    {"_Linear", library_linear, "", 0, 0, MSIM_OPMAP_OUTER, 0},
+    {"_addmm_activation", product, "", 0, 0, 0, 1},
+    {"_int_mm", product, "", 0, 0, 0, 0},
+    {"_scaled_mm", product, "", 0, 0, 0, 0},
+    {"addbmm", product, "", 0, 0, MSIM_OPMAP_COMPOSITE, 1},
+    {"addmm", product, "", 0, 0, 0, 1},
+    {"addmv", matrix_vector, "", 0, 0, 0, 1},
+    {"baddbmm", product, "", 0, 0, 0, 1},
+    {"bmm", product, "", 0, 0, 0, 0},
+    {"dot", dot, "", 0, 0, 0, 0},
+    {"mkldnn::_linear_pointwise", linear, "", 0, 0, 0, 0},
+    {"mkldnn_linear", linear, "", 0, 0, 0, 0},
+    {"mm", product, "", 0, 0, 0, 0},
+    {"mv", matrix_vector, "", 0, 0, MSIM_OPMAP_COMPOSITE, 0},
+    {"vdot", dot, "", 0, 0, 0, 0},
+};
+
+const struct msim_opmap_table msim_opmap_gemm = {rows, sizeof(rows) /
+                                                           sizeof(rows[0])};

@@ -1,0 +1,338 @@
+/*
+ * core/work/rules/opmap_memory.c - copies, fills, concatenations.
+ *
+ * A copy with the host on one side goes over the bus; what a trace says of
+ * the transfer (its kind and size) goes before what the tensors say.
+ */
+#include "core/work/opmap/opmap_vector.h"
+
+#include <string.h>
+
+/* Operators before a copy among which its view is looked for, and behind a
+ * concatenation its user. */
+#define LOOK_BACK 8
+
+/* ---- copies ----------------------------------------------------------- */
+
+/* Of the copies that the op launched itself: kind, bytes, pageable. */
+static bool traced_copy(const struct msim_opmap_ctx *c, struct msim_work *w,
+                        double *bytes)
+{
+    const struct msim_gpu *g;
+    uint32_t call = MSIM_NONE;
+    bool found = false;
+
+    *bytes = 0;
+    while ((g = msim_opmap_kernel(c, &call))) {
+        if (g->kind != MSIM_GPU_MEMCPY)
+            continue;
+        w->u.vector.copy = (enum msim_copy_kind)g->copy_kind;
+        w->u.vector.pageable |= g->pageable;
+        *bytes += (double)g->bytes;
+        found = true;
+    }
+    return found;
+}
+
+static enum msim_copy_kind direction(const struct msim_opmap_ctx *c, uint8_t to,
+                                     uint8_t from)
+{
+    if (c->place != MSIM_OPMAP_AS_TRACED || to == from)
+        return MSIM_COPY_D2D;
+    if (to == MSIM_DEV_CPU)
+        return MSIM_COPY_D2H;
+    return from == MSIM_DEV_CPU ? MSIM_COPY_H2D : MSIM_COPY_D2D;
+}
+
+enum turn { NO_TURN, KEEPS_LAST, MOVES_LAST, UNKNOWN_TURN };
+
+/* Whether a view operator brings another dimension to the last place. */
+static enum turn turn_of(const struct msim_opmap_ctx *view, uint32_t rank)
+{
+    const char *name = msim_trace_text(view->t, view->op->name);
+    int64_t dims[16], last = (int64_t)rank - 1;
+    uint32_t n;
+
+    if (strcmp(name, "aten::t") == 0)
+        return MOVES_LAST;
+    if (strcmp(name, "aten::permute") == 0) {
+        n = msim_opmap_ints(view, 1, dims, 16);
+        if (n == 0 || n != rank)
+            return UNKNOWN_TURN;
+        return dims[n - 1] != last && dims[n - 1] != -1 ? MOVES_LAST
+                                                        : KEEPS_LAST;
+    }
+    if (strcmp(name, "aten::transpose") != 0)
+        return NO_TURN;
+    for (uint32_t k = 1; k <= 2; k++) {
+        if (!msim_opmap_int(view, k, &dims[0]))
+            return UNKNOWN_TURN;
+        if (dims[0] == last || dims[0] == -1)
+            return MOVES_LAST;
+    }
+    return KEEPS_LAST;
+}
+
+/* Whether the copy is made because a tensor is not in the order of memory: that
+ * is what these are called for, and where it is they make none. */
+static bool puts_in_order(const struct msim_opmap_ctx *c)
+{
+    for (uint32_t i = c->op->parent; i != MSIM_NONE; i = c->t->ops[i].parent) {
+        const char *name = msim_trace_text(c->t, c->t->ops[i].name);
+
+        if (strcmp(name, "aten::contiguous") == 0 ||
+            strcmp(name, "aten::reshape") == 0)
+            return true;
+        if (strcmp(name, "aten::clone") != 0)
+            return false;
+    }
+    return false;
+}
+
+/* Whether the tensor was turned shortly before, so that neighbours in the
+ * copy do not lie side by side in memory. Of a turn that was not recorded the
+ * copies that put tensors in order tell. */
+static bool out_of_order(const struct msim_opmap_ctx *c,
+                         const struct msim_operand *from)
+{
+    for (uint32_t steps = 1; steps <= LOOK_BACK && steps <= c->index; steps++) {
+        struct msim_opmap_ctx view = *c;
+        struct msim_operand x;
+        enum turn turn = NO_TURN;
+
+        view.index = c->index - steps;
+        view.op = &c->t->ops[view.index];
+        if (view.op->thread == c->op->thread &&
+            msim_opmap_tensor(&view, 0, &x) && x.rank == from->rank &&
+            x.elems == from->elems)
+            turn = turn_of(&view, x.rank);
+        if (turn == UNKNOWN_TURN)
+            break;
+        if (turn != NO_TURN)
+            return turn == MOVES_LAST;
+    }
+    return puts_in_order(c);
+}
+
+/* Sizes not recorded: what the copy or its kernel moved. */
+static bool copy_after_launch(struct msim_opmap_ctx *c)
+{
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_COPY, MSIM_DT_F32, "copy");
+    double bytes;
+
+    if (!w)
+        return false;
+    w->u.vector.copy = MSIM_COPY_D2D;
+    if (!traced_copy(c, w, &bytes))
+        bytes = msim_opmap_grid_elems(c) * msim_dtype_bytes(MSIM_DT_F32);
+    w->bytes_read = w->bytes_written = bytes;
+    w->u.vector.elems = w->u.vector.cols = msim_opmap_count(bytes / 4);
+    w->u.vector.rows = 1;
+    if (bytes == 0)
+        c->n = 0;
+    return bytes > 0;
+}
+
+/* copy_(to, from); the types may differ. row->arg: (from, to). */
+static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand to, from;
+    struct msim_work *w;
+    double bytes;
+
+    if (!msim_opmap_tensor(c, row->arg, &to) ||
+        !msim_opmap_tensor(c, !row->arg, &from))
+        return copy_after_launch(c);
+    w = msim_opmap_work(c, MSIM_FAMILY_COPY, from.dtype, "copy");
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, to.elems);
+    w->bytes_read = from.bytes;
+    w->bytes_written = to.bytes;
+    w->u.vector.strided = out_of_order(c, &from);
+    w->u.vector.copy = direction(c, to.device, from.device);
+    if (!traced_copy(c, w, &bytes))
+        bytes = 0;
+    /* between devices the bus moves the narrower form: the cast is a kernel
+     * on the GPU side */
+    if (w->u.vector.copy == MSIM_COPY_H2D || w->u.vector.copy == MSIM_COPY_D2H)
+        w->bytes_read = w->bytes_written =
+            bytes > 0 ? bytes : (from.bytes < to.bytes ? from.bytes : to.bytes);
+    return true;
+}
+
+/* One number to the host: item(), and what counts non-zeros. */
+static bool to_host(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x;
+    struct msim_work *w;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x))
+        x.dtype = MSIM_DT_F32;
+    w = msim_opmap_work(c, MSIM_FAMILY_COPY, x.dtype, msim_opmap_variant(row));
+    if (!w)
+        return false;
+    w->bytes_read = w->bytes_written = msim_dtype_bytes(x.dtype);
+    w->u.vector.copy = MSIM_COPY_D2H;
+    w->u.vector.pageable = true;
+    msim_opmap_set_rows(w, 1, 1);
+    return true;
+}
+
+/* Counts, scans and writes places; then the count goes to the host. */
+static bool nonzero(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, out;
+    struct msim_work *w;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x))
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, x.dtype,
+                        msim_opmap_variant(row));
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, x.elems);
+    w->flops = 2 * x.elems;
+    w->bytes_read = 2 * x.bytes;
+    w->bytes_written = msim_opmap_output(c, 0, &out) ? out.bytes : 0;
+    w->kernels = 4;
+    /* where kernels were seen, the copy was seen as one of its own */
+    return c->launched > 0 || to_host(c, row);
+}
+
+/* ---- fills ------------------------------------------------------------ */
+
+static bool fill(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x;
+    struct msim_work *w;
+
+    if (!msim_opmap_tensor(c, 0, &x)) {
+        memset(&x, 0, sizeof(x));
+        x.dtype = MSIM_DT_F32;
+        x.elems = msim_opmap_grid_elems(c);
+        x.bytes = x.elems * msim_dtype_bytes(x.dtype);
+        if (x.elems == 0)
+            return false;
+    }
+    w = msim_opmap_work(c, MSIM_FAMILY_COPY, x.dtype, msim_opmap_variant(row));
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, x.elems);
+    w->bytes_written = x.bytes;
+    w->u.vector.copy = MSIM_COPY_D2D;
+    return true;
+}
+
+/* ---- several into one, one into several ------------------------------- */
+
+static void add_moved(struct msim_opmap_ctx *c,
+                      const struct msim_opmap_row *row, enum msim_dtype dtype,
+                      double elems, double bytes)
+{
+    struct msim_work *w =
+        msim_opmap_work(c, MSIM_FAMILY_COPY, dtype, msim_opmap_variant(row));
+
+    if (!w)
+        return;
+    msim_opmap_set_rows(w, 1, elems);
+    w->bytes_read = w->bytes_written = bytes;
+    w->u.vector.copy = MSIM_COPY_D2D;
+}
+
+/*
+ * Where a trace has no sizes of a list's tensors, the gradient of the joined
+ * tensor has them; without one, the joined tensor is most likely the first
+ * argument of what runs next.
+ */
+static bool joined_later(const struct msim_opmap_ctx *c, struct msim_operand *o)
+{
+    const struct msim_trace *t = c->t;
+    uint32_t back = c->op->seq >= 0 ? msim_opmap_backward_of(c) : MSIM_NONE;
+    uint32_t end = t->threads[c->op->thread].op_end;
+
+    if (back != MSIM_NONE && msim_opmap_tensor_of(t, back, 0, o))
+        return true;
+    for (uint32_t j = c->op->end, steps = 0; j < end && steps < LOOK_BACK;
+         j++, steps++)
+        if (msim_opmap_tensor_of(t, j, 0, o) && o->elems > 1)
+            return true;
+    return false;
+}
+
+/* Backward of a split joins the gradients that its node took. */
+static bool joined_gradients(const struct msim_opmap_ctx *c,
+                             struct msim_operand *sum)
+{
+    const struct msim_trace *t = c->t;
+    uint32_t p = c->op->parent;
+    const char *name = p == MSIM_NONE ? "" : msim_trace_text(t, t->ops[p].name);
+    struct msim_operand o;
+    uint32_t n;
+
+    if (strncmp(name, "Split", 5) != 0 && strncmp(name, "Unbind", 6) != 0)
+        return false;
+    memset(sum, 0, sizeof(*sum));
+    n = msim_args_count(t, t->ops[p].args);
+    for (uint32_t k = 0; k < n; k++) {
+        if (!msim_opmap_tensor_of(t, p, k, &o))
+            continue;
+        sum->dtype = o.dtype;
+        sum->elems += o.elems;
+        sum->bytes += o.bytes;
+    }
+    return sum->elems > 0;
+}
+
+static bool cat(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_tensor_list l;
+    struct msim_operand out;
+
+    if (msim_opmap_list(c, 0, &l))
+        add_moved(c, row, l.dtype, l.elems, l.bytes);
+    else if (joined_gradients(c, &out))
+        add_moved(c, row, out.dtype, out.elems, out.bytes);
+    else if (msim_opmap_output(c, 0, &out) || joined_later(c, &out) ||
+             msim_opmap_tensor(c, 2, &out)) /* cat(list, dim, out) */
+        add_moved(c, row, out.dtype, out.elems, out.bytes);
+    else
+        return false;
+    return true;
+}
+
+/* A tensor that is moved as a whole: roll, flip, repeat. */
+static bool move(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    struct msim_operand x, out;
+
+    if (!msim_opmap_nth_tensor(c, 0, &x))
+        return false;
+    if (msim_opmap_output(c, 0, &out) && out.elems > x.elems)
+        x = out;
+    add_moved(c, row, x.dtype, x.elems, x.bytes);
+    return true;
+}
+
+#define COMP MSIM_OPMAP_COMPOSITE
+
+static const struct msim_opmap_row rows[] = {
+    {"_cat", cat, "cat", 0, 0, COMP, 0},
+    {"_copy_from", copy, "copy", 0, 0, COMP, 1},
+    {"_local_scalar_dense", to_host, "item", 0, 0, 0, 0},
+    {"cat", cat, NULL, 0, 0, COMP, 0},
+    {"clone", move, "copy", 0, 0, COMP, 0},
+    {"copy_", copy, NULL, 0, 0, 0, 0},
+    {"fill_", fill, "fill", 0, 0, 0, 0},
+    {"flip", move, NULL, 0, 0, 0, 0},
+    {"nonzero", nonzero, NULL, 0, 0, COMP, 0},
+    {"repeat_interleave", move, NULL, 0, 0, COMP, 0},
+    {"roll", move, NULL, 0, 0, 0, 0},
+    {"split_with_sizes_copy", move, "split", 0, 0, COMP, 0},
+    {"stack", cat, "cat", 0, 0, COMP, 0},
+    {"zero_", fill, "fill", 0, 0, COMP, 0},
+};
+
+const struct msim_opmap_table msim_opmap_memory = {rows, sizeof(rows) /
+                                                             sizeof(rows[0])};

@@ -1,0 +1,93 @@
+/*
+ * core/work/rules/opmap_moe.c - layers of experts that are one operator, and products
+ * of groups.
+ *
+ * The operators of vLLM and SGLang hold everything that a layer launches
+ * behind its router: sorting tokens by expert, two grouped products, the
+ * activation between them and the sum over experts.
+ */
+#include "core/work/opmap/opmap_rule.h"
+
+#define ARG_TOKENS  0 /* tokens x hidden */
+#define ARG_UP      1 /* experts x (2 inter, or inter without gate) x hidden */
+#define ARG_DOWN    2 /* experts x hidden x inter */
+#define ARG_WEIGHTS 3 /* of the chosen experts: tokens x k */
+
+/* Packed weights have other sizes than they stand for. */
+static bool is_packed(const struct msim_operand *o)
+{
+    return o->dtype == MSIM_DT_U8 || o->dtype == MSIM_DT_I8 ||
+           o->dtype == MSIM_DT_I32;
+}
+
+/*
+ * op(tokens, up, down, weights of the chosen, ...). How the router shared the
+ * tokens out is not recorded: at random. The experts of other ranks do not
+ * show either; those of this one get all pairs.
+ */
+static bool fused_experts(struct msim_opmap_ctx *c,
+                          const struct msim_opmap_row *row)
+{
+    struct msim_operand tokens, up, down, chosen;
+    struct msim_work *w;
+
+    if (!msim_opmap_tensor(c, ARG_TOKENS, &tokens) ||
+        !msim_opmap_tensor(c, ARG_UP, &up) ||
+        !msim_opmap_tensor(c, ARG_DOWN, &down) ||
+        !msim_opmap_tensor(c, ARG_WEIGHTS, &chosen) || tokens.rank != 2 ||
+        up.rank != 3 || down.rank != 3 || chosen.rank != 2 || is_packed(&up))
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_MOE, up.dtype, "");
+    if (!w)
+        return false;
+    w->backend = msim_opmap_variant(row);
+    w->u.moe.hidden = msim_operand_dim(&tokens, 1);
+    w->u.moe.inter = msim_operand_dim(&down, 2);
+    w->u.moe.plain = msim_operand_dim(&up, 1) == w->u.moe.inter;
+    w->u.moe.tp = 1;
+    w->u.moe.routing.tokens = msim_operand_dim(&tokens, 0);
+    w->u.moe.routing.topk = msim_operand_dim(&chosen, 1);
+    w->u.moe.routing.experts = msim_operand_dim(&up, 0);
+    w->u.moe.routing.ep = 1;
+    msim_work_count(w);
+    return true;
+}
+
+/*
+ * (rows x k)(groups x k x n): each group of rows by its own matrix. As a batch
+ * of products of the mean number of rows.
+ */
+static bool grouped_product(struct msim_opmap_ctx *c,
+                            const struct msim_opmap_row *row)
+{
+    struct msim_operand a, b;
+    struct msim_work *w;
+    double groups;
+
+    if (!msim_opmap_tensor(c, 0, &a) || !msim_opmap_tensor(c, 1, &b) ||
+        a.rank != 2 || b.rank != 3 || msim_operand_dim(&b, 0) < 1)
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_GEMM, a.dtype, row->variant);
+    if (!w)
+        return false;
+    groups = (double)msim_operand_dim(&b, 0);
+    w->u.gemm.m = msim_opmap_count(
+        ((double)msim_operand_dim(&a, 0) + groups - 1) / groups);
+    w->u.gemm.n = msim_operand_dim(&b, 2);
+    w->u.gemm.k = msim_operand_dim(&a, 1);
+    w->u.gemm.batch = msim_operand_dim(&b, 0);
+    msim_work_count(w);
+    return true;
+}
+
+static const struct msim_opmap_row rows[] = {
+    {"_grouped_mm", grouped_product, "", 0, 0, 0, 0},
+    {"_scaled_grouped_mm", grouped_product, "", 0, 0, 0, 0},
+    {"sglang::inplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
+    {"sglang::outplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
+    {"vllm::inplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
+    {"vllm::outplace_fused_experts", fused_experts, "triton", 0, 0, 0, 0},
+};
+
+const struct msim_opmap_table msim_opmap_moe = {rows,
+                                                sizeof(rows) / sizeof(rows[0])};

@@ -1,0 +1,265 @@
+/*
+ * core/work/rules/opmap_prefix.c - operators whose names are made up as a program
+ * runs: wrappers with a name inside, generated kernels, labels.
+ */
+#include "core/work/opmap/opmap_vector.h"
+
+#include <string.h>
+
+/* ---- generated kernels ------------------------------------------------- */
+
+#define MAX_OPERANDS 32
+
+/* What a generated kernel works on, as far as it is known. */
+struct operands {
+    struct msim_operand o[MAX_OPERANDS];
+    uint32_t n;
+    bool with_output; /* the last one is written, not read */
+};
+
+static void own_arguments(const struct msim_opmap_ctx *c, struct operands *s)
+{
+    while (s->n < MAX_OPERANDS && msim_opmap_nth_tensor(c, s->n, &s->o[s->n]))
+        s->n++;
+    /* arguments end with what is written; a kernel that works in place has
+     * one tensor and does both */
+    s->with_output = s->n > 1;
+}
+
+static bool empty_like(const char *name)
+{
+    return strcmp(name, "aten::empty") == 0 ||
+           strcmp(name, "aten::empty_strided") == 0 ||
+           strcmp(name, "aten::new_empty_strided") == 0;
+}
+
+/* The tensor that was made for the kernel to write: the last one allocated
+ * in the same region before it. */
+static bool allocated_before(const struct msim_opmap_ctx *c,
+                             struct msim_operand *o)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    for (uint32_t j = c->index; j-- > c->op->parent + 1;) {
+        struct msim_opmap_ctx maker = *c;
+
+        if (ops[j].parent != c->op->parent ||
+            !empty_like(msim_trace_text(c->t, ops[j].name)))
+            continue;
+        maker.index = j;
+        maker.op = &ops[j];
+        if (msim_opmap_output(&maker, 0, o))
+            return true;
+    }
+    return false;
+}
+
+/* The tensors that a function around the compiled region took. */
+static void region_inputs(const struct msim_opmap_ctx *c, struct operands *s)
+{
+    uint32_t p = c->op->parent;
+
+    for (int up = 0; up < 4 && p != MSIM_NONE && s->n == 0;
+         up++, p = c->t->ops[p].parent) {
+        struct msim_opmap_ctx around = *c;
+
+        around.index = p;
+        around.op = &c->t->ops[p];
+        if (around.op->kind == MSIM_OP_ROOT)
+            return;
+        own_arguments(&around, s);
+    }
+    s->with_output = false;
+}
+
+/*
+ * Traces of the first compilers give generated kernels no arguments. What
+ * they write was allocated just before; what they read is what the function
+ * around them took, else two operands of that size, which is what the usual
+ * kernel (a sum of two, a product of two) reads.
+ */
+static bool neighbours(const struct msim_opmap_ctx *c, struct operands *s)
+{
+    struct msim_operand out;
+
+    if (c->op->parent == MSIM_NONE)
+        return false;
+    region_inputs(c, s);
+    if (!allocated_before(c, &out))
+        return s->n > 0;
+    if (s->n == 0) {
+        s->o[0] = s->o[1] = out;
+        s->n = 2;
+    }
+    if (s->n < MAX_OPERANDS)
+        s->o[s->n++] = out;
+    s->with_output = true;
+    return true;
+}
+
+static void set_traffic(struct msim_work *w, const struct operands *s)
+{
+    double most = 0;
+
+    for (uint32_t j = 0; j < s->n; j++) {
+        if (s->o[j].elems > most)
+            most = s->o[j].elems;
+        if (j + 1 < s->n || !s->with_output)
+            w->bytes_read += s->o[j].bytes;
+    }
+    if (s->n)
+        w->bytes_written =
+            s->with_output ? s->o[s->n - 1].bytes : s->o[0].bytes;
+    msim_opmap_set_rows(w, 1, most);
+    w->flops = 4 * most;
+}
+
+/*
+ * A kernel that a compiler made: it reads its tensors and writes the last of
+ * them. row->arg: a reduction, whose rows are the smallest operand's elements.
+ */
+static bool generated_kernel(struct msim_opmap_ctx *c,
+                             const struct msim_opmap_row *row)
+{
+    struct operands s = {.n = 0};
+    struct msim_work *w;
+    double rows;
+
+    own_arguments(c, &s);
+    if (s.n == 0 && !neighbours(c, &s))
+        return false;
+    w = msim_opmap_work(
+        c, row->arg ? MSIM_FAMILY_REDUCTION : MSIM_FAMILY_POINTWISE,
+        s.o[0].dtype, row->variant);
+    if (!w)
+        return false;
+    set_traffic(w, &s);
+    if (row->arg) {
+        rows = s.o[s.n - 1].elems;
+        for (uint32_t j = 0; j < s.n; j++)
+            if (s.o[j].elems > 1 && s.o[j].elems < rows)
+                rows = s.o[j].elems;
+        if (rows >= 1)
+            msim_opmap_set_rows(w, rows, (double)w->u.vector.elems / rows);
+    }
+    return true;
+}
+
+/* Every tensor, in lists too, is moved to another place: it is read, and what
+ * the results take is written. */
+static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    uint32_t n = msim_args_count(c->t, c->op->args);
+    double read = 0, written = 0, elems = 0;
+    enum msim_dtype dtype = MSIM_DT_F32;
+    struct msim_tensor_list l;
+    struct msim_operand o;
+    struct msim_work *w;
+
+    for (uint32_t k = 0; k < n; k++)
+        if (msim_opmap_list(c, k, &l) && l.n > 0) {
+            read += l.bytes;
+            elems += l.elems;
+            dtype = l.dtype;
+        }
+    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
+        read += o.bytes;
+        elems += o.elems;
+    }
+    for (uint32_t k = 0; msim_opmap_output(c, k, &o); k++)
+        written += o.bytes;
+    if (!(elems > 0))
+        return false;
+    w = msim_opmap_work(c, MSIM_FAMILY_POINTWISE, dtype, row->variant);
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, elems);
+    w->bytes_read = read;
+    w->bytes_written = written > 0 ? written : read;
+    return true;
+}
+
+#define N(name)                                                                \
+    {                                                                          \
+        name, NULL, NULL, 0, 0, 0, 0                                           \
+    }
+#define K(name, variant, kind)                                                 \
+    {                                                                          \
+        name, generated_kernel, variant, 0, 0, 0, kind                         \
+    }
+
+static const struct msim_opmap_row rows[] = {
+    N("autograd::engine::evaluate_function: "),
+    K("triton_poi_", "triton", 0),
+    K("triton_red_", "triton", 1),
+    K("triton_per_", "triton", 1),
+    K("triton_", "triton", 0),
+    {"fbgemm::split_embedding_codegen_lookup_", msim_opmap_fbgemm_lookup,
+     "embedding_bag", 0, 0, MSIM_OPMAP_OUTER, 0},
+    {"fbgemm::split_embedding_codegen_forward_", msim_opmap_fbgemm_lookup,
+     "embedding_bag", 0, 0, 0, 0},
+    {"fbgemm::split_embedding_nobag_codegen_forward_", msim_opmap_fbgemm_lookup,
+     "embedding_bag", 0, 0, 0, 0},
+    {"fbgemm::dense_embedding_codegen_lookup_", msim_opmap_fbgemm_lookup,
+     "embedding_bag", 0, 0, MSIM_OPMAP_OUTER, 0},
+    {"fbgemm::dense_embedding_codegen_forward_", msim_opmap_fbgemm_lookup,
+     "embedding_bag", 0, 0, 0, 0},
+    {"fbgemm::int_nbit_split_embedding_codegen_lookup_",
+     msim_opmap_fbgemm_lookup, "embedding_bag", 0, 0, 0, 0},
+    {"fbgemm::int_nbit_split_embedding_codegen_forward_",
+     msim_opmap_fbgemm_lookup, "embedding_bag", 0, 0, 0, 0},
+    {"fbgemm::ssd_embedding_codegen_lookup_", msim_opmap_fbgemm_lookup,
+     "embedding_bag", 0, 0, MSIM_OPMAP_OUTER, 0},
+    {"fbgemm::split_embedding_nobag_backward_codegen_",
+     msim_opmap_fbgemm_backward, "embedding_backward", 0, 0, MSIM_OPMAP_OUTER,
+     0},
+    {"fbgemm::split_embedding_backward_codegen_", msim_opmap_fbgemm_backward,
+     "embedding_backward", 0, 0, MSIM_OPMAP_OUTER, 0},
+    {"torch::autograd::CppNode<SplitLookupFunction_",
+     msim_opmap_fbgemm_backward, "embedding_backward", 0, 0, MSIM_OPMAP_OUTER,
+     0},
+    {"torch::autograd::CppNode<(anonymous namespace)::SplitLookupFunction_",
+     msim_opmap_fbgemm_backward, "embedding_backward", 0, 0, MSIM_OPMAP_OUTER,
+     0},
+    {"torch::autograd::CppNode<at::(anonymous namespace)::ScaleGradient",
+     generated_kernel, "mul", 0, 0, MSIM_OPMAP_COMPOSITE, 0},
+    /* forwards its input; only gradients are scaled */
+    N("fb::scale_gradient"),
+    /* host memory: its name says so */
+    N("fbgemm::split_embedding_codegen_grad_indice_weights_cpu"),
+    N("fbgemm::kt_regroup_arguments"),
+    {"fbgemm::permute_multi_embedding", moved, "permute", 0, 0,
+     MSIM_OPMAP_COMPOSITE, 0},
+    {"fbgemm::regroup_keyed_tensor", moved, "permute", 0, 0,
+     MSIM_OPMAP_COMPOSITE, 0},
+    {"torch::autograd::CppNode<fbgemm_gpu::", generated_kernel, "permute", 0, 0,
+     MSIM_OPMAP_COMPOSITE, 0},
+    K("fused_", "nnc", 0),
+    N("nccl:"),
+    N("gloo:"),
+    N("mpi:"),
+    N("ucc:"),
+    {"c10d::", msim_opmap_transfer, "", 0, 0, 0, 0},
+    N("c10d_functional::"),
+    N("_c10d_functional::"),
+    N("torch.distributed."),
+    N("torch::distributed::"),
+    N("Optimizer."),
+    N("ProfilerStep"),
+    N("DistributedDataParallel."),
+    N("FullyShardedDataParallel."),
+    N("FSDP::"),
+    N("enumerate(DataLoader)"),
+    N("## "),
+    N("[pytorch|profiler"),
+    N("Torch-Compiled Region"),
+    N("TorchDynamo "),
+    N("Pregraph bytecode"),
+    N("AOTDispatcher "),
+    N("CompiledFunction"),
+    N("nn.Module: "),
+    N("profiler::"),
+};
+
+const struct msim_opmap_table msim_opmap_prefixes = {rows, sizeof(rows) /
+                                                               sizeof(rows[0])};

@@ -1,0 +1,170 @@
+/*
+ * core/work/work.h - what one operator asks of a GPU, as numbers.
+ *
+ * The bridge between traces and laws: opmap makes works out of operators and
+ * their arguments, `mystique-sim op` makes them out of table rows, and a
+ * model turns one work into an estimate. A work holds no time.
+ */
+#ifndef MSIM_CORE_WORK_WORK_H
+#define MSIM_CORE_WORK_WORK_H
+#include "core/trace/trace.h"
+#include "core/work/moe_load.h"
+
+/* X(name, the word in reports): JSON contract of design.md. Rows of expert
+ * dispatch are works of their own kind, but what they take is reported as
+ * collective, as the contract has no word for it. */
+#define MSIM_FAMILY_MAP(X)                                                     \
+    X(GEMM, "gemm")                                                            \
+    X(ATTENTION, "attention")                                                  \
+    X(CONV, "conv")                                                            \
+    X(POINTWISE, "pointwise")                                                  \
+    X(REDUCTION, "reduction")                                                  \
+    X(SOFTMAX, "softmax")                                                      \
+    X(NORM, "norm")                                                            \
+    X(EMBEDDING, "embedding")                                                  \
+    X(COPY, "copy")                                                            \
+    X(OPTIMIZER, "optimizer")                                                  \
+    X(MOE, "moe")                                                              \
+    X(COLLECTIVE, "collective")                                                \
+    X(DISPATCH, "dispatch")                                                    \
+    X(BOUND, "bound")
+
+enum msim_family {
+#define X(name, text) MSIM_FAMILY_##name,
+    MSIM_FAMILY_MAP(X)
+#undef X
+        MSIM_FAMILY_COUNT
+};
+const char *msim_family_text(enum msim_family f);
+/* The family with this word, or MSIM_FAMILY_COUNT. */
+enum msim_family msim_family_parse(const char *text);
+
+enum msim_attention_phase {
+    MSIM_ATTENTION_PREFILL, /* causal */
+    MSIM_ATTENTION_DECODE,
+    MSIM_ATTENTION_ENCODER, /* not causal */
+};
+
+enum msim_conv_pass {
+    MSIM_CONV_FORWARD,
+    MSIM_CONV_BACKWARD_DATA,
+    MSIM_CONV_BACKWARD_WEIGHT,
+};
+
+/* Where the numbers lie that a reduction makes one of. */
+enum msim_fold {
+    MSIM_FOLD_UNKNOWN,
+    MSIM_FOLD_ALONG,  /* side by side: sums of rows */
+    MSIM_FOLD_ACROSS, /* a row apart: sums of columns */
+};
+
+struct msim_work {
+    enum msim_family family;
+    enum msim_dtype dtype; /* of the arithmetic's inputs */
+    /* The stack that runs it ("pytorch", "trtllm", "NeuSight", ...) and the
+     * source that would have measured it; NULL: not said, so the bare kernel.
+     * Only table rows say them. */
+    const char *framework, *source, *version, *backend;
+    /* What names the kind within a family: "add", "gelu", "layer_norm",
+     * "fp8_block" ...; NULL or "" where there is nothing to say. For fp32
+     * matrix products and convolutions "tf32" says that tensor cores may
+     * round the inputs (torch.backends.cuda.matmul.allow_tf32 and
+     * cudnn.allow_tf32); without it the arithmetic is plain fp32. A GPU
+     * without TF32 runs "tf32" as plain fp32. */
+    const char *variant;
+    double flops;                     /* multiply and add count two */
+    double bytes_read, bytes_written; /* least traffic to memory */
+    struct { /* by a user's table (core/work/opmap/ops_file.h), else all 0 */
+        const char *origin; /* "ops.csv:3" */
+        double within;      /* the interval is wider by this factor */
+        double us;          /* the time itself; 0: by its law */
+    } said;
+    uint32_t kernels; /* kernels that the operator is made of; 0 counts as 1 */
+    /* Writes memory that was in use before; else what is written was just
+     * asked for. */
+    bool in_place;
+    union {
+        struct {
+            int64_t m, n, k, batch;
+            bool a_transposed, b_transposed;
+        } gemm;
+        struct {
+            enum msim_attention_phase phase;
+            bool backward;
+            int64_t batch, heads, kv_heads, q_len, kv_len, head_dim, window;
+            enum msim_dtype kv_dtype;
+        } attention;
+        struct {
+            enum msim_conv_pass pass;
+            int64_t n, c, h, w, k, r, s; /* input, output channels, filter */
+            int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+            int64_t groups;
+            bool transposed, channels_last;
+        } conv;
+        struct {                      /* POINTWISE .. OPTIMIZER and BOUND */
+            int64_t elems;            /* of the largest operand */
+            int64_t rows, cols;       /* reductions, softmax, norms,
+                                         embeddings: rows are independent, cols
+                                         are reduced (or gathered) together;
+                                         else 1, elems */
+            enum msim_fold fold;      /* REDUCTION */
+            enum msim_copy_kind copy; /* COPY */
+            bool pageable;            /* COPY to or from the host */
+            bool strided;      /* an operand is not read in its memory order */
+            double lookups;    /* gathers: rows fetched, */
+            double table_rows; /* of a table of so many, 0: not known */
+            double row_bytes;
+            double segments; /* jagged data: rows of unlike lengths */
+        } vector;
+        struct {
+            enum msim_collective collective;
+            uint64_t bytes; /* size column of nccl-tests: the whole buffer */
+            uint32_t ranks, nodes;
+            const char *interconnect, *algorithm; /* NULL: the platform's */
+            const char *setting; /* of a cluster, as its logs name it; NULL */
+        } coll;
+        struct { /* MOE: one rank's share of a layer of experts */
+            int64_t hidden, inter; /* of the model; inter is split over tp */
+            struct msim_moe_routing routing;
+            int64_t tp;
+            bool plain;                /* two matrices an expert: no gate */
+            struct msim_moe_load load; /* made by msim_work_count() */
+        } moe;
+        struct { /* DISPATCH: tokens to the ranks of their experts, or back */
+            int64_t tokens, hidden, topk, experts; /* tokens of one rank */
+            int64_t ranks, sms; /* sms 0: the library's choice */
+            bool combine;       /* back, and summed */
+            bool low_latency;   /* every pair is sent by itself */
+        } dispatch;
+    } u;
+};
+
+/* Bytes of one weight, which a variant may pack below the dtype's size, with
+ * the scales that come with it. */
+double msim_work_weight_bytes(const struct msim_work *w);
+
+/* Whether an operator of that name writes its first operand ("add_"). */
+bool msim_work_is_in_place(const char *op);
+
+/* `w->variant`, "" for NULL. */
+const char *msim_work_variant(const struct msim_work *w);
+
+/*
+ * Fill in flops, bytes_read and bytes_written of a gemm, attention, conv or
+ * moe work from its sizes and dtypes: least traffic, each operand once.
+ * Attention counts causal pairs only (PREFILL), and a window's. Of experts
+ * those count that the routing gives something to do; the load is filled in.
+ */
+void msim_work_count(struct msim_work *w);
+
+/*
+ * Query-key pairs of one head and one sequence: all of them (ENCODER,
+ * DECODE), the causal ones (PREFILL: query i of q sees kv - q + i + 1 keys),
+ * at most `window` a query where there is a window.
+ */
+double msim_attention_pairs(const struct msim_work *w);
+
+/* Output height and width of a convolution, at least 1. */
+void msim_conv_output(const struct msim_work *w, int64_t *p, int64_t *q);
+
+#endif

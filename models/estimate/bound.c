@@ -1,0 +1,54 @@
+/*
+ * models/estimate/bound.c - the last resort: the bytes an operator must move over the
+ * bandwidth, and its flops over the rate, with a wide interval.
+ *
+ * A bound is below what a kernel takes, so the estimate is twice the bound and
+ * the interval reaches from the bound itself to four times the estimate.
+ */
+#include "models/platform/platform_data.h"
+
+static bool bound_covers(const struct msim_platform *p,
+                         const struct msim_work *w)
+{
+    (void)p;
+    (void)w;
+    return true;
+}
+
+static double bound_us(const struct msim_platform *p, const struct msim_work *w)
+{
+    double bytes = w->bytes_read + w->bytes_written;
+    double memory = bytes > 0 ? bytes * 1e6 / p->spec.bandwidth : 0;
+    double compute =
+        w->flops > 0 ? w->flops / msim_spec_flops_per_us(&p->spec, w) : 0;
+    double kernels = w->kernels > 0 ? w->kernels : 1;
+
+    return p->spec.floor_us * kernels + (memory > compute ? memory : compute);
+}
+
+static enum msim_status bound_predict(const struct msim_platform *p,
+                                      const struct msim_work *w,
+                                      struct msim_estimate *out)
+{
+    double us = bound_us(p, w);
+
+    out->us = 2 * us;
+    out->low_us = us;
+    out->high_us = 8 * us;
+    out->source = MSIM_SOURCE_BOUND;
+    out->family = MSIM_FAMILY_BOUND;
+    return MSIM_OK;
+}
+
+static void bound_explain(const struct msim_platform *p,
+                          const struct msim_work *w, FILE *out)
+{
+    fprintf(out,
+            "law: none; twice the bound of %.4g bytes over %.4g GB/s and "
+            "%.4g flops over the rate\n",
+            w->bytes_read + w->bytes_written, p->spec.bandwidth * 1e-9,
+            w->flops);
+}
+
+const struct msim_model MSIM_MODEL_BOUND = {"bound", bound_covers,
+                                            bound_predict, bound_explain};

@@ -1,0 +1,377 @@
+/*
+ * models/estimate/conv.c - convolutions.
+ *
+ * Rows of bare kernels exist for 3 x 3 filters of stride 1 in plain fp32, and
+ * on five GPUs for others (models/law/conv_law.c). Everything else is the matrix
+ * product that does the same arithmetic, by the law of products.
+ *
+ * Tensor-core kernels want channels last, in steps of 16 bytes. For tensors
+ * with channels first cuDNN transposes what goes in and out; 1 x 1 filters it
+ * multiplies as they are, image by image, where rows of an image are of such
+ * steps. Inputs of a few channels are padded to a step, except that products of
+ * fp32 and fp16 with channels first, but for weight gradients, are plain.
+ */
+#include "core/work/conv_shape.h"
+#include "models/platform/platform_data.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *pass_text(const struct msim_work *w)
+{
+    static const char *const TEXT[] = {
+        [MSIM_CONV_FORWARD] = "forward",
+        [MSIM_CONV_BACKWARD_DATA] = "backward_data",
+        [MSIM_CONV_BACKWARD_WEIGHT] = "backward_weight",
+    };
+
+    return TEXT[w->u.conv.pass];
+}
+
+static bool conv_covers(const struct msim_platform *p,
+                        const struct msim_work *w)
+{
+    (void)p;
+    return w->family == MSIM_FAMILY_CONV && w->u.conv.n > 0 &&
+           w->u.conv.c > 0 && w->u.conv.h > 0 && w->u.conv.w > 0 &&
+           w->u.conv.k > 0 && w->u.conv.r > 0 && w->u.conv.s > 0;
+}
+
+#define STEP_BYTES 16 /* that tensor-core kernels load at a time */
+
+static double step_elems(const struct msim_work *w)
+{
+    int64_t bytes = msim_dtype_bytes(w->dtype);
+
+    return bytes > 0 && bytes < STEP_BYTES ? (double)(STEP_BYTES / bytes) : 1;
+}
+
+static bool in_steps(double v, double step)
+{
+    return fmod(v, step) == 0;
+}
+
+/* On fp32's own units: what is asked for, or all there is. */
+static bool is_plain_fp32(const struct msim_platform *p,
+                          const struct msim_work *w)
+{
+    return msim_spec_rate_on(&p->spec, w->dtype, w->variant) == MSIM_RATE_FP32;
+}
+
+/* There are plain kernels for fp32 and fp16; other types are padded. */
+static bool may_be_plain(const struct msim_work *w)
+{
+    return w->dtype == MSIM_DT_F32 || w->dtype == MSIM_DT_F16;
+}
+
+/* The work with its counts, and as plain fp32 where no tensor-core kernel takes
+ * its channels. */
+static void settle(const struct msim_platform *p, const struct msim_work *w,
+                   struct msim_work *out)
+{
+    bool bare = !w->framework || strcmp(w->framework, "pytorch") == 0;
+    struct msim_conv_shape s;
+
+    *out = *w;
+    msim_work_count(out);
+    msim_conv_shape(w, &s);
+    if (!bare || !may_be_plain(w) || w->u.conv.channels_last ||
+        is_plain_fp32(p, w) || s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
+        in_steps(s.pass == MSIM_CONV_FORWARD ? s.c : s.k, step_elems(w)))
+        return;
+    out->dtype = MSIM_DT_F32;
+    out->variant = NULL;
+}
+
+static bool is_winograds(const struct msim_work *w)
+{
+    return w->u.conv.r == 3 && w->u.conv.s == 3 && w->u.conv.stride_h <= 1 &&
+           w->u.conv.stride_w <= 1;
+}
+
+/* Rows of this very device, of filters of many sizes: those of a calibration,
+ * PyTorch's own first, or DeepBench's. */
+static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
+                     const char *const *keys, struct msim_pick *out)
+{
+    static const char *const STACKS[] = {"torch", "cuda", "cpu", "DeepBench"};
+    static const char *const NONE[] = {NULL};
+
+    for (size_t i = 0; i < sizeof(STACKS) / sizeof(*STACKS); i++)
+        if (msim_cell_pick(p, law, STACKS[i], NONE, keys, out) &&
+            out->platform == p && !out->other_framework)
+            return true;
+    return false;
+}
+
+/*
+ * The conv cell that covers the work. Rows that name a stack are looked up as
+ * they are; a bare convolution uses the rows for what they hold: NeuSight's 3 x
+ * 3 filters of stride 1, forward.
+ */
+static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
+                      struct msim_pick *out)
+{
+    static const char *const PREFER[] = {"torch", "NeuSight", "DeepBench",
+                                         NULL};
+    const struct msim_law *law = msim_law_of(MSIM_FAMILY_CONV, p->is_host);
+    char key[72];
+    const char *keys[2] = {key, NULL};
+
+    law->key(w, key, sizeof(key));
+    if (w->framework && strcmp(w->framework, "pytorch") != 0)
+        return msim_cell_pick(p, law, w->framework, PREFER, keys, out);
+    if (p->is_host)
+        return pick_own(p, law, keys, out);
+    if (!is_plain_fp32(p, w) || w->u.conv.groups > 1 || w->u.conv.transposed)
+        return false;
+    if (!is_winograds(w) || w->u.conv.pass != MSIM_CONV_FORWARD) {
+        if (pick_own(p, law, keys, out))
+            return true;
+        if (!is_winograds(w))
+            return false;
+        keys[0] = "forward/fp32";
+    }
+    return msim_cell_pick(p, law, NULL, PREFER, keys, out);
+}
+
+static int64_t whole(double v)
+{
+    return v < 1 ? 1 : v > 1e15 ? (int64_t)1e15 : (int64_t)v;
+}
+
+static double up_to(double v, double step)
+{
+    return ceil(v / step) * step;
+}
+
+/* How a product is computed, beside its sizes. */
+struct way {
+    double parts;      /* that its sum is split into */
+    double layout;     /* bytes moved to bring channels last and back */
+    double transposes; /* kernels that do */
+};
+
+#define TILE        128.0
+#define PARTS_TERMS 256.0 /* of a part, at least */
+
+/* The weight gradient sums over all places; as many parts of the sum as SMs
+ * have room for are made at once. */
+static double parts_of(const struct msim_platform *p,
+                       const struct msim_conv_product *g)
+{
+    double tiles = ceil(g->m / TILE) * ceil(g->n / TILE) * g->batch;
+    double parts = fmin(floor(p->spec.sms / tiles), floor(g->k / PARTS_TERMS));
+
+    return fmax(parts, 1);
+}
+
+/* 1 x 1 filters multiply channels first, image by image. */
+static bool is_direct(const struct msim_conv_shape *s, double step)
+{
+    return s->r * s->s == 1 && s->stride_h <= 1 && s->stride_w <= 1 &&
+           in_steps(s->h * s->w, step) && in_steps(s->p * s->q, step);
+}
+
+static void layout_of(const struct msim_work *w,
+                      const struct msim_conv_shape *s, struct way *out)
+{
+    if (w->u.conv.channels_last || is_direct(s, step_elems(w)))
+        return;
+    out->layout = 2 * (w->bytes_read + w->bytes_written);
+    out->transposes = 3;
+}
+
+/*
+ * The matrix product that does the same arithmetic. Flops and bytes are the
+ * convolution's own, and those of padding and of sums in parts.
+ */
+static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
+                    struct msim_work *g, struct way *way)
+{
+    struct msim_conv_product product;
+    struct msim_conv_shape s;
+    double step = step_elems(w), c;
+
+    *way = (struct way){.parts = 1};
+    *g = *w;
+    msim_conv_shape(w, &s);
+    if (!is_plain_fp32(p, w)) {
+        layout_of(w, &s, way);
+        c = s.c;
+        s.c = up_to(c, step);
+        g->flops *= s.c / c;
+    }
+    msim_conv_product(&s, &product);
+    if (s.pass == MSIM_CONV_BACKWARD_WEIGHT)
+        way->parts = parts_of(p, &product);
+    if (way->parts > 1) {
+        g->bytes_written +=
+            way->parts * product.m * product.n * product.batch * sizeof(float);
+        g->bytes_read +=
+            way->parts * product.m * product.n * product.batch * sizeof(float);
+        g->kernels = 2;
+    }
+    g->family = MSIM_FAMILY_GEMM;
+    memset(&g->u, 0, sizeof(g->u));
+    g->u.gemm.batch = whole(product.batch * way->parts);
+    g->u.gemm.m = whole(product.m);
+    g->u.gemm.n = whole(product.n);
+    g->u.gemm.k = whole(product.k / way->parts);
+}
+
+/* No rows of tensor-core or 1 x 1 convolutions: what the matrix product's
+ * interval does not know. */
+#define IMPLICIT_GEMM_SPREAD 0.30
+#define BACKWARD_SPREAD      0.30
+
+/* What a pass takes over a product of its sizes that is a forward one. */
+static double pass_factor(const struct msim_platform *p,
+                          const struct msim_work *w)
+{
+    struct msim_conv_shape s;
+
+    msim_conv_shape(w, &s);
+    if (s.pass == MSIM_CONV_BACKWARD_WEIGHT)
+        return p->conv_weight;
+    return s.pass == MSIM_CONV_BACKWARD_DATA &&
+                   (s.stride_h > 1 || s.stride_w > 1)
+               ? p->conv_strided_data
+               : 1;
+}
+
+static enum msim_status implicit_gemm(const struct msim_platform *p,
+                                      const struct msim_work *w,
+                                      struct msim_estimate *out)
+{
+    struct msim_adjust adjust = {.factor = 1, .spread = IMPLICIT_GEMM_SPREAD};
+    struct msim_work gemm;
+    struct msim_pick pick;
+    struct way way;
+    double share;
+
+    as_gemm(p, w, &gemm, &way);
+    if (!msim_gemm_pick(p, &gemm, &pick))
+        return MSIM_ENOMODEL;
+    adjust.factor = pass_factor(p, w);
+    msim_cell_estimate(p, &pick, &gemm, &adjust, out);
+    if (way.layout > 0) {
+        share = 1 + (way.transposes * p->spec.floor_us +
+                     way.layout * 1e6 / (p->spec.bandwidth * 0.8)) /
+                        out->us;
+        out->us *= share;
+        out->low_us *= share;
+        out->high_us *= share;
+    }
+    return MSIM_OK;
+}
+
+static bool is_depthwise(const struct msim_work *w)
+{
+    struct msim_conv_shape s;
+
+    msim_conv_shape(w, &s);
+    return s.groups > 1 && s.c == 1;
+}
+
+/* A filter for each channel shares nothing that a product could: its kernels go
+ * at memory's pace, like those that add, or sum up for a gradient. */
+static void as_vector(const struct msim_work *w, struct msim_work *v)
+{
+    struct msim_conv_shape s;
+    bool sums = w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT;
+    double elems;
+
+    msim_conv_shape(w, &s);
+    elems = s.n * s.groups * fmax(s.h * s.w, s.k * s.p * s.q);
+    *v = *w;
+    v->family = sums ? MSIM_FAMILY_REDUCTION : MSIM_FAMILY_POINTWISE;
+    v->variant = sums ? "sum" : "add";
+    memset(&v->u, 0, sizeof(v->u));
+    v->u.vector.elems = whole(elems);
+    v->u.vector.rows = sums ? whole(s.groups) : 1;
+    v->u.vector.cols = whole(elems / (double)v->u.vector.rows);
+}
+
+#define DEPTHWISE_FACTOR 2 /* no rows: an interval of half and twice, more */
+
+static enum msim_status depthwise(const struct msim_platform *p,
+                                  const struct msim_work *w,
+                                  struct msim_estimate *out)
+{
+    struct msim_work v;
+
+    as_vector(w, &v);
+    MSIM_TRY(msim_model_predict(p, &v, false, out, NULL));
+    out->low_us /= DEPTHWISE_FACTOR;
+    out->high_us *= DEPTHWISE_FACTOR;
+    return MSIM_OK;
+}
+
+static enum msim_status conv_predict(const struct msim_platform *p,
+                                     const struct msim_work *w,
+                                     struct msim_estimate *out)
+{
+    struct msim_work work;
+    struct msim_pick pick;
+    enum msim_status status = MSIM_OK;
+    struct msim_adjust adjust = {.factor = 1};
+
+    settle(p, w, &work);
+    if (!conv_pick(p, &work, &pick)) {
+        status = is_depthwise(w) ? depthwise(p, &work, out)
+                                 : implicit_gemm(p, &work, out);
+    } else {
+        if (strncmp(pick.cell->key, "forward", 7) == 0 &&
+            w->u.conv.pass != MSIM_CONV_FORWARD) {
+            adjust.factor = pass_factor(p, &work);
+            adjust.spread = BACKWARD_SPREAD;
+        }
+        msim_cell_estimate(p, &pick, &work, &adjust, out);
+    }
+    out->family = MSIM_FAMILY_CONV;
+    return status;
+}
+
+static void conv_explain(const struct msim_platform *p,
+                         const struct msim_work *w, FILE *out)
+{
+    struct msim_work work;
+    struct msim_work gemm;
+    struct msim_pick pick;
+    struct way way;
+
+    settle(p, w, &work);
+    fprintf(out,
+            "inputs: %s, n %lld, c %lld, %lld x %lld, k %lld, filter %lld x "
+            "%lld, stride %lld, groups %lld, %s%s\n",
+            pass_text(w), (long long)w->u.conv.n, (long long)w->u.conv.c,
+            (long long)w->u.conv.h, (long long)w->u.conv.w,
+            (long long)w->u.conv.k, (long long)w->u.conv.r,
+            (long long)w->u.conv.s, (long long)w->u.conv.stride_h,
+            (long long)w->u.conv.groups, msim_dtype_text(w->dtype),
+            is_plain_fp32(p, &work) ? "" : " on tensor cores");
+    if (conv_pick(p, &work, &pick)) {
+        fprintf(out, "law: t0 + norm(fastest algorithm, bytes / bandwidth)\n");
+        msim_cell_explain(p, &pick, &work, out);
+        return;
+    }
+    if (is_depthwise(w)) {
+        as_vector(&work, &gemm);
+        fprintf(out, "law: a filter for each channel, at memory's pace\n");
+        msim_model_explain(p, &gemm, out);
+        return;
+    }
+    as_gemm(p, &work, &gemm, &way);
+    fprintf(out,
+            "law: %lld matrix products m %lld, n %lld, k %lld (sums in %.0f "
+            "parts), and %.3g bytes of transposition\n",
+            (long long)gemm.u.gemm.batch, (long long)gemm.u.gemm.m,
+            (long long)gemm.u.gemm.n, (long long)gemm.u.gemm.k, way.parts,
+            way.layout);
+    if (msim_gemm_pick(p, &gemm, &pick))
+        msim_cell_explain(p, &pick, &gemm, out);
+}
+
+const struct msim_model MSIM_MODEL_CONV = {"conv", conv_covers, conv_predict,
+                                           conv_explain};

@@ -1,0 +1,146 @@
+/*
+ * models/estimate/model.c - the registry, in order of priority.
+ */
+#include "models/estimate/model.h"
+
+#include "models/platform/platform.h"
+
+#include <math.h>
+
+extern const struct msim_model MSIM_MODEL_GEMM;
+extern const struct msim_model MSIM_MODEL_ATTENTION;
+extern const struct msim_model MSIM_MODEL_CONV;
+extern const struct msim_model MSIM_MODEL_VECTOR;
+extern const struct msim_model MSIM_MODEL_MOE;
+extern const struct msim_model MSIM_MODEL_COLLECTIVE;
+extern const struct msim_model MSIM_MODEL_DISPATCH;
+extern const struct msim_model MSIM_MODEL_BOUND;
+
+static const struct msim_model *const MODELS[] = {
+    &MSIM_MODEL_GEMM,     &MSIM_MODEL_ATTENTION, &MSIM_MODEL_CONV,
+    &MSIM_MODEL_VECTOR,   &MSIM_MODEL_MOE,       &MSIM_MODEL_COLLECTIVE,
+    &MSIM_MODEL_DISPATCH, &MSIM_MODEL_BOUND,
+};
+
+const char *msim_source_text(enum msim_source s)
+{
+    static const char *const TEXT[] = {
+        [MSIM_SOURCE_MEASURED] = "measured", [MSIM_SOURCE_TABLE] = "table",
+        [MSIM_SOURCE_LAW] = "law",           [MSIM_SOURCE_SCALED] = "scaled",
+        [MSIM_SOURCE_LAUNCH] = "launch",     [MSIM_SOURCE_BOUND] = "bound",
+        [MSIM_SOURCE_CLASS] = "class",       [MSIM_SOURCE_NOT_RUN] = "not run",
+    };
+
+    return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";
+}
+
+static const struct msim_model *find(const struct msim_platform *p,
+                                     const struct msim_work *w)
+{
+    size_t i = 0;
+
+    while (!MODELS[i]->covers(p, w)) /* the last one covers all */
+        i++;
+    return MODELS[i];
+}
+
+/* No kernel runs for minutes: sizes that say so are those of a broken trace,
+ * and times without end would overflow the sums over many of them. */
+#define LONGEST_US 1e8
+
+static void limit(struct msim_estimate *e)
+{
+    if (e->us < LONGEST_US && e->high_us < 100 * LONGEST_US)
+        return;
+    *e = (struct msim_estimate){.us = LONGEST_US,
+                                .low_us = LONGEST_US / 100,
+                                .high_us = 100 * LONGEST_US,
+                                .source = MSIM_SOURCE_BOUND,
+                                .family = e->family};
+}
+
+/* As a user's table has it. */
+static void as_said(const struct msim_work *w, struct msim_estimate *out)
+{
+    *out = (struct msim_estimate){.us = w->said.us,
+                                  .low_us = w->said.us,
+                                  .high_us = w->said.us,
+                                  .source = MSIM_SOURCE_TABLE,
+                                  .family = w->family};
+}
+
+static void widen(double within, struct msim_estimate *e)
+{
+    if (!(within > 1))
+        return;
+    e->low_us = e->us * exp(-hypot(log(e->us / e->low_us), log(within)));
+    e->high_us = e->us * exp(hypot(log(e->high_us / e->us), log(within)));
+}
+
+static enum msim_status by_model(const struct msim_platform *p,
+                                 const struct msim_work *w, bool strict,
+                                 struct msim_estimate *out,
+                                 struct msim_error *err)
+{
+    const struct msim_model *m = find(p, w);
+    enum msim_status status;
+
+    *out = (struct msim_estimate){0};
+    if (m == &MSIM_MODEL_BOUND && strict)
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                         "no model covers %s '%s' on '%s'",
+                         msim_family_text(w->family), msim_work_variant(w),
+                         msim_platform_name(p));
+    status = m->predict(p, w, out);
+    /* A law without constants on this platform leaves the work to the
+     * bound. */
+    if (status == MSIM_ENOMODEL && !strict)
+        status = MSIM_MODEL_BOUND.predict(p, w, out);
+    if (status == MSIM_ENOMODEL)
+        return msim_fail(err, status, NULL, MSIM_OFFSET_NONE,
+                         "platform '%s' has no constants for %s '%s'",
+                         msim_platform_name(p), msim_family_text(w->family),
+                         msim_work_variant(w));
+    return status;
+}
+
+enum msim_status msim_model_predict(const struct msim_platform *p,
+                                    const struct msim_work *w, bool strict,
+                                    struct msim_estimate *out,
+                                    struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK;
+
+    if (w->said.us > 0)
+        as_said(w, out);
+    else
+        status = by_model(p, w, strict, out, err);
+    if (status != MSIM_OK)
+        return status;
+    widen(w->said.within, out);
+    limit(out);
+    return MSIM_OK;
+}
+
+void msim_model_explain(const struct msim_platform *p,
+                        const struct msim_work *w, FILE *out)
+{
+    const struct msim_model *m = find(p, w);
+    struct msim_estimate e;
+    struct msim_error ignored;
+
+    if (w->said.origin)
+        fprintf(out, "by %s, with an interval wider by a factor of %.2f, ",
+                w->said.origin, w->said.within);
+    if (w->said.us > 0) {
+        fprintf(out, "which says the time: %.4g us\n", w->said.us);
+        return;
+    }
+    fprintf(out, "model: %s on %s\n",
+            m == &MSIM_MODEL_BOUND ? "bound" : msim_family_text(w->family),
+            msim_platform_name(p));
+    m->explain(p, w, out);
+    if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
+        fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,
+                e.low_us, e.high_us, msim_source_text(e.source));
+}

@@ -1,0 +1,330 @@
+/*
+ * models/host/host.c - what the CPU takes to dispatch operators and to call the
+ * runtime, read from a file of figures.
+ *
+ * An operator costs what its name has been fitted to, else what its class
+ * has. Figures are means, since times of many operators are summed. A host
+ * as a whole is faster or slower than the fitted one, so the interval of a
+ * figure is one factor down and one up, for all operators alike, but where an
+ * entry has a factor of its own ("within"): the intervals of a sum add up.
+ */
+#include "models/host/host.h"
+
+#include "core/base/json.h"
+#include "models/platform/data_path.h"
+#include "models/host/host_class.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Mean microseconds that one operator takes of its own. */
+struct dispatch {
+    double self;      /* between its children and its runtime calls */
+    double calls;     /* in the runtime calls that it makes itself */
+    double low, high; /* factors of the 90 % interval */
+};
+
+struct entry {
+    char *name; /* NULL: free slot */
+    size_t length;
+    struct dispatch d;
+};
+
+struct msim_host {
+    char name[64];
+    char path[1400];
+    struct entry *entries; /* open addressing */
+    uint32_t mask;
+    struct dispatch classes[MSIM_HOST_CLASSES];
+    struct msim_estimate calls[MSIM_HOST_CALL_KINDS];
+    struct msim_estimate latency, gap;
+    /* From the end of one topmost operator to the next one's start. */
+    struct msim_estimate after, after_autograd;
+    double low, high;               /* factors of the 90 % interval */
+    double repeat_low, repeat_high; /* the same, of a traced time */
+};
+
+/* ---- names -------------------------------------------------------------- */
+
+static uint32_t hash_name(const char *s, size_t n)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
+/* The slot that holds `name`, or the free one where it belongs. */
+static struct entry *slot_of(const struct msim_host *h, const char *name,
+                             size_t length)
+{
+    uint32_t i = hash_name(name, length) & h->mask;
+
+    while (h->entries[i].name &&
+           (h->entries[i].length != length ||
+            memcmp(h->entries[i].name, name, length) != 0))
+        i = (i + 1) & h->mask;
+    return &h->entries[i];
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+static enum msim_status wrong(const struct msim_host *h, const char *key,
+                              const char *want, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, h->path, MSIM_OFFSET_NONE,
+                     "'%s' is missing or wrong, want %s", key, want);
+}
+
+static bool is_time(double us)
+{
+    return us >= 0 && us < 1e9; /* false for NAN as well */
+}
+
+static enum msim_status read_factors(const struct msim_host *h,
+                                     const cJSON *json, const char *key,
+                                     double *low, double *high,
+                                     struct msim_error *err)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+
+    *low = msim_json_get_number(item, "low", NAN);
+    *high = msim_json_get_number(item, "high", NAN);
+    if (!(*low > 0) || !(*low <= 1) || !(*high >= 1) || !isfinite(*high))
+        return wrong(h, key, "factors 0 < low <= 1 <= high", err);
+    return MSIM_OK;
+}
+
+static enum msim_status read_dispatch(const struct msim_host *h,
+                                      struct dispatch *d, const cJSON *json,
+                                      const char *key, struct msim_error *err)
+{
+    d->self = msim_json_get_number(json, "self_us", NAN);
+    d->calls = msim_json_get_number(json, "calls_us", NAN);
+    if (!is_time(d->self) || !is_time(d->calls))
+        return wrong(h, key, "self_us and calls_us of 0 or more", err);
+    if (!cJSON_HasObjectItem(json, "within")) {
+        d->low = h->low;
+        d->high = h->high;
+        return MSIM_OK;
+    }
+    d->high = msim_json_get_number(json, "within", NAN);
+    d->low = 1 / d->high;
+    if (!(d->high >= 1) || !isfinite(d->high))
+        return wrong(h, key, "a factor 'within' of 1 or more", err);
+    return MSIM_OK;
+}
+
+static enum msim_status read_operators(struct msim_host *h, const cJSON *json,
+                                       struct msim_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "operators");
+    uint32_t n = (uint32_t)cJSON_GetArraySize(all), size = 16;
+    const cJSON *item;
+
+    while (size < 2 * n)
+        size *= 2;
+    h->entries = calloc(size, sizeof(*h->entries));
+    if (!h->entries)
+        return MSIM_ENOMEM;
+    h->mask = size - 1;
+    cJSON_ArrayForEach(item, all)
+    {
+        size_t length = strlen(item->string);
+        struct entry *e = slot_of(h, item->string, length);
+
+        if (e->name)
+            return wrong(h, item->string, "each operator once", err);
+        e->name = strdup(item->string);
+        if (!e->name)
+            return MSIM_ENOMEM;
+        e->length = length;
+        MSIM_TRY(read_dispatch(h, &e->d, item, item->string, err));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status read_classes(struct msim_host *h, const cJSON *json,
+                                     struct msim_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "classes");
+
+    for (int c = 0; c < MSIM_HOST_NOTHING; c++) {
+        const char *key = msim_host_class_text((enum msim_host_class)c);
+
+        MSIM_TRY(read_dispatch(h, &h->classes[c],
+                               cJSON_GetObjectItemCaseSensitive(all, key), key,
+                               err));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status read_estimate(const struct msim_host *h,
+                                      struct msim_estimate *e,
+                                      const cJSON *json, const char *key,
+                                      struct msim_error *err)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+
+    e->us = msim_json_get_number(item, "us", NAN);
+    e->low_us = msim_json_get_number(item, "low_us", NAN);
+    e->high_us = msim_json_get_number(item, "high_us", NAN);
+    e->source = MSIM_SOURCE_LAW;
+    if (!is_time(e->low_us) || !is_time(e->high_us) || !(e->low_us <= e->us) ||
+        !(e->us <= e->high_us))
+        return wrong(h, key, "low_us <= us <= high_us, each 0 or more", err);
+    return MSIM_OK;
+}
+
+static enum msim_status read_calls(struct msim_host *h, const cJSON *json,
+                                   struct msim_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "calls");
+
+    for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++)
+        MSIM_TRY(read_estimate(h, &h->calls[k], all,
+                               msim_host_call_text((enum msim_call_kind)k),
+                               err));
+    return MSIM_OK;
+}
+
+static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
+                                  struct msim_error *err)
+{
+    const cJSON *after =
+        cJSON_GetObjectItemCaseSensitive(json, "after_topmost");
+
+    MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
+    MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
+    if (!cJSON_HasObjectItem(json, "repeat")) { /* unknown: as another host */
+        h->repeat_low = h->low;
+        h->repeat_high = h->high;
+    } else {
+        MSIM_TRY(read_factors(h, json, "repeat", &h->repeat_low,
+                              &h->repeat_high, err));
+    }
+    MSIM_TRY(read_estimate(h, &h->after, after, "operator", err));
+    return read_estimate(h, &h->after_autograd, after, "autograd", err);
+}
+
+static enum msim_status read_host(struct msim_host *h, const cJSON *json,
+                                  struct msim_error *err)
+{
+    const char *name = msim_json_get_text(json, "name");
+
+    if (!name)
+        return wrong(h, "name", "a text", err);
+    snprintf(h->name, sizeof(h->name), "%s", name);
+    MSIM_TRY(read_factors(h, json, "spread", &h->low, &h->high, err));
+    MSIM_TRY(read_operators(h, json, err));
+    MSIM_TRY(read_classes(h, json, err));
+    MSIM_TRY(read_calls(h, json, err));
+    return read_rest(h, json, err);
+}
+
+static enum msim_status load_file(struct msim_host **out, const char *path,
+                                  struct msim_error *err)
+{
+    struct msim_host *h = calloc(1, sizeof(*h));
+    enum msim_status status;
+    cJSON *json = NULL;
+
+    if (!h)
+        return MSIM_ENOMEM;
+    snprintf(h->path, sizeof(h->path), "%s", path);
+    status = msim_json_read(&json, path, err);
+    if (status == MSIM_OK)
+        status = read_host(h, json, err);
+    cJSON_Delete(json);
+    if (status != MSIM_OK) {
+        msim_host_free(h);
+        return status;
+    }
+    *out = h;
+    return MSIM_OK;
+}
+
+enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
+                                const char *name, struct msim_error *err)
+{
+    char path[1400];
+
+    *out = NULL;
+    MSIM_TRY(msim_entry_path(path, sizeof(path), data_dir, "host", name, err));
+    return load_file(out, path, err);
+}
+
+void msim_host_free(struct msim_host *h)
+{
+    if (!h)
+        return;
+    for (uint32_t i = 0; h->entries && i <= h->mask; i++)
+        free(h->entries[i].name);
+    free(h->entries);
+    free(h);
+}
+
+/* ---- questions ---------------------------------------------------------- */
+
+const char *msim_host_name(const struct msim_host *h)
+{
+    return h->name;
+}
+
+static struct dispatch find(const struct msim_host *h, enum msim_host_class c,
+                            const char *name)
+{
+    const struct entry *e = slot_of(h, name, msim_host_name_length(name));
+
+    /* The text of a label is anybody's, and may be an operator's name. */
+    return c != MSIM_HOST_LABEL && e->name ? e->d : h->classes[c];
+}
+
+struct msim_estimate msim_host_dispatch(const struct msim_host *h,
+                                        const struct msim_trace *t, uint32_t op,
+                                        bool calls)
+{
+    enum msim_host_class class = msim_host_class(t, op);
+    struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
+    struct dispatch d;
+
+    if (class == MSIM_HOST_NOTHING)
+        return out;
+    d = find(h, class, msim_trace_text(t, t->ops[op].name));
+    out.us = d.self;
+    if (!t->has_gpu_events) {
+        out.us += calls ? d.calls : 0;
+        if (msim_host_is_topmost(t, op))
+            out.us += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD
+                          ? h->after_autograd.us
+                          : h->after.us;
+    }
+    out.low_us = out.us * d.low;
+    out.high_us = out.us * d.high;
+    return out;
+}
+
+struct msim_estimate msim_host_call(const struct msim_host *h,
+                                    enum msim_call_kind kind)
+{
+    return h->calls[kind];
+}
+
+struct msim_estimate msim_host_kernel_gap(const struct msim_host *h)
+{
+    return h->gap;
+}
+
+struct msim_estimate msim_host_launch_latency(const struct msim_host *h)
+{
+    return h->latency;
+}
+
+void msim_host_repeat(const struct msim_host *h, double *low, double *high)
+{
+    *low = h->repeat_low;
+    *high = h->repeat_high;
+}

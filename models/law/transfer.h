@@ -1,0 +1,66 @@
+/*
+ * models/law/transfer.h - the law of collectives and point-to-point transfers.
+ *
+ * A library may send the same bytes in several ways: by an algorithm (who sends
+ * to whom, in how many steps, over which wires) and a protocol (how a step is
+ * synchronised). It takes the fastest, and so does the law:
+ *
+ *   time = t0 + min over ways of (hops * steps + wire / (link * efficiency))
+ *
+ *   algorithm  steps of r ranks        a rank's wire, over the buffer
+ *   ring       2 (r - 1) or r - 1      2 (r - 1) / r or (r - 1) / r
+ *   tree       2 log2 r or log2 r      2 (r - 1) / r or 1
+ *   in-switch  2                       1 (the switch adds up)
+ *   pairwise   1 inside a node         (r - 1) / r
+ *   one-shot   1                       r - 1 (everyone reads all)
+ *   two-shot   2                       2 (r - 1) / r
+ *
+ * The first figure is all-reduce's (nccl-tests, doc/PERFORMANCE.md, derives the
+ * wires). Protocols: LL sends a flag with every 4 bytes and waits for no fence,
+ * LL128 one with every 120 bytes and needs NVLink, Simple fences every step;
+ * their hops cost as 0.6, 1.9 and 3.4 (NCCL, src/graph/tuning.cc, hwLat for
+ * rings over NVLink).
+ *
+ * Between nodes each node sends its share over the network cards that its
+ * ranks can use. All-reduce is a tree or a ring of nodes, all-gather and
+ * reduce-scatter a ring, all-to-all a message to each rank elsewhere.
+ */
+#ifndef MSIM_MODELS_LAW_TRANSFER_H
+#define MSIM_MODELS_LAW_TRANSFER_H
+#include "models/law/law.h"
+
+enum msim_transfer_param {
+    MSIM_TRANSFER_T0,
+    MSIM_TRANSFER_HOP,
+    MSIM_TRANSFER_LL,
+    MSIM_TRANSFER_LINK,
+    MSIM_TRANSFER_SWITCH,
+    MSIM_TRANSFER_CROWD,
+    MSIM_TRANSFER_NET_HOP,
+    MSIM_TRANSFER_NET,
+    MSIM_TRANSFER_PARAMS
+};
+extern const struct msim_param MSIM_TRANSFER[MSIM_TRANSFER_PARAMS];
+
+/* The way taken, and how long it takes. */
+struct msim_transfer {
+    const char *algorithm, *protocol;
+    double us;
+};
+
+/* The fastest way for a collective's work. */
+struct msim_transfer msim_transfer_choose(const struct msim_spec *s,
+                                          const struct msim_work *w,
+                                          const double *params);
+
+/* What a ring inside a node takes at the full rate of the link, us. */
+double msim_transfer_wire_us(const struct msim_spec *s,
+                             const struct msim_work *w, const double *params);
+
+/* Does the work leave NVLink bridges, which join GPUs in pairs? */
+bool msim_transfer_leaves_pair(const struct msim_work *w);
+/* Do its ranks share a PCIe tree? */
+bool msim_transfer_on_pcie(const struct msim_spec *s,
+                           const struct msim_work *w);
+
+#endif

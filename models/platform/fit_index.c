@@ -1,0 +1,363 @@
+/*
+ * models/platform/fit_index.c - choosing the cell with least doubt.
+ */
+#include "models/platform/fit_index.h"
+
+#include "models/platform/interval.h"
+#include "models/platform/platform_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FNV_START UINT64_C(14695981039346656037)
+#define FNV_PRIME UINT64_C(1099511628211)
+
+/* Of a partner's cells, to choose by: more than of one's own, less than of any
+ * other's. */
+#define PARTNER_DOUBT 1e-9
+
+/* What GPUs of one generation were unlike by whose rows were compared: at most
+ * this (H100 and H200 in bandwidth), as msim_spec_distance(). */
+#define ALIKE 0.4
+
+/* Of several that are as good by that, the one that is most alike answers, and
+ * of several that are alike the first. */
+#define NEARER 0.1
+
+/* Other stacks on other GPUs, over the variance of stacks on one; and where the
+ * one that is asked for launches slowly, which another does not show. */
+#define OTHER_GPU_STACK 4
+#define GAP_SPREAD      0.5
+
+static uint64_t hash(uint64_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * FNV_PRIME;
+    return h * FNV_PRIME;
+}
+
+static uint64_t key_hash(const struct msim_law *law, const char *key)
+{
+    return hash(hash(FNV_START, law->name), key);
+}
+
+/* ---- making it ----------------------------------------------------------- */
+
+/* Half of the widest interval. */
+static double half_width(const struct msim_cell *c)
+{
+    double widest = 0;
+
+    for (uint32_t i = 0; i < c->n_bins; i++)
+        widest = fmax(widest, c->bins[i].high - c->bins[i].low);
+    return widest / 2;
+}
+
+static double interval_variance(const struct msim_cell *c)
+{
+    double spread = half_width(c) / MSIM_Z90;
+
+    return spread * spread;
+}
+
+static void add(struct msim_pick_index *index, struct msim_pick_entry e)
+{
+    e.key = key_hash(e.cell->law, e.cell->key);
+    e.framework = hash(FNV_START, e.cell->framework);
+    e.order = index->n;
+    index->entries[index->n++] = e;
+}
+
+static bool is_kin(const struct msim_platform *p,
+                   const struct msim_platform *from)
+{
+    return strcmp(from->generation, p->generation) == 0;
+}
+
+/* How much less alike two GPUs are than those that were compared. */
+static double unlike(const struct msim_platform *p,
+                     const struct msim_platform *from)
+{
+    return fmax(msim_spec_distance(msim_platform_usual(p), &from->spec) - ALIKE,
+                0);
+}
+
+/*
+ * The doubt in a cell of another GPU. Those of one generation that show how
+ * well cells carry are like one another; of one that is not (an eighth of the
+ * size, a fifth of the power) less is known, up to no more than of a GPU of
+ * another generation.
+ */
+static double spread_of(const struct msim_platform *p,
+                        const struct msim_platform *from,
+                        const struct msim_law *law)
+{
+    struct msim_kin_spread s = msim_common_spread(&p->common, law);
+
+    if (from == p)
+        return 0;
+    if (!is_kin(p, from))
+        return s.other;
+    return hypot(s.generation, s.other * fmin(unlike(p, from), 1));
+}
+
+/*
+ * Whether what was learned beyond a law holds on `p`: on GPUs of a generation,
+ * which run the same kernels; but of a GPU whose power holds its rates back
+ * what is learned is how much so at each size, which is no matter of one whose
+ * power does not.
+ */
+static bool carries(const struct msim_platform *p,
+                    const struct msim_platform *from)
+{
+    return is_kin(p, from) &&
+           from->spec.sustained >= msim_platform_usual(p)->sustained;
+}
+
+static void add_platform(struct msim_platform *p,
+                         const struct msim_platform *from, bool partner)
+{
+    bool trees = partner || carries(p, from);
+
+    for (uint32_t i = 0; i < from->n_cells; i++) {
+        const struct msim_cell *c = &from->cells[i];
+        double spread = spread_of(p, from, c->law);
+        double doubt = spread * (1 + NEARER * unlike(p, from));
+
+        add(&p->index, (struct msim_pick_entry){
+                           .cell = c,
+                           .platform = from,
+                           .trees = trees,
+                           .doubt = partner ? PARTNER_DOUBT : doubt * doubt,
+                           .added = spread * spread});
+    }
+}
+
+static void add_common(struct msim_platform *p)
+{
+    for (uint32_t i = 0; i < p->common.n_cells; i++) {
+        const struct msim_cell *c = &p->common.cells[i];
+
+        add(&p->index,
+            (struct msim_pick_entry){.cell = c, .doubt = interval_variance(c)});
+    }
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+    const struct msim_pick_entry *a = pa;
+    const struct msim_pick_entry *b = pb;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+enum msim_status msim_pick_index_make(struct msim_platform *p,
+                                      const struct msim_platform *partner)
+{
+    uint32_t most = p->common.n_cells + 1 + (partner ? partner->n_cells : 0);
+
+    for (const struct msim_platform *at = p; at; at = at->next)
+        most += at->n_cells;
+    msim_pick_index_release(&p->index);
+    p->index.entries = malloc(most * sizeof(*p->index.entries));
+    if (!p->index.entries)
+        return MSIM_ENOMEM;
+    for (const struct msim_platform *at = p; at; at = at->next)
+        add_platform(p, at, false);
+    if (partner)
+        add_platform(p, partner, true);
+    add_common(p);
+    qsort(p->index.entries, p->index.n, sizeof(*p->index.entries), by_key);
+    return MSIM_OK;
+}
+
+void msim_pick_index_release(struct msim_pick_index *index)
+{
+    free(index->entries);
+    memset(index, 0, sizeof(*index));
+}
+
+/* ---- choosing ------------------------------------------------------------ */
+
+/* The first entry whose key is not below `key`. */
+static uint32_t first_of(const struct msim_pick_index *index, uint64_t key)
+{
+    uint32_t low = 0;
+    uint32_t high = index->n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (index->entries[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double key_spread(const struct msim_law *law, const char *wanted,
+                         const char *found)
+{
+    if (wanted == found)
+        return 0;
+    return law->key_spread ? law->key_spread(wanted, found)
+                           : MSIM_LAW_KEY_SPREAD;
+}
+
+/* The place of a cell's stack among those that are preferred. */
+static uint32_t preference(const struct msim_cell *c, const char *const *prefer)
+{
+    uint32_t i = 0;
+
+    while (prefer[i] && strcmp(prefer[i], c->framework) != 0)
+        i++;
+    return i;
+}
+
+struct choice {
+    const struct msim_pick_entry *entry;
+    double doubt, added; /* added: of key and stack, to the interval */
+    uint32_t preference;
+    bool exact; /* the stack that was asked for */
+};
+
+/* Whether `a` is better than `b`, which came before it. */
+static bool is_better(const struct choice *a, const struct choice *b)
+{
+    if (!b->entry || a->doubt < b->doubt)
+        return true;
+    return a->doubt <= b->doubt && a->entry->key == b->entry->key &&
+           a->entry->platform == b->entry->platform &&
+           a->preference < b->preference;
+}
+
+/* What is asked for. */
+struct wish {
+    const struct msim_platform *p;
+    const char *const *prefer;
+    bool bare;
+    uint64_t framework;
+};
+
+/* The variance for being another stack's: what is known of how stacks differ
+ * is known of one GPU. */
+static double stack_variance(const struct wish *w,
+                             const struct msim_pick_entry *e, bool gapped)
+{
+    double v = e->cell->law->stack_spread * e->cell->law->stack_spread;
+
+    if (w->bare || e->platform == w->p)
+        return v;
+    return OTHER_GPU_STACK * v + (gapped ? GAP_SPREAD * GAP_SPREAD : 0);
+}
+
+/* Cells of one key; `spread` is the doubt for it. */
+static void choose(const struct wish *w, uint64_t key, double spread,
+                   struct choice *best)
+{
+    const struct msim_pick_index *index = &w->p->index;
+    uint32_t begin = first_of(index, key);
+    uint32_t end = begin;
+    bool gapped = false; /* the stack that is asked for launches slowly */
+
+    for (; end < index->n && index->entries[end].key == key; end++)
+        gapped |= !w->bare && index->entries[end].framework == w->framework &&
+                  index->entries[end].cell->gap.least_us > 0;
+    for (uint32_t i = begin; i < end; i++) {
+        struct choice c = {.entry = &index->entries[i]};
+
+        c.exact = !w->bare && c.entry->framework == w->framework;
+        c.added = spread * spread +
+                  (c.exact ? 0 : stack_variance(w, c.entry, gapped));
+        c.doubt = c.added + c.entry->doubt;
+        if (best->entry && c.doubt > best->doubt)
+            continue;
+        c.preference = c.exact ? 0 : 1 + preference(c.entry->cell, w->prefer);
+        if (is_better(&c, best))
+            *best = c;
+    }
+}
+
+bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
+                    const char *framework, const char *const *prefer,
+                    const char *const *keys, struct msim_pick *out)
+{
+    bool bare = !framework || strcmp(framework, "pytorch") == 0;
+    struct wish wish = {p, prefer, bare, bare ? 0 : hash(FNV_START, framework)};
+    struct choice best = {0};
+
+    for (const char *const *key = keys; *key; key++) {
+        choose(&wish, key_hash(law, *key), key_spread(law, *keys, *key), &best);
+        if (best.entry && best.doubt <= 0)
+            break;
+    }
+    if (!best.entry)
+        return false;
+    *out = (struct msim_pick){
+        .cell = best.entry->cell,
+        .platform = best.entry->platform,
+        .other_key = strcmp(best.entry->cell->key, *keys) != 0,
+        .other_framework = !bare && !best.exact,
+        /* a gap is the source's, not that of whoever stands in for it */
+        .bare = !best.exact,
+        .trees = best.entry->trees,
+        .variance = best.added + best.entry->added};
+    return true;
+}
+
+/* ---- what is inherited -----------------------------------------------------
+ */
+
+/* Whether no other cell of the same stack and key has less doubt. */
+static bool is_best(const struct msim_pick_index *index,
+                    const struct msim_pick_entry *e)
+{
+    const struct msim_pick_entry *end = index->entries + index->n;
+    const struct msim_pick_entry *other = e;
+
+    while (other > index->entries && other[-1].key == e->key)
+        other--;
+    for (; other < end && other->key == e->key; other++)
+        if (other->framework == e->framework &&
+            (other->doubt < e->doubt ||
+             (other->doubt <= e->doubt && other->order < e->order)))
+            return false;
+    return true;
+}
+
+bool msim_pick_inherited(const struct msim_platform *p, uint32_t *at,
+                         struct msim_pick *out)
+{
+    for (; *at < p->index.n; (*at)++) {
+        const struct msim_pick_entry *e = &p->index.entries[*at];
+
+        if (e->platform == p || !is_best(&p->index, e))
+            continue;
+        *out = (struct msim_pick){.cell = e->cell,
+                                  .platform = e->platform,
+                                  .trees = e->trees,
+                                  .variance = e->added};
+        (*at)++;
+        return true;
+    }
+    return false;
+}
+
+double msim_pick_left_out_error(const struct msim_platform *p,
+                                const struct msim_pick *pick)
+{
+    struct msim_kin_spread s = msim_common_spread(&p->common, pick->cell->law);
+
+    if (!pick->platform)
+        return pick->cell->heldout;
+    return is_kin(p, pick->platform) ? s.generation_error : s.other_error;
+}
+
+double msim_pick_half_width(const struct msim_pick *pick)
+{
+    return hypot(half_width(pick->cell), MSIM_Z90 * sqrt(pick->variance));
+}

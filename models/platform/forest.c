@@ -1,0 +1,296 @@
+/*
+ * models/platform/forest.c - evaluating and reading regression trees.
+ */
+#include "models/platform/forest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FEATURES_MOST 64
+#define AT_ONCE       8
+#define CUTS          (MSIM_FOREST_CUTS + 1) /* room of a feature */
+#define NODES_MOST    65536
+
+/*
+ * How many of a feature's cuts are not above `x`. Features and cuts are
+ * compared as floats, as XGBoost does: a row equal to a cut when fitted is
+ * equal to it here, too.
+ */
+static inline uint8_t rank_of(const float *cuts, float x)
+{
+    uint32_t at = 0;
+
+    for (uint32_t half = CUTS / 2; half > 0; half /= 2)
+        at += half & (0U - !(x < cuts[at + half - 1]));
+    return (uint8_t)at;
+}
+
+/* One step down from node `i`; a leaf stays where it is. */
+static inline uint32_t step(const uint32_t *nodes, uint32_t i,
+                            const uint8_t *ranks)
+{
+    uint32_t node = nodes[i];
+    uint32_t left = ranks[node & 255] < (node >> 8 & 255);
+    uint32_t right = node >> 16;
+
+    return right + ((i + 1 - right) & (0 - left));
+}
+
+/*
+ * Leaves of AT_ONCE trees from number `first`. Their paths do not depend on one
+ * another: taken together, the waits for memory overlap; and with as many steps
+ * for all, no branch is there to be mispredicted.
+ */
+static double walk(const struct msim_forest *f, uint32_t first,
+                   const uint8_t *ranks)
+{
+    const uint32_t *nodes = f->nodes;
+    uint32_t at[AT_ONCE];
+    uint32_t steps = 0;
+    double sum = 0;
+
+    for (uint32_t t = 0; t < AT_ONCE; t++) {
+        at[t] = f->roots[first + t];
+        steps = f->depths[first + t] > steps ? f->depths[first + t] : steps;
+    }
+    for (; steps > 0; steps--)
+        for (uint32_t t = 0; t < AT_ONCE; t++)
+            at[t] = step(nodes, at[t], ranks);
+    for (uint32_t t = 0; t < AT_ONCE; t++)
+        sum += (double)f->values[at[t]];
+    return sum;
+}
+
+double msim_forest_eval(const struct msim_forest *f, const double *x)
+{
+    uint8_t ranks[FEATURES_MOST];
+    double sum = 0;
+    uint32_t t = 0;
+
+    if (f->n_trees == 0)
+        return 0;
+    for (uint32_t i = 0; i < f->n_features; i++)
+        ranks[i] = rank_of(f->cuts + (size_t)i * CUTS, (float)x[i]);
+    for (; t + AT_ONCE <= f->n_trees; t += AT_ONCE)
+        sum += walk(f, t, ranks);
+    for (; t < f->n_trees; t++) {
+        uint32_t i = f->roots[t];
+
+        for (uint32_t s = f->depths[t]; s > 0; s--)
+            i = step(f->nodes, i, ranks);
+        sum += (double)f->values[i];
+    }
+    sum *= MSIM_FOREST_UNIT;
+    return sum < f->low ? f->low : sum > f->high ? f->high : sum;
+}
+
+void msim_forest_release(struct msim_forest *f)
+{
+    free(f->nodes);
+    free(f->values);
+    free(f->cuts);
+    free(f->roots);
+    free(f->depths);
+    memset(f, 0, sizeof(*f));
+}
+
+/* ---- reading ---------------------------------------------------------------
+ */
+
+/* The next whole number of a text; false at its end, or where it is none. */
+static bool next_int(const char **at, int *out)
+{
+    const char *c = *at;
+    bool minus;
+    int v = 0;
+
+    while (*c == ' ')
+        c++;
+    minus = *c == '-';
+    c += minus;
+    if (*c < '0' || *c > '9')
+        return false;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        if (v > 100000000)
+            return false;
+        v = v * 10 + (*c - '0');
+    }
+    *out = minus ? -v : v;
+    *at = c;
+    return *c == ' ' || *c == '\0';
+}
+
+/* Cuts of all features; `n` becomes how many each has. */
+static bool read_cuts(struct msim_forest *f, uint32_t *n, const char *text)
+{
+    uint32_t feature = 0;
+
+    for (size_t i = 0; i < (size_t)f->n_features * CUTS; i++)
+        f->cuts[i] = INFINITY;
+    while (*text && feature < f->n_features) {
+        char *end;
+        float v;
+
+        if (*text == ' ') {
+            text++;
+            continue;
+        }
+        if (*text == ';') {
+            feature++;
+            text++;
+            continue;
+        }
+        v = strtof(text, &end);
+        if (end == text || n[feature] == MSIM_FOREST_CUTS)
+            return false;
+        f->cuts[(size_t)feature * CUTS + n[feature]++] = v;
+        text = end;
+    }
+    return *text == '\0';
+}
+
+/* Fill one node from its number in the file; where it goes right is not known
+ * yet, and stays 0. */
+static bool read_node(struct msim_forest *f, uint32_t i, const char **splits,
+                      const char **leaves, const uint32_t *n_cuts)
+{
+    int code, leaf;
+    uint32_t feature, cut;
+
+    if (!next_int(splits, &code))
+        return false;
+    if (code == 0) {
+        if (!next_int(leaves, &leaf))
+            return false;
+        f->values[i] = (float)leaf;
+        return true;
+    }
+    if (code < 0 || (uint32_t)(code - 1) / 64 >= f->n_features)
+        return false;
+    feature = (uint32_t)(code - 1) / 64;
+    cut = (uint32_t)(code - 1) % 64;
+    if (cut >= n_cuts[feature])
+        return false;
+    f->nodes[i] = feature | (cut + 1) << 8;
+    return true;
+}
+
+static bool is_split(uint32_t node)
+{
+    return node >> 8 & 255;
+}
+
+/* How many numbers a text holds, if they are numbers. */
+static uint32_t count_numbers(const char *text)
+{
+    uint32_t n = 0;
+
+    for (; *text; text++)
+        n += *text != ' ' && (text[1] == ' ' || text[1] == '\0');
+    return n;
+}
+
+/* A leaf of the last tree: it stays where it is, so deep down. */
+static bool end_path(struct msim_forest *f, uint32_t i, uint32_t depth)
+{
+    uint8_t *deepest = &f->depths[f->n_trees - 1];
+
+    if (depth > UINT8_MAX)
+        return false;
+    f->nodes[i] = i << 16;
+    if (depth > *deepest)
+        *deepest = (uint8_t)depth;
+    return true;
+}
+
+/*
+ * Preorder to links: an open split waits on a stack for its right child,
+ * which begins where its left sub-tree ends. Returns false where the last
+ * tree is not complete.
+ */
+static bool link_nodes(struct msim_forest *f, uint32_t *stack)
+{
+    uint32_t depth = 0;
+    bool begins = true;
+
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
+        if (begins)
+            f->roots[f->n_trees++] = i;
+        begins = false;
+        if (is_split(f->nodes[i])) {
+            stack[depth++] = i;
+            continue;
+        }
+        if (!end_path(f, i, depth))
+            return false;
+        /* A leaf ends every split that already has its right child. */
+        while (depth > 0 && f->nodes[stack[depth - 1]] >> 16)
+            depth--;
+        if (depth > 0)
+            f->nodes[stack[depth - 1]] |= (i + 1) << 16;
+        else
+            begins = true;
+    }
+    return begins;
+}
+
+static enum msim_status link_all(struct msim_forest *f)
+{
+    uint32_t *stack = calloc((size_t)f->n_nodes + 1, sizeof(*stack));
+    bool whole;
+
+    if (!stack)
+        return MSIM_ENOMEM;
+    whole = link_nodes(f, stack);
+    free(stack);
+    return whole ? MSIM_OK : MSIM_EFORMAT;
+}
+
+static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json,
+                                   const uint32_t *n_cuts)
+{
+    const char *splits = msim_json_get_text(json, "splits");
+    const char *leaves = msim_json_get_text(json, "leaves");
+    size_t n;
+
+    if (!splits || !leaves)
+        return MSIM_EFORMAT;
+    f->n_nodes = count_numbers(splits);
+    if (f->n_nodes > NODES_MOST)
+        return MSIM_ELIMIT;
+    n = (size_t)f->n_nodes + 1;
+    f->nodes = calloc(n, sizeof(*f->nodes));
+    f->values = calloc(n, sizeof(*f->values));
+    f->roots = calloc(n, sizeof(*f->roots));
+    f->depths = calloc(n, sizeof(*f->depths));
+    if (!f->nodes || !f->values || !f->roots || !f->depths)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < f->n_nodes; i++)
+        if (!read_node(f, i, &splits, &leaves, n_cuts))
+            return MSIM_EFORMAT;
+    return *leaves ? MSIM_EFORMAT : link_all(f);
+}
+
+enum msim_status msim_forest_read(struct msim_forest *f, const cJSON *json,
+                                  uint32_t n_features)
+{
+    const char *text = msim_json_get_text(json, "cuts");
+    uint32_t n_cuts[FEATURES_MOST] = {0};
+    enum msim_status status = MSIM_EFORMAT;
+
+    memset(f, 0, sizeof(*f));
+    if (n_features > FEATURES_MOST)
+        return MSIM_ELIMIT;
+    f->cuts = malloc((size_t)n_features * CUTS * sizeof(*f->cuts));
+    if (!f->cuts)
+        return MSIM_ENOMEM;
+    f->low = msim_json_get_number(json, "low", 0);
+    f->high = msim_json_get_number(json, "high", 0);
+    f->n_features = n_features;
+    if (text && read_cuts(f, n_cuts, text))
+        status = read_nodes(f, json, n_cuts);
+    if (status != MSIM_OK)
+        msim_forest_release(f);
+    return status;
+}

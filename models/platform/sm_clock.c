@@ -1,0 +1,217 @@
+/*
+ * models/platform/sm_clock.c - data sheets, constants and doubt at another SM clock.
+ */
+#include "models/platform/sm_clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * Dynamic power is f V^2, and voltage rises with the clock above a floor, so
+ * that an exponent lies between 1 and 3; what a GPU draws besides (leakage,
+ * memory, idle units) is a quarter to a third of its limit. Both are set so
+ * that the one pair of the tables comes out that differs in its limit alone:
+ * 372 products in fp32 near the peak take 1.106 times as long on an A100 PCIe
+ * of 40 GB (250 W) as on one of 80 GB (300 W; scripts/power_pair.py).
+ */
+#define IDLE_SHARE 0.25
+#define EXPONENT   2.5
+
+/* Boards do not take caps much below their idle power; what a clock so low does
+ * to memory is not known. */
+#define LEAST_CAP 0.3
+
+/*
+ * Of a slowdown's logarithm (90 %). A clock: a GPU that sustained less than its
+ * boost clock under load loses less by a lower one, and base clocks are 0.5 to
+ * 0.95 of boost clocks. A cap: what draws less than the limit does not slow
+ * down at all. Both: a tenth of the clock's own, for parts that laws do not
+ * tell from memory.
+ */
+#define CLOCK_DOUBT 0.25
+#define CAP_DOUBT   1.0
+#define PARTS_DOUBT 0.1
+
+/* What no unit tells apart: up to 10 a value of --clock is a share, from 50 on
+ * megahertz. */
+#define SHARE_MOST 10
+#define MHZ_LEAST  50
+
+static bool number_and_unit(const char *value, double *number,
+                            const char **unit)
+{
+    char *end;
+
+    if (!strchr("0123456789.", *value) || !*value)
+        return false;
+    *number = strtod(value, &end);
+    *unit = end;
+    return end > value && *number > 0 && isfinite(*number);
+}
+
+enum msim_status msim_clock_parse(struct msim_clock_wish *w, const char *value,
+                                  struct msim_error *err)
+{
+    double v;
+    const char *unit;
+    bool ok = number_and_unit(value, &v, &unit);
+
+    w->ratio = w->hz = 0;
+    if (ok && strcmp(unit, "%") == 0)
+        w->ratio = v / 100;
+    else if (ok && strcasecmp(unit, "mhz") == 0)
+        w->hz = v * 1e6;
+    else if (ok && strcasecmp(unit, "ghz") == 0)
+        w->hz = v * 1e9;
+    else if (ok && !*unit && v <= SHARE_MOST)
+        w->ratio = v;
+    else if (ok && !*unit && v >= MHZ_LEAST)
+        w->hz = v * 1e6;
+    if ((w->ratio > 0 && w->ratio <= SHARE_MOST) ||
+        (w->hz >= MHZ_LEAST * 1e6 && w->hz <= 1e10))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--clock' is '%s', want a share of the usual "
+                     "clock as 0.8, or megahertz as 1100",
+                     value);
+}
+
+enum msim_status msim_power_cap_parse(struct msim_clock_wish *w,
+                                      const char *value, struct msim_error *err)
+{
+    const char *unit;
+
+    if (number_and_unit(value, &w->watts, &unit) &&
+        (!*unit || strcasecmp(unit, "w") == 0))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--power-cap' is '%s', want watts as 300", value);
+}
+
+bool msim_clock_is_asked(const struct msim_clock_wish *w)
+{
+    return w->ratio > 0 || w->hz > 0 || w->watts > 0;
+}
+
+static enum msim_status solve_clock(struct msim_clock *out,
+                                    const struct msim_clock_wish *w,
+                                    const char *name, struct msim_error *err)
+{
+    out->ratio = 1;
+    out->doubt = CLOCK_DOUBT;
+    if (w->hz > 0 && !(out->usual_hz > 0))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "platform '%s' has no 'boost_clock', which megahertz "
+                         "count from; want '--clock' as a share, like 0.8",
+                         name);
+    if (w->hz > 0)
+        out->ratio = w->hz / out->usual_hz;
+    else if (w->ratio > 0)
+        out->ratio = w->ratio;
+    return MSIM_OK;
+}
+
+static enum msim_status solve_cap(struct msim_clock *out,
+                                  const struct msim_clock_wish *w,
+                                  const char *name, struct msim_error *err)
+{
+    double limit = out->limit_watts;
+    double idle = IDLE_SHARE * limit;
+    double ratio;
+
+    if (!(w->watts > 0))
+        return MSIM_OK;
+    if (!(limit > 0))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "platform '%s' has no 'power_limit', which a cap "
+                         "counts from; want '--clock'",
+                         name);
+    if (w->watts < LEAST_CAP * limit || w->watts > limit)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--power-cap' is %g W, want %g to the %g W of "
+                         "platform '%s'",
+                         w->watts, LEAST_CAP * limit, limit, name);
+    out->watts = w->watts;
+    ratio = pow((w->watts - idle) / (limit - idle), 1 / EXPONENT);
+    if (ratio < out->ratio || !(w->ratio > 0 || w->hz > 0)) {
+        out->ratio = ratio;
+        out->doubt = CAP_DOUBT;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_clock_solve(struct msim_clock *out,
+                                  const struct msim_clock_wish *w,
+                                  const struct msim_spec *s, const char *name,
+                                  struct msim_error *err)
+{
+    *out = (struct msim_clock){.usual_hz = s->clock_hz,
+                               .limit_watts = s->power_watts};
+    MSIM_TRY(solve_clock(out, w, name, err));
+    return solve_cap(out, w, name, err);
+}
+
+struct msim_spec msim_clock_spec(const struct msim_spec *usual, double ratio)
+{
+    struct msim_spec s = *usual;
+
+    for (int i = 0; i < MSIM_RATE_COUNT; i++)
+        s.rate[i] *= ratio;
+    s.floor_us /= ratio;
+    s.attention_us /= ratio;
+    s.clock_hz *= ratio;
+    return s;
+}
+
+/* The constant that says how fast the L2 cache is. */
+static const char *cache_constant(const struct msim_law *law)
+{
+    for (uint32_t i = 0; i < law->n_params; i++)
+        if (strcmp(law->params[i].name, "cache_speedup") == 0)
+            return law->params[i].name;
+    return "bandwidth_efficiency";
+}
+
+void msim_clock_constants(const struct msim_law *law, const double *usual,
+                          double ratio, double *at)
+{
+    const char *cache = cache_constant(law);
+
+    for (uint32_t i = 0; i < law->n_params; i++) {
+        const struct msim_param *p = &law->params[i];
+
+        at[i] = usual[i];
+        if (strncmp(p->unit, "us", 2) == 0 || strncmp(p->unit, "ns", 2) == 0)
+            at[i] = usual[i] / ratio;
+        else if (strcmp(p->name, cache) == 0 && usual[i] > 1)
+            at[i] = fmax(1, usual[i] * ratio);
+    }
+}
+
+double msim_clock_half_width(const struct msim_clock *c, double slowdown)
+{
+    if (!(c->ratio > 0))
+        return 0;
+    return c->doubt * fabs(log(slowdown)) + PARTS_DOUBT * fabs(log(c->ratio));
+}
+
+void msim_clock_text(const struct msim_clock *c, char *text, size_t size)
+{
+    char of[48] = "", why[48] = "";
+
+    *text = 0;
+    if (!(c->ratio > 0))
+        return;
+    if (c->usual_hz > 0)
+        snprintf(of, sizeof of, "%.2f GHz (of %.2f)",
+                 c->ratio * c->usual_hz * 1e-9, c->usual_hz * 1e-9);
+    else
+        snprintf(of, sizeof of, "%.2f of the usual", c->ratio);
+    if (c->watts > 0)
+        snprintf(why, sizeof why, ", power cap %g W (of %g)", c->watts,
+                 c->limit_watts);
+    snprintf(text, size, "%s%s", of, why);
+}

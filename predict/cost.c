@@ -1,0 +1,305 @@
+/*
+ * Durations of a graph's tasks: what is common, and host tasks. GPU tasks are
+ * in predict/cost_gpu.c, `--scale` in predict/cost_scale.c.
+ */
+#include "predict/costing.h"
+
+#include "predict/scaled.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define PS_PER_US 1e6
+
+/* ---- filling in -------------------------------------------------------- */
+
+/* What a run cannot last (core/run/engine.h) needs no more digits. */
+static msim_ps rounded(double ps)
+{
+    return ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX;
+}
+
+msim_ps msim_costing_ps(double us)
+{
+    return us > 0 ? rounded(us * PS_PER_US) : 0;
+}
+
+void msim_costing_set(struct msim_costing *k, uint32_t task,
+                      const struct msim_demand_estimate *d, double share)
+{
+    struct msim_costs *c = k->c;
+    const struct msim_estimate *e = &d->e;
+
+    c->mid[task] = msim_costing_ps(e->us * share);
+    c->low[task] = msim_costing_ps(e->low_us * share);
+    c->high[task] = msim_costing_ps(e->high_us * share);
+    c->source[task] = (uint8_t)e->source;
+    c->made_by[task] = (uint8_t)e->family;
+    c->flops[task] = (float)(d->flops * share);
+    c->ideal_us[task] = (float)(d->ideal_us * share);
+}
+
+void msim_costing_add(struct msim_estimate *sum, const struct msim_estimate *e)
+{
+    if (e->us > sum->us) {
+        sum->family = e->family;
+        sum->source = e->source;
+    }
+    sum->us += e->us;
+    sum->start_us += e->start_us;
+    sum->low_us += e->low_us;
+    sum->high_us += e->high_us;
+}
+
+static void set_host(struct msim_costing *k, uint32_t task,
+                     const struct msim_estimate *e)
+{
+    const struct msim_demand_estimate d = {.e = *e};
+
+    msim_costing_set(k, task, &d, 1);
+    k->c->made_by[task] = MSIM_COST_HOST;
+}
+
+msim_ps msim_costing_times(msim_ps ps, double factor)
+{
+    return rounded((double)ps * factor);
+}
+
+/* Is the run predicted one that was not recorded? */
+static bool predicts(const struct msim_costing *k)
+{
+    return k->opt->platform &&
+           !(k->opt->source &&
+             msim_scaled_same(k->opt->source, k->opt->platform));
+}
+
+/*
+ * As traced. Beside predicted GPU work that is a prediction too: the host would
+ * not take exactly as long again.
+ */
+static void set_traced(struct msim_costing *k, uint32_t task)
+{
+    msim_ps ps = k->g->traced[task];
+    double low = 1, high = 1;
+
+    if (ps < 0) /* no time in the trace, or one that clocks spoilt */
+        ps = 0;
+    if (predicts(k))
+        msim_host_repeat(k->opt->host, &low, &high);
+    k->c->mid[task] = ps;
+    k->c->low[task] = msim_costing_times(ps, low);
+    k->c->high[task] = msim_costing_times(ps, high);
+    k->c->source[task] = MSIM_SOURCE_MEASURED;
+    k->c->made_by[task] = MSIM_COST_TRACED;
+}
+
+/* ---- host tasks -------------------------------------------------------- */
+
+static bool waits(enum msim_call_kind kind)
+{
+    switch (kind) {
+    case MSIM_CALL_DEVICE_SYNC:
+    case MSIM_CALL_STREAM_SYNC:
+    case MSIM_CALL_EVENT_SYNC:
+    case MSIM_CALL_EVENT_ELAPSED:
+    case MSIM_CALL_MEMCPY:
+    case MSIM_CALL_MEMCPY_SYNC:
+    case MSIM_CALL_MALLOC:
+    case MSIM_CALL_FREE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void cost_ops(struct msim_costing *k, uint32_t task)
+{
+    const struct msim_task_ref *ref = &k->g->refs[task];
+    const struct msim_trace *t = k->g->job->ranks[ref->rank];
+    struct msim_estimate sum = {.source = MSIM_SOURCE_LAW};
+    bool launches =
+        !k->opt->platform || !msim_platform_is_host(k->opt->platform);
+
+    for (uint32_t i = ref->index; i < ref->op_end; i++) {
+        struct msim_estimate e =
+            msim_host_dispatch(k->opt->host, t, i, launches);
+
+        msim_costing_add(&sum, &e);
+    }
+    set_host(k, task, &sum);
+}
+
+/*
+ * A call that may wait: how long it really worked cannot be told from its
+ * traced time without the GPU's, so the host's figure caps it.
+ */
+static void cost_call(struct msim_costing *k, uint32_t task)
+{
+    const struct msim_task_ref *ref = &k->g->refs[task];
+    const struct msim_trace *t = k->g->job->ranks[ref->rank];
+    enum msim_call_kind kind = (enum msim_call_kind)t->calls[ref->index].kind;
+    struct msim_estimate e;
+
+    if (!k->opt->host_modelled && !waits(kind)) {
+        set_traced(k, task);
+        return;
+    }
+    e = msim_host_call(k->opt->host, kind);
+    if (!k->opt->host_modelled && msim_costing_ps(e.us) > k->g->traced[task])
+        set_traced(k, task);
+    else
+        set_host(k, task, &e);
+}
+
+/* Where GPU times were read, no call's time holds a wait any more. */
+static bool calls_modelled(const struct msim_costing *k)
+{
+    return k->opt->platform && (!k->opt->source || k->opt->host_modelled);
+}
+
+static void cost_host(struct msim_costing *k, uint32_t task)
+{
+    bool planned = k->g->traced[task] == MSIM_TIME_NONE;
+
+    if (k->g->kind[task] == MSIM_TASK_HOST &&
+        (planned || k->opt->host_modelled))
+        cost_ops(k, task);
+    else if (k->g->kind[task] == MSIM_TASK_CALL && calls_modelled(k))
+        cost_call(k, task);
+    else
+        set_traced(k, task);
+}
+
+/* ---- all of it --------------------------------------------------------- */
+
+static enum msim_status allocate(struct msim_costs *c, uint32_t n)
+{
+    c->mid = calloc((size_t)n + 1, sizeof *c->mid);
+    c->low = calloc((size_t)n + 1, sizeof *c->low);
+    c->high = calloc((size_t)n + 1, sizeof *c->high);
+    c->out = calloc((size_t)n + 1, 1);
+    c->source = calloc((size_t)n + 1, 1);
+    c->made_by = calloc((size_t)n + 1, 1);
+    c->flops = calloc((size_t)n + 1, sizeof *c->flops);
+    c->ideal_us = calloc((size_t)n + 1, sizeof *c->ideal_us);
+    return c->mid && c->low && c->high && c->out && c->source && c->made_by &&
+                   c->flops && c->ideal_us
+               ? MSIM_OK
+               : MSIM_ENOMEM;
+}
+
+/* Two machines are in doubt under scaled costs; none where this very machine
+ * was learned. */
+static double gpu_factor(const struct msim_cost_options *opt)
+{
+    if (opt->source)
+        return msim_scaled_factor(opt->source, opt->platform);
+    if (opt->machine && msim_machine_is_on(opt->machine, opt->platform))
+        return 1;
+    return msim_platform_trace_factor(opt->platform);
+}
+
+/*
+ * Latencies and gaps that the trace shows stay as they are under scaled costs:
+ * they are the host's and the driver's more than the GPU's.
+ */
+static void set_lags(struct msim_costing *k)
+{
+    const struct msim_platform *to = k->opt->platform, *from = k->opt->source;
+
+    for (int kind = 0; kind < MSIM_EDGE_KINDS; kind++)
+        k->c->lag[kind] = -1;
+    k->c->gpu_factor = 1;
+    if (!to)
+        return;
+    k->c->gpu_factor = gpu_factor(k->opt);
+    if (from)
+        return;
+    k->c->lag[MSIM_EDGE_LAUNCH] =
+        msim_costing_ps(msim_host_launch_latency(k->opt->host).us);
+    k->c->lag[MSIM_EDGE_STREAM] =
+        msim_costing_ps(msim_host_kernel_gap(k->opt->host).us);
+}
+
+static enum msim_status cost_tasks(struct msim_costing *k)
+{
+    const struct msim_graph *g = k->g;
+
+    for (uint32_t i = 0; i < g->n_tasks; i++) {
+        bool gpu =
+            g->kind[i] >= MSIM_TASK_KERNEL && g->kind[i] <= MSIM_TASK_COMM;
+
+        if (!gpu)
+            cost_host(k, i);
+        else if (!k->opt->platform)
+            set_traced(k, i);
+        else if (g->refs[i].index == MSIM_NONE)
+            MSIM_TRY(msim_cost_planned(k, i));
+    }
+    for (k->rank = 0; k->opt->platform && k->rank < g->job->n_ranks; k->rank++)
+        if (g->job->ranks[k->rank]->has_gpu_events)
+            MSIM_TRY(msim_cost_rank(k));
+    set_lags(k);
+    msim_cost_scale(k);
+    return MSIM_OK;
+}
+
+static enum msim_status run(struct msim_costing *k)
+{
+    MSIM_TRY(allocate(k->c, k->g->n_tasks));
+    k->launched = calloc((size_t)k->g->job->n_ranks + 1, sizeof *k->launched);
+    return k->launched ? cost_tasks(k) : MSIM_ENOMEM;
+}
+
+enum msim_status msim_costs_new(struct msim_costs **out,
+                                const struct msim_graph *g,
+                                const struct msim_cost_options *opt,
+                                struct msim_error *err)
+{
+    struct msim_costing k = {.g = g, .opt = opt, .err = err};
+    enum msim_status st;
+
+    *out = NULL;
+    k.c = calloc(1, sizeof *k.c);
+    if (!k.c)
+        return MSIM_ENOMEM;
+    st = run(&k);
+    for (uint32_t i = 0; k.launched && i < g->job->n_ranks; i++)
+        msim_launched_release(&k.launched[i]);
+    free(k.launched);
+    msim_memo_release(&k.memo);
+    msim_memo_release(&k.memo_source);
+    if (st != MSIM_OK) {
+        msim_costs_free(k.c);
+        return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,
+                         "cannot estimate durations: %s", msim_status_text(st));
+    }
+    *out = k.c;
+    return MSIM_OK;
+}
+
+void msim_costs_free(struct msim_costs *c)
+{
+    if (!c)
+        return;
+    free(c->mid);
+    free(c->low);
+    free(c->high);
+    free(c->out);
+    free(c->source);
+    free(c->made_by);
+    free(c->flops);
+    free(c->ideal_us);
+    free(c);
+}
+
+const char *msim_costs_text(uint8_t made_by)
+{
+    if (made_by == MSIM_COST_TRACED)
+        return "measured";
+    if (made_by == MSIM_COST_HOST)
+        return "host";
+    if (made_by == MSIM_COST_CLASS)
+        return "class";
+    return msim_family_text((enum msim_family)made_by);
+}

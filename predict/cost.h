@@ -1,0 +1,79 @@
+/*
+ * predict/cost.h - a duration, with its interval, for every task of a graph.
+ *
+ * Where GPU work comes from: the trace (measured), a platform's models from
+ * shapes alone, or both (scaled): the trace's times, carried from the GPU that
+ * was traced to another by what the models say of the two. Where host work
+ * comes from: the trace, or a host. The two are chosen apart. Model costs read
+ * the names, launch configurations and order of GPU activities, never their
+ * times.
+ */
+#ifndef MSIM_PREDICT_COST_H
+#define MSIM_PREDICT_COST_H
+#include "core/run/engine.h"
+#include "core/run/scale.h"
+#include "models/host/host.h"
+#include "predict/trace_correction.h"
+#include "models/platform/platform.h"
+
+struct msim_cost_options {
+    const struct msim_platform *platform; /* NULL: as traced */
+    const struct msim_platform *source;   /* scaled: the trace's own GPU times
+                                             are those of this GPU; NULL: they
+                                             are not read under a platform */
+    const struct msim_machine *machine;   /* scaled, too: the models, as the
+                                             machine of another trace would
+                                             take it; NULL: as they are */
+    const struct msim_host *host;         /* never NULL: for what the trace
+                                             does not have */
+    bool host_modelled;   /* use `host` also where the trace has times */
+    bool strict;          /* a work without a model is an error */
+    uint32_t ranks;       /* of the job, of which those in the graph stand for
+                             all; 0: there are no others */
+    uint32_t gpus_a_node; /* 0: MSIM_GPUS_A_NODE */
+    const struct msim_scale *scales;
+    uint32_t n_scales;
+};
+
+/* What made a task's duration: a family, or one of these. */
+#define MSIM_COST_TRACED ((uint8_t)MSIM_FAMILY_COUNT)       /* as measured */
+#define MSIM_COST_HOST   ((uint8_t)(MSIM_FAMILY_COUNT + 1)) /* host model */
+#define MSIM_COST_CLASS                                                        \
+    ((uint8_t)(MSIM_FAMILY_COUNT + 2)) /* kernel's class                       \
+                                        */
+#define MSIM_COST_COUNT (MSIM_FAMILY_COUNT + 3)
+
+struct msim_costs {
+    msim_ps *mid, *low, *high; /* one a task */
+    uint8_t *out;              /* scaled by 0: taken out (msim_scenario) */
+    uint8_t *source;           /* msim_source */
+    uint8_t *made_by;          /* msim_family or MSIM_COST_* */
+    float *flops;              /* of GPU tasks, 0 elsewhere */
+    float *ideal_us;           /* flops at the platform's peak rate */
+    double gpu_factor; /* all kernels together may take this factor more, or
+ less (90 %), beside low..high; 1: traced */
+    msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
+};
+
+/* On success `*out` is owned by the caller; on failure it is NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_costs_new(struct msim_costs **out,
+                                const struct msim_graph *g,
+                                const struct msim_cost_options *opt,
+                                struct msim_error *err);
+void msim_costs_free(struct msim_costs *c); /* accepts NULL */
+
+/* The word for `made_by` in reports. */
+const char *msim_costs_text(uint8_t made_by);
+
+/*
+ * What a rank without GPU events launches, or, with `on_host`, what its host
+ * computes itself. `*out` is owned by the caller;
+ * release with msim_plan_free().
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_new(struct msim_plan **out,
+                               const struct msim_trace *t, bool on_host);
+void msim_plan_free(struct msim_plan *p); /* accepts NULL */
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * predict/cost_gpu.c - durations of GPU tasks.
+ *
+ * An operator's works are estimated together. Under model costs they are shared
+ * out over the kernels that it launched, evenly: only their sum is known from
+ * shapes. Under scaled costs each kernel keeps its measured share, and all take
+ * the same ratio. Copies and collectives are estimated from their own event. A
+ * kernel of no known operator, or of one without shapes, is estimated from its
+ * name, its launch and its neighbours (core/work/kernel/infer.h), or scales by its
+ * class.
+ */
+#include "predict/costing.h"
+#include "core/work/opmap/opmap.h"
+#include "models/platform/platform_data.h"
+#include "predict/scaled.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PS_PER_US 1e6
+
+/*
+ * All that is known of a kernel without shapes: how many threads it has. Each
+ * is taken to move 16 bytes in and 8 out, two loads and a store of the widest
+ * kind that elementwise kernels use.
+ */
+static struct msim_work kernel_work(const struct msim_trace *t,
+                                    const struct msim_gpu *e)
+{
+    struct msim_work w;
+    double threads = 1;
+
+    memset(&w, 0, sizeof w);
+    w.family = MSIM_FAMILY_BOUND;
+    w.dtype = MSIM_DT_F32;
+    w.variant = "";
+    w.kernels = 1;
+    for (int i = 0; i < 3 && e->config != MSIM_NONE; i++)
+        threads *= (double)t->configs[e->config].grid[i] *
+                   t->configs[e->config].block[i];
+    w.u.vector.elems = (int64_t)threads;
+    w.u.vector.rows = 1;
+    w.u.vector.cols = w.u.vector.elems;
+    w.bytes_read = 16 * threads;
+    w.bytes_written = 8 * threads;
+    return w;
+}
+
+/* All works of one operator; `n` 0 leaves `d` at zero. */
+static enum msim_status estimate(struct msim_costing *k,
+                                 const struct msim_work *works, uint32_t n,
+                                 struct msim_demand_estimate *d)
+{
+    memset(d, 0, sizeof *d);
+    for (uint32_t i = 0; i < n; i++) {
+        struct msim_estimate e;
+
+        MSIM_TRY(msim_memo_predict(&k->memo, k->opt->platform, &works[i],
+                                   k->opt->strict, &e, k->err));
+        msim_costing_add(&d->e, &e);
+        d->flops += works[i].flops;
+        d->ideal_us += works[i].flops / msim_spec_flops_per_us(
+                                            &k->opt->platform->spec, &works[i]);
+    }
+    return MSIM_OK;
+}
+
+/* As the machine of the source trace would take it. */
+static void as_machine(const struct msim_costing *k, const char *name,
+                       struct msim_demand_estimate *d)
+{
+    if (k->opt->machine)
+        msim_machine_apply(k->opt->machine, name, &d->e);
+}
+
+/* The same works on the GPU that was traced; nothing under other costs. */
+static enum msim_status estimate_source(struct msim_costing *k,
+                                        const struct msim_work *works,
+                                        uint32_t n, struct msim_estimate *sum)
+{
+    memset(sum, 0, sizeof *sum);
+    for (uint32_t i = 0; i < n && k->opt->source; i++) {
+        struct msim_estimate e;
+
+        MSIM_TRY(msim_memo_predict(&k->memo_source, k->opt->source, &works[i],
+                                   k->opt->strict, &e, k->err));
+        msim_costing_add(sum, &e);
+    }
+    return MSIM_OK;
+}
+
+/* Is there a time to scale? Not one that clocks spoilt. */
+static bool has_time(const struct msim_costing *k, uint32_t task)
+{
+    return k->opt->source && k->g->traced[task] >= 0;
+}
+
+static double traced_us(const struct msim_costing *k, uint32_t task)
+{
+    return (double)k->g->traced[task] / PS_PER_US;
+}
+
+/* One task of `share` of the work that takes `to`; `from` where it ran. */
+static void set_share(struct msim_costing *k, uint32_t task,
+                      const struct msim_demand_estimate *to,
+                      const struct msim_estimate *from, double share)
+{
+    const struct msim_scaling s = {k->opt->source, k->opt->platform, *from,
+                                   to->e};
+    struct msim_demand_estimate d = {.flops = to->flops * share,
+                                     .ideal_us = to->ideal_us * share};
+
+    if (!has_time(k, task)) {
+        msim_costing_set(k, task, to, share);
+        return;
+    }
+    msim_scaled_by_model(&s, traced_us(k, task), &d.e);
+    msim_costing_set(k, task, &d, 1);
+}
+
+/* `name` of the operator, or the event where it is none's. */
+static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
+                                 const char *name, const struct msim_work *to,
+                                 const struct msim_work *from)
+{
+    struct msim_demand_estimate d;
+    struct msim_estimate source;
+
+    MSIM_TRY(estimate(k, to, 1, &d));
+    as_machine(k, name, &d);
+    MSIM_TRY(estimate_source(k, from, 1, &source));
+    set_share(k, task, &d, &source, 1);
+    return MSIM_OK;
+}
+
+/* Under --strict what no model covers is refused, by name. */
+static enum msim_status bounded(struct msim_costing *k, uint32_t op,
+                                const struct msim_gpu *e)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+
+    if (!k->opt->strict)
+        return MSIM_OK;
+    return msim_fail(k->err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
+                     "no model covers %s '%s' on '%s'; without --strict it is "
+                     "%s",
+                     op == MSIM_NONE ? "kernel" : "operator",
+                     op != MSIM_NONE ? msim_trace_text(t, t->ops[op].name)
+                     : e             ? msim_trace_text(t, e->name)
+                                     : "",
+                     msim_platform_name(k->opt->platform),
+                     k->opt->source ? "scaled by what its name and launch say"
+                                    : "bounded by its memory traffic");
+}
+
+/* Names, launches and neighbours of the rank at hand, read when first asked. */
+static enum msim_status need_launches(struct msim_costing *k)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    enum msim_status st;
+
+    if (k->launches.t)
+        return MSIM_OK;
+    st = msim_launches_init(&k->launches, t);
+    if (st != MSIM_OK)
+        msim_launches_release(&k->launches);
+    return st;
+}
+
+/* By the law of its family, of sizes that its launch tells; false where that
+ * tells nothing. */
+static enum msim_status cost_launch(struct msim_costing *k, uint32_t i,
+                                    bool *known)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    struct msim_demand_estimate d;
+    struct msim_work w;
+    double spread;
+
+    MSIM_TRY(need_launches(k));
+    *known = msim_launch_work(&k->launches, i, &w, &spread);
+    if (!*known)
+        return MSIM_OK;
+    MSIM_TRY(estimate(k, &w, 1, &d));
+    as_machine(k, msim_trace_text(t, t->gpu[i].name), &d);
+    msim_launch_doubt(&d.e, spread);
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    return MSIM_OK;
+}
+
+/* Of which only the name and the launch are known, and the time it took where
+ * it was traced. */
+static void cost_class(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_kernel_facts facts = {
+        .name = msim_trace_text(t, e->name),
+        .config = e->config == MSIM_NONE ? NULL : &t->configs[e->config],
+        .us = traced_us(k, k->task_of[i]),
+        .communication = e->kind == MSIM_GPU_COMM,
+    };
+    struct msim_demand_estimate d = {0};
+
+    msim_scaled_by_class(k->opt->source, k->opt->platform, &facts, &d.e);
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    k->c->made_by[k->task_of[i]] = MSIM_COST_CLASS;
+}
+
+/* A kernel without an operator or without shapes: by its class where it has a
+ * time to scale, by its launch where that tells a size, else a bound. */
+static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
+                                     uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_work w = kernel_work(t, e);
+    bool known = false;
+
+    if (has_time(k, k->task_of[i])) {
+        MSIM_TRY(bounded(k, op, e));
+        cost_class(k, i);
+        return MSIM_OK;
+    }
+    MSIM_TRY(cost_launch(k, i, &known));
+    if (known)
+        return MSIM_OK;
+    MSIM_TRY(bounded(k, op, e));
+    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
+}
+
+/* The kernels that op `i` of the rank at hand launched. */
+static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_launched *l = &k->launched[k->rank];
+    uint32_t begin = l->begin[i], end = l->begin[i + 1], n = 0;
+    struct msim_work works[MSIM_OPMAP_MAX];
+    struct msim_demand_estimate d;
+    struct msim_estimate source;
+    enum msim_opmap_result r;
+
+    if (begin == end)
+        return MSIM_OK;
+    memset(works, 0, sizeof works);
+    r = msim_opmap(t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works, &n);
+    /* A bound says nothing of how a time scales. */
+    if (r == MSIM_OPMAP_NOTHING || (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
+        n = 0;
+    if (!k->opt->source) {
+        MSIM_TRY(need_launches(k));
+        if (msim_launch_decides(&k->launches, l, i, r, works, n))
+            n = 0;
+    }
+    if (n && r != MSIM_OPMAP_WORKS)
+        MSIM_TRY(bounded(k, i, NULL));
+    MSIM_TRY(estimate(k, works, n, &d));
+    as_machine(k, msim_trace_text(t, t->ops[i].name), &d);
+    MSIM_TRY(estimate_source(k, works, n, &source));
+    for (uint32_t j = begin; j < end; j++)
+        if (n)
+            set_share(k, k->task_of[l->gpu[j]], &d, &source,
+                      1.0 / (end - begin));
+        else
+            MSIM_TRY(cost_unknown(k, i, l->gpu[j]));
+    return MSIM_OK;
+}
+
+/* A transfer between the ranks at hand, in the job that they stand for and on
+ * its nodes. */
+static struct msim_work grow(const struct msim_costing *k, struct msim_work w,
+                             uint32_t comm)
+{
+    const struct msim_job *job = k->g->job;
+    const struct msim_trace *t = job->ranks[k->rank];
+
+    if (w.family != MSIM_FAMILY_COLLECTIVE)
+        return w;
+    if (k->opt->ranks)
+        w = msim_comm_grow(w, t, comm, job->n_ranks, k->opt->ranks);
+    msim_comm_place(&w, t, comm, k->opt->gpus_a_node);
+    return w;
+}
+
+/* A collective or one half of a pair; of what size neighbours say where the
+ * trace does not, and no measured time does either. */
+static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_work from = msim_comm_work(t, e->comm);
+    struct msim_work to = from;
+    struct msim_demand_estimate d;
+    double spread;
+
+    if (k->opt->source || from.u.coll.bytes > 0 ||
+        from.u.coll.collective == MSIM_COLL_BARRIER) {
+        to = grow(k, from, e->comm);
+        return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to,
+                        &from);
+    }
+    MSIM_TRY(need_launches(k));
+    msim_launch_comm(&k->launches, i, &to, &spread);
+    to = grow(k, to, e->comm);
+    MSIM_TRY(estimate(k, &to, 1, &d));
+    as_machine(k, msim_trace_text(t, e->name), &d);
+    msim_launch_doubt(&d.e, spread);
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    return MSIM_OK;
+}
+
+static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_work w;
+
+    if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
+        return MSIM_OK; /* with its operator */
+    if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE)
+        return cost_transfer(k, i);
+    if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM)
+        return cost_unknown(k, MSIM_NONE, i);
+    w = msim_copy_work(e);
+    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
+}
+
+/* GPU tasks of a rank whose GPU events are in the trace. */
+enum msim_status msim_cost_rank(struct msim_costing *k)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    enum msim_status st = MSIM_OK;
+
+    k->task_of = malloc(((size_t)t->n_gpu + 1) * sizeof *k->task_of);
+    if (!k->task_of)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < k->g->n_tasks; i++)
+        if (k->g->refs[i].rank == k->rank &&
+            k->g->kind[i] >= MSIM_TASK_KERNEL &&
+            k->g->kind[i] <= MSIM_TASK_COMM)
+            k->task_of[k->g->refs[i].index] = i;
+    st = msim_launched_init(&k->launched[k->rank], t);
+    for (uint32_t i = 0; i < t->n_ops && st == MSIM_OK; i++)
+        st = cost_op(k, i);
+    for (uint32_t i = 0; i < t->n_gpu && st == MSIM_OK; i++)
+        st = cost_event(k, i);
+    msim_launches_release(&k->launches);
+    free(k->task_of);
+    k->task_of = NULL;
+    return st;
+}
+
+/* A task of a planned rank: one work of one operator. */
+enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
+{
+    const struct msim_task_ref *ref = &k->g->refs[task];
+    const struct msim_trace *t = k->g->job->ranks[ref->rank];
+    struct msim_work works[MSIM_OPMAP_MAX];
+    uint32_t n = 0;
+
+    memset(works, 0, sizeof works);
+    (void)msim_opmap(
+        t, ref->op, -1,
+        msim_opmap_place_of(t, msim_platform_is_host(k->opt->platform)), works,
+        &n);
+    if (ref->work >= n)
+        return msim_fail(k->err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
+                         "operator %u lost its work %u", ref->op, ref->work);
+    k->rank = ref->rank;
+    if (works[ref->work].family == MSIM_FAMILY_BOUND)
+        MSIM_TRY(bounded(k, ref->op, NULL));
+    works[ref->work] = grow(k, works[ref->work], t->ops[ref->op].comm);
+    return cost_one(k, task, msim_trace_text(t, t->ops[ref->op].name),
+                    &works[ref->work], &works[ref->work]);
+}

@@ -1,0 +1,86 @@
+/*
+ * predict/cost_scale.c - `--scale`: durations made longer or shorter by hand.
+ */
+#include "predict/costing.h"
+
+static const char *topmost(const struct msim_graph *g, uint32_t task)
+{
+    const struct msim_trace *t = g->job->ranks[g->refs[task].rank];
+    uint32_t op = msim_op_topmost(t, g->refs[task].op);
+
+    return op == MSIM_NONE ? "" : msim_trace_text(t, t->ops[op].name);
+}
+
+static bool is_gpu(enum msim_task_kind kind)
+{
+    return kind >= MSIM_TASK_KERNEL && kind <= MSIM_TASK_COMM;
+}
+
+static bool selects(const struct msim_scale *s, const struct msim_graph *g,
+                    uint32_t task)
+{
+    enum msim_task_kind kind = (enum msim_task_kind)g->kind[task];
+
+    switch (s->select) {
+    case MSIM_SELECT_KERNELS:
+        return kind == MSIM_TASK_KERNEL;
+    case MSIM_SELECT_COMMUNICATION:
+        return kind == MSIM_TASK_COMM;
+    case MSIM_SELECT_COPIES:
+        return kind == MSIM_TASK_COPY;
+    case MSIM_SELECT_HOST:
+        return kind <= MSIM_TASK_CALL;
+    case MSIM_SELECT_OP:
+        return is_gpu(kind) && msim_scale_matches(s, topmost(g, task));
+    case MSIM_SELECT_HOST_OP:
+        return kind <= MSIM_TASK_CALL &&
+               msim_scale_matches(s, topmost(g, task));
+    }
+    return false;
+}
+
+static void scale(struct msim_costing *k, const struct msim_scale *s)
+{
+    struct msim_costs *c = k->c;
+
+    for (uint32_t i = 0; i < k->g->n_tasks; i++) {
+        if (!selects(s, k->g, i))
+            continue;
+        c->mid[i] = msim_costing_times(c->mid[i], s->factor);
+        c->low[i] = msim_costing_times(c->low[i], s->factor);
+        c->high[i] = msim_costing_times(c->high[i], s->factor);
+        c->out[i] |=
+            s->factor == 0 && is_gpu((enum msim_task_kind)k->g->kind[i]);
+    }
+}
+
+/*
+ * Nobody arrives at a collective whose transfer, the next task, is out; a
+ * meeting, which is on no lane, holds nobody when all its transfers are.
+ */
+static bool join_is_out(const struct msim_costing *k, uint32_t join)
+{
+    const struct msim_graph *g = k->g;
+    uint32_t e = g->edge_begin[join], end = g->edge_begin[join + 1];
+
+    if (g->lane[join] != MSIM_NONE)
+        return k->c->out[join + 1];
+    for (; e < end; e++)
+        if (!k->c->out[g->edges[e].to])
+            return false;
+    return true;
+}
+
+static void take_out_joins(struct msim_costing *k)
+{
+    for (uint32_t i = 0; i < k->g->n_tasks; i++)
+        if (k->g->kind[i] == MSIM_TASK_JOIN)
+            k->c->out[i] = join_is_out(k, i);
+}
+
+void msim_cost_scale(struct msim_costing *k)
+{
+    for (uint32_t i = 0; i < k->opt->n_scales; i++)
+        scale(k, &k->opt->scales[i]);
+    take_out_joins(k);
+}

@@ -1,0 +1,51 @@
+/*
+ * predict/costing.h - what the files that estimate a graph's durations share.
+ * Private to models/cost*.c.
+ */
+#ifndef MSIM_PREDICT_COSTING_H
+#define MSIM_PREDICT_COSTING_H
+#include "predict/cost.h"
+#include "core/work/kernel/infer.h"
+#include "core/work/kernel/op_kernels.h"
+#include "models/estimate/estimate_cache.h"
+
+/* An operator's estimate and what it computes. */
+struct msim_demand_estimate {
+    struct msim_estimate e;
+    double flops, ideal_us;
+};
+
+struct msim_costing {
+    struct msim_costs *c;
+    const struct msim_graph *g;
+    const struct msim_cost_options *opt;
+    struct msim_error *err;
+    struct msim_memo memo;          /* on the platform */
+    struct msim_memo memo_source;   /* on the one that was traced */
+    struct msim_launched *launched; /* one a rank; begin NULL: not built */
+    struct msim_launches launches;  /* of the rank at hand; t NULL: not yet */
+    uint32_t *task_of;              /* of each GPU event of the rank at hand */
+    uint32_t rank;
+};
+
+/* Microseconds as picoseconds, at least 0. */
+msim_ps msim_costing_ps(double us);
+/* A duration times a factor. */
+msim_ps msim_costing_times(msim_ps ps, double factor);
+/* Give a task a share of an estimate. */
+void msim_costing_set(struct msim_costing *k, uint32_t task,
+                      const struct msim_demand_estimate *d, double share);
+/* Add up; the family and the source are those of the larger part. */
+void msim_costing_add(struct msim_estimate *sum, const struct msim_estimate *e);
+
+/* GPU tasks of rank `k->rank`, whose GPU events are in the trace. */
+MSIM_MUST_CHECK
+enum msim_status msim_cost_rank(struct msim_costing *k);
+/* A task of a planned rank: one work of one operator. */
+MSIM_MUST_CHECK
+enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task);
+
+/* Apply all of `--scale`. */
+void msim_cost_scale(struct msim_costing *k);
+
+#endif

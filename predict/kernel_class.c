@@ -1,0 +1,111 @@
+/*
+ * predict/kernel_class.c - classes by name, launch and time.
+ *
+ * Names tell three things. Which library: those that multiply matrices say so
+ * (cuBLAS, cuBLASLt, CUTLASS, Tensile, Composable Kernel, Triton's dot). Which
+ * type: in a word, or in Tensile's letters. And of most matrix kernels the tile
+ * of the output: a library picks one as narrow as the product, and a product
+ * of n columns does 2 n operations for each element of the matrix that it
+ * reads, so that a narrow one is bound by memory whatever units it runs on.
+ */
+#include "predict/kernel_class.h"
+
+#include "core/work/kernel/kernel_name.h"
+#include "core/work/kernel/kernel_type.h"
+
+#include <math.h>
+
+/* A row that is read together with others needs more rounds than a single
+ * one: shortest kernels of norms, softmax and reductions over those of
+ * additions (models/estimate/vector.c, STAND_INS). */
+#define HEAD_FLOORS 2.5
+
+/* Tiles up to this side are for narrow products. Half-precision rate over
+ * bandwidth is 110 to 300 operations a byte on data-centre GPUs since 2017, and
+ * an element of two bytes gives n operations a byte: 32 columns are bound by
+ * memory. Tiles of 64 and more serve products of any size. */
+#define NARROW_TILE 32
+
+const char *msim_kernel_class_text(enum msim_kernel_class c)
+{
+    static const char *const TEXT[MSIM_CLASS_COUNT] = {
+        [MSIM_CLASS_LATENCY] = "latency",
+        [MSIM_CLASS_MEMORY] = "memory",
+        [MSIM_CLASS_TENSOR] = "tensor",
+        [MSIM_CLASS_LINK] = "link",
+    };
+
+    return (unsigned)c < MSIM_CLASS_COUNT ? TEXT[c] : "unknown";
+}
+
+/* By the name alone. */
+static enum msim_kernel_class class_of_name(const char *name)
+{
+    struct msim_kernel_name k;
+    double side;
+
+    msim_kernel_name_read(&k, name);
+    side = msim_kernel_name_narrow(&k);
+    switch (k.kind) {
+    case MSIM_KERNEL_ATTENTION:
+        return MSIM_CLASS_TENSOR;
+    case MSIM_KERNEL_MATRIX:
+    case MSIM_KERNEL_CONV:
+        return side > 0 && side <= NARROW_TILE ? MSIM_CLASS_MEMORY
+                                               : MSIM_CLASS_TENSOR;
+    default:
+        return MSIM_CLASS_MEMORY;
+    }
+}
+
+/* Most of the GPU idles: blocks for less than half of it. */
+static bool is_small(const struct msim_spec *s,
+                     const struct msim_launch_config *c)
+{
+    return c && (double)c->grid[0] * c->grid[1] * c->grid[2] < s->sms / 2;
+}
+
+static double head_us(const struct msim_spec *source,
+                      const struct msim_kernel_facts *k)
+{
+    return is_small(source, k->config)
+               ? k->us
+               : fmin(k->us, HEAD_FLOORS * source->floor_us);
+}
+
+enum msim_kernel_class msim_kernel_class(const struct msim_spec *source,
+                                         const struct msim_kernel_facts *k)
+{
+    if (k->communication)
+        return MSIM_CLASS_LINK;
+    return head_us(source, k) >= k->us ? MSIM_CLASS_LATENCY
+                                       : class_of_name(k->name);
+}
+
+static double rate_of(const struct msim_spec *s, enum msim_kernel_class c,
+                      const char *name)
+{
+    switch (c) {
+    case MSIM_CLASS_TENSOR:
+        return s->rate[msim_kernel_rate(name)] * s->sustained;
+    case MSIM_CLASS_LINK:
+        return s->link;
+    default:
+        return s->bandwidth;
+    }
+}
+
+double msim_kernel_class_us(const struct msim_spec *source,
+                            const struct msim_spec *target,
+                            const struct msim_kernel_facts *k)
+{
+    enum msim_kernel_class c = msim_kernel_class(source, k);
+    double head = head_us(source, k);
+
+    /* A collective too small to fill the GPU is no shorter for that. */
+    if (c == MSIM_CLASS_LINK)
+        head = fmin(k->us, HEAD_FLOORS * source->floor_us);
+    return head * target->floor_us / source->floor_us +
+           (k->us - head) * rate_of(source, c, k->name) /
+               rate_of(target, c, k->name);
+}

@@ -1,0 +1,64 @@
+/* What each operator of a rank without GPU events would launch. */
+#include "predict/cost.h"
+#include "core/work/opmap/opmap.h"
+
+#include <stdlib.h>
+
+static enum msim_plan_kind plan_kind(const struct msim_work *w)
+{
+    if (w->family == MSIM_FAMILY_COLLECTIVE)
+        return MSIM_PLAN_COMM;
+    if (w->family != MSIM_FAMILY_COPY)
+        return MSIM_PLAN_KERNEL;
+    return w->u.vector.copy == MSIM_COPY_D2H ? MSIM_PLAN_COPY_BACK
+                                             : MSIM_PLAN_COPY;
+}
+
+static enum msim_status fill(struct msim_plan *p, const struct msim_trace *t)
+{
+    enum msim_opmap_place place = msim_opmap_place_of(t, p->on_host);
+    struct msim_work works[MSIM_OPMAP_MAX];
+    uint32_t capacity = 0, total = 0, n;
+
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        p->first[i] = total;
+        n = 0;
+        (void)msim_opmap(t, i, -1, place, works, &n);
+        for (uint32_t w = 0; w < n; w++) {
+            MSIM_TRY(msim_grow((void **)&p->kinds, &capacity, total, 1));
+            p->kinds[total++] = (uint8_t)plan_kind(&works[w]);
+        }
+    }
+    p->first[t->n_ops] = total;
+    return MSIM_OK;
+}
+
+enum msim_status msim_plan_new(struct msim_plan **out,
+                               const struct msim_trace *t, bool on_host)
+{
+    struct msim_plan *p = calloc(1, sizeof *p);
+    enum msim_status st = MSIM_ENOMEM;
+
+    *out = NULL;
+    if (!p)
+        return st;
+    p->on_host = on_host;
+    p->first = calloc((size_t)t->n_ops + 1, sizeof *p->first);
+    if (p->first)
+        st = fill(p, t);
+    if (st != MSIM_OK) {
+        msim_plan_free(p);
+        return st;
+    }
+    *out = p;
+    return MSIM_OK;
+}
+
+void msim_plan_free(struct msim_plan *p)
+{
+    if (!p)
+        return;
+    free(p->first);
+    free(p->kinds);
+    free(p);
+}

@@ -1,0 +1,110 @@
+#include "predict/scaled.h"
+
+#include "models/platform/interval.h"
+#include "models/platform/platform_data.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * How much of both models' doubt is left in their ratio: on pairs of rows of
+ * the same work on two GPUs, the share within which 90 % of the ratios lie, as
+ * a mean over families and kinship for targets without rows of their own
+ * (scripts/scaled_pairs.py: 0.60 to 1.05; 0.31 to 0.82 where the target has
+ * rows).
+ */
+#define RATIO_SHARE 0.86
+
+/* Doubt of a class, a standard deviation of the logarithm: from ratios of data
+ * sheets on the same pairs. Links have no such rows: as the widest. */
+static const double CLASS_SPREAD[MSIM_CLASS_COUNT] = {
+    [MSIM_CLASS_LATENCY] = 0.34,
+    [MSIM_CLASS_MEMORY] = 0.68,
+    [MSIM_CLASS_TENSOR] = 0.50,
+    [MSIM_CLASS_LINK] = 0.68,
+};
+
+static bool same_gpu(const struct msim_platform *source,
+                     const struct msim_platform *target)
+{
+    return strcmp(source->name, target->name) == 0;
+}
+
+bool msim_scaled_same(const struct msim_platform *source,
+                      const struct msim_platform *target)
+{
+    return same_gpu(source, target) &&
+           !(fabs(msim_platform_clock_ratio(source) -
+                  msim_platform_clock_ratio(target)) > 0);
+}
+
+/* Of one GPU at two clocks the models share all doubt but the clock's. */
+static void set_clock_interval(const struct msim_platform *target,
+                               double slowdown, struct msim_estimate *out)
+{
+    double half = msim_clock_half_width(&target->clock, slowdown);
+
+    msim_interval_set(out, -half, half, 0);
+}
+
+/* As measured, before anything is known of the target. */
+static struct msim_estimate measured(double us, enum msim_source source,
+                                     enum msim_family family)
+{
+    return (struct msim_estimate){.us = us,
+                                  .low_us = us,
+                                  .high_us = us,
+                                  .source = source,
+                                  .family = family};
+}
+
+void msim_scaled_by_model(const struct msim_scaling *s, double us,
+                          struct msim_estimate *out)
+{
+    const struct msim_estimate *a = &s->from, *b = &s->to;
+    double down, up;
+
+    *out = measured(us, MSIM_SOURCE_SCALED, b->family);
+    if (msim_scaled_same(s->source, s->target))
+        return;
+    /* The ratio is low where the target's is and the source's is high. */
+    down = hypot(log(b->us / b->low_us), log(a->high_us / a->us));
+    up = hypot(log(b->high_us / b->us), log(a->us / a->low_us));
+    out->us = us * b->us / a->us;
+    if (same_gpu(s->source, s->target)) {
+        set_clock_interval(s->target, out->us / us, out);
+        return;
+    }
+    out->low_us = out->us * exp(-RATIO_SHARE * down);
+    out->high_us = out->us * exp(RATIO_SHARE * up);
+}
+
+void msim_scaled_by_class(const struct msim_platform *source,
+                          const struct msim_platform *target,
+                          const struct msim_kernel_facts *k,
+                          struct msim_estimate *out)
+{
+    double half;
+
+    *out = measured(k->us, MSIM_SOURCE_CLASS, MSIM_FAMILY_BOUND);
+    if (msim_scaled_same(source, target))
+        return;
+    out->us = msim_kernel_class_us(&source->spec, &target->spec, k);
+    if (same_gpu(source, target)) {
+        /* a class is a guess: it may go with the clock, or not at all */
+        half = fabs(log(msim_platform_clock_ratio(target)));
+        msim_interval_set(out, -half, half, 0);
+        return;
+    }
+    msim_interval_set(out, 0, 0,
+                      CLASS_SPREAD[msim_kernel_class(&source->spec, k)]);
+}
+
+double msim_scaled_factor(const struct msim_platform *source,
+                          const struct msim_platform *target)
+{
+    if (same_gpu(source, target))
+        return 1;
+    return exp(
+        hypot(log(source->spec.trace_factor), log(target->spec.trace_factor)));
+}

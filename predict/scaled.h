@@ -1,0 +1,42 @@
+/*
+ * predict/scaled.h - a time measured on one GPU, carried to another.
+ *
+ *     time(target) = measured(source) * model(target) / model(source)
+ *
+ * What the model gets wrong on both alike cancels. Without a model, by the
+ * class of the kernel (predict/kernel_class.h). From a GPU to itself the time
+ * stays as measured, to the picosecond, and has no interval.
+ */
+#ifndef MSIM_PREDICT_SCALED_H
+#define MSIM_PREDICT_SCALED_H
+#include "predict/kernel_class.h"
+#include "models/estimate/model.h"
+
+/* The estimates of one piece of work on both. */
+struct msim_scaling {
+    const struct msim_platform *source, *target;
+    struct msim_estimate from, to; /* us above 0 */
+};
+
+/* `us` measured on the source, on the target. */
+void msim_scaled_by_model(const struct msim_scaling *s, double us,
+                          struct msim_estimate *out);
+
+/* Likewise by the kernel's class; `k->us` is the measured time. */
+void msim_scaled_by_class(const struct msim_platform *source,
+                          const struct msim_platform *target,
+                          const struct msim_kernel_facts *k,
+                          struct msim_estimate *out);
+
+/* Are both the same GPU at the same clock? */
+bool msim_scaled_same(const struct msim_platform *source,
+                      const struct msim_platform *target);
+
+/*
+ * How far all kernels together may be off (90 %, a factor either way) because
+ * of the two machines: the one that was traced, the one predicted for.
+ */
+double msim_scaled_factor(const struct msim_platform *source,
+                          const struct msim_platform *target);
+
+#endif

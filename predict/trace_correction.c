@@ -1,0 +1,420 @@
+/*
+ * predict/trace_correction.c - learning and applying a machine's clock and factors.
+ *
+ * Of some clocks the one is taken at which the models are least off, in the
+ * mean over operators, if they are clearly less so than at the usual one.
+ *
+ * Logarithms of both factors are fitted to logarithms of times, by least
+ * squares: for all observations, then for those of a family, then of an
+ * operator, each time with what the level above has found as one more
+ * observation of each factor (of all: 1, as the models say). So an operator
+ * that was seen often speaks for itself, and what a trace says nothing of stays
+ * as the level above has it. The equations are solved by Gauss and Newton's
+ * method; one that is far off counts no more than one at a factor of e.
+ */
+#include "predict/trace_correction.h"
+
+#include "core/work/kernel/op_kernels.h"
+#include "models/estimate/estimate_cache.h"
+#include "core/work/opmap/opmap.h"
+#include "models/platform/platform_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The weight of the level above, in observations: what laws err on a kernel
+ * (about 0.2 as a logarithm) is about what machines differ by. */
+#define ABOVE 1.0
+#define STEPS 8
+/* Of one step, and of both factors in the end, as logarithms. */
+#define STEP_MOST   0.5
+#define FACTOR_MOST 2.0
+
+/* Logarithms of both factors of all, of a family, of an operator. */
+struct factors {
+    double start, rate;
+};
+
+/* Normal equations of one level: of squares and products of what each factor
+ * does to an observation, and of that times how far off it is. */
+struct normal {
+    double ss, sr, rr, s, r;
+};
+
+/* One operator's kernels, or one copy. */
+struct observation {
+    uint32_t name;
+    enum msim_family family;
+    double us, model_us, start_us;
+};
+
+/* Clocks that are tried, as shares of the usual one, and what must be left of
+ * the models' error for one of them to be believed. */
+static const double CLOCKS[] = {1,    0.9, 0.8,  0.7, 0.6,  0.55, 0.5,
+                                0.45, 0.4, 0.35, 0.3, 0.25, 0.2};
+#define N_CLOCKS       (sizeof(CLOCKS) / sizeof(*CLOCKS))
+#define CLOCK_BELIEVED 0.7
+
+struct msim_machine {
+    char platform[48];
+    double clock;
+    struct msim_strtab *names;
+    struct factors all, families[MSIM_FAMILY_COUNT];
+    struct factors *operators; /* by name */
+    uint32_t n_operators;
+};
+
+struct learning {
+    struct msim_machine *m;
+    struct msim_platform *p;
+    struct msim_memo memo; /* at the clock of `p` */
+    const struct msim_trace *t;
+    struct msim_error *err;
+    struct observation *seen;
+    uint32_t n, capacity;
+    double *times; /* by name: how often it was observed */
+};
+
+/* ---- learning ----------------------------------------------------------- */
+
+static enum msim_status observe(struct learning *l, const char *name,
+                                const struct msim_estimate *e, msim_ps dur)
+{
+    struct observation *o;
+
+    if (dur <= 0 || e->family == MSIM_FAMILY_BOUND)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&l->seen, &l->capacity, l->n, sizeof *l->seen));
+    o = &l->seen[l->n++];
+    *o = (struct observation){
+        .family = e->family,
+        .us = (double)dur / MSIM_PS_PER_US,
+        .model_us = e->us,
+        .start_us = fmin(e->start_us, e->us),
+    };
+    return msim_strtab_add(l->m->names, name, strlen(name), &o->name);
+}
+
+static enum msim_status observe_op(struct learning *l,
+                                   const struct msim_launched *by, uint32_t i)
+{
+    uint32_t begin = by->begin[i], end = by->begin[i + 1], n = 0;
+    struct msim_work works[MSIM_OPMAP_MAX];
+    struct msim_estimate e, sum = {0};
+    msim_ps dur = 0;
+
+    memset(works, 0, sizeof works);
+    if (begin == end ||
+        msim_opmap(l->t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works,
+                   &n) != MSIM_OPMAP_WORKS)
+        return MSIM_OK;
+    for (uint32_t w = 0; w < n; w++) {
+        MSIM_TRY(
+            msim_memo_predict(&l->memo, l->p, &works[w], false, &e, l->err));
+        if (e.us > sum.us)
+            sum.family = e.family;
+        sum.us += e.us;
+        sum.start_us += e.start_us;
+    }
+    for (uint32_t j = begin; j < end; j++)
+        dur += l->t->gpu[by->gpu[j]].dur;
+    return observe(l, msim_trace_text(l->t, l->t->ops[i].name), &sum, dur);
+}
+
+static enum msim_status observe_copies(struct learning *l)
+{
+    for (uint32_t i = 0; i < l->t->n_gpu; i++) {
+        const struct msim_gpu *g = &l->t->gpu[i];
+        struct msim_estimate e;
+        struct msim_work w;
+
+        if (g->kind == MSIM_GPU_KERNEL || g->kind == MSIM_GPU_COMM)
+            continue;
+        w = msim_copy_work(g);
+        MSIM_TRY(msim_memo_predict(&l->memo, l->p, &w, false, &e, l->err));
+        MSIM_TRY(observe(l, msim_trace_text(l->t, g->name), &e, g->dur));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status observe_rank(struct learning *l)
+{
+    struct msim_launched by = {0};
+    enum msim_status st = msim_launched_init(&by, l->t);
+
+    for (uint32_t i = 0; st == MSIM_OK && i < l->t->n_ops; i++)
+        st = observe_op(l, &by, i);
+    if (st == MSIM_OK)
+        st = observe_copies(l);
+    msim_launched_release(&by);
+    return st;
+}
+
+/* What an observation of some weight says of the factors `x`. */
+static void add(struct normal *n, const struct observation *o, double weight,
+                const struct factors *x)
+{
+    double start = o->start_us * exp(x->start);
+    double rest = (o->model_us - o->start_us) * exp(x->rate);
+    double off = fmax(-1, fmin(1, log(o->us / (start + rest))));
+    double s = start / (start + rest), r = rest / (start + rest);
+
+    n->ss += weight * s * s;
+    n->sr += weight * s * r;
+    n->rr += weight * r * r;
+    n->s += weight * s * off;
+    n->r += weight * r * off;
+}
+
+static double within(double x, double most)
+{
+    return fmax(-most, fmin(most, x));
+}
+
+static void step(struct factors *x, const struct normal *n,
+                 const struct factors *above)
+{
+    double ss = n->ss + ABOVE, rr = n->rr + ABOVE;
+    double s = n->s + ABOVE * (above->start - x->start);
+    double r = n->r + ABOVE * (above->rate - x->rate);
+    double d = ss * rr - n->sr * n->sr; /* above 0: ABOVE is */
+
+    x->start = within(x->start + within((s * rr - r * n->sr) / d, STEP_MOST),
+                      FACTOR_MOST);
+    x->rate = within(x->rate + within((r * ss - s * n->sr) / d, STEP_MOST),
+                     FACTOR_MOST);
+}
+
+/* A level: its factors, `n` of them; which an observation belongs to; what is
+ * above each. */
+struct level {
+    struct factors *x;
+    uint32_t n;
+    uint32_t (*of)(const struct observation *);
+    const struct factors **above;
+    bool own; /* an operator's own: each of its observations counts */
+};
+
+/* Fit one level, from what is above it. */
+static void fit_level(const struct learning *l, const struct level *level,
+                      struct normal *normal)
+{
+    for (uint32_t i = 0; i < level->n; i++)
+        level->x[i] = *level->above[i];
+    for (int steps = 0; steps < STEPS; steps++) {
+        memset(normal, 0, level->n * sizeof *normal);
+        for (uint32_t i = 0; i < l->n; i++) {
+            const struct observation *o = &l->seen[i];
+            uint32_t at = level->of(o);
+
+            add(&normal[at], o, level->own ? 1 : 1 / l->times[o->name],
+                &level->x[at]);
+        }
+        for (uint32_t i = 0; i < level->n; i++)
+            step(&level->x[i], &normal[i], level->above[i]);
+    }
+}
+
+static uint32_t level_all(const struct observation *o)
+{
+    (void)o;
+    return 0;
+}
+
+static uint32_t level_family(const struct observation *o)
+{
+    return o->family;
+}
+
+static uint32_t level_operator(const struct observation *o)
+{
+    return o->name;
+}
+
+/* `normal` and `above` have room for every name and every family. */
+static void learn(struct learning *l, struct normal *normal,
+                  const struct factors **above)
+{
+    static const struct factors AS_MODELS_SAY = {0, 0};
+    struct msim_machine *m = l->m;
+    const struct level all = {&m->all, 1, level_all, above, false};
+    const struct level families = {m->families, MSIM_FAMILY_COUNT, level_family,
+                                   above, false};
+    const struct level operators = {m->operators, m->n_operators,
+                                    level_operator, above, true};
+
+    for (uint32_t i = 0; i < l->n; i++)
+        l->times[l->seen[i].name]++;
+    above[0] = &AS_MODELS_SAY;
+    fit_level(l, &all, normal);
+    for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
+        above[f] = &m->all;
+    fit_level(l, &families, normal);
+    for (uint32_t i = 0; i < m->n_operators; i++)
+        above[i] = &m->all; /* a name that was not observed */
+    for (uint32_t i = 0; i < l->n; i++)
+        above[l->seen[i].name] = &m->families[l->seen[i].family];
+    fit_level(l, &operators, normal);
+}
+
+static enum msim_status fit(struct learning *l)
+{
+    struct msim_machine *m = l->m;
+    uint32_t n = msim_strtab_count(m->names) + MSIM_FAMILY_COUNT;
+    struct normal *normal = calloc(n, sizeof *normal);
+    const struct factors **above = calloc(n, sizeof *above);
+    enum msim_status st = MSIM_ENOMEM;
+
+    m->n_operators = msim_strtab_count(m->names);
+    m->operators = calloc(n, sizeof *m->operators);
+    l->times = calloc(n, sizeof *l->times);
+    if (normal && above && m->operators && l->times) {
+        learn(l, normal, above);
+        st = MSIM_OK;
+    }
+    free(l->times);
+    free(normal);
+    free(above);
+    return st;
+}
+
+/* Observe all ranks with the models at `clock`. */
+static enum msim_status observe_at(struct learning *l,
+                                   const struct msim_job *job, double clock)
+{
+    const struct msim_clock_wish wish = {.ratio = clock};
+
+    MSIM_TRY(msim_platform_set_clock(l->p, &wish, l->err));
+    msim_memo_release(&l->memo);
+    l->n = 0;
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        l->t = job->ranks[r];
+        if (l->t->has_gpu_events)
+            MSIM_TRY(observe_rank(l));
+    }
+    return MSIM_OK;
+}
+
+/* How far the models are off, as a logarithm: the mean over operators, each
+ * that of its observations. */
+static enum msim_status off_by(const struct learning *l, double *off)
+{
+    uint32_t names = msim_strtab_count(l->m->names);
+    double *sums = calloc((size_t)2 * names + 1, sizeof *sums);
+    double *times = sums + names;
+    uint32_t seen = 0;
+
+    *off = 0;
+    if (!sums)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct observation *o = &l->seen[i];
+
+        sums[o->name] += fabs(log(o->us / o->model_us));
+        times[o->name]++;
+    }
+    for (uint32_t i = 0; i < names; i++) {
+        *off += times[i] > 0 ? sums[i] / times[i] : 0;
+        seen += times[i] > 0;
+    }
+    *off /= seen ? seen : 1;
+    free(sums);
+    return MSIM_OK;
+}
+
+/* Find the clock, and leave the observations that are made at it. */
+static enum msim_status learn_clock(struct learning *l,
+                                    const struct msim_job *job)
+{
+    double off, least = 0, usual = 0;
+
+    l->m->clock = 1;
+    for (size_t i = 0; i < N_CLOCKS; i++) {
+        MSIM_TRY(observe_at(l, job, CLOCKS[i]));
+        MSIM_TRY(off_by(l, &off));
+        if (i == 0)
+            usual = least = off;
+        if (off < least && off < CLOCK_BELIEVED * usual) {
+            least = off;
+            l->m->clock = CLOCKS[i];
+        }
+    }
+    return observe_at(l, job, l->m->clock);
+}
+
+static enum msim_status learn_job(struct learning *l,
+                                  const struct msim_job *job)
+{
+    MSIM_TRY(msim_strtab_new(&l->m->names));
+    MSIM_TRY(learn_clock(l, job));
+    return fit(l);
+}
+
+enum msim_status msim_machine_new(struct msim_machine **out,
+                                  const struct msim_job *job,
+                                  struct msim_platform *p,
+                                  struct msim_error *err)
+{
+    struct learning l = {.p = p, .err = err};
+    const struct msim_platform before = *p;
+    enum msim_status st;
+
+    *out = NULL;
+    l.m = calloc(1, sizeof *l.m);
+    if (!l.m)
+        return MSIM_ENOMEM;
+    memcpy(l.m->platform, p->name, sizeof l.m->platform);
+    st = learn_job(&l, job);
+    free(l.seen);
+    msim_memo_release(&l.memo);
+    p->clock = before.clock;
+    p->spec = before.spec;
+    p->usual = before.usual;
+    if (st != MSIM_OK) {
+        msim_machine_free(l.m);
+        return st;
+    }
+    *out = l.m;
+    return MSIM_OK;
+}
+
+void msim_machine_free(struct msim_machine *m)
+{
+    if (!m)
+        return;
+    msim_strtab_free(m->names);
+    free(m->operators);
+    free(m);
+}
+
+/* ---- applying ----------------------------------------------------------- */
+
+void msim_machine_apply(const struct msim_machine *m, const char *name,
+                        struct msim_estimate *e)
+{
+    uint32_t id = msim_strtab_find(m->names, name);
+    const struct factors *x =
+        id < m->n_operators ? &m->operators[id] : &m->families[e->family];
+    double start = fmin(e->start_us, e->us) * exp(x->start);
+    double us = start + (e->us - fmin(e->start_us, e->us)) * exp(x->rate);
+
+    if (e->family == MSIM_FAMILY_BOUND || !(e->us > 0))
+        return;
+    e->low_us *= us / e->us;
+    e->high_us *= us / e->us;
+    e->us = us;
+    e->start_us = start;
+    e->source = MSIM_SOURCE_SCALED;
+}
+
+double msim_machine_clock(const struct msim_machine *m)
+{
+    return m->clock;
+}
+
+bool msim_machine_is_on(const struct msim_machine *m,
+                        const struct msim_platform *p)
+{
+    return strcmp(m->platform, p->name) == 0;
+}

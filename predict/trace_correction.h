@@ -1,0 +1,53 @@
+/*
+ * predict/trace_correction.h - how far one machine is from what the models say of its
+ * GPU, learned from a trace that was recorded on it, for work of other shapes.
+ *
+ *     time = start * model_start + rate * (model - model_start)
+ *
+ * where the model is asked at the clock that this machine seems to run at (all
+ * that the SMs pace is then longer alike: a GPU that is throttled), and
+ * model_start is what launch and latency take by the model, so that small
+ * kernels of one run and large ones of another do not speak for each other.
+ * Both factors are learned for each operator, as far as the trace has evidence,
+ * else for its family, else for all. Example: kernels of 2 us by the model, all
+ * of it start, took 6 us: start is 3. Such of 100 us took 153 us: rate is
+ * (153 - 6) / 98 = 1.5. One of 500 us becomes 6 + 1.5 * 498 = 753 us.
+ *
+ * Collectives are not learned: their traced times hold waits.
+ */
+#ifndef MSIM_PREDICT_TRACE_CORRECTION_H
+#define MSIM_PREDICT_TRACE_CORRECTION_H
+#include "core/job/job.h"
+#include "models/estimate/model.h"
+
+struct msim_machine; /* opaque */
+
+/*
+ * Learn from the GPU times of all ranks of `job`, which ran on GPUs of `p`; its
+ * clock is as it was afterwards. On success `*out` is owned by the caller; on
+ * failure it is NULL.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_machine_new(struct msim_machine **out,
+                                  const struct msim_job *job,
+                                  struct msim_platform *p,
+                                  struct msim_error *err);
+void msim_machine_free(struct msim_machine *m); /* accepts NULL */
+
+/*
+ * What models say of operator `name` (of a copy: its event), at the machine's
+ * clock where it is on the same GPU, as this machine would take it. The
+ * interval keeps its ratio to the time.
+ */
+void msim_machine_apply(const struct msim_machine *m, const char *name,
+                        struct msim_estimate *e);
+
+/* The clock that it seems to run at, over the GPU's usual one; 1 where that
+ * explains no less. */
+double msim_machine_clock(const struct msim_machine *m);
+
+/* Was it learned on this GPU? */
+bool msim_machine_is_on(const struct msim_machine *m,
+                        const struct msim_platform *p);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * A backend as a process: answers, and every way not to answer.
+ */
+#include "calibrate/measure/backend_child.h"
+#include "tests/check.h"
+
+#include <signal.h>
+
+/* A shell that greets, and then does `after` with each line it reads. */
+#define BACKEND(after)                                                         \
+    "echo '{\"backend\":\"x\"}'; while read -r line; do " after "; done"
+
+/* What comes of one question, and what is said of it. */
+static enum msim_status ask(const char *command, double seconds,
+                            struct msim_error *err)
+{
+    struct msim_cal_child c = {0};
+    cJSON *greeting, *answer = NULL, *question = cJSON_Parse("{\"id\":1}");
+    enum msim_status status =
+        msim_cal_child_start(&c, command, 10, &greeting, err);
+
+    if (status == MSIM_OK) {
+        CHECK_STR(msim_json_get_text(greeting, "backend"), "x");
+        status = msim_cal_child_ask(&c, question, seconds, &answer, err);
+        CHECK((status == MSIM_OK) == (answer != NULL));
+        CHECK((status == MSIM_OK) == (c.pid != 0));
+    }
+    cJSON_Delete(greeting);
+    cJSON_Delete(answer);
+    cJSON_Delete(question);
+    msim_cal_child_stop(&c);
+    CHECK(c.pid == 0);
+    return status;
+}
+
+static void test_child__answers(void)
+{
+    struct msim_error err = {0};
+
+    CHECK_INT(ask(BACKEND("echo \"$line\""), 10, &err), MSIM_OK);
+    /* in pieces, and with an answer before it is asked for */
+    CHECK_INT(ask(BACKEND("printf '{\"a\"'; sleep 0.1; echo ':1}'"), 10, &err),
+              MSIM_OK);
+}
+
+static void test_child__dies(void)
+{
+    struct msim_error exits = {0}, killed = {0}, behind = {0}, mute = {0};
+
+    CHECK_INT(ask(BACKEND("exit 7"), 10, &exits), MSIM_EIO);
+    CHECK_STR(exits.text, "the backend ended with exit code 7");
+    CHECK_INT(ask(BACKEND("kill -SEGV $$"), 10, &killed), MSIM_EIO);
+    CHECK_STR(killed.text, "the backend was killed by signal 11");
+    CHECK_INT(ask(BACKEND("sh -c 'kill -KILL $$'; exit $?"), 10, &behind),
+              MSIM_EIO);
+    CHECK_STR(behind.text, "the backend was killed by signal 9");
+    CHECK_INT(ask("exit 3", 10, &mute), MSIM_EIO);
+    CHECK_STR(mute.text, "the backend ended with exit code 3");
+}
+
+static void test_child__hangs(void)
+{
+    struct msim_error err = {0}, nonsense = {0};
+
+    CHECK_INT(ask(BACKEND("sleep 100"), 0.2, &err), MSIM_ELIMIT);
+    CHECK_STR(err.text, "the backend did not answer within 0.2 s");
+    CHECK_INT(ask(BACKEND("echo what"), 10, &nonsense), MSIM_ESYNTAX);
+}
+
+/* A stopped child starts again, without what was left of its last life. */
+static void test_child__starts_again(void)
+{
+    struct msim_cal_child c = {0};
+    cJSON *greeting, *answer, *question = cJSON_Parse("{\"id\":1}");
+
+    for (int i = 0; i < 3; i++) {
+        REQUIRE(msim_cal_child_start(
+                    &c, BACKEND("echo \"$line\"; echo '{\"id\":9}'"), 10,
+                    &greeting, NULL) == MSIM_OK);
+        cJSON_Delete(greeting);
+        REQUIRE(msim_cal_child_ask(&c, question, 10, &answer, NULL) == MSIM_OK);
+        CHECK_REL(msim_json_get_number(answer, "id", 0), 1, 0);
+        cJSON_Delete(answer);
+    }
+    msim_cal_child_stop(&c);
+    cJSON_Delete(question);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    RUN(test_child__answers);
+    RUN(test_child__dies);
+    RUN(test_child__hangs);
+    RUN(test_child__starts_again);
+    return check_summary();
+}

@@ -1,0 +1,281 @@
+/*
+ * What to time: within the limits, evenly over the space, the same for the same
+ * seed; and then where least is known.
+ */
+#include "calibrate/measure/experiment_design.h"
+#include "calibrate/machine/interval_width.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+
+#define GREETING                                                               \
+    "{\"device\":{\"kind\":\"cpu\",\"sms\":2,\"memory_bytes\":8e9},"           \
+    "\"ranks\":2,\"tables\":{\"gemm\":[\"fp32\",\"fp64\"],"                    \
+    "\"conv\":[\"conv2d_fwd:fp32\"],\"vector\":[\"add:fp32\",\"sum:fp32\"],"   \
+    "\"attention\":[\"prefill:fp32\",\"decode:fp32\"],"                        \
+    "\"collective\":[\"all_reduce\"],\"copy\":[\"d2d\",\"h2d:pageable\"],"     \
+    "\"latency\":[\"call\"],\"no_such_table\":[\"x\"]}}"
+#define LONGEST 5e4 /* us */
+
+static bool read_space(struct msim_cal_space *s)
+{
+    cJSON *greeting = cJSON_Parse(GREETING);
+    enum msim_status status = msim_cal_space_read(s, greeting, LONGEST, NULL);
+
+    cJSON_Delete(greeting);
+    return status == MSIM_OK;
+}
+
+static void test_space__reads_a_greeting(void)
+{
+    struct msim_cal_space s;
+    cJSON *none = cJSON_Parse("{\"tables\":{}}");
+    struct msim_error err = {0};
+
+    REQUIRE(read_space(&s));
+    CHECK_UINT(s.n, 11); /* all but the unknown table's */
+    CHECK_UINT(s.ranks, 2);
+    CHECK_REL(s.bytes_most, 1e9, 0);
+    CHECK_INT(msim_cal_space_read(&s, none, LONGEST, &err), MSIM_EFORMAT);
+    CHECK(strstr(err.text, "'device'"));
+    cJSON_Delete(none);
+}
+
+/* Every experiment is one that a table has, takes no more memory and time than
+ * allowed, and none comes twice. */
+static void test_plan__stays_within_limits(void)
+{
+    struct msim_cal_space s;
+    struct msim_cal_plan *p;
+    uint64_t seen[600];
+    uint32_t n = 0, kind, twice = 0, latencies = 0;
+    cJSON *e;
+
+    REQUIRE(read_space(&s));
+    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
+    while (n < 600 && (e = msim_cal_plan_next(p, &kind))) {
+        const char *table = msim_json_get_text(e, "table");
+        struct msim_cal_texts texts;
+        struct msim_work w;
+
+        seen[n] = msim_cal_hash(e, "");
+        for (uint32_t i = 0; i < n; i++)
+            twice += seen[i] == seen[n];
+        n++;
+        CHECK_STR(table, s.kinds[kind].table);
+        latencies += strcmp(table, "latency") == 0;
+        CHECK(msim_cal_bytes(e) <= s.bytes_most);
+        CHECK(msim_cal_expected_us(e, &s.guess) <= 8 * LONGEST);
+        CHECK(msim_cal_work(e, "b", &texts, &w) ==
+              (strcmp(table, "copy") != 0 && strcmp(table, "latency") != 0));
+        cJSON_Delete(e);
+    }
+    CHECK_UINT(n, 600);
+    CHECK_UINT(latencies, 1);
+    CHECK_UINT(twice, 0);
+    msim_cal_plan_free(p);
+}
+
+/* In a small space points round to the same sizes again and again: it comes to
+ * an end, and an even one. */
+static void test_plan__ends(void)
+{
+    static const char RANKS[] =
+        "{\"device\":{\"kind\":\"cpu\",\"sms\":2,\"memory_bytes\":8e9},"
+        "\"ranks\":2,\"tables\":{\"collective\":[\"all_reduce\","
+        "\"broadcast\"]}}";
+    cJSON *greeting = cJSON_Parse(RANKS), *e;
+    struct msim_cal_space s;
+    struct msim_cal_plan *p;
+    uint32_t kind, of[2] = {0};
+
+    REQUIRE(msim_cal_space_read(&s, greeting, LONGEST, NULL) == MSIM_OK);
+    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
+    while (of[0] + of[1] < 10000 && (e = msim_cal_plan_next(p, &kind))) {
+        of[kind]++;
+        cJSON_Delete(e);
+    }
+    /* 4 KiB to 256 MiB, eight an octave, less what takes too long */
+    for (int i = 0; i < 2; i++)
+        CHECK(of[i] > 80 && of[i] <= 8 * 16 + 1);
+    msim_cal_plan_free(p);
+    cJSON_Delete(greeting);
+}
+
+static char *first_of(uint64_t seed, int n)
+{
+    struct msim_cal_space s;
+    struct msim_cal_plan *p;
+    cJSON *all = cJSON_CreateArray(), *e;
+    uint32_t kind;
+    char *text;
+
+    if (!read_space(&s) || msim_cal_plan_new(&p, &s, seed) != MSIM_OK)
+        return NULL;
+    while (n-- > 0 && (e = msim_cal_plan_next(p, &kind)))
+        cJSON_AddItemToArray(all, e);
+    text = cJSON_PrintUnformatted(all);
+    cJSON_Delete(all);
+    msim_cal_plan_free(p);
+    return text;
+}
+
+static void test_plan__follows_the_seed(void)
+{
+    char *a = first_of(1, 100), *b = first_of(1, 100), *c = first_of(2, 100);
+
+    REQUIRE(a && b && c);
+    CHECK_STR(a, b);
+    CHECK(strcmp(a, c) != 0);
+    free(a);
+    free(b);
+    free(c);
+}
+
+/*
+ * Of 256 additions every cell of a 4 x 4 grid over what the limits leave of the
+ * space has some: rows from 1 to 2^20 and columns from 2^4 to 2^16, of which
+ * the product is limited on both sides, so cells along the diagonal count.
+ */
+static void test_plan__fills_the_space(void)
+{
+    struct msim_cal_space s;
+    struct msim_cal_plan *p;
+    uint32_t kind, n = 0, cells[4] = {0};
+    cJSON *e;
+
+    REQUIRE(read_space(&s));
+    REQUIRE(msim_cal_plan_new(&p, &s, 3) == MSIM_OK);
+    while (n < 256 && (e = msim_cal_plan_next(p, &kind))) {
+        struct msim_cal_texts texts;
+        struct msim_work w;
+
+        if (strcmp(s.kinds[kind].kind, "add:fp32") == 0 &&
+            msim_cal_work(e, "b", &texts, &w)) {
+            double share =
+                log((double)w.u.vector.cols / 16) / log(65536 / 16.0);
+
+            cells[share < 1 ? (int)(4 * share) : 3]++;
+            n++;
+        }
+        cJSON_Delete(e);
+    }
+    for (int i = 0; i < 4; i++) /* 64 each, were the limits not there */
+        CHECK(cells[i] >= 24 && cells[i] <= 110);
+    msim_cal_plan_free(p);
+}
+
+static void test_plan__drops_a_kind(void)
+{
+    struct msim_cal_space s;
+    struct msim_cal_plan *p;
+    uint32_t kind;
+    cJSON *e;
+
+    REQUIRE(read_space(&s));
+    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
+    for (uint32_t i = 1; i < s.n; i++)
+        msim_cal_plan_drop(p, i);
+    for (int i = 0; i < 20; i++) {
+        e = msim_cal_plan_next(p, &kind);
+        REQUIRE(e);
+        CHECK_UINT(kind, 0);
+        cJSON_Delete(e);
+    }
+    msim_cal_plan_drop(p, 0);
+    msim_cal_plan_drop(p, 0);
+    CHECK(msim_cal_plan_next(p, &kind) == NULL);
+    msim_cal_plan_free(p);
+}
+
+/* ---- where least is known ------------------------------------------------ */
+
+/* A cell of additions whose interval is ten times as wide from 100 us on; of
+ * products there is none. */
+#define PLATFORM                                                               \
+    "{\"data_sheet\":{\"fp32_flops\":1e11,\"sms\":2,\"memory_bytes\":1e10,"    \
+    "\"l2_bytes\":1e6,\"memory_bandwidth\":1e10},\"cells\":[{\"law\":"         \
+    "\"vector\",\"framework\":\"b\",\"key\":\"add\",\"table_gpu\":\"G\","      \
+    "\"rows\":40,\"constants\":{\"t0\":1,\"bandwidth_efficiency\":1,"          \
+    "\"cache_speedup\":1,\"cache_share\":1,\"row\":0.001,\"norm\":2},"         \
+    "\"interval\":[{\"upto_us\":100,\"low\":-0.05,\"high\":0.05},"             \
+    "{\"low\":-0.5,\"high\":0.5}]}]}"
+
+static double width_of(const struct msim_cal_widths *w, const char *text)
+{
+    cJSON *e = cJSON_Parse(text);
+    double width = msim_cal_width(w, e, "b");
+
+    cJSON_Delete(e);
+    return width;
+}
+
+static bool read_widths(struct msim_cal_widths **w)
+{
+    cJSON *platform = cJSON_Parse(PLATFORM);
+    enum msim_status status = msim_cal_widths_new(w, platform, NULL);
+
+    cJSON_Delete(platform);
+    return status == MSIM_OK;
+}
+
+static void test_width__asks_the_cells(void)
+{
+    struct msim_cal_widths *w;
+
+    REQUIRE(read_widths(&w));
+    /* 12 KB and 12 MB at 10 GB/s: 2 and 1200 us */
+    CHECK_REL(width_of(w, "{\"table\":\"vector\",\"op\":\"add\",\"dtype\":"
+                          "\"fp32\",\"shape\":\"1x1000\"}"),
+              0.1, 1e-6);
+    CHECK_REL(width_of(w, "{\"table\":\"vector\",\"op\":\"add\",\"dtype\":"
+                          "\"fp32\",\"shape\":\"1000x1000\"}"),
+              1, 1e-6);
+    CHECK(isinf(width_of(w, "{\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":9,"
+                            "\"n\":9,\"k\":9}")));
+    CHECK(isnan(width_of(w, "{\"table\":\"latency\",\"op\":\"call\"}")));
+    msim_cal_widths_free(w);
+}
+
+/* Products, of which nothing is known, and additions in the wide part. */
+static void test_width__chooses_what_is_known_least(void)
+{
+    static const char ADD[] =
+        "{\"device\":{\"kind\":\"cpu\",\"sms\":2,\"memory_bytes\":8e9},"
+        "\"tables\":{\"vector\":[\"add:fp32\"]}}";
+    cJSON *greeting = cJSON_Parse(ADD), *out[10];
+    struct msim_cal_journal j = {.fd = -1};
+    struct msim_cal_widths *w;
+    struct msim_cal_space s;
+    struct msim_cal_plan *p;
+    uint64_t random = 1;
+    double mean;
+    uint32_t n;
+
+    REQUIRE(msim_cal_space_read(&s, greeting, LONGEST, NULL) == MSIM_OK);
+    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
+    REQUIRE(read_widths(&w));
+    n = msim_cal_widest(w, p, &s, &j, "b", &random, out, 5, &mean);
+    CHECK_UINT(n, 5);
+    CHECK(mean > 0.1 && mean < 1);
+    for (uint32_t i = 0; i < n; i++) {
+        CHECK_REL(msim_cal_width(w, out[i], "b"), 1, 1e-6);
+        cJSON_Delete(out[i]);
+    }
+    msim_cal_widths_free(w);
+    msim_cal_plan_free(p);
+    cJSON_Delete(greeting);
+}
+
+int main(void)
+{
+    RUN(test_space__reads_a_greeting);
+    RUN(test_plan__stays_within_limits);
+    RUN(test_plan__ends);
+    RUN(test_plan__follows_the_seed);
+    RUN(test_plan__fills_the_space);
+    RUN(test_plan__drops_a_kind);
+    RUN(test_width__asks_the_cells);
+    RUN(test_width__chooses_what_is_known_least);
+    return check_summary();
+}

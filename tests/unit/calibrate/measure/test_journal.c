@@ -1,0 +1,225 @@
+/*
+ * The journal of a calibration: what was added is there after whatever ended
+ * it, once.
+ */
+#include "calibrate/measure/journal.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool make_path(char path[64])
+{
+    int fd;
+
+    snprintf(path, 64, "msim-test-journal-XXXXXX");
+    fd = mkstemp(path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static enum msim_status add(struct msim_cal_journal *j, const char *backend,
+                            int m, double us)
+{
+    cJSON *e = cJSON_CreateObject(), *answer = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(e, "table", "gemm");
+    cJSON_AddNumberToObject(e, "m", m);
+    if (us > 0)
+        cJSON_AddNumberToObject(answer, "time_us", us);
+    else
+        cJSON_AddStringToObject(answer, "error", "no");
+    return msim_cal_journal_add(j, backend, e, answer, 0.5, NULL);
+}
+
+static void append_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "a");
+
+    if (!f)
+        return;
+    fputs(text, f);
+    fclose(f);
+}
+
+static void test_journal__goes_on(void)
+{
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK(msim_cal_journal_greet(&j, "b", cJSON_Parse("{\"device\":{}}"),
+                                 NULL) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 10) == MSIM_OK);
+    CHECK(add(&j, "b", 2, 0) == MSIM_OK);
+    CHECK(add(&j, "c", 1, 30) == MSIM_OK); /* another backend: another row */
+    CHECK(msim_cal_journal_fitted(&j, "b", 2, NULL) == MSIM_OK);
+    CHECK_UINT(j.n, 3);
+    msim_cal_journal_close(&j);
+
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK_UINT(j.n, 3);
+    CHECK_UINT(j.torn, 0);
+    CHECK(msim_cal_entry_is_row(&j.entries[0]));
+    CHECK(!msim_cal_entry_is_row(&j.entries[1]));
+    CHECK(msim_cal_journal_find(&j, j.entries[2].hash) == &j.entries[2]);
+    CHECK(msim_cal_journal_find(&j, 1) == NULL);
+    CHECK(msim_cal_journal_greeting(&j, "b") != NULL);
+    CHECK(msim_cal_journal_greeting(&j, "c") == NULL);
+    CHECK_REL(msim_cal_journal_seconds(&j, "b"), 3, 1e-12);
+    CHECK_REL(msim_cal_journal_seconds(&j, NULL), 3.5, 1e-12);
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+/* A line is cut wherever it may be: all before it stay, and what is added then
+ * is a line of its own. */
+static void test_journal__survives_a_torn_line(void)
+{
+    static const char *const TORN[] = {
+        "{", "{\"backend\":\"b\",\"seconds\":0.5,\"experiment\":{\"table\"",
+        ("{\"backend\":\"b\",\"seconds\":1,\"experiment\":{\"m\":9},"
+         "\"answer\":{\"time_us\":4}}")};
+
+    for (size_t i = 0; i < sizeof(TORN) / sizeof(*TORN); i++) {
+        struct msim_cal_journal j;
+        char path[64];
+
+        REQUIRE(make_path(path));
+        REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+        CHECK(add(&j, "b", 1, 10) == MSIM_OK);
+        msim_cal_journal_close(&j);
+        append_text(path, TORN[i]);
+        REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+        CHECK_UINT(j.n, 1);
+        CHECK_UINT(j.torn, strlen(TORN[i]));
+        CHECK(add(&j, "b", 2, 20) == MSIM_OK);
+        msim_cal_journal_close(&j);
+        REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+        CHECK_UINT(j.n, 2);
+        CHECK_UINT(j.torn, 0);
+        msim_cal_journal_close(&j);
+        unlink(path);
+    }
+}
+
+/* Even the first line may be cut: then it begins anew. */
+static void test_journal__survives_a_torn_beginning(void)
+{
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    append_text(path, "{\"schema\":\"mystique-s");
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 10) == MSIM_OK);
+    msim_cal_journal_close(&j);
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK_UINT(j.n, 1);
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+static void test_journal__counts_an_experiment_once(void)
+{
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 10) == MSIM_OK);
+    msim_cal_journal_close(&j);
+    /* members in another order, and what a question adds: the same */
+    append_text(path, "{\"backend\":\"b\",\"seconds\":1,\"experiment\":{\"m\":"
+                      "1,\"table\":\"gemm\",\"id\":7},\"answer\":{\"time_us\":"
+                      "99}}\n");
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK_UINT(j.n, 1);
+    CHECK_REL(msim_json_get_number(j.entries[0].answer, "time_us", 0), 10, 0);
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+/* An experiment that is timed again is one entry, whose time is the median; and
+ * so it is when the journal is read again. */
+static void test_journal__merges_visits(void)
+{
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 10) == MSIM_OK);
+    CHECK(isnan(msim_cal_entry_unrest(&j.entries[0])));
+    CHECK(add(&j, "b", 2, 5) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 30) == MSIM_OK);
+    CHECK(add(&j, "b", 1, 0) == MSIM_OK); /* a visit that failed */
+    CHECK(add(&j, "b", 1, 12) == MSIM_OK);
+    for (int again = 0; again < 2; again++) {
+        const struct msim_cal_entry *e = &j.entries[0];
+
+        CHECK_UINT(j.n, 2);
+        CHECK_UINT(e->visits, 4);
+        CHECK_UINT(e->timed, 3);
+        CHECK(msim_cal_entry_is_row(e));
+        CHECK_REL(msim_cal_entry_us(e), 12, 1e-12);
+        CHECK_REL(msim_cal_entry_unrest(e), 3, 1e-12);
+        CHECK_REL(msim_cal_journal_seconds(&j, "b"), 2.5, 1e-12);
+        msim_cal_journal_close(&j);
+        REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    }
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+/* More than are kept of one experiment are no error. */
+static void test_journal__keeps_so_many_visits(void)
+{
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    for (int i = 0; i < MSIM_CAL_VISITS + 3; i++)
+        CHECK(add(&j, "b", 1, 10 + i) == MSIM_OK);
+    CHECK_UINT(j.n, 1);
+    CHECK_UINT(j.entries[0].timed, MSIM_CAL_VISITS);
+    CHECK_UINT(j.entries[0].visits, MSIM_CAL_VISITS + 3);
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+static void test_journal__refuses_other_files(void)
+{
+    struct msim_cal_journal j, second;
+    struct msim_error err = {0}, locked = {0};
+    char path[64];
+
+    REQUIRE(make_path(path));
+    append_text(path, "a,b,c\n1,2,3\n");
+    CHECK_INT(msim_cal_journal_open(&j, path, &err), MSIM_EFORMAT);
+    CHECK(strstr(err.text, "line 1"));
+    unlink(path);
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    CHECK_INT(msim_cal_journal_open(&second, path, &locked), MSIM_EIO);
+    CHECK(strstr(locked.text, "another calibration"));
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+int main(void)
+{
+    RUN(test_journal__goes_on);
+    RUN(test_journal__survives_a_torn_line);
+    RUN(test_journal__survives_a_torn_beginning);
+    RUN(test_journal__counts_an_experiment_once);
+    RUN(test_journal__merges_visits);
+    RUN(test_journal__keeps_so_many_visits);
+    RUN(test_journal__refuses_other_files);
+    return check_summary();
+}

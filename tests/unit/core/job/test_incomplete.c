@@ -1,0 +1,145 @@
+/*
+ * Recordings with something missing are called incomplete, with the evidence;
+ * complete ones are not. Times are microseconds.
+ */
+#include "core/job/incomplete.h"
+
+#include "tests/unit/made_job.h"
+
+/* Load, simulate as traced, and look for what is missing. */
+static bool judge(struct made_job *j, struct made *m)
+{
+    if (!made_load(j, m, 1))
+        return false;
+    msim_warn_lost_events(j->job);
+    made_scaled(j, NULL);
+    msim_warn_queued_idle(j->job, j->graph);
+    return true;
+}
+
+/* k1, and k2 behind it in its stream. */
+static struct made two_kernels(int first_launch)
+{
+    struct made m = made_trace(0, 1);
+
+    made_op(&m, 1, "aten::mm", 0, 30);
+    if (first_launch)
+        made_call(&m, 1, "cudaLaunchKernel", 10, 2, 1);
+    made_call(&m, 1, "cudaLaunchKernel", 14, 2, 2);
+    made_kernel(&m, 7, "k1", 15, 100, 1);
+    made_kernel(&m, 7, "k2", 116, 50, 2);
+    return m;
+}
+
+static void test_incomplete__is_complete(void)
+{
+    struct made m = two_kernels(1);
+    struct made_job j;
+
+    REQUIRE(judge(&j, &m));
+    CHECK(!made_warned(&j, "incomplete"));
+    made_unload(&j);
+}
+
+/* k1 was launched before the recording: it is there at its time and holds up
+ * its stream, but not k2's launch. */
+static void test_incomplete__launched_before(void)
+{
+    struct made m = two_kernels(0);
+    struct made_job j;
+
+    REQUIRE(judge(&j, &m));
+    CHECK(made_warned(&j, "incomplete trace: of 2 GPU activities 1 have no "
+                          "launch"));
+    CHECK_INT(made_start(&j, "k2"), 116 * US);
+    made_scaled(&j, "kernels=2");
+    CHECK_INT(made_start(&j, "k2"), (15 + 200 + 1) * US);
+    made_unload(&j);
+}
+
+/* Two of three launches started nothing that is recorded. */
+static void test_incomplete__lost_kernels(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::mm", 0, 60);
+    made_call(&m, 1, "cudaLaunchKernel", 10, 2, 1);
+    made_call(&m, 1, "cudaLaunchKernel", 30, 2, 2);
+    made_call(&m, 1, "cudaLaunchKernelExC", 40, 2, 3);
+    made_kernel(&m, 7, "k1", 15, 10, 1);
+    REQUIRE(judge(&j, &m));
+    CHECK(made_warned(&j, "incomplete trace: 2 of 3 kernel launches have no "
+                          "kernel, the first of them 'cudaLaunchKernel' with "
+                          "correlation 2"));
+    made_unload(&j);
+}
+
+/* A driver call inside a runtime call is the same launch. */
+static void test_incomplete__nested_launch(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::mm", 0, 60);
+    made_call(&m, 1, "cudaLaunchKernel", 10, 6, 1);
+    made_call(&m, 1, "cuLaunchKernel", 12, 2, 2);
+    made_kernel(&m, 7, "k1", 18, 10, 1);
+    REQUIRE(judge(&j, &m));
+    CHECK(!made_warned(&j, "incomplete"));
+    made_unload(&j);
+}
+
+/*
+ * k2 could have started at 26, 1 after k1, and did at 500, with nothing beside
+ * it: 474 in which the GPU did nothing that is recorded. They are not copied.
+ */
+static void test_incomplete__idle_with_work_queued(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::mm", 0, 30);
+    made_call(&m, 1, "cudaLaunchKernel", 10, 2, 1);
+    made_call(&m, 1, "cudaLaunchKernel", 14, 2, 2);
+    made_kernel(&m, 7, "k1", 15, 10, 1);
+    made_kernel(&m, 7, "k2", 500, 50, 2);
+    REQUIRE(judge(&j, &m));
+    CHECK(made_warned(&j, "incomplete trace: the GPU is idle in 1 places, "
+                          "474.0 us in all, although work is queued, longest "
+                          "474.0 us before 'k2' at 500.0 us"));
+    CHECK_INT(made_start(&j, "k2"), 26 * US);
+    CHECK_INT(j.graph->unexplained, 474 * US);
+    made_unload(&j);
+}
+
+/* The same delay while another stream is busy: unexplained, but nothing has to
+ * be missing from the recording. */
+static void test_incomplete__busy_elsewhere(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::mm", 0, 30);
+    made_call(&m, 1, "cudaLaunchKernel", 10, 2, 1);
+    made_call(&m, 1, "cudaLaunchKernel", 14, 2, 2);
+    made_call(&m, 1, "cudaLaunchKernel", 18, 2, 3);
+    made_kernel(&m, 7, "k1", 15, 10, 1);
+    made_kernel(&m, 7, "k2", 500, 50, 2);
+    made_kernel(&m, 20, "other", 23, 600, 3);
+    REQUIRE(judge(&j, &m));
+    CHECK(!made_warned(&j, "incomplete"));
+    CHECK_INT(j.graph->unexplained, 474 * US);
+    made_unload(&j);
+}
+
+int main(void)
+{
+    RUN(test_incomplete__is_complete);
+    RUN(test_incomplete__launched_before);
+    RUN(test_incomplete__lost_kernels);
+    RUN(test_incomplete__nested_launch);
+    RUN(test_incomplete__idle_with_work_queued);
+    RUN(test_incomplete__busy_elsewhere);
+    return check_summary();
+}

@@ -1,0 +1,97 @@
+/*
+ * The works of a trace that was captured on a CPU, where it is to run on a GPU
+ * and where it stays.
+ */
+#include "core/work/opmap/opmap.h"
+#include "tests/unit/made_ops.h"
+
+static struct build b;
+static struct msim_work w[MSIM_OPMAP_MAX];
+static uint32_t n;
+
+/* For a GPU: what only a CPU does is left out, dropout is one
+ * kernel, step counters stay on the host. */
+static void test_opmap_place__on_a_gpu(void)
+{
+    build_init(&b);
+    build_op(&b, 0, "aten::addmm", "f32[5]@ f32[8,4]@ f32[4,5]@ 1 1", NULL);
+    build_op(&b, 1, "aten::copy_", "f32[8,5]@ f32[8,5]@ false", NULL);
+    build_op(&b, 0, "aten::dropout", "f32[8]@ 0.1 true", NULL);
+    build_op(&b, 1, "aten::bernoulli_", "f32[8]@ 0.9", NULL);
+    build_op(&b, 1, "aten::mul", "f32[8]@ f32[8]@", NULL);
+    build_op(&b, 0, "Optimizer.step#Adam.step", "", NULL);
+    build_op(&b, 1, "aten::add_", "f32[]@ 1", NULL);
+    build_op(&b, 1, "aten::mul_", "f32[9]@ 0.9", NULL);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_STR(w[0].variant, "dropout");
+    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 6, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NOTHING);
+    build_release(&b);
+}
+
+/* The same on a CPU: a dropout is the chain inside it, and what an operator
+ * calls to do its work is in it, such as the clearing of a table's gradient. */
+static void test_opmap_place__on_a_cpu(void)
+{
+    build_init(&b);
+    b.t.cpu_only = true;
+    build_op(&b, 0, "aten::dropout", "f32[8]@ 0.1 true", NULL);
+    build_op(&b, 1, "aten::bernoulli_", "f32[8]@ 0.9", NULL);
+    build_op(&b, 1, "aten::mul", "f32[8]@ f32[8]@", NULL);
+    build_op(&b, 0, "aten::embedding_dense_backward",
+             "f32[6,4]@ i64[6]@ 100 -1 false", NULL);
+    build_op(&b, 1, "aten::zero_", "f32[100,4]@", NULL);
+    build_op(&b, 0, "aten::mkldnn_convolution",
+             "f32[2,4,8,8]@ f32[6,4,3,3]@ none (1 1) (1 1) (1 1) 1", NULL);
+    CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_ON_CPU);
+    CHECK_INT(msim_opmap_place_of(&b.t, false), MSIM_OPMAP_ON_GPU);
+    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_STR(w[0].variant, "bernoulli_");
+    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_STR(w[0].variant, "embedding_backward");
+    CHECK_INT(w[0].u.vector.table_rows, 100);
+    CHECK_INT(w[0].u.vector.lookups, 6);
+    CHECK_INT(w[0].bytes_written, (6 + 100) * 4 * 4);
+    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_NOTHING);
+    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(w[0].bytes_written, 6 * 4 * 4);
+    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, 5, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_STR(w[0].variant, "tf32");
+    CHECK_INT(msim_opmap(&b.t, 5, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_STR(w[0].variant, "");
+    b.t.cpu_only = false;
+    CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_AS_TRACED);
+    build_release(&b);
+}
+
+int main(void)
+{
+    RUN(test_opmap_place__on_a_gpu);
+    RUN(test_opmap_place__on_a_cpu);
+    return check_summary();
+}

@@ -1,0 +1,299 @@
+/*
+ * Convolutions as products, and the law's choice of algorithms: constants are
+ * plain ones, so that what is checked are the formulas. Then what convolutions
+ * without rows take on an A100: products, and the layouts that these want.
+ */
+#include "core/work/conv_shape.h"
+#include "models/law/law.h"
+#include "models/estimate/model.h"
+#include "models/platform/platform.h"
+#include "tests/check.h"
+
+/* A GPU of 100 SMs, 10 Tflop/s and 1 TB/s. */
+static const struct msim_spec GPU = {
+    .rate = {[MSIM_RATE_FP32] = 10e12, [MSIM_RATE_FP16] = 10e12},
+    .sustained = 1,
+    .sms = 100,
+    .bandwidth = 1e12,
+};
+
+/* In the order of the law: t0, compute, memory, norm, depth, narrow tiles,
+ * adding up, gain and transforms of Winograd's, least area. */
+static const double CONSTANTS[MSIM_LAW_PARAMS] = {1, 1, 1,   8,   1,
+                                                  1, 5, 1.8, 1.5, 0.1};
+
+static struct msim_work conv(int64_t n, int64_t c, int64_t size, int64_t k,
+                             int64_t filter, int64_t stride)
+{
+    return (struct msim_work){.family = MSIM_FAMILY_CONV,
+                              .dtype = MSIM_DT_F32,
+                              .u.conv = {.n = n,
+                                         .c = c,
+                                         .h = size,
+                                         .w = size,
+                                         .k = k,
+                                         .r = filter,
+                                         .s = filter,
+                                         .stride_h = stride,
+                                         .stride_w = stride,
+                                         .pad_h = filter / 2,
+                                         .pad_w = filter / 2,
+                                         .dilation_h = 1,
+                                         .dilation_w = 1,
+                                         .groups = 1}};
+}
+
+static double time_on(const struct msim_spec *gpu, struct msim_work w,
+                      enum msim_conv_pass pass)
+{
+    w.u.conv.pass = pass;
+    msim_work_count(&w);
+    return MSIM_LAW_CONV.time_us(gpu, &w, CONSTANTS);
+}
+
+static double time_of(struct msim_work w, enum msim_conv_pass pass)
+{
+    return time_on(&GPU, w, pass);
+}
+
+/* All passes have as many multiplications. */
+static void test_conv__products_of_passes(void)
+{
+    struct msim_work w = conv(4, 32, 56, 64, 3, 2);
+    struct msim_conv_shape s;
+    struct msim_conv_product g;
+
+    msim_conv_shape(&w, &s);
+    msim_conv_product(&s, &g);
+    CHECK_REL(g.m, 4 * 28 * 28, 0);
+    CHECK_REL(g.n, 64, 0);
+    CHECK_REL(g.k, 32 * 9, 0);
+    s.pass = MSIM_CONV_BACKWARD_DATA;
+    msim_conv_product(&s, &g);
+    CHECK_REL(g.m, 4 * 56 * 56, 0);
+    CHECK_REL(g.n, 32, 0);
+    CHECK_REL(g.k, 64 * 9 / 4.0, 1e-12);
+    s.pass = MSIM_CONV_BACKWARD_WEIGHT;
+    msim_conv_product(&s, &g);
+    CHECK_REL(g.m, 64, 0);
+    CHECK_REL(g.n, 32 * 9, 0);
+    CHECK_REL(g.k, 4 * 28 * 28, 0);
+}
+
+/* A transposed convolution is the data gradient of the one that leads back. */
+static void test_conv__transposed_is_a_data_gradient(void)
+{
+    struct msim_work up = conv(2, 64, 14, 32, 2, 2);
+    struct msim_work down = conv(2, 32, 28, 64, 2, 2);
+    struct msim_conv_shape a, b;
+
+    up.u.conv.transposed = true;
+    up.u.conv.pad_h = up.u.conv.pad_w = 0;
+    down.u.conv.pad_h = down.u.conv.pad_w = 0;
+    down.u.conv.pass = MSIM_CONV_BACKWARD_DATA;
+    msim_conv_shape(&up, &a);
+    msim_conv_shape(&down, &b);
+    CHECK_INT(a.pass, MSIM_CONV_BACKWARD_DATA);
+    CHECK_REL(a.c, b.c, 0);
+    CHECK_REL(a.k, b.k, 0);
+    CHECK_REL(a.h, b.h, 0);
+    CHECK_REL(a.p, b.p, 0);
+    CHECK_REL(time_of(up, MSIM_CONV_FORWARD),
+              time_of(down, MSIM_CONV_BACKWARD_DATA), 1e-12);
+}
+
+/* Sizes that make no sense are 1. */
+static void test_conv__empty_sizes(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_CONV};
+    struct msim_conv_shape s;
+
+    msim_conv_shape(&w, &s);
+    CHECK_REL(s.n * s.c * s.h * s.w * s.k * s.p * s.q * s.groups, 1, 0);
+}
+
+/* 3 x 3 filters take less a multiplication than 1 x 1 ones of the same
+ * product, as Winograd's algorithm does away with some. */
+static void test_conv__winograd_gains(void)
+{
+    double plain = time_of(conv(16, 9 * 256, 28, 256, 1, 1), MSIM_CONV_FORWARD);
+    double winograd = time_of(conv(16, 256, 28, 256, 3, 1), MSIM_CONV_FORWARD);
+    double strided = time_of(conv(64, 256, 28, 256, 3, 2), MSIM_CONV_FORWARD);
+
+    CHECK(winograd < plain / 1.5);
+    CHECK_REL(strided, plain, 0.1);
+}
+
+/* 5 x 5 filters are four of 3 x 3 to MIOpen's kernel: 16 multiplications an
+ * output in place of 25; of stride 2, as many. 16 channels of one filter are
+ * too few for it. */
+static void test_conv__miopen_takes_filters_apart(void)
+{
+    struct msim_spec amd = GPU;
+    const struct msim_work wide = conv(16, 256, 28, 256, 5, 1);
+    const struct msim_work strided = conv(16, 256, 56, 256, 5, 2);
+    const struct msim_work few = conv(16, 16, 112, 256, 3, 1);
+    enum msim_conv_pass pass = MSIM_CONV_FORWARD;
+
+    amd.miopen = true;
+    CHECK_REL(time_of(wide, pass) / time_on(&amd, wide, pass),
+              25.0 / 36 * CONSTANTS[7], 0.05);
+    CHECK_REL(time_on(&amd, strided, pass), time_on(&amd, wide, pass), 0.05);
+    CHECK(time_on(&amd, few, pass) > 1.5 * time_of(few, pass));
+}
+
+/* MIOpen has no kernel for 1 x 1 filters with padding: images follow each
+ * other, and each is too small to fill the GPU. */
+static void test_conv__miopen_pads_image_by_image(void)
+{
+    struct msim_spec amd = GPU;
+    struct msim_work w = conv(8, 2048, 7, 512, 1, 2);
+    double t0 = CONSTANTS[0], one;
+
+    amd.miopen = true;
+    CHECK_REL(time_on(&amd, w, MSIM_CONV_FORWARD),
+              time_of(w, MSIM_CONV_FORWARD), 0);
+    w.u.conv.pad_h = w.u.conv.pad_w = 3;
+    CHECK(time_on(&amd, w, MSIM_CONV_FORWARD) >
+          4 * time_of(w, MSIM_CONV_FORWARD));
+    w.u.conv.n = 1;
+    one = time_on(&amd, w, MSIM_CONV_FORWARD) - t0;
+    w.u.conv.n = 8;
+    CHECK_REL(time_on(&amd, w, MSIM_CONV_FORWARD) - t0, 8 * one, 1e-3);
+}
+
+/* 64 channels leave half of a tile's rows empty, in the weight gradient of
+ * both sides. */
+static void test_conv__weight_gradient_pads_channels(void)
+{
+    struct msim_work narrow = conv(16, 64, 112, 64, 1, 1);
+    double forward = time_of(narrow, MSIM_CONV_FORWARD);
+    double weight = time_of(narrow, MSIM_CONV_BACKWARD_WEIGHT);
+
+    CHECK(weight > forward);
+    /* One tile is split over the SMs. */
+    CHECK(weight < 10 * forward);
+}
+
+/* Between strides a data gradient has zeros, or adds up in memory. */
+static void test_conv__strided_data_gradient(void)
+{
+    struct msim_work w = conv(16, 128, 56, 128, 5, 2);
+
+    CHECK(time_of(w, MSIM_CONV_BACKWARD_DATA) >
+          1.3 * time_of(w, MSIM_CONV_FORWARD));
+}
+
+/* One channel fills a tile no better than 32 do. */
+static void test_conv__waves_and_narrow_tiles(void)
+{
+    double one = time_of(conv(8, 64, 64, 1, 1, 1), MSIM_CONV_FORWARD);
+    double many = time_of(conv(8, 64, 64, 32, 1, 1), MSIM_CONV_FORWARD);
+
+    CHECK(one < many);
+    CHECK(one > 0.5 * many);
+}
+
+/* ---- without rows ------------------------------------------------------- */
+
+static struct msim_platform *platform;
+
+static double predicted(struct msim_work w)
+{
+    struct msim_estimate e = {0};
+    struct msim_error err = {0};
+
+    CHECK_INT(msim_model_predict(platform, &w, true, &e, &err), MSIM_OK);
+    CHECK_INT(e.family, MSIM_FAMILY_CONV);
+    CHECK(e.low_us > 0 && e.low_us <= e.us && e.us <= e.high_us);
+    return e.us;
+}
+
+static struct msim_work tf32(struct msim_work w)
+{
+    w.variant = "tf32";
+    return w;
+}
+
+static struct msim_work channels_last(struct msim_work w)
+{
+    w.u.conv.channels_last = true;
+    return w;
+}
+
+/* 28 x 28 numbers of an image are whole steps of 16 bytes, 7 x 7 are not. */
+static void test_conv__transposes_what_kernels_cannot_read(void)
+{
+    struct msim_work even = tf32(conv(32, 256, 28, 256, 1, 1));
+    struct msim_work odd = tf32(conv(32, 256, 7, 256, 1, 1));
+    struct msim_work wide = tf32(conv(32, 256, 28, 256, 3, 1));
+
+    CHECK_REL(predicted(even), predicted(channels_last(even)), 1e-12);
+    CHECK(predicted(odd) > predicted(channels_last(odd)));
+    CHECK(predicted(wide) > predicted(channels_last(wide)));
+}
+
+/* An image of three colours has no step of four channels. */
+static void test_conv__few_channels_are_not_for_tensor_cores(void)
+{
+    struct msim_work stem = conv(32, 3, 224, 64, 7, 2);
+    struct msim_work wide = conv(32, 4, 224, 64, 7, 2);
+
+    CHECK_REL(predicted(tf32(stem)), predicted(stem), 1e-12);
+    CHECK(predicted(tf32(wide)) < predicted(wide));
+    CHECK(predicted(channels_last(tf32(stem))) < predicted(stem));
+}
+
+/* Sums over places are split, so that a small filter's gradient does not take
+ * the time of one SM. */
+static void test_conv__gradients_over_forward(void)
+{
+    struct msim_work w = channels_last(tf32(conv(32, 64, 56, 64, 3, 1)));
+    struct msim_work strided =
+        channels_last(tf32(conv(32, 256, 56, 512, 3, 2)));
+    double forward = predicted(w);
+    double across = predicted(strided);
+
+    w.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
+    CHECK(predicted(w) > 0.5 * forward && predicted(w) < 3 * forward);
+    strided.u.conv.pass = MSIM_CONV_BACKWARD_DATA;
+    CHECK(predicted(strided) > across && predicted(strided) < 4 * across);
+}
+
+/* 3 x 3 over each channel by itself: more than it takes to read and write the
+ * images, and far less than padded products. */
+static void test_conv__depthwise_is_paced_by_memory(void)
+{
+    struct msim_work w = conv(32, 256, 56, 256, 3, 1);
+    double bytes = 2.0 * 32 * 256 * 56 * 56 * 4;
+
+    w.u.conv.groups = 256;
+    CHECK(predicted(w) > bytes / 1.555e12 * 1e6);
+    CHECK(predicted(w) < 3 * bytes / 1.555e12 * 1e6);
+    w.u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
+    CHECK(predicted(w) < 3 * bytes / 1.555e12 * 1e6);
+}
+
+int main(void)
+{
+    RUN(test_conv__products_of_passes);
+    RUN(test_conv__transposed_is_a_data_gradient);
+    RUN(test_conv__empty_sizes);
+    RUN(test_conv__winograd_gains);
+    RUN(test_conv__miopen_takes_filters_apart);
+    RUN(test_conv__miopen_pads_image_by_image);
+    RUN(test_conv__weight_gradient_pads_channels);
+    RUN(test_conv__strided_data_gradient);
+    RUN(test_conv__waves_and_narrow_tiles);
+    if (msim_platform_load(&platform, MSIM_DATA, "a100-40gb", NULL) !=
+        MSIM_OK) {
+        fprintf(stderr, "platform 'a100-40gb' cannot be loaded\n");
+        return 1;
+    }
+    RUN(test_conv__transposes_what_kernels_cannot_read);
+    RUN(test_conv__few_channels_are_not_for_tensor_cores);
+    RUN(test_conv__gradients_over_forward);
+    RUN(test_conv__depthwise_is_paced_by_memory);
+    msim_platform_free(platform);
+    return check_summary();
+}

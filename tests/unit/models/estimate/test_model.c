@@ -1,0 +1,226 @@
+/*
+ * Predictions: what holds for any of them, whatever the constants.
+ */
+#include "models/estimate/model.h"
+#include "models/platform/platform.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+
+static struct msim_platform *platform;
+
+static struct msim_estimate predict(const struct msim_work *w)
+{
+    struct msim_estimate e = {0};
+    struct msim_error err = {0};
+
+    CHECK_INT(msim_model_predict(platform, w, false, &e, &err), MSIM_OK);
+    CHECK(e.us > 0 && isfinite(e.us));
+    CHECK(e.low_us > 0 && e.low_us <= e.us && e.us <= e.high_us);
+    CHECK(isfinite(e.high_us));
+    return e;
+}
+
+static struct msim_work gemm(int64_t m, int64_t n, int64_t k,
+                             enum msim_dtype dtype)
+{
+    return (struct msim_work){.family = MSIM_FAMILY_GEMM,
+                              .dtype = dtype,
+                              .u.gemm = {.m = m, .n = n, .k = k, .batch = 1}};
+}
+
+/* 8192^3 in fp16: 1.1 TFLOP at 312 TFLOP/s are 3.5 ms at best; a library that
+ * reaches less than half of it would be a mistake in the fit. */
+static void test_model__big_gemm_nears_the_peak(void)
+{
+    struct msim_work w = gemm(8192, 8192, 8192, MSIM_DT_F16);
+    double best_us = 2 * 8192.0 * 8192 * 8192 / 312e12 * 1e6;
+    struct msim_estimate e = predict(&w);
+
+    CHECK(e.us > best_us && e.us < 2 * best_us);
+    CHECK_INT(e.family, MSIM_FAMILY_GEMM);
+    CHECK_INT(e.source, MSIM_SOURCE_LAW);
+}
+
+/* TF32 runs at half of fp16's rate and eight times fp32's on an A100; what is
+ * measured lies between. */
+static void test_model__tf32_is_between(void)
+{
+    struct msim_work half = gemm(4096, 4096, 4096, MSIM_DT_F16);
+    struct msim_work full = gemm(4096, 4096, 4096, MSIM_DT_F32);
+    struct msim_work tf32 = full;
+
+    tf32.variant = "tf32";
+    CHECK(predict(&half).us < predict(&tf32).us);
+    CHECK(2 * predict(&tf32).us < predict(&full).us);
+}
+
+/* 1 GiB read and written: between the data sheet's 2.04 TB/s and half of it. */
+static void test_model__copies_at_memory_speed(void)
+{
+    struct msim_work w = {
+        .family = MSIM_FAMILY_COPY,
+        .dtype = MSIM_DT_F32,
+        .bytes_read = 1 << 30,
+        .bytes_written = 1 << 30,
+        .u.vector = {.elems = 1 << 28, .rows = 1, .cols = 1 << 28}};
+    double best_us = 2.0 * (1 << 30) / 2.039e12 * 1e6;
+    double us = predict(&w).us;
+
+    CHECK(us > best_us && us < 2 * best_us);
+    /* the same to the host: PCIe 4 moves 25 GB/s */
+    w.u.vector.copy = MSIM_COPY_D2H;
+    CHECK_REL(predict(&w).us, (1 << 30) / 25e9 * 1e6, 0.1);
+}
+
+/* 64 MiB over 8 GPUs of 300 GB/s: a ring sends 7/4 of it from each. */
+static void test_model__all_reduce_nears_the_link(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_COLLECTIVE,
+                          .dtype = MSIM_DT_F16,
+                          .u.coll = {.collective = MSIM_COLL_ALL_REDUCE,
+                                     .bytes = 64 << 20,
+                                     .ranks = 8,
+                                     .nodes = 1}};
+    double best_us = 1.75 * (64 << 20) / 300e9 * 1e6;
+    double us = predict(&w).us;
+
+    CHECK(us > best_us && us < 2.5 * best_us);
+    for (int c = MSIM_COLL_ALL_REDUCE; c < MSIM_COLL_WAIT; c++) {
+        w.u.coll.collective = (enum msim_collective)c;
+        CHECK_INT(predict(&w).family, MSIM_FAMILY_COLLECTIVE);
+        w.u.coll.nodes = 4;
+        w.u.coll.ranks = 32;
+        (void)predict(&w);
+    }
+}
+
+/* What a source measures holds its launch gap; the bare kernel does not. */
+static void test_model__leaves_the_gap_out(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_POINTWISE,
+                          .dtype = MSIM_DT_F32,
+                          .variant = "add",
+                          .bytes_read = 8000,
+                          .bytes_written = 4000,
+                          .u.vector = {.elems = 1000, .rows = 1, .cols = 1000}};
+    double bare = predict(&w).us;
+
+    w.framework = "NeuSight";
+    CHECK(bare < 4);
+    CHECK(predict(&w).us > bare);
+}
+
+static void test_model__bounds_what_it_does_not_know(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_BOUND,
+                          .dtype = MSIM_DT_F32,
+                          .bytes_read = 2.039e9};
+    struct msim_estimate e = predict(&w);
+    struct msim_error err = {0};
+
+    CHECK_INT(e.source, MSIM_SOURCE_BOUND);
+    CHECK(e.low_us >= 1000 && e.high_us >= 4 * e.us);
+    CHECK_INT(msim_model_predict(platform, &w, true, &e, &err), MSIM_ENOMODEL);
+    CHECK(strstr(err.text, "bound") != NULL);
+}
+
+/* A small generator, so that the works are the same on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    *state =
+        *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+static int64_t any_size(uint64_t *state)
+{
+    static const int64_t ODD[] = {0, -1, 1, INT64_MAX, INT64_MIN, 1 << 30};
+    uint64_t r = next_random(state);
+
+    return r % 4 ? (int64_t)(next_random(state) % 5000) : ODD[r / 4 % 6];
+}
+
+/* Works with sizes as broken traces may hold them. */
+static void test_model__survives_any_work(void)
+{
+    uint64_t state = 1;
+
+    for (int i = 0; i < 20000; i++) {
+        struct msim_work w;
+        int64_t *sizes = (int64_t *)&w.u;
+        struct msim_estimate e;
+        struct msim_error err = {0};
+
+        memset(&w, 0, sizeof(w));
+        w.family = (enum msim_family)(next_random(&state) % MSIM_FAMILY_COUNT);
+        w.dtype = (enum msim_dtype)(next_random(&state) % (MSIM_DT_C128 + 1));
+        w.bytes_read = (double)any_size(&state);
+        if (w.family == MSIM_FAMILY_GEMM) {
+            w.u.gemm.m = any_size(&state);
+            w.u.gemm.n = any_size(&state);
+            w.u.gemm.k = any_size(&state);
+            w.u.gemm.batch = any_size(&state);
+        } else if (w.family == MSIM_FAMILY_CONV) {
+            for (size_t j = 1; j < 15; j++)
+                sizes[j] = any_size(&state);
+        } else if (w.family == MSIM_FAMILY_ATTENTION) {
+            w.u.attention.batch = any_size(&state);
+            w.u.attention.heads = any_size(&state);
+            w.u.attention.kv_heads = any_size(&state);
+            w.u.attention.q_len = any_size(&state);
+            w.u.attention.kv_len = any_size(&state);
+            w.u.attention.head_dim = any_size(&state);
+            w.u.attention.window = any_size(&state);
+        } else if (w.family == MSIM_FAMILY_COLLECTIVE) {
+            w.u.coll.collective = (enum msim_collective)(next_random(&state) %
+                                                         (MSIM_COLL_WAIT + 1));
+            w.u.coll.bytes = (uint64_t)any_size(&state);
+            w.u.coll.ranks = (uint32_t)any_size(&state);
+            w.u.coll.nodes = (uint32_t)any_size(&state);
+        } else {
+            w.u.vector.elems = any_size(&state);
+            w.u.vector.rows = any_size(&state);
+            w.u.vector.cols = any_size(&state);
+        }
+        if (msim_model_predict(platform, &w, false, &e, &err) == MSIM_OK)
+            if (!(e.us > 0 && e.us <= 1e8 && e.low_us <= e.us &&
+                  e.us <= e.high_us && e.high_us <= 1e10))
+                CHECK_INT(i, -1); /* names the case */
+    }
+}
+
+static void test_model__explains(void)
+{
+    struct msim_work w = gemm(512, 512, 512, MSIM_DT_F16);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+
+    REQUIRE(f != NULL);
+    msim_model_explain(platform, &w, f);
+    fclose(f);
+    CHECK(strstr(text, "model: gemm on a100") != NULL);
+    CHECK(strstr(text, "rows: ") != NULL);
+    CHECK(strstr(text, "held back") != NULL);
+    CHECK(strstr(text, "compute_efficiency") != NULL);
+    free(text);
+}
+
+int main(void)
+{
+    if (msim_platform_load(&platform, MSIM_DATA, "a100", NULL) != MSIM_OK) {
+        fprintf(stderr, "platform 'a100' cannot be loaded\n");
+        return 1;
+    }
+    RUN(test_model__big_gemm_nears_the_peak);
+    RUN(test_model__tf32_is_between);
+    RUN(test_model__copies_at_memory_speed);
+    RUN(test_model__all_reduce_nears_the_link);
+    RUN(test_model__leaves_the_gap_out);
+    RUN(test_model__bounds_what_it_does_not_know);
+    RUN(test_model__survives_any_work);
+    RUN(test_model__explains);
+    msim_platform_free(platform);
+    return check_summary();
+}

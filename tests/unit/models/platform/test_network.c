@@ -1,0 +1,179 @@
+/*
+ * Networks by name and by file, and what a platform makes of them.
+ */
+#include "calibrate/machine/machine_network.h"
+#include "calibrate/rows/tables.h"
+#include "models/platform/network.h"
+#include "models/platform/platform_data.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void test_network__by_name(void)
+{
+    struct msim_error err = {0};
+    struct msim_network n;
+
+    REQUIRE(msim_network_load(&n, MSIM_DATA, "Infiniband-NDR400", &err) ==
+            MSIM_OK);
+    CHECK_STR(n.name, "infiniband-ndr400");
+    CHECK_REL(n.card_rate, 50e9, 1e-12); /* 400 Gb/s */
+    CHECK(n.gpus_per_node == 8 && n.cards_per_node == 8);
+    CHECK_INT(msim_network_load(&n, MSIM_DATA, "string-and-cans", &err),
+              MSIM_EUNKNOWN);
+    CHECK(strstr(err.text, "unknown network 'string-and-cans', known are: "
+                           "aws-efa-3200, aws-efa-400,"));
+}
+
+/* 1: it cannot be written. */
+static int load_text(struct msim_network *n, const char *text,
+                     struct msim_error *err)
+{
+    char path[] = "msim-test-network-XXXXXX.json";
+    int fd = mkstemps(path, 5), status;
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    if (!f)
+        return 1;
+    fputs(text, f);
+    fclose(f);
+    *err = (struct msim_error){0};
+    status = msim_network_load(n, MSIM_DATA, path, err);
+    unlink(path);
+    return status;
+}
+
+static void test_network__by_file(void)
+{
+    struct msim_error err;
+    struct msim_network n;
+
+    CHECK_INT(load_text(&n,
+                        "{\"name\":\"mine\",\"parameters\":{\"card_rate\":1e9,"
+                        "\"cards_per_node\":2,\"gpus_per_node\":4,"
+                        "\"latency_us\":9}}",
+                        &err),
+              MSIM_OK);
+    CHECK_STR(n.title, "mine");
+    CHECK(n.latency_us == 9);
+    CHECK_INT(load_text(&n, "{\"parameters\":{}}", &err), MSIM_EFORMAT);
+    CHECK(strstr(err.text, "'name' is missing"));
+    CHECK_INT(load_text(&n,
+                        "{\"name\":\"x\",\"parameters\":{\"card_rate\":-1}}",
+                        &err),
+              MSIM_EFORMAT);
+    CHECK(strstr(err.text, "'card_rate' is missing or wrong, want a number"));
+    CHECK_INT(load_text(&n, "{\"name\":", &err), MSIM_ESYNTAX);
+}
+
+/* A network that was never measured with the platform: the law, and a wide
+ * interval; inside a node nothing changes. */
+static void test_network__joins(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_COLLECTIVE,
+                          .dtype = MSIM_DT_BF16};
+    struct msim_estimate inside, own, joined;
+    struct msim_network slow;
+    struct msim_platform *p;
+
+    REQUIRE(msim_platform_load(&p, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    REQUIRE(msim_network_load(&slow, MSIM_DATA, "ethernet-100", NULL) ==
+            MSIM_OK);
+    w.u.coll.collective = MSIM_COLL_ALL_REDUCE;
+    w.u.coll.bytes = 1 << 28;
+    w.u.coll.ranks = 8;
+    w.u.coll.nodes = 1;
+    REQUIRE(msim_model_predict(p, &w, false, &inside, NULL) == MSIM_OK);
+    w.u.coll.ranks = 80;
+    w.u.coll.nodes = 10;
+    REQUIRE(msim_model_predict(p, &w, false, &own, NULL) == MSIM_OK);
+    msim_platform_join(p, &slow);
+    REQUIRE(msim_model_predict(p, &w, false, &joined, NULL) == MSIM_OK);
+    CHECK(joined.us > 4 * own.us);
+    CHECK(joined.source == MSIM_SOURCE_LAW);
+    CHECK(joined.high_us / joined.low_us > own.high_us / own.low_us);
+    w.u.coll.ranks = 8;
+    w.u.coll.nodes = 1;
+    REQUIRE(msim_model_predict(p, &w, false, &own, NULL) == MSIM_OK);
+    CHECK(own.us == inside.us); /* to the bit */
+    CHECK(inside.source == MSIM_SOURCE_TABLE);
+    msim_platform_free(p);
+}
+
+static double predict(const struct msim_platform *p, enum msim_family family,
+                      enum msim_collective what)
+{
+    struct msim_work w = {.family = family, .dtype = MSIM_DT_F32};
+    struct msim_estimate e;
+
+    if (family == MSIM_FAMILY_COLLECTIVE) {
+        w.u.coll.collective = what;
+        w.u.coll.bytes = 1 << 26;
+        w.u.coll.ranks = 8;
+        w.u.coll.nodes = 1;
+    } else {
+        w.bytes_read = w.bytes_written = 1e8;
+    }
+    return msim_model_predict(p, &w, false, &e, NULL) == MSIM_OK ? e.us : -1;
+}
+
+/* What was measured between the ranks of one platform counts on another, and
+ * nothing else of it does. */
+static void test_network__measured_on_another_platform(void)
+{
+    const enum msim_family coll = MSIM_FAMILY_COLLECTIVE;
+    const enum msim_family other = MSIM_FAMILY_POINTWISE;
+    const enum msim_collective sum = MSIM_COLL_ALL_REDUCE;
+    char path[] = "msim-test-network-XXXXXX.json";
+    struct msim_platform *p, *from, *links;
+    struct msim_network n;
+    cJSON *json, *network;
+    double own;
+    int fd = mkstemps(path, 5);
+
+    close(fd);
+    REQUIRE(msim_json_read(&json, MSIM_DATA "/platforms/h100.json", NULL) ==
+            MSIM_OK);
+    REQUIRE(msim_cal_network(&network, json) == MSIM_OK && network);
+    REQUIRE(msim_tree_write(network, path, NULL) == MSIM_OK);
+    REQUIRE(msim_network_load(&n, MSIM_DATA, path, NULL) == MSIM_OK);
+    CHECK(n.measured);
+    CHECK_REL(n.card_rate, 0, 0);
+    REQUIRE(msim_platform_load(&p, MSIM_DATA, "a100", NULL) == MSIM_OK);
+    REQUIRE(msim_platform_load(&from, MSIM_DATA, "h100", NULL) == MSIM_OK);
+    REQUIRE(msim_platform_load(&links, MSIM_DATA, n.path, NULL) == MSIM_OK);
+    own = predict(p, other, sum);
+    CHECK(predict(p, coll, sum) > 1.1 * predict(from, coll, sum));
+    msim_platform_link(p, links);
+    CHECK(predict(p, coll, sum) == predict(from, coll, sum)); /* to the bit */
+    CHECK(predict(p, other, sum) == own);
+    CHECK(own > predict(from, other, sum));
+    msim_platform_free(p);
+    msim_platform_free(from);
+    msim_platform_free(links);
+    cJSON_Delete(json);
+    cJSON_Delete(network);
+    unlink(path);
+}
+
+/* A platform without collectives leaves no network. */
+static void test_network__of_nothing_measured(void)
+{
+    cJSON *json = cJSON_Parse("{\"cells\":[{\"law\":\"gemm\"}]}"), *network;
+
+    CHECK(msim_cal_network(&network, json) == MSIM_OK);
+    CHECK(!network);
+    cJSON_Delete(json);
+}
+
+int main(void)
+{
+    RUN(test_network__by_name);
+    RUN(test_network__by_file);
+    RUN(test_network__joins);
+    RUN(test_network__measured_on_another_platform);
+    RUN(test_network__of_nothing_measured);
+    return check_summary();
+}
