@@ -135,7 +135,8 @@ enum msim_status msim_choose_costs(struct msim_session *s, const char *data,
     if (costs == MSIM_COSTS_SCALED)
         MSIM_TRY(need(&s->source, data, source, err));
     if (s->source_job)
-        MSIM_TRY(msim_machine_new(&s->machine, s->source_job, s->source, err));
+        MSIM_TRY(
+            msim_correction_new(&s->machine, s->source_job, s->source, err));
     if (costs == MSIM_COSTS_MEASURED)
         return MSIM_OK;
     if (!target)

@@ -90,7 +90,7 @@ static const struct msim_command COMMAND = {
                "interval is widest. Ended at any moment, it goes on where\nit "
                "was when it is started again.",
     .options = OPTIONS,
-    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
     .min_operands = 0,
     .max_operands = 0,
@@ -115,12 +115,12 @@ static bool is_number(const char *option, const char *text)
 static void find_program(char path[PATH_MAX])
 {
     static const char NAME[] = "msim-calibrate";
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof NAME);
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(NAME));
     char *slash;
 
     path[n > 0 ? n : 0] = '\0';
     slash = strrchr(path, '/');
-    memcpy(slash ? slash + 1 : path, NAME, sizeof NAME);
+    memcpy(slash ? slash + 1 : path, NAME, sizeof(NAME));
 }
 
 #define ARGUMENTS 9
@@ -135,7 +135,7 @@ static void add(struct arguments *a, const char *name, const char *value)
 {
     if (!value)
         return;
-    snprintf(a->text[a->n], sizeof a->text[0], "--%s=%s", name, value);
+    snprintf(a->text[a->n], sizeof(a->text[0]), "--%s=%s", name, value);
     a->list[a->n + 1] = a->text[a->n];
     a->n++;
 }
@@ -143,16 +143,16 @@ static void add(struct arguments *a, const char *name, const char *value)
 static int become(const struct settings *s)
 {
     char program_name[] = "mystique-sim", dry_run[] = "--dry-run";
-    struct arguments *a = calloc(1, sizeof *a);
+    struct arguments *a = calloc(1, sizeof(*a));
     char path[PATH_MAX], data[PATH_MAX], seed[16];
     struct msim_error err = {0};
-    enum msim_status status = msim_datadir_find(data, sizeof data, &err);
+    enum msim_status status = msim_datadir_find(data, sizeof(data), &err);
 
     if (status != MSIM_OK || !a) {
         free(a);
         return msim_message_error(a ? status : MSIM_ENOMEM, &err);
     }
-    snprintf(seed, sizeof seed, "%u", s->seed);
+    snprintf(seed, sizeof(seed), "%u", s->seed);
     a->list[0] = program_name; /* whose verb it is, in its messages */
     add(a, "backend", s->backend);
     add(a, "budget", s->budget);
@@ -176,7 +176,7 @@ static int become(const struct settings *s)
 int msim_cmd_calibrate(int argc, char **argv)
 {
     struct settings s = {.seed = 1};
-    struct msim_operands none;
+    struct msim_cli_operands none;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &none);
 
     if (rc >= 0)

@@ -66,16 +66,16 @@ static enum msim_status parse_iteration(void *settings, const char *value,
 {
     struct settings *s = settings;
     char *of[2];
-    enum msim_status st;
+    enum msim_status status;
 
     MSIM_TRY(split(value, of));
     s->iteration_said = true;
-    st = msim_iteration_parse(&s->iteration[0], of[0], err);
-    if (st == MSIM_OK)
-        st = msim_iteration_parse(&s->iteration[1], of[1], err);
+    status = msim_iteration_parse(&s->iteration[0], of[0], err);
+    if (status == MSIM_OK)
+        status = msim_iteration_parse(&s->iteration[1], of[1], err);
     free(of[0]);
     free(of[1]);
-    return st;
+    return status;
 }
 
 /* One value or one for each side, by the parser of `predict`. */
@@ -86,15 +86,15 @@ parse_clocks(struct settings *s, const char *value,
              struct msim_error *err)
 {
     char *of[2];
-    enum msim_status st;
+    enum msim_status status;
 
     MSIM_TRY(split(value, of));
-    st = parse(&s->clock[0], of[0], err);
-    if (st == MSIM_OK)
-        st = parse(&s->clock[1], of[1], err);
+    status = parse(&s->clock[0], of[0], err);
+    if (status == MSIM_OK)
+        status = parse(&s->clock[1], of[1], err);
     free(of[0]);
     free(of[1]);
-    return st;
+    return status;
 }
 
 static enum msim_status parse_clock(void *settings, const char *value,
@@ -185,7 +185,7 @@ static const struct msim_command COMMAND = {
         "--json wrote.\n"
         "Times are means over iterations; with several ranks, of the slowest.",
     .options = OPTIONS,
-    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
     .min_operands = 2,
     .max_operands = 2,
@@ -238,7 +238,7 @@ static enum msim_status add_tasks(struct msim_side *side,
     const char *names[MSIM_FAMILY_COUNT];
     struct msim_side_families families = {.names = names,
                                           .n_names = MSIM_FAMILY_COUNT};
-    enum msim_status st;
+    enum msim_status status;
     uint8_t *of_gpu;
 
     if (!t || strcmp(s->costs, "measured") != 0)
@@ -249,47 +249,48 @@ static enum msim_status add_tasks(struct msim_side *side,
     if (!of_gpu)
         return MSIM_ENOMEM;
     families.of_gpu = of_gpu;
-    st = msim_gpu_families(t, of_gpu);
-    if (st == MSIM_OK)
-        st = msim_side_add_tasks(side, &s->outcome, s->iteration, &families);
+    status = msim_gpu_families(t, of_gpu);
+    if (status == MSIM_OK)
+        status =
+            msim_side_add_tasks(side, &s->outcome, s->iteration, &families);
     free(of_gpu);
-    return st;
+    return status;
 }
 
 static enum msim_status run_session(struct msim_side **side,
                                     struct msim_session *s,
                                     struct msim_error *err)
 {
-    enum msim_status st;
+    enum msim_status status;
 
     MSIM_TRY(msim_session_run(s, err));
     MSIM_TRY(msim_side_new(side, s->prediction, false));
-    st = add_tasks(*side, s);
-    if (st != MSIM_OK) {
+    status = add_tasks(*side, s);
+    if (status != MSIM_OK) {
         msim_side_free(*side);
         *side = NULL;
     }
-    return st;
+    return status;
 }
 
 static enum msim_status from_file(struct msim_side **side, const char *path,
                                   struct msim_error *err)
 {
     struct msim_prediction *p;
-    enum msim_status st;
+    enum msim_status status;
 
     MSIM_TRY(msim_prediction_read(&p, path, err));
-    st = msim_side_new(side, p, true);
+    status = msim_side_new(side, p, true);
     msim_prediction_free(p);
-    return st;
+    return status;
 }
 
 static bool is_file(const char *path)
 {
-    struct stat st;
+    struct stat status;
 
-    return strcmp(path, "-") != 0 && stat(path, &st) == 0 &&
-           S_ISREG(st.st_mode);
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 &&
+           S_ISREG(status.st_mode);
 }
 
 /* A trace by far most often; so a prediction is what is no trace, and says
@@ -301,21 +302,21 @@ static enum msim_status load_side(struct msim_side **side,
     struct msim_predict_options o = options_of(settings, which, &path);
     struct msim_error no_trace = {0};
     struct msim_session s;
-    enum msim_status st = msim_session_load(&s, &o, &no_trace);
+    enum msim_status status = msim_session_load(&s, &o, &no_trace);
 
     bool is_trace = s.job != NULL;
 
-    if (st == MSIM_OK)
-        st = run_session(side, &s, &no_trace);
+    if (status == MSIM_OK)
+        status = run_session(side, &s, &no_trace);
     msim_session_release(&s);
-    if (st == MSIM_EFORMAT && !is_trace && is_file(path)) {
+    if (status == MSIM_EFORMAT && !is_trace && is_file(path)) {
         if (msim_prediction_is_file(path))
             return from_file(side, path, err);
-        return msim_fail(err, st, no_trace.file, no_trace.offset,
+        return msim_fail(err, status, no_trace.file, no_trace.offset,
                          "neither a trace nor a prediction: %s", no_trace.text);
     }
     *err = no_trace;
-    return st;
+    return status;
 }
 
 /* ---- both -------------------------------------------------------------- */
@@ -323,7 +324,7 @@ static enum msim_status load_side(struct msim_side **side,
 static enum msim_status check(const struct settings *s, char *const *paths,
                               struct msim_error *err)
 {
-    struct stat st;
+    struct stat status;
 
     if (s->json && s->csv)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
@@ -333,7 +334,7 @@ static enum msim_status check(const struct settings *s, char *const *paths,
                          "both sides are '-', want standard input for one");
     /* Before work on the first that may take long. */
     for (int side = 0; side < 2; side++)
-        if (strcmp(paths[side], "-") != 0 && stat(paths[side], &st) != 0)
+        if (strcmp(paths[side], "-") != 0 && stat(paths[side], &status) != 0)
             return msim_fail(err, MSIM_EIO, paths[side], MSIM_OFFSET_NONE,
                              "cannot open: %s", strerror(errno));
     return MSIM_OK;
@@ -366,49 +367,50 @@ static enum msim_status report(const struct settings *s,
                                struct msim_error *err)
 {
     struct msim_comparison *c;
-    enum msim_status st;
+    enum msim_status status;
 
     MSIM_TRY(check_sides(s, side, err));
     MSIM_TRY(msim_compare(&c, side[0], side[1]));
     if (s->json)
-        st = msim_report_compare_json(c, stdout);
+        status = msim_report_compare_json(c, stdout);
     else if (s->csv)
-        st = msim_report_compare_csv(c, stdout);
+        status = msim_report_compare_csv(c, stdout);
     else
-        st = msim_report_compare_text(c, stdout);
-    if (st == MSIM_OK)
+        status = msim_report_compare_text(c, stdout);
+    if (status == MSIM_OK)
         msim_message_warnings(c->warnings, c->n_warnings, !s->csv);
     msim_comparison_free(c);
-    return st;
+    return status;
 }
 
 static enum msim_status compare(const struct settings *s, char *const *paths,
                                 struct msim_error *err)
 {
     struct msim_side *side[2] = {NULL, NULL};
-    enum msim_status st = check(s, paths, err);
+    enum msim_status status = check(s, paths, err);
 
-    for (int i = 0; i < 2 && st == MSIM_OK; i++)
-        st = load_side(&side[i], s, i, paths[i], err);
-    if (st == MSIM_OK)
-        st = report(s, side, err);
+    for (int i = 0; i < 2 && status == MSIM_OK; i++)
+        status = load_side(&side[i], s, i, paths[i], err);
+    if (status == MSIM_OK)
+        status = report(s, side, err);
     msim_side_free(side[0]);
     msim_side_free(side[1]);
-    return st;
+    return status;
 }
 
 int msim_cmd_compare(int argc, char **argv)
 {
     struct settings s = {.iteration = {MSIM_ITERATION_ALL, MSIM_ITERATION_ALL},
                          .threads = 2};
-    struct msim_operands sides;
+    struct msim_cli_operands sides;
     struct msim_error err = {0};
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &sides);
 
     if (rc < 0) {
-        enum msim_status st = compare(&s, sides.items, &err);
+        enum msim_status status = compare(&s, sides.items, &err);
 
-        rc = st == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(st, &err);
+        rc =
+            status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
     }
     free(s.platform[0]);
     free(s.platform[1]);

@@ -40,7 +40,7 @@ static const struct msim_command COMMAND = {
         "microseconds; a duration is a\nnode's own work, and data_deps say "
         "what it waits for.",
     .options = OPTIONS,
-    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
     .min_operands = 1,
 };
@@ -73,8 +73,8 @@ static void count_works(const struct msim_trace *t, const uint32_t *launched,
 static struct msim_chakra_work *works_of(const struct msim_trace *t)
 {
     size_t n = (size_t)t->n_ops + 1;
-    struct msim_chakra_work *works = calloc(n, sizeof *works);
-    uint32_t *launched = calloc(n, sizeof *launched);
+    struct msim_chakra_work *works = calloc(n, sizeof(*works));
+    uint32_t *launched = calloc(n, sizeof(*launched));
 
     if (works && launched) {
         for (uint32_t i = 0; i < t->n_gpu; i++)
@@ -139,25 +139,25 @@ static void say_lost(const struct msim_chakra_summary *s, bool from_et)
  * ----------------------------------------------------------------- */
 
 static enum msim_status load(struct msim_job **job, const struct settings *s,
-                             const struct msim_operands *files,
+                             const struct msim_cli_operands *files,
                              struct msim_error *err)
 {
     struct msim_progress progress;
-    enum msim_status st;
+    enum msim_status status;
 
     msim_progress_start(&progress, "reading");
-    st = msim_job_load(job, (const char *const *)files->items,
-                       (uint32_t)files->n,
-                       &(struct msim_load_options){
-                           .salvage = s->salvage,
-                           .keep_source = true,
-                           .threads = 2,
-                           .progress = msim_progress_bytes,
-                           .progress_ctx = &progress,
-                       },
-                       err);
+    status = msim_job_load(job, (const char *const *)files->items,
+                           (uint32_t)files->n,
+                           &(struct msim_load_options){
+                               .salvage = s->salvage,
+                               .keep_source = true,
+                               .threads = 2,
+                               .progress = msim_progress_bytes,
+                               .progress_ctx = &progress,
+                           },
+                           err);
     msim_progress_end(&progress);
-    return st;
+    return status;
 }
 
 static bool has_et(const struct msim_job *job)
@@ -172,28 +172,28 @@ static enum msim_status convert(struct msim_job *job, const char *out,
                                 struct msim_error *err)
 {
     struct msim_chakra_work **works =
-        calloc((size_t)job->n_ranks + 1, sizeof *works);
+        calloc((size_t)job->n_ranks + 1, sizeof(*works));
     struct msim_chakra_summary summary;
-    enum msim_status st = works ? MSIM_OK : MSIM_ENOMEM;
+    enum msim_status status = works ? MSIM_OK : MSIM_ENOMEM;
 
-    for (uint32_t i = 0; i < job->n_ranks && st == MSIM_OK; i++) {
+    for (uint32_t i = 0; i < job->n_ranks && status == MSIM_OK; i++) {
         works[i] = works_of(job->ranks[i]);
         if (!works[i])
-            st = MSIM_ENOMEM;
+            status = MSIM_ENOMEM;
     }
-    if (st == MSIM_OK)
-        st = msim_chakra_write(
+    if (status == MSIM_OK)
+        status = msim_chakra_write(
             job, out,
             &(struct msim_chakra_options){
                 .works = (const struct msim_chakra_work *const *)works,
                 .written = say_written},
             &summary, err);
-    if (st == MSIM_OK) {
+    if (status == MSIM_OK) {
         msim_message_warnings(job->warnings, job->n_warnings, false);
         say_lost(&summary, has_et(job));
     }
     free_works(works, job->n_ranks);
-    return st;
+    return status;
 }
 
 static int usage(const char *text)
@@ -205,10 +205,10 @@ static int usage(const char *text)
 int msim_cmd_convert(int argc, char **argv)
 {
     struct settings s = {0};
-    struct msim_operands files;
+    struct msim_cli_operands files;
     struct msim_error err = {0};
     struct msim_job *job = NULL;
-    enum msim_status st;
+    enum msim_status status;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
 
     if (rc >= 0)
@@ -218,9 +218,9 @@ int msim_cmd_convert(int argc, char **argv)
                      "'mystique-sim convert --help'");
     if (!strcmp(s.out, "-"))
         return usage("option '-o' is '-', want a file");
-    st = load(&job, &s, &files, &err);
-    if (st == MSIM_OK)
-        st = convert(job, s.out, &err);
+    status = load(&job, &s, &files, &err);
+    if (status == MSIM_OK)
+        status = convert(job, s.out, &err);
     msim_job_free(job);
-    return st == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(st, &err);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

@@ -32,7 +32,7 @@ const struct msim_verb *msim_verb_find(const char *name)
 
 int msim_verb_unknown(const char *name)
 {
-    const char *words[sizeof MSIM_VERBS / sizeof MSIM_VERBS[0]];
+    const char *words[sizeof(MSIM_VERBS) / sizeof(MSIM_VERBS[0])];
     const char *near;
     size_t n = 0;
 

@@ -27,7 +27,7 @@ static const struct msim_command COMMAND = {
     .operands = "TRACE|DIR...",
     .summary = "Say what is in traces and what is missing.",
     .options = OPTIONS,
-    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
     .min_operands = 1,
 };
@@ -35,7 +35,7 @@ static const struct msim_command COMMAND = {
 int msim_cmd_info(int argc, char **argv)
 {
     struct settings s = {0};
-    struct msim_operands files;
+    struct msim_cli_operands files;
     struct msim_progress progress;
     struct msim_error err = {0};
     struct msim_job *job;

@@ -58,7 +58,7 @@ static const struct msim_command COMMAND = {
         "model says why. Columns 'framework' and 'source'\nask for what that "
         "stack would have measured, else it is the bare kernel.",
     .options = OPTIONS,
-    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
     .min_operands = 1,
     .max_operands = 1,
@@ -114,7 +114,7 @@ static enum msim_status run(const struct settings *s, const char *path,
 int msim_cmd_op(int argc, char **argv)
 {
     struct settings s = {0};
-    struct msim_operands files;
+    struct msim_cli_operands files;
     struct msim_error err = {0};
     enum msim_status status;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);

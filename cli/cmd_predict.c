@@ -20,16 +20,16 @@ static enum msim_status write_files(struct msim_session *s,
                                     struct msim_error *err)
 {
     struct msim_timeline *tl;
-    enum msim_status st = MSIM_OK;
+    enum msim_status status = MSIM_OK;
 
     if (s->o->chart)
         MSIM_TRY(msim_report_chart(s->prediction, s->o->chart, err));
     if (!s->o->timeline)
         return MSIM_OK;
     MSIM_TRY(msim_timeline_new(&tl, &s->outcome));
-    st = msim_report_timeline(tl, s->o->timeline, err);
+    status = msim_report_timeline(tl, s->o->timeline, err);
     msim_timeline_free(tl);
-    return st;
+    return status;
 }
 
 static void forget(struct msim_figure *f)
@@ -101,7 +101,7 @@ int msim_cmd_predict(int argc, char **argv)
     struct msim_error err = {0};
     struct msim_session s;
     struct timespec begin;
-    enum msim_status st;
+    enum msim_status status;
     int rc = msim_predict_options_parse(&o, argc, argv);
 
     if (rc >= 0) {
@@ -109,11 +109,11 @@ int msim_cmd_predict(int argc, char **argv)
         return rc;
     }
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    st = msim_session_load(&s, &o, &err);
-    if (st == MSIM_OK)
-        st = o.explain ? msim_explain(&s, stdout, &err)
-                       : predict(&s, &begin, &err);
-    rc = st == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(st, &err);
+    status = msim_session_load(&s, &o, &err);
+    if (status == MSIM_OK)
+        status = o.explain ? msim_explain(&s, stdout, &err)
+                           : predict(&s, &begin, &err);
+    rc = status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
     msim_session_release(&s);
     msim_predict_options_release(&o);
     return rc;

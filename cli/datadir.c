@@ -12,9 +12,9 @@ static bool holds_platforms(const char *dir)
 {
     char path[PATH_MAX];
     struct stat st;
-    int n = snprintf(path, sizeof path, "%s/platforms", dir);
+    int n = snprintf(path, sizeof(path), "%s/platforms", dir);
 
-    return n > 0 && (size_t)n < sizeof path && stat(path, &st) == 0 &&
+    return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 &&
            S_ISDIR(st.st_mode);
 }
 

@@ -1,10 +1,10 @@
 #include "cli/explain.h"
 
 #include "core/report/write/report_format.h"
-#include "models/platform/interval.h"
 #include "core/work/kernel/infer.h"
 #include "core/work/kernel/op_kernels.h"
 #include "core/work/opmap/opmap.h"
+#include "models/platform/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@ struct seen {
 struct explaining {
     const struct msim_session *s;
     const struct msim_trace *t;
-    struct msim_launched launched; /* kernels by op */
-    struct msim_launches launches; /* what they say themselves */
-    bool *named;                   /* strings that are the name asked for */
+    struct msim_op_kernels launched; /* kernels by op */
+    struct msim_infer launches;      /* what they say themselves */
+    bool *named;                     /* strings that are the name asked for */
     struct seen seen[SHOWN_MAX];
     uint32_t n, more, calls;
 };
@@ -38,13 +38,13 @@ static enum msim_status find_name(struct explaining *x)
     uint32_t n = msim_strtab_count(strings);
     char shown[1024];
 
-    x->named = calloc((size_t)n + 1, sizeof *x->named);
+    x->named = calloc((size_t)n + 1, sizeof(*x->named));
     if (!x->named)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         const char *name = msim_strtab_text(strings, i);
 
-        msim_format_op(shown, sizeof shown, name, sizeof shown - 1);
+        msim_format_op(shown, sizeof(shown), name, sizeof(shown) - 1);
         x->named[i] =
             !strcmp(name, x->s->o->explain) || !strcmp(shown, x->s->o->explain);
     }
@@ -56,7 +56,7 @@ static void add_work(struct explaining *x, uint32_t name,
 {
     for (uint32_t i = 0; i < x->n; i++)
         if (x->seen[i].name == name &&
-            !memcmp(&x->seen[i].work, w, sizeof *w)) {
+            !memcmp(&x->seen[i].work, w, sizeof(*w))) {
             x->seen[i].calls++;
             return;
         }
@@ -75,7 +75,7 @@ static void add_launches(struct explaining *x, uint32_t i)
         struct msim_work work;
         double spread;
 
-        if (msim_launch_work(&x->launches, x->launched.gpu[j], &work, &spread))
+        if (msim_infer_work(&x->launches, x->launched.gpu[j], &work, &spread))
             add_work(x, x->t->ops[i].name, &work, spread);
     }
 }
@@ -88,12 +88,12 @@ static void add_op(struct explaining *x, uint32_t i)
     uint32_t n = 0, launched = x->launched.begin[i + 1] - x->launched.begin[i];
     enum msim_opmap_result r;
 
-    memset(works, 0, sizeof works);
+    memset(works, 0, sizeof(works));
     if (events && !launched && x->t->ops[i].comm == MSIM_NONE)
         return;
     r = msim_opmap(x->t, i, events ? (int)launched : -1,
                    msim_opmap_place_of(x->t, on_cpu), works, &n);
-    if (msim_launch_decides(&x->launches, &x->launched, i, r, works, n)) {
+    if (msim_infer_decides(&x->launches, &x->launched, i, r, works, n)) {
         add_launches(x, i);
         return;
     }
@@ -127,7 +127,7 @@ static void show(const struct explaining *x, FILE *out)
     const char *asked = x->s->o->explain;
     char clock[MSIM_CLOCK_TEXT];
 
-    msim_clock_text(msim_platform_clock(x->s->platform), clock, sizeof clock);
+    msim_clock_text(msim_platform_clock(x->s->platform), clock, sizeof(clock));
     fprintf(out, "%s on %s%s%s: %u calls, %u distinct shapes\n", asked,
             msim_platform_name(x->s->platform), *clock ? " at " : "", clock,
             x->calls, x->n);
@@ -157,8 +157,8 @@ static enum msim_status explain(struct explaining *x, FILE *out,
     uint32_t end = 0; /* of the sub-tree of the last operator so named */
 
     MSIM_TRY(find_name(x));
-    MSIM_TRY(msim_launched_init(&x->launched, x->t));
-    MSIM_TRY(msim_launches_init(&x->launches, x->t));
+    MSIM_TRY(msim_op_kernels_init(&x->launched, x->t));
+    MSIM_TRY(msim_infer_init(&x->launches, x->t));
     for (uint32_t i = 0; i < x->t->n_ops; i++) {
         if (x->named[ops[i].name] && i >= end) {
             x->calls++;
@@ -176,20 +176,21 @@ static enum msim_status explain(struct explaining *x, FILE *out,
 enum msim_status msim_explain(struct msim_session *s, FILE *out,
                               struct msim_error *err)
 {
-    struct explaining *x = calloc(1, sizeof *x);
-    enum msim_status st;
+    struct explaining *x = calloc(1, sizeof(*x));
+    enum msim_status status;
 
     if (!x)
         return MSIM_ENOMEM;
     x->s = s;
     x->t = s->job->ranks[0]; /* ranks of a job run the same operators */
-    st = s->platform
-             ? explain(x, out, err)
-             : msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "'--explain' is about models; want a '--platform'");
-    msim_launched_release(&x->launched);
-    msim_launches_release(&x->launches);
+    status =
+        s->platform
+            ? explain(x, out, err)
+            : msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                        "'--explain' is about models; want a '--platform'");
+    msim_op_kernels_release(&x->launched);
+    msim_infer_release(&x->launches);
     free(x->named);
     free(x);
-    return st;
+    return status;
 }

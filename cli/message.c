@@ -34,7 +34,7 @@ static void show(const char *kind, const char *fmt, va_list ap)
 {
     char text[2048];
 
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     /* A terminal must not obey what stands in a file's name. */
     for (char *s = text; *s; s++)
         if (((unsigned char)*s < 0x20 && *s != '\n') || *s == 0x7f)

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROWS         1024 /* of a block */
-#define THREADS_MOST 16
-#define BLOCKS       (2 * THREADS_MOST)
+#define ROWS        1024 /* of a block */
+#define THREADS_MAX 16
+#define BLOCKS      (2 * THREADS_MAX)
 
 struct block {
     char *text; /* fields, each ended by a zero */
@@ -225,7 +225,7 @@ static uint32_t cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-    return n < 1 ? 1 : n > THREADS_MOST ? THREADS_MOST : (uint32_t)n;
+    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (uint32_t)n;
 }
 
 static void end(struct crew *c, pthread_t *ids, uint32_t started)
@@ -257,7 +257,7 @@ enum msim_status msim_op_rows(const struct msim_platform *p,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .filled_one = PTHREAD_COND_INITIALIZER,
                      .answered_one = PTHREAD_COND_INITIALIZER};
-    pthread_t ids[THREADS_MOST];
+    pthread_t ids[THREADS_MAX];
     uint32_t started = 0;
     enum msim_status status;
 

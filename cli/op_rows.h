@@ -3,8 +3,8 @@
  */
 #ifndef MSIM_CLI_OP_ROWS_H
 #define MSIM_CLI_OP_ROWS_H
-#include "models/platform/platform.h"
 #include "core/work/rows.h"
+#include "models/platform/platform.h"
 
 #include <stdio.h>
 

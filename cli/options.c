@@ -117,14 +117,14 @@ static void print_option(const struct msim_option *o, FILE *out)
     char left[128], right[1024];
     size_t n;
 
-    snprintf(left, sizeof left, "  %s%s%s", dashes(o), o->name,
+    snprintf(left, sizeof(left), "  %s%s%s", dashes(o), o->name,
              o->type == MSIM_OPTION_FLAG ? "" : " ");
     n = strlen(left);
     if (o->type == MSIM_OPTION_CHOICE)
-        print_choices(o, left, sizeof left);
+        print_choices(o, left, sizeof(left));
     else if (o->metavar)
-        snprintf(left + n, sizeof left - n, "%s", o->metavar);
-    snprintf(right, sizeof right, "%s%s%s%s", o->help,
+        snprintf(left + n, sizeof(left) - n, "%s", o->metavar);
+    snprintf(right, sizeof(right), "%s%s%s%s", o->help,
              o->dflt ? " [default: " : "", o->dflt ? o->dflt : "",
              o->dflt ? "]" : "");
     if (strlen(left) + 2 > HELP_INDENT)
@@ -143,7 +143,7 @@ void msim_command_help_options(const struct msim_command *c, FILE *out)
 
     for (size_t i = 0; i < c->n_options; i++)
         print_option(&c->options[i], out);
-    for (size_t i = 0; i < sizeof COMMON / sizeof COMMON[0]; i++)
+    for (size_t i = 0; i < sizeof(COMMON) / sizeof(COMMON[0]); i++)
         print_option(&COMMON[i], out);
     if (c->examples)
         fputs("\nexamples:\n", out);
@@ -196,7 +196,7 @@ static enum msim_status unknown_option(struct parse *p, const char *arg)
                  o ? o->name : common);
         list[n] = words[n];
     }
-    snprintf(typed, sizeof typed, "%.*s", (int)strcspn(arg, "="), arg);
+    snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(arg, "="), arg);
     return usage(p, "unknown option", typed, msim_nearest_word(typed, list, n));
 }
 
@@ -227,7 +227,7 @@ static enum msim_status set_choice(struct parse *p, const struct msim_option *o,
             return MSIM_OK;
         }
     }
-    print_choices(o, known, sizeof known);
+    print_choices(o, known, sizeof(known));
     return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                      "option '%s%s' is '%s', want one of %s", dashes(o),
                      o->name, value, known);
@@ -307,7 +307,7 @@ static bool is_either(const char *arg, const char *one, const char *other)
 }
 
 /* Parse everything; true when --help or --version has answered already. */
-static bool parse_all(struct parse *p, struct msim_operands *operands,
+static bool parse_all(struct parse *p, struct msim_cli_operands *operands,
                       enum msim_status *status)
 {
     bool only_operands = false;
@@ -335,7 +335,7 @@ static bool parse_all(struct parse *p, struct msim_operands *operands,
 }
 
 static enum msim_status check_operands(struct parse *p,
-                                       const struct msim_operands *operands)
+                                       const struct msim_cli_operands *operands)
 {
     const struct msim_command *c = p->c;
 
@@ -351,7 +351,7 @@ static enum msim_status check_operands(struct parse *p,
 }
 
 int msim_command_start(const struct msim_command *c, int argc, char **argv,
-                       void *settings, struct msim_operands *operands)
+                       void *settings, struct msim_cli_operands *operands)
 {
     struct msim_error err = {0};
     enum msim_status status = MSIM_OK;

@@ -17,7 +17,7 @@
  *         .name = "info", .operands = "TRACE...", .min_operands = 1, ...
  *     };
  *     struct settings s = {0};
- *     struct msim_operands files;
+ *     struct msim_cli_operands files;
  *     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
  *     if (rc >= 0)
  *         return rc;
@@ -98,7 +98,7 @@ struct msim_command {
     }
 
 /* What is left when the options are taken away; points into argv. */
-struct msim_operands {
+struct msim_cli_operands {
     char **items;
     int n;
 };
@@ -110,7 +110,7 @@ struct msim_operands {
  * output (0) or saying on standard error what is wrong (2).
  */
 int msim_command_start(const struct msim_command *c, int argc, char **argv,
-                       void *settings, struct msim_operands *operands);
+                       void *settings, struct msim_cli_operands *operands);
 
 /* The part of --help that lists the options and the examples. */
 void msim_command_help_options(const struct msim_command *c, FILE *out);

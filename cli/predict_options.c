@@ -17,7 +17,7 @@ static enum msim_status parse_scale(void *settings, const char *value,
     struct msim_predict_options *o = settings;
 
     MSIM_TRY(msim_grow((void **)&o->scales, &o->cap_scales, o->n_scales,
-                       sizeof *o->scales));
+                       sizeof(*o->scales)));
     MSIM_TRY(msim_scale_parse(&o->scales[o->n_scales], value, err));
     o->n_scales++;
     return MSIM_OK;
@@ -69,7 +69,7 @@ static enum msim_status parse_power_cap(void *settings, const char *value,
 }
 
 /* Beyond this one row is all that is asked for. */
-#define SKEW_MOST 10
+#define SKEW_MAX 10
 
 static enum msim_status parse_index_skew(void *settings, const char *value,
                                          struct msim_error *err)
@@ -79,11 +79,11 @@ static enum msim_status parse_index_skew(void *settings, const char *value,
 
     o->index_skew = strtod(value, &end);
     if (value[0] < '0' || value[0] > '9' || *end ||
-        !(o->index_skew <= SKEW_MOST))
+        !(o->index_skew <= SKEW_MAX))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--index-skew' is '%s', want a number from 0 "
                          "(uniform) to %d",
-                         value, SKEW_MOST);
+                         value, SKEW_MAX);
     return MSIM_OK;
 }
 
@@ -241,7 +241,7 @@ static const struct msim_command COMMAND = {
                "'predict' may be\nleft out. Files and directories together "
                "are one job; '-' is standard input.",
     .options = OPTIONS,
-    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
     .min_operands = 1,
 };
@@ -281,11 +281,11 @@ static enum msim_status check_together(const struct msim_predict_options *o,
 int msim_predict_options_parse(struct msim_predict_options *o, int argc,
                                char **argv)
 {
-    struct msim_operands files;
+    struct msim_cli_operands files;
     struct msim_error err = {0};
     int rc;
 
-    memset(o, 0, sizeof *o);
+    memset(o, 0, sizeof(*o));
     o->iteration = MSIM_ITERATION_ALL;
     o->threads = 2;
     rc = msim_command_start(&COMMAND, argc, argv, o, &files);

@@ -18,7 +18,7 @@ void msim_progress_start(struct msim_progress *p, const char *what)
 {
     const char *term = getenv("TERM");
 
-    memset(p, 0, sizeof *p);
+    memset(p, 0, sizeof(*p));
     p->what = what;
     /* A dumb terminal cannot overwrite a line. */
     p->terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;

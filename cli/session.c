@@ -20,19 +20,19 @@ static enum msim_status load_job(struct msim_job **job,
                                  struct msim_error *err)
 {
     struct msim_progress progress;
-    enum msim_status st;
+    enum msim_status status;
 
     msim_progress_start(&progress, "reading");
-    st = msim_job_load(job, paths, n,
-                       &(struct msim_load_options){
-                           .salvage = s->o->salvage,
-                           .threads = s->o->threads,
-                           .progress = msim_progress_bytes,
-                           .progress_ctx = &progress,
-                       },
-                       err);
+    status = msim_job_load(job, paths, n,
+                           &(struct msim_load_options){
+                               .salvage = s->o->salvage,
+                               .threads = s->o->threads,
+                               .progress = msim_progress_bytes,
+                               .progress_ctx = &progress,
+                           },
+                           err);
     msim_progress_end(&progress);
-    return st;
+    return status;
 }
 
 /* The user's table for the operators of a job; nothing without one. */
@@ -110,9 +110,9 @@ static enum msim_status set_clock(struct msim_session *s,
     struct msim_clock_wish seen = {0};
 
     if (!msim_clock_is_asked(&s->o->clock)) {
-        if (!s->machine || !msim_machine_is_on(s->machine, s->platform))
+        if (!s->machine || !msim_correction_is_on(s->machine, s->platform))
             return MSIM_OK;
-        seen.ratio = msim_machine_clock(s->machine);
+        seen.ratio = msim_correction_clock(s->machine);
         return seen.ratio < 1 ? msim_platform_set_clock(s->platform, &seen, err)
                               : MSIM_OK;
     }
@@ -146,9 +146,9 @@ enum msim_status msim_session_load(struct msim_session *s,
 {
     char data[4096];
 
-    memset(s, 0, sizeof *s);
+    memset(s, 0, sizeof(*s));
     s->o = o;
-    MSIM_TRY(msim_datadir_find(data, sizeof data, err));
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     /* Names are checked before work that may take long. */
     MSIM_TRY(
         msim_host_load(&s->host, data, o->host ? o->host : "generic", err));
@@ -201,7 +201,7 @@ static enum msim_status make_plans(struct msim_session *s)
 {
     bool on_host = s->platform && msim_platform_is_host(s->platform);
 
-    s->plans = calloc((size_t)s->job->n_ranks + 1, sizeof *s->plans);
+    s->plans = calloc((size_t)s->job->n_ranks + 1, sizeof(*s->plans));
     if (!s->plans)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < s->job->n_ranks && is_blind(s); i++)
@@ -321,7 +321,7 @@ static enum msim_status make_scenario(struct msim_session *s, bool high)
                            high ? factor - 1 : 1 / factor - 1};
     double share = joint_share(&d);
     uint32_t n = s->graph->n_tasks;
-    msim_ps *dur = malloc(((size_t)n + 1) * sizeof *dur);
+    msim_ps *dur = malloc(((size_t)n + 1) * sizeof(*dur));
 
     if (!dur)
         return MSIM_ENOMEM;
@@ -340,9 +340,9 @@ static enum msim_status make_scenario(struct msim_session *s, bool high)
 
 static enum msim_status new_times(struct msim_times *t, uint32_t n)
 {
-    t->start = malloc(((size_t)n + 1) * sizeof *t->start);
-    t->dur = malloc(((size_t)n + 1) * sizeof *t->dur);
-    t->held_by = malloc(((size_t)n + 1) * sizeof *t->held_by);
+    t->start = malloc(((size_t)n + 1) * sizeof(*t->start));
+    t->dur = malloc(((size_t)n + 1) * sizeof(*t->dur));
+    t->held_by = malloc(((size_t)n + 1) * sizeof(*t->held_by));
     return t->start && t->dur && t->held_by ? MSIM_OK : MSIM_ENOMEM;
 }
 
@@ -359,7 +359,7 @@ static enum msim_status simulate_one(struct msim_session *s,
 {
     struct msim_scenario scenario = {.dur = dur, .out = s->c->out};
 
-    memcpy(scenario.lag, s->c->lag, sizeof scenario.lag);
+    memcpy(scenario.lag, s->c->lag, sizeof(scenario.lag));
     MSIM_TRY(new_times(&s->run[i], s->graph->n_tasks));
     return msim_engine_simulate(e, &scenario, &s->run[i], err);
 }
@@ -367,18 +367,18 @@ static enum msim_status simulate_one(struct msim_session *s,
 static enum msim_status simulate(struct msim_session *s, struct msim_error *err)
 {
     struct msim_engine *e;
-    enum msim_status st;
+    enum msim_status status;
 
     MSIM_TRY(make_scenario(s, false));
     MSIM_TRY(make_scenario(s, true));
     MSIM_TRY(msim_engine_new(&e, s->graph));
-    st = simulate_one(s, e, s->c->mid, 0, err);
-    if (st == MSIM_OK)
-        st = simulate_one(s, e, s->dur[0], 1, err);
-    if (st == MSIM_OK)
-        st = simulate_one(s, e, s->dur[1], 2, err);
+    status = simulate_one(s, e, s->c->mid, 0, err);
+    if (status == MSIM_OK)
+        status = simulate_one(s, e, s->dur[0], 1, err);
+    if (status == MSIM_OK)
+        status = simulate_one(s, e, s->dur[1], 2, err);
     msim_engine_free(e);
-    return st;
+    return status;
 }
 
 /* ---- read off ---------------------------------------------------------- */
@@ -408,7 +408,7 @@ static enum msim_status find_iteration(const struct msim_session *s,
 static const char *const *made_by_names(struct msim_session *s)
 {
     const char **names =
-        msim_arena_alloc(&s->job->arena, MSIM_MADE_BY_MAX * sizeof *names);
+        msim_arena_alloc(&s->job->arena, MSIM_MADE_BY_MAX * sizeof(*names));
 
     for (uint8_t i = 0; names && i < MSIM_COST_COUNT; i++)
         names[i] = msim_costs_text(i);
@@ -418,7 +418,7 @@ static const char *const *made_by_names(struct msim_session *s)
 static const char *const *source_names(struct msim_session *s)
 {
     const char **names =
-        msim_arena_alloc(&s->job->arena, MSIM_SOURCE_COUNT * sizeof *names);
+        msim_arena_alloc(&s->job->arena, MSIM_SOURCE_COUNT * sizeof(*names));
 
     for (int i = 0; names && i < MSIM_SOURCE_COUNT; i++)
         names[i] = msim_source_text((enum msim_source)i);
@@ -464,7 +464,7 @@ static enum msim_status fill_outcome(struct msim_session *s)
 /* The clock that was asked for, into the report. */
 static void note_clock(const struct msim_session *s, struct msim_prediction *p)
 {
-    const struct msim_clock *c =
+    const struct msim_sm_clock *c =
         s->platform ? msim_platform_clock(s->platform) : NULL;
     char *text;
 
@@ -551,7 +551,7 @@ void msim_session_release(struct msim_session *s)
     msim_platform_free(s->platform);
     msim_platform_free(s->source);
     msim_platform_free(s->links);
-    msim_machine_free(s->machine);
+    msim_correction_free(s->machine);
     msim_job_free(s->source_job);
     msim_job_free(s->job);
     msim_ops_free(s->ops[0]);

@@ -14,11 +14,11 @@
 struct msim_session {
     const struct msim_predict_options *o;
     struct msim_job *job;
-    struct msim_platform *platform; /* NULL: as traced */
-    struct msim_platform *source;   /* that was traced; NULL: not scaled */
-    struct msim_job *source_job;    /* of --source-trace, or NULL */
-    struct msim_ops *ops[2];        /* of --ops, for both jobs; or NULL */
-    struct msim_machine *machine;   /* learned from it, or NULL */
+    struct msim_platform *platform;  /* NULL: as traced */
+    struct msim_platform *source;    /* that was traced; NULL: not scaled */
+    struct msim_job *source_job;     /* of --source-trace, or NULL */
+    struct msim_ops *ops[2];         /* of --ops, for both jobs; or NULL */
+    struct msim_correction *machine; /* learned from it, or NULL */
     struct msim_host *host;
     struct msim_network network; /* with a name: another than the platform's */
     uint32_t gpus_a_node;        /* 0: not said */

@@ -12,7 +12,7 @@ static void warn_scaled(struct msim_session *s)
     char clock[MSIM_CLOCK_TEXT] = "";
 
     if (s->platform)
-        msim_clock_text(msim_platform_clock(s->platform), clock, sizeof clock);
+        msim_clock_text(msim_platform_clock(s->platform), clock, sizeof(clock));
     if (s->source && !s->machine && !msim_scaled_same(s->source, s->platform))
         msim_job_warn(s->job,
                       "GPU times were measured on %s and are scaled to %s%s%s; "
@@ -30,13 +30,13 @@ static void warn_scaled(struct msim_session *s)
 
 static void warn_clock(struct msim_session *s)
 {
-    const struct msim_clock *c =
+    const struct msim_sm_clock *c =
         s->platform ? msim_platform_clock(s->platform) : NULL;
     char text[MSIM_CLOCK_TEXT];
 
     if (!c || !(c->ratio > 0))
         return;
-    msim_clock_text(c, text, sizeof text);
+    msim_clock_text(c, text, sizeof(text));
     msim_job_warn(s->job,
                   "SM clock %s: what SMs pace takes %.3g times as long, within "
                   "a factor of %.2f more; device memory and links keep their "

@@ -174,14 +174,14 @@ static void cost_host(struct msim_costing *k, uint32_t task)
 
 static enum msim_status allocate(struct msim_costs *c, uint32_t n)
 {
-    c->mid = calloc((size_t)n + 1, sizeof *c->mid);
-    c->low = calloc((size_t)n + 1, sizeof *c->low);
-    c->high = calloc((size_t)n + 1, sizeof *c->high);
+    c->mid = calloc((size_t)n + 1, sizeof(*c->mid));
+    c->low = calloc((size_t)n + 1, sizeof(*c->low));
+    c->high = calloc((size_t)n + 1, sizeof(*c->high));
     c->out = calloc((size_t)n + 1, 1);
     c->source = calloc((size_t)n + 1, 1);
     c->made_by = calloc((size_t)n + 1, 1);
-    c->flops = calloc((size_t)n + 1, sizeof *c->flops);
-    c->ideal_us = calloc((size_t)n + 1, sizeof *c->ideal_us);
+    c->flops = calloc((size_t)n + 1, sizeof(*c->flops));
+    c->ideal_us = calloc((size_t)n + 1, sizeof(*c->ideal_us));
     return c->mid && c->low && c->high && c->out && c->source && c->made_by &&
                    c->flops && c->ideal_us
                ? MSIM_OK
@@ -194,7 +194,7 @@ static double gpu_factor(const struct msim_cost_options *opt)
 {
     if (opt->source)
         return msim_scaled_factor(opt->source, opt->platform);
-    if (opt->machine && msim_machine_is_on(opt->machine, opt->platform))
+    if (opt->machine && msim_correction_is_on(opt->machine, opt->platform))
         return 1;
     return msim_platform_trace_factor(opt->platform);
 }
@@ -247,7 +247,7 @@ static enum msim_status cost_tasks(struct msim_costing *k)
 static enum msim_status run(struct msim_costing *k)
 {
     MSIM_TRY(allocate(k->c, k->g->n_tasks));
-    k->launched = calloc((size_t)k->g->job->n_ranks + 1, sizeof *k->launched);
+    k->launched = calloc((size_t)k->g->job->n_ranks + 1, sizeof(*k->launched));
     return k->launched ? cost_tasks(k) : MSIM_ENOMEM;
 }
 
@@ -257,22 +257,23 @@ enum msim_status msim_costs_new(struct msim_costs **out,
                                 struct msim_error *err)
 {
     struct msim_costing k = {.g = g, .opt = opt, .err = err};
-    enum msim_status st;
+    enum msim_status status;
 
     *out = NULL;
-    k.c = calloc(1, sizeof *k.c);
+    k.c = calloc(1, sizeof(*k.c));
     if (!k.c)
         return MSIM_ENOMEM;
-    st = run(&k);
+    status = run(&k);
     for (uint32_t i = 0; k.launched && i < g->job->n_ranks; i++)
-        msim_launched_release(&k.launched[i]);
+        msim_op_kernels_release(&k.launched[i]);
     free(k.launched);
-    msim_memo_release(&k.memo);
-    msim_memo_release(&k.memo_source);
-    if (st != MSIM_OK) {
+    msim_estimate_cache_release(&k.cache);
+    msim_estimate_cache_release(&k.cache_source);
+    if (status != MSIM_OK) {
         msim_costs_free(k.c);
-        return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,
-                         "cannot estimate durations: %s", msim_status_text(st));
+        return msim_fail(err, status, NULL, MSIM_OFFSET_NONE,
+                         "cannot estimate durations: %s",
+                         msim_status_text(status));
     }
     *out = k.c;
     return MSIM_OK;

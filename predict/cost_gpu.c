@@ -6,12 +6,12 @@
  * shapes. Under scaled costs each kernel keeps its measured share, and all take
  * the same ratio. Copies and collectives are estimated from their own event. A
  * kernel of no known operator, or of one without shapes, is estimated from its
- * name, its launch and its neighbours (core/work/kernel/infer.h), or scales by its
- * class.
+ * name, its launch and its neighbours (core/work/kernel/infer.h), or scales by
+ * its class.
  */
-#include "predict/costing.h"
 #include "core/work/opmap/opmap.h"
 #include "models/platform/platform_data.h"
+#include "predict/costing.h"
 #include "predict/scaled.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static struct msim_work kernel_work(const struct msim_trace *t,
     struct msim_work w;
     double threads = 1;
 
-    memset(&w, 0, sizeof w);
+    memset(&w, 0, sizeof(w));
     w.family = MSIM_FAMILY_BOUND;
     w.dtype = MSIM_DT_F32;
     w.variant = "";
@@ -51,16 +51,18 @@ static enum msim_status estimate(struct msim_costing *k,
                                  const struct msim_work *works, uint32_t n,
                                  struct msim_demand_estimate *d)
 {
-    memset(d, 0, sizeof *d);
+    memset(d, 0, sizeof(*d));
     for (uint32_t i = 0; i < n; i++) {
         struct msim_estimate e;
 
-        MSIM_TRY(msim_memo_predict(&k->memo, k->opt->platform, &works[i],
-                                   k->opt->strict, &e, k->err));
+        MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform,
+                                             &works[i], k->opt->strict, &e,
+                                             k->err));
         msim_costing_add(&d->e, &e);
         d->flops += works[i].flops;
-        d->ideal_us += works[i].flops / msim_spec_flops_per_us(
-                                            &k->opt->platform->spec, &works[i]);
+        d->ideal_us +=
+            works[i].flops /
+            msim_data_sheet_flops_per_us(&k->opt->platform->sheet, &works[i]);
     }
     return MSIM_OK;
 }
@@ -70,7 +72,7 @@ static void as_machine(const struct msim_costing *k, const char *name,
                        struct msim_demand_estimate *d)
 {
     if (k->opt->machine)
-        msim_machine_apply(k->opt->machine, name, &d->e);
+        msim_correction_apply(k->opt->machine, name, &d->e);
 }
 
 /* The same works on the GPU that was traced; nothing under other costs. */
@@ -78,12 +80,13 @@ static enum msim_status estimate_source(struct msim_costing *k,
                                         const struct msim_work *works,
                                         uint32_t n, struct msim_estimate *sum)
 {
-    memset(sum, 0, sizeof *sum);
+    memset(sum, 0, sizeof(*sum));
     for (uint32_t i = 0; i < n && k->opt->source; i++) {
         struct msim_estimate e;
 
-        MSIM_TRY(msim_memo_predict(&k->memo_source, k->opt->source, &works[i],
-                                   k->opt->strict, &e, k->err));
+        MSIM_TRY(msim_estimate_cache_predict(&k->cache_source, k->opt->source,
+                                             &works[i], k->opt->strict, &e,
+                                             k->err));
         msim_costing_add(sum, &e);
     }
     return MSIM_OK;
@@ -157,14 +160,14 @@ static enum msim_status bounded(struct msim_costing *k, uint32_t op,
 static enum msim_status need_launches(struct msim_costing *k)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
-    enum msim_status st;
+    enum msim_status status;
 
     if (k->launches.t)
         return MSIM_OK;
-    st = msim_launches_init(&k->launches, t);
-    if (st != MSIM_OK)
-        msim_launches_release(&k->launches);
-    return st;
+    status = msim_infer_init(&k->launches, t);
+    if (status != MSIM_OK)
+        msim_infer_release(&k->launches);
+    return status;
 }
 
 /* By the law of its family, of sizes that its launch tells; false where that
@@ -178,12 +181,12 @@ static enum msim_status cost_launch(struct msim_costing *k, uint32_t i,
     double spread;
 
     MSIM_TRY(need_launches(k));
-    *known = msim_launch_work(&k->launches, i, &w, &spread);
+    *known = msim_infer_work(&k->launches, i, &w, &spread);
     if (!*known)
         return MSIM_OK;
     MSIM_TRY(estimate(k, &w, 1, &d));
     as_machine(k, msim_trace_text(t, t->gpu[i].name), &d);
-    msim_launch_doubt(&d.e, spread);
+    msim_infer_widen(&d.e, spread);
     msim_costing_set(k, k->task_of[i], &d, 1);
     return MSIM_OK;
 }
@@ -233,7 +236,7 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
 static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
-    const struct msim_launched *l = &k->launched[k->rank];
+    const struct msim_op_kernels *l = &k->launched[k->rank];
     uint32_t begin = l->begin[i], end = l->begin[i + 1], n = 0;
     struct msim_work works[MSIM_OPMAP_MAX];
     struct msim_demand_estimate d;
@@ -242,14 +245,15 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
 
     if (begin == end)
         return MSIM_OK;
-    memset(works, 0, sizeof works);
+    memset(works, 0, sizeof(works));
     r = msim_opmap(t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works, &n);
     /* A bound says nothing of how a time scales. */
-    if (r == MSIM_OPMAP_NOTHING || (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
+    if (r == MSIM_OPMAP_NO_KERNEL ||
+        (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
         n = 0;
     if (!k->opt->source) {
         MSIM_TRY(need_launches(k));
-        if (msim_launch_decides(&k->launches, l, i, r, works, n))
+        if (msim_infer_decides(&k->launches, l, i, r, works, n))
             n = 0;
     }
     if (n && r != MSIM_OPMAP_WORKS)
@@ -300,11 +304,11 @@ static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
                         &from);
     }
     MSIM_TRY(need_launches(k));
-    msim_launch_comm(&k->launches, i, &to, &spread);
+    msim_infer_comm(&k->launches, i, &to, &spread);
     to = grow(k, to, e->comm);
     MSIM_TRY(estimate(k, &to, 1, &d));
     as_machine(k, msim_trace_text(t, e->name), &d);
-    msim_launch_doubt(&d.e, spread);
+    msim_infer_widen(&d.e, spread);
     msim_costing_set(k, k->task_of[i], &d, 1);
     return MSIM_OK;
 }
@@ -329,9 +333,9 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
 enum msim_status msim_cost_rank(struct msim_costing *k)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
-    enum msim_status st = MSIM_OK;
+    enum msim_status status = MSIM_OK;
 
-    k->task_of = malloc(((size_t)t->n_gpu + 1) * sizeof *k->task_of);
+    k->task_of = malloc(((size_t)t->n_gpu + 1) * sizeof(*k->task_of));
     if (!k->task_of)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < k->g->n_tasks; i++)
@@ -339,15 +343,15 @@ enum msim_status msim_cost_rank(struct msim_costing *k)
             k->g->kind[i] >= MSIM_TASK_KERNEL &&
             k->g->kind[i] <= MSIM_TASK_COMM)
             k->task_of[k->g->refs[i].index] = i;
-    st = msim_launched_init(&k->launched[k->rank], t);
-    for (uint32_t i = 0; i < t->n_ops && st == MSIM_OK; i++)
-        st = cost_op(k, i);
-    for (uint32_t i = 0; i < t->n_gpu && st == MSIM_OK; i++)
-        st = cost_event(k, i);
-    msim_launches_release(&k->launches);
+    status = msim_op_kernels_init(&k->launched[k->rank], t);
+    for (uint32_t i = 0; i < t->n_ops && status == MSIM_OK; i++)
+        status = cost_op(k, i);
+    for (uint32_t i = 0; i < t->n_gpu && status == MSIM_OK; i++)
+        status = cost_event(k, i);
+    msim_infer_release(&k->launches);
     free(k->task_of);
     k->task_of = NULL;
-    return st;
+    return status;
 }
 
 /* A task of a planned rank: one work of one operator. */
@@ -358,7 +362,7 @@ enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
     struct msim_work works[MSIM_OPMAP_MAX];
     uint32_t n = 0;
 
-    memset(works, 0, sizeof works);
+    memset(works, 0, sizeof(works));
     (void)msim_opmap(
         t, ref->op, -1,
         msim_opmap_place_of(t, msim_platform_is_host(k->opt->platform)), works,

@@ -4,10 +4,10 @@
  */
 #ifndef MSIM_PREDICT_COSTING_H
 #define MSIM_PREDICT_COSTING_H
-#include "predict/cost.h"
 #include "core/work/kernel/infer.h"
 #include "core/work/kernel/op_kernels.h"
 #include "models/estimate/estimate_cache.h"
+#include "predict/cost.h"
 
 /* An operator's estimate and what it computes. */
 struct msim_demand_estimate {
@@ -20,11 +20,11 @@ struct msim_costing {
     const struct msim_graph *g;
     const struct msim_cost_options *opt;
     struct msim_error *err;
-    struct msim_memo memo;          /* on the platform */
-    struct msim_memo memo_source;   /* on the one that was traced */
-    struct msim_launched *launched; /* one a rank; begin NULL: not built */
-    struct msim_launches launches;  /* of the rank at hand; t NULL: not yet */
-    uint32_t *task_of;              /* of each GPU event of the rank at hand */
+    struct msim_estimate_cache cache;        /* on the platform */
+    struct msim_estimate_cache cache_source; /* on the one that was traced */
+    struct msim_op_kernels *launched; /* one a rank; begin NULL: not built */
+    struct msim_infer launches;       /* of the rank at hand; t NULL: not yet */
+    uint32_t *task_of; /* of each GPU event of the rank at hand */
     uint32_t rank;
 };
 

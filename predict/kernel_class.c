@@ -59,13 +59,13 @@ static enum msim_kernel_class class_of_name(const char *name)
 }
 
 /* Most of the GPU idles: blocks for less than half of it. */
-static bool is_small(const struct msim_spec *s,
+static bool is_small(const struct msim_data_sheet *s,
                      const struct msim_launch_config *c)
 {
     return c && (double)c->grid[0] * c->grid[1] * c->grid[2] < s->sms / 2;
 }
 
-static double head_us(const struct msim_spec *source,
+static double head_us(const struct msim_data_sheet *source,
                       const struct msim_kernel_facts *k)
 {
     return is_small(source, k->config)
@@ -73,7 +73,7 @@ static double head_us(const struct msim_spec *source,
                : fmin(k->us, HEAD_FLOORS * source->floor_us);
 }
 
-enum msim_kernel_class msim_kernel_class(const struct msim_spec *source,
+enum msim_kernel_class msim_kernel_class(const struct msim_data_sheet *source,
                                          const struct msim_kernel_facts *k)
 {
     if (k->communication)
@@ -82,7 +82,7 @@ enum msim_kernel_class msim_kernel_class(const struct msim_spec *source,
                                        : class_of_name(k->name);
 }
 
-static double rate_of(const struct msim_spec *s, enum msim_kernel_class c,
+static double rate_of(const struct msim_data_sheet *s, enum msim_kernel_class c,
                       const char *name)
 {
     switch (c) {
@@ -95,8 +95,8 @@ static double rate_of(const struct msim_spec *s, enum msim_kernel_class c,
     }
 }
 
-double msim_kernel_class_us(const struct msim_spec *source,
-                            const struct msim_spec *target,
+double msim_kernel_class_us(const struct msim_data_sheet *source,
+                            const struct msim_data_sheet *target,
                             const struct msim_kernel_facts *k)
 {
     enum msim_kernel_class c = msim_kernel_class(source, k);

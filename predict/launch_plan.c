@@ -1,6 +1,6 @@
 /* What each operator of a rank without GPU events would launch. */
-#include "predict/cost.h"
 #include "core/work/opmap/opmap.h"
+#include "predict/cost.h"
 
 #include <stdlib.h>
 
@@ -36,19 +36,19 @@ static enum msim_status fill(struct msim_plan *p, const struct msim_trace *t)
 enum msim_status msim_plan_new(struct msim_plan **out,
                                const struct msim_trace *t, bool on_host)
 {
-    struct msim_plan *p = calloc(1, sizeof *p);
-    enum msim_status st = MSIM_ENOMEM;
+    struct msim_plan *p = calloc(1, sizeof(*p));
+    enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;
     if (!p)
-        return st;
+        return status;
     p->on_host = on_host;
-    p->first = calloc((size_t)t->n_ops + 1, sizeof *p->first);
+    p->first = calloc((size_t)t->n_ops + 1, sizeof(*p->first));
     if (p->first)
-        st = fill(p, t);
-    if (st != MSIM_OK) {
+        status = fill(p, t);
+    if (status != MSIM_OK) {
         msim_plan_free(p);
-        return st;
+        return status;
     }
     *out = p;
     return MSIM_OK;

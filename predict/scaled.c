@@ -89,7 +89,7 @@ void msim_scaled_by_class(const struct msim_platform *source,
     *out = measured(k->us, MSIM_SOURCE_CLASS, MSIM_FAMILY_BOUND);
     if (msim_scaled_same(source, target))
         return;
-    out->us = msim_kernel_class_us(&source->spec, &target->spec, k);
+    out->us = msim_kernel_class_us(&source->sheet, &target->sheet, k);
     if (same_gpu(source, target)) {
         /* a class is a guess: it may go with the clock, or not at all */
         half = fabs(log(msim_platform_clock_ratio(target)));
@@ -97,7 +97,7 @@ void msim_scaled_by_class(const struct msim_platform *source,
         return;
     }
     msim_interval_set(out, 0, 0,
-                      CLASS_SPREAD[msim_kernel_class(&source->spec, k)]);
+                      CLASS_SPREAD[msim_kernel_class(&source->sheet, k)]);
 }
 
 double msim_scaled_factor(const struct msim_platform *source,
@@ -105,6 +105,6 @@ double msim_scaled_factor(const struct msim_platform *source,
 {
     if (same_gpu(source, target))
         return 1;
-    return exp(
-        hypot(log(source->spec.trace_factor), log(target->spec.trace_factor)));
+    return exp(hypot(log(source->sheet.trace_factor),
+                     log(target->sheet.trace_factor)));
 }

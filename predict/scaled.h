@@ -9,8 +9,8 @@
  */
 #ifndef MSIM_PREDICT_SCALED_H
 #define MSIM_PREDICT_SCALED_H
-#include "predict/kernel_class.h"
 #include "models/estimate/model.h"
+#include "predict/kernel_class.h"
 
 /* The estimates of one piece of work on both. */
 struct msim_scaling {

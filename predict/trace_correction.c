@@ -1,5 +1,6 @@
 /*
- * predict/trace_correction.c - learning and applying a machine's clock and factors.
+ * predict/trace_correction.c - learning and applying a machine's clock and
+ * factors.
  *
  * Of some clocks the one is taken at which the models are least off, in the
  * mean over operators, if they are clearly less so than at the usual one.
@@ -15,8 +16,8 @@
 #include "predict/trace_correction.h"
 
 #include "core/work/kernel/op_kernels.h"
-#include "models/estimate/estimate_cache.h"
 #include "core/work/opmap/opmap.h"
+#include "models/estimate/estimate_cache.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
@@ -28,8 +29,8 @@
 #define ABOVE 1.0
 #define STEPS 8
 /* Of one step, and of both factors in the end, as logarithms. */
-#define STEP_MOST   0.5
-#define FACTOR_MOST 2.0
+#define STEP_MAX   0.5
+#define FACTOR_MAX 2.0
 
 /* Logarithms of both factors of all, of a family, of an operator. */
 struct factors {
@@ -56,7 +57,7 @@ static const double CLOCKS[] = {1,    0.9, 0.8,  0.7, 0.6,  0.55, 0.5,
 #define N_CLOCKS       (sizeof(CLOCKS) / sizeof(*CLOCKS))
 #define CLOCK_BELIEVED 0.7
 
-struct msim_machine {
+struct msim_correction {
     char platform[48];
     double clock;
     struct msim_strtab *names;
@@ -66,9 +67,9 @@ struct msim_machine {
 };
 
 struct learning {
-    struct msim_machine *m;
+    struct msim_correction *m;
     struct msim_platform *p;
-    struct msim_memo memo; /* at the clock of `p` */
+    struct msim_estimate_cache cache; /* at the clock of `p` */
     const struct msim_trace *t;
     struct msim_error *err;
     struct observation *seen;
@@ -85,7 +86,8 @@ static enum msim_status observe(struct learning *l, const char *name,
 
     if (dur <= 0 || e->family == MSIM_FAMILY_BOUND)
         return MSIM_OK;
-    MSIM_TRY(msim_grow((void **)&l->seen, &l->capacity, l->n, sizeof *l->seen));
+    MSIM_TRY(
+        msim_grow((void **)&l->seen, &l->capacity, l->n, sizeof(*l->seen)));
     o = &l->seen[l->n++];
     *o = (struct observation){
         .family = e->family,
@@ -97,21 +99,21 @@ static enum msim_status observe(struct learning *l, const char *name,
 }
 
 static enum msim_status observe_op(struct learning *l,
-                                   const struct msim_launched *by, uint32_t i)
+                                   const struct msim_op_kernels *by, uint32_t i)
 {
     uint32_t begin = by->begin[i], end = by->begin[i + 1], n = 0;
     struct msim_work works[MSIM_OPMAP_MAX];
     struct msim_estimate e, sum = {0};
     msim_ps dur = 0;
 
-    memset(works, 0, sizeof works);
+    memset(works, 0, sizeof(works));
     if (begin == end ||
         msim_opmap(l->t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works,
                    &n) != MSIM_OPMAP_WORKS)
         return MSIM_OK;
     for (uint32_t w = 0; w < n; w++) {
-        MSIM_TRY(
-            msim_memo_predict(&l->memo, l->p, &works[w], false, &e, l->err));
+        MSIM_TRY(msim_estimate_cache_predict(&l->cache, l->p, &works[w], false,
+                                             &e, l->err));
         if (e.us > sum.us)
             sum.family = e.family;
         sum.us += e.us;
@@ -132,7 +134,8 @@ static enum msim_status observe_copies(struct learning *l)
         if (g->kind == MSIM_GPU_KERNEL || g->kind == MSIM_GPU_COMM)
             continue;
         w = msim_copy_work(g);
-        MSIM_TRY(msim_memo_predict(&l->memo, l->p, &w, false, &e, l->err));
+        MSIM_TRY(msim_estimate_cache_predict(&l->cache, l->p, &w, false, &e,
+                                             l->err));
         MSIM_TRY(observe(l, msim_trace_text(l->t, g->name), &e, g->dur));
     }
     return MSIM_OK;
@@ -140,15 +143,15 @@ static enum msim_status observe_copies(struct learning *l)
 
 static enum msim_status observe_rank(struct learning *l)
 {
-    struct msim_launched by = {0};
-    enum msim_status st = msim_launched_init(&by, l->t);
+    struct msim_op_kernels by = {0};
+    enum msim_status status = msim_op_kernels_init(&by, l->t);
 
-    for (uint32_t i = 0; st == MSIM_OK && i < l->t->n_ops; i++)
-        st = observe_op(l, &by, i);
-    if (st == MSIM_OK)
-        st = observe_copies(l);
-    msim_launched_release(&by);
-    return st;
+    for (uint32_t i = 0; status == MSIM_OK && i < l->t->n_ops; i++)
+        status = observe_op(l, &by, i);
+    if (status == MSIM_OK)
+        status = observe_copies(l);
+    msim_op_kernels_release(&by);
+    return status;
 }
 
 /* What an observation of some weight says of the factors `x`. */
@@ -180,10 +183,10 @@ static void step(struct factors *x, const struct normal *n,
     double r = n->r + ABOVE * (above->rate - x->rate);
     double d = ss * rr - n->sr * n->sr; /* above 0: ABOVE is */
 
-    x->start = within(x->start + within((s * rr - r * n->sr) / d, STEP_MOST),
-                      FACTOR_MOST);
-    x->rate = within(x->rate + within((r * ss - s * n->sr) / d, STEP_MOST),
-                     FACTOR_MOST);
+    x->start = within(x->start + within((s * rr - r * n->sr) / d, STEP_MAX),
+                      FACTOR_MAX);
+    x->rate = within(x->rate + within((r * ss - s * n->sr) / d, STEP_MAX),
+                     FACTOR_MAX);
 }
 
 /* A level: its factors, `n` of them; which an observation belongs to; what is
@@ -203,7 +206,7 @@ static void fit_level(const struct learning *l, const struct level *level,
     for (uint32_t i = 0; i < level->n; i++)
         level->x[i] = *level->above[i];
     for (int steps = 0; steps < STEPS; steps++) {
-        memset(normal, 0, level->n * sizeof *normal);
+        memset(normal, 0, level->n * sizeof(*normal));
         for (uint32_t i = 0; i < l->n; i++) {
             const struct observation *o = &l->seen[i];
             uint32_t at = level->of(o);
@@ -237,7 +240,7 @@ static void learn(struct learning *l, struct normal *normal,
                   const struct factors **above)
 {
     static const struct factors AS_MODELS_SAY = {0, 0};
-    struct msim_machine *m = l->m;
+    struct msim_correction *m = l->m;
     const struct level all = {&m->all, 1, level_all, above, false};
     const struct level families = {m->families, MSIM_FAMILY_COUNT, level_family,
                                    above, false};
@@ -260,23 +263,23 @@ static void learn(struct learning *l, struct normal *normal,
 
 static enum msim_status fit(struct learning *l)
 {
-    struct msim_machine *m = l->m;
+    struct msim_correction *m = l->m;
     uint32_t n = msim_strtab_count(m->names) + MSIM_FAMILY_COUNT;
-    struct normal *normal = calloc(n, sizeof *normal);
-    const struct factors **above = calloc(n, sizeof *above);
-    enum msim_status st = MSIM_ENOMEM;
+    struct normal *normal = calloc(n, sizeof(*normal));
+    const struct factors **above = calloc(n, sizeof(*above));
+    enum msim_status status = MSIM_ENOMEM;
 
     m->n_operators = msim_strtab_count(m->names);
-    m->operators = calloc(n, sizeof *m->operators);
-    l->times = calloc(n, sizeof *l->times);
+    m->operators = calloc(n, sizeof(*m->operators));
+    l->times = calloc(n, sizeof(*l->times));
     if (normal && above && m->operators && l->times) {
         learn(l, normal, above);
-        st = MSIM_OK;
+        status = MSIM_OK;
     }
     free(l->times);
     free(normal);
     free(above);
-    return st;
+    return status;
 }
 
 /* Observe all ranks with the models at `clock`. */
@@ -286,7 +289,7 @@ static enum msim_status observe_at(struct learning *l,
     const struct msim_clock_wish wish = {.ratio = clock};
 
     MSIM_TRY(msim_platform_set_clock(l->p, &wish, l->err));
-    msim_memo_release(&l->memo);
+    msim_estimate_cache_release(&l->cache);
     l->n = 0;
     for (uint32_t r = 0; r < job->n_ranks; r++) {
         l->t = job->ranks[r];
@@ -301,7 +304,7 @@ static enum msim_status observe_at(struct learning *l,
 static enum msim_status off_by(const struct learning *l, double *off)
 {
     uint32_t names = msim_strtab_count(l->m->names);
-    double *sums = calloc((size_t)2 * names + 1, sizeof *sums);
+    double *sums = calloc((size_t)2 * names + 1, sizeof(*sums));
     double *times = sums + names;
     uint32_t seen = 0;
 
@@ -351,35 +354,35 @@ static enum msim_status learn_job(struct learning *l,
     return fit(l);
 }
 
-enum msim_status msim_machine_new(struct msim_machine **out,
-                                  const struct msim_job *job,
-                                  struct msim_platform *p,
-                                  struct msim_error *err)
+enum msim_status msim_correction_new(struct msim_correction **out,
+                                     const struct msim_job *job,
+                                     struct msim_platform *p,
+                                     struct msim_error *err)
 {
     struct learning l = {.p = p, .err = err};
     const struct msim_platform before = *p;
-    enum msim_status st;
+    enum msim_status status;
 
     *out = NULL;
-    l.m = calloc(1, sizeof *l.m);
+    l.m = calloc(1, sizeof(*l.m));
     if (!l.m)
         return MSIM_ENOMEM;
-    memcpy(l.m->platform, p->name, sizeof l.m->platform);
-    st = learn_job(&l, job);
+    memcpy(l.m->platform, p->name, sizeof(l.m->platform));
+    status = learn_job(&l, job);
     free(l.seen);
-    msim_memo_release(&l.memo);
+    msim_estimate_cache_release(&l.cache);
     p->clock = before.clock;
-    p->spec = before.spec;
+    p->sheet = before.sheet;
     p->usual = before.usual;
-    if (st != MSIM_OK) {
-        msim_machine_free(l.m);
-        return st;
+    if (status != MSIM_OK) {
+        msim_correction_free(l.m);
+        return status;
     }
     *out = l.m;
     return MSIM_OK;
 }
 
-void msim_machine_free(struct msim_machine *m)
+void msim_correction_free(struct msim_correction *m)
 {
     if (!m)
         return;
@@ -390,8 +393,8 @@ void msim_machine_free(struct msim_machine *m)
 
 /* ---- applying ----------------------------------------------------------- */
 
-void msim_machine_apply(const struct msim_machine *m, const char *name,
-                        struct msim_estimate *e)
+void msim_correction_apply(const struct msim_correction *m, const char *name,
+                           struct msim_estimate *e)
 {
     uint32_t id = msim_strtab_find(m->names, name);
     const struct factors *x =
@@ -408,13 +411,13 @@ void msim_machine_apply(const struct msim_machine *m, const char *name,
     e->source = MSIM_SOURCE_SCALED;
 }
 
-double msim_machine_clock(const struct msim_machine *m)
+double msim_correction_clock(const struct msim_correction *m)
 {
     return m->clock;
 }
 
-bool msim_machine_is_on(const struct msim_machine *m,
-                        const struct msim_platform *p)
+bool msim_correction_is_on(const struct msim_correction *m,
+                           const struct msim_platform *p)
 {
     return strcmp(m->platform, p->name) == 0;
 }

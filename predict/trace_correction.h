@@ -1,6 +1,7 @@
 /*
- * predict/trace_correction.h - how far one machine is from what the models say of its
- * GPU, learned from a trace that was recorded on it, for work of other shapes.
+ * predict/trace_correction.h - how far one machine is from what the models say
+ * of its GPU, learned from a trace that was recorded on it, for work of other
+ * shapes.
  *
  *     time = start * model_start + rate * (model - model_start)
  *
@@ -20,7 +21,7 @@
 #include "core/job/job.h"
 #include "models/estimate/model.h"
 
-struct msim_machine; /* opaque */
+struct msim_correction; /* opaque */
 
 /*
  * Learn from the GPU times of all ranks of `job`, which ran on GPUs of `p`; its
@@ -28,26 +29,26 @@ struct msim_machine; /* opaque */
  * failure it is NULL.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_machine_new(struct msim_machine **out,
-                                  const struct msim_job *job,
-                                  struct msim_platform *p,
-                                  struct msim_error *err);
-void msim_machine_free(struct msim_machine *m); /* accepts NULL */
+enum msim_status msim_correction_new(struct msim_correction **out,
+                                     const struct msim_job *job,
+                                     struct msim_platform *p,
+                                     struct msim_error *err);
+void msim_correction_free(struct msim_correction *m); /* accepts NULL */
 
 /*
  * What models say of operator `name` (of a copy: its event), at the machine's
  * clock where it is on the same GPU, as this machine would take it. The
  * interval keeps its ratio to the time.
  */
-void msim_machine_apply(const struct msim_machine *m, const char *name,
-                        struct msim_estimate *e);
+void msim_correction_apply(const struct msim_correction *m, const char *name,
+                           struct msim_estimate *e);
 
 /* The clock that it seems to run at, over the GPU's usual one; 1 where that
  * explains no less. */
-double msim_machine_clock(const struct msim_machine *m);
+double msim_correction_clock(const struct msim_correction *m);
 
 /* Was it learned on this GPU? */
-bool msim_machine_is_on(const struct msim_machine *m,
-                        const struct msim_platform *p);
+bool msim_correction_is_on(const struct msim_correction *m,
+                           const struct msim_platform *p);
 
 #endif

@@ -19,7 +19,7 @@ static const char *const FIGURES[] = {
 #undef X
 };
 
-const char *msim_figure_text(enum msim_figure f)
+const char *msim_figure_text(enum msim_counter_figure f)
 {
     return FIGURES[f];
 }
@@ -43,7 +43,7 @@ void msim_counts_write(const struct msim_counts *c, struct msim_json *out)
 
 /* What a figure is made of; the second name is that of newer chips. */
 static const struct part {
-    enum msim_figure figure;
+    enum msim_counter_figure figure;
     double weight;
     const char *names[2];
 } PARTS[] = {
@@ -71,7 +71,7 @@ static const struct part {
 #define TENSOR "sm__ops_path_tensor_src_"
 
 static void take(struct msim_metrics *m, const char *counter,
-                 enum msim_figure figure, double weight, uint64_t part)
+                 enum msim_counter_figure figure, double weight, uint64_t part)
 {
     struct msim_metric *to = &m->list[m->n];
 
@@ -114,7 +114,7 @@ void msim_metrics_offer(struct msim_metrics *m, const char *counter)
 }
 
 /* With a part missing a sum would be too small. */
-static bool is_whole(const struct msim_metrics *m, enum msim_figure f)
+static bool is_whole(const struct msim_metrics *m, enum msim_counter_figure f)
 {
     bool any = false;
 
@@ -130,7 +130,7 @@ void msim_metrics_sum(const struct msim_metrics *m, const double *values,
                       struct msim_counts *out)
 {
     for (int f = 0; f < MSIM_FIGURE_COUNT; f++)
-        out->of[f] = is_whole(m, (enum msim_figure)f) ? 0 : (double)NAN;
+        out->of[f] = is_whole(m, (enum msim_counter_figure)f) ? 0 : (double)NAN;
     for (uint32_t i = 0; i < m->n; i++)
         out->of[m->list[i].figure] += m->list[i].weight * values[i];
 }

@@ -29,14 +29,14 @@
     X(TENSOR_INT8, "ops_tensor_int8")                                          \
     X(TENSOR_INSTRUCTIONS, "tensor_instructions")
 
-enum msim_figure {
+enum msim_counter_figure {
 #define X(name, text) MSIM_FIGURE_##name,
     MSIM_FIGURE_MAP(X)
 #undef X
         MSIM_FIGURE_COUNT
 };
 
-const char *msim_figure_text(enum msim_figure f);
+const char *msim_figure_text(enum msim_counter_figure f);
 
 /* Of one run; NAN: the chip has no counters for that. */
 struct msim_counts {
@@ -56,7 +56,7 @@ void msim_counts_write(const struct msim_counts *c, struct msim_json *out);
 struct msim_metrics {
     struct msim_metric {
         char name[96]; /* summed over the chip: "dram__bytes_read.sum" */
-        enum msim_figure figure;
+        enum msim_counter_figure figure;
         double weight;
     } list[MSIM_METRICS];
     uint32_t n;

@@ -32,7 +32,7 @@ static const char *const LATENCY[] = {
 
 static const char *const COPIED[] = {
 #define X(name, text) text,
-    MSIM_COPIED_MAP(X)
+    MSIM_COPY_WAY_MAP(X)
 #undef X
 };
 
@@ -56,7 +56,7 @@ const char *msim_latency_text(enum msim_latency l)
     return LATENCY[l];
 }
 
-const char *msim_copied_text(enum msim_copied c)
+const char *msim_copy_way_text(enum msim_copy_way c)
 {
     return COPIED[c];
 }
@@ -302,8 +302,8 @@ static void read_copy(struct line *l, struct msim_experiment *e)
 {
     static const char *const MEMORY[] = {"pinned", "pageable"};
 
-    e->u.copy.op = (enum msim_copied)word(l, "op", COPIED, sizeof(*COPIED),
-                                          MSIM_COPIED_COUNT);
+    e->u.copy.op = (enum msim_copy_way)word(l, "op", COPIED, sizeof(*COPIED),
+                                            MSIM_COPY_WAY_COUNT);
     e->u.copy.bytes = (uint64_t)number(l, "bytes", 1, 0);
     e->u.copy.pageable = yes(l, "memory", MEMORY, false);
 }
@@ -334,8 +334,8 @@ enum msim_status msim_experiment_read(struct msim_experiment *out,
                                        MSIM_TIMED_COUNT);
     MSIM_TRY(l.status);
     out->warm = yes(&l, "cache", CACHE, false);
-    out->beside = cJSON_GetObjectItemCaseSensitive(line, "beside");
-    if (out->beside && !cJSON_IsObject(out->beside))
+    out->concurrent = cJSON_GetObjectItemCaseSensitive(line, "beside");
+    if (out->concurrent && !cJSON_IsObject(out->concurrent))
         refuse(&l, "'beside' is something else, want an experiment");
     READ[out->table](&l, out);
     return l.status;
@@ -456,7 +456,7 @@ double msim_experiment_bytes(const struct msim_experiment *e)
     case MSIM_TIMED_COLLECTIVE:
         return collective_bytes(e);
     case MSIM_TIMED_COPY:
-        return (e->u.copy.op == MSIM_COPIED_D2D ? 2 : 1) *
+        return (e->u.copy.op == MSIM_COPY_WAY_D2D ? 2 : 1) *
                (double)e->u.copy.bytes;
     default:
         return 0;

@@ -58,9 +58,9 @@ enum msim_vector_kind {
 
 /*
  * X(name, the word, kind). Words are those by which works of traces go
- * (core/work/opmap/opmap.h): with a u at the end the second operand is a number, not a
- * tensor, as the public tables have it; with an underscore the first is changed
- * in place. Rows of a batch norm are its channels.
+ * (core/work/opmap/opmap.h): with a u at the end the second operand is a
+ * number, not a tensor, as the public tables have it; with an underscore the
+ * first is changed in place. Rows of a batch norm are its channels.
  */
 #define MSIM_VECTOR_MAP(X)                                                     \
     X(COPY, "copy", UNARY)                                                     \
@@ -144,7 +144,7 @@ enum msim_latency {
 };
 
 /* X(name, the word) */
-#define MSIM_COPIED_MAP(X)                                                     \
+#define MSIM_COPY_WAY_MAP(X)                                                   \
     X(H2D, "h2d")                                                              \
     X(D2H, "d2h")                                                              \
     X(D2D, "d2d")                                                              \
@@ -152,11 +152,11 @@ enum msim_latency {
     X(READ, "read")                                                            \
     X(WRITE, "write")
 
-enum msim_copied {
-#define X(name, text) MSIM_COPIED_##name,
-    MSIM_COPIED_MAP(X)
+enum msim_copy_way {
+#define X(name, text) MSIM_COPY_WAY_##name,
+    MSIM_COPY_WAY_MAP(X)
 #undef X
-        MSIM_COPIED_COUNT
+        MSIM_COPY_WAY_COUNT
 };
 
 enum msim_conv_way {
@@ -167,10 +167,10 @@ enum msim_conv_way {
 
 struct msim_experiment {
     enum msim_timed table;
-    enum msim_dtype dtype; /* UNKNOWN: copies and latencies */
-    bool tf32;             /* dtype is fp32, tensor cores may round */
-    bool warm;             /* leave the caches as they are */
-    const cJSON *beside;   /* not read yet; NULL: alone */
+    enum msim_dtype dtype;   /* UNKNOWN: copies and latencies */
+    bool tf32;               /* dtype is fp32, tensor cores may round */
+    bool warm;               /* leave the caches as they are */
+    const cJSON *concurrent; /* not read yet; NULL: alone */
     union {
         struct {
             int64_t m, n, k, batch;
@@ -196,7 +196,7 @@ struct msim_experiment {
             int64_t ranks, nodes;
         } collective;
         struct {
-            enum msim_copied op;
+            enum msim_copy_way op;
             bool pageable;
             uint64_t bytes;
         } copy;
@@ -224,7 +224,7 @@ const char *msim_timed_text(enum msim_timed t);
 const char *msim_vector_op_text(enum msim_vector_op op);
 enum msim_vector_kind msim_vector_op_kind(enum msim_vector_op op);
 const char *msim_latency_text(enum msim_latency l);
-const char *msim_copied_text(enum msim_copied c);
+const char *msim_copy_way_text(enum msim_copy_way c);
 
 /*
  * How many elements a rank puts in and gets out of a collective of `bytes` in

@@ -111,9 +111,9 @@ static enum msim_status check_copy(const struct msim_gpu_limits *l,
                                    struct msim_error *err)
 {
     bool host =
-        e->u.copy.op == MSIM_COPIED_H2D || e->u.copy.op == MSIM_COPIED_D2H;
+        e->u.copy.op == MSIM_COPY_WAY_H2D || e->u.copy.op == MSIM_COPY_WAY_D2H;
 
-    if (e->u.copy.op == MSIM_COPIED_P2P && l->gpus < 2)
+    if (e->u.copy.op == MSIM_COPY_WAY_P2P && l->gpus < 2)
         return no(err, "not run: 1 GPU");
     if (e->u.copy.pageable && !host)
         return no(err, "no memory of the host takes part in that");

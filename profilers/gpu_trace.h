@@ -3,8 +3,8 @@
  *
  * Kernels, copies, memsets and the calls that asked for them, as whoever
  * collects them (CUPTI) hands them over; the file is one that
- * core/read/kineto/kineto.h and the viewers of PyTorch's profiler read. No device
- * and no library of a vendor is needed here.
+ * core/read/kineto/kineto.h and the viewers of PyTorch's profiler read. No
+ * device and no library of a vendor is needed here.
  *
  * Times are nanoseconds of one clock for host and device. Not thread-safe.
  */

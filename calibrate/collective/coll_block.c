@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_block.c - points of collectives that are regressed together.
+ * calibrate/collective/coll_block.c - points of collectives that are regressed
+ * together.
  */
 #include "calibrate/collective/coll_block.h"
 
@@ -38,7 +39,8 @@ static void fill_covariances(const struct msim_coll_block *b, double *k)
     for (uint32_t i = 0; i < b->n; i++)
         for (uint32_t j = 0; j <= i; j++)
             k[(size_t)i * b->n + j] = k[(size_t)j * b->n + i] =
-                msim_coll_alike(b->fabric, b->all, member(b, i), member(b, j));
+                msim_coll_covariance(b->fabric, b->all, member(b, i),
+                                     member(b, j));
 }
 
 /* With covariances `k`, which stay, and the members' noise. */
@@ -53,8 +55,8 @@ static enum msim_status regress(struct msim_coll_block *b, const double *k,
     memcpy(own, k, size);
     for (uint32_t i = 0; i < b->n; i++)
         own[(size_t)i * b->n + i] += b->noise[i];
-    msim_kriging_release(&b->process);
-    return msim_kriging_init(&b->process, own, y, b->n);
+    msim_kriging_solve_release(&b->process);
+    return msim_kriging_solve_init(&b->process, own, y, b->n);
 }
 
 /*
@@ -112,7 +114,7 @@ enum msim_status msim_coll_block_make(struct msim_coll_block *b,
 
 void msim_coll_block_release(struct msim_coll_block *b)
 {
-    msim_kriging_release(&b->process);
+    msim_kriging_solve_release(&b->process);
     free(b->members);
     free(b->noise);
     free(b->k);
@@ -173,8 +175,8 @@ static enum msim_status hold_back_one(const struct msim_coll_block *b,
 {
     for (uint32_t i = 0; i < m; i++)
         r->held[i] = group[i].member;
-    MSIM_TRY(
-        msim_kriging_without(&b->process, r->held, m, r->missed, r->variance));
+    MSIM_TRY(msim_kriging_solve_without(&b->process, r->held, m, r->missed,
+                                        r->variance));
     for (uint32_t i = 0; i < m; i++) {
         uint32_t at = r->held[i];
         /* A row held back says nothing of its own noise. */
@@ -227,11 +229,11 @@ enum msim_status msim_coll_block_hold_back(const struct msim_coll_block *b,
 double msim_coll_block_at(struct msim_coll_block *b,
                           const struct msim_coll_point *p, double *variance)
 {
-    double own = msim_coll_alike(b->fabric, b->all, p, p), mean;
+    double own = msim_coll_covariance(b->fabric, b->all, p, p), mean;
 
     for (uint32_t i = 0; i < b->n; i++)
-        b->k[i] = msim_coll_alike(b->fabric, b->all, p, member(b, i));
-    mean = msim_kriging_at(&b->process, b->k, own, variance);
+        b->k[i] = msim_coll_covariance(b->fabric, b->all, p, member(b, i));
+    mean = msim_kriging_solve_at(&b->process, b->k, own, variance);
     *variance += msim_coll_noise(b->fabric);
     return mean;
 }

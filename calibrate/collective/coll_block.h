@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_block.h - points of collectives that are regressed together.
+ * calibrate/collective/coll_block.h - points of collectives that are regressed
+ * together.
  *
  * One block for each fabric, of NCCL's collectives and stacks' own all-reduces:
  * NCCL takes over from these for large sizes. A point that is off by far from
@@ -22,7 +23,7 @@ struct msim_coll_block {
     const struct msim_coll_points *all;
     uint32_t *members; /* points */
     uint32_t n;
-    struct msim_kriging process;
+    struct msim_kriging_solve process;
     double *noise; /* variance of each member */
     double *k;     /* for one point at a time */
 };

@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_covariance.c - covariances of points of collectives.
+ * calibrate/collective/coll_covariance.c - covariances of points of
+ * collectives.
  */
 #include "calibrate/collective/coll_covariance.h"
 
@@ -23,11 +24,11 @@ struct component {
     double gpu, generation, source, stack, mode, collective;
 };
 
-#define COMPONENTS_MOST 8
+#define COMPONENTS_MAX 8
 
 static const struct {
     double noise; /* a standard deviation of the logarithm */
-    struct component components[COMPONENTS_MOST];
+    struct component components[COMPONENTS_MAX];
 } FABRICS[MSIM_COLL_FABRICS] = {
     [MSIM_COLL_SWITCHED] = {0.0295,
                             {{WIRE, SMOOTH, 0.275, 10.4, 28, 4, 0.9968, 0.88,
@@ -105,8 +106,8 @@ static struct difference difference(const struct msim_coll_points *all,
         .generation = strcmp(all->gpus[a->gpu].generation,
                              all->gpus[b->gpu].generation) != 0,
         .source = a->source != b->source,
-        .stack = strcmp(all->cells[a->cell].first->framework,
-                        all->cells[b->cell].first->framework) != 0,
+        .stack = strcmp(all->fits[a->fit].first->framework,
+                        all->fits[b->fit].first->framework) != 0,
         .mode = a->eager != b->eager,
         .collective = a->work.u.coll.collective != b->work.u.coll.collective,
     };
@@ -151,15 +152,15 @@ static double covariance(const struct component *c, const struct difference *d)
     return v * exp(-d->ranks / c->ranks - d->nodes / c->nodes);
 }
 
-double msim_coll_alike(enum msim_coll_fabric f,
-                       const struct msim_coll_points *all,
-                       const struct msim_coll_point *a,
-                       const struct msim_coll_point *b)
+double msim_coll_covariance(enum msim_coll_fabric f,
+                            const struct msim_coll_points *all,
+                            const struct msim_coll_point *a,
+                            const struct msim_coll_point *b)
 {
     struct difference d = difference(all, a, b);
     double sum = 0;
 
-    for (int i = 0; i < COMPONENTS_MOST; i++) {
+    for (int i = 0; i < COMPONENTS_MAX; i++) {
         const struct component *c = &FABRICS[f].components[i];
         double shares = share(a, c->regime) * share(b, c->regime);
 

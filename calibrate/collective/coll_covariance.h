@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_covariance.h - how alike two points of collectives are.
+ * calibrate/collective/coll_covariance.h - how alike two points of collectives
+ * are.
  *
  * A time is a start plus what wires take, t = s + w, so that small changes add
  * up as d log t = (s / t) d log s + (w / t) d log w: what is known of one start
@@ -35,10 +36,10 @@ enum msim_coll_fabric {
 enum msim_coll_fabric msim_coll_fabric_of(const struct msim_coll_point *p);
 
 /* Covariance of two points of one fabric, without noise. */
-double msim_coll_alike(enum msim_coll_fabric f,
-                       const struct msim_coll_points *all,
-                       const struct msim_coll_point *a,
-                       const struct msim_coll_point *b);
+double msim_coll_covariance(enum msim_coll_fabric f,
+                            const struct msim_coll_points *all,
+                            const struct msim_coll_point *a,
+                            const struct msim_coll_point *b);
 
 /* Variance of a point's mean over its rows that no other point explains. */
 double msim_coll_noise(enum msim_coll_fabric f);

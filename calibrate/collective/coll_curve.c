@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_curve.c - what was fitted of collectives, as curves.
+ * calibrate/collective/coll_curve.c - what was fitted of collectives, as
+ * curves.
  */
 #include "calibrate/collective/coll_curve.h"
 
@@ -13,13 +14,13 @@
 #define STEP 2.0
 /* Ranks inside a node, and nodes, that curves are inferred for. */
 static const uint32_t RANKS[] = {2, 4, 8};
-#define NODES_MOST 1024
+#define NODES_MAX 1024
 
 struct making {
-    struct msim_coll_cell_fit *f;
+    struct msim_coll_fit_result *f;
     struct msim_coll_block *b;
     struct msim_coll_misses *misses; /* by way of holding back */
-    uint32_t cell, capacity;
+    uint32_t fit, capacity;
     const struct msim_coll_point *points; /* of the cell */
     uint32_t n;
     double least, most; /* bytes */
@@ -30,11 +31,11 @@ static void find_points(struct making *m)
     const struct msim_coll_points *all = m->b->all;
     uint32_t i = 0;
 
-    while (all->points[i].cell != m->cell)
+    while (all->points[i].fit != m->fit)
         i++;
     m->points = &all->points[i];
     m->least = INFINITY;
-    for (; i < all->n_points && all->points[i].cell == m->cell; i++) {
+    for (; i < all->n_points && all->points[i].fit == m->fit; i++) {
         double bytes = (double)all->points[i].work.u.coll.bytes;
 
         m->n++;
@@ -109,7 +110,8 @@ static struct msim_coll_point point_at(const struct making *m,
 /* Of a curve, in `us` log(time / typical) first, in `spread` the variance. */
 static void fill_points(struct making *m, struct msim_curve *c)
 {
-    const struct msim_spec *spec = &m->b->all->gpus[m->points[0].gpu].spec;
+    const struct msim_data_sheet *sheet =
+        &m->b->all->gpus[m->points[0].gpu].sheet;
     struct msim_coll_misses *misses =
         &m->misses[c->measured ? MSIM_COLL_SIZES : MSIM_COLL_RANKS];
     double before = 0;
@@ -126,7 +128,7 @@ static void fill_points(struct making *m, struct msim_curve *c)
 
         c->spread[i] = msim_coll_half_width(
             m->b, misses, &p, msim_coll_deviation(c->spread[i], change), false);
-        c->us[i] = exp(here) * msim_coll_typical_us(spec, &p.work);
+        c->us[i] = exp(here) * msim_coll_typical_us(sheet, &p.work);
         before = here;
     }
 }
@@ -219,7 +221,7 @@ static enum msim_status infer_between(struct making *m, enum msim_collective c)
 
         if (w->u.coll.collective != c)
             continue;
-        for (uint32_t nodes = 2; nodes <= NODES_MOST; nodes *= 4)
+        for (uint32_t nodes = 2; nodes <= NODES_MAX; nodes *= 4)
             MSIM_TRY(add_new(m, (struct shape){c, inside * nodes, nodes}));
     }
     return MSIM_OK;
@@ -247,7 +249,7 @@ static enum msim_status add_curves(struct making *m)
 
 static void fill_range(struct making *m)
 {
-    struct msim_cell_fit *fit = &m->f->fit;
+    struct msim_fit_result *fit = &m->f->fit;
 
     for (uint32_t f = 0; f < MSIM_LAW_COLLECTIVE.n_sizes; f++) {
         fit->range_low[f] = INFINITY;
@@ -283,14 +285,14 @@ static enum msim_status fill_fitted(struct making *m)
         const struct msim_coll_target *t = &all->targets[i];
         const struct msim_coll_point *p = &all->points[t->point];
 
-        if (p->cell != m->cell)
+        if (p->fit != m->fit)
             continue;
         if (t->point != last)
             mean = msim_coll_block_at(m->b, p, &variance);
         last = t->point;
         errors[n++] = fabs(
             exp(mean) * t->factor *
-                msim_coll_typical_us(&all->gpus[p->gpu].spec, &t->row->work) /
+                msim_coll_typical_us(&all->gpus[p->gpu].sheet, &t->row->work) /
                 t->us -
             1);
         s->mean += errors[n - 1];
@@ -307,12 +309,12 @@ static enum msim_status fill_fitted(struct making *m)
 /* Where the curves do not answer, the widest of what was seen does. */
 static void fill_verdict(struct making *m)
 {
-    struct msim_cell_fit *fit = &m->f->fit;
-    const struct msim_coll_verdict *v = &m->f->verdicts[MSIM_COLL_RANKS];
+    struct msim_fit_result *fit = &m->f->fit;
+    const struct msim_coll_score *v = &m->f->verdicts[MSIM_COLL_RANKS];
 
     if (v->rows == 0)
         v = &m->f->verdicts[MSIM_COLL_SIZES];
-    fit->held_back = v->error;
+    fit->held_out = v->error;
     fit->coverage = v->coverage;
     fit->width = v->width;
     fit->score = v->score;
@@ -323,16 +325,16 @@ static void fill_verdict(struct making *m)
     fit->bins[0].low = -fit->bins[0].high;
 }
 
-enum msim_status msim_coll_curves_make(struct msim_coll_cell_fit *f,
+enum msim_status msim_coll_curves_make(struct msim_coll_fit_result *f,
                                        struct msim_coll_block *b,
                                        struct msim_coll_misses *misses,
-                                       uint32_t cell)
+                                       uint32_t fit)
 {
-    struct making m = {.f = f, .b = b, .misses = misses, .cell = cell};
+    struct making m = {.f = f, .b = b, .misses = misses, .fit = fit};
 
     find_points(&m);
     MSIM_TRY(add_curves(&m));
-    MSIM_TRY(msim_coll_variants_make(&f->fit.curves, b->all, cell));
+    MSIM_TRY(msim_coll_variants_make(&f->fit.curves, b->all, fit));
     fill_range(&m);
     fill_verdict(&m);
     return fill_fitted(&m);

@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_curve.h - what was fitted of collectives, as curves.
+ * calibrate/collective/coll_curve.h - what was fitted of collectives, as
+ * curves.
  */
 #ifndef MSIM_CALIBRATE_COLLECTIVE_COLL_CURVE_H
 #define MSIM_CALIBRATE_COLLECTIVE_COLL_CURVE_H
@@ -12,9 +13,9 @@
  * verdicts, too.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_coll_curves_make(struct msim_coll_cell_fit *f,
+enum msim_status msim_coll_curves_make(struct msim_coll_fit_result *f,
                                        struct msim_coll_block *b,
                                        struct msim_coll_misses *misses,
-                                       uint32_t cell);
+                                       uint32_t fit);
 
 #endif

@@ -24,20 +24,20 @@ static bool is_judged(enum msim_coll_fabric f, enum msim_coll_held_back what)
 
 /* A cell's rows with the times that they are judged by. */
 static struct msim_sample *judged_rows(const struct msim_coll_points *p,
-                                       uint32_t cell, uint32_t *n)
+                                       uint32_t fit, uint32_t *n)
 {
-    const struct msim_coll_cell *c = &p->cells[cell];
+    const struct msim_coll_group *c = &p->fits[fit];
     struct msim_sample *rows = malloc(c->n_rows * sizeof(*rows));
 
     *n = 0;
     for (uint32_t i = 0; rows && i < p->n_targets; i++) {
         const struct msim_coll_target *t = &p->targets[i];
 
-        if (p->points[t->point].cell != cell)
+        if (p->points[t->point].fit != fit)
             continue;
         rows[*n] = *t->row;
         rows[*n].us = t->us / t->factor;
-        rows[(*n)++].spec = &p->gpus[c->gpu].spec;
+        rows[(*n)++].sheet = &p->gpus[c->gpu].sheet;
     }
     return rows;
 }
@@ -57,7 +57,7 @@ static void deal_folds(uint8_t *fold, const struct msim_sample *rows,
 }
 
 /* The constants, and the mean error of the law alone on rows held back. */
-static enum msim_status fit_rows(struct msim_cell_fit *fit,
+static enum msim_status fit_rows(struct msim_fit_result *fit,
                                  const struct msim_sample *rows,
                                  const uint8_t *fold, uint32_t n)
 {
@@ -78,15 +78,15 @@ static enum msim_status fit_rows(struct msim_cell_fit *fit,
             if (fold[i] == k)
                 sum += fabs(msim_law_measured(&c, &rows[i]) / rows[i].us - 1);
     }
-    fit->law_held_back.mean = sum / n;
+    fit->law_held_out.mean = sum / n;
     return MSIM_OK;
 }
 
-static enum msim_status fit_law(struct msim_coll_fits *f, uint32_t cell)
+static enum msim_status fit_law(struct msim_coll_fits *f, uint32_t group)
 {
-    struct msim_cell_fit *fit = &f->cells[cell].fit;
+    struct msim_fit_result *fit = &f->fits[group].fit;
     uint32_t n;
-    struct msim_sample *rows = judged_rows(&f->points, cell, &n);
+    struct msim_sample *rows = judged_rows(&f->points, group, &n);
     uint8_t *fold = malloc((size_t)n + 1);
     enum msim_status status = MSIM_ENOMEM;
 
@@ -102,12 +102,12 @@ static enum msim_status fit_law(struct msim_coll_fits *f, uint32_t cell)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static bool owns_cell(const struct msim_coll_block *b, uint32_t cell)
+static bool owns_fit(const struct msim_coll_block *b, uint32_t fit)
 {
     for (uint32_t i = 0; i < b->n; i++) {
         const struct msim_coll_point *p = &b->all->points[b->members[i]];
 
-        if (p->cell == cell)
+        if (p->fit == fit)
             return msim_coll_block_owns(b, p);
     }
     return false;
@@ -122,20 +122,20 @@ static enum msim_status judge_all(struct msim_coll_fits *f,
         if (!is_judged(b->fabric, what))
             continue;
         MSIM_TRY(msim_coll_block_hold_back(b, what, held));
-        MSIM_TRY(msim_coll_judge(f, b, what, held, &misses[what]));
+        MSIM_TRY(msim_coll_score_all(f, b, what, held, &misses[what]));
     }
     return MSIM_OK;
 }
 
-static enum msim_status fit_cells(struct msim_coll_fits *f,
-                                  struct msim_coll_block *b,
-                                  struct msim_coll_misses *misses)
+static enum msim_status fit_all(struct msim_coll_fits *f,
+                                struct msim_coll_block *b,
+                                struct msim_coll_misses *misses)
 {
-    for (uint32_t i = 0; i < f->points.n_cells; i++) {
-        if (!owns_cell(b, i))
+    for (uint32_t i = 0; i < f->points.n_fits; i++) {
+        if (!owns_fit(b, i))
             continue;
         MSIM_TRY(fit_law(f, i));
-        MSIM_TRY(msim_coll_curves_make(&f->cells[i], b, misses, i));
+        MSIM_TRY(msim_coll_curves_make(&f->fits[i], b, misses, i));
     }
     return MSIM_OK;
 }
@@ -152,7 +152,7 @@ static enum msim_status fit_block(struct msim_coll_fits *f,
         return MSIM_OK;
     status = judge_all(f, b, held, misses);
     if (status == MSIM_OK)
-        status = fit_cells(f, b, misses);
+        status = fit_all(f, b, misses);
     for (int what = 0; what < MSIM_COLL_HELD_BACK; what++)
         msim_coll_misses_release(&misses[what]);
     return status;
@@ -185,9 +185,8 @@ enum msim_status msim_coll_fit(struct msim_coll_fits *out,
     status =
         msim_coll_points_make(&out->points, samples, sheets, sheet_file, err);
     if (status == MSIM_OK) {
-        out->cells =
-            calloc((size_t)out->points.n_cells + 1, sizeof(*out->cells));
-        status = out->cells ? MSIM_OK : MSIM_ENOMEM;
+        out->fits = calloc((size_t)out->points.n_fits + 1, sizeof(*out->fits));
+        status = out->fits ? MSIM_OK : MSIM_ENOMEM;
         for (int i = 0; status == MSIM_OK && i < MSIM_COLL_HELD_BACK; i++) {
             out->held[i] = calloc((size_t)out->points.n_targets + 1,
                                   sizeof(*out->held[i]));
@@ -203,9 +202,9 @@ enum msim_status msim_coll_fit(struct msim_coll_fits *out,
 
 void msim_coll_fits_release(struct msim_coll_fits *f)
 {
-    for (uint32_t i = 0; f->cells && i < f->points.n_cells; i++)
-        msim_cell_fit_release(&f->cells[i].fit);
-    free(f->cells);
+    for (uint32_t i = 0; f->fits && i < f->points.n_fits; i++)
+        msim_fit_result_release(&f->fits[i].fit);
+    free(f->fits);
     for (int i = 0; i < MSIM_COLL_HELD_BACK; i++)
         free(f->held[i]);
     msim_coll_points_release(&f->points);
@@ -215,8 +214,8 @@ void msim_coll_fits_release(struct msim_coll_fits *f)
 uint32_t msim_coll_fits_find(const struct msim_coll_fits *f,
                              const struct msim_sample *first)
 {
-    for (uint32_t i = 0; i < f->points.n_cells; i++)
-        if (f->points.cells[i].first == first)
+    for (uint32_t i = 0; i < f->points.n_fits; i++)
+        if (f->points.fits[i].first == first)
             return i;
     return UINT32_MAX;
 }

@@ -13,8 +13,8 @@
  * the clusters seen are below 1.3 or above 1.38. */
 #define MISCONFIGURED 1.35
 /* What a log is judged by: sizes that this many logs have, so many of them. */
-#define LEAST_LOGS  3
-#define LEAST_SIZES 20
+#define LOGS_MIN  3
+#define SIZES_MIN 20
 /* What twice the ranks add. */
 #define DOUBLING_US 2
 /* A framework that launches each call takes the host this long. */
@@ -26,7 +26,8 @@
  * Inside a node without any choice of ways: where libraries change theirs is
  * for the points to say, and a bend at another place would only disturb.
  */
-static double kernel_us(const struct msim_spec *s, const struct msim_work *w)
+static double kernel_us(const struct msim_data_sheet *s,
+                        const struct msim_work *w)
 {
     double p[MSIM_TRANSFER_PARAMS];
 
@@ -44,7 +45,7 @@ static bool is_eager(const struct msim_work *w)
     return w->u.coll.algorithm && strstr(w->u.coll.algorithm, "eager");
 }
 
-double msim_coll_typical_us(const struct msim_spec *s,
+double msim_coll_typical_us(const struct msim_data_sheet *s,
                             const struct msim_work *w)
 {
     double us = kernel_us(s, w);
@@ -77,17 +78,17 @@ void msim_coll_point_fill(struct msim_coll_point *p,
     const struct msim_work *w = &p->work;
     const char *link = w->u.coll.interconnect;
     uint64_t what[3] = {w->u.coll.collective, w->u.coll.ranks, w->u.coll.nodes};
-    double us = kernel_us(&gpu->spec, w), host = us / HOST_US;
+    double us = kernel_us(&gpu->sheet, w), host = us / HOST_US;
     struct msim_work least = *w;
 
     least.u.coll.bytes = 1;
-    p->wire_share = fmax(1 - kernel_us(&gpu->spec, &least) / us, 0);
+    p->wire_share = fmax(1 - kernel_us(&gpu->sheet, &least) / us, 0);
 
     p->custom = w->u.coll.algorithm != NULL;
     p->eager = is_eager(w);
-    p->on_pcie = msim_transfer_on_pcie(&gpu->spec, w);
+    p->on_pcie = msim_transfer_on_pcie(&gpu->sheet, w);
     p->host_share = p->eager ? 1 / (1 + pow(host, 4)) : 0;
-    p->own_link = !link || strcmp(link, gpu->spec.interconnect) == 0;
+    p->own_link = !link || strcmp(link, gpu->sheet.interconnect) == 0;
     p->source = mix_text(SEED, w->source);
     if (!p->own_link)
         p->source = mix_text(p->source, link);
@@ -113,7 +114,7 @@ static bool same_point(const struct msim_work *a, const struct msim_work *b)
            lattice(a->u.coll.bytes) == lattice(b->u.coll.bytes);
 }
 
-static enum msim_status add_point(struct msim_coll_points *p, uint32_t cell,
+static enum msim_status add_point(struct msim_coll_points *p, uint32_t fit,
                                   const struct msim_work *w)
 {
     struct msim_coll_point *to;
@@ -122,23 +123,23 @@ static enum msim_status add_point(struct msim_coll_points *p, uint32_t cell,
                        sizeof(*p->points)));
     to = &p->points[p->n_points++];
     *to = (struct msim_coll_point){
-        .work = *w, .cell = cell, .gpu = p->cells[cell].gpu};
+        .work = *w, .fit = fit, .gpu = p->fits[fit].gpu};
     to->work.u.coll.bytes = lattice(w->u.coll.bytes);
     msim_coll_point_fill(to, &p->gpus[to->gpu]);
     return MSIM_OK;
 }
 
 /* `us`: what the point is fitted to; `judged`: what it is judged by. */
-static enum msim_status add_target(struct msim_coll_points *p, uint32_t cell,
+static enum msim_status add_target(struct msim_coll_points *p, uint32_t fit,
                                    const struct msim_sample *row, double judged,
                                    double factor)
 {
-    const struct msim_spec *spec = &p->gpus[p->cells[cell].gpu].spec;
+    const struct msim_data_sheet *sheet = &p->gpus[p->fits[fit].gpu].sheet;
     struct msim_coll_point *last =
         p->n_points ? &p->points[p->n_points - 1] : NULL;
 
-    if (!last || last->cell != cell || !same_point(&last->work, &row->work)) {
-        MSIM_TRY(add_point(p, cell, &row->work));
+    if (!last || last->fit != fit || !same_point(&last->work, &row->work)) {
+        MSIM_TRY(add_point(p, fit, &row->work));
         last = &p->points[p->n_points - 1];
     }
     MSIM_TRY(msim_grow((void **)&p->targets, &p->cap_targets, p->n_targets,
@@ -146,7 +147,7 @@ static enum msim_status add_target(struct msim_coll_points *p, uint32_t cell,
     p->targets[p->n_targets++] = (struct msim_coll_target){
         .row = row, .us = judged, .factor = factor, .point = p->n_points - 1};
     last->n++;
-    last->y += (log(judged / factor / msim_coll_typical_us(spec, &row->work)) -
+    last->y += (log(judged / factor / msim_coll_typical_us(sheet, &row->work)) -
                 last->y) /
                last->n;
     return MSIM_OK;
@@ -169,11 +170,10 @@ static bool same_text(const char *a, const char *b)
 }
 
 static struct msim_coll_log *log_of(const struct msim_coll_points *p,
-                                    uint32_t cell,
-                                    const struct msim_sample *row)
+                                    uint32_t fit, const struct msim_sample *row)
 {
     for (uint32_t i = 0; i < p->n_logs; i++)
-        if (p->logs[i].cell == cell &&
+        if (p->logs[i].fit == fit &&
             same_text(p->logs[i].version, row->work.version) &&
             same_text(p->logs[i].setting, row->work.u.coll.setting))
             return &p->logs[i];
@@ -187,7 +187,7 @@ struct same_size {
     double *us; /* room for n */
 };
 
-static uint32_t count_logs(const struct msim_coll_points *p, uint32_t cell,
+static uint32_t count_logs(const struct msim_coll_points *p, uint32_t fit,
                            const struct same_size *s)
 {
     uint32_t n = 0;
@@ -196,18 +196,18 @@ static uint32_t count_logs(const struct msim_coll_points *p, uint32_t cell,
         bool first = true;
 
         for (uint32_t j = 0; j < i; j++)
-            first &= log_of(p, cell, s->rows[j]) != log_of(p, cell, s->rows[i]);
+            first &= log_of(p, fit, s->rows[j]) != log_of(p, fit, s->rows[i]);
         n += first;
     }
     return n;
 }
 
-static double quartile_of(const struct msim_coll_points *p, uint32_t cell,
+static double quartile_of(const struct msim_coll_points *p, uint32_t fit,
                           const struct same_size *s, bool all, uint32_t *n)
 {
     *n = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        const struct msim_coll_log *of = log_of(p, cell, s->rows[i]);
+        const struct msim_coll_log *of = log_of(p, fit, s->rows[i]);
 
         if (all || !of || !of->misconfigured)
             s->us[(*n)++] = s->rows[i]->us;
@@ -219,17 +219,17 @@ static double quartile_of(const struct msim_coll_points *p, uint32_t cell,
  * Fitted are the logs that are configured well; judged is the lower quartile
  * over all. Where only others ran, their usual factor is taken off.
  */
-static enum msim_status add_size(struct msim_coll_points *p, uint32_t cell,
+static enum msim_status add_size(struct msim_coll_points *p, uint32_t fit,
                                  const struct same_size *s)
 {
     uint32_t n, n_good;
-    double all = quartile_of(p, cell, s, true, &n);
-    double good = quartile_of(p, cell, s, false, &n_good);
-    const struct msim_coll_log *of = log_of(p, cell, s->rows[0]);
+    double all = quartile_of(p, fit, s, true, &n);
+    double good = quartile_of(p, fit, s, false, &n_good);
+    const struct msim_coll_log *of = log_of(p, fit, s->rows[0]);
     double factor = n_good == 0 && of ? of->factor : 1;
     struct msim_coll_point *point;
 
-    MSIM_TRY(add_target(p, cell, s->rows[0], all, factor));
+    MSIM_TRY(add_target(p, fit, s->rows[0], all, factor));
     if (n_good == 0 || n_good == n)
         return MSIM_OK;
     point = &p->points[p->n_points - 1];
@@ -252,26 +252,25 @@ struct log_times {
     uint32_t n;
 };
 
-static enum msim_status note_ratios(void *ctx, uint32_t cell,
+static enum msim_status note_ratios(void *ctx, uint32_t fit,
                                     const struct same_size *s)
 {
     struct log_times *t = ctx;
     uint32_t n;
-    double all = quartile_of(t->p, cell, s, true, &n);
+    double all = quartile_of(t->p, fit, s, true, &n);
 
-    if (t->p->logs[t->log].cell != cell ||
-        count_logs(t->p, cell, s) < LEAST_LOGS)
+    if (t->p->logs[t->log].fit != fit || count_logs(t->p, fit, s) < LOGS_MIN)
         return MSIM_OK;
     for (uint32_t i = 0; i < s->n; i++)
-        if (log_of(t->p, cell, s->rows[i]) == &t->p->logs[t->log])
+        if (log_of(t->p, fit, s->rows[i]) == &t->p->logs[t->log])
             t->ratio[t->n++] = s->rows[i]->us / all;
     return MSIM_OK;
 }
 
-static enum msim_status add_one_size(void *ctx, uint32_t cell,
+static enum msim_status add_one_size(void *ctx, uint32_t fit,
                                      const struct same_size *s)
 {
-    return add_size(ctx, cell, s);
+    return add_size(ctx, fit, s);
 }
 
 /* ---- all rows ------------------------------------------------------------ */
@@ -303,7 +302,7 @@ static bool same_size(const struct msim_sample *a, const struct msim_sample *b)
 }
 
 /* The rows of a cell in order; the caller's. NULL: no memory. */
-static const struct msim_sample **ordered(const struct msim_coll_cell *c)
+static const struct msim_sample **ordered(const struct msim_coll_group *c)
 {
     const struct msim_sample **rows = malloc(c->n_rows * sizeof(*rows));
 
@@ -316,10 +315,10 @@ static const struct msim_sample **ordered(const struct msim_coll_cell *c)
 
 /* Call `visit` for the rows of each size of a cell. */
 static enum msim_status
-each_size(const struct msim_coll_points *p, uint32_t cell, void *ctx,
+each_size(const struct msim_coll_points *p, uint32_t fit, void *ctx,
           enum msim_status (*visit)(void *, uint32_t, const struct same_size *))
 {
-    const struct msim_coll_cell *c = &p->cells[cell];
+    const struct msim_coll_group *c = &p->fits[fit];
     const struct msim_sample **rows = ordered(c);
     double *us = malloc(c->n_rows * sizeof(*us));
     enum msim_status status = rows && us ? MSIM_OK : MSIM_ENOMEM;
@@ -328,28 +327,28 @@ each_size(const struct msim_coll_points *p, uint32_t cell, void *ctx,
     for (uint32_t i = 0; status == MSIM_OK && i < c->n_rows; i = end) {
         for (end = i + 1; end < c->n_rows && same_size(rows[i], rows[end]);)
             end++;
-        status = visit(ctx, cell, &(struct same_size){rows + i, end - i, us});
+        status = visit(ctx, fit, &(struct same_size){rows + i, end - i, us});
     }
     free(rows);
     free(us);
     return status;
 }
 
-static enum msim_status add_each(void *ctx, uint32_t cell,
+static enum msim_status add_each(void *ctx, uint32_t fit,
                                  const struct same_size *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        MSIM_TRY(add_target(ctx, cell, s->rows[i], s->rows[i]->us, 1));
+        MSIM_TRY(add_target(ctx, fit, s->rows[i], s->rows[i]->us, 1));
     return MSIM_OK;
 }
 
-static enum msim_status find_logs(struct msim_coll_points *p, uint32_t cell)
+static enum msim_status find_logs(struct msim_coll_points *p, uint32_t fit)
 {
-    const struct msim_coll_cell *c = &p->cells[cell];
+    const struct msim_coll_group *c = &p->fits[fit];
 
     for (uint32_t i = 0; i < c->n_rows; i++) {
         const struct msim_work *w = &c->first[i].work;
-        struct msim_coll_log *of = log_of(p, cell, &c->first[i]);
+        struct msim_coll_log *of = log_of(p, fit, &c->first[i]);
 
         if (!w->u.coll.setting)
             continue;
@@ -359,7 +358,7 @@ static enum msim_status find_logs(struct msim_coll_points *p, uint32_t cell)
             of = &p->logs[p->n_logs++];
             *of = (struct msim_coll_log){.version = w->version,
                                          .setting = w->u.coll.setting,
-                                         .cell = cell,
+                                         .fit = fit,
                                          .factor = 1};
         }
         of->rows++;
@@ -376,8 +375,8 @@ static enum msim_status judge_log(struct msim_coll_points *p, uint32_t i)
     t.ratio = malloc(l->rows * sizeof(*t.ratio));
     if (!t.ratio)
         return MSIM_ENOMEM;
-    status = each_size(p, l->cell, &t, note_ratios);
-    if (status == MSIM_OK && t.n >= LEAST_SIZES) {
+    status = each_size(p, l->fit, &t, note_ratios);
+    if (status == MSIM_OK && t.n >= SIZES_MIN) {
         qsort(t.ratio, t.n, sizeof(*t.ratio), by_value);
         l->factor = t.ratio[t.n / 2];
     }
@@ -385,18 +384,18 @@ static enum msim_status judge_log(struct msim_coll_points *p, uint32_t i)
     return status;
 }
 
-static enum msim_status add_cell(struct msim_coll_points *p, uint32_t cell)
+static enum msim_status add_fit(struct msim_coll_points *p, uint32_t fit)
 {
     uint32_t before = p->n_logs;
 
-    if (p->cells[cell].first->work.u.coll.nodes <= 1)
-        return each_size(p, cell, p, add_each);
-    MSIM_TRY(find_logs(p, cell));
+    if (p->fits[fit].first->work.u.coll.nodes <= 1)
+        return each_size(p, fit, p, add_each);
+    MSIM_TRY(find_logs(p, fit));
     for (uint32_t i = before; i < p->n_logs; i++)
         MSIM_TRY(judge_log(p, i));
     for (uint32_t i = before; i < p->n_logs; i++)
         p->logs[i].misconfigured = p->logs[i].factor > MISCONFIGURED;
-    return each_size(p, cell, p, add_one_size);
+    return each_size(p, fit, p, add_one_size);
 }
 
 /* ---- GPUs and cells ------------------------------------------------------ */
@@ -422,9 +421,10 @@ static enum msim_status add_gpus(struct msim_coll_points *p,
             *g = (struct msim_coll_gpu){
                 .table = table->valuestring,
                 .generation = msim_json_get_text(sheet, "generation")};
-            MSIM_TRY(msim_spec_read(
-                &g->spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"),
-                NULL, file, err));
+            MSIM_TRY(msim_data_sheet_read(
+                &g->sheet,
+                cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"), NULL,
+                file, err));
         }
     }
     return MSIM_OK;
@@ -439,8 +439,8 @@ static uint32_t find_gpu(const struct msim_coll_points *p, const char *table)
     return i;
 }
 
-static enum msim_status add_cells(struct msim_coll_points *p,
-                                  const struct msim_samples *s)
+static enum msim_status add_fits(struct msim_coll_points *p,
+                                 const struct msim_samples *s)
 {
     uint32_t end;
 
@@ -448,13 +448,13 @@ static enum msim_status add_cells(struct msim_coll_points *p,
         uint32_t gpu = find_gpu(p, s->rows[i].gpu);
 
         for (end = i + 1;
-             end < s->n && msim_sample_same_cell(&s->rows[i], &s->rows[end]);)
+             end < s->n && msim_sample_same_fit(&s->rows[i], &s->rows[end]);)
             end++;
         if (s->rows[i].law != &MSIM_LAW_COLLECTIVE || gpu == p->n_gpus)
             continue;
-        MSIM_TRY(msim_grow((void **)&p->cells, &p->cap_cells, p->n_cells,
-                           sizeof(*p->cells)));
-        p->cells[p->n_cells++] = (struct msim_coll_cell){
+        MSIM_TRY(msim_grow((void **)&p->fits, &p->cap_fits, p->n_fits,
+                           sizeof(*p->fits)));
+        p->fits[p->n_fits++] = (struct msim_coll_group){
             .first = &s->rows[i], .n_rows = end - i, .gpu = gpu};
     }
     return MSIM_OK;
@@ -468,16 +468,16 @@ enum msim_status msim_coll_points_make(struct msim_coll_points *p,
 {
     memset(p, 0, sizeof(*p));
     MSIM_TRY(add_gpus(p, sheets, sheet_file, err));
-    MSIM_TRY(add_cells(p, samples));
-    for (uint32_t i = 0; i < p->n_cells; i++)
-        MSIM_TRY(add_cell(p, i));
+    MSIM_TRY(add_fits(p, samples));
+    for (uint32_t i = 0; i < p->n_fits; i++)
+        MSIM_TRY(add_fit(p, i));
     return MSIM_OK;
 }
 
 void msim_coll_points_release(struct msim_coll_points *p)
 {
     free(p->gpus);
-    free(p->cells);
+    free(p->fits);
     free(p->logs);
     free(p->targets);
     free(p->points);

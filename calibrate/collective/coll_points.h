@@ -15,18 +15,18 @@
 /* A GPU that the tables name. */
 struct msim_coll_gpu {
     const char *table, *generation;
-    struct msim_spec spec;
+    struct msim_data_sheet sheet;
 };
 
 /* One log of a cluster: NCCL version and environment. */
 struct msim_coll_log {
     const char *version, *setting;
-    uint32_t cell, rows;
+    uint32_t fit, rows;
     double factor; /* median of its times over the lower quartile of all */
     bool misconfigured;
 };
 
-struct msim_coll_cell {
+struct msim_coll_group {
     const struct msim_sample *first; /* rows lie together in the samples */
     uint32_t n_rows, gpu;
 };
@@ -41,7 +41,7 @@ struct msim_coll_target {
 
 struct msim_coll_point {
     struct msim_work work; /* its size is the point's */
-    uint32_t cell, gpu, n;
+    uint32_t fit, gpu, n;
     double y;             /* mean log(time / law) */
     double host_share;    /* 0..1: how much the host, not the GPU, decides */
     double wire_share;    /* 0..1: of the GPU's time, what the wires take */
@@ -54,12 +54,12 @@ struct msim_coll_point {
 
 struct msim_coll_points {
     struct msim_coll_gpu *gpus;
-    struct msim_coll_cell *cells;
+    struct msim_coll_group *fits;
     struct msim_coll_log *logs;
     struct msim_coll_target *targets; /* of one point together */
     struct msim_coll_point *points;   /* of one cell together */
-    uint32_t n_gpus, n_cells, n_logs, n_targets, n_points;
-    uint32_t cap_gpus, cap_cells, cap_logs, cap_targets, cap_points;
+    uint32_t n_gpus, n_fits, n_logs, n_targets, n_points;
+    uint32_t cap_gpus, cap_fits, cap_logs, cap_targets, cap_points;
 };
 
 /*
@@ -75,7 +75,7 @@ enum msim_status msim_coll_points_make(struct msim_coll_points *p,
 void msim_coll_points_release(struct msim_coll_points *p);
 
 /* The typical time of a work: what points and fits are relative to. */
-double msim_coll_typical_us(const struct msim_spec *s,
+double msim_coll_typical_us(const struct msim_data_sheet *s,
                             const struct msim_work *w);
 
 /* The point's attributes that follow from its work. */

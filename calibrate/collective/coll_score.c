@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_score.c - errors and intervals of collectives held back.
+ * calibrate/collective/coll_score.c - errors and intervals of collectives held
+ * back.
  */
 #include "calibrate/collective/coll_score.h"
 
@@ -40,7 +41,8 @@ static const struct msim_coll_point *point_of(const struct msim_coll_block *b,
 static double measured(const struct msim_coll_block *b, uint32_t target)
 {
     const struct msim_coll_target *t = &b->all->targets[target];
-    const struct msim_spec *s = &b->all->gpus[point_of(b, target)->gpu].spec;
+    const struct msim_data_sheet *s =
+        &b->all->gpus[point_of(b, target)->gpu].sheet;
 
     return log(t->us / t->factor / msim_coll_typical_us(s, &t->row->work));
 }
@@ -60,13 +62,13 @@ static bool is_judged(const struct msim_coll_block *b, uint32_t target,
 }
 
 /* Collectives and numbers of ranks that a cell has. */
-static uint32_t count_groups(const struct msim_coll_points *all, uint32_t cell)
+static uint32_t count_groups(const struct msim_coll_points *all, uint32_t fit)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < all->n_points; i++)
-        if (all->points[i].cell == cell)
-            n += i == 0 || all->points[i - 1].cell != cell ||
+        if (all->points[i].fit == fit)
+            n += i == 0 || all->points[i - 1].fit != fit ||
                  all->points[i].ranks_group != all->points[i - 1].ranks_group;
     return n;
 }
@@ -87,7 +89,7 @@ double msim_coll_deviation(double variance, double change)
 #define OCTAVES         3.0
 #define DEVIATIONS      0.35
 #define OWN_GPU         4.0
-#define OWN_CELL        6.0
+#define OWN_FIT         6.0
 #define SAME_COLLECTIVE 3.0
 #define SAME_RANKS      4.0
 /* A normal variable counts as much as this many cells: few rows would say
@@ -122,7 +124,7 @@ static double weight_for(const struct msim_coll_miss *m,
     double w = m->weight * exp(-away);
 
     w *= of->gpu == p->gpu ? OWN_GPU : 1;
-    w *= of->cell == p->cell ? OWN_CELL : 1;
+    w *= of->fit == p->fit ? OWN_FIT : 1;
     w *= of->ranks_group == p->ranks_group ? SAME_RANKS : 1;
     return of->work.u.coll.collective == p->work.u.coll.collective
                ? w * SAME_COLLECTIVE
@@ -132,14 +134,14 @@ static double weight_for(const struct msim_coll_miss *m,
 /* Fills the weights; their sum. */
 static double weigh(const struct msim_coll_block *b, struct msim_coll_misses *m,
                     const struct msim_coll_point *p, double deviation,
-                    bool held_back)
+                    bool held_out)
 {
     double all = 0;
 
     for (uint32_t i = 0; i < m->n; i++) {
         const struct msim_coll_point *of = point_of(b, m->list[i].target);
 
-        m->weights[i] = held_back && knows(of, p, m->what)
+        m->weights[i] = held_out && knows(of, p, m->what)
                             ? 0
                             : weight_for(&m->list[i], of, p, log(deviation));
         all += m->weights[i];
@@ -150,13 +152,13 @@ static double weigh(const struct msim_coll_block *b, struct msim_coll_misses *m,
 double msim_coll_half_width(const struct msim_coll_block *b,
                             struct msim_coll_misses *m,
                             const struct msim_coll_point *p, double deviation,
-                            bool held_back)
+                            bool held_out)
 {
     double all, below = 0;
 
     if (m->what == MSIM_COLL_GPU || m->what == MSIM_COLL_CLUSTER)
         return MSIM_Z90 * deviation;
-    all = weigh(b, m, p, deviation, held_back) + PRIOR;
+    all = weigh(b, m, p, deviation, held_out) + PRIOR;
     for (uint32_t i = 0; i < m->n; i++) {
         double size = m->list[i].size;
 
@@ -176,8 +178,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_row(struct msim_coll_verdict *v, double *errors,
-                    double log_miss, double half)
+static void add_row(struct msim_coll_score *v, double *errors, double log_miss,
+                    double half)
 {
     double e = exp(-log_miss); /* predicted / measured */
     double low = e * exp(-half), high = e * exp(half);
@@ -189,7 +191,7 @@ static void add_row(struct msim_coll_verdict *v, double *errors,
     v->score += high - low + 20 * (fmax(low - 1, 0) + fmax(1 - high, 0));
 }
 
-static void finish(struct msim_coll_verdict *v, double *errors)
+static void finish(struct msim_coll_score *v, double *errors)
 {
     uint32_t n = v->rows;
 
@@ -217,7 +219,7 @@ struct judging {
 static bool same_curve(const struct msim_coll_point *a,
                        const struct msim_coll_point *b)
 {
-    return a->cell == b->cell &&
+    return a->fit == b->fit &&
            a->work.u.coll.collective == b->work.u.coll.collective &&
            a->work.u.coll.ranks == b->work.u.coll.ranks &&
            a->work.u.coll.nodes == b->work.u.coll.nodes;
@@ -262,11 +264,11 @@ static void collect(struct judging *j)
     uint32_t end;
 
     for (uint32_t i = 0; i < all->n_targets; i = end) {
-        uint32_t cell = point_of(j->b, i)->cell;
-        uint32_t groups = count_groups(all, cell);
+        uint32_t fit = point_of(j->b, i)->fit;
+        uint32_t groups = count_groups(all, fit);
 
         for (end = i + 1;
-             end < all->n_targets && point_of(j->b, end)->cell == cell;)
+             end < all->n_targets && point_of(j->b, end)->fit == fit;)
             end++;
         for (uint32_t t = i; t < end; t++) {
             if (!is_judged(j->b, t, m->what, groups))
@@ -284,7 +286,7 @@ static void collect(struct judging *j)
 }
 
 static void judge_row(struct judging *j, uint32_t target,
-                      struct msim_coll_verdict *v, double half)
+                      struct msim_coll_score *v, double half)
 {
     const struct msim_coll_target *t = &j->b->all->targets[target];
     double us = t->us / t->factor;
@@ -292,23 +294,23 @@ static void judge_row(struct judging *j, uint32_t target,
 
     add_row(v, j->errors, miss, half);
     j->f->held[j->misses->what][target] =
-        msim_held_row_of(us, us * exp(-miss), -half, half,
-                         point_of(j->b, target)->work.u.coll.ranks);
+        msim_held_out_row_of(us, us * exp(-miss), -half, half,
+                             point_of(j->b, target)->work.u.coll.ranks);
 }
 
 /* The rows of a cell, those of one point together. */
-static void judge_cell(struct judging *j, uint32_t cell)
+static void judge_fit(struct judging *j, uint32_t fit)
 {
     const struct msim_coll_points *all = j->b->all;
-    struct msim_coll_verdict *v = &j->f->cells[cell].verdicts[j->misses->what];
-    uint32_t groups = count_groups(all, cell), last = UINT32_MAX;
+    struct msim_coll_score *v = &j->f->fits[fit].verdicts[j->misses->what];
+    uint32_t groups = count_groups(all, fit), last = UINT32_MAX;
     double half = 0;
 
-    *v = (struct msim_coll_verdict){.groups = groups};
+    *v = (struct msim_coll_score){.groups = groups};
     for (uint32_t t = 0; t < all->n_targets; t++) {
         const struct msim_coll_point *p = point_of(j->b, t);
 
-        if (p->cell != cell || !is_judged(j->b, t, j->misses->what, groups))
+        if (p->fit != fit || !is_judged(j->b, t, j->misses->what, groups))
             continue;
         if (all->targets[t].point != last)
             half =
@@ -319,11 +321,11 @@ static void judge_cell(struct judging *j, uint32_t cell)
     finish(v, j->errors);
 }
 
-enum msim_status msim_coll_judge(struct msim_coll_fits *f,
-                                 const struct msim_coll_block *b,
-                                 enum msim_coll_held_back what,
-                                 const struct msim_coll_held *held,
-                                 struct msim_coll_misses *misses)
+enum msim_status msim_coll_score_all(struct msim_coll_fits *f,
+                                     const struct msim_coll_block *b,
+                                     enum msim_coll_held_back what,
+                                     const struct msim_coll_held *held,
+                                     struct msim_coll_misses *misses)
 {
     size_t n = (size_t)b->all->n_targets + 1;
     double *room = malloc(2 * n * sizeof(*room));
@@ -343,9 +345,9 @@ enum msim_status msim_coll_judge(struct msim_coll_fits *f,
     }
     collect(&j);
     for (uint32_t i = 0; i < b->all->n_points; i++)
-        if ((i == 0 || b->all->points[i].cell != b->all->points[i - 1].cell) &&
+        if ((i == 0 || b->all->points[i].fit != b->all->points[i - 1].fit) &&
             msim_coll_block_owns(b, &b->all->points[i]))
-            judge_cell(&j, b->all->points[i].cell);
+            judge_fit(&j, b->all->points[i].fit);
     free(room);
     return MSIM_OK;
 }

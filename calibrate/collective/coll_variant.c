@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_variant.c - what versions of a library and dtypes add.
+ * calibrate/collective/coll_variant.c - what versions of a library and dtypes
+ * add.
  */
 #include "calibrate/collective/coll_variant.h"
 
@@ -26,13 +27,13 @@ static bool same_variant(const struct msim_work *a, const struct msim_work *b)
 
 static bool in_group(const struct msim_coll_point *a,
                      const struct msim_coll_point *b,
-                     enum msim_coll_held_back held_back)
+                     enum msim_coll_held_back held_out)
 {
-    if (held_back == MSIM_COLL_GPU) /* a cell is of one */
+    if (held_out == MSIM_COLL_GPU) /* a cell is of one */
         return true;
-    if (held_back == MSIM_COLL_RANKS)
+    if (held_out == MSIM_COLL_RANKS)
         return a->ranks_group == b->ranks_group;
-    return held_back == MSIM_COLL_SIZES && a->size_group == b->size_group;
+    return held_out == MSIM_COLL_SIZES && a->size_group == b->size_group;
 }
 
 static double residual(const struct msim_coll_points *p, uint32_t target)
@@ -41,36 +42,36 @@ static double residual(const struct msim_coll_points *p, uint32_t target)
     const struct msim_coll_point *at = &p->points[t->point];
 
     return log(t->us /
-               msim_coll_typical_us(&p->gpus[at->gpu].spec, &t->row->work)) -
+               msim_coll_typical_us(&p->gpus[at->gpu].sheet, &t->row->work)) -
            at->y;
 }
 
 /* Targets of a cell lie together: the first of that of `target`. */
-static uint32_t first_of_cell(const struct msim_coll_points *p, uint32_t target)
+static uint32_t first_of_fit(const struct msim_coll_points *p, uint32_t target)
 {
-    uint32_t cell = p->points[p->targets[target].point].cell;
+    uint32_t fit = p->points[p->targets[target].point].fit;
 
-    while (target > 0 && p->points[p->targets[target - 1].point].cell == cell)
+    while (target > 0 && p->points[p->targets[target - 1].point].fit == fit)
         target--;
     return target;
 }
 
 /* Over rows of the variant of `target` whose sizes are in `bin`. */
 static struct sum add_up(const struct msim_coll_points *p, uint32_t target,
-                         uint32_t bin, enum msim_coll_held_back held_back)
+                         uint32_t bin, enum msim_coll_held_back held_out)
 {
     const struct msim_coll_target *t = &p->targets[target];
     const struct msim_coll_point *at = &p->points[t->point];
     struct sum sum = {0};
 
-    for (uint32_t i = first_of_cell(p, target);
-         i < p->n_targets && p->points[p->targets[i].point].cell == at->cell;
+    for (uint32_t i = first_of_fit(p, target);
+         i < p->n_targets && p->points[p->targets[i].point].fit == at->fit;
          i++) {
         const struct msim_work *w = &p->targets[i].row->work;
 
         if (msim_variant_bin(w->u.coll.bytes) != bin ||
             !same_variant(w, &t->row->work) ||
-            in_group(&p->points[p->targets[i].point], at, held_back))
+            in_group(&p->points[p->targets[i].point], at, held_out))
             continue;
         sum.residuals += residual(p, i);
         sum.n++;
@@ -84,14 +85,13 @@ static double mean(struct sum s)
 }
 
 double msim_coll_variant_log(const struct msim_coll_points *p, uint32_t target,
-                             enum msim_coll_held_back held_back)
+                             enum msim_coll_held_back held_out)
 {
     const struct msim_work *w = &p->targets[target].row->work;
 
     if (w->u.coll.nodes > 1 || !w->version)
         return 0;
-    return mean(
-        add_up(p, target, msim_variant_bin(w->u.coll.bytes), held_back));
+    return mean(add_up(p, target, msim_variant_bin(w->u.coll.bytes), held_out));
 }
 
 static bool is_new(const struct msim_curves *c, const struct msim_work *w)
@@ -106,7 +106,7 @@ static bool is_new(const struct msim_curves *c, const struct msim_work *w)
 
 enum msim_status msim_coll_variants_make(struct msim_curves *to,
                                          const struct msim_coll_points *p,
-                                         uint32_t cell)
+                                         uint32_t fit)
 {
     uint32_t capacity = 0;
 
@@ -114,7 +114,7 @@ enum msim_status msim_coll_variants_make(struct msim_curves *to,
         const struct msim_work *w = &p->targets[t].row->work;
         struct msim_curve_variant *v;
 
-        if (p->points[p->targets[t].point].cell != cell || !w->version ||
+        if (p->points[p->targets[t].point].fit != fit || !w->version ||
             w->u.coll.nodes > 1 || !is_new(to, w))
             continue;
         MSIM_TRY(msim_grow((void **)&to->variants, &capacity, to->n_variants,

@@ -5,21 +5,21 @@
 
 #include "calibrate/fit/fit_write.h"
 
-enum msim_status msim_coll_logs_write(cJSON *cells,
+enum msim_status msim_coll_logs_write(cJSON *fits,
                                       const struct msim_coll_fits *all,
-                                      const struct msim_coll_cell_fit *c)
+                                      const struct msim_coll_fit_result *c)
 {
-    cJSON *cell = cJSON_GetArrayItem(cells, cJSON_GetArraySize(cells) - 1);
+    cJSON *fit = cJSON_GetArrayItem(fits, cJSON_GetArraySize(fits) - 1);
     cJSON *logs = NULL;
 
     for (uint32_t i = 0; i < all->points.n_logs; i++) {
         const struct msim_coll_log *from = &all->points.logs[i];
         cJSON *o;
 
-        if (&all->cells[from->cell] != c)
+        if (&all->fits[from->fit] != c)
             continue;
         if (!logs)
-            logs = cJSON_AddArrayToObject(cell, "logs");
+            logs = cJSON_AddArrayToObject(fit, "logs");
         o = cJSON_CreateObject();
         if (!logs || !o || !cJSON_AddItemToArray(logs, o))
             return MSIM_ENOMEM;
@@ -43,35 +43,35 @@ static const char *const FAMILIES[MSIM_COLL_HELD_BACK] = {
 enum msim_status msim_coll_rows_write(struct msim_file *out,
                                       const char *platform,
                                       const struct msim_coll_fits *all,
-                                      const struct msim_coll_cell_fit *c)
+                                      const struct msim_coll_fit_result *c)
 {
     const struct msim_coll_points *p = &all->points;
 
     for (int what = 0; what < MSIM_COLL_HELD_BACK; what++)
         for (uint32_t i = 0; i < p->n_targets; i++)
-            if (&all->cells[p->points[p->targets[i].point].cell] == c)
-                MSIM_TRY(msim_held_row_write(out, platform, FAMILIES[what],
-                                             p->targets[i].row,
-                                             &all->held[what][i]));
+            if (&all->fits[p->points[p->targets[i].point].fit] == c)
+                MSIM_TRY(msim_held_out_row_write(out, platform, FAMILIES[what],
+                                                 p->targets[i].row,
+                                                 &all->held[what][i]));
     return MSIM_OK;
 }
 
 void msim_coll_report(FILE *out, const char *platform,
                       const struct msim_sample *first,
-                      const struct msim_coll_cell_fit *c)
+                      const struct msim_coll_fit_result *c)
 {
     for (int i = 0; i < MSIM_COLL_HELD_BACK; i++) {
-        const struct msim_coll_verdict *v = &c->verdicts[i];
-        struct msim_cell_fit f = c->fit;
+        const struct msim_coll_score *v = &c->verdicts[i];
+        struct msim_fit_result f = c->fit;
 
         if (v->rows == 0)
             continue;
         f.rows = v->rows;
         f.groups = v->groups;
-        f.held_back = v->error;
+        f.held_out = v->error;
         f.coverage = v->coverage;
         f.width = v->width;
         f.score = v->score;
-        msim_cell_report(out, platform, FAMILIES[i], first, &f);
+        msim_fit_report(out, platform, FAMILIES[i], first, &f);
     }
 }

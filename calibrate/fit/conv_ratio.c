@@ -1,5 +1,6 @@
 /*
- * calibrate/fit/conv_ratio.c - backward passes of convolutions over forward ones.
+ * calibrate/fit/conv_ratio.c - backward passes of convolutions over forward
+ * ones.
  */
 #include "calibrate/fit/conv_ratio.h"
 

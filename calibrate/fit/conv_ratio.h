@@ -1,6 +1,6 @@
 /*
- * calibrate/fit/conv_ratio.h - what a convolution's backward passes take over its
- * forward pass, from rows that time all of them for the same shape.
+ * calibrate/fit/conv_ratio.h - what a convolution's backward passes take over
+ * its forward pass, from rows that time all of them for the same shape.
  */
 #ifndef MSIM_CALIBRATE_FIT_CONV_RATIO_H
 #define MSIM_CALIBRATE_FIT_CONV_RATIO_H

@@ -3,16 +3,16 @@
  */
 #include "calibrate/fit/fit_one.h"
 
-#include "calibrate/stat/boost.h"
 #include "calibrate/fit/kriging_fit.h"
+#include "calibrate/stat/boost.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_ROWS_FOR_TREES 40
-#define FEW_GROUPS           1.5
-#define BIN_ROWS             150 /* rows of an interval's bin, at least */
+#define ROWS_FOR_TREES_MIN 40
+#define FEW_GROUPS         1.5
+#define BIN_ROWS           150 /* rows of an interval's bin, at least */
 
 static int by_value(const void *a, const void *b)
 {
@@ -161,17 +161,17 @@ static bool has_gap(const struct work_area *a)
 /* A law, and what was learned of its errors: trees, rows nearby, or neither. */
 struct part {
     struct msim_law_constants constants;
-    cJSON *forest_json, *nearby_json;
+    cJSON *forest_json, *kriging_json;
     struct msim_forest forest;
-    struct msim_nearby nearby;
+    struct msim_kriging kriging;
 };
 
 static void release_part(struct part *p)
 {
     cJSON_Delete(p->forest_json);
-    cJSON_Delete(p->nearby_json);
+    cJSON_Delete(p->kriging_json);
     msim_forest_release(&p->forest);
-    msim_nearby_release(&p->nearby);
+    msim_kriging_release(&p->kriging);
 }
 
 /* From the first `n` rows to train on. */
@@ -179,20 +179,20 @@ static enum msim_status learn(struct work_area *a, uint32_t n, struct part *p)
 {
     struct msim_boost_options options = options_for(a->law, n);
 
-    if (a->n < MSIM_NEARBY_ROWS && msim_nearby_suits(a->law)) {
-        MSIM_TRY(msim_nearby_fit(&p->nearby_json, a->law, a->train_x,
-                                 a->train_y, a->train_group, n));
-        return msim_nearby_read(&p->nearby, p->nearby_json, a->law);
+    if (a->n < MSIM_KRIGING_ROWS && msim_kriging_suits(a->law)) {
+        MSIM_TRY(msim_kriging_fit(&p->kriging_json, a->law, a->train_x,
+                                  a->train_y, a->train_group, n));
+        return msim_kriging_read(&p->kriging, p->kriging_json, a->law);
     }
-    if (n < LEAST_ROWS_FOR_TREES)
+    if (n < ROWS_FOR_TREES_MIN)
         return MSIM_OK;
     MSIM_TRY(msim_boost_fit(&p->forest_json, a->train_x, a->train_y, n,
                             a->features, &options, NULL));
     return msim_forest_read(&p->forest, p->forest_json, a->features);
 }
 
-/* Fit on the rows whose fold is not `held_back`. */
-static enum msim_status fit_part(struct work_area *a, int held_back,
+/* Fit on the rows whose fold is not `held_out`. */
+static enum msim_status fit_part(struct work_area *a, int held_out,
                                  struct part *p)
 {
     uint32_t features = a->features;
@@ -200,11 +200,11 @@ static enum msim_status fit_part(struct work_area *a, int held_back,
 
     memset(p, 0, sizeof(*p));
     MSIM_TRY(msim_law_fit(&p->constants, a->law, a->rows, a->fold, a->n,
-                          held_back, has_gap(a)));
+                          held_out, has_gap(a)));
     for (uint32_t i = 0; i < a->n; i++) {
         double us;
 
-        if (a->fold[i] == held_back)
+        if (a->fold[i] == held_out)
             continue;
         us = msim_law_measured(&p->constants, &a->rows[i]);
         memcpy(a->train_x + (size_t)n * features, a->x + (size_t)i * features,
@@ -219,12 +219,12 @@ static enum msim_status fit_part(struct work_area *a, int held_back,
 
 static double correct(const struct part *p, const double *x, double *doubt)
 {
-    struct msim_nearby_answer a;
+    struct msim_kriging_answer a;
 
     *doubt = 1;
-    if (p->nearby.n == 0)
+    if (p->kriging.n == 0)
         return msim_forest_eval(&p->forest, x);
-    a = msim_nearby_ask(&p->nearby, x, 1);
+    a = msim_kriging_correct(&p->kriging, x, 1);
     *doubt = a.doubt;
     return a.log;
 }
@@ -281,12 +281,12 @@ static struct msim_error_summary summarise(const struct work_area *a,
  */
 
 /* Edges that split the held-back predictions into bins of equal numbers. */
-static uint32_t bin_edges(const struct work_area *a, struct msim_cell_bin *bins)
+static uint32_t bin_edges(const struct work_area *a, struct msim_fit_bin *bins)
 {
     uint32_t count = a->n / BIN_ROWS;
 
-    if (count > MSIM_CELL_BINS)
-        count = MSIM_CELL_BINS;
+    if (count > MSIM_FIT_BINS)
+        count = MSIM_FIT_BINS;
     if (count < 1)
         count = 1;
     memcpy(a->scratch, a->predicted, a->n * sizeof(double));
@@ -298,7 +298,7 @@ static uint32_t bin_edges(const struct work_area *a, struct msim_cell_bin *bins)
     return count;
 }
 
-static uint32_t bin_of(const struct msim_cell_bin *bins, uint32_t count,
+static uint32_t bin_of(const struct msim_fit_bin *bins, uint32_t count,
                        double us)
 {
     uint32_t i = 0;
@@ -322,7 +322,7 @@ static double point(const double *sorted, uint32_t n, double part)
  * of the rows in bin `which`, fold `without` left out; false where there are
  * none. */
 static bool widen(const struct work_area *a, const double *predicted,
-                  const double *doubt, const struct msim_cell_bin *bins,
+                  const double *doubt, const struct msim_fit_bin *bins,
                   uint32_t count, uint32_t which, int without, double *low,
                   double *high)
 {
@@ -346,7 +346,7 @@ static bool widen(const struct work_area *a, const double *predicted,
  * again.
  */
 static bool quantiles(const struct work_area *a,
-                      const struct msim_cell_bin *bins, uint32_t count,
+                      const struct msim_fit_bin *bins, uint32_t count,
                       uint32_t which, int without, double *low, double *high)
 {
     /* Of one group it was rows that were held back. */
@@ -374,7 +374,7 @@ static double score(double measured, double low, double high)
 }
 
 /* Judge the intervals, each fold by quantiles of the others. */
-static void judge(const struct work_area *a, struct msim_cell_fit *out,
+static void judge(const struct work_area *a, struct msim_fit_result *out,
                   uint32_t folds)
 {
     uint32_t inside = 0, counted = 0;
@@ -397,21 +397,21 @@ static void judge(const struct work_area *a, struct msim_cell_fit *out,
                 inside += r >= from && r <= to;
                 out->width += exp(to - from);
                 out->score += score(r, from, to);
-                out->held[i] = msim_held_row_of(a->rows[i].us, a->predicted[i],
-                                                from, to, k);
+                out->held[i] = msim_held_out_row_of(
+                    a->rows[i].us, a->predicted[i], from, to, k);
             }
         }
     }
     if (counted) {
         out->coverage = (double)inside / counted;
         out->width /= counted;
-        if (out->held_back.mean > 0)
-            out->score /= counted * out->held_back.mean;
+        if (out->held_out.mean > 0)
+            out->score /= counted * out->held_out.mean;
     }
 }
 
-static void make_intervals(const struct work_area *a, struct msim_cell_fit *out,
-                           uint32_t folds)
+static void make_intervals(const struct work_area *a,
+                           struct msim_fit_result *out, uint32_t folds)
 {
     out->n_bins = bin_edges(a, out->bins);
     judge(a, out, folds);
@@ -421,7 +421,7 @@ static void make_intervals(const struct work_area *a, struct msim_cell_fit *out,
             out->bins[i].low = out->bins[i].high = 0;
 }
 
-static void make_range(const struct work_area *a, struct msim_cell_fit *out)
+static void make_range(const struct work_area *a, struct msim_fit_result *out)
 {
     uint32_t features = a->features;
 
@@ -438,7 +438,8 @@ static void make_range(const struct work_area *a, struct msim_cell_fit *out)
 }
 
 /* The fit that is kept is on all rows. */
-static enum msim_status fit_all(struct work_area *a, struct msim_cell_fit *out)
+static enum msim_status fit_all(struct work_area *a,
+                                struct msim_fit_result *out)
 {
     struct part part;
     enum msim_status status = fit_part(a, -1, &part);
@@ -447,21 +448,21 @@ static enum msim_status fit_all(struct work_area *a, struct msim_cell_fit *out)
         predict(a, -1, &part, NULL, a->fitted, a->fit_doubt);
         out->constants = part.constants;
         out->forest = part.forest_json;
-        out->nearby = part.nearby_json;
-        part.forest_json = part.nearby_json = NULL;
+        out->kriging = part.kriging_json;
+        part.forest_json = part.kriging_json = NULL;
     }
     release_part(&part);
     return status;
 }
 
-static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
+static enum msim_status run(struct work_area *a, struct msim_fit_result *out)
 {
     uint32_t folds;
 
     for (uint32_t i = 0; i < a->n; i++) {
         double *x = a->x + (size_t)i * a->features;
 
-        a->law->describe(a->rows[i].spec, &a->rows[i].work, x);
+        a->law->describe(a->rows[i].sheet, &a->rows[i].work, x);
     }
     out->rows = a->n;
     out->models = a->rows[0].models;
@@ -475,14 +476,14 @@ static enum msim_status run(struct work_area *a, struct msim_cell_fit *out)
     out->held = calloc(a->n, sizeof(*out->held));
     if (!out->held)
         return MSIM_ENOMEM;
-    out->law_held_back = summarise(a, a->law_us);
-    out->held_back = summarise(a, a->predicted);
+    out->law_held_out = summarise(a, a->law_us);
+    out->held_out = summarise(a, a->predicted);
     make_intervals(a, out, folds);
     return MSIM_OK;
 }
 
-enum msim_status msim_cell_fit(struct msim_cell_fit *out,
-                               const struct msim_sample *rows, uint32_t n)
+enum msim_status msim_fit_one(struct msim_fit_result *out,
+                              const struct msim_sample *rows, uint32_t n)
 {
     struct work_area a = {.law = rows[0].law,
                           .rows = rows,
@@ -496,15 +497,15 @@ enum msim_status msim_cell_fit(struct msim_cell_fit *out,
         status = run(&a, out);
     release(&a);
     if (status != MSIM_OK)
-        msim_cell_fit_release(out);
+        msim_fit_result_release(out);
     return status;
 }
 
-void msim_cell_fit_release(struct msim_cell_fit *f)
+void msim_fit_result_release(struct msim_fit_result *f)
 {
     cJSON_Delete(f->forest);
-    cJSON_Delete(f->nearby);
-    f->forest = f->nearby = NULL;
+    cJSON_Delete(f->kriging);
+    f->forest = f->kriging = NULL;
     msim_curves_release(&f->curves);
     free(f->held);
     f->held = NULL;

@@ -1,5 +1,6 @@
 /*
- * calibrate/fit/fit_write.c - a fitted cell as JSON and as a line of the report.
+ * calibrate/fit/fit_write.c - a fitted cell as JSON and as a line of the
+ * report.
  */
 #include "calibrate/fit/fit_write.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char MSIM_CELL_REPORT_HEADER[] =
+const char MSIM_FIT_REPORT_HEADER[] =
     "platform,table_gpu,family,framework,cell,rows,groups,"
     "fitted_mean_pct,law_alone_mean_pct,mean_pct,median_pct,p90_pct,worst_pct,"
     "interval_coverage_pct,interval_high_over_low,"
@@ -36,10 +37,10 @@ static void add_us(cJSON *o, const char *name, double us, const char *how)
     cJSON_AddStringToObject(p, "how", how);
 }
 
-static void add_constants(cJSON *cell, const struct msim_law *law,
-                          const struct msim_cell_fit *f)
+static void add_constants(cJSON *fit, const struct msim_law *law,
+                          const struct msim_fit_result *f)
 {
-    cJSON *o = cJSON_AddObjectToObject(cell, "constants");
+    cJSON *o = cJSON_AddObjectToObject(fit, "constants");
 
     for (uint32_t i = 0; i < law->n_params; i++) {
         cJSON *p = cJSON_AddObjectToObject(o, law->params[i].name);
@@ -57,10 +58,10 @@ static void add_constants(cJSON *cell, const struct msim_law *law,
     }
 }
 
-static void add_range(cJSON *cell, const struct msim_law *law,
-                      const struct msim_cell_fit *f)
+static void add_range(cJSON *fit, const struct msim_law *law,
+                      const struct msim_fit_result *f)
 {
-    cJSON *o = cJSON_AddObjectToObject(cell, "range");
+    cJSON *o = cJSON_AddObjectToObject(fit, "range");
 
     for (uint32_t i = 0; i < law->n_sizes; i++) {
         char text[64];
@@ -71,9 +72,9 @@ static void add_range(cJSON *cell, const struct msim_law *law,
     }
 }
 
-static void add_interval(cJSON *cell, const struct msim_cell_fit *f)
+static void add_interval(cJSON *fit, const struct msim_fit_result *f)
 {
-    cJSON *bins = cJSON_AddArrayToObject(cell, "interval");
+    cJSON *bins = cJSON_AddArrayToObject(fit, "interval");
 
     for (uint32_t i = 0; i < f->n_bins; i++) {
         char text[96];
@@ -110,9 +111,9 @@ static cJSON *numbers(const double *v, uint32_t n, int digits)
 }
 
 /* A curve's points on one line each: people read whose they are. */
-static enum msim_status add_curves(cJSON *cell, const struct msim_curves *c)
+static enum msim_status add_curves(cJSON *fit, const struct msim_curves *c)
 {
-    cJSON *curves = c->n ? cJSON_AddArrayToObject(cell, "curves") : NULL;
+    cJSON *curves = c->n ? cJSON_AddArrayToObject(fit, "curves") : NULL;
 
     for (uint32_t i = 0; i < c->n; i++) {
         const struct msim_curve *from = &c->list[i];
@@ -133,10 +134,10 @@ static enum msim_status add_curves(cJSON *cell, const struct msim_curves *c)
     return MSIM_OK;
 }
 
-static enum msim_status add_variants(cJSON *cell, const struct msim_curves *c)
+static enum msim_status add_variants(cJSON *fit, const struct msim_curves *c)
 {
     cJSON *list =
-        c->n_variants ? cJSON_AddArrayToObject(cell, "variants") : NULL;
+        c->n_variants ? cJSON_AddArrayToObject(fit, "variants") : NULL;
 
     for (uint32_t i = 0; i < c->n_variants; i++) {
         const struct msim_curve_variant *v = &c->variants[i];
@@ -158,78 +159,77 @@ static enum msim_status add_variants(cJSON *cell, const struct msim_curves *c)
 }
 
 /* Trees and rows on one line: nobody reads them. */
-static enum msim_status add_learned(cJSON *cell, const struct msim_cell_fit *f)
+static enum msim_status add_learned(cJSON *fit, const struct msim_fit_result *f)
 {
     if (f->forest)
-        return add_line(cell, "forest", cJSON_Duplicate(f->forest, 1));
-    if (f->nearby)
-        return add_line(cell, "nearby", cJSON_Duplicate(f->nearby, 1));
+        return add_line(fit, "forest", cJSON_Duplicate(f->forest, 1));
+    if (f->kriging)
+        return add_line(fit, "nearby", cJSON_Duplicate(f->kriging, 1));
     return MSIM_OK;
 }
 
-static enum msim_status add_members(cJSON *cell, const struct msim_sample *r,
-                                    const struct msim_cell_fit *f,
+static enum msim_status add_members(cJSON *fit, const struct msim_sample *r,
+                                    const struct msim_fit_result *f,
                                     const char *how)
 {
-    cJSON_AddStringToObject(cell, "law", r->law->name);
-    cJSON_AddStringToObject(cell, "framework", r->framework);
-    cJSON_AddStringToObject(cell, "key", r->key);
-    cJSON_AddStringToObject(cell, "table_gpu", r->gpu);
-    cJSON_AddStringToObject(cell, "how", how);
-    cJSON_AddNumberToObject(cell, "rows", f->rows);
-    cJSON_AddNumberToObject(cell, "groups", f->groups);
+    cJSON_AddStringToObject(fit, "law", r->law->name);
+    cJSON_AddStringToObject(fit, "framework", r->framework);
+    cJSON_AddStringToObject(fit, "key", r->key);
+    cJSON_AddStringToObject(fit, "table_gpu", r->gpu);
+    cJSON_AddStringToObject(fit, "how", how);
+    cJSON_AddNumberToObject(fit, "rows", f->rows);
+    cJSON_AddNumberToObject(fit, "groups", f->groups);
     if (f->models)
-        cJSON_AddNumberToObject(cell, "models", f->models);
-    msim_number_add(cell, "error_fitted", f->fitted.mean);
-    msim_number_add(cell, "error_held_back", f->held_back.mean);
-    msim_number_add(cell, "error_held_back_median", f->held_back.median);
-    msim_number_add(cell, "error_held_back_p90", f->held_back.p90);
-    msim_number_add(cell, "error_held_back_worst", f->held_back.worst);
-    msim_number_add(cell, "interval_coverage", f->coverage);
-    msim_number_add(cell, "interval_high_over_low", f->width);
-    add_constants(cell, r->law, f);
-    add_range(cell, r->law, f);
-    add_interval(cell, f);
-    MSIM_TRY(add_curves(cell, &f->curves));
-    MSIM_TRY(add_variants(cell, &f->curves));
-    return add_learned(cell, f);
+        cJSON_AddNumberToObject(fit, "models", f->models);
+    msim_number_add(fit, "error_fitted", f->fitted.mean);
+    msim_number_add(fit, "error_held_back", f->held_out.mean);
+    msim_number_add(fit, "error_held_back_median", f->held_out.median);
+    msim_number_add(fit, "error_held_back_p90", f->held_out.p90);
+    msim_number_add(fit, "error_held_back_worst", f->held_out.worst);
+    msim_number_add(fit, "interval_coverage", f->coverage);
+    msim_number_add(fit, "interval_high_over_low", f->width);
+    add_constants(fit, r->law, f);
+    add_range(fit, r->law, f);
+    add_interval(fit, f);
+    MSIM_TRY(add_curves(fit, &f->curves));
+    MSIM_TRY(add_variants(fit, &f->curves));
+    return add_learned(fit, f);
 }
 
-enum msim_status msim_cell_write_as(cJSON *cells, const struct msim_sample *r,
-                                    const struct msim_cell_fit *f,
-                                    const char *how)
+enum msim_status msim_fit_write_as(cJSON *fits, const struct msim_sample *r,
+                                   const struct msim_fit_result *f,
+                                   const char *how)
 {
-    cJSON *cell = cJSON_CreateObject();
+    cJSON *fit = cJSON_CreateObject();
 
-    if (!cell || !cJSON_AddItemToArray(cells, cell))
+    if (!fit || !cJSON_AddItemToArray(fits, fit))
         return MSIM_ENOMEM;
-    return add_members(cell, r, f, how);
+    return add_members(fit, r, f, how);
 }
 
-enum msim_status msim_cell_write(cJSON *cells, const struct msim_sample *r,
-                                 const struct msim_cell_fit *f)
+enum msim_status msim_fit_write(cJSON *fits, const struct msim_sample *r,
+                                const struct msim_fit_result *f)
 {
     char how[160];
 
     snprintf(how, sizeof(how),
              "least mean |log error| over rows of %s (GSL simplex), %s",
              r->work.source ? r->work.source : r->framework,
-             f->curves.n ? "curves by kriging over all GPUs' collectives"
-             : f->nearby ? "kriging of what is left"
-                         : "XGBoost trees on what is left");
-    return msim_cell_write_as(cells, r, f, how);
+             f->curves.n  ? "curves by kriging over all GPUs' collectives"
+             : f->kriging ? "kriging of what is left"
+                          : "XGBoost trees on what is left");
+    return msim_fit_write_as(fits, r, f, how);
 }
 
-void msim_cell_report(FILE *out, const char *platform, const char *family,
-                      const struct msim_sample *r,
-                      const struct msim_cell_fit *f)
+void msim_fit_report(FILE *out, const char *platform, const char *family,
+                     const struct msim_sample *r,
+                     const struct msim_fit_result *f)
 {
     fprintf(
         out,
         "%s,%s,%s,%s,%s,%u,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f,%.3f,%.2f\n",
         platform, r->gpu, family, r->framework, r->key, f->rows, f->groups,
-        100 * f->fitted.mean, 100 * f->law_held_back.mean,
-        100 * f->held_back.mean, 100 * f->held_back.median,
-        100 * f->held_back.p90, 100 * f->held_back.worst, 100 * f->coverage,
-        f->width, f->score);
+        100 * f->fitted.mean, 100 * f->law_held_out.mean,
+        100 * f->held_out.mean, 100 * f->held_out.median, 100 * f->held_out.p90,
+        100 * f->held_out.worst, 100 * f->coverage, f->width, f->score);
 }

@@ -49,13 +49,13 @@ struct fit {
     const double *y;
     const uint64_t *group;
     uint32_t n;
-    struct msim_nearby shape; /* features and reaches; rows as they are */
-    double *noise;            /* of every row, over the common one */
+    struct msim_kriging shape; /* features and reaches; rows as they are */
+    double *noise;             /* of every row, over the common one */
     uint32_t *held;
     double *missed, *variance;
 };
 
-bool msim_nearby_suits(const struct msim_law *law)
+bool msim_kriging_suits(const struct msim_law *law)
 {
     for (size_t i = 0; i < N_REACH; i++)
         if (REACH[i].law == law)
@@ -63,7 +63,7 @@ bool msim_nearby_suits(const struct msim_law *law)
     return false;
 }
 
-static void choose_features(struct msim_nearby *m, const struct msim_law *law)
+static void choose_features(struct msim_kriging *m, const struct msim_law *law)
 {
     for (size_t i = 0; i < N_REACH; i++) {
         uint32_t f = 0;
@@ -80,7 +80,7 @@ static void choose_features(struct msim_nearby *m, const struct msim_law *law)
     }
 }
 
-static double likeness(const struct msim_nearby *m, uint32_t a, uint32_t b,
+static double likeness(const struct msim_kriging *m, uint32_t a, uint32_t b,
                        double stretch)
 {
     double sum = 0;
@@ -92,11 +92,11 @@ static double likeness(const struct msim_nearby *m, uint32_t a, uint32_t b,
 
         sum += d * d;
     }
-    return msim_nearby_likeness(sum);
+    return msim_kriging_correlation(sum);
 }
 
 static enum msim_status solve(const struct fit *f, double noise, double stretch,
-                              struct msim_kriging *out)
+                              struct msim_kriging_solve *out)
 {
     double *k = malloc((size_t)f->n * f->n * sizeof(*k));
 
@@ -105,13 +105,14 @@ static enum msim_status solve(const struct fit *f, double noise, double stretch,
             k[(size_t)i * f->n + j] = likeness(&f->shape, i, j, stretch);
         k[(size_t)i * f->n + i] = 1 + noise * f->noise[i];
     }
-    return msim_kriging_init(out, k, f->y, f->n);
+    return msim_kriging_solve_init(out, k, f->y, f->n);
 }
 
 /* Solve, and let rows that are missed by far count less: what a row is missed
  * by is its noise times its weight. */
 static enum msim_status solve_robustly(struct fit *f, double noise,
-                                       double stretch, struct msim_kriging *out)
+                                       double stretch,
+                                       struct msim_kriging_solve *out)
 {
     for (uint32_t i = 0; i < f->n; i++)
         f->noise[i] = 1;
@@ -122,7 +123,7 @@ static enum msim_status solve_robustly(struct fit *f, double noise,
 
             f->noise[i] = fmax(1, fabs(missed) / FAR);
         }
-        msim_kriging_release(out);
+        msim_kriging_solve_release(out);
     }
     return solve(f, noise, stretch, out);
 }
@@ -131,7 +132,7 @@ static enum msim_status solve_robustly(struct fit *f, double noise,
 static enum msim_status try_one(struct fit *f, double noise, double stretch,
                                 double *error)
 {
-    struct msim_kriging g;
+    struct msim_kriging_solve g;
     enum msim_status status;
 
     *error = 0;
@@ -147,11 +148,12 @@ static enum msim_status try_one(struct fit *f, double noise, double stretch,
         }
         if (m == 0 || m == f->n)
             continue;
-        status = msim_kriging_without(&g, f->held, m, f->missed, f->variance);
+        status =
+            msim_kriging_solve_without(&g, f->held, m, f->missed, f->variance);
         for (uint32_t i = 0; i < m; i++)
             *error += fabs(f->missed[i]) / f->n;
     }
-    msim_kriging_release(&g);
+    msim_kriging_solve_release(&g);
     return status;
 }
 
@@ -198,7 +200,7 @@ static enum msim_status write_fit(cJSON *o, const struct fit *f,
                                   const struct msim_law *law, double noise,
                                   double stretch, const double *weights)
 {
-    const struct msim_nearby *m = &f->shape;
+    const struct msim_kriging *m = &f->shape;
     cJSON *reach = cJSON_AddObjectToObject(o, "reach");
     double low = 0, high = 0;
 
@@ -222,7 +224,7 @@ static enum msim_status make(cJSON **out, struct fit *f,
                              const struct msim_law *law)
 {
     double noise = NOISES[0], stretch = STRETCHES[0];
-    struct msim_kriging g;
+    struct msim_kriging_solve g;
     enum msim_status status;
 
     MSIM_TRY(choose(f, &noise, &stretch));
@@ -230,7 +232,7 @@ static enum msim_status make(cJSON **out, struct fit *f,
     *out = cJSON_CreateObject();
     status =
         *out ? write_fit(*out, f, law, noise, stretch, g.weights) : MSIM_ENOMEM;
-    msim_kriging_release(&g);
+    msim_kriging_solve_release(&g);
     if (status != MSIM_OK) {
         cJSON_Delete(*out);
         *out = NULL;
@@ -238,12 +240,12 @@ static enum msim_status make(cJSON **out, struct fit *f,
     return status;
 }
 
-enum msim_status msim_nearby_fit(cJSON **out, const struct msim_law *law,
-                                 const double *x, const double *y,
-                                 const uint64_t *group, uint32_t n)
+enum msim_status msim_kriging_fit(cJSON **out, const struct msim_law *law,
+                                  const double *x, const double *y,
+                                  const uint64_t *group, uint32_t n)
 {
     struct fit f = {.y = y, .group = group, .n = n};
-    struct msim_nearby *m = &f.shape;
+    struct msim_kriging *m = &f.shape;
     enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;

@@ -1,5 +1,6 @@
 /*
- * calibrate/fit/kriging_fit.h - corrections by rows nearby (models/platform/kriging.h).
+ * calibrate/fit/kriging_fit.h - corrections by rows nearby
+ * (models/platform/kriging.h).
  *
  * Kriging of log(measured / law) with a covariance of 1 between a row and
  * itself and some noise. How much noise, and how far features reach, is what
@@ -13,10 +14,10 @@
 
 /* Cells with fewer rows than this are better off with rows nearby than with
  * trees. */
-#define MSIM_NEARBY_ROWS 500
+#define MSIM_KRIGING_ROWS 500
 
 /* Whether it is known which features of the law reach how far. */
-bool msim_nearby_suits(const struct msim_law *law);
+bool msim_kriging_suits(const struct msim_law *law);
 
 /*
  * Fit to `n` rows, sorted by `group`: row-major features `x` of the law, and
@@ -24,8 +25,8 @@ bool msim_nearby_suits(const struct msim_law *law);
  * owned by the caller; on failure NULL.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_nearby_fit(cJSON **out, const struct msim_law *law,
-                                 const double *x, const double *y,
-                                 const uint64_t *group, uint32_t n);
+enum msim_status msim_kriging_fit(cJSON **out, const struct msim_law *law,
+                                  const double *x, const double *y,
+                                  const uint64_t *group, uint32_t n);
 
 #endif

@@ -38,7 +38,7 @@ double msim_law_measured(const struct msim_law_constants *c,
     memcpy(params, c->params, sizeof(params));
     if (r->start > 0)
         params[0] *= r->start;
-    return msim_with_gap(r->law->time_us(r->spec, &r->work, params),
+    return msim_with_gap(r->law->time_us(r->sheet, &r->work, params),
                          r->gap.least_us > 0 ? r->gap : c->gap);
 }
 
@@ -84,7 +84,7 @@ static double constants(const struct problem *p, const gsl_vector *v,
         penalty += take_gap(p, v, &c->gap);
     if (p->has_gap || p->rows[0]->gap.least_us > 0)
         c->params[0] = p->rows[0]->start > 0 ? MSIM_COMMON_FLOOR_US
-                                             : p->rows[0]->spec->floor_us;
+                                             : p->rows[0]->sheet->floor_us;
     return penalty;
 }
 
@@ -168,7 +168,7 @@ static enum msim_status look_for_gap(struct problem *p)
 enum msim_status msim_law_fit(struct msim_law_constants *out,
                               const struct msim_law *law,
                               const struct msim_sample *rows,
-                              const uint8_t *fold, uint32_t n, int held_back,
+                              const uint8_t *fold, uint32_t n, int held_out,
                               bool has_gap)
 {
     struct problem p = {.law = law, .has_gap = has_gap};
@@ -176,13 +176,13 @@ enum msim_status msim_law_fit(struct msim_law_constants *out,
     enum msim_status status;
 
     for (uint32_t i = 0; i < n; i++)
-        usable += fold[i] != held_back;
+        usable += fold[i] != held_out;
     step = (usable + FIT_ROWS - 1) / FIT_ROWS;
     p.rows = malloc(((size_t)usable + 1) * sizeof(*p.rows));
     if (!p.rows)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        if (fold[i] == held_back)
+        if (fold[i] == held_out)
             continue;
         if (seen++ % step == 0)
             p.rows[p.n++] = &rows[i];

@@ -16,7 +16,7 @@ double msim_law_measured(const struct msim_law_constants *c,
 
 /*
  * Find the constants that minimise the mean of |log(measured / law)| over the
- * rows whose `fold` is not `held_back`, or over all with held_back < 0. At
+ * rows whose `fold` is not `held_out`, or over all with held_out < 0. At
  * most about a thousand rows, spread evenly, are looked at: a handful of
  * constants needs no more. With `has_gap` the
  * source's launch gap is one of the constants; such a gap, like that of rows
@@ -27,7 +27,7 @@ MSIM_MUST_CHECK
 enum msim_status msim_law_fit(struct msim_law_constants *out,
                               const struct msim_law *law,
                               const struct msim_sample *rows,
-                              const uint8_t *fold, uint32_t n, int held_back,
+                              const uint8_t *fold, uint32_t n, int held_out,
                               bool has_gap);
 
 #endif

@@ -10,10 +10,10 @@
 
 #define ROUNDS       60   /* of the two fits in turn; 20 settle to 1e-6 */
 #define HALF_WEIGHT  10   /* calls that make a host count half */
-#define WEIGHT_LEAST 0.5  /* for a figure by name */
+#define WEIGHT_MIN   0.5  /* for a figure by name */
 #define HOSTS_ENOUGH 4    /* for a scatter of their own */
 #define TAIL         0.95 /* upper end of a 90 % interval */
-#define LEAST_US     0.05 /* where a logarithm is taken */
+#define US_MIN       0.05 /* where a logarithm is taken */
 
 /* ---- operators ---------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ static void fit_speeds(struct msim_host_fit *f, const struct msim_host_table *t,
 
 bool msim_host_fit_knows(const struct msim_host_fit *f, uint32_t key)
 {
-    return f->weight[key] >= WEIGHT_LEAST;
+    return f->weight[key] >= WEIGHT_MIN;
 }
 
 /* For operators without a figure: each name of the class counts alike. */
@@ -134,7 +134,7 @@ static double made_of(const struct msim_host_fit *f,
                : f->class_made[t->keys->classes[k]];
 }
 
-static void totals(struct msim_host_verdict *v, const struct msim_host_fit *f,
+static void totals(struct msim_host_score *v, const struct msim_host_fit *f,
                    const struct msim_host_table *t, uint32_t h)
 {
     for (uint32_t k = 0; k < t->n_keys; k++) {
@@ -188,12 +188,12 @@ static uint32_t count_used(const bool *use, uint32_t n)
 static enum msim_status spread(double *factor, const struct msim_host_table *t,
                                const bool *use)
 {
-    bool others[MSIM_HOSTS_MOST];
+    bool others[MSIM_HOSTS_MAX];
     double squares = 0;
     uint32_t n = count_used(use, t->n_hosts);
 
     for (uint32_t h = 0; h < t->n_hosts; h++) {
-        struct msim_host_verdict v = {0};
+        struct msim_host_score v = {0};
         struct msim_host_fit f;
         double error;
 
@@ -223,7 +223,7 @@ struct logs {
 static void add_log(struct logs *l, double us)
 {
     if (isfinite(us)) {
-        double v = log(fmax(us, LEAST_US));
+        double v = log(fmax(us, US_MIN));
 
         l->sum += v;
         l->squares += v * v;
@@ -336,7 +336,7 @@ static bool is_inside(double real, double predicted, double factor)
     return real >= predicted / factor && real <= predicted * factor;
 }
 
-static enum msim_status judge_steps(struct msim_host_verdict *v,
+static enum msim_status judge_steps(struct msim_host_score *v,
                                     const struct msim_host_fit *f,
                                     const struct msim_host_table *t, uint32_t h)
 {
@@ -363,11 +363,11 @@ static enum msim_status judge_steps(struct msim_host_verdict *v,
     return MSIM_OK;
 }
 
-enum msim_status msim_host_judge(struct msim_host_verdict *v,
-                                 const struct msim_host_fit *f,
-                                 const struct msim_host_table *t, uint32_t h)
+enum msim_status msim_host_evaluate(struct msim_host_score *v,
+                                    const struct msim_host_fit *f,
+                                    const struct msim_host_table *t, uint32_t h)
 {
-    *v = (struct msim_host_verdict){0};
+    *v = (struct msim_host_score){0};
     totals(v, f, t, h);
     v->inside = is_inside(v->self, v->predicted, f->factor);
     v->whole_inside = is_inside(v->whole, v->whole_predicted, f->factor);

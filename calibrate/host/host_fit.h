@@ -1,6 +1,6 @@
 /*
- * calibrate/host/host_fit.h - one set of figures for CPUs in general out of those
- * of several.
+ * calibrate/host/host_fit.h - one set of figures for CPUs in general out of
+ * those of several.
  *
  * Operator k takes a_k * s_h on host h: what the operator is, times how slow
  * the host is. Both are found in turn: a_k as the mean over hosts of times
@@ -15,7 +15,7 @@
 #define MSIM_CALIBRATE_HOST_HOST_FIT_H
 #include "calibrate/host/host_samples.h"
 
-#define MSIM_HOSTS_MOST 32
+#define MSIM_HOSTS_MAX 32
 
 /* Mean times of each operator on each host. */
 struct msim_host_table {
@@ -26,9 +26,9 @@ struct msim_host_table {
     double *made;    /* the same: us in runtime calls */
     uint32_t *count; /* the same */
     /* Time of one call without waiting, by host; NAN unknown. */
-    double call_us[MSIM_HOSTS_MOST][MSIM_HOST_CALL_KINDS];
-    double after_us[MSIM_HOSTS_MOST][MSIM_AFTER_KINDS];
-    double latency_us[MSIM_HOSTS_MOST], gap_us[MSIM_HOSTS_MOST];
+    double call_us[MSIM_HOSTS_MAX][MSIM_HOST_CALL_KINDS];
+    double after_us[MSIM_HOSTS_MAX][MSIM_AFTER_KINDS];
+    double latency_us[MSIM_HOSTS_MAX], gap_us[MSIM_HOSTS_MAX];
 };
 
 /* `hosts` have been capped. On failure the table is empty. */
@@ -49,8 +49,8 @@ struct msim_host_fit {
     double *self, *made; /* by key, us on the general host */
     double *weight;      /* by key: hosts that know it; few calls count less */
     double class_self[MSIM_HOST_CLASSES], class_made[MSIM_HOST_CLASSES];
-    double speed[MSIM_HOSTS_MOST]; /* s_h; NAN for a host left out */
-    double factor;                 /* of the interval, both ways */
+    double speed[MSIM_HOSTS_MAX]; /* s_h; NAN for a host left out */
+    double factor;                /* of the interval, both ways */
     struct msim_host_figure calls[MSIM_HOST_CALL_KINDS];
     struct msim_host_figure after[MSIM_AFTER_KINDS], latency, gap;
 };
@@ -71,7 +71,7 @@ enum msim_status msim_host_fit_make(struct msim_host_fit *f,
 void msim_host_fit_release(struct msim_host_fit *f);
 
 /* How a fit does on one host. Times are sums in us. */
-struct msim_host_verdict {
+struct msim_host_score {
     double self, predicted;        /* operators' self times */
     double whole, whole_predicted; /* with calls made and pauses between */
     bool inside, whole_inside;     /* the 90 % interval */
@@ -80,8 +80,9 @@ struct msim_host_verdict {
 };
 
 MSIM_MUST_CHECK
-enum msim_status msim_host_judge(struct msim_host_verdict *v,
-                                 const struct msim_host_fit *f,
-                                 const struct msim_host_table *t, uint32_t h);
+enum msim_status msim_host_evaluate(struct msim_host_score *v,
+                                    const struct msim_host_fit *f,
+                                    const struct msim_host_table *t,
+                                    uint32_t h);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * calibrate/host/host_repeat.c - how far host time is from that of the same program
- * run once more.
+ * calibrate/host/host_repeat.c - how far host time is from that of the same
+ * program run once more.
  */
 #include "calibrate/host/host_repeat.h"
 
@@ -20,20 +20,20 @@ struct sums {
 static enum msim_status fill_sums(struct sums *t,
                                   const struct msim_host_samples *s)
 {
-    size_t cells = (size_t)s->n_units * t->n_keys + 1;
+    size_t fits = (size_t)s->n_units * t->n_keys + 1;
 
-    t->us = calloc(cells, sizeof(*t->us));
-    t->count = calloc(cells, sizeof(*t->count));
+    t->us = calloc(fits, sizeof(*t->us));
+    t->count = calloc(fits, sizeof(*t->count));
     if (!t->us || !t->count)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < s->n_ops; i++) {
         const struct msim_host_op *op = &s->ops[i];
 
         if (op->unit != MSIM_NONE) {
-            size_t cell = (size_t)op->unit * t->n_keys + op->key;
+            size_t fit = (size_t)op->unit * t->n_keys + op->key;
 
-            t->us[cell] += op->work;
-            t->count[cell]++;
+            t->us[fit] += op->work;
+            t->count[fit]++;
         }
     }
     return MSIM_OK;

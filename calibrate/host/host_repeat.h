@@ -1,6 +1,6 @@
 /*
- * calibrate/host/host_repeat.h - how far host time is from that of the same program
- * run once more.
+ * calibrate/host/host_repeat.h - how far host time is from that of the same
+ * program run once more.
  *
  * Two units (steps, or traces without steps) of one program are compared by
  * the operators that both call equally often: the logarithm of one's time over

@@ -1,5 +1,6 @@
 /*
- * calibrate/host/host_samples.c - what real traces say about the CPU they ran on.
+ * calibrate/host/host_samples.c - what real traces say about the CPU they ran
+ * on.
  */
 #include "calibrate/host/host_samples.h"
 
@@ -10,11 +11,11 @@
 #include <string.h>
 
 #define CAP_TIMES     10.0
-#define CAP_LEAST     50.0 /* us */
+#define CAP_MIN       50.0 /* us */
 #define CORE_TIMES    4.0
 #define GAP_LONGEST   1000.0 /* us: a longer pause is no interpreter */
 #define QUEUE_LONGEST 20.0   /* us: a longer pause is a wait */
-#define SKEW_MOST     0.01   /* of kernels, that begin before their launch */
+#define SKEW_MAX      0.01   /* of kernels, that begin before their launch */
 
 static double to_us(msim_ps ps)
 {
@@ -40,7 +41,7 @@ double msim_series_quantile(struct msim_series *s, double p)
 
 static double cap_of(double median)
 {
-    return fmax(CAP_TIMES * median, CAP_LEAST);
+    return fmax(CAP_TIMES * median, CAP_MIN);
 }
 
 double msim_series_mean(struct msim_series *s)
@@ -356,7 +357,7 @@ static bool is_skewed(const struct msim_trace *t)
             n++;
             early += t->gpu[i].start < t->calls[t->gpu[i].call].start;
         }
-    return early > SKEW_MOST * n;
+    return early > SKEW_MAX * n;
 }
 
 static enum msim_status read_gpu(struct reader *r)

@@ -1,5 +1,6 @@
 /*
- * calibrate/host/host_samples.h - what real traces say about the CPU they ran on.
+ * calibrate/host/host_samples.h - what real traces say about the CPU they ran
+ * on.
  *
  * All traces of one machine are one host: its times are taken together, so
  * that a machine with eight ranks counts no more than one with a single rank.

@@ -10,15 +10,15 @@
  * Where every call may have waited, the shortest tenth has waited least; that
  * takes some calls to be true.
  */
-#define SHORT        0.1
-#define SHORT_LEAST  20
-#define DEVICE_LEAST 20 /* kernels that latency and gap are taken from */
+#define SHORT      0.1
+#define SHORT_MIN  20
+#define DEVICE_MIN 20 /* kernels that latency and gap are taken from */
 
 static double call_time(struct msim_host_samples *s, enum msim_call_kind kind)
 {
     if (s->calls[kind].n)
         return msim_series_core(&s->calls[kind]);
-    if (s->all_calls[kind].n >= SHORT_LEAST)
+    if (s->all_calls[kind].n >= SHORT_MIN)
         return msim_series_quantile(&s->all_calls[kind], SHORT);
     return NAN;
 }
@@ -59,10 +59,10 @@ static void fill_host(struct msim_host_table *t, struct msim_host_samples *s,
         t->call_us[h][k] = call_time(s, (enum msim_call_kind)k);
     for (int k = 0; k < MSIM_AFTER_KINDS; k++)
         t->after_us[h][k] = msim_series_mean(&s->after[k]);
-    t->latency_us[h] = s->latency.n < DEVICE_LEAST
+    t->latency_us[h] = s->latency.n < DEVICE_MIN
                            ? NAN
                            : msim_series_quantile(&s->latency, 0.5);
-    t->gap_us[h] = s->gap.n < DEVICE_LEAST ? NAN : msim_series_core(&s->gap);
+    t->gap_us[h] = s->gap.n < DEVICE_MIN ? NAN : msim_series_core(&s->gap);
     fill_sums(t, h);
 }
 
@@ -71,13 +71,13 @@ enum msim_status msim_host_table_make(struct msim_host_table *t,
                                       uint32_t n_hosts,
                                       const struct msim_host_keys *keys)
 {
-    size_t cells = (size_t)n_hosts * keys->n + 1;
+    size_t fits = (size_t)n_hosts * keys->n + 1;
 
     *t = (struct msim_host_table){
         .hosts = hosts, .keys = keys, .n_hosts = n_hosts, .n_keys = keys->n};
-    t->mean = calloc(cells, sizeof(*t->mean));
-    t->made = calloc(cells, sizeof(*t->made));
-    t->count = calloc(cells, sizeof(*t->count));
+    t->mean = calloc(fits, sizeof(*t->mean));
+    t->made = calloc(fits, sizeof(*t->made));
+    t->count = calloc(fits, sizeof(*t->count));
     if (!t->mean || !t->made || !t->count) {
         msim_host_table_release(t);
         return MSIM_ENOMEM;

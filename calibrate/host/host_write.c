@@ -83,7 +83,8 @@ static int by_name(const void *a, const void *b)
                   ((const struct named *)b)->name);
 }
 
-static void write_operator(struct msim_json *j, const struct msim_host_paper *p,
+static void write_operator(struct msim_json *j,
+                           const struct msim_host_document *p,
                            const struct named *n)
 {
     uint64_t calls = 0;
@@ -106,7 +107,7 @@ static void write_operator(struct msim_json *j, const struct msim_host_paper *p,
 }
 
 static enum msim_status write_operators(struct msim_json *j,
-                                        const struct msim_host_paper *p)
+                                        const struct msim_host_document *p)
 {
     const struct msim_host_keys *keys = p->table->keys;
     struct named *list = calloc((size_t)keys->n + 1, sizeof(*list));
@@ -132,7 +133,7 @@ static enum msim_status write_operators(struct msim_json *j,
 
 /* ---- provenance --------------------------------------------------------- */
 
-static void write_entry(struct msim_json *j, const struct msim_host_paper *p,
+static void write_entry(struct msim_json *j, const struct msim_host_document *p,
                         uint32_t h)
 {
     const struct msim_host_samples *s = &p->table->hosts[h];
@@ -153,7 +154,8 @@ static void write_entry(struct msim_json *j, const struct msim_host_paper *p,
     msim_json_close(j);
 }
 
-static void write_repeats(struct msim_json *j, const struct msim_host_paper *p)
+static void write_repeats(struct msim_json *j,
+                          const struct msim_host_document *p)
 {
     uint32_t n = p->table->n_hosts;
 
@@ -190,7 +192,8 @@ static void write_repeats(struct msim_json *j, const struct msim_host_paper *p)
 }
 
 /* Left out where too few programs ran again. */
-static void write_repeat(struct msim_json *j, const struct msim_host_paper *p)
+static void write_repeat(struct msim_json *j,
+                         const struct msim_host_document *p)
 {
     double factor =
         msim_host_repeat_factor(p->repeats, p->table->n_hosts, MSIM_NONE);
@@ -204,14 +207,14 @@ static void write_repeat(struct msim_json *j, const struct msim_host_paper *p)
 }
 
 static void write_provenance(struct msim_json *j,
-                             const struct msim_host_paper *p)
+                             const struct msim_host_document *p)
 {
     double logs = 0;
     uint32_t n = 0, inside = 0;
 
     for (uint32_t h = 0; h < p->table->n_hosts; h++)
         if (p->entries[h].used) {
-            const struct msim_host_verdict *v = &p->entries[h].verdict;
+            const struct msim_host_score *v = &p->entries[h].verdict;
 
             n++;
             inside += v->inside;
@@ -268,7 +271,7 @@ static void write_provenance(struct msim_json *j,
 /* ---- all of it ---------------------------------------------------------- */
 
 static enum msim_status write_all(struct msim_json *j,
-                                  const struct msim_host_paper *p)
+                                  const struct msim_host_document *p)
 {
     const struct msim_host_fit *f = p->fit;
 
@@ -297,7 +300,7 @@ static enum msim_status write_all(struct msim_json *j,
     return msim_json_end(j);
 }
 
-enum msim_status msim_host_write(const struct msim_host_paper *p,
+enum msim_status msim_host_write(const struct msim_host_document *p,
                                  const char *path, struct msim_error *err)
 {
     struct msim_json *j = malloc(sizeof(*j));

@@ -10,10 +10,10 @@
 struct msim_host_entry {
     double probe_us; /* median of operators that do next to nothing */
     bool used;       /* false: its recording slowed it down */
-    struct msim_host_verdict verdict; /* by a fit without it */
+    struct msim_host_score verdict; /* by a fit without it */
 };
 
-struct msim_host_paper {
+struct msim_host_document {
     const char *name, *title;
     const struct msim_host_table *table;
     const struct msim_host_fit *fit;
@@ -23,7 +23,7 @@ struct msim_host_paper {
 
 /* Write `path`; equal input gives equal bytes. */
 MSIM_MUST_CHECK
-enum msim_status msim_host_write(const struct msim_host_paper *p,
+enum msim_status msim_host_write(const struct msim_host_document *p,
                                  const char *path, struct msim_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * calibrate/machine/backend_compare.c - what two backends say of the same experiments.
+ * calibrate/machine/backend_compare.c - what two backends say of the same
+ * experiments.
  */
 #include "calibrate/machine/backend_compare.h"
 

@@ -1,5 +1,6 @@
 /*
- * calibrate/machine/backend_compare.h - what two backends say of the same experiments.
+ * calibrate/machine/backend_compare.h - what two backends say of the same
+ * experiments.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_BACKEND_COMPARE_H
 #define MSIM_CALIBRATE_MACHINE_BACKEND_COMPARE_H

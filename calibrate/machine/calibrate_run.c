@@ -9,13 +9,13 @@
  */
 #include "calibrate/machine/calibrate_run.h"
 
-#include "calibrate/measure/ask_loop.h"
 #include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
+#include "calibrate/machine/interval_width.h"
 #include "calibrate/machine/machine_fit.h"
+#include "calibrate/measure/ask_loop.h"
 #include "calibrate/measure/experiment_design.h"
 #include "calibrate/measure/trace_experiments.h"
-#include "calibrate/machine/interval_width.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,32 +23,32 @@
 
 #define FIRST_SHARE 0.6 /* of the budget, that fills the space */
 #define BATCHES     4   /* in the rest */
-#define BATCH_MOST  200
-#define BATCH_LEAST 8
+#define BATCH_MAX   200
+#define BATCH_MIN   8
 #define COUNT_SHARE 0.05 /* for what is counted as well */
 /* Of the budget of all backends, for what computes beside a collective. */
-#define BESIDE_SHARE 0.015
-#define REFUSALS     3 /* with no row, after which a kind is not asked for */
-#define LOSS         2 /* a backend that ended counts as so many */
+#define CONCURRENT_SHARE 0.015
+#define REFUSALS         3 /* with no row, after which a kind is not asked for */
+#define LOSS             2 /* a backend that ended counts as so many */
 
 /* What one run may be expected to take: several hundred experiments are to fit
  * the budget, each of several runs. */
 #define LONGEST_SHARE 8e-5
-#define LONGEST_LEAST 2e4 /* us */
-#define LONGEST_MOST  3e5
+#define LONGEST_MIN   2e4 /* us */
+#define LONGEST_MAX   3e5
 
 /* A backend, and what there is to ask it. */
 struct asking {
-    struct msim_cal_asking of;
+    struct msim_cal_ask_loop of;
     struct msim_cal_space space;
-    struct msim_cal_plan *plan;       /* owned */
+    struct msim_cal_design *plan;     /* owned */
     double budget;                    /* seconds: its share */
     uint32_t refused[MSIM_CAL_KINDS]; /* UINT32_MAX: it gave rows */
 };
 
 static bool is_over(const struct asking *a, double seconds)
 {
-    return msim_cal_asking_spent(&a->of) >= seconds;
+    return msim_cal_ask_loop_spent(&a->of) >= seconds;
 }
 
 /* ---- one backend ----------------------------------------------------------
@@ -56,24 +56,23 @@ static bool is_over(const struct asking *a, double seconds)
 
 static double longest_us(double budget)
 {
-    return fmin(fmax(budget * LONGEST_SHARE * 1e6, LONGEST_LEAST),
-                LONGEST_MOST);
+    return fmin(fmax(budget * LONGEST_SHARE * 1e6, LONGEST_MIN), LONGEST_MAX);
 }
 
 static enum msim_status open_backend(struct asking *a, struct msim_error *err)
 {
     a->of.longest_us = longest_us(a->of.o->budget);
-    MSIM_TRY(msim_cal_asking_start(&a->of, err));
+    MSIM_TRY(msim_cal_ask_loop_start(&a->of, err));
     MSIM_TRY(msim_cal_space_read(&a->space,
                                  msim_cal_journal_greeting(a->of.j, a->of.name),
                                  a->of.longest_us, err));
-    return msim_cal_plan_new(&a->plan, &a->space, a->of.o->seed);
+    return msim_cal_design_new(&a->plan, &a->space, a->of.o->seed);
 }
 
 static void close_backend(struct asking *a)
 {
-    msim_cal_asking_stop(&a->of);
-    msim_cal_plan_free(a->plan);
+    msim_cal_ask_loop_stop(&a->of);
+    msim_cal_design_free(a->plan);
     a->plan = NULL;
 }
 
@@ -94,7 +93,7 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
         copy = cJSON_Duplicate(e, true);
         if (!copy)
             return MSIM_ENOMEM;
-        MSIM_TRY(msim_cal_asking_take(&a->of, copy, err));
+        MSIM_TRY(msim_cal_ask_loop_take(&a->of, copy, err));
     }
     return MSIM_OK;
 }
@@ -121,7 +120,7 @@ static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
     else if (is_true(e->answer, "unsupported"))
         a->refused[kind]++;
     if (a->refused[kind] >= REFUSALS)
-        msim_cal_plan_drop(a->plan, kind);
+        msim_cal_design_drop(a->plan, kind);
 }
 
 /* Points that fill the space, until so many seconds are spent. */
@@ -131,13 +130,13 @@ static enum msim_status fill_space(struct asking *a, double seconds,
     uint32_t kind;
     cJSON *e;
 
-    while (!is_over(a, seconds) && (e = msim_cal_plan_next(a->plan, &kind))) {
+    while (!is_over(a, seconds) && (e = msim_cal_design_next(a->plan, &kind))) {
         uint64_t hash = msim_cal_hash(e, a->of.name);
 
-        MSIM_TRY(msim_cal_asking_take(&a->of, e, err));
+        MSIM_TRY(msim_cal_ask_loop_take(&a->of, e, err));
         note_refusal(a, hash, kind);
     }
-    return msim_cal_asking_end_round(&a->of, err);
+    return msim_cal_ask_loop_end_round(&a->of, err);
 }
 
 /* How many are likely to fit so many seconds. */
@@ -150,8 +149,8 @@ static uint32_t batch_size(const struct asking *a, double seconds)
         n += strcmp(a->of.j->entries[i].backend, a->of.name) == 0;
     if (n)
         each = msim_cal_journal_seconds(a->of.j, a->of.name) / n;
-    return (uint32_t)fmin(fmax(seconds / fmax(each, 1e-3), BATCH_LEAST),
-                          BATCH_MOST);
+    return (uint32_t)fmin(fmax(seconds / fmax(each, 1e-3), BATCH_MIN),
+                          BATCH_MAX);
 }
 
 static enum msim_status take_batch(struct asking *a, cJSON **batch, uint32_t n,
@@ -161,11 +160,12 @@ static enum msim_status take_batch(struct asking *a, cJSON **batch, uint32_t n,
 
     for (uint32_t i = 0; i < n; i++) {
         if (status == MSIM_OK && !is_over(a, a->budget))
-            status = msim_cal_asking_take(&a->of, batch[i], err);
+            status = msim_cal_ask_loop_take(&a->of, batch[i], err);
         else
             cJSON_Delete(batch[i]);
     }
-    return status == MSIM_OK ? msim_cal_asking_end_round(&a->of, err) : status;
+    return status == MSIM_OK ? msim_cal_ask_loop_end_round(&a->of, err)
+                             : status;
 }
 
 static bool has_only_collectives(const struct asking *a)
@@ -215,11 +215,11 @@ static enum msim_status narrow(struct asking *a, struct msim_error *err)
 {
     double each = a->budget * (1 - FIRST_SHARE) / BATCHES;
     uint64_t random = a->of.o->seed ^ (uint64_t)a->of.j->n << 32;
-    cJSON *batch[BATCH_MOST];
+    cJSON *batch[BATCH_MAX];
 
-    while (msim_cal_asking_spent(&a->of) < a->budget) {
+    while (msim_cal_ask_loop_spent(&a->of) < a->budget) {
         uint32_t n = batch_size(
-            a, fmin(each, a->budget - msim_cal_asking_spent(&a->of)));
+            a, fmin(each, a->budget - msim_cal_ask_loop_spent(&a->of)));
         struct msim_error why = {0};
         enum msim_status status = choose_batch(a, &random, batch, &n, &why);
 
@@ -255,10 +255,10 @@ static enum msim_status pair_some(struct asking *a, double seconds,
     struct msim_cal_pairing p = {.random = a->of.o->seed};
     cJSON *e;
 
-    while (msim_cal_beside_seconds(a->of.j, a->of.name, a->space.ranks) <
+    while (msim_cal_concurrent_seconds(a->of.j, a->of.name, a->space.ranks) <
                seconds &&
-           (e = msim_cal_beside_next(&p, computes, &a->space, a->plan)))
-        MSIM_TRY(msim_cal_asking_take(&a->of, e, err));
+           (e = msim_cal_concurrent_next(&p, computes, &a->space, a->plan)))
+        MSIM_TRY(msim_cal_ask_loop_take(&a->of, e, err));
     return MSIM_OK;
 }
 
@@ -274,7 +274,7 @@ static enum msim_status count_some(struct asking *a, double seconds,
     while (status == MSIM_OK && a->of.counting &&
            msim_cal_count_seconds(a->of.j, a->of.name) < seconds &&
            (e = msim_cal_count_next(&k, &a->space, a->plan)))
-        status = msim_cal_asking_take(&a->of, e, err);
+        status = msim_cal_ask_loop_take(&a->of, e, err);
     a->of.counting = false;
     return status;
 }
@@ -286,8 +286,8 @@ static enum msim_status ask_all(struct asking *a, struct msim_error *err)
     double count = counts ? COUNT_SHARE * a->budget : 0, pair;
     struct msim_cal_space computes;
 
-    msim_cal_space_beside(&computes, greeting, a->of.longest_us);
-    pair = computes.n ? BESIDE_SHARE * a->of.o->budget : 0;
+    msim_cal_space_concurrent(&computes, greeting, a->of.longest_us);
+    pair = computes.n ? CONCURRENT_SHARE * a->of.o->budget : 0;
     a->budget -= count + pair;
     MSIM_TRY(time_all(a, err));
     MSIM_TRY(pair_some(a, pair, &computes, err));
@@ -372,7 +372,7 @@ enum msim_status msim_cal_run(struct msim_cal_journal *j,
 static double list_one(struct asking *a, const cJSON *e)
 {
     double us = msim_cal_expected_us(e, &a->space.guess);
-    double seconds = msim_cal_asking_expected(&a->of, us);
+    double seconds = msim_cal_ask_loop_expected(&a->of, us);
 
     if (msim_cal_journal_find(a->of.j, msim_cal_hash(e, a->of.name)))
         return 0;
@@ -382,7 +382,7 @@ static double list_one(struct asking *a, const cJSON *e)
 
 static enum msim_status list(struct asking *a, struct msim_error *err)
 {
-    double left = a->budget - msim_cal_asking_spent(&a->of);
+    double left = a->budget - msim_cal_ask_loop_spent(&a->of);
     const cJSON *first;
     uint32_t kind;
     cJSON *e;
@@ -394,7 +394,7 @@ static enum msim_status list(struct asking *a, struct msim_error *err)
             left -= list_one(a, first);
     }
     left -= a->budget * (1 - FIRST_SHARE);
-    while (left > 0 && (e = msim_cal_plan_next(a->plan, &kind))) {
+    while (left > 0 && (e = msim_cal_design_next(a->plan, &kind))) {
         left -= list_one(a, e);
         cJSON_Delete(e);
     }

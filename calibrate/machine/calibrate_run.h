@@ -1,10 +1,11 @@
 /*
- * calibrate/machine/calibrate_run.h - timing what is planned, until the budget is spent.
+ * calibrate/machine/calibrate_run.h - timing what is planned, until the budget
+ * is spent.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_CALIBRATE_RUN_H
 #define MSIM_CALIBRATE_MACHINE_CALIBRATE_RUN_H
-#include "calibrate/measure/journal.h"
 #include "calibrate/measure/experiment_space.h"
+#include "calibrate/measure/journal.h"
 
 #define MSIM_CAL_BACKENDS 8
 

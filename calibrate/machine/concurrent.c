@@ -14,8 +14,8 @@
 #define TRIES  50  /* points outside the limits, one after the other */
 
 /* Collectives as they run beside what computes: buckets of gradients. */
-#define BYTES_LEAST 1048576.0
-#define BYTES_MOST  33554432.0
+#define BYTES_MIN 1048576.0
+#define BYTES_MAX 33554432.0
 
 static cJSON *draw_compute(const struct msim_cal_space *s, uint32_t kind,
                            uint64_t *random)
@@ -26,7 +26,7 @@ static cJSON *draw_compute(const struct msim_cal_space *s, uint32_t kind,
         double u[MSIM_CAL_AXES];
 
         for (uint32_t a = 0; a < MSIM_CAL_AXES; a++)
-            u[a] = msim_cal_plan_uniform(random);
+            u[a] = msim_cal_design_uniform(random);
         o = msim_cal_space_point(s, &s->kinds[kind], u);
     }
     return o;
@@ -36,13 +36,13 @@ static bool is_bucket(const cJSON *collective)
 {
     double bytes = msim_json_get_number(collective, "bytes", 0);
 
-    return bytes >= BYTES_LEAST && bytes <= BYTES_MOST;
+    return bytes >= BYTES_MIN && bytes <= BYTES_MAX;
 }
 
 /* The `i`-th collective of a space, around and around; NULL where there is
  * none. */
 static cJSON *draw_collective(const struct msim_cal_space *s,
-                              const struct msim_cal_plan *plan, uint32_t i,
+                              const struct msim_cal_design *plan, uint32_t i,
                               uint64_t *random)
 {
     uint32_t kinds[MSIM_CAL_KINDS], n = 0;
@@ -52,8 +52,8 @@ static cJSON *draw_collective(const struct msim_cal_space *s,
         if (strcmp(s->kinds[k].table, "collective") == 0)
             kinds[n++] = k;
     for (int t = 0; n && !o && t < TRIES; t++) {
-        o = msim_cal_plan_draw(plan, kinds[i % n], msim_cal_plan_uniform,
-                               random);
+        o = msim_cal_design_draw(plan, kinds[i % n], msim_cal_design_uniform,
+                                 random);
         if (!o || is_bucket(o))
             continue;
         cJSON_Delete(o);
@@ -62,37 +62,38 @@ static cJSON *draw_collective(const struct msim_cal_space *s,
     return o;
 }
 
-cJSON *msim_cal_beside_next(struct msim_cal_pairing *p,
-                            const struct msim_cal_space *computes,
-                            const struct msim_cal_space *space,
-                            const struct msim_cal_plan *plan)
+cJSON *msim_cal_concurrent_next(struct msim_cal_pairing *p,
+                                const struct msim_cal_space *computes,
+                                const struct msim_cal_space *space,
+                                const struct msim_cal_design *plan)
 {
     while (computes->n && p->turn < ENOUGH) {
         uint32_t kind = p->turn % computes->n, round = p->turn / computes->n;
-        cJSON *beside = draw_collective(space, plan, kind + round, &p->random);
-        cJSON *o = beside ? draw_compute(computes, kind, &p->random) : NULL;
+        cJSON *concurrent =
+            draw_collective(space, plan, kind + round, &p->random);
+        cJSON *o = concurrent ? draw_compute(computes, kind, &p->random) : NULL;
 
         p->turn++;
-        if (o && cJSON_AddItemToObject(o, "beside", beside))
+        if (o && cJSON_AddItemToObject(o, "beside", concurrent))
             return o;
         cJSON_Delete(o);
-        cJSON_Delete(beside);
+        cJSON_Delete(concurrent);
     }
     return NULL;
 }
 
-double msim_cal_beside_seconds(const struct msim_cal_journal *j,
-                               const char *backend, uint32_t ranks)
+double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
+                                   const char *backend, uint32_t ranks)
 {
     double sum = 0;
 
     for (uint32_t i = 0; i < j->n; i++) {
         const struct msim_cal_entry *e = &j->entries[i];
-        const cJSON *beside =
+        const cJSON *concurrent =
             cJSON_GetObjectItemCaseSensitive(e->experiment, "beside");
 
-        if (beside && strcmp(e->backend, backend) == 0 &&
-            msim_json_get_number(beside, "ranks", 0) == ranks)
+        if (concurrent && strcmp(e->backend, backend) == 0 &&
+            msim_json_get_number(concurrent, "ranks", 0) == ranks)
             sum += e->seconds;
     }
     return sum;
@@ -106,7 +107,7 @@ struct sums {
 };
 
 /* The index of a table, collective and backend; MSIM_CAL_SLOWED: no room. */
-static uint32_t group_of(struct msim_cal_besides *b, const char *table,
+static uint32_t group_of(struct msim_cal_concurrents *b, const char *table,
                          const char *collective, const char *backend)
 {
     struct msim_cal_slowed *to = b->list;
@@ -125,14 +126,15 @@ static uint32_t group_of(struct msim_cal_besides *b, const char *table,
     return b->n++;
 }
 
-static enum msim_status add_entry(struct msim_cal_besides *b, struct sums *s,
+static enum msim_status add_entry(struct msim_cal_concurrents *b,
+                                  struct sums *s,
                                   const struct msim_cal_entry *e)
 {
-    const cJSON *beside =
+    const cJSON *concurrent =
         cJSON_GetObjectItemCaseSensitive(e->experiment, "beside");
     const char *table = msim_json_get_text(e->experiment, "table");
     const char *collective =
-        beside ? msim_json_get_text(beside, "collective") : NULL;
+        concurrent ? msim_json_get_text(concurrent, "collective") : NULL;
     double alone = msim_json_get_number(e->answer, "alone_us", 0);
     double ratio = msim_cal_entry_us(e) / alone;
     uint32_t i;
@@ -145,13 +147,13 @@ static enum msim_status add_entry(struct msim_cal_besides *b, struct sums *s,
     return msim_cal_ratios_add(&s->all, ratio);
 }
 
-enum msim_status msim_cal_beside(struct msim_cal_besides *out,
-                                 const struct msim_cal_journal *j)
+enum msim_status msim_cal_concurrent(struct msim_cal_concurrents *out,
+                                     const struct msim_cal_journal *j)
 {
     struct sums sums = {.all = {.n = 0}};
     enum msim_status status = MSIM_OK;
 
-    *out = (struct msim_cal_besides){.n = 0};
+    *out = (struct msim_cal_concurrents){.n = 0};
     for (uint32_t i = 0; status == MSIM_OK && i < j->n; i++)
         status = add_entry(out, &sums, &j->entries[i]);
     for (uint32_t i = 0; i < out->n; i++) {
@@ -163,7 +165,8 @@ enum msim_status msim_cal_beside(struct msim_cal_besides *out,
     return status;
 }
 
-void msim_cal_beside_write(cJSON *platform, const struct msim_cal_besides *b)
+void msim_cal_concurrent_write(cJSON *platform,
+                               const struct msim_cal_concurrents *b)
 {
     cJSON *o = b->all.n ? cJSON_AddObjectToObject(platform, "beside") : NULL;
     cJSON *list;

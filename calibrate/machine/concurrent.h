@@ -1,12 +1,12 @@
 /*
- * calibrate/machine/concurrent.h - what computing takes beside a collective, over what
- * it takes alone.
+ * calibrate/machine/concurrent.h - what computing takes beside a collective,
+ * over what it takes alone.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_CONCURRENT_H
 #define MSIM_CALIBRATE_MACHINE_CONCURRENT_H
-#include "calibrate/measure/journal.h"
-#include "calibrate/measure/experiment_design.h"
 #include "calibrate/machine/ratio_table.h"
+#include "calibrate/measure/experiment_design.h"
+#include "calibrate/measure/journal.h"
 
 /* ---- which experiments ----------------------------------------------------
  */
@@ -20,17 +20,18 @@ struct msim_cal_pairing {
 
 /*
  * The next experiment, which is the caller's, or NULL where there were enough,
- * or there is none. `computes` is what msim_cal_space_beside() read, `space`
- * and `plan` have the collectives. `*p` begins with the seed and turn 0.
+ * or there is none. `computes` is what msim_cal_space_concurrent() read,
+ * `space` and `plan` have the collectives. `*p` begins with the seed and turn
+ * 0.
  */
-cJSON *msim_cal_beside_next(struct msim_cal_pairing *p,
-                            const struct msim_cal_space *computes,
-                            const struct msim_cal_space *space,
-                            const struct msim_cal_plan *plan);
+cJSON *msim_cal_concurrent_next(struct msim_cal_pairing *p,
+                                const struct msim_cal_space *computes,
+                                const struct msim_cal_space *space,
+                                const struct msim_cal_design *plan);
 
 /* Seconds that a backend spent on those beside so many ranks. */
-double msim_cal_beside_seconds(const struct msim_cal_journal *j,
-                               const char *backend, uint32_t ranks);
+double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
+                                   const char *backend, uint32_t ranks);
 
 /* ---- what came out --------------------------------------------------------
  */
@@ -42,7 +43,7 @@ struct msim_cal_slowed {
 
 #define MSIM_CAL_SLOWED 32
 
-struct msim_cal_besides {
+struct msim_cal_concurrents {
     struct msim_cal_slowed list[MSIM_CAL_SLOWED];
     uint32_t n;
     struct msim_cal_ratio all; /* n 0: nothing was timed so */
@@ -50,10 +51,11 @@ struct msim_cal_besides {
 
 /* Of every table of what computed, collective and backend. */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_beside(struct msim_cal_besides *out,
-                                 const struct msim_cal_journal *j);
+enum msim_status msim_cal_concurrent(struct msim_cal_concurrents *out,
+                                     const struct msim_cal_journal *j);
 
 /* As "beside" of a platform file; nothing where nothing was timed. */
-void msim_cal_beside_write(cJSON *platform, const struct msim_cal_besides *b);
+void msim_cal_concurrent_write(cJSON *platform,
+                               const struct msim_cal_concurrents *b);
 
 #endif

@@ -51,7 +51,7 @@ static uint32_t kind_of(const struct msim_cal_space *s, const char *table,
 
 cJSON *msim_cal_count_next(struct msim_cal_counting *k,
                            const struct msim_cal_space *space,
-                           const struct msim_cal_plan *plan)
+                           const struct msim_cal_design *plan)
 {
     while (k->turn < ENOUGH) {
         uint32_t round = k->turn / N_TABLES;
@@ -59,8 +59,8 @@ cJSON *msim_cal_count_next(struct msim_cal_counting *k,
         cJSON *o = NULL;
 
         for (int i = 0; kind < space->n && !o && i < TRIES; i++)
-            o = msim_cal_plan_draw(plan, kind, msim_cal_plan_uniform,
-                                   &k->random);
+            o = msim_cal_design_draw(plan, kind, msim_cal_design_uniform,
+                                     &k->random);
         if (o)
             return o;
     }
@@ -115,14 +115,14 @@ static bool assumed(const struct msim_cal_entry *e, double sums[SUMS])
     return true;
 }
 
-static double figure(const cJSON *counters, enum msim_figure f)
+static double figure(const cJSON *counters, enum msim_counter_figure f)
 {
     return msim_json_get_number(counters, msim_figure_text(f), (double)NAN);
 }
 
 static void counted(const cJSON *counters, double sums[SUMS])
 {
-    static const enum msim_figure OPERATIONS[] = {
+    static const enum msim_counter_figure OPERATIONS[] = {
         MSIM_FIGURE_FP64, MSIM_FIGURE_FP32, MSIM_FIGURE_FP16,
         MSIM_FIGURE_TENSOR, MSIM_FIGURE_TENSOR_INT8};
 

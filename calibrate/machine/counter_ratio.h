@@ -1,13 +1,13 @@
 /*
- * calibrate/machine/counter_ratio.h - hardware counters of some experiments, against the
- * bytes and operations that laws take them for: is what the rooflines assume
- * what the device does?
+ * calibrate/machine/counter_ratio.h - hardware counters of some experiments,
+ * against the bytes and operations that laws take them for: is what the
+ * rooflines assume what the device does?
  */
 #ifndef MSIM_CALIBRATE_MACHINE_COUNTER_RATIO_H
 #define MSIM_CALIBRATE_MACHINE_COUNTER_RATIO_H
-#include "calibrate/measure/journal.h"
-#include "calibrate/measure/experiment_design.h"
 #include "calibrate/machine/ratio_table.h"
+#include "calibrate/measure/experiment_design.h"
+#include "calibrate/measure/journal.h"
 
 /* ---- which experiments ----------------------------------------------------
  */
@@ -23,7 +23,7 @@ struct msim_cal_counting {
  * or there is none. `*k` begins with the seed and turn 0. */
 cJSON *msim_cal_count_next(struct msim_cal_counting *k,
                            const struct msim_cal_space *space,
-                           const struct msim_cal_plan *plan);
+                           const struct msim_cal_design *plan);
 
 /* Seconds that were spent on a backend's experiments with counters. */
 double msim_cal_count_seconds(const struct msim_cal_journal *j,

@@ -19,24 +19,24 @@ struct msim_cal_widths {
 };
 
 /* The cells of a platform's tree. */
-static enum msim_status read_cells(struct msim_platform *p, const cJSON *json,
-                                   struct msim_error *err)
+static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
+                                  struct msim_error *err)
 {
-    const cJSON *cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
     const char *kind = msim_json_get_text(json, "kind");
-    const cJSON *cell;
+    const cJSON *fit;
 
     p->is_host = kind && strcmp(kind, "cpu") == 0;
-    MSIM_TRY(msim_spec_read(
-        &p->spec, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), NULL,
+    MSIM_TRY(msim_data_sheet_read(
+        &p->sheet, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), NULL,
         "the fit", err));
-    p->cells = calloc((size_t)cJSON_GetArraySize(cells) + 1, sizeof(*p->cells));
-    if (!p->cells)
+    p->fits = calloc((size_t)cJSON_GetArraySize(fits) + 1, sizeof(*p->fits));
+    if (!p->fits)
         return MSIM_ENOMEM;
-    cJSON_ArrayForEach(cell, cells)
+    cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_cell_read(&p->cells[p->n_cells], cell, "the fit", err));
-        p->n_cells++;
+        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, "the fit", err));
+        p->n_fits++;
     }
     return MSIM_OK;
 }
@@ -58,7 +58,7 @@ enum msim_status msim_cal_widths_new(struct msim_cal_widths **out,
     struct msim_cal_widths *w = calloc(1, sizeof(*w));
     cJSON *json = read_back(platform);
     enum msim_status status =
-        w && json ? read_cells(&w->platform, json, err) : MSIM_ENOMEM;
+        w && json ? read_fits(&w->platform, json, err) : MSIM_ENOMEM;
 
     cJSON_Delete(json);
     if (status != MSIM_OK) {
@@ -73,18 +73,18 @@ void msim_cal_widths_free(struct msim_cal_widths *w)
 {
     if (!w)
         return;
-    for (uint32_t i = 0; i < w->platform.n_cells; i++)
-        msim_cell_release(&w->platform.cells[i]);
-    free(w->platform.cells);
+    for (uint32_t i = 0; i < w->platform.n_fits; i++)
+        msim_fit_release(&w->platform.fits[i]);
+    free(w->platform.fits);
     free(w);
 }
 
-static const struct msim_cell *find_cell(const struct msim_cal_widths *w,
-                                         const struct msim_law *law,
-                                         const char *framework, const char *key)
+static const struct msim_fit *find_fit(const struct msim_cal_widths *w,
+                                       const struct msim_law *law,
+                                       const char *framework, const char *key)
 {
-    for (uint32_t i = 0; i < w->platform.n_cells; i++) {
-        const struct msim_cell *c = &w->platform.cells[i];
+    for (uint32_t i = 0; i < w->platform.n_fits; i++) {
+        const struct msim_fit *c = &w->platform.fits[i];
 
         if (c->law == law && strcmp(c->framework, framework) == 0 &&
             strcmp(c->key, key) == 0)
@@ -101,7 +101,7 @@ double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
     struct msim_estimate e;
     struct msim_work work;
     const struct msim_law *law;
-    char key[MSIM_CELL_KEY];
+    char key[MSIM_FIT_KEY];
 
     if (!msim_cal_work(experiment, backend, &texts, &work))
         return NAN;
@@ -109,10 +109,10 @@ double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
     if (!law)
         return NAN;
     law->key(&work, key, sizeof(key));
-    pick.cell = find_cell(w, law, backend, key);
-    if (!pick.cell)
+    pick.fit = find_fit(w, law, backend, key);
+    if (!pick.fit)
         return INFINITY;
-    msim_cell_estimate(&w->platform, &pick, &work, NULL, &e);
+    msim_fit_estimate(&w->platform, &pick, &work, NULL, &e);
     return log(e.high_us / e.low_us);
 }
 
@@ -121,7 +121,7 @@ double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
 /* Where a work is: the logarithms of its sizes, by its law. */
 struct place {
     const struct msim_law *law;
-    char key[MSIM_CELL_KEY];
+    char key[MSIM_FIT_KEY];
     double x[MSIM_LAW_FEATURES];
 };
 
@@ -137,7 +137,7 @@ static bool place_of(struct place *p, const struct msim_platform *platform,
     if (!p->law)
         return false;
     p->law->key(&work, p->key, sizeof(p->key));
-    p->law->describe(&platform->spec, &work, p->x);
+    p->law->describe(&platform->sheet, &work, p->x);
     return true;
 }
 
@@ -259,7 +259,7 @@ static uint32_t choose(struct search *s, const struct msim_cal_space *space,
 }
 
 uint32_t msim_cal_widest(const struct msim_cal_widths *w,
-                         const struct msim_cal_plan *plan,
+                         const struct msim_cal_design *plan,
                          const struct msim_cal_space *space,
                          const struct msim_cal_journal *j, const char *backend,
                          uint64_t *random, cJSON **out, uint32_t n,
@@ -273,7 +273,7 @@ uint32_t msim_cal_widest(const struct msim_cal_widths *w,
     if (s.timed && s.list) {
         find_timed(&s);
         for (uint32_t i = 0; i < space->n * CANDIDATES; i++) {
-            cJSON *e = msim_cal_plan_draw(plan, i / CANDIDATES, draw, random);
+            cJSON *e = msim_cal_design_draw(plan, i / CANDIDATES, draw, random);
 
             if (e)
                 add_candidate(&s, e, i / CANDIDATES);

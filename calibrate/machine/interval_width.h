@@ -1,11 +1,11 @@
 /*
- * calibrate/machine/interval_width.h - what is not yet known well: the points whose interval
- * is widest.
+ * calibrate/machine/interval_width.h - what is not yet known well: the points
+ * whose interval is widest.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_INTERVAL_WIDTH_H
 #define MSIM_CALIBRATE_MACHINE_INTERVAL_WIDTH_H
-#include "calibrate/measure/journal.h"
 #include "calibrate/measure/experiment_design.h"
+#include "calibrate/measure/journal.h"
 
 struct msim_cal_widths; /* opaque: a fitted platform, to ask for intervals */
 
@@ -32,7 +32,7 @@ double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
  * `mean` gets the mean width of candidates with a cell.
  */
 uint32_t msim_cal_widest(const struct msim_cal_widths *w,
-                         const struct msim_cal_plan *plan,
+                         const struct msim_cal_design *plan,
                          const struct msim_cal_space *space,
                          const struct msim_cal_journal *j, const char *backend,
                          uint64_t *random, cJSON **out, uint32_t n,

@@ -3,10 +3,10 @@
  */
 #include "calibrate/machine/machine_fit.h"
 
-#include "calibrate/machine/concurrent.h"
-#include "calibrate/machine/backend_compare.h"
-#include "calibrate/machine/counter_ratio.h"
 #include "calibrate/fit/fit_write.h"
+#include "calibrate/machine/backend_compare.h"
+#include "calibrate/machine/concurrent.h"
+#include "calibrate/machine/counter_ratio.h"
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/stat/quantile.h"
 #include "core/base/csv.h"
@@ -64,7 +64,7 @@ struct held {
 };
 
 struct held_group {
-    struct msim_cal_verdict *verdict;
+    struct msim_cal_score *verdict;
     struct held *rows;
     uint32_t n, capacity;
 };
@@ -77,19 +77,19 @@ static int by_error(const void *pa, const void *pb)
 }
 
 static struct held_group *group_of(struct held_group *groups,
-                                   struct msim_cal_verdicts *v, const char *law,
+                                   struct msim_cal_scores *v, const char *law,
                                    const char *framework)
 {
-    struct msim_cal_verdict *one;
+    struct msim_cal_score *one;
 
     for (uint32_t i = 0; i < v->n; i++)
         if (strcmp(v->list[i].law, law) == 0 &&
             strcmp(v->list[i].framework, framework) == 0)
             return &groups[i];
-    if (v->n == MSIM_CAL_VERDICTS)
+    if (v->n == MSIM_CAL_SCORES)
         return NULL;
     one = &v->list[v->n];
-    *one = (struct msim_cal_verdict){0};
+    *one = (struct msim_cal_score){0};
     snprintf(one->law, sizeof(one->law), "%s", law);
     snprintf(one->framework, sizeof(one->framework), "%s", framework);
     groups[v->n].verdict = one;
@@ -108,7 +108,7 @@ static enum msim_status add_held(struct held_group *g, double measured,
 
 static void summarise(struct held_group *g)
 {
-    struct msim_cal_verdict *v = g->verdict;
+    struct msim_cal_score *v = g->verdict;
 
     qsort(g->rows, g->n, sizeof(*g->rows), by_error);
     v->rows = g->n;
@@ -121,7 +121,7 @@ static void summarise(struct held_group *g)
 }
 
 /* Fields `at`: family, framework, measured, predicted, low, high. */
-static enum msim_status add_row(struct msim_cal_verdicts *v,
+static enum msim_status add_row(struct msim_cal_scores *v,
                                 struct held_group *groups, const char *law,
                                 char *const *f, const uint32_t *at)
 {
@@ -132,7 +132,7 @@ static enum msim_status add_row(struct msim_cal_verdicts *v,
              : MSIM_OK;
 }
 
-static enum msim_status read_held_rows(struct msim_cal_verdicts *v,
+static enum msim_status read_held_rows(struct msim_cal_scores *v,
                                        struct held_group *groups,
                                        struct msim_csv *csv,
                                        struct msim_error *err)
@@ -160,7 +160,7 @@ static enum msim_status read_held_rows(struct msim_cal_verdicts *v,
 /* Whether an entry is of the law and backend that a verdict is on: collectives
  * have several. */
 static bool is_judged(const struct msim_cal_entry *e,
-                      const struct msim_cal_verdict *v, bool host)
+                      const struct msim_cal_score *v, bool host)
 {
     struct msim_cal_texts texts;
     const struct msim_law *law;
@@ -174,7 +174,7 @@ static bool is_judged(const struct msim_cal_entry *e,
            (law && strncmp(v->law, law->name, strlen(law->name)) == 0);
 }
 
-static enum msim_status judge_repeats(struct msim_cal_verdicts *v,
+static enum msim_status judge_repeats(struct msim_cal_scores *v,
                                       const struct msim_cal_journal *j)
 {
     double *ratios = malloc(((size_t)j->n + 1) * sizeof(*ratios));
@@ -186,7 +186,7 @@ static enum msim_status judge_repeats(struct msim_cal_verdicts *v,
             const struct msim_cal_entry *e = &j->entries[k];
 
             if (e->timed > 1 && is_judged(e, &v->list[i], is_cpu(j)))
-                ratios[n++] = msim_cal_entry_unrest(e);
+                ratios[n++] = msim_cal_entry_repeatability(e);
         }
         v->list[i].repeats = n ? msim_median(ratios, n) : NAN;
     }
@@ -195,10 +195,10 @@ static enum msim_status judge_repeats(struct msim_cal_verdicts *v,
 }
 
 /* By backend and law, from the rows that the fit held back. */
-static enum msim_status judge(struct msim_cal_verdicts *v, const char *held,
+static enum msim_status judge(struct msim_cal_scores *v, const char *held,
                               struct msim_error *err)
 {
-    struct held_group groups[MSIM_CAL_VERDICTS] = {{0}};
+    struct held_group groups[MSIM_CAL_SCORES] = {{0}};
     struct msim_csv *csv;
     enum msim_status status;
 
@@ -214,12 +214,12 @@ static enum msim_status judge(struct msim_cal_verdicts *v, const char *held,
     return status;
 }
 
-static void write_verdicts(cJSON *platform, const struct msim_cal_verdicts *v)
+static void write_verdicts(cJSON *platform, const struct msim_cal_scores *v)
 {
     cJSON *list = cJSON_AddArrayToObject(platform, "validation");
 
     for (uint32_t i = 0; list && i < v->n; i++) {
-        const struct msim_cal_verdict *one = &v->list[i];
+        const struct msim_cal_score *one = &v->list[i];
         cJSON *o = cJSON_CreateObject();
 
         cJSON_AddItemToArray(list, o);
@@ -289,13 +289,13 @@ static enum msim_status write_counters(cJSON *platform,
     return MSIM_OK;
 }
 
-static enum msim_status write_beside(cJSON *platform,
-                                     const struct msim_cal_journal *j)
+static enum msim_status write_concurrent(cJSON *platform,
+                                         const struct msim_cal_journal *j)
 {
-    struct msim_cal_besides b;
+    struct msim_cal_concurrents b;
 
-    MSIM_TRY(msim_cal_beside(&b, j));
-    msim_cal_beside_write(platform, &b);
+    MSIM_TRY(msim_cal_concurrent(&b, j));
+    msim_cal_concurrent_write(platform, &b);
     return MSIM_OK;
 }
 
@@ -397,7 +397,7 @@ static enum msim_status fit_platform(cJSON **out, const cJSON *sheet,
 
     if (held) {
         MSIM_TRY(msim_file_open(&options->rows, held, false, err));
-        status = msim_held_header_write(options->rows);
+        status = msim_held_out_header_write(options->rows);
     }
     if (status == MSIM_OK)
         status = msim_platform_fit(out, sheet, "the journal", s, options, err);
@@ -437,10 +437,10 @@ static enum msim_status fit_samples(cJSON **out, cJSON *sheet,
 
 enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
                               const struct msim_cal_fit_options *options,
-                              struct msim_cal_verdicts *verdicts,
+                              struct msim_cal_scores *verdicts,
                               struct msim_error *err)
 {
-    struct msim_cal_verdicts own, *v = verdicts ? verdicts : &own;
+    struct msim_cal_scores own, *v = verdicts ? verdicts : &own;
     struct msim_samples s;
     cJSON *sheet;
     enum msim_status status;
@@ -467,7 +467,7 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
         if (status == MSIM_OK)
             status = write_counters(*out, j);
         if (status == MSIM_OK)
-            status = write_beside(*out, j);
+            status = write_concurrent(*out, j);
     }
     cJSON_Delete(sheet);
     if (status != MSIM_OK) {

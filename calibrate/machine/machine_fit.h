@@ -1,6 +1,6 @@
 /*
- * calibrate/machine/machine_fit.h - a journal's rows as a platform file, by the code that
- * made the shipped ones.
+ * calibrate/machine/machine_fit.h - a journal's rows as a platform file, by the
+ * code that made the shipped ones.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_MACHINE_FIT_H
 #define MSIM_CALIBRATE_MACHINE_MACHINE_FIT_H
@@ -8,7 +8,7 @@
 #include "calibrate/rows/samples.h"
 
 /* How a law does on rows that were held back, of one backend. */
-struct msim_cal_verdict {
+struct msim_cal_score {
     char law[24], framework[24];
     uint32_t rows;
     double median, mean, p90; /* |predicted / measured - 1| */
@@ -19,11 +19,11 @@ struct msim_cal_verdict {
     double repeats;
 };
 
-#define MSIM_CAL_VERDICTS 32
-#define MSIM_CAL_ALL      "all" /* a law: all but collectives, together */
+#define MSIM_CAL_SCORES 32
+#define MSIM_CAL_ALL    "all" /* a law: all but collectives, together */
 
-struct msim_cal_verdicts {
-    struct msim_cal_verdict list[MSIM_CAL_VERDICTS];
+struct msim_cal_scores {
+    struct msim_cal_score list[MSIM_CAL_SCORES];
     uint32_t n;
     uint32_t too_few; /* experiments that are in no fit: too few of a kind */
 };
@@ -64,7 +64,7 @@ enum msim_status msim_cal_sheet(cJSON **out, const struct msim_cal_journal *j,
 MSIM_MUST_CHECK
 enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
                               const struct msim_cal_fit_options *options,
-                              struct msim_cal_verdicts *verdicts,
+                              struct msim_cal_scores *verdicts,
                               struct msim_error *err);
 
 #endif

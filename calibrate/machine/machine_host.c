@@ -1,5 +1,6 @@
 /*
- * calibrate/machine/machine_host.c - dispatch times and latencies as a host file.
+ * calibrate/machine/machine_host.c - dispatch times and latencies as a host
+ * file.
  */
 #include "calibrate/machine/machine_host.h"
 
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP     "step: " /* what kinds of whole models begin with */
-#define TAIL     0.95     /* upper end of a 90 % interval */
-#define LEAST_US 0.05     /* where a logarithm is taken */
+#define STEP   "step: " /* what kinds of whole models begin with */
+#define TAIL   0.95     /* upper end of a 90 % interval */
+#define US_MIN 0.05     /* where a logarithm is taken */
 
 struct made {
     const struct msim_cal_journal *journal;
@@ -22,7 +23,7 @@ struct made {
     const char *backend; /* that timed dispatch */
     bool on_cpu;         /* where nothing is launched */
     struct msim_host_keys keys;
-    struct msim_host_samples recordings[MSIM_HOSTS_MOST]; /* names alone */
+    struct msim_host_samples recordings[MSIM_HOSTS_MAX]; /* names alone */
     uint32_t n;
     struct msim_host_table table;
     struct msim_host_fit fit;
@@ -50,7 +51,7 @@ static uint32_t recording_of(struct made *m, const struct msim_cal_entry *e)
 
     while (r < m->n && strcmp(m->recordings[r].name, name) != 0)
         r++;
-    if (r == m->n && m->n < MSIM_HOSTS_MOST)
+    if (r == m->n && m->n < MSIM_HOSTS_MAX)
         snprintf(m->recordings[m->n++].name, sizeof(m->recordings->name), "%s",
                  name);
     return r;
@@ -83,7 +84,7 @@ static enum msim_status find_keys(struct made *m)
         const cJSON *op;
         uint32_t key;
 
-        if (!is_part(m, e) || recording_of(m, e) == MSIM_HOSTS_MOST)
+        if (!is_part(m, e) || recording_of(m, e) == MSIM_HOSTS_MAX)
             continue;
         cJSON_ArrayForEach(op, operators_of(e))
         {
@@ -137,7 +138,7 @@ static enum msim_status fill_table(struct made *m)
         const struct msim_cal_entry *e = &m->journal->entries[i];
         uint32_t r;
 
-        if (!is_part(m, e) || (r = recording_of(m, e)) == MSIM_HOSTS_MOST)
+        if (!is_part(m, e) || (r = recording_of(m, e)) == MSIM_HOSTS_MAX)
             continue;
         MSIM_TRY(add_operators(m, e, r));
         add_pauses(m, e, r);
@@ -200,10 +201,10 @@ static double find_factor_taken(const struct made *m, double speed)
         const cJSON *o = known_here(m, k);
         double error;
 
-        if (general_self(o) < LEAST_US)
+        if (general_self(o) < US_MIN)
             continue; /* not timed there either, or hidden by its children */
-        error = log(fmax(m->fit.self[k], LEAST_US) /
-                    fmax(speed * general_self(o), LEAST_US));
+        error = log(fmax(m->fit.self[k], US_MIN) /
+                    fmax(speed * general_self(o), US_MIN));
         squares += error * error;
         n++;
     }
@@ -476,7 +477,7 @@ static cJSON *write_host(struct made *m, const char *name)
 
 static enum msim_status fit_recordings(struct made *m)
 {
-    bool use[MSIM_HOSTS_MOST];
+    bool use[MSIM_HOSTS_MAX];
 
     memset(use, true, sizeof(use));
     m->on_cpu = msim_cal_is_cpu(cJSON_GetObjectItemCaseSensitive(

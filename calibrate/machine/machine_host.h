@@ -1,5 +1,6 @@
 /*
- * calibrate/machine/machine_host.h - what a backend timed of the host, as a file that
+ * calibrate/machine/machine_host.h - what a backend timed of the host, as a
+ * file that
  * --host takes.
  *
  * Answers of the table "dispatch" say what each operator took of its own, in

@@ -1,5 +1,6 @@
 /*
- * calibrate/machine/machine_network.c - a platform's collectives as a network file.
+ * calibrate/machine/machine_network.c - a platform's collectives as a network
+ * file.
  */
 #include "calibrate/machine/machine_network.h"
 
@@ -41,14 +42,14 @@ static void copy_members(cJSON *to, const cJSON *platform)
 
 enum msim_status msim_cal_network(cJSON **out, const cJSON *platform)
 {
-    cJSON *cells =
+    cJSON *fits =
         of_collectives(cJSON_GetObjectItemCaseSensitive(platform, "cells"));
-    bool none = cJSON_GetArraySize(cells) == 0;
-    cJSON *network = cells && !none ? cJSON_CreateObject() : NULL;
+    bool none = cJSON_GetArraySize(fits) == 0;
+    cJSON *network = fits && !none ? cJSON_CreateObject() : NULL;
 
     *out = network;
     if (!network) {
-        cJSON_Delete(cells);
+        cJSON_Delete(fits);
         return none ? MSIM_OK : MSIM_ENOMEM;
     }
     cJSON_AddStringToObject(network, "schema", "mystique-sim/network/1");
@@ -58,7 +59,7 @@ enum msim_status msim_cal_network(cJSON **out, const cJSON *platform)
         "Collectives between ranks of one machine. What joins several is not "
         "in "
         "it: groups that span nodes keep the platform's own network.");
-    cJSON_AddItemToObject(network, "cells", cells);
+    cJSON_AddItemToObject(network, "cells", fits);
     cJSON_AddItemToObject(network, "validation",
                           of_collectives(cJSON_GetObjectItemCaseSensitive(
                               platform, "validation")));

@@ -1,5 +1,6 @@
 /*
- * calibrate/machine/machine_network.h - what was measured between ranks, as a file that
+ * calibrate/machine/machine_network.h - what was measured between ranks, as a
+ * file that
  * --network takes.
  *
  * It is the part of the calibrated platform that collectives are predicted

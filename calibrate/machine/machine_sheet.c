@@ -1,5 +1,6 @@
 /*
- * calibrate/machine/machine_sheet.c - the data sheet of what was timed, as measured.
+ * calibrate/machine/machine_sheet.c - the data sheet of what was timed, as
+ * measured.
  */
 #include "calibrate/machine/machine_fit.h"
 #include "core/work/data_sheet.h"
@@ -66,7 +67,7 @@ static void note_work(struct peaks *p, const struct msim_work *w, double us,
 
     switch (w->family) {
     case MSIM_FAMILY_GEMM:
-        note(&p->rate[msim_spec_rate(w->dtype, w->variant)],
+        note(&p->rate[msim_data_sheet_rate(w->dtype, w->variant)],
              1e6 * w->flops / us);
         break;
     case MSIM_FAMILY_COLLECTIVE:

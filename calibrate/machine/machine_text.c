@@ -1,10 +1,11 @@
 /*
- * calibrate/machine/machine_text.c - what experiments say beside what is fitted to them.
+ * calibrate/machine/machine_text.c - what experiments say beside what is fitted
+ * to them.
  */
 #include "calibrate/machine/machine_text.h"
 
-#include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/backend_compare.h"
+#include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
 
 #include <stdio.h>
@@ -47,12 +48,12 @@ static enum msim_status show_counts(FILE *out, const struct msim_cal_journal *j)
     return MSIM_OK;
 }
 
-static enum msim_status show_besides(FILE *out,
-                                     const struct msim_cal_journal *j)
+static enum msim_status show_concurrents(FILE *out,
+                                         const struct msim_cal_journal *j)
 {
-    struct msim_cal_besides b;
+    struct msim_cal_concurrents b;
 
-    MSIM_TRY(msim_cal_beside(&b, j));
+    MSIM_TRY(msim_cal_concurrent(&b, j));
     if (b.all.n)
         fprintf(out,
                 "computing: x %.2f as long beside a collective (median of %u "
@@ -64,6 +65,6 @@ static enum msim_status show_besides(FILE *out,
 enum msim_status msim_cal_show(FILE *out, const struct msim_cal_journal *j)
 {
     MSIM_TRY(show_differences(out, j));
-    MSIM_TRY(show_besides(out, j));
+    MSIM_TRY(show_concurrents(out, j));
     return show_counts(out, j);
 }

@@ -1,6 +1,6 @@
 /*
- * calibrate/machine/machine_text.h - what experiments say beside what is fitted to them,
- * for people.
+ * calibrate/machine/machine_text.h - what experiments say beside what is fitted
+ * to them, for people.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_MACHINE_TEXT_H
 #define MSIM_CALIBRATE_MACHINE_MACHINE_TEXT_H

@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/ask_loop.c - a backend, the journal of its answers, and how often
- * it is asked the same.
+ * calibrate/measure/ask_loop.c - a backend, the journal of its answers, and how
+ * often it is asked the same.
  *
  * A machine that others share is now faster, now slower, for seconds on end,
  * and runs one after the other all see the same of it. So experiments are timed
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define GREET_SECONDS 60.0
-#define DEATHS_MOST   20   /* one after the other */
+#define DEATHS_MAX    20   /* one after the other */
 #define SPREAD        0.02 /* of a median: less than laws are wrong by */
 #define ROUND_SECONDS 10.0 /* that first visits take */
 #define VISITS        3    /* where it is not calm */
@@ -25,10 +25,10 @@
 #define CHEAP_SECONDS 0.005 /* a visit; more than the usual number of those */
 #define PAIR_SECONDS  0.4   /* of runs beside something, and alone, by turns */
 #define CALM          1.02  /* longest over shortest visit: one is enough */
-#define CALM_LEAST    20    /* experiments that tell so */
+#define CALM_MIN      20    /* experiments that tell so */
 
 /* Whether this machine answers the same whenever it is asked. */
-static bool is_calm(const struct msim_cal_asking *a)
+static bool is_calm(const struct msim_cal_ask_loop *a)
 {
     double *unrest = malloc(((size_t)a->j->n + 1) * sizeof(*unrest));
     uint32_t n = 0;
@@ -38,17 +38,17 @@ static bool is_calm(const struct msim_cal_asking *a)
         const struct msim_cal_entry *e = &a->j->entries[i];
 
         if (e->timed > 1 && strcmp(e->backend, a->name) == 0)
-            unrest[n++] = msim_cal_entry_unrest(e);
+            unrest[n++] = msim_cal_entry_repeatability(e);
     }
-    calm = n >= CALM_LEAST && msim_median(unrest, n) < CALM;
+    calm = n >= CALM_MIN && msim_median(unrest, n) < CALM;
     free(unrest);
     return calm;
 }
 
 /* ---- the process --------------------------------------------------------- */
 
-enum msim_status msim_cal_asking_start(struct msim_cal_asking *a,
-                                       struct msim_error *err)
+enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
+                                         struct msim_error *err)
 {
     cJSON *greeting;
     const char *name;
@@ -75,7 +75,7 @@ static void clear_round(struct msim_cal_round *r)
     *r = (struct msim_cal_round){.n = 0};
 }
 
-void msim_cal_asking_stop(struct msim_cal_asking *a)
+void msim_cal_ask_loop_stop(struct msim_cal_ask_loop *a)
 {
     msim_cal_child_stop(&a->child);
     clear_round(&a->round);
@@ -83,14 +83,14 @@ void msim_cal_asking_stop(struct msim_cal_asking *a)
 
 /* ---- one visit ----------------------------------------------------------- */
 
-static uint32_t visits_of(const struct msim_cal_asking *a)
+static uint32_t visits_of(const struct msim_cal_ask_loop *a)
 {
     return a->calm ? 1 : VISITS;
 }
 
 /* Of a visit: all visits together several runs of the longest, and not more
  * than a second. */
-static double policy_seconds(const struct msim_cal_asking *a)
+static double policy_seconds(const struct msim_cal_ask_loop *a)
 {
     return fmin(fmax(4e-6 * a->longest_us, 0.05), 1) / visits_of(a);
 }
@@ -100,7 +100,7 @@ static bool is_pair(const cJSON *experiment)
     return cJSON_GetObjectItemCaseSensitive(experiment, "beside") != NULL;
 }
 
-static cJSON *question_of(struct msim_cal_asking *a, const cJSON *experiment)
+static cJSON *question_of(struct msim_cal_ask_loop *a, const cJSON *experiment)
 {
     cJSON *q = cJSON_Duplicate(experiment, true);
     cJSON *policy = q ? cJSON_AddObjectToObject(q, "policy") : NULL;
@@ -136,7 +136,7 @@ static cJSON *failure(const char *why)
 
 /* A backend that died or hung: its experiment has failed, and it is started
  * again. */
-static enum msim_status revive(struct msim_cal_asking *a,
+static enum msim_status revive(struct msim_cal_ask_loop *a,
                                const struct msim_error *why, cJSON **answer,
                                struct msim_error *err)
 {
@@ -144,15 +144,15 @@ static enum msim_status revive(struct msim_cal_asking *a,
     *answer = failure(why->text);
     if (!*answer)
         return MSIM_ENOMEM;
-    if (++a->deaths >= DEATHS_MOST)
+    if (++a->deaths >= DEATHS_MAX)
         return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
                          "backend '%s' failed %d times one after the other, "
                          "the last time: %s",
-                         a->name, DEATHS_MOST, why->text);
+                         a->name, DEATHS_MAX, why->text);
     return MSIM_OK;
 }
 
-static enum msim_status ask_child(struct msim_cal_asking *a,
+static enum msim_status ask_child(struct msim_cal_ask_loop *a,
                                   const cJSON *experiment, cJSON **answer,
                                   struct msim_error *err)
 {
@@ -161,7 +161,7 @@ static enum msim_status ask_child(struct msim_cal_asking *a,
     enum msim_status status;
 
     if (a->child.pid == 0)
-        MSIM_TRY(msim_cal_asking_start(a, err));
+        MSIM_TRY(msim_cal_ask_loop_start(a, err));
     question = question_of(a, experiment);
     if (!question)
         return MSIM_ENOMEM;
@@ -175,7 +175,7 @@ static enum msim_status ask_child(struct msim_cal_asking *a,
     return status == MSIM_ENOMEM ? status : revive(a, &why, answer, err);
 }
 
-static void report(struct msim_cal_asking *a, const cJSON *experiment,
+static void report(struct msim_cal_ask_loop *a, const cJSON *experiment,
                    const cJSON *answer)
 {
     const char *error = msim_json_get_text(answer, "error");
@@ -197,7 +197,7 @@ static void report(struct msim_cal_asking *a, const cJSON *experiment,
 }
 
 /* Time one experiment, which is taken. */
-static enum msim_status visit(struct msim_cal_asking *a, cJSON *experiment,
+static enum msim_status visit(struct msim_cal_ask_loop *a, cJSON *experiment,
                               struct msim_error *err)
 {
     double begin = msim_cal_now();
@@ -218,7 +218,8 @@ static enum msim_status visit(struct msim_cal_asking *a, cJSON *experiment,
 
 /* What has no sizes is no row of a fit, nor is what runs beside something, of
  * which the ratio to the same alone counts. */
-static bool has_visits(const struct msim_cal_asking *a, const cJSON *experiment)
+static bool has_visits(const struct msim_cal_ask_loop *a,
+                       const cJSON *experiment)
 {
     const char *table = msim_json_get_text(experiment, "table");
 
@@ -234,8 +235,8 @@ static bool wants_visit(const struct msim_cal_entry *e, uint32_t number)
            number <= (cheap ? MSIM_CAL_VISITS : VISITS);
 }
 
-enum msim_status msim_cal_asking_end_round(struct msim_cal_asking *a,
-                                           struct msim_error *err)
+enum msim_status msim_cal_ask_loop_end_round(struct msim_cal_ask_loop *a,
+                                             struct msim_error *err)
 {
     struct msim_cal_round *r = &a->round;
     uint32_t last = a->calm ? 1 : MSIM_CAL_VISITS;
@@ -257,19 +258,20 @@ enum msim_status msim_cal_asking_end_round(struct msim_cal_asking *a,
     return status;
 }
 
-double msim_cal_asking_spent(const struct msim_cal_asking *a)
+double msim_cal_ask_loop_spent(const struct msim_cal_ask_loop *a)
 {
     return msim_cal_journal_seconds(a->j, a->name) +
            (visits_of(a) - 1) * a->round.seconds;
 }
 
-double msim_cal_asking_expected(const struct msim_cal_asking *a, double us)
+double msim_cal_ask_loop_expected(const struct msim_cal_ask_loop *a, double us)
 {
     return visits_of(a) * fmax(4e-6 * us, policy_seconds(a) / 2);
 }
 
-enum msim_status msim_cal_asking_take(struct msim_cal_asking *a,
-                                      cJSON *experiment, struct msim_error *err)
+enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
+                                        cJSON *experiment,
+                                        struct msim_error *err)
 {
     struct msim_cal_round *r = &a->round;
     uint64_t hash = msim_cal_hash(experiment, a->name);
@@ -288,6 +290,6 @@ enum msim_status msim_cal_asking_take(struct msim_cal_asking *a,
     if (again)
         r->seconds += msim_cal_now() - begin;
     return r->n == MSIM_CAL_ROUND || r->seconds >= ROUND_SECONDS
-               ? msim_cal_asking_end_round(a, err)
+               ? msim_cal_ask_loop_end_round(a, err)
                : MSIM_OK;
 }

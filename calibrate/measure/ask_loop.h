@@ -1,11 +1,11 @@
 /*
- * calibrate/measure/ask_loop.h - a backend that is asked, and its answers in the
- * journal.
+ * calibrate/measure/ask_loop.h - a backend that is asked, and its answers in
+ * the journal.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
 #define MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
-#include "calibrate/measure/backend_child.h"
 #include "calibrate/machine/calibrate_run.h"
+#include "calibrate/measure/backend_child.h"
 
 #define MSIM_CAL_ROUND 1024 /* experiments, at most */
 
@@ -17,7 +17,7 @@ struct msim_cal_round {
 };
 
 /* Zeroed but for the first three, and stopped at last. */
-struct msim_cal_asking {
+struct msim_cal_ask_loop {
     struct msim_cal_journal *j;
     const struct msim_cal_options *o;
     const char *command;
@@ -32,9 +32,9 @@ struct msim_cal_asking {
 
 /* Start it, and keep its greeting, which tells `name`. */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_asking_start(struct msim_cal_asking *a,
-                                       struct msim_error *err);
-void msim_cal_asking_stop(struct msim_cal_asking *a);
+enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
+                                         struct msim_error *err);
+void msim_cal_ask_loop_stop(struct msim_cal_ask_loop *a);
 
 /*
  * Time `experiment`, which is taken, unless the journal has it. A failure of
@@ -42,22 +42,22 @@ void msim_cal_asking_stop(struct msim_cal_asking *a);
  * Now and then this ends a round, in which case it takes longer.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_asking_take(struct msim_cal_asking *a,
-                                      cJSON *experiment,
-                                      struct msim_error *err);
+enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
+                                        cJSON *experiment,
+                                        struct msim_error *err);
 
 /* Visit again what was timed since the last round: before a fit, and at last.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_asking_end_round(struct msim_cal_asking *a,
-                                           struct msim_error *err);
+enum msim_status msim_cal_ask_loop_end_round(struct msim_cal_ask_loop *a,
+                                             struct msim_error *err);
 
 /* Seconds that were spent on this backend, with those that the later visits of
  * the round will take. */
-double msim_cal_asking_spent(const struct msim_cal_asking *a);
+double msim_cal_ask_loop_spent(const struct msim_cal_ask_loop *a);
 
 /* Seconds that an experiment may be expected to take, all visits together,
  * whose runs take `us`. */
-double msim_cal_asking_expected(const struct msim_cal_asking *a, double us);
+double msim_cal_ask_loop_expected(const struct msim_cal_ask_loop *a, double us);
 
 #endif

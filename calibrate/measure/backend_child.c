@@ -1,5 +1,6 @@
 /*
- * calibrate/measure/backend_child.c - a backend as a process that is asked over pipes.
+ * calibrate/measure/backend_child.c - a backend as a process that is asked over
+ * pipes.
  */
 #include "calibrate/measure/backend_child.h"
 
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_MOST     (64u << 20)
+#define LINE_MAX      (64u << 20)
 #define GRACE_SECONDS 2.0 /* that a process has to end by itself */
 
 extern char **environ;
@@ -194,7 +195,7 @@ static enum msim_status make_room(struct msim_cal_child *c)
 
     if (c->size - c->used >= 4096)
         return MSIM_OK;
-    if (size > LINE_MOST)
+    if (size > LINE_MAX)
         return MSIM_ELIMIT;
     bytes = realloc(c->buffer, size);
     if (!bytes)

@@ -1,5 +1,6 @@
 /*
- * calibrate/measure/backend_child.h - a backend as a process that is asked over pipes.
+ * calibrate/measure/backend_child.h - a backend as a process that is asked over
+ * pipes.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_BACKEND_CHILD_H
 #define MSIM_CALIBRATE_MEASURE_BACKEND_CHILD_H

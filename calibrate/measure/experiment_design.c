@@ -21,7 +21,7 @@ struct sequence {
     bool begun, ended, dropped;
 };
 
-struct msim_cal_plan {
+struct msim_cal_design {
     const struct msim_cal_space *space;
     struct sequence of[MSIM_CAL_KINDS];
     uint32_t kind, given; /* whose turn it is, and how many it gave */
@@ -39,7 +39,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-double msim_cal_plan_uniform(void *state)
+double msim_cal_design_uniform(void *state)
 {
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
@@ -62,18 +62,18 @@ static bool begin(struct sequence *s, const struct msim_cal_kind *k,
     uint64_t state = state_of(k, seed);
 
     for (uint32_t i = 0; i < k->axes; i++)
-        s->shift[i] = msim_cal_plan_uniform(&state);
+        s->shift[i] = msim_cal_design_uniform(&state);
     if (k->axes == 0)
         return true;
     s->sobol = gsl_qrng_alloc(gsl_qrng_sobol, k->axes);
     return s->sobol != NULL;
 }
 
-enum msim_status msim_cal_plan_new(struct msim_cal_plan **out,
-                                   const struct msim_cal_space *space,
-                                   uint64_t seed)
+enum msim_status msim_cal_design_new(struct msim_cal_design **out,
+                                     const struct msim_cal_space *space,
+                                     uint64_t seed)
 {
-    struct msim_cal_plan *p = calloc(1, sizeof(*p));
+    struct msim_cal_design *p = calloc(1, sizeof(*p));
 
     *out = NULL;
     if (!p)
@@ -82,14 +82,14 @@ enum msim_status msim_cal_plan_new(struct msim_cal_plan **out,
     for (uint32_t i = 0; i < space->n; i++) {
         if (begin(&p->of[i], &space->kinds[i], seed))
             continue;
-        msim_cal_plan_free(p);
+        msim_cal_design_free(p);
         return MSIM_ENOMEM;
     }
     *out = p;
     return MSIM_OK;
 }
 
-void msim_cal_plan_free(struct msim_cal_plan *p)
+void msim_cal_design_free(struct msim_cal_design *p)
 {
     for (uint32_t i = 0; p && i < MSIM_CAL_KINDS; i++) {
         if (p->of[i].sobol)
@@ -168,7 +168,7 @@ static cJSON *next_point(struct sequence *s, const struct msim_cal_space *space,
     return o;
 }
 
-static void next_kind(struct msim_cal_plan *p)
+static void next_kind(struct msim_cal_design *p)
 {
     p->given = 0;
     p->kind++;
@@ -178,7 +178,7 @@ static void next_kind(struct msim_cal_plan *p)
     p->rounds++;
 }
 
-void msim_cal_plan_drop(struct msim_cal_plan *p, uint32_t kind)
+void msim_cal_design_drop(struct msim_cal_design *p, uint32_t kind)
 {
     p->of[kind].dropped = true;
     if (!p->of[kind].ended)
@@ -186,12 +186,12 @@ void msim_cal_plan_drop(struct msim_cal_plan *p, uint32_t kind)
     p->of[kind].ended = true;
 }
 
-bool msim_cal_plan_dropped(const struct msim_cal_plan *p, uint32_t kind)
+bool msim_cal_design_dropped(const struct msim_cal_design *p, uint32_t kind)
 {
     return p->of[kind].dropped;
 }
 
-cJSON *msim_cal_plan_next(struct msim_cal_plan *p, uint32_t *kind)
+cJSON *msim_cal_design_next(struct msim_cal_design *p, uint32_t *kind)
 {
     while (p->ended < p->space->n) {
         struct sequence *s = &p->of[p->kind];
@@ -213,8 +213,8 @@ cJSON *msim_cal_plan_next(struct msim_cal_plan *p, uint32_t *kind)
     return NULL;
 }
 
-cJSON *msim_cal_plan_draw(const struct msim_cal_plan *p, uint32_t kind,
-                          double (*draw)(void *), void *ctx)
+cJSON *msim_cal_design_draw(const struct msim_cal_design *p, uint32_t kind,
+                            double (*draw)(void *), void *ctx)
 {
     const struct msim_cal_kind *k = &p->space->kinds[kind];
     double u[MSIM_CAL_AXES] = {0};

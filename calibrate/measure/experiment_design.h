@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/experiment_design.h - what to time first: points that fill the space of each
- * kind of operation evenly.
+ * calibrate/measure/experiment_design.h - what to time first: points that fill
+ * the space of each kind of operation evenly.
  *
  * Sobol's sequence (GSL), shifted by the seed (Cranley and Patterson, 1976), so
  * that any number of its first points covers the space; points outside the
@@ -11,16 +11,16 @@
 #define MSIM_CALIBRATE_MEASURE_EXPERIMENT_DESIGN_H
 #include "calibrate/measure/experiment_space.h"
 
-struct msim_cal_plan; /* opaque */
+struct msim_cal_design; /* opaque */
 
 /* `space` must outlive the plan. `*out` is owned by the caller. */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_plan_new(struct msim_cal_plan **out,
-                                   const struct msim_cal_space *space,
-                                   uint64_t seed);
+enum msim_status msim_cal_design_new(struct msim_cal_design **out,
+                                     const struct msim_cal_space *space,
+                                     uint64_t seed);
 
 /* Accepts NULL. */
-void msim_cal_plan_free(struct msim_cal_plan *p);
+void msim_cal_design_free(struct msim_cal_design *p);
 
 /*
  * The next experiment, which is the caller's: of each kind in turn first the
@@ -29,19 +29,19 @@ void msim_cal_plan_free(struct msim_cal_plan *p);
  * `*kind` gets its index in the space. NULL at the end, where no kind has
  * another (or memory ran out).
  */
-cJSON *msim_cal_plan_next(struct msim_cal_plan *p, uint32_t *kind);
+cJSON *msim_cal_design_next(struct msim_cal_design *p, uint32_t *kind);
 
 /* No more of a kind: the device cannot do it. */
-void msim_cal_plan_drop(struct msim_cal_plan *p, uint32_t kind);
-bool msim_cal_plan_dropped(const struct msim_cal_plan *p, uint32_t kind);
+void msim_cal_design_drop(struct msim_cal_design *p, uint32_t kind);
+bool msim_cal_design_dropped(const struct msim_cal_design *p, uint32_t kind);
 
 /* 0 to 1, 1 left out; `state` is a uint64_t of any value. */
-double msim_cal_plan_uniform(void *state);
+double msim_cal_design_uniform(void *state);
 
 /* A point of the cube from the numbers of another source, for candidates: as
  * the caller draws them, 0 to 1, 1 left out. NULL where it is outside the
  * limits, or the kind was dropped. */
-cJSON *msim_cal_plan_draw(const struct msim_cal_plan *p, uint32_t kind,
-                          double (*draw)(void *), void *ctx);
+cJSON *msim_cal_design_draw(const struct msim_cal_design *p, uint32_t kind,
+                            double (*draw)(void *), void *ctx);
 
 #endif

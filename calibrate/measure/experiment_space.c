@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MEMORY_SHARE  8   /* of the device's memory, at most */
-#define BYTES_MOST    1e9 /* of any device's */
+#define BYTES_MAX     1e9 /* of any device's */
 #define TABLE_NUMBERS 16777216.0
 #define TIMER_US      1 /* what is shorter says more of the clock */
 
@@ -102,7 +102,7 @@ static void read_space(struct msim_cal_space *s, const cJSON *greeting,
     s->guess = msim_cal_guess_of(device);
     s->bytes_most =
         fmin(msim_json_get_number(device, "memory_bytes", 1e10) / MEMORY_SHARE,
-             BYTES_MOST);
+             BYTES_MAX);
     s->longest_us = longest_us;
     s->ranks = (uint32_t)msim_json_get_number(greeting, "ranks", 1);
     snprintf(s->interconnect, sizeof(s->interconnect), "%s", link ? link : "");
@@ -123,8 +123,8 @@ enum msim_status msim_cal_space_read(struct msim_cal_space *s,
     return MSIM_OK;
 }
 
-void msim_cal_space_beside(struct msim_cal_space *s, const cJSON *greeting,
-                           double longest_us)
+void msim_cal_space_concurrent(struct msim_cal_space *s, const cJSON *greeting,
+                               double longest_us)
 {
     read_space(s, greeting,
                cJSON_GetObjectItemCaseSensitive(greeting, "beside"),

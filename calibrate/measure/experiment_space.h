@@ -1,6 +1,7 @@
 /*
- * calibrate/measure/experiment_space.h - the experiments that there are: for every kind of
- * operation that a backend offers, which sizes it has, and how far they go.
+ * calibrate/measure/experiment_space.h - the experiments that there are: for
+ * every kind of operation that a backend offers, which sizes it has, and how
+ * far they go.
  *
  * A point of the unit cube stands for an experiment: each coordinate is a size
  * between its limits on a logarithmic scale, or a choice. Sizes have eight
@@ -44,8 +45,8 @@ enum msim_status msim_cal_space_read(struct msim_cal_space *s,
 
 /* Likewise what can be timed beside a collective; of a greeting that was read
  * so. */
-void msim_cal_space_beside(struct msim_cal_space *s, const cJSON *greeting,
-                           double longest_us);
+void msim_cal_space_concurrent(struct msim_cal_space *s, const cJSON *greeting,
+                               double longest_us);
 
 /*
  * The experiment at point `u` (each 0 to 1, 1 left out) of a kind; owned by the

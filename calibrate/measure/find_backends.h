@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/find_backends.h - the programs that time on this machine: found
- * beside this one, and PyTorch's.
+ * calibrate/measure/find_backends.h - the programs that time on this machine:
+ * found beside this one, and PyTorch's.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_FIND_BACKENDS_H
 #define MSIM_CALIBRATE_MEASURE_FIND_BACKENDS_H

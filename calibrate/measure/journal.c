@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SCHEMA     "mystique-sim/calibration/1"
-#define BYTES_MOST (UINT64_C(1) << 30)
+#define SCHEMA    "mystique-sim/calibration/1"
+#define BYTES_MAX (UINT64_C(1) << 30)
 
 static enum msim_status fail_io(const struct msim_cal_journal *j,
                                 const char *what, struct msim_error *err)
@@ -232,7 +232,7 @@ static enum msim_status slurp(struct msim_cal_journal *j, char **text,
     *text = NULL;
     if (fstat(j->fd, &st) != 0)
         return fail_io(j, "cannot be read", err);
-    if ((uint64_t)st.st_size > BYTES_MOST)
+    if ((uint64_t)st.st_size > BYTES_MAX)
         return MSIM_ELIMIT;
     *size = (size_t)st.st_size;
     *text = malloc(*size + 1);
@@ -438,7 +438,7 @@ double msim_cal_entry_us(const struct msim_cal_entry *e)
     return msim_median(times, e->timed);
 }
 
-double msim_cal_entry_unrest(const struct msim_cal_entry *e)
+double msim_cal_entry_repeatability(const struct msim_cal_entry *e)
 {
     double least = INFINITY, most = 0;
 

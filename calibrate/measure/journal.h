@@ -93,7 +93,7 @@ bool msim_cal_entry_is_row(const struct msim_cal_entry *e);
 double msim_cal_entry_us(const struct msim_cal_entry *e);
 
 /* Longest over shortest of its visits; NAN where there are not two. */
-double msim_cal_entry_unrest(const struct msim_cal_entry *e);
+double msim_cal_entry_repeatability(const struct msim_cal_entry *e);
 
 /* Seconds that the experiments of a backend took, with the fits between them;
  * NULL: of all. */

@@ -5,8 +5,8 @@
 
 #include "core/base/arena.h"
 #include "core/job/job.h"
-#include "models/platform/fit.h"
 #include "core/work/opmap/opmap.h"
+#include "models/platform/fit.h"
 #include "profilers/experiment.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static const char *vector_name(const struct msim_work *w,
                                const struct msim_law *law)
 {
     double whole = (double)w->u.vector.elems * msim_dtype_bytes(w->dtype);
-    char key[MSIM_CELL_KEY];
+    char key[MSIM_FIT_KEY];
     const char *name;
 
     law->key(w, key, sizeof(key));

@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/trace_experiments.h - the shapes of a trace as experiments: what counts for
- * one job is timed first.
+ * calibrate/measure/trace_experiments.h - the shapes of a trace as experiments:
+ * what counts for one job is timed first.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_TRACE_EXPERIMENTS_H
 #define MSIM_CALIBRATE_MEASURE_TRACE_EXPERIMENTS_H

@@ -1,18 +1,19 @@
 /*
- * calibrate/platform/cross_validate.c - judging predictions for GPUs that are left out.
+ * calibrate/platform/cross_validate.c - judging predictions for GPUs that are
+ * left out.
  */
 #include "calibrate/platform/cross_validate.h"
 
 #include "calibrate/stat/quantile.h"
-#include "models/platform/interval.h"
 #include "models/estimate/model.h"
+#include "models/platform/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS_MOST  16
-#define SPREAD_MOST  3.0
+#define OTHERS_MAX   16
+#define SPREAD_MAX   3.0
 #define SPREAD_STEPS 40
 #define INSIDE       0.9
 #define NORMAL_SD    1.4826 /* over the median of |deviation| */
@@ -26,21 +27,22 @@ struct compared {
     double residual, low, high;
 };
 
-static bool is_kin(const struct msim_platform *a, const struct msim_platform *b)
+static bool is_shared(const struct msim_platform *a,
+                      const struct msim_platform *b)
 {
     return strcmp(a->generation, b->generation) == 0;
 }
 
 /* The cell of the nearest other GPU, of the same generation or of another. */
-static const struct msim_cell *nearest(const struct msim_platform *p, bool kin,
-                                       const struct msim_sample *r,
-                                       const struct msim_platform **of)
+static const struct msim_fit *nearest(const struct msim_platform *p,
+                                      bool shared, const struct msim_sample *r,
+                                      const struct msim_platform **of)
 {
     for (*of = p->next; *of; *of = (*of)->next) {
-        if (is_kin(*of, p) != kin)
+        if (is_shared(*of, p) != shared)
             continue;
-        for (uint32_t i = 0; i < (*of)->n_cells; i++) {
-            const struct msim_cell *c = &(*of)->cells[i];
+        for (uint32_t i = 0; i < (*of)->n_fits; i++) {
+            const struct msim_fit *c = &(*of)->fits[i];
 
             if (c->law == r->law && strcmp(c->framework, r->framework) == 0 &&
                 strcmp(c->key, r->key) == 0)
@@ -50,16 +52,16 @@ static const struct msim_cell *nearest(const struct msim_platform *p, bool kin,
     return NULL;
 }
 
-static bool compare(const struct msim_platform *p, bool kin,
+static bool compare(const struct msim_platform *p, bool shared,
                     const struct msim_sample *r, struct compared *out)
 {
-    struct msim_pick pick = {.trees = kin};
+    struct msim_pick pick = {.trees = shared};
     struct msim_estimate e;
 
-    pick.cell = nearest(p, kin, r, &pick.platform);
-    if (!pick.cell)
+    pick.fit = nearest(p, shared, r, &pick.platform);
+    if (!pick.fit)
         return false;
-    msim_cell_estimate(p, &pick, &r->work, NULL, &e);
+    msim_fit_estimate(p, &pick, &r->work, NULL, &e);
     out->residual = log(r->us / e.us);
     out->low = log(e.low_us / e.us);
     out->high = log(e.high_us / e.us);
@@ -85,7 +87,7 @@ static double share_inside(const struct compared *rows, uint32_t n,
 static double fit_spread(const struct compared *rows, uint32_t n)
 {
     double low = 0;
-    double high = SPREAD_MOST;
+    double high = SPREAD_MAX;
 
     for (int i = 0; i < SPREAD_STEPS; i++) {
         double middle = (low + high) / 2;
@@ -123,15 +125,15 @@ static void release(struct comparison *c)
 }
 
 /* Rows `begin`..`end` are of one cell of one GPU. */
-static void compare_rows(const struct msim_kin *k, uint32_t begin, uint32_t end,
-                         bool kin, struct comparison *c)
+static void compare_rows(const struct msim_shared_fit *k, uint32_t begin,
+                         uint32_t end, bool shared, struct comparison *c)
 {
     uint32_t first = c->n;
     double error = 0;
 
     for (uint32_t i = begin; i < end; i++)
-        if (compare(k->platforms[k->rows[i].platform], kin, &k->rows[i].sample,
-                    &c->rows[c->n]))
+        if (compare(k->platforms[k->rows[i].platform], shared,
+                    &k->rows[i].sample, &c->rows[c->n]))
             c->n++;
     if (c->n == first)
         return;
@@ -146,23 +148,24 @@ static void compare_rows(const struct msim_kin *k, uint32_t begin, uint32_t end,
 /* How far whole cells are off from GPU to GPU, and at least as much as lets
  * enough rows lie inside: cells whose own intervals are wide must not hide that
  * others are off. */
-static double spread_of(const struct msim_kin *k, const struct msim_law *law,
-                        bool kin, int without, struct comparison *c)
+static double spread_of(const struct msim_shared_fit *k,
+                        const struct msim_law *law, bool shared, int without,
+                        struct comparison *c)
 {
     uint32_t end;
 
     c->n = c->n_levels = 0;
     c->error = 0;
     for (uint32_t begin = 0; begin < k->n_rows; begin = end) {
-        const struct msim_kin_row *r = &k->rows[begin];
+        const struct msim_shared_row *r = &k->rows[begin];
 
         for (end = begin + 1;
              end < k->n_rows && k->rows[end].platform == r->platform &&
-             msim_kin_same_cell(&k->rows[end], r);
+             msim_shared_same_group(&k->rows[end], r);
              end++)
             ;
         if (r->sample.law == law && r->generation != without)
-            compare_rows(k, begin, end, kin, c);
+            compare_rows(k, begin, end, shared, c);
     }
     if (c->n == 0)
         return 0;
@@ -170,23 +173,24 @@ static double spread_of(const struct msim_kin *k, const struct msim_law *law,
                 NORMAL_SD * msim_median(c->levels, c->n_levels));
 }
 
-enum msim_status msim_left_out_spreads(const struct msim_kin *k, int without,
-                                       struct msim_common *out,
-                                       uint32_t (*rows)[2])
+enum msim_status msim_cross_validate_sds(const struct msim_shared_fit *k,
+                                         int without,
+                                         struct msim_shared_laws *out,
+                                         uint32_t (*rows)[2])
 {
     struct comparison c = {0};
     enum msim_status status = allocate(&c, k->n_rows);
-    struct msim_kin_spread typical;
+    struct msim_shared_sd typical;
     uint32_t n[2];
 
     out->n_spreads = 0;
-    for (uint32_t i = 0; status == MSIM_OK && i < k->n_cells; i++) {
-        const struct msim_law *law = k->rows[k->cells[i].begin].sample.law;
-        struct msim_kin_spread s = {.law = law};
+    for (uint32_t i = 0; status == MSIM_OK && i < k->n_fits; i++) {
+        const struct msim_law *law = k->rows[k->fits[i].begin].sample.law;
+        struct msim_shared_sd s = {.law = law};
 
-        if (i > 0 && k->rows[k->cells[i - 1].begin].sample.law == law)
+        if (i > 0 && k->rows[k->fits[i - 1].begin].sample.law == law)
             continue;
-        typical = msim_common_spread(out, law);
+        typical = msim_shared_laws_sd(out, law);
         s.generation = spread_of(k, law, true, without, &c);
         s.generation_error = c.error / c.n_levels;
         n[0] = c.n;
@@ -212,47 +216,49 @@ enum msim_status msim_left_out_spreads(const struct msim_kin *k, int without,
 
 /* A platform as if it had no rows; the rest is shared with the real one. */
 struct view {
-    struct msim_platform top, others[OTHERS_MOST];
+    struct msim_platform top, others[OTHERS_MAX];
 };
 
-static enum msim_status make_view(struct view *v, const struct msim_kin *k,
-                                  uint32_t platform, enum msim_left_out what)
+static enum msim_status make_view(struct view *v,
+                                  const struct msim_shared_fit *k,
+                                  uint32_t platform,
+                                  enum msim_left_out_kind what)
 {
     const struct msim_platform *p = k->platforms[platform];
     struct msim_platform **end = &v->top.next;
     uint32_t n = 0;
 
     v->top = *p;
-    v->top.cells = NULL;
-    v->top.n_cells = 0;
+    v->top.fits = NULL;
+    v->top.n_fits = 0;
     v->top.next = NULL;
     memset(&v->top.common, 0, sizeof(v->top.common));
     memset(&v->top.index, 0, sizeof(v->top.index));
-    for (const struct msim_platform *at = p->next; at && n < OTHERS_MOST;
+    for (const struct msim_platform *at = p->next; at && n < OTHERS_MAX;
          at = at->next) {
-        if (what == MSIM_LEFT_OUT_GENERATION && is_kin(at, p))
+        if (what == MSIM_WITHOUT_GENERATION && is_shared(at, p))
             continue;
         v->others[n] = *at;
         v->others[n].next = NULL;
         *end = &v->others[n];
         end = &v->others[n++].next;
     }
-    MSIM_TRY(msim_kin_cells(k, k->generation[platform], &v->top.common));
-    MSIM_TRY(msim_left_out_spreads(k, k->generation[platform], &v->top.common,
-                                   NULL));
-    return msim_pick_index_make(&v->top, NULL);
+    MSIM_TRY(msim_shared_fit_laws(k, k->generation[platform], &v->top.common));
+    MSIM_TRY(msim_cross_validate_sds(k, k->generation[platform], &v->top.common,
+                                     NULL));
+    return msim_fit_index_make(&v->top, NULL);
 }
 
 static void release_view(struct view *v)
 {
-    msim_common_release(&v->top.common);
-    msim_pick_index_release(&v->top.index);
+    msim_shared_laws_release(&v->top.common);
+    msim_fit_index_release(&v->top.index);
 }
 
 /* ---- the report ------------------------------------------------------------
  */
 
-const char MSIM_LEFT_OUT_HEADER[] =
+const char MSIM_CROSS_VALIDATE_HEADER[] =
     "platform,left_out,family,framework,cell,from,same_generation,rows,"
     "mean_pct,median_pct,p90_pct,"
     "worst_pct,bias_pct,interval_coverage_pct,interval_high_over_low,"
@@ -289,53 +295,53 @@ static void other_link(char *key, size_t size, const struct msim_platform *p,
                        const struct msim_platform *other,
                        const struct msim_sample *r)
 {
-    size_t n = strlen(p->spec.interconnect);
+    size_t n = strlen(p->sheet.interconnect);
 
     snprintf(key, size, "%s", r->key);
     if (r->law == &MSIM_LAW_COLLECTIVE && n > 0 &&
-        strncmp(r->key, p->spec.interconnect, n) == 0)
-        snprintf(key, size, "%s%s", other->spec.interconnect, r->key + n);
+        strncmp(r->key, p->sheet.interconnect, n) == 0)
+        snprintf(key, size, "%s%s", other->sheet.interconnect, r->key + n);
 }
 
 /* Whose cell answers for a row; `*kin` whether that is of its generation. */
 static const char *source_of(const struct msim_platform *p,
-                             const struct msim_sample *r, bool *kin)
+                             const struct msim_sample *r, bool *shared)
 {
     static const char *const PREFER[] = {NULL};
-    char text[OTHERS_MOST][MSIM_CELL_KEY];
-    const char *keys[OTHERS_MOST + 2] = {r->key};
+    char text[OTHERS_MAX][MSIM_FIT_KEY];
+    const char *keys[OTHERS_MAX + 2] = {r->key};
     struct msim_pick pick;
     uint32_t n = 0;
 
-    *kin = false;
-    for (const struct msim_platform *at = p->next; at && n < OTHERS_MOST;
+    *shared = false;
+    for (const struct msim_platform *at = p->next; at && n < OTHERS_MAX;
          at = at->next, n++) {
         other_link(text[n], sizeof(text[n]), p, at, r);
         keys[n + 1] = text[n];
     }
-    if (!msim_cell_pick(p, r->law, r->framework, PREFER, keys, &pick))
+    if (!msim_fit_pick(p, r->law, r->framework, PREFER, keys, &pick))
         return "another kind";
     if (pick.other_framework)
         return "another stack";
-    *kin = pick.platform && is_kin(pick.platform, p);
+    *shared = pick.platform && is_shared(pick.platform, p);
     return pick.platform ? pick.platform->name : "common";
 }
 
-static void print(FILE *out, const struct msim_kin_row *first,
-                  const struct msim_platform *p, enum msim_left_out what,
+static void print(FILE *out, const struct msim_shared_row *first,
+                  const struct msim_platform *p, enum msim_left_out_kind what,
                   struct tally *t)
 {
     const struct msim_sample *r = &first->sample;
     double n = t->n;
-    bool kin;
-    const char *from = source_of(p, r, &kin);
+    bool shared;
+    const char *from = source_of(p, r, &shared);
 
     msim_sort_values(t->errors, t->n);
     fprintf(
         out,
         "%s,%s,%s,%s,%s,%s,%s,%u,%.2f,%.2f,%.2f,%.1f,%+.2f,%.1f,%.3f,%.2f\n",
-        p->name, what == MSIM_LEFT_OUT_GPU ? "the GPU" : "its generation",
-        r->law->name, r->framework, r->key, from, kin ? "yes" : "no", t->n,
+        p->name, what == MSIM_WITHOUT_GPU ? "the GPU" : "its generation",
+        r->law->name, r->framework, r->key, from, shared ? "yes" : "no", t->n,
         100 * t->sum / n, 100 * msim_quantile(t->errors, t->n, 0.5),
         100 * t->errors[(uint32_t)(0.9 * n)], 100 * t->errors[t->n - 1],
         100 * expm1(t->bias / n), 100 * t->inside / n, t->width / n,
@@ -343,9 +349,9 @@ static void print(FILE *out, const struct msim_kin_row *first,
 }
 
 /* The rows of one platform in one cell. */
-static enum msim_status report_rows(const struct msim_kin_row *rows, uint32_t n,
-                                    const struct view *v,
-                                    enum msim_left_out what, FILE *out)
+static enum msim_status report_rows(const struct msim_shared_row *rows,
+                                    uint32_t n, const struct view *v,
+                                    enum msim_left_out_kind what, FILE *out)
 {
     struct tally t = {.errors = malloc(n * sizeof(double))};
     enum msim_status status = t.errors ? MSIM_OK : MSIM_ENOMEM;
@@ -364,9 +370,9 @@ static enum msim_status report_rows(const struct msim_kin_row *rows, uint32_t n,
     return status;
 }
 
-static enum msim_status report_platform(const struct msim_kin *k,
+static enum msim_status report_platform(const struct msim_shared_fit *k,
                                         uint32_t platform,
-                                        enum msim_left_out what, FILE *out)
+                                        enum msim_left_out_kind what, FILE *out)
 {
     struct view *v = calloc(1, sizeof(*v));
     enum msim_status status = MSIM_ENOMEM;
@@ -374,13 +380,13 @@ static enum msim_status report_platform(const struct msim_kin *k,
 
     if (v)
         status = make_view(v, k, platform, what);
-    for (uint32_t i = 0; status == MSIM_OK && i < k->n_cells; i++) {
-        uint32_t begin = k->cells[i].begin;
+    for (uint32_t i = 0; status == MSIM_OK && i < k->n_fits; i++) {
+        uint32_t begin = k->fits[i].begin;
 
-        while (begin < k->cells[i].end && k->rows[begin].platform != platform)
+        while (begin < k->fits[i].end && k->rows[begin].platform != platform)
             begin++;
         for (end = begin;
-             end < k->cells[i].end && k->rows[end].platform == platform; end++)
+             end < k->fits[i].end && k->rows[end].platform == platform; end++)
             ;
         if (end > begin)
             status = report_rows(&k->rows[begin], end - begin, v, what, out);
@@ -391,8 +397,8 @@ static enum msim_status report_platform(const struct msim_kin *k,
     return status;
 }
 
-enum msim_status msim_left_out_report(const struct msim_kin *k,
-                                      enum msim_left_out what, FILE *out)
+enum msim_status msim_cross_validate(const struct msim_shared_fit *k,
+                                     enum msim_left_out_kind what, FILE *out)
 {
     for (uint32_t p = 0; p < k->n_platforms; p++)
         MSIM_TRY(report_platform(k, p, what, out));

@@ -1,5 +1,6 @@
 /*
- * calibrate/platform/cross_validate.h - a GPU predicted as if nobody had measured it.
+ * calibrate/platform/cross_validate.h - a GPU predicted as if nobody had
+ * measured it.
  *
  * Its own cells are taken away; what is left is its data sheet, the cells of
  * its kin and the laws common to all GPUs, these fitted without its generation.
@@ -9,9 +10,9 @@
 #define MSIM_CALIBRATE_PLATFORM_CROSS_VALIDATE_H
 #include "calibrate/platform/shared_laws_fit.h"
 
-enum msim_left_out {
-    MSIM_LEFT_OUT_GPU,        /* others of its generation stay */
-    MSIM_LEFT_OUT_GENERATION, /* they go, too */
+enum msim_left_out_kind {
+    MSIM_WITHOUT_GPU,        /* others of its generation stay */
+    MSIM_WITHOUT_GENERATION, /* they go, too */
 };
 
 /*
@@ -22,14 +23,15 @@ enum msim_left_out {
  * others it stands on; may be NULL.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_left_out_spreads(const struct msim_kin *k, int without,
-                                       struct msim_common *out,
-                                       uint32_t (*rows)[2]);
+enum msim_status msim_cross_validate_sds(const struct msim_shared_fit *k,
+                                         int without,
+                                         struct msim_shared_laws *out,
+                                         uint32_t (*rows)[2]);
 
 /* One line of the report for each cell of each GPU left out. */
-extern const char MSIM_LEFT_OUT_HEADER[];
+extern const char MSIM_CROSS_VALIDATE_HEADER[];
 MSIM_MUST_CHECK
-enum msim_status msim_left_out_report(const struct msim_kin *k,
-                                      enum msim_left_out what, FILE *out);
+enum msim_status msim_cross_validate(const struct msim_shared_fit *k,
+                                     enum msim_left_out_kind what, FILE *out);
 
 #endif

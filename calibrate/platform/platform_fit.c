@@ -1,21 +1,22 @@
 /*
- * calibrate/platform/platform_fit.c - one platform file from a data sheet and tables.
+ * calibrate/platform/platform_fit.c - one platform file from a data sheet and
+ * tables.
  *
  * Cells do not depend on one another, so threads take them one by one; they
  * are written in a fixed order.
  */
 #include "calibrate/platform/platform_fit.h"
 
-#include "calibrate/fit/fit_write.h"
 #include "calibrate/collective/coll_write.h"
+#include "calibrate/fit/fit_write.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_ROWS       20 /* of a cell */
-#define FIT_THREADS_MOST 64
+#define ROWS_MIN        20 /* of a cell */
+#define FIT_THREADS_MAX 64
 
 static void add_ratio(cJSON *o, const char *key,
                       const struct msim_conv_ratio *r)
@@ -48,14 +49,14 @@ static bool names_gpu(const cJSON *sheet, const char *gpu)
 struct job {
     const struct msim_sample *own;
     uint32_t n_own;
-    struct msim_cell_fit fit;                     /* owned, or zero */
-    const struct msim_coll_cell_fit *collectives; /* else */
+    struct msim_fit_result fit;                     /* owned, or zero */
+    const struct msim_coll_fit_result *collectives; /* else */
     enum msim_status status;
 };
 
 struct fit_run {
     const char *name;
-    struct msim_spec spec;
+    struct msim_data_sheet sheet;
     const struct msim_samples *samples;
     const struct msim_coll_fits *collectives;
     struct job *jobs;
@@ -65,7 +66,7 @@ struct fit_run {
 };
 
 /* Collectives are fitted together, and here only looked up. */
-static enum msim_status fit_cell(const struct fit_run *run, struct job *job)
+static enum msim_status fit_rows_of(const struct fit_run *run, struct job *job)
 {
     struct msim_sample *rows;
     enum msim_status status;
@@ -73,7 +74,7 @@ static enum msim_status fit_cell(const struct fit_run *run, struct job *job)
     if (job->own->law == &MSIM_LAW_COLLECTIVE) {
         uint32_t i = msim_coll_fits_find(run->collectives, job->own);
 
-        job->collectives = &run->collectives->cells[i];
+        job->collectives = &run->collectives->fits[i];
         return i == UINT32_MAX ? MSIM_EINTERNAL : MSIM_OK;
     }
     rows = malloc(job->n_own * sizeof(*rows));
@@ -81,8 +82,8 @@ static enum msim_status fit_cell(const struct fit_run *run, struct job *job)
         return MSIM_ENOMEM;
     memcpy(rows, job->own, job->n_own * sizeof(*rows));
     for (uint32_t i = 0; i < job->n_own; i++)
-        rows[i].spec = &run->spec;
-    status = msim_cell_fit(&job->fit, rows, job->n_own);
+        rows[i].sheet = &run->sheet;
+    status = msim_fit_one(&job->fit, rows, job->n_own);
     free(rows);
     return status;
 }
@@ -97,7 +98,7 @@ static void *work(void *arg)
 
         if (i >= run->n_jobs)
             return NULL;
-        run->jobs[i].status = fit_cell(run, &run->jobs[i]);
+        run->jobs[i].status = fit_rows_of(run, &run->jobs[i]);
     }
 }
 
@@ -112,9 +113,9 @@ static enum msim_status make_jobs(struct fit_run *run, const cJSON *sheet)
         uint32_t end = begin + 1;
 
         while (end < s->n &&
-               msim_sample_same_cell(&s->rows[begin], &s->rows[end]))
+               msim_sample_same_fit(&s->rows[begin], &s->rows[end]))
             end++;
-        if (ours && end - begin < LEAST_ROWS) {
+        if (ours && end - begin < ROWS_MIN) {
             run->too_few += end - begin;
         } else if (ours) {
             MSIM_TRY(msim_grow((void **)&run->jobs, &capacity, run->n_jobs,
@@ -129,10 +130,10 @@ static enum msim_status make_jobs(struct fit_run *run, const cJSON *sheet)
 
 static void run_jobs(struct fit_run *run, uint32_t threads)
 {
-    pthread_t ids[FIT_THREADS_MOST];
+    pthread_t ids[FIT_THREADS_MAX];
     uint32_t started = 0;
 
-    while (started + 1 < threads && started < FIT_THREADS_MOST &&
+    while (started + 1 < threads && started < FIT_THREADS_MAX &&
            pthread_create(&ids[started], NULL, work, run) == 0)
         started++;
     (void)work(run);
@@ -147,58 +148,58 @@ static enum msim_status write_rows(const struct fit_run *run,
         return msim_coll_rows_write(out, run->name, run->collectives,
                                     job->collectives);
     for (uint32_t i = 0; i < job->n_own; i++)
-        MSIM_TRY(msim_held_row_write(out, run->name, job->own->law->name,
-                                     &job->own[i], &job->fit.held[i]));
+        MSIM_TRY(msim_held_out_row_write(out, run->name, job->own->law->name,
+                                         &job->own[i], &job->fit.held[i]));
     return MSIM_OK;
 }
 
 static enum msim_status write_job(const struct fit_run *run,
-                                  const struct job *job, cJSON *cells,
+                                  const struct job *job, cJSON *fits,
                                   const struct msim_fit_options *options)
 {
     FILE *report = options->report;
-    const struct msim_coll_cell_fit *c = job->collectives;
+    const struct msim_coll_fit_result *c = job->collectives;
 
-    MSIM_TRY(msim_cell_write(cells, job->own, c ? &c->fit : &job->fit));
+    MSIM_TRY(msim_fit_write(fits, job->own, c ? &c->fit : &job->fit));
     if (c)
-        MSIM_TRY(msim_coll_logs_write(cells, run->collectives, c));
+        MSIM_TRY(msim_coll_logs_write(fits, run->collectives, c));
     if (report && c)
         msim_coll_report(report, run->name, job->own, c);
     else if (report)
-        msim_cell_report(report, run->name, job->own->law->name, job->own,
-                         &job->fit);
+        msim_fit_report(report, run->name, job->own->law->name, job->own,
+                        &job->fit);
     return options->rows ? write_rows(run, job, options->rows) : MSIM_OK;
 }
 
 /* What came out, in the order of the jobs, whoever did them. */
-static enum msim_status write_jobs(struct fit_run *run, cJSON *cells,
+static enum msim_status write_jobs(struct fit_run *run, cJSON *fits,
                                    const struct msim_fit_options *options)
 {
     for (uint32_t i = 0; i < run->n_jobs; i++) {
         struct job *job = &run->jobs[i];
 
         if (job->status == MSIM_OK)
-            job->status = write_job(run, job, cells, options);
+            job->status = write_job(run, job, fits, options);
         if (job->status != MSIM_OK)
             return job->status;
     }
     return MSIM_OK;
 }
 
-static enum msim_status fit_cells(struct fit_run *run, const cJSON *sheet,
-                                  cJSON *cells,
-                                  const struct msim_fit_options *options)
+static enum msim_status fit_all(struct fit_run *run, const cJSON *sheet,
+                                cJSON *fits,
+                                const struct msim_fit_options *options)
 {
     enum msim_status status = make_jobs(run, sheet);
 
     if (status == MSIM_OK) {
         run_jobs(run, options->threads);
-        status = write_jobs(run, cells, options);
+        status = write_jobs(run, fits, options);
     }
     if (options->too_few)
         *options->too_few = run->too_few;
     for (uint32_t i = 0; i < run->n_jobs; i++)
-        msim_cell_fit_release(&run->jobs[i].fit);
+        msim_fit_result_release(&run->jobs[i].fit);
     free(run->jobs);
     return status;
 }
@@ -235,23 +236,23 @@ enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,
     struct fit_run run = {.name = msim_json_get_text(sheet, "name"),
                           .samples = samples,
                           .collectives = options->collectives};
-    cJSON *o, *cells;
+    cJSON *o, *fits;
     enum msim_status status;
 
     *out = NULL;
     if (!run.name)
         return msim_fail(err, MSIM_EFORMAT, sheet_file, MSIM_OFFSET_NONE,
                          "a platform has no 'name'");
-    MSIM_TRY(msim_spec_read(
-        &run.spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"), NULL,
+    MSIM_TRY(msim_data_sheet_read(
+        &run.sheet, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"), NULL,
         sheet_file, err));
     o = cJSON_CreateObject();
     if (!o)
         return MSIM_ENOMEM;
     status = make_head(o, sheet, options->ratios);
-    cells = cJSON_AddArrayToObject(o, "cells");
+    fits = cJSON_AddArrayToObject(o, "cells");
     if (status == MSIM_OK)
-        status = cells ? fit_cells(&run, sheet, cells, options) : MSIM_ENOMEM;
+        status = fits ? fit_all(&run, sheet, fits, options) : MSIM_ENOMEM;
     if (status != MSIM_OK) {
         cJSON_Delete(o);
         return status;

@@ -1,5 +1,6 @@
 /*
- * calibrate/platform/platform_fit.h - one platform file from a data sheet and tables.
+ * calibrate/platform/platform_fit.h - one platform file from a data sheet and
+ * tables.
  */
 #ifndef MSIM_CALIBRATE_PLATFORM_PLATFORM_FIT_H
 #define MSIM_CALIBRATE_PLATFORM_PLATFORM_FIT_H

@@ -63,9 +63,9 @@ static enum msim_status fold(cJSON *parent, const char *within)
     return MSIM_OK;
 }
 
-static const struct msim_law *law_of_cell(const cJSON *cell)
+static const struct msim_law *law_of_fit(const cJSON *fit)
 {
-    const char *name = msim_json_get_text(cell, "law");
+    const char *name = msim_json_get_text(fit, "law");
 
     return name ? msim_law_find(name) : NULL;
 }
@@ -85,19 +85,19 @@ static void keep_parameters(cJSON *json, cJSON *old,
 /* Leave the cells of `from` that are kept. */
 static enum msim_status drop_others(cJSON *from, const struct msim_samples *s)
 {
-    cJSON *cell = from ? from->child : NULL;
+    cJSON *fit = from ? from->child : NULL;
 
-    while (cell) {
-        const struct msim_law *law = law_of_cell(cell);
-        cJSON *next = cell->next;
+    while (fit) {
+        const struct msim_law *law = law_of_fit(fit);
+        cJSON *next = fit->next;
 
         if (!law)
             return MSIM_EFORMAT;
         if (has_rows(s, law))
-            cJSON_Delete(cJSON_DetachItemViaPointer(from, cell));
+            cJSON_Delete(cJSON_DetachItemViaPointer(from, fit));
         else
-            MSIM_TRY(fold(cell, ""));
-        cell = next;
+            MSIM_TRY(fold(fit, ""));
+        fit = next;
     }
     return MSIM_OK;
 }
@@ -112,8 +112,8 @@ static bool comes_first(const cJSON *a, const cJSON *b)
     return x && (!y || strcmp(x, y) < 0);
 }
 
-enum msim_status msim_refit_cells(cJSON *json, cJSON *old,
-                                  const struct msim_samples *s)
+enum msim_status msim_refit_rows(cJSON *json, cJSON *old,
+                                 const struct msim_samples *s)
 {
     cJSON *fresh = cJSON_GetObjectItemCaseSensitive(json, "cells");
     cJSON *kept = cJSON_GetObjectItemCaseSensitive(old, "cells");

@@ -15,8 +15,8 @@
  * new one, in the order in which cells are written. EFORMAT where a cell's law
  * is none. */
 MSIM_MUST_CHECK
-enum msim_status msim_refit_cells(cJSON *json, cJSON *old,
-                                  const struct msim_samples *s);
+enum msim_status msim_refit_rows(cJSON *json, cJSON *old,
+                                 const struct msim_samples *s);
 
 /*
  * Write the report: the lines of `fresh` and those kept of the file `path`, if

@@ -1,5 +1,6 @@
 /*
- * calibrate/platform/shared_laws_fit.c - fitting laws that are common to all GPUs.
+ * calibrate/platform/shared_laws_fit.c - fitting laws that are common to all
+ * GPUs.
  */
 #include "calibrate/platform/shared_laws_fit.h"
 
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_ROWS        20 /* of a cell on one GPU */
-#define THREADS_MOST      64
+#define ROWS_MIN          20 /* of a cell on one GPU */
+#define THREADS_MAX       64
 #define SHORT             1.3 /* times the gap: such rows show it */
 #define SHORT_SHARE       0.05
 #define FEW_GENERATIONS   4 /* fewer: the law's other cells help out */
@@ -21,7 +22,7 @@
 /* ---- platforms and rows ---------------------------------------------------
  */
 
-static uint8_t generation_of(struct msim_kin *k, uint32_t platform)
+static uint8_t generation_of(struct msim_shared_fit *k, uint32_t platform)
 {
     const char *name = k->platforms[platform]->generation;
 
@@ -36,12 +37,12 @@ static uint8_t generation_of(struct msim_kin *k, uint32_t platform)
 static void forget_inferred(struct msim_platform *p)
 {
     for (; p; p = p->next)
-        for (uint32_t i = 0; i < p->n_cells; i++)
-            msim_curves_keep_measured(&p->cells[i].curves);
+        for (uint32_t i = 0; i < p->n_fits; i++)
+            msim_curves_keep_measured(&p->fits[i].curves);
 }
 
-static enum msim_status load_platforms(struct msim_kin *k, const char *data,
-                                       struct msim_error *err)
+static enum msim_status load_platforms(struct msim_shared_fit *k,
+                                       const char *data, struct msim_error *err)
 {
     const cJSON *sheet;
 
@@ -50,23 +51,24 @@ static enum msim_status load_platforms(struct msim_kin *k, const char *data,
         const char *name = msim_json_get_text(sheet, "name");
         uint32_t i = k->n_platforms;
 
-        if (!name || i == MSIM_KIN_PLATFORMS)
+        if (!name || i == MSIM_SHARED_PLATFORMS)
             return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                              "data sheets want names, and at most %d platforms",
-                             MSIM_KIN_PLATFORMS);
+                             MSIM_SHARED_PLATFORMS);
         MSIM_TRY(msim_platform_load(&k->platforms[i], data, name, err));
         forget_inferred(k->platforms[i]);
         k->n_platforms++;
         k->generation[i] = generation_of(k, i);
-        if (k->n_generations > MSIM_KIN_GENERATIONS)
+        if (k->n_generations > MSIM_SHARED_GENERATIONS)
             return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
-                             "more than %d generations", MSIM_KIN_GENERATIONS);
+                             "more than %d generations",
+                             MSIM_SHARED_GENERATIONS);
     }
     return MSIM_OK;
 }
 
 /* The platform whose rows the tables call `gpu`, or UINT32_MAX. */
-static uint32_t platform_of(const struct msim_kin *k, const char *gpu)
+static uint32_t platform_of(const struct msim_shared_fit *k, const char *gpu)
 {
     uint32_t i = 0;
     const cJSON *sheet, *t;
@@ -97,8 +99,8 @@ static bool shows_gap(const struct msim_sample *rows, uint32_t n, double gap)
 static struct msim_gap gap_of(const struct msim_platform *p,
                               const struct msim_sample *r)
 {
-    for (uint32_t i = 0; i < p->n_cells; i++) {
-        const struct msim_cell *c = &p->cells[i];
+    for (uint32_t i = 0; i < p->n_fits; i++) {
+        const struct msim_fit *c = &p->fits[i];
 
         if (c->law == r->law && strcmp(c->framework, r->framework) == 0 &&
             strcmp(c->key, r->key) == 0)
@@ -108,28 +110,28 @@ static struct msim_gap gap_of(const struct msim_platform *p,
 }
 
 /* Rows `begin`..`end` of a platform, evenly spread. */
-static enum msim_status take_rows(struct msim_kin *k,
+static enum msim_status take_rows(struct msim_shared_fit *k,
                                   const struct msim_sample *rows, uint32_t n,
                                   uint32_t platform)
 {
     struct msim_platform *p = k->platforms[platform];
     struct msim_gap gap = gap_of(p, rows);
     bool shown = shows_gap(rows, n, gap.least_us);
-    uint32_t count = n < MSIM_KIN_ROWS ? n : MSIM_KIN_ROWS;
+    uint32_t count = n < MSIM_SHARED_ROWS ? n : MSIM_SHARED_ROWS;
 
     for (uint32_t i = 0; i < count; i++) {
-        struct msim_kin_row *r;
+        struct msim_shared_row *r;
 
         MSIM_TRY(msim_grow((void **)&k->rows, &k->cap_rows, k->n_rows,
                            sizeof(*k->rows)));
         r = &k->rows[k->n_rows++];
         memset(r, 0, sizeof(*r));
         r->sample = rows[(uint64_t)i * n / count];
-        r->sample.spec = &p->spec;
+        r->sample.sheet = &p->sheet;
         r->sample.gap = gap;
         r->shows_gap = shown;
         if (r->sample.law->start_follows_floor)
-            r->sample.start = p->spec.floor_us / MSIM_COMMON_FLOOR_US;
+            r->sample.start = p->sheet.floor_us / MSIM_COMMON_FLOOR_US;
         r->platform = platform;
         r->order = k->n_rows;
         r->generation = k->generation[platform];
@@ -137,10 +139,10 @@ static enum msim_status take_rows(struct msim_kin *k,
     return MSIM_OK;
 }
 
-static int by_cell(const void *pa, const void *pb)
+static int by_fit(const void *pa, const void *pb)
 {
-    const struct msim_kin_row *a = pa;
-    const struct msim_kin_row *b = pb;
+    const struct msim_shared_row *a = pa;
+    const struct msim_shared_row *b = pb;
     int c = strcmp(a->sample.law->name, b->sample.law->name);
 
     if (c == 0)
@@ -152,7 +154,7 @@ static int by_cell(const void *pa, const void *pb)
     return c ? c : (a->order > b->order) - (a->order < b->order);
 }
 
-static enum msim_status take_all(struct msim_kin *k,
+static enum msim_status take_all(struct msim_shared_fit *k,
                                  const struct msim_samples *s)
 {
     uint32_t end;
@@ -160,19 +162,19 @@ static enum msim_status take_all(struct msim_kin *k,
     for (uint32_t begin = 0; begin < s->n; begin = end) {
         uint32_t platform = platform_of(k, s->rows[begin].gpu);
 
-        for (end = begin + 1; end < s->n && msim_sample_same_cell(
-                                                &s->rows[begin], &s->rows[end]);
+        for (end = begin + 1;
+             end < s->n && msim_sample_same_fit(&s->rows[begin], &s->rows[end]);
              end++)
             ;
-        if (platform != UINT32_MAX && end - begin >= LEAST_ROWS)
+        if (platform != UINT32_MAX && end - begin >= ROWS_MIN)
             MSIM_TRY(take_rows(k, &s->rows[begin], end - begin, platform));
     }
-    qsort(k->rows, k->n_rows, sizeof(*k->rows), by_cell);
+    qsort(k->rows, k->n_rows, sizeof(*k->rows), by_fit);
     return MSIM_OK;
 }
 
-bool msim_kin_same_cell(const struct msim_kin_row *a,
-                        const struct msim_kin_row *b)
+bool msim_shared_same_group(const struct msim_shared_row *a,
+                            const struct msim_shared_row *b)
 {
     return a->sample.law == b->sample.law &&
            strcmp(a->sample.framework, b->sample.framework) == 0 &&
@@ -181,20 +183,21 @@ bool msim_kin_same_cell(const struct msim_kin_row *a,
 
 /* Cells with rows of one generation alone are cells all the same: others may
  * be judged on them. */
-static enum msim_status make_cells(struct msim_kin *k)
+static enum msim_status make_fits(struct msim_shared_fit *k)
 {
     uint32_t end;
 
     for (uint32_t begin = 0; begin < k->n_rows; begin = end) {
-        struct msim_kin_cell *c;
+        struct msim_shared_group *c;
         uint32_t seen = 0;
 
-        MSIM_TRY(msim_grow((void **)&k->cells, &k->cap_cells, k->n_cells,
-                           sizeof(*k->cells)));
-        c = &k->cells[k->n_cells++];
+        MSIM_TRY(msim_grow((void **)&k->fits, &k->cap_fits, k->n_fits,
+                           sizeof(*k->fits)));
+        c = &k->fits[k->n_fits++];
         memset(c, 0, sizeof(*c));
-        for (end = begin; end < k->n_rows &&
-                          msim_kin_same_cell(&k->rows[begin], &k->rows[end]);
+        for (end = begin;
+             end < k->n_rows &&
+             msim_shared_same_group(&k->rows[begin], &k->rows[end]);
              end++) {
             seen |= 1u << k->rows[end].generation;
             c->platforms += end == begin ||
@@ -207,24 +210,24 @@ static enum msim_status make_cells(struct msim_kin *k)
     return MSIM_OK;
 }
 
-enum msim_status msim_kin_init(struct msim_kin *k, const cJSON *sheets,
-                               const char *data,
-                               const struct msim_samples *samples,
-                               struct msim_error *err)
+enum msim_status msim_shared_fit_init(struct msim_shared_fit *k,
+                                      const cJSON *sheets, const char *data,
+                                      const struct msim_samples *samples,
+                                      struct msim_error *err)
 {
     memset(k, 0, sizeof(*k));
     k->sheets = sheets;
     MSIM_TRY(load_platforms(k, data, err));
     MSIM_TRY(take_all(k, samples));
-    return make_cells(k);
+    return make_fits(k);
 }
 
-void msim_kin_release(struct msim_kin *k)
+void msim_shared_fit_release(struct msim_shared_fit *k)
 {
     for (uint32_t i = 0; i < k->n_platforms; i++)
         msim_platform_free(k->platforms[i]);
     free(k->rows);
-    free(k->cells);
+    free(k->fits);
     memset(k, 0, sizeof(*k));
 }
 
@@ -233,14 +236,15 @@ void msim_kin_release(struct msim_kin *k)
 
 /* The middle one of the gaps that show on the GPUs of a cell, those of one
  * generation left out; of all gaps, where none shows. */
-static struct msim_gap middle_gap(const struct msim_kin *k,
-                                  const struct msim_kin_cell *c, int without)
+static struct msim_gap middle_gap(const struct msim_shared_fit *k,
+                                  const struct msim_shared_group *c,
+                                  int without)
 {
-    double least[2][MSIM_KIN_PLATFORMS], added[2][MSIM_KIN_PLATFORMS];
+    double least[2][MSIM_SHARED_PLATFORMS], added[2][MSIM_SHARED_PLATFORMS];
     uint32_t n[2] = {0, 0}, shown;
 
     for (uint32_t i = c->begin; i < c->end; i++) {
-        const struct msim_kin_row *r = &k->rows[i];
+        const struct msim_shared_row *r = &k->rows[i];
 
         if ((i > c->begin && r->platform == r[-1].platform) ||
             r->generation == without)
@@ -260,9 +264,9 @@ struct fit_area {
     uint8_t *fold;
 };
 
-static enum msim_status fit_without(const struct msim_kin *k,
-                                    const struct msim_kin_cell *c, int without,
-                                    const struct fit_area *a,
+static enum msim_status fit_without(const struct msim_shared_fit *k,
+                                    const struct msim_shared_group *c,
+                                    int without, const struct fit_area *a,
                                     struct msim_law_constants *out)
 {
     MSIM_TRY(msim_law_fit(out, a->samples[0].law, a->samples, a->fold,
@@ -272,7 +276,7 @@ static enum msim_status fit_without(const struct msim_kin *k,
 }
 
 /* What the law without its generation says of a row. */
-static void judge(struct msim_kin_row *r, const struct msim_law_constants *c)
+static void judge(struct msim_shared_row *r, const struct msim_law_constants *c)
 {
     struct msim_sample s = r->sample;
 
@@ -281,7 +285,8 @@ static void judge(struct msim_kin_row *r, const struct msim_law_constants *c)
     r->residual = log(r->sample.us / r->us);
 }
 
-static enum msim_status fit_cell(struct msim_kin *k, struct msim_kin_cell *c)
+static enum msim_status fit_rows_of(struct msim_shared_fit *k,
+                                    struct msim_shared_group *c)
 {
     uint32_t n = c->end - c->begin;
     struct fit_area a = {malloc(n * sizeof(*a.samples)), malloc(n)};
@@ -310,7 +315,7 @@ static enum msim_status fit_cell(struct msim_kin *k, struct msim_kin_cell *c)
 }
 
 struct fit_run {
-    struct msim_kin *k;
+    struct msim_shared_fit *k;
     atomic_uint next;
     atomic_int failed; /* an enum msim_status */
 };
@@ -323,22 +328,23 @@ static void *work(void *arg)
         uint32_t i = atomic_fetch_add(&run->next, 1);
         enum msim_status status = MSIM_OK;
 
-        if (i >= run->k->n_cells)
+        if (i >= run->k->n_fits)
             return NULL;
-        if (run->k->cells[i].generations > 1)
-            status = fit_cell(run->k, &run->k->cells[i]);
+        if (run->k->fits[i].generations > 1)
+            status = fit_rows_of(run->k, &run->k->fits[i]);
         if (status != MSIM_OK)
             atomic_store(&run->failed, (int)status);
     }
 }
 
-enum msim_status msim_kin_fit(struct msim_kin *k, uint32_t threads)
+enum msim_status msim_shared_fit_run(struct msim_shared_fit *k,
+                                     uint32_t threads)
 {
-    pthread_t ids[THREADS_MOST];
+    pthread_t ids[THREADS_MAX];
     struct fit_run run = {.k = k};
     uint32_t started = 0;
 
-    while (started + 1 < threads && started < THREADS_MOST &&
+    while (started + 1 < threads && started < THREADS_MAX &&
            pthread_create(&ids[started], NULL, work, &run) == 0)
         started++;
     (void)work(&run);
@@ -351,8 +357,9 @@ enum msim_status msim_kin_fit(struct msim_kin *k, uint32_t threads)
  */
 
 /* What was left on rows of a law: of one cell, or of all with NULL. */
-static uint32_t residuals(const struct msim_kin *k, const struct msim_law *law,
-                          const struct msim_kin_cell *c, int without,
+static uint32_t residuals(const struct msim_shared_fit *k,
+                          const struct msim_law *law,
+                          const struct msim_shared_group *c, int without,
                           double *out)
 {
     uint32_t begin = c ? c->begin : 0;
@@ -367,7 +374,7 @@ static uint32_t residuals(const struct msim_kin *k, const struct msim_law *law,
 }
 
 static void widen(double *values, uint32_t n, uint32_t generations,
-                  struct msim_cell_bin *bin)
+                  struct msim_fit_bin *bin)
 {
     double wider = 1 + WIDER_GENERATIONS / generations;
 
@@ -381,7 +388,7 @@ static void widen(double *values, uint32_t n, uint32_t generations,
 /* What one generation is off by from another, the other is off by from it the
  * other way round: of few, the side that was not seen is as likely. */
 static void widen_both_ways(double *values, uint32_t n,
-                            struct msim_cell_bin *bin)
+                            struct msim_fit_bin *bin)
 {
     double half;
 
@@ -395,10 +402,10 @@ static void widen_both_ways(double *values, uint32_t n,
     bin->high = fmax(bin->high, half);
 }
 
-static enum msim_status make_interval(const struct msim_kin *k,
-                                      const struct msim_kin_cell *c,
+static enum msim_status make_interval(const struct msim_shared_fit *k,
+                                      const struct msim_shared_group *c,
                                       int without, uint32_t generations,
-                                      struct msim_cell *out)
+                                      struct msim_fit *out)
 {
     double *values = malloc(((size_t)k->n_rows + 1) * sizeof(*values));
     double sum = 0;
@@ -407,7 +414,7 @@ static enum msim_status make_interval(const struct msim_kin *k,
     if (!values)
         return MSIM_ENOMEM;
     out->n_bins = 1;
-    out->bins[0] = (struct msim_cell_bin){.upto_us = INFINITY};
+    out->bins[0] = (struct msim_fit_bin){.upto_us = INFINITY};
     n = residuals(k, out->law, c, without, values);
     for (uint32_t i = 0; i < n; i++)
         sum += fabs(exp(-values[i]) - 1);
@@ -415,7 +422,7 @@ static enum msim_status make_interval(const struct msim_kin *k,
     if (generations < FEW_GENERATIONS) {
         widen_both_ways(values, n, &out->bins[0]);
         widen(values, residuals(k, out->law, NULL, without, values),
-              MSIM_KIN_GENERATIONS, &out->bins[0]);
+              MSIM_SHARED_GENERATIONS, &out->bins[0]);
     } else {
         widen(values, n, generations, &out->bins[0]);
     }
@@ -424,9 +431,10 @@ static enum msim_status make_interval(const struct msim_kin *k,
 }
 
 /* Sizes seen, and the mean error on rows fitted on. */
-static void make_range(const struct msim_kin *k, const struct msim_kin_cell *c,
-                       int without, const struct msim_law_constants *constants,
-                       struct msim_cell *out)
+static void make_range(const struct msim_shared_fit *k,
+                       const struct msim_shared_group *c, int without,
+                       const struct msim_law_constants *constants,
+                       struct msim_fit *out)
 {
     const struct msim_law *law = out->law;
     double x[MSIM_LAW_FEATURES];
@@ -442,7 +450,7 @@ static void make_range(const struct msim_kin *k, const struct msim_kin_cell *c,
             continue;
         out->rows++;
         out->error += fabs(msim_law_measured(constants, r) / r->us - 1);
-        law->describe(r->spec, &r->work, x);
+        law->describe(r->sheet, &r->work, x);
         for (uint32_t f = 0; f < law->n_sizes; f++) {
             out->range_low[f] = fmin(out->range_low[f], x[f]);
             out->range_high[f] = fmax(out->range_high[f], x[f]);
@@ -452,8 +460,8 @@ static void make_range(const struct msim_kin *k, const struct msim_kin_cell *c,
         out->error /= out->rows;
 }
 
-static bool has_rows_of(const struct msim_kin *k, const struct msim_kin_cell *c,
-                        int generation)
+static bool has_rows_of(const struct msim_shared_fit *k,
+                        const struct msim_shared_group *c, int generation)
 {
     for (uint32_t i = c->begin; i < c->end; i++)
         if (k->rows[i].generation == generation)
@@ -461,9 +469,9 @@ static bool has_rows_of(const struct msim_kin *k, const struct msim_kin_cell *c,
     return false;
 }
 
-static enum msim_status make_cell(const struct msim_kin *k,
-                                  const struct msim_kin_cell *c, int without,
-                                  struct msim_cell *out)
+static enum msim_status make_fit(const struct msim_shared_fit *k,
+                                 const struct msim_shared_group *c, int without,
+                                 struct msim_fit *out)
 {
     const struct msim_sample *r = &k->rows[c->begin].sample;
     bool less = has_rows_of(k, c, without);
@@ -481,19 +489,19 @@ static enum msim_status make_cell(const struct msim_kin *k,
     return make_interval(k, c, without, c->generations - less, out);
 }
 
-enum msim_status msim_kin_cells(const struct msim_kin *k, int without,
-                                struct msim_common *out)
+enum msim_status msim_shared_fit_laws(const struct msim_shared_fit *k,
+                                      int without, struct msim_shared_laws *out)
 {
-    out->cells = calloc((size_t)k->n_cells + 1, sizeof(*out->cells));
-    if (!out->cells)
+    out->fits = calloc((size_t)k->n_fits + 1, sizeof(*out->fits));
+    if (!out->fits)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < k->n_cells; i++) {
-        const struct msim_kin_cell *c = &k->cells[i];
+    for (uint32_t i = 0; i < k->n_fits; i++) {
+        const struct msim_shared_group *c = &k->fits[i];
 
         if (c->generations < 2)
             continue;
-        MSIM_TRY(make_cell(k, c, without, &out->cells[out->n_cells]));
-        out->n_cells++;
+        MSIM_TRY(make_fit(k, c, without, &out->fits[out->n_fits]));
+        out->n_fits++;
     }
     return MSIM_OK;
 }

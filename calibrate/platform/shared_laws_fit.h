@@ -1,6 +1,6 @@
 /*
- * calibrate/platform/shared_laws_fit.h - laws that are common to all GPUs, and how far off they
- * are on a GPU of a generation that was left out.
+ * calibrate/platform/shared_laws_fit.h - laws that are common to all GPUs, and
+ * how far off they are on a GPU of a generation that was left out.
  *
  * Every law, stack and key with rows on GPUs of two generations gets constants
  * that minimise the mean of |log(measured / law)| over all of them, each GPU
@@ -13,12 +13,12 @@
 #include "calibrate/fit/law_fit.h"
 #include "models/platform/platform_data.h"
 
-#define MSIM_KIN_PLATFORMS   64
-#define MSIM_KIN_GENERATIONS 32
-#define MSIM_KIN_ROWS        200 /* of a cell, at most, on one GPU */
+#define MSIM_SHARED_PLATFORMS   64
+#define MSIM_SHARED_GENERATIONS 32
+#define MSIM_SHARED_ROWS        200 /* of a cell, at most, on one GPU */
 
 /* One row, and the platform whose GPU it is of. */
-struct msim_kin_row {
+struct msim_shared_row {
     struct msim_sample sample;
     uint32_t platform, order; /* order: in the samples */
     uint8_t generation;
@@ -29,42 +29,44 @@ struct msim_kin_row {
 };
 
 /* Whether both are of one law, stack and key, on whatever GPUs. */
-bool msim_kin_same_cell(const struct msim_kin_row *a,
-                        const struct msim_kin_row *b);
+bool msim_shared_same_group(const struct msim_shared_row *a,
+                            const struct msim_shared_row *b);
 
 /* Rows of one law, stack and key: platforms one after the other. */
-struct msim_kin_cell {
+struct msim_shared_group {
     uint32_t begin, end;
     uint32_t platforms, generations;
-    struct msim_law_constants all, without[MSIM_KIN_GENERATIONS];
+    struct msim_law_constants all, without[MSIM_SHARED_GENERATIONS];
 };
 
-struct msim_kin {
+struct msim_shared_fit {
     const cJSON *sheets; /* entries of the data-sheet file */
-    struct msim_platform *platforms[MSIM_KIN_PLATFORMS];
-    uint8_t generation[MSIM_KIN_PLATFORMS];
+    struct msim_platform *platforms[MSIM_SHARED_PLATFORMS];
+    uint8_t generation[MSIM_SHARED_PLATFORMS];
     uint32_t n_platforms, n_generations;
-    struct msim_kin_row *rows;
+    struct msim_shared_row *rows;
     uint32_t n_rows, cap_rows;
-    struct msim_kin_cell *cells;
-    uint32_t n_cells, cap_cells;
+    struct msim_shared_group *fits;
+    uint32_t n_fits, cap_fits;
 };
 
 /*
  * Load every platform of `sheets` from the folder `data` and take the rows of
  * `samples` (sorted) that are of their GPUs, evenly spread. On failure, too,
- * release with msim_kin_release(). `sheets` and `samples` must live as long.
+ * release with msim_shared_fit_release(). `sheets` and `samples` must live as
+ * long.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_kin_init(struct msim_kin *k, const cJSON *sheets,
-                               const char *data,
-                               const struct msim_samples *samples,
-                               struct msim_error *err);
-void msim_kin_release(struct msim_kin *k);
+enum msim_status msim_shared_fit_init(struct msim_shared_fit *k,
+                                      const cJSON *sheets, const char *data,
+                                      const struct msim_samples *samples,
+                                      struct msim_error *err);
+void msim_shared_fit_release(struct msim_shared_fit *k);
 
 /* Fit the laws, all of them and without each generation, on `threads`. */
 MSIM_MUST_CHECK
-enum msim_status msim_kin_fit(struct msim_kin *k, uint32_t threads);
+enum msim_status msim_shared_fit_run(struct msim_shared_fit *k,
+                                     uint32_t threads);
 
 /*
  * The laws as cells for the models, into an `out` of zeros, which must be
@@ -73,7 +75,8 @@ enum msim_status msim_kin_fit(struct msim_kin *k, uint32_t threads);
  * nothing went into constants or intervals.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_kin_cells(const struct msim_kin *k, int without,
-                                struct msim_common *out);
+enum msim_status msim_shared_fit_laws(const struct msim_shared_fit *k,
+                                      int without,
+                                      struct msim_shared_laws *out);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * calibrate/programs/calibrate_main.c - msim-calibrate: this machine as a platform file.
+ * calibrate/programs/calibrate_main.c - msim-calibrate: this machine as a
+ * platform file.
  *
  *     mystique-sim calibrate [--backend LIST] [--budget MINUTES] --out FILE ...
  *
@@ -8,13 +9,13 @@
  * answers of the backends are kept in a journal beside FILE, with which an
  * interrupted calibration goes on.
  */
-#include "calibrate/measure/find_backends.h"
-#include "calibrate/measure/backend_child.h"
+#include "calibrate/machine/calibrate_run.h"
 #include "calibrate/machine/machine_fit.h"
 #include "calibrate/machine/machine_host.h"
 #include "calibrate/machine/machine_network.h"
-#include "calibrate/machine/calibrate_run.h"
 #include "calibrate/machine/machine_text.h"
+#include "calibrate/measure/backend_child.h"
+#include "calibrate/measure/find_backends.h"
 #include "calibrate/measure/trace_experiments.h"
 #include "calibrate/rows/tables.h"
 
@@ -198,7 +199,7 @@ static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
     c->listed++;
 }
 
-static void show_verdict(const struct msim_cal_verdict *v)
+static void show_verdict(const struct msim_cal_score *v)
 {
     printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% ", v->law,
            v->framework, v->rows, 100 * v->median, 100 * v->mean, 100 * v->p90,
@@ -209,7 +210,7 @@ static void show_verdict(const struct msim_cal_verdict *v)
         printf("x %7.2f\n", v->repeats);
 }
 
-static void show_verdicts(const struct msim_cal_verdicts *v)
+static void show_verdicts(const struct msim_cal_scores *v)
 {
     printf("%-18s %-10s %6s %9s %9s %9s %10s %9s\n", "table", "backend", "rows",
            "median", "mean", "p90", "inside 90%", "repeats");
@@ -218,9 +219,9 @@ static void show_verdicts(const struct msim_cal_verdicts *v)
 }
 
 /* The table tells it, too, but not what it means. */
-static void warn_restless(struct command *c, const struct msim_cal_verdicts *v)
+static void warn_restless(struct command *c, const struct msim_cal_scores *v)
 {
-    const struct msim_cal_verdict *worst = NULL;
+    const struct msim_cal_score *worst = NULL;
 
     for (uint32_t i = 0; i < v->n; i++)
         if (strcmp(v->list[i].law, MSIM_CAL_ALL) != 0 &&
@@ -238,7 +239,7 @@ static void warn_restless(struct command *c, const struct msim_cal_verdicts *v)
 
 static enum msim_status show_results(struct command *c,
                                      const struct msim_cal_journal *j,
-                                     const struct msim_cal_verdicts *v)
+                                     const struct msim_cal_scores *v)
 {
     printf("errors on rows held back from the fit; repeats: an experiment's "
            "longest time over its shortest, seconds later\n");
@@ -308,7 +309,7 @@ static enum msim_status finish(struct command *c,
 {
     struct msim_cal_fit_options options = {
         .name = c->name, .held = c->held, .threads = 2};
-    struct msim_cal_verdicts verdicts;
+    struct msim_cal_scores verdicts;
     cJSON *platform;
     enum msim_status status;
 

@@ -1,5 +1,6 @@
 /*
- * calibrate/programs/fit_host_main.c - msim-fit-host: a host file from real traces.
+ * calibrate/programs/fit_host_main.c - msim-fit-host: a host file from real
+ * traces.
  *
  *     msim-fit-host CONFIG TRACES OUT
  *
@@ -19,9 +20,9 @@ struct fitting {
     const cJSON *config;
     const char *folder;
     struct msim_host_keys keys;
-    struct msim_host_samples hosts[MSIM_HOSTS_MOST];
-    struct msim_host_entry entries[MSIM_HOSTS_MOST];
-    struct msim_host_repeats repeats[MSIM_HOSTS_MOST];
+    struct msim_host_samples hosts[MSIM_HOSTS_MAX];
+    struct msim_host_entry entries[MSIM_HOSTS_MAX];
+    struct msim_host_repeats repeats[MSIM_HOSTS_MAX];
     struct msim_host_table table;
     uint32_t n_hosts;
     struct msim_error *err;
@@ -65,10 +66,10 @@ static enum msim_status add_host(struct fitting *k, const cJSON *host)
     const cJSON *path;
     struct msim_host_samples *s;
 
-    if (!name || k->n_hosts == MSIM_HOSTS_MOST)
+    if (!name || k->n_hosts == MSIM_HOSTS_MAX)
         return msim_fail(k->err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "want at most %d hosts, each with a 'name'",
-                         MSIM_HOSTS_MOST);
+                         MSIM_HOSTS_MAX);
     s = &k->hosts[k->n_hosts++];
     snprintf(s->name, sizeof(s->name), "%s", name);
     cJSON_ArrayForEach(path, cJSON_GetObjectItemCaseSensitive(host, "traces"))
@@ -106,14 +107,14 @@ static enum msim_status read_hosts(struct fitting *k)
 
 static enum msim_status judge(struct fitting *k, uint32_t h)
 {
-    bool use[MSIM_HOSTS_MOST];
+    bool use[MSIM_HOSTS_MAX];
     struct msim_host_fit fit;
     enum msim_status status;
 
     for (uint32_t i = 0; i < k->n_hosts; i++)
         use[i] = i != h && k->entries[i].used;
     MSIM_TRY(msim_host_fit_make(&fit, &k->table, use, h));
-    status = msim_host_judge(&k->entries[h].verdict, &fit, &k->table, h);
+    status = msim_host_evaluate(&k->entries[h].verdict, &fit, &k->table, h);
     msim_host_fit_release(&fit);
     return status;
 }
@@ -125,7 +126,7 @@ static void report(const struct fitting *k, const struct msim_host_fit *fit)
            "steps: inside, mean error");
     for (uint32_t h = 0; h < k->n_hosts; h++) {
         const struct msim_host_entry *e = &k->entries[h];
-        const struct msim_host_verdict *v = &e->verdict;
+        const struct msim_host_score *v = &e->verdict;
 
         printf("%-24s %5s %8u %6.2f %6.2f %6.2f %7s %6.2f %6s ",
                k->hosts[h].name, e->used ? "yes" : "no", k->hosts[h].n_ops,
@@ -171,14 +172,14 @@ static void report_repeats(const struct fitting *k)
 
 static enum msim_status fit_all(struct fitting *k, const char *out)
 {
-    bool use[MSIM_HOSTS_MOST];
+    bool use[MSIM_HOSTS_MAX];
     struct msim_host_fit fit;
-    struct msim_host_paper paper = {msim_json_get_text(k->config, "name"),
-                                    msim_json_get_text(k->config, "title"),
-                                    &k->table,
-                                    &fit,
-                                    k->entries,
-                                    k->repeats};
+    struct msim_host_document paper = {msim_json_get_text(k->config, "name"),
+                                       msim_json_get_text(k->config, "title"),
+                                       &k->table,
+                                       &fit,
+                                       k->entries,
+                                       k->repeats};
     enum msim_status status;
     uint32_t used = 0;
 

@@ -1,6 +1,6 @@
 /*
- * calibrate/programs/fit_main.c - msim-fit: platform files from tables of measured
- * times.
+ * calibrate/programs/fit_main.c - msim-fit: platform files from tables of
+ * measured times.
  *
  *     msim-fit [--only TABLE]... [--rows ROWS.csv.gz] TABLES SHEETS OUT
  *              [REPORT.csv]
@@ -53,7 +53,7 @@ static enum msim_status keep_rest(cJSON *json, const char *folder,
     if (access(path, F_OK) != 0)
         return MSIM_OK;
     MSIM_TRY(msim_json_read(&old, path, err));
-    status = msim_refit_cells(json, old, s);
+    status = msim_refit_rows(json, old, s);
     cJSON_Delete(old);
     return status;
 }
@@ -116,7 +116,7 @@ static enum msim_status fit_and_keep(const struct command *c,
 
     if (c->rows) {
         MSIM_TRY(msim_file_open(&rows, c->rows, true, err));
-        status = msim_held_header_write(rows);
+        status = msim_held_out_header_write(rows);
     }
     if (status == MSIM_OK)
         status = fit_all(c, sheets, s, report, rows, err);
@@ -142,7 +142,7 @@ static enum msim_status fit_and_report(const struct command *c,
     if (status == MSIM_OK && c->report) {
         if (!c->only.some)
             (void)unlink(c->report);
-        status = msim_refit_report(c->report, MSIM_CELL_REPORT_HEADER, text,
+        status = msim_refit_report(c->report, MSIM_FIT_REPORT_HEADER, text,
                                    sheets, s, err);
     }
     free(text);

@@ -1,5 +1,6 @@
 /*
- * calibrate/programs/fit_shared_main.c - msim-fit-shared: what a GPU without rows inherits.
+ * calibrate/programs/fit_shared_main.c - msim-fit-shared: what a GPU without
+ * rows inherits.
  *
  *     msim-fit-shared TABLES DATA COMMON.json [REPORT.csv]
  *
@@ -18,10 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_gpus(cJSON *cell, const struct msim_kin *k,
-                     const struct msim_kin_cell *c)
+static void add_gpus(cJSON *fit, const struct msim_shared_fit *k,
+                     const struct msim_shared_group *c)
 {
-    cJSON *gpus = cJSON_AddArrayToObject(cell, "gpus");
+    cJSON *gpus = cJSON_AddArrayToObject(fit, "gpus");
 
     for (uint32_t i = c->begin; i < c->end; i++)
         if (i == c->begin || k->rows[i].platform != k->rows[i - 1].platform)
@@ -30,16 +31,16 @@ static void add_gpus(cJSON *cell, const struct msim_kin *k,
                 cJSON_CreateString(k->platforms[k->rows[i].platform]->name));
 }
 
-static enum msim_status add_cell(cJSON *cells, const struct msim_kin *k,
-                                 const struct msim_kin_cell *kc,
-                                 const struct msim_cell *c)
+static enum msim_status add_fit(cJSON *fits, const struct msim_shared_fit *k,
+                                const struct msim_shared_group *kc,
+                                const struct msim_fit *c)
 {
     struct msim_sample r = k->rows[kc->begin].sample;
-    struct msim_cell_fit f = {.rows = c->rows,
-                              .groups = kc->generations,
-                              .n_bins = c->n_bins,
-                              .fitted.mean = c->error,
-                              .held_back.mean = c->heldout};
+    struct msim_fit_result f = {.rows = c->rows,
+                                .groups = kc->generations,
+                                .n_bins = c->n_bins,
+                                .fitted.mean = c->error,
+                                .held_out.mean = c->heldout};
 
     memcpy(f.constants.params, c->params, sizeof(c->params));
     f.constants.gap = c->gap;
@@ -47,36 +48,36 @@ static enum msim_status add_cell(cJSON *cells, const struct msim_kin *k,
     memcpy(f.range_high, c->range_high, sizeof(c->range_high));
     memcpy(f.bins, c->bins, sizeof(c->bins));
     r.gpu = c->table;
-    MSIM_TRY(msim_cell_write_as(
-        cells, &r, &f,
+    MSIM_TRY(msim_fit_write_as(
+        fits, &r, &f,
         "least mean |log error| over rows of all GPUs alike (GSL simplex); "
         "errors held back and interval: one generation after the other left "
         "out"));
-    add_gpus(cJSON_GetArrayItem(cells, cJSON_GetArraySize(cells) - 1), k, kc);
+    add_gpus(cJSON_GetArrayItem(fits, cJSON_GetArraySize(fits) - 1), k, kc);
     return MSIM_OK;
 }
 
-static enum msim_status add_cells(cJSON *o, const struct msim_kin *k,
-                                  const struct msim_common *common)
+static enum msim_status add_fits(cJSON *o, const struct msim_shared_fit *k,
+                                 const struct msim_shared_laws *common)
 {
-    cJSON *cells = cJSON_AddArrayToObject(o, "cells");
+    cJSON *fits = cJSON_AddArrayToObject(o, "cells");
     uint32_t at = 0;
 
-    if (!cells)
+    if (!fits)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < k->n_cells; i++)
-        if (k->cells[i].generations > 1)
-            MSIM_TRY(add_cell(cells, k, &k->cells[i], &common->cells[at++]));
+    for (uint32_t i = 0; i < k->n_fits; i++)
+        if (k->fits[i].generations > 1)
+            MSIM_TRY(add_fit(fits, k, &k->fits[i], &common->fits[at++]));
     return MSIM_OK;
 }
 
-static void add_spreads(cJSON *o, const struct msim_common *common,
+static void add_spreads(cJSON *o, const struct msim_shared_laws *common,
                         uint32_t (*rows)[2])
 {
     cJSON *spreads = cJSON_AddObjectToObject(o, "spreads");
 
     for (uint32_t i = 0; i < common->n_spreads; i++) {
-        const struct msim_kin_spread *s = &common->spreads[i];
+        const struct msim_shared_sd *s = &common->spreads[i];
         cJSON *one = cJSON_AddObjectToObject(spreads, s->law->name);
 
         msim_number_add(one, "generation", s->generation);
@@ -98,53 +99,54 @@ static void add_spreads(cJSON *o, const struct msim_common *common,
     }
 }
 
-static enum msim_status write_common(const struct msim_kin *k, const char *path,
-                                     struct msim_error *err)
+static enum msim_status write_common(const struct msim_shared_fit *k,
+                                     const char *path, struct msim_error *err)
 {
-    struct msim_common common = {0};
-    uint32_t rows[MSIM_KIN_LAWS][2] = {{0}};
+    struct msim_shared_laws common = {0};
+    uint32_t rows[MSIM_SHARED_LAWS][2] = {{0}};
     cJSON *o = cJSON_CreateObject();
     enum msim_status status = o ? MSIM_OK : MSIM_ENOMEM;
 
     cJSON_AddStringToObject(o, "schema", "mystique-sim/laws/1");
     if (status == MSIM_OK)
-        status = msim_kin_cells(k, -1, &common);
+        status = msim_shared_fit_laws(k, -1, &common);
     if (status == MSIM_OK)
-        status = msim_left_out_spreads(k, -1, &common, rows);
+        status = msim_cross_validate_sds(k, -1, &common, rows);
     if (status == MSIM_OK) {
         add_spreads(o, &common, rows);
-        status = add_cells(o, k, &common);
+        status = add_fits(o, k, &common);
     }
     if (status == MSIM_OK)
         status = msim_tree_write(o, path, err);
-    msim_common_release(&common);
+    msim_shared_laws_release(&common);
     cJSON_Delete(o);
     return status;
 }
 
-static enum msim_status write_report(const struct msim_kin *k, FILE *report)
+static enum msim_status write_report(const struct msim_shared_fit *k,
+                                     FILE *report)
 {
-    fputs(MSIM_LEFT_OUT_HEADER, report);
-    MSIM_TRY(msim_left_out_report(k, MSIM_LEFT_OUT_GPU, report));
-    return msim_left_out_report(k, MSIM_LEFT_OUT_GENERATION, report);
+    fputs(MSIM_CROSS_VALIDATE_HEADER, report);
+    MSIM_TRY(msim_cross_validate(k, MSIM_WITHOUT_GPU, report));
+    return msim_cross_validate(k, MSIM_WITHOUT_GENERATION, report);
 }
 
 static enum msim_status fit(const struct msim_samples *s, const cJSON *sheets,
                             char **argv, FILE *report, struct msim_error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct msim_kin k;
-    enum msim_status status =
-        msim_kin_init(&k, cJSON_GetObjectItemCaseSensitive(sheets, "platforms"),
-                      argv[2], s, err);
+    struct msim_shared_fit k;
+    enum msim_status status = msim_shared_fit_init(
+        &k, cJSON_GetObjectItemCaseSensitive(sheets, "platforms"), argv[2], s,
+        err);
 
     if (status == MSIM_OK)
-        status = msim_kin_fit(&k, cores > 1 ? (uint32_t)cores : 1);
+        status = msim_shared_fit_run(&k, cores > 1 ? (uint32_t)cores : 1);
     if (status == MSIM_OK)
         status = write_common(&k, argv[3], err);
     if (status == MSIM_OK && report)
         status = write_report(&k, report);
-    msim_kin_release(&k);
+    msim_shared_fit_release(&k);
     return status;
 }
 
@@ -175,8 +177,9 @@ int main(int argc, char **argv)
 
     (void)gsl_set_error_handler_off();
     if (argc != 4 && argc != 5) {
-        fprintf(stderr,
-                "usage: msim-fit-shared TABLES DATA COMMON.json [REPORT.csv]\n");
+        fprintf(
+            stderr,
+            "usage: msim-fit-shared TABLES DATA COMMON.json [REPORT.csv]\n");
         return 2;
     }
     if (argc == 5 && !(report = fopen(argv[4], "w"))) {
@@ -188,7 +191,8 @@ int main(int argc, char **argv)
         status = MSIM_EIO;
     if (status == MSIM_OK)
         return 0;
-    fprintf(stderr, "msim-fit-shared: %s%s%s\n", err.file, *err.file ? ": " : "",
+    fprintf(stderr, "msim-fit-shared: %s%s%s\n", err.file,
+            *err.file ? ": " : "",
             *err.text ? err.text : msim_status_text(status));
     return 3;
 }

@@ -3,17 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-struct msim_held_row msim_held_row_of(double measured_us, double predicted_us,
-                                      double low, double high, uint32_t fold)
+struct msim_held_out_row msim_held_out_row_of(double measured_us,
+                                              double predicted_us, double low,
+                                              double high, uint32_t fold)
 {
-    return (struct msim_held_row){.measured_us = measured_us,
-                                  .predicted_us = predicted_us,
-                                  .low_us = predicted_us * exp(low),
-                                  .high_us = predicted_us * exp(high),
-                                  .fold = fold};
+    return (struct msim_held_out_row){.measured_us = measured_us,
+                                      .predicted_us = predicted_us,
+                                      .low_us = predicted_us * exp(low),
+                                      .high_us = predicted_us * exp(high),
+                                      .fold = fold};
 }
 
-enum msim_status msim_held_header_write(struct msim_file *out)
+enum msim_status msim_held_out_header_write(struct msim_file *out)
 {
     static const char HEADER[] =
         "platform,table_gpu,family,framework,cell,fold,flops,bytes,"
@@ -33,10 +34,11 @@ static double bytes_of(const struct msim_work *w)
     return w->bytes_read + w->bytes_written;
 }
 
-enum msim_status msim_held_row_write(struct msim_file *out,
-                                     const char *platform, const char *family,
-                                     const struct msim_sample *s,
-                                     const struct msim_held_row *h)
+enum msim_status msim_held_out_row_write(struct msim_file *out,
+                                         const char *platform,
+                                         const char *family,
+                                         const struct msim_sample *s,
+                                         const struct msim_held_out_row *h)
 {
     char line[512];
     int n;

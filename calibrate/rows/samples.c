@@ -179,7 +179,7 @@ static int compare_sizes(const struct msim_work *a, const struct msim_work *b)
     return memcmp(&a->u, &b->u, sizeof(a->u));
 }
 
-static int by_cell(const void *pa, const void *pb)
+static int by_fit(const void *pa, const void *pb)
 {
     const struct msim_sample *a = pa;
     const struct msim_sample *b = pb;
@@ -200,10 +200,10 @@ static int by_cell(const void *pa, const void *pb)
     return c;
 }
 
-#define LEAST_MODELS 3
+#define MODELS_MIN 3
 
-bool msim_sample_same_cell(const struct msim_sample *a,
-                           const struct msim_sample *b)
+bool msim_sample_same_fit(const struct msim_sample *a,
+                          const struct msim_sample *b)
 {
     return a->law == b->law && strcmp(a->gpu, b->gpu) == 0 &&
            strcmp(a->framework, b->framework) == 0 &&
@@ -228,11 +228,11 @@ static void split_groups(struct msim_samples *s)
     for (uint32_t begin = 0; begin < s->n; begin = end) {
         uint32_t models = 1;
 
-        for (end = begin + 1; end < s->n && msim_sample_same_cell(
-                                                &s->rows[begin], &s->rows[end]);
+        for (end = begin + 1;
+             end < s->n && msim_sample_same_fit(&s->rows[begin], &s->rows[end]);
              end++)
             models += s->rows[end].group != s->rows[end - 1].group;
-        if (s->rows[begin].law != &MSIM_LAW_MOE || models >= LEAST_MODELS)
+        if (s->rows[begin].law != &MSIM_LAW_MOE || models >= MODELS_MIN)
             continue;
         for (uint32_t i = begin; i < end; i++)
             split_group(&s->rows[i], models);
@@ -241,7 +241,7 @@ static void split_groups(struct msim_samples *s)
 
 void msim_samples_sort(struct msim_samples *s)
 {
-    qsort(s->rows, s->n, sizeof(*s->rows), by_cell);
+    qsort(s->rows, s->n, sizeof(*s->rows), by_fit);
     split_groups(s);
-    qsort(s->rows, s->n, sizeof(*s->rows), by_cell);
+    qsort(s->rows, s->n, sizeof(*s->rows), by_fit);
 }

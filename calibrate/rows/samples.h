@@ -5,8 +5,8 @@
 #define MSIM_CALIBRATE_ROWS_SAMPLES_H
 #include "core/base/arena.h"
 #include "core/base/strtab.h"
-#include "models/law/law.h"
 #include "core/work/rows.h"
+#include "models/law/law.h"
 
 /* One measured row. */
 struct msim_sample {
@@ -23,7 +23,7 @@ struct msim_sample {
      * ones back: a group is then one model's share on one rank; else 0. */
     uint32_t models;
     /* Set when a cell is fitted: the data sheet of the row's GPU. */
-    const struct msim_spec *spec;
+    const struct msim_data_sheet *sheet;
     /* The launch gap of the row's source on its GPU, where that was fitted
      * before; 0 where it was not, or where there is none. */
     struct msim_gap gap;
@@ -57,8 +57,8 @@ enum msim_status msim_samples_add_work(struct msim_samples *s,
                                        const char *gpu, double us);
 
 /* Whether both rows are fitted together: law, GPU, framework and key. */
-bool msim_sample_same_cell(const struct msim_sample *a,
-                           const struct msim_sample *b);
+bool msim_sample_same_fit(const struct msim_sample *a,
+                          const struct msim_sample *b);
 
 /* Bring rows of one cell together, in an order that does not depend on where
  * they stood in the file. */

@@ -1,6 +1,6 @@
 /*
- * calibrate/stat/boost.c - trees by XGBoost, rewritten for platform files. The one
- * file that knows XGBoost.
+ * calibrate/stat/boost.c - trees by XGBoost, rewritten for platform files. The
+ * one file that knows XGBoost.
  */
 #include "calibrate/stat/boost.h"
 
@@ -61,12 +61,12 @@ static enum msim_status make_data(DMatrixHandle *data, const double *x,
                                   const double *y, uint32_t n,
                                   uint32_t features)
 {
-    size_t cells = (size_t)n * features;
-    float *xs = malloc(cells * sizeof(*xs));
+    size_t fits = (size_t)n * features;
+    float *xs = malloc(fits * sizeof(*xs));
     float *ys = malloc(n * sizeof(*ys));
     enum msim_status status = xs && ys ? MSIM_OK : MSIM_ENOMEM;
 
-    for (size_t i = 0; status == MSIM_OK && i < cells; i++)
+    for (size_t i = 0; status == MSIM_OK && i < fits; i++)
         xs[i] = (float)x[i];
     for (uint32_t i = 0; status == MSIM_OK && i < n; i++)
         ys[i] = (float)y[i];

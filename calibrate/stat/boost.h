@@ -1,5 +1,6 @@
 /*
- * calibrate/stat/boost.h - growing the trees of models/platform/forest.h with XGBoost.
+ * calibrate/stat/boost.h - growing the trees of models/platform/forest.h with
+ * XGBoost.
  *
  * Gradient boosting on the pseudo-Huber loss of log(measured / law), with
  * histograms over at most 64 bins a feature, and trees grown leaf by leaf where

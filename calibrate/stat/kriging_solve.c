@@ -32,23 +32,23 @@ static void multiply(double *out, const double *m, const double *v, uint32_t n)
     }
 }
 
-enum msim_status msim_kriging_init(struct msim_kriging *g, double *k,
-                                   const double *y, uint32_t n)
+enum msim_status msim_kriging_solve_init(struct msim_kriging_solve *g,
+                                         double *k, const double *y, uint32_t n)
 {
     enum msim_status status;
 
-    *g = (struct msim_kriging){.n = n, .inverse = k};
+    *g = (struct msim_kriging_solve){.n = n, .inverse = k};
     g->weights = malloc(n * sizeof(*g->weights));
     g->row = malloc(n * sizeof(*g->row));
     status = k && g->weights && g->row ? invert(k, n) : MSIM_ENOMEM;
     if (status == MSIM_OK)
         multiply(g->weights, k, y, n);
     else
-        msim_kriging_release(g);
+        msim_kriging_solve_release(g);
     return status;
 }
 
-void msim_kriging_release(struct msim_kriging *g)
+void msim_kriging_solve_release(struct msim_kriging_solve *g)
 {
     free(g->inverse);
     free(g->weights);
@@ -65,8 +65,8 @@ static double dot(const double *a, const double *b, uint32_t n)
     return sum;
 }
 
-double msim_kriging_at(struct msim_kriging *g, const double *k, double own,
-                       double *variance)
+double msim_kriging_solve_at(struct msim_kriging_solve *g, const double *k,
+                             double own, double *variance)
 {
     if (variance) {
         multiply(g->row, g->inverse, k, g->n);
@@ -75,9 +75,9 @@ double msim_kriging_at(struct msim_kriging *g, const double *k, double own,
     return dot(k, g->weights, g->n);
 }
 
-enum msim_status msim_kriging_without(const struct msim_kriging *g,
-                                      const uint32_t *held, uint32_t m,
-                                      double *missed, double *variance)
+enum msim_status msim_kriging_solve_without(const struct msim_kriging_solve *g,
+                                            const uint32_t *held, uint32_t m,
+                                            double *missed, double *variance)
 {
     double *a = malloc(((size_t)m + 1) * m * sizeof(*a));
     double *w = a ? a + (size_t)m * m : NULL;

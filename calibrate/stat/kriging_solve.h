@@ -1,6 +1,6 @@
 /*
- * calibrate/stat/kriging_solve.h - regression by a Gaussian process (kriging): what
- * measured points say of others, given how alike any two of them are.
+ * calibrate/stat/kriging_solve.h - regression by a Gaussian process (kriging):
+ * what measured points say of others, given how alike any two of them are.
  *
  * With the covariance matrix K of the points (noise included) and values y, a
  * point whose covariances with them are k is expected at k' K^-1 y, with
@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-struct msim_kriging {
+struct msim_kriging_solve {
     uint32_t n;
     double *inverse; /* K^-1, n x n */
     double *weights; /* K^-1 y */
@@ -27,14 +27,15 @@ struct msim_kriging {
  * failure) and values `y`. EINTERNAL where `k` is not positive definite.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_kriging_init(struct msim_kriging *g, double *k,
-                                   const double *y, uint32_t n);
-void msim_kriging_release(struct msim_kriging *g);
+enum msim_status msim_kriging_solve_init(struct msim_kriging_solve *g,
+                                         double *k, const double *y,
+                                         uint32_t n);
+void msim_kriging_solve_release(struct msim_kriging_solve *g);
 
 /* Mean of a point with covariances `k` and prior variance `own`, and its
  * variance where `variance` is not NULL. */
-double msim_kriging_at(struct msim_kriging *g, const double *k, double own,
-                       double *variance);
+double msim_kriging_solve_at(struct msim_kriging_solve *g, const double *k,
+                             double own, double *variance);
 
 /*
  * Hold back the `m` points `held`: `missed[i]` becomes the value of held[i]
@@ -42,8 +43,8 @@ double msim_kriging_at(struct msim_kriging *g, const double *k, double own,
  * or EINTERNAL.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_kriging_without(const struct msim_kriging *g,
-                                      const uint32_t *held, uint32_t m,
-                                      double *missed, double *variance);
+enum msim_status msim_kriging_solve_without(const struct msim_kriging_solve *g,
+                                            const uint32_t *held, uint32_t m,
+                                            double *missed, double *variance);
 
 #endif

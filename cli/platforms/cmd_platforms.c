@@ -1,6 +1,6 @@
 /*
- * cli/platforms/cmd_platforms.c - `platforms`: the GPUs that are known, or one of them
- * with where its parameters come from and how good they are.
+ * cli/platforms/cmd_platforms.c - `platforms`: the GPUs that are known, or one
+ * of them with where its parameters come from and how good they are.
  */
 #include "cli/cmd.h"
 #include "cli/datadir.h"
@@ -44,7 +44,7 @@ static const struct msim_command COMMAND = {
     .summary = "List the known GPUs, or show one with the provenance of its "
                "parameters and\nthe errors of its models.",
     .options = OPTIONS,
-    .n_options = sizeof OPTIONS / sizeof OPTIONS[0],
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
     .min_operands = 0,
     .max_operands = 1,
@@ -56,18 +56,18 @@ static const struct msim_command COMMAND = {
  */
 
 struct totals {
-    double rows, cells;
+    double rows, fits;
 };
 
 static struct totals count(const cJSON *file)
 {
     struct totals t = {0};
-    const cJSON *cell;
+    const cJSON *fit;
 
-    cJSON_ArrayForEach(cell, cJSON_GetObjectItemCaseSensitive(file, "cells"))
+    cJSON_ArrayForEach(fit, cJSON_GetObjectItemCaseSensitive(file, "cells"))
     {
-        t.rows += msim_json_get_number(cell, "rows", 0);
-        t.cells++;
+        t.rows += msim_json_get_number(fit, "rows", 0);
+        t.fits++;
     }
     return t;
 }
@@ -111,7 +111,7 @@ static void list_json(struct msim_json *j, const char *name, const cJSON *file)
     msim_json_number(j, "memory_bytes",
                      msim_json_get_number(sheet, "memory_bytes", 0));
     msim_json_number(j, "rows", t.rows);
-    msim_json_number(j, "cells", t.cells);
+    msim_json_number(j, "cells", t.fits);
     list_words(j, "stand_ins", file);
     list_words(j, "aliases", file);
     msim_json_close(j);
@@ -182,18 +182,19 @@ static void add_known(cJSON *o, const char *key, double v)
         cJSON_AddNumberToObject(o, key, v);
 }
 
-static enum msim_status add_summary(cJSON *file, const struct msim_page *page)
+static enum msim_status add_summary(cJSON *file,
+                                    const struct msim_platform_page *page)
 {
     cJSON *all = cJSON_AddArrayToObject(file, "families");
 
-    for (size_t i = 0; i < MSIM_PAGE_FAMILIES; i++) {
-        const struct msim_page_family *f = &page->families[i];
+    for (size_t i = 0; i < MSIM_PLATFORM_PAGE_FAMILIES; i++) {
+        const struct msim_platform_page_family *f = &page->families[i];
         cJSON *one = cJSON_CreateObject();
 
         if (!one || !cJSON_AddItemToArray(all, one))
             return MSIM_ENOMEM;
         cJSON_AddStringToObject(one, "law", f->law);
-        cJSON_AddNumberToObject(one, "cells", f->cells);
+        cJSON_AddNumberToObject(one, "cells", f->fits);
         cJSON_AddNumberToObject(one, "rows", f->rows);
         add_known(one, "error_held_back", f->mean);
         add_known(one, "error_held_back_median", f->median);
@@ -208,7 +209,8 @@ static enum msim_status add_summary(cJSON *file, const struct msim_page *page)
     return MSIM_OK;
 }
 
-static enum msim_status add_inherited(cJSON *file, const struct msim_page *page)
+static enum msim_status add_inherited(cJSON *file,
+                                      const struct msim_platform_page *page)
 {
     cJSON *all = cJSON_AddArrayToObject(file, "inherited");
 
@@ -218,26 +220,27 @@ static enum msim_status add_inherited(cJSON *file, const struct msim_page *page)
 
         if (!one || !cJSON_AddItemToArray(all, one))
             return MSIM_ENOMEM;
-        cJSON_AddStringToObject(one, "law", pick->cell->law->name);
-        cJSON_AddStringToObject(one, "framework", pick->cell->framework);
-        cJSON_AddStringToObject(one, "key", pick->cell->key);
-        cJSON_AddStringToObject(one, "from", msim_page_whose(pick));
+        cJSON_AddStringToObject(one, "law", pick->fit->law->name);
+        cJSON_AddStringToObject(one, "framework", pick->fit->framework);
+        cJSON_AddStringToObject(one, "key", pick->fit->key);
+        cJSON_AddStringToObject(one, "from", msim_platform_page_whose(pick));
         cJSON_AddBoolToObject(one, "trees", pick->trees);
         add_known(one, "error_left_out",
-                  msim_pick_left_out_error(page->p, pick));
+                  msim_pick_held_out_error(page->p, pick));
         cJSON_AddNumberToObject(one, "interval_factor",
                                 exp(msim_pick_half_width(pick)));
     }
     return MSIM_OK;
 }
 
-static enum msim_status show_json(const struct msim_page *page, cJSON *file)
+static enum msim_status show_json(const struct msim_platform_page *page,
+                                  cJSON *file)
 {
-    cJSON *cell;
+    cJSON *fit;
     char *text;
 
-    cJSON_ArrayForEach(cell, cJSON_GetObjectItemCaseSensitive(file, "cells"))
-        cJSON_DeleteItemFromObjectCaseSensitive(cell, "forest");
+    cJSON_ArrayForEach(fit, cJSON_GetObjectItemCaseSensitive(file, "cells"))
+        cJSON_DeleteItemFromObjectCaseSensitive(fit, "forest");
     MSIM_TRY(add_summary(file, page));
     MSIM_TRY(add_inherited(file, page));
     text = cJSON_Print(file);
@@ -251,13 +254,14 @@ static enum msim_status show_json(const struct msim_page *page, cJSON *file)
 static enum msim_status show_page(const struct settings *s,
                                   const struct msim_platform *p, cJSON *file)
 {
-    struct msim_page page;
-    enum msim_status status = msim_page_make(&page, p, file);
+    struct msim_platform_page page;
+    enum msim_status status = msim_platform_page_make(&page, p, file);
 
     if (status == MSIM_OK)
-        status = s->json ? show_json(&page, file)
-                         : msim_page_print(&page, s->constants, stdout);
-    msim_page_release(&page);
+        status = s->json
+                     ? show_json(&page, file)
+                     : msim_platform_page_print(&page, s->constants, stdout);
+    msim_platform_page_release(&page);
     return status;
 }
 
@@ -280,7 +284,7 @@ static enum msim_status show(const char *data, const char *name,
 int msim_cmd_platforms(int argc, char **argv)
 {
     struct settings s = {0};
-    struct msim_operands names;
+    struct msim_cli_operands names;
     struct msim_error err = {0};
     char data[1024];
     enum msim_status status;

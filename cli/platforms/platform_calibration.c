@@ -1,7 +1,7 @@
 /*
- * cli/platforms/platform_calibration.c - of a machine that was calibrated: what timed it,
- * how far apart that was, how much longer work takes beside a collective, and
- * whether its counters say what laws assume.
+ * cli/platforms/platform_calibration.c - of a machine that was calibrated: what
+ * timed it, how far apart that was, how much longer work takes beside a
+ * collective, and whether its counters say what laws assume.
  */
 #include "cli/platforms/platform_page.h"
 
@@ -42,7 +42,7 @@ static void put_difference(FILE *out, const cJSON *d)
 }
 
 /* Of one table and collective, or of all. */
-static void put_beside(FILE *out, const cJSON *b)
+static void put_concurrent(FILE *out, const cJSON *b)
 {
     const char *table = msim_json_get_text(b, "table");
     const char *collective = msim_json_get_text(b, "collective");
@@ -81,11 +81,11 @@ static void put_counters(FILE *out, const cJSON *c)
     fputc('\n', out);
 }
 
-void msim_page_put_calibration(const cJSON *file, FILE *out)
+void msim_platform_page_put_calibration(const cJSON *file, FILE *out)
 {
     const cJSON *made = cJSON_GetObjectItemCaseSensitive(file, "provenance");
     const cJSON *apart = cJSON_GetObjectItemCaseSensitive(file, "differences");
-    const cJSON *beside = cJSON_GetObjectItemCaseSensitive(file, "beside");
+    const cJSON *concurrent = cJSON_GetObjectItemCaseSensitive(file, "beside");
     const cJSON *counters = cJSON_GetObjectItemCaseSensitive(file, "counters");
     const cJSON *item;
 
@@ -96,9 +96,9 @@ void msim_page_put_calibration(const cJSON *file, FILE *out)
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(made, "backends"))
         put_backend(out, item);
     cJSON_ArrayForEach(item, apart) put_difference(out, item);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(beside, "of"))
-        put_beside(out, item);
-    if (beside)
-        put_beside(out, beside);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(concurrent, "of"))
+        put_concurrent(out, item);
+    if (concurrent)
+        put_concurrent(out, concurrent);
     cJSON_ArrayForEach(item, counters) put_counters(out, item);
 }

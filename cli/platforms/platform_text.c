@@ -15,7 +15,7 @@
 
 /* Where figures come from: each source is told once, at the end. */
 struct printing {
-    const struct msim_page *page;
+    const struct msim_platform_page *page;
     FILE *out;
     const char *notes[NOTES];
     uint32_t n_notes;
@@ -108,11 +108,11 @@ static const cJSON *member(const struct printing *pr, const char *key)
 
 /* ---- the summary --------------------------------------------------------- */
 
-static void put_family(FILE *out, const struct msim_page_family *f)
+static void put_family(FILE *out, const struct msim_platform_page_family *f)
 {
     fprintf(out, "  %-10s", f->law);
-    if (f->cells)
-        fprintf(out, "%7u %8.0f", f->cells, f->rows);
+    if (f->fits)
+        fprintf(out, "%7u %8.0f", f->fits, f->rows);
     else
         fprintf(out, "%7s %8s", "-", "-");
     put_share(out, 7, 1, f->mean);
@@ -173,7 +173,7 @@ static void put_summary(struct printing *pr)
           "  family       kinds     rows   mean  median    p90  worst  inside  "
           "width    kinds   error  within\n",
           out);
-    for (size_t i = 0; i < MSIM_PAGE_FAMILIES; i++)
+    for (size_t i = 0; i < MSIM_PLATFORM_PAGE_FAMILIES; i++)
         put_family(out, &pr->page->families[i]);
 }
 
@@ -231,7 +231,7 @@ static void put_parameter(struct printing *pr, const cJSON *p)
 
 static void put_taken(struct printing *pr)
 {
-    const struct msim_page *page = pr->page;
+    const struct msim_platform_page *page = pr->page;
 
     if (page->n_taken == 0)
         return;
@@ -257,38 +257,36 @@ static void put_sheet(struct printing *pr)
 
 /* ---- what was fitted to its own rows ------------------------------------- */
 
-static void put_kind(struct printing *pr, const cJSON *cell)
+static void put_kind(struct printing *pr, const cJSON *fit)
 {
-    const char *framework = msim_json_get_text(cell, "framework");
-    const char *key = msim_json_get_text(cell, "key");
+    const char *framework = msim_json_get_text(fit, "framework");
+    const char *key = msim_json_get_text(fit, "key");
     FILE *out = pr->out;
     char name[256];
     unsigned used = msim_format_name(name, sizeof(name), key ? key : "", KIND);
 
     fprintf(out, "  %-13s %s%*s", framework ? framework : "", name,
             KIND - (int)used, "");
-    fprintf(out, "%6.0f%6.0f", msim_json_get_number(cell, "rows", 0),
-            msim_json_get_number(cell, "groups", 0));
-    put_share(out, 6, 1, msim_json_get_number(cell, "error_held_back", NAN));
+    fprintf(out, "%6.0f%6.0f", msim_json_get_number(fit, "rows", 0),
+            msim_json_get_number(fit, "groups", 0));
+    put_share(out, 6, 1, msim_json_get_number(fit, "error_held_back", NAN));
     put_share(out, 7, 1,
-              msim_json_get_number(cell, "error_held_back_median", NAN));
-    put_share(out, 6, 1,
-              msim_json_get_number(cell, "error_held_back_p90", NAN));
+              msim_json_get_number(fit, "error_held_back_median", NAN));
+    put_share(out, 6, 1, msim_json_get_number(fit, "error_held_back_p90", NAN));
     put_share(out, 6, 0,
-              msim_json_get_number(cell, "error_held_back_worst", NAN));
-    put_share(out, 7, 0, msim_json_get_number(cell, "interval_coverage", NAN));
-    put_ratio(out, 6,
-              msim_json_get_number(cell, "interval_high_over_low", NAN));
-    put_note(pr, msim_json_get_text(cell, "how"));
+              msim_json_get_number(fit, "error_held_back_worst", NAN));
+    put_share(out, 7, 0, msim_json_get_number(fit, "interval_coverage", NAN));
+    put_ratio(out, 6, msim_json_get_number(fit, "interval_high_over_low", NAN));
+    put_note(pr, msim_json_get_text(fit, "how"));
     fputc('\n', out);
 }
 
-static void put_constants(FILE *out, const cJSON *cell)
+static void put_constants(FILE *out, const cJSON *fit)
 {
     char text[TEXT] = "";
     const cJSON *c;
 
-    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(cell, "constants"))
+    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(fit, "constants"))
     {
         const char *unit = msim_json_get_text(c, "unit");
         char one[128];
@@ -305,32 +303,32 @@ static void put_constants(FILE *out, const cJSON *cell)
     put_words(out, 12, 12, text);
 }
 
-static bool is_of(const cJSON *cell, const char *law)
+static bool is_of(const cJSON *fit, const char *law)
 {
-    const char *own = msim_json_get_text(cell, "law");
+    const char *own = msim_json_get_text(fit, "law");
 
-    return own && msim_page_belongs(own, law);
+    return own && msim_platform_page_belongs(own, law);
 }
 
-static void put_kinds(struct printing *pr, const struct msim_page_family *f,
-                      bool constants)
+static void put_kinds(struct printing *pr,
+                      const struct msim_platform_page_family *f, bool constants)
 {
-    const cJSON *cell;
+    const cJSON *fit;
 
-    if (f->cells == 0)
+    if (f->fits == 0)
         return;
     fprintf(pr->out, "%s\n", f->law);
-    cJSON_ArrayForEach(cell, member(pr, "cells"))
+    cJSON_ArrayForEach(fit, member(pr, "cells"))
     {
-        if (!is_of(cell, f->law))
+        if (!is_of(fit, f->law))
             continue;
-        put_kind(pr, cell);
+        put_kind(pr, fit);
         if (constants)
-            put_constants(pr->out, cell);
+            put_constants(pr->out, fit);
     }
 }
 
-static void put_cells(struct printing *pr, bool constants)
+static void put_fits(struct printing *pr, bool constants)
 {
     if (cJSON_GetArraySize(member(pr, "cells")) == 0) {
         fputs("\nNo rows of its own were measured.\n", pr->out);
@@ -341,7 +339,7 @@ static void put_cells(struct printing *pr, bool constants)
           "  stack         kind                           rows groups  mean "
           "median   p90 worst inside width\n",
           pr->out);
-    for (size_t i = 0; i < MSIM_PAGE_FAMILIES; i++)
+    for (size_t i = 0; i < MSIM_PLATFORM_PAGE_FAMILIES; i++)
         put_kinds(pr, &pr->page->families[i], constants);
 }
 
@@ -359,15 +357,15 @@ struct heirs {
 
 static bool alike(const struct msim_pick *a, const struct msim_pick *b)
 {
-    return a->cell->law == b->cell->law && a->platform == b->platform &&
+    return a->fit->law == b->fit->law && a->platform == b->platform &&
            a->trees == b->trees &&
-           strcmp(a->cell->framework, b->cell->framework) == 0;
+           strcmp(a->fit->framework, b->fit->framework) == 0;
 }
 
 static void add_heir(struct heirs *h, const struct msim_pick *pick,
                      const struct msim_platform *p)
 {
-    double error = msim_pick_left_out_error(p, pick);
+    double error = msim_pick_held_out_error(p, pick);
     double within = exp(msim_pick_half_width(pick));
     char name[256];
 
@@ -377,12 +375,12 @@ static void add_heir(struct heirs *h, const struct msim_pick *pick,
         h->error_low = fmin(h->error_low, error);
         h->error_high = fmax(h->error_high, error);
     }
-    (void)msim_format_name(name, sizeof(name), pick->cell->key,
+    (void)msim_format_name(name, sizeof(name), pick->fit->key,
                            COLUMNS - KINDS_AT - 1);
     append(h->kinds, *h->kinds ? ", " : "", name);
 }
 
-static struct heirs heirs_of(const struct msim_page *page, uint32_t at,
+static struct heirs heirs_of(const struct msim_platform_page *page, uint32_t at,
                              bool *taken)
 {
     struct heirs h = {.first = &page->picks[at],
@@ -416,10 +414,10 @@ static void put_heirs(FILE *out, const struct heirs *h)
 
     format_range(error, 100 * h->error_low, 100 * h->error_high);
     format_range(within, h->low, h->high);
-    snprintf(from, sizeof(from), "%s%s", msim_page_whose(h->first),
+    snprintf(from, sizeof(from), "%s%s", msim_platform_page_whose(h->first),
              h->first->platform && !h->first->trees ? ", law alone" : "");
-    fprintf(out, "  %-13s %10s  x %-8s %-25s ", h->first->cell->framework,
-            error, within, from);
+    fprintf(out, "  %-13s %10s  x %-8s %-25s ", h->first->fit->framework, error,
+            within, from);
     put_words(out, KINDS_AT, KINDS_AT, h->kinds);
 }
 
@@ -432,7 +430,7 @@ static void put_inherited_family(struct printing *pr, const char *law,
         struct heirs h;
 
         if (taken[i] ||
-            !msim_page_belongs(pr->page->picks[i].cell->law->name, law))
+            !msim_platform_page_belongs(pr->page->picks[i].fit->law->name, law))
             continue;
         h = heirs_of(pr->page, i, taken);
         if (first)
@@ -457,7 +455,7 @@ static enum msim_status put_inherited(struct printing *pr)
           "  stack              error  within     from                      "
           "kinds\n",
           pr->out);
-    for (size_t i = 0; i < MSIM_PAGE_FAMILIES; i++)
+    for (size_t i = 0; i < MSIM_PLATFORM_PAGE_FAMILIES; i++)
         put_inherited_family(pr, pr->page->families[i].law, taken);
     free(taken);
     return MSIM_OK;
@@ -465,15 +463,15 @@ static enum msim_status put_inherited(struct printing *pr)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-enum msim_status msim_page_print(const struct msim_page *page, bool constants,
-                                 FILE *out)
+enum msim_status msim_platform_page_print(const struct msim_platform_page *page,
+                                          bool constants, FILE *out)
 {
     struct printing pr = {.page = page, .out = out};
 
     put_summary(&pr);
-    msim_page_put_calibration(page->file, out);
+    msim_platform_page_put_calibration(page->file, out);
     put_sheet(&pr);
-    put_cells(&pr, constants);
+    put_fits(&pr, constants);
     MSIM_TRY(put_inherited(&pr));
     if (pr.n_notes)
         fputs("\nSources\n", out);

@@ -14,7 +14,7 @@ struct msim_arena_chunk {
 
 void msim_arena_init(struct msim_arena *a)
 {
-    memset(a, 0, sizeof *a);
+    memset(a, 0, sizeof(*a));
 }
 
 void msim_arena_release(struct msim_arena *a)
@@ -37,14 +37,14 @@ static int add_chunk(struct msim_arena *a, size_t at_least)
         size = CHUNK_MAX;
     if (size < at_least)
         size = at_least;
-    chunk = calloc(1, sizeof *chunk + size);
+    chunk = calloc(1, sizeof(*chunk) + size);
     if (!chunk)
         return -1;
     chunk->next = a->chunks;
     a->chunks = chunk;
     a->used = 0;
     a->size = size;
-    a->total += sizeof *chunk + size;
+    a->total += sizeof(*chunk) + size;
     return 0;
 }
 

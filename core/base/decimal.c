@@ -63,7 +63,7 @@ bool msim_decimal_real(const char *s, size_t len, double *value)
 {
     char buf[64], *end;
 
-    if (len == 0 || len >= sizeof buf || *s == '+')
+    if (len == 0 || len >= sizeof(buf) || *s == '+')
         return false;
     memcpy(buf, s, len);
     buf[len] = '\0';

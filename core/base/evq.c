@@ -8,8 +8,8 @@ enum msim_status msim_evq_init(struct msim_evq *q, uint32_t capacity)
 {
     q->length = 0;
     q->capacity = capacity;
-    q->heap = malloc(((size_t)capacity + 1) * sizeof *q->heap);
-    q->place = malloc(((size_t)capacity + 1) * sizeof *q->place);
+    q->heap = malloc(((size_t)capacity + 1) * sizeof(*q->heap));
+    q->place = malloc(((size_t)capacity + 1) * sizeof(*q->place));
     if (!q->heap || !q->place) {
         msim_evq_release(q);
         return MSIM_ENOMEM;
@@ -29,7 +29,7 @@ void msim_evq_release(struct msim_evq *q)
 void msim_evq_clear(struct msim_evq *q)
 {
     q->length = 0;
-    memset(q->place, 0xff, (size_t)q->capacity * sizeof *q->place);
+    memset(q->place, 0xff, (size_t)q->capacity * sizeof(*q->place));
 }
 
 static bool before(struct msim_event a, struct msim_event b)

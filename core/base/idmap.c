@@ -32,7 +32,7 @@ static enum msim_status grow(struct msim_idmap *m)
 
     if (m->slots && m->mask >= UINT32_MAX / 4)
         return MSIM_ELIMIT;
-    bigger.slots = calloc((size_t)bigger.mask + 1, sizeof *bigger.slots);
+    bigger.slots = calloc((size_t)bigger.mask + 1, sizeof(*bigger.slots));
     if (!bigger.slots)
         return MSIM_ENOMEM;
     for (i = 0; m->slots && i <= m->mask; i++)

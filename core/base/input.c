@@ -297,7 +297,7 @@ static enum msim_status open_fd(struct msim_input *in, const char *path,
 enum msim_status msim_input_open(struct msim_input **out, const char *path,
                                  bool threaded, struct msim_error *err)
 {
-    struct msim_input *in = calloc(1, sizeof *in);
+    struct msim_input *in = calloc(1, sizeof(*in));
     enum msim_status status;
 
     *out = NULL;
@@ -317,7 +317,7 @@ enum msim_status msim_input_memory(struct msim_input **out, const char *name,
                                    const void *bytes, size_t len, bool threaded,
                                    struct msim_error *err)
 {
-    struct msim_input *in = calloc(1, sizeof *in);
+    struct msim_input *in = calloc(1, sizeof(*in));
 
     *out = NULL;
     if (!in)

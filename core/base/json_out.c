@@ -43,11 +43,11 @@ void msim_number_text(char text[32], double value)
     if (value == 0) /* not "-0" */
         value = 0;
     for (int n = 15; n <= 17 && isfinite(value); n++) {
-        snprintf(digits, sizeof digits, "%.*g", n, value);
+        snprintf(digits, sizeof(digits), "%.*g", n, value);
         if (strtod(digits, NULL) == value)
             break;
     }
-    memcpy(text, digits, sizeof digits);
+    memcpy(text, digits, sizeof(digits));
 }
 
 /* ---- buffer ----------------------------------------------------------- */
@@ -61,9 +61,9 @@ static void flush(struct msim_json *j)
 
 static void put(struct msim_json *j, const char *bytes, size_t n)
 {
-    if (n > sizeof j->buffer - j->used)
+    if (n > sizeof(j->buffer) - j->used)
         flush(j);
-    if (n > sizeof j->buffer) {
+    if (n > sizeof(j->buffer)) {
         if (j->status == MSIM_OK)
             j->status = j->sink(j->ctx, bytes, n);
         return;
@@ -91,11 +91,11 @@ static void put_escaped(struct msim_json *j, unsigned char c)
         break;
     case '"':
     case '\\':
-        snprintf(text, sizeof text, "\\%c", c);
+        snprintf(text, sizeof(text), "\\%c", c);
         put(j, text, 2);
         break;
     default:
-        snprintf(text, sizeof text, "\\u%04x", c);
+        snprintf(text, sizeof(text), "\\u%04x", c);
         put(j, text, 6);
     }
 }
@@ -211,7 +211,7 @@ void msim_json_integer(struct msim_json *j, const char *key, int64_t value)
     char text[32];
 
     before_value(j, key);
-    snprintf(text, sizeof text, "%" PRId64, value);
+    snprintf(text, sizeof(text), "%" PRId64, value);
     put_text(j, text);
 }
 
@@ -220,7 +220,7 @@ void msim_json_unsigned(struct msim_json *j, const char *key, uint64_t value)
     char text[32];
 
     before_value(j, key);
-    snprintf(text, sizeof text, "%" PRIu64, value);
+    snprintf(text, sizeof(text), "%" PRIu64, value);
     put_text(j, text);
 }
 
@@ -239,9 +239,10 @@ void msim_json_time(struct msim_json *j, const char *key, msim_ps time)
 
     before_value(j, key);
     if (rest % 1000)
-        snprintf(text, sizeof text, "%s%" PRIu64 ".%06" PRIu64, sign, us, rest);
+        snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64, sign, us,
+                 rest);
     else
-        snprintf(text, sizeof text, "%s%" PRIu64 ".%03" PRIu64, sign, us,
+        snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64, sign, us,
                  rest / 1000);
     put_text(j, text);
 }

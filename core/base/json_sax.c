@@ -105,7 +105,7 @@ static int on_begin(struct msim_sax *s, int (*report)(void *))
     int result = 0;
 
     if (++s->depth > MSIM_SAX_MAX_DEPTH) {
-        snprintf(s->message, sizeof s->message,
+        snprintf(s->message, sizeof(s->message),
                  "found values inside each other %u deep, want %u at most",
                  s->depth, MSIM_SAX_MAX_DEPTH);
         s->stop = MSIM_ELIMIT;
@@ -178,7 +178,7 @@ static const yajl_callbacks callbacks = {
 enum msim_status msim_sax_new(struct msim_sax **out,
                               const struct msim_sax_handler *handler, void *ctx)
 {
-    struct msim_sax *s = calloc(1, sizeof *s);
+    struct msim_sax *s = calloc(1, sizeof(*s));
 
     *out = NULL;
     if (!s)
@@ -218,12 +218,12 @@ static void keep_message(struct msim_sax *s, const char *at)
     from = colon ? colon + 2 : from;
     len = (int)strcspn(from, ".\n");
     if (!at)
-        snprintf(s->message, sizeof s->message, "want JSON: %.*s", len, from);
+        snprintf(s->message, sizeof(s->message), "want JSON: %.*s", len, from);
     else if (*at > ' ' && *at <= '~')
-        snprintf(s->message, sizeof s->message, "found '%c', want JSON: %.*s",
+        snprintf(s->message, sizeof(s->message), "found '%c', want JSON: %.*s",
                  *at, len, from);
     else
-        snprintf(s->message, sizeof s->message,
+        snprintf(s->message, sizeof(s->message),
                  "found byte 0x%02x, want JSON: %.*s", (unsigned char)*at, len,
                  from);
     if (text)
@@ -266,7 +266,7 @@ enum msim_status msim_sax_end(struct msim_sax *s)
         return MSIM_OK;
     s->failed = s->stop ? (enum msim_status)s->stop : MSIM_ETRUNCATED;
     if (!s->stop)
-        snprintf(s->message, sizeof s->message,
+        snprintf(s->message, sizeof(s->message),
                  "found the end inside %u open brackets, want what closes them",
                  s->depth);
     return s->failed;

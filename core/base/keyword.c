@@ -2,7 +2,7 @@
 
 void msim_keyset_init(struct msim_keyset *set, const struct msim_keyword *list)
 {
-    memset(set, 0, sizeof *set);
+    memset(set, 0, sizeof(*set));
     for (; list->text; list++) {
         size_t len = strlen(list->text);
         uint64_t head, tail;

@@ -51,7 +51,7 @@ void msim_sort_index(uint32_t *index, uint32_t *tmp, uint32_t n,
         to = from == index ? tmp : index;
     }
     if (from != index)
-        memcpy(index, from, n * sizeof *index);
+        memcpy(index, from, n * sizeof(*index));
 }
 
 #define ROW_MAX 256
@@ -65,7 +65,7 @@ static void gather(char *rows, uint32_t n, size_t size, uint32_t *index)
     char aside[ROW_MAX];
     uint32_t i, at, from;
 
-    assert(size <= sizeof aside);
+    assert(size <= sizeof(aside));
     for (i = 0; i < n; i++) {
         if (index[i] == i)
             continue;
@@ -88,7 +88,7 @@ enum msim_status msim_sort_rows(void *rows, uint32_t n, size_t size,
         ;
     if (i >= n)
         return MSIM_OK;
-    index = malloc((size_t)n * 2 * sizeof *index);
+    index = malloc((size_t)n * 2 * sizeof(*index));
     if (!index)
         return MSIM_ENOMEM;
     for (i = 0; i < n; i++)
@@ -127,8 +127,8 @@ enum msim_status msim_sort_groups(void *rows, uint32_t n, size_t size,
 
     if (n < 2)
         return MSIM_OK;
-    index = malloc((size_t)n * 2 * sizeof *index);
-    begin = calloc((size_t)n_groups + 1, sizeof *begin);
+    index = malloc((size_t)n * 2 * sizeof(*index));
+    begin = calloc((size_t)n_groups + 1, sizeof(*begin));
     if (index && begin) {
         distribute(index, begin, n, n_groups, group, ctx);
         for (i = 0; i < n_groups; from = begin[i++])

@@ -25,9 +25,9 @@ enum msim_status msim_fail(struct msim_error *err, enum msim_status status,
         return status;
     err->status = status;
     err->offset = offset;
-    snprintf(err->file, sizeof err->file, "%s", file ? file : "");
+    snprintf(err->file, sizeof(err->file), "%s", file ? file : "");
     va_start(ap, fmt);
-    vsnprintf(err->text, sizeof err->text, fmt, ap);
+    vsnprintf(err->text, sizeof(err->text), fmt, ap);
     va_end(ap);
     return status;
 }

@@ -38,7 +38,7 @@ static uint32_t hash_bytes(const char *s, size_t len)
 
 enum msim_status msim_strtab_new(struct msim_strtab **out)
 {
-    struct msim_strtab *t = calloc(1, sizeof *t);
+    struct msim_strtab *t = calloc(1, sizeof(*t));
     uint32_t id;
 
     *out = NULL;
@@ -46,7 +46,7 @@ enum msim_status msim_strtab_new(struct msim_strtab **out)
         return MSIM_ENOMEM;
     msim_arena_init(&t->arena);
     t->mask = 1023;
-    t->slots = calloc((size_t)t->mask + 1, sizeof *t->slots);
+    t->slots = calloc((size_t)t->mask + 1, sizeof(*t->slots));
     if (!t->slots || msim_strtab_add(t, "", 0, &id) != MSIM_OK) {
         msim_strtab_free(t);
         return MSIM_ENOMEM;
@@ -84,7 +84,7 @@ static uint32_t probe(const struct msim_strtab *t, const char *s, size_t len,
 static enum msim_status rehash(struct msim_strtab *t)
 {
     uint32_t mask = t->mask * 2 + 1, id, i;
-    uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
+    uint32_t *slots = calloc((size_t)mask + 1, sizeof(*slots));
 
     if (!slots)
         return MSIM_ENOMEM;
@@ -115,7 +115,7 @@ enum msim_status msim_strtab_add(struct msim_strtab *t, const char *s,
         return MSIM_OK;
     }
     MSIM_TRY(msim_grow((void **)&t->entries, &t->capacity, t->count,
-                       sizeof *t->entries));
+                       sizeof(*t->entries)));
     if (t->count > t->mask / 2) {
         MSIM_TRY(rehash(t));
         slot = probe(t, s, len, hash);

@@ -73,7 +73,7 @@ static int open_descriptor(struct msim_file *f)
 enum msim_status msim_file_open(struct msim_file **out, const char *path,
                                 bool gzip, struct msim_error *err)
 {
-    struct msim_file *f = calloc(1, sizeof *f);
+    struct msim_file *f = calloc(1, sizeof(*f));
     enum msim_status status;
     int fd = -1;
 

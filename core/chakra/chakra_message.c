@@ -23,7 +23,7 @@ struct msim_chakra_messages {
 static enum msim_status clean(struct msim_scratch *to, const char *s,
                               char **text)
 {
-    struct msim_piece piece;
+    struct msim_text_piece piece;
 
     to->n = 0;
     while (*s) {
@@ -63,7 +63,7 @@ static enum msim_status send(struct msim_chakra_messages *m,
 
 static enum msim_status sink(void *ctx, const char *bytes, size_t n)
 {
-    struct msim_piece piece;
+    struct msim_text_piece piece;
 
     return (enum msim_status)msim_scratch_text(ctx, bytes, n, &piece);
 }
@@ -158,7 +158,7 @@ static enum msim_status list_lanes(struct msim_chakra_messages *m)
 
     m->deps.n = 0;
     for (uint32_t i = 0; i < 2 * (t->n_threads + t->n_streams); i++)
-        if (!msim_scratch_add(&m->deps, sizeof *to))
+        if (!msim_scratch_add(&m->deps, sizeof(*to)))
             return MSIM_ENOMEM;
     to = m->deps.data;
     for (uint32_t i = 0; i < t->n_threads; i++) {
@@ -195,9 +195,9 @@ enum msim_status msim_chakra_messages_begin(struct msim_chakra_messages *m)
     ChakraProtoMsg__GlobalMetadata meta;
     ChakraProtoMsg__StringList names;
     const struct msim_trace *t = m->b.t;
-    char **text = calloc((size_t)t->n_threads + 1, sizeof *text);
+    char **text = calloc((size_t)t->n_threads + 1, sizeof(*text));
     ChakraProtoMsg__AttributeProto *a;
-    enum msim_status st;
+    enum msim_status status;
 
     if (!text)
         return MSIM_ENOMEM;
@@ -212,7 +212,7 @@ enum msim_status msim_chakra_messages_begin(struct msim_chakra_messages *m)
     if (t->host)
         msim_chakra_add_text(&m->b, "host", msim_trace_text(t, t->host));
     add_gpu_properties(m);
-    st = list_lanes(m);
+    status = list_lanes(m);
     for (uint32_t i = 0; i < t->n_threads; i++)
         text[i] = (char *)msim_trace_text(t, t->threads[i].name);
     names.values = text;
@@ -220,17 +220,17 @@ enum msim_status msim_chakra_messages_begin(struct msim_chakra_messages *m)
     a = msim_chakra_add(&m->b, "thread_names");
     a->value_case = CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_STRING_LIST;
     a->string_list = &names;
-    if (st == MSIM_OK)
-        st = print_groups(m, false);
+    if (status == MSIM_OK)
+        status = print_groups(m, false);
     msim_chakra_add_text(&m->b, "process_groups", m->groups.data);
     meta.n_attr = m->b.n;
     meta.attr = m->b.list;
-    if (st == MSIM_OK)
-        st = send(m, &meta.base);
+    if (status == MSIM_OK)
+        status = send(m, &meta.base);
     free(text);
-    if (st == MSIM_OK && t->n_groups && !m->defined)
-        st = send_groups(m);
-    return st;
+    if (status == MSIM_OK && t->n_groups && !m->defined)
+        status = send_groups(m);
+    return status;
 }
 
 /* ---- a node -------------------------------------------------------------- */
@@ -277,8 +277,8 @@ static enum msim_status fill_deps(struct msim_chakra_messages *m,
 
     m->deps.n = m->lags.n = 0;
     for (uint32_t i = 0; i < n->n_deps; i++) {
-        uint64_t *id = msim_scratch_add(&m->deps, sizeof *id);
-        int64_t *lag = msim_scratch_add(&m->lags, sizeof *lag);
+        uint64_t *id = msim_scratch_add(&m->deps, sizeof(*id));
+        int64_t *lag = msim_scratch_add(&m->lags, sizeof(*lag));
 
         if (!id || !lag)
             return MSIM_ENOMEM;
@@ -341,7 +341,7 @@ enum msim_status msim_chakra_messages_new(struct msim_chakra_messages **out,
                                           const struct msim_chakra_work *works)
 {
     const struct msim_trace *t = p->trace;
-    struct msim_chakra_messages *m = calloc(1, sizeof *m);
+    struct msim_chakra_messages *m = calloc(1, sizeof(*m));
 
     *out = NULL;
     if (!m)
@@ -350,7 +350,7 @@ enum msim_status msim_chakra_messages_new(struct msim_chakra_messages **out,
     m->b.t = t;
     m->file = file;
     m->b.works = works;
-    m->b.kernels = calloc((size_t)t->n_ops + 1, sizeof *m->b.kernels);
+    m->b.kernels = calloc((size_t)t->n_ops + 1, sizeof(*m->b.kernels));
     if (!m->b.kernels) {
         msim_chakra_messages_free(m);
         return MSIM_ENOMEM;

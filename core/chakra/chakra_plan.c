@@ -17,7 +17,7 @@ enum msim_status msim_chakra_plan_node(struct msim_chakra_plan *p,
                                        uint32_t row, msim_ps own,
                                        uint32_t *index)
 {
-    struct msim_chakra_out *n = msim_scratch_add(&p->nodes, sizeof *n);
+    struct msim_chakra_out *n = msim_scratch_add(&p->nodes, sizeof(*n));
 
     if (!n)
         return MSIM_ENOMEM;
@@ -48,7 +48,7 @@ enum msim_status msim_chakra_plan_dep(struct msim_chakra_plan *p, uint32_t node,
             dep[i].lag_ns = (int32_t)ns;
         return MSIM_OK;
     }
-    dep = msim_scratch_add(&p->deps, sizeof *dep);
+    dep = msim_scratch_add(&p->deps, sizeof(*dep));
     if (!dep)
         return MSIM_ENOMEM;
     *dep = (struct msim_chakra_dep){node, (int32_t)ns};
@@ -154,8 +154,8 @@ enum msim_status msim_chakra_plan_shapes(struct msim_chakra_plan *p,
                        .last_kernel = MSIM_NONE,
                        .last_comm = MSIM_NONE};
     size_t n = (size_t)t->n_ops + 1;
-    uint32_t *memory = malloc(n * 3 * sizeof *memory);
-    enum msim_status st = MSIM_OK;
+    uint32_t *memory = malloc(n * 3 * sizeof(*memory));
+    enum msim_status status = MSIM_OK;
 
     if (!memory)
         return MSIM_ENOMEM;
@@ -166,8 +166,8 @@ enum msim_status msim_chakra_plan_shapes(struct msim_chakra_plan *p,
         memory[n + i] = i;
     }
     msim_sort_index(memory + n, memory + n * 2, t->n_ops, by_id, t);
-    for (uint32_t i = 0; i < t->n_ops && st == MSIM_OK; i++)
-        st = add_op(&s, memory[n + i]);
+    for (uint32_t i = 0; i < t->n_ops && status == MSIM_OK; i++)
+        status = add_op(&s, memory[n + i]);
     free(memory);
-    return st;
+    return status;
 }

@@ -32,7 +32,7 @@ void msim_chakra_lists_release(struct msim_chakra_lists *l)
 
 static enum msim_status put(struct msim_scratch *to, const char *text)
 {
-    struct msim_piece piece;
+    struct msim_text_piece piece;
 
     return (enum msim_status)msim_scratch_text(to, text, strlen(text), &piece);
 }
@@ -47,7 +47,7 @@ static void add(struct print *p, struct msim_scratch *to, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     p->failed |= put(to, text) != MSIM_OK;
 }
@@ -59,7 +59,7 @@ static enum msim_status quote(struct msim_scratch *to, const char *s)
 
     MSIM_TRY(put(to, "'"));
     while (*s) {
-        struct msim_piece piece;
+        struct msim_text_piece piece;
         size_t n = msim_utf8_length(s);
 
         if (n && (unsigned char)*s >= 0x20 && !strchr("'\\\x7f", *s)) {
@@ -68,9 +68,9 @@ static enum msim_status quote(struct msim_scratch *to, const char *s)
             continue;
         }
         if (*s == '\'' || *s == '\\')
-            snprintf(escape, sizeof escape, "\\%c", *s);
+            snprintf(escape, sizeof(escape), "\\%c", *s);
         else
-            snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)*s);
+            snprintf(escape, sizeof(escape), "\\x%02x", (unsigned char)*s);
         MSIM_TRY(put(to, escape));
         s++;
     }

@@ -65,7 +65,7 @@ static uint32_t thread_of(const struct tasks *x, uint32_t task)
 static enum msim_status place_ops(struct tasks *x)
 {
     size_t n = (size_t)x->t->n_threads + 1;
-    uint32_t *next = malloc(n * 2 * sizeof *next), *last = next + n;
+    uint32_t *next = malloc(n * 2 * sizeof(*next)), *last = next + n;
 
     if (!next)
         return MSIM_ENOMEM;
@@ -118,7 +118,7 @@ static msim_ps self_time(const struct tasks *x, uint32_t i)
 /* What the task at hand waits for, of this rank, into x->inputs. */
 static enum msim_status add_input(struct tasks *x, uint32_t node, msim_ps lag)
 {
-    struct source *s = msim_scratch_add(&x->inputs, sizeof *s);
+    struct source *s = msim_scratch_add(&x->inputs, sizeof(*s));
 
     if (!s)
         return MSIM_ENOMEM;
@@ -153,7 +153,7 @@ static enum msim_status pass(struct tasks *x, uint32_t task)
     x->passed[task] = x->sources.n;
     x->n_passed[task] = x->inputs.n;
     for (uint32_t i = 0; i < x->inputs.n; i++) {
-        struct source *s = msim_scratch_add(&x->sources, sizeof *s);
+        struct source *s = msim_scratch_add(&x->sources, sizeof(*s));
 
         if (!s)
             return MSIM_ENOMEM;
@@ -384,15 +384,15 @@ static bool allocate(struct tasks *x)
     size_t n = (size_t)x->g->n_tasks + 2, edges = (size_t)x->g->n_edges + 1;
     size_t ops = (size_t)x->t->n_ops + 1, calls = (size_t)x->t->n_calls + 1;
 
-    x->pred_begin = calloc(n + 1, sizeof *x->pred_begin);
-    x->pred = malloc(edges * sizeof *x->pred);
-    x->pred_lag = malloc(edges * sizeof *x->pred_lag);
-    x->last = calloc(n * 5, sizeof *x->last);
-    x->release = malloc(n * sizeof *x->release);
-    x->op_node = malloc((ops + calls) * sizeof *x->op_node);
-    x->share = calloc(ops, sizeof *x->share);
-    x->has_call = calloc(ops, sizeof *x->has_call);
-    x->own_task = calloc(calls, sizeof *x->own_task);
+    x->pred_begin = calloc(n + 1, sizeof(*x->pred_begin));
+    x->pred = malloc(edges * sizeof(*x->pred));
+    x->pred_lag = malloc(edges * sizeof(*x->pred_lag));
+    x->last = calloc(n * 5, sizeof(*x->last));
+    x->release = malloc(n * sizeof(*x->release));
+    x->op_node = malloc((ops + calls) * sizeof(*x->op_node));
+    x->share = calloc(ops, sizeof(*x->share));
+    x->has_call = calloc(ops, sizeof(*x->has_call));
+    x->own_task = calloc(calls, sizeof(*x->own_task));
     if (!x->pred_begin || !x->pred || !x->pred_lag || !x->last || !x->release ||
         !x->op_node || !x->share || !x->has_call || !x->own_task)
         return false;
@@ -401,7 +401,7 @@ static bool allocate(struct tasks *x)
     x->op_from = x->last + n * 3;
     x->op_to = x->last + n * 4;
     x->call_node = x->op_node + ops;
-    memset(x->op_node, 0xff, (ops + calls) * sizeof *x->op_node);
+    memset(x->op_node, 0xff, (ops + calls) * sizeof(*x->op_node));
     return true;
 }
 
@@ -411,11 +411,11 @@ enum msim_status msim_chakra_plan_timed(struct msim_chakra_plan *p,
 {
     struct tasks x = {
         .p = p, .g = g, .t = g->job->ranks[rank], .order = order, .rank = rank};
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
 
     p->trace = x.t;
     if (allocate(&x))
-        st = plan(&x);
+        status = plan(&x);
     free(x.pred_begin);
     free(x.pred);
     free(x.pred_lag);
@@ -427,5 +427,5 @@ enum msim_status msim_chakra_plan_timed(struct msim_chakra_plan *p,
     free(x.own_task);
     free(x.sources.data);
     free(x.inputs.data);
-    return st;
+    return status;
 }

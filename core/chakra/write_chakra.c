@@ -60,7 +60,7 @@ static char *name_of(const struct writing *w, uint32_t rank)
 static enum msim_status order_tasks(const struct msim_graph *g, uint32_t *order,
                                     struct msim_error *err)
 {
-    uint32_t *missing = malloc(((size_t)g->n_tasks + 1) * sizeof *missing);
+    uint32_t *missing = malloc(((size_t)g->n_tasks + 1) * sizeof(*missing));
     uint32_t n = 0;
 
     if (!missing)
@@ -90,7 +90,7 @@ static enum msim_status build_graph(struct writing *w)
                                            .peers = MSIM_PEERS_FIXED};
 
     MSIM_TRY(msim_graph_build(&w->graph, w->job, &opt, w->err));
-    w->order = malloc(((size_t)w->graph->n_tasks + 1) * sizeof *w->order);
+    w->order = malloc(((size_t)w->graph->n_tasks + 1) * sizeof(*w->order));
     if (!w->order)
         return MSIM_ENOMEM;
     return order_tasks(w->graph, w->order, w->err);
@@ -119,40 +119,40 @@ static enum msim_status write_plan(struct writing *w, uint32_t rank,
                                    const struct msim_chakra_plan *p)
 {
     struct msim_chakra_messages *m;
-    enum msim_status st;
+    enum msim_status status;
 
     MSIM_TRY(msim_chakra_messages_new(
         &m, p, w->files[rank], w->opt->works ? w->opt->works[rank] : NULL));
-    st = msim_chakra_messages_begin(m);
-    for (uint32_t i = 0; i < p->nodes.n && st == MSIM_OK; i++)
-        st = msim_chakra_messages_node(m, i);
+    status = msim_chakra_messages_begin(m);
+    for (uint32_t i = 0; i < p->nodes.n && status == MSIM_OK; i++)
+        status = msim_chakra_messages_node(m, i);
     w->nodes[rank] = msim_chakra_messages_count(m);
     w->summary->rounded += msim_chakra_messages_rounded(m);
     msim_chakra_messages_free(m);
-    return st;
+    return status;
 }
 
 static enum msim_status write_rank(struct writing *w, uint32_t rank)
 {
     const struct msim_trace *t = w->job->ranks[rank];
     struct msim_chakra_plan p = {0};
-    enum msim_status st;
+    enum msim_status status;
 
     if (t->source)
         return copy_source(w, rank);
     if (t->has_times)
-        st = msim_chakra_plan_timed(&p, w->graph, w->order, rank);
+        status = msim_chakra_plan_timed(&p, w->graph, w->order, rank);
     else
-        st = msim_chakra_plan_shapes(
+        status = msim_chakra_plan_shapes(
             &p, t, w->opt->works ? w->opt->works[rank] : NULL);
-    if (st == MSIM_OK)
-        st = write_plan(w, rank, &p);
+    if (status == MSIM_OK)
+        status = write_plan(w, rank, &p);
     w->summary->delays += p.delays;
     w->summary->delay_ns += p.delayed / 1000;
     w->summary->releases += p.releases;
     w->summary->without_times |= !t->has_times;
     msim_chakra_plan_release(&p);
-    return st;
+    return status;
 }
 
 /* ---- all files ----------------------------------------------------------- */
@@ -223,14 +223,14 @@ enum msim_status msim_chakra_write(struct msim_job *job, const char *path,
 {
     struct writing w = {
         .job = job, .opt = opt, .summary = summary, .err = err, .path = path};
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
 
     *summary = (struct msim_chakra_summary){0};
-    w.files = calloc((size_t)job->n_ranks + 1, sizeof *w.files);
-    w.names = calloc((size_t)job->n_ranks + 1, sizeof *w.names);
-    w.nodes = calloc((size_t)job->n_ranks + 1, sizeof *w.nodes);
+    w.files = calloc((size_t)job->n_ranks + 1, sizeof(*w.files));
+    w.names = calloc((size_t)job->n_ranks + 1, sizeof(*w.names));
+    w.nodes = calloc((size_t)job->n_ranks + 1, sizeof(*w.nodes));
     if (w.files && w.names && w.nodes)
-        st = write_all(&w);
+        status = write_all(&w);
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         if (w.files)
             msim_file_abandon(w.files[i]);
@@ -242,7 +242,8 @@ enum msim_status msim_chakra_write(struct msim_job *job, const char *path,
     free(w.nodes);
     free(w.order);
     msim_graph_free(w.graph);
-    if (st != MSIM_OK)
-        msim_fail(err, st, path, MSIM_OFFSET_NONE, "%s", msim_status_text(st));
-    return st;
+    if (status != MSIM_OK)
+        msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
+                  msim_status_text(status));
+    return status;
 }

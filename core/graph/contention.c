@@ -2,23 +2,23 @@
 
 #include <stdlib.h>
 
-const char *msim_share_text(enum msim_share_rule rule)
+const char *msim_contention_text(enum msim_contention_rule rule)
 {
     static const char *const TEXT[] = {
 #define X(name, text) text,
-        MSIM_SHARE_MAP(X)
+        MSIM_CONTENTION_MAP(X)
 #undef X
     };
 
-    return (unsigned)rule < MSIM_SHARE_RULES ? TEXT[rule] : "";
+    return (unsigned)rule < MSIM_CONTENTION_RULES ? TEXT[rule] : "";
 }
 
-const char *msim_share_source_text(enum msim_share_source source)
+const char *msim_contention_source_text(enum msim_contention_source source)
 {
     static const char *const TEXT[] = {"physical", "fitted", "assumed",
                                        "given"};
 
-    return (unsigned)source <= MSIM_SHARE_GIVEN ? TEXT[source] : "";
+    return (unsigned)source <= MSIM_CONTENTION_GIVEN ? TEXT[source] : "";
 }
 
 void msim_sharing_free(struct msim_sharing *s)
@@ -41,26 +41,26 @@ static double pipe_rate(const struct msim_pipe *p, int side, uint32_t n0,
     return rate < 1 ? rate : 1;
 }
 
-double msim_share_rate(const struct msim_sharing *s, uint32_t device,
-                       enum msim_demand_kind kind,
-                       const struct msim_share_load *load)
+double msim_contention_rate(const struct msim_sharing *s, uint32_t device,
+                            enum msim_demand_kind kind,
+                            const struct msim_contention_load *load)
 {
     const struct msim_shared_device *d = &s->devices[device];
     const uint32_t *n = load->n;
 
     switch (kind) {
     case MSIM_DEMAND_KERNEL:
-        if (!msim_share_has(s, MSIM_SHARE_SLOWDOWN) ||
+        if (!msim_contention_has(s, MSIM_CONTENTION_SLOWDOWN) ||
             !(n[MSIM_DEMAND_ARRIVE] + n[MSIM_DEMAND_TRANSFER]))
             return 1;
         return 1 / d->slowdown;
     case MSIM_DEMAND_TRANSFER:
-        if (!msim_share_has(s, MSIM_SHARE_INTERCONNECT))
+        if (!msim_contention_has(s, MSIM_CONTENTION_INTERCONNECT))
             return 1;
         return pipe_rate(&d->interconnect, 0, n[kind], 0);
     case MSIM_DEMAND_TO_DEVICE:
     case MSIM_DEMAND_TO_HOST:
-        if (!msim_share_has(s, MSIM_SHARE_HOST_LINK))
+        if (!msim_contention_has(s, MSIM_CONTENTION_HOST_LINK))
             return 1;
         return pipe_rate(&d->host_link, kind == MSIM_DEMAND_TO_HOST,
                          n[MSIM_DEMAND_TO_DEVICE], n[MSIM_DEMAND_TO_HOST]);

@@ -3,7 +3,7 @@
  * them.
  *
  * Five rules. A rule with a figure has it from the trace, or was given it, or
- * says that it is assumed (struct msim_share_figure), for each device.
+ * says that it is assumed (struct msim_contention_figure), for each device.
  *
  *   SM            a kernel starts not before the blocks of those that run on
  *                 other streams have all been issued (core/graph/occupancy.h)
@@ -31,31 +31,31 @@
 #define MSIM_CORE_GRAPH_CONTENTION_H
 #include "core/trace/trace.h"
 
-#define MSIM_SHARE_MAP(X)                                                      \
+#define MSIM_CONTENTION_MAP(X)                                                 \
     X(SM, "multiprocessors full of another stream's kernel")                   \
     X(COPY_ENGINE, "copy engine busy")                                         \
     X(HOST_LINK, "host link shared by copies")                                 \
     X(INTERCONNECT, "interconnect shared by collectives")                      \
     X(SLOWDOWN, "compute slowed by communication")
 
-enum msim_share_rule {
-#define X(name, text) MSIM_SHARE_##name,
-    MSIM_SHARE_MAP(X)
+enum msim_contention_rule {
+#define X(name, text) MSIM_CONTENTION_##name,
+    MSIM_CONTENTION_MAP(X)
 #undef X
-        MSIM_SHARE_RULES
+        MSIM_CONTENTION_RULES
 };
-const char *msim_share_text(enum msim_share_rule rule);
+const char *msim_contention_text(enum msim_contention_rule rule);
 
-enum msim_share_source {
-    MSIM_SHARE_PHYSICAL, /* follows from the hardware and the launch */
-    MSIM_SHARE_FITTED,   /* from this trace's own times */
-    MSIM_SHARE_ASSUMED,  /* the trace does not show it */
-    MSIM_SHARE_GIVEN,    /* ... but it was measured on such a device */
+enum msim_contention_source {
+    MSIM_CONTENTION_PHYSICAL, /* follows from the hardware and the launch */
+    MSIM_CONTENTION_FITTED,   /* from this trace's own times */
+    MSIM_CONTENTION_ASSUMED,  /* the trace does not show it */
+    MSIM_CONTENTION_GIVEN,    /* ... but it was measured on such a device */
 };
-const char *msim_share_source_text(enum msim_share_source source);
+const char *msim_contention_source_text(enum msim_contention_source source);
 
 /* What a rule rests on, for one device. */
-struct msim_share_figure {
+struct msim_contention_figure {
     const char *what; /* of what `value` is the figure, with its unit */
     double value;
     uint32_t evidence; /* activities of the trace that it rests on */
@@ -97,29 +97,29 @@ struct msim_shared_device {
 };
 
 struct msim_sharing {
-    uint32_t rules;    /* bits 1 << msim_share_rule that are in force */
+    uint32_t rules;    /* bits 1 << msim_contention_rule that are in force */
     uint32_t *of_task; /* one a task: index of demands, or NONE */
     struct msim_demand *demands; /* in the order of tasks */
     uint32_t n_demands;
     struct msim_shared_device *devices;
     uint32_t n_devices;
-    struct msim_share_figure *figures;
+    struct msim_contention_figure *figures;
     uint32_t n_figures, cap_figures;
 };
 void msim_sharing_free(struct msim_sharing *s); /* accepts NULL */
 
 /* What runs on a device at an instant. */
-struct msim_share_load {
+struct msim_contention_load {
     uint32_t n[MSIM_DEMAND_KINDS]; /* running; ARRIVE: arrived and waiting */
 };
 
 /* Rate of a running task beside `load`, itself included; 1: as if alone. */
-double msim_share_rate(const struct msim_sharing *s, uint32_t device,
-                       enum msim_demand_kind kind,
-                       const struct msim_share_load *load);
+double msim_contention_rate(const struct msim_sharing *s, uint32_t device,
+                            enum msim_demand_kind kind,
+                            const struct msim_contention_load *load);
 
-static inline bool msim_share_has(const struct msim_sharing *s,
-                                  enum msim_share_rule rule)
+static inline bool msim_contention_has(const struct msim_sharing *s,
+                                       enum msim_contention_rule rule)
 {
     return s->rules & 1u << rule;
 }

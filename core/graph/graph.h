@@ -232,7 +232,7 @@ struct msim_graph_options {
     double slowdown;
     uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind: what
                          they explain is then nobody's, not copied */
-    uint32_t without_sharing; /* likewise, bits of 1 << msim_share_rule */
+    uint32_t without_sharing; /* likewise, bits of 1 << msim_contention_rule */
 };
 
 /*

@@ -21,7 +21,7 @@ static uint32_t visit(struct search *s)
     const struct msim_graph *g = s->g;
     uint32_t n_ready = 0, visited = 0;
 
-    memcpy(s->missing, g->n_preds, (size_t)g->n_tasks * sizeof *s->missing);
+    memcpy(s->missing, g->n_preds, (size_t)g->n_tasks * sizeof(*s->missing));
     for (uint32_t t = 0; t < g->n_tasks; t++)
         if (!s->missing[t])
             s->work[n_ready++] = t;
@@ -76,7 +76,7 @@ static enum msim_status collect(struct search *s, struct msim_cycle *out)
     for (uint32_t i = 0; i < out->n_stuck; i++)
         t = msim_edge_from(s->g, s->work[t]);
     first = t;
-    out->edges = malloc((size_t)out->n_stuck * sizeof *out->edges);
+    out->edges = malloc((size_t)out->n_stuck * sizeof(*out->edges));
     if (!out->edges)
         return MSIM_ENOMEM;
     do {
@@ -91,22 +91,22 @@ enum msim_status msim_cycle_find(struct msim_cycle *out,
 {
     size_t bytes = ((size_t)g->n_tasks + 1) * sizeof(uint32_t);
     struct search s = {g, malloc(bytes), malloc(bytes)};
-    enum msim_status st = s.missing && s.work ? MSIM_OK : MSIM_ENOMEM;
+    enum msim_status status = s.missing && s.work ? MSIM_OK : MSIM_ENOMEM;
 
-    memset(out, 0, sizeof *out);
-    if (st == MSIM_OK)
+    memset(out, 0, sizeof(*out));
+    if (status == MSIM_OK)
         out->n_stuck = g->n_tasks - visit(&s);
     if (out->n_stuck)
-        st = collect(&s, out);
+        status = collect(&s, out);
     free(s.missing);
     free(s.work);
-    return st;
+    return status;
 }
 
 void msim_cycle_release(struct msim_cycle *c)
 {
     free(c->edges);
-    memset(c, 0, sizeof *c);
+    memset(c, 0, sizeof(*c));
 }
 
 /* ---- in words ------------------------------------------------------------ */
@@ -129,8 +129,8 @@ void msim_edge_tell(char *text, size_t room, const struct msim_graph *g,
     size_t used = strlen(text);
     char from[120], to[120];
 
-    name_task(from, sizeof from, g, msim_edge_from(g, edge));
-    name_task(to, sizeof to, g, g->edges[edge].to);
+    name_task(from, sizeof(from), g, msim_edge_from(g, edge));
+    name_task(to, sizeof(to), g, g->edges[edge].to);
     snprintf(text + used, room - used, "%s%s for %s: %s", used ? "; " : "", to,
              from, msim_edge_text(msim_edge_kind(g->edge_kind[edge])));
 }
@@ -146,21 +146,21 @@ enum msim_status msim_cycle_fail(const struct msim_graph *g,
                                  struct msim_error *err)
 {
     struct msim_cycle c;
-    enum msim_status st = msim_cycle_find(&c, g);
+    enum msim_status status = msim_cycle_find(&c, g);
     uint32_t told = 0;
     char text[440] = "";
 
     for (uint32_t i = 0; i < c.n && told < TOLD; i++)
         if (!own_order(g, c.edges[i])) {
-            msim_edge_tell(text, sizeof text, g, c.edges[i]);
+            msim_edge_tell(text, sizeof(text), g, c.edges[i]);
             told++;
         }
     if (c.n && !told)
-        msim_edge_tell(text, sizeof text, g, c.edges[0]);
-    if (st == MSIM_OK)
-        st = msim_fail(err, MSIM_ECYCLE, NULL, MSIM_OFFSET_NONE,
-                       "%u of %u tasks wait for each other: %s", c.n_stuck,
-                       g->n_tasks, text);
+        msim_edge_tell(text, sizeof(text), g, c.edges[0]);
+    if (status == MSIM_OK)
+        status = msim_fail(err, MSIM_ECYCLE, NULL, MSIM_OFFSET_NONE,
+                           "%u of %u tasks wait for each other: %s", c.n_stuck,
+                           g->n_tasks, text);
     msim_cycle_release(&c);
-    return st;
+    return status;
 }

@@ -32,7 +32,7 @@ static const struct sm SMS[] = {
 
 static const struct sm *find(const struct msim_gpu_properties *gpu)
 {
-    for (size_t i = 0; i < sizeof SMS / sizeof SMS[0]; i++)
+    for (size_t i = 0; i < sizeof(SMS) / sizeof(SMS[0]); i++)
         if (SMS[i].major == gpu->cc_major && SMS[i].minor == gpu->cc_minor)
             return &SMS[i];
     return NULL;

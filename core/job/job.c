@@ -21,10 +21,11 @@ void msim_job_warn(struct msim_job *job, const char *fmt, ...)
     int len;
 
     va_start(ap, fmt);
-    len = vsnprintf(text, sizeof text, fmt, ap);
+    len = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    if (len < 0 || msim_grow((void **)&job->warnings, &job->cap_warnings,
-                             job->n_warnings, sizeof *job->warnings) != MSIM_OK)
+    if (len < 0 ||
+        msim_grow((void **)&job->warnings, &job->cap_warnings, job->n_warnings,
+                  sizeof(*job->warnings)) != MSIM_OK)
         return;
     copy = msim_arena_alloc(&job->arena, strlen(text) + 1);
     if (!copy)

@@ -29,7 +29,7 @@ static enum msim_status add_path(struct msim_job_files *files, char *path,
         return MSIM_ENOMEM;
     if (files->n >= MAX_FILES ||
         msim_grow((void **)&files->all, &files->cap, files->n,
-                  sizeof *files->all) != MSIM_OK) {
+                  sizeof(*files->all)) != MSIM_OK) {
         free(path);
         return files->n >= MAX_FILES ? MSIM_ELIMIT : MSIM_ENOMEM;
     }
@@ -105,7 +105,7 @@ static enum msim_status search(const char *root, struct msim_job_files *files,
     }
     msim_job_files_release(&dirs);
     if (files->n > from)
-        qsort(files->all + from, files->n - from, sizeof *files->all, by_path);
+        qsort(files->all + from, files->n - from, sizeof(*files->all), by_path);
     return status;
 }
 

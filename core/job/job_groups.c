@@ -23,7 +23,7 @@ static enum msim_status name_addresses(struct msim_job *job,
     for (i = 0; i < t->n_groups; i++) {
         if (!is_address(msim_trace_text(t, t->groups[i].name)))
             continue;
-        len = snprintf(text, sizeof text, "pg %u", n++);
+        len = snprintf(text, sizeof(text), "pg %u", n++);
         MSIM_TRY(msim_strtab_add(job->strings, text, (size_t)len,
                                  &t->groups[i].name));
     }

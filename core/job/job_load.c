@@ -5,8 +5,8 @@
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
 #include "core/job/link.h"
-#include "core/trace/order.h"
 #include "core/read/read.h"
+#include "core/trace/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct loading {
     struct msim_error *err;
     struct part *parts;
     uint32_t n, cap;
-    struct msim_clock *clocks; /* by rank */
+    struct msim_trace_clock *clocks; /* by rank */
 };
 
 static const char *keep(struct msim_job *job, const char *text)
@@ -109,7 +109,7 @@ static enum msim_status add_part(struct loading *l, struct msim_input *in,
     struct part *p;
     enum msim_status status;
 
-    status = msim_grow((void **)&l->parts, &l->cap, l->n, sizeof *l->parts);
+    status = msim_grow((void **)&l->parts, &l->cap, l->n, sizeof(*l->parts));
     if (status != MSIM_OK)
         return status;
     p = &l->parts[l->n];
@@ -247,9 +247,9 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     }
     t->rank = main_part->info.rank;
     t->cpu_only = msim_order_cpu_only(t);
-    l->clocks[at] = (struct msim_clock){main_part->read.has_origin,
-                                        main_part->read.origin_us,
-                                        main_part->read.origin_ps};
+    l->clocks[at] = (struct msim_trace_clock){main_part->read.has_origin,
+                                              main_part->read.origin_us,
+                                              main_part->read.origin_ps};
     main_part->taken = true;
     l->job->ranks[at] = t;
     l->job->n_ranks = at + 1;
@@ -260,9 +260,9 @@ static enum msim_status build_ranks(struct loading *l)
 {
     uint32_t i, at = 0;
 
-    l->job->ranks = calloc(l->n, sizeof *l->job->ranks);
-    l->job->files = calloc(l->n, sizeof *l->job->files);
-    l->clocks = calloc(l->n, sizeof *l->clocks);
+    l->job->ranks = calloc(l->n, sizeof(*l->job->ranks));
+    l->job->files = calloc(l->n, sizeof(*l->job->files));
+    l->clocks = calloc(l->n, sizeof(*l->clocks));
     if (!l->job->ranks || !l->job->files || !l->clocks)
         return MSIM_ENOMEM;
     for (i = 0; i < l->n; i++) {
@@ -304,7 +304,7 @@ static enum msim_status assemble(struct loading *l)
     if (l->n == 0)
         return MSIM_OK;
     pair_two(l);
-    qsort(l->parts, l->n, sizeof *l->parts, by_rank);
+    qsort(l->parts, l->n, sizeof(*l->parts), by_rank);
     MSIM_TRY(check_twice(l));
     MSIM_TRY(check_unknown(l));
     MSIM_TRY(build_ranks(l));
@@ -317,7 +317,7 @@ static enum msim_status assemble(struct loading *l)
 static enum msim_status begin(struct loading *l, struct msim_error *err)
 {
     l->err = err;
-    l->job = calloc(1, sizeof *l->job);
+    l->job = calloc(1, sizeof(*l->job));
     if (!l->job)
         return MSIM_ENOMEM;
     msim_arena_init(&l->job->arena);

@@ -25,7 +25,7 @@ MSIM_MUST_CHECK
 enum msim_status msim_job_name_groups(struct msim_job *job);
 
 /* Where a trace's time 0 lies on its writer's clock. */
-struct msim_clock {
+struct msim_trace_clock {
     bool known;
     int64_t us;
     int32_t ps;
@@ -39,6 +39,6 @@ struct msim_clock {
  */
 MSIM_MUST_CHECK
 enum msim_status msim_clock_align(struct msim_job *job,
-                                  const struct msim_clock *clocks);
+                                  const struct msim_trace_clock *clocks);
 
 #endif

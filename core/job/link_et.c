@@ -29,7 +29,7 @@ struct linker {
 
 static enum msim_status push(struct list *l, uint32_t value)
 {
-    MSIM_TRY(msim_grow((void **)&l->ops, &l->cap, l->n, sizeof *l->ops));
+    MSIM_TRY(msim_grow((void **)&l->ops, &l->cap, l->n, sizeof(*l->ops)));
     l->ops[l->n++] = value;
     return MSIM_OK;
 }
@@ -154,7 +154,7 @@ static enum msim_status match_by_name(struct linker *l)
     uint32_t n_k = busiest(l->k, ks, MAX_THREADS);
     uint32_t n_e = busiest(l->e, es, MAX_THREADS);
     uint64_t score[MAX_THREADS][MAX_THREADS];
-    uint32_t *count = calloc(msim_strtab_count(l->k->strings), sizeof *count);
+    uint32_t *count = calloc(msim_strtab_count(l->k->strings), sizeof(*count));
     enum msim_status status = MSIM_OK;
 
     if (!count)
@@ -230,7 +230,7 @@ struct offsets {
         uint32_t i_;                                                           \
         for (i_ = 0; i_ < e->n_##field; i_++) {                                \
             MSIM_TRY(msim_grow((void **)&k->field, &k->cap_##field,            \
-                               k->n_##field, sizeof *k->field));               \
+                               k->n_##field, sizeof(*k->field)));              \
             k->field[k->n_##field++] = e->field[i_];                           \
         }                                                                      \
     } while (0)
@@ -274,12 +274,12 @@ static enum msim_status take_group(struct msim_trace *k,
             return MSIM_OK;
         }
     MSIM_TRY(msim_grow((void **)&k->groups, &k->cap_groups, k->n_groups,
-                       sizeof *k->groups));
+                       sizeof(*k->groups)));
     k->groups[k->n_groups] = *g;
     k->groups[k->n_groups].first = k->n_group_ranks;
     for (i = 0; i < g->count; i++) {
         MSIM_TRY(msim_grow((void **)&k->group_ranks, &k->cap_group_ranks,
-                           k->n_group_ranks, sizeof *k->group_ranks));
+                           k->n_group_ranks, sizeof(*k->group_ranks)));
         k->group_ranks[k->n_group_ranks++] = e->group_ranks[g->first + i];
     }
     *to = k->n_groups++;
@@ -359,13 +359,13 @@ enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
     bool settled = false;
 
     *linked = *total = 0;
-    l.node = malloc(((size_t)k->n_ops + 1) * sizeof *l.node);
+    l.node = malloc(((size_t)k->n_ops + 1) * sizeof(*l.node));
     if (!l.node)
         return MSIM_ENOMEM;
-    memset(l.node, 0xff, ((size_t)k->n_ops + 1) * sizeof *l.node);
+    memset(l.node, 0xff, ((size_t)k->n_ops + 1) * sizeof(*l.node));
     status = match_by_id(&l, &settled);
     if (status == MSIM_OK && !settled) {
-        memset(l.node, 0xff, ((size_t)k->n_ops + 1) * sizeof *l.node);
+        memset(l.node, 0xff, ((size_t)k->n_ops + 1) * sizeof(*l.node));
         status = match_by_name(&l);
     }
     if (status == MSIM_OK)

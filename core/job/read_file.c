@@ -173,7 +173,7 @@ static int top_map_begin(void *p)
     } else if (r->place == TOP && r->key == KEY_DISTRIBUTED) {
         r->place = DISTRIBUTED;
     } else if (r->place == DEVICES) {
-        d = msim_scratch_add(&r->devices, sizeof *d);
+        d = msim_scratch_add(&r->devices, sizeof(*d));
         if (!d)
             return MSIM_ENOMEM;
         *d = (struct msim_device_spec){.id = -1};
@@ -329,7 +329,7 @@ static enum msim_status explain_input(struct msim_reader *r,
     size_t len = err ? strlen(err->text) : 0;
 
     if (err && status != MSIM_EIO && status != MSIM_ENOMEM)
-        snprintf(err->text + len, sizeof err->text - len, "%s",
+        snprintf(err->text + len, sizeof(err->text) - len, "%s",
                  remedy(r, text));
     return status;
 }
@@ -340,7 +340,7 @@ static enum msim_status decide(struct msim_reader *r, const char *name,
                                struct msim_error *err)
 {
     struct msim_scratch *head = &r->head;
-    struct msim_piece piece;
+    struct msim_text_piece piece;
     enum msim_chakra_guess guess;
     bool end = *len == 0;
 
@@ -494,7 +494,7 @@ enum msim_status msim_read(struct msim_read_result *out, struct msim_input *in,
 
     *out = (struct msim_read_result){.rank = -1};
     msim_keyset_init(&r.keys, words);
-    r.trace = calloc(1, sizeof *r.trace);
+    r.trace = calloc(1, sizeof(*r.trace));
     if (!r.trace || msim_sax_new(&r.sax, &msim_read_top_handler, &r)) {
         msim_fail(err, status, msim_input_name(in), MSIM_OFFSET_NONE,
                   "out of memory");

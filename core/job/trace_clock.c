@@ -70,8 +70,8 @@ static enum msim_status collect(const struct msim_trace *t,
     *out = (struct transfers){0};
     if (t->n_comms == 0)
         return MSIM_OK;
-    ends = malloc(t->n_comms * sizeof *ends);
-    out->all = malloc(t->n_comms * sizeof *out->all);
+    ends = malloc(t->n_comms * sizeof(*ends));
+    out->all = malloc(t->n_comms * sizeof(*out->all));
     if (!ends || !out->all) {
         free(ends);
         free(out->all);
@@ -98,7 +98,7 @@ static enum msim_status collect(const struct msim_trace *t,
     }
     free(ends);
     out->n = n;
-    qsort(out->all, n, sizeof *out->all, by_key);
+    qsort(out->all, n, sizeof(*out->all), by_key);
     return MSIM_OK;
 }
 
@@ -118,7 +118,7 @@ static bool median_lag(const struct transfers *a, const struct transfers *b,
                        msim_ps *lag, bool *ok)
 {
     uint32_t i = 0, j = 0, n = 0;
-    msim_ps *lags = malloc(((size_t)a->n + 1) * sizeof *lags);
+    msim_ps *lags = malloc(((size_t)a->n + 1) * sizeof(*lags));
 
     *ok = lags != NULL;
     if (!lags)
@@ -140,7 +140,7 @@ static bool median_lag(const struct transfers *a, const struct transfers *b,
         }
     }
     if (n >= MATCHES_MIN) {
-        qsort(lags, n, sizeof *lags, by_time);
+        qsort(lags, n, sizeof(*lags), by_time);
         *lag = lags[n / 2];
     }
     free(lags);
@@ -184,13 +184,14 @@ static enum msim_status align_pair(struct msim_job *job, uint32_t ref,
 
 /* ---- one origin --------------------------------------------------------- */
 
-static msim_ps difference(const struct msim_clock *from,
-                          const struct msim_clock *to)
+static msim_ps difference(const struct msim_trace_clock *from,
+                          const struct msim_trace_clock *to)
 {
     return (to->us - from->us) * MSIM_PS_PER_US + (to->ps - from->ps);
 }
 
-static bool close_clocks(const struct msim_clock *a, const struct msim_clock *b)
+static bool close_clocks(const struct msim_trace_clock *a,
+                         const struct msim_trace_clock *b)
 {
     int64_t us;
 
@@ -224,7 +225,7 @@ static void rebase(struct msim_job *job)
 }
 
 enum msim_status msim_clock_align(struct msim_job *job,
-                                  const struct msim_clock *clocks)
+                                  const struct msim_trace_clock *clocks)
 {
     struct transfers at_ref = {0};
     enum msim_status status = MSIM_OK;

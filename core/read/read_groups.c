@@ -15,7 +15,7 @@ enum msim_status msim_group_get(struct msim_reader *r, uint32_t name,
     uint32_t *slot;
 
     MSIM_TRY(msim_grow((void **)&t->groups, &t->cap_groups, t->n_groups,
-                       sizeof *t->groups));
+                       sizeof(*t->groups)));
     MSIM_TRY(msim_idmap_put(&r->group_names, name, t->n_groups, &slot));
     *group = *slot;
     if (*group == t->n_groups)
@@ -41,7 +41,7 @@ static enum msim_status add_ranks(struct msim_trace *t, struct msim_group *g,
     g->first = t->n_group_ranks;
     for (i = 0; i < n; i++) {
         MSIM_TRY(msim_grow((void **)&t->group_ranks, &t->cap_group_ranks,
-                           t->n_group_ranks, sizeof *t->group_ranks));
+                           t->n_group_ranks, sizeof(*t->group_ranks)));
         t->group_ranks[t->n_group_ranks++] = ranks ? ranks[i] : (int32_t)i;
     }
     g->count = n;
@@ -79,7 +79,7 @@ void msim_group_spec_reset(struct msim_group_spec *spec)
 
 static int add_rank(struct msim_group_spec *spec, int64_t rank)
 {
-    int32_t *slot = msim_scratch_add(&spec->ranks, sizeof *slot);
+    int32_t *slot = msim_scratch_add(&spec->ranks, sizeof(*slot));
 
     if (!slot)
         return MSIM_ENOMEM;

@@ -7,8 +7,8 @@
 #include "core/base/idmap.h"
 #include "core/base/json_sax.h"
 #include "core/base/keyword.h"
-#include "core/trace/argpool.h"
 #include "core/read/read.h"
+#include "core/trace/argpool.h"
 
 /* A heap array that is filled and emptied again and again. */
 struct msim_scratch {
@@ -17,7 +17,7 @@ struct msim_scratch {
 };
 
 /* A piece of the text scratch. */
-struct msim_piece {
+struct msim_text_piece {
     uint32_t at, len;
 };
 
@@ -69,7 +69,7 @@ struct msim_device_spec {
 void *msim_scratch_add(struct msim_scratch *s, size_t elem);
 /* Append `len` bytes. */
 int msim_scratch_text(struct msim_scratch *s, const char *text, size_t len,
-                      struct msim_piece *piece);
+                      struct msim_text_piece *piece);
 
 /* Note a problem with a record; returns its status for the callback. */
 int msim_read_problem(struct msim_reader *r, enum msim_status status,

@@ -27,13 +27,13 @@ struct list {
 struct device {
     struct list running;
     struct list held; /* in the order in which they became ready */
-    struct msim_share_load load;
+    struct msim_contention_load load;
 };
 
 /* Events: the wake-up of a device (seq is its index), and the readiness or the
  * end of a demand (n_devices + its index). Who is held is thus let in before
  * whoever becomes ready at the same instant. */
-struct msim_share_run {
+struct msim_contention_run {
     const struct msim_graph *graph;
     const struct msim_sharing *s;
     struct msim_evq queue;
@@ -45,10 +45,10 @@ struct msim_share_run {
     uint32_t *held_by;
 };
 
-enum msim_status msim_share_run_new(struct msim_share_run **out,
-                                    const struct msim_graph *g)
+enum msim_status msim_contention_run_new(struct msim_contention_run **out,
+                                         const struct msim_graph *g)
 {
-    struct msim_share_run *r = calloc(1, sizeof *r);
+    struct msim_contention_run *r = calloc(1, sizeof(*r));
     const struct msim_sharing *s = g->sharing;
 
     *out = NULL;
@@ -56,18 +56,18 @@ enum msim_status msim_share_run_new(struct msim_share_run **out,
         return MSIM_ENOMEM;
     r->graph = g;
     r->s = s;
-    r->active = malloc(((size_t)s->n_demands + 1) * sizeof *r->active);
-    r->devices = malloc(((size_t)s->n_devices + 1) * sizeof *r->devices);
+    r->active = malloc(((size_t)s->n_demands + 1) * sizeof(*r->active));
+    r->devices = malloc(((size_t)s->n_devices + 1) * sizeof(*r->devices));
     if (!r->active || !r->devices ||
         msim_evq_init(&r->queue, s->n_devices + s->n_demands) != MSIM_OK) {
-        msim_share_run_free(r);
+        msim_contention_run_free(r);
         return MSIM_ENOMEM;
     }
     *out = r;
     return MSIM_OK;
 }
 
-void msim_share_run_free(struct msim_share_run *r)
+void msim_contention_run_free(struct msim_contention_run *r)
 {
     if (!r)
         return;
@@ -77,8 +77,9 @@ void msim_share_run_free(struct msim_share_run *r)
     free(r);
 }
 
-void msim_share_run_begin(struct msim_share_run *r, const msim_ps *dur,
-                          const uint8_t *out, msim_ps *start, uint32_t *held_by)
+void msim_contention_run_begin(struct msim_contention_run *r,
+                               const msim_ps *dur, const uint8_t *out,
+                               msim_ps *start, uint32_t *held_by)
 {
     const struct list empty = {MSIM_NONE, MSIM_NONE};
 
@@ -93,14 +94,15 @@ void msim_share_run_begin(struct msim_share_run *r, const msim_ps *dur,
         r->devices[i] = (struct device){.running = empty, .held = empty};
 }
 
-msim_ps msim_share_run_took(const struct msim_share_run *r, uint32_t demand)
+msim_ps msim_contention_run_took(const struct msim_contention_run *r,
+                                 uint32_t demand)
 {
     return r->active[demand].took;
 }
 
 /* ---- lists -------------------------------------------------------------- */
 
-static void append(struct msim_share_run *r, struct list *l, uint32_t d)
+static void append(struct msim_contention_run *r, struct list *l, uint32_t d)
 {
     r->active[d].next = MSIM_NONE;
     if (l->first == MSIM_NONE)
@@ -111,7 +113,7 @@ static void append(struct msim_share_run *r, struct list *l, uint32_t d)
 }
 
 /* Take `d` out of the list; `before` is the one ahead of it, or NONE. */
-static void unlink_after(struct msim_share_run *r, struct list *l,
+static void unlink_after(struct msim_contention_run *r, struct list *l,
                          uint32_t before, uint32_t d)
 {
     uint32_t next = r->active[d].next;
@@ -124,7 +126,8 @@ static void unlink_after(struct msim_share_run *r, struct list *l,
         l->last = before;
 }
 
-static void unlink_from(struct msim_share_run *r, struct list *l, uint32_t d)
+static void unlink_from(struct msim_contention_run *r, struct list *l,
+                        uint32_t d)
 {
     uint32_t before = MSIM_NONE;
 
@@ -135,7 +138,7 @@ static void unlink_from(struct msim_share_run *r, struct list *l, uint32_t d)
 
 /* ---- rates -------------------------------------------------------------- */
 
-static uint32_t seq_of(const struct msim_share_run *r, uint32_t d)
+static uint32_t seq_of(const struct msim_contention_run *r, uint32_t d)
 {
     return r->s->n_devices + d;
 }
@@ -151,13 +154,13 @@ static msim_ps time_at(const struct active *a, double left)
 }
 
 /* Give a running demand the rate that its company leaves it from now on. */
-static void rate(struct msim_share_run *r, uint32_t d, msim_ps now)
+static void rate(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
     struct active *a = &r->active[d];
-    double rate = msim_share_rate(r->s, demand->device,
-                                  (enum msim_demand_kind)demand->kind,
-                                  &r->devices[demand->device].load);
+    double rate = msim_contention_rate(r->s, demand->device,
+                                       (enum msim_demand_kind)demand->kind,
+                                       &r->devices[demand->device].load);
 
     if (rate == a->rate)
         return;
@@ -170,7 +173,7 @@ static void rate(struct msim_share_run *r, uint32_t d, msim_ps now)
 }
 
 /* A collective's kernel is there from ARRIVE on, if it ever transfers. */
-static void arrive(struct msim_share_run *r, uint32_t d)
+static void arrive(struct msim_contention_run *r, uint32_t d)
 {
     const struct msim_demand *transfer = &r->s->demands[d + 1];
 
@@ -180,7 +183,7 @@ static void arrive(struct msim_share_run *r, uint32_t d)
     r->devices[transfer->device].load.n[MSIM_DEMAND_ARRIVE]++;
 }
 
-static void begin_transfer(struct msim_share_run *r, uint32_t d)
+static void begin_transfer(struct msim_contention_run *r, uint32_t d)
 {
     struct device *dev = &r->devices[r->s->demands[d].device];
 
@@ -192,7 +195,7 @@ static void begin_transfer(struct msim_share_run *r, uint32_t d)
 }
 
 /* What runs beside it has changed: kernels excepted, which slow nobody. */
-static void rate_device(struct msim_share_run *r, uint32_t d, msim_ps now)
+static void rate_device(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
     uint32_t i = r->devices[demand->device].running.first;
@@ -206,19 +209,19 @@ static void rate_device(struct msim_share_run *r, uint32_t d, msim_ps now)
 /* ---- who may start ------------------------------------------------------ */
 
 /* Does kernel `y` keep the blocks of `x`, on another stream, waiting? */
-static bool fills_device(const struct msim_share_run *r,
+static bool fills_device(const struct msim_contention_run *r,
                          const struct msim_demand *x,
                          const struct msim_demand *y)
 {
-    return msim_share_has(r->s, MSIM_SHARE_SM) &&
+    return msim_contention_has(r->s, MSIM_CONTENTION_SM) &&
            y->kind == MSIM_DEMAND_KERNEL && y->tail < 1 &&
            x->first <= y->first &&
            r->graph->lane[x->task] != r->graph->lane[y->task];
 }
 
 /* The latest last wave that demand `d` has to wait for, and whose. */
-static msim_ps multiprocessors_free(const struct msim_share_run *r, uint32_t d,
-                                    uint32_t *by)
+static msim_ps multiprocessors_free(const struct msim_contention_run *r,
+                                    uint32_t d, uint32_t *by)
 {
     const struct msim_demand *demand = &r->s->demands[d];
     uint32_t i = r->devices[demand->device].running.first;
@@ -244,7 +247,7 @@ static msim_ps multiprocessors_free(const struct msim_share_run *r, uint32_t d,
  * Copies wait for an end, not for a time: an engine is free once the copy on
  * it has ended, and end() lets the next one in. `*by`: who will be first.
  */
-static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
+static msim_ps engine_free(const struct msim_contention_run *r, uint32_t d,
                            uint32_t *by)
 {
     const struct msim_demand *demand = &r->s->demands[d];
@@ -255,7 +258,7 @@ static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
 
     if (dev->load.n[demand->kind] <
             shared->engines[demand->kind == MSIM_DEMAND_TO_HOST] ||
-        !msim_share_has(r->s, MSIM_SHARE_COPY_ENGINE))
+        !msim_contention_has(r->s, MSIM_CONTENTION_COPY_ENGINE))
         return MSIM_TIME_NONE;
     for (; i != MSIM_NONE; i = r->active[i].next) {
         msim_ps until = time_at(&r->active[i], 0);
@@ -270,7 +273,7 @@ static msim_ps engine_free(const struct msim_share_run *r, uint32_t d,
 
 /* Until when demand `d` is held up, at most `now` if not, INT64_MAX for until
  * something ends; notes by whom. */
-static msim_ps may_start(struct msim_share_run *r, uint32_t d, msim_ps now)
+static msim_ps may_start(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
     uint32_t by = MSIM_NONE;
@@ -293,7 +296,7 @@ static msim_ps may_start(struct msim_share_run *r, uint32_t d, msim_ps now)
     return at;
 }
 
-static void start(struct msim_share_run *r, uint32_t d, msim_ps now)
+static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
     struct device *dev = &r->devices[demand->device];
@@ -317,7 +320,8 @@ static void start(struct msim_share_run *r, uint32_t d, msim_ps now)
 }
 
 /* Let in who may start now, in order, and be woken when the next may. */
-static void admit_held(struct msim_share_run *r, uint32_t device, msim_ps now)
+static void admit_held(struct msim_contention_run *r, uint32_t device,
+                       msim_ps now)
 {
     struct list *held = &r->devices[device].held;
     uint32_t before = MSIM_NONE, next;
@@ -341,7 +345,7 @@ static void admit_held(struct msim_share_run *r, uint32_t device, msim_ps now)
         msim_evq_push(&r->queue, wake, device);
 }
 
-static void admit(struct msim_share_run *r, uint32_t d, msim_ps now)
+static void admit(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     uint32_t device = r->s->demands[d].device;
     struct device *dev = &r->devices[device];
@@ -354,7 +358,7 @@ static void admit(struct msim_share_run *r, uint32_t d, msim_ps now)
         admit_held(r, device, now);
 }
 
-static void end(struct msim_share_run *r, uint32_t d, msim_ps now)
+static void end(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
     struct device *dev = &r->devices[demand->device];
@@ -370,12 +374,13 @@ static void end(struct msim_share_run *r, uint32_t d, msim_ps now)
         admit_held(r, demand->device, now);
 }
 
-void msim_share_run_ready(struct msim_share_run *r, uint32_t demand, msim_ps at)
+void msim_contention_run_ready(struct msim_contention_run *r, uint32_t demand,
+                               msim_ps at)
 {
     msim_evq_push(&r->queue, at, seq_of(r, demand));
 }
 
-uint32_t msim_share_run_next(struct msim_share_run *r)
+uint32_t msim_contention_run_next(struct msim_contention_run *r)
 {
     while (r->queue.length) {
         struct msim_event e = msim_evq_pop(&r->queue);

@@ -11,8 +11,8 @@ struct msim_engine {
     uint32_t *missing; /* predecessors that have not been visited yet */
     uint32_t *ready;   /* a stack: tasks to be visited, whose ends are known */
     uint32_t n_ready;
-    bool too_long;                 /* the run does not end by RUN_MAX */
-    struct msim_share_run *shared; /* NULL: the graph shares nothing */
+    bool too_long;                      /* the run does not end by RUN_MAX */
+    struct msim_contention_run *shared; /* NULL: the graph shares nothing */
 };
 
 /*
@@ -26,16 +26,16 @@ struct lags {
 enum msim_status msim_engine_new(struct msim_engine **out,
                                  const struct msim_graph *g)
 {
-    struct msim_engine *e = calloc(1, sizeof *e);
+    struct msim_engine *e = calloc(1, sizeof(*e));
 
     *out = NULL;
     if (!e)
         return MSIM_ENOMEM;
     e->graph = g;
-    e->missing = malloc(((size_t)g->n_tasks + 1) * sizeof *e->missing);
-    e->ready = malloc(((size_t)g->n_tasks + 1) * sizeof *e->ready);
+    e->missing = malloc(((size_t)g->n_tasks + 1) * sizeof(*e->missing));
+    e->ready = malloc(((size_t)g->n_tasks + 1) * sizeof(*e->ready));
     if (!e->missing || !e->ready ||
-        (g->sharing && msim_share_run_new(&e->shared, g) != MSIM_OK)) {
+        (g->sharing && msim_contention_run_new(&e->shared, g) != MSIM_OK)) {
         msim_engine_free(e);
         return MSIM_ENOMEM;
     }
@@ -49,7 +49,7 @@ void msim_engine_free(struct msim_engine *e)
         return;
     free(e->missing);
     free(e->ready);
-    msim_share_run_free(e->shared);
+    msim_contention_run_free(e->shared);
     free(e);
 }
 
@@ -95,7 +95,7 @@ static void make_ready(struct msim_engine *e, const struct msim_scenario *s,
     if (demand == MSIM_NONE)
         e->ready[e->n_ready++] = task;
     else
-        msim_share_run_ready(e->shared, demand, start);
+        msim_contention_run_ready(e->shared, demand, start);
 }
 
 static msim_ps took(const struct msim_engine *e, const struct msim_scenario *s,
@@ -104,7 +104,7 @@ static msim_ps took(const struct msim_engine *e, const struct msim_scenario *s,
     uint32_t demand = demand_of(e, s, task);
 
     if (demand != MSIM_NONE)
-        return msim_share_run_took(e->shared, demand);
+        return msim_contention_run_took(e->shared, demand);
     return is_out(s, task) ? 0 : s->dur[task];
 }
 
@@ -114,11 +114,11 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
 {
     const struct msim_graph *g = e->graph;
 
-    memcpy(e->missing, g->n_preds, (size_t)g->n_tasks * sizeof *e->missing);
-    memset(times->start, 0, (size_t)g->n_tasks * sizeof *times->start);
+    memcpy(e->missing, g->n_preds, (size_t)g->n_tasks * sizeof(*e->missing));
+    memset(times->start, 0, (size_t)g->n_tasks * sizeof(*times->start));
     if (times->held_by)
         memset(times->held_by, 0xff,
-               (size_t)g->n_tasks * sizeof *times->held_by);
+               (size_t)g->n_tasks * sizeof(*times->held_by));
     for (uint32_t i = 0; i < g->n_releases; i++) {
         const struct msim_release *r = &g->releases[i];
 
@@ -126,8 +126,8 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
             times->start[r->task] = r->at;
     }
     if (e->shared)
-        msim_share_run_begin(e->shared, s->dur, s->out, times->start,
-                             times->held_by);
+        msim_contention_run_begin(e->shared, s->dur, s->out, times->start,
+                                  times->held_by);
     e->n_ready = 0;
     e->too_long = false;
     for (uint32_t t = g->n_tasks; t-- > 0;)
@@ -190,7 +190,7 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
     begin(e, s, times);
     visited = visit(e, s, &lags, times->start);
     while (e->shared && !e->too_long &&
-           (t = msim_share_run_next(e->shared)) != MSIM_NONE) {
+           (t = msim_contention_run_next(e->shared)) != MSIM_NONE) {
         e->ready[e->n_ready++] = t;
         visited += visit(e, s, &lags, times->start);
     }

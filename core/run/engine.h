@@ -3,9 +3,10 @@
  *
  * A graph in which nothing is shared needs no clock: each task starts at the
  * maximum that graph.h defines, so tasks are visited in any topological order
- * and the times are the same. Tasks that share a device (core/graph/contention.h) go
- * through a queue of events in the order of time; what lies between them is
- * still visited as soon as it is known. No allocation while it runs.
+ * and the times are the same. Tasks that share a device
+ * (core/graph/contention.h) go through a queue of events in the order of time;
+ * what lies between them is still visited as soon as it is known. No allocation
+ * while it runs.
  */
 #ifndef MSIM_CORE_RUN_ENGINE_H
 #define MSIM_CORE_RUN_ENGINE_H

@@ -21,14 +21,14 @@ static enum msim_status parse_select(struct msim_scale *out, const char *text,
           {"host", MSIM_SELECT_HOST},
       };
 
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
         if (strlen(WORDS[i].name) == (size_t)length &&
             strncmp(WORDS[i].name, text, (size_t)length) == 0) {
             out->select = WORDS[i].select;
             return MSIM_OK;
         }
     }
-    for (size_t i = 0; i < sizeof GLOBS / sizeof GLOBS[0]; i++) {
+    for (size_t i = 0; i < sizeof(GLOBS) / sizeof(GLOBS[0]); i++) {
         int n = (int)strlen(GLOBS[i].name);
 
         if (length <= n || length >= GLOB_MAX ||
@@ -51,7 +51,7 @@ enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
     const char *equals = strrchr(text, '=');
     char *end;
 
-    memset(out, 0, sizeof *out);
+    memset(out, 0, sizeof(*out));
     if (!equals)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "scale is '%s', want SELECT=FACTOR, e.g. kernels=0.5",

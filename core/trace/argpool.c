@@ -26,8 +26,8 @@ static uint32_t hash_words(const void *words, size_t n)
     const unsigned char *at = words;
     uint64_t h = 0x9e3779b97f4a7c15u ^ n, w;
 
-    for (; n; n--, at += sizeof w) {
-        memcpy(&w, at, sizeof w);
+    for (; n; n--, at += sizeof(w)) {
+        memcpy(&w, at, sizeof(w));
         h = (h ^ w) * 0xff51afd7ed558ccdu;
         h ^= h >> 32;
     }
@@ -44,7 +44,7 @@ static enum msim_status make_room(struct msim_argpool_slot **slots,
         return MSIM_OK;
     if (*slots && *mask >= UINT32_MAX / 4)
         return MSIM_ELIMIT;
-    bigger = calloc((size_t)new_mask + 1, sizeof *bigger);
+    bigger = calloc((size_t)new_mask + 1, sizeof(*bigger));
     if (!bigger)
         return MSIM_ENOMEM;
     for (i = 0; *slots && i <= *mask; i++) {
@@ -72,7 +72,7 @@ enum msim_status msim_argpool_dims(struct msim_argpool *p, const int64_t *dims,
 
         if (s->hash == hash && s->len == n &&
             (n == 0 ||
-             !memcmp(t->dims + s->index - 1, dims, n * sizeof *dims))) {
+             !memcmp(t->dims + s->index - 1, dims, n * sizeof(*dims)))) {
             *index = s->index - 1;
             return MSIM_OK;
         }
@@ -80,7 +80,7 @@ enum msim_status msim_argpool_dims(struct msim_argpool *p, const int64_t *dims,
     *index = t->n_dims;
     for (k = 0; k < n || k == 0; k++) { /* no sizes still take a place */
         MSIM_TRY(msim_grow((void **)&t->dims, &t->cap_dims, t->n_dims,
-                           sizeof *t->dims));
+                           sizeof(*t->dims)));
         t->dims[t->n_dims++] = n ? dims[k] : 0;
     }
     p->dims[i] = (struct msim_argpool_slot){hash, n, *index + 1};
@@ -94,7 +94,7 @@ static bool equal_block(const struct msim_trace *t, uint32_t block,
     const struct msim_arg_block *b = &t->blocks[block];
 
     return b->count == n &&
-           (n == 0 || !memcmp(t->args + b->first, args, n * sizeof *args));
+           (n == 0 || !memcmp(t->args + b->first, args, n * sizeof(*args)));
 }
 
 enum msim_status msim_argpool_block(struct msim_argpool *p,
@@ -104,7 +104,7 @@ enum msim_status msim_argpool_block(struct msim_argpool *p,
     struct msim_trace *t = p->trace;
     uint32_t hash, i, k;
 
-    _Static_assert(sizeof *args == 16, "hashed and compared as bytes");
+    _Static_assert(sizeof(*args) == 16, "hashed and compared as bytes");
     hash = hash_words(args, (size_t)n * 2);
     MSIM_TRY(make_room(&p->blocks, &p->block_mask, p->n_blocks));
     for (i = hash & p->block_mask; p->blocks[i].index;
@@ -114,11 +114,11 @@ enum msim_status msim_argpool_block(struct msim_argpool *p,
             return MSIM_OK;
     }
     MSIM_TRY(msim_grow((void **)&t->blocks, &t->cap_blocks, t->n_blocks,
-                       sizeof *t->blocks));
+                       sizeof(*t->blocks)));
     t->blocks[t->n_blocks] = (struct msim_arg_block){t->n_args, n};
     for (k = 0; k < n; k++) {
         MSIM_TRY(msim_grow((void **)&t->args, &t->cap_args, t->n_args,
-                           sizeof *t->args));
+                           sizeof(*t->args)));
         t->args[t->n_args++] = args[k];
     }
     *block = t->n_blocks++;

@@ -84,7 +84,7 @@ enum msim_call_kind msim_name_sync(const char *s, size_t len)
                 {"Device Sync", MSIM_CALL_DEVICE_SYNC}};
     size_t i;
 
-    for (i = 0; i < sizeof list / sizeof *list; i++)
+    for (i = 0; i < sizeof(list) / sizeof(*list); i++)
         if (strlen(list[i].text) == len && !memcmp(list[i].text, s, len))
             return list[i].kind;
     return MSIM_CALL_OTHER;
@@ -130,7 +130,7 @@ enum msim_dtype msim_name_dtype(const char *s, size_t len)
     };
     size_t i;
 
-    for (i = 0; i < sizeof list / sizeof *list; i++)
+    for (i = 0; i < sizeof(list) / sizeof(*list); i++)
         if (strlen(list[i].text) == len && !memcmp(list[i].text, s, len))
             return list[i].type;
     if (len >= 6 && memmem(s, len, "Float8", 6))
@@ -167,13 +167,13 @@ enum msim_collective msim_name_collective(const char *s, size_t len)
         s += 5;
         len -= 5;
     }
-    for (i = 0; i < len && n < sizeof letters - 1; i++)
+    for (i = 0; i < len && n < sizeof(letters) - 1; i++)
         if (s[i] >= 'A' && s[i] <= 'Z')
             letters[n++] = (char)(s[i] - 'A' + 'a');
         else if (s[i] >= 'a' && s[i] <= 'z')
             letters[n++] = s[i];
     letters[n] = '\0';
-    for (i = 0; i < sizeof list / sizeof *list; i++)
+    for (i = 0; i < sizeof(list) / sizeof(*list); i++)
         if (has(letters, list[i].text))
             return list[i].kind;
     return MSIM_COLL_UNKNOWN;
@@ -208,8 +208,8 @@ bool msim_name_step(const char *name, int64_t *number)
     static const char step[] = "ProfilerStep#";
 
     return starts(name, step) &&
-           msim_decimal_int(name + sizeof step - 1,
-                            strlen(name) - (sizeof step - 1), number);
+           msim_decimal_int(name + sizeof(step) - 1,
+                            strlen(name) - (sizeof(step) - 1), number);
 }
 
 bool msim_name_is_root(const char *name)

@@ -53,8 +53,8 @@ static bool stream_before(const void *ctx, uint32_t a, uint32_t b)
 static uint32_t *put_in_order(void *rows, uint32_t n, size_t size,
                               msim_before *less)
 {
-    uint32_t *place = malloc(((size_t)n + 1) * sizeof *place);
-    uint32_t *index = malloc((2 * (size_t)n + 1) * sizeof *index);
+    uint32_t *place = malloc(((size_t)n + 1) * sizeof(*place));
+    uint32_t *index = malloc((2 * (size_t)n + 1) * sizeof(*index));
 
     for (uint32_t i = 0; index && i < n; i++)
         index[i] = i;
@@ -73,8 +73,8 @@ static uint32_t *put_in_order(void *rows, uint32_t n, size_t size,
 
 static enum msim_status order_threads(struct msim_trace *t)
 {
-    uint32_t *place = put_in_order(t->threads, t->n_threads, sizeof *t->threads,
-                                   thread_before);
+    uint32_t *place = put_in_order(t->threads, t->n_threads,
+                                   sizeof(*t->threads), thread_before);
 
     if (!place)
         return MSIM_ENOMEM;
@@ -93,8 +93,8 @@ static uint32_t placed(const uint32_t *place, uint32_t stream)
 
 static enum msim_status order_streams(struct msim_trace *t)
 {
-    uint32_t *place = put_in_order(t->streams, t->n_streams, sizeof *t->streams,
-                                   stream_before);
+    uint32_t *place = put_in_order(t->streams, t->n_streams,
+                                   sizeof(*t->streams), stream_before);
 
     if (!place)
         return MSIM_ENOMEM;
@@ -196,7 +196,7 @@ enum msim_status msim_order_ops(struct msim_trace *t)
 {
     uint32_t i, top = MSIM_NONE;
 
-    MSIM_TRY(msim_sort_groups(t->ops, t->n_ops, sizeof *t->ops, op_thread,
+    MSIM_TRY(msim_sort_groups(t->ops, t->n_ops, sizeof(*t->ops), op_thread,
                               t->n_threads, op_before, t));
     for (i = 0; i < t->n_ops; i++) {
         if (i && t->ops[i].thread != t->ops[i - 1].thread) {
@@ -298,7 +298,7 @@ enum msim_status msim_order_calls(struct msim_trace *t)
 {
     uint32_t k;
 
-    MSIM_TRY(msim_sort_groups(t->calls, t->n_calls, sizeof *t->calls,
+    MSIM_TRY(msim_sort_groups(t->calls, t->n_calls, sizeof(*t->calls),
                               call_thread, t->n_threads, call_before, t));
     msim_order_thread_ranges(t);
     for (k = 0; k < t->n_threads; k++)
@@ -330,9 +330,9 @@ enum msim_status msim_order_steps(struct msim_trace *t)
         step.dur = t->ops[i].dur;
         step.op = i;
         MSIM_TRY(msim_grow((void **)&t->steps, &t->cap_steps, t->n_steps,
-                           sizeof *t->steps));
+                           sizeof(*t->steps)));
         t->steps[t->n_steps++] = step;
     }
-    return msim_sort_rows(t->steps, t->n_steps, sizeof *t->steps, step_before,
+    return msim_sort_rows(t->steps, t->n_steps, sizeof(*t->steps), step_before,
                           t);
 }

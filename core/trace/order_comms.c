@@ -126,7 +126,7 @@ static enum msim_status add_row(struct msim_trace *t, uint32_t i)
     struct msim_comm *c;
 
     MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
-                       sizeof *t->comms));
+                       sizeof(*t->comms)));
     c = &t->comms[t->n_comms];
     *c = guess(t, i);
     if (c->collective == MSIM_COLL_UNKNOWN && strncmp(name, "c10d::", 6) == 0)
@@ -176,7 +176,7 @@ static enum msim_status row_of_name(struct msim_trace *t, struct msim_gpu *g)
     const char *name = msim_trace_text(t, g->name);
 
     MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
-                       sizeof *t->comms));
+                       sizeof(*t->comms)));
     t->comms[t->n_comms] = (struct msim_comm){
         .sequence = -1,
         .peer = -1,
@@ -246,7 +246,7 @@ static enum msim_status drop_unused(struct msim_trace *t)
 
     if (t->n_comms == 0)
         return MSIM_OK;
-    place = malloc(t->n_comms * sizeof *place);
+    place = malloc(t->n_comms * sizeof(*place));
     if (!place)
         return MSIM_ENOMEM;
     for (i = 0; i < t->n_comms; i++)

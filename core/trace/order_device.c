@@ -36,7 +36,7 @@ static enum msim_status order_gpu(struct msim_trace *t)
 {
     uint32_t i;
 
-    MSIM_TRY(msim_sort_groups(t->gpu, t->n_gpu, sizeof *t->gpu, gpu_stream,
+    MSIM_TRY(msim_sort_groups(t->gpu, t->n_gpu, sizeof(*t->gpu), gpu_stream,
                               t->n_streams, gpu_before, t));
     for (i = 0; i < t->n_gpu; i++) {
         struct msim_stream *s = &t->streams[t->gpu[i].stream];
@@ -152,7 +152,7 @@ static enum msim_status link_syncs(struct msim_trace *t,
         s->record_call =
             s->record_call ? msim_idmap_get(map, s->record_call) : MSIM_NONE;
     }
-    return msim_sort_rows(t->syncs, t->n_syncs, sizeof *t->syncs, sync_before,
+    return msim_sort_rows(t->syncs, t->n_syncs, sizeof(*t->syncs), sync_before,
                           t);
 }
 

@@ -317,8 +317,8 @@ struct msim_trace {
     bool cpu_only;         /* no tensor and no activity is on a GPU */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
-    /* What the user says of operators (core/work/opmap/ops_file.h), not owned; NULL:
-     * nothing. */
+    /* What the user says of operators (core/work/opmap/ops_file.h), not owned;
+     * NULL: nothing. */
     const struct msim_ops *user_ops;
     /* The messages of a Chakra file as they were, where that was asked for
      * (msim_load_options.keep_source); else NULL. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant)
+enum msim_rate msim_data_sheet_rate(enum msim_dtype dtype, const char *variant)
 {
     if (variant && strcmp(variant, "nvfp4") == 0)
         return MSIM_RATE_FP4;
@@ -33,22 +33,25 @@ enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant)
     }
 }
 
-enum msim_rate msim_spec_rate_on(const struct msim_spec *s,
-                                 enum msim_dtype dtype, const char *variant)
+enum msim_rate msim_data_sheet_rate_on(const struct msim_data_sheet *s,
+                                       enum msim_dtype dtype,
+                                       const char *variant)
 {
-    enum msim_rate rate = msim_spec_rate(dtype, variant);
+    enum msim_rate rate = msim_data_sheet_rate(dtype, variant);
     bool plain = s->rate[MSIM_RATE_TF32] <= s->rate[MSIM_RATE_FP32];
 
     return rate == MSIM_RATE_TF32 && plain ? MSIM_RATE_FP32 : rate;
 }
 
-double msim_spec_flops_per_us(const struct msim_spec *s,
-                              const struct msim_work *w)
+double msim_data_sheet_flops_per_us(const struct msim_data_sheet *s,
+                                    const struct msim_work *w)
 {
-    return s->rate[msim_spec_rate(w->dtype, w->variant)] * s->sustained * 1e-6;
+    return s->rate[msim_data_sheet_rate(w->dtype, w->variant)] * s->sustained *
+           1e-6;
 }
 
-double msim_spec_distance(const struct msim_spec *a, const struct msim_spec *b)
+double msim_data_sheet_distance(const struct msim_data_sheet *a,
+                                const struct msim_data_sheet *b)
 {
     const double ratios[] = {
         a->sms / b->sms,
@@ -72,8 +75,9 @@ static enum msim_status wrong(const char *file, const char *key,
                      "'%s' is missing or wrong, want %s", key, want);
 }
 
-static enum msim_status read_rates(struct msim_spec *s, const cJSON *sheet,
-                                   const char *file, struct msim_error *err)
+static enum msim_status read_rates(struct msim_data_sheet *s,
+                                   const cJSON *sheet, const char *file,
+                                   struct msim_error *err)
 {
     static const char *const KEYS[] = {
 #define X(name, key) key,
@@ -102,7 +106,7 @@ static enum msim_status read_rates(struct msim_spec *s, const cJSON *sheet,
 
 /* What is typical of a GPU of these years, where neither its file nor its kin
  * say more: PCIe 4.0 x16 less its overhead, one adapter of 200 Gbit/s. */
-static const struct msim_spec TYPICAL = {
+static const struct msim_data_sheet TYPICAL = {
     .floor_us = 2,
     .pcie = 25e9,
     .pageable = 8e9,
@@ -136,11 +140,12 @@ static bool is_miopen(const cJSON *sheet)
     return text && strcmp(text, "MIOpen") == 0;
 }
 
-enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
-                                const struct msim_spec *like, const char *file,
-                                struct msim_error *err)
+enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
+                                      const cJSON *sheet,
+                                      const struct msim_data_sheet *like,
+                                      const char *file, struct msim_error *err)
 {
-    const struct msim_spec *l = like ? like : &TYPICAL;
+    const struct msim_data_sheet *l = like ? like : &TYPICAL;
     const struct {
         const char *key;
         double *to;

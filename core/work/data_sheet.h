@@ -31,7 +31,7 @@ enum msim_rate {
         MSIM_RATE_COUNT
 };
 
-struct msim_spec {
+struct msim_data_sheet {
     double rate[MSIM_RATE_COUNT]; /* FLOP/s; where the GPU lacks a type, that
                                      of the type it falls back to */
     double sustained; /* share of the rates that power allows for long; 1
@@ -62,22 +62,24 @@ struct msim_spec {
 };
 
 /* The rate that arithmetic on `dtype` runs at; `variant` as in a work. */
-enum msim_rate msim_spec_rate(enum msim_dtype dtype, const char *variant);
+enum msim_rate msim_data_sheet_rate(enum msim_dtype dtype, const char *variant);
 
 /* The same on this GPU: one without TF32 has fp32's rate in that place, and
  * runs plain fp32. */
-enum msim_rate msim_spec_rate_on(const struct msim_spec *s,
-                                 enum msim_dtype dtype, const char *variant);
+enum msim_rate msim_data_sheet_rate_on(const struct msim_data_sheet *s,
+                                       enum msim_dtype dtype,
+                                       const char *variant);
 
 /* Sustained rate in FLOP/us, the unit the laws divide by. */
-double msim_spec_flops_per_us(const struct msim_spec *s,
-                              const struct msim_work *w);
+double msim_data_sheet_flops_per_us(const struct msim_data_sheet *s,
+                                    const struct msim_work *w);
 
 /*
  * How unlike two GPUs are: the largest ratio, as a logarithm, of their SMs,
  * bandwidths and sustained fp32 and fp16 rates.
  */
-double msim_spec_distance(const struct msim_spec *a, const struct msim_spec *b);
+double msim_data_sheet_distance(const struct msim_data_sheet *a,
+                                const struct msim_data_sheet *b);
 
 /*
  * Read the "data_sheet" object of a platform. The fp32 rate, SMs, memory, its
@@ -87,8 +89,9 @@ double msim_spec_distance(const struct msim_spec *a, const struct msim_spec *b);
  * one that must be there is missing, or one is not above 0.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_spec_read(struct msim_spec *s, const cJSON *sheet,
-                                const struct msim_spec *like, const char *file,
-                                struct msim_error *err);
+enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
+                                      const cJSON *sheet,
+                                      const struct msim_data_sheet *like,
+                                      const char *file, struct msim_error *err);
 
 #endif

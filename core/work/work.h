@@ -78,7 +78,7 @@ struct msim_work {
         const char *origin; /* "ops.csv:3" */
         double within;      /* the interval is wider by this factor */
         double us;          /* the time itself; 0: by its law */
-    } said;
+    } user;
     uint32_t kernels; /* kernels that the operator is made of; 0 counts as 1 */
     /* Writes memory that was in use before; else what is written was just
      * asked for. */

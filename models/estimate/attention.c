@@ -1,5 +1,6 @@
 /*
- * models/estimate/attention.c - attention as one kernel (flash attention and kin).
+ * models/estimate/attention.c - attention as one kernel (flash attention and
+ * kin).
  *
  * time = t0 + norm_p(compute, memory, depth), with
  *   compute  4 * head_dim flops for each query-key pair over (rate *
@@ -38,7 +39,7 @@ static const char *const FEATURES[] = {
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
-static double waves(const struct msim_spec *s, const struct msim_work *w,
+static double waves(const struct msim_data_sheet *s, const struct msim_work *w,
                     double queries)
 {
     return (double)w->u.attention.batch * (double)w->u.attention.heads *
@@ -54,11 +55,11 @@ static double keys_walked(const struct msim_work *w)
     return (double)(window > 0 && window < kv ? window : kv);
 }
 
-static double attention_time(const struct msim_spec *s,
+static double attention_time(const struct msim_data_sheet *s,
                              const struct msim_work *w, const double *p)
 {
     double full = waves(s, w, 128);
-    double compute = w->flops / (msim_spec_flops_per_us(s, w) * p[RATE]) *
+    double compute = w->flops / (msim_data_sheet_flops_per_us(s, w) * p[RATE]) *
                      pow(ceil(full) / full, p[WAVE]);
     double memory =
         (w->bytes_read + w->bytes_written) * 1e6 / (s->bandwidth * p[MEMORY]);
@@ -73,7 +74,7 @@ static double attention_time(const struct msim_spec *s,
  * of heads), and where sequences are too few to fill the GPU, split the keys of
  * each over blocks: two for every SM, of no less than 64 keys.
  */
-static void describe_groups(const struct msim_spec *s,
+static void describe_groups(const struct msim_data_sheet *s,
                             const struct msim_work *w, double *x)
 {
     double pairs =
@@ -96,7 +97,7 @@ static void describe_groups(const struct msim_spec *s,
     x[8] = log(ceil(blocks / splits) * ceil(full));
 }
 
-static void attention_describe(const struct msim_spec *s,
+static void attention_describe(const struct msim_data_sheet *s,
                                const struct msim_work *w, double *x)
 {
     static const double QUERIES[] = {64, 128, 256};
@@ -194,8 +195,8 @@ static bool attention_pick(const struct msim_platform *p,
         [MSIM_ATTENTION_ENCODER] = {"encoder", "prefill", NULL},
     };
 
-    return msim_cell_pick(p, &MSIM_LAW_ATTENTION, w->framework, PREFER,
-                          KEYS[w->u.attention.phase], out);
+    return msim_fit_pick(p, &MSIM_LAW_ATTENTION, w->framework, PREFER,
+                         KEYS[w->u.attention.phase], out);
 }
 
 /*
@@ -219,12 +220,12 @@ static enum msim_status attention_predict(const struct msim_platform *p,
     msim_work_count(&work);
     /* the stack's own start, where its rows are of this GPU */
     if (pick.platform != p)
-        adjust.least_us = p->spec.attention_us;
+        adjust.least_us = p->sheet.attention_us;
     if (w->u.attention.backward) {
         adjust.factor = BACKWARD_TIME;
         adjust.spread = BACKWARD_SPREAD;
     }
-    msim_cell_estimate(p, &pick, &work, &adjust, out);
+    msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }
 
@@ -247,7 +248,7 @@ static void attention_explain(const struct msim_platform *p,
             (long long)w->u.attention.head_dim, msim_dtype_text(w->dtype));
     msim_work_count(&work);
     if (attention_pick(p, w, &pick))
-        msim_cell_explain(p, &pick, &work, out);
+        msim_fit_explain(p, &pick, &work, out);
 }
 
 const struct msim_model MSIM_MODEL_ATTENTION = {

@@ -1,6 +1,6 @@
 /*
- * models/estimate/bound.c - the last resort: the bytes an operator must move over the
- * bandwidth, and its flops over the rate, with a wide interval.
+ * models/estimate/bound.c - the last resort: the bytes an operator must move
+ * over the bandwidth, and its flops over the rate, with a wide interval.
  *
  * A bound is below what a kernel takes, so the estimate is twice the bound and
  * the interval reaches from the bound itself to four times the estimate.
@@ -18,12 +18,13 @@ static bool bound_covers(const struct msim_platform *p,
 static double bound_us(const struct msim_platform *p, const struct msim_work *w)
 {
     double bytes = w->bytes_read + w->bytes_written;
-    double memory = bytes > 0 ? bytes * 1e6 / p->spec.bandwidth : 0;
-    double compute =
-        w->flops > 0 ? w->flops / msim_spec_flops_per_us(&p->spec, w) : 0;
+    double memory = bytes > 0 ? bytes * 1e6 / p->sheet.bandwidth : 0;
+    double compute = w->flops > 0
+                         ? w->flops / msim_data_sheet_flops_per_us(&p->sheet, w)
+                         : 0;
     double kernels = w->kernels > 0 ? w->kernels : 1;
 
-    return p->spec.floor_us * kernels + (memory > compute ? memory : compute);
+    return p->sheet.floor_us * kernels + (memory > compute ? memory : compute);
 }
 
 static enum msim_status bound_predict(const struct msim_platform *p,
@@ -46,7 +47,7 @@ static void bound_explain(const struct msim_platform *p,
     fprintf(out,
             "law: none; twice the bound of %.4g bytes over %.4g GB/s and "
             "%.4g flops over the rate\n",
-            w->bytes_read + w->bytes_written, p->spec.bandwidth * 1e-9,
+            w->bytes_read + w->bytes_written, p->sheet.bandwidth * 1e-9,
             w->flops);
 }
 

@@ -1,12 +1,12 @@
 /*
  * models/estimate/collective.c - collectives and point-to-point transfers.
  *
- * The law of models/law/transfer.h, corrected by curves of measured points where
- * the platform has them (models/platform/curve.h).
+ * The law of models/law/transfer.h, corrected by curves of measured points
+ * where the platform has them (models/platform/curve.h).
  */
+#include "models/law/transfer.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
-#include "models/law/transfer.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 static const char *const FEATURES[] = {"log_bytes", "log_ranks", "log_nodes"};
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
-static double collective_time(const struct msim_spec *s,
+static double collective_time(const struct msim_data_sheet *s,
                               const struct msim_work *w, const double *p)
 {
     return msim_transfer_choose(s, w, p).us;
 }
 
-static void collective_describe(const struct msim_spec *s,
+static void collective_describe(const struct msim_data_sheet *s,
                                 const struct msim_work *w, double *x)
 {
     (void)s;
@@ -77,14 +77,14 @@ static bool collective_covers(const struct msim_platform *p,
            w->u.coll.collective != MSIM_COLL_WAIT;
 }
 
-#define LINKS_MOST 6
+#define LINKS_MAX 6
 
 static void add_link(const char **links, size_t *n, const char *link)
 {
     for (size_t i = 0; i < *n; i++)
         if (strcmp(links[i], link) == 0)
             return;
-    if (*n < LINKS_MOST && *link)
+    if (*n < LINKS_MAX && *link)
         links[(*n)++] = link;
 }
 
@@ -99,9 +99,9 @@ static size_t links_for(const struct msim_platform *p,
         add_link(links, &n, w->u.coll.interconnect);
     for (; p; p = p->next)
         add_link(links, &n,
-                 w->u.coll.nodes > 1 && *p->spec.internode
-                     ? p->spec.internode
-                     : p->spec.interconnect);
+                 w->u.coll.nodes > 1 && *p->sheet.internode
+                     ? p->sheet.internode
+                     : p->sheet.interconnect);
     return n;
 }
 
@@ -111,9 +111,9 @@ static bool collective_pick(const struct msim_platform *p,
 {
     static const char *const PREFER[] = {"nccl", NULL};
     struct msim_work like_all_to_all = *w;
-    char text[3 * LINKS_MOST][MSIM_CELL_KEY];
-    const char *keys[3 * LINKS_MOST + 1];
-    const char *links[LINKS_MOST];
+    char text[3 * LINKS_MAX][MSIM_FIT_KEY];
+    const char *keys[3 * LINKS_MAX + 1];
+    const char *links[LINKS_MAX];
     size_t n = 0, n_links;
 
     if (p->joined && w->u.coll.nodes > 1 && !w->u.coll.interconnect)
@@ -130,8 +130,8 @@ static bool collective_pick(const struct msim_platform *p,
     for (size_t i = 0; i < n; i++)
         keys[i] = text[i];
     keys[n] = NULL;
-    return n > 0 && msim_cell_pick(p, &MSIM_LAW_COLLECTIVE, w->framework,
-                                   PREFER, keys, out);
+    return n > 0 && msim_fit_pick(p, &MSIM_LAW_COLLECTIVE, w->framework, PREFER,
+                                  keys, out);
 }
 
 /* The platform whose collectives are asked: where other links were measured
@@ -168,7 +168,7 @@ static void from_data_sheet(const struct msim_platform *p,
     double params[MSIM_TRANSFER_PARAMS];
 
     typical(params);
-    out->us = collective_time(&p->spec, w, params);
+    out->us = collective_time(&p->sheet, w, params);
     out->source = MSIM_SOURCE_LAW;
     out->family = MSIM_FAMILY_COLLECTIVE;
     if (w->u.coll.nodes > 1)
@@ -181,7 +181,7 @@ static void from_data_sheet(const struct msim_platform *p,
 static void follow_log(const struct msim_pick *pick, const struct msim_work *w,
                        struct msim_estimate *e)
 {
-    double factor = msim_curves_log_factor(&pick->cell->curves, w);
+    double factor = msim_curves_log_factor(&pick->fit->curves, w);
 
     e->us *= factor;
     e->low_us *= factor;
@@ -196,7 +196,7 @@ static enum msim_status collective_predict(const struct msim_platform *p,
 
     p = asked(p, w);
     if (collective_pick(p, w, &pick)) {
-        msim_cell_estimate(p, &pick, w, NULL, out);
+        msim_fit_estimate(p, &pick, w, NULL, out);
         follow_log(&pick, w, out);
     } else {
         from_data_sheet(p, w, out);
@@ -216,8 +216,8 @@ static void collective_explain(const struct msim_platform *p,
     picked = collective_pick(p, w, &pick);
     typical(params);
     if (picked)
-        memcpy(params, pick.cell->params, sizeof(params));
-    way = msim_transfer_choose(&p->spec, w, params);
+        memcpy(params, pick.fit->params, sizeof(params));
+    way = msim_transfer_choose(&p->sheet, w, params);
     fprintf(
         out,
         "law: start + steps * hop + wire / link, by the fastest way: %s, "
@@ -226,14 +226,15 @@ static void collective_explain(const struct msim_platform *p,
         way.algorithm, way.protocol, msim_collective_text(w->u.coll.collective),
         (unsigned long long)w->u.coll.bytes, w->u.coll.ranks, w->u.coll.nodes);
     if (picked) {
-        msim_cell_explain(p, &pick, w, out);
+        msim_fit_explain(p, &pick, w, out);
         if (pick.platform)
-            msim_curves_explain(&pick.cell->curves, w, out);
+            msim_curves_explain(&pick.fit->curves, w, out);
     } else {
         fprintf(out,
                 "rows: none for this link; typical constants on the data "
                 "sheet's %.4g GB/s\n",
-                (w->u.coll.nodes > 1 ? p->spec.network : p->spec.link) * 1e-9);
+                (w->u.coll.nodes > 1 ? p->sheet.network : p->sheet.link) *
+                    1e-9);
     }
 }
 

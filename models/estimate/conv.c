@@ -2,8 +2,8 @@
  * models/estimate/conv.c - convolutions.
  *
  * Rows of bare kernels exist for 3 x 3 filters of stride 1 in plain fp32, and
- * on five GPUs for others (models/law/conv_law.c). Everything else is the matrix
- * product that does the same arithmetic, by the law of products.
+ * on five GPUs for others (models/law/conv_law.c). Everything else is the
+ * matrix product that does the same arithmetic, by the law of products.
  *
  * Tensor-core kernels want channels last, in steps of 16 bytes. For tensors
  * with channels first cuDNN transposes what goes in and out; 1 x 1 filters it
@@ -55,7 +55,8 @@ static bool in_steps(double v, double step)
 static bool is_plain_fp32(const struct msim_platform *p,
                           const struct msim_work *w)
 {
-    return msim_spec_rate_on(&p->spec, w->dtype, w->variant) == MSIM_RATE_FP32;
+    return msim_data_sheet_rate_on(&p->sheet, w->dtype, w->variant) ==
+           MSIM_RATE_FP32;
 }
 
 /* There are plain kernels for fp32 and fp16; other types are padded. */
@@ -98,7 +99,7 @@ static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
     static const char *const NONE[] = {NULL};
 
     for (size_t i = 0; i < sizeof(STACKS) / sizeof(*STACKS); i++)
-        if (msim_cell_pick(p, law, STACKS[i], NONE, keys, out) &&
+        if (msim_fit_pick(p, law, STACKS[i], NONE, keys, out) &&
             out->platform == p && !out->other_framework)
             return true;
     return false;
@@ -120,7 +121,7 @@ static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
 
     law->key(w, key, sizeof(key));
     if (w->framework && strcmp(w->framework, "pytorch") != 0)
-        return msim_cell_pick(p, law, w->framework, PREFER, keys, out);
+        return msim_fit_pick(p, law, w->framework, PREFER, keys, out);
     if (p->is_host)
         return pick_own(p, law, keys, out);
     if (!is_plain_fp32(p, w) || w->u.conv.groups > 1 || w->u.conv.transposed)
@@ -132,7 +133,7 @@ static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
             return false;
         keys[0] = "forward/fp32";
     }
-    return msim_cell_pick(p, law, NULL, PREFER, keys, out);
+    return msim_fit_pick(p, law, NULL, PREFER, keys, out);
 }
 
 static int64_t whole(double v)
@@ -161,7 +162,7 @@ static double parts_of(const struct msim_platform *p,
                        const struct msim_conv_product *g)
 {
     double tiles = ceil(g->m / TILE) * ceil(g->n / TILE) * g->batch;
-    double parts = fmin(floor(p->spec.sms / tiles), floor(g->k / PARTS_TERMS));
+    double parts = fmin(floor(p->sheet.sms / tiles), floor(g->k / PARTS_TERMS));
 
     return fmax(parts, 1);
 }
@@ -254,10 +255,10 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
     if (!msim_gemm_pick(p, &gemm, &pick))
         return MSIM_ENOMODEL;
     adjust.factor = pass_factor(p, w);
-    msim_cell_estimate(p, &pick, &gemm, &adjust, out);
+    msim_fit_estimate(p, &pick, &gemm, &adjust, out);
     if (way.layout > 0) {
-        share = 1 + (way.transposes * p->spec.floor_us +
-                     way.layout * 1e6 / (p->spec.bandwidth * 0.8)) /
+        share = 1 + (way.transposes * p->sheet.floor_us +
+                     way.layout * 1e6 / (p->sheet.bandwidth * 0.8)) /
                         out->us;
         out->us *= share;
         out->low_us *= share;
@@ -322,12 +323,12 @@ static enum msim_status conv_predict(const struct msim_platform *p,
         status = is_depthwise(w) ? depthwise(p, &work, out)
                                  : implicit_gemm(p, &work, out);
     } else {
-        if (strncmp(pick.cell->key, "forward", 7) == 0 &&
+        if (strncmp(pick.fit->key, "forward", 7) == 0 &&
             w->u.conv.pass != MSIM_CONV_FORWARD) {
             adjust.factor = pass_factor(p, &work);
             adjust.spread = BACKWARD_SPREAD;
         }
-        msim_cell_estimate(p, &pick, &work, &adjust, out);
+        msim_fit_estimate(p, &pick, &work, &adjust, out);
     }
     out->family = MSIM_FAMILY_CONV;
     return status;
@@ -353,7 +354,7 @@ static void conv_explain(const struct msim_platform *p,
             is_plain_fp32(p, &work) ? "" : " on tensor cores");
     if (conv_pick(p, &work, &pick)) {
         fprintf(out, "law: t0 + norm(fastest algorithm, bytes / bandwidth)\n");
-        msim_cell_explain(p, &pick, &work, out);
+        msim_fit_explain(p, &pick, &work, out);
         return;
     }
     if (is_depthwise(w)) {
@@ -370,7 +371,7 @@ static void conv_explain(const struct msim_platform *p,
             (long long)gemm.u.gemm.n, (long long)gemm.u.gemm.k, way.parts,
             way.layout);
     if (msim_gemm_pick(p, &gemm, &pick))
-        msim_cell_explain(p, &pick, &gemm, out);
+        msim_fit_explain(p, &pick, &gemm, out);
 }
 
 const struct msim_model MSIM_MODEL_CONV = {"conv", conv_covers, conv_predict,

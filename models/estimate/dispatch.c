@@ -1,6 +1,6 @@
 /*
- * models/estimate/dispatch.c - tokens to the ranks of their experts, and their results
- * back (DeepEP, inside a node).
+ * models/estimate/dispatch.c - tokens to the ranks of their experts, and their
+ * results back (DeepEP, inside a node).
  *
  * time = t0 + experts + row + norm_p(sms, link), with
  *   row   what one token takes to pass, by its length
@@ -73,7 +73,7 @@ static double messages_of(const struct msim_work *w)
 
 /* SMs that send. A low-latency kernel takes the fewest that give each as many
  * experts as the most loaded has. */
-static double sms_of(const struct msim_spec *s, const struct msim_work *w)
+static double sms_of(const struct msim_data_sheet *s, const struct msim_work *w)
 {
     double experts = at_least_one(w->u.dispatch.experts);
 
@@ -98,7 +98,7 @@ static double wire_of(const struct msim_work *w)
            (ranks - 1) / ranks;
 }
 
-static double dispatch_time(const struct msim_spec *s,
+static double dispatch_time(const struct msim_data_sheet *s,
                             const struct msim_work *w, const double *p)
 {
     double hidden = at_least_one(w->u.dispatch.hidden);
@@ -110,7 +110,7 @@ static double dispatch_time(const struct msim_spec *s,
            hidden / 1024 * p[ROW] + msim_norm2(sms, link, p[NORM]);
 }
 
-static void dispatch_describe(const struct msim_spec *s,
+static void dispatch_describe(const struct msim_data_sheet *s,
                               const struct msim_work *w, double *x)
 {
     double elements = elements_of(w);
@@ -161,12 +161,12 @@ static bool dispatch_pick(const struct msim_platform *p,
                           const struct msim_work *w, struct msim_pick *out)
 {
     static const char *const PREFER[] = {"sglang", NULL};
-    char key[MSIM_CELL_KEY];
+    char key[MSIM_FIT_KEY];
     const char *const keys[] = {key, NULL};
 
     dispatch_key(w, key, sizeof(key));
-    return msim_cell_pick(p, &MSIM_LAW_DISPATCH, w->framework, PREFER, keys,
-                          out);
+    return msim_fit_pick(p, &MSIM_LAW_DISPATCH, w->framework, PREFER, keys,
+                         out);
 }
 
 /* All rows are of eight ranks in one node: doubt for each doubling or halving
@@ -187,7 +187,7 @@ static void from_data_sheet(const struct msim_platform *p,
 
     for (size_t i = 0; i < N_PARAMS; i++)
         params[i] = PARAMS[i].start;
-    out->us = dispatch_time(&p->spec, w, params);
+    out->us = dispatch_time(&p->sheet, w, params);
     out->source = MSIM_SOURCE_LAW;
     msim_interval_set(out, 0, 0, UNFITTED_SPREAD);
 }
@@ -202,7 +202,7 @@ static enum msim_status dispatch_predict(const struct msim_platform *p,
     if (dispatch_pick(p, w, &pick)) {
         adjust.spread = RANKS_SPREAD * fabs(log2(ranks_of(w) / RANKS_FITTED)) +
                         (pick.platform != p ? OTHER_GPU_SPREAD : 0);
-        msim_cell_estimate(p, &pick, w, &adjust, out);
+        msim_fit_estimate(p, &pick, w, &adjust, out);
     } else {
         from_data_sheet(p, w, out);
     }
@@ -222,14 +222,14 @@ static void dispatch_explain(const struct msim_platform *p,
             (long long)w->u.dispatch.tokens, (long long)w->u.dispatch.hidden,
             (long long)w->u.dispatch.topk, (long long)w->u.dispatch.experts,
             (long long)w->u.dispatch.ranks, messages_of(w),
-            sms_of(&p->spec, w));
+            sms_of(&p->sheet, w));
     if (dispatch_pick(p, w, &pick))
-        msim_cell_explain(p, &pick, w, out);
+        msim_fit_explain(p, &pick, w, out);
     else
         fprintf(out,
                 "rows: none; typical constants on the data sheet's %.4g "
                 "GB/s\n",
-                p->spec.link * 1e-9);
+                p->sheet.link * 1e-9);
 }
 
 const struct msim_model MSIM_MODEL_DISPATCH = {

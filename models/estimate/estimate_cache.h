@@ -1,6 +1,6 @@
 /*
- * models/estimate/estimate_cache.h - works repeat, layer by layer and step by step: predict each
- * once.
+ * models/estimate/estimate_cache.h - works repeat, layer by layer and step by
+ * step: predict each once.
  *
  * Works are compared by their bytes, so callers zero them before they fill
  * them in. Not thread-safe.
@@ -9,7 +9,7 @@
 #define MSIM_MODELS_ESTIMATE_ESTIMATE_CACHE_H
 #include "models/estimate/model.h"
 
-struct msim_memo {
+struct msim_estimate_cache {
     struct msim_work *works;
     struct msim_estimate *estimates;
     uint32_t *slots; /* entry + 1; 0: free */
@@ -17,14 +17,15 @@ struct msim_memo {
 };
 
 /* Zero-initialised is ready for use. */
-void msim_memo_release(struct msim_memo *m);
+void msim_estimate_cache_release(struct msim_estimate_cache *m);
 
 /* msim_model_predict(), remembered: platform and strict must not change. */
 MSIM_MUST_CHECK
-enum msim_status msim_memo_predict(struct msim_memo *m,
-                                   const struct msim_platform *p,
-                                   const struct msim_work *w, bool strict,
-                                   struct msim_estimate *out,
-                                   struct msim_error *err);
+enum msim_status msim_estimate_cache_predict(struct msim_estimate_cache *m,
+                                             const struct msim_platform *p,
+                                             const struct msim_work *w,
+                                             bool strict,
+                                             struct msim_estimate *out,
+                                             struct msim_error *err);
 
 #endif

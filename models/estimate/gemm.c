@@ -38,7 +38,7 @@ static const char *const FEATURES[] = {
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
 /* Output tiles of a size over the SMs. */
-static double waves(const struct msim_spec *s, const struct msim_work *w,
+static double waves(const struct msim_data_sheet *s, const struct msim_work *w,
                     double tm, double tn)
 {
     return ceil((double)w->u.gemm.m / tm) * ceil((double)w->u.gemm.n / tn) *
@@ -51,8 +51,8 @@ static double waves(const struct msim_spec *s, const struct msim_work *w,
  * for every row of them: all operands once a die, where there are as many
  * tiles.
  */
-static double dealt_us(const struct msim_spec *s, const struct msim_work *w,
-                       double efficiency)
+static double dealt_us(const struct msim_data_sheet *s,
+                       const struct msim_work *w, double efficiency)
 {
     double m = (double)w->u.gemm.m, n = (double)w->u.gemm.n;
     double of_a = m * fmin(s->dies, ceil(n / 128)) * msim_dtype_bytes(w->dtype);
@@ -64,11 +64,11 @@ static double dealt_us(const struct msim_spec *s, const struct msim_work *w,
            (s->shared_cache * efficiency);
 }
 
-static double gemm_time(const struct msim_spec *s, const struct msim_work *w,
-                        const double *p)
+static double gemm_time(const struct msim_data_sheet *s,
+                        const struct msim_work *w, const double *p)
 {
     double full = waves(s, w, 128, 128);
-    double compute = w->flops / (msim_spec_flops_per_us(s, w) * p[RATE]) *
+    double compute = w->flops / (msim_data_sheet_flops_per_us(s, w) * p[RATE]) *
                      pow(ceil(full) / full, p[WAVE]);
     double memory =
         (w->bytes_read + w->bytes_written) * 1e6 / (s->bandwidth * p[MEMORY]);
@@ -90,8 +90,8 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-static void gemm_describe(const struct msim_spec *s, const struct msim_work *w,
-                          double *x)
+static void gemm_describe(const struct msim_data_sheet *s,
+                          const struct msim_work *w, double *x)
 {
     static const double TILES[][2] = {
         {64, 64}, {128, 64}, {128, 128}, {256, 128}};
@@ -148,7 +148,7 @@ static const char *kind_at(const struct msim_work *w, enum msim_rate rate)
 
 static const char *kind(const struct msim_work *w)
 {
-    return kind_at(w, msim_spec_rate(w->dtype, w->variant));
+    return kind_at(w, msim_data_sheet_rate(w->dtype, w->variant));
 }
 
 static void gemm_key(const struct msim_work *w, char *text, size_t size)
@@ -206,7 +206,7 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
                                          "sglang",    "trtllm", "NeuSight",
                                          "DeepBench", NULL};
     const char *first =
-        kind_at(w, msim_spec_rate_on(&p->spec, w->dtype, w->variant));
+        kind_at(w, msim_data_sheet_rate_on(&p->sheet, w->dtype, w->variant));
     const char *keys[6] = {first};
     size_t n = 1;
 
@@ -219,8 +219,8 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
     if (strcmp(first, "fp32") != 0 && strcmp(first, "fp64") != 0)
         keys[n++] = "half";
     keys[n++] = "fp32";
-    return msim_cell_pick(p, msim_law_of(MSIM_FAMILY_GEMM, p->is_host),
-                          w->framework, PREFER, keys, out);
+    return msim_fit_pick(p, msim_law_of(MSIM_FAMILY_GEMM, p->is_host),
+                         w->framework, PREFER, keys, out);
 }
 
 /*
@@ -236,11 +236,11 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
 static bool is_unaligned(const struct msim_platform *p,
                          const struct msim_work *w)
 {
-    enum msim_rate rate = msim_spec_rate(w->dtype, w->variant);
+    enum msim_rate rate = msim_data_sheet_rate(w->dtype, w->variant);
     int64_t bytes = msim_dtype_bytes(w->dtype);
 
     return bytes > 0 && rate != MSIM_RATE_FP64 && rate != MSIM_RATE_FP32 &&
-           p->spec.rate[rate] > p->spec.rate[MSIM_RATE_FP32] &&
+           p->sheet.rate[rate] > p->sheet.rate[MSIM_RATE_FP32] &&
            (w->u.gemm.n % 16 * bytes % 16 != 0 ||
             w->u.gemm.k % 16 * bytes % 16 != 0);
 }
@@ -277,7 +277,7 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
     count(&work, w);
     if (pick.bare)
         adjust_bare(p, &work, &adjust);
-    msim_cell_estimate(p, &pick, &work, &adjust, out);
+    msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }
 
@@ -296,7 +296,7 @@ static void gemm_explain(const struct msim_platform *p,
     if (is_unaligned(p, w))
         fprintf(out, "rows do not begin on 16 bytes: half the rate\n");
     if (msim_gemm_pick(p, w, &pick))
-        msim_cell_explain(p, &pick, &work, out);
+        msim_fit_explain(p, &pick, &work, out);
 }
 
 const struct msim_model MSIM_MODEL_GEMM = {"gemm", gemm_covers, gemm_predict,

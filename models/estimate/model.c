@@ -27,7 +27,7 @@ const char *msim_source_text(enum msim_source s)
     static const char *const TEXT[] = {
         [MSIM_SOURCE_MEASURED] = "measured", [MSIM_SOURCE_TABLE] = "table",
         [MSIM_SOURCE_LAW] = "law",           [MSIM_SOURCE_SCALED] = "scaled",
-        [MSIM_SOURCE_LAUNCH] = "launch",     [MSIM_SOURCE_BOUND] = "bound",
+        [MSIM_SOURCE_INFERRED] = "launch",   [MSIM_SOURCE_BOUND] = "bound",
         [MSIM_SOURCE_CLASS] = "class",       [MSIM_SOURCE_NOT_RUN] = "not run",
     };
 
@@ -62,9 +62,9 @@ static void limit(struct msim_estimate *e)
 /* As a user's table has it. */
 static void as_said(const struct msim_work *w, struct msim_estimate *out)
 {
-    *out = (struct msim_estimate){.us = w->said.us,
-                                  .low_us = w->said.us,
-                                  .high_us = w->said.us,
+    *out = (struct msim_estimate){.us = w->user.us,
+                                  .low_us = w->user.us,
+                                  .high_us = w->user.us,
                                   .source = MSIM_SOURCE_TABLE,
                                   .family = w->family};
 }
@@ -111,13 +111,13 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
 {
     enum msim_status status = MSIM_OK;
 
-    if (w->said.us > 0)
+    if (w->user.us > 0)
         as_said(w, out);
     else
         status = by_model(p, w, strict, out, err);
     if (status != MSIM_OK)
         return status;
-    widen(w->said.within, out);
+    widen(w->user.within, out);
     limit(out);
     return MSIM_OK;
 }
@@ -129,11 +129,11 @@ void msim_model_explain(const struct msim_platform *p,
     struct msim_estimate e;
     struct msim_error ignored;
 
-    if (w->said.origin)
+    if (w->user.origin)
         fprintf(out, "by %s, with an interval wider by a factor of %.2f, ",
-                w->said.origin, w->said.within);
-    if (w->said.us > 0) {
-        fprintf(out, "which says the time: %.4g us\n", w->said.us);
+                w->user.origin, w->user.within);
+    if (w->user.us > 0) {
+        fprintf(out, "which says the time: %.4g us\n", w->user.us);
         return;
     }
     fprintf(out, "model: %s on %s\n",

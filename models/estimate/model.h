@@ -17,13 +17,13 @@ enum msim_source {
     MSIM_SOURCE_MEASURED,
     MSIM_SOURCE_TABLE,
     MSIM_SOURCE_LAW,
-    MSIM_SOURCE_NOT_RUN, /* a law, and curves of other numbers of ranks than a
-                            collective has: nobody ran it on this GPU */
-    MSIM_SOURCE_SCALED,  /* measured on another GPU, times a ratio of laws */
-    MSIM_SOURCE_LAUNCH,  /* a law, of sizes that a kernel's name, launch and
-                            neighbours tell (core/work/kernel/infer.h) */
-    MSIM_SOURCE_BOUND,   /* from here on no law or table stands behind it */
-    MSIM_SOURCE_CLASS,   /* measured on another GPU, times a ratio of rates */
+    MSIM_SOURCE_NOT_RUN,  /* a law, and curves of other numbers of ranks than a
+                             collective has: nobody ran it on this GPU */
+    MSIM_SOURCE_SCALED,   /* measured on another GPU, times a ratio of laws */
+    MSIM_SOURCE_INFERRED, /* a law, of sizes that a kernel's name, launch and
+                           neighbours tell (core/work/kernel/infer.h) */
+    MSIM_SOURCE_BOUND,    /* from here on no law or table stands behind it */
+    MSIM_SOURCE_CLASS,    /* measured on another GPU, times a ratio of rates */
     MSIM_SOURCE_COUNT
 };
 const char *msim_source_text(enum msim_source s);

@@ -1,6 +1,6 @@
 /*
- * models/estimate/moe.c - one rank's share of a layer of experts: routing, grouped
- * products, activation and summing up, as libraries fuse them.
+ * models/estimate/moe.c - one rank's share of a layer of experts: routing,
+ * grouped products, activation and summing up, as libraries fuse them.
  *
  * time = t0 + norm_p(compute, memory) + scatter + experts, with
  *   compute  flops / (rate * efficiency), times (rows of tiles of 64 / pairs)
@@ -10,9 +10,10 @@
  *   scatter  all (token, expert) pairs of the layer, those of other ranks too,
  *            over the bandwidth: what kernels do that keep a row for each
  *   experts  a part for each active expert
- * How many experts are active and how the tokens spread is core/work/moe_load.h.
- * Experts without a gate have two matrices instead of three; `ungated` is what
- * of the third they save: some stacks ran them with it (1.5), some did not.
+ * How many experts are active and how the tokens spread is
+ * core/work/moe_load.h. Experts without a gate have two matrices instead of
+ * three; `ungated` is what of the third they save: some stacks ran them with it
+ * (1.5), some did not.
  */
 #include "models/platform/platform_data.h"
 
@@ -75,14 +76,14 @@ static double all_pairs(const struct msim_work *w)
     return (double)w->u.moe.routing.tokens * (double)w->u.moe.routing.topk;
 }
 
-static double moe_time(const struct msim_spec *s, const struct msim_work *w,
-                       const double *p)
+static double moe_time(const struct msim_data_sheet *s,
+                       const struct msim_work *w, const double *p)
 {
     const struct msim_moe_load *load = &w->u.moe.load;
     double more = w->u.moe.plain ? p[UNGATED] : 1;
     double padding = load->tiles[2] * MSIM_MOE_TILE[2] / load->pairs;
     double compute = more * w->flops /
-                     (msim_spec_flops_per_us(s, w) * p[RATE]) *
+                     (msim_data_sheet_flops_per_us(s, w) * p[RATE]) *
                      pow(padding, p[PADDING]);
     double bytes = more * (w->bytes_read + w->bytes_written);
     double hit = bytes / (1 + pow(bytes / (s->l2_bytes * CACHE_SHARE), 4));
@@ -106,13 +107,14 @@ static double flavour(const struct msim_work *w)
 }
 
 /* Tiles of a number of rows and 128 columns over the SMs. */
-static double waves(const struct msim_spec *s, double tiles, double columns)
+static double waves(const struct msim_data_sheet *s, double tiles,
+                    double columns)
 {
     return tiles * ceil(columns / 128) / s->sms;
 }
 
-static void moe_describe(const struct msim_spec *s, const struct msim_work *w,
-                         double *x)
+static void moe_describe(const struct msim_data_sheet *s,
+                         const struct msim_work *w, double *x)
 {
     const struct msim_moe_load *load = &w->u.moe.load;
     const struct msim_moe_routing *r = &w->u.moe.routing;
@@ -229,11 +231,11 @@ static const char *const *types_for(const struct msim_work *w)
 static const char *most_used(const struct msim_platform *p,
                              const char *framework, const char *type)
 {
-    const struct msim_cell *best = NULL;
+    const struct msim_fit *best = NULL;
     size_t n = strlen(type);
 
-    for (uint32_t i = 0; i < p->n_cells; i++) {
-        const struct msim_cell *c = &p->cells[i];
+    for (uint32_t i = 0; i < p->n_fits; i++) {
+        const struct msim_fit *c = &p->fits[i];
 
         if (c->law == &MSIM_LAW_MOE && strcmp(c->framework, framework) == 0 &&
             strncmp(c->key, type, n) == 0 && c->key[n] == '/' &&
@@ -261,7 +263,7 @@ static const char *usual_kernels(const struct msim_platform *p,
     return found;
 }
 
-#define KEYS_MOST 32
+#define KEYS_MAX 32
 
 /* Cells of other kernels than those of `key`, and of types that are like the
  * one asked for. */
@@ -270,31 +272,31 @@ static bool pick_other(const struct msim_platform *p, const struct msim_work *w,
 {
     static const char *const KERNELS[] = {"triton", "cutlass", "trtllm-gen",
                                           "marlin", "any"};
-    char text[KEYS_MOST][48];
-    const char *keys[KEYS_MOST + 2] = {key};
+    char text[KEYS_MAX][48];
+    const char *keys[KEYS_MAX + 2] = {key};
     size_t n = 0;
 
     for (const char *const *type = types_for(w); *type; type++)
         for (size_t i = 0; i < sizeof(KERNELS) / sizeof(*KERNELS); i++)
-            if (n < KEYS_MOST)
+            if (n < KEYS_MAX)
                 snprintf(text[n++], sizeof(text[0]), "%s/%s", *type,
                          KERNELS[i]);
     for (size_t i = 0; i < n; i++)
         keys[i + 1] = text[i];
-    return msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out);
+    return msim_fit_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out);
 }
 
 static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
                      struct msim_pick *out)
 {
     const char *kernels = kernels_of(w);
-    char key[MSIM_CELL_KEY];
+    char key[MSIM_FIT_KEY];
     const char *const keys[] = {key, NULL};
 
     if (!kernels)
         kernels = usual_kernels(p, w);
     snprintf(key, sizeof(key), "%s/%s", type_of(w), kernels ? kernels : "any");
-    return msim_cell_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out) ||
+    return msim_fit_pick(p, &MSIM_LAW_MOE, w->framework, PREFER, keys, out) ||
            pick_other(p, w, key, out);
 }
 
@@ -306,7 +308,7 @@ static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
  */
 #define OTHER_MODEL_SPREAD 0.28
 
-static bool is_other_model(const struct msim_cell *c, const struct msim_work *w)
+static bool is_other_model(const struct msim_fit *c, const struct msim_work *w)
 {
     const struct msim_moe_routing *r = &w->u.moe.routing;
     const double x[N_NAMES] = {log((double)w->u.moe.hidden),
@@ -333,9 +335,9 @@ static enum msim_status moe_predict(const struct msim_platform *p,
         return MSIM_ENOMODEL;
     if (!(work.u.moe.load.pairs > 0)) /* a row of a table is counted */
         msim_work_count(&work);
-    if (is_other_model(pick.cell, &work))
+    if (is_other_model(pick.fit, &work))
         adjust.spread = OTHER_MODEL_SPREAD;
-    msim_cell_estimate(p, &pick, &work, &adjust, out);
+    msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }
 
@@ -372,7 +374,7 @@ static void moe_explain(const struct msim_platform *p,
         (long long)tp_of(w), (long long)w->u.moe.routing.ep, type_of(w),
         load->pairs, load->active, load->local, load->most);
     if (moe_pick(p, w, &pick))
-        msim_cell_explain(p, &pick, &work, out);
+        msim_fit_explain(p, &pick, &work, out);
 }
 
 const struct msim_model MSIM_MODEL_MOE = {"moe", moe_covers, moe_predict,

@@ -16,9 +16,9 @@
  * Copies to and from the host are bound by PCIe instead.
  */
 #include "models/law/gather.h"
+#include "models/law/reduce_grid.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
-#include "models/law/reduce_grid.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,7 +107,7 @@ static double row_blocks(const struct msim_work *w)
 #define GATHER_CACHE 2.4
 
 /* Bytes of rows that are in the L2 cache because they were fetched before. */
-static double fetched_again(const struct msim_spec *s,
+static double fetched_again(const struct msim_data_sheet *s,
                             const struct msim_work *w, double share)
 {
     double lookups = w->u.vector.lookups, row = w->u.vector.row_bytes;
@@ -119,8 +119,8 @@ static double fetched_again(const struct msim_spec *s,
                             s->l2_bytes * share / row, s->index_skew);
 }
 
-static double memory_time(const struct msim_spec *s, const struct msim_work *w,
-                          const double *p)
+static double memory_time(const struct msim_data_sheet *s,
+                          const struct msim_work *w, const double *p)
 {
     double bytes = bytes_of(w);
     double hit = bytes / (1 + pow(bytes / (s->l2_bytes * p[SHARE]), 4));
@@ -146,7 +146,7 @@ static double memory_time(const struct msim_spec *s, const struct msim_work *w,
  * one reads the sums of all. */
 #define SPLIT_LOADS 3
 
-static struct msim_reduce_grid grid_of(const struct msim_spec *s,
+static struct msim_reduce_grid grid_of(const struct msim_data_sheet *s,
                                        const struct msim_work *w)
 {
     return msim_reduce_grid(fmax((double)w->u.vector.rows, 1),
@@ -154,7 +154,7 @@ static struct msim_reduce_grid grid_of(const struct msim_spec *s,
                             w->u.vector.fold == MSIM_FOLD_ACROSS, s->sms);
 }
 
-static double reduction_time(const struct msim_spec *s,
+static double reduction_time(const struct msim_data_sheet *s,
                              const struct msim_work *w)
 {
     struct msim_reduce_grid g = grid_of(s, w);
@@ -163,8 +163,8 @@ static double reduction_time(const struct msim_spec *s,
     return (g.rounds * fmax(waves, 1) + (g.split ? SPLIT_LOADS : 0)) * LOAD_US;
 }
 
-static double rows_time(const struct msim_spec *s, const struct msim_work *w,
-                        const double *p)
+static double rows_time(const struct msim_data_sheet *s,
+                        const struct msim_work *w, const double *p)
 {
     if (w->family == MSIM_FAMILY_COPY)
         return w->u.vector.segments / (s->sms * SM_WARPS) * JAGGED_LOADS *
@@ -176,19 +176,20 @@ static double rows_time(const struct msim_spec *s, const struct msim_work *w,
 }
 
 /* A block takes a channel: SMs that have none ask for nothing. */
-static double idle_factor(const struct msim_spec *s, const struct msim_work *w)
+static double idle_factor(const struct msim_data_sheet *s,
+                          const struct msim_work *w)
 {
     return is_read_twice(w) ? fmax(1, s->sms / rows_of(w)) : 1;
 }
 
-static double vector_time(const struct msim_spec *s, const struct msim_work *w,
-                          const double *p)
+static double vector_time(const struct msim_data_sheet *s,
+                          const struct msim_work *w, const double *p)
 {
     return p[T0] + msim_norm2(memory_time(s, w, p) * idle_factor(s, w),
                               rows_time(s, w, p), p[NORM]);
 }
 
-static void vector_describe(const struct msim_spec *s,
+static void vector_describe(const struct msim_data_sheet *s,
                             const struct msim_work *w, double *x)
 {
     int64_t cols = cols_of(w);
@@ -334,7 +335,7 @@ static bool vector_pick(const struct msim_platform *p,
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
     const struct stand_in *s = stand_in(w);
     const struct msim_law *law = msim_law_of(w->family, p->is_host);
-    char key[MSIM_CELL_KEY];
+    char key[MSIM_FIT_KEY];
     const char *keys[9] = {key};
     size_t n = 1;
     bool found;
@@ -346,11 +347,11 @@ static bool vector_pick(const struct msim_platform *p,
         keys[n++] = IN_PLACE[1];
     }
 
-    if (!is_bare(w) && msim_cell_pick(p, law, w->framework, prefer, keys, out))
+    if (!is_bare(w) && msim_fit_pick(p, law, w->framework, prefer, keys, out))
         return true;
     for (size_t i = 0; s && i < 4 && s->keys[i]; i++)
         keys[n++] = s->keys[i];
-    found = msim_cell_pick(p, law, w->framework, prefer, keys, out);
+    found = msim_fit_pick(p, law, w->framework, prefer, keys, out);
     if (found && out->other_key && s && !s->carries)
         out->trees = false;
     return found;
@@ -384,10 +385,10 @@ static void host_copy(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_estimate *out)
 {
     double bytes = w->bytes_written > 0 ? w->bytes_written : w->bytes_read;
-    double rate = w->u.vector.pageable ? p->spec.pageable : p->spec.pcie;
+    double rate = w->u.vector.pageable ? p->sheet.pageable : p->sheet.pcie;
 
-    out->start_us = p->spec.floor_us;
-    out->us = p->spec.floor_us + bytes * 1e6 / rate;
+    out->start_us = p->sheet.floor_us;
+    out->us = p->sheet.floor_us + bytes * 1e6 / rate;
     out->source = MSIM_SOURCE_LAW;
     out->family = w->family;
     msim_interval_set(out, 0, 0, w->u.vector.pageable ? 0.5 : 0.25);
@@ -420,21 +421,21 @@ static enum msim_status vector_predict(const struct msim_platform *p,
         return MSIM_ENOMODEL;
     if (is_bare(w)) {
         adjust.least_us =
-            p->spec.floor_us + s->more_us / msim_platform_clock_ratio(p);
+            p->sheet.floor_us + s->more_us / msim_platform_clock_ratio(p);
         if (pick.other_key)
             adjust.spread = s->spread;
         adjust.factor = slowdown(w);
         adjust.spread += slowdown_spread(w);
     }
     work = asked(p, w, &pick);
-    msim_cell_estimate(p, &pick, &work, &adjust, out);
+    msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }
 
 static void explain_grid(const struct msim_platform *p,
                          const struct msim_work *w, FILE *out)
 {
-    struct msim_reduce_grid g = grid_of(&p->spec, w);
+    struct msim_reduce_grid g = grid_of(&p->sheet, w);
 
     fprintf(out, "grid: %g blocks of %g threads, %g loads of each in turn%s\n",
             g.blocks, g.threads, g.rounds,
@@ -472,7 +473,7 @@ static void vector_explain(const struct msim_platform *p,
     if (work.family == MSIM_FAMILY_REDUCTION &&
         work.u.vector.fold != MSIM_FOLD_UNKNOWN)
         explain_grid(p, &work, out);
-    msim_cell_explain(p, &pick, &work, out);
+    msim_fit_explain(p, &pick, &work, out);
     if (is_bare(w) && slowdown(w) > 1)
         fprintf(out, "times: %g, for %s\n", slowdown(w),
                 is_pool_backward(w) ? "every window of each element"

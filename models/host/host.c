@@ -11,8 +11,8 @@
 #include "models/host/host.h"
 
 #include "core/base/json.h"
-#include "models/platform/data_path.h"
 #include "models/host/host_class.h"
+#include "models/platform/data_path.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -253,7 +253,7 @@ enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
     char path[1400];
 
     *out = NULL;
-    MSIM_TRY(msim_entry_path(path, sizeof(path), data_dir, "host", name, err));
+    MSIM_TRY(msim_data_path(path, sizeof(path), data_dir, "host", name, err));
     return load_file(out, path, err);
 }
 

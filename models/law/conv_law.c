@@ -1,6 +1,6 @@
 /*
- * models/law/conv_law.c - what a convolution takes: the fastest of the algorithms
- * that a library has for it, or its traffic to memory.
+ * models/law/conv_law.c - what a convolution takes: the fastest of the
+ * algorithms that a library has for it, or its traffic to memory.
  *
  *   implicit product   tiles of 128 places by 128, 64 or 32 channels in waves
  *                      over the SMs; sums over places (weight gradient) are
@@ -79,7 +79,7 @@ static const struct tile BY_FILTERS[] = {{128, 128}, {128, 64}, {64, 128},
 #define N_BY_PLACES  (sizeof(BY_PLACES) / sizeof(*BY_PLACES))
 #define N_BY_FILTERS (sizeof(BY_FILTERS) / sizeof(*BY_FILTERS))
 
-#define SPLIT_MOST  64
+#define SPLIT_MAX   64
 #define SPLIT_TERMS 64 /* of a part, at least */
 #define AREA_UNIT   (64.0 * 64.0)
 
@@ -92,12 +92,13 @@ struct machine {
     double depth, narrow, area;
 };
 
-static void make_machine(struct machine *m, const struct msim_spec *spec,
+static void make_machine(struct machine *m, const struct msim_data_sheet *sheet,
                          const struct msim_work *w, const double *p)
 {
-    m->sms = spec->sms;
-    m->step = 2 * spec->sms / (msim_spec_flops_per_us(spec, w) * p[RATE]);
-    m->bytes_us = 1e6 / spec->bandwidth;
+    m->sms = sheet->sms;
+    m->step =
+        2 * sheet->sms / (msim_data_sheet_flops_per_us(sheet, w) * p[RATE]);
+    m->bytes_us = 1e6 / sheet->bandwidth;
     m->adding_byte = p[ADDING] * m->bytes_us;
     m->depth = p[DEPTH];
     m->narrow = p[NARROW];
@@ -132,7 +133,7 @@ static double by_filters(const struct machine *m,
     double part = g->m * g->n * g->batch * bytes * m->adding_byte;
     double best = INFINITY;
 
-    for (double split = 1; split <= SPLIT_MOST; split *= 2) {
+    for (double split = 1; split <= SPLIT_MAX; split *= 2) {
         if (split > 1 && g->k < split * SPLIT_TERMS)
             break;
         for (size_t i = 0; i < N_BY_FILTERS; i++)
@@ -192,7 +193,7 @@ static double up_to(double v, double step)
     return ceil(v / step) * step;
 }
 
-#define LEAST_DEPTH 18 /* channels times 3 x 3 filters of MIOpen's kernel */
+#define DEPTH_MIN 18 /* channels times 3 x 3 filters of MIOpen's kernel */
 
 /*
  * 3 x 3 filters that MIOpen takes a filter for, or 0: it has no kernel. Sizes
@@ -210,7 +211,7 @@ static double miopen_filters(const struct msim_conv_shape *s)
     bool even = fmod(in, 2) == 0;
 
     if (s->stride_h > 2 || s->stride_h != s->stride_w || s->groups > 1 ||
-        depth < LEAST_DEPTH)
+        depth < DEPTH_MIN)
         return 0;
     if (dilated)
         return even && s->r > 1 ? rows * columns / 4 : 0;
@@ -218,10 +219,10 @@ static double miopen_filters(const struct msim_conv_shape *s)
 }
 
 /* 3 x 3 filters that a fused kernel takes a filter for; 0: there is none. */
-static double fused_filters(const struct msim_spec *spec,
+static double fused_filters(const struct msim_data_sheet *sheet,
                             const struct msim_conv_shape *s)
 {
-    if (spec->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT)
+    if (sheet->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT)
         return miopen_filters(s);
     return s->r == 3 && s->s == 3 && s->stride_h <= 1 && s->stride_w <= 1;
 }
@@ -259,69 +260,72 @@ static double winograd_apart(const struct machine *m,
 }
 
 /* MIOpen adds data gradients of any stride up where it has no better kernel. */
-static bool may_scatter(const struct msim_spec *spec,
+static bool may_scatter(const struct msim_data_sheet *sheet,
                         const struct msim_conv_shape *s)
 {
     return s->pass == MSIM_CONV_BACKWARD_DATA &&
-           (spec->miopen || s->stride_h > 1 || s->stride_w > 1);
+           (sheet->miopen || s->stride_h > 1 || s->stride_w > 1);
 }
 
-static double product(const struct machine *m, const struct msim_spec *spec,
+static double product(const struct machine *m,
+                      const struct msim_data_sheet *sheet,
                       const struct msim_conv_shape *s, double bytes,
                       double memory)
 {
     double best = implicit_product(m, s);
 
-    return may_scatter(spec, s) ? fmin(best, scatter(m, s, bytes, memory))
-                                : best;
+    return may_scatter(sheet, s) ? fmin(best, scatter(m, s, bytes, memory))
+                                 : best;
 }
 
 /* MIOpen has no kernel for 1 x 1 filters with padding. */
-static bool is_by_image(const struct msim_spec *spec,
+static bool is_by_image(const struct msim_data_sheet *sheet,
                         const struct msim_conv_shape *s,
                         const struct msim_work *w)
 {
-    return spec->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT &&
+    return sheet->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT &&
            s->r * s->s == 1 && (w->u.conv.pad_h > 0 || w->u.conv.pad_w > 0);
 }
 
 /* Images after each other, each launched by itself. */
-static double by_image(const struct machine *m, const struct msim_spec *spec,
+static double by_image(const struct machine *m,
+                       const struct msim_data_sheet *sheet,
                        const struct msim_conv_shape *s, double bytes,
                        const double *p)
 {
     struct msim_conv_shape image = *s;
 
     image.n = 1;
-    return s->n * (product(m, spec, &image, bytes, p[MEMORY]) + p[T0]);
+    return s->n * (product(m, sheet, &image, bytes, p[MEMORY]) + p[T0]);
 }
 
-static bool suits_apart(const struct msim_spec *spec,
+static bool suits_apart(const struct msim_data_sheet *sheet,
                         const struct msim_conv_shape *s, double bytes)
 {
     if (s->r != s->s || s->stride_h > 1 || s->stride_w > 1 ||
-        (spec->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT))
+        (sheet->miopen && s->pass != MSIM_CONV_BACKWARD_WEIGHT))
         return false;
     return s->r == 3 ||
            (s->r == 5 && bytes >= 4 && s->pass != MSIM_CONV_FORWARD);
 }
 
 /* Microseconds of arithmetic by the best algorithm. */
-static double fastest(const struct machine *m, const struct msim_spec *spec,
+static double fastest(const struct machine *m,
+                      const struct msim_data_sheet *sheet,
                       const struct msim_conv_shape *s,
                       const struct msim_work *w, const double *p)
 {
     double bytes = msim_dtype_bytes(w->dtype);
-    double best = is_by_image(spec, s, w)
-                      ? by_image(m, spec, s, bytes, p)
-                      : product(m, spec, s, bytes, p[MEMORY]);
-    double filters = fused_filters(spec, s);
+    double best = is_by_image(sheet, s, w)
+                      ? by_image(m, sheet, s, bytes, p)
+                      : product(m, sheet, s, bytes, p[MEMORY]);
+    double filters = fused_filters(sheet, s);
 
     if (w->u.conv.dilation_h > 1 || w->u.conv.dilation_w > 1)
         return best;
     if (filters > 0)
         best = fmin(best, winograd_fused(m, s, filters, p[FUSED]));
-    if (suits_apart(spec, s, bytes))
+    if (suits_apart(sheet, s, bytes))
         best = fmin(best, winograd_apart(m, s, bytes, p[APART]));
     return best;
 }
@@ -339,17 +343,17 @@ static double traffic(const struct msim_conv_shape *s,
            in * left_out * msim_dtype_bytes(w->dtype);
 }
 
-static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
-                        const double *p)
+static double conv_time(const struct msim_data_sheet *sheet,
+                        const struct msim_work *w, const double *p)
 {
     struct msim_conv_shape s;
     struct machine m;
     double memory;
 
     msim_conv_shape(w, &s);
-    make_machine(&m, spec, w, p);
+    make_machine(&m, sheet, w, p);
     memory = traffic(&s, w) * m.bytes_us / p[MEMORY];
-    return p[T0] + msim_norm2(fastest(&m, spec, &s, w, p), memory, p[NORM]);
+    return p[T0] + msim_norm2(fastest(&m, sheet, &s, w, p), memory, p[NORM]);
 }
 
 /* ---- features ----------------------------------------------------------- */
@@ -365,7 +369,7 @@ static double tile_waste(const struct msim_conv_shape *s, double tile)
     return ceil(s->p / tile) * tile * ceil(s->q / tile) * tile / (s->p * s->q);
 }
 
-static void conv_describe(const struct msim_spec *spec,
+static void conv_describe(const struct msim_data_sheet *sheet,
                           const struct msim_work *w, double *x)
 {
     static const struct tile TILES[] = {{64, 64}, {128, 128}, {128, 32}};
@@ -385,7 +389,7 @@ static void conv_describe(const struct msim_spec *spec,
     x[9] = (double)w->u.conv.stride_h;
     for (size_t i = 0; i < sizeof(TILES) / sizeof(*TILES); i++) {
         double full = ceil(s.n * s.p * s.q / TILES[i].m) *
-                      ceil(s.k / TILES[i].n) * s.groups / spec->sms;
+                      ceil(s.k / TILES[i].n) * s.groups / sheet->sms;
 
         x[f++] = log(full);
         x[f++] = ceil(full) / full;

@@ -86,12 +86,12 @@ static const char *const GEMM_FEATURES[] = {
 };
 #define N_GEMM (sizeof(GEMM_FEATURES) / sizeof(*GEMM_FEATURES))
 
-static double gemm_time(const struct msim_spec *s, const struct msim_work *w,
-                        const double *p)
+static double gemm_time(const struct msim_data_sheet *s,
+                        const struct msim_work *w, const double *p)
 {
     double m = (double)w->u.gemm.m, n = (double)w->u.gemm.n;
     double k = (double)w->u.gemm.k, batch = (double)w->u.gemm.batch;
-    double rate = msim_spec_flops_per_us(s, w) * p[G_RATE];
+    double rate = msim_data_sheet_flops_per_us(s, w) * p[G_RATE];
     double edges = 1 + p[G_M] / m + p[G_N] / n + p[G_K] / k;
     double passes = p[G_A] * m * k + p[G_B] * k * n + p[G_C] * m * n;
     double bytes = (double)msim_dtype_bytes(w->dtype);
@@ -101,8 +101,8 @@ static double gemm_time(const struct msim_spec *s, const struct msim_work *w,
            new_pages(w, batch * m * n * bytes) * p[G_PAGE];
 }
 
-static void gemm_describe(const struct msim_spec *s, const struct msim_work *w,
-                          double *x)
+static void gemm_describe(const struct msim_data_sheet *s,
+                          const struct msim_work *w, double *x)
 {
     double m = (double)w->u.gemm.m, n = (double)w->u.gemm.n;
     double k = (double)w->u.gemm.k, batch = (double)w->u.gemm.batch;
@@ -186,11 +186,11 @@ static double in_vectors(double channels, double bytes)
     return channels > 3 ? ceil(channels / lanes) * lanes : channels;
 }
 
-static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
-                        const double *p)
+static double conv_time(const struct msim_data_sheet *sheet,
+                        const struct msim_work *w, const double *p)
 {
     double bytes = (double)msim_dtype_bytes(w->dtype);
-    double rate = msim_spec_flops_per_us(spec, w) * p[C_RATE];
+    double rate = msim_data_sheet_flops_per_us(sheet, w) * p[C_RATE];
     double places, depth, filters, channels, edges, moved;
     struct msim_conv_shape s;
 
@@ -205,16 +205,16 @@ static double conv_time(const struct msim_spec *spec, const struct msim_work *w,
             p[C_WEIGHT] * s.k * s.c * s.r * s.s + p[C_OUT] * s.k * places;
     return p[C_T0] +
            s.groups * (2 * filters * places * depth / rate * edges +
-                       moved * bytes * 1e6 / spec->bandwidth) +
+                       moved * bytes * 1e6 / sheet->bandwidth) +
            new_pages(w, w->bytes_written) * p[C_PAGE];
 }
 
-static void conv_describe(const struct msim_spec *spec,
+static void conv_describe(const struct msim_data_sheet *sheet,
                           const struct msim_work *w, double *x)
 {
     struct msim_conv_shape s;
 
-    (void)spec;
+    (void)sheet;
     msim_conv_shape(w, &s);
     x[0] = log(s.n);
     x[1] = log(s.c);
@@ -292,7 +292,7 @@ static bool is_by_rows(const struct msim_work *w)
 }
 
 /* Cores that take part: elements, or whole rows, are dealt out in ranges. */
-static double cores_at_work(const struct msim_spec *s,
+static double cores_at_work(const struct msim_data_sheet *s,
                             const struct msim_work *w)
 {
     double parts = floor(at_least_1(w->u.vector.elems) / GRAIN);
@@ -302,8 +302,8 @@ static double cores_at_work(const struct msim_spec *s,
     return fmin(fmax(parts, 1), fmax(s->sms, 1));
 }
 
-static double vector_time(const struct msim_spec *s, const struct msim_work *w,
-                          const double *p)
+static double vector_time(const struct msim_data_sheet *s,
+                          const struct msim_work *w, const double *p)
 {
     double cores = cores_at_work(s, w);
     double rate = s->bandwidth * p[V_MEMORY] * 1e-6;
@@ -313,7 +313,7 @@ static double vector_time(const struct msim_spec *s, const struct msim_work *w,
            rows * p[V_ROW] + new_pages(w, w->bytes_written) * p[V_PAGE];
 }
 
-static void vector_describe(const struct msim_spec *s,
+static void vector_describe(const struct msim_data_sheet *s,
                             const struct msim_work *w, double *x)
 {
     double rows = rows_of(w), elems = at_least_1(w->u.vector.elems);

@@ -1,5 +1,6 @@
 /*
- * models/law/gather.h - how many look-ups of a table's rows find them in a cache.
+ * models/law/gather.h - how many look-ups of a table's rows find them in a
+ * cache.
  */
 #ifndef MSIM_MODELS_LAW_GATHER_H
 #define MSIM_MODELS_LAW_GATHER_H

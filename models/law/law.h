@@ -47,9 +47,9 @@ struct msim_law {
      * off by 18.7 % so, 21.3 % without; in attention it makes no difference. */
     bool start_follows_floor;
     /* Microseconds, above 0. params[0] is always the constant part, us. */
-    double (*time_us)(const struct msim_spec *s, const struct msim_work *w,
-                      const double *params);
-    void (*describe)(const struct msim_spec *s, const struct msim_work *w,
+    double (*time_us)(const struct msim_data_sheet *s,
+                      const struct msim_work *w, const double *params);
+    void (*describe)(const struct msim_data_sheet *s, const struct msim_work *w,
                      double *x);
     /* Which cell the work belongs to, within a framework. */
     void (*key)(const struct msim_work *w, char *text, size_t size);

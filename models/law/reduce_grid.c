@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-#define THREADS_MOST  512.0 /* of a block */
+#define THREADS_MAX   512.0 /* of a block */
 #define WARP          32.0
 #define LOADS_AT_ONCE 4.0
-#define VALUES_LEAST  16.0 /* of a thread, where an output is shared */
-#define VALUES_MOST   256.0
+#define VALUES_MIN    16.0 /* of a thread, where an output is shared */
+#define VALUES_MAX    256.0
 #define SM_THREADS    2048.0
 
 static double power_of_two_below(double x)
@@ -32,17 +32,17 @@ static double shares(double blocks, double threads, double values, double sms)
     double wanted = sms * floor(SM_THREADS / threads);
     double few = ceil(wanted / blocks);
 
-    if (values < VALUES_MOST || blocks > wanted)
+    if (values < VALUES_MAX || blocks > wanted)
         return 1;
-    return fmax(fmin(few, ceil(values / VALUES_LEAST)),
-                ceil(values / VALUES_MOST));
+    return fmax(fmin(few, ceil(values / VALUES_MIN)),
+                ceil(values / VALUES_MAX));
 }
 
 struct msim_reduce_grid msim_reduce_grid(double outputs, double inputs,
                                          bool across, double sms)
 {
     double each = outputs_at_once(outputs, across);
-    double most = THREADS_MOST / each;
+    double most = THREADS_MAX / each;
     double wide =
         fmin(power_of_two_below(across ? outputs / each : inputs), most);
     double high = fmin(power_of_two_below(across ? inputs : outputs), most);
@@ -53,7 +53,7 @@ struct msim_reduce_grid msim_reduce_grid(double outputs, double inputs,
     width = fmin(wide, most / height);
     values = across ? inputs : ceil(inputs / width);
     blocks = across ? ceil(outputs / each / width) : outputs;
-    if (values >= height * VALUES_LEAST || values >= VALUES_MOST)
+    if (values >= height * VALUES_MIN || values >= VALUES_MAX)
         values = ceil(values / height);
     else
         blocks = ceil(blocks / height);

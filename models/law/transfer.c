@@ -25,7 +25,7 @@ const struct msim_param MSIM_TRANSFER[MSIM_TRANSFER_PARAMS] = {
 
 /* What a collective asks of its ranks: sizes, and who they are. */
 struct group {
-    const struct msim_spec *spec;
+    const struct msim_data_sheet *sheet;
     const double *p;
     enum msim_collective what;
     double ranks, nodes, inside; /* inside: ranks a node */
@@ -39,7 +39,8 @@ bool msim_transfer_leaves_pair(const struct msim_work *w)
            strstr(w->u.coll.interconnect, "pairwise");
 }
 
-bool msim_transfer_on_pcie(const struct msim_spec *s, const struct msim_work *w)
+bool msim_transfer_on_pcie(const struct msim_data_sheet *s,
+                           const struct msim_work *w)
 {
     const char *link =
         w->u.coll.interconnect ? w->u.coll.interconnect : s->interconnect;
@@ -47,10 +48,10 @@ bool msim_transfer_on_pcie(const struct msim_spec *s, const struct msim_work *w)
     return strncmp(link, "PCIe", 4) == 0 || msim_transfer_leaves_pair(w);
 }
 
-static struct group group_of(const struct msim_spec *s,
+static struct group group_of(const struct msim_data_sheet *s,
                              const struct msim_work *w, const double *p)
 {
-    struct group g = {.spec = s, .p = p, .what = w->u.coll.collective};
+    struct group g = {.sheet = s, .p = p, .what = w->u.coll.collective};
     double link = msim_transfer_leaves_pair(w) ? s->pcie : s->link;
     double sharing;
 
@@ -136,7 +137,7 @@ static void offer_protocols(struct msim_transfer *best, const struct group *g,
 
     offer(best, algorithm, "LL",
           hop + wire / (g->link * g->p[MSIM_TRANSFER_LL]));
-    if (g->link > g->spec->pcie * 1e-6)
+    if (g->link > g->sheet->pcie * 1e-6)
         offer(best, algorithm, "LL128", LL128_HOPS * hop + bulk / LL128_SHARE);
     offer(best, algorithm, "Simple", SIMPLE_HOPS * hop + bulk);
 }
@@ -167,7 +168,7 @@ static struct msim_transfer inside_node(const struct group *g, bool custom)
                         wire);
     if (custom && g->what == MSIM_COLL_ALL_REDUCE)
         offer_custom(&best, g);
-    else if (g->spec->in_switch && g->what == MSIM_COLL_ALL_REDUCE)
+    else if (g->sheet->in_switch && g->what == MSIM_COLL_ALL_REDUCE)
         offer(&best, "in-switch", "Simple",
               g->p[MSIM_TRANSFER_SWITCH] +
                   g->bytes / (g->link * g->p[MSIM_TRANSFER_LINK]));
@@ -197,9 +198,9 @@ static double steps_inside(const struct group *g)
 static double node_rate(const struct group *g)
 {
     double ranks = is_send(g->what) ? 1 : g->inside;
-    double cards = fmax(ranks * g->spec->cards_per_gpu, 1);
+    double cards = fmax(ranks * g->sheet->cards_per_gpu, 1);
 
-    return g->spec->network * 1e-6 * cards * g->p[MSIM_TRANSFER_NET];
+    return g->sheet->network * 1e-6 * cards * g->p[MSIM_TRANSFER_NET];
 }
 
 /* Bytes that a node sends to others, as a share of the size column. */
@@ -218,7 +219,7 @@ static struct msim_transfer between_nodes(const struct group *g)
                             : has_tree(g->what)    ? "tree"
                                                    : "ring";
     double hops =
-        network_steps(g) * g->p[MSIM_TRANSFER_NET_HOP] * g->spec->latency_us;
+        network_steps(g) * g->p[MSIM_TRANSFER_NET_HOP] * g->sheet->latency_us;
     double net = g->bytes * node_share(g) / node_rate(g);
     double in = 0;
 
@@ -233,7 +234,7 @@ static struct msim_transfer between_nodes(const struct group *g)
     return best;
 }
 
-struct msim_transfer msim_transfer_choose(const struct msim_spec *s,
+struct msim_transfer msim_transfer_choose(const struct msim_data_sheet *s,
                                           const struct msim_work *w,
                                           const double *params)
 {
@@ -246,7 +247,7 @@ struct msim_transfer msim_transfer_choose(const struct msim_spec *s,
     return best;
 }
 
-double msim_transfer_wire_us(const struct msim_spec *s,
+double msim_transfer_wire_us(const struct msim_data_sheet *s,
                              const struct msim_work *w, const double *params)
 {
     struct group g = group_of(s, w, params);

@@ -49,18 +49,18 @@ struct msim_transfer {
 };
 
 /* The fastest way for a collective's work. */
-struct msim_transfer msim_transfer_choose(const struct msim_spec *s,
+struct msim_transfer msim_transfer_choose(const struct msim_data_sheet *s,
                                           const struct msim_work *w,
                                           const double *params);
 
 /* What a ring inside a node takes at the full rate of the link, us. */
-double msim_transfer_wire_us(const struct msim_spec *s,
+double msim_transfer_wire_us(const struct msim_data_sheet *s,
                              const struct msim_work *w, const double *params);
 
 /* Does the work leave NVLink bridges, which join GPUs in pairs? */
 bool msim_transfer_leaves_pair(const struct msim_work *w);
 /* Do its ranks share a PCIe tree? */
-bool msim_transfer_on_pcie(const struct msim_spec *s,
+bool msim_transfer_on_pcie(const struct msim_data_sheet *s,
                            const struct msim_work *w);
 
 #endif

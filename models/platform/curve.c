@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Whose curves stand in, where a collective has none. */
-static enum msim_collective kin_of(enum msim_collective c)
+static enum msim_collective shared_of(enum msim_collective c)
 {
     switch (c) {
     case MSIM_COLL_GATHER:
@@ -80,7 +80,7 @@ static bool find(const struct msim_curves *all, enum msim_collective what,
 
 struct question {
     const struct msim_law *law;
-    const struct msim_spec *spec;
+    const struct msim_data_sheet *sheet;
     const double *params;
     const struct msim_work *work;
 };
@@ -95,7 +95,7 @@ static double at_point(const struct question *q, const struct msim_curve *c,
     w.u.coll.ranks = c->ranks;
     w.u.coll.nodes = c->nodes;
     w.u.coll.bytes = (uint64_t)c->bytes[i];
-    return log(c->us[i] / q->law->time_us(q->spec, &w, q->params));
+    return log(c->us[i] / q->law->time_us(q->sheet, &w, q->params));
 }
 
 /*
@@ -108,11 +108,11 @@ static double at_point(const struct question *q, const struct msim_curve *c,
  */
 #define DOUBT_RANKS 0.34
 #define DOUBT_BYTES 0.1
-#define DOUBT_MOST  (2 * DOUBT_RANKS)
+#define DOUBT_MAX   (2 * DOUBT_RANKS)
 
 static double doubt(double spread, double more)
 {
-    return hypot(spread, fmin(more, DOUBT_MOST));
+    return hypot(spread, fmin(more, DOUBT_MAX));
 }
 
 /* One curve at the size asked for. */
@@ -153,16 +153,16 @@ static double octaves_off(const struct between *at, const struct msim_work *w)
 }
 
 bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
-                     const struct msim_spec *spec, const double *params,
+                     const struct msim_data_sheet *sheet, const double *params,
                      const struct msim_work *w, struct msim_curve_answer *out)
 {
-    struct question q = {law, spec, params, w};
+    struct question q = {law, sheet, params, w};
     struct msim_curve_answer a, b;
     struct between at;
     bool own = find(c, w->u.coll.collective, w, &at);
     double part;
 
-    if (!own && !find(c, kin_of(w->u.coll.collective), w, &at))
+    if (!own && !find(c, shared_of(w->u.coll.collective), w, &at))
         return false;
     a = on_curve(&q, at.below ? at.below : at.above);
     b = on_curve(&q, at.above ? at.above : at.below);
@@ -204,12 +204,12 @@ void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
     struct between at;
     bool own = find(c, w->u.coll.collective, w, &at);
 
-    if (!own && !find(c, kin_of(w->u.coll.collective), w, &at))
+    if (!own && !find(c, shared_of(w->u.coll.collective), w, &at))
         return;
     fprintf(out, "curves: ");
     if (!own)
         fprintf(out, "%s stands in, ",
-                msim_collective_text(kin_of(w->u.coll.collective)));
+                msim_collective_text(shared_of(w->u.coll.collective)));
     explain_one(at.below ? at.below : at.above, w, out);
     if (at.below && at.above && at.below != at.above) {
         fprintf(out, ", between it and the ");
@@ -364,7 +364,7 @@ static enum msim_status read_variants(struct msim_curves *c, const cJSON *array)
     return MSIM_OK;
 }
 
-enum msim_status msim_curves_read(struct msim_curves *c, const cJSON *cell)
+enum msim_status msim_curves_read(struct msim_curves *c, const cJSON *fit)
 {
     static const struct {
         const char *key;
@@ -376,8 +376,7 @@ enum msim_status msim_curves_read(struct msim_curves *c, const cJSON *cell)
 
     memset(c, 0, sizeof(*c));
     for (size_t i = 0; i < sizeof(PARTS) / sizeof(*PARTS); i++) {
-        const cJSON *part =
-            cJSON_GetObjectItemCaseSensitive(cell, PARTS[i].key);
+        const cJSON *part = cJSON_GetObjectItemCaseSensitive(fit, PARTS[i].key);
 
         if (status == MSIM_OK && cJSON_GetArraySize(part) > 0)
             status = PARTS[i].read(c, part);

@@ -1,6 +1,7 @@
 /*
- * models/platform/curve.h - times of collectives by size, one curve for each number of
- * ranks: measured points, and points inferred from others (calibrate/).
+ * models/platform/curve.h - times of collectives by size, one curve for each
+ * number of ranks: measured points, and points inferred from others
+ * (calibrate/).
  *
  * A curve corrects a law: what is interpolated between its points, and between
  * curves, is log(time / law), linearly in the logarithm of bytes and of ranks.
@@ -72,7 +73,7 @@ struct msim_curve_answer {
  * where there are none for groups like it, on one node or on several.
  */
 bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
-                     const struct msim_spec *spec, const double *params,
+                     const struct msim_data_sheet *sheet, const double *params,
                      const struct msim_work *w, struct msim_curve_answer *out);
 
 /* Say in a line which curves answer for work `w`, measured or inferred. */
@@ -92,7 +93,7 @@ double msim_curves_log_factor(const struct msim_curves *c,
 /* Read "curves", "variants" and "logs" of a cell, if it has any. On failure
  * EFORMAT or ENOMEM, and `c` is empty. */
 MSIM_MUST_CHECK
-enum msim_status msim_curves_read(struct msim_curves *c, const cJSON *cell);
+enum msim_status msim_curves_read(struct msim_curves *c, const cJSON *fit);
 void msim_curves_release(struct msim_curves *c);
 
 /* Forget the curves that are inferred: they know of other GPUs' rows. */

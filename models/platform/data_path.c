@@ -1,5 +1,6 @@
 /*
- * models/platform/data_path.c - the files of data/hosts and data/networks by their names.
+ * models/platform/data_path.c - the files of data/hosts and data/networks by
+ * their names.
  */
 #include "models/platform/data_path.h"
 
@@ -62,9 +63,9 @@ static enum msim_status find(char *path, size_t size, const char *dir,
     return status;
 }
 
-enum msim_status msim_entry_path(char *path, size_t size, const char *data_dir,
-                                 const char *kind, const char *name,
-                                 struct msim_error *err)
+enum msim_status msim_data_path(char *path, size_t size, const char *data_dir,
+                                const char *kind, const char *name,
+                                struct msim_error *err)
 {
     char dir[1024];
 

@@ -1,5 +1,6 @@
 /*
- * models/platform/data_path.h - the files of data/hosts and data/networks by their names.
+ * models/platform/data_path.h - the files of data/hosts and data/networks by
+ * their names.
  */
 #ifndef MSIM_MODELS_PLATFORM_DATA_PATH_H
 #define MSIM_MODELS_PLATFORM_DATA_PATH_H
@@ -14,8 +15,8 @@
  * the known, where there is none.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_entry_path(char *path, size_t size, const char *data_dir,
-                                 const char *kind, const char *name,
-                                 struct msim_error *err);
+enum msim_status msim_data_path(char *path, size_t size, const char *data_dir,
+                                const char *kind, const char *name,
+                                struct msim_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * models/platform/fit.c - reading and using cells; models/platform/fit_index.c chooses them.
+ * models/platform/fit.c - reading and using cells; models/platform/fit_index.c
+ * chooses them.
  */
 #include "models/platform/fit.h"
 
@@ -12,8 +13,8 @@
 /* Doubt for each e-fold that a size lies outside the fitted range, and the most
  * that comes to: how much more fits on the smallest and on the largest two
  * thirds of the rows err on the rest. */
-#define SPREAD_OUTSIDE      0.08
-#define SPREAD_OUTSIDE_MOST 0.40
+#define SPREAD_OUTSIDE     0.08
+#define SPREAD_OUTSIDE_MAX 0.40
 /* E-folds outside that range over which a correction fades to the law, whose
  * physics go on there. Of 1, 3, 10, 30 and none, 3 erred least on the largest
  * third of the products of five cells, predicted from the other two. */
@@ -30,7 +31,7 @@
  * learned on what the source measured, so that it says of the kernel as much
  * as the kernel showed in that.
  */
-static double corrected_us(const struct msim_cell *c, bool bare,
+static double corrected_us(const struct msim_fit *c, bool bare,
                            double kernel_us, double correction)
 {
     if (!bare)
@@ -43,7 +44,7 @@ static double corrected_us(const struct msim_cell *c, bool bare,
 static void carry(const struct msim_platform *p, const struct msim_pick *pick,
                   double *params)
 {
-    const struct msim_cell *c = pick->cell;
+    const struct msim_fit *c = pick->fit;
     const struct msim_platform *of = pick->platform;
 
     memcpy(params, c->params, sizeof(c->params));
@@ -59,7 +60,7 @@ struct law_time {
 };
 
 static struct law_time law_time(const struct msim_law *law,
-                                const struct msim_spec *s,
+                                const struct msim_data_sheet *s,
                                 const struct msim_work *w, const double *params,
                                 double least_us)
 {
@@ -79,7 +80,7 @@ static struct law_time clocked(const struct msim_platform *p,
     double at_clock[MSIM_LAW_PARAMS] = {0};
 
     msim_clock_constants(law, params, p->clock.ratio, at_clock);
-    return law_time(law, &p->spec, w, at_clock, least_us);
+    return law_time(law, &p->sheet, w, at_clock, least_us);
 }
 
 /* What a cell adds to its law, and how sure it is. */
@@ -100,7 +101,7 @@ static bool by_curves(const struct msim_platform *p,
                       const struct msim_pick *pick, const struct msim_work *w,
                       struct correction *out)
 {
-    const struct msim_cell *c = pick->cell;
+    const struct msim_fit *c = pick->fit;
     struct msim_curve_answer a;
 
     if (!pick->platform ||
@@ -122,11 +123,12 @@ static bool by_curves(const struct msim_platform *p,
 static void by_rows(const struct msim_platform *p, const struct msim_pick *pick,
                     const double *x, double law_us, struct correction *out)
 {
-    const struct msim_cell *c = pick->cell;
-    struct msim_nearby_answer a = {0, msim_nearby_far(&c->nearby)};
+    const struct msim_fit *c = pick->fit;
+    struct msim_kriging_answer a = {0, msim_kriging_far(&c->kriging)};
 
     if (pick->trees)
-        a = msim_nearby_ask(&c->nearby, x, pick->platform == p ? 1 : KIN_ALIKE);
+        a = msim_kriging_correct(&c->kriging, x,
+                                 pick->platform == p ? 1 : KIN_ALIKE);
     out->log = a.log;
     msim_interval_base(c, corrected_us(c, pick->bare, law_us, a.log), &out->low,
                        &out->high);
@@ -138,12 +140,12 @@ static void correct(const struct msim_platform *p, const struct msim_pick *pick,
                     const struct msim_work *w, const double *x, double law_us,
                     struct correction *out)
 {
-    const struct msim_cell *c = pick->cell;
+    const struct msim_fit *c = pick->fit;
 
     *out = (struct correction){.source = MSIM_SOURCE_LAW};
     if (by_curves(p, pick, w, out))
         return;
-    if (c->nearby.n) {
+    if (c->kriging.n) {
         by_rows(p, pick, x, law_us, out);
         return;
     }
@@ -165,19 +167,19 @@ static double slow_down(const struct msim_platform *p,
 
     /* the gap that a source launches with is its host's */
     e->us = pick->bare ? e->us * slowdown
-                       : corrected_us(pick->cell, false, at->us, correction);
+                       : corrected_us(pick->fit, false, at->us, correction);
     return msim_clock_half_width(&p->clock, slowdown);
 }
 
-void msim_cell_estimate(const struct msim_platform *p,
-                        const struct msim_pick *pick, const struct msim_work *w,
-                        const struct msim_adjust *adjust,
-                        struct msim_estimate *out)
+void msim_fit_estimate(const struct msim_platform *p,
+                       const struct msim_pick *pick, const struct msim_work *w,
+                       const struct msim_adjust *adjust,
+                       struct msim_estimate *out)
 {
     static const struct msim_adjust NONE = {.factor = 1};
     const struct msim_adjust *a = adjust ? adjust : &NONE;
-    const struct msim_cell *c = pick->cell;
-    const struct msim_spec *usual = msim_platform_usual(p);
+    const struct msim_fit *c = pick->fit;
+    const struct msim_data_sheet *usual = msim_platform_usual(p);
     double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
     double outside, by_clock = 0;
     double more = w->kernels > 1 ? w->kernels - 1.0 : 0;
@@ -201,7 +203,7 @@ void msim_cell_estimate(const struct msim_platform *p,
     out->source = by.source;
     out->family = w->family;
     outside =
-        fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x), SPREAD_OUTSIDE_MOST);
+        fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x), SPREAD_OUTSIDE_MAX);
     msim_interval_set(out, by.low, by.high,
                       sqrt(a->spread * a->spread + by.spread * by.spread +
                            outside * outside + by_clock * by_clock +
@@ -225,13 +227,13 @@ static void explain_clock(const struct msim_platform *p,
             exp(msim_clock_half_width(&p->clock, us / usual_us)));
 }
 
-void msim_cell_explain(const struct msim_platform *p,
-                       const struct msim_pick *pick, const struct msim_work *w,
-                       FILE *out)
+void msim_fit_explain(const struct msim_platform *p,
+                      const struct msim_pick *pick, const struct msim_work *w,
+                      FILE *out)
 {
-    const struct msim_cell *c = pick->cell;
+    const struct msim_fit *c = pick->fit;
     double x[MSIM_LAW_FEATURES], params[MSIM_LAW_PARAMS];
-    const struct msim_spec *usual = msim_platform_usual(p);
+    const struct msim_data_sheet *usual = msim_platform_usual(p);
     struct correction by;
     double law_us;
 
@@ -270,14 +272,14 @@ void msim_cell_explain(const struct msim_platform *p,
                 msim_interval_outside(c, x));
 }
 
-static enum msim_status bad(const struct msim_cell *c, const char *file,
+static enum msim_status bad(const struct msim_fit *c, const char *file,
                             const char *what, struct msim_error *err)
 {
     return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
                      "cell '%s' of '%s': %s", c->key, c->framework, what);
 }
 
-static bool read_texts(struct msim_cell *c, const cJSON *json)
+static bool read_texts(struct msim_fit *c, const cJSON *json)
 {
     const char *framework = msim_json_get_text(json, "framework");
     const char *key = msim_json_get_text(json, "key");
@@ -291,7 +293,7 @@ static bool read_texts(struct msim_cell *c, const cJSON *json)
     return true;
 }
 
-static bool read_params(struct msim_cell *c, const cJSON *json)
+static bool read_params(struct msim_fit *c, const cJSON *json)
 {
     const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "constants");
 
@@ -306,7 +308,7 @@ static bool read_params(struct msim_cell *c, const cJSON *json)
 }
 
 /* "range": {feature: [low, high]}; features without one are not bounded. */
-static void read_range(struct msim_cell *c, const cJSON *json)
+static void read_range(struct msim_fit *c, const cJSON *json)
 {
     const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "range");
 
@@ -321,16 +323,16 @@ static void read_range(struct msim_cell *c, const cJSON *json)
     }
 }
 
-static bool read_bins(struct msim_cell *c, const cJSON *json)
+static bool read_bins(struct msim_fit *c, const cJSON *json)
 {
     const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "interval");
     const cJSON *bin;
 
     cJSON_ArrayForEach(bin, o)
     {
-        struct msim_cell_bin *b = &c->bins[c->n_bins];
+        struct msim_fit_bin *b = &c->bins[c->n_bins];
 
-        if (c->n_bins == MSIM_CELL_BINS)
+        if (c->n_bins == MSIM_FIT_BINS)
             return false;
         b->upto_us = msim_json_get_number(bin, "upto_us", INFINITY);
         b->low = msim_json_get_number(bin, "low", NAN);
@@ -343,19 +345,19 @@ static bool read_bins(struct msim_cell *c, const cJSON *json)
 }
 
 /* The correction: trees, or rows nearby, or none. */
-static enum msim_status read_learned(struct msim_cell *c, const cJSON *json,
+static enum msim_status read_learned(struct msim_fit *c, const cJSON *json,
                                      const char *file, struct msim_error *err)
 {
     const cJSON *forest = cJSON_GetObjectItemCaseSensitive(json, "forest");
-    const cJSON *nearby = cJSON_GetObjectItemCaseSensitive(json, "nearby");
+    const cJSON *kriging = cJSON_GetObjectItemCaseSensitive(json, "nearby");
     enum msim_status status = MSIM_OK;
 
     if (forest)
         status = msim_forest_read(&c->forest, forest, c->law->n_features);
     if (status == MSIM_EFORMAT)
         return bad(c, file, "'forest' does not hold whole trees", err);
-    if (status == MSIM_OK && nearby)
-        status = msim_nearby_read(&c->nearby, nearby, c->law);
+    if (status == MSIM_OK && kriging)
+        status = msim_kriging_read(&c->kriging, kriging, c->law);
     if (status == MSIM_EFORMAT)
         return bad(c, file,
                    "'nearby' wants reaches above 0 of the law's features, and "
@@ -364,8 +366,8 @@ static enum msim_status read_learned(struct msim_cell *c, const cJSON *json,
     return status;
 }
 
-enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
-                                const char *file, struct msim_error *err)
+enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
+                               const char *file, struct msim_error *err)
 {
     const char *law = msim_json_get_text(json, "law");
     enum msim_status status;
@@ -396,13 +398,13 @@ enum msim_status msim_cell_read(struct msim_cell *c, const cJSON *json,
     if (status == MSIM_OK)
         status = read_learned(c, json, file, err);
     if (status != MSIM_OK)
-        msim_cell_release(c);
+        msim_fit_release(c);
     return status;
 }
 
-void msim_cell_release(struct msim_cell *c)
+void msim_fit_release(struct msim_fit *c)
 {
     msim_forest_release(&c->forest);
-    msim_nearby_release(&c->nearby);
+    msim_kriging_release(&c->kriging);
     msim_curves_release(&c->curves);
 }

@@ -18,7 +18,7 @@
 #define PARTNER_DOUBT 1e-9
 
 /* What GPUs of one generation were unlike by whose rows were compared: at most
- * this (H100 and H200 in bandwidth), as msim_spec_distance(). */
+ * this (H100 and H200 in bandwidth), as msim_data_sheet_distance(). */
 #define ALIKE 0.4
 
 /* Of several that are as good by that, the one that is most alike answers, and
@@ -45,7 +45,7 @@ static uint64_t key_hash(const struct msim_law *law, const char *key)
 /* ---- making it ----------------------------------------------------------- */
 
 /* Half of the widest interval. */
-static double half_width(const struct msim_cell *c)
+static double half_width(const struct msim_fit *c)
 {
     double widest = 0;
 
@@ -54,23 +54,23 @@ static double half_width(const struct msim_cell *c)
     return widest / 2;
 }
 
-static double interval_variance(const struct msim_cell *c)
+static double interval_variance(const struct msim_fit *c)
 {
     double spread = half_width(c) / MSIM_Z90;
 
     return spread * spread;
 }
 
-static void add(struct msim_pick_index *index, struct msim_pick_entry e)
+static void add(struct msim_fit_index *index, struct msim_fit_index_entry e)
 {
-    e.key = key_hash(e.cell->law, e.cell->key);
-    e.framework = hash(FNV_START, e.cell->framework);
+    e.key = key_hash(e.fit->law, e.fit->key);
+    e.framework = hash(FNV_START, e.fit->framework);
     e.order = index->n;
     index->entries[index->n++] = e;
 }
 
-static bool is_kin(const struct msim_platform *p,
-                   const struct msim_platform *from)
+static bool is_shared(const struct msim_platform *p,
+                      const struct msim_platform *from)
 {
     return strcmp(from->generation, p->generation) == 0;
 }
@@ -79,7 +79,8 @@ static bool is_kin(const struct msim_platform *p,
 static double unlike(const struct msim_platform *p,
                      const struct msim_platform *from)
 {
-    return fmax(msim_spec_distance(msim_platform_usual(p), &from->spec) - ALIKE,
+    return fmax(msim_data_sheet_distance(msim_platform_usual(p), &from->sheet) -
+                    ALIKE,
                 0);
 }
 
@@ -93,11 +94,11 @@ static double spread_of(const struct msim_platform *p,
                         const struct msim_platform *from,
                         const struct msim_law *law)
 {
-    struct msim_kin_spread s = msim_common_spread(&p->common, law);
+    struct msim_shared_sd s = msim_shared_laws_sd(&p->common, law);
 
     if (from == p)
         return 0;
-    if (!is_kin(p, from))
+    if (!is_shared(p, from))
         return s.other;
     return hypot(s.generation, s.other * fmin(unlike(p, from), 1));
 }
@@ -111,8 +112,8 @@ static double spread_of(const struct msim_platform *p,
 static bool carries(const struct msim_platform *p,
                     const struct msim_platform *from)
 {
-    return is_kin(p, from) &&
-           from->spec.sustained >= msim_platform_usual(p)->sustained;
+    return is_shared(p, from) &&
+           from->sheet.sustained >= msim_platform_usual(p)->sustained;
 }
 
 static void add_platform(struct msim_platform *p,
@@ -120,13 +121,13 @@ static void add_platform(struct msim_platform *p,
 {
     bool trees = partner || carries(p, from);
 
-    for (uint32_t i = 0; i < from->n_cells; i++) {
-        const struct msim_cell *c = &from->cells[i];
+    for (uint32_t i = 0; i < from->n_fits; i++) {
+        const struct msim_fit *c = &from->fits[i];
         double spread = spread_of(p, from, c->law);
         double doubt = spread * (1 + NEARER * unlike(p, from));
 
-        add(&p->index, (struct msim_pick_entry){
-                           .cell = c,
+        add(&p->index, (struct msim_fit_index_entry){
+                           .fit = c,
                            .platform = from,
                            .trees = trees,
                            .doubt = partner ? PARTNER_DOUBT : doubt * doubt,
@@ -136,32 +137,32 @@ static void add_platform(struct msim_platform *p,
 
 static void add_common(struct msim_platform *p)
 {
-    for (uint32_t i = 0; i < p->common.n_cells; i++) {
-        const struct msim_cell *c = &p->common.cells[i];
+    for (uint32_t i = 0; i < p->common.n_fits; i++) {
+        const struct msim_fit *c = &p->common.fits[i];
 
-        add(&p->index,
-            (struct msim_pick_entry){.cell = c, .doubt = interval_variance(c)});
+        add(&p->index, (struct msim_fit_index_entry){
+                           .fit = c, .doubt = interval_variance(c)});
     }
 }
 
 static int by_key(const void *pa, const void *pb)
 {
-    const struct msim_pick_entry *a = pa;
-    const struct msim_pick_entry *b = pb;
+    const struct msim_fit_index_entry *a = pa;
+    const struct msim_fit_index_entry *b = pb;
 
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
 }
 
-enum msim_status msim_pick_index_make(struct msim_platform *p,
-                                      const struct msim_platform *partner)
+enum msim_status msim_fit_index_make(struct msim_platform *p,
+                                     const struct msim_platform *partner)
 {
-    uint32_t most = p->common.n_cells + 1 + (partner ? partner->n_cells : 0);
+    uint32_t most = p->common.n_fits + 1 + (partner ? partner->n_fits : 0);
 
     for (const struct msim_platform *at = p; at; at = at->next)
-        most += at->n_cells;
-    msim_pick_index_release(&p->index);
+        most += at->n_fits;
+    msim_fit_index_release(&p->index);
     p->index.entries = malloc(most * sizeof(*p->index.entries));
     if (!p->index.entries)
         return MSIM_ENOMEM;
@@ -174,7 +175,7 @@ enum msim_status msim_pick_index_make(struct msim_platform *p,
     return MSIM_OK;
 }
 
-void msim_pick_index_release(struct msim_pick_index *index)
+void msim_fit_index_release(struct msim_fit_index *index)
 {
     free(index->entries);
     memset(index, 0, sizeof(*index));
@@ -183,7 +184,7 @@ void msim_pick_index_release(struct msim_pick_index *index)
 /* ---- choosing ------------------------------------------------------------ */
 
 /* The first entry whose key is not below `key`. */
-static uint32_t first_of(const struct msim_pick_index *index, uint64_t key)
+static uint32_t first_of(const struct msim_fit_index *index, uint64_t key)
 {
     uint32_t low = 0;
     uint32_t high = index->n;
@@ -209,7 +210,7 @@ static double key_spread(const struct msim_law *law, const char *wanted,
 }
 
 /* The place of a cell's stack among those that are preferred. */
-static uint32_t preference(const struct msim_cell *c, const char *const *prefer)
+static uint32_t preference(const struct msim_fit *c, const char *const *prefer)
 {
     uint32_t i = 0;
 
@@ -219,7 +220,7 @@ static uint32_t preference(const struct msim_cell *c, const char *const *prefer)
 }
 
 struct choice {
-    const struct msim_pick_entry *entry;
+    const struct msim_fit_index_entry *entry;
     double doubt, added; /* added: of key and stack, to the interval */
     uint32_t preference;
     bool exact; /* the stack that was asked for */
@@ -246,9 +247,9 @@ struct wish {
 /* The variance for being another stack's: what is known of how stacks differ
  * is known of one GPU. */
 static double stack_variance(const struct wish *w,
-                             const struct msim_pick_entry *e, bool gapped)
+                             const struct msim_fit_index_entry *e, bool gapped)
 {
-    double v = e->cell->law->stack_spread * e->cell->law->stack_spread;
+    double v = e->fit->law->stack_spread * e->fit->law->stack_spread;
 
     if (w->bare || e->platform == w->p)
         return v;
@@ -259,14 +260,14 @@ static double stack_variance(const struct wish *w,
 static void choose(const struct wish *w, uint64_t key, double spread,
                    struct choice *best)
 {
-    const struct msim_pick_index *index = &w->p->index;
+    const struct msim_fit_index *index = &w->p->index;
     uint32_t begin = first_of(index, key);
     uint32_t end = begin;
     bool gapped = false; /* the stack that is asked for launches slowly */
 
     for (; end < index->n && index->entries[end].key == key; end++)
         gapped |= !w->bare && index->entries[end].framework == w->framework &&
-                  index->entries[end].cell->gap.least_us > 0;
+                  index->entries[end].fit->gap.least_us > 0;
     for (uint32_t i = begin; i < end; i++) {
         struct choice c = {.entry = &index->entries[i]};
 
@@ -276,15 +277,15 @@ static void choose(const struct wish *w, uint64_t key, double spread,
         c.doubt = c.added + c.entry->doubt;
         if (best->entry && c.doubt > best->doubt)
             continue;
-        c.preference = c.exact ? 0 : 1 + preference(c.entry->cell, w->prefer);
+        c.preference = c.exact ? 0 : 1 + preference(c.entry->fit, w->prefer);
         if (is_better(&c, best))
             *best = c;
     }
 }
 
-bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
-                    const char *framework, const char *const *prefer,
-                    const char *const *keys, struct msim_pick *out)
+bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
+                   const char *framework, const char *const *prefer,
+                   const char *const *keys, struct msim_pick *out)
 {
     bool bare = !framework || strcmp(framework, "pytorch") == 0;
     struct wish wish = {p, prefer, bare, bare ? 0 : hash(FNV_START, framework)};
@@ -298,9 +299,9 @@ bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
     if (!best.entry)
         return false;
     *out = (struct msim_pick){
-        .cell = best.entry->cell,
+        .fit = best.entry->fit,
         .platform = best.entry->platform,
-        .other_key = strcmp(best.entry->cell->key, *keys) != 0,
+        .other_key = strcmp(best.entry->fit->key, *keys) != 0,
         .other_framework = !bare && !best.exact,
         /* a gap is the source's, not that of whoever stands in for it */
         .bare = !best.exact,
@@ -313,11 +314,11 @@ bool msim_cell_pick(const struct msim_platform *p, const struct msim_law *law,
  */
 
 /* Whether no other cell of the same stack and key has less doubt. */
-static bool is_best(const struct msim_pick_index *index,
-                    const struct msim_pick_entry *e)
+static bool is_best(const struct msim_fit_index *index,
+                    const struct msim_fit_index_entry *e)
 {
-    const struct msim_pick_entry *end = index->entries + index->n;
-    const struct msim_pick_entry *other = e;
+    const struct msim_fit_index_entry *end = index->entries + index->n;
+    const struct msim_fit_index_entry *other = e;
 
     while (other > index->entries && other[-1].key == e->key)
         other--;
@@ -329,15 +330,15 @@ static bool is_best(const struct msim_pick_index *index,
     return true;
 }
 
-bool msim_pick_inherited(const struct msim_platform *p, uint32_t *at,
-                         struct msim_pick *out)
+bool msim_fit_index_inherited(const struct msim_platform *p, uint32_t *at,
+                              struct msim_pick *out)
 {
     for (; *at < p->index.n; (*at)++) {
-        const struct msim_pick_entry *e = &p->index.entries[*at];
+        const struct msim_fit_index_entry *e = &p->index.entries[*at];
 
         if (e->platform == p || !is_best(&p->index, e))
             continue;
-        *out = (struct msim_pick){.cell = e->cell,
+        *out = (struct msim_pick){.fit = e->fit,
                                   .platform = e->platform,
                                   .trees = e->trees,
                                   .variance = e->added};
@@ -347,17 +348,17 @@ bool msim_pick_inherited(const struct msim_platform *p, uint32_t *at,
     return false;
 }
 
-double msim_pick_left_out_error(const struct msim_platform *p,
+double msim_pick_held_out_error(const struct msim_platform *p,
                                 const struct msim_pick *pick)
 {
-    struct msim_kin_spread s = msim_common_spread(&p->common, pick->cell->law);
+    struct msim_shared_sd s = msim_shared_laws_sd(&p->common, pick->fit->law);
 
     if (!pick->platform)
-        return pick->cell->heldout;
-    return is_kin(p, pick->platform) ? s.generation_error : s.other_error;
+        return pick->fit->heldout;
+    return is_shared(p, pick->platform) ? s.generation_error : s.other_error;
 }
 
 double msim_pick_half_width(const struct msim_pick *pick)
 {
-    return hypot(half_width(pick->cell), MSIM_Z90 * sqrt(pick->variance));
+    return hypot(half_width(pick->fit), MSIM_Z90 * sqrt(pick->variance));
 }

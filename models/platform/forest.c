@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEATURES_MOST 64
-#define AT_ONCE       8
-#define CUTS          (MSIM_FOREST_CUTS + 1) /* room of a feature */
-#define NODES_MOST    65536
+#define FEATURES_MAX 64
+#define AT_ONCE      8
+#define CUTS         (MSIM_FOREST_CUTS + 1) /* room of a feature */
+#define NODES_MAX    65536
 
 /*
  * How many of a feature's cuts are not above `x`. Features and cuts are
@@ -64,7 +64,7 @@ static double walk(const struct msim_forest *f, uint32_t first,
 
 double msim_forest_eval(const struct msim_forest *f, const double *x)
 {
-    uint8_t ranks[FEATURES_MOST];
+    uint8_t ranks[FEATURES_MAX];
     double sum = 0;
     uint32_t t = 0;
 
@@ -257,7 +257,7 @@ static enum msim_status read_nodes(struct msim_forest *f, const cJSON *json,
     if (!splits || !leaves)
         return MSIM_EFORMAT;
     f->n_nodes = count_numbers(splits);
-    if (f->n_nodes > NODES_MOST)
+    if (f->n_nodes > NODES_MAX)
         return MSIM_ELIMIT;
     n = (size_t)f->n_nodes + 1;
     f->nodes = calloc(n, sizeof(*f->nodes));
@@ -276,11 +276,11 @@ enum msim_status msim_forest_read(struct msim_forest *f, const cJSON *json,
                                   uint32_t n_features)
 {
     const char *text = msim_json_get_text(json, "cuts");
-    uint32_t n_cuts[FEATURES_MOST] = {0};
+    uint32_t n_cuts[FEATURES_MAX] = {0};
     enum msim_status status = MSIM_EFORMAT;
 
     memset(f, 0, sizeof(*f));
-    if (n_features > FEATURES_MOST)
+    if (n_features > FEATURES_MAX)
         return MSIM_ELIMIT;
     f->cuts = malloc((size_t)n_features * CUTS * sizeof(*f->cuts));
     if (!f->cuts)

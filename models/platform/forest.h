@@ -1,13 +1,14 @@
 /*
- * models/platform/forest.h - a sum of small regression trees, the correction of a law.
+ * models/platform/forest.h - a sum of small regression trees, the correction of
+ * a law.
  *
  * The trees answer log(measured / law). They are small (some 200 trees of about
  * 30 leaves at most), stored as whole numbers, so that the same bytes come out
  * of every fit and a prediction takes well under a microsecond.
  *
- * XGBoost grows them when platforms are fitted (calibrate/stat/boost.h), but is not
- * asked for predictions: they then need no C++ library beside the program, and
- * platform files stay readable, small and apart from XGBoost's own format,
+ * XGBoost grows them when platforms are fitted (calibrate/stat/boost.h), but is
+ * not asked for predictions: they then need no C++ library beside the program,
+ * and platform files stay readable, small and apart from XGBoost's own format,
  * which changes with its versions. What is left to do here is a sum over trees.
  *
  * In a platform file, as texts of numbers with spaces between them, which are

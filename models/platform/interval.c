@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-void msim_interval_base(const struct msim_cell *c, double us, double *low,
+void msim_interval_base(const struct msim_fit *c, double us, double *low,
                         double *high)
 {
     uint32_t i = 0;
@@ -21,7 +21,7 @@ void msim_interval_base(const struct msim_cell *c, double us, double *low,
     *high = c->bins[i].high;
 }
 
-double msim_interval_outside(const struct msim_cell *c, const double *x)
+double msim_interval_outside(const struct msim_fit *c, const double *x)
 {
     double most = 0;
 

@@ -13,12 +13,12 @@
 #define MSIM_Z90 1.645
 
 /* The residual quantiles for a prediction of `us`, as logarithms. */
-void msim_interval_base(const struct msim_cell *c, double us, double *low,
+void msim_interval_base(const struct msim_fit *c, double us, double *low,
                         double *high);
 
 /* How far outside the fitted range the worst of the sizes among features `x`
  * lies, as a logarithm; 0 inside. */
-double msim_interval_outside(const struct msim_cell *c, const double *x);
+double msim_interval_outside(const struct msim_fit *c, const double *x);
 
 /* Set the interval of `e` from quantiles and a further spread. */
 void msim_interval_set(struct msim_estimate *e, double low, double high,

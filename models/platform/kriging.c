@@ -1,5 +1,6 @@
 /*
- * models/platform/kriging.c - evaluating and reading corrections by rows nearby.
+ * models/platform/kriging.c - evaluating and reading corrections by rows
+ * nearby.
  */
 #include "models/platform/kriging.h"
 
@@ -7,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MOST 4096
+#define ROWS_MAX 4096
 
-double msim_nearby_likeness(double distance2)
+double msim_kriging_correlation(double distance2)
 {
     double d = sqrt(3 * distance2);
 
     return (1 + d) * exp(-d);
 }
 
-struct msim_nearby_answer msim_nearby_ask(const struct msim_nearby *m,
-                                          const double *x, double alike)
+struct msim_kriging_answer msim_kriging_correct(const struct msim_kriging *m,
+                                                const double *x, double alike)
 {
     double at[MSIM_LAW_FEATURES];
     double sum = 0, most = 0;
@@ -31,12 +32,12 @@ struct msim_nearby_answer msim_nearby_ask(const struct msim_nearby *m,
 
         for (uint32_t f = 0; f < m->n_features; f++)
             distance2 += (at[f] - row[f]) * (at[f] - row[f]);
-        k = msim_nearby_likeness(distance2);
+        k = msim_kriging_correlation(distance2);
         sum += m->weights[i] * k;
         most = k > most ? k : most;
     }
     most *= alike;
-    return (struct msim_nearby_answer){
+    return (struct msim_kriging_answer){
         .log = sum < m->low    ? m->low
                : sum > m->high ? m->high
                                : sum,
@@ -44,12 +45,12 @@ struct msim_nearby_answer msim_nearby_ask(const struct msim_nearby *m,
     };
 }
 
-double msim_nearby_far(const struct msim_nearby *m)
+double msim_kriging_far(const struct msim_kriging *m)
 {
     return sqrt(m->noise + 1);
 }
 
-void msim_nearby_release(struct msim_nearby *m)
+void msim_kriging_release(struct msim_kriging *m)
 {
     free(m->rows);
     free(m->weights);
@@ -67,7 +68,7 @@ static bool find_feature(const struct msim_law *law, const char *name,
     return false;
 }
 
-static bool read_reach(struct msim_nearby *m, const cJSON *json,
+static bool read_reach(struct msim_kriging *m, const cJSON *json,
                        const struct msim_law *law)
 {
     const cJSON *r;
@@ -106,7 +107,7 @@ static uint32_t count_words(const char *text)
     return n;
 }
 
-static enum msim_status read_rows(struct msim_nearby *m, const cJSON *json)
+static enum msim_status read_rows(struct msim_kriging *m, const cJSON *json)
 {
     const char *rows = msim_json_get_text(json, "rows");
     const char *weights = msim_json_get_text(json, "weights");
@@ -115,7 +116,7 @@ static enum msim_status read_rows(struct msim_nearby *m, const cJSON *json)
     if (!rows || !weights)
         return MSIM_EFORMAT;
     m->n = count_words(weights);
-    if (m->n == 0 || m->n > ROWS_MOST)
+    if (m->n == 0 || m->n > ROWS_MAX)
         return MSIM_EFORMAT;
     numbers = (size_t)m->n * m->n_features;
     m->rows = malloc(numbers * sizeof(*m->rows));
@@ -130,8 +131,8 @@ static enum msim_status read_rows(struct msim_nearby *m, const cJSON *json)
     return MSIM_OK;
 }
 
-enum msim_status msim_nearby_read(struct msim_nearby *m, const cJSON *json,
-                                  const struct msim_law *law)
+enum msim_status msim_kriging_read(struct msim_kriging *m, const cJSON *json,
+                                   const struct msim_law *law)
 {
     enum msim_status status;
 
@@ -143,6 +144,6 @@ enum msim_status msim_nearby_read(struct msim_nearby *m, const cJSON *json,
     m->low = msim_json_get_number(json, "low", 0);
     m->high = msim_json_get_number(json, "high", 0);
     if (status != MSIM_OK)
-        msim_nearby_release(m);
+        msim_kriging_release(m);
     return status;
 }

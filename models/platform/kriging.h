@@ -1,6 +1,6 @@
 /*
- * models/platform/kriging.h - the correction of a law where rows are few: what rows of
- * like sizes measured.
+ * models/platform/kriging.h - the correction of a law where rows are few: what
+ * rows of like sizes measured.
  *
  * Trees want hundreds of rows before their steps lie where the library's do.
  * With fewer, log(measured / law) is better taken to vary smoothly (kriging):
@@ -25,7 +25,7 @@
 #define MSIM_MODELS_PLATFORM_KRIGING_H
 #include "models/law/law.h"
 
-struct msim_nearby {
+struct msim_kriging {
     uint32_t n, n_features;
     uint32_t features[MSIM_LAW_FEATURES]; /* of the law */
     double reach[MSIM_LAW_FEATURES];
@@ -36,29 +36,29 @@ struct msim_nearby {
 
 /* The correction, within low..high, and its doubt: a standard deviation, but
  * for a factor that a cell's interval knows. */
-struct msim_nearby_answer {
+struct msim_kriging_answer {
     double log, doubt;
 };
 
 /* k(d) for the square of d. */
-double msim_nearby_likeness(double distance2);
+double msim_kriging_correlation(double distance2);
 
 /* What rows nearby say of the law's features `x`. `alike` is the correlation of
  * their GPU's corrections with those of the GPU that is asked for: 1 for its
  * own. */
-struct msim_nearby_answer msim_nearby_ask(const struct msim_nearby *m,
-                                          const double *x, double alike);
+struct msim_kriging_answer msim_kriging_correct(const struct msim_kriging *m,
+                                                const double *x, double alike);
 
 /* The doubt where no row is near. */
-double msim_nearby_far(const struct msim_nearby *m);
+double msim_kriging_far(const struct msim_kriging *m);
 
 /*
  * Read the "nearby" object of a cell. On failure EFORMAT (or ENOMEM), and `m`
  * is released.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_nearby_read(struct msim_nearby *m, const cJSON *json,
-                                  const struct msim_law *law);
-void msim_nearby_release(struct msim_nearby *m);
+enum msim_status msim_kriging_read(struct msim_kriging *m, const cJSON *json,
+                                   const struct msim_law *law);
+void msim_kriging_release(struct msim_kriging *m);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * models/platform/network.h - what joins nodes: a thing of its own, apart from the GPU.
+ * models/platform/network.h - what joins nodes: a thing of its own, apart from
+ * the GPU.
  *
  * Read from data/networks/NAME.json, where every figure says where it is from.
  * Such a file has "parameters" of what joins nodes, or "cells" of collectives

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define STAND_INS_MOST 16
+#define STAND_INS_MAX 16
 
 static enum msim_status wrong(const struct msim_platform *p, const char *key,
                               const char *want, struct msim_error *err)
@@ -21,19 +21,19 @@ static enum msim_status wrong(const struct msim_platform *p, const char *key,
                      "'%s' is missing or wrong, want %s", key, want);
 }
 
-static enum msim_status read_cells(struct msim_platform *p, const cJSON *json,
-                                   struct msim_error *err)
+static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
+                                  struct msim_error *err)
 {
-    const cJSON *cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
-    const cJSON *cell;
+    const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    const cJSON *fit;
 
-    p->cells = calloc((size_t)cJSON_GetArraySize(cells) + 1, sizeof(*p->cells));
-    if (!p->cells)
+    p->fits = calloc((size_t)cJSON_GetArraySize(fits) + 1, sizeof(*p->fits));
+    if (!p->fits)
         return MSIM_ENOMEM;
-    cJSON_ArrayForEach(cell, cells)
+    cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_cell_read(&p->cells[p->n_cells], cell, p->path, err));
-        p->n_cells++;
+        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, p->path, err));
+        p->n_fits++;
     }
     return MSIM_OK;
 }
@@ -62,16 +62,16 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
     p->slowdown =
         beside ? fmax(msim_json_get_number(beside, "median", 1), 1) : 0;
-    return read_cells(p, json, err);
+    return read_fits(p, json, err);
 }
 
 static enum msim_status read_sheet(struct msim_platform *p, const cJSON *json,
-                                   const struct msim_spec *like,
+                                   const struct msim_data_sheet *like,
                                    struct msim_error *err)
 {
-    return msim_spec_read(&p->spec,
-                          cJSON_GetObjectItemCaseSensitive(json, "data_sheet"),
-                          like, p->path, err);
+    return msim_data_sheet_read(
+        &p->sheet, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), like,
+        p->path, err);
 }
 
 static enum msim_status open_file(struct msim_platform **out, cJSON **json,
@@ -252,9 +252,9 @@ static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
     struct msim_platform **end = &p->next;
     const cJSON *name;
 
-    if (cJSON_GetArraySize(names) > STAND_INS_MOST)
+    if (cJSON_GetArraySize(names) > STAND_INS_MAX)
         return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
-                         "more than %d 'stand_ins'", STAND_INS_MOST);
+                         "more than %d 'stand_ins'", STAND_INS_MAX);
     cJSON_ArrayForEach(name, names)
     {
         if (!cJSON_IsString(name))
@@ -278,15 +278,15 @@ static enum msim_status add_generation(struct msim_platform *p,
 
     msim_arena_init(&arena);
     status = msim_platform_list(&arena, data_dir, &names, &n, err);
-    for (uint32_t i = 0; status == MSIM_OK && i < n && added < STAND_INS_MOST;
+    for (uint32_t i = 0; status == MSIM_OK && i < n && added < STAND_INS_MAX;
          i++) {
         cJSON *json = read_entry(data_dir, names[i]);
         const char *g = json ? msim_json_get_text(json, "generation") : NULL;
-        bool kin = g && strcmp(g, p->generation) == 0 &&
-                   strcmp(names[i], p->name) != 0;
+        bool shared = g && strcmp(g, p->generation) == 0 &&
+                      strcmp(names[i], p->name) != 0;
 
         cJSON_Delete(json);
-        if (!kin)
+        if (!shared)
             continue;
         status = add_stand_in(p, end, data_dir, names[i], err);
         if (status == MSIM_OK)
@@ -304,7 +304,7 @@ static enum msim_status read_common(struct msim_platform *p,
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
-    return msim_common_read(&p->common, path, err);
+    return msim_shared_laws_read(&p->common, path, err);
 }
 
 static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
@@ -314,9 +314,9 @@ static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
 
     MSIM_TRY(names ? add_named(p, data_dir, names, err)
                    : add_generation(p, data_dir, err));
-    MSIM_TRY(read_sheet(p, json, p->next ? &p->next->spec : NULL, err));
+    MSIM_TRY(read_sheet(p, json, p->next ? &p->next->sheet : NULL, err));
     MSIM_TRY(read_common(p, data_dir, err));
-    return msim_pick_index_make(p, NULL);
+    return msim_fit_index_make(p, NULL);
 }
 
 static enum msim_status load_file(struct msim_platform **out, const char *path,
@@ -368,8 +368,8 @@ enum msim_status msim_platform_load(struct msim_platform **out,
 enum msim_status msim_platform_pair(struct msim_platform *a,
                                     struct msim_platform *b)
 {
-    MSIM_TRY(msim_pick_index_make(a, b));
-    return msim_pick_index_make(b, a);
+    MSIM_TRY(msim_fit_index_make(a, b));
+    return msim_fit_index_make(b, a);
 }
 
 void msim_platform_free(struct msim_platform *p)
@@ -377,11 +377,11 @@ void msim_platform_free(struct msim_platform *p)
     while (p) {
         struct msim_platform *next = p->next;
 
-        for (uint32_t i = 0; i < p->n_cells; i++)
-            msim_cell_release(&p->cells[i]);
-        free(p->cells);
-        msim_common_release(&p->common);
-        msim_pick_index_release(&p->index);
+        for (uint32_t i = 0; i < p->n_fits; i++)
+            msim_fit_release(&p->fits[i]);
+        free(p->fits);
+        msim_shared_laws_release(&p->common);
+        msim_fit_index_release(&p->index);
         free(p);
         p = next;
     }
@@ -434,7 +434,7 @@ const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
 
 /* ---- questions ---------------------------------------------------------- */
 
-static void join(struct msim_spec *s, const struct msim_network *n)
+static void join(struct msim_data_sheet *s, const struct msim_network *n)
 {
     s->network = n->card_rate;
     s->cards_per_gpu = n->cards_per_node / n->gpus_per_node;
@@ -444,7 +444,7 @@ static void join(struct msim_spec *s, const struct msim_network *n)
 void msim_platform_join(struct msim_platform *p, const struct msim_network *n)
 {
     p->joined = true;
-    join(&p->spec, n);
+    join(&p->sheet, n);
     join(&p->usual, n);
 }
 
@@ -458,23 +458,23 @@ enum msim_status msim_platform_set_clock(struct msim_platform *p,
                                          const struct msim_clock_wish *w,
                                          struct msim_error *err)
 {
-    const struct msim_spec usual = *msim_platform_usual(p);
-    struct msim_clock clock;
+    const struct msim_data_sheet usual = *msim_platform_usual(p);
+    struct msim_sm_clock clock;
 
     MSIM_TRY(msim_clock_solve(&clock, w, &usual, p->name, err));
     p->clock = clock;
     p->usual = usual;
-    p->spec = msim_clock_spec(&usual, clock.ratio);
+    p->sheet = msim_clock_sheet(&usual, clock.ratio);
     return MSIM_OK;
 }
 
 void msim_platform_set_index_skew(struct msim_platform *p, double skew)
 {
-    p->spec.index_skew = skew;
+    p->sheet.index_skew = skew;
     p->usual.index_skew = skew;
 }
 
-const struct msim_clock *msim_platform_clock(const struct msim_platform *p)
+const struct msim_sm_clock *msim_platform_clock(const struct msim_platform *p)
 {
     return &p->clock;
 }
@@ -502,27 +502,27 @@ bool msim_platform_is_host(const struct msim_platform *p)
 double msim_platform_peak_flops(const struct msim_platform *p,
                                 enum msim_dtype dtype)
 {
-    return p->spec.rate[msim_spec_rate(dtype, NULL)];
+    return p->sheet.rate[msim_data_sheet_rate(dtype, NULL)];
 }
 
 double msim_platform_bandwidth(const struct msim_platform *p)
 {
-    return p->spec.bandwidth;
+    return p->sheet.bandwidth;
 }
 
 double msim_platform_memory_bytes(const struct msim_platform *p)
 {
-    return p->spec.memory_bytes;
+    return p->sheet.memory_bytes;
 }
 
 uint32_t msim_platform_sms(const struct msim_platform *p)
 {
-    return (uint32_t)p->spec.sms;
+    return (uint32_t)p->sheet.sms;
 }
 
 double msim_platform_trace_factor(const struct msim_platform *p)
 {
-    return p->spec.trace_factor;
+    return p->sheet.trace_factor;
 }
 
 double msim_platform_slowdown(const struct msim_platform *p)
@@ -532,5 +532,5 @@ double msim_platform_slowdown(const struct msim_platform *p)
 
 double msim_platform_kernel_floor_us(const struct msim_platform *p)
 {
-    return p->spec.floor_us;
+    return p->sheet.floor_us;
 }

@@ -1,5 +1,6 @@
 /*
- * models/platform/platform.h - a GPU (and the links between several) as parameters.
+ * models/platform/platform.h - a GPU (and the links between several) as
+ * parameters.
  *
  * Read from data/platforms/NAME.json, where every parameter carries its value,
  * unit and provenance: data sheet or fit, rows, range, residual.
@@ -52,7 +53,7 @@ enum msim_status msim_platform_set_clock(struct msim_platform *p,
 /* Let look-ups into tables be skewed, as msim_gather_hits(), from now on. */
 void msim_platform_set_index_skew(struct msim_platform *p, double skew);
 /* The clock it runs at; ratio 0: the usual one, no other was asked for. */
-const struct msim_clock *msim_platform_clock(const struct msim_platform *p);
+const struct msim_sm_clock *msim_platform_clock(const struct msim_platform *p);
 
 const char *msim_platform_name(const struct msim_platform *p);
 /* "NVIDIA A100-SXM4-80GB", as people call it. */

@@ -1,20 +1,22 @@
 /*
- * models/platform/platform_data.h - what a loaded platform holds, for the models.
+ * models/platform/platform_data.h - what a loaded platform holds, for the
+ * models.
  */
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #include "models/platform/fit.h"
-#include "models/platform/shared_laws.h"
 #include "models/platform/fit_index.h"
 #include "models/platform/platform.h"
+#include "models/platform/shared_laws.h"
 #include "models/platform/sm_clock.h"
 
 struct msim_platform {
     char name[48], title[96], generation[24];
     char path[1024];
-    struct msim_spec spec;
-    struct msim_clock clock; /* at which `spec` is; with none asked for, the */
-    struct msim_spec usual;  /* usual one, and this is not filled */
+    struct msim_data_sheet sheet;
+    struct msim_sm_clock
+        clock; /* at which `spec` is; with none asked for, the */
+    struct msim_data_sheet usual; /* usual one, and this is not filled */
     /* Times of a convolution's gradients over the forward pass, for the same
      * arithmetic: of the data where there is a stride, of the weight. */
     double conv_strided_data, conv_weight;
@@ -22,21 +24,21 @@ struct msim_platform {
     bool is_host;    /* a CPU */
     bool joined;     /* by a network other than its own: no rows are of it */
     const struct msim_platform *links; /* whose collectives it has; NULL: own */
-    struct msim_cell *cells;
-    uint32_t n_cells;
+    struct msim_fit *fits;
+    uint32_t n_fits;
     /* Where rows of this GPU are missing, those of others stand in: a list in
      * order of preference; owned. */
     struct msim_platform *next;
     /* Of the platform that was asked for, not of those that stand in: */
-    struct msim_common common;
-    struct msim_pick_index index; /* of all cells in reach */
+    struct msim_shared_laws common;
+    struct msim_fit_index index; /* of all cells in reach */
 };
 
 /* The data sheet at the usual clock. */
-static inline const struct msim_spec *
+static inline const struct msim_data_sheet *
 msim_platform_usual(const struct msim_platform *p)
 {
-    return p->clock.ratio > 0 ? &p->usual : &p->spec;
+    return p->clock.ratio > 0 ? &p->usual : &p->sheet;
 }
 
 /* SM clock over the usual one. */

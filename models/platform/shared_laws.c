@@ -10,7 +10,7 @@
 
 /* Where nothing was fitted: what the best public trial saw, 8 % from one GPU
  * to the next inside a generation and 20 to 45 % across. */
-static const struct msim_kin_spread TYPICAL = {NULL, 0.10, 0.45, NAN, NAN};
+static const struct msim_shared_sd TYPICAL = {NULL, 0.10, 0.45, NAN, NAN};
 
 static enum msim_status wrong(const char *file, const char *what,
                               struct msim_error *err)
@@ -18,33 +18,34 @@ static enum msim_status wrong(const char *file, const char *what,
     return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE, "%s", what);
 }
 
-static enum msim_status read_cells(struct msim_common *c, const cJSON *json,
-                                   const char *file, struct msim_error *err)
+static enum msim_status read_fits(struct msim_shared_laws *c, const cJSON *json,
+                                  const char *file, struct msim_error *err)
 {
-    const cJSON *cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
-    const cJSON *cell;
+    const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    const cJSON *fit;
 
-    c->cells = calloc((size_t)cJSON_GetArraySize(cells) + 1, sizeof(*c->cells));
-    if (!c->cells)
+    c->fits = calloc((size_t)cJSON_GetArraySize(fits) + 1, sizeof(*c->fits));
+    if (!c->fits)
         return MSIM_ENOMEM;
-    cJSON_ArrayForEach(cell, cells)
+    cJSON_ArrayForEach(fit, fits)
     {
-        MSIM_TRY(msim_cell_read(&c->cells[c->n_cells], cell, file, err));
-        c->n_cells++;
+        MSIM_TRY(msim_fit_read(&c->fits[c->n_fits], fit, file, err));
+        c->n_fits++;
     }
     return MSIM_OK;
 }
 
-static enum msim_status read_spreads(struct msim_common *c, const cJSON *json,
-                                     const char *file, struct msim_error *err)
+static enum msim_status read_spreads(struct msim_shared_laws *c,
+                                     const cJSON *json, const char *file,
+                                     struct msim_error *err)
 {
     const cJSON *o;
 
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(json, "spreads"))
     {
-        struct msim_kin_spread *s = &c->spreads[c->n_spreads];
+        struct msim_shared_sd *s = &c->spreads[c->n_spreads];
 
-        if (c->n_spreads == MSIM_KIN_LAWS)
+        if (c->n_spreads == MSIM_SHARED_LAWS)
             return wrong(file, "more 'spreads' than laws", err);
         s->law = o->string ? msim_law_find(o->string) : NULL;
         s->generation =
@@ -59,8 +60,8 @@ static enum msim_status read_spreads(struct msim_common *c, const cJSON *json,
     return MSIM_OK;
 }
 
-enum msim_status msim_common_read(struct msim_common *c, const char *file,
-                                  struct msim_error *err)
+enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
+                                       const char *file, struct msim_error *err)
 {
     cJSON *json = NULL;
     enum msim_status status;
@@ -70,22 +71,22 @@ enum msim_status msim_common_read(struct msim_common *c, const char *file,
         return MSIM_OK;
     status = msim_json_read(&json, file, err);
     if (status == MSIM_OK)
-        status = read_cells(c, json, file, err);
+        status = read_fits(c, json, file, err);
     if (status == MSIM_OK)
         status = read_spreads(c, json, file, err);
     cJSON_Delete(json);
     return status;
 }
 
-void msim_common_release(struct msim_common *c)
+void msim_shared_laws_release(struct msim_shared_laws *c)
 {
-    for (uint32_t i = 0; i < c->n_cells; i++)
-        msim_cell_release(&c->cells[i]);
-    free(c->cells);
+    for (uint32_t i = 0; i < c->n_fits; i++)
+        msim_fit_release(&c->fits[i]);
+    free(c->fits);
     memset(c, 0, sizeof(*c));
 }
 
-struct msim_kin_spread msim_common_spread(const struct msim_common *c,
+struct msim_shared_sd msim_shared_laws_sd(const struct msim_shared_laws *c,
                                           const struct msim_law *law)
 {
     for (uint32_t i = 0; i < c->n_spreads; i++)

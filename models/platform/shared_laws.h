@@ -5,8 +5,8 @@
  * same kernels; from all others laws alone, with constants that are common to
  * all GPUs: fractions of data-sheet rates, fitted on every GPU's rows with
  * equal weight. How far off both are was seen by leaving out one GPU after the
- * other (calibrate/platform/shared_laws_fit.h); data/laws/common.json holds constants and
- * figures, each with its provenance.
+ * other (calibrate/platform/shared_laws_fit.h); data/laws/common.json holds
+ * constants and figures, each with its provenance.
  */
 #ifndef MSIM_MODELS_PLATFORM_SHARED_LAWS_H
 #define MSIM_MODELS_PLATFORM_SHARED_LAWS_H
@@ -14,7 +14,7 @@
 
 /* Doubt in a cell of another GPU, beside its own interval: standard deviations
  * of the logarithm. */
-struct msim_kin_spread {
+struct msim_shared_sd {
     const struct msim_law *law; /* NULL: of laws that are not named */
     double generation;          /* the other GPU is of the same generation */
     double other;               /* it is not */
@@ -23,31 +23,32 @@ struct msim_kin_spread {
     double generation_error, other_error;
 };
 
-#define MSIM_KIN_LAWS 16
+#define MSIM_SHARED_LAWS 16
 
 /* The shortest kernel that constants of common laws go with, where the start
  * follows it (models/law/law.h). */
 #define MSIM_COMMON_FLOOR_US 2.0
 
-struct msim_common {
-    struct msim_cell *cells; /* without trees */
-    uint32_t n_cells;
-    struct msim_kin_spread spreads[MSIM_KIN_LAWS];
+struct msim_shared_laws {
+    struct msim_fit *fits; /* without trees */
+    uint32_t n_fits;
+    struct msim_shared_sd spreads[MSIM_SHARED_LAWS];
     uint32_t n_spreads;
 };
 
 /*
  * Read a file of common laws; one that is not there is empty, since a folder
- * of platforms is of use without. Release with msim_common_release(), also
+ * of platforms is of use without. Release with msim_shared_laws_release(), also
  * after a failure.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_common_read(struct msim_common *c, const char *file,
-                                  struct msim_error *err);
-void msim_common_release(struct msim_common *c);
+enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
+                                       const char *file,
+                                       struct msim_error *err);
+void msim_shared_laws_release(struct msim_shared_laws *c);
 
 /* The doubt for a law; that of laws without rows where it is not named. */
-struct msim_kin_spread msim_common_spread(const struct msim_common *c,
+struct msim_shared_sd msim_shared_laws_sd(const struct msim_shared_laws *c,
                                           const struct msim_law *law);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * models/platform/sm_clock.c - data sheets, constants and doubt at another SM clock.
+ * models/platform/sm_clock.c - data sheets, constants and doubt at another SM
+ * clock.
  */
 #include "models/platform/sm_clock.h"
 
@@ -22,7 +23,7 @@
 
 /* Boards do not take caps much below their idle power; what a clock so low does
  * to memory is not known. */
-#define LEAST_CAP 0.3
+#define CAP_MIN 0.3
 
 /*
  * Of a slowdown's logarithm (90 %). A clock: a GPU that sustained less than its
@@ -37,8 +38,8 @@
 
 /* What no unit tells apart: up to 10 a value of --clock is a share, from 50 on
  * megahertz. */
-#define SHARE_MOST 10
-#define MHZ_LEAST  50
+#define SHARE_MAX 10
+#define MHZ_MIN   50
 
 static bool number_and_unit(const char *value, double *number,
                             const char **unit)
@@ -66,12 +67,12 @@ enum msim_status msim_clock_parse(struct msim_clock_wish *w, const char *value,
         w->hz = v * 1e6;
     else if (ok && strcasecmp(unit, "ghz") == 0)
         w->hz = v * 1e9;
-    else if (ok && !*unit && v <= SHARE_MOST)
+    else if (ok && !*unit && v <= SHARE_MAX)
         w->ratio = v;
-    else if (ok && !*unit && v >= MHZ_LEAST)
+    else if (ok && !*unit && v >= MHZ_MIN)
         w->hz = v * 1e6;
-    if ((w->ratio > 0 && w->ratio <= SHARE_MOST) ||
-        (w->hz >= MHZ_LEAST * 1e6 && w->hz <= 1e10))
+    if ((w->ratio > 0 && w->ratio <= SHARE_MAX) ||
+        (w->hz >= MHZ_MIN * 1e6 && w->hz <= 1e10))
         return MSIM_OK;
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                      "option '--clock' is '%s', want a share of the usual "
@@ -96,7 +97,7 @@ bool msim_clock_is_asked(const struct msim_clock_wish *w)
     return w->ratio > 0 || w->hz > 0 || w->watts > 0;
 }
 
-static enum msim_status solve_clock(struct msim_clock *out,
+static enum msim_status solve_clock(struct msim_sm_clock *out,
                                     const struct msim_clock_wish *w,
                                     const char *name, struct msim_error *err)
 {
@@ -114,7 +115,7 @@ static enum msim_status solve_clock(struct msim_clock *out,
     return MSIM_OK;
 }
 
-static enum msim_status solve_cap(struct msim_clock *out,
+static enum msim_status solve_cap(struct msim_sm_clock *out,
                                   const struct msim_clock_wish *w,
                                   const char *name, struct msim_error *err)
 {
@@ -129,11 +130,11 @@ static enum msim_status solve_cap(struct msim_clock *out,
                          "platform '%s' has no 'power_limit', which a cap "
                          "counts from; want '--clock'",
                          name);
-    if (w->watts < LEAST_CAP * limit || w->watts > limit)
+    if (w->watts < CAP_MIN * limit || w->watts > limit)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--power-cap' is %g W, want %g to the %g W of "
                          "platform '%s'",
-                         w->watts, LEAST_CAP * limit, limit, name);
+                         w->watts, CAP_MIN * limit, limit, name);
     out->watts = w->watts;
     ratio = pow((w->watts - idle) / (limit - idle), 1 / EXPONENT);
     if (ratio < out->ratio || !(w->ratio > 0 || w->hz > 0)) {
@@ -143,20 +144,21 @@ static enum msim_status solve_cap(struct msim_clock *out,
     return MSIM_OK;
 }
 
-enum msim_status msim_clock_solve(struct msim_clock *out,
+enum msim_status msim_clock_solve(struct msim_sm_clock *out,
                                   const struct msim_clock_wish *w,
-                                  const struct msim_spec *s, const char *name,
-                                  struct msim_error *err)
+                                  const struct msim_data_sheet *s,
+                                  const char *name, struct msim_error *err)
 {
-    *out = (struct msim_clock){.usual_hz = s->clock_hz,
-                               .limit_watts = s->power_watts};
+    *out = (struct msim_sm_clock){.usual_hz = s->clock_hz,
+                                  .limit_watts = s->power_watts};
     MSIM_TRY(solve_clock(out, w, name, err));
     return solve_cap(out, w, name, err);
 }
 
-struct msim_spec msim_clock_spec(const struct msim_spec *usual, double ratio)
+struct msim_data_sheet msim_clock_sheet(const struct msim_data_sheet *usual,
+                                        double ratio)
 {
-    struct msim_spec s = *usual;
+    struct msim_data_sheet s = *usual;
 
     for (int i = 0; i < MSIM_RATE_COUNT; i++)
         s.rate[i] *= ratio;
@@ -191,14 +193,14 @@ void msim_clock_constants(const struct msim_law *law, const double *usual,
     }
 }
 
-double msim_clock_half_width(const struct msim_clock *c, double slowdown)
+double msim_clock_half_width(const struct msim_sm_clock *c, double slowdown)
 {
     if (!(c->ratio > 0))
         return 0;
     return c->doubt * fabs(log(slowdown)) + PARTS_DOUBT * fabs(log(c->ratio));
 }
 
-void msim_clock_text(const struct msim_clock *c, char *text, size_t size)
+void msim_clock_text(const struct msim_sm_clock *c, char *text, size_t size)
 {
     char of[48] = "", why[48] = "";
 
@@ -206,12 +208,12 @@ void msim_clock_text(const struct msim_clock *c, char *text, size_t size)
     if (!(c->ratio > 0))
         return;
     if (c->usual_hz > 0)
-        snprintf(of, sizeof of, "%.2f GHz (of %.2f)",
+        snprintf(of, sizeof(of), "%.2f GHz (of %.2f)",
                  c->ratio * c->usual_hz * 1e-9, c->usual_hz * 1e-9);
     else
-        snprintf(of, sizeof of, "%.2f of the usual", c->ratio);
+        snprintf(of, sizeof(of), "%.2f of the usual", c->ratio);
     if (c->watts > 0)
-        snprintf(why, sizeof why, ", power cap %g W (of %g)", c->watts,
+        snprintf(why, sizeof(why), ", power cap %g W (of %g)", c->watts,
                  c->limit_watts);
     snprintf(text, size, "%s%s", of, why);
 }

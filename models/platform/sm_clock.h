@@ -28,7 +28,7 @@ struct msim_clock_wish {
     double watts;
 };
 
-struct msim_clock {
+struct msim_sm_clock {
     double ratio;    /* SM clock over the usual one; 0: none was asked for */
     double usual_hz; /* the data sheet's boost clock; 0: not known */
     double watts;    /* the cap; 0: none */
@@ -57,13 +57,14 @@ bool msim_clock_is_asked(const struct msim_clock_wish *w);
  * no clock or power limit to count from, or does not allow the cap.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_clock_solve(struct msim_clock *out,
+enum msim_status msim_clock_solve(struct msim_sm_clock *out,
                                   const struct msim_clock_wish *w,
-                                  const struct msim_spec *s, const char *name,
-                                  struct msim_error *err);
+                                  const struct msim_data_sheet *s,
+                                  const char *name, struct msim_error *err);
 
 /* The data sheet of a GPU whose SMs run at `ratio` of their clock. */
-struct msim_spec msim_clock_spec(const struct msim_spec *usual, double ratio);
+struct msim_data_sheet msim_clock_sheet(const struct msim_data_sheet *usual,
+                                        double ratio);
 
 /*
  * Likewise the constants of a law, `usual` to `at`: times, and how much faster
@@ -76,9 +77,9 @@ void msim_clock_constants(const struct msim_law *law, const double *usual,
 
 /* Half of the 90 % interval, as a logarithm, that the clock adds to a time that
  * is `slowdown` times as long for it. */
-double msim_clock_half_width(const struct msim_clock *c, double slowdown);
+double msim_clock_half_width(const struct msim_sm_clock *c, double slowdown);
 
 /* "1.10 GHz (of 1.41)", and why; "" where no clock was asked for. */
-void msim_clock_text(const struct msim_clock *c, char *text, size_t size);
+void msim_clock_text(const struct msim_sm_clock *c, char *text, size_t size);
 
 #endif

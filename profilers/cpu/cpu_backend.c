@@ -27,7 +27,7 @@ static void close_cpu(void *self)
 void msim_cpu_set_threads(uint32_t threads)
 {
     openblas_set_num_threads((int)threads);
-    msim_share_threads(threads);
+    msim_contention_threads(threads);
 }
 
 static enum msim_status open_cpu(void **self, struct msim_error *err)
@@ -108,7 +108,7 @@ static enum msim_status prepare_cpu(void *self, const cJSON *experiment,
     enum msim_status status;
 
     MSIM_TRY(msim_experiment_read(&e, experiment, err));
-    if (e.beside)
+    if (e.concurrent)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "mystique-prof-mpi times what runs beside a "
                          "collective");

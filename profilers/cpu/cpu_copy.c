@@ -36,7 +36,7 @@ static enum msim_status time_copy(void *state, double *us,
     c->from = msim_operands_take(&c->cpu->operands, MSIM_OPERAND_F32, c->bytes);
     c->to = msim_operands_take(&c->cpu->operands, MSIM_OPERAND_OUT, c->bytes);
     begin = msim_cpu_now_us();
-    msim_share(copy_range, c, (int64_t)c->bytes, COPY_GRAIN);
+    msim_contention(copy_range, c, (int64_t)c->bytes, COPY_GRAIN);
     *us = msim_cpu_now_us() - begin;
     return MSIM_OK;
 }
@@ -47,10 +47,10 @@ enum msim_status msim_cpu_copy(struct msim_cpu *cpu,
 {
     struct copy *c;
 
-    if (e->u.copy.op != MSIM_COPIED_D2D)
+    if (e->u.copy.op != MSIM_COPY_WAY_D2D)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "no copy '%s' here, want d2d: host and device are one",
-                         msim_copied_text(e->u.copy.op));
+                         msim_copy_way_text(e->u.copy.op));
     c = calloc(1, sizeof(*c));
     if (!c)
         return MSIM_ENOMEM;
@@ -92,7 +92,7 @@ static enum msim_status time_wake(void *state, double *us,
     double begin = msim_cpu_now_us();
 
     (void)err;
-    msim_share(do_nothing, cpu, cpu->device.cores, 1);
+    msim_contention(do_nothing, cpu, cpu->device.cores, 1);
     *us = msim_cpu_now_us() - begin;
     return MSIM_OK;
 }

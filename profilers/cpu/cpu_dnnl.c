@@ -128,7 +128,8 @@ struct msim_dnnl *msim_dnnl_begin(struct msim_cpu *cpu,
     return d;
 }
 
-void msim_dnnl_tensor(struct msim_dnnl *d, int argument, enum msim_operand of,
+void msim_dnnl_tensor(struct msim_dnnl *d, int argument,
+                      enum msim_operand_kind of,
                       const dnnl_memory_desc_t *plain)
 {
     d->tensors[d->n++] = (struct msim_dnnl_tensor){
@@ -168,7 +169,7 @@ static void make_tensors(struct msim_dnnl *d, const_dnnl_primitive_desc_t p)
 }
 
 /* Room for all tensors of a sort. */
-static enum msim_status reserve(struct msim_dnnl *d, enum msim_operand of)
+static enum msim_status reserve(struct msim_dnnl *d, enum msim_operand_kind of)
 {
     size_t bytes = 0;
 
@@ -190,6 +191,6 @@ enum msim_status msim_dnnl_end(struct msim_dnnl *d, dnnl_primitive_desc_t p,
     if (!msim_dnnl_ok(d, dnnl_success))
         return failed(d, err);
     for (int of = 0; of < MSIM_OPERANDS; of++)
-        MSIM_TRY(reserve(d, (enum msim_operand)of));
+        MSIM_TRY(reserve(d, (enum msim_operand_kind)of));
     return MSIM_OK;
 }

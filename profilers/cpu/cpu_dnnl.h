@@ -26,7 +26,7 @@
  * which may be the same. */
 struct msim_dnnl_tensor {
     int argument; /* what oneDNN calls it */
-    enum msim_operand of;
+    enum msim_operand_kind of;
     dnnl_memory_desc_t plain;
     dnnl_memory_t user, own;
     dnnl_primitive_t reorder; /* from the one read to the one written; NULL:
@@ -56,7 +56,8 @@ struct msim_dnnl *msim_dnnl_begin(struct msim_cpu *cpu,
 
 /* The next tensor; a result is of MSIM_OPERAND_OUT. MSIM_DNNL_TENSORS at most.
  */
-void msim_dnnl_tensor(struct msim_dnnl *d, int argument, enum msim_operand of,
+void msim_dnnl_tensor(struct msim_dnnl *d, int argument,
+                      enum msim_operand_kind of,
                       const dnnl_memory_desc_t *plain);
 
 /*

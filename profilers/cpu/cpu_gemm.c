@@ -35,7 +35,7 @@ static void multiply(const struct gemm *g, const char *a, const char *b,
                     n);
 }
 
-static enum msim_operand operand_of(const struct gemm *g)
+static enum msim_operand_kind operand_of(const struct gemm *g)
 {
     return g->width == 8 ? MSIM_OPERAND_F64 : MSIM_OPERAND_F32;
 }
@@ -45,7 +45,7 @@ static enum msim_status time_gemm(void *state, double *us,
 {
     const struct gemm *g = state;
     struct msim_operands *o = &g->cpu->operands;
-    enum msim_operand in = operand_of(g);
+    enum msim_operand_kind in = operand_of(g);
     size_t a_size = (size_t)(g->m * g->k) * g->width;
     size_t b_size = (size_t)(g->k * g->n) * g->width;
     size_t c_size = (size_t)(g->m * g->n) * g->width;

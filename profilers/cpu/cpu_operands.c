@@ -103,7 +103,7 @@ void msim_operands_release(struct msim_operands *o)
 }
 
 enum msim_status msim_operands_reserve(struct msim_operands *o,
-                                       enum msim_operand of, size_t bytes)
+                                       enum msim_operand_kind of, size_t bytes)
 {
     static void (*const FILL[])(char *, size_t) = {
         [MSIM_OPERAND_F32] = fill_f32,   [MSIM_OPERAND_F64] = fill_f64,
@@ -115,7 +115,7 @@ enum msim_status msim_operands_reserve(struct msim_operands *o,
     return grow(&o->areas[of], size + 8 * LINE, FILL[of]);
 }
 
-void *msim_operands_take(struct msim_operands *o, enum msim_operand of,
+void *msim_operands_take(struct msim_operands *o, enum msim_operand_kind of,
                          size_t bytes)
 {
     struct msim_area *a = &o->areas[of];

@@ -19,7 +19,7 @@ struct msim_area {
     size_t size, at;
 };
 
-enum msim_operand {
+enum msim_operand_kind {
     MSIM_OPERAND_F32, /* uniform in -1 to 1 */
     MSIM_OPERAND_F64,
     MSIM_OPERAND_BF16,
@@ -41,7 +41,7 @@ void msim_operands_release(struct msim_operands *o);
  * ENOMEM, and nothing else, may fail. */
 MSIM_MUST_CHECK
 enum msim_status msim_operands_reserve(struct msim_operands *o,
-                                       enum msim_operand of, size_t bytes);
+                                       enum msim_operand_kind of, size_t bytes);
 
 /* Before the operands of a run are taken. Where `warm` they are those of the
  * last run, which the caches may hold; else they lie further on. */
@@ -49,7 +49,7 @@ void msim_operands_begin(struct msim_operands *o, bool warm);
 
 /* The next `bytes` of an area that was reserved, on a cache line of their own;
  * at most as many as were reserved. */
-void *msim_operands_take(struct msim_operands *o, enum msim_operand of,
+void *msim_operands_take(struct msim_operands *o, enum msim_operand_kind of,
                          size_t bytes);
 
 /* One of `rows` rows, by a random number of 32 bits (Lemire, 2019): so that a

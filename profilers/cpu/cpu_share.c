@@ -5,13 +5,13 @@
 
 #include <omp.h>
 
-void msim_share_threads(uint32_t threads)
+void msim_contention_threads(uint32_t threads)
 {
     omp_set_dynamic(0);
     omp_set_num_threads((int)threads);
 }
 
-void msim_share(msim_range_fn *fn, void *ctx, int64_t n, int64_t grain)
+void msim_contention(msim_range_fn *fn, void *ctx, int64_t n, int64_t grain)
 {
     int64_t parts = grain > 0 ? n / grain : n;
 

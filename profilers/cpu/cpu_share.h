@@ -13,12 +13,12 @@
 typedef void msim_range_fn(void *ctx, int64_t from, int64_t to);
 
 /* From now on as many threads as that, the caller counted; at least 1. */
-void msim_share_threads(uint32_t threads);
+void msim_contention_threads(uint32_t threads);
 
 /*
  * Run `fn` over `n` items in equal ranges, one a thread, no range shorter than
  * `grain`; returns when all are done.
  */
-void msim_share(msim_range_fn *fn, void *ctx, int64_t n, int64_t grain);
+void msim_contention(msim_range_fn *fn, void *ctx, int64_t n, int64_t grain);
 
 #endif

@@ -233,7 +233,7 @@ static enum msim_status time_vector(void *state, double *us,
         v->index = msim_operands_take(o, MSIM_OPERAND_INDEX, index_bytes(v));
     v->out = msim_operands_take(o, MSIM_OPERAND_OUT, bytes_of(v));
     begin = msim_cpu_now_us();
-    msim_share(v->op->run, v, items, grain);
+    msim_contention(v->op->run, v, items, grain);
     *us = msim_cpu_now_us() - begin;
     return MSIM_OK;
 }

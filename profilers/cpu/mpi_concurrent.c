@@ -1,5 +1,6 @@
 /*
- * profilers/cpu/mpi_concurrent.c - what computing takes while a collective runs.
+ * profilers/cpu/mpi_concurrent.c - what computing takes while a collective
+ * runs.
  *
  * As data-parallel training has it: every rank computes, on its share of the
  * cores, and a thread of its own takes part in a collective, time after time
@@ -20,8 +21,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define SPAN_US      40e3 /* slices take 1 to 6 ms, as a rule */
-#define REPEATS_MOST 10000
+#define SPAN_US     40e3 /* slices take 1 to 6 ms, as a rule */
+#define REPEATS_MAX 10000
 
 const char *msim_ranks_alone(const struct msim_ranks *r)
 {
@@ -37,8 +38,8 @@ const char *msim_ranks_alone(const struct msim_ranks *r)
     return NULL;
 }
 
-void msim_ranks_describe_beside(const struct msim_ranks *r,
-                                struct msim_json *out)
+void msim_ranks_describe_concurrent(const struct msim_ranks *r,
+                                    struct msim_json *out)
 {
     const char *why = msim_ranks_alone(r);
 
@@ -124,7 +125,7 @@ static enum msim_status find_repeats(struct msim_ranks *r,
     r->repeats = 1;
     MSIM_TRY(msim_ranks_work(r, false, &us, err)); /* the first takes longer */
     MSIM_TRY(msim_ranks_work(r, false, &us, err));
-    r->repeats = (uint32_t)fmin(ceil(SPAN_US / fmax(us, 1)), REPEATS_MOST);
+    r->repeats = (uint32_t)fmin(ceil(SPAN_US / fmax(us, 1)), REPEATS_MAX);
     return MSIM_OK;
 }
 
@@ -166,8 +167,8 @@ static void *communicate(void *arg)
     return NULL;
 }
 
-static enum msim_status work_beside(struct msim_ranks *r, double *us,
-                                    struct msim_error *err)
+static enum msim_status work_concurrent(struct msim_ranks *r, double *us,
+                                        struct msim_error *err)
 {
     struct company c = {.ranks = r};
     enum msim_status status;
@@ -183,14 +184,14 @@ static enum msim_status work_beside(struct msim_ranks *r, double *us,
     return status;
 }
 
-enum msim_status msim_ranks_work(struct msim_ranks *r, bool beside, double *us,
-                                 struct msim_error *err)
+enum msim_status msim_ranks_work(struct msim_ranks *r, bool concurrent,
+                                 double *us, struct msim_error *err)
 {
     enum msim_status status;
     double own = 0;
 
     MPI_Barrier(MPI_COMM_WORLD);
-    status = beside ? work_beside(r, &own, err) : work(r, &own, err);
+    status = concurrent ? work_concurrent(r, &own, err) : work(r, &own, err);
     MPI_Allreduce(&own, us, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return agree(status, err);
 }

@@ -95,7 +95,7 @@ void msim_ranks_tell(struct msim_ranks *r, enum msim_order order)
 /* Rank 0 hears of what fails here. */
 static void obey(struct msim_ranks *r)
 {
-    bool beside = r->told.order == MSIM_ORDER_WORK_BESIDE;
+    bool concurrent = r->told.order == MSIM_ORDER_WORK_CONCURRENT;
     enum msim_status forgotten = MSIM_OK;
     double us;
 
@@ -106,7 +106,7 @@ static void obey(struct msim_ranks *r)
     else if (r->told.order == MSIM_ORDER_WORK_READY)
         forgotten = msim_ranks_work_ready(r, NULL, NULL);
     else
-        forgotten = msim_ranks_work(r, beside, &us, NULL);
+        forgotten = msim_ranks_work(r, concurrent, &us, NULL);
     (void)forgotten;
 }
 
@@ -179,7 +179,7 @@ static void describe_ranks(void *self, struct msim_json *out)
         msim_json_text(out, OTHERS[i], "mystique-prof-cpu times this");
     msim_json_text(out, "attention", "no library here has it as one operator");
     msim_json_close(out);
-    msim_ranks_describe_beside(r, out);
+    msim_ranks_describe_concurrent(r, out);
 }
 
 static enum msim_status time_ranks(void *state, double *us,
@@ -229,10 +229,10 @@ static enum msim_status prepare_collective(struct msim_ranks *r,
 /* ---- computing beside a collective ----------------------------------------
  */
 
-static enum msim_status time_beside(void *state, double *us,
-                                    struct msim_error *err)
+static enum msim_status time_concurrent(void *state, double *us,
+                                        struct msim_error *err)
 {
-    msim_ranks_tell(state, MSIM_ORDER_WORK_BESIDE);
+    msim_ranks_tell(state, MSIM_ORDER_WORK_CONCURRENT);
     return msim_ranks_work(state, true, us, err);
 }
 
@@ -266,11 +266,11 @@ static enum msim_status prepare_work(struct msim_ranks *r,
     return status;
 }
 
-static enum msim_status prepare_beside(struct msim_ranks *r,
-                                       const cJSON *experiment,
-                                       const struct msim_experiment *e,
-                                       struct msim_case *out,
-                                       struct msim_error *err)
+static enum msim_status prepare_concurrent(struct msim_ranks *r,
+                                           const cJSON *experiment,
+                                           const struct msim_experiment *e,
+                                           struct msim_case *out,
+                                           struct msim_error *err)
 {
     const char *why = msim_ranks_alone(r);
     struct msim_experiment other;
@@ -278,11 +278,11 @@ static enum msim_status prepare_beside(struct msim_ranks *r,
     if (why || e->table == MSIM_TIMED_COLLECTIVE)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE, "%s",
                          why ? why : "nothing can run beside a collective");
-    MSIM_TRY(msim_experiment_read(&other, e->beside, err));
+    MSIM_TRY(msim_experiment_read(&other, e->concurrent, err));
     MSIM_TRY(prepare_collective(r, &other, err));
     MSIM_TRY(prepare_work(r, experiment, err));
     *out = (struct msim_case){
-        .state = r, .time = time_beside, .alone = time_alone};
+        .state = r, .time = time_concurrent, .alone = time_alone};
     return MSIM_OK;
 }
 
@@ -293,8 +293,8 @@ static enum msim_status prepare_ranks(void *self, const cJSON *experiment,
     struct msim_experiment e;
 
     MSIM_TRY(msim_experiment_read(&e, experiment, err));
-    if (e.beside)
-        return prepare_beside(self, experiment, &e, out, err);
+    if (e.concurrent)
+        return prepare_concurrent(self, experiment, &e, out, err);
     MSIM_TRY(prepare_collective(self, &e, err));
     *out = (struct msim_case){.state = self, .time = time_ranks};
     return MSIM_OK;

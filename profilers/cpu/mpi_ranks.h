@@ -9,11 +9,11 @@
 #include "profilers/cpu/cpu.h"
 
 enum msim_order {
-    MSIM_ORDER_READY,       /* make room for a collective */
-    MSIM_ORDER_TIME,        /* it */
-    MSIM_ORDER_WORK_READY,  /* make ready what computes; its text follows */
-    MSIM_ORDER_WORK_ALONE,  /* time that */
-    MSIM_ORDER_WORK_BESIDE, /* and beside the collective */
+    MSIM_ORDER_READY,           /* make room for a collective */
+    MSIM_ORDER_TIME,            /* it */
+    MSIM_ORDER_WORK_READY,      /* make ready what computes; its text follows */
+    MSIM_ORDER_WORK_ALONE,      /* time that */
+    MSIM_ORDER_WORK_CONCURRENT, /* and beside the collective */
     MSIM_ORDER_STOP
 };
 
@@ -40,14 +40,15 @@ void msim_ranks_tell(struct msim_ranks *r, enum msim_order order);
 /* The collective, once. */
 void msim_ranks_run(const struct msim_ranks *r);
 
-/* ---- mpi_concurrent.c: what computes beside it ------------------------------- */
+/* ---- mpi_concurrent.c: what computes beside it
+ * ------------------------------- */
 
 /* NULL where ranks can compute beside a collective; else why not. */
 const char *msim_ranks_alone(const struct msim_ranks *r);
 
 /* Of a greeting: which kinds can. */
-void msim_ranks_describe_beside(const struct msim_ranks *r,
-                                struct msim_json *out);
+void msim_ranks_describe_concurrent(const struct msim_ranks *r,
+                                    struct msim_json *out);
 
 /*
  * Make ready what `text` asks for, an experiment of MSIM_BACKEND_CPU: on rank
@@ -61,8 +62,8 @@ enum msim_status msim_ranks_work_ready(struct msim_ranks *r, char *text,
 /* Time it; the slowest rank's microseconds, for one of some in a row. Fails as
  * it fails, on any rank. */
 MSIM_MUST_CHECK
-enum msim_status msim_ranks_work(struct msim_ranks *r, bool beside, double *us,
-                                 struct msim_error *err);
+enum msim_status msim_ranks_work(struct msim_ranks *r, bool concurrent,
+                                 double *us, struct msim_error *err);
 
 /* This rank alone. */
 void msim_ranks_work_release(struct msim_ranks *r);

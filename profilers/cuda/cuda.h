@@ -39,9 +39,9 @@ struct msim_cuda {
     bool counters_shut;     /* hardware counters cannot be read */
     char counters_why[200]; /* because */
     struct msim_cupti_counters *counters; /* NULL: not asked for yet */
-    cudaStream_t stream, beside;
+    cudaStream_t stream, concurrent;
     uint32_t stream_id; /* CUPTI's number of the first */
-    cudaEvent_t begin, end, beside_end;
+    cudaEvent_t begin, end, concurrent_end;
     char *flush; /* that many bytes push everything out of the L2 cache */
     size_t flush_bytes;
     /* Handles of libraries, made when they are first asked for. */
@@ -120,7 +120,7 @@ MSIM_MUST_CHECK
 enum msim_status msim_cuda_time(struct msim_cuda *c,
                                 const struct msim_experiment *e,
                                 struct msim_cuda_op *op,
-                                struct msim_cuda_op *beside,
+                                struct msim_cuda_op *concurrent,
                                 struct msim_case *out, struct msim_error *err);
 
 /* Read the hardware counters of such a case; ENOMODEL for others. */

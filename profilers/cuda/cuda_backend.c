@@ -55,12 +55,12 @@ static void close_cuda(void *self)
         (void)cudaEventDestroy(c->begin);
     if (c->end)
         (void)cudaEventDestroy(c->end);
-    if (c->beside_end)
-        (void)cudaEventDestroy(c->beside_end);
+    if (c->concurrent_end)
+        (void)cudaEventDestroy(c->concurrent_end);
     if (c->stream)
         (void)cudaStreamDestroy(c->stream);
-    if (c->beside)
-        (void)cudaStreamDestroy(c->beside);
+    if (c->concurrent)
+        (void)cudaStreamDestroy(c->concurrent);
     msim_nvml_close(c->nvml);
     free(c);
 }
@@ -101,10 +101,10 @@ static enum msim_status make_streams(struct msim_cuda *c,
     MSIM_TRY(MSIM_CUDA(
         cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking)));
     MSIM_TRY(MSIM_CUDA(
-        cudaStreamCreateWithFlags(&c->beside, cudaStreamNonBlocking)));
+        cudaStreamCreateWithFlags(&c->concurrent, cudaStreamNonBlocking)));
     MSIM_TRY(MSIM_CUDA(cudaEventCreate(&c->begin)));
     MSIM_TRY(MSIM_CUDA(cudaEventCreate(&c->end)));
-    return MSIM_CUDA(cudaEventCreate(&c->beside_end));
+    return MSIM_CUDA(cudaEventCreate(&c->concurrent_end));
 }
 
 /* Without CUPTI (another profiler has it, say) events must do. */
@@ -276,7 +276,8 @@ static void describe_tables(struct msim_cuda *c, struct msim_json *out)
 }
 
 /* A few kinds, of numbers that every GPU has: ratios differ less than times. */
-static void describe_beside(const struct msim_cuda *c, struct msim_json *out)
+static void describe_concurrent(const struct msim_cuda *c,
+                                struct msim_json *out)
 {
     static const char *const KINDS[][4] = {
         {"gemm", "fp16", "fp32"},
@@ -319,7 +320,7 @@ static void describe_cuda(void *self, struct msim_json *out)
         msim_json_text(out, "counters", c->counters_why);
     else
         msim_json_bool(out, "counters", true);
-    describe_beside(c, out);
+    describe_concurrent(c, out);
 }
 
 /* ---- experiments -----------------------------------------------------------
@@ -354,16 +355,16 @@ static enum msim_status make_op(struct msim_cuda *c,
 }
 
 /* What runs beside `e`; copies of pageable memory cannot be queued. */
-static enum msim_status make_beside(struct msim_cuda *c,
-                                    const struct msim_experiment *e,
-                                    struct msim_cuda_op *out,
-                                    struct msim_error *err)
+static enum msim_status make_concurrent(struct msim_cuda *c,
+                                        const struct msim_experiment *e,
+                                        struct msim_cuda_op *out,
+                                        struct msim_error *err)
 {
     struct msim_gpu_limits l = limits_of(c);
     struct msim_experiment other;
 
-    MSIM_TRY(msim_experiment_read(&other, e->beside, err));
-    if (other.beside || other.table == MSIM_TIMED_LATENCY ||
+    MSIM_TRY(msim_experiment_read(&other, e->concurrent, err));
+    if (other.concurrent || other.table == MSIM_TIMED_LATENCY ||
         (other.table == MSIM_TIMED_COPY && other.u.copy.pageable))
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "that cannot run beside something");
@@ -380,15 +381,15 @@ static enum msim_status prepare_op(struct msim_cuda *c,
                                    struct msim_case *out,
                                    struct msim_error *err)
 {
-    struct msim_cuda_op op = {0}, beside = {0};
+    struct msim_cuda_op op = {0}, concurrent = {0};
     enum msim_status status;
 
     MSIM_TRY(make_op(c, e, &op, err));
-    if (!e->beside)
+    if (!e->concurrent)
         return msim_cuda_time(c, e, &op, NULL, out, err);
-    status = make_beside(c, e, &beside, err);
+    status = make_concurrent(c, e, &concurrent, err);
     if (status == MSIM_OK)
-        return msim_cuda_time(c, e, &op, &beside, out, err);
+        return msim_cuda_time(c, e, &op, &concurrent, out, err);
     if (op.release)
         op.release(op.state);
     return status;
@@ -399,7 +400,7 @@ static enum msim_status prepare_alone(struct msim_cuda *c,
                                       struct msim_case *out,
                                       struct msim_error *err)
 {
-    if (e->beside)
+    if (e->concurrent)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "nothing can run beside that");
 #if MSIM_HAVE_NCCL
@@ -458,9 +459,9 @@ static enum msim_status check_cuda(const cJSON *experiment, double *bytes,
     *bytes = msim_experiment_bytes(&e);
     if (!have_table(e.table))
         return make_op(NULL, &e, NULL, err); /* says why */
-    if (!e.beside)
+    if (!e.concurrent)
         return MSIM_OK;
-    MSIM_TRY(msim_experiment_read(&other, e.beside, err));
+    MSIM_TRY(msim_experiment_read(&other, e.concurrent, err));
     *bytes += msim_experiment_bytes(&other);
     return MSIM_OK;
 }

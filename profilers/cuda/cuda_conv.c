@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Scratch memory an algorithm may have. */
-#define WORKSPACE_MOST ((size_t)1 << 30)
-#define ALGORITHMS     16
+#define WORKSPACE_MAX ((size_t)1 << 30)
+#define ALGORITHMS    16
 
 struct msim_cudnn {
     cudnnHandle_t handle;
@@ -198,7 +198,7 @@ static enum msim_status describe(struct conv *v,
     do {                                                                       \
         for (int i_ = 0; i_ < (n); i_++) {                                     \
             if ((found)[i_].status != CUDNN_STATUS_SUCCESS ||                  \
-                (found)[i_].memory > WORKSPACE_MOST)                           \
+                (found)[i_].memory > WORKSPACE_MAX)                            \
                 continue;                                                      \
             (to) = (found)[i_].algo;                                           \
             (v)->workspace_bytes = (found)[i_].memory;                         \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct copy {
-    enum msim_copied op;
+    enum msim_copy_way op;
     size_t bytes;
     unsigned sms;
     void *from, *to; /* on the device, or the host's side of a copy */
@@ -22,19 +22,19 @@ static enum msim_status launch(void *state, cudaStream_t stream,
     const struct copy *k = state;
 
     switch (k->op) {
-    case MSIM_COPIED_H2D:
+    case MSIM_COPY_WAY_H2D:
         return MSIM_CUDA(cudaMemcpyAsync(k->to, k->from, k->bytes,
                                          cudaMemcpyHostToDevice, stream));
-    case MSIM_COPIED_D2H:
+    case MSIM_COPY_WAY_D2H:
         return MSIM_CUDA(cudaMemcpyAsync(k->to, k->from, k->bytes,
                                          cudaMemcpyDeviceToHost, stream));
-    case MSIM_COPIED_D2D:
+    case MSIM_COPY_WAY_D2D:
         return MSIM_CUDA(cudaMemcpyAsync(k->to, k->from, k->bytes,
                                          cudaMemcpyDeviceToDevice, stream));
-    case MSIM_COPIED_P2P:
+    case MSIM_COPY_WAY_P2P:
         return MSIM_CUDA(
             cudaMemcpyPeerAsync(k->to, 1, k->from, 0, k->bytes, stream));
-    case MSIM_COPIED_READ:
+    case MSIM_COPY_WAY_READ:
         return MSIM_CUDA(
             msim_kernel_read(k->from, k->to, k->bytes, k->sms, stream));
     default:
@@ -54,11 +54,11 @@ static void release(void *state)
 {
     struct copy *k = state;
 
-    if (k->op == MSIM_COPIED_H2D)
+    if (k->op == MSIM_COPY_WAY_H2D)
         free_host(k, k->from);
     else
         (void)cudaFree(k->from);
-    if (k->op == MSIM_COPIED_D2H)
+    if (k->op == MSIM_COPY_WAY_D2H)
         free_host(k, k->to);
     else
         (void)cudaFree(k->to);
@@ -109,16 +109,16 @@ static enum msim_status make_operands(struct copy *k, struct msim_error *err)
     size_t bytes = k->bytes;
 
     /* kernels move 16 bytes at a time */
-    if (k->op == MSIM_COPIED_H2D)
+    if (k->op == MSIM_COPY_WAY_H2D)
         MSIM_TRY(make_host(k, &k->from, err));
-    else if (k->op != MSIM_COPIED_WRITE)
+    else if (k->op != MSIM_COPY_WAY_WRITE)
         MSIM_TRY(
             msim_cuda_random(&k->from, bytes + 16, MSIM_DT_U8, 0, 256, err));
-    if (k->op == MSIM_COPIED_D2H)
+    if (k->op == MSIM_COPY_WAY_D2H)
         return make_host(k, &k->to, err);
-    if (k->op == MSIM_COPIED_P2P)
+    if (k->op == MSIM_COPY_WAY_P2P)
         return make_peer(k, &k->to, err);
-    if (k->op == MSIM_COPIED_READ)
+    if (k->op == MSIM_COPY_WAY_READ)
         bytes = 16;
     return msim_cuda_alloc(&k->to, bytes + 16, err);
 }

@@ -59,7 +59,7 @@ static enum msim_status call_once(struct latency *l, struct msim_error *err)
     case MSIM_LATENCY_EVENT_RECORD:
         return MSIM_CUDA(cudaEventRecord(c->begin, c->stream));
     case MSIM_LATENCY_EVENT_WAIT:
-        return MSIM_CUDA(cudaStreamWaitEvent(c->beside, c->begin, 0));
+        return MSIM_CUDA(cudaStreamWaitEvent(c->concurrent, c->begin, 0));
     case MSIM_LATENCY_MEMSET:
         return MSIM_CUDA(cudaMemsetAsync(l->memory, 1, 1024, c->stream));
     case MSIM_LATENCY_MEMCPY:
@@ -135,11 +135,13 @@ static enum msim_status queue_row(struct latency *l, int n,
         if (l->what != MSIM_LATENCY_EVENT_GAP)
             continue;
         /* there and back: two gaps, and a kernel on the other stream */
-        MSIM_TRY(MSIM_CUDA(cudaEventRecord(c->beside_end, c->stream)));
-        MSIM_TRY(MSIM_CUDA(cudaStreamWaitEvent(c->beside, c->beside_end, 0)));
-        MSIM_TRY(MSIM_CUDA(msim_kernel_empty(c->beside)));
-        MSIM_TRY(MSIM_CUDA(cudaEventRecord(c->beside_end, c->beside)));
-        MSIM_TRY(MSIM_CUDA(cudaStreamWaitEvent(c->stream, c->beside_end, 0)));
+        MSIM_TRY(MSIM_CUDA(cudaEventRecord(c->concurrent_end, c->stream)));
+        MSIM_TRY(MSIM_CUDA(
+            cudaStreamWaitEvent(c->concurrent, c->concurrent_end, 0)));
+        MSIM_TRY(MSIM_CUDA(msim_kernel_empty(c->concurrent)));
+        MSIM_TRY(MSIM_CUDA(cudaEventRecord(c->concurrent_end, c->concurrent)));
+        MSIM_TRY(
+            MSIM_CUDA(cudaStreamWaitEvent(c->stream, c->concurrent_end, 0)));
     }
     return MSIM_OK;
 }

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_MOST 64
+#define RANKS_MAX 64
 
 /* Of large messages one is long enough. */
-#define IN_A_ROW     20
-#define LARGE        ((uint64_t)64 << 20)
-#define SPIN_US      200 /* and twice what queueing took the last time */
-#define SPIN_MOST_US 100000
+#define IN_A_ROW    20
+#define LARGE       ((uint64_t)64 << 20)
+#define SPIN_US     200 /* and twice what queueing took the last time */
+#define SPIN_MAX_US 100000
 
 struct rank {
     cudaStream_t stream;
@@ -30,7 +30,7 @@ struct rank {
 
 struct msim_nccl {
     int ranks; /* of the communicators there are; 0: none */
-    ncclComm_t comms[RANKS_MOST];
+    ncclComm_t comms[RANKS_MAX];
 };
 
 struct collective {
@@ -41,7 +41,7 @@ struct collective {
     uint32_t each;    /* bytes of an element */
     int ranks, in_a_row;
     double spin_us;
-    struct rank rank[RANKS_MOST];
+    struct rank rank[RANKS_MAX];
     cudaStream_t first; /* where rank 0 runs, unless on its own stream */
 };
 
@@ -86,7 +86,7 @@ void msim_nccl_free(struct msim_nccl *n)
 static enum msim_status get_comms(struct msim_cuda *c, int ranks,
                                   struct msim_error *err)
 {
-    int devices[RANKS_MOST];
+    int devices[RANKS_MAX];
     enum msim_status status;
 
     if (!c->nccl)
@@ -237,8 +237,8 @@ static enum msim_status time_collective(void *state, double *us,
     MSIM_TRY(slowest(k, us, err));
     *us /= k->in_a_row;
     k->spin_us = 2 * queued_us + SPIN_US;
-    if (k->spin_us > SPIN_MOST_US)
-        k->spin_us = SPIN_MOST_US;
+    if (k->spin_us > SPIN_MAX_US)
+        k->spin_us = SPIN_MAX_US;
     k->cuda->timed.runs++;
     k->cuda->timed.event_us += *us;
     return MSIM_OK;
@@ -319,7 +319,7 @@ static enum msim_status make_collective(struct msim_cuda *c,
     enum msim_status status;
     ncclDataType_t type;
 
-    if (!find_type(e->dtype, &type) || e->u.collective.ranks > RANKS_MOST)
+    if (!find_type(e->dtype, &type) || e->u.collective.ranks > RANKS_MAX)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "no collectives of %s over %lld ranks here",
                          msim_experiment_dtype(e),

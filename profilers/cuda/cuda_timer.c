@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 /* Beyond twice what the first launch took: a thread that is interrupted. */
-#define SPIN_US      20
-#define SPIN_MOST_US 20000
+#define SPIN_US     20
+#define SPIN_MAX_US 20000
 
 /* Runs beside, when the first guess ended too early, are doubled so often. */
 #define DOUBLINGS 12
@@ -29,9 +29,9 @@
 
 struct timed_op {
     struct msim_cuda *cuda;
-    struct msim_cuda_op op, beside;
-    bool warm, has_beside;
-    uint32_t beside_runs;
+    struct msim_cuda_op op, concurrent;
+    bool warm, has_concurrent;
+    uint32_t concurrent_runs;
     double spin_us;    /* 0: not known yet */
     uint64_t since_ns; /* of the run, on CUPTI's clock */
 };
@@ -56,13 +56,14 @@ static enum msim_status read_cupti(struct timed_op *t, double *us,
 
 /* ---- one run ------------------------------------------------------------ */
 
-static enum msim_status run_beside(struct timed_op *t, struct msim_error *err)
+static enum msim_status run_concurrent(struct timed_op *t,
+                                       struct msim_error *err)
 {
     struct msim_cuda *c = t->cuda;
 
-    for (uint32_t i = 0; i < t->beside_runs; i++)
-        MSIM_TRY(t->beside.launch(t->beside.state, c->beside, err));
-    return MSIM_CUDA(cudaEventRecord(c->beside_end, c->beside));
+    for (uint32_t i = 0; i < t->concurrent_runs; i++)
+        MSIM_TRY(t->concurrent.launch(t->concurrent.state, c->concurrent, err));
+    return MSIM_CUDA(cudaEventRecord(c->concurrent_end, c->concurrent));
 }
 
 /* Queue everything of a run; `*queue_us` is what calling for the operation
@@ -76,8 +77,8 @@ static enum msim_status queue(struct timed_op *t, double *queue_us,
     if (!t->warm)
         MSIM_TRY(MSIM_CUDA(
             msim_kernel_flush(c->flush, c->flush_bytes, sms, c->stream)));
-    if (t->has_beside)
-        MSIM_TRY(run_beside(t, err));
+    if (t->has_concurrent)
+        MSIM_TRY(run_concurrent(t, err));
     if (!t->op.waits && t->spin_us > 0)
         MSIM_TRY(MSIM_CUDA(msim_kernel_spin(1, t->spin_us, c->stream)));
     MSIM_TRY(MSIM_CUDA(cudaEventRecord(c->begin, c->stream)));
@@ -91,12 +92,12 @@ static enum msim_status queue(struct timed_op *t, double *queue_us,
 static enum msim_status outlasted(struct timed_op *t, bool *yes,
                                   struct msim_error *err)
 {
-    cudaError_t e = cudaEventQuery(t->cuda->beside_end);
+    cudaError_t e = cudaEventQuery(t->cuda->concurrent_end);
 
     *yes = e == cudaErrorNotReady;
     if (e != cudaSuccess && e != cudaErrorNotReady)
         return msim_cuda_status(e, "cudaEventQuery", err);
-    return MSIM_CUDA(cudaStreamSynchronize(t->cuda->beside));
+    return MSIM_CUDA(cudaStreamSynchronize(t->cuda->concurrent));
 }
 
 static enum msim_status run_once(struct timed_op *t, double *event_us,
@@ -113,14 +114,14 @@ static enum msim_status run_once(struct timed_op *t, double *event_us,
     }
     MSIM_TRY(queue(t, &queue_us, err));
     MSIM_TRY(MSIM_CUDA(cudaEventSynchronize(c->end)));
-    if (t->has_beside)
+    if (t->has_concurrent)
         MSIM_TRY(outlasted(t, whole, err));
     MSIM_TRY(MSIM_CUDA(cudaEventElapsedTime(&ms, c->begin, c->end)));
     *event_us = 1e3 * (double)ms;
     if (t->spin_us <= 0) { /* the first one: it was not queued ahead */
         t->spin_us = 2 * queue_us + SPIN_US;
-        if (t->spin_us > SPIN_MOST_US)
-            t->spin_us = SPIN_MOST_US;
+        if (t->spin_us > SPIN_MAX_US)
+            t->spin_us = SPIN_MAX_US;
     }
     return MSIM_OK;
 }
@@ -132,7 +133,7 @@ static enum msim_status run_whole(struct timed_op *t, double *event_us,
     bool whole = false;
 
     for (int i = 0; i <= DOUBLINGS; i++) {
-        t->beside_runs *= i > 0 ? 2 : 1;
+        t->concurrent_runs *= i > 0 ? 2 : 1;
         MSIM_TRY(run_once(t, event_us, &whole, err));
         if (whole)
             return MSIM_OK;
@@ -169,9 +170,9 @@ static enum msim_status time_alone(void *state, double *us,
     const struct msim_cuda_timed kept = t->cuda->timed;
     enum msim_status status;
 
-    t->has_beside = false;
+    t->has_concurrent = false;
     status = time_op(state, us, err);
-    t->has_beside = true;
+    t->has_concurrent = true;
     t->cuda->timed = kept;
     return status;
 }
@@ -190,7 +191,7 @@ static void release(void *state)
 
     (void)cudaDeviceSynchronize(); /* what failed was said by then */
     release_op(&t->op);
-    release_op(&t->beside);
+    release_op(&t->concurrent);
     free(t);
 }
 
@@ -203,8 +204,9 @@ static enum msim_status first_run(struct timed_op *t, struct msim_error *err)
     bool whole;
 
     MSIM_TRY(t->op.launch(t->op.state, t->cuda->stream, err));
-    if (t->has_beside)
-        MSIM_TRY(t->beside.launch(t->beside.state, t->cuda->beside, err));
+    if (t->has_concurrent)
+        MSIM_TRY(t->concurrent.launch(t->concurrent.state, t->cuda->concurrent,
+                                      err));
     MSIM_TRY(MSIM_CUDA(cudaDeviceSynchronize()));
     MSIM_TRY(run_once(t, &event_us, &whole, err));
     MSIM_TRY(MSIM_CUDA(cudaDeviceSynchronize()));
@@ -215,7 +217,7 @@ static enum msim_status first_run(struct timed_op *t, struct msim_error *err)
 enum msim_status msim_cuda_time(struct msim_cuda *c,
                                 const struct msim_experiment *e,
                                 struct msim_cuda_op *op,
-                                struct msim_cuda_op *beside,
+                                struct msim_cuda_op *concurrent,
                                 struct msim_case *out, struct msim_error *err)
 {
     struct timed_op *t = calloc(1, sizeof(*t));
@@ -223,23 +225,23 @@ enum msim_status msim_cuda_time(struct msim_cuda *c,
 
     if (!t) {
         release_op(op);
-        if (beside)
-            release_op(beside);
+        if (concurrent)
+            release_op(concurrent);
         return status;
     }
     t->cuda = c;
     t->op = *op;
     t->warm = e->warm;
-    t->has_beside = beside != NULL;
-    t->beside_runs = 1;
-    if (beside)
-        t->beside = *beside;
+    t->has_concurrent = concurrent != NULL;
+    t->concurrent_runs = 1;
+    if (concurrent)
+        t->concurrent = *concurrent;
     status = first_run(t, err);
     if (status == MSIM_OK)
         *out = (struct msim_case){.state = t,
                                   .time = time_op,
                                   .release = release,
-                                  .alone = beside ? time_alone : NULL};
+                                  .alone = concurrent ? time_alone : NULL};
     else
         release(t);
     return status;
@@ -254,7 +256,7 @@ enum msim_status msim_cuda_count_case(const struct msim_case *c,
 
     if (c->time != time_op)
         why = "of latencies and collectives";
-    else if (t->has_beside)
+    else if (t->has_concurrent)
         why = "of two operations at a time";
     else if (t->op.waits)
         why = "of copies of pageable memory";

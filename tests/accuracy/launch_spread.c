@@ -1,6 +1,7 @@
 /*
- * How far sizes that launches tell (core/work/kernel/infer.h) are from shapes: kernels
- * of operators whose shapes are recorded, estimated both ways by the same laws.
+ * How far sizes that launches tell (core/work/kernel/infer.h) are from shapes:
+ * kernels of operators whose shapes are recorded, estimated both ways by the
+ * same laws.
  *
  *     launch_spread PLATFORM TRACE...
  *
@@ -26,8 +27,8 @@
 struct both {
     const struct msim_platform *platform;
     const struct msim_trace *t;
-    struct msim_launches launches;
-    struct msim_launched launched;
+    struct msim_infer launches;
+    struct msim_op_kernels launched;
     struct msim_idmap seen;
 };
 
@@ -49,7 +50,7 @@ static double by_shapes(const struct both *b, uint32_t op, uint32_t n_kernels,
     double us = 0;
     uint32_t n;
 
-    memset(works, 0, sizeof works);
+    memset(works, 0, sizeof(works));
     if (msim_opmap(b->t, op, (int)n_kernels, false, works, &n) !=
         MSIM_OPMAP_WORKS)
         return NAN;
@@ -62,16 +63,16 @@ static double by_shapes(const struct both *b, uint32_t op, uint32_t n_kernels,
 /* A convolution that takes longest over its layout says nothing of layouts. */
 static bool comparable(const struct both *b, uint32_t gpu, bool convolves)
 {
-    enum msim_kernel_kind kind = msim_launch_name(&b->launches, gpu)->kind;
+    enum msim_kernel_kind kind = msim_infer_name(&b->launches, gpu)->kind;
 
     return !convolves || kind == MSIM_KERNEL_CONV || kind == MSIM_KERNEL_MATRIX;
 }
 
-static const char *how(const struct msim_launches *l, uint32_t gpu)
+static const char *how(const struct msim_infer *l, uint32_t gpu)
 {
     if (l->products[gpu].m > 0)
-        return msim_launch_own(l, gpu) ? "related" : "alone";
-    return msim_launch_own(l, gpu) ? "own" : "nearby";
+        return msim_infer_own(l, gpu) ? "related" : "alone";
+    return msim_infer_own(l, gpu) ? "own" : "nearby";
 }
 
 /* Sum over the kernels of `op`; `*longest` is that which takes longest. */
@@ -85,7 +86,7 @@ static double by_launches(const struct both *b, uint32_t op, uint32_t *longest,
         struct msim_work w;
         double us, doubt;
 
-        if (!msim_launch_work(&b->launches, b->launched.gpu[j], &w, &doubt))
+        if (!msim_infer_work(&b->launches, b->launched.gpu[j], &w, &doubt))
             return NAN;
         us = estimate_us(b, &w);
         if (!(us <= most)) {
@@ -127,18 +128,18 @@ static void compare(struct both *b, uint32_t op)
     shapes = by_shapes(b, op, n, &convolves);
     launches = by_launches(b, op, &longest, &spread);
     if (shapes > 0 && launches > 0 && comparable(b, longest, convolves))
-        printf("%s\t%s\t%.4f\t%.4f\t%s\t%.60s\n",
-               msim_kernel_kind_text(
-                   msim_launch_name(&b->launches, longest)->kind),
-               how(&b->launches, longest), log(launches / shapes), spread,
-               msim_trace_text(b->t, b->t->ops[op].name),
-               msim_trace_text(b->t, b->t->gpu[longest].name));
+        printf(
+            "%s\t%s\t%.4f\t%.4f\t%s\t%.60s\n",
+            msim_kernel_kind_text(msim_infer_name(&b->launches, longest)->kind),
+            how(&b->launches, longest), log(launches / shapes), spread,
+            msim_trace_text(b->t, b->t->ops[op].name),
+            msim_trace_text(b->t, b->t->gpu[longest].name));
 }
 
 static enum msim_status compare_rank(struct both *b)
 {
-    MSIM_TRY(msim_launches_init(&b->launches, b->t));
-    MSIM_TRY(msim_launched_init(&b->launched, b->t));
+    MSIM_TRY(msim_infer_init(&b->launches, b->t));
+    MSIM_TRY(msim_op_kernels_init(&b->launched, b->t));
     /* Sizes that rules take from launches would compare with themselves. */
     for (uint32_t i = 0; i < b->t->n_ops && !b->launches.shapeless; i++)
         if (msim_args_count(b->t, b->t->ops[i].args))
@@ -153,21 +154,21 @@ static enum msim_status run(const char *data, const char *platform,
     struct msim_load_options opt = {.threads = 1};
     struct msim_platform *p = NULL;
     struct msim_job *job = NULL;
-    enum msim_status st = msim_platform_load(&p, data, platform, err);
+    enum msim_status status = msim_platform_load(&p, data, platform, err);
 
-    if (st == MSIM_OK)
-        st = msim_job_load(&job, paths, n, &opt, err);
-    for (uint32_t i = 0; st == MSIM_OK && i < job->n_ranks; i++) {
+    if (status == MSIM_OK)
+        status = msim_job_load(&job, paths, n, &opt, err);
+    for (uint32_t i = 0; status == MSIM_OK && i < job->n_ranks; i++) {
         struct both b = {.platform = p, .t = job->ranks[i]};
 
-        st = compare_rank(&b);
-        msim_launches_release(&b.launches);
-        msim_launched_release(&b.launched);
+        status = compare_rank(&b);
+        msim_infer_release(&b.launches);
+        msim_op_kernels_release(&b.launched);
         msim_idmap_release(&b.seen);
     }
     msim_job_free(job);
     msim_platform_free(p);
-    return st;
+    return status;
 }
 
 int main(int argc, char **argv)

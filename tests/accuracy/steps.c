@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_RULES (MSIM_EDGE_KINDS + MSIM_SHARE_RULES)
+#define N_RULES (MSIM_EDGE_KINDS + MSIM_CONTENTION_RULES)
 
 enum mode { ONE_RUN, REMOVAL, HOST_ALONE };
 
@@ -61,9 +61,10 @@ struct late {
 /* Rules of dependencies first, then what is shared. */
 static const char *rule_text(int rule)
 {
-    return rule < MSIM_EDGE_KINDS ? msim_edge_text((enum msim_edge_kind)rule)
-                                  : msim_share_text((enum msim_share_rule)(
-                                        rule - MSIM_EDGE_KINDS));
+    return rule < MSIM_EDGE_KINDS
+               ? msim_edge_text((enum msim_edge_kind)rule)
+               : msim_contention_text(
+                     (enum msim_contention_rule)(rule - MSIM_EDGE_KINDS));
 }
 
 static void release(struct steps *s)
@@ -89,11 +90,11 @@ static enum msim_status build(struct steps *s, uint64_t without,
 
     MSIM_TRY(msim_graph_build(&s->graph, s->job, &opt, err));
     g = s->graph;
-    s->dur = malloc(((size_t)g->n_tasks + 1) * sizeof *s->dur);
-    s->start = calloc((size_t)g->n_tasks + 1, sizeof *s->start);
-    s->begin = malloc(((size_t)g->n_windows + 1) * sizeof *s->begin);
-    s->end = malloc(((size_t)g->n_windows + 1) * sizeof *s->end);
-    s->took = calloc((size_t)g->n_iterations + 1, sizeof *s->took);
+    s->dur = malloc(((size_t)g->n_tasks + 1) * sizeof(*s->dur));
+    s->start = calloc((size_t)g->n_tasks + 1, sizeof(*s->start));
+    s->begin = malloc(((size_t)g->n_windows + 1) * sizeof(*s->begin));
+    s->end = malloc(((size_t)g->n_windows + 1) * sizeof(*s->end));
+    s->took = calloc((size_t)g->n_iterations + 1, sizeof(*s->took));
     if (!s->dur || !s->start || !s->begin || !s->end || !s->took)
         return MSIM_ENOMEM;
     for (uint32_t t = 0; t < g->n_tasks; t++)
@@ -105,16 +106,16 @@ static enum msim_status simulate(struct steps *s, struct msim_error *err)
 {
     struct msim_scenario scenario = {.dur = s->dur};
     struct msim_engine *e;
-    enum msim_status st;
+    enum msim_status status;
 
     for (int k = 0; k < MSIM_EDGE_KINDS; k++)
         scenario.lag[k] = -1;
     MSIM_TRY(msim_engine_new(&e, s->graph));
-    st = msim_engine_simulate(
+    status = msim_engine_simulate(
         e, &scenario, &(struct msim_times){.start = s->start, .dur = s->dur},
         err);
     msim_engine_free(e);
-    return st;
+    return status;
 }
 
 /* ---- steps -------------------------------------------------------------- */
@@ -256,7 +257,7 @@ static int by_size(const void *a, const void *b)
 static enum msim_status judge_starts(struct steps *s, uint32_t list)
 {
     const struct msim_graph *g = s->graph;
-    struct late *v = malloc(((size_t)g->n_tasks + 1) * sizeof *v);
+    struct late *v = malloc(((size_t)g->n_tasks + 1) * sizeof(*v));
 
     if (!v)
         return MSIM_ENOMEM;
@@ -269,7 +270,7 @@ static enum msim_status judge_starts(struct steps *s, uint32_t list)
             v[s->n_kernels++] = start_error(s, t);
     }
     if (s->n_kernels) {
-        qsort(v, s->n_kernels, sizeof *v, by_size);
+        qsort(v, s->n_kernels, sizeof(*v), by_size);
         s->p95 = v[s->n_kernels / 20].percent;
     }
     list_starts(s, v, s->n_kernels, list);
@@ -318,8 +319,8 @@ static enum msim_status host_alone(struct steps *s, struct msim_error *err)
     uint32_t *left, *ready;
 
     MSIM_TRY(build(s, 0, err));
-    left = calloc((size_t)s->graph->n_tasks + 1, sizeof *left);
-    ready = malloc(((size_t)s->graph->n_tasks + 1) * sizeof *ready);
+    left = calloc((size_t)s->graph->n_tasks + 1, sizeof(*left));
+    ready = malloc(((size_t)s->graph->n_tasks + 1) * sizeof(*ready));
     if (left && ready) {
         longest_path(s, left, ready);
         find_bounds(s, true);
@@ -348,13 +349,13 @@ static enum msim_status removal(const struct steps *all, struct msim_error *err)
 {
     for (int rule = 0; rule < N_RULES; rule++) {
         struct steps s = {.job = all->job};
-        enum msim_status st = run(&s, UINT64_C(1) << rule, 0, err);
+        enum msim_status status = run(&s, UINT64_C(1) << rule, 0, err);
 
-        if (st == MSIM_OK)
+        if (status == MSIM_OK)
             printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\n", rule_text(rule), s.mean,
                    s.worst, s.p95, moved(&s, all));
         release(&s);
-        MSIM_TRY(st);
+        MSIM_TRY(status);
     }
     return MSIM_OK;
 }
@@ -424,16 +425,16 @@ int main(int argc, char **argv)
     struct steps s = {0};
     struct msim_error err = {0};
     struct request r;
-    enum msim_status st;
+    enum msim_status status;
 
     if (argc == 2 && !strcmp(argv[1], "--rules"))
         return list_rules();
     r = parse(argc, argv);
-    st = answer(&s, &r, &err);
-    if (st != MSIM_OK)
+    status = answer(&s, &r, &err);
+    if (status != MSIM_OK)
         fprintf(stderr, "steps: %s: %s\n", r.n_paths ? r.paths[0] : "",
                 err.text);
     release(&s);
     msim_job_free(s.job);
-    return st == MSIM_OK ? 0 : 3;
+    return status == MSIM_OK ? 0 : 3;
 }

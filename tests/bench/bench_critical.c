@@ -19,10 +19,10 @@ static void dress(struct made_graph *m, const struct msim_job *job,
 {
     m->g.job = job;
     m->g.traced = m->dur;
-    m->g.lane = malloc(TASKS * sizeof *m->g.lane);
+    m->g.lane = malloc(TASKS * sizeof(*m->g.lane));
     m->g.kind = calloc(TASKS, 1);
-    m->g.window = calloc(TASKS, sizeof *m->g.window);
-    m->g.refs = calloc(TASKS, sizeof *m->g.refs);
+    m->g.window = calloc(TASKS, sizeof(*m->g.window));
+    m->g.refs = calloc(TASKS, sizeof(*m->g.refs));
     if (!m->g.lane || !m->g.kind || !m->g.window || !m->g.refs)
         abort();
     for (uint32_t i = 0; i < LANES; i++)
@@ -81,8 +81,8 @@ int main(void)
 {
     struct made_graph m = made_graph_new(TASKS, LANES, 42);
     struct msim_scenario s = made_graph_scenario(&m);
-    msim_ps *start = malloc(TASKS * sizeof *start);
-    msim_ps *slack = malloc(TASKS * sizeof *slack);
+    msim_ps *start = malloc(TASKS * sizeof(*start));
+    msim_ps *slack = malloc(TASKS * sizeof(*slack));
     struct msim_job job = {.n_ranks = 1};
     struct msim_lane lanes[LANES];
     struct msim_window window;

@@ -5,7 +5,7 @@
  * 4-ary heap, a pop and a push an event, nothing else) in the same run.
  */
 #include "tests/bench/timing.h"
-#include "tests/unit/made_share.h"
+#include "tests/unit/made_contention.h"
 
 #include <stdio.h>
 
@@ -92,7 +92,7 @@ static void spread(struct made_graph *m)
 
     free(s->devices);
     s->n_devices = LANES / 4;
-    s->devices = calloc(s->n_devices, sizeof *s->devices);
+    s->devices = calloc(s->n_devices, sizeof(*s->devices));
     for (uint32_t i = 0; s->devices && i < s->n_devices; i++)
         s->devices[i] = (struct msim_shared_device){
             .host_link = {1, {0.5, 0.5}},
@@ -109,13 +109,13 @@ int main(void)
     struct made_graph m = made_graph_new(TASKS, LANES, 42);
     struct made_graph shared = made_graph_new(TASKS, LANES, 42);
     struct msim_scenario s = made_graph_scenario(&m);
-    struct heap h = {malloc((LANES + 1) * sizeof *h.at), 0};
-    msim_ps *start = malloc(TASKS * sizeof *start);
+    struct heap h = {malloc((LANES + 1) * sizeof(*h.at)), 0};
+    msim_ps *start = malloc(TASKS * sizeof(*start));
     double walks[REPEAT], shares[REPEAT], holds[REPEAT];
     double walked, ran, held;
     struct msim_engine *e, *f;
 
-    made_share_random(&shared, LANES, 42);
+    made_contention_random(&shared, LANES, 42);
     spread(&shared);
     if (!start || !h.at || !shared.g.sharing->devices ||
         msim_engine_new(&e, &m.g) || msim_engine_new(&f, &shared.g))
@@ -141,6 +141,6 @@ int main(void)
     msim_engine_free(e);
     msim_engine_free(f);
     made_graph_free(&m);
-    made_share_random_free(&shared);
+    made_contention_random_free(&shared);
     return 0;
 }

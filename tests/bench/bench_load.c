@@ -159,7 +159,7 @@ static void compress_file(const char *from, const char *to)
 
     if (!in || !out)
         die("cannot compress");
-    while ((n = fread(buf, 1, sizeof buf, in)) > 0)
+    while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
         if (gzwrite(out, buf, (unsigned)n) != (int)n)
             die("cannot compress");
     fclose(in);
@@ -261,12 +261,12 @@ static struct measure run_once(enum what what, const char *path)
         m.seconds = now() - begin;
         getrusage(RUSAGE_SELF, &usage);
         m.rss_kb = usage.ru_maxrss;
-        if (write(ends[1], &m, sizeof m) != (ssize_t)sizeof m)
+        if (write(ends[1], &m, sizeof(m)) != (ssize_t)sizeof(m))
             _exit(1);
         _exit(0);
     }
     close(ends[1]);
-    if (child < 0 || read(ends[0], &m, sizeof m) != (ssize_t)sizeof m)
+    if (child < 0 || read(ends[0], &m, sizeof(m)) != (ssize_t)sizeof(m))
         die("a measurement failed");
     close(ends[0]);
     waitpid(child, &status, 0);
@@ -323,9 +323,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_load TRACE.json[.gz] [EVENTS]\n");
         return 2;
     }
-    snprintf(plain, sizeof plain, "%s/msim-bench-%ld.json", tmp ? tmp : "/tmp",
+    snprintf(plain, sizeof(plain), "%s/msim-bench-%ld.json", tmp ? tmp : "/tmp",
              (long)getpid());
-    snprintf(gz, sizeof gz, "%s.gz", plain);
+    snprintf(gz, sizeof(gz), "%s.gz", plain);
     source = read_all(argv[1]);
     events = write_big(&source, plain,
                        argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000);

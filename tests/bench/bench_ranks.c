@@ -3,8 +3,8 @@
  * stored in. `bench_ranks [FOLDER [RANKS]]`: a job of Kineto traces, by default
  * dlrm-8xv100 of the real traces.
  */
-#include "tests/unit/core/run/replicas.h"
 #include "tests/bench/timing.h"
+#include "tests/unit/core/run/replicas.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 /* Columns of the graph; names are in the traces. */
 static size_t graph_bytes(const struct msim_graph *g)
 {
-    size_t task = sizeof *g->kind + sizeof *g->lane + sizeof *g->window +
-                  sizeof *g->n_preds + sizeof *g->edge_begin +
-                  sizeof *g->traced + sizeof *g->refs;
-    size_t edge = sizeof *g->edges + sizeof *g->edge_kind;
+    size_t task = sizeof(*g->kind) + sizeof(*g->lane) + sizeof(*g->window) +
+                  sizeof(*g->n_preds) + sizeof(*g->edge_begin) +
+                  sizeof(*g->traced) + sizeof(*g->refs);
+    size_t edge = sizeof(*g->edges) + sizeof(*g->edge_kind);
 
     return g->n_tasks * task + g->n_edges * edge +
-           g->n_releases * sizeof *g->releases;
+           g->n_releases * sizeof(*g->releases);
 }
 
 /* Starts, and the engine's counts and stack. */
@@ -52,7 +52,7 @@ static double time_folded(const struct msim_graph *g,
 static double time_unfolded(struct msim_replicas *r,
                             const struct msim_scenario *s, uint32_t n)
 {
-    const msim_ps **dur = malloc(n * sizeof *dur);
+    const msim_ps **dur = malloc(n * sizeof(*dur));
     double seconds[REPEAT];
 
     for (uint32_t i = 0; dur && i < n; i++)
@@ -71,15 +71,15 @@ static double time_unfolded(struct msim_replicas *r,
 static void report(const struct msim_graph *g, uint32_t ranks)
 {
     uint32_t n = ranks / g->job->n_ranks;
-    msim_ps *dur = malloc(((size_t)g->n_tasks + 1) * sizeof *dur);
-    msim_ps *start = malloc(((size_t)g->n_tasks + 1) * sizeof *start);
+    msim_ps *dur = malloc(((size_t)g->n_tasks + 1) * sizeof(*dur));
+    msim_ps *start = malloc(((size_t)g->n_tasks + 1) * sizeof(*start));
     struct msim_scenario s = {.dur = dur};
     struct msim_replicas *r;
     double tasks = g->n_tasks, all = tasks * n, folded, unfolded;
 
     if (!dur || !start || msim_replicas_new(&r, g, n) != MSIM_OK)
         abort();
-    memset(s.lag, 0xff, sizeof s.lag); /* -1: as the graph has it */
+    memset(s.lag, 0xff, sizeof(s.lag)); /* -1: as the graph has it */
     for (uint32_t t = 0; t < g->n_tasks; t++)
         dur[t] = g->traced[t] > 0 ? g->traced[t] : 0;
     folded = time_folded(g, &s, start);
@@ -96,7 +96,7 @@ static void report(const struct msim_graph *g, uint32_t ranks)
            (double)(graph_bytes(g) + msim_replicas_bytes(r)) / all);
     for (uint32_t i = 0; i < n; i++)
         if (memcmp(start, msim_replicas_start(r, i),
-                   g->n_tasks * sizeof *start) != 0)
+                   g->n_tasks * sizeof(*start)) != 0)
             printf("replica %u starts at other times\n", i);
     msim_replicas_free(r);
     free(dur);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", err.file, err.text);
         return 3;
     }
-    plans = calloc(job->n_ranks, sizeof *plans);
+    plans = calloc(job->n_ranks, sizeof(*plans));
     if (!plans || msim_graph_build(&g, job,
                                    &(struct msim_graph_options){
                                        .plans = plans,

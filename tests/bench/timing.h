@@ -25,7 +25,7 @@ static inline int compare_seconds(const void *a, const void *b)
 /* The median of `n` times, which are sorted. */
 static inline double median(double *seconds, size_t n)
 {
-    qsort(seconds, n, sizeof *seconds, compare_seconds);
+    qsort(seconds, n, sizeof(*seconds), compare_seconds);
     return seconds[n / 2];
 }
 

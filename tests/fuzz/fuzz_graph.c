@@ -18,10 +18,10 @@
  * number of jobs is taken from MSIM_FUZZ_JOBS, another first seed from
  * MSIM_FUZZ_SEED.
  */
-#include "core/report/analyse/critical.h"
-#include "core/report/write/report.h"
-#include "core/report/analyse/waits.h"
 #include "core/job/job.h"
+#include "core/report/analyse/critical.h"
+#include "core/report/analyse/waits.h"
+#include "core/report/write/report.h"
 #include "predict/cost.h"
 #include "tests/fuzz/damage_job.h"
 
@@ -42,8 +42,8 @@ struct fuzz {
     bool damaged, first; /* first: graph of the job at hand */
     double error;        /* of steps, summed */
     uint64_t steps;
-    const char *said; /* the last complaint, and of which seed */
-    uint64_t said_of;
+    const char *user; /* the last complaint, and of which seed */
+    uint64_t user_of;
 };
 
 /* One graph with one set of durations, simulated. */
@@ -63,10 +63,10 @@ static void complain(struct fuzz *f, const char *what, const char *why,
                      uint32_t task)
 {
     f->failures++;
-    if (f->said == why && f->said_of == f->seed)
+    if (f->user == why && f->user_of == f->seed)
         return;
-    f->said = why;
-    f->said_of = f->seed;
+    f->user = why;
+    f->user_of = f->seed;
     if (f->complaints++ < COMPLAINTS)
         fprintf(stderr, "seed %" PRIu64 "%s: %s: %s (%u)\n", f->seed,
                 f->damaged ? ", damaged" : "", what, why, task);
@@ -125,9 +125,9 @@ static void check_starts(const struct trial *k)
 
 static bool new_times(struct msim_times *t, uint32_t n)
 {
-    t->start = malloc(((size_t)n + 1) * sizeof *t->start);
-    t->dur = malloc(((size_t)n + 1) * sizeof *t->dur);
-    t->held_by = malloc(((size_t)n + 1) * sizeof *t->held_by);
+    t->start = malloc(((size_t)n + 1) * sizeof(*t->start));
+    t->dur = malloc(((size_t)n + 1) * sizeof(*t->dur));
+    t->held_by = malloc(((size_t)n + 1) * sizeof(*t->held_by));
     return t->start && t->dur && t->held_by;
 }
 
@@ -191,9 +191,9 @@ static void check_causes(const struct trial *k, const struct msim_run *run,
                          const struct msim_window_times *w)
 {
     size_t n = k->g->n_tasks;
-    msim_ps *slack = malloc((n + 1) * sizeof *slack);
+    msim_ps *slack = malloc((n + 1) * sizeof(*slack));
     struct msim_waits *waits =
-        calloc((size_t)k->g->n_windows + 1, sizeof *waits);
+        calloc((size_t)k->g->n_windows + 1, sizeof(*waits));
     struct msim_binding b = {0};
 
     if (!slack || !waits)
@@ -232,7 +232,7 @@ static void note_steps(const struct trial *k, const struct msim_window_times *w)
 static void check_windows(const struct trial *k, const struct msim_outcome *o)
 {
     struct msim_window_times *w =
-        calloc((size_t)k->g->n_windows + 1, sizeof *w);
+        calloc((size_t)k->g->n_windows + 1, sizeof(*w));
 
     if (!w)
         exit(1);
@@ -347,20 +347,20 @@ static const struct msim_scale SCALES[] = {
 static void simulate(struct trial *k, bool measured)
 {
     struct msim_error err = {0};
-    enum msim_status st =
+    enum msim_status status =
         msim_engine_simulate(k->engine, &k->scenario, &k->times, &err);
     bool shared = k->g->sharing && k->g->sharing->rules;
 
     k->f->runs++;
-    if (st == MSIM_ECYCLE) {
+    if (status == MSIM_ECYCLE) {
         k->f->cycles++;
         if (!k->f->damaged || !strstr(err.text, "wait for each other"))
             complain(k->f, k->what, err.text, 0);
         return;
     }
-    if (st == MSIM_ELIMIT && k->f->damaged)
+    if (status == MSIM_ELIMIT && k->f->damaged)
         return;
-    if (st != MSIM_OK) {
+    if (status != MSIM_OK) {
         complain(k->f, k->what, err.text, 0);
         return;
     }
@@ -376,7 +376,7 @@ static void try_costs(struct fuzz *f, const struct msim_graph *g,
 {
     struct trial k = {.f = f, .g = g, .what = what};
     struct msim_error err = {0};
-    enum msim_status st = msim_costs_new(
+    enum msim_status status = msim_costs_new(
         &k.costs, g,
         &(struct msim_cost_options){.platform = measured ? NULL : f->platform,
                                     .host = f->host,
@@ -384,14 +384,14 @@ static void try_costs(struct fuzz *f, const struct msim_graph *g,
                                     .n_scales = n},
         &err);
 
-    if (st != MSIM_OK) {
+    if (status != MSIM_OK) {
         complain(f, what, err.text, 0);
         return;
     }
     k.as_traced = f->first && n == 0;
     k.scenario.dur = k.costs->mid;
     k.scenario.out = k.costs->out;
-    memcpy(k.scenario.lag, k.costs->lag, sizeof k.scenario.lag);
+    memcpy(k.scenario.lag, k.costs->lag, sizeof(k.scenario.lag));
     if (!new_times(&k.times, g->n_tasks) ||
         msim_engine_new(&k.engine, g) != MSIM_OK)
         exit(1);
@@ -507,7 +507,7 @@ static bool begin(struct fuzz *f)
     if (!mkdtemp(f->folder))
         return false;
     for (int i = 0; i < MADE_RANKS; i++)
-        snprintf(f->paths[i], sizeof f->paths[i], "%s/rank-%d.json", f->folder,
+        snprintf(f->paths[i], sizeof(f->paths[i]), "%s/rank-%d.json", f->folder,
                  i);
     f->null = fopen("/dev/null", "w");
     if (f->null &&
@@ -532,7 +532,7 @@ static void end(struct fuzz *f)
 /* With a seed as argument, its traces are written and left. */
 int main(int argc, char **argv)
 {
-    struct fuzz *f = calloc(1, sizeof *f);
+    struct fuzz *f = calloc(1, sizeof(*f));
     uint64_t first = number("MSIM_FUZZ_SEED", 1);
     uint64_t jobs = number("MSIM_FUZZ_JOBS", JOBS);
     int result = 1;

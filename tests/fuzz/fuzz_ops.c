@@ -6,8 +6,8 @@
  * 200 byte flips, 100 swaps of two bytes and 40 cuts of each table, from a
  * fixed seed.
  */
-#include "models/estimate/model.h"
 #include "core/work/opmap/ops_file.h"
+#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "tests/unit/made_ops.h"
 

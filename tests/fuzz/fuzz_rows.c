@@ -5,9 +5,9 @@
  *
  * 300 byte flips and 40 cuts of a table of each kind, from a fixed seed.
  */
+#include "core/work/rows.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
-#include "core/work/rows.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

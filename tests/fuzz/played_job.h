@@ -465,7 +465,7 @@ static inline void made_begin_rank(struct made_job *j, uint32_t i)
 {
     struct made_rank *r = &j->ranks[i];
 
-    memset(r, 0, sizeof *r);
+    memset(r, 0, sizeof(*r));
     r->step = MADE_EVENTS;
     for (uint32_t t = 0; t < MADE_THREADS; t++)
         r->now[t] = 100000 + made_time(j, 200000);

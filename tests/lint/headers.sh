@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every header compiles alone: it includes what it uses. It has a guard named
-# after its folder and file and opens with a comment that says what it is.
+# after its path and opens with a comment that says what it is.
 . "$(dirname "$0")/lib.bash"
 
 flags=(-std=c11 -D_GNU_SOURCE -DMSIM_TRACES='""' -I. -Wall -Wextra -Werror
@@ -26,9 +26,8 @@ upper() {
 
 while IFS= read -r header; do
     compiles "$header" || complain "$header: does not compile alone"
-    folder=$(upper "${header%%/*}")
-    guard="MSIM_${folder}_([A-Z]+_)?$(upper "$(basename "$header")")"
-    grep -qE "^#ifndef $guard\$" "$header" ||
+    guard=MSIM_$(upper "${header//\//_}")
+    grep -qx "#ifndef $guard" "$header" ||
         complain "$header: no include guard '$guard'"
     [ "$(sed -n '1s/^\(..\).*/\1/p' "$header")" = "/*" ] ||
         complain "$header: does not open with a comment on what it is"

@@ -21,7 +21,7 @@ static inline struct msim_job *load_text(const char *text, bool salvage,
     struct msim_job *job = NULL;
     const char *broken;
 
-    memset(err, 0, sizeof *err);
+    memset(err, 0, sizeof(*err));
     if (msim_job_load_memory(&job, "text", text, strlen(text), &opt, err) !=
         MSIM_OK)
         return NULL;
@@ -54,11 +54,11 @@ static inline void spell(struct spelled *to, const char *fmt, ...)
     int n;
 
     va_start(ap, fmt);
-    n = vsnprintf(to->text + to->len, sizeof to->text - to->len, fmt, ap);
+    n = vsnprintf(to->text + to->len, sizeof(to->text) - to->len, fmt, ap);
     va_end(ap);
     to->len += n > 0 ? (size_t)n : 0;
-    if (to->len >= sizeof to->text)
-        to->len = sizeof to->text - 1;
+    if (to->len >= sizeof(to->text))
+        to->len = sizeof(to->text) - 1;
 }
 
 static inline void spell_arg(const struct msim_trace *t,
@@ -101,7 +101,7 @@ static inline void spell_args(const struct msim_trace *t, uint32_t block,
 {
     uint32_t i;
 
-    memset(to, 0, sizeof *to);
+    memset(to, 0, sizeof(*to));
     for (i = 0; block != MSIM_NONE && i < t->blocks[block].count; i++) {
         spell(to, "%s", i ? " " : "");
         spell_arg(t, &t->args[t->blocks[block].first + i], to);

@@ -15,7 +15,7 @@ struct made {
 
 static inline void made_raw(struct made *m, const void *bytes, size_t n)
 {
-    if (m->n <= sizeof m->bytes && n <= sizeof m->bytes - m->n) {
+    if (m->n <= sizeof(m->bytes) && n <= sizeof(m->bytes) - m->n) {
         memcpy(m->bytes + m->n, bytes, n);
         m->n += n;
     }
@@ -135,7 +135,7 @@ static inline struct msim_job *made_load(const struct made *m, bool salvage,
         .salvage = salvage, .threads = 1, .keep_source = true};
     struct msim_job *job = NULL;
 
-    memset(err, 0, sizeof *err);
+    memset(err, 0, sizeof(*err));
     if (msim_job_load_memory(&job, "made.et", m->bytes, m->n, &opt, err) !=
         MSIM_OK)
         return NULL;

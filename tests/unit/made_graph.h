@@ -48,11 +48,11 @@ static inline struct made_graph made_graph_new(uint32_t n, uint32_t lanes,
     uint32_t edges = 0;
 
     m.g.n_tasks = n;
-    m.g.edge_begin = calloc((size_t)n + 2, sizeof *m.g.edge_begin);
-    m.g.n_preds = calloc((size_t)n + 1, sizeof *m.g.n_preds);
-    m.g.edges = malloc(((size_t)n * 2 + 1) * sizeof *m.g.edges);
+    m.g.edge_begin = calloc((size_t)n + 2, sizeof(*m.g.edge_begin));
+    m.g.n_preds = calloc((size_t)n + 1, sizeof(*m.g.n_preds));
+    m.g.edges = malloc(((size_t)n * 2 + 1) * sizeof(*m.g.edges));
     m.g.edge_kind = calloc((size_t)n * 2 + 1, 1);
-    m.dur = malloc(((size_t)n + 1) * sizeof *m.dur);
+    m.dur = malloc(((size_t)n + 1) * sizeof(*m.dur));
     for (uint32_t t = 0; t < n; t++) {
         m.g.edge_begin[t] = edges;
         m.dur[t] = made_random(&seed) % 1000 * 1000;
@@ -81,7 +81,7 @@ static inline void made_graph_mix(struct made_graph *m, uint64_t seed,
     uint32_t n = m->g.n_tasks;
 
     m->out = calloc((size_t)n + 1, 1);
-    m->g.releases = malloc(((size_t)n + 1) * sizeof *m->g.releases);
+    m->g.releases = malloc(((size_t)n + 1) * sizeof(*m->g.releases));
     for (uint32_t i = 0; i < m->g.n_edges; i++)
         m->g.edge_kind[i] = MSIM_EDGE_BYTE(made_random(&seed) % MSIM_EDGE_KINDS,
                                            made_random(&seed) % 3);

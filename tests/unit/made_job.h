@@ -39,7 +39,7 @@ static inline bool made_load_files(struct made_job *j, const struct made *ranks,
     struct msim_error err = {0};
     char folder[] = "msim-test-XXXXXX", paths[4][64];
     const char *names[4];
-    enum msim_status st;
+    enum msim_status status;
 
     if (!CHECK(n <= 4) || !CHECK(mkdtemp(folder) != NULL))
         return false;
@@ -47,7 +47,7 @@ static inline bool made_load_files(struct made_job *j, const struct made *ranks,
         char *text = made_text(&ranks[i]);
         FILE *out;
 
-        snprintf(paths[i], sizeof paths[i], "%s/%u.json", folder, i);
+        snprintf(paths[i], sizeof(paths[i]), "%s/%u.json", folder, i);
         names[i] = paths[i];
         out = fopen(paths[i], "wb");
         CHECK(out && fwrite(text, 1, strlen(text), out) == strlen(text));
@@ -55,12 +55,12 @@ static inline bool made_load_files(struct made_job *j, const struct made *ranks,
             fclose(out);
         free(text);
     }
-    st = msim_job_load(&j->job, names, n, &opt, &err);
+    status = msim_job_load(&j->job, names, n, &opt, &err);
     CHECK_STR(err.text, "");
     for (uint32_t i = 0; i < n; i++)
         unlink(paths[i]);
     rmdir(folder);
-    return CHECK(st == MSIM_OK);
+    return CHECK(status == MSIM_OK);
 }
 
 /* Load the traces of up to four ranks, and free their texts. */
@@ -69,7 +69,7 @@ static inline bool made_load(struct made_job *j, struct made *ranks, uint32_t n)
     const char *broken;
     bool ok;
 
-    memset(j, 0, sizeof *j);
+    memset(j, 0, sizeof(*j));
     ok = made_load_files(j, ranks, n);
     for (uint32_t i = 0; i < n; i++)
         made_free(&ranks[i]);
@@ -117,7 +117,7 @@ static inline void made_cost(struct made_job *j, const char *scale)
     struct msim_cost_options opt = {.scales = scales};
 
     if (scale)
-        snprintf(words, sizeof words, "%s", scale);
+        snprintf(words, sizeof(words), "%s", scale);
     opt.n_scales = made_scales(words, scales);
     CHECK_INT(msim_costs_new(&j->costs, j->graph, &opt, NULL), MSIM_OK);
 }
@@ -134,23 +134,23 @@ static inline enum msim_status made_try(struct made_job *j, struct made_what w,
     };
     struct msim_scenario s = {0};
     struct msim_engine *e;
-    enum msim_status st;
+    enum msim_status status;
     size_t n;
 
     made_forget(j);
     MSIM_TRY(msim_graph_build(&j->graph, j->job, &opt, err));
     made_cost(j, w.scale);
     n = (size_t)j->graph->n_tasks + 1;
-    j->start = calloc(n, sizeof *j->start);
-    j->took = calloc(n, sizeof *j->took);
+    j->start = calloc(n, sizeof(*j->start));
+    j->took = calloc(n, sizeof(*j->took));
     s.dur = j->costs->mid;
     s.out = j->costs->out;
-    memcpy(s.lag, j->costs->lag, sizeof s.lag);
+    memcpy(s.lag, j->costs->lag, sizeof(s.lag));
     MSIM_TRY(msim_engine_new(&e, j->graph));
-    st = msim_engine_simulate(
+    status = msim_engine_simulate(
         e, &s, &(struct msim_times){.start = j->start, .dur = j->took}, err);
     msim_engine_free(e);
-    return st;
+    return status;
 }
 
 /* Simulate; the end of all, in ps from the first event of the trace. */

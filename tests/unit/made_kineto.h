@@ -103,7 +103,7 @@ static inline void made_step(struct made *m, int thread, int number, int ts,
 {
     char name[32];
 
-    snprintf(name, sizeof name, "ProfilerStep#%d", number);
+    snprintf(name, sizeof(name), "ProfilerStep#%d", number);
     made_event(m, "user_annotation", name, MADE_HOST, thread, ts, dur);
     made_add(m, "}},");
 }
@@ -167,7 +167,7 @@ static inline void made_copy(struct made *m, int stream, const char *way,
 {
     char name[64];
 
-    snprintf(name, sizeof name, "Memcpy %s", way);
+    snprintf(name, sizeof(name), "Memcpy %s", way);
     made_gpu(m, "gpu_memcpy", name, stream, ts, dur, correlation);
     made_add(m, ",\"bytes\":%lld}},", bytes);
 }

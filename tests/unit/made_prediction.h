@@ -139,7 +139,7 @@ static inline void made_where_fill(struct made *m)
 /* Points into itself: do not copy it. */
 static inline void made_fill(struct made *m)
 {
-    memset(m, 0, sizeof *m);
+    memset(m, 0, sizeof(*m));
     made_ops(m);
     made_ranks(m);
     made_where(m);

@@ -59,7 +59,7 @@ static inline void same_ops(const struct msim_trace *a,
         CHECK((x->ids == MSIM_NONE) == (y->ids == MSIM_NONE));
         CHECK(x->ids == MSIM_NONE || y->ids == MSIM_NONE ||
               !memcmp(&a->tensor_ids[x->ids], &b->tensor_ids[y->ids],
-                      sizeof *a->tensor_ids));
+                      sizeof(*a->tensor_ids)));
     }
 }
 
@@ -105,7 +105,7 @@ static inline void same_device(const struct msim_trace *a,
         CHECK((x->config == MSIM_NONE) == (y->config == MSIM_NONE));
         CHECK(x->config == MSIM_NONE || y->config == MSIM_NONE ||
               !memcmp(&a->configs[x->config], &b->configs[y->config],
-                      sizeof *a->configs));
+                      sizeof(*a->configs)));
     }
     CHECK_UINT(a->n_syncs, b->n_syncs);
     for (uint32_t i = 0; i < a->n_syncs && i < b->n_syncs; i++) {
@@ -140,7 +140,7 @@ static inline void same_comms(const struct msim_trace *a,
         SAME(size), SAME(count);
         CHECK(x->count != y->count || !x->count ||
               !memcmp(a->group_ranks + x->first, b->group_ranks + y->first,
-                      x->count * sizeof *a->group_ranks));
+                      x->count * sizeof(*a->group_ranks)));
     }
 }
 

@@ -8,8 +8,8 @@
  * back furthest. It is left out, and said so. A circle of what is recorded
  * alone stays, for the engine to name.
  */
-#include "core/graph/rules/graph_builder.h"
 #include "core/graph/graph_cycle.h"
+#include "core/graph/rules/graph_builder.h"
 
 /* A trace with more of them contradicts itself. */
 #define MOST 64
@@ -85,7 +85,8 @@ static void warn(struct msim_graph_builder *b, uint32_t n, const char *text)
                   n, text);
 }
 
-enum msim_status msim_graph_loosen(struct msim_graph_builder *b, bool *meetings)
+enum msim_status msim_graph_break_cycles(struct msim_graph_builder *b,
+                                         bool *meetings)
 {
     char text[300] = "";
     uint32_t n = 0;
@@ -93,7 +94,7 @@ enum msim_status msim_graph_loosen(struct msim_graph_builder *b, bool *meetings)
     *meetings = false;
     for (;;) {
         struct msim_cycle c;
-        enum msim_status st = msim_cycle_find(&c, b->g);
+        enum msim_status status = msim_cycle_find(&c, b->g);
         uint32_t edge = MSIM_NONE;
 
         for (uint32_t i = 0; i < c.n; i++)
@@ -103,11 +104,11 @@ enum msim_status msim_graph_loosen(struct msim_graph_builder *b, bool *meetings)
         if (c.n && n < MOST && (!*meetings || b->apart))
             edge = least_likely(b, &c);
         msim_cycle_release(&c);
-        MSIM_TRY(st);
+        MSIM_TRY(status);
         if (edge == MSIM_NONE)
             break;
         if (!n++)
-            msim_edge_tell(text, sizeof text, b->g, edge);
+            msim_edge_tell(text, sizeof(text), b->g, edge);
         leave_out(b, msim_edge_from(b->g, edge), b->g->edges[edge].to,
                   b->g->edge_kind[edge]);
         MSIM_TRY(msim_builder_finish(b));

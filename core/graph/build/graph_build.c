@@ -19,12 +19,12 @@ static void release_rank(struct msim_rank_tasks *r)
 static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
                                   const struct msim_trace *t)
 {
-    memset(r, 0, sizeof *r);
+    memset(r, 0, sizeof(*r));
     r->rank = rank;
     r->trace = t;
-    r->of_call = malloc(((size_t)t->n_calls + 1) * sizeof *r->of_call);
-    r->of_gpu = malloc(((size_t)t->n_gpu + 1) * sizeof *r->of_gpu);
-    r->of_gpu_begin = malloc(((size_t)t->n_gpu + 1) * sizeof *r->of_gpu_begin);
+    r->of_call = malloc(((size_t)t->n_calls + 1) * sizeof(*r->of_call));
+    r->of_gpu = malloc(((size_t)t->n_gpu + 1) * sizeof(*r->of_gpu));
+    r->of_gpu_begin = malloc(((size_t)t->n_gpu + 1) * sizeof(*r->of_gpu_begin));
     r->thread_first = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
     r->thread_end = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
     r->recorded_end = malloc(((size_t)t->n_gpu + 1) * sizeof(msim_ps));
@@ -34,7 +34,7 @@ static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_gpu; i++)
         r->recorded_end[i] = MSIM_TIME_NONE;
-    memset(r->of_call, 0xff, (size_t)t->n_calls * sizeof *r->of_call);
+    memset(r->of_call, 0xff, (size_t)t->n_calls * sizeof(*r->of_call));
     return MSIM_OK;
 }
 
@@ -100,25 +100,25 @@ static msim_ps rank_base(const struct msim_graph_builder *b, uint32_t rank)
 static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
 {
     struct msim_rank_tasks r;
-    enum msim_status st = init_rank(&r, rank, b->job->ranks[rank]);
+    enum msim_status status = init_rank(&r, rank, b->job->ranks[rank]);
 
     r.base = rank_base(b, rank);
-    if (st == MSIM_OK)
-        st = msim_graph_host(b, &r);
-    if (st == MSIM_OK)
-        st = msim_graph_loader(b, &r);
-    if (st == MSIM_OK)
-        st = msim_graph_handover(b, &r);
-    if (st == MSIM_OK)
-        st = msim_graph_device(b, &r);
-    if (st == MSIM_OK)
-        st = msim_graph_wait(b, &r);
-    if (st == MSIM_OK)
-        st = msim_graph_sync(b, &r);
-    if (st == MSIM_OK)
-        st = msim_graph_queue(b, &r);
+    if (status == MSIM_OK)
+        status = msim_graph_host(b, &r);
+    if (status == MSIM_OK)
+        status = msim_graph_loader(b, &r);
+    if (status == MSIM_OK)
+        status = msim_graph_handover(b, &r);
+    if (status == MSIM_OK)
+        status = msim_graph_device(b, &r);
+    if (status == MSIM_OK)
+        status = msim_graph_wait(b, &r);
+    if (status == MSIM_OK)
+        status = msim_graph_sync(b, &r);
+    if (status == MSIM_OK)
+        status = msim_graph_queue(b, &r);
     release_rank(&r);
-    return st;
+    return status;
 }
 
 /* Iterations by number, windows by iteration and rank. */
@@ -142,18 +142,18 @@ static enum msim_status sort_windows(struct msim_graph *g)
 
     if (!g->n_windows)
         return MSIM_OK;
-    old = malloc(g->n_windows * sizeof *old);
-    place = malloc(g->n_windows * sizeof *place);
+    old = malloc(g->n_windows * sizeof(*old));
+    place = malloc(g->n_windows * sizeof(*place));
     if (!old || !place) {
         free(old);
         free(place);
         return MSIM_ENOMEM;
     }
-    memcpy(old, g->windows, g->n_windows * sizeof *old);
-    qsort(g->windows, g->n_windows, sizeof *g->windows, compare_windows);
+    memcpy(old, g->windows, g->n_windows * sizeof(*old));
+    qsort(g->windows, g->n_windows, sizeof(*g->windows), compare_windows);
     for (uint32_t i = 0; i < g->n_windows; i++) {
         const struct msim_window *w =
-            bsearch(&old[i], g->windows, g->n_windows, sizeof *g->windows,
+            bsearch(&old[i], g->windows, g->n_windows, sizeof(*g->windows),
                     compare_windows);
 
         place[i] = w ? (uint32_t)(w - g->windows) : MSIM_NONE;
@@ -191,7 +191,7 @@ static void sum_copied(struct msim_graph *g)
 
 static enum msim_status build(struct msim_graph_builder *b)
 {
-    b->g = calloc(1, sizeof *b->g);
+    b->g = calloc(1, sizeof(*b->g));
     if (!b->g)
         return MSIM_ENOMEM;
     b->g->job = b->job;
@@ -206,7 +206,7 @@ static enum msim_status build(struct msim_graph_builder *b)
             MSIM_TRY(build_timed(b, rank));
     }
     MSIM_TRY(msim_graph_comm(b));
-    MSIM_TRY(msim_graph_share(b));
+    MSIM_TRY(msim_graph_contention(b));
     sum_copied(b->g);
     MSIM_TRY(sort_windows(b->g));
     return msim_builder_finish(b);
@@ -252,22 +252,22 @@ enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
     struct msim_graph_builder b = {.job = job, .opt = opt, .err = err};
     uint32_t n_warnings = job->n_warnings;
     bool meetings = false;
-    enum msim_status st;
+    enum msim_status status;
 
     *out = NULL;
-    st = build(&b);
-    if (st == MSIM_OK)
-        st = msim_graph_loosen(&b, &meetings);
-    if (st == MSIM_OK && meetings)
-        st = build_apart(&b, n_warnings);
-    if (st == MSIM_OK && b.apart)
-        st = msim_graph_loosen(&b, &meetings);
+    status = build(&b);
+    if (status == MSIM_OK)
+        status = msim_graph_break_cycles(&b, &meetings);
+    if (status == MSIM_OK && meetings)
+        status = build_apart(&b, n_warnings);
+    if (status == MSIM_OK && b.apart)
+        status = msim_graph_break_cycles(&b, &meetings);
     release(&b);
-    if (st != MSIM_OK) {
+    if (status != MSIM_OK) {
         msim_graph_free(b.g);
-        return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,
+        return msim_fail(err, status, NULL, MSIM_OFFSET_NONE,
                          "cannot build the dependency graph: %s",
-                         msim_status_text(st));
+                         msim_status_text(status));
     }
     *out = b.g;
     return MSIM_OK;

@@ -36,9 +36,9 @@ struct spans {
 
 /* The device at hand: demands [first, end) of it and of its neighbours. */
 struct fit {
-    struct msim_share_builder *b;
+    struct msim_contention_builder *b;
     struct msim_shared_device *device;
-    struct msim_share_figure figure; /* rank and device filled in */
+    struct msim_contention_figure figure; /* rank and device filled in */
     uint32_t index, first, end;
 };
 
@@ -62,11 +62,11 @@ static enum msim_status find_spans(const struct fit *f, unsigned kinds,
                                    struct spans *out)
 {
     size_t room = (size_t)(f->end - f->first) + 1;
-    struct msim_keyed *order = malloc(room * sizeof *order);
+    struct msim_keyed *order = malloc(room * sizeof(*order));
     uint32_t n = 0;
 
     out->n = 0;
-    out->at = malloc(room * sizeof *out->at);
+    out->at = malloc(room * sizeof(*out->at));
     if (!order || !out->at) {
         free(order);
         return MSIM_ENOMEM;
@@ -133,22 +133,23 @@ static int compare_double(const void *a, const void *b)
 
 static double median(double *v, uint32_t n)
 {
-    qsort(v, n, sizeof *v, compare_double);
+    qsort(v, n, sizeof(*v), compare_double);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-static enum msim_status note(const struct fit *f, enum msim_share_rule rule,
-                             enum msim_share_source source, const char *what,
-                             double value, uint32_t evidence)
+static enum msim_status note(const struct fit *f,
+                             enum msim_contention_rule rule,
+                             enum msim_contention_source source,
+                             const char *what, double value, uint32_t evidence)
 {
-    struct msim_share_figure figure = f->figure;
+    struct msim_contention_figure figure = f->figure;
 
     figure.rule = (uint8_t)rule;
     figure.source = (uint8_t)source;
     figure.what = what;
     figure.value = value;
     figure.evidence = evidence;
-    return msim_share_figure_add(f->b->s, figure);
+    return msim_contention_figure_add(f->b->s, figure);
 }
 
 /* ---- compute beside communication -------------------------------------- */
@@ -188,7 +189,7 @@ static uint32_t collect_launches(const struct fit *f, const struct spans *comm,
                                        beside >= BESIDE};
     }
     if (n)
-        qsort(out, n, sizeof *out, compare_launch);
+        qsort(out, n, sizeof(*out), compare_launch);
     return n;
 }
 
@@ -227,16 +228,16 @@ static bool has_collectives(const struct fit *f)
 static enum msim_status set_slowdown(struct fit *f, double *ratios, uint32_t n)
 {
     double given = f->b->b->opt->slowdown;
-    enum msim_share_source source = MSIM_SHARE_ASSUMED;
+    enum msim_contention_source source = MSIM_CONTENTION_ASSUMED;
 
     if (n >= LAUNCHES_MIN) {
-        source = MSIM_SHARE_FITTED;
+        source = MSIM_CONTENTION_FITTED;
         f->device->slowdown = fmax(median(ratios, n), 1);
     } else if (given > 0) {
-        source = MSIM_SHARE_GIVEN;
+        source = MSIM_CONTENTION_GIVEN;
         f->device->slowdown = fmax(given, 1);
     }
-    return note(f, MSIM_SHARE_SLOWDOWN, source,
+    return note(f, MSIM_CONTENTION_SLOWDOWN, source,
                 "duration of kernels beside a collective, alone: 1",
                 f->device->slowdown, n);
 }
@@ -244,26 +245,26 @@ static enum msim_status set_slowdown(struct fit *f, double *ratios, uint32_t n)
 static enum msim_status fit_slowdown(struct fit *f)
 {
     size_t room = (size_t)(f->end - f->first) + 1;
-    struct launch *launches = malloc(room * sizeof *launches);
-    double *ratios = malloc(room * sizeof *ratios);
-    double *tmp = malloc(room * sizeof *tmp);
+    struct launch *launches = malloc(room * sizeof(*launches));
+    double *ratios = malloc(room * sizeof(*ratios));
+    double *tmp = malloc(room * sizeof(*tmp));
     struct spans comm = {0};
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
     uint32_t n = 0;
 
     if (launches && ratios && tmp)
-        st = find_spans(
+        status = find_spans(
             f, 1u << MSIM_DEMAND_ARRIVE | 1u << MSIM_DEMAND_TRANSFER, &comm);
-    if (st == MSIM_OK && comm.n)
+    if (status == MSIM_OK && comm.n)
         n = find_ratios(launches, collect_launches(f, &comm, launches), ratios,
                         tmp);
-    if (st == MSIM_OK && has_collectives(f))
-        st = set_slowdown(f, ratios, n);
+    if (status == MSIM_OK && has_collectives(f))
+        status = set_slowdown(f, ratios, n);
     free(launches);
     free(ratios);
     free(tmp);
     free(comm.at);
-    return st;
+    return status;
 }
 
 /* ---- copies -------------------------------------------------------------- */
@@ -350,11 +351,11 @@ static enum msim_status fit_link(struct fit *f, struct rates *r)
         n += r[side].n_beside;
     }
     set_link(f, rate[TO_DEVICE], rate[TO_HOST]);
-    MSIM_TRY(note(f, MSIM_SHARE_HOST_LINK, MSIM_SHARE_FITTED,
+    MSIM_TRY(note(f, MSIM_CONTENTION_HOST_LINK, MSIM_CONTENTION_FITTED,
                   "rate of a copy to the device beside one to the host, "
                   "alone: 1",
                   rate[TO_DEVICE], n));
-    return note(f, MSIM_SHARE_HOST_LINK, MSIM_SHARE_FITTED,
+    return note(f, MSIM_CONTENTION_HOST_LINK, MSIM_CONTENTION_FITTED,
                 "rate of a copy to the host beside one to the device, "
                 "alone: 1",
                 rate[TO_HOST], n);
@@ -379,11 +380,11 @@ static enum msim_status assume_pipe(struct fit *f, struct rates *r,
         set_link(f, 1 - part, part);
     else
         set_link(f, part, 1 - part);
-    MSIM_TRY(note(f, MSIM_SHARE_HOST_LINK, MSIM_SHARE_FITTED,
+    MSIM_TRY(note(f, MSIM_CONTENTION_HOST_LINK, MSIM_CONTENTION_FITTED,
                   "share of the host link that a copy to the host has beside "
                   "one to the device",
                   f->device->host_link.weight[TO_HOST], n));
-    return note(f, MSIM_SHARE_HOST_LINK, MSIM_SHARE_ASSUMED,
+    return note(f, MSIM_CONTENTION_HOST_LINK, MSIM_CONTENTION_ASSUMED,
                 "rate of the host link for both directions together, GB/s",
                 capacity / 1000, n);
 }
@@ -392,7 +393,7 @@ static enum msim_status fit_rates(struct fit *f, struct rates *r,
                                   const struct spans *way)
 {
     struct spans all = {0};
-    enum msim_status st = MSIM_OK;
+    enum msim_status status = MSIM_OK;
     double us;
 
     if (r[0].n_beside >= COPIES_MIN && r[1].n_beside >= COPIES_MIN &&
@@ -400,12 +401,12 @@ static enum msim_status fit_rates(struct fit *f, struct rates *r,
         return fit_link(f, r);
     if (r[0].n_beside < COPIES_MIN && r[1].n_beside < COPIES_MIN)
         return MSIM_OK;
-    st = find_spans(f, COPIES, &all);
+    status = find_spans(f, COPIES, &all);
     us = keep_shared(&all, way);
-    if (st == MSIM_OK && us > 0)
-        st = assume_pipe(f, r, bytes_in(f, &all) / us);
+    if (status == MSIM_OK && us > 0)
+        status = assume_pipe(f, r, bytes_in(f, &all) / us);
     free(all.at);
-    return st;
+    return status;
 }
 
 static enum msim_status fit_copies(struct fit *f)
@@ -413,25 +414,25 @@ static enum msim_status fit_copies(struct fit *f)
     size_t room = (size_t)(f->end - f->first) + 1;
     struct spans way[2] = {{0}, {0}};
     struct rates r[2] = {{0}, {0}};
-    enum msim_status st = MSIM_OK;
+    enum msim_status status = MSIM_OK;
 
-    for (int side = TO_DEVICE; side <= TO_HOST && st == MSIM_OK; side++) {
+    for (int side = TO_DEVICE; side <= TO_HOST && status == MSIM_OK; side++) {
         r[side].beside = malloc(room * sizeof(double));
         r[side].alone = malloc(room * sizeof(double));
-        st = r[side].beside && r[side].alone
-                 ? find_spans(f, 1u << KIND_OF(side), &way[side])
-                 : MSIM_ENOMEM;
+        status = r[side].beside && r[side].alone
+                     ? find_spans(f, 1u << KIND_OF(side), &way[side])
+                     : MSIM_ENOMEM;
     }
-    for (int side = TO_DEVICE; side <= TO_HOST && st == MSIM_OK; side++)
+    for (int side = TO_DEVICE; side <= TO_HOST && status == MSIM_OK; side++)
         find_rates(f, side, &way[!side], &r[side]);
-    if (st == MSIM_OK)
-        st = fit_rates(f, r, way);
+    if (status == MSIM_OK)
+        status = fit_rates(f, r, way);
     for (int side = TO_DEVICE; side <= TO_HOST; side++) {
         free(r[side].beside);
         free(r[side].alone);
         free(way[side].at);
     }
-    return st;
+    return status;
 }
 
 /* The part of a copy that others overlap if they have engines of their own:
@@ -449,7 +450,7 @@ static struct msim_interval_ps core_of(struct msim_interval_ps ran)
 static enum msim_status count_engines(struct fit *f, int side)
 {
     size_t room = 2 * (size_t)(f->end - f->first) + 1;
-    struct msim_keyed *marks = malloc(room * sizeof *marks);
+    struct msim_keyed *marks = malloc(room * sizeof(*marks));
     uint32_t n = 0, now = 0, most = 1;
 
     if (!marks)
@@ -469,16 +470,17 @@ static enum msim_status count_engines(struct fit *f, int side)
     }
     free(marks);
     f->device->engines[side] = most;
-    return n ? note(f, MSIM_SHARE_COPY_ENGINE, MSIM_SHARE_PHYSICAL,
+    return n ? note(f, MSIM_CONTENTION_COPY_ENGINE, MSIM_CONTENTION_PHYSICAL,
                     side == TO_HOST ? "copies to the host at a time"
                                     : "copies to the device at a time",
                     most, n / 2)
              : MSIM_OK;
 }
 
-enum msim_status msim_share_fit(struct msim_share_builder *b, uint32_t rank,
-                                int64_t device_id, uint32_t device,
-                                uint32_t first, uint32_t end)
+enum msim_status msim_contention_fit(struct msim_contention_builder *b,
+                                     uint32_t rank, int64_t device_id,
+                                     uint32_t device, uint32_t first,
+                                     uint32_t end)
 {
     struct fit f = {.b = b,
                     .device = &b->s->devices[device],

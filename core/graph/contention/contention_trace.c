@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 struct sweep {
-    struct msim_share_builder *b;
+    struct msim_contention_builder *b;
     double *done;   /* work of each demand so far */
     uint32_t *next; /* the demand that runs beside it on its device, or NONE */
     uint32_t *running; /* first of each device */
     msim_ps *at;       /* until when each device's work has been counted */
-    struct msim_share_load *load;
+    struct msim_contention_load *load;
 };
 
 static void pass(struct sweep *w, uint32_t device, msim_ps now)
@@ -24,9 +24,9 @@ static void pass(struct sweep *w, uint32_t device, msim_ps now)
 
     for (uint32_t d = w->running[device]; d != MSIM_NONE; d = w->next[d])
         w->done[d] +=
-            ps * msim_share_rate(s, device,
-                                 (enum msim_demand_kind)s->demands[d].kind,
-                                 &w->load[device]);
+            ps * msim_contention_rate(s, device,
+                                      (enum msim_demand_kind)s->demands[d].kind,
+                                      &w->load[device]);
     w->at[device] = now;
 }
 
@@ -51,7 +51,7 @@ static void leave(struct sweep *w, uint32_t d)
 }
 
 /* Begins and ends of all demands that took time: index is 2 d, 2 d + 1. */
-static uint32_t collect(const struct msim_share_builder *b,
+static uint32_t collect(const struct msim_contention_builder *b,
                         struct msim_keyed *marks)
 {
     uint32_t n = 0;
@@ -88,21 +88,21 @@ static void run(struct sweep *w, const struct msim_keyed *marks, uint32_t n)
                 w->done[d] / (double)(w->b->ran[d].end - w->b->ran[d].begin);
 }
 
-enum msim_status msim_share_alone(struct msim_share_builder *b)
+enum msim_status msim_contention_alone(struct msim_contention_builder *b)
 {
     size_t n = (size_t)b->s->n_demands + 1, m = (size_t)b->s->n_devices + 1;
-    struct msim_keyed *marks = malloc(2 * n * sizeof *marks);
+    struct msim_keyed *marks = malloc(2 * n * sizeof(*marks));
     struct sweep w = {.b = b,
-                      .done = calloc(n, sizeof *w.done),
-                      .next = malloc(n * sizeof *w.next),
-                      .running = malloc(m * sizeof *w.running),
-                      .at = calloc(m, sizeof *w.at),
-                      .load = calloc(m, sizeof *w.load)};
-    enum msim_status st = MSIM_ENOMEM;
+                      .done = calloc(n, sizeof(*w.done)),
+                      .next = malloc(n * sizeof(*w.next)),
+                      .running = malloc(m * sizeof(*w.running)),
+                      .at = calloc(m, sizeof(*w.at)),
+                      .load = calloc(m, sizeof(*w.load))};
+    enum msim_status status = MSIM_ENOMEM;
 
     if (marks && w.done && w.next && w.running && w.at && w.load) {
         run(&w, marks, collect(b, marks));
-        st = MSIM_OK;
+        status = MSIM_OK;
     }
     free(marks);
     free(w.done);
@@ -110,5 +110,5 @@ enum msim_status msim_share_alone(struct msim_share_builder *b)
     free(w.running);
     free(w.at);
     free(w.load);
-    return st;
+    return status;
 }

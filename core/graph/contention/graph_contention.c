@@ -1,6 +1,6 @@
 /*
- * Which tasks of a graph share their device, and how: core/graph/contention.h. A
- * device of one stream shares nothing, since a stream's order is edges.
+ * Which tasks of a graph share their device, and how: core/graph/contention.h.
+ * A device of one stream shares nothing, since a stream's order is edges.
  */
 #include "core/graph/contention/graph_contention.h"
 
@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum msim_status msim_share_figure_add(struct msim_sharing *s,
-                                       struct msim_share_figure f)
+enum msim_status msim_contention_figure_add(struct msim_sharing *s,
+                                            struct msim_contention_figure f)
 {
     MSIM_TRY(msim_grow((void **)&s->figures, &s->cap_figures, s->n_figures,
-                       sizeof *s->figures));
+                       sizeof(*s->figures)));
     s->figures[s->n_figures++] = f;
     return MSIM_OK;
 }
 
 /* One rank while its tasks are gone through. */
 struct rank {
-    struct msim_share_builder b;
+    struct msim_contention_builder b;
     const struct msim_trace *t;
     uint32_t index;
     uint32_t *device; /* of each stream: index of devices, or NONE */
-    struct msim_fullness full;
+    struct msim_wave_tail full;
 };
 
 /* A kernel, copy or collective of a rank whose GPU events are in the trace. */
@@ -75,7 +75,7 @@ static enum msim_status add_device(struct rank *r, uint32_t *index)
 {
     struct msim_sharing *s = r->b.s;
     struct msim_shared_device *devices =
-        realloc(s->devices, ((size_t)s->n_devices + 1) * sizeof *devices);
+        realloc(s->devices, ((size_t)s->n_devices + 1) * sizeof(*devices));
 
     if (!devices)
         return MSIM_ENOMEM;
@@ -152,14 +152,14 @@ static void add_demand(struct rank *r, uint32_t task)
 
 static enum msim_status note_fullness(struct rank *r, int64_t device)
 {
-    const struct msim_fullness *f = &r->full;
+    const struct msim_wave_tail *f = &r->full;
     uint32_t all = f->held + f->early;
 
     if (!all)
         return MSIM_OK;
-    return msim_share_figure_add(
+    return msim_contention_figure_add(
         r->b.s,
-        (struct msim_share_figure){
+        (struct msim_contention_figure){
             .what = "share of kernels that waited for another's last wave, of "
                     "those that should have",
             .value = (double)f->held / all,
@@ -167,8 +167,8 @@ static enum msim_status note_fullness(struct rank *r, int64_t device)
             .against = f->early,
             .rank = r->index,
             .device = device,
-            .rule = MSIM_SHARE_SM,
-            .source = MSIM_SHARE_PHYSICAL});
+            .rule = MSIM_CONTENTION_SM,
+            .source = MSIM_CONTENTION_PHYSICAL});
 }
 
 /* Tasks of one rank lie together. */
@@ -180,34 +180,35 @@ static enum msim_status add_demands(struct rank *r, uint32_t first_task)
     MSIM_TRY(find_devices(r));
     if (first_device == r->b.s->n_devices)
         return MSIM_OK;
-    MSIM_TRY(msim_fullness_init(&r->full, r->t, r->b.b->opt->device_times));
+    MSIM_TRY(msim_wave_tail_init(&r->full, r->t, r->b.b->opt->device_times));
     for (uint32_t task = first_task;
          task < g->n_tasks && g->refs[task].rank == r->index; task++)
         if (is_activity(g, task))
             add_demand(r, task);
-    for (uint32_t st = 0; st < r->t->n_streams; st++) {
-        if (r->device[st] == MSIM_NONE || r->device[st] < first_device)
+    for (uint32_t status = 0; status < r->t->n_streams; status++) {
+        if (r->device[status] == MSIM_NONE || r->device[status] < first_device)
             continue;
-        first_device = r->device[st] + 1;
-        MSIM_TRY(note_fullness(r, r->t->streams[st].device));
-        MSIM_TRY(msim_share_fit(&r->b, r->index, r->t->streams[st].device,
-                                r->device[st], first, r->b.s->n_demands));
+        first_device = r->device[status] + 1;
+        MSIM_TRY(note_fullness(r, r->t->streams[status].device));
+        MSIM_TRY(
+            msim_contention_fit(&r->b, r->index, r->t->streams[status].device,
+                                r->device[status], first, r->b.s->n_demands));
     }
     return MSIM_OK;
 }
 
-static enum msim_status add_rank(const struct msim_share_builder *b,
+static enum msim_status add_rank(const struct msim_contention_builder *b,
                                  uint32_t first_task)
 {
     struct rank r = {.b = *b, .index = b->b->g->refs[first_task].rank};
-    enum msim_status st;
+    enum msim_status status;
 
     r.t = b->b->job->ranks[r.index];
-    r.device = malloc(((size_t)r.t->n_streams + 1) * sizeof *r.device);
-    st = r.device ? add_demands(&r, first_task) : MSIM_ENOMEM;
-    msim_fullness_release(&r.full);
+    r.device = malloc(((size_t)r.t->n_streams + 1) * sizeof(*r.device));
+    status = r.device ? add_demands(&r, first_task) : MSIM_ENOMEM;
+    msim_wave_tail_release(&r.full);
     free(r.device);
-    return st;
+    return status;
 }
 
 /* ---- the whole ----------------------------------------------------------- */
@@ -221,14 +222,14 @@ static uint32_t count_activities(const struct msim_graph *g)
     return n;
 }
 
-static enum msim_status fill(struct msim_share_builder *b)
+static enum msim_status fill(struct msim_contention_builder *b)
 {
     const struct msim_graph *g = b->b->g;
     uint32_t n = count_activities(g), rank = MSIM_NONE;
 
     b->s->of_task = malloc(((size_t)g->n_tasks + 1) * sizeof(uint32_t));
-    b->s->demands = malloc(((size_t)n + 1) * sizeof *b->s->demands);
-    b->ran = malloc(((size_t)n + 1) * sizeof *b->ran);
+    b->s->demands = malloc(((size_t)n + 1) * sizeof(*b->s->demands));
+    b->ran = malloc(((size_t)n + 1) * sizeof(*b->ran));
     if (!b->s->of_task || !b->s->demands || !b->ran)
         return MSIM_ENOMEM;
     memset(b->s->of_task, 0xff, (size_t)g->n_tasks * sizeof(uint32_t));
@@ -238,22 +239,23 @@ static enum msim_status fill(struct msim_share_builder *b)
         rank = g->refs[task].rank;
         MSIM_TRY(add_rank(b, task));
     }
-    return b->b->opt->device_times ? msim_share_alone(b) : MSIM_OK;
+    return b->b->opt->device_times ? msim_contention_alone(b) : MSIM_OK;
 }
 
-enum msim_status msim_graph_share(struct msim_graph_builder *b)
+enum msim_status msim_graph_contention(struct msim_graph_builder *b)
 {
-    struct msim_share_builder sb = {.b = b, .s = calloc(1, sizeof *sb.s)};
-    enum msim_status st;
+    struct msim_contention_builder sb = {.b = b, .s = calloc(1, sizeof(*sb.s))};
+    enum msim_status status;
 
     if (!sb.s)
         return MSIM_ENOMEM;
-    sb.s->rules = ~b->opt->without_sharing & ((1u << MSIM_SHARE_RULES) - 1);
-    st = fill(&sb);
+    sb.s->rules =
+        ~b->opt->without_sharing & ((1u << MSIM_CONTENTION_RULES) - 1);
+    status = fill(&sb);
     free(sb.ran);
-    if (st != MSIM_OK || !sb.s->n_demands)
+    if (status != MSIM_OK || !sb.s->n_demands)
         msim_sharing_free(sb.s);
     else
         b->g->sharing = sb.s;
-    return st;
+    return status;
 }

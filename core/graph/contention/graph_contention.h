@@ -1,8 +1,9 @@
 /*
- * core/graph/contention/graph_contention.h - how a graph learns what its tasks share.
+ * core/graph/contention/graph_contention.h - how a graph learns what its tasks
+ * share.
  *
- * Private to graph_contention.c and share_*.c: demands from tasks, the figures of
- * each device from the trace, and what each task would have taken alone.
+ * Private to graph_contention.c and share_*.c: demands from tasks, the figures
+ * of each device from the trace, and what each task would have taken alone.
  */
 #ifndef MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
 #define MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
@@ -13,7 +14,7 @@ struct msim_interval_ps {
     msim_ps begin, end;
 };
 
-struct msim_share_builder {
+struct msim_contention_builder {
     struct msim_graph_builder *b;
     struct msim_sharing *s;
     struct msim_interval_ps *ran; /* one a demand; ARRIVE: until its
@@ -21,17 +22,19 @@ struct msim_share_builder {
 };
 
 MSIM_MUST_CHECK
-enum msim_status msim_share_figure_add(struct msim_sharing *s,
-                                       struct msim_share_figure f);
+enum msim_status msim_contention_figure_add(struct msim_sharing *s,
+                                            struct msim_contention_figure f);
 
 /* contention_fit.c: host link and slowdown of one device, from its demands. */
 MSIM_MUST_CHECK
-enum msim_status msim_share_fit(struct msim_share_builder *b, uint32_t rank,
-                                int64_t device_id, uint32_t device,
-                                uint32_t first, uint32_t end);
+enum msim_status msim_contention_fit(struct msim_contention_builder *b,
+                                     uint32_t rank, int64_t device_id,
+                                     uint32_t device, uint32_t first,
+                                     uint32_t end);
 
-/* contention_trace.c: every demand's `alone`, given the figures of its device. */
+/* contention_trace.c: every demand's `alone`, given the figures of its device.
+ */
 MSIM_MUST_CHECK
-enum msim_status msim_share_alone(struct msim_share_builder *b);
+enum msim_status msim_contention_alone(struct msim_contention_builder *b);
 
 #endif

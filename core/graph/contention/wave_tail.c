@@ -22,7 +22,7 @@
 #define READY_MIN (10 * US)
 
 struct scan {
-    struct msim_fullness *f;
+    struct msim_wave_tail *f;
     const struct msim_trace *t;
     uint32_t *order;        /* GPU events by start */
     uint32_t *current;      /* of each stream: the last one that has started */
@@ -102,15 +102,16 @@ static enum msim_status scan(struct scan *s)
 {
     const struct msim_trace *t = s->t;
 
-    for (uint32_t st = 0; st < t->n_streams; st++)
-        s->current[st] = MSIM_NONE;
+    for (uint32_t status = 0; status < t->n_streams; status++)
+        s->current[status] = MSIM_NONE;
     for (uint32_t k = 0; k < t->n_gpu; k++) {
         uint32_t i = s->order[k], stream = t->gpu[i].stream;
 
-        for (uint32_t st = 0; st < t->n_streams && is_kernel(&t->gpu[i]); st++)
-            if (st != stream && s->current[st] != MSIM_NONE &&
-                t->streams[st].device == t->streams[stream].device)
-                MSIM_TRY(judge(s, i, s->current[st]));
+        for (uint32_t status = 0;
+             status < t->n_streams && is_kernel(&t->gpu[i]); status++)
+            if (status != stream && s->current[status] != MSIM_NONE &&
+                t->streams[status].device == t->streams[stream].device)
+                MSIM_TRY(judge(s, i, s->current[status]));
         s->current[stream] = i;
     }
     return MSIM_OK;
@@ -119,10 +120,10 @@ static enum msim_status scan(struct scan *s)
 static enum msim_status find_priorities(struct scan *s)
 {
     MSIM_TRY(scan(s));
-    for (uint32_t st = 0; st < s->t->n_streams; st++) {
-        s->f->first[st] =
-            s->early[st] >= EARLY_MIN && s->early[st] > s->held[st];
-        s->held[st] = s->early[st] = 0;
+    for (uint32_t status = 0; status < s->t->n_streams; status++) {
+        s->f->first[status] =
+            s->early[status] >= EARLY_MIN && s->early[status] > s->held[status];
+        s->held[status] = s->early[status] = 0;
     }
     return MSIM_OK;
 }
@@ -152,37 +153,37 @@ static enum msim_status find_uneven(struct scan *s)
 static enum msim_status read_times(struct scan *s)
 {
     uint32_t n = s->t->n_gpu, room = n + s->t->n_streams + 1;
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
 
-    s->order = malloc(room * sizeof *s->order);
-    s->current = malloc(room * sizeof *s->current);
-    s->held = calloc(room, sizeof *s->held);
-    s->early = calloc(room, sizeof *s->early);
+    s->order = malloc(room * sizeof(*s->order));
+    s->current = malloc(room * sizeof(*s->current));
+    s->held = calloc(room, sizeof(*s->held));
+    s->early = calloc(room, sizeof(*s->early));
     if (s->order && s->current && s->held && s->early) {
         for (uint32_t i = 0; i < n; i++)
             s->order[i] = i;
         msim_sort_index(s->order, s->current, n, starts_before, s->t->gpu);
-        st = find_priorities(s);
-        if (st == MSIM_OK)
-            st = find_uneven(s);
+        status = find_priorities(s);
+        if (status == MSIM_OK)
+            status = find_uneven(s);
     }
     free(s->order);
     free(s->current);
     free(s->held);
     free(s->early);
     msim_idmap_release(&s->keys);
-    return st;
+    return status;
 }
 
-enum msim_status msim_fullness_init(struct msim_fullness *f,
-                                    const struct msim_trace *t,
-                                    bool device_times)
+enum msim_status msim_wave_tail_init(struct msim_wave_tail *f,
+                                     const struct msim_trace *t,
+                                     bool device_times)
 {
     struct scan s = {.f = f, .t = t};
 
-    *f = (struct msim_fullness){0};
-    f->tail = malloc(((size_t)t->n_gpu + 1) * sizeof *f->tail);
-    f->first = calloc((size_t)t->n_streams + 1, sizeof *f->first);
+    *f = (struct msim_wave_tail){0};
+    f->tail = malloc(((size_t)t->n_gpu + 1) * sizeof(*f->tail));
+    f->first = calloc((size_t)t->n_streams + 1, sizeof(*f->first));
     if (!f->tail || !f->first)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_gpu; i++)
@@ -190,7 +191,7 @@ enum msim_status msim_fullness_init(struct msim_fullness *f,
     return device_times ? read_times(&s) : MSIM_OK;
 }
 
-void msim_fullness_release(struct msim_fullness *f)
+void msim_wave_tail_release(struct msim_wave_tail *f)
 {
     free(f->tail);
     free(f->first);

@@ -1,6 +1,6 @@
 /*
- * core/graph/contention/wave_tail.h - who fills a device, and for whom, as a trace shows
- * it.
+ * core/graph/contention/wave_tail.h - who fills a device, and for whom, as a
+ * trace shows it.
  *
  * core/graph/occupancy.h says from a launch when a kernel lets others in. Where
  * GPU times may be read, what really started when can contradict that, in two
@@ -18,7 +18,7 @@
 #define MSIM_CORE_GRAPH_CONTENTION_WAVE_TAIL_H
 #include "core/trace/trace.h"
 
-struct msim_fullness {
+struct msim_wave_tail {
     float *tail;    /* one a GPU event: msim_occupancy_tail(), or 1 if uneven */
     bool *first;    /* one a stream: of higher priority than others */
     uint32_t held;  /* kernels that started when another's last wave began */
@@ -28,12 +28,12 @@ struct msim_fullness {
 
 /*
  * Read a trace; without `device_times` no GPU time is, and only launches
- * count. Release with msim_fullness_release(), also on failure.
+ * count. Release with msim_wave_tail_release(), also on failure.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_fullness_init(struct msim_fullness *f,
-                                    const struct msim_trace *t,
-                                    bool device_times);
-void msim_fullness_release(struct msim_fullness *f);
+enum msim_status msim_wave_tail_init(struct msim_wave_tail *f,
+                                     const struct msim_trace *t,
+                                     bool device_times);
+void msim_wave_tail_release(struct msim_wave_tail *f);
 
 #endif

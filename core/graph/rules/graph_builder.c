@@ -15,7 +15,7 @@ static int compare_keyed(const void *a, const void *b)
 void msim_keyed_sort(struct msim_keyed *keys, uint32_t n)
 {
     if (n)
-        qsort(keys, n, sizeof *keys, compare_keyed);
+        qsort(keys, n, sizeof(*keys), compare_keyed);
 }
 
 /* Columns of a task that the finished graph keeps, and two that it drops. */
@@ -26,19 +26,19 @@ static enum msim_status grow_tasks(struct msim_graph_builder *b)
         void **data;
         size_t elem;
     } columns[] = {
-        {(void **)&g->kind, sizeof *g->kind},
-        {(void **)&g->lane, sizeof *g->lane},
-        {(void **)&g->window, sizeof *g->window},
-        {(void **)&g->traced, sizeof *g->traced},
-        {(void **)&g->refs, sizeof *g->refs},
-        {(void **)&b->tstart, sizeof *b->tstart},
-        {(void **)&b->tend, sizeof *b->tend},
+        {(void **)&g->kind, sizeof(*g->kind)},
+        {(void **)&g->lane, sizeof(*g->lane)},
+        {(void **)&g->window, sizeof(*g->window)},
+        {(void **)&g->traced, sizeof(*g->traced)},
+        {(void **)&g->refs, sizeof(*g->refs)},
+        {(void **)&b->tstart, sizeof(*b->tstart)},
+        {(void **)&b->tend, sizeof(*b->tend)},
     };
     uint32_t capacity = b->cap_tasks;
 
     if (g->n_tasks < b->cap_tasks)
         return MSIM_OK;
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
         capacity = b->cap_tasks;
         MSIM_TRY(
             msim_grow(columns[i].data, &capacity, g->n_tasks, columns[i].elem));
@@ -76,7 +76,7 @@ enum msim_status msim_builder_edge(struct msim_graph_builder *b,
     if (b->opt->without & 1u << kind)
         return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&b->edges, &b->cap_edges, b->n_edges,
-                       sizeof *b->edges));
+                       sizeof(*b->edges)));
     /* A lag is a latency; two seconds of it would be a wait. */
     if (ns > INT32_MAX)
         ns = INT32_MAX;
@@ -111,7 +111,7 @@ enum msim_status msim_builder_lane(struct msim_graph_builder *b, uint32_t rank,
     struct msim_graph *g = b->g;
 
     MSIM_TRY(msim_grow((void **)&g->lanes, &g->cap_lanes, g->n_lanes,
-                       sizeof *g->lanes));
+                       sizeof(*g->lanes)));
     *id = g->n_lanes++;
     g->lanes[*id] = (struct msim_lane){rank, index, device};
     return MSIM_OK;
@@ -123,7 +123,7 @@ enum msim_status msim_builder_release(struct msim_graph_builder *b,
     struct msim_graph *g = b->g;
 
     MSIM_TRY(msim_grow((void **)&g->releases, &g->cap_releases, g->n_releases,
-                       sizeof *g->releases));
+                       sizeof(*g->releases)));
     g->releases[g->n_releases++] = (struct msim_release){task, at, external};
     return MSIM_OK;
 }
@@ -135,7 +135,7 @@ static enum msim_status find_iteration(struct msim_graph *g, int64_t number,
         if (g->iterations[*index] == number)
             return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&g->iterations, &g->cap_iterations,
-                       g->n_iterations, sizeof *g->iterations));
+                       g->n_iterations, sizeof(*g->iterations)));
     g->iterations[g->n_iterations++] = number;
     return MSIM_OK;
 }
@@ -147,7 +147,7 @@ enum msim_status msim_builder_window(struct msim_graph_builder *b,
 
     MSIM_TRY(find_iteration(g, number, &w.iteration));
     MSIM_TRY(msim_grow((void **)&g->windows, &g->cap_windows, g->n_windows,
-                       sizeof *g->windows));
+                       sizeof(*g->windows)));
     g->windows[g->n_windows++] = w;
     return MSIM_OK;
 }
@@ -156,7 +156,7 @@ enum msim_status msim_builder_meet(struct msim_graph_builder *b,
                                    struct msim_meeting m)
 {
     MSIM_TRY(msim_grow((void **)&b->meetings, &b->cap_meetings, b->n_meetings,
-                       sizeof *b->meetings));
+                       sizeof(*b->meetings)));
     b->meetings[b->n_meetings++] = m;
     return MSIM_OK;
 }
@@ -172,9 +172,9 @@ enum msim_status msim_builder_finish(struct msim_graph_builder *b)
     free(g->edges);
     free(g->edge_kind);
     g->n_edges = b->n_edges;
-    g->edge_begin = calloc((size_t)g->n_tasks + 2, sizeof *g->edge_begin);
-    g->n_preds = calloc((size_t)g->n_tasks + 1, sizeof *g->n_preds);
-    g->edges = malloc(((size_t)g->n_edges + 1) * sizeof *g->edges);
+    g->edge_begin = calloc((size_t)g->n_tasks + 2, sizeof(*g->edge_begin));
+    g->n_preds = calloc((size_t)g->n_tasks + 1, sizeof(*g->n_preds));
+    g->edges = malloc(((size_t)g->n_edges + 1) * sizeof(*g->edges));
     g->edge_kind = malloc((size_t)g->n_edges + 1);
     if (!g->edge_begin || !g->n_preds || !g->edges || !g->edge_kind)
         return MSIM_ENOMEM;

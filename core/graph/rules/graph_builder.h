@@ -1,6 +1,6 @@
 /*
- * core/graph/rules/graph_builder.h - what the graph_*.c files share while a graph
- * grows.
+ * core/graph/rules/graph_builder.h - what the graph_*.c files share while a
+ * graph grows.
  *
  * Private to them. Tasks carry their traced start and end here, because
  * dependencies that no trace records are inferred from times; the finished
@@ -161,14 +161,15 @@ enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,
 /* graph_comm.c: ranks meet in collectives. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_comm(struct msim_graph_builder *b);
-/* graph_contention.c: what tasks of one device share; after all tasks are there. */
+/* graph_contention.c: what tasks of one device share; after all tasks are
+ * there. */
 MSIM_MUST_CHECK
-enum msim_status msim_graph_share(struct msim_graph_builder *b);
+enum msim_status msim_graph_contention(struct msim_graph_builder *b);
 /* graph_break_cycles.c: leave out inferences that contradict each other, of the
  * finished graph. `*meetings`: ranks meet in a circle, and might be `apart`. */
 MSIM_MUST_CHECK
-enum msim_status msim_graph_loosen(struct msim_graph_builder *b,
-                                   bool *meetings);
+enum msim_status msim_graph_break_cycles(struct msim_graph_builder *b,
+                                         bool *meetings);
 /* The key under which ranks meet, for a collective of `rank`. */
 uint64_t msim_graph_group_key(const struct msim_graph_builder *b, uint32_t rank,
                               uint32_t comm);

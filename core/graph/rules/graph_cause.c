@@ -43,8 +43,8 @@ static void percentiles(struct msim_keyed *v, uint32_t n, msim_ps otherwise,
 static enum msim_status find_typical(struct msim_causes *c)
 {
     const struct msim_trace *t = c->t;
-    struct msim_keyed *latency = calloc((size_t)t->n_gpu + 1, sizeof *latency);
-    struct msim_keyed *gap = calloc((size_t)t->n_gpu + 1, sizeof *gap);
+    struct msim_keyed *latency = calloc((size_t)t->n_gpu + 1, sizeof(*latency));
+    struct msim_keyed *gap = calloc((size_t)t->n_gpu + 1, sizeof(*gap));
     uint32_t n_latency = 0, n_gap = 0;
 
     if (!latency || !gap) {
@@ -81,9 +81,9 @@ static enum msim_status find_typical(struct msim_causes *c)
 static enum msim_status sort_by_end(struct msim_causes *c)
 {
     uint32_t n = c->t->n_gpu;
-    struct msim_keyed *keys = malloc(((size_t)n + 1) * sizeof *keys);
+    struct msim_keyed *keys = malloc(((size_t)n + 1) * sizeof(*keys));
 
-    c->by_end = malloc(((size_t)n + 1) * sizeof *c->by_end);
+    c->by_end = malloc(((size_t)n + 1) * sizeof(*c->by_end));
     if (!keys || !c->by_end) {
         free(keys);
         return MSIM_ENOMEM;
@@ -322,16 +322,16 @@ struct msim_cause msim_cause_of(const struct msim_causes *c, uint32_t i,
 enum msim_status msim_causes_init(struct msim_causes *c,
                                   const struct msim_trace *t)
 {
-    enum msim_status st;
+    enum msim_status status;
 
-    memset(c, 0, sizeof *c);
+    memset(c, 0, sizeof(*c));
     c->t = t;
     for (uint32_t i = 0; i < t->n_syncs; i++)
         c->recorded |= t->syncs[i].kind == MSIM_CALL_STREAM_WAIT;
-    st = find_typical(c);
-    if (st == MSIM_OK)
-        st = sort_by_end(c);
-    return st;
+    status = find_typical(c);
+    if (status == MSIM_OK)
+        status = sort_by_end(c);
+    return status;
 }
 
 void msim_causes_release(struct msim_causes *c)

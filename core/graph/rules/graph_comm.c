@@ -146,7 +146,7 @@ static void number(struct msim_graph_builder *b)
 {
     struct msim_meeting *m = b->meetings;
 
-    qsort(m, b->n_meetings, sizeof *m, by_rank);
+    qsort(m, b->n_meetings, sizeof(*m), by_rank);
     for (uint32_t i = 0; i < b->n_meetings;) {
         uint32_t end = i + 1;
 
@@ -156,7 +156,7 @@ static void number(struct msim_graph_builder *b)
         number_from_first_step(m + i, end - i);
         i = end;
     }
-    qsort(m, b->n_meetings, sizeof *m, by_group);
+    qsort(m, b->n_meetings, sizeof(*m), by_group);
 }
 
 /* ---- absent peers ------------------------------------------------------ */
@@ -174,7 +174,7 @@ static enum msim_status find_shortest(struct msim_graph_builder *b)
 {
     uint32_t *slot;
 
-    b->shortest = malloc((size_t)b->n_meetings * sizeof *b->shortest);
+    b->shortest = malloc((size_t)b->n_meetings * sizeof(*b->shortest));
     if (!b->shortest)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < b->n_meetings; i++) {
@@ -349,7 +349,7 @@ static void number_by_sequence(const struct msim_graph_builder *b,
 {
     for (uint32_t i = 0; i < n; i++)
         m[i].ordinal = comm_of(b, &m[i])->sequence;
-    qsort(m, n, sizeof *m, by_group);
+    qsort(m, n, sizeof(*m), by_group);
 }
 
 static bool sequence_is_known(const struct msim_graph_builder *b,
@@ -361,11 +361,11 @@ static bool sequence_is_known(const struct msim_graph_builder *b,
         known = comm_of(b, &m[i])->sequence >= 0;
     if (!known)
         return false;
-    qsort(m, n, sizeof *m, by_rank);
+    qsort(m, n, sizeof(*m), by_rank);
     for (uint32_t i = 1; i < n && known; i++)
         known = m[i].rank != m[i - 1].rank ||
                 comm_of(b, &m[i])->sequence > comm_of(b, &m[i - 1])->sequence;
-    qsort(m, n, sizeof *m, by_group);
+    qsort(m, n, sizeof(*m), by_group);
     return known;
 }
 

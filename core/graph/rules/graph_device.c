@@ -1,8 +1,8 @@
 /*
  * Streams of a rank with times: a task for each GPU activity, with the edges
  * of its launch and of its stream's order. Where GPU times may be read, a
- * cause is sought for each start (core/graph/rules/graph_cause.h); else lags are 0
- * and the scenario says what a launch takes.
+ * cause is sought for each start (core/graph/rules/graph_cause.h); else lags
+ * are 0 and the scenario says what a launch takes.
  */
 #include "core/graph/rules/graph_cause.h"
 
@@ -32,10 +32,10 @@ static void find_main_stream(struct device *d)
 
     d->r->main_stream = MSIM_NONE;
     for (uint32_t s = 0; s < d->t->n_streams; s++) {
-        const struct msim_stream *st = &d->t->streams[s];
+        const struct msim_stream *status = &d->t->streams[s];
         uint32_t kernels = 0;
 
-        for (uint32_t i = st->gpu_begin; i < st->gpu_end; i++)
+        for (uint32_t i = status->gpu_begin; i < status->gpu_end; i++)
             kernels += d->t->gpu[i].kind == MSIM_GPU_KERNEL;
         if (kernels > most) {
             most = kernels;
@@ -53,7 +53,7 @@ static enum msim_status index_steps(struct device *d)
     const struct msim_graph *g = d->b->g;
     msim_ps latest = INT64_MIN;
 
-    d->step_over = malloc(((size_t)d->t->n_steps + 1) * sizeof *d->step_over);
+    d->step_over = malloc(((size_t)d->t->n_steps + 1) * sizeof(*d->step_over));
     if (!d->step_over)
         return MSIM_ENOMEM;
     for (uint32_t s = 0; s < d->t->n_steps; s++) {
@@ -129,11 +129,11 @@ static enum msim_status add_tasks(struct device *d, uint32_t i, uint32_t lane)
 static enum msim_status add_streams(struct device *d)
 {
     for (uint32_t s = 0; s < d->t->n_streams; s++) {
-        const struct msim_stream *st = &d->t->streams[s];
+        const struct msim_stream *status = &d->t->streams[s];
         uint32_t lane;
 
         MSIM_TRY(msim_builder_lane(d->b, d->r->rank, s, true, &lane));
-        for (uint32_t i = st->gpu_begin; i < st->gpu_end; i++)
+        for (uint32_t i = status->gpu_begin; i < status->gpu_end; i++)
             MSIM_TRY(add_tasks(d, i, lane));
     }
     return MSIM_OK;
@@ -257,9 +257,9 @@ static msim_ps launched_at(const struct msim_trace *t, const struct msim_gpu *e)
 static enum msim_status meet(struct device *d)
 {
     const struct msim_trace *t = d->t;
-    struct msim_keyed *order = malloc(((size_t)t->n_gpu + 1) * sizeof *order);
+    struct msim_keyed *order = malloc(((size_t)t->n_gpu + 1) * sizeof(*order));
     msim_ps first_step = t->n_steps ? t->steps[0].start : INT64_MIN / 4;
-    enum msim_status st = MSIM_OK;
+    enum msim_status status = MSIM_OK;
     uint32_t n = 0;
 
     if (!order)
@@ -271,10 +271,10 @@ static enum msim_status meet(struct device *d)
             order[n++] = (struct msim_keyed){launched_at(t, e), i};
     }
     msim_keyed_sort(order, n);
-    for (uint32_t k = 0; k < n && st == MSIM_OK; k++) {
+    for (uint32_t k = 0; k < n && status == MSIM_OK; k++) {
         uint32_t i = order[k].index, comm = t->gpu[i].comm;
 
-        st = msim_builder_meet(
+        status = msim_builder_meet(
             d->b, (struct msim_meeting){
                       .group = msim_graph_group_key(d->b, d->r->rank, comm),
                       .ordinal = k,
@@ -285,7 +285,7 @@ static enum msim_status meet(struct device *d)
                       .transfer = d->r->of_gpu[i]});
     }
     free(order);
-    return st;
+    return status;
 }
 
 static enum msim_status build(struct device *d)
@@ -305,9 +305,9 @@ enum msim_status msim_graph_device(struct msim_graph_builder *b,
                                    struct msim_rank_tasks *r)
 {
     struct device d = {.b = b, .r = r, .t = r->trace};
-    enum msim_status st = build(&d);
+    enum msim_status status = build(&d);
 
     msim_causes_release(&d.causes);
     free(d.step_over);
-    return st;
+    return status;
 }

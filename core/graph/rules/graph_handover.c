@@ -33,7 +33,7 @@ static enum msim_status find_busy(struct handover *h)
     const struct msim_graph_builder *b = h->b;
     const struct msim_trace *t = h->r->trace;
 
-    h->busy = malloc(((size_t)b->g->n_tasks + 1) * sizeof *h->busy);
+    h->busy = malloc(((size_t)b->g->n_tasks + 1) * sizeof(*h->busy));
     if (!h->busy)
         return MSIM_ENOMEM;
     for (uint32_t u = 0; u < t->n_threads; u++) {
@@ -147,8 +147,8 @@ enum msim_status msim_graph_handover(struct msim_graph_builder *b,
                                      struct msim_rank_tasks *r)
 {
     struct handover h = {.b = b, .r = r};
-    enum msim_status st = link_threads(&h);
+    enum msim_status status = link_threads(&h);
 
     free(h.busy);
-    return st;
+    return status;
 }

@@ -21,8 +21,8 @@ struct sweep {
 
 static enum msim_status add_cut(struct sweep *s, msim_ps at)
 {
-    MSIM_TRY(
-        msim_grow((void **)&s->cuts, &s->cap_cuts, s->n_cuts, sizeof *s->cuts));
+    MSIM_TRY(msim_grow((void **)&s->cuts, &s->cap_cuts, s->n_cuts,
+                       sizeof(*s->cuts)));
     s->cuts[s->n_cuts++] = at;
     return MSIM_OK;
 }
@@ -60,7 +60,7 @@ static enum msim_status collect_cuts(struct sweep *s)
         MSIM_TRY(add_cut(s, t->steps[i].start + t->steps[i].dur));
     }
     if (s->n_cuts)
-        qsort(s->cuts, s->n_cuts, sizeof *s->cuts, compare_ps);
+        qsort(s->cuts, s->n_cuts, sizeof(*s->cuts), compare_ps);
     return MSIM_OK;
 }
 
@@ -296,14 +296,14 @@ enum msim_status msim_graph_host(struct msim_graph_builder *b,
     for (uint32_t th = 0; th < r->trace->n_threads; th++) {
         const struct msim_thread *thread = &r->trace->threads[th];
         struct sweep s = {.b = b, .r = r, .thread = th};
-        enum msim_status st;
+        enum msim_status status;
 
         if (thread->op_begin == thread->op_end &&
             thread->call_begin == thread->call_end)
             continue;
-        st = build_thread(&s);
+        status = build_thread(&s);
         free(s.cuts);
-        MSIM_TRY(st);
+        MSIM_TRY(status);
     }
     return find_windows(b, r);
 }

@@ -35,9 +35,9 @@ struct planner {
 
 static enum msim_status sort_ops(struct planner *p)
 {
-    struct msim_keyed *keys = malloc(((size_t)p->t->n_ops + 1) * sizeof *keys);
+    struct msim_keyed *keys = malloc(((size_t)p->t->n_ops + 1) * sizeof(*keys));
 
-    p->order = malloc(((size_t)p->t->n_ops + 1) * sizeof *p->order);
+    p->order = malloc(((size_t)p->t->n_ops + 1) * sizeof(*p->order));
     if (!keys || !p->order) {
         free(keys);
         return MSIM_ENOMEM;
@@ -339,8 +339,8 @@ enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,
                         .hooked = MSIM_NONE,
                         .compute_waits = MSIM_NONE,
                         .thread = MSIM_NONE};
-    enum msim_status st = run(&p);
+    enum msim_status status = run(&p);
 
     free(p.order);
-    return st;
+    return status;
 }

@@ -62,13 +62,13 @@ enum msim_status msim_graph_queue(struct msim_graph_builder *b,
                                   struct msim_rank_tasks *r)
 {
     const struct msim_trace *t = r->trace;
-    uint32_t *last = malloc(((size_t)t->n_gpu + 1) * sizeof *last);
-    enum msim_status st = MSIM_OK;
+    uint32_t *last = malloc(((size_t)t->n_gpu + 1) * sizeof(*last));
+    enum msim_status status = MSIM_OK;
 
     if (!last)
         return MSIM_ENOMEM;
-    for (uint32_t s = 0; s < t->n_streams && st == MSIM_OK; s++)
-        st = link_stream(b, r, &t->streams[s], last);
+    for (uint32_t s = 0; s < t->n_streams && status == MSIM_OK; s++)
+        status = link_stream(b, r, &t->streams[s], last);
     free(last);
-    return st;
+    return status;
 }

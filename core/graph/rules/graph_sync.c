@@ -79,8 +79,8 @@ static enum msim_status wait_device(struct sync *s, uint32_t call,
 {
     const struct msim_call *c = &s->t->calls[call];
 
-    for (uint32_t st = 0; st < s->t->n_streams; st++) {
-        uint32_t i = msim_graph_last_launched(s->t, st, c->start);
+    for (uint32_t status = 0; status < s->t->n_streams; status++) {
+        uint32_t i = msim_graph_last_launched(s->t, status, c->start);
 
         if (i != MSIM_NONE && over_by(s, i, c))
             MSIM_TRY(wait_for(s, call, i, latest));
@@ -97,9 +97,9 @@ static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
 {
     uint32_t best = MSIM_NONE;
 
-    for (uint32_t st = 0; st < s->t->n_streams; st++) {
-        uint32_t i = msim_graph_last_launched(s->t, st, c->start);
-        uint32_t begin = s->t->streams[st].gpu_begin;
+    for (uint32_t status = 0; status < s->t->n_streams; status++) {
+        uint32_t i = msim_graph_last_launched(s->t, status, c->start);
+        uint32_t begin = s->t->streams[status].gpu_begin;
 
         if (i == MSIM_NONE)
             continue;
@@ -312,7 +312,7 @@ static enum msim_status link_call(struct sync *s, uint32_t call,
 
 static enum msim_status link_calls(struct sync *s)
 {
-    s->of_call = malloc(((size_t)s->t->n_calls + 1) * sizeof *s->of_call);
+    s->of_call = malloc(((size_t)s->t->n_calls + 1) * sizeof(*s->of_call));
     if (!s->of_call)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < s->t->n_calls; i++)
@@ -335,10 +335,10 @@ enum msim_status msim_graph_sync(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r)
 {
     struct sync s = {.b = b, .r = r, .t = r->trace};
-    enum msim_status st = link_calls(&s);
+    enum msim_status status = link_calls(&s);
 
     free(s.of_call);
     free(s.launched);
     free(s.recorded);
-    return st;
+    return status;
 }

@@ -149,7 +149,7 @@ static enum msim_status note_wait(struct msim_rank_tasks *r,
         s->stream == s->wait_stream)
         return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&r->waits, &r->cap_waits, r->n_waits,
-                       sizeof *r->waits));
+                       sizeof(*r->waits)));
     r->waits[r->n_waits++] = w;
     end = msim_gpu_end(&t->gpu[w.source]);
     if (end > r->recorded_end[w.target])

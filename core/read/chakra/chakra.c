@@ -36,7 +36,7 @@ static const uint8_t COLLECTIVES[] = {
 
 int msim_chakra_comm_type(enum msim_collective c)
 {
-    for (unsigned i = 0; i < sizeof COLLECTIVES; i++)
+    for (unsigned i = 0; i < sizeof(COLLECTIVES); i++)
         if (COLLECTIVES[i] == c)
             return (int)i;
     return -1;
@@ -44,7 +44,7 @@ int msim_chakra_comm_type(enum msim_collective c)
 
 enum msim_collective msim_chakra_collective(int64_t comm_type)
 {
-    if (comm_type < 0 || (uint64_t)comm_type >= sizeof COLLECTIVES)
+    if (comm_type < 0 || (uint64_t)comm_type >= sizeof(COLLECTIVES))
         return MSIM_COLL_UNKNOWN;
     return (enum msim_collective)COLLECTIVES[comm_type];
 }

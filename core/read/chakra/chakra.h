@@ -1,6 +1,6 @@
 /*
- * core/read/chakra/chakra.h - what the files that read and write Chakra traces share;
- * for chakra_*.c, read_chakra.c and write_chakra.c only.
+ * core/read/chakra/chakra.h - what the files that read and write Chakra traces
+ * share; for chakra_*.c, read_chakra.c and write_chakra.c only.
  *
  * A node's own fields hold little; the rest is attributes by name. Those
  * that other tools know keep their names (is_cpu_op, stream, comm_type, ...).

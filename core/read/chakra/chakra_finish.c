@@ -149,7 +149,7 @@ static enum msim_status add_call(struct finish *f, uint32_t name,
     struct msim_trace *t = f->t;
 
     MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
-                       sizeof *t->calls));
+                       sizeof(*t->calls)));
     t->calls[t->n_calls++] = (struct msim_call){.start = start,
                                                 .dur = dur,
                                                 .name = name,
@@ -165,7 +165,7 @@ static enum msim_status add_sync(struct finish *f, struct msim_sync s)
     struct msim_trace *t = f->t;
 
     MSIM_TRY(msim_grow((void **)&t->syncs, &t->cap_syncs, t->n_syncs,
-                       sizeof *t->syncs));
+                       sizeof(*t->syncs)));
     t->syncs[t->n_syncs++] = s;
     return MSIM_OK;
 }
@@ -396,13 +396,13 @@ static enum msim_status order_ops(struct finish *f)
 {
     struct msim_trace *t = f->t;
     size_t n = (size_t)t->n_ops + 1;
-    struct msim_op *before = malloc(n * sizeof *before);
+    struct msim_op *before = malloc(n * sizeof(*before));
     enum msim_status status;
 
     if (!before)
         return MSIM_ENOMEM;
     if (t->n_ops)
-        memcpy(before, t->ops, t->n_ops * sizeof *before);
+        memcpy(before, t->ops, t->n_ops * sizeof(*before));
     for (uint32_t i = 0; i < t->n_ops; i++) {
         t->ops[i].rf_id = i;
         t->ops[i].et_id = i; /* of two that begin and end alike */
@@ -473,10 +473,10 @@ enum msim_status msim_chakra_rows(struct msim_reader *r)
                        .deps = c->deps.data,
                        .n = c->nodes.n};
     size_t n = (size_t)c->nodes.n + 1;
-    uint32_t *memory = calloc(n * 3, sizeof *memory);
+    uint32_t *memory = calloc(n * 3, sizeof(*memory));
     enum msim_status status = MSIM_ENOMEM;
 
-    f.launched = calloc(n, sizeof *f.launched);
+    f.launched = calloc(n, sizeof(*f.launched));
     if (memory && f.launched) {
         f.launch = memory + n;
         f.event = memory + n * 2;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* No node is without length, so that what it launches lies within it. */
-#define LEAST_WORK ((msim_ps)2)
+#define WORK_MIN ((msim_ps)2)
 
 struct layout {
     struct msim_reader *r;
@@ -58,7 +58,7 @@ static enum msim_status list_edges(struct layout *l)
 {
     uint32_t edges = 0;
 
-    memset(l->first, 0xff, l->n * sizeof *l->first);
+    memset(l->first, 0xff, l->n * sizeof(*l->first));
     for (uint32_t i = 0; i < l->n; i++) {
         const struct msim_chakra_node *n = &l->nodes[i];
 
@@ -109,7 +109,7 @@ static int fail_cycle(struct layout *l)
     start = i;
     for (step = 0; step < 6 && (step == 0 || i != start); step++) {
         len +=
-            (size_t)snprintf(text + len, sizeof text - len, "%llu '%.24s' -> ",
+            (size_t)snprintf(text + len, sizeof(text) - len, "%llu '%.24s' -> ",
                              (unsigned long long)l->nodes[i].id,
                              msim_strtab_text(l->r->strings, l->nodes[i].name));
         i = unmet(l, i);
@@ -153,7 +153,7 @@ enum msim_status msim_chakra_order(struct msim_reader *r, uint32_t *order)
                        .deps = c->deps.data,
                        .n = c->nodes.n};
     size_t n = (size_t)c->nodes.n + 1, edges = (size_t)c->deps.n + 1;
-    uint32_t *memory = malloc((n * 2 + edges * 2) * sizeof *memory);
+    uint32_t *memory = malloc((n * 2 + edges * 2) * sizeof(*memory));
     enum msim_status status;
 
     if (!memory)
@@ -223,7 +223,7 @@ static enum msim_status place(struct layout *l, const uint32_t *order,
     for (uint32_t k = 0; k < l->n; k++) {
         struct msim_chakra_node *n = &l->nodes[order[k]];
         msim_ps *lane = lane_of(l, n, threads, streams);
-        msim_ps work = n->own > LEAST_WORK ? n->own : LEAST_WORK;
+        msim_ps work = n->own > WORK_MIN ? n->own : WORK_MIN;
 
         n->start = ready_at(l, n);
         if (lane && *lane > n->start)
@@ -269,7 +269,8 @@ enum msim_status msim_chakra_layout(struct msim_reader *r,
                        .deps = c->deps.data,
                        .n = c->nodes.n};
     size_t n_threads = (size_t)r->trace->n_threads + 1;
-    msim_ps *lanes = calloc(n_threads + r->trace->n_streams + 1, sizeof *lanes);
+    msim_ps *lanes =
+        calloc(n_threads + r->trace->n_streams + 1, sizeof(*lanes));
     enum msim_status status;
 
     if (!lanes)

@@ -18,21 +18,21 @@ struct scan {
     uint32_t depth;
 };
 
-static int add(struct scan *x, uint32_t kind, struct msim_piece text)
+static int add(struct scan *x, uint32_t kind, struct msim_text_piece text)
 {
     struct msim_et_token *token;
-    struct msim_piece *piece;
+    struct msim_text_piece *piece;
 
     if (x->types) {
         if (kind != MSIM_ETOK_STRING || x->depth != 1)
             return 0;
-        piece = msim_scratch_add(x->list, sizeof *piece);
+        piece = msim_scratch_add(x->list, sizeof(*piece));
         if (!piece)
             return MSIM_ENOMEM;
         *piece = text;
         return 0;
     }
-    token = msim_scratch_add(x->list, sizeof *token);
+    token = msim_scratch_add(x->list, sizeof(*token));
     if (!token)
         return MSIM_ENOMEM;
     *token = (struct msim_et_token){kind, text};
@@ -84,7 +84,7 @@ static size_t unescape(const char **s, char out[4])
 static bool scan_string(struct scan *x, int *result)
 {
     struct msim_scratch *text = &x->r->et->text;
-    struct msim_piece whole = {text->n, 0}, part;
+    struct msim_text_piece whole = {text->n, 0}, part;
     char quote = *x->s++, bytes[4];
 
     while (*x->s && *x->s != quote) {
@@ -113,7 +113,7 @@ static bool scan_string(struct scan *x, int *result)
 /* A number, or True, False, None, nan, inf: one word. */
 static bool scan_word(struct scan *x, int *result)
 {
-    struct msim_piece piece;
+    struct msim_text_piece piece;
     size_t n = strcspn(x->s, " ,[]()'\"\t\n\r");
     const char *s = x->s;
     uint32_t kind = MSIM_ETOK_NUMBER;
@@ -140,7 +140,7 @@ static bool scan_word(struct scan *x, int *result)
 /* One token; false at the end, be it well-formed or not. */
 static bool scan_one(struct scan *x, int *result)
 {
-    const struct msim_piece none = {0, 0};
+    const struct msim_text_piece none = {0, 0};
 
     x->s += strspn(x->s, " ,\t\n\r");
     switch (*x->s) {
@@ -171,7 +171,7 @@ static bool scan_one(struct scan *x, int *result)
 
 static int scan_all(struct scan *x)
 {
-    const struct msim_piece none = {0, 0};
+    const struct msim_text_piece none = {0, 0};
     int result = 0;
 
     x->list->n = 0;

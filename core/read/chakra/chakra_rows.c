@@ -100,7 +100,7 @@ static enum msim_status stream_at(struct msim_reader *r, int64_t device,
     uint32_t *slot;
 
     MSIM_TRY(msim_grow((void **)&t->streams, &t->cap_streams, t->n_streams,
-                       sizeof *t->streams));
+                       sizeof(*t->streams)));
     MSIM_TRY(msim_idmap_put(&r->chakra->streams, msim_idmap_pair(device, id),
                             t->n_streams, &slot));
     *stream = *slot;
@@ -203,7 +203,7 @@ static enum msim_status comm_of(struct msim_reader *r, uint32_t type,
     uint32_t *slot;
 
     MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
-                       sizeof *t->comms));
+                       sizeof(*t->comms)));
     *comm = t->n_comms;
     if (r->chakra->ours) {
         MSIM_TRY(msim_idmap_put(&r->chakra->comms, (uint64_t)number, t->n_comms,
@@ -211,7 +211,7 @@ static enum msim_status comm_of(struct msim_reader *r, uint32_t type,
         *comm = *slot;
         if (*comm < t->n_comms)
             return MSIM_OK;
-        kept = msim_scratch_add(&r->chakra->numbers, sizeof *kept);
+        kept = msim_scratch_add(&r->chakra->numbers, sizeof(*kept));
         if (!kept)
             return MSIM_ENOMEM;
         *kept = number;
@@ -232,8 +232,8 @@ static bool by_number(const void *ctx, uint32_t a, uint32_t b)
 enum msim_status msim_chakra_sort_comms(struct msim_reader *r)
 {
     struct msim_trace *t = r->trace;
-    uint32_t n = t->n_comms, *order = malloc(((size_t)n + 1) * 3 * sizeof n);
-    struct msim_comm *rows = malloc(((size_t)n + 1) * sizeof *rows);
+    uint32_t n = t->n_comms, *order = malloc(((size_t)n + 1) * 3 * sizeof(n));
+    struct msim_comm *rows = malloc(((size_t)n + 1) * sizeof(*rows));
     uint32_t *place = order + n;
 
     if (!order || !rows) {
@@ -321,8 +321,8 @@ static enum msim_status add_op(struct msim_reader *r,
     MSIM_TRY(op_values(r, &op));
     MSIM_TRY(msim_et_groups(r, &op));
     MSIM_TRY(
-        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof *t->ops));
-    link = msim_scratch_add(&r->et->links, sizeof *link);
+        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
+    link = msim_scratch_add(&r->et->links, sizeof(*link));
     if (!link)
         return MSIM_ENOMEM;
     *link = (struct msim_et_link){
@@ -344,7 +344,7 @@ static enum msim_status add_call(struct msim_reader *r,
 
     MSIM_TRY(thread_of(r, &c.thread));
     MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
-                       sizeof *t->calls));
+                       sizeof(*t->calls)));
     n->row = t->n_calls;
     t->calls[t->n_calls++] = c;
     return MSIM_OK;
@@ -360,8 +360,8 @@ static enum msim_status config_of(struct msim_reader *r, uint32_t *config)
 
     if (!a->has[MSIM_CHAKRA_GRID] || !a->has[MSIM_CHAKRA_BLOCK])
         return MSIM_OK;
-    memcpy(c.grid, a->triple[0], sizeof c.grid);
-    memcpy(c.block, a->triple[1], sizeof c.block);
+    memcpy(c.grid, a->triple[0], sizeof(c.grid));
+    memcpy(c.block, a->triple[1], sizeof(c.block));
     return msim_read_config(r->trace, &r->chakra->configs, &c, config);
 }
 
@@ -390,7 +390,7 @@ static enum msim_status add_gpu(struct msim_reader *r,
     if (g.kind == MSIM_GPU_MEMCPY)
         g.copy_kind = (uint8_t)msim_name_copy(name, &g.pageable);
     MSIM_TRY(
-        msim_grow((void **)&t->gpu, &t->cap_gpu, t->n_gpu, sizeof *t->gpu));
+        msim_grow((void **)&t->gpu, &t->cap_gpu, t->n_gpu, sizeof(*t->gpu)));
     n->row = t->n_gpu;
     t->gpu[t->n_gpu++] = g;
     return MSIM_OK;
@@ -418,7 +418,7 @@ static enum msim_status add_sync(struct msim_reader *r,
         MSIM_TRY(stream_at(r, device, a->number[MSIM_CHAKRA_WAIT_STREAM],
                            &s.wait_stream));
     MSIM_TRY(msim_grow((void **)&t->syncs, &t->cap_syncs, t->n_syncs,
-                       sizeof *t->syncs));
+                       sizeof(*t->syncs)));
     n->row = t->n_syncs;
     t->syncs[t->n_syncs++] = s;
     return MSIM_OK;

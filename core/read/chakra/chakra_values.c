@@ -68,7 +68,7 @@ static enum msim_status take_threads(struct msim_reader *r, const attribute *a)
 
     for (size_t i = 0; l && i + 1 < l->n_values; i += 2) {
         MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
-                           sizeof *t->threads));
+                           sizeof(*t->threads)));
         MSIM_TRY(msim_idmap_put(&r->et->threads, (uint64_t)l->values[i + 1],
                                 t->n_threads, &slot));
         t->threads[t->n_threads++] =
@@ -99,7 +99,7 @@ static enum msim_status take_streams(struct msim_reader *r, const attribute *a)
 
     for (size_t i = 0; l && i + 1 < l->n_values; i += 2) {
         MSIM_TRY(msim_grow((void **)&t->streams, &t->cap_streams, t->n_streams,
-                           sizeof *t->streams));
+                           sizeof(*t->streams)));
         MSIM_TRY(msim_idmap_put(&r->chakra->streams,
                                 msim_idmap_pair(l->values[i], l->values[i + 1]),
                                 t->n_streams, &slot));

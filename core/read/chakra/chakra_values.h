@@ -1,6 +1,6 @@
 /*
- * core/read/chakra/chakra_values.h - attributes of Chakra messages by value, and the
- * metadata of a file; for read_chakra.c and chakra_values.c only.
+ * core/read/chakra/chakra_values.h - attributes of Chakra messages by value,
+ * and the metadata of a file; for read_chakra.c and chakra_values.c only.
  */
 #ifndef MSIM_CORE_READ_CHAKRA_CHAKRA_VALUES_H
 #define MSIM_CORE_READ_CHAKRA_CHAKRA_VALUES_H

@@ -100,7 +100,7 @@ static enum msim_status take_deps(struct msim_reader *r,
 
     n->deps = c->deps.n;
     for (size_t i = 0; i < m->n_data_deps; i++) {
-        uint64_t *dep = msim_scratch_add(&c->deps, sizeof *dep);
+        uint64_t *dep = msim_scratch_add(&c->deps, sizeof(*dep));
 
         if (!dep)
             return MSIM_ENOMEM;
@@ -198,7 +198,7 @@ static enum msim_status add_node(struct msim_reader *r,
     MSIM_TRY(take_durations(r, m, &n));
     MSIM_TRY(take_start(r, m, &n));
     MSIM_TRY(msim_chakra_row(r, &n, m->type > 0 ? (uint32_t)m->type : 0));
-    kept = msim_scratch_add(&c->nodes, sizeof *kept);
+    kept = msim_scratch_add(&c->nodes, sizeof(*kept));
     if (!kept)
         return MSIM_ENOMEM;
     *kept = n;
@@ -336,7 +336,7 @@ static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
                                      size_t len, size_t *used)
 {
     struct msim_scratch *p = &r->chakra->pending;
-    struct msim_piece piece;
+    struct msim_text_piece piece;
     size_t head, whole, take;
 
     for (*used = 0; *used < len;) {
@@ -359,7 +359,7 @@ static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
 enum msim_status msim_chakra_feed(struct msim_reader *r, const char *bytes,
                                   size_t len)
 {
-    struct msim_piece piece;
+    struct msim_text_piece piece;
     size_t head, whole, at = 0;
 
     if (r->chakra->pending.n)
@@ -414,7 +414,7 @@ static void init_words(struct msim_keyset *set)
 
 enum msim_status msim_chakra_new(struct msim_reader *r, bool keep)
 {
-    r->chakra = calloc(1, sizeof *r->chakra);
+    r->chakra = calloc(1, sizeof(*r->chakra));
     if (!r->chakra)
         return MSIM_ENOMEM;
     r->chakra->keep = keep;

@@ -1,6 +1,6 @@
 /*
- * core/read/chakra/read_chakra.h - Chakra execution traces (protobuf, .et); used by
- * read_file.c as the other formats' handlers are.
+ * core/read/chakra/read_chakra.h - Chakra execution traces (protobuf, .et);
+ * used by read_file.c as the other formats' handlers are.
  *
  * Messages are taken from the pieces of an input as they come; only one that
  * a piece cuts is copied. Files of this project come back as they were

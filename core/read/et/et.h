@@ -1,5 +1,6 @@
 /*
- * core/read/et/et.h - the execution-trace reader's own state; for et files only.
+ * core/read/et/et.h - the execution-trace reader's own state; for et files
+ * only.
  */
 #ifndef MSIM_CORE_READ_ET_ET_H
 #define MSIM_CORE_READ_ET_ET_H
@@ -16,14 +17,14 @@ enum msim_et_token_kind {
 
 struct msim_et_token {
     uint32_t kind;
-    struct msim_piece text;
+    struct msim_text_piece text;
 };
 
 /* inputs or outputs of the node at hand: three lists side by side */
 struct msim_et_values {
     struct msim_scratch values; /* struct msim_et_token */
     struct msim_scratch shapes; /* struct msim_et_token */
-    struct msim_scratch types;  /* struct msim_piece */
+    struct msim_scratch types;  /* struct msim_text_piece */
 };
 
 /* What the attributes of schema 1.1 say of a collective. */
@@ -61,7 +62,7 @@ struct msim_et {
     bool list_is_types;
     struct msim_scratch text, args, dims;
     uint32_t nested; /* arrays open inside the list */
-    struct msim_piece attr_name, attr_value;
+    struct msim_text_piece attr_name, attr_value;
     struct msim_scratch links; /* struct msim_et_link, one per op */
     struct msim_idmap threads;
     bool on_gpu;

@@ -28,7 +28,8 @@ struct walk {
     uint32_t *ids;
 };
 
-static const char *text_of(const struct msim_reader *r, struct msim_piece p)
+static const char *text_of(const struct msim_reader *r,
+                           struct msim_text_piece p)
 {
     return r->et->text.data ? (const char *)r->et->text.data + p.at : "";
 }
@@ -66,7 +67,7 @@ static void skip_comma(struct walk *w)
 static int add_arg(struct walk *w, struct msim_arg arg)
 {
     struct msim_scratch *args = &w->r->et->args;
-    struct msim_arg *a = msim_scratch_add(args, sizeof *a), *all;
+    struct msim_arg *a = msim_scratch_add(args, sizeof(*a)), *all;
     uint32_t i;
 
     if (!a)
@@ -175,7 +176,7 @@ static int add_id(struct walk *w, const int64_t *tuple)
     struct msim_trace *t = w->r->trace;
 
     MSIM_TRY(msim_grow((void **)&t->tensor_ids, &t->cap_tensor_ids,
-                       t->n_tensor_ids, sizeof *t->tensor_ids));
+                       t->n_tensor_ids, sizeof(*t->tensor_ids)));
     if (*w->ids == MSIM_NONE)
         *w->ids = t->n_tensor_ids;
     t->tensor_ids[t->n_tensor_ids++] = (struct msim_tensor_id){
@@ -201,7 +202,7 @@ static int read_dims(struct walk *w, struct msim_scratch *dims)
             break;
         if (s->kind == MSIM_ETOK_NUMBER &&
             msim_decimal_int(text_of(w->r, s->text), s->text.len, &n)) {
-            slot = msim_scratch_add(dims, sizeof *slot);
+            slot = msim_scratch_add(dims, sizeof(*slot));
             if (!slot)
                 return MSIM_ENOMEM;
             *slot = n < 0 ? 0 : n;
@@ -217,7 +218,7 @@ static void read_tuple(struct walk *w, int64_t tuple[5], uint8_t *device)
 {
     uint32_t depth = 0, n = 0;
 
-    memset(tuple, 0, 5 * sizeof *tuple);
+    memset(tuple, 0, 5 * sizeof(*tuple));
     *device = MSIM_DEV_UNKNOWN;
     while (w->v < w->v_end) {
         const struct msim_et_token *v = w->v;
@@ -333,7 +334,7 @@ enum msim_status msim_et_args(struct msim_reader *r,
                               const struct msim_et_values *v, uint32_t *block,
                               uint32_t *ids, struct msim_et_size *size)
 {
-    const struct msim_piece *types = v->types.data;
+    const struct msim_text_piece *types = v->types.data;
     struct walk w = {.r = r, .size = size, .ids = ids};
     uint32_t i = 0;
 

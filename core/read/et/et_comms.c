@@ -29,7 +29,7 @@ static void find_args(const struct msim_trace *t, uint32_t block,
 {
     uint32_t n = msim_args_count(t, block), i;
 
-    memset(c, 0, sizeof *c);
+    memset(c, 0, sizeof(*c));
     for (i = 0; i < n; i++) {
         const struct msim_arg *a = msim_args_get(t, block, i);
 
@@ -81,7 +81,7 @@ static enum msim_status group_name(struct msim_reader *r,
         *name = (uint32_t)a->v.i;
     if (a->kind != MSIM_ARG_INT || a->v.i == 0)
         return MSIM_OK;
-    len = snprintf(text, sizeof text, "%lld", (long long)a->v.i);
+    len = snprintf(text, sizeof(text), "%lld", (long long)a->v.i);
     return msim_strtab_add(r->strings, text, (size_t)len, name);
 }
 
@@ -173,7 +173,7 @@ enum msim_status msim_et_add_comm(struct msim_reader *r,
     MSIM_TRY(find_group(r, attrs->group ? attrs->group : name,
                         group_size(attrs, &a), &c.group));
     MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
-                       sizeof *t->comms));
+                       sizeof(*t->comms)));
     *comm = t->n_comms;
     t->comms[t->n_comms++] = c;
     return MSIM_OK;

@@ -119,8 +119,8 @@ static int fail_cycle(struct tree *x)
         row = x->parent[row]; /* surely on the cycle now */
     start = row;
     for (i = 0; i < 6; i++) {
-        len += (size_t)snprintf(text + len, sizeof text - len, "%u '%.30s' -> ",
-                                x->t->ops[row].et_id,
+        len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                "%u '%.30s' -> ", x->t->ops[row].et_id,
                                 msim_trace_text(x->t, x->t->ops[row].name));
         row = x->parent[row];
         if (row == start)
@@ -150,7 +150,7 @@ static enum msim_status move_rows(struct tree *x)
 
     if (t->n_ops == 0)
         return MSIM_OK;
-    ops = malloc((size_t)t->n_ops * sizeof *ops);
+    ops = malloc((size_t)t->n_ops * sizeof(*ops));
     if (!ops)
         return MSIM_ENOMEM;
     for (i = 0; i < t->n_ops; i++) {
@@ -186,7 +186,7 @@ enum msim_status msim_et_tree(struct msim_reader *r)
 {
     struct tree x = {.r = r, .t = r->trace, .links = r->et->links.data};
     size_t n = (size_t)r->trace->n_ops + 1;
-    uint32_t *memory = malloc(n * 5 * sizeof *memory);
+    uint32_t *memory = malloc(n * 5 * sizeof(*memory));
     enum msim_status status;
 
     if (!memory)

@@ -72,7 +72,7 @@ enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
     uint32_t *slot;
 
     MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
-                       sizeof *t->threads));
+                       sizeof(*t->threads)));
     MSIM_TRY(
         msim_idmap_put(&r->et->threads, (uint64_t)tid, t->n_threads, &slot));
     *thread = *slot;
@@ -165,8 +165,8 @@ static enum msim_status node_end(struct msim_reader *r)
     MSIM_TRY(add_values(r, &op));
     MSIM_TRY(msim_et_groups(r, &op));
     MSIM_TRY(
-        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof *t->ops));
-    link = msim_scratch_add(&e->links, sizeof *link);
+        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
+    link = msim_scratch_add(&e->links, sizeof(*link));
     if (!link)
         return MSIM_ENOMEM;
     *link = (struct msim_et_link){n->id, n->parent, n->fw_tid, true};
@@ -223,20 +223,20 @@ static int add_token(struct msim_reader *r, uint32_t kind, const char *s,
 {
     struct msim_et *e = r->et;
     struct msim_et_token *tok;
-    struct msim_piece piece = {0, 0}, *type;
+    struct msim_text_piece piece = {0, 0}, *type;
 
     if (s)
         MSIM_TRY(msim_scratch_text(&e->text, s, len, &piece));
     if (e->list_is_types) {
         if (kind != MSIM_ETOK_STRING)
             return 0;
-        type = msim_scratch_add(e->list, sizeof *type);
+        type = msim_scratch_add(e->list, sizeof(*type));
         if (!type)
             return MSIM_ENOMEM;
         *type = piece;
         return 0;
     }
-    tok = msim_scratch_add(e->list, sizeof *tok);
+    tok = msim_scratch_add(e->list, sizeof(*tok));
     if (!tok)
         return MSIM_ENOMEM;
     *tok = (struct msim_et_token){kind, piece};
@@ -350,7 +350,7 @@ static int et_map_begin(void *p)
     if (e->depth == 2 && e->key == E_ATTRS) {
         e->depth = 3;
         e->sub_key = E_OTHER;
-        e->attr_name = e->attr_value = (struct msim_piece){0, 0};
+        e->attr_name = e->attr_value = (struct msim_text_piece){0, 0};
         return 0;
     }
     return MSIM_SAX_SKIP;
@@ -461,7 +461,7 @@ const struct msim_sax_handler msim_read_et_handler = {
 
 enum msim_status msim_et_new(struct msim_reader *r)
 {
-    struct msim_et *e = calloc(1, sizeof *e);
+    struct msim_et *e = calloc(1, sizeof(*e));
 
     if (!e)
         return MSIM_ENOMEM;

@@ -1,5 +1,6 @@
 /*
- * core/read/kineto/kineto.h - the Kineto reader's own state; for kineto files only.
+ * core/read/kineto/kineto.h - the Kineto reader's own state; for kineto files
+ * only.
  */
 #ifndef MSIM_CORE_READ_KINETO_KINETO_H
 #define MSIM_CORE_READ_KINETO_KINETO_H
@@ -64,7 +65,7 @@ struct msim_kineto {
     /* One operator's inputs, as they come. */
     struct msim_scratch dims;     /* int64_t and the marks below */
     struct msim_scratch types_in; /* uint8_t type codes */
-    struct msim_scratch values;   /* struct msim_piece of text */
+    struct msim_scratch values;   /* struct msim_text_piece of text */
     struct msim_scratch text;
     struct msim_scratch args; /* struct msim_arg being built */
     struct msim_scratch labels;

@@ -53,7 +53,7 @@ uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len)
 
 static int add_arg(struct msim_kineto *k, struct msim_arg arg)
 {
-    struct msim_arg *a = msim_scratch_add(&k->args, sizeof *a);
+    struct msim_arg *a = msim_scratch_add(&k->args, sizeof(*a));
 
     if (!a)
         return MSIM_ENOMEM;
@@ -182,8 +182,8 @@ static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
     struct msim_kineto *k = r->kineto;
     const int64_t *dims = k->dims.data;
     const uint8_t *codes = k->types_in.data;
-    const struct msim_piece *values = k->values.data;
-    struct msim_piece v = {0, 0};
+    const struct msim_text_piece *values = k->values.data;
+    struct msim_text_piece v = {0, 0};
     const char *text = "";
     uint8_t type = TYPE_MISSING;
 

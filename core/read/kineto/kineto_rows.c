@@ -63,7 +63,7 @@ static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
         t->threads[*thread].pid == k->ev.pid)
         return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
-                       sizeof *t->threads));
+                       sizeof(*t->threads)));
     MSIM_TRY(msim_idmap_put(&k->threads, msim_idmap_pair(k->ev.pid, k->ev.tid),
                             t->n_threads, &slot));
     *thread = k->thread = *slot;
@@ -81,7 +81,7 @@ static enum msim_status stream_of(struct msim_reader *r, int64_t device,
     uint32_t *slot;
 
     MSIM_TRY(msim_grow((void **)&t->streams, &t->cap_streams, t->n_streams,
-                       sizeof *t->streams));
+                       sizeof(*t->streams)));
     MSIM_TRY(msim_idmap_put(&k->streams, msim_idmap_pair(device, id),
                             t->n_streams, &slot));
     *stream = *slot;
@@ -108,7 +108,7 @@ static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
         MSIM_TRY(msim_group_get(r, g->name, &group));
     }
     MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
-                       sizeof *t->comms));
+                       sizeof(*t->comms)));
     t->comms[t->n_comms] = (struct msim_comm){
         .in_elems = ev->in_elems,
         .out_elems = ev->out_elems,
@@ -151,7 +151,7 @@ static enum msim_status add_op(struct msim_reader *r)
     if (ev->have & MSIM_KHAVE_COMM)
         MSIM_TRY(add_comm(r, &op.comm));
     MSIM_TRY(
-        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof *t->ops));
+        msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
     t->ops[t->n_ops++] = op;
     return MSIM_OK;
 }
@@ -173,7 +173,7 @@ static enum msim_status add_call(struct msim_reader *r)
     MSIM_TRY(event_times(r, &c.start, &c.dur));
     MSIM_TRY(thread_of(r, &c.thread));
     MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
-                       sizeof *t->calls));
+                       sizeof(*t->calls)));
     t->calls[t->n_calls++] = c;
     return MSIM_OK;
 }
@@ -210,7 +210,7 @@ static enum msim_status add_gpu(struct msim_reader *r)
             msim_strtab_text(r->strings, ev->name), &g.pageable);
     }
     MSIM_TRY(
-        msim_grow((void **)&t->gpu, &t->cap_gpu, t->n_gpu, sizeof *t->gpu));
+        msim_grow((void **)&t->gpu, &t->cap_gpu, t->n_gpu, sizeof(*t->gpu)));
     t->gpu[t->n_gpu++] = g;
     return MSIM_OK;
 }
@@ -243,7 +243,7 @@ static enum msim_status add_sync(struct msim_reader *r)
     if (names_stream(ev->wait_stream))
         MSIM_TRY(stream_of(r, device, ev->wait_stream, &s.wait_stream));
     MSIM_TRY(msim_grow((void **)&t->syncs, &t->cap_syncs, t->n_syncs,
-                       sizeof *t->syncs));
+                       sizeof(*t->syncs)));
     t->syncs[t->n_syncs++] = s;
     return MSIM_OK;
 }

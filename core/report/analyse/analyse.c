@@ -159,7 +159,7 @@ static uint32_t rank_row(struct analysis *a, uint32_t rank,
 {
     uint32_t n = 0;
 
-    memset(r, 0, sizeof *r);
+    memset(r, 0, sizeof(*r));
     r->rank = a->g->job->ranks[rank]->rank;
     for (uint32_t w = 0; w < a->g->n_windows; w++) {
         if (a->g->windows[w].rank != rank ||
@@ -187,7 +187,7 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
     double most = -1;
 
     *slowest = UINT32_MAX;
-    p->ranks_detail = msim_arena_alloc(&p->arena, n * sizeof *p->ranks_detail);
+    p->ranks_detail = msim_arena_alloc(&p->arena, n * sizeof(*p->ranks_detail));
     if (!p->ranks_detail)
         return MSIM_ENOMEM;
     for (uint32_t rank = 0; rank < n; rank++) {
@@ -272,7 +272,7 @@ static enum msim_status iteration_rows(struct analysis *a)
     struct msim_figure mean = {0, 0, 0, 0};
 
     p->iterations = msim_arena_alloc(&p->arena, (a->g->n_iterations + 1) *
-                                                    sizeof *p->iterations);
+                                                    sizeof(*p->iterations));
     if (!p->iterations)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < a->g->n_iterations; i++)
@@ -315,10 +315,10 @@ static enum msim_status simulate_sums(struct analysis *a)
 {
     size_t n = (size_t)a->g->n_windows + 1;
 
-    a->mid = calloc(n, sizeof *a->mid);
-    a->low = calloc(n, sizeof *a->low);
-    a->high = calloc(n, sizeof *a->high);
-    a->sums = calloc(n, sizeof *a->sums);
+    a->mid = calloc(n, sizeof(*a->mid));
+    a->low = calloc(n, sizeof(*a->low));
+    a->high = calloc(n, sizeof(*a->high));
+    a->sums = calloc(n, sizeof(*a->sums));
     if (!a->mid || !a->low || !a->high || !a->sums)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_breakdown(a->o, a->mid));
@@ -336,8 +336,8 @@ static enum msim_status find_causes(struct analysis *a)
 {
     const struct msim_run *run = &a->o->mid;
 
-    a->waits = calloc((size_t)a->g->n_windows + 1, sizeof *a->waits);
-    a->slack = malloc(((size_t)a->g->n_tasks + 1) * sizeof *a->slack);
+    a->waits = calloc((size_t)a->g->n_windows + 1, sizeof(*a->waits));
+    a->slack = malloc(((size_t)a->g->n_tasks + 1) * sizeof(*a->slack));
     if (!a->waits || !a->slack)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_binding_init(&a->binding, a->g, run));
@@ -388,20 +388,20 @@ enum msim_status msim_analyse(struct msim_prediction **out,
                               struct msim_error *err)
 {
     struct analysis a = {.o = o, .g = o->graph, .iteration = iteration};
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;
-    a.p = calloc(1, sizeof *a.p);
+    a.p = calloc(1, sizeof(*a.p));
     if (a.p) {
         msim_arena_init(&a.p->arena);
-        st = analyse(&a);
+        status = analyse(&a);
     }
     release(&a);
-    if (st != MSIM_OK) {
+    if (status != MSIM_OK) {
         msim_prediction_free(a.p);
-        return msim_fail(err, st, NULL, MSIM_OFFSET_NONE,
-                         st == MSIM_EUNKNOWN ? "no iteration in the traces"
-                                             : "no memory for the report");
+        return msim_fail(err, status, NULL, MSIM_OFFSET_NONE,
+                         status == MSIM_EUNKNOWN ? "no iteration in the traces"
+                                                 : "no memory for the report");
     }
     *out = a.p;
     return MSIM_OK;

@@ -85,8 +85,8 @@ static enum msim_status find_row(struct comms *a, uint32_t task,
     *row = *slot;
     if (*slot < a->n_rows)
         return MSIM_OK;
-    MSIM_TRY(
-        msim_grow((void **)&a->rows, &a->cap_rows, a->n_rows, sizeof *a->rows));
+    MSIM_TRY(msim_grow((void **)&a->rows, &a->cap_rows, a->n_rows,
+                       sizeof(*a->rows)));
     a->rows[a->n_rows++] =
         (struct row){.comm = c, .trace = t, .bytes = bytes_of(c), .ranks = 1};
     return MSIM_OK;
@@ -129,7 +129,7 @@ static enum msim_status find_meeting(struct comms *a, uint32_t task,
     if (fresh == a->n_meetings) {
         MSIM_TRY(find_row(a, task, c, &row));
         MSIM_TRY(msim_grow((void **)&a->meetings, &a->cap_meetings,
-                           a->n_meetings, sizeof *a->meetings));
+                           a->n_meetings, sizeof(*a->meetings)));
         a->meetings[a->n_meetings++] = (struct meeting){.row = row};
     }
     *m = &a->meetings[fresh];
@@ -182,9 +182,9 @@ static enum msim_status collect(struct comms *a)
         if (g->kind[t] == MSIM_TASK_COMM &&
             msim_window_selected(g, g->window[t], a->f->iteration))
             MSIM_TRY(add_transfer(a, t));
-    a->last_in = calloc((size_t)a->n_rows * n_ranks + 1, sizeof *a->last_in);
-    a->rank_last = calloc((size_t)n_ranks + 1, sizeof *a->rank_last);
-    a->rank_caused = calloc((size_t)n_ranks + 1, sizeof *a->rank_caused);
+    a->last_in = calloc((size_t)a->n_rows * n_ranks + 1, sizeof(*a->last_in));
+    a->rank_last = calloc((size_t)n_ranks + 1, sizeof(*a->rank_last));
+    a->rank_caused = calloc((size_t)n_ranks + 1, sizeof(*a->rank_caused));
     if (!a->last_in || !a->rank_last || !a->rank_caused)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < a->n_meetings; i++)
@@ -243,13 +243,13 @@ static enum msim_status collective_rows(const struct comms *a)
     struct msim_prediction *p = a->f->p;
 
     p->collectives = msim_arena_alloc(&p->arena, ((size_t)a->n_rows + 1) *
-                                                     sizeof *p->collectives);
+                                                     sizeof(*p->collectives));
     if (!p->collectives)
         return MSIM_ENOMEM;
     for (; p->n_collectives < a->n_rows; p->n_collectives++)
         p->collectives[p->n_collectives] = finish(a, p->n_collectives);
     if (p->n_collectives)
-        qsort(p->collectives, p->n_collectives, sizeof *p->collectives,
+        qsort(p->collectives, p->n_collectives, sizeof(*p->collectives),
               by_wait);
     return MSIM_OK;
 }
@@ -270,7 +270,7 @@ static enum msim_status straggler_rows(const struct comms *a)
     double n = msim_findings_windows(a->f, UINT32_MAX);
 
     p->stragglers = msim_arena_alloc(&p->arena, ((size_t)job->n_ranks + 1) *
-                                                    sizeof *p->stragglers);
+                                                    sizeof(*p->stragglers));
     if (!p->stragglers)
         return MSIM_ENOMEM;
     for (uint32_t r = 0; r < job->n_ranks; r++)
@@ -280,19 +280,20 @@ static enum msim_status straggler_rows(const struct comms *a)
                 .last_in = a->rank_last[r] / n,
                 .wait_caused_us = msim_us(a->rank_caused[r]) / n};
     if (p->n_stragglers)
-        qsort(p->stragglers, p->n_stragglers, sizeof *p->stragglers, by_caused);
+        qsort(p->stragglers, p->n_stragglers, sizeof(*p->stragglers),
+              by_caused);
     return MSIM_OK;
 }
 
 enum msim_status msim_analyse_comm(const struct msim_findings *f)
 {
     struct comms a = {.f = f};
-    enum msim_status st = collect(&a);
+    enum msim_status status = collect(&a);
 
-    if (st == MSIM_OK)
-        st = collective_rows(&a);
-    if (st == MSIM_OK)
-        st = straggler_rows(&a);
+    if (status == MSIM_OK)
+        status = collective_rows(&a);
+    if (status == MSIM_OK)
+        status = straggler_rows(&a);
     msim_idmap_release(&a.row_of);
     msim_idmap_release(&a.meeting_of);
     free(a.rows);
@@ -300,5 +301,5 @@ enum msim_status msim_analyse_comm(const struct msim_findings *f)
     free(a.last_in);
     free(a.rank_last);
     free(a.rank_caused);
-    return st;
+    return status;
 }

@@ -15,8 +15,8 @@ enum msim_status msim_analyse_edges(const struct msim_findings *f)
     struct msim_prediction *p = f->p;
     uint32_t count[256] = {0}, binding[256] = {0};
 
-    p->edges = msim_arena_alloc(&p->arena, sizeof count / sizeof count[0] *
-                                               sizeof *p->edges);
+    p->edges = msim_arena_alloc(&p->arena, sizeof(count) / sizeof(count[0]) *
+                                               sizeof(*p->edges));
     if (!p->edges)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < g->n_edges; i++)
@@ -54,14 +54,14 @@ static enum msim_status wait_list(const struct msim_findings *f,
 {
     list->n = 0;
     list->rows =
-        msim_arena_alloc(&f->p->arena, MSIM_HOLDS * sizeof *list->rows);
+        msim_arena_alloc(&f->p->arena, MSIM_HOLDS * sizeof(*list->rows));
     if (!list->rows)
         return MSIM_ENOMEM;
     for (unsigned hold = 0; hold < MSIM_HOLDS; hold++)
         if (sums[hold] > 0)
             list->rows[list->n++] = (struct msim_named_us){
                 msim_hold_text(hold), msim_us(sums[hold]) / n};
-    qsort(list->rows, list->n, sizeof *list->rows, longest_first);
+    qsort(list->rows, list->n, sizeof(*list->rows), longest_first);
     return MSIM_OK;
 }
 
@@ -101,7 +101,7 @@ enum msim_status msim_analyse_copied(const struct msim_findings *f)
 
     p->unexplained_us = msim_us(f->g->unexplained);
     p->copied =
-        msim_arena_alloc(&p->arena, MSIM_COPIED_KINDS * sizeof *p->copied);
+        msim_arena_alloc(&p->arena, MSIM_COPIED_KINDS * sizeof(*p->copied));
     if (!p->copied)
         return MSIM_ENOMEM;
     for (int k = 0; k < MSIM_COPIED_KINDS && f->o->measured; k++)

@@ -57,9 +57,9 @@ static enum msim_status find_row(struct ops *a, uint32_t name, bool comm,
 
     if (*slot == MSIM_NONE) {
         MSIM_TRY(
-            msim_grow((void **)&a->rows, &a->capacity, a->n, sizeof *a->rows));
+            msim_grow((void **)&a->rows, &a->capacity, a->n, sizeof(*a->rows)));
         *slot = a->n++;
-        memset(&a->rows[*slot], 0, sizeof a->rows[*slot]);
+        memset(&a->rows[*slot], 0, sizeof(a->rows[*slot]));
         a->rows[*slot].slack = INT64_MAX;
         a->rows[*slot].name = name;
         a->rows[*slot].communication = comm;
@@ -170,7 +170,7 @@ static int by_time(const void *a, const void *b)
 static enum msim_status write_rows(struct ops *a)
 {
     struct msim_prediction *p = a->p;
-    size_t bytes = ((size_t)a->n + 1) * sizeof *p->ops;
+    size_t bytes = ((size_t)a->n + 1) * sizeof(*p->ops);
 
     p->ops = msim_arena_alloc(&p->arena, bytes);
     p->uncovered = msim_arena_alloc(&p->arena, bytes);
@@ -185,8 +185,8 @@ static enum msim_status write_rows(struct ops *a)
             u->us.predicted = a->rows[i].bound_us / a->n_windows;
         }
     }
-    qsort(p->ops, p->n_ops, sizeof *p->ops, by_time);
-    qsort(p->uncovered, p->n_uncovered, sizeof *p->uncovered, by_time);
+    qsort(p->ops, p->n_ops, sizeof(*p->ops), by_time);
+    qsort(p->uncovered, p->n_uncovered, sizeof(*p->uncovered), by_time);
     return MSIM_OK;
 }
 
@@ -204,7 +204,7 @@ static enum msim_status write_families(struct ops *a)
     struct msim_prediction *p = a->p;
 
     p->families =
-        msim_arena_alloc(&p->arena, a->o->n_made_by * sizeof *p->families);
+        msim_arena_alloc(&p->arena, a->o->n_made_by * sizeof(*p->families));
     if (!p->families)
         return MSIM_ENOMEM;
     for (uint32_t f = 0; f < a->o->n_made_by; f++) {
@@ -221,7 +221,7 @@ static enum msim_status write_families(struct ops *a)
         row->us.measured /= a->n_windows;
         p->n_families++;
     }
-    qsort(p->families, p->n_families, sizeof *p->families, family_by_time);
+    qsort(p->families, p->n_families, sizeof(*p->families), family_by_time);
     return MSIM_OK;
 }
 
@@ -229,12 +229,12 @@ static enum msim_status run(struct ops *a)
 {
     size_t names = 2 * ((size_t)msim_strtab_count(a->g->job->strings) + 1);
 
-    a->row_of = malloc(names * sizeof *a->row_of);
+    a->row_of = malloc(names * sizeof(*a->row_of));
     a->seen = calloc((size_t)a->t->n_ops + 1, 1);
     a->seen_inner = calloc((size_t)a->t->n_ops + 1, 1);
     if (!a->row_of || !a->seen || !a->seen_inner)
         return MSIM_ENOMEM;
-    memset(a->row_of, 0xff, names * sizeof *a->row_of);
+    memset(a->row_of, 0xff, names * sizeof(*a->row_of));
     a->n_windows = msim_findings_windows(a->f, a->rank);
     for (uint32_t t = 0; t < a->g->n_tasks; t++)
         if (a->g->refs[t].rank == a->rank && is_work(a->g, t) &&
@@ -248,8 +248,8 @@ static enum msim_status run(struct ops *a)
 
 enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank)
 {
-    struct ops *a = calloc(1, sizeof *a);
-    enum msim_status st;
+    struct ops *a = calloc(1, sizeof(*a));
+    enum msim_status status;
 
     if (!a)
         return MSIM_ENOMEM;
@@ -260,11 +260,11 @@ enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank)
     a->t = f->g->job->ranks[rank];
     a->rank = rank;
     a->iteration = f->iteration;
-    st = run(a);
+    status = run(a);
     free(a->rows);
     free(a->row_of);
     free(a->seen);
     free(a->seen_inner);
     free(a);
-    return st;
+    return status;
 }

@@ -112,14 +112,14 @@ static int shortest_first(const void *a, const void *b)
 static enum msim_status keep_longest(const struct msim_path *path,
                                      uint8_t *kept)
 {
-    msim_ps *dur = malloc(path->n * sizeof *dur), least;
+    msim_ps *dur = malloc(path->n * sizeof(*dur)), least;
     uint32_t equal = 0; /* so many that are as long as the shortest */
 
     if (!dur)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < path->n; i++)
         dur[i] = path->pieces[i].dur;
-    qsort(dur, path->n, sizeof *dur, shortest_first);
+    qsort(dur, path->n, sizeof(*dur), shortest_first);
     least = dur[path->n - MSIM_PATH_ROWS];
     for (uint32_t i = path->n - MSIM_PATH_ROWS; i < path->n; i++)
         equal += dur[i] == least;
@@ -177,17 +177,17 @@ static enum msim_status path_rows(const struct msim_findings *f,
                                   const struct msim_path *path)
 {
     struct msim_prediction *p = f->p;
-    const char **names = calloc((size_t)f->g->n_lanes + 1, sizeof *names);
+    const char **names = calloc((size_t)f->g->n_lanes + 1, sizeof(*names));
     uint8_t *kept = malloc((size_t)path->n + 1);
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
 
     p->path =
-        msim_arena_alloc(&p->arena, ((size_t)path->n + 1) * sizeof *p->path);
+        msim_arena_alloc(&p->arena, ((size_t)path->n + 1) * sizeof(*p->path));
     if (names && kept && p->path)
-        st = fill_rows(f, path, names, kept);
+        status = fill_rows(f, path, names, kept);
     free(names);
     free(kept);
-    return st;
+    return status;
 }
 
 /* ---- owners -------------------------------------------------------------- */
@@ -218,7 +218,7 @@ static enum msim_status add_owner(struct owners *all, const struct owner *o,
     MSIM_TRY(msim_idmap_put(&all->index, owner_key(o), all->n, &slot));
     if (*slot == all->n) {
         MSIM_TRY(msim_grow((void **)&all->sums, &all->capacity, all->n,
-                           sizeof *all->sums));
+                           sizeof(*all->sums)));
         all->sums[all->n++] = (struct owner_sum){.owner = *o};
     }
     all->sums[*slot].ps += ps;
@@ -266,7 +266,7 @@ static enum msim_status owner_rows(const struct msim_findings *f,
     msim_ps total = 0;
 
     p->owners =
-        msim_arena_alloc(&p->arena, ((size_t)all->n + 1) * sizeof *p->owners);
+        msim_arena_alloc(&p->arena, ((size_t)all->n + 1) * sizeof(*p->owners));
     if (!p->owners)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < all->n; i++)
@@ -284,7 +284,7 @@ static enum msim_status owner_rows(const struct msim_findings *f,
         };
     }
     if (p->n_owners)
-        qsort(p->owners, p->n_owners, sizeof *p->owners, most_first);
+        qsort(p->owners, p->n_owners, sizeof(*p->owners), most_first);
     return MSIM_OK;
 }
 
@@ -330,12 +330,12 @@ enum msim_status msim_analyse_path(const struct msim_findings *f)
 {
     struct owners all = {.n = 0};
     struct msim_path path = {0};
-    enum msim_status st = each_path(f, &all, &path);
+    enum msim_status status = each_path(f, &all, &path);
 
-    if (st == MSIM_OK)
-        st = owner_rows(f, &all);
+    if (status == MSIM_OK)
+        status = owner_rows(f, &all);
     msim_path_release(&path);
     msim_idmap_release(&all.index);
     free(all.sums);
-    return st;
+    return status;
 }

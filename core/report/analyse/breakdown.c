@@ -75,7 +75,7 @@ void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
     for (uint32_t i = 0; i < g->n_windows; i++) {
         const struct msim_window *win = &g->windows[i];
 
-        memset(&w[i], 0, sizeof w[i]);
+        memset(&w[i], 0, sizeof(w[i]));
         w[i].begin = INT64_MAX;
         if (win->first == MSIM_NONE)
             continue;
@@ -95,7 +95,7 @@ static enum msim_status add(struct sweep *s, enum mark mark, msim_ps from,
         return MSIM_OK;
     for (int i = 0; i < 2; i++) {
         MSIM_TRY(msim_grow((void **)&s->events, &s->capacity, s->n,
-                           sizeof *s->events));
+                           sizeof(*s->events)));
         s->events[s->n++] =
             (struct event){i ? to : from, i ? -1 : 1,
                            mark < OPEN ? mark : (i ? CLOSE : OPEN), window};
@@ -130,7 +130,7 @@ static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
 /* Traced work on each lane; the caller frees it. */
 static msim_ps *lane_work(const struct msim_graph *g)
 {
-    msim_ps *work = calloc((size_t)g->n_lanes + 1, sizeof *work);
+    msim_ps *work = calloc((size_t)g->n_lanes + 1, sizeof(*work));
 
     for (uint32_t t = 0; work && t < g->n_tasks; t++)
         if (g->lane[t] != MSIM_NONE && g->traced[t] > 0)
@@ -170,7 +170,7 @@ struct range {
 
 static struct range *rank_ranges(const struct msim_graph *g)
 {
-    struct range *of = calloc((size_t)g->job->n_ranks + 1, sizeof *of);
+    struct range *of = calloc((size_t)g->job->n_ranks + 1, sizeof(*of));
 
     for (uint32_t t = 0; of && t < g->n_tasks; t++) {
         struct range *r = &of[g->refs[t].rank];
@@ -263,20 +263,20 @@ enum msim_status msim_breakdown(const struct msim_outcome *o,
 {
     struct range *tasks = rank_ranges(o->graph);
     uint32_t *main = msim_main_lanes(o->graph);
-    enum msim_status st = tasks && main ? MSIM_OK : MSIM_ENOMEM;
+    enum msim_status status = tasks && main ? MSIM_OK : MSIM_ENOMEM;
 
     msim_window_bounds(o->graph, &o->mid, w);
-    for (uint32_t r = 0; r < o->graph->job->n_ranks && st == MSIM_OK; r++) {
+    for (uint32_t r = 0; r < o->graph->job->n_ranks && status == MSIM_OK; r++) {
         struct sweep s = {0};
 
-        st = collect(&s, o, r, main[r], tasks[r], w);
-        if (st == MSIM_OK && s.n) {
-            qsort(s.events, s.n, sizeof *s.events, compare);
+        status = collect(&s, o, r, main[r], tasks[r], w);
+        if (status == MSIM_OK && s.n) {
+            qsort(s.events, s.n, sizeof(*s.events), compare);
             run(&s, w);
         }
         free(s.events);
     }
     free(tasks);
     free(main);
-    return st;
+    return status;
 }

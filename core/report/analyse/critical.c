@@ -31,9 +31,9 @@ const char *msim_hold_text(unsigned hold)
 {
     switch (hold) {
     case MSIM_HOLD_SM:
-        return msim_share_text(MSIM_SHARE_SM);
+        return msim_contention_text(MSIM_CONTENTION_SM);
     case MSIM_HOLD_ENGINE:
-        return msim_share_text(MSIM_SHARE_COPY_ENGINE);
+        return msim_contention_text(MSIM_CONTENTION_COPY_ENGINE);
     case MSIM_HOLD_PEER:
         return "rank without a trace";
     case MSIM_HOLD_RECORD:
@@ -173,7 +173,7 @@ enum msim_status msim_binding_init(struct msim_binding *b,
                                    const struct msim_graph *g,
                                    const struct msim_run *run)
 {
-    size_t bytes = ((size_t)g->n_tasks + 1) * sizeof *b->from;
+    size_t bytes = ((size_t)g->n_tasks + 1) * sizeof(*b->from);
 
     b->from = malloc(bytes);
     b->by = malloc(bytes);
@@ -226,7 +226,7 @@ static enum msim_status order_resources(struct order *o,
                                         const struct msim_graph *g,
                                         const struct msim_binding *b)
 {
-    size_t bytes = ((size_t)g->n_tasks + 1) * sizeof *o->held;
+    size_t bytes = ((size_t)g->n_tasks + 1) * sizeof(*o->held);
 
     o->held = malloc(bytes);
     o->next_held = malloc(bytes);
@@ -253,13 +253,13 @@ static enum msim_status order_init(struct order *o, const struct msim_graph *g,
                                    const struct msim_run *run,
                                    const struct msim_binding *b)
 {
-    size_t bytes = ((size_t)g->n_tasks + 1) * sizeof *o->missing;
+    size_t bytes = ((size_t)g->n_tasks + 1) * sizeof(*o->missing);
 
     o->missing = malloc(bytes);
     o->tasks = malloc(bytes);
     if (!o->missing || !o->tasks)
         return MSIM_ENOMEM;
-    memcpy(o->missing, g->n_preds, (size_t)g->n_tasks * sizeof *o->missing);
+    memcpy(o->missing, g->n_preds, (size_t)g->n_tasks * sizeof(*o->missing));
     if (run->held_by)
         MSIM_TRY(order_resources(o, g, b));
     for (uint32_t t = 0; t < g->n_tasks; t++)
@@ -343,9 +343,9 @@ enum msim_status msim_slack(const struct msim_graph *g,
                             msim_ps *slack)
 {
     struct order o = {0};
-    enum msim_status st = order_init(&o, g, run, b);
+    enum msim_status status = order_init(&o, g, run, b);
 
-    if (st == MSIM_OK) {
+    if (status == MSIM_OK) {
         deadlines(g, run, windows, slack);
         for (uint32_t k = o.n; k-- > 0;)
             slack[o.tasks[k]] = latest_end(g, run, &o, slack, o.tasks[k]);
@@ -353,7 +353,7 @@ enum msim_status msim_slack(const struct msim_graph *g,
             slack[t] -= msim_run_end(run, t);
     }
     order_release(&o);
-    return st;
+    return status;
 }
 
 /* ---- the path ------------------------------------------------------------ */
@@ -361,7 +361,7 @@ enum msim_status msim_slack(const struct msim_graph *g,
 static enum msim_status add_piece(struct msim_path *p, struct msim_piece piece)
 {
     MSIM_TRY(
-        msim_grow((void **)&p->pieces, &p->capacity, p->n, sizeof *p->pieces));
+        msim_grow((void **)&p->pieces, &p->capacity, p->n, sizeof(*p->pieces)));
     p->pieces[p->n++] = piece;
     return MSIM_OK;
 }
@@ -444,7 +444,7 @@ enum msim_status msim_path_find(struct msim_path *path,
 void msim_path_release(struct msim_path *path)
 {
     free(path->pieces);
-    memset(path, 0, sizeof *path);
+    memset(path, 0, sizeof(*path));
 }
 
 uint32_t msim_longest_window(const struct msim_graph *g,

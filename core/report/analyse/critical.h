@@ -1,6 +1,6 @@
 /*
- * core/report/analyse/critical.h - what held each task up, and the path that an end
- * hangs on.
+ * core/report/analyse/critical.h - what held each task up, and the path that an
+ * end hangs on.
  *
  * An edge u->v binds when end(u) + lag is just the start of v. Of several the
  * one from the task's own thread or stream is taken, then the one from the

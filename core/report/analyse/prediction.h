@@ -1,8 +1,9 @@
 /*
- * core/report/analyse/prediction.h - what a simulation says, ready to be written.
+ * core/report/analyse/prediction.h - what a simulation says, ready to be
+ * written.
  *
- * Filled by core/report/analyse/analyse.c from a simulated graph; written by the
- * report_* files as text, JSON (schema mystique-sim/prediction/1), CSV, a
+ * Filled by core/report/analyse/analyse.c from a simulated graph; written by
+ * the report_* files as text, JSON (schema mystique-sim/prediction/1), CSV, a
  * timeline and a chart. Times here are microseconds as double; NAN means
  * unknown and is written as null.
  */

@@ -38,7 +38,7 @@ static enum msim_status add_lanes(struct drawing *d)
     const struct msim_graph *g = d->g;
 
     tl->lanes = msim_arena_alloc(&tl->arena,
-                                 ((size_t)g->n_lanes + 1) * sizeof *tl->lanes);
+                                 ((size_t)g->n_lanes + 1) * sizeof(*tl->lanes));
     if (!tl->lanes)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < g->n_lanes; i++) {
@@ -150,7 +150,7 @@ static int by_lane_and_start(const void *a, const void *b)
 static enum msim_status add_spans(struct drawing *d)
 {
     struct msim_timeline *tl = d->tl;
-    size_t bytes = (2 * (size_t)d->g->n_tasks + 1) * sizeof *tl->spans;
+    size_t bytes = (2 * (size_t)d->g->n_tasks + 1) * sizeof(*tl->spans);
 
     tl->spans = msim_arena_alloc(&tl->arena, bytes);
     if (!tl->spans)
@@ -163,7 +163,7 @@ static enum msim_status add_spans(struct drawing *d)
         add_wait(d, t, wait);
         add_work(d, t, wait);
     }
-    qsort(tl->spans, tl->n_spans, sizeof *tl->spans, by_lane_and_start);
+    qsort(tl->spans, tl->n_spans, sizeof(*tl->spans), by_lane_and_start);
     return MSIM_OK;
 }
 
@@ -223,7 +223,7 @@ static enum msim_status add_paths(struct drawing *d)
     struct msim_timeline *tl = d->tl;
     size_t n = (size_t)d->g->n_tasks + 1;
 
-    tl->arrows = msim_arena_alloc(&tl->arena, n * sizeof *tl->arrows);
+    tl->arrows = msim_arena_alloc(&tl->arena, n * sizeof(*tl->arrows));
     if (!tl->arrows)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < d->g->n_iterations; i++) {
@@ -241,9 +241,9 @@ static enum msim_status take_memory(struct drawing *d)
 {
     size_t n = (size_t)d->g->n_tasks + 1;
 
-    d->slack = malloc(n * sizeof *d->slack);
+    d->slack = malloc(n * sizeof(*d->slack));
     d->critical = calloc(n, 1);
-    d->times = calloc((size_t)d->g->n_windows + 1, sizeof *d->times);
+    d->times = calloc((size_t)d->g->n_windows + 1, sizeof(*d->times));
     d->before = msim_lanes_none(d->g);
     return d->slack && d->critical && d->times && d->before ? MSIM_OK
                                                             : MSIM_ENOMEM;
@@ -265,13 +265,13 @@ enum msim_status msim_timeline_new(struct msim_timeline **out,
                                    const struct msim_outcome *o)
 {
     struct drawing d = {.o = o, .g = o->graph};
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;
-    d.tl = calloc(1, sizeof *d.tl);
+    d.tl = calloc(1, sizeof(*d.tl));
     if (d.tl) {
         msim_arena_init(&d.tl->arena);
-        st = draw(&d);
+        status = draw(&d);
     }
     free(d.slack);
     free(d.critical);
@@ -279,9 +279,9 @@ enum msim_status msim_timeline_new(struct msim_timeline **out,
     free(d.before);
     msim_binding_release(&d.binding);
     msim_path_release(&d.path);
-    if (st == MSIM_OK)
+    if (status == MSIM_OK)
         *out = d.tl;
     else
         msim_timeline_free(d.tl);
-    return st;
+    return status;
 }

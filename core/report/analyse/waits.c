@@ -58,7 +58,7 @@ static void place_windows(struct waiting *a)
         p[w] = (struct placed){a->times[w].begin, a->times[w].end,
                                g->windows[w].rank, w};
     if (g->n_windows)
-        qsort(p, g->n_windows, sizeof *p, by_rank_and_begin);
+        qsort(p, g->n_windows, sizeof(*p), by_rank_and_begin);
     for (uint32_t i = 1; i < g->n_windows; i++)
         if (p[i].rank == p[i - 1].rank && p[i].latest < p[i - 1].latest)
             p[i].latest = p[i - 1].latest;
@@ -74,8 +74,8 @@ static enum msim_status index_ranks(struct waiting *a)
     const struct msim_graph *g = a->g;
 
     a->main = msim_main_lanes(g);
-    a->placed = malloc(((size_t)g->n_windows + 1) * sizeof *a->placed);
-    a->first = malloc(((size_t)g->job->n_ranks + 2) * sizeof *a->first);
+    a->placed = malloc(((size_t)g->n_windows + 1) * sizeof(*a->placed));
+    a->first = malloc(((size_t)g->job->n_ranks + 2) * sizeof(*a->first));
     if (!a->main || !a->placed || !a->first)
         return MSIM_ENOMEM;
     place_windows(a);
@@ -180,7 +180,7 @@ static uint32_t collect(const struct waiting *a, struct activity *found)
             found[n++] =
                 (struct activity){a->run->start[t], t, g->refs[t].rank};
     if (n)
-        qsort(found, n, sizeof *found, by_rank_and_start);
+        qsort(found, n, sizeof(*found), by_rank_and_start);
     return n;
 }
 
@@ -197,7 +197,7 @@ static msim_ps over_at(const struct waiting *a, uint32_t task)
 static enum msim_status by_gpu(const struct waiting *a)
 {
     struct activity *found =
-        malloc(((size_t)a->g->n_tasks + 1) * sizeof *found);
+        malloc(((size_t)a->g->n_tasks + 1) * sizeof(*found));
     msim_ps busy = 0;
     uint32_t n;
 
@@ -227,15 +227,15 @@ enum msim_status msim_waits(const struct msim_graph *g,
 {
     struct waiting a = {
         .g = g, .run = run, .binding = b, .times = times, .waits = waits};
-    enum msim_status st = index_ranks(&a);
+    enum msim_status status = index_ranks(&a);
 
-    memset(waits, 0, g->n_windows * sizeof *waits);
-    if (st == MSIM_OK)
-        st = by_lane(&a);
-    if (st == MSIM_OK)
-        st = by_gpu(&a);
+    memset(waits, 0, g->n_windows * sizeof(*waits));
+    if (status == MSIM_OK)
+        status = by_lane(&a);
+    if (status == MSIM_OK)
+        status = by_gpu(&a);
     free(a.main);
     free(a.first);
     free(a.placed);
-    return st;
+    return status;
 }

@@ -3,11 +3,12 @@
  *
  * A task waits from the end of the task before it on its thread or stream to
  * its own start, and the wait is for what held it last
- * (core/report/analyse/critical.h): a thread for the GPU, another thread or room in the
- * launch queue; a stream for its launch, an event or peers. A stream's own gap
- * between two kernels counts as stream order. Waits of one thread do not
- * overlap; those of different threads and streams do. While nothing at all runs
- * on a rank's GPU, it waits for what held the activity that begins next.
+ * (core/report/analyse/critical.h): a thread for the GPU, another thread or
+ * room in the launch queue; a stream for its launch, an event or peers. A
+ * stream's own gap between two kernels counts as stream order. Waits of one
+ * thread do not overlap; those of different threads and streams do. While
+ * nothing at all runs on a rank's GPU, it waits for what held the activity that
+ * begins next.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_WAITS_H
 #define MSIM_CORE_REPORT_ANALYSE_WAITS_H

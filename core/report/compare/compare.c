@@ -108,7 +108,7 @@ static bool change_before(const void *ctx, uint32_t i, uint32_t j)
 /* The numbers of a side's rows by name; NULL when memory is out. */
 static uint32_t *sorted(const struct msim_side_rows *r)
 {
-    uint32_t *index = malloc(2 * ((size_t)r->n + 1) * sizeof *index);
+    uint32_t *index = malloc(2 * ((size_t)r->n + 1) * sizeof(*index));
 
     for (uint32_t i = 0; index && i < r->n; i++)
         index[i] = i;
@@ -123,7 +123,7 @@ static void add_change(struct msim_changes *t, const struct msim_side_row *a,
     struct msim_change *c = &t->rows[t->n++];
     const struct msim_side_row *row[2] = {a, b};
 
-    memset(c, 0, sizeof *c);
+    memset(c, 0, sizeof(*c));
     for (int side = 0; side < 2; side++) {
         if (!row[side])
             continue;
@@ -171,7 +171,7 @@ static enum msim_status room(struct msim_comparison *c, struct msim_changes *t,
 {
     if (n >= UINT32_MAX)
         return MSIM_ELIMIT;
-    t->rows = msim_arena_alloc(&c->arena, (n + 1) * sizeof *t->rows);
+    t->rows = msim_arena_alloc(&c->arena, (n + 1) * sizeof(*t->rows));
     return t->rows ? MSIM_OK : MSIM_ENOMEM;
 }
 
@@ -181,7 +181,7 @@ static enum msim_status pair(struct msim_comparison *c, struct msim_changes *t,
 {
     const struct msim_side_rows *const r[2] = {a, b};
     uint32_t *index[2] = {NULL, NULL};
-    enum msim_status st;
+    enum msim_status status;
 
     t->absent = a->absent ? a->absent : b->absent;
     if (t->absent)
@@ -189,16 +189,16 @@ static enum msim_status pair(struct msim_comparison *c, struct msim_changes *t,
     MSIM_TRY(room(c, t, (size_t)a->n + b->n));
     index[0] = sorted(a);
     index[1] = sorted(b);
-    st = index[0] && index[1] ? MSIM_OK : MSIM_ENOMEM;
-    if (st == MSIM_OK) {
+    status = index[0] && index[1] ? MSIM_OK : MSIM_ENOMEM;
+    if (status == MSIM_OK) {
         merge(t, r, index);
-        st = msim_sort_rows(t->rows, t->n, sizeof *t->rows, change_before,
-                            t->rows);
+        status = msim_sort_rows(t->rows, t->n, sizeof(*t->rows), change_before,
+                                t->rows);
         sum(t);
     }
     free(index[0]);
     free(index[1]);
-    return st;
+    return status;
 }
 
 /* ---- iterations -------------------------------------------------------- */
@@ -254,18 +254,18 @@ static enum msim_status pair_iterations(struct msim_comparison *c)
     const struct msim_side_rows *a = &c->side[0]->iterations;
     const struct msim_side_rows *b = &c->side[1]->iterations;
     uint32_t *index[2] = {NULL, NULL};
-    enum msim_status st = room(c, &c->iterations, (size_t)a->n + b->n);
+    enum msim_status status = room(c, &c->iterations, (size_t)a->n + b->n);
 
-    if (st == MSIM_OK) {
+    if (status == MSIM_OK) {
         index[0] = sorted(a);
         index[1] = sorted(b);
-        st = index[0] && index[1] ? MSIM_OK : MSIM_ENOMEM;
+        status = index[0] && index[1] ? MSIM_OK : MSIM_ENOMEM;
     }
-    if (st == MSIM_OK)
+    if (status == MSIM_OK)
         merge_iterations(&c->iterations, a, b, index);
     free(index[0]);
     free(index[1]);
-    return st;
+    return status;
 }
 
 /* ---- breakdown and ranks ----------------------------------------------- */
@@ -343,7 +343,7 @@ static enum msim_status pair_ranks(struct msim_comparison *c)
     if (n[0] < 2 && n[1] < 2)
         return MSIM_OK;
     c->ranks =
-        msim_arena_alloc(&c->arena, ((size_t)n[0] + n[1]) * sizeof *c->ranks);
+        msim_arena_alloc(&c->arena, ((size_t)n[0] + n[1]) * sizeof(*c->ranks));
     if (!c->ranks)
         return MSIM_ENOMEM;
     MSIM_TRY(sort_ranks(c, 0, &rows[0]));
@@ -372,7 +372,7 @@ static enum msim_status warn(struct msim_comparison *c, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     size = strlen(text) + 1;
     copy = msim_arena_alloc(&c->arena, size);
@@ -414,7 +414,7 @@ static enum msim_status warn_all(struct msim_comparison *c)
     const struct msim_side *a = c->side[0], *b = c->side[1];
     size_t n = (size_t)a->n_warnings + b->n_warnings + 2;
 
-    c->warnings = msim_arena_alloc(&c->arena, n * sizeof *c->warnings);
+    c->warnings = msim_arena_alloc(&c->arena, n * sizeof(*c->warnings));
     if (!c->warnings)
         return MSIM_ENOMEM;
     MSIM_TRY(warn_of_sides(c));
@@ -497,8 +497,8 @@ enum msim_status msim_compare(struct msim_comparison **out,
                               const struct msim_side *a,
                               const struct msim_side *b)
 {
-    struct msim_comparison *c = calloc(1, sizeof *c);
-    enum msim_status st;
+    struct msim_comparison *c = calloc(1, sizeof(*c));
+    enum msim_status status;
 
     *out = NULL;
     if (!c)
@@ -506,10 +506,10 @@ enum msim_status msim_compare(struct msim_comparison **out,
     msim_arena_init(&c->arena);
     c->side[0] = a;
     c->side[1] = b;
-    st = compare(c);
-    if (st != MSIM_OK) {
+    status = compare(c);
+    if (status != MSIM_OK) {
         msim_comparison_free(c);
-        return st;
+        return status;
     }
     *out = c;
     return MSIM_OK;

@@ -1,5 +1,6 @@
 /*
- * A prediction read back from the JSON that core/report/write/report_json.c writes.
+ * A prediction read back from the JSON that core/report/write/report_json.c
+ * writes.
  */
 #include "core/base/json.h"
 #include "core/report/compare/compare_side.h"
@@ -89,7 +90,7 @@ static enum msim_status read_iterations(const struct reading *r,
     struct msim_prediction *p = r->p;
     const cJSON *array, *item;
 
-    MSIM_TRY(room(r, root, "iterations", sizeof *p->iterations, &array,
+    MSIM_TRY(room(r, root, "iterations", sizeof(*p->iterations), &array,
                   (void **)&p->iterations));
     if (!array)
         return bad(r, "'iterations'", "an array");
@@ -112,7 +113,7 @@ static enum msim_status read_ops(const struct reading *r, const cJSON *root)
     struct msim_prediction *p = r->p;
     const cJSON *array, *item;
 
-    MSIM_TRY(room(r, root, "ops", sizeof *p->ops, &array, (void **)&p->ops));
+    MSIM_TRY(room(r, root, "ops", sizeof(*p->ops), &array, (void **)&p->ops));
     if (!array)
         return bad(r, "'ops'", "an array");
     cJSON_ArrayForEach(item, array)
@@ -139,7 +140,7 @@ static enum msim_status read_families(const struct reading *r,
     struct msim_prediction *p = r->p;
     const cJSON *array, *item;
 
-    MSIM_TRY(room(r, root, "families", sizeof *p->families, &array,
+    MSIM_TRY(room(r, root, "families", sizeof(*p->families), &array,
                   (void **)&p->families));
     cJSON_ArrayForEach(item, array)
     {
@@ -161,7 +162,7 @@ static enum msim_status read_ranks(const struct reading *r, const cJSON *root)
     struct msim_prediction *p = r->p;
     const cJSON *array, *item;
 
-    MSIM_TRY(room(r, root, "ranks_detail", sizeof *p->ranks_detail, &array,
+    MSIM_TRY(room(r, root, "ranks_detail", sizeof(*p->ranks_detail), &array,
                   (void **)&p->ranks_detail));
     cJSON_ArrayForEach(item, array)
     {
@@ -190,7 +191,7 @@ static enum msim_status read_waits(const struct reading *r, const cJSON *o,
     if (!cJSON_IsObject(o))
         return MSIM_OK;
     out->rows =
-        msim_arena_alloc(&r->p->arena, ((size_t)n + 1) * sizeof *out->rows);
+        msim_arena_alloc(&r->p->arena, ((size_t)n + 1) * sizeof(*out->rows));
     if (!out->rows)
         return MSIM_ENOMEM;
     cJSON_ArrayForEach(item, o)
@@ -212,7 +213,7 @@ static enum msim_status read_warnings(const struct reading *r,
     struct msim_prediction *p = r->p;
     const cJSON *array, *item;
 
-    MSIM_TRY(room(r, root, "warnings", sizeof *p->warnings, &array,
+    MSIM_TRY(room(r, root, "warnings", sizeof(*p->warnings), &array,
                   (void **)&p->warnings));
     cJSON_ArrayForEach(item, array)
     {
@@ -262,7 +263,7 @@ static enum msim_status check_schema(const struct reading *r, const cJSON *root)
 static enum msim_status read_all(const struct reading *r, const cJSON *root)
 {
     struct msim_prediction *p = r->p;
-    const char **inputs = msim_arena_alloc(&p->arena, sizeof *inputs);
+    const char **inputs = msim_arena_alloc(&p->arena, sizeof(*inputs));
     const cJSON *waits = member(root, "waits_us");
 
     MSIM_TRY(check_schema(r, root));
@@ -290,22 +291,22 @@ enum msim_status msim_prediction_read(struct msim_prediction **out,
                                       const char *path, struct msim_error *err)
 {
     struct reading r = {.path = path, .err = err};
-    enum msim_status st;
+    enum msim_status status;
     cJSON *root;
 
     *out = NULL;
     MSIM_TRY(msim_json_read(&root, path, err));
-    r.p = calloc(1, sizeof *r.p);
-    st = r.p ? MSIM_OK : MSIM_ENOMEM;
+    r.p = calloc(1, sizeof(*r.p));
+    status = r.p ? MSIM_OK : MSIM_ENOMEM;
     if (r.p) {
         msim_arena_init(&r.p->arena);
-        st = read_all(&r, root);
+        status = read_all(&r, root);
     }
     cJSON_Delete(root);
-    if (st != MSIM_OK) {
+    if (status != MSIM_OK) {
         msim_prediction_free(r.p);
-        return msim_fail(err, st, path, MSIM_OFFSET_NONE, "%s",
-                         msim_status_text(st));
+        return msim_fail(err, status, path, MSIM_OFFSET_NONE, "%s",
+                         msim_status_text(status));
     }
     *out = r.p;
     return MSIM_OK;

@@ -53,7 +53,7 @@ static enum msim_status new_rows(struct msim_side *s, struct msim_side_rows *r,
     r->n = 0;
     r->absent = NULL;
     r->rows =
-        msim_arena_alloc(&s->arena, ((size_t)capacity + 1) * sizeof *r->rows);
+        msim_arena_alloc(&s->arena, ((size_t)capacity + 1) * sizeof(*r->rows));
     return r->rows ? MSIM_OK : MSIM_ENOMEM;
 }
 
@@ -144,7 +144,7 @@ static enum msim_status copy_ranks(struct msim_side *s,
     double most = -1;
 
     s->ranks_detail = msim_arena_alloc(
-        &s->arena, ((size_t)p->n_ranks_detail + 1) * sizeof *s->ranks_detail);
+        &s->arena, ((size_t)p->n_ranks_detail + 1) * sizeof(*s->ranks_detail));
     if (!s->ranks_detail)
         return MSIM_ENOMEM;
     s->n_ranks_detail = p->n_ranks_detail;
@@ -155,7 +155,7 @@ static enum msim_status copy_ranks(struct msim_side *s,
         *r = p->ranks_detail[i];
         r->iteration_us = fitting(s, r->iteration_us);
         r->kernel_us = fitting(s, r->kernel_us);
-        memset(&r->waits, 0, sizeof r->waits); /* not ours to keep */
+        memset(&r->waits, 0, sizeof(r->waits)); /* not ours to keep */
         if (p->ranks_detail[i].iteration_us.predicted > most) {
             most = p->ranks_detail[i].iteration_us.predicted;
             s->rank = p->ranks_detail[i].rank;
@@ -168,7 +168,7 @@ static enum msim_status copy_warnings(struct msim_side *s,
                                       const struct msim_prediction *p)
 {
     s->warnings = msim_arena_alloc(&s->arena, ((size_t)p->n_warnings + 1) *
-                                                  sizeof *s->warnings);
+                                                  sizeof(*s->warnings));
     if (!s->warnings)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < p->n_warnings; i++) {
@@ -214,7 +214,7 @@ static enum msim_status copy(struct msim_side *s,
 enum msim_status msim_side_new(struct msim_side **out,
                                const struct msim_prediction *p, bool is_file)
 {
-    struct msim_side *s = calloc(1, sizeof *s);
+    struct msim_side *s = calloc(1, sizeof(*s));
 
     *out = NULL;
     if (!s)
@@ -265,8 +265,8 @@ static const char *const GPU_KIND[GPU_KINDS] = {"kernel", "copy",
 static enum msim_status tally_new(struct tally *t, uint32_t n)
 {
     t->n = n;
-    t->calls = calloc((size_t)n + 1, sizeof *t->calls);
-    t->us = calloc((size_t)n + 1, sizeof *t->us);
+    t->calls = calloc((size_t)n + 1, sizeof(*t->calls));
+    t->us = calloc((size_t)n + 1, sizeof(*t->us));
     return t->calls && t->us ? MSIM_OK : MSIM_ENOMEM;
 }
 
@@ -367,9 +367,9 @@ static enum msim_status write_streams(struct tasks *k)
         const struct msim_stream *s = &k->t->streams[i];
 
         if (one)
-            snprintf(name, sizeof name, "stream %lld", (long long)s->id);
+            snprintf(name, sizeof(name), "stream %lld", (long long)s->id);
         else
-            snprintf(name, sizeof name, "device %lld stream %lld",
+            snprintf(name, sizeof(name), "device %lld stream %lld",
                      (long long)s->device, (long long)s->id);
         MSIM_TRY(tally_row(k, &k->streams, i, rows, name, NULL));
     }
@@ -421,7 +421,7 @@ enum msim_status msim_side_add_tasks(struct msim_side *s,
         .families = families,
         .iteration = iteration,
     };
-    enum msim_status st;
+    enum msim_status status;
 
     while (k.rank < job->n_ranks && job->ranks[k.rank]->rank != s->rank)
         k.rank++;
@@ -433,9 +433,9 @@ enum msim_status msim_side_add_tasks(struct msim_side *s,
         s->families.absent = s->families.absent ? NO_EVENTS : NULL;
         return MSIM_OK;
     }
-    st = run(&k);
+    status = run(&k);
     tally_release(&k.names);
     tally_release(&k.streams);
     tally_release(&k.kinds);
-    return st;
+    return status;
 }

@@ -23,17 +23,17 @@ static void print_side(const struct msim_compare_page *page, int side)
     const struct msim_side *s = page->c->side[side];
     char name[256], more[64] = "", rank[64] = "", what[64];
 
-    msim_format_name(name, sizeof name, s->input[0] ? s->input : "trace", 60);
+    msim_format_name(name, sizeof(name), s->input[0] ? s->input : "trace", 60);
     if (strcmp(name, "-") == 0)
-        snprintf(name, sizeof name, "standard input");
+        snprintf(name, sizeof(name), "standard input");
     if (s->platform)
-        snprintf(more, sizeof more, " on %.32s", s->platform);
+        snprintf(more, sizeof(more), " on %.32s", s->platform);
     if (s->ranks > 1)
-        snprintf(rank, sizeof rank, "%u ranks, ", s->ranks);
+        snprintf(rank, sizeof(rank), "%u ranks, ", s->ranks);
     if (s->iterations.n == 1)
-        msim_format_name(what, sizeof what, s->iterations.rows[0].name, 32);
+        msim_format_name(what, sizeof(what), s->iterations.rows[0].name, 32);
     else
-        snprintf(what, sizeof what, "mean of %u iterations", s->iterations.n);
+        snprintf(what, sizeof(what), "mean of %u iterations", s->iterations.n);
     fprintf(page->out, "%c  %s%s\n   %s%s times, %s%s\n", 'A' + side, name,
             more, s->is_file ? "a prediction from " : "",
             s->costs ? s->costs : "unknown", rank, what);
@@ -119,7 +119,7 @@ static void format_rank(struct msim_compare_page *page, char line[RANK_LINE],
     msim_format_ratio(ratio, &c);
     used = (size_t)snprintf(line, RANK_LINE, "%11s%11s%11s%c%9s", a, b, change,
                             msim_compare_mark(page, &c), ratio);
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
         msim_format_change(change, u, more[i]->difference);
         used += (size_t)snprintf(line + used, RANK_LINE - used, "%11s", change);
     }
@@ -131,9 +131,9 @@ static void print_rank_line(const struct msim_compare_page *page, int64_t first,
     char name[48] = "-";
 
     if (first >= 0 && first == last)
-        snprintf(name, sizeof name, "%" PRId64, first);
+        snprintf(name, sizeof(name), "%" PRId64, first);
     else if (first >= 0)
-        snprintf(name, sizeof name, "%" PRId64 "-%" PRId64, first, last);
+        snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, first, last);
     fprintf(page->out, "  %8s%s\n", name, line);
 }
 
@@ -251,7 +251,8 @@ static void print_notes(const struct msim_compare_page *page)
         fputs("\n~ no more than the 90 % intervals leave room for\n",
               page->out);
     for (uint32_t i = 0; i < page->c->n_warnings; i++) {
-        msim_format_name(text, sizeof text, page->c->warnings[i], sizeof text);
+        msim_format_name(text, sizeof(text), page->c->warnings[i],
+                         sizeof(text));
         fprintf(page->out, "%swarning: %s\n", i ? "" : "\n", text);
     }
 }

@@ -1,5 +1,6 @@
 /*
- * core/report/compare/report_compare_json.c - a comparison for programs: JSON and CSV.
+ * core/report/compare/report_compare_json.c - a comparison for programs: JSON
+ * and CSV.
  */
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
@@ -226,7 +227,7 @@ static void csv_ranks(FILE *out, const struct msim_comparison *c)
         char name[32] = "";
 
         if (c->ranks[i].rank >= 0)
-            snprintf(name, sizeof name, "%" PRId64, c->ranks[i].rank);
+            snprintf(name, sizeof(name), "%" PRId64, c->ranks[i].rank);
         for (int side = 0; side < 2; side++)
             if (!c->ranks[i].on[side])
                 row.name[side] = NULL;

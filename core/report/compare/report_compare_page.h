@@ -1,5 +1,6 @@
 /*
- * core/report/compare/report_compare_page.h - the text of a comparison on its way out.
+ * core/report/compare/report_compare_page.h - the text of a comparison on its
+ * way out.
  *
  * Private to report_compare.c and report_compare_table.c.
  */

@@ -69,8 +69,8 @@ static void leave_out_namespaces(char *out, size_t size, const char *name)
     size_t used = 0;
 
     while (*name && used + 1 < size) {
-        if (strncmp(name, NAMESPACE, sizeof NAMESPACE - 1) == 0)
-            name += sizeof NAMESPACE - 1;
+        if (strncmp(name, NAMESPACE, sizeof(NAMESPACE) - 1) == 0)
+            name += sizeof(NAMESPACE) - 1;
         else
             out[used++] = *name++;
     }
@@ -85,13 +85,13 @@ static unsigned format_name(char text[NAME_BYTES], const struct msim_change *c)
     char whole[2048];
     unsigned used;
 
-    leave_out_namespaces(whole, sizeof whole, shown_name(c));
-    used = msim_format_op(text, NAME_BYTES - sizeof TRANSFER, whole,
-                          NAME_LINE - sizeof TRANSFER);
+    leave_out_namespaces(whole, sizeof(whole), shown_name(c));
+    used = msim_format_op(text, NAME_BYTES - sizeof(TRANSFER), whole,
+                          NAME_LINE - sizeof(TRANSFER));
     if (!transfer)
         return used;
-    memcpy(text + strlen(text), TRANSFER, sizeof TRANSFER);
-    return used + (unsigned)sizeof TRANSFER - 1;
+    memcpy(text + strlen(text), TRANSFER, sizeof(TRANSFER));
+    return used + (unsigned)sizeof(TRANSFER) - 1;
 }
 
 /* Names that are too long for their column get a line of their own. */
@@ -143,7 +143,7 @@ void msim_compare_header(const struct msim_compare_page *page,
 {
     char title[LABEL];
 
-    snprintf(title, sizeof title, "%s, %s", t->title, t->unit->name);
+    snprintf(title, sizeof(title), "%s, %s", t->title, t->unit->name);
     fprintf(page->out, "\n%-*s", (int)t->name_columns + 2, title);
     if (t->beside != MSIM_BESIDE_NOTHING)
         fprintf(page->out, "%*s%*s", CALLS, "calls A", CALLS, "B");
@@ -248,7 +248,7 @@ static void print_rest(struct msim_compare_page *page,
             rest.us[side].predicted += t->t->rows[i].us[side].predicted;
     }
     rest.difference = rest.us[1].predicted - rest.us[0].predicted;
-    snprintf(label, sizeof label, "%u more (--csv)", t->t->n - first);
+    snprintf(label, sizeof(label), "%u more (--csv)", t->t->n - first);
     msim_compare_sum(page, t, label, &rest);
 }
 

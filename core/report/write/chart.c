@@ -82,7 +82,7 @@ void msim_chart_row(const struct msim_chart *c, uint32_t row, const char *name,
 {
     char text[NAME_BYTES];
 
-    msim_format_op(text, sizeof text, name, NAME_COLUMNS);
+    msim_format_op(text, sizeof(text), name, NAME_COLUMNS);
     fputs("set label ", c->out);
     msim_gnuplot_quote(c->out, text);
     fprintf(c->out, " at graph -0.015, first %u right\nset label ", row);

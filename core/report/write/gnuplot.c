@@ -59,7 +59,7 @@ static void last_words(FILE *complaints, char *text, size_t size)
 
     snprintf(text, size, "no reason given");
     rewind(complaints);
-    while (fgets(line, sizeof line, complaints)) {
+    while (fgets(line, sizeof(line), complaints)) {
         line[strcspn(line, "\n")] = '\0';
         if (line[strspn(line, " \t^")])
             snprintf(text, size, "%s", line + strspn(line, " \t"));
@@ -78,7 +78,7 @@ static enum msim_status wait_for(pid_t pid, FILE *complaints,
                              "lost gnuplot: %s", strerror(errno));
     if (WIFEXITED(how) && WEXITSTATUS(how) == 0)
         return MSIM_OK;
-    last_words(complaints, text, sizeof text);
+    last_words(complaints, text, sizeof(text));
     return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
                      "gnuplot could not draw the chart: %s", text);
 }

@@ -125,7 +125,7 @@ static bool describe(const struct msim_job *job, enum finding f,
                      char text[TEXT_MAX])
 {
     char ranks[256] = "";
-    struct number_list list = {.text = ranks, .size = sizeof ranks};
+    struct number_list list = {.text = ranks, .size = sizeof(ranks)};
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < job->n_ranks; i++) {
@@ -154,7 +154,7 @@ static bool rank_present(const struct msim_job *job, int64_t rank)
 static bool describe_absent(const struct msim_job *job, char text[TEXT_MAX])
 {
     char ranks[256] = "";
-    struct number_list list = {.text = ranks, .size = sizeof ranks};
+    struct number_list list = {.text = ranks, .size = sizeof(ranks)};
     uint32_t world = 0, absent = 0;
 
     for (uint32_t i = 0; i < job->n_ranks; i++)
@@ -169,7 +169,7 @@ static bool describe_absent(const struct msim_job *job, char text[TEXT_MAX])
                  world);
         return true;
     }
-    for (uint32_t r = 0; r < world && list.used < sizeof ranks - 48; r++)
+    for (uint32_t r = 0; r < world && list.used < sizeof(ranks) - 48; r++)
         if (!rank_present(job, r))
             list_add(&list, r);
     list_flush(&list);
@@ -221,7 +221,7 @@ static void print_summary(const struct msim_job *job, FILE *out)
 
         if (!gpu->name)
             continue;
-        msim_format_name(name, sizeof name, msim_trace_text(t, gpu->name), 64);
+        msim_format_name(name, sizeof(name), msim_trace_text(t, gpu->name), 64);
         fprintf(out, "GPU: %s, %.1f GB", name, (double)gpu->memory_bytes / 1e9);
         if (gpu->sms)
             fprintf(out, ", %u multiprocessors", gpu->sms);
@@ -235,12 +235,12 @@ static void print_file(const struct msim_file_info *f, FILE *out)
     char rank[24] = "-", linked[16] = "-", version[32] = "-", path[1024];
 
     if (f->rank >= 0)
-        snprintf(rank, sizeof rank, "%" PRId64, f->rank);
+        snprintf(rank, sizeof(rank), "%" PRId64, f->rank);
     if (!isnan(f->linked))
-        snprintf(linked, sizeof linked, "%.1f%%", 100 * f->linked);
+        snprintf(linked, sizeof(linked), "%.1f%%", 100 * f->linked);
     if (f->version && f->version[0])
-        msim_format_name(version, sizeof version, f->version, 18);
-    msim_format_name(path, sizeof path, f->path, sizeof path);
+        msim_format_name(version, sizeof(version), f->version, 18);
+    msim_format_name(path, sizeof(path), f->path, sizeof(path));
     fprintf(out,
             "%4s  %-6s  %-18s %9" PRIu64 " %9" PRIu64 " %8" PRIu64 " %11" PRIu64
             " %6" PRIu64 "  %6s  %s%s\n",
@@ -289,7 +289,7 @@ enum msim_status msim_info_text(const struct msim_job *job, FILE *out)
     for (unsigned i = 0; missing(job, i, text); i++)
         fprintf(out, "%s  - %s\n", i ? "" : "\nmissing:\n", text);
     for (uint32_t i = 0; i < job->n_warnings; i++) {
-        msim_format_name(line, sizeof line, job->warnings[i], sizeof line);
+        msim_format_name(line, sizeof(line), job->warnings[i], sizeof(line));
         fprintf(out, "%swarning: %s\n", i ? "" : "\n", line);
     }
     return ferror(out) ? MSIM_EIO : MSIM_OK;

@@ -1,13 +1,14 @@
 /*
- * core/report/write/report.h - a prediction as text, JSON, CSV, timeline and chart.
+ * core/report/write/report.h - a prediction as text, JSON, CSV, timeline and
+ * chart.
  *
  * The writers print nothing but the report. Files are written beside their
  * place and renamed into it, so that a failure leaves what was there.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_H
 #define MSIM_CORE_REPORT_WRITE_REPORT_H
-#include "core/report/analyse/prediction.h"
 #include "core/job/job.h"
+#include "core/report/analyse/prediction.h"
 
 /* For people: what it takes, where it goes, what is not covered. */
 MSIM_MUST_CHECK

@@ -1,11 +1,11 @@
 /*
- * core/report/write/report_chart.c - one picture: where an iteration goes, rank by
- * rank, and which operators take the device's time, with intervals and, where
- * they are known, measured times.
+ * core/report/write/report_chart.c - one picture: where an iteration goes, rank
+ * by rank, and which operators take the device's time, with intervals and,
+ * where they are known, measured times.
  */
-#include "core/report/write/gnuplot.h"
 #include "core/base/write_file.h"
 #include "core/report/write/chart.h"
+#include "core/report/write/gnuplot.h"
 #include "core/report/write/report.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void put_total(const struct msim_chart *c, int y, const char *label,
     char text[MSIM_FIGURE], line[MSIM_FIGURE + 32];
 
     msim_format_figure(text, f);
-    snprintf(line, sizeof line, "%s  %s", label, text + strspn(text, " "));
+    snprintf(line, sizeof(line), "%s  %s", label, text + strspn(text, " "));
     msim_chart_text(c, y, 13, line);
 }
 
@@ -80,7 +80,7 @@ static void put_totals(const struct picture *pic)
 {
     char title[512];
 
-    msim_format_title(title, sizeof title, pic->p);
+    msim_format_title(title, sizeof(title), pic->p);
     msim_chart_text(&pic->chart, 24, 16, title);
     put_total(&pic->chart, 50, "iteration", &pic->p->iteration_us);
     put_total(&pic->chart, 70, "kernels", &pic->p->kernel_us);
@@ -122,15 +122,15 @@ static enum msim_status choose_ranks(struct picture *pic)
         pic->n_ranks = 1;
         return MSIM_OK;
     }
-    all = malloc(n * sizeof *all);
+    all = malloc(n * sizeof(*all));
     if (!all)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         all[i] = &p->ranks_detail[i];
     pic->n_ranks = n < MAX_RANKS ? n : MAX_RANKS;
-    qsort(all, n, sizeof *all, slower_first);
-    qsort(all, pic->n_ranks, sizeof *all, lower_rank_first);
-    memcpy(pic->ranks, all, pic->n_ranks * sizeof *all);
+    qsort(all, n, sizeof(*all), slower_first);
+    qsort(all, pic->n_ranks, sizeof(*all), lower_rank_first);
+    memcpy(pic->ranks, all, pic->n_ranks * sizeof(*all));
     free(all);
     return MSIM_OK;
 }
@@ -149,7 +149,7 @@ static void put_rank_data(const struct picture *pic,
         double end = 0;
 
         fprintf(out, "%u", i + 1);
-        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
             end += parts[k];
             msim_chart_number(&pic->chart, end / unit->us);
         }
@@ -165,7 +165,7 @@ static void put_rank_rows(const struct picture *pic)
         char name[32] = "iteration", figure[MSIM_CELL];
 
         if (r->rank >= 0)
-            snprintf(name, sizeof name, "rank %lld", (long long)r->rank);
+            snprintf(name, sizeof(name), "rank %lld", (long long)r->rank);
         msim_format_time(figure, r->iteration_us.predicted);
         msim_chart_row(&pic->chart, i + 1, name, figure);
     }
@@ -180,7 +180,7 @@ static void put_rank_bars(const struct picture *pic, int top,
                                              {"memory copy", COLOR_COPY},
                                              {"host", COLOR_HOST},
                                              {"idle", COLOR_IDLE}};
-    const size_t n = sizeof CLASSES / sizeof CLASSES[0];
+    const size_t n = sizeof(CLASSES) / sizeof(CLASSES[0]);
     struct msim_chart_key key = msim_chart_key_begin(top);
 
     for (size_t k = 0; k < n; k++)
@@ -190,7 +190,7 @@ static void put_rank_bars(const struct picture *pic, int top,
         char from[32] = "(0)";
 
         if (k)
-            snprintf(from, sizeof from, "%zu", k + 1);
+            snprintf(from, sizeof(from), "%zu", k + 1);
         fprintf(pic->chart.out,
                 "%s$ranks using %s:1:%s:%zu:($1-0.36):($1+0.36) with "
                 "boxxyerror fill solid 1 noborder lc rgb '%s', ",
@@ -207,7 +207,7 @@ static void put_breakdown(const struct picture *pic, int top)
     for (uint32_t i = 0; i < pic->n_ranks; i++)
         extend(&e, &pic->ranks[i]->iteration_us);
     if (pic->n_ranks > 1 && pic->n_ranks < pic->p->n_ranks_detail)
-        snprintf(heading, sizeof heading,
+        snprintf(heading, sizeof(heading),
                  "Where an iteration goes: the %u slowest of %u ranks",
                  pic->n_ranks, pic->p->n_ranks_detail);
     put_rank_data(pic, msim_unit_for(e.longest));
@@ -258,7 +258,7 @@ static void put_op_rows(const struct picture *pic)
 
         msim_format_time(time, op->us.predicted);
         msim_format_share(share, total > 0 ? op->us.predicted / total : 0);
-        snprintf(figure, sizeof figure, "%s, %s", time, share);
+        snprintf(figure, sizeof(figure), "%s, %s", time, share);
         msim_chart_row(&pic->chart, i + 1, op->name, figure);
     }
 }
@@ -296,7 +296,7 @@ static void put_ops(const struct picture *pic, int top)
     for (uint32_t i = 0; i < pic->n_ops; i++)
         extend(&e, &pic->p->ops[i].us);
     if (pic->n_ops < pic->p->n_ops)
-        snprintf(heading, sizeof heading,
+        snprintf(heading, sizeof(heading),
                  "Device time by operator: the first %u of %u", pic->n_ops,
                  pic->p->n_ops);
     put_op_data(pic, msim_unit_for(e.longest));

@@ -174,7 +174,7 @@ static void copy_kernel(char *out, size_t size, const char *s)
     while (*s && used + 1 < size &&
            (*s != '(' || depth > 0 || starts(s, ANONYMOUS))) {
         if (starts(s, ANONYMOUS)) {
-            s += sizeof ANONYMOUS - 1;
+            s += sizeof(ANONYMOUS) - 1;
             continue;
         }
         depth += (*s == '<') - (*s == '>');
@@ -190,10 +190,10 @@ unsigned msim_format_op(char *out, size_t size, const char *name,
     static const char KERNEL[] = "void ";
     char copy[1024];
 
-    if (starts(name, BACKWARD) && name[sizeof BACKWARD - 1])
-        name += sizeof BACKWARD - 1;
+    if (starts(name, BACKWARD) && name[sizeof(BACKWARD) - 1])
+        name += sizeof(BACKWARD) - 1;
     if (starts(name, KERNEL)) {
-        copy_kernel(copy, sizeof copy, name + sizeof KERNEL - 1);
+        copy_kernel(copy, sizeof(copy), name + sizeof(KERNEL) - 1);
         if (copy[0])
             name = copy;
     }
@@ -216,11 +216,11 @@ void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
 
     if (strcmp(input, "-") == 0)
         input = "standard input";
-    msim_format_name(name, sizeof name, input, 72);
+    msim_format_name(name, sizeof(name), input, 72);
     if (p->n_inputs > 1)
-        snprintf(more, sizeof more, " and %u more", p->n_inputs - 1);
+        snprintf(more, sizeof(more), " and %u more", p->n_inputs - 1);
     if (p->clock.text)
-        snprintf(clock, sizeof clock, " at %s", p->clock.text);
+        snprintf(clock, sizeof(clock), " at %s", p->clock.text);
     if (p->source_platform)
         snprintf(out, size, "%s%s on %s%s (costs: %s from %s)", name, more,
                  p->platform, clock, p->costs, p->source_platform);

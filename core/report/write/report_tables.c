@@ -1,6 +1,7 @@
 /*
- * core/report/write/report_tables.c - the tables of the text report: operators, what
- * is not covered, ranks. A column in which no row says anything is left out.
+ * core/report/write/report_tables.c - the tables of the text report: operators,
+ * what is not covered, ranks. A column in which no row says anything is left
+ * out.
  */
 #include "core/report/write/report_page.h"
 
@@ -22,7 +23,8 @@
 static void print_name(const struct msim_page *page, const char *name)
 {
     char text[NAME_BYTES];
-    unsigned used = msim_format_op(text, sizeof text, name, page->name_columns);
+    unsigned used =
+        msim_format_op(text, sizeof(text), name, page->name_columns);
 
     fprintf(page->out, "  %s%*s", text, (int)(page->name_columns - used), "");
 }
@@ -35,7 +37,7 @@ static void fit_names(struct msim_page *page, const struct msim_op_row *ops,
 
     for (uint32_t i = 0; i < n && i < limit; i++) {
         unsigned used =
-            msim_format_op(text, sizeof text, ops[i].name, NAME_COLUMNS);
+            msim_format_op(text, sizeof(text), ops[i].name, NAME_COLUMNS);
 
         if (used > page->name_columns)
             page->name_columns = used;
@@ -119,7 +121,7 @@ static void print_ops_header(const struct msim_page *page, const char *title,
 {
     char label[MSIM_CELL];
 
-    snprintf(label, sizeof label, "time/%s", unit->name);
+    snprintf(label, sizeof(label), "time/%s", unit->name);
     fprintf(page->out, "\n%-*s%8s%11s%9s", (int)page->name_columns + 2, title,
             "calls", label, "share");
     if (columns.interval)
@@ -146,7 +148,7 @@ static void print_table(const struct msim_page *page, const char *title,
         return;
     for (uint32_t i = limit; i < n; i++)
         rest += ops[i].us.predicted;
-    snprintf(label, sizeof label, "%u more (--csv lists all)", n - limit);
+    snprintf(label, sizeof(label), "%u more (--csv lists all)", n - limit);
     fprintf(page->out, "  %-*s", (int)page->name_columns, label);
     msim_format_in(time, unit, rest);
     msim_format_share(share, total > 0 ? rest / total : 0);
@@ -200,7 +202,7 @@ static void format_rank(char line[RANK_LINE], const struct msim_rank_row *r,
     };
     size_t used = 0;
 
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         char cell[MSIM_CELL];
 
         msim_format_in(cell, u, figures[i]);
@@ -215,9 +217,9 @@ static void print_rank_line(const struct msim_page *page, int64_t first,
     char name[48] = "-";
 
     if (first >= 0 && first == last)
-        snprintf(name, sizeof name, "%" PRId64, first);
+        snprintf(name, sizeof(name), "%" PRId64, first);
     else if (first >= 0)
-        snprintf(name, sizeof name, "%" PRId64 "-%" PRId64, first, last);
+        snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, first, last);
     fprintf(page->out, "%9s%s\n", name, line);
 }
 

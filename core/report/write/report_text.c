@@ -21,7 +21,7 @@ static bool locale_is_utf8(void)
 {
     static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
         const char *value = getenv(NAMES[i]);
 
         if (value && value[0])
@@ -101,9 +101,9 @@ static void print_iterations(const struct msim_page *page)
     }
     msim_format_time(from, low);
     msim_format_time(to, high);
-    msim_format_name(first, sizeof first, p->iterations[0].name, 32);
-    msim_format_name(last, sizeof last, p->iterations[p->n_iterations - 1].name,
-                     32);
+    msim_format_name(first, sizeof(first), p->iterations[0].name, 32);
+    msim_format_name(last, sizeof(last),
+                     p->iterations[p->n_iterations - 1].name, 32);
     fprintf(page->out, "  mean of %u iterations, %s to %s: %s to %s\n",
             p->n_iterations, first, last, from, to);
 }
@@ -122,7 +122,7 @@ static void print_totals(const struct msim_page *page)
 {
     char title[512];
 
-    msim_format_title(title, sizeof title, page->p);
+    msim_format_title(title, sizeof(title), page->p);
     fprintf(page->out, "%s\n\n", title);
     print_figure(page, "iteration", &page->p->iteration_us);
     print_figure(page, "kernels", &page->p->kernel_us);
@@ -195,11 +195,11 @@ static void print_breakdown(const struct msim_page *page)
     };
     double total = 0;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         total += rows[i].us;
     fprintf(page->out, "\nwhere %s goes\n",
             p->ranks > 1 ? "the slowest rank's iteration" : "an iteration");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         print_class(page, &rows[i], total, msim_unit_for(total));
 }
 
@@ -216,7 +216,7 @@ static const char *explainable(const struct msim_prediction *p)
         if (!op->source || (strcmp(op->source, "law") != 0 &&
                             strcmp(op->source, "table") != 0))
             continue;
-        msim_format_name(text, sizeof text, op->name, EXAMPLE_COLUMNS);
+        msim_format_name(text, sizeof(text), op->name, EXAMPLE_COLUMNS);
         if (strcmp(text, op->name) == 0)
             return op->name;
     }
@@ -230,7 +230,7 @@ static void print_notes(const struct msim_page *page)
     char text[LINE_BYTES];
 
     for (uint32_t i = 0; i < p->n_warnings; i++) {
-        msim_format_name(text, sizeof text, p->warnings[i], LINE_BYTES);
+        msim_format_name(text, sizeof(text), p->warnings[i], LINE_BYTES);
         fprintf(page->out, "%swarning: %s\n", i ? "" : "\n", text);
     }
     fputs("\nnext: --timeline run.json.gz shows the run in ui.perfetto.dev, "

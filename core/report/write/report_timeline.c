@@ -45,7 +45,7 @@ static void write_lane(struct msim_json *j, const struct msim_timeline *t,
 
     if (i == 0 || lane->rank != t->lanes[i - 1].rank) {
         if (lane->rank >= 0)
-            snprintf(name, sizeof name, "rank %" PRId64, lane->rank);
+            snprintf(name, sizeof(name), "rank %" PRId64, lane->rank);
         write_meta(j, "process_name", pid, i + 1, name, 0);
         write_meta(j, "process_sort_index", pid, i + 1, NULL, pid);
     }

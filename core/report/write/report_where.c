@@ -1,6 +1,6 @@
 /*
- * core/report/write/report_where.c - the parts of the text report that say why: the
- * critical path, what is waited for, how dependencies are known.
+ * core/report/write/report_where.c - the parts of the text report that say why:
+ * the critical path, what is waited for, how dependencies are known.
  */
 #include "core/report/write/report_page.h"
 
@@ -36,7 +36,7 @@ static void list_item(struct list *l, const char *fmt, ...)
     unsigned width;
 
     va_start(ap, fmt);
-    vsnprintf(item, sizeof item, fmt, ap);
+    vsnprintf(item, sizeof(item), fmt, ap);
     va_end(ap);
     width = (unsigned)strlen(item) + 2;
     if (!l->used) {
@@ -110,7 +110,8 @@ static void print_chain_row(const struct msim_page *page, const char *name,
                             const struct msim_unit *unit)
 {
     char text[NAME_BYTES], time[MSIM_CELL], share[MSIM_CELL];
-    unsigned used = msim_format_op(text, sizeof text, name, page->name_columns);
+    unsigned used =
+        msim_format_op(text, sizeof(text), name, page->name_columns);
 
     msim_format_in(time, unit, row->us);
     msim_format_share(share, row->share);
@@ -125,7 +126,7 @@ static void print_chain(const struct msim_page *page,
     struct chain_row rest = {.kind = ""};
     char label[64];
 
-    snprintf(label, sizeof label, "time/%s", unit->name);
+    snprintf(label, sizeof(label), "time/%s", unit->name);
     fprintf(page->out, "\n%-*s  %-14s%9s%9s\n", (int)page->name_columns + 2,
             "critical path, by owner", "", label, "share");
     for (uint32_t i = 0; i < n; i++) {
@@ -136,7 +137,8 @@ static void print_chain(const struct msim_page *page,
         rest.us += rows[i].us;
         rest.share += rows[i].share;
     }
-    snprintf(label, sizeof label, "%u more (--json lists all)", n - TOP_OWNERS);
+    snprintf(label, sizeof(label), "%u more (--json lists all)",
+             n - TOP_OWNERS);
     if (n > TOP_OWNERS)
         print_chain_row(page, label, &rest, unit);
 }
@@ -154,7 +156,7 @@ static void print_classes(const struct msim_page *page)
         {"latency", "latency"},
         {"held", "held from outside"},
     };
-    const size_t n = sizeof CLASSES / sizeof CLASSES[0];
+    const size_t n = sizeof(CLASSES) / sizeof(CLASSES[0]);
     struct list list = {page, "in all", 0};
 
     for (size_t c = 0; c < n; c++) {
@@ -182,11 +184,11 @@ void msim_page_path(const struct msim_page *page)
 
     if (!page->p->n_owners)
         return;
-    rows = calloc(page->p->n_owners, sizeof *rows);
+    rows = calloc(page->p->n_owners, sizeof(*rows));
     if (!rows) /* the report goes on without a table */
         return;
     n = merge_owners(page->p, rows);
-    qsort(rows, n, sizeof *rows, longest_first);
+    qsort(rows, n, sizeof(*rows), longest_first);
     print_chain(page, rows, n);
     print_classes(page);
     free(rows);
@@ -238,7 +240,7 @@ static int most_free_first(const void *a, const void *b)
 static void print_free(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
-    const struct msim_op_row **ops = calloc((size_t)p->n_ops + 1, sizeof *ops);
+    const struct msim_op_row **ops = calloc((size_t)p->n_ops + 1, sizeof(*ops));
     struct list list = {page, "free to be slower", 0};
     char name[NAME_BYTES], time[MSIM_CELL];
     uint32_t n = 0;
@@ -248,9 +250,9 @@ static void print_free(const struct msim_page *page)
             p->ops[i].us.predicted >= 1e-3 * p->iteration_us.predicted)
             ops[n++] = &p->ops[i];
     if (n)
-        qsort(ops, n, sizeof *ops, most_free_first);
+        qsort(ops, n, sizeof(*ops), most_free_first);
     for (uint32_t i = 0; i < n && i < TOP_FREE; i++) {
-        msim_format_op(name, sizeof name, ops[i]->name, NAME_COLUMNS);
+        msim_format_op(name, sizeof(name), ops[i]->name, NAME_COLUMNS);
         msim_format_time(time, ops[i]->slack_us);
         list_item(&list, "%s by %s a call", name, time);
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double msim_launch_blocks(const struct msim_launches *l, uint32_t i)
+double msim_infer_blocks(const struct msim_infer *l, uint32_t i)
 {
     const struct msim_launch_config *c;
 
@@ -18,20 +18,20 @@ double msim_launch_blocks(const struct msim_launches *l, uint32_t i)
     return (double)c->grid[0] * c->grid[1] * c->grid[2];
 }
 
-double msim_launch_threads(const struct msim_launches *l, uint32_t i)
+double msim_infer_threads(const struct msim_infer *l, uint32_t i)
 {
     const struct msim_launch_config *c;
 
     if (l->t->gpu[i].config == MSIM_NONE)
         return 0;
     c = &l->t->configs[l->t->gpu[i].config];
-    return msim_launch_blocks(l, i) * c->block[0] * c->block[1] * c->block[2];
+    return msim_infer_blocks(l, i) * c->block[0] * c->block[1] * c->block[2];
 }
 
 /* ---- names ------------------------------------------------------------- */
 
-static enum msim_status add_name(struct msim_launches *l,
-                                 struct msim_idmap *seen, uint32_t i)
+static enum msim_status add_name(struct msim_infer *l, struct msim_idmap *seen,
+                                 uint32_t i)
 {
     uint32_t *index;
 
@@ -40,21 +40,21 @@ static enum msim_status add_name(struct msim_launches *l,
     if (*index < l->n_names)
         return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&l->names, &l->cap_names, l->n_names,
-                       sizeof *l->names));
+                       sizeof(*l->names)));
     msim_kernel_name_read(&l->names[l->n_names++],
                           msim_trace_text(l->t, l->t->gpu[i].name));
     return MSIM_OK;
 }
 
-static enum msim_status read_names(struct msim_launches *l)
+static enum msim_status read_names(struct msim_infer *l)
 {
     struct msim_idmap seen = {0};
-    enum msim_status st = MSIM_OK;
+    enum msim_status status = MSIM_OK;
 
-    for (uint32_t i = 0; i < l->t->n_gpu && st == MSIM_OK; i++)
-        st = add_name(l, &seen, i);
+    for (uint32_t i = 0; i < l->t->n_gpu && status == MSIM_OK; i++)
+        status = add_name(l, &seen, i);
     msim_idmap_release(&seen);
-    return st;
+    return status;
 }
 
 /* ---- order ------------------------------------------------------------- */
@@ -69,10 +69,10 @@ static bool before(const void *ctx, uint32_t a, uint32_t b)
                                             : a < b;
 }
 
-static enum msim_status sort_launches(struct msim_launches *l)
+static enum msim_status sort_launches(struct msim_infer *l)
 {
     uint32_t n = l->t->n_gpu;
-    uint32_t *tmp = malloc(((size_t)n + 1) * sizeof *tmp);
+    uint32_t *tmp = malloc(((size_t)n + 1) * sizeof(*tmp));
 
     if (!tmp)
         return MSIM_ENOMEM;
@@ -95,27 +95,27 @@ static bool has_shapes(const struct msim_trace *t)
     return false;
 }
 
-enum msim_status msim_launches_init(struct msim_launches *l,
-                                    const struct msim_trace *t)
+enum msim_status msim_infer_init(struct msim_infer *l,
+                                 const struct msim_trace *t)
 {
     size_t n = (size_t)t->n_gpu + 1;
 
-    *l = (struct msim_launches){.t = t, .shapeless = !has_shapes(t)};
-    l->name_of = calloc(n, sizeof *l->name_of);
-    l->order = calloc(n, sizeof *l->order);
-    l->place = calloc(n, sizeof *l->place);
-    l->elems = calloc(n, sizeof *l->elems);
-    l->products = calloc(n, sizeof *l->products);
+    *l = (struct msim_infer){.t = t, .shapeless = !has_shapes(t)};
+    l->name_of = calloc(n, sizeof(*l->name_of));
+    l->order = calloc(n, sizeof(*l->order));
+    l->place = calloc(n, sizeof(*l->place));
+    l->elems = calloc(n, sizeof(*l->elems));
+    l->products = calloc(n, sizeof(*l->products));
     if (!l->name_of || !l->order || !l->place || !l->elems || !l->products)
         return MSIM_ENOMEM;
     MSIM_TRY(read_names(l));
     MSIM_TRY(sort_launches(l));
-    MSIM_TRY(msim_launch_products(l));
-    msim_launch_elements(l);
+    MSIM_TRY(msim_infer_products(l));
+    msim_infer_elements(l);
     return MSIM_OK;
 }
 
-void msim_launches_release(struct msim_launches *l)
+void msim_infer_release(struct msim_infer *l)
 {
     free(l->names);
     free(l->name_of);
@@ -123,11 +123,11 @@ void msim_launches_release(struct msim_launches *l)
     free(l->place);
     free(l->elems);
     free(l->products);
-    memset(l, 0, sizeof *l);
+    memset(l, 0, sizeof(*l));
 }
 
-static bool launches_known(const struct msim_launches *l,
-                           const struct msim_launched *launched, uint32_t op)
+static bool launches_known(const struct msim_infer *l,
+                           const struct msim_op_kernels *launched, uint32_t op)
 {
     for (uint32_t j = launched->begin[op]; j < launched->begin[op + 1]; j++)
         if (l->t->gpu[launched->gpu[j]].config == MSIM_NONE)
@@ -135,13 +135,13 @@ static bool launches_known(const struct msim_launches *l,
     return true;
 }
 
-bool msim_launch_decides(const struct msim_launches *l,
-                         const struct msim_launched *launched, uint32_t op,
-                         enum msim_opmap_result r,
-                         const struct msim_work *works, uint32_t n)
+bool msim_infer_decides(const struct msim_infer *l,
+                        const struct msim_op_kernels *launched, uint32_t op,
+                        enum msim_opmap_result r, const struct msim_work *works,
+                        uint32_t n)
 {
     if (launched->begin[op] == launched->begin[op + 1] ||
-        (n && works[0].said.origin))
+        (n && works[0].user.origin))
         return false;
     return l->shapeless || (r == MSIM_OPMAP_UNKNOWN &&
                             (n == 0 || launches_known(l, launched, op)));
@@ -149,12 +149,12 @@ bool msim_launch_decides(const struct msim_launches *l,
 
 /* Added to each side in quadrature: what the law errs by and what the sizes do
  * have nothing to do with each other. */
-void msim_launch_doubt(struct msim_estimate *e, double spread)
+void msim_infer_widen(struct msim_estimate *e, double spread)
 {
     double doubt = MSIM_Z90 * spread;
 
     e->low_us = e->us * exp(-hypot(log(e->us / e->low_us), doubt));
     e->high_us = e->us * exp(hypot(log(e->high_us / e->us), doubt));
     if (e->source < MSIM_SOURCE_BOUND)
-        e->source = MSIM_SOURCE_LAUNCH;
+        e->source = MSIM_SOURCE_INFERRED;
 }

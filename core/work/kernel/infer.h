@@ -1,19 +1,18 @@
 /*
- * core/work/kernel/infer.h - the work of kernels of which only the name, the launch and
- * the neighbours are known: no operator, or one without shapes.
+ * core/work/kernel/infer.h - the work of kernels of which only the name, the
+ * launch and the neighbours are known: no operator, or one without shapes.
  *
  * Sizes follow from what the trace has beside times:
  *
- *   elements  blocks x threads x elements a thread (core/work/kernel/kernel_name.h);
- *             where a grid is as large as the GPU rather than the work, those
- *             of the kernels launched next to it
- *   products  rows and columns of the output from grid x tile; what is summed
- *             over from related products: the forward pass of a layer and its
- *             two gradients multiply the same three sizes a, b and c pairwise,
- *             so that the areas of their outputs are ab, bc and ac, and each
- *             takes 2 abc = 2 sqrt(ab * bc * ac) operations. Example: outputs
- *             of 1024 x 4096, 2048 x 4096 and 1024 x 2048 are of a layer from
- *             2048 to 1024 for 4096 rows.
+ *   elements  blocks x threads x elements a thread
+ * (core/work/kernel/kernel_name.h); where a grid is as large as the GPU rather
+ * than the work, those of the kernels launched next to it products  rows and
+ * columns of the output from grid x tile; what is summed over from related
+ * products: the forward pass of a layer and its two gradients multiply the same
+ * three sizes a, b and c pairwise, so that the areas of their outputs are ab,
+ * bc and ac, and each takes 2 abc = 2 sqrt(ab * bc * ac) operations. Example:
+ * outputs of 1024 x 4096, 2048 x 4096 and 1024 x 2048 are of a layer from 2048
+ * to 1024 for 4096 rows.
  *
  * The works go through the laws of their families like any other; what the
  * sizes are in doubt by is added to the interval. No time is read.
@@ -24,42 +23,42 @@
 #define MSIM_CORE_WORK_KERNEL_INFER_H
 #include "core/work/kernel/kernel_name.h"
 #include "core/work/kernel/op_kernels.h"
-#include "models/estimate/model.h"
 #include "core/work/opmap/opmap.h"
+#include "models/estimate/model.h"
 
 /* A product (m x k)(k x n), `batch` times; m 0: none. */
-struct msim_launch_product {
+struct msim_infer_product {
     double m, n, k, batch;
     double filter; /* convolutions: positions of the filter */
     bool related;  /* k from related products, else the usual */
 };
 
 /* What is known of the kernels of one rank. */
-struct msim_launches {
+struct msim_infer {
     const struct msim_trace *t;
-    struct msim_kernel_name *names;       /* of unlike kernels */
-    uint32_t *name_of;                    /* of each GPU event, into `names` */
-    uint32_t *order;                      /* GPU events as they were launched */
-    uint32_t *place;                      /* of each GPU event in that order */
-    double *elems;                        /* of each, after its own launch; 0 */
-    struct msim_launch_product *products; /* of each */
+    struct msim_kernel_name *names;      /* of unlike kernels */
+    uint32_t *name_of;                   /* of each GPU event, into `names` */
+    uint32_t *order;                     /* GPU events as they were launched */
+    uint32_t *place;                     /* of each GPU event in that order */
+    double *elems;                       /* of each, after its own launch; 0 */
+    struct msim_infer_product *products; /* of each */
     uint32_t n_names, cap_names;
     bool shapeless; /* no operator of the trace has a shape */
 };
 
 /* Fill in `l`; ENOMEM is the only failure. Release in any case. */
 MSIM_MUST_CHECK
-enum msim_status msim_launches_init(struct msim_launches *l,
-                                    const struct msim_trace *t);
-void msim_launches_release(struct msim_launches *l);
+enum msim_status msim_infer_init(struct msim_infer *l,
+                                 const struct msim_trace *t);
+void msim_infer_release(struct msim_infer *l);
 
 /*
  * The work of GPU event `i`, a kernel, and how far its sizes may be off: a
  * standard deviation of the logarithm of its time. False for a collective,
  * which is no matter of its launch.
  */
-bool msim_launch_work(const struct msim_launches *l, uint32_t i,
-                      struct msim_work *w, double *spread);
+bool msim_infer_work(const struct msim_infer *l, uint32_t i,
+                     struct msim_work *w, double *spread);
 
 /*
  * Do the kernels of op `op` say more themselves than its `n` works, as
@@ -67,50 +66,50 @@ bool msim_launch_work(const struct msim_launches *l, uint32_t i,
  * but of what a user's own table says; and of an unknown operator, whose
  * tensors tell only what it cannot do without.
  */
-bool msim_launch_decides(const struct msim_launches *l,
-                         const struct msim_launched *launched, uint32_t op,
-                         enum msim_opmap_result r,
-                         const struct msim_work *works, uint32_t n);
+bool msim_infer_decides(const struct msim_infer *l,
+                        const struct msim_op_kernels *launched, uint32_t op,
+                        enum msim_opmap_result r, const struct msim_work *works,
+                        uint32_t n);
 
 /* Make an estimate of that work one of a launch: `spread` wider. */
-void msim_launch_doubt(struct msim_estimate *e, double spread);
+void msim_infer_widen(struct msim_estimate *e, double spread);
 
 /*
  * A transfer `w` of GPU event `i` whose size is not recorded is taken for one
  * of what the kernel before it made, and `*spread` for how far that may be off;
  * 0, and `w` as it was, where its size is known or nothing is.
  */
-void msim_launch_comm(const struct msim_launches *l, uint32_t i,
-                      struct msim_work *w, double *spread);
+void msim_infer_comm(const struct msim_infer *l, uint32_t i,
+                     struct msim_work *w, double *spread);
 
 /* For models/launch_*.c. */
 
 static inline const struct msim_kernel_name *
-msim_launch_name(const struct msim_launches *l, uint32_t i)
+msim_infer_name(const struct msim_infer *l, uint32_t i)
 {
     return &l->names[l->name_of[i]];
 }
 
 /* Blocks and threads of the launch; 0 where it is not recorded. */
-double msim_launch_blocks(const struct msim_launches *l, uint32_t i);
-double msim_launch_threads(const struct msim_launches *l, uint32_t i);
+double msim_infer_blocks(const struct msim_infer *l, uint32_t i);
+double msim_infer_threads(const struct msim_infer *l, uint32_t i);
 
 /* Sizes of all products of the rank. */
 MSIM_MUST_CHECK
-enum msim_status msim_launch_products(struct msim_launches *l);
+enum msim_status msim_infer_products(struct msim_infer *l);
 /* Elements of the other kernels after their own launches. */
-void msim_launch_elements(struct msim_launches *l);
+void msim_infer_elements(struct msim_infer *l);
 /* Multiprocessors of the GPU that was traced; the usual where it is not said.
  */
-uint32_t msim_launch_sms(const struct msim_launches *l);
+uint32_t msim_infer_sms(const struct msim_infer *l);
 /* Rows, columns and batch of kernel `i`, a product. */
-void msim_launch_output(const struct msim_launches *l, uint32_t i,
-                        struct msim_launch_product *p);
+void msim_infer_output(const struct msim_infer *l, uint32_t i,
+                       struct msim_infer_product *p);
 /* Elements of kernel `i`, after its launch or its neighbours; 0: no telling. */
-double msim_launch_elems(const struct msim_launches *l, uint32_t i);
+double msim_infer_elems(const struct msim_infer *l, uint32_t i);
 /* Those of the kernel before it, or else after it; 0 where neither says. */
-double msim_launch_taken(const struct msim_launches *l, uint32_t i);
+double msim_infer_taken(const struct msim_infer *l, uint32_t i);
 /* Does the size of kernel `i` follow from its own launch, or its layer's? */
-bool msim_launch_own(const struct msim_launches *l, uint32_t i);
+bool msim_infer_own(const struct msim_infer *l, uint32_t i);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * core/work/kernel/infer_elems.c - how many elements kernels touch, after their launches
- * and their neighbours.
+ * core/work/kernel/infer_elems.c - how many elements kernels touch, after their
+ * launches and their neighbours.
  */
 #include "core/work/kernel/infer.h"
 
@@ -11,13 +11,13 @@
 
 /* PyTorch joins up to so many tensors by one launch
  * (aten/src/ATen/native/cuda/Shape.cu). */
-#define MOST_JOINED 128
+#define JOINED_MAX 128
 
 /* PyTorch lets a thread of a reduction take at least 16 elements, and splits
  * work over more blocks above 256 (aten/src/ATen/native/cuda/Reduce.cuh). */
-#define REDUCED_LEAST 1
+#define REDUCED_MIN   1
 #define REDUCED_USUAL 16
-#define REDUCED_MOST  256
+#define REDUCED_MAX   256
 
 /* Of a tile of 32 positions, what a filter has: the middle of 1 and 9. */
 #define FILTER_FILL (3.0 / 32)
@@ -30,7 +30,7 @@
  * empty. */
 #define CHUNK_FULL 0.9
 
-uint32_t msim_launch_sms(const struct msim_launches *l)
+uint32_t msim_infer_sms(const struct msim_infer *l)
 {
     uint32_t sms = l->t->gpu_properties.sms;
 
@@ -38,16 +38,16 @@ uint32_t msim_launch_sms(const struct msim_launches *l)
 }
 
 /* Is the grid as large as the GPU, rather than as the work? */
-static bool is_full(const struct msim_launches *l, uint32_t i)
+static bool is_full(const struct msim_infer *l, uint32_t i)
 {
-    uint32_t sms = msim_launch_sms(l), config = l->t->gpu[i].config;
+    uint32_t sms = msim_infer_sms(l), config = l->t->gpu[i].config;
 
     return config != MSIM_NONE && l->t->configs[config].grid[0] % sms == 0;
 }
 
-static bool by_launch(const struct msim_launches *l, uint32_t i)
+static bool by_launch(const struct msim_infer *l, uint32_t i)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
 
     switch (k->kind) {
     case MSIM_KERNEL_ELEMENTWISE:
@@ -64,40 +64,40 @@ static bool by_launch(const struct msim_launches *l, uint32_t i)
 }
 
 /* Maps have more positions than a tile, filters one or nine. */
-static bool is_filter(const struct msim_launches *l, uint32_t i)
+static bool is_filter(const struct msim_infer *l, uint32_t i)
 {
     uint32_t config = l->t->gpu[i].config;
 
-    return msim_launch_name(l, i)->layout && config != MSIM_NONE &&
+    return msim_infer_name(l, i)->layout && config != MSIM_NONE &&
            l->t->configs[config].grid[0] == 1;
 }
 
-static double launched_elems(const struct msim_launches *l, uint32_t i)
+static double launched_elems(const struct msim_infer *l, uint32_t i)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
-    const struct msim_launch_product *p = &l->products[i];
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
+    const struct msim_infer_product *p = &l->products[i];
 
     if (p->m > 0)
         return p->m * p->n * p->batch;
     if (l->t->gpu[i].config == MSIM_NONE)
         return 0;
     if (k->kind == MSIM_KERNEL_FOREACH)
-        return msim_launch_blocks(l, i) * k->items * CHUNK_FULL;
+        return msim_infer_blocks(l, i) * k->items * CHUNK_FULL;
     if (k->kind == MSIM_KERNEL_EMBEDDING && k->cols > 0)
-        return msim_launch_blocks(l, i) *
+        return msim_infer_blocks(l, i) *
                l->t->configs[l->t->gpu[i].config].block[1] * k->cols;
     if (!by_launch(l, i))
         return 0;
-    return msim_launch_threads(l, i) * k->items *
+    return msim_infer_threads(l, i) * k->items *
            (is_filter(l, i) ? FILTER_FILL : 1);
 }
 
 /* What kernel `i` reads or writes at most: of products also the factors. */
-static double largest_operand(const struct msim_launches *l, uint32_t i)
+static double largest_operand(const struct msim_infer *l, uint32_t i)
 {
-    const struct msim_launch_product *p = &l->products[i];
+    const struct msim_infer_product *p = &l->products[i];
 
-    if (p->m == 0 || msim_launch_name(l, i)->kind != MSIM_KERNEL_MATRIX)
+    if (p->m == 0 || msim_infer_name(l, i)->kind != MSIM_KERNEL_MATRIX)
         return l->elems[i];
     return p->batch * fmax(p->m * p->n, p->k * fmax(p->m, p->n));
 }
@@ -106,10 +106,10 @@ static double largest_operand(const struct msim_launches *l, uint32_t i)
  * The largest of the nearest `n` kernels on one side (`step` -1: before, 1:
  * after) that say how large they are, and are no smaller than this launch.
  */
-static double near_elems(const struct msim_launches *l, uint32_t i, int step,
+static double near_elems(const struct msim_infer *l, uint32_t i, int step,
                          int n)
 {
-    double most = 0, least = fmax(msim_launch_threads(l, i), 1);
+    double most = 0, least = fmax(msim_infer_threads(l, i), 1);
     uint32_t o = l->place[i];
 
     for (int d = 0; d < NEAR && n > 0; d++) {
@@ -128,11 +128,11 @@ static double near_elems(const struct msim_launches *l, uint32_t i, int step,
 }
 
 /* What one launch joins others have made, one after the other. */
-static double joined_elems(const struct msim_launches *l, uint32_t i)
+static double joined_elems(const struct msim_infer *l, uint32_t i)
 {
     uint32_t o = l->place[i], config = l->t->gpu[i].config;
     uint32_t n = config == MSIM_NONE ? 1 : l->t->configs[config].grid[1];
-    uint32_t last = o > MOST_JOINED ? o - MOST_JOINED : 0;
+    uint32_t last = o > JOINED_MAX ? o - JOINED_MAX : 0;
     double each = o > 0 ? l->elems[l->order[o - 1]] : 0, sum = 0;
 
     for (; o > last && n > 0 && l->elems[l->order[o - 1]] == each; o--, n--)
@@ -141,45 +141,45 @@ static double joined_elems(const struct msim_launches *l, uint32_t i)
 }
 
 /* The larger of what was made just before and what is used just after. */
-static double moved_elems(const struct msim_launches *l, uint32_t i)
+static double moved_elems(const struct msim_infer *l, uint32_t i)
 {
     double elems = fmax(near_elems(l, i, -1, 2), near_elems(l, i, 1, 2));
 
-    return msim_launch_name(l, i)->joins ? fmax(elems, joined_elems(l, i))
-                                         : elems;
+    return msim_infer_name(l, i)->joins ? fmax(elems, joined_elems(l, i))
+                                        : elems;
 }
 
-double msim_launch_taken(const struct msim_launches *l, uint32_t i)
+double msim_infer_taken(const struct msim_infer *l, uint32_t i)
 {
     double elems = near_elems(l, i, -1, 1);
 
     return elems > 0 ? elems : near_elems(l, i, 1, 1);
 }
 
-double msim_launch_elems(const struct msim_launches *l, uint32_t i)
+double msim_infer_elems(const struct msim_infer *l, uint32_t i)
 {
-    double threads = msim_launch_threads(l, i), elems = l->elems[i];
+    double threads = msim_infer_threads(l, i), elems = l->elems[i];
 
     if (elems > 0)
         return elems;
     if (l->t->gpu[i].config == MSIM_NONE)
-        return (double)RESIDENT * msim_launch_sms(l); /* one wave */
-    switch (msim_launch_name(l, i)->kind) {
+        return (double)RESIDENT * msim_infer_sms(l); /* one wave */
+    switch (msim_infer_name(l, i)->kind) {
     case MSIM_KERNEL_REDUCTION:
-        elems = msim_launch_taken(l, i);
+        elems = msim_infer_taken(l, i);
         if (elems == 0)
             return threads * REDUCED_USUAL;
-        elems = fmax(elems, threads * REDUCED_LEAST);
+        elems = fmax(elems, threads * REDUCED_MIN);
         /* Work is split until the GPU is full, then threads take more. */
-        return threads < RESIDENT * msim_launch_sms(l) / 2
-                   ? fmin(elems, threads * REDUCED_MOST)
+        return threads < RESIDENT * msim_infer_sms(l) / 2
+                   ? fmin(elems, threads * REDUCED_MAX)
                    : elems;
     case MSIM_KERNEL_OTHER:
         return threads;
     case MSIM_KERNEL_SOFTMAX:
     case MSIM_KERNEL_NORM:
     case MSIM_KERNEL_BATCH_NORM:
-        return fmax(msim_launch_taken(l, i), threads);
+        return fmax(msim_infer_taken(l, i), threads);
     default:
         return fmax(moved_elems(l, i), threads);
     }
@@ -187,18 +187,18 @@ double msim_launch_elems(const struct msim_launches *l, uint32_t i)
 
 /* Copies in the order of their launches, so that what one moved is known to
  * the next. */
-void msim_launch_elements(struct msim_launches *l)
+void msim_infer_elements(struct msim_infer *l)
 {
     for (uint32_t i = 0; i < l->t->n_gpu; i++)
         if (l->t->gpu[i].kind == MSIM_GPU_KERNEL)
             l->elems[i] = launched_elems(l, i);
     for (uint32_t o = 0; o < l->t->n_gpu; o++)
         if (l->t->gpu[l->order[o]].kind == MSIM_GPU_KERNEL &&
-            msim_launch_name(l, l->order[o])->kind == MSIM_KERNEL_COPY)
-            l->elems[l->order[o]] = msim_launch_elems(l, l->order[o]);
+            msim_infer_name(l, l->order[o])->kind == MSIM_KERNEL_COPY)
+            l->elems[l->order[o]] = msim_infer_elems(l, l->order[o]);
 }
 
-bool msim_launch_own(const struct msim_launches *l, uint32_t i)
+bool msim_infer_own(const struct msim_infer *l, uint32_t i)
 {
     if (l->products[i].m > 0)
         return l->products[i].related;

@@ -1,6 +1,6 @@
 /*
- * core/work/kernel/infer_gemm.c - sizes of products and convolutions whose grid and
- * tile are known: infer.h has the idea.
+ * core/work/kernel/infer_gemm.c - sizes of products and convolutions whose grid
+ * and tile are known: infer.h has the idea.
  *
  * A convolution is the product of (positions x filter) and (filter x output
  * channels): a = positions of the output, b = output channels, c = input
@@ -69,7 +69,7 @@ static bool find_node(const struct msim_trace *t, uint32_t gpu,
     return true;
 }
 
-static double area(const struct msim_launch_product *p)
+static double area(const struct msim_infer_product *p)
 {
     return p->m * p->n;
 }
@@ -79,23 +79,23 @@ static double area(const struct msim_launch_product *p)
  * stays in the cache: the grid has 2^s times the rows and as much fewer columns
  * of tiles. Which s, other outputs of the layer tell by a side in common.
  */
-#define MOST_SWIZZLE 3
+#define SWIZZLE_MAX 3
 
-static double unlike(const struct msim_launch_product *a,
-                     const struct msim_launch_product *b)
+static double unlike(const struct msim_infer_product *a,
+                     const struct msim_infer_product *b)
 {
     return fmin(fmin(fabs(log(a->m / b->m)), fabs(log(a->m / b->n))),
                 fmin(fabs(log(a->n / b->m)), fabs(log(a->n / b->n))));
 }
 
-static void unswizzle(struct msim_launch_product *p,
-                      const struct msim_launch_product *const *fixed, int n)
+static void unswizzle(struct msim_infer_product *p,
+                      const struct msim_infer_product *const *fixed, int n)
 {
-    struct msim_launch_product best = *p;
+    struct msim_infer_product best = *p;
     double least = INFINITY;
 
-    for (int s = 0; s <= MOST_SWIZZLE; s++) {
-        struct msim_launch_product as = *p;
+    for (int s = 0; s <= SWIZZLE_MAX; s++) {
+        struct msim_infer_product as = *p;
 
         as.m = p->m / (1 << s);
         as.n = p->n * (1 << s);
@@ -110,8 +110,8 @@ static void unswizzle(struct msim_launch_product *p,
 
 /* The size that two outputs have in common: that of the pair of sides that
  * are most alike. */
-static double shared_side(const struct msim_launch_product *a,
-                          const struct msim_launch_product *b)
+static double shared_side(const struct msim_infer_product *a,
+                          const struct msim_infer_product *b)
 {
     const double x[2] = {a->m, a->n}, y[2] = {b->m, b->n};
     double best = INFINITY, side = 1;
@@ -126,15 +126,15 @@ static double shared_side(const struct msim_launch_product *a,
 }
 
 /* abc from outputs ab and bc, for a whole batch. */
-static double volume_of_two(const struct msim_launch_product *a,
-                            const struct msim_launch_product *b)
+static double volume_of_two(const struct msim_infer_product *a,
+                            const struct msim_infer_product *b)
 {
     return area(a) * area(b) / shared_side(a, b) * fmax(a->batch, b->batch);
 }
 
 /* abc from outputs ab, ac and bc. A gradient of weights sums over the batch
  * that the others keep, unless all three do. */
-static double volume_of_three(struct msim_launch_product *const *p)
+static double volume_of_three(struct msim_infer_product *const *p)
 {
     double areas = area(p[0]) * area(p[1]) * area(p[2]);
     double batches = p[0]->batch * p[1]->batch * p[2]->batch;
@@ -146,21 +146,21 @@ static double volume_of_three(struct msim_launch_product *const *p)
 
 /* Outputs of a layer: its forward pass and its gradients, those with a tile. */
 struct layer {
-    struct msim_launch_product *p[3];
+    struct msim_infer_product *p[3];
     bool swizzled[3];
     int n;
     double filter;    /* positions of it */
     int convolves;    /* of the outputs, those of convolutions */
     bool transformed; /* products of Winograd's, 36 of each tile */
     bool forward;     /* p[0] is */
-    const struct msim_launch_product *weights; /* a convolution's gradient of
+    const struct msim_infer_product *weights; /* a convolution's gradient of
                                                   its filter */
 };
 
-static void add_member(struct msim_launches *l, struct layer *y,
+static void add_member(struct msim_infer *l, struct layer *y,
                        const struct member *m)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, m->gpu);
+    const struct msim_kernel_name *k = msim_infer_name(l, m->gpu);
     int most = m->backward ? 3 : 1;
 
     y->transformed |= l->products[m->gpu].batch == WINOGRAD_PRODUCTS;
@@ -178,7 +178,7 @@ static void add_member(struct msim_launches *l, struct layer *y,
 /* Those that may be swizzled after those that are not. */
 static void unswizzle_layer(struct layer *y)
 {
-    const struct msim_launch_product *fixed[3];
+    const struct msim_infer_product *fixed[3];
     int n = 0;
 
     for (int i = 0; i < y->n; i++)
@@ -242,16 +242,16 @@ static double clamp_k(double k)
     return fmin(fmax(k, SMALLEST_K), LARGEST_K);
 }
 
-static void set_volume(struct msim_launches *l, uint32_t gpu, double volume,
+static void set_volume(struct msim_infer *l, uint32_t gpu, double volume,
                        const struct layer *y)
 {
-    struct msim_launch_product *p = &l->products[gpu];
+    struct msim_infer_product *p = &l->products[gpu];
 
     p->filter = y->filter;
-    if (y->transformed && msim_launch_name(l, gpu)->kind == MSIM_KERNEL_CONV)
+    if (y->transformed && msim_infer_name(l, gpu)->kind == MSIM_KERNEL_CONV)
         volume *= WINOGRAD_SAVES;
 
-    if (msim_launch_name(l, gpu)->tile[0] == 0) {
+    if (msim_infer_name(l, gpu)->tile[0] == 0) {
         /* Nothing is known of its output: a cube. */
         p->m = p->n = cbrt(volume);
         p->batch = 1;
@@ -275,7 +275,7 @@ static int by_node(const void *a, const void *b)
  * stay as they are, so that forward operators that share one are of other
  * layers.
  */
-static bool belongs(const struct msim_launches *l, const struct member *first,
+static bool belongs(const struct msim_infer *l, const struct member *first,
                     const struct member *m)
 {
     return m->backward || first->backward ||
@@ -283,7 +283,7 @@ static bool belongs(const struct msim_launches *l, const struct member *first,
 }
 
 /* The layer of the members from `begin` on; `*end` is behind it. */
-static struct layer read_layer(struct msim_launches *l,
+static struct layer read_layer(struct msim_infer *l,
                                const struct member *members, uint32_t n,
                                uint32_t begin, uint32_t *end)
 {
@@ -297,7 +297,7 @@ static struct layer read_layer(struct msim_launches *l,
     return y;
 }
 
-static void relate(struct msim_launches *l, const struct member *members,
+static void relate(struct msim_infer *l, const struct member *members,
                    uint32_t n)
 {
     for (uint32_t i = 0, end; i < n; i = end) {
@@ -317,7 +317,7 @@ static void relate(struct msim_launches *l, const struct member *members,
 
 /* Of layers with one known output, all passes multiply as often as the one
  * does by its usual depth. */
-static void agree(struct msim_launches *l, const struct member *members,
+static void agree(struct msim_infer *l, const struct member *members,
                   uint32_t n)
 {
     for (uint32_t i = 0, end; i < n; i = end) {
@@ -333,43 +333,43 @@ static void agree(struct msim_launches *l, const struct member *members,
 
 /* ---- chains ------------------------------------------------------------ */
 
-static double usual_k(const struct msim_launches *l, uint32_t i)
+static double usual_k(const struct msim_infer *l, uint32_t i)
 {
-    if (msim_launch_name(l, i)->kind == MSIM_KERNEL_CONV)
+    if (msim_infer_name(l, i)->kind == MSIM_KERNEL_CONV)
         return FIRST_CONV_K;
     return l->products[i].batch > 1 ? USUAL_BATCHED_K : USUAL_K;
 }
 
 /* What a product makes of each row, which the next one sums over: its
  * columns, of a convolution the channels, which are less than the positions. */
-static double features(const struct msim_launches *l, uint32_t i)
+static double features(const struct msim_infer *l, uint32_t i)
 {
-    const struct msim_launch_product *p = &l->products[i];
+    const struct msim_infer_product *p = &l->products[i];
     uint32_t op = l->t->gpu[i].op;
 
-    if (msim_launch_name(l, i)->kind == MSIM_KERNEL_CONV)
+    if (msim_infer_name(l, i)->kind == MSIM_KERNEL_CONV)
         return fmin(p->m, p->n) * FILTER_MIDDLE;
     if (op != MSIM_NONE &&
         strstr(msim_trace_text(l->t, l->t->ops[op].name), "conv"))
         return fmin(p->m, p->n);
-    return msim_launch_name(l, i)->gated ? p->m / 2 : p->m;
+    return msim_infer_name(l, i)->gated ? p->m / 2 : p->m;
 }
 
 /*
  * A product that no layer explains sums over what those before it made: the
  * wider of two, since a narrow one (a router, a gate) is a side branch.
  */
-static void chain(struct msim_launches *l)
+static void chain(struct msim_infer *l)
 {
     double before[2] = {0, 0};
 
     for (uint32_t o = 0; o < l->t->n_gpu; o++) {
         uint32_t i = l->order[o];
-        struct msim_launch_product *p = &l->products[i];
+        struct msim_infer_product *p = &l->products[i];
 
         if (p->m == 0)
             continue;
-        if (p->k == 0 && p->batch > 1 && !msim_launch_name(l, i)->experts)
+        if (p->k == 0 && p->batch > 1 && !msim_infer_name(l, i)->experts)
             p->k = USUAL_BATCHED_K;
         if (p->k == 0 && before[0] > 0)
             p->k = clamp_k(fmax(before[0], before[1]));
@@ -382,23 +382,23 @@ static void chain(struct msim_launches *l)
     }
 }
 
-enum msim_status msim_launch_products(struct msim_launches *l)
+enum msim_status msim_infer_products(struct msim_infer *l)
 {
     struct member *members =
-        malloc(((size_t)l->t->n_gpu + 1) * sizeof *members);
+        malloc(((size_t)l->t->n_gpu + 1) * sizeof(*members));
     uint32_t n = 0;
 
     if (!members)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < l->t->n_gpu; i++) {
         if (l->t->gpu[i].kind != MSIM_GPU_KERNEL ||
-            !multiplies(msim_launch_name(l, i)))
+            !multiplies(msim_infer_name(l, i)))
             continue;
-        msim_launch_output(l, i, &l->products[i]);
+        msim_infer_output(l, i, &l->products[i]);
         l->products[i].filter = USUAL_FILTER;
         n += find_node(l->t, i, &members[n]);
     }
-    qsort(members, n, sizeof *members, by_node);
+    qsort(members, n, sizeof(*members), by_node);
     relate(l, members, n);
     chain(l);
     agree(l, members, n);

@@ -1,6 +1,6 @@
 /*
- * core/work/kernel/infer_output.c - rows, columns and batch of a product's output, after
- * the grid and the tile that the kernel's name states.
+ * core/work/kernel/infer_output.c - rows, columns and batch of a product's
+ * output, after the grid and the tile that the kernel's name states.
  */
 #include "core/work/kernel/infer.h"
 
@@ -9,7 +9,7 @@
 
 /* More blocks along z than this are products of a batch, fewer share one
  * product's sums. */
-#define MOST_SPLITS 16
+#define SPLITS_MAX 16
 
 /* Of a batch of experts that routing fills, those that get a row where there
  * are as many rows as experts: 1 - 1 / e. */
@@ -20,9 +20,9 @@
 /* Tiles up to this side are for products of few columns. */
 #define NARROW_TILE 16
 
-static bool is_batched(const struct msim_launches *l, uint32_t i, double z)
+static bool is_batched(const struct msim_infer *l, uint32_t i, double z)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
     const struct msim_trace *t = l->t;
     uint32_t op = t->gpu[i].op;
 
@@ -30,7 +30,7 @@ static bool is_batched(const struct msim_launches *l, uint32_t i, double z)
         return false;
     if (op != MSIM_NONE && strstr(msim_trace_text(t, t->ops[op].name), "bmm"))
         return true;
-    return z > MOST_SPLITS;
+    return z > SPLITS_MAX;
 }
 
 /*
@@ -82,12 +82,12 @@ static void unroll_grid(double *grid, uint32_t threads, const double *tile)
 
 /* Rows, columns and batch after grid and tile. Without a launch: as many
  * blocks as the GPU has multiprocessors. */
-void msim_launch_output(const struct msim_launches *l, uint32_t i,
-                        struct msim_launch_product *p)
+void msim_infer_output(const struct msim_infer *l, uint32_t i,
+                       struct msim_infer_product *p)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
     const struct msim_gpu *e = &l->t->gpu[i];
-    double grid[3] = {msim_launch_sms(l), 1, 1};
+    double grid[3] = {msim_infer_sms(l), 1, 1};
     double tile[2] = {k->tile[0], k->tile[1]};
 
     for (int d = 0; d < 3 && e->config != MSIM_NONE; d++)

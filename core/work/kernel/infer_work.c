@@ -1,6 +1,6 @@
 /*
- * core/work/kernel/infer_work.c - works of kernels whose sizes launches tell, and how
- * far these may be off.
+ * core/work/kernel/infer_work.c - works of kernels whose sizes launches tell,
+ * and how far these may be off.
  */
 #include "core/work/kernel/infer.h"
 #include "core/work/opmap/opmap_rule.h"
@@ -33,7 +33,7 @@ static struct msim_work new_work(enum msim_family family,
 {
     struct msim_work w;
 
-    memset(&w, 0, sizeof w); /* works are compared by their bytes */
+    memset(&w, 0, sizeof(w)); /* works are compared by their bytes */
     w.family = family;
     w.dtype = k->dtype;
     w.variant = "";
@@ -42,7 +42,7 @@ static struct msim_work new_work(enum msim_family family,
 }
 
 static struct msim_work product_work(const struct msim_kernel_name *k,
-                                     const struct msim_launch_product *p)
+                                     const struct msim_infer_product *p)
 {
     struct msim_work w = new_work(MSIM_FAMILY_GEMM, k);
 
@@ -61,7 +61,7 @@ static struct msim_work product_work(const struct msim_kernel_name *k,
  * channels x filter; the gradients exchange them.
  */
 static struct msim_work conv_work(const struct msim_kernel_name *k,
-                                  const struct msim_launch_product *p)
+                                  const struct msim_infer_product *p)
 {
     struct msim_work w = new_work(MSIM_FAMILY_CONV, k);
     bool weights = k->pass == MSIM_CONV_BACKWARD_WEIGHT;
@@ -95,10 +95,9 @@ static struct msim_work conv_work(const struct msim_kernel_name *k,
  * Blocks of queries, heads and sequences are the grid, in one order or other:
  * the first is of queries, of 64 or 128 each.
  */
-static struct msim_work attention_work(const struct msim_launches *l,
-                                       uint32_t i)
+static struct msim_work attention_work(const struct msim_infer *l, uint32_t i)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
     const struct msim_gpu *e = &l->t->gpu[i];
     struct msim_work w = new_work(MSIM_FAMILY_ATTENTION, k);
     double grid[3] = {8, 16, 1};
@@ -152,10 +151,10 @@ static const char *variant_of(const struct msim_kernel_name *k)
 }
 
 /* Rows of the work: warps of a softmax that hold a row each, else blocks. */
-static double rows_of(const struct msim_launches *l, uint32_t i, double elems)
+static double rows_of(const struct msim_infer *l, uint32_t i, double elems)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
-    double blocks = msim_launch_blocks(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
+    double blocks = msim_infer_blocks(l, i);
 
     switch (k->kind) {
     case MSIM_KERNEL_SOFTMAX:
@@ -170,27 +169,27 @@ static double rows_of(const struct msim_launches *l, uint32_t i, double elems)
 }
 
 /* softmax_warp_*: four warps a block, each with a row. */
-static double softmax_elems(const struct msim_launches *l, uint32_t i)
+static double softmax_elems(const struct msim_infer *l, uint32_t i)
 {
-    double cols = msim_launch_name(l, i)->cols;
+    double cols = msim_infer_name(l, i)->cols;
 
-    return cols > 0 ? msim_launch_threads(l, i) / 32 * cols : 0;
+    return cols > 0 ? msim_infer_threads(l, i) / 32 * cols : 0;
 }
 
-static double rowwise_elems(const struct msim_launches *l, uint32_t i,
+static double rowwise_elems(const struct msim_infer *l, uint32_t i,
                             double elems)
 {
-    double blocks = fmax(msim_launch_blocks(l, i), 1);
+    double blocks = fmax(msim_infer_blocks(l, i), 1);
 
     if (elems == 0)
         return blocks * USUAL_COLS;
     return fmin(fmax(elems, blocks * SMALLEST_COL), blocks * LARGEST_COLS);
 }
 
-static double vector_elems(const struct msim_launches *l, uint32_t i)
+static double vector_elems(const struct msim_infer *l, uint32_t i)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
-    double elems = msim_launch_elems(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
+    double elems = msim_infer_elems(l, i);
 
     if (k->kind == MSIM_KERNEL_SOFTMAX && k->cols > 0)
         return softmax_elems(l, i);
@@ -200,12 +199,12 @@ static double vector_elems(const struct msim_launches *l, uint32_t i)
 }
 
 /* What blocks stage in shared memory comes from and goes to memory. */
-static double staged_bytes(const struct msim_launches *l, uint32_t i)
+static double staged_bytes(const struct msim_infer *l, uint32_t i)
 {
     uint32_t config = l->t->gpu[i].config;
 
     return config == MSIM_NONE ? 0
-                               : 2.0 * msim_launch_blocks(l, i) *
+                               : 2.0 * msim_infer_blocks(l, i) *
                                      l->t->configs[config].shared_bytes;
 }
 
@@ -214,7 +213,7 @@ static double staged_bytes(const struct msim_launches *l, uint32_t i)
  * fewer as a thread has outputs side by side. Larger ones sum rows, each by a
  * line of threads, or where rows are long by a block.
  */
-static void set_reduced(const struct msim_launches *l, uint32_t i, double elems,
+static void set_reduced(const struct msim_infer *l, uint32_t i, double elems,
                         struct msim_work *w)
 {
     const struct msim_launch_config *c;
@@ -236,9 +235,9 @@ static void set_reduced(const struct msim_launches *l, uint32_t i, double elems,
 }
 
 /* What each element costs in bytes beside the operands that names count. */
-static struct msim_work vector_work(const struct msim_launches *l, uint32_t i)
+static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
     struct msim_work w = new_work(family_of(k->kind), k);
     double elems = fmax(vector_elems(l, i), 1);
     double rows = rows_of(l, i, elems);
@@ -268,8 +267,8 @@ static struct msim_work vector_work(const struct msim_launches *l, uint32_t i)
  * tests/accuracy/launch.sh prints them and holds them to that.
  */
 static const struct {
-    double own;    /* by its own launch; of products: by related ones */
-    double nearby; /* by its neighbours; of products: by the one before */
+    double own;     /* by its own launch; of products: by related ones */
+    double kriging; /* by its neighbours; of products: by the one before */
 } SPREADS[MSIM_KERNEL_KINDS] = {
     [MSIM_KERNEL_OTHER] = {1.55, 1.55},
     [MSIM_KERNEL_MATRIX] = {0.4, 0.8},
@@ -296,21 +295,21 @@ static const struct {
 #define SPREAD_WITHOUT_LAUNCH 1.5
 
 /* Transfers have no such rows: as kernels of no known kind. */
-#define SPREAD_OF_TRANSFER SPREADS[MSIM_KERNEL_OTHER].nearby
+#define SPREAD_OF_TRANSFER SPREADS[MSIM_KERNEL_OTHER].kriging
 
-static double spread_of(const struct msim_launches *l, uint32_t i)
+static double spread_of(const struct msim_infer *l, uint32_t i)
 {
-    enum msim_kernel_kind kind = msim_launch_name(l, i)->kind;
+    enum msim_kernel_kind kind = msim_infer_name(l, i)->kind;
 
     if (l->t->gpu[i].config == MSIM_NONE)
         return SPREAD_WITHOUT_LAUNCH;
-    return msim_launch_own(l, i) ? SPREADS[kind].own : SPREADS[kind].nearby;
+    return msim_infer_own(l, i) ? SPREADS[kind].own : SPREADS[kind].kriging;
 }
 
-void msim_launch_comm(const struct msim_launches *l, uint32_t i,
-                      struct msim_work *w, double *spread)
+void msim_infer_comm(const struct msim_infer *l, uint32_t i,
+                     struct msim_work *w, double *spread)
 {
-    double bytes = msim_launch_taken(l, i) * msim_dtype_bytes(MSIM_DT_F32);
+    double bytes = msim_infer_taken(l, i) * msim_dtype_bytes(MSIM_DT_F32);
 
     *spread = 0;
     if (w->u.coll.bytes > 0 || bytes == 0)
@@ -320,10 +319,10 @@ void msim_launch_comm(const struct msim_launches *l, uint32_t i,
     w->bytes_read = w->bytes_written = bytes;
 }
 
-bool msim_launch_work(const struct msim_launches *l, uint32_t i,
-                      struct msim_work *w, double *spread)
+bool msim_infer_work(const struct msim_infer *l, uint32_t i,
+                     struct msim_work *w, double *spread)
 {
-    const struct msim_kernel_name *k = msim_launch_name(l, i);
+    const struct msim_kernel_name *k = msim_infer_name(l, i);
 
     if (k->kind == MSIM_KERNEL_COLLECTIVE)
         return false;

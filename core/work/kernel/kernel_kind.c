@@ -25,7 +25,7 @@ static bool has_any(const char *name, const char *const *words)
     return false;
 }
 
-#define MOST_WORDS 14
+#define WORDS_MAX 14
 
 /*
  * The first row of which the name holds a word and none of those that rule it
@@ -34,7 +34,7 @@ static bool has_any(const char *name, const char *const *words)
  */
 static const struct kind_row {
     enum msim_kernel_kind kind;
-    const char *words[MOST_WORDS];
+    const char *words[WORDS_MAX];
     const char *without[8];
 } KINDS[] = {
     {MSIM_KERNEL_COLLECTIVE,

@@ -1,6 +1,6 @@
 /*
- * core/work/kernel/kernel_name.c - what the names of each kind of kernels say beside
- * their kind.
+ * core/work/kernel/kernel_name.c - what the names of each kind of kernels say
+ * beside their kind.
  */
 #include "core/work/kernel/kernel_name.h"
 

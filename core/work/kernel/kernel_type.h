@@ -1,6 +1,7 @@
 /*
- * core/work/kernel/kernel_type.h - kind of work, types of elements and of arithmetic, out
- * of the name of a kernel. Part of core/work/kernel/kernel_name.h.
+ * core/work/kernel/kernel_type.h - kind of work, types of elements and of
+ * arithmetic, out of the name of a kernel. Part of
+ * core/work/kernel/kernel_name.h.
  */
 #ifndef MSIM_CORE_WORK_KERNEL_KERNEL_TYPE_H
 #define MSIM_CORE_WORK_KERNEL_KERNEL_TYPE_H

@@ -8,11 +8,11 @@ static bool counts(const struct msim_gpu *e)
     return e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE;
 }
 
-enum msim_status msim_launched_init(struct msim_launched *l,
-                                    const struct msim_trace *t)
+enum msim_status msim_op_kernels_init(struct msim_op_kernels *l,
+                                      const struct msim_trace *t)
 {
-    l->begin = calloc((size_t)t->n_ops + 2, sizeof *l->begin);
-    l->gpu = malloc(((size_t)t->n_gpu + 1) * sizeof *l->gpu);
+    l->begin = calloc((size_t)t->n_ops + 2, sizeof(*l->begin));
+    l->gpu = malloc(((size_t)t->n_gpu + 1) * sizeof(*l->gpu));
     if (!l->begin || !l->gpu)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_gpu; i++)
@@ -26,9 +26,9 @@ enum msim_status msim_launched_init(struct msim_launched *l,
     return MSIM_OK;
 }
 
-void msim_launched_release(struct msim_launched *l)
+void msim_op_kernels_release(struct msim_op_kernels *l)
 {
     free(l->begin);
     free(l->gpu);
-    memset(l, 0, sizeof *l);
+    memset(l, 0, sizeof(*l));
 }

@@ -1,5 +1,6 @@
 /*
- * core/work/opmap/opmap.c - which rule maps an operator, and whether it launches.
+ * core/work/opmap/opmap.c - which rule maps an operator, and whether it
+ * launches.
  *
  * Where a trace saw kernels, what an operator launched is known and only the
  * works have to be found. Where it did not (an ET alone, a capture on a CPU),
@@ -12,12 +13,12 @@
 #include <string.h>
 
 /* Operators below one that are looked at before it counts as a wrapper. */
-#define MOST_BELOW 4096
+#define BELOW_MAX 4096
 /* Levels up at which a CPU operator's inner workings are recognised. */
-#define MOST_ABOVE 4
+#define ABOVE_MAX 4
 
 static const struct msim_opmap_table *const tables[] = {
-    &msim_opmap_nothing,   &msim_opmap_pointwise, &msim_opmap_memory,
+    &msim_opmap_no_kernel, &msim_opmap_pointwise, &msim_opmap_memory,
     &msim_opmap_reduction, &msim_opmap_gemm,      &msim_opmap_norm,
     &msim_opmap_embedding, &msim_opmap_conv,      &msim_opmap_attention,
     &msim_opmap_resample,  &msim_opmap_optimizer, &msim_opmap_comm,
@@ -145,7 +146,7 @@ const struct msim_opmap_row *msim_opmap_find(const char *name)
 }
 
 /* What the user's table has for an operator, or NULL. */
-static const struct msim_ops_entry *said_of(const struct msim_trace *t,
+static const struct msim_ops_entry *user_of(const struct msim_trace *t,
                                             uint32_t op)
 {
     return msim_ops_find(t->user_ops, t->ops[op].name);
@@ -154,10 +155,10 @@ static const struct msim_ops_entry *said_of(const struct msim_trace *t,
 const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
                                                uint32_t op)
 {
-    const struct msim_ops_entry *said = said_of(t, op);
+    const struct msim_ops_entry *user = user_of(t, op);
 
-    if (said)
-        return said->like ? said->like : &said->row;
+    if (user)
+        return user->like ? user->like : &user->row;
     return msim_opmap_find(msim_trace_text(t, t->ops[op].name));
 }
 
@@ -218,8 +219,8 @@ static bool launches_below(const struct msim_opmap_ctx *c,
 {
     uint32_t end = c->op->end;
 
-    if (end - c->index > MOST_BELOW)
-        end = c->index + MOST_BELOW;
+    if (end - c->index > BELOW_MAX)
+        end = c->index + BELOW_MAX;
     for (uint32_t j = c->index + 1; j < end; j++) {
         const char *name = msim_trace_text(c->t, c->t->ops[j].name);
         const struct msim_opmap_row *row = msim_opmap_row_of(c->t, j);
@@ -292,7 +293,7 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c)
 
     if (number && p != MSIM_NONE && named(c, p, "aten::_to_copy"))
         return true;
-    for (int up = 0; up < MOST_ABOVE && p != MSIM_NONE;
+    for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE;
          up++, below = p, p = ops[p].parent) {
         /* its own other form inside it does the work */
         if (ops[p].name != ops[below].name && one_kernel(c, p))
@@ -311,7 +312,7 @@ static bool inside_another(const struct msim_opmap_ctx *c)
     const struct msim_op *ops = c->t->ops;
     uint32_t p = c->op->parent, below = c->index;
 
-    for (int up = 0; up < MOST_ABOVE && p != MSIM_NONE;
+    for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE;
          up++, below = p, p = ops[p].parent) {
         const struct msim_opmap_row *row = msim_opmap_row_of(c->t, p);
 
@@ -407,11 +408,11 @@ static void bound(struct msim_opmap_ctx *c)
 
 /* Let the works know whose they are. */
 static void set_origin(struct msim_opmap_ctx *c,
-                       const struct msim_ops_entry *said)
+                       const struct msim_ops_entry *user)
 {
-    for (uint32_t k = 0; said && k < c->n; k++) {
-        c->works[k].said.origin = said->origin;
-        c->works[k].said.within = said->within;
+    for (uint32_t k = 0; user && k < c->n; k++) {
+        c->works[k].user.origin = user->origin;
+        c->works[k].user.within = user->within;
     }
 }
 
@@ -447,23 +448,23 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
                                .launched = launched,
                                .place = place,
                                .works = works};
-    const struct msim_ops_entry *said = said_of(t, i);
+    const struct msim_ops_entry *user = user_of(t, i);
     const struct msim_opmap_row *row;
     bool known;
 
     *n = 0;
-    c.name = without_aten(said && said->like ? said->like_name
+    c.name = without_aten(user && user->like ? user->like_name
                                              : msim_trace_text(t, c.op->name));
     if (launched == 0 && !carries_transfer(&c))
-        return MSIM_OPMAP_NOTHING;
+        return MSIM_OPMAP_NO_KERNEL;
     if (launched < 0 && c.op->kind != MSIM_OP_OPERATOR)
-        return MSIM_OPMAP_NOTHING;
+        return MSIM_OPMAP_NO_KERNEL;
     row = msim_opmap_row_of(t, i);
     if (launched < 0 && nothing_launched(&c, row))
-        return MSIM_OPMAP_NOTHING;
+        return MSIM_OPMAP_NO_KERNEL;
     known = row && row->rule && row->rule(&c, row);
     if (known && c.n == 0 && launched <= 0)
-        return MSIM_OPMAP_NOTHING;
+        return MSIM_OPMAP_NO_KERNEL;
     if (!known || c.n == 0) {
         known = false;
         c.n = 0;
@@ -474,7 +475,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
     }
     share_launches(&c);
     if (known)
-        set_origin(&c, said);
+        set_origin(&c, user);
     *n = c.n;
     return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
 }

@@ -1,5 +1,6 @@
 /*
- * core/work/opmap/opmap.h - from an operator of a trace to the work it asks of a GPU.
+ * core/work/opmap/opmap.h - from an operator of a trace to the work it asks of
+ * a GPU.
  *
  * Every operator is either known to launch kernels of its own (aten::mm), known
  * to launch none (aten::view, aten::linear, which calls aten::addmm), or
@@ -15,10 +16,10 @@
          convolution's backward */
 
 enum msim_opmap_result {
-    MSIM_OPMAP_NOTHING, /* launches no kernel of its own */
-    MSIM_OPMAP_WORKS,   /* `n` works */
-    MSIM_OPMAP_UNKNOWN, /* not known; works[0] is a BOUND from its tensors,
-                           n = 0 where not even those are known */
+    MSIM_OPMAP_NO_KERNEL, /* launches no kernel of its own */
+    MSIM_OPMAP_WORKS,     /* `n` works */
+    MSIM_OPMAP_UNKNOWN,   /* not known; works[0] is a BOUND from its tensors,
+                             n = 0 where not even those are known */
 };
 
 /*

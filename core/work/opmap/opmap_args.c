@@ -1,4 +1,5 @@
-/* core/work/opmap/opmap_args.c - reading an operator's arguments and kernels. */
+/* core/work/opmap/opmap_args.c - reading an operator's arguments and kernels.
+ */
 #include "core/work/opmap/opmap_rule.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@ struct msim_work msim_copy_work(const struct msim_gpu *e)
     struct msim_work w;
     bool set = e->kind == MSIM_GPU_MEMSET;
 
-    memset(&w, 0, sizeof w);
+    memset(&w, 0, sizeof(w));
     w.family = MSIM_FAMILY_COPY;
     w.dtype = MSIM_DT_U8;
     w.variant = set ? "fill" : "copy";

@@ -8,7 +8,7 @@
 /* How many kernels each operator launched itself. */
 static uint32_t *count_launched(const struct msim_trace *t)
 {
-    uint32_t *n = calloc((size_t)t->n_ops + 1, sizeof *n);
+    uint32_t *n = calloc((size_t)t->n_ops + 1, sizeof(*n));
 
     for (uint32_t i = 0; n && i < t->n_gpu; i++)
         if (t->gpu[i].kind == MSIM_GPU_KERNEL && t->gpu[i].op != MSIM_NONE)
@@ -66,7 +66,7 @@ static enum msim_family of_name(const struct msim_trace *t, uint32_t op)
         return MSIM_FAMILY_BOUND;
     if (strstr(row->name, "softmax"))
         return MSIM_FAMILY_SOFTMAX;
-    for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++)
+    for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]); i++)
         if (is_in(TABLES[i].table, row))
             return TABLES[i].family;
     /* Prefixes: those of fbgemm look embeddings up. */
@@ -80,7 +80,7 @@ static enum msim_family of_op(const struct msim_trace *t, uint32_t op,
     struct msim_work works[MSIM_OPMAP_MAX];
     uint32_t n = 0;
 
-    memset(works, 0, sizeof works);
+    memset(works, 0, sizeof(works));
     if (msim_opmap(t, op, (int)launched, false, works, &n) ==
             MSIM_OPMAP_WORKS &&
         n > 0)

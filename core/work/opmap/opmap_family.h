@@ -1,5 +1,6 @@
 /*
- * core/work/opmap/opmap_family.h - what kind of work each GPU activity of a trace does.
+ * core/work/opmap/opmap_family.h - what kind of work each GPU activity of a
+ * trace does.
  *
  * A measured duration needs no model, but a table by kind of work does: the
  * kind follows from the operator that launched the activity, as a model would

@@ -1,6 +1,6 @@
 /*
- * core/work/opmap/opmap_rule.h - what the opmap_*.c files share: tables of operators,
- * and the reading of an operator's arguments.
+ * core/work/opmap/opmap_rule.h - what the opmap_*.c files share: tables of
+ * operators, and the reading of an operator's arguments.
  *
  * Each family has a table of rows sorted by name ("aten::" left out). A row
  * names a rule; the rule turns the arguments of one operator into works. An
@@ -58,7 +58,7 @@ struct msim_opmap_table {
     uint32_t n;
 };
 
-extern const struct msim_opmap_table msim_opmap_nothing;
+extern const struct msim_opmap_table msim_opmap_no_kernel;
 extern const struct msim_opmap_table msim_opmap_gemm;
 extern const struct msim_opmap_table msim_opmap_conv;
 extern const struct msim_opmap_table msim_opmap_attention;

@@ -1,5 +1,6 @@
 /*
- * core/work/opmap/opmap_vector.h - works that are judged by the bytes they move.
+ * core/work/opmap/opmap_vector.h - works that are judged by the bytes they
+ * move.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H
 #define MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H

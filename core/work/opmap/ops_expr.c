@@ -1,5 +1,6 @@
 /*
- * core/work/opmap/ops_expr.c - a recursive descent into postfix steps, and a stack.
+ * core/work/opmap/ops_expr.c - a recursive descent into postfix steps, and a
+ * stack.
  */
 #include "core/work/opmap/ops_expr.h"
 

@@ -1,6 +1,6 @@
 /*
- * core/work/opmap/ops_expr.h - sizes as formulas of an operator's arguments, for tables
- * of users (core/work/opmap/ops_file.h).
+ * core/work/opmap/ops_expr.h - sizes as formulas of an operator's arguments,
+ * for tables of users (core/work/opmap/ops_file.h).
  *
  *     2 * elems(in0) + bytes(out)     dim(in0, -1)      max(arg(3), 1)
  *

@@ -1,5 +1,6 @@
 /*
- * core/work/opmap/ops_file.c - reading a user's table, and the rule behind its laws.
+ * core/work/opmap/ops_file.c - reading a user's table, and the rule behind its
+ * laws.
  */
 #include "core/work/opmap/ops_file.h"
 
@@ -18,9 +19,9 @@
 #define WITHIN_LIKE 1.25
 #define WITHIN_LAW  1.5
 #define WITHIN_TIME 1.2
-#define WITHIN_MOST 100
+#define WITHIN_MAX  100
 
-#define ENTRIES_MOST 60000
+#define ENTRIES_MAX 60000
 
 struct msim_ops {
     struct msim_ops_entry **entries;
@@ -144,7 +145,7 @@ static bool timed(struct msim_opmap_ctx *c, const struct msim_ops_entry *e)
         return false;
     w = msim_opmap_work(c, e->family, type_of(c, &first), "");
     if (w)
-        w->said.us = us;
+        w->user.us = us;
     return w != NULL;
 }
 
@@ -285,7 +286,7 @@ static enum msim_status read_within(const struct reading *r,
     if (!*text)
         return MSIM_OK;
     e->within = strtod(text, &end);
-    if (!*end && e->within >= 1 && e->within <= WITHIN_MOST)
+    if (!*end && e->within >= 1 && e->within <= WITHIN_MAX)
         return MSIM_OK;
     snprintf(found, sizeof(found), "'within' is '%.40s'", text);
     return bad(r, found, "a factor from 1 to 100");
@@ -387,7 +388,7 @@ static enum msim_status find_columns(struct reading *r)
 
 static enum msim_status add_entry(struct msim_ops *o, const struct reading *r)
 {
-    if (o->n == ENTRIES_MOST)
+    if (o->n == ENTRIES_MAX)
         return bad(r, "too many rows", "at most 60000");
     MSIM_TRY(msim_grow((void **)&o->entries, &o->capacity, o->n,
                        sizeof(*o->entries)));

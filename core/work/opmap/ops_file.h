@@ -1,6 +1,6 @@
 /*
- * core/work/opmap/ops_file.h - a user's own table of operators (`--ops FILE`), asked
- * before the built-in one.
+ * core/work/opmap/ops_file.h - a user's own table of operators (`--ops FILE`),
+ * asked before the built-in one.
  *
  * A CSV file; the first row names the columns, of which a file has those that
  * it needs, in any order:
@@ -25,10 +25,10 @@
  *     mylib::add3,,pointwise,3 * bytes(in0),bytes(in0)
  *     mylib::plan,,nothing,,
  *
- * Sizes are formulas of the operator's arguments (core/work/opmap/ops_expr.h). Where one
- * has no value for an operator, that is as if no row matched but a bound. As
- * with the built-in table a row speaks of the kernels that the operator itself
- * launches; what it calls is counted by itself.
+ * Sizes are formulas of the operator's arguments (core/work/opmap/ops_expr.h).
+ * Where one has no value for an operator, that is as if no row matched but a
+ * bound. As with the built-in table a row speaks of the kernels that the
+ * operator itself launches; what it calls is counted by itself.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPS_FILE_H
 #define MSIM_CORE_WORK_OPMAP_OPS_FILE_H

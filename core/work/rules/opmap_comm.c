@@ -93,7 +93,7 @@ struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
     struct msim_work w;
     uint32_t bytes;
 
-    memset(&w, 0, sizeof w); /* works are compared by their bytes */
+    memset(&w, 0, sizeof(w)); /* works are compared by their bytes */
     w.family = MSIM_FAMILY_COLLECTIVE;
     w.dtype = (enum msim_dtype)m->dtype;
     w.variant = "";
@@ -109,7 +109,8 @@ struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
     return w;
 }
 
-/* A group that is not named is of all ranks, as in core/graph/rules/graph_comm.c. */
+/* A group that is not named is of all ranks, as in
+ * core/graph/rules/graph_comm.c. */
 static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
                      uint32_t traced)
 {

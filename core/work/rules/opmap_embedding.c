@@ -1,5 +1,6 @@
 /*
- * core/work/rules/opmap_embedding.c - gathers and scatters: embeddings, indexing.
+ * core/work/rules/opmap_embedding.c - gathers and scatters: embeddings,
+ * indexing.
  *
  * Rows are what is fetched (or added to), columns how much a time. The least
  * traffic is every fetched row once, its index, and the result; a table that

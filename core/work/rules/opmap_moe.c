@@ -1,6 +1,6 @@
 /*
- * core/work/rules/opmap_moe.c - layers of experts that are one operator, and products
- * of groups.
+ * core/work/rules/opmap_moe.c - layers of experts that are one operator, and
+ * products of groups.
  *
  * The operators of vLLM and SGLang hold everything that a layer launches
  * behind its router: sorting tokens by expert, two grouped products, the

@@ -1,5 +1,6 @@
 /*
- * core/work/rules/opmap_no_kernel.c - operators that launch nothing of their own.
+ * core/work/rules/opmap_no_kernel.c - operators that launch nothing of their
+ * own.
  *
  * They look at sizes and strides (views), take memory (empty), or call other
  * operators, which the trace lists below them (linear, conv2d, zeros). A copy
@@ -431,5 +432,5 @@ static const struct msim_opmap_row rows[] = {
     N("zeros_like"),
 };
 
-const struct msim_opmap_table msim_opmap_nothing = {rows, sizeof(rows) /
-                                                              sizeof(rows[0])};
+const struct msim_opmap_table msim_opmap_no_kernel = {
+    rows, sizeof(rows) / sizeof(rows[0])};

@@ -1,6 +1,6 @@
 /*
- * core/work/rules/opmap_optimizer.c - optimizer steps: one operator over lists of
- * tensors, in as many kernels as their arguments need.
+ * core/work/rules/opmap_optimizer.c - optimizer steps: one operator over lists
+ * of tensors, in as many kernels as their arguments need.
  */
 #include "core/work/opmap/opmap_vector.h"
 

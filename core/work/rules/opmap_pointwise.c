@@ -1,5 +1,6 @@
 /*
- * core/work/rules/opmap_pointwise.c - operators that treat every element by itself.
+ * core/work/rules/opmap_pointwise.c - operators that treat every element by
+ * itself.
  *
  * Each operand is read once in its own size (a broadcast one is small), the
  * result written once.

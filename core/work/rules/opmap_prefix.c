@@ -1,6 +1,6 @@
 /*
- * core/work/rules/opmap_prefix.c - operators whose names are made up as a program
- * runs: wrappers with a name inside, generated kernels, labels.
+ * core/work/rules/opmap_prefix.c - operators whose names are made up as a
+ * program runs: wrappers with a name inside, generated kernels, labels.
  */
 #include "core/work/opmap/opmap_vector.h"
 

@@ -1,6 +1,6 @@
 /*
- * core/work/rules/opmap_reduction.c - reductions, softmax, scans and sorts: rows that
- * are independent, columns that are worked on together.
+ * core/work/rules/opmap_reduction.c - reductions, softmax, scans and sorts:
+ * rows that are independent, columns that are worked on together.
  */
 #include "core/work/opmap/opmap_vector.h"
 

@@ -1,6 +1,6 @@
 /*
- * core/work/rules/opmap_resample.c - pooling, interpolation, padding: pointwise in
- * what they cost, but the result is of another size than the input.
+ * core/work/rules/opmap_resample.c - pooling, interpolation, padding: pointwise
+ * in what they cost, but the result is of another size than the input.
  */
 #include "core/work/opmap/opmap_vector.h"
 

@@ -1,6 +1,6 @@
 /*
- * profilers/cuda/cupti/cuda_list.h - the GPUs of a process, asked of the driver that
- * it has loaded already.
+ * profilers/cuda/cupti/cuda_list.h - the GPUs of a process, asked of the driver
+ * that it has loaded already.
  */
 #ifndef MSIM_PROFILERS_CUDA_CUPTI_CUDA_LIST_H
 #define MSIM_PROFILERS_CUDA_CUPTI_CUDA_LIST_H

@@ -1,5 +1,6 @@
 /*
- * profilers/cuda/cupti/cupti_counters.c - hardware counters of what is launched.
+ * profilers/cuda/cupti/cupti_counters.c - hardware counters of what is
+ * launched.
  *
  * The order of calls is that of the "CUPTI user guide", "CUPTI Range Profiling
  * API": a profiler for the context, an image that takes what is decoded, and

@@ -1,6 +1,6 @@
 /*
- * profilers/cuda/cupti/cupti_counters.h - hardware counters of what is launched, read
- * by CUPTI's Range Profiling API.
+ * profilers/cuda/cupti/cupti_counters.h - hardware counters of what is
+ * launched, read by CUPTI's Range Profiling API.
  *
  * There are more metrics than registers that count, so what is counted is run
  * several times, once a pass ("user replay"), each in one range of its own.

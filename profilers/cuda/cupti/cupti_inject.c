@@ -1,6 +1,6 @@
 /*
- * profilers/cuda/cupti/cupti_inject.c - libmystique-cupti.so, which the CUDA driver
- * loads into a program:
+ * profilers/cuda/cupti/cupti_inject.c - libmystique-cupti.so, which the CUDA
+ * driver loads into a program:
  *
  *     CUDA_INJECTION64_PATH=libmystique-cupti.so PROGRAM
  *

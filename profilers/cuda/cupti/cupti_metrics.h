@@ -1,6 +1,6 @@
 /*
- * profilers/cuda/cupti/cupti_metrics.h - which metrics of a chip are counted, and
- * what the counters make of them: the half of counting that wants no GPU.
+ * profilers/cuda/cupti/cupti_metrics.h - which metrics of a chip are counted,
+ * and what the counters make of them: the half of counting that wants no GPU.
  */
 #ifndef MSIM_PROFILERS_CUDA_CUPTI_CUPTI_METRICS_H
 #define MSIM_PROFILERS_CUDA_CUPTI_CUPTI_METRICS_H

@@ -1,6 +1,6 @@
 /*
- * predict/scaled.c, predict/kernel_class.c and what predict/cost.c makes of them:
- * times measured on one GPU, carried to another.
+ * predict/scaled.c, predict/kernel_class.c and what predict/cost.c makes of
+ * them: times measured on one GPU, carried to another.
  */
 #include "predict/scaled.h"
 
@@ -11,7 +11,7 @@
 
 /* Two GPUs: the second has twice the bandwidth and the links, four times the
  * half-precision rate, half the shortest kernel. */
-static const struct msim_spec SMALL = {
+static const struct msim_data_sheet SMALL = {
     .rate = {[MSIM_RATE_FP32] = 10e12,
              [MSIM_RATE_FP16] = 100e12,
              [MSIM_RATE_FP8] = 100e12},
@@ -21,7 +21,7 @@ static const struct msim_spec SMALL = {
     .floor_us = 2,
     .link = 100e9,
 };
-static const struct msim_spec LARGE = {
+static const struct msim_data_sheet LARGE = {
     .rate = {[MSIM_RATE_FP32] = 10e12,
              [MSIM_RATE_FP16] = 400e12,
              [MSIM_RATE_FP8] = 800e12},

@@ -1,4 +1,5 @@
-/* predict/trace_correction.c: what a machine's own trace says of other shapes. */
+/* predict/trace_correction.c: what a machine's own trace says of other shapes.
+ */
 #include "predict/trace_correction.h"
 
 #include "models/platform/platform.h"
@@ -55,27 +56,27 @@ static void made_products(struct made *m, const struct msim_platform *p,
     }
 }
 
-static struct msim_machine *learned(struct msim_platform *p,
-                                    const struct ran *ran)
+static struct msim_correction *learned(struct msim_platform *p,
+                                       const struct ran *ran)
 {
     struct made m = made_trace(0, 1);
-    struct msim_machine *out = NULL;
+    struct msim_correction *out = NULL;
     struct made_job j;
 
     made_products(&m, p, ran);
     if (!CHECK(made_load(&j, &m, 1)))
         return NULL;
-    CHECK_INT(msim_machine_new(&out, j.job, p, NULL), MSIM_OK);
+    CHECK_INT(msim_correction_new(&out, j.job, p, NULL), MSIM_OK);
     made_unload(&j);
     return out;
 }
 
-static double applied(const struct msim_machine *m, const char *name,
+static double applied(const struct msim_correction *m, const char *name,
                       struct msim_estimate e)
 {
     double low = e.low_us / e.us, high = e.high_us / e.us;
 
-    msim_machine_apply(m, name, &e);
+    msim_correction_apply(m, name, &e);
     CHECK_REL(e.low_us / e.us, low, 1e-9);
     CHECK_REL(e.high_us / e.us, high, 1e-9);
     return e.us;
@@ -97,12 +98,12 @@ static void set_clock(struct msim_platform *p, double ratio)
 }
 
 /* What models say at the clock of the machine. */
-static struct msim_estimate at_its_clock(const struct msim_machine *m,
+static struct msim_estimate at_its_clock(const struct msim_correction *m,
                                          struct msim_platform *p, int rows)
 {
     struct msim_estimate e;
 
-    set_clock(p, msim_machine_clock(m));
+    set_clock(p, msim_correction_clock(m));
     e = predict(p, rows);
     set_clock(p, 1);
     return e;
@@ -118,7 +119,7 @@ static void test_machine__both_factors(void)
     static const int ROWS[] = {TEN_OF(16), TEN_OF(32), TEN_OF(1 << 18),
                                TEN_OF(1 << 20), 0};
     struct msim_platform *p = load();
-    struct msim_machine *m = learned(p, &(struct ran){ROWS, 3, 1.5});
+    struct msim_correction *m = learned(p, &(struct ran){ROWS, 3, 1.5});
     struct msim_estimate e = predict(p, 1 << 22);
 
     REQUIRE(m);
@@ -127,8 +128,8 @@ static void test_machine__both_factors(void)
     e = predict(p, 1 << 14);
     CHECK_REL(applied(m, "aten::mm", at_its_clock(m, p, 1 << 14)),
               3 * e.start_us + 1.5 * (e.us - e.start_us), 0.08);
-    CHECK(msim_machine_is_on(m, p));
-    msim_machine_free(m);
+    CHECK(msim_correction_is_on(m, p));
+    msim_correction_free(m);
     msim_platform_free(p);
 }
 
@@ -137,13 +138,13 @@ static void test_machine__as_models_say(void)
 {
     static const int ROWS[] = {TEN_OF(64), TEN_OF(1 << 18), 0};
     struct msim_platform *p = load();
-    struct msim_machine *m = learned(p, &(struct ran){ROWS, 1, 1});
+    struct msim_correction *m = learned(p, &(struct ran){ROWS, 1, 1});
     struct msim_estimate e = predict(p, 1 << 20);
 
     REQUIRE(m);
-    CHECK_REL(msim_machine_clock(m), 1, 0);
+    CHECK_REL(msim_correction_clock(m), 1, 0);
     CHECK_REL(applied(m, "aten::mm", e), e.us, 0.02);
-    msim_machine_free(m);
+    msim_correction_free(m);
     msim_platform_free(p);
 }
 
@@ -154,18 +155,18 @@ static void test_machine__clock(void)
     static const int ROWS[] = {TEN_OF(64), TEN_OF(1 << 18), 0};
     struct msim_platform *p = load();
     double usual = predict(p, 1 << 20).us;
-    struct msim_machine *m;
+    struct msim_correction *m;
 
     set_clock(p, 0.5);
     m = learned(p, &(struct ran){ROWS, 1, 1});
     REQUIRE(m);
     CHECK_REL(msim_platform_clock(p)->ratio, 0.5, 0);
-    CHECK_REL(msim_machine_clock(m), 0.5, 1e-9);
+    CHECK_REL(msim_correction_clock(m), 0.5, 1e-9);
     CHECK_REL(applied(m, "aten::mm", predict(p, 1 << 20)),
               predict(p, 1 << 20).us, 0.02);
     set_clock(p, 1);
     CHECK_REL(predict(p, 1 << 20).us, usual, 1e-12);
-    msim_machine_free(m);
+    msim_correction_free(m);
     msim_platform_free(p);
 }
 
@@ -177,8 +178,8 @@ static void test_machine__levels(void)
     static const int ROWS[] = {TEN_OF(1 << 18), TEN_OF(1 << 20), 0};
     static const int NONE[] = {0};
     struct msim_platform *p = load();
-    struct msim_machine *m = learned(p, &(struct ran){ROWS, 0.5, 0.5});
-    struct msim_machine *blank = learned(p, &(struct ran){NONE, 0.5, 0.5});
+    struct msim_correction *m = learned(p, &(struct ran){ROWS, 0.5, 0.5});
+    struct msim_correction *blank = learned(p, &(struct ran){NONE, 0.5, 0.5});
     struct msim_estimate e = predict(p, 1 << 18), other = e;
     double own, family, all;
 
@@ -193,8 +194,8 @@ static void test_machine__levels(void)
     /* A bound is no statement about a machine. */
     other.family = MSIM_FAMILY_BOUND;
     CHECK_REL(applied(m, "aten::mm", other), e.us, 1e-9);
-    msim_machine_free(m);
-    msim_machine_free(blank);
+    msim_correction_free(m);
+    msim_correction_free(blank);
     msim_platform_free(p);
 }
 
@@ -203,19 +204,19 @@ static void test_machine__limits(void)
 {
     static const int ROWS[] = {TEN_OF(64), TEN_OF(1 << 18), 0};
     struct msim_platform *p = load();
-    struct msim_machine *slow = learned(p, &(struct ran){ROWS, 900, 900});
-    struct msim_machine *fast = learned(p, &(struct ran){ROWS, 0.01, 0.01});
+    struct msim_correction *slow = learned(p, &(struct ran){ROWS, 900, 900});
+    struct msim_correction *fast = learned(p, &(struct ran){ROWS, 0.01, 0.01});
     struct msim_estimate e = predict(p, 1 << 18);
 
     REQUIRE(slow && fast);
     CHECK(applied(slow, "aten::mm", e) <= e.us * exp(2) * 1.0001);
     CHECK(applied(slow, "aten::mm", e) > e.us * 5);
-    CHECK_REL(msim_machine_clock(slow), 1, 0); /* no clock explains it */
+    CHECK_REL(msim_correction_clock(slow), 1, 0); /* no clock explains it */
     CHECK(applied(fast, "aten::mm", e) >= e.us * exp(-2) * 0.9999);
     CHECK(applied(fast, "aten::mm", e) < e.us / 5);
-    msim_machine_free(slow);
-    msim_machine_free(fast);
-    msim_machine_free(NULL);
+    msim_correction_free(slow);
+    msim_correction_free(fast);
+    msim_correction_free(NULL);
     msim_platform_free(p);
 }
 

@@ -112,12 +112,12 @@ static void test_experiment__what_is_not_said(void)
     CHECK(!r.e.u.gemm.a_transposed && r.e.u.gemm.b_transposed);
     CHECK(r.e.tf32 && r.e.dtype == MSIM_DT_F32);
     CHECK_STR(msim_experiment_dtype(&r.e), "tf32");
-    CHECK(!r.e.warm && !r.e.beside);
+    CHECK(!r.e.warm && !r.e.concurrent);
     done(&r);
     r = read_line("{\"table\":\"copy\",\"op\":\"h2d\",\"bytes\":8,"
                   "\"memory\":\"pageable\",\"cache\":\"warm\",\"beside\":"
                   "{\"table\":\"copy\"}}");
-    CHECK(r.e.u.copy.pageable && r.e.warm && r.e.beside);
+    CHECK(r.e.u.copy.pageable && r.e.warm && r.e.concurrent);
     done(&r);
 }
 

@@ -26,13 +26,13 @@ static enum msim_status time_it(void *state, double *us, struct msim_error *err)
 }
 
 struct turns {
-    struct made_up beside, alone;
+    struct made_up concurrent, alone;
 };
 
-static enum msim_status time_beside(void *state, double *us,
-                                    struct msim_error *err)
+static enum msim_status time_concurrent(void *state, double *us,
+                                        struct msim_error *err)
 {
-    return time_it(&((struct turns *)state)->beside, us, err);
+    return time_it(&((struct turns *)state)->concurrent, us, err);
 }
 
 static enum msim_status time_alone(void *state, double *us,
@@ -130,16 +130,16 @@ static void test_sampler__summarises(void)
  * many there are. */
 static void test_sampler__takes_turns(void)
 {
-    static const double BESIDE[] = {10}, ALONE[] = {4, 6, 5, 7, 5};
-    struct turns t = {{.us = BESIDE, .n = 1}, {.us = ALONE, .n = 5}};
+    static const double CONCURRENT[] = {10}, ALONE[] = {4, 6, 5, 7, 5};
+    struct turns t = {{.us = CONCURRENT, .n = 1}, {.us = ALONE, .n = 5}};
     struct msim_case c = {
-        .state = &t, .time = time_beside, .alone = time_alone};
+        .state = &t, .time = time_concurrent, .alone = time_alone};
     struct msim_policy p = {.seconds = 10};
     struct msim_sampled s;
 
     REQUIRE(msim_sample(&c, &p, &s, NULL) == MSIM_OK);
     CHECK_UINT(s.n, 5);
-    CHECK_UINT(t.beside.asked, 2 + 5);
+    CHECK_UINT(t.concurrent.asked, 2 + 5);
     CHECK_UINT(t.alone.asked, 5); /* warm from then on */
     CHECK_REL(s.us, 10, 0);
     CHECK_REL(s.alone_us, 5, 0);

@@ -172,7 +172,7 @@ static void test_serve__answers(void)
     done(&s);
 }
 
-static void test_serve__beside(void)
+static void test_serve__concurrent(void)
 {
     struct served s = serve(
         &MADE_UP, "{\"id\":1,\"us\":3,\"beside\":{}}\n{\"id\":2,\"us\":3}\n",
@@ -293,7 +293,7 @@ static void test_serve__bad_line(void)
 int main(void)
 {
     RUN(test_serve__answers);
-    RUN(test_serve__beside);
+    RUN(test_serve__concurrent);
     RUN(test_serve__counters);
     RUN(test_serve__no_counters);
     RUN(test_serve__device_dies);

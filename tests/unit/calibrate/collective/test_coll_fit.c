@@ -108,21 +108,21 @@ static void release(struct fitted *f)
 }
 
 /* The cell of a GPU whose key is `key`. */
-static const struct msim_coll_cell_fit *cell(const struct fitted *f,
-                                             const char *gpu, const char *key)
+static const struct msim_coll_fit_result *
+find_fit(const struct fitted *f, const char *gpu, const char *key)
 {
-    for (uint32_t i = 0; i < f->fits.points.n_cells; i++) {
-        const struct msim_sample *first = f->fits.points.cells[i].first;
+    for (uint32_t i = 0; i < f->fits.points.n_fits; i++) {
+        const struct msim_sample *first = f->fits.points.fits[i].first;
 
         if (strcmp(first->gpu, gpu) == 0 && strcmp(first->key, key) == 0) {
             CHECK_UINT(msim_coll_fits_find(&f->fits, first), i);
-            return &f->fits.cells[i];
+            return &f->fits.fits[i];
         }
     }
     return NULL;
 }
 
-static const struct msim_curve *curve(const struct msim_coll_cell_fit *c,
+static const struct msim_curve *curve(const struct msim_coll_fit_result *c,
                                       uint32_t ranks)
 {
     for (uint32_t i = 0; c && i < c->fit.curves.n; i++)
@@ -137,11 +137,11 @@ static const struct msim_curve *curve(const struct msim_coll_cell_fit *c,
 static void test_coll_fit__learns_from_kin(void)
 {
     struct fitted f = {0};
-    const struct msim_coll_cell_fit *h;
+    const struct msim_coll_fit_result *h;
     const struct msim_curve *two, *four;
 
     REQUIRE(fit(&f));
-    h = cell(&f, "H", "NVLink9");
+    h = find_fit(&f, "H", "NVLink9");
     two = curve(h, 2);
     four = curve(h, 4);
     CHECK(two && four);
@@ -172,7 +172,7 @@ static void test_coll_fit__disturbed_rows_count_less(void)
     struct fitted f = {0};
 
     REQUIRE(fit(&f));
-    eight = curve(cell(&f, "G", "NVLink9"), 8);
+    eight = curve(find_fit(&f, "G", "NVLink9"), 8);
     CHECK(eight && eight->measured);
     for (uint32_t i = 0; eight && i < eight->n; i++)
         CHECK_REL(eight->us[i], made_up_us(8, eight->bytes[i]),
@@ -185,12 +185,12 @@ static void test_coll_fit__disturbed_rows_count_less(void)
 static void test_coll_fit__names_misconfigured_logs(void)
 {
     struct fitted f = {0};
-    const struct msim_coll_cell_fit *g;
+    const struct msim_coll_fit_result *g;
     const struct msim_curve *four;
     uint32_t wrong = 0;
 
     REQUIRE(fit(&f));
-    g = cell(&f, "G", "IB/nodes");
+    g = find_fit(&f, "G", "IB/nodes");
     four = curve(g, 4);
     CHECK_UINT(f.fits.points.n_logs, 3);
     for (uint32_t i = 0; i < f.fits.points.n_logs; i++) {

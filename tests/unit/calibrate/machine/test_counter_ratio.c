@@ -32,11 +32,11 @@ static void test_count__takes_turns(void)
                                             {"fp16", "add", "d2d"}};
     struct msim_cal_counting a = {.random = 7}, b = {.random = 7};
     cJSON *greeting = cJSON_Parse(GREETING);
-    struct msim_cal_plan *plan;
+    struct msim_cal_design *plan;
     struct msim_cal_space s;
 
     REQUIRE(msim_cal_space_read(&s, greeting, 1e5, NULL) == MSIM_OK);
-    REQUIRE(msim_cal_plan_new(&plan, &s, 1) == MSIM_OK);
+    REQUIRE(msim_cal_design_new(&plan, &s, 1) == MSIM_OK);
     for (int i = 0; i < 18; i++) {
         cJSON *e = msim_cal_count_next(&a, &s, plan);
         cJSON *same = msim_cal_count_next(&b, &s, plan);
@@ -47,8 +47,8 @@ static void test_count__takes_turns(void)
         cJSON_Delete(e);
         cJSON_Delete(same);
     }
-    msim_cal_plan_drop(plan, 0);
-    msim_cal_plan_drop(plan, 1);
+    msim_cal_design_drop(plan, 0);
+    msim_cal_design_drop(plan, 1);
     for (int i = 0; i < 500; i++) { /* it ends, and none are of products */
         cJSON *e = msim_cal_count_next(&a, &s, plan);
 
@@ -57,7 +57,7 @@ static void test_count__takes_turns(void)
         CHECK(!is(e, "table", "gemm"));
         cJSON_Delete(e);
     }
-    msim_cal_plan_free(plan);
+    msim_cal_design_free(plan);
     cJSON_Delete(greeting);
 }
 

@@ -34,21 +34,21 @@ static bool add_rows(struct msim_cal_journal *j, const char *backend, int n,
                      double factor)
 {
     cJSON *greeting = cJSON_Parse(GREETING), *e;
-    struct msim_cal_plan *p = NULL;
+    struct msim_cal_design *p = NULL;
     struct msim_cal_space s;
     uint32_t kind;
     bool ok;
 
     ok = msim_cal_space_read(&s, greeting, 5e4, NULL) == MSIM_OK &&
-         msim_cal_plan_new(&p, &s, 1) == MSIM_OK &&
+         msim_cal_design_new(&p, &s, 1) == MSIM_OK &&
          msim_cal_journal_greet(j, backend, greeting, NULL) == MSIM_OK;
-    while (ok && n-- > 0 && (e = msim_cal_plan_next(p, &kind))) {
+    while (ok && n-- > 0 && (e = msim_cal_design_next(p, &kind))) {
         cJSON *answer = cJSON_CreateObject();
 
         cJSON_AddNumberToObject(answer, "time_us", factor * made_up_us(e));
         ok = msim_cal_journal_add(j, backend, e, answer, 0.1, NULL) == MSIM_OK;
     }
-    msim_cal_plan_free(p);
+    msim_cal_design_free(p);
     return ok;
 }
 
@@ -72,7 +72,7 @@ static double figure(const cJSON *platform, const char *key)
 
 static void test_fit__finds_the_machine(void)
 {
-    struct msim_cal_verdicts v;
+    struct msim_cal_scores v;
     struct msim_cal_journal j;
     cJSON *platform;
     char path[64], held[80];

@@ -2,8 +2,8 @@
  * What to time: within the limits, evenly over the space, the same for the same
  * seed; and then where least is known.
  */
-#include "calibrate/measure/experiment_design.h"
 #include "calibrate/machine/interval_width.h"
+#include "calibrate/measure/experiment_design.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -46,14 +46,14 @@ static void test_space__reads_a_greeting(void)
 static void test_plan__stays_within_limits(void)
 {
     struct msim_cal_space s;
-    struct msim_cal_plan *p;
+    struct msim_cal_design *p;
     uint64_t seen[600];
     uint32_t n = 0, kind, twice = 0, latencies = 0;
     cJSON *e;
 
     REQUIRE(read_space(&s));
-    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
-    while (n < 600 && (e = msim_cal_plan_next(p, &kind))) {
+    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
+    while (n < 600 && (e = msim_cal_design_next(p, &kind))) {
         const char *table = msim_json_get_text(e, "table");
         struct msim_cal_texts texts;
         struct msim_work w;
@@ -73,7 +73,7 @@ static void test_plan__stays_within_limits(void)
     CHECK_UINT(n, 600);
     CHECK_UINT(latencies, 1);
     CHECK_UINT(twice, 0);
-    msim_cal_plan_free(p);
+    msim_cal_design_free(p);
 }
 
 /* In a small space points round to the same sizes again and again: it comes to
@@ -86,37 +86,37 @@ static void test_plan__ends(void)
         "\"broadcast\"]}}";
     cJSON *greeting = cJSON_Parse(RANKS), *e;
     struct msim_cal_space s;
-    struct msim_cal_plan *p;
+    struct msim_cal_design *p;
     uint32_t kind, of[2] = {0};
 
     REQUIRE(msim_cal_space_read(&s, greeting, LONGEST, NULL) == MSIM_OK);
-    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
-    while (of[0] + of[1] < 10000 && (e = msim_cal_plan_next(p, &kind))) {
+    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
+    while (of[0] + of[1] < 10000 && (e = msim_cal_design_next(p, &kind))) {
         of[kind]++;
         cJSON_Delete(e);
     }
     /* 4 KiB to 256 MiB, eight an octave, less what takes too long */
     for (int i = 0; i < 2; i++)
         CHECK(of[i] > 80 && of[i] <= 8 * 16 + 1);
-    msim_cal_plan_free(p);
+    msim_cal_design_free(p);
     cJSON_Delete(greeting);
 }
 
 static char *first_of(uint64_t seed, int n)
 {
     struct msim_cal_space s;
-    struct msim_cal_plan *p;
+    struct msim_cal_design *p;
     cJSON *all = cJSON_CreateArray(), *e;
     uint32_t kind;
     char *text;
 
-    if (!read_space(&s) || msim_cal_plan_new(&p, &s, seed) != MSIM_OK)
+    if (!read_space(&s) || msim_cal_design_new(&p, &s, seed) != MSIM_OK)
         return NULL;
-    while (n-- > 0 && (e = msim_cal_plan_next(p, &kind)))
+    while (n-- > 0 && (e = msim_cal_design_next(p, &kind)))
         cJSON_AddItemToArray(all, e);
     text = cJSON_PrintUnformatted(all);
     cJSON_Delete(all);
-    msim_cal_plan_free(p);
+    msim_cal_design_free(p);
     return text;
 }
 
@@ -140,13 +140,13 @@ static void test_plan__follows_the_seed(void)
 static void test_plan__fills_the_space(void)
 {
     struct msim_cal_space s;
-    struct msim_cal_plan *p;
-    uint32_t kind, n = 0, cells[4] = {0};
+    struct msim_cal_design *p;
+    uint32_t kind, n = 0, fits[4] = {0};
     cJSON *e;
 
     REQUIRE(read_space(&s));
-    REQUIRE(msim_cal_plan_new(&p, &s, 3) == MSIM_OK);
-    while (n < 256 && (e = msim_cal_plan_next(p, &kind))) {
+    REQUIRE(msim_cal_design_new(&p, &s, 3) == MSIM_OK);
+    while (n < 256 && (e = msim_cal_design_next(p, &kind))) {
         struct msim_cal_texts texts;
         struct msim_work w;
 
@@ -155,37 +155,37 @@ static void test_plan__fills_the_space(void)
             double share =
                 log((double)w.u.vector.cols / 16) / log(65536 / 16.0);
 
-            cells[share < 1 ? (int)(4 * share) : 3]++;
+            fits[share < 1 ? (int)(4 * share) : 3]++;
             n++;
         }
         cJSON_Delete(e);
     }
     for (int i = 0; i < 4; i++) /* 64 each, were the limits not there */
-        CHECK(cells[i] >= 24 && cells[i] <= 110);
-    msim_cal_plan_free(p);
+        CHECK(fits[i] >= 24 && fits[i] <= 110);
+    msim_cal_design_free(p);
 }
 
 static void test_plan__drops_a_kind(void)
 {
     struct msim_cal_space s;
-    struct msim_cal_plan *p;
+    struct msim_cal_design *p;
     uint32_t kind;
     cJSON *e;
 
     REQUIRE(read_space(&s));
-    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
+    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
     for (uint32_t i = 1; i < s.n; i++)
-        msim_cal_plan_drop(p, i);
+        msim_cal_design_drop(p, i);
     for (int i = 0; i < 20; i++) {
-        e = msim_cal_plan_next(p, &kind);
+        e = msim_cal_design_next(p, &kind);
         REQUIRE(e);
         CHECK_UINT(kind, 0);
         cJSON_Delete(e);
     }
-    msim_cal_plan_drop(p, 0);
-    msim_cal_plan_drop(p, 0);
-    CHECK(msim_cal_plan_next(p, &kind) == NULL);
-    msim_cal_plan_free(p);
+    msim_cal_design_drop(p, 0);
+    msim_cal_design_drop(p, 0);
+    CHECK(msim_cal_design_next(p, &kind) == NULL);
+    msim_cal_design_free(p);
 }
 
 /* ---- where least is known ------------------------------------------------ */
@@ -219,7 +219,7 @@ static bool read_widths(struct msim_cal_widths **w)
     return status == MSIM_OK;
 }
 
-static void test_width__asks_the_cells(void)
+static void test_width__asks_the_fits(void)
 {
     struct msim_cal_widths *w;
 
@@ -247,13 +247,13 @@ static void test_width__chooses_what_is_known_least(void)
     struct msim_cal_journal j = {.fd = -1};
     struct msim_cal_widths *w;
     struct msim_cal_space s;
-    struct msim_cal_plan *p;
+    struct msim_cal_design *p;
     uint64_t random = 1;
     double mean;
     uint32_t n;
 
     REQUIRE(msim_cal_space_read(&s, greeting, LONGEST, NULL) == MSIM_OK);
-    REQUIRE(msim_cal_plan_new(&p, &s, 1) == MSIM_OK);
+    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
     REQUIRE(read_widths(&w));
     n = msim_cal_widest(w, p, &s, &j, "b", &random, out, 5, &mean);
     CHECK_UINT(n, 5);
@@ -263,7 +263,7 @@ static void test_width__chooses_what_is_known_least(void)
         cJSON_Delete(out[i]);
     }
     msim_cal_widths_free(w);
-    msim_cal_plan_free(p);
+    msim_cal_design_free(p);
     cJSON_Delete(greeting);
 }
 
@@ -275,7 +275,7 @@ int main(void)
     RUN(test_plan__follows_the_seed);
     RUN(test_plan__fills_the_space);
     RUN(test_plan__drops_a_kind);
-    RUN(test_width__asks_the_cells);
+    RUN(test_width__asks_the_fits);
     RUN(test_width__chooses_what_is_known_least);
     return check_summary();
 }

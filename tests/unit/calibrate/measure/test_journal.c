@@ -153,7 +153,7 @@ static void test_journal__merges_visits(void)
     REQUIRE(make_path(path));
     REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
     CHECK(add(&j, "b", 1, 10) == MSIM_OK);
-    CHECK(isnan(msim_cal_entry_unrest(&j.entries[0])));
+    CHECK(isnan(msim_cal_entry_repeatability(&j.entries[0])));
     CHECK(add(&j, "b", 2, 5) == MSIM_OK);
     CHECK(add(&j, "b", 1, 30) == MSIM_OK);
     CHECK(add(&j, "b", 1, 0) == MSIM_OK); /* a visit that failed */
@@ -166,7 +166,7 @@ static void test_journal__merges_visits(void)
         CHECK_UINT(e->timed, 3);
         CHECK(msim_cal_entry_is_row(e));
         CHECK_REL(msim_cal_entry_us(e), 12, 1e-12);
-        CHECK_REL(msim_cal_entry_unrest(e), 3, 1e-12);
+        CHECK_REL(msim_cal_entry_repeatability(e), 3, 1e-12);
         CHECK_REL(msim_cal_journal_seconds(&j, "b"), 2.5, 1e-12);
         msim_cal_journal_close(&j);
         REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);

@@ -61,14 +61,14 @@ static bool make_samples(struct msim_samples *s, int rows)
 }
 
 /* What is kept of every row is what the figures of the cell are means of. */
-static void check_held_rows(const struct msim_cell_fit *f,
+static void check_held_rows(const struct msim_fit_result *f,
                             const struct msim_sample *rows)
 {
     double error = 0, width = 0;
     uint32_t inside = 0;
 
     for (uint32_t i = 0; i < f->rows; i++) {
-        const struct msim_held_row *h = &f->held[i];
+        const struct msim_held_out_row *h = &f->held[i];
 
         CHECK_REL(h->measured_us, rows[i].us, 0);
         CHECK(h->fold < MSIM_FOLDS && h->low_us <= h->predicted_us &&
@@ -77,46 +77,46 @@ static void check_held_rows(const struct msim_cell_fit *f,
         width += h->high_us / h->low_us / f->rows;
         inside += rows[i].us >= h->low_us && rows[i].us <= h->high_us;
     }
-    CHECK_REL(error, f->held_back.mean, 1e-9);
+    CHECK_REL(error, f->held_out.mean, 1e-9);
     CHECK_REL(width, f->width, 1e-9);
     CHECK_REL((double)inside / f->rows, f->coverage, 1e-9);
 }
 
-static void test_cell_fit__finds_constants(void)
+static void test_fit_one__finds_constants(void)
 {
-    cJSON *sheet = cJSON_Parse(SHEET);
+    cJSON *json = cJSON_Parse(SHEET);
     struct msim_samples s;
-    struct msim_cell_fit f;
-    struct msim_spec spec;
+    struct msim_fit_result f;
+    struct msim_data_sheet sheet;
     uint32_t begin = 0;
 
     REQUIRE(make_samples(&s, 400));
-    REQUIRE(msim_spec_read(
-                &spec, cJSON_GetObjectItemCaseSensitive(sheet, "data_sheet"),
+    REQUIRE(msim_data_sheet_read(
+                &sheet, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"),
                 NULL, "sheet", NULL) == MSIM_OK);
     CHECK_UINT(s.n, 801);
     while (strcmp(s.rows[begin].framework, "vidur") != 0)
         begin++;
     for (uint32_t i = 0; i < s.n; i++)
-        s.rows[i].spec = &spec;
-    REQUIRE(msim_cell_fit(&f, &s.rows[begin], 400) == MSIM_OK);
+        s.rows[i].sheet = &sheet;
+    REQUIRE(msim_fit_one(&f, &s.rows[begin], 400) == MSIM_OK);
     CHECK_UINT(f.rows, 400);
     CHECK_UINT(f.groups, 400);
-    CHECK(f.held_back.mean < 0.01);
-    CHECK(f.law_held_back.mean < 0.02);
+    CHECK(f.held_out.mean < 0.01);
+    CHECK(f.law_held_out.mean < 0.02);
     /* bandwidth_efficiency; the cache, which these rows do not have, may take
      * a little of it */
     CHECK_REL(f.constants.params[1], 0.8, 0.03);
     CHECK_REL(f.constants.gap.least_us, 0, 0);
     CHECK(f.coverage > 0.8 && f.width < 1.1);
     check_held_rows(&f, &s.rows[begin]);
-    msim_cell_fit_release(&f);
-    REQUIRE(msim_cell_fit(&f, s.rows, 400) == MSIM_OK);
+    msim_fit_result_release(&f);
+    REQUIRE(msim_fit_one(&f, s.rows, 400) == MSIM_OK);
     CHECK_REL(f.constants.gap.least_us, 30, 0.05);
     CHECK_REL(f.constants.params[0], 2, 0); /* hidden: the shortest kernel */
-    msim_cell_fit_release(&f);
+    msim_fit_result_release(&f);
     msim_samples_release(&s);
-    cJSON_Delete(sheet);
+    cJSON_Delete(json);
 }
 
 static char *fit_text(const struct msim_samples *s, uint32_t threads)
@@ -196,7 +196,7 @@ static void test_platform_fit__writes_rows_held_back(void)
     close(fd);
     msim_conv_ratios_make(&ratios, &s);
     REQUIRE(msim_file_open(&o.rows, path, true, &err) == MSIM_OK);
-    CHECK_INT(msim_held_header_write(o.rows), MSIM_OK);
+    CHECK_INT(msim_held_out_header_write(o.rows), MSIM_OK);
     CHECK_INT(msim_platform_fit(&json, sheet, "sheet", &s, &o, &err), MSIM_OK);
     CHECK_INT(msim_file_commit(o.rows, &err), MSIM_OK);
     check_rows_file(path, 120);
@@ -230,7 +230,7 @@ static void test_platform_fit__refuses_sheets(void)
 
 int main(void)
 {
-    RUN(test_cell_fit__finds_constants);
+    RUN(test_fit_one__finds_constants);
     RUN(test_platform_fit__does_not_depend_on_threads);
     RUN(test_platform_fit__writes_rows_held_back);
     RUN(test_platform_fit__refuses_sheets);

@@ -22,7 +22,7 @@ static struct msim_samples collectives(struct msim_sample *row)
     return (struct msim_samples){.rows = row, .n = 1};
 }
 
-static void test_refit__keeps_other_cells(void)
+static void test_refit__keeps_other_fits(void)
 {
     struct msim_sample row;
     struct msim_samples s = collectives(&row);
@@ -33,21 +33,21 @@ static void test_refit__keeps_other_cells(void)
         "{\"parameters\":{\"x\":7},\"cells\":[{\"law\":\"attention\"},"
         "{\"law\":\"attention\"},"
         "{\"law\":\"collective\",\"rows\":1}," GEMM "]}");
-    cJSON *cells;
+    cJSON *fits;
     char *text;
 
     REQUIRE(json && old);
-    REQUIRE(msim_refit_cells(json, old, &s) == MSIM_OK);
-    cells = cJSON_GetObjectItemCaseSensitive(json, "cells");
-    CHECK_INT(cJSON_GetArraySize(cells), 4);
-    CHECK_STR(msim_json_get_text(cJSON_GetArrayItem(cells, 0), "law"),
+    REQUIRE(msim_refit_rows(json, old, &s) == MSIM_OK);
+    fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    CHECK_INT(cJSON_GetArraySize(fits), 4);
+    CHECK_STR(msim_json_get_text(cJSON_GetArrayItem(fits, 0), "law"),
               "attention");
-    CHECK(msim_json_get_number(cJSON_GetArrayItem(cells, 2), "rows", 0) == 2);
+    CHECK(msim_json_get_number(cJSON_GetArrayItem(fits, 2), "rows", 0) == 2);
     CHECK(msim_json_get_number(
               cJSON_GetObjectItemCaseSensitive(json, "parameters"), "x", 0) ==
           7);
     /* What was on one line is again. */
-    text = cJSON_Print(cJSON_GetArrayItem(cells, 3));
+    text = cJSON_Print(cJSON_GetArrayItem(fits, 3));
     CHECK(text && strstr(text, "[0,12.5]") && strstr(text, "\"cuts\":[[1,2]") &&
           strstr(text, "{\"upto_us\":5,\"low\":-0.1,\"high\":0.1}"));
     cJSON_free(text);
@@ -93,7 +93,7 @@ static void test_refit__keeps_other_lines(void)
 
 int main(void)
 {
-    RUN(test_refit__keeps_other_cells);
+    RUN(test_refit__keeps_other_fits);
     RUN(test_refit__keeps_other_lines);
     return check_summary();
 }

@@ -106,12 +106,12 @@ static double efficiency(const struct msim_law_constants *c,
     return 24 / (msim_law_measured(c, &r) - 3);
 }
 
-static void check_laws(const struct msim_kin *k)
+static void check_laws(const struct msim_shared_fit *k)
 {
-    const struct msim_kin_cell *c = &k->cells[0];
+    const struct msim_shared_group *c = &k->fits[0];
     const struct msim_sample *r = &k->rows[0].sample;
 
-    REQUIRE(k->n_cells == 1);
+    REQUIRE(k->n_fits == 1);
     CHECK_UINT(k->n_rows, N_GPUS * ROWS);
     CHECK_UINT(c->platforms, 3);
     CHECK_UINT(c->generations, 3);
@@ -128,27 +128,27 @@ static void check_laws(const struct msim_kin *k)
 /* As a cell: its interval holds all three, and what they say of one left out
  * has nothing of it. Without the fastest, the slowest took longer than the
  * other says, and a third one may as well take less. */
-static void check_cells(const struct msim_kin *k)
+static void check_fits(const struct msim_shared_fit *k)
 {
-    struct msim_common all = {0}, less = {0};
+    struct msim_shared_laws all = {0}, less = {0};
 
-    REQUIRE(msim_kin_cells(k, -1, &all) == MSIM_OK);
-    REQUIRE(msim_kin_cells(k, 2, &less) == MSIM_OK);
-    CHECK_UINT(all.n_cells, 1);
-    CHECK_UINT(all.cells[0].rows, 3 * ROWS);
-    CHECK_UINT(less.cells[0].rows, 2 * ROWS);
-    CHECK(all.cells[0].bins[0].low < -0.1);
-    CHECK(all.cells[0].bins[0].high > 0.1);
-    CHECK(less.cells[0].bins[0].high > 0.1);
-    CHECK_REL(less.cells[0].bins[0].low, -less.cells[0].bins[0].high, 0.1);
-    CHECK(less.cells[0].params[1] < all.cells[0].params[1]);
-    msim_common_release(&all);
-    msim_common_release(&less);
+    REQUIRE(msim_shared_fit_laws(k, -1, &all) == MSIM_OK);
+    REQUIRE(msim_shared_fit_laws(k, 2, &less) == MSIM_OK);
+    CHECK_UINT(all.n_fits, 1);
+    CHECK_UINT(all.fits[0].rows, 3 * ROWS);
+    CHECK_UINT(less.fits[0].rows, 2 * ROWS);
+    CHECK(all.fits[0].bins[0].low < -0.1);
+    CHECK(all.fits[0].bins[0].high > 0.1);
+    CHECK(less.fits[0].bins[0].high > 0.1);
+    CHECK_REL(less.fits[0].bins[0].low, -less.fits[0].bins[0].high, 0.1);
+    CHECK(less.fits[0].params[1] < all.fits[0].params[1]);
+    msim_shared_laws_release(&all);
+    msim_shared_laws_release(&less);
 }
 
 /* A line for each GPU: no kin, so that what is common answers; and each lies
  * inside its interval. */
-static void check_report(const struct msim_kin *k)
+static void check_report(const struct msim_shared_fit *k)
 {
     char *text = NULL;
     size_t size = 0;
@@ -156,7 +156,7 @@ static void check_report(const struct msim_kin *k)
     uint32_t lines = 0;
 
     REQUIRE(out != NULL);
-    CHECK(msim_left_out_report(k, MSIM_LEFT_OUT_GPU, out) == MSIM_OK);
+    CHECK(msim_cross_validate(k, MSIM_WITHOUT_GPU, out) == MSIM_OK);
     fclose(out);
     for (const char *at = text; (at = strchr(at, '\n')); at++)
         lines++;
@@ -168,18 +168,18 @@ static void check_report(const struct msim_kin *k)
 static void test_kin_fit__finds_the_middle(void)
 {
     struct msim_samples s;
-    struct msim_kin k;
+    struct msim_shared_fit k;
     cJSON *sheets = make_platforms();
 
     REQUIRE(make_table(&s));
-    REQUIRE(msim_kin_init(&k, sheets, folder, &s, NULL) == MSIM_OK);
+    REQUIRE(msim_shared_fit_init(&k, sheets, folder, &s, NULL) == MSIM_OK);
     CHECK_UINT(k.n_platforms, 3);
     CHECK_UINT(k.n_generations, 3);
-    CHECK(msim_kin_fit(&k, 2) == MSIM_OK);
+    CHECK(msim_shared_fit_run(&k, 2) == MSIM_OK);
     check_laws(&k);
-    check_cells(&k);
+    check_fits(&k);
     check_report(&k);
-    msim_kin_release(&k);
+    msim_shared_fit_release(&k);
     msim_samples_release(&s);
     cJSON_Delete(sheets);
 }

@@ -34,15 +34,15 @@ static double *matrix(const double *x, uint32_t n, double noise)
 static void test_kriging__one_point(void)
 {
     const double x = 0, y = 2, here = 1, far = 0;
-    struct msim_kriging g;
+    struct msim_kriging_solve g;
     double variance;
 
-    REQUIRE(msim_kriging_init(&g, matrix(&x, 1, 1), &y, 1) == MSIM_OK);
-    CHECK_REL(msim_kriging_at(&g, &here, 1, &variance), 1, 1e-12);
+    REQUIRE(msim_kriging_solve_init(&g, matrix(&x, 1, 1), &y, 1) == MSIM_OK);
+    CHECK_REL(msim_kriging_solve_at(&g, &here, 1, &variance), 1, 1e-12);
     CHECK_REL(variance, 0.5, 1e-12);
-    CHECK(msim_kriging_at(&g, &far, 1, &variance) == 0);
+    CHECK(msim_kriging_solve_at(&g, &far, 1, &variance) == 0);
     CHECK_REL(variance, 1, 1e-12);
-    msim_kriging_release(&g);
+    msim_kriging_solve_release(&g);
 }
 
 /* Held back in closed form is what the other points alone say. */
@@ -53,36 +53,37 @@ static void test_kriging__without(void)
     const uint32_t held[2] = {1, 4};
     const uint32_t kept[N - 2] = {0, 2, 3, 5};
     double missed[2], variance[2], other_x[N - 2], other_y[N - 2], k[N - 2];
-    struct msim_kriging all, others;
+    struct msim_kriging_solve all, others;
 
-    REQUIRE(msim_kriging_init(&all, matrix(x, N, 0.1), y, N) == MSIM_OK);
-    REQUIRE(msim_kriging_without(&all, held, 2, missed, variance) == MSIM_OK);
+    REQUIRE(msim_kriging_solve_init(&all, matrix(x, N, 0.1), y, N) == MSIM_OK);
+    REQUIRE(msim_kriging_solve_without(&all, held, 2, missed, variance) ==
+            MSIM_OK);
     for (int i = 0; i < N - 2; i++) {
         other_x[i] = x[kept[i]];
         other_y[i] = y[kept[i]];
     }
-    REQUIRE(msim_kriging_init(&others, matrix(other_x, N - 2, 0.1), other_y,
-                              N - 2) == MSIM_OK);
+    REQUIRE(msim_kriging_solve_init(&others, matrix(other_x, N - 2, 0.1),
+                                    other_y, N - 2) == MSIM_OK);
     for (int h = 0; h < 2; h++) {
         double v, mean;
 
         for (int i = 0; i < N - 2; i++)
             k[i] = alike(x[held[h]], other_x[i]);
-        mean = msim_kriging_at(&others, k, 1, &v);
+        mean = msim_kriging_solve_at(&others, k, 1, &v);
         CHECK_REL(y[held[h]] - missed[h], mean, 1e-9);
         CHECK_REL(variance[h], v + 0.1, 1e-9); /* a measurement has noise */
     }
-    msim_kriging_release(&all);
-    msim_kriging_release(&others);
+    msim_kriging_solve_release(&all);
+    msim_kriging_solve_release(&others);
 }
 
 /* Two measurements of one point without noise cannot differ. */
 static void test_kriging__refuses(void)
 {
     const double x[2] = {1, 1}, y[2] = {0, 1};
-    struct msim_kriging g;
+    struct msim_kriging_solve g;
 
-    CHECK(msim_kriging_init(&g, matrix(x, 2, 0), y, 2) == MSIM_EINTERNAL);
+    CHECK(msim_kriging_solve_init(&g, matrix(x, 2, 0), y, 2) == MSIM_EINTERNAL);
     CHECK(g.inverse == NULL);
 }
 

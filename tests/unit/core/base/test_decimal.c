@@ -56,7 +56,7 @@ static void test_decimal__refuses(void)
     int64_t us;
     size_t i;
 
-    for (i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (us_of(bad[i], &us, &ps))
             CHECK_STR(bad[i], "a refusal");
 }

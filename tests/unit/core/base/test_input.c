@@ -43,7 +43,7 @@ static size_t read_back(const void *bytes, size_t len, bool threaded,
     const char *piece;
     size_t n, at = 0;
 
-    memset(err, 0, sizeof *err);
+    memset(err, 0, sizeof(*err));
     *status = msim_input_memory(&in, "mem", bytes, len, threaded, err);
     while (*status == MSIM_OK) {
         *status = msim_input_next(in, &piece, &n, err);
@@ -132,7 +132,7 @@ static void test_input__small_and_missing(void)
     CHECK_INT(msim_input_open(&in, "/no/such/file", false, &err), MSIM_EIO);
     CHECK(in == NULL);
     CHECK_STR(err.file, "/no/such/file");
-    memset(&err, 0, sizeof err);
+    memset(&err, 0, sizeof(err));
     CHECK_INT(msim_input_open(&in, "/", false, &err), MSIM_EIO);
     CHECK(strstr(err.text, "is a directory"));
 }

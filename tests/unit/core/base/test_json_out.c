@@ -115,7 +115,7 @@ static void test_json_out__times_are_exact(void)
 /* Text longer than the buffer, so that it goes past it. */
 static void test_json_out__long_text(void)
 {
-    size_t n = 3 * sizeof json.buffer + 7;
+    size_t n = 3 * sizeof(json.buffer) + 7;
     char *longer = malloc(n + 1);
     cJSON *read;
 

@@ -17,12 +17,12 @@ struct log {
 
 static int put(struct log *l, const char *kind, const char *s, size_t n)
 {
-    int len = snprintf(l->text + l->len, sizeof l->text - l->len, "%s%.*s ",
+    int len = snprintf(l->text + l->len, sizeof(l->text) - l->len, "%s%.*s ",
                        kind, (int)n, s);
 
     l->len += (size_t)len;
-    if (l->len >= sizeof l->text)
-        l->len = sizeof l->text - 1;
+    if (l->len >= sizeof(l->text))
+        l->len = sizeof(l->text) - 1;
     return 0;
 }
 
@@ -204,10 +204,10 @@ static void test_json_sax__skips(void)
                                "[\"in\",5,[6]],\"e\":7}";
     struct log l = {.skip = "a"};
 
-    CHECK_INT(parse(&l, text, sizeof text - 1, 7, NULL), MSIM_OK);
+    CHECK_INT(parse(&l, text, sizeof(text) - 1, 7, NULL), MSIM_OK);
     CHECK_STR(l.text, "{ k:a k:c n:3 k:a k:d [ s:in n:5 [ n:6 ] ] k:e n:7 } ");
     l = (struct log){.leave = "in"};
-    CHECK_INT(parse(&l, text, sizeof text - 1, 5, NULL), MSIM_OK);
+    CHECK_INT(parse(&l, text, sizeof(text) - 1, 5, NULL), MSIM_OK);
     CHECK_STR(l.text, "{ k:a [ n:1 { k:b n:2 } ] k:c n:3 k:a n:4 k:d [ s:in "
                       "] k:e n:7 } ");
 }
@@ -218,7 +218,7 @@ static void test_json_sax__checks_what_it_skips(void)
     static const char text[] = "{\"a\":[1,}";
     struct log l = {.skip = "a"};
 
-    CHECK_INT(parse(&l, text, sizeof text - 1, 100, NULL), MSIM_ESYNTAX);
+    CHECK_INT(parse(&l, text, sizeof(text) - 1, 100, NULL), MSIM_ESYNTAX);
 }
 
 static void test_json_sax__refuses(void)
@@ -266,8 +266,8 @@ static void test_json_sax__depth_is_bounded(void)
     struct log l = {0};
     uint64_t offset = 0;
 
-    memset(text, '[', sizeof text);
-    CHECK_INT(parse(&l, text, sizeof text, 100, &offset), MSIM_ELIMIT);
+    memset(text, '[', sizeof(text));
+    CHECK_INT(parse(&l, text, sizeof(text), 100, &offset), MSIM_ELIMIT);
     CHECK_UINT(offset, MSIM_SAX_MAX_DEPTH + 1);
 }
 

@@ -37,7 +37,7 @@ static void test_keyword__finds_each_and_no_other(void)
     msim_keyset_init(&set, words);
     for (i = 0; words[i].text; i++)
         CHECK_UINT(find(&set, words[i].text), words[i].id);
-    for (i = 0; i < sizeof others / sizeof *others; i++)
+    for (i = 0; i < sizeof(others) / sizeof(*others); i++)
         CHECK_UINT(find(&set, others[i]), 0);
 }
 

@@ -50,8 +50,8 @@ static void test_sequence__repeated(void)
 static void test_sequence__is_bounded(void)
 {
     enum { N = 20000 };
-    uint32_t *a = malloc(N * sizeof *a), *b = malloc(N * sizeof *b);
-    uint32_t *match = malloc(N * sizeof *match), i;
+    uint32_t *a = malloc(N * sizeof(*a)), *b = malloc(N * sizeof(*b));
+    uint32_t *match = malloc(N * sizeof(*match)), i;
 
     REQUIRE(a && b && match);
     for (i = 0; i < N; i++) {

@@ -17,14 +17,14 @@ static bool before(const void *ctx, uint32_t a, uint32_t b)
 
 static void check_sorted(uint32_t n, uint32_t (*key)(uint32_t))
 {
-    struct row *rows = calloc((size_t)n + 1, sizeof *rows);
+    struct row *rows = calloc((size_t)n + 1, sizeof(*rows));
     uint32_t i;
     bool ok = true;
 
     REQUIRE(rows);
     for (i = 0; i < n; i++)
         rows[i] = (struct row){key(i), i};
-    CHECK_INT(msim_sort_rows(rows, n, sizeof *rows, before, rows), MSIM_OK);
+    CHECK_INT(msim_sort_rows(rows, n, sizeof(*rows), before, rows), MSIM_OK);
     for (i = 1; i < n; i++)
         ok = ok && (rows[i - 1].key < rows[i].key ||
                     (rows[i - 1].key == rows[i].key &&
@@ -58,7 +58,7 @@ static void test_sort__is_stable(void)
     static const uint32_t sizes[] = {0, 1, 2, 3, 17, 1000, 5000};
     size_t i;
 
-    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         check_sorted(sizes[i], rising);
         check_sorted(sizes[i], falling);
         check_sorted(sizes[i], mixed);
@@ -77,7 +77,7 @@ static uint32_t group_of(const void *ctx, uint32_t i)
 static void test_sort__by_groups(void)
 {
     enum { N = 3000 };
-    struct row *rows = calloc(N, sizeof *rows);
+    struct row *rows = calloc(N, sizeof(*rows));
     uint32_t i;
     bool ok = true;
 
@@ -85,7 +85,7 @@ static void test_sort__by_groups(void)
     for (i = 0; i < N; i++)
         rows[i] = (struct row){mixed(i), i};
     CHECK_INT(
-        msim_sort_groups(rows, N, sizeof *rows, group_of, 9, before, rows),
+        msim_sort_groups(rows, N, sizeof(*rows), group_of, 9, before, rows),
         MSIM_OK);
     for (i = 1; i < N; i++) {
         uint32_t a = group_of(rows, i - 1), b = group_of(rows, i);

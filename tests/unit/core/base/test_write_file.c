@@ -27,7 +27,7 @@ static const char *content(void)
 {
     static char text[64];
     gzFile f = gzopen(path, "rb");
-    int n = f ? gzread(f, text, sizeof text - 1) : 0;
+    int n = f ? gzread(f, text, sizeof(text) - 1) : 0;
 
     text[n > 0 ? n : 0] = '\0';
     if (f)
@@ -88,7 +88,7 @@ static void test_write_file__follows_links(void)
     struct stat st;
 
     unlink(path);
-    snprintf(real, sizeof real, "%s/real", folder);
+    snprintf(real, sizeof(real), "%s/real", folder);
     REQUIRE(symlink(real, path) == 0);
     fclose(fopen(real, "w"));
     write_text("through", false, true);
@@ -125,7 +125,7 @@ int main(void)
 {
     if (!mkdtemp(folder))
         return 1;
-    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(path, sizeof(path), "%s/out", folder);
     RUN(test_write_file__replaces);
     RUN(test_write_file__abandon_keeps_the_old);
     RUN(test_write_file__gzip);

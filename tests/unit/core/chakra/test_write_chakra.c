@@ -26,10 +26,10 @@ struct folder {
 
 static bool folder_new(struct folder *f)
 {
-    snprintf(f->path, sizeof f->path, "msim-chakra-XXXXXX");
+    snprintf(f->path, sizeof(f->path), "msim-chakra-XXXXXX");
     if (!mkdtemp(f->path))
         return false;
-    snprintf(f->out, sizeof f->out, "%s/x", f->path);
+    snprintf(f->out, sizeof(f->out), "%s/x", f->path);
     return true;
 }
 
@@ -39,7 +39,7 @@ static void folder_remove(const struct folder *f, uint32_t ranks)
 
     unlink(f->out);
     for (uint32_t i = 0; i < ranks; i++) {
-        snprintf(name, sizeof name, "%s.%u.et", f->out, i);
+        snprintf(name, sizeof(name), "%s.%u.et", f->out, i);
         unlink(name);
     }
     rmdir(f->path);
@@ -61,11 +61,11 @@ static enum msim_status write_job(struct msim_job *job, const char *path,
 {
     struct msim_chakra_options opt = {.works = NULL};
     struct msim_error err = {0};
-    enum msim_status st = msim_chakra_write(job, path, &opt, summary, &err);
+    enum msim_status status = msim_chakra_write(job, path, &opt, summary, &err);
 
-    if (st != MSIM_OK)
+    if (status != MSIM_OK)
         fprintf(stderr, "%s: %s\n", err.file, err.text);
-    return st;
+    return status;
 }
 
 /* All bytes of a file, inflated; the caller frees. */
@@ -133,7 +133,7 @@ static void test_write__chakra_goes_out_as_it_came(void)
         CHECK_INT(write_job(job, f.out, &summary), MSIM_OK);
         CHECK_UINT(summary.files, 2);
         for (int i = 0; i < 2; i++) {
-            snprintf(name, sizeof name, "%s.%d.et", f.out, i);
+            snprintf(name, sizeof(name), "%s.%d.et", f.out, i);
             check_same_bytes(FILES[1 + i], name);
         }
     }
@@ -220,7 +220,7 @@ static bool sim_read(struct sim *s, const char *path)
     char *bytes = read_all(path, &len);
     uint64_t size;
 
-    *s = (struct sim){.nodes = calloc(len / 2 + 2, sizeof *s->nodes)};
+    *s = (struct sim){.nodes = calloc(len / 2 + 2, sizeof(*s->nodes))};
     while (bytes && s->nodes && at < len) {
         ChakraProtoMsg__Node *node;
         bool metadata = at == 0;
@@ -238,7 +238,7 @@ static bool sim_read(struct sim *s, const char *path)
         at += size;
     }
     free(bytes);
-    s->end = calloc((size_t)s->n + 1, sizeof *s->end);
+    s->end = calloc((size_t)s->n + 1, sizeof(*s->end));
     return s->end && s->n;
 }
 
@@ -309,11 +309,11 @@ static int64_t graph_end(struct msim_job *job)
     struct msim_engine *e = NULL;
     msim_ps *start = NULL, *dur = NULL, last = 0;
 
-    memset(how.lag, 0xff, sizeof how.lag);
+    memset(how.lag, 0xff, sizeof(how.lag));
     if (msim_graph_build(&g, job, &opt, NULL) == MSIM_OK &&
         msim_engine_new(&e, g) == MSIM_OK) {
-        start = malloc(((size_t)g->n_tasks + 1) * sizeof *start);
-        dur = malloc(((size_t)g->n_tasks + 1) * sizeof *dur);
+        start = malloc(((size_t)g->n_tasks + 1) * sizeof(*start));
+        dur = malloc(((size_t)g->n_tasks + 1) * sizeof(*dur));
     }
     for (uint32_t i = 0; dur && i < g->n_tasks; i++)
         dur[i] = g->traced[i] > 0 ? g->traced[i] : 0;
@@ -414,7 +414,7 @@ static void test_write__real_traces_come_back(void)
 #undef T
 
     SKIP_WITHOUT_TRACES();
-    for (size_t i = 0; i < sizeof SETS / sizeof SETS[0]; i++) {
+    for (size_t i = 0; i < sizeof(SETS) / sizeof(SETS[0]); i++) {
         unsigned before = check_state.failures;
 
         there_and_back(SETS[i], SETS[i][1] ? 2 : 1);

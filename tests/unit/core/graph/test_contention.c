@@ -1,7 +1,7 @@
 /* What tasks of one device cost each other, rule by rule. Times are ps. */
-#include "tests/unit/made_share.h"
+#include "tests/unit/made_contention.h"
 
-#define OFF(m, rule) ((m).s.rules &= ~(1u << MSIM_SHARE_##rule))
+#define OFF(m, rule) ((m).s.rules &= ~(1u << MSIM_CONTENTION_##rule))
 
 /* ---- pipes ----------------------------------------------------------------
  */
@@ -9,17 +9,17 @@
 /* Two equal flows of one pipe get half of it each; without the rule all. */
 static void test_share__two_flows_take_twice_as_long(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_TO_DEVICE, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_TO_HOST, 0, 1000);
-    made_share_run(&m);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_TO_DEVICE, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_TO_HOST, 0, 1000);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 2000);
     CHECK_INT(m.took[1], 2000);
     CHECK_INT(m.held_by[1], MSIM_NONE);
     OFF(m, HOST_LINK);
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 1000);
     CHECK_INT(m.took[1], 1000);
 }
@@ -30,18 +30,18 @@ static void test_share__doubling_a_link(void)
 {
     static const double CAPACITY[] = {0.5, 1, 2, 4, INFINITY};
     msim_ps both_before = INT64_MAX, alone_before = INT64_MAX;
-    struct made_share m;
+    struct made_contention m;
 
     for (int i = 0; i < 5; i++) {
-        made_share_init(&m);
+        made_contention_init(&m);
         m.device.interconnect.capacity = CAPACITY[i];
-        made_share_add(&m, MSIM_DEMAND_TRANSFER, 0, 1000);
-        made_share_run(&m);
+        made_contention_add(&m, MSIM_DEMAND_TRANSFER, 0, 1000);
+        made_contention_run(&m);
         CHECK(m.took[0] <= alone_before);
         CHECK(m.took[0] == 1000 || CAPACITY[i] < 1);
         alone_before = m.took[0];
-        made_share_add(&m, MSIM_DEMAND_TRANSFER, 0, 1000);
-        made_share_run(&m);
+        made_contention_add(&m, MSIM_DEMAND_TRANSFER, 0, 1000);
+        made_contention_run(&m);
         CHECK(m.took[0] <= both_before && m.took[0] == m.took[1]);
         CHECK_INT(m.took[0], CAPACITY[i] >= 2   ? 1000
                              : CAPACITY[i] == 1 ? 2000
@@ -58,14 +58,14 @@ static void test_share__doubling_a_link(void)
  */
 static void test_share__unequal_flows_meet_halfway(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
+    made_contention_init(&m);
     m.device.host_link.weight[0] = 0.25;
     m.device.host_link.weight[1] = 0.75;
-    made_share_add(&m, MSIM_DEMAND_TO_DEVICE, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_TO_HOST, 400, 600);
-    made_share_run(&m);
+    made_contention_add(&m, MSIM_DEMAND_TO_DEVICE, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_TO_HOST, 400, 600);
+    made_contention_run(&m);
     CHECK_INT(m.start[1] + m.took[1], 1200);
     CHECK_INT(m.start[0] + m.took[0], 1600);
 }
@@ -73,16 +73,16 @@ static void test_share__unequal_flows_meet_halfway(void)
 /* Collectives share the interconnect: 1000 and 500 from 0 end at 1500, 1000. */
 static void test_share__collectives_share(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_TRANSFER, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_TRANSFER, 0, 500);
-    made_share_run(&m);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_TRANSFER, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_TRANSFER, 0, 500);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 1500);
     CHECK_INT(m.took[1], 1000);
     OFF(m, INTERCONNECT);
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 1000);
     CHECK_INT(m.took[1], 500);
 }
@@ -93,12 +93,12 @@ static void test_share__collectives_share(void)
  */
 static void test_share__alone_again(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_TRANSFER, 0, 1500);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_TRANSFER, 0, 1500);
     m.demands[0].alone = 2.0 / 3;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 1000);
 }
 
@@ -108,20 +108,20 @@ static void test_share__alone_again(void)
 /* One copy a direction at a time, in the order in which they became ready. */
 static void test_share__copies_take_turns(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_TO_DEVICE, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_TO_DEVICE, 20, 100);
-    made_share_add(&m, MSIM_DEMAND_TO_DEVICE, 10, 100);
-    made_share_run(&m);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_TO_DEVICE, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_TO_DEVICE, 20, 100);
+    made_contention_add(&m, MSIM_DEMAND_TO_DEVICE, 10, 100);
+    made_contention_run(&m);
     CHECK_INT(m.start[2], 1000);
     CHECK_INT(m.held_by[2], 0);
     CHECK_INT(m.start[1], 1100);
     CHECK_INT(m.held_by[1], 2);
     OFF(m, COPY_ENGINE);
     OFF(m, HOST_LINK);
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[2], 10);
     CHECK_INT(m.start[1], 20);
 }
@@ -129,18 +129,18 @@ static void test_share__copies_take_turns(void)
 /* Who has waited is let in before whoever comes as the engine falls free. */
 static void test_share__a_late_copy_does_not_overtake(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_TO_HOST, 1000, 100);
-    made_share_add(&m, MSIM_DEMAND_TO_HOST, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_TO_HOST, 500, 100);
-    made_share_run(&m);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_TO_HOST, 1000, 100);
+    made_contention_add(&m, MSIM_DEMAND_TO_HOST, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_TO_HOST, 500, 100);
+    made_contention_run(&m);
     CHECK_INT(m.start[2], 1000);
     CHECK_INT(m.start[0], 1100);
     m.device.engines[1] = 2;
     OFF(m, HOST_LINK);
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[2], 500);
     CHECK_INT(m.start[0], 1000);
 }
@@ -154,26 +154,26 @@ static void test_share__a_late_copy_does_not_overtake(void)
  */
 static void test_share__full_device_holds_kernels(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
+    made_contention_init(&m);
     m.device.slowdown = 1;
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 10, 100);
-    made_share_add(&m, MSIM_DEMAND_ARRIVE, 20, 0);
-    made_share_add(&m, MSIM_DEMAND_TRANSFER, 20, 50);
-    made_share_edge(&m, 2, 3);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 10, 100);
+    made_contention_add(&m, MSIM_DEMAND_ARRIVE, 20, 0);
+    made_contention_add(&m, MSIM_DEMAND_TRANSFER, 20, 50);
+    made_contention_edge(&m, 2, 3);
     m.demands[0].tail = 0.25;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 750);
     CHECK_INT(m.start[2], 750);
     CHECK_INT(m.start[3], 750);
     CHECK_INT(m.held_by[1], 0);
     m.dur[0] = 2000; /* the last wave scales with it */
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 1500);
     OFF(m, SM);
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 10);
     CHECK_INT(m.start[2], 20);
 }
@@ -181,24 +181,24 @@ static void test_share__full_device_holds_kernels(void)
 /* Not held: on its own stream, of higher priority, or beside half a wave. */
 static void test_share__who_is_not_held(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 10, 100);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 10, 100);
     m.demands[0].tail = 0.25;
     m.demands[1].first = true;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 10);
     m.demands[0].first = true;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 750);
     m.lane[1] = m.lane[0];
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 10);
     m.lane[1] = 1;
     m.demands[0].tail = 1;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 10);
 }
 
@@ -208,14 +208,14 @@ static void test_share__who_is_not_held(void)
  */
 static void test_share__held_kernels_start_in_order(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 10, 800);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 20, 10);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 10, 800);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 20, 10);
     m.demands[0].tail = m.demands[1].tail = 0.5;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 500);
     CHECK_INT(m.start[2], 900);
     CHECK_INT(m.held_by[2], 1);
@@ -231,36 +231,36 @@ static void test_share__held_kernels_start_in_order(void)
  */
 static void test_share__collectives_slow_kernels(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_ARRIVE, 200, 0);
-    made_share_add(&m, MSIM_DEMAND_TRANSFER, 400, 200);
-    made_share_edge(&m, 1, 2);
-    made_share_run(&m);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_ARRIVE, 200, 0);
+    made_contention_add(&m, MSIM_DEMAND_TRANSFER, 400, 200);
+    made_contention_edge(&m, 1, 2);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 1200);
     CHECK_INT(m.took[2], 200);
     m.out[2] = 1;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 1000);
     m.out[2] = 0;
     OFF(m, SLOWDOWN);
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.took[0], 1000);
 }
 
 /* A slowed kernel lets others in later too: last wave at (500 - 100) + 200. */
 static void test_share__slowed_kernels_drain_later(void)
 {
-    struct made_share m;
+    struct made_contention m;
 
-    made_share_init(&m);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
-    made_share_add(&m, MSIM_DEMAND_KERNEL, 250, 10);
-    made_share_add(&m, MSIM_DEMAND_TRANSFER, 100, 200);
+    made_contention_init(&m);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 0, 1000);
+    made_contention_add(&m, MSIM_DEMAND_KERNEL, 250, 10);
+    made_contention_add(&m, MSIM_DEMAND_TRANSFER, 100, 200);
     m.demands[0].tail = 0.5;
-    made_share_run(&m);
+    made_contention_run(&m);
     CHECK_INT(m.start[1], 600);
     CHECK_INT(m.took[0], 1100);
 }
@@ -306,18 +306,18 @@ static void test_share__without_rules_is_longest_path(void)
         uint32_t n = (uint32_t)(seed * 7 % 500),
                  lanes = 1 + (uint32_t)(seed % 9);
         struct made_graph m = made_graph_new(n, lanes, seed);
-        msim_ps *want = malloc(((size_t)n + 1) * sizeof *want);
+        msim_ps *want = malloc(((size_t)n + 1) * sizeof(*want));
         struct result got;
 
         made_graph_mix(&m, seed + 1, 7);
-        made_share_random(&m, lanes, seed + 2);
+        made_contention_random(&m, lanes, seed + 2);
         m.g.sharing->rules = 0;
         made_graph_longest(&m, want);
         got = run(&m);
-        CHECK(!memcmp(got.start, want, n * sizeof *want));
+        CHECK(!memcmp(got.start, want, n * sizeof(*want)));
         release(got);
         free(want);
-        made_share_random_free(&m);
+        made_contention_random_free(&m);
     }
 }
 
@@ -349,14 +349,14 @@ static void test_share__any_order_of_edges(void)
         struct made_graph m = made_graph_new(n, lanes, seed);
         struct result a, b;
 
-        made_share_random(&m, lanes, seed);
+        made_contention_random(&m, lanes, seed);
         a = run(&m);
         reverse_edges(&m);
         b = run(&m);
         CHECK(equal(a, b, n));
         release(a);
         release(b);
-        made_share_random_free(&m);
+        made_contention_random_free(&m);
     }
 }
 
@@ -367,17 +367,17 @@ static void test_share__never_faster_than_alone(void)
         uint32_t n = (uint32_t)(seed * 11 % 700),
                  lanes = 1 + (uint32_t)(seed % 9);
         struct made_graph m = made_graph_new(n, lanes, seed);
-        msim_ps *want = malloc(((size_t)n + 1) * sizeof *want);
+        msim_ps *want = malloc(((size_t)n + 1) * sizeof(*want));
         struct result got;
 
-        made_share_random(&m, lanes, seed);
+        made_contention_random(&m, lanes, seed);
         made_graph_longest(&m, want);
         got = run(&m);
         for (uint32_t t = 0; t < n; t++)
             CHECK(got.start[t] >= want[t] && got.took[t] >= m.dur[t]);
         release(got);
         free(want);
-        made_share_random_free(&m);
+        made_contention_random_free(&m);
     }
 }
 
@@ -413,7 +413,7 @@ static uint32_t find_copies(const struct made_graph *m, struct result r,
                                  s->demands[d].kind == MSIM_DEMAND_TO_HOST};
         *work += m->dur[t];
     }
-    qsort(out, n, sizeof *out, compare_copies);
+    qsort(out, n, sizeof(*out), compare_copies);
     return n;
 }
 
@@ -427,11 +427,11 @@ static void test_share__busy_and_idle_is_all(void)
     for (uint64_t seed = 1; seed <= 50; seed++) {
         uint32_t n, lanes = 2 + (uint32_t)(seed % 9);
         struct made_graph m = made_graph_new(600, lanes, seed);
-        struct copy *copies = calloc(600, sizeof *copies);
+        struct copy *copies = calloc(600, sizeof(*copies));
         msim_ps busy = 0, work, last = 0, end[2] = {0, 0};
         struct result got;
 
-        made_share_random(&m, lanes, seed);
+        made_contention_random(&m, lanes, seed);
         got = run(&m);
         n = find_copies(&m, got, copies, &work);
         for (uint32_t i = 0; i < n; i++) {
@@ -446,7 +446,7 @@ static void test_share__busy_and_idle_is_all(void)
         CHECK(llabs(busy - work) <= (msim_ps)n);
         free(copies);
         release(got);
-        made_share_random_free(&m);
+        made_contention_random_free(&m);
     }
 }
 

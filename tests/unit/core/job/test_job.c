@@ -31,18 +31,18 @@ struct folder {
 
 static void folder_begin(struct folder *f)
 {
-    memset(f, 0, sizeof *f);
-    snprintf(f->path, sizeof f->path, "msim-test-XXXXXX");
+    memset(f, 0, sizeof(*f));
+    snprintf(f->path, sizeof(f->path), "msim-test-XXXXXX");
     CHECK(mkdtemp(f->path) != NULL);
 }
 
 static void folder_add(struct folder *f, const char *name, const char *text)
 {
-    char path[sizeof f->files[0]];
+    char path[sizeof(f->files[0])];
     FILE *out;
 
-    snprintf(path, sizeof path, "%.60s/%.60s", f->path, name);
-    memcpy(f->files[f->n++], path, sizeof path);
+    snprintf(path, sizeof(path), "%.60s/%.60s", f->path, name);
+    memcpy(f->files[f->n++], path, sizeof(path));
     out = fopen(path, "wb");
     CHECK(out && fwrite(text, 1, strlen(text), out) == strlen(text));
     if (out)
@@ -64,7 +64,7 @@ static struct msim_job *load(const struct folder *f, uint32_t threads,
     struct msim_job *job = NULL;
     const char *broken;
 
-    memset(err, 0, sizeof *err);
+    memset(err, 0, sizeof(*err));
     if (msim_job_load(&job, paths, 1, &opt, err) != MSIM_OK)
         return NULL;
     broken = job_broken(job);

@@ -99,14 +99,14 @@ static bool open_oracle(struct oracle *o, int rank)
     char path[512], *text;
     const cJSON *list, *node;
 
-    memset(o, 0, sizeof *o);
-    snprintf(path, sizeof path, FOLDER "et-linked-by-chakra/rank-%d.json.gz",
+    memset(o, 0, sizeof(*o));
+    snprintf(path, sizeof(path), FOLDER "et-linked-by-chakra/rank-%d.json.gz",
              rank);
     text = read_all(path);
     o->root = text ? cJSON_Parse(text) : NULL;
     free(text);
     list = cJSON_GetObjectItemCaseSensitive(o->root, "nodes");
-    o->nodes = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *o->nodes);
+    o->nodes = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*o->nodes));
     if (!o->nodes)
         return false;
     cJSON_ArrayForEach(node, list) if (!index_node(o, node)) return false;
@@ -135,8 +135,8 @@ static struct msim_job *load(int rank, bool linked)
     char et[512], kineto[512];
     const char *paths[] = {et, kineto};
 
-    snprintf(et, sizeof et, FOLDER "et/rank-%d.json.gz", rank);
-    snprintf(kineto, sizeof kineto, FOLDER "kineto/rank-%d.json.gz", rank);
+    snprintf(et, sizeof(et), FOLDER "et/rank-%d.json.gz", rank);
+    snprintf(kineto, sizeof(kineto), FOLDER "kineto/rank-%d.json.gz", rank);
     if (msim_job_load(&job, paths, linked ? 2 : 1, &opt, NULL) != MSIM_OK)
         return NULL;
     return job;

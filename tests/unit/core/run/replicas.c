@@ -77,7 +77,7 @@ static enum msim_status find_whole(struct msim_replicas *r)
     const struct msim_graph *g = r->g;
     uint32_t ranks = g->job->n_ranks, words = ranks / 64 + 1;
     uint32_t joins = number_joins(r);
-    uint64_t *seen = calloc((size_t)joins * words + 1, sizeof *seen);
+    uint64_t *seen = calloc((size_t)joins * words + 1, sizeof(*seen));
 
     if (!seen)
         return MSIM_ENOMEM;
@@ -99,10 +99,10 @@ static enum msim_status list_whole(struct msim_replicas *r)
 {
     size_t n = (size_t)r->n_whole + 1;
 
-    r->whole_task = malloc(n * sizeof *r->whole_task);
-    r->whole_missing = malloc(n * sizeof *r->whole_missing);
-    r->whole_start = malloc(n * sizeof *r->whole_start);
-    r->gathered = malloc(n * sizeof *r->gathered);
+    r->whole_task = malloc(n * sizeof(*r->whole_task));
+    r->whole_missing = malloc(n * sizeof(*r->whole_missing));
+    r->whole_start = malloc(n * sizeof(*r->whole_start));
+    r->gathered = malloc(n * sizeof(*r->gathered));
     if (!r->whole_task || !r->whole_missing || !r->whole_start || !r->gathered)
         return MSIM_ENOMEM;
     for (uint32_t t = 0; t < r->g->n_tasks; t++) {
@@ -124,11 +124,11 @@ static enum msim_status allocate(struct msim_replicas *r)
     for (uint32_t t = 0; t < r->g->n_tasks; t++)
         if (r->g->n_preds[t] > UINT16_MAX)
             return MSIM_ELIMIT;
-    r->start = malloc(all * sizeof *r->start);
-    r->missing = malloc(all * sizeof *r->missing);
-    r->ready = malloc((tasks + 1) * sizeof *r->ready);
-    r->read = malloc(((size_t)r->n + 1) * sizeof *r->read);
-    r->whole_of = malloc((tasks + 1) * sizeof *r->whole_of);
+    r->start = malloc(all * sizeof(*r->start));
+    r->missing = malloc(all * sizeof(*r->missing));
+    r->ready = malloc((tasks + 1) * sizeof(*r->ready));
+    r->read = malloc(((size_t)r->n + 1) * sizeof(*r->read));
+    r->whole_of = malloc((tasks + 1) * sizeof(*r->whole_of));
     if (!r->start || !r->missing || !r->ready || !r->read || !r->whole_of)
         return MSIM_ENOMEM;
     MSIM_TRY(find_whole(r));
@@ -138,18 +138,18 @@ static enum msim_status allocate(struct msim_replicas *r)
 enum msim_status msim_replicas_new(struct msim_replicas **out,
                                    const struct msim_graph *g, uint32_t n)
 {
-    struct msim_replicas *r = calloc(1, sizeof *r);
-    enum msim_status st;
+    struct msim_replicas *r = calloc(1, sizeof(*r));
+    enum msim_status status;
 
     *out = NULL;
     if (!r)
         return MSIM_ENOMEM;
     r->g = g;
     r->n = n;
-    st = allocate(r);
-    if (st != MSIM_OK) {
+    status = allocate(r);
+    if (status != MSIM_OK) {
         msim_replicas_free(r);
-        return st;
+        return status;
     }
     *out = r;
     return MSIM_OK;
@@ -180,12 +180,12 @@ const msim_ps *msim_replicas_start(const struct msim_replicas *r,
 size_t msim_replicas_bytes(const struct msim_replicas *r)
 {
     size_t tasks = r->g->n_tasks;
-    size_t whole = sizeof *r->whole_task + sizeof *r->whole_missing +
-                   sizeof *r->whole_start + sizeof *r->gathered;
+    size_t whole = sizeof(*r->whole_task) + sizeof(*r->whole_missing) +
+                   sizeof(*r->whole_start) + sizeof(*r->gathered);
 
-    return sizeof *r + r->n * sizeof *r->read +
-           tasks * r->n * (sizeof *r->start + sizeof *r->missing) +
-           tasks * (sizeof *r->ready + sizeof *r->whole_of) +
+    return sizeof(*r) + r->n * sizeof(*r->read) +
+           tasks * r->n * (sizeof(*r->start) + sizeof(*r->missing)) +
+           tasks * (sizeof(*r->ready) + sizeof(*r->whole_of)) +
            r->n_whole * whole;
 }
 
@@ -205,17 +205,17 @@ static void begin(struct msim_replicas *r)
     const struct msim_graph *g = r->g;
     size_t tasks = g->n_tasks;
 
-    memset(r->start, 0, tasks * sizeof *r->start);
+    memset(r->start, 0, tasks * sizeof(*r->start));
     for (uint32_t i = 0; i < g->n_releases; i++)
         if (r->start[g->releases[i].task] < g->releases[i].at)
             r->start[g->releases[i].task] = g->releases[i].at;
     for (uint32_t t = 0; t < g->n_tasks; t++)
         r->missing[t] = (uint16_t)g->n_preds[t];
     for (uint32_t i = 1; i < r->n; i++) {
-        memcpy(r->start + i * tasks, r->start, tasks * sizeof *r->start);
-        memcpy(r->missing + i * tasks, r->missing, tasks * sizeof *r->missing);
+        memcpy(r->start + i * tasks, r->start, tasks * sizeof(*r->start));
+        memcpy(r->missing + i * tasks, r->missing, tasks * sizeof(*r->missing));
     }
-    memset(r->read, 0, r->n * sizeof *r->read);
+    memset(r->read, 0, r->n * sizeof(*r->read));
     r->n_gathered = 0;
     for (uint32_t w = 0; w < r->n_whole; w++) {
         r->whole_start[w] = r->start[r->whole_task[w]];

@@ -1,5 +1,6 @@
 /*
- * tests/unit/core/run/replicas.h - a job of many equal ranks, simulated rank by rank.
+ * tests/unit/core/run/replicas.h - a job of many equal ranks, simulated rank by
+ * rank.
  *
  * A job of R x T ranks of which T are traced: every traced rank stands for R,
  * its replicas. Collectives that all T ranks meet in gather all R x T; smaller
@@ -13,8 +14,8 @@
  *     2 replicas; rank A takes 10 us to the collective, its replica 15:
  *     folded 10; here all four ranks go on at 15.
  *
- * Durations are those of the scenario: tasks that share a device (contention.h) are
- * given what they took. Not thread-safe; no allocation while it runs.
+ * Durations are those of the scenario: tasks that share a device (contention.h)
+ * are given what they took. Not thread-safe; no allocation while it runs.
  */
 #ifndef MSIM_TESTS_UNIT_CORE_RUN_REPLICAS_H
 #define MSIM_TESTS_UNIT_CORE_RUN_REPLICAS_H

@@ -4,7 +4,7 @@
 /* Run and return the starts; the caller frees. */
 static msim_ps *run(const struct made_graph *m)
 {
-    msim_ps *start = malloc(((size_t)m->g.n_tasks + 1) * sizeof *start);
+    msim_ps *start = malloc(((size_t)m->g.n_tasks + 1) * sizeof(*start));
     struct msim_scenario s = made_graph_scenario(m);
     struct msim_engine *e;
 
@@ -20,11 +20,11 @@ static void test_engine__agrees_with_longest_path(void)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         uint32_t n = (uint32_t)(seed * 7 % 500), lanes = (uint32_t)(seed % 17);
         struct made_graph m = made_graph_new(n, lanes + 1, seed);
-        msim_ps *want = malloc(((size_t)n + 1) * sizeof *want);
+        msim_ps *want = malloc(((size_t)n + 1) * sizeof(*want));
         msim_ps *got = run(&m);
 
         made_graph_longest(&m, want);
-        CHECK(!memcmp(got, want, n * sizeof *want));
+        CHECK(!memcmp(got, want, n * sizeof(*want)));
         free(got);
         free(want);
         made_graph_free(&m);
@@ -37,12 +37,12 @@ static void test_engine__agrees_with_tasks_out(void)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         uint32_t n = (uint32_t)(seed * 7 % 500), lanes = (uint32_t)(seed % 17);
         struct made_graph m = made_graph_new(n, lanes + 1, seed);
-        msim_ps *want = malloc(((size_t)n + 1) * sizeof *want), *got;
+        msim_ps *want = malloc(((size_t)n + 1) * sizeof(*want)), *got;
 
         made_graph_mix(&m, seed + 1, 1 + (uint32_t)(seed % 5));
         got = run(&m);
         made_graph_longest(&m, want);
-        CHECK(!memcmp(got, want, n * sizeof *want));
+        CHECK(!memcmp(got, want, n * sizeof(*want)));
         free(got);
         free(want);
         made_graph_free(&m);
@@ -94,7 +94,7 @@ static void test_engine__honours_releases(void)
     msim_ps *start;
 
     m.dur[0] = 1000;
-    m.g.releases = malloc(sizeof r);
+    m.g.releases = malloc(sizeof(r));
     m.g.releases[0] = r;
     m.g.n_releases = 1;
     start = run(&m);

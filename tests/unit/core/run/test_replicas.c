@@ -1,5 +1,5 @@
-#include "tests/unit/core/run/replicas.h"
 #include "tests/check.h"
+#include "tests/unit/core/run/replicas.h"
 #include "tests/unit/made_graph.h"
 
 static const msim_ps AS_IS[MSIM_EDGE_KINDS] = {-1, -1, -1, -1, -1, -1, -1, -1,
@@ -35,7 +35,7 @@ static void edge(struct job *j, uint32_t from, uint32_t to, uint8_t kind,
 static void sort_edges(struct job *j, const uint32_t *from_of)
 {
     struct msim_graph *g = &j->g;
-    struct msim_edge *edges = malloc(j->cap * sizeof *edges);
+    struct msim_edge *edges = malloc(j->cap * sizeof(*edges));
     uint8_t *kinds = malloc(j->cap);
     uint32_t n = 0;
 
@@ -86,7 +86,7 @@ static void meet(struct job *j, uint32_t copy, uint32_t copies, uint32_t m,
 
 static struct job *job_new(uint32_t copies)
 {
-    struct job *j = calloc(1, sizeof *j);
+    struct job *j = calloc(1, sizeof(*j));
     struct msim_graph *g = &j->g;
     uint32_t n = copies * COPY + WHOLE, *from_of;
 
@@ -95,13 +95,13 @@ static struct job *job_new(uint32_t copies)
     g->job = &j->job;
     g->n_tasks = n;
     g->kind = calloc(n, 1);
-    g->lane = calloc(n, sizeof *g->lane);
-    g->refs = calloc(n, sizeof *g->refs);
-    g->n_preds = calloc(n, sizeof *g->n_preds);
-    g->edge_begin = calloc(n + 1, sizeof *g->edge_begin);
-    g->edges = calloc(j->cap, sizeof *g->edges);
+    g->lane = calloc(n, sizeof(*g->lane));
+    g->refs = calloc(n, sizeof(*g->refs));
+    g->n_preds = calloc(n, sizeof(*g->n_preds));
+    g->edge_begin = calloc(n + 1, sizeof(*g->edge_begin));
+    g->edges = calloc(j->cap, sizeof(*g->edges));
     g->edge_kind = calloc(j->cap, 1);
-    from_of = calloc(j->cap, sizeof *from_of);
+    from_of = calloc(j->cap, sizeof(*from_of));
     for (uint32_t c = 0; c < copies; c++) {
         for (uint32_t rank = 0; rank < RANKS; rank++) {
             for (uint32_t i = 0; i < CHAIN; i++) {
@@ -137,7 +137,7 @@ static void job_run(const struct msim_graph *g, const msim_ps *dur,
     struct msim_scenario s = {.dur = dur};
     struct msim_engine *e;
 
-    memcpy(s.lag, AS_IS, sizeof s.lag);
+    memcpy(s.lag, AS_IS, sizeof(s.lag));
     CHECK_INT(msim_engine_new(&e, g), MSIM_OK);
     CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
     msim_engine_free(e);
@@ -171,8 +171,8 @@ static void same_lags(struct job *copied, const struct job *one)
 static void test_replicas__agree_with_copies(void)
 {
     struct job *one = job_new(1), *copied = job_new(REPLICAS);
-    msim_ps *want = calloc(copied->g.n_tasks, sizeof *want);
-    msim_ps *all = calloc(copied->g.n_tasks, sizeof *all);
+    msim_ps *want = calloc(copied->g.n_tasks, sizeof(*want));
+    msim_ps *all = calloc(copied->g.n_tasks, sizeof(*all));
     msim_ps *dur[REPLICAS];
     struct msim_replicas *r;
 
@@ -182,7 +182,7 @@ static void test_replicas__agree_with_copies(void)
         uint64_t state = seed;
 
         for (uint32_t c = 0; c < REPLICAS; c++) {
-            dur[c] = calloc(one->g.n_tasks, sizeof *dur[c]);
+            dur[c] = calloc(one->g.n_tasks, sizeof(*dur[c]));
             for (uint32_t t = 0; t < COPY; t++)
                 if (one->g.kind[t] != MSIM_TASK_JOIN)
                     all[c * COPY + t] = dur[c][t] =
@@ -195,9 +195,9 @@ static void test_replicas__agree_with_copies(void)
         for (uint32_t c = 0; c < REPLICAS; c++) {
             const msim_ps *got = msim_replicas_start(r, c);
 
-            CHECK(!memcmp(got, want + c * COPY, COPY * sizeof *got));
+            CHECK(!memcmp(got, want + c * COPY, COPY * sizeof(*got)));
             CHECK(!memcmp(got + COPY, want + REPLICAS * COPY,
-                          WHOLE * sizeof *got));
+                          WHOLE * sizeof(*got)));
             free(dur[c]);
         }
     }
@@ -214,8 +214,9 @@ static void test_replicas__fold(void)
 {
     struct job *one = job_new(1);
     uint32_t n = one->g.n_tasks;
-    msim_ps *folded = calloc(n, sizeof *folded), *dur = calloc(n, sizeof *dur);
-    msim_ps *slow = calloc(n, sizeof *slow);
+    msim_ps *folded = calloc(n, sizeof(*folded)),
+            *dur = calloc(n, sizeof(*dur));
+    msim_ps *slow = calloc(n, sizeof(*slow));
     const msim_ps *durs[REPLICAS] = {dur, dur, dur, dur};
     struct msim_replicas *r;
     uint64_t state = 7;
@@ -227,9 +228,9 @@ static void test_replicas__fold(void)
     CHECK_INT(msim_replicas_new(&r, &one->g, REPLICAS), MSIM_OK);
     CHECK_INT(msim_replicas_run(r, durs, AS_IS, NULL), MSIM_OK);
     for (uint32_t c = 0; c < REPLICAS; c++)
-        CHECK(!memcmp(msim_replicas_start(r, c), folded, n * sizeof *folded));
+        CHECK(!memcmp(msim_replicas_start(r, c), folded, n * sizeof(*folded)));
 
-    memcpy(slow, dur, n * sizeof *slow);
+    memcpy(slow, dur, n * sizeof(*slow));
     slow[0] += 1000000000;
     durs[2] = slow;
     CHECK_INT(msim_replicas_run(r, durs, AS_IS, NULL), MSIM_OK);
@@ -249,7 +250,7 @@ static void test_replicas__fold(void)
 static void test_replicas__cycle(void)
 {
     struct job *one = job_new(1);
-    msim_ps *dur = calloc(one->g.n_tasks, sizeof *dur);
+    msim_ps *dur = calloc(one->g.n_tasks, sizeof(*dur));
     const msim_ps *durs[2] = {dur, dur};
     struct msim_error err = {0};
     struct msim_replicas *r;
@@ -279,12 +280,12 @@ static void check_real(const char *folder, uint32_t replicas, bool meets)
     const msim_ps **durs;
     msim_ps *dur, *folded, *late;
 
-    snprintf(name, sizeof name, "%s/traces/%s", MSIM_TRACES, folder);
+    snprintf(name, sizeof(name), "%s/traces/%s", MSIM_TRACES, folder);
     path[0] = name;
     REQUIRE(msim_job_load(&job, path, 1,
                           &(struct msim_load_options){.threads = 1},
                           &err) == MSIM_OK);
-    plans = calloc(job->n_ranks, sizeof *plans);
+    plans = calloc(job->n_ranks, sizeof(*plans));
     REQUIRE(msim_graph_build(&g, job,
                              &(struct msim_graph_options){
                                  .plans = plans,
@@ -294,9 +295,9 @@ static void check_real(const char *folder, uint32_t replicas, bool meets)
                              &err) == MSIM_OK);
     msim_sharing_free(g->sharing); /* durations are static here */
     g->sharing = NULL;
-    dur = calloc(g->n_tasks, sizeof *dur);
-    folded = calloc(g->n_tasks, sizeof *folded);
-    durs = calloc(replicas, sizeof *durs);
+    dur = calloc(g->n_tasks, sizeof(*dur));
+    folded = calloc(g->n_tasks, sizeof(*folded));
+    durs = calloc(replicas, sizeof(*durs));
     for (uint32_t t = 0; t < g->n_tasks; t++)
         dur[t] = g->traced[t] > 0 ? g->traced[t] : 0;
     for (uint32_t i = 0; i < replicas; i++)
@@ -306,14 +307,14 @@ static void check_real(const char *folder, uint32_t replicas, bool meets)
     CHECK_INT(msim_replicas_run(r, durs, AS_IS, &err), MSIM_OK);
     for (uint32_t i = 0; i < replicas; i++)
         CHECK(!memcmp(msim_replicas_start(r, i), folded,
-                      g->n_tasks * sizeof *folded));
-    late = calloc(g->n_tasks, sizeof *late);
-    memcpy(late, dur, g->n_tasks * sizeof *late);
+                      g->n_tasks * sizeof(*folded)));
+    late = calloc(g->n_tasks, sizeof(*late));
+    memcpy(late, dur, g->n_tasks * sizeof(*late));
     late[0] += 1000000 * (msim_ps)MSIM_PS_PER_US;
     durs[replicas - 1] = late;
     CHECK_INT(msim_replicas_run(r, durs, AS_IS, &err), MSIM_OK);
     CHECK_INT(memcmp(msim_replicas_start(r, 0), folded,
-                     g->n_tasks * sizeof *folded) != 0,
+                     g->n_tasks * sizeof(*folded)) != 0,
               meets);
     msim_replicas_free(r);
     free(durs);

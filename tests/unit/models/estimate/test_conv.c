@@ -4,13 +4,13 @@
  * without rows take on an A100: products, and the layouts that these want.
  */
 #include "core/work/conv_shape.h"
-#include "models/law/law.h"
 #include "models/estimate/model.h"
+#include "models/law/law.h"
 #include "models/platform/platform.h"
 #include "tests/check.h"
 
 /* A GPU of 100 SMs, 10 Tflop/s and 1 TB/s. */
-static const struct msim_spec GPU = {
+static const struct msim_data_sheet GPU = {
     .rate = {[MSIM_RATE_FP32] = 10e12, [MSIM_RATE_FP16] = 10e12},
     .sustained = 1,
     .sms = 100,
@@ -43,7 +43,7 @@ static struct msim_work conv(int64_t n, int64_t c, int64_t size, int64_t k,
                                          .groups = 1}};
 }
 
-static double time_on(const struct msim_spec *gpu, struct msim_work w,
+static double time_on(const struct msim_data_sheet *gpu, struct msim_work w,
                       enum msim_conv_pass pass)
 {
     w.u.conv.pass = pass;
@@ -129,7 +129,7 @@ static void test_conv__winograd_gains(void)
  * too few for it. */
 static void test_conv__miopen_takes_filters_apart(void)
 {
-    struct msim_spec amd = GPU;
+    struct msim_data_sheet amd = GPU;
     const struct msim_work wide = conv(16, 256, 28, 256, 5, 1);
     const struct msim_work strided = conv(16, 256, 56, 256, 5, 2);
     const struct msim_work few = conv(16, 16, 112, 256, 3, 1);
@@ -146,7 +146,7 @@ static void test_conv__miopen_takes_filters_apart(void)
  * other, and each is too small to fill the GPU. */
 static void test_conv__miopen_pads_image_by_image(void)
 {
-    struct msim_spec amd = GPU;
+    struct msim_data_sheet amd = GPU;
     struct msim_work w = conv(8, 2048, 7, 512, 1, 2);
     double t0 = CONSTANTS[0], one;
 

@@ -1,11 +1,11 @@
 /*
- * tests/unit/models/estimate/test_moe.c - what the routing leaves one rank to do, the counts of
- * a layer of experts, and its rows in tables.
+ * tests/unit/models/estimate/test_moe.c - what the routing leaves one rank to
+ * do, the counts of a layer of experts, and its rows in tables.
  */
 #include "core/base/csv.h"
+#include "core/work/rows.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
-#include "core/work/rows.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -265,14 +265,14 @@ static void test_moe__predicts_layers(void)
     struct msim_estimate a = on("h100", &few);
     struct msim_estimate b = on("h100", &many);
     struct msim_estimate c = on("b200", &many);
-    struct msim_estimate kin = on("b300", &many);
+    struct msim_estimate shared = on("b300", &many);
 
     CHECK_INT(a.source, MSIM_SOURCE_LAW);
     CHECK_INT(a.family, MSIM_FAMILY_MOE);
     CHECK(b.us > 4 * a.us);
     CHECK(c.us < b.us);
-    CHECK_INT(kin.source, MSIM_SOURCE_LAW);
-    CHECK(kin.high_us / kin.low_us > c.high_us / c.low_us);
+    CHECK_INT(shared.source, MSIM_SOURCE_LAW);
+    CHECK(shared.high_us / shared.low_us > c.high_us / c.low_us);
 }
 
 /* Kernels that a GPU has no rows of: those that stand in are as likely faster

@@ -1,4 +1,5 @@
-/* models/host/host.c: reading hosts, and what operators and calls cost on them. */
+/* models/host/host.c: reading hosts, and what operators and calls cost on them.
+ */
 #include "models/host/host.h"
 
 #include "models/host/host_class.h"
@@ -118,7 +119,7 @@ static void test_host__bad_files_are_refused(void)
          "\"a\":{\"self_us\":1,\"calls_us\":0}",
          "0.25", NULL},
     };
-    const size_t n = 3 + sizeof MADE / sizeof *MADE;
+    const size_t n = 3 + sizeof(MADE) / sizeof(*MADE);
     struct msim_host *h;
 
     for (size_t i = 0; i < n; i++) {
@@ -167,7 +168,7 @@ struct made {
 
 static void made_init(struct made *m, bool gpu_events)
 {
-    memset(m, 0, sizeof *m);
+    memset(m, 0, sizeof(*m));
     if (msim_strtab_new(&m->strings) != MSIM_OK)
         abort();
     m->t.ops = m->ops;

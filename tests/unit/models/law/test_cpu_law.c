@@ -6,7 +6,7 @@
 #include "tests/check.h"
 
 /* Four cores, 100 Gflop/s, 10 GB/s. */
-static const struct msim_spec CPU = {
+static const struct msim_data_sheet CPU = {
     .rate = {[MSIM_RATE_FP32] = 100e9, [MSIM_RATE_FP64] = 50e9},
     .sustained = 1,
     .sms = 4,

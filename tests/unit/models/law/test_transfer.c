@@ -10,13 +10,13 @@
 
 #define MB 1000000
 
-static struct msim_spec spec(void)
+static struct msim_data_sheet sheet(void)
 {
-    struct msim_spec s = {.link = 100e9,
-                          .network = 10e9,
-                          .pcie = 20e9,
-                          .cards_per_gpu = 1,
-                          .latency_us = 5};
+    struct msim_data_sheet s = {.link = 100e9,
+                                .network = 10e9,
+                                .pcie = 20e9,
+                                .cards_per_gpu = 1,
+                                .latency_us = 5};
 
     snprintf(s.interconnect, sizeof(s.interconnect), "NVLink9");
     return s;
@@ -42,7 +42,7 @@ static struct msim_work work(enum msim_collective what, uint32_t ranks,
     return w;
 }
 
-static struct msim_transfer choose(const struct msim_spec *s,
+static struct msim_transfer choose(const struct msim_data_sheet *s,
                                    struct msim_work w)
 {
     return msim_transfer_choose(s, &w, params());
@@ -51,7 +51,7 @@ static struct msim_transfer choose(const struct msim_spec *s,
 /* 4 bytes to 8 ranks: a tree up and down, 2 log2 8 = 6 hops; a ring has 14. */
 static void test_transfer__small_by_tree(void)
 {
-    struct msim_spec s = spec();
+    struct msim_data_sheet s = sheet();
     struct msim_transfer t = choose(&s, work(MSIM_COLL_ALL_REDUCE, 8, 1, 4));
 
     CHECK_STR(t.algorithm, "tree");
@@ -63,7 +63,7 @@ static void test_transfer__small_by_tree(void)
  * would send 128 for 120 bytes. */
 static void test_transfer__large_in_bulk(void)
 {
-    struct msim_spec s = spec();
+    struct msim_data_sheet s = sheet();
     struct msim_transfer t =
         choose(&s, work(MSIM_COLL_ALL_REDUCE, 8, 1, 100 * MB));
 
@@ -83,7 +83,7 @@ static void test_transfer__large_in_bulk(void)
  * hop; 800 KB in two shots 14 us and two hops, in one it were 56 us. */
 static void test_transfer__shots(void)
 {
-    struct msim_spec s = spec();
+    struct msim_data_sheet s = sheet();
     struct msim_work w = work(MSIM_COLL_ALL_REDUCE, 8, 1, 8000);
     struct msim_transfer t;
 
@@ -100,7 +100,7 @@ static void test_transfer__shots(void)
 /* Eight on a PCIe tree get a quarter of what two get; pairs count as one. */
 static void test_transfer__crowds(void)
 {
-    struct msim_spec s = spec();
+    struct msim_data_sheet s = sheet();
     struct msim_work two = work(MSIM_COLL_SEND, 2, 1, 1000 * MB);
     struct msim_work eight = work(MSIM_COLL_SEND, 8, 1, 1000 * MB);
 
@@ -120,7 +120,7 @@ static void test_transfer__crowds(void)
  */
 static void test_transfer__between_nodes(void)
 {
-    struct msim_spec s = spec();
+    struct msim_data_sheet s = sheet();
     struct msim_transfer gather =
         choose(&s, work(MSIM_COLL_ALL_GATHER, 8, 4, 1000 * MB));
     struct msim_transfer all =
@@ -140,7 +140,7 @@ static void test_transfer__between_nodes(void)
 /* More bytes, more ranks and slower links never take less. */
 static void test_transfer__grows(void)
 {
-    struct msim_spec s = spec(), slow = spec();
+    struct msim_data_sheet s = sheet(), slow = sheet();
 
     slow.link /= 2;
     slow.network /= 2;

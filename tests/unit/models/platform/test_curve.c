@@ -22,7 +22,7 @@
     "\"factor\":1.1,\"misconfigured\":false}]}"
 
 /* A law of 10 us, whatever is asked. */
-static double ten_us(const struct msim_spec *s, const struct msim_work *w,
+static double ten_us(const struct msim_data_sheet *s, const struct msim_work *w,
                      const double *p)
 {
     (void)s;

@@ -117,7 +117,7 @@ static bool pick(const struct msim_platform *p, const char *framework,
 {
     const char *const keys[] = {key, other, NULL};
 
-    return msim_cell_pick(p, &MSIM_LAW_VECTOR, framework, PREFER, keys, out);
+    return msim_fit_pick(p, &MSIM_LAW_VECTOR, framework, PREFER, keys, out);
 }
 
 static void test_pick__prefers_less_doubt(void)
@@ -197,18 +197,18 @@ static void test_pick__carries_trees_within_a_generation(void)
                           .bytes_read = 1e9,
                           .kernels = 1,
                           .u.vector = {.elems = 1, .rows = 1, .cols = 1}};
-    struct msim_platform *kin = load("new");
+    struct msim_platform *shared = load("new");
     struct msim_platform *other = load("alone");
     struct msim_estimate e;
 
-    REQUIRE(kin && other);
-    CHECK(msim_model_predict(kin, &w, false, &e, NULL) == MSIM_OK);
+    REQUIRE(shared && other);
+    CHECK(msim_model_predict(shared, &w, false, &e, NULL) == MSIM_OK);
     CHECK_REL(e.us, 1006 * exp(0.07), 1e-6);
     /* hypot(0.1, 1.645 * 0.05) either way */
     CHECK_REL(log(e.high_us / e.us), hypot(0.1, 1.645 * 0.05), 1e-6);
     CHECK(msim_model_predict(other, &w, false, &e, NULL) == MSIM_OK);
     CHECK_REL(e.us, 1004, 1e-6);
-    msim_platform_free(kin);
+    msim_platform_free(shared);
     msim_platform_free(other);
 }
 
@@ -221,14 +221,14 @@ static void test_pick__leaves_figures_to_kin(void)
     REQUIRE(p->next != NULL);
     CHECK_STR(p->next->name, "kin");
     CHECK(p->next->next == NULL);
-    CHECK_REL(p->spec.floor_us, 3, 0);
-    CHECK_REL(p->spec.network, 2e10, 0);
-    CHECK_REL(p->spec.trace_factor, 1.25, 0);
-    CHECK_STR(p->spec.interconnect, "wire");
+    CHECK_REL(p->sheet.floor_us, 3, 0);
+    CHECK_REL(p->sheet.network, 2e10, 0);
+    CHECK_REL(p->sheet.trace_factor, 1.25, 0);
+    CHECK_STR(p->sheet.interconnect, "wire");
     msim_platform_free(p);
     p = load("alone");
     REQUIRE(p != NULL);
-    CHECK_REL(p->spec.floor_us, 3, 0);
+    CHECK_REL(p->sheet.floor_us, 3, 0);
     msim_platform_free(p);
 }
 
@@ -236,18 +236,18 @@ static void test_pick__lists_what_is_inherited(void)
 {
     struct msim_platform *p = load("new");
     struct msim_pick c;
-    uint32_t at = 0, kin = 0, common = 0;
+    uint32_t at = 0, shared = 0, common = 0;
 
     REQUIRE(p != NULL);
-    while (msim_pick_inherited(p, &at, &c)) {
-        kin += c.platform != NULL;
+    while (msim_fit_index_inherited(p, &at, &c)) {
+        shared += c.platform != NULL;
         common += c.platform == NULL;
         if (c.platform)
-            CHECK_REL(msim_pick_left_out_error(p, &c), 0.04, 0);
+            CHECK_REL(msim_pick_held_out_error(p, &c), 0.04, 0);
         else
-            CHECK_REL(msim_pick_left_out_error(p, &c), 0.02, 0);
+            CHECK_REL(msim_pick_held_out_error(p, &c), 0.02, 0);
     }
-    CHECK_UINT(kin, 1);
+    CHECK_UINT(shared, 1);
     CHECK_UINT(common, 1);
     msim_platform_free(p);
 }

@@ -21,23 +21,23 @@ static void test_nearby__fades_with_distance(void)
 {
     cJSON *json = cJSON_Parse(ONE);
     double x[MSIM_LAW_FEATURES] = {2};
-    struct msim_nearby m;
+    struct msim_kriging m;
 
-    REQUIRE(msim_nearby_read(&m, json, &MSIM_LAW_GEMM) == MSIM_OK);
-    CHECK_REL(msim_nearby_ask(&m, x, 1).log, 0.25, 1e-12);
+    REQUIRE(msim_kriging_read(&m, json, &MSIM_LAW_GEMM) == MSIM_OK);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).log, 0.25, 1e-12);
     /* noise alone: the row was measured once */
-    CHECK_REL(msim_nearby_ask(&m, x, 1).doubt, 0.2, 1e-12);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).doubt, 0.2, 1e-12);
     /* of kin whose corrections are half as alike: 0.04 + 1 - 0.5^2 */
-    CHECK_REL(msim_nearby_ask(&m, x, 0.5).doubt, sqrt(0.79), 1e-12);
+    CHECK_REL(msim_kriging_correct(&m, x, 0.5).doubt, sqrt(0.79), 1e-12);
     /* a reach away: (1 + sqrt 3) exp(-sqrt 3) = 0.4833577 of it is left */
     x[0] = 4;
-    CHECK_REL(msim_nearby_ask(&m, x, 1).log, 0.25 * 0.4833577, 1e-6);
-    CHECK_REL(msim_nearby_ask(&m, x, 1).doubt,
+    CHECK_REL(msim_kriging_correct(&m, x, 1).log, 0.25 * 0.4833577, 1e-6);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).doubt,
               sqrt(1.04 - 0.4833577 * 0.4833577), 1e-6);
     x[0] = 100;
-    CHECK(fabs(msim_nearby_ask(&m, x, 1).log) < 1e-12);
-    CHECK_REL(msim_nearby_ask(&m, x, 1).doubt, msim_nearby_far(&m), 1e-9);
-    msim_nearby_release(&m);
+    CHECK(fabs(msim_kriging_correct(&m, x, 1).log) < 1e-12);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).doubt, msim_kriging_far(&m), 1e-9);
+    msim_kriging_release(&m);
     cJSON_Delete(json);
 }
 
@@ -46,14 +46,14 @@ static void test_nearby__stays_within_bounds(void)
 {
     cJSON *json = cJSON_Parse(ONE);
     double x[MSIM_LAW_FEATURES] = {2};
-    struct msim_nearby m;
+    struct msim_kriging m;
 
-    REQUIRE(msim_nearby_read(&m, json, &MSIM_LAW_GEMM) == MSIM_OK);
+    REQUIRE(msim_kriging_read(&m, json, &MSIM_LAW_GEMM) == MSIM_OK);
     m.weights[0] = 7;
-    CHECK_REL(msim_nearby_ask(&m, x, 1).log, 0.3, 1e-12);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).log, 0.3, 1e-12);
     m.weights[0] = -7;
-    CHECK_REL(msim_nearby_ask(&m, x, 1).log, -1, 1e-12);
-    msim_nearby_release(&m);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).log, -1, 1e-12);
+    msim_kriging_release(&m);
     cJSON_Delete(json);
 }
 
@@ -81,10 +81,10 @@ static void test_nearby__refuses_broken_ones(void)
 
     for (size_t i = 0; i < sizeof(BROKEN) / sizeof(*BROKEN); i++) {
         cJSON *json = cJSON_Parse(BROKEN[i]);
-        struct msim_nearby m;
+        struct msim_kriging m;
 
         CHECK(json != NULL);
-        CHECK_INT(msim_nearby_read(&m, json, &MSIM_LAW_GEMM), MSIM_EFORMAT);
+        CHECK_INT(msim_kriging_read(&m, json, &MSIM_LAW_GEMM), MSIM_EFORMAT);
         cJSON_Delete(json);
     }
 }
@@ -117,31 +117,31 @@ static void test_nearby__fits_what_is_smooth(void)
     static double x[ROWS * MSIM_LAW_FEATURES], y[ROWS];
     static uint64_t group[ROWS];
     double at[MSIM_LAW_FEATURES] = {0};
-    struct msim_nearby m;
+    struct msim_kriging m;
     cJSON *json, *again;
     char *a, *b;
 
     make_rows(x, y, group);
-    REQUIRE(msim_nearby_suits(&MSIM_LAW_GEMM));
-    CHECK(!msim_nearby_suits(&MSIM_LAW_MOE));
-    REQUIRE(msim_nearby_fit(&json, &MSIM_LAW_GEMM, x, y, group, ROWS) ==
+    REQUIRE(msim_kriging_suits(&MSIM_LAW_GEMM));
+    CHECK(!msim_kriging_suits(&MSIM_LAW_MOE));
+    REQUIRE(msim_kriging_fit(&json, &MSIM_LAW_GEMM, x, y, group, ROWS) ==
             MSIM_OK);
-    REQUIRE(msim_nearby_fit(&again, &MSIM_LAW_GEMM, x, y, group, ROWS) ==
+    REQUIRE(msim_kriging_fit(&again, &MSIM_LAW_GEMM, x, y, group, ROWS) ==
             MSIM_OK);
-    REQUIRE(msim_nearby_read(&m, json, &MSIM_LAW_GEMM) == MSIM_OK);
+    REQUIRE(msim_kriging_read(&m, json, &MSIM_LAW_GEMM) == MSIM_OK);
     CHECK_UINT(m.n, ROWS);
     for (int i = 0; i < 10; i++) {
         at[0] = 0.5 + 0.37 * i;
         at[1] = 1.2;
-        CHECK(fabs(msim_nearby_ask(&m, at, 1).log - surface(at[0], at[1])) <
-              0.03);
+        CHECK(fabs(msim_kriging_correct(&m, at, 1).log -
+                   surface(at[0], at[1])) < 0.03);
     }
     a = cJSON_PrintUnformatted(json);
     b = cJSON_PrintUnformatted(again);
     CHECK_STR(a, b);
     cJSON_free(a);
     cJSON_free(b);
-    msim_nearby_release(&m);
+    msim_kriging_release(&m);
     cJSON_Delete(json);
     cJSON_Delete(again);
 }

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct msim_spec CARD = {
+static const struct msim_data_sheet CARD = {
     .rate = {[MSIM_RATE_FP32] = 20e12, [MSIM_RATE_FP16] = 300e12},
     .sustained = 1,
     .bandwidth = 2e12,
@@ -42,7 +42,7 @@ static void test_sm_clock__parses(void)
     CHECK_REL(parsed("1100").hz, 1.1e9, 1e-12);
     CHECK_REL(parsed("1100MHz").hz, 1.1e9, 1e-12);
     CHECK_REL(parsed("1.1GHz").hz, 1.1e9, 1e-12);
-    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++)
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(*WRONG); i++)
         if (!CHECK_INT(msim_clock_parse(&w, WRONG[i], NULL), MSIM_EUSAGE))
             fprintf(stderr, "  of '%s'\n", WRONG[i]);
     CHECK_INT(msim_power_cap_parse(&w, "250W", NULL), MSIM_OK);
@@ -55,7 +55,7 @@ static void test_sm_clock__parses(void)
  * slower counts. */
 static void test_sm_clock__solves(void)
 {
-    struct msim_clock c;
+    struct msim_sm_clock c;
 
     CHECK_INT(msim_clock_solve(&c, &(struct msim_clock_wish){.watts = 250},
                                &CARD, "card", NULL),
@@ -81,11 +81,11 @@ static void test_sm_clock__solves(void)
     CHECK_REL(c.ratio, 0.9043, 1e-4);
 }
 
-static void refuse(const struct msim_clock_wish *w, const struct msim_spec *s,
-                   const char *want)
+static void refuse(const struct msim_clock_wish *w,
+                   const struct msim_data_sheet *s, const char *want)
 {
     struct msim_error err = {0};
-    struct msim_clock c;
+    struct msim_sm_clock c;
 
     CHECK_INT(msim_clock_solve(&c, w, s, "card", &err), MSIM_EUSAGE);
     if (!CHECK(strstr(err.text, want) != NULL))
@@ -94,7 +94,7 @@ static void refuse(const struct msim_clock_wish *w, const struct msim_spec *s,
 
 static void test_sm_clock__says_what_is_missing(void)
 {
-    struct msim_spec bare = CARD;
+    struct msim_data_sheet bare = CARD;
 
     refuse(&(struct msim_clock_wish){.watts = 80}, &CARD, "want 90 to the 300");
     refuse(&(struct msim_clock_wish){.watts = 301}, &CARD, "is 301 W");
@@ -126,7 +126,7 @@ static double at_half(const struct msim_law *law, const char *name,
  * is never slower than memory. */
 static void test_sm_clock__what_goes_with_it(void)
 {
-    struct msim_spec s = msim_clock_spec(&CARD, 0.5);
+    struct msim_data_sheet s = msim_clock_sheet(&CARD, 0.5);
 
     CHECK_REL(s.rate[MSIM_RATE_FP16], 150e12, 1e-12);
     CHECK_REL(s.floor_us, 4, 1e-12);
@@ -279,7 +279,7 @@ static void check_gpu(const char *gpu)
     static const double RATIOS[] = {0.1, 0.2, 0.4, 0.8, 1, 1.6, 3.2};
     double last[126];
 
-    for (size_t r = 0; r < sizeof RATIOS / sizeof *RATIOS; r++) {
+    for (size_t r = 0; r < sizeof(RATIOS) / sizeof(*RATIOS); r++) {
         struct msim_platform *p = load_gpu(gpu, RATIOS[r]);
 
         for (uint32_t i = 0; p && i < 126; i++) {
@@ -316,9 +316,9 @@ static void test_sm_clock__usual_is_the_identity(void)
         struct msim_work w = any(i);
         struct msim_estimate a = predict(usual, &w), b = predict(one, &w);
 
-        CHECK(memcmp(&a.us, &b.us, sizeof a.us) == 0 &&
-              memcmp(&a.low_us, &b.low_us, sizeof a.us) == 0 &&
-              memcmp(&a.high_us, &b.high_us, sizeof a.us) == 0);
+        CHECK(memcmp(&a.us, &b.us, sizeof(a.us)) == 0 &&
+              memcmp(&a.low_us, &b.low_us, sizeof(a.us)) == 0 &&
+              memcmp(&a.high_us, &b.high_us, sizeof(a.us)) == 0);
     }
     CHECK(msim_scaled_same(usual, one));
     msim_platform_free(usual);

@@ -16,7 +16,7 @@ static struct msim_cpu *new_cpu(void)
     memset(&cpu, 0, sizeof(cpu));
     cpu.device.cores = 1;
     msim_operands_init(&cpu.operands, CACHE);
-    msim_share_threads(1);
+    msim_contention_threads(1);
     return &cpu;
 }
 
@@ -46,7 +46,7 @@ static void run(const struct msim_case *c)
     CHECK(us > 0);
 }
 
-static const float *taken(const struct msim_cpu *cpu, enum msim_operand of,
+static const float *taken(const struct msim_cpu *cpu, enum msim_operand_kind of,
                           size_t at)
 {
     return (const float *)(const void *)(cpu->operands.areas[of].bytes + at);
@@ -190,7 +190,7 @@ static void test_cpu_vector__works_on_rows(void)
 
 /* ---- products ----------------------------------------------------------- */
 
-static double bfloat16(const struct msim_cpu *cpu, enum msim_operand of,
+static double bfloat16(const struct msim_cpu *cpu, enum msim_operand_kind of,
                        size_t i)
 {
     const char *bytes = cpu->operands.areas[of].bytes;
@@ -208,7 +208,7 @@ static double bfloat16(const struct msim_cpu *cpu, enum msim_operand of,
  */
 static void test_cpu_gemm__multiplies_bfloat16(void)
 {
-    const enum msim_operand in = MSIM_OPERAND_BF16;
+    const enum msim_operand_kind in = MSIM_OPERAND_BF16;
     struct msim_cpu *cpu = new_cpu();
     struct msim_case c;
 

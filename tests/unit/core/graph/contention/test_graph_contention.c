@@ -27,13 +27,13 @@ static void put(struct made *m, const char *format, ...)
 
     va_start(ap, format);
     m->length += (size_t)vsnprintf(m->text + m->length,
-                                   sizeof m->text - m->length, format, ap);
+                                   sizeof(m->text) - m->length, format, ap);
     va_end(ap);
 }
 
 static struct made *made_new(void)
 {
-    struct made *m = calloc(1, sizeof *m);
+    struct made *m = calloc(1, sizeof(*m));
 
     put(m, "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":"
            "\"V100\",\"totalGlobalMem\":17179869184,\"computeMajor\":7,"
@@ -120,11 +120,11 @@ static struct msim_job *fill(const double *at)
 /* The first on stream 20: 25 on stream 7 come before. */
 #define SMALL 25
 
-static struct msim_fullness read_fullness(const struct msim_job *job)
+static struct msim_wave_tail read_fullness(const struct msim_job *job)
 {
-    struct msim_fullness f;
+    struct msim_wave_tail f;
 
-    CHECK_INT(msim_fullness_init(&f, job->ranks[0], true), MSIM_OK);
+    CHECK_INT(msim_wave_tail_init(&f, job->ranks[0], true), MSIM_OK);
     return f;
 }
 
@@ -132,7 +132,7 @@ static void test_fullness__counts_who_waited(void)
 {
     static const double at[] = {750, 752, 748, 760, 900};
     struct msim_job *job = fill(at);
-    struct msim_fullness f;
+    struct msim_wave_tail f;
 
     REQUIRE(job != NULL);
     f = read_fullness(job);
@@ -141,7 +141,7 @@ static void test_fullness__counts_who_waited(void)
     CHECK_INT(f.uneven, 0);
     CHECK(!f.first[0] && !f.first[1]);
     CHECK_REL(f.tail[0], 0.25, 1e-6);
-    msim_fullness_release(&f);
+    msim_wave_tail_release(&f);
     msim_job_free(job);
 }
 
@@ -150,14 +150,14 @@ static void test_fullness__finds_a_stream_of_priority(void)
 {
     static const double at[] = {15, 15, 750, 15, 15};
     struct msim_job *job = fill(at);
-    struct msim_fullness f;
+    struct msim_wave_tail f;
 
     REQUIRE(job != NULL);
     f = read_fullness(job);
     CHECK(!f.first[0] && f.first[1]);
     CHECK_INT(f.uneven, 0);
     CHECK_REL(f.tail[4], 0.25, 1e-6);
-    msim_fullness_release(&f);
+    msim_wave_tail_release(&f);
     msim_job_free(job);
 }
 
@@ -166,7 +166,7 @@ static void test_fullness__finds_uneven_blocks(void)
 {
     static const double at[] = {750, 750, 750, 750, 15};
     struct msim_job *job = fill(at);
-    struct msim_fullness f;
+    struct msim_wave_tail f;
 
     REQUIRE(job != NULL);
     f = read_fullness(job);
@@ -174,10 +174,10 @@ static void test_fullness__finds_uneven_blocks(void)
     CHECK_INT(f.uneven, 1);
     CHECK_REL(f.tail[0], 0.25, 1e-6);
     CHECK_REL(f.tail[4], 1, 1e-6);
-    msim_fullness_release(&f);
-    CHECK_INT(msim_fullness_init(&f, job->ranks[0], false), MSIM_OK);
+    msim_wave_tail_release(&f);
+    CHECK_INT(msim_wave_tail_init(&f, job->ranks[0], false), MSIM_OK);
     CHECK_REL(f.tail[4], 0.25, 1e-6); /* times may not be read */
-    msim_fullness_release(&f);
+    msim_wave_tail_release(&f);
     msim_job_free(job);
 }
 
@@ -266,7 +266,7 @@ static msim_ps off_by(const struct fixture *f)
 }
 
 /* The value of the nth figure of a rule, or NAN. */
-static double figure(const struct fixture *f, enum msim_share_rule rule,
+static double figure(const struct fixture *f, enum msim_contention_rule rule,
                      uint32_t n)
 {
     const struct msim_sharing *s = f->g->sharing;
@@ -298,7 +298,7 @@ static void test_graph_share__full_device(void)
            f.times.start[task_of(&f, MSIM_TASK_KERNEL, 0)];
     CHECK_INT(held, 375 * US);
     release(&f);
-    REQUIRE(build(&f, job, 1u << MSIM_SHARE_SM));
+    REQUIRE(build(&f, job, 1u << MSIM_CONTENTION_SM));
     run(&f);
     held = f.times.start[task_of(&f, MSIM_TASK_KERNEL, SMALL)] -
            f.times.start[task_of(&f, MSIM_TASK_KERNEL, 0)];
@@ -326,7 +326,7 @@ static void test_graph_share__slowdown(void)
         kernel(m, "work", 7, 7010 + 160 * i, 7020 + 160 * i, 150, 1);
     job = load(m);
     REQUIRE(build(&f, job, 0));
-    CHECK_REL(figure(&f, MSIM_SHARE_SLOWDOWN, 0), 1.5, 1e-12);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_SLOWDOWN, 0), 1.5, 1e-12);
     run(&f);
     CHECK(off_by(&f) <= 1);
     for (uint32_t t = 0; t < f.g->n_tasks; t++)
@@ -336,7 +336,7 @@ static void test_graph_share__slowdown(void)
         CHECK(llabs(f.times.dur[task_of(&f, MSIM_TASK_KERNEL, i)] - 100 * US) <=
               1);
     release(&f);
-    REQUIRE(build(&f, job, 1u << MSIM_SHARE_SLOWDOWN));
+    REQUIRE(build(&f, job, 1u << MSIM_CONTENTION_SLOWDOWN));
     for (uint32_t t = 0; t < f.g->n_tasks; t++)
         f.out[t] = f.g->kind[t] >= MSIM_TASK_COMM;
     run(&f);
@@ -362,9 +362,9 @@ static void test_graph_share__slowdown_from_elsewhere(void)
         kernel(m, "work", 7, 30 + 160 * i, 40 + 160 * i, 100, 1);
     job = load(m);
     for (int left_out = 0; left_out < 2; left_out++) {
-        o.without_sharing = left_out ? 1u << MSIM_SHARE_SLOWDOWN : 0;
+        o.without_sharing = left_out ? 1u << MSIM_CONTENTION_SLOWDOWN : 0;
         REQUIRE(build_as(&f, job, &o));
-        CHECK_REL(figure(&f, MSIM_SHARE_SLOWDOWN, 0), 1.5, 1e-12);
+        CHECK_REL(figure(&f, MSIM_CONTENTION_SLOWDOWN, 0), 1.5, 1e-12);
         run(&f);
         for (uint32_t i = 0; i < 5; i++)
             CHECK_INT(f.times.dur[task_of(&f, MSIM_TASK_KERNEL, i)],
@@ -396,8 +396,8 @@ static void test_graph_share__link_seen_both_ways(void)
     }
     job = load(m);
     REQUIRE(build(&f, job, 0));
-    CHECK_REL(figure(&f, MSIM_SHARE_HOST_LINK, 0), 0.8, 1e-9);
-    CHECK_REL(figure(&f, MSIM_SHARE_HOST_LINK, 1), 0.625, 1e-9);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_HOST_LINK, 0), 0.8, 1e-9);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_HOST_LINK, 1), 0.625, 1e-9);
     run(&f);
     CHECK(off_by(&f) <= 1);
     last = task_of(&f, MSIM_TASK_COPY, 5); /* the last to the device */
@@ -426,8 +426,8 @@ static void test_graph_share__link_assumed_one_pipe(void)
     }
     job = load(m);
     REQUIRE(build(&f, job, 0));
-    CHECK_REL(figure(&f, MSIM_SHARE_HOST_LINK, 0), 0.75, 1e-9);
-    CHECK_REL(figure(&f, MSIM_SHARE_HOST_LINK, 1), 40 / 3.0, 1e-9);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_HOST_LINK, 0), 0.75, 1e-9);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_HOST_LINK, 1), 40 / 3.0, 1e-9);
     run(&f);
     CHECK(off_by(&f) <= 1);
     for (uint32_t i = 0; i < 3; i++)
@@ -435,7 +435,7 @@ static void test_graph_share__link_assumed_one_pipe(void)
     run(&f);
     CHECK(llabs(f.times.dur[task_of(&f, MSIM_TASK_COPY, 3)] - 750 * US) <= 1);
     release(&f);
-    REQUIRE(build(&f, job, 1u << MSIM_SHARE_HOST_LINK));
+    REQUIRE(build(&f, job, 1u << MSIM_CONTENTION_HOST_LINK));
     for (uint32_t i = 0; i < 3; i++)
         f.out[task_of(&f, MSIM_TASK_COPY, i)] = 1;
     run(&f);
@@ -462,12 +462,12 @@ static void test_graph_share__copy_engines(void)
     REQUIRE(build(&f, job, 0));
     first = task_of(&f, MSIM_TASK_COPY, 0);
     second = task_of(&f, MSIM_TASK_COPY, 1);
-    CHECK_REL(figure(&f, MSIM_SHARE_COPY_ENGINE, 0), 1, 1e-12);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_COPY_ENGINE, 0), 1, 1e-12);
     f.dur[first] *= 2;
     run(&f);
     CHECK(f.times.start[second] >= f.times.start[first] + 2000 * US);
     release(&f);
-    REQUIRE(build(&f, job, 1u << MSIM_SHARE_COPY_ENGINE));
+    REQUIRE(build(&f, job, 1u << MSIM_CONTENTION_COPY_ENGINE));
     f.dur[first] *= 2;
     run(&f);
     CHECK(f.times.start[second] < f.times.start[first] + 2000 * US);
@@ -479,7 +479,7 @@ static void test_graph_share__copy_engines(void)
     copy(m, false, 20, 500, 1000, 1e7);
     job = load(m);
     REQUIRE(build(&f, job, 0));
-    CHECK_REL(figure(&f, MSIM_SHARE_COPY_ENGINE, 0), 2, 1e-12);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_COPY_ENGINE, 0), 2, 1e-12);
     run(&f);
     CHECK(off_by(&f) <= 1);
     release(&f);
@@ -498,7 +498,7 @@ static void test_graph_share__short_copies_show_engines(void)
     copy(m, false, 20, 500, 4, 1e4);
     job = load(m);
     REQUIRE(build(&f, job, 0));
-    CHECK_REL(figure(&f, MSIM_SHARE_COPY_ENGINE, 0), 2, 1e-12);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_COPY_ENGINE, 0), 2, 1e-12);
     run(&f);
     CHECK(off_by(&f) <= 1);
     release(&f);
@@ -509,7 +509,7 @@ static void test_graph_share__short_copies_show_engines(void)
     copy(m, false, 20, 103, 4, 1e4);
     job = load(m);
     REQUIRE(build(&f, job, 0));
-    CHECK_REL(figure(&f, MSIM_SHARE_COPY_ENGINE, 0), 1, 1e-12);
+    CHECK_REL(figure(&f, MSIM_CONTENTION_COPY_ENGINE, 0), 1, 1e-12);
     release(&f);
     msim_job_free(job);
 }

@@ -160,7 +160,7 @@ static void test_graph__waits_both_ways(void)
     struct made m = made_trace(0, 1);
     struct made_job j;
     struct msim_error err = {0};
-    enum msim_status st;
+    enum msim_status status;
 
     made_op(&m, 1, "aten::mm", 0, 60);
     made_call(&m, 1, "cudaEventRecord", 20, 1, 10);
@@ -174,8 +174,8 @@ static void test_graph__waits_both_ways(void)
     made_sync(&m, "Stream Wait Event", 2, 1, 12, 24, 20, 10);
     made_sync(&m, "Stream Wait Event", 4, 1, 13, 20, 24, 11);
     REQUIRE(made_load(&j, &m, 1));
-    st = made_try(&j, (struct made_what){0}, &err);
-    CHECK_INT(st, MSIM_ECYCLE);
+    status = made_try(&j, (struct made_what){0}, &err);
+    CHECK_INT(status, MSIM_ECYCLE);
     CHECK(strstr(err.text, "wait for each other") != NULL);
     CHECK(strstr(err.text, "'a'") && strstr(err.text, "'b'"));
     CHECK(strstr(err.text, ": stream waits for event") != NULL);

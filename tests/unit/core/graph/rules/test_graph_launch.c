@@ -46,7 +46,7 @@ static void test_launch__whatever_the_call_is_called(void)
         "someLibraryCallThatNobodyKnows",
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         check_launch(names[i], false);
     check_launch("cudaMemsetAsync", true);
 }

@@ -292,7 +292,7 @@ static void make_slowdown(struct made *m)
 }
 
 #define EDGE(rule)  MSIM_EDGE_##rule, -1
-#define SHARE(rule) -1, MSIM_SHARE_##rule
+#define SHARE(rule) -1, MSIM_CONTENTION_##rule
 #define NO_GPU      "kernels=0 copies=0 communication=0"
 
 static const struct rule RULES[] = {
@@ -391,7 +391,7 @@ static const struct rule RULES[] = {
 
 static const struct rule *find(int edge, int share)
 {
-    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
+    for (size_t i = 0; i < sizeof(RULES) / sizeof(RULES[0]); i++)
         if (RULES[i].edge == edge && RULES[i].share == share)
             return &RULES[i];
     return NULL;
@@ -434,11 +434,13 @@ static void test_graph__every_dependency_moves_something(void)
 
 static void test_graph__everything_shared_moves_something(void)
 {
-    for (int k = 0; k < MSIM_SHARE_RULES; k++) {
+    for (int k = 0; k < MSIM_CONTENTION_RULES; k++) {
         const struct rule *r = find(-1, k);
 
-        CHECK_STR(r ? "" : msim_share_text((enum msim_share_rule)k), "");
-        CHECK(r && check_rule(r, msim_share_text((enum msim_share_rule)k)) > 0);
+        CHECK_STR(r ? "" : msim_contention_text((enum msim_contention_rule)k),
+                  "");
+        CHECK(r && check_rule(r, msim_contention_text(
+                                     (enum msim_contention_rule)k)) > 0);
     }
 }
 

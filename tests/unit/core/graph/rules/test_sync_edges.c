@@ -21,9 +21,9 @@
  * on the one host thread does. Times are microseconds in the file, from its
  * first event.
  */
+#include "core/job/job.h"
 #include "core/report/analyse/critical.h"
 #include "core/run/engine.h"
-#include "core/job/job.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -51,23 +51,23 @@ static enum msim_status load(struct loaded *l, const char *file)
     struct msim_graph_options how = {.device_times = true};
     struct msim_scenario s = {0};
     struct msim_engine *e;
-    enum msim_status st;
+    enum msim_status status;
     char path[512];
     const char *paths[] = {path};
 
-    memset(l, 0, sizeof *l);
-    snprintf(path, sizeof path, "%s/traces/sync-edges-a100/%s", MSIM_TRACES,
+    memset(l, 0, sizeof(*l));
+    snprintf(path, sizeof(path), "%s/traces/sync-edges-a100/%s", MSIM_TRACES,
              file);
     MSIM_TRY(msim_job_load(&l->job, paths, 1, &opt, NULL));
     MSIM_TRY(msim_graph_build(&l->g, l->job, &how, NULL));
-    l->start = calloc((size_t)l->g->n_tasks + 1, sizeof *l->start);
-    l->times = calloc((size_t)l->g->n_windows + 1, sizeof *l->times);
-    memset(s.lag, 0xff, sizeof s.lag);
+    l->start = calloc((size_t)l->g->n_tasks + 1, sizeof(*l->start));
+    l->times = calloc((size_t)l->g->n_windows + 1, sizeof(*l->times));
+    memset(s.lag, 0xff, sizeof(s.lag));
     s.dur = l->g->traced;
     MSIM_TRY(msim_engine_new(&e, l->g));
-    st = msim_engine_run(e, &s, l->start, NULL);
+    status = msim_engine_run(e, &s, l->start, NULL);
     msim_engine_free(e);
-    MSIM_TRY(st);
+    MSIM_TRY(status);
     l->run = (struct msim_run){.start = l->start, .dur = l->g->traced};
     msim_window_bounds(l->g, &l->run, l->times);
     MSIM_TRY(msim_binding_init(&l->binding, l->g, &l->run));

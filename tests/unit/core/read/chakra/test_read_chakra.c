@@ -23,13 +23,13 @@ static void test_sniff__tells_json_whose_brace_is_a_length(void)
     char text[200];
     struct made m = {.n = 0}, meta = {.n = 0};
 
-    memset(text, ' ', sizeof text);
+    memset(text, ' ', sizeof(text));
     memcpy(text, "{\n\"", 3);
-    CHECK_INT(msim_chakra_sniff(text, sizeof text, false), MSIM_CHAKRA_NO);
+    CHECK_INT(msim_chakra_sniff(text, sizeof(text), false), MSIM_CHAKRA_NO);
     CHECK_INT(msim_chakra_sniff("{\n", 2, true), MSIM_CHAKRA_NO);
     CHECK_INT(msim_chakra_sniff("[]", 2, true), MSIM_CHAKRA_NO);
     CHECK_INT(msim_chakra_sniff("hello world", 11, false), MSIM_CHAKRA_NO);
-    memset(text, 'v', sizeof text);
+    memset(text, 'v', sizeof(text));
     made_bytes(&meta, 1, text, 121);
     made_message(&m, &meta);
     CHECK_INT(m.bytes[0], '{');
@@ -399,7 +399,7 @@ static void test_read__real_files(void)
         const char *list[] = {path};
         struct msim_job *job;
 
-        snprintf(path, sizeof path, MSIM_TRACES "/traces/chakra/%s",
+        snprintf(path, sizeof(path), MSIM_TRACES "/traces/chakra/%s",
                  FILES[i].name);
         REQUIRE(msim_job_load(&job, list, 1, &opt, NULL) == MSIM_OK);
         CHECK_STR(job_broken(job) ? job_broken(job) : "", "");

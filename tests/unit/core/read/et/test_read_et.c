@@ -256,7 +256,7 @@ static void test_read_et__refuses(void)
     struct msim_error err;
     size_t i;
 
-    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         CHECK(load_text(bad[i].text, false, &err) == NULL);
         if (!strstr(err.text, bad[i].says))
             CHECK_STR(err.text, bad[i].says);

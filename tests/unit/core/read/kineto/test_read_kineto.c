@@ -414,7 +414,7 @@ static void test_read_kineto__refuses(void)
     struct msim_error err;
     size_t i;
 
-    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         CHECK(load_text(bad[i].text, false, &err) == NULL);
         CHECK_INT(err.status, bad[i].status);
         if (!strstr(err.text, bad[i].says))

@@ -27,9 +27,9 @@ static void ran_new(struct ran *r, uint32_t n, uint32_t lanes, uint64_t seed,
     r->m = made_graph_new(n, lanes, seed);
     if (one_in)
         made_graph_mix(&r->m, seed + 1, one_in);
-    r->start = calloc((size_t)n + 1, sizeof *r->start);
-    r->m.g.refs = calloc((size_t)n + 1, sizeof *r->m.g.refs);
-    r->m.g.lane = calloc((size_t)n + 1, sizeof *r->m.g.lane);
+    r->start = calloc((size_t)n + 1, sizeof(*r->start));
+    r->m.g.refs = calloc((size_t)n + 1, sizeof(*r->m.g.refs));
+    r->m.g.lane = calloc((size_t)n + 1, sizeof(*r->m.g.lane));
     simulate(r);
     r->windows[0] = (struct msim_window){0, n / 2, 0, 0, 0, false};
     r->windows[1] = (struct msim_window){n / 2, n - 1, 0, 1, 0, false};
@@ -241,7 +241,7 @@ static void test_slack__is_what_is_free(void)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         uint32_t n = 2 + (uint32_t)(seed * 11 % 90), wrong = 0;
-        msim_ps *slack = calloc((size_t)n + 1, sizeof *slack);
+        msim_ps *slack = calloc((size_t)n + 1, sizeof(*slack));
         struct msim_binding b = {NULL, NULL};
         struct ends e;
         struct ran r;

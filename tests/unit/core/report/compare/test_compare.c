@@ -15,7 +15,7 @@ struct two {
 
 static void two_fill(struct two *t)
 {
-    memset(t, 0, sizeof *t);
+    memset(t, 0, sizeof(*t));
     made_fill(&t->a);
     made_fill(&t->b);
 }
@@ -53,13 +53,13 @@ static char *text_of(const struct msim_comparison *c,
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    enum msim_status st = MSIM_ENOMEM;
+    enum msim_status status = MSIM_ENOMEM;
 
     if (out) {
-        st = write(c, out);
+        status = write(c, out);
         fclose(out);
     }
-    if (st != MSIM_OK) {
+    if (status != MSIM_OK) {
         free(text);
         return NULL;
     }
@@ -164,7 +164,7 @@ static void test_compare__sums(void)
         for (int side = 0; side < 2; side++) {
             for (int i = 0; i < N; i++) {
                 seed = seed * 6364136223846793005u + 1442695040888963407u;
-                snprintf(names[side][i], sizeof names[side][i], "op%u",
+                snprintf(names[side][i], sizeof(names[side][i]), "op%u",
                          (unsigned)(seed >> 40) % 200);
                 ops[side][i] = t.a.ops[0];
                 ops[side][i].name = names[side][i];

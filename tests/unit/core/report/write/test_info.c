@@ -1,5 +1,5 @@
-#include "core/report/write/report.h"
 #include "core/job/job.h"
+#include "core/report/write/report.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>
@@ -20,7 +20,7 @@ struct made_job {
 
 static void fill(struct made_job *m)
 {
-    memset(m, 0, sizeof *m);
+    memset(m, 0, sizeof(*m));
     m->arg.kind = MSIM_ARG_TENSOR;
     m->steps[0] = (struct msim_step){.number = 5, .dur = 2000000000};
     m->steps[1] = (struct msim_step){.number = 6, .dur = 1500000000};

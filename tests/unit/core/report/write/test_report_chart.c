@@ -12,7 +12,7 @@ static const char *take(const char *path)
 {
     static char text[1 << 18];
     FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
 
     text[n] = '\0';
     if (f)
@@ -90,7 +90,7 @@ static void test_report_chart__nothing_to_draw(void)
     made_fill(&m);
     m.p.n_ops = m.p.n_ranks_detail = 0;
     m.p.iteration_us = (struct msim_figure){0, 0, 0, NAN};
-    memset(&m.p.breakdown_us, 0, sizeof m.p.breakdown_us);
+    memset(&m.p.breakdown_us, 0, sizeof(m.p.breakdown_us));
     CHECK_INT(msim_report_chart(&m.p, svg, NULL), MSIM_OK);
     CHECK(strstr(take(svg), "</svg>"));
 }
@@ -150,8 +150,8 @@ int main(void)
 {
     if (!mkdtemp(folder))
         return 1;
-    snprintf(svg, sizeof svg, "%s/c.svg", folder);
-    snprintf(png, sizeof png, "%s/c.png", folder);
+    snprintf(svg, sizeof(svg), "%s/c.svg", folder);
+    snprintf(png, sizeof(png), "%s/c.png", folder);
     RUN(test_report_chart__svg);
     RUN(test_report_chart__png);
     RUN(test_report_chart__hostile_names);

@@ -21,7 +21,7 @@ static void check_keys(const cJSON *o, const char *want)
 {
     char keys[512];
 
-    keys_of(o, keys, sizeof keys);
+    keys_of(o, keys, sizeof(keys));
     CHECK_STR(keys, want);
 }
 

@@ -52,15 +52,15 @@ static void test_report_format__names(void)
 {
     char text[64];
 
-    CHECK_UINT(msim_format_name(text, sizeof text, "aten::mm", 20), 8);
+    CHECK_UINT(msim_format_name(text, sizeof(text), "aten::mm", 20), 8);
     CHECK_STR(text, "aten::mm");
     CHECK_UINT(
-        msim_format_name(text, sizeof text, "abcdefghijklmnopqrstuvwxyz", 20),
+        msim_format_name(text, sizeof(text), "abcdefghijklmnopqrstuvwxyz", 20),
         20);
     CHECK_STR(text, "abcdefghijkl...vwxyz");
-    CHECK_UINT(
-        msim_format_name(text, sizeof text, "\x1b[31m\xff\xc2\x9b\xc3\xa9", 20),
-        9);
+    CHECK_UINT(msim_format_name(text, sizeof(text),
+                                "\x1b[31m\xff\xc2\x9b\xc3\xa9", 20),
+               9);
     CHECK_STR(text, "?[31m???\xc3\xa9");
 }
 
@@ -69,7 +69,7 @@ static void test_report_format__names_in_few_bytes(void)
 {
     char text[6];
 
-    msim_format_name(text, sizeof text, "abcd\xc3\xa9", 20);
+    msim_format_name(text, sizeof(text), "abcd\xc3\xa9", 20);
     CHECK_STR(text, "abcd");
 }
 
@@ -77,7 +77,7 @@ static void check_op(const char *name, const char *want)
 {
     char text[128];
 
-    msim_format_op(text, sizeof text, name, 100);
+    msim_format_op(text, sizeof(text), name, 100);
     CHECK_STR(text, want);
 }
 
@@ -207,7 +207,7 @@ static void test_report_text__merges_owners(void)
 
     made_fill(&m);
     for (int i = 0; i < 9; i++) {
-        snprintf(names[i], sizeof names[i], "k%d", i);
+        snprintf(names[i], sizeof(names[i]), "k%d", i);
         owners[i] = (struct msim_owner_row){.kind = "kernel",
                                             .name = names[i],
                                             .op = i < 2 ? "aten::cat" : NULL,

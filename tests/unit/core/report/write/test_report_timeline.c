@@ -45,7 +45,7 @@ static cJSON *written(const char *to)
 
     CHECK_INT(msim_report_timeline(&timeline, to, NULL), MSIM_OK);
     f = gzopen(to, "rb");
-    n = f ? gzread(f, text, sizeof text - 1) : 0;
+    n = f ? gzread(f, text, sizeof(text) - 1) : 0;
     if (f)
         gzclose(f);
     unlink(to);
@@ -110,10 +110,10 @@ static void test_report_timeline__arrows(void)
 
 static void test_report_timeline__gzip(void)
 {
-    char packed[sizeof path + 3];
+    char packed[sizeof(path) + 3];
     cJSON *o;
 
-    snprintf(packed, sizeof packed, "%s.gz", path);
+    snprintf(packed, sizeof(packed), "%s.gz", path);
     o = written(packed);
     CHECK_INT(cJSON_GetArraySize(at(o, "traceEvents")), 15);
     cJSON_Delete(o);

@@ -11,7 +11,7 @@
 #define CAT "void at::native::CatArrayBatchedCopy<float, unsigned int, 2>"
 
 static struct build b;
-static struct msim_launches l;
+static struct msim_infer l;
 
 static void begin(void)
 {
@@ -21,12 +21,12 @@ static void begin(void)
 
 static void finish(void)
 {
-    CHECK_INT(msim_launches_init(&l, &b.t), MSIM_OK);
+    CHECK_INT(msim_infer_init(&l, &b.t), MSIM_OK);
 }
 
 static void end(void)
 {
-    msim_launches_release(&l);
+    msim_infer_release(&l);
     build_release(&b);
 }
 
@@ -49,7 +49,7 @@ static struct msim_work work(uint32_t i)
     struct msim_work w = {0};
     double spread;
 
-    CHECK(msim_launch_work(&l, i, &w, &spread));
+    CHECK(msim_infer_work(&l, i, &w, &spread));
     CHECK(spread > 0);
     return w;
 }
@@ -89,9 +89,9 @@ static void test_launch__neighbours(void)
 }
 
 /*
- * The example of core/work/kernel/infer.h: from 2048 to 1024 for 4096 rows. Forward 8 x
- * 64 tiles of 128 x 64, the gradient of the input 16 x 64, of the weights 8 x
- * 32.
+ * The example of core/work/kernel/infer.h: from 2048 to 1024 for 4096 rows.
+ * Forward 8 x 64 tiles of 128 x 64, the gradient of the input 16 x 64, of the
+ * weights 8 x 32.
  */
 static void test_launch__layer(void)
 {
@@ -216,9 +216,9 @@ static void test_launch__nothing(void)
     j = add("y", -1, false, "ncclDevKernel_SendRecv(ncclDevComm*)", 1, 1, 1);
     b.gpu[i].config = b.gpu[j].config = MSIM_NONE;
     finish();
-    CHECK(msim_launch_work(&l, i, &w, &spread));
+    CHECK(msim_infer_work(&l, i, &w, &spread));
     CHECK(w.u.vector.elems > 0);
-    CHECK(!msim_launch_work(&l, j, &w, &spread));
+    CHECK(!msim_infer_work(&l, j, &w, &spread));
     end();
 }
 
@@ -234,11 +234,11 @@ static void test_launch__transfer(void)
     (void)add("aten::add", -1, false, ADD, 1000, 1, 1);
     i = add("c10d::allreduce_", -1, false, "ncclDevKernel_AllReduce", 8, 1, 1);
     finish();
-    msim_launch_comm(&l, i, &w, &spread);
+    msim_infer_comm(&l, i, &w, &spread);
     CHECK_UINT(w.u.coll.bytes, 4 * 512000);
     CHECK(spread > 0);
     w.u.coll.bytes = 7;
-    msim_launch_comm(&l, i, &w, &spread);
+    msim_infer_comm(&l, i, &w, &spread);
     CHECK_UINT(w.u.coll.bytes, 7);
     CHECK_REL(spread + 1, 1, 0);
     end();
@@ -250,7 +250,7 @@ static void test_launch__transfer(void)
  */
 static void test_launch__decides(void)
 {
-    struct msim_launched by_op = {0};
+    struct msim_op_kernels by_op = {0};
     struct msim_work w = {.family = MSIM_FAMILY_POINTWISE};
     const enum msim_opmap_result known = MSIM_OPMAP_WORKS;
 
@@ -260,20 +260,20 @@ static void test_launch__decides(void)
             (void)build_op(&b, 0, "aten::mm", "f32[8,4] f32[4,2]", NULL);
         build_kernel(&b, build_op(&b, 0, "x::y", "", NULL), ADD, 10, 128);
         finish();
-        CHECK_INT(msim_launched_init(&by_op, &b.t), MSIM_OK);
-        w.said.origin = NULL;
-        CHECK_INT(msim_launch_decides(&l, &by_op, b.t.n_ops - 1, known, &w, 1),
+        CHECK_INT(msim_op_kernels_init(&by_op, &b.t), MSIM_OK);
+        w.user.origin = NULL;
+        CHECK_INT(msim_infer_decides(&l, &by_op, b.t.n_ops - 1, known, &w, 1),
                   !shapes);
-        CHECK(msim_launch_decides(&l, &by_op, b.t.n_ops - 1, MSIM_OPMAP_UNKNOWN,
-                                  &w, 1));
-        w.said.origin = "ops.csv:2";
-        CHECK(!msim_launch_decides(&l, &by_op, b.t.n_ops - 1, known, &w, 1));
-        w.said.origin = NULL;
+        CHECK(msim_infer_decides(&l, &by_op, b.t.n_ops - 1, MSIM_OPMAP_UNKNOWN,
+                                 &w, 1));
+        w.user.origin = "ops.csv:2";
+        CHECK(!msim_infer_decides(&l, &by_op, b.t.n_ops - 1, known, &w, 1));
+        w.user.origin = NULL;
         b.gpu[0].config = MSIM_NONE;
-        CHECK_INT(msim_launch_decides(&l, &by_op, b.t.n_ops - 1,
-                                      MSIM_OPMAP_UNKNOWN, &w, 1),
+        CHECK_INT(msim_infer_decides(&l, &by_op, b.t.n_ops - 1,
+                                     MSIM_OPMAP_UNKNOWN, &w, 1),
                   !shapes);
-        msim_launched_release(&by_op);
+        msim_op_kernels_release(&by_op);
         end();
     }
 }
@@ -285,7 +285,7 @@ static void test_launch__doubt(void)
     struct msim_estimate e = {
         .us = 10, .low_us = 8, .high_us = 12.5, .source = MSIM_SOURCE_LAW};
 
-    msim_launch_doubt(&e, 0.4214);
+    msim_infer_widen(&e, 0.4214);
     CHECK_REL(e.us, 10, 0);
     CHECK_REL(e.low_us, 10 * 0.482, 0.01);
     CHECK_REL(e.high_us, 10 / 0.482, 0.01);

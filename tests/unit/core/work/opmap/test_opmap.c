@@ -35,7 +35,7 @@ static void check_vector(enum msim_family family, const char *variant,
 }
 
 static const struct msim_opmap_table *const tables[] = {
-    &msim_opmap_nothing,   &msim_opmap_pointwise, &msim_opmap_memory,
+    &msim_opmap_no_kernel, &msim_opmap_pointwise, &msim_opmap_memory,
     &msim_opmap_reduction, &msim_opmap_gemm,      &msim_opmap_norm,
     &msim_opmap_embedding, &msim_opmap_conv,      &msim_opmap_attention,
     &msim_opmap_resample,  &msim_opmap_optimizer, &msim_opmap_comm,
@@ -59,15 +59,15 @@ static void test_opmap__tables_are_sorted_and_disjoint(void)
 static void test_opmap__views_and_wrappers_launch_nothing(void)
 {
     CHECK_INT(map("aten::view", "f32[2,3] (3 2)", "f32[3,2]"),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(map("aten::linear", "f32[2,3] f32[4,3] f32[4]", "f32[2,4]"),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(map("aten::dropout", "f32[2,3] 0.1 false", "f32[2,3]"),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(map("AddmmBackward0", "f32[2,3]", NULL), MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(map("AddmmBackward0", "f32[2,3]", NULL), MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(map("autograd::engine::evaluate_function: X", "", NULL),
-              MSIM_OPMAP_NOTHING);
-    CHECK_INT(map("some label", "", NULL), MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(map("some label", "", NULL), MSIM_OPMAP_NO_KERNEL);
 }
 
 /* 2 m n k flops; a, b and the product once; the bias of addmm too. */
@@ -130,7 +130,7 @@ static void test_opmap__transposed_factor(void)
     build_op(&b, 1, "aten::t", "f32[5,4]", "f32[4,5]");
     build_op(&b, 1, "aten::addmm", "f32[5] f32[8,4] f32[4,5] 1 1", "f32[8,5]");
     CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK(w[0].u.gemm.b_transposed);
@@ -212,7 +212,7 @@ static void test_opmap__attention(void)
     CHECK_INT(map("aten::_scaled_dot_product_flash_attention_for_cpu",
                   "f32[2,4,16,8]@ f32[2,4,16,8]@ f32[2,4,16,8]@ 0.0 false",
                   NULL),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
 }
 
 /* The operator that calls the kernel's operator launches nothing itself. */
@@ -227,7 +227,7 @@ static void test_opmap__attention_inside_attention(void)
              "f16[1,3,2,4] f16[1,3,2,4] f16[1,3,2,4] none none 3 3 0.0 false",
              NULL);
     CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.attention.q_len, 3);
@@ -295,7 +295,7 @@ static void test_opmap__copies(void)
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.vector.copy, MSIM_COPY_D2H);
     CHECK_INT(map("aten::copy_", "f32[8]@ f32[8]@ false", NULL),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(map("aten::cat", "(f32[2,3] f32[4,3]) 0", NULL),
               MSIM_OPMAP_WORKS);
     check_vector(MSIM_FAMILY_COPY, "cat", 1, 18, 72, 72);
@@ -322,7 +322,7 @@ static void test_opmap__launches_that_were_seen(void)
     build_init(&b);
     build_op(&b, 0, "aten::mm", "f32[8,4]? f32[4,2]?", NULL);
     CHECK_INT(msim_opmap(&b.t, 0, 0, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 0, 2, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].kernels, 2);
@@ -375,7 +375,7 @@ static void test_opmap__operator_inside_itself(void)
     build_op(&b, 0, "aten::mul", "f32[8] f32[]@", "f32[8]");
     build_op(&b, 1, "aten::mul", "f32[8] f32[]@", "f32[8]");
     CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     build_release(&b);
@@ -387,13 +387,13 @@ static void test_opmap__unknown_operators(void)
     CHECK_INT(map("mylib::thing", "f32[8] f32[8]", "f32[4]"),
               MSIM_OPMAP_UNKNOWN);
     check_vector(MSIM_FAMILY_BOUND, "", 1, 8, 64, 16);
-    CHECK_INT(map("mylib::thing", "f32[8]@", NULL), MSIM_OPMAP_NOTHING);
+    CHECK_INT(map("mylib::thing", "f32[8]@", NULL), MSIM_OPMAP_NO_KERNEL);
     build_init(&b);
     build_op(&b, 0, "mylib::thing", "f32[8]", NULL);
     build_op(&b, 1, "aten::view", "f32[8] (2 4)", NULL);
     build_op(&b, 1, "aten::neg", "f32[8]", NULL);
     CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     build_release(&b);
 }
 
@@ -451,7 +451,7 @@ static void test_opmap__collectives(void)
                                     .dtype = MSIM_DT_F16};
     b.groups[0].size = 16;
     CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].family, MSIM_FAMILY_COLLECTIVE);
@@ -459,10 +459,10 @@ static void test_opmap__collectives(void)
     CHECK_INT(w[0].u.coll.ranks, 16);
     CHECK_INT(w[0].u.coll.nodes, 2);
     CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     b.comms[0].collective = MSIM_COLL_WAIT;
     CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     build_release(&b);
 }
 
@@ -487,7 +487,7 @@ static void test_opmap__absurd_sizes(void)
                 enum msim_opmap_result r =
                     map(tables[k]->rows[j].name, args[a], NULL);
 
-                CHECK(r == MSIM_OPMAP_NOTHING || n <= MSIM_OPMAP_MAX);
+                CHECK(r == MSIM_OPMAP_NO_KERNEL || n <= MSIM_OPMAP_MAX);
                 for (uint32_t q = 0; q < n; q++)
                     CHECK(w[q].flops >= 0 && w[q].bytes_read >= 0 &&
                           w[q].bytes_written >= 0);

@@ -38,10 +38,10 @@ static const struct exception {
 
 static bool met[N_EXCEPTIONS];
 
-#define PATHS_MOST 200
+#define PATHS_MAX 200
 
 static struct {
-    char *list[PATHS_MOST];
+    char *list[PATHS_MAX];
     uint32_t n;
 } paths;
 
@@ -57,7 +57,7 @@ static int collect(const char *path, const struct stat *st, int type,
 {
     (void)st;
     (void)ftw;
-    if (type == FTW_F && paths.n < PATHS_MOST &&
+    if (type == FTW_F && paths.n < PATHS_MAX &&
         !strstr(path, "linked-by-chakra") &&
         (ends_in(path, ".json.gz") || ends_in(path, ".et.gz") ||
          (ends_in(path, ".json") && !ends_in(path, "meta.json"))))

@@ -25,20 +25,20 @@ static void test_opmap_place__on_a_gpu(void)
     CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "dropout");
     CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 6, -1, MSIM_OPMAP_ON_GPU, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_AS_TRACED, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     build_release(&b);
 }
 
@@ -59,7 +59,7 @@ static void test_opmap_place__on_a_cpu(void)
     CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_ON_CPU);
     CHECK_INT(msim_opmap_place_of(&b.t, false), MSIM_OPMAP_ON_GPU);
     CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_CPU, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_CPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "bernoulli_");
@@ -72,7 +72,7 @@ static void test_opmap_place__on_a_cpu(void)
     CHECK_INT(w[0].u.vector.lookups, 6);
     CHECK_INT(w[0].bytes_written, (6 + 100) * 4 * 4);
     CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_CPU, w, &n),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].bytes_written, 6 * 4 * 4);

@@ -183,7 +183,7 @@ static uint32_t disagreements(const struct loaded *et,
 
     for (uint32_t i = 0; i < et->t->n_ops; i++)
         if (msim_opmap(et->t, i, -1, MSIM_OPMAP_AS_TRACED, w, &n) !=
-            MSIM_OPMAP_NOTHING)
+            MSIM_OPMAP_NO_KERNEL)
             count[et->t->ops[i].name]++;
     for (uint32_t i = 0; i < kineto->t->n_ops; i++) {
         const char *name = msim_trace_text(kineto->t, kineto->t->ops[i].name);

@@ -1,4 +1,5 @@
-/* core/work/opmap/ops_expr.c and core/work/opmap/ops_file.c: a user's own table of operators. */
+/* core/work/opmap/ops_expr.c and core/work/opmap/ops_file.c: a user's own table
+ * of operators. */
 #include "core/work/opmap/ops_file.h"
 
 #include "models/estimate/model.h"
@@ -110,7 +111,7 @@ static enum msim_opmap_result mapped(const char *table, const char *name,
     b.t.user_ops = ops;
     memset(w, 0, sizeof(w));
     r = msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
-    w[0].said.origin = NULL; /* of the table, which goes */
+    w[0].user.origin = NULL; /* of the table, which goes */
     unlink(path);
     msim_ops_free(ops);
     build_release(&b);
@@ -131,7 +132,7 @@ static void test_ops_file__sizes(void)
     CHECK_INT(w[0].u.vector.rows, 8);
     CHECK_INT(w[0].u.vector.cols, 1024);
     CHECK_REL(w[0].flops, 5, 1e-12);
-    CHECK_REL(w[0].said.within, 1.5, 1e-12);
+    CHECK_REL(w[0].user.within, 1.5, 1e-12);
 
     CHECK_INT(mapped("operator,law,m,n,k,within,kernels\n"
                      "my::mm,gemm,\"dim(in0,0)\",\"dim(in1,1)\",1024,2,3\n",
@@ -143,7 +144,7 @@ static void test_ops_file__sizes(void)
     CHECK_INT(w[0].u.gemm.batch, 1);
     CHECK_REL(w[0].flops, 2.0 * 8 * 2 * 1024, 1e-12);
     CHECK_INT(w[0].kernels, 3);
-    CHECK_REL(w[0].said.within, 2, 1e-12);
+    CHECK_REL(w[0].user.within, 2, 1e-12);
 }
 
 /* Rules of the built-in table under other names, and what they need to know of
@@ -155,9 +156,9 @@ static void test_ops_file__like(void)
     CHECK_INT(mapped(TABLE, "my::mm", NULL), MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].family, MSIM_FAMILY_GEMM);
     CHECK_INT(w[0].u.gemm.k, 1024);
-    CHECK_REL(w[0].said.within, 1.25, 1e-12);
+    CHECK_REL(w[0].user.within, 1.25, 1e-12);
     /* what is like it, and called by it, does the work */
-    CHECK_INT(mapped(TABLE, "my::mm", "aten::mm"), MSIM_OPMAP_NOTHING);
+    CHECK_INT(mapped(TABLE, "my::mm", "aten::mm"), MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(mapped(TABLE, "my::other", NULL), MSIM_OPMAP_UNKNOWN);
     CHECK_INT(w[0].family, MSIM_FAMILY_BOUND);
 }
@@ -165,11 +166,11 @@ static void test_ops_file__like(void)
 static void test_ops_file__nothing_and_missing(void)
 {
     CHECK_INT(mapped("operator,law\nmy::*,nothing\n", "my::plan", NULL),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(n, 0);
     /* a built-in operator can be taken out */
     CHECK_INT(mapped("operator,law\naten::mm,nothing\n", "aten::mm", NULL),
-              MSIM_OPMAP_NOTHING);
+              MSIM_OPMAP_NO_KERNEL);
     /* a size that the operator does not have: a bound */
     CHECK_INT(mapped("operator,law,read\nmy::*,pointwise,bytes(in7)\n", "my::x",
                      NULL),
@@ -189,7 +190,7 @@ static void test_ops_file__intervals(void)
         mapped("operator,like,within\nmy::mm,aten::mm,3\n", "my::mm", NULL),
         MSIM_OPMAP_WORKS);
     CHECK_INT(msim_model_predict(p, &w[0], true, &c, NULL), MSIM_OK);
-    w[0].said.within = 0;
+    w[0].user.within = 0;
     CHECK_INT(msim_model_predict(p, &w[0], true, &a, NULL), MSIM_OK);
     CHECK_REL(c.us, a.us, 1e-12);
     was = log(a.high_us / a.us);

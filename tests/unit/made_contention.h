@@ -1,9 +1,9 @@
 /*
- * tests/unit/made_share.h - small graphs whose tasks share a device, for tests
- * of the engine. Task t has demand t; times are in ps. Private to tests.
+ * tests/unit/made_contention.h - small graphs whose tasks share a device, for
+ * tests of the engine. Task t has demand t; times are in ps. Private to tests.
  */
-#ifndef MSIM_TESTS_UNIT_MADE_SHARE_H
-#define MSIM_TESTS_UNIT_MADE_SHARE_H
+#ifndef MSIM_TESTS_UNIT_MADE_CONTENTION_H
+#define MSIM_TESTS_UNIT_MADE_CONTENTION_H
 #include "tests/check.h"
 #include "tests/unit/made_graph.h"
 
@@ -16,7 +16,7 @@
  * Up to MADE_TASKS tasks of one device, each on a stream of its own and
  * released at a time of its own; edges are the test's business.
  */
-struct made_share {
+struct made_contention {
     struct msim_graph g;
     struct msim_sharing s;
     struct msim_shared_device device;
@@ -31,16 +31,16 @@ struct made_share {
     uint8_t out[MADE_TASKS];
 };
 
-static inline void made_share_init(struct made_share *m)
+static inline void made_contention_init(struct made_contention *m)
 {
-    memset(m, 0, sizeof *m);
+    memset(m, 0, sizeof(*m));
     m->device = (struct msim_shared_device){
         .host_link = {1, {0.5, 0.5}},
         .interconnect = {1, {1, 1}},
         .slowdown = 2,
         .engines = {1, 1},
     };
-    m->s.rules = (1u << MSIM_SHARE_RULES) - 1;
+    m->s.rules = (1u << MSIM_CONTENTION_RULES) - 1;
     m->s.of_task = m->of_task;
     m->s.demands = m->demands;
     m->s.devices = &m->device;
@@ -55,9 +55,9 @@ static inline void made_share_init(struct made_share *m)
 }
 
 /* A task that could start at `at` and takes `dur` alone. */
-static inline uint32_t made_share_add(struct made_share *m,
-                                      enum msim_demand_kind kind, msim_ps at,
-                                      msim_ps dur)
+static inline uint32_t made_contention_add(struct made_contention *m,
+                                           enum msim_demand_kind kind,
+                                           msim_ps at, msim_ps dur)
 {
     uint32_t t = m->g.n_tasks++;
 
@@ -71,8 +71,8 @@ static inline uint32_t made_share_add(struct made_share *m,
 }
 
 /* The one edge of a graph by hand, of no lag. */
-static inline void made_share_edge(struct made_share *m, uint32_t from,
-                                   uint32_t to)
+static inline void made_contention_edge(struct made_contention *m,
+                                        uint32_t from, uint32_t to)
 {
     m->edges[0] = (struct msim_edge){to, 0};
     m->n_preds[to] = 1;
@@ -81,7 +81,7 @@ static inline void made_share_edge(struct made_share *m, uint32_t from,
         m->edge_begin[t] = 1;
 }
 
-static inline void made_share_run(struct made_share *m)
+static inline void made_contention_run(struct made_contention *m)
 {
     struct msim_scenario s = {.dur = m->dur, .out = m->out};
     struct msim_times times = {m->start, m->took, m->held_by};
@@ -98,16 +98,16 @@ static inline void made_share_run(struct made_share *m)
  * Let every task of a random graph share one of two devices: kernels of one
  * to eight waves, copies both ways, transfers, and some that share nothing.
  */
-static inline void made_share_random(struct made_graph *m, uint32_t lanes,
-                                     uint64_t seed)
+static inline void made_contention_random(struct made_graph *m, uint32_t lanes,
+                                          uint64_t seed)
 {
     uint32_t n = m->g.n_tasks;
-    struct msim_sharing *s = calloc(1, sizeof *s);
+    struct msim_sharing *s = calloc(1, sizeof(*s));
 
-    s->rules = (1u << MSIM_SHARE_RULES) - 1;
-    s->of_task = malloc(((size_t)n + 1) * sizeof *s->of_task);
-    s->demands = malloc(((size_t)n + 1) * sizeof *s->demands);
-    s->devices = calloc(2, sizeof *s->devices);
+    s->rules = (1u << MSIM_CONTENTION_RULES) - 1;
+    s->of_task = malloc(((size_t)n + 1) * sizeof(*s->of_task));
+    s->demands = malloc(((size_t)n + 1) * sizeof(*s->demands));
+    s->devices = calloc(2, sizeof(*s->devices));
     s->n_devices = 2;
     for (int i = 0; i < 2; i++)
         s->devices[i] = (struct msim_shared_device){
@@ -116,7 +116,7 @@ static inline void made_share_random(struct made_graph *m, uint32_t lanes,
             .slowdown = 1.25,
             .engines = {1, 1},
         };
-    m->g.lane = malloc(((size_t)n + 1) * sizeof *m->g.lane);
+    m->g.lane = malloc(((size_t)n + 1) * sizeof(*m->g.lane));
     for (uint32_t t = 0; t < n; t++) {
         static const uint8_t KINDS[] = {
             MSIM_DEMAND_KERNEL, MSIM_DEMAND_KERNEL, MSIM_DEMAND_TO_DEVICE,
@@ -140,7 +140,7 @@ static inline void made_share_random(struct made_graph *m, uint32_t lanes,
     m->g.sharing = s;
 }
 
-static inline void made_share_random_free(struct made_graph *m)
+static inline void made_contention_random_free(struct made_graph *m)
 {
     free(m->g.lane);
     msim_sharing_free(m->g.sharing);
