@@ -28,7 +28,7 @@
 #define COUNT_SHARE 0.05 /* for what is counted as well */
 /* Of the budget of all backends, for what computes beside a collective. */
 #define CONCURRENT_SHARE 0.015
-#define REFUSALS         3 /* with no row, after which a kind is not asked for */
+#define REFUSALS         3 /* without a row end the questions of a kind */
 #define LOSS             2 /* a backend that ended counts as so many */
 
 /* What one run may be expected to take: several hundred experiments are to fit
