@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The rooms of ARCHITECTURE.md: who may include whom, at every depth, and which
 # third-party headers. No arrow goes round, neither between rooms nor between
-# units (a unit is x.c with its x.h), and no room is a hall. System headers are
-# free.
+# units (a unit is x.c with its x.h), and no room is a hall. In a build folder
+# calls are checked, too: a declaration in a lower room must not hide a function
+# of a higher one. System headers are free.
 . "$(dirname "$0")/lib.bash"
 
 # room : rooms it may include (its own always) : third-party headers (prefixes)
@@ -22,12 +23,12 @@ core/work/kernel     : core/base core/trace core/work core/work/opmap :
 core/graph           : core/base core/trace core/job :
 core/graph/rules     : core/base core/trace core/job core/graph :
 core/graph/contention : core/base core/trace core/graph core/graph/rules :
-core/graph/build     : core/base core/trace core/graph/ :
+core/graph/build     : core/base core/trace core/job core/graph/ :
 core/run             : core/base core/trace core/graph :
 core/report/analyse  : core/base core/trace core/job core/graph core/run :
 core/report/write    : core/base core/trace core/job core/report/analyse : zlib.h
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
-core/chakra          : core/base core/trace core/job core/read core/read/chakra core/graph : protobuf-c/ chakra.pb-c.h
+core/chakra          : core/base core/trace core/job core/read core/read/chakra core/graph/ : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
 models/platform      : core/base core/trace core/work models/law : gsl/
 models/estimate      : core/base core/trace core/work models/law models/platform : gsl/
@@ -39,11 +40,11 @@ profilers/cuda       : core/base core/work profilers profilers/cuda/cupti : cuda
 profilers/cuda/cupti : core/base profilers : cuda cupti
 calibrate/stat       : core/base models/platform : gsl/
 calibrate/rows       : core/base core/work models/law calibrate/stat : gsl/
-calibrate/fit        : core/base core/work models/law models/platform calibrate/stat calibrate/rows : gsl/
+calibrate/fit        : core/base core/trace core/work models/law models/platform calibrate/stat calibrate/rows : gsl/
 calibrate/collective : core/base core/work models/law models/platform calibrate/stat calibrate/rows calibrate/fit : gsl/
 calibrate/platform   : core/base core/work models/ calibrate/stat calibrate/rows calibrate/fit calibrate/collective : gsl/
 calibrate/host       : core/base core/trace core/job core/work models/host calibrate/stat : gsl/
-calibrate/measure    : core/base core/job core/work/ models/ profilers calibrate/stat : gsl/
+calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers calibrate/stat : gsl/
 calibrate/machine    : core/base core/work/ models/ profilers calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/programs   : core/ models/ predict profilers calibrate/ : gsl/
 cli                  : core/ models/ predict : cjson/ cJSON.h zlib.h
@@ -95,7 +96,7 @@ judge() { # INCLUDES: a line for each that breaks a rule
                 if (index(header, part[i]) == 1) return 1
             return 0
         }
-        function say(text) { print $1 ":" $2 ": " text }
+        function say(text) { print $1 ":" $2 ": " text ($5 ? ", which has " $5 : "") }
         BEGIN {
             n = split(rooms, line, "\n")
             for (i = 1; i <= n; i++) {
@@ -116,7 +117,7 @@ judge() { # INCLUDES: a line for each that breaks a rule
             else if ((getline dummy < header) < 0)
                 say("\"" header "\" is no header of this project")
             else if (room_of(header) != room && !allows(ours[room], room_of(header)))
-                say("\"" room "\" may not include \"" header "\", want one of:" ours[room])
+                say("\"" room "\" may not use \"" header "\", want one of:" ours[room])
             close(header)
             next
         }
@@ -148,6 +149,29 @@ circles() { # WHAT PAIRS
     [ -z "$loops" ] || complain "$1 go round:" $loops
 }
 
+# "FILE - \" TARGET SYMBOL" of every symbol that one object of our libraries takes
+# from another. File names are unique in the tree, so that an object's name
+# tells its source.
+calls() {
+    {
+        project_files '*.c' '*.cu' | grep -v '^tests/' | sed 's|.*/|& |; s|^|source |' |
+            awk '{ print "source", $3, $2 $3 }'
+        find "$BUILD_DIR" -name '*.a' -not -path '*/tests/*' -print0 |
+            xargs -0 nm -A | sed 's|^[^:]*:||; s|\.o:| |'
+    } | awk '
+        $1 == "source" { path[$2] = $3; next }
+        $NF !~ /^msim_/ || !($1 in path) { next }
+        $(NF - 1) ~ /^[TDRB]$/ { home[$NF] = path[$1] }
+        $(NF - 1) == "U" { user[path[$1] " " $NF] }
+        END {
+            for (pair in user) {
+                split(pair, at, " ")
+                if (at[2] in home && home[at[2]] != at[1])
+                    print at[1], "-", "\"", home[at[2]], at[2]
+            }
+        }' | sort
+}
+
 all=$(includes)
 count=$(wc -l <<<"$all")
 [ "$count" -gt 100 ] || complain "$count includes found: is this the project?"
@@ -156,6 +180,13 @@ while IFS= read -r line; do
 done < <(judge <<<"$all")
 circles rooms "$(room_pairs <<<"$all")"
 circles units "$(unit_pairs <<<"$all")"
+if [ -n "${BUILD_DIR:-}" ] && command -v nm >/dev/null; then
+    all=$(calls)
+    while IFS= read -r line; do
+        [ -z "$line" ] || complain "$line"
+    done < <(judge <<<"$all")
+    circles "calls between rooms" "$(room_pairs <<<"$all")"
+fi
 while read -r sources room; do
     [ "$sources" -le "$most_sources" ] ||
         complain "$room: $sources sources, want $most_sources at most"
