@@ -1,72 +1,15 @@
 /*
  * models/estimate/collective.c - collectives and point-to-point transfers.
  *
- * The law of models/law/transfer.h, corrected by curves of measured points
- * where the platform has them (models/platform/curve.h).
+ * The law of models/law/collective_law.c, corrected by curves of measured
+ * points where the platform has them (models/platform/curve.h).
  */
+#include "models/law/collective_law.h"
 #include "models/law/transfer.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 
-#include <math.h>
 #include <string.h>
-
-static const char *const FEATURES[] = {"log_bytes", "log_ranks", "log_nodes"};
-#define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
-
-static double collective_time(const struct msim_data_sheet *s,
-                              const struct msim_work *w, const double *p)
-{
-    return msim_transfer_choose(s, w, p).us;
-}
-
-static void collective_describe(const struct msim_data_sheet *s,
-                                const struct msim_work *w, double *x)
-{
-    (void)s;
-    x[0] = log(fmax((double)w->u.coll.bytes, 1));
-    x[1] = log(fmax(w->u.coll.ranks, 2));
-    x[2] = log(fmax(w->u.coll.nodes, 1));
-}
-
-/*
- * One cell for all collectives of a link, so that a rank count that one of
- * them lacks is learned from the others; transfers from one rank to one other
- * are a matter of their own. Bridges join GPUs in pairs: a larger group leaves
- * them, as one on several nodes leaves the node.
- */
-static void make_key(char *text, size_t size, const char *interconnect,
-                     const char *algorithm, const struct msim_work *w)
-{
-    bool leaves_pair = strstr(interconnect, "pairwise") && w->u.coll.ranks > 2;
-    bool between_two = w->u.coll.collective == MSIM_COLL_SEND ||
-                       w->u.coll.collective == MSIM_COLL_RECV;
-
-    snprintf(text, size, "%s%s%s%s%s", interconnect, *algorithm ? "/" : "",
-             algorithm, between_two ? "/send" : "",
-             w->u.coll.nodes > 1 ? "/nodes"
-             : leaves_pair       ? "/beyond-pair"
-                                 : "");
-}
-
-static void collective_key(const struct msim_work *w, char *text, size_t size)
-{
-    make_key(text, size, w->u.coll.interconnect ? w->u.coll.interconnect : "",
-             w->u.coll.algorithm ? w->u.coll.algorithm : "", w);
-}
-
-const struct msim_law MSIM_LAW_COLLECTIVE = {
-    .name = "collective",
-    .params = MSIM_TRANSFER,
-    .n_params = MSIM_TRANSFER_PARAMS,
-    .features = FEATURES,
-    .n_features = N_FEATURES,
-    .n_sizes = N_FEATURES,
-    .stack_spread = 0.1, /* NCCL versions: 3 to 15 % */
-    .time_us = collective_time,
-    .describe = collective_describe,
-    .key = collective_key,
-};
 
 static bool collective_covers(const struct msim_platform *p,
                               const struct msim_work *w)
@@ -122,10 +65,11 @@ static bool collective_pick(const struct msim_platform *p,
     n_links = links_for(p, w, links);
     for (size_t l = 0; l < n_links; l++) {
         if (w->u.coll.algorithm)
-            make_key(text[n++], sizeof(text[0]), links[l], w->u.coll.algorithm,
-                     w);
-        make_key(text[n++], sizeof(text[0]), links[l], "", w);
-        make_key(text[n++], sizeof(text[0]), links[l], "", &like_all_to_all);
+            msim_collective_key(text[n++], sizeof(text[0]), links[l],
+                                w->u.coll.algorithm, w);
+        msim_collective_key(text[n++], sizeof(text[0]), links[l], "", w);
+        msim_collective_key(text[n++], sizeof(text[0]), links[l], "",
+                            &like_all_to_all);
     }
     for (size_t i = 0; i < n; i++)
         keys[i] = text[i];
@@ -168,7 +112,7 @@ static void from_data_sheet(const struct msim_platform *p,
     double params[MSIM_TRANSFER_PARAMS];
 
     typical(params);
-    out->us = collective_time(&p->sheet, w, params);
+    out->us = MSIM_LAW_COLLECTIVE.time_us(&p->sheet, w, params);
     out->source = MSIM_SOURCE_LAW;
     out->family = MSIM_FAMILY_COLLECTIVE;
     if (w->u.coll.nodes > 1)

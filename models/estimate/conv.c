@@ -12,6 +12,7 @@
  * fp32 and fp16 with channels first, but for weight gradients, are plain.
  */
 #include "core/work/conv_shape.h"
+#include "models/estimate/gemm.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

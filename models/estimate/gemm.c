@@ -1,188 +1,13 @@
 /*
- * models/estimate/gemm.c - matrix products.
- *
- * time = t0 + norm_p(compute, memory, depth), with
- *   compute  flops / (rate * efficiency), times (ceil(w) / w)^wave for w waves
- *            of 128 x 128 tiles over the SMs: the last wave is not full
- *   memory   least traffic / (bandwidth * efficiency), with what dies that
- *            have an L2 cache each read of the one they share
- *   depth    k times the time of one step of a tile's main loop, which small
- *            products cannot hide
- * In small products t0 rules, in narrow ones memory, in large ones compute.
+ * models/estimate/gemm.c - matrix products by models/law/gemm_law.c, on CPUs by
+ * models/law/cpu_law.c.
  */
+#include "models/estimate/gemm.h"
+#include "models/law/gemm_law.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { T0, RATE, MEMORY, NORM, WAVE, DEPTH, N_PARAMS };
-
-static const struct msim_param PARAMS[N_PARAMS] = {
-    [T0] = {"t0", "us", 4, 0.3, 200},
-    [RATE] = {"compute_efficiency", "1", 0.75, 0.02, 2},
-    [MEMORY] = {"bandwidth_efficiency", "1", 0.75, 0.02, 6},
-    [NORM] = {"norm", "1", 2.5, 1, 8},
-    [WAVE] = {"wave_exponent", "1", 0.5, 0.01, 1},
-    [DEPTH] = {"depth", "us per 1024 of k", 1, 0.01, 60},
-};
-
-static const char *const FEATURES[] = {
-    "log_m",         "log_n",         "log_k",          "log_batch",
-    "log_flops",     "log_bytes",     "log_mn",         "log_nk",
-    "log_mk",        "waves_64x64",   "tail_64x64",     "waste_64x64",
-    "waves_128x64",  "tail_128x64",   "waste_128x64",   "waves_128x128",
-    "tail_128x128",  "waste_128x128", "waves_256x128",  "tail_256x128",
-    "waste_256x128", "log_gcd_m_256", "log_gcd_n_1024", "log_gcd_k_1024",
-    "a_transposed",  "b_transposed",
-};
-#define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
-
-/* Output tiles of a size over the SMs. */
-static double waves(const struct msim_data_sheet *s, const struct msim_work *w,
-                    double tm, double tn)
-{
-    return ceil((double)w->u.gemm.m / tm) * ceil((double)w->u.gemm.n / tn) *
-           (double)w->u.gemm.batch / s->sms;
-}
-
-/*
- * Blocks are dealt to the dies in turn, so that each die's L2 cache fetches the
- * rows of A for every column of tiles that it works on, and the columns of B
- * for every row of them: all operands once a die, where there are as many
- * tiles.
- */
-static double dealt_us(const struct msim_data_sheet *s,
-                       const struct msim_work *w, double efficiency)
-{
-    double m = (double)w->u.gemm.m, n = (double)w->u.gemm.n;
-    double of_a = m * fmin(s->dies, ceil(n / 128)) * msim_dtype_bytes(w->dtype);
-    double of_b = n * fmin(s->dies, ceil(m / 128)) * msim_work_weight_bytes(w);
-
-    if (!(s->shared_cache > 0))
-        return 0;
-    return (of_a + of_b) * (double)w->u.gemm.k * (double)w->u.gemm.batch * 1e6 /
-           (s->shared_cache * efficiency);
-}
-
-static double gemm_time(const struct msim_data_sheet *s,
-                        const struct msim_work *w, const double *p)
-{
-    double full = waves(s, w, 128, 128);
-    double compute = w->flops / (msim_data_sheet_flops_per_us(s, w) * p[RATE]) *
-                     pow(ceil(full) / full, p[WAVE]);
-    double memory =
-        (w->bytes_read + w->bytes_written) * 1e6 / (s->bandwidth * p[MEMORY]);
-    double depth = (double)w->u.gemm.k / 1024 * p[DEPTH];
-
-    memory += dealt_us(s, w, p[MEMORY]);
-    return p[T0] +
-           msim_norm2(msim_norm2(compute, memory, p[NORM]), depth, p[NORM]);
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t r = a % b;
-
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
-static void gemm_describe(const struct msim_data_sheet *s,
-                          const struct msim_work *w, double *x)
-{
-    static const double TILES[][2] = {
-        {64, 64}, {128, 64}, {128, 128}, {256, 128}};
-    double m = (double)w->u.gemm.m;
-    double n = (double)w->u.gemm.n;
-    double k = (double)w->u.gemm.k;
-    double batch = (double)w->u.gemm.batch;
-    size_t f = 9;
-
-    x[0] = log(m);
-    x[1] = log(n);
-    x[2] = log(k);
-    x[3] = log(batch);
-    x[4] = log(w->flops);
-    x[5] = log(w->bytes_read + w->bytes_written);
-    x[6] = log(m * n * batch);
-    x[7] = log(n * k);
-    x[8] = log(m * k);
-    for (size_t i = 0; i < sizeof(TILES) / sizeof(*TILES); i++) {
-        double tm = TILES[i][0];
-        double tn = TILES[i][1];
-        double full = waves(s, w, tm, tn);
-
-        x[f++] = log(full);
-        x[f++] = ceil(full) / full;
-        x[f++] = ceil(m / tm) * tm / m * (ceil(n / tn) * tn / n);
-    }
-    x[f++] = log((double)gcd(w->u.gemm.m, 256));
-    x[f++] = log((double)gcd(w->u.gemm.n, 1024));
-    x[f++] = log((double)gcd(w->u.gemm.k, 1024));
-    x[f++] = w->u.gemm.a_transposed;
-    x[f++] = w->u.gemm.b_transposed;
-}
-
-/* What the cells are told apart by: packed formats by name, the others by the
- * rate they run at. */
-static const char *kind_at(const struct msim_work *w, enum msim_rate rate)
-{
-    static const char *const RATE_KIND[MSIM_RATE_COUNT] = {
-        [MSIM_RATE_FP64] = "fp64", [MSIM_RATE_FP32] = "fp32",
-        [MSIM_RATE_TF32] = "tf32", [MSIM_RATE_FP16] = "half",
-        [MSIM_RATE_FP8] = "fp8",   [MSIM_RATE_INT8] = "int8",
-        [MSIM_RATE_FP4] = "nvfp4",
-    };
-    static const char *const PACKED[] = {"fp8_block", "int4_wo", "int8_wo",
-                                         "sq"};
-    const char *variant = msim_work_variant(w);
-
-    for (size_t i = 0; i < sizeof(PACKED) / sizeof(*PACKED); i++)
-        if (strcmp(variant, PACKED[i]) == 0)
-            return PACKED[i];
-    return RATE_KIND[rate];
-}
-
-static const char *kind(const struct msim_work *w)
-{
-    return kind_at(w, msim_data_sheet_rate(w->dtype, w->variant));
-}
-
-static void gemm_key(const struct msim_work *w, char *text, size_t size)
-{
-    snprintf(text, size, "%s", kind(w));
-}
-
-static bool is_plain(const char *key)
-{
-    return strcmp(key, "fp32") == 0 || strcmp(key, "fp64") == 0;
-}
-
-/* What fraction of its rate a format reaches differs: fp8 and packed formats
- * reach half of theirs where half precision reaches three quarters, and plain
- * kernels another. */
-static double gemm_key_spread(const char *wanted, const char *found)
-{
-    return is_plain(wanted) == is_plain(found) ? 0.4 : 0.6;
-}
-
-const struct msim_law MSIM_LAW_GEMM = {
-    .name = "gemm",
-    .params = PARAMS,
-    .n_params = N_PARAMS,
-    .features = FEATURES,
-    .n_features = N_FEATURES,
-    .n_sizes = 6,
-    .start_follows_floor = true,
-    .stack_spread = 0.12, /* half precision: mean differences of 3 to 16 % */
-    .key_spread = gemm_key_spread,
-    .time_us = gemm_time,
-    .describe = gemm_describe,
-    .key = gemm_key,
-};
 
 static bool gemm_covers(const struct msim_platform *p,
                         const struct msim_work *w)
@@ -205,8 +30,8 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
     static const char *const PREFER[] = {"torch",     "vidur",  "vllm",
                                          "sglang",    "trtllm", "NeuSight",
                                          "DeepBench", NULL};
-    const char *first =
-        kind_at(w, msim_data_sheet_rate_on(&p->sheet, w->dtype, w->variant));
+    const char *first = msim_gemm_kind(
+        w, msim_data_sheet_rate_on(&p->sheet, w->dtype, w->variant));
     const char *keys[6] = {first};
     size_t n = 1;
 
@@ -291,7 +116,8 @@ static void gemm_explain(const struct msim_platform *p,
             "law: t0 + norm(flops / rate, bytes / bandwidth, k steps)\n"
             "inputs: m %lld, n %lld, k %lld, batch %lld, %s\n",
             (long long)w->u.gemm.m, (long long)w->u.gemm.n,
-            (long long)w->u.gemm.k, (long long)w->u.gemm.batch, kind(w));
+            (long long)w->u.gemm.k, (long long)w->u.gemm.batch,
+            msim_gemm_kind(w, msim_data_sheet_rate(w->dtype, w->variant)));
     count(&work, w);
     if (is_unaligned(p, w))
         fprintf(out, "rows do not begin on 16 bytes: half the rate\n");

@@ -74,10 +74,6 @@ void msim_fit_estimate(const struct msim_platform *p,
                        const struct msim_adjust *adjust,
                        struct msim_estimate *out);
 
-/* The cell for a GEMM work: convolutions go through it too. */
-bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
-                    struct msim_pick *out);
-
 /* For --explain: the cell, its constants, its rows and its errors. */
 void msim_fit_explain(const struct msim_platform *p,
                       const struct msim_pick *pick, const struct msim_work *w,

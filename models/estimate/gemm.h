@@ -1,0 +1,13 @@
+/*
+ * models/estimate/gemm.h - the fit for a matrix product, for works that are
+ * estimated as one.
+ */
+#ifndef MSIM_MODELS_ESTIMATE_GEMM_H
+#define MSIM_MODELS_ESTIMATE_GEMM_H
+#include "models/platform/fit.h"
+
+/* The fit for the GEMM work `w` on `p`; false where there is none. */
+bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
+                    struct msim_pick *out);
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * models/law/attention_law.c - attention as one kernel (flash attention and
+ * kin).
+ *
+ * time = t0 + norm_p(compute, memory, depth), with
+ *   compute  4 * head_dim flops for each query-key pair over (rate *
+ *            efficiency), times (ceil(w) / w)^wave for w waves of
+ *            (sequence, head, 128 queries) blocks over the SMs
+ *   memory   queries, keys, values and output, each once
+ *   depth    keys one block walks through, one after the other
+ * Causal masking halves the pairs; a window bounds them. Decoding has one
+ * query a sequence, so that memory rules it.
+ */
+#include "models/law/attention_law.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { T0, RATE, MEMORY, NORM, WAVE, DEPTH, N_PARAMS };
+
+static const struct msim_param PARAMS[N_PARAMS] = {
+    [T0] = {"t0", "us", 6, 0.3, 200},
+    [RATE] = {"compute_efficiency", "1", 0.5, 0.005, 2},
+    [MEMORY] = {"bandwidth_efficiency", "1", 0.6, 0.005, 6},
+    [NORM] = {"norm", "1", 2.5, 1, 8},
+    [WAVE] = {"wave_exponent", "1", 0.3, 0.01, 1},
+    [DEPTH] = {"depth", "us per 1024 keys", 3, 0.01, 200},
+};
+
+static const char *const FEATURES[] = {
+    "log_batch",     "log_heads",   "log_kv_heads", "log_q_len",
+    "log_kv_len",    "log_flops",   "log_bytes",    "log_head_dim",
+    "log_group",     "log_keys",    "log_window",   "log_window_kv",
+    "kv_bytes",      "input_bytes", "waves_64",     "tail_64",
+    "waves_128",     "tail_128",    "waves_256",    "tail_256",
+    "log_kv_blocks", "log_tokens",  "waves_kv",     "tail_kv",
+    "log_packed_16", "packed_64",   "packed_128",   "log_splits",
+    "log_split_kv",  "tail_split",  "log_rounds",
+};
+#define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
+
+static double waves(const struct msim_data_sheet *s, const struct msim_work *w,
+                    double queries)
+{
+    return (double)w->u.attention.batch * (double)w->u.attention.heads *
+           ceil((double)w->u.attention.q_len / queries) / s->sms;
+}
+
+/* Keys that the longest query reads. */
+static double keys_walked(const struct msim_work *w)
+{
+    int64_t kv = w->u.attention.kv_len;
+    int64_t window = w->u.attention.window;
+
+    return (double)(window > 0 && window < kv ? window : kv);
+}
+
+static double attention_time(const struct msim_data_sheet *s,
+                             const struct msim_work *w, const double *p)
+{
+    double full = waves(s, w, 128);
+    double compute = w->flops / (msim_data_sheet_flops_per_us(s, w) * p[RATE]) *
+                     pow(ceil(full) / full, p[WAVE]);
+    double memory =
+        (w->bytes_read + w->bytes_written) * 1e6 / (s->bandwidth * p[MEMORY]);
+    double depth = keys_walked(w) / 1024 * p[DEPTH];
+
+    return p[T0] +
+           msim_norm2(msim_norm2(compute, memory, p[NORM]), depth, p[NORM]);
+}
+
+/*
+ * Decoding kernels let a block serve all the queries that share keys (a group
+ * of heads), and where sequences are too few to fill the GPU, split the keys of
+ * each over blocks: two for every SM, of no less than 64 keys.
+ */
+static void describe_groups(const struct msim_data_sheet *s,
+                            const struct msim_work *w, double *x)
+{
+    double pairs =
+        (double)w->u.attention.batch * (double)w->u.attention.kv_heads;
+    double packed = (double)w->u.attention.heads /
+                    (double)w->u.attention.kv_heads *
+                    (double)w->u.attention.q_len;
+    double blocks = ceil(keys_walked(w) / 64);
+    double splits = fmin(fmax(floor(2 * s->sms / pairs), 1), blocks);
+    double full = pairs * splits / s->sms;
+
+    x[0] = log(pairs / s->sms);
+    x[1] = ceil(pairs / s->sms) / (pairs / s->sms);
+    x[2] = log(ceil(packed / 16));
+    x[3] = log(pairs * ceil(packed / 64) / s->sms);
+    x[4] = log(pairs * ceil(packed / 128) / s->sms);
+    x[5] = log(splits);
+    x[6] = log(blocks / splits);
+    x[7] = ceil(full) / full;
+    x[8] = log(ceil(blocks / splits) * ceil(full));
+}
+
+static void attention_describe(const struct msim_data_sheet *s,
+                               const struct msim_work *w, double *x)
+{
+    static const double QUERIES[] = {64, 128, 256};
+    double batch = (double)w->u.attention.batch;
+    double heads = (double)w->u.attention.heads;
+    double kv_heads = (double)w->u.attention.kv_heads;
+    double q = (double)w->u.attention.q_len;
+    double kv = (double)w->u.attention.kv_len;
+    double window = (double)w->u.attention.window;
+    size_t f = 14;
+
+    x[0] = log(batch);
+    x[1] = log(heads);
+    x[2] = log(kv_heads);
+    x[3] = log(q);
+    x[4] = log(kv);
+    x[5] = log(w->flops);
+    x[6] = log(w->bytes_read + w->bytes_written);
+    x[7] = log((double)w->u.attention.head_dim);
+    x[8] = log(heads / kv_heads);
+    x[9] = log(msim_attention_pairs(w) / q);
+    x[10] = window > 0 ? log(window) : 20;
+    x[11] = window > 0 && window < kv ? log(window / kv) : 0;
+    x[12] = msim_dtype_bytes(w->u.attention.kv_dtype);
+    x[13] = msim_dtype_bytes(w->dtype);
+    for (size_t i = 0; i < sizeof(QUERIES) / sizeof(*QUERIES); i++) {
+        double full = waves(s, w, QUERIES[i]);
+
+        x[f++] = log(full);
+        x[f++] = ceil(full) / full;
+    }
+    x[f++] = log(batch * kv_heads * ceil(kv / 128) / s->sms);
+    x[f++] = log(batch * q);
+    describe_groups(s, w, x + f);
+}
+
+const char *msim_attention_phase_text(const struct msim_work *w)
+{
+    static const char *const TEXT[] = {
+        [MSIM_ATTENTION_PREFILL] = "prefill",
+        [MSIM_ATTENTION_DECODE] = "decode",
+        [MSIM_ATTENTION_ENCODER] = "encoder",
+    };
+
+    return TEXT[w->u.attention.phase];
+}
+
+static void attention_key(const struct msim_work *w, char *text, size_t size)
+{
+    snprintf(text, size, "%s", msim_attention_phase_text(w));
+}
+
+/* Prefill and encoder differ by the mask; decoding is another kernel. */
+static double attention_key_spread(const char *wanted, const char *found)
+{
+    bool other = strcmp(wanted, "decode") == 0 || strcmp(found, "decode") == 0;
+
+    return other ? 0.7 : 0.2;
+}
+
+const struct msim_law MSIM_LAW_ATTENTION = {
+    .name = "attention",
+    .params = PARAMS,
+    .n_params = N_PARAMS,
+    .features = FEATURES,
+    .n_features = N_FEATURES,
+    .n_sizes = 8,
+    .stack_spread = 0.35, /* mean differences of 30 to 73 % */
+    .key_spread = attention_key_spread,
+    .time_us = attention_time,
+    .describe = attention_describe,
+    .key = attention_key,
+};

@@ -1,0 +1,11 @@
+/*
+ * models/law/attention_law.h - the law of attention as one kernel.
+ */
+#ifndef MSIM_MODELS_LAW_ATTENTION_LAW_H
+#define MSIM_MODELS_LAW_ATTENTION_LAW_H
+#include "models/law/law.h"
+
+/* "prefill", "decode" or "encoder": the key of the fits. */
+const char *msim_attention_phase_text(const struct msim_work *w);
+
+#endif

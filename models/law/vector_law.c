@@ -1,0 +1,234 @@
+/*
+ * models/law/vector_law.c - everything that moves bytes and computes little:
+ * pointwise, reduction, softmax, norm, embedding, copy, optimizer.
+ *
+ * time = t0 + norm_p(memory, rows), with
+ *   memory  missed / (bandwidth * efficiency)
+ *           + hit / (bandwidth * efficiency * cache_speedup)
+ *   rows    for kernels that work on rows: what each row costs its SM, once
+ *           there are more than run side by side; of jagged data the latency
+ *           of a warp that looks for its row; of reductions the loads of a
+ *           thread that wait for each other (models/law/reduce_grid.h)
+ * Bytes hit the L2 cache while the operands fit into a share of it:
+ * hit = bytes / (1 + (bytes / (l2 * cache_share))^4). Of gathers those hit,
+ * too, whose row of the table was fetched before and is still there.
+ *
+ * Copies to and from the host are bound by PCIe instead.
+ */
+#include "models/law/vector_law.h"
+
+#include "models/law/gather.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { T0, MEMORY, CACHE, SHARE, ROW, NORM, N_PARAMS };
+
+static const struct msim_param PARAMS[N_PARAMS] = {
+    [T0] = {"t0", "us", 3, 0.3, 200},
+    [MEMORY] = {"bandwidth_efficiency", "1", 0.8, 0.005, 1.5},
+    [CACHE] = {"cache_speedup", "1", 2, 1, 12},
+    [SHARE] = {"cache_share", "1", 0.7, 0.02, 4},
+    [ROW] = {"row", "us per row of an SM", 0.1, 1e-4, 10},
+    [NORM] = {"norm", "1", 1.5, 1, 8},
+};
+
+static const char *const FEATURES[] = {
+    "log_bytes", "log_elems",    "log_rows", "log_cols",
+    "log_l2",    "log_gcd_cols", "waves",    "tail",
+};
+#define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
+
+#define FLAT_COLS 1024
+/* Blocks of 256 threads on an SM of 2048. */
+#define ROWS_AT_ONCE 8
+
+/* A channel of a batch is more than an SM holds: cuDNN and PyTorch read it once
+ * for its sums (mean and variance; of a gradient its own and that with the
+ * input), and once more to write the result. */
+bool msim_vector_is_read_twice(const struct msim_work *w)
+{
+    const char *variant = msim_work_variant(w);
+
+    return strcmp(variant, "batch_norm") == 0 ||
+           strcmp(variant, "batch_norm_backward") == 0;
+}
+
+double msim_vector_bytes(const struct msim_work *w)
+{
+    double bytes = w->bytes_read * (msim_vector_is_read_twice(w) ? 2 : 1) +
+                   w->bytes_written;
+
+    return bytes >= 1 ? bytes : 1;
+}
+
+/*
+ * Columns of the work. The tables' tensors are matrices; a flat one, of which
+ * nothing is reduced, counts as one with rows of about a thousand.
+ */
+static int64_t cols_of(const struct msim_work *w)
+{
+    int64_t cols = w->u.vector.cols > 0 ? w->u.vector.cols : 1;
+    bool flat = w->u.vector.rows <= 1 && w->family != MSIM_FAMILY_SOFTMAX &&
+                w->family != MSIM_FAMILY_NORM;
+
+    return flat && cols > FLAT_COLS ? FLAT_COLS : cols;
+}
+
+static double rows_of(const struct msim_work *w)
+{
+    double rows = w->u.vector.rows > 0 ? (double)w->u.vector.rows : 1;
+    double cols = w->u.vector.cols > 0 ? (double)w->u.vector.cols : 1;
+
+    return rows * cols / (double)cols_of(w);
+}
+
+/*
+ * Kernels that work on rows, a block for each, pay for every row; short rows
+ * of a gather share a block.
+ */
+static double row_blocks(const struct msim_work *w)
+{
+    switch (w->family) {
+    case MSIM_FAMILY_SOFTMAX:
+    case MSIM_FAMILY_NORM:
+        return rows_of(w);
+    case MSIM_FAMILY_EMBEDDING:
+        return rows_of(w) * fmin(1, (double)cols_of(w) / 256);
+    default:
+        return 0;
+    }
+}
+
+/* How much faster rows come from the L2 cache than from memory, at least: 2155
+ * of 900 GB/s on a V100 (Jia et al., "Dissecting the NVIDIA Volta GPU
+ * architecture via microbenchmarking", 2018). */
+#define GATHER_CACHE 2.4
+
+/* Bytes of rows that are in the L2 cache because they were fetched before. */
+static double fetched_again(const struct msim_data_sheet *s,
+                            const struct msim_work *w, double share)
+{
+    double lookups = w->u.vector.lookups, row = w->u.vector.row_bytes;
+
+    if (w->family != MSIM_FAMILY_EMBEDDING || !(row > 0))
+        return 0;
+    return lookups * row *
+           msim_gather_hits(lookups, w->u.vector.table_rows,
+                            s->l2_bytes * share / row, s->index_skew);
+}
+
+static double memory_time(const struct msim_data_sheet *s,
+                          const struct msim_work *w, const double *p)
+{
+    double bytes = msim_vector_bytes(w);
+    double hit = bytes / (1 + pow(bytes / (s->l2_bytes * p[SHARE]), 4));
+    double rate = s->bandwidth * p[MEMORY] * 1e-6;
+    double again = fetched_again(s, w, p[SHARE]);
+
+    if (again > hit)
+        return (bytes - again) / rate +
+               again / (rate * fmax(p[CACHE], GATHER_CACHE));
+    return (bytes - hit) / rate + hit / (rate * p[CACHE]);
+}
+
+/* A load where all warps load: twice the idle latency of device memory that Jia
+ * et al. measured. So many warps run side by side on an SM. */
+#define LOAD_US  0.5
+#define SM_WARPS 64
+
+/* A warp takes a row of jagged data, finds where it begins and ends, and then
+ * moves it: loads that wait for each other. */
+#define JAGGED_LOADS 4
+
+/* Blocks that share an output write their sums, count themselves, and the last
+ * one reads the sums of all. */
+#define SPLIT_LOADS 3
+
+struct msim_reduce_grid msim_vector_grid(const struct msim_data_sheet *s,
+                                         const struct msim_work *w)
+{
+    return msim_reduce_grid(fmax((double)w->u.vector.rows, 1),
+                            fmax((double)w->u.vector.cols, 1),
+                            w->u.vector.fold == MSIM_FOLD_ACROSS, s->sms);
+}
+
+static double reduction_time(const struct msim_data_sheet *s,
+                             const struct msim_work *w)
+{
+    struct msim_reduce_grid g = msim_vector_grid(s, w);
+    double waves = g.blocks * g.threads / (s->sms * SM_WARPS * 32);
+
+    return (g.rounds * fmax(waves, 1) + (g.split ? SPLIT_LOADS : 0)) * LOAD_US;
+}
+
+static double rows_time(const struct msim_data_sheet *s,
+                        const struct msim_work *w, const double *p)
+{
+    if (w->family == MSIM_FAMILY_COPY)
+        return w->u.vector.segments / (s->sms * SM_WARPS) * JAGGED_LOADS *
+               LOAD_US;
+    if (w->family == MSIM_FAMILY_REDUCTION &&
+        w->u.vector.fold != MSIM_FOLD_UNKNOWN)
+        return reduction_time(s, w);
+    return fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW];
+}
+
+/* A block takes a channel: SMs that have none ask for nothing. */
+static double idle_factor(const struct msim_data_sheet *s,
+                          const struct msim_work *w)
+{
+    return msim_vector_is_read_twice(w) ? fmax(1, s->sms / rows_of(w)) : 1;
+}
+
+static double vector_time(const struct msim_data_sheet *s,
+                          const struct msim_work *w, const double *p)
+{
+    return p[T0] + msim_norm2(memory_time(s, w, p) * idle_factor(s, w),
+                              rows_time(s, w, p), p[NORM]);
+}
+
+static void vector_describe(const struct msim_data_sheet *s,
+                            const struct msim_work *w, double *x)
+{
+    int64_t cols = cols_of(w);
+    double blocks = msim_vector_bytes(w) / 8192 / s->sms;
+
+    x[0] = log(msim_vector_bytes(w));
+    x[1] = log(w->u.vector.elems > 0 ? (double)w->u.vector.elems : 1);
+    x[2] = log(rows_of(w));
+    x[3] = log((double)cols);
+    x[4] = log(msim_vector_bytes(w) / s->l2_bytes);
+    x[5] = log((double)(cols & -cols));
+    x[6] = log(blocks);
+    x[7] = ceil(blocks) / blocks;
+}
+
+static void vector_key(const struct msim_work *w, char *text, size_t size)
+{
+    snprintf(text, size, "%s", msim_work_variant(w));
+}
+
+/* Pointwise operators differ little; what stands in for other families has
+ * doubt of its own (STAND_INS). */
+static double vector_key_spread(const char *wanted, const char *found)
+{
+    (void)wanted;
+    (void)found;
+    return 0.2;
+}
+
+const struct msim_law MSIM_LAW_VECTOR = {
+    .name = "vector",
+    .params = PARAMS,
+    .n_params = N_PARAMS,
+    .features = FEATURES,
+    .n_features = N_FEATURES,
+    .n_sizes = 2,
+    .stack_spread = 0.1,
+    .key_spread = vector_key_spread,
+    .time_us = vector_time,
+    .describe = vector_describe,
+    .key = vector_key,
+};
