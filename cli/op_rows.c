@@ -9,6 +9,7 @@
 #include "cli/op_rows.h"
 
 #include "core/base/decimal.h"
+#include "core/base/vec.h"
 #include "models/estimate/model.h"
 
 #include <pthread.h>

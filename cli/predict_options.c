@@ -3,6 +3,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* What each operator of a rank without GPU events would launch. */
+#include "core/base/vec.h"
 #include "core/work/opmap/opmap.h"
 #include "predict/cost.h"
 

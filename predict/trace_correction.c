@@ -15,6 +15,7 @@
  */
 #include "predict/trace_correction.h"
 
+#include "core/base/vec.h"
 #include "core/work/kernel/op_kernels.h"
 #include "core/work/opmap/opmap.h"
 #include "models/estimate/estimate_cache.h"

@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/json_out.h"
+#include "core/base/vec.h"
 #include "core/base/write_file.h"
 
 #include <stdlib.h>

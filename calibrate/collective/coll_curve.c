@@ -5,6 +5,7 @@
 #include "calibrate/collective/coll_curve.h"
 
 #include "calibrate/collective/coll_variant.h"
+#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>

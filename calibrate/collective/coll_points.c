@@ -3,6 +3,7 @@
  */
 #include "calibrate/collective/coll_points.h"
 
+#include "core/base/vec.h"
 #include "models/law/transfer.h"
 
 #include <math.h>

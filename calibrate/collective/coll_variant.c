@@ -4,6 +4,8 @@
  */
 #include "calibrate/collective/coll_variant.h"
 
+#include "core/base/vec.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
  */
 #include "calibrate/host/host_samples.h"
 
+#include "core/base/vec.h"
+
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>

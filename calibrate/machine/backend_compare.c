@@ -6,6 +6,7 @@
 
 #include "calibrate/stat/quantile.h"
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

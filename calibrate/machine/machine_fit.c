@@ -10,6 +10,7 @@
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/stat/quantile.h"
 #include "core/base/csv.h"
+#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdio.h>

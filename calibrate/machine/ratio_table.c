@@ -6,6 +6,7 @@
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/stat/quantile.h"
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 

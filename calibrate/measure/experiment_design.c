@@ -4,6 +4,7 @@
 #include "calibrate/measure/experiment_design.h"
 
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 
 #include <gsl/gsl_qrng.h>
 #include <math.h>

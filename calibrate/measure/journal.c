@@ -5,6 +5,7 @@
 
 #include "calibrate/stat/quantile.h"
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 #include "calibrate/measure/trace_experiments.h"
 
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 #include "core/job/job.h"
 #include "core/work/opmap/opmap.h"
 #include "models/platform/fit.h"

@@ -3,6 +3,7 @@
  */
 #include "calibrate/platform/refit.h"
 
+#include "core/base/vec.h"
 #include "core/base/write_file.h"
 
 #include <stdlib.h>

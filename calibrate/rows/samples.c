@@ -3,6 +3,8 @@
  */
 #include "calibrate/rows/samples.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "cli/platforms/platform_page.h"
 
+#include "core/base/vec.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -1,4 +1,9 @@
+/*
+ * core/base/arena.c - memory that is taken piece by piece and freed at once.
+ */
 #include "core/base/arena.h"
+
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,26 +66,4 @@ void *msim_arena_alloc(struct msim_arena *a, size_t bytes)
     p = (char *)(a->chunks + 1) + a->used;
     a->used += need;
     return p;
-}
-
-enum msim_status msim_grow(void **data, uint32_t *capacity, uint32_t length,
-                           size_t elem)
-{
-    uint64_t want;
-    void *p;
-
-    if (length < *capacity)
-        return MSIM_OK;
-    if (length >= UINT32_MAX - 1)
-        return MSIM_ELIMIT;
-    /* Half as much again: peak memory counts more here than copies. */
-    want = *capacity ? (uint64_t)*capacity + *capacity / 2 + 1 : 64;
-    if (want > UINT32_MAX - 1)
-        want = UINT32_MAX - 1;
-    p = realloc(*data, (size_t)want * elem);
-    if (!p)
-        return MSIM_ENOMEM;
-    *data = p;
-    *capacity = (uint32_t)want;
-    return MSIM_OK;
 }

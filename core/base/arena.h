@@ -23,14 +23,4 @@ void msim_arena_release(struct msim_arena *a);
 /* `bytes` of zeroed memory aligned to 16, or NULL when memory is out. */
 void *msim_arena_alloc(struct msim_arena *a, size_t bytes);
 
-/*
- * Growable heap array, for columns whose length is not known beforehand:
- * makes room for one more element of `elem` bytes. `*data` is owned by the
- * caller (free()). Fails with ENOMEM, or ELIMIT past UINT32_MAX - 1 elements,
- * and then changes nothing.
- */
-MSIM_MUST_CHECK
-enum msim_status msim_grow(void **data, uint32_t *capacity, uint32_t length,
-                           size_t elem);
-
 #endif

@@ -7,6 +7,7 @@
 #include "core/base/csv.h"
 
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 
 #include <errno.h>
 #include <stdbool.h>

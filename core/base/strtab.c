@@ -1,6 +1,7 @@
 #include "core/base/strtab.h"
 
 #include "core/base/arena.h"
+#include "core/base/vec.h"
 
 #include <assert.h>
 #include <stdlib.h>

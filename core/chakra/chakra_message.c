@@ -1,6 +1,7 @@
 #include "core/chakra/chakra_message.h"
 
 #include "core/base/json_out.h"
+#include "core/base/vec.h"
 #include "core/chakra/chakra_builder.h"
 
 #include <stdlib.h>
@@ -14,14 +15,13 @@ struct msim_chakra_messages {
     struct msim_file *file;
     uint64_t count;
     bool defined; /* the trace itself defines its groups */
-    struct msim_scratch deps, lags, data, text, groups; /* of the message */
+    struct msim_vec deps, lags, data, text, groups; /* of the message */
 };
 
 /* ---- messages ------------------------------------------------------------ */
 
 /* Text that protobuf takes: what is not UTF-8 becomes '?'. */
-static enum msim_status clean(struct msim_scratch *to, const char *s,
-                              char **text)
+static enum msim_status clean(struct msim_vec *to, const char *s, char **text)
 {
     struct msim_text_piece piece;
 
@@ -29,11 +29,10 @@ static enum msim_status clean(struct msim_scratch *to, const char *s,
     while (*s) {
         unsigned n = msim_utf8_length(s);
 
-        MSIM_TRY((enum msim_status)msim_scratch_text(to, n ? s : "?", n ? n : 1,
-                                                     &piece));
+        MSIM_TRY(msim_vec_text(to, n ? s : "?", n ? n : 1, &piece));
         s += n ? n : 1;
     }
-    MSIM_TRY((enum msim_status)msim_scratch_text(to, "", 0, &piece));
+    MSIM_TRY(msim_vec_text(to, "", 0, &piece));
     *text = to->data;
     (*text)[to->n] = '\0';
     return MSIM_OK;
@@ -65,7 +64,7 @@ static enum msim_status sink(void *ctx, const char *bytes, size_t n)
 {
     struct msim_text_piece piece;
 
-    return (enum msim_status)msim_scratch_text(ctx, bytes, n, &piece);
+    return msim_vec_text(ctx, bytes, n, &piece);
 }
 
 /*
@@ -158,7 +157,7 @@ static enum msim_status list_lanes(struct msim_chakra_messages *m)
 
     m->deps.n = 0;
     for (uint32_t i = 0; i < 2 * (t->n_threads + t->n_streams); i++)
-        if (!msim_scratch_add(&m->deps, sizeof(*to)))
+        if (!msim_vec_add(&m->deps, sizeof(*to)))
             return MSIM_ENOMEM;
     to = m->deps.data;
     for (uint32_t i = 0; i < t->n_threads; i++) {
@@ -277,8 +276,8 @@ static enum msim_status fill_deps(struct msim_chakra_messages *m,
 
     m->deps.n = m->lags.n = 0;
     for (uint32_t i = 0; i < n->n_deps; i++) {
-        uint64_t *id = msim_scratch_add(&m->deps, sizeof(*id));
-        int64_t *lag = msim_scratch_add(&m->lags, sizeof(*lag));
+        uint64_t *id = msim_vec_add(&m->deps, sizeof(*id));
+        int64_t *lag = msim_vec_add(&m->lags, sizeof(*lag));
 
         if (!id || !lag)
             return MSIM_ENOMEM;

@@ -17,7 +17,7 @@ enum msim_status msim_chakra_plan_node(struct msim_chakra_plan *p,
                                        uint32_t row, msim_ps own,
                                        uint32_t *index)
 {
-    struct msim_chakra_out *n = msim_scratch_add(&p->nodes, sizeof(*n));
+    struct msim_chakra_out *n = msim_vec_add(&p->nodes, sizeof(*n));
 
     if (!n)
         return MSIM_ENOMEM;
@@ -48,7 +48,7 @@ enum msim_status msim_chakra_plan_dep(struct msim_chakra_plan *p, uint32_t node,
             dep[i].lag_ns = (int32_t)ns;
         return MSIM_OK;
     }
-    dep = msim_scratch_add(&p->deps, sizeof(*dep));
+    dep = msim_vec_add(&p->deps, sizeof(*dep));
     if (!dep)
         return MSIM_ENOMEM;
     *dep = (struct msim_chakra_dep){node, (int32_t)ns};

@@ -15,6 +15,7 @@
  */
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
 #define MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
+#include "core/base/vec.h"
 #include "core/chakra/write_chakra.h"
 #include "core/graph/graph.h"
 #include "core/read/chakra/chakra.h"
@@ -37,8 +38,8 @@ struct msim_chakra_out {
 
 struct msim_chakra_plan {
     const struct msim_trace *trace;
-    struct msim_scratch nodes; /* struct msim_chakra_out */
-    struct msim_scratch deps;  /* struct msim_chakra_dep */
+    struct msim_vec nodes;     /* struct msim_chakra_out */
+    struct msim_vec deps;      /* struct msim_chakra_dep */
     uint64_t delays, releases; /* deps with a lag; nodes with not_before */
     msim_ps delayed;           /* sum of the lags */
 };

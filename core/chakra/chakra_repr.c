@@ -30,18 +30,18 @@ void msim_chakra_lists_release(struct msim_chakra_lists *l)
     *l = (struct msim_chakra_lists){0};
 }
 
-static enum msim_status put(struct msim_scratch *to, const char *text)
+static enum msim_status put(struct msim_vec *to, const char *text)
 {
     struct msim_text_piece piece;
 
-    return (enum msim_status)msim_scratch_text(to, text, strlen(text), &piece);
+    return msim_vec_text(to, text, strlen(text), &piece);
 }
 
-static void add(struct print *p, struct msim_scratch *to, const char *fmt, ...)
+static void add(struct print *p, struct msim_vec *to, const char *fmt, ...)
     MSIM_PRINTF(3, 4);
 
 /* Short texts; a failure is remembered. */
-static void add(struct print *p, struct msim_scratch *to, const char *fmt, ...)
+static void add(struct print *p, struct msim_vec *to, const char *fmt, ...)
 {
     char text[256];
     va_list ap;
@@ -53,7 +53,7 @@ static void add(struct print *p, struct msim_scratch *to, const char *fmt, ...)
 }
 
 /* As Python's repr(): in single quotes, with escapes for what needs them. */
-static enum msim_status quote(struct msim_scratch *to, const char *s)
+static enum msim_status quote(struct msim_vec *to, const char *s)
 {
     char escape[8];
 
@@ -63,7 +63,7 @@ static enum msim_status quote(struct msim_scratch *to, const char *s)
         size_t n = msim_utf8_length(s);
 
         if (n && (unsigned char)*s >= 0x20 && !strchr("'\\\x7f", *s)) {
-            MSIM_TRY((enum msim_status)msim_scratch_text(to, s, n, &piece));
+            MSIM_TRY(msim_vec_text(to, s, n, &piece));
             s += n;
             continue;
         }
@@ -269,8 +269,7 @@ enum msim_status msim_chakra_print(struct msim_chakra_lists *l,
     return MSIM_OK;
 }
 
-enum msim_status msim_chakra_print_text(struct msim_scratch *to,
-                                        const char *text)
+enum msim_status msim_chakra_print_text(struct msim_vec *to, const char *text)
 {
     MSIM_TRY(put(to, "["));
     MSIM_TRY(quote(to, text));

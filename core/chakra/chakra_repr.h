@@ -5,11 +5,12 @@
  */
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_REPR_H
 #define MSIM_CORE_CHAKRA_CHAKRA_REPR_H
+#include "core/base/vec.h"
 #include "core/read/read_state.h"
 
 /* The three lists of one side of an operator, NUL-terminated. */
 struct msim_chakra_lists {
-    struct msim_scratch values, shapes, types;
+    struct msim_vec values, shapes, types;
 };
 
 void msim_chakra_lists_release(struct msim_chakra_lists *l);
@@ -25,8 +26,7 @@ enum msim_status msim_chakra_print(struct msim_chakra_lists *l,
 
 /* The one text `text` as a list of Python, quoted, added to `to`. */
 MSIM_MUST_CHECK
-enum msim_status msim_chakra_print_text(struct msim_scratch *to,
-                                        const char *text);
+enum msim_status msim_chakra_print_text(struct msim_vec *to, const char *text);
 
 /* The name of an element type in an ET's types: "float", "c10::Half". */
 const char *msim_chakra_dtype_text(enum msim_dtype t);

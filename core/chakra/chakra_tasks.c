@@ -23,8 +23,8 @@ struct tasks {
     int32_t *pred_lag;           /* in ns */
     uint32_t *last;              /* task -> last node of its chain, or NONE */
     uint32_t *passed, *n_passed; /* task without nodes -> its sources */
-    struct msim_scratch sources; /* struct source */
-    struct msim_scratch inputs;  /* of the task at hand; struct source */
+    struct msim_vec sources;     /* struct source */
+    struct msim_vec inputs;      /* of the task at hand; struct source */
     msim_ps *release;            /* task -> instant, or TIME_NONE */
     uint32_t *op_from, *op_to;   /* ops that begin in a task */
     uint32_t *op_node, *call_node;
@@ -118,7 +118,7 @@ static msim_ps self_time(const struct tasks *x, uint32_t i)
 /* What the task at hand waits for, of this rank, into x->inputs. */
 static enum msim_status add_input(struct tasks *x, uint32_t node, msim_ps lag)
 {
-    struct source *s = msim_scratch_add(&x->inputs, sizeof(*s));
+    struct source *s = msim_vec_add(&x->inputs, sizeof(*s));
 
     if (!s)
         return MSIM_ENOMEM;
@@ -153,7 +153,7 @@ static enum msim_status pass(struct tasks *x, uint32_t task)
     x->passed[task] = x->sources.n;
     x->n_passed[task] = x->inputs.n;
     for (uint32_t i = 0; i < x->inputs.n; i++) {
-        struct source *s = msim_scratch_add(&x->sources, sizeof(*s));
+        struct source *s = msim_vec_add(&x->sources, sizeof(*s));
 
         if (!s)
             return MSIM_ENOMEM;

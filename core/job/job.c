@@ -1,5 +1,7 @@
 #include "core/job/job.h"
 
+#include "core/base/vec.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

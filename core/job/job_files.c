@@ -2,6 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/decimal.h"
+#include "core/base/vec.h"
 
 #include <dirent.h>
 #include <errno.h>

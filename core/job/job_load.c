@@ -2,6 +2,7 @@
  * From paths to a job: read every file, sort them by rank, link what belongs
  * to one rank, align clocks.
  */
+#include "core/base/vec.h"
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
 #include "core/job/link.h"

@@ -8,6 +8,7 @@
  * for users put them where they like. An ET usually has one iteration, a
  * Kineto trace many, so the ET's sequence may repeat.
  */
+#include "core/base/vec.h"
 #include "core/job/link.h"
 
 #include "core/base/idmap.h"

@@ -173,7 +173,7 @@ static int top_map_begin(void *p)
     } else if (r->place == TOP && r->key == KEY_DISTRIBUTED) {
         r->place = DISTRIBUTED;
     } else if (r->place == DEVICES) {
-        d = msim_scratch_add(&r->devices, sizeof(*d));
+        d = msim_vec_add(&r->devices, sizeof(*d));
         if (!d)
             return MSIM_ENOMEM;
         *d = (struct msim_device_spec){.id = -1};
@@ -339,15 +339,14 @@ static enum msim_status decide(struct msim_reader *r, const char *name,
                                const char **bytes, size_t *len, bool *held,
                                struct msim_error *err)
 {
-    struct msim_scratch *head = &r->head;
+    struct msim_vec *head = &r->head;
     struct msim_text_piece piece;
     enum msim_chakra_guess guess;
     bool end = *len == 0;
 
     *held = false;
     if (head->n || !end) {
-        MSIM_TRY(
-            (enum msim_status)msim_scratch_text(head, *bytes, *len, &piece));
+        MSIM_TRY(msim_vec_text(head, *bytes, *len, &piece));
         *bytes = head->data;
         *len = head->n;
     }

@@ -3,6 +3,7 @@
  * and the list inside the string of an ET's `## process_group:init ##`.
  */
 #include "core/base/decimal.h"
+#include "core/base/vec.h"
 #include "core/read/read_state.h"
 
 #include <stdlib.h>
@@ -79,7 +80,7 @@ void msim_group_spec_reset(struct msim_group_spec *spec)
 
 static int add_rank(struct msim_group_spec *spec, int64_t rank)
 {
-    int32_t *slot = msim_scratch_add(&spec->ranks, sizeof(*slot));
+    int32_t *slot = msim_vec_add(&spec->ranks, sizeof(*slot));
 
     if (!slot)
         return MSIM_ENOMEM;

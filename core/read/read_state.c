@@ -1,31 +1,11 @@
 /* What readers of all formats need. */
 #include "core/read/read_state.h"
 
+#include "core/base/vec.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-void *msim_scratch_add(struct msim_scratch *s, size_t elem)
-{
-    if (msim_grow(&s->data, &s->cap, s->n, elem) != MSIM_OK)
-        return NULL;
-    return (char *)s->data + elem * s->n++;
-}
-
-int msim_scratch_text(struct msim_scratch *s, const char *text, size_t len,
-                      struct msim_text_piece *piece)
-{
-    if (len > UINT32_MAX / 4 - s->n)
-        return MSIM_ELIMIT;
-    while (s->cap < s->n + len + 1)
-        if (msim_grow(&s->data, &s->cap, s->cap, 1) != MSIM_OK)
-            return MSIM_ENOMEM;
-    *piece = (struct msim_text_piece){s->n, (uint32_t)len};
-    if (len)
-        memcpy((char *)s->data + s->n, text, len);
-    s->n += (uint32_t)len;
-    return 0;
-}
 
 int msim_read_problem(struct msim_reader *r, enum msim_status status,
                       const char *fmt, ...)

@@ -7,19 +7,9 @@
 #include "core/base/idmap.h"
 #include "core/base/json_sax.h"
 #include "core/base/keyword.h"
+#include "core/base/vec.h"
 #include "core/read/read.h"
 #include "core/trace/argpool.h"
-
-/* A heap array that is filled and emptied again and again. */
-struct msim_scratch {
-    void *data;
-    uint32_t n, cap;
-};
-
-/* A piece of the text scratch. */
-struct msim_text_piece {
-    uint32_t at, len;
-};
 
 struct msim_kineto; /* read_kineto.c */
 struct msim_et;     /* read_et.c */
@@ -29,8 +19,8 @@ struct msim_chakra; /* read_chakra.c */
 struct msim_group_spec {
     uint32_t name, alias; /* strings; alias: a 1.0.2 file's pointer */
     uint32_t size;
-    bool listed;               /* a list of ranks was given, if an empty one */
-    struct msim_scratch ranks; /* int32_t */
+    bool listed;           /* a list of ranks was given, if an empty one */
+    struct msim_vec ranks; /* int32_t */
 };
 
 struct msim_reader {
@@ -48,15 +38,15 @@ struct msim_reader {
     bool salvage;              /* what is complete is kept anyway */
     bool keep;                 /* msim_load_options.keep_source */
     bool decided;              /* JSON or not; until then `head` has it all */
-    struct msim_scratch head;
+    struct msim_vec head;
 
     /* The top level (read_file.c). */
     struct msim_keyset keys;
     uint8_t place, key;
     uint32_t depth;
-    int64_t base_ns;             /* baseTimeNanoseconds */
-    bool whole;                  /* the top-level value is complete */
-    struct msim_scratch devices; /* struct msim_device_spec */
+    int64_t base_ns;         /* baseTimeNanoseconds */
+    bool whole;              /* the top-level value is complete */
+    struct msim_vec devices; /* struct msim_device_spec */
     struct msim_group_spec group;
 };
 
@@ -64,12 +54,6 @@ struct msim_device_spec {
     int64_t id;
     struct msim_gpu_properties p;
 };
-
-/* Make room for and return one more element, or NULL. */
-void *msim_scratch_add(struct msim_scratch *s, size_t elem);
-/* Append `len` bytes. */
-int msim_scratch_text(struct msim_scratch *s, const char *text, size_t len,
-                      struct msim_text_piece *piece);
 
 /* Note a problem with a record; returns its status for the callback. */
 int msim_read_problem(struct msim_reader *r, enum msim_status status,

@@ -1,5 +1,7 @@
 #include "core/trace/argpool.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 

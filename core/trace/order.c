@@ -1,6 +1,7 @@
 #include "core/trace/order.h"
 
 #include "core/base/sort.h"
+#include "core/base/vec.h"
 #include "core/trace/names.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  * tensors of the label or the operator give the size; a name alone is trusted
  * last, for it says neither the size nor the group.
  */
+#include "core/base/vec.h"
 #include "core/trace/names.h"
 #include "core/trace/order.h"
 

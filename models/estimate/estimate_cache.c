@@ -1,5 +1,7 @@
 #include "models/estimate/estimate_cache.h"
 
+#include "core/base/vec.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

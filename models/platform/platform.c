@@ -3,6 +3,7 @@
  */
 #include "models/platform/platform.h"
 
+#include "core/base/vec.h"
 #include "models/platform/platform_data.h"
 
 #include <dirent.h>

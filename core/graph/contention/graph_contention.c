@@ -4,6 +4,7 @@
  */
 #include "core/graph/contention/graph_contention.h"
 
+#include "core/base/vec.h"
 #include "core/graph/contention/wave_tail.h"
 
 #include <math.h>

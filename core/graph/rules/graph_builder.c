@@ -1,6 +1,8 @@
 /* The pieces that every kind of rank builds its part of a graph from. */
 #include "core/graph/rules/graph_builder.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 
 static int compare_keyed(const void *a, const void *b)

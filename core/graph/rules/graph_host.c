@@ -3,6 +3,7 @@
  * from its first event to its last, cut where something can begin or be
  * waited for: at runtime calls, at topmost operators, at step marks.
  */
+#include "core/base/vec.h"
 #include "core/graph/rules/graph_builder.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
  * main one waits for the main one, the main one for all. Where GPU times may
  * be read, an edge that the traced times contradict is left out.
  */
+#include "core/base/vec.h"
 #include "core/graph/rules/graph_cause.h"
 
 #define JITTER ((msim_ps)MSIM_PS_PER_US)

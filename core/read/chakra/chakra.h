@@ -17,6 +17,7 @@
  */
 #ifndef MSIM_CORE_READ_CHAKRA_CHAKRA_H
 #define MSIM_CORE_READ_CHAKRA_CHAKRA_H
+#include "core/base/vec.h"
 #include "core/read/read_state.h"
 
 /* X(NAME, text): what a node of a file that this project wrote was. */
@@ -127,25 +128,25 @@ struct msim_chakra_attrs {
 
 struct msim_chakra {
     struct msim_keyset words;
-    struct msim_scratch pending; /* a message cut by the end of a piece */
-    uint64_t offset;             /* of the message at hand */
-    uint64_t fault;              /* of the byte to blame */
-    bool begun;                  /* GlobalMetadata is in */
-    bool keep;                   /* messages are kept as they are */
-    bool ours;                   /* this project wrote it */
-    bool has_et;                 /* ours: an ET was part of it */
-    bool timed;                  /* some node has a duration */
-    bool started;                /* some node has a start */
+    struct msim_vec pending; /* a message cut by the end of a piece */
+    uint64_t offset;         /* of the message at hand */
+    uint64_t fault;          /* of the byte to blame */
+    bool begun;              /* GlobalMetadata is in */
+    bool keep;               /* messages are kept as they are */
+    bool ours;               /* this project wrote it */
+    bool has_et;             /* ours: an ET was part of it */
+    bool timed;              /* some node has a duration */
+    bool started;            /* some node has a start */
     bool based;
     int64_t base_ns;
     struct msim_chakra_attrs attrs;
-    struct msim_scratch nodes;   /* struct msim_chakra_node */
-    struct msim_scratch deps;    /* uint64_t: ids */
-    struct msim_idmap ids;       /* id -> node */
-    struct msim_idmap comms;     /* ours: number of a collective -> row */
-    struct msim_scratch numbers; /* int64_t: of each row */
-    struct msim_idmap streams;   /* (device, id) -> stream */
-    struct msim_idmap configs;   /* of launches */
+    struct msim_vec nodes;     /* struct msim_chakra_node */
+    struct msim_vec deps;      /* uint64_t: ids */
+    struct msim_idmap ids;     /* id -> node */
+    struct msim_idmap comms;   /* ours: number of a collective -> row */
+    struct msim_vec numbers;   /* int64_t: of each row */
+    struct msim_idmap streams; /* (device, id) -> stream */
+    struct msim_idmap configs; /* of launches */
 };
 
 /*
@@ -154,9 +155,9 @@ struct msim_chakra {
  * well-formed, as a list cut by its writer does (chakra_python.c).
  */
 int msim_chakra_tokens(struct msim_reader *r, const char *text,
-                       struct msim_scratch *list);
+                       struct msim_vec *list);
 int msim_chakra_types(struct msim_reader *r, const char *text,
-                      struct msim_scratch *list);
+                      struct msim_vec *list);
 
 /*
  * Dependencies by node, in order of a run that respects them and otherwise

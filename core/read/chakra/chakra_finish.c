@@ -8,6 +8,7 @@
  * another stream, depends on one of the GPU, an event is recorded behind that
  * launch and waited for, as a program would have to do it.
  */
+#include "core/base/vec.h"
 #include "core/read/chakra/chakra.h"
 #include "core/read/et/et.h"
 #include "core/trace/names.h"

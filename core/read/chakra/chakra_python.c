@@ -13,7 +13,7 @@
 struct scan {
     struct msim_reader *r;
     const char *s;
-    struct msim_scratch *list;
+    struct msim_vec *list;
     bool types; /* only strings, as pieces */
     uint32_t depth;
 };
@@ -26,13 +26,13 @@ static int add(struct scan *x, uint32_t kind, struct msim_text_piece text)
     if (x->types) {
         if (kind != MSIM_ETOK_STRING || x->depth != 1)
             return 0;
-        piece = msim_scratch_add(x->list, sizeof(*piece));
+        piece = msim_vec_add(x->list, sizeof(*piece));
         if (!piece)
             return MSIM_ENOMEM;
         *piece = text;
         return 0;
     }
-    token = msim_scratch_add(x->list, sizeof(*token));
+    token = msim_vec_add(x->list, sizeof(*token));
     if (!token)
         return MSIM_ENOMEM;
     *token = (struct msim_et_token){kind, text};
@@ -83,7 +83,7 @@ static size_t unescape(const char **s, char out[4])
 /* A quoted text; false where it does not end. */
 static bool scan_string(struct scan *x, int *result)
 {
-    struct msim_scratch *text = &x->r->et->text;
+    struct msim_vec *text = &x->r->et->text;
     struct msim_text_piece whole = {text->n, 0}, part;
     char quote = *x->s++, bytes[4];
 
@@ -98,7 +98,7 @@ static bool scan_string(struct scan *x, int *result)
             n += n == 0; /* the other kind of quote */
             x->s += n;
         }
-        *result = msim_scratch_text(text, from, n, &part);
+        *result = msim_vec_text(text, from, n, &part);
         if (*result)
             return false;
     }
@@ -121,7 +121,7 @@ static bool scan_word(struct scan *x, int *result)
     if (n == 0)
         return false;
     x->s += n;
-    *result = msim_scratch_text(&x->r->et->text, s, n, &piece);
+    *result = msim_vec_text(&x->r->et->text, s, n, &piece);
     if (*result)
         return false;
     if ((n == 4 && !memcmp(s, "True", 4)) ||
@@ -186,7 +186,7 @@ static int scan_all(struct scan *x)
 }
 
 int msim_chakra_tokens(struct msim_reader *r, const char *text,
-                       struct msim_scratch *list)
+                       struct msim_vec *list)
 {
     struct scan x = {.r = r, .s = text, .list = list};
 
@@ -194,7 +194,7 @@ int msim_chakra_tokens(struct msim_reader *r, const char *text,
 }
 
 int msim_chakra_types(struct msim_reader *r, const char *text,
-                      struct msim_scratch *list)
+                      struct msim_vec *list)
 {
     struct scan x = {.r = r, .s = text, .list = list, .types = true};
 

@@ -6,6 +6,7 @@
  * type, a copy by its name, else a kernel.
  */
 #include "core/base/sort.h"
+#include "core/base/vec.h"
 #include "core/read/chakra/chakra.h"
 #include "core/read/et/et.h"
 #include "core/trace/names.h"
@@ -211,7 +212,7 @@ static enum msim_status comm_of(struct msim_reader *r, uint32_t type,
         *comm = *slot;
         if (*comm < t->n_comms)
             return MSIM_OK;
-        kept = msim_scratch_add(&r->chakra->numbers, sizeof(*kept));
+        kept = msim_vec_add(&r->chakra->numbers, sizeof(*kept));
         if (!kept)
             return MSIM_ENOMEM;
         *kept = number;
@@ -322,7 +323,7 @@ static enum msim_status add_op(struct msim_reader *r,
     MSIM_TRY(msim_et_groups(r, &op));
     MSIM_TRY(
         msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
-    link = msim_scratch_add(&r->et->links, sizeof(*link));
+    link = msim_vec_add(&r->et->links, sizeof(*link));
     if (!link)
         return MSIM_ENOMEM;
     *link = (struct msim_et_link){

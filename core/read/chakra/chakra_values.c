@@ -1,5 +1,6 @@
 #include "core/read/chakra/chakra_values.h"
 
+#include "core/base/vec.h"
 #include "core/read/chakra/chakra.h"
 #include "core/read/et/et.h"
 

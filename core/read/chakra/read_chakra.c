@@ -100,7 +100,7 @@ static enum msim_status take_deps(struct msim_reader *r,
 
     n->deps = c->deps.n;
     for (size_t i = 0; i < m->n_data_deps; i++) {
-        uint64_t *dep = msim_scratch_add(&c->deps, sizeof(*dep));
+        uint64_t *dep = msim_vec_add(&c->deps, sizeof(*dep));
 
         if (!dep)
             return MSIM_ENOMEM;
@@ -198,7 +198,7 @@ static enum msim_status add_node(struct msim_reader *r,
     MSIM_TRY(take_durations(r, m, &n));
     MSIM_TRY(take_start(r, m, &n));
     MSIM_TRY(msim_chakra_row(r, &n, m->type > 0 ? (uint32_t)m->type : 0));
-    kept = msim_scratch_add(&c->nodes, sizeof(*kept));
+    kept = msim_vec_add(&c->nodes, sizeof(*kept));
     if (!kept)
         return MSIM_ENOMEM;
     *kept = n;
@@ -335,7 +335,7 @@ static enum msim_status measure(struct msim_reader *r, const char *bytes,
 static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
                                      size_t len, size_t *used)
 {
-    struct msim_scratch *p = &r->chakra->pending;
+    struct msim_vec *p = &r->chakra->pending;
     struct msim_text_piece piece;
     size_t head, whole, take;
 
@@ -344,8 +344,7 @@ static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
         /* One byte more until the length is known, then what is missing. */
         take = whole ? whole - p->n : 1;
         take = take < len - *used ? take : len - *used;
-        MSIM_TRY((enum msim_status)msim_scratch_text(p, bytes + *used, take,
-                                                     &piece));
+        MSIM_TRY(msim_vec_text(p, bytes + *used, take, &piece));
         *used += take;
         MSIM_TRY(measure(r, p->data, p->n, &head, &whole));
         if (whole && whole == p->n) {
@@ -371,8 +370,7 @@ enum msim_status msim_chakra_feed(struct msim_reader *r, const char *bytes,
         MSIM_TRY(message(r, bytes + at, head, whole));
         at += whole;
     }
-    return (enum msim_status)msim_scratch_text(&r->chakra->pending, bytes + at,
-                                               len - at, &piece);
+    return msim_vec_text(&r->chakra->pending, bytes + at, len - at, &piece);
 }
 
 enum msim_status msim_chakra_end(struct msim_reader *r)

@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_CORE_READ_ET_ET_H
 #define MSIM_CORE_READ_ET_ET_H
+#include "core/base/vec.h"
 #include "core/read/read_state.h"
 
 enum msim_et_token_kind {
@@ -22,9 +23,9 @@ struct msim_et_token {
 
 /* inputs or outputs of the node at hand: three lists side by side */
 struct msim_et_values {
-    struct msim_scratch values; /* struct msim_et_token */
-    struct msim_scratch shapes; /* struct msim_et_token */
-    struct msim_scratch types;  /* struct msim_text_piece */
+    struct msim_vec values; /* struct msim_et_token */
+    struct msim_vec shapes; /* struct msim_et_token */
+    struct msim_vec types;  /* struct msim_text_piece */
 };
 
 /* What the attributes of schema 1.1 say of a collective. */
@@ -58,12 +59,12 @@ struct msim_et {
     uint8_t key, sub_key, attr_key;
     struct msim_et_node node;
     struct msim_et_values in, out;
-    struct msim_scratch *list; /* where tokens or types go, or NULL */
+    struct msim_vec *list; /* where tokens or types go, or NULL */
     bool list_is_types;
-    struct msim_scratch text, args, dims;
+    struct msim_vec text, args, dims;
     uint32_t nested; /* arrays open inside the list */
     struct msim_text_piece attr_name, attr_value;
-    struct msim_scratch links; /* struct msim_et_link, one per op */
+    struct msim_vec links; /* struct msim_et_link, one per op */
     struct msim_idmap threads;
     bool on_gpu;
 };

@@ -8,6 +8,7 @@
  * runs out the value decides. No recursion: a stack of open lists.
  */
 #include "core/base/decimal.h"
+#include "core/base/vec.h"
 #include "core/read/et/et.h"
 #include "core/trace/names.h"
 
@@ -66,8 +67,8 @@ static void skip_comma(struct walk *w)
 /* Add an argument to the list that is open, if one is. */
 static int add_arg(struct walk *w, struct msim_arg arg)
 {
-    struct msim_scratch *args = &w->r->et->args;
-    struct msim_arg *a = msim_scratch_add(args, sizeof(*a)), *all;
+    struct msim_vec *args = &w->r->et->args;
+    struct msim_arg *a = msim_vec_add(args, sizeof(*a)), *all;
     uint32_t i;
 
     if (!a)
@@ -185,7 +186,7 @@ static int add_id(struct walk *w, const int64_t *tuple)
 }
 
 /* The sizes at hand into the scratch stack; their number. */
-static int read_dims(struct walk *w, struct msim_scratch *dims)
+static int read_dims(struct walk *w, struct msim_vec *dims)
 {
     uint32_t depth = 0;
     int64_t n, *slot;
@@ -202,7 +203,7 @@ static int read_dims(struct walk *w, struct msim_scratch *dims)
             break;
         if (s->kind == MSIM_ETOK_NUMBER &&
             msim_decimal_int(text_of(w->r, s->text), s->text.len, &n)) {
-            slot = msim_scratch_add(dims, sizeof(*slot));
+            slot = msim_vec_add(dims, sizeof(*slot));
             if (!slot)
                 return MSIM_ENOMEM;
             *slot = n < 0 ? 0 : n;
@@ -243,7 +244,7 @@ static void read_tuple(struct walk *w, int64_t tuple[5], uint8_t *device)
 static int add_tensor(struct walk *w)
 {
     struct msim_arg a = {.kind = MSIM_ARG_TENSOR};
-    struct msim_scratch *dims = &w->r->et->dims;
+    struct msim_vec *dims = &w->r->et->dims;
     int64_t tuple[5];
     uint32_t index;
     const char *name = w->type + sizeof "Tensor(" - 1;
@@ -273,7 +274,7 @@ static int add_tensor(struct walk *w)
 static int open_list(struct walk *w)
 {
     const char *bracket;
-    struct msim_scratch *args = &w->r->et->args;
+    struct msim_vec *args = &w->r->et->args;
 
     if (w->depth == MAX_LISTS)
         return msim_read_problem(

@@ -11,6 +11,7 @@
  * say the same by name and win.
  */
 #include "core/base/decimal.h"
+#include "core/base/vec.h"
 #include "core/read/et/et.h"
 #include "core/trace/names.h"
 

@@ -9,6 +9,7 @@
  * first, and the tree is built at the end (et_tree.c).
  */
 #include "core/base/decimal.h"
+#include "core/base/vec.h"
 #include "core/read/et/et.h"
 #include "core/trace/names.h"
 #include "core/trace/order.h"
@@ -166,7 +167,7 @@ static enum msim_status node_end(struct msim_reader *r)
     MSIM_TRY(msim_et_groups(r, &op));
     MSIM_TRY(
         msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
-    link = msim_scratch_add(&e->links, sizeof(*link));
+    link = msim_vec_add(&e->links, sizeof(*link));
     if (!link)
         return MSIM_ENOMEM;
     *link = (struct msim_et_link){n->id, n->parent, n->fw_tid, true};
@@ -226,17 +227,17 @@ static int add_token(struct msim_reader *r, uint32_t kind, const char *s,
     struct msim_text_piece piece = {0, 0}, *type;
 
     if (s)
-        MSIM_TRY(msim_scratch_text(&e->text, s, len, &piece));
+        MSIM_TRY(msim_vec_text(&e->text, s, len, &piece));
     if (e->list_is_types) {
         if (kind != MSIM_ETOK_STRING)
             return 0;
-        type = msim_scratch_add(e->list, sizeof(*type));
+        type = msim_vec_add(e->list, sizeof(*type));
         if (!type)
             return MSIM_ENOMEM;
         *type = piece;
         return 0;
     }
-    tok = msim_scratch_add(e->list, sizeof(*tok));
+    tok = msim_vec_add(e->list, sizeof(*tok));
     if (!tok)
         return MSIM_ENOMEM;
     *tok = (struct msim_et_token){kind, piece};
@@ -295,7 +296,7 @@ static int et_number(void *p, const char *s, size_t len)
     if (e->depth == 1)
         set_number(&e->node, e->key, s, len);
     else if (e->depth == 3 && e->sub_key == E_VALUE)
-        return msim_scratch_text(&e->text, s, len, &e->attr_value);
+        return msim_vec_text(&e->text, s, len, &e->attr_value);
     return 0;
 }
 
@@ -311,9 +312,9 @@ static int et_string(void *p, const char *s, size_t len)
         return msim_read_string(r, s, len, &e->node.name);
     }
     if (e->depth == 3 && e->sub_key == E_NAME)
-        return msim_scratch_text(&e->text, s, len, &e->attr_name);
+        return msim_vec_text(&e->text, s, len, &e->attr_name);
     if (e->depth == 3 && e->sub_key == E_VALUE)
-        return msim_scratch_text(&e->text, s, len, &e->attr_value);
+        return msim_vec_text(&e->text, s, len, &e->attr_value);
     return 0;
 }
 

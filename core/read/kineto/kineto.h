@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_CORE_READ_KINETO_KINETO_H
 #define MSIM_CORE_READ_KINETO_KINETO_H
+#include "core/base/vec.h"
 #include "core/read/read_state.h"
 
 /* What an event's category makes of it. */
@@ -63,12 +64,12 @@ struct msim_kineto {
     struct msim_idmap threads, streams, configs;
     uint32_t thread; /* of the last event that has one, NONE at first */
     /* One operator's inputs, as they come. */
-    struct msim_scratch dims;     /* int64_t and the marks below */
-    struct msim_scratch types_in; /* uint8_t type codes */
-    struct msim_scratch values;   /* struct msim_text_piece of text */
-    struct msim_scratch text;
-    struct msim_scratch args; /* struct msim_arg being built */
-    struct msim_scratch labels;
+    struct msim_vec dims;     /* int64_t and the marks below */
+    struct msim_vec types_in; /* uint8_t type codes */
+    struct msim_vec values;   /* struct msim_text_piece of text */
+    struct msim_vec text;
+    struct msim_vec args; /* struct msim_arg being built */
+    struct msim_vec labels;
     struct msim_group_spec group;
 };
 

@@ -53,7 +53,7 @@ uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len)
 
 static int add_arg(struct msim_kineto *k, struct msim_arg arg)
 {
-    struct msim_arg *a = msim_scratch_add(&k->args, sizeof(*a));
+    struct msim_arg *a = msim_vec_add(&k->args, sizeof(*a));
 
     if (!a)
         return MSIM_ENOMEM;

@@ -1,6 +1,7 @@
 /*
  * What one event of a Kineto trace becomes: a row of the column of its kind.
  */
+#include "core/base/vec.h"
 #include "core/read/kineto/kineto.h"
 #include "core/trace/names.h"
 

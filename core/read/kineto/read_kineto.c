@@ -294,7 +294,7 @@ static int arg_number(struct msim_reader *r, const char *s, size_t len)
 
 static int add_dim(struct msim_kineto *k, int64_t value)
 {
-    int64_t *d = msim_scratch_add(&k->dims, sizeof(*d));
+    int64_t *d = msim_vec_add(&k->dims, sizeof(*d));
 
     if (!d)
         return MSIM_ENOMEM;
@@ -378,7 +378,7 @@ static int label_thread(struct msim_reader *r, const char *s, size_t len)
 
     if (ev->ph != 'M')
         return 0;
-    l = msim_scratch_add(&r->kineto->labels, sizeof(*l));
+    l = msim_vec_add(&r->kineto->labels, sizeof(*l));
     if (!l)
         return MSIM_ENOMEM;
     l->pid = ev->pid;
@@ -426,15 +426,15 @@ static int list_string(struct msim_reader *r, const char *s, size_t len)
     uint8_t *type;
 
     if (k->arg_key == K_TYPES) {
-        type = msim_scratch_add(&k->types_in, sizeof(*type));
+        type = msim_vec_add(&k->types_in, sizeof(*type));
         if (!type)
             return MSIM_ENOMEM;
         *type = msim_kineto_type(k, s, len);
     } else if (k->arg_key == K_VALUES) {
-        piece = msim_scratch_add(&k->values, sizeof(*piece));
+        piece = msim_vec_add(&k->values, sizeof(*piece));
         if (!piece)
             return MSIM_ENOMEM;
-        return msim_scratch_text(&k->text, s, len, piece);
+        return msim_vec_text(&k->text, s, len, piece);
     }
     return 0;
 }

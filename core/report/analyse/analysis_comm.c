@@ -3,6 +3,7 @@
  * and what the others wait for it.
  */
 #include "core/base/idmap.h"
+#include "core/base/vec.h"
 #include "core/report/analyse/analysis.h"
 
 #include <math.h>

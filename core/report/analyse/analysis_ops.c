@@ -2,6 +2,7 @@
  * Operators and families: kernel time by topmost operator of one rank, and how
  * much of it stands on a law.
  */
+#include "core/base/vec.h"
 #include "core/report/analyse/analysis.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  * of all iterations by owner.
  */
 #include "core/base/idmap.h"
+#include "core/base/vec.h"
 #include "core/graph/task_text.h"
 #include "core/report/analyse/analysis.h"
 

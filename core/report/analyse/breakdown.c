@@ -3,6 +3,7 @@
  * applies. One sweep over a rank's begins and ends keeps running totals; a
  * window is the difference between two readings of them.
  */
+#include "core/base/vec.h"
 #include "core/report/analyse/outcome.h"
 
 #include <stdlib.h>

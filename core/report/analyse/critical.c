@@ -1,5 +1,6 @@
 #include "core/report/analyse/critical.h"
 
+#include "core/base/vec.h"
 #include "core/graph/contention.h"
 
 #include <stdlib.h>

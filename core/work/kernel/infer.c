@@ -2,6 +2,7 @@
 
 #include "core/base/idmap.h"
 #include "core/base/sort.h"
+#include "core/base/vec.h"
 #include "models/platform/interval.h"
 
 #include <math.h>

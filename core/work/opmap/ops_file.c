@@ -5,6 +5,7 @@
 #include "core/work/opmap/ops_file.h"
 
 #include "core/base/csv.h"
+#include "core/base/vec.h"
 #include "core/work/opmap/opmap_vector.h"
 
 #include <fnmatch.h>
