@@ -5,9 +5,9 @@
  * next one is loaded.
  */
 #include "cli/cmd.h"
+#include "cli/load.h"
 #include "cli/message.h"
-#include "cli/options.h"
-#include "cli/session.h"
+#include "cli/predict_options.h"
 #include "core/report/compare/compare.h"
 #include "core/work/opmap/opmap_family.h"
 
@@ -24,7 +24,7 @@ struct settings {
     bool iteration_said;
     const char *host, *ops;
     struct msim_clock_wish clock[2];
-    int costs; /* enum msim_costs_option */
+    enum msim_cost_mode costs;
     bool json, csv, salvage;
     uint32_t threads;
 };
@@ -109,7 +109,10 @@ static enum msim_status parse_power_cap(void *settings, const char *value,
     return parse_clocks(settings, value, msim_power_cap_parse, err);
 }
 
-static const char *const COSTS[] = {"auto", "measured", "model", NULL};
+static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
+                                    [MSIM_COSTS_MEASURED] = "measured",
+                                    [MSIM_COSTS_MODEL] = "model",
+                                    NULL};
 
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
@@ -154,7 +157,7 @@ static const struct msim_option OPTIONS[] = {
      .help = "only the iteration ProfilerStep#N of each trace, or the one "
              "with index N; N,N: one for each side",
      .dflt = "all"},
-    MSIM_OPTION_SALVAGE_ROW(struct settings),
+    MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
     {.name = "json",
      .type = MSIM_OPTION_FLAG,
      FIELD(json),
@@ -163,7 +166,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      FIELD(csv),
      .help = "print CSV, one line a row of every table, instead of text"},
-    MSIM_OPTION_THREADS_ROW(struct settings),
+    MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
 
 static const char *const EXAMPLES[] = {
@@ -195,25 +198,25 @@ static const struct msim_command COMMAND = {
 
 /* With a platform both sides are predictions: a change must not be the error
  * of a model against a measurement. */
-static int costs_of(const struct settings *s)
+static enum msim_cost_mode costs_of(const struct settings *s)
 {
     if (s->costs == MSIM_COSTS_AUTO && s->platform[0])
         return MSIM_COSTS_MODEL;
     return s->costs;
 }
 
-static struct msim_predict_options options_of(const struct settings *s,
-                                              int side, const char *const *path)
+static struct msim_predict_settings
+settings_of(const struct settings *s, int side, const char *const *path)
 {
-    return (struct msim_predict_options){
+    return (struct msim_predict_settings){
         .platform = s->platform[side],
         .host = s->host,
         .ops = s->ops,
         .clock = s->clock[side],
         .costs = costs_of(s),
+        .peers = MSIM_PEERS_FIXED,
         .iteration = s->iteration[side],
-        .salvage = s->salvage,
-        .threads = s->threads,
+        .load = {.salvage = s->salvage, .threads = s->threads},
         .paths = path,
         .n_paths = 1,
     };
@@ -232,17 +235,18 @@ static const struct msim_trace *trace_of(const struct msim_job *job,
 /* Under models the prediction knows the kinds of work; measured times need
  * them told. */
 static enum msim_status add_tasks(struct msim_side *side,
-                                  const struct msim_session *s)
+                                  const struct msim_inputs *in,
+                                  const struct msim_prediction_run *run)
 {
-    const struct msim_trace *t = trace_of(s->job, side);
+    const struct msim_trace *t = trace_of(in->job, side);
     const char *names[MSIM_FAMILY_COUNT];
     struct msim_side_families families = {.names = names,
                                           .n_names = MSIM_FAMILY_COUNT};
     enum msim_status status;
     uint8_t *of_gpu;
 
-    if (!t || strcmp(s->costs, "measured") != 0)
-        return msim_side_add_tasks(side, &s->outcome, s->iteration, NULL);
+    if (!t || !run->outcome.measured)
+        return msim_side_add_tasks(side, &run->outcome, run->iteration, NULL);
     for (int i = 0; i < MSIM_FAMILY_COUNT; i++)
         names[i] = msim_family_text((enum msim_family)i);
     of_gpu = malloc((size_t)t->n_gpu + 1);
@@ -252,24 +256,30 @@ static enum msim_status add_tasks(struct msim_side *side,
     status = msim_gpu_families(t, of_gpu);
     if (status == MSIM_OK)
         status =
-            msim_side_add_tasks(side, &s->outcome, s->iteration, &families);
+            msim_side_add_tasks(side, &run->outcome, run->iteration, &families);
     free(of_gpu);
     return status;
 }
 
-static enum msim_status run_session(struct msim_side **side,
-                                    struct msim_session *s,
-                                    struct msim_error *err)
+static enum msim_status predict_side(struct msim_side **side,
+                                     const struct msim_predict_settings *s,
+                                     const struct msim_inputs *in,
+                                     const struct msim_target *to,
+                                     struct msim_error *err)
 {
-    enum msim_status status;
+    struct msim_prediction_run run;
+    enum msim_status status = msim_predict(&run, s, in, to, err);
 
-    MSIM_TRY(msim_session_run(s, err));
-    MSIM_TRY(msim_side_new(side, s->prediction, false));
-    status = add_tasks(*side, s);
+    *side = NULL;
+    if (status == MSIM_OK)
+        status = msim_side_new(side, run.prediction, false);
+    if (status == MSIM_OK)
+        status = add_tasks(*side, in, &run);
     if (status != MSIM_OK) {
         msim_side_free(*side);
         *side = NULL;
     }
+    msim_prediction_run_release(&run);
     return status;
 }
 
@@ -299,16 +309,17 @@ static enum msim_status load_side(struct msim_side **side,
                                   const struct settings *settings, int which,
                                   const char *path, struct msim_error *err)
 {
-    struct msim_predict_options o = options_of(settings, which, &path);
+    struct msim_predict_settings s = settings_of(settings, which, &path);
     struct msim_error no_trace = {0};
-    struct msim_session s;
-    enum msim_status status = msim_session_load(&s, &o, &no_trace);
-
-    bool is_trace = s.job != NULL;
+    struct msim_inputs in;
+    struct msim_target to;
+    enum msim_status status = msim_load_prediction(&in, &to, &s, &no_trace);
+    bool is_trace = in.job != NULL;
 
     if (status == MSIM_OK)
-        status = run_session(side, &s, &no_trace);
-    msim_session_release(&s);
+        status = predict_side(side, &s, &in, &to, &no_trace);
+    msim_target_release(&to);
+    msim_inputs_release(&in);
     if (status == MSIM_EFORMAT && !is_trace && is_file(path)) {
         if (msim_prediction_is_file(path))
             return from_file(side, path, err);

@@ -1,7 +1,7 @@
 #include "cli/cmd.h"
+#include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/progress.h"
 #include "core/chakra/write_chakra.h"
 #include "core/work/opmap/opmap.h"
 
@@ -21,7 +21,7 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "OUT",
      .help = "the file to write; of several ranks OUT.0.et, OUT.1.et, ...; "
              "compressed where OUT ends in .gz"},
-    MSIM_OPTION_SALVAGE_ROW(struct settings),
+    MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
 
 static const char *const EXAMPLES[] = {
@@ -138,28 +138,6 @@ static void say_lost(const struct msim_chakra_summary *s, bool from_et)
 /* ---- the verb
  * ----------------------------------------------------------------- */
 
-static enum msim_status load(struct msim_job **job, const struct settings *s,
-                             const struct msim_cli_operands *files,
-                             struct msim_error *err)
-{
-    struct msim_progress progress;
-    enum msim_status status;
-
-    msim_progress_start(&progress, "reading");
-    status = msim_job_load(job, (const char *const *)files->items,
-                           (uint32_t)files->n,
-                           &(struct msim_load_options){
-                               .salvage = s->salvage,
-                               .keep_source = true,
-                               .threads = 2,
-                               .progress = msim_progress_bytes,
-                               .progress_ctx = &progress,
-                           },
-                           err);
-    msim_progress_end(&progress);
-    return status;
-}
-
 static bool has_et(const struct msim_job *job)
 {
     for (uint32_t i = 0; i < job->n_ranks; i++)
@@ -218,7 +196,11 @@ int msim_cmd_convert(int argc, char **argv)
                      "'mystique-sim convert --help'");
     if (!strcmp(s.out, "-"))
         return usage("option '-o' is '-', want a file");
-    status = load(&job, &s, &files, &err);
+    status = msim_load_job(&job, &files,
+                           &(struct msim_load_options){.salvage = s.salvage,
+                                                       .keep_source = true,
+                                                       .threads = 2},
+                           &err);
     if (status == MSIM_OK)
         status = convert(job, s.out, &err);
     msim_job_free(job);

@@ -1,7 +1,7 @@
 #include "cli/cmd.h"
+#include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/progress.h"
 #include "core/report/write/report.h"
 
 struct settings {
@@ -13,7 +13,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
      .help = "print JSON (schema mystique-sim/info/1) instead of text"},
-    MSIM_OPTION_SALVAGE_ROW(struct settings),
+    MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
 
 static const char *const EXAMPLES[] = {
@@ -36,7 +36,6 @@ int msim_cmd_info(int argc, char **argv)
 {
     struct settings s = {0};
     struct msim_cli_operands files;
-    struct msim_progress progress;
     struct msim_error err = {0};
     struct msim_job *job;
     enum msim_status status;
@@ -44,17 +43,9 @@ int msim_cmd_info(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    msim_progress_start(&progress, "reading");
-    status =
-        msim_job_load(&job, (const char *const *)files.items, (uint32_t)files.n,
-                      &(struct msim_load_options){
-                          .salvage = s.salvage,
-                          .threads = 2,
-                          .progress = msim_progress_bytes,
-                          .progress_ctx = &progress,
-                      },
-                      &err);
-    msim_progress_end(&progress);
+    status = msim_load_job(
+        &job, &files,
+        &(struct msim_load_options){.salvage = s.salvage, .threads = 2}, &err);
     if (status == MSIM_OK)
         status =
             s.json ? msim_info_json(job, stdout) : msim_info_text(job, stdout);

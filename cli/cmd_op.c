@@ -4,8 +4,8 @@
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
-#include "cli/op_rows.h"
 #include "cli/options.h"
+#include "predict/op_rows.h"
 
 struct settings {
     const char *platform;

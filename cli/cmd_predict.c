@@ -1,10 +1,13 @@
+/*
+ * cli/cmd_predict.c - `predict`: how long a traced job takes.
+ */
 #include "cli/cmd.h"
-#include "cli/explain.h"
+#include "cli/load.h"
 #include "cli/message.h"
-#include "cli/session.h"
+#include "cli/predict_options.h"
 #include "core/report/write/report.h"
+#include "predict/explain.h"
 
-#include <math.h>
 #include <time.h>
 
 static double seconds_since(const struct timespec *begin)
@@ -16,105 +19,108 @@ static double seconds_since(const struct timespec *begin)
            (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
 }
 
-static enum msim_status write_files(struct msim_session *s,
+static enum msim_status write_files(const struct msim_predict_options *o,
+                                    const struct msim_prediction_run *run,
                                     struct msim_error *err)
 {
     struct msim_timeline *tl;
     enum msim_status status = MSIM_OK;
 
-    if (s->o->chart)
-        MSIM_TRY(msim_report_chart(s->prediction, s->o->chart, err));
-    if (!s->o->timeline)
+    if (o->chart)
+        MSIM_TRY(msim_report_chart(run->prediction, o->chart, err));
+    if (!o->timeline)
         return MSIM_OK;
-    MSIM_TRY(msim_timeline_new(&tl, &s->outcome));
-    status = msim_report_timeline(tl, s->o->timeline, err);
+    MSIM_TRY(msim_timeline_new(&tl, &run->outcome));
+    status = msim_report_timeline(tl, o->timeline, err);
     msim_timeline_free(tl);
     return status;
 }
 
-static void forget(struct msim_figure *f)
+/* How far off the prediction is, beside the report instead of in it. */
+static void say_measured(const struct msim_figure *kernels)
 {
-    f->measured = NAN;
-}
-
-/*
- * Model costs read no GPU time, and a report under them holds none either:
- * the same shapes give the same bytes. (A step's own mark is host time.) How
- * far off they are is said beside the report instead. What was scaled to
- * another GPU was not measured there.
- */
-static void set_measured_aside(struct msim_session *s)
-{
-    struct msim_prediction *p = s->prediction;
-    bool marked = s->graph->iterations[0] >= 0;
-
-    if (p->kernel_us.measured > 0)
+    if (kernels->measured > 0)
         msim_message("the trace measured %.1f us of kernels, this predicts "
                      "%.1f us (%+.1f %%)",
-                     p->kernel_us.measured, p->kernel_us.predicted,
-                     100 *
-                         (p->kernel_us.predicted / p->kernel_us.measured - 1));
-    forget(&p->kernel_us);
-    if (!marked)
-        forget(&p->iteration_us);
-    for (uint32_t i = 0; i < p->n_iterations && !marked; i++)
-        forget(&p->iterations[i].us);
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        forget(&p->ops[i].us);
-    for (uint32_t i = 0; i < p->n_uncovered; i++)
-        forget(&p->uncovered[i].us);
-    for (uint32_t i = 0; i < p->n_families; i++)
-        forget(&p->families[i].us);
-    for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
-        forget(&p->ranks_detail[i].kernel_us);
-        if (!marked)
-            forget(&p->ranks_detail[i].iteration_us);
-    }
+                     kernels->measured, kernels->predicted,
+                     100 * (kernels->predicted / kernels->measured - 1));
 }
 
-static enum msim_status write_report(const struct msim_session *s)
+static enum msim_status write_report(const struct msim_predict_options *o,
+                                     const struct msim_prediction *p)
 {
-    if (s->o->json)
-        return msim_report_json(s->prediction, stdout);
-    if (s->o->csv)
-        return msim_report_csv(s->prediction, stdout);
-    return msim_report_text(s->prediction, stdout);
+    if (o->json)
+        return msim_report_json(p, stdout);
+    if (o->csv)
+        return msim_report_csv(p, stdout);
+    return msim_report_text(p, stdout);
 }
 
-static enum msim_status predict(struct msim_session *s,
+static enum msim_status report(const struct msim_predict_options *o,
+                               const struct msim_target *to,
+                               struct msim_prediction_run *run,
+                               struct msim_error *err)
+{
+    struct msim_prediction *p = run->prediction;
+
+    MSIM_TRY(write_files(o, run, err));
+    if (!msim_target_replays(to)) {
+        say_measured(&p->kernel_us);
+        msim_prediction_run_drop_measured(run);
+    }
+    MSIM_TRY(write_report(o, p));
+    msim_message_warnings(p->warnings, p->n_warnings, !o->csv);
+    return MSIM_OK;
+}
+
+static enum msim_status predict(const struct msim_predict_options *o,
+                                const struct msim_inputs *in,
+                                const struct msim_target *to,
                                 const struct timespec *begin,
                                 struct msim_error *err)
 {
-    MSIM_TRY(msim_session_run(s, err));
-    s->prediction->seconds = seconds_since(begin);
-    MSIM_TRY(write_files(s, err));
-    if (!msim_session_replays(s))
-        set_measured_aside(s);
-    MSIM_TRY(write_report(s));
-    msim_message_warnings(s->job->warnings, s->job->n_warnings, !s->o->csv);
-    return MSIM_OK;
+    struct msim_prediction_run run;
+    enum msim_status status = msim_predict(&run, &o->settings, in, to, err);
+
+    if (status == MSIM_OK) {
+        run.prediction->seconds = seconds_since(begin);
+        status = report(o, to, &run, err);
+    }
+    msim_prediction_run_release(&run);
+    return status;
+}
+
+static enum msim_status load_and_predict(const struct msim_predict_options *o,
+                                         struct msim_error *err)
+{
+    struct msim_inputs in;
+    struct msim_target to;
+    struct timespec begin;
+    enum msim_status status;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    status = msim_load_prediction(&in, &to, &o->settings, err);
+    if (status == MSIM_OK)
+        status = o->explain ? msim_explain(o->explain, &o->settings, &in, &to,
+                                           stdout, err)
+                            : predict(o, &in, &to, &begin, err);
+    msim_target_release(&to);
+    msim_inputs_release(&in);
+    return status;
 }
 
 int msim_cmd_predict(int argc, char **argv)
 {
     struct msim_predict_options o;
     struct msim_error err = {0};
-    struct msim_session s;
-    struct timespec begin;
-    enum msim_status status;
     int rc = msim_predict_options_parse(&o, argc, argv);
 
-    if (rc >= 0) {
-        msim_predict_options_release(&o);
-        return rc;
+    if (rc < 0) {
+        enum msim_status status = load_and_predict(&o, &err);
+
+        rc =
+            status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
     }
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    status = msim_session_load(&s, &o, &err);
-    if (status == MSIM_OK)
-        status = o.explain ? msim_explain(&s, stdout, &err)
-                           : predict(&s, &begin, &err);
-    rc = status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
-    msim_session_release(&s);
     msim_predict_options_release(&o);
     return rc;
 }

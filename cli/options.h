@@ -62,17 +62,18 @@ struct msim_command {
     int min_operands, max_operands; /* max 0: any number */
 };
 
-/* Rows that several verbs have, for a bool and a uint32_t of their settings. */
-#define MSIM_OPTION_SALVAGE_ROW(settings)                                      \
+/* Rows that several verbs have; `member` is a bool or a uint32_t of their
+ * settings. */
+#define MSIM_OPTION_SALVAGE_ROW(settings, member)                              \
     {                                                                          \
         .name = "salvage", .type = MSIM_OPTION_FLAG,                           \
-        .field = offsetof(settings, salvage),                                  \
+        .field = offsetof(settings, member),                                   \
         .help = "keep the complete records of a broken or cut file",           \
     }
-#define MSIM_OPTION_THREADS_ROW(settings)                                      \
+#define MSIM_OPTION_THREADS_ROW(settings, member)                              \
     {                                                                          \
         .name = "threads", .type = MSIM_OPTION_COUNT,                          \
-        .field = offsetof(settings, threads), .metavar = "N", .min = 1,        \
+        .field = offsetof(settings, member), .metavar = "N", .min = 1,         \
         .max = 64, .help = "threads to use; the result does not depend on it", \
         .dflt = "2",                                                           \
     }

@@ -9,18 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_MAX   (1u << 24)
-#define FIELD(name) .field = offsetof(struct msim_predict_options, name)
+#define RANKS_MAX     (1u << 24)
+#define FIELD(name)   .field = offsetof(struct msim_predict_options, name)
+#define SETTING(name) FIELD(settings.name)
 
 static enum msim_status parse_scale(void *settings, const char *value,
                                     struct msim_error *err)
 {
     struct msim_predict_options *o = settings;
 
-    MSIM_TRY(msim_grow((void **)&o->scales, &o->cap_scales, o->n_scales,
-                       sizeof(*o->scales)));
-    MSIM_TRY(msim_scale_parse(&o->scales[o->n_scales], value, err));
-    o->n_scales++;
+    MSIM_TRY(msim_grow((void **)&o->scales, &o->cap_scales,
+                       o->settings.n_scales, sizeof(*o->scales)));
+    o->settings.scales = o->scales;
+    MSIM_TRY(msim_scale_parse(&o->scales[o->settings.n_scales], value, err));
+    o->settings.n_scales++;
     return MSIM_OK;
 }
 
@@ -50,7 +52,7 @@ static enum msim_status parse_iteration(void *settings, const char *value,
 {
     struct msim_predict_options *o = settings;
 
-    return msim_iteration_parse(&o->iteration, value, err);
+    return msim_iteration_parse(&o->settings.iteration, value, err);
 }
 
 static enum msim_status parse_clock(void *settings, const char *value,
@@ -58,7 +60,7 @@ static enum msim_status parse_clock(void *settings, const char *value,
 {
     struct msim_predict_options *o = settings;
 
-    return msim_clock_parse(&o->clock, value, err);
+    return msim_clock_parse(&o->settings.clock, value, err);
 }
 
 static enum msim_status parse_power_cap(void *settings, const char *value,
@@ -66,7 +68,7 @@ static enum msim_status parse_power_cap(void *settings, const char *value,
 {
     struct msim_predict_options *o = settings;
 
-    return msim_power_cap_parse(&o->clock, value, err);
+    return msim_power_cap_parse(&o->settings.clock, value, err);
 }
 
 /* Beyond this one row is all that is asked for. */
@@ -78,9 +80,9 @@ static enum msim_status parse_index_skew(void *settings, const char *value,
     struct msim_predict_options *o = settings;
     char *end;
 
-    o->index_skew = strtod(value, &end);
+    o->settings.index_skew = strtod(value, &end);
     if (value[0] < '0' || value[0] > '9' || *end ||
-        !(o->index_skew <= SKEW_MAX))
+        !(o->settings.index_skew <= SKEW_MAX))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--index-skew' is '%s', want a number from 0 "
                          "(uniform) to %d",
@@ -88,20 +90,24 @@ static enum msim_status parse_index_skew(void *settings, const char *value,
     return MSIM_OK;
 }
 
-static const char *const COSTS[] = {"auto", "measured", "model", "scaled",
+static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
+                                    [MSIM_COSTS_MEASURED] = "measured",
+                                    [MSIM_COSTS_MODEL] = "model",
+                                    [MSIM_COSTS_SCALED] = "scaled",
                                     NULL};
 static const char *const PEERS[] = {"fixed", "follow", NULL};
+static const enum msim_peers PEERS_OF[] = {MSIM_PEERS_FIXED, MSIM_PEERS_FOLLOW};
 
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
      .type = MSIM_OPTION_TEXT,
-     FIELD(platform),
+     SETTING(platform),
      .metavar = "NAME|FILE",
      .help = "GPU to predict for; 'mystique-sim platforms' lists them",
      .dflt = "the GPU of the trace"},
     {.name = "costs",
      .type = MSIM_OPTION_CHOICE,
-     FIELD(costs),
+     SETTING(costs),
      .choices = COSTS,
      .help = "where durations come from: the trace's own times (measured), "
              "the platform's models, from shapes or else from kernels' names "
@@ -111,13 +117,13 @@ static const struct msim_option OPTIONS[] = {
              "one to another, else model"},
     {.name = "source-platform",
      .type = MSIM_OPTION_TEXT,
-     FIELD(source_platform),
+     SETTING(source_platform),
      .metavar = "NAME|FILE",
      .help = "GPU that the trace was recorded on, whose times are scaled",
      .dflt = "what the trace says"},
     {.name = "source-trace",
      .type = MSIM_OPTION_TEXT,
-     FIELD(source_trace),
+     SETTING(source_trace),
      .metavar = "TRACE|DIR",
      .help = "take GPU times from another trace of the same machine, of any "
              "shapes: what its kernels took over what models say of them "
@@ -125,14 +131,14 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "the trace itself"},
     {.name = "host",
      .type = MSIM_OPTION_TEXT,
-     FIELD(host),
+     SETTING(host),
      .metavar = "NAME|FILE",
      .help = "CPU side to predict for: 'generic' answers for a run without "
              "a profiler",
      .dflt = "the trace's own host times, else generic"},
     {.name = "network",
      .type = MSIM_OPTION_TEXT,
-     FIELD(network),
+     SETTING(network),
      .metavar = "NAME|FILE",
      .help =
          "what joins nodes: one of data/networks, or collectives as calibrate "
@@ -140,7 +146,7 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "what the platform was measured on, else its data sheet's"},
     {.name = "nodes",
      .type = MSIM_OPTION_COUNT,
-     FIELD(nodes),
+     SETTING(nodes),
      .metavar = "N",
      .min = 1,
      .max = RANKS_MAX,
@@ -150,7 +156,7 @@ static const struct msim_option OPTIONS[] = {
              "have, else 8"},
     {.name = "ops",
      .type = MSIM_OPTION_TEXT,
-     FIELD(ops),
+     SETTING(ops),
      .metavar = "FILE",
      .help = "a table of operators of your own, asked before the built-in one: "
              "a CSV file of operator, like or law, and sizes as formulas "
@@ -181,7 +187,7 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "fixed"},
     {.name = "ranks",
      .type = MSIM_OPTION_COUNT,
-     FIELD(ranks),
+     SETTING(ranks),
      .metavar = "N",
      .min = 1,
      .max = RANKS_MAX,
@@ -195,10 +201,10 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "N|all",
      .help = "only ProfilerStep#N, or the N-th from 0 where there is none",
      .dflt = "all"},
-    MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options),
+    MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options, settings.load.salvage),
     {.name = "strict",
      .type = MSIM_OPTION_FLAG,
-     FIELD(strict),
+     SETTING(strict),
      .help = "fail where no model covers an operation, and no launch tells "
              "its size, instead of bounding it by its memory traffic"},
     {.name = "explain",
@@ -226,7 +232,7 @@ static const struct msim_option OPTIONS[] = {
      FIELD(chart),
      .metavar = "FILE.svg|png",
      .help = "draw the result with gnuplot"},
-    MSIM_OPTION_THREADS_ROW(struct msim_predict_options),
+    MSIM_OPTION_THREADS_ROW(struct msim_predict_options, settings.load.threads),
 };
 
 static const char *const EXAMPLES[] = {
@@ -258,6 +264,8 @@ static bool ends_in(const char *text, const char *tail)
 static enum msim_status check_together(const struct msim_predict_options *o,
                                        struct msim_error *err)
 {
+    const struct msim_predict_settings *s = &o->settings;
+
     if (o->json && o->csv)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got both --json and --csv, want one of them");
@@ -269,13 +277,13 @@ static enum msim_status check_together(const struct msim_predict_options *o,
     if (o->timeline && strcmp(o->timeline, "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--timeline' is '-', want a file");
-    if ((o->source_platform || o->source_trace) &&
-        (o->costs == MSIM_COSTS_MEASURED || o->costs == MSIM_COSTS_MODEL))
+    if ((s->source_platform || s->source_trace) &&
+        (s->costs == MSIM_COSTS_MEASURED || s->costs == MSIM_COSTS_MODEL))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --source-%s with '--costs %s', want it with "
                          "'--costs scaled' or auto",
-                         o->source_platform ? "platform" : "trace",
-                         COSTS[o->costs]);
+                         s->source_platform ? "platform" : "trace",
+                         msim_cost_mode_text(s->costs));
     return MSIM_OK;
 }
 
@@ -287,13 +295,14 @@ int msim_predict_options_parse(struct msim_predict_options *o, int argc,
     int rc;
 
     memset(o, 0, sizeof(*o));
-    o->iteration = MSIM_ITERATION_ALL;
-    o->threads = 2;
+    o->settings.iteration = MSIM_ITERATION_ALL;
+    o->settings.load.threads = 2;
     rc = msim_command_start(&COMMAND, argc, argv, o, &files);
     if (rc >= 0)
         return rc;
-    o->paths = (const char *const *)files.items;
-    o->n_paths = (uint32_t)files.n;
+    o->settings.paths = (const char *const *)files.items;
+    o->settings.n_paths = (uint32_t)files.n;
+    o->settings.peers = PEERS_OF[o->peers];
     rc = msim_message_exit_code(check_together(o, &err));
     return rc ? msim_message_error(err.status, &err) : -1;
 }
@@ -302,7 +311,8 @@ void msim_predict_options_release(struct msim_predict_options *o)
 {
     free(o->scales);
     o->scales = NULL;
-    o->n_scales = o->cap_scales = 0;
+    o->settings.scales = NULL;
+    o->settings.n_scales = o->cap_scales = 0;
 }
 
 void msim_predict_options_help(FILE *out)

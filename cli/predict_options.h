@@ -3,48 +3,18 @@
  */
 #ifndef MSIM_CLI_PREDICT_OPTIONS_H
 #define MSIM_CLI_PREDICT_OPTIONS_H
-#include "core/run/scale.h"
-#include "models/platform/sm_clock.h"
+#include "predict/settings.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
-enum msim_costs_option {
-    MSIM_COSTS_AUTO,
-    MSIM_COSTS_MEASURED,
-    MSIM_COSTS_MODEL,
-    MSIM_COSTS_SCALED,
-};
-
-enum msim_peers_option {
-    MSIM_PEERS_OPTION_FIXED,
-    MSIM_PEERS_OPTION_FOLLOW,
-};
-
-#define MSIM_ITERATION_ALL (-1)
-
 struct msim_predict_options {
-    const char *platform;        /* name or file; NULL: from the trace */
-    const char *source_platform; /* that the trace ran on; NULL: likewise */
-    const char *source_trace;    /* whose times are scaled; NULL: the job's */
-    const char *host;    /* name or file; NULL: the trace's own, else generic */
-    const char *network; /* name or file; NULL: the platform's own */
-    const char *ops;     /* the user's table of operators; NULL: none */
-    struct msim_clock_wish clock; /* --clock and --power-cap */
-    double index_skew;            /* of look-ups into tables; 0: uniform */
-    int costs;                    /* enum msim_costs_option */
-    struct msim_scale *scales;    /* heap */
-    uint32_t n_scales, cap_scales;
-    int peers;         /* enum msim_peers_option */
-    uint32_t ranks;    /* that the traced ones stand for; 0: themselves */
-    uint32_t nodes;    /* that the job is spread over; 0: as many as it needs */
-    int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
-    bool salvage, strict, json, csv;
+    struct msim_predict_settings settings; /* `data` and progress are not set */
+    struct msim_scale *scales;             /* heap; the settings' */
+    uint32_t cap_scales;
+    int peers; /* index of the word */
+    bool json, csv;
     const char *explain;          /* operator name, NULL: not wanted */
     const char *timeline, *chart; /* files, NULL: not wanted */
-    uint32_t threads;
-    const char *const *paths; /* points into argv */
-    uint32_t n_paths;
 };
 
 /*

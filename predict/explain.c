@@ -1,4 +1,7 @@
-#include "cli/explain.h"
+/*
+ * predict/explain.c - which law, which inputs, which rows.
+ */
+#include "predict/explain.h"
 
 #include "core/report/write/report_format.h"
 #include "core/work/kernel/infer.h"
@@ -21,7 +24,10 @@ struct seen {
 };
 
 struct explaining {
-    const struct msim_session *s;
+    const struct msim_inputs *in;
+    const struct msim_target *to;
+    const char *asked; /* the operator */
+    const char *path;  /* of the traces, for errors */
     const struct msim_trace *t;
     struct msim_op_kernels launched; /* kernels by op */
     struct msim_infer launches;      /* what they say themselves */
@@ -34,7 +40,7 @@ struct explaining {
  * prefix; both are answered. */
 static enum msim_status find_name(struct explaining *x)
 {
-    const struct msim_strtab *strings = x->s->job->strings;
+    const struct msim_strtab *strings = x->in->job->strings;
     uint32_t n = msim_strtab_count(strings);
     char shown[1024];
 
@@ -45,8 +51,7 @@ static enum msim_status find_name(struct explaining *x)
         const char *name = msim_strtab_text(strings, i);
 
         msim_format_op(shown, sizeof(shown), name, sizeof(shown) - 1);
-        x->named[i] =
-            !strcmp(name, x->s->o->explain) || !strcmp(shown, x->s->o->explain);
+        x->named[i] = !strcmp(name, x->asked) || !strcmp(shown, x->asked);
     }
     return MSIM_OK;
 }
@@ -84,7 +89,7 @@ static void add_op(struct explaining *x, uint32_t i)
 {
     struct msim_work works[MSIM_OPMAP_MAX];
     bool events = x->t->has_gpu_events;
-    bool on_cpu = x->s->platform && msim_platform_is_host(x->s->platform);
+    bool on_cpu = msim_target_is_host(x->to);
     uint32_t n = 0, launched = x->launched.begin[i + 1] - x->launched.begin[i];
     enum msim_opmap_result r;
 
@@ -100,7 +105,7 @@ static void add_op(struct explaining *x, uint32_t i)
     for (uint32_t w = 0; w < n; w++) {
         if (works[w].family == MSIM_FAMILY_COLLECTIVE)
             msim_comm_place(&works[w], x->t, x->t->ops[i].comm,
-                            msim_session_gpus_a_node(x->s));
+                            x->to->gpus_a_node);
         add_work(x, x->t->ops[i].name, &works[w], 0);
     }
 }
@@ -108,37 +113,33 @@ static void add_op(struct explaining *x, uint32_t i)
 static enum msim_status nothing(const struct explaining *x,
                                 struct msim_error *err)
 {
-    const char *name = x->s->o->explain;
-
     if (!x->calls)
-        return msim_fail(err, MSIM_EUNKNOWN, x->s->o->paths[0],
-                         MSIM_OFFSET_NONE,
+        return msim_fail(err, MSIM_EUNKNOWN, x->path, MSIM_OFFSET_NONE,
                          "no operator '%s' in the trace; want a name as the "
                          "report or '--csv' shows it",
-                         name);
-    return msim_fail(err, MSIM_EUNKNOWN, x->s->o->paths[0], MSIM_OFFSET_NONE,
+                         x->asked);
+    return msim_fail(err, MSIM_EUNKNOWN, x->path, MSIM_OFFSET_NONE,
                      "operator '%s' launches no kernel in %u calls, nor does "
                      "any that it calls",
-                     name, x->calls);
+                     x->asked, x->calls);
 }
 
 static void show(const struct explaining *x, FILE *out)
 {
-    const char *asked = x->s->o->explain;
     char clock[MSIM_CLOCK_TEXT];
 
-    msim_clock_text(msim_platform_clock(x->s->platform), clock, sizeof(clock));
-    fprintf(out, "%s on %s%s%s: %u calls, %u distinct shapes\n", asked,
-            msim_platform_name(x->s->platform), *clock ? " at " : "", clock,
+    msim_clock_text(msim_platform_clock(x->to->platform), clock, sizeof(clock));
+    fprintf(out, "%s on %s%s%s: %u calls, %u distinct shapes\n", x->asked,
+            msim_platform_name(x->to->platform), *clock ? " at " : "", clock,
             x->calls, x->n);
     for (uint32_t i = 0; i < x->n; i++) {
         const char *name =
-            msim_strtab_text(x->s->job->strings, x->seen[i].name);
+            msim_strtab_text(x->in->job->strings, x->seen[i].name);
 
         fprintf(out, "\n%u x ", x->seen[i].calls);
-        if (strcmp(name, asked))
+        if (strcmp(name, x->asked))
             fprintf(out, "%s, ", name);
-        msim_model_explain(x->s->platform, &x->seen[i].work, out);
+        msim_model_explain(x->to->platform, &x->seen[i].work, out);
         if (x->seen[i].spread > 0)
             fprintf(out,
                     "sizes: not recorded, but told by names, launches and "
@@ -173,21 +174,27 @@ static enum msim_status explain(struct explaining *x, FILE *out,
     return MSIM_OK;
 }
 
-enum msim_status msim_explain(struct msim_session *s, FILE *out,
+enum msim_status msim_explain(const char *op,
+                              const struct msim_predict_settings *s,
+                              const struct msim_inputs *in,
+                              const struct msim_target *to, FILE *out,
                               struct msim_error *err)
 {
-    struct explaining *x = calloc(1, sizeof(*x));
+    struct explaining *x;
     enum msim_status status;
 
+    if (!to->platform)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "'--explain' is about models; want a '--platform'");
+    x = calloc(1, sizeof(*x));
     if (!x)
         return MSIM_ENOMEM;
-    x->s = s;
-    x->t = s->job->ranks[0]; /* ranks of a job run the same operators */
-    status =
-        s->platform
-            ? explain(x, out, err)
-            : msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                        "'--explain' is about models; want a '--platform'");
+    x->in = in;
+    x->to = to;
+    x->asked = op;
+    x->path = s->paths[0];
+    x->t = in->job->ranks[0]; /* ranks of a job run the same operators */
+    status = explain(x, out, err);
     msim_op_kernels_release(&x->launched);
     msim_infer_release(&x->launches);
     free(x->named);

@@ -1,12 +1,12 @@
 /*
- * cli/op_rows.c - answering the rows of a table, by all cores.
+ * predict/op_rows.c - answering the rows of a table, by all cores.
  *
  * The main thread reads rows into blocks, which form a ring; whoever is free
  * takes the next block that is filled and answers it; the main thread writes
  * blocks in the order in which it filled them, and answers one itself when it
  * would have to wait.
  */
-#include "cli/op_rows.h"
+#include "predict/op_rows.h"
 
 #include "core/base/decimal.h"
 #include "core/base/vec.h"

@@ -1,0 +1,28 @@
+/*
+ * cli/load.h - traces loaded for a verb, with progress shown while that takes
+ * long.
+ */
+#ifndef MSIM_CLI_LOAD_H
+#define MSIM_CLI_LOAD_H
+#include "cli/options.h"
+#include "predict/pipeline.h"
+
+/*
+ * msim_job_load() of the operands; `opt` without its progress, which is the
+ * terminal's.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_load_job(struct msim_job **out,
+                               const struct msim_cli_operands *files,
+                               const struct msim_load_options *opt,
+                               struct msim_error *err);
+
+/* msim_predict_load() from the program's data folder; the settings' own `data`
+ * and progress are not looked at. */
+MSIM_MUST_CHECK
+enum msim_status msim_load_prediction(struct msim_inputs *in,
+                                      struct msim_target *to,
+                                      const struct msim_predict_settings *s,
+                                      struct msim_error *err);
+
+#endif

@@ -1,0 +1,408 @@
+/*
+ * predict/pipeline.c - a prediction from its settings to its figures.
+ */
+#include "predict/pipeline.h"
+
+#include "predict/run_warnings.h"
+#include "predict/scenarios.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum msim_status msim_predict_load(struct msim_inputs *in,
+                                   struct msim_target *to,
+                                   const struct msim_predict_settings *s,
+                                   struct msim_error *err)
+{
+    memset(in, 0, sizeof(*in));
+    MSIM_TRY(msim_target_load(to, s, err));
+    MSIM_TRY(msim_inputs_load(in, s, err));
+    return msim_target_choose(to, s, in, err);
+}
+
+/* A run on its way. */
+struct predicting {
+    struct msim_prediction_run *run;
+    const struct msim_predict_settings *s;
+    const struct msim_inputs *in;
+    const struct msim_target *to;
+    struct msim_error *err;
+};
+
+/* ---- graph --------------------------------------------------------------- */
+
+/* What a GPU ran asynchronously does not say what a CPU would do. */
+static enum msim_status check_kind(const struct predicting *p)
+{
+    const struct msim_job *job = p->in->job;
+
+    for (uint32_t i = 0; i < job->n_ranks && msim_target_is_host(p->to); i++)
+        if (job->ranks[i]->has_gpu_events)
+            return msim_fail(
+                p->err, MSIM_EUSAGE, p->s->paths[0], MSIM_OFFSET_NONE,
+                "the trace holds kernels of a GPU, and platform '%s' is a CPU; "
+                "want a trace recorded on a CPU, or an execution trace alone",
+                msim_platform_name(p->to->platform));
+    return MSIM_OK;
+}
+
+/* Ranks without GPU events launch what their operators would. */
+static enum msim_status make_plans(struct predicting *p)
+{
+    struct msim_prediction_run *run = p->run;
+    const struct msim_job *job = p->in->job;
+
+    run->n_ranks = job->n_ranks;
+    run->plans = calloc((size_t)job->n_ranks + 1, sizeof(*run->plans));
+    if (!run->plans)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (msim_target_plans(p->to, job->ranks[i]))
+            MSIM_TRY(msim_plan_new(&run->plans[i], job->ranks[i],
+                                   msim_target_is_host(p->to)));
+    return MSIM_OK;
+}
+
+/* From shapes alone nothing is known of a rank that is not there. One whose
+ * peers are moved to another GPU too keeps their distance. */
+static enum msim_peers peers(const struct predicting *p)
+{
+    if (!msim_target_reads_gpu_times(p->to))
+        return MSIM_PEERS_TOGETHER;
+    return msim_target_replays(p->to) ? p->s->peers : MSIM_PEERS_FOLLOW;
+}
+
+static enum msim_status build(struct predicting *p)
+{
+    struct msim_prediction_run *run = p->run;
+    bool times = msim_target_reads_gpu_times(p->to);
+
+    MSIM_TRY(check_kind(p));
+    MSIM_TRY(make_plans(p));
+    return msim_graph_build(
+        &run->graph, p->in->job,
+        &(struct msim_graph_options){
+            .plans = (const struct msim_plan *const *)run->plans,
+            .device_times = times,
+            .peers = peers(p),
+            .slowdown = times ? 0 : msim_platform_slowdown(p->to->platform),
+        },
+        p->err);
+}
+
+/* ---- durations ----------------------------------------------------------- */
+
+static enum msim_status estimate(struct predicting *p)
+{
+    const struct msim_predict_settings *s = p->s;
+    const struct msim_target *to = p->to;
+    bool measured = to->costs == MSIM_COSTS_MEASURED;
+    bool times = msim_target_reads_gpu_times(to);
+
+    return msim_costs_new(&p->run->costs, p->run->graph,
+                          &(struct msim_cost_options){
+                              .platform = measured ? NULL : to->platform,
+                              .source = times ? to->source : NULL,
+                              .machine = to->correction,
+                              .host = to->host,
+                              .host_modelled = s->host != NULL,
+                              .strict = s->strict,
+                              .ranks = s->ranks,
+                              .gpus_a_node = to->gpus_a_node,
+                              .scales = s->scales,
+                              .n_scales = s->n_scales,
+                          },
+                          p->err);
+}
+
+/* ---- simulate ------------------------------------------------------------ */
+
+static enum msim_status new_times(struct msim_times *t, uint32_t n)
+{
+    t->start = malloc(((size_t)n + 1) * sizeof(*t->start));
+    t->dur = malloc(((size_t)n + 1) * sizeof(*t->dur));
+    t->held_by = malloc(((size_t)n + 1) * sizeof(*t->held_by));
+    return t->start && t->dur && t->held_by ? MSIM_OK : MSIM_ENOMEM;
+}
+
+static void release_times(struct msim_times *t)
+{
+    free(t->start);
+    free(t->dur);
+    free(t->held_by);
+}
+
+static enum msim_status simulate_one(struct predicting *p,
+                                     struct msim_engine *e, const msim_ps *dur,
+                                     struct msim_times *times)
+{
+    const struct msim_costs *c = p->run->costs;
+    struct msim_scenario scenario = {.dur = dur, .out = c->out};
+
+    memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
+    MSIM_TRY(new_times(times, p->run->graph->n_tasks));
+    return msim_engine_simulate(e, &scenario, times, p->err);
+}
+
+static enum msim_status simulate(struct predicting *p)
+{
+    struct msim_prediction_run *run = p->run;
+    const struct msim_graph *g = run->graph;
+    struct msim_engine *e;
+    enum msim_status status;
+
+    MSIM_TRY(msim_scenario_durations(&run->short_dur, g, run->costs, false));
+    MSIM_TRY(msim_scenario_durations(&run->long_dur, g, run->costs, true));
+    MSIM_TRY(msim_engine_new(&e, g));
+    status = simulate_one(p, e, run->costs->mid, &run->mid);
+    if (status == MSIM_OK)
+        status = simulate_one(p, e, run->short_dur, &run->low);
+    if (status == MSIM_OK)
+        status = simulate_one(p, e, run->long_dur, &run->high);
+    msim_engine_free(e);
+    return status;
+}
+
+/* ---- read off ------------------------------------------------------------ */
+
+static enum msim_status find_iteration(struct predicting *p)
+{
+    const struct msim_graph *g = p->run->graph;
+    uint32_t *index = &p->run->iteration;
+    int64_t want = p->s->iteration;
+
+    *index = UINT32_MAX;
+    if (want == MSIM_ITERATION_ALL)
+        return MSIM_OK;
+    for (uint32_t i = 0; i < g->n_iterations; i++)
+        if (g->iterations[i] == want)
+            *index = i;
+    if (*index == UINT32_MAX && want < g->n_iterations)
+        *index = (uint32_t)want;
+    if (*index != UINT32_MAX)
+        return MSIM_OK;
+    return msim_fail(p->err, MSIM_EUSAGE, p->s->paths[0], MSIM_OFFSET_NONE,
+                     "no iteration %lld, want one of the %u that 'mystique-sim "
+                     "info' counts as steps",
+                     (long long)want, g->n_iterations);
+}
+
+static struct msim_run outcome_run(const struct msim_costs *c,
+                                   const struct msim_times *t)
+{
+    return (struct msim_run){
+        .start = t->start,
+        .dur = t->dur,
+        .lag = c->lag,
+        .out = c->out,
+        .held_by = t->held_by,
+    };
+}
+
+static void fill_outcome(struct msim_prediction_run *run, bool measured)
+{
+    const struct msim_costs *c = run->costs;
+
+    for (uint8_t i = 0; i < MSIM_COST_COUNT; i++)
+        run->made_by_names[i] = msim_costs_text(i);
+    for (int i = 0; i < MSIM_SOURCE_COUNT; i++)
+        run->source_names[i] = msim_source_text((enum msim_source)i);
+    run->outcome = (struct msim_outcome){
+        .graph = run->graph,
+        .mid = outcome_run(c, &run->mid),
+        .low = outcome_run(c, &run->low),
+        .high = outcome_run(c, &run->high),
+        .task_low = c->low,
+        .task_mid = c->mid,
+        .task_high = c->high,
+        .gpu_factor = c->gpu_factor,
+        .made_by = c->made_by,
+        .made_by_names = run->made_by_names,
+        .n_made_by = MSIM_COST_COUNT,
+        .source = c->source,
+        .source_names = run->source_names,
+        .source_bound = MSIM_SOURCE_BOUND,
+        .flops = c->flops,
+        .ideal_us = measured ? NULL : c->ideal_us,
+        .measured = measured,
+    };
+}
+
+/* What was measured was another job than that of all ranks. */
+static void fold(const struct predicting *p)
+{
+    struct msim_prediction *out = p->run->prediction;
+    uint32_t each = p->s->ranks / p->in->job->n_ranks;
+
+    if (each <= 1)
+        return;
+    out->ranks = p->s->ranks;
+    out->iteration_us.measured = (double)NAN;
+    for (uint32_t i = 0; i < out->n_iterations; i++)
+        out->iterations[i].us.measured = (double)NAN;
+    for (uint32_t i = 0; i < out->n_ranks_detail; i++) {
+        out->ranks_detail[i].iteration_us.measured = (double)NAN;
+        out->ranks_detail[i].stands_for = each;
+    }
+}
+
+/* Whose times host tasks have; NULL: nothing to tell. */
+static const char *host_name(const struct predicting *p)
+{
+    bool measured = p->to->costs == MSIM_COSTS_MEASURED;
+
+    if (p->s->host)
+        return msim_host_name(p->to->host);
+    if (measured)
+        return NULL;
+    return msim_all_have_times(p->in->job) && !p->run->plans[0]
+               ? "traced"
+               : msim_host_name(p->to->host);
+}
+
+/* The clock that was asked for, into the report. */
+static void note_clock(const struct msim_target *to, struct msim_prediction *p)
+{
+    const struct msim_sm_clock *c =
+        to->platform ? msim_platform_clock(to->platform) : NULL;
+    char *text;
+
+    if (!c || !(c->ratio > 0))
+        return;
+    text = msim_arena_alloc(&p->arena, MSIM_CLOCK_TEXT);
+    if (!text)
+        return;
+    msim_clock_text(c, text, MSIM_CLOCK_TEXT);
+    p->clock = (struct msim_clock_note){
+        .text = text,
+        .ratio = c->ratio,
+        .hz = c->usual_hz > 0 ? c->ratio * c->usual_hz : (double)NAN,
+        .usual_hz = c->usual_hz > 0 ? c->usual_hz : (double)NAN,
+        .power_cap_watts = c->watts > 0 ? c->watts : (double)NAN,
+        .interval_factor = exp(msim_clock_half_width(c, 1 / c->ratio)),
+    };
+}
+
+/* The texts that a prediction has from its settings. */
+static void describe(const struct predicting *p)
+{
+    struct msim_prediction *out = p->run->prediction;
+    const struct msim_target *to = p->to;
+
+    out->version = MSIM_VERSION;
+    out->platform = to->platform ? msim_platform_name(to->platform) : NULL;
+    out->source_platform =
+        to->costs == MSIM_COSTS_SCALED ? msim_platform_name(to->source) : NULL;
+    out->source_trace = p->s->source_trace;
+    out->costs = msim_cost_mode_text(to->costs);
+    out->host = host_name(p);
+    note_clock(to, out);
+    out->network = p->s->network ? to->network.name : NULL;
+    out->nodes = p->s->nodes;
+    out->inputs = p->s->paths;
+    out->n_inputs = p->s->n_paths;
+}
+
+/* The prediction's own list: the job's ends with this run. */
+static enum msim_status keep_warnings(const struct predicting *p)
+{
+    struct msim_prediction *out = p->run->prediction;
+    const struct msim_job *job = p->in->job;
+    size_t bytes = job->n_warnings * sizeof(*out->warnings);
+
+    if (!job->n_warnings)
+        return MSIM_OK;
+    out->warnings = msim_arena_alloc(&out->arena, bytes);
+    if (!out->warnings)
+        return MSIM_ENOMEM;
+    memcpy(out->warnings, job->warnings, bytes);
+    out->n_warnings = job->n_warnings;
+    return MSIM_OK;
+}
+
+static enum msim_status read_off(struct predicting *p)
+{
+    struct msim_prediction_run *run = p->run;
+
+    MSIM_TRY(find_iteration(p));
+    fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED);
+    MSIM_TRY(
+        msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
+    fold(p);
+    describe(p);
+    return keep_warnings(p);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static enum msim_status run_stages(struct predicting *p)
+{
+    MSIM_TRY(build(p));
+    msim_run_warnings_add(p->s, p->in, p->to, p->run->graph);
+    MSIM_TRY(estimate(p));
+    MSIM_TRY(simulate(p));
+    return read_off(p);
+}
+
+enum msim_status msim_predict(struct msim_prediction_run *run,
+                              const struct msim_predict_settings *s,
+                              const struct msim_inputs *in,
+                              const struct msim_target *to,
+                              struct msim_error *err)
+{
+    struct predicting p = {run, s, in, to, err};
+    uint32_t warnings_of_traces = in->job->n_warnings;
+    enum msim_status status;
+
+    memset(run, 0, sizeof(*run));
+    status = run_stages(&p);
+    in->job->n_warnings = warnings_of_traces; /* the next run has its own */
+    return status;
+}
+
+void msim_prediction_run_release(struct msim_prediction_run *run)
+{
+    for (uint32_t i = 0; run->plans && i < run->n_ranks; i++)
+        msim_plan_free(run->plans[i]);
+    free(run->plans);
+    msim_prediction_free(run->prediction);
+    release_times(&run->mid);
+    release_times(&run->low);
+    release_times(&run->high);
+    free(run->short_dur);
+    free(run->long_dur);
+    msim_costs_free(run->costs);
+    msim_graph_free(run->graph);
+    memset(run, 0, sizeof(*run));
+}
+
+/* ---- without what was measured ------------------------------------------- */
+
+static void drop(struct msim_figure *f)
+{
+    f->measured = (double)NAN;
+}
+
+void msim_prediction_run_drop_measured(struct msim_prediction_run *run)
+{
+    struct msim_prediction *p = run->prediction;
+    bool marked = run->graph->iterations[0] >= 0;
+
+    drop(&p->kernel_us);
+    if (!marked)
+        drop(&p->iteration_us);
+    for (uint32_t i = 0; i < p->n_iterations && !marked; i++)
+        drop(&p->iterations[i].us);
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        drop(&p->ops[i].us);
+    for (uint32_t i = 0; i < p->n_uncovered; i++)
+        drop(&p->uncovered[i].us);
+    for (uint32_t i = 0; i < p->n_families; i++)
+        drop(&p->families[i].us);
+    for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
+        drop(&p->ranks_detail[i].kernel_us);
+        if (!marked)
+            drop(&p->ranks_detail[i].iteration_us);
+    }
+}

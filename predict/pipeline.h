@@ -1,0 +1,81 @@
+/*
+ * predict/pipeline.h - a prediction from its settings to its figures.
+ *
+ * The stages, each of which needs the one before: load what has a name and the
+ * traces, choose where durations come from, build the graph, estimate every
+ * task, simulate with middle, short and long durations, read the figures off.
+ *
+ * Traces are loaded once and predicted from as often as wanted: for another GPU
+ * make another target from the same inputs, for other factors or another
+ * iteration run again on the same target.
+ *
+ *     struct msim_inputs in;
+ *     struct msim_target to;
+ *     struct msim_prediction_run run = {0};
+ *
+ *     status = msim_predict_load(&in, &to, &settings, err);
+ *     if (status == MSIM_OK)
+ *         status = msim_predict(&run, &settings, &in, &to, err);
+ *     ... run.prediction ...
+ *     msim_prediction_run_release(&run);
+ *     msim_target_release(&to);
+ *     msim_inputs_release(&in);
+ *
+ * Not thread-safe on shared inputs: a run takes memory from the job's arena.
+ * Nothing is printed; warnings are in the prediction.
+ */
+#ifndef MSIM_PREDICT_PIPELINE_H
+#define MSIM_PREDICT_PIPELINE_H
+#include "core/report/analyse/outcome.h"
+#include "predict/cost.h"
+#include "predict/target.h"
+
+/* One prediction and what it was read off. Do not copy: `outcome` points into
+ * it. Inputs and target must live as long. */
+struct msim_prediction_run {
+    struct msim_plan **plans; /* one a rank; NULL entries: from its events */
+    uint32_t n_ranks;
+    struct msim_graph *graph;
+    struct msim_costs *costs;
+    msim_ps *short_dur, *long_dur; /* one a task; the middle is the costs' */
+    struct msim_times mid, low, high;
+    const char *made_by_names[MSIM_COST_COUNT];
+    const char *source_names[MSIM_SOURCE_COUNT];
+    struct msim_outcome outcome;
+    uint32_t iteration; /* index into graph->iterations, or UINT32_MAX: all */
+    struct msim_prediction *prediction;
+};
+
+/*
+ * Load names, then traces, then choose: what msim_predict() needs, and enough
+ * for msim_explain(). Release both in any case; `in->job` is NULL where no
+ * trace could be read.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_predict_load(struct msim_inputs *in,
+                                   struct msim_target *to,
+                                   const struct msim_predict_settings *s,
+                                   struct msim_error *err);
+
+/*
+ * Build, estimate, simulate, analyse: fills in `run`, whose `prediction` has
+ * the warnings of the traces and of this run. EUSAGE where there is no such
+ * iteration. Release in any case.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_predict(struct msim_prediction_run *run,
+                              const struct msim_predict_settings *s,
+                              const struct msim_inputs *in,
+                              const struct msim_target *to,
+                              struct msim_error *err);
+void msim_prediction_run_release(struct msim_prediction_run *run);
+
+/*
+ * Take the measured figures out of the prediction. Model costs read no GPU
+ * time, and a report under them holds none either: the same shapes give the
+ * same bytes. (A step's own mark is host time, which stays.) What was scaled to
+ * another GPU was not measured there.
+ */
+void msim_prediction_run_drop_measured(struct msim_prediction_run *run);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * predict/run_warnings.c - what a reader of a prediction should know.
+ */
+#include "predict/run_warnings.h"
+
+#include "models/host/host_class.h"
+#include "predict/scaled.h"
+
+#include <math.h>
+
+struct warning {
+    const struct msim_predict_settings *s;
+    const struct msim_target *to;
+    const struct msim_graph *g;
+    struct msim_job *job;
+};
+
+/* Whose times they are. */
+static void warn_scaled(const struct warning *w)
+{
+    char clock[MSIM_CLOCK_TEXT] = "";
+
+    if (w->to->platform)
+        msim_clock_text(msim_platform_clock(w->to->platform), clock,
+                        sizeof(clock));
+    if (w->to->source && !w->to->correction &&
+        !msim_scaled_same(w->to->source, w->to->platform))
+        msim_job_warn(w->job,
+                      "GPU times were measured on %s and are scaled to %s%s%s; "
+                      "launch latencies, gaps and what waits for what are "
+                      "those of the traced run",
+                      msim_platform_name(w->to->source),
+                      msim_platform_name(w->to->platform), *clock ? " at " : "",
+                      clock);
+    if (w->to->correction)
+        msim_job_warn(w->job,
+                      "GPU times are what models say, corrected by what they "
+                      "were in '%s'; those of the job itself are not used",
+                      w->s->source_trace);
+}
+
+static void warn_clock(const struct warning *w)
+{
+    const struct msim_sm_clock *c =
+        w->to->platform ? msim_platform_clock(w->to->platform) : NULL;
+    char text[MSIM_CLOCK_TEXT];
+
+    if (!c || !(c->ratio > 0))
+        return;
+    msim_clock_text(c, text, sizeof(text));
+    msim_job_warn(w->job,
+                  "SM clock %s: what SMs pace takes %.3g times as long, within "
+                  "a factor of %.2f more; device memory and links keep their "
+                  "rates",
+                  text, 1 / c->ratio,
+                  exp(msim_clock_half_width(c, 1 / c->ratio)));
+}
+
+/* What makes the traces doubtful; host times of planned ranks are not used. */
+static void warn_traces(const struct warning *w)
+{
+    double slowed = 0;
+
+    for (uint32_t i = 0; i < w->job->n_ranks; i++)
+        if (!msim_target_plans(w->to, w->job->ranks[i]))
+            slowed = fmax(slowed, msim_host_recording_us(w->job->ranks[i]));
+    if (slowed >= MSIM_HOST_SLOWED_US && !w->s->host)
+        msim_job_warn(w->job,
+                      "recording slowed the host down: an operator that does "
+                      "nothing took %.0f us, want below %.0f; '--host generic' "
+                      "answers for a run without a profiler",
+                      slowed, MSIM_HOST_SLOWED_US);
+    msim_warn_queued_idle(w->job, w->g);
+    if (w->g->unexplained > 0)
+        msim_job_warn(
+            w->job,
+            "%u GPU activities began later than all that the traces show "
+            "explains, by %.1f us in all; they are simulated without",
+            w->g->n_unexplained, (double)w->g->unexplained / MSIM_PS_PER_US);
+}
+
+/* Traced ranks that stand for others are simulated once: equal work arrives
+ * at the same instant, however many do it. */
+static void warn_folded(const struct warning *w)
+{
+    uint32_t traced = w->job->n_ranks;
+
+    if (w->s->ranks <= traced)
+        return;
+    if (w->to->costs != MSIM_COSTS_MEASURED)
+        msim_job_warn(w->job,
+                      "each of the %u traced ranks stands for %u: collectives "
+                      "of all ranks are costed among %u, %u on a host, and "
+                      "every rank puts into them what was traced",
+                      traced, w->s->ranks / traced, w->s->ranks,
+                      w->to->gpus_a_node);
+    else
+        msim_job_warn(w->job,
+                      "each of the %u traced ranks stands for %u, but "
+                      "transfers take what they took among those traced; "
+                      "'--costs model' costs them among %u",
+                      traced, w->s->ranks / traced, w->s->ranks);
+}
+
+void msim_run_warnings_add(const struct msim_predict_settings *s,
+                           const struct msim_inputs *in,
+                           const struct msim_target *to,
+                           const struct msim_graph *g)
+{
+    const struct warning w = {.s = s, .to = to, .g = g, .job = in->job};
+
+    warn_traces(&w);
+    warn_scaled(&w);
+    warn_clock(&w);
+    warn_folded(&w);
+}

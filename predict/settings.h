@@ -1,0 +1,60 @@
+/*
+ * predict/settings.h - what was chosen for a prediction: which traces, what is
+ * predicted for, and how.
+ *
+ * A plain record that its reader fills in; whoever offers a command line parses
+ * it into one. Nothing here is owned: what is pointed to must live as long as
+ * what was made with the settings. `{0}` with `data`, `paths`, `n_paths`,
+ * `peers` and `iteration` set is a prediction with every default.
+ */
+#ifndef MSIM_PREDICT_SETTINGS_H
+#define MSIM_PREDICT_SETTINGS_H
+#include "core/graph/graph.h"
+#include "core/job/job.h"
+#include "core/run/scale.h"
+#include "models/platform/sm_clock.h"
+
+/* Where durations of GPU work come from. */
+enum msim_cost_mode {
+    MSIM_COSTS_AUTO,     /* the best of the others that traces and platform
+                            allow; never what a target was made with */
+    MSIM_COSTS_MEASURED, /* the trace's own times */
+    MSIM_COSTS_MODEL,    /* the platform's models, from shapes or launches */
+    MSIM_COSTS_SCALED,   /* the trace's times, carried to the platform */
+};
+
+/* "auto", "measured", "model" or "scaled". */
+const char *msim_cost_mode_text(enum msim_cost_mode mode);
+
+#define MSIM_ITERATION_ALL (-1)
+
+struct msim_predict_settings {
+    const char *data; /* the folder that holds platforms/, hosts/, networks/ */
+
+    /* The inputs. */
+    const char *const *paths; /* traces and directories of one job */
+    uint32_t n_paths;
+    const char *source_trace; /* whose times are scaled; NULL: the job's */
+    const char *ops;          /* the user's table of operators; NULL: none */
+    struct msim_load_options load;
+
+    /* The target. */
+    const char *platform;        /* name or file; NULL: from the trace */
+    const char *source_platform; /* that the trace ran on; NULL: likewise */
+    const char *host;    /* name or file; NULL: the trace's own, else generic */
+    const char *network; /* name or file; NULL: the platform's own */
+    enum msim_cost_mode costs;
+    struct msim_clock_wish clock;
+    double index_skew; /* of look-ups into tables; 0: uniform */
+    uint32_t ranks;    /* that the traced ones stand for; 0: themselves */
+    uint32_t nodes;    /* that the job is spread over; 0: as many as it needs */
+
+    /* The run. */
+    const struct msim_scale *scales; /* applied in this order */
+    uint32_t n_scales;
+    enum msim_peers peers; /* FIXED or FOLLOW; of measured costs alone */
+    int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
+    bool strict;       /* work without a model is an error */
+};
+
+#endif

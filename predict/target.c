@@ -1,0 +1,353 @@
+/*
+ * predict/target.c - what is predicted for: load what has a name, then let the
+ * traces decide the rest.
+ */
+#include "predict/target.h"
+
+#include "predict/scaled.h"
+
+#include <string.h>
+
+/* ---- what has a name ----------------------------------------------------- */
+
+enum msim_status msim_target_load(struct msim_target *t,
+                                  const struct msim_predict_settings *s,
+                                  struct msim_error *err)
+{
+    const char *data = s->data;
+
+    memset(t, 0, sizeof(*t));
+    MSIM_TRY(
+        msim_host_load(&t->host, data, s->host ? s->host : "generic", err));
+    if (s->network)
+        MSIM_TRY(msim_network_load(&t->network, data, s->network, err));
+    if (t->network.measured)
+        MSIM_TRY(msim_platform_load(&t->links, data, t->network.path, err));
+    if (s->platform)
+        MSIM_TRY(msim_platform_load(&t->platform, data, s->platform, err));
+    if (s->source_platform)
+        MSIM_TRY(msim_platform_load(&t->source, data, s->source_platform, err));
+    return MSIM_OK;
+}
+
+/* ---- where durations come from ------------------------------------------- */
+
+/* A target on its way, and what decides. */
+struct choosing {
+    struct msim_target *t;
+    const struct msim_predict_settings *s;
+    const struct msim_inputs *in;
+    struct msim_error *err;
+};
+
+const char *msim_cost_mode_text(enum msim_cost_mode mode)
+{
+    static const char *const TEXT[] = {[MSIM_COSTS_AUTO] = "auto",
+                                       [MSIM_COSTS_MEASURED] = "measured",
+                                       [MSIM_COSTS_MODEL] = "model",
+                                       [MSIM_COSTS_SCALED] = "scaled"};
+
+    return TEXT[mode];
+}
+
+bool msim_all_have_times(const struct msim_job *job)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (!job->ranks[i]->has_times)
+            return false;
+    return true;
+}
+
+/* Is there what can be scaled? A trace recorded on a CPU has times, too. */
+static bool all_have_gpu_times(const struct msim_job *job)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (!job->ranks[i]->has_gpu_events)
+            return false;
+    return msim_all_have_times(job);
+}
+
+/* The platform that every rank ran on, or NULL. */
+static const char *traced_platform(struct msim_job *job, const char *data)
+{
+    const char *name = NULL;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        const struct msim_trace *t = job->ranks[i];
+        const struct msim_gpu_properties *g = &t->gpu_properties;
+        const char *match =
+            msim_platform_match(&job->arena, data, msim_trace_text(t, g->name),
+                                g->memory_bytes, g->sms);
+
+        if (!match || (name && strcmp(name, match) != 0))
+            return NULL;
+        name = match;
+    }
+    return name;
+}
+
+static enum msim_status usage(const struct choosing *c, const char *path,
+                              const char *text)
+{
+    return msim_fail(c->err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE, "%s", text);
+}
+
+/* Whose GPU times are scaled. */
+static struct msim_job *source_job(const struct choosing *c)
+{
+    return c->in->source_job ? c->in->source_job : c->in->job;
+}
+
+/* Do the traces hold the times that these costs need? */
+static bool have_times_for(const struct choosing *c, enum msim_cost_mode costs)
+{
+    switch (costs) {
+    case MSIM_COSTS_SCALED:
+        return all_have_gpu_times(source_job(c));
+    case MSIM_COSTS_MEASURED:
+        return msim_all_have_times(c->in->job);
+    default:
+        return true;
+    }
+}
+
+static enum msim_status no_times(const struct choosing *c,
+                                 enum msim_cost_mode costs)
+{
+    const struct msim_predict_settings *s = c->s;
+
+    if (costs == MSIM_COSTS_SCALED)
+        return msim_fail(c->err, MSIM_EFORMAT,
+                         s->source_trace ? s->source_trace : s->paths[0],
+                         MSIM_OFFSET_NONE,
+                         "no GPU times in the trace of every rank, so nothing "
+                         "to scale; want '--costs model'");
+    return msim_fail(c->err, MSIM_EFORMAT, s->paths[0], MSIM_OFFSET_NONE,
+                     "no times in the trace, so nothing is measured; want "
+                     "'--costs model' with a '--platform'");
+}
+
+/*
+ * The costs of `auto`, with `source` the GPU that was traced, or NULL. Whoever
+ * names another trace wants its times.
+ */
+static enum msim_cost_mode choose_costs(const struct choosing *c,
+                                        const char *source)
+{
+    const struct msim_platform *to = c->t->platform;
+
+    if (c->s->costs != MSIM_COSTS_AUTO)
+        return c->s->costs;
+    if (c->in->source_job)
+        return MSIM_COSTS_SCALED;
+    if (!msim_all_have_times(c->in->job))
+        return MSIM_COSTS_MODEL;
+    if (!msim_clock_is_asked(&c->s->clock) &&
+        (!to || (source && strcmp(source, msim_platform_name(to)) == 0)))
+        return MSIM_COSTS_MEASURED;
+    return source && all_have_gpu_times(c->in->job) ? MSIM_COSTS_SCALED
+                                                    : MSIM_COSTS_MODEL;
+}
+
+/* Load what is not loaded yet. */
+static enum msim_status need(const struct choosing *c, struct msim_platform **p,
+                             const char *name)
+{
+    return *p ? MSIM_OK : msim_platform_load(p, c->s->data, name, c->err);
+}
+
+/* The GPU that times are scaled from. */
+static enum msim_status need_source(const struct choosing *c,
+                                    const char *source)
+{
+    if (!source)
+        return usage(c, c->s->paths[0],
+                     "no platform to scale from: the trace names no GPU that "
+                     "is known; want '--source-platform NAME' ('mystique-sim "
+                     "platforms' lists them)");
+    return need(c, &c->t->source, source);
+}
+
+/* The GPU that is predicted for. */
+static enum msim_status need_platform(const struct choosing *c,
+                                      const char *target)
+{
+    if (!target)
+        return usage(c, c->s->paths[0],
+                     "no platform to predict for: the trace names no GPU "
+                     "that is known; want '--platform NAME' ('mystique-sim "
+                     "platforms' lists them)");
+    return need(c, &c->t->platform, target);
+}
+
+static enum msim_status set_costs(const struct choosing *c)
+{
+    struct msim_target *t = c->t;
+    const char *traced = traced_platform(source_job(c), c->s->data);
+    const char *source = t->source ? msim_platform_name(t->source) : traced;
+
+    t->costs = choose_costs(c, source);
+    if (!have_times_for(c, t->costs))
+        return no_times(c, t->costs);
+    if (t->costs == MSIM_COSTS_SCALED)
+        MSIM_TRY(need_source(c, source));
+    if (c->in->source_job)
+        MSIM_TRY(msim_correction_new(&t->correction, c->in->source_job,
+                                     t->source, c->err));
+    if (t->costs == MSIM_COSTS_MEASURED)
+        return MSIM_OK;
+    MSIM_TRY(need_platform(c, c->s->platform ? c->s->platform : source));
+    return t->costs == MSIM_COSTS_SCALED
+               ? msim_platform_pair(t->source, t->platform)
+               : MSIM_OK;
+}
+
+/* ---- the job on the platform --------------------------------------------- */
+
+static enum msim_status check_ranks(const struct choosing *c)
+{
+    if (c->s->ranks % c->in->job->n_ranks == 0)
+        return MSIM_OK;
+    return msim_fail(c->err, MSIM_EUSAGE, c->s->paths[0], MSIM_OFFSET_NONE,
+                     "option '--ranks' is %u, want a multiple of the %u ranks "
+                     "in the traces",
+                     c->s->ranks, c->in->job->n_ranks);
+}
+
+/* The ranks of the whole job. */
+static uint32_t ranks_of(const struct choosing *c)
+{
+    const struct msim_job *job = c->in->job;
+    uint32_t n = job->n_ranks;
+
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->world_size > n)
+            n = job->ranks[i]->world_size;
+    return c->s->ranks > n ? c->s->ranks : n;
+}
+
+static enum msim_status check_nodes(const struct choosing *c, uint32_t ranks)
+{
+    if (!c->t->platform)
+        return msim_fail(c->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got %s with measured costs, want it with '--costs "
+                         "model' or scaled",
+                         c->s->network ? "--network" : "--nodes");
+    if (c->s->nodes > ranks)
+        return msim_fail(c->err, MSIM_EUSAGE, c->s->paths[0], MSIM_OFFSET_NONE,
+                         "option '--nodes' is %u, want at most the job's %u "
+                         "rank%s",
+                         c->s->nodes, ranks, ranks == 1 ? "" : "s");
+    return MSIM_OK;
+}
+
+/* Where the ranks are, and what joins them. */
+static enum msim_status set_network(const struct choosing *c)
+{
+    struct msim_target *t = c->t;
+    uint32_t nodes = c->s->nodes, ranks = ranks_of(c);
+
+    t->gpus_a_node = MSIM_GPUS_A_NODE;
+    if (!c->s->network && !nodes)
+        return MSIM_OK;
+    MSIM_TRY(check_nodes(c, ranks));
+    if (t->network.card_rate > 0)
+        msim_platform_join(t->platform, &t->network);
+    msim_platform_link(t->platform, t->links);
+    if (nodes)
+        t->gpus_a_node = ranks / nodes + (ranks % nodes != 0);
+    else if ((uint32_t)t->network.gpus_per_node)
+        t->gpus_a_node = (uint32_t)t->network.gpus_per_node;
+    return MSIM_OK;
+}
+
+/* The job's look-ups, on both GPUs alike. */
+static enum msim_status set_index_skew(const struct choosing *c)
+{
+    if (c->s->index_skew <= 0)
+        return MSIM_OK;
+    if (!c->t->platform)
+        return usage(c, NULL,
+                     "got --index-skew with measured costs, want it with "
+                     "'--costs model' or scaled");
+    msim_platform_set_index_skew(c->t->platform, c->s->index_skew);
+    if (c->t->source)
+        msim_platform_set_index_skew(c->t->source, c->s->index_skew);
+    return MSIM_OK;
+}
+
+/* The clock that the machine of another trace seems to run at. */
+static enum msim_status set_clock_seen(const struct choosing *c)
+{
+    struct msim_target *t = c->t;
+    struct msim_clock_wish seen = {0};
+
+    if (!t->correction || !msim_correction_is_on(t->correction, t->platform))
+        return MSIM_OK;
+    seen.ratio = msim_correction_clock(t->correction);
+    return seen.ratio < 1 ? msim_platform_set_clock(t->platform, &seen, c->err)
+                          : MSIM_OK;
+}
+
+/* Last, since platforms are chosen and paired by what they are at their usual
+ * clock. */
+static enum msim_status set_clock(const struct choosing *c)
+{
+    if (!msim_clock_is_asked(&c->s->clock))
+        return set_clock_seen(c);
+    if (!c->t->platform)
+        return msim_fail(c->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got %s with measured costs, want it with '--costs "
+                         "scaled' or model",
+                         c->s->clock.watts > 0 ? "--power-cap" : "--clock");
+    return msim_platform_set_clock(c->t->platform, &c->s->clock, c->err);
+}
+
+enum msim_status msim_target_choose(struct msim_target *t,
+                                    const struct msim_predict_settings *s,
+                                    const struct msim_inputs *in,
+                                    struct msim_error *err)
+{
+    const struct choosing c = {.t = t, .s = s, .in = in, .err = err};
+
+    MSIM_TRY(check_ranks(&c));
+    MSIM_TRY(set_costs(&c));
+    MSIM_TRY(set_network(&c));
+    MSIM_TRY(set_index_skew(&c));
+    return set_clock(&c);
+}
+
+void msim_target_release(struct msim_target *t)
+{
+    msim_host_free(t->host);
+    msim_platform_free(t->platform);
+    msim_platform_free(t->source);
+    msim_platform_free(t->links);
+    msim_correction_free(t->correction);
+    memset(t, 0, sizeof(*t));
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+bool msim_target_reads_gpu_times(const struct msim_target *t)
+{
+    return t->costs != MSIM_COSTS_MODEL && !t->correction;
+}
+
+bool msim_target_replays(const struct msim_target *t)
+{
+    return t->costs == MSIM_COSTS_MEASURED ||
+           (t->costs == MSIM_COSTS_SCALED && !t->correction &&
+            msim_scaled_same(t->source, t->platform));
+}
+
+bool msim_target_is_host(const struct msim_target *t)
+{
+    return t->platform && msim_platform_is_host(t->platform);
+}
+
+bool msim_target_plans(const struct msim_target *t,
+                       const struct msim_trace *rank)
+{
+    return !msim_target_reads_gpu_times(t) && !rank->has_gpu_events;
+}
