@@ -3,6 +3,8 @@
  */
 #include "profilers/sampler.h"
 
+#include "core/base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,23 +27,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* The point below which `part` of `n` sorted values lie, interpolated. */
-static double point(const double *sorted, uint32_t n, double part)
-{
-    double at = part * (n - 1);
-    uint32_t i = (uint32_t)at;
-
-    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i])
-                     : sorted[n - 1];
-}
-
 /* The median lies between the values of ranks n / 2 -+ 0.98 sqrt(n) in 95 % of
  * all cases: the binomial distribution, as a normal one. */
 static double median_spread(const double *sorted, uint32_t n, double median)
@@ -61,12 +46,12 @@ void msim_sampled_summarise(struct msim_sampled *s)
     if (s->n == 0)
         return;
     memcpy(sorted, s->samples, s->n * sizeof(*sorted));
-    qsort(sorted, s->n, sizeof(*sorted), by_value);
-    q1 = point(sorted, s->n, 0.25);
-    q3 = point(sorted, s->n, 0.75);
-    s->us = point(sorted, s->n, 0.5);
-    s->low_us = point(sorted, s->n, 0.1);
-    s->high_us = point(sorted, s->n, 0.9);
+    msim_sort_values(sorted, s->n);
+    q1 = msim_quantile_between(sorted, s->n, 0.25);
+    q3 = msim_quantile_between(sorted, s->n, 0.75);
+    s->us = msim_quantile_between(sorted, s->n, 0.5);
+    s->low_us = msim_quantile_between(sorted, s->n, 0.1);
+    s->high_us = msim_quantile_between(sorted, s->n, 0.9);
     s->spread = median_spread(sorted, s->n, s->us);
     s->outliers = 0;
     for (uint32_t i = 0; i < s->n; i++)
@@ -111,8 +96,8 @@ static enum msim_status run(const struct msim_case *c, bool alone, double *us,
 
 static double median_of(double *values, uint32_t n)
 {
-    qsort(values, n, sizeof(*values), by_value);
-    return point(values, n, 0.5);
+    msim_sort_values(values, n);
+    return msim_quantile_between(values, n, 0.5);
 }
 
 enum msim_status msim_sample(const struct msim_case *c,

@@ -5,6 +5,7 @@
 #include "calibrate/collective/coll_curve.h"
 
 #include "calibrate/collective/coll_variant.h"
+#include "core/base/quantile.h"
 #include "core/base/vec.h"
 
 #include <math.h>
@@ -58,13 +59,6 @@ static bool has_shape(const struct msim_work *w, const struct shape *s)
            w->u.coll.nodes == s->nodes;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Sizes of a curve: measured ones, and octaves over the range of these, or of
  * the cell where there are none. `bytes` has room for all. */
 static uint32_t sizes(const struct making *m, const struct shape *s,
@@ -87,7 +81,7 @@ static uint32_t sizes(const struct making *m, const struct shape *s,
     }
     for (double at = exp2(ceil(log2(least))); at <= most; at *= STEP)
         bytes[n++] = at;
-    qsort(bytes, n, sizeof(*bytes), by_value);
+    msim_sort_values(bytes, n);
     for (uint32_t i = 0; i < n; i++)
         if (kept == 0 || bytes[i] > bytes[kept - 1])
             bytes[kept++] = bytes[i];
@@ -298,9 +292,8 @@ static enum msim_status fill_fitted(struct making *m)
             1);
         s->mean += errors[n - 1];
     }
-    qsort(errors, n, sizeof(*errors), by_value);
     s->mean /= n;
-    s->median = errors[n / 2];
+    s->median = msim_median(errors, n);
     s->p90 = errors[(uint32_t)(0.9 * n)];
     s->worst = errors[n - 1];
     free(errors);

@@ -3,6 +3,8 @@
  */
 #include "calibrate/collective/coll_points.h"
 
+#include "core/base/hash.h"
+#include "core/base/quantile.h"
 #include "core/base/vec.h"
 #include "models/law/transfer.h"
 
@@ -56,23 +58,6 @@ double msim_coll_typical_us(const struct msim_data_sheet *s,
 
 /* ---- points -------------------------------------------------------------- */
 
-/* FNV-1a */
-static uint64_t mix(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *bytes = data;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ bytes[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
-static uint64_t mix_text(uint64_t h, const char *text)
-{
-    return text ? mix(h, text, strlen(text)) : h;
-}
-
-#define SEED UINT64_C(14695981039346656037)
-
 void msim_coll_point_fill(struct msim_coll_point *p,
                           const struct msim_coll_gpu *gpu)
 {
@@ -90,15 +75,18 @@ void msim_coll_point_fill(struct msim_coll_point *p,
     p->on_pcie = msim_transfer_on_pcie(&gpu->sheet, w);
     p->host_share = p->eager ? 1 / (1 + pow(host, 4)) : 0;
     p->own_link = !link || strcmp(link, gpu->sheet.interconnect) == 0;
-    p->source = mix_text(SEED, w->source);
+    p->source = msim_hash_text(MSIM_HASH_START, w->source ? w->source : "");
     if (!p->own_link)
-        p->source = mix_text(p->source, link);
+        p->source = msim_hash_text(p->source, link);
     /* All stacks' own all-reduces are held back together. */
     if (p->custom)
         what[0] = UINT64_MAX;
-    p->ranks_group = mix(mix_text(SEED, gpu->table), what, sizeof(what));
-    p->ranks_group = mix(p->ranks_group, &p->source, sizeof(p->source));
-    p->size_group = mix(p->ranks_group, &w->u.coll.bytes, sizeof(uint64_t));
+    p->ranks_group = msim_hash_bytes(
+        msim_hash_text(MSIM_HASH_START, gpu->table), what, sizeof(what));
+    p->ranks_group =
+        msim_hash_bytes(p->ranks_group, &p->source, sizeof(p->source));
+    p->size_group =
+        msim_hash_bytes(p->ranks_group, &w->u.coll.bytes, sizeof(uint64_t));
 }
 
 /* The nearest quarter of an octave. */
@@ -156,15 +144,6 @@ static enum msim_status add_target(struct msim_coll_points *p, uint32_t fit,
 
 /* ---- between nodes ------------------------------------------------------- */
 
-/* The lower quartile of `n` sorted times, between two where it falls there. */
-static double quartile(const double *us, uint32_t n)
-{
-    double at = 0.25 * (n - 1);
-    uint32_t i = (uint32_t)at;
-
-    return i + 1 < n ? us[i] + (at - i) * (us[i + 1] - us[i]) : us[i];
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "") == 0;
@@ -213,7 +192,7 @@ static double quartile_of(const struct msim_coll_points *p, uint32_t fit,
         if (all || !of || !of->misconfigured)
             s->us[(*n)++] = s->rows[i]->us;
     }
-    return *n ? quartile(s->us, *n) : 0;
+    return *n ? msim_quantile_between(s->us, *n, 0.25) : 0;
 }
 
 /*
@@ -236,13 +215,6 @@ static enum msim_status add_size(struct msim_coll_points *p, uint32_t fit,
     point = &p->points[p->n_points - 1];
     point->y += log(good / all) / point->n;
     return MSIM_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* Its times over the lower quartile, where enough logs can be compared. */
@@ -377,10 +349,8 @@ static enum msim_status judge_log(struct msim_coll_points *p, uint32_t i)
     if (!t.ratio)
         return MSIM_ENOMEM;
     status = each_size(p, l->fit, &t, note_ratios);
-    if (status == MSIM_OK && t.n >= SIZES_MIN) {
-        qsort(t.ratio, t.n, sizeof(*t.ratio), by_value);
-        l->factor = t.ratio[t.n / 2];
-    }
+    if (status == MSIM_OK && t.n >= SIZES_MIN)
+        l->factor = msim_median(t.ratio, t.n);
     free(t.ratio);
     return status;
 }

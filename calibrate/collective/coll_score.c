@@ -5,6 +5,7 @@
 #include "calibrate/collective/coll_score.h"
 
 #include "calibrate/collective/coll_variant.h"
+#include "core/base/quantile.h"
 #include "models/platform/interval.h"
 
 #include <math.h>
@@ -171,13 +172,6 @@ double msim_coll_half_width(const struct msim_coll_block *b,
 
 /* ---- verdicts ------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void add_row(struct msim_coll_score *v, double *errors, double log_miss,
                     double half)
 {
@@ -197,10 +191,9 @@ static void finish(struct msim_coll_score *v, double *errors)
 
     if (n == 0)
         return;
-    qsort(errors, n, sizeof(*errors), by_value);
     v->score /= v->error.mean > 0 ? v->error.mean : 1;
     v->error.mean /= n;
-    v->error.median = errors[n / 2];
+    v->error.median = msim_median(errors, n);
     v->error.p90 = errors[(uint32_t)(0.9 * n)];
     v->error.worst = errors[n - 1];
     v->coverage /= n;

@@ -4,18 +4,12 @@
  */
 #include "calibrate/fit/conv_ratio.h"
 
+#include "core/base/quantile.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define FULL_TILE 128
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 static bool same_conv(const struct msim_sample *a, const struct msim_sample *b)
 {
@@ -62,8 +56,7 @@ static void pass_ratio(struct msim_conv_ratio *out,
         }
     }
     if (n > 0) {
-        qsort(ratios, n, sizeof(*ratios), by_value);
-        out->median = ratios[n / 2];
+        out->median = msim_median(ratios, n);
         out->p10 = ratios[n / 10];
         out->p90 = ratios[n - 1 - n / 10];
         out->pairs = n;

@@ -5,6 +5,7 @@
 
 #include "calibrate/fit/kriging_fit.h"
 #include "calibrate/stat/boost.h"
+#include "core/base/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,14 +14,6 @@
 #define ROWS_FOR_TREES_MIN 40
 #define FEW_GROUPS         1.5
 #define BIN_ROWS           150 /* rows of an interval's bin, at least */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 struct work_area {
     const struct msim_law *law;
@@ -270,7 +263,7 @@ static struct msim_error_summary summarise(const struct work_area *a,
         a->scratch[i] = fabs(predicted[i] / a->rows[i].us - 1);
         s.mean += a->scratch[i] / a->n;
     }
-    qsort(a->scratch, a->n, sizeof(double), by_value);
+    msim_sort_values(a->scratch, a->n);
     s.median = a->scratch[a->n / 2];
     s.p90 = a->scratch[(uint32_t)(0.9 * a->n)];
     s.worst = a->scratch[a->n - 1];
@@ -290,7 +283,7 @@ static uint32_t bin_edges(const struct work_area *a, struct msim_fit_bin *bins)
     if (count < 1)
         count = 1;
     memcpy(a->scratch, a->predicted, a->n * sizeof(double));
-    qsort(a->scratch, a->n, sizeof(double), by_value);
+    msim_sort_values(a->scratch, a->n);
     for (uint32_t i = 0; i < count; i++)
         bins[i].upto_us = i + 1 < count
                               ? a->scratch[(uint64_t)a->n * (i + 1) / count]
@@ -308,16 +301,6 @@ static uint32_t bin_of(const struct msim_fit_bin *bins, uint32_t count,
     return i;
 }
 
-/* Points `part` of the sorted residuals: rank (n + 1) part, so that they hold
- * for the next row (split conformal prediction). */
-static double point(const double *sorted, uint32_t n, double part)
-{
-    double rank = part * (n + 1);
-    int64_t i = (int64_t)(part < 0.5 ? floor(rank) : ceil(rank)) - 1;
-
-    return sorted[i < 0 ? 0 : i >= n ? n - 1 : i];
-}
-
 /* Widen low..high to hold 90 % of log(measured / `predicted`), over its doubt,
  * of the rows in bin `which`, fold `without` left out; false where there are
  * none. */
@@ -333,9 +316,9 @@ static bool widen(const struct work_area *a, const double *predicted,
             a->scratch[n++] = log(a->rows[r].us / predicted[r]) / doubt[r];
     if (n == 0)
         return false;
-    qsort(a->scratch, n, sizeof(double), by_value);
-    *low = fmin(*low, point(a->scratch, n, 0.05));
-    *high = fmax(*high, point(a->scratch, n, 0.95));
+    msim_sort_values(a->scratch, n);
+    *low = fmin(*low, msim_quantile(a->scratch, n, 0.05));
+    *high = fmax(*high, msim_quantile(a->scratch, n, 0.95));
     return true;
 }
 

@@ -3,7 +3,7 @@
  */
 #include "calibrate/fit/law_fit.h"
 
-#include "calibrate/stat/quantile.h"
+#include "core/base/quantile.h"
 #include "models/platform/shared_laws.h"
 
 #include <gsl/gsl_errno.h>

@@ -4,8 +4,8 @@
  */
 #include "calibrate/machine/backend_compare.h"
 
-#include "calibrate/stat/quantile.h"
 #include "core/base/arena.h"
+#include "core/base/quantile.h"
 #include "core/base/vec.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
 #include "calibrate/platform/platform_fit.h"
-#include "calibrate/stat/quantile.h"
 #include "core/base/csv.h"
+#include "core/base/quantile.h"
 #include "core/base/vec.h"
 
 #include <math.h>

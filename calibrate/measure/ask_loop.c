@@ -8,7 +8,7 @@
  */
 #include "calibrate/measure/ask_loop.h"
 
-#include "calibrate/stat/quantile.h"
+#include "core/base/quantile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  */
 #include "calibrate/measure/cal_experiment.h"
 
+#include "core/base/hash.h"
 #include "core/work/rows.h"
 #include "profilers/experiment.h"
 
@@ -67,24 +68,21 @@ bool msim_cal_work(const cJSON *experiment, const char *framework,
            !msim_row_work(&map, r.fields, w, reason, sizeof(reason));
 }
 
-/* FNV-1a */
 static uint64_t mix(uint64_t h, const char *text)
 {
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return (h ^ 0xff) * UINT64_C(1099511628211); /* the end counts, too */
+    return msim_hash_byte(msim_hash_text(h, text), 0xff);
 }
 
 /* The order of members does not matter: their hashes are added. */
 uint64_t msim_cal_hash(const cJSON *experiment, const char *backend)
 {
-    uint64_t sum = mix(UINT64_C(14695981039346656037), backend);
+    uint64_t sum = mix(MSIM_HASH_START, backend);
     const cJSON *member;
     char number[32];
 
     cJSON_ArrayForEach(member, experiment)
     {
-        uint64_t h = UINT64_C(14695981039346656037);
+        uint64_t h = MSIM_HASH_START;
 
         if (is_extra(member->string))
             continue;

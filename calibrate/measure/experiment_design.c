@@ -4,6 +4,7 @@
 #include "calibrate/measure/experiment_design.h"
 
 #include "core/base/arena.h"
+#include "core/base/hash.h"
 #include "core/base/vec.h"
 
 #include <gsl/gsl_qrng.h>
@@ -45,16 +46,11 @@ double msim_cal_design_uniform(void *state)
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
-/* FNV-1a: equal kinds of two backends get equal points. */
+/* By table and kind alone: equal kinds of two backends get equal points. */
 static uint64_t state_of(const struct msim_cal_kind *k, uint64_t seed)
 {
-    uint64_t h = UINT64_C(14695981039346656037) ^ seed;
-
-    for (const char *c = k->table; *c; c++)
-        h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    for (const char *c = k->kind; *c; c++)
-        h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    return h;
+    return msim_hash_text(msim_hash_text(MSIM_HASH_START ^ seed, k->table),
+                          k->kind);
 }
 
 static bool begin(struct sequence *s, const struct msim_cal_kind *k,

@@ -3,8 +3,8 @@
  */
 #include "calibrate/measure/journal.h"
 
-#include "calibrate/stat/quantile.h"
 #include "core/base/arena.h"
+#include "core/base/quantile.h"
 #include "core/base/vec.h"
 
 #include <errno.h>

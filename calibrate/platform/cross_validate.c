@@ -4,7 +4,7 @@
  */
 #include "calibrate/platform/cross_validate.h"
 
-#include "calibrate/stat/quantile.h"
+#include "core/base/quantile.h"
 #include "models/estimate/model.h"
 #include "models/platform/interval.h"
 

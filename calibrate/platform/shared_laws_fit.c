@@ -4,7 +4,7 @@
  */
 #include "calibrate/platform/shared_laws_fit.h"
 
-#include "calibrate/stat/quantile.h"
+#include "core/base/quantile.h"
 #include "core/base/vec.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  */
 #include "calibrate/rows/samples.h"
 
+#include "core/base/hash.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>
@@ -31,16 +32,6 @@ static enum msim_status keep_text(struct msim_samples *s, const char **text)
     MSIM_TRY(msim_strtab_add(s->texts, *text, strlen(*text), &id));
     *text = msim_strtab_text(s->texts, id);
     return MSIM_OK;
-}
-
-/* FNV-1a, so that folds are the same everywhere. */
-static uint64_t hash(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *bytes = data;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ bytes[i]) * UINT64_C(1099511628211);
-    return h;
 }
 
 static uint64_t group_of(const struct msim_work *w)
@@ -85,7 +76,7 @@ static uint64_t group_of(const struct msim_work *w)
         v[1] = w->u.vector.cols;
         break;
     }
-    return hash(UINT64_C(14695981039346656037), v, sizeof(v));
+    return msim_hash_bytes(MSIM_HASH_START, v, sizeof(v));
 }
 
 static enum msim_status keep_texts(struct msim_samples *s, struct msim_work *w)
@@ -217,7 +208,7 @@ static void split_group(struct msim_sample *r, uint32_t models)
 {
     const int64_t v[2] = {r->work.u.moe.tp, r->work.u.moe.routing.ep};
 
-    r->group = hash(r->group, v, sizeof(v));
+    r->group = msim_hash_bytes(r->group, v, sizeof(v));
     r->models = models;
 }
 

@@ -3,15 +3,13 @@
  */
 #include "models/platform/fit_index.h"
 
+#include "core/base/hash.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FNV_START UINT64_C(14695981039346656037)
-#define FNV_PRIME UINT64_C(1099511628211)
 
 /* Of a partner's cells, to choose by: more than of one's own, less than of any
  * other's. */
@@ -32,14 +30,12 @@
 
 static uint64_t hash(uint64_t h, const char *text)
 {
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * FNV_PRIME;
-    return h * FNV_PRIME;
+    return msim_hash_byte(msim_hash_text(h, text), 0);
 }
 
 static uint64_t key_hash(const struct msim_law *law, const char *key)
 {
-    return hash(hash(FNV_START, law->name), key);
+    return hash(hash(MSIM_HASH_START, law->name), key);
 }
 
 /* ---- making it ----------------------------------------------------------- */
@@ -64,7 +60,7 @@ static double interval_variance(const struct msim_fit *c)
 static void add(struct msim_fit_index *index, struct msim_fit_index_entry e)
 {
     e.key = key_hash(e.fit->law, e.fit->key);
-    e.framework = hash(FNV_START, e.fit->framework);
+    e.framework = hash(MSIM_HASH_START, e.fit->framework);
     e.order = index->n;
     index->entries[index->n++] = e;
 }
@@ -288,7 +284,8 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
                    const char *const *keys, struct msim_pick *out)
 {
     bool bare = !framework || strcmp(framework, "pytorch") == 0;
-    struct wish wish = {p, prefer, bare, bare ? 0 : hash(FNV_START, framework)};
+    struct wish wish = {p, prefer, bare,
+                        bare ? 0 : hash(MSIM_HASH_START, framework)};
     struct choice best = {0};
 
     for (const char *const *key = keys; *key; key++) {

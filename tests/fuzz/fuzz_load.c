@@ -9,6 +9,7 @@
  * 300 byte flips of the first 400 kB, 20 of each of the whole file, and a few
  * of the compressed file; all from fixed seeds. One process a CPU.
  */
+#include "core/base/hash.h"
 #include "core/base/input.h"
 #include "core/job/job.h"
 #include "core/job/job_files.h"
@@ -51,12 +52,9 @@ static uint64_t next_random(uint64_t *state)
 static uint64_t seed_of(const char *path)
 {
     const char *name = strstr(path, "traces/");
-    uint64_t h = 0xcbf29ce484222325u;
 
     /* The folder that the traces lie in must not change what is tried. */
-    for (name = name ? name : path; *name; name++)
-        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-    return h;
+    return msim_hash_text(MSIM_HASH_START, name ? name : path);
 }
 
 static void complain(struct counts *c, const char *path, const char *what,

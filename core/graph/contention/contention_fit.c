@@ -11,6 +11,8 @@
  */
 #include "core/graph/contention/graph_contention.h"
 
+#include "core/base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -124,19 +126,6 @@ static double share(const struct spans *s, struct msim_interval_ps ran)
     return (double)overlap(s, ran) / (double)(ran.end - ran.begin);
 }
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, uint32_t n)
-{
-    qsort(v, n, sizeof(*v), compare_double);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 static enum msim_status note(const struct fit *f,
                              enum msim_contention_rule rule,
                              enum msim_contention_source source,
@@ -208,7 +197,7 @@ static uint32_t find_ratios(const struct launch *l, uint32_t n, double *ratios,
                 tmp[alone++] = l[end].us;
         if (alone < ALONE_MIN)
             continue;
-        by = median(tmp, alone);
+        by = msim_median_mean(tmp, alone);
         for (uint32_t k = i + alone; k < end; k++)
             ratios[found++] = l[k].us / by;
     }
@@ -232,7 +221,7 @@ static enum msim_status set_slowdown(struct fit *f, double *ratios, uint32_t n)
 
     if (n >= LAUNCHES_MIN) {
         source = MSIM_CONTENTION_FITTED;
-        f->device->slowdown = fmax(median(ratios, n), 1);
+        f->device->slowdown = fmax(msim_median_mean(ratios, n), 1);
     } else if (given > 0) {
         source = MSIM_CONTENTION_GIVEN;
         f->device->slowdown = fmax(given, 1);
@@ -345,8 +334,8 @@ static enum msim_status fit_link(struct fit *f, struct rates *r)
     uint32_t n = 0;
 
     for (int side = TO_DEVICE; side <= TO_HOST; side++) {
-        rate[side] = fmin(median(r[side].beside, r[side].n_beside) /
-                              median(r[side].alone, r[side].n_alone),
+        rate[side] = fmin(msim_median_mean(r[side].beside, r[side].n_beside) /
+                              msim_median_mean(r[side].alone, r[side].n_alone),
                           1);
         n += r[side].n_beside;
     }
@@ -372,7 +361,7 @@ static enum msim_status assume_pipe(struct fit *f, struct rates *r,
 {
     int side =
         r[TO_HOST].n_beside >= r[TO_DEVICE].n_beside ? TO_HOST : TO_DEVICE;
-    double part = median(r[side].beside, r[side].n_beside) / capacity;
+    double part = msim_median_mean(r[side].beside, r[side].n_beside) / capacity;
     uint32_t n = r[side].n_beside;
 
     part = fmin(fmax(part, 0.01), 0.99);

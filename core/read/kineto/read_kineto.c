@@ -5,6 +5,7 @@
  * as its category is known.
  */
 #include "core/base/decimal.h"
+#include "core/base/hash.h"
 #include "core/read/kineto/kineto.h"
 #include "core/trace/names.h"
 
@@ -164,12 +165,8 @@ static int64_t loose_int(const char *s, size_t len)
         return n;
     if (msim_decimal_real(s, len, &x) && x > -9e18 && x < 9e18)
         return (int64_t)x;
-    /* Any other name still tells threads apart; FNV-1a, made negative. */
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (; len; len--)
-        h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
-    return (int64_t)(h | 1ull << 63);
+    /* Any other name still tells threads apart: its hash, made negative. */
+    return (int64_t)(msim_hash_bytes(MSIM_HASH_START, s, len) | 1ull << 63);
 }
 
 static int event_number(struct msim_reader *r, const char *s, size_t len)

@@ -1,0 +1,42 @@
+/*
+ * core/base/hash.h - FNV-1a, the 64-bit hash of Fowler, Noll and Vo.
+ *
+ * The same bytes have the same hash on every machine and in every version:
+ * folds of cross-validation, journals and plans of experiments depend on it.
+ * A hash of several things is chained: the result of one call is the `hash` of
+ * the next. Text is hashed without its terminating zero; where "ab", "c" and
+ * "a", "bc" must differ, a separator goes between them with msim_hash_byte().
+ *
+ *     uint64_t h = msim_hash_text(MSIM_HASH_START, "gemm");
+ */
+#ifndef MSIM_CORE_BASE_HASH_H
+#define MSIM_CORE_BASE_HASH_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define MSIM_HASH_START UINT64_C(14695981039346656037)
+#define MSIM_HASH_PRIME UINT64_C(1099511628211)
+
+static inline uint64_t msim_hash_byte(uint64_t hash, unsigned char byte)
+{
+    return (hash ^ byte) * MSIM_HASH_PRIME;
+}
+
+static inline uint64_t msim_hash_bytes(uint64_t hash, const void *data,
+                                       size_t n)
+{
+    const unsigned char *bytes = data;
+
+    for (size_t i = 0; i < n; i++)
+        hash = msim_hash_byte(hash, bytes[i]);
+    return hash;
+}
+
+static inline uint64_t msim_hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = msim_hash_byte(hash, (unsigned char)*text);
+    return hash;
+}
+
+#endif

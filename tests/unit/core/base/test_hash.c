@@ -1,0 +1,34 @@
+/*
+ * Hashes that files depend on: the published values of FNV-1a.
+ */
+#include "core/base/hash.h"
+
+#include "tests/check.h"
+
+/* From the test vectors of the reference code (http://www.isthe.com/chongo). */
+static void test_hash__is_fnv_1a(void)
+{
+    CHECK_UINT(msim_hash_text(MSIM_HASH_START, ""),
+               UINT64_C(0xcbf29ce484222325));
+    CHECK_UINT(msim_hash_text(MSIM_HASH_START, "a"),
+               UINT64_C(0xaf63dc4c8601ec8c));
+    CHECK_UINT(msim_hash_text(MSIM_HASH_START, "foobar"),
+               UINT64_C(0x85944171f73967e8));
+}
+
+static void test_hash__is_chained(void)
+{
+    uint64_t foo = msim_hash_text(MSIM_HASH_START, "foo");
+
+    CHECK_UINT(msim_hash_text(foo, "bar"), UINT64_C(0x85944171f73967e8));
+    CHECK_UINT(msim_hash_bytes(foo, "bar", 3), UINT64_C(0x85944171f73967e8));
+    CHECK_UINT(msim_hash_byte(MSIM_HASH_START, 'a'),
+               UINT64_C(0xaf63dc4c8601ec8c));
+}
+
+int main(void)
+{
+    RUN(test_hash__is_fnv_1a);
+    RUN(test_hash__is_chained);
+    return check_summary();
+}
