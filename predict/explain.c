@@ -4,10 +4,11 @@
 #include "predict/explain.h"
 
 #include "core/report/write/report_format.h"
+#include "core/work/estimate.h"
 #include "core/work/kernel/infer.h"
 #include "core/work/kernel/op_kernels.h"
 #include "core/work/opmap/opmap.h"
-#include "models/platform/interval.h"
+#include "models/estimate/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #ifndef MSIM_PREDICT_SCALED_H
 #define MSIM_PREDICT_SCALED_H
-#include "models/estimate/model.h"
+#include "core/work/estimate.h"
 #include "predict/kernel_class.h"
 
 /* The estimates of one piece of work on both. */

@@ -19,8 +19,9 @@
 #ifndef MSIM_PREDICT_TRACE_CORRECTION_H
 #define MSIM_PREDICT_TRACE_CORRECTION_H
 #include "core/job/job.h"
-#include "models/estimate/model.h"
+#include "core/work/estimate.h"
 
+struct msim_platform;   /* models/platform/platform.h */
 struct msim_correction; /* opaque */
 
 /*

@@ -6,7 +6,7 @@
 
 #include "calibrate/collective/coll_variant.h"
 #include "core/base/quantile.h"
-#include "models/platform/interval.h"
+#include "core/work/estimate.h"
 
 #include <math.h>
 #include <stdlib.h>

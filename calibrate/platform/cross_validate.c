@@ -5,8 +5,8 @@
 #include "calibrate/platform/cross_validate.h"
 
 #include "core/base/quantile.h"
+#include "core/work/estimate.h"
 #include "models/estimate/model.h"
-#include "models/platform/interval.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
  * models/estimate/attention.c - attention by models/law/attention_law.c.
  */
+#include "models/estimate/model.h"
 #include "models/law/attention_law.h"
 #include "models/platform/platform_data.h"
 

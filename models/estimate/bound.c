@@ -5,6 +5,7 @@
  * A bound is below what a kernel takes, so the estimate is twice the bound and
  * the interval reaches from the bound itself to four times the estimate.
  */
+#include "models/estimate/model.h"
 #include "models/platform/platform_data.h"
 
 static bool bound_covers(const struct msim_platform *p,

@@ -4,6 +4,7 @@
  * The law of models/law/collective_law.c, corrected by curves of measured
  * points where the platform has them (models/platform/curve.h).
  */
+#include "models/estimate/model.h"
 #include "models/law/collective_law.h"
 #include "models/law/transfer.h"
 #include "models/platform/interval.h"

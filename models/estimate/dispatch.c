@@ -2,6 +2,7 @@
  * models/estimate/dispatch.c - dispatch and combine of tokens by
  * models/law/dispatch_law.c.
  */
+#include "models/estimate/model.h"
 #include "models/law/dispatch_law.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"

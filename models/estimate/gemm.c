@@ -3,6 +3,7 @@
  * models/law/cpu_law.c.
  */
 #include "models/estimate/gemm.h"
+#include "models/estimate/model.h"
 #include "models/law/gemm_law.h"
 #include "models/platform/platform_data.h"
 

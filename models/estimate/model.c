@@ -22,18 +22,6 @@ static const struct msim_model *const MODELS[] = {
     &MSIM_MODEL_DISPATCH, &MSIM_MODEL_BOUND,
 };
 
-const char *msim_source_text(enum msim_source s)
-{
-    static const char *const TEXT[] = {
-        [MSIM_SOURCE_MEASURED] = "measured", [MSIM_SOURCE_TABLE] = "table",
-        [MSIM_SOURCE_LAW] = "law",           [MSIM_SOURCE_SCALED] = "scaled",
-        [MSIM_SOURCE_INFERRED] = "launch",   [MSIM_SOURCE_BOUND] = "bound",
-        [MSIM_SOURCE_CLASS] = "class",       [MSIM_SOURCE_NOT_RUN] = "not run",
-    };
-
-    return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";
-}
-
 static const struct msim_model *find(const struct msim_platform *p,
                                      const struct msim_work *w)
 {

@@ -1,6 +1,7 @@
 /*
  * models/estimate/moe.c - layers of experts by models/law/moe_law.c.
  */
+#include "models/estimate/model.h"
 #include "models/law/moe_law.h"
 #include "models/platform/platform_data.h"
 

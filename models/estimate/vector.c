@@ -4,6 +4,7 @@
  *
  * Copies to and from the host are bound by PCIe instead.
  */
+#include "models/estimate/model.h"
 #include "models/law/vector_law.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"

@@ -15,6 +15,7 @@
 #include "models/platform/data_path.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -7,7 +7,7 @@
  */
 #ifndef MSIM_MODELS_HOST_HOST_H
 #define MSIM_MODELS_HOST_HOST_H
-#include "models/estimate/model.h"
+#include "core/work/estimate.h"
 
 struct msim_host; /* opaque */
 

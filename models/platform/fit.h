@@ -4,11 +4,15 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_FIT_H
 #define MSIM_MODELS_PLATFORM_FIT_H
-#include "models/estimate/model.h"
+#include "core/work/estimate.h"
 #include "models/law/law.h"
 #include "models/platform/curve.h"
 #include "models/platform/forest.h"
 #include "models/platform/kriging.h"
+
+#include <stdio.h>
+
+struct msim_platform; /* models/platform/platform.h */
 
 #define MSIM_FIT_BINS 4
 #define MSIM_FIT_KEY  72

@@ -4,7 +4,7 @@
 #include "models/platform/fit_index.h"
 
 #include "core/base/hash.h"
-#include "models/platform/interval.h"
+#include "core/work/estimate.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -9,9 +9,6 @@
 #define MSIM_MODELS_PLATFORM_INTERVAL_H
 #include "models/platform/fit.h"
 
-/* A normal variable is within +-1.645 standard deviations in 90 % of cases. */
-#define MSIM_Z90 1.645
-
 /* The residual quantiles for a prediction of `us`, as logarithms. */
 void msim_interval_base(const struct msim_fit *c, double us, double *low,
                         double *high);

@@ -17,6 +17,7 @@
 #include "core/work/kernel/infer.h"
 #include "core/work/kernel/op_kernels.h"
 #include "core/work/opmap/opmap.h"
+#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "core/base/idmap.h"
 #include "core/base/sort.h"
 #include "core/base/vec.h"
-#include "models/platform/interval.h"
 
 #include <math.h>
 #include <stdlib.h>

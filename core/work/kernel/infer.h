@@ -21,10 +21,10 @@
  */
 #ifndef MSIM_CORE_WORK_KERNEL_INFER_H
 #define MSIM_CORE_WORK_KERNEL_INFER_H
+#include "core/work/estimate.h"
 #include "core/work/kernel/kernel_name.h"
 #include "core/work/kernel/op_kernels.h"
 #include "core/work/opmap/opmap.h"
-#include "models/estimate/model.h"
 
 /* A product (m x k)(k x n), `batch` times; m 0: none. */
 struct msim_infer_product {

@@ -4,6 +4,7 @@
  */
 #include "predict/scaled.h"
 
+#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "tests/unit/made_job.h"
 

@@ -2,6 +2,7 @@
  */
 #include "predict/trace_correction.h"
 
+#include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "tests/unit/made_job.h"
 

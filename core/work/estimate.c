@@ -1,0 +1,16 @@
+/*
+ * core/work/estimate.c - the words for what an estimate stands on.
+ */
+#include "core/work/estimate.h"
+
+const char *msim_source_text(enum msim_source s)
+{
+    static const char *const TEXT[] = {
+        [MSIM_SOURCE_MEASURED] = "measured", [MSIM_SOURCE_TABLE] = "table",
+        [MSIM_SOURCE_LAW] = "law",           [MSIM_SOURCE_SCALED] = "scaled",
+        [MSIM_SOURCE_INFERRED] = "launch",   [MSIM_SOURCE_BOUND] = "bound",
+        [MSIM_SOURCE_CLASS] = "class",       [MSIM_SOURCE_NOT_RUN] = "not run",
+    };
+
+    return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";
+}

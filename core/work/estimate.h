@@ -1,0 +1,37 @@
+/*
+ * core/work/estimate.h - how long a work is predicted to take: a time, its
+ * interval, and what the time stands on.
+ */
+#ifndef MSIM_CORE_WORK_ESTIMATE_H
+#define MSIM_CORE_WORK_ESTIMATE_H
+#include "core/work/work.h"
+
+/* A normal variable is within +-1.645 standard deviations in 90 % of cases. */
+#define MSIM_Z90 1.645
+
+enum msim_source {
+    MSIM_SOURCE_MEASURED,
+    MSIM_SOURCE_TABLE,
+    MSIM_SOURCE_LAW,
+    MSIM_SOURCE_NOT_RUN,  /* a law, and curves of other numbers of ranks than a
+                             collective has: nobody ran it on this GPU */
+    MSIM_SOURCE_SCALED,   /* measured on another GPU, times a ratio of laws */
+    MSIM_SOURCE_INFERRED, /* a law, of sizes that a kernel's name, launch and
+                             neighbours tell (core/work/kernel/infer.h) */
+    MSIM_SOURCE_BOUND,    /* from here on no law or table stands behind it */
+    MSIM_SOURCE_CLASS,    /* measured on another GPU, times a ratio of rates */
+    MSIM_SOURCE_COUNT
+};
+/* The word in reports. */
+const char *msim_source_text(enum msim_source s);
+
+/* low_us..high_us is a 90 % interval; low_us <= us <= high_us. */
+struct msim_estimate {
+    double us, low_us, high_us;
+    double start_us; /* of `us`, what launch and latency take, whatever the
+                        size; 0: not known */
+    enum msim_source source;
+    enum msim_family family; /* whose law it was */
+};
+
+#endif
