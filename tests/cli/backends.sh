@@ -124,7 +124,7 @@ if "$python" -c 'import torch' 2>/dev/null; then
     tried=$((tried + 1))
     check torch "$python" "$here/profilers/torch/prof_torch.py" --device cpu
     # Operands of a run never overlap, wherever in its area it begins.
-    PYTHONPATH=$here/profilers/torch "$python" - <<'PYTHON' || complain "overlap"
+    PYTHONPATH=$here/profilers/torch${PYTHONPATH:+:$PYTHONPATH} "$python" - <<'PYTHON' || complain "overlap"
 import prof_torch, torch
 o = prof_torch.Operands(torch.device("cpu"), 0)
 o.reserve("read", torch.float32, 6500)
