@@ -143,8 +143,9 @@ bool msim_infer_decides(const struct msim_infer *l,
     if (launched->begin[op] == launched->begin[op + 1] ||
         (n && works[0].user.origin))
         return false;
-    return l->shapeless || (r == MSIM_OPMAP_UNKNOWN &&
-                            (n == 0 || launches_known(l, launched, op)));
+    return l->shapeless || r == MSIM_OPMAP_COMPILED_REGION ||
+           (r == MSIM_OPMAP_UNKNOWN &&
+            (n == 0 || launches_known(l, launched, op)));
 }
 
 /* Added to each side in quadrature: what the law errs by and what the sizes do

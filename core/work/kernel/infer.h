@@ -63,8 +63,8 @@ bool msim_infer_work(const struct msim_infer *l, uint32_t i,
 /*
  * Do the kernels of op `op` say more themselves than its `n` works, as
  * msim_opmap() has them? They do where no operator of the trace has a shape,
- * but of what a user's own table says; and of an unknown operator, whose
- * tensors tell only what it cannot do without.
+ * but of what a user's own table says; of a compiled region; and of an unknown
+ * operator, whose tensors tell only what it cannot do without.
  */
 bool msim_infer_decides(const struct msim_infer *l,
                         const struct msim_op_kernels *launched, uint32_t op,

@@ -462,6 +462,8 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
     row = msim_opmap_row_of(t, i);
     if (launched < 0 && nothing_launched(&c, row))
         return MSIM_OPMAP_NO_KERNEL;
+    if (row && row->flags & MSIM_OPMAP_COMPILED)
+        return MSIM_OPMAP_COMPILED_REGION;
     known = row && row->rule && row->rule(&c, row);
     if (known && c.n == 0 && launched <= 0)
         return MSIM_OPMAP_NO_KERNEL;

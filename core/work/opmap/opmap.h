@@ -20,6 +20,9 @@ enum msim_opmap_result {
     MSIM_OPMAP_WORKS,     /* `n` works */
     MSIM_OPMAP_UNKNOWN,   /* not known; works[0] is a BOUND from its tensors,
                              n = 0 where not even those are known */
+    MSIM_OPMAP_COMPILED_REGION, /* generated code runs in it, whose kernels are
+                                   no operators: each tells its own work
+                                   (core/work/kernel/infer.h); n = 0 */
 };
 
 /*

@@ -41,6 +41,8 @@ enum msim_opmap_flag {
     MSIM_OPMAP_OUT_FIRST = 16,
     /* Launches itself only where nothing of its table below it launches. */
     MSIM_OPMAP_OUTER = 32,
+    /* Around generated code: kernels launched in it are that code's. */
+    MSIM_OPMAP_COMPILED = 64,
 };
 
 struct msim_opmap_row {

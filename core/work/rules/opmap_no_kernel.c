@@ -23,7 +23,6 @@ static const struct msim_opmap_row rows[] = {
     N("All2All_Seq_Req_Wait"),
     N("CheckpointFunction"),
     N("CheckpointFunctionBackward"),
-    N("CompiledFunctionBackward"),
     N("FullyShardedDataParallel"),
     N("LinearFunctionForZ3"),
     N("LinearWithFrozenWeight"),

@@ -183,6 +183,10 @@ static bool moved(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     {                                                                          \
         name, NULL, NULL, 0, 0, 0, 0                                           \
     }
+#define COMPILED(name)                                                         \
+    {                                                                          \
+        name, NULL, NULL, 0, 0, MSIM_OPMAP_COMPILED, 0                         \
+    }
 #define K(name, variant, kind)                                                 \
     {                                                                          \
         name, generated_kernel, variant, 0, 0, 0, kind                         \
@@ -252,11 +256,11 @@ static const struct msim_opmap_row rows[] = {
     N("enumerate(DataLoader)"),
     N("## "),
     N("[pytorch|profiler"),
-    N("Torch-Compiled Region"),
+    COMPILED("Torch-Compiled Region"),
     N("TorchDynamo "),
     N("Pregraph bytecode"),
     N("AOTDispatcher "),
-    N("CompiledFunction"),
+    COMPILED("CompiledFunction"), /* and its backward */
     N("nn.Module: "),
     N("profiler::"),
 };

@@ -435,6 +435,26 @@ static void test_opmap__generated_kernels(void)
     build_release(&b);
 }
 
+/* Kernels that a compiled region launches itself are the generated code's, of
+ * whatever operands the region has; with no kernel seen it launches none. */
+static void test_opmap__compiled_regions(void)
+{
+    static const char *const NAMES[] = {"CompiledFunction",
+                                        "CompiledFunctionBackward",
+                                        "Torch-Compiled Region: 0/0"};
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+        build_init(&b);
+        build_op(&b, 0, NAMES[i], "f32[8,4] f32[4]", NULL);
+        CHECK_INT(msim_opmap(&b.t, 0, 2, MSIM_OPMAP_AS_TRACED, w, &n),
+                  MSIM_OPMAP_COMPILED_REGION);
+        CHECK_INT(n, 0);
+        CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+                  MSIM_OPMAP_NO_KERNEL);
+        build_release(&b);
+    }
+}
+
 /* record_param_comms carries the transfer, its neighbours none; the size is
  * the whole buffer. */
 static void test_opmap__collectives(void)
@@ -517,6 +537,7 @@ int main(void)
     RUN(test_opmap__operator_inside_itself);
     RUN(test_opmap__unknown_operators);
     RUN(test_opmap__generated_kernels);
+    RUN(test_opmap__compiled_regions);
     RUN(test_opmap__collectives);
     RUN(test_opmap__absurd_sizes);
     return check_summary();
