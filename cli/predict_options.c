@@ -160,7 +160,7 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "FILE",
      .help = "a table of operators of your own, asked before the built-in one: "
              "a CSV file of operator, like or law, and sizes as formulas "
-             "(README, \"Operators of your own\")"},
+             "(docs/operators.md)"},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
     {.name = "index-skew",

@@ -5,17 +5,18 @@
                         [--out tests/accuracy/traces.csv]
                         [--table | --check | --spread]
 
-FOLDER holds traces/ (see README.md, "Accuracy"). Every case is run under
+FOLDER holds traces/ (see docs/accuracy/README.md). Every case is run under
 measured and, where its GPU is a platform, under model costs; the measured
 figures are the trace's own. Traces of the same program on two GPUs are scaled
 from each to the other and compared with the kernels measured there, and so are
 runs of one machine with other batch sizes. Those are also predicted by model
-costs at the clock that another one shows, and at nothing else of it. What is
-fitted on these traces' GPU times README.md names: the models stand on tables of
-operator times. Host times are the trace's own. The CSV has one line a case and figure;
-families.csv beside it one a case and family of operators, their kernels summed.
+costs at the clock that another one shows, and at nothing else of it. The models
+are fitted on tables of operator times; docs/accuracy/README.md names the two
+constants that are fitted on these traces' GPU times. Host times are the trace's
+own. The CSV has one line a case and figure; families.csv beside it one a case
+and family of operators, their kernels summed.
 
---table prints the summary that the README shows, --check fails where a mean is
+--table prints the summary that docs/accuracy shows, --check fails where a mean is
 above what the project promises, --spread prints how far the kernels of one
 machine are from the models: the factor that platforms carry as trace_factor.
 """
@@ -259,16 +260,16 @@ def table(rows):
     lines = ["| costs | figure | cases | mean error | median | p90 | worst "
              "| inside the interval |", "|---" * 8 + "|"]
     for costs, figure, only, text in (
-            ("measured", "iteration_us", (), "iteration, every set with times"),
-            ("model", "kernel_us", KERNEL_SETS, "kernels, sets with shapes"),
+            ("measured", "iteration_us", (), "iteration, every trace with times"),
+            ("model", "kernel_us", KERNEL_SETS, "kernels, traces with shapes"),
             ("model", "kernel_us", SHAPELESS,
-             "kernels, sets without shapes"),
-            ("model", "kernel_us", (), "kernels, every set"),
+             "kernels, traces without shapes"),
+            ("model", "kernel_us", (), "kernels, every trace"),
             ("model", "kernel_us", UNTHROTTLED,
-             "kernels, sets with shapes but particle-transformer"),
+             "kernels, traces with shapes, without particle-transformer"),
             ("model", LEARNED, PARTICLES,
              "kernels, particle-transformer at the clock of another batch"),
-            ("model", "iteration_us", (), "iteration, every set"),
+            ("model", "iteration_us", (), "iteration, every trace"),
             ("scaled", "kernel_us", SAME_MODEL,
              "kernels, H100 to MI300X and back"),
             ("scaled", "kernel_us", GRAPHS,

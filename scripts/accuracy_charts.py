@@ -6,15 +6,16 @@
     scripts/accuracy_charts.py
     scripts/accuracy_charts.py --check
 
-write docs/accuracy/NAME.png and .svg (--out, --format): for each family of
-operators predicted against measured times of rows held back by whole groups,
-and their errors and the share inside the 90 % interval by size; from the files
-in tests/accuracy for real traces what was predicted over what was measured, and
-the errors of all cells. FOLDER has the tables of measured times: they are fitted again, with
-every group held back once, which takes minutes. ROWS is what `msim-fit --rows`
-wrote of some or all tables; only their families are drawn. With neither, the
-traces and cells are. drawn.csv beside them says what they show; --check draws
-nothing, and fails where that is no longer what tests/accuracy/op.csv has.
+write docs/accuracy/NAME.png and .svg (--out, --format). Each family of operators
+has a chart of its held-out rows: predicted against measured times, errors by
+size, and the share inside the 90 % interval by size. Two more charts come from
+the files in tests/accuracy: predicted over measured times of real traces, and
+the errors of all fits. FOLDER has the tables of measured times: they are fitted
+again, with every group held out once, which takes minutes. ROWS is what
+`msim-fit --rows` wrote of some or all tables; only their families are drawn.
+With neither, only traces and fits are drawn. drawn.csv beside the charts says
+what they show; --check draws nothing, and fails where drawn.csv differs from
+tests/accuracy/op.csv.
 """
 import argparse
 import collections
@@ -35,7 +36,7 @@ from chart_page import (BLUE, GREEN, INK, ORANGE, SOFT, Page, quoted,
 ROOT = pathlib.Path(__file__).parent.parent
 # size: its column, what it is and its unit; wanted: whether a cell counts
 Family = collections.namedtuple("Family", "name title held size wanted")
-SHAPES = "whole shapes held back"
+SHAPES = "whole shapes held out"
 WORK = ("flops", "arithmetic of the operator", "FLOP")
 MOVED = ("bytes", "bytes moved", "B")
 SENT = ("bytes", "bytes sent", "B")
@@ -47,18 +48,18 @@ def inside_node(cell):
 
 FAMILIES = [
     Family("gemm", "Matrix products", SHAPES, WORK, None),
-    Family("attention", "Attention", "whole head layouts held back", WORK,
+    Family("attention", "Attention", "whole head layouts held out", WORK,
            None),
     Family("conv", "Convolutions", SHAPES, WORK, None),
     Family("vector", "Vector operators", SHAPES, MOVED, None),
-    Family("moe", "Layers of experts", "whole models held back", WORK, None),
-    Family("dispatch", "Expert dispatch", "whole groups held back", SENT,
+    Family("moe", "Layers of experts", "whole models held out", WORK, None),
+    Family("dispatch", "Expert dispatch", "whole groups held out", SENT,
            None),
-    Family("collective", "Collectives in a node", "rank counts held back",
+    Family("collective", "Collectives in a node", "rank counts held out",
            SENT, inside_node),
-    Family("collective_sizes", "Collectives in a node", "sizes held back",
+    Family("collective_sizes", "Collectives in a node", "sizes held out",
            SENT, inside_node),
-    Family("collective_nodes", "Collectives between nodes", "sizes held back",
+    Family("collective_nodes", "Collectives between nodes", "sizes held out",
            SENT, lambda cell: not inside_node(cell)),
 ]
 # The family whose rows a chart is of, where it is not the one of its name.
@@ -250,8 +251,8 @@ def draw_family(family, rows, path, png):
     inside = sum(r[3] for r in rows.rows) / len(rows.rows)
     page.text(20, 24, f"{family.title}, {family.held}: predicted against "
               "measured", 17)
-    page.text(20, 48, f"{len(rows.rows):,} rows in {len(errors)} cells (a GPU, "
-              "stack and kind each); means over cells: mean error "
+    page.text(20, 48, f"{len(rows.rows):,} rows in {len(errors)} fits (a GPU, "
+              "stack and kind each); means over fits: mean error "
               f"{100 * sum(errors) / len(errors):.1f} %, median "
               f"{100 * sum(medians) / len(medians):.1f} %; "
               f"{100 * inside:.0f} % of rows inside their 90 % interval", 12,
@@ -263,7 +264,7 @@ def draw_family(family, rows, path, png):
         put_errors(page, bins)
         put_coverage(page, family, bins)
     page.draw(path)
-    return {"family": family.name, "cells": len(errors),
+    return {"family": family.name, "fits": len(errors),
             "rows": len(rows.rows), "mean_pct": f"{mean_pct:.2f}"}
 
 
@@ -333,7 +334,7 @@ def draw_traces(cases, path, png):
     page.draw(path)
 
 
-# ---- cells ----------------------------------------------------------------
+# ---- fits -----------------------------------------------------------------
 
 CELLS = {"gemm": "matrix products", "attention": "attention",
          "conv": "convolutions", "vector": "vector operators",
@@ -344,14 +345,14 @@ CELLS = {"gemm": "matrix products", "attention": "attention",
 
 
 def held_cells():
-    """Family: errors of its cells in %, from op.csv."""
+    """Family: errors of its fits in %, from op.csv."""
     cells = op_table.cells_of(ROOT / "tests/accuracy/op.csv")
     return [(name, [c["mean_pct"] for key, c in cells.items()
                     if key[0] == family]) for family, name in CELLS.items()]
 
 
 def left_out_cells():
-    """Family: errors with kin of the generation, and without."""
+    """Family: errors where the generation is known, and where it is not."""
     found = collections.defaultdict(list)
     for row in accuracy_readme.rows_of("left_out.csv"):
         if not row["cell"].endswith("_eager"):
@@ -411,7 +412,7 @@ def draw_all(paths, out, suffix):
                 out / (family.name.replace("_", "-") + suffix),
                 suffix == ".png")
     with open(out / "drawn.csv", "w", newline="", encoding="utf-8") as f:
-        writer = csv.DictWriter(f, ["family", "cells", "rows", "mean_pct"],
+        writer = csv.DictWriter(f, ["family", "fits", "rows", "mean_pct"],
                                 lineterminator="\n")
         writer.writeheader()
         writer.writerows(drawn[f.name] for f in FAMILIES if f.name in drawn)
@@ -440,7 +441,7 @@ def main():
         if args.rows:
             draw_all(args.rows, args.out, dots)
     chart_cells.draw([c for c in held_cells() if c[1]], left_out_cells(),
-                     args.out / ("cells" + lines), lines == ".png")
+                     args.out / ("fits" + lines), lines == ".png")
     draw_traces(read_traces(ROOT / "tests/accuracy/traces.csv"),
                 args.out / ("traces" + lines), lines == ".png")
 

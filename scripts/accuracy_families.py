@@ -76,7 +76,7 @@ def table(rows):
     """Lines of Markdown; errors with their sign in the last column."""
     rows = judged(rows)
     lines = ["| family | traces | mean error | median | inside the interval "
-             "| worst three sets |", "|---" * 6 + "|"]
+             "| worst three traces |", "|---" * 6 + "|"]
     for family in sorted({r["family"] for r in rows}):
         of = sorted((r for r in rows if r["family"] == family), key=error,
                     reverse=True)

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""README.md's tables of accuracy, from the committed figures.
+"""The tables of accuracy in the documentation, from the committed figures.
 
     scripts/accuracy_readme.py [--check]
 
-Rewrites what stands between the marks "<!-- accuracy: NAME -->" and
-"<!-- accuracy: end -->" by the table of that name, made of a file in
+Rewrites the text between the marks "<!-- accuracy: NAME -->" and
+"<!-- accuracy: end -->" by the table of that name. README.md has `headline`, of
+five lines; docs/accuracy/README.md has the others. The tables come from files in
 tests/accuracy:
 
-    traces     traces.csv     (scripts/accuracy.py --out)
-    families   families.csv   (the same), and worst-families, a sentence
-    operators  op.csv         (tests/accuracy/op.sh update)
-    left-out   left_out.csv   (tests/accuracy/left_out.sh update)
+    headline            traces.csv, op.csv and left_out.csv
+    traces              traces.csv     (scripts/accuracy.py --out)
+    families            families.csv   (the same), and worst-families, a sentence
+    operators           op.csv         (tests/accuracy/op.sh update)
+    leave-one-gpu-out   left_out.csv   (tests/accuracy/left_out.sh update)
 
-and, where that changed something and gnuplot is there, draws the charts of the
-same files (scripts/accuracy_charts.py). --check changes nothing, and fails where
-README.md says something else. Nothing is measured or fitted here: this takes a
+Where a table changed and gnuplot is there, the charts of the same files are
+drawn again (scripts/accuracy_charts.py). --check changes nothing, and fails where
+a page differs from the files. Nothing is measured or fitted here: this takes a
 moment.
 """
 import argparse
@@ -30,7 +32,10 @@ import accuracy
 import accuracy_families
 import op_table
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = {"README.md": ("headline",),
+         "docs/accuracy/README.md": ("traces", "families", "worst-families",
+                                     "operators", "leave-one-gpu-out")}
 FIGURES = ROOT / "tests/accuracy"
 MARKED = re.compile(r"(<!-- accuracy: (\S+) -->\n)(.*?)"
                     r"(<!-- accuracy: end -->\n)", re.DOTALL)
@@ -38,6 +43,7 @@ FAMILIES = {"gemm": "gemm", "attention": "attention", "conv": "conv",
             "vector": "vector", "moe": "moe (layers of experts)",
             "dispatch": "expert dispatch", "collective": "collective",
             "eager": "collective, launched one by one"}
+KINDS = ("its own generation", "other generations")
 
 
 def rows_of(name):
@@ -45,58 +51,106 @@ def rows_of(name):
         return list(csv.DictReader(f))
 
 
-# ---- GPUs left out --------------------------------------------------------
+# ---- GPUs left out of the fit ---------------------------------------------
 
 
 def left_out_kind(row):
-    """What was left out, or None: a GPU that no kin of its generation answers
-    for is judged with its generation."""
+    """What the prediction came from, or None: a GPU without another one of its
+    generation counts with its generation."""
     if row["left_out"] == "its generation":
         return "other generations"
     return "its own generation" if row["same_generation"] == "yes" else None
 
 
-def left_out_table():
-    """As tests/accuracy/left_out.sh counts: every line is a cell."""
-    cells = {}
+def left_out_fits():
+    """As tests/accuracy/left_out.sh counts: every line is a fit."""
+    fits = {}
     for row in rows_of("left_out.csv"):
         eager = row["cell"].endswith("_eager")
         key = ("eager" if eager else row["family"], left_out_kind(row))
-        cells.setdefault(key, []).append(row)
-    lines = ["| family | predicted from | GPUs | cells | mean error | median "
+        fits.setdefault(key, []).append(row)
+    return fits
+
+
+def left_out_table():
+    fits = left_out_fits()
+    lines = ["| family | predicted from | GPUs | fits | mean error | median "
              "| p90 | worst row | inside 90 % interval | high / low "
-             "| score / error | worst cell |", "|---" * 12 + "|"]
+             "| score / error | worst fit |", "|---" * 12 + "|"]
     for family, name in FAMILIES.items():
-        for kind in ("its own generation", "other generations"):
-            lines += left_out_line(name, kind, cells.get((family, kind), []))
+        for kind in KINDS:
+            lines += left_out_line(name, kind, fits.get((family, kind), []))
     return lines
 
 
-def left_out_line(name, kind, cells):
-    def mean(column):
-        return sum(float(c[column]) for c in cells) / len(cells)
-    if not cells:
+def mean_of(fits, column):
+    return sum(float(f[column]) for f in fits) / len(fits)
+
+
+def left_out_line(name, kind, fits):
+    if not fits:
         return []
-    last = max(cells, key=lambda c: float(c["mean_pct"]))
-    return [f"| {name} | {kind} | {len({c['platform'] for c in cells})} "
-            f"| {len(cells)} | {mean('mean_pct'):.1f} % "
-            f"| {mean('median_pct'):.1f} % | {mean('p90_pct'):.1f} % "
-            f"| {max(float(c['worst_pct']) for c in cells):.0f} % "
-            f"| {mean('interval_coverage_pct'):.0f} % "
-            f"| {mean('interval_high_over_low'):.2f} "
-            f"| {mean('interval_score_over_error'):.1f} "
+    last = max(fits, key=lambda f: float(f["mean_pct"]))
+    return [f"| {name} | {kind} | {len({f['platform'] for f in fits})} "
+            f"| {len(fits)} | {mean_of(fits, 'mean_pct'):.1f} % "
+            f"| {mean_of(fits, 'median_pct'):.1f} % "
+            f"| {mean_of(fits, 'p90_pct'):.1f} % "
+            f"| {max(float(f['worst_pct']) for f in fits):.0f} % "
+            f"| {mean_of(fits, 'interval_coverage_pct'):.0f} % "
+            f"| {mean_of(fits, 'interval_high_over_low'):.2f} "
+            f"| {mean_of(fits, 'interval_score_over_error'):.1f} "
             f"| {float(last['mean_pct']):.1f} %: {last['platform']} "
             f"{last['framework']} {last['cell']} |"]
 
 
-# ---- the page -------------------------------------------------------------
+# ---- the five figures of README.md ----------------------------------------
+
+
+def headline_line(what, cases, mean, median, inside):
+    return (f"| {what} | {cases} | {mean:.1f} % | {median:.1f} % "
+            f"| {inside:.0f} % |")
+
+
+def headline_of_traces(what, costs, only):
+    n, mean, median, _, _, inside = accuracy.summary(
+        rows_of("traces.csv"), costs, "kernel_us", only)
+    return headline_line(what, f"{n} traces", mean, median, inside)
+
+
+def headline_of_fits(what, fits):
+    return headline_line(what, f"{len(fits)} fits",
+                         *(mean_of(fits, column) for column in (
+                             "mean_pct", "median_pct",
+                             "interval_coverage_pct")))
+
+
+def headline_table():
+    fits = left_out_fits()
+    products = [f for key, f in op_table.cells_of(FIGURES / "op.csv").items()
+                if key[0] == "gemm"]
+    return ["| predicted | cases | mean error | median | inside the 90 % "
+            "interval |", "|---" * 5 + "|",
+            headline_of_traces("all kernels of a traced job, from shapes or "
+                               "launches",
+                               "model", ()),
+            headline_of_traces("the same, from times on another GPU (H100, "
+                               "MI300X)", "scaled", accuracy.SAME_MODEL),
+            headline_of_fits("a matrix product, held-out shapes", products),
+            headline_of_fits("a matrix product, GPU left out of the fit",
+                             fits["gemm", KINDS[0]]),
+            headline_of_fits("a matrix product, whole generation left out",
+                             fits["gemm", KINDS[1]])]
+
+
+# ---- the pages ------------------------------------------------------------
 
 TABLES = {
+    "headline": headline_table,
     "traces": lambda: accuracy.table(rows_of("traces.csv")),
     "families": lambda: accuracy_families.table(rows_of("families.csv")),
     "worst-families": lambda: accuracy_families.worst(rows_of("families.csv")),
     "operators": lambda: op_table.table(FIGURES / "op.csv"),
-    "left-out": left_out_table,
+    "leave-one-gpu-out": left_out_table,
 }
 
 
@@ -107,23 +161,23 @@ def wrapped(lines):
                          textwrap.wrap(line, 80, break_on_hyphens=False))]
 
 
-def filled(text):
+def filled(page, text):
     """The page with every marked table made again."""
     met = set()
 
     def fill(match):
         name = match.group(2)
-        if name not in TABLES:
-            sys.exit(f"accuracy_readme.py: README.md: no table '{name}', want "
-                     f"one of {', '.join(TABLES)}")
+        if name not in PAGES[page]:
+            sys.exit(f"accuracy_readme.py: {page}: no table '{name}', want "
+                     f"one of {', '.join(PAGES[page])}")
         met.add(name)
         return (match.group(1) + "\n".join(wrapped(TABLES[name]())) + "\n" +
                 match.group(4))
 
     text = MARKED.sub(fill, text)
-    if met != set(TABLES):
-        sys.exit("accuracy_readme.py: README.md: no mark "
-                 f"'<!-- accuracy: {min(set(TABLES) - met)} -->'")
+    if met != set(PAGES[page]):
+        sys.exit(f"accuracy_readme.py: {page}: no mark "
+                 f"'<!-- accuracy: {min(set(PAGES[page]) - met)} -->'")
     return text
 
 
@@ -134,24 +188,31 @@ def draw():
                        check=True)
 
 
+def print_missing(page, old, new):
+    was = set(old.splitlines())
+    for line in new.splitlines():
+        if line not in was:
+            print(f"not in {page}: {line}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    page = ROOT / "README.md"
-    old = page.read_text(encoding="utf-8")
-    new = filled(old)
-    if args.check:
-        was = set(old.splitlines())
-        for line in new.splitlines():
-            if line not in was:
-                print(f"not in README.md: {line}")
-        if new != old:
-            sys.exit("accuracy_readme.py: README.md does not say what "
-                     "tests/accuracy/*.csv do: run scripts/accuracy_readme.py")
-    elif new != old:
-        page.write_text(new, encoding="utf-8")
+    stale = False
+    for page in PAGES:
+        old = (ROOT / page).read_text(encoding="utf-8")
+        new = filled(page, old)
+        stale |= new != old
+        if args.check:
+            print_missing(page, old, new)
+        else:
+            (ROOT / page).write_text(new, encoding="utf-8")
+    if stale and args.check:
+        sys.exit("accuracy_readme.py: the pages differ from "
+                 "tests/accuracy/*.csv: run scripts/accuracy_readme.py")
+    if stale:
         draw()
 
 

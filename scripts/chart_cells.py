@@ -1,7 +1,8 @@
-"""Every cell's mean error as a dot: used by accuracy_charts.py.
+"""Every fit's mean error as a dot: used by accuracy_charts.py.
 
-On the left rows held back by group, from op.csv; on the right GPUs left out,
-from left_out.csv, predicted from kin of their generation and from others.
+The left panel has held-out rows, from op.csv. The right panel has GPUs left out
+of the fit, from left_out.csv: predicted from GPUs of their generation, and from
+others alone.
 """
 from chart_page import BLUE, GREEN, INK, ORANGE, SOFT, Page, quoted
 
@@ -46,28 +47,28 @@ def figure(page, values, at, color=SOFT):
 
 
 def draw(held, left_out, path, png):
-    """`held`: family, errors in % by cell, in the order of the rows;
-    `left_out`: family, errors with kin, errors without."""
+    """`held`: family, errors in % by fit, in the order of the rows;
+    `left_out`: family, errors where the generation is known, and where not."""
     count = max(len(held), len(left_out))
     page = Page(png, WIDTH, TOP + ROW * count + 56)
-    page.text(20, 24, "How far predictions are off, cell by cell", 17)
-    page.text(20, 48, "every dot is the mean error of one cell: a GPU, stack "
-              "and kind of work; black marks and figures are means over cells",
+    page.text(20, 24, "How far predictions are off, fit by fit", 17)
+    page.text(20, 48, "every dot is the mean error of one fit: a GPU, stack "
+              "and kind of work; black marks and figures are means over fits",
               12, SOFT)
     page.put("set logscale x", "set border 1", "unset ytics",
              "set xtics (0.5, 1, 2, 5, 10, 20, 50, 100, 200)",
              "set xlabel 'mean error, in %' offset 0,0.3")
     put_panel(page, 250, 570, len(held), "GPUs with rows",
-              "rows held back by whole groups")
+              "held-out rows, by whole groups")
     for at, (name, errors) in enumerate(held, 1):
         page.put(f"set label {quoted(name)} at graph -0.03, first {at} right")
         figure(page, errors, at)
     page.plot(put_series(page, "held", [(at, e) for at, (_, e)
                                         in enumerate(held, 1)], BLUE, 0.28))
-    put_panel(page, 740, 1030, len(left_out), "GPUs left out",
-              "from their data sheet and kin:")
-    page.text(910, 98, "its generation", 11, GREEN)
-    page.text(1000, 98, "others alone", 11, ORANGE)
+    put_panel(page, 740, 1030, len(left_out), "GPUs left out of the fit",
+              "from data sheet and")
+    page.text(862, 98, "their generation", 11, GREEN)
+    page.text(966, 98, "other generations", 11, ORANGE)
     near, far = [], []
     for at, (name, own, other) in enumerate(left_out, 1):
         page.put(f"set label {quoted(name)} at graph -0.03, first {at} right")

@@ -7,7 +7,7 @@
     scripts/dependencies.py zero    --traces FOLDER [--build build]
     scripts/dependencies.py double  --traces FOLDER [--build build]
 
-FOLDER holds traces/ (see README.md, "Accuracy"). Every trace is simulated from
+FOLDER holds traces/ (see docs/accuracy/README.md). Every trace is simulated from
 its own kernel times, no call's wait copied.
 
 steps    how far simulated steps are from measured ones, and kernels' starts

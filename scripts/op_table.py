@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""The README's table of how well single operators are predicted.
+"""The table of how well single operators are predicted.
 
     scripts/op_table.py [tests/accuracy/op.csv]
 
-prints it; scripts/accuracy_readme.py writes it into README.md.
+prints it; scripts/accuracy_readme.py writes it into docs/accuracy/README.md.
 
-Means over cells of the rows held back, from the table that
-tests/accuracy/op.sh makes: a cell is one GPU, stack and kind of work. Layers of
-experts and their dispatch are fitted by kernel; a cell of theirs is a GPU, stack
-and type, its kernels weighted by rows; one of collectives is a GPU, stack and
-link.
+Means over fits on their held-out rows, from the table that tests/accuracy/op.sh
+makes: a fit is of one GPU, stack and kind of work. Layers of experts and their
+dispatch are fitted by kernel; here a fit of theirs is a GPU, stack and type, its
+kernels weighted by rows; one of collectives is a GPU, stack and link.
 """
 import csv
 import pathlib
@@ -21,12 +20,12 @@ COLUMNS = ("law_alone_mean_pct", "mean_pct", "median_pct", "p90_pct",
 NAMES = {"gemm": "gemm", "attention": "attention", "conv": "conv",
          "vector": "vector", "moe": "moe (layers of experts)",
          "dispatch": "expert dispatch",
-         "collective": "collective in a node, rank counts held back",
-         "collective_sizes": "the same, sizes held back",
-         "collective_gpu": "the same, the whole GPU held back",
-         "collective_nodes": "between nodes, rank counts held back",
-         "collective_sizes_nodes": "the same, sizes held back",
-         "collective_cluster_nodes": "the same, the whole cluster held back"}
+         "collective": "collective in a node, rank counts held out",
+         "collective_sizes": "the same, sizes held out",
+         "collective_gpu": "the same, the whole GPU held out",
+         "collective_nodes": "between nodes, rank counts held out",
+         "collective_sizes_nodes": "the same, sizes held out",
+         "collective_cluster_nodes": "the same, the whole cluster held out"}
 
 # Families of which every line of op.csv is a cell.
 WHOLE = ("gemm", "attention", "conv", "vector")
@@ -46,7 +45,7 @@ def key_of(row, number):
 
 
 def name_of(row):
-    """How people call the cell."""
+    """How people call the fit."""
     words = [row["platform"], row["framework"]]
     if row["family"] != "dispatch":
         words.append(row["cell"] if row["family"] in WHOLE
@@ -76,9 +75,9 @@ def cells_of(path):
 def table(path):
     """Lines of Markdown."""
     cells = cells_of(path)
-    lines = ["| family | cells | rows | law alone | with correction | median "
+    lines = ["| family | fits | rows | law alone | with correction | median "
              "| p90 | worst row | inside 90 % interval | high / low "
-             "| score / error | worst cell |", "|---" * 12 + "|"]
+             "| score / error | worst fit |", "|---" * 12 + "|"]
     for family, name in NAMES.items():
         of = [c for k, c in cells.items() if k[0] == family]
         if not of:

@@ -3,8 +3,8 @@
 # rows in the tables is left out, and predicted from its data sheet, the cells
 # of its generation and the laws common to all GPUs, these fitted without its
 # generation; then its generation is left out, too. This is the command that
-# regenerates tests/accuracy/left_out.csv, data/laws/common.json and README's
-# table (with "update" as its argument).
+# regenerates tests/accuracy/left_out.csv, data/laws/common.json and the table
+# in docs/accuracy (with "update" as its argument).
 #
 # Floors, mean error over the cells that a GPU of the same generation has: gemm
 # 17 %, attention 17 %, vector 13 %, collective 17 %. Collectives that the host

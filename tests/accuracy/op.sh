@@ -2,8 +2,8 @@
 # How good `op` is on rows held back by whole shapes: fits everything again,
 # from the tables in the folder of measurements, and compares with the
 # committed files. This is the command that regenerates tests/accuracy/op.csv,
-# data/platforms/*.json, README's table and the charts in docs/accuracy (with
-# "update" as its argument).
+# data/platforms/*.json, and the tables and charts of README.md and docs/accuracy
+# (with "update" as its argument).
 #
 # Floors, mean error over cells on held-back rows: gemm 7.5 %, attention 9 %,
 # conv 20 %, vector 4.5 %, moe 18 %, dispatch 20 %, collectives inside a node

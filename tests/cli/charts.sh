@@ -35,7 +35,7 @@ for name in gemm collective-nodes; do
     [ "$(size_of "$folder/png/$name.png")" = "1100 500" ] ||
         complain "$name.png is no picture of 1100 by 500"
 done
-for name in traces cells; do
+for name in traces fits; do
     size_of "$folder/png/$name.png" >/dev/null || complain "no $name.png"
 done
 [ ! -e "$folder/png/moe.png" ] || complain "a chart of rows that are not there"
@@ -49,9 +49,9 @@ grep -q '^gemm: drawn with a mean error of ' "$folder/said" ||
 
 python3 "$charts" --rows "$folder/rows.csv.gz" --out "$folder/svg" \
     --format svg >/dev/null || complain "exit code $?"
-grep -q "Matrix products, whole shapes held back" "$folder/svg/gemm.svg" ||
+grep -q "Matrix products, whole shapes held out" "$folder/svg/gemm.svg" ||
     complain "no title"
-grep -q "40 rows in 1 cells" "$folder/svg/gemm.svg" || complain "no subtitle"
+grep -q "40 rows in 1 fits" "$folder/svg/gemm.svg" || complain "no subtitle"
 
 echo "no rows" | gzip >"$folder/other.csv.gz"
 for bad in other.csv.gz said missing.csv.gz; do

@@ -24,5 +24,11 @@ want_rc 0
 [ ! -e "$share/platforms/src" ] || complain "sources of platforms installed"
 [ -s "$folder/prefix/share/doc/mystique-sim/LICENSE" ] ||
     complain "no licence installed"
+# What README.md links to in docs/ lies beside it.
+for page in README.md docs/README.md docs/accuracy/fits.svg; do
+    [ -s "$folder/prefix/share/doc/mystique-sim/$page" ] ||
+        complain "no $page installed"
+done
+[ -s "$share/ops/example.csv" ] || complain "no example of --ops installed"
 
 finish

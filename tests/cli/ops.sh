@@ -99,7 +99,7 @@ run --platform a100 --costs model --ops "$folder/ops.csv" \
 want_out "by $folder/ops.csv:2, with an interval wider by a factor of 1.25"
 want_out "model: pointwise on a100"
 
-# The example of the README is one.
+# The example of docs/operators.md is one.
 run --json --platform a100 --costs model --ops "$data/ops/example.csv" \
     "$folder/trace.json"
 want_rc 0
