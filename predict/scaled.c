@@ -10,8 +10,8 @@
  * How much of both models' doubt is left in their ratio: on pairs of rows of
  * the same work on two GPUs, the share within which 90 % of the ratios lie, as
  * a mean over families and kinship for targets without rows of their own
- * (scripts/scaled_pairs.py: 0.60 to 1.05; 0.31 to 0.82 where the target has
- * rows).
+ * (scripts/accuracy/scaled_pairs.py: 0.60 to 1.05; 0.31 to 0.82 where the
+ * target has rows).
  */
 #define RATIO_SHARE 0.86
 

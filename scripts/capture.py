@@ -37,6 +37,9 @@ import sys
 import tempfile
 import time
 
+# The models lie in a folder of their own, beside what records samples of them.
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "capture"))
 try:
     import torch
     from torch.profiler import (ExecutionTraceObserver, ProfilerActivity,

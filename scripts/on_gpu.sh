@@ -325,7 +325,7 @@ compare() {
         --journal "$work/here.journal.jsonl")
     [ ! -e "$work/here.host.json" ] ||
         options+=(--host "$work/here.host.json")
-    "$python" "$root/scripts/compare_captures.py" --binary "$binary" \
+    "$python" "$root/scripts/capture/compare_captures.py" --binary "$binary" \
         --platform "$(platform)" "${options[@]}" \
         --out "$out/compare.csv" "$work"/captures/*/
 }

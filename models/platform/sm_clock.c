@@ -16,7 +16,7 @@
  * memory, idle units) is a quarter to a third of its limit. Both are set so
  * that the one pair of the tables comes out that differs in its limit alone:
  * 372 products in fp32 near the peak take 1.106 times as long on an A100 PCIe
- * of 40 GB (250 W) as on one of 80 GB (300 W; scripts/power_pair.py).
+ * of 40 GB (250 W) as on one of 80 GB (300 W; scripts/accuracy/power_pair.py).
  */
 #define IDLE_SHARE 0.25
 #define EXPONENT   2.5

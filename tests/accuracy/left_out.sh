@@ -34,7 +34,7 @@ trap 'rm -rf "$folder"' EXIT
 
 if [ "${1:-}" = update ]; then
     "$fit" "$MSIM_TRACES/opdata" "$data" "$data/laws/common.json" "$committed"
-    "$source_dir/scripts/accuracy_readme.py"
+    "$source_dir/scripts/accuracy/accuracy_readme.py"
     exit
 fi
 "$fit" "$MSIM_TRACES/opdata" "$data" "$folder/common.json" "$folder/now.csv"

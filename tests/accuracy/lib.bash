@@ -10,6 +10,6 @@ command -v python3 >/dev/null || { echo "no python3: skipped"; exit 77; }
 source_dir=${SOURCE_DIR:?the source folder}
 
 dependencies() {
-    python3 "$source_dir/scripts/dependencies.py" "$@" \
+    python3 "$source_dir/scripts/accuracy/dependencies.py" "$@" \
         --traces "$MSIM_TRACES" --build "${BUILD_DIR:?the build folder}"
 }

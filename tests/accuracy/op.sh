@@ -40,8 +40,8 @@ trap 'rm -rf "$folder"' EXIT
 if [ "${1:-}" = update ]; then
     "$fit" --rows "$folder/rows.csv.gz" "$MSIM_TRACES/opdata" \
         "$platforms/src/datasheets.json" "$platforms" "$committed"
-    "$source_dir/scripts/accuracy_readme.py"
-    "$source_dir/scripts/accuracy_charts.py" --rows "$folder/rows.csv.gz"
+    "$source_dir/scripts/accuracy/accuracy_readme.py"
+    "$source_dir/scripts/accuracy/accuracy_charts.py" --rows "$folder/rows.csv.gz"
     exit
 fi
 "$fit" "$MSIM_TRACES/opdata" "$platforms/src/datasheets.json" "$folder" \
@@ -79,7 +79,7 @@ summary() { # REPORT
 }
 
 if command -v python3 >/dev/null; then
-    python3 "$source_dir/scripts/accuracy_charts.py" --check
+    python3 "$source_dir/scripts/accuracy/accuracy_charts.py" --check
 fi
 echo "family cells mean% law-alone% inside% high/low score/error (rows held back)"
 summary "$folder/op.csv" | tee "$folder/now"

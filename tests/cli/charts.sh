@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/accuracy_charts.py: pictures from rows as msim-fit --rows writes them,
+# scripts/accuracy/accuracy_charts.py: pictures from rows as msim-fit --rows writes them,
 # and words where a file is something else.
 . "$(dirname "$0")/lib.bash"
 
@@ -7,7 +7,7 @@ if ! command -v python3 >/dev/null || ! command -v gnuplot >/dev/null; then
     echo "no python3 or no gnuplot: skipped"
     exit 77
 fi
-charts=${SOURCE_DIR:?the source folder}/scripts/accuracy_charts.py
+charts=${SOURCE_DIR:?the source folder}/scripts/accuracy/accuracy_charts.py
 last=accuracy_charts.py
 
 # Forty products 10 % too long, all inside their intervals; forty transfers

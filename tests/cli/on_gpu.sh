@@ -59,7 +59,7 @@ tar -xOzf "$folder/stopped/calibration.tar.gz" here.journal.jsonl |
 
 last=compare_captures.py
 # What is no capture is said, and leaves the others.
-python3 "$scripts/compare_captures.py" --binary "$sim" --out "$folder/rows.csv" \
+python3 "$scripts/capture/compare_captures.py" --binary "$sim" --out "$folder/rows.csv" \
     --platform "$folder/cpu.json" --shipped a100 --journal "$folder/journal" \
     --host "$SOURCE_DIR/data/hosts/generic.json" \
     "$samples/gpt2" "$samples/resnet" "$folder" >"$folder/out" \

@@ -9,7 +9,7 @@ if ! command -v python3 >/dev/null; then
     echo "no python3: skipped"
     exit 77
 fi
-python3 scripts/accuracy_readme.py --check || complain "stale tables"
+python3 scripts/accuracy/accuracy_readme.py --check || complain "stale tables"
 
 lines=$(wc -l <README.md)
 [ "$lines" -le "$MOST" ] ||

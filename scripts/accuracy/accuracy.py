@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicted against measured, over folders of real traces.
 
-    scripts/accuracy.py --traces FOLDER [--binary build/mystique-sim]
+    scripts/accuracy/accuracy.py --traces FOLDER [--binary build/mystique-sim]
                         [--out tests/accuracy/traces.csv]
                         [--table | --check | --spread]
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What the dependency rules are worth, shown on folders of real traces.
 
-    scripts/dependencies.py steps   --traces FOLDER [--build build]
-    scripts/dependencies.py removal --traces FOLDER [--build build]
+    scripts/accuracy/dependencies.py steps   --traces FOLDER [--build build]
+    scripts/accuracy/dependencies.py removal --traces FOLDER [--build build]
                                     [--out tests/accuracy/removal.csv | --check]
-    scripts/dependencies.py zero    --traces FOLDER [--build build]
-    scripts/dependencies.py double  --traces FOLDER [--build build]
+    scripts/accuracy/dependencies.py zero    --traces FOLDER [--build build]
+    scripts/accuracy/dependencies.py double  --traces FOLDER [--build build]
 
 FOLDER holds traces/ (see docs/accuracy/README.md). Every trace is simulated from
 its own kernel times, no call's wait copied.
@@ -172,7 +172,7 @@ def print_removal(args, rows):
 
 def same_as_committed(rows):
     """Fits may differ by rounding between C libraries."""
-    path = pathlib.Path(__file__).parent.parent / "tests/accuracy/removal.csv"
+    path = pathlib.Path(__file__).resolve().parents[2] / "tests/accuracy/removal.csv"
     with open(path, newline="") as f:
         old = {(r["set"], r["rule"]): r for r in csv.DictReader(f)}
     new = {(r["set"], r["rule"]): r for r in rows}

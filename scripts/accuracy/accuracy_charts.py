@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Charts of how right predictions are, drawn by gnuplot.
 
-    scripts/accuracy_charts.py --tables FOLDER [--fit build/msim-fit]
-    scripts/accuracy_charts.py --rows ROWS.csv.gz...
-    scripts/accuracy_charts.py
-    scripts/accuracy_charts.py --check
+    scripts/accuracy/accuracy_charts.py --tables FOLDER [--fit build/msim-fit]
+    scripts/accuracy/accuracy_charts.py --rows ROWS.csv.gz...
+    scripts/accuracy/accuracy_charts.py
+    scripts/accuracy/accuracy_charts.py --check
 
 write docs/accuracy/NAME.png and .svg (--out, --format). Each family of operators
 has a chart of its held-out rows: predicted against measured times, errors by
@@ -33,7 +33,7 @@ import op_table
 from chart_page import (BLUE, GREEN, INK, ORANGE, SOFT, Page, quoted,
                         time_text)
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # size: its column, what it is and its unit; wanted: whether a cell counts
 Family = collections.namedtuple("Family", "name title held size wanted")
 SHAPES = "whole shapes held out"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tables of accuracy in the documentation, from the committed figures.
 
-    scripts/accuracy_readme.py [--check]
+    scripts/accuracy/accuracy_readme.py [--check]
 
 Rewrites the text between the marks "<!-- accuracy: NAME -->" and
 "<!-- accuracy: end -->" by the table of that name. README.md has `headline`, of
@@ -9,13 +9,13 @@ five lines; docs/accuracy/README.md has the others. The tables come from files i
 tests/accuracy:
 
     headline            traces.csv, op.csv and left_out.csv
-    traces              traces.csv     (scripts/accuracy.py --out)
+    traces              traces.csv     (scripts/accuracy/accuracy.py --out)
     families            families.csv   (the same), and worst-families, a sentence
     operators           op.csv         (tests/accuracy/op.sh update)
     leave-one-gpu-out   left_out.csv   (tests/accuracy/left_out.sh update)
 
 Where a table changed and gnuplot is there, the charts of the same files are
-drawn again (scripts/accuracy_charts.py). --check changes nothing, and fails where
+drawn again (scripts/accuracy/accuracy_charts.py). --check changes nothing, and fails where
 a page differs from the files. Nothing is measured or fitted here: this takes a
 moment.
 """
@@ -32,7 +32,7 @@ import accuracy
 import accuracy_families
 import op_table
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
          "docs/accuracy/README.md": ("traces", "families", "worst-families",
                                      "operators", "leave-one-gpu-out")}
@@ -184,7 +184,7 @@ def filled(page, text):
 def draw():
     """The charts of the same files."""
     if shutil.which("gnuplot"):
-        subprocess.run([sys.executable, ROOT / "scripts/accuracy_charts.py"],
+        subprocess.run([sys.executable, ROOT / "scripts/accuracy/accuracy_charts.py"],
                        check=True)
 
 
@@ -211,7 +211,7 @@ def main():
             (ROOT / page).write_text(new, encoding="utf-8")
     if stale and args.check:
         sys.exit("accuracy_readme.py: the pages differ from "
-                 "tests/accuracy/*.csv: run scripts/accuracy_readme.py")
+                 "tests/accuracy/*.csv: run scripts/accuracy/accuracy_readme.py")
     if stale:
         draw()
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The table of how well single operators are predicted.
 
-    scripts/op_table.py [tests/accuracy/op.csv]
+    scripts/accuracy/op_table.py [tests/accuracy/op.csv]
 
-prints it; scripts/accuracy_readme.py writes it into docs/accuracy/README.md.
+prints it; scripts/accuracy/accuracy_readme.py writes it into docs/accuracy/README.md.
 
 Means over fits on their held-out rows, from the table that tests/accuracy/op.sh
 makes: a fit is of one GPU, stack and kind of work. Layers of experts and their
@@ -98,7 +98,7 @@ def table(path):
 
 
 def main():
-    default = pathlib.Path(__file__).parent.parent / "tests/accuracy/op.csv"
+    default = pathlib.Path(__file__).resolve().parents[2] / "tests/accuracy/op.csv"
     print("\n".join(table(sys.argv[1] if len(sys.argv) > 1 else default)))
 
 

@@ -3,12 +3,12 @@
 # each, on the CPU. Widths, batches and images stay near full size (they cost
 # no bytes in a trace); depths and tables are cut down.
 #
-#   scripts/capture_samples.sh [DIR]       [default: data/traces]
+#   scripts/capture/capture_samples.sh [DIR]       [default: data/traces]
 #
 # PYTHON names a Python that has PyTorch [default: python3].
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$root/data/traces}
 python=${PYTHON:-python3}
 

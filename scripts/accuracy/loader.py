@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A run really made: from one data loader to another, nothing else changed.
 
-    scripts/loader.py --traces FOLDER [--binary build/mystique-sim]
+    scripts/accuracy/loader.py --traces FOLDER [--binary build/mystique-sim]
 
 The same training was recorded twice, loading data on the training thread
 (workers-0) and with worker processes (workers-4). The first trace is simulated

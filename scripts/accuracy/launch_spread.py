@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How far sizes that launches tell are from shapes (core/work/kernel/infer.h).
 
-    scripts/launch_spread.py --traces FOLDER [--launch build/tests/launch_spread]
+    scripts/accuracy/launch_spread.py --traces FOLDER [--launch build/tests/launch_spread]
                              [--check]
 
 Kernels of traces that record shapes are estimated both ways by the same laws:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicted against measured, over what scripts/capture.py recorded here.
 
-    scripts/compare_captures.py --platform FILE [--host FILE] [--shipped NAME]
+    scripts/capture/compare_captures.py --platform FILE [--host FILE] [--shipped NAME]
         [--journal JOURNAL] [--binary build/mystique-sim] [--out CSV] DIR...
 
 Each DIR is a capture. Its execution traces alone, which hold no times, are
@@ -26,7 +26,9 @@ import statistics
 import subprocess
 import sys
 
-import accuracy
+# Figures of a prediction are read as all tables of accuracy read them.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "accuracy"))
+import accuracy  # noqa: E402
 
 FIELDS = ["platform", "what", "figure", "cases", "measured_us", "predicted_us",
           "low_us", "high_us", "error_percent", "inside"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well measured times carry from one GPU to another.
 
-    scripts/scaled_pairs.py --traces FOLDER [--binary build/mystique-sim]
+    scripts/accuracy/scaled_pairs.py --traces FOLDER [--binary build/mystique-sim]
                             [--rows N]
 
 FOLDER holds opdata/, tables of measured operator times. Rows of the same
@@ -165,7 +165,7 @@ def main():
                         default=pathlib.Path("build/mystique-sim"))
     parser.add_argument("--rows", type=int, default=3000)
     args = parser.parse_args()
-    platforms = pathlib.Path(__file__).parent.parent / "data" / "platforms"
+    platforms = pathlib.Path(__file__).resolve().parents[2] / "data" / "platforms"
     sheets = {n: json.loads((platforms / f"{n}.json").read_text())
               for n in NAMES.values()}
     found = collections.defaultdict(lambda: collections.defaultdict(list))
