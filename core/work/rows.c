@@ -4,6 +4,7 @@
 #include "core/work/rows.h"
 
 #include "core/work/vector_name.h"
+#include "core/work/words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -158,8 +159,7 @@ enum msim_status msim_row_map_names(struct msim_row_map *map,
     return find_table(map, err);
 }
 
-/* ---- one row --------------------------------------------------------------
- */
+/* ---- one row ----------------------------------------------------------- */
 
 struct row {
     const struct msim_row_map *map;
@@ -212,48 +212,16 @@ static void refuse(struct row *r, enum column c)
 /* `variant` may be NULL: only plain dtypes are taken. */
 static enum msim_dtype dtype(struct row *r, enum column c, const char **variant)
 {
-    static const struct {
-        const char *text;
-        enum msim_dtype dtype;
-        bool packed;
-    } WORDS[] = {
-        {"fp32", MSIM_DT_F32, false},
-        {"float", MSIM_DT_F32, false},
-        {"float32", MSIM_DT_F32, false},
-        {"tf32", MSIM_DT_F32, true},
-        {"fp16", MSIM_DT_F16, false},
-        {"half", MSIM_DT_F16, false},
-        {"float16", MSIM_DT_F16, false},
-        {"bfloat16", MSIM_DT_BF16, false},
-        {"bf16", MSIM_DT_BF16, false},
-        {"fp64", MSIM_DT_F64, false},
-        {"double", MSIM_DT_F64, false},
-        {"float64", MSIM_DT_F64, false},
-        {"fp8", MSIM_DT_F8, false},
-        {"int8", MSIM_DT_I8, false},
-        {"uint8", MSIM_DT_U8, false},
-        {"int32", MSIM_DT_I32, false},
-        {"int64", MSIM_DT_I64, false},
-        {"fp8_block", MSIM_DT_F8, true},
-        {"nvfp4", MSIM_DT_F8, true},
-        {"sq", MSIM_DT_I8, true},
-        {"int4_wo", MSIM_DT_BF16, true},
-        {"int8_wo", MSIM_DT_BF16, true},
-        {"w4a16_mxfp4", MSIM_DT_BF16, true},
-        {"w4a8_mxfp4_mxfp8", MSIM_DT_F8, true},
-    };
-    const char *t = text(r, c);
+    const char *t = text(r, c), *packed = NULL;
+    enum msim_dtype found = t ? msim_dtype_parse(t, &packed) : MSIM_DT_UNKNOWN;
 
-    for (size_t i = 0; t && i < sizeof(WORDS) / sizeof(*WORDS); i++) {
-        if (strcmp(WORDS[i].text, t) != 0)
-            continue;
-        if (WORDS[i].packed && variant)
-            *variant = WORDS[i].text;
-        if (!WORDS[i].packed || variant)
-            return WORDS[i].dtype;
+    if (found == MSIM_DT_UNKNOWN || (packed && !variant)) {
+        refuse(r, c);
+        return MSIM_DT_UNKNOWN;
     }
-    refuse(r, c);
-    return MSIM_DT_UNKNOWN;
+    if (packed)
+        *variant = packed;
+    return found;
 }
 
 static void gemm_row(struct row *r, struct msim_work *w)
@@ -362,35 +330,19 @@ static void vector_row(struct row *r, struct msim_work *w)
 
 static enum msim_collective collective(struct row *r, struct msim_work *w)
 {
-    static const struct {
-        const char *text;
-        enum msim_collective collective;
-    } WORDS[] = {
-        {"all_reduce", MSIM_COLL_ALL_REDUCE},
-        {"all_reduce_custom", MSIM_COLL_ALL_REDUCE},
-        {"all_gather", MSIM_COLL_ALL_GATHER},
-        {"reduce_scatter", MSIM_COLL_REDUCE_SCATTER},
-        {"alltoall", MSIM_COLL_ALL_TO_ALL},
-        {"all_to_all", MSIM_COLL_ALL_TO_ALL},
-        {"broadcast", MSIM_COLL_BROADCAST},
-        {"reduce", MSIM_COLL_REDUCE},
-        {"gather", MSIM_COLL_GATHER},
-        {"scatter", MSIM_COLL_SCATTER},
-        {"send_recv", MSIM_COLL_SEND},
-        {"sendrecv", MSIM_COLL_SEND},
-        {"barrier", MSIM_COLL_BARRIER},
-    };
     const char *t = text(r, COL_COLLECTIVE);
+    enum msim_collective found = MSIM_COLL_UNKNOWN;
 
-    for (size_t i = 0; t && i < sizeof(WORDS) / sizeof(*WORDS); i++) {
-        if (strcmp(WORDS[i].text, t) != 0)
-            continue;
-        if (strcmp(t, "all_reduce_custom") == 0 && !w->u.coll.algorithm)
+    if (t && strcmp(t, "all_reduce_custom") == 0) {
+        if (!w->u.coll.algorithm)
             w->u.coll.algorithm = "custom";
-        return WORDS[i].collective;
+        return MSIM_COLL_ALL_REDUCE;
     }
-    refuse(r, COL_COLLECTIVE);
-    return MSIM_COLL_UNKNOWN;
+    if (t)
+        found = msim_collective_parse(t);
+    if (found == MSIM_COLL_UNKNOWN)
+        refuse(r, COL_COLLECTIVE);
+    return found;
 }
 
 static void collective_row(struct row *r, struct msim_work *w)
@@ -413,13 +365,8 @@ static void conv_row(struct row *r, struct msim_work *w)
     w->family = MSIM_FAMILY_CONV;
     w->dtype =
         text(r, COL_DTYPE) ? dtype(r, COL_DTYPE, &w->variant) : MSIM_DT_F32;
-    if (!op || strcmp(op, "conv2d_fwd") == 0)
-        w->u.conv.pass = MSIM_CONV_FORWARD;
-    else if (strcmp(op, "conv2d_bwd_data") == 0)
-        w->u.conv.pass = MSIM_CONV_BACKWARD_DATA;
-    else if (strcmp(op, "conv2d_bwd_weight") == 0)
-        w->u.conv.pass = MSIM_CONV_BACKWARD_WEIGHT;
-    else
+    w->u.conv.pass = MSIM_CONV_FORWARD;
+    if (op && !msim_conv_pass_parse(op, &w->u.conv.pass))
         refuse(r, COL_OP);
     w->u.conv.n = number(r, COL_N, 1, 0);
     w->u.conv.c = number(r, COL_C, 1, 0);
