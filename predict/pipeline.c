@@ -3,6 +3,7 @@
  */
 #include "predict/pipeline.h"
 
+#include "core/graph/build/graph_build.h"
 #include "predict/run_warnings.h"
 #include "predict/scenarios.h"
 

@@ -16,9 +16,9 @@
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
 #define MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
 #include "core/base/vec.h"
-#include "core/chakra/write_chakra.h"
+#include "core/chakra/chakra_work.h"
 #include "core/graph/graph.h"
-#include "core/read/chakra/chakra.h"
+#include "core/read/chakra/chakra_words.h"
 
 struct msim_chakra_dep {
     uint32_t node;

@@ -6,7 +6,7 @@
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_REPR_H
 #define MSIM_CORE_CHAKRA_CHAKRA_REPR_H
 #include "core/base/vec.h"
-#include "core/read/read_state.h"
+#include "core/trace/trace.h"
 
 /* The three lists of one side of an operator, NUL-terminated. */
 struct msim_chakra_lists {

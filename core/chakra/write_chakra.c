@@ -7,6 +7,7 @@
 #include "core/base/write_file.h"
 #include "core/chakra/chakra_message.h"
 #include "core/chakra/chakra_plan.h"
+#include "core/graph/build/graph_build.h"
 #include "core/read/chakra/chakra_wire.h"
 
 #include <stdio.h>

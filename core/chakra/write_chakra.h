@@ -15,12 +15,8 @@
  */
 #ifndef MSIM_CORE_CHAKRA_WRITE_CHAKRA_H
 #define MSIM_CORE_CHAKRA_WRITE_CHAKRA_H
+#include "core/chakra/chakra_work.h"
 #include "core/job/job.h"
-
-/* What an operator asks of the GPU; zero where that is not known. */
-struct msim_chakra_work {
-    double flops, bytes;
-};
 
 struct msim_chakra_options {
     /* For each rank of the job, and each of its operators: from this,

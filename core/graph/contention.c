@@ -1,4 +1,9 @@
+/*
+ * core/graph/contention.c - what tasks of one device share.
+ */
 #include "core/graph/contention.h"
+
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 
@@ -13,14 +18,6 @@ const char *msim_contention_text(enum msim_contention_rule rule)
     return (unsigned)rule < MSIM_CONTENTION_RULES ? TEXT[rule] : "";
 }
 
-const char *msim_contention_source_text(enum msim_contention_source source)
-{
-    static const char *const TEXT[] = {"physical", "fitted", "assumed",
-                                       "given"};
-
-    return (unsigned)source <= MSIM_CONTENTION_GIVEN ? TEXT[source] : "";
-}
-
 void msim_sharing_free(struct msim_sharing *s)
 {
     if (!s)
@@ -30,6 +27,15 @@ void msim_sharing_free(struct msim_sharing *s)
     free(s->devices);
     free(s->figures);
     free(s);
+}
+
+enum msim_status msim_contention_figure_add(struct msim_sharing *s,
+                                            struct msim_contention_figure f)
+{
+    MSIM_TRY(msim_grow((void **)&s->figures, &s->cap_figures, s->n_figures,
+                       sizeof(*s->figures)));
+    s->figures[s->n_figures++] = f;
+    return MSIM_OK;
 }
 
 static double pipe_rate(const struct msim_pipe *p, int side, uint32_t n0,

@@ -52,7 +52,6 @@ enum msim_contention_source {
     MSIM_CONTENTION_ASSUMED,  /* the trace does not show it */
     MSIM_CONTENTION_GIVEN,    /* ... but it was measured on such a device */
 };
-const char *msim_contention_source_text(enum msim_contention_source source);
 
 /* What a rule rests on, for one device. */
 struct msim_contention_figure {
@@ -107,6 +106,11 @@ struct msim_sharing {
     uint32_t n_figures, cap_figures;
 };
 void msim_sharing_free(struct msim_sharing *s); /* accepts NULL */
+
+/* Note a figure; ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_contention_figure_add(struct msim_sharing *s,
+                                            struct msim_contention_figure f);
 
 /* What runs on a device at an instant. */
 struct msim_contention_load {

@@ -83,6 +83,10 @@ static inline enum msim_edge_source msim_edge_source(uint8_t byte)
     return (enum msim_edge_source)(byte >> 5);
 }
 
+/* 26 days: no run and no task lasts longer, so that a time after it, a duration
+ * and a lag still have a sum. */
+#define MSIM_RUN_MAX (INT64_MAX / 4)
+
 struct msim_edge {
     uint32_t to;
     int32_t lag_ns;
@@ -235,14 +239,6 @@ struct msim_graph_options {
     uint32_t without_sharing; /* likewise, bits of 1 << msim_contention_rule */
 };
 
-/*
- * Build the graph of a job. On success `*out` is owned by the caller, refers
- * to `job`, and is released with msim_graph_free(); on failure it is NULL.
- */
-MSIM_MUST_CHECK
-enum msim_status msim_graph_build(struct msim_graph **out, struct msim_job *job,
-                                  const struct msim_graph_options *opt,
-                                  struct msim_error *err);
 void msim_graph_free(struct msim_graph *g); /* accepts NULL */
 
 /*

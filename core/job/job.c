@@ -1,3 +1,6 @@
+/*
+ * core/job/job.c - a loaded job: its warnings and its end.
+ */
 #include "core/job/job.h"
 
 #include "core/base/vec.h"
@@ -6,13 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *msim_format_text(enum msim_format f)
-{
-    return f == MSIM_FORMAT_ET       ? "et"
-           : f == MSIM_FORMAT_KINETO ? "kineto"
-                                     : "chakra";
-}
 
 void msim_job_warn(struct msim_job *job, const char *fmt, ...)
 {

@@ -10,12 +10,10 @@
  */
 #ifndef MSIM_CORE_JOB_JOB_H
 #define MSIM_CORE_JOB_JOB_H
+#include "core/read/format.h"
 #include "core/trace/trace.h"
 
 #include <stdio.h>
-
-enum msim_format { MSIM_FORMAT_ET, MSIM_FORMAT_KINETO, MSIM_FORMAT_CHAKRA };
-const char *msim_format_text(enum msim_format f);
 
 /* One input file as it was found; what `info` shows. */
 struct msim_file_info {
@@ -41,16 +39,6 @@ struct msim_job {
     uint32_t n_files;
     const char **warnings; /* whole sentences, without `warning: ` */
     uint32_t n_warnings, cap_warnings;
-};
-
-struct msim_load_options {
-    bool salvage;     /* keep the complete records of a broken file */
-    bool keep_source; /* keep a Chakra file's messages for writing it again */
-    uint32_t threads; /* 1: inflate and parse in turn; 2: overlapped */
-    /* Called now and then with bytes of input read so far and in all (0:
-     * not known); NULL: silence. */
-    void (*progress)(void *ctx, uint64_t done, uint64_t total);
-    void *progress_ctx;
 };
 
 /*

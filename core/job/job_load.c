@@ -6,7 +6,7 @@
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
 #include "core/job/link.h"
-#include "core/read/read.h"
+#include "core/job/read_file.h"
 #include "core/trace/order.h"
 
 #include <math.h>
@@ -115,7 +115,7 @@ static enum msim_status add_part(struct loading *l, struct msim_input *in,
         return status;
     p = &l->parts[l->n];
     *p = (struct part){0};
-    status = msim_read(&p->read, in, l->job->strings, l->opt, err);
+    status = msim_read_file(&p->read, in, l->job->strings, l->opt, err);
     if (status != MSIM_OK || !p->read.trace)
         return status;
     l->n++;

@@ -1,12 +1,13 @@
 /*
- * The top level of a trace file, and the loop that feeds the parser.
+ * core/job/read_file.c - the loop that feeds a file to the reader of its
+ * format.
  *
- * The first bytes tell Chakra's protobuf from JSON (chakra_wire.h).
- * An ET is an object with `nodes`, a Kineto trace one with `traceEvents`, or
- * (2020) a bare array of events. Members come in any order, so the array of
- * records switches the handler by its key and switches back when it ends.
+ * The first bytes tell Chakra's protobuf from JSON (chakra_wire.h); of JSON
+ * the top level (read_top.h) says which format it is.
  */
-#include "core/base/decimal.h"
+#include "core/job/read_file.h"
+
+#include "core/job/read_top.h"
 #include "core/read/chakra/chakra_wire.h"
 #include "core/read/chakra/read_chakra.h"
 
@@ -14,239 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum place { START, TOP, DEVICES, DEVICE, DISTRIBUTED, GROUPS, GROUP, RANKS };
-
-enum key {
-    KEY_OTHER,
-    KEY_NODES,
-    KEY_EVENTS,
-    KEY_SCHEMA,
-    KEY_VERSION,
-    KEY_BASE,
-    KEY_HOST,
-    KEY_DEVICES,
-    KEY_DISTRIBUTED,
-    KEY_RANK,
-    KEY_WORLD,
-    KEY_GROUPS,
-    KEY_ID,
-    KEY_NAME,
-    KEY_MEMORY,
-    KEY_MAJOR,
-    KEY_MINOR,
-    KEY_SMS,
+struct reading {
+    struct msim_read_top top;
+    struct msim_reader *r; /* of `top` */
+    const char *name;      /* of the file */
+    bool salvage;          /* what is complete is kept anyway */
+    bool decided;          /* JSON or not; until then `head` has it all */
+    struct msim_vec head;
 };
-
-static const struct msim_keyword words[] = {
-    {"nodes", KEY_NODES},
-    {"traceEvents", KEY_EVENTS},
-    {"schema", KEY_SCHEMA},
-    {"schemaVersion", KEY_VERSION},
-    {"baseTimeNanoseconds", KEY_BASE},
-    {"host_name", KEY_HOST},
-    {"deviceProperties", KEY_DEVICES},
-    {"distributedInfo", KEY_DISTRIBUTED},
-    {"rank", KEY_RANK},
-    {"world_size", KEY_WORLD},
-    {"pg_config", KEY_GROUPS},
-    {"id", KEY_ID},
-    {"name", KEY_NAME},
-    {"totalGlobalMem", KEY_MEMORY},
-    {"computeMajor", KEY_MAJOR},
-    {"computeMinor", KEY_MINOR},
-    {"numSms", KEY_SMS},
-    MSIM_GROUP_KEYS,
-    {NULL, 0},
-};
-
-/* ---- the top level ------------------------------------------------------ */
-
-static int begin_records(struct msim_reader *r, enum msim_format format)
-{
-    if (r->out->trace)
-        return msim_read_problem(r, MSIM_EFORMAT,
-                                 "a second list of records, want one of "
-                                 "'nodes' or 'traceEvents'");
-    r->out->trace = r->trace;
-    r->out->format = format;
-    if (format == MSIM_FORMAT_ET) {
-        msim_sax_use(r->sax, &msim_read_et_handler);
-        return msim_et_new(r);
-    }
-    msim_sax_use(r->sax, &msim_read_kineto_handler);
-    return msim_kineto_new(r);
-}
-
-static int top_key(void *p, const char *s, size_t len)
-{
-    struct msim_reader *r = p;
-
-    r->key = msim_keyset_find(&r->keys, s, len);
-    return r->key ? 0 : MSIM_SAX_SKIP;
-}
-
-static uint32_t small(const char *s, size_t len)
-{
-    int64_t n;
-
-    return msim_decimal_int(s, len, &n) && n > 0 && n < UINT32_MAX ? (uint32_t)n
-                                                                   : 0;
-}
-
-static int device_number(struct msim_reader *r, const char *s, size_t len)
-{
-    struct msim_device_spec *all = r->devices.data;
-    struct msim_device_spec *d = &all[r->devices.n - 1];
-    int64_t n;
-
-    switch (r->key) {
-    case KEY_ID:
-        if (msim_decimal_int(s, len, &n))
-            d->id = n;
-        break;
-    case KEY_MEMORY:
-        if (msim_decimal_int(s, len, &n) && n > 0)
-            d->p.memory_bytes = (uint64_t)n;
-        break;
-    case KEY_MAJOR:
-        d->p.cc_major = small(s, len);
-        break;
-    case KEY_MINOR:
-        d->p.cc_minor = small(s, len);
-        break;
-    case KEY_SMS:
-        d->p.sms = small(s, len);
-        break;
-    default:
-        break;
-    }
-    return 0;
-}
-
-static int top_number(void *p, const char *s, size_t len)
-{
-    struct msim_reader *r = p;
-    int64_t n;
-
-    if (r->place == DEVICE)
-        return device_number(r, s, len);
-    if (r->place == GROUP || r->place == RANKS)
-        return msim_group_spec_number(r, &r->group, r->key, s, len);
-    if (r->place == TOP && (r->key == KEY_VERSION || r->key == KEY_SCHEMA))
-        return msim_read_string(r, s, len, &r->out->version);
-    if (!msim_decimal_int(s, len, &n))
-        return 0;
-    if (r->place == TOP && r->key == KEY_BASE)
-        r->base_ns = n;
-    else if (r->place == DISTRIBUTED && r->key == KEY_RANK && n >= 0)
-        r->out->rank = n;
-    else if (r->place == DISTRIBUTED && r->key == KEY_WORLD)
-        r->trace->world_size = small(s, len);
-    return 0;
-}
-
-static int top_string(void *p, const char *s, size_t len)
-{
-    struct msim_reader *r = p;
-    struct msim_device_spec *d = r->devices.data;
-
-    if (r->place == TOP && r->key == KEY_SCHEMA)
-        return msim_read_string(r, s, len, &r->out->version);
-    if (r->place == TOP && r->key == KEY_HOST)
-        return msim_read_string(r, s, len, &r->trace->host);
-    if (r->place == DEVICE && r->key == KEY_NAME)
-        return msim_read_string(r, s, len, &d[r->devices.n - 1].p.name);
-    if (r->place == GROUP)
-        return msim_group_spec_string(r, &r->group, r->key, s, len);
-    if (r->place == DISTRIBUTED && (r->key == KEY_RANK || r->key == KEY_WORLD))
-        return top_number(p, s, len); /* some writers quote them */
-    return 0;
-}
-
-static int top_map_begin(void *p)
-{
-    struct msim_reader *r = p;
-    struct msim_device_spec *d;
-
-    if (r->place == START) {
-        r->place = TOP;
-    } else if (r->place == TOP && r->key == KEY_DISTRIBUTED) {
-        r->place = DISTRIBUTED;
-    } else if (r->place == DEVICES) {
-        d = msim_vec_add(&r->devices, sizeof(*d));
-        if (!d)
-            return MSIM_ENOMEM;
-        *d = (struct msim_device_spec){.id = -1};
-        r->place = DEVICE;
-    } else if (r->place == GROUPS) {
-        msim_group_spec_reset(&r->group);
-        r->place = GROUP;
-    } else {
-        return MSIM_SAX_SKIP;
-    }
-    r->key = KEY_OTHER;
-    return 0;
-}
-
-static int top_map_end(void *p)
-{
-    struct msim_reader *r = p;
-    bool group = r->place == GROUP;
-
-    if (r->place == TOP)
-        r->whole = true;
-    r->place = r->place == DEVICE ? DEVICES : group ? GROUPS : TOP;
-    r->key = KEY_OTHER;
-    return group ? (int)msim_group_define(r, &r->group) : 0;
-}
-
-static int top_array_begin(void *p)
-{
-    struct msim_reader *r = p;
-
-    if (r->place == START) {
-        r->place = TOP;
-        return begin_records(r, MSIM_FORMAT_KINETO);
-    }
-    if (r->place == TOP && r->key == KEY_NODES)
-        return begin_records(r, MSIM_FORMAT_ET);
-    if (r->place == TOP && r->key == KEY_EVENTS)
-        return begin_records(r, MSIM_FORMAT_KINETO);
-    if (r->place == TOP && r->key == KEY_DEVICES)
-        r->place = DEVICES;
-    else if (r->place == DISTRIBUTED && r->key == KEY_GROUPS)
-        r->place = GROUPS;
-    else if (r->place == GROUP && r->key == MSIM_GKEY_RANKS)
-        r->place = RANKS;
-    else
-        return MSIM_SAX_SKIP;
-    if (r->place == RANKS)
-        r->group.listed = true;
-    return 0;
-}
-
-static int top_array_end(void *p)
-{
-    struct msim_reader *r = p;
-
-    r->place = r->place == DEVICES  ? TOP
-               : r->place == GROUPS ? DISTRIBUTED
-                                    : GROUP;
-    r->key = KEY_OTHER;
-    return 0;
-}
-
-const struct msim_sax_handler msim_read_top_handler = {
-    .number = top_number,
-    .string = top_string,
-    .key = top_key,
-    .map_begin = top_map_begin,
-    .map_end = top_map_end,
-    .array_begin = top_array_begin,
-    .array_end = top_array_end,
-};
-
-/* ---- the loop ----------------------------------------------------------- */
 
 /* The first piece says early what is not a trace, in words that help. */
 static enum msim_status check_start(const char *name, const char *bytes,
@@ -275,40 +51,44 @@ static enum msim_status check_start(const char *name, const char *bytes,
                      c);
 }
 
-static const char *record_word(const struct msim_reader *r)
-{
-    return r->out->format == MSIM_FORMAT_KINETO ? "events" : "nodes";
-}
-
 /* What can be done about damage, as the end of a sentence; "" for nothing. */
-static const char *remedy(const struct msim_reader *r, char text[128])
+static const char *remedy(const struct reading *x, char text[128])
 {
     text[0] = '\0';
-    if (r->out->trace && r->complete && !r->salvage)
+    if (x->r->format && x->r->complete && !x->salvage)
         snprintf(text, 128, "; --salvage keeps the %llu complete %s before it",
-                 (unsigned long long)r->complete, record_word(r));
+                 (unsigned long long)x->r->complete, x->r->format->records);
     return text;
 }
 
-/* Put what went wrong into `err`, with place and remedy. */
-static enum msim_status explain(struct msim_reader *r, const char *name,
-                                enum msim_status status, struct msim_error *err)
+static bool takes_bytes(const struct msim_reader *r)
 {
-    uint64_t at = r->chakra ? msim_chakra_offset(r) : msim_sax_offset(r->sax);
+    return r->format && r->format->feed;
+}
+
+/* Put what went wrong into `err`, with place and remedy. */
+static enum msim_status explain(struct reading *x, enum msim_status status,
+                                struct msim_error *err)
+{
+    struct msim_reader *r = x->r;
+    uint64_t at =
+        takes_bytes(r) ? r->format->offset(r) : msim_sax_offset(r->sax);
     const char *why = r->problem.text;
     char text[128];
 
     if (r->problem.status && status != MSIM_ENOMEM)
-        return msim_fail(err, status, name, at, "%s%s", why, remedy(r, text));
+        return msim_fail(err, status, x->name, at, "%s%s", why,
+                         remedy(x, text));
     switch (status) {
     case MSIM_ESYNTAX:
-        return msim_fail(err, status, name, at, "broken JSON: %s%s",
-                         msim_sax_message(r->sax), remedy(r, text));
+        return msim_fail(err, status, x->name, at, "broken JSON: %s%s",
+                         msim_sax_message(r->sax), remedy(x, text));
     case MSIM_ETRUNCATED:
-        return msim_fail(err, status, name, at, "cut: %s%s",
-                         msim_sax_message(r->sax), remedy(r, text));
+        return msim_fail(err, status, x->name, at, "cut: %s%s",
+                         msim_sax_message(r->sax), remedy(x, text));
     case MSIM_ENOMEM:
-        return msim_fail(err, status, name, MSIM_OFFSET_NONE, "out of memory");
+        return msim_fail(err, status, x->name, MSIM_OFFSET_NONE,
+                         "out of memory");
     case MSIM_ELIMIT:
         why = msim_sax_message(r->sax);
         if (!why[0])
@@ -317,11 +97,11 @@ static enum msim_status explain(struct msim_reader *r, const char *name,
     default:
         break;
     }
-    return msim_fail(err, status, name, at, "%s%s", why, remedy(r, text));
+    return msim_fail(err, status, x->name, at, "%s%s", why, remedy(x, text));
 }
 
 /* The input itself is cut or broken; it does not know of records. */
-static enum msim_status explain_input(struct msim_reader *r,
+static enum msim_status explain_input(struct reading *x,
                                       enum msim_status status,
                                       struct msim_error *err)
 {
@@ -330,77 +110,73 @@ static enum msim_status explain_input(struct msim_reader *r,
 
     if (err && status != MSIM_EIO && status != MSIM_ENOMEM)
         snprintf(err->text + len, sizeof(err->text) - len, "%s",
-                 remedy(r, text));
+                 remedy(x, text));
     return status;
 }
 
-/* The first bytes, held back until they say what they are. */
-static enum msim_status decide(struct msim_reader *r, const char *name,
-                               const char **bytes, size_t *len, bool *held,
+/* The first bytes, kept in `head` until they say what they are. */
+static enum msim_status decide(struct reading *x, const char **bytes,
+                               size_t *len, bool *undecided,
                                struct msim_error *err)
 {
-    struct msim_vec *head = &r->head;
     struct msim_text_piece piece;
     enum msim_chakra_guess guess;
     bool end = *len == 0;
 
-    *held = false;
-    if (head->n || !end) {
-        MSIM_TRY(msim_vec_text(head, *bytes, *len, &piece));
-        *bytes = head->data;
-        *len = head->n;
+    *undecided = false;
+    if (x->head.n || !end) {
+        MSIM_TRY(msim_vec_text(&x->head, *bytes, *len, &piece));
+        *bytes = x->head.data;
+        *len = x->head.n;
     }
     guess = msim_chakra_sniff(*bytes, *len, end);
     if (guess == MSIM_CHAKRA_MORE) {
-        *held = true;
+        *undecided = true;
         return MSIM_OK;
     }
-    r->decided = true;
+    x->decided = true;
     if (guess == MSIM_CHAKRA_NO)
-        return check_start(name, *bytes, *len, err);
-    r->out->trace = r->trace;
-    r->out->format = MSIM_FORMAT_CHAKRA;
-    return msim_chakra_new(r, r->keep);
+        return check_start(x->name, *bytes, *len, err);
+    return msim_read_begin(x->r, &msim_chakra_format);
 }
 
 static enum msim_status feed(struct msim_reader *r, const char *bytes,
                              size_t len)
 {
-    if (r->chakra)
-        return len ? msim_chakra_feed(r, bytes, len) : msim_chakra_end(r);
+    if (takes_bytes(r))
+        return r->format->feed(r, bytes, len);
     return len ? msim_sax_feed(r->sax, bytes, len) : msim_sax_end(r->sax);
 }
 
-static enum msim_status feed_piece(struct msim_reader *r, const char *name,
-                                   const char *bytes, size_t len,
-                                   struct msim_error *err)
+static enum msim_status feed_piece(struct reading *x, const char *bytes,
+                                   size_t len, struct msim_error *err)
 {
-    bool end = len == 0, held = false;
+    bool end = len == 0, undecided = false;
     enum msim_status status = MSIM_OK;
 
-    if (!r->decided)
-        MSIM_TRY(decide(r, name, &bytes, &len, &held, err));
-    if (!held)
-        status = feed(r, bytes, len);
-    if (status == MSIM_OK && end && len && !held)
-        status = feed(r, NULL, 0); /* that was all, and all was held back */
-    return status == MSIM_OK ? MSIM_OK : explain(r, name, status, err);
+    if (!x->decided)
+        MSIM_TRY(decide(x, &bytes, &len, &undecided, err));
+    if (!undecided)
+        status = feed(x->r, bytes, len);
+    if (status == MSIM_OK && end && len && !undecided)
+        status = feed(x->r, NULL, 0); /* `head` had it all: that was the end */
+    return status == MSIM_OK ? MSIM_OK : explain(x, status, err);
 }
 
-static enum msim_status feed_all(struct msim_reader *r, struct msim_input *in,
+static enum msim_status feed_all(struct reading *x, struct msim_input *in,
                                  const struct msim_load_options *opt,
                                  struct msim_error *err)
 {
-    const char *name = msim_input_name(in), *bytes;
     uint64_t done, total;
+    const char *bytes;
     size_t len;
 
     do {
         enum msim_status status = msim_input_next(in, &bytes, &len, err);
 
         if (status != MSIM_OK)
-            return explain_input(r, status, err);
-        MSIM_TRY(feed_piece(r, name, bytes, len, err));
+            return explain_input(x, status, err);
+        MSIM_TRY(feed_piece(x, bytes, len, err));
         if (opt->progress) {
             msim_input_progress(in, &done, &total);
             opt->progress(opt->progress_ctx, done, total);
@@ -417,10 +193,10 @@ static bool is_damage(enum msim_status status)
 
 /* The device that was used, or the only one there is: what is visible to a
  * process may be numbered from 0 here and as the machine does in the events. */
-static void choose_device(struct msim_reader *r)
+static void choose_device(struct msim_read_top *top)
 {
-    const struct msim_device_spec *all = r->devices.data;
-    const struct msim_trace *t = r->trace;
+    const struct msim_device_spec *all = top->devices.data;
+    struct msim_trace *t = top->reader.trace;
     uint32_t i, best = MSIM_NONE, most = 0;
 
     for (i = 0; i < t->n_streams; i++) {
@@ -431,90 +207,101 @@ static void choose_device(struct msim_reader *r)
             best = i;
         }
     }
-    for (i = 0; i < r->devices.n; i++)
+    for (i = 0; i < top->devices.n; i++)
         if ((best != MSIM_NONE && all[i].id == t->streams[best].device) ||
-            r->devices.n == 1) {
-            r->trace->gpu_properties = all[i].p;
+            top->devices.n == 1) {
+            t->gpu_properties = all[i].p;
             break;
         }
 }
 
-static enum msim_status finish(struct msim_reader *r, const char *name,
-                               struct msim_error *err)
+static enum msim_status finish(struct reading *x, struct msim_error *err)
 {
+    struct msim_reader *r = x->r;
     enum msim_status status;
 
-    if (!r->out->trace)
+    if (!r->format)
         return MSIM_OK;
-    status = r->out->format == MSIM_FORMAT_CHAKRA ? msim_chakra_finish(r)
-             : r->out->format == MSIM_FORMAT_ET   ? msim_et_finish(r)
-                                                  : msim_kineto_finish(r);
+    status = r->format->finish(r);
     if (status != MSIM_OK)
-        return msim_fail(err, status, name, r->problem.offset, "%s",
+        return msim_fail(err, status, x->name, r->problem.offset, "%s",
                          r->problem.status ? r->problem.text
                                            : msim_status_text(status));
-    choose_device(r);
+    choose_device(&x->top);
     r->trace->rank = r->out->rank;
     return MSIM_OK;
 }
 
-static enum msim_status read_and_finish(struct msim_reader *r,
+static enum msim_status read_and_finish(struct reading *x,
                                         struct msim_input *in,
                                         const struct msim_load_options *opt,
                                         struct msim_error *err)
 {
-    const char *name = msim_input_name(in);
     struct msim_error damage = {0};
-    enum msim_status status = feed_all(r, in, opt, &damage);
+    enum msim_status status = feed_all(x, in, opt, &damage);
 
     if (status != MSIM_OK) {
-        if (!opt->salvage || !is_damage(status) || !r->complete) {
+        if (!opt->salvage || !is_damage(status) || !x->r->complete) {
             if (err && err->status == MSIM_OK)
                 *err = damage;
             return status;
         }
-        r->out->salvaged = true;
-        r->out->damage = damage;
-        r->problem = (struct msim_error){0};
+        x->r->out->salvaged = true;
+        x->r->out->damage = damage;
+        x->r->problem = (struct msim_error){0};
     }
-    return finish(r, name, err);
+    return finish(x, err);
 }
 
-enum msim_status msim_read(struct msim_read_result *out, struct msim_input *in,
-                           struct msim_strtab *strings,
-                           const struct msim_load_options *opt,
-                           struct msim_error *err)
+static enum msim_status begin(struct reading *x, struct msim_error *err)
 {
-    struct msim_reader r = {.out = out,
-                            .strings = strings,
-                            .salvage = opt->salvage,
-                            .keep = opt->keep_source};
-    enum msim_status status = MSIM_ENOMEM;
+    struct msim_reader *r = x->r;
 
+    msim_read_top_init(&x->top);
+    r->trace = calloc(1, sizeof(*r->trace));
+    if (!r->trace || msim_sax_new(&r->sax, &msim_read_top_handler, &x->top))
+        return msim_fail(err, MSIM_ENOMEM, x->name, MSIM_OFFSET_NONE,
+                         "out of memory");
+    r->trace->strings = r->strings;
+    msim_argpool_init(&r->pool, r->trace);
+    return MSIM_OK;
+}
+
+/* All but the trace, which is the caller's if all went well. */
+static void release(struct reading *x)
+{
+    struct msim_reader *r = x->r;
+
+    msim_sax_free(r->sax);
+    if (r->format)
+        r->format->free(r->state);
+    free(x->head.data);
+    msim_argpool_release(&r->pool);
+    msim_idmap_release(&r->group_names);
+    msim_read_top_release(&x->top);
+}
+
+enum msim_status msim_read_file(struct msim_read_result *out,
+                                struct msim_input *in,
+                                struct msim_strtab *strings,
+                                const struct msim_load_options *opt,
+                                struct msim_error *err)
+{
+    struct reading x = {.top.reader = {.out = out,
+                                       .strings = strings,
+                                       .keep_source = opt->keep_source},
+                        .name = msim_input_name(in),
+                        .salvage = opt->salvage};
+    enum msim_status status;
+
+    x.r = &x.top.reader;
     *out = (struct msim_read_result){.rank = -1};
-    msim_keyset_init(&r.keys, words);
-    r.trace = calloc(1, sizeof(*r.trace));
-    if (!r.trace || msim_sax_new(&r.sax, &msim_read_top_handler, &r)) {
-        msim_fail(err, status, msim_input_name(in), MSIM_OFFSET_NONE,
-                  "out of memory");
-    } else {
-        r.trace->strings = strings;
-        msim_argpool_init(&r.pool, r.trace);
-        status = read_and_finish(&r, in, opt, err);
-    }
-    msim_sax_free(r.sax);
-    msim_kineto_free(r.kineto);
-    msim_et_free(r.et);
-    msim_chakra_free(r.chakra);
-    free(r.head.data);
-    msim_argpool_release(&r.pool);
-    msim_idmap_release(&r.group_names);
-    free(r.devices.data);
-    free(r.group.ranks.data);
+    status = begin(&x, err);
+    if (status == MSIM_OK)
+        status = read_and_finish(&x, in, opt, err);
+    release(&x);
     if (status != MSIM_OK || !out->trace) {
-        if (r.trace)
-            msim_trace_release(r.trace);
-        free(r.trace);
+        msim_trace_free(x.r->trace);
         out->trace = NULL;
     }
     return status;

@@ -3,8 +3,9 @@
  * and the list inside the string of an ET's `## process_group:init ##`.
  */
 #include "core/base/decimal.h"
+#include "core/base/keyword.h"
 #include "core/base/vec.h"
-#include "core/read/read_state.h"
+#include "core/read/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

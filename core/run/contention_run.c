@@ -2,7 +2,6 @@
 
 #include "core/base/evq.h"
 #include "core/graph/contention.h"
-#include "core/run/engine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,10 +12,6 @@
 #define MSIM_CORE_RUN_ENGINE_H
 #include "core/graph/graph.h"
 
-/* 26 days: no run and no task lasts longer, so that a time after it, a duration
- * and a lag still have a sum. */
-#define MSIM_RUN_MAX (INT64_MAX / 4)
-
 /* Durations of one scenario; the arrays are the caller's. */
 struct msim_scenario {
     const msim_ps *dur; /* one a task, 0 .. RUN_MAX */

@@ -22,6 +22,7 @@
  *
  * RULE is a name that --rules lists: of a dependency or of something shared.
  */
+#include "core/graph/build/graph_build.h"
 #include "core/run/engine.h"
 
 #include <math.h>

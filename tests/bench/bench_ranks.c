@@ -3,6 +3,7 @@
  * stored in. `bench_ranks [FOLDER [RANKS]]`: a job of Kineto traces, by default
  * dlrm-8xv100 of the real traces.
  */
+#include "core/graph/build/graph_build.h"
 #include "tests/bench/timing.h"
 #include "tests/unit/core/run/replicas.h"
 

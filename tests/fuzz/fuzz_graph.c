@@ -18,6 +18,7 @@
  * number of jobs is taken from MSIM_FUZZ_JOBS, another first seed from
  * MSIM_FUZZ_SEED.
  */
+#include "core/graph/build/graph_build.h"
 #include "core/job/job.h"
 #include "core/report/analyse/critical.h"
 #include "core/report/analyse/waits.h"

@@ -28,7 +28,7 @@ core/run             : core/base core/trace core/graph :
 core/report/analyse  : core/base core/trace core/job core/graph core/run :
 core/report/write    : core/base core/trace core/job core/report/analyse : zlib.h
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
-core/chakra          : core/base core/trace core/job core/read core/read/chakra core/graph/ : protobuf-c/ chakra.pb-c.h
+core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
 models/platform      : core/base core/trace core/work models/law : gsl/
 models/estimate      : core/base core/trace core/work models/law models/platform : gsl/

@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_TESTS_UNIT_MADE_JOB_H
 #define MSIM_TESTS_UNIT_MADE_JOB_H
+#include "core/graph/build/graph_build.h"
 #include "core/run/engine.h"
 #include "predict/cost.h"
 

@@ -8,11 +8,12 @@
  * back furthest. It is left out, and said so. A circle of what is recorded
  * alone stays, for the engine to name.
  */
+#include "core/graph/build/graph_break_cycles.h"
+
 #include "core/graph/graph_cycle.h"
-#include "core/graph/rules/graph_builder.h"
 
 /* A trace with more of them contradicts itself. */
-#define MOST 64
+#define BROKEN_MAX 64
 
 /* May it be wrong? Neither recorded nor what a thread or a stream means. */
 static bool is_inferred(uint8_t byte)
@@ -101,7 +102,7 @@ enum msim_status msim_graph_break_cycles(struct msim_graph_builder *b,
             *meetings |=
                 b->g->kind[b->g->edges[c.edges[i]].to] == MSIM_TASK_JOIN &&
                 b->g->lane[b->g->edges[c.edges[i]].to] == MSIM_NONE;
-        if (c.n && n < MOST && (!*meetings || b->apart))
+        if (c.n && n < BROKEN_MAX && (!*meetings || b->apart))
             edge = least_likely(b, &c);
         msim_cycle_release(&c);
         MSIM_TRY(status);

@@ -1,5 +1,12 @@
-/* A graph from its ranks: build each, let them meet, put it in order. */
-#include "core/graph/rules/graph_builder.h"
+/*
+ * core/graph/build/graph_build.c - a graph from its ranks: build each, let
+ * them meet, put it in order.
+ */
+#include "core/graph/build/graph_build.h"
+
+#include "core/graph/build/graph_break_cycles.h"
+#include "core/graph/contention/graph_contention.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

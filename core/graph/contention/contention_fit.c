@@ -9,7 +9,7 @@
  *               assumed, and how they share it is fitted
  *   engines     most copies of one direction that ran at once
  */
-#include "core/graph/contention/graph_contention.h"
+#include "core/graph/contention/contention_builder.h"
 
 #include "core/base/quantile.h"
 

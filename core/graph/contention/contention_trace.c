@@ -4,7 +4,7 @@
  * its rate over the time that it ran; the engine spends it again, so in the
  * same company it takes the same time.
  */
-#include "core/graph/contention/graph_contention.h"
+#include "core/graph/contention/contention_builder.h"
 
 #include <stdlib.h>
 

@@ -4,21 +4,12 @@
  */
 #include "core/graph/contention/graph_contention.h"
 
-#include "core/base/vec.h"
+#include "core/graph/contention/contention_builder.h"
 #include "core/graph/contention/wave_tail.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum msim_status msim_contention_figure_add(struct msim_sharing *s,
-                                            struct msim_contention_figure f)
-{
-    MSIM_TRY(msim_grow((void **)&s->figures, &s->cap_figures, s->n_figures,
-                       sizeof(*s->figures)));
-    s->figures[s->n_figures++] = f;
-    return MSIM_OK;
-}
 
 /* One rank while its tasks are gone through. */
 struct rank {
@@ -26,7 +17,7 @@ struct rank {
     const struct msim_trace *t;
     uint32_t index;
     uint32_t *device; /* of each stream: index of devices, or NONE */
-    struct msim_wave_tail full;
+    struct msim_wave_tail tails;
 };
 
 /* A kernel, copy or collective of a rank whose GPU events are in the trace. */
@@ -143,17 +134,17 @@ static void add_demand(struct rank *r, uint32_t task)
     r->b.ran[s->n_demands] = when(r, task, kind);
     s->demands[s->n_demands++] = (struct msim_demand){
         .alone = 1,
-        .tail = r->full.tail[event],
+        .tail = r->tails.tail[event],
         .task = task,
         .device = r->device[e->stream],
         .kind = (uint8_t)kind,
-        .first = r->full.first[e->stream],
+        .first = r->tails.first[e->stream],
     };
 }
 
-static enum msim_status note_fullness(struct rank *r, int64_t device)
+static enum msim_status note_wave_tails(struct rank *r, int64_t device)
 {
-    const struct msim_wave_tail *f = &r->full;
+    const struct msim_wave_tail *f = &r->tails;
     uint32_t all = f->held + f->early;
 
     if (!all)
@@ -181,19 +172,19 @@ static enum msim_status add_demands(struct rank *r, uint32_t first_task)
     MSIM_TRY(find_devices(r));
     if (first_device == r->b.s->n_devices)
         return MSIM_OK;
-    MSIM_TRY(msim_wave_tail_init(&r->full, r->t, r->b.b->opt->device_times));
+    MSIM_TRY(msim_wave_tail_init(&r->tails, r->t, r->b.b->opt->device_times));
     for (uint32_t task = first_task;
          task < g->n_tasks && g->refs[task].rank == r->index; task++)
         if (is_activity(g, task))
             add_demand(r, task);
-    for (uint32_t status = 0; status < r->t->n_streams; status++) {
-        if (r->device[status] == MSIM_NONE || r->device[status] < first_device)
+    for (uint32_t stream = 0; stream < r->t->n_streams; stream++) {
+        if (r->device[stream] == MSIM_NONE || r->device[stream] < first_device)
             continue;
-        first_device = r->device[status] + 1;
-        MSIM_TRY(note_fullness(r, r->t->streams[status].device));
+        first_device = r->device[stream] + 1;
+        MSIM_TRY(note_wave_tails(r, r->t->streams[stream].device));
         MSIM_TRY(
-            msim_contention_fit(&r->b, r->index, r->t->streams[status].device,
-                                r->device[status], first, r->b.s->n_demands));
+            msim_contention_fit(&r->b, r->index, r->t->streams[stream].device,
+                                r->device[stream], first, r->b.s->n_demands));
     }
     return MSIM_OK;
 }
@@ -207,7 +198,7 @@ static enum msim_status add_rank(const struct msim_contention_builder *b,
     r.t = b->b->job->ranks[r.index];
     r.device = malloc(((size_t)r.t->n_streams + 1) * sizeof(*r.device));
     status = r.device ? add_demands(&r, first_task) : MSIM_ENOMEM;
-    msim_wave_tail_release(&r.full);
+    msim_wave_tail_release(&r.tails);
     free(r.device);
     return status;
 }

@@ -1,40 +1,14 @@
 /*
- * core/graph/contention/graph_contention.h - how a graph learns what its tasks
- * share.
- *
- * Private to graph_contention.c and share_*.c: demands from tasks, the figures
- * of each device from the trace, and what each task would have taken alone.
+ * core/graph/contention/graph_contention.h - which tasks of a graph share a
+ * device (core/graph/contention.h), as its trace shows it.
  */
 #ifndef MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
 #define MSIM_CORE_GRAPH_CONTENTION_GRAPH_CONTENTION_H
 #include "core/graph/rules/graph_builder.h"
 
-/* When a demand ran in the trace, in ps; TIME_NONE where that is unknown. */
-struct msim_interval_ps {
-    msim_ps begin, end;
-};
-
-struct msim_contention_builder {
-    struct msim_graph_builder *b;
-    struct msim_sharing *s;
-    struct msim_interval_ps *ran; /* one a demand; ARRIVE: until its
-                                     transfer begins */
-};
-
+/* Make b->g->sharing, which stays NULL where nothing is shared. After all
+ * tasks are there. */
 MSIM_MUST_CHECK
-enum msim_status msim_contention_figure_add(struct msim_sharing *s,
-                                            struct msim_contention_figure f);
-
-/* contention_fit.c: host link and slowdown of one device, from its demands. */
-MSIM_MUST_CHECK
-enum msim_status msim_contention_fit(struct msim_contention_builder *b,
-                                     uint32_t rank, int64_t device_id,
-                                     uint32_t device, uint32_t first,
-                                     uint32_t end);
-
-/* contention_trace.c: every demand's `alone`, given the figures of its device.
- */
-MSIM_MUST_CHECK
-enum msim_status msim_contention_alone(struct msim_contention_builder *b);
+enum msim_status msim_graph_contention(struct msim_graph_builder *b);
 
 #endif

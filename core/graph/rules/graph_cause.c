@@ -1,4 +1,5 @@
 #include "core/graph/rules/graph_cause.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include "core/graph/occupancy.h"
 
@@ -337,23 +338,4 @@ enum msim_status msim_causes_init(struct msim_causes *c,
 void msim_causes_release(struct msim_causes *c)
 {
     free(c->by_end);
-}
-
-void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g)
-{
-    const struct msim_queued_idle *q = &g->queued_idle;
-    const struct msim_trace *t;
-
-    if (!q->n)
-        return;
-    t = job->ranks[q->rank];
-    msim_job_warn(
-        job,
-        "incomplete trace: the GPU is idle in %u places, %.1f us in "
-        "all, although work is queued, longest %.1f us before '%.60s' "
-        "at %.1f us: what ran there, or held it up, is not recorded",
-        q->n, (double)q->total / MSIM_PS_PER_US,
-        (double)q->longest / MSIM_PS_PER_US,
-        msim_trace_text(t, t->gpu[q->gpu].name),
-        (double)t->gpu[q->gpu].start / MSIM_PS_PER_US);
 }

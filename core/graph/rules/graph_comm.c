@@ -12,7 +12,7 @@
  * call of the same size stands for the work, and the rest is an external
  * event at its traced time.
  */
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * are 0 and the scenario says what a launch takes.
  */
 #include "core/graph/rules/graph_cause.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * that back. No trace records it, so it is inferred from who was idle while
  * whom was busy.
  */
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * waited for: at runtime calls, at topmost operators, at step marks.
  */
 #include "core/base/vec.h"
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  *
  * A loader without processes works on the thread itself; that is host work.
  */
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <string.h>
 

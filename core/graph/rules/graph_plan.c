@@ -10,7 +10,7 @@
  * by a gradient hook, from the end of the backward pass on. An iteration ends
  * when its GPU work has. On a machine without a GPU the host computes itself.
  */
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

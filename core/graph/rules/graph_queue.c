@@ -10,7 +10,7 @@
  * A graph is one launch, however many kernels it has. Where the traced times
  * contradict (a queue was deeper), there is no edge.
  */
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
  *
  * Where no GPU time may be read, the order of calls decides instead.
  */
-#include "core/graph/rules/graph_builder.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 

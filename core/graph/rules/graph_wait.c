@@ -12,6 +12,7 @@
  */
 #include "core/base/vec.h"
 #include "core/graph/rules/graph_cause.h"
+#include "core/graph/rules/graph_rules.h"
 
 #define JITTER ((msim_ps)MSIM_PS_PER_US)
 /* Waits across streams resolve within tens of microseconds. */

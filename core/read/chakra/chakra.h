@@ -1,109 +1,12 @@
 /*
- * core/read/chakra/chakra.h - what the files that read and write Chakra traces
- * share; for chakra_*.c, read_chakra.c and write_chakra.c only.
- *
- * A node's own fields hold little; the rest is attributes by name. Those
- * that other tools know keep their names (is_cpu_op, stream, comm_type, ...).
- * What this project adds, so that its own traces come back as they were:
- *
- *   event             what the node was: see MSIM_CHAKRA_EVENT_MAP
- *   start_ns          when it began, on the clock of the trace
- *   duration_ns       its own work, what duration_micros has in microseconds:
- *                     neither its callees nor what it waited for
- *   span_ns           from its begin to its end as recorded, where that
- *                     differs from duration_ns
- *   data_deps_lag_ns  delays of data_deps, one each, where any is not 0
- *   not_before_ns     a start that no dependency explains
+ * core/read/chakra/chakra.h - the Chakra reader's own state; for the files of
+ * this room only.
  */
 #ifndef MSIM_CORE_READ_CHAKRA_CHAKRA_H
 #define MSIM_CORE_READ_CHAKRA_CHAKRA_H
 #include "core/base/vec.h"
-#include "core/read/read_state.h"
-
-/* X(NAME, text): what a node of a file that this project wrote was. */
-#define MSIM_CHAKRA_EVENT_MAP(X)                                               \
-    X(OPERATOR, "operator")                                                    \
-    X(ANNOTATION, "annotation")                                                \
-    X(ROOT, "root")                                                            \
-    X(CALL, "call")                                                            \
-    X(REST, "rest") /* work of a thread beside what began there */             \
-    X(KERNEL, "kernel")                                                        \
-    X(COMM, "communication")                                                   \
-    X(MEMCPY, "copy")                                                          \
-    X(MEMSET, "memset")                                                        \
-    X(SYNC, "synchronisation")                                                 \
-    X(MADE, "made") /* for simulators only: groups, an ET's collectives */
-
-enum msim_chakra_event {
-#define X(name, text) MSIM_CHAKRA_##name##_EVENT,
-    MSIM_CHAKRA_EVENT_MAP(X)
-#undef X
-        MSIM_CHAKRA_EVENTS
-};
-
-/* X(NAME, text): attributes of nodes that are whole numbers. */
-#define MSIM_CHAKRA_NUMBER_MAP(X)                                              \
-    X(IS_CPU_OP, "is_cpu_op")                                                  \
-    X(RF_ID, "rf_id")                                                          \
-    X(SEQ_ID, "seq_id")                                                        \
-    X(SCOPE, "scope")                                                          \
-    X(TID, "tid")                                                              \
-    X(FW_TID, "fw_tid")                                                        \
-    X(STREAM, "stream")                                                        \
-    X(COMM_TYPE, "comm_type")                                                  \
-    X(COMM_SIZE, "comm_size")                                                  \
-    X(START_NS, "start_ns")                                                    \
-    X(DURATION_NS, "duration_ns")                                              \
-    X(SPAN_NS, "span_ns")                                                      \
-    X(THREAD, "thread")                                                        \
-    X(FW_THREAD, "fw_thread")                                                  \
-    X(ET_ID, "et_id")                                                          \
-    X(DEVICE, "device")                                                        \
-    X(CORRELATION, "correlation")                                              \
-    X(BYTES, "bytes")                                                          \
-    X(REGISTERS, "registers_per_thread")                                       \
-    X(SHARED, "shared_memory")                                                 \
-    X(COMM, "comm")                                                            \
-    X(COMM_SEQ, "comm_seq")                                                    \
-    X(COMM_PEER, "comm_peer")                                                  \
-    X(IN_ELEMS, "in_msg_nelems")                                               \
-    X(OUT_ELEMS, "out_msg_nelems")                                             \
-    X(SYNC_KIND, "sync_kind")                                                  \
-    X(WAIT_STREAM, "wait_stream")                                              \
-    X(RECORD, "record_correlation")
-
-/* The same that are texts, and lists of three numbers. */
-#define MSIM_CHAKRA_TEXT_MAP(X)                                                \
-    X(EVENT, "event")                                                          \
-    X(PG_NAME, "pg_name")                                                      \
-    X(COLLECTIVE, "collective_name")                                           \
-    X(DTYPE, "dtype")
-#define MSIM_CHAKRA_TRIPLE_MAP(X)                                              \
-    X(GRID, "grid")                                                            \
-    X(BLOCK, "block")
-
-/* Attributes of the whole file, all of this project. */
-#define MSIM_CHAKRA_WRITER_ATTR   "mystique_sim"
-#define MSIM_CHAKRA_DEPS_LAG_ATTR "data_deps_lag_ns"
-#define MSIM_CHAKRA_RELEASE_ATTR  "not_before_ns"
-
-/* Ids of words, from 1: numbers, then texts, then triples. */
-enum msim_chakra_word {
-    MSIM_CHAKRA_NO_WORD,
-#define X(name, text) MSIM_CHAKRA_##name,
-    MSIM_CHAKRA_NUMBER_MAP(X) MSIM_CHAKRA_TEXT_MAP(X) MSIM_CHAKRA_TRIPLE_MAP(X)
-#undef X
-        MSIM_CHAKRA_WORDS
-};
-#define MSIM_CHAKRA_NUMBERS (MSIM_CHAKRA_RECORD + 1)
-
-const char *msim_chakra_word_text(enum msim_chakra_word word);
-const char *msim_chakra_event_text(enum msim_chakra_event event);
-/* Between our collectives and values of comm_type; -1 where there is none. */
-int msim_chakra_comm_type(enum msim_collective c);
-enum msim_collective msim_chakra_collective(int64_t comm_type);
-
-/* ---- reading ------------------------------------------------------------- */
+#include "core/read/chakra/chakra_words.h"
+#include "core/read/et/et.h"
 
 /* What is kept of a node until all are in. */
 struct msim_chakra_node {
@@ -127,12 +30,12 @@ struct msim_chakra_attrs {
 };
 
 struct msim_chakra {
+    struct msim_et et; /* first: msim_et_of() finds it */
     struct msim_keyset words;
     struct msim_vec pending; /* a message cut by the end of a piece */
     uint64_t offset;         /* of the message at hand */
     uint64_t fault;          /* of the byte to blame */
     bool begun;              /* GlobalMetadata is in */
-    bool keep;               /* messages are kept as they are */
     bool ours;               /* this project wrote it */
     bool has_et;             /* ours: an ET was part of it */
     bool timed;              /* some node has a duration */
@@ -148,6 +51,11 @@ struct msim_chakra {
     struct msim_idmap streams; /* (device, id) -> stream */
     struct msim_idmap configs; /* of launches */
 };
+
+static inline struct msim_chakra *msim_chakra_of(const struct msim_reader *r)
+{
+    return r->state;
+}
 
 /*
  * A list as Python prints it (values, shapes, types of inputs or outputs)

@@ -122,7 +122,7 @@ static enum msim_status set_times(struct finish *f)
 /* Roots hold the threads of an ET together; a trace with times has none. */
 static void drop_roots(struct finish *f)
 {
-    struct msim_et_link *links = f->r->et->links.data;
+    struct msim_et_link *links = msim_et_of(f->r)->links.data;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < f->n; i++) {
@@ -422,12 +422,12 @@ static enum msim_status order_ops(struct finish *f)
 /* Forward threads by number, now that all threads are known. */
 static void find_forward(struct finish *f)
 {
-    const struct msim_et_link *links = f->r->et->links.data;
+    const struct msim_et_link *links = msim_et_of(f->r)->links.data;
 
     for (uint32_t i = 0; i < f->t->n_ops && !f->c->ours; i++)
         if (links[i].fw_tid > 0)
-            f->t->ops[i].fw_thread =
-                msim_idmap_get(&f->r->et->threads, (uint64_t)links[i].fw_tid);
+            f->t->ops[i].fw_thread = msim_idmap_get(&msim_et_of(f->r)->threads,
+                                                    (uint64_t)links[i].fw_tid);
 }
 
 static enum msim_status finish_timed(struct finish *f, const uint32_t *order)
@@ -466,7 +466,7 @@ static enum msim_status run(struct finish *f, uint32_t *order)
 
 enum msim_status msim_chakra_rows(struct msim_reader *r)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
     struct finish f = {.r = r,
                        .c = c,
                        .t = r->trace,

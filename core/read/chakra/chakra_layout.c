@@ -146,7 +146,7 @@ static enum msim_status walk(struct layout *l, uint32_t *order)
 
 enum msim_status msim_chakra_order(struct msim_reader *r, uint32_t *order)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
     struct layout l = {.r = r,
                        .c = c,
                        .nodes = c->nodes.data,
@@ -262,7 +262,7 @@ static void cover_callees(struct layout *l, const uint32_t *order)
 enum msim_status msim_chakra_layout(struct msim_reader *r,
                                     const uint32_t *order)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
     struct layout l = {.r = r,
                        .c = c,
                        .nodes = c->nodes.data,

@@ -83,7 +83,7 @@ static size_t unescape(const char **s, char out[4])
 /* A quoted text; false where it does not end. */
 static bool scan_string(struct scan *x, int *result)
 {
-    struct msim_vec *text = &x->r->et->text;
+    struct msim_vec *text = &msim_et_of(x->r)->text;
     struct msim_text_piece whole = {text->n, 0}, part;
     char quote = *x->s++, bytes[4];
 
@@ -121,7 +121,7 @@ static bool scan_word(struct scan *x, int *result)
     if (n == 0)
         return false;
     x->s += n;
-    *result = msim_vec_text(&x->r->et->text, s, n, &piece);
+    *result = msim_vec_text(&msim_et_of(x->r)->text, s, n, &piece);
     if (*result)
         return false;
     if ((n == 4 && !memcmp(s, "True", 4)) ||

@@ -54,10 +54,10 @@ static uint8_t event_of_text(const char *text)
 static uint8_t event_of(const struct msim_reader *r, const char *name,
                         uint32_t type)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     bool comm = type >= COMM_SEND && type <= COMM_COLL;
 
-    if (r->chakra->ours)
+    if (msim_chakra_of(r)->ours)
         return event_of_text(text_of(a, MSIM_CHAKRA_EVENT));
     /* Without is_cpu_op other readers take a node for one of the CPU; but a
      * collective cannot be. */
@@ -81,10 +81,10 @@ static uint8_t event_of(const struct msim_reader *r, const char *name,
 
 static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     int64_t index = number_of(a, MSIM_CHAKRA_THREAD, -1);
 
-    if (!r->chakra->ours)
+    if (!msim_chakra_of(r)->ours)
         return msim_et_thread(r, number_of(a, MSIM_CHAKRA_TID, 0), thread);
     if (index < 0 || index >= r->trace->n_threads)
         return (enum msim_status)msim_read_problem(
@@ -102,8 +102,8 @@ static enum msim_status stream_at(struct msim_reader *r, int64_t device,
 
     MSIM_TRY(msim_grow((void **)&t->streams, &t->cap_streams, t->n_streams,
                        sizeof(*t->streams)));
-    MSIM_TRY(msim_idmap_put(&r->chakra->streams, msim_idmap_pair(device, id),
-                            t->n_streams, &slot));
+    MSIM_TRY(msim_idmap_put(&msim_chakra_of(r)->streams,
+                            msim_idmap_pair(device, id), t->n_streams, &slot));
     *stream = *slot;
     if (*stream == t->n_streams)
         t->streams[t->n_streams++] =
@@ -118,7 +118,7 @@ static enum msim_status stream_at(struct msim_reader *r, int64_t device,
 static enum msim_status stream_of(struct msim_reader *r, uint8_t event,
                                   uint32_t *stream)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     int64_t id = number_of(a, MSIM_CHAKRA_TID, event == MSIM_CHAKRA_COMM_EVENT);
 
     return stream_at(r, number_of(a, MSIM_CHAKRA_DEVICE, 0),
@@ -129,7 +129,7 @@ static enum msim_status stream_of(struct msim_reader *r, uint8_t event,
 
 static enum msim_status group_of(struct msim_reader *r, uint32_t *group)
 {
-    const char *name = text_of(&r->chakra->attrs, MSIM_CHAKRA_PG_NAME);
+    const char *name = text_of(&msim_chakra_of(r)->attrs, MSIM_CHAKRA_PG_NAME);
     uint32_t id;
 
     *group = MSIM_NONE;
@@ -142,7 +142,7 @@ static enum msim_status group_of(struct msim_reader *r, uint32_t *group)
 static uint8_t collective_of(const struct msim_reader *r, uint32_t type,
                              const char *name)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     enum msim_collective c = MSIM_COLL_UNKNOWN;
     const char *text = text_of(a, MSIM_CHAKRA_COLLECTIVE);
 
@@ -152,7 +152,7 @@ static uint8_t collective_of(const struct msim_reader *r, uint32_t type,
         c = type == COMM_SEND ? MSIM_COLL_SEND : MSIM_COLL_RECV;
     else if (a->has[MSIM_CHAKRA_COMM_TYPE])
         c = msim_chakra_collective(a->number[MSIM_CHAKRA_COMM_TYPE]);
-    else if (!r->chakra->ours)
+    else if (!msim_chakra_of(r)->ours)
         c = msim_name_collective(name, strlen(name));
     return (uint8_t)c;
 }
@@ -161,11 +161,11 @@ static uint8_t collective_of(const struct msim_reader *r, uint32_t type,
 static enum msim_status size_in_bytes(struct msim_reader *r,
                                       struct msim_comm *c)
 {
-    uint64_t bytes = count_of(&r->chakra->attrs, MSIM_CHAKRA_COMM_SIZE);
+    uint64_t bytes = count_of(&msim_chakra_of(r)->attrs, MSIM_CHAKRA_COMM_SIZE);
     struct msim_et_size in = {0};
     uint32_t block, ids = MSIM_NONE, each;
 
-    MSIM_TRY(msim_et_args(r, &r->et->in, &block, &ids, &in));
+    MSIM_TRY(msim_et_args(r, &msim_et_of(r)->in, &block, &ids, &in));
     c->dtype = in.dtype ? in.dtype : MSIM_DT_U8;
     each = msim_dtype_bytes((enum msim_dtype)c->dtype);
     c->in_elems = each ? bytes / each : 0;
@@ -176,7 +176,7 @@ static enum msim_status size_in_bytes(struct msim_reader *r,
 static enum msim_status fill_comm(struct msim_reader *r, uint32_t type,
                                   const char *name, struct msim_comm *c)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     const char *dtype = text_of(a, MSIM_CHAKRA_DTYPE);
     int64_t peer = number_of(a, MSIM_CHAKRA_COMM_PEER, -1);
 
@@ -189,7 +189,7 @@ static enum msim_status fill_comm(struct msim_reader *r, uint32_t type,
         .in_elems = count_of(a, MSIM_CHAKRA_IN_ELEMS),
         .out_elems = count_of(a, MSIM_CHAKRA_OUT_ELEMS),
     };
-    if (!r->chakra->ours)
+    if (!msim_chakra_of(r)->ours)
         MSIM_TRY(size_in_bytes(r, c));
     return group_of(r, &c->group);
 }
@@ -199,20 +199,21 @@ static enum msim_status comm_of(struct msim_reader *r, uint32_t type,
                                 const char *name, uint32_t *comm)
 {
     struct msim_trace *t = r->trace;
-    int64_t number = number_of(&r->chakra->attrs, MSIM_CHAKRA_COMM, -1), *kept;
+    int64_t number = number_of(&msim_chakra_of(r)->attrs, MSIM_CHAKRA_COMM, -1),
+            *kept;
     struct msim_comm row;
     uint32_t *slot;
 
     MSIM_TRY(msim_grow((void **)&t->comms, &t->cap_comms, t->n_comms,
                        sizeof(*t->comms)));
     *comm = t->n_comms;
-    if (r->chakra->ours) {
-        MSIM_TRY(msim_idmap_put(&r->chakra->comms, (uint64_t)number, t->n_comms,
-                                &slot));
+    if (msim_chakra_of(r)->ours) {
+        MSIM_TRY(msim_idmap_put(&msim_chakra_of(r)->comms, (uint64_t)number,
+                                t->n_comms, &slot));
         *comm = *slot;
         if (*comm < t->n_comms)
             return MSIM_OK;
-        kept = msim_vec_add(&r->chakra->numbers, sizeof(*kept));
+        kept = msim_vec_add(&msim_chakra_of(r)->numbers, sizeof(*kept));
         if (!kept)
             return MSIM_ENOMEM;
         *kept = number;
@@ -246,7 +247,8 @@ enum msim_status msim_chakra_sort_comms(struct msim_reader *r)
         order[i] = i;
         rows[i] = t->comms[i];
     }
-    msim_sort_index(order, place, n, by_number, r->chakra->numbers.data);
+    msim_sort_index(order, place, n, by_number,
+                    msim_chakra_of(r)->numbers.data);
     for (uint32_t i = 0; i < n; i++) {
         t->comms[i] = rows[order[i]];
         place[order[i]] = i;
@@ -266,7 +268,7 @@ enum msim_status msim_chakra_sort_comms(struct msim_reader *r)
 
 static enum msim_status op_values(struct msim_reader *r, struct msim_op *op)
 {
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
     struct msim_et_size in = {0}, out = {0};
     const char *name = msim_strtab_text(r->strings, op->name);
 
@@ -275,10 +277,10 @@ static enum msim_status op_values(struct msim_reader *r, struct msim_op *op)
     if (e->node.has_outputs)
         MSIM_TRY(msim_et_args(r, &e->out, &op->outs, &op->out_ids, &out));
     /* Only an ET knows which tensor is which: the rest are placeholders. */
-    if (r->chakra->ours && !op->et_id)
+    if (msim_chakra_of(r)->ours && !op->et_id)
         op->ids = op->out_ids = MSIM_NONE;
-    if (r->chakra->ours)
-        return r->chakra->attrs.has[MSIM_CHAKRA_COMM]
+    if (msim_chakra_of(r)->ours)
+        return msim_chakra_of(r)->attrs.has[MSIM_CHAKRA_COMM]
                    ? comm_of(r, 0, name, &op->comm)
                    : MSIM_OK;
     if (!strcmp(name, "record_param_comms"))
@@ -289,16 +291,17 @@ static enum msim_status op_values(struct msim_reader *r, struct msim_op *op)
 /* The thread of the forward operator; foreign numbers wait for all threads. */
 static uint32_t forward_thread(const struct msim_reader *r)
 {
-    int64_t i = number_of(&r->chakra->attrs, MSIM_CHAKRA_FW_THREAD, -1);
+    int64_t i = number_of(&msim_chakra_of(r)->attrs, MSIM_CHAKRA_FW_THREAD, -1);
 
-    return r->chakra->ours && i >= 0 && i < r->trace->n_threads ? (uint32_t)i
-                                                                : MSIM_NONE;
+    return msim_chakra_of(r)->ours && i >= 0 && i < r->trace->n_threads
+               ? (uint32_t)i
+               : MSIM_NONE;
 }
 
 static enum msim_status add_op(struct msim_reader *r,
                                struct msim_chakra_node *n)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     int64_t seq = number_of(a, MSIM_CHAKRA_SEQ_ID, -1);
     int64_t scope = number_of(a, MSIM_CHAKRA_SCOPE, 0);
     struct msim_trace *t = r->trace;
@@ -307,8 +310,9 @@ static enum msim_status add_op(struct msim_reader *r,
 
     op.name = n->name;
     op.rf_id = (uint64_t)number_of(a, MSIM_CHAKRA_RF_ID, 0);
-    op.et_id = small(r->chakra->ours ? number_of(a, MSIM_CHAKRA_ET_ID, 0)
-                                     : (int64_t)n->id);
+    op.et_id =
+        small(msim_chakra_of(r)->ours ? number_of(a, MSIM_CHAKRA_ET_ID, 0)
+                                      : (int64_t)n->id);
     op.seq = seq >= 0 && seq <= INT32_MAX ? (int32_t)seq : -1;
     op.scope = scope >= 0 && scope < 256 ? (uint8_t)scope : 0;
     op.fw_thread = forward_thread(r);
@@ -316,14 +320,14 @@ static enum msim_status add_op(struct msim_reader *r,
               : n->event == MSIM_CHAKRA_ANNOTATION_EVENT ? MSIM_OP_ANNOTATION
                                                          : MSIM_OP_OPERATOR;
     /* The process root holds all threads together and says nothing else. */
-    if (op.kind == MSIM_OP_ROOT && !n->has_parent && !r->chakra->ours)
+    if (op.kind == MSIM_OP_ROOT && !n->has_parent && !msim_chakra_of(r)->ours)
         return MSIM_OK;
     MSIM_TRY(thread_of(r, &op.thread));
     MSIM_TRY(op_values(r, &op));
     MSIM_TRY(msim_et_groups(r, &op));
     MSIM_TRY(
         msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
-    link = msim_vec_add(&r->et->links, sizeof(*link));
+    link = msim_vec_add(&msim_et_of(r)->links, sizeof(*link));
     if (!link)
         return MSIM_ENOMEM;
     *link = (struct msim_et_link){
@@ -340,8 +344,9 @@ static enum msim_status add_call(struct msim_reader *r,
     struct msim_call c = {.name = n->name,
                           .op = MSIM_NONE,
                           .gpu = MSIM_NONE,
-                          .correlation = small(number_of(
-                              &r->chakra->attrs, MSIM_CHAKRA_CORRELATION, 0))};
+                          .correlation =
+                              small(number_of(&msim_chakra_of(r)->attrs,
+                                              MSIM_CHAKRA_CORRELATION, 0))};
 
     MSIM_TRY(thread_of(r, &c.thread));
     MSIM_TRY(msim_grow((void **)&t->calls, &t->cap_calls, t->n_calls,
@@ -353,7 +358,7 @@ static enum msim_status add_call(struct msim_reader *r,
 
 static enum msim_status config_of(struct msim_reader *r, uint32_t *config)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     struct msim_launch_config c = {
         .registers = small(number_of(a, MSIM_CHAKRA_REGISTERS, 0)),
         .shared_bytes = small(number_of(a, MSIM_CHAKRA_SHARED, 0)),
@@ -363,13 +368,13 @@ static enum msim_status config_of(struct msim_reader *r, uint32_t *config)
         return MSIM_OK;
     memcpy(c.grid, a->triple[0], sizeof(c.grid));
     memcpy(c.block, a->triple[1], sizeof(c.block));
-    return msim_read_config(r->trace, &r->chakra->configs, &c, config);
+    return msim_read_config(r->trace, &msim_chakra_of(r)->configs, &c, config);
 }
 
 static enum msim_status add_gpu(struct msim_reader *r,
                                 struct msim_chakra_node *n, uint32_t type)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     const char *name = msim_strtab_text(r->strings, n->name);
     struct msim_trace *t = r->trace;
     struct msim_gpu g = {
@@ -400,7 +405,7 @@ static enum msim_status add_gpu(struct msim_reader *r,
 static enum msim_status add_sync(struct msim_reader *r,
                                  struct msim_chakra_node *n)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     int64_t device = number_of(a, MSIM_CHAKRA_DEVICE, 0);
     int64_t kind = number_of(a, MSIM_CHAKRA_SYNC_KIND, 0);
     struct msim_trace *t = r->trace;
@@ -449,7 +454,7 @@ enum msim_status msim_chakra_row(struct msim_reader *r,
 {
     n->event = event_of(r, msim_strtab_text(r->strings, n->name), type);
     n->row = MSIM_NONE;
-    if (!r->chakra->ours && n->event == MSIM_CHAKRA_OPERATOR_EVENT)
+    if (!msim_chakra_of(r)->ours && n->event == MSIM_CHAKRA_OPERATOR_EVENT)
         MSIM_TRY(join_parts(r, n));
     switch ((enum msim_chakra_event)n->event) {
     case MSIM_CHAKRA_OPERATOR_EVENT:

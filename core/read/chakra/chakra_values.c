@@ -70,8 +70,9 @@ static enum msim_status take_threads(struct msim_reader *r, const attribute *a)
     for (size_t i = 0; l && i + 1 < l->n_values; i += 2) {
         MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
                            sizeof(*t->threads)));
-        MSIM_TRY(msim_idmap_put(&r->et->threads, (uint64_t)l->values[i + 1],
-                                t->n_threads, &slot));
+        MSIM_TRY(msim_idmap_put(&msim_et_of(r)->threads,
+                                (uint64_t)l->values[i + 1], t->n_threads,
+                                &slot));
         t->threads[t->n_threads++] =
             (struct msim_thread){.pid = l->values[i], .tid = l->values[i + 1]};
     }
@@ -101,7 +102,7 @@ static enum msim_status take_streams(struct msim_reader *r, const attribute *a)
     for (size_t i = 0; l && i + 1 < l->n_values; i += 2) {
         MSIM_TRY(msim_grow((void **)&t->streams, &t->cap_streams, t->n_streams,
                            sizeof(*t->streams)));
-        MSIM_TRY(msim_idmap_put(&r->chakra->streams,
+        MSIM_TRY(msim_idmap_put(&msim_chakra_of(r)->streams,
                                 msim_idmap_pair(l->values[i], l->values[i + 1]),
                                 t->n_streams, &slot));
         if (*slot == t->n_streams)
@@ -126,7 +127,7 @@ static void take_number(struct msim_reader *r, const char *name, int64_t n)
     else if (!strcmp(name, "world_size"))
         r->trace->world_size = small(n);
     else if (!strcmp(name, "has_et"))
-        r->chakra->has_et = n != 0;
+        msim_chakra_of(r)->has_et = n != 0;
     else if (!strcmp(name, "gpu_memory_bytes"))
         g->memory_bytes = n > 0 ? (uint64_t)n : 0;
     else if (!strcmp(name, "gpu_sms"))
@@ -163,7 +164,7 @@ static enum msim_status take_ours(struct msim_reader *r, const attribute *a)
 enum msim_status msim_chakra_metadata(struct msim_reader *r,
                                       const ChakraProtoMsg__GlobalMetadata *m)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
 
     MSIM_TRY(keep_text(r, m->version, &r->out->version));
     for (size_t i = 0; i < m->n_attr; i++) {

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CORE_READ_CHAKRA_CHAKRA_VALUES_H
 #define MSIM_CORE_READ_CHAKRA_CHAKRA_VALUES_H
-#include "core/read/read_state.h"
+#include "core/read/reader.h"
 
 struct ChakraProtoMsg__AttributeProto; /* protobuf-c makes these */
 struct ChakraProtoMsg__Int64List;

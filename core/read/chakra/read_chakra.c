@@ -56,7 +56,7 @@ static void take_attribute(struct msim_chakra *c,
 static enum msim_status fail_at(struct msim_reader *r, size_t at,
                                 enum msim_status status)
 {
-    r->chakra->fault = r->chakra->offset + at;
+    msim_chakra_of(r)->fault = msim_chakra_of(r)->offset + at;
     return status;
 }
 
@@ -65,9 +65,9 @@ static enum msim_status fail_broken(struct msim_reader *r, const char *bytes,
                                     size_t len)
 {
     const char *why;
-    size_t at = msim_chakra_damage(bytes, len, !r->chakra->begun, &why);
+    size_t at = msim_chakra_damage(bytes, len, !msim_chakra_of(r)->begun, &why);
 
-    if (!r->chakra->begun)
+    if (!msim_chakra_of(r)->begun)
         msim_read_problem(r, MSIM_ESYNTAX, "broken metadata: %s",
                           why ? why : "a field of another type");
     else
@@ -96,7 +96,7 @@ static enum msim_status take_deps(struct msim_reader *r,
                                   const ChakraProtoMsg__Node *m,
                                   struct msim_chakra_node *n)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
 
     n->deps = c->deps.n;
     for (size_t i = 0; i < m->n_data_deps; i++) {
@@ -130,7 +130,7 @@ static enum msim_status take_durations(struct msim_reader *r,
                                        const ChakraProtoMsg__Node *m,
                                        struct msim_chakra_node *n)
 {
-    const struct msim_chakra_attrs *a = &r->chakra->attrs;
+    const struct msim_chakra_attrs *a = &msim_chakra_of(r)->attrs;
     int64_t own = 0, span;
 
     if (m->duration_micros > SPAN_MAX / 1000)
@@ -145,7 +145,7 @@ static enum msim_status take_durations(struct msim_reader *r,
                          "nanoseconds");
     n->own = own * 1000;
     n->span = span * 1000;
-    r->chakra->timed |= own || span;
+    msim_chakra_of(r)->timed |= own || span;
     return MSIM_OK;
 }
 
@@ -153,7 +153,7 @@ static enum msim_status take_start(struct msim_reader *r,
                                    const ChakraProtoMsg__Node *m,
                                    struct msim_chakra_node *n)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
     int64_t ns = 0, from;
 
     n->start = MSIM_TIME_NONE;
@@ -182,7 +182,7 @@ static enum msim_status take_start(struct msim_reader *r,
 static enum msim_status add_node(struct msim_reader *r,
                                  const ChakraProtoMsg__Node *m)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
     struct msim_chakra_node n = {
         .id = m->id, .at = c->offset, .row = MSIM_NONE};
     struct msim_chakra_node *kept;
@@ -208,21 +208,21 @@ static enum msim_status add_node(struct msim_reader *r,
 static enum msim_status take_node(struct msim_reader *r,
                                   const ChakraProtoMsg__Node *m)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
     uint32_t deps = c->deps.n;
     enum msim_status status;
 
     c->attrs = (struct msim_chakra_attrs){0};
     for (size_t i = 0; i < m->n_attr; i++)
         take_attribute(c, m->attr[i]);
-    msim_et_begin(r->et);
-    r->et->node.has_inputs = m->inputs != NULL;
-    r->et->node.has_outputs = m->outputs != NULL;
-    r->et->node.id = m->id;
+    msim_et_begin(msim_et_of(r));
+    msim_et_of(r)->node.has_inputs = m->inputs != NULL;
+    msim_et_of(r)->node.has_outputs = m->outputs != NULL;
+    msim_et_of(r)->node.id = m->id;
     if (m->inputs)
-        MSIM_TRY(take_values(r, m->inputs, &r->et->in));
+        MSIM_TRY(take_values(r, m->inputs, &msim_et_of(r)->in));
     if (m->outputs)
-        MSIM_TRY(take_values(r, m->outputs, &r->et->out));
+        MSIM_TRY(take_values(r, m->outputs, &msim_et_of(r)->out));
     status = add_node(r, m);
     if (status != MSIM_OK)
         c->deps.n = deps;
@@ -237,7 +237,7 @@ static enum msim_status keep_message(struct msim_reader *r, const char *bytes,
     struct msim_trace *t = r->trace;
     size_t need = t->source_len + len;
 
-    if (!r->chakra->keep)
+    if (!r->keep_source)
         return MSIM_OK;
     if (need > t->source_cap) {
         size_t cap = need + need / 2 + 4096;
@@ -268,7 +268,7 @@ static enum msim_status metadata_message(struct msim_reader *r,
         return fail_broken(r, bytes, len);
     status = msim_chakra_metadata(r, m);
     chakra_proto_msg__global_metadata__free_unpacked(m, NULL);
-    r->chakra->begun = true;
+    msim_chakra_of(r)->begun = true;
     return status;
 }
 
@@ -297,12 +297,12 @@ static enum msim_status node_message(struct msim_reader *r, const char *bytes,
 static enum msim_status message(struct msim_reader *r, const char *bytes,
                                 size_t head, size_t len)
 {
-    bool begun = r->chakra->begun;
+    bool begun = msim_chakra_of(r)->begun;
 
-    r->chakra->offset += head;
+    msim_chakra_of(r)->offset += head;
     MSIM_TRY(begun ? node_message(r, bytes + head, len - head)
                    : metadata_message(r, bytes + head, len - head));
-    r->chakra->offset += len - head;
+    msim_chakra_of(r)->offset += len - head;
     return keep_message(r, bytes, len);
 }
 
@@ -335,7 +335,7 @@ static enum msim_status measure(struct msim_reader *r, const char *bytes,
 static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
                                      size_t len, size_t *used)
 {
-    struct msim_vec *p = &r->chakra->pending;
+    struct msim_vec *p = &msim_chakra_of(r)->pending;
     struct msim_text_piece piece;
     size_t head, whole, take;
 
@@ -355,13 +355,13 @@ static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
     return MSIM_OK;
 }
 
-enum msim_status msim_chakra_feed(struct msim_reader *r, const char *bytes,
-                                  size_t len)
+static enum msim_status feed_piece(struct msim_reader *r, const char *bytes,
+                                   size_t len)
 {
     struct msim_text_piece piece;
     size_t head, whole, at = 0;
 
-    if (r->chakra->pending.n)
+    if (msim_chakra_of(r)->pending.n)
         MSIM_TRY(feed_pending(r, bytes, len, &at));
     while (at < len) {
         MSIM_TRY(measure(r, bytes + at, len - at, &head, &whole));
@@ -370,18 +370,17 @@ enum msim_status msim_chakra_feed(struct msim_reader *r, const char *bytes,
         MSIM_TRY(message(r, bytes + at, head, whole));
         at += whole;
     }
-    return msim_vec_text(&r->chakra->pending, bytes + at, len - at, &piece);
+    return msim_vec_text(&msim_chakra_of(r)->pending, bytes + at, len - at,
+                         &piece);
 }
 
-enum msim_status msim_chakra_end(struct msim_reader *r)
+static enum msim_status feed_end(struct msim_reader *r)
 {
-    struct msim_chakra *c = r->chakra;
+    struct msim_chakra *c = msim_chakra_of(r);
     size_t head, whole = 0;
 
-    if (c->pending.n == 0) {
-        r->whole = true;
+    if (c->pending.n == 0)
         return MSIM_OK;
-    }
     MSIM_TRY(measure(r, c->pending.data, c->pending.n, &head, &whole));
     c->fault = c->offset + c->pending.n;
     if (whole)
@@ -410,30 +409,36 @@ static void init_words(struct msim_keyset *set)
     msim_keyset_init(set, WORDS);
 }
 
-enum msim_status msim_chakra_new(struct msim_reader *r, bool keep)
+static enum msim_status chakra_begin(struct msim_reader *r)
 {
-    r->chakra = calloc(1, sizeof(*r->chakra));
-    if (!r->chakra)
+    struct msim_chakra *c = calloc(1, sizeof(*c));
+
+    if (!c)
         return MSIM_ENOMEM;
-    r->chakra->keep = keep;
-    init_words(&r->chakra->words);
-    return msim_et_new(r);
+    init_words(&c->words);
+    msim_et_init(&c->et);
+    r->state = c;
+    return MSIM_OK;
 }
 
-enum msim_status msim_chakra_finish(struct msim_reader *r)
+static enum msim_status chakra_feed(struct msim_reader *r, const char *bytes,
+                                    size_t len)
 {
-    return msim_chakra_rows(r);
+    return len ? feed_piece(r, bytes, len) : feed_end(r);
 }
 
-uint64_t msim_chakra_offset(const struct msim_reader *r)
+static uint64_t chakra_offset(const struct msim_reader *r)
 {
-    return r->chakra->fault;
+    return msim_chakra_of(r)->fault;
 }
 
-void msim_chakra_free(struct msim_chakra *c)
+static void chakra_free(void *state)
 {
+    struct msim_chakra *c = state;
+
     if (!c)
         return;
+    msim_et_release(&c->et);
     free(c->pending.data);
     free(c->nodes.data);
     free(c->deps.data);
@@ -444,3 +449,13 @@ void msim_chakra_free(struct msim_chakra *c)
     msim_idmap_release(&c->configs);
     free(c);
 }
+
+const struct msim_read_format msim_chakra_format = {
+    .id = MSIM_FORMAT_CHAKRA,
+    .records = "nodes",
+    .begin = chakra_begin,
+    .feed = chakra_feed,
+    .offset = chakra_offset,
+    .finish = msim_chakra_rows,
+    .free = chakra_free,
+};

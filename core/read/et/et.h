@@ -4,8 +4,9 @@
  */
 #ifndef MSIM_CORE_READ_ET_ET_H
 #define MSIM_CORE_READ_ET_ET_H
+#include "core/base/keyword.h"
 #include "core/base/vec.h"
-#include "core/read/read_state.h"
+#include "core/read/reader.h"
 
 enum msim_et_token_kind {
     MSIM_ETOK_OPEN,
@@ -68,6 +69,17 @@ struct msim_et {
     struct msim_idmap threads;
     bool on_gpu;
 };
+
+/* The reader's state; a Chakra reader's begins with one. */
+static inline struct msim_et *msim_et_of(const struct msim_reader *r)
+{
+    return r->state;
+}
+
+void msim_et_init(struct msim_et *e);
+void msim_et_release(struct msim_et *e);
+/* All nodes are in: nest them, number their collectives and steps. */
+enum msim_status msim_et_finish(struct msim_reader *r);
 
 /*
  * The block and the tensor ids of one side of the node at hand; `*ids` is

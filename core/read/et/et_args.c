@@ -32,7 +32,9 @@ struct walk {
 static const char *text_of(const struct msim_reader *r,
                            struct msim_text_piece p)
 {
-    return r->et->text.data ? (const char *)r->et->text.data + p.at : "";
+    return msim_et_of(r)->text.data
+               ? (const char *)msim_et_of(r)->text.data + p.at
+               : "";
 }
 
 static bool type_is(const struct walk *w, const char *prefix)
@@ -67,7 +69,7 @@ static void skip_comma(struct walk *w)
 /* Add an argument to the list that is open, if one is. */
 static int add_arg(struct walk *w, struct msim_arg arg)
 {
-    struct msim_vec *args = &w->r->et->args;
+    struct msim_vec *args = &msim_et_of(w->r)->args;
     struct msim_arg *a = msim_vec_add(args, sizeof(*a)), *all;
     uint32_t i;
 
@@ -244,7 +246,7 @@ static void read_tuple(struct walk *w, int64_t tuple[5], uint8_t *device)
 static int add_tensor(struct walk *w)
 {
     struct msim_arg a = {.kind = MSIM_ARG_TENSOR};
-    struct msim_vec *dims = &w->r->et->dims;
+    struct msim_vec *dims = &msim_et_of(w->r)->dims;
     int64_t tuple[5];
     uint32_t index;
     const char *name = w->type + sizeof "Tensor(" - 1;
@@ -264,7 +266,7 @@ static int add_tensor(struct walk *w)
         w->size->dtype = a.dtype;
     w->size->elems += msim_arg_elems(w->r->trace, &a);
     if (a.device == MSIM_DEV_GPU)
-        w->r->et->on_gpu = true;
+        msim_et_of(w->r)->on_gpu = true;
     MSIM_TRY(add_arg(w, a));
     return add_id(w, tuple);
 }
@@ -274,12 +276,12 @@ static int add_tensor(struct walk *w)
 static int open_list(struct walk *w)
 {
     const char *bracket;
-    struct msim_vec *args = &w->r->et->args;
+    struct msim_vec *args = &msim_et_of(w->r)->args;
 
     if (w->depth == MAX_LISTS)
         return msim_read_problem(
             w->r, MSIM_ELIMIT, "node %llu: lists nested deeper than %d",
-            (unsigned long long)w->r->et->node.id, MAX_LISTS);
+            (unsigned long long)msim_et_of(w->r)->node.id, MAX_LISTS);
     MSIM_TRY(add_arg(w, (struct msim_arg){.kind = MSIM_ARG_LIST}));
     w->open[w->depth++] = args->n - 1;
     w->v++;
@@ -339,7 +341,7 @@ enum msim_status msim_et_args(struct msim_reader *r,
     struct walk w = {.r = r, .size = size, .ids = ids};
     uint32_t i = 0;
 
-    r->et->args.n = 0;
+    msim_et_of(r)->args.n = 0;
     if (v->values.n) {
         w.v = v->values.data;
         w.v_end = w.v + v->values.n;
@@ -366,5 +368,6 @@ enum msim_status msim_et_args(struct msim_reader *r,
         if (result)
             return (enum msim_status)result;
     }
-    return msim_argpool_block(&r->pool, r->et->args.data, r->et->args.n, block);
+    return msim_argpool_block(&r->pool, msim_et_of(r)->args.data,
+                              msim_et_of(r)->args.n, block);
 }

@@ -148,7 +148,7 @@ enum msim_status msim_et_add_comm(struct msim_reader *r,
                                   const struct msim_et_size *out,
                                   uint32_t *comm)
 {
-    const struct msim_et_comm *attrs = &r->et->node.comm;
+    const struct msim_et_comm *attrs = &msim_et_of(r)->node.comm;
     struct msim_trace *t = r->trace;
     struct msim_comm c = {.sequence = -1, .peer = -1, .op = MSIM_NONE};
     struct comm_args a;
@@ -188,7 +188,7 @@ static bool is(const char *s, size_t len, const char *word)
 int msim_et_comm_attr(struct msim_reader *r, const char *name, size_t name_len,
                       const char *value, size_t value_len)
 {
-    struct msim_et_comm *c = &r->et->node.comm;
+    struct msim_et_comm *c = &msim_et_of(r)->node.comm;
     int64_t n = 0;
     bool whole = msim_decimal_int(value, value_len, &n) && n >= 0;
 

@@ -34,9 +34,9 @@ static bool before(const void *ctx, uint32_t a, uint32_t b)
 
 static int fail_double(struct tree *x, uint32_t id)
 {
-    return msim_read_problem(x->r, MSIM_EFORMAT,
-                             "two nodes have the id %u: '%.80s' is the second",
-                             id, msim_trace_text(x->t, x->r->et->node.name));
+    return msim_read_problem(
+        x->r, MSIM_EFORMAT, "two nodes have the id %u: '%.80s' is the second",
+        id, msim_trace_text(x->t, msim_et_of(x->r)->node.name));
 }
 
 /* Rows of all parents; thread roots and orphans have none. */
@@ -49,7 +49,7 @@ static enum msim_status find_parents(struct tree *x)
     for (i = 0; i < x->t->n_ops && status == MSIM_OK; i++) {
         status = msim_idmap_put(&rows, x->links[i].id, i, &slot);
         if (status == MSIM_OK && *slot != i) {
-            x->r->et->node.name = x->t->ops[i].name;
+            msim_et_of(x->r)->node.name = x->t->ops[i].name;
             status = (enum msim_status)fail_double(x, x->t->ops[i].et_id);
         }
     }
@@ -160,7 +160,7 @@ static enum msim_status move_rows(struct tree *x)
         op->parent =
             x->parent[i] == MSIM_NONE ? MSIM_NONE : x->place[x->parent[i]];
         if (x->links[i].fw_tid > 0)
-            op->fw_thread = msim_idmap_get(&x->r->et->threads,
+            op->fw_thread = msim_idmap_get(&msim_et_of(x->r)->threads,
                                            (uint64_t)x->links[i].fw_tid);
     }
     free(t->ops);
@@ -184,7 +184,7 @@ static enum msim_status build(struct tree *x)
 
 enum msim_status msim_et_tree(struct msim_reader *r)
 {
-    struct tree x = {.r = r, .t = r->trace, .links = r->et->links.data};
+    struct tree x = {.r = r, .t = r->trace, .links = msim_et_of(r)->links.data};
     size_t n = (size_t)r->trace->n_ops + 1;
     uint32_t *memory = malloc(n * 5 * sizeof(*memory));
     enum msim_status status;

@@ -8,6 +8,8 @@
  * until it ends. Nodes are written when an operator returns: children come
  * first, and the tree is built at the end (et_tree.c).
  */
+#include "core/read/et/read_et.h"
+
 #include "core/base/decimal.h"
 #include "core/base/vec.h"
 #include "core/read/et/et.h"
@@ -74,8 +76,8 @@ enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
 
     MSIM_TRY(msim_grow((void **)&t->threads, &t->cap_threads, t->n_threads,
                        sizeof(*t->threads)));
-    MSIM_TRY(
-        msim_idmap_put(&r->et->threads, (uint64_t)tid, t->n_threads, &slot));
+    MSIM_TRY(msim_idmap_put(&msim_et_of(r)->threads, (uint64_t)tid,
+                            t->n_threads, &slot));
     *thread = *slot;
     if (*thread == t->n_threads)
         t->threads[t->n_threads++] = (struct msim_thread){.tid = tid};
@@ -84,7 +86,7 @@ enum msim_status msim_et_thread(struct msim_reader *r, int64_t tid,
 
 static uint8_t kind_of(const struct msim_reader *r)
 {
-    const struct msim_et_node *n = &r->et->node;
+    const struct msim_et_node *n = &msim_et_of(r)->node;
     const char *name = msim_strtab_text(r->strings, n->name);
 
     if (msim_name_is_root(name))
@@ -94,7 +96,7 @@ static uint8_t kind_of(const struct msim_reader *r)
 
 static enum msim_status add_values(struct msim_reader *r, struct msim_op *op)
 {
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
     struct msim_et_size in = {0}, out = {0};
     const char *name = msim_strtab_text(r->strings, op->name);
 
@@ -123,7 +125,7 @@ enum msim_status msim_et_groups(struct msim_reader *r, const struct msim_op *op)
 
 static enum msim_status check_node(struct msim_reader *r)
 {
-    const struct msim_et_node *n = &r->et->node;
+    const struct msim_et_node *n = &msim_et_of(r)->node;
     unsigned long long number = r->out->events;
 
     if (!n->has_id)
@@ -146,7 +148,7 @@ static enum msim_status check_node(struct msim_reader *r)
 
 static enum msim_status node_end(struct msim_reader *r)
 {
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
     const struct msim_et_node *n = &e->node;
     struct msim_trace *t = r->trace;
     struct msim_et_link *link;
@@ -209,7 +211,7 @@ static void choose_list(struct msim_et *e, struct msim_et_values *v, uint8_t k)
 static int et_key(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
     uint8_t key = msim_keyset_find(&e->keys, s, len);
 
     if (e->depth == 1)
@@ -222,7 +224,7 @@ static int et_key(void *p, const char *s, size_t len)
 static int add_token(struct msim_reader *r, uint32_t kind, const char *s,
                      size_t len)
 {
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
     struct msim_et_token *tok;
     struct msim_text_piece piece = {0, 0}, *type;
 
@@ -289,7 +291,7 @@ static void set_number(struct msim_et_node *n, uint8_t key, const char *s,
 static int et_number(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
 
     if (e->list)
         return add_token(r, MSIM_ETOK_NUMBER, s, len);
@@ -303,7 +305,7 @@ static int et_number(void *p, const char *s, size_t len)
 static int et_string(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
 
     if (e->list)
         return add_token(r, MSIM_ETOK_STRING, s, len);
@@ -322,20 +324,20 @@ static int et_boolean(void *p, bool value)
 {
     struct msim_reader *r = p;
 
-    return r->et->list ? add_token(r, MSIM_ETOK_BOOL, "1", value) : 0;
+    return msim_et_of(r)->list ? add_token(r, MSIM_ETOK_BOOL, "1", value) : 0;
 }
 
 static int et_null(void *p)
 {
     struct msim_reader *r = p;
 
-    return r->et->list ? add_token(r, MSIM_ETOK_NULL, NULL, 0) : 0;
+    return msim_et_of(r)->list ? add_token(r, MSIM_ETOK_NULL, NULL, 0) : 0;
 }
 
 static int et_map_begin(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
 
     if (e->list)
         return MSIM_SAX_SKIP;
@@ -360,7 +362,7 @@ static int et_map_begin(void *p)
 /* An attribute is complete: {"name": ..., "type": ..., "value": ...}. */
 static int attr_end(struct msim_reader *r)
 {
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
     const char *text = e->text.data ? e->text.data : "";
     const char *name = text + e->attr_name.at, *value = text + e->attr_value.at;
     uint8_t key = msim_keyset_find(&e->keys, name, e->attr_name.len);
@@ -376,7 +378,7 @@ static int attr_end(struct msim_reader *r)
 static int et_map_end(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
 
     if (e->depth == 3) {
         e->depth = 2;
@@ -410,7 +412,7 @@ static void list_begin(struct msim_et *e)
 static int et_array_begin(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
 
     if (e->list) {
         e->nested++;
@@ -429,7 +431,7 @@ static int et_array_begin(void *p)
 static int et_array_end(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_et *e = r->et;
+    struct msim_et *e = msim_et_of(r);
 
     if (e->list) {
         if (e->nested) {
@@ -444,11 +446,11 @@ static int et_array_end(void *p)
         e->key = E_OTHER;
         return 0;
     }
-    msim_sax_use(r->sax, &msim_read_top_handler);
+    msim_read_records_end(r);
     return 0;
 }
 
-const struct msim_sax_handler msim_read_et_handler = {
+static const struct msim_sax_handler handler = {
     .null = et_null,
     .boolean = et_boolean,
     .number = et_number,
@@ -460,27 +462,16 @@ const struct msim_sax_handler msim_read_et_handler = {
     .array_end = et_array_end,
 };
 
-enum msim_status msim_et_new(struct msim_reader *r)
+void msim_et_init(struct msim_et *e)
 {
-    struct msim_et *e = calloc(1, sizeof(*e));
-
-    if (!e)
-        return MSIM_ENOMEM;
     msim_keyset_init(&e->keys, words);
-    r->et = e;
-    return MSIM_OK;
 }
 
-void msim_et_free(struct msim_et *e)
+void msim_et_release(struct msim_et *e)
 {
-    struct msim_et_values *sides[2];
-    int i;
+    struct msim_et_values *sides[2] = {&e->in, &e->out};
 
-    if (!e)
-        return;
-    sides[0] = &e->in;
-    sides[1] = &e->out;
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         free(sides[i]->values.data);
         free(sides[i]->shapes.data);
         free(sides[i]->types.data);
@@ -490,7 +481,25 @@ void msim_et_free(struct msim_et *e)
     free(e->dims.data);
     free(e->links.data);
     msim_idmap_release(&e->threads);
-    free(e);
+}
+
+static enum msim_status et_begin(struct msim_reader *r)
+{
+    struct msim_et *e = calloc(1, sizeof(*e));
+
+    if (!e)
+        return MSIM_ENOMEM;
+    msim_et_init(e);
+    r->state = e;
+    return MSIM_OK;
+}
+
+static void et_free(void *state)
+{
+    if (!state)
+        return;
+    msim_et_release(state);
+    free(state);
 }
 
 enum msim_status msim_et_finish(struct msim_reader *r)
@@ -503,3 +512,12 @@ enum msim_status msim_et_finish(struct msim_reader *r)
     MSIM_TRY(msim_order_comms(t));
     return msim_order_steps(t);
 }
+
+const struct msim_read_format msim_et_format = {
+    .id = MSIM_FORMAT_ET,
+    .records = "nodes",
+    .begin = et_begin,
+    .handler = &handler,
+    .finish = msim_et_finish,
+    .free = et_free,
+};

@@ -4,8 +4,9 @@
  */
 #ifndef MSIM_CORE_READ_KINETO_KINETO_H
 #define MSIM_CORE_READ_KINETO_KINETO_H
+#include "core/base/keyword.h"
 #include "core/base/vec.h"
-#include "core/read/read_state.h"
+#include "core/read/reader.h"
 
 /* What an event's category makes of it. */
 enum msim_kineto_cat {
@@ -76,6 +77,11 @@ struct msim_kineto {
 #define MSIM_KDIMS_OPEN  INT64_MIN
 #define MSIM_KDIMS_CLOSE (INT64_MIN + 1)
 
+static inline struct msim_kineto *msim_kineto_of(const struct msim_reader *r)
+{
+    return r->state;
+}
+
 /* The row of the event at hand, if it makes one (kineto_rows.c). */
 enum msim_status msim_kineto_row(struct msim_reader *r);
 /* Build the argument block of the operator at hand (kineto_args.c). */
@@ -83,5 +89,7 @@ enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
 /* The code of an `Input type`; for types_in. */
 uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);
 void msim_kineto_types_init(struct msim_kineto *k);
+/* All events are in: order, nest and link them (kineto_finish.c). */
+enum msim_status msim_kineto_finish(struct msim_reader *r);
 
 #endif

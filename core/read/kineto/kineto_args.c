@@ -70,7 +70,7 @@ static bool is(const char *s, size_t len, const char *word)
 
 static int scalar_value(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     struct msim_arg a = {.kind = MSIM_ARG_NONE};
     uint32_t id;
 
@@ -100,7 +100,7 @@ static int scalar_value(struct msim_reader *r, const char *s, size_t len)
 /* "[1, 2, 3]", flat; what is nested or no list is kept as one value. */
 static int list_value(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     const char *end = s + len;
     uint32_t at = k->args.n;
     struct msim_arg *list;
@@ -144,7 +144,7 @@ static int add_tensor(struct msim_reader *r, const int64_t *dims, uint32_t n,
 
     MSIM_TRY(msim_argpool_dims(&r->pool, dims, n, &index));
     a.v.i = index;
-    return add_arg(r->kineto, a);
+    return add_arg(msim_kineto_of(r), a);
 }
 
 /* [[2, 3], [4]]: a list of tensors; deeper nesting does not occur and is
@@ -152,7 +152,7 @@ static int add_tensor(struct msim_reader *r, const int64_t *dims, uint32_t n,
 static int add_tensors(struct msim_reader *r, const int64_t *dims,
                        uint32_t from, uint32_t to)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     uint32_t at = k->args.n, start;
     struct msim_arg *list;
 
@@ -179,7 +179,7 @@ static int add_tensors(struct msim_reader *r, const int64_t *dims,
 static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
                      uint32_t to)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     const int64_t *dims = k->dims.data;
     const uint8_t *codes = k->types_in.data;
     const struct msim_text_piece *values = k->values.data;
@@ -216,7 +216,7 @@ static int add_input(struct msim_reader *r, uint32_t i, uint32_t from,
 
 enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     const int64_t *dims = k->dims.data;
     uint32_t at = 0, i,
              n = k->types_in.n > k->values.n ? k->types_in.n : k->values.n;

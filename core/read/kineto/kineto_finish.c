@@ -7,11 +7,11 @@
 /* Names of threads that turned out to have events. */
 static void label_threads(struct msim_reader *r)
 {
-    const struct msim_kineto_label *l = r->kineto->labels.data;
+    const struct msim_kineto_label *l = msim_kineto_of(r)->labels.data;
     uint32_t i, thread;
 
-    for (i = 0; i < r->kineto->labels.n; i++) {
-        thread = msim_idmap_get(&r->kineto->threads,
+    for (i = 0; i < msim_kineto_of(r)->labels.n; i++) {
+        thread = msim_idmap_get(&msim_kineto_of(r)->threads,
                                 msim_idmap_pair(l[i].pid, l[i].tid));
         if (thread != MSIM_NONE)
             r->trace->threads[thread].name = l[i].name;
@@ -72,7 +72,7 @@ static void place_origin(struct msim_reader *r)
 
     if (!out->has_origin)
         return;
-    if (__builtin_add_overflow(out->origin_us, r->kineto->base_us,
+    if (__builtin_add_overflow(out->origin_us, msim_kineto_of(r)->base_us,
                                &out->origin_us) ||
         __builtin_add_overflow(out->origin_us, r->base_ns / 1000,
                                &out->origin_us)) {

@@ -10,7 +10,7 @@
 /* The start of the event at hand on the trace's clock. */
 static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     const int64_t limit = MSIM_TRACE_MAX / MSIM_PS_PER_US;
     int64_t us;
 
@@ -31,7 +31,7 @@ static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
 static enum msim_status event_times(struct msim_reader *r, msim_ps *start,
                                     msim_ps *dur)
 {
-    const struct msim_kineto_event *ev = &r->kineto->ev;
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     const char *name = msim_strtab_text(r->strings, ev->name);
     unsigned long long number = r->out->events;
 
@@ -55,7 +55,7 @@ static enum msim_status event_times(struct msim_reader *r, msim_ps *start,
 
 static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     struct msim_trace *t = r->trace;
     uint32_t *slot;
 
@@ -77,7 +77,7 @@ static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
 static enum msim_status stream_of(struct msim_reader *r, int64_t device,
                                   int64_t id, uint32_t *stream)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     struct msim_trace *t = r->trace;
     uint32_t *slot;
 
@@ -94,8 +94,8 @@ static enum msim_status stream_of(struct msim_reader *r, int64_t device,
 
 static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
 {
-    const struct msim_kineto_event *ev = &r->kineto->ev;
-    struct msim_group_spec *g = &r->kineto->group;
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
+    struct msim_group_spec *g = &msim_kineto_of(r)->group;
     struct msim_trace *t = r->trace;
     uint32_t group = MSIM_NONE;
     int64_t peer = ev->dst_rank >= 0 && ev->collective == MSIM_COLL_SEND
@@ -126,7 +126,7 @@ static enum msim_status add_comm(struct msim_reader *r, uint32_t *comm)
 
 static enum msim_status add_op(struct msim_reader *r)
 {
-    const struct msim_kineto_event *ev = &r->kineto->ev;
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_trace *t = r->trace;
     struct msim_op op = msim_op_empty();
     int64_t step;
@@ -164,7 +164,7 @@ static uint32_t correlation(int64_t c)
 
 static enum msim_status add_call(struct msim_reader *r)
 {
-    const struct msim_kineto_event *ev = &r->kineto->ev;
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_trace *t = r->trace;
     struct msim_call c = {.name = ev->name,
                           .op = MSIM_NONE,
@@ -181,7 +181,7 @@ static enum msim_status add_call(struct msim_reader *r)
 
 static enum msim_status add_gpu(struct msim_reader *r)
 {
-    const struct msim_kineto_event *ev = &r->kineto->ev;
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_trace *t = r->trace;
     struct msim_gpu g = {.name = ev->name,
                          .bytes = ev->bytes > 0 ? (uint64_t)ev->bytes : 0,
@@ -197,7 +197,7 @@ static enum msim_status add_gpu(struct msim_reader *r)
     if (ev->cat == MSIM_KCAT_KERNEL) {
         g.kind = MSIM_GPU_KERNEL;
         if (ev->have & MSIM_KHAVE_GRID)
-            MSIM_TRY(msim_read_config(r->trace, &r->kineto->configs,
+            MSIM_TRY(msim_read_config(r->trace, &msim_kineto_of(r)->configs,
                                       &ev->config, &g.config));
         if (ev->have & MSIM_KHAVE_COMM) {
             g.kind = MSIM_GPU_COMM;
@@ -224,7 +224,7 @@ static bool names_stream(int64_t stream)
 
 static enum msim_status add_sync(struct msim_reader *r)
 {
-    const struct msim_kineto_event *ev = &r->kineto->ev;
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_trace *t = r->trace;
     int64_t device = ev->device >= 0 ? ev->device : ev->pid;
     /* Correlations for now; msim_order_device() makes calls of them. */
@@ -251,7 +251,7 @@ static enum msim_status add_sync(struct msim_reader *r)
 
 enum msim_status msim_kineto_row(struct msim_reader *r)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
 
     switch (k->ev.ph == 'X' ? k->ev.cat : MSIM_KCAT_DROP) {
     case MSIM_KCAT_OP:

@@ -4,6 +4,8 @@
  * event. What is of no use (flows, stacks, Python frames) is skipped as soon
  * as its category is known.
  */
+#include "core/read/kineto/read_kineto.h"
+
 #include "core/base/decimal.h"
 #include "core/base/hash.h"
 #include "core/read/kineto/kineto.h"
@@ -137,7 +139,7 @@ static int skip_if_dropped(const struct msim_kineto_event *ev)
 static int kineto_key(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     uint8_t key = msim_keyset_find(&k->keys, s, len);
 
     if (k->depth == 1) {
@@ -171,10 +173,10 @@ static int64_t loose_int(const char *s, size_t len)
 
 static int event_number(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto_event *ev = &r->kineto->ev;
+    struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     bool ok = true;
 
-    switch (r->kineto->key) {
+    switch (msim_kineto_of(r)->key) {
     case K_TS:
         ok = msim_decimal_us(s, len, &ev->ts_us, &ev->ts_ps);
         ev->have |= MSIM_KHAVE_TS;
@@ -196,7 +198,7 @@ static int event_number(struct msim_reader *r, const char *s, size_t len)
         return msim_read_problem(r, MSIM_EFORMAT,
                                  "event %llu: '%s' is %.*s, want microseconds",
                                  (unsigned long long)r->out->events + 1,
-                                 r->kineto->key == K_TS ? "ts" : "dur",
+                                 msim_kineto_of(r)->key == K_TS ? "ts" : "dur",
                                  (int)(len < 40 ? len : 40), s);
     return 0;
 }
@@ -237,7 +239,7 @@ static void comm_number(struct msim_kineto *k, int64_t n)
 /* A number directly in args. */
 static int arg_number(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     struct msim_kineto_event *ev = &k->ev;
     int64_t n = loose_int(s, len);
 
@@ -302,7 +304,7 @@ static int add_dim(struct msim_kineto *k, int64_t value)
 /* A number in an array in args. */
 static int list_number(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     int64_t n;
 
     switch (k->arg_key) {
@@ -329,16 +331,16 @@ static int kineto_number(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
 
-    if (r->kineto->depth == 1)
+    if (msim_kineto_of(r)->depth == 1)
         return event_number(r, s, len);
-    if (r->kineto->depth == 2)
+    if (msim_kineto_of(r)->depth == 2)
         return arg_number(r, s, len);
-    return r->kineto->depth ? list_number(r, s, len) : 0;
+    return msim_kineto_of(r)->depth ? list_number(r, s, len) : 0;
 }
 
 static int event_string(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     struct msim_kineto_event *ev = &k->ev;
 
     switch (k->key) {
@@ -370,12 +372,12 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
 
 static int label_thread(struct msim_reader *r, const char *s, size_t len)
 {
-    const struct msim_kineto_event *ev = &r->kineto->ev;
+    const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_kineto_label *l;
 
     if (ev->ph != 'M')
         return 0;
-    l = msim_vec_add(&r->kineto->labels, sizeof(*l));
+    l = msim_vec_add(&msim_kineto_of(r)->labels, sizeof(*l));
     if (!l)
         return MSIM_ENOMEM;
     l->pid = ev->pid;
@@ -385,7 +387,7 @@ static int label_thread(struct msim_reader *r, const char *s, size_t len)
 
 static int arg_string(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     struct msim_kineto_event *ev = &k->ev;
 
     switch (k->arg_key) {
@@ -418,7 +420,7 @@ static int arg_string(struct msim_reader *r, const char *s, size_t len)
 /* A string in an array in args. */
 static int list_string(struct msim_reader *r, const char *s, size_t len)
 {
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
     struct msim_text_piece *piece;
     uint8_t *type;
 
@@ -440,17 +442,17 @@ static int kineto_string(void *p, const char *s, size_t len)
 {
     struct msim_reader *r = p;
 
-    if (r->kineto->depth == 1)
+    if (msim_kineto_of(r)->depth == 1)
         return event_string(r, s, len);
-    if (r->kineto->depth == 2)
+    if (msim_kineto_of(r)->depth == 2)
         return arg_string(r, s, len);
-    return r->kineto->depth ? list_string(r, s, len) : 0;
+    return msim_kineto_of(r)->depth ? list_string(r, s, len) : 0;
 }
 
 static int kineto_map_begin(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
 
     if (k->depth == 0) {
         event_reset(k);
@@ -468,7 +470,7 @@ static int kineto_map_begin(void *p)
 static int kineto_map_end(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
 
     if (k->depth == 2) {
         k->depth = 1;
@@ -485,7 +487,7 @@ static int kineto_map_end(void *p)
 static int kineto_array_begin(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
 
     if (k->depth < 2)
         return MSIM_SAX_SKIP;
@@ -520,10 +522,10 @@ static int kineto_array_begin(void *p)
 static int kineto_array_end(void *p)
 {
     struct msim_reader *r = p;
-    struct msim_kineto *k = r->kineto;
+    struct msim_kineto *k = msim_kineto_of(r);
 
     if (k->depth == 0) {
-        msim_sax_use(r->sax, &msim_read_top_handler);
+        msim_read_records_end(r);
         return 0;
     }
     k->depth--;
@@ -532,7 +534,7 @@ static int kineto_array_end(void *p)
     return 0;
 }
 
-const struct msim_sax_handler msim_read_kineto_handler = {
+static const struct msim_sax_handler handler = {
     .number = kineto_number,
     .string = kineto_string,
     .key = kineto_key,
@@ -542,7 +544,7 @@ const struct msim_sax_handler msim_read_kineto_handler = {
     .array_end = kineto_array_end,
 };
 
-enum msim_status msim_kineto_new(struct msim_reader *r)
+static enum msim_status kineto_begin(struct msim_reader *r)
 {
     struct msim_kineto *k = calloc(1, sizeof(*k));
 
@@ -552,12 +554,14 @@ enum msim_status msim_kineto_new(struct msim_reader *r)
     msim_keyset_init(&k->keys, words);
     msim_keyset_init(&k->cats, categories);
     msim_kineto_types_init(k);
-    r->kineto = k;
+    r->state = k;
     return MSIM_OK;
 }
 
-void msim_kineto_free(struct msim_kineto *k)
+static void kineto_free(void *state)
 {
+    struct msim_kineto *k = state;
+
     if (!k)
         return;
     msim_idmap_release(&k->threads);
@@ -572,3 +576,12 @@ void msim_kineto_free(struct msim_kineto *k)
     free(k->group.ranks.data);
     free(k);
 }
+
+const struct msim_read_format msim_kineto_format = {
+    .id = MSIM_FORMAT_KINETO,
+    .records = "events",
+    .begin = kineto_begin,
+    .handler = &handler,
+    .finish = msim_kineto_finish,
+    .free = kineto_free,
+};

@@ -8,6 +8,7 @@
  */
 #include "core/base/input.h"
 #include "core/chakra/write_chakra.h"
+#include "core/graph/build/graph_build.h"
 #include "core/run/engine.h"
 
 #include "tests/unit/loaded.h"

@@ -1,3 +1,4 @@
+#include "core/graph/build/graph_build.h"
 #include "tests/check.h"
 #include "tests/unit/core/run/replicas.h"
 #include "tests/unit/made_graph.h"

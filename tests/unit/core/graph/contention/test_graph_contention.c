@@ -2,6 +2,7 @@
  * What a graph reads off a trace of what its tasks share: made-up traces of a
  * V100 with streams 7 and 20. Times in the traces are microseconds.
  */
+#include "core/graph/build/graph_build.h"
 #include "core/graph/contention/wave_tail.h"
 #include "core/run/engine.h"
 #include "tests/check.h"

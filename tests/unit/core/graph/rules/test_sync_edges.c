@@ -21,6 +21,7 @@
  * on the one host thread does. Times are microseconds in the file, from its
  * first event.
  */
+#include "core/graph/build/graph_build.h"
 #include "core/job/job.h"
 #include "core/report/analyse/critical.h"
 #include "core/run/engine.h"

@@ -1,11 +1,27 @@
-/* What readers of all formats need. */
-#include "core/read/read_state.h"
+/*
+ * core/read/reader.c - what readers of all formats need.
+ */
+#include "core/read/reader.h"
 
 #include "core/base/vec.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+enum msim_status msim_read_begin(struct msim_reader *r,
+                                 const struct msim_read_format *format)
+{
+    r->out->trace = r->trace;
+    r->out->format = format->id;
+    r->format = format;
+    return format->begin(r);
+}
+
+void msim_read_records_end(struct msim_reader *r)
+{
+    msim_sax_use(r->sax, r->top);
+}
 
 int msim_read_problem(struct msim_reader *r, enum msim_status status,
                       const char *fmt, ...)

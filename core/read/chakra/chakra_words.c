@@ -1,4 +1,7 @@
-#include "core/read/chakra/chakra.h"
+/*
+ * core/read/chakra/chakra_words.c - the words of a Chakra trace.
+ */
+#include "core/read/chakra/chakra_words.h"
 
 const char *msim_chakra_word_text(enum msim_chakra_word word)
 {

@@ -1,0 +1,26 @@
+/*
+ * core/job/read_file.h - one trace file, from bytes to columns.
+ *
+ * A file is read in one pass. Its first bytes and its top level say which
+ * format it has; the rest goes to that format's functions
+ * (core/read/reader.h). What comes out still is one file's: msim_job_load()
+ * links and aligns.
+ */
+#ifndef MSIM_CORE_JOB_READ_FILE_H
+#define MSIM_CORE_JOB_READ_FILE_H
+#include "core/base/input.h"
+#include "core/read/reader.h"
+
+/*
+ * Read a whole input. The trace's times start near 0; its columns are in the
+ * order that trace.h promises. A well-formed JSON file that holds no trace
+ * gives MSIM_OK and a NULL trace. On failure nothing is left to release.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_read_file(struct msim_read_result *out,
+                                struct msim_input *in,
+                                struct msim_strtab *strings,
+                                const struct msim_load_options *opt,
+                                struct msim_error *err);
+
+#endif

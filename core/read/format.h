@@ -1,0 +1,23 @@
+/*
+ * core/read/format.h - the formats of trace files, and how they are to be
+ * read.
+ */
+#ifndef MSIM_CORE_READ_FORMAT_H
+#define MSIM_CORE_READ_FORMAT_H
+#include <stdbool.h>
+#include <stdint.h>
+
+enum msim_format { MSIM_FORMAT_ET, MSIM_FORMAT_KINETO, MSIM_FORMAT_CHAKRA };
+const char *msim_format_text(enum msim_format f);
+
+struct msim_load_options {
+    bool salvage;     /* keep the complete records of a broken file */
+    bool keep_source; /* keep a Chakra file's messages for writing it again */
+    uint32_t threads; /* 1: inflate and parse in turn; 2: overlapped */
+    /* Called now and then with bytes of input read so far and in all (0:
+     * not known); NULL: silence. */
+    void (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *progress_ctx;
+};
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * core/read/reader.h - one trace file on its way from bytes to columns: what
+ * all formats need, and none in particular.
+ *
+ * A format is a struct msim_read_format: a few functions, and a state of its
+ * own that hangs on the reader. core/job/read_file.c picks one by the content
+ * of a file and drives it:
+ *
+ *     begin --> callbacks of `handler`, or feed --> finish --> free
+ *
+ * Private to core/read and core/job.
+ */
+#ifndef MSIM_CORE_READ_READER_H
+#define MSIM_CORE_READ_READER_H
+#include "core/base/idmap.h"
+#include "core/base/json_sax.h"
+#include "core/base/vec.h"
+#include "core/read/format.h"
+#include "core/trace/argpool.h"
+
+/* What was found in a file. */
+struct msim_read_result {
+    struct msim_trace *trace; /* owned by the caller; NULL: not a trace */
+    enum msim_format format;
+    uint32_t version; /* string */
+    int64_t rank;     /* -1 unknown */
+    uint64_t events;  /* all entries of traceEvents, or nodes */
+    uint64_t dropped; /* of these: kinds that nothing is made of */
+    uint64_t orphans; /* nodes whose parent is not in the file */
+    /* Where the trace's time 0 lies on the writer's clock. */
+    bool has_origin;
+    int64_t origin_us;
+    int32_t origin_ps;
+    bool salvaged;
+    struct msim_error damage; /* salvaged: what was wrong */
+};
+
+struct msim_reader;
+
+/*
+ * What reads the records of one format. The callbacks of `handler` get the
+ * reader as their context. A function that fails may say why in
+ * reader->problem (msim_read_problem()).
+ */
+struct msim_read_format {
+    enum msim_format id;
+    const char *records; /* what a file has many of, for messages: "nodes" */
+
+    /* Makes reader->state; ENOMEM. */
+    enum msim_status (*begin)(struct msim_reader *r);
+
+    /* JSON: what is reported of the array of records; it ends with
+     * msim_read_records_end(). NULL: not JSON, feed() gets the bytes. */
+    const struct msim_sax_handler *handler;
+    /* The next bytes of the file; `len` 0: there are no more. */
+    enum msim_status (*feed)(struct msim_reader *r, const char *bytes,
+                             size_t len);
+    /* Offset in the file of the byte that a failed feed() is about. */
+    uint64_t (*offset)(const struct msim_reader *r);
+
+    /* All records are in: order, nest and link them. */
+    enum msim_status (*finish)(struct msim_reader *r);
+    void (*free)(void *state); /* accepts NULL */
+};
+
+struct msim_reader {
+    struct msim_read_result *out;
+    struct msim_trace *trace;
+    struct msim_strtab *strings;
+    struct msim_sax *sax;
+    const struct msim_sax_handler *top; /* of what is not records */
+    struct msim_argpool pool;
+    struct msim_idmap group_names;         /* string number -> group */
+    const struct msim_read_format *format; /* NULL: not known yet */
+    void *state;                           /* the format's */
+    struct msim_error problem; /* of a callback; the offset comes later */
+    uint64_t complete;         /* records taken whole */
+    bool keep_source;          /* of msim_load_options */
+    int64_t base_ns;           /* baseTimeNanoseconds at the top level */
+};
+
+/* The records of `format` begin: the trace is one, and the format's. */
+enum msim_status msim_read_begin(struct msim_reader *r,
+                                 const struct msim_read_format *format);
+/* The array of records has ended: report to r->top again. */
+void msim_read_records_end(struct msim_reader *r);
+
+/* Note a problem with a record; returns its status for the callback. */
+int msim_read_problem(struct msim_reader *r, enum msim_status status,
+                      const char *fmt, ...) MSIM_PRINTF(3, 4);
+
+int msim_read_string(struct msim_reader *r, const char *s, size_t len,
+                     uint32_t *id);
+
+/* The row of a launch configuration: they repeat as argument lists do. */
+enum msim_status msim_read_config(struct msim_trace *t,
+                                  struct msim_idmap *known,
+                                  const struct msim_launch_config *c,
+                                  uint32_t *config);
+
+/* ---- groups ------------------------------------------------------------- */
+
+/* Group definitions, which ET and Kineto have (read_groups.c). */
+struct msim_group_spec {
+    uint32_t name, alias; /* strings; alias: a 1.0.2 file's pointer */
+    uint32_t size;
+    bool listed;           /* a list of ranks was given, if an empty one */
+    struct msim_vec ranks; /* int32_t */
+};
+
+/* The group called `name`, made if it is new. */
+enum msim_status msim_group_get(struct msim_reader *r, uint32_t name,
+                                uint32_t *group);
+/* What is known of a group: fill in what is not known yet. */
+enum msim_status msim_group_define(struct msim_reader *r,
+                                   const struct msim_group_spec *spec);
+/* Numbers of a text like "[0, 1, 2]"; a list cut by "..." gives none. */
+int msim_group_parse_ranks(struct msim_group_spec *spec, const char *s,
+                           size_t len);
+/* The list of groups in a `## process_group:init ##` string. */
+enum msim_status msim_group_parse_list(struct msim_reader *r, const char *s,
+                                       size_t len);
+void msim_group_spec_reset(struct msim_group_spec *spec);
+
+/* Handlers of one key of a group's object; shared with read_top.c. */
+int msim_group_spec_number(struct msim_reader *r, struct msim_group_spec *spec,
+                           uint8_t key, const char *s, size_t len);
+int msim_group_spec_string(struct msim_reader *r, struct msim_group_spec *spec,
+                           uint8_t key, const char *s, size_t len);
+
+enum msim_group_key {
+    MSIM_GKEY_NAME = 200,
+    MSIM_GKEY_RANKS,
+    MSIM_GKEY_SIZE,
+    MSIM_GKEY_BACKEND_ID,
+};
+#define MSIM_GROUP_KEYS                                                        \
+    {"pg_name", MSIM_GKEY_NAME}, {"ranks", MSIM_GKEY_RANKS},                   \
+        {"pg_size", MSIM_GKEY_SIZE}, {"group_size", MSIM_GKEY_SIZE},           \
+    {                                                                          \
+        "backend_id", MSIM_GKEY_BACKEND_ID                                     \
+    }
+
+#endif
