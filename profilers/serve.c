@@ -118,11 +118,6 @@ static void write_counts(struct serving *s, struct msim_json *j)
     msim_json_close(j);
 }
 
-static bool is_true(const cJSON *o, const char *key)
-{
-    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
-}
-
 static void write_row(struct serving *s, struct msim_json *j, bool raw)
 {
     const struct msim_sampled *r = &s->sampled;
@@ -172,7 +167,7 @@ static enum msim_status answer(struct serving *s, const cJSON *experiment,
     enum msim_status status;
     struct msim_json j;
 
-    s->counting = is_true(experiment, "counters");
+    s->counting = msim_json_get_true(experiment, "counters");
     s->counted = MSIM_OK;
     status = try_it(s, experiment, &bytes, &why);
     begin_line(&j, s->out);
@@ -181,7 +176,7 @@ static enum msim_status answer(struct serving *s, const cJSON *experiment,
         msim_json_bool(&j, "would_run", true);
         msim_json_number(&j, "bytes", bytes);
     } else if (status == MSIM_OK) {
-        write_row(s, &j, is_true(experiment, "raw"));
+        write_row(s, &j, msim_json_get_true(experiment, "raw"));
     } else {
         msim_json_text(&j, "error",
                        why.text[0] ? why.text : msim_status_text(status));

@@ -98,11 +98,6 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
     return MSIM_OK;
 }
 
-static bool is_true(const cJSON *o, const char *key)
-{
-    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
-}
-
 /* A kind that the device cannot do at all, whatever the sizes, is dropped;
  * sooner where it ends the backend: that takes its patience, or a start. */
 static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
@@ -115,9 +110,9 @@ static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
         a->refused[kind] = UINT32_MAX;
         return;
     }
-    if (is_true(e->answer, "lost"))
+    if (msim_json_get_true(e->answer, "lost"))
         a->refused[kind] += LOSS;
-    else if (is_true(e->answer, "unsupported"))
+    else if (msim_json_get_true(e->answer, "unsupported"))
         a->refused[kind]++;
     if (a->refused[kind] >= REFUSALS)
         msim_cal_design_drop(a->plan, kind);
@@ -282,7 +277,7 @@ static enum msim_status count_some(struct asking *a, double seconds,
 static enum msim_status ask_all(struct asking *a, struct msim_error *err)
 {
     const cJSON *greeting = msim_cal_journal_greeting(a->of.j, a->of.name);
-    bool counts = is_true(greeting, "counters");
+    bool counts = msim_json_get_true(greeting, "counters");
     double count = counts ? COUNT_SHARE * a->budget : 0, pair;
     struct msim_cal_space computes;
 

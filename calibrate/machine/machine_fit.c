@@ -9,6 +9,7 @@
 #include "calibrate/machine/counter_ratio.h"
 #include "calibrate/platform/platform_fit.h"
 #include "core/base/csv.h"
+#include "core/base/input.h"
 #include "core/base/quantile.h"
 #include "core/base/vec.h"
 
@@ -349,13 +350,6 @@ static uint32_t count_rows(const struct msim_cal_journal *j,
     return n;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static void write_provenance(cJSON *platform, const struct msim_cal_journal *j)
 {
     cJSON *o = cJSON_AddObjectToObject(platform, "provenance");
@@ -366,7 +360,7 @@ static void write_provenance(cJSON *platform, const struct msim_cal_journal *j)
     cJSON_AddStringToObject(
         o, "method",
         "profilers/README.md: median of runs on operands out of the caches");
-    cJSON_AddStringToObject(o, "rows_file", base_name(j->path));
+    cJSON_AddStringToObject(o, "rows_file", msim_path_name(j->path));
     msim_number_add(o, "measuring_seconds", msim_cal_journal_seconds(j, NULL));
     backends = cJSON_AddArrayToObject(o, "backends");
     for (uint32_t i = 0; i < j->n_greetings; i++) {

@@ -1,3 +1,6 @@
+/*
+ * core/base/decimal.c - numbers out of their JSON text, exactly, and into text.
+ */
 #include "core/base/decimal.h"
 
 #include <math.h>
@@ -186,7 +189,7 @@ bool msim_decimal_us(const char *s, size_t len, int64_t *us, int32_t *ps)
     return negative ? negate(us, ps) : true;
 }
 
-/* ---- writing ------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------ */
 
 /* Six digits `n` with `whole` of them before the point, which may be 0 or less;
  * zeros at the end are left away. */

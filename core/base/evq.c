@@ -1,3 +1,6 @@
+/*
+ * core/base/evq.c - the pending-event queue of one simulation.
+ */
 #include "core/base/evq.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * core/base/idmap.c - a map from 64-bit numbers to uint32 indices.
+ */
 #include "core/base/idmap.h"
 
 #include <stdlib.h>

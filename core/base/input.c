@@ -1,4 +1,6 @@
 /*
+ * core/base/input.c - a file's bytes, inflated ahead of the reader.
+ *
  * The ring: the producer fills buffers in order, the consumer hands them out
  * in order; `filled` counts how many wait. One mutex and one condition are
  * enough, for a buffer is a quarter of a megabyte.
@@ -384,6 +386,13 @@ enum msim_status msim_input_next(struct msim_input *in, const char **bytes,
         return in->error.status;
     }
     return MSIM_OK;
+}
+
+const char *msim_path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
 }
 
 const char *msim_input_name(const struct msim_input *in)

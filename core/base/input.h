@@ -41,6 +41,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_input_next(struct msim_input *in, const char **bytes,
                                  size_t *len, struct msim_error *err);
 
+/* The part of `path` behind its last slash. */
+const char *msim_path_name(const char *path);
+
 const char *msim_input_name(const struct msim_input *in);
 
 /* Bytes of the file read so far, and its size (0: not known). */

@@ -75,6 +75,11 @@ const char *msim_json_get_text(const cJSON *o, const char *key)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
 }
 
+bool msim_json_get_true(const cJSON *o, const char *key)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
 double msim_json_get_number(const cJSON *o, const char *key, double missing)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);

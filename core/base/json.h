@@ -10,6 +10,7 @@
 #include "core/base/status.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 /*
  * Read and parse `path`. On success `*out` is owned by the caller
@@ -22,6 +23,9 @@ enum msim_status msim_json_read(cJSON **out, const char *path,
 
 /* The text of member `key` of `o`, or NULL where it is absent or no text. */
 const char *msim_json_get_text(const cJSON *o, const char *key);
+
+/* Is member `key` of `o` there, and true? */
+bool msim_json_get_true(const cJSON *o, const char *key);
 
 /*
  * The number of member `key` of `o`, or `missing`. A member that is an object

@@ -1,3 +1,6 @@
+/*
+ * core/base/json_out.c - writing JSON as it comes, without a tree.
+ */
 #include "core/base/json_out.h"
 
 #include <assert.h>
@@ -6,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- text ------------------------------------------------------------- */
+/* ---- text --------------------------------------------------------------- */
 
 unsigned msim_utf8_length(const char *text)
 {
@@ -50,7 +53,7 @@ void msim_number_text(char text[32], double value)
     memcpy(text, digits, sizeof(digits));
 }
 
-/* ---- buffer ----------------------------------------------------------- */
+/* ---- buffer ------------------------------------------------------------- */
 
 static void flush(struct msim_json *j)
 {
@@ -121,7 +124,7 @@ static void put_string(struct msim_json *j, const char *s)
     put(j, "\"", 1);
 }
 
-/* ---- structure -------------------------------------------------------- */
+/* ---- structure ---------------------------------------------------------- */
 
 static void new_line(struct msim_json *j)
 {
@@ -186,7 +189,7 @@ void msim_json_close(struct msim_json *j)
     put(j, &j->level[j->depth].close, 1);
 }
 
-/* ---- values ----------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------- */
 
 void msim_json_text(struct msim_json *j, const char *key, const char *text)
 {

@@ -1,4 +1,6 @@
 /*
+ * core/base/json_sax.c - yajl behind the interface of json_sax.h.
+ *
  * yajl underneath, because it is packaged, streams and checks UTF-8; it adds
  * skipping, a bound on depth, and the offset of what went wrong.
  */

@@ -1,4 +1,6 @@
 /*
+ * core/base/sort.c - a stable natural merge sort.
+ *
  * A natural merge sort: it finds the runs that are in order already and
  * merges neighbours. Trace events are written nearly in order of time, so
  * there are few runs; stability keeps file order among equals.

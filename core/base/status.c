@@ -1,3 +1,7 @@
+/*
+ * core/base/status.c - what went wrong, as a code for programs and a sentence
+ * for people.
+ */
 #include "core/base/status.h"
 
 #include <stdarg.h>

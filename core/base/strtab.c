@@ -1,3 +1,6 @@
+/*
+ * core/base/strtab.c - interned strings: equal text, equal number.
+ */
 #include "core/base/strtab.h"
 
 #include "core/base/arena.h"

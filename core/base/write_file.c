@@ -1,3 +1,6 @@
+/*
+ * core/base/write_file.c - a file that is either complete or as it was before.
+ */
 #include "core/base/write_file.h"
 
 #include <errno.h>

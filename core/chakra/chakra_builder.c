@@ -1,3 +1,6 @@
+/*
+ * core/chakra/chakra_builder.c - the attributes of one message.
+ */
 #include "core/chakra/chakra_builder.h"
 
 #include <stdlib.h>

@@ -1,11 +1,13 @@
 /*
+ * core/chakra/chakra_fill.c - the fields and attributes of one node.
+ *
  * What a node of a plan says: from the row that it is made of.
  */
 #include "core/chakra/chakra_builder.h"
 
 #include <string.h>
 
-/* ---- times --------------------------------------------------------------- */
+/* ---- times -------------------------------------------------------------- */
 
 static int64_t whole_ns(struct msim_chakra_builder *b, msim_ps time)
 {
@@ -42,7 +44,7 @@ static void add_times(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
         msim_chakra_add_word(b, MSIM_CHAKRA_SPAN_NS, whole);
 }
 
-/* ---- rows ---------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------- */
 
 static enum msim_status add_values(struct msim_chakra_builder *b,
                                    ChakraProtoMsg__Node *node,

@@ -1,3 +1,6 @@
+/*
+ * core/chakra/chakra_message.c - nodes as Chakra messages.
+ */
 #include "core/chakra/chakra_message.h"
 
 #include "core/base/json_out.h"
@@ -18,7 +21,7 @@ struct msim_chakra_messages {
     struct msim_vec deps, lags, data, text, groups; /* of the message */
 };
 
-/* ---- messages ------------------------------------------------------------ */
+/* ---- messages ----------------------------------------------------------- */
 
 /* Text that protobuf takes: what is not UTF-8 becomes '?'. */
 static enum msim_status clean(struct msim_vec *to, const char *s, char **text)
@@ -58,7 +61,7 @@ static enum msim_status send(struct msim_chakra_messages *m,
     return msim_file_write(m->file, m->data.data, size);
 }
 
-/* ---- the metadata -------------------------------------------------------- */
+/* ---- the metadata ------------------------------------------------------- */
 
 static enum msim_status sink(void *ctx, const char *bytes, size_t n)
 {
@@ -232,7 +235,7 @@ enum msim_status msim_chakra_messages_begin(struct msim_chakra_messages *m)
     return status;
 }
 
-/* ---- a node -------------------------------------------------------------- */
+/* ---- a node ------------------------------------------------------------- */
 
 static const char *name_of(const struct msim_chakra_messages *m,
                            const struct msim_chakra_out *n)
@@ -322,7 +325,7 @@ enum msim_status msim_chakra_messages_node(struct msim_chakra_messages *m,
     return send(m, &node.base);
 }
 
-/* ---- begin and end ------------------------------------------------------- */
+/* ---- begin and end ------------------------------------------------------ */
 
 uint64_t msim_chakra_messages_count(const struct msim_chakra_messages *m)
 {

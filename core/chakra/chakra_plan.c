@@ -1,4 +1,9 @@
-/* Nodes and their dependencies, and the plan of a rank without times. */
+/*
+ * core/chakra/chakra_plan.c - nodes and dependencies, and the nodes of a rank
+ * without times.
+ *
+ * Nodes and their dependencies, and the plan of a rank without times.
+ */
 #include "core/chakra/chakra_plan.h"
 
 #include "core/base/sort.h"
@@ -59,7 +64,7 @@ enum msim_status msim_chakra_plan_dep(struct msim_chakra_plan *p, uint32_t node,
     return MSIM_OK;
 }
 
-/* ---- without times ------------------------------------------------------- */
+/* ---- without times ------------------------------------------------------ */
 
 struct shapes {
     struct msim_chakra_plan *p;

@@ -1,3 +1,6 @@
+/*
+ * core/chakra/chakra_repr.c - lists as Python prints them.
+ */
 #include "core/chakra/chakra_repr.h"
 
 #include "core/base/json_out.h"
@@ -112,7 +115,7 @@ const char *msim_chakra_dtype_text(enum msim_dtype t)
     return "unknown";
 }
 
-/* ---- one argument -------------------------------------------------------- */
+/* ---- one argument ------------------------------------------------------- */
 
 /* [tensor, storage, offset, elements, bytes of one, device] */
 static void add_tensor(struct print *p, const struct msim_arg *a)
@@ -182,7 +185,7 @@ static void add_scalar(struct print *p, const struct msim_arg *a)
     add(p, &p->l->types, "%s", type);
 }
 
-/* ---- lists --------------------------------------------------------------- */
+/* ---- lists -------------------------------------------------------------- */
 
 /* Types are quoted whole at the top, and spelled out within a list. */
 static void before(struct print *p, bool first)

@@ -1,4 +1,6 @@
 /*
+ * core/chakra/chakra_tasks.c - the nodes of a rank with times.
+ *
  * The plan of a rank with times: its tasks in the dependency graph as chains
  * of nodes. See chakra_plan.h.
  */
@@ -44,7 +46,7 @@ static bool is_host(uint8_t kind)
     return kind == MSIM_TASK_HOST || kind == MSIM_TASK_GAP;
 }
 
-/* ---- what begins in which task ------------------------------------------- */
+/* ---- what begins in which task ------------------------------------------ */
 
 /* The thread whose lane a task is on, if it is one of this rank. */
 static uint32_t thread_of(const struct tasks *x, uint32_t task)
@@ -112,8 +114,7 @@ static msim_ps self_time(const struct tasks *x, uint32_t i)
     return self > 0 ? self : 0;
 }
 
-/* ---- nodes ----------------------------------------------------------------
- */
+/* ---- nodes -------------------------------------------------------------- */
 
 /* What the task at hand waits for, of this rank, into x->inputs. */
 static enum msim_status add_input(struct tasks *x, uint32_t node, msim_ps lag)
@@ -326,8 +327,7 @@ static enum msim_status add_syncs(struct tasks *x)
     return MSIM_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------- */
 
 /* Edges by their target: a counting sort of those by their origin. */
 static void turn_edges(struct tasks *x)

@@ -1,4 +1,6 @@
 /*
+ * core/chakra/write_chakra.c - a job as Chakra files.
+ *
  * Nodes as messages, and files of them. Which nodes there are and what they
  * depend on is decided before (chakra_plan.h).
  */
@@ -27,7 +29,7 @@ struct writing {
     uint64_t *nodes;
 };
 
-/* ---- names --------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------- */
 
 static bool ends_in(const char *text, size_t len, const char *tail)
 {
@@ -55,7 +57,7 @@ static char *name_of(const struct writing *w, uint32_t rank)
     return name;
 }
 
-/* ---- an order of the tasks ----------------------------------------------- */
+/* ---- an order of the tasks ---------------------------------------------- */
 
 /* Each task after those that it waits for, else as they come. */
 static enum msim_status order_tasks(const struct msim_graph *g, uint32_t *order,
@@ -97,7 +99,7 @@ static enum msim_status build_graph(struct writing *w)
     return order_tasks(w->graph, w->order, w->err);
 }
 
-/* ---- one rank ------------------------------------------------------------ */
+/* ---- one rank ----------------------------------------------------------- */
 
 /* Messages that were read go out again as they are. */
 static enum msim_status copy_source(struct writing *w, uint32_t rank)
@@ -156,7 +158,7 @@ static enum msim_status write_rank(struct writing *w, uint32_t rank)
     return status;
 }
 
-/* ---- all files ----------------------------------------------------------- */
+/* ---- all files ---------------------------------------------------------- */
 
 static enum msim_status open_rank(struct writing *w, uint32_t rank)
 {

@@ -1,3 +1,6 @@
+/*
+ * core/graph/graph_cycle.c - tasks that wait for each other in a circle.
+ */
 #include "core/graph/graph_cycle.h"
 
 #include "core/graph/task_text.h"
@@ -109,7 +112,7 @@ void msim_cycle_release(struct msim_cycle *c)
     memset(c, 0, sizeof(*c));
 }
 
-/* ---- in words ------------------------------------------------------------ */
+/* ---- in words ----------------------------------------------------------- */
 
 static void name_task(char *text, size_t room, const struct msim_graph *g,
                       uint32_t task)

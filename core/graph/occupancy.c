@@ -1,3 +1,6 @@
+/*
+ * core/graph/occupancy.c - how much of a GPU a kernel fills, and for how long.
+ */
 #include "core/graph/occupancy.h"
 
 /*

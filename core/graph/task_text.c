@@ -1,3 +1,6 @@
+/*
+ * core/graph/task_text.c - what a task and its lane are called in reports.
+ */
 #include "core/graph/task_text.h"
 
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/*
+ * core/job/incomplete.c - what a recording has lost.
+ */
 #include "core/job/incomplete.h"
 
 /* A share of launches below this is what the edges of a recording cut off. */

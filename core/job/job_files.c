@@ -1,7 +1,11 @@
+/*
+ * core/job/job_files.c - which files a job is made of.
+ */
 #include "core/job/job_files.h"
 
 #include "core/base/arena.h"
 #include "core/base/decimal.h"
+#include "core/base/input.h"
 #include "core/base/vec.h"
 
 #include <dirent.h>
@@ -169,13 +173,6 @@ static size_t without(const char *name, size_t len, const char *const *suffixes)
 static const char *const packed[] = {".gz", NULL};
 static const char *const traces[] = {".json", ".et", NULL};
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* The length of the name without .gz and .json or .et; 0 if neither. */
 static size_t stem(const char *name)
 {
@@ -186,12 +183,12 @@ static size_t stem(const char *name)
 
 bool msim_job_looks_like_trace(const char *path)
 {
-    return stem(base_name(path)) != 0;
+    return stem(msim_path_name(path)) != 0;
 }
 
 int64_t msim_job_rank_of_name(const char *path)
 {
-    const char *name = base_name(path), *at;
+    const char *name = msim_path_name(path), *at;
     size_t len, from;
 
     for (at = strstr(name, "rank"); at; at = strstr(at + 1, "rank")) {

@@ -1,4 +1,6 @@
 /*
+ * core/job/job_load.c - from paths to a job.
+ *
  * From paths to a job: read every file, sort them by rank, link what belongs
  * to one rank, align clocks.
  */
@@ -151,7 +153,7 @@ static enum msim_status load_file(struct loading *l,
     return status;
 }
 
-/* ---- ranks ------------------------------------------------------------- */
+/* ---- ranks -------------------------------------------------------------- */
 
 static enum msim_status fail_twice(struct loading *l, const struct part *a,
                                    const struct part *b)

@@ -1,5 +1,6 @@
 /*
- * Linking an execution trace with the Kineto trace of the same rank.
+ * core/job/link_et.c - an execution trace linked with the Kineto trace of its
+ * rank.
  *
  * Record function ids settle it where both files have them and the names
  * agree. Where they do not (before 2024, or two runs), operators are matched

@@ -1,5 +1,5 @@
 /*
- * One clock for all ranks.
+ * core/job/trace_clock.c - one clock for all ranks.
  *
  * On one host the writers' clocks agree and their difference is real: a rank
  * that started later did. On different hosts clocks are off by anything up to

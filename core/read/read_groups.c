@@ -1,4 +1,6 @@
 /*
+ * core/read/read_groups.c - process groups as files define them.
+ *
  * Process groups as files define them: pg_config of Kineto's distributedInfo,
  * and the list inside the string of an ET's `## process_group:init ##`.
  */

@@ -1,3 +1,6 @@
+/*
+ * core/run/contention_run.c - the shared part of a run.
+ */
 #include "core/run/contention_run.h"
 
 #include "core/base/evq.h"

@@ -1,3 +1,6 @@
+/*
+ * core/run/engine.c - walk a graph with given durations.
+ */
 #include "core/run/engine.h"
 
 #include "core/graph/graph_cycle.h"

@@ -1,3 +1,6 @@
+/*
+ * core/run/scale.c - what `--scale` selects.
+ */
 #include "core/run/scale.h"
 
 #include <fnmatch.h>

@@ -1,3 +1,6 @@
+/*
+ * core/trace/argpool.c - argument lists of a trace, equal ones stored once.
+ */
 #include "core/trace/argpool.h"
 
 #include "core/base/vec.h"

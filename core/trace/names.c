@@ -1,3 +1,6 @@
+/*
+ * core/trace/names.c - what the names in traces say.
+ */
 #include "core/trace/names.h"
 
 #include "core/base/decimal.h"

@@ -1,3 +1,6 @@
+/*
+ * core/trace/order.c - rows in order, and what follows from order.
+ */
 #include "core/trace/order.h"
 
 #include "core/base/sort.h"

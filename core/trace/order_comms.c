@@ -1,4 +1,6 @@
 /*
+ * core/trace/order_comms.c - collectives and the kernels that carry them out.
+ *
  * Collectives: one row for every record_param_comms, or c10d operator of a
  * backend that records none (gloo), and which kernels carry them out.
  *

@@ -1,5 +1,6 @@
 /*
- * Which call started a GPU activity, and which operator made the call.
+ * core/trace/order_device.c - which call started a GPU activity, and which
+ * operator made the call.
  *
  * Always from the correlation: in traces of 2023 and before, the `External
  * id` of a device event is a copy of its correlation and collides with

@@ -1,3 +1,7 @@
+/*
+ * core/trace/trace.c - one rank's trace as columns: what ran, where, when, on
+ * what.
+ */
 #include "core/trace/trace.h"
 
 #include <stdlib.h>

@@ -57,7 +57,7 @@ enum msim_dtype {
 uint32_t msim_dtype_bytes(enum msim_dtype t);
 const char *msim_dtype_text(enum msim_dtype t);
 
-/* ---- arguments of operators ---------------------------------------- */
+/* ---- arguments of operators --------------------------------------------- */
 
 enum msim_arg_kind {
     MSIM_ARG_NONE,   /* None, or a kind that says nothing (Generator, ...) */
@@ -104,7 +104,7 @@ struct msim_tensor_id {
     int64_t offset; /* in elements, not bytes */
 };
 
-/* ---- host side ------------------------------------------------------ */
+/* ---- host side ---------------------------------------------------------- */
 
 enum msim_op_kind {
     MSIM_OP_OPERATOR,   /* aten::mm, autograd nodes, Triton kernels, ... */
@@ -190,7 +190,7 @@ struct msim_thread {
     uint32_t op_begin, op_end, call_begin, call_end;
 };
 
-/* ---- device side ---------------------------------------------------- */
+/* ---- device side -------------------------------------------------------- */
 
 enum msim_gpu_kind {
     MSIM_GPU_KERNEL,
@@ -213,7 +213,7 @@ struct msim_gpu {
     uint32_t name;  /* string */
     uint32_t stream;
     uint32_t call; /* launching call by correlation, NONE: before the window */
-    uint32_t op;   /* op that launched it (formats.md, linking rules) */
+    uint32_t op;   /* op that launched it (order_device.c says how) */
     uint32_t comm; /* kind COMM: its collective, or NONE */
     uint32_t correlation;
     uint32_t config; /* launch configuration, or NONE */
@@ -232,7 +232,7 @@ struct msim_stream {
     uint32_t gpu_begin, gpu_end;
 };
 
-/* ---- communication ---------------------------------------------------- */
+/* ---- communication ------------------------------------------------------ */
 
 enum msim_collective {
     MSIM_COLL_UNKNOWN,
@@ -266,7 +266,7 @@ struct msim_group {
     uint32_t first, count; /* members in group_ranks; count 0: not listed */
 };
 
-/* ---- the whole --------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------- */
 
 struct msim_step {
     msim_ps start, dur;

@@ -1,5 +1,6 @@
 /*
- * Dependencies that contradict each other.
+ * core/graph/build/graph_break_cycles.c - inferred dependencies that contradict
+ * each other.
  *
  * Much of what waits for what no trace records: it is inferred, within what
  * clocks of CPU and GPU differ by, or counted. Now and then such inferences

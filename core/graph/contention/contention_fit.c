@@ -1,5 +1,6 @@
 /*
- * The figures of one device, from its own trace.
+ * core/graph/contention/contention_fit.c - the figures of one device, from its
+ * own trace.
  *
  *   slowdown    the same kernel (name and launch) beside a collective and
  *               not: median over launches of duration / median duration alone;
@@ -9,6 +10,7 @@
  *               assumed, and how they share it is fitted
  *   engines     most copies of one direction that ran at once
  */
+#include "core/base/spans.h"
 #include "core/graph/contention/contention_builder.h"
 
 #include "core/base/quantile.h"
@@ -93,17 +95,7 @@ static enum msim_status find_spans(const struct fit *f, unsigned kinds,
 /* The first span that ends after `at`. */
 static uint32_t first_after(const struct spans *s, msim_ps at)
 {
-    uint32_t lo = 0, hi = s->n;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (s->at[mid].end <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return msim_first_after(&s->at->end, sizeof(*s->at), 0, s->n, at);
 }
 
 /* For how long of `ran` something of the spans ran. */
@@ -141,7 +133,7 @@ static enum msim_status note(const struct fit *f,
     return msim_contention_figure_add(f->b->s, figure);
 }
 
-/* ---- compute beside communication -------------------------------------- */
+/* ---- compute beside communication --------------------------------------- */
 
 struct launch {
     uint64_t key; /* name and launch configuration */
@@ -256,7 +248,7 @@ static enum msim_status fit_slowdown(struct fit *f)
     return status;
 }
 
-/* ---- copies -------------------------------------------------------------- */
+/* ---- copies ------------------------------------------------------------- */
 
 enum { TO_DEVICE, TO_HOST };
 #define COPIES (1u << MSIM_DEMAND_TO_DEVICE | 1u << MSIM_DEMAND_TO_HOST)

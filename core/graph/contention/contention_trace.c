@@ -1,4 +1,7 @@
 /*
+ * core/graph/contention/contention_trace.c - what each task would have taken
+ * alone.
+ *
  * What each task would have taken alone: the traced run is gone through in
  * the order of time, with the rates that the engine will use. A task's work is
  * its rate over the time that it ran; the engine spends it again, so in the

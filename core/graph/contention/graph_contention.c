@@ -1,4 +1,7 @@
 /*
+ * core/graph/contention/graph_contention.c - which tasks of a graph share a
+ * device.
+ *
  * Which tasks of a graph share their device, and how: core/graph/contention.h.
  * A device of one stream shares nothing, since a stream's order is edges.
  */
@@ -51,7 +54,7 @@ demand_kind(const struct msim_graph *g, uint32_t task, const struct msim_gpu *e)
                                          : MSIM_DEMAND_KINDS;
 }
 
-/* ---- devices ------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------ */
 
 /* Another stream of the same device, after `s`, with activities, or NONE. */
 static uint32_t next_stream(const struct msim_trace *t, uint32_t s)
@@ -102,7 +105,7 @@ static enum msim_status find_devices(struct rank *r)
     return MSIM_OK;
 }
 
-/* ---- demands ------------------------------------------------------------- */
+/* ---- demands ------------------------------------------------------------ */
 
 static struct msim_interval_ps when(const struct rank *r, uint32_t task,
                                     enum msim_demand_kind kind)
@@ -203,7 +206,7 @@ static enum msim_status add_rank(const struct msim_contention_builder *b,
     return status;
 }
 
-/* ---- the whole ----------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------- */
 
 static uint32_t count_activities(const struct msim_graph *g)
 {

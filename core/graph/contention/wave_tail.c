@@ -1,3 +1,6 @@
+/*
+ * core/graph/contention/wave_tail.c - who fills a device, as a trace shows it.
+ */
 #include "core/graph/contention/wave_tail.h"
 
 #include "core/base/idmap.h"

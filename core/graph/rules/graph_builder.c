@@ -1,4 +1,8 @@
-/* The pieces that every kind of rank builds its part of a graph from. */
+/*
+ * core/graph/rules/graph_builder.c - tasks, lanes and edges of a growing graph.
+ *
+ * The pieces that every kind of rank builds its part of a graph from.
+ */
 #include "core/graph/rules/graph_builder.h"
 
 #include "core/base/vec.h"

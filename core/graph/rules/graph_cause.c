@@ -1,7 +1,10 @@
+/*
+ * core/graph/rules/graph_cause.c - why a GPU activity started when it did.
+ */
 #include "core/graph/rules/graph_cause.h"
-#include "core/graph/rules/graph_rules.h"
 
 #include "core/graph/occupancy.h"
+#include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +23,7 @@
 /* More than this from launch or predecessor to start is not a latency. */
 #define LATENCY_MAX (100 * US)
 
-/* ---- typical latencies ------------------------------------------------- */
+/* ---- typical latencies -------------------------------------------------- */
 
 /* How long after the launch a start may still be the launch's latency: the
  * call may have loaded a module or grown a pool before it launched. */

@@ -1,5 +1,5 @@
 /*
- * Ranks meet in collectives.
+ * core/graph/rules/graph_comm.c - ranks meet in collectives.
  *
  * The nth collective of a group on one rank is the nth of that group on every
  * other, counted from the first step, since recordings begin where they like.
@@ -159,7 +159,7 @@ static void number(struct msim_graph_builder *b)
     qsort(m, b->n_meetings, sizeof(*m), by_group);
 }
 
-/* ---- absent peers ------------------------------------------------------ */
+/* ---- absent peers ------------------------------------------------------- */
 
 /* Calls of one kind and size on one rank. */
 static uint64_t call_key(uint32_t rank, const struct msim_comm *c)
@@ -217,7 +217,7 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
                              m->arrive, m->transfer, waited);
 }
 
-/* ---- peers ------------------------------------------------------------- */
+/* ---- peers -------------------------------------------------------------- */
 
 /* Each rank's own work, from traced times; clocks may spoil it: then least. */
 static void own_work(struct msim_graph_builder *b, const struct msim_meeting *m,

@@ -1,4 +1,6 @@
 /*
+ * core/graph/rules/graph_device.c - the streams of a rank with times.
+ *
  * Streams of a rank with times: a task for each GPU activity, with the edges
  * of its launch and of its stream's order. Where GPU times may be read, a
  * cause is sought for each start (core/graph/rules/graph_cause.h); else lags
@@ -45,7 +47,7 @@ static void find_main_stream(struct device *d)
     }
 }
 
-/* ---- tasks ------------------------------------------------------------- */
+/* ---- tasks -------------------------------------------------------------- */
 
 /* What tells a launch's step without going through all: when the last of those
  * up to each step ends. */
@@ -140,7 +142,7 @@ static enum msim_status add_streams(struct device *d)
     return MSIM_OK;
 }
 
-/* ---- edges ------------------------------------------------------------- */
+/* ---- edges -------------------------------------------------------------- */
 
 /* The task whose end is the start of the launching call. */
 static uint32_t before_call(const struct device *d, const struct msim_gpu *e)
@@ -245,7 +247,7 @@ static enum msim_status link(struct device *d, uint32_t i)
                              d->r->of_gpu[c.event], task, c.event_lag);
 }
 
-/* ---- collectives ------------------------------------------------------- */
+/* ---- collectives -------------------------------------------------------- */
 
 /* Launched before the window is before all that was launched in it. */
 static msim_ps launched_at(const struct msim_trace *t, const struct msim_gpu *e)

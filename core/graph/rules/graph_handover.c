@@ -1,8 +1,11 @@
 /*
+ * core/graph/rules/graph_handover.c - threads that hand work to each other.
+ *
  * Threads that hand work to each other: the main thread to autograd's, and
  * that back. No trace records it, so it is inferred from who was idle while
  * whom was busy.
  */
+#include "core/base/spans.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
@@ -51,17 +54,7 @@ static enum msim_status find_busy(struct handover *h)
 /* How many of those busy have ended by `at`. */
 static uint32_t ended_by(const struct handover *h, msim_ps at)
 {
-    uint32_t lo = 0, hi = h->n_busy;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (h->busy[mid].key <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return msim_first_after(&h->busy->key, sizeof(*h->busy), 0, h->n_busy, at);
 }
 
 /*

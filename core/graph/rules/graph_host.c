@@ -1,4 +1,6 @@
 /*
+ * core/graph/rules/graph_host.c - the CPU threads of a rank with times.
+ *
  * CPU threads of a rank with times: a chain of tasks that covers each thread
  * from its first event to its last, cut where something can begin or be
  * waited for: at runtime calls, at topmost operators, at step marks.
@@ -202,7 +204,7 @@ static enum msim_status build_thread(struct sweep *s)
     return MSIM_OK;
 }
 
-/* ---- iterations -------------------------------------------------------- */
+/* ---- iterations --------------------------------------------------------- */
 
 /* The first task of a thread that ends at `at` or later. */
 static uint32_t ends_from(const struct msim_graph_builder *b,

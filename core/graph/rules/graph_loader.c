@@ -1,5 +1,6 @@
 /*
- * Data loaders whose processes are not in the trace.
+ * core/graph/rules/graph_loader.c - data loaders whose processes are not in the
+ * trace.
  *
  * A thread that takes the next batch of a loader with worker processes waits
  * until one of them has it. Batches come at the loader's own rate, so a batch

@@ -1,4 +1,6 @@
 /*
+ * core/graph/rules/graph_plan.c - a rank without GPU events.
+ *
  * A rank without GPU events (an ET, or a trace captured on a CPU), from a plan
  * of what each operator launches.
  *
@@ -64,7 +66,7 @@ static enum msim_status depend(struct planner *p, enum msim_edge_kind kind,
     return msim_builder_edge(p->b, kind, MSIM_FROM_ORDER, from, to, 0);
 }
 
-/* ---- host -------------------------------------------------------------- */
+/* ---- host --------------------------------------------------------------- */
 
 /* A host task that covers ops [first, end), after the one before it. */
 static enum msim_status add_host(struct planner *p, uint32_t first,
@@ -86,7 +88,7 @@ static enum msim_status add_host(struct planner *p, uint32_t first,
     return MSIM_OK;
 }
 
-/* ---- device ------------------------------------------------------------ */
+/* ---- device ------------------------------------------------------------- */
 
 static enum msim_status add_gpu(struct planner *p, enum msim_task_kind kind,
                                 uint32_t lane, uint32_t op, uint32_t work,
@@ -191,7 +193,7 @@ static enum msim_status add_works(struct planner *p, uint32_t op)
     return MSIM_OK;
 }
 
-/* ---- iterations -------------------------------------------------------- */
+/* ---- iterations --------------------------------------------------------- */
 
 /* The host waits for all that its iteration launched; then the mark is over. */
 static enum msim_status close_window(struct planner *p, uint32_t first)
@@ -256,7 +258,7 @@ static enum msim_status step_marks(struct planner *p, uint32_t i,
     return open_window(p, i, t->steps[begins].number);
 }
 
-/* ---- the walk ---------------------------------------------------------- */
+/* ---- the walk ----------------------------------------------------------- */
 
 /* What changes for later kernels when op `i` begins. */
 static void note_waits(struct planner *p, uint32_t i)

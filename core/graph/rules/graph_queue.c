@@ -1,5 +1,5 @@
 /*
- * The launch queue of a stream.
+ * core/graph/rules/graph_queue.c - the launch queue of a stream.
  *
  * A stream holds so many launches that have not finished; one more blocks the
  * launching thread until the oldest has. So the call that launches the nth

@@ -1,4 +1,6 @@
 /*
+ * core/graph/rules/graph_sync.c - calls that wait for the GPU.
+ *
  * Calls that wait for the GPU. What they waited is taken out of their work
  * and computed again: the call ends when both its own work is done and what
  * it waits for has ended.

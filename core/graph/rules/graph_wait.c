@@ -1,5 +1,5 @@
 /*
- * Streams that wait for each other, as far as the host's calls show it.
+ * core/graph/rules/graph_wait.c - streams that wait for each other.
  *
  * cuda_sync events name, for a cudaStreamWaitEvent, the stream that waits and
  * the cudaEventRecord that it waits for: what the recorded stream was given

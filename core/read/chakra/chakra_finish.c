@@ -1,4 +1,7 @@
 /*
+ * core/read/chakra/chakra_finish.c - what a Chakra file becomes once all its
+ * nodes are in.
+ *
  * All nodes of a Chakra file are in: rows get their times, and what the
  * format leaves out and a trace needs is made: who launched what, and who
  * waited for whom.
@@ -50,7 +53,7 @@ static bool is_gpu(const struct msim_chakra_node *n)
            n->event <= MSIM_CHAKRA_MEMSET_EVENT;
 }
 
-/* ---- without times ------------------------------------------------------- */
+/* ---- without times ------------------------------------------------------ */
 
 /* Nothing that runs on the GPU: as an execution trace, shapes alone. */
 static enum msim_status finish_untimed(struct finish *f)
@@ -61,7 +64,7 @@ static enum msim_status finish_untimed(struct finish *f)
     return msim_et_finish(f->r);
 }
 
-/* ---- times --------------------------------------------------------------- */
+/* ---- times -------------------------------------------------------------- */
 
 static int fail_no_start(struct finish *f, const struct msim_chakra_node *n)
 {
@@ -141,7 +144,7 @@ static void drop_roots(struct finish *f)
     f->t->n_ops = n;
 }
 
-/* ---- launches ------------------------------------------------------------ */
+/* ---- launches ----------------------------------------------------------- */
 
 static enum msim_status add_call(struct finish *f, uint32_t name,
                                  uint32_t thread, msim_ps start, msim_ps dur,
@@ -373,7 +376,7 @@ static enum msim_status make_calls(struct finish *f, const uint32_t *order)
     return MSIM_OK;
 }
 
-/* ---- order --------------------------------------------------------------- */
+/* ---- order -------------------------------------------------------------- */
 
 static void place_origin(struct finish *f, msim_ps first)
 {

@@ -1,5 +1,5 @@
 /*
- * When nodes without a start begin.
+ * core/read/chakra/chakra_layout.c - when nodes without a start begin.
  *
  * Chakra files of other tools have durations and dependencies, seldom starts.
  * The run they describe is laid out: nodes in an order that respects the
@@ -38,7 +38,7 @@ static bool on_gpu(const struct msim_chakra_node *n)
            n->event <= MSIM_CHAKRA_MEMSET_EVENT;
 }
 
-/* ---- an order ------------------------------------------------------------ */
+/* ---- an order ----------------------------------------------------------- */
 
 static int fail_missing(struct layout *l, const struct msim_chakra_node *n,
                         uint64_t id)
@@ -169,7 +169,7 @@ enum msim_status msim_chakra_order(struct msim_reader *r, uint32_t *order)
     return status;
 }
 
-/* ---- times --------------------------------------------------------------- */
+/* ---- times -------------------------------------------------------------- */
 
 static int fail_long(struct layout *l, const struct msim_chakra_node *n)
 {

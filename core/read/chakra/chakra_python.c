@@ -1,4 +1,6 @@
 /*
+ * core/read/chakra/chakra_python.c - lists as Python prints them.
+ *
  * Lists as Python prints them, which is how Chakra keeps the inputs and
  * outputs of a node: [[5, 1, 0, 8, 4, 'cuda:0'], True, '<None>', 1e-05]. They
  * become the tokens that the JSON of an execution trace does, so that both

@@ -1,4 +1,6 @@
 /*
+ * core/read/chakra/chakra_rows.c - the row of each node.
+ *
  * From nodes to rows: what each node of a Chakra file is in a trace.
  *
  * A file of this project says so itself (the attribute event). Others do not:
@@ -41,7 +43,7 @@ static uint32_t small(int64_t n)
     return n > 0 && n < UINT32_MAX ? (uint32_t)n : 0;
 }
 
-/* ---- what a node is ------------------------------------------------------ */
+/* ---- what a node is ----------------------------------------------------- */
 
 static uint8_t event_of_text(const char *text)
 {
@@ -77,7 +79,7 @@ static uint8_t event_of(const struct msim_reader *r, const char *name,
                : MSIM_CHAKRA_KERNEL_EVENT;
 }
 
-/* ---- threads and streams ------------------------------------------------- */
+/* ---- threads and streams ------------------------------------------------ */
 
 static enum msim_status thread_of(struct msim_reader *r, uint32_t *thread)
 {
@@ -125,7 +127,7 @@ static enum msim_status stream_of(struct msim_reader *r, uint8_t event,
                      number_of(a, MSIM_CHAKRA_STREAM, id), stream);
 }
 
-/* ---- collectives --------------------------------------------------------- */
+/* ---- collectives -------------------------------------------------------- */
 
 static enum msim_status group_of(struct msim_reader *r, uint32_t *group)
 {
@@ -264,7 +266,7 @@ enum msim_status msim_chakra_sort_comms(struct msim_reader *r)
     return MSIM_OK;
 }
 
-/* ---- rows ---------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------- */
 
 static enum msim_status op_values(struct msim_reader *r, struct msim_op *op)
 {

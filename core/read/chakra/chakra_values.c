@@ -1,3 +1,7 @@
+/*
+ * core/read/chakra/chakra_values.c - attributes of Chakra messages by value,
+ * and the metadata of a file; for read_chakra.c and chakra_values.c only.
+ */
 #include "core/read/chakra/chakra_values.h"
 
 #include "core/base/vec.h"
@@ -9,7 +13,7 @@
 
 typedef ChakraProtoMsg__AttributeProto attribute;
 
-/* ---- values of attributes ------------------------------------------------ */
+/* ---- values of attributes ----------------------------------------------- */
 
 /* A whole number of any type; false for all else. */
 bool msim_chakra_value_number(const attribute *a, int64_t *value)
@@ -52,7 +56,7 @@ const ChakraProtoMsg__Int64List *msim_chakra_value_list(const attribute *a)
                : NULL;
 }
 
-/* ---- the metadata -------------------------------------------------------- */
+/* ---- the metadata ------------------------------------------------------- */
 
 static enum msim_status keep_text(struct msim_reader *r, const char *text,
                                   uint32_t *id)

@@ -1,4 +1,7 @@
 /*
+ * core/read/chakra/chakra_wire.c - protobuf's wire format, as far as damage is
+ * to be found.
+ *
  * Protobuf's wire format, as far as it is needed to say where it is broken:
  * a field is a tag (number << 3 | wire type) and a varint, eight bytes, four
  * bytes, or a length and as many bytes. Messages nest three deep at most
@@ -33,7 +36,7 @@ int msim_chakra_varint(const char *bytes, size_t len, uint64_t *value)
     return -1;
 }
 
-/* ---- fields -------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------- */
 
 /* One field of a message: its number, and for BYTES where they are. */
 struct field {
@@ -94,7 +97,7 @@ static const char *read_field(const char *b, size_t at, size_t len,
     return read_value(b, len, f);
 }
 
-/* ---- text ---------------------------------------------------------------- */
+/* ---- text --------------------------------------------------------------- */
 
 /* The offset of the first byte that is no text; `len`: all is. */
 static size_t text_end(const char *bytes, size_t len)
@@ -118,12 +121,12 @@ static size_t text_end(const char *bytes, size_t len)
     return at;
 }
 
-bool msim_chakra_is_text(const char *bytes, size_t len)
+static bool is_text(const char *bytes, size_t len)
 {
     return text_end(bytes, len) == len;
 }
 
-/* ---- where a message is broken ------------------------------------------- */
+/* ---- where a message is broken ------------------------------------------ */
 
 /* What the content of a field of bytes is. */
 enum content { RAW, TEXT, NUMBERS, MESSAGE };
@@ -228,7 +231,7 @@ size_t msim_chakra_damage(const char *bytes, size_t len, bool metadata,
     return len;
 }
 
-/* ---- is it one? ---------------------------------------------------------- */
+/* ---- is it one? --------------------------------------------------------- */
 
 /* A message this long that should be metadata is none. */
 #define METADATA_MAX ((uint64_t)1 << 20)
@@ -246,7 +249,7 @@ static bool may_be_metadata(const char *b, size_t have, size_t len)
             return have < len && (b[at] == 0x0a || b[at] == 0x12);
         if (f.wire != BYTES || (f.number != 1 && f.number != 2))
             return false;
-        if (f.number == 1 && !msim_chakra_is_text(b + f.at, f.len))
+        if (f.number == 1 && !is_text(b + f.at, f.len))
             return false;
     }
     return true;

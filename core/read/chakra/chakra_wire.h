@@ -42,7 +42,4 @@ int msim_chakra_varint(const char *bytes, size_t len, uint64_t *value);
 size_t msim_chakra_damage(const char *bytes, size_t len, bool metadata,
                           const char **why);
 
-/* Whether these bytes are text: UTF-8 without a NUL. */
-bool msim_chakra_is_text(const char *bytes, size_t len);
-
 #endif

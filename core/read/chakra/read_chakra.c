@@ -1,4 +1,7 @@
 /*
+ * core/read/chakra/read_chakra.c - from the bytes of a Chakra file to its
+ * nodes.
+ *
  * From the bytes of a Chakra file to nodes: cut into messages, unpacked by
  * protobuf-c, attributes by name. What the nodes become is in chakra_rows.c
  * and chakra_finish.c.
@@ -17,7 +20,7 @@
 /* No message is this long: a length beyond is damage. */
 #define MESSAGE_MAX ((uint64_t)1 << 30)
 
-/* ---- attributes ---------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------- */
 
 static bool take_triple(const struct ChakraProtoMsg__AttributeProto *a,
                         uint32_t triple[3])
@@ -51,7 +54,7 @@ static void take_attribute(struct msim_chakra *c,
     }
 }
 
-/* ---- problems ------------------------------------------------------------ */
+/* ---- problems ----------------------------------------------------------- */
 
 static enum msim_status fail_at(struct msim_reader *r, size_t at,
                                 enum msim_status status)
@@ -77,7 +80,7 @@ static enum msim_status fail_broken(struct msim_reader *r, const char *bytes,
     return fail_at(r, why ? at : 0, MSIM_ESYNTAX);
 }
 
-/* ---- a node -------------------------------------------------------------- */
+/* ---- a node ------------------------------------------------------------- */
 
 static enum msim_status take_values(struct msim_reader *r,
                                     const ChakraProtoMsg__IOInfo *io,
@@ -229,7 +232,7 @@ static enum msim_status take_node(struct msim_reader *r,
     return status;
 }
 
-/* ---- messages ------------------------------------------------------------ */
+/* ---- messages ----------------------------------------------------------- */
 
 static enum msim_status keep_message(struct msim_reader *r, const char *bytes,
                                      size_t len)
@@ -395,7 +398,7 @@ static enum msim_status feed_end(struct msim_reader *r)
     return MSIM_ETRUNCATED;
 }
 
-/* ---- begin and end ------------------------------------------------------- */
+/* ---- begin and end ------------------------------------------------------ */
 
 static void init_words(struct msim_keyset *set)
 {

@@ -1,4 +1,6 @@
 /*
+ * core/read/et/et_args.c - inputs and outputs of a node.
+ *
  * Inputs and outputs of an ET node: values, shapes and types side by side.
  *
  * The type drives: `GenericList[Tensor(float),Int]` spells out every element
@@ -84,7 +86,7 @@ static int add_arg(struct walk *w, struct msim_arg arg)
     return 0;
 }
 
-/* ---- scalars ----------------------------------------------------------- */
+/* ---- scalars ------------------------------------------------------------ */
 
 static int add_number(struct walk *w, const char *s, size_t len, bool real)
 {
@@ -165,7 +167,7 @@ static void skip_shape(struct walk *w)
     }
 }
 
-/* ---- tensors ----------------------------------------------------------- */
+/* ---- tensors ------------------------------------------------------------ */
 
 static uint8_t device_of(const char *s, size_t len)
 {
@@ -271,7 +273,7 @@ static int add_tensor(struct walk *w)
     return add_id(w, tuple);
 }
 
-/* ---- the walk ---------------------------------------------------------- */
+/* ---- the walk ----------------------------------------------------------- */
 
 static int open_list(struct walk *w)
 {

@@ -1,4 +1,6 @@
 /*
+ * core/read/et/et_comms.c - collectives of an execution trace.
+ *
  * record_param_comms in an execution trace: a positional list that grew.
  *
  *   1.0.1    [tensors, seq, group, rank, "name", in_splits, out_splits, world]

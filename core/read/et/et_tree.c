@@ -1,4 +1,6 @@
 /*
+ * core/read/et/et_tree.c - from nodes in file order to a forest in preorder.
+ *
  * From nodes in the order in which they were written (children first) to a
  * forest in preorder: by thread, then by node id, which counts entries.
  *

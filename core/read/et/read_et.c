@@ -1,4 +1,6 @@
 /*
+ * core/read/et/read_et.c - the nodes of an execution trace.
+ *
  * The nodes of a PyTorch execution trace, schemas 1.0.1 to 1.1.1.
  *
  * What a node has is told by the keys that are there, never by the version:
@@ -177,7 +179,7 @@ static enum msim_status node_end(struct msim_reader *r)
     return MSIM_OK;
 }
 
-/* ---- one node ---------------------------------------------------------- */
+/* ---- one node ----------------------------------------------------------- */
 
 static void values_reset(struct msim_et_values *v)
 {

@@ -1,4 +1,6 @@
 /*
+ * core/read/kineto/kineto_args.c - the inputs of an operator.
+ *
  * The inputs of an operator: `Input Dims`, `Input type` and `Concrete Inputs`
  * are three lists side by side. Types say what an entry is; files without
  * types (2020) leave only the sizes to tell tensors by.

@@ -1,5 +1,6 @@
 /*
- * What can be said of a Kineto file once all its events are in.
+ * core/read/kineto/kineto_finish.c - what a Kineto file becomes once all its
+ * events are in.
  */
 #include "core/read/kineto/kineto.h"
 #include "core/trace/order.h"

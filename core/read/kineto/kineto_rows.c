@@ -1,4 +1,6 @@
 /*
+ * core/read/kineto/kineto_rows.c - the row of each event.
+ *
  * What one event of a Kineto trace becomes: a row of the column of its kind.
  */
 #include "core/base/vec.h"

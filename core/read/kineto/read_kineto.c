@@ -1,4 +1,6 @@
 /*
+ * core/read/kineto/read_kineto.c - the events of torch.profiler's trace.
+ *
  * Kineto's trace events. Each is gathered into one msim_kineto_event and
  * becomes a row of a column when its object ends; nothing is allocated per
  * event. What is of no use (flows, stacks, Python frames) is skipped as soon

@@ -1,4 +1,6 @@
 /*
+ * core/report/analyse/analyse.c - the figures of a prediction.
+ *
  * The figures of a prediction: iterations, the slowest rank's sums, every
  * rank's row.
  */
@@ -31,7 +33,19 @@ struct sums {
     double down[MSIM_MADE_BY_MAX], up[MSIM_MADE_BY_MAX];
 };
 
-/* ---- sums over tasks --------------------------------------------------- */
+uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank)
+{
+    uint32_t n = 0;
+
+    if (rank == UINT32_MAX)
+        return f->iteration == UINT32_MAX ? f->g->n_iterations : 1;
+    for (uint32_t w = 0; w < f->g->n_windows; w++)
+        n += f->g->windows[w].rank == rank &&
+             msim_window_selected(f->g, w, f->iteration);
+    return n;
+}
+
+/* ---- sums over tasks ---------------------------------------------------- */
 
 static double traced_us(const struct msim_graph *g, uint32_t task)
 {
@@ -93,7 +107,7 @@ static double deviation(const double *by_family)
     return sqrt(sum);
 }
 
-/* ---- ranks ------------------------------------------------------------- */
+/* ---- ranks -------------------------------------------------------------- */
 
 static void divide(double *v, size_t n, double by)
 {
@@ -213,7 +227,7 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
     return MSIM_OK;
 }
 
-/* ---- iterations -------------------------------------------------------- */
+/* ---- iterations --------------------------------------------------------- */
 
 static void larger(double *a, double b)
 {
@@ -309,7 +323,7 @@ static void totals(struct analysis *a, uint32_t rank)
     p->memory_peak_bytes = NAN;
 }
 
-/* ---- the whole --------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------- */
 
 static enum msim_status simulate_sums(struct analysis *a)
 {

@@ -1,4 +1,6 @@
 /*
+ * core/report/analyse/analysis_comm.c - collectives and stragglers.
+ *
  * Collectives as ranks meet in them: how far apart they arrive, who is last,
  * and what the others wait for it.
  */
@@ -193,7 +195,7 @@ static enum msim_status collect(struct comms *a)
     return MSIM_OK;
 }
 
-/* ---- rows ---------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------- */
 
 static int64_t most_often_last(const struct comms *a, uint32_t row)
 {

@@ -1,4 +1,7 @@
 /*
+ * core/report/analyse/analysis_known.c - waits, sources of edges, and what was
+ * copied from the trace.
+ *
  * What was waited for, how every edge is known, and what was copied from the
  * trace.
  */
@@ -7,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- edges --------------------------------------------------------------- */
+/* ---- edges -------------------------------------------------------------- */
 
 enum msim_status msim_analyse_edges(const struct msim_findings *f)
 {
@@ -37,7 +40,7 @@ enum msim_status msim_analyse_edges(const struct msim_findings *f)
     return MSIM_OK;
 }
 
-/* ---- waits --------------------------------------------------------------- */
+/* ---- waits -------------------------------------------------------------- */
 
 static int longest_first(const void *a, const void *b)
 {
@@ -92,8 +95,7 @@ enum msim_status msim_wait_rows(const struct msim_findings *f,
     return wait_list(f, sum.device, n, &rows->streams);
 }
 
-/* ---- what was copied ------------------------------------------------------
- */
+/* ---- what was copied ---------------------------------------------------- */
 
 enum msim_status msim_analyse_copied(const struct msim_findings *f)
 {

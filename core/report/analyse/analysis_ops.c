@@ -1,4 +1,6 @@
 /*
+ * core/report/analyse/analysis_ops.c - operators and families.
+ *
  * Operators and families: kernel time by topmost operator of one rank, and how
  * much of it stands on a law.
  */

@@ -1,4 +1,6 @@
 /*
+ * core/report/analyse/analysis_path.c - the critical path for reports.
+ *
  * The critical path for reports: the longest iteration's piece by piece, that
  * of all iterations by owner.
  */
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- pieces -------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------- */
 
 /* A piece's owner as three numbers: what it is, and two strings. */
 struct owner {
@@ -191,7 +193,7 @@ static enum msim_status path_rows(const struct msim_findings *f,
     return status;
 }
 
-/* ---- owners -------------------------------------------------------------- */
+/* ---- owners ------------------------------------------------------------- */
 
 struct owner_sum {
     struct owner owner;
@@ -289,7 +291,7 @@ static enum msim_status owner_rows(const struct msim_findings *f,
     return MSIM_OK;
 }
 
-/* ---- the paths of all iterations ----------------------------------------- */
+/* ---- the paths of all iterations ---------------------------------------- */
 
 static msim_ps length(const struct msim_findings *f, uint32_t w)
 {

@@ -1,4 +1,6 @@
 /*
+ * core/report/analyse/breakdown.c - where an iteration's time goes.
+ *
  * Where an iteration's time goes: each instant belongs to the first class that
  * applies. One sweep over a rank's begins and ends keeps running totals; a
  * window is the difference between two readings of them.

@@ -1,3 +1,7 @@
+/*
+ * core/report/analyse/critical.c - what held each task up, slack, and the
+ * critical path.
+ */
 #include "core/report/analyse/critical.h"
 
 #include "core/base/vec.h"
@@ -53,7 +57,7 @@ const char *msim_hold_source(const struct msim_graph *g, uint32_t by)
     return msim_edge_source_text(msim_edge_source(g->edge_kind[by]));
 }
 
-/* ---- lags ---------------------------------------------------------------- */
+/* ---- lags --------------------------------------------------------------- */
 
 static bool is_out(const struct msim_run *run, uint32_t task)
 {
@@ -80,7 +84,7 @@ static bool lag_of(const struct msim_graph *g, const struct msim_run *run,
     return true;
 }
 
-/* ---- binding ------------------------------------------------------------- */
+/* ---- binding ------------------------------------------------------------ */
 
 static bool own_order(const struct msim_graph *g, uint32_t edge)
 {
@@ -202,7 +206,7 @@ void msim_binding_release(struct msim_binding *b)
     b->from = b->by = NULL;
 }
 
-/* ---- slack --------------------------------------------------------------- */
+/* ---- slack -------------------------------------------------------------- */
 
 /*
  * An order in which every task comes after all that it waited for. Waiting
@@ -357,7 +361,7 @@ enum msim_status msim_slack(const struct msim_graph *g,
     return status;
 }
 
-/* ---- the path ------------------------------------------------------------ */
+/* ---- the path ----------------------------------------------------------- */
 
 static enum msim_status add_piece(struct msim_path *p, struct msim_piece piece)
 {

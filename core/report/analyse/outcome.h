@@ -55,7 +55,7 @@ struct msim_window_times {
 
 /*
  * Simulated begin and end of every window of the graph (`w`: one each), with
- * the classes of design.md's breakdown.
+ * the classes of the breakdown.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_breakdown(const struct msim_outcome *o,

@@ -1,3 +1,6 @@
+/*
+ * core/report/analyse/prediction.c - the end of a prediction.
+ */
 #include "core/report/analyse/prediction.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /*
+ * core/report/analyse/timeline.c - a simulated run as bars on lanes.
+ *
  * Every task that takes time as a bar on its lane, and every wait as a bar
  * before what waited; what is on the critical path, and the dependencies by
  * which that path goes from lane to lane.
@@ -30,7 +32,7 @@ struct drawing {
     const char *waits[MSIM_HOLDS]; /* names of bars */
 };
 
-/* ---- lanes --------------------------------------------------------------- */
+/* ---- lanes -------------------------------------------------------------- */
 
 static enum msim_status add_lanes(struct drawing *d)
 {
@@ -53,7 +55,7 @@ static enum msim_status add_lanes(struct drawing *d)
     return MSIM_OK;
 }
 
-/* ---- bars ---------------------------------------------------------------- */
+/* ---- bars --------------------------------------------------------------- */
 
 static enum msim_status name_waits(struct drawing *d)
 {
@@ -167,7 +169,7 @@ static enum msim_status add_spans(struct drawing *d)
     return MSIM_OK;
 }
 
-/* ---- the path ------------------------------------------------------------ */
+/* ---- the path ----------------------------------------------------------- */
 
 /* The last task on a lane before `task` on the path. */
 static uint32_t from_on_lane(const struct drawing *d, uint32_t task)
@@ -235,7 +237,7 @@ static enum msim_status add_paths(struct drawing *d)
     return MSIM_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------- */
 
 static enum msim_status take_memory(struct drawing *d)
 {

@@ -1,4 +1,9 @@
+/*
+ * core/report/analyse/waits.c - who waited, for what, how long.
+ */
 #include "core/report/analyse/waits.h"
+
+#include "core/base/spans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,22 +87,13 @@ static enum msim_status index_ranks(struct waiting *a)
     return MSIM_OK;
 }
 
-/* The first window of a rank, of placed, that one ending after `from` is at or
- * before: from there on they may meet what begins at `from`. */
+/* The first of a rank's windows in `placed` that may meet what begins at
+ * `from`: all before it have ended by then. */
 static uint32_t first_after(const struct waiting *a, uint32_t rank,
                             msim_ps from)
 {
-    uint32_t lo = a->first[rank], hi = a->first[rank + 1];
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (a->placed[mid].latest <= from)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return msim_first_after(&a->placed->latest, sizeof(*a->placed),
+                            a->first[rank], a->first[rank + 1], from);
 }
 
 /* Add the part of from..to that lies in each window of a rank. */
@@ -151,7 +147,7 @@ static enum msim_status by_lane(const struct waiting *a)
     return MSIM_OK;
 }
 
-/* ---- the whole GPU ------------------------------------------------------- */
+/* ---- the whole GPU ------------------------------------------------------ */
 
 struct activity {
     msim_ps start;

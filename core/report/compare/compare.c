@@ -1,4 +1,6 @@
 /*
+ * core/report/compare/compare.c - the rows of two sides, paired.
+ *
  * Pairing the rows of two sides.
  *
  * Both tables are sorted by (name, kind) and merged; rows that share a key
@@ -16,7 +18,7 @@
 const char *const MSIM_CLASS_NAMES[MSIM_CLASSES] = {
     "compute", "communication", "memory_copy", "host", "idle"};
 
-/* ---- one change -------------------------------------------------------- */
+/* ---- one change --------------------------------------------------------- */
 
 static bool has_interval(const struct msim_figure *f)
 {
@@ -77,7 +79,7 @@ double msim_change_share(const struct msim_changes *t,
     return fabs(all) > 1e-9 * size ? c->difference / all : (double)NAN;
 }
 
-/* ---- tables ------------------------------------------------------------ */
+/* ---- tables ------------------------------------------------------------- */
 
 static int order(const struct msim_side_row *a, const struct msim_side_row *b)
 {
@@ -201,7 +203,7 @@ static enum msim_status pair(struct msim_comparison *c, struct msim_changes *t,
     return status;
 }
 
-/* ---- iterations -------------------------------------------------------- */
+/* ---- iterations --------------------------------------------------------- */
 
 /* The row of that name, `index` being sorted(). */
 static const struct msim_side_row *find(const struct msim_side_rows *r,
@@ -268,7 +270,7 @@ static enum msim_status pair_iterations(struct msim_comparison *c)
     return status;
 }
 
-/* ---- breakdown and ranks ----------------------------------------------- */
+/* ---- breakdown and ranks ------------------------------------------------ */
 
 static void pair_classes(struct msim_change *rows,
                          const struct msim_breakdown *a,
@@ -361,7 +363,7 @@ static enum msim_status pair_ranks(struct msim_comparison *c)
     return MSIM_OK;
 }
 
-/* ---- warnings ---------------------------------------------------------- */
+/* ---- warnings ----------------------------------------------------------- */
 
 MSIM_PRINTF(2, 3)
 static enum msim_status warn(struct msim_comparison *c, const char *fmt, ...)
@@ -428,7 +430,7 @@ static enum msim_status warn_all(struct msim_comparison *c)
     return MSIM_OK;
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------- */
 
 static struct msim_figure only_measured(const struct msim_side *s)
 {

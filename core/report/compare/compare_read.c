@@ -1,4 +1,6 @@
 /*
+ * core/report/compare/compare_read.c - a prediction read back from its JSON.
+ *
  * A prediction read back from the JSON that core/report/write/report_json.c
  * writes.
  */

@@ -1,4 +1,6 @@
 /*
+ * core/report/compare/compare_side.c - one side of a comparison.
+ *
  * What is kept of a prediction, and what only its tasks know: kernels by name
  * and streams.
  */
@@ -18,7 +20,7 @@ static double us(msim_ps ps)
     return (double)ps / MSIM_PS_PER_US;
 }
 
-/* ---- copying ----------------------------------------------------------- */
+/* ---- copying ------------------------------------------------------------ */
 
 static const char *copy_text(struct msim_arena *a, const char *text)
 {
@@ -237,7 +239,7 @@ void msim_side_free(struct msim_side *s)
     free(s);
 }
 
-/* ---- tasks ------------------------------------------------------------- */
+/* ---- tasks -------------------------------------------------------------- */
 
 /* Sums over the tasks of one rank, by some number of theirs. */
 struct tally {

@@ -16,7 +16,7 @@
 #define MAX_LINES 32
 #define RANK_LINE 256
 
-/* ---- the top ----------------------------------------------------------- */
+/* ---- the top ------------------------------------------------------------ */
 
 static void print_side(const struct msim_compare_page *page, int side)
 {
@@ -90,7 +90,7 @@ static void print_totals(struct msim_compare_page *page)
     print_total(page, &t, "waiting for ranks without a trace", &c->external);
 }
 
-/* ---- ranks ------------------------------------------------------------- */
+/* ---- ranks -------------------------------------------------------------- */
 
 static bool several_ranks(const struct msim_comparison *c)
 {
@@ -166,7 +166,7 @@ static void print_ranks(struct msim_compare_page *page)
     }
 }
 
-/* ---- the whole --------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------- */
 
 static void print_rank_note(const struct msim_compare_page *page)
 {

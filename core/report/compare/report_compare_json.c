@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* ---- JSON -------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------- */
 
 static void write_beyond(struct msim_json *j, enum msim_beyond b)
 {
@@ -175,7 +175,7 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
     return msim_json_end(&j);
 }
 
-/* ---- CSV --------------------------------------------------------------- */
+/* ---- CSV ---------------------------------------------------------------- */
 
 static void csv_number(FILE *out, double value)
 {

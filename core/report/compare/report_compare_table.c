@@ -14,7 +14,7 @@
 #define LABEL      192
 #define CALLS      8 /* columns of a count */
 
-/* ---- cells ------------------------------------------------------------- */
+/* ---- cells -------------------------------------------------------------- */
 
 const struct msim_unit *msim_compare_unit(double us)
 {
@@ -107,7 +107,7 @@ static void print_name(const struct msim_compare_page *page,
         fprintf(page->out, "  %s\n  %*s", text, (int)columns, "");
 }
 
-/* ---- tables ------------------------------------------------------------ */
+/* ---- tables ------------------------------------------------------------- */
 
 static double mean(const struct msim_change *c, int side)
 {

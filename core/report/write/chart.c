@@ -1,3 +1,6 @@
+/*
+ * core/report/write/chart.c - the pieces of a chart, as gnuplot commands.
+ */
 #include "core/report/write/chart.h"
 
 #include "core/report/write/gnuplot.h"

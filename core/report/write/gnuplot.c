@@ -1,3 +1,6 @@
+/*
+ * core/report/write/gnuplot.c - run gnuplot on a script.
+ */
 #include "core/report/write/gnuplot.h"
 
 #include <errno.h>

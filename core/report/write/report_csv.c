@@ -1,3 +1,6 @@
+/*
+ * core/report/write/report_csv.c - the operators of a prediction as CSV.
+ */
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
 #include "core/report/write/report.h"

@@ -1,3 +1,6 @@
+/*
+ * core/report/write/report_format.c - figures and names as people read them.
+ */
 #include "core/report/write/report_format.h"
 
 #include "core/base/json_out.h"

@@ -1,3 +1,6 @@
+/*
+ * core/report/write/report_json.c - a prediction as JSON.
+ */
 #include "core/base/json_out.h"
 #include "core/report/write/report.h"
 
@@ -111,8 +114,7 @@ static void write_ops(struct msim_json *j, const char *key,
     msim_json_close(j);
 }
 
-/* ---- where the time goes --------------------------------------------------
- */
+/* ---- where the time goes ------------------------------------------------ */
 
 static void write_named(struct msim_json *j, const char *key,
                         const struct msim_named_us *rows, uint32_t n)
@@ -250,8 +252,7 @@ static void write_stragglers(struct msim_json *j,
     msim_json_close(j);
 }
 
-/* ---- the rest --------------------------------------------------------------
- */
+/* ---- the rest ----------------------------------------------------------- */
 
 static void write_texts(struct msim_json *j, const char *key,
                         const char *const *texts, uint32_t n)

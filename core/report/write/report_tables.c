@@ -17,7 +17,7 @@
 #define MAX_RANK_LINES 64
 #define RANK_LINE      256
 
-/* ---- operators ----------------------------------------------------------- */
+/* ---- operators ---------------------------------------------------------- */
 
 /* Name in its column, padded by characters and not by bytes. */
 static void print_name(const struct msim_page *page, const char *name)

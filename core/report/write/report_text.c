@@ -203,7 +203,7 @@ static void print_breakdown(const struct msim_page *page)
         print_class(page, &rows[i], total, msim_unit_for(total));
 }
 
-/* ---- the end ----------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------ */
 
 /* An operator that a law stands for and whose name can be typed, or NULL. */
 static const char *explainable(const struct msim_prediction *p)

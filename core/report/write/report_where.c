@@ -19,7 +19,7 @@
 #define NAME_BYTES   (4 * NAME_COLUMNS + 1)
 #define ITEM_BYTES   256
 
-/* ---- lists --------------------------------------------------------------- */
+/* ---- lists -------------------------------------------------------------- */
 
 /* Items behind a label, with commas between, broken into lines. */
 struct list {
@@ -58,7 +58,7 @@ static void list_end(struct list *l)
         fputc('\n', l->page->out);
 }
 
-/* ---- the critical path --------------------------------------------------- */
+/* ---- the critical path -------------------------------------------------- */
 
 /* Rows of one operator (or, without one, of one name) and kind. */
 struct chain_row {
@@ -194,7 +194,7 @@ void msim_page_path(const struct msim_page *page)
     free(rows);
 }
 
-/* ---- waiting ------------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------ */
 
 static void print_waits(const struct msim_page *page, const char *label,
                         const struct msim_wait_list *waits)
@@ -275,7 +275,7 @@ void msim_page_waits(const struct msim_page *page)
     print_free(page);
 }
 
-/* ---- how it is known ----------------------------------------------------- */
+/* ---- how it is known ---------------------------------------------------- */
 
 /* Sources in the order in which they first come. */
 static bool is_first(const struct msim_prediction *p, uint32_t row)

@@ -3,8 +3,7 @@
 
 #define OFF(m, rule) ((m).s.rules &= ~(1u << MSIM_CONTENTION_##rule))
 
-/* ---- pipes ----------------------------------------------------------------
- */
+/* ---- pipes -------------------------------------------------------------- */
 
 /* Two equal flows of one pipe get half of it each; without the rule all. */
 static void test_share__two_flows_take_twice_as_long(void)
@@ -102,8 +101,7 @@ static void test_share__alone_again(void)
     CHECK_INT(m.took[0], 1000);
 }
 
-/* ---- copy engines ---------------------------------------------------------
- */
+/* ---- copy engines ------------------------------------------------------- */
 
 /* One copy a direction at a time, in the order in which they became ready. */
 static void test_share__copies_take_turns(void)
@@ -145,8 +143,7 @@ static void test_share__a_late_copy_does_not_overtake(void)
     CHECK_INT(m.start[0], 1000);
 }
 
-/* ---- multiprocessors ------------------------------------------------------
- */
+/* ---- multiprocessors ---------------------------------------------------- */
 
 /*
  * Kernel 0 takes 1000 in four waves: its last begins at 750, and there kernel
@@ -221,8 +218,7 @@ static void test_share__held_kernels_start_in_order(void)
     CHECK_INT(m.held_by[2], 1);
 }
 
-/* ---- slowdown -------------------------------------------------------------
- */
+/* ---- slowdown ----------------------------------------------------------- */
 
 /*
  * A kernel of 1000 beside a collective that waits from 200 and transfers from
@@ -265,8 +261,7 @@ static void test_share__slowed_kernels_drain_later(void)
     CHECK_INT(m.took[0], 1100);
 }
 
-/* ---- properties ------------------------------------------------------------
- */
+/* ---- properties --------------------------------------------------------- */
 
 struct result {
     msim_ps *start, *took;

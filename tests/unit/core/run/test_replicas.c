@@ -265,7 +265,7 @@ static void test_replicas__cycle(void)
     job_free(one);
 }
 
-/* ---- real jobs ----------------------------------------------------------- */
+/* ---- real jobs ---------------------------------------------------------- */
 
 /* Replicas that do the same start when the folded ones do; where the ranks
  * meet, one that comes a second late holds up all others. */

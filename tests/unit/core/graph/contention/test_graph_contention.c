@@ -12,8 +12,7 @@
 
 #define US MSIM_PS_PER_US
 
-/* ---- made-up traces --------------------------------------------------------
- */
+/* ---- made-up traces ----------------------------------------------------- */
 
 struct made {
     char text[1 << 17];
@@ -94,8 +93,7 @@ static struct msim_job *load(struct made *m)
     return job;
 }
 
-/* ---- who fills a device, and for whom -------------------------------------
- */
+/* ---- who fills a device, and for whom ----------------------------------- */
 
 /*
  * Five kernels "big" of four waves and 1000 us, 2000 apart from 100 on: the
@@ -182,8 +180,7 @@ static void test_fullness__finds_uneven_blocks(void)
     msim_job_free(job);
 }
 
-/* ---- graphs ---------------------------------------------------------------
- */
+/* ---- graphs ------------------------------------------------------------- */
 
 struct fixture {
     struct msim_job *job;

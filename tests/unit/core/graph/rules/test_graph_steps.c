@@ -5,7 +5,7 @@
 #include "core/report/analyse/outcome.h"
 #include "tests/unit/made_job.h"
 
-/* ---- steps --------------------------------------------------------------- */
+/* ---- steps -------------------------------------------------------------- */
 
 /* Simulated length of a rank's nth step. */
 static msim_ps step(const struct made_job *j, uint32_t n)
@@ -82,7 +82,7 @@ static void test_step__with_nothing_inside(void)
     made_unload(&j);
 }
 
-/* ---- contradictions ------------------------------------------------------ */
+/* ---- contradictions ----------------------------------------------------- */
 
 /*
  * The clocks of CPU and GPU differ by a microsecond: `late` seems to end

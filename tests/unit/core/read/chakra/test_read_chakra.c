@@ -4,8 +4,7 @@
 #include "tests/unit/loaded.h"
 #include "tests/unit/made_chakra.h"
 
-/* ---- what is one ----------------------------------------------------------
- */
+/* ---- what is one -------------------------------------------------------- */
 
 static void test_sniff__knows_metadata(void)
 {
@@ -36,8 +35,7 @@ static void test_sniff__tells_json_whose_brace_is_a_length(void)
     CHECK_INT(msim_chakra_sniff(m.bytes, m.n, false), MSIM_CHAKRA_YES);
 }
 
-/* ---- a run is laid out ------------------------------------------------------
- */
+/* ---- a run is laid out -------------------------------------------------- */
 
 /*
  * outer (10 us of its own) calls inner (5), which launches a kernel of 100 on
@@ -226,8 +224,7 @@ static void test_read__without_times_is_an_et(void)
     msim_job_free(job);
 }
 
-/* ---- damage
- * ------------------------------------------------------------------- */
+/* ---- damage ------------------------------------------------------------- */
 
 /* Loading fails with this status, offset and text. */
 static void check_refused(const struct made *m, enum msim_status status,
@@ -380,8 +377,7 @@ static void test_damage__never_crashes(void)
         }
 }
 
-/* ---- real ones
- * ------------------------------------------------------------------ */
+/* ---- real ones ---------------------------------------------------------- */
 
 static void test_read__real_files(void)
 {

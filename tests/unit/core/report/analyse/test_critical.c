@@ -46,7 +46,7 @@ static void ran_free(struct ran *r)
     made_graph_free(&r->m);
 }
 
-/* ---- binding ------------------------------------------------------------- */
+/* ---- binding ------------------------------------------------------------ */
 
 static bool own_order(const struct msim_graph *g, uint32_t edge)
 {
@@ -106,7 +106,7 @@ static void test_binding__agrees_with_search(void)
     }
 }
 
-/* ---- path ---------------------------------------------------------------- */
+/* ---- path --------------------------------------------------------------- */
 
 /* The longest way from any begin to the start of `to`, trying all. */
 static msim_ps longest_way(const struct ran *r, uint32_t to)
@@ -203,7 +203,7 @@ static void test_path__sums_to_the_window(void)
     }
 }
 
-/* ---- slack --------------------------------------------------------------- */
+/* ---- slack -------------------------------------------------------------- */
 
 struct ends {
     msim_ps window[2], all;
@@ -261,7 +261,7 @@ static void test_slack__is_what_is_free(void)
     }
 }
 
-/* ---- waits --------------------------------------------------------------- */
+/* ---- waits -------------------------------------------------------------- */
 
 /*
  * A thread works 10 us, launches (2 us) a kernel of 100 us that starts 5 us

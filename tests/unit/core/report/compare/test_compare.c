@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-/* ---- help -------------------------------------------------------------- */
+/* ---- help --------------------------------------------------------------- */
 
 /* Two made predictions and what came of them. */
 struct two {
@@ -66,7 +66,7 @@ static char *text_of(const struct msim_comparison *c,
     return text;
 }
 
-/* ---- tables ------------------------------------------------------------ */
+/* ---- tables ------------------------------------------------------------- */
 
 /* A: mm 800, collective 120, my::op 80. B: mm 500 (twice as many calls), the
  * collective as it was, my::op gone, a fused one of 60 new: -300 - 80 + 60. */
@@ -245,7 +245,7 @@ static void test_compare__breakdown(void)
     two_release(&t);
 }
 
-/* ---- iterations and ranks ---------------------------------------------- */
+/* ---- iterations and ranks ----------------------------------------------- */
 
 static void test_compare__iterations(void)
 {
@@ -331,7 +331,7 @@ static void test_compare__warnings(void)
     two_release(&t);
 }
 
-/* ---- files ------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------- */
 
 /* A temporary file with this text; the caller frees the name. */
 static char *file_of(const char *text)
@@ -466,7 +466,7 @@ static void test_compare__sparse_file(void)
     free(name);
 }
 
-/* ---- writers ----------------------------------------------------------- */
+/* ---- writers ------------------------------------------------------------ */
 
 static void test_compare__hostile_names(void)
 {
