@@ -69,11 +69,11 @@ const char *msim_costs_text(uint8_t made_by);
 /*
  * What a rank without GPU events launches, or, with `on_host`, what its host
  * computes itself. `*out` is owned by the caller;
- * release with msim_plan_free().
+ * release with msim_launch_plan_free().
  */
 MSIM_MUST_CHECK
-enum msim_status msim_plan_new(struct msim_plan **out,
-                               const struct msim_trace *t, bool on_host);
-void msim_plan_free(struct msim_plan *p); /* accepts NULL */
+enum msim_status msim_launch_plan_new(struct msim_launch_plan **out,
+                                      const struct msim_trace *t, bool on_host);
+void msim_launch_plan_free(struct msim_launch_plan *p); /* accepts NULL */
 
 #endif

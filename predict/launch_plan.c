@@ -5,17 +5,18 @@
 
 #include <stdlib.h>
 
-static enum msim_plan_kind plan_kind(const struct msim_work *w)
+static enum msim_launch_kind plan_kind(const struct msim_work *w)
 {
     if (w->family == MSIM_FAMILY_COLLECTIVE)
-        return MSIM_PLAN_COMM;
+        return MSIM_LAUNCH_COMM;
     if (w->family != MSIM_FAMILY_COPY)
-        return MSIM_PLAN_KERNEL;
-    return w->u.vector.copy == MSIM_COPY_D2H ? MSIM_PLAN_COPY_BACK
-                                             : MSIM_PLAN_COPY;
+        return MSIM_LAUNCH_KERNEL;
+    return w->u.vector.copy == MSIM_COPY_D2H ? MSIM_LAUNCH_COPY_BACK
+                                             : MSIM_LAUNCH_COPY;
 }
 
-static enum msim_status fill(struct msim_plan *p, const struct msim_trace *t)
+static enum msim_status fill(struct msim_launch_plan *p,
+                             const struct msim_trace *t)
 {
     enum msim_opmap_place place = msim_opmap_place_of(t, p->on_host);
     struct msim_work works[MSIM_OPMAP_MAX];
@@ -34,10 +35,10 @@ static enum msim_status fill(struct msim_plan *p, const struct msim_trace *t)
     return MSIM_OK;
 }
 
-enum msim_status msim_plan_new(struct msim_plan **out,
-                               const struct msim_trace *t, bool on_host)
+enum msim_status msim_launch_plan_new(struct msim_launch_plan **out,
+                                      const struct msim_trace *t, bool on_host)
 {
-    struct msim_plan *p = calloc(1, sizeof(*p));
+    struct msim_launch_plan *p = calloc(1, sizeof(*p));
     enum msim_status status = MSIM_ENOMEM;
 
     *out = NULL;
@@ -48,14 +49,14 @@ enum msim_status msim_plan_new(struct msim_plan **out,
     if (p->first)
         status = fill(p, t);
     if (status != MSIM_OK) {
-        msim_plan_free(p);
+        msim_launch_plan_free(p);
         return status;
     }
     *out = p;
     return MSIM_OK;
 }
 
-void msim_plan_free(struct msim_plan *p)
+void msim_launch_plan_free(struct msim_launch_plan *p)
 {
     if (!p)
         return;

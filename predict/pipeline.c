@@ -60,8 +60,8 @@ static enum msim_status make_plans(struct predicting *p)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (msim_target_plans(p->to, job->ranks[i]))
-            MSIM_TRY(msim_plan_new(&run->plans[i], job->ranks[i],
-                                   msim_target_is_host(p->to)));
+            MSIM_TRY(msim_launch_plan_new(&run->plans[i], job->ranks[i],
+                                          msim_target_is_host(p->to)));
     return MSIM_OK;
 }
 
@@ -84,7 +84,7 @@ static enum msim_status build(struct predicting *p)
     return msim_graph_build(
         &run->graph, p->in->job,
         &(struct msim_graph_options){
-            .plans = (const struct msim_plan *const *)run->plans,
+            .launch_plans = (const struct msim_launch_plan *const *)run->plans,
             .device_times = times,
             .peers = peers(p),
             .slowdown = times ? 0 : msim_platform_slowdown(p->to->platform),
@@ -365,7 +365,7 @@ enum msim_status msim_predict(struct msim_prediction_run *run,
 void msim_prediction_run_release(struct msim_prediction_run *run)
 {
     for (uint32_t i = 0; run->plans && i < run->n_ranks; i++)
-        msim_plan_free(run->plans[i]);
+        msim_launch_plan_free(run->plans[i]);
     free(run->plans);
     msim_prediction_free(run->prediction);
     release_times(&run->mid);

@@ -33,7 +33,8 @@
 /* One prediction and what it was read off. Do not copy: `outcome` points into
  * it. Inputs and target must live as long. */
 struct msim_prediction_run {
-    struct msim_plan **plans; /* one a rank; NULL entries: from its events */
+    struct msim_launch_plan *
+        *plans; /* one a rank; NULL entries: from its events */
     uint32_t n_ranks;
     struct msim_graph *graph;
     struct msim_costs *costs;

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_BUILDER_H
 #define MSIM_CORE_CHAKRA_CHAKRA_BUILDER_H
-#include "core/chakra/chakra_plan.h"
+#include "core/chakra/chakra_nodes.h"
 #include "core/chakra/chakra_repr.h"
 
 #include <chakra.pb-c.h>
@@ -12,7 +12,7 @@
 #define MSIM_CHAKRA_ATTRIBUTES 48
 
 struct msim_chakra_builder {
-    const struct msim_chakra_plan *p;
+    const struct msim_chakra_nodes *p;
     const struct msim_trace *t;
     const struct msim_chakra_work *works; /* or NULL */
     uint32_t *kernels; /* of each operator, which share its work */
@@ -58,6 +58,6 @@ void msim_chakra_add_list(struct msim_chakra_builder *b, const char *name,
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_fill(struct msim_chakra_builder *b,
                                   ChakraProtoMsg__Node *node,
-                                  const struct msim_chakra_out *n);
+                                  const struct msim_chakra_out_node *n);
 
 #endif

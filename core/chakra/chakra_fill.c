@@ -24,7 +24,7 @@ static uint64_t micros(int64_t ns)
 
 /* `start` and `span` of the row that node `n` is made of. */
 static void add_times(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
-                      const struct msim_chakra_out *n, msim_ps start,
+                      const struct msim_chakra_out_node *n, msim_ps start,
                       msim_ps span)
 {
     int64_t own = whole_ns(b, n->own), from, whole;
@@ -128,7 +128,7 @@ static void add_transfer(struct msim_chakra_builder *b,
 
 static enum msim_status fill_op(struct msim_chakra_builder *b,
                                 ChakraProtoMsg__Node *node,
-                                const struct msim_chakra_out *n)
+                                const struct msim_chakra_out_node *n)
 {
     const struct msim_op *op = &b->t->ops[n->row];
     const struct msim_thread *th = &b->t->threads[op->thread];
@@ -153,7 +153,7 @@ static enum msim_status fill_op(struct msim_chakra_builder *b,
 }
 
 static void fill_call(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
-                      const struct msim_chakra_out *n)
+                      const struct msim_chakra_out_node *n)
 {
     const struct msim_call *c = &b->t->calls[n->row];
 
@@ -201,7 +201,7 @@ static void add_work(struct msim_chakra_builder *b, uint32_t op, double share)
 }
 
 static void fill_gpu(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
-                     const struct msim_chakra_out *n)
+                     const struct msim_chakra_out_node *n)
 {
     const struct msim_gpu *g = &b->t->gpu[n->row];
 
@@ -222,7 +222,7 @@ static void fill_gpu(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
 }
 
 static void fill_sync(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
-                      const struct msim_chakra_out *n)
+                      const struct msim_chakra_out_node *n)
 {
     const struct msim_sync *s = &b->t->syncs[n->row];
     uint32_t either = s->stream != MSIM_NONE ? s->stream : s->wait_stream;
@@ -249,7 +249,7 @@ static void fill_sync(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
 
 /* What an operator of an execution trace would make the GPU do. */
 static void fill_made(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
-                      const struct msim_chakra_out *n)
+                      const struct msim_chakra_out_node *n)
 {
     msim_chakra_add_word(b, MSIM_CHAKRA_STREAM, n->row != MSIM_NONE);
     if (n->row == MSIM_NONE) {
@@ -266,7 +266,7 @@ static void fill_made(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
 
 enum msim_status msim_chakra_fill(struct msim_chakra_builder *b,
                                   ChakraProtoMsg__Node *node,
-                                  const struct msim_chakra_out *n)
+                                  const struct msim_chakra_out_node *n)
 {
     switch ((enum msim_chakra_event)n->event) {
     case MSIM_CHAKRA_CALL_EVENT:

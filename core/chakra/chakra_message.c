@@ -238,7 +238,7 @@ enum msim_status msim_chakra_messages_begin(struct msim_chakra_messages *m)
 /* ---- a node ------------------------------------------------------------- */
 
 static const char *name_of(const struct msim_chakra_messages *m,
-                           const struct msim_chakra_out *n)
+                           const struct msim_chakra_out_node *n)
 {
     const struct msim_trace *t = m->b.t;
 
@@ -263,7 +263,7 @@ static const char *name_of(const struct msim_chakra_messages *m,
     }
 }
 
-static bool on_gpu(const struct msim_chakra_out *n)
+static bool on_gpu(const struct msim_chakra_out_node *n)
 {
     return (n->event >= MSIM_CHAKRA_KERNEL_EVENT &&
             n->event <= MSIM_CHAKRA_MEMSET_EVENT) ||
@@ -272,7 +272,7 @@ static bool on_gpu(const struct msim_chakra_out *n)
 
 static enum msim_status fill_deps(struct msim_chakra_messages *m,
                                   ChakraProtoMsg__Node *node,
-                                  const struct msim_chakra_out *n)
+                                  const struct msim_chakra_out_node *n)
 {
     const struct msim_chakra_dep *all = m->b.p->deps.data;
     bool delayed = false;
@@ -299,8 +299,8 @@ static enum msim_status fill_deps(struct msim_chakra_messages *m,
 enum msim_status msim_chakra_messages_node(struct msim_chakra_messages *m,
                                            uint32_t i)
 {
-    const struct msim_chakra_out *n =
-        (const struct msim_chakra_out *)m->b.p->nodes.data + i;
+    const struct msim_chakra_out_node *n =
+        (const struct msim_chakra_out_node *)m->b.p->nodes.data + i;
     uint64_t parent = (uint64_t)n->ctrl + 1;
     ChakraProtoMsg__Node node;
 
@@ -338,7 +338,7 @@ uint64_t msim_chakra_messages_rounded(const struct msim_chakra_messages *m)
 }
 
 enum msim_status msim_chakra_messages_new(struct msim_chakra_messages **out,
-                                          const struct msim_chakra_plan *p,
+                                          const struct msim_chakra_nodes *p,
                                           struct msim_file *file,
                                           const struct msim_chakra_work *works)
 {

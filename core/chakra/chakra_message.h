@@ -5,14 +5,14 @@
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_MESSAGE_H
 #define MSIM_CORE_CHAKRA_CHAKRA_MESSAGE_H
 #include "core/base/write_file.h"
-#include "core/chakra/chakra_plan.h"
+#include "core/chakra/chakra_nodes.h"
 
 struct msim_chakra_messages; /* opaque */
 
 /* `p`, `file` and `works` (may be NULL) must outlive what `*out` becomes. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_messages_new(struct msim_chakra_messages **out,
-                                          const struct msim_chakra_plan *p,
+                                          const struct msim_chakra_nodes *p,
                                           struct msim_file *file,
                                           const struct msim_chakra_work *works);
 void msim_chakra_messages_free(struct msim_chakra_messages *m);

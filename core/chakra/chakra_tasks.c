@@ -2,9 +2,9 @@
  * core/chakra/chakra_tasks.c - the nodes of a rank with times.
  *
  * The plan of a rank with times: its tasks in the dependency graph as chains
- * of nodes. See chakra_plan.h.
+ * of nodes. See chakra_nodes.h.
  */
-#include "core/chakra/chakra_plan.h"
+#include "core/chakra/chakra_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct source {
 };
 
 struct tasks {
-    struct msim_chakra_plan *p;
+    struct msim_chakra_nodes *p;
     const struct msim_graph *g;
     const struct msim_trace *t;
     const uint32_t *order;
@@ -36,9 +36,9 @@ struct tasks {
     uint32_t tail;  /* node that the next of this chain follows, or NONE */
 };
 
-static struct msim_chakra_out *node_at(const struct tasks *x, uint32_t i)
+static struct msim_chakra_out_node *node_at(const struct tasks *x, uint32_t i)
 {
-    return (struct msim_chakra_out *)x->p->nodes.data + i;
+    return (struct msim_chakra_out_node *)x->p->nodes.data + i;
 }
 
 static bool is_host(uint8_t kind)
@@ -169,10 +169,10 @@ static enum msim_status take_inputs(struct tasks *x, uint32_t node)
     const struct source *s = x->inputs.data;
 
     for (uint32_t i = 0; i < x->inputs.n; i++) {
-        struct msim_chakra_out *n = node_at(x, node);
+        struct msim_chakra_out_node *n = node_at(x, node);
 
         if (s[i].node != MSIM_NONE)
-            MSIM_TRY(msim_chakra_plan_dep(x->p, s[i].node, s[i].lag));
+            MSIM_TRY(msim_chakra_nodes_depend(x->p, s[i].node, s[i].lag));
         else if (n->not_before == MSIM_TIME_NONE || n->not_before < s[i].lag)
             n->not_before = s[i].lag;
     }
@@ -185,12 +185,12 @@ static enum msim_status add_node(struct tasks *x, enum msim_chakra_event event,
 {
     uint32_t node;
 
-    MSIM_TRY(msim_chakra_plan_node(x->p, event, row, own, &node));
+    MSIM_TRY(msim_chakra_nodes_add(x->p, event, row, own, &node));
     node_at(x, node)->ctrl = ctrl;
     if (x->tail == MSIM_NONE)
         MSIM_TRY(take_inputs(x, node));
     else
-        MSIM_TRY(msim_chakra_plan_dep(x->p, x->tail, 0));
+        MSIM_TRY(msim_chakra_nodes_depend(x->p, x->tail, 0));
     x->tail = node;
     return MSIM_OK;
 }
@@ -318,11 +318,11 @@ static enum msim_status add_syncs(struct tasks *x)
         uint32_t call = x->t->syncs[i].call, node;
 
         MSIM_TRY(
-            msim_chakra_plan_node(x->p, MSIM_CHAKRA_SYNC_EVENT, i, 0, &node));
+            msim_chakra_nodes_add(x->p, MSIM_CHAKRA_SYNC_EVENT, i, 0, &node));
         if (call == MSIM_NONE || x->call_node[call] == MSIM_NONE)
             continue;
         node_at(x, node)->ctrl = x->call_node[call];
-        MSIM_TRY(msim_chakra_plan_dep(x->p, x->call_node[call], 0));
+        MSIM_TRY(msim_chakra_nodes_depend(x->p, x->call_node[call], 0));
     }
     return MSIM_OK;
 }
@@ -405,9 +405,9 @@ static bool allocate(struct tasks *x)
     return true;
 }
 
-enum msim_status msim_chakra_plan_timed(struct msim_chakra_plan *p,
-                                        const struct msim_graph *g,
-                                        const uint32_t *order, uint32_t rank)
+enum msim_status msim_chakra_nodes_timed(struct msim_chakra_nodes *p,
+                                         const struct msim_graph *g,
+                                         const uint32_t *order, uint32_t rank)
 {
     struct tasks x = {
         .p = p, .g = g, .t = g->job->ranks[rank], .order = order, .rank = rank};

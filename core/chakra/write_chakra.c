@@ -2,13 +2,13 @@
  * core/chakra/write_chakra.c - a job as Chakra files.
  *
  * Nodes as messages, and files of them. Which nodes there are and what they
- * depend on is decided before (chakra_plan.h).
+ * depend on is decided before (chakra_nodes.h).
  */
 #include "core/chakra/write_chakra.h"
 
 #include "core/base/write_file.h"
 #include "core/chakra/chakra_message.h"
-#include "core/chakra/chakra_plan.h"
+#include "core/chakra/chakra_nodes.h"
 #include "core/graph/build/graph_build.h"
 #include "core/read/chakra/chakra_wire.h"
 
@@ -119,7 +119,7 @@ static enum msim_status copy_source(struct writing *w, uint32_t rank)
 }
 
 static enum msim_status write_plan(struct writing *w, uint32_t rank,
-                                   const struct msim_chakra_plan *p)
+                                   const struct msim_chakra_nodes *p)
 {
     struct msim_chakra_messages *m;
     enum msim_status status;
@@ -138,15 +138,15 @@ static enum msim_status write_plan(struct writing *w, uint32_t rank,
 static enum msim_status write_rank(struct writing *w, uint32_t rank)
 {
     const struct msim_trace *t = w->job->ranks[rank];
-    struct msim_chakra_plan p = {0};
+    struct msim_chakra_nodes p = {0};
     enum msim_status status;
 
     if (t->source)
         return copy_source(w, rank);
     if (t->has_times)
-        status = msim_chakra_plan_timed(&p, w->graph, w->order, rank);
+        status = msim_chakra_nodes_timed(&p, w->graph, w->order, rank);
     else
-        status = msim_chakra_plan_shapes(
+        status = msim_chakra_nodes_shapes(
             &p, t, w->opt->works ? w->opt->works[rank] : NULL);
     if (status == MSIM_OK)
         status = write_plan(w, rank, &p);
@@ -154,7 +154,7 @@ static enum msim_status write_rank(struct writing *w, uint32_t rank)
     w->summary->delay_ns += p.delayed / 1000;
     w->summary->releases += p.releases;
     w->summary->without_times |= !t->has_times;
-    msim_chakra_plan_release(&p);
+    msim_chakra_nodes_release(&p);
     return status;
 }
 

@@ -74,11 +74,11 @@ const char *msim_edge_source_text(enum msim_edge_source source);
 
 /* An edge's kind and source in one byte, as msim_graph.edge_kind has it. */
 #define MSIM_EDGE_BYTE(kind, source) ((uint8_t)((kind) | (source) << 5))
-static inline enum msim_edge_kind msim_edge_kind(uint8_t byte)
+static inline enum msim_edge_kind msim_edge_kind_of(uint8_t byte)
 {
     return (enum msim_edge_kind)(byte & 31);
 }
-static inline enum msim_edge_source msim_edge_source(uint8_t byte)
+static inline enum msim_edge_source msim_edge_source_of(uint8_t byte)
 {
     return (enum msim_edge_source)(byte >> 5);
 }
@@ -181,7 +181,7 @@ struct msim_graph {
     uint32_t *n_preds;
     uint32_t *edge_begin; /* n_tasks + 1, into edges */
     struct msim_edge *edges;
-    uint8_t *edge_kind; /* kind and source: msim_edge_kind() reads it */
+    uint8_t *edge_kind; /* kind and source: msim_edge_kind_of() reads it */
     msim_ps *traced;    /* work as traced, without waits; TIME_NONE where
                            the trace has no time */
     struct msim_task_ref *refs;
@@ -201,16 +201,16 @@ struct msim_graph {
 };
 
 /* What a rank without GPU events is taken to launch. */
-enum msim_plan_kind {
-    MSIM_PLAN_KERNEL,
-    MSIM_PLAN_COPY,      /* host to device, or on the device */
-    MSIM_PLAN_COPY_BACK, /* device to host: the host waits for it */
-    MSIM_PLAN_COMM,
+enum msim_launch_kind {
+    MSIM_LAUNCH_KERNEL,
+    MSIM_LAUNCH_COPY,      /* host to device, or on the device */
+    MSIM_LAUNCH_COPY_BACK, /* device to host: the host waits for it */
+    MSIM_LAUNCH_COMM,
 };
 
-struct msim_plan {
+struct msim_launch_plan {
     uint32_t *first; /* n_ops + 1, into kinds: the works of each op */
-    uint8_t *kinds;  /* msim_plan_kind */
+    uint8_t *kinds;  /* msim_launch_kind */
     bool on_host;    /* there is no GPU: the host computes itself */
 };
 
@@ -225,7 +225,7 @@ struct msim_graph_options {
     /* Per rank; NULL entries for ranks whose GPU events are in the trace (or
      * whose host alone is simulated). Ignores the host times of planned ranks:
      * there the host is modelled. */
-    const struct msim_plan *const *plans;
+    const struct msim_launch_plan *const *launch_plans;
     /* Dependencies may be inferred from, and latencies taken from, when GPU
      * activities began and ended. Without it no GPU time is read: what is not
      * recorded follows from the order of launches alone. */

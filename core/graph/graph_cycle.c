@@ -135,12 +135,12 @@ void msim_edge_tell(char *text, size_t room, const struct msim_graph *g,
     name_task(from, sizeof(from), g, msim_edge_from(g, edge));
     name_task(to, sizeof(to), g, g->edges[edge].to);
     snprintf(text + used, room - used, "%s%s for %s: %s", used ? "; " : "", to,
-             from, msim_edge_text(msim_edge_kind(g->edge_kind[edge])));
+             from, msim_edge_text(msim_edge_kind_of(g->edge_kind[edge])));
 }
 
 static bool own_order(const struct msim_graph *g, uint32_t edge)
 {
-    enum msim_edge_kind kind = msim_edge_kind(g->edge_kind[edge]);
+    enum msim_edge_kind kind = msim_edge_kind_of(g->edge_kind[edge]);
 
     return kind == MSIM_EDGE_PROGRAM || kind == MSIM_EDGE_STREAM;
 }

@@ -59,7 +59,7 @@ void msim_engine_free(struct msim_engine *e)
 static void fill_lags(struct lags *l, const struct msim_scenario *s)
 {
     for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
-        enum msim_edge_kind kind = msim_edge_kind((uint8_t)byte);
+        enum msim_edge_kind kind = msim_edge_kind_of((uint8_t)byte);
         msim_ps lag = kind < MSIM_EDGE_KINDS ? s->lag[kind] : -1;
 
         l->fixed[byte] = lag >= 0 ? lag : 0;
@@ -75,7 +75,7 @@ static bool is_out(const struct msim_scenario *s, uint32_t task)
 /* Does an edge of this kind mean that another rank is waited for? */
 static bool from_peers(uint8_t byte)
 {
-    enum msim_edge_kind kind = msim_edge_kind(byte);
+    enum msim_edge_kind kind = msim_edge_kind_of(byte);
 
     return kind == MSIM_EDGE_COLLECTIVE || kind == MSIM_EDGE_POINT_TO_POINT;
 }

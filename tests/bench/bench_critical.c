@@ -67,7 +67,7 @@ static void once(const struct msim_graph *g, const struct msim_run *run,
     if (msim_slack(g, run, &b, &times, slack) != MSIM_OK)
         abort();
     t = least(&c->slack, t);
-    if (msim_waits(g, run, &b, &times, &waits) != MSIM_OK)
+    if (msim_waits_find(g, run, &b, &times, &waits) != MSIM_OK)
         abort();
     t = least(&c->waits, t);
     if (msim_path_find(&path, g, run, &b, 0, &times) != MSIM_OK)

@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     struct msim_error err = {0};
     struct msim_job *job;
     struct msim_graph *g;
-    const struct msim_plan **plans;
+    const struct msim_launch_plan **plans;
 
     if (argc < 2 && MSIM_TRACES[0] == '\0')
         return 77;
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     plans = calloc(job->n_ranks, sizeof(*plans));
     if (!plans || msim_graph_build(&g, job,
                                    &(struct msim_graph_options){
-                                       .plans = plans,
+                                       .launch_plans = plans,
                                        .device_times = true,
                                        .peers = MSIM_PEERS_FIXED,
                                    },

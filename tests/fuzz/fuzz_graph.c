@@ -94,7 +94,7 @@ static msim_ps end_of(const struct trial *k, uint32_t task)
 /* The least start that an edge leaves its successor. */
 static msim_ps from_edge(const struct trial *k, uint32_t from, uint32_t edge)
 {
-    enum msim_edge_kind kind = msim_edge_kind(k->g->edge_kind[edge]);
+    enum msim_edge_kind kind = msim_edge_kind_of(k->g->edge_kind[edge]);
     msim_ps lag = k->scenario.lag[kind];
 
     if (is_out(k, k->g->edges[edge].to))
@@ -203,7 +203,7 @@ static void check_causes(const struct trial *k, const struct msim_run *run,
     HOLDS(k, msim_slack(k->g, run, &b, w, slack) == MSIM_OK, 0);
     for (uint32_t t = 0; t < n; t++)
         HOLDS(k, slack[t] >= 0, t);
-    HOLDS(k, msim_waits(k->g, run, &b, w, waits) == MSIM_OK, 0);
+    HOLDS(k, msim_waits_find(k->g, run, &b, w, waits) == MSIM_OK, 0);
     for (uint32_t i = 0; i < k->g->n_windows; i++)
         for (unsigned h = 0; h < MSIM_HOLDS; h++)
             HOLDS(k,
@@ -237,7 +237,7 @@ static void check_windows(const struct trial *k, const struct msim_outcome *o)
 
     if (!w)
         exit(1);
-    HOLDS(k, msim_breakdown(o, w) == MSIM_OK, 0);
+    HOLDS(k, msim_breakdown_find(o, w) == MSIM_OK, 0);
     for (uint32_t i = 0; i < k->g->n_windows; i++) {
         HOLDS(k, w[i].begin <= w[i].end, i);
         HOLDS(k, w[i].compute >= 0 && w[i].communication >= 0, i);

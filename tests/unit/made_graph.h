@@ -97,7 +97,7 @@ static inline void made_graph_mix(struct made_graph *m, uint64_t seed,
 static inline msim_ps made_graph_edge(const struct made_graph *m, uint32_t i,
                                       msim_ps end)
 {
-    enum msim_edge_kind kind = msim_edge_kind(m->g.edge_kind[i]);
+    enum msim_edge_kind kind = msim_edge_kind_of(m->g.edge_kind[i]);
 
     if (!m->out || !m->out[m->g.edges[i].to])
         return end + (msim_ps)m->g.edges[i].lag_ns * 1000;

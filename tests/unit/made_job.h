@@ -242,9 +242,9 @@ static inline uint32_t made_edges(const struct made_job *j,
     uint32_t n = 0;
 
     for (uint32_t e = 0; e < j->graph->n_edges; e++)
-        n += msim_edge_kind(j->graph->edge_kind[e]) == kind &&
+        n += msim_edge_kind_of(j->graph->edge_kind[e]) == kind &&
              (source == MSIM_EDGE_SOURCES ||
-              msim_edge_source(j->graph->edge_kind[e]) == source);
+              msim_edge_source_of(j->graph->edge_kind[e]) == source);
     return n;
 }
 

@@ -19,7 +19,7 @@
 /* May it be wrong? Neither recorded nor what a thread or a stream means. */
 static bool is_inferred(uint8_t byte)
 {
-    switch (msim_edge_kind(byte)) {
+    switch (msim_edge_kind_of(byte)) {
     case MSIM_EDGE_PROGRAM:
     case MSIM_EDGE_LAUNCH:
     case MSIM_EDGE_STREAM:
@@ -27,7 +27,7 @@ static bool is_inferred(uint8_t byte)
     case MSIM_EDGE_POINT_TO_POINT:
         return false;
     default:
-        return msim_edge_source(byte) != MSIM_FROM_IDS;
+        return msim_edge_source_of(byte) != MSIM_FROM_IDS;
     }
 }
 

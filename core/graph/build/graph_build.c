@@ -204,11 +204,11 @@ static enum msim_status build(struct msim_graph_builder *b)
     b->g->job = b->job;
     compare_clocks(b);
     for (uint32_t rank = 0; rank < b->job->n_ranks; rank++) {
-        const struct msim_plan *plan =
-            b->opt->plans ? b->opt->plans[rank] : NULL;
+        const struct msim_launch_plan *plan =
+            b->opt->launch_plans ? b->opt->launch_plans[rank] : NULL;
 
         if (plan)
-            MSIM_TRY(msim_graph_plan(b, rank, plan));
+            MSIM_TRY(msim_graph_launch_plan(b, rank, plan));
         else
             MSIM_TRY(build_timed(b, rank));
     }

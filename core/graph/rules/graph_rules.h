@@ -50,10 +50,12 @@ bool msim_graph_takes_batch(const struct msim_trace *t, uint32_t op);
 MSIM_MUST_CHECK
 enum msim_status msim_graph_queue(struct msim_graph_builder *b,
                                   struct msim_rank_tasks *r);
-/* graph_plan.c: a rank without GPU events, from a plan of what it launches. */
+/* graph_launch_plan.c: a rank without GPU events, from a plan of what it
+ * launches. */
 MSIM_MUST_CHECK
-enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,
-                                 const struct msim_plan *plan);
+enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
+                                        uint32_t rank,
+                                        const struct msim_launch_plan *plan);
 /* graph_comm.c: ranks meet in collectives. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_comm(struct msim_graph_builder *b);

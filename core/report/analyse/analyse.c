@@ -209,7 +209,7 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
 
         if (!rank_row(a, rank, r))
             continue;
-        MSIM_TRY(msim_wait_rows(&a->findings, a->waits, rank, &r->waits));
+        MSIM_TRY(msim_analyse_waits(&a->findings, a->waits, rank, &r->waits));
         p->n_ranks_detail++;
         if (r->iteration_us.predicted <= most)
             continue;
@@ -335,7 +335,7 @@ static enum msim_status simulate_sums(struct analysis *a)
     a->sums = calloc(n, sizeof(*a->sums));
     if (!a->mid || !a->low || !a->high || !a->sums)
         return MSIM_ENOMEM;
-    MSIM_TRY(msim_breakdown(a->o, a->mid));
+    MSIM_TRY(msim_breakdown_find(a->o, a->mid));
     msim_window_bounds(a->g, &a->o->low, a->low);
     msim_window_bounds(a->g, &a->o->high, a->high);
     for (uint32_t t = 0; t < a->g->n_tasks; t++)
@@ -356,7 +356,7 @@ static enum msim_status find_causes(struct analysis *a)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_binding_init(&a->binding, a->g, run));
     MSIM_TRY(msim_slack(a->g, run, &a->binding, a->mid, a->slack));
-    MSIM_TRY(msim_waits(a->g, run, &a->binding, a->mid, a->waits));
+    MSIM_TRY(msim_waits_find(a->g, run, &a->binding, a->mid, a->waits));
     a->findings = (struct msim_findings){.p = a->p,
                                          .o = a->o,
                                          .g = a->g,

@@ -38,9 +38,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_analyse_edges(const struct msim_findings *f);
 /* Rows of one rank's mean waits; `waits`: one a window. */
 MSIM_MUST_CHECK
-enum msim_status msim_wait_rows(const struct msim_findings *f,
-                                const struct msim_waits *waits, uint32_t rank,
-                                struct msim_wait_rows *rows);
+enum msim_status msim_analyse_waits(const struct msim_findings *f,
+                                    const struct msim_waits *waits,
+                                    uint32_t rank, struct msim_wait_rows *rows);
 
 /* What of the trace's own times the graph took over. */
 MSIM_MUST_CHECK

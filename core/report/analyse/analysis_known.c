@@ -78,9 +78,9 @@ static void add_waits(struct msim_waits *sum, const struct msim_waits *w)
     }
 }
 
-enum msim_status msim_wait_rows(const struct msim_findings *f,
-                                const struct msim_waits *waits, uint32_t rank,
-                                struct msim_wait_rows *rows)
+enum msim_status msim_analyse_waits(const struct msim_findings *f,
+                                    const struct msim_waits *waits,
+                                    uint32_t rank, struct msim_wait_rows *rows)
 {
     struct msim_waits sum = {.main = {0}};
     double n = msim_findings_windows(f, rank);

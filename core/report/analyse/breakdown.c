@@ -261,8 +261,8 @@ static void run(struct sweep *s, struct msim_window_times *w)
     }
 }
 
-enum msim_status msim_breakdown(const struct msim_outcome *o,
-                                struct msim_window_times *w)
+enum msim_status msim_breakdown_find(const struct msim_outcome *o,
+                                     struct msim_window_times *w)
 {
     struct range *tasks = rank_ranges(o->graph);
     uint32_t *main = msim_main_lanes(o->graph);

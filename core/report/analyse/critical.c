@@ -28,7 +28,7 @@ unsigned msim_hold_of(const struct msim_graph *g, uint32_t by)
     case MSIM_BY_UNKNOWN:
         return MSIM_HOLD_UNKNOWN;
     default:
-        return msim_edge_kind(g->edge_kind[by]);
+        return msim_edge_kind_of(g->edge_kind[by]);
     }
 }
 
@@ -54,7 +54,7 @@ const char *msim_hold_source(const struct msim_graph *g, uint32_t by)
 {
     if (msim_hold_of(g, by) >= MSIM_EDGE_KINDS)
         return NULL;
-    return msim_edge_source_text(msim_edge_source(g->edge_kind[by]));
+    return msim_edge_source_text(msim_edge_source_of(g->edge_kind[by]));
 }
 
 /* ---- lags --------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static bool from_peers(enum msim_edge_kind kind)
 static bool lag_of(const struct msim_graph *g, const struct msim_run *run,
                    uint32_t i, msim_ps *lag)
 {
-    enum msim_edge_kind kind = msim_edge_kind(g->edge_kind[i]);
+    enum msim_edge_kind kind = msim_edge_kind_of(g->edge_kind[i]);
 
     *lag = 0;
     if (is_out(run, g->edges[i].to))
@@ -88,7 +88,7 @@ static bool lag_of(const struct msim_graph *g, const struct msim_run *run,
 
 static bool own_order(const struct msim_graph *g, uint32_t edge)
 {
-    enum msim_edge_kind kind = msim_edge_kind(g->edge_kind[edge]);
+    enum msim_edge_kind kind = msim_edge_kind_of(g->edge_kind[edge]);
 
     return kind == MSIM_EDGE_PROGRAM || kind == MSIM_EDGE_STREAM;
 }

@@ -58,8 +58,8 @@ struct msim_window_times {
  * the classes of the breakdown.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_breakdown(const struct msim_outcome *o,
-                                struct msim_window_times *w);
+enum msim_status msim_breakdown_find(const struct msim_outcome *o,
+                                     struct msim_window_times *w);
 /* For each rank the lane of its main thread, or NONE: the one that bears its
  * iterations, without marks the one that has most to do. NULL: no memory; the
  * caller frees it. */

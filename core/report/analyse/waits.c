@@ -215,11 +215,11 @@ static enum msim_status by_gpu(const struct waiting *a)
     return MSIM_OK;
 }
 
-enum msim_status msim_waits(const struct msim_graph *g,
-                            const struct msim_run *run,
-                            const struct msim_binding *b,
-                            const struct msim_window_times *times,
-                            struct msim_waits *waits)
+enum msim_status msim_waits_find(const struct msim_graph *g,
+                                 const struct msim_run *run,
+                                 const struct msim_binding *b,
+                                 const struct msim_window_times *times,
+                                 struct msim_waits *waits)
 {
     struct waiting a = {
         .g = g, .run = run, .binding = b, .times = times, .waits = waits};

@@ -30,11 +30,11 @@ struct msim_waits {
  * last activity of a rank waits for nothing.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_waits(const struct msim_graph *g,
-                            const struct msim_run *run,
-                            const struct msim_binding *b,
-                            const struct msim_window_times *times,
-                            struct msim_waits *waits);
+enum msim_status msim_waits_find(const struct msim_graph *g,
+                                 const struct msim_run *run,
+                                 const struct msim_binding *b,
+                                 const struct msim_window_times *times,
+                                 struct msim_waits *waits);
 
 /* From the end of the task before on its lane to this one's start, 0 where
  * there is none; `before` (one a lane, NONE at first) remembers. */

@@ -43,7 +43,7 @@ static void mark_ranks(const struct msim_replicas *r, uint64_t *seen,
             uint32_t rank = g->refs[t].rank;
 
             if (join != MSIM_NONE &&
-                msim_edge_kind(g->edge_kind[i]) == MSIM_EDGE_COLLECTIVE)
+                msim_edge_kind_of(g->edge_kind[i]) == MSIM_EDGE_COLLECTIVE)
                 seen[(size_t)join * words + rank / 64] |= 1ull << rank % 64;
         }
     }
@@ -257,7 +257,7 @@ static uint32_t walk(struct turn *k)
 
         visited++;
         for (uint32_t i = g->edge_begin[t]; i < last; i++) {
-            msim_ps lag = k->lag[msim_edge_kind(g->edge_kind[i])];
+            msim_ps lag = k->lag[msim_edge_kind_of(g->edge_kind[i])];
 
             if (lag < 0)
                 lag = (msim_ps)g->edges[i].lag_ns * 1000;

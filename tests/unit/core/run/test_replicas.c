@@ -277,7 +277,7 @@ static void check_real(const char *folder, uint32_t replicas, bool meets)
     struct msim_graph *g = NULL;
     struct msim_replicas *r;
     struct msim_error err = {0};
-    const struct msim_plan **plans;
+    const struct msim_launch_plan **plans;
     const msim_ps **durs;
     msim_ps *dur, *folded, *late;
 
@@ -289,7 +289,7 @@ static void check_real(const char *folder, uint32_t replicas, bool meets)
     plans = calloc(job->n_ranks, sizeof(*plans));
     REQUIRE(msim_graph_build(&g, job,
                              &(struct msim_graph_options){
-                                 .plans = plans,
+                                 .launch_plans = plans,
                                  .device_times = true,
                                  .peers = MSIM_PEERS_FIXED,
                              },

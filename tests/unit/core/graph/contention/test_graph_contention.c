@@ -119,7 +119,7 @@ static struct msim_job *fill(const double *at)
 /* The first on stream 20: 25 on stream 7 come before. */
 #define SMALL 25
 
-static struct msim_wave_tail read_fullness(const struct msim_job *job)
+static struct msim_wave_tail read_wave_tail(const struct msim_job *job)
 {
     struct msim_wave_tail f;
 
@@ -127,14 +127,14 @@ static struct msim_wave_tail read_fullness(const struct msim_job *job)
     return f;
 }
 
-static void test_fullness__counts_who_waited(void)
+static void test_wave_tail__counts_who_waited(void)
 {
     static const double at[] = {750, 752, 748, 760, 900};
     struct msim_job *job = fill(at);
     struct msim_wave_tail f;
 
     REQUIRE(job != NULL);
-    f = read_fullness(job);
+    f = read_wave_tail(job);
     CHECK_INT(f.held, 4); /* the last was waited for by something else */
     CHECK_INT(f.early, 0);
     CHECK_INT(f.uneven, 0);
@@ -145,14 +145,14 @@ static void test_fullness__counts_who_waited(void)
 }
 
 /* Stream 20 mostly starts at once: it goes first, and convicts nobody. */
-static void test_fullness__finds_a_stream_of_priority(void)
+static void test_wave_tail__finds_a_stream_of_priority(void)
 {
     static const double at[] = {15, 15, 750, 15, 15};
     struct msim_job *job = fill(at);
     struct msim_wave_tail f;
 
     REQUIRE(job != NULL);
-    f = read_fullness(job);
+    f = read_wave_tail(job);
     CHECK(!f.first[0] && f.first[1]);
     CHECK_INT(f.uneven, 0);
     CHECK_REL(f.tail[4], 0.25, 1e-6);
@@ -161,14 +161,14 @@ static void test_fullness__finds_a_stream_of_priority(void)
 }
 
 /* Stream 20 waits for all but one kernel: that one's blocks are uneven. */
-static void test_fullness__finds_uneven_blocks(void)
+static void test_wave_tail__finds_uneven_blocks(void)
 {
     static const double at[] = {750, 750, 750, 750, 15};
     struct msim_job *job = fill(at);
     struct msim_wave_tail f;
 
     REQUIRE(job != NULL);
-    f = read_fullness(job);
+    f = read_wave_tail(job);
     CHECK(!f.first[0] && !f.first[1]);
     CHECK_INT(f.uneven, 1);
     CHECK_REL(f.tail[0], 0.25, 1e-6);
@@ -530,9 +530,9 @@ static void test_graph_share__one_stream_shares_nothing(void)
 
 int main(void)
 {
-    RUN(test_fullness__counts_who_waited);
-    RUN(test_fullness__finds_a_stream_of_priority);
-    RUN(test_fullness__finds_uneven_blocks);
+    RUN(test_wave_tail__counts_who_waited);
+    RUN(test_wave_tail__finds_a_stream_of_priority);
+    RUN(test_wave_tail__finds_uneven_blocks);
     RUN(test_graph_share__full_device);
     RUN(test_graph_share__slowdown);
     RUN(test_graph_share__slowdown_from_elsewhere);

@@ -141,7 +141,7 @@ static uint32_t found_on_path(const struct loaded *l, struct sync_edge *found,
 
         if (p->kind != MSIM_PIECE_WORK || p->by >= l->g->n_edges)
             continue;
-        e = (struct sync_edge){msim_edge_kind(l->g->edge_kind[p->by]),
+        e = (struct sync_edge){msim_edge_kind_of(l->g->edge_kind[p->by]),
                                correlation(l, l->binding.from[p->task]),
                                correlation(l, p->task)};
         if (is_recorded_kind(e.kind) && n < capacity)
@@ -175,10 +175,10 @@ static void check_edge(const struct loaded *l, const struct sync_edge *e)
 
     for (uint32_t t = 0; t < g->n_tasks; t++)
         for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++) {
-            struct sync_edge is = {msim_edge_kind(g->edge_kind[i]),
+            struct sync_edge is = {msim_edge_kind_of(g->edge_kind[i]),
                                    correlation(l, t),
                                    correlation(l, g->edges[i].to)};
-            enum msim_edge_source source = msim_edge_source(g->edge_kind[i]);
+            enum msim_edge_source source = msim_edge_source_of(g->edge_kind[i]);
 
             if (!same(&is, e))
                 continue;

@@ -50,7 +50,7 @@ static void ran_free(struct ran *r)
 
 static bool own_order(const struct msim_graph *g, uint32_t edge)
 {
-    enum msim_edge_kind kind = msim_edge_kind(g->edge_kind[edge]);
+    enum msim_edge_kind kind = msim_edge_kind_of(g->edge_kind[edge]);
 
     return kind == MSIM_EDGE_PROGRAM || kind == MSIM_EDGE_STREAM;
 }
@@ -342,7 +342,7 @@ static void test_waits__by_what_held(void)
     msim_window_bounds(&small, &ran, &times);
     CHECK_INT(times.end, 121 * US);
     CHECK_INT(msim_binding_init(&b, &small, &ran), MSIM_OK);
-    CHECK_INT(msim_waits(&small, &ran, &b, &times, &w), MSIM_OK);
+    CHECK_INT(msim_waits_find(&small, &ran, &b, &times, &w), MSIM_OK);
     CHECK_INT(w.main[MSIM_EDGE_DEVICE_SYNC], 103 * US);
     CHECK_INT(w.host[MSIM_EDGE_DEVICE_SYNC], 103 * US);
     CHECK_INT(w.idle[MSIM_EDGE_LAUNCH], 15 * US);
@@ -423,7 +423,7 @@ static void test_waits__none_on_nothing(void)
 
     msim_window_bounds(&small, &run, &times);
     CHECK_INT(msim_binding_init(&b, &small, &run), MSIM_OK);
-    CHECK_INT(msim_waits(&small, &run, &b, &times, &w), MSIM_OK);
+    CHECK_INT(msim_waits_find(&small, &run, &b, &times, &w), MSIM_OK);
     for (unsigned h = 0; h < MSIM_HOLDS; h++)
         total += w.main[h] + w.host[h] + w.device[h];
     CHECK_INT(total, 0);

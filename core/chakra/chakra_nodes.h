@@ -1,5 +1,5 @@
 /*
- * core/chakra/chakra_plan.h - which nodes a rank becomes in a Chakra file, and
+ * core/chakra/chakra_nodes.h - which nodes a rank becomes in a Chakra file, and
  * what each depends on; for write_chakra.c and chakra_*.c only.
  *
  * A rank with times is written as the dependency graph has it: the tasks of a
@@ -13,8 +13,8 @@
  * An execution trace has no times: its operators follow one another in the
  * order of their ids, and what they would launch on the GPU is made of them.
  */
-#ifndef MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
-#define MSIM_CORE_CHAKRA_CHAKRA_PLAN_H
+#ifndef MSIM_CORE_CHAKRA_CHAKRA_NODES_H
+#define MSIM_CORE_CHAKRA_CHAKRA_NODES_H
 #include "core/base/vec.h"
 #include "core/chakra/chakra_work.h"
 #include "core/graph/graph.h"
@@ -26,7 +26,7 @@ struct msim_chakra_dep {
 };
 
 /* A node on its way into a file; its id is its index + 1. */
-struct msim_chakra_out {
+struct msim_chakra_out_node {
     msim_ps own;        /* work */
     msim_ps not_before; /* or MSIM_TIME_NONE */
     uint32_t row;       /* ops, calls, gpu, syncs or comms; or NONE */
@@ -36,39 +36,39 @@ struct msim_chakra_out {
     uint8_t event;
 };
 
-struct msim_chakra_plan {
+struct msim_chakra_nodes {
     const struct msim_trace *trace;
-    struct msim_vec nodes;     /* struct msim_chakra_out */
+    struct msim_vec nodes;     /* struct msim_chakra_out_node */
     struct msim_vec deps;      /* struct msim_chakra_dep */
     uint64_t delays, releases; /* deps with a lag; nodes with not_before */
     msim_ps delayed;           /* sum of the lags */
 };
 
-void msim_chakra_plan_release(struct msim_chakra_plan *p);
+void msim_chakra_nodes_release(struct msim_chakra_nodes *p);
 
 /* Add a node; its dependencies are those added from now on. */
 MSIM_MUST_CHECK
-enum msim_status msim_chakra_plan_node(struct msim_chakra_plan *p,
+enum msim_status msim_chakra_nodes_add(struct msim_chakra_nodes *p,
                                        enum msim_chakra_event event,
                                        uint32_t row, msim_ps own,
                                        uint32_t *index);
 /* Let the node that was added last depend on `node`, once. */
 MSIM_MUST_CHECK
-enum msim_status msim_chakra_plan_dep(struct msim_chakra_plan *p, uint32_t node,
-                                      msim_ps lag);
+enum msim_status msim_chakra_nodes_depend(struct msim_chakra_nodes *p,
+                                          uint32_t node, msim_ps lag);
 
 /*
  * One rank (an index into the job's) with times, from the graph of its job,
  * whose tasks are given in an `order` that respects the edges.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_chakra_plan_timed(struct msim_chakra_plan *p,
-                                        const struct msim_graph *g,
-                                        const uint32_t *order, uint32_t rank);
+enum msim_status msim_chakra_nodes_timed(struct msim_chakra_nodes *p,
+                                         const struct msim_graph *g,
+                                         const uint32_t *order, uint32_t rank);
 /* One rank without times; `works` of its operators may be NULL. */
 MSIM_MUST_CHECK
-enum msim_status msim_chakra_plan_shapes(struct msim_chakra_plan *p,
-                                         const struct msim_trace *t,
-                                         const struct msim_chakra_work *works);
+enum msim_status msim_chakra_nodes_shapes(struct msim_chakra_nodes *p,
+                                          const struct msim_trace *t,
+                                          const struct msim_chakra_work *works);
 
 #endif

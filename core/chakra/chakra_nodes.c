@@ -1,47 +1,47 @@
 /*
- * core/chakra/chakra_plan.c - nodes and dependencies, and the nodes of a rank
+ * core/chakra/chakra_nodes.c - nodes and dependencies, and the nodes of a rank
  * without times.
  *
  * Nodes and their dependencies, and the plan of a rank without times.
  */
-#include "core/chakra/chakra_plan.h"
+#include "core/chakra/chakra_nodes.h"
 
 #include "core/base/sort.h"
 
 #include <stdlib.h>
 
-void msim_chakra_plan_release(struct msim_chakra_plan *p)
+void msim_chakra_nodes_release(struct msim_chakra_nodes *p)
 {
     free(p->nodes.data);
     free(p->deps.data);
-    *p = (struct msim_chakra_plan){0};
+    *p = (struct msim_chakra_nodes){0};
 }
 
-enum msim_status msim_chakra_plan_node(struct msim_chakra_plan *p,
+enum msim_status msim_chakra_nodes_add(struct msim_chakra_nodes *p,
                                        enum msim_chakra_event event,
                                        uint32_t row, msim_ps own,
                                        uint32_t *index)
 {
-    struct msim_chakra_out *n = msim_vec_add(&p->nodes, sizeof(*n));
+    struct msim_chakra_out_node *n = msim_vec_add(&p->nodes, sizeof(*n));
 
     if (!n)
         return MSIM_ENOMEM;
-    *n = (struct msim_chakra_out){.own = own,
-                                  .not_before = MSIM_TIME_NONE,
-                                  .row = row,
-                                  .op = MSIM_NONE,
-                                  .ctrl = MSIM_NONE,
-                                  .deps = p->deps.n,
-                                  .event = (uint8_t)event};
+    *n = (struct msim_chakra_out_node){.own = own,
+                                       .not_before = MSIM_TIME_NONE,
+                                       .row = row,
+                                       .op = MSIM_NONE,
+                                       .ctrl = MSIM_NONE,
+                                       .deps = p->deps.n,
+                                       .event = (uint8_t)event};
     *index = p->nodes.n - 1;
     return MSIM_OK;
 }
 
-enum msim_status msim_chakra_plan_dep(struct msim_chakra_plan *p, uint32_t node,
-                                      msim_ps lag)
+enum msim_status msim_chakra_nodes_depend(struct msim_chakra_nodes *p,
+                                          uint32_t node, msim_ps lag)
 {
-    struct msim_chakra_out *n =
-        (struct msim_chakra_out *)p->nodes.data + p->nodes.n - 1;
+    struct msim_chakra_out_node *n =
+        (struct msim_chakra_out_node *)p->nodes.data + p->nodes.n - 1;
     struct msim_chakra_dep *dep = p->deps.data;
     int64_t ns = lag / 1000;
 
@@ -67,7 +67,7 @@ enum msim_status msim_chakra_plan_dep(struct msim_chakra_plan *p, uint32_t node,
 /* ---- without times ------------------------------------------------------ */
 
 struct shapes {
-    struct msim_chakra_plan *p;
+    struct msim_chakra_nodes *p;
     const struct msim_trace *t;
     const struct msim_chakra_work *works;
     uint32_t *node; /* of each operator */
@@ -84,19 +84,20 @@ static bool by_id(const void *ctx, uint32_t a, uint32_t b)
 
 static enum msim_status depend(struct shapes *s, uint32_t node)
 {
-    return node == MSIM_NONE ? MSIM_OK : msim_chakra_plan_dep(s->p, node, 0);
+    return node == MSIM_NONE ? MSIM_OK
+                             : msim_chakra_nodes_depend(s->p, node, 0);
 }
 
 /* Something that operator `i` makes the GPU do. */
 static enum msim_status add_made(struct shapes *s, uint32_t i, uint32_t comm,
                                  uint32_t *last)
 {
-    struct msim_chakra_out *n;
+    struct msim_chakra_out_node *n;
     uint32_t index;
 
     MSIM_TRY(
-        msim_chakra_plan_node(s->p, MSIM_CHAKRA_MADE_EVENT, comm, 0, &index));
-    n = (struct msim_chakra_out *)s->p->nodes.data + index;
+        msim_chakra_nodes_add(s->p, MSIM_CHAKRA_MADE_EVENT, comm, 0, &index));
+    n = (struct msim_chakra_out_node *)s->p->nodes.data + index;
     n->op = i;
     n->ctrl = s->node[i];
     MSIM_TRY(depend(s, s->node[i]));
@@ -137,20 +138,20 @@ static enum msim_status add_op(struct shapes *s, uint32_t i)
                                      MSIM_CHAKRA_ANNOTATION_EVENT,
                                      MSIM_CHAKRA_ROOT_EVENT};
     const struct msim_op *op = &s->t->ops[i];
-    struct msim_chakra_out *n;
+    struct msim_chakra_out_node *n;
 
-    MSIM_TRY(msim_chakra_plan_node(
+    MSIM_TRY(msim_chakra_nodes_add(
         s->p, (enum msim_chakra_event)EVENTS[op->kind], i, 0, &s->node[i]));
-    n = (struct msim_chakra_out *)s->p->nodes.data + s->node[i];
+    n = (struct msim_chakra_out_node *)s->p->nodes.data + s->node[i];
     n->ctrl = op->parent == MSIM_NONE ? MSIM_NONE : s->node[op->parent];
     MSIM_TRY(depend(s, s->last));
     s->last = s->node[i];
     return add_work(s, i);
 }
 
-enum msim_status msim_chakra_plan_shapes(struct msim_chakra_plan *p,
-                                         const struct msim_trace *t,
-                                         const struct msim_chakra_work *works)
+enum msim_status msim_chakra_nodes_shapes(struct msim_chakra_nodes *p,
+                                          const struct msim_trace *t,
+                                          const struct msim_chakra_work *works)
 {
     struct shapes s = {.p = p,
                        .t = t,

@@ -1,5 +1,5 @@
 /*
- * core/graph/rules/graph_plan.c - a rank without GPU events.
+ * core/graph/rules/graph_launch_plan.c - a rank without GPU events.
  *
  * A rank without GPU events (an ET, or a trace captured on a CPU), from a plan
  * of what each operator launches.
@@ -20,7 +20,7 @@
 struct planner {
     struct msim_graph_builder *b;
     const struct msim_trace *t;
-    const struct msim_plan *plan;
+    const struct msim_launch_plan *plan;
     uint32_t rank, host_lane, stream_lane, comm_lane;
     uint32_t *order; /* ops in the order they began */
     uint32_t n_order;
@@ -104,13 +104,13 @@ static enum msim_status add_gpu(struct planner *p, enum msim_task_kind kind,
     return MSIM_OK;
 }
 
-static enum msim_task_kind task_kind(enum msim_plan_kind what)
+static enum msim_task_kind task_kind(enum msim_launch_kind what)
 {
-    return what == MSIM_PLAN_KERNEL ? MSIM_TASK_KERNEL : MSIM_TASK_COPY;
+    return what == MSIM_LAUNCH_KERNEL ? MSIM_TASK_KERNEL : MSIM_TASK_COPY;
 }
 
 static enum msim_status add_kernel(struct planner *p, uint32_t op,
-                                   uint32_t work, enum msim_plan_kind what)
+                                   uint32_t work, enum msim_launch_kind what)
 {
     uint32_t id;
 
@@ -120,14 +120,14 @@ static enum msim_status add_kernel(struct planner *p, uint32_t op,
     MSIM_TRY(depend(p, MSIM_EDGE_EVENT, p->compute_waits, id));
     p->compute_waits = MSIM_NONE;
     p->stream = id;
-    if (what == MSIM_PLAN_COPY_BACK)
+    if (what == MSIM_LAUNCH_COPY_BACK)
         p->host_waits = id;
     return MSIM_OK;
 }
 
 /* The host computes where it is called. */
 static enum msim_status add_on_host(struct planner *p, uint32_t op,
-                                    uint32_t work, enum msim_plan_kind what)
+                                    uint32_t work, enum msim_launch_kind what)
 {
     uint32_t id;
 
@@ -181,9 +181,9 @@ static enum msim_status add_works(struct planner *p, uint32_t op)
     uint32_t first = p->plan->first[op], end = p->plan->first[op + 1];
 
     for (uint32_t w = first; w < end; w++) {
-        enum msim_plan_kind what = (enum msim_plan_kind)p->plan->kinds[w];
+        enum msim_launch_kind what = (enum msim_launch_kind)p->plan->kinds[w];
 
-        if (what == MSIM_PLAN_COMM)
+        if (what == MSIM_LAUNCH_COMM)
             MSIM_TRY(add_comm(p, op, w - first));
         else if (p->plan->on_host)
             MSIM_TRY(add_on_host(p, op, w - first, what));
@@ -326,8 +326,9 @@ static enum msim_status run(struct planner *p)
     return walk(p);
 }
 
-enum msim_status msim_graph_plan(struct msim_graph_builder *b, uint32_t rank,
-                                 const struct msim_plan *plan)
+enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
+                                        uint32_t rank,
+                                        const struct msim_launch_plan *plan)
 {
     struct planner p = {.b = b,
                         .t = b->job->ranks[rank],
