@@ -191,8 +191,8 @@ bool msim_decimal_us(const char *s, size_t len, int64_t *us, int32_t *ps)
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Six digits `n` with `whole` of them before the point, which may be 0 or less;
- * zeros at the end are left away. */
+/* Six digits `n`, `whole` of them before the point (0 or less: zeros follow
+ * the point). Zeros at the end are not written. */
 static size_t place_digits(char *text, uint32_t n, int whole)
 {
     char digits[6];
@@ -218,9 +218,9 @@ static size_t place_digits(char *text, uint32_t n, int whole)
 }
 
 /*
- * Scaled to six digits before the point, a double is off by a part in 2^53, so
- * that rounding is right unless it is within a millionth of a tie; these, and
- * what %g writes with an exponent, are left to printf.
+ * A double scaled to six digits before the point is off by one part in 2^53.
+ * So rounding it is right unless it lies within a millionth of a tie. Such
+ * values, and those that %g writes with an exponent, go to printf.
  */
 size_t msim_decimal_write(char text[MSIM_DECIMAL_TEXT], double v)
 {

@@ -1,9 +1,8 @@
 /*
- * core/base/input.c - a file's bytes, inflated ahead of the reader.
- *
- * The ring: the producer fills buffers in order, the consumer hands them out
- * in order; `filled` counts how many wait. One mutex and one condition are
- * enough, for a buffer is a quarter of a megabyte.
+ * core/base/input.c - a file's bytes, inflated ahead of the reader. The
+ * producer fills the buffers of a ring in order and the consumer hands them
+ * out in order; `filled` counts those that wait. One mutex and one condition
+ * are enough, since a buffer holds a quarter of a megabyte.
  */
 #include "core/base/input.h"
 
@@ -266,7 +265,8 @@ static enum msim_status start(struct msim_input **out, struct msim_input *in,
         pthread_mutex_init(&in->lock, NULL);
         pthread_cond_init(&in->changed, NULL);
         if (pthread_create(&in->thread, NULL, producer, in)) {
-            /* No thread to be had: the same bytes, one after the other. */
+            /* There is no second thread: read and inflate in turn, the same
+             * bytes. */
             pthread_mutex_destroy(&in->lock);
             pthread_cond_destroy(&in->changed);
             in->threaded = false;

@@ -65,9 +65,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_sax_end(struct msim_sax *s);
 
 /*
- * Bytes from the first piece on: after a failure to what was found, give or
- * take the token that was read ahead (or, if a callback stopped, to the end of
- * what it was told), else all that were fed.
+ * How many bytes have been fed. After a failure: the offset of what was found,
+ * give or take the token that was read ahead; if a callback stopped, the end
+ * of what it was given.
  */
 uint64_t msim_sax_offset(const struct msim_sax *s);
 

@@ -1,13 +1,11 @@
 /*
  * core/base/sequence.c - the longest common subsequence of two sequences.
- *
  * Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1
  * (1986): furthest-reaching paths by number of differences. Here x walks over
- * `a`, which may be endless by repetition, and y over `b`; the search is over
- * when y reaches its end (and, without repetition, x its end too).
- *
- * For every d, the furthest x on each diagonal k = x - y in -d .. d is kept,
- * so that the path can be traced back.
+ * `a`, which may be repeated without end, and y over `b`. The search ends when
+ * y reaches its end (and, without repetition, x does, too). For every d the
+ * furthest x on each diagonal k = x - y in -d .. d is kept, so that the path
+ * can be traced back.
  */
 #include "core/base/sequence.h"
 

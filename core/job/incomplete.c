@@ -3,7 +3,7 @@
  */
 #include "core/job/incomplete.h"
 
-/* A share of launches below this is what the edges of a recording cut off. */
+/* Recordings cut off launches at their edges: a smaller share is no loss. */
 #define LOST_MIN 0.01
 
 static bool launches(const struct msim_call *c)

@@ -43,8 +43,8 @@ struct msim_job {
 
 /*
  * Load `n` files or directories. On success `*out` is owned by the caller;
- * release with msim_job_free(). On failure `*out` is NULL and `err` says
- * which file, where, what was found and what was wanted.
+ * release with msim_job_free(). On failure `*out` is NULL, and `err` has the
+ * file, the offset, what was found and what was wanted.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_load(struct msim_job **out, const char *const *paths,
@@ -61,7 +61,7 @@ enum msim_status msim_job_load_memory(struct msim_job **out, const char *name,
 /* Accepts NULL. */
 void msim_job_free(struct msim_job *job);
 
-/* Add a formatted warning; silently drops it when memory is out. */
+/* Add a formatted warning. Drops it silently when out of memory. */
 void msim_job_warn(struct msim_job *job, const char *fmt, ...)
     MSIM_PRINTF(2, 3);
 

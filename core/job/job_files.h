@@ -1,5 +1,5 @@
 /*
- * core/job/job_files.h - which files a job is made of; for job.c.
+ * core/job/job_files.h - which files a job is made of; for job_load.c.
  */
 #ifndef MSIM_CORE_JOB_JOB_FILES_H
 #define MSIM_CORE_JOB_JOB_FILES_H
@@ -18,9 +18,9 @@ struct msim_job_files {
 };
 
 /*
- * Files of `paths`; directories are searched with their sub-directories, in
- * order of name. Hidden entries are left out, links to directories are not
- * followed. EIO where a path is not there or cannot be read.
+ * The files of `paths`; directories are searched with their sub-directories,
+ * in order of name. Hidden entries are skipped, links to directories are not
+ * followed. EIO where a path does not exist or cannot be read.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_files_find(struct msim_job_files *files,
@@ -29,13 +29,13 @@ enum msim_status msim_job_files_find(struct msim_job_files *files,
 void msim_job_files_release(struct msim_job_files *files);
 
 /*
- * The rank that a file's name says, -1 none: `rank-N` or `rankN`, else a `.N`
- * before the suffix (two-ranks.1.et.gz; not the last part of a version such
- * as 1.0.1).
+ * The rank in a file's name, -1 none: `rank-N` or `rankN`, else a `.N` before
+ * the suffix (two-ranks.1.et.gz; not the last part of a version such as
+ * 1.0.1).
  */
 int64_t msim_job_rank_of_name(const char *path);
 
-/* Whether the name looks like a trace's: .json, .et, each also .gz. */
+/* Does the name look like a trace's: .json or .et, each also with .gz? */
 bool msim_job_looks_like_trace(const char *path);
 
 #endif

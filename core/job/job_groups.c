@@ -1,7 +1,6 @@
 /*
- * core/job/job_groups.c - process groups across ranks.
- *
- * Process groups across ranks: a name that means the same on all of them.
+ * core/job/job_groups.c - process groups across ranks: a name that means the
+ * same on all of them.
  */
 #include "core/job/link.h"
 

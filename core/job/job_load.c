@@ -1,8 +1,6 @@
 /*
- * core/job/job_load.c - from paths to a job.
- *
- * From paths to a job: read every file, sort them by rank, link what belongs
- * to one rank, align clocks.
+ * core/job/job_load.c - from paths to a job: read every file, sort them by
+ * rank, link the files of one rank, align clocks.
  */
 #include "core/base/vec.h"
 #include "core/job/incomplete.h"
@@ -16,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that was read, on its way into a rank. */
+/* A file that was read, before it becomes a rank or a part of one. */
 struct part {
     struct msim_read_result read;
     struct msim_file_info info;
@@ -190,7 +188,7 @@ static bool same_part(const struct part *a, const struct part *b)
             b->info.format == MSIM_FORMAT_CHAKRA);
 }
 
-/* Several ranks, and a file that says none: which one is it? */
+/* Some files have a rank and one has none: it could be any. */
 static enum msim_status check_unknown(struct loading *l)
 {
     uint32_t last = l->n - 1;
@@ -215,7 +213,7 @@ static enum msim_status check_twice(struct loading *l)
     return MSIM_OK;
 }
 
-/* One ET and one Kineto file: a pair, unless both say that they are not. */
+/* One ET and one Kineto file are a pair, unless both have ranks that differ. */
 static void pair_two(struct loading *l)
 {
     struct part *a = &l->parts[0], *b = &l->parts[1];
@@ -327,7 +325,7 @@ static enum msim_status begin(struct loading *l, struct msim_error *err)
     return msim_strtab_new(&l->job->strings);
 }
 
-/* Release what is no part of the job; give the job out if all went well. */
+/* Release what is not part of the job; return the job on success. */
 static enum msim_status end(struct loading *l, enum msim_status status,
                             struct msim_job **out)
 {
@@ -348,7 +346,7 @@ static enum msim_status end(struct loading *l, enum msim_status status,
     return MSIM_OK;
 }
 
-/* Files there were, but no trace; why the first was left out may help. */
+/* There were files, but no trace: why the first was left out may help. */
 static enum msim_status fail_empty(const struct loading *l, const char *path,
                                    uint32_t files)
 {

@@ -1,6 +1,6 @@
 /*
- * core/job/link.h - several files into one job: an ET with the Kineto trace
- * of its rank, and the clocks of ranks with each other. Used by job.c.
+ * core/job/link.h - several files into one job: an ET linked with the Kineto
+ * trace of its rank, and the clocks of ranks aligned. For job_load.c.
  */
 #ifndef MSIM_CORE_JOB_LINK_H
 #define MSIM_CORE_JOB_LINK_H
@@ -8,18 +8,18 @@
 
 /*
  * Give operators of `k` (Kineto) what the nodes of `e` (ET of the same rank)
- * know: inputs, outputs, tensor ids, collectives. Matched by record function
- * id where the names agree, else by name and order per thread; an ET of one
- * iteration serves all iterations of `k`. `*linked` of `*total` operators got
- * their node.
+ * know: inputs, outputs, tensor ids, collectives. Operators are matched by
+ * record function id where the names agree, else by name and order per thread.
+ * An ET of one iteration serves all iterations of `k`. `*linked` of `*total`
+ * operators got their node.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_link_et(struct msim_trace *k, const struct msim_trace *e,
                               uint64_t *linked, uint64_t *total);
 
 /*
- * Names and sizes of process groups across the job: addresses become "pg N"
- * in order of appearance, sizes follow from the job where no file says them.
+ * Names and sizes of process groups across the job: addresses become "pg N" in
+ * order of appearance; a size that no file has follows from the job.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_name_groups(struct msim_job *job);

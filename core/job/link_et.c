@@ -1,13 +1,11 @@
 /*
  * core/job/link_et.c - an execution trace linked with the Kineto trace of its
- * rank.
- *
- * Record function ids settle it where both files have them and the names
- * agree. Where they do not (before 2024, or two runs), operators are matched
- * by name and order: the topmost ones of a thread as sequences, then the
- * callees of each matched pair, and so on down. Labels are left out of this,
- * for users put them where they like. An ET usually has one iteration, a
- * Kineto trace many, so the ET's sequence may repeat.
+ * rank. Record function ids match operators where both files have them and the
+ * names agree. Otherwise (before 2024, or two runs) operators are matched by
+ * name and order: the topmost ones of a thread as sequences, then the callees
+ * of each matched pair, and so on down. Labels are left out, since users put
+ * them where they like. An ET usually has one iteration and a Kineto trace
+ * many, so the ET's sequence may repeat.
  */
 #include "core/base/vec.h"
 #include "core/job/link.h"
@@ -46,7 +44,7 @@ static enum msim_status topmost(const struct msim_trace *t, uint32_t from,
     ops->n = names->n = 0;
     while (i < to) {
         if (t->ops[i].kind != MSIM_OP_OPERATOR) {
-            i++; /* what is inside counts */
+            i++; /* a label: what it encloses counts in its place */
             continue;
         }
         MSIM_TRY(push(ops, i));
@@ -56,7 +54,7 @@ static enum msim_status topmost(const struct msim_trace *t, uint32_t from,
     return MSIM_OK;
 }
 
-/* Match two ranges, one level deep; matched pairs go on the work list. */
+/* Match two ranges, one level deep; put the matched pairs on the work list. */
 static enum msim_status match_level(struct linker *l, uint32_t k_from,
                                     uint32_t k_to, uint32_t e_from,
                                     uint32_t e_to, bool repeat)
@@ -101,7 +99,8 @@ static enum msim_status match_threads(struct linker *l, uint32_t k_thread,
 
 /* ---- which thread is which ---------------------------------------------- */
 
-/* How many operators of the two have a name in common; `count` is zero. */
+/* How many operators of the two threads have a name in common; `count` is all
+ * zero. */
 static uint64_t common_names(const struct linker *l,
                              const struct msim_thread *kt,
                              const struct msim_thread *et, uint32_t *count)
@@ -121,8 +120,8 @@ static uint64_t common_names(const struct linker *l,
     return common;
 }
 
-/* The threads with most operators, at most `max`; the rest is not worth the
-   comparison of all with all. */
+/* The threads with most operators, at most `max`: all are compared with all,
+ * and small threads are not worth that. */
 static uint32_t busiest(const struct msim_trace *t, uint32_t *out, uint32_t max)
 {
     uint32_t i, j, n = 0;
@@ -149,7 +148,7 @@ static uint32_t busiest(const struct msim_trace *t, uint32_t *out, uint32_t max)
 
 #define MAX_THREADS 32
 
-/* Pair threads greedily, the most alike first. */
+/* Pair threads greedily, those with most names in common first. */
 static enum msim_status match_by_name(struct linker *l)
 {
     uint32_t ks[MAX_THREADS], es[MAX_THREADS], i, j;
@@ -191,9 +190,9 @@ static enum msim_status match_by_name(struct linker *l)
 /* ---- by record function id ---------------------------------------------- */
 
 /*
- * Ids count up from the start of the profiler, so two runs of one program
- * share them too; it is the names that tell whether they mean the same. True
- * where at least half of the operators that have an id found their name.
+ * Ids count up from the start of the profiler, so two runs of one program have
+ * the same ids, too; only names show whether they mean the same. True where at
+ * least half of the operators that have an id found their name.
  */
 static enum msim_status match_by_id(struct linker *l, bool *settled)
 {
@@ -288,7 +287,7 @@ static enum msim_status take_group(struct msim_trace *k,
     return MSIM_OK;
 }
 
-/* A collective: what Kineto did not know. */
+/* A collective: what Kineto did not record. */
 static enum msim_status take_comm(struct msim_trace *k,
                                   const struct msim_trace *e, uint32_t from,
                                   uint32_t to)

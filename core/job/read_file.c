@@ -1,9 +1,7 @@
 /*
  * core/job/read_file.c - the loop that feeds a file to the reader of its
- * format.
- *
- * The first bytes tell Chakra's protobuf from JSON (chakra_wire.h); of JSON
- * the top level (read_top.h) says which format it is.
+ * format. The first bytes tell Chakra's protobuf from JSON (chakra_wire.h). Of
+ * a JSON file the top level (read_top.h) shows which format it is.
  */
 #include "core/job/read_file.h"
 
@@ -19,12 +17,13 @@ struct reading {
     struct msim_read_top top;
     struct msim_reader *r; /* of `top` */
     const char *name;      /* of the file */
-    bool salvage;          /* what is complete is kept anyway */
-    bool decided;          /* JSON or not; until then `head` has it all */
+    bool salvage;          /* keep what is complete of a broken file */
+    bool decided;          /* JSON or not; until then `head` has all bytes */
     struct msim_vec head;
 };
 
-/* The first piece says early what is not a trace, in words that help. */
+/* Refuse a file that cannot be a trace at its first piece, with a message that
+ * helps. */
 static enum msim_status check_start(const char *name, const char *bytes,
                                     size_t len, struct msim_error *err)
 {
@@ -51,7 +50,7 @@ static enum msim_status check_start(const char *name, const char *bytes,
                      c);
 }
 
-/* What can be done about damage, as the end of a sentence; "" for nothing. */
+/* The remedy for damage, as the end of a sentence; "" if there is none. */
 static const char *remedy(const struct reading *x, char text[128])
 {
     text[0] = '\0';
@@ -100,7 +99,7 @@ static enum msim_status explain(struct reading *x, enum msim_status status,
     return msim_fail(err, status, x->name, at, "%s%s", why, remedy(x, text));
 }
 
-/* The input itself is cut or broken; it does not know of records. */
+/* The input itself is cut or broken; its message does not know of records. */
 static enum msim_status explain_input(struct reading *x,
                                       enum msim_status status,
                                       struct msim_error *err)
@@ -114,7 +113,7 @@ static enum msim_status explain_input(struct reading *x,
     return status;
 }
 
-/* The first bytes, kept in `head` until they say what they are. */
+/* Keep the first bytes in `head` until they show what they are. */
 static enum msim_status decide(struct reading *x, const char **bytes,
                                size_t *len, bool *undecided,
                                struct msim_error *err)
@@ -191,8 +190,8 @@ static bool is_damage(enum msim_status status)
            status == MSIM_EFORMAT || status == MSIM_ELIMIT;
 }
 
-/* The device that was used, or the only one there is: what is visible to a
- * process may be numbered from 0 here and as the machine does in the events. */
+/* The device that was used, or the only one there is: the events may have the
+ * machine's number for a device that the process numbers from 0. */
 static void choose_device(struct msim_read_top *top)
 {
     const struct msim_device_spec *all = top->devices.data;
@@ -267,7 +266,7 @@ static enum msim_status begin(struct reading *x, struct msim_error *err)
     return MSIM_OK;
 }
 
-/* All but the trace, which is the caller's if all went well. */
+/* Release all but the trace, which is the caller's on success. */
 static void release(struct reading *x)
 {
     struct msim_reader *r = x->r;

@@ -25,7 +25,7 @@ struct msim_device_spec {
     struct msim_gpu_properties p;
 };
 
-/* To begin with; needs no release beyond msim_read_top_release(). */
+/* Prepare `top` for a file; undone by msim_read_top_release(). */
 void msim_read_top_init(struct msim_read_top *top);
 void msim_read_top_release(struct msim_read_top *top);
 

@@ -1,11 +1,10 @@
 /*
- * core/job/trace_clock.c - one clock for all ranks.
- *
- * On one host the writers' clocks agree and their difference is real: a rank
- * that started later did. On different hosts clocks are off by anything up to
- * seconds, so such ranks are moved until the ends of matched collectives
- * agree in the median: all ranks of a collective end within a few
- * milliseconds, however far apart they arrive.
+ * core/job/trace_clock.c - one clock for all ranks. On one host the writers'
+ * clocks agree and their difference is real: a rank that started later did
+ * start later. On different hosts clocks differ by up to seconds, so such
+ * ranks are moved until the ends of matched collectives agree in the median.
+ * For all ranks of a collective end within a few milliseconds, however far
+ * apart they arrive.
  */
 #include "core/base/sort.h"
 #include "core/job/link.h"
@@ -13,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On one host single ends differ by up to 4 ms but their medians by less than
-   0.1 ms in real traces; a median beyond this is a clock that is off. */
+/* On one host single ends differ by up to 4 ms, but their medians by less than
+ * 0.1 ms in real traces. A larger median shows a clock that is off. */
 #define AGREE_PS ((msim_ps)1000 * MSIM_PS_PER_US)
-/* So few collectives prove nothing. */
+/* Fewer collectives prove nothing. */
 #define MATCHES_MIN 3
 /* Origins further apart than this are not of one clock. */
 #define SAME_CLOCK_US ((int64_t)3600 * 1000 * 1000)
@@ -112,7 +111,7 @@ static int by_time(const void *a, const void *b)
 /*
  * The median of how much later `b` ends the collectives of `a`; false where
  * too few match. The n-th of a kind and group matches the n-th, unless both
- * say their sequence numbers and these differ.
+ * have sequence numbers and these differ.
  */
 static bool median_lag(const struct transfers *a, const struct transfers *b,
                        msim_ps *lag, bool *ok)

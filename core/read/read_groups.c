@@ -1,8 +1,7 @@
 /*
- * core/read/read_groups.c - process groups as files define them.
- *
- * Process groups as files define them: pg_config of Kineto's distributedInfo,
- * and the list inside the string of an ET's `## process_group:init ##`.
+ * core/read/read_groups.c - process groups as files define them: pg_config of
+ * Kineto's distributedInfo, and the list inside the string of an ET's `##
+ * process_group:init ##`.
  */
 #include "core/base/decimal.h"
 #include "core/base/keyword.h"
@@ -68,7 +67,8 @@ enum msim_status msim_group_define(struct msim_reader *r,
         return MSIM_OK;
     if (spec->ranks.n)
         return add_ranks(t, g, spec->ranks.data, spec->ranks.n);
-    /* An empty list means all ranks; a wild size would take all memory. */
+    /* An empty list means all ranks. The size is bounded: a wild one would
+     * take all memory. */
     if (spec->listed && spec->size && spec->size <= 1u << 20)
         return add_ranks(t, g, NULL, spec->size);
     return MSIM_OK;
@@ -230,6 +230,6 @@ enum msim_status msim_group_parse_list(struct msim_reader *r, const char *s,
     status = msim_sax_feed(sax, s, len);
     msim_sax_free(sax);
     free(l.spec.ranks.data);
-    /* The string may be cut by the writer: what came before it counts. */
+    /* The writer may cut the string: the groups before the cut count. */
     return status == MSIM_ENOMEM ? status : MSIM_OK;
 }

@@ -38,13 +38,13 @@ struct msim_read_result {
 struct msim_reader;
 
 /*
- * What reads the records of one format. The callbacks of `handler` get the
- * reader as their context. A function that fails may say why in
- * reader->problem (msim_read_problem()).
+ * The functions that read the records of one format. The callbacks of
+ * `handler` get the reader as their context. A function that fails may explain
+ * it in reader->problem (msim_read_problem()).
  */
 struct msim_read_format {
     enum msim_format id;
-    const char *records; /* what a file has many of, for messages: "nodes" */
+    const char *records; /* what a file consists of, in messages: "nodes" */
 
     /* Makes reader->state; ENOMEM. */
     enum msim_status (*begin)(struct msim_reader *r);
@@ -68,7 +68,7 @@ struct msim_reader {
     struct msim_trace *trace;
     struct msim_strtab *strings;
     struct msim_sax *sax;
-    const struct msim_sax_handler *top; /* of what is not records */
+    const struct msim_sax_handler *top; /* for everything but records */
     struct msim_argpool pool;
     struct msim_idmap group_names;         /* string number -> group */
     const struct msim_read_format *format; /* NULL: not known yet */
@@ -79,20 +79,21 @@ struct msim_reader {
     int64_t base_ns;           /* baseTimeNanoseconds at the top level */
 };
 
-/* The records of `format` begin: the trace is one, and the format's. */
+/* The records of `format` begin: the file is a trace of that format. */
 enum msim_status msim_read_begin(struct msim_reader *r,
                                  const struct msim_read_format *format);
 /* The array of records has ended: report to r->top again. */
 void msim_read_records_end(struct msim_reader *r);
 
-/* Note a problem with a record; returns its status for the callback. */
+/* Note a problem with a record; returns `status` for the callback. */
 int msim_read_problem(struct msim_reader *r, enum msim_status status,
                       const char *fmt, ...) MSIM_PRINTF(3, 4);
 
 int msim_read_string(struct msim_reader *r, const char *s, size_t len,
                      uint32_t *id);
 
-/* The row of a launch configuration: they repeat as argument lists do. */
+/* The row of configs that equals `c`, made if it is new: launch configurations
+ * repeat as argument lists do. */
 enum msim_status msim_read_config(struct msim_trace *t,
                                   struct msim_idmap *known,
                                   const struct msim_launch_config *c,
@@ -100,7 +101,8 @@ enum msim_status msim_read_config(struct msim_trace *t,
 
 /* ---- groups ------------------------------------------------------------- */
 
-/* Group definitions, which ET and Kineto have (read_groups.c). */
+/* A group's definition while it is read; ET and Kineto have them
+ * (read_groups.c). */
 struct msim_group_spec {
     uint32_t name, alias; /* strings; alias: a 1.0.2 file's pointer */
     uint32_t size;
@@ -111,7 +113,7 @@ struct msim_group_spec {
 /* The group called `name`, made if it is new. */
 enum msim_status msim_group_get(struct msim_reader *r, uint32_t name,
                                 uint32_t *group);
-/* What is known of a group: fill in what is not known yet. */
+/* Fill in what is not known yet of the group that `spec` names. */
 enum msim_status msim_group_define(struct msim_reader *r,
                                    const struct msim_group_spec *spec);
 /* Numbers of a text like "[0, 1, 2]"; a list cut by "..." gives none. */

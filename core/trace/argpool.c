@@ -83,7 +83,7 @@ enum msim_status msim_argpool_dims(struct msim_argpool *p, const int64_t *dims,
         }
     }
     *index = t->n_dims;
-    for (k = 0; k < n || k == 0; k++) { /* no sizes still take a place */
+    for (k = 0; k < n || k == 0; k++) { /* no sizes: an index all the same */
         MSIM_TRY(msim_grow((void **)&t->dims, &t->cap_dims, t->n_dims,
                            sizeof(*t->dims)));
         t->dims[t->n_dims++] = n ? dims[k] : 0;

@@ -17,7 +17,7 @@ static bool starts(const char *name, const char *with)
     return !strncmp(name, with, strlen(with));
 }
 
-/* The part after cuda, cu or hip; NULL where it is none of these. */
+/* The part behind cuda, cu or hip; NULL for any other name. */
 static const char *bare_call(const char *name)
 {
     if (starts(name, "cuda"))
@@ -150,7 +150,7 @@ enum msim_collective msim_name_collective(const char *s, size_t len)
     static const struct {
         const char *text;
         enum msim_collective kind;
-    } list[] = {/* what contains another comes before it */
+    } list[] = {/* a text that contains another comes before it */
                 {"allreduce", MSIM_COLL_ALL_REDUCE},
                 {"allgather", MSIM_COLL_ALL_GATHER},
                 {"reducescatter", MSIM_COLL_REDUCE_SCATTER},

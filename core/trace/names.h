@@ -32,7 +32,7 @@ bool msim_name_step(const char *name, int64_t *number);
 /* "Stream Wait Event" -> MSIM_CALL_STREAM_WAIT; OTHER where unknown. */
 enum msim_call_kind msim_name_sync(const char *s, size_t len);
 
-/* "[pytorch|profiler|execution_trace|thread]" and its kin. */
+/* "[pytorch|profiler|execution_trace|thread]" and the like. */
 bool msim_name_is_root(const char *name);
 
 #endif

@@ -52,8 +52,8 @@ static bool stream_before(const void *ctx, uint32_t a, uint32_t b)
     return x->device != y->device ? x->device < y->device : x->id < y->id;
 }
 
-/* Put `n` rows into order; the place of each, which the caller frees, or NULL:
- * no memory. */
+/* Put `n` rows into order. Returns the new index of each row, owned by the
+ * caller (free()), or NULL: out of memory. */
 static uint32_t *put_in_order(void *rows, uint32_t n, size_t size,
                               msim_before *less)
 {
@@ -143,10 +143,10 @@ static uint32_t op_thread(const void *ctx, uint32_t i)
 }
 
 /*
- * Whether an operator without duration, right behind `p` in order, ran within
- * the last microsecond of `p`, whose end was truncated. It may also have come
- * after it, but on traces that have an ET beside them it is nearly always the
- * callee (aten::item > aten::_local_scalar_dense).
+ * Did operator `i`, which has no duration and follows `p` in order, run within
+ * the last microsecond of `p`, whose end was truncated? It may also have come
+ * after `p`. In traces that have an ET it is nearly always the callee
+ * (aten::item > aten::_local_scalar_dense).
  */
 static bool in_last_instant(const struct msim_op *op, const struct msim_op *p,
                             msim_ps p_end)
@@ -157,9 +157,9 @@ static bool in_last_instant(const struct msim_op *op, const struct msim_op *p,
 
 /*
  * Where operator `i` belongs, given the innermost one that may still be open.
- * Time stamps are truncated to the microsecond in old files, so siblings may
- * overlap and children stick out by one: whichever side has more of the
- * operator decides, and the rest is cut.
+ * Old files truncate time stamps to the microsecond, so siblings may overlap
+ * and a child may end one microsecond after its parent. The side that has more
+ * of the operator decides, and the rest is cut.
  */
 static uint32_t place_op(struct msim_trace *t, uint32_t i, uint32_t top)
 {
@@ -262,7 +262,8 @@ static uint32_t call_thread(const void *ctx, uint32_t i)
 
 /*
  * The innermost operator from `op` outwards that holds most of the call. The
- * climb is bounded: what is that deep and does not fit is not nesting.
+ * climb is bounded: an operator so deep that does not enclose the call is not
+ * nested.
  */
 static uint32_t holder(const struct msim_trace *t, uint32_t op,
                        const struct msim_call *c)
@@ -290,7 +291,8 @@ static void find_ops(struct msim_trace *t, const struct msim_thread *th)
 
         for (; next < th->op_end && t->ops[next].start <= c->start; next++)
             top = next;
-        /* What ended before this call has ended before all that follow. */
+        /* An operator that ended before this call has ended before all later
+         * calls. */
         while (top != MSIM_NONE &&
                t->ops[top].start + t->ops[top].dur < c->start)
             top = t->ops[top].parent;

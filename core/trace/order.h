@@ -9,14 +9,15 @@
 #include "core/trace/trace.h"
 
 /*
- * Shift all times of a trace that is not ordered yet, so that the first start
- * is 0; what it was before, or INT64_MAX where there is none.
+ * Shift all times of a trace that is not sorted yet, so that the first start
+ * is 0. Returns the first start as it was, or INT64_MAX where there is none.
  */
 msim_ps msim_order_from_zero(struct msim_trace *t);
 
 /*
- * Threads by process and thread, streams by device and stream, whichever the
- * file has first. To be called before anything is sorted by them.
+ * Number threads by process and thread, and streams by device and stream,
+ * whatever the order in the file. To be called before anything is sorted by
+ * them.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_order_lanes(struct msim_trace *t);
@@ -34,9 +35,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_order_calls(struct msim_trace *t);
 
 /*
- * Sort GPU activities by stream and start; link them to their calls and
- * operators by correlation, and synchronisations to theirs. Kinds of calls
- * are set here: a call that started a kernel is a launch whatever its name.
+ * Sort GPU activities by stream and start. Link them to their calls and
+ * operators by correlation, and synchronisations to theirs. Kinds of calls are
+ * set here: a call that started a kernel is a launch whatever its name.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_order_device(struct msim_trace *t);
@@ -49,14 +50,13 @@ enum msim_status msim_order_steps(struct msim_trace *t);
 void msim_order_thread_ranges(struct msim_trace *t);
 
 /*
- * Collectives: every record_param_comms has its row; communication kernels
- * are found by metadata, then by the operator that launched them, then by
- * name.
+ * Give every record_param_comms its row of comms. Communication kernels are
+ * found by metadata, then by the operator that launched them, then by name.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_order_comms(struct msim_trace *t);
 
-/* No tensor and no activity on a GPU. */
+/* Is there neither a tensor nor an activity on a GPU? */
 bool msim_order_cpu_only(const struct msim_trace *t);
 
 #endif

@@ -1,13 +1,10 @@
 /*
  * core/trace/order_comms.c - collectives and the kernels that carry them out.
- *
- * Collectives: one row for every record_param_comms, or c10d operator of a
- * backend that records none (gloo), and which kernels carry them out.
- *
- * New files say everything in arguments. Where they do not, the label inside
- * (`nccl:all_reduce`) or the kernel's own name gives the kind, and the
- * tensors of the label or the operator give the size; a name alone is trusted
- * last, for it says neither the size nor the group.
+ * Every record_param_comms becomes a row, and so does every c10d operator of a
+ * backend that records none (gloo). New files have everything in arguments. In
+ * others the label inside (`nccl:all_reduce`) or the kernel's name gives the
+ * kind, and the tensors of the label or of the operator give the size. A name
+ * alone is trusted last: it gives neither size nor group.
  */
 #include "core/base/vec.h"
 #include "core/trace/names.h"
@@ -16,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The collective whose operator is `op` or around it. */
+/* The collective whose operator is `op`, or the innermost one around it. */
 static uint32_t comm_around(const struct msim_trace *t, uint32_t op)
 {
     uint32_t steps;
@@ -48,8 +45,8 @@ static void size_of_first(const struct msim_trace *t, uint32_t block,
 }
 
 /*
- * c10d::alltoall_base_(output, input, ...), _allgather_base_ and others of
- * the kind, around `op`: what both sides are.
+ * Both sides of c10d::alltoall_base_(output, input, ...), _allgather_base_ and
+ * the like around `op`.
  */
 static bool size_of_base(const struct msim_trace *t, uint32_t op,
                          struct msim_comm *c)
@@ -75,10 +72,10 @@ static bool size_of_base(const struct msim_trace *t, uint32_t op,
     return true;
 }
 
-/* The label is the first thing inside; what is further off is not it. */
+/* The label is the first operator inside; one further off is another's. */
 #define LABEL_WITHIN 16
 
-/* A row from what stands around `op` when its arguments say nothing. */
+/* A row from what surrounds `op`, for arguments that say nothing. */
 static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
 {
     struct msim_comm c = {
@@ -98,7 +95,7 @@ static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
     }
     if (size_of_base(t, op, &c))
         return c;
-    /* Those that keep the size on every rank, whatever the group. */
+    /* Collectives whose output has the size of the input on every rank. */
     if (c.collective == MSIM_COLL_ALL_REDUCE ||
         c.collective == MSIM_COLL_BROADCAST ||
         c.collective == MSIM_COLL_REDUCE ||
@@ -107,7 +104,7 @@ static struct msim_comm guess(const struct msim_trace *t, uint32_t op)
     return c;
 }
 
-/* c10d::allreduce_ and the like, with nothing inside that says more. */
+/* c10d::allreduce_ and the like, where no operator inside says more. */
 static bool is_bare_collective(const struct msim_trace *t, uint32_t i,
                                uint32_t recorded)
 {
@@ -154,7 +151,7 @@ static enum msim_status rows_of_ops(struct msim_trace *t)
     return MSIM_OK;
 }
 
-/* What a kernel's own metadata adds to the row of its operator. */
+/* What a kernel's own metadata adds to its operator's row. */
 static void merge_comm(struct msim_comm *to, const struct msim_comm *from)
 {
     if (to->collective == MSIM_COLL_UNKNOWN)
@@ -173,7 +170,7 @@ static void merge_comm(struct msim_comm *to, const struct msim_comm *from)
         to->group = from->group;
 }
 
-/* A kernel with neither metadata nor operator: its name is all there is. */
+/* A kernel with neither metadata nor an operator: only its name is known. */
 static enum msim_status row_of_name(struct msim_trace *t, struct msim_gpu *g)
 {
     const char *name = msim_trace_text(t, g->name);
@@ -191,7 +188,7 @@ static enum msim_status row_of_name(struct msim_trace *t, struct msim_gpu *g)
     return MSIM_OK;
 }
 
-/* By name, each name looked at once: `known` has 0 not yet, 1 no, 2 yes. */
+/* By name; each name is parsed once. `known`: 0 not yet, 1 no, 2 yes. */
 static bool has_comm_name(const struct msim_trace *t, uint32_t name,
                           uint8_t *known)
 {
@@ -242,7 +239,7 @@ static void find_waits(struct msim_trace *t)
     }
 }
 
-/* Rows that were merged into others go. */
+/* Remove rows that were merged into others. */
 static enum msim_status drop_unused(struct msim_trace *t)
 {
     uint32_t *place, i, n = 0;

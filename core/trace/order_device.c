@@ -1,11 +1,9 @@
 /*
  * core/trace/order_device.c - which call started a GPU activity, and which
- * operator made the call.
- *
- * Always from the correlation: in traces of 2023 and before, the `External
- * id` of a device event is a copy of its correlation and collides with
- * operators that have nothing to do with it, and where it is right it names
- * what encloses the call anyway.
+ * operator made the call. Both follow from the correlation alone. In traces of
+ * 2023 and before, the `External id` of a device event is a copy of its
+ * correlation and collides with unrelated operators; where it is right, it
+ * names the operator that encloses the call anyway.
  */
 #include "core/base/idmap.h"
 #include "core/base/sort.h"
@@ -19,8 +17,7 @@ static bool gpu_before(const void *ctx, uint32_t a, uint32_t b)
     const struct msim_trace *t = ctx;
     const struct msim_gpu *x = &t->gpu[a], *y = &t->gpu[b];
 
-    /* Of two that start in one microsecond, the one that ends in it is first.
-     */
+    /* Of two that start in one microsecond, the shorter one is first. */
     if (x->start != y->start)
         return x->start < y->start;
     return x->dur != y->dur ? x->dur < y->dur : x->correlation < y->correlation;
@@ -54,7 +51,7 @@ static bool starts_work(uint8_t kind)
     return kind >= MSIM_CALL_LAUNCH && kind <= MSIM_CALL_MEMSET;
 }
 
-/* Kinds of all calls by name, each name looked at once. */
+/* Kinds of all calls by name; each name is parsed once. */
 static enum msim_status classify_calls(struct msim_trace *t)
 {
     uint32_t i, n = msim_strtab_count(t->strings);
@@ -74,7 +71,8 @@ static enum msim_status classify_calls(struct msim_trace *t)
     return MSIM_OK;
 }
 
-/* Correlation -> call; of two with one number, the one that starts work. */
+/* Correlation -> call. Of two calls with one number: the one that starts
+ * work. */
 static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map)
 {
     uint32_t i, *slot;
@@ -90,7 +88,7 @@ static enum msim_status map_calls(struct msim_trace *t, struct msim_idmap *map)
     return MSIM_OK;
 }
 
-/* The operator itself or around it that is not a mere label. */
+/* The innermost operator, from `op` outwards, that is not a mere label. */
 static uint32_t real_op(const struct msim_trace *t, uint32_t op)
 {
     while (op != MSIM_NONE && t->ops[op].kind != MSIM_OP_OPERATOR)
@@ -98,7 +96,7 @@ static uint32_t real_op(const struct msim_trace *t, uint32_t op)
     return op;
 }
 
-/* A call whose name says nothing is what it started. */
+/* A call whose name says nothing gets the kind of what it started. */
 static void learn_kind(struct msim_call *c, const struct msim_gpu *g)
 {
     if (starts_work(c->kind))

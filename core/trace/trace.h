@@ -27,9 +27,11 @@
 
 #include <stdbool.h>
 
-/* A day: what begins later than that after the first event of its file, or
- * takes longer, is refused, so that sums of times stay far from the end of
- * their range (106 days). */
+/*
+ * A day. An event that begins later than that after the first event of its
+ * file, or takes longer, is refused, so that sums of times stay far from the
+ * end of their range (106 days).
+ */
 #define MSIM_TRACE_MAX ((msim_ps)24 * 3600 * 1000000 * MSIM_PS_PER_US)
 
 /* X(name, bytes, short name) */
@@ -96,8 +98,8 @@ struct msim_arg_block {
 };
 
 /*
- * What only an ET knows of a tensor. Ids are addresses that are used again:
- * a tensor is all four fields, at its time, never an id alone.
+ * What only an ET knows of a tensor. Addresses are used again, so a tensor is
+ * identified by all four fields and its time, never by an id alone.
  */
 struct msim_tensor_id {
     uint32_t tensor, storage;
@@ -130,7 +132,7 @@ struct msim_op {
     uint8_t scope; /* RecordScope of the ET: 1 backward, 7 user; else 0 */
 };
 
-/* An operator of which nothing is known yet: every reference is NONE. */
+/* An operator of which nothing is known yet: every index is NONE. */
 static inline struct msim_op msim_op_empty(void)
 {
     return (struct msim_op){.start = MSIM_TIME_NONE,
@@ -317,10 +319,10 @@ struct msim_trace {
     bool cpu_only;         /* no tensor and no activity is on a GPU */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
-    /* What the user says of operators (core/work/opmap/ops_file.h), not owned;
-     * NULL: nothing. */
+    /* The user's table of operators (core/work/opmap/ops_file.h), not owned;
+     * NULL: none. */
     const struct msim_ops *user_ops;
-    /* The messages of a Chakra file as they were, where that was asked for
+    /* The messages of a Chakra file as they were, if they were asked for
      * (msim_load_options.keep_source); else NULL. */
     char *source;
     size_t source_len, source_cap;
@@ -364,8 +366,8 @@ static inline const int64_t *msim_arg_dims(const struct msim_trace *t,
 uint64_t msim_arg_elems(const struct msim_trace *t, const struct msim_arg *a);
 
 /*
- * The outermost operator that op `i` belongs to: labels and roots around it
- * are looked through. NONE for MSIM_NONE or where only labels enclose it.
+ * The outermost operator that encloses op `i`, itself included; labels and
+ * roots do not count. NONE for MSIM_NONE or where only labels enclose it.
  */
 static inline uint32_t msim_op_topmost(const struct msim_trace *t, uint32_t i)
 {

@@ -1,6 +1,6 @@
 /*
- * core/read/et/et.h - the execution-trace reader's own state; for et files
- * only.
+ * core/read/et/et.h - the execution-trace reader's own state; for this room
+ * and core/read/chakra, which reads inputs and outputs with it.
  */
 #ifndef MSIM_CORE_READ_ET_ET_H
 #define MSIM_CORE_READ_ET_ET_H
@@ -47,7 +47,7 @@ struct msim_et_node {
     struct msim_et_comm comm;
 };
 
-/* What is kept of a node beside its msim_op until the tree is built. */
+/* What is kept of a node, apart from its msim_op, until the tree is built. */
 struct msim_et_link {
     uint64_t id, parent;
     int64_t fw_tid;
@@ -70,7 +70,7 @@ struct msim_et {
     bool on_gpu;
 };
 
-/* The reader's state; a Chakra reader's begins with one. */
+/* The reader's state. A Chakra reader's begins with one. */
 static inline struct msim_et *msim_et_of(const struct msim_reader *r)
 {
     return r->state;
@@ -82,9 +82,9 @@ void msim_et_release(struct msim_et *e);
 enum msim_status msim_et_finish(struct msim_reader *r);
 
 /*
- * The block and the tensor ids of one side of the node at hand; `*ids` is
- * MSIM_NONE where it has no tensor. Elements and type of its tensors are
- * added up for collectives.
+ * The block and the tensor ids of one side of the current node; `*ids` is
+ * MSIM_NONE where it has no tensor. Elements and type of its tensors are added
+ * up for collectives.
  */
 struct msim_et_size {
     uint64_t elems;

@@ -1,13 +1,11 @@
 /*
- * core/read/et/et_args.c - inputs and outputs of a node.
- *
- * Inputs and outputs of an ET node: values, shapes and types side by side.
- *
- * The type drives: `GenericList[Tensor(float),Int]` spells out every element
- * of a list, `Tensor(float)` makes a tensor of the tuple [tensor, storage,
- * offset, numel, itemsize, device]. Lists longer than 4096 are cut by the
- * writer, in values and in types not always alike, so where the type string
- * runs out the value decides. No recursion: a stack of open lists.
+ * core/read/et/et_args.c - inputs and outputs of a node: values, shapes and
+ * types side by side. The type decides: `GenericList[Tensor(float),Int]`
+ * spells out every element of a list, `Tensor(float)` makes a tensor of the
+ * tuple [tensor, storage, offset, numel, itemsize, device]. The writer cuts
+ * lists longer than 4096, values and types not always at the same place; where
+ * the type string ends early, the value decides. No recursion: a stack of open
+ * lists.
  */
 #include "core/base/decimal.h"
 #include "core/base/vec.h"
@@ -68,7 +66,7 @@ static void skip_comma(struct walk *w)
         w->type++;
 }
 
-/* Add an argument to the list that is open, if one is. */
+/* Add an argument to the open list, if there is one. */
 static int add_arg(struct walk *w, struct msim_arg arg)
 {
     struct msim_vec *args = &msim_et_of(w->r)->args;
@@ -107,7 +105,7 @@ static int add_string(struct walk *w, const char *s, size_t len)
     struct msim_arg a = {.kind = MSIM_ARG_STR};
     uint32_t id;
 
-    /* "<None>", "<Generator>", "<Object>": kinds that say nothing. */
+    /* "<None>", "<Generator>", "<Object>": the kind is all there is. */
     if (type_is(w, "None") || type_is(w, "Object") || type_is(w, "Stream") ||
         type_is(w, "Generator") || type_is(w, "Storage") ||
         (len == 6 && !memcmp(s, "<None>", 6)))
@@ -189,7 +187,7 @@ static int add_id(struct walk *w, const int64_t *tuple)
     return 0;
 }
 
-/* The sizes at hand into the scratch stack; their number. */
+/* Put the current sizes on the scratch stack; returns their number. */
 static int read_dims(struct walk *w, struct msim_vec *dims)
 {
     uint32_t depth = 0;
@@ -218,7 +216,7 @@ static int read_dims(struct walk *w, struct msim_vec *dims)
     return 0;
 }
 
-/* [tensor, storage, offset, numel, itemsize, device]; the device came 2022. */
+/* [tensor, storage, offset, numel, itemsize, device]; no device before 2022. */
 static void read_tuple(struct walk *w, int64_t tuple[5], uint8_t *device)
 {
     uint32_t depth = 0, n = 0;

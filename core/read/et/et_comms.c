@@ -1,16 +1,12 @@
 /*
- * core/read/et/et_comms.c - collectives of an execution trace.
- *
- * record_param_comms in an execution trace: a positional list that grew.
- *
- *   1.0.1    [tensors, seq, group, rank, "name", in_splits, out_splits, world]
- *   1.0.3 on [tensors, seq | [seq, p2p], ["0", "default_pg"], rank or root,
- *             "name", in_splits, out_splits, start, stride, world]
- *
- * where `tensors` is missing for a wait, `world` in the oldest, and `group`
- * is a number, or a list of two strings. So positions are counted from the
- * name, the only string among them. Attributes, where there are any (1.1.0),
- * say the same by name and win.
+ * core/read/et/et_comms.c - collectives of an execution trace. The arguments
+ * of record_param_comms are a positional list that grew: ~  1.0.1    [tensors,
+ * seq, group, rank, "name", in_splits, out_splits, world] ~  1.0.3 on
+ * [tensors, seq | [seq, p2p], ["0", "default_pg"], rank or root, ~
+ * "name", in_splits, out_splits, start, stride, world] A wait has no
+ * `tensors`, the oldest files have no `world`, and `group` is a number or a
+ * list of two strings. So positions are counted from the name, the only string
+ * among them. Attributes (from 1.1.0 on) have the same by name and win.
  */
 #include "core/base/decimal.h"
 #include "core/base/vec.h"
@@ -66,7 +62,7 @@ static int64_t int_of(const struct msim_arg *a, int64_t otherwise)
     return a && a->kind == MSIM_ARG_INT ? a->v.i : otherwise;
 }
 
-/* The group's name as a string number; 0 where none is said (a wait). */
+/* The group's name as a string number; 0 where there is none (a wait). */
 static enum msim_status group_name(struct msim_reader *r,
                                    const struct msim_arg *a, uint32_t *name)
 {
@@ -88,7 +84,7 @@ static enum msim_status group_name(struct msim_reader *r,
     return msim_strtab_add(r->strings, text, (size_t)len, name);
 }
 
-/* Ranks of the group: said, or one entry of the split sizes each. */
+/* Ranks of the group: as recorded, or the number of split sizes. */
 static int64_t group_size(const struct msim_et_comm *attrs,
                           const struct comm_args *a)
 {
@@ -103,7 +99,7 @@ static int64_t group_size(const struct msim_et_comm *attrs,
     return 0;
 }
 
-/* The slot before the name is a root or a peer for these, else this rank. */
+/* For these the slot before the name is a root or a peer, else this rank. */
 static bool has_peer(enum msim_collective c)
 {
     return c == MSIM_COLL_BROADCAST || c == MSIM_COLL_REDUCE ||
@@ -112,9 +108,9 @@ static bool has_peer(enum msim_collective c)
 }
 
 /*
- * This rank, from a collective without a root: its place in the group is in
- * the slot before the name. Older files do not say how places in a group and
- * ranks go together.
+ * Learn this rank from a collective without a root: the slot before the name
+ * is its place in the group. Older files do not record which rank has which
+ * place.
  */
 static void learn_rank(struct msim_reader *r, const struct comm_args *a,
                        enum msim_collective kind, int64_t size)

@@ -1,12 +1,10 @@
 /*
  * core/read/et/et_tree.c - from nodes in file order to a forest in preorder.
- *
- * From nodes in the order in which they were written (children first) to a
- * forest in preorder: by thread, then by node id, which counts entries.
- *
- * Parents may come in any order and may even form a loop in a broken file,
- * so the tree is walked from its roots over child lists; what the walk does
- * not reach hangs on a cycle, which is reported with its nodes.
+ * Files have children before their parents; the forest is sorted by thread,
+ * then by node id, which counts entries. Parents may come in any order and may
+ * even form a loop in a broken file. So the tree is walked from its roots over
+ * child lists; a node that the walk does not reach hangs on a cycle, which is
+ * reported with its nodes.
  */
 #include "core/base/sort.h"
 #include "core/read/et/et.h"
@@ -143,7 +141,7 @@ static enum msim_status number_rows(struct tree *x)
     return at == n ? MSIM_OK : (enum msim_status)fail_cycle(x);
 }
 
-/* Rows into their places, with numbers for what were rows and thread ids. */
+/* Move rows to their places, and replace rows and thread ids by numbers. */
 static enum msim_status move_rows(struct tree *x)
 {
     struct msim_trace *t = x->t;

@@ -1,14 +1,11 @@
 /*
- * core/read/et/read_et.c - the nodes of an execution trace.
- *
- * The nodes of a PyTorch execution trace, schemas 1.0.1 to 1.1.1.
- *
- * What a node has is told by the keys that are there, never by the version:
- * 1.0.1 is flat (inputs, input_shapes, ...), later ones are nested
- * (inputs.values, inputs.shapes, ...) with attributes in a list. Types come
- * after the values that they explain, so a node's lists are kept as tokens
- * until it ends. Nodes are written when an operator returns: children come
- * first, and the tree is built at the end (et_tree.c).
+ * core/read/et/read_et.c - the nodes of an execution trace, schemas 1.0.1 to
+ * 1.1.1. The keys decide what a node has, never the version: 1.0.1 is flat
+ * (inputs, input_shapes, ...), later ones are nested (inputs.values,
+ * inputs.shapes, ...) with attributes in a list. Types come after the values
+ * that they explain, so a node's lists are kept as tokens until it ends. Nodes
+ * are written when an operator returns: children come first, and the tree is
+ * built at the end (et_tree.c).
  */
 #include "core/read/et/read_et.h"
 
@@ -163,7 +160,7 @@ static enum msim_status node_end(struct msim_reader *r)
     op.seq = n->seq >= 0 && n->seq <= INT32_MAX ? (int32_t)n->seq : -1;
     op.scope = n->scope >= 0 && n->scope < 256 ? (uint8_t)n->scope : 0;
     op.kind = kind_of(r);
-    /* The process root holds all threads together and says nothing else. */
+    /* The process root only holds all threads together. */
     if (op.kind == MSIM_OP_ROOT && n->parent == n->id)
         return MSIM_OK;
     MSIM_TRY(msim_et_thread(r, n->tid, &op.thread));
@@ -207,7 +204,7 @@ static void choose_list(struct msim_et *e, struct msim_et_values *v, uint8_t k)
               : k == E_TYPES  ? &v->types
                               : NULL;
     if (e->list)
-        e->list->n = 0; /* of a key that comes twice the last one counts */
+        e->list->n = 0; /* of a key that comes twice, the last one counts */
 }
 
 static int et_key(void *p, const char *s, size_t len)

@@ -1,5 +1,5 @@
 /*
- * core/read/kineto/kineto.h - the Kineto reader's own state; for kineto files
+ * core/read/kineto/kineto.h - the Kineto reader's own state; for this room
  * only.
  */
 #ifndef MSIM_CORE_READ_KINETO_KINETO_H
@@ -21,7 +21,7 @@ enum msim_kineto_cat {
     MSIM_KCAT_DROP,
 };
 
-/* Fields of the event at hand; `have` says which were there. */
+/* Fields of the current event; `have` has a bit for each that was there. */
 #define MSIM_KHAVE_TS   (1u << 0)
 #define MSIM_KHAVE_DUR  (1u << 1)
 #define MSIM_KHAVE_NAME (1u << 2)
@@ -82,9 +82,9 @@ static inline struct msim_kineto *msim_kineto_of(const struct msim_reader *r)
     return r->state;
 }
 
-/* The row of the event at hand, if it makes one (kineto_rows.c). */
+/* Add the row of the current event, if it makes one (kineto_rows.c). */
 enum msim_status msim_kineto_row(struct msim_reader *r);
-/* Build the argument block of the operator at hand (kineto_args.c). */
+/* Build the argument block of the current operator (kineto_args.c). */
 enum msim_status msim_kineto_args(struct msim_reader *r, uint32_t *block);
 /* The code of an `Input type`; for types_in. */
 uint8_t msim_kineto_type(struct msim_kineto *k, const char *s, size_t len);

@@ -1,9 +1,8 @@
 /*
- * core/read/kineto/kineto_args.c - the inputs of an operator.
- *
- * The inputs of an operator: `Input Dims`, `Input type` and `Concrete Inputs`
- * are three lists side by side. Types say what an entry is; files without
- * types (2020) leave only the sizes to tell tensors by.
+ * core/read/kineto/kineto_args.c - the inputs of an operator. `Input Dims`,
+ * `Input type` and `Concrete Inputs` are three lists side by side. Types
+ * decide what an entry is. Files of 2020 have none: there an entry with sizes
+ * is a tensor.
  */
 #include "core/base/decimal.h"
 #include "core/read/kineto/kineto.h"
@@ -12,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Type codes: an element type means a tensor; the rest from here on. */
+/* Type codes: an element type means a tensor; others begin here. */
 enum { TYPE_NOTHING = 64, TYPE_SCALAR, TYPE_LIST, TYPE_TENSORS, TYPE_MISSING };
 
 static const struct msim_keyword types[] = {
@@ -99,7 +98,8 @@ static int scalar_value(struct msim_reader *r, const char *s, size_t len)
     return add_arg(k, a);
 }
 
-/* "[1, 2, 3]", flat; what is nested or no list is kept as one value. */
+/* "[1, 2, 3]", flat. A nested list, or what is no list, is kept as one
+ * value. */
 static int list_value(struct msim_reader *r, const char *s, size_t len)
 {
     struct msim_kineto *k = msim_kineto_of(r);

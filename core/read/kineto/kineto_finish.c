@@ -20,9 +20,9 @@ static void label_threads(struct msim_reader *r)
 }
 
 /*
- * The thread of the forward operator: Kineto numbers threads its own way
- * there, so it is the thread where the same autograd sequence number was
- * used without a forward thread.
+ * The thread of the forward operator. Kineto numbers threads in another way
+ * there, so it is the thread that used the same autograd sequence number
+ * without a forward thread.
  */
 static enum msim_status find_forward(struct msim_trace *t)
 {
@@ -48,7 +48,7 @@ static enum msim_status find_forward(struct msim_trace *t)
     return status;
 }
 
-/* Shift all times so that the first is 0, and say where that was. */
+/* Shift all times so that the first is 0, and note where that was. */
 static void shift_to_zero(struct msim_reader *r)
 {
     msim_ps first = msim_order_from_zero(r->trace);
@@ -77,7 +77,7 @@ static void place_origin(struct msim_reader *r)
                                &out->origin_us) ||
         __builtin_add_overflow(out->origin_us, r->base_ns / 1000,
                                &out->origin_us)) {
-        out->has_origin = false; /* a clock of no use: starts at 0 */
+        out->has_origin = false; /* a clock of no use: times start at 0 */
         return;
     }
     out->origin_ps += (int32_t)(ns * 1000);

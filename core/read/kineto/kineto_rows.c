@@ -1,7 +1,6 @@
 /*
- * core/read/kineto/kineto_rows.c - the row of each event.
- *
- * What one event of a Kineto trace becomes: a row of the column of its kind.
+ * core/read/kineto/kineto_rows.c - the row that each event of a Kineto trace
+ * becomes.
  */
 #include "core/base/vec.h"
 #include "core/read/kineto/kineto.h"
@@ -9,7 +8,7 @@
 
 #include <string.h>
 
-/* The start of the event at hand on the trace's clock. */
+/* The start of the current event on the trace's clock. */
 static enum msim_status event_start(struct msim_reader *r, msim_ps *start)
 {
     struct msim_kineto *k = msim_kineto_of(r);
@@ -135,7 +134,7 @@ static enum msim_status add_op(struct msim_reader *r)
 
     op.name = ev->name;
     op.rf_id = (uint64_t)ev->rf_id;
-    /* Ordinal of its start, for the order of equal times. */
+    /* The order in which it began, for equal times. */
     op.et_id = (uint32_t)ev->external;
     MSIM_TRY(event_times(r, &op.start, &op.dur));
     MSIM_TRY(thread_of(r, &op.thread));
@@ -218,7 +217,7 @@ static enum msim_status add_gpu(struct msim_reader *r)
     return MSIM_OK;
 }
 
-/* -1 is no stream; some writers print it unsigned. */
+/* -1 means no stream; some writers print it unsigned. */
 static bool names_stream(int64_t stream)
 {
     return stream >= 0 && stream != UINT32_MAX;
@@ -229,7 +228,7 @@ static enum msim_status add_sync(struct msim_reader *r)
     const struct msim_kineto_event *ev = &msim_kineto_of(r)->ev;
     struct msim_trace *t = r->trace;
     int64_t device = ev->device >= 0 ? ev->device : ev->pid;
-    /* Correlations for now; msim_order_device() makes calls of them. */
+    /* Correlations for now; msim_order_device() turns them into calls. */
     struct msim_sync s = {.call = correlation(ev->correlation),
                           .record_call = correlation(ev->record_correlation),
                           .stream = MSIM_NONE,

@@ -1,10 +1,8 @@
 /*
- * core/read/kineto/read_kineto.c - the events of torch.profiler's trace.
- *
- * Kineto's trace events. Each is gathered into one msim_kineto_event and
- * becomes a row of a column when its object ends; nothing is allocated per
- * event. What is of no use (flows, stacks, Python frames) is skipped as soon
- * as its category is known.
+ * core/read/kineto/read_kineto.c - the events of torch.profiler's trace. Each
+ * is gathered in one msim_kineto_event and becomes a row of a column when its
+ * object ends; nothing is allocated per event. Events of no use here (flows,
+ * stacks, Python frames) are skipped as soon as their category is known.
  */
 #include "core/read/kineto/read_kineto.h"
 
@@ -129,7 +127,7 @@ static void event_reset(struct msim_kineto *k)
     k->key = k->arg_key = K_OTHER;
 }
 
-/* The rest of an event that nothing is made of need not be looked at. */
+/* Skip the rest of an event that makes no row. */
 static int skip_if_dropped(const struct msim_kineto_event *ev)
 {
     return ev->cat == MSIM_KCAT_DROP ||
@@ -355,7 +353,7 @@ static int event_string(struct msim_reader *r, const char *s, size_t len)
             ev->cat = MSIM_KCAT_DROP;
         return skip_if_dropped(ev);
     case K_NAME:
-        /* Metadata has no category; of it only thread names are of use. */
+        /* Metadata has no category; only thread names are of use. */
         if (ev->ph == 'M' && (len != 11 || memcmp(s, "thread_name", 11))) {
             ev->cat = MSIM_KCAT_DROP;
             return MSIM_SAX_SKIP;
