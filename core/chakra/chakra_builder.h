@@ -1,6 +1,7 @@
 /*
- * core/chakra/chakra_builder.h - one Chakra message under way: its attributes,
- * and the memory they point to; for chakra_message.c and chakra_fill.c only.
+ * core/chakra/chakra_builder.h - one Chakra message while it is made: its
+ * attributes, and the memory that they point to; for chakra_message.c and
+ * chakra_fill.c only.
  */
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_BUILDER_H
 #define MSIM_CORE_CHAKRA_CHAKRA_BUILDER_H
@@ -19,7 +20,7 @@ struct msim_chakra_builder {
     int64_t device;    /* that tensors are on */
     uint64_t rounded;  /* times that are not whole nanoseconds */
 
-    /* The message at hand. */
+    /* The current message. */
     ChakraProtoMsg__AttributeProto attr[MSIM_CHAKRA_ATTRIBUTES];
     ChakraProtoMsg__AttributeProto *list[MSIM_CHAKRA_ATTRIBUTES];
     size_t n;
@@ -32,13 +33,13 @@ struct msim_chakra_builder {
 
 void msim_chakra_builder_release(struct msim_chakra_builder *b);
 
-/* A new message: no attributes. */
+/* Begin a message: no attributes. */
 static inline void msim_chakra_begin(struct msim_chakra_builder *b)
 {
     b->n = b->n_lists = 0;
 }
 
-/* Attributes; names and values must live until the message is packed. */
+/* Add an attribute; names and values must live until the message is packed. */
 ChakraProtoMsg__AttributeProto *msim_chakra_add(struct msim_chakra_builder *b,
                                                 const char *name);
 void msim_chakra_add_number(struct msim_chakra_builder *b, const char *name,
@@ -54,7 +55,8 @@ void msim_chakra_add_text(struct msim_chakra_builder *b, const char *name,
 void msim_chakra_add_list(struct msim_chakra_builder *b, const char *name,
                           int64_t *values, size_t n);
 
-/* What node `n` of the plan is made of: type, times, inputs, attributes. */
+/* Fill `node` from the row that node `n` is made of: type, times, inputs,
+ * attributes. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_fill(struct msim_chakra_builder *b,
                                   ChakraProtoMsg__Node *node,

@@ -1,7 +1,6 @@
 /*
- * core/chakra/chakra_fill.c - the fields and attributes of one node.
- *
- * What a node of a plan says: from the row that it is made of.
+ * core/chakra/chakra_fill.c - the fields and attributes of one node, from the
+ * row that it is made of.
  */
 #include "core/chakra/chakra_builder.h"
 
@@ -69,7 +68,7 @@ static enum msim_status add_values(struct msim_chakra_builder *b,
     return MSIM_OK;
 }
 
-/* What a collective is, for our reader; `comm` may be MSIM_NONE. */
+/* What a collective is, for our own reader; `comm` may be MSIM_NONE. */
 static void add_comm(struct msim_chakra_builder *b, uint32_t comm)
 {
     const struct msim_comm *c;
@@ -97,7 +96,7 @@ static void add_comm(struct msim_chakra_builder *b, uint32_t comm)
             msim_trace_text(b->t, b->t->groups[c->group].name));
 }
 
-/* The same for simulators, on nodes of the GPU: type, kind, bytes, ends. */
+/* The same for simulators, on nodes of the GPU: type, kind, bytes, peers. */
 static void add_transfer(struct msim_chakra_builder *b,
                          ChakraProtoMsg__Node *node, uint32_t comm)
 {
@@ -119,7 +118,7 @@ static void add_transfer(struct msim_chakra_builder *b,
         node->type = CHAKRA_PROTO_MSG__NODE_TYPE__COMM_COLL_NODE;
         msim_chakra_add_word(b, MSIM_CHAKRA_COMM_TYPE, type);
     } else {
-        return; /* of a kind that Chakra has no word for: a kernel */
+        return; /* Chakra has no word for it: a kernel */
     }
     msim_chakra_add_word(
         b, MSIM_CHAKRA_COMM_SIZE,
@@ -180,8 +179,8 @@ static void add_config(struct msim_chakra_builder *b, uint32_t config)
 }
 
 /*
- * num_ops and tensor_size, for simulators that compute times from them; no
- * operation at all would make their rooflines divide by zero.
+ * num_ops and tensor_size, from which simulators compute times. num_ops is
+ * never 0, which would make their rooflines divide by zero.
  */
 static void add_work(struct msim_chakra_builder *b, uint32_t op, double share)
 {
@@ -247,7 +246,7 @@ static void fill_sync(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
                              b->t->calls[s->record_call].correlation);
 }
 
-/* What an operator of an execution trace would make the GPU do. */
+/* What the GPU would do for an operator of an execution trace. */
 static void fill_made(struct msim_chakra_builder *b, ChakraProtoMsg__Node *node,
                       const struct msim_chakra_out_node *n)
 {

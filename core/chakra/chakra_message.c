@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The format's own version that other writers give. */
+/* The format version, as other writers have it. */
 #define VERSION "0.0.4"
 
 struct msim_chakra_messages {
@@ -23,7 +23,7 @@ struct msim_chakra_messages {
 
 /* ---- messages ----------------------------------------------------------- */
 
-/* Text that protobuf takes: what is not UTF-8 becomes '?'. */
+/* Text that protobuf accepts: bytes that are not UTF-8 become '?'. */
 static enum msim_status clean(struct msim_vec *to, const char *s, char **text)
 {
     struct msim_text_piece piece;
@@ -71,8 +71,8 @@ static enum msim_status sink(void *ctx, const char *bytes, size_t n)
 }
 
 /*
- * The members of a group. Simulators take an empty list for all ranks; to our
- * reader a list that is missing says that the trace has none.
+ * The members of a group. Simulators take an empty list for all ranks; for our
+ * own reader no list means that the trace has none.
  */
 static void print_members(const struct msim_trace *t,
                           const struct msim_group *g, struct msim_json *j,
@@ -88,7 +88,8 @@ static void print_members(const struct msim_trace *t,
     msim_json_close(j);
 }
 
-/* Simulators must know the members: listed, all ranks, or this one alone. */
+/* The members that simulators must know: listed, all ranks, or this one
+ * alone. */
 static bool is_known(const struct msim_trace *t, const struct msim_group *g)
 {
     return g->count || (g->size && g->size == t->world_size) ||
@@ -125,7 +126,7 @@ static enum msim_status print_groups(struct msim_chakra_messages *m,
     return MSIM_OK;
 }
 
-/* A node that tells simulators the groups, unless the trace has its own. */
+/* A node that gives simulators the groups, unless the trace has its own. */
 static enum msim_status send_groups(struct msim_chakra_messages *m)
 {
     ChakraProtoMsg__Node node;

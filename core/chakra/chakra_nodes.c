@@ -1,8 +1,6 @@
 /*
- * core/chakra/chakra_nodes.c - nodes and dependencies, and the nodes of a rank
- * without times.
- *
- * Nodes and their dependencies, and the plan of a rank without times.
+ * core/chakra/chakra_nodes.c - nodes and their dependencies, and the nodes of
+ * a rank without times.
  */
 #include "core/chakra/chakra_nodes.h"
 
@@ -72,7 +70,7 @@ struct shapes {
     const struct msim_chakra_work *works;
     uint32_t *node; /* of each operator */
     uint32_t last, last_kernel, last_comm;
-    bool wait; /* the next kernel is behind the last collective */
+    bool wait; /* the next kernel waits for the last collective */
 };
 
 static bool by_id(const void *ctx, uint32_t a, uint32_t b)
@@ -88,7 +86,7 @@ static enum msim_status depend(struct shapes *s, uint32_t node)
                              : msim_chakra_nodes_depend(s->p, node, 0);
 }
 
-/* Something that operator `i` makes the GPU do. */
+/* An activity of the GPU that operator `i` starts. */
 static enum msim_status add_made(struct shapes *s, uint32_t i, uint32_t comm,
                                  uint32_t *last)
 {
@@ -107,9 +105,9 @@ static enum msim_status add_made(struct shapes *s, uint32_t i, uint32_t comm,
 }
 
 /*
- * A stream of kernels and one of communication, each in order; a collective
- * is behind the kernel before it, and what comes after a wait behind the
- * collective before that.
+ * One stream of kernels and one of communication, each in order. A collective
+ * waits for the kernel before it, and a kernel after a wait for the collective
+ * before that wait.
  */
 static enum msim_status add_work(struct shapes *s, uint32_t i)
 {

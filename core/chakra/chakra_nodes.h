@@ -1,17 +1,15 @@
 /*
- * core/chakra/chakra_nodes.h - which nodes a rank becomes in a Chakra file, and
- * what each depends on; for write_chakra.c and chakra_*.c only.
- *
- * A rank with times is written as the dependency graph has it: the tasks of a
- * thread, a stream, a collective. A task of the CPU is a chain of nodes, the
- * operators that begin in it, whose own times add up to the task's work; what
- * of that is nobody's who begins there (an operator that goes on, a gap) is a
- * node of its own. Dependencies between tasks are between the end of one
- * chain and the start of the other; tasks without work and without nodes pass
- * theirs on. So data_deps, with their delays, say what the graph says.
- *
+ * core/chakra/chakra_nodes.h - which nodes a rank becomes in a Chakra file,
+ * and what each depends on; for this room only. A rank with times is written
+ * as the dependency graph has it: the tasks of a thread, a stream, a
+ * collective. A task of the CPU becomes a chain of nodes, the operators that
+ * begin in it, whose own times add up to the task's work. The part of the work
+ * that belongs to none of them (to an operator that goes on, or to a gap) is a
+ * node of its own. A dependency between tasks goes from the end of one chain
+ * to the start of the other; a task without work and without nodes passes its
+ * dependencies on. So data_deps, with their delays, mean what the graph means.
  * An execution trace has no times: its operators follow one another in the
- * order of their ids, and what they would launch on the GPU is made of them.
+ * order of their ids, and nodes of the GPU are made of them.
  */
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_NODES_H
 #define MSIM_CORE_CHAKRA_CHAKRA_NODES_H
@@ -25,7 +23,7 @@ struct msim_chakra_dep {
     int32_t lag_ns;
 };
 
-/* A node on its way into a file; its id is its index + 1. */
+/* A node that will be written; its id is its index + 1. */
 struct msim_chakra_out_node {
     msim_ps own;        /* work */
     msim_ps not_before; /* or MSIM_TIME_NONE */
@@ -46,26 +44,26 @@ struct msim_chakra_nodes {
 
 void msim_chakra_nodes_release(struct msim_chakra_nodes *p);
 
-/* Add a node; its dependencies are those added from now on. */
+/* Add a node; the dependencies that are added next are its own. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_nodes_add(struct msim_chakra_nodes *p,
                                        enum msim_chakra_event event,
                                        uint32_t row, msim_ps own,
                                        uint32_t *index);
-/* Let the node that was added last depend on `node`, once. */
+/* Let the node that was added last depend on `node`; twice counts once. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_nodes_depend(struct msim_chakra_nodes *p,
                                           uint32_t node, msim_ps lag);
 
 /*
- * One rank (an index into the job's) with times, from the graph of its job,
- * whose tasks are given in an `order` that respects the edges.
+ * The nodes of one rank (an index into the job's) with times, from the graph
+ * of its job. `order` has all tasks in an order that respects the edges.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_nodes_timed(struct msim_chakra_nodes *p,
                                          const struct msim_graph *g,
                                          const uint32_t *order, uint32_t rank);
-/* One rank without times; `works` of its operators may be NULL. */
+/* The nodes of one rank without times; `works` of its operators may be NULL. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_nodes_shapes(struct msim_chakra_nodes *p,
                                           const struct msim_trace *t,

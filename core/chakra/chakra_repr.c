@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As deep as any reader of ours goes. */
+/* As deep as our own readers go. */
 #define MAX_DEPTH 520
 
 struct print {
@@ -43,7 +43,7 @@ static enum msim_status put(struct msim_vec *to, const char *text)
 static void add(struct print *p, struct msim_vec *to, const char *fmt, ...)
     MSIM_PRINTF(3, 4);
 
-/* Short texts; a failure is remembered. */
+/* For short texts; a failure is remembered. */
 static void add(struct print *p, struct msim_vec *to, const char *fmt, ...)
 {
     char text[256];
@@ -124,7 +124,7 @@ static void add_tensor(struct print *p, const struct msim_arg *a)
     const int64_t *dims = msim_arg_dims(p->t, a);
     uint32_t bytes = msim_dtype_bytes((enum msim_dtype)a->dtype);
 
-    /* A tensor of no known type still has elements of some size. */
+    /* An element of a tensor of unknown type still has a size. */
     add(p, &p->l->values, "[%u, %u, %" PRId64 ", %" PRIu64 ", %u, ", id->tensor,
         id->storage, id->offset, msim_arg_elems(p->t, a), bytes ? bytes : 1);
     if (a->device == MSIM_DEV_GPU)

@@ -1,7 +1,6 @@
 /*
- * core/chakra/chakra_repr.h - inputs and outputs as Chakra keeps them: lists as
- * Python prints them. The inverse of chakra_python.c; for chakra_*.c and
- * write_chakra.c only.
+ * core/chakra/chakra_repr.h - inputs and outputs as Chakra keeps them: lists
+ * as Python prints them. The inverse of chakra_python.c; for this room only.
  */
 #ifndef MSIM_CORE_CHAKRA_CHAKRA_REPR_H
 #define MSIM_CORE_CHAKRA_CHAKRA_REPR_H
@@ -24,7 +23,7 @@ enum msim_status msim_chakra_print(struct msim_chakra_lists *l,
                                    const struct msim_trace *t, uint32_t block,
                                    uint32_t ids, int64_t device);
 
-/* The one text `text` as a list of Python, quoted, added to `to`. */
+/* Add `text` to `to` as a list of Python with one quoted text. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_print_text(struct msim_vec *to, const char *text);
 

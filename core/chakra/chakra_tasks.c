@@ -1,8 +1,6 @@
 /*
- * core/chakra/chakra_tasks.c - the nodes of a rank with times.
- *
- * The plan of a rank with times: its tasks in the dependency graph as chains
- * of nodes. See chakra_nodes.h.
+ * core/chakra/chakra_tasks.c - the nodes of a rank with times: its tasks in
+ * the dependency graph as chains of nodes (chakra_nodes.h).
  */
 #include "core/chakra/chakra_nodes.h"
 
@@ -60,9 +58,9 @@ static uint32_t thread_of(const struct tasks *x, uint32_t task)
 }
 
 /*
- * Every operator begins in one task, in order: those that the graph puts in
- * none (they begin while a call runs, or take no time) go with the next of
- * their thread, the last with the last.
+ * Every operator begins in one task, in order. Those to which the graph gives
+ * no task (they begin while a call runs, or take no time) go to the next task
+ * of their thread, the last ones to the last task.
  */
 static enum msim_status place_ops(struct tasks *x)
 {
@@ -116,7 +114,7 @@ static msim_ps self_time(const struct tasks *x, uint32_t i)
 
 /* ---- nodes -------------------------------------------------------------- */
 
-/* What the task at hand waits for, of this rank, into x->inputs. */
+/* What the current task waits for, as seen from this rank, into x->inputs. */
 static enum msim_status add_input(struct tasks *x, uint32_t node, msim_ps lag)
 {
     struct source *s = msim_vec_add(&x->inputs, sizeof(*s));
@@ -146,7 +144,7 @@ static enum msim_status gather(struct tasks *x, uint32_t task)
     return MSIM_OK;
 }
 
-/* A task without nodes hands on what it waits for. */
+/* A task without nodes passes on what it waits for. */
 static enum msim_status pass(struct tasks *x, uint32_t task)
 {
     const struct source *from = x->inputs.data;
@@ -221,9 +219,9 @@ static msim_ps work_of(const struct tasks *x, uint32_t task)
 }
 
 /*
- * A stretch of a thread: each operator that both begins and ends in it takes
- * its own time out of the task's work; the rest goes to the innermost one
- * that goes on, or is a node before them all.
+ * A stretch of a thread. An operator that begins and ends in it takes its own
+ * time out of the task's work. The rest belongs to the innermost operator that
+ * goes on, or is a node before all others.
  */
 static enum msim_status add_stretch(struct tasks *x, uint32_t task)
 {
@@ -259,7 +257,7 @@ static enum msim_status add_call(struct tasks *x, uint32_t i, msim_ps own)
     return MSIM_OK;
 }
 
-/* A call, and those inside it (a driver call in one of the runtime). */
+/* A call, and the calls inside it (a driver call in a runtime call). */
 static enum msim_status add_calls(struct tasks *x, uint32_t task)
 {
     uint32_t i = x->g->refs[task].index;
@@ -304,14 +302,14 @@ static enum msim_status add_task(struct tasks *x, uint32_t task)
             MSIM_TRY(add_gpu(x, task));
     }
     x->last[task] = x->tail;
-    /* Work of another rank is none of this one's, but ranks meet in joins. */
+    /* Another rank's work is not written here, but ranks meet in joins. */
     if (x->tail != MSIM_NONE || (x->g->refs[task].rank != x->rank &&
                                  x->g->kind[task] != MSIM_TASK_JOIN))
         return MSIM_OK;
     return pass(x, task);
 }
 
-/* What no task stands for: rows of synchronisations. */
+/* Rows of synchronisations, which no task stands for. */
 static enum msim_status add_syncs(struct tasks *x)
 {
     for (uint32_t i = 0; i < x->t->n_syncs; i++) {
@@ -329,7 +327,7 @@ static enum msim_status add_syncs(struct tasks *x)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Edges by their target: a counting sort of those by their origin. */
+/* Edges by their target: a counting sort of the edges by source. */
 static void turn_edges(struct tasks *x)
 {
     const struct msim_graph *g = x->g;
@@ -378,7 +376,7 @@ static enum msim_status plan(struct tasks *x)
     return add_syncs(x);
 }
 
-/* Everything that is one number or so a task, an operator or a call. */
+/* The arrays with one entry a task, an operator or a call. */
 static bool allocate(struct tasks *x)
 {
     size_t n = (size_t)x->g->n_tasks + 2, edges = (size_t)x->g->n_edges + 1;

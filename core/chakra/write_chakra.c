@@ -1,8 +1,7 @@
 /*
- * core/chakra/write_chakra.c - a job as Chakra files.
- *
- * Nodes as messages, and files of them. Which nodes there are and what they
- * depend on is decided before (chakra_nodes.h).
+ * core/chakra/write_chakra.c - a job as Chakra files. Nodes become messages,
+ * and messages files. Which nodes there are and what they depend on is in
+ * chakra_nodes.h.
  */
 #include "core/chakra/write_chakra.h"
 
@@ -59,7 +58,7 @@ static char *name_of(const struct writing *w, uint32_t rank)
 
 /* ---- an order of the tasks ---------------------------------------------- */
 
-/* Each task after those that it waits for, else as they come. */
+/* Each task after those that it waits for; else in order of their numbers. */
 static enum msim_status order_tasks(const struct msim_graph *g, uint32_t *order,
                                     struct msim_error *err)
 {
@@ -101,7 +100,7 @@ static enum msim_status build_graph(struct writing *w)
 
 /* ---- one rank ----------------------------------------------------------- */
 
-/* Messages that were read go out again as they are. */
+/* Messages that were read are written as they are. */
 static enum msim_status copy_source(struct writing *w, uint32_t rank)
 {
     const struct msim_trace *t = w->job->ranks[rank];
@@ -187,7 +186,7 @@ static enum msim_status commit_all(struct writing *w)
     return MSIM_OK;
 }
 
-/* The graph is one of all ranks, so that all or none must have times. */
+/* There is one graph of all ranks, so all or none must have times. */
 static enum msim_status check_times(struct writing *w, bool *timed)
 {
     uint32_t with = 0, planned = 0;

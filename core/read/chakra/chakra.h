@@ -21,7 +21,7 @@ struct msim_chakra_node {
     bool has_parent;
 };
 
-/* The attributes of the node at hand. */
+/* The attributes of the current node. */
 struct msim_chakra_attrs {
     bool has[MSIM_CHAKRA_WORDS];
     int64_t number[MSIM_CHAKRA_NUMBERS];
@@ -58,9 +58,9 @@ static inline struct msim_chakra *msim_chakra_of(const struct msim_reader *r)
 }
 
 /*
- * A list as Python prints it (values, shapes, types of inputs or outputs)
- * into the tokens that an ET's lists become; ends where it is not
- * well-formed, as a list cut by its writer does (chakra_python.c).
+ * A list as Python prints it (values, shapes, types of inputs or outputs) into
+ * the tokens that an ET's lists become. Ends where it is not well-formed: its
+ * writer may have cut it (chakra_python.c).
  */
 int msim_chakra_tokens(struct msim_reader *r, const char *text,
                        struct msim_vec *list);
@@ -68,18 +68,18 @@ int msim_chakra_types(struct msim_reader *r, const char *text,
                       struct msim_vec *list);
 
 /*
- * Dependencies by node, in order of a run that respects them and otherwise
- * goes by id: `order` gets all nodes (chakra_layout.c). ECYCLE, or EFORMAT
- * where a dependency is not there.
+ * All nodes in an order that respects their dependencies and otherwise goes by
+ * place in the file, into `order` (chakra_layout.c). ECYCLE, or EFORMAT where
+ * a dependency does not exist.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_order(struct msim_reader *r, uint32_t *order);
-/* Starts for nodes that have none, from durations and dependencies. */
+/* Give a start to nodes that have none, from durations and dependencies. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_layout(struct msim_reader *r,
                                     const uint32_t *order);
 
-/* The row of the node at hand (chakra_rows.c); fills node->row. */
+/* Add the row of the current node (chakra_rows.c); fills node->row. */
 MSIM_MUST_CHECK
 enum msim_status msim_chakra_row(struct msim_reader *r,
                                  struct msim_chakra_node *n, uint32_t type);

@@ -1,15 +1,11 @@
 /*
  * core/read/chakra/chakra_finish.c - what a Chakra file becomes once all its
- * nodes are in.
- *
- * All nodes of a Chakra file are in: rows get their times, and what the
- * format leaves out and a trace needs is made: who launched what, and who
- * waited for whom.
- *
- * Chakra has no launches. A node on the GPU that no recorded call started is
- * given a call of no length in its caller; if a node of the CPU, or of
- * another stream, depends on one of the GPU, an event is recorded behind that
- * launch and waited for, as a program would have to do it.
+ * nodes are in. Rows get their times. What a trace needs and the format leaves
+ * out is made: who launched what, and who waited for whom. Chakra has no
+ * launches. A node on the GPU that no recorded call started gets a call of no
+ * length in its caller. If a node of the CPU, or of another stream, depends on
+ * one of the GPU, an event is recorded behind that launch and waited for, as a
+ * program would have to do it.
  */
 #include "core/base/vec.h"
 #include "core/read/chakra/chakra.h"
@@ -20,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls that are made, by what they do. */
+/* The calls that are made, by what they do. */
 enum made_call { LAUNCH, COPY, SET, RECORD, WAIT, SYNC, END, MADE_CALLS };
 
 struct finish {
@@ -55,7 +51,7 @@ static bool is_gpu(const struct msim_chakra_node *n)
 
 /* ---- without times ------------------------------------------------------ */
 
-/* Nothing that runs on the GPU: as an execution trace, shapes alone. */
+/* Nothing runs on the GPU: the file has shapes alone, as an execution trace. */
 static enum msim_status finish_untimed(struct finish *f)
 {
     f->r->out->dropped += f->t->n_gpu;
@@ -76,7 +72,8 @@ static int fail_no_start(struct finish *f, const struct msim_chakra_node *n)
     return MSIM_EFORMAT;
 }
 
-/* Where most nodes have a start, the others follow what they depend on. */
+/* Where most nodes have a start, those without one follow their
+ * dependencies. */
 static void fill_starts(struct finish *f, const uint32_t *order)
 {
     for (uint32_t k = 0; k < f->n && !f->c->ours; k++) {
@@ -122,7 +119,7 @@ static enum msim_status set_times(struct finish *f)
     return MSIM_OK;
 }
 
-/* Roots hold the threads of an ET together; a trace with times has none. */
+/* Roots hold the threads of an ET together; a trace with times has no roots. */
 static void drop_roots(struct finish *f)
 {
     struct msim_et_link *links = msim_et_of(f->r)->links.data;
@@ -181,9 +178,9 @@ static msim_ps work_end(const struct msim_chakra_node *n)
 }
 
 /*
- * Who launched node `i`: its caller, else the last of the CPU that it depends
- * on. At the last instant of that one's own work, so that the innermost
- * operator there is the one.
+ * Who launched node `i`: its caller, else the last node of the CPU that it
+ * depends on. The launch lies at the last instant of that node's own work, so
+ * that this node is the innermost operator there.
  */
 static void find_launch(struct finish *f, uint32_t i)
 {
@@ -316,9 +313,9 @@ static enum msim_status name_calls(struct finish *f)
 }
 
 /*
- * A run that was laid out is over when all of it is: the last step that has
- * any work in it ends with the GPU's. Steps of which nothing was timed have
- * no length to speak of, and are none.
+ * A run that was laid out ends when all its work has ended: its last step that
+ * has any work ends with the GPU's. A step in which nothing was timed has no
+ * length to speak of and does not count.
  */
 #define SHORTEST_STEP MSIM_PS_PER_US
 
@@ -357,7 +354,7 @@ static void drop_short_steps(struct msim_trace *t)
     t->n_steps = n;
 }
 
-/* `order`: what waits comes after what it waits for. */
+/* By `order`: a node that waits comes after the nodes that it waits for. */
 static enum msim_status make_calls(struct finish *f, const uint32_t *order)
 {
     MSIM_TRY(name_calls(f));
@@ -383,7 +380,7 @@ static void place_origin(struct finish *f, msim_ps first)
     struct msim_read_result *out = f->r->out;
     int64_t ns = first / 1000 + f->c->base_ns;
 
-    /* A layout begins at 0, on every rank: they start together. */
+    /* A layout begins at 0 on every rank: ranks start together. */
     if (first == INT64_MAX)
         return;
     out->has_origin = true;
@@ -395,7 +392,7 @@ static void place_origin(struct finish *f, msim_ps first)
     }
 }
 
-/* Ordering forgets node ids: rf_id holds the row while it lasts. */
+/* Sorting forgets node ids: rf_id holds the row in the meantime. */
 static enum msim_status order_ops(struct finish *f)
 {
     struct msim_trace *t = f->t;
@@ -409,7 +406,7 @@ static enum msim_status order_ops(struct finish *f)
         memcpy(before, t->ops, t->n_ops * sizeof(*before));
     for (uint32_t i = 0; i < t->n_ops; i++) {
         t->ops[i].rf_id = i;
-        t->ops[i].et_id = i; /* of two that begin and end alike */
+        t->ops[i].et_id = i; /* of two that begin and end at the same time */
     }
     status = msim_order_ops(t);
     for (uint32_t i = 0; i < t->n_ops && status == MSIM_OK; i++) {

@@ -1,11 +1,10 @@
 /*
- * core/read/chakra/chakra_layout.c - when nodes without a start begin.
- *
- * Chakra files of other tools have durations and dependencies, seldom starts.
- * The run they describe is laid out: nodes in an order that respects the
- * dependencies and otherwise is that of the file; a thread and a stream do
- * one thing at a time; what starts, starts at once. An operator has its own
- * time first and its callees after it.
+ * core/read/chakra/chakra_layout.c - when nodes without a start begin. Chakra
+ * files of other tools have durations and dependencies, seldom starts. The run
+ * that they describe is laid out: nodes in an order that respects the
+ * dependencies and otherwise is that of the file. A thread and a stream do one
+ * thing at a time; a node starts as soon as it can. An operator's own time
+ * comes first, its callees after it.
  */
 #include "core/base/evq.h"
 #include "core/read/chakra/chakra.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No node is without length, so that what it launches lies within it. */
+/* Every node has a length, so that what it launches lies within it. */
 #define WORK_MIN ((msim_ps)2)
 
 struct layout {
@@ -53,7 +52,7 @@ static int fail_missing(struct layout *l, const struct msim_chakra_node *n,
     return MSIM_EFORMAT;
 }
 
-/* Edges by what they come from; `missing` counts what each node waits for. */
+/* Edges by their source; `missing` counts what each node waits for. */
 static enum msim_status list_edges(struct layout *l)
 {
     uint32_t edges = 0;
@@ -66,7 +65,7 @@ static enum msim_status list_edges(struct layout *l)
         for (uint32_t k = 0; k < n->n_deps; k++) {
             uint32_t from = node_of(l, l->deps[n->deps + k]);
 
-            /* What --salvage lost is no reason to lose the rest. */
+            /* A node that --salvage lost is no reason to lose the rest. */
             if (from == MSIM_NONE && l->r->out->salvaged)
                 continue;
             if (from == MSIM_NONE)
@@ -81,7 +80,7 @@ static enum msim_status list_edges(struct layout *l)
     return MSIM_OK;
 }
 
-/* A node of `l` that waits for `i` and was not reached itself. */
+/* A node of `l` that waits for `i` and was not reached. */
 static uint32_t unmet(const struct layout *l, uint32_t i)
 {
     const struct msim_chakra_node *n = &l->nodes[i];
@@ -122,7 +121,7 @@ static int fail_cycle(struct layout *l)
     return MSIM_ECYCLE;
 }
 
-/* Take nodes that wait for nothing, the first in the file first. */
+/* Take nodes that wait for nothing; of several, the first in the file. */
 static enum msim_status walk(struct layout *l, uint32_t *order)
 {
     struct msim_evq ready;
@@ -181,7 +180,7 @@ static int fail_long(struct layout *l, const struct msim_chakra_node *n)
     return MSIM_EFORMAT;
 }
 
-/* Where what `n` runs on is free again; NULL where it runs on nothing. */
+/* When the thread or stream of `n` is free again; NULL where it has none. */
 static msim_ps *lane_of(const struct layout *l,
                         const struct msim_chakra_node *n, msim_ps *threads,
                         msim_ps *streams)
@@ -195,7 +194,7 @@ static msim_ps *lane_of(const struct layout *l,
     return &threads[t->ops[n->row].thread];
 }
 
-/* When all that `n` waits for has ended: dependencies, and what launched it. */
+/* When all that `n` waits for has ended: dependencies, and its launch. */
 static msim_ps ready_at(const struct layout *l,
                         const struct msim_chakra_node *n)
 {

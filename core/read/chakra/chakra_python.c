@@ -1,11 +1,9 @@
 /*
- * core/read/chakra/chakra_python.c - lists as Python prints them.
- *
- * Lists as Python prints them, which is how Chakra keeps the inputs and
- * outputs of a node: [[5, 1, 0, 8, 4, 'cuda:0'], True, '<None>', 1e-05]. They
- * become the tokens that the JSON of an execution trace does, so that both
- * are understood in one place (et_args.c). Tuples count as lists. No
- * recursion: brackets are counted.
+ * core/read/chakra/chakra_python.c - lists as Python prints them. Chakra keeps
+ * the inputs and outputs of a node so: [[5, 1, 0, 8, 4, 'cuda:0'], True,
+ * '<None>', 1e-05]. They become the same tokens as the JSON of an execution
+ * trace, so that both are understood in one place (et_args.c). Tuples count as
+ * lists. No recursion: brackets are counted.
  */
 #include "core/read/chakra/chakra.h"
 #include "core/read/et/et.h"
@@ -50,7 +48,7 @@ static int hex(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A code point as UTF-8; how many bytes. */
+/* Write a code point as UTF-8; returns how many bytes. */
 static size_t encode(uint32_t code, char out[4])
 {
     size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
@@ -62,7 +60,7 @@ static size_t encode(uint32_t code, char out[4])
     return n;
 }
 
-/* What a backslash and what follows mean; advances past it. */
+/* The character that a backslash and what follows mean; advances past it. */
 static size_t unescape(const char **s, char out[4])
 {
     static const char FROM[] = "nrtabfv", TO[] = "\n\r\t\a\b\f\v";
@@ -139,7 +137,7 @@ static bool scan_word(struct scan *x, int *result)
     return *result == 0;
 }
 
-/* One token; false at the end, be it well-formed or not. */
+/* One token; false at the end, well-formed or not. */
 static bool scan_one(struct scan *x, int *result)
 {
     const struct msim_text_piece none = {0, 0};

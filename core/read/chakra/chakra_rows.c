@@ -1,11 +1,8 @@
 /*
- * core/read/chakra/chakra_rows.c - the row of each node.
- *
- * From nodes to rows: what each node of a Chakra file is in a trace.
- *
- * A file of this project says so itself (the attribute event). Others do not:
- * there a node is an operator, or, if it ran on the GPU, a collective by its
- * type, a copy by its name, else a kernel.
+ * core/read/chakra/chakra_rows.c - the row that each node of a Chakra file
+ * becomes. A node of this project's files has its kind in the attribute
+ * `event`. In other files a node is an operator; or, if it ran on the GPU, a
+ * collective by its type, a copy by its name, else a kernel.
  */
 #include "core/base/sort.h"
 #include "core/base/vec.h"
@@ -62,7 +59,7 @@ static uint8_t event_of(const struct msim_reader *r, const char *name,
     if (msim_chakra_of(r)->ours)
         return event_of_text(text_of(a, MSIM_CHAKRA_EVENT));
     /* Without is_cpu_op other readers take a node for one of the CPU; but a
-     * collective cannot be. */
+     * collective cannot be one. */
     if (number_of(a, MSIM_CHAKRA_IS_CPU_OP, !comm)) {
         if (msim_name_is_root(name))
             return MSIM_CHAKRA_ROOT_EVENT;
@@ -114,8 +111,8 @@ static enum msim_status stream_at(struct msim_reader *r, int64_t device,
 }
 
 /*
- * Older files have the stream in `tid`; made-up ones have neither, and run
- * communication beside computation.
+ * Older files have the stream in `tid`. Made-up files have neither, and run
+ * communication at the same time as computation.
  */
 static enum msim_status stream_of(struct msim_reader *r, uint8_t event,
                                   uint32_t *stream)
@@ -159,7 +156,7 @@ static uint8_t collective_of(const struct msim_reader *r, uint32_t type,
     return (uint8_t)c;
 }
 
-/* Bytes are all that comm_size says; the inputs may say the type. */
+/* comm_size has only bytes; the inputs may have the type. */
 static enum msim_status size_in_bytes(struct msim_reader *r,
                                       struct msim_comm *c)
 {
@@ -196,7 +193,7 @@ static enum msim_status fill_comm(struct msim_reader *r, uint32_t type,
     return group_of(r, &c->group);
 }
 
-/* The row of the collective that the node at hand belongs to. */
+/* The row of the collective that the current node belongs to. */
 static enum msim_status comm_of(struct msim_reader *r, uint32_t type,
                                 const char *name, uint32_t *comm)
 {
@@ -278,7 +275,7 @@ static enum msim_status op_values(struct msim_reader *r, struct msim_op *op)
         MSIM_TRY(msim_et_args(r, &e->in, &op->args, &op->ids, &in));
     if (e->node.has_outputs)
         MSIM_TRY(msim_et_args(r, &e->out, &op->outs, &op->out_ids, &out));
-    /* Only an ET knows which tensor is which: the rest are placeholders. */
+    /* Only an ET identifies tensors: other ids are placeholders. */
     if (msim_chakra_of(r)->ours && !op->et_id)
         op->ids = op->out_ids = MSIM_NONE;
     if (msim_chakra_of(r)->ours)
@@ -290,7 +287,8 @@ static enum msim_status op_values(struct msim_reader *r, struct msim_op *op)
     return MSIM_OK;
 }
 
-/* The thread of the forward operator; foreign numbers wait for all threads. */
+/* The thread of the forward operator; a foreign file's number is resolved when
+ * all threads are known. */
 static uint32_t forward_thread(const struct msim_reader *r)
 {
     int64_t i = number_of(&msim_chakra_of(r)->attrs, MSIM_CHAKRA_FW_THREAD, -1);
@@ -321,7 +319,7 @@ static enum msim_status add_op(struct msim_reader *r,
     op.kind = n->event == MSIM_CHAKRA_ROOT_EVENT         ? MSIM_OP_ROOT
               : n->event == MSIM_CHAKRA_ANNOTATION_EVENT ? MSIM_OP_ANNOTATION
                                                          : MSIM_OP_OPERATOR;
-    /* The process root holds all threads together and says nothing else. */
+    /* The process root only holds all threads together. */
     if (op.kind == MSIM_OP_ROOT && !n->has_parent && !msim_chakra_of(r)->ours)
         return MSIM_OK;
     MSIM_TRY(thread_of(r, &op.thread));
@@ -411,7 +409,7 @@ static enum msim_status add_sync(struct msim_reader *r,
     int64_t device = number_of(a, MSIM_CHAKRA_DEVICE, 0);
     int64_t kind = number_of(a, MSIM_CHAKRA_SYNC_KIND, 0);
     struct msim_trace *t = r->trace;
-    /* Correlations for now; msim_order_device() makes calls of them. */
+    /* Correlations for now; msim_order_device() turns them into calls. */
     struct msim_sync s = {
         .call = small(number_of(a, MSIM_CHAKRA_CORRELATION, 0)),
         .record_call = small(number_of(a, MSIM_CHAKRA_RECORD, 0)),
@@ -433,8 +431,8 @@ static enum msim_status add_sync(struct msim_reader *r,
 }
 
 /*
- * Early converters cut an operator at its launches and numbered the parts,
- * "aten::linear(0)", "aten::linear(1)": each is that operator.
+ * Early converters cut an operator at its launches and numbered the parts:
+ * "aten::linear(0)", "aten::linear(1)". Each part counts as that operator.
  */
 static enum msim_status join_parts(struct msim_reader *r,
                                    struct msim_chakra_node *n)

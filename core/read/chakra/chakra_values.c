@@ -1,6 +1,6 @@
 /*
- * core/read/chakra/chakra_values.c - attributes of Chakra messages by value,
- * and the metadata of a file; for read_chakra.c and chakra_values.c only.
+ * core/read/chakra/chakra_values.c - attributes by value, and the metadata of
+ * a file.
  */
 #include "core/read/chakra/chakra_values.h"
 
@@ -164,7 +164,8 @@ static enum msim_status take_ours(struct msim_reader *r, const attribute *a)
     return MSIM_OK;
 }
 
-/* The version is the schema of the ET behind it, where that is said. */
+/* The version is the schema of the ET that the file was made of, if it is
+ * there. */
 enum msim_status msim_chakra_metadata(struct msim_reader *r,
                                       const ChakraProtoMsg__GlobalMetadata *m)
 {

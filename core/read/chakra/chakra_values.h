@@ -20,7 +20,8 @@ msim_chakra_value_text(const struct ChakraProtoMsg__AttributeProto *a);
 const struct ChakraProtoMsg__Int64List *
 msim_chakra_value_list(const struct ChakraProtoMsg__AttributeProto *a);
 
-/* What the metadata say of the file and, in a file of ours, of the trace. */
+/* Take what the metadata have about the file and, in our own files, about the
+ * trace. */
 MSIM_MUST_CHECK
 enum msim_status
 msim_chakra_metadata(struct msim_reader *r,

@@ -1,11 +1,8 @@
 /*
  * core/read/chakra/chakra_wire.c - protobuf's wire format, as far as damage is
- * to be found.
- *
- * Protobuf's wire format, as far as it is needed to say where it is broken:
- * a field is a tag (number << 3 | wire type) and a varint, eight bytes, four
- * bytes, or a length and as many bytes. Messages nest three deep at most
- * (node, attribute, list), so that no recursion is needed.
+ * to be found. A field is a tag (number << 3 | wire type) and a varint, eight
+ * bytes, four bytes, or a length and as many bytes. Messages nest three deep
+ * at most (node, attribute, list), so no recursion is needed.
  */
 #include "core/read/chakra/chakra_wire.h"
 
@@ -78,7 +75,7 @@ static const char *read_value(const char *b, size_t len, struct field *f)
     return NULL;
 }
 
-/* Read the field at `at`; what is wrong with it, or NULL. */
+/* Read the field at `at`. Returns what is wrong with it, or NULL. */
 static const char *read_field(const char *b, size_t at, size_t len,
                               struct field *f)
 {
@@ -99,7 +96,7 @@ static const char *read_field(const char *b, size_t at, size_t len,
 
 /* ---- text --------------------------------------------------------------- */
 
-/* The offset of the first byte that is no text; `len`: all is. */
+/* The offset of the first byte that is not text, or `len`. */
 static size_t text_end(const char *bytes, size_t len)
 {
     size_t at = 0;
@@ -153,7 +150,7 @@ static enum content in_node(uint64_t number)
     }
 }
 
-/* Attributes and inputs alike: short numbers are names and texts. */
+/* In attributes and in inputs, low numbers are names and texts. */
 static enum content in_inner(uint64_t number, bool attribute)
 {
     if (!attribute)
@@ -233,10 +230,10 @@ size_t msim_chakra_damage(const char *bytes, size_t len, bool metadata,
 
 /* ---- is it one? --------------------------------------------------------- */
 
-/* A message this long that should be metadata is none. */
+/* A longer message is no metadata. */
 #define METADATA_MAX ((uint64_t)1 << 20)
 
-/* Every field of the part of a message that is there may be metadata. */
+/* May every field of this part of a message belong to metadata? */
 static bool may_be_metadata(const char *b, size_t have, size_t len)
 {
     struct field f;
@@ -245,7 +242,7 @@ static bool may_be_metadata(const char *b, size_t have, size_t len)
         const char *why = read_field(b, at, len < have ? len : have, &f);
 
         if (why)
-            /* Cut off, not wrong: as far as it goes it may be. */
+            /* Cut off, not wrong: so far it may be. */
             return have < len && (b[at] == 0x0a || b[at] == 0x12);
         if (f.wire != BYTES || (f.number != 1 && f.number != 2))
             return false;
@@ -286,7 +283,7 @@ enum msim_chakra_guess msim_chakra_sniff(const char *bytes, size_t len,
                    ? MSIM_CHAKRA_YES
                : end || len > 2 ? MSIM_CHAKRA_NO
                                 : MSIM_CHAKRA_MORE;
-    /* A cut one: to be called damaged, unless it may as well be JSON. */
+    /* A cut file: called damaged, unless it may as well be JSON. */
     if (end)
         return have && !may_be_json(bytes[0]) ? MSIM_CHAKRA_YES
                                               : MSIM_CHAKRA_NO;

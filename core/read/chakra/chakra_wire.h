@@ -1,12 +1,10 @@
 /*
  * core/read/chakra/chakra_wire.h - the bytes of a Chakra file: messages behind
- * lengths.
- *
- * A file is a stream of protobuf messages, each behind its length as a varint
- * (seven bits a byte, the lowest first, the top bit says that more follow).
- * Here is what must be known before a message can be handed to protobuf-c:
+ * lengths. A file is a stream of protobuf messages, each behind its length as
+ * a varint (seven bits a byte, the lowest first; the top bit means that more
+ * follow). This part knows what is needed before a message goes to protobuf-c:
  * whether a file is one at all, where a message ends, and, where protobuf-c
- * refuses one, which byte is to blame.
+ * refuses one, which byte is wrong.
  */
 #ifndef MSIM_CORE_READ_CHAKRA_CHAKRA_WIRE_H
 #define MSIM_CORE_READ_CHAKRA_CHAKRA_WIRE_H
@@ -22,22 +20,22 @@ enum msim_chakra_guess {
 
 /*
  * Do these first bytes of a file begin a Chakra trace? `end`: the file has no
- * more. The first message must be a GlobalMetadata through and through, so
- * that JSON, whose '{' and '[' may be lengths, is not taken for it.
+ * more. The whole first message must be a well-formed GlobalMetadata, so that
+ * JSON, whose '{' and '[' may be lengths, is not taken for it.
  */
 enum msim_chakra_guess msim_chakra_sniff(const char *bytes, size_t len,
                                          bool end);
 
 /*
- * The varint at `bytes`: how many bytes it takes; 0 where `len` bytes are too
- * few, -1 where it is longer than ten bytes or does not fit in 64 bits.
+ * The varint at `bytes`. Returns its length in bytes; 0 where `len` bytes are
+ * too few, -1 where it is longer than ten bytes or does not fit in 64 bits.
  */
 int msim_chakra_varint(const char *bytes, size_t len, uint64_t *value);
 
 /*
  * The offset of the first byte of a message (GlobalMetadata or Node) that is
- * not well-formed, and in `*why` what is wrong with it; `len` where nothing
- * is. Looks into attributes, and checks that names are UTF-8.
+ * not well-formed, with what is wrong in `*why`; `len` where all is well.
+ * Looks into attributes, and checks that names are UTF-8.
  */
 size_t msim_chakra_damage(const char *bytes, size_t len, bool metadata,
                           const char **why);

@@ -25,7 +25,7 @@
     X(ANNOTATION, "annotation")                                                \
     X(ROOT, "root")                                                            \
     X(CALL, "call")                                                            \
-    X(REST, "rest") /* work of a thread beside what began there */             \
+    X(REST, "rest") /* work of a thread in no operator that begins there */    \
     X(KERNEL, "kernel")                                                        \
     X(COMM, "communication")                                                   \
     X(MEMCPY, "copy")                                                          \
@@ -71,7 +71,7 @@ enum msim_chakra_event {
     X(WAIT_STREAM, "wait_stream")                                              \
     X(RECORD, "record_correlation")
 
-/* The same that are texts, and lists of three numbers. */
+/* Attributes of nodes that are texts, and lists of three numbers. */
 #define MSIM_CHAKRA_TEXT_MAP(X)                                                \
     X(EVENT, "event")                                                          \
     X(PG_NAME, "pg_name")                                                      \
@@ -98,7 +98,7 @@ enum msim_chakra_word {
 
 const char *msim_chakra_word_text(enum msim_chakra_word word);
 const char *msim_chakra_event_text(enum msim_chakra_event event);
-/* Between our collectives and values of comm_type; -1 where there is none. */
+/* Our collective as a value of comm_type, -1 where there is none; and back. */
 int msim_chakra_comm_type(enum msim_collective c);
 enum msim_collective msim_chakra_collective(int64_t comm_type);
 

@@ -1,10 +1,8 @@
 /*
  * core/read/chakra/read_chakra.c - from the bytes of a Chakra file to its
- * nodes.
- *
- * From the bytes of a Chakra file to nodes: cut into messages, unpacked by
- * protobuf-c, attributes by name. What the nodes become is in chakra_rows.c
- * and chakra_finish.c.
+ * nodes. The bytes are cut into messages, protobuf-c unpacks them, and
+ * attributes are found by name. chakra_rows.c and chakra_finish.c turn the
+ * nodes into rows.
  */
 #include "core/read/chakra/read_chakra.h"
 
@@ -17,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No message is this long: a length beyond is damage. */
+/* A longer message is damage. */
 #define MESSAGE_MAX ((uint64_t)1 << 30)
 
 /* ---- attributes --------------------------------------------------------- */
@@ -43,7 +41,7 @@ static void take_attribute(struct msim_chakra *c,
     uint8_t word = msim_keyset_find(&c->words, a->name, strlen(a->name));
 
     if (word == MSIM_CHAKRA_NO_WORD || to->has[word])
-        return; /* of a name that comes twice other readers take the first */
+        return; /* of a name that comes twice, other readers take the first */
     if (word < MSIM_CHAKRA_NUMBERS) {
         to->has[word] = msim_chakra_value_number(a, &to->number[word]);
     } else if (word < MSIM_CHAKRA_GRID) {
@@ -63,7 +61,7 @@ static enum msim_status fail_at(struct msim_reader *r, size_t at,
     return status;
 }
 
-/* A message that protobuf-c refuses, or that is no text where it should be. */
+/* A message that protobuf-c refuses, or that has bytes where text is due. */
 static enum msim_status fail_broken(struct msim_reader *r, const char *bytes,
                                     size_t len)
 {
@@ -115,7 +113,7 @@ static enum msim_status take_deps(struct msim_reader *r,
     return MSIM_OK;
 }
 
-/* In nanoseconds: from the first start, and of a duration. */
+/* In nanoseconds: of a start from the first one, and of a duration. */
 #define SPAN_MAX (MSIM_TRACE_MAX / 1000)
 
 static enum msim_status fail_time(struct msim_reader *r,
@@ -128,7 +126,7 @@ static enum msim_status fail_time(struct msim_reader *r,
         want);
 }
 
-/* Attributes count nanoseconds; without them there are the microseconds. */
+/* The attribute in nanoseconds, else the field in microseconds. */
 static enum msim_status take_durations(struct msim_reader *r,
                                        const ChakraProtoMsg__Node *m,
                                        struct msim_chakra_node *n)
@@ -167,7 +165,8 @@ static enum msim_status take_start(struct msim_reader *r,
                          "'start_time_micros' in microseconds");
     else
         ns = (int64_t)m->start_time_micros * 1000;
-    /* 0 is a start only for who says more; else it means that none is said. */
+    /* A start of 0 counts if another node or the attribute shows that the file
+     * has starts; else it means that there is none. */
     if (ns == 0 && !c->attrs.has[MSIM_CHAKRA_START_NS] && !c->started)
         return MSIM_OK;
     if (!c->based)
@@ -181,7 +180,7 @@ static enum msim_status take_start(struct msim_reader *r,
     return MSIM_OK;
 }
 
-/* A node goes in whole or not at all, so that --salvage may keep the rest. */
+/* A node is added whole or not at all, so that --salvage may keep the rest. */
 static enum msim_status add_node(struct msim_reader *r,
                                  const ChakraProtoMsg__Node *m)
 {
@@ -296,7 +295,8 @@ static enum msim_status node_message(struct msim_reader *r, const char *bytes,
     return MSIM_OK;
 }
 
-/* A whole message behind `head` bytes of length; `offset` is at its length. */
+/* A whole message: `head` bytes of length and the content. `offset` is at its
+ * length. */
 static enum msim_status message(struct msim_reader *r, const char *bytes,
                                 size_t head, size_t len)
 {
@@ -310,8 +310,8 @@ static enum msim_status message(struct msim_reader *r, const char *bytes,
 }
 
 /*
- * How long the message at `bytes` is, its length included; 0 where that is
- * not known yet.
+ * The length of the message at `bytes`, with its own length field; 0 where it
+ * is not known yet.
  */
 static enum msim_status measure(struct msim_reader *r, const char *bytes,
                                 size_t len, size_t *head, size_t *whole)
@@ -334,7 +334,8 @@ static enum msim_status measure(struct msim_reader *r, const char *bytes,
     return MSIM_OK;
 }
 
-/* Complete the message that the last piece cut; how many bytes it took. */
+/* Complete the message that the last piece cut; `*used` is how many bytes that
+ * took. */
 static enum msim_status feed_pending(struct msim_reader *r, const char *bytes,
                                      size_t len, size_t *used)
 {
