@@ -50,7 +50,7 @@ enum msim_contention_source {
     MSIM_CONTENTION_PHYSICAL, /* follows from the hardware and the launch */
     MSIM_CONTENTION_FITTED,   /* from this trace's own times */
     MSIM_CONTENTION_ASSUMED,  /* the trace does not show it */
-    MSIM_CONTENTION_GIVEN,    /* ... but it was measured on such a device */
+    MSIM_CONTENTION_GIVEN,    /* measured on another device of its kind */
 };
 
 /* What a rule rests on, for one device. */
@@ -64,11 +64,11 @@ struct msim_contention_figure {
     uint8_t rule, source;
 };
 
-/* In which way a task uses its device. */
+/* How a task uses its device. */
 enum msim_demand_kind {
     MSIM_DEMAND_KERNEL,
     MSIM_DEMAND_ARRIVE,   /* a collective's kernel begins, and may wait */
-    MSIM_DEMAND_TRANSFER, /* ... and is there until its transfer has ended */
+    MSIM_DEMAND_TRANSFER, /* ... and stays until its transfer has ended */
     MSIM_DEMAND_TO_DEVICE,
     MSIM_DEMAND_TO_HOST,
     MSIM_DEMAND_KINDS
@@ -81,7 +81,7 @@ struct msim_demand {
     uint32_t task;   /* of the graph */
     uint32_t device; /* of msim_sharing.devices */
     uint8_t kind;    /* msim_demand_kind */
-    bool first;      /* its stream goes before others: never held by SM */
+    bool first;      /* of a stream of higher priority: SM never holds it */
 };
 
 struct msim_pipe {

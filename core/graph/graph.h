@@ -63,7 +63,7 @@ enum msim_edge_kind {
 };
 const char *msim_edge_text(enum msim_edge_kind kind);
 
-/* How an edge is known: what a report has to answer for. */
+/* How an edge is known; reports count them by it. */
 enum msim_edge_source {
     MSIM_FROM_ORDER, /* program order, or the meaning of a call */
     MSIM_FROM_IDS,   /* ids that the trace records */
@@ -83,8 +83,8 @@ static inline enum msim_edge_source msim_edge_source_of(uint8_t byte)
     return (enum msim_edge_source)(byte >> 5);
 }
 
-/* 26 days: no run and no task lasts longer, so that a time after it, a duration
- * and a lag still have a sum. */
+/* 26 days. No run and no task lasts longer, so that the sum of a time, a
+ * duration and a lag fits. */
 #define MSIM_RUN_MAX (INT64_MAX / 4)
 
 struct msim_edge {
@@ -103,9 +103,9 @@ struct msim_task_ref {
 };
 
 /*
- * What is taken from the trace as it was measured: work, and latencies that
- * no other time explains. X(NAME, text). A wait is among them only where what
- * was waited for is not in the trace (PEERS, LOADER, BEFORE).
+ * What is copied from the trace as it was measured: work, and latencies that
+ * no other time explains. X(NAME, text). A wait is copied only where its cause
+ * is not in the trace (PEERS, LOADER, BEFORE).
  */
 #define MSIM_COPIED_MAP(X)                                                     \
     X(HOST, "host work in operators")                                          \
@@ -165,7 +165,7 @@ struct msim_window {
                            takes no time */
 };
 
-/* Has its rank no marks, so that it spans all of it? */
+/* Does it span all of its rank, which has no marks? */
 static inline bool msim_window_is_whole(const struct msim_window *w)
 {
     return w->first == MSIM_NONE && !w->empty;
@@ -222,28 +222,34 @@ enum msim_peers {
 };
 
 struct msim_graph_options {
-    /* Per rank; NULL entries for ranks whose GPU events are in the trace (or
-     * whose host alone is simulated). Ignores the host times of planned ranks:
-     * there the host is modelled. */
+    /*
+     * One a rank; NULL entries for ranks whose GPU events are in the trace, or
+     * of which the host alone is simulated. The host times of a rank with a
+     * launch plan are ignored: its host is modelled.
+     */
     const struct msim_launch_plan *const *launch_plans;
-    /* Dependencies may be inferred from, and latencies taken from, when GPU
+    /*
+     * Dependencies may be inferred, and latencies taken, from when GPU
      * activities began and ended. Without it no GPU time is read: what is not
-     * recorded follows from the order of launches alone. */
+     * recorded follows from the order of launches alone.
+     */
     bool device_times;
     enum msim_peers peers;
-    /* Of kernels beside a collective, as it was measured elsewhere, where the
-     * trace does not tell; 0: that is not known. */
+    /*
+     * Slowdown of kernels that run at the same time as a collective, measured
+     * elsewhere, for devices whose trace does not show it; 0: unknown.
+     */
     double slowdown;
-    uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind: what
-                         they explain is then nobody's, not copied */
+    uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind; what
+                         they explain becomes unexplained, and is not copied */
     uint32_t without_sharing; /* likewise, bits of 1 << msim_contention_rule */
 };
 
 void msim_graph_free(struct msim_graph *g); /* accepts NULL */
 
 /*
- * Warn of a GPU that did nothing while work was queued: what ran there, or
- * held the work up, has not been recorded.
+ * Warn of a GPU that was idle while work was queued: what ran there, or
+ * delayed the work, has not been recorded.
  */
 void msim_warn_queued_idle(struct msim_job *job, const struct msim_graph *g);
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many dependencies are told; the order of a thread or a stream is not. */
+/* At most so many dependencies are listed, and not the order of a thread or
+ * stream. */
 #define TOLD 4
 
 struct search {
@@ -18,7 +19,8 @@ struct search {
     uint32_t *work;    /* one a task */
 };
 
-/* Visit what waits for nothing, and what then waits for nothing; how many. */
+/* Visit the tasks that wait for nothing, then those that waited for these, and
+ * so on. Returns how many were visited. */
 static uint32_t visit(struct search *s)
 {
     const struct msim_graph *g = s->g;
@@ -53,8 +55,8 @@ uint32_t msim_edge_from(const struct msim_graph *g, uint32_t edge)
     return lo;
 }
 
-/* Into `work`, for each task that is stuck, an edge from one that is stuck,
- * too: there is one. Returns one such task. */
+/* Into `work`, for each task that is stuck, an edge from another stuck task:
+ * there always is one. Returns one stuck task. */
 static uint32_t find_stuck(struct search *s)
 {
     const struct msim_graph *g = s->g;
@@ -70,8 +72,8 @@ static uint32_t find_stuck(struct search *s)
     return stuck;
 }
 
-/* Going back from stuck task to stuck task comes round at last: `n_stuck`
- * steps from anywhere, it has. */
+/* Walk back from stuck task to stuck task: after `n_stuck` steps the walk is
+ * on a cycle. */
 static enum msim_status collect(struct search *s, struct msim_cycle *out)
 {
     uint32_t t = find_stuck(s), first;

@@ -94,7 +94,7 @@ double msim_occupancy_tail(const struct msim_trace *t, uint32_t gpu_event)
                t->gpu_properties.sms;
     if (!resident || grid < resident)
         return 1;
-    if (grid == resident) /* all leave together, so there is room only then */
+    if (grid == resident) /* all blocks end at once: no room before */
         return 0;
     return 1 / (double)((grid + resident - 1) / resident);
 }

@@ -30,8 +30,8 @@ uint32_t msim_occupancy_blocks(const struct msim_gpu_properties *gpu,
 
 /*
  * The share of its duration that a GPU activity has left when its last block
- * has been issued, in 0..1. 1: it never fills the device, or nothing is
- * known of it, or it is no kernel of compute; it holds nobody up.
+ * has been issued, in 0..1. 1: it holds nobody up, because it never fills the
+ * device, is no compute kernel, or nothing is known of it.
  */
 double msim_occupancy_tail(const struct msim_trace *t, uint32_t gpu_event);
 

@@ -1,22 +1,21 @@
 /*
- * core/graph/build/graph_break_cycles.c - inferred dependencies that contradict
- * each other.
- *
- * Much of what waits for what no trace records: it is inferred, within what
- * clocks of CPU and GPU differ by, or counted. Now and then such inferences
- * make tasks wait for each other in a circle, which no run does. Then one of
- * them is wrong: of those on the circle, the one that by the traced times goes
- * back furthest. It is left out, and said so. A circle of what is recorded
- * alone stays, for the engine to name.
+ * core/graph/build/graph_break_cycles.c - inferred dependencies that
+ * contradict each other. Many dependencies are recorded in no trace: they are
+ * inferred from times, within the difference of the clocks of CPU and GPU, or
+ * from counting. Sometimes such inferences make tasks wait for each other in a
+ * circle, which no run does. Then one of them is wrong: the edge on the circle
+ * that goes back furthest by the traced times. It is left out, with a warning.
+ * A circle of recorded edges alone stays, and the engine names it.
  */
 #include "core/graph/build/graph_break_cycles.h"
 
 #include "core/graph/graph_cycle.h"
 
-/* A trace with more of them contradicts itself. */
+/* A trace with more contradictions is not repaired. */
 #define BROKEN_MAX 64
 
-/* May it be wrong? Neither recorded nor what a thread or a stream means. */
+/* May the edge be wrong? Not if it is recorded, or the order of a thread or
+ * stream. */
 static bool is_inferred(uint8_t byte)
 {
     switch (msim_edge_kind_of(byte)) {
@@ -31,8 +30,11 @@ static bool is_inferred(uint8_t byte)
     }
 }
 
-/* How long before the end of what an edge comes from that which waits for it
- * began (an activity) or ended (a call): by the traced times. */
+/*
+ * How far an edge goes back by the traced times: from the start (of an
+ * activity) or the end (of a call) of the task that waits to the end of the
+ * task that it waits for.
+ */
 static msim_ps goes_back(const struct msim_graph_builder *b, uint32_t from,
                          uint32_t to)
 {

@@ -73,8 +73,8 @@ static struct span host_span(const struct msim_trace *t)
 
 /*
  * Clocks of different hosts are aligned on the ends of collectives, which are
- * GPU times. Where those may not be read, the hosts' own clocks are believed
- * if by them the ranks ran side by side; else all ranks begin their first
+ * GPU times. Where these may not be read, the hosts' own clocks count if the
+ * ranks ran at the same time by them. Else all ranks begin their first
  * iteration when the last one does.
  */
 static void compare_clocks(struct msim_graph_builder *b)
@@ -139,8 +139,8 @@ static int compare_windows(const void *a, const void *b)
 }
 
 /*
- * Sorting moves windows, so tasks are told their window's new place. A window
- * is known by (iteration, rank).
+ * Sorting moves windows, so the tasks' windows are renumbered. A window is
+ * identified by (iteration, rank).
  */
 static enum msim_status sort_windows(struct msim_graph *g)
 {
@@ -174,8 +174,9 @@ static enum msim_status sort_windows(struct msim_graph *g)
 }
 
 /*
- * Work by kind of task, beside the latencies that were noted where they were
- * made. Hand-overs and returns are work of gaps and calls, noted apart.
+ * Work by kind of task; the latencies were counted where they were made.
+ * Hand-overs and returns are work of gaps and calls, and counted apart from
+ * them.
  */
 static void sum_copied(struct msim_graph *g)
 {
@@ -230,10 +231,10 @@ static void release(struct msim_graph_builder *b)
 }
 
 /*
- * Which call of one rank meets which of another is recorded, or they are
- * counted; and who counts wrong, as recordings begin at different calls, can
- * make ranks wait for each other in a circle. Then they do not meet in what is
- * only counted.
+ * Which call of one rank meets which call of another is recorded, or follows
+ * from counting calls. Recordings that begin at different calls count wrong,
+ * and can make ranks wait for each other in a circle. Then ranks meet only
+ * where it is recorded.
  */
 static enum msim_status build_apart(struct msim_graph_builder *b,
                                     uint32_t n_warnings)

@@ -1,15 +1,14 @@
 /*
  * core/graph/contention/contention_builder.h - how a graph learns what its
- * tasks share.
- *
- * Private to this room: demands from tasks, the figures
- * of each device from the trace, and what each task would have taken alone.
+ * tasks share. Private to this room. Demands come from tasks and the figures
+ * of each device from the trace; both give what each task would have taken
+ * alone.
  */
 #ifndef MSIM_CORE_GRAPH_CONTENTION_CONTENTION_BUILDER_H
 #define MSIM_CORE_GRAPH_CONTENTION_CONTENTION_BUILDER_H
 #include "core/graph/rules/graph_builder.h"
 
-/* When a demand ran in the trace, in ps; TIME_NONE where that is unknown. */
+/* When a demand ran in the trace, in ps; TIME_NONE: unknown. */
 struct msim_interval_ps {
     msim_ps begin, end;
 };

@@ -1,14 +1,12 @@
 /*
  * core/graph/contention/contention_fit.c - the figures of one device, from its
- * own trace.
- *
- *   slowdown    the same kernel (name and launch) beside a collective and
- *               not: median over launches of duration / median duration alone;
- *               where the trace has too few, what whoever asked knows of it
- *   host link   rates of large copies beside one the other way and alone.
- *               Where none ran alone, that both directions are one pipe is
- *               assumed, and how they share it is fitted
- *   engines     most copies of one direction that ran at once
+ * own trace. ~  slowdown    the same kernel (name and launch) at the same time
+ * as a ~              collective and not: median over launches of duration /
+ * median ~              duration alone. With too few launches: the caller's
+ * figure ~  host link   rates of large copies at the same time as one the
+ * other way, ~              and alone. Where none ran alone, both directions
+ * are assumed ~              to be one pipe, and their shares of it are fitted
+ * ~  engines     most copies of one direction that ran at once
  */
 #include "core/base/spans.h"
 #include "core/graph/contention/contention_builder.h"
@@ -22,23 +20,23 @@
 #define LAUNCHES_MIN 20
 #define ALONE_MIN    3
 #define COPIES_MIN   3
-/* Shorter kernels tell little where traces have whole microseconds; smaller
+/* Shorter kernels show little where traces have whole microseconds; smaller
  * copies are latency, not bandwidth. */
 #define KERNEL_MIN (10 * (msim_ps)MSIM_PS_PER_US)
 #define COPY_MIN   (1u << 20)
 /* Copies that overlap by less were one after the other. */
 #define BLUR (6 * (msim_ps)MSIM_PS_PER_US)
-/* "Beside" is for nearly all of its time, "alone" for nearly none. */
+/* Overlapped for nearly all of its time, and for nearly none. */
 #define BESIDE 0.95
 #define ALONE  0.05
 
-/* Times at which something of a set of kinds ran, merged and in order. */
+/* When something of a set of kinds ran: merged and in order. */
 struct spans {
     struct msim_interval_ps *at;
     uint32_t n;
 };
 
-/* The device at hand: demands [first, end) of it and of its neighbours. */
+/* The current device: demands [first, end) are its own and its rank's. */
 struct fit {
     struct msim_contention_builder *b;
     struct msim_shared_device *device;
@@ -174,7 +172,8 @@ static uint32_t collect_launches(const struct fit *f, const struct spans *comm,
     return n;
 }
 
-/* Of all launches beside a collective: duration over the median alone. */
+/* Of all launches at the same time as a collective: duration over the median
+ * alone. */
 static uint32_t find_ratios(const struct launch *l, uint32_t n, double *ratios,
                             double *tmp)
 {
@@ -280,8 +279,8 @@ static void find_rates(const struct fit *f, int side, const struct spans *other,
     }
 }
 
-/* Of the times at which any copy ran, keep those in which some went each way
- * at once; returns how long they last, in us. */
+/* Keep the times at which copies of both directions ran at once. Returns how
+ * long these last, in us. */
 static double keep_shared(struct spans *all, const struct spans way[2])
 {
     msim_ps sum = 0;
@@ -300,7 +299,7 @@ static double keep_shared(struct spans *all, const struct spans way[2])
     return (double)sum / MSIM_PS_PER_US;
 }
 
-/* All that was copied, either way, at these times. */
+/* All bytes that were copied at these times, in both directions. */
 static double bytes_in(const struct fit *f, const struct spans *s)
 {
     double sum = 0;
@@ -319,7 +318,7 @@ static void set_link(struct fit *f, double to_device, double to_host)
         capacity, {to_device / capacity, to_host / capacity}};
 }
 
-/* Both directions seen alone and in company. */
+/* Copies of both directions were seen alone and overlapped. */
 static enum msim_status fit_link(struct fit *f, struct rates *r)
 {
     double rate[2];
@@ -343,10 +342,10 @@ static enum msim_status fit_link(struct fit *f, struct rates *r)
 }
 
 /*
- * One direction seen in company, none alone: what a copy would take alone
- * does not follow. That both directions are one pipe is the assumption under
- * which it does: its rate, `capacity` in bytes per us, is all bytes over the
- * time that it was busy.
+ * Copies were seen overlapped, none alone, so what a copy would take alone
+ * does not follow. It does if both directions are one pipe, which is assumed.
+ * The pipe's rate, `capacity` in bytes per us, is all bytes over the time that
+ * it was busy.
  */
 static enum msim_status assume_pipe(struct fit *f, struct rates *r,
                                     double capacity)
@@ -416,8 +415,8 @@ static enum msim_status fit_copies(struct fit *f)
     return status;
 }
 
-/* The part of a copy that others overlap if they have engines of their own:
- * of a short one its middle, which lies in a long one or it does not. */
+/* The part of a copy that a copy on another engine would overlap. Of a short
+ * copy its middle, which lies in a long copy or does not. */
 static struct msim_interval_ps core_of(struct msim_interval_ps ran)
 {
     msim_ps middle = ran.begin + (ran.end - ran.begin) / 2;

@@ -1,11 +1,9 @@
 /*
  * core/graph/contention/contention_trace.c - what each task would have taken
- * alone.
- *
- * What each task would have taken alone: the traced run is gone through in
- * the order of time, with the rates that the engine will use. A task's work is
- * its rate over the time that it ran; the engine spends it again, so in the
- * same company it takes the same time.
+ * alone. The traced run is replayed in the order of time with the rates that
+ * the engine will use. A task's work is its rate over the time that it ran.
+ * The engine does the same work again, so a task takes the same time in the
+ * same company.
  */
 #include "core/graph/contention/contention_builder.h"
 
@@ -13,8 +11,8 @@
 
 struct sweep {
     struct msim_contention_builder *b;
-    double *done;   /* work of each demand so far */
-    uint32_t *next; /* the demand that runs beside it on its device, or NONE */
+    double *done;      /* work of each demand so far */
+    uint32_t *next;    /* the next demand that runs on its device, or NONE */
     uint32_t *running; /* first of each device */
     msim_ps *at;       /* until when each device's work has been counted */
     struct msim_contention_load *load;

@@ -1,9 +1,7 @@
 /*
  * core/graph/contention/graph_contention.c - which tasks of a graph share a
- * device.
- *
- * Which tasks of a graph share their device, and how: core/graph/contention.h.
- * A device of one stream shares nothing, since a stream's order is edges.
+ * device, and how (core/graph/contention.h). A device with one stream shares
+ * nothing, since the order of a stream is edges.
  */
 #include "core/graph/contention/graph_contention.h"
 
@@ -38,7 +36,7 @@ static bool is_arrival(const struct msim_graph *g, uint32_t task)
            g->lane[task + 1] == g->lane[task];
 }
 
-/* How a GPU activity uses its device; KINDS: in no way that is shared. */
+/* How a GPU activity uses its device; KINDS: it shares nothing. */
 static enum msim_demand_kind
 demand_kind(const struct msim_graph *g, uint32_t task, const struct msim_gpu *e)
 {
@@ -115,7 +113,8 @@ static struct msim_interval_ps when(const struct rank *r, uint32_t task,
 
     if (!b->opt->device_times || ran.begin == MSIM_TIME_NONE)
         return (struct msim_interval_ps){MSIM_TIME_NONE, MSIM_TIME_NONE};
-    /* A collective's kernel waits until the transfer, its own work, begins. */
+    /* The kernel of a collective waits until its transfer, its own work,
+     * begins. */
     if (kind == MSIM_DEMAND_ARRIVE)
         ran.end = b->tend[task + 1] - b->g->traced[task + 1];
     if (kind == MSIM_DEMAND_TRANSFER)

@@ -12,16 +12,16 @@
 #define US ((msim_ps)MSIM_PS_PER_US)
 
 /*
- * What clocks (old traces have whole microseconds) and launches blur, and a
- * fiftieth of the kernel: its blocks are equal to about that. A start counts
- * as held within this of the last wave, and as early only if it is a whole
- * wave earlier still: waves drift.
+ * Clocks (old traces have whole microseconds) and launches blur starts by so
+ * much; a kernel's blocks are equal to about a fiftieth. A start counts as
+ * held within this of the last wave, and as early only if it is a whole wave
+ * earlier still, since waves drift.
  */
 #define BLUR     (6 * US)
 #define BLUR_PER 50
-/* Starts that show a stream to be of higher priority, at least. */
+/* Starts that show a stream to be of higher priority: at least so many. */
 #define EARLY_MIN 3
-/* Held up: ready for longer than a launch takes. */
+/* Held up: it was ready for longer than a launch takes. */
 #define READY_MIN (10 * US)
 
 struct scan {
@@ -50,7 +50,7 @@ static msim_ps drained(const struct scan *s, uint32_t j)
            (msim_ps)((double)s->f->tail[j] * (double)e->dur);
 }
 
-/* Could it have started well before it did, for all that is recorded? */
+/* Could it have started well before it did, as far as anything is recorded? */
 static bool was_ready(const struct msim_trace *t, uint32_t i)
 {
     const struct msim_gpu *e = &t->gpu[i];

@@ -1,7 +1,6 @@
 /*
- * core/graph/rules/graph_builder.c - tasks, lanes and edges of a growing graph.
- *
- * The pieces that every kind of rank builds its part of a graph from.
+ * core/graph/rules/graph_builder.c - tasks, lanes and edges of a growing
+ * graph.
  */
 #include "core/graph/rules/graph_builder.h"
 
@@ -104,7 +103,7 @@ void msim_builder_waited(struct msim_graph_builder *b, uint32_t task,
         tail = 0;
     if (until <= b->tstart[task] || tail >= *work)
         return;
-    /* Known to have waited before: then its work has been counted. */
+    /* It is known to have waited before, and its work has been counted. */
     if (*work < b->tend[task] - b->tstart[task])
         b->g->copied[MSIM_COPIED_RETURN] -= *work;
     *work = tail;

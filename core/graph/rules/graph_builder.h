@@ -1,9 +1,8 @@
 /*
- * core/graph/rules/graph_builder.h - a graph while it grows.
- *
- * Private to core/graph: to the rules, to contention and to the build. Tasks
- * carry their traced start and end here, because dependencies that no trace
- * records are inferred from times; the finished graph keeps only work.
+ * core/graph/rules/graph_builder.h - a graph while it grows. Private to the
+ * rooms of core/graph. Tasks have their traced start and end here, because
+ * dependencies that no trace records are inferred from times; the finished
+ * graph keeps only work.
  */
 #ifndef MSIM_CORE_GRAPH_RULES_GRAPH_BUILDER_H
 #define MSIM_CORE_GRAPH_RULES_GRAPH_BUILDER_H
@@ -31,16 +30,16 @@ struct msim_graph_builder {
     const struct msim_graph_options *opt;
     struct msim_error *err;
     uint32_t cap_tasks;
-    msim_ps *tstart, *tend; /* one a task; TIME_NONE in planned ranks */
+    msim_ps *tstart, *tend; /* one a task; TIME_NONE with a launch plan */
     struct msim_pending_edge *edges;
     uint32_t n_edges, cap_edges;
     struct msim_meeting *meetings;
     uint32_t n_meetings, cap_meetings;
     struct msim_idmap calls; /* of collectives: kind and size on a rank */
     msim_ps *shortest;       /* traced, of each of `calls` */
-    bool apart;              /* ranks do not meet in what is only counted */
-    bool side_by_side;       /* by the hosts' clocks, ranks ran at one time */
-    msim_ps last_begin;      /* of the hosts, by their own clocks */
+    bool apart;              /* ranks meet only where it is recorded */
+    bool side_by_side;  /* by the hosts' clocks, ranks ran at the same time */
+    msim_ps last_begin; /* of the hosts, by their own clocks */
 };
 
 /* One stream's activity has to wait for another's. */
@@ -100,13 +99,13 @@ enum msim_status msim_builder_window(struct msim_graph_builder *b,
 MSIM_MUST_CHECK
 enum msim_status msim_builder_meet(struct msim_graph_builder *b,
                                    struct msim_meeting m);
-/* The graph's edges from the builder's; again after those have changed. */
+/* Make the graph's edges from the builder's; again after those have changed. */
 MSIM_MUST_CHECK
 enum msim_status msim_builder_finish(struct msim_graph_builder *b);
 
 /*
- * `task`, a call, waited until `until` of the trace: only what followed is its
- * work. Does nothing where that is not less than the work known so far.
+ * `task`, a call, waited until `until` of the trace: only the time after that
+ * is its work. Does nothing where that is not less than its work so far.
  */
 void msim_builder_waited(struct msim_graph_builder *b, uint32_t task,
                          msim_ps until);

@@ -13,28 +13,29 @@
 
 /*
  * Clocks of CPU and GPU in one trace agree to about a microsecond, and old
- * traces are rounded to one. A start later than this after all that explains
- * it has another cause.
+ * traces are rounded to one. A start that is later than this after all its
+ * known causes has another one.
  */
 #define UNEXPLAINED_MIN (2 * US)
-/* From the end of what an event wait waited for to the start of a kernel:
- * cross-stream dependencies resolve within tens of microseconds. */
+/* From the end of an activity to the start of a kernel that waited for it
+ * by an event: dependencies across streams resolve within tens of
+ * microseconds. */
 #define EVENT_MAX (25 * US)
 /* More than this from launch or predecessor to start is not a latency. */
 #define LATENCY_MAX (100 * US)
 
 /* ---- typical latencies -------------------------------------------------- */
 
-/* How long after the launch a start may still be the launch's latency: the
- * call may have loaded a module or grown a pool before it launched. */
+/* So long after a launch a start may still be its latency: the call may have
+ * loaded a module or grown a pool before it launched. */
 static msim_ps launch_max(const struct msim_trace *t, uint32_t i)
 {
     return t->calls[t->gpu[i].call].dur + LATENCY_MAX;
 }
 
 /*
- * The 10th percentile is what remains when nothing else holds a start up, the
- * median what it usually takes.
+ * The 10th percentile is what remains when nothing else delays a start; the
+ * median is the usual latency.
  */
 static void percentiles(struct msim_keyed *v, uint32_t n, msim_ps otherwise,
                         msim_ps *low, msim_ps *usual)
@@ -64,8 +65,8 @@ static enum msim_status find_typical(struct msim_causes *c)
         if (e->call == MSIM_NONE)
             continue;
         launch = t->calls[e->call].start;
-        /* Launched into an idle stream: all that passes is the latency, unless
-         * it is too long for one. */
+        /* Launched into an idle stream: the time to the start is the latency,
+         * unless it is too long for one. */
         if (before < launch && e->start >= launch &&
             e->start - launch <= launch_max(t, i))
             latency[n_latency++].key = e->start - launch;
@@ -116,7 +117,7 @@ static bool beside(const struct msim_trace *t, uint32_t a, uint32_t b)
     return s != r && t->streams[s].device == t->streams[r].device;
 }
 
-/* How many of by_end have ended by `at`. */
+/* How many events of by_end have ended by `at`. */
 static uint32_t ended_by(const struct msim_causes *c, msim_ps at)
 {
     uint32_t lo = 0, hi = c->t->n_gpu;
@@ -132,8 +133,8 @@ static uint32_t ended_by(const struct msim_causes *c, msim_ps at)
     return lo;
 }
 
-/* Latest activity on another stream that ended from `since` on and before GPU
- * event `i` began, or NONE. */
+/* The latest activity on another stream that ended at `since` or later and
+ * before GPU event `i` began, or NONE. */
 static uint32_t ended_since(const struct msim_causes *c, uint32_t i,
                             msim_ps since)
 {
@@ -153,8 +154,9 @@ static uint32_t ended_since(const struct msim_causes *c, uint32_t i,
 
 /*
  * The kernel of another stream that left no room until about when GPU event
- * `i` began, or NONE. Its last block is issued `tail` before its end; blocks
- * of one kernel do not all take equally long, hence half a tail of tolerance.
+ * `i` began, or NONE. Its last block is issued `tail` before its end. Blocks
+ * of one kernel do not all take equally long, hence a tolerance of half a
+ * tail.
  */
 static uint32_t filled_by(const struct msim_causes *c, uint32_t i)
 {
@@ -183,7 +185,7 @@ static msim_ps least(msim_ps a, msim_ps b)
     return a < b ? a : b;
 }
 
-/* How long before GPU event `i`, and after `ready`, nothing ran beside it. */
+/* How long before GPU event `i`, and after `ready`, its device was idle. */
 static msim_ps idle_before(const struct msim_causes *c, uint32_t i,
                            msim_ps ready)
 {
@@ -208,7 +210,8 @@ static msim_ps idle_before(const struct msim_causes *c, uint32_t i,
     return at - ready;
 }
 
-/* The later of launch and predecessor keeps its latency, if it is one. */
+/* The later of launch and predecessor keeps its latency, if it is short enough
+ * for one. */
 static void keep_latency(const struct msim_causes *c, uint32_t i,
                          bool by_stream, struct msim_cause *out)
 {
@@ -223,7 +226,7 @@ static void keep_latency(const struct msim_causes *c, uint32_t i,
     max = by_stream ? LATENCY_MAX : launch_max(c->t, i);
     if (lag > max) {
         out->kind = MSIM_CAUSE_UNKNOWN;
-        /* But for what its edge keeps. */
+        /* The delay that remains when the edge's lag is taken off. */
         out->unknown = lag - (by_stream ? out->stream_lag : out->launch_lag);
         out->idle = idle_before(c, i, c->t->gpu[i].start - out->unknown);
         return;
@@ -266,9 +269,9 @@ static struct msim_cause unbound(const struct msim_causes *c, uint32_t i,
 }
 
 /*
- * What found the device full became ready after what filled it had begun.
- * Either its latency was that long, or it waited for an event before: for
- * what ended last while the device was full.
+ * The device was full, and the event became ready after the kernel that filled
+ * it had begun. Either its latency was that long, or it also waited for an
+ * event: for the activity that ended last while the device was full.
  */
 static void come_second(const struct msim_causes *c, uint32_t i, uint32_t full,
                         bool by_stream, struct msim_cause *k)

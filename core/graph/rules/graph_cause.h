@@ -1,19 +1,14 @@
 /*
  * core/graph/rules/graph_cause.h - why a GPU activity started when it did.
- *
- * Private to the graph_*.c files. Only where GPU times may be read. In order
- * of what a trace can tell:
- *
- *   launch, stream   the later of the two, and the start follows it within a
- *                    latency: that latency is kept, as the edge's lag
- *   recorded wait    cuda_sync events name what its stream waited for
- *   event            another stream's activity ended just then: inferred
- *   full device      a kernel of another stream was running whose blocks
- *                    filled every multiprocessor: the engine delays it
- *   nothing          an unexplained delay. It is counted, not copied.
- *
- * What does not bind gets the trace's usual latency, so that it holds when it
- * comes to bind.
+ * Private to the rules, and only where GPU times may be read. The causes, the
+ * best known first: ~  launch, stream   the later of the two, if the start
+ * follows it within a ~                   latency: that latency is kept as the
+ * edge's lag ~  recorded wait    cuda_sync events name what its stream waited
+ * for ~  event            another stream's activity ended just then: inferred
+ * ~  full device      a kernel of another stream was running whose blocks ~
+ * filled every multiprocessor: the engine delays it ~  nothing          an
+ * unexplained delay. It is counted, not copied. An edge that does not bind
+ * gets the trace's usual latency, so that it holds in a run in which it binds.
  */
 #ifndef MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H
 #define MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H
@@ -37,12 +32,13 @@ struct msim_cause {
     msim_ps idle;    /* part of it in which the device did nothing */
 };
 
-/* What explaining needs of one rank; release with msim_causes_release(). */
+/* What is needed to explain starts of one rank; release with
+ * msim_causes_release(). */
 struct msim_causes {
     const struct msim_trace *t;
     uint32_t *by_end; /* GPU events sorted by end */
-    /* From launch to start, from end to next start: what remains when nothing
-     * else holds a start up, and what it usually takes. */
+    /* From launch to start, and from end to next start: what remains when
+     * nothing else delays a start, and the usual figure. */
     msim_ps latency, gap, usual_latency, usual_gap;
     bool recorded; /* the trace names its event waits */
 };
