@@ -10,6 +10,7 @@
  * its class.
  */
 #include "core/work/opmap/opmap.h"
+#include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "predict/costing.h"
 #include "predict/scaled.h"

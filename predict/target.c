@@ -4,6 +4,7 @@
  */
 #include "predict/target.h"
 
+#include "models/platform/platform_find.h"
 #include "predict/scaled.h"
 
 #include <string.h>

@@ -19,6 +19,7 @@
 #include "core/work/kernel/op_kernels.h"
 #include "core/work/opmap/opmap.h"
 #include "models/estimate/estimate_cache.h"
+#include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/json_out.h"
 #include "core/report/write/report_format.h"
+#include "models/platform/platform_find.h"
 
 #include <math.h>
 #include <stdlib.h>

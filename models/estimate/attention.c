@@ -3,6 +3,7 @@
  */
 #include "models/estimate/model.h"
 #include "models/law/attention_law.h"
+#include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
 
 static bool attention_covers(const struct msim_platform *p,

@@ -7,6 +7,7 @@
 #include "models/estimate/model.h"
 #include "models/law/collective_law.h"
 #include "models/law/transfer.h"
+#include "models/platform/fit_estimate.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 

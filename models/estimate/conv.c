@@ -14,6 +14,7 @@
 #include "core/work/conv_shape.h"
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
+#include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

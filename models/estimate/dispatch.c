@@ -4,6 +4,7 @@
  */
 #include "models/estimate/model.h"
 #include "models/law/dispatch_law.h"
+#include "models/platform/fit_estimate.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 

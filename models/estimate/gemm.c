@@ -5,6 +5,7 @@
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
 #include "models/law/gemm_law.h"
+#include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  */
 #include "models/estimate/model.h"
 #include "models/law/moe_law.h"
+#include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
  */
 #include "models/estimate/model.h"
 #include "models/law/vector_law.h"
+#include "models/platform/fit_estimate.h"
 #include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 

@@ -1,78 +1,136 @@
 /*
- * models/platform/data_path.c - the files of data/hosts and data/networks by
- * their names.
+ * models/platform/data_path.c - the files of data/platforms, data/hosts and
+ * data/networks by their names.
  */
 #include "models/platform/data_path.h"
 
+#include "core/base/vec.h"
+
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#define ENDING ".json"
+
 static bool is_file(const char *name)
 {
-    size_t n = strlen(name);
+    size_t n = strlen(name), end = strlen(ENDING);
 
-    return n > 5 && name[0] != '.' && strcmp(name + n - 5, ".json") == 0;
+    return n > end && name[0] != '.' && strcmp(name + n - end, ENDING) == 0;
 }
 
-static int only_files(const struct dirent *entry)
+bool msim_data_is_path(const char *name)
 {
-    return is_file(entry->d_name);
+    return strchr(name, '/') || is_file(name);
 }
 
-static enum msim_status unknown(const char *kind, const char *name,
-                                struct dirent *const *files, int n,
-                                struct msim_error *err)
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the files in an open directory, not yet sorted. */
+static enum msim_status collect(struct msim_arena *arena, DIR *dir,
+                                const char ***names, uint32_t *n)
+{
+    const char **list = NULL;
+    uint32_t capacity = 0, count = 0;
+    enum msim_status status = MSIM_OK;
+    struct dirent *entry;
+
+    while (status == MSIM_OK && (entry = readdir(dir))) {
+        size_t length = strlen(entry->d_name);
+        char *text;
+
+        if (!is_file(entry->d_name))
+            continue;
+        status = msim_grow((void **)&list, &capacity, count, sizeof(*list));
+        text = msim_arena_alloc(arena, length);
+        if (status == MSIM_OK && !text)
+            status = MSIM_ENOMEM;
+        if (status != MSIM_OK)
+            break;
+        memcpy(text, entry->d_name, length - strlen(ENDING));
+        list[count++] = text;
+    }
+    *names = msim_arena_alloc(arena, ((size_t)count + 1) * sizeof(*list));
+    if (status == MSIM_OK && !*names)
+        status = MSIM_ENOMEM;
+    if (status == MSIM_OK && count)
+        memcpy(*names, list, count * sizeof(*list));
+    *n = count;
+    free(list);
+    return status;
+}
+
+enum msim_status msim_data_list(struct msim_arena *arena, const char *data_dir,
+                                const char *kind, const char *const **names,
+                                uint32_t *n, struct msim_error *err)
+{
+    char path[1024];
+    const char **list = NULL;
+    enum msim_status status;
+    DIR *dir;
+
+    *n = 0;
+    snprintf(path, sizeof(path), "%s/%ss", data_dir, kind);
+    dir = opendir(path);
+    if (!dir)
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "the folder of %ss cannot be opened", kind);
+    status = collect(arena, dir, &list, n);
+    closedir(dir);
+    if (status == MSIM_OK)
+        qsort(list, *n, sizeof(*list), by_text);
+    *names = list;
+    return status;
+}
+
+enum msim_status msim_data_unknown(const char *kind, const char *name,
+                                   const char *const *names, uint32_t n,
+                                   struct msim_error *err)
 {
     char known[400] = "";
     size_t used = 0;
 
-    for (int i = 0; i < n && used < sizeof(known); i++)
-        used += (size_t)snprintf(
-            known + used, sizeof(known) - used, "%s%.*s", i ? ", " : "",
-            (int)strlen(files[i]->d_name) - 5, files[i]->d_name);
+    for (uint32_t i = 0; i < n && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+                                 i ? ", " : "", names[i]);
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
                      "unknown %s '%s', known are: %s", kind, name, known);
 }
 
-static enum msim_status find(char *path, size_t size, const char *dir,
-                             const char *kind, const char *name,
-                             struct msim_error *err)
+static enum msim_status find(char *path, size_t size, struct msim_arena *arena,
+                             const char *data_dir, const char *kind,
+                             const char *name, struct msim_error *err)
 {
-    struct dirent **files;
-    int n = scandir(dir, &files, only_files, alphasort), found = -1;
-    enum msim_status status = MSIM_OK;
+    const char *const *names;
+    uint32_t n;
 
-    if (n < 0)
-        return msim_fail(err, MSIM_EIO, dir, MSIM_OFFSET_NONE,
-                         "the folder of %ss cannot be opened", kind);
-    for (int i = 0; i < n && found < 0; i++)
-        if (strlen(name) + 5 == strlen(files[i]->d_name) &&
-            strncasecmp(files[i]->d_name, name, strlen(name)) == 0)
-            found = i;
-    if (found < 0)
-        status = unknown(kind, name, files, n, err);
-    else
-        snprintf(path, size, "%s/%s", dir, files[found]->d_name);
-    for (int i = 0; i < n; i++)
-        free(files[i]);
-    free(files);
-    return status;
+    MSIM_TRY(msim_data_list(arena, data_dir, kind, &names, &n, err));
+    for (uint32_t i = 0; i < n; i++)
+        if (strcasecmp(names[i], name) == 0) {
+            snprintf(path, size, "%s/%ss/%s" ENDING, data_dir, kind, names[i]);
+            return MSIM_OK;
+        }
+    return msim_data_unknown(kind, name, names, n, err);
 }
 
 enum msim_status msim_data_path(char *path, size_t size, const char *data_dir,
                                 const char *kind, const char *name,
                                 struct msim_error *err)
 {
-    char dir[1024];
+    struct msim_arena arena;
+    enum msim_status status;
 
-    if (strchr(name, '/') || is_file(name)) {
+    if (msim_data_is_path(name)) {
         snprintf(path, size, "%s", name);
         return MSIM_OK;
     }
-    snprintf(dir, sizeof(dir), "%s/%ss", data_dir, kind);
-    return find(path, size, dir, kind, name, err);
+    msim_arena_init(&arena);
+    status = find(path, size, &arena, data_dir, kind, name, err);
+    msim_arena_release(&arena);
+    return status;
 }

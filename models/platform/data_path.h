@@ -1,18 +1,37 @@
 /*
- * models/platform/data_path.h - the files of data/hosts and data/networks by
- * their names.
+ * models/platform/data_path.h - the files of data/platforms, data/hosts and
+ * data/networks by their names.
+ *
+ * A kind is the word for one such thing ("host"); its files are
+ * DATA_DIR/KINDs/NAME.json.
  */
 #ifndef MSIM_MODELS_PLATFORM_DATA_PATH_H
 #define MSIM_MODELS_PLATFORM_DATA_PATH_H
-#include "core/base/status.h"
+#include "core/base/arena.h"
 
-#include <stddef.h>
+#include <stdbool.h>
+
+/* Whether `name` is the path of a file: it holds a '/' or ends in .json. */
+bool msim_data_is_path(const char *name);
 
 /*
- * The file of entry `name`: `name` itself where it is a path (it holds a '/' or
- * ends in .json), else `data_dir`/KINDs/NAME.json, whatever the case of the
- * letters. `kind` is the word for one such thing ("host"). EUNKNOWN, listing
- * the known, where there is none.
+ * The names of the files of a kind, sorted by their bytes; `*names` is an array
+ * of `*n` texts, all owned by `arena`. EIO where the folder cannot be opened.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_data_list(struct msim_arena *arena, const char *data_dir,
+                                const char *kind, const char *const **names,
+                                uint32_t *n, struct msim_error *err);
+
+/* The error EUNKNOWN for `name`, which lists the `n` known names. */
+MSIM_MUST_CHECK
+enum msim_status msim_data_unknown(const char *kind, const char *name,
+                                   const char *const *names, uint32_t n,
+                                   struct msim_error *err);
+
+/*
+ * The path of the file `name`: `name` itself where it is a path, else that of
+ * the file with this name in upper or lower case. EUNKNOWN where there is none.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_data_path(char *path, size_t size, const char *data_dir,

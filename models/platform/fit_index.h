@@ -8,21 +8,32 @@
 #define MSIM_MODELS_PLATFORM_FIT_INDEX_H
 #include "models/platform/fit.h"
 
-struct msim_fit_index_entry {
-    uint64_t key, framework; /* hashes */
-    uint32_t order;          /* own cells first, common laws last */
-    bool trees;
+struct msim_platform;  /* models/platform/platform_data.h */
+struct msim_fit_index; /* likewise */
+
+/* A cell and how far it is from what was asked for. */
+struct msim_pick {
     const struct msim_fit *fit;
-    const struct msim_platform *platform; /* NULL: common to all */
-    /* For being another GPU's, of the logarithm: to choose by, and to add to
-     * the cell's interval (which for a common law has it already). */
-    double doubt, added;
+    const struct msim_platform *platform; /* whose cell it is; NULL: the law
+                                             is common to all */
+    bool other_key;                       /* another dtype or kind stands in */
+    bool other_framework; /* the stack that was asked for has no rows */
+    bool bare;            /* leave the source's launch gap out */
+    bool trees;           /* correct by the cell's trees or rows */
+    double variance;      /* further doubt: of the logarithm */
 };
 
-struct msim_fit_index {
-    struct msim_fit_index_entry *entries; /* sorted by key, then order */
-    uint32_t n;
-};
+/*
+ * The cell of law `law` with least doubt for framework `framework` (NULL or
+ * "pytorch": the bare kernel, preferring the stacks of `prefer`, ended by NULL)
+ * among `keys` (ended by NULL, best first): `p`'s own, those of platforms that
+ * stand in for it, and laws common to all GPUs. Doubt comes from another GPU,
+ * another stack and another key; of equal ones the earlier key, platform and
+ * stack win. False where there is none.
+ */
+bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
+                   const char *framework, const char *const *prefer,
+                   const char *const *keys, struct msim_pick *out);
 
 /* Make the index of `p`, of the platforms that stand in for it, of its common
  * laws, and of the partner that it is compared with (NULL: none), whose cells

@@ -7,6 +7,7 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_INTERVAL_H
 #define MSIM_MODELS_PLATFORM_INTERVAL_H
+#include "core/work/estimate.h"
 #include "models/platform/fit.h"
 
 /* The residual quantiles for a prediction of `us`, as logarithms. */

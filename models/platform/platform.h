@@ -61,25 +61,6 @@ const char *msim_platform_title(const struct msim_platform *p);
 /* The file that it was read from. */
 const char *msim_platform_file(const struct msim_platform *p);
 
-/*
- * The names of the platforms in `data_dir`/platforms, sorted; `*names` is an
- * array of `*n` texts, all owned by `arena`.
- */
-MSIM_MUST_CHECK
-enum msim_status msim_platform_list(struct msim_arena *arena,
-                                    const char *data_dir,
-                                    const char *const **names, uint32_t *n,
-                                    struct msim_error *err);
-
-/*
- * The platform whose aliases match a traced GPU by device name, memory and SM
- * count (an A100 of 40 GB is not one of 80), as its name in the directory;
- * NULL where none matches exactly. The text is owned by `arena`.
- */
-const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
-                                const char *gpu, uint64_t memory_bytes,
-                                uint32_t sms);
-
 /* Whether it is a CPU, on which operators run where they are called. */
 bool msim_platform_is_host(const struct msim_platform *p);
 /* Dense peak rate in FLOP/s for the dtype (fp32: plain fp32, not TF32). */
@@ -99,7 +80,5 @@ double msim_platform_trace_factor(const struct msim_platform *p);
 /* How many times as long kernels take beside a collective, as a calibration
  * timed it, 1 or more; 0: it did not. */
 double msim_platform_slowdown(const struct msim_platform *p);
-/* The shortest kernel, microseconds. */
-double msim_platform_kernel_floor_us(const struct msim_platform *p);
 
 #endif

@@ -5,10 +5,24 @@
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #include "models/platform/fit.h"
-#include "models/platform/fit_index.h"
-#include "models/platform/platform.h"
 #include "models/platform/shared_laws.h"
 #include "models/platform/sm_clock.h"
+
+struct msim_fit_index_entry {
+    uint64_t key, framework; /* hashes */
+    uint32_t order;          /* own cells first, common laws last */
+    bool trees;
+    const struct msim_fit *fit;
+    const struct msim_platform *platform; /* NULL: common to all */
+    /* For being another GPU's, of the logarithm: to choose by, and to add to
+     * the cell's interval (which for a common law has it already). */
+    double doubt, added;
+};
+
+struct msim_fit_index {
+    struct msim_fit_index_entry *entries; /* sorted by key, then order */
+    uint32_t n;
+};
 
 struct msim_platform {
     char name[48], title[96], generation[24];

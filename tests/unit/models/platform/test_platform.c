@@ -2,6 +2,7 @@
  * Platforms: found by name, alias, device and file; broken files are refused.
  */
 #include "models/platform/platform.h"
+#include "models/platform/platform_find.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

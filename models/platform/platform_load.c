@@ -1,0 +1,246 @@
+/*
+ * models/platform/platform_load.c - a platform's file, with the platforms that
+ * stand in for it and the laws that all GPUs share.
+ */
+#include "core/base/arena.h"
+#include "models/platform/fit_index.h"
+#include "models/platform/platform.h"
+#include "models/platform/platform_data.h"
+#include "models/platform/platform_find.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STAND_INS_MAX 16
+
+static enum msim_status wrong(const struct msim_platform *p, const char *key,
+                              const char *want, struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
+                     "'%s' is missing or wrong, want %s", key, want);
+}
+
+static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
+                                  struct msim_error *err)
+{
+    const cJSON *fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
+    const cJSON *fit;
+
+    p->fits = calloc((size_t)cJSON_GetArraySize(fits) + 1, sizeof(*p->fits));
+    if (!p->fits)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(fit, fits)
+    {
+        MSIM_TRY(msim_fit_read(&p->fits[p->n_fits], fit, p->path, err));
+        p->n_fits++;
+    }
+    return MSIM_OK;
+}
+
+/* Everything but the data sheet, which may leave figures to the kin. */
+static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
+                                  struct msim_error *err)
+{
+    const char *name = msim_json_get_text(json, "name");
+    const char *title = msim_json_get_text(json, "title");
+    const char *generation = msim_json_get_text(json, "generation");
+    const char *kind = msim_json_get_text(json, "kind");
+    const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
+    const cJSON *beside = cJSON_GetObjectItemCaseSensitive(json, "beside");
+
+    if (kind && strcmp(kind, "cpu") != 0 && strcmp(kind, "gpu") != 0)
+        return wrong(p, "kind", "cpu or gpu", err);
+    p->is_host = kind && strcmp(kind, "cpu") == 0;
+    if (!name || !generation)
+        return wrong(p, name ? "generation" : "name", "a text", err);
+    snprintf(p->name, sizeof(p->name), "%s", name);
+    snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
+    snprintf(p->generation, sizeof(p->generation), "%s", generation);
+    p->conv_strided_data =
+        msim_json_get_number(more, "conv_strided_data_gradient", 1);
+    p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
+    p->slowdown =
+        beside ? fmax(msim_json_get_number(beside, "median", 1), 1) : 0;
+    return read_fits(p, json, err);
+}
+
+static enum msim_status read_sheet(struct msim_platform *p, const cJSON *json,
+                                   const struct msim_data_sheet *like,
+                                   struct msim_error *err)
+{
+    return msim_data_sheet_read(
+        &p->sheet, cJSON_GetObjectItemCaseSensitive(json, "data_sheet"), like,
+        p->path, err);
+}
+
+static enum msim_status open_file(struct msim_platform **out, cJSON **json,
+                                  const char *path, struct msim_error *err)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return MSIM_ENOMEM;
+    snprintf((*out)->path, sizeof((*out)->path), "%s", path);
+    MSIM_TRY(msim_json_read(json, path, err));
+    return read_head(*out, *json, err);
+}
+
+/* A file for itself, without those that stand in for it. */
+static enum msim_status load_alone(struct msim_platform **out, const char *path,
+                                   struct msim_error *err)
+{
+    cJSON *json = NULL;
+    enum msim_status status = open_file(out, &json, path, err);
+
+    if (status == MSIM_OK)
+        status = read_sheet(*out, json, NULL, err);
+    cJSON_Delete(json);
+    if (status != MSIM_OK) {
+        msim_platform_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- one platform with what it inherits --------------------------------- */
+
+/* Add the platform `name` to those that stand in: from beside the file, else
+ * from the directory. */
+static enum msim_status add_stand_in(struct msim_platform *p,
+                                     struct msim_platform **end,
+                                     const char *data_dir, const char *name,
+                                     struct msim_error *err)
+{
+    char path[sizeof(p->path) + 64];
+    const char *slash = strrchr(p->path, '/');
+    int dir = slash ? (int)(slash - p->path) + 1 : 0;
+
+    snprintf(path, sizeof(path), "%.*s%s.json", dir, p->path, name);
+    if (access(path, F_OK) != 0)
+        snprintf(path, sizeof(path), "%s/platforms/%s.json", data_dir, name);
+    return load_alone(end, path, err);
+}
+
+/* Those that the file names; what stands in for them is not followed. */
+static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
+                                  const cJSON *names, struct msim_error *err)
+{
+    struct msim_platform **end = &p->next;
+    const cJSON *name;
+
+    if (cJSON_GetArraySize(names) > STAND_INS_MAX)
+        return msim_fail(err, MSIM_EFORMAT, p->path, MSIM_OFFSET_NONE,
+                         "more than %d 'stand_ins'", STAND_INS_MAX);
+    cJSON_ArrayForEach(name, names)
+    {
+        if (!cJSON_IsString(name))
+            return wrong(p, "stand_ins", "names of platforms", err);
+        MSIM_TRY(add_stand_in(p, end, data_dir, name->valuestring, err));
+        end = &(*end)->next;
+    }
+    return MSIM_OK;
+}
+
+/* Where a file names none: all of its generation. */
+static enum msim_status add_generation(struct msim_platform *p,
+                                       const char *data_dir,
+                                       struct msim_error *err)
+{
+    struct msim_platform **end = &p->next;
+    struct msim_arena arena;
+    const char *const *names;
+    uint32_t n, added = 0;
+    enum msim_status status;
+
+    msim_arena_init(&arena);
+    status = msim_platform_list(&arena, data_dir, &names, &n, err);
+    for (uint32_t i = 0; status == MSIM_OK && i < n && added < STAND_INS_MAX;
+         i++) {
+        cJSON *json = msim_platform_json(data_dir, names[i]);
+        const char *g = json ? msim_json_get_text(json, "generation") : NULL;
+        bool shared = g && strcmp(g, p->generation) == 0 &&
+                      strcmp(names[i], p->name) != 0;
+
+        cJSON_Delete(json);
+        if (!shared)
+            continue;
+        status = add_stand_in(p, end, data_dir, names[i], err);
+        if (status == MSIM_OK)
+            end = &(*end)->next;
+        added++;
+    }
+    msim_arena_release(&arena);
+    return status;
+}
+
+static enum msim_status read_common(struct msim_platform *p,
+                                    const char *data_dir,
+                                    struct msim_error *err)
+{
+    char path[1024];
+
+    snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
+    return msim_shared_laws_read(&p->common, path, err);
+}
+
+static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
+                                const char *data_dir, struct msim_error *err)
+{
+    const cJSON *names = cJSON_GetObjectItemCaseSensitive(json, "stand_ins");
+
+    MSIM_TRY(names ? add_named(p, data_dir, names, err)
+                   : add_generation(p, data_dir, err));
+    MSIM_TRY(read_sheet(p, json, p->next ? &p->next->sheet : NULL, err));
+    MSIM_TRY(read_common(p, data_dir, err));
+    return msim_fit_index_make(p, NULL);
+}
+
+static enum msim_status load_file(struct msim_platform **out, const char *path,
+                                  const char *data_dir, struct msim_error *err)
+{
+    cJSON *json = NULL;
+    enum msim_status status = open_file(out, &json, path, err);
+
+    if (status == MSIM_OK)
+        status = inherit(*out, json, data_dir, err);
+    cJSON_Delete(json);
+    if (status != MSIM_OK) {
+        msim_platform_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum msim_status msim_platform_load(struct msim_platform **out,
+                                    const char *data_dir, const char *name,
+                                    struct msim_error *err)
+{
+    char path[1024];
+
+    *out = NULL;
+    MSIM_TRY(msim_platform_find(path, sizeof(path), data_dir, name, err));
+    return load_file(out, path, data_dir, err);
+}
+
+enum msim_status msim_platform_pair(struct msim_platform *a,
+                                    struct msim_platform *b)
+{
+    MSIM_TRY(msim_fit_index_make(a, b));
+    return msim_fit_index_make(b, a);
+}
+
+void msim_platform_free(struct msim_platform *p)
+{
+    while (p) {
+        struct msim_platform *next = p->next;
+
+        for (uint32_t i = 0; i < p->n_fits; i++)
+            msim_fit_release(&p->fits[i]);
+        free(p->fits);
+        msim_shared_laws_release(&p->common);
+        msim_fit_index_release(&p->index);
+        free(p);
+        p = next;
+    }
+}
