@@ -114,15 +114,16 @@ static void fill_points(struct making *m, struct msim_curve *c)
     for (uint32_t i = 0; i < c->n; i++) {
         struct msim_coll_point p = point_at(m, c, i);
 
-        c->us[i] = msim_coll_block_at(m->b, &p, &c->spread[i]);
+        c->us[i] = msim_coll_block_at(m->b, &p, &c->half_width[i]);
     }
     for (uint32_t i = 0; i < c->n; i++) {
         struct msim_coll_point p = point_at(m, c, i);
         double here = c->us[i];
         double change = i > 0 && i + 1 < c->n ? c->us[i + 1] - before : 0;
 
-        c->spread[i] = msim_coll_half_width(
-            m->b, misses, &p, msim_coll_deviation(c->spread[i], change), false);
+        c->half_width[i] = msim_coll_half_width(
+            m->b, misses, &p, msim_coll_deviation(c->half_width[i], change),
+            false);
         c->us[i] = exp(here) * msim_coll_typical_us(sheet, &p.work);
         before = here;
     }
@@ -140,7 +141,7 @@ static enum msim_status add_curve(struct making *m, const struct shape *s)
         return MSIM_ENOMEM;
     c.bytes = bytes;
     c.us = bytes + most;
-    c.spread = bytes + 2 * most;
+    c.half_width = bytes + 2 * most;
     c.n = sizes(m, s, bytes, &c.measured);
     if (c.n == 0 || msim_grow((void **)&to->list, &m->capacity, to->n,
                               sizeof(*to->list)) != MSIM_OK) {

@@ -218,7 +218,7 @@ static double correct(const struct part *p, const double *x, double *doubt)
     if (p->kriging.n == 0)
         return msim_forest_eval(&p->forest, x);
     a = msim_kriging_correct(&p->kriging, x, 1);
-    *doubt = a.doubt;
+    *doubt = a.sd_ratio;
     return a.log;
 }
 

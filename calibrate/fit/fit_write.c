@@ -129,7 +129,7 @@ static enum msim_status add_curves(cJSON *fit, const struct msim_curves *c)
         cJSON_AddBoolToObject(o, "measured", from->measured);
         MSIM_TRY(add_line(o, "bytes", numbers(from->bytes, from->n, 12)));
         MSIM_TRY(add_line(o, "us", numbers(from->us, from->n, 4)));
-        MSIM_TRY(add_line(o, "spread", numbers(from->spread, from->n, 2)));
+        MSIM_TRY(add_line(o, "spread", numbers(from->half_width, from->n, 2)));
     }
     return MSIM_OK;
 }

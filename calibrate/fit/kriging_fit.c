@@ -76,7 +76,7 @@ static void choose_features(struct msim_kriging *m, const struct msim_law *law)
         if (f == law->n_features)
             continue;
         m->features[m->n_features] = f;
-        m->reach[m->n_features++] = REACH[i].reach;
+        m->length_scale[m->n_features++] = REACH[i].reach;
     }
 }
 
@@ -88,7 +88,7 @@ static double likeness(const struct msim_kriging *m, uint32_t a, uint32_t b,
     for (uint32_t f = 0; f < m->n_features; f++) {
         double d = (m->rows[(size_t)a * m->n_features + f] -
                     m->rows[(size_t)b * m->n_features + f]) /
-                   (m->reach[f] * stretch);
+                   (m->length_scale[f] * stretch);
 
         sum += d * d;
     }
@@ -206,7 +206,8 @@ static enum msim_status write_fit(cJSON *o, const struct fit *f,
 
     for (uint32_t i = 0; i < m->n_features; i++)
         if (!cJSON_AddNumberToObject(reach, law->features[m->features[i]],
-                                     round(1e6 * m->reach[i] * stretch) / 1e6))
+                                     round(1e6 * m->length_scale[i] * stretch) /
+                                         1e6))
             return MSIM_ENOMEM;
     for (uint32_t i = 0; i < f->n; i++) {
         low = fmin(low, f->y[i]);

@@ -184,7 +184,7 @@ enum msim_status msim_cross_validate_sds(const struct msim_shared_fit *k,
     struct msim_shared_sd typical;
     uint32_t n[2];
 
-    out->n_spreads = 0;
+    out->n_sd = 0;
     for (uint32_t i = 0; status == MSIM_OK && i < k->n_fits; i++) {
         const struct msim_law *law = k->rows[k->fits[i].begin].sample.law;
         struct msim_shared_sd s = {.law = law};
@@ -205,8 +205,8 @@ enum msim_status msim_cross_validate_sds(const struct msim_shared_fit *k,
         /* of few pairs: nearer kin are not worse than others */
         s.generation = fmin(s.generation, s.other);
         if (rows)
-            memcpy(rows[out->n_spreads], n, sizeof(n));
-        out->spreads[out->n_spreads++] = s;
+            memcpy(rows[out->n_sd], n, sizeof(n));
+        out->sd[out->n_sd++] = s;
     }
     release(&c);
     return status;

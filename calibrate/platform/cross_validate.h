@@ -18,7 +18,7 @@ enum msim_left_out_kind {
 /*
  * The doubt in cells of other GPUs, as a standard deviation that lets 90 % of
  * the rows of GPUs left out lie inside, for each law with such rows, into
- * `out->spreads`. Of generation `without` (below 0: none) nothing is used.
+ * `out->sd`. Of generation `without` (below 0: none) nothing is used.
  * `rows` gets, for each law in turn, how many rows of its own generation and of
  * others it stands on; may be NULL.
  */

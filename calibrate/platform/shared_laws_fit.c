@@ -6,6 +6,7 @@
 
 #include "core/base/quantile.h"
 #include "core/base/vec.h"
+#include "models/platform/platform.h"
 
 #include <math.h>
 #include <pthread.h>

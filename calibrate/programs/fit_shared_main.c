@@ -76,8 +76,8 @@ static void add_spreads(cJSON *o, const struct msim_shared_laws *common,
 {
     cJSON *spreads = cJSON_AddObjectToObject(o, "spreads");
 
-    for (uint32_t i = 0; i < common->n_spreads; i++) {
-        const struct msim_shared_sd *s = &common->spreads[i];
+    for (uint32_t i = 0; i < common->n_sd; i++) {
+        const struct msim_shared_sd *s = &common->sd[i];
         cJSON *one = cJSON_AddObjectToObject(spreads, s->law->name);
 
         msim_number_add(one, "generation", s->generation);

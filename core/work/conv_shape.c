@@ -15,7 +15,7 @@ static enum msim_conv_pass other_way(enum msim_conv_pass pass)
                                              : pass;
 }
 
-void msim_conv_shape(const struct msim_work *w, struct msim_conv_shape *s)
+void msim_conv_shape_of(const struct msim_work *w, struct msim_conv_shape *s)
 {
     double groups = at_least_1(w->u.conv.groups);
     double in = at_least_1(w->u.conv.c) / groups;
@@ -41,8 +41,8 @@ void msim_conv_shape(const struct msim_work *w, struct msim_conv_shape *s)
     };
 }
 
-void msim_conv_product(const struct msim_conv_shape *s,
-                       struct msim_conv_product *out)
+void msim_conv_product_of(const struct msim_conv_shape *s,
+                          struct msim_conv_product *out)
 {
     out->batch = s->groups;
     switch (s->pass) {

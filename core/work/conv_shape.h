@@ -21,7 +21,7 @@ struct msim_conv_product {
 };
 
 /* All sizes are at least 1. */
-void msim_conv_shape(const struct msim_work *w, struct msim_conv_shape *s);
+void msim_conv_shape_of(const struct msim_work *w, struct msim_conv_shape *s);
 
 /*
  * The product of a pass (Chetlur et al., "cuDNN: Efficient Primitives for Deep
@@ -30,7 +30,7 @@ void msim_conv_shape(const struct msim_work *w, struct msim_conv_shape *s);
  *   data gradient    m = n h w   n = c       k = k r s / stride^2
  *   weight gradient  m = k       n = c r s   k = n p q
  */
-void msim_conv_product(const struct msim_conv_shape *s,
-                       struct msim_conv_product *out);
+void msim_conv_product_of(const struct msim_conv_shape *s,
+                          struct msim_conv_product *out);
 
 #endif

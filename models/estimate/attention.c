@@ -39,7 +39,7 @@ static bool attention_pick(const struct msim_platform *p,
  * pass's rate in it (Dao, "FlashAttention-2", 2023, figures 4 to 6).
  */
 #define BACKWARD_TIME   (1 / 0.75)
-#define BACKWARD_SPREAD 0.25
+#define BACKWARD_LOG_SD 0.25
 
 static enum msim_status attention_predict(const struct msim_platform *p,
                                           const struct msim_work *w,
@@ -57,7 +57,7 @@ static enum msim_status attention_predict(const struct msim_platform *p,
         adjust.least_us = p->sheet.attention_us;
     if (w->u.attention.backward) {
         adjust.factor = BACKWARD_TIME;
-        adjust.spread = BACKWARD_SPREAD;
+        adjust.log_sd = BACKWARD_LOG_SD;
     }
     msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;

@@ -103,7 +103,7 @@ static void typical(double params[MSIM_TRANSFER_PARAMS])
  */
 #define NETWORK_LOW  -0.24
 #define NETWORK_HIGH 1.98
-#define LINK_SPREAD  0.5
+#define LINK_LOG_SD  0.5
 
 /* Without any rows for the link: the law with the constants that a fit starts
  * from, which are typical, and a wide interval. */
@@ -120,7 +120,7 @@ static void from_data_sheet(const struct msim_platform *p,
     if (w->u.coll.nodes > 1)
         msim_interval_set(out, NETWORK_LOW, NETWORK_HIGH, 0);
     else
-        msim_interval_set(out, 0, 0, LINK_SPREAD);
+        msim_interval_set(out, 0, 0, LINK_LOG_SD);
 }
 
 /* A misconfigured log of a cluster is asked for by its name. */

@@ -78,7 +78,7 @@ static void settle(const struct msim_platform *p, const struct msim_work *w,
 
     *out = *w;
     msim_work_count(out);
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     if (!bare || !may_be_plain(w) || w->u.conv.channels_last ||
         is_plain_fp32(p, w) || s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
         in_steps(s.pass == MSIM_CONV_FORWARD ? s.c : s.k, step_elems(w)))
@@ -199,14 +199,14 @@ static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
 
     *way = (struct way){.parts = 1};
     *g = *w;
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     if (!is_plain_fp32(p, w)) {
         layout_of(w, &s, way);
         c = s.c;
         s.c = up_to(c, step);
         g->flops *= s.c / c;
     }
-    msim_conv_product(&s, &product);
+    msim_conv_product_of(&s, &product);
     if (s.pass == MSIM_CONV_BACKWARD_WEIGHT)
         way->parts = parts_of(p, &product);
     if (way->parts > 1) {
@@ -226,8 +226,8 @@ static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
 
 /* No rows of tensor-core or 1 x 1 convolutions: what the matrix product's
  * interval does not know. */
-#define IMPLICIT_GEMM_SPREAD 0.30
-#define BACKWARD_SPREAD      0.30
+#define IMPLICIT_GEMM_LOG_SD 0.30
+#define BACKWARD_LOG_SD      0.30
 
 /* What a pass takes over a product of its sizes that is a forward one. */
 static double pass_factor(const struct msim_platform *p,
@@ -235,7 +235,7 @@ static double pass_factor(const struct msim_platform *p,
 {
     struct msim_conv_shape s;
 
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     if (s.pass == MSIM_CONV_BACKWARD_WEIGHT)
         return p->conv_weight;
     return s.pass == MSIM_CONV_BACKWARD_DATA &&
@@ -248,7 +248,7 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
                                       const struct msim_work *w,
                                       struct msim_estimate *out)
 {
-    struct msim_adjust adjust = {.factor = 1, .spread = IMPLICIT_GEMM_SPREAD};
+    struct msim_adjust adjust = {.factor = 1, .log_sd = IMPLICIT_GEMM_LOG_SD};
     struct msim_work gemm;
     struct msim_pick pick;
     struct way way;
@@ -274,7 +274,7 @@ static bool is_depthwise(const struct msim_work *w)
 {
     struct msim_conv_shape s;
 
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     return s.groups > 1 && s.c == 1;
 }
 
@@ -286,7 +286,7 @@ static void as_vector(const struct msim_work *w, struct msim_work *v)
     bool sums = w->u.conv.pass == MSIM_CONV_BACKWARD_WEIGHT;
     double elems;
 
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     elems = s.n * s.groups * fmax(s.h * s.w, s.k * s.p * s.q);
     *v = *w;
     v->family = sums ? MSIM_FAMILY_REDUCTION : MSIM_FAMILY_POINTWISE;
@@ -329,7 +329,7 @@ static enum msim_status conv_predict(const struct msim_platform *p,
         if (strncmp(pick.fit->key, "forward", 7) == 0 &&
             w->u.conv.pass != MSIM_CONV_FORWARD) {
             adjust.factor = pass_factor(p, &work);
-            adjust.spread = BACKWARD_SPREAD;
+            adjust.log_sd = BACKWARD_LOG_SD;
         }
         msim_fit_estimate(p, &pick, &work, &adjust, out);
     }

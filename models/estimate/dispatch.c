@@ -34,12 +34,12 @@ static bool dispatch_pick(const struct msim_platform *p,
 /* All rows are of eight ranks in one node: doubt for each doubling or halving
  * of that, as collectives err on rank counts that were not fitted. */
 #define RANKS_FITTED 8
-#define RANKS_SPREAD 0.15
+#define RANKS_LOG_SD 0.15
 /* H100 and H200 differ by 3 %, B200 and GB200, whose links differ, by 14 %. */
-#define OTHER_GPU_SPREAD 0.1
+#define OTHER_GPU_LOG_SD 0.1
 
 /* Without any rows: the constants that a fit starts from, which are typical. */
-#define UNFITTED_SPREAD 0.5
+#define UNFITTED_LOG_SD 0.5
 
 static void from_data_sheet(const struct msim_platform *p,
                             const struct msim_work *w,
@@ -52,7 +52,7 @@ static void from_data_sheet(const struct msim_platform *p,
         params[i] = law->params[i].start;
     out->us = law->time_us(&p->sheet, w, params);
     out->source = MSIM_SOURCE_LAW;
-    msim_interval_set(out, 0, 0, UNFITTED_SPREAD);
+    msim_interval_set(out, 0, 0, UNFITTED_LOG_SD);
 }
 
 static enum msim_status dispatch_predict(const struct msim_platform *p,
@@ -63,9 +63,9 @@ static enum msim_status dispatch_predict(const struct msim_platform *p,
     struct msim_pick pick;
 
     if (dispatch_pick(p, w, &pick)) {
-        adjust.spread =
-            RANKS_SPREAD * fabs(log2(msim_dispatch_ranks(w) / RANKS_FITTED)) +
-            (pick.platform != p ? OTHER_GPU_SPREAD : 0);
+        adjust.log_sd =
+            RANKS_LOG_SD * fabs(log2(msim_dispatch_ranks(w) / RANKS_FITTED)) +
+            (pick.platform != p ? OTHER_GPU_LOG_SD : 0);
         msim_fit_estimate(p, &pick, w, &adjust, out);
     } else {
         from_data_sheet(p, w, out);

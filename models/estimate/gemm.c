@@ -58,7 +58,7 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
  * sizes only, but for DeepBench's.
  */
 #define UNALIGNED_RATE   0.5
-#define UNALIGNED_SPREAD 0.25
+#define UNALIGNED_LOG_SD 0.25
 
 static bool is_unaligned(const struct msim_platform *p,
                          const struct msim_work *w)
@@ -79,7 +79,7 @@ static void adjust_bare(const struct msim_platform *p, struct msim_work *w,
     if (!is_unaligned(p, w))
         return;
     w->flops /= UNALIGNED_RATE;
-    adjust->spread = UNALIGNED_SPREAD;
+    adjust->log_sd = UNALIGNED_LOG_SD;
 }
 
 /* The counts of a product; more bytes where the operator reads more, as one

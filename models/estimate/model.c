@@ -57,12 +57,14 @@ static void as_said(const struct msim_work *w, struct msim_estimate *out)
                                   .family = w->family};
 }
 
-static void widen(double within, struct msim_estimate *e)
+static void widen(double interval_factor, struct msim_estimate *e)
 {
-    if (!(within > 1))
+    if (!(interval_factor > 1))
         return;
-    e->low_us = e->us * exp(-hypot(log(e->us / e->low_us), log(within)));
-    e->high_us = e->us * exp(hypot(log(e->high_us / e->us), log(within)));
+    e->low_us =
+        e->us * exp(-hypot(log(e->us / e->low_us), log(interval_factor)));
+    e->high_us =
+        e->us * exp(hypot(log(e->high_us / e->us), log(interval_factor)));
 }
 
 static enum msim_status by_model(const struct msim_platform *p,

@@ -120,7 +120,7 @@ static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
  * prediction (24 fits in bf16 and fp8), where rows of the same one lie within
  * a fifth of that.
  */
-#define OTHER_MODEL_SPREAD 0.28
+#define OTHER_MODEL_LOG_SD 0.28
 
 static bool is_other_model(const struct msim_fit *c, const struct msim_work *w)
 {
@@ -151,7 +151,7 @@ static enum msim_status moe_predict(const struct msim_platform *p,
     if (!(work.u.moe.load.pairs > 0)) /* a row of a table is counted */
         msim_work_count(&work);
     if (is_other_model(pick.fit, &work))
-        adjust.spread = OTHER_MODEL_SPREAD;
+        adjust.log_sd = OTHER_MODEL_LOG_SD;
     msim_fit_estimate(p, &pick, &work, &adjust, out);
     return MSIM_OK;
 }

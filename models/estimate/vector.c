@@ -32,7 +32,7 @@ static const struct stand_in {
     enum msim_family family;
     const char *keys[4];
     double more_us;
-    double spread; /* doubt where another operator stands in */
+    double log_sd; /* where another operator stands in */
     bool carries;  /* what was learned beyond the law holds for this one too */
 } STAND_INS[] = {
     {MSIM_FAMILY_POINTWISE, {"add", "mul", "addu"}, 0, 0.15, true},
@@ -60,14 +60,14 @@ static const struct stand_in TWO_PASSES = {
  * naive transposition runs at a third to a half of a plain copy's rate
  * (Harris, "An efficient matrix transpose in CUDA C/C++", 2013). */
 #define STRIDED_FACTOR 2.0
-#define STRIDED_SPREAD 0.3
+#define STRIDED_LOG_SD 0.3
 
 /* The gradient of a maximum pool looks, for every element, into each window
  * that it is in: 4.4 times as long as moving the same bytes in a ResNet-50
  * step on an A100 (public trace resnet50-ddp of HolisticTraceAnalysis: windows
  * of 3, 112 x 112 maps). */
 #define POOL_BACKWARD_FACTOR 4.4
-#define POOL_BACKWARD_SPREAD 0.35
+#define POOL_BACKWARD_LOG_SD 0.35
 
 static bool is_pool_backward(const struct msim_work *w)
 {
@@ -84,11 +84,11 @@ static double slowdown(const struct msim_work *w)
     return w->u.vector.strided ? STRIDED_FACTOR : 1;
 }
 
-static double slowdown_spread(const struct msim_work *w)
+static double slowdown_log_sd(const struct msim_work *w)
 {
     if (is_pool_backward(w))
-        return POOL_BACKWARD_SPREAD;
-    return w->u.vector.strided ? STRIDED_SPREAD : 0;
+        return POOL_BACKWARD_LOG_SD;
+    return w->u.vector.strided ? STRIDED_LOG_SD : 0;
 }
 
 static const struct stand_in *stand_in(const struct msim_work *w)
@@ -203,9 +203,9 @@ static enum msim_status vector_predict(const struct msim_platform *p,
         adjust.least_us =
             p->sheet.floor_us + s->more_us / msim_platform_clock_ratio(p);
         if (pick.other_key)
-            adjust.spread = s->spread;
+            adjust.log_sd = s->log_sd;
         adjust.factor = slowdown(w);
-        adjust.spread += slowdown_spread(w);
+        adjust.log_sd += slowdown_log_sd(w);
     }
     work = asked(p, w, &pick);
     msim_fit_estimate(p, &pick, &work, &adjust, out);

@@ -152,7 +152,7 @@ static void attention_key(const struct msim_work *w, char *text, size_t size)
 }
 
 /* Prefill and encoder differ by the mask; decoding is another kernel. */
-static double attention_key_spread(const char *wanted, const char *found)
+static double attention_key_log_sd(const char *wanted, const char *found)
 {
     bool other = strcmp(wanted, "decode") == 0 || strcmp(found, "decode") == 0;
 
@@ -166,8 +166,8 @@ const struct msim_law MSIM_LAW_ATTENTION = {
     .features = FEATURES,
     .n_features = N_FEATURES,
     .n_sizes = 8,
-    .stack_spread = 0.35, /* mean differences of 30 to 73 % */
-    .key_spread = attention_key_spread,
+    .stack_log_sd = 0.35, /* mean differences of 30 to 73 % */
+    .key_log_sd = attention_key_log_sd,
     .time_us = attention_time,
     .describe = attention_describe,
     .key = attention_key,

@@ -152,7 +152,7 @@ static double implicit_product(const struct machine *m,
 {
     struct msim_conv_product g;
 
-    msim_conv_product(s, &g);
+    msim_conv_product_of(s, &g);
     if (s->pass == MSIM_CONV_BACKWARD_WEIGHT)
         return by_filters(m, &g, SUM_BYTES);
     /* Of a data gradient's terms those between strides are zero, and are
@@ -350,7 +350,7 @@ static double conv_time(const struct msim_data_sheet *sheet,
     struct machine m;
     double memory;
 
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     make_machine(&m, sheet, w, p);
     memory = traffic(&s, w) * m.bytes_us / p[MEMORY];
     return p[T0] + msim_norm2(fastest(&m, sheet, &s, w, p), memory, p[NORM]);
@@ -376,7 +376,7 @@ static void conv_describe(const struct msim_data_sheet *sheet,
     struct msim_conv_shape s;
     size_t f = 10;
 
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     x[0] = log((double)w->u.conv.n);
     x[1] = log((double)w->u.conv.c);
     x[2] = log((double)w->u.conv.h * (double)w->u.conv.w);
@@ -428,7 +428,7 @@ const struct msim_law MSIM_LAW_CONV = {
     .features = FEATURES,
     .n_features = N_FEATURES,
     .n_sizes = 6,
-    .stack_spread = 0.2,
+    .stack_log_sd = 0.2,
     .time_us = conv_time,
     .describe = conv_describe,
     .key = conv_key,

@@ -137,7 +137,7 @@ const struct msim_law MSIM_LAW_CPU_GEMM = {
     .features = GEMM_FEATURES,
     .n_features = N_GEMM,
     .n_sizes = 6,
-    .stack_spread = 0.3,
+    .stack_log_sd = 0.3,
     .time_us = gemm_time,
     .describe = gemm_describe,
     .key = gemm_key,
@@ -194,7 +194,7 @@ static double conv_time(const struct msim_data_sheet *sheet,
     double places, depth, filters, channels, edges, moved;
     struct msim_conv_shape s;
 
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     places = s.n * s.p * s.q;
     filters = in_vectors(s.k, bytes);
     channels = in_vectors(s.c, bytes);
@@ -215,7 +215,7 @@ static void conv_describe(const struct msim_data_sheet *sheet,
     struct msim_conv_shape s;
 
     (void)sheet;
-    msim_conv_shape(w, &s);
+    msim_conv_shape_of(w, &s);
     x[0] = log(s.n);
     x[1] = log(s.c);
     x[2] = log(s.h * s.w);
@@ -246,7 +246,7 @@ const struct msim_law MSIM_LAW_CPU_CONV = {
     .features = CONV_FEATURES,
     .n_features = N_CONV,
     .n_sizes = 6,
-    .stack_spread = 0.3,
+    .stack_log_sd = 0.3,
     .time_us = conv_time,
     .describe = conv_describe,
     .key = conv_key,
@@ -346,7 +346,7 @@ const struct msim_law MSIM_LAW_CPU_VECTOR = {
     .features = VECTOR_FEATURES,
     .n_features = N_VECTOR,
     .n_sizes = 2,
-    .stack_spread = 0.2,
+    .stack_log_sd = 0.2,
     .time_us = vector_time,
     .describe = vector_describe,
     .key = vector_key,

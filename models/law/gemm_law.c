@@ -161,7 +161,7 @@ static bool is_plain(const char *key)
 /* What fraction of its rate a format reaches differs: fp8 and packed formats
  * reach half of theirs where half precision reaches three quarters, and plain
  * kernels another. */
-static double gemm_key_spread(const char *wanted, const char *found)
+static double gemm_key_log_sd(const char *wanted, const char *found)
 {
     return is_plain(wanted) == is_plain(found) ? 0.4 : 0.6;
 }
@@ -174,8 +174,8 @@ const struct msim_law MSIM_LAW_GEMM = {
     .n_features = N_FEATURES,
     .n_sizes = 6,
     .start_follows_floor = true,
-    .stack_spread = 0.12, /* half precision: mean differences of 3 to 16 % */
-    .key_spread = gemm_key_spread,
+    .stack_log_sd = 0.12, /* half precision: mean differences of 3 to 16 % */
+    .key_log_sd = gemm_key_log_sd,
     .time_us = gemm_time,
     .describe = gemm_describe,
     .key = gemm_key,

@@ -16,7 +16,7 @@
 
 /* Kinds of one law differ by about as much, as rows of GPUs show that have no
  * cell of the kind (experts of other formats, passes of convolutions). */
-#define MSIM_LAW_KEY_SPREAD 0.35
+#define MSIM_LAW_KEY_LOG_SD 0.35
 
 struct msim_param {
     const char *name, *unit;
@@ -39,9 +39,9 @@ struct msim_law {
     /* How much the same work differs between stacks on the same GPU: a
      * standard deviation of the logarithm. It counts where another stack's
      * rows stand in, and for bare kernels, whose library is not known. */
-    double stack_spread;
-    /* The same for a cell of another key; NULL: MSIM_LAW_KEY_SPREAD. */
-    double (*key_spread)(const char *wanted, const char *found);
+    double stack_log_sd;
+    /* The same for a cell of another key; NULL: MSIM_LAW_KEY_LOG_SD. */
+    double (*key_log_sd)(const char *wanted, const char *found);
     /* On another GPU the constant part goes with its shortest kernel. Seen in
      * products: with each of six GPUs left out, kin of other generations are
      * off by 18.7 % so, 21.3 % without; in attention it makes no difference. */

@@ -38,8 +38,8 @@ static double shares(double blocks, double threads, double values, double sms)
                 ceil(values / VALUES_MAX));
 }
 
-struct msim_reduce_grid msim_reduce_grid(double outputs, double inputs,
-                                         bool across, double sms)
+struct msim_reduce_grid msim_reduce_grid_of(double outputs, double inputs,
+                                            bool across, double sms)
 {
     double each = outputs_at_once(outputs, across);
     double most = THREADS_MAX / each;

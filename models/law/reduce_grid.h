@@ -24,7 +24,7 @@ struct msim_reduce_grid {
  * a GPU of `sms`. `across`: an output's inputs lie a row apart in memory (sums
  * over rows), else side by side.
  */
-struct msim_reduce_grid msim_reduce_grid(double outputs, double inputs,
-                                         bool across, double sms);
+struct msim_reduce_grid msim_reduce_grid_of(double outputs, double inputs,
+                                            bool across, double sms);
 
 #endif

@@ -149,9 +149,9 @@ static double memory_time(const struct msim_data_sheet *s,
 struct msim_reduce_grid msim_vector_grid(const struct msim_data_sheet *s,
                                          const struct msim_work *w)
 {
-    return msim_reduce_grid(fmax((double)w->u.vector.rows, 1),
-                            fmax((double)w->u.vector.cols, 1),
-                            w->u.vector.fold == MSIM_FOLD_ACROSS, s->sms);
+    return msim_reduce_grid_of(fmax((double)w->u.vector.rows, 1),
+                               fmax((double)w->u.vector.cols, 1),
+                               w->u.vector.fold == MSIM_FOLD_ACROSS, s->sms);
 }
 
 static double reduction_time(const struct msim_data_sheet *s,
@@ -212,7 +212,7 @@ static void vector_key(const struct msim_work *w, char *text, size_t size)
 
 /* Pointwise operators differ little; what stands in for other families has
  * doubt of its own (STAND_INS). */
-static double vector_key_spread(const char *wanted, const char *found)
+static double vector_key_log_sd(const char *wanted, const char *found)
 {
     (void)wanted;
     (void)found;
@@ -226,8 +226,8 @@ const struct msim_law MSIM_LAW_VECTOR = {
     .features = FEATURES,
     .n_features = N_FEATURES,
     .n_sizes = 2,
-    .stack_spread = 0.1,
-    .key_spread = vector_key_spread,
+    .stack_log_sd = 0.1,
+    .key_log_sd = vector_key_log_sd,
     .time_us = vector_time,
     .describe = vector_describe,
     .key = vector_key,

@@ -106,13 +106,13 @@ static double at_point(const struct question *q, const struct msim_curve *c,
  * curves, taken from the points one to four octaves off, by less than the
  * second an octave. At two octaves of ranks doubt has grown enough.
  */
-#define DOUBT_RANKS 0.34
-#define DOUBT_BYTES 0.1
-#define DOUBT_MAX   (2 * DOUBT_RANKS)
+#define WIDER_BY_RANKS 0.34
+#define WIDER_BY_BYTES 0.1
+#define WIDER_MAX      (2 * WIDER_BY_RANKS)
 
-static double doubt(double spread, double more)
+static double widened(double half_width, double more)
 {
-    return hypot(spread, fmin(more, DOUBT_MAX));
+    return hypot(half_width, fmin(more, WIDER_MAX));
 }
 
 /* One curve at the size asked for. */
@@ -129,14 +129,14 @@ static struct msim_curve_answer on_curve(const struct question *q,
     if (bytes <= c->bytes[0] || i + 1 == c->n) {
         a.measured &= bytes >= c->bytes[0] && bytes <= c->bytes[i];
         a.correction = at_point(q, c, i);
-        a.spread =
-            doubt(c->spread[i], DOUBT_BYTES * fabs(log2(bytes / c->bytes[i])));
+        a.half_width = widened(
+            c->half_width[i], WIDER_BY_BYTES * fabs(log2(bytes / c->bytes[i])));
         return a;
     }
     part = log(bytes / c->bytes[i]) / log(c->bytes[i + 1] / c->bytes[i]);
     a.correction =
         (1 - part) * at_point(q, c, i) + part * at_point(q, c, i + 1);
-    a.spread = (1 - part) * c->spread[i] + part * c->spread[i + 1];
+    a.half_width = (1 - part) * c->half_width[i] + part * c->half_width[i + 1];
     return a;
 }
 
@@ -170,12 +170,13 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
         part = log((double)w->u.coll.ranks / at.below->ranks) /
                log((double)at.above->ranks / at.below->ranks);
         a.correction = (1 - part) * a.correction + part * b.correction;
-        a.spread = (1 - part) * a.spread + part * b.spread;
+        a.half_width = (1 - part) * a.half_width + part * b.half_width;
     }
     *out = a;
     out->ranks_run = own && at.below == at.above && at.below->measured;
     if (at.below != at.above) {
-        out->spread = doubt(a.spread, DOUBT_RANKS * octaves_off(&at, w));
+        out->half_width =
+            widened(a.half_width, WIDER_BY_RANKS * octaves_off(&at, w));
         out->measured = false;
     }
     out->measured &= own;
@@ -275,10 +276,10 @@ static enum msim_status read_curve(struct msim_curve *c, const cJSON *json)
     if (!c->bytes)
         return MSIM_ENOMEM;
     c->us = c->bytes + c->n;
-    c->spread = c->us + c->n;
+    c->half_width = c->us + c->n;
     return read_numbers(c->bytes, c->n, bytes, true) &&
                    read_numbers(c->us, c->n, us, false) &&
-                   read_numbers(c->spread, c->n, spread, false)
+                   read_numbers(c->half_width, c->n, spread, false)
                ? MSIM_OK
                : MSIM_EFORMAT;
 }

@@ -28,7 +28,7 @@ struct msim_curve {
     enum msim_collective collective;
     uint32_t ranks, nodes, n;
     bool measured;
-    double *bytes, *us, *spread; /* n each, one allocation, of `bytes` */
+    double *bytes, *us, *half_width; /* n each, one allocation, of `bytes` */
 };
 
 /* A log of a cluster that ran misconfigured: its times over the usual ones. */
@@ -61,7 +61,7 @@ struct msim_curves {
 /* What curves say of a work. */
 struct msim_curve_answer {
     double correction; /* log(time / law) */
-    double spread;     /* half of a 90 % interval of log(measured / time) */
+    double half_width; /* half of a 90 % interval of log(measured / time) */
     bool measured;     /* the ranks are a measured curve's, the size lies
                           between its points */
     bool ranks_run;    /* the ranks are a measured curve's, of any size */

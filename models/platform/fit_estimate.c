@@ -12,8 +12,8 @@
 /* Doubt for each e-fold that a size lies outside the fitted range, and the most
  * that comes to: how much more fits on the smallest and on the largest two
  * thirds of the rows err on the rest. */
-#define SPREAD_OUTSIDE     0.08
-#define SPREAD_OUTSIDE_MAX 0.40
+#define OUTSIDE_LOG_SD     0.08
+#define OUTSIDE_LOG_SD_MAX 0.40
 /* E-folds outside that range over which a correction fades to the law, whose
  * physics go on there. Of 1, 3, 10, 30 and none, 3 erred least on the largest
  * third of the products of five cells, predicted from the other two. */
@@ -21,9 +21,9 @@
 /* Correlation between GPUs of a generation of how far the same work is off its
  * law: with it about nine in ten rows of convolutions lie inside the intervals
  * when a GPU with such rows is left out (tests/accuracy/left_out.csv). */
-#define KIN_ALIKE 0.9
+#define OTHER_GPU_CORRELATION 0.9
 /* Doubt where another collective's curves stand in. */
-#define SPREAD_OTHER_COLLECTIVE 0.20
+#define OTHER_COLLECTIVE_LOG_SD 0.20
 
 /*
  * What the source would measure, or the kernel alone. The correction was
@@ -84,7 +84,7 @@ static struct law_time clocked(const struct msim_platform *p,
 
 /* What a cell adds to its law, and how sure it is. */
 struct correction {
-    double log, low, high, spread;
+    double log, low, high, log_sd;
     enum msim_source source;
 };
 
@@ -108,9 +108,9 @@ static bool by_curves(const struct msim_platform *p,
                          msim_platform_usual(pick->platform), c->params, w, &a))
         return false;
     out->log = a.correction + msim_curves_variant(&c->curves, w);
-    out->low = -a.spread;
-    out->high = a.spread;
-    out->spread = a.stand_in ? SPREAD_OTHER_COLLECTIVE : 0;
+    out->low = -a.half_width;
+    out->high = a.half_width;
+    out->log_sd = a.stand_in ? OTHER_COLLECTIVE_LOG_SD : 0;
     if (a.measured && pick->platform == p && !is_clocked(p))
         out->source = MSIM_SOURCE_TABLE;
     else if (!a.ranks_run && pick->platform == p)
@@ -126,13 +126,13 @@ static void by_rows(const struct msim_platform *p, const struct msim_pick *pick,
     struct msim_kriging_answer a = {0, msim_kriging_far(&c->kriging)};
 
     if (pick->trees)
-        a = msim_kriging_correct(&c->kriging, x,
-                                 pick->platform == p ? 1 : KIN_ALIKE);
+        a = msim_kriging_correct(
+            &c->kriging, x, pick->platform == p ? 1 : OTHER_GPU_CORRELATION);
     out->log = a.log;
     msim_interval_base(c, corrected_us(c, pick->bare, law_us, a.log), &out->low,
                        &out->high);
-    out->low *= a.doubt;
-    out->high *= a.doubt;
+    out->low *= a.sd_ratio;
+    out->high *= a.sd_ratio;
 }
 
 static void correct(const struct msim_platform *p, const struct msim_pick *pick,
@@ -202,9 +202,9 @@ void msim_fit_estimate(const struct msim_platform *p,
     out->source = by.source;
     out->family = w->family;
     outside =
-        fmin(SPREAD_OUTSIDE * msim_interval_outside(c, x), SPREAD_OUTSIDE_MAX);
+        fmin(OUTSIDE_LOG_SD * msim_interval_outside(c, x), OUTSIDE_LOG_SD_MAX);
     msim_interval_set(out, by.low, by.high,
-                      sqrt(a->spread * a->spread + by.spread * by.spread +
+                      sqrt(a->log_sd * a->log_sd + by.log_sd * by.log_sd +
                            outside * outside + by_clock * by_clock +
                            pick->variance));
 }

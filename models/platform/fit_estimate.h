@@ -11,7 +11,7 @@
 struct msim_adjust {
     double factor;   /* times as long; 1: the same operation */
     double least_us; /* constant part at least; 0: the cell's own */
-    double spread;   /* more doubt: a standard deviation of the logarithm */
+    double log_sd;   /* standard deviation of the logarithm of `factor` */
 };
 
 /* The estimate from a picked cell on the GPU of `p`; `adjust` may be NULL. */

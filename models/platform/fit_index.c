@@ -13,20 +13,20 @@
 
 /* Of a partner's cells, to choose by: more than of one's own, less than of any
  * other's. */
-#define PARTNER_DOUBT 1e-9
+#define PARTNER_VARIANCE 1e-9
 
 /* What GPUs of one generation were unlike by whose rows were compared: at most
  * this (H100 and H200 in bandwidth), as msim_data_sheet_distance(). */
-#define ALIKE 0.4
+#define COMPARED_DISTANCE 0.4
 
 /* Of several that are as good by that, the one that is most alike answers, and
  * of several that are alike the first. */
-#define NEARER 0.1
+#define DISTANCE_WEIGHT 0.1
 
 /* Other stacks on other GPUs, over the variance of stacks on one; and where the
  * one that is asked for launches slowly, which another does not show. */
 #define OTHER_GPU_STACK 4
-#define GAP_SPREAD      0.5
+#define GAP_LOG_SD      0.5
 
 static uint64_t hash(uint64_t h, const char *text)
 {
@@ -52,9 +52,9 @@ static double half_width(const struct msim_fit *c)
 
 static double interval_variance(const struct msim_fit *c)
 {
-    double spread = half_width(c) / MSIM_Z90;
+    double log_sd = half_width(c) / MSIM_Z90;
 
-    return spread * spread;
+    return log_sd * log_sd;
 }
 
 static void add(struct msim_fit_index *index, struct msim_fit_index_entry e)
@@ -76,7 +76,7 @@ static double unlike(const struct msim_platform *p,
                      const struct msim_platform *from)
 {
     return fmax(msim_data_sheet_distance(msim_platform_usual(p), &from->sheet) -
-                    ALIKE,
+                    COMPARED_DISTANCE,
                 0);
 }
 
@@ -86,7 +86,7 @@ static double unlike(const struct msim_platform *p,
  * size, a fifth of the power) less is known, up to no more than of a GPU of
  * another generation.
  */
-static double spread_of(const struct msim_platform *p,
+static double log_sd_of(const struct msim_platform *p,
                         const struct msim_platform *from,
                         const struct msim_law *law)
 {
@@ -119,15 +119,16 @@ static void add_platform(struct msim_platform *p,
 
     for (uint32_t i = 0; i < from->n_fits; i++) {
         const struct msim_fit *c = &from->fits[i];
-        double spread = spread_of(p, from, c->law);
-        double doubt = spread * (1 + NEARER * unlike(p, from));
+        double log_sd = log_sd_of(p, from, c->law);
+        double ranked = log_sd * (1 + DISTANCE_WEIGHT * unlike(p, from));
 
-        add(&p->index, (struct msim_fit_index_entry){
-                           .fit = c,
-                           .platform = from,
-                           .trees = trees,
-                           .doubt = partner ? PARTNER_DOUBT : doubt * doubt,
-                           .added = spread * spread});
+        add(&p->index,
+            (struct msim_fit_index_entry){.fit = c,
+                                          .platform = from,
+                                          .trees = trees,
+                                          .variance = partner ? PARTNER_VARIANCE
+                                                              : ranked * ranked,
+                                          .added = log_sd * log_sd});
     }
 }
 
@@ -137,7 +138,7 @@ static void add_common(struct msim_platform *p)
         const struct msim_fit *c = &p->common.fits[i];
 
         add(&p->index, (struct msim_fit_index_entry){
-                           .fit = c, .doubt = interval_variance(c)});
+                           .fit = c, .variance = interval_variance(c)});
     }
 }
 
@@ -196,13 +197,13 @@ static uint32_t first_of(const struct msim_fit_index *index, uint64_t key)
     return low;
 }
 
-static double key_spread(const struct msim_law *law, const char *wanted,
+static double key_log_sd(const struct msim_law *law, const char *wanted,
                          const char *found)
 {
     if (wanted == found)
         return 0;
-    return law->key_spread ? law->key_spread(wanted, found)
-                           : MSIM_LAW_KEY_SPREAD;
+    return law->key_log_sd ? law->key_log_sd(wanted, found)
+                           : MSIM_LAW_KEY_LOG_SD;
 }
 
 /* The place of a cell's stack among those that are preferred. */
@@ -217,7 +218,7 @@ static uint32_t preference(const struct msim_fit *c, const char *const *prefer)
 
 struct choice {
     const struct msim_fit_index_entry *entry;
-    double doubt, added; /* added: of key and stack, to the interval */
+    double variance, added; /* added: of key and stack, to the interval */
     uint32_t preference;
     bool exact; /* the stack that was asked for */
 };
@@ -225,9 +226,9 @@ struct choice {
 /* Whether `a` is better than `b`, which came before it. */
 static bool is_better(const struct choice *a, const struct choice *b)
 {
-    if (!b->entry || a->doubt < b->doubt)
+    if (!b->entry || a->variance < b->variance)
         return true;
-    return a->doubt <= b->doubt && a->entry->key == b->entry->key &&
+    return a->variance <= b->variance && a->entry->key == b->entry->key &&
            a->entry->platform == b->entry->platform &&
            a->preference < b->preference;
 }
@@ -245,15 +246,15 @@ struct wish {
 static double stack_variance(const struct wish *w,
                              const struct msim_fit_index_entry *e, bool gapped)
 {
-    double v = e->fit->law->stack_spread * e->fit->law->stack_spread;
+    double v = e->fit->law->stack_log_sd * e->fit->law->stack_log_sd;
 
     if (w->bare || e->platform == w->p)
         return v;
-    return OTHER_GPU_STACK * v + (gapped ? GAP_SPREAD * GAP_SPREAD : 0);
+    return OTHER_GPU_STACK * v + (gapped ? GAP_LOG_SD * GAP_LOG_SD : 0);
 }
 
 /* Cells of one key; `spread` is the doubt for it. */
-static void choose(const struct wish *w, uint64_t key, double spread,
+static void choose(const struct wish *w, uint64_t key, double log_sd,
                    struct choice *best)
 {
     const struct msim_fit_index *index = &w->p->index;
@@ -268,10 +269,10 @@ static void choose(const struct wish *w, uint64_t key, double spread,
         struct choice c = {.entry = &index->entries[i]};
 
         c.exact = !w->bare && c.entry->framework == w->framework;
-        c.added = spread * spread +
+        c.added = log_sd * log_sd +
                   (c.exact ? 0 : stack_variance(w, c.entry, gapped));
-        c.doubt = c.added + c.entry->doubt;
-        if (best->entry && c.doubt > best->doubt)
+        c.variance = c.added + c.entry->variance;
+        if (best->entry && c.variance > best->variance)
             continue;
         c.preference = c.exact ? 0 : 1 + preference(c.entry->fit, w->prefer);
         if (is_better(&c, best))
@@ -289,8 +290,8 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
     struct choice best = {0};
 
     for (const char *const *key = keys; *key; key++) {
-        choose(&wish, key_hash(law, *key), key_spread(law, *keys, *key), &best);
-        if (best.entry && best.doubt <= 0)
+        choose(&wish, key_hash(law, *key), key_log_sd(law, *keys, *key), &best);
+        if (best.entry && best.variance <= 0)
             break;
     }
     if (!best.entry)
@@ -321,8 +322,8 @@ static bool is_best(const struct msim_fit_index *index,
         other--;
     for (; other < end && other->key == e->key; other++)
         if (other->framework == e->framework &&
-            (other->doubt < e->doubt ||
-             (other->doubt <= e->doubt && other->order < e->order)))
+            (other->variance < e->variance ||
+             (other->variance <= e->variance && other->order < e->order)))
             return false;
     return true;
 }

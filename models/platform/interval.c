@@ -38,9 +38,9 @@ double msim_interval_outside(const struct msim_fit *c, const double *x)
 }
 
 void msim_interval_set(struct msim_estimate *e, double low, double high,
-                       double spread)
+                       double log_sd)
 {
-    double z = MSIM_Z90 * spread;
+    double z = MSIM_Z90 * log_sd;
 
     /* The prediction itself stays inside its interval. */
     if (low > 0)

@@ -20,6 +20,6 @@ double msim_interval_outside(const struct msim_fit *c, const double *x);
 
 /* Set the interval of `e` from quantiles and a further spread. */
 void msim_interval_set(struct msim_estimate *e, double low, double high,
-                       double spread);
+                       double log_sd);
 
 #endif

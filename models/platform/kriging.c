@@ -18,13 +18,14 @@ double msim_kriging_correlation(double distance2)
 }
 
 struct msim_kriging_answer msim_kriging_correct(const struct msim_kriging *m,
-                                                const double *x, double alike)
+                                                const double *x,
+                                                double correlation)
 {
     double at[MSIM_LAW_FEATURES];
     double sum = 0, most = 0;
 
     for (uint32_t f = 0; f < m->n_features; f++)
-        at[f] = x[m->features[f]] / m->reach[f];
+        at[f] = x[m->features[f]] / m->length_scale[f];
     for (uint32_t i = 0; i < m->n; i++) {
         const double *row = m->rows + (size_t)i * m->n_features;
         double distance2 = 0;
@@ -36,12 +37,12 @@ struct msim_kriging_answer msim_kriging_correct(const struct msim_kriging *m,
         sum += m->weights[i] * k;
         most = k > most ? k : most;
     }
-    most *= alike;
+    most *= correlation;
     return (struct msim_kriging_answer){
         .log = sum < m->low    ? m->low
                : sum > m->high ? m->high
                                : sum,
-        .doubt = sqrt(m->noise + 1 - most * most),
+        .sd_ratio = sqrt(m->noise + 1 - most * most),
     };
 }
 
@@ -68,8 +69,8 @@ static bool find_feature(const struct msim_law *law, const char *name,
     return false;
 }
 
-static bool read_reach(struct msim_kriging *m, const cJSON *json,
-                       const struct msim_law *law)
+static bool read_length_scales(struct msim_kriging *m, const cJSON *json,
+                               const struct msim_law *law)
 {
     const cJSON *r;
 
@@ -79,7 +80,7 @@ static bool read_reach(struct msim_kriging *m, const cJSON *json,
             !(r->valuedouble > 0) ||
             !find_feature(law, r->string, &m->features[m->n_features]))
             return false;
-        m->reach[m->n_features++] = r->valuedouble;
+        m->length_scale[m->n_features++] = r->valuedouble;
     }
     return m->n_features > 0;
 }
@@ -127,7 +128,7 @@ static enum msim_status read_rows(struct msim_kriging *m, const cJSON *json)
         !read_numbers(rows, m->rows, numbers))
         return MSIM_EFORMAT;
     for (size_t i = 0; i < numbers; i++)
-        m->rows[i] /= m->reach[i % m->n_features];
+        m->rows[i] /= m->length_scale[i % m->n_features];
     return MSIM_OK;
 }
 
@@ -137,7 +138,8 @@ enum msim_status msim_kriging_read(struct msim_kriging *m, const cJSON *json,
     enum msim_status status;
 
     memset(m, 0, sizeof(*m));
-    status = read_reach(m, json, law) ? read_rows(m, json) : MSIM_EFORMAT;
+    status =
+        read_length_scales(m, json, law) ? read_rows(m, json) : MSIM_EFORMAT;
     m->noise = msim_json_get_number(json, "noise", -1);
     if (status == MSIM_OK && !(m->noise > 0))
         status = MSIM_EFORMAT;

@@ -28,7 +28,7 @@
 struct msim_kriging {
     uint32_t n, n_features;
     uint32_t features[MSIM_LAW_FEATURES]; /* of the law */
-    double reach[MSIM_LAW_FEATURES];
+    double length_scale[MSIM_LAW_FEATURES];
     double *rows;    /* n x n_features, over their reach */
     double *weights; /* n */
     double noise, low, high;
@@ -37,7 +37,7 @@ struct msim_kriging {
 /* The correction, within low..high, and its doubt: a standard deviation, but
  * for a factor that a cell's interval knows. */
 struct msim_kriging_answer {
-    double log, doubt;
+    double log, sd_ratio;
 };
 
 /* k(d) for the square of d. */
@@ -47,7 +47,8 @@ double msim_kriging_correlation(double distance2);
  * their GPU's corrections with those of the GPU that is asked for: 1 for its
  * own. */
 struct msim_kriging_answer msim_kriging_correct(const struct msim_kriging *m,
-                                                const double *x, double alike);
+                                                const double *x,
+                                                double correlation);
 
 /* The doubt where no row is near. */
 double msim_kriging_far(const struct msim_kriging *m);

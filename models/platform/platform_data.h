@@ -16,7 +16,7 @@ struct msim_fit_index_entry {
     const struct msim_platform *platform; /* NULL: common to all */
     /* For being another GPU's, of the logarithm: to choose by, and to add to
      * the cell's interval (which for a common law has it already). */
-    double doubt, added;
+    double variance, added;
 };
 
 struct msim_fit_index {

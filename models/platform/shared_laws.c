@@ -35,17 +35,16 @@ static enum msim_status read_fits(struct msim_shared_laws *c, const cJSON *json,
     return MSIM_OK;
 }
 
-static enum msim_status read_spreads(struct msim_shared_laws *c,
-                                     const cJSON *json, const char *file,
-                                     struct msim_error *err)
+static enum msim_status read_sd(struct msim_shared_laws *c, const cJSON *json,
+                                const char *file, struct msim_error *err)
 {
     const cJSON *o;
 
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(json, "spreads"))
     {
-        struct msim_shared_sd *s = &c->spreads[c->n_spreads];
+        struct msim_shared_sd *s = &c->sd[c->n_sd];
 
-        if (c->n_spreads == MSIM_SHARED_LAWS)
+        if (c->n_sd == MSIM_SHARED_LAWS)
             return wrong(file, "more 'spreads' than laws", err);
         s->law = o->string ? msim_law_find(o->string) : NULL;
         s->generation =
@@ -55,7 +54,7 @@ static enum msim_status read_spreads(struct msim_shared_laws *c,
         s->other_error = msim_json_get_number(o, "other_error", NAN);
         if (!s->law || !(s->generation >= 0) || !(s->other >= 0))
             return wrong(file, "'spreads' wants laws with figures from 0", err);
-        c->n_spreads++;
+        c->n_sd++;
     }
     return MSIM_OK;
 }
@@ -73,7 +72,7 @@ enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
     if (status == MSIM_OK)
         status = read_fits(c, json, file, err);
     if (status == MSIM_OK)
-        status = read_spreads(c, json, file, err);
+        status = read_sd(c, json, file, err);
     cJSON_Delete(json);
     return status;
 }
@@ -89,8 +88,8 @@ void msim_shared_laws_release(struct msim_shared_laws *c)
 struct msim_shared_sd msim_shared_laws_sd(const struct msim_shared_laws *c,
                                           const struct msim_law *law)
 {
-    for (uint32_t i = 0; i < c->n_spreads; i++)
-        if (c->spreads[i].law == law)
-            return c->spreads[i];
+    for (uint32_t i = 0; i < c->n_sd; i++)
+        if (c->sd[i].law == law)
+            return c->sd[i];
     return TYPICAL;
 }

@@ -32,8 +32,8 @@ struct msim_shared_sd {
 struct msim_shared_laws {
     struct msim_fit *fits; /* without trees */
     uint32_t n_fits;
-    struct msim_shared_sd spreads[MSIM_SHARED_LAWS];
-    uint32_t n_spreads;
+    struct msim_shared_sd sd[MSIM_SHARED_LAWS];
+    uint32_t n_sd;
 };
 
 /*

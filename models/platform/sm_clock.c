@@ -32,9 +32,9 @@
  * down at all. Both: a tenth of the clock's own, for parts that laws do not
  * tell from memory.
  */
-#define CLOCK_DOUBT 0.25
-#define CAP_DOUBT   1.0
-#define PARTS_DOUBT 0.1
+#define CLOCK_WIDTH 0.25
+#define CAP_WIDTH   1.0
+#define PARTS_WIDTH 0.1
 
 /* What no unit tells apart: up to 10 a value of --clock is a share, from 50 on
  * megahertz. */
@@ -102,7 +102,7 @@ static enum msim_status solve_clock(struct msim_sm_clock *out,
                                     const char *name, struct msim_error *err)
 {
     out->ratio = 1;
-    out->doubt = CLOCK_DOUBT;
+    out->width_ratio = CLOCK_WIDTH;
     if (w->hz > 0 && !(out->usual_hz > 0))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "platform '%s' has no 'boost_clock', which megahertz "
@@ -139,7 +139,7 @@ static enum msim_status solve_cap(struct msim_sm_clock *out,
     ratio = pow((w->watts - idle) / (limit - idle), 1 / EXPONENT);
     if (ratio < out->ratio || !(w->ratio > 0 || w->hz > 0)) {
         out->ratio = ratio;
-        out->doubt = CAP_DOUBT;
+        out->width_ratio = CAP_WIDTH;
     }
     return MSIM_OK;
 }
@@ -197,7 +197,8 @@ double msim_clock_half_width(const struct msim_sm_clock *c, double slowdown)
 {
     if (!(c->ratio > 0))
         return 0;
-    return c->doubt * fabs(log(slowdown)) + PARTS_DOUBT * fabs(log(c->ratio));
+    return c->width_ratio * fabs(log(slowdown)) +
+           PARTS_WIDTH * fabs(log(c->ratio));
 }
 
 void msim_clock_text(const struct msim_sm_clock *c, char *text, size_t size)

@@ -33,7 +33,7 @@ struct msim_sm_clock {
     double usual_hz; /* the data sheet's boost clock; 0: not known */
     double watts;    /* the cap; 0: none */
     double limit_watts;
-    double doubt; /* of a slowdown, as a share of its logarithm (90 %) */
+    double width_ratio; /* of a slowdown, as a share of its logarithm (90 %) */
 };
 
 /*

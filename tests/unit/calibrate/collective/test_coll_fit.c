@@ -153,7 +153,7 @@ static void test_coll_fit__learns_from_kin(void)
             double truth = 1.1 * made_up_us(4, four->bytes[i]);
 
             CHECK_REL(four->us[i], truth, 0.1);
-            CHECK(fabs(log(truth / four->us[i])) < four->spread[i]);
+            CHECK(fabs(log(truth / four->us[i])) < four->half_width[i]);
         }
         CHECK(h->fit.fitted.mean < 0.03);
         CHECK(h->verdicts[MSIM_COLL_SIZES].error.mean < 0.03);

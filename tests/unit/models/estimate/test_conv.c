@@ -63,18 +63,18 @@ static void test_conv__products_of_passes(void)
     struct msim_conv_shape s;
     struct msim_conv_product g;
 
-    msim_conv_shape(&w, &s);
-    msim_conv_product(&s, &g);
+    msim_conv_shape_of(&w, &s);
+    msim_conv_product_of(&s, &g);
     CHECK_REL(g.m, 4 * 28 * 28, 0);
     CHECK_REL(g.n, 64, 0);
     CHECK_REL(g.k, 32 * 9, 0);
     s.pass = MSIM_CONV_BACKWARD_DATA;
-    msim_conv_product(&s, &g);
+    msim_conv_product_of(&s, &g);
     CHECK_REL(g.m, 4 * 56 * 56, 0);
     CHECK_REL(g.n, 32, 0);
     CHECK_REL(g.k, 64 * 9 / 4.0, 1e-12);
     s.pass = MSIM_CONV_BACKWARD_WEIGHT;
-    msim_conv_product(&s, &g);
+    msim_conv_product_of(&s, &g);
     CHECK_REL(g.m, 64, 0);
     CHECK_REL(g.n, 32 * 9, 0);
     CHECK_REL(g.k, 4 * 28 * 28, 0);
@@ -91,8 +91,8 @@ static void test_conv__transposed_is_a_data_gradient(void)
     up.u.conv.pad_h = up.u.conv.pad_w = 0;
     down.u.conv.pad_h = down.u.conv.pad_w = 0;
     down.u.conv.pass = MSIM_CONV_BACKWARD_DATA;
-    msim_conv_shape(&up, &a);
-    msim_conv_shape(&down, &b);
+    msim_conv_shape_of(&up, &a);
+    msim_conv_shape_of(&down, &b);
     CHECK_INT(a.pass, MSIM_CONV_BACKWARD_DATA);
     CHECK_REL(a.c, b.c, 0);
     CHECK_REL(a.k, b.k, 0);
@@ -108,7 +108,7 @@ static void test_conv__empty_sizes(void)
     struct msim_work w = {.family = MSIM_FAMILY_CONV};
     struct msim_conv_shape s;
 
-    msim_conv_shape(&w, &s);
+    msim_conv_shape_of(&w, &s);
     CHECK_REL(s.n * s.c * s.h * s.w * s.k * s.p * s.q * s.groups, 1, 0);
 }
 

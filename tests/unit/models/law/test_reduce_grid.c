@@ -28,7 +28,7 @@ static void test_reduce_grid__as_launched(void)
     };
 
     for (size_t i = 0; i < sizeof(LAUNCHED) / sizeof(*LAUNCHED); i++) {
-        struct msim_reduce_grid g = msim_reduce_grid(
+        struct msim_reduce_grid g = msim_reduce_grid_of(
             LAUNCHED[i].outputs, LAUNCHED[i].inputs, LAUNCHED[i].across, 108);
 
         CHECK_INT((int64_t)g.blocks, (int64_t)LAUNCHED[i].blocks);
@@ -41,8 +41,8 @@ static void test_reduce_grid__as_launched(void)
 /* One number, or as many as there are: never less than a load by a thread. */
 static void test_reduce_grid__edges(void)
 {
-    struct msim_reduce_grid one = msim_reduce_grid(1, 1, false, 1);
-    struct msim_reduce_grid most = msim_reduce_grid(1e12, 1e6, true, 132);
+    struct msim_reduce_grid one = msim_reduce_grid_of(1, 1, false, 1);
+    struct msim_reduce_grid most = msim_reduce_grid_of(1e12, 1e6, true, 132);
 
     CHECK_INT((int64_t)one.blocks, (int64_t)1);
     CHECK_INT((int64_t)one.threads, (int64_t)1);

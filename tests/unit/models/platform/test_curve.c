@@ -74,7 +74,7 @@ static void test_curve__between_points(void)
     CHECK(fabs(a.correction) < 1e-12 && a.measured && !a.stand_in);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 2048));
     CHECK_REL(a.correction, log(2), 1e-9);
-    CHECK_REL(a.spread, 0.2, 1e-9);
+    CHECK_REL(a.half_width, 0.2, 1e-9);
     CHECK(a.measured);
     msim_curves_release(&c);
 }
@@ -90,9 +90,9 @@ static void test_curve__beyond_the_ends(void)
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 1 << 20));
     CHECK_REL(a.correction, log(4), 1e-9);
     CHECK(!a.measured);
-    CHECK_REL(a.spread, hypot(0.3, 0.68), 1e-9);
+    CHECK_REL(a.half_width, hypot(0.3, 0.68), 1e-9);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 8192));
-    CHECK_REL(a.spread, hypot(0.3, 0.1), 1e-9);
+    CHECK_REL(a.half_width, hypot(0.3, 0.1), 1e-9);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 1));
     CHECK(fabs(a.correction) < 1e-12 && !a.measured);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 64, 1024));
@@ -110,7 +110,7 @@ static void test_curve__between_ranks(void)
     REQUIRE(read(&c, CELL) == MSIM_OK);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 4, 1024));
     CHECK_REL(a.correction, log(3) / 2, 1e-9);
-    CHECK_REL(a.spread, hypot(0.3, 0.34), 1e-9);
+    CHECK_REL(a.half_width, hypot(0.3, 0.34), 1e-9);
     CHECK(!a.measured);
     msim_curves_release(&c);
 }

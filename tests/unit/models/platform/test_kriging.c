@@ -26,17 +26,18 @@ static void test_nearby__fades_with_distance(void)
     REQUIRE(msim_kriging_read(&m, json, &MSIM_LAW_GEMM) == MSIM_OK);
     CHECK_REL(msim_kriging_correct(&m, x, 1).log, 0.25, 1e-12);
     /* noise alone: the row was measured once */
-    CHECK_REL(msim_kriging_correct(&m, x, 1).doubt, 0.2, 1e-12);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).sd_ratio, 0.2, 1e-12);
     /* of kin whose corrections are half as alike: 0.04 + 1 - 0.5^2 */
-    CHECK_REL(msim_kriging_correct(&m, x, 0.5).doubt, sqrt(0.79), 1e-12);
+    CHECK_REL(msim_kriging_correct(&m, x, 0.5).sd_ratio, sqrt(0.79), 1e-12);
     /* a reach away: (1 + sqrt 3) exp(-sqrt 3) = 0.4833577 of it is left */
     x[0] = 4;
     CHECK_REL(msim_kriging_correct(&m, x, 1).log, 0.25 * 0.4833577, 1e-6);
-    CHECK_REL(msim_kriging_correct(&m, x, 1).doubt,
+    CHECK_REL(msim_kriging_correct(&m, x, 1).sd_ratio,
               sqrt(1.04 - 0.4833577 * 0.4833577), 1e-6);
     x[0] = 100;
     CHECK(fabs(msim_kriging_correct(&m, x, 1).log) < 1e-12);
-    CHECK_REL(msim_kriging_correct(&m, x, 1).doubt, msim_kriging_far(&m), 1e-9);
+    CHECK_REL(msim_kriging_correct(&m, x, 1).sd_ratio, msim_kriging_far(&m),
+              1e-9);
     msim_kriging_release(&m);
     cJSON_Delete(json);
 }
