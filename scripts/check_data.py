@@ -260,6 +260,25 @@ def check_host(path, data):
     walk(data, "", False)
 
 
+def check_collectives(path, data):
+    """Constants that fits of collectives are made with."""
+    for part in ("covariance", "intervals"):
+        for key in ("what", "how", "rows", "command", "date"):
+            if not is_text(data.get(part, {}).get(key)):
+                fault(path, f"'{part}' has no '{key}'")
+    fabrics = data.get("covariance", {}).get("fabrics", {})
+    for name in ("switched", "pcie", "network"):
+        fabric = fabrics.get(name, {})
+        for key in ("points", "log_likelihood", "noise"):
+            if not is_number(fabric.get(key)):
+                fault(path, f"fabric '{name}' has no '{key}'")
+    for name, entry in data.get("intervals", {}).get("weights", {}).items():
+        if not (is_number(entry.get("value")) and entry["value"] > 0):
+            fault(path, f"weight '{name}' is {entry.get('value')}")
+        if not (is_text(entry.get("unit")) and is_text(entry.get("what"))):
+            fault(path, f"weight '{name}' does not say what it is")
+
+
 def main(argv):
     root = pathlib.Path(argv[1]) if len(argv) > 1 else \
         pathlib.Path(__file__).resolve().parent.parent / "data"
@@ -273,6 +292,9 @@ def main(argv):
     laws = load(root / "laws" / "common.json")
     if isinstance(laws, dict):
         check_laws(root / "laws" / "common.json", laws)
+    collectives = load(root / "laws" / "collectives.json")
+    if isinstance(collectives, dict):
+        check_collectives(root / "laws" / "collectives.json", collectives)
     hosts = sorted((root / "hosts").glob("*.json"))
     for path in hosts:
         data = load(path)

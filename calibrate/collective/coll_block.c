@@ -1,6 +1,6 @@
 /*
- * calibrate/collective/coll_block.c - points of collectives that are regressed
- * together.
+ * calibrate/collective/coll_block.c - the points of one fabric, as one Gaussian
+ * process.
  */
 #include "calibrate/collective/coll_block.h"
 
@@ -8,8 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many deviations off a point may be and count in full. */
+/* Standard deviations that a point may be off and still count in full. */
 #define OFF 2
+
+static const struct msim_coll_process *
+process_of(const struct msim_coll_block *b)
+{
+    return &b->constants->fabrics[b->fabric];
+}
+
+static double usual_noise(const struct msim_coll_block *b)
+{
+    return msim_coll_noise(process_of(b));
+}
 
 bool msim_coll_block_owns(const struct msim_coll_block *b,
                           const struct msim_coll_point *p)
@@ -39,13 +50,13 @@ static void fill_covariances(const struct msim_coll_block *b, double *k)
     for (uint32_t i = 0; i < b->n; i++)
         for (uint32_t j = 0; j <= i; j++)
             k[(size_t)i * b->n + j] = k[(size_t)j * b->n + i] =
-                msim_coll_covariance(b->fabric, b->all, member(b, i),
+                msim_coll_covariance(process_of(b), b->all, member(b, i),
                                      member(b, j));
 }
 
-/* With covariances `k`, which stay, and the members' noise. */
-static enum msim_status regress(struct msim_coll_block *b, const double *k,
-                                const double *y)
+/* With covariances `k`, which stay as they are, and the members' noise. */
+static enum msim_status solve(struct msim_coll_block *b, const double *k,
+                              const double *y)
 {
     size_t size = (size_t)b->n * b->n * sizeof(*k);
     double *own = malloc(size);
@@ -55,45 +66,48 @@ static enum msim_status regress(struct msim_coll_block *b, const double *k,
     memcpy(own, k, size);
     for (uint32_t i = 0; i < b->n; i++)
         own[(size_t)i * b->n + i] += b->noise[i];
-    msim_kriging_solve_release(&b->process);
-    return msim_kriging_solve_init(&b->process, own, y, b->n);
+    msim_kriging_solve_release(&b->kriging);
+    return msim_kriging_solve_init(&b->kriging, own, y, b->n);
 }
 
 /*
- * Noise by how far each member is off what all others say: at more than OFF
- * deviations, as much more as brings it there. (With A the inverse of the
- * covariances, a member is off by (A y)_i / A_ii, of variance 1 / A_ii.)
+ * A member that is more than OFF standard deviations off what all others
+ * predict gets as much noise as makes it OFF of them. With A the inverse of the
+ * covariances, a member is off by (A y)_i / A_ii, with variance 1 / A_ii.
  */
-static void weigh(struct msim_coll_block *b)
+static void set_noise(struct msim_coll_block *b)
 {
-    double usual = msim_coll_noise(b->fabric);
+    double usual = usual_noise(b);
 
     for (uint32_t i = 0; i < b->n; i++) {
-        double precision = b->process.inverse[(size_t)i * b->n + i];
+        double precision = b->kriging.inverse[(size_t)i * b->n + i];
         double variance = fmax(1 / precision - b->noise[i], 0) + usual;
-        double off = b->process.weights[i] / precision;
+        double off = b->kriging.weights[i] / precision;
 
         b->noise[i] = usual * fmax(off * off / variance / (OFF * OFF), 1);
     }
 }
 
-static enum msim_status regress_robustly(struct msim_coll_block *b,
-                                         const double *k, const double *y)
+static enum msim_status solve_robustly(struct msim_coll_block *b,
+                                       const double *k, const double *y)
 {
     for (uint32_t i = 0; i < b->n; i++)
-        b->noise[i] = msim_coll_noise(b->fabric);
-    MSIM_TRY(regress(b, k, y));
-    weigh(b);
-    return regress(b, k, y);
+        b->noise[i] = usual_noise(b);
+    MSIM_TRY(solve(b, k, y));
+    set_noise(b);
+    return solve(b, k, y);
 }
 
-enum msim_status msim_coll_block_make(struct msim_coll_block *b,
-                                      const struct msim_coll_points *all)
+enum msim_status
+msim_coll_block_init(struct msim_coll_block *b, enum msim_coll_fabric fabric,
+                     const struct msim_coll_constants *constants,
+                     const struct msim_coll_points *all)
 {
     enum msim_status status = MSIM_ENOMEM;
     double *k, *y;
 
-    b->all = all;
+    *b = (struct msim_coll_block){
+        .fabric = fabric, .constants = constants, .all = all};
     MSIM_TRY(gather(b));
     if (b->n == 0)
         return MSIM_OK;
@@ -105,7 +119,7 @@ enum msim_status msim_coll_block_make(struct msim_coll_block *b,
         fill_covariances(b, k);
         for (uint32_t i = 0; i < b->n; i++)
             y[i] = member(b, i)->y;
-        status = regress_robustly(b, k, y);
+        status = solve_robustly(b, k, y);
     }
     free(k);
     free(y);
@@ -114,7 +128,7 @@ enum msim_status msim_coll_block_make(struct msim_coll_block *b,
 
 void msim_coll_block_release(struct msim_coll_block *b)
 {
-    msim_kriging_solve_release(&b->process);
+    msim_kriging_solve_release(&b->kriging);
     free(b->members);
     free(b->noise);
     free(b->k);
@@ -123,17 +137,17 @@ void msim_coll_block_release(struct msim_coll_block *b)
     b->k = NULL;
 }
 
-/* ---- holding back -------------------------------------------------------- */
+/* ---- holding out --------------------------------------------------------- */
 
-static uint64_t group_of(const struct msim_coll_point *p,
-                         enum msim_coll_held_back what)
+static uint64_t key_of(const struct msim_coll_point *p,
+                       enum msim_coll_holdout what)
 {
     switch (what) {
-    case MSIM_COLL_RANKS:
-        return p->ranks_group;
-    case MSIM_COLL_SIZES:
-        return p->size_group;
-    case MSIM_COLL_GPU:
+    case MSIM_COLL_HOLD_OUT_RANKS:
+        return p->ranks_key;
+    case MSIM_COLL_HOLD_OUT_SIZES:
+        return p->size_key;
+    case MSIM_COLL_HOLD_OUT_GPU:
         return p->gpu;
     default:
         return p->source + p->gpu;
@@ -141,26 +155,26 @@ static uint64_t group_of(const struct msim_coll_point *p,
 }
 
 struct entry {
-    uint64_t group;
+    uint64_t key; /* members of one key are held out together */
     uint32_t member;
 };
 
-static int by_group(const void *pa, const void *pb)
+static int by_key(const void *pa, const void *pb)
 {
     const struct entry *a = pa, *b = pb;
 
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
     return (a->member > b->member) - (a->member < b->member);
 }
 
-struct room {
+struct holdout {
     struct entry *entries;
     uint32_t *held;
     double *missed, *variance;
 };
 
-static void release(struct room *r)
+static void release(struct holdout *r)
 {
     free(r->entries);
     free(r->held);
@@ -168,58 +182,57 @@ static void release(struct room *r)
     free(r->variance);
 }
 
-static enum msim_status hold_back_one(const struct msim_coll_block *b,
-                                      const struct room *r,
-                                      const struct entry *group, uint32_t m,
-                                      struct msim_coll_held *held)
+static enum msim_status hold_out_one(const struct msim_coll_block *b,
+                                     const struct holdout *r,
+                                     const struct entry *entries, uint32_t m,
+                                     struct msim_coll_prediction *out)
 {
     for (uint32_t i = 0; i < m; i++)
-        r->held[i] = group[i].member;
-    MSIM_TRY(msim_kriging_solve_without(&b->process, r->held, m, r->missed,
+        r->held[i] = entries[i].member;
+    MSIM_TRY(msim_kriging_solve_without(&b->kriging, r->held, m, r->missed,
                                         r->variance));
     for (uint32_t i = 0; i < m; i++) {
         uint32_t at = r->held[i];
-        /* A row held back says nothing of its own noise. */
+        /* How noisy a held-out point is does not follow from the others. */
         double variance = fmax(r->variance[i] - b->noise[at], 0);
 
-        held[b->members[at]] =
-            (struct msim_coll_held){member(b, at)->y - r->missed[i],
-                                    variance + msim_coll_noise(b->fabric)};
+        out[b->members[at]] = (struct msim_coll_prediction){
+            member(b, at)->y - r->missed[i], variance + usual_noise(b)};
     }
     return MSIM_OK;
 }
 
-static enum msim_status hold_back_all(const struct msim_coll_block *b,
-                                      enum msim_coll_held_back what,
-                                      struct room *r,
-                                      struct msim_coll_held *held)
+static enum msim_status hold_out_all(const struct msim_coll_block *b,
+                                     enum msim_coll_holdout what,
+                                     struct holdout *r,
+                                     struct msim_coll_prediction *out)
 {
     uint32_t end;
 
     for (uint32_t i = 0; i < b->n; i++)
-        r->entries[i] = (struct entry){group_of(member(b, i), what), i};
-    qsort(r->entries, b->n, sizeof(*r->entries), by_group);
+        r->entries[i] = (struct entry){key_of(member(b, i), what), i};
+    qsort(r->entries, b->n, sizeof(*r->entries), by_key);
     for (uint32_t i = 0; i < b->n; i = end) {
         end = i + 1;
-        while (end < b->n && r->entries[end].group == r->entries[i].group)
+        while (end < b->n && r->entries[end].key == r->entries[i].key)
             end++;
-        MSIM_TRY(hold_back_one(b, r, r->entries + i, end - i, held));
+        MSIM_TRY(hold_out_one(b, r, r->entries + i, end - i, out));
     }
     return MSIM_OK;
 }
 
-enum msim_status msim_coll_block_hold_back(const struct msim_coll_block *b,
-                                           enum msim_coll_held_back what,
-                                           struct msim_coll_held *held)
+enum msim_status msim_coll_block_hold_out(const struct msim_coll_block *b,
+                                          enum msim_coll_holdout what,
+                                          struct msim_coll_prediction *out)
 {
     size_t n = (size_t)b->n + 1;
-    struct room r = {malloc(n * sizeof(*r.entries)),
-                     malloc(n * sizeof(*r.held)), malloc(n * sizeof(double)),
-                     malloc(n * sizeof(double))};
+    struct holdout r = {malloc(n * sizeof(*r.entries)),
+                        malloc(n * sizeof(*r.held)), malloc(n * sizeof(double)),
+                        malloc(n * sizeof(double))};
     enum msim_status status = MSIM_ENOMEM;
 
     if (r.entries && r.held && r.missed && r.variance)
-        status = hold_back_all(b, what, &r, held);
+        status = hold_out_all(b, what, &r, out);
     release(&r);
     return status;
 }
@@ -229,11 +242,11 @@ enum msim_status msim_coll_block_hold_back(const struct msim_coll_block *b,
 double msim_coll_block_at(struct msim_coll_block *b,
                           const struct msim_coll_point *p, double *variance)
 {
-    double own = msim_coll_covariance(b->fabric, b->all, p, p), mean;
+    double own = msim_coll_covariance(process_of(b), b->all, p, p), mean;
 
     for (uint32_t i = 0; i < b->n; i++)
-        b->k[i] = msim_coll_covariance(b->fabric, b->all, p, member(b, i));
-    mean = msim_kriging_solve_at(&b->process, b->k, own, variance);
-    *variance += msim_coll_noise(b->fabric);
+        b->k[i] = msim_coll_covariance(process_of(b), b->all, p, member(b, i));
+    mean = msim_kriging_solve_at(&b->kriging, b->k, own, variance);
+    *variance += usual_noise(b);
     return mean;
 }

@@ -1,47 +1,38 @@
 /*
- * calibrate/collective/coll_covariance.h - how alike two points of collectives
- * are.
+ * calibrate/collective/coll_covariance.h - the covariance of two points of
+ * collectives.
  *
- * A time is a start plus what wires take, t = s + w, so that small changes add
- * up as d log t = (s / t) d log s + (w / t) d log w: what is known of one start
- * tells of another start, and nothing of bulk transfers. A covariance is a sum
- * of components, each a product of
+ * A time is a start plus a transfer, t = s + w. Small changes of either add up
+ * as d log t = (s / t) d log s + (w / t) d log w: a start that is known
+ * predicts other starts, and no large transfer. The covariance is a sum of
+ * components. Each component is a product of
  *
- *   regime   the shares of both points in it: of their starts, of their wires,
- *            of both (where libraries change protocols), of the host that
- *            launches calls one by one;
- *   size     how near the sizes are, in octaves;
- *   ranks    how near the numbers of ranks and nodes are; or a trend over
- *            ranks, linear in their octaves;
- *   factors  one for each thing in which the two differ: GPU, generation,
- *            source, library, mode of launching, collective.
+ *   regime   both points' shares in it (enum msim_coll_regime);
+ *   size     a function of the octaves between the sizes;
+ *   ranks    a function of the octaves between the numbers of ranks and nodes,
+ *            or a trend, linear in the octaves of ranks;
+ *   factors  one for each attribute in which the points differ: GPU,
+ *            generation, source, stack, way of launching, collective.
  *
- * The constants maximise the likelihood of the points (Rasmussen and Williams,
- * 2006, section 5.4.1), by its gradient, with those that are far off weighed
- * down as coll_block.h has them; errors on rows held back were not looked at.
- * There are three sets of them, for what shapes a time differs: switched links
- * and bridges, PCIe trees, networks.
+ * Each component is a valid covariance, and so is their sum. The constants are
+ * data (coll_constants.h), a set for each fabric.
  */
 #ifndef MSIM_CALIBRATE_COLLECTIVE_COLL_COVARIANCE_H
 #define MSIM_CALIBRATE_COLLECTIVE_COLL_COVARIANCE_H
+#include "calibrate/collective/coll_constants.h"
 #include "calibrate/collective/coll_points.h"
-
-enum msim_coll_fabric {
-    MSIM_COLL_SWITCHED,
-    MSIM_COLL_PCIE,
-    MSIM_COLL_NETWORK,
-    MSIM_COLL_FABRICS
-};
 
 enum msim_coll_fabric msim_coll_fabric_of(const struct msim_coll_point *p);
 
-/* Covariance of two points of one fabric, without noise. */
-double msim_coll_covariance(enum msim_coll_fabric f,
+/* Covariance of log(time / typical time) of two points of the fabric that has
+ * the constants `process`, without noise. `a` and `b` need not be of `all`, but
+ * their GPUs and groups are. */
+double msim_coll_covariance(const struct msim_coll_process *process,
                             const struct msim_coll_points *all,
                             const struct msim_coll_point *a,
                             const struct msim_coll_point *b);
 
-/* Variance of a point's mean over its rows that no other point explains. */
-double msim_coll_noise(enum msim_coll_fabric f);
+/* Variance of a point that no other point explains. */
+double msim_coll_noise(const struct msim_coll_process *process);
 
 #endif

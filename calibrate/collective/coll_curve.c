@@ -1,6 +1,6 @@
 /*
- * calibrate/collective/coll_curve.c - what was fitted of collectives, as
- * curves.
+ * calibrate/collective/coll_curve.c - a fit of collectives as curves over
+ * sizes.
  */
 #include "calibrate/collective/coll_curve.h"
 
@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Curves have a point every octave, and where there are measured ones. */
+/* A curve has a point every octave, and one at each measured size. */
 #define STEP 2.0
-/* Ranks inside a node, and nodes, that curves are inferred for. */
+/* Numbers of ranks inside a node, and of nodes, that get an inferred curve. */
 static const uint32_t RANKS[] = {2, 4, 8};
 #define NODES_MAX 1024
 
 struct making {
     struct msim_coll_fit_result *f;
     struct msim_coll_block *b;
-    struct msim_coll_misses *misses; /* by way of holding back */
-    uint32_t fit, capacity;
-    const struct msim_coll_point *points; /* of the cell */
+    struct msim_coll_misses *misses; /* one for each way to hold out */
+    uint32_t group, capacity;
+    const struct msim_coll_point *points; /* of the group */
     uint32_t n;
     double least, most; /* bytes */
 };
@@ -33,11 +33,11 @@ static void find_points(struct making *m)
     const struct msim_coll_points *all = m->b->all;
     uint32_t i = 0;
 
-    while (all->points[i].fit != m->fit)
+    while (all->points[i].group != m->group)
         i++;
     m->points = &all->points[i];
     m->least = INFINITY;
-    for (; i < all->n_points && all->points[i].fit == m->fit; i++) {
+    for (; i < all->n_points && all->points[i].group == m->group; i++) {
         double bytes = (double)all->points[i].work.u.coll.bytes;
 
         m->n++;
@@ -59,8 +59,8 @@ static bool has_shape(const struct msim_work *w, const struct shape *s)
            w->u.coll.nodes == s->nodes;
 }
 
-/* Sizes of a curve: measured ones, and octaves over the range of these, or of
- * the cell where there are none. `bytes` has room for all. */
+/* Sizes of a curve: the measured ones and all octaves between them; without
+ * measured ones the octaves of the group's range. `bytes` has room for all. */
 static uint32_t sizes(const struct making *m, const struct shape *s,
                       double *bytes, bool *measured)
 {
@@ -88,7 +88,7 @@ static uint32_t sizes(const struct making *m, const struct shape *s,
     return kept;
 }
 
-/* Point `i` of a curve, as if it had been measured. */
+/* Point `i` of a curve, with the attributes of a measured one. */
 static struct msim_coll_point point_at(const struct making *m,
                                        const struct msim_curve *c, uint32_t i)
 {
@@ -102,13 +102,15 @@ static struct msim_coll_point point_at(const struct making *m,
     return p;
 }
 
-/* Of a curve, in `us` log(time / typical) first, in `spread` the variance. */
+/* Two passes: at first `us` holds log(time / typical time) and `half_width` the
+ * variance, because a deviation depends on both neighbours. */
 static void fill_points(struct making *m, struct msim_curve *c)
 {
     const struct msim_data_sheet *sheet =
         &m->b->all->gpus[m->points[0].gpu].sheet;
     struct msim_coll_misses *misses =
-        &m->misses[c->measured ? MSIM_COLL_SIZES : MSIM_COLL_RANKS];
+        &m->misses[c->measured ? MSIM_COLL_HOLD_OUT_SIZES
+                               : MSIM_COLL_HOLD_OUT_RANKS];
     double before = 0;
 
     for (uint32_t i = 0; i < c->n; i++) {
@@ -121,9 +123,11 @@ static void fill_points(struct making *m, struct msim_curve *c)
         double here = c->us[i];
         double change = i > 0 && i + 1 < c->n ? c->us[i + 1] - before : 0;
 
-        c->half_width[i] = msim_coll_half_width(
-            m->b, misses, &p, msim_coll_deviation(c->half_width[i], change),
-            false);
+        double log_sd = msim_coll_deviation(&m->b->constants->weights,
+                                            c->half_width[i], change);
+
+        c->half_width[i] =
+            msim_coll_half_width(m->b, misses, &p, log_sd, false);
         c->us[i] = exp(here) * msim_coll_typical_us(sheet, &p.work);
         before = here;
     }
@@ -179,7 +183,7 @@ static bool measures(const struct making *m, enum msim_collective what)
     return false;
 }
 
-/* Does any point of the block show this collective? */
+/* Whether any point of the block is of this collective. */
 static bool is_known(const struct making *m, enum msim_collective what)
 {
     for (uint32_t i = 0; i < m->b->n; i++)
@@ -188,8 +192,9 @@ static bool is_known(const struct making *m, enum msim_collective what)
     return false;
 }
 
-/* Bridges join two GPUs, and what leaves them is known by the table's ranks:
- * nothing is inferred for other numbers. A transfer is between two. */
+/* Whether other numbers of ranks are inferred. Bridges join two GPUs only, and
+ * a transfer is between two. Other collectives than the measured ones are
+ * inferred for NCCL, which has them all, but not for a stack of its own. */
 static bool infers(const struct making *m, enum msim_collective what)
 {
     const struct msim_work *w = &m->points[0].work;
@@ -208,7 +213,7 @@ static enum msim_status infer_inside(struct making *m, enum msim_collective c)
     return MSIM_OK;
 }
 
-/* Any number of nodes with as many ranks on each as were seen. */
+/* Any number of nodes, with as many ranks on each as were measured. */
 static enum msim_status infer_between(struct making *m, enum msim_collective c)
 {
     for (uint32_t i = 0; i < m->n; i++) {
@@ -241,7 +246,7 @@ static enum msim_status add_curves(struct making *m)
     return MSIM_OK;
 }
 
-/* ---- the cell ------------------------------------------------------------ */
+/* ---- the group ----------------------------------------------------------- */
 
 static void fill_range(struct making *m)
 {
@@ -266,7 +271,7 @@ static void fill_range(struct making *m)
     }
 }
 
-/* Errors on the rows that were fitted on. */
+/* Errors on the rows that the fit has seen. */
 static enum msim_status fill_fitted(struct making *m)
 {
     const struct msim_coll_points *all = m->b->all;
@@ -281,7 +286,7 @@ static enum msim_status fill_fitted(struct making *m)
         const struct msim_coll_target *t = &all->targets[i];
         const struct msim_coll_point *p = &all->points[t->point];
 
-        if (p->fit != m->fit)
+        if (p->group != m->group)
             continue;
         if (t->point != last)
             mean = msim_coll_block_at(m->b, p, &variance);
@@ -301,14 +306,15 @@ static enum msim_status fill_fitted(struct making *m)
     return MSIM_OK;
 }
 
-/* Where the curves do not answer, the widest of what was seen does. */
-static void fill_verdict(struct making *m)
+/* Scores by held-out ranks or, where there is one number only, by sizes. Where
+ * no curve answers, the mean width of these intervals does. */
+static void fill_score(struct making *m)
 {
     struct msim_fit_result *fit = &m->f->fit;
-    const struct msim_coll_score *v = &m->f->verdicts[MSIM_COLL_RANKS];
+    const struct msim_coll_score *v = &m->f->scores[MSIM_COLL_HOLD_OUT_RANKS];
 
     if (v->rows == 0)
-        v = &m->f->verdicts[MSIM_COLL_SIZES];
+        v = &m->f->scores[MSIM_COLL_HOLD_OUT_SIZES];
     fit->held_out = v->error;
     fit->coverage = v->coverage;
     fit->width = v->width;
@@ -323,14 +329,14 @@ static void fill_verdict(struct making *m)
 enum msim_status msim_coll_curves_make(struct msim_coll_fit_result *f,
                                        struct msim_coll_block *b,
                                        struct msim_coll_misses *misses,
-                                       uint32_t fit)
+                                       uint32_t group)
 {
-    struct making m = {.f = f, .b = b, .misses = misses, .fit = fit};
+    struct making m = {.f = f, .b = b, .misses = misses, .group = group};
 
     find_points(&m);
     MSIM_TRY(add_curves(&m));
-    MSIM_TRY(msim_coll_variants_make(&f->fit.curves, b->all, fit));
+    MSIM_TRY(msim_coll_variants_make(&f->fit.curves, b->all, group));
     fill_range(&m);
-    fill_verdict(&m);
+    fill_score(&m);
     return fill_fitted(&m);
 }

@@ -12,22 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A log whose usual time is this far above the lower quartile of all. Logs of
- * the clusters seen are below 1.3 or above 1.38. */
+/* A log is misconfigured where its median time over the lower quartile of all
+ * is above this. Known logs are below 1.3 or above 1.38. */
 #define MISCONFIGURED 1.35
-/* What a log is judged by: sizes that this many logs have, so many of them. */
+/* That median is over sizes that this many logs have; so many sizes at least.
+ */
 #define LOGS_MIN  3
 #define SIZES_MIN 20
-/* What twice the ranks add. */
+/* What a doubling of the ranks adds. */
 #define DOUBLING_US 2
-/* A framework that launches each call takes the host this long. */
+/* Time of the host for a call that a framework launches by itself. */
 #define HOST_US 30
 
 /* ---- the typical time ---------------------------------------------------- */
 
 /*
- * Inside a node without any choice of ways: where libraries change theirs is
- * for the points to say, and a bend at another place would only disturb.
+ * Inside a node the law makes no choice between algorithms: where a library
+ * changes its own follows from the points, and a bend of the law at another
+ * size would only disturb.
  */
 static double kernel_us(const struct msim_data_sheet *s,
                         const struct msim_work *w)
@@ -42,7 +44,7 @@ static double kernel_us(const struct msim_data_sheet *s,
            msim_transfer_wire_us(s, w, p) / p[MSIM_TRANSFER_LINK];
 }
 
-/* Timed call by call, not in a graph. */
+/* Whether calls were launched one by one, not as a graph. */
 static bool is_eager(const struct msim_work *w)
 {
     return w->u.coll.algorithm && strstr(w->u.coll.algorithm, "eager");
@@ -78,15 +80,14 @@ void msim_coll_point_fill(struct msim_coll_point *p,
     p->source = msim_hash_text(MSIM_HASH_START, w->source ? w->source : "");
     if (!p->own_link)
         p->source = msim_hash_text(p->source, link);
-    /* All stacks' own all-reduces are held back together. */
+    /* All-reduces of stacks are held out together. */
     if (p->custom)
         what[0] = UINT64_MAX;
-    p->ranks_group = msim_hash_bytes(
-        msim_hash_text(MSIM_HASH_START, gpu->table), what, sizeof(what));
-    p->ranks_group =
-        msim_hash_bytes(p->ranks_group, &p->source, sizeof(p->source));
-    p->size_group =
-        msim_hash_bytes(p->ranks_group, &w->u.coll.bytes, sizeof(uint64_t));
+    p->ranks_key = msim_hash_bytes(msim_hash_text(MSIM_HASH_START, gpu->table),
+                                   what, sizeof(what));
+    p->ranks_key = msim_hash_bytes(p->ranks_key, &p->source, sizeof(p->source));
+    p->size_key =
+        msim_hash_bytes(p->ranks_key, &w->u.coll.bytes, sizeof(uint64_t));
 }
 
 /* The nearest quarter of an octave. */
@@ -103,7 +104,7 @@ static bool same_point(const struct msim_work *a, const struct msim_work *b)
            lattice(a->u.coll.bytes) == lattice(b->u.coll.bytes);
 }
 
-static enum msim_status add_point(struct msim_coll_points *p, uint32_t fit,
+static enum msim_status add_point(struct msim_coll_points *p, uint32_t group,
                                   const struct msim_work *w)
 {
     struct msim_coll_point *to;
@@ -112,33 +113,33 @@ static enum msim_status add_point(struct msim_coll_points *p, uint32_t fit,
                        sizeof(*p->points)));
     to = &p->points[p->n_points++];
     *to = (struct msim_coll_point){
-        .work = *w, .fit = fit, .gpu = p->fits[fit].gpu};
+        .work = *w, .group = group, .gpu = p->groups[group].gpu};
     to->work.u.coll.bytes = lattice(w->u.coll.bytes);
     msim_coll_point_fill(to, &p->gpus[to->gpu]);
     return MSIM_OK;
 }
 
-/* `us`: what the point is fitted to; `judged`: what it is judged by. */
-static enum msim_status add_target(struct msim_coll_points *p, uint32_t fit,
-                                   const struct msim_sample *row, double judged,
+/* Predictions are scored by `us`; the point is fitted to us / factor. */
+static enum msim_status add_target(struct msim_coll_points *p, uint32_t group,
+                                   const struct msim_sample *row, double us,
                                    double factor)
 {
-    const struct msim_data_sheet *sheet = &p->gpus[p->fits[fit].gpu].sheet;
+    const struct msim_data_sheet *sheet = &p->gpus[p->groups[group].gpu].sheet;
     struct msim_coll_point *last =
         p->n_points ? &p->points[p->n_points - 1] : NULL;
 
-    if (!last || last->fit != fit || !same_point(&last->work, &row->work)) {
-        MSIM_TRY(add_point(p, fit, &row->work));
+    if (!last || last->group != group || !same_point(&last->work, &row->work)) {
+        MSIM_TRY(add_point(p, group, &row->work));
         last = &p->points[p->n_points - 1];
     }
     MSIM_TRY(msim_grow((void **)&p->targets, &p->cap_targets, p->n_targets,
                        sizeof(*p->targets)));
     p->targets[p->n_targets++] = (struct msim_coll_target){
-        .row = row, .us = judged, .factor = factor, .point = p->n_points - 1};
+        .row = row, .us = us, .factor = factor, .point = p->n_points - 1};
     last->n++;
-    last->y += (log(judged / factor / msim_coll_typical_us(sheet, &row->work)) -
-                last->y) /
-               last->n;
+    last->y +=
+        (log(us / factor / msim_coll_typical_us(sheet, &row->work)) - last->y) /
+        last->n;
     return MSIM_OK;
 }
 
@@ -150,10 +151,11 @@ static bool same_text(const char *a, const char *b)
 }
 
 static struct msim_coll_log *log_of(const struct msim_coll_points *p,
-                                    uint32_t fit, const struct msim_sample *row)
+                                    uint32_t group,
+                                    const struct msim_sample *row)
 {
     for (uint32_t i = 0; i < p->n_logs; i++)
-        if (p->logs[i].fit == fit &&
+        if (p->logs[i].group == group &&
             same_text(p->logs[i].version, row->work.version) &&
             same_text(p->logs[i].setting, row->work.u.coll.setting))
             return &p->logs[i];
@@ -167,7 +169,7 @@ struct same_size {
     double *us; /* room for n */
 };
 
-static uint32_t count_logs(const struct msim_coll_points *p, uint32_t fit,
+static uint32_t count_logs(const struct msim_coll_points *p, uint32_t group,
                            const struct same_size *s)
 {
     uint32_t n = 0;
@@ -176,18 +178,19 @@ static uint32_t count_logs(const struct msim_coll_points *p, uint32_t fit,
         bool first = true;
 
         for (uint32_t j = 0; j < i; j++)
-            first &= log_of(p, fit, s->rows[j]) != log_of(p, fit, s->rows[i]);
+            first &=
+                log_of(p, group, s->rows[j]) != log_of(p, group, s->rows[i]);
         n += first;
     }
     return n;
 }
 
-static double quartile_of(const struct msim_coll_points *p, uint32_t fit,
+static double quartile_of(const struct msim_coll_points *p, uint32_t group,
                           const struct same_size *s, bool all, uint32_t *n)
 {
     *n = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        const struct msim_coll_log *of = log_of(p, fit, s->rows[i]);
+        const struct msim_coll_log *of = log_of(p, group, s->rows[i]);
 
         if (all || !of || !of->misconfigured)
             s->us[(*n)++] = s->rows[i]->us;
@@ -196,20 +199,21 @@ static double quartile_of(const struct msim_coll_points *p, uint32_t fit,
 }
 
 /*
- * Fitted are the logs that are configured well; judged is the lower quartile
- * over all. Where only others ran, their usual factor is taken off.
+ * Predictions are scored by the lower quartile over all logs; the point is
+ * fitted to that of well configured ones. Where only misconfigured logs have a
+ * size, their usual factor is divided out.
  */
-static enum msim_status add_size(struct msim_coll_points *p, uint32_t fit,
+static enum msim_status add_size(struct msim_coll_points *p, uint32_t group,
                                  const struct same_size *s)
 {
     uint32_t n, n_good;
-    double all = quartile_of(p, fit, s, true, &n);
-    double good = quartile_of(p, fit, s, false, &n_good);
-    const struct msim_coll_log *of = log_of(p, fit, s->rows[0]);
+    double all = quartile_of(p, group, s, true, &n);
+    double good = quartile_of(p, group, s, false, &n_good);
+    const struct msim_coll_log *of = log_of(p, group, s->rows[0]);
     double factor = n_good == 0 && of ? of->factor : 1;
     struct msim_coll_point *point;
 
-    MSIM_TRY(add_target(p, fit, s->rows[0], all, factor));
+    MSIM_TRY(add_target(p, group, s->rows[0], all, factor));
     if (n_good == 0 || n_good == n)
         return MSIM_OK;
     point = &p->points[p->n_points - 1];
@@ -217,7 +221,7 @@ static enum msim_status add_size(struct msim_coll_points *p, uint32_t fit,
     return MSIM_OK;
 }
 
-/* Its times over the lower quartile, where enough logs can be compared. */
+/* A log's times over the lower quartile, where enough logs have the size. */
 struct log_times {
     struct msim_coll_points *p;
     uint32_t log;
@@ -225,30 +229,31 @@ struct log_times {
     uint32_t n;
 };
 
-static enum msim_status note_ratios(void *ctx, uint32_t fit,
+static enum msim_status note_ratios(void *ctx, uint32_t group,
                                     const struct same_size *s)
 {
     struct log_times *t = ctx;
     uint32_t n;
-    double all = quartile_of(t->p, fit, s, true, &n);
+    double all = quartile_of(t->p, group, s, true, &n);
 
-    if (t->p->logs[t->log].fit != fit || count_logs(t->p, fit, s) < LOGS_MIN)
+    if (t->p->logs[t->log].group != group ||
+        count_logs(t->p, group, s) < LOGS_MIN)
         return MSIM_OK;
     for (uint32_t i = 0; i < s->n; i++)
-        if (log_of(t->p, fit, s->rows[i]) == &t->p->logs[t->log])
+        if (log_of(t->p, group, s->rows[i]) == &t->p->logs[t->log])
             t->ratio[t->n++] = s->rows[i]->us / all;
     return MSIM_OK;
 }
 
-static enum msim_status add_one_size(void *ctx, uint32_t fit,
+static enum msim_status add_one_size(void *ctx, uint32_t group,
                                      const struct same_size *s)
 {
-    return add_size(ctx, fit, s);
+    return add_size(ctx, group, s);
 }
 
 /* ---- all rows ------------------------------------------------------------ */
 
-/* Works of one cell: by collective, nodes, ranks, size, time. */
+/* Works of one group: by collective, nodes, ranks, size, time. */
 static int by_size(const void *pa, const void *pb)
 {
     const struct msim_sample *a = *(const struct msim_sample *const *)pa;
@@ -274,7 +279,7 @@ static bool same_size(const struct msim_sample *a, const struct msim_sample *b)
            a->work.u.coll.bytes == b->work.u.coll.bytes;
 }
 
-/* The rows of a cell in order; the caller's. NULL: no memory. */
+/* The rows of a group in order; the caller's. NULL: no memory. */
 static const struct msim_sample **ordered(const struct msim_coll_group *c)
 {
     const struct msim_sample **rows = malloc(c->n_rows * sizeof(*rows));
@@ -286,12 +291,12 @@ static const struct msim_sample **ordered(const struct msim_coll_group *c)
     return rows;
 }
 
-/* Call `visit` for the rows of each size of a cell. */
+/* Call `visit` for the rows of each size of a group. */
 static enum msim_status
-each_size(const struct msim_coll_points *p, uint32_t fit, void *ctx,
+each_size(const struct msim_coll_points *p, uint32_t group, void *ctx,
           enum msim_status (*visit)(void *, uint32_t, const struct same_size *))
 {
-    const struct msim_coll_group *c = &p->fits[fit];
+    const struct msim_coll_group *c = &p->groups[group];
     const struct msim_sample **rows = ordered(c);
     double *us = malloc(c->n_rows * sizeof(*us));
     enum msim_status status = rows && us ? MSIM_OK : MSIM_ENOMEM;
@@ -300,28 +305,28 @@ each_size(const struct msim_coll_points *p, uint32_t fit, void *ctx,
     for (uint32_t i = 0; status == MSIM_OK && i < c->n_rows; i = end) {
         for (end = i + 1; end < c->n_rows && same_size(rows[i], rows[end]);)
             end++;
-        status = visit(ctx, fit, &(struct same_size){rows + i, end - i, us});
+        status = visit(ctx, group, &(struct same_size){rows + i, end - i, us});
     }
     free(rows);
     free(us);
     return status;
 }
 
-static enum msim_status add_each(void *ctx, uint32_t fit,
+static enum msim_status add_each(void *ctx, uint32_t group,
                                  const struct same_size *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        MSIM_TRY(add_target(ctx, fit, s->rows[i], s->rows[i]->us, 1));
+        MSIM_TRY(add_target(ctx, group, s->rows[i], s->rows[i]->us, 1));
     return MSIM_OK;
 }
 
-static enum msim_status find_logs(struct msim_coll_points *p, uint32_t fit)
+static enum msim_status find_logs(struct msim_coll_points *p, uint32_t group)
 {
-    const struct msim_coll_group *c = &p->fits[fit];
+    const struct msim_coll_group *c = &p->groups[group];
 
     for (uint32_t i = 0; i < c->n_rows; i++) {
         const struct msim_work *w = &c->first[i].work;
-        struct msim_coll_log *of = log_of(p, fit, &c->first[i]);
+        struct msim_coll_log *of = log_of(p, group, &c->first[i]);
 
         if (!w->u.coll.setting)
             continue;
@@ -331,7 +336,7 @@ static enum msim_status find_logs(struct msim_coll_points *p, uint32_t fit)
             of = &p->logs[p->n_logs++];
             *of = (struct msim_coll_log){.version = w->version,
                                          .setting = w->u.coll.setting,
-                                         .fit = fit,
+                                         .group = group,
                                          .factor = 1};
         }
         of->rows++;
@@ -339,7 +344,7 @@ static enum msim_status find_logs(struct msim_coll_points *p, uint32_t fit)
     return MSIM_OK;
 }
 
-static enum msim_status judge_log(struct msim_coll_points *p, uint32_t i)
+static enum msim_status compare_log(struct msim_coll_points *p, uint32_t i)
 {
     struct msim_coll_log *l = &p->logs[i];
     struct log_times t = {.p = p, .log = i};
@@ -348,28 +353,28 @@ static enum msim_status judge_log(struct msim_coll_points *p, uint32_t i)
     t.ratio = malloc(l->rows * sizeof(*t.ratio));
     if (!t.ratio)
         return MSIM_ENOMEM;
-    status = each_size(p, l->fit, &t, note_ratios);
+    status = each_size(p, l->group, &t, note_ratios);
     if (status == MSIM_OK && t.n >= SIZES_MIN)
         l->factor = msim_median(t.ratio, t.n);
     free(t.ratio);
     return status;
 }
 
-static enum msim_status add_fit(struct msim_coll_points *p, uint32_t fit)
+static enum msim_status fill_group(struct msim_coll_points *p, uint32_t group)
 {
     uint32_t before = p->n_logs;
 
-    if (p->fits[fit].first->work.u.coll.nodes <= 1)
-        return each_size(p, fit, p, add_each);
-    MSIM_TRY(find_logs(p, fit));
+    if (p->groups[group].first->work.u.coll.nodes <= 1)
+        return each_size(p, group, p, add_each);
+    MSIM_TRY(find_logs(p, group));
     for (uint32_t i = before; i < p->n_logs; i++)
-        MSIM_TRY(judge_log(p, i));
+        MSIM_TRY(compare_log(p, i));
     for (uint32_t i = before; i < p->n_logs; i++)
         p->logs[i].misconfigured = p->logs[i].factor > MISCONFIGURED;
-    return each_size(p, fit, p, add_one_size);
+    return each_size(p, group, p, add_one_size);
 }
 
-/* ---- GPUs and cells ------------------------------------------------------ */
+/* ---- GPUs and groups ----------------------------------------------------- */
 
 static enum msim_status add_gpus(struct msim_coll_points *p,
                                  const cJSON *sheets, const char *file,
@@ -410,8 +415,8 @@ static uint32_t find_gpu(const struct msim_coll_points *p, const char *table)
     return i;
 }
 
-static enum msim_status add_fits(struct msim_coll_points *p,
-                                 const struct msim_samples *s)
+static enum msim_status add_groups(struct msim_coll_points *p,
+                                   const struct msim_samples *s)
 {
     uint32_t end;
 
@@ -423,9 +428,9 @@ static enum msim_status add_fits(struct msim_coll_points *p,
             end++;
         if (s->rows[i].law != &MSIM_LAW_COLLECTIVE || gpu == p->n_gpus)
             continue;
-        MSIM_TRY(msim_grow((void **)&p->fits, &p->cap_fits, p->n_fits,
-                           sizeof(*p->fits)));
-        p->fits[p->n_fits++] = (struct msim_coll_group){
+        MSIM_TRY(msim_grow((void **)&p->groups, &p->cap_groups, p->n_groups,
+                           sizeof(*p->groups)));
+        p->groups[p->n_groups++] = (struct msim_coll_group){
             .first = &s->rows[i], .n_rows = end - i, .gpu = gpu};
     }
     return MSIM_OK;
@@ -439,16 +444,16 @@ enum msim_status msim_coll_points_make(struct msim_coll_points *p,
 {
     memset(p, 0, sizeof(*p));
     MSIM_TRY(add_gpus(p, sheets, sheet_file, err));
-    MSIM_TRY(add_fits(p, samples));
-    for (uint32_t i = 0; i < p->n_fits; i++)
-        MSIM_TRY(add_fit(p, i));
+    MSIM_TRY(add_groups(p, samples));
+    for (uint32_t i = 0; i < p->n_groups; i++)
+        MSIM_TRY(fill_group(p, i));
     return MSIM_OK;
 }
 
 void msim_coll_points_release(struct msim_coll_points *p)
 {
     free(p->gpus);
-    free(p->fits);
+    free(p->groups);
     free(p->logs);
     free(p->targets);
     free(p->points);

@@ -1,6 +1,5 @@
 /*
- * calibrate/collective/coll_variant.c - what versions of a library and dtypes
- * add.
+ * calibrate/collective/coll_variant.c - factors of library versions and dtypes.
  */
 #include "calibrate/collective/coll_variant.h"
 
@@ -11,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of no difference that the mean is drawn by. */
-#define DRAWN_BY 2
+/* The mean is shrunk by as many rows without a difference. */
+#define SHRUNK_BY 2
 
 struct sum {
     double residuals;
@@ -27,15 +26,15 @@ static bool same_variant(const struct msim_work *a, const struct msim_work *b)
                0;
 }
 
-static bool in_group(const struct msim_coll_point *a,
-                     const struct msim_coll_point *b,
-                     enum msim_coll_held_back held_out)
+static bool is_held_out(const struct msim_coll_point *a,
+                        const struct msim_coll_point *b,
+                        enum msim_coll_holdout held_out)
 {
-    if (held_out == MSIM_COLL_GPU) /* a cell is of one */
+    if (held_out == MSIM_COLL_HOLD_OUT_GPU) /* a group is of one */
         return true;
-    if (held_out == MSIM_COLL_RANKS)
-        return a->ranks_group == b->ranks_group;
-    return held_out == MSIM_COLL_SIZES && a->size_group == b->size_group;
+    if (held_out == MSIM_COLL_HOLD_OUT_RANKS)
+        return a->ranks_key == b->ranks_key;
+    return held_out == MSIM_COLL_HOLD_OUT_SIZES && a->size_key == b->size_key;
 }
 
 static double residual(const struct msim_coll_points *p, uint32_t target)
@@ -48,32 +47,33 @@ static double residual(const struct msim_coll_points *p, uint32_t target)
            at->y;
 }
 
-/* Targets of a cell lie together: the first of that of `target`. */
-static uint32_t first_of_fit(const struct msim_coll_points *p, uint32_t target)
+/* The first target of the group of `target`; they lie together. */
+static uint32_t first_of_group(const struct msim_coll_points *p,
+                               uint32_t target)
 {
-    uint32_t fit = p->points[p->targets[target].point].fit;
+    uint32_t group = p->points[p->targets[target].point].group;
 
-    while (target > 0 && p->points[p->targets[target - 1].point].fit == fit)
+    while (target > 0 && p->points[p->targets[target - 1].point].group == group)
         target--;
     return target;
 }
 
-/* Over rows of the variant of `target` whose sizes are in `bin`. */
+/* Residuals of the variant of `target` at sizes of `bin`. */
 static struct sum add_up(const struct msim_coll_points *p, uint32_t target,
-                         uint32_t bin, enum msim_coll_held_back held_out)
+                         uint32_t bin, enum msim_coll_holdout held_out)
 {
     const struct msim_coll_target *t = &p->targets[target];
     const struct msim_coll_point *at = &p->points[t->point];
     struct sum sum = {0};
 
-    for (uint32_t i = first_of_fit(p, target);
-         i < p->n_targets && p->points[p->targets[i].point].fit == at->fit;
+    for (uint32_t i = first_of_group(p, target);
+         i < p->n_targets && p->points[p->targets[i].point].group == at->group;
          i++) {
         const struct msim_work *w = &p->targets[i].row->work;
 
         if (msim_variant_bin(w->u.coll.bytes) != bin ||
             !same_variant(w, &t->row->work) ||
-            in_group(&p->points[p->targets[i].point], at, held_out))
+            is_held_out(&p->points[p->targets[i].point], at, held_out))
             continue;
         sum.residuals += residual(p, i);
         sum.n++;
@@ -83,11 +83,11 @@ static struct sum add_up(const struct msim_coll_points *p, uint32_t target,
 
 static double mean(struct sum s)
 {
-    return s.residuals / (s.n + DRAWN_BY);
+    return s.residuals / (s.n + SHRUNK_BY);
 }
 
 double msim_coll_variant_log(const struct msim_coll_points *p, uint32_t target,
-                             enum msim_coll_held_back held_out)
+                             enum msim_coll_holdout held_out)
 {
     const struct msim_work *w = &p->targets[target].row->work;
 
@@ -108,7 +108,7 @@ static bool is_new(const struct msim_curves *c, const struct msim_work *w)
 
 enum msim_status msim_coll_variants_make(struct msim_curves *to,
                                          const struct msim_coll_points *p,
-                                         uint32_t fit)
+                                         uint32_t group)
 {
     uint32_t capacity = 0;
 
@@ -116,7 +116,7 @@ enum msim_status msim_coll_variants_make(struct msim_curves *to,
         const struct msim_work *w = &p->targets[t].row->work;
         struct msim_curve_variant *v;
 
-        if (p->points[p->targets[t].point].fit != fit || !w->version ||
+        if (p->points[p->targets[t].point].group != group || !w->version ||
             w->u.coll.nodes > 1 || !is_new(to, w))
             continue;
         MSIM_TRY(msim_grow((void **)&to->variants, &capacity, to->n_variants,
@@ -126,7 +126,7 @@ enum msim_status msim_coll_variants_make(struct msim_curves *to,
                                          .collective = w->u.coll.collective};
         snprintf(v->version, sizeof(v->version), "%s", w->version);
         for (uint32_t bin = 0; bin < MSIM_VARIANT_BINS; bin++)
-            v->log_factor[bin] = mean(add_up(p, t, bin, MSIM_COLL_HELD_BACK));
+            v->log_factor[bin] = mean(add_up(p, t, bin, MSIM_COLL_HOLDOUTS));
     }
     return MSIM_OK;
 }

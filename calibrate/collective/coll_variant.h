@@ -1,27 +1,28 @@
 /*
- * calibrate/collective/coll_variant.h - what versions of a library and dtypes
- * add.
+ * calibrate/collective/coll_variant.h - factors of library versions and dtypes.
  *
- * Points are means over them. Within a cell, the same version and dtype are
- * faster or slower by about the same factor at sizes within four octaves: the
- * mean over rows, drawn a little towards 1.
+ * A point is a mean over versions and dtypes. Within a group, one version and
+ * dtype is faster or slower by about the same factor at sizes of one bin of
+ * four octaves (msim_variant_bin()): the mean of its rows' residuals, shrunk a
+ * little towards a factor of 1.
  */
 #ifndef MSIM_CALIBRATE_COLLECTIVE_COLL_VARIANT_H
 #define MSIM_CALIBRATE_COLLECTIVE_COLL_VARIANT_H
-#include "calibrate/collective/coll_fit.h"
+#include "calibrate/collective/coll_result.h"
 
 /*
- * The logarithm of the factor for `target`, by rows that are not in its group:
- * what is held back is not looked at. With held_out MSIM_COLL_HELD_BACK by
- * all rows. 0 between nodes, where logs are told apart otherwise.
+ * The logarithm of the factor for `target`, by rows that are not held out
+ * together with it; MSIM_COLL_HOLDOUTS holds none out. 0 between nodes, where
+ * logs differ by more than their version.
  */
 double msim_coll_variant_log(const struct msim_coll_points *p, uint32_t target,
-                             enum msim_coll_held_back held_out);
+                             enum msim_coll_holdout held_out);
 
-/* Fill the variants of a cell's curves. */
+/* Fill the variants of the curves of `group`; they are the curves', also on
+ * failure. */
 MSIM_MUST_CHECK
 enum msim_status msim_coll_variants_make(struct msim_curves *to,
                                          const struct msim_coll_points *p,
-                                         uint32_t fit);
+                                         uint32_t group);
 
 #endif

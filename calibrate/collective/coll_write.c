@@ -1,5 +1,6 @@
 /*
- * calibrate/collective/coll_write.c - what is said of fitted collectives alone.
+ * calibrate/collective/coll_write.c - what files and reports hold of fitted
+ * collectives beside their fits.
  */
 #include "calibrate/collective/coll_write.h"
 
@@ -16,7 +17,7 @@ enum msim_status msim_coll_logs_write(cJSON *fits,
         const struct msim_coll_log *from = &all->points.logs[i];
         cJSON *o;
 
-        if (&all->fits[from->fit] != c)
+        if (&all->fits[from->group] != c)
             continue;
         if (!logs)
             logs = cJSON_AddArrayToObject(fit, "logs");
@@ -33,11 +34,11 @@ enum msim_status msim_coll_logs_write(cJSON *fits,
     return MSIM_OK;
 }
 
-static const char *const FAMILIES[MSIM_COLL_HELD_BACK] = {
-    [MSIM_COLL_RANKS] = "collective",
-    [MSIM_COLL_SIZES] = "collective_sizes",
-    [MSIM_COLL_CLUSTER] = "collective_cluster",
-    [MSIM_COLL_GPU] = "collective_gpu",
+static const char *const FAMILIES[MSIM_COLL_HOLDOUTS] = {
+    [MSIM_COLL_HOLD_OUT_RANKS] = "collective",
+    [MSIM_COLL_HOLD_OUT_SIZES] = "collective_sizes",
+    [MSIM_COLL_HOLD_OUT_CLUSTER] = "collective_cluster",
+    [MSIM_COLL_HOLD_OUT_GPU] = "collective_gpu",
 };
 
 enum msim_status msim_coll_rows_write(struct msim_file *out,
@@ -47,12 +48,12 @@ enum msim_status msim_coll_rows_write(struct msim_file *out,
 {
     const struct msim_coll_points *p = &all->points;
 
-    for (int what = 0; what < MSIM_COLL_HELD_BACK; what++)
+    for (int what = 0; what < MSIM_COLL_HOLDOUTS; what++)
         for (uint32_t i = 0; i < p->n_targets; i++)
-            if (&all->fits[p->points[p->targets[i].point].fit] == c)
+            if (&all->fits[p->points[p->targets[i].point].group] == c)
                 MSIM_TRY(msim_held_out_row_write(out, platform, FAMILIES[what],
                                                  p->targets[i].row,
-                                                 &all->held[what][i]));
+                                                 &all->held_out[what][i]));
     return MSIM_OK;
 }
 
@@ -60,8 +61,8 @@ void msim_coll_report(FILE *out, const char *platform,
                       const struct msim_sample *first,
                       const struct msim_coll_fit_result *c)
 {
-    for (int i = 0; i < MSIM_COLL_HELD_BACK; i++) {
-        const struct msim_coll_score *v = &c->verdicts[i];
+    for (int i = 0; i < MSIM_COLL_HOLDOUTS; i++) {
+        const struct msim_coll_score *v = &c->scores[i];
         struct msim_fit_result f = c->fit;
 
         if (v->rows == 0)

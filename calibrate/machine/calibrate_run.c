@@ -179,7 +179,8 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
 {
     struct msim_cal_fit_options fit = {.name = a->of.o->name,
                                        .backend = a->of.name,
-                                       .threads = a->of.o->threads};
+                                       .threads = a->of.o->threads,
+                                       .collectives = a->of.o->collectives};
     struct msim_cal_widths *widths = NULL;
     double begin = msim_cal_now(), mean = INFINITY;
     cJSON *platform;

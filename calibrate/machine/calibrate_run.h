@@ -7,6 +7,8 @@
 #include "calibrate/measure/experiment_space.h"
 #include "calibrate/measure/journal.h"
 
+struct msim_coll_constants; /* calibrate/collective/coll_constants.h */
+
 #define MSIM_CAL_BACKENDS 8
 
 /* One process that is asked, and its share of the budget. */
@@ -34,6 +36,8 @@ struct msim_cal_options {
     double patience; /* seconds that an experiment may take */
     const char *name;
     uint32_t threads; /* of a fit */
+    /* To fit collectives with; NULL where no backend times any. */
+    const struct msim_coll_constants *collectives;
     /* Experiments that come first, an array; may be NULL. Those that a backend
      * does not offer are left out. */
     const cJSON *first;

@@ -421,7 +421,8 @@ static enum msim_status fit_samples(cJSON **out, cJSON *sheet,
         return MSIM_ENOMEM;
     }
     msim_conv_ratios_make(&ratios, s);
-    status = msim_coll_fit(&collectives, s, sheets, "the journal", err);
+    status = msim_coll_fit(&collectives, s, o->collectives, sheets,
+                           "the journal", err);
     if (status == MSIM_OK) {
         status = fit_platform(out, sheet, s, &options, o->held, err);
         msim_coll_fits_release(&collectives);

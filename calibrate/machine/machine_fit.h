@@ -7,6 +7,8 @@
 #include "calibrate/measure/journal.h"
 #include "calibrate/rows/samples.h"
 
+struct msim_coll_constants; /* calibrate/collective/coll_constants.h */
+
 /* How a law does on rows that were held back, of one backend. */
 struct msim_cal_score {
     char law[24], framework[24];
@@ -35,6 +37,8 @@ struct msim_cal_fit_options {
     const char *held;
     const char *backend; /* rows of it alone; NULL: of all */
     uint32_t threads;
+    /* To fit collectives with; NULL where the journal has none. */
+    const struct msim_coll_constants *collectives;
 };
 
 /* What the device of the first greeting is called in tables: without what means

@@ -9,6 +9,7 @@
  * answers of the backends are kept in a journal beside FILE, with which an
  * interrupted calibration goes on.
  */
+#include "calibrate/collective/coll_constants.h"
 #include "calibrate/machine/calibrate_run.h"
 #include "calibrate/machine/machine_fit.h"
 #include "calibrate/machine/machine_host.h"
@@ -34,10 +35,11 @@
 #define RESTLESS 1.2  /* an experiment's longest time over its shortest */
 
 struct command {
+    struct msim_coll_constants collectives;
     const char *program; /* in front of messages */
     const char *backend, *out;
     const char *trace; /* NULL: none */
-    const char *data;  /* folder that holds hosts/ */
+    const char *data;  /* folder that holds hosts/ and laws/ */
     double budget_minutes, target, patience;
     uint64_t seed;
     bool dry_run;
@@ -307,8 +309,10 @@ static enum msim_status finish(struct command *c,
                                const struct msim_cal_journal *j,
                                struct msim_error *err)
 {
-    struct msim_cal_fit_options options = {
-        .name = c->name, .held = c->held, .threads = 2};
+    struct msim_cal_fit_options options = {.name = c->name,
+                                           .held = c->held,
+                                           .threads = 2,
+                                           .collectives = &c->collectives};
     struct msim_cal_scores verdicts;
     cJSON *platform;
     enum msim_status status;
@@ -336,6 +340,7 @@ static enum msim_status run(struct command *c, const cJSON *first,
                                        .patience = c->patience,
                                        .name = c->name,
                                        .threads = 2,
+                                       .collectives = &c->collectives,
                                        .first = first,
                                        .progress = show_progress,
                                        .plan = show_plan,
@@ -369,8 +374,11 @@ static enum msim_status run(struct command *c, const cJSON *first,
 static enum msim_status run_for(struct command *c, struct msim_error *err)
 {
     cJSON *first = NULL;
-    enum msim_status status = MSIM_OK;
+    char path[1400];
+    enum msim_status status;
 
+    snprintf(path, sizeof(path), "%s/laws/collectives.json", c->data);
+    MSIM_TRY(msim_coll_constants_read(&c->collectives, path, err));
     if (c->trace) {
         MSIM_TRY(msim_cal_trace_shapes(&first, c->trace, err));
         say(c, "%d shapes in '%s'", cJSON_GetArraySize(first), c->trace);

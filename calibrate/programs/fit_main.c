@@ -2,12 +2,13 @@
  * calibrate/programs/fit_main.c - msim-fit: platform files from tables of
  * measured times.
  *
- *     msim-fit [--only TABLE]... [--rows ROWS.csv.gz] TABLES SHEETS OUT
- *              [REPORT.csv]
+ *     msim-fit [--only TABLE]... [--rows ROWS.csv.gz] TABLES SHEETS
+ *              COLLECTIVES OUT [REPORT.csv]
  *
  * TABLES is a folder with gemm.csv.gz, attention.csv.gz, vector.csv.gz,
  * collective.csv.gz, conv.csv.gz, moe.csv.gz and expert_dispatch.csv.gz, SHEETS
- * the hand-written data-sheet file, OUT the folder of the platform files. Equal
+ * the hand-written data-sheet file, COLLECTIVES the constants of collectives
+ * (data/laws/collectives.json), OUT the folder of the platform files. Equal
  * input gives equal bytes. The report has one line a cell: rows, errors on rows
  * fitted on and on rows held back, and how good the intervals are. With --only,
  * which may be repeated, these tables are fitted again, and all else stays in
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 struct command {
-    const char *tables, *sheets, *out;
+    const char *tables, *sheets, *collectives, *out;
     const char *report, *rows; /* may be NULL */
     struct msim_tables only;
 };
@@ -82,6 +83,7 @@ static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct msim_conv_ratios ratios;
+    struct msim_coll_constants constants;
     struct msim_coll_fits collectives;
     struct msim_fit_options options = {
         .ratios = &ratios,
@@ -95,7 +97,9 @@ static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
 
     msim_conv_ratios_make(&ratios, s);
     fprintf(stderr, "msim-fit: collectives of all platforms\n");
-    MSIM_TRY(msim_coll_fit(&collectives, s, sheets, c->sheets, err));
+    MSIM_TRY(msim_coll_constants_read(&constants, c->collectives, err));
+    MSIM_TRY(
+        msim_coll_fit(&collectives, s, &constants, sheets, c->sheets, err));
     cJSON_ArrayForEach(sheet, sheets)
     {
         if (status == MSIM_OK)
@@ -193,16 +197,17 @@ static bool parse(struct command *c, int argc, char **argv)
             break;
         i += 2;
     }
-    if ((argc - i != 3 && argc - i != 4) || strncmp(argv[i], "--", 2) == 0) {
+    if ((argc - i != 4 && argc - i != 5) || strncmp(argv[i], "--", 2) == 0) {
         fprintf(stderr, "usage: msim-fit [--only TABLE]... "
-                        "[--rows ROWS.csv.gz] TABLES SHEETS OUT "
-                        "[REPORT.csv]\n");
+                        "[--rows ROWS.csv.gz] TABLES SHEETS "
+                        "COLLECTIVES OUT [REPORT.csv]\n");
         return false;
     }
     c->tables = argv[i];
     c->sheets = argv[i + 1];
-    c->out = argv[i + 2];
-    c->report = argc - i == 4 ? argv[i + 3] : NULL;
+    c->collectives = argv[i + 2];
+    c->out = argv[i + 3];
+    c->report = argc - i == 5 ? argv[i + 4] : NULL;
     return true;
 }
 

@@ -3,8 +3,10 @@
  */
 #include "calibrate/stat/kriging_solve.h"
 
+#include <gsl/gsl_blas.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
+#include <gsl/gsl_math.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,8 @@ static enum msim_status invert(double *k, uint32_t n)
     return isfinite(k[0]) ? MSIM_OK : MSIM_EINTERNAL;
 }
 
-/* out = m v; row by row into `out`, so that no order of sums is open. */
+/* out = m v, for a symmetric m: row by row, in one order of sums, so that the
+ * bytes of platform files do not depend on the library. */
 static void multiply(double *out, const double *m, const double *v, uint32_t n)
 {
     memset(out, 0, n * sizeof(*out));
@@ -97,4 +100,31 @@ enum msim_status msim_kriging_solve_without(const struct msim_kriging_solve *g,
         variance[i] = a[(size_t)i * m + i];
     free(a);
     return status;
+}
+
+/* With K = L L' and z = L^-1 y: y' K^-1 y = z' z, log |K| = 2 sum log L_ii. */
+enum msim_status msim_kriging_log_likelihood(double *out, double *k,
+                                             const double *y, uint32_t n)
+{
+    gsl_matrix_view m = gsl_matrix_view_array(k, n, n);
+    gsl_vector_const_view values = gsl_vector_const_view_array(y, n);
+    gsl_vector *z = gsl_vector_alloc(n);
+    double half_log_det = 0, square = 0;
+
+    if (!z)
+        return MSIM_ENOMEM;
+    gsl_vector_memcpy(z, &values.vector);
+    if (gsl_linalg_cholesky_decomp1(&m.matrix) != GSL_SUCCESS ||
+        gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, &m.matrix, z) !=
+            GSL_SUCCESS) {
+        gsl_vector_free(z);
+        return MSIM_EINTERNAL;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        half_log_det += log(k[(size_t)i * n + i]);
+        square += gsl_vector_get(z, i) * gsl_vector_get(z, i);
+    }
+    gsl_vector_free(z);
+    *out = -square / 2 - half_log_det - n * log(2 * M_PI) / 2;
+    return isfinite(*out) ? MSIM_OK : MSIM_EINTERNAL;
 }

@@ -1,13 +1,14 @@
 /*
  * calibrate/stat/kriging_solve.h - regression by a Gaussian process (kriging):
- * what measured points say of others, given how alike any two of them are.
+ * predictions of a point from measured points and their covariances.
  *
- * With the covariance matrix K of the points (noise included) and values y, a
- * point whose covariances with them are k is expected at k' K^-1 y, with
- * variance k(x, x) - k' K^-1 k (Rasmussen and Williams, Gaussian Processes for
- * Machine Learning, 2006, eq. 2.25 and 2.26). Points I held back are expected
- * at y_I - (K^-1_II)^-1 (K^-1 y)_I, as if the others alone had been given:
- * every way to hold back costs one inversion in all.
+ * With the covariance matrix K of the measured points (noise included) and
+ * their values y, a point whose covariances with them are k has the mean
+ * k' K^-1 y and the variance k(x, x) - k' K^-1 k (Rasmussen and Williams,
+ * Gaussian Processes for Machine Learning, 2006, eq. 2.25 and 2.26). Held-out
+ * points I have the mean y_I - (K^-1_II)^-1 (K^-1 y)_I, as if the others alone
+ * had been given (ibid., section 5.4.2): one inversion of K serves all ways to
+ * hold out.
  */
 #ifndef MSIM_CALIBRATE_STAT_KRIGING_SOLVE_H
 #define MSIM_CALIBRATE_STAT_KRIGING_SOLVE_H
@@ -32,19 +33,29 @@ enum msim_status msim_kriging_solve_init(struct msim_kriging_solve *g,
                                          uint32_t n);
 void msim_kriging_solve_release(struct msim_kriging_solve *g);
 
-/* Mean of a point with covariances `k` and prior variance `own`, and its
- * variance where `variance` is not NULL. */
+/* Mean of a point with covariances `k` (n of them) and prior variance `own`;
+ * its variance goes to `variance`, unless that is NULL. Uses g->row. */
 double msim_kriging_solve_at(struct msim_kriging_solve *g, const double *k,
                              double own, double *variance);
 
 /*
- * Hold back the `m` points `held`: `missed[i]` becomes the value of held[i]
- * less what the others say, `variance[i]` its variance, noise included. ENOMEM
- * or EINTERNAL.
+ * Hold out the `m` points `held`: `missed[i]` becomes the value of held[i] less
+ * its mean by the others, `variance[i]` its variance, noise included. ENOMEM or
+ * EINTERNAL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_kriging_solve_without(const struct msim_kriging_solve *g,
                                             const uint32_t *held, uint32_t m,
                                             double *missed, double *variance);
+
+/*
+ * The logarithm of the likelihood of values `y` under covariances `k` (n x n,
+ * noise included, the lower triangle; overwritten):
+ *     -1/2 y' K^-1 y - 1/2 log |K| - n/2 log 2 pi
+ * (ibid., eq. 2.30). ENOMEM, or EINTERNAL where `k` is not positive definite.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_kriging_log_likelihood(double *out, double *k,
+                                             const double *y, uint32_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Collectives of made-up GPUs: what one GPU lacks is learned from its kin, and
- * logs of a cluster that ran misconfigured are found and left out.
+ * Collectives of made-up GPUs: what one GPU lacks is learned from the other
+ * of its generation, and logs of a cluster that ran misconfigured are found and
+ * left out.
  */
 #include "calibrate/collective/coll_fit.h"
 #include "tests/check.h"
@@ -87,6 +88,7 @@ static bool make_samples(struct msim_samples *s)
 }
 
 struct fitted {
+    struct msim_coll_constants constants;
     cJSON *sheets;
     struct msim_samples samples;
     struct msim_coll_fits fits;
@@ -96,8 +98,11 @@ static bool fit(struct fitted *f)
 {
     f->sheets = cJSON_Parse("[" SHEET("G") "," SHEET("H") "]");
     return make_samples(&f->samples) &&
-           msim_coll_fit(&f->fits, &f->samples, f->sheets, "sheets", NULL) ==
-               MSIM_OK;
+           msim_coll_constants_read(&f->constants,
+                                    MSIM_DATA "/laws/collectives.json",
+                                    NULL) == MSIM_OK &&
+           msim_coll_fit(&f->fits, &f->samples, &f->constants, f->sheets,
+                         "sheets", NULL) == MSIM_OK;
 }
 
 static void release(struct fitted *f)
@@ -107,12 +112,12 @@ static void release(struct fitted *f)
     cJSON_Delete(f->sheets);
 }
 
-/* The cell of a GPU whose key is `key`. */
+/* The fit of a GPU whose key is `key`. */
 static const struct msim_coll_fit_result *
 find_fit(const struct fitted *f, const char *gpu, const char *key)
 {
-    for (uint32_t i = 0; i < f->fits.points.n_fits; i++) {
-        const struct msim_sample *first = f->fits.points.fits[i].first;
+    for (uint32_t i = 0; i < f->fits.points.n_groups; i++) {
+        const struct msim_sample *first = f->fits.points.groups[i].first;
 
         if (strcmp(first->gpu, gpu) == 0 && strcmp(first->key, key) == 0) {
             CHECK_UINT(msim_coll_fits_find(&f->fits, first), i);
@@ -134,7 +139,7 @@ static const struct msim_curve *curve(const struct msim_coll_fit_result *c,
 
 /* Measured points come out again; H's 4 ranks, between its 2 and 8 and after
  * G's, within 10 %, and their intervals hold the truth. */
-static void test_coll_fit__learns_from_kin(void)
+static void test_coll_fit__learns_from_other_gpus(void)
 {
     struct fitted f = {0};
     const struct msim_coll_fit_result *h;
@@ -156,16 +161,17 @@ static void test_coll_fit__learns_from_kin(void)
             CHECK(fabs(log(truth / four->us[i])) < four->half_width[i]);
         }
         CHECK(h->fit.fitted.mean < 0.03);
-        CHECK(h->verdicts[MSIM_COLL_SIZES].error.mean < 0.03);
-        CHECK(h->verdicts[MSIM_COLL_RANKS].error.mean < 0.15);
-        CHECK_UINT(h->verdicts[MSIM_COLL_RANKS].groups, 2);
-        CHECK_UINT(h->verdicts[MSIM_COLL_CLUSTER].rows, 0);
+        CHECK(h->scores[MSIM_COLL_HOLD_OUT_SIZES].error.mean < 0.03);
+        CHECK(h->scores[MSIM_COLL_HOLD_OUT_RANKS].error.mean < 0.15);
+        CHECK_UINT(h->scores[MSIM_COLL_HOLD_OUT_RANKS].groups, 2);
+        CHECK_UINT(h->scores[MSIM_COLL_HOLD_OUT_CLUSTER].rows, 0);
     }
     release(&f);
 }
 
-/* A row at 2.5 times what all others say hardly bends the curve: what comes out
- * is within 10 % of the undisturbed, and within 25 % at its own size. */
+/* A row at 2.5 times what all others predict hardly bends the curve: it is
+ * within 10 % of the undisturbed times, and within 25 % at the row's own size.
+ */
 static void test_coll_fit__disturbed_rows_count_less(void)
 {
     const struct msim_curve *eight;
@@ -180,8 +186,8 @@ static void test_coll_fit__disturbed_rows_count_less(void)
     release(&f);
 }
 
-/* Judged is the lower quartile over the logs, that of "b" half way down to
- * "a": 1 + 0.5 * 0.02 for three; fitted are these two. */
+/* Factors are relative to the lower quartile over the three logs, which lies
+ * half way between "a" and "b": 1 + 0.5 * 0.02. Both of them are fitted. */
 static void test_coll_fit__names_misconfigured_logs(void)
 {
     struct fitted f = {0};
@@ -209,13 +215,13 @@ static void test_coll_fit__names_misconfigured_logs(void)
     CHECK(four && four->nodes == 4 && four->measured);
     for (uint32_t i = 0; four && i < four->n; i++)
         CHECK_REL(four->us[i], 30 + four->bytes[i] / 5e3, 0.1);
-    CHECK(g && g->verdicts[MSIM_COLL_CLUSTER].rows > 0);
+    CHECK(g && g->scores[MSIM_COLL_HOLD_OUT_CLUSTER].rows > 0);
     release(&f);
 }
 
 int main(void)
 {
-    RUN(test_coll_fit__learns_from_kin);
+    RUN(test_coll_fit__learns_from_other_gpus);
     RUN(test_coll_fit__disturbed_rows_count_less);
     RUN(test_coll_fit__names_misconfigured_logs);
     return check_summary();

@@ -1,6 +1,6 @@
 /*
- * Kriging against what can be worked out by hand, and holding back in closed
- * form against leaving points out.
+ * Kriging against values worked out by hand, and holding out in closed form
+ * against leaving points out.
  */
 #include "calibrate/stat/kriging_solve.h"
 #include "tests/check.h"
@@ -45,7 +45,22 @@ static void test_kriging__one_point(void)
     msim_kriging_solve_release(&g);
 }
 
-/* Held back in closed form is what the other points alone say. */
+/* Two points of variance 1 + 1 and covariance exp(-1): the density of the
+ * normal distribution, with the inverse and determinant of a 2 x 2 matrix. */
+static void test_kriging__log_likelihood(void)
+{
+    const double x[2] = {0, 1}, y[2] = {2, -1}, c = exp(-1);
+    double *k = matrix(x, 2, 1), got;
+    double det = 4 - c * c;
+    double square = (2 * y[0] * y[0] - 2 * c * y[0] * y[1] + 2 * y[1] * y[1]);
+
+    REQUIRE(k);
+    CHECK_INT(msim_kriging_log_likelihood(&got, k, y, 2), MSIM_OK);
+    CHECK_REL(got, -square / det / 2 - log(det) / 2 - log(2 * M_PI), 1e-12);
+    free(k);
+}
+
+/* Held-out points in closed form are what the other points alone predict. */
 static void test_kriging__without(void)
 {
     const double x[N] = {0, 0.4, 1, 1.5, 2.5, 4};
@@ -91,6 +106,7 @@ int main(void)
 {
     (void)gsl_set_error_handler_off();
     RUN(test_kriging__one_point);
+    RUN(test_kriging__log_likelihood);
     RUN(test_kriging__without);
     RUN(test_kriging__refuses);
     return check_summary();
