@@ -100,9 +100,10 @@ static double median_of(double *values, uint32_t n)
     return msim_quantile_between(values, n, 0.5);
 }
 
-enum msim_status msim_sample(const struct msim_case *c,
-                             const struct msim_policy *policy,
-                             struct msim_sampled *out, struct msim_error *err)
+enum msim_status msim_sample_case(const struct msim_case *c,
+                                  const struct msim_policy *policy,
+                                  struct msim_sampled *out,
+                                  struct msim_error *err)
 {
     struct msim_policy p = filled_in(policy);
     double begin = now(), us;

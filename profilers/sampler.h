@@ -7,7 +7,7 @@
 
 #define MSIM_SAMPLES_MAX 1000
 
-/* When to stop; of zeros: the defaults of msim_sample(). */
+/* When to stop; of zeros: the defaults of msim_sample_case(). */
 struct msim_policy {
     uint32_t warm_up;     /* runs before the first that counts */
     uint32_t least, most; /* runs that count */
@@ -38,9 +38,10 @@ struct msim_sampled {
  * with what the case fails with.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_sample(const struct msim_case *c,
-                             const struct msim_policy *policy,
-                             struct msim_sampled *out, struct msim_error *err);
+enum msim_status msim_sample_case(const struct msim_case *c,
+                                  const struct msim_policy *policy,
+                                  struct msim_sampled *out,
+                                  struct msim_error *err);
 
 /* What is to be made of samples that were taken: all but `seconds` and
  * `alone_us`. */

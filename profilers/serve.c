@@ -88,7 +88,7 @@ static enum msim_status sample(struct serving *s, const cJSON *experiment,
     enum msim_status status;
 
     MSIM_TRY(s->b->prepare(s->self, experiment, &c, err));
-    status = msim_sample(&c, &policy, &s->sampled, err);
+    status = msim_sample_case(&c, &policy, &s->sampled, err);
     if (status == MSIM_OK && s->counting)
         count(s, &c);
     if (c.release)

@@ -1,6 +1,6 @@
 /*
- * calibrate/fit/conv_ratio.c - backward passes of convolutions over forward
- * ones.
+ * calibrate/fit/conv_ratio.c - times of a convolution's backward passes over
+ * that of its forward pass.
  */
 #include "calibrate/fit/conv_ratio.h"
 
@@ -21,8 +21,8 @@ static bool same_conv(const struct msim_sample *a, const struct msim_sample *b)
            memcmp(&a->work.u.conv, &w.u.conv, sizeof(w.u.conv)) == 0;
 }
 
-/* Both passes fill their tiles, and neither can do with fewer multiplications:
- * what is left is what the pass itself costs. */
+/* Both passes fill their tiles, and neither can use Winograd's algorithm, which
+ * needs fewer multiplications: the ratio is that of the passes alone. */
 static bool is_full(const struct msim_work *w)
 {
     return w->u.conv.k % FULL_TILE == 0 && w->u.conv.c % FULL_TILE == 0 &&

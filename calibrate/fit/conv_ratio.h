@@ -1,6 +1,6 @@
 /*
- * calibrate/fit/conv_ratio.h - what a convolution's backward passes take over
- * its forward pass, from rows that time all of them for the same shape.
+ * calibrate/fit/conv_ratio.h - times of a convolution's backward passes over
+ * that of its forward pass, from rows of the same shape.
  */
 #ifndef MSIM_CALIBRATE_FIT_CONV_RATIO_H
 #define MSIM_CALIBRATE_FIT_CONV_RATIO_H
@@ -12,12 +12,12 @@ struct msim_conv_ratio {
 };
 
 struct msim_conv_ratios {
-    /* Data gradients of strided convolutions, and all weight gradients, where
-     * tiles are full and nothing but the pass differs. */
+    /* Data gradients of strided convolutions, and all weight gradients; of
+     * shapes with full tiles, where nothing but the pass differs. */
     struct msim_conv_ratio strided_data, weight;
 };
 
-/* Ratios of 1 where there are no pairs. */
+/* Ratios are 1 where there are no pairs. */
 void msim_conv_ratios_make(struct msim_conv_ratios *out,
                            const struct msim_samples *s);
 

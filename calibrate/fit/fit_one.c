@@ -1,5 +1,5 @@
 /*
- * calibrate/fit/fit_one.c - fitting one cell.
+ * calibrate/fit/fit_one.c - the fit of one GPU, stack and kind.
  */
 #include "calibrate/fit/fit_one.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define ROWS_FOR_TREES_MIN 40
-#define FEW_GROUPS         1.5
+#define FEW_GROUPS         1.5 /* intervals widen by this over the groups */
 #define BIN_ROWS           150 /* rows of an interval's bin, at least */
 
 struct work_area {
@@ -26,11 +26,11 @@ struct work_area {
     double *train_x; /* of those fitted on */
     double *train_y; /* log(measured / law) of those */
     uint64_t *train_group;
-    double *law_us;    /* law alone, rows held back */
-    double *predicted; /* rows held back */
-    double *fitted;    /* all rows fitted on */
-    double *doubt;     /* of rows held back, in units of the interval's */
-    double *fit_doubt; /* of rows fitted on */
+    double *law_us;    /* law alone, rows held out */
+    double *predicted; /* rows held out */
+    double *fitted;    /* all rows, by the fit on all of them */
+    /* Standard deviations over that of the interval, of both predictions. */
+    double *sd_ratio, *fitted_sd_ratio;
     double *scratch;
 };
 
@@ -47,12 +47,12 @@ static enum msim_status allocate(struct work_area *a)
     a->law_us = malloc(n * sizeof(double));
     a->predicted = malloc(n * sizeof(double));
     a->fitted = malloc(n * sizeof(double));
-    a->doubt = malloc(n * sizeof(double));
-    a->fit_doubt = malloc(n * sizeof(double));
+    a->sd_ratio = malloc(n * sizeof(double));
+    a->fitted_sd_ratio = malloc(n * sizeof(double));
     a->scratch = malloc(n * sizeof(double));
     return a->fold && a->x && a->train_x && a->train_y && a->train_group &&
-                   a->law_us && a->predicted && a->fitted && a->doubt &&
-                   a->fit_doubt && a->scratch
+                   a->law_us && a->predicted && a->fitted && a->sd_ratio &&
+                   a->fitted_sd_ratio && a->scratch
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -67,15 +67,15 @@ static void release(struct work_area *a)
     free(a->law_us);
     free(a->predicted);
     free(a->fitted);
-    free(a->doubt);
-    free(a->fit_doubt);
+    free(a->sd_ratio);
+    free(a->fitted_sd_ratio);
     free(a->scratch);
 }
 
 /*
- * Folds deal out whole groups in the order of their hashes; returns how many
- * groups there are. Where all rows are one group (a point-to-point transfer
- * has two ranks, always), rows are held back instead.
+ * Deal whole groups to folds in the order of their hashes; returns the number
+ * of groups. Where all rows are one group (a point-to-point transfer always has
+ * two ranks), single rows are dealt.
  */
 static uint32_t deal_folds(struct work_area *a)
 {
@@ -97,8 +97,8 @@ static bool is_cpu_law(const struct msim_law *law)
            law == &MSIM_LAW_CPU_VECTOR;
 }
 
-/* A machine's own calibration: some hundred rows a cell, spread over the whole
- * space, so that few are near each other and steps are seen by two or three. */
+/* A machine's own calibration has some hundred rows a fit, spread over the
+ * whole space: few are near each other, and two or three show a step. */
 static const struct msim_boost_options CPU_OPTIONS = {.trees = 80,
                                                       .leaves = 8,
                                                       .rate = 0.1,
@@ -108,10 +108,10 @@ static const struct msim_boost_options CPU_OPTIONS = {.trees = 80,
                                                       .clip = 0.05};
 
 /*
- * What libraries choose has many steps, and the tables of products, attention
- * and convolutions are large: rows held back are better off with more and
- * larger trees, of little depth so that they are walked fast. Products have
- * outliers, where a library chose badly; they pull no more than others do.
+ * Choices of libraries make many steps, and the tables of products, attention
+ * and convolutions are large: more and larger trees have smaller errors on
+ * held-out rows. Little depth keeps them fast. Products have outliers, where a
+ * library chose badly: a small `clip` lets these weigh no more than other rows.
  */
 static struct msim_boost_options options_for(const struct msim_law *law,
                                              uint32_t n)
@@ -145,13 +145,14 @@ static struct msim_boost_options options_for(const struct msim_law *law,
     return o;
 }
 
-/* NeuSight times whole calls from the host: no faster than it launches. */
+/* NeuSight times whole calls from the host, which launches at a limited rate.
+ */
 static bool has_gap(const struct work_area *a)
 {
     return strcmp(a->rows[0].framework, "NeuSight") == 0;
 }
 
-/* A law, and what was learned of its errors: trees, rows nearby, or neither. */
+/* A law and its correction: trees, kriging, or none. */
 struct part {
     struct msim_law_constants constants;
     cJSON *forest_json, *kriging_json;
@@ -210,21 +211,21 @@ static enum msim_status fit_part(struct work_area *a, int held_out,
     return learn(a, n, p);
 }
 
-static double correct(const struct part *p, const double *x, double *doubt)
+static double correct(const struct part *p, const double *x, double *sd_ratio)
 {
     struct msim_kriging_answer a;
 
-    *doubt = 1;
+    *sd_ratio = 1;
     if (p->kriging.n == 0)
         return msim_forest_eval(&p->forest, x);
     a = msim_kriging_correct(&p->kriging, x, 1);
-    *doubt = a.sd_ratio;
+    *sd_ratio = a.sd_ratio;
     return a.log;
 }
 
-/* Predict the rows of fold `which`, or all with -1, into `out`. */
+/* Predict the rows of fold `which` (-1: of all) into `out`. */
 static void predict(const struct work_area *a, int which, const struct part *p,
-                    double *law_us, double *out, double *doubt)
+                    double *law_us, double *out, double *sd_ratio)
 {
     for (uint32_t i = 0; i < a->n; i++) {
         double us;
@@ -235,18 +236,18 @@ static void predict(const struct work_area *a, int which, const struct part *p,
         if (law_us)
             law_us[i] = us;
         out[i] =
-            us * exp(correct(p, a->x + (size_t)i * a->features, &doubt[i]));
+            us * exp(correct(p, a->x + (size_t)i * a->features, &sd_ratio[i]));
     }
 }
 
-static enum msim_status hold_back(struct work_area *a, uint32_t folds)
+static enum msim_status hold_out(struct work_area *a, uint32_t folds)
 {
     for (uint32_t k = 0; k < folds; k++) {
         struct part part;
         enum msim_status status = fit_part(a, (int)k, &part);
 
         if (status == MSIM_OK)
-            predict(a, (int)k, &part, a->law_us, a->predicted, a->doubt);
+            predict(a, (int)k, &part, a->law_us, a->predicted, a->sd_ratio);
         release_part(&part);
         if (status != MSIM_OK)
             return status;
@@ -273,7 +274,7 @@ static struct msim_error_summary summarise(const struct work_area *a,
 /* ---- intervals -----------------------------------------------------------
  */
 
-/* Edges that split the held-back predictions into bins of equal numbers. */
+/* Edges that split the held-out predictions into bins of equal numbers. */
 static uint32_t bin_edges(const struct work_area *a, struct msim_fit_bin *bins)
 {
     uint32_t count = a->n / BIN_ROWS;
@@ -301,11 +302,11 @@ static uint32_t bin_of(const struct msim_fit_bin *bins, uint32_t count,
     return i;
 }
 
-/* Widen low..high to hold 90 % of log(measured / `predicted`), over its doubt,
- * of the rows in bin `which`, fold `without` left out; false where there are
- * none. */
+/* Widen low..high to hold 90 % of log(measured / `predicted`) over its
+ * sd_ratio, of the rows in bin `which` that are not of fold `without`; false
+ * where there are none. */
 static bool widen(const struct work_area *a, const double *predicted,
-                  const double *doubt, const struct msim_fit_bin *bins,
+                  const double *sd_ratio, const struct msim_fit_bin *bins,
                   uint32_t count, uint32_t which, int without, double *low,
                   double *high)
 {
@@ -313,7 +314,7 @@ static bool widen(const struct work_area *a, const double *predicted,
 
     for (uint32_t r = 0; r < a->n; r++)
         if (a->fold[r] != without && bin_of(bins, count, predicted[r]) == which)
-            a->scratch[n++] = log(a->rows[r].us / predicted[r]) / doubt[r];
+            a->scratch[n++] = log(a->rows[r].us / predicted[r]) / sd_ratio[r];
     if (n == 0)
         return false;
     msim_sort_values(a->scratch, n);
@@ -323,31 +324,30 @@ static bool widen(const struct work_area *a, const double *predicted,
 }
 
 /*
- * Residual quantiles of the rows held back; of the rows fitted on, too, for
- * where few groups err to one side when they are held back. What few groups
- * show of the next group is less: 3 rank counts seen, intervals half as wide
- * again.
+ * Residual quantiles of held-out rows, and of the rows fitted on, because a few
+ * held-out groups may all err to one side. Few groups show little of the next
+ * one: with 3 numbers of ranks, intervals are half as wide again.
  */
 static bool quantiles(const struct work_area *a,
                       const struct msim_fit_bin *bins, uint32_t count,
                       uint32_t which, int without, double *low, double *high)
 {
-    /* Of one group it was rows that were held back. */
+    /* Where all rows are one group, single rows were held out. */
     double wider = 1 + FEW_GROUPS / (a->groups > 1 ? a->groups : a->n);
 
     *low = *high = 0;
-    if (!widen(a, a->predicted, a->doubt, bins, count, which, without, low,
+    if (!widen(a, a->predicted, a->sd_ratio, bins, count, which, without, low,
                high))
         return false;
-    (void)widen(a, a->fitted, a->fit_doubt, bins, count, which, without, low,
-                high);
+    (void)widen(a, a->fitted, a->fitted_sd_ratio, bins, count, which, without,
+                low, high);
     *low *= wider;
     *high *= wider;
     return true;
 }
 
-/* The interval score of one row, as a share of its time; all as logarithms of
- * times over the predicted one. */
+/* The interval score of one row over its time (fit_one.h). Arguments are
+ * logarithms of times over the predicted one. */
 static double score(double measured, double low, double high)
 {
     double outside =
@@ -356,9 +356,9 @@ static double score(double measured, double low, double high)
     return (exp(high) - exp(low) + 2 / 0.1 * outside) / exp(measured);
 }
 
-/* Judge the intervals, each fold by quantiles of the others. */
-static void judge(const struct work_area *a, struct msim_fit_result *out,
-                  uint32_t folds)
+/* Score the intervals, each fold by quantiles of the others. */
+static void score_intervals(const struct work_area *a,
+                            struct msim_fit_result *out, uint32_t folds)
 {
     uint32_t inside = 0, counted = 0;
 
@@ -370,8 +370,8 @@ static void judge(const struct work_area *a, struct msim_fit_result *out,
                 continue;
             for (uint32_t i = 0; i < a->n; i++) {
                 double r = log(a->rows[i].us / a->predicted[i]);
-                double from = fmin(low, 0) * a->doubt[i];
-                double to = fmax(high, 0) * a->doubt[i];
+                double from = fmin(low, 0) * a->sd_ratio[i];
+                double to = fmax(high, 0) * a->sd_ratio[i];
 
                 if (a->fold[i] != k ||
                     bin_of(out->bins, out->n_bins, a->predicted[i]) != b)
@@ -397,7 +397,7 @@ static void make_intervals(const struct work_area *a,
                            struct msim_fit_result *out, uint32_t folds)
 {
     out->n_bins = bin_edges(a, out->bins);
-    judge(a, out, folds);
+    score_intervals(a, out, folds);
     for (uint32_t i = 0; i < out->n_bins; i++)
         if (!quantiles(a, out->bins, out->n_bins, i, -1, &out->bins[i].low,
                        &out->bins[i].high))
@@ -420,7 +420,7 @@ static void make_range(const struct work_area *a, struct msim_fit_result *out)
     }
 }
 
-/* The fit that is kept is on all rows. */
+/* The fit that files get: on all rows. */
 static enum msim_status fit_all(struct work_area *a,
                                 struct msim_fit_result *out)
 {
@@ -428,7 +428,7 @@ static enum msim_status fit_all(struct work_area *a,
     enum msim_status status = fit_part(a, -1, &part);
 
     if (status == MSIM_OK) {
-        predict(a, -1, &part, NULL, a->fitted, a->fit_doubt);
+        predict(a, -1, &part, NULL, a->fitted, a->fitted_sd_ratio);
         out->constants = part.constants;
         out->forest = part.forest_json;
         out->kriging = part.kriging_json;
@@ -455,7 +455,7 @@ static enum msim_status run(struct work_area *a, struct msim_fit_result *out)
     MSIM_TRY(fit_all(a, out));
     out->fitted = summarise(a, a->fitted);
     make_range(a, out);
-    MSIM_TRY(hold_back(a, folds));
+    MSIM_TRY(hold_out(a, folds));
     out->held = calloc(a->n, sizeof(*out->held));
     if (!out->held)
         return MSIM_ENOMEM;

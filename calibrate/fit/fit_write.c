@@ -1,6 +1,5 @@
 /*
- * calibrate/fit/fit_write.c - a fitted cell as JSON and as a line of the
- * report.
+ * calibrate/fit/fit_write.c - a fit as JSON and as a line of the report.
  */
 #include "calibrate/fit/fit_write.h"
 
@@ -14,7 +13,7 @@ const char MSIM_FIT_REPORT_HEADER[] =
     "interval_coverage_pct,interval_high_over_low,"
     "interval_score_over_error\n";
 
-/* Of so many significant digits, as JSON writes it. */
+/* Rounded to `digits` significant digits. */
 static double rounded(double v, int digits)
 {
     char text[32];
@@ -110,7 +109,7 @@ static cJSON *numbers(const double *v, uint32_t n, int digits)
     return array;
 }
 
-/* A curve's points on one line each: people read whose they are. */
+/* One line for all points of a curve: people read only which curve it is. */
 static enum msim_status add_curves(cJSON *fit, const struct msim_curves *c)
 {
     cJSON *curves = c->n ? cJSON_AddArrayToObject(fit, "curves") : NULL;
@@ -158,7 +157,7 @@ static enum msim_status add_variants(cJSON *fit, const struct msim_curves *c)
     return MSIM_OK;
 }
 
-/* Trees and rows on one line: nobody reads them. */
+/* One line for all trees or rows: nobody reads them. */
 static enum msim_status add_learned(cJSON *fit, const struct msim_fit_result *f)
 {
     if (f->forest)

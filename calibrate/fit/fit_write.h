@@ -1,6 +1,5 @@
 /*
- * calibrate/fit/fit_write.h - a fitted cell as JSON and as a line of the
- * report.
+ * calibrate/fit/fit_write.h - a fit as JSON and as a line of the report.
  */
 #ifndef MSIM_CALIBRATE_FIT_FIT_WRITE_H
 #define MSIM_CALIBRATE_FIT_FIT_WRITE_H
@@ -8,15 +7,15 @@
 
 #include <stdio.h>
 
-/* Add a number of six significant digits: more than a fit knows. */
+/* Add a number of six significant digits: more than a fit is good for. */
 void msim_number_add(cJSON *o, const char *key, double v);
 
-/* Append the cell of row `r` to the array `cells`. */
+/* Append the fit of row `r`'s GPU, stack and kind to the array `fits`. */
 MSIM_MUST_CHECK
 enum msim_status msim_fit_write(cJSON *fits, const struct msim_sample *r,
                                 const struct msim_fit_result *f);
 
-/* The same, telling in other words how it was made. */
+/* The same with another text for its member "how". */
 MSIM_MUST_CHECK
 enum msim_status msim_fit_write_as(cJSON *fits, const struct msim_sample *r,
                                    const struct msim_fit_result *f,

@@ -1,5 +1,5 @@
 /*
- * calibrate/fit/kriging_fit.c - corrections by rows nearby.
+ * calibrate/fit/kriging_fit.c - corrections by kriging, for fits of few rows.
  */
 #include "calibrate/fit/kriging_fit.h"
 
@@ -12,15 +12,15 @@
 
 #define FOLDS  5
 #define ROUNDS 3   /* of weighting */
-#define FAR    0.5 /* rows missed by more count less */
+#define FAR    0.5 /* rows that are missed by more get more noise */
 
-/* An e-fold of a size is far, two are farther; kinds (a stride, a transposed
- * operand) and what a library steers by (full tiles, alignment) reach less. */
+/* Length scales: of sizes in e-folds; shorter for kinds (a stride, a transposed
+ * operand) and for what a library chooses by (full tiles, alignment). */
 static const struct {
     const struct msim_law *law;
     const char *feature;
-    double reach;
-} REACH[] = {
+    double length_scale;
+} FEATURES[] = {
     {&MSIM_LAW_GEMM, "log_m", 2},
     {&MSIM_LAW_GEMM, "log_n", 2},
     {&MSIM_LAW_GEMM, "log_k", 2},
@@ -39,9 +39,10 @@ static const struct {
     {&MSIM_LAW_CONV, "stride", 0.5},
     {&MSIM_LAW_CONV, "pad", 1.5},
 };
-#define N_REACH (sizeof(REACH) / sizeof(*REACH))
+#define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
-/* Tried: noise against the variance of what is fitted, and all reaches. */
+/* Tried: the noise over the variance of what is fitted, and a factor for all
+ * length scales. */
 static const double NOISES[] = {0.02, 0.06, 0.2};
 static const double STRETCHES[] = {0.7, 1.2, 2};
 
@@ -49,39 +50,39 @@ struct fit {
     const double *y;
     const uint64_t *group;
     uint32_t n;
-    struct msim_kriging shape; /* features and reaches; rows as they are */
-    double *noise;             /* of every row, over the common one */
+    struct msim_kriging shape; /* length scales; rows as they are */
+    double *noise;             /* of each row, over the common one */
     uint32_t *held;
     double *missed, *variance;
 };
 
 bool msim_kriging_suits(const struct msim_law *law)
 {
-    for (size_t i = 0; i < N_REACH; i++)
-        if (REACH[i].law == law)
+    for (size_t i = 0; i < N_FEATURES; i++)
+        if (FEATURES[i].law == law)
             return true;
     return false;
 }
 
 static void choose_features(struct msim_kriging *m, const struct msim_law *law)
 {
-    for (size_t i = 0; i < N_REACH; i++) {
+    for (size_t i = 0; i < N_FEATURES; i++) {
         uint32_t f = 0;
 
-        if (REACH[i].law != law)
+        if (FEATURES[i].law != law)
             continue;
         while (f < law->n_features &&
-               strcmp(law->features[f], REACH[i].feature) != 0)
+               strcmp(law->features[f], FEATURES[i].feature) != 0)
             f++;
         if (f == law->n_features)
             continue;
         m->features[m->n_features] = f;
-        m->length_scale[m->n_features++] = REACH[i].reach;
+        m->length_scale[m->n_features++] = FEATURES[i].length_scale;
     }
 }
 
-static double likeness(const struct msim_kriging *m, uint32_t a, uint32_t b,
-                       double stretch)
+static double correlation(const struct msim_kriging *m, uint32_t a, uint32_t b,
+                          double stretch)
 {
     double sum = 0;
 
@@ -102,14 +103,14 @@ static enum msim_status solve(const struct fit *f, double noise, double stretch,
 
     for (uint32_t i = 0; k && i < f->n; i++) {
         for (uint32_t j = 0; j < i; j++)
-            k[(size_t)i * f->n + j] = likeness(&f->shape, i, j, stretch);
+            k[(size_t)i * f->n + j] = correlation(&f->shape, i, j, stretch);
         k[(size_t)i * f->n + i] = 1 + noise * f->noise[i];
     }
     return msim_kriging_solve_init(out, k, f->y, f->n);
 }
 
-/* Solve, and let rows that are missed by far count less: what a row is missed
- * by is its noise times its weight. */
+/* Solve, and add noise to rows that are missed by far. A row's miss is its
+ * noise times its weight. */
 static enum msim_status solve_robustly(struct fit *f, double noise,
                                        double stretch,
                                        struct msim_kriging_solve *out)
@@ -128,7 +129,7 @@ static enum msim_status solve_robustly(struct fit *f, double noise,
     return solve(f, noise, stretch, out);
 }
 
-/* The mean error of rows whose whole group is held back. */
+/* The mean error on rows whose whole group is held out. */
 static enum msim_status try_one(struct fit *f, double noise, double stretch,
                                 double *error)
 {

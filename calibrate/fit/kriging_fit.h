@@ -1,28 +1,27 @@
 /*
- * calibrate/fit/kriging_fit.h - corrections by rows nearby
+ * calibrate/fit/kriging_fit.h - corrections by kriging, for fits of few rows
  * (models/platform/kriging.h).
  *
- * Kriging of log(measured / law) with a covariance of 1 between a row and
- * itself and some noise. How much noise, and how far features reach, is what
- * lets groups of rows be told best by the others. Rows that the smooth surface
- * misses by far get more noise (Huber's weights): they are outliers, or what no
- * smooth surface can follow.
+ * Kriging of log(measured / law) with variance 1 and some noise. The noise and
+ * a factor for all length scales are those with the least error on held-out
+ * groups. Rows that the smooth surface misses by far get more noise (Huber's
+ * weights): they are outliers, or steps that no smooth surface follows.
  */
 #ifndef MSIM_CALIBRATE_FIT_KRIGING_FIT_H
 #define MSIM_CALIBRATE_FIT_KRIGING_FIT_H
 #include "models/platform/kriging.h"
 
-/* Cells with fewer rows than this are better off with rows nearby than with
+/* With fewer rows than this, kriging has smaller errors on held-out rows than
  * trees. */
 #define MSIM_KRIGING_ROWS 500
 
-/* Whether it is known which features of the law reach how far. */
+/* Whether the features of the law have length scales. */
 bool msim_kriging_suits(const struct msim_law *law);
 
 /*
  * Fit to `n` rows, sorted by `group`: row-major features `x` of the law, and
  * answers `y`. On success `*out` is the "nearby" object of a platform file,
- * owned by the caller; on failure NULL.
+ * owned by the caller; on failure NULL: ENOMEM or EINTERNAL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_kriging_fit(cJSON **out, const struct msim_law *law,

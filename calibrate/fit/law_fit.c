@@ -14,9 +14,12 @@
 
 #define FIT_ROWS       1000
 #define FIT_ITERATIONS 500
-#define ALIKE          1.2
-#define ALIKE_SHARE    0.03
-#define PULL           0.3 /* over the number of rows */
+/* Rows within this factor of the shortest, and the share of all that must be.
+ */
+#define SHORT       1.2
+#define SHORT_SHARE 0.03
+/* Weight of a constant's distance from its start, over the number of rows. */
+#define PULL 0.3
 
 struct problem {
     const struct msim_law *law;
@@ -42,18 +45,18 @@ double msim_law_measured(const struct msim_law_constants *c,
                          r->gap.least_us > 0 ? r->gap : c->gap);
 }
 
-/* Logarithms to constants, within bounds; returns what the objective adds:
- * how far outside they were, and a pull to where they began, so that constants
- * that the rows do not determine stay there. */
+/* The constant of a logarithm, within bounds. Returns the penalty of the
+ * objective: the distance outside, and a pull to the start, so that a constant
+ * that the rows do not determine stays there. */
 static double take(const struct msim_param *param, double log_value, uint32_t n,
                    double *value)
 {
     double p = exp(log_value);
-    double within = fmin(fmax(p, param->low), param->high);
-    double moved = log(within / param->start);
+    double bounded = fmin(fmax(p, param->low), param->high);
+    double moved = log(bounded / param->start);
 
-    *value = within;
-    return 0.1 * fabs(log(p / within)) + PULL / n * moved * moved;
+    *value = bounded;
+    return 0.1 * fabs(log(p / bounded)) + PULL / n * moved * moved;
 }
 
 static double take_gap(const struct problem *p, const gsl_vector *v,
@@ -142,14 +145,14 @@ static enum msim_status minimise(const struct problem *p,
 }
 
 /*
- * Rows that wait for the launch take alike: many are as short as the shortest.
- * Where none do, they say nothing of the gap: it would then only serve to fit
- * them a little better, and spoil shorter ones on other GPUs.
+ * Rows that wait for the launch all take about the same time: many are as short
+ * as the shortest. Where none do, the gap does not follow from the rows: it
+ * would only fit them a little better, and spoil shorter ones on other GPUs.
  */
 static enum msim_status look_for_gap(struct problem *p)
 {
     double *us = malloc(((size_t)p->n + 1) * sizeof(*us));
-    uint32_t alike = 0;
+    uint32_t n_short = 0;
     double shortest;
 
     if (!us)
@@ -158,9 +161,9 @@ static enum msim_status look_for_gap(struct problem *p)
         us[i] = p->rows[i]->us;
     msim_sort_values(us, p->n);
     shortest = msim_quantile(us, p->n, 0.01);
-    while (alike < p->n && us[alike] < ALIKE * shortest)
-        alike++;
-    p->gap_shows = shortest < GAP.high && alike >= ALIKE_SHARE * p->n;
+    while (n_short < p->n && us[n_short] < SHORT * shortest)
+        n_short++;
+    p->gap_shows = shortest < GAP.high && n_short >= SHORT_SHARE * p->n;
     free(us);
     return MSIM_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * calibrate/host/host_fit.c - one set of figures for CPUs in general.
+ * calibrate/host/host_fit.c - the figures of a general host.
  */
 #include "calibrate/host/host_fit.h"
 
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define ROUNDS       60   /* of the two fits in turn; 20 settle to 1e-6 */
-#define HALF_WEIGHT  10   /* calls that make a host count half */
-#define WEIGHT_MIN   0.5  /* for a figure by name */
-#define HOSTS_ENOUGH 4    /* for a scatter of their own */
+#define HALF_WEIGHT  10   /* so many calls give a host half its weight */
+#define WEIGHT_MIN   0.5  /* of an operator with a figure of its own */
+#define HOSTS_ENOUGH 4    /* for a scatter of a figure's own */
 #define TAIL         0.95 /* upper end of a 90 % interval */
 #define US_MIN       0.05 /* where a logarithm is taken */
 
@@ -76,7 +76,7 @@ bool msim_host_fit_knows(const struct msim_host_fit *f, uint32_t key)
     return f->weight[key] >= WEIGHT_MIN;
 }
 
-/* For operators without a figure: each name of the class counts alike. */
+/* For operators without a figure: the mean over the names of a class. */
 static void fit_classes(struct msim_host_fit *f,
                         const struct msim_host_table *t)
 {
@@ -86,7 +86,7 @@ static void fit_classes(struct msim_host_fit *f,
         uint8_t c = t->keys->classes[k];
 
         if (!msim_host_fit_knows(f, k))
-            continue; /* a call or two may be anything */
+            continue; /* few calls show little */
         f->class_self[c] += f->weight[k] * f->self[k];
         f->class_made[c] += f->weight[k] * f->made[k];
         weight[c] += f->weight[k];
@@ -181,12 +181,12 @@ static uint32_t count_used(const bool *use, uint32_t n)
 }
 
 /*
- * Each host left out in turn: the root mean square of the logarithm of
- * predicted over real, times Student's t for that many. Around zero, not
- * around their mean: where hosts in general lie is part of the error.
+ * With each host held out in turn: the root mean square of the logarithm of
+ * predicted over real, times Student's t for that many hosts. Deviations are
+ * from zero, not from their mean, for a common bias is part of the error.
  */
-static enum msim_status spread(double *factor, const struct msim_host_table *t,
-                               const bool *use)
+static enum msim_status
+fit_factor(double *factor, const struct msim_host_table *t, const bool *use)
 {
     bool others[MSIM_HOSTS_MAX];
     double squares = 0;
@@ -214,7 +214,7 @@ static enum msim_status spread(double *factor, const struct msim_host_table *t,
 
 /* ---- figures that are not of operators ---------------------------------- */
 
-/* Logarithms of one figure on the hosts in use that have it. */
+/* Logarithms of one figure, over the hosts that have it. */
 struct logs {
     double sum, squares;
     uint32_t n;
@@ -237,7 +237,7 @@ static double scatter(const struct logs *l)
     return l->n ? fmax(l->squares - l->sum * l->sum / l->n, 0) : 0;
 }
 
-/* Geometric mean; an interval for one more host, by a known scatter. */
+/* The geometric mean, with the interval for one more host. */
 static struct msim_host_figure figure(const struct logs *l, double variance,
                                       uint32_t freedom)
 {
@@ -262,9 +262,7 @@ static struct msim_host_figure own_figure(const struct logs *l)
     return figure(l, freedom ? scatter(l) / freedom : 0, freedom);
 }
 
-/*
- * Kinds of calls that few hosts make get the scatter of all kinds together.
- */
+/* A kind of call that few hosts make gets the scatter of all kinds together. */
 static void fit_calls(struct msim_host_fit *f, const struct msim_host_table *t,
                       uint32_t except)
 {
@@ -317,7 +315,7 @@ enum msim_status msim_host_fit_make(struct msim_host_fit *f,
     operators(f, t, use);
     fit_calls(f, t, except);
     fit_rest(f, t, use, except);
-    status = spread(&f->factor, t, use);
+    status = fit_factor(&f->factor, t, use);
     if (status != MSIM_OK)
         msim_host_fit_release(f);
     return status;
@@ -336,7 +334,7 @@ static bool is_inside(double real, double predicted, double factor)
     return real >= predicted / factor && real <= predicted * factor;
 }
 
-static enum msim_status judge_steps(struct msim_host_score *v,
+static enum msim_status score_steps(struct msim_host_score *v,
                                     const struct msim_host_fit *f,
                                     const struct msim_host_table *t, uint32_t h)
 {
@@ -371,5 +369,5 @@ enum msim_status msim_host_evaluate(struct msim_host_score *v,
     totals(v, f, t, h);
     v->inside = is_inside(v->self, v->predicted, f->factor);
     v->whole_inside = is_inside(v->whole, v->whole_predicted, f->factor);
-    return judge_steps(v, f, t, h);
+    return score_steps(v, f, t, h);
 }

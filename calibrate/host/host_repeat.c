@@ -1,6 +1,5 @@
 /*
- * calibrate/host/host_repeat.c - how far host time is from that of the same
- * program run once more.
+ * calibrate/host/host_repeat.c - repeatability of host time.
  */
 #include "calibrate/host/host_repeat.h"
 
@@ -20,26 +19,26 @@ struct sums {
 static enum msim_status fill_sums(struct sums *t,
                                   const struct msim_host_samples *s)
 {
-    size_t fits = (size_t)s->n_units * t->n_keys + 1;
+    size_t n = (size_t)s->n_units * t->n_keys + 1;
 
-    t->us = calloc(fits, sizeof(*t->us));
-    t->count = calloc(fits, sizeof(*t->count));
+    t->us = calloc(n, sizeof(*t->us));
+    t->count = calloc(n, sizeof(*t->count));
     if (!t->us || !t->count)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < s->n_ops; i++) {
         const struct msim_host_op *op = &s->ops[i];
 
         if (op->unit != MSIM_NONE) {
-            size_t fit = (size_t)op->unit * t->n_keys + op->key;
+            size_t at = (size_t)op->unit * t->n_keys + op->key;
 
-            t->us[fit] += op->work;
-            t->count[fit]++;
+            t->us[at] += op->work;
+            t->count[at]++;
         }
     }
     return MSIM_OK;
 }
 
-/* Add the pair to `r`, unless the two have nothing in common. */
+/* Add the pair to `r`, unless the units have no time in common. */
 static void compare(struct msim_host_repeats *r, const struct sums *t,
                     uint32_t a, uint32_t b)
 {

@@ -1,6 +1,5 @@
 /*
- * calibrate/host/host_samples.c - what real traces say about the CPU they ran
- * on.
+ * calibrate/host/host_samples.c - times of a CPU, read from recorded traces.
  */
 #include "calibrate/host/host_samples.h"
 
@@ -12,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAP_TIMES     10.0
-#define CAP_MIN       50.0 /* us */
-#define CORE_TIMES    4.0
-#define GAP_LONGEST   1000.0 /* us: a longer pause is no interpreter */
-#define QUEUE_LONGEST 20.0   /* us: a longer pause is a wait */
-#define SKEW_MAX      0.01   /* of kernels, that begin before their launch */
+#define CAP_TIMES  10.0
+#define CAP_MIN    50.0 /* us */
+#define CORE_TIMES 4.0
+#define GAP_LONGEST                                                            \
+    1000.0                 /* us: a longer pause is more than the interpreter  \
+                            */
+#define QUEUE_LONGEST 20.0 /* us: a longer pause is a wait */
+#define SKEW_MAX      0.01 /* share of kernels that begin before their launch */
 
 static double to_us(msim_ps ps)
 {
@@ -93,26 +94,26 @@ enum msim_status msim_host_keys_add(struct msim_host_keys *k, const char *name,
 
 /* ---- operators ---------------------------------------------------------- */
 
-/* One trace on its way into its host. */
+/* One trace that is read. */
 struct reader {
     struct msim_host_samples *s;
     struct msim_host_keys *keys;
     const struct msim_trace *t;
     double *self;      /* by op */
-    double *rest;      /* by op: calls that did not wait, the pause after */
+    double *rest;      /* by op: calls that did not wait, and the pause after */
     uint32_t *op_keys; /* by op, MSIM_NONE: not counted */
-    uint32_t first_op; /* of the host's, the first of this trace */
+    uint32_t first_op; /* of the host: the first of this trace */
     bool repeats;
 };
 
-/* Whether call `c` lies in the call before it: a driver call of a runtime
- * call. */
+/* Whether call `c` lies in a call that ends at `until`: a driver call of a
+ * runtime call. */
 static bool is_inner(const struct msim_trace *t, uint32_t c, msim_ps until)
 {
     return t->calls[c].start < until;
 }
 
-/* Durations less those of children and of the calls made. */
+/* Self times: durations less those of children and of the operator's calls. */
 static void own_times(struct reader *r)
 {
     const struct msim_trace *t = r->t;
@@ -168,8 +169,8 @@ static enum msim_status add_units(struct reader *r)
 }
 
 /*
- * What calls and pauses have added since read_ops(). A self time below 0 comes
- * of a call that outlasts its operator: there was no work beside it.
+ * Add what calls and pauses gave since read_ops(). A self time is below 0 where
+ * a call outlasts its operator, which then had no other work.
  */
 static void finish_work(struct reader *r)
 {
@@ -244,16 +245,16 @@ static bool is_gpu_busy(const struct msim_trace *t, const struct msim_call *c)
 }
 
 /*
- * Whether the call's time is not that of its work: it may be a wait. A copy
- * that was over when its call returned may have been waited for; the allocator
- * waits for the driver's lock, which no trace shows.
+ * Whether the call may have waited. A copy that ended before its call returned
+ * may have been waited for; the allocator waits for the driver's lock, which no
+ * trace shows.
  */
 static bool is_wait(const struct msim_trace *t, const struct msim_call *call)
 {
     const struct msim_gpu *g;
 
     if (call->kind == MSIM_CALL_MEMSET)
-        return call->gpu == MSIM_NONE; /* of no bytes: no work at all */
+        return call->gpu == MSIM_NONE; /* of no bytes: no work */
     if (synchronises((enum msim_call_kind)call->kind))
         return is_gpu_busy(t, call);
     if (call->kind != MSIM_CALL_MEMCPY)
@@ -298,7 +299,7 @@ static enum msim_status read_calls(struct reader *r)
 
 /* ---- between operators -------------------------------------------------- */
 
-/* Calls of thread `th` in [from, to), from call `*c` on. */
+/* us of the calls of thread `th` in [from, to), from call `*c` on. */
 static double calls_between(const struct msim_trace *t, uint32_t th,
                             uint32_t *c, msim_ps from, msim_ps to)
 {

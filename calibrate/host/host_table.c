@@ -6,10 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * Where every call may have waited, the shortest tenth has waited least; that
- * takes some calls to be true.
- */
+/* Where every call may have waited, the shortest tenth of enough calls has
+ * waited least. */
 #define SHORT      0.1
 #define SHORT_MIN  20
 #define DEVICE_MIN 20 /* kernels that latency and gap are taken from */
@@ -23,7 +21,7 @@ static double call_time(struct msim_host_samples *s, enum msim_call_kind kind)
     return NAN;
 }
 
-/* Memory comes from the caching allocator once a job has warmed up. */
+/* Once a job has warmed up, memory comes from the caching allocator. */
 static bool is_steady(enum msim_call_kind kind)
 {
     return kind != MSIM_CALL_MALLOC && kind != MSIM_CALL_FREE;
@@ -71,13 +69,13 @@ enum msim_status msim_host_table_make(struct msim_host_table *t,
                                       uint32_t n_hosts,
                                       const struct msim_host_keys *keys)
 {
-    size_t fits = (size_t)n_hosts * keys->n + 1;
+    size_t n = (size_t)n_hosts * keys->n + 1;
 
     *t = (struct msim_host_table){
         .hosts = hosts, .keys = keys, .n_hosts = n_hosts, .n_keys = keys->n};
-    t->mean = calloc(fits, sizeof(*t->mean));
-    t->made = calloc(fits, sizeof(*t->made));
-    t->count = calloc(fits, sizeof(*t->count));
+    t->mean = calloc(n, sizeof(*t->mean));
+    t->made = calloc(n, sizeof(*t->made));
+    t->count = calloc(n, sizeof(*t->count));
     if (!t->mean || !t->made || !t->count) {
         msim_host_table_release(t);
         return MSIM_ENOMEM;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Three significant digits: more than the figures are good for. */
+/* Rounded to three significant digits: more than the figures are good for. */
 static double rounded(double v)
 {
     double unit;
@@ -33,7 +33,7 @@ static void write_figure(struct msim_json *j, const char *key,
     msim_json_close(j);
 }
 
-/* Calls that no host made take what the nearest kind does. */
+/* Calls that no host made get the figure of the nearest kind. */
 static enum msim_call_kind stand_in(const struct msim_host_fit *f,
                                     enum msim_call_kind kind)
 {
@@ -143,14 +143,14 @@ static void write_entry(struct msim_json *j, const struct msim_host_document *p,
     msim_json_text(j, "name", s->name);
     msim_json_unsigned(j, "traces", s->n_traces);
     msim_json_unsigned(j, "operators", s->n_ops);
-    msim_json_unsigned(j, "steps", e->verdict.steps);
+    msim_json_unsigned(j, "steps", e->score.steps);
     msim_json_number(j, "probe_us", rounded(e->probe_us));
     msim_json_bool(j, "used", e->used);
     if (e->used)
         msim_json_number(j, "speed", rounded(p->fit->speed[h]));
     msim_json_number(j, "left_out_predicted_over_real",
-                     rounded(e->verdict.predicted / e->verdict.self));
-    msim_json_bool(j, "left_out_inside", e->verdict.inside);
+                     rounded(e->score.predicted / e->score.self));
+    msim_json_bool(j, "left_out_inside", e->score.inside);
     msim_json_close(j);
 }
 
@@ -191,7 +191,7 @@ static void write_repeats(struct msim_json *j,
     msim_json_close(j);
 }
 
-/* Left out where too few programs ran again. */
+/* No member where too few programs were recorded again. */
 static void write_repeat(struct msim_json *j,
                          const struct msim_host_document *p)
 {
@@ -214,7 +214,7 @@ static void write_provenance(struct msim_json *j,
 
     for (uint32_t h = 0; h < p->table->n_hosts; h++)
         if (p->entries[h].used) {
-            const struct msim_host_score *v = &p->entries[h].verdict;
+            const struct msim_host_score *v = &p->entries[h].score;
 
             n++;
             inside += v->inside;

@@ -6,11 +6,11 @@
 #include "calibrate/host/host_fit.h"
 #include "calibrate/host/host_repeat.h"
 
-/* What is known of one host of the fit, for the provenance. */
+/* One host of the fit, for the provenance. */
 struct msim_host_entry {
     double probe_us; /* median of operators that do next to nothing */
-    bool used;       /* false: its recording slowed it down */
-    struct msim_host_score verdict; /* by a fit without it */
+    bool used;       /* false: its recording slowed its operators */
+    struct msim_host_score score; /* of a fit without it */
 };
 
 struct msim_host_document {
@@ -21,7 +21,8 @@ struct msim_host_document {
     const struct msim_host_repeats *repeats; /* by host */
 };
 
-/* Write `path`; equal input gives equal bytes. */
+/* Write the file `path`, completely or not at all; equal input gives equal
+ * bytes. */
 MSIM_MUST_CHECK
 enum msim_status msim_host_write(const struct msim_host_document *p,
                                  const char *path, struct msim_error *err);

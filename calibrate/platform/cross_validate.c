@@ -1,6 +1,5 @@
 /*
- * calibrate/platform/cross_validate.c - judging predictions for GPUs that are
- * left out.
+ * calibrate/platform/cross_validate.c - leave-one-GPU-out cross-validation.
  */
 #include "calibrate/platform/cross_validate.h"
 
@@ -13,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS_MAX   16
-#define SPREAD_MAX   3.0
-#define SPREAD_STEPS 40
-#define INSIDE       0.9
-#define NORMAL_SD    1.4826 /* over the median of |deviation| */
+#define OTHERS_MAX 16
+#define SD_MAX     3.0
+#define BISECTIONS 40
+#define INSIDE     0.9
+#define NORMAL_SD                                                              \
+    1.4826 /* of a normal variable, over the median of its absolute value */
 
-/* ---- doubt in the cells of others -----------------------------------------
- */
+/* ---- fits of other GPUs -------------------------------------------------- */
 
-/* How a row of a GPU left out compares with the cell of another: logarithms
+/* A row of a held-out GPU against the prediction by another's fit: logarithms
  * over the prediction. */
 struct compared {
     double residual, low, high;
@@ -34,7 +33,7 @@ static bool is_shared(const struct msim_platform *a,
     return strcmp(a->generation, b->generation) == 0;
 }
 
-/* The cell of the nearest other GPU, of the same generation or of another. */
+/* The fit of the nearest other GPU, of the same generation or of another. */
 static const struct msim_fit *nearest(const struct msim_platform *p,
                                       bool shared, const struct msim_sample *r,
                                       const struct msim_platform **of)
@@ -69,10 +68,9 @@ static bool compare(const struct msim_platform *p, bool shared,
     return true;
 }
 
-static double share_inside(const struct compared *rows, uint32_t n,
-                           double spread)
+static double share_inside(const struct compared *rows, uint32_t n, double sd)
 {
-    double z = MSIM_Z90 * spread;
+    double z = MSIM_Z90 * sd;
     uint32_t inside = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -84,13 +82,13 @@ static double share_inside(const struct compared *rows, uint32_t n,
     return (double)inside / n;
 }
 
-/* The least spread that lets enough rows lie inside. */
-static double fit_spread(const struct compared *rows, uint32_t n)
+/* The least standard deviation that lets enough rows lie inside. */
+static double fit_sd(const struct compared *rows, uint32_t n)
 {
     double low = 0;
-    double high = SPREAD_MAX;
+    double high = SD_MAX;
 
-    for (int i = 0; i < SPREAD_STEPS; i++) {
+    for (int i = 0; i < BISECTIONS; i++) {
         double middle = (low + high) / 2;
 
         if (share_inside(rows, n, middle) < INSIDE)
@@ -105,9 +103,9 @@ static double fit_spread(const struct compared *rows, uint32_t n)
 struct comparison {
     struct compared *rows;
     double *scratch; /* as many */
-    double *levels;  /* |median residual| of each cell of each GPU */
+    double *levels;  /* |median residual| of each fit of each GPU */
     uint32_t n, n_levels;
-    double error; /* sum over cells of their mean error */
+    double error; /* sum over fits of their mean error */
 };
 
 static enum msim_status allocate(struct comparison *c, uint32_t n)
@@ -125,7 +123,7 @@ static void release(struct comparison *c)
     free(c->levels);
 }
 
-/* Rows `begin`..`end` are of one cell of one GPU. */
+/* Rows `begin`..`end` are of one fit of one GPU. */
 static void compare_rows(const struct msim_shared_fit *k, uint32_t begin,
                          uint32_t end, bool shared, struct comparison *c)
 {
@@ -146,12 +144,11 @@ static void compare_rows(const struct msim_shared_fit *k, uint32_t begin,
     c->levels[c->n_levels++] = fabs(msim_median(c->scratch, c->n - first));
 }
 
-/* How far whole cells are off from GPU to GPU, and at least as much as lets
- * enough rows lie inside: cells whose own intervals are wide must not hide that
- * others are off. */
-static double spread_of(const struct msim_shared_fit *k,
-                        const struct msim_law *law, bool shared, int without,
-                        struct comparison *c)
+/* The standard deviation from GPU to GPU of whole fits' errors, or that which
+ * lets enough rows lie inside, if it is larger: a fit whose own interval is
+ * wide must not hide that others are off. */
+static double sd_of(const struct msim_shared_fit *k, const struct msim_law *law,
+                    bool shared, int without, struct comparison *c)
 {
     uint32_t end;
 
@@ -170,7 +167,7 @@ static double spread_of(const struct msim_shared_fit *k,
     }
     if (c->n == 0)
         return 0;
-    return fmax(fit_spread(c->rows, c->n),
+    return fmax(fit_sd(c->rows, c->n),
                 NORMAL_SD * msim_median(c->levels, c->n_levels));
 }
 
@@ -185,24 +182,25 @@ enum msim_status msim_cross_validate_sds(const struct msim_shared_fit *k,
     uint32_t n[2];
 
     out->n_sd = 0;
-    for (uint32_t i = 0; status == MSIM_OK && i < k->n_fits; i++) {
-        const struct msim_law *law = k->rows[k->fits[i].begin].sample.law;
+    for (uint32_t i = 0; status == MSIM_OK && i < k->n_groups; i++) {
+        const struct msim_law *law = k->rows[k->groups[i].begin].sample.law;
         struct msim_shared_sd s = {.law = law};
 
-        if (i > 0 && k->rows[k->fits[i - 1].begin].sample.law == law)
+        if (i > 0 && k->rows[k->groups[i - 1].begin].sample.law == law)
             continue;
         typical = msim_shared_laws_sd(out, law);
-        s.generation = spread_of(k, law, true, without, &c);
+        s.generation = sd_of(k, law, true, without, &c);
         s.generation_error = c.error / c.n_levels;
         n[0] = c.n;
-        s.other = spread_of(k, law, false, without, &c);
+        s.other = sd_of(k, law, false, without, &c);
         s.other_error = c.error / c.n_levels;
         n[1] = c.n;
         if (n[0] == 0)
             s.generation = typical.generation;
         if (n[1] == 0)
             s.other = typical.other;
-        /* of few pairs: nearer kin are not worse than others */
+        /* of few pairs: GPUs of one generation are not less alike than others
+         */
         s.generation = fmin(s.generation, s.other);
         if (rows)
             memcpy(rows[out->n_sd], n, sizeof(n));
@@ -212,10 +210,9 @@ enum msim_status msim_cross_validate_sds(const struct msim_shared_fit *k,
     return status;
 }
 
-/* ---- a platform without its own cells --------------------------------------
- */
+/* ---- a platform without its own fits ------------------------------------- */
 
-/* A platform as if it had no rows; the rest is shared with the real one. */
+/* A platform as if it had no rows; it borrows all else from the real one. */
 struct view {
     struct msim_platform top, others[OTHERS_MAX];
 };
@@ -223,7 +220,7 @@ struct view {
 static enum msim_status make_view(struct view *v,
                                   const struct msim_shared_fit *k,
                                   uint32_t platform,
-                                  enum msim_left_out_kind what)
+                                  enum msim_held_out_kind what)
 {
     const struct msim_platform *p = k->platforms[platform];
     struct msim_platform **end = &v->top.next;
@@ -256,8 +253,7 @@ static void release_view(struct view *v)
     msim_fit_index_release(&v->top.index);
 }
 
-/* ---- the report ------------------------------------------------------------
- */
+/* ---- the report ---------------------------------------------------------- */
 
 const char MSIM_CROSS_VALIDATE_HEADER[] =
     "platform,left_out,family,framework,cell,from,same_generation,rows,"
@@ -266,12 +262,12 @@ const char MSIM_CROSS_VALIDATE_HEADER[] =
     "interval_score_over_error\n";
 
 struct tally {
-    double *errors; /* room for a cell's rows */
+    double *errors; /* room for a fit's rows */
     double sum, bias, width, score;
     uint32_t n, inside;
 };
 
-/* Width, and twenty times what is outside (Gneiting and Raftery, 2007). */
+/* The interval score (fit_one.h). */
 static double score(double us, const struct msim_estimate *e)
 {
     double outside = fmax(e->low_us - us, 0) + fmax(us - e->high_us, 0);
@@ -304,7 +300,8 @@ static void other_link(char *key, size_t size, const struct msim_platform *p,
         snprintf(key, size, "%s%s", other->sheet.interconnect, r->key + n);
 }
 
-/* Whose cell answers for a row; `*kin` whether that is of its generation. */
+/* The name of the GPU whose fit predicts a row; `*shared` becomes whether it is
+ * of the same generation. */
 static const char *source_of(const struct msim_platform *p,
                              const struct msim_sample *r, bool *shared)
 {
@@ -329,7 +326,7 @@ static const char *source_of(const struct msim_platform *p,
 }
 
 static void print(FILE *out, const struct msim_shared_row *first,
-                  const struct msim_platform *p, enum msim_left_out_kind what,
+                  const struct msim_platform *p, enum msim_held_out_kind what,
                   struct tally *t)
 {
     const struct msim_sample *r = &first->sample;
@@ -349,10 +346,10 @@ static void print(FILE *out, const struct msim_shared_row *first,
         t->score / n / fmax(t->sum / n, 1e-9));
 }
 
-/* The rows of one platform in one cell. */
+/* The rows of one platform in one fit. */
 static enum msim_status report_rows(const struct msim_shared_row *rows,
                                     uint32_t n, const struct view *v,
-                                    enum msim_left_out_kind what, FILE *out)
+                                    enum msim_held_out_kind what, FILE *out)
 {
     struct tally t = {.errors = malloc(n * sizeof(double))};
     enum msim_status status = t.errors ? MSIM_OK : MSIM_ENOMEM;
@@ -373,7 +370,7 @@ static enum msim_status report_rows(const struct msim_shared_row *rows,
 
 static enum msim_status report_platform(const struct msim_shared_fit *k,
                                         uint32_t platform,
-                                        enum msim_left_out_kind what, FILE *out)
+                                        enum msim_held_out_kind what, FILE *out)
 {
     struct view *v = calloc(1, sizeof(*v));
     enum msim_status status = MSIM_ENOMEM;
@@ -381,13 +378,13 @@ static enum msim_status report_platform(const struct msim_shared_fit *k,
 
     if (v)
         status = make_view(v, k, platform, what);
-    for (uint32_t i = 0; status == MSIM_OK && i < k->n_fits; i++) {
-        uint32_t begin = k->fits[i].begin;
+    for (uint32_t i = 0; status == MSIM_OK && i < k->n_groups; i++) {
+        uint32_t begin = k->groups[i].begin;
 
-        while (begin < k->fits[i].end && k->rows[begin].platform != platform)
+        while (begin < k->groups[i].end && k->rows[begin].platform != platform)
             begin++;
         for (end = begin;
-             end < k->fits[i].end && k->rows[end].platform == platform; end++)
+             end < k->groups[i].end && k->rows[end].platform == platform; end++)
             ;
         if (end > begin)
             status = report_rows(&k->rows[begin], end - begin, v, what, out);
@@ -399,7 +396,7 @@ static enum msim_status report_platform(const struct msim_shared_fit *k,
 }
 
 enum msim_status msim_cross_validate(const struct msim_shared_fit *k,
-                                     enum msim_left_out_kind what, FILE *out)
+                                     enum msim_held_out_kind what, FILE *out)
 {
     for (uint32_t p = 0; p < k->n_platforms; p++)
         MSIM_TRY(report_platform(k, p, what, out));

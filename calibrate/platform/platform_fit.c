@@ -2,8 +2,8 @@
  * calibrate/platform/platform_fit.c - one platform file from a data sheet and
  * tables.
  *
- * Cells do not depend on one another, so threads take them one by one; they
- * are written in a fixed order.
+ * Fits do not depend on one another, so threads take them one by one; they are
+ * written in a fixed order.
  */
 #include "calibrate/platform/platform_fit.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MIN        20 /* of a cell */
+#define ROWS_MIN        20 /* of a fit */
 #define FIT_THREADS_MAX 64
 
 static void add_ratio(cJSON *o, const char *key,
@@ -62,11 +62,11 @@ struct fit_run {
     const struct msim_coll_fits *collectives;
     struct job *jobs;
     uint32_t n_jobs;
-    uint32_t too_few; /* rows of cells that are none for that */
+    uint32_t too_few; /* rows that are in no fit for that */
     atomic_uint next_job;
 };
 
-/* Collectives are fitted together, and here only looked up. */
+/* Collectives were fitted together: their fit is looked up. */
 static enum msim_status fit_rows_of(const struct fit_run *run, struct job *job)
 {
     struct msim_sample *rows;
@@ -103,7 +103,7 @@ static void *work(void *arg)
     }
 }
 
-/* The cells of this platform's GPUs, in the order of the samples. */
+/* A job for each fit of this platform's GPUs, in the order of the samples. */
 static enum msim_status make_jobs(struct fit_run *run, const cJSON *sheet)
 {
     const struct msim_samples *s = run->samples;
@@ -172,7 +172,7 @@ static enum msim_status write_job(const struct fit_run *run,
     return options->rows ? write_rows(run, job, options->rows) : MSIM_OK;
 }
 
-/* What came out, in the order of the jobs, whoever did them. */
+/* Write the results in the order of the jobs. */
 static enum msim_status write_jobs(struct fit_run *run, cJSON *fits,
                                    const struct msim_fit_options *options)
 {
@@ -205,7 +205,7 @@ static enum msim_status fit_all(struct fit_run *run, const cJSON *sheet,
     return status;
 }
 
-/* Everything but the cells, in the order in which people read it. */
+/* All members before the fits, in the order in which people read them. */
 static enum msim_status make_head(cJSON *o, const cJSON *sheet,
                                   const struct msim_conv_ratios *ratios)
 {

@@ -14,16 +14,16 @@ struct msim_fit_options {
     const struct msim_conv_ratios *ratios;
     const struct msim_coll_fits *collectives; /* of the same samples */
     uint32_t threads; /* at least 1; what comes out does not depend on it */
-    FILE *report;     /* one CSV line a cell; NULL: none */
-    struct msim_file *rows; /* one line a row held back; NULL: none */
-    uint32_t *too_few;      /* gets the number of rows whose cell has too few
-                               for a fit; NULL: not wanted */
+    FILE *report;     /* gets a CSV line for each fit; NULL: none */
+    struct msim_file *rows; /* gets a line for each held-out row; NULL: none */
+    uint32_t *too_few; /* gets the number of rows that are in no fit, because
+                          there are too few of their kind; may be NULL */
 };
 
 /*
- * Fit every cell of the GPUs that `sheet`, an entry of the data-sheet file,
- * names, and make the platform file's tree: `*out` is owned
- * by the caller, NULL on failure. `samples` are sorted.
+ * Fit all stacks and kinds of the GPUs that `sheet`, an entry of the data-sheet
+ * file, names, and make the platform file's tree: `*out` is owned by the
+ * caller, NULL on failure. `samples` are sorted.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_fit(cJSON **out, const cJSON *sheet,

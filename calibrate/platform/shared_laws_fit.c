@@ -1,6 +1,5 @@
 /*
- * calibrate/platform/shared_laws_fit.c - fitting laws that are common to all
- * GPUs.
+ * calibrate/platform/shared_laws_fit.c - laws that all GPUs share.
  */
 #include "calibrate/platform/shared_laws_fit.h"
 
@@ -14,15 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MIN          20 /* of a cell on one GPU */
+#define ROWS_MIN          20 /* of a kind on one GPU */
 #define THREADS_MAX       64
-#define SHORT             1.3 /* times the gap: such rows show it */
+#define SHORT             1.3 /* times the gap: shorter rows show it */
 #define SHORT_SHARE       0.05
-#define FEW_GENERATIONS   4 /* fewer: the law's other cells help out */
+#define FEW_GENERATIONS   4 /* fewer: residuals of all kinds of the law count */
 #define WIDER_GENERATIONS 1.0
 
-/* ---- platforms and rows ---------------------------------------------------
- */
+/* ---- platforms and rows -------------------------------------------------- */
 
 static uint8_t generation_of(struct msim_shared_fit *k, uint32_t platform)
 {
@@ -34,8 +32,8 @@ static uint8_t generation_of(struct msim_shared_fit *k, uint32_t platform)
     return (uint8_t)k->n_generations++;
 }
 
-/* Of collectives each platform's file has what was learned from the others,
- * which a GPU left out must not come back by. */
+/* A platform file has curves of collectives that were inferred from other GPUs.
+ * They are dropped: a held-out GPU must not come back by them. */
 static void forget_inferred(struct msim_platform *p)
 {
     for (; p; p = p->next)
@@ -183,9 +181,9 @@ bool msim_shared_same_group(const struct msim_shared_row *a,
            strcmp(a->sample.key, b->sample.key) == 0;
 }
 
-/* Cells with rows of one generation alone are cells all the same: others may
- * be judged on them. */
-static enum msim_status make_fits(struct msim_shared_fit *k)
+/* Groups with rows of one generation count too: cross-validation predicts their
+ * rows. */
+static enum msim_status make_groups(struct msim_shared_fit *k)
 {
     uint32_t end;
 
@@ -193,9 +191,9 @@ static enum msim_status make_fits(struct msim_shared_fit *k)
         struct msim_shared_group *c;
         uint32_t seen = 0;
 
-        MSIM_TRY(msim_grow((void **)&k->fits, &k->cap_fits, k->n_fits,
-                           sizeof(*k->fits)));
-        c = &k->fits[k->n_fits++];
+        MSIM_TRY(msim_grow((void **)&k->groups, &k->cap_groups, k->n_groups,
+                           sizeof(*k->groups)));
+        c = &k->groups[k->n_groups++];
         memset(c, 0, sizeof(*c));
         for (end = begin;
              end < k->n_rows &&
@@ -221,7 +219,7 @@ enum msim_status msim_shared_fit_init(struct msim_shared_fit *k,
     k->sheets = sheets;
     MSIM_TRY(load_platforms(k, data, err));
     MSIM_TRY(take_all(k, samples));
-    return make_fits(k);
+    return make_groups(k);
 }
 
 void msim_shared_fit_release(struct msim_shared_fit *k)
@@ -229,15 +227,14 @@ void msim_shared_fit_release(struct msim_shared_fit *k)
     for (uint32_t i = 0; i < k->n_platforms; i++)
         msim_platform_free(k->platforms[i]);
     free(k->rows);
-    free(k->fits);
+    free(k->groups);
     memset(k, 0, sizeof(*k));
 }
 
-/* ---- fitting ---------------------------------------------------------------
- */
+/* ---- fitting ------------------------------------------------------------- */
 
-/* The middle one of the gaps that show on the GPUs of a cell, those of one
- * generation left out; of all gaps, where none shows. */
+/* The median of the launch gaps that show on the GPUs of a group, without those
+ * of one generation; of all gaps where none shows. */
 static struct msim_gap middle_gap(const struct msim_shared_fit *k,
                                   const struct msim_shared_group *c,
                                   int without)
@@ -277,12 +274,13 @@ static enum msim_status fit_without(const struct msim_shared_fit *k,
     return MSIM_OK;
 }
 
-/* What the law without its generation says of a row. */
-static void judge(struct msim_shared_row *r, const struct msim_law_constants *c)
+/* Predict a row by the law without its generation. */
+static void predict(struct msim_shared_row *r,
+                    const struct msim_law_constants *c)
 {
     struct msim_sample s = r->sample;
 
-    s.gap.least_us = 0; /* that of a GPU which nobody measured is not known */
+    s.gap.least_us = 0; /* an unmeasured GPU's is not known */
     r->us = msim_law_measured(c, &s);
     r->residual = log(r->sample.us / r->us);
 }
@@ -309,7 +307,7 @@ static enum msim_status fit_rows_of(struct msim_shared_fit *k,
         if (first)
             status = fit_without(k, c, g, &a, &c->without[g]);
         if (status == MSIM_OK)
-            judge(&k->rows[i], &c->without[g]);
+            predict(&k->rows[i], &c->without[g]);
     }
     free(a.samples);
     free(a.fold);
@@ -330,10 +328,10 @@ static void *work(void *arg)
         uint32_t i = atomic_fetch_add(&run->next, 1);
         enum msim_status status = MSIM_OK;
 
-        if (i >= run->k->n_fits)
+        if (i >= run->k->n_groups)
             return NULL;
-        if (run->k->fits[i].generations > 1)
-            status = fit_rows_of(run->k, &run->k->fits[i]);
+        if (run->k->groups[i].generations > 1)
+            status = fit_rows_of(run->k, &run->k->groups[i]);
         if (status != MSIM_OK)
             atomic_store(&run->failed, (int)status);
     }
@@ -355,10 +353,9 @@ enum msim_status msim_shared_fit_run(struct msim_shared_fit *k,
     return (enum msim_status)atomic_load(&run.failed);
 }
 
-/* ---- as cells for the models -----------------------------------------------
- */
+/* ---- as fits for the models ---------------------------------------------- */
 
-/* What was left on rows of a law: of one cell, or of all with NULL. */
+/* Residuals of the rows of a law: of one group, or of all with NULL. */
 static uint32_t residuals(const struct msim_shared_fit *k,
                           const struct msim_law *law,
                           const struct msim_shared_group *c, int without,
@@ -387,8 +384,8 @@ static void widen(double *values, uint32_t n, uint32_t generations,
     bin->high = fmax(bin->high, msim_quantile(values, n, 0.95) * wider);
 }
 
-/* What one generation is off by from another, the other is off by from it the
- * other way round: of few, the side that was not seen is as likely. */
+/* If one generation is slower than another predicts, the other is faster than
+ * the first predicts: with few generations both signs are as likely. */
 static void widen_both_ways(double *values, uint32_t n,
                             struct msim_fit_bin *bin)
 {
@@ -432,7 +429,7 @@ static enum msim_status make_interval(const struct msim_shared_fit *k,
     return MSIM_OK;
 }
 
-/* Sizes seen, and the mean error on rows fitted on. */
+/* The range of sizes, and the mean error on rows fitted on. */
 static void make_range(const struct msim_shared_fit *k,
                        const struct msim_shared_group *c, int without,
                        const struct msim_law_constants *constants,
@@ -494,11 +491,11 @@ static enum msim_status make_fit(const struct msim_shared_fit *k,
 enum msim_status msim_shared_fit_laws(const struct msim_shared_fit *k,
                                       int without, struct msim_shared_laws *out)
 {
-    out->fits = calloc((size_t)k->n_fits + 1, sizeof(*out->fits));
+    out->fits = calloc((size_t)k->n_groups + 1, sizeof(*out->fits));
     if (!out->fits)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < k->n_fits; i++) {
-        const struct msim_shared_group *c = &k->fits[i];
+    for (uint32_t i = 0; i < k->n_groups; i++) {
+        const struct msim_shared_group *c = &k->groups[i];
 
         if (c->generations < 2)
             continue;

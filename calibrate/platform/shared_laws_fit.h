@@ -1,11 +1,11 @@
 /*
- * calibrate/platform/shared_laws_fit.h - laws that are common to all GPUs, and
- * how far off they are on a GPU of a generation that was left out.
+ * calibrate/platform/shared_laws_fit.h - laws that all GPUs share, and their
+ * errors on generations that were held out.
  *
- * Every law, stack and key with rows on GPUs of two generations gets constants
- * that minimise the mean of |log(measured / law)| over all of them, each GPU
- * with as many rows as the others. The same is done again without each
- * generation; what is left on its rows says how good the law is on a GPU that
+ * Every law, stack and kind with rows on GPUs of two generations gets constants
+ * that minimise the mean of |log(measured / law)| over all rows, with about
+ * equally many rows of each GPU. The constants are fitted again without each
+ * generation; the residuals on its rows show the law's error on a GPU that
  * nobody has measured.
  */
 #ifndef MSIM_CALIBRATE_PLATFORM_SHARED_LAWS_FIT_H
@@ -15,24 +15,25 @@
 
 #define MSIM_SHARED_PLATFORMS   64
 #define MSIM_SHARED_GENERATIONS 32
-#define MSIM_SHARED_ROWS        200 /* of a cell, at most, on one GPU */
+#define MSIM_SHARED_ROWS        200 /* of a kind on one GPU, at most */
 
 /* One row, and the platform whose GPU it is of. */
 struct msim_shared_row {
     struct msim_sample sample;
-    uint32_t platform, order; /* order: in the samples */
+    uint32_t platform; /* index in msim_shared_fit.platforms */
+    uint32_t order;    /* in the samples */
     uint8_t generation;
-    bool shows_gap; /* rows of this GPU are short enough for it */
-    /* By the law fitted without this row's generation; us is 0 where nothing
-     * is left to fit on. */
+    bool shows_gap; /* rows of this GPU and kind are short enough for it */
+    /* By the law fitted without this row's generation; us is 0 where no other
+     * generation has rows. */
     double us, residual; /* log(measured / us) */
 };
 
-/* Whether both are of one law, stack and key, on whatever GPUs. */
+/* Whether both are of one law, stack and kind, on any GPUs. */
 bool msim_shared_same_group(const struct msim_shared_row *a,
                             const struct msim_shared_row *b);
 
-/* Rows of one law, stack and key: platforms one after the other. */
+/* The rows of one law, stack and kind: one platform after the other. */
 struct msim_shared_group {
     uint32_t begin, end;
     uint32_t platforms, generations;
@@ -46,15 +47,14 @@ struct msim_shared_fit {
     uint32_t n_platforms, n_generations;
     struct msim_shared_row *rows;
     uint32_t n_rows, cap_rows;
-    struct msim_shared_group *fits;
-    uint32_t n_fits, cap_fits;
+    struct msim_shared_group *groups;
+    uint32_t n_groups, cap_groups;
 };
 
 /*
- * Load every platform of `sheets` from the folder `data` and take the rows of
- * `samples` (sorted) that are of their GPUs, evenly spread. On failure, too,
- * release with msim_shared_fit_release(). `sheets` and `samples` must live as
- * long.
+ * Load every platform of `sheets` from the folder `data` and take rows of their
+ * GPUs, evenly spread, from `samples` (sorted). Release `k` also on failure;
+ * `sheets` and `samples` must outlive it.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_shared_fit_init(struct msim_shared_fit *k,
@@ -69,10 +69,9 @@ enum msim_status msim_shared_fit_run(struct msim_shared_fit *k,
                                      uint32_t threads);
 
 /*
- * The laws as cells for the models, into an `out` of zeros, which must be
- * released also after a failure. Their intervals are what was left on
- * generations that were left out. Of generation `without` (below 0: none)
- * nothing went into constants or intervals.
+ * Fill `out`, all zeros before, with the laws as fits for the models; release
+ * it also on failure. Intervals come from residuals on held-out generations.
+ * Rows of generation `without` (below 0: none) are not used.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_shared_fit_laws(const struct msim_shared_fit *k,

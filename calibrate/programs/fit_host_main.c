@@ -114,7 +114,7 @@ static enum msim_status judge(struct fitting *k, uint32_t h)
     for (uint32_t i = 0; i < k->n_hosts; i++)
         use[i] = i != h && k->entries[i].used;
     MSIM_TRY(msim_host_fit_make(&fit, &k->table, use, h));
-    status = msim_host_evaluate(&k->entries[h].verdict, &fit, &k->table, h);
+    status = msim_host_evaluate(&k->entries[h].score, &fit, &k->table, h);
     msim_host_fit_release(&fit);
     return status;
 }
@@ -126,7 +126,7 @@ static void report(const struct fitting *k, const struct msim_host_fit *fit)
            "steps: inside, mean error");
     for (uint32_t h = 0; h < k->n_hosts; h++) {
         const struct msim_host_entry *e = &k->entries[h];
-        const struct msim_host_score *v = &e->verdict;
+        const struct msim_host_score *v = &e->score;
 
         printf("%-24s %5s %8u %6.2f %6.2f %6.2f %7s %6.2f %6s ",
                k->hosts[h].name, e->used ? "yes" : "no", k->hosts[h].n_ops,

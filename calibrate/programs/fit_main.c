@@ -17,7 +17,7 @@
  */
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/platform/platform_fit.h"
-#include "calibrate/platform/refit.h"
+#include "calibrate/platform/platform_merge.h"
 #include "calibrate/rows/tables.h"
 
 #include <gsl/gsl_errno.h>
@@ -54,7 +54,7 @@ static enum msim_status keep_rest(cJSON *json, const char *folder,
     if (access(path, F_OK) != 0)
         return MSIM_OK;
     MSIM_TRY(msim_json_read(&old, path, err));
-    status = msim_refit_rows(json, old, s);
+    status = msim_platform_merge(json, old, s);
     cJSON_Delete(old);
     return status;
 }
@@ -146,7 +146,7 @@ static enum msim_status fit_and_report(const struct command *c,
     if (status == MSIM_OK && c->report) {
         if (!c->only.some)
             (void)unlink(c->report);
-        status = msim_refit_report(c->report, MSIM_FIT_REPORT_HEADER, text,
+        status = msim_report_merge(c->report, MSIM_FIT_REPORT_HEADER, text,
                                    sheets, s, err);
     }
     free(text);

@@ -6,9 +6,9 @@
  *
  * TABLES is a folder with the tables of measured times, DATA that of the
  * platforms that msim-fit made of them (and of platforms/src/datasheets.json,
- * which says whose rows are whose). COMMON.json gets the laws common to all
- * GPUs and the doubt in them and in the cells of kin; the report how good
- * predictions are for each GPU that is left out.
+ * which names the GPUs of the tables). COMMON.json gets the laws that all GPUs
+ * share, with their errors and those of fits of other GPUs; the report gets the
+ * errors of predictions for each GPU, held out.
  */
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/platform/cross_validate.h"
@@ -65,9 +65,9 @@ static enum msim_status add_fits(cJSON *o, const struct msim_shared_fit *k,
 
     if (!fits)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < k->n_fits; i++)
-        if (k->fits[i].generations > 1)
-            MSIM_TRY(add_fit(fits, k, &k->fits[i], &common->fits[at++]));
+    for (uint32_t i = 0; i < k->n_groups; i++)
+        if (k->groups[i].generations > 1)
+            MSIM_TRY(add_fit(fits, k, &k->groups[i], &common->fits[at++]));
     return MSIM_OK;
 }
 

@@ -1,3 +1,6 @@
+/*
+ * calibrate/rows/held_out_rows.c - predictions of held-out rows, one by one.
+ */
 #include "calibrate/rows/held_out_rows.h"
 
 #include <math.h>
@@ -23,7 +26,7 @@ enum msim_status msim_held_out_header_write(struct msim_file *out)
     return msim_file_write(out, HEADER, strlen(HEADER));
 }
 
-/* A row's size: least memory traffic, or what is sent. */
+/* A row's size in bytes: the least memory traffic, or what is sent. */
 static double bytes_of(const struct msim_work *w)
 {
     if (w->family == MSIM_FAMILY_COLLECTIVE)

@@ -203,7 +203,7 @@ bool msim_sample_same_fit(const struct msim_sample *a,
            strcmp(a->key, b->key) == 0;
 }
 
-/* A layer of experts of one model, as one way to split it leaves it. */
+/* A group becomes the layers of one model, split over ranks in one way. */
 static void split_group(struct msim_sample *r, uint32_t models)
 {
     const int64_t v[2] = {r->work.u.moe.tp, r->work.u.moe.routing.ep};
@@ -212,8 +212,8 @@ static void split_group(struct msim_sample *r, uint32_t models)
     r->models = models;
 }
 
-/* Of layers of experts some cells have one model or two: their groups are made
- * smaller, so that there is something to hold back. */
+/* Layers of experts of one or two models make one or two groups, too few to
+ * hold any out: their groups are made smaller. */
 static void split_groups(struct msim_samples *s)
 {
     uint32_t end;

@@ -14,21 +14,22 @@ struct msim_sample {
     double us;
     const char *gpu;       /* the table's name of it */
     const char *framework; /* "" where none is given */
-    const char *key;       /* the cell within the framework */
+    const char *key;       /* the kind within the framework */
     const struct msim_law *law;
-    /* Rows of one group are held back together: a whole weight shape, head
-     * layout, shape, or collective and rank count. */
+    /* Rows of one group are held out together: a whole weight shape, head
+     * layout, shape, or collective and number of ranks. */
     uint64_t group;
-    /* Models that the cell has rows of, where they are too few to hold whole
-     * ones back: a group is then one model's share on one rank; else 0. */
+    /* Models that the rows of the fit are of, where they are too few to hold
+     * out a whole one: a group is then one model's share on one rank; else 0.
+     */
     uint32_t models;
-    /* Set when a cell is fitted: the data sheet of the row's GPU. */
+    /* The data sheet of the row's GPU, set when it is fitted; borrowed. */
     const struct msim_data_sheet *sheet;
-    /* The launch gap of the row's source on its GPU, where that was fitted
-     * before; 0 where it was not, or where there is none. */
+    /* The launch gap of the row's source on its GPU, where an earlier fit found
+     * one; else 0. */
     struct msim_gap gap;
-    /* The shortest kernel of the row's GPU over MSIM_COMMON_FLOOR_US, for laws
-     * whose start follows it, when a law for all GPUs is fitted; else 0. */
+    /* When a law is fitted for all GPUs and its start follows the GPU's
+     * shortest kernel: that over MSIM_COMMON_FLOOR_US; else 0. */
     double start;
 };
 
@@ -44,13 +45,14 @@ MSIM_MUST_CHECK
 enum msim_status msim_samples_init(struct msim_samples *s);
 void msim_samples_release(struct msim_samples *s);
 
-/* Append the rows of one table that a law covers and whose time is above 0. */
+/* Append the rows of the table `path` that a law covers and whose time is above
+ * 0. */
 MSIM_MUST_CHECK
 enum msim_status msim_samples_add(struct msim_samples *s, const char *path,
                                   struct msim_error *err);
 
-/* Append one row, which took `us` on `gpu`; nothing where no law covers it.
- * Texts are copied. */
+/* Append one row, which took `us` on `gpu`, unless no law covers it. Texts are
+ * copied. */
 MSIM_MUST_CHECK
 enum msim_status msim_samples_add_work(struct msim_samples *s,
                                        const struct msim_work *w,
@@ -60,8 +62,8 @@ enum msim_status msim_samples_add_work(struct msim_samples *s,
 bool msim_sample_same_fit(const struct msim_sample *a,
                           const struct msim_sample *b);
 
-/* Bring rows of one cell together, in an order that does not depend on where
- * they stood in the file. */
+/* Bring the rows of one fit together, in an order that does not depend on their
+ * order in the file. */
 void msim_samples_sort(struct msim_samples *s);
 
 #endif

@@ -7,16 +7,17 @@
 
 #define MSIM_TABLES 7
 
-/* Tables by their names; of zeros: all. */
+/* A choice of tables; zeros choose all. */
 struct msim_tables {
     bool some, chosen[MSIM_TABLES];
 };
 
-/* Choose one; false, listing the known in `err`, where there is none. */
+/* Add the table `name` to the choice; false, with the known names in `err`,
+ * where there is none. */
 bool msim_tables_choose(struct msim_tables *t, const char *name,
                         struct msim_error *err);
 
-/* Append the rows of these tables of measured times in `folder`, and sort. */
+/* Append the rows of the chosen tables in `folder`, and sort. */
 MSIM_MUST_CHECK
 enum msim_status msim_tables_read(struct msim_samples *s, const char *folder,
                                   const struct msim_tables *t,

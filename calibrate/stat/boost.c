@@ -1,6 +1,7 @@
 /*
- * calibrate/stat/boost.c - trees by XGBoost, rewritten for platform files. The
- * one file that knows XGBoost.
+ * calibrate/stat/boost.c - trees by XGBoost, rewritten for platform files.
+ *
+ * The one file that knows XGBoost (tests/lint/arrows.sh).
  */
 #include "calibrate/stat/boost.h"
 
@@ -17,7 +18,7 @@ struct training {
     BoosterHandle booster;
 };
 
-/* XGBoost's functions return 0 or, having kept a text to itself, -1. */
+/* XGBoost's functions return 0 or -1. */
 static enum msim_status called(int result)
 {
     return result == 0 ? MSIM_OK : MSIM_EINTERNAL;
@@ -32,9 +33,9 @@ static enum msim_status set_number(BoosterHandle booster, const char *name,
     return called(XGBoosterSetParam(booster, name, text));
 }
 
-/* The pseudo-Huber loss is the squared error for small errors and grows no
- * faster than linearly for those above `clip`: measured tables hold outliers.
- * base_score 0: a sum of trees starts where the law stands. */
+/* The pseudo-Huber loss is the squared error for small errors and linear above
+ * `clip`, for measured tables hold outliers. base_score 0: trees correct the
+ * law, so their sum starts at no correction. */
 static enum msim_status set_options(BoosterHandle booster,
                                     const struct msim_boost_options *o)
 {
@@ -56,17 +57,17 @@ static enum msim_status set_options(BoosterHandle booster,
     return set_number(booster, "min_child_weight", o->least);
 }
 
-/* XGBoost takes and compares floats, so does models/platform/forest.c. */
+/* XGBoost compares floats, as models/platform/forest.c does. */
 static enum msim_status make_data(DMatrixHandle *data, const double *x,
                                   const double *y, uint32_t n,
                                   uint32_t features)
 {
-    size_t fits = (size_t)n * features;
-    float *xs = malloc(fits * sizeof(*xs));
+    size_t values = (size_t)n * features;
+    float *xs = malloc(values * sizeof(*xs));
     float *ys = malloc(n * sizeof(*ys));
     enum msim_status status = xs && ys ? MSIM_OK : MSIM_ENOMEM;
 
-    for (size_t i = 0; status == MSIM_OK && i < fits; i++)
+    for (size_t i = 0; status == MSIM_OK && i < values; i++)
         xs[i] = (float)x[i];
     for (uint32_t i = 0; status == MSIM_OK && i < n; i++)
         ys[i] = (float)y[i];
@@ -79,7 +80,7 @@ static enum msim_status make_data(DMatrixHandle *data, const double *x,
     return status;
 }
 
-/* What the trees so far say of the rows; XGBoost's, until it is asked again. */
+/* The sums of the trees so far; XGBoost's memory, until the next call. */
 static enum msim_status ask(const struct training *t, const float **sums)
 {
     static const char HOW[] =
@@ -185,7 +186,7 @@ static bool read_split(const struct rewriting *r, const cJSON *node,
     return out->feature < r->features && isfinite(out->cut);
 }
 
-/* The first cut of a feature that is not below `cut`. */
+/* The first cut of a feature that is not below `cut`, as an index. */
 static uint32_t place(const struct rewriting *r, uint32_t feature, float cut)
 {
     uint32_t i = 0;
@@ -195,7 +196,7 @@ static uint32_t place(const struct rewriting *r, uint32_t feature, float cut)
     return i;
 }
 
-/* Enter the cuts of a tree. As deep as the tree: at most its leaves. */
+/* Add the cuts of a tree. Recursion is as deep as the tree. */
 static enum msim_status collect(struct rewriting *r, const cJSON *node)
 {
     struct split s;
@@ -265,7 +266,7 @@ static double shorten(float v)
     return strtod(text, NULL);
 }
 
-/* Write one list, `what` of it, and make it a member. */
+/* Write the list that `what` writes of each tree, as a member. */
 static enum msim_status add_list(cJSON *forest, const char *key,
                                  enum msim_status (*what)(struct rewriting *,
                                                           const cJSON *),

@@ -3,8 +3,8 @@
  * XGBoost.
  *
  * Gradient boosting on the pseudo-Huber loss of log(measured / law), with
- * histograms over at most 64 bins a feature, and trees grown leaf by leaf where
- * the gain is largest. One thread, and nothing is drawn at random: the same
+ * histograms of at most 64 bins a feature. A tree grows leaf by leaf where the
+ * gain is largest. One thread grows it and nothing is drawn at random: the same
  * rows give the same trees.
  */
 #ifndef MSIM_CALIBRATE_STAT_BOOST_H
@@ -13,23 +13,23 @@
 
 struct msim_boost_options {
     uint32_t trees, leaves;
-    uint32_t depth; /* splits from root to leaf at most; 0: as many as leaves
-                       allow */
-    bool weighted;  /* take the loss as squares of errors r with weights
-                       1 / sqrt(1 + (r / clip)^2), whose gradient it shares and
-                       whose curvature never vanishes, rather than by its own
-                       second derivative */
+    uint32_t depth; /* splits from root to leaf at most; 0: no limit but the
+                       leaves */
+    /* Replace the second derivative of the loss by the weight
+     * 1 / sqrt(1 + (r / clip)^2) of error r: the gradient is the same, and the
+     * curvature does not vanish for large errors. */
+    bool weighted;
     double rate;    /* share of each tree's answer that is added */
     double penalty; /* rows' worth of zeros in every leaf */
     uint32_t least; /* rows in a leaf; those with large errors count less */
-    double clip;    /* errors above it pull hardly more than it */
+    double clip;    /* the loss of larger errors grows linearly */
 };
 
 /*
  * Fit to `n` rows of `features` columns (row-major `x`) and answers `y`. On
  * success `*out` is the "forest" object of a platform file, owned by the
- * caller, and `sums`, unless NULL, holds for each row the sum of XGBoost's own
- * trees, whose leaves are not yet rounded. On failure NULL: ENOMEM, or
+ * caller; `sums`, unless NULL, gets the sum of XGBoost's own trees for each
+ * row, before leaves are rounded. On failure `*out` is NULL: ENOMEM, or
  * EINTERNAL where XGBoost refuses (values that are not finite).
  */
 MSIM_MUST_CHECK

@@ -46,7 +46,7 @@ static enum msim_status take(struct made_up *m, const struct msim_policy *p,
 {
     struct msim_case c = {.state = m, .time = time_it};
 
-    return msim_sample(&c, p, out, err);
+    return msim_sample_case(&c, p, out, err);
 }
 
 static void test_sampler__stops_when_the_median_is_known(void)
@@ -137,14 +137,14 @@ static void test_sampler__takes_turns(void)
     struct msim_policy p = {.seconds = 10};
     struct msim_sampled s;
 
-    REQUIRE(msim_sample(&c, &p, &s, NULL) == MSIM_OK);
+    REQUIRE(msim_sample_case(&c, &p, &s, NULL) == MSIM_OK);
     CHECK_UINT(s.n, 5);
     CHECK_UINT(t.concurrent.asked, 2 + 5);
     CHECK_UINT(t.alone.asked, 5); /* warm from then on */
     CHECK_REL(s.us, 10, 0);
     CHECK_REL(s.alone_us, 5, 0);
     c.alone = NULL;
-    REQUIRE(msim_sample(&c, &p, &s, NULL) == MSIM_OK);
+    REQUIRE(msim_sample_case(&c, &p, &s, NULL) == MSIM_OK);
     CHECK_REL(s.alone_us, 0, 0);
 }
 

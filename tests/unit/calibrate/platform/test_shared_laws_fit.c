@@ -108,10 +108,10 @@ static double efficiency(const struct msim_law_constants *c,
 
 static void check_laws(const struct msim_shared_fit *k)
 {
-    const struct msim_shared_group *c = &k->fits[0];
+    const struct msim_shared_group *c = &k->groups[0];
     const struct msim_sample *r = &k->rows[0].sample;
 
-    REQUIRE(k->n_fits == 1);
+    REQUIRE(k->n_groups == 1);
     CHECK_UINT(k->n_rows, N_GPUS * ROWS);
     CHECK_UINT(c->platforms, 3);
     CHECK_UINT(c->generations, 3);

@@ -2,7 +2,7 @@
  * Fitting one table again: the cells and the report's lines of the others stay,
  * in their places and in the same bytes.
  */
-#include "calibrate/platform/refit.h"
+#include "calibrate/platform/platform_merge.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static struct msim_samples collectives(struct msim_sample *row)
     return (struct msim_samples){.rows = row, .n = 1};
 }
 
-static void test_refit__keeps_other_fits(void)
+static void test_platform_merge__keeps_other_fits(void)
 {
     struct msim_sample row;
     struct msim_samples s = collectives(&row);
@@ -37,7 +37,7 @@ static void test_refit__keeps_other_fits(void)
     char *text;
 
     REQUIRE(json && old);
-    REQUIRE(msim_refit_rows(json, old, &s) == MSIM_OK);
+    REQUIRE(msim_platform_merge(json, old, &s) == MSIM_OK);
     fits = cJSON_GetObjectItemCaseSensitive(json, "cells");
     CHECK_INT(cJSON_GetArraySize(fits), 4);
     CHECK_STR(msim_json_get_text(cJSON_GetArrayItem(fits, 0), "law"),
@@ -59,7 +59,7 @@ static void test_refit__keeps_other_fits(void)
 
 /* By platform in the order of the sheets, then by law; a family may have a
  * word behind its law. Lines of platforms that are gone go. */
-static void test_refit__keeps_other_lines(void)
+static void test_platform_merge__keeps_other_lines(void)
 {
     static const char OLD[] = HEADER "p,G,attention,1\np,G,collective,1\n"
                                      "p,G,collective_sizes,1\np,G,gemm,1\n"
@@ -79,7 +79,7 @@ static void test_refit__keeps_other_lines(void)
     REQUIRE(f && sheets);
     fputs(OLD, f);
     fclose(f);
-    CHECK_INT(msim_refit_report(path, HEADER, FRESH, sheets, &s, NULL),
+    CHECK_INT(msim_report_merge(path, HEADER, FRESH, sheets, &s, NULL),
               MSIM_OK);
     f = fopen(path, "r");
     if (f) {
@@ -93,7 +93,7 @@ static void test_refit__keeps_other_lines(void)
 
 int main(void)
 {
-    RUN(test_refit__keeps_other_fits);
-    RUN(test_refit__keeps_other_lines);
+    RUN(test_platform_merge__keeps_other_fits);
+    RUN(test_platform_merge__keeps_other_lines);
     return check_summary();
 }

@@ -1,7 +1,8 @@
 /*
- * calibrate/platform/refit.c - fitting some tables again and keeping the rest.
+ * calibrate/platform/platform_merge.c - keeping the rest of a platform
+ * file and a report where only some tables are fitted again.
  */
-#include "calibrate/platform/refit.h"
+#include "calibrate/platform/platform_merge.h"
 
 #include "core/base/vec.h"
 #include "core/base/write_file.h"
@@ -17,7 +18,7 @@ static bool has_rows(const struct msim_samples *s, const struct msim_law *law)
     return false;
 }
 
-/* ---- cells --------------------------------------------------------------- */
+/* ---- fits ---------------------------------------------------------------- */
 
 static bool is_short(const cJSON *item)
 {
@@ -32,25 +33,25 @@ static bool is_short(const cJSON *item)
 }
 
 /*
- * What is written on one line is read as a tree: put it on one line again.
- * That is what was learned, an array of numbers, and what arrays of intervals
- * hold.
+ * Put on one line again what was written on one line and read as a tree:
+ * corrections, arrays of numbers, and the elements of intervals. `parent_name`
+ * is the member that `parent` is.
  */
-static enum msim_status fold(cJSON *parent, const char *within)
+static enum msim_status flatten(cJSON *parent, const char *parent_name)
 {
     cJSON *item, *next;
 
     for (item = parent->child; item; item = next) {
-        const char *name = item->string ? item->string : within;
-        bool line = strcmp(name, "forest") == 0 ||
-                    strcmp(name, "nearby") == 0 ||
-                    (cJSON_IsArray(item) && item->child && is_short(item)) ||
-                    (strcmp(within, "interval") == 0 && cJSON_IsObject(item));
+        const char *name = item->string ? item->string : parent_name;
+        bool line =
+            strcmp(name, "forest") == 0 || strcmp(name, "nearby") == 0 ||
+            (cJSON_IsArray(item) && item->child && is_short(item)) ||
+            (strcmp(parent_name, "interval") == 0 && cJSON_IsObject(item));
         char *text;
 
         next = item->next;
         if (!line) {
-            MSIM_TRY(fold(item, name));
+            MSIM_TRY(flatten(item, name));
             continue;
         }
         text = cJSON_PrintUnformatted(item);
@@ -71,7 +72,7 @@ static const struct msim_law *law_of_fit(const cJSON *fit)
     return name ? msim_law_find(name) : NULL;
 }
 
-/* Ratios of convolutions' passes come from the same table. */
+/* The parameters are ratios of convolutions' passes, from their table. */
 static void keep_parameters(cJSON *json, cJSON *old,
                             const struct msim_samples *s)
 {
@@ -83,8 +84,8 @@ static void keep_parameters(cJSON *json, cJSON *old,
         cJSON_Delete(from);
 }
 
-/* Leave the cells of `from` that are kept. */
-static enum msim_status drop_others(cJSON *from, const struct msim_samples *s)
+/* Drop the fits of `from` that are fitted again. */
+static enum msim_status drop_refitted(cJSON *from, const struct msim_samples *s)
 {
     cJSON *fit = from ? from->child : NULL;
 
@@ -97,14 +98,14 @@ static enum msim_status drop_others(cJSON *from, const struct msim_samples *s)
         if (has_rows(s, law))
             cJSON_Delete(cJSON_DetachItemViaPointer(from, fit));
         else
-            MSIM_TRY(fold(fit, ""));
+            MSIM_TRY(flatten(fit, ""));
         fit = next;
     }
     return MSIM_OK;
 }
 
-/* Does the first of `a` come before that of `b`? Cells are sorted by the names
- * of their laws. */
+/* Whether the first of `a` comes before that of `b`. Fits are sorted by the
+ * names of their laws. */
 static bool comes_first(const cJSON *a, const cJSON *b)
 {
     const char *x = a ? msim_json_get_text(a->child, "law") : NULL;
@@ -113,15 +114,15 @@ static bool comes_first(const cJSON *a, const cJSON *b)
     return x && (!y || strcmp(x, y) < 0);
 }
 
-enum msim_status msim_refit_rows(cJSON *json, cJSON *old,
-                                 const struct msim_samples *s)
+enum msim_status msim_platform_merge(cJSON *json, cJSON *old,
+                                     const struct msim_samples *s)
 {
     cJSON *fresh = cJSON_GetObjectItemCaseSensitive(json, "cells");
     cJSON *kept = cJSON_GetObjectItemCaseSensitive(old, "cells");
     cJSON *merged;
 
     keep_parameters(json, old, s);
-    MSIM_TRY(drop_others(kept, s));
+    MSIM_TRY(drop_refitted(kept, s));
     merged = cJSON_CreateArray();
     if (!merged)
         return MSIM_ENOMEM;
@@ -138,7 +139,7 @@ enum msim_status msim_refit_rows(cJSON *json, cJSON *old,
 
 struct line {
     char *text;      /* without its end */
-    int platform;    /* place among the sheets */
+    int platform;    /* index of its sheet */
     const char *law; /* of the family in its third column */
     uint32_t number;
 };
@@ -165,7 +166,7 @@ static int place_of(const cJSON *sheets, const char *line)
     return -1;
 }
 
-/* A family is a law, or one with "_WORD" after it. */
+/* A family is the name of a law, or that with "_WORD" after it. */
 static const struct msim_law *law_of(const char *line)
 {
     const char *gpu = strchr(line, ',');
@@ -254,7 +255,7 @@ static enum msim_status write_lines(const struct lines *l, const char *path,
     return status;
 }
 
-enum msim_status msim_refit_report(const char *path, const char *header,
+enum msim_status msim_report_merge(const char *path, const char *header,
                                    const char *fresh, const cJSON *sheets,
                                    const struct msim_samples *s,
                                    struct msim_error *err)
