@@ -1,20 +1,45 @@
 /*
- * cli/cmd.h - the verbs of mystique-sim, one cmd_VERB.c each.
+ * cli/cmd.h - the verbs of mystique-sim: one row here and one cmd_VERB.c each.
  *
- * argv[0] is the verb (or the program's name where no verb was given), and
- * the result is the process's exit code: 0 ok, 1 a check failed, 2 usage,
- * 3 bad input, 4 internal. A verb releases what it took, so that a run under
- * a leak checker ends clean.
+ * A new verb `work` is the row X(work, "what it answers") and a file
+ * cli/cmd_work.c (or cli/work/cmd_work.c) that defines
+ *
+ *     int msim_cmd_work(int argc, char **argv);
+ *
+ * argv[0] is the verb, or the program's name where no verb was given. The
+ * result is the exit code of the process: 0 ok, 1 a check failed, 2 usage, 3
+ * bad input, 4 internal. A verb releases what it took, so that a run under a
+ * leak checker ends clean.
  */
 #ifndef MSIM_CLI_CMD_H
 #define MSIM_CLI_CMD_H
 
-int msim_cmd_predict(int argc, char **argv);
-int msim_cmd_calibrate(int argc, char **argv);
-int msim_cmd_compare(int argc, char **argv);
-int msim_cmd_info(int argc, char **argv);
-int msim_cmd_op(int argc, char **argv);
-int msim_cmd_platforms(int argc, char **argv);
-int msim_cmd_convert(int argc, char **argv);
+/* Verbs in the order of --help, with the line that stands there. */
+#define MSIM_VERB_MAP(X)                                                       \
+    X(predict, "how long a traced job takes, and where the time goes")         \
+    X(info, "what is in traces and what is missing")                           \
+    X(compare, "what changed from one run to another")                         \
+    X(op, "predict single operations from a table")                            \
+    X(platforms, "list the known GPUs, or show one")                           \
+    X(convert, "write traces as Chakra, for simulators that read it")          \
+    X(calibrate, "time this machine, and write it as a platform")              \
+    X(help, "this help, or that of a verb")
+
+#define MSIM_VERB_DECLARE(verb, summary)                                       \
+    int msim_cmd_##verb(int argc, char **argv);
+MSIM_VERB_MAP(MSIM_VERB_DECLARE)
+#undef MSIM_VERB_DECLARE
+
+struct msim_verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+};
+
+/* NULL where there is no such verb. */
+const struct msim_verb *msim_verb_find(const char *name);
+
+/* Say that there is no such verb, and which one is near; the exit code. */
+int msim_verb_unknown(const char *name);
 
 #endif

@@ -25,7 +25,8 @@ struct settings {
     const char *host, *ops;
     struct msim_clock_wish clock[2];
     enum msim_cost_mode costs;
-    bool json, csv, salvage;
+    enum msim_output output;
+    bool salvage;
     uint32_t threads;
 };
 
@@ -159,12 +160,14 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "all"},
     MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
     {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     FIELD(json),
+     .type = MSIM_OPTION_ONE_OF,
+     FIELD(output),
+     .value = MSIM_OUTPUT_JSON,
      .help = "print JSON (schema mystique-sim/comparison/1) instead of text"},
     {.name = "csv",
-     .type = MSIM_OPTION_FLAG,
-     FIELD(csv),
+     .type = MSIM_OPTION_ONE_OF,
+     FIELD(output),
+     .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line a row of every table, instead of text"},
     MSIM_OPTION_THREADS_ROW(struct settings, threads),
 };
@@ -332,14 +335,10 @@ static enum msim_status load_side(struct msim_side **side,
 
 /* ---- both -------------------------------------------------------------- */
 
-static enum msim_status check(const struct settings *s, char *const *paths,
-                              struct msim_error *err)
+static enum msim_status check(char *const *paths, struct msim_error *err)
 {
     struct stat status;
 
-    if (s->json && s->csv)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "got both --json and --csv, want one of them");
     if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "both sides are '-', want standard input for one");
@@ -373,6 +372,20 @@ static enum msim_status check_sides(const struct settings *s,
                      option);
 }
 
+static enum msim_status write_report(const struct msim_comparison *c,
+                                     enum msim_output output)
+{
+    switch (output) {
+    case MSIM_OUTPUT_JSON:
+        return msim_report_compare_json(c, stdout);
+    case MSIM_OUTPUT_CSV:
+        return msim_report_compare_csv(c, stdout);
+    case MSIM_OUTPUT_TEXT:
+        break;
+    }
+    return msim_report_compare_text(c, stdout);
+}
+
 static enum msim_status report(const struct settings *s,
                                struct msim_side *const side[2],
                                struct msim_error *err)
@@ -382,14 +395,10 @@ static enum msim_status report(const struct settings *s,
 
     MSIM_TRY(check_sides(s, side, err));
     MSIM_TRY(msim_compare(&c, side[0], side[1]));
-    if (s->json)
-        status = msim_report_compare_json(c, stdout);
-    else if (s->csv)
-        status = msim_report_compare_csv(c, stdout);
-    else
-        status = msim_report_compare_text(c, stdout);
+    status = write_report(c, s->output);
     if (status == MSIM_OK)
-        msim_message_warnings(c->warnings, c->n_warnings, !s->csv);
+        msim_message_warnings(c->warnings, c->n_warnings,
+                              s->output != MSIM_OUTPUT_CSV);
     msim_comparison_free(c);
     return status;
 }
@@ -398,7 +407,7 @@ static enum msim_status compare(const struct settings *s, char *const *paths,
                                 struct msim_error *err)
 {
     struct msim_side *side[2] = {NULL, NULL};
-    enum msim_status status = check(s, paths, err);
+    enum msim_status status = check(paths, err);
 
     for (int i = 0; i < 2 && status == MSIM_OK; i++)
         status = load_side(&side[i], s, i, paths[i], err);

@@ -1,5 +1,6 @@
-#include "cli/cmd_help.h"
-
+/*
+ * cli/cmd_help.c - `help`: the program as a whole, and its verbs.
+ */
 #include "cli/cmd.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -7,38 +8,30 @@
 
 #include <string.h>
 
-const struct msim_verb MSIM_VERBS[] = {
-    {"predict", msim_cmd_predict,
-     "how long a traced job takes, and where the time goes"},
-    {"info", msim_cmd_info, "what is in traces and what is missing"},
-    {"compare", msim_cmd_compare, "what changed from one run to another"},
-    {"op", msim_cmd_op, "predict single operations from a table"},
-    {"platforms", msim_cmd_platforms, "list the known GPUs, or show one"},
-    {"convert", msim_cmd_convert,
-     "write traces as Chakra, for simulators that read it"},
-    {"calibrate", msim_cmd_calibrate,
-     "time this machine, and write it as a platform"},
-    {"help", msim_cmd_help, "this help, or that of a verb"},
-    {NULL, NULL, NULL},
+static const struct msim_verb VERBS[] = {
+#define ROW(verb, summary) {#verb, msim_cmd_##verb, summary},
+    MSIM_VERB_MAP(ROW)
+#undef ROW
 };
+
+#define N_VERBS (sizeof(VERBS) / sizeof(VERBS[0]))
 
 const struct msim_verb *msim_verb_find(const char *name)
 {
-    for (const struct msim_verb *v = MSIM_VERBS; v->name; v++)
-        if (strcmp(v->name, name) == 0)
-            return v;
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (strcmp(VERBS[i].name, name) == 0)
+            return &VERBS[i];
     return NULL;
 }
 
 int msim_verb_unknown(const char *name)
 {
-    const char *words[sizeof(MSIM_VERBS) / sizeof(MSIM_VERBS[0])];
+    const char *words[N_VERBS];
     const char *near;
-    size_t n = 0;
 
-    for (const struct msim_verb *v = MSIM_VERBS; v->name; v++)
-        words[n++] = v->name;
-    near = msim_nearest_word(name, words, n);
+    for (size_t i = 0; i < N_VERBS; i++)
+        words[i] = VERBS[i].name;
+    near = msim_nearest_word(name, words, N_VERBS);
     if (near)
         msim_message("unknown verb '%s', did you mean '%s'?", name, near);
     else
@@ -48,7 +41,7 @@ int msim_verb_unknown(const char *name)
     return MSIM_EXIT_USAGE;
 }
 
-void msim_help_print(FILE *out)
+static void print_help(FILE *out)
 {
     fputs("usage: mystique-sim [predict] [OPTION]... TRACE|DIR...\n"
           "       mystique-sim VERB [OPTION]... ARGUMENT...\n"
@@ -58,8 +51,8 @@ void msim_help_print(FILE *out)
           "\n"
           "verbs:\n",
           out);
-    for (const struct msim_verb *v = MSIM_VERBS; v->name; v++)
-        fprintf(out, "  %-12s%s\n", v->name, v->summary);
+    for (size_t i = 0; i < N_VERBS; i++)
+        fprintf(out, "  %-12s%s\n", VERBS[i].name, VERBS[i].summary);
     fputs("\n"
           "'mystique-sim VERB --help' lists the options of a verb. Exit codes: "
           "0 ok, 1 a\ncheck failed, 2 usage, 3 bad input, 4 internal.\n"
@@ -75,7 +68,7 @@ int msim_cmd_help(int argc, char **argv)
     char help[] = "--help";
 
     if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') {
-        msim_help_print(stdout);
+        print_help(stdout);
         return MSIM_EXIT_OK;
     }
     verb = msim_verb_find(argv[1]);

@@ -49,10 +49,14 @@ static void say_measured(const struct msim_figure *kernels)
 static enum msim_status write_report(const struct msim_predict_options *o,
                                      const struct msim_prediction *p)
 {
-    if (o->json)
+    switch (o->output) {
+    case MSIM_OUTPUT_JSON:
         return msim_report_json(p, stdout);
-    if (o->csv)
+    case MSIM_OUTPUT_CSV:
         return msim_report_csv(p, stdout);
+    case MSIM_OUTPUT_TEXT:
+        break;
+    }
     return msim_report_text(p, stdout);
 }
 
@@ -69,7 +73,8 @@ static enum msim_status report(const struct msim_predict_options *o,
         msim_prediction_run_drop_measured(run);
     }
     MSIM_TRY(write_report(o, p));
-    msim_message_warnings(p->warnings, p->n_warnings, !o->csv);
+    msim_message_warnings(p->warnings, p->n_warnings,
+                          o->output != MSIM_OUTPUT_CSV);
     return MSIM_OK;
 }
 

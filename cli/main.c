@@ -1,5 +1,7 @@
+/*
+ * cli/main.c - the verb is the first argument; without one it is `predict`.
+ */
 #include "cli/cmd.h"
-#include "cli/cmd_help.h"
 #include "cli/message.h"
 
 #include <errno.h>

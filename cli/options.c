@@ -1,3 +1,6 @@
+/*
+ * cli/options.c - command lines from a table.
+ */
 #include "cli/options.h"
 
 #include "cli/message.h"
@@ -72,6 +75,11 @@ static const char *dashes(const struct msim_option *o)
     return o->name[1] ? "--" : "-";
 }
 
+static bool takes_value(const struct msim_option *o)
+{
+    return o->type != MSIM_OPTION_FLAG && o->type != MSIM_OPTION_ONE_OF;
+}
+
 /* ---- help ------------------------------------------------------------- */
 
 static void next_line(FILE *out)
@@ -118,7 +126,7 @@ static void print_option(const struct msim_option *o, FILE *out)
     size_t n;
 
     snprintf(left, sizeof(left), "  %s%s%s", dashes(o), o->name,
-             o->type == MSIM_OPTION_FLAG ? "" : " ");
+             takes_value(o) ? " " : "");
     n = strlen(left);
     if (o->type == MSIM_OPTION_CHOICE)
         print_choices(o, left, sizeof(left));
@@ -242,6 +250,7 @@ static enum msim_status set_value(struct parse *p, const struct msim_option *o,
                          o->metavar ? o->metavar : "a value");
     switch (o->type) {
     case MSIM_OPTION_FLAG:
+    case MSIM_OPTION_ONE_OF:
         break;
     case MSIM_OPTION_TEXT:
         *(const char **)((char *)p->settings + o->field) = value;
@@ -256,17 +265,52 @@ static enum msim_status set_value(struct parse *p, const struct msim_option *o,
     return MSIM_OK;
 }
 
+/* The option of the same field that was given before, or NULL. */
+static const struct msim_option *rival(const struct parse *p,
+                                       const struct msim_option *o)
+{
+    int given = *(int *)((char *)p->settings + o->field);
+
+    for (size_t i = 0; given && i < p->c->n_options; i++) {
+        const struct msim_option *other = &p->c->options[i];
+
+        if (other->type == MSIM_OPTION_ONE_OF && other->field == o->field &&
+            other->value == given)
+            return other == o ? NULL : other;
+    }
+    return NULL;
+}
+
+static enum msim_status set_one_of(struct parse *p, const struct msim_option *o)
+{
+    const struct msim_option *other = rival(p, o);
+
+    if (other)
+        return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got both --%s and --%s, want one of them",
+                         other->name, o->name);
+    *(int *)((char *)p->settings + o->field) = o->value;
+    return MSIM_OK;
+}
+
+static enum msim_status set_flag(struct parse *p, const struct msim_option *o,
+                                 const char *value)
+{
+    if (value)
+        return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '%s%s' takes no value, got '%s'", dashes(o),
+                         o->name, value);
+    if (o->type == MSIM_OPTION_ONE_OF)
+        return set_one_of(p, o);
+    *(bool *)((char *)p->settings + o->field) = true;
+    return MSIM_OK;
+}
+
 static enum msim_status
 take_option(struct parse *p, const struct msim_option *o, const char *value)
 {
-    if (o->type == MSIM_OPTION_FLAG) {
-        if (value)
-            return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                             "option '%s%s' takes no value, got '%s'",
-                             dashes(o), o->name, value);
-        *(bool *)((char *)p->settings + o->field) = true;
-        return MSIM_OK;
-    }
+    if (!takes_value(o))
+        return set_flag(p, o, value);
     if (!value) {
         const char *next = p->next < p->argc ? p->argv[p->next] : NULL;
 

@@ -31,9 +31,11 @@
 
 enum msim_option_type {
     MSIM_OPTION_FLAG,   /* bool: true once given */
+    MSIM_OPTION_ONE_OF, /* an enum: `value` once given; options of one field
+                           exclude each other, 0 is none of them */
     MSIM_OPTION_TEXT,   /* const char *: points into argv */
     MSIM_OPTION_COUNT,  /* uint32_t within min..max */
-    MSIM_OPTION_CHOICE, /* int: the index of the word in `choices` */
+    MSIM_OPTION_CHOICE, /* an enum: the index of the word in `choices` */
     MSIM_OPTION_CUSTOM, /* `parse` takes the value; may be given repeatedly */
 };
 
@@ -41,10 +43,11 @@ struct msim_option {
     const char *name; /* without the leading --, or - for a single letter */
     enum msim_option_type type;
     size_t field;        /* offsetof() in the verb's settings */
-    const char *metavar; /* "NAME|FILE"; flags and choices have none */
+    const char *metavar; /* "NAME|FILE"; what takes no value has none */
     const char *help;    /* one sentence; a newline starts a new line */
     const char *dflt;    /* shown as [default: ...]; NULL: nothing to show */
     uint32_t min, max;   /* COUNT */
+    int value;           /* ONE_OF: not 0 */
     const char *const *choices; /* CHOICE: words, ended by NULL */
     /* CUSTOM: store `value` in `settings`; on failure EUSAGE and `err` says
      * what was wanted. */
@@ -61,6 +64,9 @@ struct msim_command {
     const char *const *examples;    /* full command lines, ended by NULL */
     int min_operands, max_operands; /* max 0: any number */
 };
+
+/* How a report is written: --json and --csv, else text. */
+enum msim_output { MSIM_OUTPUT_TEXT, MSIM_OUTPUT_JSON, MSIM_OUTPUT_CSV };
 
 /* Rows that several verbs have; `member` is a bool or a uint32_t of their
  * settings. */

@@ -1,3 +1,7 @@
+/*
+ * cli/predict_options.c - the command line of `predict`: one row an option, in
+ * the order of --help.
+ */
 #include "cli/predict_options.h"
 
 #include "cli/message.h"
@@ -214,12 +218,14 @@ static const struct msim_option OPTIONS[] = {
      .help = "say how the time of operator OP comes about: which law, which "
              "inputs, which rows it stands on"},
     {.name = "json",
-     .type = MSIM_OPTION_FLAG,
-     FIELD(json),
+     .type = MSIM_OPTION_ONE_OF,
+     FIELD(output),
+     .value = MSIM_OUTPUT_JSON,
      .help = "print JSON (schema mystique-sim/prediction/1) instead of text"},
     {.name = "csv",
-     .type = MSIM_OPTION_FLAG,
-     FIELD(csv),
+     .type = MSIM_OPTION_ONE_OF,
+     FIELD(output),
+     .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line an operator, instead of text"},
     {.name = "timeline",
      .type = MSIM_OPTION_TEXT,
@@ -266,9 +272,6 @@ static enum msim_status check_together(const struct msim_predict_options *o,
 {
     const struct msim_predict_settings *s = &o->settings;
 
-    if (o->json && o->csv)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "got both --json and --csv, want one of them");
     if (o->chart && !ends_in(o->chart, ".svg") && !ends_in(o->chart, ".png"))
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--chart' is '%s', want a file that ends in "

@@ -3,6 +3,7 @@
  */
 #ifndef MSIM_CLI_PREDICT_OPTIONS_H
 #define MSIM_CLI_PREDICT_OPTIONS_H
+#include "cli/options.h"
 #include "predict/settings.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ struct msim_predict_options {
     struct msim_scale *scales;             /* heap; the settings' */
     uint32_t cap_scales;
     int peers; /* index of the word */
-    bool json, csv;
+    enum msim_output output;
     const char *explain;          /* operator name, NULL: not wanted */
     const char *timeline, *chart; /* files, NULL: not wanted */
 };
