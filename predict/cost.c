@@ -177,13 +177,13 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
     c->mid = calloc((size_t)n + 1, sizeof(*c->mid));
     c->low = calloc((size_t)n + 1, sizeof(*c->low));
     c->high = calloc((size_t)n + 1, sizeof(*c->high));
-    c->out = calloc((size_t)n + 1, 1);
+    c->removed = calloc((size_t)n + 1, 1);
     c->source = calloc((size_t)n + 1, 1);
     c->made_by = calloc((size_t)n + 1, 1);
     c->flops = calloc((size_t)n + 1, sizeof(*c->flops));
     c->ideal_us = calloc((size_t)n + 1, sizeof(*c->ideal_us));
-    return c->mid && c->low && c->high && c->out && c->source && c->made_by &&
-                   c->flops && c->ideal_us
+    return c->mid && c->low && c->high && c->removed && c->source &&
+                   c->made_by && c->flops && c->ideal_us
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -286,7 +286,7 @@ void msim_costs_free(struct msim_costs *c)
     free(c->mid);
     free(c->low);
     free(c->high);
-    free(c->out);
+    free(c->removed);
     free(c->source);
     free(c->made_by);
     free(c->flops);

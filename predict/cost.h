@@ -45,7 +45,7 @@ struct msim_cost_options {
 
 struct msim_costs {
     msim_ps *mid, *low, *high; /* one a task */
-    uint8_t *out;              /* scaled by 0: taken out (msim_scenario) */
+    uint8_t *removed;          /* scaled by 0 (msim_scenario) */
     uint8_t *source;           /* msim_source */
     uint8_t *made_by;          /* msim_family or MSIM_COST_* */
     float *flops;              /* of GPU tasks, 0 elsewhere */

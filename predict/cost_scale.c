@@ -49,24 +49,24 @@ static void scale(struct msim_costing *k, const struct msim_scale *s)
         c->mid[i] = msim_costing_times(c->mid[i], s->factor);
         c->low[i] = msim_costing_times(c->low[i], s->factor);
         c->high[i] = msim_costing_times(c->high[i], s->factor);
-        c->out[i] |=
+        c->removed[i] |=
             s->factor == 0 && is_gpu((enum msim_task_kind)k->g->kind[i]);
     }
 }
 
 /*
- * Nobody arrives at a collective whose transfer, the next task, is out; a
+ * Nobody arrives at a collective whose transfer, the next task, is removed; a
  * meeting, which is on no lane, holds nobody when all its transfers are.
  */
-static bool join_is_out(const struct msim_costing *k, uint32_t join)
+static bool join_is_removed(const struct msim_costing *k, uint32_t join)
 {
     const struct msim_graph *g = k->g;
     uint32_t e = g->edge_begin[join], end = g->edge_begin[join + 1];
 
     if (g->lane[join] != MSIM_NONE)
-        return k->c->out[join + 1];
+        return k->c->removed[join + 1];
     for (; e < end; e++)
-        if (!k->c->out[g->edges[e].to])
+        if (!k->c->removed[g->edges[e].to])
             return false;
     return true;
 }
@@ -75,7 +75,7 @@ static void take_out_joins(struct msim_costing *k)
 {
     for (uint32_t i = 0; i < k->g->n_tasks; i++)
         if (k->g->kind[i] == MSIM_TASK_JOIN)
-            k->c->out[i] = join_is_out(k, i);
+            k->c->removed[i] = join_is_removed(k, i);
 }
 
 void msim_cost_scale(struct msim_costing *k)

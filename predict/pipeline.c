@@ -139,7 +139,7 @@ static enum msim_status simulate_one(struct predicting *p,
                                      struct msim_times *times)
 {
     const struct msim_costs *c = p->run->costs;
-    struct msim_scenario scenario = {.dur = dur, .out = c->out};
+    struct msim_scenario scenario = {.dur = dur, .removed = c->removed};
 
     memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
     MSIM_TRY(new_times(times, p->run->graph->n_tasks));
@@ -196,7 +196,7 @@ static struct msim_run outcome_run(const struct msim_costs *c,
         .start = t->start,
         .dur = t->dur,
         .lag = c->lag,
-        .out = c->out,
+        .removed = c->removed,
         .held_by = t->held_by,
     };
 }

@@ -42,7 +42,7 @@ struct msim_contention_run {
     struct active *active;
     struct device *devices;
     const msim_ps *dur;
-    const uint8_t *out;
+    const uint8_t *removed;
     msim_ps *start;
     uint32_t *held_by;
 };
@@ -80,13 +80,13 @@ void msim_contention_run_free(struct msim_contention_run *r)
 }
 
 void msim_contention_run_begin(struct msim_contention_run *r,
-                               const msim_ps *dur, const uint8_t *out,
+                               const msim_ps *dur, const uint8_t *removed,
                                msim_ps *start, uint32_t *held_by)
 {
     const struct list empty = {MSIM_NONE, MSIM_NONE};
 
     r->dur = dur;
-    r->out = out;
+    r->removed = removed;
     r->start = start;
     r->held_by = held_by;
     msim_evq_clear(&r->queue);
@@ -179,7 +179,7 @@ static void arrive(struct msim_contention_run *r, uint32_t d)
 {
     const struct msim_demand *transfer = &r->s->demands[d + 1];
 
-    if (r->out && r->out[transfer->task])
+    if (r->removed && r->removed[transfer->task])
         return;
     r->active[d].waiting = true;
     r->devices[transfer->device].load.n[MSIM_DEMAND_ARRIVE]++;

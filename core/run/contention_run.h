@@ -22,12 +22,12 @@ enum msim_status msim_contention_run_new(struct msim_contention_run **out,
 void msim_contention_run_free(struct msim_contention_run *r); /* accepts NULL */
 
 /*
- * Begin a run with the durations `dur` and without the tasks that `out` marks
- * (may be NULL). start[task] is where a task's start will be put, held_by[task]
- * (may be NULL) who held it up; both one a task, the caller's.
+ * Begin a run with the durations `dur` and without the tasks that `removed`
+ * marks (may be NULL). start[task] is where a task's start will be put,
+ * held_by[task] (may be NULL) who held it up; both one a task, the caller's.
  */
 void msim_contention_run_begin(struct msim_contention_run *r,
-                               const msim_ps *dur, const uint8_t *out,
+                               const msim_ps *dur, const uint8_t *removed,
                                msim_ps *start, uint32_t *held_by);
 
 /* The task of a demand could start at `at` as far as its predecessors go. */

@@ -69,7 +69,7 @@ static void fill_lags(struct lags *l, const struct msim_scenario *s)
 
 static bool is_out(const struct msim_scenario *s, uint32_t task)
 {
-    return s->out && s->out[task];
+    return s->removed && s->removed[task];
 }
 
 /* Does an edge of this kind mean that another rank is waited for? */
@@ -129,7 +129,7 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
             times->start[r->task] = r->at;
     }
     if (e->shared)
-        msim_contention_run_begin(e->shared, s->dur, s->out, times->start,
+        msim_contention_run_begin(e->shared, s->dur, s->removed, times->start,
                                   times->held_by);
     e->n_ready = 0;
     e->too_long = false;
@@ -138,8 +138,8 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
             make_ready(e, s, t, times->start[t]);
 }
 
-/* When the edge `i` lets its successor start; one taken out is not delayed,
- * and a peer does not hold it at all. */
+/* When the edge `i` lets its successor start; one that is removed is not
+ * delayed, and a peer does not hold it at all. */
 static msim_ps edge_time(const struct msim_graph *g,
                          const struct msim_scenario *s, const struct lags *l,
                          uint32_t i, msim_ps end)

@@ -18,12 +18,12 @@ struct msim_scenario {
     /* Lag of every edge of a kind, or -1: as the graph has it. */
     msim_ps lag[MSIM_EDGE_KINDS];
     /*
-     * One a task, or NULL. Where it is not 0 the task is taken out: it has no
+     * One a task, or NULL. Where it is not 0 the task is removed: it has no
      * duration, nothing delays it (edges to it have no lag, its releases do
      * not hold) and it waits for no other rank (COLLECTIVE, POINT_TO_POINT).
      * What passes through it, program and stream order, still does.
      */
-    const uint8_t *out;
+    const uint8_t *removed;
 };
 
 struct msim_engine; /* opaque: the workspace of one thread */
@@ -32,7 +32,7 @@ struct msim_engine; /* opaque: the workspace of one thread */
 struct msim_times {
     msim_ps *start;
     msim_ps *dur; /* what each took: differs from the scenario's where tasks
-                     share or are out; may be NULL */
+                     share or are removed; may be NULL */
     uint32_t *held_by; /* the task that kept it from starting although all
                           predecessors had ended, or NONE; may be NULL */
 };

@@ -4,7 +4,7 @@
  * SELECT is `kernels` (neither collective nor point-to-point), `communication`,
  * `copies` (memsets too), `host`, `op:GLOB`: the GPU work of the topmost
  * operators whose name matches, or `host:GLOB`: their time on the host.
- * FACTOR multiplies their durations; GPU work times 0 is taken out, with the
+ * FACTOR multiplies their durations; GPU work times 0 is removed, with the
  * latency of its launch and the waiting of its peers.
  */
 #ifndef MSIM_CORE_RUN_SCALE_H

@@ -83,7 +83,7 @@ static inline void made_contention_edge(struct made_contention *m,
 
 static inline void made_contention_run(struct made_contention *m)
 {
-    struct msim_scenario s = {.dur = m->dur, .out = m->out};
+    struct msim_scenario s = {.dur = m->dur, .removed = m->out};
     struct msim_times times = {m->start, m->took, m->held_by};
     struct msim_engine *e;
 

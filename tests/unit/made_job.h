@@ -145,7 +145,7 @@ static inline enum msim_status made_try(struct made_job *j, struct made_what w,
     j->start = calloc(n, sizeof(*j->start));
     j->took = calloc(n, sizeof(*j->took));
     s.dur = j->costs->mid;
-    s.out = j->costs->out;
+    s.removed = j->costs->removed;
     memcpy(s.lag, j->costs->lag, sizeof(s.lag));
     MSIM_TRY(msim_engine_new(&e, j->graph));
     status = msim_engine_simulate(

@@ -61,7 +61,7 @@ const char *msim_hold_source(const struct msim_graph *g, uint32_t by)
 
 static bool is_out(const struct msim_run *run, uint32_t task)
 {
-    return run->out && run->out[task];
+    return run->removed && run->removed[task];
 }
 
 /* Does an edge of this kind mean that another rank is waited for? */

@@ -52,7 +52,8 @@ const char *msim_hold_source(const struct msim_graph *g, uint32_t by);
 /* When a task is over in a run. */
 static inline msim_ps msim_run_end(const struct msim_run *run, uint32_t task)
 {
-    return run->start[task] + (run->out && run->out[task] ? 0 : run->dur[task]);
+    return run->start[task] +
+           (run->removed && run->removed[task] ? 0 : run->dur[task]);
 }
 
 /* One pass over tasks and edges. Release in any case. */

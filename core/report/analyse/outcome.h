@@ -19,7 +19,7 @@ struct msim_run {
     const msim_ps *start, *dur; /* one a task */
     const msim_ps *lag;         /* of every edge of a kind, or -1: as the graph
                                    has it; NULL: all as the graph has them */
-    const uint8_t *out;         /* tasks taken out, or NULL */
+    const uint8_t *removed;     /* tasks that are removed, or NULL */
     /* One a task: the task that held it where no edge did (a resource that
      * both need), or NONE; NULL: nothing is shared. */
     const uint32_t *held_by;

@@ -79,7 +79,7 @@ static void test_engine__takes_a_task_out(void)
     CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
     CHECK_INT(start[1], 99000);
     CHECK_INT(start[3], 106000);
-    s.out = out;
+    s.removed = out;
     CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
     CHECK_INT(start[1], 10000);
     CHECK_INT(start[3], 10000);

@@ -16,8 +16,8 @@ struct ran {
 static void simulate(struct ran *r)
 {
     made_graph_longest(&r->m, r->start);
-    r->run =
-        (struct msim_run){.start = r->start, .dur = r->m.dur, .out = r->m.out};
+    r->run = (struct msim_run){
+        .start = r->start, .dur = r->m.dur, .removed = r->m.out};
 }
 
 /* Two windows: up to the middle task, and on to the last one. */
@@ -415,7 +415,7 @@ static void test_waits__none_on_nothing(void)
     static const msim_ps at[] = {0,       10 * US, 12 * US, 13 * US,
                                  10 * US, 10 * US, 10 * US};
     static const uint8_t out[] = {0, 0, 0, 0, 1, 1, 1};
-    struct msim_run run = {.start = at, .dur = dur, .out = out};
+    struct msim_run run = {.start = at, .dur = dur, .removed = out};
     struct msim_window_times times;
     struct msim_binding b = {NULL, NULL};
     struct msim_waits w;
