@@ -27,8 +27,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, backend),
      .metavar = "LIST",
-     .help = "what times: torch, cuda, cpu, or a command line that speaks\n"
-             "their lines (it holds a space or a '/'); several with commas",
+     .help = "programs that time: torch, cuda, cpu, or the command line of\n"
+             "another (it holds a space or a '/'); commas between several",
      .dflt = "torch where there is PyTorch, and cuda, else cpu"},
     {.name = "budget",
      .type = MSIM_OPTION_TEXT,
@@ -40,8 +40,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, target),
      .metavar = "PERCENT",
-     .help = "stop where the 90 % intervals are as narrow as this, plus or\n"
-             "minus, in the mean"},
+     .help = "stop when the 90 % intervals are, in the mean, as narrow as\n"
+             "plus or minus this"},
     {.name = "out",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, out),
@@ -63,7 +63,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_COUNT,
      .field = offsetof(struct settings, seed),
      .metavar = "N",
-     .help = "which points fill the space; the same gives the same",
+     .help = "seed of the points that fill the space of sizes; the same seed\n"
+             "gives the same points",
      .dflt = "1",
      .min = 0,
      .max = UINT32_MAX},
@@ -71,7 +72,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, patience),
      .metavar = "SECONDS",
-     .help = "that one experiment may take before it counts as hung",
+     .help = "time after which one experiment counts as hung",
      .dflt = "60"},
 };
 
@@ -87,8 +88,8 @@ static const struct msim_command COMMAND = {
     .summary = "Time operators on this machine, fit laws to them, and write a "
                "platform file that\n--platform takes. What to time is chosen: "
                "first points that fill the space of\nsizes, then those whose "
-               "interval is widest. Ended at any moment, it goes on where\nit "
-               "was when it is started again.",
+               "interval is widest. A calibration that was\ninterrupted goes "
+               "on where it was when it is started again.",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,

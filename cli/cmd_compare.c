@@ -19,9 +19,9 @@
 #define FIELD(name) .field = offsetof(struct settings, name)
 
 struct settings {
-    char *platform[2]; /* heap, NULL: not said */
+    char *platform[2]; /* heap, NULL: not given */
     int64_t iteration[2];
-    bool iteration_said;
+    bool iteration_given;
     const char *host, *ops;
     struct msim_clock_wish clock[2];
     enum msim_cost_mode costs;
@@ -70,7 +70,7 @@ static enum msim_status parse_iteration(void *settings, const char *value,
     enum msim_status status;
 
     MSIM_TRY(split(value, of));
-    s->iteration_said = true;
+    s->iteration_given = true;
     status = msim_iteration_parse(&s->iteration[0], of[0], err);
     if (status == MSIM_OK)
         status = msim_iteration_parse(&s->iteration[1], of[1], err);
@@ -133,13 +133,13 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      FIELD(host),
      .metavar = "NAME|FILE",
-     .help = "CPU side to predict for",
+     .help = "host (CPU side) to predict for",
      .dflt = "each trace's own host times, else generic"},
     {.name = "clock",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_clock,
      .metavar = "C[,C]",
-     .help = "SM clock in MHz or as a share of the usual one, as of predict; "
+     .help = "SM clock in MHz or as a share of the usual one, as for predict; "
              "C,C: one for each side"},
     {.name = "power-cap",
      .type = MSIM_OPTION_CUSTOM,
@@ -150,7 +150,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      FIELD(ops),
      .metavar = "FILE",
-     .help = "a table of operators of your own, as of predict"},
+     .help = "your own table of operators, as for predict"},
     {.name = "iteration",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_iteration,
@@ -235,8 +235,8 @@ static const struct msim_trace *trace_of(const struct msim_job *job,
     return NULL;
 }
 
-/* Under models the prediction knows the kinds of work; measured times need
- * them told. */
+/* Model costs know the kind of work of every task. Under measured costs it is
+ * looked up here, for the same table. */
 static enum msim_status add_tasks(struct msim_side *side,
                                   const struct msim_inputs *in,
                                   const struct msim_prediction_run *run)
@@ -306,8 +306,8 @@ static bool is_file(const char *path)
            S_ISREG(status.st_mode);
 }
 
-/* A trace by far most often; so a prediction is what is no trace, and says
- * that it is one of ours. */
+/* Most sides are traces: a file is read as a prediction only where it is none,
+ * and where it has our schema. */
 static enum msim_status load_side(struct msim_side **side,
                                   const struct settings *settings, int which,
                                   const char *path, struct msim_error *err)
@@ -342,7 +342,7 @@ static enum msim_status check(char *const *paths, struct msim_error *err)
     if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "both sides are '-', want standard input for one");
-    /* Before work on the first that may take long. */
+    /* Before the first is loaded, which may take long. */
     for (int side = 0; side < 2; side++)
         if (strcmp(paths[side], "-") != 0 && stat(paths[side], &status) != 0)
             return msim_fail(err, MSIM_EIO, paths[side], MSIM_OFFSET_NONE,
@@ -350,7 +350,8 @@ static enum msim_status check(char *const *paths, struct msim_error *err)
     return MSIM_OK;
 }
 
-/* A file's figures were made once and for all. */
+/* Figures from a file cannot be made again: options for traces then do
+ * nothing. */
 static enum msim_status check_sides(const struct settings *s,
                                     struct msim_side *const side[2],
                                     struct msim_error *err)
@@ -361,7 +362,7 @@ static enum msim_status check_sides(const struct settings *s,
                          : s->ops                            ? "ops"
                          : s->clock[0].watts > 0             ? "power-cap"
                          : msim_clock_is_asked(&s->clock[0]) ? "clock"
-                         : s->iteration_said                 ? "iteration"
+                         : s->iteration_given                ? "iteration"
                                                              : NULL;
 
     if (!option || !side[0]->is_file || !side[1]->is_file)

@@ -1,3 +1,6 @@
+/*
+ * cli/cmd_convert.c - `convert`: traces as Chakra execution traces.
+ */
 #include "cli/cmd.h"
 #include "cli/load.h"
 #include "cli/message.h"
@@ -19,7 +22,7 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, out),
      .metavar = "OUT",
-     .help = "the file to write; of several ranks OUT.0.et, OUT.1.et, ...; "
+     .help = "the file to write; for several ranks OUT.0.et, OUT.1.et, ...; "
              "compressed where OUT ends in .gz"},
     MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
@@ -45,8 +48,7 @@ static const struct msim_command COMMAND = {
     .min_operands = 1,
 };
 
-/* ---- what operators ask of the GPU ----------------------------------------
- */
+/* ---- what operators ask of the GPU --------------------------------------- */
 
 /* Works of each operator: of its own kernels, launched or to be expected. */
 static void count_works(const struct msim_trace *t, const uint32_t *launched,
@@ -93,8 +95,7 @@ static void free_works(struct msim_chakra_work **works, uint32_t n)
     free(works);
 }
 
-/* ---- messages ---------------------------------------------------------------
- */
+/* ---- messages ------------------------------------------------------------ */
 
 static void say_written(void *ctx, const char *path, uint64_t nodes)
 {
@@ -102,21 +103,21 @@ static void say_written(void *ctx, const char *path, uint64_t nodes)
     msim_message("wrote %s: %" PRIu64 " nodes", path, nodes);
 }
 
-/* What Chakra, or a simulator that reads it, does not get. */
-static void say_lost(const struct msim_chakra_summary *s, bool from_et)
+/* What Chakra has no place for, or a simulator that reads it ignores. */
+static void warn_dropped(const struct msim_chakra_summary *s, bool from_et)
 {
     if (s->copied)
         msim_message("%" PRIu32 " of %" PRIu32 " files were Chakra already: "
                      "their messages are as they were",
                      s->copied, s->files);
     if (from_et)
-        msim_message_warning("of an execution trace, op_schema, fw_parent, "
-                             "tensor_range and the strides of tensors are not "
-                             "read, and so not written");
+        msim_message_warning("op_schema, fw_parent, tensor_range and strides "
+                             "of tensors of an execution trace are not read, "
+                             "so they are not written");
     if (s->without_times)
         msim_message_warning("an execution trace has no times: durations are "
-                             "0, and what operators would launch has num_ops "
-                             "and tensor_size instead");
+                             "0, and kernels that operators would launch have "
+                             "num_ops and tensor_size instead");
     if (s->delays)
         msim_message_warning(
             "%" PRIu64 " dependencies have a delay (launch latency and the "
@@ -135,8 +136,7 @@ static void say_lost(const struct msim_chakra_summary *s, bool from_et)
                              s->rounded);
 }
 
-/* ---- the verb
- * ----------------------------------------------------------------- */
+/* ---- the verb ------------------------------------------------------------ */
 
 static bool has_et(const struct msim_job *job)
 {
@@ -168,7 +168,7 @@ static enum msim_status convert(struct msim_job *job, const char *out,
             &summary, err);
     if (status == MSIM_OK) {
         msim_message_warnings(job->warnings, job->n_warnings, false);
-        say_lost(&summary, has_et(job));
+        warn_dropped(&summary, has_et(job));
     }
     free_works(works, job->n_ranks);
     return status;

@@ -1,3 +1,6 @@
+/*
+ * cli/cmd_info.c - `info`: what is in traces and what is missing.
+ */
 #include "cli/cmd.h"
 #include "cli/load.h"
 #include "cli/message.h"

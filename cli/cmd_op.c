@@ -55,8 +55,8 @@ static const struct msim_command COMMAND = {
         "q_len kv_len\nhead_dim; op dtype shape; collective ranks bytes; n c "
         "h w k r s. Every row is\ncopied with predicted_us, low_us, high_us "
         "and model added; where there is no\nprediction these are empty and "
-        "model says why. Columns 'framework' and 'source'\nask for what that "
-        "stack would have measured, else it is the bare kernel.",
+        "model says why. Columns 'framework' and 'source'\nname the "
+        "software stack; without them the time is that of the bare kernel.",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,

@@ -1,3 +1,6 @@
+/*
+ * cli/datadir.c - where platforms/ and hosts/ are.
+ */
 #include "cli/datadir.h"
 
 #include <limits.h>

@@ -3,9 +3,9 @@
  *
  * The first of these folders that holds a platforms/ folder: $MSIM_DATA;
  * share/mystique-sim of the prefix that the program lies in; data/ beside the
- * program's folder; the source tree's data/; the installed place. Going by the
- * program first lets a copied installation and a build tree each find their
- * own.
+ * program's folder; the source tree's data/; the installed place. The program's
+ * own place comes before the fixed ones, so that a copied installation and a
+ * build tree each find their own data.
  */
 #ifndef MSIM_CLI_DATADIR_H
 #define MSIM_CLI_DATADIR_H

@@ -5,6 +5,7 @@
 #include "cli/message.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,3 +1,6 @@
+/*
+ * cli/message.c - what goes to standard error, and the exit codes.
+ */
 #include "cli/message.h"
 
 #include <inttypes.h>
@@ -35,7 +38,7 @@ static void show(const char *kind, const char *fmt, va_list ap)
     char text[2048];
 
     vsnprintf(text, sizeof(text), fmt, ap);
-    /* A terminal must not obey what stands in a file's name. */
+    /* A terminal would obey control sequences in the name of a file. */
     for (char *s = text; *s; s++)
         if (((unsigned char)*s < 0x20 && *s != '\n') || *s == 0x7f)
             *s = '?';

@@ -2,8 +2,8 @@
  * cli/message.h - what goes to standard error, and the exit codes.
  *
  * Every line starts with `mystique-sim: `, so that it can be told from the
- * output of the program beside it in a pipe. Control characters (a file name
- * may hold any) are shown as '?'.
+ * output of other programs in a pipe. Control characters, which a file name may
+ * hold, are shown as '?'.
  */
 #ifndef MSIM_CLI_MESSAGE_H
 #define MSIM_CLI_MESSAGE_H
@@ -29,16 +29,16 @@ void msim_message(const char *fmt, ...) MSIM_PRINTF(1, 2);
 void msim_message_warning(const char *fmt, ...) MSIM_PRINTF(1, 2);
 
 /*
- * Show `n` warnings. Those that stand `in_report` are left out where standard
- * output is the same terminal: nobody wants to read them twice.
+ * Show `n` warnings. Where the report holds them, too (`in_report`), and goes
+ * to the same terminal, they are not shown a second time.
  */
 void msim_message_warnings(const char *const *warnings, uint32_t n,
                            bool in_report);
 
 /*
- * Say what went wrong, `FILE:OFFSET: TEXT` as far as known, and return the
- * exit code for it. `err` may be NULL or empty: then the status's own
- * sentence is shown.
+ * Show the error as `FILE:OFFSET: TEXT`, as far as these are known, and return
+ * its exit code. Where `err` is NULL or empty the sentence of the status is
+ * shown.
  */
 int msim_message_error(enum msim_status status, const struct msim_error *err);
 

@@ -314,8 +314,8 @@ take_option(struct parse *p, const struct msim_option *o, const char *value)
     if (!value) {
         const char *next = p->next < p->argc ? p->argv[p->next] : NULL;
 
-        /* A forgotten value is likelier than one that looks like an option;
-         * --name=--value says the latter. */
+        /* What looks like an option is one, and the value was forgotten;
+         * --name=--value gives such a value. */
         if (!next || strncmp(next, "--", 2) == 0)
             return msim_fail(p->err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                              "option '%s%s' wants %s, got %s", dashes(o),

@@ -91,8 +91,8 @@ enum msim_output { MSIM_OUTPUT_TEXT, MSIM_OUTPUT_JSON, MSIM_OUTPUT_CSV };
         .metavar = "MHZ|SHARE",                                                \
         .help =                                                                \
             "SM clock of the GPU, in megahertz or as a share of its usual "    \
-            "one (1100, 1.1GHz, 0.8): what SMs pace goes with it, the "        \
-            "rates of device memory and links do not",                         \
+            "one (1100, 1.1GHz, 0.8): the time of arithmetic and of the L2 "   \
+            "cache changes with it, that of device memory and links does not", \
         .dflt = "the usual one: the data sheet's boost clock",                 \
     }
 #define MSIM_OPTION_POWER_CAP_ROW(parser)                                      \

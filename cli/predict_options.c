@@ -75,7 +75,7 @@ static enum msim_status parse_power_cap(void *settings, const char *value,
     return msim_power_cap_parse(&o->settings.clock, value, err);
 }
 
-/* Beyond this one row is all that is asked for. */
+/* With a larger exponent nearly all look-ups read one row. */
 #define SKEW_MAX 10
 
 static enum msim_status parse_index_skew(void *settings, const char *value,
@@ -129,25 +129,24 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      SETTING(source_trace),
      .metavar = "TRACE|DIR",
-     .help = "take GPU times from another trace of the same machine, of any "
-             "shapes: what its kernels took over what models say of them "
-             "carries to the operators of TRACE",
+     .help = "another trace of the same machine, of any shapes: the ratio of "
+             "its GPU times to those of the models corrects the models",
      .dflt = "the trace itself"},
     {.name = "host",
      .type = MSIM_OPTION_TEXT,
      SETTING(host),
      .metavar = "NAME|FILE",
-     .help = "CPU side to predict for: 'generic' answers for a run without "
-             "a profiler",
+     .help = "host (CPU side) to predict for; 'generic' is a host without a "
+             "profiler",
      .dflt = "the trace's own host times, else generic"},
     {.name = "network",
      .type = MSIM_OPTION_TEXT,
      SETTING(network),
      .metavar = "NAME|FILE",
-     .help =
-         "what joins nodes: one of data/networks, or collectives as calibrate "
-         "measured them; not with measured costs",
-     .dflt = "what the platform was measured on, else its data sheet's"},
+     .help = "network between nodes: one of data/networks, or a file of "
+             "collectives that calibrate wrote; not with measured costs",
+     .dflt = "the network that the platform was measured on, else that of its "
+             "data sheet"},
     {.name = "nodes",
      .type = MSIM_OPTION_COUNT,
      SETTING(nodes),
@@ -156,38 +155,39 @@ static const struct msim_option OPTIONS[] = {
      .max = RANKS_MAX,
      .help = "nodes that the job's ranks are spread over, in their order; not "
              "with measured costs",
-     .dflt = "as many as it takes with the GPUs that the network's nodes "
-             "have, else 8"},
+     .dflt = "as many as the ranks need; a node has as many GPUs as the "
+             "network says, else 8"},
     {.name = "ops",
      .type = MSIM_OPTION_TEXT,
      SETTING(ops),
      .metavar = "FILE",
-     .help = "a table of operators of your own, asked before the built-in one: "
-             "a CSV file of operator, like or law, and sizes as formulas "
-             "(docs/operators.md)"},
+     .help = "your own table of operators, which is asked before the built-in "
+             "one: a CSV file (docs/operators.md)"},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
     {.name = "index-skew",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_index_skew,
      .metavar = "S",
-     .help = "embedding look-ups ask for row i of a table in proportion to "
-             "i^-S (1: Zipf's law): popular rows are in the L2 cache",
-     .dflt = "0: all rows alike"},
+     .help = "skew of embedding look-ups: row i of a table is read in "
+             "proportion to i^-S (1: Zipf's law), and popular rows stay in the "
+             "L2 cache",
+     .dflt = "0: every row equally often"},
     {.name = "scale",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_scale,
      .metavar = "SELECT=FACTOR",
      .help = "multiply durations; may be repeated. SELECT is kernels, "
              "communication, copies, host, op:GLOB (GPU time of operators) "
-             "or host:GLOB (their host time); 0 takes the work out"},
+             "or host:GLOB (their host time); 0 removes the work"},
     {.name = "peers",
      .type = MSIM_OPTION_CHOICE,
      FIELD(peers),
      .choices = PEERS,
-     .help = "ranks whose traces are absent arrive at collectives when they "
-             "did in the trace, or as long after this rank as they did; "
-             "measured costs only",
+     .help =
+         "when ranks without a trace arrive at collectives: at the recorded "
+         "time (fixed), or at the recorded distance from this rank "
+         "(follow); measured costs only",
      .dflt = "fixed"},
     {.name = "ranks",
      .type = MSIM_OPTION_COUNT,
@@ -195,9 +195,9 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "N",
      .min = 1,
      .max = RANKS_MAX,
-     .help = "let the traced ranks stand for a job of N, a multiple of them: "
-             "groups of all ranks grow to N (costed so by models), smaller "
-             "ones are repeated",
+     .help = "predict a job of N ranks, a multiple of the traced ones: groups "
+             "of all ranks grow to N (models cost them so), smaller groups are "
+             "repeated",
      .dflt = "those in the traces"},
     {.name = "iteration",
      .type = MSIM_OPTION_CUSTOM,
@@ -209,14 +209,14 @@ static const struct msim_option OPTIONS[] = {
     {.name = "strict",
      .type = MSIM_OPTION_FLAG,
      SETTING(strict),
-     .help = "fail where no model covers an operation, and no launch tells "
-             "its size, instead of bounding it by its memory traffic"},
+     .help = "fail on an operation that no model covers, instead of bounding "
+             "its time by its memory traffic"},
     {.name = "explain",
      .type = MSIM_OPTION_TEXT,
      FIELD(explain),
      .metavar = "OP",
-     .help = "say how the time of operator OP comes about: which law, which "
-             "inputs, which rows it stands on"},
+     .help = "explain the time of operator OP: its law, the inputs of the law, "
+             "and the measured rows behind it"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      FIELD(output),
@@ -266,7 +266,7 @@ static bool ends_in(const char *text, const char *tail)
     return n > m && strcmp(text + n - m, tail) == 0;
 }
 
-/* What no single option can know. */
+/* Rules that concern several options. */
 static enum msim_status check_together(const struct msim_predict_options *o,
                                        struct msim_error *err)
 {

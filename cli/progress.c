@@ -1,3 +1,6 @@
+/*
+ * cli/progress.c - one line on a terminal while long work runs.
+ */
 #include "cli/progress.h"
 
 #include <stdio.h>

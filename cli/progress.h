@@ -25,7 +25,7 @@ void msim_progress_start(struct msim_progress *p, const char *what);
  */
 void msim_progress_bytes(void *progress, uint64_t done, uint64_t total);
 
-/* Take the line away again; call it before any other message. */
+/* Remove the line again; call it before any other message. */
 void msim_progress_end(struct msim_progress *p);
 
 #endif

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distinct works are shown up to this many: enough for any one layer type. */
+/* Most distinct works that are shown: enough for any one type of layer. */
 #define SHOWN_MAX 20
 
 struct seen {
     struct msim_work work;
     uint32_t name; /* of the operator that asks for it */
     uint32_t calls;
-    double spread; /* of its sizes, after launches; 0: recorded */
+    double log_sd; /* of its sizes, where they are inferred; 0: recorded */
 };
 
 struct explaining {
@@ -31,14 +31,14 @@ struct explaining {
     const char *path;  /* of the traces, for errors */
     const struct msim_trace *t;
     struct msim_op_kernels launched; /* kernels by op */
-    struct msim_infer launches;      /* what they say themselves */
+    struct msim_infer launches;      /* works inferred from kernels */
     bool *named;                     /* strings that are the name asked for */
     struct seen seen[SHOWN_MAX];
     uint32_t n, more, calls;
 };
 
-/* Backward nodes go by their own names in reports, without the engine's
- * prefix; both are answered. */
+/* Reports show the name of a backward node without the engine's prefix; both
+ * names are accepted. */
 static enum msim_status find_name(struct explaining *x)
 {
     const struct msim_strtab *strings = x->in->job->strings;
@@ -58,7 +58,7 @@ static enum msim_status find_name(struct explaining *x)
 }
 
 static void add_work(struct explaining *x, uint32_t name,
-                     const struct msim_work *w, double spread)
+                     const struct msim_work *w, double log_sd)
 {
     for (uint32_t i = 0; i < x->n; i++)
         if (x->seen[i].name == name &&
@@ -71,18 +71,18 @@ static void add_work(struct explaining *x, uint32_t name,
         return;
     }
     x->seen[x->n++] =
-        (struct seen){.work = *w, .name = name, .calls = 1, .spread = spread};
+        (struct seen){.work = *w, .name = name, .calls = 1, .log_sd = log_sd};
 }
 
-/* What the kernels of op `i` say themselves. */
+/* Works inferred from the kernels of op `i`. */
 static void add_launches(struct explaining *x, uint32_t i)
 {
     for (uint32_t j = x->launched.begin[i]; j < x->launched.begin[i + 1]; j++) {
         struct msim_work work;
-        double spread;
+        double log_sd;
 
-        if (msim_infer_work(&x->launches, x->launched.gpu[j], &work, &spread))
-            add_work(x, x->t->ops[i].name, &work, spread);
+        if (msim_infer_work(&x->launches, x->launched.gpu[j], &work, &log_sd))
+            add_work(x, x->t->ops[i].name, &work, log_sd);
     }
 }
 
@@ -141,12 +141,12 @@ static void show(const struct explaining *x, FILE *out)
         if (strcmp(name, x->asked))
             fprintf(out, "%s, ", name);
         msim_model_explain(x->to->platform, &x->seen[i].work, out);
-        if (x->seen[i].spread > 0)
+        if (x->seen[i].log_sd > 0)
             fprintf(out,
-                    "sizes: not recorded, but told by names, launches and "
-                    "neighbours; off by up to a factor of %.2g in 90 %%, by "
-                    "which the interval is wider\n",
-                    exp(MSIM_Z90 * x->seen[i].spread));
+                    "sizes: not recorded, but inferred from names, launches "
+                    "and neighbours, within a factor of %.2g in 90 %%; the "
+                    "interval is wider by that\n",
+                    exp(MSIM_Z90 * x->seen[i].log_sd));
     }
     if (x->more)
         fprintf(out, "\nand %u calls of other shapes\n", x->more);

@@ -1,10 +1,9 @@
 /*
  * predict/op_rows.c - answering the rows of a table, by all cores.
  *
- * The main thread reads rows into blocks, which form a ring; whoever is free
- * takes the next block that is filled and answers it; the main thread writes
- * blocks in the order in which it filled them, and answers one itself when it
- * would have to wait.
+ * The main thread reads rows into blocks, which form a ring. A free thread
+ * takes the next filled block and answers it. The main thread writes blocks in
+ * the order in which it filled them, and answers one itself instead of waiting.
  */
 #include "predict/op_rows.h"
 
@@ -33,7 +32,7 @@ struct block {
     bool answered;
 };
 
-struct crew {
+struct pool {
     const struct msim_platform *p;
     const struct msim_row_map *map;
     uint32_t columns;
@@ -44,8 +43,7 @@ struct crew {
     bool ended;
 };
 
-/* ---- answering ------------------------------------------------------------
- */
+/* ---- answering ----------------------------------------------------------- */
 
 static void put_number(double v, FILE *out)
 {
@@ -55,7 +53,7 @@ static void put_number(double v, FILE *out)
     putc(',', out);
 }
 
-static void answer_row(const struct crew *c, char *const *fields, FILE *out)
+static void answer_row(const struct pool *c, char *const *fields, FILE *out)
 {
     struct msim_estimate e;
     struct msim_error err = {0};
@@ -84,7 +82,7 @@ static void answer_row(const struct crew *c, char *const *fields, FILE *out)
     putc('\n', out);
 }
 
-static enum msim_status answer_all(const struct crew *c, struct block *b,
+static enum msim_status answer_all(const struct pool *c, struct block *b,
                                    FILE *out)
 {
     char **fields = calloc((size_t)c->columns + 1, sizeof(*fields));
@@ -100,7 +98,7 @@ static enum msim_status answer_all(const struct crew *c, struct block *b,
     return MSIM_OK;
 }
 
-static void answer(const struct crew *c, struct block *b)
+static void answer(const struct pool *c, struct block *b)
 {
     FILE *out;
 
@@ -110,16 +108,16 @@ static void answer(const struct crew *c, struct block *b)
     out = open_memstream(&b->answer, &b->answer_bytes);
     if (!out)
         return;
-    /* nobody else has this stream: no lock for every character */
+    /* One thread has this stream: no lock for every character. */
     (void)__fsetlocking(out, FSETLOCKING_BYCALLER);
     b->status = answer_all(c, b, out);
     if (fclose(out) != 0 && b->status == MSIM_OK)
         b->status = MSIM_ENOMEM;
 }
 
-/* Answer the next block that is filled; false where there is none. Called with
- * the lock, which is let go meanwhile. */
-static bool answer_next(struct crew *c)
+/* Answer the next block that is filled; false where there is none. The caller
+ * holds the lock, which is released while the block is answered. */
+static bool answer_next(struct pool *c)
 {
     struct block *b;
 
@@ -136,7 +134,7 @@ static bool answer_next(struct crew *c)
 
 static void *work(void *arg)
 {
-    struct crew *c = arg;
+    struct pool *c = arg;
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
@@ -150,8 +148,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* ---- reading and writing ---------------------------------------------------
- */
+/* ---- reading and writing ------------------------------------------------- */
 
 static enum msim_status add_field(struct block *b, const char *text)
 {
@@ -168,7 +165,7 @@ static enum msim_status add_field(struct block *b, const char *text)
 }
 
 /* Read rows until the block is full; `*more` is false at the end. */
-static enum msim_status fill(const struct crew *c, struct block *b,
+static enum msim_status fill(const struct pool *c, struct block *b,
                              struct msim_csv *csv, bool *more,
                              struct msim_error *err)
 {
@@ -187,7 +184,7 @@ static enum msim_status fill(const struct crew *c, struct block *b,
     return MSIM_OK;
 }
 
-static enum msim_status write_block(struct crew *c, uint64_t which, FILE *out)
+static enum msim_status write_block(struct pool *c, uint64_t which, FILE *out)
 {
     struct block *b = &c->blocks[which % BLOCKS];
 
@@ -196,12 +193,12 @@ static enum msim_status write_block(struct crew *c, uint64_t which, FILE *out)
         if (!answer_next(c))
             pthread_cond_wait(&c->answered_one, &c->lock);
     pthread_mutex_unlock(&c->lock);
-    /* whoever closed the pipe is told of after the last row */
+    /* A failure (a closed pipe) stays in `out`, where the caller looks. */
     (void)fwrite(b->answer, 1, b->answer_bytes, out);
     return b->status;
 }
 
-static enum msim_status run(struct crew *c, struct msim_csv *csv, FILE *out,
+static enum msim_status run(struct pool *c, struct msim_csv *csv, FILE *out,
                             struct msim_error *err)
 {
     enum msim_status status = MSIM_OK, answered = MSIM_OK;
@@ -229,7 +226,7 @@ static uint32_t cores(void)
     return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (uint32_t)n;
 }
 
-static void end(struct crew *c, pthread_t *ids, uint32_t started)
+static void end(struct pool *c, pthread_t *ids, uint32_t started)
 {
     pthread_mutex_lock(&c->lock);
     c->ended = true;
@@ -252,7 +249,7 @@ enum msim_status msim_op_rows(const struct msim_platform *p,
                               struct msim_csv *csv, FILE *out,
                               struct msim_error *err)
 {
-    struct crew c = {.p = p,
+    struct pool c = {.p = p,
                      .map = map,
                      .columns = msim_csv_columns(csv),
                      .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -262,7 +259,7 @@ enum msim_status msim_op_rows(const struct msim_platform *p,
     uint32_t started = 0;
     enum msim_status status;
 
-    /* the main thread is one; where no other starts it answers all */
+    /* The main thread is one of them; where no other starts it answers all. */
     while (started + 1 < cores() &&
            pthread_create(&ids[started], NULL, work, &c) == 0)
         started++;

@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 /*
- * Write every row that is left in `csv`, in order, as it is and with four
- * columns more: predicted_us, low_us, high_us and model, or where there is no
- * prediction three empty ones and why. Rows are taken together by the thousand
- * and answered by as many threads as there are cores; memory does not grow with
- * the table. What was read before a failure is answered.
+ * Write every row that is left in `csv` to `out`, in order and unchanged, with
+ * four more columns: predicted_us, low_us, high_us and model. Where there is no
+ * prediction the first three are empty and the last says why. Rows are answered
+ * in blocks of about a thousand, by as many threads as there are cores; memory
+ * does not grow with the table. On failure the rows before it are written.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_op_rows(const struct msim_platform *p,

@@ -27,15 +27,15 @@ static void warn_scaled(const struct warning *w)
         !msim_scaled_same(w->to->source, w->to->platform))
         msim_job_warn(w->job,
                       "GPU times were measured on %s and are scaled to %s%s%s; "
-                      "launch latencies, gaps and what waits for what are "
-                      "those of the traced run",
+                      "launch latencies, gaps and dependencies are those "
+                      "of the traced run",
                       msim_platform_name(w->to->source),
                       msim_platform_name(w->to->platform), *clock ? " at " : "",
                       clock);
     if (w->to->correction)
         msim_job_warn(w->job,
-                      "GPU times are what models say, corrected by what they "
-                      "were in '%s'; those of the job itself are not used",
+                      "GPU times are those of models, corrected by the times "
+                      "in '%s'; the job's own GPU times are not used",
                       w->s->source_trace);
 }
 
@@ -49,9 +49,9 @@ static void warn_clock(const struct warning *w)
         return;
     msim_clock_text(c, text, sizeof(text));
     msim_job_warn(w->job,
-                  "SM clock %s: what SMs pace takes %.3g times as long, within "
-                  "a factor of %.2f more; device memory and links keep their "
-                  "rates",
+                  "SM clock %s: work that follows it takes %.3g times as long, "
+                  "uncertain by a factor of %.2f more; device memory and links "
+                  "keep their rates",
                   text, 1 / c->ratio,
                   exp(msim_clock_half_width(c, 1 / c->ratio)));
 }
@@ -66,16 +66,16 @@ static void warn_traces(const struct warning *w)
             slowed = fmax(slowed, msim_host_recording_us(w->job->ranks[i]));
     if (slowed >= MSIM_HOST_SLOWED_US && !w->s->host)
         msim_job_warn(w->job,
-                      "recording slowed the host down: an operator that does "
-                      "nothing took %.0f us, want below %.0f; '--host generic' "
-                      "answers for a run without a profiler",
+                      "recording slowed the host: an operator without work "
+                      "took %.0f us, want less than %.0f; '--host generic' "
+                      "predicts a run without a profiler",
                       slowed, MSIM_HOST_SLOWED_US);
     msim_warn_queued_idle(w->job, w->g);
     if (w->g->unexplained > 0)
         msim_job_warn(
             w->job,
-            "%u GPU activities began later than all that the traces show "
-            "explains, by %.1f us in all; they are simulated without",
+            "%u GPU activities began later than the traces explain, by %.1f "
+            "us in all; the simulation leaves this delay out",
             w->g->n_unexplained, (double)w->g->unexplained / MSIM_PS_PER_US);
 }
 
@@ -90,15 +90,15 @@ static void warn_folded(const struct warning *w)
     if (w->to->costs != MSIM_COSTS_MEASURED)
         msim_job_warn(w->job,
                       "each of the %u traced ranks stands for %u: collectives "
-                      "of all ranks are costed among %u, %u on a host, and "
-                      "every rank puts into them what was traced",
+                      "of all ranks are costed for %u ranks, %u on a node, "
+                      "with the sizes that were traced",
                       traced, w->s->ranks / traced, w->s->ranks,
                       w->to->gpus_a_node);
     else
         msim_job_warn(w->job,
                       "each of the %u traced ranks stands for %u, but "
-                      "transfers take what they took among those traced; "
-                      "'--costs model' costs them among %u",
+                      "transfers take as long as in the traces; '--costs "
+                      "model' costs them for %u ranks",
                       traced, w->s->ranks / traced, w->s->ranks);
 }
 

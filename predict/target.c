@@ -121,8 +121,8 @@ static enum msim_status no_times(const struct choosing *c,
         return msim_fail(c->err, MSIM_EFORMAT,
                          s->source_trace ? s->source_trace : s->paths[0],
                          MSIM_OFFSET_NONE,
-                         "no GPU times in the trace of every rank, so nothing "
-                         "to scale; want '--costs model'");
+                         "not every rank's trace has GPU times, so there is "
+                         "nothing to scale; want '--costs model'");
     return msim_fail(c->err, MSIM_EFORMAT, s->paths[0], MSIM_OFFSET_NONE,
                      "no times in the trace, so nothing is measured; want "
                      "'--costs model' with a '--platform'");

@@ -53,8 +53,7 @@ static const struct msim_command COMMAND = {
 
 #define TITLE 40 /* columns */
 
-/* ---- the list -------------------------------------------------------------
- */
+/* ---- the list ------------------------------------------------------------ */
 
 struct totals {
     double rows, fits;
@@ -158,7 +157,7 @@ static enum msim_status list_all(const char *data, bool json,
     enum msim_status status, ended;
 
     if (!json) {
-        printf("%-15s %-*s  memory  bandwidth    rows  else as\n", "name",
+        printf("%-15s %-*s  memory  bandwidth    rows  inherits from\n", "name",
                TITLE, "GPU");
         return list_names(data, NULL, err);
     }
@@ -173,8 +172,7 @@ static enum msim_status list_all(const char *data, bool json,
     return status == MSIM_OK ? ended : status;
 }
 
-/* ---- one platform ----------------------------------------------------------
- */
+/* ---- one platform -------------------------------------------------------- */
 
 /* A member that is left out where it is not known. */
 static void add_known(cJSON *o, const char *key, double v)
@@ -204,8 +202,8 @@ static enum msim_status add_summary(cJSON *file,
         add_known(one, "interval_coverage", f->inside);
         add_known(one, "interval_high_over_low", f->width);
         cJSON_AddNumberToObject(one, "inherited", f->inherited);
-        add_known(one, "error_left_out", f->left_out);
-        add_known(one, "interval_factor", f->within);
+        add_known(one, "error_left_out", f->held_out);
+        add_known(one, "interval_factor", f->interval_factor);
     }
     return MSIM_OK;
 }

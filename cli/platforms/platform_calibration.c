@@ -1,7 +1,7 @@
 /*
- * cli/platforms/platform_calibration.c - of a machine that was calibrated: what
- * timed it, how far apart that was, how much longer work takes beside a
- * collective, and whether its counters say what laws assume.
+ * cli/platforms/platform_calibration.c - how a machine was calibrated: which
+ * backends timed it, how much their times differ, how much longer work takes
+ * while a collective runs, and whether counters agree with what laws assume.
  */
 #include "cli/platforms/platform_page.h"
 
@@ -47,14 +47,14 @@ static void put_concurrent(FILE *out, const cJSON *b)
     const char *table = msim_json_get_text(b, "table");
     const char *collective = msim_json_get_text(b, "collective");
 
-    fprintf(out,
-            "  %-10s x %.2f as long beside %s (median of %.0f; 80 %%: %.2f to "
-            "%.2f)\n",
-            table ? table : "all", msim_json_get_number(b, "median", 0),
-            collective ? collective : "a collective",
-            msim_json_get_number(b, "experiments", 0),
-            msim_json_get_number(b, "p10", 0),
-            msim_json_get_number(b, "p90", 0));
+    fprintf(
+        out,
+        "  %-10s x %.2f as long while %s runs (median of %.0f; 80 %%: %.2f to "
+        "%.2f)\n",
+        table ? table : "all", msim_json_get_number(b, "median", 0),
+        collective ? collective : "a collective",
+        msim_json_get_number(b, "experiments", 0),
+        msim_json_get_number(b, "p10", 0), msim_json_get_number(b, "p90", 0));
 }
 
 static void put_ratio(FILE *out, const cJSON *c, const char *key,

@@ -1,3 +1,6 @@
+/*
+ * cli/platforms/platform_page.c - gather what the page of one GPU shows.
+ */
 #include "cli/platforms/platform_page.h"
 
 #include "core/base/vec.h"
@@ -107,8 +110,8 @@ static void sum_picks(struct msim_platform_page_family *f,
         add(&error, msim_pick_held_out_error(page->p, pick));
         add(&width, msim_pick_half_width(pick));
     }
-    f->left_out = value_of(&error);
-    f->within = exp(value_of(&width));
+    f->held_out = value_of(&error);
+    f->interval_factor = exp(value_of(&width));
 }
 
 static void gather_taken(struct msim_platform_page *page)

@@ -13,7 +13,7 @@
 #define TEXT    2048
 #define KIND    29 /* columns of a kind of work */
 
-/* Where figures come from: each source is told once, at the end. */
+/* Each source of figures is printed once, at the end of the page. */
 struct printing {
     const struct msim_platform_page *page;
     FILE *out;
@@ -125,8 +125,8 @@ static void put_family(FILE *out, const struct msim_platform_page_family *f)
         fprintf(out, "%9u", f->inherited);
     else
         fprintf(out, "%9s", "-");
-    put_share(out, 8, 1, f->left_out);
-    put_ratio(out, 8, f->inherited ? f->within : (double)NAN);
+    put_share(out, 8, 1, f->held_out);
+    put_ratio(out, 8, f->inherited ? f->interval_factor : (double)NAN);
     fputc('\n', out);
 }
 
@@ -162,16 +162,16 @@ static void put_summary(struct printing *pr)
     fprintf(out, "  %-16s%s\n", "file", msim_platform_file(p));
     put_list(out, "also known as", member(pr, "aliases"));
     put_list(out, "inherits from", member(pr, "stand_ins"));
-    fputs("\nHow good its predictions are: means over kinds of work, a stack's "
-          "operators of one type each.\nErrors are in %: of rows held back "
-          "from the fit, and for kinds that have no rows here, of other\nGPUs "
-          "left out. inside: share of rows in their 90 % interval, in %; "
-          "width: its high over low;\nwithin: the same as a factor either "
+    fputs("\nHow good its predictions are: means over kinds of work. A kind is "
+          "the operators of one type in one\nsoftware stack. Errors are in %: "
+          "on held-out rows of this GPU, and for kinds without rows here, on\n"
+          "held-out GPUs. inside: share of rows in their 90 % interval, in %; "
+          "width: its high over low;\nfactor: the interval as a factor either "
           "way.\n\n"
-          "               ------------ rows of its own, held back ----------"
+          "               ------------- held-out rows of its own -----------"
           "------   ----- inherited ------\n"
           "  family       kinds     rows   mean  median    p90  worst  inside  "
-          "width    kinds   error  within\n",
+          "width    kinds   error  factor\n",
           out);
     for (size_t i = 0; i < MSIM_PLATFORM_PAGE_FAMILIES; i++)
         put_family(out, &pr->page->families[i]);
@@ -226,7 +226,7 @@ static void put_parameter(struct printing *pr, const cJSON *p)
         source = msim_json_get_text(p, "how");
     if (!isnan(value))
         put_value(pr, p->string, value, unit ? unit : unit_of(p->string),
-                  source ? source : "the file does not say where from");
+                  source ? source : "the file names no source");
 }
 
 static void put_taken(struct printing *pr)
@@ -235,9 +235,9 @@ static void put_taken(struct printing *pr)
 
     if (page->n_taken == 0)
         return;
-    fprintf(pr->out, "\nNot in the file, so as %s\n",
+    fprintf(pr->out, "\nNot in the file, so taken from %s\n",
             page->taken_from ? page->taken_from
-                             : "is typical of GPUs of these years");
+                             : "what is typical of GPUs of these years");
     for (uint32_t i = 0; i < page->n_taken; i++)
         put_value(pr, page->taken[i].key, page->taken[i].value,
                   page->taken[i].unit, NULL);
@@ -251,7 +251,7 @@ static void put_sheet(struct printing *pr)
     cJSON_ArrayForEach(item, member(pr, "data_sheet")) put_parameter(pr, item);
     put_taken(pr);
     if (cJSON_GetArraySize(member(pr, "parameters")) > 0)
-        fputs("\nFitted for all GPUs alike\n", pr->out);
+        fputs("\nFitted for all GPUs together\n", pr->out);
     cJSON_ArrayForEach(item, member(pr, "parameters")) put_parameter(pr, item);
 }
 
@@ -334,11 +334,12 @@ static void put_fits(struct printing *pr, bool constants)
         fputs("\nNo rows of its own were measured.\n", pr->out);
         return;
     }
-    fputs("\nFitted to its own rows: errors in % on rows held back, in groups; "
-          "their 90 % intervals\n"
-          "  stack         kind                           rows groups  mean "
-          "median   p90 worst inside width\n",
-          pr->out);
+    fputs(
+        "\nFitted to its own rows: errors in % on held-out rows (whole groups "
+        "are held out), 90 % intervals\n"
+        "  stack         kind                           rows groups  mean "
+        "median   p90 worst inside width\n",
+        pr->out);
     for (size_t i = 0; i < MSIM_PLATFORM_PAGE_FAMILIES; i++)
         put_kinds(pr, &pr->page->families[i], constants);
 }
@@ -355,7 +356,7 @@ struct heirs {
     char kinds[TEXT];
 };
 
-static bool alike(const struct msim_pick *a, const struct msim_pick *b)
+static bool same_origin(const struct msim_pick *a, const struct msim_pick *b)
 {
     return a->fit->law == b->fit->law && a->platform == b->platform &&
            a->trees == b->trees &&
@@ -366,11 +367,11 @@ static void add_heir(struct heirs *h, const struct msim_pick *pick,
                      const struct msim_platform *p)
 {
     double error = msim_pick_held_out_error(p, pick);
-    double within = exp(msim_pick_half_width(pick));
+    double factor = exp(msim_pick_half_width(pick));
     char name[256];
 
-    h->low = fmin(h->low, within);
-    h->high = fmax(h->high, within);
+    h->low = fmin(h->low, factor);
+    h->high = fmax(h->high, factor);
     if (!isnan(error)) {
         h->error_low = fmin(h->error_low, error);
         h->error_high = fmax(h->error_high, error);
@@ -389,7 +390,7 @@ static struct heirs heirs_of(const struct msim_platform_page *page, uint32_t at,
                       .low = INFINITY};
 
     for (uint32_t i = at; i < page->n_picks; i++) {
-        if (taken[i] || !alike(h.first, &page->picks[i]))
+        if (taken[i] || !same_origin(h.first, &page->picks[i]))
             continue;
         taken[i] = true;
         add_heir(&h, &page->picks[i], page->p);
@@ -410,14 +411,14 @@ static void format_range(char text[MSIM_CELL], double low, double high)
 
 static void put_heirs(FILE *out, const struct heirs *h)
 {
-    char error[MSIM_CELL], within[MSIM_CELL], from[96];
+    char error[MSIM_CELL], factor[MSIM_CELL], from[96];
 
     format_range(error, 100 * h->error_low, 100 * h->error_high);
-    format_range(within, h->low, h->high);
+    format_range(factor, h->low, h->high);
     snprintf(from, sizeof(from), "%s%s", msim_platform_page_whose(h->first),
              h->first->platform && !h->first->trees ? ", law alone" : "");
     fprintf(out, "  %-13s %10s  x %-8s %-25s ", h->first->fit->framework, error,
-            within, from);
+            factor, from);
     put_words(out, KINDS_AT, KINDS_AT, h->kinds);
 }
 
@@ -449,10 +450,10 @@ static enum msim_status put_inherited(struct printing *pr)
         return MSIM_OK;
     if (!taken)
         return MSIM_ENOMEM;
-    fputs("\nInherited, scaled by the data sheets: mean error in % on GPUs "
-          "left out, and the 90 % interval as a\nfactor either way (law "
+    fputs("\nInherited, scaled by the data sheets: mean error in % on held-out "
+          "GPUs, and the 90 % interval as a\nfactor either way (law "
           "alone: without the correction that was learned on the other GPU)\n"
-          "  stack              error  within     from                      "
+          "  stack              error  factor     from                      "
           "kinds\n",
           pr->out);
     for (size_t i = 0; i < MSIM_PLATFORM_PAGE_FAMILIES; i++)

@@ -173,8 +173,8 @@ sed -n '/"beside":{"table"/,/"counters":{/p' "$folder/counted.journal.jsonl" |
 want_product "$folder/counted.json"
 run platforms "$folder/counted.json"
 want_rc 0
-want_out "vector     x 1.50 as long beside all_reduce (median of "
-want_out "all        x 1.50 as long beside a collective (median of "
+want_out "vector     x 1.50 as long while all_reduce runs (median of "
+want_out "all        x 1.50 as long while a collective runs (median of "
 want_out "bytes read    x 2.00"
 want_out "operations    x 1.00"
 rm -f "$folder/asked"

@@ -32,8 +32,8 @@ sed '/"warnings"/,/"host"/d; /"clock"/d' "$folder/out" |
 kernels --platform a100 --costs model --clock 0.5 "$job"
 half=$kernels
 between "1.3*$usual" "$half" "2*$usual"
-want_err "SM clock 0.71 GHz (of 1.41): what SMs pace takes 2 times as long"
-want_err "within a factor of 1.27 more"
+want_err "SM clock 0.71 GHz (of 1.41): work that follows it takes 2 times as long"
+want_err "uncertain by a factor of 1.27 more"
 kernels --platform a100 --costs model --clock=705MHz "$job"
 [ "$kernels" = "$half" ] || complain "705 MHz is not half of 1410 MHz"
 kernels --platform a100 --costs model --power-cap 300 "$job"

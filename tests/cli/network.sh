@@ -39,9 +39,9 @@ transfer --network ethernet-100
 
 # A larger job fills nodes as the network has them.
 transfer --ranks 16 --network slingshot-200
-want_err "costed among 16, 4 on a host"
+want_err "costed for 16 ranks, 4 on a node"
 transfer --ranks 16
-want_err "costed among 16, 8 on a host"
+want_err "costed for 16 ranks, 8 on a node"
 
 # A network of one's own.
 sed 's/"value": 50000000000/"value": 50000000/' \

@@ -70,8 +70,8 @@ run platforms "$folder/next.json"
 want_rc 0
 grep -Eq ' x [0-9.-]+ +(b200|gb200) ' "$folder/out" ||
     complain "no kin: $out"
-want_out "Not in the file, so as b200"
-want_out "the file does not say where from"
+want_out "Not in the file, so taken from b200"
+want_out "the file names no source"
 printf 'm,n,k,dtype\n4096,4096,4096,half\n' >"$folder/one.csv"
 run op --platform "$folder/next.json" "$folder/one.csv"
 want_rc 0

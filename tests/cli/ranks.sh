@@ -63,7 +63,7 @@ if [ -n "${MSIM_TRACES:-}" ]; then
     cp "$folder/out" "$folder/small"
     run --json --ranks 512 "$job"
     want_rc 0
-    want_err "'--costs model' costs them among 512"
+    want_err "'--costs model' costs them for 512 ranks"
     cp "$folder/out" "$folder/large"
     judged "measured times have changed" <<'PYTHON'
 import json, sys

@@ -119,7 +119,7 @@ mv "$folder/h100/job.json" "$folder/h100.json"
 # What cannot be.
 run --source-trace "$SOURCE_DIR/data/traces/gpt2" "$folder/h100.json"
 want_rc 3
-want_err "gpt2: no GPU times in the trace of every rank, so nothing to scale"
+want_err "gpt2: not every rank's trace has GPU times, so there is nothing to scale"
 usage_error "got --source-trace with '--costs model', want it with" \
     --costs model --source-trace "$folder/h100.json" "$folder/h100.json"
 usage_error "no platform to scale from: the trace names no GPU that is known" \
@@ -131,7 +131,7 @@ usage_error "no platform to scale from: the trace names no GPU that is known" \
 run --costs scaled --platform h100 --source-platform a100 \
     "$SOURCE_DIR/data/traces/gpt2"
 want_rc 3
-want_err "no GPU times in the trace of every rank, so nothing to scale"
+want_err "not every rank's trace has GPU times, so there is nothing to scale"
 run --json --platform h100 --source-platform a100 "$SOURCE_DIR/data/traces/gpt2"
 want_costs model null
 
