@@ -246,6 +246,7 @@ static enum msim_status add_tasks(struct msim_side *side,
     struct msim_side_families families = {.names = names,
                                           .n_names = MSIM_FAMILY_COUNT};
     enum msim_status status;
+    struct msim_works *works;
     uint8_t *of_gpu;
 
     if (!t || !run->outcome.measured)
@@ -256,10 +257,14 @@ static enum msim_status add_tasks(struct msim_side *side,
     if (!of_gpu)
         return MSIM_ENOMEM;
     families.of_gpu = of_gpu;
-    status = msim_gpu_families(t, of_gpu);
-    if (status == MSIM_OK)
+    status =
+        msim_works_new(&works, t, in->ops[0], msim_opmap_place_of(t, false));
+    if (status == MSIM_OK) {
+        msim_gpu_families(works, of_gpu);
         status =
             msim_side_add_tasks(side, &run->outcome, run->iteration, &families);
+    }
+    msim_works_free(works);
     free(of_gpu);
     return status;
 }

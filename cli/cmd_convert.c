@@ -6,7 +6,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/chakra/write_chakra.h"
-#include "core/work/opmap/opmap.h"
+#include "core/work/opmap/works.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,42 +50,38 @@ static const struct msim_command COMMAND = {
 
 /* ---- what operators ask of the GPU --------------------------------------- */
 
-/* Works of each operator: of its own kernels, launched or to be expected. */
-static void count_works(const struct msim_trace *t, const uint32_t *launched,
-                        struct msim_chakra_work *works)
+/* What operator `i` asks for with its own kernels, launched or to be expected;
+ * transfers between ranks have nodes of their own. */
+static struct msim_chakra_work work_of(const struct msim_works *all, uint32_t i)
 {
-    struct msim_work w[MSIM_OPMAP_MAX];
+    const uint32_t *kernels = all->kernels.begin;
+    struct msim_chakra_work sum = {0};
+    const struct msim_work *works;
+    uint32_t n;
 
-    for (uint32_t i = 0; i < t->n_ops; i++) {
-        uint32_t n = 0;
-
-        if (t->has_gpu_events && !launched[i])
+    if (all->trace->has_gpu_events && kernels[i] == kernels[i + 1])
+        return sum;
+    (void)msim_works_of(all, i, &works, &n);
+    for (uint32_t k = 0; k < n; k++) {
+        if (works[k].family == MSIM_FAMILY_COLLECTIVE)
             continue;
-        (void)msim_opmap(t, i, t->has_gpu_events ? (int)launched[i] : -1,
-                         msim_opmap_place_of(t, false), w, &n);
-        for (uint32_t k = 0; k < n; k++) {
-            if (w[k].family == MSIM_FAMILY_COLLECTIVE)
-                continue;
-            works[i].flops += w[k].flops;
-            works[i].bytes += w[k].bytes_read + w[k].bytes_written;
-        }
+        sum.flops += works[k].flops;
+        sum.bytes += works[k].bytes_read + works[k].bytes_written;
     }
+    return sum;
 }
 
-static struct msim_chakra_work *works_of(const struct msim_trace *t)
+static enum msim_status works_of(struct msim_chakra_work **out,
+                                 const struct msim_trace *t)
 {
-    size_t n = (size_t)t->n_ops + 1;
-    struct msim_chakra_work *works = calloc(n, sizeof(*works));
-    uint32_t *launched = calloc(n, sizeof(*launched));
+    struct msim_works *all;
 
-    if (works && launched) {
-        for (uint32_t i = 0; i < t->n_gpu; i++)
-            if (t->gpu[i].op != MSIM_NONE && t->gpu[i].kind == MSIM_GPU_KERNEL)
-                launched[t->gpu[i].op]++;
-        count_works(t, launched, works);
-    }
-    free(launched);
-    return works;
+    MSIM_TRY(msim_works_new(&all, t, NULL, msim_opmap_place_of(t, false)));
+    *out = calloc((size_t)t->n_ops + 1, sizeof(**out));
+    for (uint32_t i = 0; *out && i < t->n_ops; i++)
+        (*out)[i] = work_of(all, i);
+    msim_works_free(all);
+    return *out ? MSIM_OK : MSIM_ENOMEM;
 }
 
 static void free_works(struct msim_chakra_work **works, uint32_t n)
@@ -154,11 +150,8 @@ static enum msim_status convert(struct msim_job *job, const char *out,
     struct msim_chakra_summary summary;
     enum msim_status status = works ? MSIM_OK : MSIM_ENOMEM;
 
-    for (uint32_t i = 0; i < job->n_ranks && status == MSIM_OK; i++) {
-        works[i] = works_of(job->ranks[i]);
-        if (!works[i])
-            status = MSIM_ENOMEM;
-    }
+    for (uint32_t i = 0; i < job->n_ranks && status == MSIM_OK; i++)
+        status = works_of(&works[i], job->ranks[i]);
     if (status == MSIM_OK)
         status = msim_chakra_write(
             job, out,

@@ -12,12 +12,14 @@
 #define MSIM_PREDICT_COST_H
 #include "core/run/engine.h"
 #include "core/run/scale.h"
+#include "core/work/opmap/works.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"
 #include "predict/trace_correction.h"
 
 struct msim_cost_options {
     const struct msim_platform *platform;  /* NULL: as traced */
+    struct msim_works *const *works;       /* one a rank; not read as traced */
     const struct msim_platform *source;    /* scaled: the trace's own GPU times
                                               are those of this GPU; NULL: they
                                               are not read under a platform */
@@ -68,12 +70,13 @@ const char *msim_costs_text(uint8_t made_by);
 
 /*
  * What a rank without GPU events launches, or, with `on_host`, what its host
- * computes itself. `*out` is owned by the caller;
- * release with msim_launch_plan_free().
+ * computes itself, by the works of its operators. `*out` is owned by the
+ * caller; release with msim_launch_plan_free().
  */
 MSIM_MUST_CHECK
 enum msim_status msim_launch_plan_new(struct msim_launch_plan **out,
-                                      const struct msim_trace *t, bool on_host);
+                                      const struct msim_works *works,
+                                      bool on_host);
 void msim_launch_plan_free(struct msim_launch_plan *p); /* accepts NULL */
 
 #endif

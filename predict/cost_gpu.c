@@ -9,12 +9,12 @@
  * name, its launch and its neighbours (core/work/kernel/infer.h), or scales by
  * its class.
  */
-#include "core/work/opmap/opmap.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "predict/costing.h"
 #include "predict/scaled.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,17 +237,16 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
 static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
-    const struct msim_op_kernels *l = &k->launched[k->rank];
-    uint32_t begin = l->begin[i], end = l->begin[i + 1], n = 0;
-    struct msim_work works[MSIM_OPMAP_MAX];
+    const struct msim_op_kernels *l = &k->opt->works[k->rank]->kernels;
+    uint32_t begin = l->begin[i], end = l->begin[i + 1], n;
+    const struct msim_work *works;
     struct msim_demand_estimate d;
     struct msim_estimate source;
     enum msim_opmap_result r;
 
     if (begin == end)
         return MSIM_OK;
-    memset(works, 0, sizeof(works));
-    r = msim_opmap(t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works, &n);
+    r = msim_works_of(k->opt->works[k->rank], i, &works, &n);
     /* A bound says nothing of how a time scales. */
     if (r == MSIM_OPMAP_NO_KERNEL ||
         (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
@@ -344,7 +343,6 @@ enum msim_status msim_cost_rank(struct msim_costing *k)
             k->g->kind[i] >= MSIM_TASK_KERNEL &&
             k->g->kind[i] <= MSIM_TASK_COMM)
             k->task_of[k->g->refs[i].index] = i;
-    status = msim_op_kernels_init(&k->launched[k->rank], t);
     for (uint32_t i = 0; i < t->n_ops && status == MSIM_OK; i++)
         status = cost_op(k, i);
     for (uint32_t i = 0; i < t->n_gpu && status == MSIM_OK; i++)
@@ -360,21 +358,15 @@ enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task)
 {
     const struct msim_task_ref *ref = &k->g->refs[task];
     const struct msim_trace *t = k->g->job->ranks[ref->rank];
-    struct msim_work works[MSIM_OPMAP_MAX];
-    uint32_t n = 0;
+    const struct msim_work *works;
+    struct msim_work w;
+    uint32_t n;
 
-    memset(works, 0, sizeof(works));
-    (void)msim_opmap(
-        t, ref->op, -1,
-        msim_opmap_place_of(t, msim_platform_is_host(k->opt->platform)), works,
-        &n);
-    if (ref->work >= n)
-        return msim_fail(k->err, MSIM_EINTERNAL, NULL, MSIM_OFFSET_NONE,
-                         "operator %u lost its work %u", ref->op, ref->work);
+    (void)msim_works_of(k->opt->works[ref->rank], ref->op, &works, &n);
+    assert(ref->work < n); /* the plan was made of the same works */
     k->rank = ref->rank;
     if (works[ref->work].family == MSIM_FAMILY_BOUND)
         MSIM_TRY(bounded(k, ref->op, NULL));
-    works[ref->work] = grow(k, works[ref->work], t->ops[ref->op].comm);
-    return cost_one(k, task, msim_trace_text(t, t->ops[ref->op].name),
-                    &works[ref->work], &works[ref->work]);
+    w = grow(k, works[ref->work], t->ops[ref->op].comm);
+    return cost_one(k, task, msim_trace_text(t, t->ops[ref->op].name), &w, &w);
 }

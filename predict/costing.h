@@ -1,11 +1,10 @@
 /*
  * predict/costing.h - what the files that estimate a graph's durations share.
- * Private to models/cost*.c.
+ * Private to predict/cost*.c.
  */
 #ifndef MSIM_PREDICT_COSTING_H
 #define MSIM_PREDICT_COSTING_H
 #include "core/work/kernel/infer.h"
-#include "core/work/kernel/op_kernels.h"
 #include "models/estimate/estimate_cache.h"
 #include "predict/cost.h"
 
@@ -22,9 +21,8 @@ struct msim_costing {
     struct msim_error *err;
     struct msim_estimate_cache cache;        /* on the platform */
     struct msim_estimate_cache cache_source; /* on the one that was traced */
-    struct msim_op_kernels *launched; /* one a rank; begin NULL: not built */
-    struct msim_infer launches;       /* of the rank at hand; t NULL: not yet */
-    uint32_t *task_of; /* of each GPU event of the rank at hand */
+    struct msim_infer launches; /* of the rank at hand; t NULL: not yet */
+    uint32_t *task_of;          /* of each GPU event of the rank at hand */
     uint32_t rank;
 };
 

@@ -6,8 +6,7 @@
 #include "core/report/write/report_format.h"
 #include "core/work/estimate.h"
 #include "core/work/kernel/infer.h"
-#include "core/work/kernel/op_kernels.h"
-#include "core/work/opmap/opmap.h"
+#include "core/work/opmap/works.h"
 #include "models/estimate/model.h"
 
 #include <math.h>
@@ -30,9 +29,9 @@ struct explaining {
     const char *asked; /* the operator */
     const char *path;  /* of the traces, for errors */
     const struct msim_trace *t;
-    struct msim_op_kernels launched; /* kernels by op */
-    struct msim_infer launches;      /* works inferred from kernels */
-    bool *named;                     /* strings that are the name asked for */
+    struct msim_works *works;
+    struct msim_infer infer; /* works inferred from kernels */
+    bool *named;             /* strings that are the name asked for */
     struct seen seen[SHOWN_MAX];
     uint32_t n, more, calls;
 };
@@ -77,37 +76,33 @@ static void add_work(struct explaining *x, uint32_t name,
 /* Works inferred from the kernels of op `i`. */
 static void add_launches(struct explaining *x, uint32_t i)
 {
-    for (uint32_t j = x->launched.begin[i]; j < x->launched.begin[i + 1]; j++) {
+    const struct msim_op_kernels *l = &x->works->kernels;
+
+    for (uint32_t j = l->begin[i]; j < l->begin[i + 1]; j++) {
         struct msim_work work;
         double log_sd;
 
-        if (msim_infer_work(&x->launches, x->launched.gpu[j], &work, &log_sd))
+        if (msim_infer_work(&x->infer, l->gpu[j], &work, &log_sd))
             add_work(x, x->t->ops[i].name, &work, log_sd);
     }
 }
 
 static void add_op(struct explaining *x, uint32_t i)
 {
-    struct msim_work works[MSIM_OPMAP_MAX];
-    bool events = x->t->has_gpu_events;
-    bool on_cpu = msim_target_is_host(x->to);
-    uint32_t n = 0, launched = x->launched.begin[i + 1] - x->launched.begin[i];
-    enum msim_opmap_result r;
+    const struct msim_work *works;
+    uint32_t n;
+    enum msim_opmap_result r = msim_works_of(x->works, i, &works, &n);
 
-    memset(works, 0, sizeof(works));
-    if (events && !launched && x->t->ops[i].comm == MSIM_NONE)
-        return;
-    r = msim_opmap(x->t, i, events ? (int)launched : -1,
-                   msim_opmap_place_of(x->t, on_cpu), works, &n);
-    if (msim_infer_decides(&x->launches, &x->launched, i, r, works, n)) {
+    if (msim_infer_decides(&x->infer, &x->works->kernels, i, r, works, n)) {
         add_launches(x, i);
         return;
     }
-    for (uint32_t w = 0; w < n; w++) {
-        if (works[w].family == MSIM_FAMILY_COLLECTIVE)
-            msim_comm_place(&works[w], x->t, x->t->ops[i].comm,
-                            x->to->gpus_a_node);
-        add_work(x, x->t->ops[i].name, &works[w], 0);
+    for (uint32_t k = 0; k < n; k++) {
+        struct msim_work w = works[k];
+
+        if (w.family == MSIM_FAMILY_COLLECTIVE)
+            msim_comm_place(&w, x->t, x->t->ops[i].comm, x->to->gpus_a_node);
+        add_work(x, x->t->ops[i].name, &w, 0);
     }
 }
 
@@ -159,8 +154,10 @@ static enum msim_status explain(struct explaining *x, FILE *out,
     uint32_t end = 0; /* of the sub-tree of the last operator so named */
 
     MSIM_TRY(find_name(x));
-    MSIM_TRY(msim_op_kernels_init(&x->launched, x->t));
-    MSIM_TRY(msim_infer_init(&x->launches, x->t));
+    MSIM_TRY(
+        msim_works_new(&x->works, x->t, x->in->ops[0],
+                       msim_opmap_place_of(x->t, msim_target_is_host(x->to))));
+    MSIM_TRY(msim_infer_init(&x->infer, x->t));
     for (uint32_t i = 0; i < x->t->n_ops; i++) {
         if (x->named[ops[i].name] && i >= end) {
             x->calls++;
@@ -196,8 +193,8 @@ enum msim_status msim_explain(const char *op,
     x->path = s->paths[0];
     x->t = in->job->ranks[0]; /* ranks of a job run the same operators */
     status = explain(x, out, err);
-    msim_op_kernels_release(&x->launched);
-    msim_infer_release(&x->launches);
+    msim_works_free(x->works);
+    msim_infer_release(&x->infer);
     free(x->named);
     free(x);
     return status;

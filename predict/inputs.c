@@ -6,15 +6,13 @@
 #include <string.h>
 
 /* The user's table for the operators of a job; nothing without one. */
-static enum msim_status add_ops(struct msim_ops **ops, struct msim_job *job,
-                                const char *path, struct msim_error *err)
+static enum msim_status load_ops(struct msim_ops **ops,
+                                 const struct msim_job *job, const char *path,
+                                 struct msim_error *err)
 {
     if (!path || !job)
         return MSIM_OK;
-    MSIM_TRY(msim_ops_load(ops, path, job->strings, err));
-    for (uint32_t i = 0; i < job->n_ranks; i++)
-        job->ranks[i]->user_ops = *ops;
-    return MSIM_OK;
+    return msim_ops_load(ops, path, job->strings, err);
 }
 
 enum msim_status msim_inputs_load(struct msim_inputs *in,
@@ -26,8 +24,8 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
     if (s->source_trace)
         MSIM_TRY(
             msim_job_load(&in->source_job, &s->source_trace, 1, &s->load, err));
-    MSIM_TRY(add_ops(&in->ops[0], in->job, s->ops, err));
-    return add_ops(&in->ops[1], in->source_job, s->ops, err);
+    MSIM_TRY(load_ops(&in->ops[0], in->job, s->ops, err));
+    return load_ops(&in->ops[1], in->source_job, s->ops, err);
 }
 
 void msim_inputs_release(struct msim_inputs *in)

@@ -1,6 +1,8 @@
-/* What each operator of a rank without GPU events would launch. */
+/*
+ * predict/launch_plan.c - what each operator of a rank without GPU events would
+ * launch.
+ */
 #include "core/base/vec.h"
-#include "core/work/opmap/opmap.h"
 #include "predict/cost.h"
 
 #include <stdlib.h>
@@ -16,16 +18,15 @@ static enum msim_launch_kind plan_kind(const struct msim_work *w)
 }
 
 static enum msim_status fill(struct msim_launch_plan *p,
-                             const struct msim_trace *t)
+                             const struct msim_works *all)
 {
-    enum msim_opmap_place place = msim_opmap_place_of(t, p->on_host);
-    struct msim_work works[MSIM_OPMAP_MAX];
+    const struct msim_trace *t = all->trace;
     uint32_t capacity = 0, total = 0, n;
+    const struct msim_work *works;
 
     for (uint32_t i = 0; i < t->n_ops; i++) {
         p->first[i] = total;
-        n = 0;
-        (void)msim_opmap(t, i, -1, place, works, &n);
+        (void)msim_works_of(all, i, &works, &n);
         for (uint32_t w = 0; w < n; w++) {
             MSIM_TRY(msim_grow((void **)&p->kinds, &capacity, total, 1));
             p->kinds[total++] = (uint8_t)plan_kind(&works[w]);
@@ -36,7 +37,8 @@ static enum msim_status fill(struct msim_launch_plan *p,
 }
 
 enum msim_status msim_launch_plan_new(struct msim_launch_plan **out,
-                                      const struct msim_trace *t, bool on_host)
+                                      const struct msim_works *works,
+                                      bool on_host)
 {
     struct msim_launch_plan *p = calloc(1, sizeof(*p));
     enum msim_status status = MSIM_ENOMEM;
@@ -45,9 +47,9 @@ enum msim_status msim_launch_plan_new(struct msim_launch_plan **out,
     if (!p)
         return status;
     p->on_host = on_host;
-    p->first = calloc((size_t)t->n_ops + 1, sizeof(*p->first));
+    p->first = calloc((size_t)works->trace->n_ops + 1, sizeof(*p->first));
     if (p->first)
-        status = fill(p, t);
+        status = fill(p, works);
     if (status != MSIM_OK) {
         msim_launch_plan_free(p);
         return status;

@@ -29,6 +29,8 @@ struct predicting {
     const struct msim_inputs *in;
     const struct msim_target *to;
     struct msim_error *err;
+    struct msim_works **works; /* one a rank; NULL: durations are as traced, or
+                                  known by now */
 };
 
 /* ---- graph --------------------------------------------------------------- */
@@ -48,6 +50,24 @@ static enum msim_status check_kind(const struct predicting *p)
     return MSIM_OK;
 }
 
+/* What operators ask of a device: plans and durations read it. */
+static enum msim_status make_works(struct predicting *p)
+{
+    const struct msim_job *job = p->in->job;
+
+    if (p->to->costs == MSIM_COSTS_MEASURED &&
+        msim_target_reads_gpu_times(p->to))
+        return MSIM_OK;
+    return msim_works_new_ranks(&p->works, job->ranks, job->n_ranks,
+                                p->in->ops[0], msim_target_is_host(p->to));
+}
+
+static void free_works(struct predicting *p)
+{
+    msim_works_free_ranks(p->works, p->in->job->n_ranks);
+    p->works = NULL;
+}
+
 /* Ranks without GPU events launch what their operators would. */
 static enum msim_status make_plans(struct predicting *p)
 {
@@ -60,7 +80,7 @@ static enum msim_status make_plans(struct predicting *p)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (msim_target_plans(p->to, job->ranks[i]))
-            MSIM_TRY(msim_launch_plan_new(&run->plans[i], job->ranks[i],
+            MSIM_TRY(msim_launch_plan_new(&run->plans[i], p->works[i],
                                           msim_target_is_host(p->to)));
     return MSIM_OK;
 }
@@ -80,6 +100,7 @@ static enum msim_status build(struct predicting *p)
     bool times = msim_target_reads_gpu_times(p->to);
 
     MSIM_TRY(check_kind(p));
+    MSIM_TRY(make_works(p));
     MSIM_TRY(make_plans(p));
     return msim_graph_build(
         &run->graph, p->in->job,
@@ -100,21 +121,25 @@ static enum msim_status estimate(struct predicting *p)
     const struct msim_target *to = p->to;
     bool measured = to->costs == MSIM_COSTS_MEASURED;
     bool times = msim_target_reads_gpu_times(to);
+    enum msim_status status =
+        msim_costs_new(&p->run->costs, p->run->graph,
+                       &(struct msim_cost_options){
+                           .platform = measured ? NULL : to->platform,
+                           .works = p->works,
+                           .source = times ? to->source : NULL,
+                           .machine = to->correction,
+                           .host = to->host,
+                           .host_modelled = s->host != NULL,
+                           .strict = s->strict,
+                           .ranks = s->ranks,
+                           .gpus_a_node = to->gpus_a_node,
+                           .scales = s->scales,
+                           .n_scales = s->n_scales,
+                       },
+                       p->err);
 
-    return msim_costs_new(&p->run->costs, p->run->graph,
-                          &(struct msim_cost_options){
-                              .platform = measured ? NULL : to->platform,
-                              .source = times ? to->source : NULL,
-                              .machine = to->correction,
-                              .host = to->host,
-                              .host_modelled = s->host != NULL,
-                              .strict = s->strict,
-                              .ranks = s->ranks,
-                              .gpus_a_node = to->gpus_a_node,
-                              .scales = s->scales,
-                              .n_scales = s->n_scales,
-                          },
-                          p->err);
+    free_works(p); /* nothing after this asks for them */
+    return status;
 }
 
 /* ---- simulate ------------------------------------------------------------ */
@@ -352,12 +377,13 @@ enum msim_status msim_predict(struct msim_prediction_run *run,
                               const struct msim_target *to,
                               struct msim_error *err)
 {
-    struct predicting p = {run, s, in, to, err};
+    struct predicting p = {.run = run, .s = s, .in = in, .to = to, .err = err};
     uint32_t warnings_of_traces = in->job->n_warnings;
     enum msim_status status;
 
     memset(run, 0, sizeof(*run));
     status = run_stages(&p);
+    free_works(&p);
     in->job->n_warnings = warnings_of_traces; /* the next run has its own */
     return status;
 }

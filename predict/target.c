@@ -4,6 +4,7 @@
  */
 #include "predict/target.h"
 
+#include "core/work/rules/opmap_comm.h"
 #include "models/platform/platform_find.h"
 #include "predict/scaled.h"
 
@@ -194,7 +195,7 @@ static enum msim_status set_costs(const struct choosing *c)
         MSIM_TRY(need_source(c, source));
     if (c->in->source_job)
         MSIM_TRY(msim_correction_new(&t->correction, c->in->source_job,
-                                     t->source, c->err));
+                                     c->in->ops[1], t->source, c->err));
     if (t->costs == MSIM_COSTS_MEASURED)
         return MSIM_OK;
     MSIM_TRY(need_platform(c, c->s->platform ? c->s->platform : source));

@@ -16,8 +16,7 @@
 #include "predict/trace_correction.h"
 
 #include "core/base/vec.h"
-#include "core/work/kernel/op_kernels.h"
-#include "core/work/opmap/opmap.h"
+#include "core/work/opmap/works.h"
 #include "models/estimate/estimate_cache.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
@@ -72,7 +71,9 @@ struct learning {
     struct msim_correction *m;
     struct msim_platform *p;
     struct msim_estimate_cache cache; /* at the clock of `p` */
-    const struct msim_trace *t;
+    struct msim_works **works;        /* one a rank */
+    uint32_t n_ranks;
+    const struct msim_trace *t; /* of the rank at hand */
     struct msim_error *err;
     struct observation *seen;
     uint32_t n, capacity;
@@ -101,17 +102,15 @@ static enum msim_status observe(struct learning *l, const char *name,
 }
 
 static enum msim_status observe_op(struct learning *l,
-                                   const struct msim_op_kernels *by, uint32_t i)
+                                   const struct msim_works *all, uint32_t i)
 {
-    uint32_t begin = by->begin[i], end = by->begin[i + 1], n = 0;
-    struct msim_work works[MSIM_OPMAP_MAX];
+    const struct msim_op_kernels *by = &all->kernels;
+    uint32_t begin = by->begin[i], end = by->begin[i + 1], n;
+    const struct msim_work *works;
     struct msim_estimate e, sum = {0};
     msim_ps dur = 0;
 
-    memset(works, 0, sizeof(works));
-    if (begin == end ||
-        msim_opmap(l->t, i, (int)(end - begin), MSIM_OPMAP_AS_TRACED, works,
-                   &n) != MSIM_OPMAP_WORKS)
+    if (begin == end || msim_works_of(all, i, &works, &n) != MSIM_OPMAP_WORKS)
         return MSIM_OK;
     for (uint32_t w = 0; w < n; w++) {
         MSIM_TRY(msim_estimate_cache_predict(&l->cache, l->p, &works[w], false,
@@ -143,17 +142,13 @@ static enum msim_status observe_copies(struct learning *l)
     return MSIM_OK;
 }
 
-static enum msim_status observe_rank(struct learning *l)
+static enum msim_status observe_rank(struct learning *l,
+                                     const struct msim_works *works)
 {
-    struct msim_op_kernels by = {0};
-    enum msim_status status = msim_op_kernels_init(&by, l->t);
-
-    for (uint32_t i = 0; status == MSIM_OK && i < l->t->n_ops; i++)
-        status = observe_op(l, &by, i);
-    if (status == MSIM_OK)
-        status = observe_copies(l);
-    msim_op_kernels_release(&by);
-    return status;
+    l->t = works->trace;
+    for (uint32_t i = 0; i < l->t->n_ops; i++)
+        MSIM_TRY(observe_op(l, works, i));
+    return observe_copies(l);
 }
 
 /* What an observation of some weight says of the factors `x`. */
@@ -285,19 +280,16 @@ static enum msim_status fit(struct learning *l)
 }
 
 /* Observe all ranks with the models at `clock`. */
-static enum msim_status observe_at(struct learning *l,
-                                   const struct msim_job *job, double clock)
+static enum msim_status observe_at(struct learning *l, double clock)
 {
     const struct msim_clock_wish wish = {.ratio = clock};
 
     MSIM_TRY(msim_platform_set_clock(l->p, &wish, l->err));
     msim_estimate_cache_release(&l->cache);
     l->n = 0;
-    for (uint32_t r = 0; r < job->n_ranks; r++) {
-        l->t = job->ranks[r];
-        if (l->t->has_gpu_events)
-            MSIM_TRY(observe_rank(l));
-    }
+    for (uint32_t r = 0; r < l->n_ranks; r++)
+        if (l->works[r]->trace->has_gpu_events)
+            MSIM_TRY(observe_rank(l, l->works[r]));
     return MSIM_OK;
 }
 
@@ -329,14 +321,13 @@ static enum msim_status off_by(const struct learning *l, double *off)
 }
 
 /* Find the clock, and leave the observations that are made at it. */
-static enum msim_status learn_clock(struct learning *l,
-                                    const struct msim_job *job)
+static enum msim_status learn_clock(struct learning *l)
 {
     double off, least = 0, usual = 0;
 
     l->m->clock = 1;
     for (size_t i = 0; i < N_CLOCKS; i++) {
-        MSIM_TRY(observe_at(l, job, CLOCKS[i]));
+        MSIM_TRY(observe_at(l, CLOCKS[i]));
         MSIM_TRY(off_by(l, &off));
         if (i == 0)
             usual = least = off;
@@ -345,19 +336,24 @@ static enum msim_status learn_clock(struct learning *l,
             l->m->clock = CLOCKS[i];
         }
     }
-    return observe_at(l, job, l->m->clock);
+    return observe_at(l, l->m->clock);
 }
 
 static enum msim_status learn_job(struct learning *l,
-                                  const struct msim_job *job)
+                                  const struct msim_job *job,
+                                  const struct msim_ops *user)
 {
+    l->n_ranks = job->n_ranks;
+    MSIM_TRY(
+        msim_works_new_ranks(&l->works, job->ranks, job->n_ranks, user, false));
     MSIM_TRY(msim_strtab_new(&l->m->names));
-    MSIM_TRY(learn_clock(l, job));
+    MSIM_TRY(learn_clock(l));
     return fit(l);
 }
 
 enum msim_status msim_correction_new(struct msim_correction **out,
                                      const struct msim_job *job,
+                                     const struct msim_ops *user,
                                      struct msim_platform *p,
                                      struct msim_error *err)
 {
@@ -370,7 +366,8 @@ enum msim_status msim_correction_new(struct msim_correction **out,
     if (!l.m)
         return MSIM_ENOMEM;
     memcpy(l.m->platform, p->name, sizeof(l.m->platform));
-    status = learn_job(&l, job);
+    status = learn_job(&l, job, user);
+    msim_works_free_ranks(l.works, l.n_ranks);
     free(l.seen);
     msim_estimate_cache_release(&l.cache);
     p->clock = before.clock;

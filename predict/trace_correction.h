@@ -21,17 +21,20 @@
 #include "core/job/job.h"
 #include "core/work/estimate.h"
 
+struct msim_ops;        /* core/work/opmap/ops_file.h */
 struct msim_platform;   /* models/platform/platform.h */
 struct msim_correction; /* opaque */
 
 /*
- * Learn from the GPU times of all ranks of `job`, which ran on GPUs of `p`; its
- * clock is as it was afterwards. On success `*out` is owned by the caller; on
+ * Learn from the GPU times of all ranks of `job`, which ran on GPUs of `p`,
+ * whose clock is afterwards as it was. `user` is the user's table of operators
+ * for that job, or NULL. On success `*out` is owned by the caller; on
  * failure it is NULL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_correction_new(struct msim_correction **out,
                                      const struct msim_job *job,
+                                     const struct msim_ops *user,
                                      struct msim_platform *p,
                                      struct msim_error *err);
 void msim_correction_free(struct msim_correction *m); /* accepts NULL */

@@ -260,7 +260,7 @@ static enum msim_status add_trace(struct shapes *s, const struct msim_trace *t,
     uint32_t n;
 
     for (uint32_t i = 0; i < t->n_ops; i++) {
-        if (msim_opmap(t, i, -1, place, works, &n) != MSIM_OPMAP_WORKS)
+        if (msim_opmap(t, NULL, i, -1, place, works, &n) != MSIM_OPMAP_WORKS)
             continue;
         for (uint32_t k = 0; k < n; k++) {
             cJSON *e = msim_cal_of_work(&works[k], on_cpu);

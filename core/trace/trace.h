@@ -300,8 +300,6 @@ struct msim_gpu_properties {
     X(dims, int64_t)                                                           \
     X(tensor_ids, struct msim_tensor_id)
 
-struct msim_ops; /* core/work/opmap/ops_file.h */
-
 struct msim_trace {
 #define X(field, type)                                                         \
     type *field;                                                               \
@@ -319,9 +317,6 @@ struct msim_trace {
     bool cpu_only;         /* no tensor and no activity is on a GPU */
     msim_ps clock_shift;   /* added to this rank's times to align hosts */
     uint64_t unlinked_gpu; /* GPU activities whose launch is not recorded */
-    /* The user's table of operators (core/work/opmap/ops_file.h), not owned;
-     * NULL: none. */
-    const struct msim_ops *user_ops;
     /* The messages of a Chakra file as they were, if they were asked for
      * (msim_load_options.keep_source); else NULL. */
     char *source;

@@ -15,7 +15,7 @@
 #include "core/base/idmap.h"
 #include "core/job/job.h"
 #include "core/work/kernel/infer.h"
-#include "core/work/kernel/op_kernels.h"
+#include "core/work/op_kernels.h"
 #include "core/work/opmap/opmap.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
@@ -52,8 +52,8 @@ static double by_shapes(const struct both *b, uint32_t op, uint32_t n_kernels,
     uint32_t n;
 
     memset(works, 0, sizeof(works));
-    if (msim_opmap(b->t, op, (int)n_kernels, false, works, &n) !=
-        MSIM_OPMAP_WORKS)
+    if (msim_opmap(b->t, NULL, op, (int)n_kernels, MSIM_OPMAP_AS_TRACED, works,
+                   &n) != MSIM_OPMAP_WORKS)
         return NAN;
     for (uint32_t i = 0; i < n; i++)
         us += estimate_us(b, &works[i]);

@@ -377,14 +377,21 @@ static void try_costs(struct fuzz *f, const struct msim_graph *g,
 {
     struct trial k = {.f = f, .g = g, .what = what};
     struct msim_error err = {0};
-    enum msim_status status = msim_costs_new(
+    struct msim_works **works;
+    enum msim_status status;
+
+    if (msim_works_new_ranks(&works, g->job->ranks, g->job->n_ranks, NULL,
+                             false) != MSIM_OK)
+        exit(1);
+    status = msim_costs_new(
         &k.costs, g,
         &(struct msim_cost_options){.platform = measured ? NULL : f->platform,
+                                    .works = works,
                                     .host = f->host,
                                     .scales = SCALES + first,
                                     .n_scales = n},
         &err);
-
+    msim_works_free_ranks(works, g->job->n_ranks);
     if (status != MSIM_OK) {
         complain(f, what, err.text, 0);
         return;

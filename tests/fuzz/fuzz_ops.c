@@ -6,6 +6,7 @@
  * 200 byte flips, 100 swaps of two bytes and 40 cuts of each table, from a
  * fixed seed.
  */
+#include "core/work/opmap/opmap.h"
 #include "core/work/opmap/ops_file.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
@@ -40,8 +41,7 @@ static void map_one(struct build *b, const struct msim_ops *ops)
     struct msim_estimate e;
     uint32_t n = 0;
 
-    b->t.user_ops = ops;
-    (void)msim_opmap(&b->t, 0, -1, false, w, &n);
+    (void)msim_opmap(&b->t, ops, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
     for (uint32_t k = 0; k < n; k++)
         if (msim_model_predict(platform, &w[k], false, &e, NULL) == MSIM_OK)
             CHECK(e.us > 0 && e.low_us <= e.us && e.us <= e.high_us &&

@@ -17,9 +17,9 @@ core/read/kineto     : core/base core/trace core/read :
 core/read/chakra     : core/base core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
 core/job             : core/base core/trace core/read/ :
 core/work            : core/base core/trace :
-core/work/opmap      : core/base core/trace core/work :
-core/work/rules      : core/base core/trace core/work core/work/opmap :
-core/work/kernel     : core/base core/trace core/work core/work/opmap :
+core/work/rules      : core/base core/trace core/work :
+core/work/opmap      : core/base core/trace core/work core/work/rules :
+core/work/kernel     : core/base core/trace core/work core/work/rules core/work/opmap :
 core/graph           : core/base core/trace core/job :
 core/graph/rules     : core/base core/trace core/job core/graph :
 core/graph/contention : core/base core/trace core/graph core/graph/rules :

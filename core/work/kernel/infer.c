@@ -8,26 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double msim_infer_blocks(const struct msim_infer *l, uint32_t i)
-{
-    const struct msim_launch_config *c;
-
-    if (l->t->gpu[i].config == MSIM_NONE)
-        return 0;
-    c = &l->t->configs[l->t->gpu[i].config];
-    return (double)c->grid[0] * c->grid[1] * c->grid[2];
-}
-
-double msim_infer_threads(const struct msim_infer *l, uint32_t i)
-{
-    const struct msim_launch_config *c;
-
-    if (l->t->gpu[i].config == MSIM_NONE)
-        return 0;
-    c = &l->t->configs[l->t->gpu[i].config];
-    return msim_infer_blocks(l, i) * c->block[0] * c->block[1] * c->block[2];
-}
-
 /* ---- names ------------------------------------------------------------- */
 
 static enum msim_status add_name(struct msim_infer *l, struct msim_idmap *seen,

@@ -2,7 +2,7 @@
  * core/work/kernel/infer_elems.c - how many elements kernels touch, after their
  * launches and their neighbours.
  */
-#include "core/work/kernel/infer.h"
+#include "core/work/kernel/infer_state.h"
 
 #include <math.h>
 

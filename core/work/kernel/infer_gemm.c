@@ -8,7 +8,7 @@
  * channels, without the filter, so that a forward pass and a gradient of the
  * filter are preferred where both are known: (ab)(bc) / b.
  */
-#include "core/work/kernel/infer.h"
+#include "core/work/kernel/infer_state.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * and how far these may be off.
  */
 #include "core/work/kernel/infer.h"
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /*
  * core/work/kernel/kernel_kind.c - kinds of kernels by words in their names.
  */
-#include "core/work/kernel/kernel_type.h"
+#include "core/work/kernel/kernel_kind.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 const char *msim_kernel_kind_text(enum msim_kernel_kind k)

@@ -1,14 +1,10 @@
 /*
- * core/work/kernel/kernel_type.h - kind of work, types of elements and of
- * arithmetic, out of the name of a kernel. Part of
- * core/work/kernel/kernel_name.h.
+ * core/work/kernel/kernel_type.h - the types of elements and of arithmetic,
+ * from the name of a kernel.
  */
 #ifndef MSIM_CORE_WORK_KERNEL_KERNEL_TYPE_H
 #define MSIM_CORE_WORK_KERNEL_KERNEL_TYPE_H
-#include "core/work/kernel/kernel_name.h"
-
-/* The kind of work; `name` without the types of its parameters. */
-enum msim_kernel_kind msim_kernel_kind_read(const char *name);
+#include "core/work/data_sheet.h"
 
 /* The rate that the arithmetic of a product's kernel runs at; half precision,
  * the usual, where the name does not say. */

@@ -7,6 +7,9 @@
  * the table says which operators launch, their tensors say where, and the
  * operators below say whether somebody else does it.
  */
+#include "core/work/opmap/opmap.h"
+
+#include "core/work/opmap/opmap_table.h"
 #include "core/work/opmap/ops_file.h"
 
 #include <stddef.h>
@@ -17,148 +20,14 @@
 /* Levels up at which a CPU operator's inner workings are recognised. */
 #define ABOVE_MAX 4
 
-static const struct msim_opmap_table *const tables[] = {
-    &msim_opmap_no_kernel, &msim_opmap_pointwise, &msim_opmap_memory,
-    &msim_opmap_reduction, &msim_opmap_gemm,      &msim_opmap_norm,
-    &msim_opmap_embedding, &msim_opmap_conv,      &msim_opmap_attention,
-    &msim_opmap_resample,  &msim_opmap_optimizer, &msim_opmap_comm,
-    &msim_opmap_moe,
-};
-#define N_TABLES (sizeof(tables) / sizeof(tables[0]))
-
-/* ---- looking a name up ------------------------------------------------ */
-
-/* Order of `name` (its first `len` bytes) against a row's name. */
-static int compare(const char *name, size_t len, const char *row)
-{
-    int d = (unsigned char)name[0] - (unsigned char)row[0];
-
-    if (d)
-        return d;
-    d = strncmp(name, row, len);
-    return d ? d : -(int)(unsigned char)row[len];
-}
-
-static const struct msim_opmap_row *
-find_in(const struct msim_opmap_table *table, const char *name, size_t len)
-{
-    uint32_t lo = 0, hi = table->n;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        int d = compare(name, len, table->rows[mid].name);
-
-        if (d == 0)
-            return &table->rows[mid];
-        if (d < 0)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return NULL;
-}
-
-static const struct msim_opmap_row *find_exact(const char *name, size_t len)
-{
-    const struct msim_opmap_row *row = NULL;
-
-    for (size_t k = 0; k < N_TABLES && !row; k++)
-        row = find_in(tables[k], name, len);
-    return row;
-}
-
-/* Autograd's nodes are called SomethingBackward0; they only call others. */
-static const struct msim_opmap_row *find_backward_node(const char *name,
-                                                       size_t len)
-{
-    static const struct msim_opmap_row node = {"Backward", NULL, NULL, 0,
-                                               0,          0,    0};
-    size_t end = len;
-
-    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
-        end--;
-    if (end == len || end < 8 || memcmp(name + end - 8, "Backward", 8) != 0)
-        return NULL;
-    return &node;
-}
-
-static const struct msim_opmap_row *find_prefix(const char *name)
-{
-    for (uint32_t k = 0; k < msim_opmap_prefixes.n; k++) {
-        const struct msim_opmap_row *row = &msim_opmap_prefixes.rows[k];
-
-        if (name[0] == row->name[0] &&
-            strncmp(name, row->name, strlen(row->name)) == 0)
-            return row;
-    }
-    return NULL;
-}
-
-/* The other ways to call ATen's operators: as they were traced (prims), and
- * from generated code. */
-static const char *without_aten(const char *name)
-{
-    static const char *const ALIKE[] = {"aten::", "prims::", "extern_kernels."};
-
-    for (size_t i = 0; i < sizeof(ALIKE) / sizeof(ALIKE[0]); i++)
-        if (strncmp(name, ALIKE[i], strlen(ALIKE[i])) == 0)
-            return name + strlen(ALIKE[i]);
-    return name;
-}
-
-/* What Python's in-place operators (&=, <<=) and prims are called in ATen. */
-static const struct msim_opmap_row *find_synonym(const char *name)
-{
-    static const char *const SYNONYMS[][2] = {
-        {"__iand__", "__and__"},   {"__ilshift__", "__lshift__"},
-        {"__ior__", "__or__"},     {"__irshift__", "__rshift__"},
-        {"__ixor__", "__xor__"},   {"broadcast_in_dim", "expand"},
-        {"collapse_view", "view"}, {"convert_element_type", "_to_copy"},
-        {"iota", "arange"},        {"split_dim", "view"},
-    };
-
-    for (size_t i = 0; i < sizeof(SYNONYMS) / sizeof(SYNONYMS[0]); i++)
-        if (strcmp(name, SYNONYMS[i][0]) == 0)
-            return find_exact(SYNONYMS[i][1], strlen(SYNONYMS[i][1]));
-    return NULL;
-}
-
-const struct msim_opmap_row *msim_opmap_find(const char *name)
-{
-    const char *bare = without_aten(name);
-    size_t len = strlen(bare);
-    const struct msim_opmap_row *row;
-
-    if (len == 0)
-        return NULL;
-    row = find_exact(bare, len);
-    if (!row && len > 1 && bare[len - 1] == '_')
-        row = find_exact(bare, len - 1);
-    if (!row && bare != name)
-        row = find_exact(name, strlen(name));
-    if (!row)
-        row = find_synonym(bare);
-    if (!row && bare == name)
-        row = find_backward_node(name, len);
-    if (!row && bare == name)
-        row = find_prefix(name);
-    return row;
-}
-
-/* What the user's table has for an operator, or NULL. */
-static const struct msim_ops_entry *user_of(const struct msim_trace *t,
-                                            uint32_t op)
-{
-    return msim_ops_find(t->user_ops, t->ops[op].name);
-}
-
 const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
+                                               const struct msim_ops *user,
                                                uint32_t op)
 {
-    const struct msim_ops_entry *user = user_of(t, op);
+    const struct msim_ops_entry *e = msim_ops_find(user, t->ops[op].name);
 
-    if (user)
-        return user->like ? user->like : &user->row;
+    if (e)
+        return e->like ? e->like : &e->row;
     return msim_opmap_find(msim_trace_text(t, t->ops[op].name));
 }
 
@@ -204,17 +73,10 @@ static enum place place_of(const struct msim_opmap_ctx *c,
 
 /* ---- who launches, where no kernels were seen -------------------------- */
 
-static const struct msim_opmap_table *table_of(const struct msim_opmap_row *row)
-{
-    for (size_t k = 0; k < N_TABLES; k++)
-        if (row >= tables[k]->rows && row < tables[k]->rows + tables[k]->n)
-            return tables[k];
-    return &msim_opmap_prefixes;
-}
-
 /* Whether something below launches; something of the same table as `like`
  * where that is given. */
 static bool launches_below(const struct msim_opmap_ctx *c,
+                           const struct msim_ops *user,
                            const struct msim_opmap_row *like)
 {
     uint32_t end = c->op->end;
@@ -223,13 +85,14 @@ static bool launches_below(const struct msim_opmap_ctx *c,
         end = c->index + BELOW_MAX;
     for (uint32_t j = c->index + 1; j < end; j++) {
         const char *name = msim_trace_text(c->t, c->t->ops[j].name);
-        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, j);
+        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, j);
         enum place place = place_of(c, &c->t->ops[j]);
 
         if ((row && !row->rule) || place == ON_CPU ||
             (!row && place == NO_TENSORS))
             continue;
-        if (like && (!row || table_of(row) != table_of(like)))
+        if (like &&
+            (!row || msim_opmap_table_of(row) != msim_opmap_table_of(like)))
             continue;
         /* reading a number back is no part of an operator's work */
         if (strcmp(name, "aten::_local_scalar_dense") != 0)
@@ -241,13 +104,14 @@ static bool launches_below(const struct msim_opmap_ctx *c,
 /* An operator that calls its other form (out=, in place, a scalar as tensor)
  * has a child of the same row. */
 static bool calls_itself(const struct msim_opmap_ctx *c,
+                         const struct msim_ops *user,
                          const struct msim_opmap_row *row)
 {
     const struct msim_op *ops = c->t->ops;
 
     for (uint32_t j = c->index + 1; j < c->op->end; j = ops[j].end)
         if (ops[j].name == c->op->name ||
-            (row && msim_opmap_row_of(c->t, j) == row))
+            (row && msim_opmap_row_of(c->t, user, j) == row))
             return true;
     return false;
 }
@@ -259,10 +123,11 @@ static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
 
 /* Whether `p`, around the op, is one kernel on a GPU, whatever is below it on
  * a CPU; clearing a result first is an operator there too. */
-static bool one_kernel(const struct msim_opmap_ctx *c, uint32_t p)
+static bool one_kernel(const struct msim_opmap_ctx *c,
+                       const struct msim_ops *user, uint32_t p)
 {
     const char *name = msim_trace_text(c->t, c->t->ops[p].name);
-    const struct msim_opmap_row *row = msim_opmap_row_of(c->t, p);
+    const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
     const struct msim_opmap_table *table;
 
     if (strcmp(name, "aten::dropout") == 0)
@@ -271,7 +136,7 @@ static bool one_kernel(const struct msim_opmap_ctx *c, uint32_t p)
         return strcmp(c->name, "_embedding_bag_dense_backward") != 0;
     if (!row || !row->rule || row->flags & MSIM_OPMAP_COMPOSITE)
         return false;
-    table = table_of(row);
+    table = msim_opmap_table_of(row);
     if (strcmp(c->name, "fill_") == 0 || strcmp(c->name, "zero_") == 0)
         return table != &msim_opmap_resample &&
                table != &msim_opmap_embedding && table != &msim_opmap_reduction;
@@ -284,7 +149,8 @@ static bool one_kernel(const struct msim_opmap_ctx *c, uint32_t p)
  * dropout. And plain numbers are not on the GPU there either: the step
  * counters of an optimizer, scalars that are converted for an operation.
  */
-static bool only_on_cpu(const struct msim_opmap_ctx *c)
+static bool only_on_cpu(const struct msim_opmap_ctx *c,
+                        const struct msim_ops *user)
 {
     const struct msim_op *ops = c->t->ops;
     uint32_t p = c->op->parent, below = c->index;
@@ -296,7 +162,7 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c)
     for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE;
          up++, below = p, p = ops[p].parent) {
         /* its own other form inside it does the work */
-        if (ops[p].name != ops[below].name && one_kernel(c, p))
+        if (ops[p].name != ops[below].name && one_kernel(c, user, p))
             return true;
         if (number && strncmp(msim_trace_text(c->t, ops[p].name),
                               "Optimizer.step", 14) == 0)
@@ -307,20 +173,21 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c)
 
 /* Whether an operator around the op has work of its own, in which the op's is:
  * what a CPU takes for an operator is timed with all that it calls. */
-static bool inside_another(const struct msim_opmap_ctx *c)
+static bool inside_another(const struct msim_opmap_ctx *c,
+                           const struct msim_ops *user)
 {
     const struct msim_op *ops = c->t->ops;
     uint32_t p = c->op->parent, below = c->index;
 
     for (int up = 0; up < ABOVE_MAX && p != MSIM_NONE;
          up++, below = p, p = ops[p].parent) {
-        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, p);
+        const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
 
         /* its own other form inside it does the work */
         if (row && row->rule && !(row->flags & MSIM_OPMAP_COMPOSITE) &&
             ops[p].name != ops[below].name &&
-            row != msim_opmap_row_of(c->t, below) &&
-            table_of(row) != &msim_opmap_comm)
+            row != msim_opmap_row_of(c->t, user, below) &&
+            msim_opmap_table_of(row) != &msim_opmap_comm)
             return true;
     }
     return false;
@@ -337,6 +204,7 @@ static bool is_empty(const struct msim_opmap_ctx *c)
 }
 
 static bool nothing_launched(const struct msim_opmap_ctx *c,
+                             const struct msim_ops *user,
                              const struct msim_opmap_row *row)
 {
     enum place place = place_of(c, c->op);
@@ -345,20 +213,20 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
         return true;
     if (row && !row->rule)
         return true;
-    if (is_empty(c) || calls_itself(c, row))
+    if (is_empty(c) || calls_itself(c, user, row))
         return true;
     if (!row || row->flags & MSIM_OPMAP_COMPOSITE) {
         bool fused = c->place == MSIM_OPMAP_ON_GPU && row &&
                      strcmp(c->name, "dropout") == 0;
 
-        if (!fused && launches_below(c, NULL))
+        if (!fused && launches_below(c, user, NULL))
             return true;
     } else if (row->flags & MSIM_OPMAP_OUTER) {
-        if (launches_below(c, row))
+        if (launches_below(c, user, row))
             return true;
     }
-    return (c->place == MSIM_OPMAP_ON_GPU && only_on_cpu(c)) ||
-           (c->place == MSIM_OPMAP_ON_CPU && inside_another(c));
+    return (c->place == MSIM_OPMAP_ON_GPU && only_on_cpu(c, user)) ||
+           (c->place == MSIM_OPMAP_ON_CPU && inside_another(c, user));
 }
 
 /* ---- the answer -------------------------------------------------------- */
@@ -407,12 +275,11 @@ static void bound(struct msim_opmap_ctx *c)
 }
 
 /* Let the works know whose they are. */
-static void set_origin(struct msim_opmap_ctx *c,
-                       const struct msim_ops_entry *user)
+static void set_origin(struct msim_opmap_ctx *c, const struct msim_ops_entry *e)
 {
-    for (uint32_t k = 0; user && k < c->n; k++) {
-        c->works[k].user.origin = user->origin;
-        c->works[k].user.within = user->within;
+    for (uint32_t k = 0; e && k < c->n; k++) {
+        c->works[k].user.origin = e->origin;
+        c->works[k].user.within = e->within;
     }
 }
 
@@ -437,7 +304,8 @@ enum msim_opmap_place msim_opmap_place_of(const struct msim_trace *t,
     return on_cpu ? MSIM_OPMAP_ON_CPU : MSIM_OPMAP_ON_GPU;
 }
 
-enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
+enum msim_opmap_result msim_opmap(const struct msim_trace *t,
+                                  const struct msim_ops *user, uint32_t i,
                                   int launched, enum msim_opmap_place place,
                                   struct msim_work works[MSIM_OPMAP_MAX],
                                   uint32_t *n)
@@ -448,19 +316,19 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
                                .launched = launched,
                                .place = place,
                                .works = works};
-    const struct msim_ops_entry *user = user_of(t, i);
+    const struct msim_ops_entry *e = msim_ops_find(user, t->ops[i].name);
     const struct msim_opmap_row *row;
     bool known;
 
     *n = 0;
-    c.name = without_aten(user && user->like ? user->like_name
-                                             : msim_trace_text(t, c.op->name));
+    c.name = msim_opmap_bare_name(
+        e && e->like ? e->like_name : msim_trace_text(t, c.op->name));
     if (launched == 0 && !carries_transfer(&c))
         return MSIM_OPMAP_NO_KERNEL;
     if (launched < 0 && c.op->kind != MSIM_OP_OPERATOR)
         return MSIM_OPMAP_NO_KERNEL;
-    row = msim_opmap_row_of(t, i);
-    if (launched < 0 && nothing_launched(&c, row))
+    row = msim_opmap_row_of(t, user, i);
+    if (launched < 0 && nothing_launched(&c, user, row))
         return MSIM_OPMAP_NO_KERNEL;
     if (row && row->flags & MSIM_OPMAP_COMPILED)
         return MSIM_OPMAP_COMPILED_REGION;
@@ -477,7 +345,7 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t, uint32_t i,
     }
     share_launches(&c);
     if (known)
-        set_origin(&c, user);
+        set_origin(&c, e);
     *n = c.n;
     return known ? MSIM_OPMAP_WORKS : MSIM_OPMAP_UNKNOWN;
 }

@@ -1,20 +1,10 @@
+/*
+ * core/work/opmap/opmap_family.c - the kind of a GPU activity, by the operator
+ * that launched it.
+ */
 #include "core/work/opmap/opmap_family.h"
 
-#include "core/work/opmap/opmap_rule.h"
-
-#include <stdlib.h>
 #include <string.h>
-
-/* How many kernels each operator launched itself. */
-static uint32_t *count_launched(const struct msim_trace *t)
-{
-    uint32_t *n = calloc((size_t)t->n_ops + 1, sizeof(*n));
-
-    for (uint32_t i = 0; n && i < t->n_gpu; i++)
-        if (t->gpu[i].kind == MSIM_GPU_KERNEL && t->gpu[i].op != MSIM_NONE)
-            n[t->gpu[i].op]++;
-    return n;
-}
 
 /* The kind of the work with most arithmetic, then most traffic: an operator
  * of several works is named for its heaviest. */
@@ -41,7 +31,7 @@ static bool is_in(const struct msim_opmap_table *table,
 
 /* Without shapes no rule answers, but the table that its name stands in does.
  */
-static enum msim_family of_name(const struct msim_trace *t, uint32_t op)
+static enum msim_family of_name(const struct msim_works *w, uint32_t op)
 {
     static const struct {
         const struct msim_opmap_table *table;
@@ -60,7 +50,7 @@ static enum msim_family of_name(const struct msim_trace *t, uint32_t op)
         {&msim_opmap_optimizer, MSIM_FAMILY_OPTIMIZER},
         {&msim_opmap_comm, MSIM_FAMILY_COLLECTIVE},
     };
-    const struct msim_opmap_row *row = msim_opmap_row_of(t, op);
+    const struct msim_opmap_row *row = msim_opmap_row_of(w->trace, w->user, op);
 
     if (!row || !row->rule)
         return MSIM_FAMILY_BOUND;
@@ -74,26 +64,20 @@ static enum msim_family of_name(const struct msim_trace *t, uint32_t op)
                                           : MSIM_FAMILY_BOUND;
 }
 
-static enum msim_family of_op(const struct msim_trace *t, uint32_t op,
-                              uint32_t launched)
+static enum msim_family of_op(const struct msim_works *all, uint32_t op)
 {
-    struct msim_work works[MSIM_OPMAP_MAX];
-    uint32_t n = 0;
+    const struct msim_work *works;
+    uint32_t n;
 
-    memset(works, 0, sizeof(works));
-    if (msim_opmap(t, op, (int)launched, false, works, &n) ==
-            MSIM_OPMAP_WORKS &&
-        n > 0)
+    if (msim_works_of(all, op, &works, &n) == MSIM_OPMAP_WORKS)
         return heaviest(works, n);
-    return of_name(t, op);
+    return of_name(all, op);
 }
 
-enum msim_status msim_gpu_families(const struct msim_trace *t, uint8_t *family)
+void msim_gpu_families(const struct msim_works *w, uint8_t *family)
 {
-    uint32_t *launched = count_launched(t);
+    const struct msim_trace *t = w->trace;
 
-    if (!launched)
-        return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_gpu; i++) {
         const struct msim_gpu *e = &t->gpu[i];
 
@@ -104,8 +88,6 @@ enum msim_status msim_gpu_families(const struct msim_trace *t, uint8_t *family)
         else if (e->op == MSIM_NONE)
             family[i] = MSIM_FAMILY_BOUND;
         else
-            family[i] = (uint8_t)of_op(t, e->op, launched[e->op]);
+            family[i] = (uint8_t)of_op(w, e->op);
     }
-    free(launched);
-    return MSIM_OK;
 }

@@ -9,10 +9,9 @@
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPMAP_FAMILY_H
 #define MSIM_CORE_WORK_OPMAP_OPMAP_FAMILY_H
-#include "core/work/work.h"
+#include "core/work/opmap/works.h"
 
-/* `family` has room for one msim_family a GPU activity of `t`. */
-MSIM_MUST_CHECK
-enum msim_status msim_gpu_families(const struct msim_trace *t, uint8_t *family);
+/* `family` has room for one msim_family a GPU activity of the trace of `w`. */
+void msim_gpu_families(const struct msim_works *w, uint8_t *family);
 
 #endif

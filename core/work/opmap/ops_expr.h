@@ -17,7 +17,7 @@
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPS_EXPR_H
 #define MSIM_CORE_WORK_OPMAP_OPS_EXPR_H
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #define MSIM_OPS_EXPR_STEPS 48
 

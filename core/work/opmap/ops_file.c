@@ -6,7 +6,8 @@
 
 #include "core/base/csv.h"
 #include "core/base/vec.h"
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/opmap/opmap_table.h"
+#include "core/work/rules/opmap_vector.h"
 
 #include <fnmatch.h>
 #include <math.h>

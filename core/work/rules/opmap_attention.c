@@ -5,7 +5,7 @@
  * five backward (one recomputes the scores; Dao, "FlashAttention-2", 2023,
  * section 3.1). A causal mask leaves out what lies above the diagonal.
  */
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #include <string.h>
 

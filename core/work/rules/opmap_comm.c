@@ -5,7 +5,9 @@
  * record_param_comms > nccl:X; the middle one carries it. Where a backend
  * (gloo) has no middle one, c10d::X does.
  */
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_comm.h"
+
+#include "core/work/rules/opmap_rule.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * input, filter and output, where the output is the gradient's size or the
  * input of an operator that comes soon after.
  */
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #include <string.h>
 

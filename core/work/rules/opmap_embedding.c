@@ -6,7 +6,7 @@
  * traffic is every fetched row once, its index, and the result; a table that
  * is fetched from is never read whole.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Each factor is read once, the product written once; a bias or addend is
  * read too.
  */
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #include <string.h>
 

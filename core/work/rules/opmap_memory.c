@@ -4,7 +4,7 @@
  * A copy with the host on one side goes over the bus; what a trace says of
  * the transfer (its kind and size) goes before what the tensors say.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * behind its router: sorting tokens by expert, two grouped products, the
  * activation between them and the sum over experts.
  */
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #define ARG_TOKENS  0 /* tokens x hidden */
 #define ARG_UP      1 /* experts x (2 inter, or inter without gate) x hidden */

@@ -7,7 +7,7 @@
  * or fill that one of them needs is an operator of its own: aten::copy_,
  * aten::fill_.
  */
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #define N(name)                                                                \
     {                                                                          \

@@ -1,7 +1,7 @@
 /*
  * core/work/rules/opmap_norm.c - normalisations: a row is what shares one mean.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 enum {
     LAYER,   /* input, normalized_shape, weight */

@@ -2,7 +2,7 @@
  * core/work/rules/opmap_optimizer.c - optimizer steps: one operator over lists
  * of tensors, in as many kernels as their arguments need.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

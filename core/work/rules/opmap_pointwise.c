@@ -5,7 +5,7 @@
  * Each operand is read once in its own size (a broadcast one is small), the
  * result written once.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

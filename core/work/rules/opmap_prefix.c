@@ -2,7 +2,7 @@
  * core/work/rules/opmap_prefix.c - operators whose names are made up as a
  * program runs: wrappers with a name inside, generated kernels, labels.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

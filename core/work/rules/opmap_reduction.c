@@ -2,7 +2,7 @@
  * core/work/rules/opmap_reduction.c - reductions, softmax, scans and sorts:
  * rows that are independent, columns that are worked on together.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 

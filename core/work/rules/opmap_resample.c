@@ -2,7 +2,7 @@
  * core/work/rules/opmap_resample.c - pooling, interpolation, padding: pointwise
  * in what they cost, but the result is of another size than the input.
  */
-#include "core/work/opmap/opmap_vector.h"
+#include "core/work/rules/opmap_vector.h"
 
 enum {
     POOL,          /* input, kernel, stride, padding */

@@ -210,12 +210,18 @@ static struct msim_costs *costs(const struct made_job *j,
 {
     struct msim_cost_options opt = {.platform = to, .source = from};
     struct msim_costs *c = NULL;
+    struct msim_works **works;
     struct msim_host *host;
 
     if (!CHECK(msim_host_load(&host, MSIM_DATA, "generic", NULL) == MSIM_OK))
         return NULL;
+    CHECK_INT(msim_works_new_ranks(&works, j->job->ranks, j->job->n_ranks, NULL,
+                                   false),
+              MSIM_OK);
     opt.host = host;
+    opt.works = works;
     CHECK_INT(msim_costs_new(&c, j->graph, &opt, NULL), MSIM_OK);
+    msim_works_free_ranks(works, j->job->n_ranks);
     msim_host_free(host);
     return c;
 }

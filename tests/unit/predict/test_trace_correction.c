@@ -67,7 +67,7 @@ static struct msim_correction *learned(struct msim_platform *p,
     made_products(&m, p, ran);
     if (!CHECK(made_load(&j, &m, 1)))
         return NULL;
-    CHECK_INT(msim_correction_new(&out, j.job, p, NULL), MSIM_OK);
+    CHECK_INT(msim_correction_new(&out, j.job, NULL, p, NULL), MSIM_OK);
     made_unload(&j);
     return out;
 }

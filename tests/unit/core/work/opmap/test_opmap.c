@@ -1,6 +1,7 @@
 /* Which operators launch, and what their works hold. */
 #include "core/work/opmap/opmap.h"
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/opmap/opmap_table.h"
+#include "core/work/rules/opmap_rule.h"
 #include "tests/unit/made_ops.h"
 
 static struct build b;
@@ -15,7 +16,7 @@ static enum msim_opmap_result map(const char *name, const char *args,
 
     build_init(&b);
     build_op(&b, 0, name, args, outs);
-    r = msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
+    r = msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
     build_release(&b);
     return r;
 }
@@ -129,9 +130,9 @@ static void test_opmap__transposed_factor(void)
     build_op(&b, 0, "aten::linear", "f32[8,4] f32[5,4] f32[5]", "f32[8,5]");
     build_op(&b, 1, "aten::t", "f32[5,4]", "f32[4,5]");
     build_op(&b, 1, "aten::addmm", "f32[5] f32[8,4] f32[4,5] 1 1", "f32[8,5]");
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK(w[0].u.gemm.b_transposed);
     CHECK(!w[0].u.gemm.a_transposed);
@@ -187,7 +188,7 @@ static void test_opmap__convolution_without_settings(void)
              "f32[2,4,8,8]? f32[6,4,3,3]? none none none none none", NULL);
     build_op(&b, 0, "aten::add_", "i64[]? none none", NULL);
     build_op(&b, 0, "aten::batch_norm", "f32[2,6,4,4]? f32[6]?", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.conv.stride_h, 2);
     CHECK_INT(w[0].u.conv.pad_h, 1);
@@ -226,9 +227,9 @@ static void test_opmap__attention_inside_attention(void)
     build_op(&b, 1, "aten::_flash_attention_forward",
              "f16[1,3,2,4] f16[1,3,2,4] f16[1,3,2,4] none none 3 3 0.0 false",
              NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.attention.q_len, 3);
     CHECK_INT(w[0].u.attention.heads, 2);
@@ -321,14 +322,14 @@ static void test_opmap__launches_that_were_seen(void)
 {
     build_init(&b);
     build_op(&b, 0, "aten::mm", "f32[8,4]? f32[4,2]?", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, 0, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, 0, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 0, 2, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, 2, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].kernels, 2);
     CHECK_STR(w[0].variant, "");
     build_kernel(&b, 0, "ampere_tf32_s1688gemm_128x128", 1, 128);
-    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "tf32");
     build_release(&b);
@@ -341,7 +342,7 @@ static void test_opmap__sizes_from_the_launch(void)
     build_init(&b);
     build_op(&b, 0, "aten::relu", "", NULL);
     build_kernel(&b, 0, "void vectorized_elementwise_kernel<4>", 10, 128);
-    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.vector.elems, 5120);
     CHECK_INT(w[0].bytes_read, 20480);
@@ -360,7 +361,7 @@ static void test_opmap__copy_after_the_transfer(void)
     g->pageable = true;
     g->bytes = 32;
     g->config = MSIM_NONE;
-    CHECK_INT(msim_opmap(&b.t, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, 1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].u.vector.copy, MSIM_COPY_H2D);
     CHECK(w[0].u.vector.pageable);
@@ -374,9 +375,9 @@ static void test_opmap__operator_inside_itself(void)
     build_init(&b);
     build_op(&b, 0, "aten::mul", "f32[8] f32[]@", "f32[8]");
     build_op(&b, 1, "aten::mul", "f32[8] f32[]@", "f32[8]");
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     build_release(&b);
 }
@@ -392,7 +393,7 @@ static void test_opmap__unknown_operators(void)
     build_op(&b, 0, "mylib::thing", "f32[8]", NULL);
     build_op(&b, 1, "aten::view", "f32[8] (2 4)", NULL);
     build_op(&b, 1, "aten::neg", "f32[8]", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
     build_release(&b);
 }
@@ -408,10 +409,10 @@ static void test_opmap__copies_out_of_order(void)
     build_op(&b, 0, "aten::permute", "f32[8,4,2] (1 0 2)", "f32[4,8,2]");
     build_op(&b, 0, "aten::contiguous", "f32[4,8,2] 0", "f32[4,8,2]");
     build_op(&b, 1, "aten::copy_", "f32[4,8,2] f32[4,8,2] false", NULL);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK(w[0].u.vector.strided);
-    CHECK_INT(msim_opmap(&b.t, 5, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 5, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK(!w[0].u.vector.strided);
     build_release(&b);
@@ -429,7 +430,7 @@ static void test_opmap__generated_kernels(void)
     build_op(&b, 1, "Torch-Compiled Region", "", NULL);
     build_op(&b, 2, "aten::empty", "(8 4)", "f16[8,4]");
     build_op(&b, 2, "triton_poi_fused_add_mul_tanh_0", "", NULL);
-    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 3, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     check_vector(MSIM_FAMILY_POINTWISE, "triton", 1, 32, 64 + 8, 64);
     build_release(&b);
@@ -446,10 +447,10 @@ static void test_opmap__compiled_regions(void)
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
         build_init(&b);
         build_op(&b, 0, NAMES[i], "f32[8,4] f32[4]", NULL);
-        CHECK_INT(msim_opmap(&b.t, 0, 2, MSIM_OPMAP_AS_TRACED, w, &n),
+        CHECK_INT(msim_opmap(&b.t, NULL, 0, 2, MSIM_OPMAP_AS_TRACED, w, &n),
                   MSIM_OPMAP_COMPILED_REGION);
         CHECK_INT(n, 0);
-        CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+        CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
                   MSIM_OPMAP_NO_KERNEL);
         build_release(&b);
     }
@@ -470,18 +471,18 @@ static void test_opmap__collectives(void)
                                     .collective = MSIM_COLL_ALL_GATHER,
                                     .dtype = MSIM_DT_F16};
     b.groups[0].size = 16;
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].family, MSIM_FAMILY_COLLECTIVE);
     CHECK_UINT(w[0].u.coll.bytes, 256);
     CHECK_INT(w[0].u.coll.ranks, 16);
     CHECK_INT(w[0].u.coll.nodes, 2);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
     b.comms[0].collective = MSIM_COLL_WAIT;
-    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
     build_release(&b);
 }

@@ -4,7 +4,9 @@
  * and of the samples in data/traces, file by file.
  */
 #include "core/job/job.h"
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/opmap/opmap.h"
+#include "core/work/opmap/opmap_table.h"
+#include "core/work/rules/opmap_rule.h"
 #include "tests/unit/made_ops.h"
 
 #include <ftw.h>
@@ -109,7 +111,7 @@ static void count_ops(const struct msim_trace *t, struct count *of_name)
         if (op->kind != MSIM_OP_OPERATOR)
             continue;
         of_name[op->name].calls++;
-        if (msim_opmap(t, i, t->has_gpu_events ? kernels[i] : -1,
+        if (msim_opmap(t, NULL, i, t->has_gpu_events ? kernels[i] : -1,
                        msim_opmap_place_of(t, false), w,
                        &n) == MSIM_OPMAP_UNKNOWN &&
             has_tensor(t, op))
@@ -260,7 +262,7 @@ static void test_opmap_coverage__moves(void)
     build_init(&b);
     build_op(&b, 0, "fbgemm::permute_multi_embedding",
              "(f32[8,16] f32[8,32]) i32[6]", "f32[8,24] f32[8,24]");
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(n, 1);
     CHECK_INT(w[0].bytes_read, 4 * 8 * 48 + 4 * 6);

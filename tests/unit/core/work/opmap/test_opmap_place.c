@@ -22,22 +22,22 @@ static void test_opmap_place__on_a_gpu(void)
     build_op(&b, 0, "Optimizer.step#Adam.step", "", NULL);
     build_op(&b, 1, "aten::add_", "f32[]@ 1", NULL);
     build_op(&b, 1, "aten::mul_", "f32[9]@ 0.9", NULL);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "dropout");
-    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 6, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 6, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 7, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 7, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 7, -1, MSIM_OPMAP_AS_TRACED, w, &n),
               MSIM_OPMAP_NO_KERNEL);
     build_release(&b);
 }
@@ -58,30 +58,30 @@ static void test_opmap_place__on_a_cpu(void)
              "f32[2,4,8,8]@ f32[6,4,3,3]@ none (1 1) (1 1) (1 1) 1", NULL);
     CHECK_INT(msim_opmap_place_of(&b.t, true), MSIM_OPMAP_ON_CPU);
     CHECK_INT(msim_opmap_place_of(&b.t, false), MSIM_OPMAP_ON_GPU);
-    CHECK_INT(msim_opmap(&b.t, 0, -1, MSIM_OPMAP_ON_CPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_ON_CPU, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 1, -1, MSIM_OPMAP_ON_CPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_ON_CPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "bernoulli_");
-    CHECK_INT(msim_opmap(&b.t, 2, -1, MSIM_OPMAP_ON_CPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_ON_CPU, w, &n),
               MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_CPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 3, -1, MSIM_OPMAP_ON_CPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "embedding_backward");
     CHECK_INT(w[0].u.vector.table_rows, 100);
     CHECK_INT(w[0].u.vector.lookups, 6);
     CHECK_INT(w[0].bytes_written, (6 + 100) * 4 * 4);
-    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_CPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 4, -1, MSIM_OPMAP_ON_CPU, w, &n),
               MSIM_OPMAP_NO_KERNEL);
-    CHECK_INT(msim_opmap(&b.t, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 3, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].bytes_written, 6 * 4 * 4);
-    CHECK_INT(msim_opmap(&b.t, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
-    CHECK_INT(msim_opmap(&b.t, 5, -1, MSIM_OPMAP_ON_GPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 5, -1, MSIM_OPMAP_ON_GPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "tf32");
-    CHECK_INT(msim_opmap(&b.t, 5, -1, MSIM_OPMAP_ON_CPU, w, &n),
+    CHECK_INT(msim_opmap(&b.t, NULL, 5, -1, MSIM_OPMAP_ON_CPU, w, &n),
               MSIM_OPMAP_WORKS);
     CHECK_STR(w[0].variant, "");
     b.t.cpu_only = false;

@@ -69,8 +69,8 @@ static double covered(const struct loaded *l)
         if (l->kernels[i] == 0)
             continue;
         all += l->us[i];
-        if (msim_opmap(l->t, i, l->kernels[i], MSIM_OPMAP_AS_TRACED, w, &n) ==
-            MSIM_OPMAP_WORKS)
+        if (msim_opmap(l->t, NULL, i, l->kernels[i], MSIM_OPMAP_AS_TRACED, w,
+                       &n) == MSIM_OPMAP_WORKS)
             known += l->us[i];
         else
             printf("  no works: %s, %.1f us\n",
@@ -116,7 +116,7 @@ static double flops_of(const struct loaded *l, const char *name)
     for (uint32_t i = 0; i < l->t->n_ops; i++) {
         if (strcmp(msim_trace_text(l->t, l->t->ops[i].name), name) != 0)
             continue;
-        (void)msim_opmap(l->t, i, seen ? l->kernels[i] : -1,
+        (void)msim_opmap(l->t, NULL, i, seen ? l->kernels[i] : -1,
                          MSIM_OPMAP_AS_TRACED, w, &n);
         for (uint32_t k = 0; k < n; k++)
             flops += w[k].flops;
@@ -163,7 +163,7 @@ static void test_opmap_traces__megatron_products(void)
         CHECK_REL(flops_of(&l, "aten::baddbmm"), scores, 1e-12);
         CHECK_REL(flops_of(&l, "aten::bmm"), scores, 1e-12);
         for (uint32_t i = 0; i < l.t->n_ops; i++) {
-            CHECK(msim_opmap(l.t, i, -1, MSIM_OPMAP_AS_TRACED, w, &n) !=
+            CHECK(msim_opmap(l.t, NULL, i, -1, MSIM_OPMAP_AS_TRACED, w, &n) !=
                   MSIM_OPMAP_UNKNOWN);
             transfers += n && w[0].family == MSIM_FAMILY_COLLECTIVE;
         }
@@ -182,7 +182,7 @@ static uint32_t disagreements(const struct loaded *et,
     struct msim_work w[MSIM_OPMAP_MAX];
 
     for (uint32_t i = 0; i < et->t->n_ops; i++)
-        if (msim_opmap(et->t, i, -1, MSIM_OPMAP_AS_TRACED, w, &n) !=
+        if (msim_opmap(et->t, NULL, i, -1, MSIM_OPMAP_AS_TRACED, w, &n) !=
             MSIM_OPMAP_NO_KERNEL)
             count[et->t->ops[i].name]++;
     for (uint32_t i = 0; i < kineto->t->n_ops; i++) {

@@ -2,6 +2,7 @@
  * of operators. */
 #include "core/work/opmap/ops_file.h"
 
+#include "core/work/opmap/opmap.h"
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
 #include "tests/unit/made_ops.h"
@@ -108,9 +109,8 @@ static enum msim_opmap_result mapped(const char *table, const char *name,
     if (child)
         build_op(&b, 1, child, "f16[8,1024] f16[1024,2]", "f16[8,2]");
     CHECK_INT(msim_ops_load(&ops, path, b.strings, NULL), MSIM_OK);
-    b.t.user_ops = ops;
     memset(w, 0, sizeof(w));
-    r = msim_opmap(&b.t, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
+    r = msim_opmap(&b.t, ops, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n);
     w[0].user.origin = NULL; /* of the table, which goes */
     unlink(path);
     msim_ops_free(ops);

@@ -1,10 +1,10 @@
 /*
- * core/work/opmap/opmap_vector.h - works that are judged by the bytes they
+ * core/work/rules/opmap_vector.h - works that are judged by the bytes they
  * move.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H
 #define MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 /* Fill rows, cols and elems: `rows` independent runs of `cols`. */
 void msim_opmap_set_rows(struct msim_work *w, double rows, double cols);

@@ -1,5 +1,5 @@
 /*
- * core/work/kernel/op_kernels.h - kernels (not copies, not collectives) by the
+ * core/work/op_kernels.h - kernels (not copies, not collectives) by the
  * operator that launched them.
  */
 #ifndef MSIM_CORE_WORK_KERNEL_OP_KERNELS_H

@@ -1,5 +1,5 @@
 /*
- * core/work/opmap/opmap_rule.h - what the opmap_*.c files share: tables of
+ * core/work/rules/opmap_rule.h - what the opmap_*.c files share: tables of
  * operators, and the reading of an operator's arguments.
  *
  * Each family has a table of rows sorted by name ("aten::" left out). A row
@@ -9,7 +9,23 @@
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPMAP_RULE_H
 #define MSIM_CORE_WORK_OPMAP_OPMAP_RULE_H
-#include "core/work/opmap/opmap.h"
+#include "core/trace/trace.h"
+#include "core/work/work.h"
+
+/* Works of one operator, e.g. both passes of a convolution's backward. */
+#define MSIM_OPMAP_MAX 4
+
+/*
+ * Where a trace that was captured on a CPU is to run. A GPU does in one kernel
+ * what a CPU does in several operators (the chain inside a dropout), and its
+ * works are those kernels; on a CPU each operator's work is what the operator
+ * does, with what it calls to do it.
+ */
+enum msim_opmap_place {
+    MSIM_OPMAP_AS_TRACED, /* tensors are where the trace says */
+    MSIM_OPMAP_ON_GPU,
+    MSIM_OPMAP_ON_CPU,
+};
 
 /* The operator that is being looked at. */
 struct msim_opmap_ctx {
@@ -76,13 +92,6 @@ extern const struct msim_opmap_table msim_opmap_comm;
 /* Names that are made up as a program runs: rows match as prefixes, the
  * first that matches wins, order matters. */
 extern const struct msim_opmap_table msim_opmap_prefixes;
-
-/* The row for an operator's name ("aten::" allowed), or NULL. */
-const struct msim_opmap_row *msim_opmap_find(const char *name);
-
-/* The row for operator `op` of a trace, the user's table first. */
-const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
-                                               uint32_t op);
 
 /* ---- arguments ------------------------------------------------------- */
 

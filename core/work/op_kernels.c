@@ -1,4 +1,4 @@
-#include "core/work/kernel/op_kernels.h"
+#include "core/work/op_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,55 +1,12 @@
 /*
- * Durations of a graph's tasks: what is common, and host tasks. GPU tasks are
- * in predict/cost_gpu.c, `--scale` in predict/cost_scale.c.
+ * predict/cost_tasks.c - durations of all tasks of a graph: host tasks here,
+ * GPU tasks in predict/cost_gpu.c, `--scale` in predict/cost_scale.c.
  */
 #include "predict/costing.h"
 
 #include "predict/scaled.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-#define PS_PER_US 1e6
-
-/* ---- filling in -------------------------------------------------------- */
-
-/* What a run cannot last (core/run/engine.h) needs no more digits. */
-static msim_ps rounded(double ps)
-{
-    return ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX;
-}
-
-msim_ps msim_costing_ps(double us)
-{
-    return us > 0 ? rounded(us * PS_PER_US) : 0;
-}
-
-void msim_costing_set(struct msim_costing *k, uint32_t task,
-                      const struct msim_demand_estimate *d, double share)
-{
-    struct msim_costs *c = k->c;
-    const struct msim_estimate *e = &d->e;
-
-    c->mid[task] = msim_costing_ps(e->us * share);
-    c->low[task] = msim_costing_ps(e->low_us * share);
-    c->high[task] = msim_costing_ps(e->high_us * share);
-    c->source[task] = (uint8_t)e->source;
-    c->made_by[task] = (uint8_t)e->family;
-    c->flops[task] = (float)(d->flops * share);
-    c->ideal_us[task] = (float)(d->ideal_us * share);
-}
-
-void msim_costing_add(struct msim_estimate *sum, const struct msim_estimate *e)
-{
-    if (e->us > sum->us) {
-        sum->family = e->family;
-        sum->source = e->source;
-    }
-    sum->us += e->us;
-    sum->start_us += e->start_us;
-    sum->low_us += e->low_us;
-    sum->high_us += e->high_us;
-}
 
 static void set_host(struct msim_costing *k, uint32_t task,
                      const struct msim_estimate *e)
@@ -58,11 +15,6 @@ static void set_host(struct msim_costing *k, uint32_t task,
 
     msim_costing_set(k, task, &d, 1);
     k->c->made_by[task] = MSIM_COST_HOST;
-}
-
-msim_ps msim_costing_times(msim_ps ps, double factor)
-{
-    return rounded((double)ps * factor);
 }
 
 /* Is the run predicted one that was not recorded? */
@@ -247,8 +199,7 @@ static enum msim_status cost_tasks(struct msim_costing *k)
 static enum msim_status run(struct msim_costing *k)
 {
     MSIM_TRY(allocate(k->c, k->g->n_tasks));
-    k->launched = calloc((size_t)k->g->job->n_ranks + 1, sizeof(*k->launched));
-    return k->launched ? cost_tasks(k) : MSIM_ENOMEM;
+    return cost_tasks(k);
 }
 
 enum msim_status msim_costs_new(struct msim_costs **out,
@@ -264,9 +215,6 @@ enum msim_status msim_costs_new(struct msim_costs **out,
     if (!k.c)
         return MSIM_ENOMEM;
     status = run(&k);
-    for (uint32_t i = 0; k.launched && i < g->job->n_ranks; i++)
-        msim_op_kernels_release(&k.launched[i]);
-    free(k.launched);
     msim_estimate_cache_release(&k.cache);
     msim_estimate_cache_release(&k.cache_source);
     if (status != MSIM_OK) {

@@ -1,6 +1,6 @@
-/* core/work/opmap/opmap_args.c - reading an operator's arguments and kernels.
+/* core/work/rules/opmap_args.c - reading an operator's arguments and kernels.
  */
-#include "core/work/opmap/opmap_rule.h"
+#include "core/work/rules/opmap_rule.h"
 
 #include <string.h>
 

@@ -1,0 +1,51 @@
+/*
+ * predict/costing.c - from estimates to the durations of tasks.
+ */
+#include "predict/costing.h"
+
+#include <math.h>
+
+#define PS_PER_US 1e6
+
+/* What a run cannot last (core/run/engine.h) needs no more digits. */
+static msim_ps rounded(double ps)
+{
+    return ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX;
+}
+
+msim_ps msim_costing_ps(double us)
+{
+    return us > 0 ? rounded(us * PS_PER_US) : 0;
+}
+
+void msim_costing_set(struct msim_costing *k, uint32_t task,
+                      const struct msim_demand_estimate *d, double share)
+{
+    struct msim_costs *c = k->c;
+    const struct msim_estimate *e = &d->e;
+
+    c->mid[task] = msim_costing_ps(e->us * share);
+    c->low[task] = msim_costing_ps(e->low_us * share);
+    c->high[task] = msim_costing_ps(e->high_us * share);
+    c->source[task] = (uint8_t)e->source;
+    c->made_by[task] = (uint8_t)e->family;
+    c->flops[task] = (float)(d->flops * share);
+    c->ideal_us[task] = (float)(d->ideal_us * share);
+}
+
+void msim_costing_add(struct msim_estimate *sum, const struct msim_estimate *e)
+{
+    if (e->us > sum->us) {
+        sum->family = e->family;
+        sum->source = e->source;
+    }
+    sum->us += e->us;
+    sum->start_us += e->start_us;
+    sum->low_us += e->low_us;
+    sum->high_us += e->high_us;
+}
+
+msim_ps msim_costing_times(msim_ps ps, double factor)
+{
+    return rounded((double)ps * factor);
+}
