@@ -199,8 +199,8 @@ enum msim_status msim_cross_validate_sds(const struct msim_shared_fit *k,
             s.generation = typical.generation;
         if (n[1] == 0)
             s.other = typical.other;
-        /* of few pairs: GPUs of one generation are not less alike than others
-         */
+        /* GPUs of a generation differ no more than others; few pairs can
+         * show otherwise by chance. */
         s.generation = fmin(s.generation, s.other);
         if (rows)
             memcpy(rows[out->n_sd], n, sizeof(n));

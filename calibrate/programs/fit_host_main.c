@@ -1,13 +1,13 @@
 /*
- * calibrate/programs/fit_host_main.c - msim-fit-host: a host file from real
+ * calibrate/programs/fit_host_main.c - msim-fit-host: a host file from recorded
  * traces.
  *
  *     msim-fit-host CONFIG TRACES OUT
  *
- * CONFIG is data/hosts/src/NAME.json: which traces were recorded on which
- * host, and which of them are of one program, as paths below the folder TRACES;
- * OUT is the file to write. A report of the hosts and programs, each judged by
- * a fit without it, goes to standard output.
+ * CONFIG is data/hosts/src/NAME.json: the traces of each host, and which of
+ * them are of one program, as paths below the folder TRACES; OUT is the file to
+ * write. A report of the hosts and programs, each scored by a fit without it,
+ * goes to standard output.
  */
 #include "calibrate/host/host_write.h"
 #include "core/base/json.h"
@@ -30,7 +30,7 @@ struct fitting {
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* Whether the host's list of repeats has the path. */
+/* Whether the path is in the host's list of repeats. */
 static bool is_repeat(const cJSON *host, const char *below)
 {
     const cJSON *path;
@@ -81,7 +81,7 @@ static enum msim_status add_host(struct fitting *k, const cJSON *host)
     return MSIM_OK;
 }
 
-/* Read all hosts; say which of them their recording slowed down. */
+/* Read all hosts; those whose recording slowed them down are not used. */
 static enum msim_status read_hosts(struct fitting *k)
 {
     const cJSON *host;
@@ -103,9 +103,9 @@ static enum msim_status read_hosts(struct fitting *k)
     return msim_host_table_make(&k->table, k->hosts, k->n_hosts, &k->keys);
 }
 
-/* ---- judging ------------------------------------------------------------ */
+/* ---- scores ------------------------------------------------------------- */
 
-static enum msim_status judge(struct fitting *k, uint32_t h)
+static enum msim_status score_host(struct fitting *k, uint32_t h)
 {
     bool use[MSIM_HOSTS_MAX];
     struct msim_host_fit fit;
@@ -174,12 +174,13 @@ static enum msim_status fit_all(struct fitting *k, const char *out)
 {
     bool use[MSIM_HOSTS_MAX];
     struct msim_host_fit fit;
-    struct msim_host_document paper = {msim_json_get_text(k->config, "name"),
-                                       msim_json_get_text(k->config, "title"),
-                                       &k->table,
-                                       &fit,
-                                       k->entries,
-                                       k->repeats};
+    struct msim_host_document document = {
+        msim_json_get_text(k->config, "name"),
+        msim_json_get_text(k->config, "title"),
+        &k->table,
+        &fit,
+        k->entries,
+        k->repeats};
     enum msim_status status;
     uint32_t used = 0;
 
@@ -191,11 +192,11 @@ static enum msim_status fit_all(struct fitting *k, const char *out)
         return msim_fail(k->err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "%u hosts are fit for use, want 4 or more", used);
     for (uint32_t h = 0; h < k->n_hosts; h++)
-        MSIM_TRY(judge(k, h));
+        MSIM_TRY(score_host(k, h));
     MSIM_TRY(msim_host_fit_make(&fit, &k->table, use, MSIM_NONE));
     report(k, &fit);
     report_repeats(k);
-    status = msim_host_write(&paper, out, k->err);
+    status = msim_host_write(&document, out, k->err);
     msim_host_fit_release(&fit);
     return status;
 }

@@ -9,11 +9,11 @@
  * collective.csv.gz, conv.csv.gz, moe.csv.gz and expert_dispatch.csv.gz, SHEETS
  * the hand-written data-sheet file, COLLECTIVES the constants of collectives
  * (data/laws/collectives.json), OUT the folder of the platform files. Equal
- * input gives equal bytes. The report has one line a cell: rows, errors on rows
- * fitted on and on rows held back, and how good the intervals are. With --only,
- * which may be repeated, these tables are fitted again, and all else stays in
- * OUT and REPORT.csv. ROWS gets every row that was fitted again, as it was
- * predicted with its group held back.
+ * input gives equal bytes. REPORT.csv gets a line for each fit: rows, errors on
+ * rows fitted on and on held-out rows, and scores of the intervals. With
+ * --only, which may be repeated, these tables are fitted again, and all else
+ * stays in OUT and REPORT.csv. ROWS gets each row that was fitted again, with
+ * its prediction by a fit without its group.
  */
 #include "calibrate/fit/fit_write.h"
 #include "calibrate/platform/platform_fit.h"
@@ -40,7 +40,7 @@ static enum msim_status write_json(const cJSON *json, const char *folder,
     return msim_tree_write(json, path, err);
 }
 
-/* What an earlier fit left in the platform's file. */
+/* Keep the fits of other tables in the platform's file, if there is one. */
 static enum msim_status keep_rest(cJSON *json, const char *folder,
                                   const char *name,
                                   const struct msim_samples *s,
@@ -109,7 +109,7 @@ static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
     return status;
 }
 
-/* With the rows held back, where they are wanted. */
+/* Write the held-out rows, where they are wanted. */
 static enum msim_status fit_and_keep(const struct command *c,
                                      const cJSON *sheets,
                                      const struct msim_samples *s, FILE *report,
@@ -171,7 +171,7 @@ static enum msim_status run(const struct command *c, struct msim_error *err)
     return status;
 }
 
-/* An option and its value at `argv`; false where it is none. */
+/* Take the option and its value at `argv`; false where it is none. */
 static bool take_option(struct command *c, char **argv)
 {
     struct msim_error err = {0};

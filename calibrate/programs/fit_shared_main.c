@@ -1,6 +1,6 @@
 /*
- * calibrate/programs/fit_shared_main.c - msim-fit-shared: what a GPU without
- * rows inherits.
+ * calibrate/programs/fit_shared_main.c - msim-fit-shared: the laws that all
+ * GPUs share, for a GPU without rows.
  *
  *     msim-fit-shared TABLES DATA COMMON.json [REPORT.csv]
  *
@@ -71,8 +71,8 @@ static enum msim_status add_fits(cJSON *o, const struct msim_shared_fit *k,
     return MSIM_OK;
 }
 
-static void add_spreads(cJSON *o, const struct msim_shared_laws *common,
-                        uint32_t (*rows)[2])
+static void add_sds(cJSON *o, const struct msim_shared_laws *common,
+                    uint32_t (*rows)[2])
 {
     cJSON *spreads = cJSON_AddObjectToObject(o, "spreads");
 
@@ -113,7 +113,7 @@ static enum msim_status write_common(const struct msim_shared_fit *k,
     if (status == MSIM_OK)
         status = msim_cross_validate_sds(k, -1, &common, rows);
     if (status == MSIM_OK) {
-        add_spreads(o, &common, rows);
+        add_sds(o, &common, rows);
         status = add_fits(o, k, &common);
     }
     if (status == MSIM_OK)
