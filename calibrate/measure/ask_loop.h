@@ -4,8 +4,9 @@
  */
 #ifndef MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
 #define MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
-#include "calibrate/machine/calibrate_run.h"
 #include "calibrate/measure/backend_child.h"
+#include "calibrate/measure/cal_options.h"
+#include "calibrate/measure/journal.h"
 
 #define MSIM_CAL_ROUND 1024 /* experiments, at most */
 

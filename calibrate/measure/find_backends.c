@@ -3,6 +3,7 @@
  */
 #include "calibrate/measure/find_backends.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

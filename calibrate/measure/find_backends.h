@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CALIBRATE_MEASURE_FIND_BACKENDS_H
 #define MSIM_CALIBRATE_MEASURE_FIND_BACKENDS_H
-#include "calibrate/machine/calibrate_run.h"
+#include "calibrate/measure/cal_options.h"
 
 struct msim_cal_backends {
     char commands[MSIM_CAL_BACKENDS][1400];

@@ -74,7 +74,4 @@ const char *msim_cpu_vector_name(uint32_t i);
 /* Added to a variance before its root is divided by; PyTorch's default. */
 #define MSIM_NORM_EPSILON 1e-5f
 
-/* Microseconds since some moment. */
-double msim_cpu_now_us(void);
-
 #endif

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TYPICAL_CACHE (32u << 20)
@@ -87,6 +88,14 @@ double msim_cpu_clock_mhz(void)
     char text[64];
 
     return cpuinfo("cpu MHz", text, sizeof(text)) ? strtod(text, NULL) : 0;
+}
+
+double msim_cpu_now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
 void msim_cpu_device_find(struct msim_cpu_device *d)

@@ -23,4 +23,7 @@ void msim_cpu_device_write(const struct msim_cpu_device *d,
 /* The clock now in MHz, 0 where it is not known. */
 double msim_cpu_clock_mhz(void);
 
+/* Microseconds of a clock that is never set. */
+double msim_cpu_now_us(void);
+
 #endif

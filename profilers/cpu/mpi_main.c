@@ -24,35 +24,6 @@ static const struct {
 };
 #define N_COLLECTIVES (sizeof(COLLECTIVES) / sizeof(*COLLECTIVES))
 
-/* Sizes as nccl-tests counts them: of all_gather and reduce_scatter the whole
- * buffer, of an all-to-all what one rank sends. */
-void msim_ranks_run(const struct msim_ranks *r)
-{
-    int whole = (int)(r->told.bytes / (long long)sizeof(float));
-    int part = whole / r->n;
-
-    switch (r->told.collective) {
-    case MSIM_COLL_ALL_REDUCE:
-        MPI_Allreduce(r->in, r->out, whole, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        break;
-    case MSIM_COLL_ALL_GATHER:
-        MPI_Allgather(r->in, part, MPI_FLOAT, r->out, part, MPI_FLOAT,
-                      MPI_COMM_WORLD);
-        break;
-    case MSIM_COLL_REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(r->in, r->out, part, MPI_FLOAT, MPI_SUM,
-                                 MPI_COMM_WORLD);
-        break;
-    case MSIM_COLL_ALL_TO_ALL:
-        MPI_Alltoall(r->in, part, MPI_FLOAT, r->out, part, MPI_FLOAT,
-                     MPI_COMM_WORLD);
-        break;
-    default:
-        MPI_Bcast(r->in, whole, MPI_FLOAT, 0, MPI_COMM_WORLD);
-        break;
-    }
-}
-
 static double time_together(struct msim_ranks *r)
 {
     double own, slowest = 0;
@@ -84,12 +55,6 @@ static bool make_ready(struct msim_ranks *r)
     if (all) /* touch every page now, not when it is timed */
         memset(r->out, 0, (size_t)r->told.bytes);
     return all;
-}
-
-void msim_ranks_tell(struct msim_ranks *r, enum msim_order order)
-{
-    r->told.order = (int)order;
-    MPI_Bcast(&r->told, sizeof(r->told), MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
 /* Rank 0 hears of what fails here. */

@@ -3,7 +3,7 @@
  * memory, and a device that is awake.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <string.h>
 #include <time.h>

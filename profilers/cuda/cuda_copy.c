@@ -3,7 +3,7 @@
  * and between two, and reading or writing alone.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

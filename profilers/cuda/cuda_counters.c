@@ -9,7 +9,7 @@
  */
 #include "profilers/cuda/cuda.h"
 #include "profilers/cuda/cupti/cupti_counters.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 struct counted_op {
     struct msim_cuda *cuda;

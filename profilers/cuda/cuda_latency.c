@@ -10,7 +10,7 @@
  * for both.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * nccl-tests have it, without what a launch of all ranks takes.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <nccl.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "profilers/cuda/cuda.h"
 #include "profilers/cuda/cupti/cupti_trace.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <cupti.h>
 #include <string.h>

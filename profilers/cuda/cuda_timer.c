@@ -9,7 +9,7 @@
  * how far apart they were.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * profilers/cuda/cuda_vector.c - vector operators by our own kernels.
  */
 #include "profilers/cuda/cuda.h"
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <stdlib.h>
 

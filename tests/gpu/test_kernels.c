@@ -3,7 +3,7 @@
  * kernel that does something else would take another time, too. Skips without
  * a GPU.
  */
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include "tests/check.h"
 

@@ -36,8 +36,9 @@ models/host          : core/base core/trace core/work models/platform models/est
 predict              : core/ models/ :
 profilers            : core/base core/trace core/work :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
-profilers/cuda       : core/base core/work profilers profilers/cuda/cupti : cuda cublas cudnn cupti nccl
+profilers/cuda       : core/base core/work profilers profilers/cuda/ : cuda cublas cudnn cupti nccl
 profilers/cuda/cupti : core/base profilers : cuda cupti
+profilers/cuda/kernels : core/base core/work profilers : cuda
 calibrate/stat       : core/base models/platform : gsl/
 calibrate/rows       : core/base core/work models/law calibrate/stat : gsl/
 calibrate/fit        : core/base core/trace core/work models/law models/platform calibrate/stat calibrate/rows : gsl/

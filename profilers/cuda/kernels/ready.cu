@@ -1,8 +1,8 @@
 /*
- * profilers/cuda/ready.cu - kernels that get things ready, and those that only
+ * profilers/cuda/kernels/ready.cu - kernels that get things ready, and those that only
  * read, only write, or do nothing.
  */
-#include "profilers/cuda/kernels.h"
+#include "profilers/cuda/kernels/kernels.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -1,10 +1,10 @@
 /*
- * profilers/cuda/reduce.cu - one figure a row: a warp a row, of longer ones a
+ * profilers/cuda/kernels/reduce.cu - one figure a row: a warp a row, of longer ones a
  * block, or several where there are fewer rows than would fill the device, and
  * then a second kernel.
  */
-#include "profilers/cuda/kernels.h"
-#include "profilers/cuda/numbers.cuh"
+#include "profilers/cuda/kernels/kernels.h"
+#include "profilers/cuda/kernels/numbers.cuh"
 
 #define BLOCK 256
 #define SHORT 1024 /* columns that are a warp's */

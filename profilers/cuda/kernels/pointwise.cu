@@ -1,9 +1,9 @@
 /*
- * profilers/cuda/pointwise.cu - operators of one element each: 16 bytes a
+ * profilers/cuda/kernels/pointwise.cu - operators of one element each: 16 bytes a
  * thread and operand, a thread for every 16 bytes.
  */
-#include "profilers/cuda/kernels.h"
-#include "profilers/cuda/numbers.cuh"
+#include "profilers/cuda/kernels/kernels.h"
+#include "profilers/cuda/kernels/numbers.cuh"
 
 #define BLOCK 128
 

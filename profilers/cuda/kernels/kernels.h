@@ -1,8 +1,9 @@
 /*
- * profilers/cuda/kernels.h - our own kernels, to C. None waits for the device.
+ * profilers/cuda/kernels/kernels.h - our own kernels, to C. None waits for the
+ * device.
  */
-#ifndef MSIM_PROFILERS_CUDA_KERNELS_H
-#define MSIM_PROFILERS_CUDA_KERNELS_H
+#ifndef MSIM_PROFILERS_CUDA_KERNELS_KERNELS_H
+#define MSIM_PROFILERS_CUDA_KERNELS_KERNELS_H
 #include "profilers/experiment.h"
 
 #include <cuda_runtime_api.h>

@@ -1,10 +1,10 @@
 /*
- * profilers/cuda/rows.cu - operators over rows: softmax, norms, gathers, and
+ * profilers/cuda/kernels/rows.cu - operators over rows: softmax, norms, gathers, and
  * sums. Short rows are a warp's, which keeps them in registers; long ones a
  * block's, which reads them twice.
  */
-#include "profilers/cuda/kernels.h"
-#include "profilers/cuda/numbers.cuh"
+#include "profilers/cuda/kernels/kernels.h"
+#include "profilers/cuda/kernels/numbers.cuh"
 
 #define ROWS_A_BLOCK 4    /* of those that are a warp's */
 #define SHORT        1024 /* columns: 32 registers a lane */

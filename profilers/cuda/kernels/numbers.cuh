@@ -1,9 +1,9 @@
 /*
- * profilers/cuda/numbers.cuh - kinds of numbers as C++ types: what they are
+ * profilers/cuda/kernels/numbers.cuh - kinds of numbers as C++ types: what they are
  * computed in, and vectors of 16 bytes of them.
  */
-#ifndef MSIM_PROFILERS_NUMBERS_CUH
-#define MSIM_PROFILERS_NUMBERS_CUH
+#ifndef MSIM_PROFILERS_CUDA_KERNELS_NUMBERS_CUH
+#define MSIM_PROFILERS_CUDA_KERNELS_NUMBERS_CUH
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>

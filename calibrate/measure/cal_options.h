@@ -1,0 +1,53 @@
+/*
+ * calibrate/measure/cal_options.h - how to calibrate: which backends are asked,
+ * for how long, and who is told of it.
+ */
+#ifndef MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
+#define MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
+#include "core/base/json.h"
+
+#include <stdint.h>
+
+struct msim_coll_constants; /* calibrate/collective/coll_constants.h */
+
+#define MSIM_CAL_BACKENDS 8
+
+/* One process that is asked, and its share of the budget. */
+struct msim_cal_backend {
+    const char *command; /* of the shell */
+    double share;        /* over the sum of all shares */
+};
+
+/* What whoever waits may want to know. */
+struct msim_cal_progress {
+    const char *backend;
+    const cJSON *experiment; /* just answered, or about to be asked */
+    const char *error;       /* why it failed; NULL: it did not */
+    uint32_t rows, failed;
+    double seconds, budget; /* spent and to be spent */
+};
+
+struct msim_cal_options {
+    const struct msim_cal_backend *backends;
+    uint32_t n_backends;
+    double budget; /* seconds of measuring, over all runs on this journal */
+    double target; /* half width of the mean interval, as a share: enough; 0:
+                      the budget alone decides */
+    uint64_t seed;
+    double patience; /* seconds that an experiment may take */
+    const char *name;
+    uint32_t threads; /* of a fit */
+    /* To fit collectives with; NULL where no backend times any. */
+    const struct msim_coll_constants *collectives;
+    /* Experiments that come first, an array; may be NULL. Those that a backend
+     * does not offer are left out. */
+    const cJSON *first;
+    void (*progress)(void *ctx, const struct msim_cal_progress *p);
+    void (*plan)(void *ctx, const char *backend, const cJSON *experiment,
+                 double expected_us, double expected_seconds);
+    /* A backend that does not start, or is given up; the others go on. */
+    void (*lost)(void *ctx, const char *command, const char *why);
+    void *ctx;
+};
+
+#endif
