@@ -2,13 +2,15 @@
  * profilers/experiment.h - what an experiment's line asks for, checked: no
  * device is needed to read one.
  *
- * Members are named as the columns of the tables of measured times
- * (core/work/rows.h); the two tables that file does not have are
- *   copy     op: "h2d", "d2h", "d2d", "p2p" (between two devices), or "read",
- *            "write" (a kernel that only does that); bytes; for the host's side
- *            memory: "pinned" [default] or "pageable"
- *   latency  op: a name of MSIM_LATENCY_MAP
- * and beside the columns any experiment may have
+ * An experiment is a work (core/work/work.h) and the few things that only an
+ * experiment has. Its members are named as the columns of the tables of
+ * measured times (core/work/rows.h); the tables that no file has are
+ *   copy      op: "h2d", "d2h", "d2d", "p2p" (between two devices), or "read",
+ *             "write" (a kernel that only does that); bytes; for the host's
+ *             side memory: "pinned" [default] or "pageable"
+ *   latency   op: a name of MSIM_LATENCY_MAP
+ *   dispatch  op: an operator, or a small model's step (PyTorch's backend)
+ * and besides the columns any experiment may have
  *   cache    "cold" [default] or "warm": whether what is read is thrown out of
  *            the caches before each run
  *   beside   an experiment that runs at the same time, on and on
@@ -20,101 +22,8 @@
 #ifndef MSIM_PROFILERS_EXPERIMENT_H
 #define MSIM_PROFILERS_EXPERIMENT_H
 #include "core/base/json.h"
-#include "core/trace/trace.h"
-
-/* X(name, the word) */
-#define MSIM_TIMED_MAP(X)                                                      \
-    X(GEMM, "gemm")                                                            \
-    X(ATTENTION, "attention")                                                  \
-    X(VECTOR, "vector")                                                        \
-    X(CONV, "conv")                                                            \
-    X(COLLECTIVE, "collective")                                                \
-    X(COPY, "copy")                                                            \
-    X(LATENCY, "latency")
-
-enum msim_timed {
-#define X(name, text) MSIM_TIMED_##name,
-    MSIM_TIMED_MAP(X)
-#undef X
-        MSIM_TIMED_COUNT
-};
-
-/* What a vector operator does with its shape; the last size is the columns. */
-enum msim_vector_kind {
-    MSIM_VECTOR_MADE,    /* one tensor in all, which is written */
-    MSIM_VECTOR_CHANGED, /* one in all, changed in place */
-    MSIM_VECTOR_UNARY,   /* two in all */
-    MSIM_VECTOR_BINARY,  /* three in all */
-    MSIM_VECTOR_DROPOUT, /* two, and a mask of a byte an element */
-    MSIM_VECTOR_REDUCE,  /* one figure a row */
-    MSIM_VECTOR_SOFTMAX,
-    MSIM_VECTOR_NORM,          /* with a weight (and bias) a column */
-    MSIM_VECTOR_NORM_BACKWARD, /* three gradients */
-    MSIM_VECTOR_BATCH_NORM,    /* with a weight (and bias) a row */
-    MSIM_VECTOR_BATCH_NORM_BACKWARD,
-    MSIM_VECTOR_GATHER,  /* rows of a table, by random numbers */
-    MSIM_VECTOR_SCATTER, /* to rows of a table, which is cleared before */
-};
-
-/*
- * X(name, the word, kind). Words are those by which works of traces go
- * (core/work/opmap/opmap.h): with a u at the end the second operand is a
- * number, not a tensor, as the public tables have it; with an underscore the
- * first is changed in place. Rows of a batch norm are its channels.
- */
-#define MSIM_VECTOR_MAP(X)                                                     \
-    X(COPY, "copy", UNARY)                                                     \
-    X(COPY_IN, "copy_", UNARY)                                                 \
-    X(FILL, "fill", MADE)                                                      \
-    X(FILL_IN, "fill_", MADE)                                                  \
-    X(BERNOULLI_IN, "bernoulli_", MADE)                                        \
-    X(ADDU, "addu", UNARY)                                                     \
-    X(MULU, "mulu", UNARY)                                                     \
-    X(DIVU, "divu", UNARY)                                                     \
-    X(POWU, "powu", UNARY)                                                     \
-    X(RELU, "relu", UNARY)                                                     \
-    X(GELU, "gelu", UNARY)                                                     \
-    X(TANH, "tanh", UNARY)                                                     \
-    X(SIGMOID, "sigmoid", UNARY)                                               \
-    X(SILU, "silu", UNARY)                                                     \
-    X(EXP, "exp", UNARY)                                                       \
-    X(SQRT, "sqrt", UNARY)                                                     \
-    X(CLAMP_MIN_IN, "clamp_min_", CHANGED)                                     \
-    X(MULU_IN, "mulu_", CHANGED)                                               \
-    X(ADD, "add", BINARY)                                                      \
-    X(SUB, "sub", BINARY)                                                      \
-    X(MUL, "mul", BINARY)                                                      \
-    X(DIV, "div", BINARY)                                                      \
-    X(POW, "pow", BINARY)                                                      \
-    X(SILU_MUL, "silu_mul", BINARY)                                            \
-    X(ADD_IN, "add_", UNARY)                                                   \
-    X(LERP_IN, "lerp_", UNARY)                                                 \
-    X(ADDCMUL_IN, "addcmul_", BINARY)                                          \
-    X(ADDCDIV_IN, "addcdiv_", BINARY)                                          \
-    X(GELU_BACKWARD, "gelu_backward", BINARY)                                  \
-    X(SILU_BACKWARD, "silu_backward", BINARY)                                  \
-    X(THRESHOLD_BACKWARD, "threshold_backward", BINARY)                        \
-    X(DROPOUT, "dropout", DROPOUT)                                             \
-    X(SUM, "sum", REDUCE)                                                      \
-    X(MEAN, "mean", REDUCE)                                                    \
-    X(AMAX, "amax", REDUCE)                                                    \
-    X(SOFTMAX, "softmax", SOFTMAX)                                             \
-    X(LOG_SOFTMAX, "log_softmax", SOFTMAX)                                     \
-    X(SOFTMAX_BACKWARD, "softmax_backward", BINARY)                            \
-    X(LAYER_NORM, "layer_norm", NORM)                                          \
-    X(LAYER_NORM_BACKWARD, "layer_norm_backward", NORM_BACKWARD)               \
-    X(BATCH_NORM, "batch_norm", BATCH_NORM)                                    \
-    X(BATCH_NORM_BACKWARD, "batch_norm_backward", BATCH_NORM_BACKWARD)         \
-    X(RMS_NORM, "rms_norm", NORM)                                              \
-    X(INDEX_SELECT, "index_select", GATHER)                                    \
-    X(EMBEDDING_BACKWARD, "embedding_backward", SCATTER)
-
-enum msim_vector_op {
-#define X(name, text, kind) MSIM_VOP_##name,
-    MSIM_VECTOR_MAP(X)
-#undef X
-        MSIM_VOP_COUNT
-};
+#include "core/work/rows.h"
+#include "profilers/vector_op.h"
 
 /* X(name, the word, what it is). Times are for one; "cpu" is the thread's. */
 #define MSIM_LATENCY_MAP(X)                                                    \
@@ -159,42 +68,30 @@ enum msim_copy_way {
         MSIM_COPY_WAY_COUNT
 };
 
-enum msim_conv_way {
-    MSIM_CONV_WAY_FORWARD,
-    MSIM_CONV_WAY_DATA,
-    MSIM_CONV_WAY_WEIGHT,
-};
-
 struct msim_experiment {
-    enum msim_timed table;
-    enum msim_dtype dtype;   /* UNKNOWN: copies and latencies */
-    bool tf32;               /* dtype is fp32, tensor cores may round */
-    bool warm;               /* leave the caches as they are */
+    enum msim_table table; /* MSIM_TABLE_COUNT: a table that is not known */
+    /* The words of the line, which they point into: the operator, phase or
+     * collective, and the dtype; NULL where it has none. */
+    const char *op, *dtype_word;
+    enum msim_dtype dtype; /* UNKNOWN: copies and latencies */
+    bool tf32;             /* dtype is fp32, tensor cores may round */
+    bool warm;             /* leave the caches as they are */
+    /* Whether `work` is one that a law may know: false for copies, latencies
+     * and dispatch, for words that no law knows, and for sizes below 1. */
+    bool is_work;
+    /* What runs; of the table's family even where is_work is false. Its dtype
+     * is UNKNOWN for a collective whose line has none: that counts as fp32. */
+    struct msim_work work;
     const cJSON *concurrent; /* not read yet; NULL: alone */
-    union {
-        struct {
-            int64_t m, n, k, batch;
-            bool a_transposed, b_transposed;
-        } gemm;
-        struct {
-            const char *phase; /* prefill, decode or encoder... */
-            int64_t batch, heads, kv_heads, q_len, kv_len, head_dim, window;
-        } attention;
+    union {                  /* what a work does not have */
         struct {
             enum msim_vector_op op;
-            int64_t elems, rows, cols;
-            int64_t table_rows; /* of a gather */
+            int64_t table_rows; /* of a gather; 0: none said */
+            double bytes;       /* read and written; 0: as the shape says */
         } vector;
         struct {
-            enum msim_conv_way way;
-            int64_t n, c, h, w, k, r, s, stride, pad, groups;
             int64_t out_h, out_w;
         } conv;
-        struct {
-            enum msim_collective collective;
-            uint64_t bytes; /* size column of nccl-tests */
-            int64_t ranks, nodes;
-        } collective;
         struct {
             enum msim_copy_way op;
             bool pageable;
@@ -213,16 +110,29 @@ enum msim_status msim_experiment_read(struct msim_experiment *out,
                                       const cJSON *line,
                                       struct msim_error *err);
 
+/*
+ * Read a line that is another backend's, whose words need not be ours: as much
+ * of it as is known. is_work tells whether that is a work.
+ */
+void msim_experiment_read_any(struct msim_experiment *out, const cJSON *line);
+
+/*
+ * Fill in what follows from the table, the words and the sizes in `e->work.u`
+ * and `e->u`: dtypes, variant, flops, bytes, is_work. For experiments that are
+ * made, not read.
+ */
+void msim_experiment_complete(struct msim_experiment *e);
+
+/* Rows of the table that a gather reads: 65536 where none are said. */
+int64_t msim_experiment_table_rows(const struct msim_experiment *e);
+
 /* Bytes that the operands take on the device, of one rank; scratch memory and
- * what runs beside not counted. */
+ * what runs beside not counted. 0 for words that are not known. */
 double msim_experiment_bytes(const struct msim_experiment *e);
 
 /* The word for its dtype: "tf32", or that of msim_dtype_text(). */
 const char *msim_experiment_dtype(const struct msim_experiment *e);
 
-const char *msim_timed_text(enum msim_timed t);
-const char *msim_vector_op_text(enum msim_vector_op op);
-enum msim_vector_kind msim_vector_op_kind(enum msim_vector_op op);
 const char *msim_latency_text(enum msim_latency l);
 const char *msim_copy_way_text(enum msim_copy_way c);
 

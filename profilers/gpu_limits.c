@@ -32,14 +32,14 @@ static const struct number NUMBERS[] = {
 };
 #define N_NUMBERS (sizeof(NUMBERS) / sizeof(*NUMBERS))
 
-static bool of_table(const struct number *n, enum msim_timed table)
+static bool of_table(const struct number *n, enum msim_table table)
 {
     switch (table) {
-    case MSIM_TIMED_GEMM:
+    case MSIM_TABLE_GEMM:
         return n->gemm;
-    case MSIM_TIMED_CONV:
+    case MSIM_TABLE_CONV:
         return n->conv;
-    case MSIM_TIMED_VECTOR:
+    case MSIM_TABLE_VECTOR:
         return n->vector;
     default:
         return false;
@@ -69,7 +69,7 @@ static enum msim_status check_dtype(const struct msim_gpu_limits *l,
                          l->capability / 10, l->capability % 10);
     }
     return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
-                     "no '%s' of %s here", msim_timed_text(e->table),
+                     "no '%s' of %s here", msim_table_text(e->table),
                      msim_experiment_dtype(e));
 }
 
@@ -82,9 +82,10 @@ static enum msim_status check_gemm(const struct msim_experiment *e,
 
     if (e->dtype != MSIM_DT_F8 && e->dtype != MSIM_DT_I8)
         return MSIM_OK;
-    if (e->u.gemm.a_transposed || !e->u.gemm.b_transposed)
+    if (e->work.u.gemm.a_transposed || !e->work.u.gemm.b_transposed)
         return no(err, "products of 8-bit numbers want layout NT");
-    if (e->u.gemm.m % whole || e->u.gemm.n % whole || e->u.gemm.k % whole)
+    if (e->work.u.gemm.m % whole || e->work.u.gemm.n % whole ||
+        e->work.u.gemm.k % whole)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "products of %s want m, n and k in multiples of %d",
                          msim_experiment_dtype(e), whole);
@@ -95,13 +96,12 @@ static enum msim_status check_ranks(const struct msim_gpu_limits *l,
                                     const struct msim_experiment *e,
                                     struct msim_error *err)
 {
-    if (e->u.collective.nodes > 1)
+    if (e->work.u.coll.nodes > 1)
         return no(err, "not run: 1 node");
-    if (e->u.collective.ranks > l->gpus)
+    if ((int64_t)e->work.u.coll.ranks > l->gpus)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "not run: %d GPU%s", l->gpus, l->gpus == 1 ? "" : "s");
-    if (e->u.collective.collective == MSIM_COLL_SEND &&
-        e->u.collective.ranks < 2)
+    if (e->work.u.coll.collective == MSIM_COLL_SEND && e->work.u.coll.ranks < 2)
         return no(err, "a rank alone sends to nobody");
     return MSIM_OK;
 }
@@ -141,21 +141,21 @@ enum msim_status msim_gpu_limits_check(const struct msim_gpu_limits *l,
                                        struct msim_error *err)
 {
     switch (e->table) {
-    case MSIM_TIMED_GEMM:
+    case MSIM_TABLE_GEMM:
         MSIM_TRY(check_dtype(l, e, err));
         MSIM_TRY(check_gemm(e, err));
         break;
-    case MSIM_TIMED_CONV:
-    case MSIM_TIMED_VECTOR:
+    case MSIM_TABLE_CONV:
+    case MSIM_TABLE_VECTOR:
         MSIM_TRY(check_dtype(l, e, err));
         break;
-    case MSIM_TIMED_COLLECTIVE:
+    case MSIM_TABLE_COLLECTIVE:
         MSIM_TRY(check_ranks(l, e, err));
         break;
-    case MSIM_TIMED_COPY:
+    case MSIM_TABLE_COPY:
         MSIM_TRY(check_copy(l, e, err));
         break;
-    case MSIM_TIMED_LATENCY:
+    case MSIM_TABLE_LATENCY:
         if (e->u.latency >= MSIM_LATENCY_CALL)
             return no(err, "that is a latency of a processor");
         break;
@@ -193,12 +193,12 @@ static const char *const COPIES[] = {"d2d",   "h2d",          "h2d:pageable",
 
 /* The `i`-th kind of number that a table lists here, or NULL. */
 static const char *number_text(const struct msim_gpu_limits *l,
-                               enum msim_timed table, uint32_t i)
+                               enum msim_table table, uint32_t i)
 {
     for (size_t k = 0; k < N_NUMBERS; k++) {
         const struct number *n = &NUMBERS[k];
         bool listed = of_table(n, table) && l->capability >= n->capability &&
-                      (table != MSIM_TIMED_VECTOR || n->dtype != MSIM_DT_F64);
+                      (table != MSIM_TABLE_VECTOR || n->dtype != MSIM_DT_F64);
 
         if (listed && i-- == 0)
             return n->text;
@@ -207,20 +207,20 @@ static const char *number_text(const struct msim_gpu_limits *l,
 }
 
 static const char *name_of(const struct msim_gpu_limits *l,
-                           enum msim_timed table, uint32_t i)
+                           enum msim_table table, uint32_t i)
 {
     bool alone = l->gpus < 2;
 
     switch (table) {
-    case MSIM_TIMED_CONV:
+    case MSIM_TABLE_CONV:
         return i < sizeof(CONV) / sizeof(*CONV) ? CONV[i] : NULL;
-    case MSIM_TIMED_VECTOR:
+    case MSIM_TABLE_VECTOR:
         return i < N_VECTORS ? msim_vector_op_text(VECTORS[i]) : NULL;
-    case MSIM_TIMED_COLLECTIVE:
+    case MSIM_TABLE_COLLECTIVE:
         return i < N_COLLECTIVES - alone ? COLLECTIVES[i] : NULL;
-    case MSIM_TIMED_COPY:
+    case MSIM_TABLE_COPY:
         return i < N_COPIES - alone ? COPIES[i] : NULL;
-    case MSIM_TIMED_LATENCY: /* what comes after is a processor's */
+    case MSIM_TABLE_LATENCY: /* what comes after is a processor's */
         return i < MSIM_LATENCY_CALL ? msim_latency_text((enum msim_latency)i)
                                      : NULL;
     default:
@@ -229,7 +229,7 @@ static const char *name_of(const struct msim_gpu_limits *l,
 }
 
 bool msim_gpu_limits_kind(const struct msim_gpu_limits *l,
-                          enum msim_timed table, uint32_t i, char *text,
+                          enum msim_table table, uint32_t i, char *text,
                           size_t size)
 {
     uint32_t n = 0;
@@ -237,7 +237,7 @@ bool msim_gpu_limits_kind(const struct msim_gpu_limits *l,
 
     while (number_text(l, table, n))
         n++;
-    if (table == MSIM_TIMED_GEMM) {
+    if (table == MSIM_TABLE_GEMM) {
         name = number_text(l, table, i);
         if (name)
             snprintf(text, size, "%s", name);

@@ -26,7 +26,7 @@ enum msim_status msim_gpu_limits_check(const struct msim_gpu_limits *l,
  * "conv2d_fwd:tf32", "add:fp16", "all_reduce". False after the last.
  */
 bool msim_gpu_limits_kind(const struct msim_gpu_limits *l,
-                          enum msim_timed table, uint32_t i, char *text,
+                          enum msim_table table, uint32_t i, char *text,
                           size_t size);
 
 #endif

@@ -77,34 +77,38 @@ static const char *const COLUMN_TEXT[] = {
 /* Most particular first: a moe table has a dtype, too. */
 static const struct {
     enum msim_table table;
-    const char *name;
     int wants[8]; /* ended by -1 */
 } TABLES[] = {
-    {MSIM_TABLE_MOE, "moe", {COL_TOKENS, COL_EXPERTS, COL_INTER, -1}},
-    {MSIM_TABLE_EXPERT_DISPATCH,
-     "expert_dispatch",
-     {COL_TOKENS, COL_EXPERTS, COL_COLLECTIVE, -1}},
+    {MSIM_TABLE_MOE, {COL_TOKENS, COL_EXPERTS, COL_INTER, -1}},
+    {MSIM_TABLE_EXPERT_DISPATCH, {COL_TOKENS, COL_EXPERTS, COL_COLLECTIVE, -1}},
     {MSIM_TABLE_ATTENTION,
-     "attention",
      {COL_PHASE, COL_BATCH, COL_HEADS, COL_Q_LEN, COL_KV_LEN, COL_HEAD_DIM,
       -1}},
-    {MSIM_TABLE_CONV,
-     "conv",
-     {COL_N, COL_C, COL_H, COL_W, COL_K, COL_R, COL_S, -1}},
-    {MSIM_TABLE_GEMM, "gemm", {COL_M, COL_N, COL_K, COL_DTYPE, -1}},
-    {MSIM_TABLE_COLLECTIVE,
-     "collective",
-     {COL_COLLECTIVE, COL_RANKS, COL_BYTES, -1}},
-    {MSIM_TABLE_VECTOR, "vector", {COL_OP, COL_DTYPE, COL_SHAPE, -1}},
+    {MSIM_TABLE_CONV, {COL_N, COL_C, COL_H, COL_W, COL_K, COL_R, COL_S, -1}},
+    {MSIM_TABLE_GEMM, {COL_M, COL_N, COL_K, COL_DTYPE, -1}},
+    {MSIM_TABLE_COLLECTIVE, {COL_COLLECTIVE, COL_RANKS, COL_BYTES, -1}},
+    {MSIM_TABLE_VECTOR, {COL_OP, COL_DTYPE, COL_SHAPE, -1}},
 };
 #define N_TABLES (sizeof(TABLES) / sizeof(*TABLES))
 
+static const char *const TABLE_TEXT[] = {
+#define X(name, text) text,
+    MSIM_TABLE_MAP(X)
+#undef X
+};
+
 const char *msim_table_text(enum msim_table t)
 {
-    for (size_t i = 0; i < N_TABLES; i++)
-        if (TABLES[i].table == t)
-            return TABLES[i].name;
-    return "unknown";
+    return t < MSIM_TABLE_COUNT ? TABLE_TEXT[t] : "unknown";
+}
+
+enum msim_table msim_table_parse(const char *text)
+{
+    int t = 0;
+
+    while (t < MSIM_TABLE_COUNT && (!text || strcmp(TABLE_TEXT[t], text) != 0))
+        t++;
+    return (enum msim_table)t;
 }
 
 static bool has_columns(const struct msim_row_map *map, const int *wants)
@@ -288,44 +292,21 @@ static void vector_shape(struct row *r, struct msim_work *w)
     w->u.vector.rows = (int64_t)(elems / last);
 }
 
-/* Rows of a table are looked up, or added to in a gradient that is cleared
- * before. */
-static void table_row(struct row *r, struct msim_work *w)
-{
-    double each = msim_dtype_bytes(w->dtype);
-    double rows = (double)w->u.vector.rows, cols = (double)w->u.vector.cols;
-
-    w->u.vector.table_rows = (double)number(r, COL_TABLE_ROWS, 1, 1);
-    w->u.vector.lookups = rows;
-    w->u.vector.row_bytes = cols * each;
-    w->bytes_read += 8 * rows;
-    if (strcmp(w->variant, "embedding_backward") == 0)
-        w->bytes_written += w->u.vector.table_rows * cols * each;
-}
-
 static void vector_row(struct row *r, struct msim_work *w)
 {
     const char *op = text(r, COL_OP);
-    double bytes, inputs;
+    double bytes, table_rows;
 
     if (!op) {
         refuse(r, COL_OP);
         return;
     }
-    w->family = msim_vector_name_family(op);
-    w->variant = op;
     w->dtype = dtype(r, COL_DTYPE, NULL);
     vector_shape(r, w);
-    w->in_place = msim_work_is_in_place(op);
-    inputs = msim_vector_name_inputs(op);
     bytes = (double)number(r, COL_BYTES, 0, 0);
-    if (bytes <= 0)
-        bytes = (inputs + 1) * (double)w->u.vector.elems *
-                msim_dtype_bytes(w->dtype);
-    w->bytes_read = bytes * inputs / (inputs + 1);
-    w->bytes_written = bytes / (inputs + 1);
-    if (text(r, COL_TABLE_ROWS) && *r->reason == '\0')
-        table_row(r, w);
+    table_rows =
+        text(r, COL_TABLE_ROWS) ? (double)number(r, COL_TABLE_ROWS, 1, 1) : 0;
+    msim_vector_name_count(w, op, bytes, table_rows);
 }
 
 static enum msim_collective collective(struct row *r, struct msim_work *w)
@@ -492,6 +473,8 @@ const char *msim_row_work(const struct msim_row_map *map, char *const *fields,
         break;
     case MSIM_TABLE_EXPERT_DISPATCH:
         dispatch_row(&r, w);
+        break;
+    default:
         break;
     }
     /* A source names its own stack where no framework is given. */

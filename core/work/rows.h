@@ -20,16 +20,30 @@
 #include "core/base/csv.h"
 #include "core/work/work.h"
 
+/* X(name, the word). What is timed and is no row of a table: copies between
+ * memories, latencies, and what dispatching an operator takes of the host
+ * (profilers/experiment.h). */
+#define MSIM_TABLE_MAP(X)                                                      \
+    X(GEMM, "gemm")                                                            \
+    X(ATTENTION, "attention")                                                  \
+    X(VECTOR, "vector")                                                        \
+    X(CONV, "conv")                                                            \
+    X(COLLECTIVE, "collective")                                                \
+    X(MOE, "moe")                                                              \
+    X(EXPERT_DISPATCH, "expert_dispatch")                                      \
+    X(COPY, "copy")                                                            \
+    X(LATENCY, "latency")                                                      \
+    X(DISPATCH, "dispatch")
+
 enum msim_table {
-    MSIM_TABLE_GEMM,
-    MSIM_TABLE_ATTENTION,
-    MSIM_TABLE_VECTOR,
-    MSIM_TABLE_COLLECTIVE,
-    MSIM_TABLE_CONV,
-    MSIM_TABLE_MOE,
-    MSIM_TABLE_EXPERT_DISPATCH,
+#define X(name, text) MSIM_TABLE_##name,
+    MSIM_TABLE_MAP(X)
+#undef X
+        MSIM_TABLE_COUNT
 };
 const char *msim_table_text(enum msim_table t);
+/* The table with this word, or MSIM_TABLE_COUNT; `text` may be NULL. */
+enum msim_table msim_table_parse(const char *text);
 
 #define MSIM_ROW_COLUMNS 48
 

@@ -47,3 +47,35 @@ double msim_vector_name_inputs(const char *op)
                 return (double)n;
     return 1;
 }
+
+/* Rows of a table are looked up by numbers of 8 bytes, or added to in a
+ * gradient that is cleared before. */
+static void count_table(struct msim_work *w, double table_rows)
+{
+    double each = msim_dtype_bytes(w->dtype);
+    double rows = (double)w->u.vector.rows, cols = (double)w->u.vector.cols;
+
+    w->u.vector.table_rows = table_rows;
+    w->u.vector.lookups = rows;
+    w->u.vector.row_bytes = cols * each;
+    w->bytes_read += 8 * rows;
+    if (strcmp(w->variant, "embedding_backward") == 0)
+        w->bytes_written += table_rows * cols * each;
+}
+
+void msim_vector_name_count(struct msim_work *w, const char *op, double bytes,
+                            double table_rows)
+{
+    double inputs = msim_vector_name_inputs(op);
+
+    w->family = msim_vector_name_family(op);
+    w->variant = op;
+    w->in_place = msim_work_is_in_place(op);
+    if (bytes <= 0)
+        bytes = (inputs + 1) * (double)w->u.vector.elems *
+                msim_dtype_bytes(w->dtype);
+    w->bytes_read = bytes * inputs / (inputs + 1);
+    w->bytes_written = bytes / (inputs + 1);
+    if (table_rows > 0)
+        count_table(w, table_rows);
+}

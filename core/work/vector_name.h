@@ -14,4 +14,13 @@ enum msim_family msim_vector_name_family(const char *op);
  * 1 where nothing else is known. */
 double msim_vector_name_inputs(const char *op);
 
+/*
+ * Make `w`, whose dtype, elems, rows and cols are there, the work of a vector
+ * operator of that name, which must live as long: its family, and the bytes
+ * that it moves. `bytes` in all, 0: as many as the operands of the name have;
+ * `table_rows` of the table whose rows it fetches or adds to, 0: no table.
+ */
+void msim_vector_name_count(struct msim_work *w, const char *op, double bytes,
+                            double table_rows);
+
 #endif

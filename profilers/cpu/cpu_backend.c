@@ -86,14 +86,14 @@ static enum msim_status prepare_cpu(void *self, const cJSON *experiment,
                                     struct msim_case *out,
                                     struct msim_error *err)
 {
-    static enum msim_status (*const PREPARE[MSIM_TIMED_COUNT])(
+    static enum msim_status (*const PREPARE[MSIM_TABLE_COUNT])(
         struct msim_cpu *, const struct msim_experiment *, struct msim_case *,
         struct msim_error *) = {
-        [MSIM_TIMED_GEMM] = msim_cpu_gemm,
-        [MSIM_TIMED_CONV] = msim_cpu_conv,
-        [MSIM_TIMED_VECTOR] = msim_cpu_vector,
-        [MSIM_TIMED_COPY] = msim_cpu_copy,
-        [MSIM_TIMED_LATENCY] = msim_cpu_latency,
+        [MSIM_TABLE_GEMM] = msim_cpu_gemm,
+        [MSIM_TABLE_CONV] = msim_cpu_conv,
+        [MSIM_TABLE_VECTOR] = msim_cpu_vector,
+        [MSIM_TABLE_COPY] = msim_cpu_copy,
+        [MSIM_TABLE_LATENCY] = msim_cpu_latency,
     };
     struct msim_experiment e;
     enum msim_status status;
@@ -105,7 +105,7 @@ static enum msim_status prepare_cpu(void *self, const cJSON *experiment,
                          "collective");
     if (!PREPARE[e.table])
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
-                         "no table '%s' here", msim_timed_text(e.table));
+                         "no table '%s' here", msim_table_text(e.table));
     *out = (struct msim_case){0};
     status = PREPARE[e.table](self, &e, out, err);
     if (status != MSIM_OK && out->release)

@@ -27,11 +27,13 @@ const char *const *msim_cpu_conv_kinds(void)
 static void describe(struct msim_dnnl *d, struct sizes *s,
                      const struct msim_experiment *e)
 {
-    int64_t g = e->u.conv.groups;
+    int64_t g = e->work.u.conv.groups;
     const dnnl_dims_t dims[TENSORS] = {
-        {e->u.conv.n, e->u.conv.c, e->u.conv.h, e->u.conv.w},
-        {g, e->u.conv.k / g, e->u.conv.c / g, e->u.conv.r, e->u.conv.s},
-        {e->u.conv.n, e->u.conv.k, e->u.conv.out_h, e->u.conv.out_w}};
+        {e->work.u.conv.n, e->work.u.conv.c, e->work.u.conv.h,
+         e->work.u.conv.w},
+        {g, e->work.u.conv.k / g, e->work.u.conv.c / g, e->work.u.conv.r,
+         e->work.u.conv.s},
+        {e->work.u.conv.n, e->work.u.conv.k, e->u.conv.out_h, e->u.conv.out_w}};
     const dnnl_format_tag_t tags[TENSORS] = {dnnl_nchw, dnnl_goihw, dnnl_nchw};
 
     for (int i = 0; i < TENSORS; i++) {
@@ -44,8 +46,8 @@ static void describe(struct msim_dnnl *d, struct sizes *s,
                                             dnnl_format_tag_any));
     }
     for (int i = 0; i < 2; i++) {
-        s->strides[i] = e->u.conv.stride;
-        s->padding[i] = e->u.conv.pad;
+        s->strides[i] = e->work.u.conv.stride_h;
+        s->padding[i] = e->work.u.conv.pad_h;
     }
 }
 
@@ -90,10 +92,10 @@ enum msim_status msim_cpu_conv(struct msim_cpu *cpu,
                                const struct msim_experiment *e,
                                struct msim_case *out, struct msim_error *err)
 {
-    static const int RESULTS[] = {[MSIM_CONV_WAY_FORWARD] = PLACES,
-                                  [MSIM_CONV_WAY_DATA] = IMAGE,
-                                  [MSIM_CONV_WAY_WEIGHT] = FILTERS};
-    struct sizes s = {.result = RESULTS[e->u.conv.way]};
+    static const int RESULTS[] = {[MSIM_CONV_FORWARD] = PLACES,
+                                  [MSIM_CONV_BACKWARD_DATA] = IMAGE,
+                                  [MSIM_CONV_BACKWARD_WEIGHT] = FILTERS};
+    struct sizes s = {.result = RESULTS[e->work.u.conv.pass]};
     struct msim_dnnl *d;
 
     if (e->dtype != MSIM_DT_F32)

@@ -83,13 +83,13 @@ enum msim_status msim_cpu_gemm(struct msim_cpu *cpu,
     if (!g)
         return MSIM_ENOMEM;
     *g = (struct gemm){cpu,
-                       e->u.gemm.m,
-                       e->u.gemm.n,
-                       e->u.gemm.k,
-                       e->u.gemm.batch,
+                       e->work.u.gemm.m,
+                       e->work.u.gemm.n,
+                       e->work.u.gemm.k,
+                       e->work.u.gemm.batch,
                        e->dtype == MSIM_DT_F64 ? 8 : 4,
-                       e->u.gemm.a_transposed ? CblasTrans : CblasNoTrans,
-                       e->u.gemm.b_transposed ? CblasTrans : CblasNoTrans,
+                       e->work.u.gemm.a_transposed ? CblasTrans : CblasNoTrans,
+                       e->work.u.gemm.b_transposed ? CblasTrans : CblasNoTrans,
                        e->warm};
     *out = (struct msim_case){.state = g, .time = time_gemm, .release = free};
     batch = (size_t)g->batch * g->width;

@@ -20,7 +20,7 @@ enum msim_status msim_cpu_matmul(struct msim_cpu *cpu,
                                  const struct msim_experiment *e,
                                  struct msim_case *out, struct msim_error *err)
 {
-    int64_t m = e->u.gemm.m, n = e->u.gemm.n, k = e->u.gemm.k;
+    int64_t m = e->work.u.gemm.m, n = e->work.u.gemm.n, k = e->work.u.gemm.k;
     struct msim_dnnl *d = msim_dnnl_begin(cpu, e, out);
     dnnl_primitive_desc_t p = NULL;
     dnnl_memory_desc_t a, b, c;
@@ -28,9 +28,9 @@ enum msim_status msim_cpu_matmul(struct msim_cpu *cpu,
 
     if (!d)
         return MSIM_ENOMEM;
-    describe(d, &a, e->u.gemm.batch, m, k, e->u.gemm.a_transposed);
-    describe(d, &b, e->u.gemm.batch, k, n, e->u.gemm.b_transposed);
-    describe(d, &c, e->u.gemm.batch, m, n, false);
+    describe(d, &a, e->work.u.gemm.batch, m, k, e->work.u.gemm.a_transposed);
+    describe(d, &b, e->work.u.gemm.batch, k, n, e->work.u.gemm.b_transposed);
+    describe(d, &c, e->work.u.gemm.batch, m, n, false);
     msim_dnnl_tensor(d, DNNL_ARG_SRC, MSIM_OPERAND_BF16, &a);
     msim_dnnl_tensor(d, DNNL_ARG_WEIGHTS, MSIM_OPERAND_BF16, &b);
     msim_dnnl_tensor(d, DNNL_ARG_DST, MSIM_OPERAND_OUT, &c);
@@ -44,7 +44,7 @@ enum msim_status msim_cpu_matmul(struct msim_cpu *cpu,
 bool msim_cpu_has_bfloat16(struct msim_cpu *cpu)
 {
     const struct msim_experiment e = {
-        .u.gemm = {.m = 16, .n = 16, .k = 16, .batch = 1}};
+        .work.u.gemm = {.m = 16, .n = 16, .k = 16, .batch = 1}};
     struct msim_case c = {0};
     bool yes = msim_cpu_matmul(cpu, &e, &c, NULL) == MSIM_OK;
 

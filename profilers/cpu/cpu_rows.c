@@ -45,8 +45,8 @@ static dnnl_primitive_desc_t make_norm(struct msim_dnnl *d,
 static void describe(struct msim_dnnl *d, const struct msim_experiment *e,
                      dnnl_memory_desc_t *rows, dnnl_memory_desc_t *row)
 {
-    const dnnl_dims_t both = {e->u.vector.rows, e->u.vector.cols};
-    const dnnl_dims_t columns = {e->u.vector.cols};
+    const dnnl_dims_t both = {e->work.u.vector.rows, e->work.u.vector.cols};
+    const dnnl_dims_t columns = {e->work.u.vector.cols};
 
     (void)msim_dnnl_ok(
         d, dnnl_memory_desc_init_by_tag(rows, 2, both, dnnl_f32, dnnl_ab));

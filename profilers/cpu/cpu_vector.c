@@ -277,9 +277,9 @@ enum msim_status msim_cpu_vector(struct msim_cpu *cpu,
     *out = (struct msim_case){.state = v, .time = time_vector, .release = free};
     v->cpu = cpu;
     v->op = op;
-    v->rows = e->u.vector.rows;
-    v->cols = e->u.vector.cols;
-    v->table_rows = e->u.vector.table_rows;
+    v->rows = e->work.u.vector.rows;
+    v->cols = e->work.u.vector.cols;
+    v->table_rows = msim_experiment_table_rows(e);
     v->warm = e->warm;
     return reserve(v);
 }

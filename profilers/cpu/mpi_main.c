@@ -173,20 +173,20 @@ static enum msim_status prepare_collective(struct msim_ranks *r,
 {
     double bytes;
 
-    if (e->table != MSIM_TIMED_COLLECTIVE || e->dtype != MSIM_DT_F32 ||
-        !is_known(e->u.collective.collective))
+    if (e->table != MSIM_TABLE_COLLECTIVE || e->dtype != MSIM_DT_F32 ||
+        !is_known(e->work.u.coll.collective))
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "no such collective of fp32 here");
-    if (e->u.collective.ranks != r->n || e->u.collective.nodes != 1)
+    if ((int)e->work.u.coll.ranks != r->n || e->work.u.coll.nodes != 1)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "%lld ranks are wanted, %d on one node are there",
-                         (long long)e->u.collective.ranks, r->n);
-    bytes = (double)e->u.collective.bytes;
+                         (long long)e->work.u.coll.ranks, r->n);
+    bytes = (double)e->work.u.coll.bytes;
     if (!(bytes >= 4.0 * r->n && bytes < 4e9))
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "'bytes' is %g, want %d to 4e9", bytes, 4 * r->n);
-    r->told.collective = (int)e->u.collective.collective;
-    r->told.bytes = (long long)e->u.collective.bytes;
+    r->told.collective = (int)e->work.u.coll.collective;
+    r->told.bytes = (long long)e->work.u.coll.bytes;
     msim_ranks_tell(r, MSIM_ORDER_READY);
     return make_ready(r) ? MSIM_OK : MSIM_ENOMEM;
 }
@@ -240,7 +240,7 @@ static enum msim_status prepare_concurrent(struct msim_ranks *r,
     const char *why = msim_ranks_alone(r);
     struct msim_experiment other;
 
-    if (why || e->table == MSIM_TIMED_COLLECTIVE)
+    if (why || e->table == MSIM_TABLE_COLLECTIVE)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE, "%s",
                          why ? why : "nothing can run beside a collective");
     MSIM_TRY(msim_experiment_read(&other, e->concurrent, err));

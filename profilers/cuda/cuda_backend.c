@@ -153,30 +153,38 @@ static enum msim_status open_cuda(void **self, struct msim_error *err)
 /* ---- what it says of itself -----------------------------------------------
  */
 
-static bool have_table(enum msim_timed t)
+/* What a CUDA backend may be asked for. */
+static const enum msim_table TABLES[] = {
+    MSIM_TABLE_GEMM,    MSIM_TABLE_ATTENTION,  MSIM_TABLE_VECTOR,
+    MSIM_TABLE_CONV,    MSIM_TABLE_COLLECTIVE, MSIM_TABLE_COPY,
+    MSIM_TABLE_LATENCY,
+};
+#define N_TABLES (sizeof(TABLES) / sizeof(*TABLES))
+
+static bool have_table(enum msim_table t)
 {
     switch (t) {
-    case MSIM_TIMED_GEMM:
+    case MSIM_TABLE_GEMM:
         return MSIM_HAVE_CUBLAS;
-    case MSIM_TIMED_CONV:
+    case MSIM_TABLE_CONV:
         return MSIM_HAVE_CUDNN;
-    case MSIM_TIMED_COLLECTIVE:
+    case MSIM_TABLE_COLLECTIVE:
         return MSIM_HAVE_NCCL;
-    case MSIM_TIMED_ATTENTION:
+    case MSIM_TABLE_ATTENTION:
         return false;
     default:
         return true;
     }
 }
 
-static const char *why_not(enum msim_timed t)
+static const char *why_not(enum msim_table t)
 {
     switch (t) {
-    case MSIM_TIMED_GEMM:
+    case MSIM_TABLE_GEMM:
         return "built without cuBLAS";
-    case MSIM_TIMED_CONV:
+    case MSIM_TABLE_CONV:
         return "built without cuDNN";
-    case MSIM_TIMED_COLLECTIVE:
+    case MSIM_TABLE_COLLECTIVE:
         return "built without NCCL";
     default:
         return "left to the torch backend, whose kernels are those in use";
@@ -256,22 +264,20 @@ static void describe_tables(struct msim_cuda *c, struct msim_json *out)
     char kind[64];
 
     msim_json_open(out, "tables", '{', false);
-    for (int t = 0; t < MSIM_TIMED_COUNT; t++) {
-        if (!have_table((enum msim_timed)t))
+    for (size_t t = 0; t < N_TABLES; t++) {
+        if (!have_table(TABLES[t]))
             continue;
-        msim_json_open(out, msim_timed_text((enum msim_timed)t), '[', false);
-        for (uint32_t i = 0; msim_gpu_limits_kind(&l, (enum msim_timed)t, i,
-                                                  kind, sizeof(kind));
-             i++)
+        msim_json_open(out, msim_table_text(TABLES[t]), '[', false);
+        for (uint32_t i = 0;
+             msim_gpu_limits_kind(&l, TABLES[t], i, kind, sizeof(kind)); i++)
             msim_json_text(out, NULL, kind);
         msim_json_close(out);
     }
     msim_json_close(out);
     msim_json_open(out, "left_out", '{', false);
-    for (int t = 0; t < MSIM_TIMED_COUNT; t++)
-        if (!have_table((enum msim_timed)t))
-            msim_json_text(out, msim_timed_text((enum msim_timed)t),
-                           why_not((enum msim_timed)t));
+    for (size_t t = 0; t < N_TABLES; t++)
+        if (!have_table(TABLES[t]))
+            msim_json_text(out, msim_table_text(TABLES[t]), why_not(TABLES[t]));
     msim_json_close(out);
 }
 
@@ -333,23 +339,23 @@ static enum msim_status make_op(struct msim_cuda *c,
 {
     switch (e->table) {
 #if MSIM_HAVE_CUBLAS
-    case MSIM_TIMED_GEMM:
+    case MSIM_TABLE_GEMM:
         return msim_cuda_gemm(c, e, out, err);
 #endif
 #if MSIM_HAVE_CUDNN
-    case MSIM_TIMED_CONV:
+    case MSIM_TABLE_CONV:
         return msim_cuda_conv(c, e, out, err);
 #endif
-    case MSIM_TIMED_VECTOR:
+    case MSIM_TABLE_VECTOR:
         return msim_cuda_vector(c, e, out, err);
-    case MSIM_TIMED_COPY:
+    case MSIM_TABLE_COPY:
         return msim_cuda_copy(c, e, out, err);
-    case MSIM_TIMED_LATENCY:
+    case MSIM_TABLE_LATENCY:
         *out = msim_cuda_empty();
         return MSIM_OK;
     default:
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
-                         "no table '%s' here: %s", msim_timed_text(e->table),
+                         "no table '%s' here: %s", msim_table_text(e->table),
                          why_not(e->table));
     }
 }
@@ -364,13 +370,13 @@ static enum msim_status make_concurrent(struct msim_cuda *c,
     struct msim_experiment other;
 
     MSIM_TRY(msim_experiment_read(&other, e->concurrent, err));
-    if (other.concurrent || other.table == MSIM_TIMED_LATENCY ||
-        (other.table == MSIM_TIMED_COPY && other.u.copy.pageable))
+    if (other.concurrent || other.table == MSIM_TABLE_LATENCY ||
+        (other.table == MSIM_TABLE_COPY && other.u.copy.pageable))
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "that cannot run beside something");
     MSIM_TRY(msim_gpu_limits_check(&l, &other, err));
 #if MSIM_HAVE_NCCL
-    if (other.table == MSIM_TIMED_COLLECTIVE)
+    if (other.table == MSIM_TABLE_COLLECTIVE)
         return msim_cuda_collective_op(c, &other, out, err);
 #endif
     return make_op(c, &other, out, err);
@@ -404,7 +410,7 @@ static enum msim_status prepare_alone(struct msim_cuda *c,
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "nothing can run beside that");
 #if MSIM_HAVE_NCCL
-    if (e->table == MSIM_TIMED_COLLECTIVE)
+    if (e->table == MSIM_TABLE_COLLECTIVE)
         return msim_cuda_collective(c, e, out, err);
 #endif
     return msim_cuda_latency(c, e, out, err);
@@ -424,8 +430,8 @@ static enum msim_status prepare_cuda(void *self, const cJSON *experiment,
         return make_op(c, &e, NULL, err); /* says why */
     MSIM_TRY(msim_gpu_limits_check(&l, &e, err));
     alone =
-        e.table == MSIM_TIMED_COLLECTIVE ||
-        (e.table == MSIM_TIMED_LATENCY && e.u.latency != MSIM_LATENCY_KERNEL);
+        e.table == MSIM_TABLE_COLLECTIVE ||
+        (e.table == MSIM_TABLE_LATENCY && e.u.latency != MSIM_LATENCY_KERNEL);
     MSIM_TRY(alone ? prepare_alone(c, &e, out, err)
                    : prepare_op(c, &e, out, err));
     MSIM_TRY(msim_cuda_wake(c, err));

@@ -19,7 +19,7 @@ struct msim_cudnn {
 
 struct conv {
     const struct msim_cudnn *lib;
-    enum msim_conv_way way;
+    enum msim_conv_pass pass;
     cudnnTensorDescriptor_t x, y;
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t desc;
@@ -98,12 +98,12 @@ static enum msim_status launch(void *state, cudaStream_t stream,
     const void *zero = v->wide ? (const void *)&v->zero64 : &v->zero32;
 
     MSIM_TRY(DNN(cudnnSetStream(h, stream)));
-    switch (v->way) {
-    case MSIM_CONV_WAY_FORWARD:
+    switch (v->pass) {
+    case MSIM_CONV_FORWARD:
         return DNN(cudnnConvolutionForward(
             h, one, v->x, v->in, v->w, v->weights, v->desc, v->algo.forward,
             v->workspace, v->workspace_bytes, zero, v->y, v->out));
-    case MSIM_CONV_WAY_DATA:
+    case MSIM_CONV_BACKWARD_DATA:
         return DNN(cudnnConvolutionBackwardData(
             h, one, v->w, v->weights, v->y, v->out, v->desc, v->algo.data,
             v->workspace, v->workspace_bytes, zero, v->x, v->in));
@@ -169,20 +169,21 @@ static enum msim_status describe(struct conv *v,
                                  struct msim_error *err)
 {
     cudnnDataType_t type = data_type(e->dtype);
-    int n = (int)e->u.conv.n, c = (int)e->u.conv.c, k = (int)e->u.conv.k;
-    int groups = (int)e->u.conv.groups, pad = (int)e->u.conv.pad;
-    int stride = (int)e->u.conv.stride;
+    int n = (int)e->work.u.conv.n, c = (int)e->work.u.conv.c,
+        k = (int)e->work.u.conv.k;
+    int groups = (int)e->work.u.conv.groups, pad = (int)e->work.u.conv.pad_h;
+    int stride = (int)e->work.u.conv.stride_h;
 
     MSIM_TRY(make_descriptors(v, err));
-    MSIM_TRY(
-        DNN(cudnnSetTensor4dDescriptor(v->x, CUDNN_TENSOR_NCHW, type, n, c,
-                                       (int)e->u.conv.h, (int)e->u.conv.w)));
+    MSIM_TRY(DNN(cudnnSetTensor4dDescriptor(v->x, CUDNN_TENSOR_NCHW, type, n, c,
+                                            (int)e->work.u.conv.h,
+                                            (int)e->work.u.conv.w)));
     MSIM_TRY(DNN(cudnnSetTensor4dDescriptor(v->y, CUDNN_TENSOR_NCHW, type, n, k,
                                             (int)e->u.conv.out_h,
                                             (int)e->u.conv.out_w)));
     MSIM_TRY(DNN(cudnnSetFilter4dDescriptor(v->w, type, CUDNN_TENSOR_NCHW, k,
-                                            c / groups, (int)e->u.conv.r,
-                                            (int)e->u.conv.s)));
+                                            c / groups, (int)e->work.u.conv.r,
+                                            (int)e->work.u.conv.s)));
     MSIM_TRY(DNN(cudnnSetConvolution2dDescriptor(
         v->desc, pad, pad, stride, stride, 1, 1, CUDNN_CROSS_CORRELATION,
         v->wide ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT)));
@@ -247,24 +248,24 @@ static cudnnStatus_t choose_weight(struct conv *v)
 static enum msim_status choose(struct conv *v, struct msim_error *err)
 {
     static cudnnStatus_t (*const CHOICE[])(struct conv *) = {
-        [MSIM_CONV_WAY_FORWARD] = choose_forward,
-        [MSIM_CONV_WAY_DATA] = choose_data,
-        [MSIM_CONV_WAY_WEIGHT] = choose_weight,
+        [MSIM_CONV_FORWARD] = choose_forward,
+        [MSIM_CONV_BACKWARD_DATA] = choose_data,
+        [MSIM_CONV_BACKWARD_WEIGHT] = choose_weight,
     };
 
-    return check(CHOICE[v->way](v), "cudnnGetConvolutionAlgorithm_v7", err);
+    return check(CHOICE[v->pass](v), "cudnnGetConvolutionAlgorithm_v7", err);
 }
 
 static enum msim_status make_operands(struct conv *v,
                                       const struct msim_experiment *e,
                                       struct msim_error *err)
 {
-    size_t n = (size_t)e->u.conv.n, c = (size_t)e->u.conv.c;
-    size_t k = (size_t)e->u.conv.k;
-    size_t in = n * c * (size_t)(e->u.conv.h * e->u.conv.w);
+    size_t n = (size_t)e->work.u.conv.n, c = (size_t)e->work.u.conv.c;
+    size_t k = (size_t)e->work.u.conv.k;
+    size_t in = n * c * (size_t)(e->work.u.conv.h * e->work.u.conv.w);
     size_t out = n * k * (size_t)(e->u.conv.out_h * e->u.conv.out_w);
-    size_t weights =
-        k * c / (size_t)e->u.conv.groups * (size_t)(e->u.conv.r * e->u.conv.s);
+    size_t weights = k * c / (size_t)e->work.u.conv.groups *
+                     (size_t)(e->work.u.conv.r * e->work.u.conv.s);
 
     MSIM_TRY(msim_cuda_random(&v->in, in, e->dtype, -1, 1, err));
     MSIM_TRY(msim_cuda_random(&v->out, out, e->dtype, -1, 1, err));
@@ -275,9 +276,10 @@ static enum msim_status make_operands(struct conv *v,
 /* cuDNN counts in int. */
 static bool fits(const struct msim_experiment *e)
 {
-    const int64_t sizes[] = {e->u.conv.n, e->u.conv.c,      e->u.conv.h,
-                             e->u.conv.w, e->u.conv.k,      e->u.conv.r,
-                             e->u.conv.s, e->u.conv.stride, e->u.conv.pad};
+    const int64_t sizes[] = {
+        e->work.u.conv.n, e->work.u.conv.c,        e->work.u.conv.h,
+        e->work.u.conv.w, e->work.u.conv.k,        e->work.u.conv.r,
+        e->work.u.conv.s, e->work.u.conv.stride_h, e->work.u.conv.pad_h};
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         if (sizes[i] > INT32_MAX)
@@ -300,7 +302,7 @@ enum msim_status msim_cuda_conv(struct msim_cuda *c,
     if (!v)
         return MSIM_ENOMEM;
     v->lib = c->cudnn;
-    v->way = e->u.conv.way;
+    v->pass = e->work.u.conv.pass;
     v->one64 = v->one32 = 1;
     v->wide = e->dtype == MSIM_DT_F64;
     status = describe(v, e, err);

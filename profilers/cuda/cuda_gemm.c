@@ -192,9 +192,9 @@ static enum msim_status describe(struct gemm *g, const struct product *p,
                                  const struct msim_experiment *e,
                                  struct msim_error *err)
 {
-    int64_t m = e->u.gemm.m, n = e->u.gemm.n, k = e->u.gemm.k;
-    int64_t batch = e->u.gemm.batch;
-    bool a_t = e->u.gemm.a_transposed, b_t = e->u.gemm.b_transposed;
+    int64_t m = e->work.u.gemm.m, n = e->work.u.gemm.n, k = e->work.u.gemm.k;
+    int64_t batch = e->work.u.gemm.batch;
+    bool a_t = e->work.u.gemm.a_transposed, b_t = e->work.u.gemm.b_transposed;
     cublasOperation_t first = b_t ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasOperation_t second = a_t ? CUBLAS_OP_T : CUBLAS_OP_N;
 
@@ -239,8 +239,8 @@ static enum msim_status make_operands(struct gemm *g, const struct product *p,
                                       const struct msim_experiment *e,
                                       struct msim_error *err)
 {
-    size_t batch = (size_t)e->u.gemm.batch, m = (size_t)e->u.gemm.m;
-    size_t n = (size_t)e->u.gemm.n, k = (size_t)e->u.gemm.k;
+    size_t batch = (size_t)e->work.u.gemm.batch, m = (size_t)e->work.u.gemm.m;
+    size_t n = (size_t)e->work.u.gemm.n, k = (size_t)e->work.u.gemm.k;
     size_t each = msim_dtype_bytes(e->dtype);
     double reach = p->dtype == MSIM_DT_I8 ? 100 : 1;
 
@@ -281,7 +281,7 @@ enum msim_status msim_cuda_gemm(struct msim_cuda *c,
     enum msim_status status;
     struct gemm *g;
 
-    if (!p || e->u.gemm.batch > INT32_MAX)
+    if (!p || e->work.u.gemm.batch > INT32_MAX)
         return check(CUBLAS_STATUS_NOT_SUPPORTED, "", err);
     MSIM_TRY(get_library(c, err));
     g = calloc(1, sizeof(*g));

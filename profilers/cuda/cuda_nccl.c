@@ -319,23 +319,23 @@ static enum msim_status make_collective(struct msim_cuda *c,
     enum msim_status status;
     ncclDataType_t type;
 
-    if (!find_type(e->dtype, &type) || e->u.collective.ranks > RANKS_MAX)
+    if (!find_type(e->dtype, &type) || e->work.u.coll.ranks > RANKS_MAX)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "no collectives of %s over %lld ranks here",
                          msim_experiment_dtype(e),
-                         (long long)e->u.collective.ranks);
-    MSIM_TRY(get_comms(c, (int)e->u.collective.ranks, err));
+                         (long long)e->work.u.coll.ranks);
+    MSIM_TRY(get_comms(c, (int)e->work.u.coll.ranks, err));
     k = calloc(1, sizeof(*k));
     if (!k)
         return MSIM_ENOMEM;
     k->cuda = c;
-    k->what = e->u.collective.collective;
+    k->what = e->work.u.coll.collective;
     k->type = type;
     k->each = msim_dtype_bytes(e->dtype);
-    k->ranks = (int)e->u.collective.ranks;
-    k->in_a_row = e->u.collective.bytes < LARGE ? IN_A_ROW : 1;
+    k->ranks = (int)e->work.u.coll.ranks;
+    k->in_a_row = e->work.u.coll.bytes < LARGE ? IN_A_ROW : 1;
     k->spin_us = SPIN_US;
-    msim_collective_elems(k->what, e->u.collective.bytes, k->ranks, k->each,
+    msim_collective_elems(k->what, e->work.u.coll.bytes, k->ranks, k->each,
                           &k->in, &k->out);
     status = make_ranks(k, e->dtype, err);
     if (status == MSIM_OK)

@@ -50,7 +50,7 @@ static enum msim_status make_gather(struct vector *v,
                                     const struct msim_experiment *e,
                                     struct msim_error *err)
 {
-    int64_t table = e->u.vector.table_rows;
+    int64_t table = msim_experiment_table_rows(e);
 
     MSIM_TRY(msim_cuda_random(&v->a, (size_t)(table * v->o.cols), e->dtype, LOW,
                               HIGH, err));
@@ -62,7 +62,7 @@ static enum msim_status make_inputs(struct vector *v,
                                     const struct msim_experiment *e,
                                     struct msim_error *err)
 {
-    size_t elems = (size_t)e->u.vector.elems, cols = (size_t)v->o.cols;
+    size_t elems = (size_t)e->work.u.vector.elems, cols = (size_t)v->o.cols;
 
     if (v->kind == MSIM_VECTOR_GATHER)
         return make_gather(v, e, err);
@@ -80,8 +80,8 @@ static enum msim_status make_operands(struct vector *v,
                                       struct msim_error *err)
 {
     size_t results =
-        (size_t)(v->kind == MSIM_VECTOR_REDUCE ? e->u.vector.rows
-                                               : e->u.vector.elems);
+        (size_t)(v->kind == MSIM_VECTOR_REDUCE ? e->work.u.vector.rows
+                                               : e->work.u.vector.elems);
 
     MSIM_TRY(make_inputs(v, e, err));
     MSIM_TRY(
@@ -106,10 +106,10 @@ enum msim_status msim_cuda_vector(struct msim_cuda *c,
     struct vector *v;
 
     /* a row is a block's; a grid has at most 2^31 - 1 of them */
-    if (e->u.vector.rows > INT32_MAX / 2)
+    if (e->work.u.vector.rows > INT32_MAX / 2)
         return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE,
                          "%lld rows are too many, want at most %d",
-                         (long long)e->u.vector.rows, INT32_MAX / 2);
+                         (long long)e->work.u.vector.rows, INT32_MAX / 2);
     v = calloc(1, sizeof(*v));
     if (!v)
         return MSIM_ENOMEM;
@@ -117,8 +117,8 @@ enum msim_status msim_cuda_vector(struct msim_cuda *c,
     v->o = (struct msim_vector_operands){
         .op = e->u.vector.op,
         .dtype = e->dtype,
-        .rows = e->u.vector.rows,
-        .cols = e->u.vector.cols,
+        .rows = e->work.u.vector.rows,
+        .cols = e->work.u.vector.cols,
         .sms = (unsigned)c->device.multiProcessorCount,
     };
     status = make_operands(v, e, err);

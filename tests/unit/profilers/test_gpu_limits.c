@@ -111,24 +111,24 @@ static void test_gpu_limits__what_is_listed(void)
 {
     static const struct {
         struct msim_gpu_limits l;
-        enum msim_timed table;
+        enum msim_table table;
         uint32_t n;
         const char *first, *last;
     } CASES[] = {
-        {{75, 1, GB}, MSIM_TIMED_GEMM, 4, "fp64", "int8"},
-        {{90, 1, GB}, MSIM_TIMED_GEMM, 7, "fp64", "fp8"},
+        {{75, 1, GB}, MSIM_TABLE_GEMM, 4, "fp64", "int8"},
+        {{90, 1, GB}, MSIM_TABLE_GEMM, 7, "fp64", "fp8"},
         {{90, 1, GB},
-         MSIM_TIMED_CONV,
+         MSIM_TABLE_CONV,
          12,
          "conv2d_fwd:fp32",
          "conv2d_bwd_weight:bfloat16"},
-        {{75, 1, GB}, MSIM_TIMED_VECTOR, 22, "copy:fp32", "index_select:fp16"},
-        {{90, 1, GB}, MSIM_TIMED_COLLECTIVE, 6, "all_reduce", "alltoall"},
-        {{90, 2, GB}, MSIM_TIMED_COLLECTIVE, 7, "all_reduce", "send_recv"},
-        {{90, 1, GB}, MSIM_TIMED_COPY, 7, "d2d", "write"},
-        {{90, 2, GB}, MSIM_TIMED_COPY, 8, "d2d", "p2p"},
-        {{90, 1, GB}, MSIM_TIMED_LATENCY, 13, "launch", "memcpy"},
-        {{90, 1, GB}, MSIM_TIMED_ATTENTION, 0, "", ""},
+        {{75, 1, GB}, MSIM_TABLE_VECTOR, 22, "copy:fp32", "index_select:fp16"},
+        {{90, 1, GB}, MSIM_TABLE_COLLECTIVE, 6, "all_reduce", "alltoall"},
+        {{90, 2, GB}, MSIM_TABLE_COLLECTIVE, 7, "all_reduce", "send_recv"},
+        {{90, 1, GB}, MSIM_TABLE_COPY, 7, "d2d", "write"},
+        {{90, 2, GB}, MSIM_TABLE_COPY, 8, "d2d", "p2p"},
+        {{90, 1, GB}, MSIM_TABLE_LATENCY, 13, "launch", "memcpy"},
+        {{90, 1, GB}, MSIM_TABLE_ATTENTION, 0, "", ""},
     };
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
