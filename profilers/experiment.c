@@ -8,6 +8,7 @@
 #include "profilers/experiment.h"
 
 #include "core/work/vector_name.h"
+#include "core/work/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -59,71 +60,34 @@ static bool is(const char *text, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
+/* Weights are not packed here: of dtypes that say more than their size tf32
+ * alone is known. */
 static enum msim_dtype dtype_of(const char *text)
 {
-    static const struct {
-        const char *text;
-        enum msim_dtype dtype;
-    } WORDS[] = {
-        {"fp64", MSIM_DT_F64},      {"double", MSIM_DT_F64},
-        {"float64", MSIM_DT_F64},   {"fp32", MSIM_DT_F32},
-        {"float", MSIM_DT_F32},     {"float32", MSIM_DT_F32},
-        {"tf32", MSIM_DT_F32},      {"fp16", MSIM_DT_F16},
-        {"half", MSIM_DT_F16},      {"float16", MSIM_DT_F16},
-        {"bfloat16", MSIM_DT_BF16}, {"bf16", MSIM_DT_BF16},
-        {"fp8", MSIM_DT_F8},        {"int8", MSIM_DT_I8},
-        {"uint8", MSIM_DT_U8},      {"int32", MSIM_DT_I32},
-        {"int64", MSIM_DT_I64},
-    };
+    const char *variant = NULL;
+    enum msim_dtype dtype =
+        text ? msim_dtype_parse(text, &variant) : MSIM_DT_UNKNOWN;
 
-    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
-        if (is(text, WORDS[i].text))
-            return WORDS[i].dtype;
-    return MSIM_DT_UNKNOWN;
-}
-
-static const char *const PASSES[] = {
-    [MSIM_CONV_FORWARD] = "conv2d_fwd",
-    [MSIM_CONV_BACKWARD_DATA] = "conv2d_bwd_data",
-    [MSIM_CONV_BACKWARD_WEIGHT] = "conv2d_bwd_weight",
-};
-
-static bool is_pass(const char *text)
-{
-    return !text || word(text, PASSES, 3) < 3;
-}
-
-static enum msim_conv_pass pass_of(const char *text)
-{
-    size_t i = word(text, PASSES, 3);
-
-    return i < 3 ? (enum msim_conv_pass)i : MSIM_CONV_FORWARD;
+    return !variant || is(variant, "tf32") ? dtype : MSIM_DT_UNKNOWN;
 }
 
 static enum msim_collective collective_of(const char *text)
 {
-    static const struct {
-        const char *text;
-        enum msim_collective collective;
-    } WORDS[] = {
-        {"all_reduce", MSIM_COLL_ALL_REDUCE},
-        {"all_gather", MSIM_COLL_ALL_GATHER},
-        {"reduce_scatter", MSIM_COLL_REDUCE_SCATTER},
-        {"alltoall", MSIM_COLL_ALL_TO_ALL},
-        {"all_to_all", MSIM_COLL_ALL_TO_ALL},
-        {"broadcast", MSIM_COLL_BROADCAST},
-        {"reduce", MSIM_COLL_REDUCE},
-        {"gather", MSIM_COLL_GATHER},
-        {"scatter", MSIM_COLL_SCATTER},
-        {"send_recv", MSIM_COLL_SEND},
-        {"sendrecv", MSIM_COLL_SEND},
-        {"barrier", MSIM_COLL_BARRIER},
-    };
+    return text ? msim_collective_parse(text) : MSIM_COLL_UNKNOWN;
+}
 
-    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
-        if (is(text, WORDS[i].text))
-            return WORDS[i].collective;
-    return MSIM_COLL_UNKNOWN;
+/* The forward pass where none is said; false for no known word. */
+static bool find_pass(const char *text, enum msim_conv_pass *pass)
+{
+    *pass = MSIM_CONV_FORWARD;
+    return !text || msim_conv_pass_parse(text, pass);
+}
+
+static bool is_pass(const char *text)
+{
+    enum msim_conv_pass pass;
+
+    return find_pass(text, &pass);
 }
 
 /* Only products and convolutions are rounded to tf32. */
@@ -165,7 +129,7 @@ static void set_words(struct msim_experiment *e)
         break;
     case MSIM_TABLE_CONV:
         e->work.family = MSIM_FAMILY_CONV;
-        e->work.u.conv.pass = pass_of(e->op);
+        (void)find_pass(e->op, &e->work.u.conv.pass);
         break;
     case MSIM_TABLE_COLLECTIVE:
         e->work.family = MSIM_FAMILY_COLLECTIVE;

@@ -17,23 +17,17 @@ struct ratios {
     uint32_t n, capacity;
 };
 
-static const char *table_of(const struct msim_cal_entry *e)
-{
-    const char *table = msim_json_get_text(e->experiment, "table");
-
-    return table ? table : "";
-}
-
 /* Where ratios of these two belong; NULL where there is no room. */
 static struct ratios *ratios_of(struct msim_cal_differences *d,
                                 struct ratios *ratios,
                                 const struct msim_cal_entry *a,
                                 const struct msim_cal_entry *b)
 {
+    enum msim_table table = a->experiment.timed.table;
     struct msim_cal_difference *to;
     uint32_t i = 0;
 
-    while (i < d->n && (strcmp(d->list[i].table, table_of(a)) != 0 ||
+    while (i < d->n && (d->list[i].table != table ||
                         strcmp(d->list[i].backend, a->backend) != 0 ||
                         strcmp(d->list[i].other, b->backend) != 0))
         i++;
@@ -42,8 +36,7 @@ static struct ratios *ratios_of(struct msim_cal_differences *d,
     if (i < d->n)
         return &ratios[i];
     to = &d->list[d->n++];
-    *to = (struct msim_cal_difference){.pairs = 0};
-    snprintf(to->table, sizeof(to->table), "%s", table_of(a));
+    *to = (struct msim_cal_difference){.table = table};
     snprintf(to->backend, sizeof(to->backend), "%s", a->backend);
     snprintf(to->other, sizeof(to->other), "%s", b->backend);
     return &ratios[i];
@@ -68,15 +61,15 @@ static enum msim_status add_pair(struct msim_cal_differences *d,
 static enum msim_status add_pairs_of(struct msim_cal_differences *d,
                                      struct ratios *ratios,
                                      const struct msim_cal_journal *j,
-                                     const uint64_t *hashes, uint32_t b)
+                                     uint32_t b)
 {
     const struct msim_cal_entry *later = &j->entries[b];
 
     for (uint32_t a = 0; a < b; a++) {
         const struct msim_cal_entry *e = &j->entries[a];
 
-        if (hashes[a] == hashes[b] && msim_cal_entry_is_row(e) &&
-            msim_cal_entry_is_row(later) &&
+        if (e->experiment_hash == later->experiment_hash &&
+            msim_cal_entry_is_row(e) && msim_cal_entry_is_row(later) &&
             strcmp(e->backend, later->backend) != 0)
             MSIM_TRY(add_pair(d, ratios, e, later));
     }
@@ -87,15 +80,9 @@ static enum msim_status add_pairs(struct msim_cal_differences *d,
                                   struct ratios *ratios,
                                   const struct msim_cal_journal *j)
 {
-    uint64_t *hashes = malloc(((size_t)j->n + 1) * sizeof(*hashes));
-    enum msim_status status = hashes ? MSIM_OK : MSIM_ENOMEM;
-
-    for (uint32_t i = 0; status == MSIM_OK && i < j->n; i++) {
-        hashes[i] = msim_cal_hash(j->entries[i].experiment, "");
-        status = add_pairs_of(d, ratios, j, hashes, i);
-    }
-    free(hashes);
-    return status;
+    for (uint32_t i = 0; i < j->n; i++)
+        MSIM_TRY(add_pairs_of(d, ratios, j, i));
+    return MSIM_OK;
 }
 
 enum msim_status msim_cal_compare(struct msim_cal_differences *out,

@@ -10,7 +10,8 @@
 
 /* Times of `backend` over those of `other` in one table. */
 struct msim_cal_difference {
-    char table[16], backend[24], other[24];
+    enum msim_table table;
+    char backend[24], other[24];
     uint32_t pairs;
     double median, p10, p90;
 };

@@ -29,7 +29,7 @@
 /* Of the budget of all backends, for what computes beside a collective. */
 #define CONCURRENT_SHARE 0.015
 #define REFUSALS         3 /* without a row end the questions of a kind */
-#define LOSS             2 /* a backend that ended counts as so many */
+#define CRASH            2 /* counts as so many of them */
 
 /* What one run may be expected to take: several hundred experiments are to fit
  * the budget, each of several runs. */
@@ -41,7 +41,7 @@
 struct asking {
     struct msim_cal_ask_loop of;
     struct msim_cal_space space;
-    struct msim_cal_design *plan;     /* owned */
+    struct msim_cal_design *design;   /* owned */
     double budget;                    /* seconds: its share */
     uint32_t refused[MSIM_CAL_KINDS]; /* UINT32_MAX: it gave rows */
 };
@@ -66,34 +66,27 @@ static enum msim_status open_backend(struct asking *a, struct msim_error *err)
     MSIM_TRY(msim_cal_space_read(&a->space,
                                  msim_cal_journal_greeting(a->of.j, a->of.name),
                                  a->of.longest_us, err));
-    return msim_cal_design_new(&a->plan, &a->space, a->of.o->seed);
+    return msim_cal_design_new(&a->design, &a->space, a->of.o->seed);
 }
 
 static void close_backend(struct asking *a)
 {
     msim_cal_ask_loop_stop(&a->of);
-    msim_cal_design_free(a->plan);
-    a->plan = NULL;
+    msim_cal_design_free(a->design);
+    a->design = NULL;
 }
 
 /* ---- all of them --------------------------------------------------------- */
 
 static enum msim_status take_first(struct asking *a, struct msim_error *err)
 {
-    const cJSON *e;
+    const struct msim_cal_shapes *first = a->of.o->first;
 
-    cJSON_ArrayForEach(e, a->of.o->first)
-    {
-        cJSON *copy;
-
+    for (uint32_t i = 0; first && i < first->n; i++) {
         if (is_over(a, a->budget))
             return MSIM_OK;
-        if (!msim_cal_space_offers(&a->space, e))
-            continue;
-        copy = cJSON_Duplicate(e, true);
-        if (!copy)
-            return MSIM_ENOMEM;
-        MSIM_TRY(msim_cal_ask_loop_take(&a->of, copy, err));
+        if (msim_cal_space_offers(&a->space, &first->list[i]))
+            MSIM_TRY(msim_cal_ask_loop_take(&a->of, &first->list[i], err));
     }
     return MSIM_OK;
 }
@@ -110,26 +103,24 @@ static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
         a->refused[kind] = UINT32_MAX;
         return;
     }
-    if (msim_json_get_true(e->answer, "lost"))
-        a->refused[kind] += LOSS;
-    else if (msim_json_get_true(e->answer, "unsupported"))
+    if (e->answer.crashed)
+        a->refused[kind] += CRASH;
+    else if (e->answer.unsupported)
         a->refused[kind]++;
     if (a->refused[kind] >= REFUSALS)
-        msim_cal_design_drop(a->plan, kind);
+        msim_cal_design_drop(a->design, kind);
 }
 
 /* Points that fill the space, until so many seconds are spent. */
 static enum msim_status fill_space(struct asking *a, double seconds,
                                    struct msim_error *err)
 {
+    struct msim_cal_experiment e;
     uint32_t kind;
-    cJSON *e;
 
-    while (!is_over(a, seconds) && (e = msim_cal_design_next(a->plan, &kind))) {
-        uint64_t hash = msim_cal_hash(e, a->of.name);
-
-        MSIM_TRY(msim_cal_ask_loop_take(&a->of, e, err));
-        note_refusal(a, hash, kind);
+    while (!is_over(a, seconds) && msim_cal_design_next(a->design, &e, &kind)) {
+        MSIM_TRY(msim_cal_ask_loop_take(&a->of, &e, err));
+        note_refusal(a, msim_cal_hash(&e, a->of.name), kind);
     }
     return msim_cal_ask_loop_end_round(&a->of, err);
 }
@@ -148,25 +139,19 @@ static uint32_t batch_size(const struct asking *a, double seconds)
                           BATCH_MAX);
 }
 
-static enum msim_status take_batch(struct asking *a, cJSON **batch, uint32_t n,
-                                   struct msim_error *err)
+static enum msim_status take_batch(struct asking *a,
+                                   const struct msim_cal_experiment *batch,
+                                   uint32_t n, struct msim_error *err)
 {
-    enum msim_status status = MSIM_OK;
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (status == MSIM_OK && !is_over(a, a->budget))
-            status = msim_cal_ask_loop_take(&a->of, batch[i], err);
-        else
-            cJSON_Delete(batch[i]);
-    }
-    return status == MSIM_OK ? msim_cal_ask_loop_end_round(&a->of, err)
-                             : status;
+    for (uint32_t i = 0; i < n && !is_over(a, a->budget); i++)
+        MSIM_TRY(msim_cal_ask_loop_take(&a->of, &batch[i], err));
+    return msim_cal_ask_loop_end_round(&a->of, err);
 }
 
 static bool has_only_collectives(const struct asking *a)
 {
     for (uint32_t i = 0; i < a->space.n; i++)
-        if (strcmp(a->space.kinds[i].table, "collective") != 0)
+        if (a->space.kinds[i].table != MSIM_TABLE_COLLECTIVE)
             return false;
     return a->space.n > 0;
 }
@@ -174,8 +159,8 @@ static bool has_only_collectives(const struct asking *a)
 /* Fit, and choose what to time next; `*n` 0 where nothing is left to choose or
  * the intervals are narrow enough. */
 static enum msim_status choose_batch(struct asking *a, uint64_t *random,
-                                     cJSON **batch, uint32_t *n,
-                                     struct msim_error *err)
+                                     struct msim_cal_experiment *batch,
+                                     uint32_t *n, struct msim_error *err)
 {
     struct msim_cal_fit_options fit = {.name = a->of.o->name,
                                        .backend = a->of.name,
@@ -189,7 +174,7 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
     MSIM_TRY(msim_cal_fit(&platform, a->of.j, &fit, NULL, err));
     status = msim_cal_widths_new(&widths, platform, err);
     if (status == MSIM_OK)
-        *n = msim_cal_widest(widths, a->plan, &a->space, a->of.j, a->of.name,
+        *n = msim_cal_widest(widths, a->design, &a->space, a->of.j, a->of.name,
                              random, batch, *n, &mean);
     msim_cal_widths_free(widths);
     cJSON_Delete(platform);
@@ -197,21 +182,20 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
         status = msim_cal_journal_fitted(a->of.j, a->of.name,
                                          msim_cal_now() - begin, err);
     if (status == MSIM_OK && a->of.o->target > 0 &&
-        mean / 2 <= log(1 + a->of.o->target)) {
-        for (uint32_t i = 0; i < *n; i++)
-            cJSON_Delete(batch[i]);
+        mean / 2 <= log(1 + a->of.o->target))
         *n = 0;
-    }
     return status;
 }
 
 /* What is known least, in batches with a fit before each. Too few rows for a
- * fit are no failure: the space is filled further. */
-static enum msim_status narrow(struct asking *a, struct msim_error *err)
+ * fit are no failure: the space is filled further. `batch` has room for
+ * BATCH_MAX. */
+static enum msim_status narrow_by(struct asking *a,
+                                  struct msim_cal_experiment *batch,
+                                  struct msim_error *err)
 {
     double each = a->budget * (1 - FIRST_SHARE) / BATCHES;
     uint64_t random = a->of.o->seed ^ (uint64_t)a->of.j->n << 32;
-    cJSON *batch[BATCH_MAX];
 
     while (msim_cal_ask_loop_spent(&a->of) < a->budget) {
         uint32_t n = batch_size(
@@ -231,6 +215,15 @@ static enum msim_status narrow(struct asking *a, struct msim_error *err)
     return MSIM_OK;
 }
 
+static enum msim_status narrow(struct asking *a, struct msim_error *err)
+{
+    struct msim_cal_experiment *batch = malloc(BATCH_MAX * sizeof(*batch));
+    enum msim_status status = batch ? narrow_by(a, batch, err) : MSIM_ENOMEM;
+
+    free(batch);
+    return status;
+}
+
 /* Collectives have one size each: to fill is enough. */
 static enum msim_status time_all(struct asking *a, struct msim_error *err)
 {
@@ -242,19 +235,19 @@ static enum msim_status time_all(struct asking *a, struct msim_error *err)
 }
 
 /* Computing beside collectives of as many ranks as this backend has, for so
- * many seconds over all runs on this journal: less and more that all else took
- * changes nothing of it. */
+ * many seconds over all runs on this journal. These seconds are its own: they
+ * do not depend on how long the rest took. */
 static enum msim_status pair_some(struct asking *a, double seconds,
                                   const struct msim_cal_space *computes,
                                   struct msim_error *err)
 {
     struct msim_cal_pairing p = {.random = a->of.o->seed};
-    cJSON *e;
+    struct msim_cal_experiment e;
 
     while (msim_cal_concurrent_seconds(a->of.j, a->of.name, a->space.ranks) <
                seconds &&
-           (e = msim_cal_concurrent_next(&p, computes, &a->space, a->plan)))
-        MSIM_TRY(msim_cal_ask_loop_take(&a->of, e, err));
+           msim_cal_concurrent_next(&p, computes, &a->space, a->design, &e))
+        MSIM_TRY(msim_cal_ask_loop_take(&a->of, &e, err));
     return MSIM_OK;
 }
 
@@ -264,13 +257,13 @@ static enum msim_status count_some(struct asking *a, double seconds,
 {
     struct msim_cal_counting k = {.random = a->of.o->seed};
     enum msim_status status = MSIM_OK;
-    cJSON *e;
+    struct msim_cal_experiment e;
 
     a->of.counting = true;
     while (status == MSIM_OK && a->of.counting &&
            msim_cal_count_seconds(a->of.j, a->of.name) < seconds &&
-           (e = msim_cal_count_next(&k, &a->space, a->plan)))
-        status = msim_cal_ask_loop_take(&a->of, e, err);
+           msim_cal_count_next(&k, &a->space, a->design, &e))
+        status = msim_cal_ask_loop_take(&a->of, &e, err);
     a->of.counting = false;
     return status;
 }
@@ -315,10 +308,10 @@ static double budget_of(const struct msim_cal_options *o, uint32_t i,
 
 /* What a backend does is no failure of all, as long as there are others; what
  * is about a file is. */
-static bool is_lost(const struct msim_cal_options *o, enum msim_status status,
-                    const struct msim_error *why)
+static bool is_given_up(const struct msim_cal_options *o,
+                        enum msim_status status, const struct msim_error *why)
 {
-    return o->lost && status != MSIM_ENOMEM && !*why->file;
+    return o->gave_up && status != MSIM_ENOMEM && !*why->file;
 }
 
 /* Start each backend in turn, do `each`, and stop it. */
@@ -329,7 +322,7 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
 {
     char names[MSIM_CAL_BACKENDS][32] = {{0}};
     enum msim_status status = MSIM_OK;
-    uint32_t lost = 0;
+    uint32_t given_up = 0;
 
     for (uint32_t i = 0; status == MSIM_OK && i < o->n_backends; i++) {
         struct asking a = {.of = {j, o, .command = o->backends[i].command}};
@@ -344,8 +337,8 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
         close_backend(&a);
         if (status == MSIM_OK)
             continue;
-        if (is_lost(o, status, &why) && ++lost < o->n_backends) {
-            o->lost(o->ctx, a.of.command, why.text);
+        if (is_given_up(o, status, &why) && ++given_up < o->n_backends) {
+            o->gave_up(o->ctx, a.of.command, why.text);
             status = MSIM_OK;
         } else {
             (void)msim_fail(err, status, why.file, MSIM_OFFSET_NONE, "%s",
@@ -365,35 +358,31 @@ enum msim_status msim_cal_run(struct msim_cal_journal *j,
 /* ---- what would be asked ------------------------------------------------- */
 
 /* Seconds that it is expected to take; 0 where it was answered before. */
-static double list_one(struct asking *a, const cJSON *e)
+static double list_one(struct asking *a, const struct msim_cal_experiment *e)
 {
     double us = msim_cal_expected_us(e, &a->space.guess);
     double seconds = msim_cal_ask_loop_expected(&a->of, us);
 
     if (msim_cal_journal_find(a->of.j, msim_cal_hash(e, a->of.name)))
         return 0;
-    a->of.o->plan(a->of.o->ctx, a->of.name, e, us, seconds);
+    a->of.o->would_ask(a->of.o->ctx, a->of.name, e, us, seconds);
     return seconds;
 }
 
 static enum msim_status list(struct asking *a, struct msim_error *err)
 {
     double left = a->budget - msim_cal_ask_loop_spent(&a->of);
-    const cJSON *first;
+    const struct msim_cal_shapes *first = a->of.o->first;
+    struct msim_cal_experiment e;
     uint32_t kind;
-    cJSON *e;
 
     (void)err;
-    cJSON_ArrayForEach(first, a->of.o->first)
-    {
-        if (left > 0 && msim_cal_space_offers(&a->space, first))
-            left -= list_one(a, first);
-    }
+    for (uint32_t i = 0; first && i < first->n; i++)
+        if (left > 0 && msim_cal_space_offers(&a->space, &first->list[i]))
+            left -= list_one(a, &first->list[i]);
     left -= a->budget * (1 - FIRST_SHARE);
-    while (left > 0 && (e = msim_cal_design_next(a->plan, &kind))) {
-        left -= list_one(a, e);
-        cJSON_Delete(e);
-    }
+    while (left > 0 && msim_cal_design_next(a->design, &e, &kind))
+        left -= list_one(a, &e);
     return MSIM_OK;
 }
 

@@ -20,8 +20,8 @@ enum msim_status msim_cal_run(struct msim_cal_journal *j,
                               struct msim_error *err);
 
 /*
- * Do not time, but call options->plan for every experiment of the first set
- * that is expected to fit the budget and is not in the journal.
+ * Do not time, but call options->would_ask for every experiment of the first
+ * set that is expected to fit the budget and is not in the journal.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_dry_run(struct msim_cal_journal *j,

@@ -17,69 +17,67 @@
 #define BYTES_MIN 1048576.0
 #define BYTES_MAX 33554432.0
 
-static cJSON *draw_compute(const struct msim_cal_space *s, uint32_t kind,
-                           uint64_t *random)
+static bool draw_compute(const struct msim_cal_space *s, uint32_t kind,
+                         uint64_t *random, struct msim_cal_experiment *out)
 {
-    cJSON *o = NULL;
-
-    for (int i = 0; !o && i < TRIES; i++) {
+    for (int i = 0; i < TRIES; i++) {
         double u[MSIM_CAL_AXES];
 
         for (uint32_t a = 0; a < MSIM_CAL_AXES; a++)
             u[a] = msim_cal_design_uniform(random);
-        o = msim_cal_space_point(s, &s->kinds[kind], u);
+        if (msim_cal_space_point(s, &s->kinds[kind], u, out))
+            return true;
     }
-    return o;
+    return false;
 }
 
-static bool is_bucket(const cJSON *collective)
+static bool is_bucket(const struct msim_cal_experiment *collective)
 {
-    double bytes = msim_json_get_number(collective, "bytes", 0);
+    double bytes = (double)collective->timed.work.u.coll.bytes;
 
     return bytes >= BYTES_MIN && bytes <= BYTES_MAX;
 }
 
-/* The `i`-th collective of a space, around and around; NULL where there is
+/* The `i`-th collective of a space, around and around; false where there is
  * none. */
-static cJSON *draw_collective(const struct msim_cal_space *s,
-                              const struct msim_cal_design *plan, uint32_t i,
-                              uint64_t *random)
+static bool draw_collective(const struct msim_cal_space *s,
+                            const struct msim_cal_design *design, uint32_t i,
+                            uint64_t *random, struct msim_cal_experiment *out)
 {
     uint32_t kinds[MSIM_CAL_KINDS], n = 0;
-    cJSON *o = NULL;
 
     for (uint32_t k = 0; k < s->n; k++)
-        if (strcmp(s->kinds[k].table, "collective") == 0)
+        if (s->kinds[k].table == MSIM_TABLE_COLLECTIVE)
             kinds[n++] = k;
-    for (int t = 0; n && !o && t < TRIES; t++) {
-        o = msim_cal_design_draw(plan, kinds[i % n], msim_cal_design_uniform,
-                                 random);
-        if (!o || is_bucket(o))
-            continue;
-        cJSON_Delete(o);
-        o = NULL;
-    }
-    return o;
+    for (int t = 0; n && t < TRIES; t++)
+        if (msim_cal_design_draw(design, kinds[i % n], msim_cal_design_uniform,
+                                 random, out) &&
+            is_bucket(out))
+            return true;
+    return false;
 }
 
-cJSON *msim_cal_concurrent_next(struct msim_cal_pairing *p,
-                                const struct msim_cal_space *computes,
-                                const struct msim_cal_space *space,
-                                const struct msim_cal_design *plan)
+bool msim_cal_concurrent_next(struct msim_cal_pairing *p,
+                              const struct msim_cal_space *computes,
+                              const struct msim_cal_space *space,
+                              const struct msim_cal_design *design,
+                              struct msim_cal_experiment *out)
 {
     while (computes->n && p->turn < ENOUGH) {
         uint32_t kind = p->turn % computes->n, round = p->turn / computes->n;
-        cJSON *concurrent =
-            draw_collective(space, plan, kind + round, &p->random);
-        cJSON *o = concurrent ? draw_compute(computes, kind, &p->random) : NULL;
+        struct msim_cal_experiment beside;
+        bool found =
+            draw_collective(space, design, kind + round, &p->random, &beside) &&
+            draw_compute(computes, kind, &p->random, out);
 
         p->turn++;
-        if (o && cJSON_AddItemToObject(o, "beside", concurrent))
-            return o;
-        cJSON_Delete(o);
-        cJSON_Delete(concurrent);
+        if (!found)
+            continue;
+        out->is_pair = true;
+        out->concurrent = beside.timed;
+        return true;
     }
-    return NULL;
+    return false;
 }
 
 double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
@@ -89,11 +87,9 @@ double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
 
     for (uint32_t i = 0; i < j->n; i++) {
         const struct msim_cal_entry *e = &j->entries[i];
-        const cJSON *concurrent =
-            cJSON_GetObjectItemCaseSensitive(e->experiment, "beside");
 
-        if (concurrent && strcmp(e->backend, backend) == 0 &&
-            msim_json_get_number(concurrent, "ranks", 0) == ranks)
+        if (e->experiment.is_pair && strcmp(e->backend, backend) == 0 &&
+            e->experiment.concurrent.work.u.coll.ranks == ranks)
             sum += e->seconds;
     }
     return sum;
@@ -107,20 +103,19 @@ struct sums {
 };
 
 /* The index of a table, collective and backend; MSIM_CAL_SLOWED: no room. */
-static uint32_t group_of(struct msim_cal_concurrents *b, const char *table,
+static uint32_t group_of(struct msim_cal_concurrents *b, enum msim_table table,
                          const char *collective, const char *backend)
 {
     struct msim_cal_slowed *to = b->list;
     uint32_t i = 0;
 
-    while (i < b->n && (strcmp(to[i].table, table) != 0 ||
-                        strcmp(to[i].collective, collective) != 0 ||
-                        strcmp(to[i].backend, backend) != 0))
+    while (i < b->n &&
+           (to[i].table != table || strcmp(to[i].collective, collective) != 0 ||
+            strcmp(to[i].backend, backend) != 0))
         i++;
     if (i < b->n || i == MSIM_CAL_SLOWED)
         return i;
-    to[i] = (struct msim_cal_slowed){.ratio = {.n = 0}};
-    snprintf(to[i].table, sizeof(to[i].table), "%s", table);
+    to[i] = (struct msim_cal_slowed){.table = table};
     snprintf(to[i].collective, sizeof(to[i].collective), "%s", collective);
     snprintf(to[i].backend, sizeof(to[i].backend), "%s", backend);
     return b->n++;
@@ -130,18 +125,15 @@ static enum msim_status add_entry(struct msim_cal_concurrents *b,
                                   struct sums *s,
                                   const struct msim_cal_entry *e)
 {
-    const cJSON *concurrent =
-        cJSON_GetObjectItemCaseSensitive(e->experiment, "beside");
-    const char *table = msim_json_get_text(e->experiment, "table");
-    const char *collective =
-        concurrent ? msim_json_get_text(concurrent, "collective") : NULL;
-    double alone = msim_json_get_number(e->answer, "alone_us", 0);
-    double ratio = msim_cal_entry_us(e) / alone;
+    const struct msim_cal_experiment *x = &e->experiment;
+    double ratio = msim_cal_entry_us(e) / e->answer.alone_us;
     uint32_t i;
 
-    if (!table || !collective || !msim_cal_entry_is_row(e) || !(alone > 0))
+    if (!x->is_pair || x->concurrent.table != MSIM_TABLE_COLLECTIVE ||
+        !x->concurrent.op || !msim_cal_entry_is_row(e) ||
+        !(e->answer.alone_us > 0))
         return MSIM_OK;
-    i = group_of(b, table, collective, e->backend);
+    i = group_of(b, x->timed.table, x->concurrent.op, e->backend);
     if (i < MSIM_CAL_SLOWED)
         MSIM_TRY(msim_cal_ratios_add(&s->of[i], ratio));
     return msim_cal_ratios_add(&s->all, ratio);
@@ -181,7 +173,8 @@ void msim_cal_concurrent_write(cJSON *platform,
         cJSON *one = cJSON_CreateObject();
 
         cJSON_AddItemToArray(list, one);
-        cJSON_AddStringToObject(one, "table", b->list[i].table);
+        cJSON_AddStringToObject(one, "table",
+                                msim_table_text(b->list[i].table));
         cJSON_AddStringToObject(one, "collective", b->list[i].collective);
         cJSON_AddStringToObject(one, "backend", b->list[i].backend);
         msim_cal_ratio_write(one, &b->list[i].ratio);

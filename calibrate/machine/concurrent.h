@@ -19,15 +19,16 @@ struct msim_cal_pairing {
 };
 
 /*
- * The next experiment, which is the caller's, or NULL where there were enough,
- * or there is none. `computes` is what msim_cal_space_concurrent() read,
- * `space` and `plan` have the collectives. `*p` begins with the seed and turn
- * 0.
+ * The next experiment; false where there were enough, or there is none.
+ * `computes` is what msim_cal_space_concurrent() read, `space` and `design`
+ * have the collectives; both spaces outlive it. `*p` begins with the seed and
+ * turn 0.
  */
-cJSON *msim_cal_concurrent_next(struct msim_cal_pairing *p,
-                                const struct msim_cal_space *computes,
-                                const struct msim_cal_space *space,
-                                const struct msim_cal_design *plan);
+bool msim_cal_concurrent_next(struct msim_cal_pairing *p,
+                              const struct msim_cal_space *computes,
+                              const struct msim_cal_space *space,
+                              const struct msim_cal_design *design,
+                              struct msim_cal_experiment *out);
 
 /* Seconds that a backend spent on those beside so many ranks. */
 double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
@@ -37,7 +38,8 @@ double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
  */
 
 struct msim_cal_slowed {
-    char table[16], collective[24], backend[24];
+    enum msim_table table;
+    char collective[24], backend[24];
     struct msim_cal_ratio ratio;
 };
 

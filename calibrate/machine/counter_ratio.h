@@ -19,11 +19,12 @@ struct msim_cal_counting {
     uint32_t turn;
 };
 
-/* The next experiment, which is the caller's, or NULL where there were enough,
- * or there is none. `*k` begins with the seed and turn 0. */
-cJSON *msim_cal_count_next(struct msim_cal_counting *k,
-                           const struct msim_cal_space *space,
-                           const struct msim_cal_design *plan);
+/* The next experiment; false where there were enough, or there is none. `*k`
+ * begins with the seed and turn 0. */
+bool msim_cal_count_next(struct msim_cal_counting *k,
+                         const struct msim_cal_space *space,
+                         const struct msim_cal_design *design,
+                         struct msim_cal_experiment *out);
 
 /* Seconds that were spent on a backend's experiments with counters. */
 double msim_cal_count_seconds(const struct msim_cal_journal *j,
@@ -33,7 +34,8 @@ double msim_cal_count_seconds(const struct msim_cal_journal *j,
  */
 
 struct msim_cal_counted {
-    char table[16], backend[24];
+    enum msim_table table;
+    char backend[24];
     uint32_t experiments;
     /* Counted over assumed. */
     struct msim_cal_ratio read, written; /* bytes of memory */

@@ -94,27 +94,38 @@ static const struct msim_fit *find_fit(const struct msim_cal_widths *w,
     return NULL;
 }
 
-double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
-                      const char *backend)
+/* The work of an experiment as this backend has it, and its law; NULL: none. */
+static const struct msim_law *work_of(struct msim_work *w,
+                                      const struct msim_platform *p,
+                                      const struct msim_cal_experiment *e,
+                                      const char *backend)
+{
+    const struct msim_work *own = msim_cal_work(e);
+
+    if (!own)
+        return NULL;
+    *w = *own;
+    w->framework = backend;
+    return msim_law_of(w->family, p->is_host);
+}
+
+double msim_cal_width(const struct msim_cal_widths *w,
+                      const struct msim_cal_experiment *e, const char *backend)
 {
     struct msim_pick pick = {.platform = &w->platform, .trees = true};
-    struct msim_cal_texts texts;
-    struct msim_estimate e;
+    struct msim_estimate estimate;
     struct msim_work work;
-    const struct msim_law *law;
+    const struct msim_law *law = work_of(&work, &w->platform, e, backend);
     char key[MSIM_FIT_KEY];
 
-    if (!msim_cal_work(experiment, backend, &texts, &work))
-        return NAN;
-    law = msim_law_of(work.family, w->platform.is_host);
     if (!law)
         return NAN;
     law->key(&work, key, sizeof(key));
     pick.fit = find_fit(w, law, backend, key);
     if (!pick.fit)
         return INFINITY;
-    msim_fit_estimate(&w->platform, &pick, &work, NULL, &e);
-    return log(e.high_us / e.low_us);
+    msim_fit_estimate(&w->platform, &pick, &work, NULL, &estimate);
+    return log(estimate.high_us / estimate.low_us);
 }
 
 /* ---- how new a point is -------------------------------------------------- */
@@ -127,14 +138,11 @@ struct place {
 };
 
 static bool place_of(struct place *p, const struct msim_platform *platform,
-                     const cJSON *experiment, const char *backend)
+                     const struct msim_cal_experiment *e, const char *backend)
 {
-    struct msim_cal_texts texts;
     struct msim_work work;
 
-    if (!msim_cal_work(experiment, backend, &texts, &work))
-        return false;
-    p->law = msim_law_of(work.family, platform->is_host);
+    p->law = work_of(&work, platform, e, backend);
     if (!p->law)
         return false;
     p->law->key(&work, p->key, sizeof(p->key));
@@ -167,21 +175,11 @@ static double novelty(const struct place *at, const struct place *timed,
 /* ---- choosing ------------------------------------------------------------ */
 
 struct candidate {
-    cJSON *experiment; /* owned until it is handed out */
+    struct msim_cal_experiment experiment;
     uint32_t kind;
     double score;
+    bool chosen;
 };
-
-/* splitmix64 */
-static double draw(void *state)
-{
-    uint64_t *s = state, z = *s += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-53;
-}
 
 struct search {
     const struct msim_cal_widths *w;
@@ -195,24 +193,23 @@ struct search {
     uint32_t counted;
 };
 
-static void add_candidate(struct search *s, cJSON *experiment, uint32_t kind)
+static void add_candidate(struct search *s, const struct msim_cal_experiment *e,
+                          uint32_t kind)
 {
-    double width = msim_cal_width(s->w, experiment, s->backend);
+    double width = msim_cal_width(s->w, e, s->backend);
     struct place at;
 
-    if (isnan(width) ||
-        !place_of(&at, &s->w->platform, experiment, s->backend) ||
-        msim_cal_journal_find(s->j, msim_cal_hash(experiment, s->backend))) {
-        cJSON_Delete(experiment);
+    if (isnan(width) || !place_of(&at, &s->w->platform, e, s->backend) ||
+        msim_cal_journal_find(s->j, msim_cal_hash(e, s->backend)))
         return;
-    }
     if (isfinite(width)) {
         s->sum += width;
         s->counted++;
     }
     s->list[s->n++] = (struct candidate){
-        experiment, kind,
-        fmin(width, UNKNOWN) * novelty(&at, s->timed, s->n_timed)};
+        .experiment = *e,
+        .kind = kind,
+        .score = fmin(width, UNKNOWN) * novelty(&at, s->timed, s->n_timed)};
 }
 
 static void find_timed(struct search *s)
@@ -220,7 +217,7 @@ static void find_timed(struct search *s)
     for (uint32_t i = 0; i < s->j->n; i++)
         if (strcmp(s->j->entries[i].backend, s->backend) == 0)
             s->n_timed += place_of(&s->timed[s->n_timed], &s->w->platform,
-                                   s->j->entries[i].experiment, s->backend);
+                                   &s->j->entries[i].experiment, s->backend);
 }
 
 /* The best of what is left, by score times what its kind counts. */
@@ -232,7 +229,7 @@ static struct candidate *best_of(struct search *s, const double *counts)
     for (uint32_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->list[i];
 
-        if (c->experiment && c->score * counts[c->kind] > most) {
+        if (!c->chosen && c->score * counts[c->kind] > most) {
             most = c->score * counts[c->kind];
             best = c;
         }
@@ -241,7 +238,7 @@ static struct candidate *best_of(struct search *s, const double *counts)
 }
 
 static uint32_t choose(struct search *s, const struct msim_cal_space *space,
-                       cJSON **out, uint32_t n)
+                       struct msim_cal_experiment *out, uint32_t n)
 {
     double counts[MSIM_CAL_KINDS];
     uint32_t chosen = 0;
@@ -251,20 +248,18 @@ static uint32_t choose(struct search *s, const struct msim_cal_space *space,
         counts[i] = space->kinds[i].weight;
     while (chosen < n && (c = best_of(s, counts))) {
         out[chosen++] = c->experiment;
-        c->experiment = NULL;
+        c->chosen = true;
         counts[c->kind] *= AGAIN;
     }
-    for (uint32_t i = 0; i < s->n; i++)
-        cJSON_Delete(s->list[i].experiment);
     return chosen;
 }
 
 uint32_t msim_cal_widest(const struct msim_cal_widths *w,
-                         const struct msim_cal_design *plan,
+                         const struct msim_cal_design *design,
                          const struct msim_cal_space *space,
                          const struct msim_cal_journal *j, const char *backend,
-                         uint64_t *random, cJSON **out, uint32_t n,
-                         double *mean)
+                         uint64_t *random, struct msim_cal_experiment *out,
+                         uint32_t n, double *mean)
 {
     struct search s = {.w = w, .j = j, .backend = backend};
 
@@ -274,10 +269,11 @@ uint32_t msim_cal_widest(const struct msim_cal_widths *w,
     if (s.timed && s.list) {
         find_timed(&s);
         for (uint32_t i = 0; i < space->n * CANDIDATES; i++) {
-            cJSON *e = msim_cal_design_draw(plan, i / CANDIDATES, draw, random);
+            struct msim_cal_experiment e;
 
-            if (e)
-                add_candidate(&s, e, i / CANDIDATES);
+            if (msim_cal_design_draw(design, i / CANDIDATES,
+                                     msim_cal_design_uniform, random, &e))
+                add_candidate(&s, &e, i / CANDIDATES);
         }
         n = choose(&s, space, out, n);
         if (s.counted)

@@ -21,21 +21,21 @@ void msim_cal_widths_free(struct msim_cal_widths *w);
  * log(high / low) of the interval that the work of a backend has; INFINITY
  * where no cell was fitted for it, NAN where it is none that has one.
  */
-double msim_cal_width(const struct msim_cal_widths *w, const cJSON *experiment,
-                      const char *backend);
+double msim_cal_width(const struct msim_cal_widths *w,
+                      const struct msim_cal_experiment *e, const char *backend);
 
 /*
- * Up to `n` experiments, the caller's, into `out`; returns how many. Of random
+ * Up to `n` experiments into `out`; returns how many. Of random
  * candidates of every kind those come first whose interval is widest times how
  * far they are from what was timed; a kind that was chosen from counts less the
  * next time. `random` is the state of the candidates, any number to begin.
  * `mean` gets the mean width of candidates with a cell.
  */
 uint32_t msim_cal_widest(const struct msim_cal_widths *w,
-                         const struct msim_cal_design *plan,
+                         const struct msim_cal_design *design,
                          const struct msim_cal_space *space,
                          const struct msim_cal_journal *j, const char *backend,
-                         uint64_t *random, cJSON **out, uint32_t n,
-                         double *mean);
+                         uint64_t *random, struct msim_cal_experiment *out,
+                         uint32_t n, double *mean);
 
 #endif

@@ -8,6 +8,7 @@
 #include "calibrate/machine/concurrent.h"
 #include "calibrate/machine/counter_ratio.h"
 #include "calibrate/platform/platform_fit.h"
+#include "calibrate/rows/samples.h"
 #include "core/base/csv.h"
 #include "core/base/input.h"
 #include "core/base/quantile.h"
@@ -30,18 +31,18 @@ static enum msim_status add_entry(struct msim_samples *s,
                                   const struct msim_cal_entry *e,
                                   const char *gpu)
 {
-    struct msim_cal_texts texts;
-    struct msim_work w;
+    const struct msim_work *w = msim_cal_work(&e->experiment);
 
-    if (!msim_cal_entry_is_row(e) ||
-        !msim_cal_work(e->experiment, e->backend, &texts, &w))
-        return MSIM_OK;
-    return msim_samples_add_work(s, &w, gpu, msim_cal_entry_us(e));
+    return w && msim_cal_entry_is_row(e)
+               ? msim_samples_add_work(s, w, gpu, msim_cal_entry_us(e))
+               : MSIM_OK;
 }
 
-enum msim_status msim_cal_samples(struct msim_samples *out,
-                                  const struct msim_cal_journal *j,
-                                  const char *backend)
+/* The rows of a journal, sorted for fitting; those of `backend` alone where it
+ * is not NULL. On success release them. */
+static enum msim_status make_samples(struct msim_samples *out,
+                                     const struct msim_cal_journal *j,
+                                     const char *backend)
 {
     char gpu[96];
     enum msim_status status = msim_samples_init(out);
@@ -58,7 +59,7 @@ enum msim_status msim_cal_samples(struct msim_samples *out,
     return status;
 }
 
-/* ---- verdicts ------------------------------------------------------------ */
+/* ---- scores -------------------------------------------------------------- */
 
 struct held {
     double error;
@@ -66,7 +67,7 @@ struct held {
 };
 
 struct held_group {
-    struct msim_cal_score *verdict;
+    struct msim_cal_score *score;
     struct held *rows;
     uint32_t n, capacity;
 };
@@ -94,7 +95,7 @@ static struct held_group *group_of(struct held_group *groups,
     *one = (struct msim_cal_score){0};
     snprintf(one->law, sizeof(one->law), "%s", law);
     snprintf(one->framework, sizeof(one->framework), "%s", framework);
-    groups[v->n].verdict = one;
+    groups[v->n].score = one;
     return &groups[v->n++];
 }
 
@@ -110,7 +111,7 @@ static enum msim_status add_held(struct held_group *g, double measured,
 
 static void summarise(struct held_group *g)
 {
-    struct msim_cal_score *v = g->verdict;
+    struct msim_cal_score *v = g->score;
 
     qsort(g->rows, g->n, sizeof(*g->rows), by_error);
     v->rows = g->n;
@@ -159,24 +160,23 @@ static enum msim_status read_held_rows(struct msim_cal_scores *v,
     }
 }
 
-/* Whether an entry is of the law and backend that a verdict is on: collectives
- * have several. */
-static bool is_judged(const struct msim_cal_entry *e,
-                      const struct msim_cal_score *v, bool host)
+/* Whether an entry is of the law and backend of a score: collectives have
+ * several laws. */
+static bool is_scored(const struct msim_cal_entry *e,
+                      const struct msim_cal_score *s, bool host)
 {
-    struct msim_cal_texts texts;
+    const struct msim_work *w = msim_cal_work(&e->experiment);
     const struct msim_law *law;
-    struct msim_work w;
 
-    if (!msim_cal_entry_is_row(e) || strcmp(e->backend, v->framework) != 0 ||
-        !msim_cal_work(e->experiment, e->backend, &texts, &w))
+    if (!w || !msim_cal_entry_is_row(e) ||
+        strcmp(e->backend, s->framework) != 0)
         return false;
-    law = msim_law_of(w.family, host);
-    return strcmp(v->law, MSIM_CAL_ALL) == 0 ||
-           (law && strncmp(v->law, law->name, strlen(law->name)) == 0);
+    law = msim_law_of(w->family, host);
+    return strcmp(s->law, MSIM_CAL_ALL) == 0 ||
+           (law && strncmp(s->law, law->name, strlen(law->name)) == 0);
 }
 
-static enum msim_status judge_repeats(struct msim_cal_scores *v,
+static enum msim_status score_repeats(struct msim_cal_scores *v,
                                       const struct msim_cal_journal *j)
 {
     double *ratios = malloc(((size_t)j->n + 1) * sizeof(*ratios));
@@ -187,7 +187,7 @@ static enum msim_status judge_repeats(struct msim_cal_scores *v,
         for (uint32_t k = 0; k < j->n; k++) {
             const struct msim_cal_entry *e = &j->entries[k];
 
-            if (e->timed > 1 && is_judged(e, &v->list[i], is_cpu(j)))
+            if (e->timed > 1 && is_scored(e, &v->list[i], is_cpu(j)))
                 ratios[n++] = msim_cal_entry_repeatability(e);
         }
         v->list[i].repeats = n ? msim_median(ratios, n) : NAN;
@@ -197,8 +197,8 @@ static enum msim_status judge_repeats(struct msim_cal_scores *v,
 }
 
 /* By backend and law, from the rows that the fit held back. */
-static enum msim_status judge(struct msim_cal_scores *v, const char *held,
-                              struct msim_error *err)
+static enum msim_status evaluate(struct msim_cal_scores *v, const char *held,
+                                 struct msim_error *err)
 {
     struct held_group groups[MSIM_CAL_SCORES] = {{0}};
     struct msim_csv *csv;
@@ -216,7 +216,7 @@ static enum msim_status judge(struct msim_cal_scores *v, const char *held,
     return status;
 }
 
-static void write_verdicts(cJSON *platform, const struct msim_cal_scores *v)
+static void write_scores(cJSON *platform, const struct msim_cal_scores *v)
 {
     cJSON *list = cJSON_AddArrayToObject(platform, "validation");
 
@@ -249,7 +249,7 @@ static enum msim_status write_differences(cJSON *platform,
         cJSON *o = cJSON_CreateObject();
 
         cJSON_AddItemToArray(list, o);
-        cJSON_AddStringToObject(o, "table", d.list[i].table);
+        cJSON_AddStringToObject(o, "table", msim_table_text(d.list[i].table));
         cJSON_AddStringToObject(o, "backend", d.list[i].backend);
         cJSON_AddStringToObject(o, "over", d.list[i].other);
         cJSON_AddNumberToObject(o, "pairs", d.list[i].pairs);
@@ -281,7 +281,7 @@ static enum msim_status write_counters(cJSON *platform,
         cJSON *o = cJSON_CreateObject();
 
         cJSON_AddItemToArray(list, o);
-        cJSON_AddStringToObject(o, "table", c.list[i].table);
+        cJSON_AddStringToObject(o, "table", msim_table_text(c.list[i].table));
         cJSON_AddStringToObject(o, "backend", c.list[i].backend);
         cJSON_AddNumberToObject(o, "experiments", c.list[i].experiments);
         write_ratio(o, "read_over_assumed", &c.list[i].read);
@@ -301,6 +301,25 @@ static enum msim_status write_concurrent(cJSON *platform,
     return MSIM_OK;
 }
 
+static double or_zero(double v)
+{
+    return isnan(v) ? 0 : v;
+}
+
+static cJSON *make_latency(const struct msim_cal_entry *e)
+{
+    const struct msim_experiment *x = &e->experiment.timed;
+    cJSON *o = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(o, "table", msim_table_text(x->table));
+    cJSON_AddStringToObject(o, "op", x->op);
+    cJSON_AddStringToObject(o, "backend", e->backend);
+    msim_number_add(o, "us", e->answer.us);
+    msim_number_add(o, "low_us", or_zero(e->answer.low_us));
+    msim_number_add(o, "high_us", or_zero(e->answer.high_us));
+    return o;
+}
+
 /* What has no sizes, and so no law: latencies, and what PyTorch takes to
  * dispatch. */
 static void write_latencies(cJSON *platform, const struct msim_cal_journal *j)
@@ -309,23 +328,11 @@ static void write_latencies(cJSON *platform, const struct msim_cal_journal *j)
 
     for (uint32_t i = 0; list && i < j->n; i++) {
         const struct msim_cal_entry *e = &j->entries[i];
-        const char *table = msim_json_get_text(e->experiment, "table");
-        cJSON *o;
+        enum msim_table table = e->experiment.timed.table;
 
-        if (!table || !msim_cal_entry_is_row(e) ||
-            (strcmp(table, "latency") != 0 && strcmp(table, "dispatch") != 0))
-            continue;
-        o = cJSON_CreateObject();
-        cJSON_AddItemToArray(list, o);
-        cJSON_AddStringToObject(o, "table", table);
-        cJSON_AddStringToObject(o, "op",
-                                msim_json_get_text(e->experiment, "op"));
-        cJSON_AddStringToObject(o, "backend", e->backend);
-        msim_number_add(o, "us", msim_json_get_number(e->answer, "time_us", 0));
-        msim_number_add(o, "low_us",
-                        msim_json_get_number(e->answer, "low_us", 0));
-        msim_number_add(o, "high_us",
-                        msim_json_get_number(e->answer, "high_us", 0));
+        if (msim_cal_entry_is_row(e) &&
+            (table == MSIM_TABLE_LATENCY || table == MSIM_TABLE_DISPATCH))
+            cJSON_AddItemToArray(list, make_latency(e));
     }
 }
 
@@ -433,10 +440,10 @@ static enum msim_status fit_samples(cJSON **out, cJSON *sheet,
 
 enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
                               const struct msim_cal_fit_options *options,
-                              struct msim_cal_scores *verdicts,
+                              struct msim_cal_scores *scores,
                               struct msim_error *err)
 {
-    struct msim_cal_scores own, *v = verdicts ? verdicts : &own;
+    struct msim_cal_scores own, *v = scores ? scores : &own;
     struct msim_samples s;
     cJSON *sheet;
     enum msim_status status;
@@ -444,7 +451,7 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
     *out = NULL;
     v->n = 0;
     MSIM_TRY(msim_cal_sheet(&sheet, j, options->name, err));
-    status = msim_cal_samples(&s, j, options->backend);
+    status = make_samples(&s, j, options->backend);
     if (status == MSIM_OK) {
         status = fit_samples(out, sheet, &s, options, &v->too_few, err);
         msim_samples_release(&s);
@@ -454,10 +461,10 @@ enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
         write_latencies(*out, j);
     }
     if (status == MSIM_OK && options->held) {
-        status = judge(v, options->held, err);
+        status = evaluate(v, options->held, err);
         if (status == MSIM_OK)
-            status = judge_repeats(v, j);
-        write_verdicts(*out, v);
+            status = score_repeats(v, j);
+        write_scores(*out, v);
         if (status == MSIM_OK)
             status = write_differences(*out, j);
         if (status == MSIM_OK)

@@ -5,7 +5,6 @@
 #ifndef MSIM_CALIBRATE_MACHINE_MACHINE_FIT_H
 #define MSIM_CALIBRATE_MACHINE_MACHINE_FIT_H
 #include "calibrate/measure/journal.h"
-#include "calibrate/rows/samples.h"
 
 struct msim_coll_constants; /* calibrate/collective/coll_constants.h */
 
@@ -33,7 +32,7 @@ struct msim_cal_scores {
 struct msim_cal_fit_options {
     const char *name; /* of the platform */
     /* File of the rows held back, as msim-fit --rows writes it; NULL: none, and
-     * then no verdicts either. */
+     * then no scores either. */
     const char *held;
     const char *backend; /* rows of it alone; NULL: of all */
     uint32_t threads;
@@ -44,13 +43,6 @@ struct msim_cal_fit_options {
 /* What the device of the first greeting is called in tables: without what means
  * something in them. */
 void msim_cal_device_name(char name[96], const struct msim_cal_journal *j);
-
-/* The rows of a journal, sorted for fitting; `backend` as above. On success
- * release them. */
-MSIM_MUST_CHECK
-enum msim_status msim_cal_samples(struct msim_samples *out,
-                                  const struct msim_cal_journal *j,
-                                  const char *backend);
 
 /*
  * The data-sheet entry of what was timed: the device of the first greeting and
@@ -63,12 +55,12 @@ enum msim_status msim_cal_sheet(cJSON **out, const struct msim_cal_journal *j,
 
 /*
  * The platform file's tree; `*out` is the caller's, NULL on failure. ECHECK as
- * above. `verdicts` may be NULL.
+ * above. `scores` may be NULL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_fit(cJSON **out, const struct msim_cal_journal *j,
                               const struct msim_cal_fit_options *options,
-                              struct msim_cal_scores *verdicts,
+                              struct msim_cal_scores *scores,
                               struct msim_error *err);
 
 #endif

@@ -27,24 +27,22 @@ struct made {
     uint32_t n;
     struct msim_host_table table;
     struct msim_host_fit fit;
-    struct msim_cal_host told;
+    struct msim_cal_host result;
 };
 
 /* ---- answers as recordings ----------------------------------------------- */
 
-static const cJSON *operators_of(const struct msim_cal_entry *e)
+/* Whether an answer says what operators took of the host. */
+static bool has_operators(const struct msim_cal_entry *e)
 {
-    const char *table = msim_json_get_text(e->experiment, "table");
-
-    if (!table || strcmp(table, "dispatch") != 0 || !msim_cal_entry_is_row(e))
-        return NULL;
-    return cJSON_GetObjectItemCaseSensitive(e->answer, "operators");
+    return e->experiment.timed.table == MSIM_TABLE_DISPATCH &&
+           msim_cal_entry_is_row(e) && e->answer.has_operators;
 }
 
 /* Whose recording the answer is part of, a new one perhaps. */
 static uint32_t recording_of(struct made *m, const struct msim_cal_entry *e)
 {
-    const char *op = msim_json_get_text(e->experiment, "op");
+    const char *op = e->experiment.timed.op;
     bool step = op && strncmp(op, STEP, strlen(STEP)) == 0;
     const char *name = step ? op : "single calls";
     uint32_t r = 0;
@@ -60,36 +58,30 @@ static uint32_t recording_of(struct made *m, const struct msim_cal_entry *e)
 /* Entries with operators, of one backend. */
 static bool is_part(struct made *m, const struct msim_cal_entry *e)
 {
-    if (!operators_of(e))
+    if (!has_operators(e))
         return false;
     if (!m->backend)
         m->backend = e->backend;
     return strcmp(m->backend, e->backend) == 0;
 }
 
-static enum msim_status key_of(struct made *m, const cJSON *op, uint32_t *key)
+static enum msim_status
+key_of(struct made *m, const struct msim_cal_operator *op, uint32_t *key)
 {
-    const char *name = msim_json_get_text(op, "name");
-    bool leaf = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(op, "leaf"));
-
-    name = name ? name : "";
-    return msim_host_keys_add(&m->keys, name, msim_host_class_of(name, leaf),
-                              key);
+    return msim_host_keys_add(&m->keys, op->name,
+                              msim_host_class_of(op->name, op->leaf), key);
 }
 
 static enum msim_status find_keys(struct made *m)
 {
     for (uint32_t i = 0; i < m->journal->n; i++) {
         const struct msim_cal_entry *e = &m->journal->entries[i];
-        const cJSON *op;
         uint32_t key;
 
         if (!is_part(m, e) || recording_of(m, e) == MSIM_HOSTS_MAX)
             continue;
-        cJSON_ArrayForEach(op, operators_of(e))
-        {
-            MSIM_TRY(key_of(m, op, &key));
-        }
+        for (uint32_t k = 0; k < e->answer.n_operators; k++)
+            MSIM_TRY(key_of(m, &e->answer.operators[k], &key));
     }
     return MSIM_OK;
 }
@@ -99,19 +91,16 @@ static enum msim_status add_operators(struct made *m,
                                       const struct msim_cal_entry *e,
                                       uint32_t recording)
 {
-    double rounds = msim_json_get_number(e->answer, "rounds", 1);
-    const cJSON *op;
-    uint32_t key;
-
-    cJSON_ArrayForEach(op, operators_of(e))
-    {
-        double calls = rounds * msim_json_get_number(op, "count", 1);
+    for (uint32_t k = 0; k < e->answer.n_operators; k++) {
+        const struct msim_cal_operator *op = &e->answer.operators[k];
+        double calls = e->answer.rounds * op->count;
+        uint32_t key;
         size_t i;
 
         MSIM_TRY(key_of(m, op, &key));
         i = (size_t)recording * m->table.n_keys + key;
-        m->table.mean[i] += calls * msim_json_get_number(op, "self_us", 0);
-        m->table.made[i] += calls * msim_json_get_number(op, "calls_us", 0);
+        m->table.mean[i] += calls * op->self_us;
+        m->table.made[i] += calls * op->calls_us;
         m->table.count[i] += (uint32_t)calls;
     }
     return MSIM_OK;
@@ -120,15 +109,13 @@ static enum msim_status add_operators(struct made *m,
 static void add_pauses(struct made *m, const struct msim_cal_entry *e,
                        uint32_t recording)
 {
-    const cJSON *pauses =
-        cJSON_GetObjectItemCaseSensitive(e->answer, "pauses_us");
     double *after = m->table.after_us[recording];
+    const char *op = e->experiment.timed.op;
 
-    if (strcmp(m->recordings[recording].name,
-               msim_json_get_text(e->experiment, "op")) != 0)
+    if (!op || strcmp(m->recordings[recording].name, op) != 0)
         return; /* a single call is in no program */
-    after[MSIM_AFTER_OPERATOR] = msim_json_get_number(pauses, "operator", NAN);
-    after[MSIM_AFTER_AUTOGRAD] = msim_json_get_number(pauses, "autograd", NAN);
+    after[MSIM_AFTER_OPERATOR] = e->answer.after_operator_us;
+    after[MSIM_AFTER_AUTOGRAD] = e->answer.after_autograd_us;
 }
 
 static enum msim_status fill_table(struct made *m)
@@ -248,7 +235,7 @@ static double calls_of(const struct made *m, uint32_t key)
  * as another operator's time is; 0: as the file's spread says. */
 static double within_of(const struct made *m, uint32_t key)
 {
-    return m->on_cpu && calls_of(m, key) > 0 ? m->told.factor_taken : 0;
+    return m->on_cpu && calls_of(m, key) > 0 ? m->result.factor_taken : 0;
 }
 
 static void write_operators(cJSON *host, struct made *m)
@@ -261,17 +248,17 @@ static void write_operators(cJSON *host, struct made *m)
             continue;
         write_operator(to, msim_strtab_text(m->keys.names, k), m->fit.self[k],
                        calls_of(m, k), within_of(m, k), "timed");
-        m->told.timed++;
+        m->result.timed++;
     }
     cJSON_ArrayForEach(
         o, cJSON_GetObjectItemCaseSensitive(m->generic, "operators"))
     {
         if (cJSON_HasObjectItem(to, o->string))
             continue;
-        write_operator(to, o->string, m->told.speed * general_self(o),
+        write_operator(to, o->string, m->result.speed * general_self(o),
                        msim_json_get_number(o, "calls_us", 0),
-                       m->told.factor_taken, "generic, at this host's speed");
-        m->told.taken++;
+                       m->result.factor_taken, "generic, at this host's speed");
+        m->result.taken++;
     }
 }
 
@@ -289,8 +276,8 @@ static void write_classes(cJSON *host, const struct made *m)
 
         write_operator(to, key,
                        timed ? m->fit.class_self[c]
-                             : m->told.speed * general_self(o),
-                       calls, m->told.factor_taken,
+                             : m->result.speed * general_self(o),
+                       calls, m->result.factor_taken,
                        timed ? "mean over the names that were timed"
                              : "generic, at this host's speed");
     }
@@ -308,39 +295,39 @@ static void write_figure(cJSON *to, const char *key, const cJSON *of,
     cJSON_AddStringToObject(o, "source", source);
 }
 
-/* The answer that timed a latency, or NULL. */
-static const cJSON *latency(const struct made *m, const char *op)
+/* The answer that timed a latency, or NULL; of MSIM_LATENCY_COUNT none. */
+static const struct msim_cal_answer *find_latency(const struct made *m,
+                                                  enum msim_latency latency)
 {
-    for (uint32_t i = 0; op && i < m->journal->n; i++) {
-        const struct msim_cal_entry *e = &m->journal->entries[i];
-        const char *table = msim_json_get_text(e->experiment, "table");
-        const char *what = msim_json_get_text(e->experiment, "op");
+    uint32_t n = latency < MSIM_LATENCY_COUNT ? m->journal->n : 0;
 
-        if (table && what && strcmp(table, "latency") == 0 &&
-            strcmp(what, op) == 0 && msim_cal_entry_is_row(e))
-            return e->answer;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct msim_cal_entry *e = &m->journal->entries[i];
+
+        if (e->experiment.timed.table == MSIM_TABLE_LATENCY &&
+            e->experiment.timed.u.latency == latency &&
+            msim_cal_entry_is_row(e))
+            return &e->answer;
     }
     return NULL;
 }
 
 /* An answer's median and deciles. */
-static void write_latency(cJSON *to, const char *key, const cJSON *answer)
+static void write_latency(cJSON *to, const char *key,
+                          const struct msim_cal_answer *a)
 {
     cJSON *o = cJSON_AddObjectToObject(to, key);
-    double us = msim_json_get_number(answer, "time_us", 0);
 
-    msim_number_add(o, "us", us);
-    msim_number_add(o, "low_us",
-                    fmin(us, msim_json_get_number(answer, "low_us", us)));
-    msim_number_add(o, "high_us",
-                    fmax(us, msim_json_get_number(answer, "high_us", us)));
+    msim_number_add(o, "us", a->us);
+    msim_number_add(o, "low_us", fmin(a->us, a->low_us));
+    msim_number_add(o, "high_us", fmax(a->us, a->high_us));
     cJSON_AddStringToObject(o, "source", "timed");
 }
 
 static void write_timed(cJSON *to, const struct made *m, const char *key,
-                        const cJSON *otherwise, const char *op)
+                        const cJSON *otherwise, enum msim_latency latency)
 {
-    const cJSON *answer = latency(m, op);
+    const struct msim_cal_answer *answer = find_latency(m, latency);
 
     if (answer)
         write_latency(to, key, answer);
@@ -350,22 +337,26 @@ static void write_timed(cJSON *to, const struct made *m, const char *key,
 
 static void write_calls(cJSON *host, const struct made *m)
 {
-    /* The latency that is each call's time, by profilers/experiment.h. */
-    static const char *const TIMED[MSIM_HOST_CALL_KINDS] = {
-        [MSIM_CALL_LAUNCH] = "launch",
-        [MSIM_CALL_MEMCPY] = "memcpy",
-        [MSIM_CALL_MEMSET] = "memset",
-        [MSIM_CALL_DEVICE_SYNC] = "sync_device",
-        [MSIM_CALL_STREAM_SYNC] = "sync_stream",
-        [MSIM_CALL_EVENT_RECORD] = "event_record",
-        [MSIM_CALL_STREAM_WAIT] = "event_wait",
+    /* The latency that is each call's time; of others none is. */
+    static const struct {
+        bool is_timed;
+        enum msim_latency latency;
+    } TIMED[MSIM_HOST_CALL_KINDS] = {
+        [MSIM_CALL_LAUNCH] = {true, MSIM_LATENCY_LAUNCH},
+        [MSIM_CALL_MEMCPY] = {true, MSIM_LATENCY_MEMCPY},
+        [MSIM_CALL_MEMSET] = {true, MSIM_LATENCY_MEMSET},
+        [MSIM_CALL_DEVICE_SYNC] = {true, MSIM_LATENCY_SYNC_DEVICE},
+        [MSIM_CALL_STREAM_SYNC] = {true, MSIM_LATENCY_SYNC_STREAM},
+        [MSIM_CALL_EVENT_RECORD] = {true, MSIM_LATENCY_EVENT_RECORD},
+        [MSIM_CALL_STREAM_WAIT] = {true, MSIM_LATENCY_EVENT_WAIT},
     };
     cJSON *to = cJSON_AddObjectToObject(host, "calls");
 
     for (int k = 0; k < MSIM_HOST_CALL_KINDS; k++) {
         const char *key = msim_host_call_text((enum msim_call_kind)k);
 
-        write_timed(to, m, key, general(m, "calls", key), TIMED[k]);
+        write_timed(to, m, key, general(m, "calls", key),
+                    TIMED[k].is_timed ? TIMED[k].latency : MSIM_LATENCY_COUNT);
     }
 }
 
@@ -381,7 +372,7 @@ static void write_after(cJSON *host, const struct made *m)
 
         if (f->hosts == 0) {
             write_figure(to, KEYS[a], general(m, "after_topmost", KEYS[a]),
-                         m->told.speed, "generic, at this host's speed");
+                         m->result.speed, "generic, at this host's speed");
             continue;
         }
         o = cJSON_AddObjectToObject(to, KEYS[a]);
@@ -429,7 +420,7 @@ static void write_provenance(cJSON *host, const struct made *m)
         "over real) times Student's t; 'within': the same of operators that "
         "both know, this host's over the general one's at this host's speed");
     cJSON_AddStringToObject(o, "repeat", "generic");
-    msim_number_add(o, "speed_over_generic", m->told.speed);
+    msim_number_add(o, "speed_over_generic", m->result.speed);
     list = cJSON_AddArrayToObject(o, "recordings");
     for (uint32_t r = 0; r < m->n; r++) {
         cJSON *one = cJSON_CreateObject();
@@ -457,15 +448,15 @@ static cJSON *write_host(struct made *m, const char *name)
                             "timed here where 'source' says so, else of the "
                             "general host; see 'provenance'");
     write_provenance(host, m);
-    write_factors(host, "spread", m->told.factor);
+    write_factors(host, "spread", m->result.factor);
     if (repeat)
         cJSON_AddItemToObject(host, "repeat", cJSON_Duplicate(repeat, true));
     write_timed(host, m, "launch_latency",
                 cJSON_GetObjectItemCaseSensitive(m->generic, "launch_latency"),
-                "launch_start");
+                MSIM_LATENCY_LAUNCH_START);
     write_timed(host, m, "kernel_gap",
                 cJSON_GetObjectItemCaseSensitive(m->generic, "kernel_gap"),
-                "kernel_gap");
+                MSIM_LATENCY_KERNEL_GAP);
     write_after(host, m);
     write_calls(host, m);
     write_classes(host, m);
@@ -484,10 +475,10 @@ static enum msim_status fit_recordings(struct made *m)
         msim_cal_journal_greeting(m->journal, m->backend), "device"));
     MSIM_TRY(fill_table(m));
     MSIM_TRY(msim_host_fit_make(&m->fit, &m->table, use, MSIM_NONE));
-    m->told.recordings = m->n;
-    m->told.factor = m->fit.factor;
-    m->told.speed = find_speed(m);
-    m->told.factor_taken = find_factor_taken(m, m->told.speed);
+    m->result.recordings = m->n;
+    m->result.factor = m->fit.factor;
+    m->result.speed = find_speed(m);
+    m->result.factor_taken = find_factor_taken(m, m->result.speed);
     return MSIM_OK;
 }
 
@@ -502,7 +493,7 @@ static enum msim_status make(cJSON **out, struct made *m, const char *name)
     return *out ? MSIM_OK : MSIM_ENOMEM;
 }
 
-enum msim_status msim_cal_host(cJSON **out, struct msim_cal_host *told,
+enum msim_status msim_cal_host(cJSON **out, struct msim_cal_host *result,
                                const struct msim_cal_journal *j,
                                const cJSON *generic, const char *name)
 {
@@ -515,7 +506,7 @@ enum msim_status msim_cal_host(cJSON **out, struct msim_cal_host *told,
     m->journal = j;
     m->generic = generic;
     status = make(out, m, name);
-    *told = m->told;
+    *result = m->result;
     msim_host_fit_release(&m->fit);
     msim_host_table_release(&m->table);
     msim_host_keys_release(&m->keys);

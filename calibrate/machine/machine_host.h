@@ -17,7 +17,7 @@
 #define MSIM_CALIBRATE_MACHINE_MACHINE_HOST_H
 #include "calibrate/measure/journal.h"
 
-/* What is told of the host beside its file. */
+/* What came out, besides the file. */
 struct msim_cal_host {
     uint32_t recordings, timed, taken; /* operators: by name, and not timed */
     double speed;                      /* times of the general host's */
@@ -31,7 +31,7 @@ struct msim_cal_host {
  * file.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_host(cJSON **out, struct msim_cal_host *told,
+enum msim_status msim_cal_host(cJSON **out, struct msim_cal_host *result,
                                const struct msim_cal_journal *j,
                                const cJSON *generic, const char *name);
 

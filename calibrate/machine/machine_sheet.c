@@ -33,21 +33,18 @@ static void note(double *best, double value)
         *best = value;
 }
 
-/* Copies count by what they are called (profilers/experiment.h). */
-static void note_copy(struct peaks *p, const cJSON *experiment, double us,
-                      double cache)
+static void note_copy(struct peaks *p, const struct msim_experiment *e,
+                      double us, double cache)
 {
-    const char *op = msim_json_get_text(experiment, "op");
-    const char *memory = msim_json_get_text(experiment, "memory");
-    double bytes = msim_json_get_number(experiment, "bytes", 0);
-    bool pageable = memory && strcmp(memory, "pageable") == 0;
+    double bytes = (double)e->u.copy.bytes;
 
-    if (!op || bytes < cache)
+    if (bytes < cache)
         return;
-    if (strcmp(op, "d2d") == 0)
+    if (e->u.copy.op == MSIM_COPY_WAY_D2D)
         note(&p->copy, 2e6 * bytes / us);
-    else if (strcmp(op, "h2d") == 0)
-        note(pageable ? &p->pageable : &p->to_device, 1e6 * bytes / us);
+    else if (e->u.copy.op == MSIM_COPY_WAY_H2D)
+        note(e->u.copy.pageable ? &p->pageable : &p->to_device,
+             1e6 * bytes / us);
 }
 
 /* What leaves each rank in a ring: 2 (n - 1) / n of the buffer. */
@@ -92,16 +89,14 @@ static struct peaks find_peaks(const struct msim_cal_journal *j)
     for (uint32_t i = 0; i < j->n; i++) {
         const struct msim_cal_entry *e = &j->entries[i];
         double us = msim_cal_entry_us(e);
-        const char *table = msim_json_get_text(e->experiment, "table");
-        struct msim_cal_texts texts;
-        struct msim_work w;
+        const struct msim_work *w = msim_cal_work(&e->experiment);
 
-        if (!msim_cal_entry_is_row(e) || !table)
+        if (!msim_cal_entry_is_row(e))
             continue;
-        if (strcmp(table, "copy") == 0)
-            note_copy(&p, e->experiment, us, cache);
-        else if (msim_cal_work(e->experiment, e->backend, &texts, &w))
-            note_work(&p, &w, us, cache);
+        if (e->experiment.timed.table == MSIM_TABLE_COPY)
+            note_copy(&p, &e->experiment.timed, us, cache);
+        else if (w)
+            note_work(&p, w, us, cache);
     }
     return p;
 }

@@ -20,8 +20,9 @@ static enum msim_status show_differences(FILE *out,
         fprintf(out,
                 "%s: %s takes x %.2f of %s's times (median of %u same "
                 "experiments; 80 %%: %.2f to %.2f)\n",
-                d.list[i].table, d.list[i].backend, d.list[i].median,
-                d.list[i].other, d.list[i].pairs, d.list[i].p10, d.list[i].p90);
+                msim_table_text(d.list[i].table), d.list[i].backend,
+                d.list[i].median, d.list[i].other, d.list[i].pairs,
+                d.list[i].p10, d.list[i].p90);
     return MSIM_OK;
 }
 
@@ -32,7 +33,8 @@ static void show_ratio(FILE *out, const struct msim_cal_counted *c,
         fprintf(out,
                 "%s: %s counted x %.2f of the %s that works assume (median of "
                 "%u experiments; 80 %%: %.2f to %.2f)\n",
-                c->table, c->backend, r->median, what, r->n, r->p10, r->p90);
+                msim_table_text(c->table), c->backend, r->median, what, r->n,
+                r->p10, r->p90);
 }
 
 static enum msim_status show_counts(FILE *out, const struct msim_cal_journal *j)

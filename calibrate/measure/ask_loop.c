@@ -9,40 +9,42 @@
 #include "calibrate/measure/ask_loop.h"
 
 #include "core/base/quantile.h"
+#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GREET_SECONDS 60.0
-#define DEATHS_MAX    20   /* one after the other */
-#define SPREAD        0.02 /* of a median: less than laws are wrong by */
-#define ROUND_SECONDS 10.0 /* that first visits take */
-#define VISITS        3    /* where it is not calm */
-#define RUNS_A_VISIT  3
-#define RUNS_ONCE     5     /* where one visit is all */
-#define CHEAP_SECONDS 0.005 /* a visit; more than the usual number of those */
-#define PAIR_SECONDS  0.4   /* of runs beside something, and alone, by turns */
-#define CALM          1.02  /* longest over shortest visit: one is enough */
-#define CALM_MIN      20    /* experiments that tell so */
+#define GREET_SECONDS  60.0
+#define ROUND_MAX      1024 /* experiments */
+#define CRASHES_MAX    20   /* one after the other */
+#define SPREAD         0.02 /* of a median: less than laws are wrong by */
+#define ROUND_SECONDS  10.0 /* that first visits take */
+#define VISITS         3    /* where it is not repeatable */
+#define RUNS_A_VISIT   3
+#define RUNS_ONCE      5     /* where one visit is all */
+#define CHEAP_SECONDS  0.005 /* a visit; more than the usual number of those */
+#define PAIR_SECONDS   0.4   /* of runs beside something, and alone, by turns */
+#define REPEATABLE     1.02  /* longest over shortest visit: one is enough */
+#define REPEATABLE_MIN 20    /* experiments that tell so */
 
 /* Whether this machine answers the same whenever it is asked. */
-static bool is_calm(const struct msim_cal_ask_loop *a)
+static bool is_repeatable(const struct msim_cal_ask_loop *a)
 {
-    double *unrest = malloc(((size_t)a->j->n + 1) * sizeof(*unrest));
+    double *ratios = malloc(((size_t)a->j->n + 1) * sizeof(*ratios));
     uint32_t n = 0;
-    bool calm;
+    bool repeatable;
 
-    for (uint32_t i = 0; unrest && i < a->j->n; i++) {
+    for (uint32_t i = 0; ratios && i < a->j->n; i++) {
         const struct msim_cal_entry *e = &a->j->entries[i];
 
         if (e->timed > 1 && strcmp(e->backend, a->name) == 0)
-            unrest[n++] = msim_cal_entry_repeatability(e);
+            ratios[n++] = msim_cal_entry_repeatability(e);
     }
-    calm = n >= CALM_MIN && msim_median(unrest, n) < CALM;
-    free(unrest);
-    return calm;
+    repeatable = n >= REPEATABLE_MIN && msim_median(ratios, n) < REPEATABLE;
+    free(ratios);
+    return repeatable;
 }
 
 /* ---- the process --------------------------------------------------------- */
@@ -64,28 +66,22 @@ enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
                          a->command);
     }
     snprintf(a->name, sizeof(a->name), "%s", name);
-    a->calm = is_calm(a);
+    a->repeatable = is_repeatable(a);
     return msim_cal_journal_greet(a->j, a->name, greeting, err);
-}
-
-static void clear_round(struct msim_cal_round *r)
-{
-    for (uint32_t i = 0; i < r->n; i++)
-        cJSON_Delete(r->list[i]);
-    *r = (struct msim_cal_round){.n = 0};
 }
 
 void msim_cal_ask_loop_stop(struct msim_cal_ask_loop *a)
 {
     msim_cal_child_stop(&a->child);
-    clear_round(&a->round);
+    free(a->round.list);
+    a->round = (struct msim_cal_round){.n = 0};
 }
 
 /* ---- one visit ----------------------------------------------------------- */
 
 static uint32_t visits_of(const struct msim_cal_ask_loop *a)
 {
-    return a->calm ? 1 : VISITS;
+    return a->repeatable ? 1 : VISITS;
 }
 
 /* Of a visit: all visits together several runs of the longest, and not more
@@ -95,14 +91,10 @@ static double policy_seconds(const struct msim_cal_ask_loop *a)
     return fmin(fmax(4e-6 * a->longest_us, 0.05), 1) / visits_of(a);
 }
 
-static bool is_pair(const cJSON *experiment)
+static cJSON *question_of(struct msim_cal_ask_loop *a,
+                          const struct msim_cal_experiment *e)
 {
-    return cJSON_GetObjectItemCaseSensitive(experiment, "beside") != NULL;
-}
-
-static cJSON *question_of(struct msim_cal_ask_loop *a, const cJSON *experiment)
-{
-    cJSON *q = cJSON_Duplicate(experiment, true);
+    cJSON *q = msim_cal_experiment_json(e);
     cJSON *policy = q ? cJSON_AddObjectToObject(q, "policy") : NULL;
 
     if (!policy) {
@@ -112,11 +104,10 @@ static cJSON *question_of(struct msim_cal_ask_loop *a, const cJSON *experiment)
     cJSON_AddNumberToObject(q, "id", ++a->id);
     cJSON_AddNumberToObject(policy, "warm_up", 1);
     cJSON_AddNumberToObject(policy, "least",
-                            a->calm ? RUNS_ONCE : RUNS_A_VISIT);
+                            a->repeatable ? RUNS_ONCE : RUNS_A_VISIT);
     cJSON_AddNumberToObject(policy, "spread", SPREAD * sqrt(visits_of(a)));
     cJSON_AddNumberToObject(policy, "seconds",
-                            is_pair(experiment) ? PAIR_SECONDS
-                                                : policy_seconds(a));
+                            e->is_pair ? PAIR_SECONDS : policy_seconds(a));
     if (a->counting)
         cJSON_AddTrueToObject(q, "counters");
     return q;
@@ -134,7 +125,7 @@ static cJSON *failure(const char *why)
     return answer;
 }
 
-/* A backend that died or hung: its experiment has failed, and it is started
+/* A backend that crashed or hung: its experiment has failed, and it is started
  * again. */
 static enum msim_status revive(struct msim_cal_ask_loop *a,
                                const struct msim_error *why, cJSON **answer,
@@ -144,17 +135,17 @@ static enum msim_status revive(struct msim_cal_ask_loop *a,
     *answer = failure(why->text);
     if (!*answer)
         return MSIM_ENOMEM;
-    if (++a->deaths >= DEATHS_MAX)
+    if (++a->crashes >= CRASHES_MAX)
         return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
                          "backend '%s' failed %d times one after the other, "
                          "the last time: %s",
-                         a->name, DEATHS_MAX, why->text);
+                         a->name, CRASHES_MAX, why->text);
     return MSIM_OK;
 }
 
 static enum msim_status ask_child(struct msim_cal_ask_loop *a,
-                                  const cJSON *experiment, cJSON **answer,
-                                  struct msim_error *err)
+                                  const struct msim_cal_experiment *e,
+                                  cJSON **answer, struct msim_error *err)
 {
     struct msim_error why = {0};
     cJSON *question;
@@ -162,54 +153,52 @@ static enum msim_status ask_child(struct msim_cal_ask_loop *a,
 
     if (a->child.pid == 0)
         MSIM_TRY(msim_cal_ask_loop_start(a, err));
-    question = question_of(a, experiment);
+    question = question_of(a, e);
     if (!question)
         return MSIM_ENOMEM;
     status =
         msim_cal_child_ask(&a->child, question, a->o->patience, answer, &why);
     cJSON_Delete(question);
     if (status == MSIM_OK) {
-        a->deaths = 0;
+        a->crashes = 0;
         return MSIM_OK;
     }
     return status == MSIM_ENOMEM ? status : revive(a, &why, answer, err);
 }
 
-static void report(struct msim_cal_ask_loop *a, const cJSON *experiment,
-                   const cJSON *answer)
+static void report(struct msim_cal_ask_loop *a,
+                   const struct msim_cal_experiment *e, const cJSON *answer)
 {
     const char *error = msim_json_get_text(answer, "error");
     struct msim_cal_progress p = {
         .backend = a->name,
-        .experiment = experiment,
+        .experiment = e,
         .error = error,
         .seconds = msim_cal_journal_seconds(a->j, NULL),
         .budget = a->o->budget,
     };
 
     a->failed += error != NULL;
-    a->rows += !error &&
-               !msim_cal_journal_find(a->j, msim_cal_hash(experiment, a->name));
+    a->rows +=
+        !error && !msim_cal_journal_find(a->j, msim_cal_hash(e, a->name));
     p.rows = a->rows;
     p.failed = a->failed;
     if (a->o->progress)
         a->o->progress(a->o->ctx, &p);
 }
 
-/* Time one experiment, which is taken. */
-static enum msim_status visit(struct msim_cal_ask_loop *a, cJSON *experiment,
+static enum msim_status visit(struct msim_cal_ask_loop *a,
+                              const struct msim_cal_experiment *e,
                               struct msim_error *err)
 {
     double begin = msim_cal_now();
     cJSON *answer = NULL;
-    enum msim_status status = ask_child(a, experiment, &answer, err), kept;
+    enum msim_status status = ask_child(a, e, &answer, err), kept;
 
-    if (!answer) {
-        cJSON_Delete(experiment);
+    if (!answer)
         return status;
-    }
-    report(a, experiment, answer);
-    kept = msim_cal_journal_add(a->j, a->name, experiment, answer,
+    report(a, e, answer);
+    kept = msim_cal_journal_add(a->j, a->name, e, answer,
                                 msim_cal_now() - begin, err);
     return status == MSIM_OK ? kept : status;
 }
@@ -219,12 +208,10 @@ static enum msim_status visit(struct msim_cal_ask_loop *a, cJSON *experiment,
 /* What has no sizes is no row of a fit, nor is what runs beside something, of
  * which the ratio to the same alone counts. */
 static bool has_visits(const struct msim_cal_ask_loop *a,
-                       const cJSON *experiment)
+                       const struct msim_cal_experiment *e)
 {
-    const char *table = msim_json_get_text(experiment, "table");
-
-    return !a->counting && table && strcmp(table, "latency") != 0 &&
-           strcmp(table, "dispatch") != 0 && !is_pair(experiment);
+    return !a->counting && e->timed.table != MSIM_TABLE_LATENCY &&
+           e->timed.table != MSIM_TABLE_DISPATCH && !e->is_pair;
 }
 
 static bool wants_visit(const struct msim_cal_entry *e, uint32_t number)
@@ -239,22 +226,20 @@ enum msim_status msim_cal_ask_loop_end_round(struct msim_cal_ask_loop *a,
                                              struct msim_error *err)
 {
     struct msim_cal_round *r = &a->round;
-    uint32_t last = a->calm ? 1 : MSIM_CAL_VISITS;
+    uint32_t last = a->repeatable ? 1 : MSIM_CAL_VISITS;
     enum msim_status status = MSIM_OK;
 
     for (uint32_t number = 2; number <= last; number++) {
         for (uint32_t i = 0; status == MSIM_OK && i < r->n; i++) {
-            uint64_t hash = msim_cal_hash(r->list[i], a->name);
-            cJSON *copy;
+            uint64_t hash = msim_cal_hash(&r->list[i], a->name);
 
-            if (!wants_visit(msim_cal_journal_find(a->j, hash), number))
-                continue;
-            copy = cJSON_Duplicate(r->list[i], true);
-            status = copy ? visit(a, copy, err) : MSIM_ENOMEM;
+            if (wants_visit(msim_cal_journal_find(a->j, hash), number))
+                status = visit(a, &r->list[i], err);
         }
     }
-    clear_round(r);
-    a->calm = is_calm(a);
+    r->n = 0;
+    r->seconds = 0;
+    a->repeatable = is_repeatable(a);
     return status;
 }
 
@@ -270,26 +255,23 @@ double msim_cal_ask_loop_expected(const struct msim_cal_ask_loop *a, double us)
 }
 
 enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
-                                        cJSON *experiment,
+                                        const struct msim_cal_experiment *e,
                                         struct msim_error *err)
 {
     struct msim_cal_round *r = &a->round;
-    uint64_t hash = msim_cal_hash(experiment, a->name);
-    bool again = has_visits(a, experiment);
     double begin = msim_cal_now();
+    bool again = has_visits(a, e);
 
-    if (again && !(r->list[r->n] = cJSON_Duplicate(experiment, true))) {
-        cJSON_Delete(experiment);
-        return MSIM_ENOMEM;
+    if (again) {
+        MSIM_TRY(
+            msim_grow((void **)&r->list, &r->capacity, r->n, sizeof(*r->list)));
+        r->list[r->n++] = *e;
     }
-    r->n += again;
-    if (msim_cal_journal_find(a->j, hash))
-        cJSON_Delete(experiment);
-    else
-        MSIM_TRY(visit(a, experiment, err));
+    if (!msim_cal_journal_find(a->j, msim_cal_hash(e, a->name)))
+        MSIM_TRY(visit(a, e, err));
     if (again)
         r->seconds += msim_cal_now() - begin;
-    return r->n == MSIM_CAL_ROUND || r->seconds >= ROUND_SECONDS
+    return r->n == ROUND_MAX || r->seconds >= ROUND_SECONDS
                ? msim_cal_ask_loop_end_round(a, err)
                : MSIM_OK;
 }

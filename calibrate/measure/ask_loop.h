@@ -8,12 +8,10 @@
 #include "calibrate/measure/cal_options.h"
 #include "calibrate/measure/journal.h"
 
-#define MSIM_CAL_ROUND 1024 /* experiments, at most */
-
 /* Experiments that are to be visited again. */
 struct msim_cal_round {
-    cJSON *list[MSIM_CAL_ROUND]; /* owned */
-    uint32_t n;
+    struct msim_cal_experiment *list; /* owned */
+    uint32_t n, capacity;
     double seconds; /* that their first visits took */
 };
 
@@ -25,10 +23,10 @@ struct msim_cal_ask_loop {
     char name[32];     /* as it greets */
     double longest_us; /* of a run */
     bool counting;     /* hardware counters are asked for */
-    bool calm;         /* one visit is enough on this machine */
+    bool repeatable;   /* one visit is enough on this machine */
     struct msim_cal_child child;
     struct msim_cal_round round;
-    uint32_t id, rows, failed, deaths;
+    uint32_t id, rows, failed, crashes;
 };
 
 /* Start it, and keep its greeting, which tells `name`. */
@@ -38,13 +36,14 @@ enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
 void msim_cal_ask_loop_stop(struct msim_cal_ask_loop *a);
 
 /*
- * Time `experiment`, which is taken, unless the journal has it. A failure of
- * the backend is kept as the answer; ECHECK where it fails time after time.
- * Now and then this ends a round, in which case it takes longer.
+ * Time an experiment unless the journal has it; its texts live until the loop
+ * is stopped. A failure of the backend is kept as the answer; ECHECK where it
+ * fails time after time. Now and then this ends a round, in which case it takes
+ * longer.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
-                                        cJSON *experiment,
+                                        const struct msim_cal_experiment *e,
                                         struct msim_error *err);
 
 /* Visit again what was timed since the last round: before a fit, and at last.

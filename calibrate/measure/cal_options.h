@@ -4,9 +4,7 @@
  */
 #ifndef MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
 #define MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
-#include "core/base/json.h"
-
-#include <stdint.h>
+#include "calibrate/measure/trace_experiments.h"
 
 struct msim_coll_constants; /* calibrate/collective/coll_constants.h */
 
@@ -21,8 +19,8 @@ struct msim_cal_backend {
 /* What whoever waits may want to know. */
 struct msim_cal_progress {
     const char *backend;
-    const cJSON *experiment; /* just answered, or about to be asked */
-    const char *error;       /* why it failed; NULL: it did not */
+    const struct msim_cal_experiment *experiment; /* that was answered */
+    const char *error; /* why it failed; NULL: it did not */
     uint32_t rows, failed;
     double seconds, budget; /* spent and to be spent */
 };
@@ -39,14 +37,16 @@ struct msim_cal_options {
     uint32_t threads; /* of a fit */
     /* To fit collectives with; NULL where no backend times any. */
     const struct msim_coll_constants *collectives;
-    /* Experiments that come first, an array; may be NULL. Those that a backend
-     * does not offer are left out. */
-    const cJSON *first;
+    /* Experiments that come first; may be NULL. Those that a backend does not
+     * offer are left out. */
+    const struct msim_cal_shapes *first;
     void (*progress)(void *ctx, const struct msim_cal_progress *p);
-    void (*plan)(void *ctx, const char *backend, const cJSON *experiment,
-                 double expected_us, double expected_seconds);
+    /* Of a dry run: an experiment that would be asked. */
+    void (*would_ask)(void *ctx, const char *backend,
+                      const struct msim_cal_experiment *e, double expected_us,
+                      double expected_seconds);
     /* A backend that does not start, or is given up; the others go on. */
-    void (*lost)(void *ctx, const char *command, const char *why);
+    void (*gave_up)(void *ctx, const char *command, const char *why);
     void *ctx;
 };
 

@@ -3,7 +3,6 @@
  */
 #include "calibrate/measure/experiment_design.h"
 
-#include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 
@@ -46,11 +45,13 @@ double msim_cal_design_uniform(void *state)
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
-/* By table and kind alone: equal kinds of two backends get equal points. */
+/* Equal kinds of two backends get equal points. */
 static uint64_t state_of(const struct msim_cal_kind *k, uint64_t seed)
 {
-    return msim_hash_text(msim_hash_text(MSIM_HASH_START ^ seed, k->table),
-                          k->kind);
+    uint64_t h =
+        msim_hash_text(MSIM_HASH_START ^ seed, msim_table_text(k->table));
+
+    return msim_hash_text(h, k->kind);
 }
 
 static bool begin(struct sequence *s, const struct msim_cal_kind *k,
@@ -70,155 +71,146 @@ enum msim_status msim_cal_design_new(struct msim_cal_design **out,
                                      const struct msim_cal_space *space,
                                      uint64_t seed)
 {
-    struct msim_cal_design *p = calloc(1, sizeof(*p));
+    struct msim_cal_design *d = calloc(1, sizeof(*d));
 
     *out = NULL;
-    if (!p)
+    if (!d)
         return MSIM_ENOMEM;
-    p->space = space;
+    d->space = space;
     for (uint32_t i = 0; i < space->n; i++) {
-        if (begin(&p->of[i], &space->kinds[i], seed))
+        if (begin(&d->of[i], &space->kinds[i], seed))
             continue;
-        msim_cal_design_free(p);
+        msim_cal_design_free(d);
         return MSIM_ENOMEM;
     }
-    *out = p;
+    *out = d;
     return MSIM_OK;
 }
 
-void msim_cal_design_free(struct msim_cal_design *p)
+void msim_cal_design_free(struct msim_cal_design *d)
 {
-    for (uint32_t i = 0; p && i < MSIM_CAL_KINDS; i++) {
-        if (p->of[i].sobol)
-            gsl_qrng_free(p->of[i].sobol);
-        free(p->of[i].given);
+    for (uint32_t i = 0; d && i < MSIM_CAL_KINDS; i++) {
+        if (d->of[i].sobol)
+            gsl_qrng_free(d->of[i].sobol);
+        free(d->of[i].given);
     }
-    free(p);
+    free(d);
 }
 
 /* All sizes as large as the limits allow, at the same height of their axes. */
-static cJSON *largest_point(const struct msim_cal_space *space,
-                            const struct msim_cal_kind *k)
+static bool largest_point(const struct msim_cal_space *space,
+                          const struct msim_cal_kind *k,
+                          struct msim_cal_experiment *out)
 {
-    cJSON *o = NULL;
-
-    for (double height = 1; !o && height > 0; height -= 0.01) {
+    for (double height = 1; height > 0; height -= 0.01) {
         double u[MSIM_CAL_AXES] = {0};
 
         for (uint32_t a = 0; a < k->sizes; a++)
             u[a] = height;
-        o = msim_cal_space_point(space, k, u);
+        if (msim_cal_space_point(space, k, u, out))
+            return true;
     }
-    return o;
+    return false;
 }
 
-/* Takes `o` where it was given before (or there is no room to know). */
-static cJSON *if_new(struct sequence *s, cJSON *o)
+/* False where it was given before (or there is no room to know). */
+static bool is_new(struct sequence *s, const struct msim_cal_experiment *e)
 {
-    uint64_t hash = msim_cal_hash(o, "");
+    uint64_t hash = msim_cal_hash(e, "");
     uint32_t i = 0;
 
     while (i < s->n && s->given[i] != hash)
         i++;
     if (i < s->n || msim_grow((void **)&s->given, &s->capacity, s->n,
-                              sizeof(*s->given)) != MSIM_OK) {
-        cJSON_Delete(o);
-        return NULL;
-    }
+                              sizeof(*s->given)) != MSIM_OK)
+        return false;
     s->given[s->n++] = hash;
-    return o;
+    return true;
 }
 
-static cJSON *sobol_point(struct sequence *s,
-                          const struct msim_cal_space *space,
-                          const struct msim_cal_kind *k)
+static bool sobol_point(struct sequence *s, const struct msim_cal_space *space,
+                        const struct msim_cal_kind *k,
+                        struct msim_cal_experiment *out)
 {
     double u[MSIM_CAL_AXES] = {0};
-    cJSON *o;
 
     (void)gsl_qrng_get(s->sobol, u);
     for (uint32_t a = 0; a < k->axes; a++) {
         u[a] += s->shift[a];
         u[a] -= floor(u[a]);
     }
-    o = msim_cal_space_point(space, k, u);
-    return o ? if_new(s, o) : NULL;
+    return msim_cal_space_point(space, k, u, out) && is_new(s, out);
 }
 
-static cJSON *next_point(struct sequence *s, const struct msim_cal_space *space,
-                         const struct msim_cal_kind *k)
+static bool next_point(struct sequence *s, const struct msim_cal_space *space,
+                       const struct msim_cal_kind *k,
+                       struct msim_cal_experiment *out)
 {
-    double u[MSIM_CAL_AXES] = {0};
-    cJSON *o = NULL;
+    static const double ORIGIN[MSIM_CAL_AXES];
 
     if (!s->sobol) {
         s->ended = true;
-        return msim_cal_space_point(space, k, u);
+        return msim_cal_space_point(space, k, ORIGIN, out);
     }
     if (!s->begun) {
         s->begun = true;
-        o = largest_point(space, k);
-        return o ? if_new(s, o) : NULL;
+        return largest_point(space, k, out) && is_new(s, out);
     }
-    for (int i = 0; !o && i < TRIES; i++)
-        o = sobol_point(s, space, k);
-    return o;
+    for (int i = 0; i < TRIES; i++)
+        if (sobol_point(s, space, k, out))
+            return true;
+    return false;
 }
 
-static void next_kind(struct msim_cal_design *p)
+static void next_kind(struct msim_cal_design *d)
 {
-    p->given = 0;
-    p->kind++;
-    if (p->kind < p->space->n)
+    d->given = 0;
+    d->kind++;
+    if (d->kind < d->space->n)
         return;
-    p->kind = 0;
-    p->rounds++;
+    d->kind = 0;
+    d->rounds++;
 }
 
-void msim_cal_design_drop(struct msim_cal_design *p, uint32_t kind)
+void msim_cal_design_drop(struct msim_cal_design *d, uint32_t kind)
 {
-    p->of[kind].dropped = true;
-    if (!p->of[kind].ended)
-        p->ended++;
-    p->of[kind].ended = true;
+    d->of[kind].dropped = true;
+    if (!d->of[kind].ended)
+        d->ended++;
+    d->of[kind].ended = true;
 }
 
-bool msim_cal_design_dropped(const struct msim_cal_design *p, uint32_t kind)
+bool msim_cal_design_next(struct msim_cal_design *d,
+                          struct msim_cal_experiment *out, uint32_t *kind)
 {
-    return p->of[kind].dropped;
-}
+    while (d->ended < d->space->n) {
+        struct sequence *s = &d->of[d->kind];
+        const struct msim_cal_kind *k = &d->space->kinds[d->kind];
+        bool found;
 
-cJSON *msim_cal_design_next(struct msim_cal_design *p, uint32_t *kind)
-{
-    while (p->ended < p->space->n) {
-        struct sequence *s = &p->of[p->kind];
-        const struct msim_cal_kind *k = &p->space->kinds[p->kind];
-        cJSON *o;
-
-        if (s->ended || p->given == (p->rounds ? k->weight : 1)) {
-            next_kind(p);
+        if (s->ended || d->given == (d->rounds ? k->weight : 1)) {
+            next_kind(d);
             continue;
         }
-        o = next_point(s, p->space, k);
-        s->ended |= o == NULL;
-        p->ended += s->ended;
-        p->given++;
-        *kind = p->kind;
-        if (o)
-            return o;
+        found = next_point(s, d->space, k, out);
+        s->ended |= !found;
+        d->ended += s->ended;
+        d->given++;
+        *kind = d->kind;
+        if (found)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
-cJSON *msim_cal_design_draw(const struct msim_cal_design *p, uint32_t kind,
-                            double (*draw)(void *), void *ctx)
+bool msim_cal_design_draw(const struct msim_cal_design *d, uint32_t kind,
+                          double (*draw)(void *), void *ctx,
+                          struct msim_cal_experiment *out)
 {
-    const struct msim_cal_kind *k = &p->space->kinds[kind];
+    const struct msim_cal_kind *k = &d->space->kinds[kind];
     double u[MSIM_CAL_AXES] = {0};
 
     for (uint32_t i = 0; i < k->axes; i++)
         u[i] = draw(ctx);
-    if (p->of[kind].dropped)
-        return NULL;
-    return msim_cal_space_point(p->space, k, u);
+    return !d->of[kind].dropped && msim_cal_space_point(d->space, k, u, out);
 }

@@ -13,35 +13,36 @@
 
 struct msim_cal_design; /* opaque */
 
-/* `space` must outlive the plan. `*out` is owned by the caller. */
+/* `space` must outlive the design and the experiments, whose texts point into
+ * it. `*out` is owned by the caller. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_design_new(struct msim_cal_design **out,
                                      const struct msim_cal_space *space,
                                      uint64_t seed);
 
 /* Accepts NULL. */
-void msim_cal_design_free(struct msim_cal_design *p);
+void msim_cal_design_free(struct msim_cal_design *d);
 
 /*
- * The next experiment, which is the caller's: of each kind in turn first the
- * largest even one, which shows the device's rates, then as many as its weight;
- * none twice.
- * `*kind` gets its index in the space. NULL at the end, where no kind has
- * another (or memory ran out).
+ * The next experiment: of each kind in turn first the largest even one, which
+ * shows the device's rates, then as many as its weight; none twice. `*kind`
+ * gets its index in the space. False at the end, where no kind has another (or
+ * memory ran out).
  */
-cJSON *msim_cal_design_next(struct msim_cal_design *p, uint32_t *kind);
+bool msim_cal_design_next(struct msim_cal_design *d,
+                          struct msim_cal_experiment *out, uint32_t *kind);
 
 /* No more of a kind: the device cannot do it. */
-void msim_cal_design_drop(struct msim_cal_design *p, uint32_t kind);
-bool msim_cal_design_dropped(const struct msim_cal_design *p, uint32_t kind);
+void msim_cal_design_drop(struct msim_cal_design *d, uint32_t kind);
 
 /* 0 to 1, 1 left out; `state` is a uint64_t of any value. */
 double msim_cal_design_uniform(void *state);
 
 /* A point of the cube from the numbers of another source, for candidates: as
- * the caller draws them, 0 to 1, 1 left out. NULL where it is outside the
+ * the caller draws them, 0 to 1, 1 left out. False where it is outside the
  * limits, or the kind was dropped. */
-cJSON *msim_cal_design_draw(const struct msim_cal_design *p, uint32_t kind,
-                            double (*draw)(void *), void *ctx);
+bool msim_cal_design_draw(const struct msim_cal_design *d, uint32_t kind,
+                          double (*draw)(void *), void *ctx,
+                          struct msim_cal_experiment *out);
 
 #endif

@@ -3,8 +3,6 @@
  */
 #include "calibrate/measure/experiment_space.h"
 
-#include "profilers/experiment.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +13,6 @@
 #define TIMER_US      1 /* what is shorter says more of the clock */
 
 struct axis {
-    const char *name;
     double low, high;
 };
 
@@ -23,40 +20,40 @@ struct axis {
  * them; one row of inputs is usual. Libraries jump most where a side is a few
  * numbers, which would take all that can be timed. Channels likewise. */
 static const struct axis GEMM[] = {
-    {"m", 1, 16384}, {"n", 64, 16384}, {"k", 64, 16384}, {"batch", 1, 64}};
-static const struct axis CONV[] = {
-    {"n", 1, 64}, {"c", 16, 1024}, {"h", 7, 256}, {"k", 16, 1024}};
-static const struct axis ATTENTION[] = {
-    {"batch", 1, 64}, {"heads", 1, 64}, {"kv_len", 16, 8192}};
-static const struct axis VECTOR[] = {{"rows", 1, 1 << 20},
-                                     {"cols", 16, 1 << 16}};
+    {1, 16384}, {64, 16384}, {64, 16384}, {1, 64}};
+static const struct axis CONV[] = {{1, 64}, {16, 1024}, {7, 256}, {16, 1024}};
+static const struct axis ATTENTION[] = {{1, 64}, {1, 64}, {16, 8192}};
+static const struct axis VECTOR[] = {{1, 1 << 20}, {16, 1 << 16}};
 /* Channels, and what each has in a batch of maps. */
-static const struct axis CHANNELS[] = {{"rows", 8, 4096},
-                                       {"cols", 16, 1 << 20}};
-static const struct axis BYTES[] = {{"bytes", 4096, 1 << 28}};
+static const struct axis CHANNELS[] = {{8, 4096}, {16, 1 << 20}};
+static const struct axis BYTES[] = {{4096, 1 << 28}};
 
 #define ROWS(axes, more) axes, sizeof(axes) / sizeof(*(axes)), more
 
 /* How often each table is asked: products and their like have more sizes, and
  * jump more, than what moves bytes. */
 static const struct {
-    const char *table;
+    enum msim_table table;
     const struct axis *sizes;
     uint32_t n_sizes, choices; /* coordinates of either sort */
     uint32_t weight;
 } TABLES[] = {
-    {"gemm", ROWS(GEMM, 2), 12},          {"conv", ROWS(CONV, 3), 8},
-    {"attention", ROWS(ATTENTION, 2), 8}, {"vector", ROWS(VECTOR, 0), 1},
-    {"collective", ROWS(BYTES, 0), 4},    {"copy", ROWS(BYTES, 0), 1},
-    {"latency", NULL, 0, 0, 1},           {"dispatch", NULL, 0, 0, 1},
+    {MSIM_TABLE_GEMM, ROWS(GEMM, 2), 12},
+    {MSIM_TABLE_CONV, ROWS(CONV, 3), 8},
+    {MSIM_TABLE_ATTENTION, ROWS(ATTENTION, 2), 8},
+    {MSIM_TABLE_VECTOR, ROWS(VECTOR, 0), 1},
+    {MSIM_TABLE_COLLECTIVE, ROWS(BYTES, 0), 4},
+    {MSIM_TABLE_COPY, ROWS(BYTES, 0), 1},
+    {MSIM_TABLE_LATENCY, NULL, 0, 0, 1},
+    {MSIM_TABLE_DISPATCH, NULL, 0, 0, 1},
 };
 #define N_TABLES (sizeof(TABLES) / sizeof(*TABLES))
 
-static size_t table_of(const char *name)
+static size_t table_of(enum msim_table table)
 {
     size_t i = 0;
 
-    while (i < N_TABLES && strcmp(TABLES[i].table, name) != 0)
+    while (i < N_TABLES && TABLES[i].table != table)
         i++;
     return i;
 }
@@ -69,9 +66,27 @@ static uint32_t rarity(const struct msim_cal_kind *k)
                                                                : 1;
 }
 
+/* "add:fp32" into its two words; "fp32" has but a dtype, "d2d" but an
+ * operation, and what has no sizes is one word whatever stands in it. */
+static void split_kind(struct msim_cal_kind *k, const char *text)
+{
+    const char *colon = k->axes ? strchr(text, ':') : NULL;
+    bool is_copy = k->table == MSIM_TABLE_COPY;
+    bool has_op =
+        colon || !k->axes || is_copy || k->table == MSIM_TABLE_COLLECTIVE;
+    int n = colon ? (int)(colon - text) : (int)strlen(text);
+
+    if (has_op)
+        snprintf(k->op, sizeof(k->op), "%.*s", n, text);
+    if (is_copy)
+        k->pageable = colon && strcmp(colon + 1, "pageable") == 0;
+    else if (colon || !has_op)
+        snprintf(k->dtype, sizeof(k->dtype), "%s", colon ? colon + 1 : text);
+}
+
 static void add_kinds(struct msim_cal_space *s, const cJSON *table)
 {
-    size_t t = table_of(table->string);
+    size_t t = table_of(msim_table_parse(table->string));
     const cJSON *kind;
 
     cJSON_ArrayForEach(kind, table)
@@ -80,12 +95,13 @@ static void add_kinds(struct msim_cal_space *s, const cJSON *table)
 
         if (t == N_TABLES || !cJSON_IsString(kind) || s->n == MSIM_CAL_KINDS)
             continue;
-        snprintf(k->table, sizeof(k->table), "%s", table->string);
+        k->table = TABLES[t].table;
         snprintf(k->kind, sizeof(k->kind), "%s", kind->valuestring);
         k->sizes = TABLES[t].n_sizes;
         k->axes = TABLES[t].n_sizes + TABLES[t].choices;
         k->weight = TABLES[t].weight;
         k->weight = (k->weight + rarity(k) - 1) / rarity(k);
+        split_kind(k, kind->valuestring);
         s->n++;
     }
 }
@@ -150,28 +166,6 @@ static uint32_t choice(double u, uint32_t n)
     return i < n ? i : n - 1;
 }
 
-/* "add:fp32" into its two words; "fp32" has but the second. */
-static void split_kind(const struct msim_cal_kind *kind, cJSON *o,
-                       const char *first)
-{
-    const char *colon = strchr(kind->kind, ':');
-    char word[sizeof(kind->kind)];
-
-    if (colon) {
-        snprintf(word, sizeof(word), "%.*s", (int)(colon - kind->kind),
-                 kind->kind);
-        cJSON_AddStringToObject(o, first, word);
-    }
-    cJSON_AddStringToObject(o, "dtype", colon ? colon + 1 : kind->kind);
-}
-
-static void add_sizes(cJSON *o, const struct axis *axes, uint32_t n,
-                      const double *u)
-{
-    for (uint32_t i = 0; i < n; i++)
-        cJSON_AddNumberToObject(o, axes[i].name, size_at(&axes[i], u[i]));
-}
-
 /* Matrix units take 8-bit numbers in whole vectors of 16, k innermost. */
 static bool is_packed(const struct msim_cal_kind *kind)
 {
@@ -179,22 +173,24 @@ static bool is_packed(const struct msim_cal_kind *kind)
 }
 
 /* Half of the products are single ones; the rest are batches. */
-static void gemm_point(cJSON *o, const struct msim_cal_kind *kind,
+static void gemm_point(struct msim_work *w, const struct msim_cal_kind *kind,
                        const double *u)
 {
-    static const char *const LAYOUTS[] = {"NN", "NT", "TN"};
-    double batch = u[4] < 0.7 ? 1 : size_at(&GEMM[3], u[3]);
+    bool packed = is_packed(kind);
+    uint32_t layout = packed ? 1 : choice(u[5], 3); /* NN, NT, TN */
+    double sizes[3];
 
-    split_kind(kind, o, "op");
     for (int i = 0; i < 3; i++) {
-        double size = size_at(&GEMM[i], u[i]);
-
-        cJSON_AddNumberToObject(o, GEMM[i].name,
-                                is_packed(kind) ? ceil(size / 16) * 16 : size);
+        sizes[i] = size_at(&GEMM[i], u[i]);
+        if (packed)
+            sizes[i] = ceil(sizes[i] / 16) * 16;
     }
-    cJSON_AddNumberToObject(o, "batch", batch);
-    cJSON_AddStringToObject(o, "layout",
-                            is_packed(kind) ? "NT" : LAYOUTS[choice(u[5], 3)]);
+    w->u.gemm.m = (int64_t)sizes[0];
+    w->u.gemm.n = (int64_t)sizes[1];
+    w->u.gemm.k = (int64_t)sizes[2];
+    w->u.gemm.batch = u[4] < 0.7 ? 1 : (int64_t)size_at(&GEMM[3], u[3]);
+    w->u.gemm.a_transposed = layout == 2;
+    w->u.gemm.b_transposed = layout == 1;
 }
 
 /* Models have channels in vectors of 8, and libraries fill them up to that. */
@@ -207,157 +203,136 @@ static double channels_at(const struct axis *a, double u)
  * nobody wants a gradient. */
 static double channels_in(const struct msim_cal_kind *kind, const double *u)
 {
-    bool data = strncmp(kind->kind, "conv2d_bwd_data", 15) == 0;
+    bool data = strcmp(kind->op, "conv2d_bwd_data") == 0;
 
     return u[6] < 0.05 && !data ? 3 : channels_at(&CONV[1], u[1]);
 }
 
-static void conv_point(cJSON *o, const struct msim_cal_kind *kind,
+static void conv_point(struct msim_work *w, const struct msim_cal_kind *kind,
                        const double *u)
 {
-    static const double FILTERS[] = {1, 1, 3, 3, 3, 5, 7};
-    double filter = FILTERS[choice(u[4], 7)];
-    double h = fmax(size_at(&CONV[2], u[2]), filter);
+    static const int64_t FILTERS[] = {1, 1, 3, 3, 3, 5, 7};
+    int64_t filter = FILTERS[choice(u[4], 7)];
 
-    split_kind(kind, o, "op");
-    cJSON_AddNumberToObject(o, "n", size_at(&CONV[0], u[0]));
-    cJSON_AddNumberToObject(o, "c", channels_in(kind, u));
-    cJSON_AddNumberToObject(o, "h", h);
-    cJSON_AddNumberToObject(o, "w", h);
-    cJSON_AddNumberToObject(o, "k", channels_at(&CONV[3], u[3]));
-    cJSON_AddNumberToObject(o, "r", filter);
-    cJSON_AddNumberToObject(o, "s", filter);
-    cJSON_AddNumberToObject(o, "stride", u[5] < 0.7 ? 1 : 2);
-    cJSON_AddNumberToObject(o, "pad", floor(filter / 2));
-    cJSON_AddNumberToObject(o, "groups", 1);
+    w->u.conv.n = (int64_t)size_at(&CONV[0], u[0]);
+    w->u.conv.c = (int64_t)channels_in(kind, u);
+    w->u.conv.h = (int64_t)fmax(size_at(&CONV[2], u[2]), (double)filter);
+    w->u.conv.w = w->u.conv.h;
+    w->u.conv.k = (int64_t)channels_at(&CONV[3], u[3]);
+    w->u.conv.r = w->u.conv.s = filter;
+    w->u.conv.stride_h = w->u.conv.stride_w = u[5] < 0.7 ? 1 : 2;
+    w->u.conv.pad_h = w->u.conv.pad_w = filter / 2;
+    w->u.conv.groups = 1;
 }
 
-static void attention_point(cJSON *o, const struct msim_cal_kind *kind,
-                            const double *u)
+static void attention_point(struct msim_work *w,
+                            const struct msim_cal_kind *kind, const double *u)
 {
-    static const double HEAD_DIMS[] = {64, 128, 64, 96};
-    double heads = size_at(&ATTENTION[1], u[1]);
-    double keys = size_at(&ATTENTION[2], u[2]);
-    bool shared = u[3] > 0.75 && fmod(heads, 4) < 0.5; /* keys among heads */
-    bool decode = strncmp(kind->kind, "decode", 6) == 0;
+    static const int64_t HEAD_DIMS[] = {64, 128, 64, 96};
+    int64_t heads = (int64_t)size_at(&ATTENTION[1], u[1]);
+    int64_t keys = (int64_t)size_at(&ATTENTION[2], u[2]);
+    bool shared = u[3] > 0.75 && heads % 4 == 0; /* keys among heads */
+    bool decode = strncmp(kind->op, "decode", 6) == 0;
 
-    split_kind(kind, o, "phase");
-    cJSON_AddNumberToObject(o, "batch", size_at(&ATTENTION[0], u[0]));
-    cJSON_AddNumberToObject(o, "heads", heads);
-    cJSON_AddNumberToObject(o, "kv_heads", shared ? heads / 4 : heads);
-    cJSON_AddNumberToObject(o, "q_len", decode ? 1 : keys);
-    cJSON_AddNumberToObject(o, "kv_len", keys);
-    cJSON_AddNumberToObject(o, "head_dim", HEAD_DIMS[choice(u[4], 4)]);
+    w->u.attention.batch = (int64_t)size_at(&ATTENTION[0], u[0]);
+    w->u.attention.heads = heads;
+    w->u.attention.kv_heads = shared ? heads / 4 : heads;
+    w->u.attention.q_len = decode ? 1 : keys;
+    w->u.attention.kv_len = keys;
+    w->u.attention.head_dim = HEAD_DIMS[choice(u[4], 4)];
 }
 
 /* Reductions write less than their shape says, dropouts more. */
-static void vector_point(cJSON *o, const struct msim_cal_kind *kind,
-                         const double *u)
+static void vector_point(struct msim_experiment *e,
+                         const struct msim_cal_kind *kind, const double *u)
 {
-    bool channels = strncmp(kind->kind, "batch_norm", 10) == 0;
+    bool channels = strncmp(kind->op, "batch_norm", 10) == 0;
     const struct axis *axes = channels ? CHANNELS : VECTOR;
     double rows = size_at(&axes[0], u[0]);
     double cols = size_at(&axes[1], u[1]);
-    struct msim_experiment e;
-    char shape[48];
 
-    split_kind(kind, o, "op");
-    snprintf(shape, sizeof(shape), "%.0fx%.0f", rows, cols);
-    cJSON_AddStringToObject(o, "shape", shape);
-    if (msim_experiment_read(&e, o, NULL) != MSIM_OK)
+    e->work.u.vector.rows = (int64_t)rows;
+    e->work.u.vector.cols = (int64_t)cols;
+    e->work.u.vector.elems = (int64_t)(rows * cols);
+    msim_experiment_complete(e); /* finds the operator */
+    if (e->u.vector.op == MSIM_VOP_COUNT)
         return;
-    switch (msim_vector_op_kind(e.u.vector.op)) {
+    switch (msim_vector_op_kind(e->u.vector.op)) {
     case MSIM_VECTOR_GATHER: /* a table of at most 64 MiB */
     case MSIM_VECTOR_SCATTER:
-        cJSON_AddNumberToObject(
-            o, "table_rows", fmin(fmax(floor(TABLE_NUMBERS / cols), 1), 65536));
+        e->u.vector.table_rows =
+            (int64_t)fmin(fmax(floor(TABLE_NUMBERS / cols), 1), 65536);
         break;
     case MSIM_VECTOR_REDUCE:
     case MSIM_VECTOR_DROPOUT:
-        cJSON_AddNumberToObject(o, "bytes", msim_experiment_bytes(&e));
+        e->u.vector.bytes = msim_experiment_bytes(e);
         break;
     default:
         break;
     }
 }
 
-static void collective_point(cJSON *o, const struct msim_cal_space *s,
-                             const struct msim_cal_kind *kind, const double *u)
+static void collective_point(struct msim_work *w,
+                             const struct msim_cal_space *s, const double *u)
 {
-    const char *colon = strchr(kind->kind, ':');
-    int n = colon ? (int)(colon - kind->kind) : (int)strlen(kind->kind);
-    char word[sizeof(kind->kind)];
-
-    snprintf(word, sizeof(word), "%.*s", n, kind->kind);
-    cJSON_AddStringToObject(o, "collective", word);
-    if (colon)
-        cJSON_AddStringToObject(o, "dtype", colon + 1);
-    cJSON_AddNumberToObject(o, "ranks", s->ranks);
-    cJSON_AddNumberToObject(o, "nodes", 1);
-    if (s->interconnect[0])
-        cJSON_AddStringToObject(o, "interconnect", s->interconnect);
-    add_sizes(o, BYTES, 1, u);
+    w->u.coll.ranks = s->ranks;
+    w->u.coll.nodes = 1;
+    w->u.coll.interconnect = s->interconnect[0] ? s->interconnect : NULL;
+    w->u.coll.bytes = (uint64_t)size_at(BYTES, u[0]);
 }
 
-/* "d2d", "h2d:pageable", and what has no size: "launch", "aten::mm". */
-static void copy_point(cJSON *o, const struct msim_cal_kind *kind,
-                       const double *u)
-{
-    const char *colon = kind->axes ? strchr(kind->kind, ':') : NULL;
-    int n = colon ? (int)(colon - kind->kind) : (int)strlen(kind->kind);
-    char word[sizeof(kind->kind)];
-
-    snprintf(word, sizeof(word), "%.*s", n, kind->kind);
-    cJSON_AddStringToObject(o, "op", word);
-    if (colon)
-        cJSON_AddStringToObject(o, "memory", colon + 1);
-    if (kind->axes)
-        add_sizes(o, BYTES, 1, u);
-}
-
-static void fill(cJSON *o, const struct msim_cal_space *s,
+static void fill(struct msim_experiment *e, const struct msim_cal_space *s,
                  const struct msim_cal_kind *kind, const double *u)
 {
-    cJSON_AddStringToObject(o, "table", kind->table);
-    if (strcmp(kind->table, "gemm") == 0) {
-        gemm_point(o, kind, u);
-    } else if (strcmp(kind->table, "conv") == 0) {
-        conv_point(o, kind, u);
-    } else if (strcmp(kind->table, "attention") == 0) {
-        attention_point(o, kind, u);
-    } else if (strcmp(kind->table, "vector") == 0) {
-        vector_point(o, kind, u);
-    } else if (strcmp(kind->table, "collective") == 0) {
-        collective_point(o, s, kind, u);
-    } else {
-        copy_point(o, kind, u);
+    e->table = kind->table;
+    e->op = kind->op[0] ? kind->op : NULL;
+    e->dtype_word = kind->dtype[0] ? kind->dtype : NULL;
+    switch (kind->table) {
+    case MSIM_TABLE_GEMM:
+        gemm_point(&e->work, kind, u);
+        break;
+    case MSIM_TABLE_CONV:
+        conv_point(&e->work, kind, u);
+        break;
+    case MSIM_TABLE_ATTENTION:
+        attention_point(&e->work, kind, u);
+        break;
+    case MSIM_TABLE_VECTOR:
+        vector_point(e, kind, u);
+        break;
+    case MSIM_TABLE_COLLECTIVE:
+        collective_point(&e->work, s, u);
+        break;
+    case MSIM_TABLE_COPY:
+        e->u.copy.pageable = kind->pageable;
+        e->u.copy.bytes = (uint64_t)size_at(BYTES, u[0]);
+        break;
+    default:
+        break;
     }
+    msim_experiment_complete(e);
 }
 
 static bool is_within(const struct msim_cal_space *s,
-                      const struct msim_cal_kind *kind, const cJSON *o)
+                      const struct msim_cal_kind *kind,
+                      const struct msim_cal_experiment *e)
 {
-    double us = msim_cal_expected_us(o, &s->guess);
+    double us = msim_cal_expected_us(e, &s->guess);
     /* Memory shows its rate only past the caches, which may be large. */
     double longest =
-        strcmp(kind->table, "copy") == 0 ? 8 * s->longest_us : s->longest_us;
+        kind->table == MSIM_TABLE_COPY ? 8 * s->longest_us : s->longest_us;
 
     if (kind->axes == 0)
         return true;
-    return msim_cal_bytes(o) <= s->bytes_most && us <= longest &&
+    return msim_experiment_bytes(&e->timed) <= s->bytes_most && us <= longest &&
            us - s->guess.floor_us >= TIMER_US;
 }
 
-cJSON *msim_cal_space_point(const struct msim_cal_space *s,
-                            const struct msim_cal_kind *kind, const double *u)
+bool msim_cal_space_point(const struct msim_cal_space *s,
+                          const struct msim_cal_kind *kind, const double *u,
+                          struct msim_cal_experiment *out)
 {
-    cJSON *o = cJSON_CreateObject();
-
-    if (!o)
-        return NULL;
-    fill(o, s, kind, u);
-    if (is_within(s, kind, o))
-        return o;
-    cJSON_Delete(o);
-    return NULL;
+    *out = (struct msim_cal_experiment){.is_pair = false};
+    fill(&out->timed, s, kind, u);
+    return is_within(s, kind, out);
 }

@@ -17,9 +17,12 @@
 
 /* One kind of operation: a table and, say, "fp32" or "add:fp32". */
 struct msim_cal_kind {
-    char table[16], kind[48];
-    uint32_t axes;   /* 0: there is one experiment only */
-    uint32_t sizes;  /* of these, the first; the others are choices */
+    enum msim_table table;
+    char kind[48];          /* as it is offered */
+    char op[48], dtype[48]; /* its words; "": it has none */
+    bool pageable;          /* of a copy: "h2d:pageable" */
+    uint32_t axes;          /* 0: there is one experiment only */
+    uint32_t sizes;         /* of these, the first; the others are choices */
     uint32_t weight; /* points of it that go with one of the simplest kind */
 };
 
@@ -49,10 +52,11 @@ void msim_cal_space_concurrent(struct msim_cal_space *s, const cJSON *greeting,
                                double longest_us);
 
 /*
- * The experiment at point `u` (each 0 to 1, 1 left out) of a kind; owned by the
- * caller. NULL where it is outside the limits, or memory ran out.
+ * The experiment at point `u` (each 0 to 1, 1 left out) of a kind; its texts
+ * point into `s` and `kind`. False where it is outside the limits.
  */
-cJSON *msim_cal_space_point(const struct msim_cal_space *s,
-                            const struct msim_cal_kind *kind, const double *u);
+bool msim_cal_space_point(const struct msim_cal_space *s,
+                          const struct msim_cal_kind *kind, const double *u,
+                          struct msim_cal_experiment *out);
 
 #endif

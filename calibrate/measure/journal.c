@@ -3,13 +3,10 @@
  */
 #include "calibrate/measure/journal.h"
 
-#include "core/base/arena.h"
-#include "core/base/quantile.h"
 #include "core/base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +30,8 @@ static enum msim_status fail_io(const struct msim_cal_journal *j,
 static enum msim_status write_all(struct msim_cal_journal *j, const char *text,
                                   size_t n, struct msim_error *err)
 {
+    if (j->fd < 0)
+        return MSIM_OK;
     while (n > 0) {
         ssize_t done = write(j->fd, text, n);
 
@@ -69,58 +68,42 @@ static uint32_t find_entry(const struct msim_cal_journal *j, uint64_t hash)
 {
     uint32_t i = 0;
 
-    while (i < j->n && j->entries[i].hash != hash)
+    while (i < j->n && j->hashes[i] != hash)
         i++;
     return i;
 }
 
-static void add_time(struct msim_cal_entry *e, const cJSON *answer)
+static enum msim_status grow(struct msim_cal_journal *j)
 {
-    double us = msim_json_get_number(answer, "time_us", 0);
-
-    if (us > 0 && e->timed < MSIM_CAL_VISITS)
-        e->us[e->timed++] = us;
-}
-
-/* A further visit; one that was answered before is dropped. */
-static void merge(struct msim_cal_entry *e, const struct msim_cal_entry *later)
-{
-    if (later->visits <= e->visits)
-        return;
-    e->visits = later->visits;
-    e->seconds += later->seconds;
-    add_time(e, later->answer);
+    MSIM_TRY(msim_grow((void **)&j->hashes, &j->cap_hashes, j->n,
+                       sizeof(*j->hashes)));
+    return msim_grow((void **)&j->entries, &j->capacity, j->n,
+                     sizeof(*j->entries));
 }
 
 /* Takes `line`. */
 static enum msim_status keep_answer(struct msim_cal_journal *j, cJSON *line)
 {
-    struct msim_cal_entry e = {
-        .backend = msim_json_get_text(line, "backend"),
-        .experiment = cJSON_GetObjectItemCaseSensitive(line, "experiment"),
-        .answer = cJSON_GetObjectItemCaseSensitive(line, "answer"),
-        .line = line,
-        .seconds = msim_json_get_number(line, "seconds", 0),
-        .visits = (uint32_t)msim_json_get_number(line, "visit", 1),
-    };
-    enum msim_status status;
+    struct msim_cal_entry e;
+    enum msim_status status = msim_cal_entry_read(&e, line);
     uint32_t before;
 
-    e.hash = msim_cal_hash(e.experiment, e.backend);
-    before = find_entry(j, e.hash);
-    if (before < j->n) {
-        merge(&j->entries[before], &e);
+    if (status != MSIM_OK) {
         cJSON_Delete(line);
-        return MSIM_OK;
+        return status;
     }
-    add_time(&e, e.answer);
-    status = msim_grow((void **)&j->entries, &j->capacity, j->n,
-                       sizeof(*j->entries));
-    if (status == MSIM_OK)
-        j->entries[j->n++] = e;
+    before = find_entry(j, e.hash);
+    if (before < j->n)
+        msim_cal_entry_merge(&j->entries[before], &e);
     else
-        cJSON_Delete(line);
-    return status;
+        status = grow(j);
+    if (before < j->n || status != MSIM_OK) {
+        msim_cal_entry_release(&e);
+        return status;
+    }
+    j->hashes[j->n] = e.hash;
+    j->entries[j->n++] = e;
+    return MSIM_OK;
 }
 
 static uint32_t find_greeting(const struct msim_cal_journal *j,
@@ -292,21 +275,26 @@ static enum msim_status read_or_begin(struct msim_cal_journal *j,
     return write_all(j, FIRST, sizeof(FIRST) - 1, err);
 }
 
-enum msim_status msim_cal_journal_open(struct msim_cal_journal *j,
-                                       const char *path, struct msim_error *err)
+static enum msim_status open_file(struct msim_cal_journal *j, const char *path,
+                                  struct msim_error *err)
 {
-    enum msim_status status;
-
-    memset(j, 0, sizeof(*j));
     snprintf(j->path, sizeof(j->path), "%s", path);
     j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (j->fd < 0)
         return fail_io(j, "cannot be opened", err);
     if (flock(j->fd, LOCK_EX | LOCK_NB) != 0)
-        status = msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
-                           "another calibration is writing it");
-    else
-        status = read_or_begin(j, err);
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "another calibration is writing it");
+    return read_or_begin(j, err);
+}
+
+enum msim_status msim_cal_journal_open(struct msim_cal_journal *j,
+                                       const char *path, struct msim_error *err)
+{
+    enum msim_status status;
+
+    *j = (struct msim_cal_journal){.fd = -1};
+    status = path ? open_file(j, path, err) : MSIM_OK;
     if (status != MSIM_OK)
         msim_cal_journal_close(j);
     return status;
@@ -315,10 +303,11 @@ enum msim_status msim_cal_journal_open(struct msim_cal_journal *j,
 void msim_cal_journal_close(struct msim_cal_journal *j)
 {
     for (uint32_t i = 0; i < j->n; i++)
-        cJSON_Delete(j->entries[i].line);
+        msim_cal_entry_release(&j->entries[i]);
     for (uint32_t i = 0; i < j->n_greetings; i++)
         cJSON_Delete(j->greetings[i]);
     free(j->entries);
+    free(j->hashes);
     free(j->greetings);
     if (j->fd >= 0)
         close(j->fd);
@@ -382,27 +371,41 @@ enum msim_status msim_cal_journal_greet(struct msim_cal_journal *j,
     return status;
 }
 
-enum msim_status msim_cal_journal_add(struct msim_cal_journal *j,
-                                      const char *backend, cJSON *experiment,
-                                      cJSON *answer, double seconds,
-                                      struct msim_error *err)
+/* The line of a visit; takes `answer`. NULL without memory. */
+static cJSON *make_line(const struct msim_cal_journal *j, const char *backend,
+                        const struct msim_cal_experiment *e, cJSON *answer,
+                        double seconds)
 {
     const struct msim_cal_entry *before =
-        msim_cal_journal_find(j, msim_cal_hash(experiment, backend));
-    cJSON *line = cJSON_CreateObject();
-    enum msim_status status;
+        msim_cal_journal_find(j, msim_cal_hash(e, backend));
+    cJSON *line = cJSON_CreateObject(), *experiment = NULL;
 
-    if (!line || !cJSON_AddStringToObject(line, "backend", backend) ||
-        (before &&
-         !cJSON_AddNumberToObject(line, "visit", before->visits + 1)) ||
-        !cJSON_AddNumberToObject(line, "seconds", seconds)) {
+    if (line && cJSON_AddStringToObject(line, "backend", backend) &&
+        (!before ||
+         cJSON_AddNumberToObject(line, "visit", before->visits + 1)) &&
+        cJSON_AddNumberToObject(line, "seconds", seconds))
+        experiment = msim_cal_experiment_json(e);
+    if (!experiment) {
         cJSON_Delete(line);
-        cJSON_Delete(experiment);
         cJSON_Delete(answer);
-        return MSIM_ENOMEM;
+        return NULL;
     }
     cJSON_AddItemToObject(line, "experiment", experiment);
     cJSON_AddItemToObject(line, "answer", answer);
+    return line;
+}
+
+enum msim_status msim_cal_journal_add(struct msim_cal_journal *j,
+                                      const char *backend,
+                                      const struct msim_cal_experiment *e,
+                                      cJSON *answer, double seconds,
+                                      struct msim_error *err)
+{
+    cJSON *line = make_line(j, backend, e, answer, seconds);
+    enum msim_status status;
+
+    if (!line)
+        return MSIM_ENOMEM;
     status = append(j, line, err);
     if (status == MSIM_OK)
         return keep_answer(j, line);
@@ -424,30 +427,6 @@ enum msim_status msim_cal_journal_fitted(struct msim_cal_journal *j,
     if (status == MSIM_OK)
         keep_fit(j, backend, seconds);
     return status;
-}
-
-bool msim_cal_entry_is_row(const struct msim_cal_entry *e)
-{
-    return msim_json_get_number(e->answer, "time_us", 0) > 0;
-}
-
-double msim_cal_entry_us(const struct msim_cal_entry *e)
-{
-    double times[MSIM_CAL_VISITS];
-
-    memcpy(times, e->us, sizeof(times));
-    return msim_median(times, e->timed);
-}
-
-double msim_cal_entry_repeatability(const struct msim_cal_entry *e)
-{
-    double least = INFINITY, most = 0;
-
-    for (uint32_t i = 0; i < e->timed; i++) {
-        least = fmin(least, e->us[i]);
-        most = fmax(most, e->us[i]);
-    }
-    return e->timed > 1 ? most / least : NAN;
 }
 
 double msim_cal_journal_seconds(const struct msim_cal_journal *j,

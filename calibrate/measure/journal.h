@@ -19,24 +19,13 @@
  */
 #ifndef MSIM_CALIBRATE_MEASURE_JOURNAL_H
 #define MSIM_CALIBRATE_MEASURE_JOURNAL_H
-#include "calibrate/measure/cal_experiment.h"
-
-#define MSIM_CAL_VISITS 5 /* of an experiment whose times are kept */
-
-struct msim_cal_entry {
-    const char *backend; /* these point into the line */
-    const cJSON *experiment, *answer;
-    cJSON *line; /* of the first visit; owned */
-    uint64_t hash;
-    double seconds; /* from question to answer, all visits together */
-    uint32_t visits, timed;
-    double us[MSIM_CAL_VISITS]; /* of the visits that gave a time: `timed` */
-};
+#include "calibrate/measure/journal_entry.h"
 
 struct msim_cal_journal {
     struct msim_cal_entry *entries;
+    uint64_t *hashes;  /* of the entries: to be found soon */
     cJSON **greetings; /* lines, of each backend the last; owned */
-    uint32_t n, capacity, n_greetings, cap_greetings;
+    uint32_t n, capacity, cap_hashes, n_greetings, cap_greetings;
     struct msim_cal_spent {
         char backend[32];
         double seconds;
@@ -48,7 +37,8 @@ struct msim_cal_journal {
 };
 
 /*
- * Open or create `path`. EIO where it cannot be, or another process has it;
+ * Open or create `path`; NULL: keep nothing, of which there may be any number
+ * at a time. EIO where it cannot be, or another process has it;
  * EFORMAT with the line where it is no journal. On success close it.
  */
 MSIM_MUST_CHECK
@@ -72,11 +62,12 @@ enum msim_status msim_cal_journal_greet(struct msim_cal_journal *j,
 const cJSON *msim_cal_journal_greeting(const struct msim_cal_journal *j,
                                        const char *backend);
 
-/* Keep the answer of an experiment's next visit; `experiment` and `answer` are
- * taken, whatever comes out. */
+/* Keep the answer of an experiment's next visit; `answer` is taken, whatever
+ * comes out. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_journal_add(struct msim_cal_journal *j,
-                                      const char *backend, cJSON *experiment,
+                                      const char *backend,
+                                      const struct msim_cal_experiment *e,
                                       cJSON *answer, double seconds,
                                       struct msim_error *err);
 
@@ -85,15 +76,6 @@ MSIM_MUST_CHECK
 enum msim_status msim_cal_journal_fitted(struct msim_cal_journal *j,
                                          const char *backend, double seconds,
                                          struct msim_error *err);
-
-/* Whether an entry holds a time. */
-bool msim_cal_entry_is_row(const struct msim_cal_entry *e);
-
-/* Its time in microseconds, the median of its visits; 0 where it has none. */
-double msim_cal_entry_us(const struct msim_cal_entry *e);
-
-/* Longest over shortest of its visits; NAN where there are not two. */
-double msim_cal_entry_repeatability(const struct msim_cal_entry *e);
 
 /* Seconds that the experiments of a backend took, with the fits between them;
  * NULL: of all. */

@@ -7,15 +7,15 @@
 #include "core/base/vec.h"
 #include "core/job/job.h"
 #include "core/work/opmap/opmap.h"
+#include "core/work/words.h"
 #include "models/platform/fit.h"
-#include "profilers/experiment.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Further than a plan goes: what a job really runs is worth it. */
+/* Further than a design goes: what a job really runs is worth it. */
 #define LONGER 10.0
 
 /* ---- a work as an experiment --------------------------------------------- */
@@ -27,51 +27,19 @@ static const char *dtype_of(const struct msim_work *w)
                : msim_dtype_text(w->dtype);
 }
 
-static void add_number(cJSON *o, const char *key, int64_t v)
+static bool conv_of(struct msim_experiment *e, const struct msim_work *w)
 {
-    cJSON_AddNumberToObject(o, key, (double)v);
-}
-
-static bool gemm_of(cJSON *o, const struct msim_work *w)
-{
-    char layout[3] = {w->u.gemm.a_transposed ? 'T' : 'N',
-                      w->u.gemm.b_transposed ? 'T' : 'N', '\0'};
-
-    cJSON_AddStringToObject(o, "dtype", dtype_of(w));
-    add_number(o, "m", w->u.gemm.m);
-    add_number(o, "n", w->u.gemm.n);
-    add_number(o, "k", w->u.gemm.k);
-    add_number(o, "batch", w->u.gemm.batch);
-    cJSON_AddStringToObject(o, "layout", layout);
-    return true;
-}
-
-static bool conv_of(cJSON *o, const struct msim_work *w)
-{
-    static const char *const OPS[] = {
-        [MSIM_CONV_FORWARD] = "conv2d_fwd",
-        [MSIM_CONV_BACKWARD_DATA] = "conv2d_bwd_data",
-        [MSIM_CONV_BACKWARD_WEIGHT] = "conv2d_bwd_weight",
-    };
-
-    cJSON_AddStringToObject(o, "op", OPS[w->u.conv.pass]);
-    cJSON_AddStringToObject(o, "dtype", dtype_of(w));
-    add_number(o, "n", w->u.conv.n);
-    add_number(o, "c", w->u.conv.c);
-    add_number(o, "h", w->u.conv.h);
-    add_number(o, "w", w->u.conv.w);
-    add_number(o, "k", w->u.conv.k);
-    add_number(o, "r", w->u.conv.r);
-    add_number(o, "s", w->u.conv.s);
-    add_number(o, "stride", w->u.conv.stride_h);
-    add_number(o, "pad", w->u.conv.pad_h);
-    add_number(o, "groups", w->u.conv.groups > 0 ? w->u.conv.groups : 1);
+    e->op = msim_conv_pass_text(w->u.conv.pass);
+    e->work.u.conv = w->u.conv;
+    if (e->work.u.conv.groups < 1)
+        e->work.u.conv.groups = 1;
+    e->work.u.conv.channels_last = false;
     return !w->u.conv.transposed && w->u.conv.stride_h == w->u.conv.stride_w &&
            w->u.conv.pad_h == w->u.conv.pad_w && w->u.conv.dilation_h <= 1 &&
            w->u.conv.dilation_w <= 1;
 }
 
-static bool attention_of(cJSON *o, const struct msim_work *w)
+static bool attention_of(struct msim_experiment *e, const struct msim_work *w)
 {
     static const char *const PHASES[] = {
         [MSIM_ATTENTION_PREFILL] = "prefill",
@@ -79,30 +47,15 @@ static bool attention_of(cJSON *o, const struct msim_work *w)
         [MSIM_ATTENTION_ENCODER] = "encoder",
     };
 
-    cJSON_AddStringToObject(o, "phase", PHASES[w->u.attention.phase]);
-    cJSON_AddStringToObject(o, "dtype", dtype_of(w));
-    add_number(o, "batch", w->u.attention.batch);
-    add_number(o, "heads", w->u.attention.heads);
-    add_number(o, "kv_heads", w->u.attention.kv_heads);
-    add_number(o, "q_len", w->u.attention.q_len);
-    add_number(o, "kv_len", w->u.attention.kv_len);
-    add_number(o, "head_dim", w->u.attention.head_dim);
+    e->op = PHASES[w->u.attention.phase];
+    e->work.u.attention = w->u.attention;
     return !w->u.attention.backward && w->u.attention.window == 0;
 }
 
 /* The name as tables have it, NULL where none has. */
 static const char *own_name(const char *variant)
 {
-    static const char *const NAMES[] = {
-#define X(name, text, kind) text,
-        MSIM_VECTOR_MAP(X)
-#undef X
-    };
-
-    for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++)
-        if (strcmp(NAMES[i], variant) == 0)
-            return NAMES[i];
-    return NULL;
+    return msim_vector_op_text(msim_vector_op_parse(variant));
 }
 
 /* The operator of a table that is this one, or of its sort: `law` says whether
@@ -142,114 +95,110 @@ static bool has_table(const struct msim_work *w)
     return w->u.vector.table_rows >= 1 && w->u.vector.row_bytes > 0;
 }
 
-static bool vector_of(cJSON *o, const struct msim_work *w,
+static bool vector_of(struct msim_experiment *e, const struct msim_work *w,
                       const struct msim_law *law)
 {
-    const char *name = vector_name(w, law);
     int64_t cols = w->u.vector.cols, rows = w->u.vector.rows;
-    char shape[48];
 
     if (has_table(w)) {
         rows = (int64_t)w->u.vector.lookups;
         cols = (int64_t)(w->u.vector.row_bytes / msim_dtype_bytes(w->dtype));
+        e->u.vector.table_rows = (int64_t)w->u.vector.table_rows;
     }
     if (cols < 1 || rows < 1) {
         rows = 1;
         cols = w->u.vector.elems;
     }
-    snprintf(shape, sizeof(shape), "%lldx%lld", (long long)rows,
-             (long long)cols);
-    cJSON_AddStringToObject(o, "op", name);
-    cJSON_AddStringToObject(o, "dtype", dtype_of(w));
-    cJSON_AddStringToObject(o, "shape", shape);
-    if (has_table(w))
-        add_number(o, "table_rows", (int64_t)w->u.vector.table_rows);
-    if (strcmp(name, "sum") == 0 || strcmp(name, "dropout") == 0)
-        cJSON_AddNumberToObject(o, "bytes", w->bytes_read + w->bytes_written);
+    e->op = vector_name(w, law);
+    e->work.u.vector.rows = rows;
+    e->work.u.vector.cols = cols;
+    e->work.u.vector.elems = rows * cols;
+    if (strcmp(e->op, "sum") == 0 || strcmp(e->op, "dropout") == 0)
+        e->u.vector.bytes = w->bytes_read + w->bytes_written;
     return cols >= 1;
 }
 
-/* NULL: collectives and the rest depend on more than a shape. */
-static const char *table_of(const struct msim_work *w)
+/* MSIM_TABLE_COUNT: collectives and the rest depend on more than a shape. */
+static enum msim_table table_of(const struct msim_work *w)
 {
     switch (w->family) {
     case MSIM_FAMILY_GEMM:
-        return "gemm";
+        return MSIM_TABLE_GEMM;
     case MSIM_FAMILY_CONV:
-        return "conv";
+        return MSIM_TABLE_CONV;
     case MSIM_FAMILY_ATTENTION:
-        return "attention";
+        return MSIM_TABLE_ATTENTION;
     case MSIM_FAMILY_POINTWISE:
     case MSIM_FAMILY_REDUCTION:
     case MSIM_FAMILY_SOFTMAX:
     case MSIM_FAMILY_NORM:
     case MSIM_FAMILY_EMBEDDING:
     case MSIM_FAMILY_COPY:
-        return "vector";
+        return MSIM_TABLE_VECTOR;
     default:
-        return NULL;
+        return MSIM_TABLE_COUNT;
     }
 }
 
-static bool fill(cJSON *o, const struct msim_work *w, bool on_cpu)
+static bool fill(struct msim_experiment *e, const struct msim_work *w,
+                 bool on_cpu)
 {
-    switch (w->family) {
-    case MSIM_FAMILY_GEMM:
-        return gemm_of(o, w);
-    case MSIM_FAMILY_CONV:
-        return conv_of(o, w);
-    case MSIM_FAMILY_ATTENTION:
-        return attention_of(o, w);
+    e->dtype_word = dtype_of(w);
+    switch (e->table) {
+    case MSIM_TABLE_GEMM:
+        e->work.u.gemm = w->u.gemm;
+        return true;
+    case MSIM_TABLE_CONV:
+        return conv_of(e, w);
+    case MSIM_TABLE_ATTENTION:
+        return attention_of(e, w);
+    case MSIM_TABLE_VECTOR:
+        return vector_of(e, w, msim_law_of(w->family, on_cpu));
     default:
-        return vector_of(o, w, msim_law_of(w->family, on_cpu));
+        return false;
     }
 }
 
-cJSON *msim_cal_of_work(const struct msim_work *w, bool on_cpu)
+bool msim_cal_of_work(struct msim_cal_experiment *out,
+                      const struct msim_work *w, bool on_cpu)
 {
-    const char *table = table_of(w);
-    cJSON *o = table ? cJSON_CreateObject() : NULL;
-
-    if (o && cJSON_AddStringToObject(o, "table", table) && fill(o, w, on_cpu))
-        return o;
-    cJSON_Delete(o);
-    return NULL;
+    *out = (struct msim_cal_experiment){.timed.table = table_of(w)};
+    if (!fill(&out->timed, w, on_cpu))
+        return false;
+    msim_experiment_complete(&out->timed);
+    return true;
 }
 
 /* ---- a trace ------------------------------------------------------------- */
 
 struct shape {
-    cJSON *experiment; /* owned until it is handed out */
+    struct msim_cal_experiment experiment;
     uint64_t hash;
     double us; /* of all calls, guessed */
 };
 
 struct shapes {
-    struct shape *list;
+    struct shape *list; /* owned */
     uint32_t n, capacity;
 };
 
-/* `experiment` is taken. */
-static enum msim_status add_shape(struct shapes *s, cJSON *experiment)
+static enum msim_status add_shape(struct shapes *s,
+                                  const struct msim_cal_experiment *e)
 {
     static const struct msim_cal_guess GUESS = {1e13, 1e12, 3};
-    uint64_t hash = msim_cal_hash(experiment, "");
-    double us = msim_cal_expected_us(experiment, &GUESS);
-    enum msim_status status;
+    uint64_t hash = msim_cal_hash(e, "");
+    double us = msim_cal_expected_us(e, &GUESS);
 
     for (uint32_t i = 0; i < s->n; i++) {
         if (s->list[i].hash != hash)
             continue;
         s->list[i].us += us;
-        cJSON_Delete(experiment);
         return MSIM_OK;
     }
-    status = msim_grow((void **)&s->list, &s->capacity, s->n, sizeof(*s->list));
-    if (status == MSIM_OK)
-        s->list[s->n++] = (struct shape){experiment, hash, us};
-    else
-        cJSON_Delete(experiment);
-    return status;
+    MSIM_TRY(
+        msim_grow((void **)&s->list, &s->capacity, s->n, sizeof(*s->list)));
+    s->list[s->n++] = (struct shape){*e, hash, us};
+    return MSIM_OK;
 }
 
 static enum msim_status add_trace(struct shapes *s, const struct msim_trace *t,
@@ -257,17 +206,15 @@ static enum msim_status add_trace(struct shapes *s, const struct msim_trace *t,
 {
     enum msim_opmap_place place = msim_opmap_place_of(t, on_cpu);
     struct msim_work works[MSIM_OPMAP_MAX];
+    struct msim_cal_experiment e;
     uint32_t n;
 
     for (uint32_t i = 0; i < t->n_ops; i++) {
         if (msim_opmap(t, NULL, i, -1, place, works, &n) != MSIM_OPMAP_WORKS)
             continue;
-        for (uint32_t k = 0; k < n; k++) {
-            cJSON *e = msim_cal_of_work(&works[k], on_cpu);
-
-            if (e)
-                MSIM_TRY(add_shape(s, e));
-        }
+        for (uint32_t k = 0; k < n; k++)
+            if (msim_cal_of_work(&e, &works[k], on_cpu))
+                MSIM_TRY(add_shape(s, &e));
     }
     return MSIM_OK;
 }
@@ -281,76 +228,69 @@ static int by_time(const void *pa, const void *pb)
     return (a->hash > b->hash) - (a->hash < b->hash);
 }
 
-/* All into an array, in order; what is left over is let go. */
-static cJSON *hand_out(struct shapes *s)
+static enum msim_status add_job(struct shapes *s, const struct msim_job *job)
 {
-    cJSON *all = cJSON_CreateArray();
-
-    if (s->n > 0)
-        qsort(s->list, s->n, sizeof(*s->list), by_time);
-    for (uint32_t i = 0; i < s->n; i++)
-        if (!all || !cJSON_AddItemToArray(all, s->list[i].experiment))
-            cJSON_Delete(s->list[i].experiment);
-    free(s->list);
-    return all;
+    for (uint32_t r = 0; r < job->n_ranks; r++) {
+        MSIM_TRY(add_trace(s, job->ranks[r], false));
+        if (job->ranks[r]->cpu_only)
+            MSIM_TRY(add_trace(s, job->ranks[r], true));
+    }
+    return MSIM_OK;
 }
 
-enum msim_status msim_cal_trace_shapes(cJSON **out, const char *path,
-                                       struct msim_error *err)
+static enum msim_status sort_out(struct msim_cal_shapes *out, struct shapes *s)
+{
+    if (s->n > 0)
+        qsort(s->list, s->n, sizeof(*s->list), by_time);
+    out->list = malloc(((size_t)s->n + 1) * sizeof(*out->list));
+    if (!out->list)
+        return MSIM_ENOMEM;
+    for (out->n = 0; out->n < s->n; out->n++)
+        out->list[out->n] = s->list[out->n].experiment;
+    return MSIM_OK;
+}
+
+enum msim_status msim_cal_trace_shapes(struct msim_cal_shapes *out,
+                                       const char *path, struct msim_error *err)
 {
     static const struct msim_load_options OPTIONS = {.threads = 1};
     struct shapes shapes = {0};
     struct msim_job *job;
     enum msim_status status;
 
-    *out = NULL;
+    *out = (struct msim_cal_shapes){.n = 0};
     MSIM_TRY(msim_job_load(&job, &path, 1, &OPTIONS, err));
-    status = MSIM_OK;
-    for (uint32_t r = 0; r < job->n_ranks && status == MSIM_OK; r++) {
-        status = add_trace(&shapes, job->ranks[r], false);
-        if (status == MSIM_OK && job->ranks[r]->cpu_only)
-            status = add_trace(&shapes, job->ranks[r], true);
-    }
+    status = add_job(&shapes, job);
     msim_job_free(job);
-    *out = hand_out(&shapes);
-    if (*out && status == MSIM_OK)
-        return MSIM_OK;
-    cJSON_Delete(*out);
-    *out = NULL;
-    return status == MSIM_OK ? MSIM_ENOMEM : status;
+    if (status == MSIM_OK)
+        status = sort_out(out, &shapes);
+    free(shapes.list);
+    return status;
+}
+
+void msim_cal_shapes_release(struct msim_cal_shapes *s)
+{
+    free(s->list);
+    *s = (struct msim_cal_shapes){.n = 0};
 }
 
 /* ---- which of them can be asked ------------------------------------------ */
 
-static bool is_kind(const struct msim_cal_kind *k, const cJSON *experiment)
+static bool is_kind(const struct msim_cal_kind *k,
+                    const struct msim_experiment *e)
 {
-    static const char *const FIRST[] = {"op", "phase"};
-    const char *dtype = msim_json_get_text(experiment, "dtype");
-    const char *table = msim_json_get_text(experiment, "table");
-    char kind[sizeof(k->kind) + 8];
-
-    if (!table || !dtype || strcmp(k->table, table) != 0)
-        return false;
-    if (strcmp(k->kind, dtype) == 0)
-        return true;
-    for (size_t i = 0; i < 2; i++) {
-        const char *first = msim_json_get_text(experiment, FIRST[i]);
-
-        snprintf(kind, sizeof(kind), "%.40s:%.12s", first ? first : "", dtype);
-        if (strcmp(k->kind, kind) == 0)
-            return true;
-    }
-    return false;
+    return k->table == e->table && strcmp(k->dtype, e->dtype_word) == 0 &&
+           (!k->op[0] || (e->op && strcmp(k->op, e->op) == 0));
 }
 
 bool msim_cal_space_offers(const struct msim_cal_space *s,
-                           const cJSON *experiment)
+                           const struct msim_cal_experiment *e)
 {
-    if (msim_cal_bytes(experiment) > s->bytes_most ||
-        msim_cal_expected_us(experiment, &s->guess) > LONGER * s->longest_us)
+    if (msim_experiment_bytes(&e->timed) > s->bytes_most ||
+        msim_cal_expected_us(e, &s->guess) > LONGER * s->longest_us)
         return false;
     for (uint32_t i = 0; i < s->n; i++)
-        if (is_kind(&s->kinds[i], experiment))
+        if (is_kind(&s->kinds[i], &e->timed))
             return true;
     return false;
 }

@@ -29,10 +29,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE 60.0 /* seconds */
-#define REFRESH  0.1  /* of the line on a terminal */
-#define REPORTS  30.0 /* between lines where there is none */
-#define RESTLESS 1.2  /* an experiment's longest time over its shortest */
+#define PATIENCE     60.0 /* seconds */
+#define REFRESH      0.1  /* of the line on a terminal */
+#define REPORTS      30.0 /* between lines where there is none */
+#define UNREPEATABLE 1.2  /* an experiment's longest time over its shortest */
 
 struct command {
     struct msim_coll_constants collectives;
@@ -183,25 +183,26 @@ static void show_progress(void *ctx, const struct msim_cal_progress *p)
     fflush(stderr);
 }
 
-static void show_lost(void *ctx, const char *command, const char *why)
+static void show_given_up(void *ctx, const char *command, const char *why)
 {
     say(ctx, "warning: goes on without '%s': %s", command, why);
 }
 
-static void show_plan(void *ctx, const char *backend, const cJSON *experiment,
-                      double expected_us, double expected_seconds)
+static void show_question(void *ctx, const char *backend,
+                          const struct msim_cal_experiment *e,
+                          double expected_us, double expected_seconds)
 {
     struct command *c = ctx;
     char text[160];
 
-    msim_cal_describe(experiment, text, sizeof(text));
+    msim_cal_describe(e, text, sizeof(text));
     printf("%-6s %10.4g us a run  %7.3f s  %s\n", backend, expected_us,
            expected_seconds, text);
     c->expected += expected_seconds;
     c->listed++;
 }
 
-static void show_verdict(const struct msim_cal_score *v)
+static void show_score(const struct msim_cal_score *v)
 {
     printf("%-18s %-10s %6u %7.1f %% %7.1f %% %7.1f %% %8.0f %% ", v->law,
            v->framework, v->rows, 100 * v->median, 100 * v->mean, 100 * v->p90,
@@ -212,22 +213,23 @@ static void show_verdict(const struct msim_cal_score *v)
         printf("x %7.2f\n", v->repeats);
 }
 
-static void show_verdicts(const struct msim_cal_scores *v)
+static void show_scores(const struct msim_cal_scores *v)
 {
     printf("%-18s %-10s %6s %9s %9s %9s %10s %9s\n", "table", "backend", "rows",
            "median", "mean", "p90", "inside 90%", "repeats");
     for (uint32_t i = 0; i < v->n; i++)
-        show_verdict(&v->list[i]);
+        show_score(&v->list[i]);
 }
 
 /* The table tells it, too, but not what it means. */
-static void warn_restless(struct command *c, const struct msim_cal_scores *v)
+static void warn_unrepeatable(struct command *c,
+                              const struct msim_cal_scores *v)
 {
     const struct msim_cal_score *worst = NULL;
 
     for (uint32_t i = 0; i < v->n; i++)
         if (strcmp(v->list[i].law, MSIM_CAL_ALL) != 0 &&
-            v->list[i].repeats >= (worst ? worst->repeats : RESTLESS))
+            v->list[i].repeats >= (worst ? worst->repeats : UNREPEATABLE))
             worst = &v->list[i];
     if (worst)
         say(c,
@@ -245,12 +247,12 @@ static enum msim_status show_results(struct command *c,
 {
     printf("errors on rows held back from the fit; repeats: an experiment's "
            "longest time over its shortest, seconds later\n");
-    show_verdicts(v);
+    show_scores(v);
     if (v->too_few)
         printf("%u experiments are in no fit, as there are few of their kind; "
                "more --budget adds to them\n",
                v->too_few);
-    warn_restless(c, v);
+    warn_unrepeatable(c, v);
     MSIM_TRY(msim_cal_show(stdout, j));
     printf("written: %s, of the %u experiments in %s\n", c->out, j->n,
            c->journal);
@@ -262,14 +264,14 @@ static enum msim_status write_host(struct command *c,
                                    const struct msim_cal_journal *j,
                                    struct msim_error *err)
 {
-    struct msim_cal_host told;
+    struct msim_cal_host result;
     cJSON *generic, *host;
     char path[1400];
     enum msim_status status;
 
     snprintf(path, sizeof(path), "%s/hosts/generic.json", c->data);
     MSIM_TRY(msim_json_read(&generic, path, err));
-    status = msim_cal_host(&host, &told, j, generic, c->name);
+    status = msim_cal_host(&host, &result, j, generic, c->name);
     cJSON_Delete(generic);
     if (status != MSIM_OK)
         return status;
@@ -283,8 +285,8 @@ static enum msim_status write_host(struct command *c,
     if (status == MSIM_OK)
         printf("written: %s: %u operators timed, within a factor of %.2f; %u "
                "as of host generic, %.2f times as long, within %.2f\n",
-               c->host, told.timed, told.factor, told.taken, told.speed,
-               told.factor_taken);
+               c->host, result.timed, result.factor, result.taken, result.speed,
+               result.factor_taken);
     return status;
 }
 
@@ -313,14 +315,14 @@ static enum msim_status finish(struct command *c,
                                            .held = c->held,
                                            .threads = 2,
                                            .collectives = &c->collectives};
-    struct msim_cal_scores verdicts;
+    struct msim_cal_scores scores;
     cJSON *platform;
     enum msim_status status;
 
-    MSIM_TRY(msim_cal_fit(&platform, j, &options, &verdicts, err));
+    MSIM_TRY(msim_cal_fit(&platform, j, &options, &scores, err));
     status = msim_tree_write(platform, c->out, err);
     if (status == MSIM_OK)
-        status = show_results(c, j, &verdicts);
+        status = show_results(c, j, &scores);
     if (status == MSIM_OK)
         status = write_network(c, platform, err);
     if (status == MSIM_OK)
@@ -329,7 +331,8 @@ static enum msim_status finish(struct command *c,
     return status;
 }
 
-static enum msim_status run(struct command *c, const cJSON *first,
+static enum msim_status run(struct command *c,
+                            const struct msim_cal_shapes *first,
                             struct msim_error *err)
 {
     struct msim_cal_options options = {.backends = c->backends.list,
@@ -343,16 +346,16 @@ static enum msim_status run(struct command *c, const cJSON *first,
                                        .collectives = &c->collectives,
                                        .first = first,
                                        .progress = show_progress,
-                                       .plan = show_plan,
-                                       .lost = show_lost,
+                                       .would_ask = show_question,
+                                       .gave_up = show_given_up,
                                        .ctx = c};
     struct msim_cal_journal j;
     bool fresh = access(c->journal, F_OK) != 0;
     enum msim_status status;
 
     /* To look writes nothing. */
-    MSIM_TRY(msim_cal_journal_open(
-        &j, c->dry_run && fresh ? "/dev/null" : c->journal, err));
+    MSIM_TRY(msim_cal_journal_open(&j, c->dry_run && fresh ? NULL : c->journal,
+                                   err));
     if (j.n > 0)
         say(c, "goes on with the %u experiments in '%s'", j.n, c->journal);
     if (c->dry_run) {
@@ -373,7 +376,7 @@ static enum msim_status run(struct command *c, const cJSON *first,
 /* With the shapes of a trace first, where there is one. */
 static enum msim_status run_for(struct command *c, struct msim_error *err)
 {
-    cJSON *first = NULL;
+    struct msim_cal_shapes first = {.n = 0};
     char path[1400];
     enum msim_status status;
 
@@ -381,10 +384,10 @@ static enum msim_status run_for(struct command *c, struct msim_error *err)
     MSIM_TRY(msim_coll_constants_read(&c->collectives, path, err));
     if (c->trace) {
         MSIM_TRY(msim_cal_trace_shapes(&first, c->trace, err));
-        say(c, "%d shapes in '%s'", cJSON_GetArraySize(first), c->trace);
+        say(c, "%u shapes in '%s'", first.n, c->trace);
     }
-    status = run(c, first, err);
-    cJSON_Delete(first);
+    status = run(c, &first, err);
+    msim_cal_shapes_release(&first);
     return status;
 }
 

@@ -16,7 +16,7 @@
 
 struct pairing {
     struct msim_cal_space computes, all;
-    struct msim_cal_design *plan;
+    struct msim_cal_design *design;
     struct msim_cal_pairing p;
 };
 
@@ -24,7 +24,7 @@ static bool begin(struct pairing *k, const char *greeting)
 {
     cJSON *g = cJSON_Parse(greeting);
     bool ok = msim_cal_space_read(&k->all, g, 1e5, NULL) == MSIM_OK &&
-              msim_cal_design_new(&k->plan, &k->all, 1) == MSIM_OK;
+              msim_cal_design_new(&k->design, &k->all, 1) == MSIM_OK;
 
     msim_cal_space_concurrent(&k->computes, g, 1e5);
     k->p = (struct msim_cal_pairing){.random = 7};
@@ -32,100 +32,99 @@ static bool begin(struct pairing *k, const char *greeting)
     return ok;
 }
 
-static cJSON *next(struct pairing *k)
+static bool next(struct pairing *k, struct msim_cal_experiment *e)
 {
-    return msim_cal_concurrent_next(&k->p, &k->computes, &k->all, k->plan);
-}
-
-static bool is(const cJSON *e, const char *key, const char *want)
-{
-    const char *t = msim_json_get_text(e, key);
-
-    return t && strcmp(t, want) == 0;
+    return msim_cal_concurrent_next(&k->p, &k->computes, &k->all, k->design, e);
 }
 
 /* Kinds in turn, and of each the collectives in turn. */
 static void test_concurrent__takes_turns(void)
 {
-    static const char *const TABLES[] = {"gemm", "vector"};
+    static const enum msim_table TABLES[] = {MSIM_TABLE_GEMM,
+                                             MSIM_TABLE_VECTOR};
     static const char *const COLLECTIVES[] = {"all_reduce", "broadcast"};
     struct pairing a, b;
+    struct msim_cal_experiment e, same;
     int n = 4;
-    cJSON *e;
 
     REQUIRE(begin(&a, GREETING) && begin(&b, GREETING));
     for (int i = 0; i < 4; i++) {
-        cJSON *same = next(&b);
-        const cJSON *c;
+        uint64_t bytes;
 
-        e = next(&a);
-        c = cJSON_GetObjectItemCaseSensitive(e, "beside");
-        CHECK(is(e, "table", TABLES[i % 2]));
-        CHECK(is(c, "collective", COLLECTIVES[(i % 2 + i / 2) % 2]));
-        CHECK(msim_json_get_number(c, "bytes", 0) >= 1048576);
-        CHECK(msim_json_get_number(c, "bytes", 0) <= 33554432);
-        CHECK(cJSON_Compare(e, same, true));
-        cJSON_Delete(e);
-        cJSON_Delete(same);
+        REQUIRE(next(&a, &e) && next(&b, &same) && e.is_pair);
+        bytes = e.concurrent.work.u.coll.bytes;
+        CHECK_INT(e.timed.table, TABLES[i % 2]);
+        CHECK_STR(e.concurrent.op, COLLECTIVES[(i % 2 + i / 2) % 2]);
+        CHECK(bytes >= 1048576 && bytes <= 33554432);
+        CHECK(msim_cal_hash(&e, "") == msim_cal_hash(&same, ""));
     }
-    for (; n < 1000 && (e = next(&a)); n++)
-        cJSON_Delete(e);
+    while (n < 1000 && next(&a, &e))
+        n++;
     CHECK(n < 1000);
-    msim_cal_design_free(a.plan);
-    msim_cal_design_free(b.plan);
+    msim_cal_design_free(a.design);
+    msim_cal_design_free(b.design);
 }
 
 static void test_concurrent__only_where_it_is_offered(void)
 {
+    struct msim_cal_experiment e;
     struct pairing k;
 
     REQUIRE(begin(&k, "{\"device\":{},\"tables\":{\"collective\":[\"all_"
                       "reduce\"]},\"beside\":\"not run: 1 GPU\"}"));
     CHECK_UINT(k.computes.n, 0);
-    CHECK(next(&k) == NULL);
-    msim_cal_design_free(k.plan);
+    CHECK(!next(&k, &e));
+    msim_cal_design_free(k.design);
     REQUIRE(begin(&k, "{\"device\":{},\"tables\":{},\"beside\":"
                       "{\"gemm\":[\"fp32\"]}}"));
     CHECK_UINT(k.computes.n, 1);
-    CHECK(next(&k) == NULL); /* beside what? */
-    msim_cal_design_free(k.plan);
+    CHECK(!next(&k, &e)); /* beside what? */
+    msim_cal_design_free(k.design);
 }
 
 #define GEMM(more)                                                             \
-    "{\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":8,\"n\":32,\"k\":16" more "}"
+    "{\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":8,\"n\":32,\"k\":16,"        \
+    "\"batch\":1,\"layout\":\"NT\"" more "}"
 #define CONCURRENT(collective, bytes)                                          \
     ",\"beside\":{\"table\":\"collective\",\"collective\":\"" collective       \
-    "\",\"ranks\":2,\"bytes\":" #bytes "}"
+    "\",\"ranks\":2,\"nodes\":1,\"bytes\":" #bytes "}"
 
 /* An experiment of its own, by what runs beside it as well; but no work, so
  * that no law is fitted to its time. */
 static void test_concurrent__is_no_row(void)
 {
-    cJSON *alone = cJSON_Parse(GEMM(""));
-    cJSON *concurrent = cJSON_Parse(GEMM(CONCURRENT("all_reduce", 1024)));
-    cJSON *other = cJSON_Parse(GEMM(CONCURRENT("all_reduce", 2048)));
-    struct msim_cal_texts texts;
-    struct msim_work w;
+    cJSON *lines[] = {cJSON_Parse(GEMM("")),
+                      cJSON_Parse(GEMM(CONCURRENT("all_reduce", 1024))),
+                      cJSON_Parse(GEMM(CONCURRENT("all_reduce", 2048)))};
+    struct msim_cal_experiment alone, concurrent, other;
     char text[160];
 
-    CHECK(msim_cal_work(alone, "torch", &texts, &w));
-    CHECK(!msim_cal_work(concurrent, "torch", &texts, &w));
-    CHECK(msim_cal_hash(alone, "") != msim_cal_hash(concurrent, ""));
-    CHECK(msim_cal_hash(other, "") != msim_cal_hash(concurrent, ""));
-    msim_cal_describe(concurrent, text, sizeof(text));
-    CHECK_STR(text, "gemm fp32 m 8 n 32 k 16 beside collective all_reduce "
-                    "ranks 2 bytes 1024");
-    cJSON_Delete(alone);
-    cJSON_Delete(concurrent);
-    cJSON_Delete(other);
+    msim_cal_experiment_read(&alone, lines[0]);
+    msim_cal_experiment_read(&concurrent, lines[1]);
+    msim_cal_experiment_read(&other, lines[2]);
+    CHECK(msim_cal_work(&alone));
+    CHECK(!msim_cal_work(&concurrent));
+    CHECK(msim_cal_hash(&alone, "") != msim_cal_hash(&concurrent, ""));
+    CHECK(msim_cal_hash(&other, "") != msim_cal_hash(&concurrent, ""));
+    CHECK(msim_cal_hash(&other, "x") == msim_cal_hash_json(lines[2], "x"));
+    msim_cal_describe(&concurrent, text, sizeof(text));
+    CHECK_STR(text, "gemm fp32 m 8 n 32 k 16 batch 1 NT beside "
+                    "collective all_reduce ranks 2 nodes 1 bytes 1024");
+    for (int i = 0; i < 3; i++)
+        cJSON_Delete(lines[i]);
 }
 
 static void add(struct msim_cal_journal *j, const char *experiment,
                 const char *answer)
 {
-    CHECK_INT(msim_cal_journal_add(j, "made-up", cJSON_Parse(experiment),
-                                   cJSON_Parse(answer), 1, NULL),
-              MSIM_OK);
+    cJSON *line = cJSON_Parse(experiment);
+    struct msim_cal_experiment e;
+
+    msim_cal_experiment_read(&e, line);
+    CHECK_INT(
+        msim_cal_journal_add(j, "made-up", &e, cJSON_Parse(answer), 1, NULL),
+        MSIM_OK);
+    cJSON_Delete(line);
 }
 
 /* Ratios of 2, 3 and 4 beside an all-reduce, and of 5; what has no time alone,
@@ -156,7 +155,7 @@ static void test_concurrent__compares(void)
     add(&j, GEMM(""), "{\"time_us\":9,\"alone_us\":1}");
     REQUIRE(msim_cal_concurrent(&b, &j) == MSIM_OK);
     REQUIRE(b.n == 2);
-    CHECK_STR(b.list[0].table, "gemm");
+    CHECK_INT(b.list[0].table, MSIM_TABLE_GEMM);
     CHECK_STR(b.list[0].collective, "all_reduce");
     CHECK_STR(b.list[0].backend, "made-up");
     CHECK_UINT(b.list[0].ratio.n, 3);

@@ -22,33 +22,34 @@
 #define BANDWIDTH 8e9
 
 /* 2 us, and the longer of arithmetic and memory. */
-static double made_up_us(const cJSON *e)
+static double made_up_us(const struct msim_cal_experiment *e)
 {
     static const struct msim_cal_guess MACHINE = {FLOPS, BANDWIDTH, 2};
 
     return msim_cal_expected_us(e, &MACHINE);
 }
 
-/* The first `n` experiments of a plan, each taking `factor` of its time. */
+/* The first `n` experiments of a design, each taking `factor` of its time. */
 static bool add_rows(struct msim_cal_journal *j, const char *backend, int n,
                      double factor)
 {
-    cJSON *greeting = cJSON_Parse(GREETING), *e;
-    struct msim_cal_design *p = NULL;
+    cJSON *greeting = cJSON_Parse(GREETING);
+    struct msim_cal_design *d = NULL;
+    struct msim_cal_experiment e;
     struct msim_cal_space s;
     uint32_t kind;
     bool ok;
 
     ok = msim_cal_space_read(&s, greeting, 5e4, NULL) == MSIM_OK &&
-         msim_cal_design_new(&p, &s, 1) == MSIM_OK &&
+         msim_cal_design_new(&d, &s, 1) == MSIM_OK &&
          msim_cal_journal_greet(j, backend, greeting, NULL) == MSIM_OK;
-    while (ok && n-- > 0 && (e = msim_cal_design_next(p, &kind))) {
+    while (ok && n-- > 0 && msim_cal_design_next(d, &e, &kind)) {
         cJSON *answer = cJSON_CreateObject();
 
-        cJSON_AddNumberToObject(answer, "time_us", factor * made_up_us(e));
-        ok = msim_cal_journal_add(j, backend, e, answer, 0.1, NULL) == MSIM_OK;
+        cJSON_AddNumberToObject(answer, "time_us", factor * made_up_us(&e));
+        ok = msim_cal_journal_add(j, backend, &e, answer, 0.1, NULL) == MSIM_OK;
     }
-    msim_cal_design_free(p);
+    msim_cal_design_free(d);
     return ok;
 }
 
@@ -169,40 +170,40 @@ static void test_trace__works_are_experiments(void)
     };
 
     for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++) {
-        cJSON *e = cJSON_Parse(LINES[i]), *back;
-        struct msim_cal_texts texts;
-        struct msim_work w;
+        cJSON *line = cJSON_Parse(LINES[i]);
+        struct msim_cal_experiment e, back;
 
-        REQUIRE(msim_cal_work(e, "b", &texts, &w));
-        back = msim_cal_of_work(&w, false);
-        REQUIRE(back);
-        CHECK(msim_cal_hash(back, "b") == msim_cal_hash(e, "b"));
-        cJSON_Delete(back);
-        cJSON_Delete(e);
+        msim_cal_experiment_read(&e, line);
+        REQUIRE(msim_cal_work(&e));
+        REQUIRE(msim_cal_of_work(&back, msim_cal_work(&e), false));
+        CHECK(msim_cal_hash(&back, "b") == msim_cal_hash_json(line, "b"));
+        CHECK(msim_cal_hash(&e, "b") == msim_cal_hash_json(line, "b"));
+        cJSON_Delete(line);
     }
 }
 
 static void test_trace__asks_what_is_offered(void)
 {
-    cJSON *greeting = cJSON_Parse(GREETING), *shapes, *e;
+    cJSON *greeting = cJSON_Parse(GREETING);
+    struct msim_cal_shapes shapes;
     struct msim_cal_space s;
     int offered = 0, gemms = 0;
 
     REQUIRE(msim_cal_space_read(&s, greeting, 5e4, NULL) == MSIM_OK);
     REQUIRE(msim_cal_trace_shapes(&shapes, MSIM_DATA "/traces/gpt2", NULL) ==
             MSIM_OK);
-    CHECK(cJSON_GetArraySize(shapes) > 20);
-    cJSON_ArrayForEach(e, shapes)
-    {
-        bool gemm = strcmp(msim_json_get_text(e, "table"), "gemm") == 0;
+    CHECK(shapes.n > 20);
+    for (uint32_t i = 0; i < shapes.n; i++) {
+        const struct msim_cal_experiment *e = &shapes.list[i];
+        bool gemm = e->timed.table == MSIM_TABLE_GEMM;
 
         gemms += gemm;
         offered += gemm && msim_cal_space_offers(&s, e);
         if (!gemm && msim_cal_space_offers(&s, e))
-            CHECK_STR(msim_json_get_text(e, "op"), "add");
+            CHECK_STR(e->timed.op, "add");
     }
     CHECK(offered > 0 && offered <= gemms);
-    cJSON_Delete(shapes);
+    msim_cal_shapes_release(&shapes);
     cJSON_Delete(greeting);
 }
 

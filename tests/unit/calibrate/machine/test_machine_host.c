@@ -37,34 +37,34 @@
     "{\"time_us\":50,\"rounds\":10,\"operators\":[" list "]" more "}"
 
 struct row {
-    const char *table, *op, *answer;
+    enum msim_table table;
+    const char *op, *answer;
 };
 
 /* Every operator half as long as on the general host. */
-static const struct row SINGLE = {"dispatch", "aten::mm",
+static const struct row SINGLE = {MSIM_TABLE_DISPATCH, "aten::mm",
                                   ANSWER(OPERATOR("aten::mm", 10, 3), "")};
-static const struct row VIEW = {"dispatch", "aten::view",
+static const struct row VIEW = {MSIM_TABLE_DISPATCH, "aten::view",
                                 ANSWER(OPERATOR("aten::view", 1, 0), "")};
 static const struct row STEP = {
-    "dispatch", "step: made up",
+    MSIM_TABLE_DISPATCH, "step: made up",
     ANSWER(OPERATOR("aten::mm", 10, 3) "," OPERATOR(
                "aten::view", 1, 0) "," OPERATOR("MmBackward0", 5, 0),
            ",\"pauses_us\":{\"operator\":7}")};
-static const struct row LAUNCH = {"latency", "launch",
+static const struct row LAUNCH = {MSIM_TABLE_LATENCY, "launch",
                                   "{\"time_us\":3,\"low_us\":2,\"high_us\":5}"};
 
 static bool add_row(struct msim_cal_journal *j, const struct row *r)
 {
-    cJSON *e = cJSON_CreateObject();
+    const struct msim_cal_experiment e = {
+        .timed = {.table = r->table, .op = r->op}};
 
-    cJSON_AddStringToObject(e, "table", r->table);
-    cJSON_AddStringToObject(e, "op", r->op);
-    return msim_cal_journal_add(j, "torch", e, cJSON_Parse(r->answer), 0.1,
+    return msim_cal_journal_add(j, "torch", &e, cJSON_Parse(r->answer), 0.1,
                                 NULL) == MSIM_OK;
 }
 
 /* A host made of rows, ended by NULL; NULL where there is none. */
-static cJSON *make(struct msim_cal_host *told, const char *greeting,
+static cJSON *make(struct msim_cal_host *result, const char *greeting,
                    const struct row *const *rows)
 {
     cJSON *generic = cJSON_Parse(GENERIC), *host = NULL;
@@ -79,7 +79,7 @@ static cJSON *make(struct msim_cal_host *told, const char *greeting,
              MSIM_OK;
     for (; ok && *rows; rows++)
         ok = add_row(&j, *rows);
-    CHECK(ok && msim_cal_host(&host, told, &j, generic, "mine") == MSIM_OK);
+    CHECK(ok && msim_cal_host(&host, result, &j, generic, "mine") == MSIM_OK);
     msim_cal_journal_close(&j);
     cJSON_Delete(generic);
     unlink(path);
@@ -109,14 +109,14 @@ static double number(const cJSON *host, const char *group, const char *key,
 static void test_host__says_what_was_timed_and_what_was_not(void)
 {
     const struct row *rows[] = {&SINGLE, &VIEW, &STEP, &LAUNCH, NULL};
-    struct msim_cal_host told;
-    cJSON *host = make(&told, GREETING("gpu"), rows);
+    struct msim_cal_host result;
+    cJSON *host = make(&result, GREETING("gpu"), rows);
 
     REQUIRE(host);
-    CHECK_UINT(told.recordings, 2);
-    CHECK_UINT(told.timed, 3);
-    CHECK_UINT(told.taken, 1);
-    CHECK_REL(told.speed, 0.5, 1e-9);
+    CHECK_UINT(result.recordings, 2);
+    CHECK_UINT(result.timed, 3);
+    CHECK_UINT(result.taken, 1);
+    CHECK_REL(result.speed, 0.5, 1e-9);
     CHECK_REL(number(host, "operators", "aten::mm", "self_us"), 10, 1e-5);
     CHECK_REL(number(host, "operators", "aten::mm", "calls_us"), 3, 1e-5);
     CHECK(!strcmp(source(host, "operators", "aten::mm"), "timed"));
@@ -140,13 +140,13 @@ static void test_host__says_what_was_timed_and_what_was_not(void)
 static void test_host__of_a_cpu_knows_no_launches(void)
 {
     const struct row *rows[] = {&SINGLE, &VIEW, &STEP, NULL};
-    struct msim_cal_host told;
-    cJSON *host = make(&told, GREETING("cpu"), rows);
+    struct msim_cal_host result;
+    cJSON *host = make(&result, GREETING("cpu"), rows);
 
     REQUIRE(host);
     CHECK_REL(number(host, "operators", "aten::mm", "calls_us"), 7, 1e-9);
     CHECK_REL(number(host, "operators", "aten::mm", "within"),
-              told.factor_taken, 1e-5);
+              result.factor_taken, 1e-5);
     CHECK_REL(number(host, "operators", "aten::view", "within"), -1, 0);
     CHECK(!!strstr(source(host, "calls", "launch"), "generic"));
     cJSON_Delete(host);
@@ -155,9 +155,9 @@ static void test_host__of_a_cpu_knows_no_launches(void)
 static void test_host__wants_two_recordings(void)
 {
     const struct row *single[] = {&SINGLE, &VIEW, &LAUNCH, NULL};
-    struct msim_cal_host told;
+    struct msim_cal_host result;
 
-    CHECK(!make(&told, GREETING("gpu"), single));
+    CHECK(!make(&result, GREETING("gpu"), single));
 }
 
 /* What the general host's file lacks here, the shipped one has. */
@@ -166,7 +166,7 @@ static void test_host__is_taken_by_its_reader(void)
     const struct row *rows[] = {&SINGLE, &VIEW, &STEP, &LAUNCH, NULL};
     char path[] = "msim-test-host-XXXXXX.json";
     struct msim_cal_journal j;
-    struct msim_cal_host told;
+    struct msim_cal_host result;
     struct msim_host *h = NULL;
     cJSON *generic, *host;
     int fd = mkstemps(path, 5);
@@ -179,7 +179,7 @@ static void test_host__is_taken_by_its_reader(void)
                                    NULL) == MSIM_OK);
     for (int i = 0; rows[i]; i++)
         CHECK(add_row(&j, rows[i]));
-    REQUIRE(msim_cal_host(&host, &told, &j, generic, "mine") == MSIM_OK);
+    REQUIRE(msim_cal_host(&host, &result, &j, generic, "mine") == MSIM_OK);
     CHECK(msim_tree_write(host, path, NULL) == MSIM_OK);
     REQUIRE(msim_host_load(&h, MSIM_DATA, path, NULL) == MSIM_OK);
     CHECK(!strcmp(msim_host_name(h), "mine"));

@@ -43,84 +43,81 @@ static void test_space__reads_a_greeting(void)
 
 /* Every experiment is one that a table has, takes no more memory and time than
  * allowed, and none comes twice. */
-static void test_plan__stays_within_limits(void)
+static void test_design__stays_within_limits(void)
 {
     struct msim_cal_space s;
-    struct msim_cal_design *p;
+    struct msim_cal_design *d;
     uint64_t seen[600];
     uint32_t n = 0, kind, twice = 0, latencies = 0;
-    cJSON *e;
+    struct msim_cal_experiment e;
 
     REQUIRE(read_space(&s));
-    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
-    while (n < 600 && (e = msim_cal_design_next(p, &kind))) {
-        const char *table = msim_json_get_text(e, "table");
-        struct msim_cal_texts texts;
-        struct msim_work w;
+    REQUIRE(msim_cal_design_new(&d, &s, 1) == MSIM_OK);
+    while (n < 600 && msim_cal_design_next(d, &e, &kind)) {
+        enum msim_table table = e.timed.table;
 
-        seen[n] = msim_cal_hash(e, "");
+        seen[n] = msim_cal_hash(&e, "");
         for (uint32_t i = 0; i < n; i++)
             twice += seen[i] == seen[n];
         n++;
-        CHECK_STR(table, s.kinds[kind].table);
-        latencies += strcmp(table, "latency") == 0;
-        CHECK(msim_cal_bytes(e) <= s.bytes_most);
-        CHECK(msim_cal_expected_us(e, &s.guess) <= 8 * LONGEST);
-        CHECK(msim_cal_work(e, "b", &texts, &w) ==
-              (strcmp(table, "copy") != 0 && strcmp(table, "latency") != 0));
-        cJSON_Delete(e);
+        CHECK_INT(table, s.kinds[kind].table);
+        latencies += table == MSIM_TABLE_LATENCY;
+        CHECK(msim_experiment_bytes(&e.timed) <= s.bytes_most);
+        CHECK(msim_cal_expected_us(&e, &s.guess) <= 8 * LONGEST);
+        CHECK((msim_cal_work(&e) != NULL) ==
+              (table != MSIM_TABLE_COPY && table != MSIM_TABLE_LATENCY));
     }
     CHECK_UINT(n, 600);
     CHECK_UINT(latencies, 1);
     CHECK_UINT(twice, 0);
-    msim_cal_design_free(p);
+    msim_cal_design_free(d);
 }
 
 /* In a small space points round to the same sizes again and again: it comes to
  * an end, and an even one. */
-static void test_plan__ends(void)
+static void test_design__ends(void)
 {
     static const char RANKS[] =
         "{\"device\":{\"kind\":\"cpu\",\"sms\":2,\"memory_bytes\":8e9},"
         "\"ranks\":2,\"tables\":{\"collective\":[\"all_reduce\","
         "\"broadcast\"]}}";
-    cJSON *greeting = cJSON_Parse(RANKS), *e;
+    cJSON *greeting = cJSON_Parse(RANKS);
+    struct msim_cal_experiment e;
     struct msim_cal_space s;
-    struct msim_cal_design *p;
+    struct msim_cal_design *d;
     uint32_t kind, of[2] = {0};
 
     REQUIRE(msim_cal_space_read(&s, greeting, LONGEST, NULL) == MSIM_OK);
-    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
-    while (of[0] + of[1] < 10000 && (e = msim_cal_design_next(p, &kind))) {
+    REQUIRE(msim_cal_design_new(&d, &s, 1) == MSIM_OK);
+    while (of[0] + of[1] < 10000 && msim_cal_design_next(d, &e, &kind))
         of[kind]++;
-        cJSON_Delete(e);
-    }
     /* 4 KiB to 256 MiB, eight an octave, less what takes too long */
     for (int i = 0; i < 2; i++)
         CHECK(of[i] > 80 && of[i] <= 8 * 16 + 1);
-    msim_cal_design_free(p);
+    msim_cal_design_free(d);
     cJSON_Delete(greeting);
 }
 
 static char *first_of(uint64_t seed, int n)
 {
     struct msim_cal_space s;
-    struct msim_cal_design *p;
-    cJSON *all = cJSON_CreateArray(), *e;
+    struct msim_cal_design *d;
+    cJSON *all = cJSON_CreateArray();
+    struct msim_cal_experiment e;
     uint32_t kind;
     char *text;
 
-    if (!read_space(&s) || msim_cal_design_new(&p, &s, seed) != MSIM_OK)
+    if (!read_space(&s) || msim_cal_design_new(&d, &s, seed) != MSIM_OK)
         return NULL;
-    while (n-- > 0 && (e = msim_cal_design_next(p, &kind)))
-        cJSON_AddItemToArray(all, e);
+    while (n-- > 0 && msim_cal_design_next(d, &e, &kind))
+        cJSON_AddItemToArray(all, msim_cal_experiment_json(&e));
     text = cJSON_PrintUnformatted(all);
     cJSON_Delete(all);
-    msim_cal_design_free(p);
+    msim_cal_design_free(d);
     return text;
 }
 
-static void test_plan__follows_the_seed(void)
+static void test_design__follows_the_seed(void)
 {
     char *a = first_of(1, 100), *b = first_of(1, 100), *c = first_of(2, 100);
 
@@ -137,55 +134,50 @@ static void test_plan__follows_the_seed(void)
  * space has some: rows from 1 to 2^20 and columns from 2^4 to 2^16, of which
  * the product is limited on both sides, so cells along the diagonal count.
  */
-static void test_plan__fills_the_space(void)
+static void test_design__fills_the_space(void)
 {
     struct msim_cal_space s;
-    struct msim_cal_design *p;
+    struct msim_cal_design *d;
     uint32_t kind, n = 0, fits[4] = {0};
-    cJSON *e;
+    struct msim_cal_experiment e;
 
     REQUIRE(read_space(&s));
-    REQUIRE(msim_cal_design_new(&p, &s, 3) == MSIM_OK);
-    while (n < 256 && (e = msim_cal_design_next(p, &kind))) {
-        struct msim_cal_texts texts;
-        struct msim_work w;
+    REQUIRE(msim_cal_design_new(&d, &s, 3) == MSIM_OK);
+    while (n < 256 && msim_cal_design_next(d, &e, &kind)) {
+        const struct msim_work *w = msim_cal_work(&e);
 
-        if (strcmp(s.kinds[kind].kind, "add:fp32") == 0 &&
-            msim_cal_work(e, "b", &texts, &w)) {
+        if (strcmp(s.kinds[kind].kind, "add:fp32") == 0 && w) {
             double share =
-                log((double)w.u.vector.cols / 16) / log(65536 / 16.0);
+                log((double)w->u.vector.cols / 16) / log(65536 / 16.0);
 
             fits[share < 1 ? (int)(4 * share) : 3]++;
             n++;
         }
-        cJSON_Delete(e);
     }
     for (int i = 0; i < 4; i++) /* 64 each, were the limits not there */
         CHECK(fits[i] >= 24 && fits[i] <= 110);
-    msim_cal_design_free(p);
+    msim_cal_design_free(d);
 }
 
-static void test_plan__drops_a_kind(void)
+static void test_design__drops_a_kind(void)
 {
     struct msim_cal_space s;
-    struct msim_cal_design *p;
+    struct msim_cal_design *d;
     uint32_t kind;
-    cJSON *e;
+    struct msim_cal_experiment e;
 
     REQUIRE(read_space(&s));
-    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
+    REQUIRE(msim_cal_design_new(&d, &s, 1) == MSIM_OK);
     for (uint32_t i = 1; i < s.n; i++)
-        msim_cal_design_drop(p, i);
+        msim_cal_design_drop(d, i);
     for (int i = 0; i < 20; i++) {
-        e = msim_cal_design_next(p, &kind);
-        REQUIRE(e);
+        REQUIRE(msim_cal_design_next(d, &e, &kind));
         CHECK_UINT(kind, 0);
-        cJSON_Delete(e);
     }
-    msim_cal_design_drop(p, 0);
-    msim_cal_design_drop(p, 0);
-    CHECK(msim_cal_design_next(p, &kind) == NULL);
-    msim_cal_design_free(p);
+    msim_cal_design_drop(d, 0);
+    msim_cal_design_drop(d, 0);
+    CHECK(!msim_cal_design_next(d, &e, &kind));
+    msim_cal_design_free(d);
 }
 
 /* ---- where least is known ------------------------------------------------ */
@@ -203,10 +195,13 @@ static void test_plan__drops_a_kind(void)
 
 static double width_of(const struct msim_cal_widths *w, const char *text)
 {
-    cJSON *e = cJSON_Parse(text);
-    double width = msim_cal_width(w, e, "b");
+    cJSON *line = cJSON_Parse(text);
+    struct msim_cal_experiment e;
+    double width;
 
-    cJSON_Delete(e);
+    msim_cal_experiment_read(&e, line);
+    width = msim_cal_width(w, &e, "b");
+    cJSON_Delete(line);
     return width;
 }
 
@@ -243,38 +238,37 @@ static void test_width__chooses_what_is_known_least(void)
     static const char ADD[] =
         "{\"device\":{\"kind\":\"cpu\",\"sms\":2,\"memory_bytes\":8e9},"
         "\"tables\":{\"vector\":[\"add:fp32\"]}}";
-    cJSON *greeting = cJSON_Parse(ADD), *out[10];
+    cJSON *greeting = cJSON_Parse(ADD);
+    struct msim_cal_experiment out[10];
     struct msim_cal_journal j = {.fd = -1};
     struct msim_cal_widths *w;
     struct msim_cal_space s;
-    struct msim_cal_design *p;
+    struct msim_cal_design *d;
     uint64_t random = 1;
     double mean;
     uint32_t n;
 
     REQUIRE(msim_cal_space_read(&s, greeting, LONGEST, NULL) == MSIM_OK);
-    REQUIRE(msim_cal_design_new(&p, &s, 1) == MSIM_OK);
+    REQUIRE(msim_cal_design_new(&d, &s, 1) == MSIM_OK);
     REQUIRE(read_widths(&w));
-    n = msim_cal_widest(w, p, &s, &j, "b", &random, out, 5, &mean);
+    n = msim_cal_widest(w, d, &s, &j, "b", &random, out, 5, &mean);
     CHECK_UINT(n, 5);
     CHECK(mean > 0.1 && mean < 1);
-    for (uint32_t i = 0; i < n; i++) {
-        CHECK_REL(msim_cal_width(w, out[i], "b"), 1, 1e-6);
-        cJSON_Delete(out[i]);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        CHECK_REL(msim_cal_width(w, &out[i], "b"), 1, 1e-6);
     msim_cal_widths_free(w);
-    msim_cal_design_free(p);
+    msim_cal_design_free(d);
     cJSON_Delete(greeting);
 }
 
 int main(void)
 {
     RUN(test_space__reads_a_greeting);
-    RUN(test_plan__stays_within_limits);
-    RUN(test_plan__ends);
-    RUN(test_plan__follows_the_seed);
-    RUN(test_plan__fills_the_space);
-    RUN(test_plan__drops_a_kind);
+    RUN(test_design__stays_within_limits);
+    RUN(test_design__ends);
+    RUN(test_design__follows_the_seed);
+    RUN(test_design__fills_the_space);
+    RUN(test_design__drops_a_kind);
     RUN(test_width__asks_the_fits);
     RUN(test_width__chooses_what_is_known_least);
     return check_summary();

@@ -23,15 +23,17 @@ static bool make_path(char path[64])
 static enum msim_status add(struct msim_cal_journal *j, const char *backend,
                             int m, double us)
 {
-    cJSON *e = cJSON_CreateObject(), *answer = cJSON_CreateObject();
+    struct msim_cal_experiment e = {
+        .timed = {.table = MSIM_TABLE_GEMM,
+                  .dtype_word = "fp32",
+                  .work.u.gemm = {.m = m, .n = 2, .k = 3, .batch = 1}}};
+    cJSON *answer = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(e, "table", "gemm");
-    cJSON_AddNumberToObject(e, "m", m);
     if (us > 0)
         cJSON_AddNumberToObject(answer, "time_us", us);
     else
         cJSON_AddStringToObject(answer, "error", "no");
-    return msim_cal_journal_add(j, backend, e, answer, 0.5, NULL);
+    return msim_cal_journal_add(j, backend, &e, answer, 0.5, NULL);
 }
 
 static void append_text(const char *path, const char *text)
@@ -134,11 +136,64 @@ static void test_journal__counts_an_experiment_once(void)
     msim_cal_journal_close(&j);
     /* members in another order, and what a question adds: the same */
     append_text(path, "{\"backend\":\"b\",\"seconds\":1,\"experiment\":{\"m\":"
-                      "1,\"table\":\"gemm\",\"id\":7},\"answer\":{\"time_us\":"
-                      "99}}\n");
+                      "1,\"layout\":\"NN\",\"batch\":1,\"k\":3,\"n\":2,"
+                      "\"dtype\":\"fp32\",\"table\":\"gemm\",\"id\":7},"
+                      "\"answer\":{\"time_us\":99}}\n");
     REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
     CHECK_UINT(j.n, 1);
-    CHECK_REL(msim_json_get_number(j.entries[0].answer, "time_us", 0), 10, 0);
+    CHECK_REL(j.entries[0].answer.us, 10, 0);
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
+/* A line is read into what its readers want to know. */
+static void test_journal__reads_a_line_once(void)
+{
+    struct msim_cal_journal j;
+    const struct msim_cal_entry *e;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    msim_cal_journal_close(&j);
+    append_text(
+        path, "{\"backend\":\"b\",\"seconds\":1,\"experiment\":{\"table\":"
+              "\"gemm\",\"dtype\":\"fp32\",\"m\":2,\"n\":3,\"k\":5,\"batch\":"
+              "1,\"layout\":\"TN\",\"beside\":{\"table\":\"collective\","
+              "\"collective\":\"all_reduce\",\"ranks\":2,\"nodes\":1,"
+              "\"bytes\":64}},\"answer\":{\"time_us\":4,\"low_us\":3,"
+              "\"alone_us\":2,\"counters\":{\"dram_read_bytes\":9}}}\n"
+              "{\"backend\":\"b\",\"seconds\":1,\"experiment\":{\"table\":"
+              "\"dispatch\",\"op\":\"aten::mm\"},\"answer\":{\"time_us\":9,"
+              "\"rounds\":20,\"operators\":[{\"name\":\"aten::mm\",\"count\":1,"
+              "\"leaf\":true,\"self_us\":4.5}]}}\n"
+              "{\"backend\":\"b\",\"seconds\":60,\"experiment\":{\"table\":"
+              "\"picnic\"},\"answer\":{\"error\":\"no\",\"lost\":true}}\n");
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    REQUIRE(j.n == 3);
+    e = &j.entries[0];
+    CHECK_INT(e->experiment.timed.table, MSIM_TABLE_GEMM);
+    CHECK(e->experiment.is_pair && !msim_cal_work(&e->experiment));
+    CHECK_REL(e->experiment.timed.work.flops, 60, 1e-12);
+    CHECK_STR(e->experiment.timed.work.framework, "b");
+    CHECK_UINT(e->experiment.concurrent.work.u.coll.ranks, 2);
+    CHECK(e->hash == msim_cal_hash(&e->experiment, "b"));
+    CHECK(e->experiment_hash == msim_cal_hash(&e->experiment, ""));
+    CHECK_REL(e->answer.low_us, 3, 0);
+    CHECK(isnan(e->answer.high_us));
+    CHECK_REL(e->answer.alone_us, 2, 0);
+    CHECK(e->answer.counted && e->answer.counts);
+    CHECK_REL(e->answer.counts->of[MSIM_FIGURE_DRAM_READ], 9, 0);
+    CHECK(isnan(e->answer.counts->of[MSIM_FIGURE_FP32]));
+    e = &j.entries[1];
+    REQUIRE(e->answer.n_operators == 1);
+    CHECK_STR(e->answer.operators[0].name, "aten::mm");
+    CHECK(e->answer.operators[0].leaf);
+    CHECK_REL(e->answer.operators[0].self_us, 4.5, 0);
+    CHECK_REL(e->answer.rounds, 20, 0);
+    e = &j.entries[2];
+    CHECK(!msim_cal_entry_is_row(e) && e->answer.crashed);
+    CHECK_STR(e->answer.error, "no");
     msim_cal_journal_close(&j);
     unlink(path);
 }
@@ -192,6 +247,21 @@ static void test_journal__keeps_so_many_visits(void)
     unlink(path);
 }
 
+/* As many as there may be, none of which is another's. */
+static void test_journal__keeps_nothing(void)
+{
+    struct msim_cal_journal a, b;
+
+    REQUIRE(msim_cal_journal_open(&a, NULL, NULL) == MSIM_OK);
+    REQUIRE(msim_cal_journal_open(&b, NULL, NULL) == MSIM_OK);
+    CHECK(msim_cal_journal_greet(&a, "b", cJSON_Parse("{}"), NULL) == MSIM_OK);
+    CHECK(add(&a, "b", 1, 10) == MSIM_OK);
+    CHECK_UINT(a.n, 1);
+    CHECK_UINT(b.n, 0);
+    msim_cal_journal_close(&a);
+    msim_cal_journal_close(&b);
+}
+
 static void test_journal__refuses_other_files(void)
 {
     struct msim_cal_journal j, second;
@@ -218,8 +288,10 @@ int main(void)
     RUN(test_journal__survives_a_torn_line);
     RUN(test_journal__survives_a_torn_beginning);
     RUN(test_journal__counts_an_experiment_once);
+    RUN(test_journal__reads_a_line_once);
     RUN(test_journal__merges_visits);
     RUN(test_journal__keeps_so_many_visits);
+    RUN(test_journal__keeps_nothing);
     RUN(test_journal__refuses_other_files);
     return check_summary();
 }

@@ -1,0 +1,93 @@
+/*
+ * calibrate/measure/cal_answer.c - what a backend answered.
+ */
+#include "calibrate/measure/cal_answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static enum msim_status read_counts(struct msim_cal_answer *a,
+                                    const cJSON *counters)
+{
+    if (!counters)
+        return MSIM_OK;
+    a->counts = calloc(1, sizeof(*a->counts));
+    if (!a->counts)
+        return MSIM_ENOMEM;
+    for (int f = 0; f < MSIM_FIGURE_COUNT; f++)
+        a->counts->of[f] = msim_json_get_number(
+            counters, msim_figure_text((enum msim_counter_figure)f),
+            (double)NAN);
+    return MSIM_OK;
+}
+
+static struct msim_cal_operator read_operator(const cJSON *o)
+{
+    const char *name = msim_json_get_text(o, "name");
+
+    return (struct msim_cal_operator){
+        .name = name ? name : "",
+        .leaf = msim_json_get_true(o, "leaf"),
+        .count = msim_json_get_number(o, "count", 1),
+        .self_us = msim_json_get_number(o, "self_us", 0),
+        .calls_us = msim_json_get_number(o, "calls_us", 0),
+    };
+}
+
+static enum msim_status read_operators(struct msim_cal_answer *a,
+                                       const cJSON *list)
+{
+    size_t n = (size_t)cJSON_GetArraySize(list);
+    const cJSON *o;
+
+    a->has_operators = list != NULL;
+    if (n == 0)
+        return MSIM_OK;
+    a->operators = malloc(n * sizeof(*a->operators));
+    if (!a->operators)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(o, list) a->operators[a->n_operators++] =
+        read_operator(o);
+    return MSIM_OK;
+}
+
+static enum msim_status read_lists(struct msim_cal_answer *a, const cJSON *o)
+{
+    MSIM_TRY(read_counts(a, cJSON_GetObjectItemCaseSensitive(o, "counters")));
+    return read_operators(a, cJSON_GetObjectItemCaseSensitive(o, "operators"));
+}
+
+enum msim_status msim_cal_answer_read(struct msim_cal_answer *out,
+                                      const cJSON *answer)
+{
+    const cJSON *pauses = cJSON_GetObjectItemCaseSensitive(answer, "pauses_us");
+    enum msim_status status;
+
+    *out = (struct msim_cal_answer){
+        .us = msim_json_get_number(answer, "time_us", 0),
+        .low_us = msim_json_get_number(answer, "low_us", (double)NAN),
+        .high_us = msim_json_get_number(answer, "high_us", (double)NAN),
+        .alone_us = msim_json_get_number(answer, "alone_us", 0),
+        .error = msim_json_get_text(answer, "error"),
+        .crashed = msim_json_get_true(answer, "lost"),
+        .unsupported = msim_json_get_true(answer, "unsupported"),
+        .counted = cJSON_HasObjectItem(answer, "counters") ||
+                   cJSON_HasObjectItem(answer, "counters_error"),
+        .rounds = msim_json_get_number(answer, "rounds", 1),
+        .after_operator_us =
+            msim_json_get_number(pauses, "operator", (double)NAN),
+        .after_autograd_us =
+            msim_json_get_number(pauses, "autograd", (double)NAN),
+    };
+    status = read_lists(out, answer);
+    if (status != MSIM_OK)
+        msim_cal_answer_release(out);
+    return status;
+}
+
+void msim_cal_answer_release(struct msim_cal_answer *a)
+{
+    free(a->counts);
+    free(a->operators);
+    *a = (struct msim_cal_answer){.us = 0};
+}
