@@ -32,9 +32,11 @@ struct device {
     struct msim_contention_load load;
 };
 
-/* Events: the wake-up of a device (seq is its index), and the readiness or the
- * end of a demand (n_devices + its index). Who is held is thus let in before
- * whoever becomes ready at the same instant. */
+/*
+ * Events: the wake-up of a device (seq is its index), and the readiness or the
+ * end of a demand (n_devices + its index). So a demand that was held is let in
+ * before one that becomes ready at the same instant.
+ */
 struct msim_contention_run {
     const struct msim_graph *graph;
     const struct msim_sharing *s;
@@ -150,12 +152,12 @@ static msim_ps time_at(const struct active *a, double left)
 {
     double ps = (a->left - left) / a->rate;
 
-    /* The engine ends a run that comes to this. */
+    /* The engine ends a run that lasts so long. */
     return a->since +
            (ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX);
 }
 
-/* Give a running demand the rate that its company leaves it from now on. */
+/* Give a running demand the rate that it has beside what runs from now on. */
 static void rate(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
@@ -174,7 +176,7 @@ static void rate(struct msim_contention_run *r, uint32_t d, msim_ps now)
     msim_evq_push(&r->queue, time_at(a, 0), seq_of(r, d));
 }
 
-/* A collective's kernel is there from ARRIVE on, if it ever transfers. */
+/* A collective's kernel runs from ARRIVE on, if it ever transfers. */
 static void arrive(struct msim_contention_run *r, uint32_t d)
 {
     const struct msim_demand *transfer = &r->s->demands[d + 1];
@@ -196,7 +198,8 @@ static void begin_transfer(struct msim_contention_run *r, uint32_t d)
     }
 }
 
-/* What runs beside it has changed: kernels excepted, which slow nobody. */
+/* The set of what runs has changed: the others get new rates. Not for a
+ * kernel, which slows nothing. */
 static void rate_device(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
@@ -210,7 +213,7 @@ static void rate_device(struct msim_contention_run *r, uint32_t d, msim_ps now)
 
 /* ---- who may start ------------------------------------------------------ */
 
-/* Does kernel `y` keep the blocks of `x`, on another stream, waiting? */
+/* Do kernel `y`'s blocks keep those of `x`, on another stream, waiting? */
 static bool fills_device(const struct msim_contention_run *r,
                          const struct msim_demand *x,
                          const struct msim_demand *y)
@@ -221,7 +224,7 @@ static bool fills_device(const struct msim_contention_run *r,
            r->graph->lane[x->task] != r->graph->lane[y->task];
 }
 
-/* The latest last wave that demand `d` has to wait for, and whose. */
+/* The latest last wave that demand `d` has to wait for, and whose it is. */
 static msim_ps multiprocessors_free(const struct msim_contention_run *r,
                                     uint32_t d, uint32_t *by)
 {
@@ -246,8 +249,8 @@ static msim_ps multiprocessors_free(const struct msim_contention_run *r,
 }
 
 /*
- * Copies wait for an end, not for a time: an engine is free once the copy on
- * it has ended, and end() lets the next one in. `*by`: who will be first.
+ * A copy waits for an end, not for a time: an engine is free once its copy has
+ * ended, and end() lets the next one in. `*by`: the copy that will end first.
  */
 static msim_ps engine_free(const struct msim_contention_run *r, uint32_t d,
                            uint32_t *by)
@@ -273,8 +276,8 @@ static msim_ps engine_free(const struct msim_contention_run *r, uint32_t d,
     return INT64_MAX;
 }
 
-/* Until when demand `d` is held up, at most `now` if not, INT64_MAX for until
- * something ends; notes by whom. */
+/* Until when demand `d` is held up: at most `now` if it is not, INT64_MAX
+ * until something ends. Notes what holds it. */
 static msim_ps may_start(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];
@@ -321,7 +324,8 @@ static void start(struct msim_contention_run *r, uint32_t d, msim_ps now)
     rate_device(r, d, now);
 }
 
-/* Let in who may start now, in order, and be woken when the next may. */
+/* Let in the demands that may start now, in order, and set the wake-up for the
+ * next one that may. */
 static void admit_held(struct msim_contention_run *r, uint32_t device,
                        msim_ps now)
 {

@@ -12,15 +12,15 @@
 struct msim_engine {
     const struct msim_graph *graph;
     uint32_t *missing; /* predecessors that have not been visited yet */
-    uint32_t *ready;   /* a stack: tasks to be visited, whose ends are known */
+    uint32_t *ready;   /* a stack: tasks to visit, whose ends are known */
     uint32_t n_ready;
     bool too_long;                      /* the run does not end by RUN_MAX */
     struct msim_contention_run *shared; /* NULL: the graph shares nothing */
 };
 
 /*
- * What an edge adds to its predecessor's end, by the byte that says its kind:
- * `fixed` + `per_ns` * its own lag. One of the two is 0.
+ * What an edge adds to its predecessor's end: `fixed` + `per_ns` * its own
+ * lag, of which one is 0. One entry for each byte that has an edge's kind.
  */
 struct lags {
     msim_ps fixed[UINT8_MAX + 1], per_ns[UINT8_MAX + 1];
@@ -72,7 +72,7 @@ static bool is_out(const struct msim_scenario *s, uint32_t task)
     return s->removed && s->removed[task];
 }
 
-/* Does an edge of this kind mean that another rank is waited for? */
+/* Does an edge of this kind wait for another rank? */
 static bool from_peers(uint8_t byte)
 {
     enum msim_edge_kind kind = msim_edge_kind_of(byte);
@@ -88,8 +88,8 @@ static uint32_t demand_of(const struct msim_engine *e,
                                          : e->graph->sharing->of_task[task];
 }
 
-/* All predecessors of a task have been visited: its start is known, or who
- * shares with it has the last word. */
+/* All predecessors of a task have been visited. Its start is known now, or
+ * depends on the tasks that it shares with. */
 static void make_ready(struct msim_engine *e, const struct msim_scenario *s,
                        uint32_t task, msim_ps start)
 {
@@ -138,8 +138,8 @@ static void begin(struct msim_engine *e, const struct msim_scenario *s,
             make_ready(e, s, t, times->start[t]);
 }
 
-/* When the edge `i` lets its successor start; one that is removed is not
- * delayed, and a peer does not hold it at all. */
+/* When edge `i` lets its successor start. A removed successor is not delayed,
+ * and does not wait for a peer at all. */
 static msim_ps edge_time(const struct msim_graph *g,
                          const struct msim_scenario *s, const struct lags *l,
                          uint32_t i, msim_ps end)
@@ -151,8 +151,8 @@ static msim_ps edge_time(const struct msim_graph *g,
     return end + l->fixed[byte] + l->per_ns[byte] * g->edges[i].lag_ns;
 }
 
-/* Visit all that is ready, and what gets ready by that; returns how many.
- * Stops when the run gets too long. */
+/* Visit all tasks that are ready, and those that become ready by that; returns
+ * how many. Stops when the run gets too long. */
 static uint32_t visit(struct msim_engine *e, const struct msim_scenario *s,
                       const struct lags *lags, msim_ps *start)
 {

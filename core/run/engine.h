@@ -1,12 +1,13 @@
 /*
- * core/run/engine.h - walk a graph with given durations.
- *
- * A graph in which nothing is shared needs no clock: each task starts at the
- * maximum that graph.h defines, so tasks are visited in any topological order
- * and the times are the same. Tasks that share a device
- * (core/graph/contention.h) go through a queue of events in the order of time;
- * what lies between them is still visited as soon as it is known. No allocation
- * while it runs.
+ * core/run/engine.h - walk a graph with given durations. A static graph needs
+ * no clock: each task starts at the maximum that graph.h defines, so tasks are
+ * visited in any topological order and the times are the same, without a
+ * queue. Only tasks that share a device (core/graph/contention.h) go through a
+ * queue of events in the order of time; tasks between them are still visited
+ * as soon as their start is known. No allocation while it runs. Removed is not
+ * short: a removed task loses its latencies and its waiting for peers, too,
+ * and keeps the order that passes through it. So without GPU work a job takes
+ * what its host takes, to the picosecond.
  */
 #ifndef MSIM_CORE_RUN_ENGINE_H
 #define MSIM_CORE_RUN_ENGINE_H
@@ -21,23 +22,24 @@ struct msim_scenario {
      * One a task, or NULL. Where it is not 0 the task is removed: it has no
      * duration, nothing delays it (edges to it have no lag, its releases do
      * not hold) and it waits for no other rank (COLLECTIVE, POINT_TO_POINT).
-     * What passes through it, program and stream order, still does.
+     * Order that passes through it (program, stream) still holds.
      */
     const uint8_t *removed;
 };
 
 struct msim_engine; /* opaque: the workspace of one thread */
 
-/* What a run finds; one a task each, the arrays are the caller's. */
+/* What a run computes; one entry a task each, the arrays are the caller's. */
 struct msim_times {
     msim_ps *start;
-    msim_ps *dur; /* what each took: differs from the scenario's where tasks
+    msim_ps *dur; /* what each took; differs from the scenario's where tasks
                      share or are removed; may be NULL */
     uint32_t *held_by; /* the task that kept it from starting although all
                           predecessors had ended, or NONE; may be NULL */
 };
 
-/* Takes all memory that runs over `g` need; `*out` is the caller's. */
+/* Takes all memory that runs over `g` need. `*out` is the caller's; on failure
+ * it is NULL. */
 MSIM_MUST_CHECK
 enum msim_status msim_engine_new(struct msim_engine **out,
                                  const struct msim_graph *g);
@@ -53,7 +55,7 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
                                       const struct msim_times *times,
                                       struct msim_error *err);
 
-/* The same for who needs starts alone. */
+/* The same, for starts alone. */
 MSIM_MUST_CHECK
 enum msim_status msim_engine_run(struct msim_engine *e,
                                  const struct msim_scenario *s, msim_ps *start,

@@ -1,5 +1,5 @@
 /*
- * core/run/scale.c - what `--scale` selects.
+ * core/run/scale.c - `--scale SELECT=FACTOR`, parsed and matched.
  */
 #include "core/run/scale.h"
 

@@ -83,7 +83,7 @@ static void complain(struct fuzz *f, const char *what, const char *why,
 
 static bool is_out(const struct trial *k, uint32_t task)
 {
-    return k->scenario.out && k->scenario.out[task];
+    return k->scenario.removed && k->scenario.removed[task];
 }
 
 static msim_ps end_of(const struct trial *k, uint32_t task)
@@ -299,7 +299,7 @@ static void check_report(const struct trial *k, const struct msim_outcome *o)
 static struct msim_run run_of(const struct trial *k)
 {
     return (struct msim_run){k->times.start, k->times.dur, k->scenario.lag,
-                             k->scenario.out, k->times.held_by};
+                             k->scenario.removed, k->times.held_by};
 }
 
 static void check_outcome(const struct trial *k, bool measured)
@@ -398,7 +398,7 @@ static void try_costs(struct fuzz *f, const struct msim_graph *g,
     }
     k.as_traced = f->first && n == 0;
     k.scenario.dur = k.costs->mid;
-    k.scenario.out = k.costs->out;
+    k.scenario.removed = k.costs->removed;
     memcpy(k.scenario.lag, k.costs->lag, sizeof(k.scenario.lag));
     if (!new_times(&k.times, g->n_tasks) ||
         msim_engine_new(&k.engine, g) != MSIM_OK)

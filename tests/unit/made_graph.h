@@ -14,7 +14,7 @@
 struct made_graph {
     struct msim_graph g;
     msim_ps *dur;
-    uint8_t *out; /* tasks taken out of the scenario; NULL: none */
+    uint8_t *removed; /* tasks removed from the scenario; NULL: none */
 };
 
 /* xorshift: the same sequence everywhere. */
@@ -33,7 +33,7 @@ static inline void made_graph_free(struct made_graph *m)
     free(m->g.edges);
     free(m->g.edge_kind);
     free(m->g.releases);
-    free(m->out);
+    free(m->removed);
     free(m->dur);
 }
 
@@ -80,13 +80,13 @@ static inline void made_graph_mix(struct made_graph *m, uint64_t seed,
 {
     uint32_t n = m->g.n_tasks;
 
-    m->out = calloc((size_t)n + 1, 1);
+    m->removed = calloc((size_t)n + 1, 1);
     m->g.releases = malloc(((size_t)n + 1) * sizeof(*m->g.releases));
     for (uint32_t i = 0; i < m->g.n_edges; i++)
         m->g.edge_kind[i] = MSIM_EDGE_BYTE(made_random(&seed) % MSIM_EDGE_KINDS,
                                            made_random(&seed) % 3);
     for (uint32_t t = 0; t < n; t++) {
-        m->out[t] = made_random(&seed) % one_in == 0;
+        m->removed[t] = made_random(&seed) % one_in == 0;
         if (made_random(&seed) % 8 == 0)
             m->g.releases[m->g.n_releases++] = (struct msim_release){
                 t, made_random(&seed) % 100000 * 1000, false};
@@ -99,7 +99,7 @@ static inline msim_ps made_graph_edge(const struct made_graph *m, uint32_t i,
 {
     enum msim_edge_kind kind = msim_edge_kind_of(m->g.edge_kind[i]);
 
-    if (!m->out || !m->out[m->g.edges[i].to])
+    if (!m->removed || !m->removed[m->g.edges[i].to])
         return end + (msim_ps)m->g.edges[i].lag_ns * 1000;
     return kind == MSIM_EDGE_COLLECTIVE || kind == MSIM_EDGE_POINT_TO_POINT
                ? 0
@@ -115,12 +115,12 @@ static inline void made_graph_longest(const struct made_graph *m,
     for (uint32_t i = 0; i < m->g.n_releases; i++) {
         const struct msim_release *r = &m->g.releases[i];
 
-        if ((!m->out || !m->out[r->task]) && start[r->task] < r->at)
+        if ((!m->removed || !m->removed[r->task]) && start[r->task] < r->at)
             start[r->task] = r->at;
     }
     for (uint32_t t = 0; t < m->g.n_tasks; t++)
         for (uint32_t i = m->g.edge_begin[t]; i < m->g.edge_begin[t + 1]; i++) {
-            msim_ps dur = m->out && m->out[t] ? 0 : m->dur[t];
+            msim_ps dur = m->removed && m->removed[t] ? 0 : m->dur[t];
             msim_ps at = made_graph_edge(m, i, start[t] + dur);
 
             if (at > start[m->g.edges[i].to])

@@ -1,8 +1,6 @@
 /*
- * core/report/analyse/analyse.c - the figures of a prediction.
- *
- * The figures of a prediction: iterations, the slowest rank's sums, every
- * rank's row.
+ * core/report/analyse/analyse.c - the figures of a prediction: iterations, the
+ * slowest rank's sums, every rank's row.
  */
 #include "core/report/analyse/analysis.h"
 
@@ -95,8 +93,9 @@ static void sum_external(struct analysis *a)
 }
 
 /*
- * The interval of a sum of kernels: the deviations of one family go together
- * (they share a law and its bias), those of different families do not.
+ * The interval of a sum of kernels. Deviations within a family go together
+ * (its kernels share a law and its bias); those of different families are
+ * independent.
  */
 static double deviation(const double *by_family)
 {
@@ -167,7 +166,7 @@ static void add_window(struct analysis *a, uint32_t w, struct msim_rank_row *r)
     r->overlapped_copy_us += msim_us(m->hidden_copy);
 }
 
-/* A rank's means over the selected iterations; 0 of them: no row. */
+/* A rank's means over the selected iterations. No row where there is none. */
 static uint32_t rank_row(struct analysis *a, uint32_t rank,
                          struct msim_rank_row *r)
 {
@@ -231,7 +230,7 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
 
 static void larger(double *a, double b)
 {
-    /* NAN stays only while nothing is known. */
+    /* The sum stays NAN while no part is known. */
     if (isnan(*a) || b > *a)
         *a = b;
 }
@@ -318,7 +317,7 @@ static void totals(struct analysis *a, uint32_t rank)
     p->flops /= n;
     p->external_wait_us /= n;
     p->mfu = ideal_us / n / p->iteration_us.predicted;
-    if (!(p->mfu > 0)) /* under traced costs nobody counted operations */
+    if (!(p->mfu > 0)) /* under traced costs no operations are counted */
         p->flops = p->mfu = NAN;
     p->memory_peak_bytes = NAN;
 }
@@ -345,7 +344,7 @@ static enum msim_status simulate_sums(struct analysis *a)
     return MSIM_OK;
 }
 
-/* What held each task, and what it might have taken longer. */
+/* What held each task, and how much longer it could have taken. */
 static enum msim_status find_causes(struct analysis *a)
 {
     const struct msim_run *run = &a->o->mid;

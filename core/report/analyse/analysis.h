@@ -1,7 +1,7 @@
 /*
- * core/report/analyse/analysis.h - what the analysis_*.c files share.
- *
- * Private to them. Rows and texts they make live in the prediction's arena.
+ * core/report/analyse/analysis.h - what the files of the analysis share.
+ * Private to analyse.c and analysis_*.c. The rows and texts that they make
+ * live in the prediction's arena.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
 #define MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
@@ -25,8 +25,8 @@ static inline double msim_us(msim_ps ps)
 /* How many windows of `rank` (UINT32_MAX: iterations) are selected. */
 uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank);
 
-/* So many pieces of a path are told one by one, the longest; each run of
- * others between them is told as one, so that all still sum to the path. */
+/* The longest pieces of a path have a row each, this many at most. Each run of
+ * others between them is one row, so that the rows still sum to the path. */
 #define MSIM_PATH_ROWS 20000u
 
 /* analysis_path.c: the critical path and its owners. */
@@ -42,7 +42,7 @@ enum msim_status msim_analyse_waits(const struct msim_findings *f,
                                     const struct msim_waits *waits,
                                     uint32_t rank, struct msim_wait_rows *rows);
 
-/* What of the trace's own times the graph took over. */
+/* What the graph copied of the trace's own times. */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_copied(const struct msim_findings *f);
 

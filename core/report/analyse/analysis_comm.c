@@ -1,8 +1,6 @@
 /*
- * core/report/analyse/analysis_comm.c - collectives and stragglers.
- *
- * Collectives as ranks meet in them: how far apart they arrive, who is last,
- * and what the others wait for it.
+ * core/report/analyse/analysis_comm.c - collectives and stragglers: how far
+ * apart ranks arrive, which is last, and how long the others wait for it.
  */
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
@@ -95,7 +93,7 @@ static enum msim_status find_row(struct comms *a, uint32_t task,
     return MSIM_OK;
 }
 
-/* The task in which all have arrived, or NONE where nobody is met. */
+/* The task in which all have arrived, or NONE where no rank meets another. */
 static uint32_t join_of(const struct msim_graph *g, uint32_t arrive)
 {
     for (uint32_t i = g->edge_begin[arrive]; i < g->edge_begin[arrive + 1]; i++)
@@ -117,7 +115,7 @@ static void arrive(struct meeting *m, uint32_t rank, msim_ps at)
     m->ranks++;
 }
 
-/* The first of its ranks says which collective a call is. */
+/* A call is named by the first of its ranks. */
 static enum msim_status find_meeting(struct comms *a, uint32_t task,
                                      const struct msim_comm *c,
                                      struct meeting **m)

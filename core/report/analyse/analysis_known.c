@@ -1,9 +1,6 @@
 /*
- * core/report/analyse/analysis_known.c - waits, sources of edges, and what was
- * copied from the trace.
- *
- * What was waited for, how every edge is known, and what was copied from the
- * trace.
+ * core/report/analyse/analysis_known.c - waits, how edges are known, and what
+ * was copied from the trace.
  */
 #include "core/report/analyse/analysis.h"
 

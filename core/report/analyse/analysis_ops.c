@@ -1,8 +1,6 @@
 /*
- * core/report/analyse/analysis_ops.c - operators and families.
- *
- * Operators and families: kernel time by topmost operator of one rank, and how
- * much of it stands on a law.
+ * core/report/analyse/analysis_ops.c - operators and families: kernel time by
+ * topmost operator of one rank, and how much of it rests on a law.
  */
 #include "core/base/vec.h"
 #include "core/report/analyse/analysis.h"

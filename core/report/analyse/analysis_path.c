@@ -1,8 +1,6 @@
 /*
- * core/report/analyse/analysis_path.c - the critical path for reports.
- *
- * The critical path for reports: the longest iteration's piece by piece, that
- * of all iterations by owner.
+ * core/report/analyse/analysis_path.c - the critical path for reports: the
+ * longest iteration's piece by piece, and that of all iterations by owner.
  */
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
@@ -24,7 +22,8 @@ struct owner {
 #define LATENCY 8u
 #define HELD    (LATENCY + MSIM_HOLDS)
 
-/* Calls count by themselves: what launching costs, whoever launches. */
+/* Calls are counted by their own name, whoever launches: what launching
+ * costs. */
 static struct owner owner_of(const struct msim_graph *g,
                              const struct msim_piece *piece)
 {
@@ -116,7 +115,7 @@ static enum msim_status keep_longest(const struct msim_path *path,
                                      uint8_t *kept)
 {
     msim_ps *dur = malloc(path->n * sizeof(*dur)), least;
-    uint32_t equal = 0; /* so many that are as long as the shortest */
+    uint32_t equal = 0; /* how many as long as the shortest are kept */
 
     if (!dur)
         return MSIM_ENOMEM;
@@ -136,7 +135,7 @@ static enum msim_status keep_longest(const struct msim_path *path,
     return MSIM_OK;
 }
 
-/* The row of pieces [from, to): a run of short ones is told as one. */
+/* The row of pieces [from, to): one piece, or a run of short ones. */
 static enum msim_status add_row(const struct msim_findings *f,
                                 const struct msim_path *path, uint32_t from,
                                 uint32_t to, const char **names)
@@ -247,7 +246,8 @@ static int compare_texts(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "");
 }
 
-/* Numbers of strings follow the order of a file; their texts do not. */
+/* Numbers of strings follow the order of a file, so rows of equal time are
+ * sorted by text. */
 static int most_first(const void *a, const void *b)
 {
     const struct msim_owner_row *x = a, *y = b;

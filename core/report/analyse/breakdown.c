@@ -1,9 +1,8 @@
 /*
- * core/report/analyse/breakdown.c - where an iteration's time goes.
- *
- * Where an iteration's time goes: each instant belongs to the first class that
- * applies. One sweep over a rank's begins and ends keeps running totals; a
- * window is the difference between two readings of them.
+ * core/report/analyse/breakdown.c - where an iteration's time goes. Each
+ * instant belongs to the first class that applies. One sweep over a rank's
+ * begins and ends keeps running totals; a window is the difference between two
+ * readings of them.
  */
 #include "core/base/vec.h"
 #include "core/report/analyse/outcome.h"
@@ -32,7 +31,7 @@ struct sweep {
     struct totals totals;
 };
 
-/* The window that spans all of `rank`, where it has no marks; else NULL. */
+/* The window that spans all of `rank` where it has no marks, else NULL. */
 static struct msim_window_times *
 whole(const struct msim_graph *g, struct msim_window_times *w, uint32_t rank)
 {
@@ -60,7 +59,7 @@ static void span_whole(const struct msim_graph *g, const struct msim_run *run,
     }
 }
 
-/* When its thread comes to a task, which may then have to wait. */
+/* When the task's thread comes to it; it may have to wait then. */
 static msim_ps comes_to(const struct msim_graph *g, const struct msim_run *run,
                         uint32_t task)
 {
@@ -106,7 +105,7 @@ static enum msim_status add(struct sweep *s, enum mark mark, msim_ps from,
     return MSIM_OK;
 }
 
-/* What a task is to the breakdown; OPEN: nothing. */
+/* The class of a task in the breakdown; OPEN: none. */
 static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
                          uint32_t main_lane)
 {
@@ -121,8 +120,9 @@ static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
     case MSIM_TASK_CALL:
         return HOST;
     case MSIM_TASK_GAP:
-        /* The interpreter's time, on the thread that iterates; elsewhere a
-         * gap may be a thread that nobody needed. */
+        /* A gap is the interpreter's time on the thread that iterates. On
+         * another thread it may be a time in which nobody needed the
+         * thread. */
         return o->graph->lane[task] == main_lane ? HOST : OPEN;
     case MSIM_TASK_JOIN:
         break;
@@ -130,7 +130,7 @@ static enum mark mark_of(const struct msim_outcome *o, uint32_t task,
     return OPEN;
 }
 
-/* Traced work on each lane; the caller frees it. */
+/* Traced work on each lane, in ps; the caller frees it. */
 static msim_ps *lane_work(const struct msim_graph *g)
 {
     msim_ps *work = calloc((size_t)g->n_lanes + 1, sizeof(*work));
@@ -166,7 +166,7 @@ uint32_t *msim_main_lanes(const struct msim_graph *g)
     return main;
 }
 
-/* Tasks come rank by rank: from the first of each to one past its last. */
+/* Tasks come rank by rank: the first of each, and one past its last. */
 struct range {
     uint32_t begin, end;
 };

@@ -64,7 +64,7 @@ static bool is_out(const struct msim_run *run, uint32_t task)
     return run->removed && run->removed[task];
 }
 
-/* Does an edge of this kind mean that another rank is waited for? */
+/* Does an edge of this kind wait for another rank? */
 static bool from_peers(enum msim_edge_kind kind)
 {
     return kind == MSIM_EDGE_COLLECTIVE || kind == MSIM_EDGE_POINT_TO_POINT;
@@ -93,7 +93,7 @@ static bool own_order(const struct msim_graph *g, uint32_t edge)
     return kind == MSIM_EDGE_PROGRAM || kind == MSIM_EDGE_STREAM;
 }
 
-/* Tasks come in order, so of equals the first is from the lowest. */
+/* Tasks come in order, so of equal edges the first is from the lowest task. */
 static void offer(struct msim_binding *b, const struct msim_graph *g,
                   uint32_t from, uint32_t edge)
 {
@@ -116,8 +116,8 @@ static bool is_resource(uint32_t by)
     return by == MSIM_BY_SM || by == MSIM_BY_ENGINE;
 }
 
-/* An absent peer that comes as long after this rank as it did in the trace is
- * an edge's lag: what it holds is not held by the edge. */
+/* An absent peer that arrives as long after this rank as in the trace is the
+ * lag of an edge: it is the peer that holds the task, not the edge. */
 static bool peer_follows(const struct msim_binding *b,
                          const struct msim_graph *g, const struct msim_run *run,
                          const struct msim_release *r)
@@ -129,7 +129,7 @@ static bool peer_follows(const struct msim_binding *b,
            msim_run_end(run, from) < run->start[r->task];
 }
 
-/* Of what no edge explains, which. */
+/* What holds a task that no edge holds. */
 static uint32_t explain_rest(struct msim_binding *b, const struct msim_graph *g,
                              const struct msim_run *run)
 {
@@ -159,7 +159,7 @@ static uint32_t explain_rest(struct msim_binding *b, const struct msim_graph *g,
     return held;
 }
 
-/* What a task that was held had waited for before: the last to end. */
+/* Of the tasks that a held task had waited for before: the last to end. */
 static void find_before_held(struct msim_binding *b, const struct msim_graph *g,
                              const struct msim_run *run)
 {
@@ -209,13 +209,13 @@ void msim_binding_release(struct msim_binding *b)
 /* ---- slack -------------------------------------------------------------- */
 
 /*
- * An order in which every task comes after all that it waited for. Waiting
- * for a resource is an edge more: from the task that held it, which began
- * before.
+ * An order in which every task comes after all that it waited for. A wait for
+ * a resource is one more edge: from the task that held it, which began before.
  */
 struct order {
     uint32_t *missing, *tasks;
-    uint32_t *held, *next_held; /* per task: first of those it held; the next */
+    uint32_t *held, *next_held; /* per task: the first of the tasks that it
+                                   held; the next of them */
     uint32_t n;
 };
 
@@ -282,7 +282,7 @@ static enum msim_status order_init(struct order *o, const struct msim_graph *g,
     return o->n == g->n_tasks ? MSIM_OK : MSIM_ECYCLE;
 }
 
-/* Where a rank has no marks, its one window ends with the last of its tasks. */
+/* Where a rank has no marks, its one window ends with its last task. */
 static msim_ps whole_end(const struct msim_graph *g,
                          const struct msim_window_times *windows, uint32_t rank,
                          msim_ps otherwise)
@@ -293,7 +293,7 @@ static msim_ps whole_end(const struct msim_graph *g,
     return otherwise;
 }
 
-/* `late`: until when each task may last, as far as no other waits for it. */
+/* `late`: how late each task may end, so that no other task is delayed. */
 static void deadlines(const struct msim_graph *g, const struct msim_run *run,
                       const struct msim_window_times *windows, msim_ps *late)
 {
@@ -321,7 +321,7 @@ static msim_ps least(msim_ps a, msim_ps b)
     return a < b ? a : b;
 }
 
-/* The latest end of `t` for which its followers keep theirs. */
+/* The latest end of `t` at which its followers still end in time. */
 static msim_ps latest_end(const struct msim_graph *g,
                           const struct msim_run *run, const struct order *o,
                           const msim_ps *late, uint32_t t)
@@ -371,7 +371,7 @@ static enum msim_status add_piece(struct msim_path *p, struct msim_piece piece)
     return MSIM_OK;
 }
 
-/* The task that a window's end is the end of. */
+/* The task with whose end a window ends. */
 static uint32_t last_task(const struct msim_graph *g,
                           const struct msim_run *run, uint32_t w)
 {
@@ -388,8 +388,11 @@ static uint32_t last_task(const struct msim_graph *g,
     return last;
 }
 
-/* One step back: the task's own piece, and what lies between it and the end of
- * the one before. `*at` is what is left to explain, and where the path ends. */
+/*
+ * One step back: the task's own piece, and the piece between it and the end of
+ * the task before. `*at` is where the explained part begins; at the window's
+ * begin the path ends.
+ */
 static enum msim_status step_back(struct msim_path *p,
                                   const struct msim_run *run,
                                   const struct msim_binding *b, uint32_t t,
@@ -398,8 +401,8 @@ static enum msim_status step_back(struct msim_path *p,
     msim_ps start = run->start[t] > begin ? run->start[t] : begin, end;
     struct msim_piece piece = {.task = t, .by = b->by[t]};
 
-    /* A negative lag lets a task start before its predecessor: then nothing
-     * of that one is on the path. */
+    /* A negative lag lets a task start before its predecessor; then no part of
+     * the predecessor is on the path. */
     piece.start = start < *at ? start : *at;
     piece.dur = *at - piece.start;
     MSIM_TRY(add_piece(p, piece));

@@ -1,24 +1,20 @@
 /*
- * core/report/analyse/critical.h - what held each task up, and the path that an
- * end hangs on.
- *
- * An edge u->v binds when end(u) + lag is just the start of v. Of several the
- * one from the task's own thread or stream is taken, then the one from the
- * lowest task: so whatever the order of ties in a run, the answer is one.
- *
- * Going back from an end along binding edges gives the critical path. Its
- * pieces follow each other without a gap, so they sum to its length exactly.
- * A task that came when it was recorded, or when an absent rank's had arrived,
- * is preceded by a piece that says so; what lies before that piece could be
- * faster without the task coming earlier.
- *
- *     host 0..10 | launch latency 10..15 | kernel 15..115 | host 115..117
+ * core/report/analyse/critical.h - what held each task up, and the path that
+ * an end hangs on. An edge u->v binds when end(u) + lag is just the start of
+ * v. Of several, the edge from the task's own thread or stream counts, then
+ * the edge from the lowest task: so the answer does not depend on how a run
+ * breaks ties. Going back from an end along binding edges gives the critical
+ * path. Its pieces follow each other without a gap, so they sum to its length
+ * exactly. A task that came when it was recorded, or when an absent rank
+ * arrived, is preceded by a piece of its own ("held"): what lies before that
+ * piece could be faster without the task coming earlier. ~  host 0..10 |
+ * launch latency 10..15 | kernel 15..115 | host 115..117
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_CRITICAL_H
 #define MSIM_CORE_REPORT_ANALYSE_CRITICAL_H
 #include "core/report/analyse/outcome.h"
 
-/* Instead of an edge's index: what else can hold a task. */
+/* What can hold a task that no edge holds; in the place of an edge's index. */
 #define MSIM_BY_NOTHING UINT32_MAX       /* it starts with the simulation */
 #define MSIM_BY_SM      (UINT32_MAX - 1) /* contention.h, msim_run.held_by */
 #define MSIM_BY_ENGINE  (UINT32_MAX - 2) /* likewise: a copy engine */
@@ -27,9 +23,11 @@
 #define MSIM_BY_UNKNOWN (UINT32_MAX - 5) /* nothing that the run tells */
 
 struct msim_binding {
-    /* One a task: whose end let it start; of a task that a peer, its record
-     * or something unknown held, the last to end of what it waited for; or
-     * NONE. */
+    /*
+     * One a task: the task whose end let it start. For a task held by a peer,
+     * its record or something unknown: of those that it waited for, the last
+     * to end. Or NONE.
+     */
     uint32_t *from;
     uint32_t *by; /* index of graph->edges, or one of the above */
 };
@@ -46,7 +44,8 @@ enum msim_hold {
 const char *msim_hold_text(unsigned hold);
 /* The kind of a binding's `by`; MSIM_HOLDS for BY_NOTHING. */
 unsigned msim_hold_of(const struct msim_graph *g, uint32_t by);
-/* How it is known (msim_edge_source_text()), or NULL where it is no edge. */
+/* How the edge is known (msim_edge_source_text()), or NULL where it is no
+ * edge. */
 const char *msim_hold_source(const struct msim_graph *g, uint32_t by);
 
 /* When a task is over in a run. */
@@ -64,10 +63,10 @@ enum msim_status msim_binding_init(struct msim_binding *b,
 void msim_binding_release(struct msim_binding *b);
 
 /*
- * How much later each task may end (ps, one a task, `slack` is the caller's)
+ * How much longer each task may take (ps, one a task; `slack` is the caller's)
  * without any iteration of any rank ending later, and without the run ending
- * later. Waits for shared resources count as they fell out in this run.
- * ECYCLE where there is no order.
+ * later. Waits for shared resources count as they were in this run. ECYCLE
+ * where there is no order.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_slack(const struct msim_graph *g,
@@ -86,7 +85,7 @@ struct msim_piece {
     uint32_t task;
     uint32_t by; /* what let it start, as msim_binding.by */
     uint8_t kind;
-    msim_ps start, dur; /* what of it is on the path */
+    msim_ps start, dur; /* the part of it that is on the path */
 };
 
 struct msim_path {
@@ -96,7 +95,7 @@ struct msim_path {
 
 /*
  * The path that the end of window `w` hangs on, back to its begin; a piece
- * that reaches over an end is cut there. `path` is all zero or was used
+ * that reaches beyond either is cut there. `path` is all zero or was used
  * before; release it in any case.
  */
 MSIM_MUST_CHECK

@@ -1,8 +1,7 @@
 /*
- * core/report/analyse/outcome.h - a simulated graph, and what is read off it.
- *
- * An outcome bundles three runs over one graph (middle, low and high
- * durations) with what made each duration. It owns nothing.
+ * core/report/analyse/outcome.h - a simulated graph, from which figures are
+ * read. An outcome bundles three runs over one graph (middle, low and high
+ * durations) with the source of each duration. It owns nothing.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
 #define MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
@@ -11,17 +10,17 @@
 
 #include <math.h>
 
-/* Kinds of cause that an outcome can tell apart. */
+/* At most so many sources of durations. */
 #define MSIM_MADE_BY_MAX 32
 
-/* One simulation: its result, and what of the scenario made it (engine.h). */
+/* One simulation: its result, and the parts of its scenario (engine.h). */
 struct msim_run {
     const msim_ps *start, *dur; /* one a task */
     const msim_ps *lag;         /* of every edge of a kind, or -1: as the graph
                                    has it; NULL: all as the graph has them */
-    const uint8_t *removed;     /* tasks that are removed, or NULL */
-    /* One a task: the task that held it where no edge did (a resource that
-     * both need), or NONE; NULL: nothing is shared. */
+    const uint8_t *removed;     /* tasks removed, or NULL */
+    /* One a task: the task that held it where no edge did (both need one
+     * resource), or NONE; NULL: nothing is shared. */
     const uint32_t *held_by;
 };
 
@@ -31,16 +30,19 @@ struct msim_outcome {
     const msim_ps *task_low, *task_high; /* 90 % interval of each duration */
     const msim_ps *task_mid; /* its estimate: what it takes (mid.dur) may differ
                                 where tasks share; NULL: the same */
-    /* The whole GPU may be this factor faster or slower than estimated (90 %),
-     * all kernels together, beside task_low..task_high; 1: measured. */
+    /*
+     * The whole GPU may be this factor faster or slower than estimated (90 %),
+     * for all kernels together and in addition to task_low..task_high; 1:
+     * measured.
+     */
     double gpu_factor;
     const uint8_t *made_by; /* index into made_by_names */
     const char *const *made_by_names;
     uint32_t n_made_by;    /* at most MADE_BY_MAX */
     const uint8_t *source; /* index into source_names */
     const char *const *source_names;
-    uint8_t source_bound; /* this source and those after it are no law and no
-                             table: a bound at most */
+    uint8_t source_bound; /* from this source on, a bound at most: neither a law
+                             nor a table */
     const float *flops;
     const float *ideal_us; /* flops at the peak rate, NULL: no platform */
     bool measured;         /* durations and times are the trace's own */
@@ -55,14 +57,16 @@ struct msim_window_times {
 
 /*
  * Simulated begin and end of every window of the graph (`w`: one each), with
- * the classes of the breakdown.
+ * the classes of the breakdown. ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_breakdown_find(const struct msim_outcome *o,
                                      struct msim_window_times *w);
-/* For each rank the lane of its main thread, or NONE: the one that bears its
- * iterations, without marks the one that has most to do. NULL: no memory; the
- * caller frees it. */
+/*
+ * For each rank the lane of its main thread, or NONE: the thread that has the
+ * marks of its iterations, without marks the one with most work. Owned by the
+ * caller (free()); NULL: out of memory.
+ */
 uint32_t *msim_main_lanes(const struct msim_graph *g);
 
 /* Begin and end only, of any run. */
@@ -72,20 +76,21 @@ void msim_window_bounds(const struct msim_graph *g, const struct msim_run *run,
 /*
  * The prediction's figures over one iteration (an index into
  * graph->iterations) or all of them (UINT32_MAX). On success `*out` is owned
- * by the caller; texts that the caller knows (platform, costs, ...) are left
- * NULL.
+ * by the caller. Texts that only the caller knows (platform, costs, ...) are
+ * left NULL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse(struct msim_prediction **out,
                               const struct msim_outcome *o, uint32_t iteration,
                               struct msim_error *err);
 
-/* Every task that takes time as a bar; owned by the caller. */
+/* Every task that takes time as a bar; `*out` is owned by the caller. */
 MSIM_MUST_CHECK
 enum msim_status msim_timeline_new(struct msim_timeline **out,
                                    const struct msim_outcome *o);
 
-/* A task's duration in company, as short or as long as its estimate may be. */
+/* A task's low or high duration beside other tasks: its own `bound`, shifted as
+ * its middle one was. */
 static inline msim_ps msim_task_bound(const struct msim_outcome *o,
                                       const msim_ps *bound, uint32_t task)
 {
@@ -95,8 +100,8 @@ static inline msim_ps msim_task_bound(const struct msim_outcome *o,
 }
 
 /*
- * Widen the interval of a sum of kernels by what the whole GPU may deviate:
- * independent of the deviations that low and high stand for so far.
+ * Widen the interval of a sum of kernels by the deviation of the whole GPU,
+ * which is independent of the deviations in low and high so far.
  */
 static inline void msim_widen(const struct msim_outcome *o,
                               struct msim_figure *f)
@@ -107,7 +112,8 @@ static inline void msim_widen(const struct msim_outcome *o,
               hypot(f->high - f->predicted, f->predicted * (o->gpu_factor - 1));
 }
 
-/* Of a collective's transfer its arrival, if that is a task; else itself. */
+/* The arrival of a collective's transfer, if that is a task; else the task
+ * itself. */
 static inline uint32_t msim_arrival(const struct msim_graph *g, uint32_t task)
 {
     return g->kind[task] == MSIM_TASK_COMM && task > 0 &&

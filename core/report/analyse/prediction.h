@@ -1,11 +1,9 @@
 /*
- * core/report/analyse/prediction.h - what a simulation says, ready to be
- * written.
- *
- * Filled by core/report/analyse/analyse.c from a simulated graph; written by
- * the report_* files as text, JSON (schema mystique-sim/prediction/1), CSV, a
- * timeline and a chart. Times here are microseconds as double; NAN means
- * unknown and is written as null.
+ * core/report/analyse/prediction.h - the figures of a simulation, ready to be
+ * written. Filled by core/report/analyse/analyse.c from a simulated graph;
+ * written by the report_* files as text, JSON (schema
+ * mystique-sim/prediction/1), CSV, a timeline and a chart. Times are
+ * microseconds as double; NAN means unknown and is written as null.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #define MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
@@ -23,7 +21,8 @@ struct msim_breakdown {
 struct msim_iteration {
     const char *name;
     struct msim_figure us;
-    int64_t rank; /* whose iteration is largest: the rest is of that one */
+    int64_t rank; /* the rank whose iteration is longest; the sums below are its
+                     own */
     double transfer_us, wait_us;
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
@@ -41,27 +40,27 @@ struct msim_op_row {
                         take before an iteration ends later */
 };
 
-/* What --explain and the "not covered" list need: one family's share. */
+/* One family's share of the time: for --explain and the "not covered" list. */
 struct msim_family_row {
     const char *model;
     double calls;
     struct msim_figure us;
 };
 
-/* A name and microseconds in one iteration: waits by what ended them, copied
- * time by category. */
+/* A name and microseconds in one iteration: waits by cause, copied time by
+ * category. */
 struct msim_named_us {
     const char *name;
     double us;
 };
 
-/* Waiting, by what it was for; no kind that nobody waited for. */
+/* Waiting by what was waited for; kinds without waiting have no row. */
 struct msim_wait_list {
     struct msim_named_us *rows; /* longest first */
     uint32_t n;
 };
 
-/* Whose waiting it is: core/report/analyse/waits.h. */
+/* Who waited: core/report/analyse/waits.h. */
 struct msim_wait_rows {
     struct msim_wait_list main_thread, threads, gpu_idle, streams;
 };
@@ -105,7 +104,7 @@ struct msim_collective_row {
     int64_t last_rank; /* most often last; -1: nobody */
 };
 
-/* How often a rank was the last to arrive, and what the others waited. */
+/* How often a rank was the last to arrive, and how long the others waited. */
 struct msim_straggler_row {
     int64_t rank;
     double last_in, wait_caused_us; /* in one iteration */
@@ -113,7 +112,7 @@ struct msim_straggler_row {
 
 struct msim_rank_row {
     int64_t rank;
-    uint32_t stands_for; /* ranks of the job that do the same, itself among
+    uint32_t stands_for; /* how many ranks of the job do the same, itself among
                             them; 0: itself alone */
     struct msim_figure iteration_us;
     struct msim_figure kernel_us;
@@ -123,12 +122,12 @@ struct msim_rank_row {
     struct msim_wait_rows waits;
 };
 
-/* The SM clock of the platform, where one was asked for. */
+/* The SM clock of the platform, if one was asked for. */
 struct msim_clock_note {
     const char *text; /* "1.10 GHz (of 1.41)"; NULL: as usual */
     double ratio;     /* of the usual one */
     double hz, usual_hz, power_cap_watts; /* NAN: not known, no cap */
-    double interval_factor; /* what goes with the clock is this less sure */
+    double interval_factor; /* intervals are wider by this for the clock */
 };
 
 struct msim_prediction {
@@ -154,8 +153,8 @@ struct msim_prediction {
     uint32_t n_ops;
     struct msim_family_row *families; /* most predicted time first */
     uint32_t n_families;
-    struct msim_op_row *uncovered; /* the part of `ops` that only a bound or
-                                      nothing stands for, likewise sorted */
+    struct msim_op_row *uncovered; /* the rows of `ops` that have only a bound
+                                      or nothing, likewise sorted */
     uint32_t n_uncovered;
     struct msim_rank_row *ranks_detail;
     uint32_t n_ranks_detail;

@@ -1,9 +1,8 @@
 /*
- * core/report/analyse/timeline.c - a simulated run as bars on lanes.
- *
- * Every task that takes time as a bar on its lane, and every wait as a bar
- * before what waited; what is on the critical path, and the dependencies by
- * which that path goes from lane to lane.
+ * core/report/analyse/timeline.c - a simulated run as bars on lanes. Every
+ * task that takes time is a bar on its lane, and every wait a bar before the
+ * task that waited. Tasks on the critical path are marked, and arrows show the
+ * dependencies by which the path goes from lane to lane.
  */
 #include "core/graph/task_text.h"
 #include "core/report/analyse/waits.h"
@@ -70,7 +69,7 @@ static enum msim_status name_waits(struct drawing *d)
     return MSIM_OK;
 }
 
-/* When the trace says that a task's call or activity began. */
+/* When the task's call or activity began in the trace. */
 static msim_ps traced_start(const struct drawing *d, uint32_t task)
 {
     const struct msim_task_ref *ref = &d->g->refs[task];
@@ -90,7 +89,8 @@ static msim_ps traced_start(const struct drawing *d, uint32_t task)
     }
 }
 
-/* A kernel starts when it starts: its wait is the stream's, not its own. */
+/* A kernel's wait is its stream's, not its own: its bar begins with the
+ * kernel. */
 static bool waits_itself(const struct msim_graph *g, uint32_t task)
 {
     return g->kind[task] == MSIM_TASK_CALL || g->kind[task] == MSIM_TASK_COMM;
@@ -100,7 +100,7 @@ static void add_wait(struct drawing *d, uint32_t task, msim_ps wait)
 {
     unsigned hold = msim_hold_of(d->g, d->binding.by[task]);
 
-    /* Between two activities of a stream lies nothing but the device's gap. */
+    /* Only the device's own gap lies between two activities of a stream. */
     if (wait <= 0 || hold == MSIM_HOLDS || hold == MSIM_EDGE_STREAM)
         return;
     d->tl->spans[d->tl->n_spans++] = (struct msim_span){
@@ -192,13 +192,14 @@ static void add_arrow(struct drawing *d, const struct msim_piece *piece)
         from == MSIM_NONE || g->lane[to] == MSIM_NONE ||
         g->lane[from] == g->lane[to])
         return;
-    /* An arrow is drawn from the bar around its start: a launch's is the call
-     * that begins here, all others' the bar that ends here. */
+    /* An arrow leaves the bar around its start: for a launch the call that
+     * begins here, else the bar that ends here. */
     at = msim_run_end(&d->o->mid, from);
     if (hold != MSIM_EDGE_LAUNCH && at - d->o->mid.start[from] > 1000)
         at -= 1000;
     until = d->o->mid.start[to];
-    if (g->kind[to] == MSIM_TASK_GAP) /* no bar; that of the wait ends here */
+    if (g->kind[to] == MSIM_TASK_GAP) /* the task has no bar, but its wait has,
+                                         which ends here */
         until -= until > 1000 ? 1000 : 0;
     d->tl->arrows[d->tl->n_arrows++] = (struct msim_arrow){
         msim_hold_text(hold), at, until, g->lane[from], g->lane[to]};
@@ -211,7 +212,7 @@ static enum msim_status add_path(struct drawing *d, uint32_t w)
     for (uint32_t i = 0; i < d->path.n; i++) {
         const struct msim_piece *piece = &d->path.pieces[i];
 
-        /* Iterations of ranks overlap: an arrow may be there already. */
+        /* Iterations of ranks overlap: the arrow may exist already. */
         if (piece->kind == MSIM_PIECE_WORK && !d->critical[piece->task])
             add_arrow(d, piece);
         if (piece->kind == MSIM_PIECE_WORK && piece->dur > 0)

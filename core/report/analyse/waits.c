@@ -165,7 +165,7 @@ static int by_rank_and_start(const void *a, const void *b)
     return (x->task > y->task) - (x->task < y->task);
 }
 
-/* All that begins on a GPU: of a collective its arrival and its transfer. */
+/* A task that begins on a GPU: of a collective its arrival and its transfer. */
 static uint32_t collect(const struct waiting *a, struct activity *found)
 {
     const struct msim_graph *g = a->g;

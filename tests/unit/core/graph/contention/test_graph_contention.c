@@ -187,7 +187,7 @@ struct fixture {
     struct msim_graph *g;
     struct msim_times times;
     msim_ps *dur;
-    uint8_t *out;
+    uint8_t *removed;
 };
 
 static bool build_as(struct fixture *f, struct msim_job *job,
@@ -203,7 +203,7 @@ static bool build_as(struct fixture *f, struct msim_job *job,
     f->times.dur = malloc(n * sizeof(msim_ps));
     f->times.held_by = malloc(n * sizeof(uint32_t));
     f->dur = malloc(n * sizeof(msim_ps));
-    f->out = calloc(n, 1);
+    f->removed = calloc(n, 1);
     memcpy(f->dur, f->g->traced, (n - 1) * sizeof(msim_ps));
     return true;
 }
@@ -223,7 +223,7 @@ static void release(struct fixture *f)
     free(f->times.dur);
     free(f->times.held_by);
     free(f->dur);
-    free(f->out);
+    free(f->removed);
     msim_graph_free(f->g);
 }
 
@@ -328,7 +328,7 @@ static void test_graph_share__slowdown(void)
     run(&f);
     CHECK(off_by(&f) <= 1);
     for (uint32_t t = 0; t < f.g->n_tasks; t++)
-        f.out[t] = f.g->kind[t] >= MSIM_TASK_COMM;
+        f.removed[t] = f.g->kind[t] >= MSIM_TASK_COMM;
     run(&f);
     for (uint32_t i = 0; i < 60; i++)
         CHECK(llabs(f.times.dur[task_of(&f, MSIM_TASK_KERNEL, i)] - 100 * US) <=
@@ -336,7 +336,7 @@ static void test_graph_share__slowdown(void)
     release(&f);
     REQUIRE(build(&f, job, 1u << MSIM_CONTENTION_SLOWDOWN));
     for (uint32_t t = 0; t < f.g->n_tasks; t++)
-        f.out[t] = f.g->kind[t] >= MSIM_TASK_COMM;
+        f.removed[t] = f.g->kind[t] >= MSIM_TASK_COMM;
     run(&f);
     CHECK_INT(f.times.dur[task_of(&f, MSIM_TASK_KERNEL, 59)], 150 * US);
     release(&f);
@@ -400,7 +400,7 @@ static void test_graph_share__link_seen_both_ways(void)
     CHECK(off_by(&f) <= 1);
     last = task_of(&f, MSIM_TASK_COPY, 5); /* the last to the device */
     for (uint32_t t = last + 1; t < f.g->n_tasks; t++)
-        f.out[t] = f.g->kind[t] == MSIM_TASK_COPY;
+        f.removed[t] = f.g->kind[t] == MSIM_TASK_COPY;
     run(&f);
     CHECK(llabs(f.times.dur[last] - 1000 * US) <= 1);
     release(&f);
@@ -429,13 +429,13 @@ static void test_graph_share__link_assumed_one_pipe(void)
     run(&f);
     CHECK(off_by(&f) <= 1);
     for (uint32_t i = 0; i < 3; i++)
-        f.out[task_of(&f, MSIM_TASK_COPY, i)] = 1;
+        f.removed[task_of(&f, MSIM_TASK_COPY, i)] = 1;
     run(&f);
     CHECK(llabs(f.times.dur[task_of(&f, MSIM_TASK_COPY, 3)] - 750 * US) <= 1);
     release(&f);
     REQUIRE(build(&f, job, 1u << MSIM_CONTENTION_HOST_LINK));
     for (uint32_t i = 0; i < 3; i++)
-        f.out[task_of(&f, MSIM_TASK_COPY, i)] = 1;
+        f.removed[task_of(&f, MSIM_TASK_COPY, i)] = 1;
     run(&f);
     CHECK_INT(f.times.dur[task_of(&f, MSIM_TASK_COPY, 3)], 1000 * US);
     release(&f);

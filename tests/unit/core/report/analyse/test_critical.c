@@ -66,7 +66,7 @@ static uint32_t binding_of(const struct ran *r, uint32_t to, uint32_t *from)
     for (uint32_t t = 0; t < g->n_tasks; t++)
         for (uint32_t i = g->edge_begin[t]; i < g->edge_begin[t + 1]; i++) {
             msim_ps end = msim_run_end(&r->run, t);
-            bool out = r->m.out && r->m.out[to];
+            bool out = r->m.removed && r->m.removed[to];
 
             if (g->edges[i].to != to ||
                 made_graph_edge(&r->m, i, end) != r->start[to] ||
@@ -251,7 +251,7 @@ static void test_slack__is_what_is_free(void)
         CHECK_INT(msim_binding_init(&b, &r.m.g, &r.run), MSIM_OK);
         CHECK_INT(msim_slack(&r.m.g, &r.run, &b, r.times, slack), MSIM_OK);
         for (uint32_t t = 0; t < n; t++)
-            if (!r.m.out || !r.m.out[t])
+            if (!r.m.removed || !r.m.removed[t])
                 wrong += ends_later(&r, &e, t, slack[t]) ||
                          !ends_later(&r, &e, t, slack[t] + 1);
         CHECK_INT(wrong, 0);
