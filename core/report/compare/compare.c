@@ -1,10 +1,7 @@
 /*
- * core/report/compare/compare.c - the rows of two sides, paired.
- *
- * Pairing the rows of two sides.
- *
- * Both tables are sorted by (name, kind) and merged; rows that share a key
- * with a row of their own side, which only a file can hold, pair up in turn.
+ * core/report/compare/compare.c - the rows of two sides, paired. Both tables
+ * are sorted by (name, kind) and merged. Rows that share a key with a row of
+ * their own side, which only a file can have, are paired in turn.
  */
 #include "core/report/compare/compare.h"
 
@@ -75,7 +72,7 @@ double msim_change_share(const struct msim_changes *t,
     double all = t->total.difference;
     double size = t->total.us[0].predicted + t->total.us[1].predicted;
 
-    /* Differences that cancel leave nothing to have a share of. */
+    /* Differences that cancel out leave no total to have a share of. */
     return fabs(all) > 1e-9 * size ? c->difference / all : (double)NAN;
 }
 
@@ -96,7 +93,7 @@ static bool row_before(const void *ctx, uint32_t a, uint32_t b)
     return order(&rows[a], &rows[b]) < 0;
 }
 
-/* Largest difference first; those that are not known last. */
+/* Largest difference first; unknown ones last. */
 static bool change_before(const void *ctx, uint32_t i, uint32_t j)
 {
     const struct msim_change *rows = ctx;
@@ -107,7 +104,7 @@ static bool change_before(const void *ctx, uint32_t i, uint32_t j)
     return a > b;
 }
 
-/* The numbers of a side's rows by name; NULL when memory is out. */
+/* The numbers of a side's rows by name; NULL: out of memory. */
 static uint32_t *sorted(const struct msim_side_rows *r)
 {
     uint32_t *index = malloc(2 * ((size_t)r->n + 1) * sizeof(*index));
@@ -156,7 +153,7 @@ static void merge(struct msim_changes *t,
     }
 }
 
-/* What the rows come to: no interval, as that is not the sum of theirs. */
+/* The sum of the rows; without an interval, as intervals do not add up. */
 static void sum(struct msim_changes *t)
 {
     double a = 0, b = 0;
@@ -205,7 +202,7 @@ static enum msim_status pair(struct msim_comparison *c, struct msim_changes *t,
 
 /* ---- iterations --------------------------------------------------------- */
 
-/* The row of that name, `index` being sorted(). */
+/* The row of that name; `index` is from sorted(). */
 static const struct msim_side_row *find(const struct msim_side_rows *r,
                                         const uint32_t *index, const char *name)
 {
@@ -225,9 +222,9 @@ static const struct msim_side_row *find(const struct msim_side_rows *r,
 }
 
 /*
- * By name where one is on both sides; else two runs with as many iterations
- * pair them in turn, and of runs of different length none belong together.
- * In the order that they ran in.
+ * Iterations in the order in which they ran. They pair by number if any number
+ * is on both sides; else two runs of as many iterations pair them in turn, and
+ * in runs of different length none belong together.
  */
 static void merge_iterations(struct msim_changes *t,
                              const struct msim_side_rows *a,
@@ -320,7 +317,7 @@ static bool rank_before(const void *ctx, uint32_t a, uint32_t b)
     return rows[a].rank < rows[b].rank;
 }
 
-/* Ranks come by number from a trace; a file may hold any order. */
+/* Ranks of a trace come by number; a file may have any order. */
 static enum msim_status sort_ranks(struct msim_comparison *c, int side,
                                    struct msim_rank_row **out)
 {
@@ -396,7 +393,7 @@ static bool both_say(const struct msim_side *a, const struct msim_side *b,
            strcmp(a->warnings[i], b->warnings[i]) == 0;
 }
 
-/* What the sides say of themselves; once where they say the same. */
+/* The warnings of both sides; once where they are the same. */
 static enum msim_status warn_of_sides(struct msim_comparison *c)
 {
     const struct msim_side *a = c->side[0], *b = c->side[1];
@@ -410,7 +407,7 @@ static enum msim_status warn_of_sides(struct msim_comparison *c)
     return MSIM_OK;
 }
 
-/* And what their difference casts doubt on. */
+/* And what the differences between the sides make doubtful. */
 static enum msim_status warn_all(struct msim_comparison *c)
 {
     const struct msim_side *a = c->side[0], *b = c->side[1];

@@ -105,7 +105,7 @@ enum msim_status msim_compare(struct msim_comparison **out,
                               const struct msim_side *b);
 void msim_comparison_free(struct msim_comparison *c); /* accepts NULL */
 
-/* b / a; NAN where it says nothing. */
+/* b / a; NAN where it means nothing. */
 double msim_change_ratio(const struct msim_change *c);
 /* Share of a table's difference; NAN where that is 0. */
 double msim_change_share(const struct msim_changes *t,
@@ -117,7 +117,8 @@ enum msim_status msim_report_compare_text(const struct msim_comparison *c,
 MSIM_MUST_CHECK
 enum msim_status msim_report_compare_json(const struct msim_comparison *c,
                                           FILE *out);
-/* One line a row of any table, which its first column names. */
+/* Write one CSV line for each row of each table; the first column names the
+ * table. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_compare_csv(const struct msim_comparison *c,
                                          FILE *out);

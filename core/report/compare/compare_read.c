@@ -1,8 +1,6 @@
 /*
- * core/report/compare/compare_read.c - a prediction read back from its JSON.
- *
- * A prediction read back from the JSON that core/report/write/report_json.c
- * writes.
+ * core/report/compare/compare_read.c - a prediction read back from the JSON of
+ * core/report/write/report_json.c.
  */
 #include "core/base/json.h"
 #include "core/report/compare/compare_side.h"
@@ -73,7 +71,7 @@ static struct msim_breakdown breakdown(const cJSON *o)
         number(o, "memory_copy"), number(o, "host"), number(o, "idle")};
 }
 
-/* Zeroed room for the elements of array `key`; `*array` NULL: no such. */
+/* Zeroed room for the elements of array `key`; `*array` is NULL without it. */
 static enum msim_status room(const struct reading *r, const cJSON *root,
                              const char *key, size_t size, const cJSON **array,
                              void **out)

@@ -1,8 +1,6 @@
 /*
- * core/report/compare/compare_side.c - one side of a comparison.
- *
- * What is kept of a prediction, and what only its tasks know: kernels by name
- * and streams.
+ * core/report/compare/compare_side.c - one side of a comparison: what is kept
+ * of a prediction, and what only its tasks know, kernels by name and streams.
  */
 #include "core/report/compare/compare_side.h"
 
@@ -36,8 +34,8 @@ static bool is_measured(const struct msim_side *s)
 }
 
 /*
- * What was measured on one machine says nothing of the one predicted for; and
- * what was measured has no interval.
+ * What was measured on one machine says nothing of the one predicted for, and
+ * a measured time has no interval.
  */
 static struct msim_figure fitting(const struct msim_side *s,
                                   struct msim_figure f)
@@ -97,7 +95,7 @@ static enum msim_status copy_ops(struct msim_side *s,
     return MSIM_OK;
 }
 
-/* Durations that were measured do not tell what kind of work they are. */
+/* Measured durations do not show what kind of work they are. */
 static enum msim_status copy_families(struct msim_side *s,
                                       const struct msim_prediction *p)
 {
@@ -128,7 +126,7 @@ static enum msim_status copy_waits(struct msim_side *s,
     return MSIM_OK;
 }
 
-/* A file written before there were waits holds none at all. */
+/* A file of a version without waits has none at all. */
 static enum msim_status copy_all_waits(struct msim_side *s,
                                        const struct msim_prediction *p)
 {
@@ -139,7 +137,7 @@ static enum msim_status copy_all_waits(struct msim_side *s,
     return copy_waits(s, &s->gpu_idle, &p->waits.gpu_idle, known);
 }
 
-/* The rank that the figures are of is the first of the slowest. */
+/* The figures are those of the slowest rank, the first of several. */
 static enum msim_status copy_ranks(struct msim_side *s,
                                    const struct msim_prediction *p)
 {
@@ -157,7 +155,7 @@ static enum msim_status copy_ranks(struct msim_side *s,
         *r = p->ranks_detail[i];
         r->iteration_us = fitting(s, r->iteration_us);
         r->kernel_us = fitting(s, r->kernel_us);
-        memset(&r->waits, 0, sizeof(r->waits)); /* not ours to keep */
+        memset(&r->waits, 0, sizeof(r->waits)); /* the caller's */
         if (p->ranks_detail[i].iteration_us.predicted > most) {
             most = p->ranks_detail[i].iteration_us.predicted;
             s->rank = p->ranks_detail[i].rank;
@@ -241,7 +239,7 @@ void msim_side_free(struct msim_side *s)
 
 /* ---- tasks -------------------------------------------------------------- */
 
-/* Sums over the tasks of one rank, by some number of theirs. */
+/* Sums over the tasks of one rank, by a number of each task. */
 struct tally {
     double *calls;
     struct msim_figure *us;
@@ -356,8 +354,11 @@ static bool on_one_device(const struct msim_trace *t)
     return true;
 }
 
-/* Ranks of one job use devices of different numbers: named where a rank uses
- * several, so that streams of different ranks and machines can be paired. */
+/*
+ * Ranks of one job use devices of different numbers. A stream is named with
+ * its device only where a rank uses several, so that streams of different
+ * ranks and machines can be paired.
+ */
 static enum msim_status write_streams(struct tasks *k)
 {
     struct msim_side_rows *rows = &k->s->streams;

@@ -1,9 +1,7 @@
 /*
- * core/report/compare/compare_side.h - one side of a comparison: a trace's or a
- * prediction's figures, without the trace.
- *
- * A side owns all it says, so that a job can be let go before the next one is
- * loaded.
+ * core/report/compare/compare_side.h - one side of a comparison: the figures
+ * of a trace or a prediction, without the trace. A side owns all its data, so
+ * that a job can be released before the next one is loaded.
  */
 #ifndef MSIM_CORE_REPORT_COMPARE_COMPARE_SIDE_H
 #define MSIM_CORE_REPORT_COMPARE_COMPARE_SIDE_H
@@ -12,15 +10,15 @@
 /* A name and what it takes in one iteration of one side. */
 struct msim_side_row {
     const char *name;
-    const char *kind; /* tells rows of one name apart; NULL: nothing to tell */
-    double calls;     /* NAN: not a thing that is called */
+    const char *kind; /* tells rows of one name apart, or NULL */
+    double calls;     /* NAN: it is not called */
     struct msim_figure us;
 };
 
 struct msim_side_rows {
     struct msim_side_row *rows;
     uint32_t n;
-    const char *absent; /* why the table is not there; NULL: it is */
+    const char *absent; /* why the table is absent; NULL: it is there */
 };
 
 /* What is kept of a trace or a prediction. */
@@ -29,9 +27,9 @@ struct msim_side {
     bool is_file;            /* read from a prediction's file */
     const char *input;
     uint32_t n_inputs;
-    const char *platform, *costs, *host; /* NULL: not said */
+    const char *platform, *costs, *host; /* NULL: unknown */
     uint32_t ranks;
-    int64_t rank; /* that the figures are of, -1 unknown */
+    int64_t rank; /* the rank of the figures, -1 unknown */
     struct msim_figure iteration_us, kernel_us;
     double transfer_us, wait_us, external_wait_us;
     struct msim_breakdown breakdown_us;
@@ -44,13 +42,13 @@ struct msim_side {
     uint32_t n_warnings;
 };
 
-/* Copy what a prediction says; `*out` is the caller's. */
+/* Copy the figures of a prediction; `*out` is the caller's, NULL on failure. */
 MSIM_MUST_CHECK
 enum msim_status msim_side_new(struct msim_side **out,
                                const struct msim_prediction *p, bool is_file);
 void msim_side_free(struct msim_side *s); /* accepts NULL */
 
-/* Kinds of GPU activities, where durations alone do not tell them. */
+/* Kinds of GPU activities, for durations that do not show them. */
 struct msim_side_families {
     const uint8_t *of_gpu; /* index into `names`, one a GPU activity of the
                               rank that the side is of */
@@ -60,8 +58,8 @@ struct msim_side_families {
 
 /*
  * Add what only the simulated tasks know: kernels and streams over the
- * iteration that was selected (an index, or UINT32_MAX: all), and, with
- * `families`, which kind of operator each kernel belongs to.
+ * selected iteration (an index, or UINT32_MAX: all), and, with `families`, the
+ * kind of operator of each kernel.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_side_add_tasks(struct msim_side *s,
@@ -71,13 +69,13 @@ enum msim_status msim_side_add_tasks(struct msim_side *s,
 
 /*
  * Read back a file that `--json` wrote. EFORMAT where it is JSON of another
- * kind; `*out` is the caller's, and owns all its texts.
+ * kind. `*out` is the caller's and owns all its texts; NULL on failure.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_prediction_read(struct msim_prediction **out,
                                       const char *path, struct msim_error *err);
 
-/* Is it JSON whose schema is one of ours, of whatever version? */
+/* Is it JSON whose schema is one of ours, in any version? */
 bool msim_prediction_is_file(const char *path);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * core/report/compare/report_compare.c - a comparison for people.
- *
- * The verdict first, then the totals, then one table a question. All times of
+ * core/report/compare/report_compare.c - a comparison for people. The result
+ * comes first, then the totals, then one table for each question. All times of
  * one table share a unit. Lines stay within 100 columns.
  */
 #include "core/report/compare/report_compare_page.h"
@@ -97,7 +96,7 @@ static bool several_ranks(const struct msim_comparison *c)
     return c->side[0]->ranks > 1 || c->side[1]->ranks > 1;
 }
 
-/* A rank's figures as they are shown, without its number. */
+/* A rank's figures as they are printed, without its number. */
 static void format_rank(struct msim_compare_page *page, char line[RANK_LINE],
                         const struct msim_unit *u,
                         const struct msim_rank_change *r)
@@ -137,7 +136,7 @@ static void print_rank_line(const struct msim_compare_page *page, int64_t first,
     fprintf(page->out, "  %8s%s\n", name, line);
 }
 
-/* Neighbours whose figures look the same share a line. */
+/* Neighbours with the same printed figures share a line. */
 static void print_ranks(struct msim_compare_page *page)
 {
     const struct msim_comparison *c = page->c;

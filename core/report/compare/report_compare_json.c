@@ -41,7 +41,7 @@ static void write_two(struct msim_json *j, const char *key, const char *first,
     msim_json_close(j);
 }
 
-/* Which side alone has it; NULL where both have. */
+/* Which side alone has the row; NULL where both have. */
 static const char *only(bool in_a, bool in_b)
 {
     return in_a && in_b ? NULL : in_a ? "a" : "b";

@@ -1,8 +1,6 @@
 /*
- * core/report/compare/report_compare_page.h - the text of a comparison on its
- * way out.
- *
- * Private to report_compare.c and report_compare_table.c.
+ * core/report/compare/report_compare_page.h - the text of a comparison while
+ * it is written. Private to report_compare.c and report_compare_table.c.
  */
 #ifndef MSIM_CORE_REPORT_COMPARE_REPORT_COMPARE_PAGE_H
 #define MSIM_CORE_REPORT_COMPARE_REPORT_COMPARE_PAGE_H
@@ -31,7 +29,7 @@ struct msim_compare_table {
     const struct msim_unit *unit, *mean_unit;
 };
 
-/* The first `limit` rows, what the others come to, and the total. Widths and
+/* The first `limit` rows, the sum of the others, and the total. Widths and
  * units are chosen here. */
 void msim_compare_table(struct msim_compare_page *page,
                         struct msim_compare_table t, uint32_t limit);
@@ -53,11 +51,11 @@ void msim_format_change(char cell[MSIM_CELL], const struct msim_unit *u,
                         double us);
 void msim_format_ratio(char cell[MSIM_CELL], const struct msim_change *c);
 
-/* '~' marks a difference that the intervals leave room for, else ' '. */
+/* '~' marks a difference within the intervals, else ' '. */
 char msim_compare_mark(struct msim_compare_page *page,
                        const struct msim_change *c);
 
-/* Nothing on either side. */
+/* Are both sides empty? */
 bool msim_change_is_zero(const struct msim_change *c);
 
 #endif

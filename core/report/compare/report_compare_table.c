@@ -77,7 +77,7 @@ static void leave_out_namespaces(char *out, size_t size, const char *name)
     out[used] = '\0';
 }
 
-/* A collective's row is its time on the wire, without waiting for peers. */
+/* A collective's row is its transfer, without waiting for peers. */
 static unsigned format_name(char text[NAME_BYTES], const struct msim_change *c)
 {
     static const char TRANSFER[] = " (transfer)";
@@ -94,7 +94,7 @@ static unsigned format_name(char text[NAME_BYTES], const struct msim_change *c)
     return used + (unsigned)sizeof(TRANSFER) - 1;
 }
 
-/* Names that are too long for their column get a line of their own. */
+/* A name too long for its column gets a line of its own. */
 static void print_name(const struct msim_compare_page *page,
                        const struct msim_change *c, unsigned columns)
 {
@@ -115,7 +115,7 @@ static double mean(const struct msim_change *c, int side)
                               : (double)NAN;
 }
 
-/* How wide and in which unit the table has to be for its first `rows`. */
+/* The width and unit of a table, for its first `rows`. */
 static void fit(struct msim_compare_table *t, uint32_t rows)
 {
     unsigned limit = t->beside == MSIM_BESIDE_MEANS ? NAME_MEANS : NAME_MAX;
@@ -222,7 +222,7 @@ static void print_row(struct msim_compare_page *page,
     print_tail(page, t, c);
 }
 
-/* A row that sums others: `calls` says nothing there. */
+/* A row that sums others; `calls` means nothing there. */
 void msim_compare_sum(struct msim_compare_page *page,
                       const struct msim_compare_table *t, const char *label,
                       const struct msim_change *c)

@@ -1,11 +1,9 @@
 /*
- * core/report/write/chart.h - the pieces that a chart is put together from, as
- * gnuplot commands: text, a key, rows of bars with a name before and a figure
- * after.
- *
- * Lengths are pixels from the top left corner; gnuplot wants fractions from
- * the bottom left. Names are drawn as labels, because labels of tics are
- * format strings to gnuplot. Private to report_chart.c.
+ * core/report/write/chart.h - the pieces of a chart, as gnuplot commands:
+ * text, a key, rows of bars with a name before and a figure after. Lengths are
+ * pixels from the top left corner; gnuplot wants fractions from the bottom
+ * left. Names are drawn as labels, because gnuplot reads labels of tics as
+ * format strings. Private to report_chart.c.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_CHART_H
 #define MSIM_CORE_REPORT_WRITE_CHART_H
@@ -48,7 +46,7 @@ void msim_chart_key_color(const struct msim_chart *c,
                           struct msim_chart_key *key, const char *color,
                           const char *text);
 
-/* The marks of `known`: its `high` and `measured`, where they are not NaN. */
+/* The marks of `known`: its `high` and `measured`, if they are not NaN. */
 void msim_chart_key_marks(const struct msim_chart *c,
                           struct msim_chart_key *key,
                           const struct msim_figure *known);

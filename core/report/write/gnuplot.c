@@ -23,7 +23,7 @@ void msim_gnuplot_quote(FILE *script, const char *text)
     fputc('\'', script);
 }
 
-/* The child's standard streams: our script, the output, the complaints. */
+/* The child's standard streams: our script, the output, its messages. */
 static int set_streams(posix_spawn_file_actions_t *actions, FILE *script,
                        const char *output, FILE *complaints)
 {
@@ -55,7 +55,7 @@ static int start(pid_t *pid, FILE *script, const char *output, FILE *complaints)
     return rc;
 }
 
-/* The last line of `complaints` that says something. */
+/* The last line of `complaints` that is not empty. */
 static void last_words(FILE *complaints, char *text, size_t size)
 {
     char line[256];

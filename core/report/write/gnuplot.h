@@ -10,8 +10,8 @@
 /*
  * Run gnuplot, found on $PATH and without a shell, with `script` (a file open
  * for reading, read from its start) as its input and the file `output` as its
- * standard output. Waits for it. On failure EIO, and `err` holds what gnuplot
- * said last, or what to install.
+ * standard output. Waits for it. On failure EIO, and `err` holds gnuplot's
+ * last message, or what to install.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_gnuplot_run(FILE *script, const char *output,

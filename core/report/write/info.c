@@ -16,7 +16,7 @@
 
 /*
  * X(name, true for a rank `t` that lacks it, the sentence). The sentence is
- * followed by the ranks it holds for where it does not hold for all of them.
+ * followed by its ranks where it does not hold for all of them.
  */
 #define FINDING_MAP(X)                                                         \
     X(TIMES, !t->has_times,                                                    \

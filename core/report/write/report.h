@@ -1,16 +1,15 @@
 /*
  * core/report/write/report.h - a prediction as text, JSON, CSV, timeline and
- * chart.
- *
- * The writers print nothing but the report. Files are written beside their
- * place and renamed into it, so that a failure leaves what was there.
+ * chart. The writers print nothing but the report. A file is written beside
+ * its place and renamed into it, so that a failure leaves the old one. EIO
+ * where writing fails.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_H
 #define MSIM_CORE_REPORT_WRITE_REPORT_H
 #include "core/job/job.h"
 #include "core/report/analyse/prediction.h"
 
-/* For people: what it takes, where it goes, what is not covered. */
+/* For people: how long it takes, where the time goes, what is not covered. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out);
 /* One object, schema mystique-sim/prediction/1, keys in contract order. */

@@ -1,7 +1,7 @@
 /*
- * core/report/write/report_chart.c - one picture: where an iteration goes, rank
- * by rank, and which operators take the device's time, with intervals and,
- * where they are known, measured times.
+ * core/report/write/report_chart.c - a prediction as one picture: where an
+ * iteration goes, rank by rank, and which operators take the device's time,
+ * with intervals and, where they are known, measured times.
  */
 #include "core/base/write_file.h"
 #include "core/report/write/chart.h"
@@ -27,7 +27,7 @@ struct picture {
     struct msim_chart chart;
     const struct msim_prediction *p;
     const struct msim_rank_row *ranks[MAX_RANKS];
-    struct msim_rank_row whole; /* stands in where no rank is detailed */
+    struct msim_rank_row whole; /* drawn where no rank is detailed */
     uint32_t n_ranks, n_ops;
 };
 
@@ -42,7 +42,7 @@ static const struct extent NOTHING = {0, {NAN, NAN, NAN, NAN}};
 static void extend(struct extent *e, const struct msim_figure *f)
 {
     double bar = fmax(f->predicted, isnan(f->measured) ? 0 : f->measured);
-    /* A wide interval must not crush the bars: it may run out of the plot. */
+    /* A wide interval must not squeeze the bars: it may run out of the plot. */
     double high = isnan(f->high) ? 0 : fmin(f->high, 2 * bar);
 
     e->longest = fmax(e->longest, 1.04 * fmax(bar, high));
@@ -107,7 +107,7 @@ static int lower_rank_first(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* All ranks; of too many the slowest, as those are waited for. */
+/* All ranks; of too many ranks the slowest, which the others wait for. */
 static enum msim_status choose_ranks(struct picture *pic)
 {
     const struct msim_prediction *p = pic->p;

@@ -11,7 +11,7 @@
 
 #define MSIM_CELL 32 /* bytes that any formatted figure fits into */
 
-#define MSIM_FIGURE 192 /* and a figure with all that is known of it */
+#define MSIM_FIGURE 192 /* and one with interval and measured time */
 
 /* A unit of time and how many decimals it is shown with. */
 struct msim_unit {
@@ -32,30 +32,32 @@ void msim_format_time(char cell[MSIM_CELL], double us);
 /* "12.3 %" for 0.123; "-" for NAN. */
 void msim_format_share(char cell[MSIM_CELL], double share);
 
-/* "+2.8 %": predicted against measured; "-" where either is not known. */
+/* "+2.8 %": predicted against measured; "-" where either is unknown. */
 void msim_format_error(char cell[MSIM_CELL], const struct msim_figure *f);
 
-/* "10.0 ms   90 %: 8.0 to 13.0 ms   measured 9.8 ms, error +2.0 %", or as much
- * of it as is known; the interval is left out where it is a point. The first
- * figure is padded to nine columns. */
+/*
+ * "10.0 ms 90 %: 8.0 to 13.0 ms measured 9.8 ms, error +2.0 %", as far as it
+ * is known; no interval where it is a point. The first figure is padded to
+ * nine columns.
+ */
 void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f);
 
 /* "1.23 T" with the prefixes k, M, G, T, P, E; "-" for NAN. */
 void msim_format_large(char cell[MSIM_CELL], double value);
 
 /*
- * `name` made fit to print: bytes that are not UTF-8 and control characters
- * become '?'; longer than `columns` characters, its middle becomes "...".
- * Truncates to `size` bytes as well, never inside a character. Characters are
- * taken to be one column wide. Returns the columns used.
+ * `name` made fit to print. Bytes that are not UTF-8 and control characters
+ * become '?'; the middle of a name longer than `columns` characters becomes
+ * "...". Truncates to `size` bytes as well, never inside a character. A
+ * character counts as one column. Returns the columns used.
  */
 unsigned msim_format_name(char *out, size_t size, const char *name,
                           unsigned columns);
 
 /*
- * msim_format_name() for an operator or a kernel, without what says little:
- * the words before every backward operator; of a C++ kernel `void`, anonymous
- * namespaces and parameters.
+ * msim_format_name() for an operator or a kernel, without words that say
+ * little: those before every backward operator; of a C++ kernel `void`,
+ * anonymous namespaces and parameters.
  */
 unsigned msim_format_op(char *out, size_t size, const char *name,
                         unsigned columns);

@@ -15,7 +15,7 @@ static void write_figure(struct msim_json *j, const char *key,
     msim_json_close(j);
 }
 
-/* The same inside a record, where the unit is part of each key. */
+/* An interval inside a record, where the unit is part of each key. */
 static void write_figure_us(struct msim_json *j, const struct msim_figure *f)
 {
     msim_json_number(j, "predicted_us", f->predicted);
@@ -45,7 +45,7 @@ static void write_pair(struct msim_json *j, const char *key, const char *a,
     msim_json_close(j);
 }
 
-/* null where the trace does not say. */
+/* null where the trace has no name. */
 static void write_rank(struct msim_json *j, const char *key, int64_t rank)
 {
     if (rank >= 0)
@@ -295,7 +295,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
 
     msim_json_begin(&j, msim_sink_file, out);
     msim_json_open(&j, NULL, '{', true);
-    /* The contract's keys in its order; what we add follows them. */
+    /* The contract's keys in its order; later keys follow them. */
     msim_json_text(&j, "schema", "mystique-sim/prediction/1");
     msim_json_text(&j, "version", p->version);
     msim_json_text(&j, "platform", p->platform);

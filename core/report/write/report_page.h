@@ -1,6 +1,5 @@
 /*
- * core/report/write/report_page.h - the text report on its way out.
- *
+ * core/report/write/report_page.h - the text report while it is written.
  * Private to report_text.c, report_tables.c and report_where.c.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_PAGE_H
@@ -20,23 +19,23 @@ struct msim_page {
 /* Choose the width of the names; before any table. */
 void msim_page_fit(struct msim_page *page);
 
-/* The operators that take most device time, and what the others come to. */
+/* The operators that take most device time, and the sum of the others. */
 void msim_page_ops(const struct msim_page *page);
 
-/* The share that laws and tables stand for, and what they do not cover. */
+/* The share of time that laws and tables cover, and what they do not cover. */
 void msim_page_coverage(const struct msim_page *page);
 
-/* Who owns the critical path. */
+/* The owners of the critical path. */
 void msim_page_path(const struct msim_page *page);
 
-/* What threads and the GPU wait for, who keeps others waiting, what has time
- * to spare. */
+/* What threads and the GPU wait for, which ranks the others wait for, and
+ * which operators have time to spare. */
 void msim_page_waits(const struct msim_page *page);
 
 /* How each kind of dependency is known, and what was copied. */
 void msim_page_known(const struct msim_page *page);
 
-/* A line a rank, where there are several. */
+/* One line for each rank, where there are several. */
 void msim_page_ranks(const struct msim_page *page);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * core/report/write/report_tables.c - the tables of the text report: operators,
- * what is not covered, ranks. A column in which no row says anything is left
- * out.
+ * core/report/write/report_tables.c - the tables of the text report:
+ * operators, what is not covered, ranks. A column without a value in any row
+ * is left out.
  */
 #include "core/report/write/report_page.h"
 
@@ -64,7 +64,7 @@ static double device_time(const struct msim_prediction *p)
     return total;
 }
 
-/* Which columns say something. */
+/* Which columns have values. */
 static struct columns columns_of(const struct msim_op_row *ops, uint32_t n)
 {
     struct columns c = {false, false};
@@ -73,13 +73,13 @@ static struct columns columns_of(const struct msim_op_row *ops, uint32_t n)
         const struct msim_figure *f = &ops[i].us;
 
         c.interval |= f->low < f->high;
-        /* A replay of the traced run is what was measured. */
+        /* Under traced costs the prediction is the measured run. */
         c.measured |= fabs(f->predicted - f->measured) > 5e-4 * f->measured;
     }
     return c;
 }
 
-/* "gemm", or "gemm (table)" where that says more. */
+/* "gemm", or "gemm (table)" where the source adds something. */
 static void format_model(char cell[MSIM_CELL], const struct msim_op_row *op)
 {
     const char *model = op->model ? op->model : "-";
@@ -131,7 +131,7 @@ static void print_ops_header(const struct msim_page *page, const char *title,
     fputs("  model\n", page->out);
 }
 
-/* The first `limit` rows of a table, and what the others come to. */
+/* The first `limit` rows of a table, and the sum of the others. */
 static void print_table(const struct msim_page *page, const char *title,
                         const struct msim_op_row *ops, uint32_t n,
                         uint32_t limit)
@@ -184,7 +184,7 @@ void msim_page_coverage(const struct msim_page *page)
 
 /* ---- ranks -------------------------------------------------------------- */
 
-/* A rank's figures as they are shown, without its number. */
+/* A rank's figures as they are printed, without its number. */
 static void format_rank(char line[RANK_LINE], const struct msim_rank_row *r,
                         const struct msim_unit *u)
 {
@@ -223,7 +223,7 @@ static void print_rank_line(const struct msim_page *page, int64_t first,
     fprintf(page->out, "%9s%s\n", name, line);
 }
 
-/* Neighbours whose figures look the same share a line. */
+/* Neighbours with the same printed figures share a line. */
 void msim_page_ranks(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;

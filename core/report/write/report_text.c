@@ -1,9 +1,8 @@
 /*
- * core/report/write/report_text.c - the report for people.
- *
- * What was asked first, then how long it takes, then why. Figures of one
- * table share a unit, so that they can be compared at a glance. Bars use block
- * characters only where the output is a terminal that shows them.
+ * core/report/write/report_text.c - the report for people. The question comes
+ * first, then the time, then the reasons. Figures of one table share a unit,
+ * so that they can be compared at a glance. Bars use block characters only
+ * where the output is a terminal that shows them.
  */
 #include "core/report/write/report.h"
 #include "core/report/write/report_page.h"
@@ -86,7 +85,7 @@ static void print_memory(const struct msim_page *page)
     fprintf(page->out, "  %-15s  %11sB   at the peak\n", "memory", bytes);
 }
 
-/* What the mean stands for, where there are several. */
+/* What the mean is taken over, where there are several. */
 static void print_iterations(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
@@ -108,7 +107,7 @@ static void print_iterations(const struct msim_page *page)
             p->n_iterations, first, last, from, to);
 }
 
-/* Where a few ranks stand for many. */
+/* The line for jobs in which a few ranks represent many. */
 static void print_folded(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
@@ -135,7 +134,8 @@ static void print_totals(const struct msim_page *page)
 
 /* ---- where the time goes ------------------------------------------------ */
 
-/* `share` (0 to 1) of BAR_CELLS, in eighths of a block where those show. */
+/* `share` (0 to 1) of BAR_CELLS, in eighths of a block where blocks are
+ * shown. */
 static void print_bar(const struct msim_page *page, double share)
 {
     static const char *const EIGHTHS[] = {
@@ -163,7 +163,7 @@ static void print_bar(const struct msim_page *page, double share)
 struct class_row {
     const char *name;
     double us;
-    double overlapped; /* beside it, hidden behind compute; 0: none */
+    double overlapped; /* overlapped by compute, in addition; 0: none */
 };
 
 static void print_class(const struct msim_page *page, const struct class_row *c,
@@ -205,7 +205,7 @@ static void print_breakdown(const struct msim_page *page)
 
 /* ---- the end ------------------------------------------------------------ */
 
-/* An operator that a law stands for and whose name can be typed, or NULL. */
+/* An operator that a law covers and whose name can be typed, or NULL. */
 static const char *explainable(const struct msim_prediction *p)
 {
     char text[EXAMPLE_COLUMNS + 1];
@@ -242,7 +242,7 @@ static void print_notes(const struct msim_page *page)
                 ",\n      --explain '%s' says where its time comes from",
                 example);
     fputc('\n', page->out);
-    /* A clock would make two runs differ: not in files and pipes. */
+    /* Wall time would make two runs differ: not in files and pipes. */
     if (page->terminal && !isnan(p->seconds))
         fprintf(page->out, "(took %.1f s)\n", p->seconds);
 }

@@ -1,6 +1,6 @@
 /*
- * core/report/write/report_where.c - the parts of the text report that say why:
- * the critical path, what is waited for, how dependencies are known.
+ * core/report/write/report_where.c - the parts of the text report that give
+ * reasons: the critical path, what is waited for, how dependencies are known.
  */
 #include "core/report/write/report_page.h"
 
@@ -75,7 +75,7 @@ static struct chain_row *find(struct chain_row *rows, uint32_t n,
     return NULL;
 }
 
-/* An operator that has as many rows as kernels gets one. */
+/* An operator with as many rows as kernels gets one row. */
 static uint32_t merge_owners(const struct msim_prediction *p,
                              struct chain_row *rows)
 {
@@ -236,7 +236,8 @@ static int most_free_first(const void *a, const void *b)
     return d != 0 ? (d > 0 ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-/* Operators that matter and could take longer: every call of them. */
+/* Operators that take much time, and by how much every call of them could take
+ * longer. */
 static void print_free(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
