@@ -1,11 +1,12 @@
 /*
  * core/base/json_sax.h - JSON as a stream of events.
  *
- * Nothing else knows which parser is underneath. Text is handed in as pieces
- * of any size; nothing is kept but what is needed to go on (a token cut by
- * the end of a piece). No recursion; depth is bounded. The text given to
- * callbacks lives until they return and is not NUL-terminated; strings are
- * unescaped, numbers are valid and as written.
+ * A trace of 300 MB must not become a tree. Nothing else knows which parser is
+ * underneath, so that it can be exchanged. Text is handed in as pieces of any
+ * size; nothing is kept but what is needed to go on (a token cut by the end of
+ * a piece). No recursion; depth is bounded. The text given to callbacks lives
+ * until they return and is not NUL-terminated; strings are unescaped, numbers
+ * are valid and as written.
  *
  * Callbacks return 0 to go on, a negative msim_status to stop, or
  * MSIM_SAX_SKIP: text is then checked as ever but no longer reported -

@@ -2,6 +2,7 @@
  * core/base/units.h - time and indices, as everything else counts them.
  *
  * Time is int64_t picoseconds: exact, totally ordered, 106 days of range.
+ * Doubles appear in models and reports only.
  * Rows of a column are uint32_t.
  */
 #ifndef MSIM_CORE_BASE_UNITS_H

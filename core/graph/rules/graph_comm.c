@@ -1,16 +1,13 @@
 /*
- * core/graph/rules/graph_comm.c - ranks meet in collectives.
- *
- * The nth collective of a group on one rank is the nth of that group on every
- * other, counted from the first step, since recordings begin where they like.
- * What it takes by itself is what remains after the last rank arrived:
- *
- *     work(rank) = traced end(rank) - latest traced start over ranks
- *
- * and the waiting before that is computed again: a join follows every arrival
- * and precedes every transfer. Where peers' traces are absent, the shortest
- * call of the same size stands for the work, and the rest is an external
- * event at its traced time.
+ * core/graph/rules/graph_comm.c - ranks meet in collectives. The nth
+ * collective of a group on one rank meets the nth of that group on every other
+ * rank, counted from the first step, since recordings may begin anywhere. A
+ * collective's own work is what remains after the last rank arrived: ~
+ * work(rank) = traced end(rank) - latest traced start over ranks The waiting
+ * before that is computed again: a join follows every arrival and precedes
+ * every transfer. Where the traces of peers are absent, the shortest call of
+ * the same size is the work, and the rest is an external event at its traced
+ * time.
  */
 #include "core/graph/rules/graph_rules.h"
 
@@ -24,8 +21,9 @@ static uint64_t mix(uint64_t h, uint64_t v)
 }
 
 /*
- * Members if they are listed; else, as names may be pointers that differ from
- * rank to rank, all ranks for a group of their number; else the name.
+ * The ranks of a group identify it: its members if they are listed; else, as
+ * names may be pointers that differ from rank to rank, all ranks for a group
+ * of their number; else the name.
  */
 static uint64_t group_key(const struct msim_graph_builder *b, uint32_t rank,
                           uint32_t comm)
@@ -35,8 +33,10 @@ static uint64_t group_key(const struct msim_graph_builder *b, uint32_t rank,
     const struct msim_group *g;
     uint64_t h = 1;
 
-    /* Old traces do not say: all that is of one kind is taken for the ranks of
-     * the job, and group_agrees() has the last word. */
+    /*
+     * Old traces name no group: then all collectives of one kind are taken to
+     * be of the ranks of the job, if group_agrees() finds nothing against it.
+     */
     if (group == MSIM_NONE)
         return comm == MSIM_NONE ? 0 : mix(7, t->comms[comm].collective);
     g = &t->groups[group];
@@ -57,7 +57,7 @@ static bool point_to_point(uint8_t collective)
     return collective == MSIM_COLL_SEND || collective == MSIM_COLL_RECV;
 }
 
-/* The job's number of a rank that `g` names by its place or by its number. */
+/* The job's number of a rank that `g` has by its place or by its number. */
 static int64_t global_rank(const struct msim_trace *t,
                            const struct msim_group *g, int32_t rank)
 {
@@ -67,8 +67,8 @@ static int64_t global_rank(const struct msim_trace *t,
 }
 
 /*
- * Sender and receiver meet, in order, whoever of them records what. Without
- * the other's number (a batch of both) the whole group meets.
+ * A sender meets its receiver, in order, whichever of them records what.
+ * Without the other's number (a batch of both) the whole group meets.
  */
 static uint64_t pair_key(const struct msim_trace *t, const struct msim_comm *c,
                          uint64_t group)
@@ -108,7 +108,7 @@ static uint32_t group_size(const struct msim_graph_builder *b,
     return group == MSIM_NONE ? 0 : t->groups[group].size;
 }
 
-/* Within a rank: by group, in launch order; then numbered. */
+/* The collectives of a rank by group and in order of launch, then numbered. */
 static int by_rank(const void *a, const void *b)
 {
     const struct msim_meeting *x = a, *y = b;
@@ -169,7 +169,7 @@ static uint64_t call_key(uint32_t rank, const struct msim_comm *c)
     return mix(mix(h, c->in_elems), c->out_elems);
 }
 
-/* The shortest traced call of each kind and size, of all at once. */
+/* The shortest traced call of each kind and size, for all at once. */
 static enum msim_status find_shortest(struct msim_graph_builder *b)
 {
     uint32_t *slot;
@@ -219,7 +219,8 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
 
 /* ---- peers -------------------------------------------------------------- */
 
-/* Each rank's own work, from traced times; clocks may spoil it: then least. */
+/* Each rank's own work, from traced times. Where clocks spoil these: the
+ * shortest call's. */
 static void own_work(struct msim_graph_builder *b, const struct msim_meeting *m,
                      uint32_t n)
 {
@@ -240,7 +241,7 @@ static void own_work(struct msim_graph_builder *b, const struct msim_meeting *m,
     }
 }
 
-/* Named by its group, or counted among all that is of its kind. */
+/* A group that is named, or all collectives of one kind. */
 static enum msim_edge_source source_of(const struct msim_graph_builder *b,
                                        const struct msim_meeting *m)
 {
@@ -281,12 +282,12 @@ static enum msim_status meet(struct msim_graph_builder *b,
 }
 
 /*
- * Clocks of the GPUs of one host agree to tens of microseconds, and an
- * all-to-all in which nothing is sent is over early.
+ * Clocks of the GPUs of one host agree to tens of microseconds. An all-to-all
+ * that sends nothing ends early.
  */
 #define SKEW ((msim_ps)1000 * MSIM_PS_PER_US)
 
-/* No rank is done before another has begun. */
+/* No rank has ended before another has begun. */
 static bool overlap(const struct msim_graph_builder *b,
                     const struct msim_meeting *x, const struct msim_meeting *y)
 {
@@ -297,7 +298,7 @@ static bool overlap(const struct msim_graph_builder *b,
            b->tstart[y->arrive] <= b->tend[x->transfer] + SKEW;
 }
 
-/* Sizes say what meets what where ranks have equal ones by definition. */
+/* Sizes must agree where ranks have equal ones by definition. */
 static bool same_size(const struct msim_comm *x, const struct msim_comm *y)
 {
     switch ((enum msim_collective)x->collective) {
@@ -313,7 +314,7 @@ static bool same_size(const struct msim_comm *x, const struct msim_comm *y)
     }
 }
 
-/* A send meets a receive; any other kind its like. */
+/* A send meets a receive; any other kind meets its own kind. */
 static bool same_kind(const struct msim_comm *x, const struct msim_comm *y)
 {
     return x->collective == y->collective ||
@@ -322,7 +323,7 @@ static bool same_kind(const struct msim_comm *x, const struct msim_comm *y)
 
 /*
  * Do the ranks of a group agree on what its nth call is? Where a trace lost
- * calls they do not, and joining them would invent waits.
+ * calls they do not, and joining their calls would invent waits.
  */
 static bool group_agrees(const struct msim_graph_builder *b,
                          const struct msim_meeting *m, uint32_t n)
@@ -340,9 +341,9 @@ static bool group_agrees(const struct msim_graph_builder *b,
 }
 
 /*
- * Where every call of a group has its sequence number recorded, and no rank
- * has one twice, that is which of the group's calls it is, whatever a
- * recording has lost. Meetings are sorted by (ordinal, rank).
+ * The sequence number counts a call where every call of the group has one
+ * recorded and no rank has one twice; then lost calls do no harm. Meetings are
+ * sorted by (ordinal, rank).
  */
 static void number_by_sequence(const struct msim_graph_builder *b,
                                struct msim_meeting *m, uint32_t n)

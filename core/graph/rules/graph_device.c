@@ -1,10 +1,9 @@
 /*
- * core/graph/rules/graph_device.c - the streams of a rank with times.
- *
- * Streams of a rank with times: a task for each GPU activity, with the edges
- * of its launch and of its stream's order. Where GPU times may be read, a
- * cause is sought for each start (core/graph/rules/graph_cause.h); else lags
- * are 0 and the scenario says what a launch takes.
+ * core/graph/rules/graph_device.c - the streams of a rank with times. Each GPU
+ * activity becomes a task, with the edges of its launch and of its stream's
+ * order. Where GPU times may be read, a cause is sought for each start
+ * (core/graph/rules/graph_cause.h); else lags are 0 and the scenario has the
+ * latency of a launch.
  */
 #include "core/graph/rules/graph_cause.h"
 #include "core/graph/rules/graph_rules.h"
@@ -16,7 +15,7 @@
 
 /*
  * An activity whose launch is not recorded follows its predecessor if that
- * ended this shortly before; else whoever launched it let it wait.
+ * ended this shortly before; else its unknown launch came late.
  */
 #define QUEUED_MAX (100 * US)
 
@@ -49,8 +48,8 @@ static void find_main_stream(struct device *d)
 
 /* ---- tasks -------------------------------------------------------------- */
 
-/* What tells a launch's step without going through all: when the last of those
- * up to each step ends. */
+/* For the step of a launch without a search through all steps: the latest end
+ * of the steps up to each. */
 static enum msim_status index_steps(struct device *d)
 {
     const struct msim_graph *g = d->b->g;
@@ -65,7 +64,7 @@ static enum msim_status index_steps(struct device *d)
         latest = end > latest ? end : latest;
         d->step_over[s] = latest;
     }
-    /* This rank's windows are the last ones added, in the order of steps. */
+    /* This rank's windows are those added last, in the order of steps. */
     d->first_window = g->n_windows;
     while (d->first_window > 0 &&
            g->windows[d->first_window - 1].rank == d->r->rank)
@@ -73,7 +72,7 @@ static enum msim_status index_steps(struct device *d)
     return MSIM_OK;
 }
 
-/* The first step that is not over at `launch`, if it has begun. */
+/* The first step that has begun by `launch` and is not over. */
 static uint32_t window_of(const struct device *d, const struct msim_gpu *e)
 {
     uint32_t lo = 0, hi = d->t->n_steps;
@@ -161,7 +160,7 @@ static void copy(struct device *d, enum msim_copied what, msim_ps ps)
         d->b->g->copied[what] += ps;
 }
 
-/* Launched before the window, or by one who is not in it. */
+/* Launched before the recording, or by a call that is not in it. */
 static enum msim_status link_unlaunched(struct device *d, uint32_t i)
 {
     const struct msim_gpu *e = &d->t->gpu[i];
@@ -206,7 +205,7 @@ static void note_cause(struct device *d, uint32_t i, const struct msim_cause *c)
         copy(d, MSIM_COPIED_LAUNCH, c->launch_lag);
         break;
     case MSIM_CAUSE_STREAM:
-        /* What a graph's kernels wait for is not in the trace. */
+        /* What the kernels of a CUDA graph wait for is not in the trace. */
         copy(d, d->t->gpu[i].in_graph ? MSIM_COPIED_GRAPH : MSIM_COPIED_STREAM,
              c->stream_lag);
         break;
@@ -249,7 +248,8 @@ static enum msim_status link(struct device *d, uint32_t i)
 
 /* ---- collectives -------------------------------------------------------- */
 
-/* Launched before the window is before all that was launched in it. */
+/* An activity launched before the recording comes before all that were
+ * launched in it. */
 static msim_ps launched_at(const struct msim_trace *t, const struct msim_gpu *e)
 {
     return e->call == MSIM_NONE ? INT64_MIN / 2 + e->start

@@ -1,9 +1,7 @@
 /*
- * core/graph/rules/graph_handover.c - threads that hand work to each other.
- *
- * Threads that hand work to each other: the main thread to autograd's, and
- * that back. No trace records it, so it is inferred from who was idle while
- * whom was busy.
+ * core/graph/rules/graph_handover.c - threads that hand work to each other:
+ * the main thread to autograd's thread, and that one back. No trace records
+ * it, so it is inferred from which thread was idle while which other was busy.
  */
 #include "core/base/spans.h"
 #include "core/graph/rules/graph_rules.h"
@@ -11,11 +9,11 @@
 #include <stdlib.h>
 
 /*
- * Between operators a thread is either busy with what no one recorded (the
- * interpreter) or idle until another thread hands work over. It is taken to
- * be idle if it was for longer than this, and another thread was busy until
- * shortly before it went on. An order above what autograd's own bookkeeping
- * takes between two nodes.
+ * Between operators a thread either does work that nothing records (the
+ * interpreter) or is idle until another thread hands work over. It counts as
+ * idle if the gap is longer than this and another thread was busy until
+ * shortly before the gap ended. The figure is ten times what autograd's own
+ * bookkeeping takes between two nodes.
  */
 #define IDLE_MIN (30 * (msim_ps)MSIM_PS_PER_US)
 
@@ -51,17 +49,17 @@ static enum msim_status find_busy(struct handover *h)
     return MSIM_OK;
 }
 
-/* How many of those busy have ended by `at`. */
+/* How many busy tasks have ended by `at`. */
 static uint32_t ended_by(const struct handover *h, msim_ps at)
 {
     return msim_first_after(&h->busy->key, sizeof(*h->busy), 0, h->n_busy, at);
 }
 
 /*
- * Who handed work to the thread of `task` at `at`: the other thread that was
- * busy last, among those that run operators; of several the first. NONE if none
- * was busy after `since`. One that takes no time and lies at `at` may as well
- * have come after it.
+ * The task that handed work to the thread of `task` at `at`: of other threads
+ * that run operators, the one that was busy last; of several the first. NONE
+ * if none was busy after `since`. A task that takes no time and lies at `at`
+ * does not count: it may have come after.
  */
 static uint32_t giver(const struct handover *h, uint32_t task, msim_ps since,
                       msim_ps at)
@@ -82,7 +80,7 @@ static uint32_t giver(const struct handover *h, uint32_t task, msim_ps since,
     return best;
 }
 
-/* A gap that was a wait keeps as work only what followed the hand-over. */
+/* A gap that was a wait keeps as work only the time after the hand-over. */
 static enum msim_status link_gap(const struct handover *h, uint32_t gap)
 {
     struct msim_graph_builder *b = h->b;
@@ -95,7 +93,8 @@ static enum msim_status link_gap(const struct handover *h, uint32_t gap)
     if (from == MSIM_NONE)
         return MSIM_OK;
     tail = b->tend[gap] - b->tend[from];
-    /* The giver was busy for most of the gap, or this was no wait for it. */
+    /* The other thread was busy for most of the gap, or the gap was no wait
+     * for it. */
     if (tail > length / 2)
         return MSIM_OK;
     b->g->traced[gap] = tail;
@@ -104,7 +103,8 @@ static enum msim_status link_gap(const struct handover *h, uint32_t gap)
                              0);
 }
 
-/* A thread's first task: at its traced time, or when it was handed work. */
+/* A thread's first task starts at its traced time, or when work was handed to
+ * it. */
 static enum msim_status link_first(const struct handover *h, uint32_t first)
 {
     struct msim_graph_builder *b = h->b;

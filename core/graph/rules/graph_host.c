@@ -1,9 +1,8 @@
 /*
- * core/graph/rules/graph_host.c - the CPU threads of a rank with times.
- *
- * CPU threads of a rank with times: a chain of tasks that covers each thread
- * from its first event to its last, cut where something can begin or be
- * waited for: at runtime calls, at topmost operators, at step marks.
+ * core/graph/rules/graph_host.c - the CPU threads of a rank with times. Each
+ * thread is a chain of tasks that covers it from its first event to its last.
+ * It is cut where something can begin or be waited for: at runtime calls, at
+ * topmost operators, at step marks.
  */
 #include "core/base/vec.h"
 #include "core/graph/rules/graph_rules.h"
@@ -15,11 +14,11 @@ struct sweep {
     struct msim_graph_builder *b;
     struct msim_rank_tasks *r;
     uint32_t lane, thread;
-    uint32_t next_op; /* first op of the thread not begun yet */
+    uint32_t next_op; /* first op of the thread that has not begun */
     msim_ps *cuts;    /* sorted */
     uint32_t n_cuts, cap_cuts, next_cut;
     msim_ps now;
-    msim_ps busy_until; /* end of the topmost operator that runs now */
+    msim_ps busy_until; /* end of the topmost operator that is running */
 };
 
 static enum msim_status add_cut(struct sweep *s, msim_ps at)
@@ -37,8 +36,7 @@ static int compare_ps(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Topmost operators: labels around them are looked through, but for those of
- * a data loader. */
+/* Topmost operators; labels do not count, but for those of a data loader. */
 static enum msim_status collect_cuts(struct sweep *s)
 {
     const struct msim_trace *t = s->r->trace;
@@ -67,7 +65,7 @@ static enum msim_status collect_cuts(struct sweep *s)
     return MSIM_OK;
 }
 
-/* The innermost op that runs at the sweep's instant, or NONE. */
+/* The innermost op that runs at the current instant, or NONE. */
 static uint32_t innermost(const struct sweep *s)
 {
     const struct msim_trace *t = s->r->trace;
@@ -81,7 +79,7 @@ static uint32_t innermost(const struct sweep *s)
     return i;
 }
 
-/* Let the ops begin that start before `until`; note how long they keep busy. */
+/* Begin the ops that start before `until`; note until when they run. */
 static void begin_ops(struct sweep *s, msim_ps until)
 {
     const struct msim_trace *t = s->r->trace;
@@ -97,7 +95,7 @@ static void begin_ops(struct sweep *s, msim_ps until)
     }
 }
 
-/* One task from now to `until`; nothing where no time passes. */
+/* One task from the current instant to `until`; none where no time passes. */
 static enum msim_status stretch(struct sweep *s, msim_ps until)
 {
     struct msim_task_ref ref = {.index = s->next_op,
@@ -191,7 +189,7 @@ static enum msim_status build_thread(struct sweep *s)
     s->busy_until = s->now;
     MSIM_TRY(collect_cuts(s));
     MSIM_TRY(msim_builder_lane(s->b, s->r->rank, s->thread, false, &s->lane));
-    /* An anchor: what the first task, or its launch, comes after. */
+    /* An anchor: the predecessor of the first task, or of its launch. */
     MSIM_TRY(msim_builder_task(s->b, MSIM_TASK_GAP, s->lane, ref, s->now, 0,
                                &first));
     MSIM_TRY(sweep_calls(s));
@@ -224,8 +222,11 @@ static uint32_t ends_from(const struct msim_graph_builder *b,
     return lo;
 }
 
-/* All of a task lies in from..to, or more than half: times may be truncated,
- * and what waits at the end of a step stick out by one microsecond. */
+/*
+ * Does all of a task lie in from..to, or more than half? Times may be
+ * truncated, and a task that waits at the end of a step may end one
+ * microsecond after it.
+ */
 static bool lies_in(const struct msim_graph_builder *b, uint32_t task,
                     msim_ps from, msim_ps to)
 {

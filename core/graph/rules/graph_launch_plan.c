@@ -1,16 +1,14 @@
 /*
- * core/graph/rules/graph_launch_plan.c - a rank without GPU events.
- *
- * A rank without GPU events (an ET, or a trace captured on a CPU), from a plan
- * of what each operator launches.
- *
- * One host thread runs all operators in the order in which they began, since
- * a trace without times does not say what ran side by side: autograd's thread
- * works while the main thread waits for it. Kernels queue on one stream;
- * collectives on another, which reads what was computed before. Later kernels
- * wait for a collective at once, or from its recorded wait on, or, launched
- * by a gradient hook, from the end of the backward pass on. An iteration ends
- * when its GPU work has. On a machine without a GPU the host computes itself.
+ * core/graph/rules/graph_launch_plan.c - a rank without GPU events (an ET, or
+ * a trace captured on a CPU), from a plan of what each operator launches. One
+ * host thread runs all operators in the order in which they began, since a
+ * trace without times does not show what ran at the same time: autograd's
+ * thread works while the main thread waits for it. Kernels queue on one
+ * stream; collectives on another, which reads what was computed before. Later
+ * kernels wait for a collective at once; or, if its wait is recorded, from
+ * there on; or, if a gradient hook launched it, from the end of the backward
+ * pass on. An iteration ends when its GPU work has ended. On a machine without
+ * a GPU the host computes itself.
  */
 #include "core/graph/rules/graph_rules.h"
 
@@ -68,7 +66,7 @@ static enum msim_status depend(struct planner *p, enum msim_edge_kind kind,
 
 /* ---- host --------------------------------------------------------------- */
 
-/* A host task that covers ops [first, end), after the one before it. */
+/* A host task that covers ops [first, end), behind the one before it. */
 static enum msim_status add_host(struct planner *p, uint32_t first,
                                  uint32_t end)
 {
@@ -125,7 +123,7 @@ static enum msim_status add_kernel(struct planner *p, uint32_t op,
     return MSIM_OK;
 }
 
-/* The host computes where it is called. */
+/* The host computes it where it is called. */
 static enum msim_status add_on_host(struct planner *p, uint32_t op,
                                     uint32_t work, enum msim_launch_kind what)
 {
@@ -140,7 +138,8 @@ static enum msim_status add_on_host(struct planner *p, uint32_t op,
     return MSIM_OK;
 }
 
-/* Launched while a gradient was accumulated: DDP's reducer, which overlaps. */
+/* Was it launched while a gradient was accumulated, by DDP's reducer, which
+ * overlaps? */
 static bool in_gradient_hook(const struct planner *p, uint32_t op)
 {
     for (; op != MSIM_NONE; op = p->t->ops[op].parent)
@@ -195,7 +194,7 @@ static enum msim_status add_works(struct planner *p, uint32_t op)
 
 /* ---- iterations --------------------------------------------------------- */
 
-/* The host waits for all that its iteration launched; then the mark is over. */
+/* The host waits for all that its iteration launched; then the step ends. */
 static enum msim_status close_window(struct planner *p, uint32_t first)
 {
     struct msim_window *w;
@@ -234,7 +233,7 @@ static uint32_t step_of(const struct msim_trace *t, uint32_t i)
     return MSIM_NONE;
 }
 
-/* Steps end where their thread goes on after their sub-tree. */
+/* A step ends where its thread goes on behind the step's sub-tree. */
 static enum msim_status step_marks(struct planner *p, uint32_t i,
                                    uint32_t *step)
 {
@@ -277,8 +276,8 @@ static void note_waits(struct planner *p, uint32_t i)
 }
 
 /*
- * Ops that launch nothing are gathered into one host task with the next that
- * does, as long as they follow each other in the trace as well.
+ * Ops that launch nothing share one host task with the next op that does, as
+ * long as they follow each other in the trace as well.
  */
 static enum msim_status walk(struct planner *p)
 {

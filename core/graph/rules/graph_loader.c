@@ -1,21 +1,17 @@
 /*
- * core/graph/rules/graph_loader.c - data loaders whose processes are not in the
- * trace.
- *
- * A thread that takes the next batch of a loader with worker processes waits
- * until one of them has it. Batches come at the loader's own rate, so a batch
- * that was waited for comes as long after the one before it that was waited
- * for as it did in the trace, whatever the rest of the job does meanwhile:
- *
- *     arrival(k) = arrival(k - 1) + traced interval
- *
- * A loader without processes works on the thread itself; that is host work.
+ * core/graph/rules/graph_loader.c - data loaders whose processes are not in
+ * the trace. A thread that takes the next batch of a loader with worker
+ * processes waits until one of them has it. Batches come at the loader's own
+ * rate, whatever the rest of the job does. So a batch that was waited for
+ * comes as long after the last such batch as it did in the trace: ~
+ * arrival(k) = arrival(k - 1) + traced interval A loader without processes
+ * works on the thread itself; that is host work.
  */
 #include "core/graph/rules/graph_rules.h"
 
 #include <string.h>
 
-/* Taking a batch that is there takes less; longer was a wait. */
+/* Taking a batch that is ready takes less; a longer time was a wait. */
 #define WAIT_MIN ((msim_ps)1000 * MSIM_PS_PER_US)
 
 struct loader {
@@ -32,7 +28,7 @@ bool msim_graph_takes_batch(const struct msim_trace *t, uint32_t op)
     return strstr(name, "DataLoaderIter.__next__") && !strstr(name, "_Single");
 }
 
-/* The longest stretch of the thread in `op`: that is where it waits. */
+/* The longest stretch of the thread in `op`, which is where it waits. */
 static uint32_t longest_task(const struct loader *l, uint32_t op)
 {
     const struct msim_op *o = &l->r->trace->ops[op];
@@ -61,7 +57,7 @@ static msim_ps work_inside(const struct loader *l, uint32_t op, uint32_t task)
     return work;
 }
 
-/* A batch comes at `at` of the trace. */
+/* A batch comes at `at`, a time of the trace. */
 static enum msim_status add_arrival(struct loader *l, msim_ps at, uint32_t *id)
 {
     struct msim_graph_builder *b = l->b;

@@ -1,20 +1,16 @@
 /*
- * core/graph/rules/graph_queue.c - the launch queue of a stream.
- *
- * A stream holds so many launches that have not finished; one more blocks the
- * launching thread until the oldest has. So the call that launches the nth
- * waits for the (n - DEPTH)th to end:
- *
- *     end(call of n) >= end(activity n - DEPTH)
- *
- * A graph is one launch, however many kernels it has. Where the traced times
- * contradict (a queue was deeper), there is no edge.
+ * core/graph/rules/graph_queue.c - the launch queue of a stream. A stream
+ * holds a limited number of launches that have not finished; one more blocks
+ * the launching thread until the oldest has. So the call that launches the nth
+ * waits for the (n - DEPTH)th to end: ~    end(call of n) >= end(activity n -
+ * DEPTH) A CUDA graph is one launch, however many kernels it has. Where traced
+ * times contradict an edge (the queue was deeper), it is not made.
  */
 #include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
 
-/* CUDA does not document it; 1,024 is what its users measure. */
+/* CUDA does not document it; its users measure 1,024. */
 #define DEPTH 1024
 /* Clocks of CPU and GPU agree to about this. */
 #define JITTER (2 * (msim_ps)MSIM_PS_PER_US)

@@ -1,8 +1,14 @@
 /*
- * core/graph/rules/graph_rules.h - the rules that make tasks and edges, in the
- * order in which core/graph/build/graph_build.c applies them.
- *
- * Each adds to the builder; on failure the builder stays whole.
+ * core/graph/rules/graph_rules.h - the rules that make tasks and edges, one
+ * file a theme, in the order in which core/graph/build/graph_build.c applies
+ * them. No wait is copied from the trace. A rule makes an edge, takes the
+ * waiting out of the work of the task that waited, and the maximum over edges
+ * computes it again. A latency is kept up to a bound; a later start without a
+ * cause is counted as unexplained and not reproduced. An edge that does not
+ * bind in the trace gets the usual latency (the median in this trace, waits
+ * left out), or its own where that is less: it must hold in a run in which it
+ * binds, and must not delay the traced run. Each rule adds to the builder; on
+ * failure the builder stays whole.
  */
 #ifndef MSIM_CORE_GRAPH_RULES_GRAPH_RULES_H
 #define MSIM_CORE_GRAPH_RULES_GRAPH_RULES_H
@@ -20,7 +26,8 @@ enum msim_status msim_graph_device(struct msim_graph_builder *b,
 MSIM_MUST_CHECK
 enum msim_status msim_graph_wait(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r);
-/* What cuda_sync events say of it, into r->waits; before any GPU edge. */
+/* The waits that cuda_sync events record, into r->waits; before any GPU
+ * edge. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
                                            struct msim_rank_tasks *r);
@@ -34,8 +41,8 @@ uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
 MSIM_MUST_CHECK
 enum msim_status msim_graph_sync(struct msim_graph_builder *b,
                                  struct msim_rank_tasks *r);
-/* graph_handover.c: threads that wait for each other. After the loader: what
- * waited for a batch did not wait for a thread. */
+/* graph_handover.c: threads that wait for each other. After the loader, since
+ * a thread that waited for a batch did not wait for another thread. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_handover(struct msim_graph_builder *b,
                                      struct msim_rank_tasks *r);
@@ -45,13 +52,12 @@ enum msim_status msim_graph_loader(struct msim_graph_builder *b,
                                    struct msim_rank_tasks *r);
 /* Does operator or label `op` take a batch from such a process? */
 bool msim_graph_takes_batch(const struct msim_trace *t, uint32_t op);
-/* graph_queue.c: launches that wait for room. After graph_sync.c: a call waits
- * for the later of the two. */
+/* graph_queue.c: launches that wait for room. After graph_sync.c, since a call
+ * waits for the later of the two. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_queue(struct msim_graph_builder *b,
                                   struct msim_rank_tasks *r);
-/* graph_launch_plan.c: a rank without GPU events, from a plan of what it
- * launches. */
+/* graph_launch_plan.c: a rank without GPU events, from what it would launch. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
                                         uint32_t rank,

@@ -1,9 +1,8 @@
 /*
  * core/graph/rules/graph_sync.c - calls that wait for the GPU.
  *
- * Calls that wait for the GPU. What they waited is taken out of their work
- * and computed again: the call ends when both its own work is done and what
- * it waits for has ended.
+ * The time that a call waited is taken out of its work and computed again: the
+ * call ends when its own work is done and what it waits for has ended.
  *
  *   device synchronisation   the last activity launched before it on every
  *                            stream; cudaFree has that meaning, too
@@ -26,15 +25,17 @@
 /* Clocks of CPU and GPU agree to about this. */
 #define JITTER (2 * US)
 /*
- * On some ranks they are off by tens of microseconds: what a call is known to
- * wait for may end that much after it, by the GPU's clock.
+ * On some ranks they differ by tens of microseconds: by the GPU's clock, an
+ * activity may end so much after the call that waited for it.
  */
 #define SKEW (50 * US)
-/* Up to this many bytes of pageable memory are staged in passing; of more, a
- * call returns when the last part is (CUDA Runtime API, "API synchronization
- * behavior"). */
+/*
+ * Pageable memory up to this many bytes is staged while the call runs. For
+ * more, a call returns when the last part is staged (CUDA Runtime API, "API
+ * synchronization behavior").
+ */
 #define STAGED_MAX 65536u
-/* A call that hides a synchronisation is only suspected above this. */
+/* A shorter call is not suspected to hide a synchronisation. */
 #define HIDDEN_MIN (20 * US)
 
 struct sync {
@@ -60,8 +61,8 @@ static bool over_by(const struct sync *s, uint32_t i, const struct msim_call *c)
 }
 
 /*
- * Let `call` wait for GPU activity `i`, or for all but what of it followed the
- * call in the trace; remember the latest such end.
+ * Let `call` wait for GPU activity `i`, except for as much of it as followed
+ * the call in the trace. Remember the latest such end.
  */
 static enum msim_status wait_for(struct sync *s, uint32_t call, uint32_t i,
                                  msim_ps *latest)
@@ -91,8 +92,8 @@ static enum msim_status wait_device(struct sync *s, uint32_t call,
 }
 
 /*
- * The activity that ended last while the call ran: of those launched last on
- * their stream (`any` false), or of all.
+ * The activity that ended last while the call ran: of all, or (`any` false) of
+ * those launched last on their stream.
  */
 static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
                              bool any)
@@ -147,7 +148,7 @@ static enum msim_status find_launched(struct sync *s)
     return MSIM_OK;
 }
 
-/* Nothing ended with the call but, by a clock that is off, `here`: what its
+/* Nothing ended with the call except, by a clock that is off, `here`: what its
  * thread launched last. `i` ended during the call, or is NONE. */
 static bool fits_better(const struct sync *s, const struct msim_call *c,
                         uint32_t here, uint32_t i)
@@ -161,9 +162,9 @@ static bool fits_better(const struct sync *s, const struct msim_call *c,
 }
 
 /*
- * The stream is not named. What ended when the call did is what it waited
- * for; where nothing did, the call found its stream idle, and that stream is
- * taken to be the one that its thread used last.
+ * The stream is not named. The call waited for the activity that ended when it
+ * did. Where none did, its stream was idle, and is taken to be the stream that
+ * its thread used last.
  */
 static enum msim_status wait_inferred(struct sync *s, uint32_t call, bool any,
                                       msim_ps *latest)
@@ -212,7 +213,7 @@ static enum msim_status wait_named(struct sync *s, uint32_t call, bool event,
     return wait_recorded(s, call, sync, latest);
 }
 
-/* Synchronous, or its host memory has to be staged by the driver. */
+/* Is it synchronous, or does the driver have to stage its host memory? */
 static bool may_block(const struct msim_trace *t, const struct msim_call *c)
 {
     const struct msim_gpu *e = &t->gpu[c->gpu];
@@ -222,9 +223,9 @@ static bool may_block(const struct msim_trace *t, const struct msim_call *c)
 }
 
 /*
- * It had ended when the call returned. Or it had begun, and is staged part by
- * part: the last part may still be on its way then, none has begun before the
- * stream was done with what it had been given.
+ * Has the copy ended when the call returned? Or has it begun, to be staged
+ * part by part? Its last part may still be on its way then, but no part begins
+ * before the stream's earlier work has ended.
  */
 static bool seen_to_block(const struct msim_trace *t, const struct msim_call *c)
 {
@@ -251,7 +252,7 @@ static enum msim_status wait_copy(struct sync *s, uint32_t call,
     return blocks ? wait_for(s, call, c->gpu, latest) : MSIM_OK;
 }
 
-/* A long call that may have waited: for what ended while it ran. */
+/* A long call that may have waited for an activity that ended while it ran. */
 static enum msim_status wait_hidden(struct sync *s, uint32_t call,
                                     msim_ps *latest)
 {

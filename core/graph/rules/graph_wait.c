@@ -1,14 +1,14 @@
 /*
- * core/graph/rules/graph_wait.c - streams that wait for each other.
- *
- * cuda_sync events name, for a cudaStreamWaitEvent, the stream that waits and
- * the cudaEventRecord that it waits for: what the recorded stream was given
- * before the record comes before what the waiting stream is given after the
- * wait. Other traces name neither stream nor event, and often not even the
- * record, so: a wait between two launches makes the stream of the next launch
- * wait for what other streams had been given by then; a stream beside the
- * main one waits for the main one, the main one for all. Where GPU times may
- * be read, an edge that the traced times contradict is left out.
+ * core/graph/rules/graph_wait.c - streams that wait for each other, as far as
+ * the host's calls show it. For a cudaStreamWaitEvent, cuda_sync events name
+ * the stream that waits and the cudaEventRecord that it waits for. The work
+ * that the recorded stream got before the record comes before the work that
+ * the waiting stream gets after the wait. Other traces name neither stream nor
+ * event, and often not even the record. There a wait between two launches
+ * makes the stream of the next launch wait for the work that other streams had
+ * got by then: the main stream waits for all others, any other stream for the
+ * main one. Where GPU times may be read, an edge that the traced times
+ * contradict is left out.
  */
 #include "core/base/vec.h"
 #include "core/graph/rules/graph_cause.h"
@@ -104,7 +104,7 @@ static enum msim_status wait_for_others(struct waits *w, msim_ps at, uint32_t i)
     return MSIM_OK;
 }
 
-/* A stream-wait call among those between this launch and the one before? */
+/* Is there a stream-wait call between this launch and the one before? */
 static uint32_t wait_before(const struct waits *w, uint32_t call)
 {
     uint32_t begin = w->t->threads[w->t->calls[call].thread].call_begin;
@@ -169,7 +169,8 @@ enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
     return MSIM_OK;
 }
 
-/* The latency of a wait that bound is kept; of another, at most a typical. */
+/* A wait that bound keeps its latency; any other has the typical one at
+ * most. */
 static msim_ps recorded_lag(struct waits *w, const struct msim_wait *wait)
 {
     const struct msim_gpu *y = &w->t->gpu[wait->target];
