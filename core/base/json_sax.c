@@ -1,7 +1,8 @@
 /*
- * core/base/json_sax.c - yajl behind the interface of json_sax.h. yajl is
- * packaged, streams and checks UTF-8. Here are added: skipping, a bound on
- * depth, and the offset of what went wrong.
+ * core/base/json_sax.c - yajl behind the interface of json_sax.h.
+ *
+ * yajl is packaged, streams and checks UTF-8. Here are added: skipping, a bound
+ * on depth, and the offset of what went wrong.
  */
 #include "core/base/json_sax.h"
 

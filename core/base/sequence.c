@@ -1,5 +1,6 @@
 /*
  * core/base/sequence.c - the longest common subsequence of two sequences.
+ *
  * Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1
  * (1986): furthest-reaching paths by number of differences. Here x walks over
  * `a`, which may be repeated without end, and y over `b`. The search ends when

@@ -1,8 +1,9 @@
 /*
- * core/base/sort.c - a stable natural merge sort. It finds the runs that are
- * in order already and merges neighbours. Trace events are written nearly in
- * order of time, so there are few runs. Stability keeps the order of the file
- * among equals.
+ * core/base/sort.c - a stable natural merge sort.
+ *
+ * It finds the runs that are in order already and merges neighbours. Trace
+ * events are written nearly in order of time, so there are few runs. Stability
+ * keeps the order of the file among equals.
  */
 #include "core/base/sort.h"
 

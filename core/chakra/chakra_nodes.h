@@ -1,13 +1,16 @@
 /*
- * core/chakra/chakra_nodes.h - which nodes a rank becomes in a Chakra file,
- * and what each depends on; for this room only. A rank with times is written
- * as the dependency graph has it: the tasks of a thread, a stream, a
- * collective. A task of the CPU becomes a chain of nodes, the operators that
- * begin in it, whose own times add up to the task's work. The part of the work
- * that belongs to none of them (to an operator that goes on, or to a gap) is a
- * node of its own. A dependency between tasks goes from the end of one chain
- * to the start of the other; a task without work and without nodes passes its
- * dependencies on. So data_deps, with their delays, mean what the graph means.
+ * core/chakra/chakra_nodes.h - which nodes a rank becomes in a Chakra file, and
+ * what each depends on; for this room only.
+ *
+ * A rank with times is written as the dependency graph has it: the tasks of a
+ * thread, a stream, a collective. A task of the CPU becomes a chain of nodes,
+ * the operators that begin in it, whose own times add up to the task's work.
+ * The part of the work that belongs to none of them (to an operator that goes
+ * on, or to a gap) is a node of its own. A dependency between tasks goes from
+ * the end of one chain to the start of the other; a task without work and
+ * without nodes passes its dependencies on. So data_deps, with their delays,
+ * mean what the graph means.
+ *
  * An execution trace has no times: its operators follow one another in the
  * order of their ids, and nodes of the GPU are made of them.
  */

@@ -1,7 +1,8 @@
 /*
- * core/chakra/write_chakra.c - a job as Chakra files. Nodes become messages,
- * and messages files. Which nodes there are and what they depend on is in
- * chakra_nodes.h.
+ * core/chakra/write_chakra.c - a job as Chakra files.
+ *
+ * Nodes become messages, and messages files. Which nodes there are and what
+ * they depend on is in chakra_nodes.h.
  */
 #include "core/chakra/write_chakra.h"
 

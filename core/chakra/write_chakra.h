@@ -1,15 +1,17 @@
 /*
  * core/chakra/write_chakra.h - a job as Chakra execution traces (protobuf,
- * .et), for simulators that read them. One file a rank, as those simulators
- * want them. One rank goes to PATH; several go to PREFIX.RANK.et, where PATH
- * is PREFIX or PREFIX.et (and .gz, if it ends so). What was read from Chakra
- * with keep_source is written message by message as it came. All else is
- * written with what Chakra has for it, and with attributes of this project
- * (core/read/chakra/chakra_words.h) from which it can be read back: times in
- * whole nanoseconds, dependencies with their delays. duration_micros and
- * duration_ns are a node's own work, without its callees and without waiting:
- * a simulator that starts a node when its data_deps have ended computes the
- * waiting again.
+ * .et), for simulators that read them.
+ *
+ * One file a rank, as those simulators want them. One rank goes to PATH;
+ * several go to PREFIX.RANK.et, where PATH is PREFIX or PREFIX.et (and .gz, if
+ * it ends so). What was read from Chakra with keep_source is written message by
+ * message as it came. All else is written with what Chakra has for it, and with
+ * attributes of this project (core/read/chakra/chakra_words.h) from which it
+ * can be read back: times in whole nanoseconds, dependencies with their delays.
+ *
+ * duration_micros and duration_ns are a node's own work, without its callees
+ * and without waiting: a simulator that starts a node when its data_deps have
+ * ended computes the waiting again.
  */
 #ifndef MSIM_CORE_CHAKRA_WRITE_CHAKRA_H
 #define MSIM_CORE_CHAKRA_WRITE_CHAKRA_H

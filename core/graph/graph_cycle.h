@@ -1,7 +1,8 @@
 /*
  * core/graph/graph_cycle.h - tasks that wait for each other: found, and named.
- * A person has to find in the traces what contradicts itself. So only the
- * cycle is named, not the tasks that wait behind it.
+ *
+ * A person has to find in the traces what contradicts itself. So only the cycle
+ * is named, not the tasks that wait behind it.
  */
 #ifndef MSIM_CORE_GRAPH_GRAPH_CYCLE_H
 #define MSIM_CORE_GRAPH_GRAPH_CYCLE_H

@@ -1,11 +1,13 @@
 /*
  * core/job/link_et.c - an execution trace linked with the Kineto trace of its
- * rank. Record function ids match operators where both files have them and the
- * names agree. Otherwise (before 2024, or two runs) operators are matched by
- * name and order: the topmost ones of a thread as sequences, then the callees
- * of each matched pair, and so on down. Labels are left out, since users put
- * them where they like. An ET usually has one iteration and a Kineto trace
- * many, so the ET's sequence may repeat.
+ * rank.
+ *
+ * Record function ids match operators where both files have them and the names
+ * agree. Otherwise (before 2024, or two runs) operators are matched by name and
+ * order: the topmost ones of a thread as sequences, then the callees of each
+ * matched pair, and so on down. Labels are left out, since users put them where
+ * they like. An ET usually has one iteration and a Kineto trace many, so the
+ * ET's sequence may repeat.
  */
 #include "core/base/vec.h"
 #include "core/job/link.h"

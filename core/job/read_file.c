@@ -1,7 +1,9 @@
 /*
  * core/job/read_file.c - the loop that feeds a file to the reader of its
- * format. The first bytes tell Chakra's protobuf from JSON (chakra_wire.h). Of
- * a JSON file the top level (read_top.h) shows which format it is.
+ * format.
+ *
+ * The first bytes tell Chakra's protobuf from JSON (chakra_wire.h). Of a JSON
+ * file the top level (read_top.h) shows which format it is.
  */
 #include "core/job/read_file.h"
 

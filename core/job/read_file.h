@@ -1,8 +1,9 @@
 /*
- * core/job/read_file.h - one trace file, from bytes to columns. A file is read
- * in one pass. Its first bytes and its top level show its format; the rest
- * goes to that format's functions (core/read/reader.h). The result is one
- * file's trace: msim_job_load() links files and aligns clocks.
+ * core/job/read_file.h - one trace file, from bytes to columns.
+ *
+ * A file is read in one pass. Its first bytes and its top level show its
+ * format; the rest goes to that format's functions (core/read/reader.h). The
+ * result is one file's trace: msim_job_load() links files and aligns clocks.
  */
 #ifndef MSIM_CORE_JOB_READ_FILE_H
 #define MSIM_CORE_JOB_READ_FILE_H

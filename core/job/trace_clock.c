@@ -1,10 +1,11 @@
 /*
- * core/job/trace_clock.c - one clock for all ranks. On one host the writers'
- * clocks agree and their difference is real: a rank that started later did
- * start later. On different hosts clocks differ by up to seconds, so such
- * ranks are moved until the ends of matched collectives agree in the median.
- * For all ranks of a collective end within a few milliseconds, however far
- * apart they arrive.
+ * core/job/trace_clock.c - one clock for all ranks.
+ *
+ * On one host the writers' clocks agree and their difference is real: a rank
+ * that started later did start later. On different hosts clocks differ by up to
+ * seconds, so such ranks are moved until the ends of matched collectives agree
+ * in the median. For all ranks of a collective end within a few milliseconds,
+ * however far apart they arrive.
  */
 #include "core/base/sort.h"
 #include "core/job/link.h"

@@ -1,9 +1,12 @@
 /*
  * core/run/contention_run.h - the shared part of a run: events in the order of
- * time. Private to the engine. Tasks that share nothing need no clock and
- * never come here. A task that shares is passed in when it could start
- * (ready). It is let in at once or held, and runs at the rate that the others
- * leave it. Every start and end moves the ends of the tasks that it affects.
+ * time.
+ *
+ * Private to the engine. Tasks that share nothing need no clock and never come
+ * here. A task that shares is passed in when it could start (ready). It is let
+ * in at once or held, and runs at the rate that the others leave it. Every
+ * start and end moves the ends of the tasks that it affects.
+ *
  * Not thread-safe. All memory is taken in msim_contention_run_new().
  */
 #ifndef MSIM_CORE_RUN_CONTENTION_RUN_H

@@ -1,13 +1,16 @@
 /*
- * core/run/engine.h - walk a graph with given durations. A static graph needs
- * no clock: each task starts at the maximum that graph.h defines, so tasks are
- * visited in any topological order and the times are the same, without a
- * queue. Only tasks that share a device (core/graph/contention.h) go through a
- * queue of events in the order of time; tasks between them are still visited
- * as soon as their start is known. No allocation while it runs. Removed is not
- * short: a removed task loses its latencies and its waiting for peers, too,
- * and keeps the order that passes through it. So without GPU work a job takes
- * what its host takes, to the picosecond.
+ * core/run/engine.h - walk a graph with given durations.
+ *
+ * A static graph needs no clock: each task starts at the maximum that graph.h
+ * defines, so tasks are visited in any topological order and the times are the
+ * same, without a queue. Only tasks that share a device
+ * (core/graph/contention.h) go through a queue of events in the order of time;
+ * tasks between them are still visited as soon as their start is known. No
+ * allocation while it runs.
+ *
+ * Removed is not short: a removed task loses its latencies and its waiting for
+ * peers, too, and keeps the order that passes through it. So without GPU work a
+ * job takes what its host takes, to the picosecond.
  */
 #ifndef MSIM_CORE_RUN_ENGINE_H
 #define MSIM_CORE_RUN_ENGINE_H

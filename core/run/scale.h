@@ -1,10 +1,11 @@
 /*
  * core/run/scale.h - `--scale SELECT=FACTOR`: what is made longer or shorter.
- * SELECT is `kernels` (neither collective nor point-to-point),
- * `communication`, `copies` (memsets too), `host`, `op:GLOB`: the GPU work of
- * the topmost operators whose name matches, or `host:GLOB`: their time on the
- * host. FACTOR multiplies their durations. GPU work times 0 is removed, with
- * the latency of its launch and the waiting of its peers.
+ *
+ * SELECT is `kernels` (neither collective nor point-to-point), `communication`,
+ * `copies` (memsets too), `host`, `op:GLOB`: the GPU work of the topmost
+ * operators whose name matches, or `host:GLOB`: their time on the host. FACTOR
+ * multiplies their durations. GPU work times 0 is removed, with the latency of
+ * its launch and the waiting of its peers.
  */
 #ifndef MSIM_CORE_RUN_SCALE_H
 #define MSIM_CORE_RUN_SCALE_H

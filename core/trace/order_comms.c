@@ -1,10 +1,13 @@
 /*
  * core/trace/order_comms.c - collectives and the kernels that carry them out.
+ *
  * Every record_param_comms becomes a row, and so does every c10d operator of a
- * backend that records none (gloo). New files have everything in arguments. In
- * others the label inside (`nccl:all_reduce`) or the kernel's name gives the
- * kind, and the tensors of the label or of the operator give the size. A name
- * alone is trusted last: it gives neither size nor group.
+ * backend that records none (gloo).
+ *
+ * New files have everything in arguments. In others the label inside
+ * (`nccl:all_reduce`) or the kernel's name gives the kind, and the tensors of
+ * the label or of the operator give the size. A name alone is trusted last: it
+ * gives neither size nor group.
  */
 #include "core/base/vec.h"
 #include "core/trace/names.h"

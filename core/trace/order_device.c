@@ -1,9 +1,11 @@
 /*
  * core/trace/order_device.c - which call started a GPU activity, and which
- * operator made the call. Both follow from the correlation alone. In traces of
- * 2023 and before, the `External id` of a device event is a copy of its
- * correlation and collides with unrelated operators; where it is right, it
- * names the operator that encloses the call anyway.
+ * operator made the call.
+ *
+ * Both follow from the correlation alone. In traces of 2023 and before, the
+ * `External id` of a device event is a copy of its correlation and collides
+ * with unrelated operators; where it is right, it names the operator that
+ * encloses the call anyway.
  */
 #include "core/base/idmap.h"
 #include "core/base/sort.h"

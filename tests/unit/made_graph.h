@@ -131,7 +131,7 @@ static inline void made_graph_longest(const struct made_graph *m,
 static inline struct msim_scenario
 made_graph_scenario(const struct made_graph *m)
 {
-    struct msim_scenario s = {.dur = m->dur, .removed = m->out};
+    struct msim_scenario s = {.dur = m->dur, .removed = m->removed};
 
     for (int k = 0; k < MSIM_EDGE_KINDS; k++)
         s.lag[k] = -1;

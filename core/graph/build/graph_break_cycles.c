@@ -1,11 +1,13 @@
 /*
- * core/graph/build/graph_break_cycles.c - inferred dependencies that
- * contradict each other. Many dependencies are recorded in no trace: they are
- * inferred from times, within the difference of the clocks of CPU and GPU, or
- * from counting. Sometimes such inferences make tasks wait for each other in a
- * circle, which no run does. Then one of them is wrong: the edge on the circle
- * that goes back furthest by the traced times. It is left out, with a warning.
- * A circle of recorded edges alone stays, and the engine names it.
+ * core/graph/build/graph_break_cycles.c - inferred dependencies that contradict
+ * each other.
+ *
+ * Many dependencies are recorded in no trace: they are inferred from times,
+ * within the difference of the clocks of CPU and GPU, or from counting.
+ * Sometimes such inferences make tasks wait for each other in a circle, which
+ * no run does. Then one of them is wrong: the edge on the circle that goes back
+ * furthest by the traced times. It is left out, with a warning. A circle of
+ * recorded edges alone stays, and the engine names it.
  */
 #include "core/graph/build/graph_break_cycles.h"
 

@@ -1,8 +1,9 @@
 /*
  * core/graph/contention/contention_builder.h - how a graph learns what its
- * tasks share. Private to this room. Demands come from tasks and the figures
- * of each device from the trace; both give what each task would have taken
- * alone.
+ * tasks share.
+ *
+ * Private to this room. Demands come from tasks and the figures of each device
+ * from the trace; both give what each task would have taken alone.
  */
 #ifndef MSIM_CORE_GRAPH_CONTENTION_CONTENTION_BUILDER_H
 #define MSIM_CORE_GRAPH_CONTENTION_CONTENTION_BUILDER_H

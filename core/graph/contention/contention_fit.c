@@ -1,12 +1,14 @@
 /*
  * core/graph/contention/contention_fit.c - the figures of one device, from its
- * own trace. ~  slowdown    the same kernel (name and launch) at the same time
- * as a ~              collective and not: median over launches of duration /
- * median ~              duration alone. With too few launches: the caller's
- * figure ~  host link   rates of large copies at the same time as one the
- * other way, ~              and alone. Where none ran alone, both directions
- * are assumed ~              to be one pipe, and their shares of it are fitted
- * ~  engines     most copies of one direction that ran at once
+ * own trace.
+ *
+ *   slowdown    the same kernel (name and launch) at the same time as a
+ *               collective and not: median over launches of duration / median
+ *               duration alone. With too few launches: the caller's figure
+ *   host link   rates of large copies at the same time as one the other way,
+ *               and alone. Where none ran alone, both directions are assumed
+ *               to be one pipe, and their shares of it are fitted
+ *   engines     most copies of one direction that ran at once
  */
 #include "core/base/spans.h"
 #include "core/graph/contention/contention_builder.h"

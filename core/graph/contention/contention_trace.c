@@ -1,9 +1,11 @@
 /*
  * core/graph/contention/contention_trace.c - what each task would have taken
- * alone. The traced run is replayed in the order of time with the rates that
- * the engine will use. A task's work is its rate over the time that it ran.
- * The engine does the same work again, so a task takes the same time in the
- * same company.
+ * alone.
+ *
+ * The traced run is replayed in the order of time with the rates that the
+ * engine will use. A task's work is its rate over the time that it ran. The
+ * engine does the same work again, so a task takes the same time in the same
+ * company.
  */
 #include "core/graph/contention/contention_builder.h"
 

@@ -1,7 +1,9 @@
 /*
  * core/graph/contention/graph_contention.c - which tasks of a graph share a
- * device, and how (core/graph/contention.h). A device with one stream shares
- * nothing, since the order of a stream is edges.
+ * device, and how (core/graph/contention.h).
+ *
+ * A device with one stream shares nothing, since the order of a stream is
+ * edges.
  */
 #include "core/graph/contention/graph_contention.h"
 

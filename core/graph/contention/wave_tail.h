@@ -1,14 +1,18 @@
 /*
  * core/graph/contention/wave_tail.h - which kernels fill a device and hold
- * others up, as a trace shows it. core/graph/occupancy.h computes from a
- * launch when a kernel lets others in. Where GPU times may be read, traced
- * starts can contradict that, in two ways that no launch configuration shows:
- * ~  a stream of higher priority   its kernels start as blocks of others end:
- * ~                                more often early than held up ~  uneven
- * blocks                 most blocks of a kernel return at once (a ~
- * concatenation of small tensors): kernels of ~
- * that name and launch hold nobody up Otherwise the launch decides: starts
- * contradict it, they do not set it.
+ * others up, as a trace shows it.
+ *
+ * core/graph/occupancy.h computes from a launch when a kernel lets others in.
+ * Where GPU times may be read, traced starts can contradict that, in two ways
+ * that no launch configuration shows:
+ *
+ *   a stream of higher priority   its kernels start as blocks of others end:
+ *                                 more often early than held up
+ *   uneven blocks                 most blocks of a kernel return at once (a
+ *                                 concatenation of small tensors): kernels of
+ *                                 that name and launch hold nobody up
+ *
+ * Otherwise the launch decides: starts contradict it, they do not set it.
  */
 #ifndef MSIM_CORE_GRAPH_CONTENTION_WAVE_TAIL_H
 #define MSIM_CORE_GRAPH_CONTENTION_WAVE_TAIL_H

@@ -1,8 +1,9 @@
 /*
- * core/graph/rules/graph_builder.h - a graph while it grows. Private to the
- * rooms of core/graph. Tasks have their traced start and end here, because
- * dependencies that no trace records are inferred from times; the finished
- * graph keeps only work.
+ * core/graph/rules/graph_builder.h - a graph while it grows.
+ *
+ * Private to the rooms of core/graph. Tasks have their traced start and end
+ * here, because dependencies that no trace records are inferred from times; the
+ * finished graph keeps only work.
  */
 #ifndef MSIM_CORE_GRAPH_RULES_GRAPH_BUILDER_H
 #define MSIM_CORE_GRAPH_RULES_GRAPH_BUILDER_H

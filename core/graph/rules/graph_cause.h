@@ -1,14 +1,19 @@
 /*
  * core/graph/rules/graph_cause.h - why a GPU activity started when it did.
+ *
  * Private to the rules, and only where GPU times may be read. The causes, the
- * best known first: ~  launch, stream   the later of the two, if the start
- * follows it within a ~                   latency: that latency is kept as the
- * edge's lag ~  recorded wait    cuda_sync events name what its stream waited
- * for ~  event            another stream's activity ended just then: inferred
- * ~  full device      a kernel of another stream was running whose blocks ~
- * filled every multiprocessor: the engine delays it ~  nothing          an
- * unexplained delay. It is counted, not copied. An edge that does not bind
- * gets the trace's usual latency, so that it holds in a run in which it binds.
+ * best known first:
+ *
+ *   launch, stream   the later of the two, if the start follows it within a
+ *                    latency: that latency is kept as the edge's lag
+ *   recorded wait    cuda_sync events name what its stream waited for
+ *   event            another stream's activity ended just then: inferred
+ *   full device      a kernel of another stream was running whose blocks
+ *                    filled every multiprocessor: the engine delays it
+ *   nothing          an unexplained delay. It is counted, not copied.
+ *
+ * An edge that does not bind gets the trace's usual latency, so that it holds
+ * in a run in which it binds.
  */
 #ifndef MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H
 #define MSIM_CORE_GRAPH_RULES_GRAPH_CAUSE_H

@@ -1,13 +1,17 @@
 /*
- * core/graph/rules/graph_comm.c - ranks meet in collectives. The nth
- * collective of a group on one rank meets the nth of that group on every other
- * rank, counted from the first step, since recordings may begin anywhere. A
- * collective's own work is what remains after the last rank arrived: ~
- * work(rank) = traced end(rank) - latest traced start over ranks The waiting
- * before that is computed again: a join follows every arrival and precedes
- * every transfer. Where the traces of peers are absent, the shortest call of
- * the same size is the work, and the rest is an external event at its traced
- * time.
+ * core/graph/rules/graph_comm.c - ranks meet in collectives.
+ *
+ * The nth collective of a group on one rank meets the nth of that group on
+ * every other rank, counted from the first step, since recordings may begin
+ * anywhere. A collective's own work is what remains after the last rank
+ * arrived:
+ *
+ *     work(rank) = traced end(rank) - latest traced start over ranks
+ *
+ * The waiting before that is computed again: a join follows every arrival and
+ * precedes every transfer. Where the traces of peers are absent, the shortest
+ * call of the same size is the work, and the rest is an external event at its
+ * traced time.
  */
 #include "core/graph/rules/graph_rules.h"
 

@@ -1,7 +1,8 @@
 /*
- * core/graph/rules/graph_device.c - the streams of a rank with times. Each GPU
- * activity becomes a task, with the edges of its launch and of its stream's
- * order. Where GPU times may be read, a cause is sought for each start
+ * core/graph/rules/graph_device.c - the streams of a rank with times.
+ *
+ * Each GPU activity becomes a task, with the edges of its launch and of its
+ * stream's order. Where GPU times may be read, a cause is sought for each start
  * (core/graph/rules/graph_cause.h); else lags are 0 and the scenario has the
  * latency of a launch.
  */

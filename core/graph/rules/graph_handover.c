@@ -1,7 +1,9 @@
 /*
- * core/graph/rules/graph_handover.c - threads that hand work to each other:
- * the main thread to autograd's thread, and that one back. No trace records
- * it, so it is inferred from which thread was idle while which other was busy.
+ * core/graph/rules/graph_handover.c - threads that hand work to each other: the
+ * main thread to autograd's thread, and that one back.
+ *
+ * No trace records it, so it is inferred from which thread was idle while which
+ * other was busy.
  */
 #include "core/base/spans.h"
 #include "core/graph/rules/graph_rules.h"

@@ -1,8 +1,9 @@
 /*
- * core/graph/rules/graph_host.c - the CPU threads of a rank with times. Each
- * thread is a chain of tasks that covers it from its first event to its last.
- * It is cut where something can begin or be waited for: at runtime calls, at
- * topmost operators, at step marks.
+ * core/graph/rules/graph_host.c - the CPU threads of a rank with times.
+ *
+ * Each thread is a chain of tasks that covers it from its first event to its
+ * last. It is cut where something can begin or be waited for: at runtime calls,
+ * at topmost operators, at step marks.
  */
 #include "core/base/vec.h"
 #include "core/graph/rules/graph_rules.h"

@@ -1,14 +1,15 @@
 /*
- * core/graph/rules/graph_launch_plan.c - a rank without GPU events (an ET, or
- * a trace captured on a CPU), from a plan of what each operator launches. One
- * host thread runs all operators in the order in which they began, since a
+ * core/graph/rules/graph_launch_plan.c - a rank without GPU events (an ET, or a
+ * trace captured on a CPU), from a plan of what each operator launches.
+ *
+ * One host thread runs all operators in the order in which they began, since a
  * trace without times does not show what ran at the same time: autograd's
- * thread works while the main thread waits for it. Kernels queue on one
- * stream; collectives on another, which reads what was computed before. Later
- * kernels wait for a collective at once; or, if its wait is recorded, from
- * there on; or, if a gradient hook launched it, from the end of the backward
- * pass on. An iteration ends when its GPU work has ended. On a machine without
- * a GPU the host computes itself.
+ * thread works while the main thread waits for it. Kernels queue on one stream;
+ * collectives on another, which reads what was computed before. Later kernels
+ * wait for a collective at once; or, if its wait is recorded, from there on;
+ * or, if a gradient hook launched it, from the end of the backward pass on. An
+ * iteration ends when its GPU work has ended. On a machine without a GPU the
+ * host computes itself.
  */
 #include "core/graph/rules/graph_rules.h"
 

@@ -1,11 +1,15 @@
 /*
- * core/graph/rules/graph_loader.c - data loaders whose processes are not in
- * the trace. A thread that takes the next batch of a loader with worker
- * processes waits until one of them has it. Batches come at the loader's own
- * rate, whatever the rest of the job does. So a batch that was waited for
- * comes as long after the last such batch as it did in the trace: ~
- * arrival(k) = arrival(k - 1) + traced interval A loader without processes
- * works on the thread itself; that is host work.
+ * core/graph/rules/graph_loader.c - data loaders whose processes are not in the
+ * trace.
+ *
+ * A thread that takes the next batch of a loader with worker processes waits
+ * until one of them has it. Batches come at the loader's own rate, whatever the
+ * rest of the job does. So a batch that was waited for comes as long after the
+ * last such batch as it did in the trace:
+ *
+ *     arrival(k) = arrival(k - 1) + traced interval
+ *
+ * A loader without processes works on the thread itself; that is host work.
  */
 #include "core/graph/rules/graph_rules.h"
 

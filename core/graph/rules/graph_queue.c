@@ -1,10 +1,14 @@
 /*
- * core/graph/rules/graph_queue.c - the launch queue of a stream. A stream
- * holds a limited number of launches that have not finished; one more blocks
- * the launching thread until the oldest has. So the call that launches the nth
- * waits for the (n - DEPTH)th to end: ~    end(call of n) >= end(activity n -
- * DEPTH) A CUDA graph is one launch, however many kernels it has. Where traced
- * times contradict an edge (the queue was deeper), it is not made.
+ * core/graph/rules/graph_queue.c - the launch queue of a stream.
+ *
+ * A stream holds a limited number of launches that have not finished; one more
+ * blocks the launching thread until the oldest has. So the call that launches
+ * the nth waits for the (n - DEPTH)th to end:
+ *
+ *     end(call of n) >= end(activity n - DEPTH)
+ *
+ * A CUDA graph is one launch, however many kernels it has. Where traced times
+ * contradict an edge (the queue was deeper), it is not made.
  */
 #include "core/graph/rules/graph_rules.h"
 

@@ -1,14 +1,17 @@
 /*
  * core/graph/rules/graph_rules.h - the rules that make tasks and edges, one
  * file a theme, in the order in which core/graph/build/graph_build.c applies
- * them. No wait is copied from the trace. A rule makes an edge, takes the
- * waiting out of the work of the task that waited, and the maximum over edges
- * computes it again. A latency is kept up to a bound; a later start without a
- * cause is counted as unexplained and not reproduced. An edge that does not
- * bind in the trace gets the usual latency (the median in this trace, waits
- * left out), or its own where that is less: it must hold in a run in which it
- * binds, and must not delay the traced run. Each rule adds to the builder; on
- * failure the builder stays whole.
+ * them.
+ *
+ * No wait is copied from the trace. A rule makes an edge, takes the waiting out
+ * of the work of the task that waited, and the maximum over edges computes it
+ * again. A latency is kept up to a bound; a later start without a cause is
+ * counted as unexplained and not reproduced. An edge that does not bind in the
+ * trace gets the usual latency (the median in this trace, waits left out), or
+ * its own where that is less: it must hold in a run in which it binds, and must
+ * not delay the traced run.
+ *
+ * Each rule adds to the builder; on failure the builder stays whole.
  */
 #ifndef MSIM_CORE_GRAPH_RULES_GRAPH_RULES_H
 #define MSIM_CORE_GRAPH_RULES_GRAPH_RULES_H

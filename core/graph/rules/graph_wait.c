@@ -1,14 +1,17 @@
 /*
  * core/graph/rules/graph_wait.c - streams that wait for each other, as far as
- * the host's calls show it. For a cudaStreamWaitEvent, cuda_sync events name
- * the stream that waits and the cudaEventRecord that it waits for. The work
- * that the recorded stream got before the record comes before the work that
- * the waiting stream gets after the wait. Other traces name neither stream nor
- * event, and often not even the record. There a wait between two launches
- * makes the stream of the next launch wait for the work that other streams had
- * got by then: the main stream waits for all others, any other stream for the
- * main one. Where GPU times may be read, an edge that the traced times
- * contradict is left out.
+ * the host's calls show it.
+ *
+ * For a cudaStreamWaitEvent, cuda_sync events name the stream that waits and
+ * the cudaEventRecord that it waits for. The work that the recorded stream got
+ * before the record comes before the work that the waiting stream gets after
+ * the wait.
+ *
+ * Other traces name neither stream nor event, and often not even the record.
+ * There a wait between two launches makes the stream of the next launch wait
+ * for the work that other streams had got by then: the main stream waits for
+ * all others, any other stream for the main one. Where GPU times may be read,
+ * an edge that the traced times contradict is left out.
  */
 #include "core/base/vec.h"
 #include "core/graph/rules/graph_cause.h"

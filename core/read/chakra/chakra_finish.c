@@ -1,11 +1,14 @@
 /*
  * core/read/chakra/chakra_finish.c - what a Chakra file becomes once all its
- * nodes are in. Rows get their times. What a trace needs and the format leaves
- * out is made: who launched what, and who waited for whom. Chakra has no
- * launches. A node on the GPU that no recorded call started gets a call of no
- * length in its caller. If a node of the CPU, or of another stream, depends on
- * one of the GPU, an event is recorded behind that launch and waited for, as a
- * program would have to do it.
+ * nodes are in.
+ *
+ * Rows get their times. What a trace needs and the format leaves out is made:
+ * who launched what, and who waited for whom.
+ *
+ * Chakra has no launches. A node on the GPU that no recorded call started gets
+ * a call of no length in its caller. If a node of the CPU, or of another
+ * stream, depends on one of the GPU, an event is recorded behind that launch
+ * and waited for, as a program would have to do it.
  */
 #include "core/base/vec.h"
 #include "core/read/chakra/chakra.h"

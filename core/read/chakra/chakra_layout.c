@@ -1,7 +1,8 @@
 /*
- * core/read/chakra/chakra_layout.c - when nodes without a start begin. Chakra
- * files of other tools have durations and dependencies, seldom starts. The run
- * that they describe is laid out: nodes in an order that respects the
+ * core/read/chakra/chakra_layout.c - when nodes without a start begin.
+ *
+ * Chakra files of other tools have durations and dependencies, seldom starts.
+ * The run that they describe is laid out: nodes in an order that respects the
  * dependencies and otherwise is that of the file. A thread and a stream do one
  * thing at a time; a node starts as soon as it can. An operator's own time
  * comes first, its callees after it.

@@ -1,9 +1,10 @@
 /*
- * core/read/chakra/chakra_python.c - lists as Python prints them. Chakra keeps
- * the inputs and outputs of a node so: [[5, 1, 0, 8, 4, 'cuda:0'], True,
- * '<None>', 1e-05]. They become the same tokens as the JSON of an execution
- * trace, so that both are understood in one place (et_args.c). Tuples count as
- * lists. No recursion: brackets are counted.
+ * core/read/chakra/chakra_python.c - lists as Python prints them.
+ *
+ * Chakra keeps the inputs and outputs of a node so: [[5, 1, 0, 8, 4, 'cuda:0'],
+ * True, '<None>', 1e-05]. They become the same tokens as the JSON of an
+ * execution trace, so that both are understood in one place (et_args.c). Tuples
+ * count as lists. No recursion: brackets are counted.
  */
 #include "core/read/chakra/chakra.h"
 #include "core/read/et/et.h"

@@ -1,8 +1,10 @@
 /*
  * core/read/chakra/chakra_rows.c - the row that each node of a Chakra file
- * becomes. A node of this project's files has its kind in the attribute
- * `event`. In other files a node is an operator; or, if it ran on the GPU, a
- * collective by its type, a copy by its name, else a kernel.
+ * becomes.
+ *
+ * A node of this project's files has its kind in the attribute `event`. In
+ * other files a node is an operator; or, if it ran on the GPU, a collective by
+ * its type, a copy by its name, else a kernel.
  */
 #include "core/base/sort.h"
 #include "core/base/vec.h"

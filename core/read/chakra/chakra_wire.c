@@ -1,8 +1,10 @@
 /*
  * core/read/chakra/chakra_wire.c - protobuf's wire format, as far as damage is
- * to be found. A field is a tag (number << 3 | wire type) and a varint, eight
- * bytes, four bytes, or a length and as many bytes. Messages nest three deep
- * at most (node, attribute, list), so no recursion is needed.
+ * to be found.
+ *
+ * A field is a tag (number << 3 | wire type) and a varint, eight bytes, four
+ * bytes, or a length and as many bytes. Messages nest three deep at most (node,
+ * attribute, list), so no recursion is needed.
  */
 #include "core/read/chakra/chakra_wire.h"
 

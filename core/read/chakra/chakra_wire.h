@@ -1,10 +1,12 @@
 /*
  * core/read/chakra/chakra_wire.h - the bytes of a Chakra file: messages behind
- * lengths. A file is a stream of protobuf messages, each behind its length as
- * a varint (seven bits a byte, the lowest first; the top bit means that more
- * follow). This part knows what is needed before a message goes to protobuf-c:
- * whether a file is one at all, where a message ends, and, where protobuf-c
- * refuses one, which byte is wrong.
+ * lengths.
+ *
+ * A file is a stream of protobuf messages, each behind its length as a varint
+ * (seven bits a byte, the lowest first; the top bit means that more follow).
+ * This part knows what is needed before a message goes to protobuf-c: whether a
+ * file is one at all, where a message ends, and, where protobuf-c refuses one,
+ * which byte is wrong.
  */
 #ifndef MSIM_CORE_READ_CHAKRA_CHAKRA_WIRE_H
 #define MSIM_CORE_READ_CHAKRA_CHAKRA_WIRE_H

@@ -1,8 +1,9 @@
 /*
  * core/read/chakra/read_chakra.c - from the bytes of a Chakra file to its
- * nodes. The bytes are cut into messages, protobuf-c unpacks them, and
- * attributes are found by name. chakra_rows.c and chakra_finish.c turn the
- * nodes into rows.
+ * nodes.
+ *
+ * The bytes are cut into messages, protobuf-c unpacks them, and attributes are
+ * found by name. chakra_rows.c and chakra_finish.c turn the nodes into rows.
  */
 #include "core/read/chakra/read_chakra.h"
 

@@ -1,11 +1,12 @@
 /*
  * core/read/et/et_args.c - inputs and outputs of a node: values, shapes and
- * types side by side. The type decides: `GenericList[Tensor(float),Int]`
- * spells out every element of a list, `Tensor(float)` makes a tensor of the
- * tuple [tensor, storage, offset, numel, itemsize, device]. The writer cuts
- * lists longer than 4096, values and types not always at the same place; where
- * the type string ends early, the value decides. No recursion: a stack of open
- * lists.
+ * types side by side.
+ *
+ * The type decides: `GenericList[Tensor(float),Int]` spells out every element
+ * of a list, `Tensor(float)` makes a tensor of the tuple [tensor, storage,
+ * offset, numel, itemsize, device]. The writer cuts lists longer than 4096,
+ * values and types not always at the same place; where the type string ends
+ * early, the value decides. No recursion: a stack of open lists.
  */
 #include "core/base/decimal.h"
 #include "core/base/vec.h"

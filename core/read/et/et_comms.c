@@ -1,12 +1,16 @@
 /*
- * core/read/et/et_comms.c - collectives of an execution trace. The arguments
- * of record_param_comms are a positional list that grew: ~  1.0.1    [tensors,
- * seq, group, rank, "name", in_splits, out_splits, world] ~  1.0.3 on
- * [tensors, seq | [seq, p2p], ["0", "default_pg"], rank or root, ~
- * "name", in_splits, out_splits, start, stride, world] A wait has no
- * `tensors`, the oldest files have no `world`, and `group` is a number or a
- * list of two strings. So positions are counted from the name, the only string
- * among them. Attributes (from 1.1.0 on) have the same by name and win.
+ * core/read/et/et_comms.c - collectives of an execution trace.
+ *
+ * The arguments of record_param_comms are a positional list that grew:
+ *
+ *   1.0.1    [tensors, seq, group, rank, "name", in_splits, out_splits, world]
+ *   1.0.3 on [tensors, seq | [seq, p2p], ["0", "default_pg"], rank or root,
+ *             "name", in_splits, out_splits, start, stride, world]
+ *
+ * A wait has no `tensors`, the oldest files have no `world`, and `group` is a
+ * number or a list of two strings. So positions are counted from the name, the
+ * only string among them. Attributes (from 1.1.0 on) have the same by name and
+ * win.
  */
 #include "core/base/decimal.h"
 #include "core/base/vec.h"

@@ -1,10 +1,12 @@
 /*
  * core/read/et/et_tree.c - from nodes in file order to a forest in preorder.
+ *
  * Files have children before their parents; the forest is sorted by thread,
- * then by node id, which counts entries. Parents may come in any order and may
- * even form a loop in a broken file. So the tree is walked from its roots over
- * child lists; a node that the walk does not reach hangs on a cycle, which is
- * reported with its nodes.
+ * then by node id, which counts entries.
+ *
+ * Parents may come in any order and may even form a loop in a broken file. So
+ * the tree is walked from its roots over child lists; a node that the walk does
+ * not reach hangs on a cycle, which is reported with its nodes.
  */
 #include "core/base/sort.h"
 #include "core/read/et/et.h"

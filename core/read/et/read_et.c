@@ -2,10 +2,11 @@
  * core/read/et/read_et.c - the nodes of an execution trace, schemas 1.0.1 to
  * 1.1.1. The keys decide what a node has, never the version: 1.0.1 is flat
  * (inputs, input_shapes, ...), later ones are nested (inputs.values,
- * inputs.shapes, ...) with attributes in a list. Types come after the values
- * that they explain, so a node's lists are kept as tokens until it ends. Nodes
- * are written when an operator returns: children come first, and the tree is
- * built at the end (et_tree.c).
+ * inputs.shapes, ...) with attributes in a list.
+ *
+ * Types come after the values that they explain, so a node's lists are kept as
+ * tokens until it ends. Nodes are written when an operator returns: children
+ * come first, and the tree is built at the end (et_tree.c).
  */
 #include "core/read/et/read_et.h"
 

@@ -1,8 +1,9 @@
 /*
- * core/read/kineto/kineto_args.c - the inputs of an operator. `Input Dims`,
- * `Input type` and `Concrete Inputs` are three lists side by side. Types
- * decide what an entry is. Files of 2020 have none: there an entry with sizes
- * is a tensor.
+ * core/read/kineto/kineto_args.c - the inputs of an operator.
+ *
+ * `Input Dims`, `Input type` and `Concrete Inputs` are three lists side by
+ * side. Types decide what an entry is. Files of 2020 have none: there an entry
+ * with sizes is a tensor.
  */
 #include "core/base/decimal.h"
 #include "core/read/kineto/kineto.h"

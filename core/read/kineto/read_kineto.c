@@ -1,8 +1,10 @@
 /*
- * core/read/kineto/read_kineto.c - the events of torch.profiler's trace. Each
- * is gathered in one msim_kineto_event and becomes a row of a column when its
- * object ends; nothing is allocated per event. Events of no use here (flows,
- * stacks, Python frames) are skipped as soon as their category is known.
+ * core/read/kineto/read_kineto.c - the events of torch.profiler's trace.
+ *
+ * Each is gathered in one msim_kineto_event and becomes a row of a column when
+ * its object ends; nothing is allocated per event. Events of no use here
+ * (flows, stacks, Python frames) are skipped as soon as their category is
+ * known.
  */
 #include "core/read/kineto/read_kineto.h"
 

@@ -1,7 +1,8 @@
 /*
  * core/report/analyse/analysis.h - what the files of the analysis share.
- * Private to analyse.c and analysis_*.c. The rows and texts that they make
- * live in the prediction's arena.
+ *
+ * Private to analyse.c and analysis_*.c. The rows and texts that they make live
+ * in the prediction's arena.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H
 #define MSIM_CORE_REPORT_ANALYSE_ANALYSIS_H

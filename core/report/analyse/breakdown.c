@@ -1,6 +1,7 @@
 /*
- * core/report/analyse/breakdown.c - where an iteration's time goes. Each
- * instant belongs to the first class that applies. One sweep over a rank's
+ * core/report/analyse/breakdown.c - where an iteration's time goes.
+ *
+ * Each instant belongs to the first class that applies. One sweep over a rank's
  * begins and ends keeps running totals; a window is the difference between two
  * readings of them.
  */

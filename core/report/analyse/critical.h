@@ -1,14 +1,17 @@
 /*
- * core/report/analyse/critical.h - what held each task up, and the path that
- * an end hangs on. An edge u->v binds when end(u) + lag is just the start of
- * v. Of several, the edge from the task's own thread or stream counts, then
- * the edge from the lowest task: so the answer does not depend on how a run
- * breaks ties. Going back from an end along binding edges gives the critical
- * path. Its pieces follow each other without a gap, so they sum to its length
- * exactly. A task that came when it was recorded, or when an absent rank
- * arrived, is preceded by a piece of its own ("held"): what lies before that
- * piece could be faster without the task coming earlier. ~  host 0..10 |
- * launch latency 10..15 | kernel 15..115 | host 115..117
+ * core/report/analyse/critical.h - what held each task up, and the path that an
+ * end hangs on.
+ *
+ * An edge u->v binds when end(u) + lag is just the start of v. Of several, the
+ * edge from the task's own thread or stream counts, then the edge from the
+ * lowest task: so the answer does not depend on how a run breaks ties. Going
+ * back from an end along binding edges gives the critical path. Its pieces
+ * follow each other without a gap, so they sum to its length exactly. A task
+ * that came when it was recorded, or when an absent rank arrived, is preceded
+ * by a piece of its own ("held"): what lies before that piece could be faster
+ * without the task coming earlier.
+ *
+ *     host 0..10 | launch latency 10..15 | kernel 15..115 | host 115..117
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_CRITICAL_H
 #define MSIM_CORE_REPORT_ANALYSE_CRITICAL_H

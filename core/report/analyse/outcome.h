@@ -1,7 +1,9 @@
 /*
  * core/report/analyse/outcome.h - a simulated graph, from which figures are
- * read. An outcome bundles three runs over one graph (middle, low and high
- * durations) with the source of each duration. It owns nothing.
+ * read.
+ *
+ * An outcome bundles three runs over one graph (middle, low and high durations)
+ * with the source of each duration. It owns nothing.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
 #define MSIM_CORE_REPORT_ANALYSE_OUTCOME_H

@@ -1,9 +1,11 @@
 /*
  * core/report/analyse/prediction.h - the figures of a simulation, ready to be
- * written. Filled by core/report/analyse/analyse.c from a simulated graph;
- * written by the report_* files as text, JSON (schema
- * mystique-sim/prediction/1), CSV, a timeline and a chart. Times are
- * microseconds as double; NAN means unknown and is written as null.
+ * written.
+ *
+ * Filled by core/report/analyse/analyse.c from a simulated graph; written by
+ * the report_* files as text, JSON (schema mystique-sim/prediction/1), CSV, a
+ * timeline and a chart. Times are microseconds as double; NAN means unknown and
+ * is written as null.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_PREDICTION_H
 #define MSIM_CORE_REPORT_ANALYSE_PREDICTION_H

@@ -1,8 +1,9 @@
 /*
- * core/report/analyse/timeline.c - a simulated run as bars on lanes. Every
- * task that takes time is a bar on its lane, and every wait a bar before the
- * task that waited. Tasks on the critical path are marked, and arrows show the
- * dependencies by which the path goes from lane to lane.
+ * core/report/analyse/timeline.c - a simulated run as bars on lanes.
+ *
+ * Every task that takes time is a bar on its lane, and every wait a bar before
+ * the task that waited. Tasks on the critical path are marked, and arrows show
+ * the dependencies by which the path goes from lane to lane.
  */
 #include "core/graph/task_text.h"
 #include "core/report/analyse/waits.h"

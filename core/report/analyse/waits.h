@@ -1,12 +1,14 @@
 /*
- * core/report/analyse/waits.h - who waited, for what, how long. A task waits
- * from the end of the task before it on its thread or stream to its own start.
- * The wait is for what held the task last (core/report/analyse/critical.h): a
- * thread waits for the GPU, another thread or room in the launch queue; a
- * stream for its launch, an event or peers. A stream's own gap between two
- * kernels counts as stream order. Waits of one thread do not overlap; those of
- * different threads and streams do. While nothing at all runs on a rank's GPU,
- * the GPU waits for what held the activity that begins next.
+ * core/report/analyse/waits.h - who waited, for what, how long.
+ *
+ * A task waits from the end of the task before it on its thread or stream to
+ * its own start. The wait is for what held the task last
+ * (core/report/analyse/critical.h): a thread waits for the GPU, another thread
+ * or room in the launch queue; a stream for its launch, an event or peers. A
+ * stream's own gap between two kernels counts as stream order. Waits of one
+ * thread do not overlap; those of different threads and streams do. While
+ * nothing at all runs on a rank's GPU, the GPU waits for what held the activity
+ * that begins next.
  */
 #ifndef MSIM_CORE_REPORT_ANALYSE_WAITS_H
 #define MSIM_CORE_REPORT_ANALYSE_WAITS_H

@@ -1,7 +1,8 @@
 /*
- * core/report/compare/compare.c - the rows of two sides, paired. Both tables
- * are sorted by (name, kind) and merged. Rows that share a key with a row of
- * their own side, which only a file can have, are paired in turn.
+ * core/report/compare/compare.c - the rows of two sides, paired.
+ *
+ * Both tables are sorted by (name, kind) and merged. Rows that share a key with
+ * a row of their own side, which only a file can have, are paired in turn.
  */
 #include "core/report/compare/compare.h"
 

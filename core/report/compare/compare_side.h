@@ -1,7 +1,9 @@
 /*
- * core/report/compare/compare_side.h - one side of a comparison: the figures
- * of a trace or a prediction, without the trace. A side owns all its data, so
- * that a job can be released before the next one is loaded.
+ * core/report/compare/compare_side.h - one side of a comparison: the figures of
+ * a trace or a prediction, without the trace.
+ *
+ * A side owns all its data, so that a job can be released before the next one
+ * is loaded.
  */
 #ifndef MSIM_CORE_REPORT_COMPARE_COMPARE_SIDE_H
 #define MSIM_CORE_REPORT_COMPARE_COMPARE_SIDE_H

@@ -1,7 +1,8 @@
 /*
- * core/report/compare/report_compare.c - a comparison for people. The result
- * comes first, then the totals, then one table for each question. All times of
- * one table share a unit. Lines stay within 100 columns.
+ * core/report/compare/report_compare.c - a comparison for people.
+ *
+ * The result comes first, then the totals, then one table for each question.
+ * All times of one table share a unit. Lines stay within 100 columns.
  */
 #include "core/report/compare/report_compare_page.h"
 

@@ -1,9 +1,10 @@
 /*
- * core/report/write/chart.h - the pieces of a chart, as gnuplot commands:
- * text, a key, rows of bars with a name before and a figure after. Lengths are
- * pixels from the top left corner; gnuplot wants fractions from the bottom
- * left. Names are drawn as labels, because gnuplot reads labels of tics as
- * format strings. Private to report_chart.c.
+ * core/report/write/chart.h - the pieces of a chart, as gnuplot commands: text,
+ * a key, rows of bars with a name before and a figure after.
+ *
+ * Lengths are pixels from the top left corner; gnuplot wants fractions from the
+ * bottom left. Names are drawn as labels, because gnuplot reads labels of tics
+ * as format strings. Private to report_chart.c.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_CHART_H
 #define MSIM_CORE_REPORT_WRITE_CHART_H

@@ -1,8 +1,10 @@
 /*
  * core/report/write/report.h - a prediction as text, JSON, CSV, timeline and
- * chart. The writers print nothing but the report. A file is written beside
- * its place and renamed into it, so that a failure leaves the old one. EIO
- * where writing fails.
+ * chart.
+ *
+ * The writers print nothing but the report. A file is written beside its place
+ * and renamed into it, so that a failure leaves the old one. EIO where writing
+ * fails.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_H
 #define MSIM_CORE_REPORT_WRITE_REPORT_H

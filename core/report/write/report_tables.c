@@ -1,7 +1,8 @@
 /*
- * core/report/write/report_tables.c - the tables of the text report:
- * operators, what is not covered, ranks. A column without a value in any row
- * is left out.
+ * core/report/write/report_tables.c - the tables of the text report: operators,
+ * what is not covered, ranks.
+ *
+ * A column without a value in any row is left out.
  */
 #include "core/report/write/report_page.h"
 

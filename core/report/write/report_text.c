@@ -1,8 +1,9 @@
 /*
- * core/report/write/report_text.c - the report for people. The question comes
- * first, then the time, then the reasons. Figures of one table share a unit,
- * so that they can be compared at a glance. Bars use block characters only
- * where the output is a terminal that shows them.
+ * core/report/write/report_text.c - the report for people.
+ *
+ * The question comes first, then the time, then the reasons. Figures of one
+ * table share a unit, so that they can be compared at a glance. Bars use block
+ * characters only where the output is a terminal that shows them.
  */
 #include "core/report/write/report.h"
 #include "core/report/write/report_page.h"

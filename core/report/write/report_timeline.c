@@ -1,10 +1,11 @@
 /*
  * core/report/write/report_timeline.c - Chrome's trace event format, which the
  * Perfetto UI opens ("Trace Event Format", Google, 2016: complete events `X`,
- * metadata events `M`, flow events `s` and `f`). A rank is a process, a lane a
- * thread. Ids count from 1: for Perfetto process 0 and thread 0 are the
- * kernel's idle task. Thread ids are unique over all ranks, because viewers
- * disagree on whether a process scopes them.
+ * metadata events `M`, flow events `s` and `f`).
+ *
+ * A rank is a process, a lane a thread. Ids count from 1: for Perfetto process
+ * 0 and thread 0 are the kernel's idle task. Thread ids are unique over all
+ * ranks, because viewers disagree on whether a process scopes them.
  */
 #include "core/base/json_out.h"
 #include "core/base/write_file.h"

@@ -229,7 +229,7 @@ static void release(struct fixture *f)
 
 static void run(struct fixture *f)
 {
-    struct msim_scenario s = {.dur = f->dur, .removed = f->out};
+    struct msim_scenario s = {.dur = f->dur, .removed = f->removed};
     struct msim_engine *e;
 
     for (int k = 0; k < MSIM_EDGE_KINDS; k++)

@@ -17,7 +17,7 @@ static void simulate(struct ran *r)
 {
     made_graph_longest(&r->m, r->start);
     r->run = (struct msim_run){
-        .start = r->start, .dur = r->m.dur, .removed = r->m.out};
+        .start = r->start, .dur = r->m.dur, .removed = r->m.removed};
 }
 
 /* Two windows: up to the middle task, and on to the last one. */
