@@ -97,7 +97,7 @@ static const struct msim_command COMMAND = {
     .max_operands = 0,
 };
 
-/* A positive number, or the exit code after saying what is wrong. */
+/* Is `text` a positive number, or not given? Else say what is wrong. */
 static bool is_number(const char *option, const char *text)
 {
     char *end;

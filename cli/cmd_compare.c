@@ -1,7 +1,7 @@
 /*
  * cli/cmd_compare.c - `compare A B`: what changed from one run to another.
  *
- * A side is loaded, simulated, reduced to its figures and let go before the
+ * A side is loaded, simulated, reduced to its figures and released before the
  * next one is loaded.
  */
 #include "cli/cmd.h"

@@ -36,7 +36,8 @@ static enum msim_status write_files(const struct msim_predict_options *o,
     return status;
 }
 
-/* How far off the prediction is, beside the report instead of in it. */
+/* How far off the prediction is. Under model costs the report itself holds no
+ * measured time (msim_prediction_run_drop_measured()). */
 static void say_measured(const struct msim_figure *kernels)
 {
     if (kernels->measured > 0)

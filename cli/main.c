@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Output that did not reach its place is a failure, whatever the verb says. */
+/* Output that could not be written is a failure, whatever the verb returned. */
 static int finish(int rc)
 {
     errno = 0;
@@ -20,7 +20,7 @@ static int finish(int rc)
     return rc == MSIM_EXIT_OK ? MSIM_EXIT_INTERNAL : rc;
 }
 
-/* A word that is no verb and no file is likelier a mistyped verb. */
+/* A word that is no verb and no file is more likely a mistyped verb. */
 static int is_mistyped_verb(const char *arg)
 {
     return arg[0] != '-' && !strpbrk(arg, "./") && access(arg, F_OK) != 0;

@@ -144,9 +144,10 @@ static void print_option(const struct msim_option *o, FILE *out)
 
 void msim_command_help_options(const struct msim_command *c, FILE *out)
 {
+    /* Flags: what stands in the place of a value is the short name. */
     static const struct msim_option COMMON[] = {
-        {.name = "help", .help = "print this help"},
-        {.name = "version", .help = "print the version"},
+        {.name = "help", .metavar = ", -h", .help = "print this help"},
+        {.name = "version", .metavar = ", -V", .help = "print the version"},
     };
 
     for (size_t i = 0; i < c->n_options; i++)

@@ -174,7 +174,7 @@ static enum msim_status list_all(const char *data, bool json,
 
 /* ---- one platform -------------------------------------------------------- */
 
-/* A member that is left out where it is not known. */
+/* Add a member; none where the value is not known. */
 static void add_known(cJSON *o, const char *key, double v)
 {
     if (!isnan(v))

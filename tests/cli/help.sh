@@ -23,6 +23,8 @@ for verb in predict info compare op platforms convert calibrate; do
     want_no_err
     want_out "usage: mystique-sim $verb "
     want_out "examples:"
+    want_out "--help, -h "
+    want_out "--version, -V "
     help=$out
     run help "$verb"
     want_rc 0

@@ -1,7 +1,7 @@
 /*
  * core/report/write/report_format.h - figures and names as people read them.
  *
- * Private to the report_* files.
+ * For all text that people read: reports, explanations, the page of a platform.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_FORMAT_H
 #define MSIM_CORE_REPORT_WRITE_REPORT_FORMAT_H
