@@ -217,12 +217,13 @@ static enum msim_status visit_block(const struct msim_coll_block *b,
     double before, after;
     char date[16];
     time_t now = time(NULL);
+    struct tm utc;
 
     MSIM_TRY(msim_coll_log_likelihood(&before, b, &p));
     after = before;
     if (steps > 0) {
         MSIM_TRY(climb(b, &p, steps, &after));
-        (void)strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&now));
+        (void)strftime(date, sizeof(date), "%Y-%m-%d", gmtime_r(&now, &utc));
         MSIM_TRY(
             msim_coll_constants_put(tree, b->fabric, &p, b->n, after, date));
     }
