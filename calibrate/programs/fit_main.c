@@ -2,14 +2,15 @@
  * calibrate/programs/fit_main.c - msim-fit: platform files from tables of
  * measured times.
  *
- *     msim-fit [--only TABLE]... [--rows ROWS.csv.gz] TABLES SHEETS
- *              COLLECTIVES OUT [REPORT.csv]
+ *     msim-fit [--only TABLE]... [--rows ROWS.csv.gz] [--collectives FILE]
+ *              TABLES SHEETS OUT [REPORT.csv]
  *
  * TABLES is a folder with gemm.csv.gz, attention.csv.gz, vector.csv.gz,
  * collective.csv.gz, conv.csv.gz, moe.csv.gz and expert_dispatch.csv.gz, SHEETS
- * the hand-written data-sheet file, COLLECTIVES the constants of collectives
- * (data/laws/collectives.json), OUT the folder of the platform files. Equal
- * input gives equal bytes. REPORT.csv gets a line for each fit: rows, errors on
+ * the hand-written data-sheet file, OUT the folder of the platform files. Equal
+ * input gives equal bytes. FILE has the constants that collectives are fitted
+ * with; without it laws/collectives.json of the data folder that SHEETS is in,
+ * as platforms/src/NAME. REPORT.csv gets a line for each fit: rows, errors on
  * rows fitted on and on held-out rows, and scores of the intervals. With
  * --only, which may be repeated, these tables are fitted again, and all else
  * stays in OUT and REPORT.csv. ROWS gets each row that was fitted again, with
@@ -26,8 +27,8 @@
 #include <unistd.h>
 
 struct command {
-    const char *tables, *sheets, *collectives, *out;
-    const char *report, *rows; /* may be NULL */
+    const char *tables, *sheets, *out;
+    const char *report, *rows, *collectives; /* may be NULL */
     struct msim_tables only;
 };
 
@@ -77,6 +78,20 @@ static enum msim_status fit_one(const struct command *c, const cJSON *sheet,
     return status;
 }
 
+static enum msim_status read_constants(struct msim_coll_constants *out,
+                                       const struct command *c,
+                                       struct msim_error *err)
+{
+    const char *name = strrchr(c->sheets, '/');
+    char path[1024];
+
+    if (c->collectives)
+        return msim_coll_constants_read(out, c->collectives, err);
+    snprintf(path, sizeof(path), "%.*s../../laws/collectives.json",
+             name ? (int)(name + 1 - c->sheets) : 0, c->sheets);
+    return msim_coll_constants_read(out, path, err);
+}
+
 static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
                                 const struct msim_samples *s, FILE *report,
                                 struct msim_file *rows, struct msim_error *err)
@@ -97,7 +112,7 @@ static enum msim_status fit_all(const struct command *c, const cJSON *sheets,
 
     msim_conv_ratios_make(&ratios, s);
     fprintf(stderr, "msim-fit: collectives of all platforms\n");
-    MSIM_TRY(msim_coll_constants_read(&constants, c->collectives, err));
+    MSIM_TRY(read_constants(&constants, c, err));
     MSIM_TRY(
         msim_coll_fit(&collectives, s, &constants, sheets, c->sheets, err));
     cJSON_ArrayForEach(sheet, sheets)
@@ -180,6 +195,10 @@ static bool take_option(struct command *c, char **argv)
         c->rows = argv[1];
         return true;
     }
+    if (strcmp(argv[0], "--collectives") == 0) {
+        c->collectives = argv[1];
+        return true;
+    }
     if (strcmp(argv[0], "--only") != 0)
         return false;
     if (msim_tables_choose(&c->only, argv[1], &err))
@@ -197,17 +216,16 @@ static bool parse(struct command *c, int argc, char **argv)
             break;
         i += 2;
     }
-    if ((argc - i != 4 && argc - i != 5) || strncmp(argv[i], "--", 2) == 0) {
+    if ((argc - i != 3 && argc - i != 4) || strncmp(argv[i], "--", 2) == 0) {
         fprintf(stderr, "usage: msim-fit [--only TABLE]... "
-                        "[--rows ROWS.csv.gz] TABLES SHEETS "
-                        "COLLECTIVES OUT [REPORT.csv]\n");
+                        "[--rows ROWS.csv.gz] [--collectives FILE] TABLES "
+                        "SHEETS OUT [REPORT.csv]\n");
         return false;
     }
     c->tables = argv[i];
     c->sheets = argv[i + 1];
-    c->collectives = argv[i + 2];
-    c->out = argv[i + 3];
-    c->report = argc - i == 5 ? argv[i + 4] : NULL;
+    c->out = argv[i + 2];
+    c->report = argc - i == 4 ? argv[i + 3] : NULL;
     return true;
 }
 

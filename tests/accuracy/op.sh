@@ -33,21 +33,19 @@ if [ ! -x "$fit" ]; then
     exit 77
 fi
 platforms=$source_dir/data/platforms
-collectives=$source_dir/data/laws/collectives.json
 committed=$source_dir/tests/accuracy/op.csv
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 if [ "${1:-}" = update ]; then
     "$fit" --rows "$folder/rows.csv.gz" "$MSIM_TRACES/opdata" \
-        "$platforms/src/datasheets.json" "$collectives" "$platforms" \
-        "$committed"
+        "$platforms/src/datasheets.json" "$platforms" "$committed"
     "$source_dir/scripts/accuracy/accuracy_readme.py"
     "$source_dir/scripts/accuracy/accuracy_charts.py" --rows "$folder/rows.csv.gz"
     exit
 fi
-"$fit" "$MSIM_TRACES/opdata" "$platforms/src/datasheets.json" "$collectives" \
-    "$folder" "$folder/op.csv"
+"$fit" "$MSIM_TRACES/opdata" "$platforms/src/datasheets.json" "$folder" \
+    "$folder/op.csv"
 
 # family: cells, mean of the means, of the law's alone, mean coverage and width
 # of the intervals, their score over the error. Layers of experts and dispatch
