@@ -18,16 +18,16 @@
 #include "predict/trace_correction.h"
 
 struct msim_cost_options {
-    const struct msim_platform *platform;  /* NULL: as traced */
-    struct msim_works *const *works;       /* one a rank; not read as traced */
-    const struct msim_platform *source;    /* scaled: the trace's own GPU times
-                                              are those of this GPU; NULL: they
-                                              are not read under a platform */
-    const struct msim_correction *machine; /* scaled, too: the models, as the
+    const struct msim_platform *platform; /* NULL: as traced */
+    struct msim_works *const *works;      /* one a rank; not read as traced */
+    const struct msim_platform *source;   /* scaled: the trace's own GPU times
+                                             are those of this GPU; NULL: they
+                                             are not read under a platform */
+    const struct msim_correction *correction; /* scaled, too: the models, as the
                                            machine of another trace would
                                            take it; NULL: as they are */
-    const struct msim_host *host;          /* never NULL: for what the trace
-                                              does not have */
+    const struct msim_host *host;             /* never NULL: for what the trace
+                                                 does not have */
     bool host_modelled;   /* use `host` also where the trace has times */
     bool strict;          /* a work without a model is an error */
     uint32_t ranks;       /* of the job, of which those in the graph stand for

@@ -69,11 +69,11 @@ static enum msim_status estimate(struct msim_costing *k,
 }
 
 /* As the machine of the source trace would take it. */
-static void as_machine(const struct msim_costing *k, const char *name,
-                       struct msim_demand_estimate *d)
+static void correct(const struct msim_costing *k, const char *name,
+                    struct msim_demand_estimate *d)
 {
-    if (k->opt->machine)
-        msim_correction_apply(k->opt->machine, name, &d->e);
+    if (k->opt->correction)
+        msim_correction_apply(k->opt->correction, name, &d->e);
 }
 
 /* The same works on the GPU that was traced; nothing under other costs. */
@@ -131,7 +131,7 @@ static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
     struct msim_estimate source;
 
     MSIM_TRY(estimate(k, to, 1, &d));
-    as_machine(k, name, &d);
+    correct(k, name, &d);
     MSIM_TRY(estimate_source(k, from, 1, &source));
     set_share(k, task, &d, &source, 1);
     return MSIM_OK;
@@ -158,36 +158,36 @@ static enum msim_status bounded(struct msim_costing *k, uint32_t op,
 }
 
 /* Names, launches and neighbours of the rank at hand, read when first asked. */
-static enum msim_status need_launches(struct msim_costing *k)
+static enum msim_status need_infer(struct msim_costing *k)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     enum msim_status status;
 
-    if (k->launches.t)
+    if (k->infer.t)
         return MSIM_OK;
-    status = msim_infer_init(&k->launches, t);
+    status = msim_infer_init(&k->infer, t);
     if (status != MSIM_OK)
-        msim_infer_release(&k->launches);
+        msim_infer_release(&k->infer);
     return status;
 }
 
 /* By the law of its family, of sizes that its launch tells; false where that
  * tells nothing. */
-static enum msim_status cost_launch(struct msim_costing *k, uint32_t i,
-                                    bool *known)
+static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
+                                      bool *known)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     struct msim_demand_estimate d;
     struct msim_work w;
-    double spread;
+    double log_sd;
 
-    MSIM_TRY(need_launches(k));
-    *known = msim_infer_work(&k->launches, i, &w, &spread);
+    MSIM_TRY(need_infer(k));
+    *known = msim_infer_work(&k->infer, i, &w, &log_sd);
     if (!*known)
         return MSIM_OK;
     MSIM_TRY(estimate(k, &w, 1, &d));
-    as_machine(k, msim_trace_text(t, t->gpu[i].name), &d);
-    msim_infer_widen(&d.e, spread);
+    correct(k, msim_trace_text(t, t->gpu[i].name), &d);
+    msim_infer_widen(&d.e, log_sd);
     msim_costing_set(k, k->task_of[i], &d, 1);
     return MSIM_OK;
 }
@@ -226,7 +226,7 @@ static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
         cost_class(k, i);
         return MSIM_OK;
     }
-    MSIM_TRY(cost_launch(k, i, &known));
+    MSIM_TRY(cost_inferred(k, i, &known));
     if (known)
         return MSIM_OK;
     MSIM_TRY(bounded(k, op, e));
@@ -252,14 +252,14 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
         (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
         n = 0;
     if (!k->opt->source) {
-        MSIM_TRY(need_launches(k));
-        if (msim_infer_decides(&k->launches, l, i, r, works, n))
+        MSIM_TRY(need_infer(k));
+        if (msim_infer_decides(&k->infer, l, i, r, works, n))
             n = 0;
     }
     if (n && r != MSIM_OPMAP_WORKS)
         MSIM_TRY(bounded(k, i, NULL));
     MSIM_TRY(estimate(k, works, n, &d));
-    as_machine(k, msim_trace_text(t, t->ops[i].name), &d);
+    correct(k, msim_trace_text(t, t->ops[i].name), &d);
     MSIM_TRY(estimate_source(k, works, n, &source));
     for (uint32_t j = begin; j < end; j++)
         if (n)
@@ -295,7 +295,7 @@ static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
     struct msim_work from = msim_comm_work(t, e->comm);
     struct msim_work to = from;
     struct msim_demand_estimate d;
-    double spread;
+    double log_sd;
 
     if (k->opt->source || from.u.coll.bytes > 0 ||
         from.u.coll.collective == MSIM_COLL_BARRIER) {
@@ -303,12 +303,12 @@ static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
         return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to,
                         &from);
     }
-    MSIM_TRY(need_launches(k));
-    msim_infer_comm(&k->launches, i, &to, &spread);
+    MSIM_TRY(need_infer(k));
+    msim_infer_comm(&k->infer, i, &to, &log_sd);
     to = grow(k, to, e->comm);
     MSIM_TRY(estimate(k, &to, 1, &d));
-    as_machine(k, msim_trace_text(t, e->name), &d);
-    msim_infer_widen(&d.e, spread);
+    correct(k, msim_trace_text(t, e->name), &d);
+    msim_infer_widen(&d.e, log_sd);
     msim_costing_set(k, k->task_of[i], &d, 1);
     return MSIM_OK;
 }
@@ -347,7 +347,7 @@ enum msim_status msim_cost_rank(struct msim_costing *k)
         status = cost_op(k, i);
     for (uint32_t i = 0; i < t->n_gpu && status == MSIM_OK; i++)
         status = cost_event(k, i);
-    msim_infer_release(&k->launches);
+    msim_infer_release(&k->infer);
     free(k->task_of);
     k->task_of = NULL;
     return status;

@@ -146,7 +146,8 @@ static double gpu_factor(const struct msim_cost_options *opt)
 {
     if (opt->source)
         return msim_scaled_factor(opt->source, opt->platform);
-    if (opt->machine && msim_correction_is_on(opt->machine, opt->platform))
+    if (opt->correction &&
+        msim_correction_is_on(opt->correction, opt->platform))
         return 1;
     return msim_platform_trace_factor(opt->platform);
 }

@@ -21,8 +21,8 @@ struct msim_costing {
     struct msim_error *err;
     struct msim_estimate_cache cache;        /* on the platform */
     struct msim_estimate_cache cache_source; /* on the one that was traced */
-    struct msim_infer launches; /* of the rank at hand; t NULL: not yet */
-    uint32_t *task_of;          /* of each GPU event of the rank at hand */
+    struct msim_infer infer; /* of the rank at hand; t NULL: not yet */
+    uint32_t *task_of;       /* of each GPU event of the rank at hand */
     uint32_t rank;
 };
 

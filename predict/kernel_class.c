@@ -73,8 +73,9 @@ static double head_us(const struct msim_data_sheet *source,
                : fmin(k->us, HEAD_FLOORS * source->floor_us);
 }
 
-enum msim_kernel_class msim_kernel_class(const struct msim_data_sheet *source,
-                                         const struct msim_kernel_facts *k)
+enum msim_kernel_class
+msim_kernel_class_of(const struct msim_data_sheet *source,
+                     const struct msim_kernel_facts *k)
 {
     if (k->communication)
         return MSIM_CLASS_LINK;
@@ -99,7 +100,7 @@ double msim_kernel_class_us(const struct msim_data_sheet *source,
                             const struct msim_data_sheet *target,
                             const struct msim_kernel_facts *k)
 {
-    enum msim_kernel_class c = msim_kernel_class(source, k);
+    enum msim_kernel_class c = msim_kernel_class_of(source, k);
     double head = head_us(source, k);
 
     /* A collective too small to fill the GPU is no shorter for that. */

@@ -34,8 +34,9 @@ struct msim_kernel_facts {
 };
 
 /* What bounds it where it was measured. */
-enum msim_kernel_class msim_kernel_class(const struct msim_data_sheet *source,
-                                         const struct msim_kernel_facts *k);
+enum msim_kernel_class
+msim_kernel_class_of(const struct msim_data_sheet *source,
+                     const struct msim_kernel_facts *k);
 
 /* Its time on `target`, us: the formula above. */
 double msim_kernel_class_us(const struct msim_data_sheet *source,

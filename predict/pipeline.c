@@ -127,7 +127,7 @@ static enum msim_status estimate(struct predicting *p)
                            .platform = measured ? NULL : to->platform,
                            .works = p->works,
                            .source = times ? to->source : NULL,
-                           .machine = to->correction,
+                           .correction = to->correction,
                            .host = to->host,
                            .host_modelled = s->host != NULL,
                            .strict = s->strict,

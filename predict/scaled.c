@@ -17,7 +17,7 @@
 
 /* Doubt of a class, a standard deviation of the logarithm: from ratios of data
  * sheets on the same pairs. Links have no such rows: as the widest. */
-static const double CLASS_SPREAD[MSIM_CLASS_COUNT] = {
+static const double CLASS_LOG_SD[MSIM_CLASS_COUNT] = {
     [MSIM_CLASS_LATENCY] = 0.34,
     [MSIM_CLASS_MEMORY] = 0.68,
     [MSIM_CLASS_TENSOR] = 0.50,
@@ -97,7 +97,7 @@ void msim_scaled_by_class(const struct msim_platform *source,
         return;
     }
     msim_interval_set(out, 0, 0,
-                      CLASS_SPREAD[msim_kernel_class(&source->sheet, k)]);
+                      CLASS_LOG_SD[msim_kernel_class_of(&source->sheet, k)]);
 }
 
 double msim_scaled_factor(const struct msim_platform *source,

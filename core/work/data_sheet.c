@@ -104,8 +104,9 @@ static enum msim_status read_rates(struct msim_data_sheet *s,
     return MSIM_OK;
 }
 
-/* What is typical of a GPU of these years, where neither its file nor its kin
- * say more: PCIe 4.0 x16 less its overhead, one adapter of 200 Gbit/s. */
+/* Typical of a GPU of these years, where neither its file nor a GPU of its
+ * generation gives a figure: PCIe 4.0 x16 less its overhead, one adapter of 200
+ * Gbit/s. */
 static const struct msim_data_sheet TYPICAL = {
     .floor_us = 2,
     .pcie = 25e9,

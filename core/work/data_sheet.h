@@ -1,8 +1,8 @@
 /*
  * core/work/data_sheet.h - the data sheet of a GPU, as numbers in plain units.
  *
- * Laws take it beside a work, so that constants fitted on one GPU carry over
- * to another of its generation by the ratio of the data sheets.
+ * Laws take it together with a work, so that constants fitted on one GPU carry
+ * over to another of its generation by the ratio of the data sheets.
  */
 #ifndef MSIM_CORE_WORK_DATA_SHEET_H
 #define MSIM_CORE_WORK_DATA_SHEET_H
@@ -20,8 +20,8 @@
     X(INT8, "int8_ops")                                                        \
     X(FP4, "fp4_flops")
 
-/* Where a platform or network does not say: what a message between nodes takes
- * over RDMA, switches included. */
+/* The time of a message between nodes over RDMA, switches included, where
+ * neither platform nor network gives it. */
 #define MSIM_NETWORK_LATENCY_US 5
 
 enum msim_rate {
@@ -75,7 +75,7 @@ double msim_data_sheet_flops_per_us(const struct msim_data_sheet *s,
                                     const struct msim_work *w);
 
 /*
- * How unlike two GPUs are: the largest ratio, as a logarithm, of their SMs,
+ * The distance of two GPUs: the largest ratio, as a logarithm, of their SMs,
  * bandwidths and sustained fp32 and fp16 rates.
  */
 double msim_data_sheet_distance(const struct msim_data_sheet *a,
@@ -83,10 +83,10 @@ double msim_data_sheet_distance(const struct msim_data_sheet *a,
 
 /*
  * Read the "data_sheet" object of a platform. The fp32 rate, SMs, memory, its
- * bandwidth and the L2 cache must be there; what hardly differs inside a
+ * bandwidth and the L2 cache are required. What hardly differs inside a
  * generation (floor, links, copies) may be missing and is taken from `like`, or
- * where that is NULL is typical. EFORMAT, naming `file` and the member, where
- * one that must be there is missing, or one is not above 0.
+ * is typical where that is NULL. EFORMAT, naming `file` and the member, where a
+ * required one is missing, or one is not above 0.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,

@@ -74,7 +74,7 @@ static const char *const COLUMN_TEXT[] = {
 #undef X
 };
 
-/* Most particular first: a moe table has a dtype, too. */
+/* The most specific table comes first: a moe table has a dtype, too. */
 static const struct {
     enum msim_table table;
     int wants[8]; /* ended by -1 */
@@ -388,8 +388,8 @@ static void routing(struct row *r, struct msim_moe_routing *out)
 }
 
 /*
- * Whether experts are plain: the column `gated` says so, or the name of the
- * back end; else what is known of the one public family of models whose
+ * Are experts plain, without a gate? The column `gated` says so, or the name of
+ * the back end. Where neither does, one public family of models is known whose
  * experts have no gate, Nemotron 3 ("mlp_hidden_act": "relu2" in its
  * configurations): Nano has 128 experts of 1856, the larger ones choose 22 of
  * 512.

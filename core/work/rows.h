@@ -1,8 +1,8 @@
 /*
  * core/work/rows.h - rows of a table of measured times as works.
  *
- * The kind of table is told from its header (columns in any order, further
- * columns ignored):
+ * The columns of its header, in any order, decide which table it is; further
+ * columns are ignored:
  *   gemm             m n k dtype [batch] [layout]
  *   attention        phase batch heads kv_heads q_len kv_len head_dim dtype
  *                    [kv_dtype] [window]

@@ -1,5 +1,5 @@
 /*
- * core/work/vector_name.c - what the name of a vector operator says.
+ * core/work/vector_name.c - families and inputs of vector operators, by name.
  */
 #include "core/work/vector_name.h"
 

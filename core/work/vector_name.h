@@ -1,13 +1,13 @@
 /*
- * core/work/vector_name.h - what the name of a vector operator says, as rows of
- * tables have it ("add", "layer_norm_backward"): in place with an underscore at
- * the end ("add_"), with a number for the second operand with a u ("addu").
+ * core/work/vector_name.h - the names of vector operators in tables ("add",
+ * "layer_norm_backward"). An underscore at the end means in place ("add_"), a u
+ * that the second operand is a number ("addu").
  */
 #ifndef MSIM_CORE_WORK_VECTOR_NAME_H
 #define MSIM_CORE_WORK_VECTOR_NAME_H
 #include "core/work/work.h"
 
-/* The family that works of traces have which go by that name. */
+/* The family that a work of this name has in a trace. */
 enum msim_family msim_vector_name_family(const char *op);
 
 /* Tensors of the operator's shape that it reads: 0 for "fill", 2 for "add",

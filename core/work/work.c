@@ -120,14 +120,14 @@ static void count_attention(struct msim_work *w)
         (heads * q * msim_dtype_bytes(w->dtype) + 2 * kv_heads * kv * kv_bytes);
     w->bytes_written = 2 * batch * heads * q * d;
     if (w->u.attention.backward) {
-        /* Five products instead of two, each operand and its gradient. */
+        /* Five products instead of two; each operand and its gradient. */
         w->flops *= 2.5;
         w->bytes_read *= 2;
         w->bytes_written *= 3;
     }
 }
 
-/* Places along one axis, in floating point: a broken trace may hold any
+/* Positions along one axis, in floating point: a broken trace may hold any
  * sizes, whose products overflow integers. */
 static int64_t output_size(double in, double filter, double stride, double pad,
                            double dilation, bool transposed)
@@ -190,9 +190,9 @@ static void count_conv(struct msim_work *w)
 }
 
 /*
- * The matrices of the experts that have something to do, once each; what goes
- * in and out of each product; and the tokens that are taken apart before and
- * put together after. Products of narrow inputs are written in 16 bits.
+ * The matrices of the active experts, once each; inputs and outputs of each
+ * product; and the tokens, which are spread out before and summed after.
+ * Products of narrow inputs are written in 16 bits.
  */
 static void count_moe(struct msim_work *w)
 {

@@ -1,18 +1,17 @@
 /*
- * core/work/work.h - what one operator asks of a GPU, as numbers.
+ * core/work/work.h - what one operator asks of a device, as numbers.
  *
- * The bridge between traces and laws: opmap makes works out of operators and
- * their arguments, `mystique-sim op` makes them out of table rows, and a
- * model turns one work into an estimate. A work holds no time.
+ * The bridge between traces and laws: the operator map (core/work/opmap) makes
+ * works out of operators and their arguments, core/work/rows.h out of rows of
+ * tables, and a model makes an estimate of a work. A work holds no time.
  */
 #ifndef MSIM_CORE_WORK_WORK_H
 #define MSIM_CORE_WORK_WORK_H
 #include "core/trace/trace.h"
 #include "core/work/moe_load.h"
 
-/* X(name, the word in reports): JSON contract of design.md. Rows of expert
- * dispatch are works of their own kind, but what they take is reported as
- * collective, as the contract has no word for it. */
+/* X(name, the word in reports). A dispatch to experts is a work of its own
+ * family; reports count its time as a collective's. */
 #define MSIM_FAMILY_MAP(X)                                                     \
     X(GEMM, "gemm")                                                            \
     X(ATTENTION, "attention")                                                  \
@@ -51,7 +50,7 @@ enum msim_conv_pass {
     MSIM_CONV_BACKWARD_WEIGHT,
 };
 
-/* Where the numbers lie that a reduction makes one of. */
+/* Where the numbers lie that a reduction sums into one. */
 enum msim_fold {
     MSIM_FOLD_UNKNOWN,
     MSIM_FOLD_ALONG,  /* side by side: sums of rows */
@@ -62,26 +61,28 @@ struct msim_work {
     enum msim_family family;
     enum msim_dtype dtype; /* of the arithmetic's inputs */
     /* The stack that runs it ("pytorch", "trtllm", "NeuSight", ...) and the
-     * source that would have measured it; NULL: not said, so the bare kernel.
-     * Only table rows say them. */
+     * source that would have measured it. NULL: not given, so the bare kernel.
+     * Only rows of tables give them. */
     const char *framework, *source, *version, *backend;
-    /* What names the kind within a family: "add", "gelu", "layer_norm",
-     * "fp8_block" ...; NULL or "" where there is nothing to say. For fp32
-     * matrix products and convolutions "tf32" says that tensor cores may
-     * round the inputs (torch.backends.cuda.matmul.allow_tf32 and
-     * cudnn.allow_tf32); without it the arithmetic is plain fp32. A GPU
-     * without TF32 runs "tf32" as plain fp32. */
+    /*
+     * The kind within a family: "add", "gelu", "layer_norm", "fp8_block" ...;
+     * NULL or "" where there is only one. For fp32 matrix products and
+     * convolutions "tf32" means that tensor cores may round the inputs
+     * (torch.backends.cuda.matmul.allow_tf32 and cudnn.allow_tf32); without it
+     * the arithmetic is plain fp32. A GPU without TF32 runs "tf32" as plain
+     * fp32.
+     */
     const char *variant;
     double flops;                     /* multiply and add count two */
     double bytes_read, bytes_written; /* least traffic to memory */
     struct { /* by a user's table (core/work/opmap/ops_file.h), else all 0 */
-        const char *origin; /* "ops.csv:3" */
-        double within;      /* the interval is wider by this factor */
-        double us;          /* the time itself; 0: by its law */
+        const char *origin;     /* "ops.csv:3" */
+        double interval_factor; /* wider by this either way */
+        double us;              /* the time itself; 0: by its law */
     } user;
     uint32_t kernels; /* kernels that the operator is made of; 0 counts as 1 */
-    /* Writes memory that was in use before; else what is written was just
-     * asked for. */
+    /* Writes memory that was in use before, not memory that was just
+     * allocated. */
     bool in_place;
     union {
         struct {
@@ -139,8 +140,8 @@ struct msim_work {
     } u;
 };
 
-/* Bytes of one weight, which a variant may pack below the dtype's size, with
- * the scales that come with it. */
+/* Bytes of one weight, its share of the scales included. A variant may pack
+ * weights below the size of the dtype. */
 double msim_work_weight_bytes(const struct msim_work *w);
 
 /* Whether an operator of that name writes its first operand ("add_"). */
@@ -150,10 +151,10 @@ bool msim_work_is_in_place(const char *op);
 const char *msim_work_variant(const struct msim_work *w);
 
 /*
- * Fill in flops, bytes_read and bytes_written of a gemm, attention, conv or
- * moe work from its sizes and dtypes: least traffic, each operand once.
- * Attention counts causal pairs only (PREFILL), and a window's. Of experts
- * those count that the routing gives something to do; the load is filled in.
+ * Fill in flops, bytes_read and bytes_written of a gemm, attention, conv or moe
+ * work from its sizes and dtypes: the least traffic, each operand once.
+ * Attention counts causal pairs only (PREFILL), and those of a window. Of
+ * experts only the active ones count; the load is filled in.
  */
 void msim_work_count(struct msim_work *w);
 

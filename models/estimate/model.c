@@ -107,7 +107,7 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
         status = by_model(p, w, strict, out, err);
     if (status != MSIM_OK)
         return status;
-    widen(w->user.within, out);
+    widen(w->user.interval_factor, out);
     limit(out);
     return MSIM_OK;
 }
@@ -121,7 +121,7 @@ void msim_model_explain(const struct msim_platform *p,
 
     if (w->user.origin)
         fprintf(out, "by %s, with an interval wider by a factor of %.2f, ",
-                w->user.origin, w->user.within);
+                w->user.origin, w->user.interval_factor);
     if (w->user.us > 0) {
         fprintf(out, "which says the time: %.4g us\n", w->user.us);
         return;

@@ -1,3 +1,7 @@
+/*
+ * core/work/kernel/infer.c - the names and the order of a rank's kernels, from
+ * which all else is inferred.
+ */
 #include "core/work/kernel/infer.h"
 
 #include "core/base/idmap.h"
@@ -39,8 +43,9 @@ static enum msim_status read_names(struct msim_infer *l)
 
 /* ---- order ------------------------------------------------------------- */
 
-/* As the calls that launched them, which are in order on each thread; what a
- * graph launched, and what no call is known of, as it ran on its stream. */
+/* By the calls that launched them, which are in order on each thread. Kernels
+ * that a graph launched, or whose call is not known, come as they ran on their
+ * stream. */
 static bool before(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct msim_trace *t = ctx;
@@ -107,35 +112,34 @@ void msim_infer_release(struct msim_infer *l)
 }
 
 static bool launches_known(const struct msim_infer *l,
-                           const struct msim_op_kernels *launched, uint32_t op)
+                           const struct msim_op_kernels *kernels, uint32_t op)
 {
-    for (uint32_t j = launched->begin[op]; j < launched->begin[op + 1]; j++)
-        if (l->t->gpu[launched->gpu[j]].config == MSIM_NONE)
+    for (uint32_t j = kernels->begin[op]; j < kernels->begin[op + 1]; j++)
+        if (l->t->gpu[kernels->gpu[j]].config == MSIM_NONE)
             return false;
     return true;
 }
 
 bool msim_infer_decides(const struct msim_infer *l,
-                        const struct msim_op_kernels *launched, uint32_t op,
+                        const struct msim_op_kernels *kernels, uint32_t op,
                         enum msim_opmap_result r, const struct msim_work *works,
                         uint32_t n)
 {
-    if (launched->begin[op] == launched->begin[op + 1] ||
+    if (kernels->begin[op] == kernels->begin[op + 1] ||
         (n && works[0].user.origin))
         return false;
     return l->shapeless || r == MSIM_OPMAP_COMPILED_REGION ||
            (r == MSIM_OPMAP_UNKNOWN &&
-            (n == 0 || launches_known(l, launched, op)));
+            (n == 0 || launches_known(l, kernels, op)));
 }
 
-/* Added to each side in quadrature: what the law errs by and what the sizes do
- * have nothing to do with each other. */
-void msim_infer_widen(struct msim_estimate *e, double spread)
+/* In quadrature: the error of the law and that of the sizes are independent. */
+void msim_infer_widen(struct msim_estimate *e, double log_sd)
 {
-    double doubt = MSIM_Z90 * spread;
+    double half_width = MSIM_Z90 * log_sd;
 
-    e->low_us = e->us * exp(-hypot(log(e->us / e->low_us), doubt));
-    e->high_us = e->us * exp(hypot(log(e->high_us / e->us), doubt));
+    e->low_us = e->us * exp(-hypot(log(e->us / e->low_us), half_width));
+    e->high_us = e->us * exp(hypot(log(e->high_us / e->us), half_width));
     if (e->source < MSIM_SOURCE_BOUND)
         e->source = MSIM_SOURCE_INFERRED;
 }

@@ -1,23 +1,28 @@
 /*
- * core/work/kernel/infer.h - the work of kernels of which only the name, the
- * launch and the neighbours are known: no operator, or one without shapes.
+ * core/work/kernel/infer.h - works of kernels without shapes: no operator
+ * launched them, or one whose shapes are not recorded.
  *
- * Sizes follow from what the trace has beside times:
+ * Only the name, the launch configuration and the neighbours of such a kernel
+ * are known. Sizes follow from them; times are not read.
  *
- *   elements  blocks x threads x elements a thread
- * (core/work/kernel/kernel_name.h); where a grid is as large as the GPU rather
- * than the work, those of the kernels launched next to it products  rows and
- * columns of the output from grid x tile; what is summed over from related
- * products: the forward pass of a layer and its two gradients multiply the same
- * three sizes a, b and c pairwise, so that the areas of their outputs are ab,
- * bc and ac, and each takes 2 abc = 2 sqrt(ab * bc * ac) operations. Example:
- * outputs of 1024 x 4096, 2048 x 4096 and 1024 x 2048 are of a layer from 2048
- * to 1024 for 4096 rows.
+ *   elements  blocks x threads x elements a thread, which the name states
  *
- * The works go through the laws of their families like any other; what the
- * sizes are in doubt by is added to the interval. No time is read.
+ *   products  rows and columns of the output: grid x tile
  *
- * Not thread-safe; all memory is the context's own.
+ * A grid may be as large as the GPU, whatever the work: then the elements are
+ * those of the kernels launched next to it. The size that a product sums over
+ * follows from related products: the forward pass of a layer and its two
+ * gradients multiply the same three sizes a, b and c pairwise. The areas of
+ * their outputs are ab, bc and ac, and each takes 2 abc = 2 sqrt(ab * bc * ac)
+ * operations.
+ *
+ * Example: outputs of 1024 x 4096, 2048 x 4096 and 1024 x 2048 belong to a
+ * layer from 2048 to 1024 features for 4096 rows.
+ *
+ * The laws of their families estimate these works like any other. The interval
+ * gets wider by the standard deviation of the logarithm that the sizes have.
+ *
+ * Not thread-safe; the context owns all memory.
  */
 #ifndef MSIM_CORE_WORK_KERNEL_INFER_H
 #define MSIM_CORE_WORK_KERNEL_INFER_H
@@ -33,33 +38,35 @@ enum msim_status msim_infer_init(struct msim_infer *l,
 void msim_infer_release(struct msim_infer *l);
 
 /*
- * The work of GPU event `i`, a kernel, and how far its sizes may be off: a
- * standard deviation of the logarithm of its time. False for a collective,
- * which is no matter of its launch.
+ * The work of GPU event `i`, a kernel. `*log_sd` is the standard deviation of
+ * the logarithm of its time that its sizes cause. False for a collective, whose
+ * launch configuration says nothing of its size.
  */
 bool msim_infer_work(const struct msim_infer *l, uint32_t i,
-                     struct msim_work *w, double *spread);
+                     struct msim_work *w, double *log_sd);
 
 /*
- * Do the kernels of op `op` say more themselves than its `n` works, as
- * msim_opmap() has them? They do where no operator of the trace has a shape,
- * but of what a user's own table says; of a compiled region; and of an unknown
- * operator, whose tensors tell only what it cannot do without.
+ * Is the work of op `op` to be inferred from its kernels, rather than to be its
+ * `n` works, as msim_opmap() has them? It is where no operator of the trace has
+ * a shape, unless a user's table names the operator; for a compiled region; and
+ * for an unknown operator, whose tensors give a lower bound only.
  */
 bool msim_infer_decides(const struct msim_infer *l,
-                        const struct msim_op_kernels *launched, uint32_t op,
+                        const struct msim_op_kernels *kernels, uint32_t op,
                         enum msim_opmap_result r, const struct msim_work *works,
                         uint32_t n);
 
-/* Make an estimate of that work one of a launch: `spread` wider. */
-void msim_infer_widen(struct msim_estimate *e, double spread);
+/* Mark an estimate as one of an inferred work and widen its interval: `log_sd`
+ * is added in quadrature to each side. */
+void msim_infer_widen(struct msim_estimate *e, double log_sd);
 
 /*
- * A transfer `w` of GPU event `i` whose size is not recorded is taken for one
- * of what the kernel before it made, and `*spread` for how far that may be off;
- * 0, and `w` as it was, where its size is known or nothing is.
+ * Infer the size of `w`, the transfer of GPU event `i`, where it is not
+ * recorded: that of what the kernel before it wrote. `*log_sd` is as above.
+ * Where the size is recorded, or nothing is known of the kernel before,
+ * `*log_sd` is 0 and `w` stays.
  */
 void msim_infer_comm(const struct msim_infer *l, uint32_t i,
-                     struct msim_work *w, double *spread);
+                     struct msim_work *w, double *log_sd);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * core/work/kernel/infer_elems.c - how many elements kernels touch, after their
- * launches and their neighbours.
+ * core/work/kernel/infer_elems.c - how many elements a kernel touches, by its
+ * launch or its neighbours.
  */
 #include "core/work/kernel/infer_state.h"
 
 #include <math.h>
 
-/* How far along the order of launches a neighbour is looked for. */
+/* How many launches away a neighbour may be. */
 #define NEAR 16
 
-/* PyTorch joins up to so many tensors by one launch
+/* PyTorch joins up to this many tensors by one launch
  * (aten/src/ATen/native/cuda/Shape.cu). */
 #define JOINED_MAX 128
 
@@ -19,15 +19,16 @@
 #define REDUCED_USUAL 16
 #define REDUCED_MAX   256
 
-/* Of a tile of 32 positions, what a filter has: the middle of 1 and 9. */
+/* The share of a tile of 32 positions that a filter fills: between those of 1
+ * and 9 positions. */
 #define FILTER_FILL (3.0 / 32)
 
-/* Multiprocessors where the trace does not say, and threads on each. */
+/* Multiprocessors where the trace does not record them, and threads on each. */
 #define USUAL_SMS 100
 #define RESIDENT  2048
 
-/* Of the chunks of a list of tensors, every tensor's last one is partly
- * empty. */
+/* The last chunk of every tensor of a list is partly empty: the share of chunks
+ * that is full. */
 #define CHUNK_FULL 0.9
 
 uint32_t msim_infer_sms(const struct msim_infer *l)
@@ -92,7 +93,8 @@ static double launched_elems(const struct msim_infer *l, uint32_t i)
            (is_filter(l, i) ? FILTER_FILL : 1);
 }
 
-/* What kernel `i` reads or writes at most: of products also the factors. */
+/* The largest tensor that kernel `i` reads or writes; the factors of a product
+ * count. */
 static double largest_operand(const struct msim_infer *l, uint32_t i)
 {
     const struct msim_infer_product *p = &l->products[i];
@@ -104,7 +106,7 @@ static double largest_operand(const struct msim_infer *l, uint32_t i)
 
 /*
  * The largest of the nearest `n` kernels on one side (`step` -1: before, 1:
- * after) that say how large they are, and are no smaller than this launch.
+ * after) whose sizes are known and not below this launch's.
  */
 static double near_elems(const struct msim_infer *l, uint32_t i, int step,
                          int n)
@@ -127,7 +129,7 @@ static double near_elems(const struct msim_infer *l, uint32_t i, int step,
     return most;
 }
 
-/* What one launch joins others have made, one after the other. */
+/* One launch joins what others wrote, one after the other. */
 static double joined_elems(const struct msim_infer *l, uint32_t i)
 {
     uint32_t o = l->place[i], config = l->t->gpu[i].config;
@@ -140,7 +142,8 @@ static double joined_elems(const struct msim_infer *l, uint32_t i)
     return sum;
 }
 
-/* The larger of what was made just before and what is used just after. */
+/* The larger of what the kernel before wrote and what the kernel after
+ * reads. */
 static double moved_elems(const struct msim_infer *l, uint32_t i)
 {
     double elems = fmax(near_elems(l, i, -1, 2), near_elems(l, i, 1, 2));
@@ -185,8 +188,8 @@ double msim_infer_elems(const struct msim_infer *l, uint32_t i)
     }
 }
 
-/* Copies in the order of their launches, so that what one moved is known to
- * the next. */
+/* Copies in the order of their launches: the next one then knows how much the
+ * one before it moved. */
 void msim_infer_elements(struct msim_infer *l)
 {
     for (uint32_t i = 0; i < l->t->n_gpu; i++)

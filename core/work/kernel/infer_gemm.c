@@ -1,12 +1,12 @@
 /*
  * core/work/kernel/infer_gemm.c - sizes of products and convolutions whose grid
- * and tile are known: infer.h has the idea.
+ * and tile are known; core/work/kernel/infer.h has the idea.
  *
  * A convolution is the product of (positions x filter) and (filter x output
  * channels): a = positions of the output, b = output channels, c = input
- * channels x filter. The gradient of its input is of positions x input
- * channels, without the filter, so that a forward pass and a gradient of the
- * filter are preferred where both are known: (ab)(bc) / b.
+ * channels x filter. The gradient of its input has positions x input channels,
+ * without the filter. So a forward pass and a gradient of the filter are
+ * preferred where both are known: abc = (ab)(bc) / b.
  */
 #include "core/work/kernel/infer_state.h"
 
@@ -14,24 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where nothing related is known: the medians over unlike shapes in public
- * tables of measured products (41,000) and batched ones (12,000); a tenth are
- * more than ten times as large or small. */
+/* The size summed over where no related product is known: the median over
+ * different shapes in public tables of measured products (41,000) and batched
+ * ones (12,000). A tenth are more than ten times as large or small. */
 #define USUAL_K         2048
 #define USUAL_BATCHED_K 174
 
 /* The first convolution sees an image of three colours, by 7 x 7. */
 #define FIRST_CONV_K (3 * 49)
 
-/* Kernels for convolutions are for filters of 3 x 3 as a rule; those of one
- * position are products to most libraries. */
+/* Most kernels for convolutions have filters of 3 x 3; most libraries run those
+ * of one position as products. */
 #define USUAL_FILTER 9
 
 #define SMALLEST_K 16
 #define LARGEST_K  1e8
 
-/* Winograd's products of 4 x 4 outputs by 3 x 3 filters, and how many fewer
- * they are than without: 144 / 36. */
+/* Winograd's products of 4 x 4 outputs by 3 x 3 filters, and the ratio of
+ * multiplications without it to those with it: 144 / 36. */
 #define WINOGRAD_PRODUCTS 36
 #define WINOGRAD_SAVES    4
 
@@ -53,7 +53,7 @@ struct member {
     bool backward;
 };
 
-/* The node that launched it: the next operator around it that has a number. */
+/* Its autograd node: the next operator around it that has a number. */
 static bool find_node(const struct msim_trace *t, uint32_t gpu,
                       struct member *m)
 {
@@ -76,8 +76,9 @@ static double area(const struct msim_infer_product *p)
 
 /*
  * CUTLASS runs tiles of a few columns after each other, so that what they read
- * stays in the cache: the grid has 2^s times the rows and as much fewer columns
- * of tiles. Which s, other outputs of the layer tell by a side in common.
+ * stays in the cache: the grid has 2^s times the rows and 2^s times fewer
+ * columns of tiles. Other outputs of the layer show s: they have a side in
+ * common with it.
  */
 #define SWIZZLE_MAX 3
 
@@ -108,8 +109,8 @@ static void unswizzle(struct msim_infer_product *p,
     *p = best;
 }
 
-/* The size that two outputs have in common: that of the pair of sides that
- * are most alike. */
+/* The size that two outputs have in common: that of the two sides whose ratio
+ * is nearest to 1. */
 static double shared_side(const struct msim_infer_product *a,
                           const struct msim_infer_product *b)
 {
@@ -175,7 +176,7 @@ static void add_member(struct msim_infer *l, struct layer *y,
     y->p[y->n++] = &l->products[m->gpu];
 }
 
-/* Those that may be swizzled after those that are not. */
+/* Outputs that cannot be swizzled come first. */
 static void unswizzle_layer(struct layer *y)
 {
     const struct msim_infer_product *fixed[3];
@@ -192,10 +193,10 @@ static void unswizzle_layer(struct layer *y)
 }
 
 /*
- * Of outputs NPQ x K, CRS x K and NHW x C the product is (NPQ K C)^2 RS (where
- * the stride is 1; stride squared more where it is not), so that the filter
- * RS is what abc squared has beside: 1 or 9 as a rule, with a stride of 2 a
- * quarter of that. The nearest of these is exact where tiles are not.
+ * The filter from outputs NPQ x K, CRS x K and NHW x C: their product is (NPQ K
+ * C)^2 RS at a stride of 1, and larger by the stride squared at another. So RS
+ * is that product over abc squared: 1 or 9 as a rule, a quarter of it at a
+ * stride of 2. The nearest of these is exact where tiles are not.
  */
 static double with_filter(double volume, double outputs, double *filter)
 {
@@ -209,8 +210,7 @@ static double with_filter(double volume, double outputs, double *filter)
     return sqrt(outputs * best);
 }
 
-/* Multiplications of a convolution of which the gradient of the filter is
- * known. */
+/* Multiplications of a convolution whose gradient of the filter is known. */
 static double filter_volume(struct layer *y)
 {
     double volume = volume_of_two(y->p[0], y->weights);
@@ -271,9 +271,9 @@ static int by_node(const void *a, const void *b)
 }
 
 /*
- * Is the member of the layer that begins at `first`? Without gradients numbers
- * stay as they are, so that forward operators that share one are of other
- * layers.
+ * Does it belong to the layer that begins at `first`? Without gradients
+ * sequence numbers do not change, so that forward operators that share one are
+ * of different layers.
  */
 static bool belongs(const struct msim_infer *l, const struct member *first,
                     const struct member *m)
@@ -315,8 +315,8 @@ static void relate(struct msim_infer *l, const struct member *members,
     }
 }
 
-/* Of layers with one known output, all passes multiply as often as the one
- * does by its usual depth. */
+/* A layer with one known output: all passes multiply as often as that one does
+ * at the usual depth. */
 static void agree(struct msim_infer *l, const struct member *members,
                   uint32_t n)
 {
@@ -340,8 +340,9 @@ static double usual_k(const struct msim_infer *l, uint32_t i)
     return l->products[i].batch > 1 ? USUAL_BATCHED_K : USUAL_K;
 }
 
-/* What a product makes of each row, which the next one sums over: its
- * columns, of a convolution the channels, which are less than the positions. */
+/* The size of each row that a product writes, which the next one sums over:
+ * its columns; for a convolution the channels, which are fewer than the
+ * positions. */
 static double features(const struct msim_infer *l, uint32_t i)
 {
     const struct msim_infer_product *p = &l->products[i];
@@ -356,8 +357,8 @@ static double features(const struct msim_infer *l, uint32_t i)
 }
 
 /*
- * A product that no layer explains sums over what those before it made: the
- * wider of two, since a narrow one (a router, a gate) is a side branch.
+ * A product of no known layer sums over what the two before it wrote: the wider
+ * one, since a narrow one (a router, a gate) is a side branch.
  */
 static void chain(struct msim_infer *l)
 {

@@ -1,6 +1,6 @@
 /*
  * core/work/kernel/infer_output.c - rows, columns and batch of a product's
- * output, after the grid and the tile that the kernel's name states.
+ * output, by the grid and by the tile that the kernel's name states.
  */
 #include "core/work/kernel/infer_state.h"
 
@@ -11,8 +11,8 @@
  * product's sums. */
 #define SPLITS_MAX 16
 
-/* Of a batch of experts that routing fills, those that get a row where there
- * are as many rows as experts: 1 - 1 / e. */
+/* The share of a batch of experts that gets at least one row, where there are
+ * as many rows as experts: 1 - 1 / e. */
 #define ACTIVE_EXPERTS 0.63
 
 /* The sides of a tile where the name has none. */
@@ -34,10 +34,10 @@ static bool is_batched(const struct msim_infer *l, uint32_t i, double z)
 }
 
 /*
- * How long a side of `tiles` tiles is. Most sizes are powers of two times
- * little, and fill a number of tiles that is a power of two; of any other
- * number the last tile is half full in the mean. In steps of 8, which libraries
- * want for their fast kernels.
+ * The length of a side of `tiles` tiles. Most sizes are a power of two times a
+ * small number, and fill a number of tiles that is a power of two. Of any other
+ * number of tiles the last is half full in the mean. Sizes go in steps of 8,
+ * which the fast kernels of libraries require.
  */
 static double side(double tiles, double tile)
 {
@@ -47,9 +47,9 @@ static double side(double tiles, double tile)
 }
 
 /*
- * CUTLASS's products run 8 rows of tiles along x, of fewer rows 4, 2 or 1
- * (cutlass/gemm/threadblock/threadblock_swizzle.h): the grid is columns x 8 by
- * rows / 8, and its last eight are half in use in the mean.
+ * CUTLASS runs 8 rows of tiles along x, of fewer rows 4, 2 or 1
+ * (cutlass/gemm/threadblock/threadblock_swizzle.h). The grid is (columns x 8)
+ * by (rows / 8), and its last eight rows are half in use in the mean.
  */
 static void unswizzle_grid(double *grid)
 {
@@ -67,8 +67,8 @@ static void unswizzle_grid(double *grid)
 }
 
 /*
- * Tensile counts threads, and all its tiles along x: of a narrow tile there is
- * one column of them, of others the output is taken for a square.
+ * Tensile's grid counts threads and has all tiles along x. A narrow tile has
+ * one column of them; the output of any other is taken for a square.
  */
 static void unroll_grid(double *grid, uint32_t threads, const double *tile)
 {
@@ -80,8 +80,8 @@ static void unroll_grid(double *grid, uint32_t threads, const double *tile)
     grid[1] = fmax(round(blocks / rows), 1);
 }
 
-/* Rows, columns and batch after grid and tile. Without a launch: as many
- * blocks as the GPU has multiprocessors. */
+/* Rows, columns and batch by grid and tile. Without a launch configuration the
+ * grid is taken to have as many blocks as the GPU has multiprocessors. */
 void msim_infer_output(const struct msim_infer *l, uint32_t i,
                        struct msim_infer_product *p)
 {

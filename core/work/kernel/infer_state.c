@@ -1,5 +1,5 @@
 /*
- * core/work/kernel/infer_state.c - what a launch configuration says.
+ * core/work/kernel/infer_state.c - blocks and threads of launch configurations.
  */
 #include "core/work/kernel/infer_state.h"
 

@@ -1,6 +1,6 @@
 /*
- * core/work/kernel/infer_work.c - works of kernels whose sizes launches tell,
- * and how far these may be off.
+ * core/work/kernel/infer_work.c - works of kernels from their inferred sizes,
+ * and the error that these sizes cause.
  */
 #include "core/work/kernel/infer.h"
 #include "core/work/rules/opmap_rule.h"
@@ -8,14 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Row lengths where nothing says: hidden sizes of most public models are
- * 512 to 8192. */
+/* The length of a row where it is not known: hidden sizes of most public models
+ * are 512 to 8192. */
 #define USUAL_COLS   1024
 #define SMALLEST_COL 32
 #define LARGEST_COLS 65536
 
-/* Keys that attention of one query looks at, and queries of a sequence where
- * the grid does not say. */
+/* Keys of attention of one query, and queries of a sequence, where the grid
+ * does not show them. */
 #define USUAL_KEYS 1024
 #define USUAL_HEAD 64
 
@@ -56,9 +56,9 @@ static struct msim_work product_work(const struct msim_kernel_name *k,
 }
 
 /*
- * A convolution of maps as square as can be. What its product has as rows,
- * columns and depth depends on the pass: positions, output channels and input
- * channels x filter; the gradients exchange them.
+ * A convolution whose maps are as square as can be. Rows, columns and depth of
+ * its product depend on the pass: forward they are positions, output channels
+ * and input channels x filter; the gradients exchange them.
  */
 static struct msim_work conv_work(const struct msim_kernel_name *k,
                                   const struct msim_infer_product *p)
@@ -92,8 +92,8 @@ static struct msim_work conv_work(const struct msim_kernel_name *k,
 }
 
 /*
- * Blocks of queries, heads and sequences are the grid, in one order or other:
- * the first is of queries, of 64 or 128 each.
+ * The grid is blocks of queries, heads and sequences, in either order: the
+ * first is of queries, of 64 or 128 each.
  */
 static struct msim_work attention_work(const struct msim_infer *l, uint32_t i)
 {
@@ -198,7 +198,7 @@ static double vector_elems(const struct msim_infer *l, uint32_t i)
     return elems;
 }
 
-/* What blocks stage in shared memory comes from and goes to memory. */
+/* What blocks stage in shared memory is read from and written to memory. */
 static double staged_bytes(const struct msim_infer *l, uint32_t i)
 {
     uint32_t config = l->t->gpu[i].config;
@@ -209,9 +209,10 @@ static double staged_bytes(const struct msim_infer *l, uint32_t i)
 }
 
 /*
- * PyTorch's blocks of up to 512 threads (models/law/reduce_grid.h): of so many
- * fewer as a thread has outputs side by side. Larger ones sum rows, each by a
- * line of threads, or where rows are long by a block.
+ * PyTorch's reductions have blocks of up to 512 threads
+ * (models/law/reduce_grid.h), and as many times fewer as a thread has outputs
+ * side by side. Larger blocks sum rows: each row by a line of threads, or,
+ * where rows are long, by a block.
  */
 static void set_reduced(const struct msim_infer *l, uint32_t i, double elems,
                         struct msim_work *w)
@@ -234,7 +235,7 @@ static void set_reduced(const struct msim_infer *l, uint32_t i, double elems,
     w->u.vector.cols = msim_opmap_count(elems / rows);
 }
 
-/* What each element costs in bytes beside the operands that names count. */
+/* Bytes of each element that the operands in the name do not show. */
 static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
 {
     const struct msim_kernel_name *k = msim_infer_name(l, i);
@@ -261,15 +262,15 @@ static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
 }
 
 /*
- * Standard deviations of the logarithm of a kernel's time as its launch has it
- * over the same from shapes, by how its size is known: root mean squares over
- * kernels of traces with shapes, each trace with equal weight, rounded up.
- * tests/accuracy/launch.sh prints them and holds them to that.
+ * Standard deviations of the logarithm of (a kernel's time from its inferred
+ * sizes over that from its shapes), by what its size is inferred from: root
+ * mean squares over kernels of traces with shapes, each trace with equal
+ * weight, rounded up. tests/accuracy/launch.sh prints them and checks them.
  */
 static const struct {
-    double own;     /* by its own launch; of products: by related ones */
-    double kriging; /* by its neighbours; of products: by the one before */
-} SPREADS[MSIM_KERNEL_KINDS] = {
+    double own;        /* its own launch; of products: related ones */
+    double neighbours; /* its neighbours; of products: the one before */
+} LOG_SD[MSIM_KERNEL_KINDS] = {
     [MSIM_KERNEL_OTHER] = {1.55, 1.55},
     [MSIM_KERNEL_MATRIX] = {0.4, 0.8},
     [MSIM_KERNEL_GEMV] = {0.3, 0.7},
@@ -290,37 +291,37 @@ static const struct {
     [MSIM_KERNEL_SORT] = {0.3, 0.3},
 };
 
-/* Without a launch, which these traces all have, the grid is a guess too: as
- * wide as of kernels of no known kind. */
-#define SPREAD_WITHOUT_LAUNCH 1.5
+/* These traces record every launch configuration. Without one the grid is a
+ * guess, too: as for kernels of no known kind. */
+#define LOG_SD_WITHOUT_LAUNCH 1.5
 
-/* Transfers have no such rows: as kernels of no known kind. */
-#define SPREAD_OF_TRANSFER SPREADS[MSIM_KERNEL_OTHER].kriging
+/* Transfers have no such figures: as for kernels of no known kind. */
+#define LOG_SD_OF_TRANSFER LOG_SD[MSIM_KERNEL_OTHER].neighbours
 
-static double spread_of(const struct msim_infer *l, uint32_t i)
+static double log_sd_of(const struct msim_infer *l, uint32_t i)
 {
     enum msim_kernel_kind kind = msim_infer_name(l, i)->kind;
 
     if (l->t->gpu[i].config == MSIM_NONE)
-        return SPREAD_WITHOUT_LAUNCH;
-    return msim_infer_own(l, i) ? SPREADS[kind].own : SPREADS[kind].kriging;
+        return LOG_SD_WITHOUT_LAUNCH;
+    return msim_infer_own(l, i) ? LOG_SD[kind].own : LOG_SD[kind].neighbours;
 }
 
 void msim_infer_comm(const struct msim_infer *l, uint32_t i,
-                     struct msim_work *w, double *spread)
+                     struct msim_work *w, double *log_sd)
 {
     double bytes = msim_infer_taken(l, i) * msim_dtype_bytes(MSIM_DT_F32);
 
-    *spread = 0;
+    *log_sd = 0;
     if (w->u.coll.bytes > 0 || bytes == 0)
         return;
-    *spread = SPREAD_OF_TRANSFER;
+    *log_sd = LOG_SD_OF_TRANSFER;
     w->u.coll.bytes = (uint64_t)msim_opmap_count(bytes);
     w->bytes_read = w->bytes_written = bytes;
 }
 
 bool msim_infer_work(const struct msim_infer *l, uint32_t i,
-                     struct msim_work *w, double *spread)
+                     struct msim_work *w, double *log_sd)
 {
     const struct msim_kernel_name *k = msim_infer_name(l, i);
 
@@ -334,6 +335,6 @@ bool msim_infer_work(const struct msim_infer *l, uint32_t i,
         *w = attention_work(l, i);
     else
         *w = vector_work(l, i);
-    *spread = spread_of(l, i);
+    *log_sd = log_sd_of(l, i);
     return true;
 }

@@ -29,9 +29,9 @@ static bool has_any(const char *name, const char *const *words)
 #define WORDS_MAX 14
 
 /*
- * The first row of which the name holds a word and none of those that rule it
- * out. Attention and products come first, as what is fused into them is in
- * their names; then what is most special.
+ * The first row counts that has a word of the name and none of whose excluding
+ * words is in it. Attention and products come first, since the names of fused
+ * kernels hold what is fused into them; then the most specific kinds.
  */
 static const struct kind_row {
     enum msim_kernel_kind kind;

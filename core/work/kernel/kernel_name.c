@@ -1,6 +1,6 @@
 /*
- * core/work/kernel/kernel_name.c - what the names of each kind of kernels say
- * beside their kind.
+ * core/work/kernel/kernel_name.c - what the names of each kind of kernel show
+ * besides their kind.
  */
 #include "core/work/kernel/kernel_name.h"
 
@@ -222,9 +222,9 @@ static bool is_layout(const char *name)
 }
 
 /*
- * Copies: what concatenates and what PyTorch copies by its elementwise
- * kernels say their items; cuDNN's Winograd transforms make 6 x 6 of every 4 x
- * 4 elements, or the reverse, half a tile a thread.
+ * Copies. Concatenations and PyTorch's elementwise copies state their elements
+ * a thread; cuDNN's Winograd transforms write 6 x 6 of every 4 x 4 elements, or
+ * the reverse, half a tile a thread.
  */
 static void read_copy(struct msim_kernel_name *k, const char *name)
 {
@@ -258,8 +258,8 @@ static void read_softmax(struct msim_kernel_name *k, const char *name)
 }
 
 /*
- * fbgemm gives a bag to so many threads and each of these so many vectors of
- * four elements: <.., 8ul, 32ul> is for rows of up to 8 x 32 x 4 elements.
+ * fbgemm's template has the threads of a bag and the vectors of four elements
+ * of each thread: <.., 8ul, 32ul> is for rows of up to 8 x 32 x 4 elements.
  */
 static void read_embedding(struct msim_kernel_name *k, const char *name)
 {
@@ -275,8 +275,8 @@ static void read_embedding(struct msim_kernel_name *k, const char *name)
 }
 
 /*
- * A thread an element of what is written. Windows are two apart as a rule, so
- * that the larger side has four times the elements; a maximum also keeps
+ * One thread an element that is written. Windows are two apart as a rule, so
+ * that the larger side has four times the elements. A maximum also stores
  * positions of eight bytes.
  */
 static void read_pool(struct msim_kernel_name *k, const char *name)
@@ -288,7 +288,8 @@ static void read_pool(struct msim_kernel_name *k, const char *name)
     *(k->backward ? &k->reads : &k->writes) *= 3;
 }
 
-/* By columns first, as cuDNN's products do; cuBLAS and CUTLASS go by rows. */
+/* Products of cuDNN run by columns first; those of cuBLAS and CUTLASS by
+ * rows. */
 static void read_product(struct msim_kernel_name *k, const char *name)
 {
     /* What Winograd's tiles are of is not the output. */
@@ -316,9 +317,9 @@ static bool is_backward(const char *name)
 }
 
 /*
- * The name without its parameters, whose types are no part of what it does:
- * without the last pair of brackets, where that ends it. What is too long is
- * cut: the front tells.
+ * The name without its parameters, whose types do not say what the kernel does:
+ * without the last pair of brackets where the name ends with it. Names that are
+ * too long are cut at the end: what counts is in front.
  */
 static void cut_parameters(char *out, const char *name)
 {

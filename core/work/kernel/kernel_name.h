@@ -1,5 +1,5 @@
 /*
- * core/work/kernel/kernel_name.h - what the name of a kernel says of its work.
+ * core/work/kernel/kernel_name.h - what the name of a kernel shows of its work.
  *
  * Libraries name their kernels after what they compute, and C++ writes a
  * template's arguments out: the kind of work, the type of its elements, how
@@ -8,11 +8,12 @@
  *   vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>,
  *   at::detail::Array<char*, 3> >
  *
- * adds fp32 tensors, of three pointers two are read, a thread takes four
- * elements. What a name leaves open is 0, or the usual.
+ * adds fp32 tensors; it reads two of three pointers, and a thread takes four
+ * elements. What a name does not show is 0, or the usual value.
  *
- * This is the one place that reads names: kernel classes (kernel_class.h) and
- * sizes from launches (infer.h) stand on it.
+ * This is the one place that reads names: kernel classes
+ * (predict/kernel_class.h) and inferred sizes (core/work/kernel/infer.h) use
+ * it.
  */
 #ifndef MSIM_CORE_WORK_KERNEL_KERNEL_NAME_H
 #define MSIM_CORE_WORK_KERNEL_KERNEL_NAME_H
@@ -21,7 +22,7 @@
 
 struct msim_kernel_name {
     enum msim_kernel_kind kind;
-    enum msim_dtype dtype;    /* of the elements; fp32 where it is not said */
+    enum msim_dtype dtype;    /* of the elements; fp32 where not shown */
     enum msim_rate rate;      /* products and the like: of the arithmetic */
     enum msim_conv_pass pass; /* CONV */
     bool backward;
@@ -33,15 +34,15 @@ struct msim_kernel_name {
     bool counts_threads;  /* the grid is of threads, as HIP's modules launch */
     bool swizzles;        /* CUTLASS: rows of tiles run along columns too */
     bool strides;         /* blocks go on: a grid of whole multiples of the
-                             multiprocessors says nothing of the work */
+                             multiprocessors is not the size of the work */
     bool joins;           /* copies of several tensors, one a row of blocks */
     bool layout;          /* positions by channels, in tiles of 32 by 32 */
     bool casts;           /* one side is of another type */
     bool rowwise;         /* a block a row or channel, of unknown length */
-    double tile[2];       /* rows and columns of an output tile; 0: not said */
+    double tile[2];       /* rows and columns of an output tile; 0: not shown */
     double items;         /* elements a thread takes */
     double reads, writes; /* tensors read and written */
-    double cols;          /* of a row; 0: not said */
+    double cols;          /* of a row; 0: not shown */
 };
 
 /* Fill in `k` from a kernel's name, plain or mangled. */

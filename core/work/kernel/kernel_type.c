@@ -1,3 +1,7 @@
+/*
+ * core/work/kernel/kernel_type.c - types of elements and of arithmetic by words
+ * in the names of kernels.
+ */
 #include "core/work/kernel/kernel_type.h"
 
 #include <ctype.h>
@@ -111,7 +115,7 @@ static enum msim_dtype opaque_dtype(char bytes)
 
 enum msim_dtype msim_kernel_dtype(const char *name)
 {
-    /* Floats first: integers beside them are sizes and positions. */
+    /* Floats first: integers next to them are sizes and positions. */
     static const struct {
         const char *word;
         enum msim_dtype dtype;

@@ -6,15 +6,15 @@
 #define MSIM_CORE_WORK_KERNEL_KERNEL_TYPE_H
 #include "core/work/data_sheet.h"
 
-/* The rate that the arithmetic of a product's kernel runs at; half precision,
- * the usual, where the name does not say. */
+/* The rate of the arithmetic of a product's kernel; half precision, the usual,
+ * where the name does not show it. */
 enum msim_rate msim_kernel_rate(const char *name);
 
 /* The type of a product's inputs at that rate. */
 enum msim_dtype msim_kernel_rate_dtype(enum msim_rate rate, const char *name);
 
-/* The type of the elements that a template is made for; fp32 where the name
- * does not say. */
+/* The type of the elements of a template; fp32 where the name does not show
+ * it. */
 enum msim_dtype msim_kernel_dtype(const char *name);
 
 #endif

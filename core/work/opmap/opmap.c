@@ -1,11 +1,11 @@
 /*
- * core/work/opmap/opmap.c - which rule maps an operator, and whether it
- * launches.
+ * core/work/opmap/opmap.c - which rule maps an operator, and whether the
+ * operator launches kernels.
  *
- * Where a trace saw kernels, what an operator launched is known and only the
- * works have to be found. Where it did not (an ET alone, a capture on a CPU),
- * the table says which operators launch, their tensors say where, and the
- * operators below say whether somebody else does it.
+ * Where a trace has kernels, it is known what an operator launched, and only
+ * the works have to be found. Where it has none (an ET alone, a capture on a
+ * CPU), the table says which operators launch, their tensors say on which
+ * device, and the operators below say whether one of them launches instead.
  */
 #include "core/work/opmap/opmap.h"
 
@@ -15,9 +15,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Operators below one that are looked at before it counts as a wrapper. */
+/* How many operators below one are searched for one that launches. */
 #define BELOW_MAX 4096
-/* Levels up at which a CPU operator's inner workings are recognised. */
+/* How many levels of enclosing operators are searched for one that includes
+ * it. */
 #define ABOVE_MAX 4
 
 const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
@@ -73,8 +74,8 @@ static enum place place_of(const struct msim_opmap_ctx *c,
 
 /* ---- who launches, where no kernels were seen -------------------------- */
 
-/* Whether something below launches; something of the same table as `like`
- * where that is given. */
+/* Does an operator below launch? With `like`, only operators of its table
+ * count. */
 static bool launches_below(const struct msim_opmap_ctx *c,
                            const struct msim_ops *user,
                            const struct msim_opmap_row *like)
@@ -121,8 +122,8 @@ static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
     return strcmp(msim_trace_text(c->t, c->t->ops[op].name), name) == 0;
 }
 
-/* Whether `p`, around the op, is one kernel on a GPU, whatever is below it on
- * a CPU; clearing a result first is an operator there too. */
+/* Does `p`, an operator around this one, run as one kernel on a GPU, whatever a
+ * CPU calls below it? Clearing a result first is an operator on a GPU, too. */
 static bool one_kernel(const struct msim_opmap_ctx *c,
                        const struct msim_ops *user, uint32_t p)
 {
@@ -144,10 +145,11 @@ static bool one_kernel(const struct msim_opmap_ctx *c,
 }
 
 /*
- * What a CPU does in several operators is one kernel on a GPU: the copies
- * around a oneDNN product, the sum and division of a mean, the chain inside a
- * dropout. And plain numbers are not on the GPU there either: the step
- * counters of an optimizer, scalars that are converted for an operation.
+ * Does only a CPU run this operator? What a CPU does in several operators is
+ * one kernel on a GPU: the copies around a oneDNN product, the sum and division
+ * of a mean, the chain inside a dropout. Plain numbers are not on the GPU
+ * either: the step counters of an optimizer, scalars that are converted for an
+ * operation.
  */
 static bool only_on_cpu(const struct msim_opmap_ctx *c,
                         const struct msim_ops *user)
@@ -171,8 +173,8 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c,
     return false;
 }
 
-/* Whether an operator around the op has work of its own, in which the op's is:
- * what a CPU takes for an operator is timed with all that it calls. */
+/* Does an operator around this one have a work, which then includes this one's?
+ * The time of a CPU operator includes all that it calls. */
 static bool inside_another(const struct msim_opmap_ctx *c,
                            const struct msim_ops *user)
 {
@@ -231,7 +233,7 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
 
 /* ---- the answer -------------------------------------------------------- */
 
-/* Launches seen: all belong to this operator's works. */
+/* Every launch of the trace belongs to one of the operator's works. */
 static void share_launches(struct msim_opmap_ctx *c)
 {
     uint32_t each;
@@ -245,8 +247,8 @@ static void share_launches(struct msim_opmap_ctx *c)
         c->works[0].kernels += (uint32_t)c->launched - each * c->n;
 }
 
-/* All tensors read once, the first output (else the largest input) written;
- * or what the launches say. */
+/* A bound: all tensors are read once, the first output (else the largest input)
+ * is written. Without tensors, the launch configurations give the size. */
 static void bound(struct msim_opmap_ctx *c)
 {
     struct msim_operand o;
@@ -274,17 +276,17 @@ static void bound(struct msim_opmap_ctx *c)
         c->n = 0;
 }
 
-/* Let the works know whose they are. */
+/* Mark the works as those of a row of the user's table. */
 static void set_origin(struct msim_opmap_ctx *c, const struct msim_ops_entry *e)
 {
     for (uint32_t k = 0; e && k < c->n; k++) {
         c->works[k].user.origin = e->origin;
-        c->works[k].user.within = e->within;
+        c->works[k].user.interval_factor = e->interval_factor;
     }
 }
 
-/* The middle one of c10d::X > record_param_comms > nccl:X carries the
- * transfer, also where the innermost one launched it. */
+/* Of c10d::X > record_param_comms > nccl:X the middle one has the transfer,
+ * also where the innermost one launched it. */
 static bool carries_transfer(const struct msim_opmap_ctx *c)
 {
     const struct msim_op *ops = c->t->ops;
@@ -338,8 +340,8 @@ enum msim_opmap_result msim_opmap(const struct msim_trace *t,
     if (!known || c.n == 0) {
         known = false;
         c.n = 0;
-        /* of something that launches nothing: the kernel is another
-         * operator's, which rounded times put here */
+        /* Of an operator that launches nothing: the kernel is another
+         * operator's, and rounded times put it here. */
         if (!row || row->rule)
             bound(&c);
     }

@@ -1,11 +1,13 @@
 /*
- * core/work/opmap/opmap.h - from an operator of a trace to the work it asks of
- * a GPU.
+ * core/work/opmap/opmap.h - from an operator of a trace to the works that it
+ * asks of a device.
  *
- * Every operator is either known to launch kernels of its own (aten::mm), known
- * to launch none (aten::view, aten::linear, which calls aten::addmm), or
- * unknown. Works describe an operator's own kernels, never its children's, so
- * that the works of a whole tree sum to its kernels.
+ * An operator is known to launch kernels of its own (aten::mm), known to launch
+ * none (aten::view; aten::linear, which calls aten::addmm), or unknown. Works
+ * describe an operator's own kernels, never its children's, so that the works
+ * of a whole tree sum to its kernels.
+ *
+ * To map all operators of a trace use core/work/opmap/works.h.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPMAP_H
 #define MSIM_CORE_WORK_OPMAP_OPMAP_H
@@ -24,16 +26,18 @@ enum msim_opmap_result {
                                    (core/work/kernel/infer.h); n = 0 */
 };
 
-/* The place for a trace on a platform that is a CPU or not. */
+/* Where the tensors of trace `t` are on a platform that is a CPU (`on_cpu`) or
+ * a GPU. */
 enum msim_opmap_place msim_opmap_place_of(const struct msim_trace *t,
                                           bool on_cpu);
 
 /*
- * The works of op `i`; `user` is the user's table, asked before the built-in
- * one, or NULL. `launched` says how many kernels the trace saw the
- * operator itself launch, or -1 where the trace has no GPU events: then an
- * unknown operator that touches GPU tensors and whose children launch nothing
- * counts as one kernel. `place` says where tensors are taken to be.
+ * The works of op `i`. `user` is the user's table, which comes before the
+ * built-in one, or NULL. `launched` is the number of kernels that the operator
+ * itself launched in the trace, or -1 where the trace has no GPU events: then
+ * an unknown operator that touches GPU tensors and whose children launch
+ * nothing counts as one kernel. `place` says where tensors are. Works are
+ * zeroed before they are filled in, so that equal ones have equal bytes.
  */
 enum msim_opmap_result msim_opmap(const struct msim_trace *t,
                                   const struct msim_ops *user, uint32_t i,

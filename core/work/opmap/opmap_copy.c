@@ -1,4 +1,4 @@
-/* core/work/opmap/opmap_copy.c - copies and memsets, from their own event. */
+/* core/work/opmap/opmap_copy.c - copies and memsets, by their own event. */
 #include "core/work/opmap/opmap.h"
 
 #include <string.h>

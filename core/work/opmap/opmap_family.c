@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The kind of the work with most arithmetic, then most traffic: an operator
- * of several works is named for its heaviest. */
+/* The family of the work with most arithmetic, then most traffic: the heaviest
+ * work names an operator of several. */
 static enum msim_family heaviest(const struct msim_work *works, uint32_t n)
 {
     uint32_t best = 0;
@@ -29,8 +29,8 @@ static bool is_in(const struct msim_opmap_table *table,
     return row >= table->rows && row < table->rows + table->n;
 }
 
-/* Without shapes no rule answers, but the table that its name stands in does.
- */
+/* Without shapes no rule makes works; the table that has the operator's name
+ * gives the family. */
 static enum msim_family of_name(const struct msim_works *w, uint32_t op)
 {
     static const struct {
@@ -59,7 +59,7 @@ static enum msim_family of_name(const struct msim_works *w, uint32_t op)
     for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]); i++)
         if (is_in(TABLES[i].table, row))
             return TABLES[i].family;
-    /* Prefixes: those of fbgemm look embeddings up. */
+    /* In the table of prefixes, those of fbgemm are look-ups in embeddings. */
     return strstr(row->name, "embedding") ? MSIM_FAMILY_EMBEDDING
                                           : MSIM_FAMILY_BOUND;
 }

@@ -1,11 +1,10 @@
 /*
- * core/work/opmap/opmap_family.h - what kind of work each GPU activity of a
- * trace does.
+ * core/work/opmap/opmap_family.h - the family of each GPU activity of a trace.
  *
- * A measured duration needs no model, but a table by kind of work does: the
- * kind follows from the operator that launched the activity, as a model would
- * take it, or from the operator's name where its shapes are not recorded.
- * BOUND stands for what is not known.
+ * A measured duration needs no model, but a breakdown by family does need the
+ * family: that of the works of the operator that launched the activity, or,
+ * where its shapes are not recorded, that of the operator's name. BOUND means
+ * not known.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPMAP_FAMILY_H
 #define MSIM_CORE_WORK_OPMAP_OPMAP_FAMILY_H

@@ -1,8 +1,8 @@
 /*
  * core/work/opmap/opmap_table.c - the row of an operator, by its name.
  *
- * Names are looked up by bisection, table after table: the whole name, its
- * plain form, a synonym; then the names that are made up as a program runs.
+ * Each table is sorted and searched by bisection: for the whole name, its plain
+ * form, a synonym. Names that are made while a program runs come last.
  */
 #include "core/work/opmap/opmap_table.h"
 

@@ -50,13 +50,13 @@ struct msim_ops_expr {
     uint32_t n;
 };
 
-/* Parse `text`. EFORMAT: `why` (of `size` bytes) says what was found where, and
+/* Parse `text`. EFORMAT: `why` (of `size` bytes) gets what was found where, and
  * what was wanted. */
 MSIM_MUST_CHECK
 enum msim_status msim_ops_expr_parse(struct msim_ops_expr *e, const char *text,
                                      char *why, size_t size);
 
-/* Its value for an operator; false where it has none, or none from 0 on. */
+/* Its value for an operator; false where it has none, or a negative one. */
 bool msim_ops_expr_value(const struct msim_ops_expr *e,
                          const struct msim_opmap_ctx *c, double *v);
 

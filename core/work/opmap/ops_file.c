@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a user's row is trusted to, where it does not say: another operator's
- * rule of the same sizes; sizes counted by hand; a time that was measured once.
- * Factors either way, wide on purpose. */
-#define WITHIN_LIKE 1.25
-#define WITHIN_LAW  1.5
-#define WITHIN_TIME 1.2
-#define WITHIN_MAX  100
+/* The default factors of a user's row, either way and wide on purpose: for
+ * another operator's rule of the same sizes, for sizes counted by hand, for a
+ * time that was measured once. */
+#define FACTOR_LIKE 1.25
+#define FACTOR_LAW  1.5
+#define FACTOR_TIME 1.2
+#define FACTOR_MAX  100
 
 #define ENTRIES_MAX 60000
 
@@ -42,8 +42,7 @@ static const char *const SIZE_WORD[MSIM_OPS_SIZES] = {
 #define TRAFFIC   (BIT(READ) | BIT(WRITTEN) | BIT(FLOPS) | BIT(KERNELS))
 #define ROWS      (TRAFFIC | BIT(ROWS) | BIT(COLS))
 
-/* ---- works ----------------------------------------------------------------
- */
+/* ---- works --------------------------------------------------------------- */
 
 static bool value(const struct msim_ops_entry *e, enum msim_ops_size size,
                   const struct msim_opmap_ctx *c, double missing, double *v)
@@ -168,29 +167,28 @@ static bool rule(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return known;
 }
 
-/* ---- reading --------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------- */
 
 static const struct law {
     const char *name;
     enum msim_family family;
     bool launches;
     uint32_t may, must; /* say which sizes */
-    double within;
+    double interval_factor;
 } LAWS[] = {
-    {"pointwise", MSIM_FAMILY_POINTWISE, true, TRAFFIC, 0, WITHIN_LAW},
-    {"reduction", MSIM_FAMILY_REDUCTION, true, ROWS, 0, WITHIN_LAW},
-    {"softmax", MSIM_FAMILY_SOFTMAX, true, ROWS, 0, WITHIN_LAW},
-    {"norm", MSIM_FAMILY_NORM, true, ROWS, 0, WITHIN_LAW},
-    {"embedding", MSIM_FAMILY_EMBEDDING, true, ROWS, 0, WITHIN_LAW},
-    {"copy", MSIM_FAMILY_COPY, true, TRAFFIC, 0, WITHIN_LAW},
-    {"optimizer", MSIM_FAMILY_OPTIMIZER, true, TRAFFIC, 0, WITHIN_LAW},
+    {"pointwise", MSIM_FAMILY_POINTWISE, true, TRAFFIC, 0, FACTOR_LAW},
+    {"reduction", MSIM_FAMILY_REDUCTION, true, ROWS, 0, FACTOR_LAW},
+    {"softmax", MSIM_FAMILY_SOFTMAX, true, ROWS, 0, FACTOR_LAW},
+    {"norm", MSIM_FAMILY_NORM, true, ROWS, 0, FACTOR_LAW},
+    {"embedding", MSIM_FAMILY_EMBEDDING, true, ROWS, 0, FACTOR_LAW},
+    {"copy", MSIM_FAMILY_COPY, true, TRAFFIC, 0, FACTOR_LAW},
+    {"optimizer", MSIM_FAMILY_OPTIMIZER, true, TRAFFIC, 0, FACTOR_LAW},
     {"gemm", MSIM_FAMILY_GEMM, true,
      BIT(M) | BIT(N) | BIT(K) | BIT(BATCH) | BIT(KERNELS),
-     BIT(M) | BIT(N) | BIT(K), WITHIN_LAW},
+     BIT(M) | BIT(N) | BIT(K), FACTOR_LAW},
     {"bound", MSIM_FAMILY_BOUND, true, TRAFFIC, 0, 1},
     {"time", MSIM_FAMILY_POINTWISE, true, BIT(US) | BIT(KERNELS), BIT(US),
-     WITHIN_TIME},
+     FACTOR_TIME},
     {"nothing", MSIM_FAMILY_BOUND, false, 0, 0, 1},
 };
 #define N_LAWS (sizeof(LAWS) / sizeof(LAWS[0]))
@@ -279,16 +277,16 @@ static enum msim_status read_size(const struct reading *r,
     return bad(r, found, want);
 }
 
-static enum msim_status read_within(const struct reading *r,
-                                    struct msim_ops_entry *e)
+static enum msim_status read_interval_factor(const struct reading *r,
+                                             struct msim_ops_entry *e)
 {
     const char *text = field(r, r->within);
     char found[80], *end;
 
     if (!*text)
         return MSIM_OK;
-    e->within = strtod(text, &end);
-    if (!*end && e->within >= 1 && e->within <= WITHIN_MAX)
+    e->interval_factor = strtod(text, &end);
+    if (!*end && e->interval_factor >= 1 && e->interval_factor <= FACTOR_MAX)
         return MSIM_OK;
     snprintf(found, sizeof(found), "'within' is '%.40s'", text);
     return bad(r, found, "a factor from 1 to 100");
@@ -301,7 +299,7 @@ static enum msim_status read_like(const struct reading *r,
     char found[160];
 
     e->like = msim_opmap_find(text);
-    e->within = WITHIN_LIKE;
+    e->interval_factor = FACTOR_LIKE;
     e->like_name = strdup(text);
     if (!e->like_name)
         return MSIM_ENOMEM;
@@ -330,12 +328,12 @@ static enum msim_status read_kind(const struct reading *r,
     } else {
         MSIM_TRY(find_law(r, &law));
         e->family = law->family;
-        e->within = law->within;
+        e->interval_factor = law->interval_factor;
         e->row.rule = law->launches ? rule : NULL;
     }
     for (int i = 0; i < MSIM_OPS_SIZES; i++)
         MSIM_TRY(read_size(r, e, (enum msim_ops_size)i, law));
-    return read_within(r, e);
+    return read_interval_factor(r, e);
 }
 
 static enum msim_status read_entry(const struct reading *r,
@@ -353,8 +351,7 @@ static enum msim_status read_entry(const struct reading *r,
     return read_kind(r, e);
 }
 
-/* ---- the file -------------------------------------------------------------
- */
+/* ---- the file ------------------------------------------------------------ */
 
 static enum msim_status find_columns(struct reading *r)
 {

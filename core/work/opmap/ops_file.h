@@ -1,9 +1,9 @@
 /*
  * core/work/opmap/ops_file.h - a user's own table of operators (`--ops FILE`),
- * asked before the built-in one.
+ * which comes before the built-in one.
  *
- * A CSV file; the first row names the columns, of which a file has those that
- * it needs, in any order:
+ * A CSV file. The first row names the columns; a file has those that it needs,
+ * in any order:
  *
  *   operator   name or glob (*, ?, [...]); the first row that matches counts
  *   like       an operator of the built-in table, whose rule it has; or
@@ -12,10 +12,10 @@
  *   read       bytes read            [default: bytes(in)]
  *   written    bytes written         [default: bytes(out)]
  *   flops      [default: 0]
- *   rows, cols of what is reduced together  [default: as in0's last size]
- *   m n k batch  of a product of (m x k)(k x n)
+ *   rows, cols of a reduction        [default: cols: the last size of in0]
+ *   m n k batch  of a product (m x k)(k x n)
  *   us         of law time: microseconds of all its kernels together
- *   kernels    that it is made of, where no trace says so  [default: 1]
+ *   kernels    of the operator, where the trace has none  [default: 1]
  *   within     the interval is wider by this factor either way
  *              [default: like 1.25, bound 1, time 1.2, other laws 1.5]
  *   note       for people
@@ -26,9 +26,9 @@
  *     mylib::plan,,nothing,,
  *
  * Sizes are formulas of the operator's arguments (core/work/opmap/ops_expr.h).
- * Where one has no value for an operator, that is as if no row matched but a
- * bound. As with the built-in table a row speaks of the kernels that the
- * operator itself launches; what it calls is counted by itself.
+ * Where a formula has no value for an operator, the operator gets a bound. As
+ * in the built-in table a row describes the kernels that the operator itself
+ * launches; operators that it calls count by themselves.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPS_FILE_H
 #define MSIM_CORE_WORK_OPMAP_OPS_FILE_H
@@ -62,7 +62,7 @@ struct msim_ops_entry {
     const struct msim_opmap_row *like; /* the built-in one, or NULL */
     char *glob, *like_name, *origin;   /* "ops.csv:3" */
     enum msim_family family;
-    double within;
+    double interval_factor;
     struct msim_ops_expr sizes[MSIM_OPS_SIZES];
 };
 

@@ -2,8 +2,8 @@
  * core/work/opmap/works.c - mapping every operator, and storing equal answers
  * once.
  *
- * Answers are told apart by their bytes, which msim_opmap_work() zeroes before
- * rules fill them in. The hash table is needed only while works are made.
+ * Two answers are equal where their bytes are: msim_opmap_work() zeroes works
+ * before rules fill them in. The hash table lives only while works are made.
  */
 #include "core/work/opmap/works.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which lists there are: open addressing, at most half full. */
+/* The lists by their hashes: open addressing, at most half full. */
 struct known {
     uint32_t *slots;  /* list + 1; 0: free */
     uint64_t *hashes; /* of each list */
@@ -118,7 +118,8 @@ static enum msim_status map_all(struct msim_works *w, struct known *k,
         enum msim_opmap_result r = MSIM_OPMAP_NO_KERNEL;
         uint32_t n = 0;
 
-        /* Most operators launched nothing; transfers may be another's. */
+        /* Most operators launched nothing. A transfer may be launched
+         * inside. */
         if (launched != 0 || t->ops[i].comm != MSIM_NONE)
             r = msim_opmap(t, w->user, i, launched, place, works, &n);
         MSIM_TRY(intern(w, k, works, n, r, &w->list_of[i]));

@@ -1,14 +1,14 @@
 /*
  * core/work/opmap/works.h - the works of all operators of one rank, made once:
- * the stage that plans, durations, explanations and conversion read.
+ * the stage that launch plans, durations, explanations and conversion read.
  *
- * Works repeat, layer by layer and step by step, so that equal lists of them
+ * Works repeat, layer by layer and step by step, so that equal lists of works
  * are stored once: an operator costs four bytes, and a trace of a million
- * operators has some hundred lists. Example: of aten::mm, aten::view, aten::mm
- * with equal arguments the first and the third have list 3, the second has the
- * empty list 0.
+ * operators has a few hundred lists. Example: three operators aten::mm,
+ * aten::view, aten::mm, where both products have equal arguments, refer to
+ * lists 1, 0 and 1; list 0 is empty.
  *
- * Not thread-safe while it is made; never changed afterwards.
+ * Not thread-safe while works are made; afterwards they never change.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_WORKS_H
 #define MSIM_CORE_WORK_OPMAP_WORKS_H
@@ -24,7 +24,7 @@ struct msim_work_list {
 struct msim_works {
     const struct msim_trace *trace;
     const struct msim_ops *user;    /* may be NULL */
-    struct msim_op_kernels kernels; /* that the trace saw operators launch */
+    struct msim_op_kernels kernels; /* that operators launched in the trace */
     uint32_t *list_of;              /* of each operator, into `lists` */
     struct msim_work_list *lists;
     struct msim_work *works;
@@ -32,11 +32,10 @@ struct msim_works {
 };
 
 /*
- * Map every operator of `t`: by the kernels that it was seen to launch where
- * the trace has GPU events, else by what it would launch; `user` and `place`
- * as for msim_opmap(). Both `t` and `user` must live as long as the works. On
- * success `*out` is owned by the caller; ENOMEM, which leaves it NULL, is the
- * only failure.
+ * Map every operator of `t`: by the kernels that it launched where the trace
+ * has GPU events, else by what it would launch. `user` and `place` are those of
+ * msim_opmap(); `t` and `user` must live as long as the works. On success the
+ * caller owns `*out`; ENOMEM, which leaves it NULL, is the only failure.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_works_new(struct msim_works **out,
@@ -46,8 +45,9 @@ enum msim_status msim_works_new(struct msim_works **out,
 void msim_works_free(struct msim_works *w); /* accepts NULL */
 
 /*
- * The works of `n` ranks, all on a platform that is a CPU or not: an array of
- * `n`, owned by the caller; release with msim_works_free_ranks().
+ * The works of `n` ranks on a platform that is a CPU (`on_cpu`) or a GPU. On
+ * success the caller owns `*out`, an array of `n`; release it with
+ * msim_works_free_ranks(). ENOMEM is the only failure.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_works_new_ranks(struct msim_works ***out,

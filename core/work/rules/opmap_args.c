@@ -1,12 +1,11 @@
-/* core/work/rules/opmap_args.c - reading an operator's arguments and kernels.
- */
+/* core/work/rules/opmap_args.c - reading an operator's arguments and
+ * kernels. */
 #include "core/work/rules/opmap_rule.h"
 
 #include <string.h>
 
-/* Elements of one block of a foreach kernel, and threads of one block of an
- * elementwise kernel times the elements of each (PyTorch: MultiTensorApply.cuh,
- * thread_constants.h). */
+/* Elements of a block of a foreach kernel, and of a thread of an elementwise
+ * kernel (PyTorch: MultiTensorApply.cuh, thread_constants.h). */
 #define FOREACH_CHUNK     65536.0
 #define ELEMENTS_A_THREAD 4.0
 
@@ -171,7 +170,7 @@ static bool is_in_place(const struct msim_opmap_ctx *c, uint32_t op)
     return msim_work_is_in_place(msim_trace_text(c->t, c->t->ops[op].name));
 }
 
-/* zeros() is empty() and zero_(), which is fill_(): what they write is new. */
+/* zeros() calls empty() and zero_(), which calls fill_(): the memory is new. */
 static bool writes_in_place(const struct msim_opmap_ctx *c)
 {
     const struct msim_op *ops = c->t->ops;
@@ -285,12 +284,13 @@ bool msim_opmap_tf32(const struct msim_opmap_ctx *c)
 
 /* ---- forward and backward ---------------------------------------------- */
 
-/* How many operators of a thread are searched for a partner. */
+/* How many operators of a thread are searched for the other pass. */
 #define PARTNER_WITHIN 32768
 /* How many before a forward op may show the number of the next node. */
 #define NUMBER_WITHIN 16
 
-/* When an op ran, in an order: its time, or its number in an ET. */
+/* The key by which operators are in order: the start, or the number in an
+ * ET. */
 static int64_t position(const struct msim_op *op)
 {
     return op->start == MSIM_TIME_NONE ? (int64_t)op->et_id : op->start;
@@ -314,9 +314,9 @@ static uint32_t first_op(const struct msim_trace *t, uint32_t thread,
 }
 
 /*
- * The sequence number of the node that op `i` makes. Operators show the
- * number of the next node, but those of other libraries show none: then it is
- * what the operator before them showed.
+ * The sequence number of the autograd node that op `i` makes. Operators show
+ * the number of the next node. Those of other libraries show none: then the
+ * operator before them showed it.
  */
 static int32_t number_of(const struct msim_trace *t, uint32_t i)
 {

@@ -80,7 +80,7 @@ struct shape {
     bool causal;
 };
 
-/* Packed sequences: as many as there are offsets, less one; equally long
+/* Packed sequences: one fewer than offsets. They are taken for equally long,
  * unless the longest is known to be shorter than that. */
 static void read_packed(const struct msim_opmap_ctx *c, const struct form *f,
                         const struct msim_operand *q,
@@ -142,7 +142,7 @@ static void read_mask(const struct msim_opmap_ctx *c, const struct form *f,
         s->window = v;
 }
 
-/* Mean keys that a query sees. */
+/* The mean number of keys that a query sees. */
 static double keys_a_query(const struct shape *s)
 {
     double keys = (double)s->kv_len;
@@ -208,8 +208,8 @@ static bool attention(struct msim_opmap_ctx *c,
 }
 
 /*
- * Kernels behind an autograd function of a library: the first three tensors
- * of one rank with equal head sizes are q, k and v.
+ * Kernels of an autograd function of a library: q, k and v are the first three
+ * tensors of one rank with equal head sizes.
  */
 static bool library_function(struct msim_opmap_ctx *c,
                              const struct msim_opmap_row *row)

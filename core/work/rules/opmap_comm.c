@@ -2,8 +2,8 @@
  * core/work/rules/opmap_comm.c - collectives and point-to-point transfers.
  *
  * A transfer shows as up to three operators inside each other, c10d::X >
- * record_param_comms > nccl:X; the middle one carries it. Where a backend
- * (gloo) has no middle one, c10d::X does.
+ * record_param_comms > nccl:X. The middle one counts; a backend (gloo) may have
+ * no middle one, and then c10d::X does.
  */
 #include "core/work/rules/opmap_comm.h"
 
@@ -111,7 +111,7 @@ struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
     return w;
 }
 
-/* A group that is not named is of all ranks, as in
+/* A group without a name holds all ranks, as in
  * core/graph/rules/graph_comm.c. */
 static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
                      uint32_t traced)

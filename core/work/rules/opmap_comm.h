@@ -7,24 +7,25 @@
 #include "core/trace/trace.h"
 #include "core/work/work.h"
 
-/* GPUs of one host, where nobody says: as many as servers of the platforms
- * known have. */
+/* GPUs of a node where the job does not show it: as many as the servers of the
+ * known platforms have. */
 #define MSIM_GPUS_A_NODE 8
 
 /* The work of a collective, in the size convention of nccl-tests. */
 struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm);
 
 /*
- * On how many nodes of `gpus` GPUs (0: as above) its ranks are, rank by rank:
- * by the members of the group where the trace lists them, else as if they were
- * one after the other.
+ * Set the nodes of its ranks, with `gpus` GPUs each (0: MSIM_GPUS_A_NODE): by
+ * the members of the group where the trace lists them, else as if ranks were
+ * numbered one after the other.
  */
 void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
                      uint32_t comm, uint32_t gpus);
 
 /*
- * The same in a job of `ranks` ranks where `traced` were traced: a group of
- * all of them grows, what each rank puts in stays; others stay as they are.
+ * The same work in a job of `ranks` ranks of which `traced` were traced. A
+ * group of all ranks grows, and what each rank sends stays as it was; other
+ * groups stay.
  */
 struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
                                 uint32_t comm, uint32_t traced, uint32_t ranks);

@@ -1,13 +1,13 @@
 /*
  * core/work/rules/opmap_conv.c - convolutions, forward and backward.
  *
- * Layouts are (batch, channels, spatial...): one to three spatial sizes. Work
- * knows two: a single one is the width, the third folds into the batch (its
- * output positions) and the input channels (its filter taps), which keeps
- * multiplications exact.
+ * Layouts are (batch, channels, spatial...) with one to three spatial sizes. A
+ * work has two: a single one is the width; the third folds into the batch (its
+ * output positions) and the input channels (its filter taps), so that
+ * multiplications stay exact.
  *
- * Older traces leave strides and paddings out. They follow from the sizes of
- * input, filter and output, where the output is the gradient's size or the
+ * Older traces record no strides and paddings. They follow from the sizes of
+ * input, filter and output. The output has the size of the gradient, or is the
  * input of an operator that comes soon after.
  */
 #include "core/work/rules/opmap_rule.h"
@@ -219,9 +219,9 @@ static void find_output(const struct msim_opmap_ctx *c, const struct places *p,
     }
 }
 
-/* PyTorch lets cuDNN round fp32 to TF32 unless told otherwise
- * (torch.backends.cudnn.allow_tf32); forward says so in an argument. A CPU is
- * not asked. */
+/* PyTorch lets cuDNN round fp32 to TF32 by default
+ * (torch.backends.cudnn.allow_tf32); the forward operator has it as an
+ * argument. It does not apply to a CPU. */
 static bool allows_tf32(const struct msim_opmap_ctx *c, const struct places *p,
                         enum msim_dtype dtype)
 {
@@ -370,9 +370,9 @@ static void add_bias_grad(struct msim_opmap_ctx *c, const struct geometry *g)
 }
 
 /*
- * Both gradients in one operator: the mask says which of (input, weight,
- * bias) are wanted. Where it was not recorded, both convolutions are, which
- * is so for every layer but a network's first.
+ * Both gradients in one operator: the mask selects those of (input, weight,
+ * bias) that are wanted. A mask that is not recorded is taken to select both
+ * convolutions, which is true of every layer but a network's first.
  */
 static bool backward(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {

@@ -2,17 +2,17 @@
  * core/work/rules/opmap_embedding.c - gathers and scatters: embeddings,
  * indexing.
  *
- * Rows are what is fetched (or added to), columns how much a time. The least
- * traffic is every fetched row once, its index, and the result; a table that
- * is fetched from is never read whole.
+ * Rows are the vectors that are fetched (or added to), columns their length.
+ * The least traffic is every fetched row once, its index, and the result. A
+ * table is never read as a whole.
  */
 #include "core/work/rules/opmap_vector.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Columns of an embedding where nothing says: what recommendation models have,
- * 16 to 256. */
+/* Columns of an embedding where they are not recorded: recommendation models
+ * have 16 to 256. */
 #define USUAL_WIDTH 64
 
 /* Rows narrower than this are taken several at once by a block of threads. */
@@ -42,8 +42,8 @@ static struct msim_work *add_rows(struct msim_opmap_ctx *c,
     return w;
 }
 
-/* Rows of a table of `elems` elements are fetched: some of them again and
- * again. */
+/* Rows are fetched from a table of `elems` elements, some of them
+ * repeatedly. */
 static void from_table(struct msim_work *w, double lookups, double cols,
                        double elems, enum msim_dtype dtype)
 {
@@ -109,8 +109,8 @@ static bool embedding(struct msim_opmap_ctx *c,
     return w != NULL;
 }
 
-/* On a CPU the clearing of the table's gradient is part of the operator;
- * row->arg is the argument that says how many rows it has. */
+/* On a CPU the operator itself clears the table's gradient; row->arg is the
+ * argument that holds the number of its rows. */
 static void clear_table(const struct msim_opmap_ctx *c,
                         const struct msim_opmap_row *row, double lookups,
                         double cols, struct msim_work *w)
@@ -122,7 +122,8 @@ static void clear_table(const struct msim_opmap_ctx *c,
     w->bytes_written += w->u.vector.table_rows * w->u.vector.row_bytes;
 }
 
-/* (gradient, indices): its rows are added up by index, which are sorted. */
+/* (gradient, indices): indices are sorted, and the gradient's rows of each are
+ * summed. */
 static bool embedding_backward(struct msim_opmap_ctx *c,
                                const struct msim_opmap_row *row)
 {
@@ -166,9 +167,9 @@ static bool embedding_bag(struct msim_opmap_ctx *c,
 
 /* ---- index and index_put ---------------------------------------------- */
 
-/* Elements that an index list picks: those of the indices (broadcast) times
- * what no index touches. False where the list was not recorded, or a mask
- * picks a number of elements that nobody recorded. */
+/* Elements that an index list selects: those of the indices (broadcast) times
+ * those of the dimensions without an index. False where the list was not
+ * recorded, or where it is a mask, whose count is not recorded. */
 static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
                    double *elems, double *index_bytes)
 {
@@ -196,8 +197,8 @@ static bool picked(const struct msim_opmap_ctx *c, const struct msim_operand *x,
     return most > 0;
 }
 
-/* self[indices]: how much it picks is in the output, the indices, or the
- * launch; else it is at most everything. */
+/* self[indices]: the output, the indices or the launch give the number of
+ * elements; else it is at most all of them. */
 static bool index_get(struct msim_opmap_ctx *c,
                       const struct msim_opmap_row *row)
 {
@@ -264,11 +265,11 @@ static bool index_put(struct msim_opmap_ctx *c,
 /* ---- fbgemm ----------------------------------------------------------- */
 
 /*
- * Lookups of many tables at once. Positions in fbgemm's schemas differ from
- * form to form; what all have is: the indices are the largest one-dimensional
- * integer tensor, the offsets the next larger one's (a bag each, and one
- * more), and D_offsets is the tensor whose element count less one is the
- * number of tables.
+ * Look-ups in many tables at once. Positions in fbgemm's schemas differ from
+ * form to form. In all of them the indices are the largest one-dimensional
+ * integer tensor, the offsets the next larger one (one a bag, and one more),
+ * and D_offsets is the tensor whose number of elements less one is the number
+ * of tables.
  */
 struct lookup {
     double indices, index_bytes; /* rows fetched */
@@ -310,8 +311,8 @@ static double total_width(const struct msim_opmap_ctx *c)
     return 0;
 }
 
-/* Elements of the tables together: the weights come first, one tensor for each
- * place they may be in (device, managed memory), most of them empty. */
+/* Elements of all tables: the weights come first, one tensor for each kind of
+ * memory (device, managed), most of them empty. */
 static double weights(const struct msim_opmap_ctx *c)
 {
     struct msim_operand o;
@@ -354,8 +355,8 @@ bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
     return true;
 }
 
-/* Backward with the optimizer inside, an autograd node that has only the
- * gradient: (batch x total_D). The look-up it belongs to has the indices. */
+/* A backward pass with the optimizer inside: an autograd node that has only the
+ * gradient (batch x total_D). Its forward look-up has the indices. */
 bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
                                 const struct msim_opmap_row *row)
 {
@@ -383,8 +384,8 @@ bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
     return true;
 }
 
-/* Jagged data moved about (lengths, offsets, values): all of it in and out. The
- * values are the largest tensor, the lengths the next. */
+/* Jagged data (lengths, offsets, values) is moved: all of it is read and
+ * written. The values are the largest tensor, the lengths the next. */
 static bool fbgemm_move(struct msim_opmap_ctx *c,
                         const struct msim_opmap_row *row)
 {

@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-/* Operators before a product among which its views are looked for. */
+/* How many operators before a product may hold its views. */
 #define LOOK_BACK 12
 
 /*
- * Whether a factor of these sizes was just made by aten::t or aten::transpose:
- * cuBLAS then reads it the other way round. The views before a product are
- * its siblings, or those of the operator around it.
+ * Is a factor of these sizes the result of an aten::t or aten::transpose just
+ * before? cuBLAS then reads it transposed. The views of a product are its
+ * siblings, or those of the operator around it.
  */
 static bool made_by_transpose(const struct msim_opmap_ctx *c,
                               const struct msim_operand *f)
@@ -108,9 +108,9 @@ static bool linear(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 }
 
 /*
- * A linear layer of a library, an autograd function with its tensors in an
- * order of its own (Transformer Engine): the weight is the first matrix whose
- * columns are the last size of an earlier or later tensor, which is the input.
+ * A linear layer of a library, an autograd function with its own order of
+ * tensors (Transformer Engine): the weight is the first matrix whose columns
+ * equal the last size of another tensor, which is the input.
  */
 static bool library_linear(struct msim_opmap_ctx *c,
                            const struct msim_opmap_row *row)

@@ -1,15 +1,15 @@
 /*
  * core/work/rules/opmap_memory.c - copies, fills, concatenations.
  *
- * A copy with the host on one side goes over the bus; what a trace says of
- * the transfer (its kind and size) goes before what the tensors say.
+ * A copy to or from the host runs over the bus. The kind and the size of a
+ * recorded transfer take precedence over the tensors.
  */
 #include "core/work/rules/opmap_vector.h"
 
 #include <string.h>
 
-/* Operators before a copy among which its view is looked for, and behind a
- * concatenation its user. */
+/* How many operators before a copy may hold its view, and after a concatenation
+ * its user. */
 #define LOOK_BACK 8
 
 /* ---- copies ----------------------------------------------------------- */
@@ -73,8 +73,8 @@ static enum turn turn_of(const struct msim_opmap_ctx *view, uint32_t rank)
     return KEEPS_LAST;
 }
 
-/* Whether the copy is made because a tensor is not in the order of memory: that
- * is what these are called for, and where it is they make none. */
+/* Is the copy made because a tensor is not contiguous? These operators exist
+ * for that, and copy nothing where it is. */
 static bool puts_in_order(const struct msim_opmap_ctx *c)
 {
     for (uint32_t i = c->op->parent; i != MSIM_NONE; i = c->t->ops[i].parent) {
@@ -89,9 +89,9 @@ static bool puts_in_order(const struct msim_opmap_ctx *c)
     return false;
 }
 
-/* Whether the tensor was turned shortly before, so that neighbours in the
- * copy do not lie side by side in memory. Of a turn that was not recorded the
- * copies that put tensors in order tell. */
+/* Was the tensor transposed shortly before, so that neighbours in the copy are
+ * not neighbours in memory? Where no transpose is recorded, the copies that
+ * make tensors contiguous show it. */
 static bool out_of_order(const struct msim_opmap_ctx *c,
                          const struct msim_operand *from)
 {
@@ -162,7 +162,7 @@ static bool copy(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
-/* One number to the host: item(), and what counts non-zeros. */
+/* Copies one number to the host: item(), and counts of non-zeros. */
 static bool to_host(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand x;
@@ -180,7 +180,7 @@ static bool to_host(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     return true;
 }
 
-/* Counts, scans and writes places; then the count goes to the host. */
+/* Counts, scans and writes positions; then copies the count to the host. */
 static bool nonzero(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 {
     struct msim_operand x, out;
@@ -242,9 +242,9 @@ static void add_moved(struct msim_opmap_ctx *c,
 }
 
 /*
- * Where a trace has no sizes of a list's tensors, the gradient of the joined
- * tensor has them; without one, the joined tensor is most likely the first
- * argument of what runs next.
+ * Where the sizes of a list's tensors are not recorded, the gradient of the
+ * joined tensor has them. Without one, the joined tensor is most likely the
+ * first argument of the next operator.
  */
 static bool joined_later(const struct msim_opmap_ctx *c, struct msim_operand *o)
 {

@@ -21,9 +21,9 @@ static bool is_packed(const struct msim_operand *o)
 }
 
 /*
- * op(tokens, up, down, weights of the chosen, ...). How the router shared the
- * tokens out is not recorded: at random. The experts of other ranks do not
- * show either; those of this one get all pairs.
+ * op(tokens, up, down, weights of the chosen experts, ...). The routing is not
+ * recorded: it is taken to be random. The experts of other ranks are not
+ * recorded either: this rank's experts get all pairs.
  */
 static bool fused_experts(struct msim_opmap_ctx *c,
                           const struct msim_opmap_row *row)
@@ -54,8 +54,8 @@ static bool fused_experts(struct msim_opmap_ctx *c,
 }
 
 /*
- * (rows x k)(groups x k x n): each group of rows by its own matrix. As a batch
- * of products of the mean number of rows.
+ * (rows x k)(groups x k x n): each group of rows has a matrix of its own. The
+ * work is a batch of products of the mean number of rows.
  */
 static bool grouped_product(struct msim_opmap_ctx *c,
                             const struct msim_opmap_row *row)

@@ -51,8 +51,8 @@ static double columns(const struct msim_opmap_ctx *c, uint8_t kind,
     }
 }
 
-/* input, weight, bias, running mean, running variance, training: with what was
- * learned a batch's own moments are not asked for. */
+/* input, weight, bias, running mean, running variance, training: in evaluation
+ * the running moments replace those of the batch. */
 static bool is_inference(const struct msim_opmap_ctx *c,
                          const struct msim_opmap_row *row)
 {

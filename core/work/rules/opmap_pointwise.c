@@ -1,9 +1,8 @@
 /*
- * core/work/rules/opmap_pointwise.c - operators that treat every element by
- * itself.
+ * core/work/rules/opmap_pointwise.c - operators on each element by itself.
  *
- * Each operand is read once in its own size (a broadcast one is small), the
- * result written once.
+ * Each operand is read once in its own size (a broadcast one is small), and the
+ * result is written once.
  */
 #include "core/work/rules/opmap_vector.h"
 
@@ -83,7 +82,8 @@ static void set_result(struct msim_opmap_ctx *c,
     w->flops = elems * (row->flops ? row->flops : 1);
 }
 
-/* The measured tables call these with a number for the second operand. */
+/* The names of these in measured tables, where the second operand is a
+ * number. */
 static const char *with_number(const char *variant,
                                const struct msim_operand *o, uint32_t n)
 {
@@ -143,8 +143,8 @@ static double threads(const struct msim_opmap_ctx *c)
 }
 
 /*
- * Operators that make a tensor of nothing (arange, randn): only an output
- * says how large, and where there is none the launch does.
+ * Operators that make a tensor of nothing (arange, randn): the output has the
+ * size; without an output the launch has it.
  */
 static bool generated(struct msim_opmap_ctx *c,
                       const struct msim_opmap_row *row)
@@ -226,9 +226,9 @@ static bool dropout(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 }
 
 /*
- * aten::dropout calls native_dropout on a GPU, nothing in evaluation or at
- * probability 0, and on a CPU a chain of operators which a GPU would not run:
- * then it stands for the fused kernel, and its children are left out.
+ * aten::dropout calls native_dropout on a GPU, and nothing in evaluation or at
+ * probability 0. On a CPU it calls a chain of operators that a GPU would not
+ * run: then it stands for the fused kernel, and its children do not count.
  */
 static bool whole_dropout(struct msim_opmap_ctx *c,
                           const struct msim_opmap_row *row)

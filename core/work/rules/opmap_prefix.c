@@ -1,5 +1,5 @@
 /*
- * core/work/rules/opmap_prefix.c - operators whose names are made up as a
+ * core/work/rules/opmap_prefix.c - operators whose names are made while a
  * program runs: wrappers with a name inside, generated kernels, labels.
  */
 #include "core/work/rules/opmap_vector.h"
@@ -73,10 +73,10 @@ static void region_inputs(const struct msim_opmap_ctx *c, struct operands *s)
 }
 
 /*
- * Traces of the first compilers give generated kernels no arguments. What
- * they write was allocated just before; what they read is what the function
- * around them took, else two operands of that size, which is what the usual
- * kernel (a sum of two, a product of two) reads.
+ * Traces of early compilers record no arguments of generated kernels. Their
+ * output is the tensor allocated just before. Their inputs are those of the
+ * function around them, else two operands of that size: the usual kernel is a
+ * sum or a product of two.
  */
 static bool neighbours(const struct msim_opmap_ctx *c, struct operands *s)
 {

@@ -1,6 +1,6 @@
 /*
  * core/work/rules/opmap_reduction.c - reductions, softmax, scans and sorts:
- * rows that are independent, columns that are worked on together.
+ * rows are independent, the columns of a row are reduced together.
  */
 #include "core/work/rules/opmap_vector.h"
 
@@ -52,8 +52,8 @@ static uint32_t dims_of(const struct msim_opmap_ctx *c, uint32_t k,
 }
 
 /*
- * row->arg is the argument that names the dimensions. Without it an output
- * says how many results there are; without that, everything is reduced.
+ * row->arg is the argument that names the dimensions. Without it the output has
+ * the number of results; without that, all dimensions are reduced.
  */
 static bool reduction(struct msim_opmap_ctx *c,
                       const struct msim_opmap_row *row)

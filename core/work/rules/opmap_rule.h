@@ -1,9 +1,9 @@
 /*
- * core/work/rules/opmap_rule.h - what the opmap_*.c files share: tables of
- * operators, and the reading of an operator's arguments.
+ * core/work/rules/opmap_rule.h - what the rules share: tables of operators, and
+ * the reading of an operator's arguments.
  *
  * Each family has a table of rows sorted by name ("aten::" left out). A row
- * names a rule; the rule turns the arguments of one operator into works. An
+ * names a rule, and the rule makes works of the arguments of one operator. An
  * in-place operator (a trailing '_') uses the row of its plain form unless it
  * has one of its own. Nothing here allocates.
  */
@@ -16,10 +16,10 @@
 #define MSIM_OPMAP_MAX 4
 
 /*
- * Where a trace that was captured on a CPU is to run. A GPU does in one kernel
- * what a CPU does in several operators (the chain inside a dropout), and its
- * works are those kernels; on a CPU each operator's work is what the operator
- * does, with what it calls to do it.
+ * Where the operators of a trace run. A GPU runs in one kernel what a CPU does
+ * in several operators (the chain inside a dropout): for a GPU the works of a
+ * trace captured on a CPU are those kernels. For a CPU the work of an operator
+ * includes that of the operators it calls.
  */
 enum msim_opmap_place {
     MSIM_OPMAP_AS_TRACED, /* tensors are where the trace says */
@@ -41,8 +41,8 @@ struct msim_opmap_ctx {
 
 struct msim_opmap_row;
 
-/* True where the arguments sufficed and the works are added; a rule that is
- * sure that nothing is launched returns true and adds none. */
+/* True where the arguments sufficed and the works are added. A rule that knows
+ * that nothing is launched adds none and returns true. */
 typedef bool (*msim_opmap_rule)(struct msim_opmap_ctx *c,
                                 const struct msim_opmap_row *row);
 
@@ -89,14 +89,14 @@ extern const struct msim_opmap_table msim_opmap_memory;
 extern const struct msim_opmap_table msim_opmap_embedding;
 extern const struct msim_opmap_table msim_opmap_optimizer;
 extern const struct msim_opmap_table msim_opmap_comm;
-/* Names that are made up as a program runs: rows match as prefixes, the
- * first that matches wins, order matters. */
+/* Names that are made while a program runs. Rows match as prefixes, and the
+ * first that matches counts: their order matters. */
 extern const struct msim_opmap_table msim_opmap_prefixes;
 
 /* ---- arguments ------------------------------------------------------- */
 
-/* A tensor: sizes, type, and what they come to. An unknown type counts as
- * fp32, which is what frameworks make unless told. */
+/* A tensor: its sizes and type, and their product. An unknown type counts as
+ * fp32, the default of frameworks. */
 struct msim_operand {
     const int64_t *dims;
     uint32_t rank;
@@ -155,15 +155,15 @@ const char *msim_opmap_variant(const struct msim_opmap_row *row);
 /* ---- what the trace saw ---------------------------------------------- */
 
 /*
- * The next GPU activity that the op itself launched, or NULL; `*call` starts
- * as MSIM_NONE. Names, kinds, sizes and launch configurations may be read,
- * times may not: model costs stand on none.
+ * The next GPU activity that the op itself launched, or NULL; `*call` starts as
+ * MSIM_NONE. Names, kinds, sizes and launch configurations may be read. Times
+ * may not: model costs are made from none.
  */
 const struct msim_gpu *msim_opmap_kernel(const struct msim_opmap_ctx *c,
                                          uint32_t *call);
 
-/* Elements that the op's elementwise kernels can have touched, after their
- * launch configurations; 0 where nothing is known. */
+/* Elements that the op's elementwise kernels can have touched, by their launch
+ * configurations; 0 where nothing is known. */
 double msim_opmap_grid_elems(const struct msim_opmap_ctx *c);
 
 /*
@@ -176,7 +176,7 @@ uint32_t msim_opmap_backward_of(const struct msim_opmap_ctx *c);
 uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
                                const char *prefix, const char *part);
 
-/* Whether a kernel of the op ran fp32 on tensor cores, after its name. */
+/* Did a kernel of the op run fp32 on tensor cores, by its name? */
 bool msim_opmap_tf32(const struct msim_opmap_ctx *c);
 
 /* The collective that the operator carries, if it carries one. */

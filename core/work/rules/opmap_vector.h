@@ -1,6 +1,6 @@
 /*
- * core/work/rules/opmap_vector.h - works that are judged by the bytes they
- * move.
+ * core/work/rules/opmap_vector.h - works whose time depends on the bytes that
+ * they move.
  */
 #ifndef MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H
 #define MSIM_CORE_WORK_OPMAP_OPMAP_VECTOR_H

@@ -35,8 +35,8 @@ static const struct msim_data_sheet LARGE = {
 
 static enum msim_kernel_class class_of(const char *name)
 {
-    return msim_kernel_class(&SMALL,
-                             &(struct msim_kernel_facts){name, NULL, 50, 0});
+    return msim_kernel_class_of(&SMALL,
+                                &(struct msim_kernel_facts){name, NULL, 50, 0});
 }
 
 static void check_class(const char *name, enum msim_kernel_class want)
@@ -93,15 +93,15 @@ static void test_scaled__latency(void)
     const struct msim_launch_config many = {.grid = {10, 5, 1}};
     struct msim_kernel_facts k = {"gemm_128x128", NULL, 5, false};
 
-    CHECK_INT(msim_kernel_class(&SMALL, &k), MSIM_CLASS_LATENCY);
+    CHECK_INT(msim_kernel_class_of(&SMALL, &k), MSIM_CLASS_LATENCY);
     k.us = 5.1;
-    CHECK_INT(msim_kernel_class(&SMALL, &k), MSIM_CLASS_TENSOR);
+    CHECK_INT(msim_kernel_class_of(&SMALL, &k), MSIM_CLASS_TENSOR);
     k.config = &many;
-    CHECK_INT(msim_kernel_class(&SMALL, &k), MSIM_CLASS_TENSOR);
+    CHECK_INT(msim_kernel_class_of(&SMALL, &k), MSIM_CLASS_TENSOR);
     k.config = &few;
-    CHECK_INT(msim_kernel_class(&SMALL, &k), MSIM_CLASS_LATENCY);
+    CHECK_INT(msim_kernel_class_of(&SMALL, &k), MSIM_CLASS_LATENCY);
     k.communication = true;
-    CHECK_INT(msim_kernel_class(&SMALL, &k), MSIM_CLASS_LINK);
+    CHECK_INT(msim_kernel_class_of(&SMALL, &k), MSIM_CLASS_LINK);
 }
 
 static double carried(const char *name, double us, bool communication)

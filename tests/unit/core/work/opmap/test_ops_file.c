@@ -132,7 +132,7 @@ static void test_ops_file__sizes(void)
     CHECK_INT(w[0].u.vector.rows, 8);
     CHECK_INT(w[0].u.vector.cols, 1024);
     CHECK_REL(w[0].flops, 5, 1e-12);
-    CHECK_REL(w[0].user.within, 1.5, 1e-12);
+    CHECK_REL(w[0].user.interval_factor, 1.5, 1e-12);
 
     CHECK_INT(mapped("operator,law,m,n,k,within,kernels\n"
                      "my::mm,gemm,\"dim(in0,0)\",\"dim(in1,1)\",1024,2,3\n",
@@ -144,7 +144,7 @@ static void test_ops_file__sizes(void)
     CHECK_INT(w[0].u.gemm.batch, 1);
     CHECK_REL(w[0].flops, 2.0 * 8 * 2 * 1024, 1e-12);
     CHECK_INT(w[0].kernels, 3);
-    CHECK_REL(w[0].user.within, 2, 1e-12);
+    CHECK_REL(w[0].user.interval_factor, 2, 1e-12);
 }
 
 /* Rules of the built-in table under other names, and what they need to know of
@@ -156,7 +156,7 @@ static void test_ops_file__like(void)
     CHECK_INT(mapped(TABLE, "my::mm", NULL), MSIM_OPMAP_WORKS);
     CHECK_INT(w[0].family, MSIM_FAMILY_GEMM);
     CHECK_INT(w[0].u.gemm.k, 1024);
-    CHECK_REL(w[0].user.within, 1.25, 1e-12);
+    CHECK_REL(w[0].user.interval_factor, 1.25, 1e-12);
     /* what is like it, and called by it, does the work */
     CHECK_INT(mapped(TABLE, "my::mm", "aten::mm"), MSIM_OPMAP_NO_KERNEL);
     CHECK_INT(mapped(TABLE, "my::other", NULL), MSIM_OPMAP_UNKNOWN);
@@ -190,7 +190,7 @@ static void test_ops_file__intervals(void)
         mapped("operator,like,within\nmy::mm,aten::mm,3\n", "my::mm", NULL),
         MSIM_OPMAP_WORKS);
     CHECK_INT(msim_model_predict(p, &w[0], true, &c, NULL), MSIM_OK);
-    w[0].user.within = 0;
+    w[0].user.interval_factor = 0;
     CHECK_INT(msim_model_predict(p, &w[0], true, &a, NULL), MSIM_OK);
     CHECK_REL(c.us, a.us, 1e-12);
     was = log(a.high_us / a.us);
