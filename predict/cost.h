@@ -1,12 +1,11 @@
 /*
  * predict/cost.h - a duration, with its interval, for every task of a graph.
  *
- * Where GPU work comes from: the trace (measured), a platform's models from
- * shapes alone, or both (scaled): the trace's times, carried from the GPU that
- * was traced to another by what the models say of the two. Where host work
- * comes from: the trace, or a host. The two are chosen apart. Model costs read
- * the names, launch configurations and order of GPU activities, never their
- * times.
+ * GPU work comes from the trace (measured), from a platform's models by shapes
+ * alone (model), or from both (scaled): the trace's times, multiplied by the
+ * ratio of the models of two GPUs. Host work comes from the trace, or from a
+ * host file. The two are chosen apart. Model costs read names, launch
+ * configurations and order of GPU activities, never their times.
  */
 #ifndef MSIM_PREDICT_COST_H
 #define MSIM_PREDICT_COST_H
@@ -23,9 +22,8 @@ struct msim_cost_options {
     const struct msim_platform *source;   /* scaled: the trace's own GPU times
                                              are those of this GPU; NULL: they
                                              are not read under a platform */
-    const struct msim_correction *correction; /* scaled, too: the models, as the
-                                           machine of another trace would
-                                           take it; NULL: as they are */
+    const struct msim_correction *correction; /* of the models, from
+                                                 another trace; NULL: none */
     const struct msim_host *host;             /* never NULL: for what the trace
                                                  does not have */
     bool host_modelled;   /* use `host` also where the trace has times */
@@ -40,9 +38,8 @@ struct msim_cost_options {
 /* What made a task's duration: a family, or one of these. */
 #define MSIM_COST_TRACED ((uint8_t)MSIM_FAMILY_COUNT)       /* as measured */
 #define MSIM_COST_HOST   ((uint8_t)(MSIM_FAMILY_COUNT + 1)) /* host model */
-#define MSIM_COST_CLASS                                                        \
-    ((uint8_t)(MSIM_FAMILY_COUNT + 2)) /* kernel's class                       \
-                                        */
+/* by the kernel's class */
+#define MSIM_COST_CLASS ((uint8_t)(MSIM_FAMILY_COUNT + 2))
 #define MSIM_COST_COUNT (MSIM_FAMILY_COUNT + 3)
 
 struct msim_costs {
@@ -52,8 +49,8 @@ struct msim_costs {
     uint8_t *made_by;          /* msim_family or MSIM_COST_* */
     float *flops;              /* of GPU tasks, 0 elsewhere */
     float *ideal_us;           /* flops at the platform's peak rate */
-    double gpu_factor; /* all kernels together may take this factor more, or
- less (90 %), beside low..high; 1: traced */
+    double gpu_factor; /* 90 %: all kernels together take up to this factor more
+                          or less, on top of low..high; 1: as traced */
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
 };
 

@@ -1,13 +1,12 @@
 /*
  * predict/cost_gpu.c - durations of GPU tasks.
  *
- * An operator's works are estimated together. Under model costs they are shared
- * out over the kernels that it launched, evenly: only their sum is known from
- * shapes. Under scaled costs each kernel keeps its measured share, and all take
- * the same ratio. Copies and collectives are estimated from their own event. A
- * kernel of no known operator, or of one without shapes, is estimated from its
- * name, its launch and its neighbours (core/work/kernel/infer.h), or scales by
- * its class.
+ * The works of an operator are estimated together. Under model costs its
+ * kernels get equal shares: shapes give only their sum. Under scaled costs each
+ * kernel keeps its measured share, and all are multiplied by one ratio. Copies
+ * and collectives are estimated from their own event. A kernel without an
+ * operator, or of an operator without shapes, is estimated from its name, its
+ * launch and its neighbours (core/work/kernel/infer.h), or scaled by its class.
  */
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
@@ -21,9 +20,9 @@
 #define PS_PER_US 1e6
 
 /*
- * All that is known of a kernel without shapes: how many threads it has. Each
- * is taken to move 16 bytes in and 8 out, two loads and a store of the widest
- * kind that elementwise kernels use.
+ * The work of a kernel of which only the number of threads is known. Each
+ * thread is taken to read 16 bytes and write 8: two loads and a store of the
+ * widest kind that elementwise kernels use.
  */
 static struct msim_work kernel_work(const struct msim_trace *t,
                                     const struct msim_gpu *e)
@@ -68,7 +67,7 @@ static enum msim_status estimate(struct msim_costing *k,
     return MSIM_OK;
 }
 
-/* As the machine of the source trace would take it. */
+/* Correct an estimate by what the source trace shows of its machine. */
 static void correct(const struct msim_costing *k, const char *name,
                     struct msim_demand_estimate *d)
 {
@@ -76,7 +75,7 @@ static void correct(const struct msim_costing *k, const char *name,
         msim_correction_apply(k->opt->correction, name, &d->e);
 }
 
-/* The same works on the GPU that was traced; nothing under other costs. */
+/* The same works on the GPU that was traced; 0 unless costs are scaled. */
 static enum msim_status estimate_source(struct msim_costing *k,
                                         const struct msim_work *works,
                                         uint32_t n, struct msim_estimate *sum)
@@ -93,7 +92,7 @@ static enum msim_status estimate_source(struct msim_costing *k,
     return MSIM_OK;
 }
 
-/* Is there a time to scale? Not one that clocks spoilt. */
+/* Is there a time to scale? A negative one is an artefact of clocks. */
 static bool has_time(const struct msim_costing *k, uint32_t task)
 {
     return k->opt->source && k->g->traced[task] >= 0;
@@ -104,7 +103,8 @@ static double traced_us(const struct msim_costing *k, uint32_t task)
     return (double)k->g->traced[task] / PS_PER_US;
 }
 
-/* One task of `share` of the work that takes `to`; `from` where it ran. */
+/* One task, `share` of the work that takes `to` on the target and `from` on the
+ * source. */
 static void set_share(struct msim_costing *k, uint32_t task,
                       const struct msim_demand_estimate *to,
                       const struct msim_estimate *from, double share)
@@ -122,7 +122,7 @@ static void set_share(struct msim_costing *k, uint32_t task,
     msim_costing_set(k, task, &d, 1);
 }
 
-/* `name` of the operator, or the event where it is none's. */
+/* `name` is the operator's, or the event's where no operator launched it. */
 static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
                                  const char *name, const struct msim_work *to,
                                  const struct msim_work *from)
@@ -137,7 +137,7 @@ static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
     return MSIM_OK;
 }
 
-/* Under --strict what no model covers is refused, by name. */
+/* Under --strict an error, by name, for what no model covers. */
 static enum msim_status bounded(struct msim_costing *k, uint32_t op,
                                 const struct msim_gpu *e)
 {
@@ -157,7 +157,7 @@ static enum msim_status bounded(struct msim_costing *k, uint32_t op,
                                     : "bounded by its memory traffic");
 }
 
-/* Names, launches and neighbours of the rank at hand, read when first asked. */
+/* Make the context for inferred works of the rank at hand, on first use. */
 static enum msim_status need_infer(struct msim_costing *k)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
@@ -171,8 +171,8 @@ static enum msim_status need_infer(struct msim_costing *k)
     return status;
 }
 
-/* By the law of its family, of sizes that its launch tells; false where that
- * tells nothing. */
+/* By the law of its family and inferred sizes; `*known` is false where none can
+ * be inferred. */
 static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
                                       bool *known)
 {
@@ -192,8 +192,7 @@ static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
     return MSIM_OK;
 }
 
-/* Of which only the name and the launch are known, and the time it took where
- * it was traced. */
+/* A kernel with a traced time and no work: scaled by its class. */
 static void cost_class(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
@@ -212,7 +211,7 @@ static void cost_class(struct msim_costing *k, uint32_t i)
 }
 
 /* A kernel without an operator or without shapes: by its class where it has a
- * time to scale, by its launch where that tells a size, else a bound. */
+ * time to scale, by inferred sizes where there are some, else a bound. */
 static enum msim_status cost_unknown(struct msim_costing *k, uint32_t op,
                                      uint32_t i)
 {
@@ -247,7 +246,7 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     if (begin == end)
         return MSIM_OK;
     r = msim_works_of(k->opt->works[k->rank], i, &works, &n);
-    /* A bound says nothing of how a time scales. */
+    /* A bound is no basis for a ratio of two GPUs. */
     if (r == MSIM_OPMAP_NO_KERNEL ||
         (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
         n = 0;
@@ -270,8 +269,8 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     return MSIM_OK;
 }
 
-/* A transfer between the ranks at hand, in the job that they stand for and on
- * its nodes. */
+/* The work of a transfer in the whole job, of which the ranks at hand are a
+ * part, on its nodes. */
 static struct msim_work grow(const struct msim_costing *k, struct msim_work w,
                              uint32_t comm)
 {
@@ -286,8 +285,8 @@ static struct msim_work grow(const struct msim_costing *k, struct msim_work w,
     return w;
 }
 
-/* A collective or one half of a pair; of what size neighbours say where the
- * trace does not, and no measured time does either. */
+/* A collective or one half of a point-to-point pair. Its size is inferred where
+ * the trace does not have it and there is no time to scale. */
 static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];

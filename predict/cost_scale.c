@@ -55,8 +55,9 @@ static void scale(struct msim_costing *k, const struct msim_scale *s)
 }
 
 /*
- * Nobody arrives at a collective whose transfer, the next task, is removed; a
- * meeting, which is on no lane, holds nobody when all its transfers are.
+ * A collective is not waited for where its transfer, the next task, is removed.
+ * A meeting, which is on no lane, holds nobody where all its transfers are
+ * removed.
  */
 static bool join_is_removed(const struct msim_costing *k, uint32_t join)
 {

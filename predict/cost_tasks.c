@@ -26,8 +26,8 @@ static bool predicts(const struct msim_costing *k)
 }
 
 /*
- * As traced. Beside predicted GPU work that is a prediction too: the host would
- * not take exactly as long again.
+ * As traced. Next to predicted GPU work that is a prediction, too: the host
+ * would not take exactly as long again.
  */
 static void set_traced(struct msim_costing *k, uint32_t task)
 {
@@ -82,8 +82,8 @@ static void cost_ops(struct msim_costing *k, uint32_t task)
 }
 
 /*
- * A call that may wait: how long it really worked cannot be told from its
- * traced time without the GPU's, so the host's figure caps it.
+ * A call that may wait. Without the GPU's times the trace does not show how
+ * long it worked, so that the host's figure is an upper bound.
  */
 static void cost_call(struct msim_costing *k, uint32_t task)
 {
@@ -103,7 +103,8 @@ static void cost_call(struct msim_costing *k, uint32_t task)
         set_host(k, task, &e);
 }
 
-/* Where GPU times were read, no call's time holds a wait any more. */
+/* Do calls come from the host? Where GPU times were read, the graph has taken
+ * the waits out of the times of calls. */
 static bool calls_modelled(const struct msim_costing *k)
 {
     return k->opt->platform && (!k->opt->source || k->opt->host_modelled);
@@ -140,8 +141,8 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
                : MSIM_ENOMEM;
 }
 
-/* Two machines are in doubt under scaled costs; none where this very machine
- * was learned. */
+/* Under scaled costs two machines may differ from their models; under corrected
+ * ones none, where the target is the machine of the source trace. */
 static double gpu_factor(const struct msim_cost_options *opt)
 {
     if (opt->source)
@@ -153,8 +154,8 @@ static double gpu_factor(const struct msim_cost_options *opt)
 }
 
 /*
- * Latencies and gaps that the trace shows stay as they are under scaled costs:
- * they are the host's and the driver's more than the GPU's.
+ * Latencies and gaps of the trace stay as they are under scaled costs: they
+ * belong to the host and the driver more than to the GPU.
  */
 static void set_lags(struct msim_costing *k)
 {

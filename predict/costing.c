@@ -7,7 +7,7 @@
 
 #define PS_PER_US 1e6
 
-/* What a run cannot last (core/run/engine.h) needs no more digits. */
+/* A time past the longest run (core/run/engine.h) is cut to it. */
 static msim_ps rounded(double ps)
 {
     return ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX;

@@ -1,6 +1,6 @@
 /*
- * predict/costing.h - what the files that estimate a graph's durations share.
- * Private to predict/cost*.c.
+ * predict/costing.h - what the files that estimate durations share. Private to
+ * predict/cost*.c.
  */
 #ifndef MSIM_PREDICT_COSTING_H
 #define MSIM_PREDICT_COSTING_H
@@ -30,10 +30,11 @@ struct msim_costing {
 msim_ps msim_costing_ps(double us);
 /* A duration times a factor. */
 msim_ps msim_costing_times(msim_ps ps, double factor);
-/* Give a task a share of an estimate. */
+/* Set the duration of a task: `share` of an estimate. */
 void msim_costing_set(struct msim_costing *k, uint32_t task,
                       const struct msim_demand_estimate *d, double share);
-/* Add up; the family and the source are those of the larger part. */
+/* Add `e` to `sum`, whose family and source become those of the largest
+ * part. */
 void msim_costing_add(struct msim_estimate *sum, const struct msim_estimate *e);
 
 /* GPU tasks of rank `k->rank`, whose GPU events are in the trace. */

@@ -1,12 +1,13 @@
 /*
  * predict/kernel_class.c - classes by name, launch and time.
  *
- * Names tell three things. Which library: those that multiply matrices say so
- * (cuBLAS, cuBLASLt, CUTLASS, Tensile, Composable Kernel, Triton's dot). Which
- * type: in a word, or in Tensile's letters. And of most matrix kernels the tile
- * of the output: a library picks one as narrow as the product, and a product
- * of n columns does 2 n operations for each element of the matrix that it
- * reads, so that a narrow one is bound by memory whatever units it runs on.
+ * A name shows three things. The library: those that multiply matrices name
+ * themselves (cuBLAS, cuBLASLt, CUTLASS, Tensile, Composable Kernel, Triton's
+ * dot). The type: by a word, or by Tensile's letters. And for most matrix
+ * kernels the tile of the output. A library picks a tile as narrow as the
+ * product. A product of n columns does 2 n operations for each element of the
+ * matrix that it reads, so that a narrow one is bound by memory whatever units
+ * it runs on.
  */
 #include "predict/kernel_class.h"
 

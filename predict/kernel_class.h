@@ -1,9 +1,10 @@
 /*
- * predict/kernel_class.h - what bounds a kernel of which nothing is known but
- * its name, its launch and how long it took: kernels of CUDA and HIP graphs,
- * of libraries that no operator names, of operators without shapes.
+ * predict/kernel_class.h - what bounds a kernel of which only the name, the
+ * launch and the time are known: kernels of CUDA and HIP graphs, of libraries
+ * that no operator names, of operators without shapes.
  *
- * The class says by which line of two data sheets a measured time scales:
+ * The class selects the figure of two data sheets by which a measured time
+ * scales:
  *
  *     time(target) = head * floor(target) / floor(source)
  *                  + (time - head) * rate(source) / rate(target)

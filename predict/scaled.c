@@ -1,3 +1,6 @@
+/*
+ * predict/scaled.c - a measured time carried to another GPU, and its interval.
+ */
 #include "predict/scaled.h"
 
 #include "models/platform/interval.h"
@@ -7,16 +10,16 @@
 #include <string.h>
 
 /*
- * How much of both models' doubt is left in their ratio: on pairs of rows of
- * the same work on two GPUs, the share within which 90 % of the ratios lie, as
- * a mean over families and kinship for targets without rows of their own
+ * The share of both models' log_sd that is left in their ratio: on pairs of
+ * rows of the same work on two GPUs, what covers 90 % of the ratios, as a mean
+ * over families and generations for targets without rows of their own
  * (scripts/accuracy/scaled_pairs.py: 0.60 to 1.05; 0.31 to 0.82 where the
  * target has rows).
  */
 #define RATIO_SHARE 0.86
 
-/* Doubt of a class, a standard deviation of the logarithm: from ratios of data
- * sheets on the same pairs. Links have no such rows: as the widest. */
+/* The log_sd of a class, from ratios of data sheets on the same pairs. Links
+ * have no such rows: as the widest. */
 static const double CLASS_LOG_SD[MSIM_CLASS_COUNT] = {
     [MSIM_CLASS_LATENCY] = 0.34,
     [MSIM_CLASS_MEMORY] = 0.68,
@@ -38,7 +41,8 @@ bool msim_scaled_same(const struct msim_platform *source,
                   msim_platform_clock_ratio(target)) > 0);
 }
 
-/* Of one GPU at two clocks the models share all doubt but the clock's. */
+/* One GPU at two clocks: the models differ by the clock only, and so does the
+ * interval. */
 static void set_clock_interval(const struct msim_platform *target,
                                double slowdown, struct msim_estimate *out)
 {

@@ -3,8 +3,8 @@
  *
  *     time(target) = measured(source) * model(target) / model(source)
  *
- * What the model gets wrong on both alike cancels. Without a model, by the
- * class of the kernel (predict/kernel_class.h). From a GPU to itself the time
+ * Errors that the model has on both GPUs cancel. Without a model the class of
+ * the kernel is used (predict/kernel_class.h). From a GPU to itself the time
  * stays as measured, to the picosecond, and has no interval.
  */
 #ifndef MSIM_PREDICT_SCALED_H
@@ -33,8 +33,9 @@ bool msim_scaled_same(const struct msim_platform *source,
                       const struct msim_platform *target);
 
 /*
- * How far all kernels together may be off (90 %, a factor either way) because
- * of the two machines: the one that was traced, the one predicted for.
+ * The factor, either way, by which all kernels together may be off (90 %) since
+ * both machines may differ from their models: the one that was traced and the
+ * one that is predicted.
  */
 double msim_scaled_factor(const struct msim_platform *source,
                           const struct msim_platform *target);

@@ -2,16 +2,16 @@
  * predict/trace_correction.c - learning and applying a machine's clock and
  * factors.
  *
- * Of some clocks the one is taken at which the models are least off, in the
- * mean over operators, if they are clearly less so than at the usual one.
+ * The clock is the one at which the models err least, in the mean over
+ * operators, where that is clearly less than at the usual clock.
  *
- * Logarithms of both factors are fitted to logarithms of times, by least
- * squares: for all observations, then for those of a family, then of an
- * operator, each time with what the level above has found as one more
- * observation of each factor (of all: 1, as the models say). So an operator
- * that was seen often speaks for itself, and what a trace says nothing of stays
- * as the level above has it. The equations are solved by Gauss and Newton's
- * method; one that is far off counts no more than one at a factor of e.
+ * Both factors are fitted as logarithms, by least squares of the logarithms of
+ * times: for all observations, then for those of a family, then for those of an
+ * operator. At each level the factors of the level above count as one more
+ * observation (above all: 1, the models as they are). So an operator with many
+ * observations has factors of its own, and one without has those of the level
+ * above. The equations are solved by the Gauss-Newton method; an observation
+ * counts at most as if it were off by a factor of e.
  */
 #include "predict/trace_correction.h"
 
@@ -51,8 +51,8 @@ struct observation {
     double us, model_us, start_us;
 };
 
-/* Clocks that are tried, as shares of the usual one, and what must be left of
- * the models' error for one of them to be believed. */
+/* The clocks that are tried, as shares of the usual one; and the share of the
+ * models' error below which a clock is accepted. */
 static const double CLOCKS[] = {1,    0.9, 0.8,  0.7, 0.6,  0.55, 0.5,
                                 0.45, 0.4, 0.35, 0.3, 0.25, 0.2};
 #define N_CLOCKS       (sizeof(CLOCKS) / sizeof(*CLOCKS))
@@ -151,7 +151,7 @@ static enum msim_status observe_rank(struct learning *l,
     return observe_copies(l);
 }
 
-/* What an observation of some weight says of the factors `x`. */
+/* Add an observation of some weight to the equations at the factors `x`. */
 static void add(struct normal *n, const struct observation *o, double weight,
                 const struct factors *x)
 {
@@ -186,8 +186,8 @@ static void step(struct factors *x, const struct normal *n,
                      FACTOR_MAX);
 }
 
-/* A level: its factors, `n` of them; which an observation belongs to; what is
- * above each. */
+/* A level: its `n` factors, the one that an observation belongs to, and for
+ * each factor the one of the level above. */
 struct level {
     struct factors *x;
     uint32_t n;
@@ -293,8 +293,8 @@ static enum msim_status observe_at(struct learning *l, double clock)
     return MSIM_OK;
 }
 
-/* How far the models are off, as a logarithm: the mean over operators, each
- * that of its observations. */
+/* The error of the models as a logarithm: the mean over operators of each one's
+ * mean over its observations. */
 static enum msim_status off_by(const struct learning *l, double *off)
 {
     uint32_t names = msim_strtab_count(l->m->names);
@@ -320,7 +320,7 @@ static enum msim_status off_by(const struct learning *l, double *off)
     return MSIM_OK;
 }
 
-/* Find the clock, and leave the observations that are made at it. */
+/* Find the clock, and leave the observations made at it in `l`. */
 static enum msim_status learn_clock(struct learning *l)
 {
     double off, least = 0, usual = 0;

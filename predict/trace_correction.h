@@ -1,17 +1,17 @@
 /*
- * predict/trace_correction.h - how far one machine is from what the models say
- * of its GPU, learned from a trace that was recorded on it, for work of other
+ * predict/trace_correction.h - how far one machine differs from the models of
+ * its GPU, learned from a trace that was recorded on it, for work of other
  * shapes.
  *
  *     time = start * model_start + rate * (model - model_start)
  *
- * where the model is asked at the clock that this machine seems to run at (all
- * that the SMs pace is then longer alike: a GPU that is throttled), and
- * model_start is what launch and latency take by the model, so that small
- * kernels of one run and large ones of another do not speak for each other.
- * Both factors are learned for each operator, as far as the trace has evidence,
+ * The model is asked at the clock that this machine seems to run at: a GPU that
+ * is throttled takes longer, by one factor, for all work that the SMs pace.
+ * model_start is the launch and latency part of the model's time, so that small
+ * kernels of one run and large ones of another do not stand for each other.
+ * Both factors are learned for each operator as far as the trace has evidence,
  * else for its family, else for all. Example: kernels of 2 us by the model, all
- * of it start, took 6 us: start is 3. Such of 100 us took 153 us: rate is
+ * of it start, took 6 us: start is 3. Kernels of 100 us took 153 us: rate is
  * (153 - 6) / 98 = 1.5. One of 500 us becomes 6 + 1.5 * 498 = 753 us.
  *
  * Collectives are not learned: their traced times hold waits.
@@ -40,15 +40,16 @@ enum msim_status msim_correction_new(struct msim_correction **out,
 void msim_correction_free(struct msim_correction *m); /* accepts NULL */
 
 /*
- * What models say of operator `name` (of a copy: its event), at the machine's
- * clock where it is on the same GPU, as this machine would take it. The
- * interval keeps its ratio to the time.
+ * Correct `e`, the models' estimate of operator `name` (for a copy: the name of
+ * its event), by what was learned. On the GPU that was learned on the models
+ * must have been asked at the machine's clock. The interval keeps its ratio to
+ * the time.
  */
 void msim_correction_apply(const struct msim_correction *m, const char *name,
                            struct msim_estimate *e);
 
-/* The clock that it seems to run at, over the GPU's usual one; 1 where that
- * explains no less. */
+/* The clock that the machine seems to run at, over the GPU's usual one; 1 where
+ * no other clock explains the times better. */
 double msim_correction_clock(const struct msim_correction *m);
 
 /* Was it learned on this GPU? */

@@ -1,3 +1,7 @@
+/*
+ * core/work/op_kernels.c - kernels grouped by operator, in two passes: count,
+ * then place.
+ */
 #include "core/work/op_kernels.h"
 
 #include <stdlib.h>

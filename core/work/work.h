@@ -115,7 +115,7 @@ struct msim_work {
             double lookups;    /* gathers: rows fetched, */
             double table_rows; /* of a table of so many, 0: not known */
             double row_bytes;
-            double segments; /* jagged data: rows of unlike lengths */
+            double segments; /* jagged data: rows of differing lengths */
         } vector;
         struct {
             enum msim_collective collective;

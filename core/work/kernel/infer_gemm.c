@@ -82,8 +82,8 @@ static double area(const struct msim_infer_product *p)
  */
 #define SWIZZLE_MAX 3
 
-static double unlike(const struct msim_infer_product *a,
-                     const struct msim_infer_product *b)
+static double distance(const struct msim_infer_product *a,
+                       const struct msim_infer_product *b)
 {
     return fmin(fmin(fabs(log(a->m / b->m)), fabs(log(a->m / b->n))),
                 fmin(fabs(log(a->n / b->m)), fabs(log(a->n / b->n))));
@@ -101,8 +101,8 @@ static void unswizzle(struct msim_infer_product *p,
         as.m = p->m / (1 << s);
         as.n = p->n * (1 << s);
         for (int i = 0; i < n; i++)
-            if (unlike(&as, fixed[i]) < least - 1e-9) {
-                least = unlike(&as, fixed[i]);
+            if (distance(&as, fixed[i]) < least - 1e-9) {
+                least = distance(&as, fixed[i]);
                 best = as;
             }
     }

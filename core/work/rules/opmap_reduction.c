@@ -83,7 +83,7 @@ static bool reduction(struct msim_opmap_ctx *c,
     w->flops = x.elems * (row->flops ? row->flops : 1);
     w->bytes_read = x.bytes;
     w->bytes_written = (double)w->u.vector.rows * type_bytes;
-    /* with the place of what was found beside it (max, median, kthvalue) */
+    /* with the position of the result (max, median, kthvalue) */
     if (row->inputs == 2 && n)
         w->bytes_written += (double)w->u.vector.rows * 8;
     return true;
