@@ -86,7 +86,7 @@ static double constants(const struct problem *p, const gsl_vector *v,
     if (p->has_gap)
         penalty += take_gap(p, v, &c->gap);
     if (p->has_gap || p->rows[0]->gap.least_us > 0)
-        c->params[0] = p->rows[0]->start > 0 ? MSIM_COMMON_FLOOR_US
+        c->params[0] = p->rows[0]->start > 0 ? MSIM_SHARED_FLOOR_US
                                              : p->rows[0]->sheet->floor_us;
     return penalty;
 }

@@ -189,7 +189,7 @@ static enum msim_status read_ops(struct reader *r)
     own_times(r);
     r->first_op = s->n_ops;
     for (uint32_t i = 0; i < t->n_ops; i++) {
-        enum msim_host_class class = msim_host_class(t, i);
+        enum msim_host_class class = msim_host_op_class(t, i);
         const char *name = msim_trace_text(t, t->ops[i].name);
         struct msim_host_op *op;
         uint32_t step;
@@ -326,7 +326,7 @@ static enum msim_status read_after(struct reader *r, uint32_t th)
         if (last != MSIM_NONE) {
             msim_ps end = t->ops[last].start + t->ops[last].dur;
             double us = to_us(op->start - end);
-            enum msim_host_class c = msim_host_class(t, last);
+            enum msim_host_class c = msim_host_op_class(t, last);
 
             us -= calls_between(t, th, &call, end, op->start);
             if (us >= 0 && us < GAP_LONGEST) {

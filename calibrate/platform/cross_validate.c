@@ -230,7 +230,7 @@ static enum msim_status make_view(struct view *v,
     v->top.fits = NULL;
     v->top.n_fits = 0;
     v->top.next = NULL;
-    memset(&v->top.common, 0, sizeof(v->top.common));
+    memset(&v->top.shared, 0, sizeof(v->top.shared));
     memset(&v->top.index, 0, sizeof(v->top.index));
     for (const struct msim_platform *at = p->next; at && n < OTHERS_MAX;
          at = at->next) {
@@ -241,15 +241,15 @@ static enum msim_status make_view(struct view *v,
         *end = &v->others[n];
         end = &v->others[n++].next;
     }
-    MSIM_TRY(msim_shared_fit_laws(k, k->generation[platform], &v->top.common));
-    MSIM_TRY(msim_cross_validate_sds(k, k->generation[platform], &v->top.common,
+    MSIM_TRY(msim_shared_fit_laws(k, k->generation[platform], &v->top.shared));
+    MSIM_TRY(msim_cross_validate_sds(k, k->generation[platform], &v->top.shared,
                                      NULL));
     return msim_fit_index_make(&v->top, NULL);
 }
 
 static void release_view(struct view *v)
 {
-    msim_shared_laws_release(&v->top.common);
+    msim_shared_laws_release(&v->top.shared);
     msim_fit_index_release(&v->top.index);
 }
 

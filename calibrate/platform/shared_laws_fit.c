@@ -131,7 +131,7 @@ static enum msim_status take_rows(struct msim_shared_fit *k,
         r->sample.gap = gap;
         r->shows_gap = shown;
         if (r->sample.law->start_follows_floor)
-            r->sample.start = p->sheet.floor_us / MSIM_COMMON_FLOOR_US;
+            r->sample.start = p->sheet.floor_us / MSIM_SHARED_FLOOR_US;
         r->platform = platform;
         r->order = k->n_rows;
         r->generation = k->generation[platform];

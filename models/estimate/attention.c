@@ -16,8 +16,8 @@ static bool attention_covers(const struct msim_platform *p,
            w->u.attention.head_dim > 0;
 }
 
-/* The other phases' kernels stand in where a phase has no rows: with the pairs
- * counted right, prefill and encoder differ by the mask alone. */
+/* Another phase stands in where a phase has no fit: prefill and encoder differ
+ * in the mask only, which the number of pairs accounts for. */
 static bool attention_pick(const struct msim_platform *p,
                            const struct msim_work *w, struct msim_pick *out)
 {
@@ -34,9 +34,9 @@ static bool attention_pick(const struct msim_platform *p,
 }
 
 /*
- * No rows time a backward pass. Its flops and bytes are counted (2.5 times the
- * forward pass's flops); flash attention reaches about 0.75 of the forward
- * pass's rate in it (Dao, "FlashAttention-2", 2023, figures 4 to 6).
+ * No rows are of backward passes. Their flops (2.5 times those of the forward
+ * pass) and bytes are counted, and flash attention reaches about 0.75 of the
+ * rate of its forward pass (Dao, "FlashAttention-2", 2023, figures 4 to 6).
  */
 #define BACKWARD_TIME   (1 / 0.75)
 #define BACKWARD_LOG_SD 0.25
@@ -52,7 +52,7 @@ static enum msim_status attention_predict(const struct msim_platform *p,
     if (!attention_pick(p, w, &pick))
         return MSIM_ENOMODEL;
     msim_work_count(&work);
-    /* the stack's own start, where its rows are of this GPU */
+    /* a fit of this very GPU has its stack's own start */
     if (pick.platform != p)
         adjust.least_us = p->sheet.attention_us;
     if (w->u.attention.backward) {

@@ -1,9 +1,9 @@
 /*
- * models/estimate/bound.c - the last resort: the bytes an operator must move
- * over the bandwidth, and its flops over the rate, with a wide interval.
+ * models/estimate/bound.c - works without a model: the larger of the bytes over
+ * the bandwidth and the flops over the rate, with a wide interval.
  *
- * A bound is below what a kernel takes, so the estimate is twice the bound and
- * the interval reaches from the bound itself to four times the estimate.
+ * A kernel takes longer than this bound. The estimate is therefore twice the
+ * bound, and the interval goes from the bound to four times the estimate.
  */
 #include "models/estimate/model.h"
 #include "models/platform/platform_data.h"

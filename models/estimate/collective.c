@@ -33,8 +33,8 @@ static void add_link(const char **links, size_t *n, const char *link)
         links[(*n)++] = link;
 }
 
-/* The interconnect that is asked for, else the platform's, else those of the
- * platforms that stand in for it: the law counts by the data sheet's rate. */
+/* The interconnect of the work, else that of the platform, else those of
+ * platforms that stand in for it: the law uses the rate of the data sheet. */
 static size_t links_for(const struct msim_platform *p,
                         const struct msim_work *w, const char **links)
 {
@@ -50,7 +50,7 @@ static size_t links_for(const struct msim_platform *p,
     return n;
 }
 
-/* Without the algorithm where that has no rows. */
+/* Keys without the algorithm follow, for an algorithm that has no fit. */
 static bool collective_pick(const struct msim_platform *p,
                             const struct msim_work *w, struct msim_pick *out)
 {
@@ -80,10 +80,10 @@ static bool collective_pick(const struct msim_platform *p,
                                   keys, out);
 }
 
-/* The platform whose collectives are asked: where other links were measured
- * for such a group, these. */
-static const struct msim_platform *asked(const struct msim_platform *p,
-                                         const struct msim_work *w)
+/* The platform whose fits of collectives are used: p->links where it has a fit
+ * for such a group. */
+static const struct msim_platform *with_fits(const struct msim_platform *p,
+                                             const struct msim_work *w)
 {
     struct msim_pick pick;
 
@@ -97,16 +97,16 @@ static void typical(double params[MSIM_TRANSFER_PARAMS])
 }
 
 /*
- * Nine clusters of the tables, left as they are and each counted alike, took
- * this much more than typical constants say of their data sheets, as a
- * logarithm: the 5 % and 95 % points. Few networks reach what they promise.
+ * 5 % and 95 % points of log(measured / predicted) by typical constants over
+ * nine clusters of the tables, each with equal weight. Few networks reach the
+ * rates of their data sheets.
  */
 #define NETWORK_LOW  -0.24
 #define NETWORK_HIGH 1.98
 #define LINK_LOG_SD  0.5
 
-/* Without any rows for the link: the law with the constants that a fit starts
- * from, which are typical, and a wide interval. */
+/* Without a fit for the link: the constants that fits start from, which are
+ * typical, and a wide interval. */
 static void from_data_sheet(const struct msim_platform *p,
                             const struct msim_work *w,
                             struct msim_estimate *out)
@@ -123,7 +123,7 @@ static void from_data_sheet(const struct msim_platform *p,
         msim_interval_set(out, 0, 0, LINK_LOG_SD);
 }
 
-/* A misconfigured log of a cluster is asked for by its name. */
+/* Apply the factor of a misconfigured log where the work names it. */
 static void follow_log(const struct msim_pick *pick, const struct msim_work *w,
                        struct msim_estimate *e)
 {
@@ -140,7 +140,7 @@ static enum msim_status collective_predict(const struct msim_platform *p,
 {
     struct msim_pick pick;
 
-    p = asked(p, w);
+    p = with_fits(p, w);
     if (collective_pick(p, w, &pick)) {
         msim_fit_estimate(p, &pick, w, NULL, out);
         follow_log(&pick, w, out);
@@ -158,7 +158,7 @@ static void collective_explain(const struct msim_platform *p,
     struct msim_pick pick;
     bool picked;
 
-    p = asked(p, w);
+    p = with_fits(p, w);
     picked = collective_pick(p, w, &pick);
     typical(params);
     if (picked)

@@ -1,35 +1,26 @@
 /*
  * models/estimate/conv.c - convolutions.
  *
- * Rows of bare kernels exist for 3 x 3 filters of stride 1 in plain fp32, and
- * on five GPUs for others (models/law/conv_law.c). Everything else is the
- * matrix product that does the same arithmetic, by the law of products.
+ * Fits of bare kernels (models/law/conv_law.c) exist for 3 x 3 filters of
+ * stride 1 in plain fp32, and on five GPUs for others. All other convolutions
+ * are estimated as the matrix product with the same arithmetic, by the law of
+ * products.
  *
- * Tensor-core kernels want channels last, in steps of 16 bytes. For tensors
- * with channels first cuDNN transposes what goes in and out; 1 x 1 filters it
- * multiplies as they are, image by image, where rows of an image are of such
- * steps. Inputs of a few channels are padded to a step, except that products of
- * fp32 and fp16 with channels first, but for weight gradients, are plain.
+ * Tensor-core kernels need channels last, in steps of 16 bytes. For tensors
+ * with channels first cuDNN transposes inputs and outputs. It does not for 1 x
+ * 1 filters where the rows of an image are in such steps: these it multiplies
+ * image by image. A few channels are padded to a step; but forward passes and
+ * data gradients in fp32 and fp16 with channels first use a plain kernel.
  */
 #include "core/work/conv_shape.h"
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
+#include "models/law/conv_law.h"
 #include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <string.h>
-
-static const char *pass_text(const struct msim_work *w)
-{
-    static const char *const TEXT[] = {
-        [MSIM_CONV_FORWARD] = "forward",
-        [MSIM_CONV_BACKWARD_DATA] = "backward_data",
-        [MSIM_CONV_BACKWARD_WEIGHT] = "backward_weight",
-    };
-
-    return TEXT[w->u.conv.pass];
-}
 
 static bool conv_covers(const struct msim_platform *p,
                         const struct msim_work *w)
@@ -54,7 +45,7 @@ static bool in_steps(double v, double step)
     return fmod(v, step) == 0;
 }
 
-/* On fp32's own units: what is asked for, or all there is. */
+/* Whether it runs on the units of fp32, as asked for or for want of others. */
 static bool is_plain_fp32(const struct msim_platform *p,
                           const struct msim_work *w)
 {
@@ -62,14 +53,14 @@ static bool is_plain_fp32(const struct msim_platform *p,
            MSIM_RATE_FP32;
 }
 
-/* There are plain kernels for fp32 and fp16; other types are padded. */
+/* Plain kernels exist for fp32 and fp16; other types are padded. */
 static bool may_be_plain(const struct msim_work *w)
 {
     return w->dtype == MSIM_DT_F32 || w->dtype == MSIM_DT_F16;
 }
 
-/* The work with its counts, and as plain fp32 where no tensor-core kernel takes
- * its channels. */
+/* The work with its counts; as plain fp32 where no tensor-core kernel can
+ * compute its channels. */
 static void settle(const struct msim_platform *p, const struct msim_work *w,
                    struct msim_work *out)
 {
@@ -93,8 +84,8 @@ static bool is_winograds(const struct msim_work *w)
            w->u.conv.stride_w <= 1;
 }
 
-/* Rows of this very device, of filters of many sizes: those of a calibration,
- * PyTorch's own first, or DeepBench's. */
+/* Pick a fit of this very device that covers filters of many sizes: of a
+ * calibration (PyTorch's first), or of DeepBench. */
 static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
                      const char *const *keys, struct msim_pick *out)
 {
@@ -109,9 +100,9 @@ static bool pick_own(const struct msim_platform *p, const struct msim_law *law,
 }
 
 /*
- * The conv cell that covers the work. Rows that name a stack are looked up as
- * they are; a bare convolution uses the rows for what they hold: NeuSight's 3 x
- * 3 filters of stride 1, forward.
+ * Pick the fit of convolutions that covers the work. A work that names a stack
+ * uses its fits for all sizes. A bare convolution uses them for the sizes of
+ * their rows only: NeuSight's are 3 x 3 filters of stride 1, forward.
  */
 static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_pick *out)
@@ -149,18 +140,18 @@ static double up_to(double v, double step)
     return ceil(v / step) * step;
 }
 
-/* How a product is computed, beside its sizes. */
+/* How a product is computed. */
 struct way {
-    double parts;      /* that its sum is split into */
-    double layout;     /* bytes moved to bring channels last and back */
-    double transposes; /* kernels that do */
+    double parts;      /* that each sum is split into */
+    double layout;     /* bytes that transpositions move */
+    double transposes; /* kernels that transpose */
 };
 
 #define TILE        128.0
 #define PARTS_TERMS 256.0 /* of a part, at least */
 
-/* The weight gradient sums over all places; as many parts of the sum as SMs
- * have room for are made at once. */
+/* A weight gradient sums over all places. The sum is split into as many parts
+ * as the SMs can compute at once. */
 static double parts_of(const struct msim_platform *p,
                        const struct msim_conv_product *g)
 {
@@ -170,7 +161,8 @@ static double parts_of(const struct msim_platform *p,
     return fmax(parts, 1);
 }
 
-/* 1 x 1 filters multiply channels first, image by image. */
+/* Whether cuDNN multiplies 1 x 1 filters with channels first, image by image.
+ */
 static bool is_direct(const struct msim_conv_shape *s, double step)
 {
     return s->r * s->s == 1 && s->stride_h <= 1 && s->stride_w <= 1 &&
@@ -187,8 +179,8 @@ static void layout_of(const struct msim_work *w,
 }
 
 /*
- * The matrix product that does the same arithmetic. Flops and bytes are the
- * convolution's own, and those of padding and of sums in parts.
+ * The matrix product with the same arithmetic. Its flops and bytes are those of
+ * the convolution, with those of padding and of sums in parts.
  */
 static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
                     struct msim_work *g, struct way *way)
@@ -224,12 +216,12 @@ static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
     g->u.gemm.k = whole(product.k / way->parts);
 }
 
-/* No rows of tensor-core or 1 x 1 convolutions: what the matrix product's
- * interval does not know. */
+/* Added to the interval of the product, since no rows are of tensor-core or 1 x
+ * 1 convolutions; and where a forward fit is used for a gradient. */
 #define IMPLICIT_GEMM_LOG_SD 0.30
 #define BACKWARD_LOG_SD      0.30
 
-/* What a pass takes over a product of its sizes that is a forward one. */
+/* The time of a pass over that of a forward pass with the same arithmetic. */
 static double pass_factor(const struct msim_platform *p,
                           const struct msim_work *w)
 {
@@ -278,8 +270,9 @@ static bool is_depthwise(const struct msim_work *w)
     return s.groups > 1 && s.c == 1;
 }
 
-/* A filter for each channel shares nothing that a product could: its kernels go
- * at memory's pace, like those that add, or sum up for a gradient. */
+/* With a filter for each channel there is no product with shared operands. Its
+ * kernels are bound by memory, as additions are, or reductions for a gradient.
+ */
 static void as_vector(const struct msim_work *w, struct msim_work *v)
 {
     struct msim_conv_shape s;
@@ -297,7 +290,7 @@ static void as_vector(const struct msim_work *w, struct msim_work *v)
     v->u.vector.cols = whole(elems / (double)v->u.vector.rows);
 }
 
-#define DEPTHWISE_FACTOR 2 /* no rows: an interval of half and twice, more */
+#define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */
 
 static enum msim_status depthwise(const struct msim_platform *p,
                                   const struct msim_work *w,
@@ -349,11 +342,12 @@ static void conv_explain(const struct msim_platform *p,
     fprintf(out,
             "inputs: %s, n %lld, c %lld, %lld x %lld, k %lld, filter %lld x "
             "%lld, stride %lld, groups %lld, %s%s\n",
-            pass_text(w), (long long)w->u.conv.n, (long long)w->u.conv.c,
-            (long long)w->u.conv.h, (long long)w->u.conv.w,
-            (long long)w->u.conv.k, (long long)w->u.conv.r,
-            (long long)w->u.conv.s, (long long)w->u.conv.stride_h,
-            (long long)w->u.conv.groups, msim_dtype_text(w->dtype),
+            msim_conv_key_pass(w->u.conv.pass), (long long)w->u.conv.n,
+            (long long)w->u.conv.c, (long long)w->u.conv.h,
+            (long long)w->u.conv.w, (long long)w->u.conv.k,
+            (long long)w->u.conv.r, (long long)w->u.conv.s,
+            (long long)w->u.conv.stride_h, (long long)w->u.conv.groups,
+            msim_dtype_text(w->dtype),
             is_plain_fp32(p, &work) ? "" : " on tensor cores");
     if (conv_pick(p, &work, &pick)) {
         fprintf(out, "law: t0 + norm(fastest algorithm, bytes / bandwidth)\n");

@@ -31,14 +31,16 @@ static bool dispatch_pick(const struct msim_platform *p,
                          out);
 }
 
-/* All rows are of eight ranks in one node: doubt for each doubling or halving
- * of that, as collectives err on rank counts that were not fitted. */
+/* All rows are of eight ranks in one node. The second is added for each
+ * doubling or halving: the error of collectives for ranks that were not fitted.
+ */
 #define RANKS_FITTED 8
 #define RANKS_LOG_SD 0.15
-/* H100 and H200 differ by 3 %, B200 and GB200, whose links differ, by 14 %. */
+/* Added for another GPU: H100 and H200 differ by 3 %, B200 and GB200, whose
+ * links differ, by 14 %. */
 #define OTHER_GPU_LOG_SD 0.1
 
-/* Without any rows: the constants that a fit starts from, which are typical. */
+/* Without a fit: the constants that fits start from, which are typical. */
 #define UNFITTED_LOG_SD 0.5
 
 static void from_data_sheet(const struct msim_platform *p,

@@ -1,3 +1,9 @@
+/*
+ * models/estimate/estimate_cache.c - a hash table of works.
+ *
+ * A hit is a hash of the work's words and one comparison, where a model takes
+ * microseconds: a pick, a law and some 200 trees.
+ */
 #include "models/estimate/estimate_cache.h"
 
 #include "core/base/vec.h"

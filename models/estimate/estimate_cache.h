@@ -1,9 +1,9 @@
 /*
- * models/estimate/estimate_cache.h - works repeat, layer by layer and step by
- * step: predict each once.
+ * models/estimate/estimate_cache.h - a cache of estimates: works repeat, layer
+ * by layer and step by step.
  *
- * Works are compared by their bytes, so callers zero them before they fill
- * them in. Not thread-safe.
+ * Works are compared by their bytes, so that callers must zero them before they
+ * set members. Not thread-safe.
  */
 #ifndef MSIM_MODELS_ESTIMATE_ESTIMATE_CACHE_H
 #define MSIM_MODELS_ESTIMATE_ESTIMATE_CACHE_H
@@ -12,14 +12,15 @@
 struct msim_estimate_cache {
     struct msim_work *works;
     struct msim_estimate *estimates;
-    uint32_t *slots; /* entry + 1; 0: free */
+    uint32_t *slots; /* a hash table: index of a work + 1; 0: free */
     uint32_t n, cap_works, cap_estimates, mask;
 };
 
-/* Zero-initialised is ready for use. */
+/* A zeroed cache is ready for use. After a release it is empty. */
 void msim_estimate_cache_release(struct msim_estimate_cache *m);
 
-/* msim_model_predict(), remembered: platform and strict must not change. */
+/* As msim_model_predict(), from the cache where it holds `w`. `p` and `strict`
+ * must be the same in all calls. Also ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_estimate_cache_predict(struct msim_estimate_cache *m,
                                              const struct msim_platform *p,

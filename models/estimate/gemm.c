@@ -20,15 +20,15 @@ static bool gemm_covers(const struct msim_platform *p,
 }
 
 /*
- * Where a kind has no rows, the next of its kind stands in: its constants are
- * fractions of the data sheet, so the rate of the type asked for still counts.
+ * Where a kind has no fit, a similar kind stands in. Constants are fractions of
+ * the data sheet, so that the rate of the wanted type still counts.
  */
 bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
                     struct msim_pick *out)
 {
-    /* Bare products: of a machine that was calibrated by PyTorch its own;
-     * vidur timed PyTorch's by its profiler, as traces do; the next ones call
-     * the same library. */
+    /* For bare products: first those that a calibration timed with PyTorch;
+     * then vidur's, which are PyTorch's by its profiler, as traces are; the
+     * next ones call the same library. */
     static const char *const PREFER[] = {"torch",     "vidur",  "vllm",
                                          "sglang",    "trtllm", "NeuSight",
                                          "DeepBench", NULL};
@@ -51,11 +51,11 @@ bool msim_gemm_pick(const struct msim_platform *p, const struct msim_work *w,
 }
 
 /*
- * Tensor-core kernels load 16 bytes at a time; rows that do not begin on 16
- * bytes are loaded piece by piece (NVIDIA, "Matrix multiplication background
- * user's guide", section 2.2: efficiency falls, no figure for every case).
- * Half the rate is an estimate with doubt of its own. The tables hold aligned
- * sizes only, but for DeepBench's.
+ * Tensor-core kernels load 16 bytes at a time. Rows that do not start on 16
+ * bytes are loaded in smaller pieces (NVIDIA, "Matrix multiplication background
+ * user's guide", section 2.2, without a figure for every case). Half the rate
+ * is an estimate, and the interval is wider for it. All rows but DeepBench's
+ * are of aligned sizes.
  */
 #define UNALIGNED_RATE   0.5
 #define UNALIGNED_LOG_SD 0.25
@@ -72,7 +72,7 @@ static bool is_unaligned(const struct msim_platform *p,
             w->u.gemm.k % 16 * bytes % 16 != 0);
 }
 
-/* What a bare product differs in from those of the tables. */
+/* Adjust for what differs between a bare product and the rows. */
 static void adjust_bare(const struct msim_platform *p, struct msim_work *w,
                         struct msim_adjust *adjust)
 {
@@ -82,8 +82,8 @@ static void adjust_bare(const struct msim_platform *p, struct msim_work *w,
     adjust->log_sd = UNALIGNED_LOG_SD;
 }
 
-/* The counts of a product; more bytes where the operator reads more, as one
- * does that adds a matrix. */
+/* The counts of a product, and the operator's bytes where it reads more than
+ * the product, as one that adds a matrix. */
 static void count(struct msim_work *work, const struct msim_work *w)
 {
     *work = *w;

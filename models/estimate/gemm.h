@@ -1,6 +1,6 @@
 /*
- * models/estimate/gemm.h - the fit for a matrix product, for works that are
- * estimated as one.
+ * models/estimate/gemm.h - the fit for a matrix product, also for other works
+ * that are estimated as a product.
  */
 #ifndef MSIM_MODELS_ESTIMATE_GEMM_H
 #define MSIM_MODELS_ESTIMATE_GEMM_H

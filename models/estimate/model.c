@@ -1,5 +1,6 @@
 /*
- * models/estimate/model.c - the registry, in order of priority.
+ * models/estimate/model.c - the list of models, and what holds for all of them:
+ * times of a user's table, limits, explanations.
  */
 #include "models/estimate/model.h"
 
@@ -32,8 +33,8 @@ static const struct msim_model *find(const struct msim_platform *p,
     return MODELS[i];
 }
 
-/* No kernel runs for minutes: sizes that say so are those of a broken trace,
- * and times without end would overflow the sums over many of them. */
+/* No kernel runs for minutes: such sizes are those of a broken trace, and their
+ * times would overflow sums. */
 #define LONGEST_US 1e8
 
 static void limit(struct msim_estimate *e)
@@ -47,8 +48,8 @@ static void limit(struct msim_estimate *e)
                                 .family = e->family};
 }
 
-/* As a user's table has it. */
-static void as_said(const struct msim_work *w, struct msim_estimate *out)
+/* The time that a user's table gives. */
+static void by_user(const struct msim_work *w, struct msim_estimate *out)
 {
     *out = (struct msim_estimate){.us = w->user.us,
                                   .low_us = w->user.us,
@@ -82,8 +83,7 @@ static enum msim_status by_model(const struct msim_platform *p,
                          msim_family_text(w->family), msim_work_variant(w),
                          msim_platform_name(p));
     status = m->predict(p, w, out);
-    /* A law without constants on this platform leaves the work to the
-     * bound. */
+    /* a platform without constants for the law has a bound */
     if (status == MSIM_ENOMODEL && !strict)
         status = MSIM_MODEL_BOUND.predict(p, w, out);
     if (status == MSIM_ENOMODEL)
@@ -102,7 +102,7 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
     enum msim_status status = MSIM_OK;
 
     if (w->user.us > 0)
-        as_said(w, out);
+        by_user(w, out);
     else
         status = by_model(p, w, strict, out, err);
     if (status != MSIM_OK)

@@ -1,9 +1,11 @@
 /*
  * models/estimate/model.h - the models that make estimates of works.
  *
- * One file per law, each behind this vtable; model.c holds the registry in
- * order of priority. A work that no model covers gets the bandwidth bound:
- * labelled, with a wide interval, never 0.
+ * There is a model for each family of works: it picks a fit (fit_index.h),
+ * evaluates it (fit_estimate.h), adds what the fit does not know, and explains
+ * the result. The laws themselves are in models/law. model.c lists the models.
+ * A work that no model covers gets a bound, with a wide interval and
+ * MSIM_SOURCE_BOUND, never 0.
  */
 #ifndef MSIM_MODELS_ESTIMATE_MODEL_H
 #define MSIM_MODELS_ESTIMATE_MODEL_H
@@ -16,11 +18,12 @@ struct msim_platform; /* models/platform/platform.h */
 struct msim_model {
     const char *name; /* the word in reports */
     bool (*covers)(const struct msim_platform *p, const struct msim_work *w);
+    /* ENOMODEL: the platform has no constants for it. */
     enum msim_status (*predict)(const struct msim_platform *p,
                                 const struct msim_work *w,
                                 struct msim_estimate *out);
-    /* Human explanation for --explain: the law, its inputs for this work, the
-     * rows that it stands on. Appends to a stdio stream. */
+    /* For --explain: append to `out` the law, its inputs for this work, and the
+     * rows that it was fitted on. */
     void (*explain)(const struct msim_platform *p, const struct msim_work *w,
                     FILE *out);
 };
@@ -36,6 +39,7 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
                                     struct msim_estimate *out,
                                     struct msim_error *err);
 
+/* Append to `out` how the estimate for `w` on `p` is made, and the estimate. */
 void msim_model_explain(const struct msim_platform *p,
                         const struct msim_work *w, FILE *out);
 

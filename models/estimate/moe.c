@@ -18,8 +18,8 @@ static bool moe_covers(const struct msim_platform *p, const struct msim_work *w)
            r->experts > 0 && w->u.moe.hidden > 0 && w->u.moe.inter > 0;
 }
 
-/* What stands in for a type without rows, itself first; the data sheet's rate
- * of the type that is asked for still counts. */
+/* The types that stand in for the work's type, this type first. The data
+ * sheet's rate of the wanted type still counts. */
 static const char *const *types_for(const struct msim_work *w)
 {
     static const char *const LIKE[][6] = {
@@ -40,7 +40,8 @@ static const char *const *types_for(const struct msim_work *w)
     return LIKE[0];
 }
 
-/* The kernels of most rows of a framework for a type; NULL: it has none. */
+/* The kernels with most rows of a framework for a type; NULL: there are none.
+ */
 static const char *most_used(const struct msim_platform *p,
                              const char *framework, const char *type)
 {
@@ -60,8 +61,8 @@ static const char *most_used(const struct msim_platform *p,
 
 static const char *const PREFER[] = {"vllm", "sglang", "trtllm", NULL};
 
-/* Where nothing says which kernels ran: those that a framework chose for most
- * models on this GPU, or on the first that stands in for it. */
+/* For works that do not tell their kernels: those that a framework chose for
+ * most models on this GPU, or on the first platform that stands in for it. */
 static const char *usual_kernels(const struct msim_platform *p,
                                  const struct msim_work *w)
 {
@@ -78,8 +79,7 @@ static const char *usual_kernels(const struct msim_platform *p,
 
 #define KEYS_MAX 32
 
-/* Cells of other kernels than those of `key`, and of types that are like the
- * one asked for. */
+/* Pick among fits of other kernels, and of similar types. */
 static bool pick_other(const struct msim_platform *p, const struct msim_work *w,
                        const char *key, struct msim_pick *out)
 {
@@ -115,10 +115,10 @@ static bool moe_pick(const struct msim_platform *p, const struct msim_work *w,
 }
 
 /*
- * A cell with rows of one model or two says less of a third: fitted on one,
- * 90 % of the rows of others lay within exp(-0.37)..exp(0.65) of the
- * prediction (24 fits in bf16 and fp8), where rows of the same one lie within
- * a fifth of that.
+ * Added where a fit has rows of one model or two, and the work is of another
+ * model. Of fits on one model (24, in bf16 and fp8), 90 % of the rows of other
+ * models lay within exp(-0.37)..exp(0.65) of the prediction; rows of the same
+ * model lay within a fifth of that.
  */
 #define OTHER_MODEL_LOG_SD 0.28
 
@@ -130,8 +130,7 @@ static bool is_other_model(const struct msim_fit *c, const struct msim_work *w)
                                       log((double)r->topk)};
     bool known = true;
 
-    /* Of one or two models both ends of a range are theirs; ranges are kept to
-     * five digits. */
+    /* both ends of a range are of these models; ranges have five digits */
     for (int i = 0; i < MSIM_MOE_NAMES; i++)
         known = known && (fabs(x[i] - c->range_low[i]) < 1e-3 ||
                           fabs(x[i] - c->range_high[i]) < 1e-3);

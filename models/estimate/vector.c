@@ -14,26 +14,26 @@
 #include <string.h>
 
 /*
- * Which measured operators stand for the operators of a trace, best first
- * after the one of its own name. `more_us` is what the shortest kernel of the
- * family takes beyond that of the GPU: a norm and a softmax reduce a row twice,
- * one after the other, a reduction once, a look-up waits for its index. From
- * rows of vidur: t0 of its norms is 4.9 and 5.2 us on A100, 4.2 and 4.0 us on
- * H100, 5.0 and 5.1 us on A40, of its embedding 3.1, 2.8 and 2.3 us, of its
- * addition 2.0, 1.6 and 1.4 us: 3.1 and 1.1 us more in the mean, whatever the
- * shortest kernel is.
+ * The measured operators that stand in for operators of a family, best first;
+ * an operator of the same name comes before them. `more_us` is the time of the
+ * family's shortest kernel beyond the shortest kernel of the GPU: a norm and a
+ * softmax reduce a row twice, one after the other; a reduction does once; a
+ * look-up waits for its index. In rows of vidur, t0 of norms is 4.9 and 5.2 us
+ * on A100, 4.2 and 4.0 us on H100, 5.0 and 5.1 us on A40; of the
+ * embedding 3.1, 2.8 and 2.3 us; of the addition 2.0, 1.6 and 1.4 us. The mean
+ * differences are 3.1 and 1.1 us, whatever the shortest kernel is.
  *
- * Corrections carry from one pointwise operator to another (rows of NeuSight,
- * mul as add, gelu as addu: 1 to 4 % with them, 4 to 7 % by the law alone), but
- * not from one kind of kernel to another (softmax as ln and back: as far off
- * either way).
+ * A correction holds for other pointwise operators (rows of NeuSight, mul as
+ * add, gelu as addu: errors of 1 to 4 % with it and of 4 to 7 % by the law
+ * alone). It does not hold for other kinds of kernels (softmax as ln and ln as
+ * softmax: the same errors with and without it).
  */
 static const struct stand_in {
     enum msim_family family;
     const char *keys[4];
     double more_us;
     double log_sd; /* where another operator stands in */
-    bool carries;  /* what was learned beyond the law holds for this one too */
+    bool carries;  /* the correction holds where another operator stands in */
 } STAND_INS[] = {
     {MSIM_FAMILY_POINTWISE, {"add", "mul", "addu"}, 0, 0.15, true},
     {MSIM_FAMILY_COPY, {"addu", "relu", "add"}, 0, 0.2, false},
@@ -48,24 +48,24 @@ static const struct stand_in {
     {MSIM_FAMILY_EMBEDDING, {"index_select", "addu", "add"}, 1.1, 0.4, false},
 };
 
-/* On a CPU what is changed in place is most like that. */
+/* On a CPU, stand-ins for operators that work in place. */
 static const char *const IN_PLACE[] = {"mulu_", "add_"};
 
-/* Two passes over all of memory are like additions, not like norms of rows that
- * an SM keeps. */
+/* Norms in two passes over memory are similar to additions, not to norms whose
+ * rows stay in an SM. */
 static const struct stand_in TWO_PASSES = {
     MSIM_FAMILY_NORM, {"addu", "relu", "add"}, 3.1, 0.2, false};
 
-/* Reading out of memory order leaves part of every 32-byte sector unused: a
- * naive transposition runs at a third to a half of a plain copy's rate
- * (Harris, "An efficient matrix transpose in CUDA C/C++", 2013). */
+/* Reading out of memory order wastes part of every 32-byte sector: a naive
+ * transposition reaches a third to a half of the rate of a copy (Harris, "An
+ * efficient matrix transpose in CUDA C/C++", 2013). */
 #define STRIDED_FACTOR 2.0
 #define STRIDED_LOG_SD 0.3
 
-/* The gradient of a maximum pool looks, for every element, into each window
- * that it is in: 4.4 times as long as moving the same bytes in a ResNet-50
- * step on an A100 (public trace resnet50-ddp of HolisticTraceAnalysis: windows
- * of 3, 112 x 112 maps). */
+/* The gradient of a maximum pool reads, for every element, each window that the
+ * element is in. It takes 4.4 times as long as moving the same bytes in a
+ * ResNet-50 step on an A100 (public trace resnet50-ddp of
+ * HolisticTraceAnalysis: windows of 3, maps of 112 x 112). */
 #define POOL_BACKWARD_FACTOR 4.4
 #define POOL_BACKWARD_LOG_SD 0.35
 
@@ -76,7 +76,7 @@ static bool is_pool_backward(const struct msim_work *w)
     return strncmp(variant, "max_pool", 8) == 0 && strstr(variant, "_backward");
 }
 
-/* How much longer than the operation that the cell was fitted on. */
+/* The time over that of the fit's operation. */
 static double slowdown(const struct msim_work *w)
 {
     if (is_pool_backward(w))
@@ -109,7 +109,8 @@ static bool is_bare(const struct msim_work *w)
 static bool vector_pick(const struct msim_platform *p,
                         const struct msim_work *w, struct msim_pick *out)
 {
-    /* All run PyTorch's kernels: here, in fp32, in fp16. */
+    /* Stacks that run PyTorch's kernels: torch is a calibration's, NeuSight's
+     * rows are in fp32, vidur's in fp16. */
     static const char *const FULL[] = {"torch", "NeuSight", "vidur", NULL};
     static const char *const HALF[] = {"torch", "vidur", "NeuSight", NULL};
     const char *const *prefer = msim_dtype_bytes(w->dtype) > 2 ? FULL : HALF;
@@ -137,8 +138,9 @@ static bool vector_pick(const struct msim_platform *p,
     return found;
 }
 
-/* The work as the cell is asked for it: its own rows have what its grid costs,
- * and a CPU has neither a grid nor kernels. */
+/* The work as the law of the fit expects it. Rows of the operator itself have
+ * the cost of its grid in their constants, and a CPU has neither grid nor
+ * kernels. */
 static struct msim_work asked(const struct msim_platform *p,
                               const struct msim_work *w,
                               const struct msim_pick *pick)
@@ -159,8 +161,8 @@ static bool is_host_copy(const struct msim_work *w)
             w->u.vector.copy == MSIM_COPY_D2H);
 }
 
-/* 10 us: what a copy engine takes to start, as the smallest copies of public
- * traces show (1 to 2 us there, more under load). */
+/* Copies between host and device take the shortest kernel and their bytes over
+ * the rate of PCIe; pageable memory has a rate of its own. */
 static void host_copy(const struct msim_platform *p, const struct msim_work *w,
                       struct msim_estimate *out)
 {

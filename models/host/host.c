@@ -1,15 +1,16 @@
 /*
- * models/host/host.c - what the CPU takes to dispatch operators and to call the
- * runtime, read from a file of figures.
+ * models/host/host.c - the CPU time of operators and of runtime calls, read
+ * from a file.
  *
- * An operator costs what its name has been fitted to, else what its class
- * has. Figures are means, since times of many operators are summed. A host
- * as a whole is faster or slower than the fitted one, so the interval of a
- * figure is one factor down and one up, for all operators alike, but where an
- * entry has a factor of its own ("within"): the intervals of a sum add up.
+ * An operator has the figure of its name, else that of its class. Figures are
+ * means, since the times of many operators are summed. A host as a whole is
+ * faster or slower than the fitted one, so that the interval is one factor down
+ * and one up for all operators, and intervals of a sum add up. An entry can
+ * have a factor of its own ("within").
  */
 #include "models/host/host.h"
 
+#include "core/base/hash.h"
 #include "core/base/json.h"
 #include "models/host/host_class.h"
 #include "models/platform/data_path.h"
@@ -20,9 +21,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Mean microseconds that one operator takes of its own. */
+/* Mean microseconds of one operator, without its children. */
 struct dispatch {
-    double self;      /* between its children and its runtime calls */
+    double self;      /* without its runtime calls */
     double calls;     /* in the runtime calls that it makes itself */
     double low, high; /* factors of the 90 % interval */
 };
@@ -44,18 +45,16 @@ struct msim_host {
     /* From the end of one topmost operator to the next one's start. */
     struct msim_estimate after, after_autograd;
     double low, high;               /* factors of the 90 % interval */
-    double repeat_low, repeat_high; /* the same, of a traced time */
+    double repeat_low, repeat_high; /* msim_host_repeat() */
 };
 
 /* ---- names -------------------------------------------------------------- */
 
 static uint32_t hash_name(const char *s, size_t n)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
+    uint64_t h = msim_hash_bytes(MSIM_HASH_START, s, n);
 
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
-    return h ^ h >> 15;
+    return (uint32_t)(h ^ h >> 32);
 }
 
 /* The slot that holds `name`, or the free one where it belongs. */
@@ -200,7 +199,7 @@ static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
 
     MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
     MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
-    if (!cJSON_HasObjectItem(json, "repeat")) { /* unknown: as another host */
+    if (!cJSON_HasObjectItem(json, "repeat")) { /* as between hosts */
         h->repeat_low = h->low;
         h->repeat_high = h->high;
     } else {
@@ -280,7 +279,7 @@ static struct dispatch find(const struct msim_host *h, enum msim_host_class c,
 {
     const struct entry *e = slot_of(h, name, msim_host_name_length(name));
 
-    /* The text of a label is anybody's, and may be an operator's name. */
+    /* users choose the text of a label, which can be an operator's name */
     return c != MSIM_HOST_LABEL && e->name ? e->d : h->classes[c];
 }
 
@@ -288,7 +287,7 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op,
                                         bool calls)
 {
-    enum msim_host_class class = msim_host_class(t, op);
+    enum msim_host_class class = msim_host_op_class(t, op);
     struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
     struct dispatch d;
 

@@ -1,5 +1,5 @@
 /*
- * models/host/host_class.c - kinds of operators as the CPU sees them.
+ * models/host/host_class.c - classes of operators, by kind and name.
  */
 #include "models/host/host_class.h"
 
@@ -62,7 +62,7 @@ enum msim_host_class msim_host_class_of(const char *name, bool leaf)
     return leaf ? MSIM_HOST_LEAF : MSIM_HOST_COMPOSITE;
 }
 
-enum msim_host_class msim_host_class(const struct msim_trace *t, uint32_t op)
+enum msim_host_class msim_host_op_class(const struct msim_trace *t, uint32_t op)
 {
     const struct msim_op *o = &t->ops[op];
     const char *name = msim_trace_text(t, o->name);

@@ -1,9 +1,10 @@
 /*
- * models/host/host_class.h - kinds of operators as the CPU sees them.
+ * models/host/host_class.h - classes of operators by the CPU time that they
+ * take.
  *
- * What an operator costs the host depends on what it is; where a host has no
- * figure for its name, that of its class stands in. Shared by the host model
- * and by the program that fits it.
+ * Where a host has no figure for the name of an operator, the figure of its
+ * class stands in. The host model and its fit (calibrate/host) use the same
+ * classes.
  */
 #ifndef MSIM_MODELS_HOST_HOST_CLASS_H
 #define MSIM_MODELS_HOST_HOST_CLASS_H
@@ -29,29 +30,34 @@ enum msim_host_class {
 /* The key of a class in data/hosts. */
 const char *msim_host_class_text(enum msim_host_class c);
 
-enum msim_host_class msim_host_class(const struct msim_trace *t, uint32_t op);
+/* The class of operator `op` of a trace. */
+enum msim_host_class msim_host_op_class(const struct msim_trace *t,
+                                        uint32_t op);
 
-/* The class of an operator, no label, by its name; `leaf`: none is below it. */
+/* The class of an operator (not of a label) by its name; `leaf`: it has no
+ * operators below it. */
 enum msim_host_class msim_host_class_of(const char *name, bool leaf);
 
 /* Whether no operator encloses `op` on its thread; labels do not count. */
 bool msim_host_is_topmost(const struct msim_trace *t, uint32_t op);
 
 /*
- * How much of a name identifies the operator: the number at the end of
- * "MmBackward0" counts overloads and differs between releases of PyTorch.
+ * The length of the part of a name that identifies the operator: the number at
+ * the end of "MmBackward0" counts overloads and differs between releases of
+ * PyTorch.
  */
 size_t msim_host_name_length(const char *name);
 
-/* Whether it makes a view of a tensor and no more, which takes about 1 us. */
+/* Whether it only makes a view of a tensor, which takes about 1 us. */
 bool msim_host_does_nothing(const char *name);
 
 /*
- * What recording costs an operator of this trace, us: the median time of those
- * that do next to nothing. 0.3 to 3 in traces with names and shapes only, 14
- * to 23 where stacks or an execution-trace observer were recorded as well.
- * From MSIM_HOST_SLOWED_US on, the host's times are the recording's, not the
- * job's. NAN where the trace has no times or too few such operators.
+ * The time that recording adds to an operator of this trace, microseconds: the
+ * median time of operators that do nothing. It is 0.3 to 3 in traces with names
+ * and shapes only, and 14 to 23 where stacks or an execution-trace observer
+ * were recorded as well. From MSIM_HOST_SLOWED_US on, host times are dominated
+ * by the recording. NAN where the trace has no times or too few such operators,
+ * or memory is out.
  */
 #define MSIM_HOST_SLOWED_US 9.0
 double msim_host_recording_us(const struct msim_trace *t);

@@ -1,15 +1,14 @@
 /*
- * models/law/attention_law.c - attention as one kernel (flash attention and
- * kin).
+ * models/law/attention_law.c - attention as one kernel, as in flash attention.
  *
  * time = t0 + norm_p(compute, memory, depth), with
  *   compute  4 * head_dim flops for each query-key pair over (rate *
  *            efficiency), times (ceil(w) / w)^wave for w waves of
  *            (sequence, head, 128 queries) blocks over the SMs
  *   memory   queries, keys, values and output, each once
- *   depth    keys one block walks through, one after the other
- * Causal masking halves the pairs; a window bounds them. Decoding has one
- * query a sequence, so that memory rules it.
+ *   depth    the keys that one block reads one after the other
+ * Causal masking halves the pairs; a window bounds them. Decoding has one query
+ * a sequence, so that memory dominates it.
  */
 #include "models/law/attention_law.h"
 
@@ -40,6 +39,7 @@ static const char *const FEATURES[] = {
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
+/* Waves of blocks of so many queries over the SMs. */
 static double waves(const struct msim_data_sheet *s, const struct msim_work *w,
                     double queries)
 {
@@ -71,9 +71,10 @@ static double attention_time(const struct msim_data_sheet *s,
 }
 
 /*
- * Decoding kernels let a block serve all the queries that share keys (a group
- * of heads), and where sequences are too few to fill the GPU, split the keys of
- * each over blocks: two for every SM, of no less than 64 keys.
+ * Features of decoding kernels. A block there serves all queries that share
+ * keys (a group of heads). Where sequences are too few to fill the GPU, the
+ * keys of each are split over several blocks: two for every SM, of 64 keys at
+ * least.
  */
 static void describe_groups(const struct msim_data_sheet *s,
                             const struct msim_work *w, double *x)

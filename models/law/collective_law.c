@@ -1,8 +1,6 @@
 /*
- * models/law/collective_law.c - collectives and point-to-point transfers.
- *
- * The law of models/law/transfer.h, corrected by curves of measured points
- * where the platform has them (models/platform/curve.h).
+ * models/law/collective_law.c - collectives and point-to-point transfers, by
+ * the fastest way to send (models/law/transfer.h).
  */
 #include "models/law/collective_law.h"
 
@@ -31,10 +29,10 @@ static void collective_describe(const struct msim_data_sheet *s,
 }
 
 /*
- * One cell for all collectives of a link, so that a rank count that one of
- * them lacks is learned from the others; transfers from one rank to one other
- * are a matter of their own. Bridges join GPUs in pairs: a larger group leaves
- * them, as one on several nodes leaves the node.
+ * All collectives over a link share one fit, so that a number of ranks which
+ * one of them lacks is learned from the others. Transfers between two ranks
+ * have a fit of their own. Bridges join GPUs in pairs: a larger group leaves
+ * the bridge, as a group on several nodes leaves the node.
  */
 void msim_collective_key(char *text, size_t size, const char *interconnect,
                          const char *algorithm, const struct msim_work *w)

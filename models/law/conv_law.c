@@ -1,26 +1,28 @@
 /*
- * models/law/conv_law.c - what a convolution takes: the fastest of the
- * algorithms that a library has for it, or its traffic to memory.
+ * models/law/conv_law.c - convolutions on GPUs: the fastest of the algorithms
+ * that a library has, or the traffic to memory.
  *
+ * time = t0 + norm_p(fastest algorithm, memory), with these algorithms:
  *   implicit product   tiles of 128 places by 128, 64 or 32 channels in waves
  *                      over the SMs; sums over places (weight gradient) are
- *                      split, and the parts added up in memory
+ *                      split, and the parts are added up in memory
  *   scatter            a data gradient of stride > 1: the product of every
  *                      place with all filter taps, added up in memory
- *   Winograd, fused    3 x 3, stride 1: F(2 x 2), 2.25 times fewer
- *                      multiplications, in the kernel; MIOpen's takes filters
- *                      of any size, of stride 1 and 2, as many of 3 x 3
+ *   Winograd, fused    3 x 3, stride 1: F(2 x 2) inside the kernel, with 2.25
+ *                      times fewer multiplications; MIOpen computes filters of
+ *                      any size of stride 1 and 2 as several of 3 x 3
  *   Winograd, apart    stride 1: F(4 x 4), (r + 3)^2 products of transformed
  *                      tiles, which go through memory; 3 x 3, and 5 x 5 for
  *                      the gradients in fp32 (cuDNN's list of algorithms;
- *                      MIOpen's has it for weight gradients)
- *   image by image     MIOpen's way where it has no kernel: 1 x 1 with padding
+ *                      MIOpen has it for weight gradients)
+ *   image by image     1 x 1 with padding in MIOpen, which has no kernel for it
  *
  * (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016;
  * MIOpen 2.11, src/solver/conv_bin_winoRxS.cpp and conv_ocl_dir2Dfwd1x1.cpp.)
  */
+#include "models/law/conv_law.h"
+
 #include "core/work/conv_shape.h"
-#include "models/law/law.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,16 +46,15 @@ static const struct msim_param PARAMS[N_PARAMS] = {
     [RATE] = {"compute_efficiency", "1", 0.8, 0.05, 4},
     [MEMORY] = {"bandwidth_efficiency", "1", 0.6, 0.02, 4},
     [NORM] = {"norm", "1", 2, 1, 8},
-    /* Terms that a tile's pipeline takes to fill. */
+    /* terms of a sum until a tile's pipeline is full */
     [DEPTH] = {"pipeline_depth", "1", 32, 1, 1000},
-    /* Loads of a tile narrower than 128 x 128, a multiplication. */
+    /* of the further loads of a tile narrower than 128 x 128 */
     [NARROW] = {"narrow_tile_cost", "1", 16, 0.5, 64},
-    /* Of adding up in memory, over writing once. */
+    /* of adding a byte up in memory, over writing it once */
     [ADDING] = {"adding_cost", "1", 5, 0.1, 100},
     [FUSED] = {"winograd_gain", "1", 1.6, 0.3, 4},
     [APART] = {"transform_cost", "1", 1.5, 0.1, 30},
-    /* Outputs that an SM must hold to hide its latencies, in units of 64 x 64.
-     */
+    /* outputs, in units of 64 x 64, that hide the latencies of an SM */
     [AREA] = {"least_area", "1", 2, 0.1, 8},
 };
 
@@ -83,8 +84,8 @@ static const struct tile BY_FILTERS[] = {{128, 128}, {128, 64}, {64, 128},
 #define SPLIT_TERMS 64 /* of a part, at least */
 #define AREA_UNIT   (64.0 * 64.0)
 
-/* The GPU, and the constants, as the algorithms need them. */
-struct machine {
+/* The GPU and the constants of the law, as the algorithms need them. */
+struct gpu {
     double sms;
     double step;        /* us that an SM takes for a term of one output */
     double bytes_us;    /* us a byte, at the data sheet's rate */
@@ -92,8 +93,8 @@ struct machine {
     double depth, narrow, area;
 };
 
-static void make_machine(struct machine *m, const struct msim_data_sheet *sheet,
-                         const struct msim_work *w, const double *p)
+static void make_gpu(struct gpu *m, const struct msim_data_sheet *sheet,
+                     const struct msim_work *w, const double *p)
 {
     m->sms = sheet->sms;
     m->step =
@@ -105,8 +106,8 @@ static void make_machine(struct machine *m, const struct msim_data_sheet *sheet,
     m->area = p[AREA] * AREA_UNIT;
 }
 
-/* One way to tile the product, its sum in `split` parts. */
-static double tiled(const struct machine *m, const struct msim_conv_product *g,
+/* Microseconds of a product by one kind of tile, its sums in `split` parts. */
+static double tiled(const struct gpu *m, const struct msim_conv_product *g,
                     const struct tile *t, double split)
 {
     double tiles = ceil(g->m / t->m) * ceil(g->n / t->n) * g->batch * split;
@@ -116,8 +117,7 @@ static double tiled(const struct machine *m, const struct msim_conv_product *g,
     return area * (g->k / split + m->depth) * m->step * (1 + m->narrow * loads);
 }
 
-static double by_places(const struct machine *m,
-                        const struct msim_conv_product *g)
+static double by_places(const struct gpu *m, const struct msim_conv_product *g)
 {
     double best = INFINITY;
 
@@ -126,9 +126,10 @@ static double by_places(const struct machine *m,
     return best;
 }
 
-/* `bytes` of each output; every part is added to memory. */
-static double by_filters(const struct machine *m,
-                         const struct msim_conv_product *g, double bytes)
+/* Microseconds of a product whose parts are added up in memory, by the best
+ * split; an output has `bytes`. */
+static double by_filters(const struct gpu *m, const struct msim_conv_product *g,
+                         double bytes)
 {
     double part = g->m * g->n * g->batch * bytes * m->adding_byte;
     double best = INFINITY;
@@ -145,9 +146,9 @@ static double by_filters(const struct machine *m,
 
 /* ---- algorithms --------------------------------------------------------- */
 
-#define SUM_BYTES 4 /* sums are fp32 in all kernels but those of fp64 */
+#define SUM_BYTES 4 /* all kernels but those of fp64 sum in fp32 */
 
-static double implicit_product(const struct machine *m,
+static double implicit_product(const struct gpu *m,
                                const struct msim_conv_shape *s)
 {
     struct msim_conv_product g;
@@ -155,14 +156,14 @@ static double implicit_product(const struct machine *m,
     msim_conv_product_of(s, &g);
     if (s->pass == MSIM_CONV_BACKWARD_WEIGHT)
         return by_filters(m, &g, SUM_BYTES);
-    /* Of a data gradient's terms those between strides are zero, and are
-     * multiplied all the same. */
+    /* A data gradient's terms between strides are 0 but are multiplied all the
+     * same. */
     if (s->pass == MSIM_CONV_BACKWARD_DATA)
         g.k = s->k * s->r * s->s;
     return by_places(m, &g);
 }
 
-static double scatter(const struct machine *m, const struct msim_conv_shape *s,
+static double scatter(const struct gpu *m, const struct msim_conv_shape *s,
                       double bytes, double memory)
 {
     double places = s->n * s->p * s->q;
@@ -175,8 +176,8 @@ static double scatter(const struct machine *m, const struct msim_conv_shape *s,
            cleared * bytes * m->bytes_us / memory;
 }
 
-/* What a pass reads its places from and the channels that it sums over and
- * makes, with those of a data gradient as those of a forward pass. */
+/* Places (p x q) of the image that a pass writes, the channels that it sums
+ * over (in) and those that it writes (out). */
 struct image {
     double p, q, in, out;
 };
@@ -196,9 +197,10 @@ static double up_to(double v, double step)
 #define DEPTH_MIN 18 /* channels times 3 x 3 filters of MIOpen's kernel */
 
 /*
- * 3 x 3 filters that MIOpen takes a filter for, or 0: it has no kernel. Sizes
- * grow to steps of 3 or, where two filters are used at a time, 6. A data
- * gradient of stride 2 needs for every place a quarter of them.
+ * The number of 3 x 3 filters that MIOpen computes a filter as; 0: it has no
+ * kernel. Sizes are rounded up to multiples of 3 or, where it takes two filters
+ * at a time, of 6. A data gradient of stride 2 needs a quarter of them for each
+ * place.
  */
 static double miopen_filters(const struct msim_conv_shape *s)
 {
@@ -218,7 +220,8 @@ static double miopen_filters(const struct msim_conv_shape *s)
     return even || strided || s->s > 3 ? rows * columns : 0;
 }
 
-/* 3 x 3 filters that a fused kernel takes a filter for; 0: there is none. */
+/* The number of 3 x 3 filters that a fused kernel computes a filter as; 0:
+ * there is no such kernel. */
 static double fused_filters(const struct msim_data_sheet *sheet,
                             const struct msim_conv_shape *s)
 {
@@ -227,14 +230,14 @@ static double fused_filters(const struct msim_data_sheet *sheet,
     return s->r == 3 && s->s == 3 && s->stride_h <= 1 && s->stride_w <= 1;
 }
 
-/* As a product that has as many terms as without the algorithm. */
-static double winograd_fused(const struct machine *m,
+/* The product with all its terms, `gain` times as fast. */
+static double winograd_fused(const struct gpu *m,
                              const struct msim_conv_shape *s, double filters,
                              double gain)
 {
     struct image i = image_of(s);
     double places = 4 * s->n * ceil(i.p / 2) * ceil(i.q / 2);
-    struct machine faster = *m;
+    struct gpu faster = *m;
     struct msim_conv_product g = {places, i.out, 9 * filters * i.in, s->groups};
 
     faster.step /= gain;
@@ -244,7 +247,7 @@ static double winograd_fused(const struct machine *m,
     return by_filters(&faster, &g, SUM_BYTES);
 }
 
-static double winograd_apart(const struct machine *m,
+static double winograd_apart(const struct gpu *m,
                              const struct msim_conv_shape *s, double bytes,
                              double cost)
 {
@@ -259,7 +262,8 @@ static double winograd_apart(const struct machine *m,
     return by_places(m, &g) + 2 * points * moved * bytes * m->bytes_us * cost;
 }
 
-/* MIOpen adds data gradients of any stride up where it has no better kernel. */
+/* MIOpen scatters data gradients of any stride where it has no better kernel.
+ */
 static bool may_scatter(const struct msim_data_sheet *sheet,
                         const struct msim_conv_shape *s)
 {
@@ -267,8 +271,7 @@ static bool may_scatter(const struct msim_data_sheet *sheet,
            (sheet->miopen || s->stride_h > 1 || s->stride_w > 1);
 }
 
-static double product(const struct machine *m,
-                      const struct msim_data_sheet *sheet,
+static double product(const struct gpu *m, const struct msim_data_sheet *sheet,
                       const struct msim_conv_shape *s, double bytes,
                       double memory)
 {
@@ -287,9 +290,8 @@ static bool is_by_image(const struct msim_data_sheet *sheet,
            s->r * s->s == 1 && (w->u.conv.pad_h > 0 || w->u.conv.pad_w > 0);
 }
 
-/* Images after each other, each launched by itself. */
-static double by_image(const struct machine *m,
-                       const struct msim_data_sheet *sheet,
+/* A launch for each image, one after the other. */
+static double by_image(const struct gpu *m, const struct msim_data_sheet *sheet,
                        const struct msim_conv_shape *s, double bytes,
                        const double *p)
 {
@@ -309,9 +311,8 @@ static bool suits_apart(const struct msim_data_sheet *sheet,
            (s->r == 5 && bytes >= 4 && s->pass != MSIM_CONV_FORWARD);
 }
 
-/* Microseconds of arithmetic by the best algorithm. */
-static double fastest(const struct machine *m,
-                      const struct msim_data_sheet *sheet,
+/* Microseconds of the best algorithm. */
+static double fastest(const struct gpu *m, const struct msim_data_sheet *sheet,
                       const struct msim_conv_shape *s,
                       const struct msim_work *w, const double *p)
 {
@@ -330,28 +331,29 @@ static double fastest(const struct machine *m,
     return best;
 }
 
-/* Bytes to memory at least. Filters lower than the stride leave rows out. */
+/* The least traffic to memory, bytes. Filters smaller than the stride skip rows
+ * of the input. */
 static double traffic(const struct msim_conv_shape *s,
                       const struct msim_work *w)
 {
     double in = s->n * s->c * s->groups * s->h * s->w;
-    double left_out = s->pass == MSIM_CONV_BACKWARD_DATA
-                          ? 0
-                          : 1 - fmin(1, s->r / s->stride_h);
+    double skipped = s->pass == MSIM_CONV_BACKWARD_DATA
+                         ? 0
+                         : 1 - fmin(1, s->r / s->stride_h);
 
     return w->bytes_read + w->bytes_written -
-           in * left_out * msim_dtype_bytes(w->dtype);
+           in * skipped * msim_dtype_bytes(w->dtype);
 }
 
 static double conv_time(const struct msim_data_sheet *sheet,
                         const struct msim_work *w, const double *p)
 {
     struct msim_conv_shape s;
-    struct machine m;
+    struct gpu m;
     double memory;
 
     msim_conv_shape_of(w, &s);
-    make_machine(&m, sheet, w, p);
+    make_gpu(&m, sheet, w, p);
     memory = traffic(&s, w) * m.bytes_us / p[MEMORY];
     return p[T0] + msim_norm2(fastest(&m, sheet, &s, w, p), memory, p[NORM]);
 }
@@ -363,7 +365,7 @@ static double power_of_two(int64_t v)
     return log((double)(v & -v));
 }
 
-/* Share of a tile x tile grid of outputs that lies outside the image. */
+/* Outputs of whole tiles of tile x tile over outputs of the image. */
 static double tile_waste(const struct msim_conv_shape *s, double tile)
 {
     return ceil(s->p / tile) * tile * ceil(s->q / tile) * tile / (s->p * s->q);
@@ -404,7 +406,7 @@ static void conv_describe(const struct msim_data_sheet *sheet,
     x[f++] = log(s.k / s.c);
 }
 
-static const char *pass_text(enum msim_conv_pass pass)
+const char *msim_conv_key_pass(enum msim_conv_pass pass)
 {
     static const char *const TEXT[] = {
         [MSIM_CONV_FORWARD] = "forward",
@@ -417,7 +419,7 @@ static const char *pass_text(enum msim_conv_pass pass)
 
 static void conv_key(const struct msim_work *w, char *text, size_t size)
 {
-    snprintf(text, size, "%s/%s", pass_text(w->u.conv.pass),
+    snprintf(text, size, "%s/%s", msim_conv_key_pass(w->u.conv.pass),
              msim_dtype_text(w->dtype));
 }
 

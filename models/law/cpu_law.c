@@ -1,26 +1,26 @@
 /*
- * models/law/cpu_law.c - laws of CPUs: products, convolutions, and what moves
- * bytes.
+ * models/law/cpu_law.c - laws of CPUs: products, convolutions, and operators
+ * that move bytes.
  *
- * A CPU has few cores, which do one thing after the other: nothing runs in
- * waves of tiles, and every product of a batch begins anew. So times add up:
+ * A CPU has few cores, which do one thing after the other: there are no waves
+ * of tiles, and every product of a batch starts anew. Times therefore add up:
  *
  *   product      batch * (t0 + 2 m n k / rate * (1 + em / m + en / n + ek / k)
  *                         + (a m k + b k n + c m n) / bandwidth)
- *                edges cost what a kernel of registers wide does beyond them;
- *                operands are read, packed and read again (Goto and van de
- *                Geijn, "Anatomy of high-performance matrix multiplication",
- *                2008)
- *   convolution  t0 + 2 n k p q c r s / rate * (1 + ep / n p q + ek / k + ec /
- * c)
+ *                em, en, ek: a kernel computes whole registers at the edges;
+ *                a, b, c: operands are read, packed and read again (Goto and
+ *                van de Geijn, "Anatomy of high-performance matrix
+ *                multiplication", 2008)
+ *   convolution  t0 + 2 n k p q c r s / rate
+ *                     * (1 + ep / (n p q) + ek / k + ec / c)
  *                + (i n c h w + w k c r s + o n k p q) / bandwidth
- *                channels in whole vectors of 64 bytes, as direct convolutions
- *                hold them (Georganas et al., "Anatomy of high-performance deep
- *                learning convolutions on SIMD architectures", 2018), into and
- *                out of which tensors are brought
+ *                channels are rounded up to whole vectors of 64 bytes, the
+ *                layout of direct convolutions, to and from which tensors are
+ *                copied (Georganas et al., "Anatomy of high-performance deep
+ *                learning convolutions on SIMD architectures", 2018)
  *   vector       t0 + bytes / bandwidth * (cores / cores at work)^one + rows
  *
- * and to each what the kernel of the system takes to hand out new pages.
+ * Each has a further term: the time of the operating system to map new pages.
  */
 #include "core/work/conv_shape.h"
 #include "models/law/law.h"
@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Elements that a further core is woken for: at::internal::GRAIN_SIZE of
+/* Elements of a core before another core is used: at::internal::GRAIN_SIZE of
  * PyTorch, and of profilers/cpu/cpu_vector.c. */
 #define GRAIN 32768.0
 
@@ -46,8 +46,8 @@ static double bytes_of(const struct msim_work *w)
     return fmax(w->bytes_read + w->bytes_written, 1);
 }
 
-/* From here on every allocation is new pages: DEFAULT_MMAP_THRESHOLD_MAX of the
- * GNU C library, up to which it grows the threshold as memory is given back. */
+/* Larger allocations are always new pages: DEFAULT_MMAP_THRESHOLD_MAX of the
+ * GNU C library, up to which the threshold grows as memory is freed. */
 #define NEW_PAGES_FROM (32.0 * 1024 * 1024)
 #define PAGE_BYTES     4096.0
 
@@ -177,7 +177,7 @@ static const char *const CONV_FEATURES[] = {
 };
 #define N_CONV (sizeof(CONV_FEATURES) / sizeof(*CONV_FEATURES))
 
-/* Channels in whole vectors, but for the three of pictures, for which there are
+/* Channels rounded up to whole vectors. The three channels of pictures have
  * kernels of their own. */
 static double in_vectors(double channels, double bytes)
 {
@@ -259,8 +259,8 @@ enum { V_T0, V_MEMORY, V_ONE, V_ROW, V_PAGE, VECTOR_PARAMS };
 static const struct msim_param VECTOR[VECTOR_PARAMS] = {
     [V_T0] = {"t0", "us", 0.5, 0.02, 100},
     [V_MEMORY] = {"bandwidth_efficiency", "1", 0.7, 0.001, 5},
-    /* 1: one core takes as long as all, times their number (arithmetic); 0: it
-     * takes all of the bandwidth. */
+    /* 1: one core is slower than n cores by n (arithmetic); 0: one core alone
+     * uses all of the bandwidth */
     [V_ONE] = {"one_core_exponent", "1", 0.5, 0.01, 1.2},
     [V_ROW] = {"row", "us per row of a core", 0.01, 1e-5, 10},
     [V_PAGE] = PAGE_PARAM,
@@ -277,7 +277,7 @@ static double at_least_1(int64_t v)
     return v > 1 ? (double)v : 1;
 }
 
-/* Rows that are dealt out: those of a table where look-ups say how many. */
+/* Rows to share out among cores: look-ups where there are any, else rows. */
 static double rows_of(const struct msim_work *w)
 {
     return w->u.vector.lookups > 0 ? w->u.vector.lookups
@@ -291,7 +291,7 @@ static bool is_by_rows(const struct msim_work *w)
            w->family == MSIM_FAMILY_REDUCTION;
 }
 
-/* Cores that take part: elements, or whole rows, are dealt out in ranges. */
+/* Cores that take part, each with a range of the elements or of the rows. */
 static double cores_at_work(const struct msim_data_sheet *s,
                             const struct msim_work *w)
 {
@@ -329,8 +329,8 @@ static void vector_describe(const struct msim_data_sheet *s,
     x[7] = log(bytes_of(w) / rows);
 }
 
-/* In place with an underscore, as PyTorch has it: memory that is read anyway
- * need not be fetched to be written. */
+/* The variant, with PyTorch's underscore for in place: there, what is written
+ * has been read already, which saves a fetch. */
 static void vector_key(const struct msim_work *w, char *text, size_t size)
 {
     const char *variant = msim_work_variant(w);

@@ -3,17 +3,17 @@
  * results back (DeepEP, inside a node).
  *
  * time = t0 + experts + row + norm_p(sms, link), with
- *   row   what one token takes to pass, by its length
- *   sms   each of the SMs that send handles its part of the tokens: hidden
- *         elements, and some for the start, once a token (copy) and once a
- *         message (send)
- *   link  bytes that leave the GPU over its link
- * Two kinds of kernels: the usual ones send a token once to each rank that has
- * an expert of it, R (1 - C(E - L, k) / C(E, k)) of R ranks with L = E / R
- * experts each, with as many SMs as they are given; low-latency ones send every
- * pair by itself, and give one group of warps to each expert, so that few
- * experts keep few SMs busy (DeepEP, csrc/kernels/internode_ll.cu). Tokens go
- * out in 8 bits and come back in 16.
+ *   experts  a constant time for each expert
+ *   row      the time that one token takes to pass, by its length
+ *   sms      each SM that sends handles its part of the tokens: for each token
+ *            (copy) and for each message (send) the hidden elements and a start
+ *   link     the bytes that leave the GPU, over its link
+ * There are two kinds of kernels. Normal ones send a token once to each rank
+ * that holds one of its experts: R (1 - C(E - L, k) / C(E, k)) of R ranks with
+ * L = E / R experts each, by as many SMs as they are given. Low-latency ones
+ * send every (token, expert) pair by itself and give one group of warps to each
+ * expert, so that few experts keep few SMs busy (DeepEP,
+ * csrc/kernels/internode_ll.cu). Tokens go out in 8 bits and come back in 16.
  */
 #include "models/law/dispatch_law.h"
 
@@ -49,7 +49,7 @@ double msim_dispatch_ranks(const struct msim_work *w)
     return w->u.dispatch.ranks > 1 ? (double)w->u.dispatch.ranks : 2;
 }
 
-/* Ranks that a token goes to, its own among them. */
+/* Ranks that a token goes to in the mean, its own rank included. */
 static double distinct_ranks(const struct msim_work *w)
 {
     double experts = at_least_one(w->u.dispatch.experts);
@@ -63,15 +63,14 @@ static double distinct_ranks(const struct msim_work *w)
                             lgamma(experts - k + 1) - lgamma(experts + 1)));
 }
 
-/* Messages a token is sent as. */
 double msim_dispatch_messages(const struct msim_work *w)
 {
     return w->u.dispatch.low_latency ? at_least_one(w->u.dispatch.topk)
                                      : distinct_ranks(w);
 }
 
-/* SMs that send. A low-latency kernel takes the fewest that give each as many
- * experts as the most loaded has. */
+/* A low-latency kernel takes the fewest SMs with which none has more experts
+ * than the most loaded one. */
 double msim_dispatch_sms(const struct msim_data_sheet *s,
                          const struct msim_work *w)
 {
@@ -89,7 +88,7 @@ static double elements_of(const struct msim_work *w)
            at_least_one(w->u.dispatch.hidden);
 }
 
-/* Bytes that leave the GPU: its own share of the messages does not. */
+/* Bytes that leave the GPU: messages to its own rank do not. */
 static double wire_of(const struct msim_work *w)
 {
     double ranks = msim_dispatch_ranks(w);
@@ -125,7 +124,7 @@ static void dispatch_describe(const struct msim_data_sheet *s,
     x[5] = log(wire_of(w));
     x[6] = msim_dispatch_messages(w);
     x[7] = log(elements / sms);
-    /* Which of link and SMs limits. */
+    /* whether the link or the SMs limit */
     x[8] = log(sms * wire_of(w) / elements);
 }
 

@@ -1,12 +1,16 @@
 /*
- * models/law/gather.c - see the header.
+ * models/law/gather.c - Che's approximation, on groups of rows.
+ *
+ * Sums over millions of rows would take too long for an estimate. Popularity is
+ * a power of a row's rank, so that it hardly changes within a group of rows of
+ * nearby rank.
  */
 #include "models/law/gather.h"
 
 #include <math.h>
 
-/* Rows are taken together by rank, more and more of them: popularity falls by
- * a power of it, so that a few groups a factor of two do. */
+/* A group ends at GROWTH times its first rank: three groups for a factor of 2.
+ */
 #define GROUPS_MAX 256
 #define GROWTH     1.25
 
@@ -15,7 +19,7 @@
 struct popularity {
     int n;
     double rows[GROUPS_MAX];  /* of each group */
-    double share[GROUPS_MAX]; /* of the look-ups that one of its rows gets */
+    double share[GROUPS_MAX]; /* of all look-ups, of one row of the group */
 };
 
 static void popularity_make(struct popularity *p, double table, double skew)
@@ -36,7 +40,7 @@ static void popularity_make(struct popularity *p, double table, double skew)
         p->share[i] /= sum;
 }
 
-/* Distinct rows that `lookups` look-ups ask for. */
+/* The expected number of distinct rows of `lookups` look-ups. */
 static double distinct(const struct popularity *p, double lookups)
 {
     double rows = 0;
@@ -46,8 +50,8 @@ static double distinct(const struct popularity *p, double lookups)
     return rows;
 }
 
-/* Look-ups that it takes to ask for `cached` distinct rows: how long a row
- * stays in the cache. */
+/* Che's characteristic time: the number of look-ups with `cached` distinct
+ * rows, which is how long a row stays in the cache; by bisection. */
 static double stay(const struct popularity *p, double cached)
 {
     double low = 0, high = 1;
@@ -65,7 +69,8 @@ static double stay(const struct popularity *p, double cached)
     return low;
 }
 
-/* Share of look-ups whose row was asked for within the last `last` ones. */
+/* The share of look-ups whose row is among those of the last `last` look-ups.
+ */
 static double repeated(const struct popularity *p, double last)
 {
     double share = 0;

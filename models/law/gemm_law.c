@@ -1,14 +1,14 @@
 /*
- * models/law/gemm_law.c - matrix products.
+ * models/law/gemm_law.c - matrix products on GPUs.
  *
  * time = t0 + norm_p(compute, memory, depth), with
  *   compute  flops / (rate * efficiency), times (ceil(w) / w)^wave for w waves
  *            of 128 x 128 tiles over the SMs: the last wave is not full
- *   memory   least traffic / (bandwidth * efficiency), with what dies that
- *            have an L2 cache each read of the one they share
+ *   memory   least traffic / (bandwidth * efficiency); on GPUs of several dies,
+ *            plus what each die's L2 cache reads from the shared cache
  *   depth    k times the time of one step of a tile's main loop, which small
  *            products cannot hide
- * In small products t0 rules, in narrow ones memory, in large ones compute.
+ * t0 dominates small products, memory narrow ones, compute large ones.
  */
 #include "models/law/gemm_law.h"
 
@@ -38,7 +38,7 @@ static const char *const FEATURES[] = {
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
 
-/* Output tiles of a size over the SMs. */
+/* Waves of output tiles of tm x tn over the SMs. */
 static double waves(const struct msim_data_sheet *s, const struct msim_work *w,
                     double tm, double tn)
 {
@@ -47,10 +47,10 @@ static double waves(const struct msim_data_sheet *s, const struct msim_work *w,
 }
 
 /*
- * Blocks are dealt to the dies in turn, so that each die's L2 cache fetches the
- * rows of A for every column of tiles that it works on, and the columns of B
- * for every row of them: all operands once a die, where there are as many
- * tiles.
+ * What the dies read from the cache that they share, microseconds. Blocks go to
+ * the dies in turn. Each die's L2 cache therefore fetches the rows of A for
+ * every column of tiles that it works on, and the columns of B for every row of
+ * tiles: every operand once a die, where there are as many tiles as dies.
  */
 static double dealt_us(const struct msim_data_sheet *s,
                        const struct msim_work *w, double efficiency)
@@ -127,8 +127,6 @@ static void gemm_describe(const struct msim_data_sheet *s,
     x[f++] = w->u.gemm.b_transposed;
 }
 
-/* What the cells are told apart by: packed formats by name, the others by the
- * rate they run at. */
 const char *msim_gemm_kind(const struct msim_work *w, enum msim_rate rate)
 {
     static const char *const RATE_KIND[MSIM_RATE_COUNT] = {
@@ -158,9 +156,8 @@ static bool is_plain(const char *key)
     return strcmp(key, "fp32") == 0 || strcmp(key, "fp64") == 0;
 }
 
-/* What fraction of its rate a format reaches differs: fp8 and packed formats
- * reach half of theirs where half precision reaches three quarters, and plain
- * kernels another. */
+/* Formats reach different fractions of their rates: fp8 and packed formats half
+ * where half precision reaches three quarters; plain kernels differ most. */
 static double gemm_key_log_sd(const char *wanted, const char *found)
 {
     return is_plain(wanted) == is_plain(found) ? 0.4 : 0.6;

@@ -44,7 +44,7 @@ const struct msim_law *msim_law_of(enum msim_family f, bool host)
     }
 }
 
-#define GAP_NORM 8
+#define GAP_NORM 8 /* of msim_with_gap(): nearly the maximum */
 
 double msim_with_gap(double kernel_us, struct msim_gap gap)
 {

@@ -1,11 +1,14 @@
 /*
  * models/law/law.h - a law: time as a formula of a data sheet, a work and a few
- * constants, and the features that its correction looks at.
+ * constants, and the features that its correction depends on.
  *
- * time = law(spec, work, constants) * exp(forest(features))
+ *     time = law(data sheet, work, constants) * exp(correction(features))
  *
- * The constants and the forest of one stack on one GPU form a cell
- * (models/platform/fit.h). The same functions fit (calibrate/) and predict.
+ * The constants and the correction for one stack on one GPU are a fit
+ * (models/platform/fit.h). Calibration (calibrate/) and prediction use the same
+ * functions. A law is pure: it knows no platform and keeps no state.
+ *
+ * A new law is a file models/law/NAME_law.c and a line in models/law/law.c.
  */
 #ifndef MSIM_MODELS_LAW_LAW_H
 #define MSIM_MODELS_LAW_LAW_H
@@ -14,13 +17,14 @@
 #define MSIM_LAW_PARAMS   10
 #define MSIM_LAW_FEATURES 32
 
-/* Kinds of one law differ by about as much, as rows of GPUs show that have no
- * cell of the kind (experts of other formats, passes of convolutions). */
+/* Standard deviation of the logarithm that is added where the fit of one key
+ * stands in for another key. Seen on GPUs that lack a fit for the key (experts
+ * in other formats, passes of convolutions). */
 #define MSIM_LAW_KEY_LOG_SD 0.35
 
 struct msim_param {
     const char *name, *unit;
-    double start;     /* where a fit begins; in use where nothing is fitted */
+    double start;     /* where a fit starts; a typical value */
     double low, high; /* bounds of a fit, both above 0 */
 };
 
@@ -30,28 +34,34 @@ struct msim_law {
     uint32_t n_params;
     const char *const *features;
     uint32_t n_features;
-    /* The first `n_sizes` features are logarithms of sizes: the range that
-     * was fitted is judged by these. */
+    /* The first `n_sizes` features are logarithms of sizes. They define the
+     * range that a fit covers. */
     uint32_t n_sizes;
-    /* The first `n_names` of those tell models apart rather than sizes that a
-     * kernel sees: they bound the range, and trees do not split at them. */
+    /* The first `n_names` of these identify a model (hidden size, experts)
+     * rather than a size that a kernel sees. They define the range, too, but
+     * trees do not split at them: they would learn models by heart. */
     uint32_t n_names;
-    /* How much the same work differs between stacks on the same GPU: a
-     * standard deviation of the logarithm. It counts where another stack's
-     * rows stand in, and for bare kernels, whose library is not known. */
+    /* Standard deviation of the logarithm of one work's time between stacks on
+     * the same GPU. It is added where another stack's fit stands in, and for
+     * bare kernels, whose library is not known. */
     double stack_log_sd;
-    /* The same for a cell of another key; NULL: MSIM_LAW_KEY_LOG_SD. */
+    /* The same between keys, `wanted` and `found`; NULL: MSIM_LAW_KEY_LOG_SD
+     * for all pairs. */
     double (*key_log_sd)(const char *wanted, const char *found);
-    /* On another GPU the constant part goes with its shortest kernel. Seen in
-     * products: with each of six GPUs left out, kin of other generations are
-     * off by 18.7 % so, 21.3 % without; in attention it makes no difference. */
+    /* On another GPU the constant part scales with the time of its shortest
+     * kernel. Seen in products: with each of six GPUs held out, fits of other
+     * generations err by 18.7 % with it and by 21.3 % without it. In attention
+     * it makes no difference. */
     bool start_follows_floor;
-    /* Microseconds, above 0. params[0] is always the constant part, us. */
+    /* The time in microseconds, above 0. params[0] is always the constant
+     * part, in microseconds. */
     double (*time_us)(const struct msim_data_sheet *s,
                       const struct msim_work *w, const double *params);
+    /* Fill the `n_features` features `x`. */
     void (*describe)(const struct msim_data_sheet *s, const struct msim_work *w,
                      double *x);
-    /* Which cell the work belongs to, within a framework. */
+    /* The key of the work's fit among those of one law and framework, at most
+     * `size` bytes. */
     void (*key)(const struct msim_work *w, char *text, size_t size);
 };
 
@@ -62,32 +72,34 @@ extern const struct msim_law MSIM_LAW_VECTOR;
 extern const struct msim_law MSIM_LAW_MOE;
 extern const struct msim_law MSIM_LAW_COLLECTIVE;
 extern const struct msim_law MSIM_LAW_DISPATCH;
-/* Of CPUs. */
+/* For CPUs. */
 extern const struct msim_law MSIM_LAW_CPU_GEMM;
 extern const struct msim_law MSIM_LAW_CPU_CONV;
 extern const struct msim_law MSIM_LAW_CPU_VECTOR;
 
 /* The law with this name, or NULL. */
 const struct msim_law *msim_law_find(const char *name);
-/* The law that rows of a family are fitted by, of a CPU (`host`) or a GPU; NULL
- * where there is none. */
+/* The law for a family of works on a CPU (`host`) or a GPU; NULL where there is
+ * none. */
 const struct msim_law *msim_law_of(enum msim_family f, bool host);
 
 /*
- * What a source adds that times whole calls: it launches no faster than one in
- * `least_us`, and longer kernels take `added_us` more than themselves (its
- * events, the way to the GPU). Zeros: nothing.
+ * What a measurement of whole calls adds to the time of a kernel: calls take at
+ * least `least_us` each, and a longer kernel takes `added_us` more than by
+ * itself (events, the way to the GPU). Zeros: it adds nothing.
  */
 struct msim_gap {
     double least_us, added_us;
 };
 
-/* What such a source measures of a kernel: the longer of both, smoothly. */
+/* The time of a call that is measured so, microseconds: the smooth maximum of
+ * `least_us` and the kernel with `added_us`. */
 double msim_with_gap(double kernel_us, struct msim_gap gap);
-/* How much of a relative change of the kernel shows in that, 0..1. */
+/* The share, 0..1, of a relative change of the kernel's time that shows in
+ * msim_with_gap(). */
 double msim_gap_share(double kernel_us, struct msim_gap gap);
 
-/* (a^p + b^p)^(1/p), the smooth maximum of two times, p >= 1. */
+/* (a^p + b^p)^(1/p), the smooth maximum of two times, for p >= 1. */
 double msim_norm2(double a, double b, double p);
 
 #endif

@@ -7,13 +7,13 @@
  *            ^padding: an expert with few tokens fills a tile all the same
  *   memory   matrices of the active experts, and the tokens in and out, over
  *            (bandwidth * efficiency); faster while they fit into the L2 cache
- *   scatter  all (token, expert) pairs of the layer, those of other ranks too,
- *            over the bandwidth: what kernels do that keep a row for each
- *   experts  a part for each active expert
- * How many experts are active and how the tokens spread is
- * core/work/moe_load.h. Experts without a gate have two matrices instead of
- * three; `ungated` is what of the third they save: some stacks ran them with it
- * (1.5), some did not.
+ *   scatter  all (token, expert) pairs of the layer, with those of other ranks,
+ *            over the bandwidth: some kernels keep a row for each
+ *   experts  a constant time for each active expert
+ * core/work/moe_load.h tells how many experts are active and how many tokens
+ * each has. Experts without a gate have two matrices instead of three.
+ * `ungated` is the time over that of two matrices: 1.5 where a stack runs all
+ * three all the same, 1 where it does not.
  */
 #include "models/law/moe_law.h"
 
@@ -46,8 +46,7 @@ static const struct msim_param PARAMS[N_PARAMS] = {
     [UNGATED] = {"ungated", "1", 1.05, 1, 1.5},
 };
 
-/* The first three tell one model from another rather than sizes that kernels
- * see; trees that split at them learn models by heart. */
+/* The first MSIM_MOE_NAMES identify a model (msim_law.n_names). */
 static const char *const FEATURES[] = {
     "log_hidden",    "log_experts", "log_topk",  "log_tokens",
     "log_inter",     "log_local",   "log_pairs", "log_flops",
@@ -58,7 +57,7 @@ static const char *const FEATURES[] = {
     "log_all_pairs", "log_each",    "plain",
 };
 #define N_FEATURES (sizeof(FEATURES) / sizeof(*FEATURES))
-/* Share of the L2 cache that a layer finds for itself. */
+/* Share of the L2 cache that a layer can use. */
 #define CACHE_SHARE 0.6
 
 double msim_moe_tp(const struct msim_work *w)
@@ -96,8 +95,8 @@ static double moe_time(const struct msim_data_sheet *s,
            load->active * p[EXPERT];
 }
 
-/* Which of a library's kernels it is, as far as the back end says: trees tell
- * them apart. */
+/* A number for the library's kernel, as far as the back end's name tells, which
+ * trees can split at. */
 static double flavour(const struct msim_work *w)
 {
     const char *b = w->backend ? w->backend : "";
@@ -151,10 +150,8 @@ static void moe_describe(const struct msim_data_sheet *s,
     x[f++] = w->u.moe.plain;
 }
 
-/*
- * The kernels behind a back end's name. Names of one library hold those of
- * others that it takes its experts from, so the order matters.
- */
+/* The order matters: a library's name can hold the name of another library that
+ * it takes its kernels from. */
 const char *msim_moe_kernels(const struct msim_work *w)
 {
     static const char *const PARTS[][2] = {

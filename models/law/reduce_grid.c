@@ -9,7 +9,7 @@
 #define THREADS_MAX   512.0 /* of a block */
 #define WARP          32.0
 #define LOADS_AT_ONCE 4.0
-#define VALUES_MIN    16.0 /* of a thread, where an output is shared */
+#define VALUES_MIN    16.0 /* of a thread where blocks share an output */
 #define VALUES_MAX    256.0
 #define SM_THREADS    2048.0
 
@@ -18,7 +18,7 @@ static double power_of_two_below(double x)
     return exp2(floor(log2(fmax(x, 1))));
 }
 
-/* Outputs of a thread, where they lie side by side. */
+/* Outputs of a thread: several where they are adjacent in memory. */
 static double outputs_at_once(double outputs, bool across)
 {
     if (!across || fmod(outputs, 2) > 0)
@@ -26,7 +26,8 @@ static double outputs_at_once(double outputs, bool across)
     return fmod(outputs, 4) > 0 ? 2 : 4;
 }
 
-/* Blocks that share an output, where there are too few for the GPU. */
+/* The number of blocks that share an output: above 1 where there would be too
+ * few blocks to fill the GPU. */
 static double shares(double blocks, double threads, double values, double sms)
 {
     double wanted = sms * floor(SM_THREADS / threads);

@@ -23,7 +23,7 @@ const struct msim_param MSIM_TRANSFER[MSIM_TRANSFER_PARAMS] = {
 /* Of 128 bytes, 120 are data. */
 #define LL128_SHARE (120.0 / 128)
 
-/* What a collective asks of its ranks: sizes, and who they are. */
+/* A collective with the ranks that take part. */
 struct group {
     const struct msim_data_sheet *sheet;
     const double *p;
@@ -60,15 +60,14 @@ static struct group group_of(const struct msim_data_sheet *s,
     g.inside = fmax(g.ranks / g.nodes, 1);
     g.bytes = w->u.coll.bytes > 0 ? (double)w->u.coll.bytes : 1;
     g.link = link * 1e-6;
-    /* What shares a PCIe tree gets less of it, the more there are: GPUs, or
-     * pairs of them. */
+    /* GPUs, or bridged pairs of GPUs, share the rate of a PCIe tree. */
     sharing = msim_transfer_leaves_pair(w) ? g.inside / 2 : g.inside;
     if (sharing > 2 && msim_transfer_on_pcie(s, w))
         g.link /= pow(sharing / 2, p[MSIM_TRANSFER_CROWD]);
     return g;
 }
 
-/* Whether every rank ends up with, or gives, the sum of all. */
+/* Whether data goes to a sum and back from it. */
 static bool goes_twice(enum msim_collective c)
 {
     return c == MSIM_COLL_ALL_REDUCE || c == MSIM_COLL_BARRIER;
@@ -90,7 +89,7 @@ static bool has_tree(enum msim_collective c)
     return goes_twice(c) || c == MSIM_COLL_BROADCAST || c == MSIM_COLL_REDUCE;
 }
 
-/* Bytes that one of `n` members sends, as a share of the size column. */
+/* Bytes that one of `n` members sends, over the bytes of the collective. */
 static double wire_share(enum msim_collective c, double n)
 {
     switch (c) {
@@ -128,7 +127,7 @@ static void offer(struct msim_transfer *best, const char *algorithm,
         *best = (struct msim_transfer){algorithm, protocol, us};
 }
 
-/* One algorithm under each protocol; `wire` in bytes. */
+/* Offer an algorithm with each protocol; `wire` in bytes. */
 static void offer_protocols(struct msim_transfer *best, const struct group *g,
                             const char *algorithm, double steps, double wire)
 {
@@ -142,7 +141,7 @@ static void offer_protocols(struct msim_transfer *best, const struct group *g,
     offer(best, algorithm, "Simple", SIMPLE_HOPS * hop + bulk);
 }
 
-/* A stack's own all-reduce: ranks read each other's memory. */
+/* The all-reduce of serving stacks, in which ranks read each other's memory. */
 static void offer_custom(struct msim_transfer *best, const struct group *g)
 {
     double hop = g->p[MSIM_TRANSFER_HOP];
@@ -185,7 +184,7 @@ static double network_steps(const struct group *g)
     return has_tree(g->what) ? steps_of_tree(g->what, g->nodes) : g->nodes - 1;
 }
 
-/* Those inside nodes on the way; a ring goes through all ranks. */
+/* Steps inside nodes; a ring passes all ranks. */
 static double steps_inside(const struct group *g)
 {
     if (is_pairwise(g->what))
@@ -194,7 +193,7 @@ static double steps_inside(const struct group *g)
                              : g->ranks - g->nodes;
 }
 
-/* Bytes/us of the network cards that a node's ranks of the group can use. */
+/* Bytes/us of the network cards that the ranks of a node can use. */
 static double node_rate(const struct group *g)
 {
     double ranks = is_send(g->what) ? 1 : g->inside;
@@ -203,7 +202,7 @@ static double node_rate(const struct group *g)
     return g->sheet->network * 1e-6 * cards * g->p[MSIM_TRANSFER_NET];
 }
 
-/* Bytes that a node sends to others, as a share of the size column. */
+/* Bytes that a node sends to others, over the bytes of the collective. */
 static double node_share(const struct group *g)
 {
     double each = wire_share(g->what, g->nodes);
@@ -228,7 +227,7 @@ static struct msim_transfer between_nodes(const struct group *g)
              (g->link * g->p[MSIM_TRANSFER_LINK]);
         hops += steps_inside(g) * g->p[MSIM_TRANSFER_HOP];
     }
-    /* Half of what LL sends are flags. */
+    /* half of what LL sends is flags */
     offer(&best, algorithm, "LL", hops + msim_norm2(2 * net, 2 * in, 4));
     offer(&best, algorithm, "Simple", 2 * hops + msim_norm2(net, in, 4));
     return best;

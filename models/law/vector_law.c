@@ -1,19 +1,17 @@
 /*
- * models/law/vector_law.c - everything that moves bytes and computes little:
- * pointwise, reduction, softmax, norm, embedding, copy, optimizer.
+ * models/law/vector_law.c - operators that move bytes and compute little, on
+ * GPUs: pointwise, reduction, softmax, norm, embedding, copy, optimizer.
  *
  * time = t0 + norm_p(memory, rows), with
  *   memory  missed / (bandwidth * efficiency)
  *           + hit / (bandwidth * efficiency * cache_speedup)
- *   rows    for kernels that work on rows: what each row costs its SM, once
- *           there are more than run side by side; of jagged data the latency
- *           of a warp that looks for its row; of reductions the loads of a
- *           thread that wait for each other (models/law/reduce_grid.h)
+ *   rows    for kernels that work on rows: a time for each row of an SM, beyond
+ *           the rows that run at once; for jagged data: the latency of a warp
+ *           that looks for its row; for reductions: the loads of a thread that
+ *           wait for each other (models/law/reduce_grid.h)
  * Bytes hit the L2 cache while the operands fit into a share of it:
- * hit = bytes / (1 + (bytes / (l2 * cache_share))^4). Of gathers those hit,
- * too, whose row of the table was fetched before and is still there.
- *
- * Copies to and from the host are bound by PCIe instead.
+ * hit = bytes / (1 + (bytes / (l2 * cache_share))^4). In a gather, bytes of
+ * rows that were fetched before and are still cached hit, too.
  */
 #include "models/law/vector_law.h"
 
@@ -44,9 +42,9 @@ static const char *const FEATURES[] = {
 /* Blocks of 256 threads on an SM of 2048. */
 #define ROWS_AT_ONCE 8
 
-/* A channel of a batch is more than an SM holds: cuDNN and PyTorch read it once
- * for its sums (mean and variance; of a gradient its own and that with the
- * input), and once more to write the result. */
+/* A channel of a batch is more than an SM can hold. cuDNN and PyTorch read it
+ * once for its sums (mean and variance; in the gradient: its sum and its
+ * product with the input), and again to write the result. */
 bool msim_vector_is_read_twice(const struct msim_work *w)
 {
     const char *variant = msim_work_variant(w);
@@ -64,8 +62,9 @@ double msim_vector_bytes(const struct msim_work *w)
 }
 
 /*
- * Columns of the work. The tables' tensors are matrices; a flat one, of which
- * nothing is reduced, counts as one with rows of about a thousand.
+ * Columns of the work. The rows that laws were fitted on are of matrices; a
+ * flat tensor of which nothing is reduced counts as a matrix with rows of
+ * FLAT_COLS.
  */
 static int64_t cols_of(const struct msim_work *w)
 {
@@ -85,8 +84,8 @@ static double rows_of(const struct msim_work *w)
 }
 
 /*
- * Kernels that work on rows, a block for each, pay for every row; short rows
- * of a gather share a block.
+ * Blocks of kernels that give a block to each row; short rows of a gather share
+ * a block. 0 for other kernels.
  */
 static double row_blocks(const struct msim_work *w)
 {
@@ -101,12 +100,12 @@ static double row_blocks(const struct msim_work *w)
     }
 }
 
-/* How much faster rows come from the L2 cache than from memory, at least: 2155
- * of 900 GB/s on a V100 (Jia et al., "Dissecting the NVIDIA Volta GPU
+/* The L2 cache over device memory for rows of a gather, at least: 2155 GB/s
+ * over 900 GB/s on a V100 (Jia et al., "Dissecting the NVIDIA Volta GPU
  * architecture via microbenchmarking", 2018). */
 #define GATHER_CACHE 2.4
 
-/* Bytes of rows that are in the L2 cache because they were fetched before. */
+/* Bytes of a gather that hit rows which were fetched before. */
 static double fetched_again(const struct msim_data_sheet *s,
                             const struct msim_work *w, double share)
 {
@@ -133,17 +132,17 @@ static double memory_time(const struct msim_data_sheet *s,
     return (bytes - hit) / rate + hit / (rate * p[CACHE]);
 }
 
-/* A load where all warps load: twice the idle latency of device memory that Jia
- * et al. measured. So many warps run side by side on an SM. */
+/* A load while all warps load takes twice the idle latency of device memory
+ * that Jia et al. measured. */
 #define LOAD_US  0.5
-#define SM_WARPS 64
+#define SM_WARPS 64 /* that run at once on an SM */
 
-/* A warp takes a row of jagged data, finds where it begins and ends, and then
- * moves it: loads that wait for each other. */
+/* A warp that moves a row of jagged data first loads where the row begins and
+ * ends: loads that wait for each other. */
 #define JAGGED_LOADS 4
 
-/* Blocks that share an output write their sums, count themselves, and the last
- * one reads the sums of all. */
+/* Blocks that share an output write their sums and count themselves; the last
+ * one reads all sums. */
 #define SPLIT_LOADS 3
 
 struct msim_reduce_grid msim_vector_grid(const struct msim_data_sheet *s,
@@ -175,7 +174,7 @@ static double rows_time(const struct msim_data_sheet *s,
     return fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW];
 }
 
-/* A block takes a channel: SMs that have none ask for nothing. */
+/* A block takes a channel: SMs without a channel load nothing. */
 static double idle_factor(const struct msim_data_sheet *s,
                           const struct msim_work *w)
 {
@@ -210,8 +209,8 @@ static void vector_key(const struct msim_work *w, char *text, size_t size)
     snprintf(text, size, "%s", msim_work_variant(w));
 }
 
-/* Pointwise operators differ little; what stands in for other families has
- * doubt of its own (STAND_INS). */
+/* Pointwise operators differ little. For operators of other families the model
+ * adds more (models/estimate/vector.c). */
 static double vector_key_log_sd(const char *wanted, const char *found)
 {
     (void)wanted;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whose curves stand in, where a collective has none. */
-static enum msim_collective shared_of(enum msim_collective c)
+/* The collective whose curves stand in where a collective has none. */
+static enum msim_collective stand_in_of(enum msim_collective c)
 {
     switch (c) {
     case MSIM_COLL_GATHER:
@@ -28,7 +28,8 @@ static enum msim_collective shared_of(enum msim_collective c)
 
 /* ---- choosing ----------------------------------------------------------- */
 
-/* The curves below and above the ranks asked for; one may be NULL. */
+/* The curves of the next smaller and larger number of ranks (both the same
+ * where a curve has these ranks); one may be NULL. */
 struct between {
     const struct msim_curve *below, *above;
 };
@@ -38,7 +39,7 @@ static double log_inside(uint32_t ranks, uint32_t nodes)
     return log((double)ranks / (nodes > 1 ? nodes : 1));
 }
 
-/* Between nodes first of all the ranks on one must be alike. */
+/* Curves of several nodes are chosen by their ranks a node first. */
 static double distance(const struct msim_curve *c, const struct msim_work *w)
 {
     return c->nodes > 1 ? fabs(log_inside(c->ranks, c->nodes) -
@@ -99,12 +100,13 @@ static double at_point(const struct question *q, const struct msim_curve *c,
 }
 
 /*
- * Doubt for each octave from the next curve's number of ranks, and from the
- * next point of a curve that ends. Of numbers of ranks held back that lie an
- * octave from two others, 90 % are off by less than the first (as a mean over
- * 29 cells of GPU, stack and link inside a node); of the ends of measured
- * curves, taken from the points one to four octaves off, by less than the
- * second an octave. At two octaves of ranks doubt has grown enough.
+ * What is added to the half width of the interval (a logarithm, in quadrature)
+ * for each octave from the nearest curve's number of ranks, and for each octave
+ * beyond the last point of a curve. Held-out curves whose ranks lie an octave
+ * from two others err by less than the first in 90 % of cases (mean over 29
+ * fits of GPU, stack and link inside a node). Held-out ends of measured curves
+ * err by less than the second an octave, one to four octaves beyond. The
+ * addition stops growing at two octaves of ranks.
  */
 #define WIDER_BY_RANKS 0.34
 #define WIDER_BY_BYTES 0.1
@@ -140,7 +142,7 @@ static struct msim_curve_answer on_curve(const struct question *q,
     return a;
 }
 
-/* Octaves from the ranks of a work to those of the nearer curve. */
+/* Octaves from the ranks of a work to those of the nearest curve. */
 static double octaves_off(const struct between *at, const struct msim_work *w)
 {
     double least = INFINITY;
@@ -162,7 +164,7 @@ bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
     bool own = find(c, w->u.coll.collective, w, &at);
     double part;
 
-    if (!own && !find(c, shared_of(w->u.coll.collective), w, &at))
+    if (!own && !find(c, stand_in_of(w->u.coll.collective), w, &at))
         return false;
     a = on_curve(&q, at.below ? at.below : at.above);
     b = on_curve(&q, at.above ? at.above : at.below);
@@ -205,12 +207,12 @@ void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
     struct between at;
     bool own = find(c, w->u.coll.collective, w, &at);
 
-    if (!own && !find(c, shared_of(w->u.coll.collective), w, &at))
+    if (!own && !find(c, stand_in_of(w->u.coll.collective), w, &at))
         return;
     fprintf(out, "curves: ");
     if (!own)
         fprintf(out, "%s stands in, ",
-                msim_collective_text(shared_of(w->u.coll.collective)));
+                msim_collective_text(stand_in_of(w->u.coll.collective)));
     explain_one(at.below ? at.below : at.above, w, out);
     if (at.below && at.above && at.below != at.above) {
         fprintf(out, ", between it and the ");
@@ -297,7 +299,7 @@ static enum msim_status read_curves(struct msim_curves *c, const cJSON *array)
     return MSIM_OK;
 }
 
-/* The misconfigured ones: of the others there is nothing to know. */
+/* Only misconfigured logs are kept: the others have a factor of 1. */
 static enum msim_status read_logs(struct msim_curves *c, const cJSON *array)
 {
     uint32_t n = (uint32_t)cJSON_GetArraySize(array);

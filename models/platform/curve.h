@@ -1,22 +1,23 @@
 /*
- * models/platform/curve.h - times of collectives by size, one curve for each
- * number of ranks: measured points, and points inferred from others
- * (calibrate/).
+ * models/platform/curve.h - curves: times of a collective by size, for one
+ * number of ranks. Points are measured, or inferred from other curves
+ * (calibrate/collective).
  *
- * A curve corrects a law: what is interpolated between its points, and between
- * curves, is log(time / law), linearly in the logarithm of bytes and of ranks.
- * Beyond the outermost points the correction stays what it is there. Between
- * numbers of ranks, and beyond points, the interval widens.
+ * A curve corrects a law. log(time / law) is interpolated between points and
+ * between curves, linearly in the logarithm of bytes and of ranks; beyond the
+ * outermost points it is constant. Between numbers of ranks and beyond points
+ * the interval is wider.
  *
- * In a platform file, "curves" of a cell:
- *   collective, ranks, nodes   whose
- *   measured    true: rows of this GPU, false: inferred from its other curves
- *               and from its kin
- *   bytes, us   the points
- *   spread      half of the 90 % interval of log(measured / us) at each
- * "variants": factors of a version and dtype on a collective's curves, by size;
- * and "logs", of clusters: version and setting as their rows have them, factor,
- * and whether they were misconfigured, which the curves leave out.
+ * In a platform file, a fit of collectives has
+ *   "curves"    collective, ranks, nodes
+ *               measured: from rows of this GPU (true), or inferred from its
+ *               other curves and from other GPUs (false)
+ *               bytes, us: the points
+ *               spread: half of the 90 % interval of log(measured / us) of each
+ *   "variants"  factors of a version and dtype on a collective's curves, by
+ * size "logs"      of clusters: version and setting as their rows have them,
+ * the factor, and whether the cluster was misconfigured; curves do not use
+ * misconfigured logs
  */
 #ifndef MSIM_MODELS_PLATFORM_CURVE_H
 #define MSIM_MODELS_PLATFORM_CURVE_H
@@ -31,7 +32,8 @@ struct msim_curve {
     double *bytes, *us, *half_width; /* n each, one allocation, of `bytes` */
 };
 
-/* A log of a cluster that ran misconfigured: its times over the usual ones. */
+/* A log of a misconfigured cluster; `factor` is its times over the usual ones.
+ */
 struct msim_curve_log {
     char version[32], setting[48];
     double factor;
@@ -39,8 +41,8 @@ struct msim_curve_log {
 
 #define MSIM_VARIANT_BINS 7
 
-/* What one version of a library and one dtype add to a collective's curves: a
- * logarithm, by size. */
+/* The logarithm that one version of a library and one dtype add to a
+ * collective's curves, by size. */
 struct msim_curve_variant {
     char version[32];
     enum msim_dtype dtype;
@@ -48,7 +50,7 @@ struct msim_curve_variant {
     double log_factor[MSIM_VARIANT_BINS];
 };
 
-/* Four octaves each; the first and the last are open. */
+/* The bin of a size: four octaves each; the first and the last are open. */
 uint32_t msim_variant_bin(uint64_t bytes);
 
 struct msim_curves {
@@ -58,45 +60,46 @@ struct msim_curves {
     uint32_t n, n_variants, n_logs;
 };
 
-/* What curves say of a work. */
+/* The correction of a law by curves. */
 struct msim_curve_answer {
     double correction; /* log(time / law) */
     double half_width; /* half of a 90 % interval of log(measured / time) */
-    bool measured;     /* the ranks are a measured curve's, the size lies
+    bool measured;     /* a measured curve has these ranks, and the size lies
                           between its points */
-    bool ranks_run;    /* the ranks are a measured curve's, of any size */
-    bool stand_in;     /* another collective's curves */
+    bool ranks_run;    /* a measured curve has these ranks */
+    bool stand_in;     /* the curves are another collective's */
 };
 
 /*
- * What the curves of a law with `params` on `spec` say of work `w`. False
- * where there are none for groups like it, on one node or on several.
+ * The correction for work `w` of a law with `params` on the data sheet `sheet`.
+ * False where there is no curve for such groups (on one node, or on several).
  */
 bool msim_curves_ask(const struct msim_curves *c, const struct msim_law *law,
                      const struct msim_data_sheet *sheet, const double *params,
                      const struct msim_work *w, struct msim_curve_answer *out);
 
-/* Say in a line which curves answer for work `w`, measured or inferred. */
+/* Write a line that names the curves that answer for work `w`. */
 void msim_curves_explain(const struct msim_curves *c, const struct msim_work *w,
                          FILE *out);
 
-/* What the version and dtype that a work names add: a logarithm; 0: nothing is
- * known of them. */
+/* The logarithm to add for the version and dtype of a work; 0 where they are
+ * not known. */
 double msim_curves_variant(const struct msim_curves *c,
                            const struct msim_work *w);
 
-/* How much longer the log that a work names took than others; 1: not known to
- * be misconfigured. */
+/* The factor of the misconfigured log that a work names; 1 where it names none.
+ */
 double msim_curves_log_factor(const struct msim_curves *c,
                               const struct msim_work *w);
 
-/* Read "curves", "variants" and "logs" of a cell, if it has any. On failure
- * EFORMAT or ENOMEM, and `c` is empty. */
+/* Read "curves", "variants" and "logs" of the fit `fit`, if it has any. On
+ * failure EFORMAT or ENOMEM, and `c` is empty. Release with
+ * msim_curves_release(). */
 MSIM_MUST_CHECK
 enum msim_status msim_curves_read(struct msim_curves *c, const cJSON *fit);
 void msim_curves_release(struct msim_curves *c);
 
-/* Forget the curves that are inferred: they know of other GPUs' rows. */
+/* Remove the inferred curves, which were made from rows of other GPUs, too. */
 void msim_curves_keep_measured(struct msim_curves *c);
 
 #endif

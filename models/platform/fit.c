@@ -11,7 +11,7 @@ static enum msim_status bad(const struct msim_fit *c, const char *file,
                             const char *what, struct msim_error *err)
 {
     return msim_fail(err, MSIM_EFORMAT, file, MSIM_OFFSET_NONE,
-                     "cell '%s' of '%s': %s", c->key, c->framework, what);
+                     "fit '%s' of '%s': %s", c->key, c->framework, what);
 }
 
 static bool read_texts(struct msim_fit *c, const cJSON *json)
@@ -42,7 +42,7 @@ static bool read_params(struct msim_fit *c, const cJSON *json)
     return c->gap.least_us >= 0 && c->gap.added_us >= 0;
 }
 
-/* "range": {feature: [low, high]}; features without one are not bounded. */
+/* "range": {feature: [low, high]}; features without a range are not bounded. */
 static void read_range(struct msim_fit *c, const cJSON *json)
 {
     const cJSON *o = cJSON_GetObjectItemCaseSensitive(json, "range");
@@ -79,7 +79,7 @@ static bool read_bins(struct msim_fit *c, const cJSON *json)
     return true;
 }
 
-/* The correction: trees, or rows nearby, or none. */
+/* The correction: trees, or kriging, or none. */
 static enum msim_status read_learned(struct msim_fit *c, const cJSON *json,
                                      const char *file, struct msim_error *err)
 {
@@ -95,8 +95,8 @@ static enum msim_status read_learned(struct msim_fit *c, const cJSON *json,
         status = msim_kriging_read(&c->kriging, kriging, c->law);
     if (status == MSIM_EFORMAT)
         return bad(c, file,
-                   "'nearby' wants reaches above 0 of the law's features, and "
-                   "as many numbers in 'rows' as reaches times 'weights'",
+                   "'nearby' wants a 'reach' above 0 for features of the law, "
+                   "and 'rows' of a number for each feature and weight",
                    err);
     return status;
 }

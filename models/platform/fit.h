@@ -14,11 +14,11 @@
 struct msim_platform; /* models/platform/platform.h */
 
 #define MSIM_FIT_BINS 4
-#define MSIM_FIT_KEY  72
+#define MSIM_FIT_KEY  72 /* bytes of a key at most */
 
-/* 5 % and 95 % points of log(measured / predicted) on rows that the fit did
- * not see, for predictions up to `upto_us`; over their doubt, where rows
- * nearby correct the law. */
+/* 5 % and 95 % points of log(measured / predicted) on held-out rows, for
+ * predictions up to `upto_us`. Where kriging corrects the law, both are over
+ * the sd_ratio of its answer (models/platform/kriging.h). */
 struct msim_fit_bin {
     double upto_us, low, high;
 };
@@ -27,19 +27,25 @@ struct msim_fit {
     const struct msim_law *law;
     char framework[24], key[MSIM_FIT_KEY];
     double params[MSIM_LAW_PARAMS];
-    struct msim_gap gap; /* of the source */
+    struct msim_gap gap; /* of the measurements */
     struct msim_forest forest;
-    struct msim_kriging kriging; /* where rows are few, in its place */
+    struct msim_kriging kriging; /* instead of a forest, where rows are few */
     struct msim_curves curves;   /* of collectives */
+    /* of the first msim_law.n_sizes features, on rows fitted on */
     double range_low[MSIM_LAW_FEATURES], range_high[MSIM_LAW_FEATURES];
     struct msim_fit_bin bins[MSIM_FIT_BINS];
     uint32_t n_bins, rows;
-    uint32_t models; /* that the rows are of, where they are one or two; else
-                        0: whole ones were held back */
-    char table[48];  /* `gpu` of the rows */
+    uint32_t models; /* in the rows, where these are one or two; else 0, and
+                        the held-out rows were whole models */
+    char table[48];  /* the column `gpu` of the rows */
     double error, heldout; /* mean |predicted / measured - 1| */
 };
 
+/*
+ * Read a fit of a platform file, or of a file of shared laws. EFORMAT, naming
+ * `file`, where it is not valid; on failure `c` is empty. Release with
+ * msim_fit_release().
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_fit_read(struct msim_fit *c, const cJSON *json,
                                const char *file, struct msim_error *err);

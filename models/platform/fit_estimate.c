@@ -1,5 +1,10 @@
 /*
  * models/platform/fit_estimate.c - law, correction, clock and interval.
+ *
+ * The law is evaluated on the data sheet of the GPU that is asked for, at its
+ * usual clock, and corrected by what the fit has learned. Another clock then
+ * multiplies the estimate by the ratio of the law on both data sheets, so that
+ * the correction does not depend on the clock.
  */
 #include "models/platform/fit_estimate.h"
 
@@ -9,26 +14,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Doubt for each e-fold that a size lies outside the fitted range, and the most
- * that comes to: how much more fits on the smallest and on the largest two
- * thirds of the rows err on the rest. */
+/* Added for each e-fold that a size lies outside the fitted range, and the
+ * maximum: by how much more fits on the smallest, and on the largest, two
+ * thirds of the rows err on the other third. */
 #define OUTSIDE_LOG_SD     0.08
 #define OUTSIDE_LOG_SD_MAX 0.40
-/* E-folds outside that range over which a correction fades to the law, whose
- * physics go on there. Of 1, 3, 10, 30 and none, 3 erred least on the largest
- * third of the products of five cells, predicted from the other two. */
+/* E-folds outside the range over which trees' correction fades to 1/e of
+ * itself, since the physics of the law hold there, too. Of 1, 3, 10, 30 and no
+ * fading, 3 had the least error on the largest third of the products of five
+ * fits, predicted from the other two thirds. */
 #define FADE_OUTSIDE 3.0
-/* Correlation between GPUs of a generation of how far the same work is off its
- * law: with it about nine in ten rows of convolutions lie inside the intervals
- * when a GPU with such rows is left out (tests/accuracy/left_out.csv). */
+/* Correlation of log(measured / law) of one work between GPUs of a generation.
+ * With it, about nine in ten rows of convolutions lie inside the intervals when
+ * a GPU with such rows is held out (tests/accuracy/left_out.csv). */
 #define OTHER_GPU_CORRELATION 0.9
-/* Doubt where another collective's curves stand in. */
+/* Added where the curves of another collective stand in. */
 #define OTHER_COLLECTIVE_LOG_SD 0.20
 
 /*
- * What the source would measure, or the kernel alone. The correction was
- * learned on what the source measured, so that it says of the kernel as much
- * as the kernel showed in that.
+ * The time as it was measured for the fit, or of the bare kernel. The
+ * correction was learned on measured times. A bare kernel gets the share of it
+ * that a change of the kernel would show in a measured time.
  */
 static double corrected_us(const struct msim_fit *c, bool bare,
                            double kernel_us, double correction)
@@ -38,8 +44,8 @@ static double corrected_us(const struct msim_fit *c, bool bare,
     return kernel_us * exp(correction * msim_gap_share(kernel_us, c->gap));
 }
 
-/* The cell's constants on the GPU of `p` at its usual clock: most are fractions
- * of the data sheet. */
+/* The fit's constants on the GPU of `p` at its usual clock. Most are fractions
+ * of data-sheet rates, which hold as they are. */
 static void carry(const struct msim_platform *p, const struct msim_pick *pick,
                   double *params)
 {
@@ -50,10 +56,10 @@ static void carry(const struct msim_platform *p, const struct msim_pick *pick,
     if (c->law->start_follows_floor)
         params[0] *=
             msim_platform_usual(p)->floor_us /
-            (of ? msim_platform_usual(of)->floor_us : MSIM_COMMON_FLOOR_US);
+            (of ? msim_platform_usual(of)->floor_us : MSIM_SHARED_FLOOR_US);
 }
 
-/* A law's time, and the part of it that no size makes longer. */
+/* A law's time, and the constant part of it. */
 struct law_time {
     double us, start_us;
 };
@@ -82,7 +88,8 @@ static struct law_time clocked(const struct msim_platform *p,
     return law_time(law, &p->sheet, w, at_clock, least_us);
 }
 
-/* What a cell adds to its law, and how sure it is. */
+/* The correction of a law; all are logarithms: `low` and `high` are ends of the
+ * 90 % interval, `log_sd` is added to it. */
 struct correction {
     double log, low, high, log_sd;
     enum msim_source source;
@@ -95,7 +102,7 @@ static bool is_clocked(const struct msim_platform *p)
     return ratio < 1 || ratio > 1;
 }
 
-/* By the cell's curves, which are of measured points. */
+/* By curves, if the fit has any for such a work. */
 static bool by_curves(const struct msim_platform *p,
                       const struct msim_pick *pick, const struct msim_work *w,
                       struct correction *out)
@@ -118,9 +125,10 @@ static bool by_curves(const struct msim_platform *p,
     return true;
 }
 
-/* By rows nearby: the interval goes with how near they are. */
-static void by_rows(const struct msim_platform *p, const struct msim_pick *pick,
-                    const double *x, double law_us, struct correction *out)
+/* By kriging: the interval depends on the distance of the nearest row. */
+static void by_kriging(const struct msim_platform *p,
+                       const struct msim_pick *pick, const double *x,
+                       double law_us, struct correction *out)
 {
     const struct msim_fit *c = pick->fit;
     struct msim_kriging_answer a = {0, msim_kriging_far(&c->kriging)};
@@ -145,7 +153,7 @@ static void correct(const struct msim_platform *p, const struct msim_pick *pick,
     if (by_curves(p, pick, w, out))
         return;
     if (c->kriging.n) {
-        by_rows(p, pick, x, law_us, out);
+        by_kriging(p, pick, x, law_us, out);
         return;
     }
     if (pick->trees)
@@ -155,8 +163,8 @@ static void correct(const struct msim_platform *p, const struct msim_pick *pick,
                        &out->low, &out->high);
 }
 
-/* Let `e`, whose kernel takes `usual` by the law, run at the clock of `p`;
- * returns half of the interval that this adds. */
+/* Scale `e` from the usual clock to that of `p`, by the law at both. Returns
+ * the half width that this adds to the interval, a logarithm. */
 static double slow_down(const struct msim_platform *p,
                         const struct msim_pick *pick, double correction,
                         const struct law_time *usual, const struct law_time *at,
@@ -164,7 +172,7 @@ static double slow_down(const struct msim_platform *p,
 {
     double slowdown = at->us / usual->us;
 
-    /* the gap that a source launches with is its host's */
+    /* a launch gap does not depend on the GPU's clock */
     e->us = pick->bare ? e->us * slowdown
                        : corrected_us(pick->fit, false, at->us, correction);
     return msim_clock_half_width(&p->clock, slowdown);
@@ -186,7 +194,7 @@ void msim_fit_estimate(const struct msim_platform *p,
     struct law_time t, at;
 
     carry(p, pick, params);
-    /* what asks for a least start knows the shortest kernel at the clock */
+    /* callers give least_us at the clock of `p` */
     t = at = law_time(c->law, usual, w, params,
                       a->least_us * msim_platform_clock_ratio(p));
     c->law->describe(usual, w, x);
@@ -240,7 +248,7 @@ void msim_fit_explain(const struct msim_platform *p,
     fprintf(out, "rows: %u of %s by %s on %s", c->rows, c->key, c->framework,
             c->table);
     if (!pick->platform)
-        fprintf(out, " (a law common to all, scaled by the data sheet)");
+        fprintf(out, " (a law that all GPUs share, scaled by the data sheet)");
     else if (pick->platform != p)
         fprintf(out, " (platform %s stands in, scaled by the data sheets%s)",
                 pick->platform->name, pick->trees ? "" : ", law alone");
@@ -248,7 +256,7 @@ void msim_fit_explain(const struct msim_platform *p,
             "\nerror: mean %.1f %% on rows fitted on, %.1f %% on %s\n"
             "constants:",
             100 * c->error, 100 * c->heldout,
-            pick->platform ? "rows held back" : "GPUs left out");
+            pick->platform ? "held-out rows" : "held-out GPUs");
     for (uint32_t i = 0; i < c->law->n_params; i++)
         fprintf(out, "%s %s %.4g %s", i ? "," : "", c->law->params[i].name,
                 params[i], c->law->params[i].unit);

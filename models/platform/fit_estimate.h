@@ -7,20 +7,21 @@
 #include "core/work/estimate.h"
 #include "models/platform/fit_index.h"
 
-/* What tells an operation from the one that the cell was fitted on. */
+/* How an operation differs from the one that the fit is of. */
 struct msim_adjust {
-    double factor;   /* times as long; 1: the same operation */
-    double least_us; /* constant part at least; 0: the cell's own */
+    double factor;   /* its time over that of the fit's operation */
+    double least_us; /* least constant part; 0: that of the fit */
     double log_sd;   /* standard deviation of the logarithm of `factor` */
 };
 
-/* The estimate from a picked cell on the GPU of `p`; `adjust` may be NULL. */
+/* The estimate of work `w` from a picked fit on the GPU of `p`; `adjust` may be
+ * NULL: the same operation. */
 void msim_fit_estimate(const struct msim_platform *p,
                        const struct msim_pick *pick, const struct msim_work *w,
                        const struct msim_adjust *adjust,
                        struct msim_estimate *out);
 
-/* For --explain: the cell, its constants, its rows and its errors. */
+/* For --explain: write the fit, its constants, its rows and its errors. */
 void msim_fit_explain(const struct msim_platform *p,
                       const struct msim_pick *pick, const struct msim_work *w,
                       FILE *out);

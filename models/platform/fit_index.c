@@ -1,5 +1,5 @@
 /*
- * models/platform/fit_index.c - choosing the cell with least doubt.
+ * models/platform/fit_index.c - the index, and the choice by least variance.
  */
 #include "models/platform/fit_index.h"
 
@@ -11,20 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a partner's cells, to choose by: more than of one's own, less than of any
- * other's. */
+/* Of a partner's fits, in the choice: above that of a platform's own fits,
+ * below that of all others. */
 #define PARTNER_VARIANCE 1e-9
 
-/* What GPUs of one generation were unlike by whose rows were compared: at most
- * this (H100 and H200 in bandwidth), as msim_data_sheet_distance(). */
+/* The largest msim_data_sheet_distance() of two GPUs of a generation whose rows
+ * were compared (H100 and H200, in bandwidth). */
 #define COMPARED_DISTANCE 0.4
 
-/* Of several that are as good by that, the one that is most alike answers, and
- * of several that are alike the first. */
+/* In the choice, a standard deviation grows by this share for each unit of
+ * distance: of several GPUs with the same variance the nearest is chosen. */
 #define DISTANCE_WEIGHT 0.1
 
-/* Other stacks on other GPUs, over the variance of stacks on one; and where the
- * one that is asked for launches slowly, which another does not show. */
+/* The variance of another stack on another GPU, over that on the same GPU. And
+ * a standard deviation for a stack that launches slowly, where one stands in
+ * that does not. */
 #define OTHER_GPU_STACK 4
 #define GAP_LOG_SD      0.5
 
@@ -40,7 +41,7 @@ static uint64_t key_hash(const struct msim_law *law, const char *key)
 
 /* ---- making it ----------------------------------------------------------- */
 
-/* Half of the widest interval. */
+/* Half of the widest interval, a logarithm. */
 static double half_width(const struct msim_fit *c)
 {
     double widest = 0;
@@ -65,15 +66,15 @@ static void add(struct msim_fit_index *index, struct msim_fit_index_entry e)
     index->entries[index->n++] = e;
 }
 
-static bool is_shared(const struct msim_platform *p,
-                      const struct msim_platform *from)
+static bool same_generation(const struct msim_platform *p,
+                            const struct msim_platform *from)
 {
     return strcmp(from->generation, p->generation) == 0;
 }
 
-/* How much less alike two GPUs are than those that were compared. */
-static double unlike(const struct msim_platform *p,
-                     const struct msim_platform *from)
+/* The distance of two GPUs beyond that of GPUs that were compared. */
+static double beyond_compared(const struct msim_platform *p,
+                              const struct msim_platform *from)
 {
     return fmax(msim_data_sheet_distance(msim_platform_usual(p), &from->sheet) -
                     COMPARED_DISTANCE,
@@ -81,34 +82,34 @@ static double unlike(const struct msim_platform *p,
 }
 
 /*
- * The doubt in a cell of another GPU. Those of one generation that show how
- * well cells carry are like one another; of one that is not (an eighth of the
- * size, a fifth of the power) less is known, up to no more than of a GPU of
- * another generation.
+ * The standard deviation for using a fit of the GPU `from`. The figure for a
+ * generation was found on GPUs that are near to one another. For a GPU that is
+ * not (an eighth of the size, a fifth of the power) it grows with the distance,
+ * by up to the figure for another generation.
  */
 static double log_sd_of(const struct msim_platform *p,
                         const struct msim_platform *from,
                         const struct msim_law *law)
 {
-    struct msim_shared_sd s = msim_shared_laws_sd(&p->common, law);
+    struct msim_shared_sd s = msim_shared_laws_sd(&p->shared, law);
 
     if (from == p)
         return 0;
-    if (!is_shared(p, from))
+    if (!same_generation(p, from))
         return s.other;
-    return hypot(s.generation, s.other * fmin(unlike(p, from), 1));
+    return hypot(s.generation, s.other * fmin(beyond_compared(p, from), 1));
 }
 
 /*
- * Whether what was learned beyond a law holds on `p`: on GPUs of a generation,
- * which run the same kernels; but of a GPU whose power holds its rates back
- * what is learned is how much so at each size, which is no matter of one whose
- * power does not.
+ * Whether the correction of a law holds on `p`. It does on GPUs of one
+ * generation, which run the same kernels. But where a GPU's power limits its
+ * rates, the correction has learned this limit, too, and does not hold on a GPU
+ * that sustains more.
  */
 static bool carries(const struct msim_platform *p,
                     const struct msim_platform *from)
 {
-    return is_shared(p, from) &&
+    return same_generation(p, from) &&
            from->sheet.sustained >= msim_platform_usual(p)->sustained;
 }
 
@@ -120,7 +121,8 @@ static void add_platform(struct msim_platform *p,
     for (uint32_t i = 0; i < from->n_fits; i++) {
         const struct msim_fit *c = &from->fits[i];
         double log_sd = log_sd_of(p, from, c->law);
-        double ranked = log_sd * (1 + DISTANCE_WEIGHT * unlike(p, from));
+        double ranked =
+            log_sd * (1 + DISTANCE_WEIGHT * beyond_compared(p, from));
 
         add(&p->index,
             (struct msim_fit_index_entry){.fit = c,
@@ -132,10 +134,10 @@ static void add_platform(struct msim_platform *p,
     }
 }
 
-static void add_common(struct msim_platform *p)
+static void add_shared_laws(struct msim_platform *p)
 {
-    for (uint32_t i = 0; i < p->common.n_fits; i++) {
-        const struct msim_fit *c = &p->common.fits[i];
+    for (uint32_t i = 0; i < p->shared.n_fits; i++) {
+        const struct msim_fit *c = &p->shared.fits[i];
 
         add(&p->index, (struct msim_fit_index_entry){
                            .fit = c, .variance = interval_variance(c)});
@@ -155,7 +157,7 @@ static int by_key(const void *pa, const void *pb)
 enum msim_status msim_fit_index_make(struct msim_platform *p,
                                      const struct msim_platform *partner)
 {
-    uint32_t most = p->common.n_fits + 1 + (partner ? partner->n_fits : 0);
+    uint32_t most = p->shared.n_fits + 1 + (partner ? partner->n_fits : 0);
 
     for (const struct msim_platform *at = p; at; at = at->next)
         most += at->n_fits;
@@ -167,7 +169,7 @@ enum msim_status msim_fit_index_make(struct msim_platform *p,
         add_platform(p, at, false);
     if (partner)
         add_platform(p, partner, true);
-    add_common(p);
+    add_shared_laws(p);
     qsort(p->index.entries, p->index.n, sizeof(*p->index.entries), by_key);
     return MSIM_OK;
 }
@@ -206,7 +208,7 @@ static double key_log_sd(const struct msim_law *law, const char *wanted,
                            : MSIM_LAW_KEY_LOG_SD;
 }
 
-/* The place of a cell's stack among those that are preferred. */
+/* The rank of a fit's stack among the preferred stacks. */
 static uint32_t preference(const struct msim_fit *c, const char *const *prefer)
 {
     uint32_t i = 0;
@@ -218,12 +220,13 @@ static uint32_t preference(const struct msim_fit *c, const char *const *prefer)
 
 struct choice {
     const struct msim_fit_index_entry *entry;
-    double variance, added; /* added: of key and stack, to the interval */
+    double variance; /* of the choice */
+    double added;    /* of key and stack, to add to the interval */
     uint32_t preference;
     bool exact; /* the stack that was asked for */
 };
 
-/* Whether `a` is better than `b`, which came before it. */
+/* Whether `a` is better than the earlier `b`. */
 static bool is_better(const struct choice *a, const struct choice *b)
 {
     if (!b->entry || a->variance < b->variance)
@@ -233,7 +236,7 @@ static bool is_better(const struct choice *a, const struct choice *b)
            a->preference < b->preference;
 }
 
-/* What is asked for. */
+/* What a pick asks for. */
 struct wish {
     const struct msim_platform *p;
     const char *const *prefer;
@@ -241,8 +244,8 @@ struct wish {
     uint64_t framework;
 };
 
-/* The variance for being another stack's: what is known of how stacks differ
- * is known of one GPU. */
+/* The variance for using another stack's fit. msim_law.stack_log_sd is known
+ * for stacks on one GPU only. */
 static double stack_variance(const struct wish *w,
                              const struct msim_fit_index_entry *e, bool gapped)
 {
@@ -253,14 +256,14 @@ static double stack_variance(const struct wish *w,
     return OTHER_GPU_STACK * v + (gapped ? GAP_LOG_SD * GAP_LOG_SD : 0);
 }
 
-/* Cells of one key; `spread` is the doubt for it. */
+/* Consider the fits of one key; `log_sd` is the standard deviation for it. */
 static void choose(const struct wish *w, uint64_t key, double log_sd,
                    struct choice *best)
 {
     const struct msim_fit_index *index = &w->p->index;
     uint32_t begin = first_of(index, key);
     uint32_t end = begin;
-    bool gapped = false; /* the stack that is asked for launches slowly */
+    bool gapped = false; /* the wanted stack launches slowly */
 
     for (; end < index->n && index->entries[end].key == key; end++)
         gapped |= !w->bare && index->entries[end].framework == w->framework &&
@@ -296,22 +299,21 @@ bool msim_fit_pick(const struct msim_platform *p, const struct msim_law *law,
     }
     if (!best.entry)
         return false;
-    *out = (struct msim_pick){
-        .fit = best.entry->fit,
-        .platform = best.entry->platform,
-        .other_key = strcmp(best.entry->fit->key, *keys) != 0,
-        .other_framework = !bare && !best.exact,
-        /* a gap is the source's, not that of whoever stands in for it */
-        .bare = !best.exact,
-        .trees = best.entry->trees,
-        .variance = best.added + best.entry->added};
+    *out = (struct msim_pick){.fit = best.entry->fit,
+                              .platform = best.entry->platform,
+                              .other_key =
+                                  strcmp(best.entry->fit->key, *keys) != 0,
+                              .other_framework = !bare && !best.exact,
+                              /* a launch gap is of its own stack only */
+                              .bare = !best.exact,
+                              .trees = best.entry->trees,
+                              .variance = best.added + best.entry->added};
     return true;
 }
 
-/* ---- what is inherited -----------------------------------------------------
- */
+/* ---- what is inherited --------------------------------------------------- */
 
-/* Whether no other cell of the same stack and key has less doubt. */
+/* Whether no other fit of the same stack and key is better. */
 static bool is_best(const struct msim_fit_index *index,
                     const struct msim_fit_index_entry *e)
 {
@@ -349,11 +351,12 @@ bool msim_fit_index_inherited(const struct msim_platform *p, uint32_t *at,
 double msim_pick_held_out_error(const struct msim_platform *p,
                                 const struct msim_pick *pick)
 {
-    struct msim_shared_sd s = msim_shared_laws_sd(&p->common, pick->fit->law);
+    struct msim_shared_sd s = msim_shared_laws_sd(&p->shared, pick->fit->law);
 
     if (!pick->platform)
         return pick->fit->heldout;
-    return is_shared(p, pick->platform) ? s.generation_error : s.other_error;
+    return same_generation(p, pick->platform) ? s.generation_error
+                                              : s.other_error;
 }
 
 double msim_pick_half_width(const struct msim_pick *pick)

@@ -13,9 +13,9 @@
 #define NODES_MAX    65536
 
 /*
- * How many of a feature's cuts are not above `x`. Features and cuts are
- * compared as floats, as XGBoost does: a row equal to a cut when fitted is
- * equal to it here, too.
+ * The number of a feature's cuts that are <= `x`. Features and cuts are
+ * compared as floats, as in XGBoost: a row that was equal to a cut in the fit
+ * is equal to it here, too.
  */
 static inline uint8_t rank_of(const float *cuts, float x)
 {
@@ -38,9 +38,9 @@ static inline uint32_t step(const uint32_t *nodes, uint32_t i,
 }
 
 /*
- * Leaves of AT_ONCE trees from number `first`. Their paths do not depend on one
- * another: taken together, the waits for memory overlap; and with as many steps
- * for all, no branch is there to be mispredicted.
+ * The sum of the leaves of AT_ONCE trees from tree `first`. Their paths do not
+ * depend on one another, so that waits for memory overlap. All take the same
+ * number of steps, so that no branch can be mispredicted.
  */
 static double walk(const struct msim_forest *f, uint32_t first,
                    const uint8_t *ranks)
@@ -95,10 +95,9 @@ void msim_forest_release(struct msim_forest *f)
     memset(f, 0, sizeof(*f));
 }
 
-/* ---- reading ---------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------- */
 
-/* The next whole number of a text; false at its end, or where it is none. */
+/* The next whole number of a text; false at its end, or where no number is. */
 static bool next_int(const char **at, int *out)
 {
     const char *c = *at;
@@ -121,7 +120,7 @@ static bool next_int(const char **at, int *out)
     return *c == ' ' || *c == '\0';
 }
 
-/* Cuts of all features; `n` becomes how many each has. */
+/* Read the cuts of all features; `n` gets the number of cuts of each. */
 static bool read_cuts(struct msim_forest *f, uint32_t *n, const char *text)
 {
     uint32_t feature = 0;
@@ -150,8 +149,8 @@ static bool read_cuts(struct msim_forest *f, uint32_t *n, const char *text)
     return *text == '\0';
 }
 
-/* Fill one node from its number in the file; where it goes right is not known
- * yet, and stays 0. */
+/* Fill a node from its number in the file; its `right` is not known yet and
+ * stays 0. */
 static bool read_node(struct msim_forest *f, uint32_t i, const char **splits,
                       const char **leaves, const uint32_t *n_cuts)
 {
@@ -181,7 +180,7 @@ static bool is_split(uint32_t node)
     return node >> 8 & 255;
 }
 
-/* How many numbers a text holds, if they are numbers. */
+/* The number of words in a text. */
 static uint32_t count_numbers(const char *text)
 {
     uint32_t n = 0;
@@ -191,7 +190,7 @@ static uint32_t count_numbers(const char *text)
     return n;
 }
 
-/* A leaf of the last tree: it stays where it is, so deep down. */
+/* End a path of the last tree with the leaf `i`, whose `right` is itself. */
 static bool end_path(struct msim_forest *f, uint32_t i, uint32_t depth)
 {
     uint8_t *deepest = &f->depths[f->n_trees - 1];
@@ -205,9 +204,9 @@ static bool end_path(struct msim_forest *f, uint32_t i, uint32_t depth)
 }
 
 /*
- * Preorder to links: an open split waits on a stack for its right child,
- * which begins where its left sub-tree ends. Returns false where the last
- * tree is not complete.
+ * Link the nodes, which are in preorder. An open split waits on the stack for
+ * its right child, which starts where its left sub-tree ends. False where the
+ * last tree is not complete.
  */
 static bool link_nodes(struct msim_forest *f, uint32_t *stack)
 {

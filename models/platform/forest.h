@@ -1,24 +1,23 @@
 /*
- * models/platform/forest.h - a sum of small regression trees, the correction of
- * a law.
+ * models/platform/forest.h - regression trees that correct a law.
  *
- * The trees answer log(measured / law). They are small (some 200 trees of about
- * 30 leaves at most), stored as whole numbers, so that the same bytes come out
- * of every fit and a prediction takes well under a microsecond.
+ * The sum of the trees is log(measured / law). There are at most some 200 trees
+ * of about 30 leaves. Their values are whole numbers, so that every fit writes
+ * the same bytes; a prediction takes well under a microsecond.
  *
- * XGBoost grows them when platforms are fitted (calibrate/stat/boost.h), but is
- * not asked for predictions: they then need no C++ library beside the program,
- * and platform files stay readable, small and apart from XGBoost's own format,
- * which changes with its versions. What is left to do here is a sum over trees.
+ * XGBoost grows the trees when a platform is fitted (calibrate/stat/boost.h).
+ * Predictions do not use it: they then need no C++ library, and platform files
+ * stay small, readable and independent of XGBoost's own format, which changes
+ * with its versions.
  *
- * In a platform file, as texts of numbers with spaces between them, which are
- * read some ten times as fast as arrays:
- *   cuts    for every feature, the values it may be split at, and ';'
- *   splits  all trees one after the other, each in preorder; 0 is a leaf, else
- *           1 + feature * 64 + cut; a row goes left where feature < cut, both
- *           as floats
- *   leaves  values of the leaves in the same order, in ten-thousandths
- *   low, high  bounds of the sum: the residuals seen when it was fitted
+ * In a platform file, "forest" has texts of numbers with spaces between them,
+ * which are read some ten times as fast as arrays:
+ *   cuts    for every feature, the values at which it can be split, and ';'
+ *   splits  all trees, one after the other, each in preorder: 0 is a leaf,
+ * other numbers are 1 + feature * 64 + cut; a row goes left where feature <
+ *           cut, compared as floats
+ *   leaves  the values of the leaves in the same order, in ten-thousandths
+ *   low, high  bounds of the sum: the residuals of the rows fitted on
  */
 #ifndef MSIM_MODELS_PLATFORM_FOREST_H
 #define MSIM_MODELS_PLATFORM_FOREST_H
@@ -31,24 +30,26 @@
 #define MSIM_FOREST_UNIT 1e-4
 
 struct msim_forest {
-    /* Trees one after the other, each in preorder. A split goes left, to the
-     * next node, where fewer cuts than its `place` are not above the feature;
-     * to node `right` else, as a leaf does to itself. */
+    /* Trees one after the other, each in preorder. At a split a row goes to the
+     * next node (left) where fewer than `place` cuts are <= the feature, else
+     * to node `right`. The `right` of a leaf is the leaf itself. */
     uint32_t *nodes; /* feature, place << 8, right << 16 */
     float *values;   /* of leaves, in ten-thousandths */
-    float *cuts;     /* of every feature in turn, infinite ones at the end */
+    float *cuts;     /* MSIM_FOREST_CUTS + 1 a feature, padded with infinity */
     uint32_t *roots;
     uint8_t *depths;
     uint32_t n_nodes, n_trees, n_features;
     double low, high;
 };
 
-/* The sum of the trees for features `x`, within low..high; 0 for no trees. */
+/* The sum of the trees for the features `x`, limited to low..high; 0 where
+ * there are no trees. */
 double msim_forest_eval(const struct msim_forest *f, const double *x);
 
 /*
- * Read the "forest" object of a cell with `n_features` features. On failure
- * EFORMAT (or ENOMEM), and `f` is released.
+ * Read the "forest" object of a fit with `n_features` features. EFORMAT where
+ * it does not hold whole trees, ELIMIT where it is too large, ENOMEM; on
+ * failure `f` is released.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_forest_read(struct msim_forest *f, const cJSON *json,

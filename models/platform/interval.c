@@ -11,7 +11,7 @@ void msim_interval_base(const struct msim_fit *c, double us, double *low,
     uint32_t i = 0;
 
     if (c->n_bins == 0) {
-        *low = -0.7;
+        *low = -0.7; /* no held-out rows: a factor of 2 */
         *high = 0.7;
         return;
     }
@@ -42,7 +42,7 @@ void msim_interval_set(struct msim_estimate *e, double low, double high,
 {
     double z = MSIM_Z90 * log_sd;
 
-    /* The prediction itself stays inside its interval. */
+    /* the interval holds the prediction itself */
     if (low > 0)
         low = 0;
     if (high < 0)

@@ -1,6 +1,5 @@
 /*
- * models/platform/kriging.c - evaluating and reading corrections by rows
- * nearby.
+ * models/platform/kriging.c - evaluating and reading corrections by kriging.
  */
 #include "models/platform/kriging.h"
 
@@ -85,7 +84,7 @@ static bool read_length_scales(struct msim_kriging *m, const cJSON *json,
     return m->n_features > 0;
 }
 
-/* `n` numbers, no more and no less. */
+/* Read exactly `n` numbers. */
 static bool read_numbers(const char *text, double *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 /*
- * models/platform/network.c - reading networks.
+ * models/platform/network.c - reading files of data/networks.
  */
 #include "models/platform/network.h"
 

@@ -1,11 +1,11 @@
 /*
- * models/platform/network.h - what joins nodes: a thing of its own, apart from
- * the GPU.
+ * models/platform/network.h - the network between nodes, which is described
+ * apart from the GPU.
  *
- * Read from data/networks/NAME.json, where every figure says where it is from.
- * Such a file has "parameters" of what joins nodes, or "cells" of collectives
- * that were measured (`mystique-sim calibrate` writes them, with the data sheet
- * that their laws count by), or both.
+ * Read from data/networks/NAME.json, where every figure has its provenance. A
+ * file has "parameters" of the network, or "cells" (fits) of collectives that
+ * were measured (`mystique-sim calibrate` writes them, with the data sheet that
+ * their laws use), or both.
  */
 #ifndef MSIM_MODELS_PLATFORM_NETWORK_H
 #define MSIM_MODELS_PLATFORM_NETWORK_H
@@ -15,10 +15,10 @@
 
 struct msim_network {
     char name[48], title[96], path[1400];
-    bool measured; /* the file is a platform's too, with cells of collectives */
-    /* What joins nodes; all 0: the file does not say. */
+    bool measured; /* the file is also a platform, with fits of collectives */
+    /* All 0: the file has no "parameters". */
     double card_rate;      /* bytes/s of one network card, one direction */
-    double cards_per_node; /* that collectives can use */
+    double cards_per_node; /* that collectives can use at once */
     double gpus_per_node;
     double latency_us; /* of a message, as a library sees it */
 };

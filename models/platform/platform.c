@@ -6,6 +6,7 @@
 
 #include "models/platform/platform_data.h"
 
+/* Take what the network says into a data sheet. */
 static void join(struct msim_data_sheet *s, const struct msim_network *n)
 {
     s->network = n->card_rate;

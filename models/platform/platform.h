@@ -1,9 +1,14 @@
 /*
- * models/platform/platform.h - a GPU (and the links between several) as
- * parameters.
+ * models/platform/platform.h - a platform: a GPU or a CPU, with the links
+ * between several, as a data sheet and fits of laws.
  *
- * Read from data/platforms/NAME.json, where every parameter carries its value,
- * unit and provenance: data sheet or fit, rows, range, residual.
+ * Read from data/platforms/NAME.json, where every figure has its value, unit
+ * and provenance (data sheet or fit, rows, range, residual). A new GPU is one
+ * more such file: data/platforms/README.md. A platform without fits of its own
+ * uses those of other platforms that stand in for it (fit_index.h).
+ *
+ * Estimates read a platform only, so that several threads can share it. Not
+ * thread-safe while one of the functions that take it without const is called.
  */
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_H
@@ -14,54 +19,58 @@
 struct msim_platform; /* opaque */
 
 /*
- * Load a platform by name, alias (case-insensitive) or file path (a name that
- * holds a '/' or ends in .json). Names are searched in `data_dir`. An unknown
- * name is EUNKNOWN and `err` lists the known ones. On success `*out` is owned
- * by the caller; on failure it is NULL.
+ * Load a platform by name, by alias (both in upper or lower case) or by file
+ * path (it holds a '/' or ends in .json). Names are those of
+ * `data_dir`/platforms. EUNKNOWN where a name is unknown; `err` lists the known
+ * ones. On success `*out` is the caller's, to free with msim_platform_free();
+ * on failure it is NULL.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_load(struct msim_platform **out,
                                     const char *data_dir, const char *name,
                                     struct msim_error *err);
+/* Accepts NULL. */
 void msim_platform_free(struct msim_platform *p);
 
 /*
- * What was measured on one of two GPUs is to be scaled to the other: where one
- * has no rows, the other's cells answer for it before those of its kin, so that
- * what they are wrong by is in both models, and not in their ratio. Both must
- * live as long as either is asked.
+ * Pair two platforms whose ratio scales measured times from one to the other.
+ * Where one has no fit, the other's fit stands in before those of all others:
+ * its error then is in both estimates and not in their ratio. Both must live as
+ * long as either is used. ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_pair(struct msim_platform *a,
                                     struct msim_platform *b);
 
-/* Let network `n` join its nodes, whatever joined those that were measured. */
+/* Use the network `n` between nodes, instead of the network that the platform
+ * was measured with. */
 void msim_platform_join(struct msim_platform *p, const struct msim_network *n);
-/* Let collectives take what they do between the ranks of `links`, which must
- * live as long as `p` is asked, where that has rows of such. */
+/* Estimate collectives by the fits of `links` where it has such fits, instead
+ * of by those of `p`. `links` must live as long as `p` is used. */
 void msim_platform_link(struct msim_platform *p,
                         const struct msim_platform *links);
 
 /*
- * Let the SMs of `p` run at another clock, or under a power cap, from now on.
- * Statuses as msim_clock_solve(); on failure `p` is as it was.
+ * Set the clock of the SMs of `p`, or a power cap. Statuses as those of
+ * msim_clock_solve(); on failure `p` is unchanged.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_set_clock(struct msim_platform *p,
                                          const struct msim_clock_wish *w,
                                          struct msim_error *err);
-/* Let look-ups into tables be skewed, as msim_gather_hits(), from now on. */
+/* Set the skew of look-ups into tables, as in msim_gather_hits(). */
 void msim_platform_set_index_skew(struct msim_platform *p, double skew);
-/* The clock it runs at; ratio 0: the usual one, no other was asked for. */
+/* The clock of the SMs; ratio 0: the usual one. */
 const struct msim_sm_clock *msim_platform_clock(const struct msim_platform *p);
 
 const char *msim_platform_name(const struct msim_platform *p);
-/* "NVIDIA A100-SXM4-80GB", as people call it. */
+/* The product's name, as "NVIDIA A100-SXM4-80GB". */
 const char *msim_platform_title(const struct msim_platform *p);
 /* The file that it was read from. */
 const char *msim_platform_file(const struct msim_platform *p);
 
-/* Whether it is a CPU, on which operators run where they are called. */
+/* Whether it is a CPU, on which an operator runs in the thread that calls it.
+ */
 bool msim_platform_is_host(const struct msim_platform *p);
 /* Dense peak rate in FLOP/s for the dtype (fp32: plain fp32, not TF32). */
 double msim_platform_peak_flops(const struct msim_platform *p,
@@ -72,13 +81,13 @@ double msim_platform_bandwidth(const struct msim_platform *p);
 double msim_platform_memory_bytes(const struct msim_platform *p);
 uint32_t msim_platform_sms(const struct msim_platform *p);
 /*
- * How far the kernels of one machine, all together, may be from what is
- * predicted for its GPU (90 %, a factor either way): clocks, power, other
- * users, libraries.
+ * The 90 % interval, as a factor up and down, of the ratio of all kernels' time
+ * on one machine to the prediction for its GPU. Machines differ in clocks,
+ * power, other users and libraries.
  */
 double msim_platform_trace_factor(const struct msim_platform *p);
-/* How many times as long kernels take beside a collective, as a calibration
- * timed it, 1 or more; 0: it did not. */
+/* The time of a kernel that runs concurrently with a collective, over its time
+ * alone, 1 or more; 0: not calibrated. */
 double msim_platform_slowdown(const struct msim_platform *p);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * models/platform/platform_data.h - what a loaded platform holds, for the
- * models.
+ * models/platform/platform_data.h - the members of a loaded platform. Private
+ * to models/ and calibrate/; others ask platform.h.
  */
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
@@ -10,12 +10,12 @@
 
 struct msim_fit_index_entry {
     uint64_t key, framework; /* hashes */
-    uint32_t order;          /* own cells first, common laws last */
-    bool trees;
+    uint32_t order;          /* own fits first, shared laws last */
+    bool trees;              /* its correction holds on this platform */
     const struct msim_fit *fit;
-    const struct msim_platform *platform; /* NULL: common to all */
-    /* For being another GPU's, of the logarithm: to choose by, and to add to
-     * the cell's interval (which for a common law has it already). */
+    const struct msim_platform *platform; /* NULL: a shared law */
+    /* Of the logarithm, for being another GPU's: in the choice, and to add to
+     * the interval (which for a shared law has it already). */
     double variance, added;
 };
 
@@ -27,25 +27,25 @@ struct msim_fit_index {
 struct msim_platform {
     char name[48], title[96], generation[24];
     char path[1024];
-    struct msim_data_sheet sheet;
-    struct msim_sm_clock
-        clock; /* at which `spec` is; with none asked for, the */
-    struct msim_data_sheet usual; /* usual one, and this is not filled */
-    /* Times of a convolution's gradients over the forward pass, for the same
-     * arithmetic: of the data where there is a stride, of the weight. */
+    struct msim_data_sheet sheet; /* at `clock` */
+    struct msim_sm_clock clock;   /* ratio 0: the usual one */
+    struct msim_data_sheet usual; /* at the usual clock; empty where clock.ratio
+                                     is 0: msim_platform_usual() */
+    /* Times of a convolution's gradients over that of a forward pass with the
+     * same arithmetic: the data gradient with a stride, the weight gradient. */
     double conv_strided_data, conv_weight;
     double slowdown; /* msim_platform_slowdown() */
     bool is_host;    /* a CPU */
-    bool joined;     /* by a network other than its own: no rows are of it */
-    const struct msim_platform *links; /* whose collectives it has; NULL: own */
+    bool joined;     /* by a network that its fits were not measured with */
+    const struct msim_platform *links; /* msim_platform_link(); NULL: none */
     struct msim_fit *fits;
     uint32_t n_fits;
-    /* Where rows of this GPU are missing, those of others stand in: a list in
-     * order of preference; owned. */
+    /* The platforms that stand in where it has no fit, a list in order of
+     * preference; owned. */
     struct msim_platform *next;
-    /* Of the platform that was asked for, not of those that stand in: */
-    struct msim_shared_laws common;
-    struct msim_fit_index index; /* of all cells in reach */
+    /* Only of a platform that was loaded, not of those that stand in: */
+    struct msim_shared_laws shared;
+    struct msim_fit_index index;
 };
 
 /* The data sheet at the usual clock. */
@@ -55,7 +55,7 @@ msim_platform_usual(const struct msim_platform *p)
     return p->clock.ratio > 0 ? &p->usual : &p->sheet;
 }
 
-/* SM clock over the usual one. */
+/* The SM clock over the usual one. */
 static inline double msim_platform_clock_ratio(const struct msim_platform *p)
 {
     return p->clock.ratio > 0 ? p->clock.ratio : 1;

@@ -90,9 +90,9 @@ enum msim_status msim_platform_find(char *path, size_t size,
     return status;
 }
 
-/* ---- which platform a traced GPU is ----------------------------------- */
+/* ---- traced GPUs -------------------------------------------------------- */
 
-/* Zero memory or SMs: the trace does not say, so they do not count. */
+/* Memory or SMs of 0 are unknown and match all. */
 static bool device_matches(const cJSON *json, const char *gpu,
                            uint64_t memory_bytes, uint32_t sms)
 {

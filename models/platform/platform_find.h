@@ -7,10 +7,7 @@
 #include "core/base/arena.h"
 #include "core/base/json.h"
 
-/*
- * The names of the platforms in `data_dir`/platforms, sorted; `*names` is an
- * array of `*n` texts, all owned by `arena`.
- */
+/* The names of the platforms in `data_dir`/platforms, as msim_data_list(). */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_list(struct msim_arena *arena,
                                     const char *data_dir,
@@ -18,18 +15,19 @@ enum msim_status msim_platform_list(struct msim_arena *arena,
                                     struct msim_error *err);
 
 /*
- * The platform whose aliases match a traced GPU by device name, memory and SM
- * count (an A100 of 40 GB is not one of 80), as its name in the directory;
- * NULL where none matches exactly. The text is owned by `arena`.
+ * The name of the platform that a traced GPU is, by its device name, memory and
+ * number of SMs (the A100 of 40 GB is not that of 80 GB); 0 bytes or SMs: the
+ * trace does not have them. NULL where none matches. The text is owned by
+ * `arena`.
  */
 const char *msim_platform_match(struct msim_arena *arena, const char *data_dir,
                                 const char *gpu, uint64_t memory_bytes,
                                 uint32_t sms);
 
 /*
- * The path of the platform `name`: `name` itself where it is a path, else that
- * of the file whose name, or else one of whose aliases, it is, in upper or
- * lower case. EUNKNOWN lists the known names.
+ * The path of the platform `name`: `name` itself where it is a path, else the
+ * file with this name, else the file with this alias, in upper or lower case.
+ * EUNKNOWN where there is none; `err` lists the known names.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_platform_find(char *path, size_t size,

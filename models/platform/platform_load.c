@@ -1,6 +1,9 @@
 /*
- * models/platform/platform_load.c - a platform's file, with the platforms that
+ * models/platform/platform_load.c - loading a platform, with the platforms that
  * stand in for it and the laws that all GPUs share.
+ *
+ * A file names the platforms that stand in, in order of preference; without
+ * names, all of its generation do. What stands in for those is not followed.
  */
 #include "core/base/arena.h"
 #include "models/platform/fit_index.h"
@@ -39,7 +42,8 @@ static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
     return MSIM_OK;
 }
 
-/* Everything but the data sheet, which may leave figures to the kin. */
+/* All but the data sheet, which can take figures from a platform that stands
+ * in. */
 static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
                                   struct msim_error *err)
 {
@@ -48,7 +52,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     const char *generation = msim_json_get_text(json, "generation");
     const char *kind = msim_json_get_text(json, "kind");
     const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
-    const cJSON *beside = cJSON_GetObjectItemCaseSensitive(json, "beside");
+    const cJSON *concurrent = cJSON_GetObjectItemCaseSensitive(json, "beside");
 
     if (kind && strcmp(kind, "cpu") != 0 && strcmp(kind, "gpu") != 0)
         return wrong(p, "kind", "cpu or gpu", err);
@@ -62,7 +66,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
         msim_json_get_number(more, "conv_strided_data_gradient", 1);
     p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
     p->slowdown =
-        beside ? fmax(msim_json_get_number(beside, "median", 1), 1) : 0;
+        concurrent ? fmax(msim_json_get_number(concurrent, "median", 1), 1) : 0;
     return read_fits(p, json, err);
 }
 
@@ -86,7 +90,7 @@ static enum msim_status open_file(struct msim_platform **out, cJSON **json,
     return read_head(*out, *json, err);
 }
 
-/* A file for itself, without those that stand in for it. */
+/* A file by itself, without the platforms that stand in for it. */
 static enum msim_status load_alone(struct msim_platform **out, const char *path,
                                    struct msim_error *err)
 {
@@ -103,10 +107,10 @@ static enum msim_status load_alone(struct msim_platform **out, const char *path,
     return status;
 }
 
-/* ---- one platform with what it inherits --------------------------------- */
+/* ---- a platform with what it inherits ----------------------------------- */
 
-/* Add the platform `name` to those that stand in: from beside the file, else
- * from the directory. */
+/* Load the platform `name`, which stands in: from the folder of the file, else
+ * from data_dir. */
 static enum msim_status add_stand_in(struct msim_platform *p,
                                      struct msim_platform **end,
                                      const char *data_dir, const char *name,
@@ -122,7 +126,7 @@ static enum msim_status add_stand_in(struct msim_platform *p,
     return load_alone(end, path, err);
 }
 
-/* Those that the file names; what stands in for them is not followed. */
+/* Add the platforms that the file names. */
 static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
                                   const cJSON *names, struct msim_error *err)
 {
@@ -142,7 +146,7 @@ static enum msim_status add_named(struct msim_platform *p, const char *data_dir,
     return MSIM_OK;
 }
 
-/* Where a file names none: all of its generation. */
+/* Add all platforms of the same generation. */
 static enum msim_status add_generation(struct msim_platform *p,
                                        const char *data_dir,
                                        struct msim_error *err)
@@ -159,11 +163,11 @@ static enum msim_status add_generation(struct msim_platform *p,
          i++) {
         cJSON *json = msim_platform_json(data_dir, names[i]);
         const char *g = json ? msim_json_get_text(json, "generation") : NULL;
-        bool shared = g && strcmp(g, p->generation) == 0 &&
-                      strcmp(names[i], p->name) != 0;
+        bool same = g && strcmp(g, p->generation) == 0 &&
+                    strcmp(names[i], p->name) != 0;
 
         cJSON_Delete(json);
-        if (!shared)
+        if (!same)
             continue;
         status = add_stand_in(p, end, data_dir, names[i], err);
         if (status == MSIM_OK)
@@ -174,14 +178,14 @@ static enum msim_status add_generation(struct msim_platform *p,
     return status;
 }
 
-static enum msim_status read_common(struct msim_platform *p,
-                                    const char *data_dir,
-                                    struct msim_error *err)
+static enum msim_status read_shared_laws(struct msim_platform *p,
+                                         const char *data_dir,
+                                         struct msim_error *err)
 {
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
-    return msim_shared_laws_read(&p->common, path, err);
+    return msim_shared_laws_read(&p->shared, path, err);
 }
 
 static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
@@ -192,7 +196,7 @@ static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
     MSIM_TRY(names ? add_named(p, data_dir, names, err)
                    : add_generation(p, data_dir, err));
     MSIM_TRY(read_sheet(p, json, p->next ? &p->next->sheet : NULL, err));
-    MSIM_TRY(read_common(p, data_dir, err));
+    MSIM_TRY(read_shared_laws(p, data_dir, err));
     return msim_fit_index_make(p, NULL);
 }
 
@@ -238,7 +242,7 @@ void msim_platform_free(struct msim_platform *p)
         for (uint32_t i = 0; i < p->n_fits; i++)
             msim_fit_release(&p->fits[i]);
         free(p->fits);
-        msim_shared_laws_release(&p->common);
+        msim_shared_laws_release(&p->shared);
         msim_fit_index_release(&p->index);
         free(p);
         p = next;

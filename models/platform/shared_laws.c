@@ -1,5 +1,5 @@
 /*
- * models/platform/shared_laws.c - reading the laws that are common to all GPUs.
+ * models/platform/shared_laws.c - reading the laws that all GPUs share.
  */
 #include "models/platform/shared_laws.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where nothing was fitted: what the best public trial saw, 8 % from one GPU
- * to the next inside a generation and 20 to 45 % across. */
+/* For laws that the file does not name: the best public study saw errors of 8 %
+ * between GPUs of a generation and of 20 to 45 % between generations. */
 static const struct msim_shared_sd TYPICAL = {NULL, 0.10, 0.45, NAN, NAN};
 
 static enum msim_status wrong(const char *file, const char *what,

@@ -1,33 +1,35 @@
 /*
- * models/platform/shared_laws.h - what a GPU without rows of its own inherits.
+ * models/platform/shared_laws.h - the laws that all GPUs share, and the errors
+ * of a GPU that uses other GPUs' fits.
  *
- * From GPUs of its own generation whole cells, trees too, since they run the
- * same kernels; from all others laws alone, with constants that are common to
- * all GPUs: fractions of data-sheet rates, fitted on every GPU's rows with
- * equal weight. How far off both are was seen by leaving out one GPU after the
- * other (calibrate/platform/shared_laws_fit.h); data/laws/common.json holds
- * constants and figures, each with its provenance.
+ * A GPU without fits of its own uses whole fits, corrections included, of GPUs
+ * of its generation, since they run the same kernels. Otherwise it uses shared
+ * laws, whose constants are fractions of data-sheet rates, fitted on the rows
+ * of all GPUs with equal weight. The errors of both were found by holding out
+ * one GPU after the other (calibrate/platform/shared_laws_fit.h).
+ * data/laws/common.json has the constants and the errors, each with its
+ * provenance.
  */
 #ifndef MSIM_MODELS_PLATFORM_SHARED_LAWS_H
 #define MSIM_MODELS_PLATFORM_SHARED_LAWS_H
 #include "models/platform/fit.h"
 
-/* Doubt in a cell of another GPU, beside its own interval: standard deviations
- * of the logarithm. */
+/* Standard deviations of the logarithm for using the fit of another GPU, to add
+ * to its own interval. */
 struct msim_shared_sd {
-    const struct msim_law *law; /* NULL: of laws that are not named */
-    double generation;          /* the other GPU is of the same generation */
-    double other;               /* it is not */
-    /* Mean |predicted / measured - 1| of that, in the mean over cells of GPUs
-     * left out; NAN where it was not seen. */
+    const struct msim_law *law; /* NULL: any law that the file does not name */
+    double generation;          /* of a GPU of the same generation */
+    double other;               /* of another GPU */
+    /* Mean |predicted / measured - 1| of both, over fits of held-out GPUs; NAN
+     * where it is not known. */
     double generation_error, other_error;
 };
 
 #define MSIM_SHARED_LAWS 16
 
-/* The shortest kernel that constants of common laws go with, where the start
- * follows it (models/law/law.h). */
-#define MSIM_COMMON_FLOOR_US 2.0
+/* The shortest kernel, microseconds, that the constants of shared laws are for
+ * (msim_law.start_follows_floor). */
+#define MSIM_SHARED_FLOOR_US 2.0
 
 struct msim_shared_laws {
     struct msim_fit *fits; /* without trees */
@@ -37,9 +39,9 @@ struct msim_shared_laws {
 };
 
 /*
- * Read a file of common laws; one that is not there is empty, since a folder
- * of platforms is of use without. Release with msim_shared_laws_release(), also
- * after a failure.
+ * Read a file of shared laws. A file that does not exist is empty: a folder of
+ * platforms can be used without. EFORMAT or ENOMEM; release with
+ * msim_shared_laws_release(), also after a failure.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
@@ -47,7 +49,7 @@ enum msim_status msim_shared_laws_read(struct msim_shared_laws *c,
                                        struct msim_error *err);
 void msim_shared_laws_release(struct msim_shared_laws *c);
 
-/* The doubt for a law; that of laws without rows where it is not named. */
+/* The figures for a law; typical ones where the file does not name it. */
 struct msim_shared_sd msim_shared_laws_sd(const struct msim_shared_laws *c,
                                           const struct msim_law *law);
 

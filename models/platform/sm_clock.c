@@ -1,6 +1,6 @@
 /*
- * models/platform/sm_clock.c - data sheets, constants and doubt at another SM
- * clock.
+ * models/platform/sm_clock.c - data sheets, constants and intervals at another
+ * SM clock.
  */
 #include "models/platform/sm_clock.h"
 
@@ -11,33 +11,35 @@
 #include <strings.h>
 
 /*
- * Dynamic power is f V^2, and voltage rises with the clock above a floor, so
- * that an exponent lies between 1 and 3; what a GPU draws besides (leakage,
- * memory, idle units) is a quarter to a third of its limit. Both are set so
- * that the one pair of the tables comes out that differs in its limit alone:
- * 372 products in fp32 near the peak take 1.106 times as long on an A100 PCIe
- * of 40 GB (250 W) as on one of 80 GB (300 W; scripts/accuracy/power_pair.py).
+ * Dynamic power is f V^2, and the voltage rises with the clock above a floor.
+ * The exponent therefore lies between 1 and 3. The other power of a GPU
+ * (leakage, memory, idle units) is a quarter to a third of its limit. Both
+ * constants are set to match the one pair of GPUs in the tables that differs in
+ * its limit alone: 372 products in fp32 near the peak take 1.106 times as long
+ * on an A100 PCIe of 40 GB (250 W) as on one of 80 GB (300 W;
+ * scripts/accuracy/power_pair.py).
  */
 #define IDLE_SHARE 0.25
 #define EXPONENT   2.5
 
-/* Boards do not take caps much below their idle power; what a clock so low does
- * to memory is not known. */
+/* Boards refuse caps near their idle power; the effect of such a low clock on
+ * memory is not known. */
 #define CAP_MIN 0.3
 
 /*
- * Of a slowdown's logarithm (90 %). A clock: a GPU that sustained less than its
- * boost clock under load loses less by a lower one, and base clocks are 0.5 to
- * 0.95 of boost clocks. A cap: what draws less than the limit does not slow
- * down at all. Both: a tenth of the clock's own, for parts that laws do not
- * tell from memory.
+ * Half widths of the 90 % interval of a slowdown's logarithm. For a clock, over
+ * that logarithm: a GPU that sustains less than its boost clock under load
+ * loses less by a lower clock, and base clocks are 0.5 to 0.95 of boost clocks.
+ * For a cap, over the same: a kernel that draws less than the cap does not slow
+ * down at all. For both, over the logarithm of the clock: parts of a kernel
+ * that laws do not tell from memory.
  */
 #define CLOCK_WIDTH 0.25
 #define CAP_WIDTH   1.0
 #define PARTS_WIDTH 0.1
 
-/* What no unit tells apart: up to 10 a value of --clock is a share, from 50 on
- * megahertz. */
+/* Without a unit, a value of --clock up to 10 is a share, from 50 on megahertz.
+ */
 #define SHARE_MAX 10
 #define MHZ_MIN   50
 
@@ -168,7 +170,7 @@ struct msim_data_sheet msim_clock_sheet(const struct msim_data_sheet *usual,
     return s;
 }
 
-/* The constant that says how fast the L2 cache is. */
+/* The name of the constant that is the rate of the L2 cache. */
 static const char *cache_constant(const struct msim_law *law)
 {
     for (uint32_t i = 0; i < law->n_params; i++)

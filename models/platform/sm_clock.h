@@ -1,10 +1,11 @@
 /*
  * models/platform/sm_clock.h - a GPU at another SM clock, or under a power cap.
  *
- * What the SMs pace goes with their clock: arithmetic, the L2 cache, and every
- * constant of a law that is a time (launch, a step of a main loop, a row). The
- * rates of device memory, links and PCIe do not. A law is asked on both data
- * sheets, so that what was learned of the GPU at its usual clock stays:
+ * The clock of the SMs scales arithmetic, the L2 cache, and every constant of a
+ * law that is a time (launch, a step of a main loop, a row). It does not scale
+ * the rates of device memory, links and PCIe. An estimate is made at the usual
+ * clock and multiplied by the ratio of the law on both data sheets, so that a
+ * correction, which was learned at the usual clock, still holds:
  *
  *     time(clock) = time(usual) * law(sheet at clock) / law(sheet)
  *
@@ -12,8 +13,8 @@
  *
  *     W = idle + (limit - idle) * (clock / usual)^2.5,  idle = limit / 4
  *
- * Example: an A100 of 300 W under 250 W keeps (175 / 225)^0.4 = 0.904 of its
- * clock; products that its arithmetic bounds take 1.106 times as long.
+ * Example: an A100 of 300 W at a cap of 250 W runs at (175 / 225)^0.4 = 0.904
+ * of its clock; products that are bound by arithmetic take 1.106 times as long.
  */
 #ifndef MSIM_MODELS_PLATFORM_SM_CLOCK_H
 #define MSIM_MODELS_PLATFORM_SM_CLOCK_H
@@ -33,13 +34,15 @@ struct msim_sm_clock {
     double usual_hz; /* the data sheet's boost clock; 0: not known */
     double watts;    /* the cap; 0: none */
     double limit_watts;
-    double width_ratio; /* of a slowdown, as a share of its logarithm (90 %) */
+    /* half of the 90 % interval of a slowdown's logarithm, over this logarithm
+     */
+    double width_ratio;
 };
 
 /*
- * The value of --clock: a share of the usual clock ("0.8", "80%") or a clock
- * ("1100", "1100MHz", "1.1GHz"); of --power-cap: watts ("300", "300W"). EUSAGE
- * says what was wanted.
+ * Parse the value of --clock: a share of the usual clock ("0.8", "80%") or a
+ * clock ("1100", "1100MHz", "1.1GHz"); or of --power-cap: watts ("300",
+ * "300W"). EUSAGE where it is neither.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_clock_parse(struct msim_clock_wish *w, const char *value,
@@ -52,9 +55,9 @@ enum msim_status msim_power_cap_parse(struct msim_clock_wish *w,
 bool msim_clock_is_asked(const struct msim_clock_wish *w);
 
 /*
- * The clock that platform `name` with data sheet `s` runs at: the slower of
- * those that the wish's clock and its cap make. EUSAGE where the data sheet has
- * no clock or power limit to count from, or does not allow the cap.
+ * The clock of platform `name` with the usual data sheet `s`: the lower of the
+ * clock that was asked for and the clock under the cap. EUSAGE where the data
+ * sheet has no clock or power limit, or the cap is outside its range.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_clock_solve(struct msim_sm_clock *out,
@@ -67,19 +70,20 @@ struct msim_data_sheet msim_clock_sheet(const struct msim_data_sheet *usual,
                                         double ratio);
 
 /*
- * Likewise the constants of a law, `usual` to `at`: times, and how much faster
- * than device memory the L2 cache is (which cannot be slower, since all goes
- * through it). A law without a constant for the cache has that in the share of
- * bandwidth that it reaches, where this is above 1.
+ * Scale the constants of a law from `usual` to `at`: times, and the rate of the
+ * L2 cache over that of device memory, which stays at least 1, since all data
+ * passes the cache. In a law without a constant for the cache, a bandwidth
+ * efficiency above 1 is that rate.
  */
 void msim_clock_constants(const struct msim_law *law, const double *usual,
                           double ratio, double *at);
 
-/* Half of the 90 % interval, as a logarithm, that the clock adds to a time that
- * is `slowdown` times as long for it. */
+/* Half of the 90 % interval, a logarithm, that the clock adds to a time which
+ * it makes `slowdown` times as long. */
 double msim_clock_half_width(const struct msim_sm_clock *c, double slowdown);
 
-/* "1.10 GHz (of 1.41)", and why; "" where no clock was asked for. */
+/* Write the clock, as "1.10 GHz (of 1.41)", and the cap; "" where neither was
+ * asked for. */
 void msim_clock_text(const struct msim_sm_clock *c, char *text, size_t size);
 
 #endif

@@ -256,8 +256,8 @@ static struct msim_work layer(int64_t tokens)
                   .routing = {tokens, 8, 128, 1, MSIM_ROUTING_EVEN, 0}}};
 }
 
-/* A layer by its law; more tokens take longer; and a GPU without rows, by those
- * of its kin, with more doubt. */
+/* A layer by its law: more tokens take longer. A GPU without fits uses those of
+ * its generation, with a wider interval. */
 static void test_moe__predicts_layers(void)
 {
     const struct msim_work few = layer(16);

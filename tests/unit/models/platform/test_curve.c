@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL                                                                   \
+#define FIT                                                                    \
     "{\"curves\":[{\"collective\":\"all_reduce\",\"ranks\":2,\"nodes\":1,"     \
     "\"measured\":true,\"bytes\":[1024,4096],\"us\":[10,40],"                  \
     "\"spread\":[0.1,0.3]},{\"collective\":\"all_reduce\",\"ranks\":8,"        \
@@ -69,7 +69,7 @@ static void test_curve__between_points(void)
     struct msim_curves c;
     struct msim_curve_answer a;
 
-    REQUIRE(read(&c, CELL) == MSIM_OK);
+    REQUIRE(read(&c, FIT) == MSIM_OK);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 1024));
     CHECK(fabs(a.correction) < 1e-12 && a.measured && !a.stand_in);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 2048));
@@ -80,13 +80,13 @@ static void test_curve__between_points(void)
 }
 
 /* Beyond the ends the correction stays, nothing was measured there, and the
- * doubt grows by 0.1 an octave of bytes or 0.34 of ranks, up to 0.68. */
+ * half width grows by 0.1 an octave of bytes or 0.34 of ranks, up to 0.68. */
 static void test_curve__beyond_the_ends(void)
 {
     struct msim_curves c;
     struct msim_curve_answer a;
 
-    REQUIRE(read(&c, CELL) == MSIM_OK);
+    REQUIRE(read(&c, FIT) == MSIM_OK);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 2, 1 << 20));
     CHECK_REL(a.correction, log(4), 1e-9);
     CHECK(!a.measured);
@@ -101,13 +101,13 @@ static void test_curve__beyond_the_ends(void)
 }
 
 /* Four ranks lie half way from two to eight: half of log 3, and an octave from
- * either, so that the doubt is more than theirs. */
+ * either, so that the interval is wider. */
 static void test_curve__between_ranks(void)
 {
     struct msim_curves c;
     struct msim_curve_answer a;
 
-    REQUIRE(read(&c, CELL) == MSIM_OK);
+    REQUIRE(read(&c, FIT) == MSIM_OK);
     a = ask(&c, work(MSIM_COLL_ALL_REDUCE, 4, 1024));
     CHECK_REL(a.correction, log(3) / 2, 1e-9);
     CHECK_REL(a.half_width, hypot(0.3, 0.34), 1e-9);
@@ -115,18 +115,18 @@ static void test_curve__between_ranks(void)
     msim_curves_release(&c);
 }
 
-static void test_curve__kin_stand_in(void)
+static void test_curve__another_collective_stands_in(void)
 {
     struct msim_curve_answer a;
     struct msim_curves c;
     struct msim_work w = work(MSIM_COLL_BARRIER, 2, 1024);
 
-    REQUIRE(read(&c, CELL) == MSIM_OK);
+    REQUIRE(read(&c, FIT) == MSIM_OK);
     a = ask(&c, w);
     CHECK(a.stand_in && !a.measured);
     w = work(MSIM_COLL_SEND, 2, 1024);
     CHECK(ask(&c, w).stand_in);
-    /* There are no curves between nodes, nor of all-to-all and its kin. */
+    /* There are no curves between nodes, nor of all-to-all. */
     w.u.coll.nodes = 2;
     CHECK(!msim_curves_ask(&c, &LAW, NULL, NULL, &w, &a));
     w = work(MSIM_COLL_GATHER, 2, 1024);
@@ -153,7 +153,7 @@ static void test_curve__explains(void)
 {
     struct msim_curves c;
 
-    REQUIRE(read(&c, CELL) == MSIM_OK);
+    REQUIRE(read(&c, FIT) == MSIM_OK);
     says(&c, work(MSIM_COLL_ALL_REDUCE, 2, 2048),
          "curves: measured curve of 2 ranks\n");
     says(&c, work(MSIM_COLL_ALL_REDUCE, 8, 1024),
@@ -177,7 +177,7 @@ static void test_curve__variants_and_logs(void)
     struct msim_work w = work(MSIM_COLL_ALL_REDUCE, 2, 1024);
     struct msim_curves c;
 
-    REQUIRE(read(&c, CELL) == MSIM_OK);
+    REQUIRE(read(&c, FIT) == MSIM_OK);
     CHECK(msim_curves_variant(&c, &w) == 0);
     w.version = "2.1";
     CHECK(msim_curves_variant(&c, &w) == 0);
@@ -234,7 +234,7 @@ int main(void)
     RUN(test_curve__between_points);
     RUN(test_curve__beyond_the_ends);
     RUN(test_curve__between_ranks);
-    RUN(test_curve__kin_stand_in);
+    RUN(test_curve__another_collective_stands_in);
     RUN(test_curve__explains);
     RUN(test_curve__variants_and_logs);
     RUN(test_curve__refuses);

@@ -1,7 +1,7 @@
 /*
- * Which cell answers on made-up GPUs: one's own, that of a GPU of the same
- * generation with its trees, that of a partner, that of another generation or
- * a law common to all, by doubt; and what a file leaves to its kin.
+ * Which fit is picked on made-up GPUs, by its variance: its own, that of a GPU
+ * of the same generation with its trees, that of a partner, that of another
+ * generation, or a shared law; and which figures a data sheet inherits.
  */
 #include "models/estimate/model.h"
 #include "models/platform/fit_index.h"
@@ -30,7 +30,7 @@ static void write_text(const char *name, const char *text)
 
 /* Additions of `framework`: start `t0`, and trees that add `tree` everywhere,
  * in ten-thousandths of the logarithm. */
-#define CELL(framework, key, t0, tree) WIDE(framework, key, t0, tree, "0.1")
+#define FIT(framework, key, t0, tree) WIDE(framework, key, t0, tree, "0.1")
 #define WIDE(framework, key, t0, tree, half)                                   \
     "{\"law\":\"vector\",\"framework\":\"" framework "\",\"key\":\"" key       \
     "\",\"table_gpu\":\"T\",\"rows\":100,\"error_held_back\":0.02,"            \
@@ -48,8 +48,8 @@ static void write_text(const char *name, const char *text)
     "\"network_bandwidth\":2e10,\"trace_factor\":1.25,\"links\":"              \
     "{\"interconnect\":\"wire\"}"
 
-/* `old` has all stacks, `kin` of the generation of `new` has one, `new` none
- * but one of its own for another key. */
+/* `old` has all stacks; `sibling`, of the generation of `new`, has one; `new`
+ * has one of its own for another key. */
 static bool make_folder(void)
 {
     char path[160];
@@ -64,15 +64,14 @@ static bool make_folder(void)
     }
     write_text("platforms/old.json",
                "{\"name\":\"old\",\"generation\":\"1\",\"stand_ins\":[],"
-               "\"cells\":[" CELL("X", "add", "4", "700") "," CELL(
+               "\"cells\":[" FIT("X", "add", "4", "700") "," FIT(
                    "Y", "add", "5", "700") "]," SHEET(FLOOR) "}");
-    write_text(
-        "platforms/kin.json",
-        "{\"name\":\"kin\",\"generation\":\"2\",\"stand_ins\":[],"
-        "\"cells\":[" CELL("X", "add", "6", "700") "]," SHEET(FLOOR) "}");
+    write_text("platforms/sibling.json",
+               "{\"name\":\"sibling\",\"generation\":\"2\",\"stand_ins\":[],"
+               "\"cells\":[" FIT("X", "add", "6", "700") "]," SHEET(FLOOR) "}");
     write_text("platforms/new.json",
                "{\"name\":\"new\",\"generation\":\"2\","
-               "\"cells\":[" CELL("X", "mul", "7", "700") "]," SHEET("") "}");
+               "\"cells\":[" FIT("X", "mul", "7", "700") "]," SHEET("") "}");
     write_text("platforms/alone.json",
                "{\"name\":\"alone\",\"generation\":\"3\","
                "\"stand_ins\":[\"old\"]," SHEET("") "}");
@@ -86,7 +85,7 @@ static bool make_folder(void)
 static void remove_folder(void)
 {
     static const char *const NAMES[] = {"platforms/old.json",
-                                        "platforms/kin.json",
+                                        "platforms/sibling.json",
                                         "platforms/new.json",
                                         "platforms/alone.json",
                                         "laws/common.json",
@@ -121,25 +120,25 @@ static bool pick(const struct msim_platform *p, const char *framework,
     return msim_fit_pick(p, &MSIM_LAW_VECTOR, framework, PREFER, keys, out);
 }
 
-static void test_pick__prefers_less_doubt(void)
+static void test_pick__prefers_less_variance(void)
 {
     struct msim_platform *p = load("new");
     struct msim_pick c;
 
     REQUIRE(p != NULL);
-    /* one's own: no doubt */
+    /* its own: no variance */
     REQUIRE(pick(p, "X", "mul", NULL, &c));
     CHECK(c.platform == p);
     CHECK(c.trees && !c.bare && !c.other_framework && !c.other_key);
     CHECK_REL(c.variance, 0, 0);
-    /* kin, with trees, before one's own of another key: 0.05 to 0.2 */
+    /* the sibling's, with trees, before its own of another key: 0.05, 0.2 */
     REQUIRE(pick(p, "X", "add", "mul", &c));
-    CHECK_STR(c.platform->name, "kin");
+    CHECK_STR(c.platform->name, "sibling");
     CHECK(c.trees);
     CHECK_REL(c.variance, 0.05 * 0.05, 1e-12);
-    /* the common law of the stack that is asked for before kin of another,
-     * which counts twice there: (0.3 / 1.645)^2 to 0.05^2 + (2 * 0.1)^2; its
-     * interval holds the doubt already */
+    /* the shared law of the wanted stack before the sibling's fit of another
+     * stack, which counts twice there: (0.3 / 1.645)^2, 0.05^2 + (2 * 0.1)^2;
+     * nothing is added, since the interval of a shared law has it already */
     REQUIRE(pick(p, "Z", "add", NULL, &c));
     CHECK(c.platform == NULL);
     CHECK(!c.trees);
@@ -158,8 +157,8 @@ static void test_pick__other_generation(void)
     CHECK_STR(c.platform->name, "old");
     CHECK(!c.trees);
     CHECK_REL(c.variance, 0.25 * 0.25, 1e-12);
-    /* no stack: any one's rows, and the doubt about the library (0.1); the
-     * common law is known better than another generation's cell */
+    /* no stack: any stack's fit, with 0.1 for the unknown library; the shared
+     * law has a lower variance than another generation's fit */
     REQUIRE(pick(p, NULL, "add", NULL, &c));
     CHECK(c.platform == NULL);
     CHECK(c.bare && !c.other_framework);
@@ -167,11 +166,11 @@ static void test_pick__other_generation(void)
     msim_platform_free(p);
 }
 
-/* With both sides from one cell, what it is wrong by is in both. */
+/* Both sides use one fit, so that its error is in both. */
 static void test_pick__partner(void)
 {
     struct msim_platform *a = load("alone");
-    struct msim_platform *b = load("kin");
+    struct msim_platform *b = load("sibling");
     struct msim_pick c;
 
     REQUIRE(a && b);
@@ -188,7 +187,8 @@ static void test_pick__partner(void)
 }
 
 /* 1e9 bytes at 1e12 bytes/s are 1000 us, of which a thousandth hits the cache
- * at the same speed; the trees of kin add 7 %, another generation's do not. */
+ * at the same speed; the sibling's trees add 7 %, those of another generation
+ * nothing. */
 static void test_pick__carries_trees_within_a_generation(void)
 {
     struct msim_work w = {.family = MSIM_FAMILY_POINTWISE,
@@ -213,14 +213,14 @@ static void test_pick__carries_trees_within_a_generation(void)
     msim_platform_free(other);
 }
 
-/* Kin are found by the generation, and say what hardly differs. */
-static void test_pick__leaves_figures_to_kin(void)
+/* GPUs of one generation share figures that hardly differ. */
+static void test_pick__inherits_figures(void)
 {
     struct msim_platform *p = load("new");
 
     REQUIRE(p != NULL);
     REQUIRE(p->next != NULL);
-    CHECK_STR(p->next->name, "kin");
+    CHECK_STR(p->next->name, "sibling");
     CHECK(p->next->next == NULL);
     CHECK_REL(p->sheet.floor_us, 3, 0);
     CHECK_REL(p->sheet.network, 2e10, 0);
@@ -237,19 +237,19 @@ static void test_pick__lists_what_is_inherited(void)
 {
     struct msim_platform *p = load("new");
     struct msim_pick c;
-    uint32_t at = 0, shared = 0, common = 0;
+    uint32_t at = 0, inherited = 0, shared = 0;
 
     REQUIRE(p != NULL);
     while (msim_fit_index_inherited(p, &at, &c)) {
-        shared += c.platform != NULL;
-        common += c.platform == NULL;
+        inherited += c.platform != NULL;
+        shared += c.platform == NULL;
         if (c.platform)
             CHECK_REL(msim_pick_held_out_error(p, &c), 0.04, 0);
         else
             CHECK_REL(msim_pick_held_out_error(p, &c), 0.02, 0);
     }
+    CHECK_UINT(inherited, 1);
     CHECK_UINT(shared, 1);
-    CHECK_UINT(common, 1);
     msim_platform_free(p);
 }
 
@@ -259,11 +259,11 @@ int main(void)
         fprintf(stderr, "no folder for made-up platforms\n");
         return 1;
     }
-    RUN(test_pick__prefers_less_doubt);
+    RUN(test_pick__prefers_less_variance);
     RUN(test_pick__other_generation);
     RUN(test_pick__partner);
     RUN(test_pick__carries_trees_within_a_generation);
-    RUN(test_pick__leaves_figures_to_kin);
+    RUN(test_pick__inherits_figures);
     RUN(test_pick__lists_what_is_inherited);
     remove_folder();
     return check_summary();

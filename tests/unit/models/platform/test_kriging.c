@@ -1,7 +1,7 @@
 /*
- * Corrections by rows nearby: a row's own size gets what it measured, sizes far
- * from all rows get the law, doubt grows with the distance, and what a fit
- * writes is read back; broken ones are refused.
+ * Corrections by kriging: at a row's size it is that of the row, far from all
+ * rows it is 0; the standard deviation grows with the distance; what a fit
+ * writes is read back, and broken files are refused.
  */
 #include "calibrate/fit/kriging_fit.h"
 #include "models/platform/kriging.h"
@@ -12,12 +12,12 @@
 
 #define ROWS 60
 
-/* One row at m = e^2 with weight 0.5, whose likeness to itself is 1. */
+/* One row at m = e^2 with weight 0.25; its correlation with itself is 1. */
 static const char ONE[] =
     "{\"reach\":{\"log_m\":2},\"noise\":0.04,\"low\":-1,\"high\":0.3,"
     "\"rows\":\"2\",\"weights\":\"0.25\"}";
 
-static void test_nearby__fades_with_distance(void)
+static void test_kriging__fades_with_distance(void)
 {
     cJSON *json = cJSON_Parse(ONE);
     double x[MSIM_LAW_FEATURES] = {2};
@@ -27,9 +27,10 @@ static void test_nearby__fades_with_distance(void)
     CHECK_REL(msim_kriging_correct(&m, x, 1).log, 0.25, 1e-12);
     /* noise alone: the row was measured once */
     CHECK_REL(msim_kriging_correct(&m, x, 1).sd_ratio, 0.2, 1e-12);
-    /* of kin whose corrections are half as alike: 0.04 + 1 - 0.5^2 */
+    /* of a GPU with a correlation of 0.5: 0.04 + 1 - 0.5^2 */
     CHECK_REL(msim_kriging_correct(&m, x, 0.5).sd_ratio, sqrt(0.79), 1e-12);
-    /* a reach away: (1 + sqrt 3) exp(-sqrt 3) = 0.4833577 of it is left */
+    /* a length scale away: (1 + sqrt 3) exp(-sqrt 3) = 0.4833577 of it is left
+     */
     x[0] = 4;
     CHECK_REL(msim_kriging_correct(&m, x, 1).log, 0.25 * 0.4833577, 1e-6);
     CHECK_REL(msim_kriging_correct(&m, x, 1).sd_ratio,
@@ -42,8 +43,8 @@ static void test_nearby__fades_with_distance(void)
     cJSON_Delete(json);
 }
 
-/* Never more than what was seen when fitting. */
-static void test_nearby__stays_within_bounds(void)
+/* Never beyond the residuals of the rows fitted on. */
+static void test_kriging__stays_within_bounds(void)
 {
     cJSON *json = cJSON_Parse(ONE);
     double x[MSIM_LAW_FEATURES] = {2};
@@ -58,7 +59,7 @@ static void test_nearby__stays_within_bounds(void)
     cJSON_Delete(json);
 }
 
-static void test_nearby__refuses_broken_ones(void)
+static void test_kriging__refuses_broken_ones(void)
 {
     static const char *const BROKEN[] = {
         "{}",
@@ -113,7 +114,7 @@ static void make_rows(double *x, double *y, uint64_t *group)
 /* Between rows the surface is found again, to less than a tenth of how much it
  * varies (0.3), and one wild row does not spoil it; the same bytes come out of
  * the same rows. */
-static void test_nearby__fits_what_is_smooth(void)
+static void test_kriging__fits_what_is_smooth(void)
 {
     static double x[ROWS * MSIM_LAW_FEATURES], y[ROWS];
     static uint64_t group[ROWS];
@@ -149,9 +150,9 @@ static void test_nearby__fits_what_is_smooth(void)
 
 int main(void)
 {
-    RUN(test_nearby__fades_with_distance);
-    RUN(test_nearby__stays_within_bounds);
-    RUN(test_nearby__refuses_broken_ones);
-    RUN(test_nearby__fits_what_is_smooth);
+    RUN(test_kriging__fades_with_distance);
+    RUN(test_kriging__stays_within_bounds);
+    RUN(test_kriging__refuses_broken_ones);
+    RUN(test_kriging__fits_what_is_smooth);
     return check_summary();
 }

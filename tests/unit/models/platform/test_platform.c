@@ -159,7 +159,7 @@ static void check_slowdown(const char *text, double want)
     msim_platform_free(p);
 }
 
-/* Nothing runs faster beside a collective: less than 1 is how unsure it is. */
+/* No kernel is faster while a collective runs: a ratio below 1 is noise. */
 static void test_platform__reads_the_slowdown(void)
 {
     check_slowdown(NAMED(SHEET), 0);

@@ -325,8 +325,8 @@ static void test_sm_clock__usual_is_the_identity(void)
     msim_platform_free(one);
 }
 
-/* The interval of what goes with the clock widens by the factor that is told;
- * a cap's reaches back to what nothing slowed down. */
+/* The interval of a work that follows the clock is wider by the known factor;
+ * that of a cap includes the time without a slowdown. */
 static void test_sm_clock__widens(void)
 {
     struct msim_platform *usual = load(0), *slow = load(0.5), *capped = load(0);
@@ -349,7 +349,7 @@ static void test_sm_clock__widens(void)
 }
 
 /* 10 us at the usual clock, where models say 2 us then and 3 us at half of it:
- * 15 us; only the clock is in doubt. */
+ * 15 us; the interval is that of the clock only. */
 static void test_sm_clock__scales_what_was_measured(void)
 {
     struct msim_platform *usual = load(0), *half = load(0.5);
