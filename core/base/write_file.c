@@ -130,12 +130,12 @@ static bool close_stream(struct msim_file *f)
 enum msim_status msim_file_commit(struct msim_file *f, struct msim_error *err)
 {
     enum msim_status status = MSIM_OK;
-    bool beside = strcmp(f->draft, f->final) != 0;
+    bool drafted = strcmp(f->draft, f->final) != 0;
 
     errno = 0;
-    if (!close_stream(f) || (beside && rename(f->draft, f->final) != 0)) {
+    if (!close_stream(f) || (drafted && rename(f->draft, f->final) != 0)) {
         status = fail(f, err, "cannot write");
-        if (beside)
+        if (drafted)
             unlink(f->draft);
     }
     release(f);

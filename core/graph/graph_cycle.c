@@ -11,7 +11,7 @@
 
 /* At most so many dependencies are listed, and not the order of a thread or
  * stream. */
-#define TOLD 4
+#define LISTED_MAX 4
 
 struct search {
     const struct msim_graph *g;
@@ -152,15 +152,15 @@ enum msim_status msim_cycle_fail(const struct msim_graph *g,
 {
     struct msim_cycle c;
     enum msim_status status = msim_cycle_find(&c, g);
-    uint32_t told = 0;
+    uint32_t listed = 0;
     char text[440] = "";
 
-    for (uint32_t i = 0; i < c.n && told < TOLD; i++)
+    for (uint32_t i = 0; i < c.n && listed < LISTED_MAX; i++)
         if (!own_order(g, c.edges[i])) {
             msim_edge_tell(text, sizeof(text), g, c.edges[i]);
-            told++;
+            listed++;
         }
-    if (c.n && !told)
+    if (c.n && !listed)
         msim_edge_tell(text, sizeof(text), g, c.edges[0]);
     if (status == MSIM_OK)
         status = msim_fail(err, MSIM_ECYCLE, NULL, MSIM_OFFSET_NONE,

@@ -157,7 +157,7 @@ static msim_ps time_at(const struct active *a, double left)
            (ps < (double)MSIM_RUN_MAX ? (msim_ps)llround(ps) : MSIM_RUN_MAX);
 }
 
-/* Give a running demand the rate that it has beside what runs from now on. */
+/* Give a running demand the rate that it has among the demands that now run. */
 static void rate(struct msim_contention_run *r, uint32_t d, msim_ps now)
 {
     const struct msim_demand *demand = &r->s->demands[d];

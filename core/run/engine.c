@@ -207,11 +207,3 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
         times->dur[t] = took(e, s, t);
     return MSIM_OK;
 }
-
-enum msim_status msim_engine_run(struct msim_engine *e,
-                                 const struct msim_scenario *s, msim_ps *start,
-                                 struct msim_error *err)
-{
-    return msim_engine_simulate(e, s, &(struct msim_times){.start = start},
-                                err);
-}

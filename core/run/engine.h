@@ -58,10 +58,4 @@ enum msim_status msim_engine_simulate(struct msim_engine *e,
                                       const struct msim_times *times,
                                       struct msim_error *err);
 
-/* The same, for starts alone. */
-MSIM_MUST_CHECK
-enum msim_status msim_engine_run(struct msim_engine *e,
-                                 const struct msim_scenario *s, msim_ps *start,
-                                 struct msim_error *err);
-
 #endif

@@ -4,6 +4,7 @@
  */
 #include "core/report/analyse/waits.h"
 #include "tests/bench/timing.h"
+#include "tests/unit/engine_starts.h"
 #include "tests/unit/made_graph.h"
 
 #include <stdio.h>
@@ -96,7 +97,7 @@ int main(void)
         return 4;
     for (int i = 0; i < REPEAT; i++) {
         begin = now();
-        if (msim_engine_run(e, &s, start, NULL) != MSIM_OK)
+        if (engine_starts(e, &s, start, NULL) != MSIM_OK)
             return 4;
         least(&walk, begin);
         once(&m.g, &run, slack, &c);

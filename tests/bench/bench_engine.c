@@ -5,6 +5,7 @@
  * 4-ary heap, a pop and a push an event, nothing else) in the same run.
  */
 #include "tests/bench/timing.h"
+#include "tests/unit/engine_starts.h"
 #include "tests/unit/made_contention.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ static double walk(struct msim_engine *e, const struct msim_scenario *s,
 {
     double begin = now();
 
-    if (msim_engine_run(e, s, start, NULL) != MSIM_OK)
+    if (engine_starts(e, s, start, NULL) != MSIM_OK)
         abort();
     return now() - begin;
 }

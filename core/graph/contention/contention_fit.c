@@ -29,8 +29,8 @@
 /* Copies that overlap by less were one after the other. */
 #define BLUR (6 * (msim_ps)MSIM_PS_PER_US)
 /* Overlapped for nearly all of its time, and for nearly none. */
-#define BESIDE 0.95
-#define ALONE  0.05
+#define CONCURRENT 0.95
+#define ALONE      0.05
 
 /* When something of a set of kinds ran: merged and in order. */
 struct spans {
@@ -133,12 +133,12 @@ static enum msim_status note(const struct fit *f,
     return msim_contention_figure_add(f->b->s, figure);
 }
 
-/* ---- compute beside communication --------------------------------------- */
+/* ---- compute at the same time as communication ----------------------- */
 
 struct launch {
     uint64_t key; /* name and launch configuration */
     double us;
-    bool beside;
+    bool concurrent;
 };
 
 /* By key, those alone first. */
@@ -148,7 +148,7 @@ static int compare_launch(const void *a, const void *b)
 
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
-    return x->beside - y->beside;
+    return x->concurrent - y->concurrent;
 }
 
 static uint32_t collect_launches(const struct fit *f, const struct spans *comm,
@@ -158,16 +158,16 @@ static uint32_t collect_launches(const struct fit *f, const struct spans *comm,
 
     for (uint32_t d = f->first; d < f->end; d++) {
         const struct msim_gpu *e = event_of(f, d);
-        double beside;
+        double concurrent;
 
         if (!is_kind(f, d, 1u << MSIM_DEMAND_KERNEL) || e->dur < KERNEL_MIN ||
             e->config == MSIM_NONE)
             continue;
-        beside = share(comm, f->b->ran[d]);
-        if (beside <= ALONE || beside >= BESIDE)
+        concurrent = share(comm, f->b->ran[d]);
+        if (concurrent <= ALONE || concurrent >= CONCURRENT)
             out[n++] = (struct launch){(uint64_t)e->name << 32 | e->config,
                                        (double)e->dur / MSIM_PS_PER_US,
-                                       beside >= BESIDE};
+                                       concurrent >= CONCURRENT};
     }
     if (n)
         qsort(out, n, sizeof(*out), compare_launch);
@@ -186,7 +186,7 @@ static uint32_t find_ratios(const struct launch *l, uint32_t n, double *ratios,
         double by;
 
         for (end = i; end < n && l[end].key == l[i].key; end++)
-            if (!l[end].beside)
+            if (!l[end].concurrent)
                 tmp[alone++] = l[end].us;
         if (alone < ALONE_MIN)
             continue;
@@ -258,8 +258,8 @@ enum { TO_DEVICE, TO_HOST };
 
 /* Large copies of one direction, by whether one ran the other way. */
 struct rates {
-    double *beside, *alone; /* bytes per us */
-    uint32_t n_beside, n_alone;
+    double *concurrent, *alone; /* bytes per us */
+    uint32_t n_concurrent, n_alone;
 };
 
 static void find_rates(const struct fit *f, int side, const struct spans *other,
@@ -274,8 +274,8 @@ static void find_rates(const struct fit *f, int side, const struct spans *other,
             continue;
         part = share(other, f->b->ran[d]);
         rate = (double)e->bytes / ((double)e->dur / MSIM_PS_PER_US);
-        if (part >= BESIDE)
-            r->beside[r->n_beside++] = rate;
+        if (part >= CONCURRENT)
+            r->concurrent[r->n_concurrent++] = rate;
         else if (part <= ALONE)
             r->alone[r->n_alone++] = rate;
     }
@@ -327,10 +327,11 @@ static enum msim_status fit_link(struct fit *f, struct rates *r)
     uint32_t n = 0;
 
     for (int side = TO_DEVICE; side <= TO_HOST; side++) {
-        rate[side] = fmin(msim_median_mean(r[side].beside, r[side].n_beside) /
-                              msim_median_mean(r[side].alone, r[side].n_alone),
-                          1);
-        n += r[side].n_beside;
+        rate[side] =
+            fmin(msim_median_mean(r[side].concurrent, r[side].n_concurrent) /
+                     msim_median_mean(r[side].alone, r[side].n_alone),
+                 1);
+        n += r[side].n_concurrent;
     }
     set_link(f, rate[TO_DEVICE], rate[TO_HOST]);
     MSIM_TRY(note(f, MSIM_CONTENTION_HOST_LINK, MSIM_CONTENTION_FITTED,
@@ -352,10 +353,11 @@ static enum msim_status fit_link(struct fit *f, struct rates *r)
 static enum msim_status assume_pipe(struct fit *f, struct rates *r,
                                     double capacity)
 {
-    int side =
-        r[TO_HOST].n_beside >= r[TO_DEVICE].n_beside ? TO_HOST : TO_DEVICE;
-    double part = msim_median_mean(r[side].beside, r[side].n_beside) / capacity;
-    uint32_t n = r[side].n_beside;
+    int side = r[TO_HOST].n_concurrent >= r[TO_DEVICE].n_concurrent ? TO_HOST
+                                                                    : TO_DEVICE;
+    double part =
+        msim_median_mean(r[side].concurrent, r[side].n_concurrent) / capacity;
+    uint32_t n = r[side].n_concurrent;
 
     part = fmin(fmax(part, 0.01), 0.99);
     if (side == TO_HOST)
@@ -378,10 +380,10 @@ static enum msim_status fit_rates(struct fit *f, struct rates *r,
     enum msim_status status = MSIM_OK;
     double us;
 
-    if (r[0].n_beside >= COPIES_MIN && r[1].n_beside >= COPIES_MIN &&
+    if (r[0].n_concurrent >= COPIES_MIN && r[1].n_concurrent >= COPIES_MIN &&
         r[0].n_alone >= COPIES_MIN && r[1].n_alone >= COPIES_MIN)
         return fit_link(f, r);
-    if (r[0].n_beside < COPIES_MIN && r[1].n_beside < COPIES_MIN)
+    if (r[0].n_concurrent < COPIES_MIN && r[1].n_concurrent < COPIES_MIN)
         return MSIM_OK;
     status = find_spans(f, COPIES, &all);
     us = keep_shared(&all, way);
@@ -399,9 +401,9 @@ static enum msim_status fit_copies(struct fit *f)
     enum msim_status status = MSIM_OK;
 
     for (int side = TO_DEVICE; side <= TO_HOST && status == MSIM_OK; side++) {
-        r[side].beside = malloc(room * sizeof(double));
+        r[side].concurrent = malloc(room * sizeof(double));
         r[side].alone = malloc(room * sizeof(double));
-        status = r[side].beside && r[side].alone
+        status = r[side].concurrent && r[side].alone
                      ? find_spans(f, 1u << KIND_OF(side), &way[side])
                      : MSIM_ENOMEM;
     }
@@ -410,7 +412,7 @@ static enum msim_status fit_copies(struct fit *f)
     if (status == MSIM_OK)
         status = fit_rates(f, r, way);
     for (int side = TO_DEVICE; side <= TO_HOST; side++) {
-        free(r[side].beside);
+        free(r[side].concurrent);
         free(r[side].alone);
         free(way[side].at);
     }

@@ -110,7 +110,7 @@ static bool earlier(const struct msim_trace *t, uint32_t a, uint32_t b)
     return x != y ? x < y : a < b;
 }
 
-static bool beside(const struct msim_trace *t, uint32_t a, uint32_t b)
+static bool on_other_stream(const struct msim_trace *t, uint32_t a, uint32_t b)
 {
     uint32_t s = t->gpu[a].stream, r = t->gpu[b].stream;
 
@@ -146,7 +146,7 @@ static uint32_t ended_since(const struct msim_causes *c, uint32_t i,
 
         if (msim_gpu_end(&t->gpu[other]) < since)
             break;
-        if (beside(t, other, i) && earlier(t, other, i))
+        if (on_other_stream(t, other, i) && earlier(t, other, i))
             return other;
     }
     return MSIM_NONE;
@@ -167,7 +167,7 @@ static uint32_t filled_by(const struct msim_causes *c, uint32_t i)
         uint32_t k = msim_graph_running(t, s, at);
         double tail;
 
-        if (k == MSIM_NONE || !beside(t, k, i))
+        if (k == MSIM_NONE || !on_other_stream(t, k, i))
             continue;
         tail = msim_occupancy_tail(t, k) * (double)t->gpu[k].dur;
         if (tail < (double)t->gpu[k].dur &&
@@ -195,7 +195,7 @@ static msim_ps idle_before(const struct msim_causes *c, uint32_t i,
     for (uint32_t s = 0; s < t->n_streams; s++) {
         uint32_t k = msim_graph_running(t, s, at);
 
-        if (k != MSIM_NONE && beside(t, k, i))
+        if (k != MSIM_NONE && on_other_stream(t, k, i))
             return 0;
     }
     for (uint32_t k = ended_by(c, at); k-- > 0;) {
@@ -204,7 +204,7 @@ static msim_ps idle_before(const struct msim_causes *c, uint32_t i,
 
         if (end <= ready)
             break;
-        if (beside(t, other, i))
+        if (on_other_stream(t, other, i))
             return at - end;
     }
     return at - ready;

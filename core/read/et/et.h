@@ -33,7 +33,7 @@ struct msim_et_values {
 struct msim_et_comm {
     bool seen, has_in, has_out, has_size;
     uint8_t collective, dtype;
-    uint32_t group; /* string, 0: not said */
+    uint32_t group; /* string, 0: none */
     uint64_t in_elems, out_elems;
     int64_t size;
 };

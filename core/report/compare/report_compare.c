@@ -184,50 +184,49 @@ static void print_tables(struct msim_compare_page *page)
 {
     const struct msim_comparison *c = page->c;
 
-    msim_compare_table(
-        page,
-        (struct msim_compare_table){.title = "where it goes",
-                                    .t = &c->breakdown,
-                                    .beside = MSIM_BESIDE_NOTHING,
-                                    .total = true},
-        TOP);
+    msim_compare_table(page,
+                       (struct msim_compare_table){.title = "where it goes",
+                                                   .t = &c->breakdown,
+                                                   .extra = MSIM_EXTRA_NOTHING,
+                                                   .total = true},
+                       TOP);
     msim_compare_table(
         page,
         (struct msim_compare_table){.title = "the main thread waits for",
                                     .t = &c->main_waits,
-                                    .beside = MSIM_BESIDE_NOTHING,
+                                    .extra = MSIM_EXTRA_NOTHING,
                                     .total = true},
         TOP);
     msim_compare_table(
         page,
         (struct msim_compare_table){.title = "the GPU is idle until",
                                     .t = &c->gpu_idle,
-                                    .beside = MSIM_BESIDE_NOTHING,
+                                    .extra = MSIM_EXTRA_NOTHING,
                                     .total = true},
         TOP);
     msim_compare_table(page,
                        (struct msim_compare_table){.title = "kinds of work",
                                                    .t = &c->families,
-                                                   .beside = MSIM_BESIDE_CALLS,
+                                                   .extra = MSIM_EXTRA_CALLS,
                                                    .total = true},
                        TOP);
     msim_compare_table(page,
                        (struct msim_compare_table){.title = "topmost operators",
                                                    .t = &c->ops,
-                                                   .beside = MSIM_BESIDE_CALLS,
+                                                   .extra = MSIM_EXTRA_CALLS,
                                                    .total = true},
                        TOP);
     msim_compare_table(
         page,
         (struct msim_compare_table){.title = "kernels and copies",
                                     .t = &c->kernels,
-                                    .beside = MSIM_BESIDE_MEANS,
+                                    .extra = MSIM_EXTRA_MEANS,
                                     .total = true},
         TOP);
     msim_compare_table(page,
                        (struct msim_compare_table){.title = "streams",
                                                    .t = &c->streams,
-                                                   .beside = MSIM_BESIDE_CALLS,
+                                                   .extra = MSIM_EXTRA_CALLS,
                                                    .total = true},
                        TOP);
 }
@@ -239,7 +238,7 @@ static void print_iterations(struct msim_compare_page *page)
             page,
             (struct msim_compare_table){.title = "iterations",
                                         .t = &page->c->iterations,
-                                        .beside = MSIM_BESIDE_NOTHING},
+                                        .extra = MSIM_EXTRA_NOTHING},
             MAX_LINES);
 }
 

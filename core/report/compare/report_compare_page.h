@@ -13,17 +13,17 @@ struct msim_compare_page {
     bool doubtful; /* some difference was marked as within the intervals */
 };
 
-/* What stands beside the times of a table. */
-enum msim_beside {
-    MSIM_BESIDE_NOTHING,
-    MSIM_BESIDE_CALLS, /* how often, and the share of the table's change */
-    MSIM_BESIDE_MEANS, /* how often, and how long each */
+/* The columns that a table has in addition to times. */
+enum msim_extra {
+    MSIM_EXTRA_NOTHING,
+    MSIM_EXTRA_CALLS, /* how often, and the share of the table's change */
+    MSIM_EXTRA_MEANS, /* how often, and how long each */
 };
 
 struct msim_compare_table {
     const char *title;
     const struct msim_changes *t;
-    enum msim_beside beside;
+    enum msim_extra extra;
     bool total; /* the rows sum to something */
     unsigned name_columns;
     const struct msim_unit *unit, *mean_unit;

@@ -118,7 +118,7 @@ static double mean(const struct msim_change *c, int side)
 /* The width and unit of a table, for its first `rows`. */
 static void fit(struct msim_compare_table *t, uint32_t rows)
 {
-    unsigned limit = t->beside == MSIM_BESIDE_MEANS ? NAME_MEANS : NAME_MAX;
+    unsigned limit = t->extra == MSIM_EXTRA_MEANS ? NAME_MEANS : NAME_MAX;
     double most = 0, most_mean = 0;
     char text[NAME_BYTES];
 
@@ -145,14 +145,14 @@ void msim_compare_header(const struct msim_compare_page *page,
 
     snprintf(title, sizeof(title), "%s, %s", t->title, t->unit->name);
     fprintf(page->out, "\n%-*s", (int)t->name_columns + 2, title);
-    if (t->beside != MSIM_BESIDE_NOTHING)
+    if (t->extra != MSIM_EXTRA_NOTHING)
         fprintf(page->out, "%*s%*s", CALLS, "calls A", CALLS, "B");
     fprintf(page->out, "%10s%10s%10s ", "A", "B", "change");
-    if (t->beside == MSIM_BESIDE_MEANS)
+    if (t->extra == MSIM_EXTRA_MEANS)
         fprintf(page->out, "%7s/%s%7s/%s", "A each", t->mean_unit->name,
                 "B each", t->mean_unit->name);
     fprintf(page->out, "%8s", "B/A");
-    if (t->beside == MSIM_BESIDE_CALLS)
+    if (t->extra == MSIM_EXTRA_CALLS)
         fprintf(page->out, "%9s", "share");
     fputc('\n', page->out);
 }
@@ -203,7 +203,7 @@ static void print_tail(const struct msim_compare_page *page,
 
     msim_format_ratio(ratio, c);
     msim_format_share(share, msim_change_share(t->t, c));
-    if (t->beside == MSIM_BESIDE_CALLS)
+    if (t->extra == MSIM_EXTRA_CALLS)
         fprintf(page->out, "%8s%9s\n", ratio, share);
     else
         fprintf(page->out, "%8s\n", ratio);
@@ -214,10 +214,10 @@ static void print_row(struct msim_compare_page *page,
                       const struct msim_change *c)
 {
     print_name(page, c, t->name_columns);
-    if (t->beside != MSIM_BESIDE_NOTHING)
+    if (t->extra != MSIM_EXTRA_NOTHING)
         print_calls(page, c);
     print_times(page, t, c);
-    if (t->beside == MSIM_BESIDE_MEANS)
+    if (t->extra == MSIM_EXTRA_MEANS)
         print_means(page, t, c);
     print_tail(page, t, c);
 }
@@ -228,10 +228,10 @@ void msim_compare_sum(struct msim_compare_page *page,
                       const struct msim_change *c)
 {
     fprintf(page->out, "  %-*s", (int)t->name_columns, label);
-    if (t->beside != MSIM_BESIDE_NOTHING)
+    if (t->extra != MSIM_EXTRA_NOTHING)
         fprintf(page->out, "%*s", 2 * CALLS, "");
     print_times(page, t, c);
-    if (t->beside == MSIM_BESIDE_MEANS)
+    if (t->extra == MSIM_EXTRA_MEANS)
         fprintf(page->out, "%20s", "");
     print_tail(page, t, c);
 }
@@ -286,7 +286,7 @@ void msim_compare_table(struct msim_compare_page *page,
     fit(&t, rows);
     msim_compare_header(page, &t);
     for (uint32_t i = 0; i < rows; i++)
-        if (t.beside != MSIM_BESIDE_NOTHING ||
+        if (t.extra != MSIM_EXTRA_NOTHING ||
             !msim_change_is_zero(&t.t->rows[i]))
             print_row(page, &t, &t.t->rows[i]);
     if (rows < t.t->n)

@@ -1,4 +1,5 @@
 #include "tests/check.h"
+#include "tests/unit/engine_starts.h"
 #include "tests/unit/made_graph.h"
 
 /* Run and return the starts; the caller frees. */
@@ -9,7 +10,7 @@ static msim_ps *run(const struct made_graph *m)
     struct msim_engine *e;
 
     CHECK_INT(msim_engine_new(&e, &m->g), MSIM_OK);
-    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
     msim_engine_free(e);
     return start;
 }
@@ -76,11 +77,11 @@ static void test_engine__takes_a_task_out(void)
     for (int k = 0; k < MSIM_EDGE_KINDS; k++)
         s.lag[k] = -1;
     REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
-    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
     CHECK_INT(start[1], 99000);
     CHECK_INT(start[3], 106000);
     s.removed = out;
-    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
     CHECK_INT(start[1], 10000);
     CHECK_INT(start[3], 10000);
     msim_engine_free(e);
@@ -128,7 +129,7 @@ static void test_engine__overrides_lags_by_kind(void)
         s.lag[k] = -1;
     s.lag[MSIM_EDGE_LAUNCH] = 3000;
     REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
-    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
     CHECK_INT(start[1], 17000);
     CHECK_INT(start[2], 13000);
     msim_engine_free(e);
@@ -168,7 +169,7 @@ static void test_engine__names_a_cycle(void)
     REQUIRE(msim_strtab_new(&strings) == MSIM_OK);
     trace.strings = strings;
     REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
-    CHECK_INT(msim_engine_run(e, &s, start, &err), MSIM_ECYCLE);
+    CHECK_INT(engine_starts(e, &s, start, &err), MSIM_ECYCLE);
     CHECK(strstr(err.text, "3 of 4 tasks") != NULL);
     CHECK(strstr(err.text, "host 1 ") && strstr(err.text, "host 2 "));
     CHECK(strstr(err.text, ": launch") && strstr(err.text, ": stream sync"));
@@ -199,10 +200,10 @@ static void test_engine__refuses_what_takes_too_long(void)
     for (int k = 0; k < MSIM_EDGE_KINDS; k++)
         s.lag[k] = -1;
     REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
-    CHECK_INT(msim_engine_run(e, &s, start, &err), MSIM_ELIMIT);
+    CHECK_INT(engine_starts(e, &s, start, &err), MSIM_ELIMIT);
     CHECK(strstr(err.text, "more than 26 days") != NULL);
     dur[1] = 1;
-    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
     msim_engine_free(e);
 }
 

@@ -1,6 +1,7 @@
 #include "core/graph/build/graph_build.h"
 #include "tests/check.h"
 #include "tests/unit/core/run/replicas.h"
+#include "tests/unit/engine_starts.h"
 #include "tests/unit/made_graph.h"
 
 static const msim_ps AS_IS[MSIM_EDGE_KINDS] = {-1, -1, -1, -1, -1, -1, -1, -1,
@@ -140,7 +141,7 @@ static void job_run(const struct msim_graph *g, const msim_ps *dur,
 
     memcpy(s.lag, AS_IS, sizeof(s.lag));
     CHECK_INT(msim_engine_new(&e, g), MSIM_OK);
-    CHECK_INT(msim_engine_run(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
     msim_engine_free(e);
 }
 

@@ -26,6 +26,7 @@
 #include "core/report/analyse/critical.h"
 #include "core/run/engine.h"
 #include "tests/check.h"
+#include "tests/unit/engine_starts.h"
 
 #include <stdlib.h>
 
@@ -66,7 +67,7 @@ static enum msim_status load(struct loaded *l, const char *file)
     memset(s.lag, 0xff, sizeof(s.lag));
     s.dur = l->g->traced;
     MSIM_TRY(msim_engine_new(&e, l->g));
-    status = msim_engine_run(e, &s, l->start, NULL);
+    status = engine_starts(e, &s, l->start, NULL);
     msim_engine_free(e);
     MSIM_TRY(status);
     l->run = (struct msim_run){.start = l->start, .dur = l->g->traced};
