@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/base/test_csv.c - tests of core/base/csv.h.
+ *
  * Rows of comma-separated values: quoting, line ends, what is refused.
  */
 #include "core/base/csv.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_decimal.c - tests of core/base/decimal.h.
+ */
 #include "core/base/decimal.h"
 
 #include "tests/check.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_evq.c - tests of core/base/evq.h.
+ */
 #include "core/base/evq.h"
 #include "tests/check.h"
 

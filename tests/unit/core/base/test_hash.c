@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/base/test_hash.c - hashes that files depend on.
+ *
  * Hashes that files depend on: the published values of FNV-1a.
  */
 #include "core/base/hash.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_idmap.c - tests of core/base/idmap.h.
+ */
 #include "core/base/idmap.h"
 
 #include "tests/check.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_input.c - tests of core/base/input.h.
+ */
 #include "core/base/input.h"
 
 #include "tests/check.h"

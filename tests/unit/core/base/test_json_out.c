@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_json_out.c - tests of core/base/json_out.h.
+ */
 #include "core/base/json_out.h"
 #include "tests/check.h"
 

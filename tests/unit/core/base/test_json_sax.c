@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/base/test_json_sax.c - tests of core/base/json_sax.h.
+ *
  * Events are written down as text, so that a whole document is one
  * comparison: { } [ ] for containers, k:NAME, s:TEXT, n:TEXT, t, f, 0.
  */

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_keyword.c - tests of core/base/keyword.h.
+ */
 #include "core/base/keyword.h"
 
 #include "tests/check.h"

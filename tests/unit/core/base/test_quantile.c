@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/base/test_quantile.c - quantiles by each rule.
+ *
  * Quantiles of a handful of values, by each of the rules.
  */
 #include "core/base/quantile.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_sequence.c - tests of core/base/sequence.h.
+ */
 #include "core/base/sequence.h"
 
 #include "tests/check.h"

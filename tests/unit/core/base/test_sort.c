@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_sort.c - tests of core/base/sort.h.
+ */
 #include "core/base/sort.h"
 
 #include "tests/check.h"

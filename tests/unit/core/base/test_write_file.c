@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/base/test_write_file.c - tests of core/base/write_file.h.
+ */
 #include "core/base/write_file.h"
 #include "tests/check.h"
 

@@ -1,4 +1,7 @@
 /*
+ * tests/unit/core/chakra/test_write_chakra.c - a job written as Chakra, and
+ * read back.
+ *
  * Traces as Chakra: what was Chakra goes out as it came; all else comes back
  * with every column, and what simulators read of it is the dependency graph.
  *

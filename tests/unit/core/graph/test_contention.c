@@ -1,4 +1,9 @@
-/* What tasks of one device cost each other, rule by rule. Times are ps. */
+/*
+ * tests/unit/core/graph/test_contention.c - what tasks of one device cost each
+ * other.
+ *
+ * Rule by rule. Times are ps.
+ */
 #include "tests/unit/made_contention.h"
 
 #define OFF(m, rule) ((m).s.rules &= ~(1u << MSIM_CONTENTION_##rule))
@@ -6,7 +11,7 @@
 /* ---- pipes -------------------------------------------------------------- */
 
 /* Two equal flows of one pipe get half of it each; without the rule all. */
-static void test_share__two_flows_take_twice_as_long(void)
+static void test_contention__two_flows_take_twice_as_long(void)
 {
     struct made_contention m;
 
@@ -25,7 +30,7 @@ static void test_share__two_flows_take_twice_as_long(void)
 
 /* Doubling a pipe frees two flows of each other and never slows one alone;
  * halving what one flow needs does not change what a pipe is. */
-static void test_share__doubling_a_link(void)
+static void test_contention__doubling_a_link(void)
 {
     static const double CAPACITY[] = {0.5, 1, 2, 4, INFINITY};
     msim_ps both_before = INT64_MAX, alone_before = INT64_MAX;
@@ -55,7 +60,7 @@ static void test_share__doubling_a_link(void)
  * ends after 600 / 0.75 = 800, at 1200; the first then has 600 - 200 left and
  * ends at 1600.
  */
-static void test_share__unequal_flows_meet_halfway(void)
+static void test_contention__unequal_flows_meet_halfway(void)
 {
     struct made_contention m;
 
@@ -70,7 +75,7 @@ static void test_share__unequal_flows_meet_halfway(void)
 }
 
 /* Collectives share the interconnect: 1000 and 500 from 0 end at 1500, 1000. */
-static void test_share__collectives_share(void)
+static void test_contention__collectives_share(void)
 {
     struct made_contention m;
 
@@ -90,7 +95,7 @@ static void test_share__collectives_share(void)
  * What took 1500 in the trace because half its work was shared (alone 2/3) and
  * is now by itself takes 1000.
  */
-static void test_share__alone_again(void)
+static void test_contention__alone_again(void)
 {
     struct made_contention m;
 
@@ -104,7 +109,7 @@ static void test_share__alone_again(void)
 /* ---- copy engines ------------------------------------------------------- */
 
 /* One copy a direction at a time, in the order in which they became ready. */
-static void test_share__copies_take_turns(void)
+static void test_contention__copies_take_turns(void)
 {
     struct made_contention m;
 
@@ -125,7 +130,7 @@ static void test_share__copies_take_turns(void)
 }
 
 /* Who has waited is let in before whoever comes as the engine falls free. */
-static void test_share__a_late_copy_does_not_overtake(void)
+static void test_contention__a_late_copy_does_not_overtake(void)
 {
     struct made_contention m;
 
@@ -149,7 +154,7 @@ static void test_share__a_late_copy_does_not_overtake(void)
  * Kernel 0 takes 1000 in four waves: its last begins at 750, and there kernel
  * 1, ready at 10, and the collective 2, ready at 20, start.
  */
-static void test_share__full_device_holds_kernels(void)
+static void test_contention__full_device_holds_kernels(void)
 {
     struct made_contention m;
 
@@ -176,7 +181,7 @@ static void test_share__full_device_holds_kernels(void)
 }
 
 /* Not held: on its own stream, of higher priority, or beside half a wave. */
-static void test_share__who_is_not_held(void)
+static void test_contention__who_is_not_held(void)
 {
     struct made_contention m;
 
@@ -203,7 +208,7 @@ static void test_share__who_is_not_held(void)
  * Kernels 1 (ready at 10) and 2 (at 20) wait for kernel 0 until 500. Kernel 1
  * fills the device as well, so kernel 2 waits for its last wave, 500 + 400.
  */
-static void test_share__held_kernels_start_in_order(void)
+static void test_contention__held_kernels_start_in_order(void)
 {
     struct made_contention m;
 
@@ -225,7 +230,7 @@ static void test_share__held_kernels_start_in_order(void)
  * 400 to 600: at half its rate for 400, so 200 late. Taken out, the collective
  * slows nobody down.
  */
-static void test_share__collectives_slow_kernels(void)
+static void test_contention__collectives_slow_kernels(void)
 {
     struct made_contention m;
 
@@ -247,7 +252,7 @@ static void test_share__collectives_slow_kernels(void)
 }
 
 /* A slowed kernel lets others in later too: last wave at (500 - 100) + 200. */
-static void test_share__slowed_kernels_drain_later(void)
+static void test_contention__slowed_kernels_drain_later(void)
 {
     struct made_contention m;
 
@@ -295,7 +300,7 @@ static bool equal(struct result a, struct result b, uint32_t n)
 }
 
 /* With every rule off the engine is the longest path, whoever has demands. */
-static void test_share__without_rules_is_longest_path(void)
+static void test_contention__without_rules_is_longest_path(void)
 {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         uint32_t n = (uint32_t)(seed * 7 % 500),
@@ -336,7 +341,7 @@ static void reverse_edges(struct made_graph *m)
 }
 
 /* Same times run after run, and whatever the order of edges. */
-static void test_share__any_order_of_edges(void)
+static void test_contention__any_order_of_edges(void)
 {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         uint32_t n = (uint32_t)(seed * 11 % 700),
@@ -356,7 +361,7 @@ static void test_share__any_order_of_edges(void)
 }
 
 /* Sharing only delays, and nobody is faster than alone. */
-static void test_share__never_faster_than_alone(void)
+static void test_contention__never_faster_than_alone(void)
 {
     for (uint64_t seed = 1; seed <= 100; seed++) {
         uint32_t n = (uint32_t)(seed * 11 % 700),
@@ -417,7 +422,7 @@ static uint32_t find_copies(const struct made_graph *m, struct result r,
  * a pipe of capacity 1 is busy for exactly the work of both directions (to a
  * ps of rounding a copy).
  */
-static void test_share__busy_and_idle_is_all(void)
+static void test_contention__busy_and_idle_is_all(void)
 {
     for (uint64_t seed = 1; seed <= 50; seed++) {
         uint32_t n, lanes = 2 + (uint32_t)(seed % 9);
@@ -447,21 +452,21 @@ static void test_share__busy_and_idle_is_all(void)
 
 int main(void)
 {
-    RUN(test_share__two_flows_take_twice_as_long);
-    RUN(test_share__doubling_a_link);
-    RUN(test_share__unequal_flows_meet_halfway);
-    RUN(test_share__collectives_share);
-    RUN(test_share__alone_again);
-    RUN(test_share__copies_take_turns);
-    RUN(test_share__a_late_copy_does_not_overtake);
-    RUN(test_share__full_device_holds_kernels);
-    RUN(test_share__who_is_not_held);
-    RUN(test_share__held_kernels_start_in_order);
-    RUN(test_share__collectives_slow_kernels);
-    RUN(test_share__slowed_kernels_drain_later);
-    RUN(test_share__without_rules_is_longest_path);
-    RUN(test_share__any_order_of_edges);
-    RUN(test_share__never_faster_than_alone);
-    RUN(test_share__busy_and_idle_is_all);
+    RUN(test_contention__two_flows_take_twice_as_long);
+    RUN(test_contention__doubling_a_link);
+    RUN(test_contention__unequal_flows_meet_halfway);
+    RUN(test_contention__collectives_share);
+    RUN(test_contention__alone_again);
+    RUN(test_contention__copies_take_turns);
+    RUN(test_contention__a_late_copy_does_not_overtake);
+    RUN(test_contention__full_device_holds_kernels);
+    RUN(test_contention__who_is_not_held);
+    RUN(test_contention__held_kernels_start_in_order);
+    RUN(test_contention__collectives_slow_kernels);
+    RUN(test_contention__slowed_kernels_drain_later);
+    RUN(test_contention__without_rules_is_longest_path);
+    RUN(test_contention__any_order_of_edges);
+    RUN(test_contention__never_faster_than_alone);
+    RUN(test_contention__busy_and_idle_is_all);
     return check_summary();
 }

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/graph/test_occupancy.c - tests of core/graph/occupancy.h.
+ */
 #include "core/graph/occupancy.h"
 #include "tests/check.h"
 

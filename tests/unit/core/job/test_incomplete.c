@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/job/test_incomplete.c - recordings with something missing.
+ *
  * Recordings with something missing are called incomplete, with the evidence;
  * complete ones are not. Times are microseconds.
  */

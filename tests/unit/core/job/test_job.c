@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/job/test_job.c - jobs of several files.
+ *
  * Jobs of several files: written into a temporary folder, loaded, removed.
  */
 #include "core/job/job_files.h"

@@ -1,4 +1,7 @@
 /*
+ * tests/unit/core/job/test_linked_dlrm.c - our link of ET and Kineto against
+ * another tool's.
+ *
  * Our link of ET and Kineto against another tool's: which operator launched
  * each GPU activity of dlrm-8xv100. The oracle is the folder
  * et-linked-by-chakra, an ET per rank with the GPU activities put in as nodes.

@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/run/replicas.c - ranks simulated one by one.
+ *
  * Replicas take turns: each is walked in topological order until all that is
  * left of it waits for collectives of the whole job, then the next one is. A
  * replica's starts and counts stay in the cache while it is walked, and the

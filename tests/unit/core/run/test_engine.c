@@ -1,3 +1,7 @@
+/*
+ * tests/unit/core/run/test_engine.c - the engine against small graphs and by
+ * hand.
+ */
 #include "tests/check.h"
 #include "tests/unit/engine_starts.h"
 #include "tests/unit/made_graph.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/run/test_replicas.c - folded ranks against ranks one by one.
+ */
 #include "core/graph/build/graph_build.h"
 #include "tests/check.h"
 #include "tests/unit/core/run/replicas.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/run/test_scale.c - tests of core/run/scale.h.
+ */
 #include "core/run/scale.h"
 #include "tests/check.h"
 

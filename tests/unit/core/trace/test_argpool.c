@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/trace/test_argpool.c - tests of core/trace/argpool.h.
+ */
 #include "core/trace/argpool.h"
 
 #include "tests/check.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/trace/test_names.c - tests of core/trace/names.h.
+ */
 #include "core/trace/names.h"
 
 #include "tests/check.h"

@@ -1,4 +1,7 @@
 /*
+ * tests/unit/core/graph/contention/test_graph_contention.c - what a graph reads
+ * off a trace of what its tasks share.
+ *
  * What a graph reads off a trace of what its tasks share: made-up traces of a
  * V100 with streams 7 and 20. Times in the traces are microseconds.
  */

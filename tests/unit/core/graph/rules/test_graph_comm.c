@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/graph/rules/test_graph_comm.c - ranks that meet.
+ *
  * Ranks that meet: in collectives of two and three, by sequence number, by
  * kind alone, in pairs along a pipeline; and ranks whose peers are absent.
  * Times are microseconds, on one clock.

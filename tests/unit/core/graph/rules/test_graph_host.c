@@ -1,4 +1,7 @@
 /*
+ * tests/unit/core/graph/rules/test_graph_host.c - threads that hand work to
+ * each other, and loaders.
+ *
  * Threads that hand work to each other, and loaders that feed them. Times are
  * microseconds.
  */

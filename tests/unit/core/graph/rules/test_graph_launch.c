@@ -1,4 +1,7 @@
 /*
+ * tests/unit/core/graph/rules/test_graph_launch.c - from a launch to its
+ * kernel.
+ *
  * From a launch to its kernel: whatever the call is called, with a queue that
  * is full or not, for a graph of kernels, onto a device that is full.
  */

@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/graph/rules/test_graph_rules.c - every rule, left out.
+ *
  * Every rule has a made-up trace that it moves: leaving it out changes what is
  * simulated. One table, and no rule may be missing from it.
  *

@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/graph/rules/test_graph_steps.c - where steps begin and end.
+ *
  * Where steps begin and end, however their marks lie; and inferences that
  * contradict each other. Times are microseconds.
  */

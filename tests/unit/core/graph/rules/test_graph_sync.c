@@ -1,4 +1,6 @@
 /*
+ * tests/unit/core/graph/rules/test_graph_sync.c - calls and streams that wait.
+ *
  * Calls that wait for the GPU, and streams that wait for each other: from
  * recorded ids, from measured times, from the order of calls alone. Times are
  * microseconds.

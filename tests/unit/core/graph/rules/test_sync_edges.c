@@ -1,4 +1,7 @@
 /*
+ * tests/unit/core/graph/rules/test_sync_edges.c - the critical path on real
+ * traces with recorded synchronisations.
+ *
  * The critical path on real traces that record what each synchronisation
  * waited for (cuda_sync events), against edges listed by hand.
  *

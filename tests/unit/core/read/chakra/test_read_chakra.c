@@ -1,3 +1,7 @@
+/*
+ * tests/unit/core/read/chakra/test_read_chakra.c - Chakra files, whole and
+ * damaged.
+ */
 #include "core/read/chakra/chakra_wire.h"
 
 #include "tests/trace_checks.h"

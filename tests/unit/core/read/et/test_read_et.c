@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/read/et/test_read_et.c - execution traces of every schema.
+ */
 #include "tests/unit/loaded.h"
 
 /* A flat node of schema 1.0.1. */

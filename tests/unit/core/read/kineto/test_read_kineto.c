@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/read/kineto/test_read_kineto.c - Kineto traces of every age.
+ */
 #include "tests/unit/loaded.h"
 
 /* An event with the fields that all complete events have. */

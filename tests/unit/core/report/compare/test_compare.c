@@ -1,3 +1,7 @@
+/*
+ * tests/unit/core/report/compare/test_compare.c - tests of
+ * core/report/compare/compare.h.
+ */
 #include "core/report/compare/compare.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"

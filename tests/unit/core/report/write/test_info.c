@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/report/write/test_info.c - `info`.
+ */
 #include "core/job/job.h"
 #include "core/report/write/report.h"
 #include "tests/check.h"

@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/report/write/test_report_chart.c - the chart.
+ */
 #include "core/report/write/gnuplot.h"
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"

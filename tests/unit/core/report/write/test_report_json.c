@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/report/write/test_report_json.c - the JSON of a prediction.
+ */
 #include "tests/check.h"
 #include "tests/unit/made_prediction.h"
 

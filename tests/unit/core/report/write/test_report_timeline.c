@@ -1,3 +1,6 @@
+/*
+ * tests/unit/core/report/write/test_report_timeline.c - the timeline.
+ */
 #include "core/report/write/report.h"
 #include "tests/check.h"
 
