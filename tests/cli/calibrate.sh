@@ -77,6 +77,11 @@ experiments() { # JOURNAL
     grep '"experiment"' "$1" | grep -vc '"visit"'
 }
 
+# The answers in a journal, of all visits.
+answers() { # JOURNAL
+    grep -cs '"experiment"' "$1" || true
+}
+
 # A backend that is none, and one that is not there.
 run calibrate --backend "echo {}" --budget 0.01 --out "$folder/none.json"
 want_rc 3
@@ -94,9 +99,16 @@ want_out "gemm fp32 m "
 want_out "experiments, expected to take"
 [ -z "$(find "$folder" -name 'plan*')" ] || complain "a plan left a file"
 first=$out
+# two at a time do not meet: neither keeps a journal
+"$sim" calibrate --backend "$(fake)" --budget 0.1 --dry-run \
+    --out "$folder/plan.json" >"$folder/other" 2>&1 &
+pid=$!
 run calibrate --backend "$(fake)" --budget 0.1 --dry-run \
     --out "$folder/plan.json"
 [ "$out" = "$first" ] || complain "equal seeds, different plans"
+wait $pid
+[ "$(cat "$folder/other")" = "$first" ] ||
+    complain "two plans at a time differ: $(cat "$folder/other")"
 run calibrate --backend "$(fake)" --budget 0.1 --dry-run --seed 2 \
     --out "$folder/plan.json"
 [ "$out" != "$first" ] || complain "different seeds, equal plans"
@@ -202,6 +214,12 @@ for i in $(seq 20); do
     "$sim" calibrate --backend "$(fake)" --budget 0.1 \
         --out "$folder/killed.json" >"$folder/log" 2>&1 &
     pid=$!
+    # Every fourth is killed only after an answer of its own, however long a
+    # busy machine takes to start it; or after its last.
+    while [ $((i % 4)) -eq 0 ] && kill -0 $pid 2>/dev/null &&
+        [ "$(answers "$journal")" -le "$kept" ]; do
+        sleep 0.01
+    done
     sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
     kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
@@ -265,7 +283,10 @@ want_err "none of a calibration's journal"
 "$sim" calibrate --backend "$(fake)" --budget 1 --out "$folder/two.json" \
     >"$folder/log" 2>&1 &
 pid=$!
-sleep 0.5
+# its first line is written once the journal is its own
+while kill -0 $pid 2>/dev/null && [ ! -s "$folder/two.journal.jsonl" ]; do
+    sleep 0.01
+done
 run calibrate --backend "$(fake)" --budget 1 --out "$folder/two.json"
 want_rc 3
 want_err "another calibration"
