@@ -1,14 +1,11 @@
 /*
- * profilers/backend.h - what times experiments: one interface, whatever the
- * device.
+ * profilers/backend.h - the interface of a backend, which times experiments on
+ * one device.
  *
- * An experiment is a JSON object on one line, with the columns of the tables of
- * measured times (core/work/rows.h) as members and beside them
- *   id      a number that the answer repeats
- *   table   "gemm", "attention", "vector", "conv", "collective", "copy", or
- *           "latency"
- * A backend turns it into a case, which can be timed again and again;
- * profilers/sampler.h decides how often. profilers/serve.h speaks the lines.
+ * An experiment is a JSON object on one line (profilers/experiment.h), with an
+ * "id" that the answer repeats. A backend turns it into a case, which can be
+ * timed again and again; profilers/sampler.h decides how often.
+ * profilers/serve.h reads and writes the lines.
  */
 #ifndef MSIM_PROFILERS_BACKEND_H
 #define MSIM_PROFILERS_BACKEND_H
@@ -21,52 +18,46 @@
 /* Something that can be timed; `state` is the backend's. */
 struct msim_case {
     void *state;
-    /* Time it once, with what it reads out of the caches. The operation may be
-     * run several times for that, when one is too short for the clock: `*us`
-     * is for one. */
+    /* Time one run, its operands not in the caches; `*us` is of one run, even
+     * where several are run because one is too short for the clock. */
     enum msim_status (*time)(void *state, double *us, struct msim_error *err);
     void (*release)(void *state); /* may be NULL */
-    /* Likewise without what runs beside it. NULL: nothing does. */
+    /* The same without the concurrent experiment. NULL: there is none. */
     enum msim_status (*alone)(void *state, double *us, struct msim_error *err);
 };
 
 struct msim_backend {
     const char *name;
-    /* Find the device. EUNKNOWN, saying what was looked for, where there is
-     * none. `*self` is given to all others and to close(), which is called
+    /* Find the device; `*self` is passed to all other functions. EUNKNOWN,
+     * with what was looked for, where there is no device. close() is called
      * only after a success. */
     enum msim_status (*open)(void **self, struct msim_error *err);
     void (*close)(void *self);
-    /* Write the members of the greeting: "device" (name, kind, sms,
-     * memory_bytes, l2_bytes, clocks in MHz, power limits in W, as far as they
-     * are known), "libraries" (name: version), "tables" (table: list of the
-     * kinds, such as "fp32" or "add:fp32") and, where there are any, "left_out"
-     * (table: why this backend has none), "counters" (true, or why hardware
-     * counters cannot be read) and "beside" (as "tables": what can be timed
-     * beside a collective, or why nothing can). */
+    /* Write the greeting's members from "device" on (profilers/serve.h has an
+     * example). */
     void (*describe)(void *self, struct msim_json *out);
     /*
-     * Make ready what an experiment asks for, its operands filled with random
-     * numbers. ENOMODEL where the device or a library cannot do it: that is
-     * reported, and no failure. `*out` must be released.
+     * Make an experiment ready, its operands filled with random numbers.
+     * ENOMODEL where the device or a library cannot do it, which is answered
+     * and is no failure of the backend. `*out` must be released.
      */
     enum msim_status (*prepare)(void *self, const cJSON *experiment,
                                 struct msim_case *out, struct msim_error *err);
-    /* The device's state now, such as its clock in MHz, as members of an
+    /* Write the device's state, such as its clock in MHz, as members of an
      * answer; may be NULL. */
     void (*state)(void *self, struct msim_json *out);
-    /* What a dry run asks in the place of prepare(), without a device: is this
-     * an experiment, and how many bytes do its operands take? EFORMAT as
-     * prepare() has it. NULL: no dry runs. */
+    /* Called by a dry run instead of prepare(), without a device: check the
+     * experiment, and count the bytes of its operands. EFORMAT as in prepare().
+     * NULL: no dry runs. */
     enum msim_status (*check)(const cJSON *experiment, double *bytes,
                               struct msim_error *err);
-    /* Run what was prepared a few times more, and read the device's hardware
-     * counters; asked once at most, after the last time(). ENOMODEL where they
-     * cannot be read. NULL: the backend reads none. */
+    /* Run a case a few times more, and read the device's hardware counters.
+     * Called at most once, after the last time(). ENOMODEL where they cannot
+     * be read. NULL: the backend reads none. */
     enum msim_status (*count)(void *self, const struct msim_case *c,
                               struct msim_counts *out, struct msim_error *err);
-    /* Asked after an experiment, or its counting, failed: can the device still
-     * be used? NULL: it always can. */
+    /* Called after a failed experiment or count(): can the device still be
+     * used? NULL: it always can. */
     bool (*usable)(void *self);
 };
 

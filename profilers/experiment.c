@@ -1,5 +1,5 @@
 /*
- * profilers/experiment.c - what an experiment's line asks for, checked.
+ * profilers/experiment.c - read an experiment from its line, and check it.
  *
  * Words and sizes are kept apart: msim_experiment_complete() turns words into
  * enums and sizes into a counted work, whether they were read from a line or

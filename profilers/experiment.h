@@ -1,6 +1,6 @@
 /*
- * profilers/experiment.h - what an experiment's line asks for, checked: no
- * device is needed to read one.
+ * profilers/experiment.h - read an experiment from its line, and check it; no
+ * device is needed.
  *
  * An experiment is a work (core/work/work.h) and the few things that only an
  * experiment has. Its members are named as the columns of the tables of
@@ -11,9 +11,9 @@
  *   latency   op: a name of MSIM_LATENCY_MAP
  *   dispatch  op: an operator, or a small model's step (PyTorch's backend)
  * and besides the columns any experiment may have
- *   cache    "cold" [default] or "warm": whether what is read is thrown out of
- *            the caches before each run
- *   beside   an experiment that runs at the same time, on and on
+ *   cache    "cold" [default]: operands are pushed out of the caches before
+ *            each run; or "warm": they are not
+ *   beside   an experiment that runs concurrently, over and over
  * A vector operator on rows of a table (index_select, embedding_backward) takes
  * table_rows [default: 65536]. The letters of a matrix product's layout say
  * which of the operands, (m x k) and (k x n), both by rows, is stored
@@ -40,10 +40,10 @@
     X(EVENT_RECORD, "event_record", "cpu: to record an event")                 \
     X(EVENT_WAIT, "event_wait", "cpu: to let a stream wait for an event")      \
     X(EVENT_GAP, "event_gap", "the same from stream to stream, by an event")   \
-    X(MEMSET, "memset", "cpu: to call for the setting of 1 KiB")               \
-    X(MEMCPY, "memcpy", "cpu: to call for a copy of 1 KiB on the device")      \
+    X(MEMSET, "memset", "cpu: a cudaMemset call of 1 KiB")                     \
+    X(MEMCPY, "memcpy", "cpu: a cudaMemcpyAsync call of 1 KiB on the device")  \
     X(CALL, "call", "cpu: to call a function that does nothing")               \
-    X(WAKE, "wake", "cpu: to let all threads share a loop that does nothing")
+    X(WAKE, "wake", "cpu: an empty loop that all threads share")
 
 enum msim_latency {
 #define X(name, text, what) MSIM_LATENCY_##name,
@@ -103,7 +103,7 @@ struct msim_experiment {
 
 /*
  * Read `line`, to which texts of `*out` point. EFORMAT, naming the member,
- * where it is none of the above.
+ * or word that is wrong.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_experiment_read(struct msim_experiment *out,

@@ -1,5 +1,5 @@
 /*
- * profilers/gpu_limits.c - what an NVIDIA GPU can be asked for.
+ * profilers/gpu_limits.c - which experiments an NVIDIA GPU can run.
  */
 #include "profilers/gpu_limits.h"
 
@@ -167,8 +167,8 @@ enum msim_status msim_gpu_limits_check(const struct msim_gpu_limits *l,
 
 /* ---- what a greeting lists -------------------------------------------- */
 
-/* Of the vector operators one of each sort: there are more (experiment.h), and
- * as doubles, for who asks. */
+/* One vector operator of each sort. More can be asked for (vector_op.h), also
+ * in fp64. */
 static const enum msim_vector_op VECTORS[] = {
     MSIM_VOP_COPY,       MSIM_VOP_ADD,     MSIM_VOP_MUL,          MSIM_VOP_ADDU,
     MSIM_VOP_RELU,       MSIM_VOP_GELU,    MSIM_VOP_TANH,         MSIM_VOP_SUM,

@@ -1,6 +1,6 @@
 /*
- * profilers/gpu_limits.h - what an NVIDIA GPU can be asked for, by its compute
- * capability; known without one.
+ * profilers/gpu_limits.h - which experiments an NVIDIA GPU can run, by its
+ * compute capability; no GPU is needed here.
  */
 #ifndef MSIM_PROFILERS_GPU_LIMITS_H
 #define MSIM_PROFILERS_GPU_LIMITS_H
@@ -13,8 +13,8 @@ struct msim_gpu_limits {
 };
 
 /*
- * Whether `e` can be timed there: ENOMODEL, saying what is missing, where it
- * cannot. Which libraries there are does not matter here.
+ * Whether `e` can be timed on such a GPU: ENOMODEL, with what is missing, where
+ * it cannot. Libraries are not checked here.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_gpu_limits_check(const struct msim_gpu_limits *l,

@@ -1,10 +1,10 @@
 /*
- * profilers/gpu_trace.h - what a GPU did, written as a Kineto trace.
+ * profilers/gpu_trace.h - write the activities of a GPU as a Kineto trace.
  *
- * Kernels, copies, memsets and the calls that asked for them, as whoever
- * collects them (CUPTI) hands them over; the file is one that
- * core/read/kineto/kineto.h and the viewers of PyTorch's profiler read. No
- * device and no library of a vendor is needed here.
+ * Activities are kernels, copies, memsets and the calls that launched them, as
+ * a collector (CUPTI) adds them. core/read/kineto/kineto.h and the viewers of
+ * PyTorch's profiler read the file. No device and no library of a vendor is
+ * needed here.
  *
  * Times are nanoseconds of one clock for host and device. Not thread-safe.
  */

@@ -1,5 +1,5 @@
 /*
- * profilers/sampler.c - how often to time, and what to make of it.
+ * profilers/sampler.c - time a case until its median is known.
  */
 #include "profilers/sampler.h"
 
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#define WARM_UP 2
-#define LEAST   5
-#define SPREAD  0.01
-#define SECONDS 1.0
+#define WARM_UP  2
+#define RUNS_MIN 5
+#define SPREAD   0.01
+#define SECONDS  1.0
 
 /* Interquartile ranges from the nearer quartile: "far out" (Tukey, "Exploratory
  * data analysis", 1977). */
@@ -65,7 +65,7 @@ static struct msim_policy filled_in(const struct msim_policy *policy)
     struct msim_policy p = *policy;
 
     p.warm_up = p.warm_up ? p.warm_up : WARM_UP;
-    p.least = p.least ? p.least : LEAST;
+    p.least = p.least ? p.least : RUNS_MIN;
     if (p.most == 0 || p.most > MSIM_SAMPLES_MAX)
         p.most = MSIM_SAMPLES_MAX;
     p.spread = p.spread > 0 ? p.spread : SPREAD;

@@ -1,5 +1,6 @@
 /*
- * profilers/sampler.h - how often to time, and what to make of it.
+ * profilers/sampler.h - time a case until its median is known, and summarise
+ * the samples.
  */
 #ifndef MSIM_PROFILERS_SAMPLER_H
 #define MSIM_PROFILERS_SAMPLER_H
@@ -11,8 +12,8 @@
 struct msim_policy {
     uint32_t warm_up;     /* runs before the first that counts */
     uint32_t least, most; /* runs that count */
-    double spread;        /* of the median, below which it is enough */
-    double seconds;       /* after which no further run begins */
+    double spread;        /* of the median, that is small enough */
+    double seconds;       /* after them no further run begins */
 };
 
 struct msim_sampled {
@@ -24,8 +25,8 @@ struct msim_sampled {
     /* Half the width of the median's 95 % interval (order statistics, binomial)
      * over the median. */
     double spread;
-    double alone_us; /* median without what ran beside; 0: nothing did */
-    double seconds;  /* that it all took */
+    double alone_us; /* median without the concurrent experiment; 0: none */
+    double seconds;  /* all runs took */
     double samples[MSIM_SAMPLES_MAX]; /* in the order of time */
     double alone[MSIM_SAMPLES_MAX];   /* sorted, where alone_us is not 0 */
 };
@@ -33,9 +34,9 @@ struct msim_sampled {
 /*
  * Time `c` until its median is known to within `policy->spread`, or the budget
  * is spent: at least `least` runs (5), at most `most` (1000) or `seconds` (1),
- * after `warm_up` (2); spread 0.01. What runs beside something is timed without
- * it by turns, so that both see the same of a machine that others share. Fails
- * with what the case fails with.
+ * after `warm_up` (2); spread 0.01. With a concurrent experiment, runs with and
+ * without it alternate, so that a shared machine slows both alike. Fails as the
+ * case fails.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_sample_case(const struct msim_case *c,
@@ -43,7 +44,7 @@ enum msim_status msim_sample_case(const struct msim_case *c,
                                   struct msim_sampled *out,
                                   struct msim_error *err);
 
-/* What is to be made of samples that were taken: all but `seconds` and
+/* Fill in all members that follow from the samples: all but `seconds` and
  * `alone_us`. */
 void msim_sampled_summarise(struct msim_sampled *s);
 

@@ -1,12 +1,25 @@
 /*
- * profilers/serve.h - a backend as a program: experiments in, rows out, one
+ * profilers/serve.h - a backend as a program: experiments in, answers out, one
  * JSON object a line.
  *
- * The first line out greets:
- *   {"schema": "mystique-sim/profiler/1", "backend": ..., "version": ...,
- *    "device": {...}, "libraries": {...}, "tables": {...}}
- * Every line in is an experiment (profilers/backend.h), perhaps with "policy":
- * {"warm_up", "least", "most", "spread", "seconds"}, "raw": true, and
+ * The first line out is the greeting:
+ *   {"schema": "mystique-sim/profiler/1", "backend": "cuda", "version": "1.0",
+ *    "device": {"name": "NVIDIA H100 80GB HBM3", "kind": "gpu", "sms": 132,
+ *               "memory_bytes": 85e9, "l2_bytes": 52428800,
+ *               "max_sm_mhz": 1980, "power_limit_w": 700},
+ *    "libraries": {"CUDA": "13.0", "cuBLAS": "13.0.2"},
+ *    "tables": {"gemm": ["fp32", "tf32"], "vector": ["add:fp32"]},
+ *    "left_out": {"conv": "built without cuDNN"},
+ *    "counters": true,
+ *    "beside": {"gemm": ["fp16"]}}
+ * "device" has what is known of name, kind, sizes, clocks and power; "tables"
+ * the kinds of each table; "left_out" why a table is missing. "counters" is
+ * true, or the reason why hardware counters cannot be read. "beside" has the
+ * kinds that can be timed beside a collective, or the reason why none can.
+ * "left_out", "counters" and "beside" may be missing.
+ *
+ * Every line in is an experiment (profilers/experiment.h), perhaps with
+ * "policy": {"warm_up", "least", "most", "spread", "seconds"}, "raw": true, and
  * "counters": true. Every line out answers one:
  *   {"id": 1, "time_us": median, "low_us", "high_us": deciles, "spread",
  *    "runs", "outliers", "seconds", "state": {...}, "samples": [us, ...],
@@ -14,16 +27,16 @@
  *   {"id": 1, "error": "why", "unsupported": true|false}
  *
  * Hardware counters (profilers/counters.h) are read in runs of their own, after
- * the last that is timed; where that fails the answer has "counters_error",
- * why, and the times all the same.
+ * the timed ones. Where that fails, the answer has the times, and the reason in
+ * "counters_error".
  *
- * An answer is flushed before the next experiment is read, so that what was
- * timed is not lost when the program dies. At the end of input it ends, and
- * after an experiment that leaves the device unusable: that is answered first,
- * and whoever started the program can start it again.
+ * An answer is flushed before the next experiment is read, so that a crash
+ * loses no answer. The program ends at the end of input, and after an
+ * experiment that leaves the device unusable: it answers that first, and can be
+ * started again.
  *
- * A dry run needs no device. Its greeting says "dry_run": true and nothing of
- * devices; what could be timed is answered with
+ * A dry run needs no device. Its greeting has "dry_run": true and no device;
+ * an experiment that could be timed is answered with
  *   {"id": 1, "would_run": true, "bytes": that its operands take}
  */
 #ifndef MSIM_PROFILERS_SERVE_H

@@ -1,6 +1,5 @@
 /*
- * calibrate/machine/backend_compare.c - what two backends say of the same
- * experiments.
+ * calibrate/machine/backend_compare.c - two backends on the same experiments.
  */
 #include "calibrate/machine/backend_compare.h"
 

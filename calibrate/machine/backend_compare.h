@@ -1,6 +1,6 @@
 /*
- * calibrate/machine/backend_compare.h - what two backends say of the same
- * experiments.
+ * calibrate/machine/backend_compare.h - two backends on the same experiments:
+ * the ratios of their times.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_BACKEND_COMPARE_H
 #define MSIM_CALIBRATE_MACHINE_BACKEND_COMPARE_H
@@ -21,8 +21,8 @@ struct msim_cal_differences {
     uint32_t n;
 };
 
-/* Of every table and two backends that have rows of the same experiments; the
- * backend that was asked first is `backend`. */
+/* One difference for every table and pair of backends that timed the same
+ * experiments; `backend` is the one that was asked first. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_compare(struct msim_cal_differences *out,
                                   const struct msim_cal_journal *j);

@@ -1,11 +1,14 @@
 /*
- * calibrate/machine/calibrate_run.c - timing what is planned.
+ * calibrate/machine/calibrate_run.c - the measuring part of a calibration.
  *
- * The first part of a backend's share goes to points that fill its space
- * (experiment_design.h), the rest to batches of those that are known least
- * (interval_width.h), with a fit before each. Then some are timed beside a
- * collective (concurrent.h). Hardware counters are read last, when all else was
- * timed, so that they can do no harm (counter_ratio.h).
+ * A backend's share of the budget goes, in this order, to
+ *   the shapes of a trace                     trace_experiments.h (--for)
+ *   points that fill its space, 60 %          experiment_design.h
+ *   batches of points with the widest intervals, a fit before each
+ *                                             interval_width.h
+ *   compute beside collectives                concurrent.h
+ *   hardware counters                         counter_ratio.h
+ * Counters come last: a device that they leave unusable costs nothing then.
  */
 #include "calibrate/machine/calibrate_run.h"
 
@@ -26,18 +29,18 @@
 #define BATCH_MAX   200
 #define BATCH_MIN   8
 #define COUNT_SHARE 0.05 /* for what is counted as well */
-/* Of the budget of all backends, for what computes beside a collective. */
+/* Of all backends' budget: for compute beside collectives. */
 #define CONCURRENT_SHARE 0.015
 #define REFUSALS         3 /* without a row end the questions of a kind */
 #define CRASH            2 /* counts as so many of them */
 
-/* What one run may be expected to take: several hundred experiments are to fit
- * the budget, each of several runs. */
+/* The longest expected run: several hundred experiments of several runs each
+ * must fit the budget. */
 #define LONGEST_SHARE 8e-5
 #define LONGEST_MIN   2e4 /* us */
 #define LONGEST_MAX   3e5
 
-/* A backend, and what there is to ask it. */
+/* A backend, and the experiments that it offers. */
 struct asking {
     struct msim_cal_ask_loop of;
     struct msim_cal_space space;
@@ -91,8 +94,8 @@ static enum msim_status take_first(struct asking *a, struct msim_error *err)
     return MSIM_OK;
 }
 
-/* A kind that the device cannot do at all, whatever the sizes, is dropped;
- * sooner where it ends the backend: that takes its patience, or a start. */
+/* Drop a kind that the device cannot do, whatever the sizes. A crash counts
+ * twice: it costs a wait, or a new start of the backend. */
 static void note_refusal(struct asking *a, uint64_t hash, uint32_t kind)
 {
     const struct msim_cal_entry *e = msim_cal_journal_find(a->of.j, hash);
@@ -125,7 +128,7 @@ static enum msim_status fill_space(struct asking *a, double seconds,
     return msim_cal_ask_loop_end_round(&a->of, err);
 }
 
-/* How many are likely to fit so many seconds. */
+/* How many experiments are likely to fit so many seconds. */
 static uint32_t batch_size(const struct asking *a, double seconds)
 {
     double each = 0.1;
@@ -187,9 +190,9 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
     return status;
 }
 
-/* What is known least, in batches with a fit before each. Too few rows for a
- * fit are no failure: the space is filled further. `batch` has room for
- * BATCH_MAX. */
+/* Batches of points with the widest intervals, a fit before each. With too few
+ * rows for a fit the space is filled further. `batch` has room for BATCH_MAX.
+ */
 static enum msim_status narrow_by(struct asking *a,
                                   struct msim_cal_experiment *batch,
                                   struct msim_error *err)
@@ -224,7 +227,7 @@ static enum msim_status narrow(struct asking *a, struct msim_error *err)
     return status;
 }
 
-/* Collectives have one size each: to fill is enough. */
+/* Collectives have one size each: filling the space is enough. */
 static enum msim_status time_all(struct asking *a, struct msim_error *err)
 {
     bool fills = has_only_collectives(a);
@@ -292,9 +295,9 @@ static double share_of(const struct msim_cal_options *o, uint32_t i)
     return o->backends[i].share / sum;
 }
 
-/* Seconds for backend `i`, counted with those before that greet by the same
- * name (the same collectives on other numbers of ranks): what was spent is
- * known by names. */
+/* Seconds for backend `i` and those before it with the same name (the same
+ * collectives on other numbers of ranks): the journal counts seconds by name.
+ */
 static double budget_of(const struct msim_cal_options *o, uint32_t i,
                         char names[][32])
 {
@@ -306,8 +309,8 @@ static double budget_of(const struct msim_cal_options *o, uint32_t i,
     return budget;
 }
 
-/* What a backend does is no failure of all, as long as there are others; what
- * is about a file is. */
+/* Whether the others continue without this backend. A failure about a file is
+ * the calibration's, and ends it. */
 static bool is_given_up(const struct msim_cal_options *o,
                         enum msim_status status, const struct msim_error *why)
 {

@@ -1,6 +1,6 @@
 /*
- * calibrate/machine/calibrate_run.h - timing what is planned, until the budget
- * is spent.
+ * calibrate/machine/calibrate_run.h - the measuring part of a calibration: ask
+ * the backends until the budget is spent.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_CALIBRATE_RUN_H
 #define MSIM_CALIBRATE_MACHINE_CALIBRATE_RUN_H
@@ -8,11 +8,10 @@
 #include "calibrate/measure/journal.h"
 
 /*
- * Ask every backend until its share of the budget is spent. What the journal
- * has is not asked again. An experiment that fails, or whose backend dies or
- * hangs, is kept as failed, and the backend started again; one that dies time
- * after time is given up. Where no backend is left, what the last one failed
- * with.
+ * Ask every backend until its share of the budget is spent. Experiments in the
+ * journal are not asked again. An experiment that fails is kept as failed; a
+ * backend that crashes or hangs is started again, and given up after 20 crashes
+ * in a row. Fails where no backend is left, with the last one's failure.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_run(struct msim_cal_journal *j,
@@ -20,8 +19,8 @@ enum msim_status msim_cal_run(struct msim_cal_journal *j,
                               struct msim_error *err);
 
 /*
- * Do not time, but call options->would_ask for every experiment of the first
- * set that is expected to fit the budget and is not in the journal.
+ * Time nothing: call options->would_ask for every experiment of the design that
+ * is expected to fit the budget and is not in the journal.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_dry_run(struct msim_cal_journal *j,

@@ -1,5 +1,5 @@
 /*
- * calibrate/machine/concurrent.c - computing beside a collective.
+ * calibrate/machine/concurrent.c - compute beside a collective.
  */
 #include "calibrate/machine/concurrent.h"
 
@@ -13,7 +13,7 @@
 #define ENOUGH 120 /* experiments; the budget ends before, as a rule */
 #define TRIES  50  /* points outside the limits, one after the other */
 
-/* Collectives as they run beside what computes: buckets of gradients. */
+/* Sizes of gradient buckets, which are what runs beside compute. */
 #define BYTES_MIN 1048576.0
 #define BYTES_MAX 33554432.0
 

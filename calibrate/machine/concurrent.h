@@ -1,6 +1,6 @@
 /*
- * calibrate/machine/concurrent.h - what computing takes beside a collective,
- * over what it takes alone.
+ * calibrate/machine/concurrent.h - compute beside a collective: its time over
+ * its time alone.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_CONCURRENT_H
 #define MSIM_CALIBRATE_MACHINE_CONCURRENT_H
@@ -11,8 +11,8 @@
 /* ---- which experiments ----------------------------------------------------
  */
 
-/* The kinds that can be timed so in turn, each time beside another collective:
- * the same greeting and seed give the same experiments. */
+/* Takes kinds of compute in turn, and the collectives in turn. The same
+ * greeting and seed give the same experiments. */
 struct msim_cal_pairing {
     uint64_t random;
     uint32_t turn;
@@ -30,7 +30,7 @@ bool msim_cal_concurrent_next(struct msim_cal_pairing *p,
                               const struct msim_cal_design *design,
                               struct msim_cal_experiment *out);
 
-/* Seconds that a backend spent on those beside so many ranks. */
+/* Seconds of a backend's pairs with collectives of so many ranks. */
 double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
                                    const char *backend, uint32_t ranks);
 
@@ -51,12 +51,12 @@ struct msim_cal_concurrents {
     struct msim_cal_ratio all; /* n 0: nothing was timed so */
 };
 
-/* Of every table of what computed, collective and backend. */
+/* One ratio for every table of compute, collective and backend. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_concurrent(struct msim_cal_concurrents *out,
                                      const struct msim_cal_journal *j);
 
-/* As "beside" of a platform file; nothing where nothing was timed. */
+/* Write "beside" of a platform file; nothing where no pair was timed. */
 void msim_cal_concurrent_write(cJSON *platform,
                                const struct msim_cal_concurrents *b);
 

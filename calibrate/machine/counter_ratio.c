@@ -1,5 +1,5 @@
 /*
- * calibrate/machine/counter_ratio.c - hardware counters of some experiments.
+ * calibrate/machine/counter_ratio.c - hardware counters over assumed figures.
  */
 #include "calibrate/machine/counter_ratio.h"
 
@@ -16,7 +16,7 @@
 #define ENOUGH 240 /* experiments; the budget ends before, as a rule */
 #define TRIES  50  /* points outside the limits, one after the other */
 
-/* What is known of copies is no law's, but it checks the counters. */
+/* No law is fitted to copies: their known bytes check the counters. */
 static const enum msim_table TABLES[] = {MSIM_TABLE_GEMM, MSIM_TABLE_VECTOR,
                                          MSIM_TABLE_CONV, MSIM_TABLE_ATTENTION,
                                          MSIM_TABLE_COPY};

@@ -1,7 +1,6 @@
 /*
- * calibrate/machine/counter_ratio.h - hardware counters of some experiments,
- * against the bytes and operations that laws take them for: is what the
- * rooflines assume what the device does?
+ * calibrate/machine/counter_ratio.h - hardware counters over the bytes and
+ * operations that works assume: does the device do what the rooflines say?
  */
 #ifndef MSIM_CALIBRATE_MACHINE_COUNTER_RATIO_H
 #define MSIM_CALIBRATE_MACHINE_COUNTER_RATIO_H
@@ -12,8 +11,8 @@
 /* ---- which experiments ----------------------------------------------------
  */
 
-/* The tables in turn, the kinds of each in turn, at points drawn from the seed:
- * the same greeting and seed give the same experiments. */
+/* Takes tables in turn, and the kinds of each in turn, at random points. The
+ * same greeting and seed give the same experiments. */
 struct msim_cal_counting {
     uint64_t random;
     uint32_t turn;
@@ -26,7 +25,7 @@ bool msim_cal_count_next(struct msim_cal_counting *k,
                          const struct msim_cal_design *design,
                          struct msim_cal_experiment *out);
 
-/* Seconds that were spent on a backend's experiments with counters. */
+/* Seconds of a backend's experiments with counters. */
 double msim_cal_count_seconds(const struct msim_cal_journal *j,
                               const char *backend);
 
@@ -49,7 +48,7 @@ struct msim_cal_counts {
     uint32_t n;
 };
 
-/* Of every table and backend whose answers have counters. */
+/* One line for every table and backend whose answers have counters. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_count(struct msim_cal_counts *out,
                                 const struct msim_cal_journal *j);

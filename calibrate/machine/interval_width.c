@@ -1,5 +1,5 @@
 /*
- * calibrate/machine/interval_width.c - the points whose interval is widest.
+ * calibrate/machine/interval_width.c - choose what to time next.
  */
 #include "calibrate/machine/interval_width.h"
 
@@ -12,14 +12,14 @@
 
 #define CANDIDATES 40  /* of a kind */
 #define UNKNOWN    3.0 /* width where nothing is known: a factor of 20 */
-#define NEAR       0.7 /* e-folds in each size, within which less is new */
+#define NEAR       0.7 /* a point less e-folds away is partly known */
 #define AGAIN      0.93
 
 struct msim_cal_widths {
-    struct msim_platform platform; /* its cells are owned */
+    struct msim_platform platform; /* its fits are owned */
 };
 
-/* The cells of a platform's tree. */
+/* The fits of a platform's tree. */
 static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
                                   struct msim_error *err)
 {
@@ -42,7 +42,8 @@ static enum msim_status read_fits(struct msim_platform *p, const cJSON *json,
     return MSIM_OK;
 }
 
-/* The tree holds ready text in many places, which only a file's reader sees. */
+/* Numbers of the tree are partly raw text (msim_number_add()), which only a
+ * parser turns into numbers. */
 static cJSON *read_back(const cJSON *platform)
 {
     char *text = cJSON_PrintUnformatted(platform);
@@ -150,7 +151,7 @@ static bool place_of(struct place *p, const struct msim_platform *platform,
     return true;
 }
 
-/* 0 where it is one of those that were timed, 1 where it is far from all. */
+/* The largest distance of any size, in e-folds. */
 static double distance(const struct place *a, const struct place *b)
 {
     double most = 0;

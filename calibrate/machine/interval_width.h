@@ -1,6 +1,6 @@
 /*
- * calibrate/machine/interval_width.h - what is not yet known well: the points
- * whose interval is widest.
+ * calibrate/machine/interval_width.h - choose what to time next: the points
+ * with the widest intervals.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_INTERVAL_WIDTH_H
 #define MSIM_CALIBRATE_MACHINE_INTERVAL_WIDTH_H
@@ -18,18 +18,18 @@ enum msim_status msim_cal_widths_new(struct msim_cal_widths **out,
 void msim_cal_widths_free(struct msim_cal_widths *w);
 
 /*
- * log(high / low) of the interval that the work of a backend has; INFINITY
- * where no cell was fitted for it, NAN where it is none that has one.
+ * log(high / low) of the interval of an experiment by this backend. INFINITY
+ * where its kind has no fit, NAN where it is no work of a law.
  */
 double msim_cal_width(const struct msim_cal_widths *w,
                       const struct msim_cal_experiment *e, const char *backend);
 
 /*
- * Up to `n` experiments into `out`; returns how many. Of random
- * candidates of every kind those come first whose interval is widest times how
- * far they are from what was timed; a kind that was chosen from counts less the
- * next time. `random` is the state of the candidates, any number to begin.
- * `mean` gets the mean width of candidates with a cell.
+ * Choose up to `n` experiments into `out`; returns how many. Random candidates
+ * of every kind are ranked by the width of their interval times their distance
+ * from the experiments in the journal; every choice lowers the rank of its
+ * kind. `random` is the state of the random numbers, any value at first. `mean`
+ * gets the mean width of candidates whose kind has a fit.
  */
 uint32_t msim_cal_widest(const struct msim_cal_widths *w,
                          const struct msim_cal_design *design,

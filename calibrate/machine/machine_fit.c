@@ -1,5 +1,5 @@
 /*
- * calibrate/machine/machine_fit.c - a journal's rows as a platform file.
+ * calibrate/machine/machine_fit.c - fit a platform file to a journal.
  */
 #include "calibrate/machine/machine_fit.h"
 
@@ -153,7 +153,7 @@ static enum msim_status read_held_rows(struct msim_cal_scores *v,
         if (!f)
             return MSIM_OK;
         if (strcmp(f[at[0]], "collective_gpu") == 0)
-            continue; /* with the only device held back nothing is known */
+            continue; /* without its only device a fit knows nothing */
         MSIM_TRY(add_row(v, groups, f[at[0]], f, at));
         if (strncmp(f[at[0]], "collective", 10) != 0)
             MSIM_TRY(add_row(v, groups, MSIM_CAL_ALL, f, at));
@@ -196,7 +196,7 @@ static enum msim_status score_repeats(struct msim_cal_scores *v,
     return ratios ? MSIM_OK : MSIM_ENOMEM;
 }
 
-/* By backend and law, from the rows that the fit held back. */
+/* Scores by backend and law, from the file of held-out rows. */
 static enum msim_status evaluate(struct msim_cal_scores *v, const char *held,
                                  struct msim_error *err)
 {
@@ -389,7 +389,7 @@ static void write_provenance(cJSON *platform, const struct msim_cal_journal *j)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-/* With its rows held back in a file, where that is wanted. */
+/* Fit, and write held-out rows to a file where that is wanted. */
 static enum msim_status fit_platform(cJSON **out, const cJSON *sheet,
                                      const struct msim_samples *s,
                                      struct msim_fit_options *options,

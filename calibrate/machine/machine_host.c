@@ -39,7 +39,7 @@ static bool has_operators(const struct msim_cal_entry *e)
            msim_cal_entry_is_row(e) && e->answer.has_operators;
 }
 
-/* Whose recording the answer is part of, a new one perhaps. */
+/* The recording that an answer is part of, perhaps a new one. */
 static uint32_t recording_of(struct made *m, const struct msim_cal_entry *e)
 {
     const char *op = e->experiment.timed.op;
@@ -138,7 +138,8 @@ static enum msim_status fill_table(struct made *m)
     return MSIM_OK;
 }
 
-/* ---- beside the general host --------------------------------------------- */
+/* ---- against the general host ---------------------------------------------
+ */
 
 static const cJSON *general(const struct made *m, const char *group,
                             const char *key)
@@ -177,8 +178,8 @@ static double find_speed(const struct made *m)
     return here > 0 && there > 0 ? here / there : 1;
 }
 
-/* How far one operator is from the general host's at that speed: a factor
- * either way, 90 %. */
+/* How far an operator is from the general host's at that speed: 90 % are within
+ * this factor, up or down. */
 static double find_factor_taken(const struct made *m, double speed)
 {
     double squares = 0;
@@ -231,8 +232,8 @@ static double calls_of(const struct made *m, uint32_t key)
     return msim_json_get_number(o, "calls_us", 0);
 }
 
-/* What launches on a GPU has more to do there than a CPU shows: then as sure
- * as another operator's time is; 0: as the file's spread says. */
+/* An operator that launches on a GPU does more there than a CPU shows: its
+ * interval is that of operators that were not timed. 0: the file's spread. */
 static double within_of(const struct made *m, uint32_t key)
 {
     return m->on_cpu && calls_of(m, key) > 0 ? m->result.factor_taken : 0;
@@ -493,9 +494,9 @@ static enum msim_status make(cJSON **out, struct made *m, const char *name)
     return *out ? MSIM_OK : MSIM_ENOMEM;
 }
 
-enum msim_status msim_cal_host(cJSON **out, struct msim_cal_host *result,
-                               const struct msim_cal_journal *j,
-                               const cJSON *generic, const char *name)
+enum msim_status msim_cal_host_fit(cJSON **out, struct msim_cal_host *result,
+                                   const struct msim_cal_journal *j,
+                                   const cJSON *generic, const char *name)
 {
     struct made *m = calloc(1, sizeof(*m));
     enum msim_status status;

@@ -19,7 +19,7 @@ static cJSON *of_collectives(const cJSON *list)
     {
         const char *law = msim_json_get_text(item, "law");
 
-        /* verdicts on several ways to hold back have names that go on */
+        /* scores of the ways to hold rows out have longer names */
         if (law && strncmp(law, LAW, strlen(LAW)) == 0)
             cJSON_AddItemToArray(out, cJSON_Duplicate(item, true));
     }

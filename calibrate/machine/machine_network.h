@@ -1,19 +1,16 @@
 /*
- * calibrate/machine/machine_network.h - what was measured between ranks, as a
- * file that
- * --network takes.
+ * calibrate/machine/machine_network.h - the collectives of a calibrated
+ * platform as a network file (--network), to predict them on any platform.
  *
- * It is the part of the calibrated platform that collectives are predicted
- * from, so that they can be asked for on any platform. The ranks were those of
- * one machine: what joins several is not in it, and groups that span nodes
- * keep the network that they have without it.
+ * All ranks were on one machine. The file holds nothing about links between
+ * machines: groups that span nodes keep the network of their platform.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_MACHINE_NETWORK_H
 #define MSIM_CALIBRATE_MACHINE_MACHINE_NETWORK_H
 #include "core/base/json.h"
 
-/* The file's tree, of the platform's; the caller's. NULL with MSIM_OK where no
- * collective was measured. */
+/* Make the file's tree from the platform's; `*out` is the caller's, NULL with
+ * MSIM_OK where no collective was measured. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_network(cJSON **out, const cJSON *platform);
 

@@ -1,6 +1,5 @@
 /*
- * calibrate/machine/machine_sheet.c - the data sheet of what was timed, as
- * measured.
+ * calibrate/machine/machine_sheet.c - a data sheet of measured peaks.
  */
 #include "calibrate/machine/machine_fit.h"
 #include "core/work/data_sheet.h"
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The best that any row reached. */
+/* The best figures of all rows. */
 struct peaks {
     double rate[MSIM_RATE_COUNT]; /* FLOP/s of products */
     double copy;                  /* bytes/s in memory, read and written */
@@ -47,7 +46,7 @@ static void note_copy(struct peaks *p, const struct msim_experiment *e,
              1e6 * bytes / us);
 }
 
-/* What leaves each rank in a ring: 2 (n - 1) / n of the buffer. */
+/* Bytes that each rank sends in a ring: 2 (n - 1) / n of the buffer. */
 static double sent_bytes(const struct msim_work *w)
 {
     double n = w->u.coll.ranks;
@@ -141,7 +140,7 @@ static void add_device(cJSON *sheet, const cJSON *device)
                "B", "reported by the device: its last-level cache");
 }
 
-/* On a CPU host and device are one, so that a copy between them is a copy. */
+/* On a CPU, host and device share one memory: a transfer is a copy in it. */
 static void add_transfers(cJSON *sheet, const struct peaks *p, bool is_cpu)
 {
     double half = is_cpu ? p->copy / 2 : 0;
@@ -223,7 +222,7 @@ static void add_names(cJSON *o, const struct msim_cal_journal *j,
     cJSON_AddStringToObject(o, "title", title ? title : name);
     cJSON_AddStringToObject(o, "generation",
                             generation ? generation : "calibrated");
-    /* What was not timed here is not taken from elsewhere in silence. */
+    /* No other platform silently stands in for kinds that were not timed. */
     cJSON_AddItemToObject(o, "stand_ins", cJSON_CreateArray());
     tables = cJSON_AddArrayToObject(o, "tables");
     msim_cal_device_name(table, j);

@@ -1,6 +1,5 @@
 /*
- * calibrate/machine/machine_text.c - what experiments say beside what is fitted
- * to them.
+ * calibrate/machine/machine_text.c - comparisons as text.
  */
 #include "calibrate/machine/machine_text.h"
 

@@ -1,6 +1,6 @@
 /*
- * calibrate/machine/machine_text.h - what experiments say beside what is fitted
- * to them, for people.
+ * calibrate/machine/machine_text.h - the comparisons that a journal allows, as
+ * text.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_MACHINE_TEXT_H
 #define MSIM_CALIBRATE_MACHINE_MACHINE_TEXT_H
@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* How far backends are apart, what computing takes beside a collective, and
- * what hardware counters say; nothing of what was not timed. */
+/* Print how far backends differ, how much a collective slows compute, and
+ * hardware counters over assumed figures; each only where it was timed. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_show(FILE *out, const struct msim_cal_journal *j);
 

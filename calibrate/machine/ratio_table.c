@@ -1,5 +1,5 @@
 /*
- * calibrate/machine/ratio_table.c - what a number of ratios comes to.
+ * calibrate/machine/ratio_table.c - median and deciles of ratios.
  */
 #include "calibrate/machine/ratio_table.h"
 

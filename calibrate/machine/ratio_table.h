@@ -1,5 +1,5 @@
 /*
- * calibrate/machine/ratio_table.h - what a number of ratios comes to.
+ * calibrate/machine/ratio_table.h - median and deciles of ratios.
  */
 #ifndef MSIM_CALIBRATE_MACHINE_RATIO_TABLE_H
 #define MSIM_CALIBRATE_MACHINE_RATIO_TABLE_H
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Begins zeroed; release it. */
+/* A list of ratios: zeroed at first, released at the end. */
 struct msim_cal_ratios {
     double *list; /* owned */
     uint32_t n, capacity;
@@ -24,7 +24,7 @@ struct msim_cal_ratio {
     double median, p10, p90;
 };
 
-/* Sorts. */
+/* Sorts the list. */
 struct msim_cal_ratio msim_cal_ratio_of(const struct msim_cal_ratios *r);
 
 /* As members of `o`. */

@@ -2,9 +2,10 @@
  * calibrate/measure/ask_loop.c - a backend, the journal of its answers, and how
  * often it is asked the same.
  *
- * A machine that others share is now faster, now slower, for seconds on end,
- * and runs one after the other all see the same of it. So experiments are timed
- * in rounds, and all of a round are visited again when it is over.
+ * A shared machine is slower for seconds at a time, and runs in a row are slow
+ * together: their spread is small, their median wrong. Visits that lie seconds
+ * apart do not share that. On a machine where visits agree to 2 % (median of 20
+ * experiments or more) one visit is enough.
  */
 #include "calibrate/measure/ask_loop.h"
 
@@ -25,11 +26,11 @@
 #define RUNS_A_VISIT   3
 #define RUNS_ONCE      5     /* where one visit is all */
 #define CHEAP_SECONDS  0.005 /* a visit; more than the usual number of those */
-#define PAIR_SECONDS   0.4   /* of runs beside something, and alone, by turns */
-#define REPEATABLE     1.02  /* longest over shortest visit: one is enough */
-#define REPEATABLE_MIN 20    /* experiments that tell so */
+#define PAIR_SECONDS   0.4  /* of runs beside a collective and alone, in turn */
+#define REPEATABLE     1.02 /* longest over shortest visit: one is enough */
+#define REPEATABLE_MIN 20   /* experiments that tell so */
 
-/* Whether this machine answers the same whenever it is asked. */
+/* Whether visits of one experiment agree on this machine. */
 static bool is_repeatable(const struct msim_cal_ask_loop *a)
 {
     double *ratios = malloc(((size_t)a->j->n + 1) * sizeof(*ratios));
@@ -84,8 +85,8 @@ static uint32_t visits_of(const struct msim_cal_ask_loop *a)
     return a->repeatable ? 1 : VISITS;
 }
 
-/* Of a visit: all visits together several runs of the longest, and not more
- * than a second. */
+/* Seconds for one visit: all visits together hold four of the longest runs, and
+ * take at most a second. */
 static double policy_seconds(const struct msim_cal_ask_loop *a)
 {
     return fmin(fmax(4e-6 * a->longest_us, 0.05), 1) / visits_of(a);
@@ -205,8 +206,8 @@ static enum msim_status visit(struct msim_cal_ask_loop *a,
 
 /* ---- rounds -------------------------------------------------------------- */
 
-/* What has no sizes is no row of a fit, nor is what runs beside something, of
- * which the ratio to the same alone counts. */
+/* Latencies and dispatch times are no rows of a fit, and of a pair only the
+ * ratio to its time alone counts: one visit is enough for them. */
 static bool has_visits(const struct msim_cal_ask_loop *a,
                        const struct msim_cal_experiment *e)
 {

@@ -1,6 +1,10 @@
 /*
- * calibrate/measure/ask_loop.h - a backend that is asked, and its answers in
- * the journal.
+ * calibrate/measure/ask_loop.h - ask one backend experiment after experiment,
+ * and keep its answers in the journal.
+ *
+ * Experiments are timed in rounds of a few seconds, and every experiment of a
+ * round is visited again when the round is over: its time is the median of
+ * visits that lie apart.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
 #define MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
@@ -15,13 +19,13 @@ struct msim_cal_round {
     double seconds; /* that their first visits took */
 };
 
-/* Zeroed but for the first three, and stopped at last. */
+/* Set the first three members, zero the others; stop it at the end. */
 struct msim_cal_ask_loop {
     struct msim_cal_journal *j;
     const struct msim_cal_options *o;
     const char *command;
-    char name[32];     /* as it greets */
-    double longest_us; /* of a run */
+    char name[32];     /* of the backend, from its greeting */
+    double longest_us; /* that a run is expected to take */
     bool counting;     /* hardware counters are asked for */
     bool repeatable;   /* one visit is enough on this machine */
     struct msim_cal_child child;
@@ -29,7 +33,7 @@ struct msim_cal_ask_loop {
     uint32_t id, rows, failed, crashes;
 };
 
-/* Start it, and keep its greeting, which tells `name`. */
+/* Start the backend, and keep its greeting, which has `name`. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
                                          struct msim_error *err);
@@ -46,18 +50,18 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
                                         const struct msim_cal_experiment *e,
                                         struct msim_error *err);
 
-/* Visit again what was timed since the last round: before a fit, and at last.
- */
+/* End the round: visit its experiments again. Wanted before a fit, and at the
+ * end. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_ask_loop_end_round(struct msim_cal_ask_loop *a,
                                              struct msim_error *err);
 
-/* Seconds that were spent on this backend, with those that the later visits of
- * the round will take. */
+/* Seconds that this backend took so far, and those that later visits of the
+ * round will take. */
 double msim_cal_ask_loop_spent(const struct msim_cal_ask_loop *a);
 
-/* Seconds that an experiment may be expected to take, all visits together,
- * whose runs take `us`. */
+/* Expected seconds of an experiment whose runs take `us` each, all visits
+ * together. */
 double msim_cal_ask_loop_expected(const struct msim_cal_ask_loop *a, double us);
 
 #endif

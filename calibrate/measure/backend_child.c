@@ -1,6 +1,8 @@
 /*
- * calibrate/measure/backend_child.c - a backend as a process that is asked over
- * pipes.
+ * calibrate/measure/backend_child.c - a backend as a child process.
+ *
+ * The child leads a process group of its own, so that a shell or mpirun is
+ * killed with everything below it.
  */
 #include "calibrate/measure/backend_child.h"
 
@@ -17,7 +19,7 @@
 #include <unistd.h>
 
 #define LINE_MAX      (64u << 20)
-#define GRACE_SECONDS 2.0 /* that a process has to end by itself */
+#define GRACE_SECONDS 2.0 /* for a process to end by itself */
 
 extern char **environ;
 
@@ -40,7 +42,7 @@ static void close_pipes(struct msim_cal_child *c)
     c->to = c->from = 0;
 }
 
-/* Wait for its end for so long; true with its status. */
+/* Wait up to `seconds` for the child's end; true with its status in `how`. */
 static bool reap(struct msim_cal_child *c, double seconds, int *how)
 {
     double end = msim_cal_now() + seconds;
@@ -59,7 +61,7 @@ static bool reap(struct msim_cal_child *c, double seconds, int *how)
     }
 }
 
-/* Its whole process group: a shell or mpirun has others below it. */
+/* End the whole process group; `kindly`: after it had time to end itself. */
 static void end_process(struct msim_cal_child *c, bool kindly, int *how)
 {
     *how = 0;
@@ -86,7 +88,7 @@ void msim_cal_child_stop(struct msim_cal_child *c)
     *c = (struct msim_cal_child){0};
 }
 
-/* The pipe's ends that this process keeps are not passed on. */
+/* The child inherits neither end: spawn() duplicates the two that it wants. */
 static bool make_pipe(int ends[2])
 {
     return pipe2(ends, O_CLOEXEC) == 0;
@@ -144,7 +146,7 @@ static enum msim_status start(struct msim_cal_child *c, const char *command,
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* How it ended, said in words. */
+/* The child ended: fail with how it did. */
 static enum msim_status died(struct msim_cal_child *c, struct msim_error *err)
 {
     int how, signal;

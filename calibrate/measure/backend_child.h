@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/backend_child.h - a backend as a process that is asked over
- * pipes.
+ * calibrate/measure/backend_child.h - a backend as a child process, asked over
+ * pipes, one line a question.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_BACKEND_CHILD_H
 #define MSIM_CALIBRATE_MEASURE_BACKEND_CHILD_H
@@ -16,15 +16,16 @@ double msim_cal_now(void);
 struct msim_cal_child {
     pid_t pid; /* 0: not running */
     int to, from;
-    char *buffer; /* what was read and not yet handed out; owned */
+    char *buffer; /* bytes that were read and are no answer yet; owned */
     size_t used, size;
 };
 
 /*
- * Start `command` by the shell and read its greeting, which is the caller's.
- * Its input ends with this process, however that ends, and so should it. EIO
- * where it ends instead of greeting, ELIMIT where it does not within `seconds`.
- * `c` is zeroed before the first start, and stopped after the last.
+ * Start `command` with the shell and read its greeting; `*greeting` is the
+ * caller's. When this process ends, however it ends, the child's input ends,
+ * too, and the child should end with it. EIO where the child ends without a
+ * greeting, ELIMIT where none comes within `seconds`. `c` is zeroed before the
+ * first start, and stopped after the last.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_child_start(struct msim_cal_child *c,
@@ -32,16 +33,17 @@ enum msim_status msim_cal_child_start(struct msim_cal_child *c,
                                       cJSON **greeting, struct msim_error *err);
 
 /*
- * Send one line and read the answer, which is the caller's. EIO where it died
- * ("killed by signal 11"), ELIMIT where it did not answer within `seconds`,
- * ESYNTAX where it answered with something else; it is stopped then.
+ * Send one line and read the answer; `*answer` is the caller's. EIO where the
+ * child ended ("killed by signal 11"), ELIMIT where no answer came within
+ * `seconds`, ESYNTAX where the answer is no JSON object. The child is stopped
+ * after each of these.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_child_ask(struct msim_cal_child *c,
                                     const cJSON *question, double seconds,
                                     cJSON **answer, struct msim_error *err);
 
-/* Close its input, and end it where that does not end it soon. */
+/* Close the child's input; kill it where it does not end within seconds. */
 void msim_cal_child_stop(struct msim_cal_child *c);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/cal_options.h - how to calibrate: which backends are asked,
- * for how long, and who is told of it.
+ * calibrate/measure/cal_options.h - how to calibrate: the backends to ask, the
+ * budget, and callbacks for progress.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
 #define MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
@@ -10,13 +10,13 @@ struct msim_coll_constants; /* calibrate/collective/coll_constants.h */
 
 #define MSIM_CAL_BACKENDS 8
 
-/* One process that is asked, and its share of the budget. */
+/* A backend's command, and its share of the budget. */
 struct msim_cal_backend {
     const char *command; /* of the shell */
     double share;        /* over the sum of all shares */
 };
 
-/* What whoever waits may want to know. */
+/* Of an answer that just came. */
 struct msim_cal_progress {
     const char *backend;
     const struct msim_cal_experiment *experiment; /* that was answered */
@@ -29,23 +29,24 @@ struct msim_cal_options {
     const struct msim_cal_backend *backends;
     uint32_t n_backends;
     double budget; /* seconds of measuring, over all runs on this journal */
-    double target; /* half width of the mean interval, as a share: enough; 0:
-                      the budget alone decides */
+    /* The calibration ends once the mean half width of intervals, as a share,
+     * is below this; 0: the budget alone decides. */
+    double target;
     uint64_t seed;
     double patience; /* seconds that an experiment may take */
     const char *name;
     uint32_t threads; /* of a fit */
     /* To fit collectives with; NULL where no backend times any. */
     const struct msim_coll_constants *collectives;
-    /* Experiments that come first; may be NULL. Those that a backend does not
-     * offer are left out. */
+    /* Experiments that come first; may be NULL. A backend skips those that it
+     * does not offer. */
     const struct msim_cal_shapes *first;
     void (*progress)(void *ctx, const struct msim_cal_progress *p);
     /* Of a dry run: an experiment that would be asked. */
     void (*would_ask)(void *ctx, const char *backend,
                       const struct msim_cal_experiment *e, double expected_us,
                       double expected_seconds);
-    /* A backend that does not start, or is given up; the others go on. */
+    /* A backend did not start, or is given up; the others continue. */
     void (*gave_up)(void *ctx, const char *command, const char *why);
     void *ctx;
 };

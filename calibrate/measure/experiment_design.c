@@ -1,5 +1,5 @@
 /*
- * calibrate/measure/experiment_design.c - what to time first.
+ * calibrate/measure/experiment_design.c - the design of a calibration.
  */
 #include "calibrate/measure/experiment_design.h"
 
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Points outside the limits, or given before (sizes are rounded), that are
- * passed over before a kind counts as exhausted. */
+/* Points in a row that are outside the limits, or were given before (sizes are
+ * rounded), after which a kind counts as exhausted. */
 #define TRIES 500
 
 struct sequence {

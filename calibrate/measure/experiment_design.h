@@ -1,11 +1,12 @@
 /*
- * calibrate/measure/experiment_design.h - what to time first: points that fill
- * the space of each kind of operation evenly.
+ * calibrate/measure/experiment_design.h - the design of a calibration: points
+ * that fill the space of each kind of operation evenly.
  *
- * Sobol's sequence (GSL), shifted by the seed (Cranley and Patterson, 1976), so
- * that any number of its first points covers the space; points outside the
- * limits are passed over. The same greeting, seed and limits give the same
- * points, whatever was timed before.
+ * Points are Sobol's sequence (GSL), shifted by the seed (Cranley and
+ * Patterson, 1976): its first n points cover the space for every n. Points
+ * outside the limits are skipped. The design depends on greeting, seed and
+ * limits alone, never on answers, so that a second run meets the same points
+ * and skips those that the journal has.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_EXPERIMENT_DESIGN_H
 #define MSIM_CALIBRATE_MEASURE_EXPERIMENT_DESIGN_H
@@ -35,12 +36,12 @@ bool msim_cal_design_next(struct msim_cal_design *d,
 /* No more of a kind: the device cannot do it. */
 void msim_cal_design_drop(struct msim_cal_design *d, uint32_t kind);
 
-/* 0 to 1, 1 left out; `state` is a uint64_t of any value. */
+/* A random number from [0, 1); `state` is a uint64_t of any value. */
 double msim_cal_design_uniform(void *state);
 
-/* A point of the cube from the numbers of another source, for candidates: as
- * the caller draws them, 0 to 1, 1 left out. False where it is outside the
- * limits, or the kind was dropped. */
+/* A random point of the cube, for candidates: `draw` gives each coordinate,
+ * from [0, 1). False where the point is outside the limits, or the kind was
+ * dropped. */
 bool msim_cal_design_draw(const struct msim_cal_design *d, uint32_t kind,
                           double (*draw)(void *), void *ctx,
                           struct msim_cal_experiment *out);

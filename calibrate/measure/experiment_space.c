@@ -1,5 +1,5 @@
 /*
- * calibrate/measure/experiment_space.c - the experiments that there are.
+ * calibrate/measure/experiment_space.c - the space of experiments.
  */
 #include "calibrate/measure/experiment_space.h"
 
@@ -10,15 +10,15 @@
 #define MEMORY_SHARE  8   /* of the device's memory, at most */
 #define BYTES_MAX     1e9 /* of any device's */
 #define TABLE_NUMBERS 16777216.0
-#define TIMER_US      1 /* what is shorter says more of the clock */
+#define TIMER_US      1 /* shorter runs measure the clock */
 
 struct axis {
     double low, high;
 };
 
-/* Weights have 64 rows and columns at least, or hardly any time is spent on
- * them; one row of inputs is usual. Libraries jump most where a side is a few
- * numbers, which would take all that can be timed. Channels likewise. */
+/* Weights have 64 rows and columns at least: smaller ones take hardly any time
+ * of a model, and there libraries jump so much that they would take the whole
+ * budget. Inputs of one row are usual. Channels likewise. */
 static const struct axis GEMM[] = {
     {1, 16384}, {64, 16384}, {64, 16384}, {1, 64}};
 static const struct axis CONV[] = {{1, 64}, {16, 1024}, {7, 256}, {16, 1024}};
@@ -30,8 +30,8 @@ static const struct axis BYTES[] = {{4096, 1 << 28}};
 
 #define ROWS(axes, more) axes, sizeof(axes) / sizeof(*(axes)), more
 
-/* How often each table is asked: products and their like have more sizes, and
- * jump more, than what moves bytes. */
+/* Products, convolutions and attention get more points than what moves bytes:
+ * they have more sizes, and their times jump more. */
 static const struct {
     enum msim_table table;
     const struct axis *sizes;
@@ -58,7 +58,7 @@ static size_t table_of(enum msim_table table)
     return i;
 }
 
-/* What models seldom compute in is asked less often. */
+/* Dtypes that models seldom compute in get fewer points. */
 static uint32_t rarity(const struct msim_cal_kind *k)
 {
     return strstr(k->kind, "fp64")                             ? 3

@@ -1,12 +1,10 @@
 /*
- * calibrate/measure/experiment_space.h - the experiments that there are: for
- * every kind of operation that a backend offers, which sizes it has, and how
- * far they go.
+ * calibrate/measure/experiment_space.h - the space of experiments: the kinds of
+ * operation that a backend offers, and the limits of their sizes.
  *
- * A point of the unit cube stands for an experiment: each coordinate is a size
- * between its limits on a logarithmic scale, or a choice. Sizes have eight
- * steps an octave, as those of real models lie on such steps more often than
- * not.
+ * A point of the unit cube is an experiment: each coordinate is a size between
+ * its limits on a logarithmic scale, or a choice. Sizes have eight steps an
+ * octave, where most sizes of real models lie.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_EXPERIMENT_SPACE_H
 #define MSIM_CALIBRATE_MEASURE_EXPERIMENT_SPACE_H
@@ -21,7 +19,7 @@ struct msim_cal_kind {
     char kind[48];          /* as it is offered */
     char op[48], dtype[48]; /* its words; "": it has none */
     bool pageable;          /* of a copy: "h2d:pageable" */
-    uint32_t axes;          /* 0: there is one experiment only */
+    uint32_t axes;          /* coordinates; 0: there is one experiment only */
     uint32_t sizes;         /* of these, the first; the others are choices */
     uint32_t weight; /* points of it that go with one of the simplest kind */
 };
@@ -37,22 +35,21 @@ struct msim_cal_space {
 };
 
 /*
- * What a backend offers by its greeting. `longest_us` as in the structure.
- * EFORMAT where the greeting has no device or tables; tables that are not
- * known are left out.
+ * The space that a greeting offers. `longest_us` as in the structure. EFORMAT
+ * where the greeting has no device or tables; unknown tables are skipped.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_space_read(struct msim_cal_space *s,
                                      const cJSON *greeting, double longest_us,
                                      struct msim_error *err);
 
-/* Likewise what can be timed beside a collective; of a greeting that was read
- * so. */
+/* The space of what can be timed beside a collective; the greeting is one that
+ * msim_cal_space_read() takes. */
 void msim_cal_space_concurrent(struct msim_cal_space *s, const cJSON *greeting,
                                double longest_us);
 
 /*
- * The experiment at point `u` (each 0 to 1, 1 left out) of a kind; its texts
+ * The experiment at point `u` (coordinates from [0, 1)) of a kind; its texts
  * point into `s` and `kind`. False where it is outside the limits.
  */
 bool msim_cal_space_point(const struct msim_cal_space *s,

@@ -1,5 +1,5 @@
 /*
- * calibrate/measure/find_backends.c - the programs that time on this machine.
+ * calibrate/measure/find_backends.c - find the backends of this machine.
  */
 #include "calibrate/measure/find_backends.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define SHARE 0.8 /* of the budget: what times operators */
-/* Collectives of one number of ranks (0.1), and what runs beside them. */
+/* Collectives of one number of ranks (0.1), and compute beside them. */
 #define SHARE_RANKS 0.115
 
 struct search {

@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/find_backends.h - the programs that time on this machine:
- * found beside this one, and PyTorch's.
+ * calibrate/measure/find_backends.h - find the backends of this machine: the
+ * profilers in this program's folder, and PyTorch's.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_FIND_BACKENDS_H
 #define MSIM_CALIBRATE_MEASURE_FIND_BACKENDS_H
@@ -14,10 +14,10 @@ struct msim_cal_backends {
 };
 
 /*
- * Those that `names` lists: torch, cuda, cpu, or command lines, with commas in
- * between; NULL: what times this machine's GPU, else its CPU, PyTorch first.
- * `*b`, which is not to be moved, has their command lines and shares of the
- * budget. ENOMODEL where one is not there.
+ * The backends in `names`: torch, cuda, cpu, or command lines, separated by
+ * commas. NULL: those that time this machine's GPU, else its CPU, PyTorch
+ * first. `*b` gets their command lines and shares of the budget, and must not
+ * be moved afterwards. ENOMODEL where a backend is not there.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_backends_find(struct msim_cal_backends *b,

@@ -1,5 +1,9 @@
 /*
- * calibrate/measure/journal.c - every answer, kept as soon as it is there.
+ * calibrate/measure/journal.c - the journal of a calibration.
+ *
+ * Entries are found by a hash of the experiment; the hashes lie in an array of
+ * their own, as an entry has hundreds of bytes and every candidate is looked
+ * for.
  */
 #include "calibrate/measure/journal.h"
 

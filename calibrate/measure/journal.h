@@ -1,21 +1,23 @@
 /*
- * calibrate/measure/journal.h - every answer, kept as soon as it is there.
+ * calibrate/measure/journal.h - the journal of a calibration: every answer,
+ * kept as soon as it arrives.
  *
- * A file of one JSON object a line, to which is only appended, each line in one
- * write and flushed to the disk, so that whatever ends a calibration takes at
- * most the measurement that was running:
+ * The journal is a file of JSON objects, one a line. Lines are only appended,
+ * each in one write that is flushed to the disk: a crash or a kill costs at
+ * most the experiment that was running.
  *   {"schema": "mystique-sim/calibration/1"}
  *   {"backend": "cpu", "date": "2026-11-20", "greeting": {...}}
  *   {"backend": "cpu", "seconds": 0.2, "experiment": {...}, "answer": {...}}
  *   {"backend": "cpu", "visit": 2, "seconds": 0.2, ...}
  *   {"backend": "cpu", "fitting_seconds": 2.5}
  * An answer may be a failure: then it has "error", and "lost" where the backend
- * ended or was not waited for any longer. An experiment that was timed at
- * several moments has a line of each visit, and is one entry. Opening a
- * journal that exists goes on with it. A last line without its end is what a
- * kill leaves; it is taken away. Of two answers to one visit the first counts.
+ * crashed or was not waited for any longer. An experiment that was visited
+ * several times has a line for each visit, and is one entry (journal_entry.h),
+ * which is parsed here and nowhere else. Opening a journal that exists
+ * continues it. A kill may leave a last line without its end, which is removed.
+ * Of two answers to one visit the first counts.
  *
- * One process has a journal at a time.
+ * One process has a journal at a time: it is locked.
  */
 #ifndef MSIM_CALIBRATE_MEASURE_JOURNAL_H
 #define MSIM_CALIBRATE_MEASURE_JOURNAL_H
@@ -31,7 +33,7 @@ struct msim_cal_journal {
         double seconds;
     } fits[8]; /* spent fitting */
     uint32_t n_fits;
-    uint64_t torn; /* bytes of a line that was cut; taken away */
+    uint64_t torn; /* bytes of a last line that was cut; removed */
     int fd;
     char path[1024];
 };
@@ -51,8 +53,8 @@ void msim_cal_journal_close(struct msim_cal_journal *j);
 const struct msim_cal_entry *
 msim_cal_journal_find(const struct msim_cal_journal *j, uint64_t hash);
 
-/* Keep a backend's greeting, whose ownership is taken; no line where the last
- * one is the same. */
+/* Keep a backend's greeting, which is taken. No line is written where the last
+ * greeting of this backend is the same. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_journal_greet(struct msim_cal_journal *j,
                                         const char *backend, cJSON *greeting,
@@ -62,8 +64,8 @@ enum msim_status msim_cal_journal_greet(struct msim_cal_journal *j,
 const cJSON *msim_cal_journal_greeting(const struct msim_cal_journal *j,
                                        const char *backend);
 
-/* Keep the answer of an experiment's next visit; `answer` is taken, whatever
- * comes out. */
+/* Keep the answer of an experiment's next visit; `answer` is taken, also on
+ * failure. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_journal_add(struct msim_cal_journal *j,
                                       const char *backend,
@@ -71,14 +73,15 @@ enum msim_status msim_cal_journal_add(struct msim_cal_journal *j,
                                       cJSON *answer, double seconds,
                                       struct msim_error *err);
 
-/* Keep that so long was spent fitting between a backend's experiments. */
+/* Keep the seconds of a fit between a backend's experiments: the budget counts
+ * them. */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_journal_fitted(struct msim_cal_journal *j,
                                          const char *backend, double seconds,
                                          struct msim_error *err);
 
-/* Seconds that the experiments of a backend took, with the fits between them;
- * NULL: of all. */
+/* Seconds that a backend's experiments took, and the fits between them; NULL:
+ * of all backends. */
 double msim_cal_journal_seconds(const struct msim_cal_journal *j,
                                 const char *backend);
 

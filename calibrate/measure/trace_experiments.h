@@ -1,6 +1,6 @@
 /*
- * calibrate/measure/trace_experiments.h - the shapes of a trace as experiments:
- * what counts for one job is timed first.
+ * calibrate/measure/trace_experiments.h - the shapes of a trace as experiments,
+ * so that what counts for one job is timed first (--for).
  */
 #ifndef MSIM_CALIBRATE_MEASURE_TRACE_EXPERIMENTS_H
 #define MSIM_CALIBRATE_MEASURE_TRACE_EXPERIMENTS_H
@@ -13,11 +13,10 @@ struct msim_cal_shapes {
 };
 
 /*
- * The distinct operators of the traces at `path` (a file or a folder), those
- * first that take longest in all by a guess; of a trace that was captured on a
- * CPU both those that a CPU runs and those that a GPU would. Operators of which
- * a table has no columns (strides of two kinds, gradients of attention) are
- * left out.
+ * The distinct operators of the traces at `path` (a file or a folder), longest
+ * expected time of all calls first. A trace that was captured on a CPU gives
+ * the operators that a CPU runs and those that a GPU would run. Operators that
+ * no table has columns for (two strides, gradients of attention) are skipped.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cal_trace_shapes(struct msim_cal_shapes *out,
@@ -27,15 +26,14 @@ void msim_cal_shapes_release(struct msim_cal_shapes *s);
 
 /*
  * The experiment that stands for a work; its texts are static. False where
- * there is none. Kinds of vector operators that no table has are stood for by
- * one of their family. On a CPU what is changed in place is an experiment of
- * its own.
+ * there is none. A vector operator that no backend has is replaced by one of
+ * its family. On a CPU an operator in place is an experiment of its own.
  */
 bool msim_cal_of_work(struct msim_cal_experiment *out,
                       const struct msim_work *w, bool on_cpu);
 
-/* Whether a backend has a kind for it, and it is not far beyond the limits: a
- * trace may ask for more time and memory than a design would. */
+/* Whether a backend offers the kind of `e`, and `e` is not far beyond the
+ * limits: it may take ten times as long as an experiment of the design. */
 bool msim_cal_space_offers(const struct msim_cal_space *s,
                            const struct msim_cal_experiment *e);
 

@@ -1,13 +1,12 @@
 /*
- * calibrate/programs/calibrate_main.c - msim-calibrate: this machine as a
- * platform file.
+ * calibrate/programs/calibrate_main.c - msim-calibrate: make a platform file of
+ * this machine.
  *
  *     mystique-sim calibrate [--backend LIST] [--budget MINUTES] --out FILE ...
  *
- * starts it with the options it was given, in the form --NAME=VALUE; it is a
- * program of its own because it links GSL, which mystique-sim does not. The
- * answers of the backends are kept in a journal beside FILE, with which an
- * interrupted calibration goes on.
+ * starts it with its own options, in the form --NAME=VALUE. It is a program of
+ * its own because it links GSL, which mystique-sim does not. Answers are kept
+ * in a journal next to FILE, from which an interrupted calibration continues.
  */
 #include "calibrate/collective/coll_constants.h"
 #include "calibrate/machine/calibrate_run.h"
@@ -142,7 +141,7 @@ static bool parse(struct command *c, int argc, char **argv)
     return c->out && c->data;
 }
 
-/* FILE without .json, and what lies beside it. */
+/* Names of the files next to FILE: FILE without .json, and an ending. */
 static void name_files(struct command *c)
 {
     const char *slash = strrchr(c->out, '/');
@@ -245,8 +244,8 @@ static enum msim_status show_results(struct command *c,
                                      const struct msim_cal_journal *j,
                                      const struct msim_cal_scores *v)
 {
-    printf("errors on rows held back from the fit; repeats: an experiment's "
-           "longest time over its shortest, seconds later\n");
+    printf("errors on held-out rows; repeats: an experiment's longest time "
+           "over its shortest, of visits seconds apart\n");
     show_scores(v);
     if (v->too_few)
         printf("%u experiments are in no fit, as there are few of their kind; "
@@ -271,7 +270,7 @@ static enum msim_status write_host(struct command *c,
 
     snprintf(path, sizeof(path), "%s/hosts/generic.json", c->data);
     MSIM_TRY(msim_json_read(&generic, path, err));
-    status = msim_cal_host(&host, &result, j, generic, c->name);
+    status = msim_cal_host_fit(&host, &result, j, generic, c->name);
     cJSON_Delete(generic);
     if (status != MSIM_OK)
         return status;

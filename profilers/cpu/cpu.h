@@ -1,9 +1,9 @@
 /*
  * profilers/cpu/cpu.h - the CPU backend: what its cases share.
  *
- * Products go to OpenBLAS, those of bfloat16, convolutions, softmax and layer
- * norm to oneDNN, all else to loops of its own; all use all cores. Not
- * thread-safe: one experiment after the other.
+ * Products are OpenBLAS's; products of bfloat16, convolutions, softmax and
+ * layer norm are oneDNN's; the rest are loops of our own. All use all cores.
+ * Not thread-safe: one experiment at a time.
  */
 #ifndef MSIM_PROFILERS_CPU_CPU_H
 #define MSIM_PROFILERS_CPU_CPU_H
@@ -20,7 +20,7 @@ struct msim_cpu {
 
 extern const struct msim_backend MSIM_BACKEND_CPU;
 
-/* Let each case work on so many threads, from now on; at first all cores do. */
+/* Set the threads of every case from now on; all cores at first. */
 void msim_cpu_set_threads(uint32_t threads);
 
 /* A case of each table, as msim_backend.prepare() has it. */
@@ -47,8 +47,8 @@ enum msim_status msim_cpu_latency(struct msim_cpu *cpu,
                                   struct msim_error *err);
 
 /*
- * What oneDNN does: cpu_no_dnnl.c has these where there is none. Products of
- * bfloat16; softmax, log_softmax and ln in fp32.
+ * oneDNN's cases: products of bfloat16; softmax, log_softmax and layer norm in
+ * fp32. Built without oneDNN, cpu_no_dnnl.c refuses them.
  */
 const char *msim_cpu_dnnl_version(void); /* NULL: there is none */
 MSIM_MUST_CHECK

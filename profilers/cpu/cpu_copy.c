@@ -1,6 +1,5 @@
 /*
- * profilers/cpu/cpu_copy.c - copies in memory, and what it takes to begin
- * something.
+ * profilers/cpu/cpu_copy.c - copies in memory, and latencies.
  */
 #include "profilers/cpu/cpu.h"
 

@@ -1,9 +1,9 @@
 /*
  * profilers/cpu/cpu_dnnl.h - an operation of oneDNN as a case.
  *
- * As PyTorch calls them: tensors lie as users hold them, and where the library
- * wants another layout, bringing them there and the result back is part of the
- * time. Whoever makes a case says what the user holds, and the primitive:
+ * Tensors have the user's layout, as PyTorch's have. Where the library wants
+ * another layout, the reorders to it and back are part of the time. A case
+ * names the user's tensors and the primitive:
  *
  *     d = msim_dnnl_begin(cpu, e, out);
  *     if (!d)
@@ -44,8 +44,8 @@ struct msim_dnnl {
     int n;
 };
 
-/* Whether all went well so far. Ask it of every call of the library, and make
- * no further one after it said no. */
+/* Whether all calls succeeded so far. Check every call of the library with it,
+ * and make no further call after a failure. */
 bool msim_dnnl_ok(struct msim_dnnl *d, dnnl_status_t next);
 
 /* Begin an experiment's case, `*out`, which owns what is returned; NULL where

@@ -1,6 +1,6 @@
 /*
- * profilers/cpu/cpu_no_dnnl.c - in the place of what oneDNN does, where there
- * is none.
+ * profilers/cpu/cpu_no_dnnl.c - oneDNN's cases where it was not found: each is
+ * refused.
  */
 #include "profilers/cpu/cpu.h"
 

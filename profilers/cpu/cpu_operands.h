@@ -1,10 +1,10 @@
 /*
  * profilers/cpu/cpu_operands.h - memory that operands are taken from.
  *
- * An area for each sort of numbers to read, full of random ones, and one to
- * write; each at least twice the last-level cache. Every run takes its operands
- * further on and begins again at the end, so that what it reads is no longer in
- * a cache.
+ * There is an area for each sort of numbers to read, full of random ones, and
+ * one to write; each is at least twice the last-level cache. Every run takes
+ * its operands behind the last run's, and from the beginning when the area
+ * ends, so that they are in no cache.
  */
 #ifndef MSIM_PROFILERS_CPU_CPU_OPERANDS_H
 #define MSIM_PROFILERS_CPU_CPU_OPERANDS_H
@@ -43,8 +43,8 @@ MSIM_MUST_CHECK
 enum msim_status msim_operands_reserve(struct msim_operands *o,
                                        enum msim_operand_kind of, size_t bytes);
 
-/* Before the operands of a run are taken. Where `warm` they are those of the
- * last run, which the caches may hold; else they lie further on. */
+/* Begin a run, before its operands are taken. `warm`: they are those of the
+ * last run, which the caches may hold; else they lie behind those. */
 void msim_operands_begin(struct msim_operands *o, bool warm);
 
 /* The next `bytes` of an area that was reserved, on a cache line of their own;

@@ -1,6 +1,5 @@
 /*
- * profilers/cpu/cpu_rows.c - what works on rows, by oneDNN's primitives for
- * softmax and layer norm.
+ * profilers/cpu/cpu_rows.c - softmax and layer norm by oneDNN.
  */
 #include "profilers/cpu/cpu_dnnl.h"
 

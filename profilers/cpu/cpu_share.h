@@ -1,18 +1,18 @@
 /*
  * profilers/cpu/cpu_share.h - loops that all cores share.
  *
- * By OpenMP, as OpenBLAS's products are where it was built with that: threads
- * of one pool wait for each other's work, those of two take each other's cores
- * while they look for some, at half the speed of either.
+ * They use OpenMP, as OpenBLAS does where it was built with it: one pool of
+ * threads serves both. With two pools, idle threads of one poll for work on the
+ * cores of the other, and both run at half their speed.
  */
 #ifndef MSIM_PROFILERS_CPU_CPU_SHARE_H
 #define MSIM_PROFILERS_CPU_CPU_SHARE_H
 #include <stdint.h>
 
-/* The items `from` to `to`, `to` itself left out. */
+/* Work on the items from `from` up to, and without, `to`. */
 typedef void msim_range_fn(void *ctx, int64_t from, int64_t to);
 
-/* From now on as many threads as that, the caller counted; at least 1. */
+/* Set the number of threads, the caller included; at least 1. */
 void msim_contention_threads(uint32_t threads);
 
 /*

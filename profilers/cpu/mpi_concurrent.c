@@ -1,16 +1,14 @@
 /*
- * profilers/cpu/mpi_concurrent.c - what computing takes while a collective
- * runs.
+ * profilers/cpu/mpi_concurrent.c - compute while a collective runs.
  *
- * As data-parallel training has it: every rank computes, on its share of the
- * cores, and a thread of its own takes part in a collective, time after time
- * until all ranks have computed. So the cores are shared by what computes and
- * what communicates, the caches and the memory, too. The same is timed without
- * the collective, all ranks at once as well: the ratio is what the collective
- * costs. Both are timed for several of the slices that a scheduler gives to
- * threads by turns: what is shorter would fit one, and see nothing of the
- * others. Meanwhile only the thread that communicates calls MPI, for which
- * MPI_THREAD_SERIALIZED is enough.
+ * As in data-parallel training, every rank computes on its share of the cores,
+ * while another thread of it takes part in a collective over and over, until
+ * all ranks have computed. Compute and communication share cores, caches and
+ * memory. The same is timed without the collective, by all ranks at once: the
+ * ratio is the cost of the collective. Both are repeated for several slices of
+ * the scheduler: a run that fits one slice would not be disturbed. Meanwhile
+ * only the communicating thread calls MPI, so that MPI_THREAD_SERIALIZED is
+ * enough.
  */
 #include "profilers/cpu/mpi_ranks.h"
 
@@ -132,12 +130,12 @@ static enum msim_status find_repeats(struct msim_ranks *r,
 enum msim_status msim_ranks_work_ready(struct msim_ranks *r, char *text,
                                        struct msim_error *err)
 {
-    char *sent = r->rank == 0 ? text : malloc((size_t)r->told.bytes);
+    char *sent = r->rank == 0 ? text : malloc((size_t)r->order.bytes);
     enum msim_status status;
 
     if (!sent) /* the others wait for this one, which cannot go on */
         MPI_Abort(MPI_COMM_WORLD, 4);
-    MPI_Bcast(sent, (int)r->told.bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(sent, (int)r->order.bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     status = agree(prepare(r, sent, err), err);
     if (r->rank != 0)
         free(sent);

@@ -41,34 +41,34 @@ static bool make_ready(struct msim_ranks *r)
 {
     int ok = 1, all = 0;
 
-    if (r->told.bytes > r->room) {
+    if (r->order.bytes > r->room) {
         free(r->in);
         free(r->out);
-        r->in = malloc((size_t)r->told.bytes);
-        r->out = malloc((size_t)r->told.bytes);
+        r->in = malloc((size_t)r->order.bytes);
+        r->out = malloc((size_t)r->order.bytes);
         ok = r->in && r->out;
-        r->room = ok ? r->told.bytes : 0;
+        r->room = ok ? r->order.bytes : 0;
     }
     MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    for (long long i = 0; all && i < r->told.bytes / 4; i++)
+    for (long long i = 0; all && i < r->order.bytes / 4; i++)
         r->in[i] = (float)((i * 7919 + r->rank) % 1000) / 1000;
     if (all) /* touch every page now, not when it is timed */
-        memset(r->out, 0, (size_t)r->told.bytes);
+        memset(r->out, 0, (size_t)r->order.bytes);
     return all;
 }
 
 /* Rank 0 hears of what fails here. */
 static void obey(struct msim_ranks *r)
 {
-    bool concurrent = r->told.order == MSIM_ORDER_WORK_CONCURRENT;
+    bool concurrent = r->order.what == MSIM_ORDER_WORK_CONCURRENT;
     enum msim_status forgotten = MSIM_OK;
     double us;
 
-    if (r->told.order == MSIM_ORDER_READY)
+    if (r->order.what == MSIM_ORDER_READY)
         (void)make_ready(r);
-    else if (r->told.order == MSIM_ORDER_TIME)
+    else if (r->order.what == MSIM_ORDER_TIME)
         (void)time_together(r);
-    else if (r->told.order == MSIM_ORDER_WORK_READY)
+    else if (r->order.what == MSIM_ORDER_WORK_READY)
         forgotten = msim_ranks_work_ready(r, NULL, NULL);
     else
         forgotten = msim_ranks_work(r, concurrent, &us, NULL);
@@ -79,8 +79,8 @@ static void obey(struct msim_ranks *r)
 static void follow(struct msim_ranks *r)
 {
     for (;;) {
-        MPI_Bcast(&r->told, sizeof(r->told), MPI_BYTE, 0, MPI_COMM_WORLD);
-        if (r->told.order == MSIM_ORDER_STOP)
+        MPI_Bcast(&r->order, sizeof(r->order), MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (r->order.what == MSIM_ORDER_STOP)
             return;
         obey(r);
     }
@@ -185,8 +185,8 @@ static enum msim_status prepare_collective(struct msim_ranks *r,
     if (!(bytes >= 4.0 * r->n && bytes < 4e9))
         return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "'bytes' is %g, want %d to 4e9", bytes, 4 * r->n);
-    r->told.collective = (int)e->work.u.coll.collective;
-    r->told.bytes = (long long)e->work.u.coll.bytes;
+    r->order.collective = (int)e->work.u.coll.collective;
+    r->order.bytes = (long long)e->work.u.coll.bytes;
     msim_ranks_tell(r, MSIM_ORDER_READY);
     return make_ready(r) ? MSIM_OK : MSIM_ENOMEM;
 }
@@ -213,7 +213,7 @@ static enum msim_status prepare_work(struct msim_ranks *r,
                                      const cJSON *experiment,
                                      struct msim_error *err)
 {
-    const long long bytes = r->told.bytes;
+    const long long bytes = r->order.bytes;
     cJSON *alone = cJSON_Duplicate(experiment, true);
     enum msim_status status;
     char *text;
@@ -223,10 +223,10 @@ static enum msim_status prepare_work(struct msim_ranks *r,
     cJSON_Delete(alone);
     if (!text)
         return MSIM_ENOMEM;
-    r->told.bytes = (long long)strlen(text) + 1;
+    r->order.bytes = (long long)strlen(text) + 1;
     msim_ranks_tell(r, MSIM_ORDER_WORK_READY);
     status = msim_ranks_work_ready(r, text, err);
-    r->told.bytes = bytes;
+    r->order.bytes = bytes;
     cJSON_free(text);
     return status;
 }

@@ -7,18 +7,18 @@
 
 void msim_ranks_tell(struct msim_ranks *r, enum msim_order order)
 {
-    r->told.order = (int)order;
-    MPI_Bcast(&r->told, sizeof(r->told), MPI_BYTE, 0, MPI_COMM_WORLD);
+    r->order.what = (int)order;
+    MPI_Bcast(&r->order, sizeof(r->order), MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
 /* Sizes as nccl-tests counts them: of all_gather and reduce_scatter the whole
  * buffer, of an all-to-all what one rank sends. */
 void msim_ranks_run(const struct msim_ranks *r)
 {
-    int whole = (int)(r->told.bytes / (long long)sizeof(float));
+    int whole = (int)(r->order.bytes / (long long)sizeof(float));
     int part = whole / r->n;
 
-    switch (r->told.collective) {
+    switch (r->order.collective) {
     case MSIM_COLL_ALL_REDUCE:
         MPI_Allreduce(r->in, r->out, whole, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         break;

@@ -1,8 +1,9 @@
 /*
  * profilers/cpu/mpi_ranks.h - the processes of one mpirun.
  *
- * Rank 0 speaks the lines; the others follow what it broadcasts. All of it is
- * called by all ranks together, but where it says otherwise.
+ * Rank 0 reads and writes the lines, and broadcasts orders that the others
+ * follow. All ranks call each function together, except where it says
+ * otherwise.
  */
 #ifndef MSIM_PROFILERS_CPU_MPI_RANKS_H
 #define MSIM_PROFILERS_CPU_MPI_RANKS_H
@@ -17,19 +18,19 @@ enum msim_order {
     MSIM_ORDER_STOP
 };
 
-/* What rank 0 tells the others. */
-struct msim_told {
-    int order, collective;
-    long long bytes; /* of the collective, or of the text */
+/* What rank 0 orders all ranks to do. */
+struct msim_rank_order {
+    int what, collective; /* enum msim_order, enum msim_collective */
+    long long bytes;      /* of the collective, or of the text */
 };
 
 struct msim_ranks {
     struct msim_cpu_device device;
     int rank, n;
-    struct msim_told told;
-    float *in, *out; /* of a collective */
-    long long room;  /* bytes of each */
-    void *cpu;       /* MSIM_BACKEND_CPU's; NULL: nothing computed yet */
+    struct msim_rank_order order; /* the last one */
+    float *in, *out;              /* of a collective */
+    long long room;               /* bytes of each */
+    void *cpu; /* MSIM_BACKEND_CPU's; NULL: nothing computed yet */
     struct msim_case work;
     uint32_t repeats; /* of the work, that are timed as one */
 };
@@ -40,27 +41,26 @@ void msim_ranks_tell(struct msim_ranks *r, enum msim_order order);
 /* The collective, once. */
 void msim_ranks_run(const struct msim_ranks *r);
 
-/* ---- mpi_concurrent.c: what computes beside it
- * ------------------------------- */
+/* ---- mpi_concurrent.c: compute beside it --------------------------------- */
 
-/* NULL where ranks can compute beside a collective; else why not. */
+/* The reason why ranks cannot compute beside a collective; NULL: they can. */
 const char *msim_ranks_alone(const struct msim_ranks *r);
 
-/* Of a greeting: which kinds can. */
+/* Write the greeting's "beside": the kinds that can, or the reason. */
 void msim_ranks_describe_concurrent(const struct msim_ranks *r,
                                     struct msim_json *out);
 
 /*
- * Make ready what `text` asks for, an experiment of MSIM_BACKEND_CPU: on rank
- * 0, whose text the others are sent, after the order. `err` is set where this
- * rank fails; EINTERNAL where another does. What was ready before is released.
+ * Make ready the experiment in `text`, which MSIM_BACKEND_CPU reads; rank 0 has
+ * it, and sends it to the others after the order. `err` is set where this rank
+ * fails; EINTERNAL where another one does. Releases the previous experiment.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_ranks_work_ready(struct msim_ranks *r, char *text,
                                        struct msim_error *err);
 
-/* Time it; the slowest rank's microseconds, for one of some in a row. Fails as
- * it fails, on any rank. */
+/* Time it: microseconds of one run, of the slowest rank. Fails where it fails
+ * on any rank. */
 MSIM_MUST_CHECK
 enum msim_status msim_ranks_work(struct msim_ranks *r, bool concurrent,
                                  double *us, struct msim_error *err);

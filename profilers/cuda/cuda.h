@@ -17,10 +17,10 @@ struct msim_cudnn;
 struct msim_cupti_counters;
 struct msim_nccl;
 
-/* How the runs since the last prepare() went, for an answer's "state". */
+/* Of the runs since the last prepare(), for an answer's "state". */
 struct msim_cuda_timed {
     uint32_t runs;
-    uint32_t seen;             /* of these, by CUPTI */
+    uint32_t seen;             /* of these, with complete records of CUPTI */
     double event_us, cupti_us; /* sums */
     uint32_t kernels;          /* activities of one run, 0: not seen */
     struct msim_nvml_state before;
@@ -35,7 +35,7 @@ struct msim_cuda {
     unsigned awake_mhz;     /* to this; 0: not known */
     bool cupti;             /* its records are being collected */
     char cupti_why[128];    /* else why not */
-    bool lost;              /* CUPTI does not record any more: start again */
+    bool broken;            /* CUPTI does not record any more: start again */
     bool counters_shut;     /* hardware counters cannot be read */
     char counters_why[200]; /* because */
     struct msim_cupti_counters *counters; /* NULL: not asked for yet */
@@ -114,8 +114,8 @@ enum msim_status msim_cuda_copy(struct msim_cuda *c,
                                 struct msim_cuda_op *out,
                                 struct msim_error *err);
 
-/* The case that times an operation (profilers/README.md); takes it over, also
- * on failure. `beside` may be NULL, else is taken over, too. */
+/* The case that times an operation (profilers/README.md). Takes `op` and
+ * `concurrent`, which may be NULL, also on failure. */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_time(struct msim_cuda *c,
                                 const struct msim_experiment *e,
@@ -129,8 +129,8 @@ enum msim_status msim_cuda_count_case(const struct msim_case *c,
                                       struct msim_counts *out,
                                       struct msim_error *err);
 
-/* A collective of all its ranks, to run beside something: rank 0 on the stream
- * that it is launched on. */
+/* A collective of all its ranks as a concurrent operation: rank 0 runs on the
+ * stream that it is launched on. */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_collective_op(struct msim_cuda *c,
                                          const struct msim_experiment *e,
@@ -140,7 +140,7 @@ enum msim_status msim_cuda_collective_op(struct msim_cuda *c,
 /* A kernel that does nothing. */
 struct msim_cuda_op msim_cuda_empty(void);
 
-/* ---- what CUPTI saw ---------------------------------------------------- */
+/* ---- CUPTI's records --------------------------------------------------- */
 
 /* Kernels, copies and memsets of one of CUPTI's streams, ours apart. */
 struct msim_cuda_seen {
@@ -150,9 +150,9 @@ struct msim_cuda_seen {
 };
 
 /*
- * What began at `since_ns` or later (CUPTI hands records over late, at times)
- * and ended since the last call: `n` of them at least, where CUPTI has seen so
- * many; they are waited for a little.
+ * The records of activities that began at `since_ns` or later and came in since
+ * the last call. CUPTI may deliver records late: waits a little until there are
+ * `n` of them.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
@@ -160,9 +160,9 @@ enum msim_status msim_cuda_look(struct msim_cuda *c, uint64_t since_ns,
                                 struct msim_error *err);
 
 /*
- * Let CUPTI see nothing for a while, and see again: launches take longer while
- * it looks on, and so does what is between two kernels. Where it does not come
- * back the device counts as lost.
+ * Pause CUPTI's records, and resume them: recording makes launches and the gaps
+ * between kernels longer. Where they cannot be resumed the device counts as
+ * broken.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_unseen(struct msim_cuda *c, struct msim_error *err);

@@ -30,7 +30,7 @@ static bool usable_cuda(void *self)
     const struct msim_cuda *c = self;
 
     (void)cudaGetLastError();
-    return !c->lost && cudaDeviceSynchronize() == cudaSuccess &&
+    return !c->broken && cudaDeviceSynchronize() == cudaSuccess &&
            cudaGetLastError() == cudaSuccess;
 }
 

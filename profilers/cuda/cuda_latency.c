@@ -1,13 +1,11 @@
 /*
- * profilers/cuda/cuda_latency.c - what it takes to begin something, and to wait
- * for it.
+ * profilers/cuda/cuda_latency.c - latencies of launches, waits and events.
  *
- * Host times are of this thread's clock; those that a clock is too coarse for
- * are of many calls. From kernel to kernel: events around two rows of kernels
- * that do nothing, one longer than the other, so that the difference is of
- * kernels alone. While these are taken CUPTI sees nothing: it would make calls
- * and gaps longer. From host to device and back: CUPTI's clock, which is one
- * for both.
+ * Host times are of this thread's clock; a time that is too short for it is of
+ * many calls. The gap between kernels comes from events around two rows of
+ * empty kernels of different length: their difference is of kernels alone.
+ * CUPTI is paused meanwhile, since recording makes calls and gaps longer. Times
+ * from host to device and back are of CUPTI's clock, which both share.
  */
 #include "profilers/cuda/cuda.h"
 #include "profilers/cuda/kernels/kernels.h"

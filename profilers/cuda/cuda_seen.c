@@ -1,5 +1,5 @@
 /*
- * profilers/cuda/cuda_seen.c - what CUPTI saw of a run.
+ * profilers/cuda/cuda_seen.c - the activities that CUPTI recorded of a run.
  */
 #include "profilers/cuda/cuda.h"
 #include "profilers/cuda/cupti/cupti_trace.h"
@@ -80,7 +80,7 @@ void msim_cuda_seen_again(struct msim_cuda *c)
 
     /* Times without records would be others than those before. */
     if (c->cupti && msim_cupti_resume(&why) != MSIM_OK)
-        c->lost = true;
+        c->broken = true;
 }
 
 enum msim_status msim_cuda_cupti_ns(uint64_t *ns, struct msim_error *err)

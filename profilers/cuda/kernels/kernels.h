@@ -1,5 +1,5 @@
 /*
- * profilers/cuda/kernels/kernels.h - our own kernels, to C. None waits for the
+ * profilers/cuda/kernels/kernels.h - our own kernels, for C. None waits for the
  * device.
  */
 #ifndef MSIM_PROFILERS_CUDA_KERNELS_KERNELS_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Kernels whose names begin so are never part of what is timed. */
+/* Kernels with this prefix are never part of a measured time. */
 #define MSIM_AUX_PREFIX "msim_aux_"
 
 /* Random numbers, `low` to `high` (whole ones: below `high`). */

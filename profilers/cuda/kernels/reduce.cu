@@ -8,13 +8,13 @@
 
 #define BLOCK 256
 #define SHORT 1024 /* columns that are a warp's */
-#define LEAST 4096 /* columns that are worth a block */
+#define COLS_MIN 4096 /* columns that are worth a block */
 
 /* Blocks of one row: enough of them for two a multiprocessor. */
 static int64_t blocks_a_row(const struct msim_vector_operands *v)
 {
     int64_t wanted = (2 * (int64_t)v->sms + v->rows - 1) / v->rows;
-    int64_t most = (v->cols + LEAST - 1) / LEAST;
+    int64_t most = (v->cols + COLS_MIN - 1) / COLS_MIN;
 
     return wanted < most ? wanted : most;
 }

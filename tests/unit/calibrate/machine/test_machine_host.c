@@ -79,7 +79,8 @@ static cJSON *make(struct msim_cal_host *result, const char *greeting,
              MSIM_OK;
     for (; ok && *rows; rows++)
         ok = add_row(&j, *rows);
-    CHECK(ok && msim_cal_host(&host, result, &j, generic, "mine") == MSIM_OK);
+    CHECK(ok &&
+          msim_cal_host_fit(&host, result, &j, generic, "mine") == MSIM_OK);
     msim_cal_journal_close(&j);
     cJSON_Delete(generic);
     unlink(path);
@@ -179,7 +180,7 @@ static void test_host__is_taken_by_its_reader(void)
                                    NULL) == MSIM_OK);
     for (int i = 0; rows[i]; i++)
         CHECK(add_row(&j, rows[i]));
-    REQUIRE(msim_cal_host(&host, &result, &j, generic, "mine") == MSIM_OK);
+    REQUIRE(msim_cal_host_fit(&host, &result, &j, generic, "mine") == MSIM_OK);
     CHECK(msim_tree_write(host, path, NULL) == MSIM_OK);
     REQUIRE(msim_host_load(&h, MSIM_DATA, path, NULL) == MSIM_OK);
     CHECK(!strcmp(msim_host_name(h), "mine"));
