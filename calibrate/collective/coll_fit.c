@@ -19,8 +19,7 @@ bool msim_coll_is_scored(enum msim_coll_fabric f, enum msim_coll_holdout what)
     return what != MSIM_COLL_HOLD_OUT_GPU || f != MSIM_COLL_NETWORK;
 }
 
-/* ---- the law alone -------------------------------------------------------
- */
+/* ---- the law alone ------------------------------------------------------- */
 
 /* A group's rows with the times of its targets. NULL: no memory. */
 static struct msim_sample *target_rows(const struct msim_coll_points *p,

@@ -55,7 +55,7 @@ static uint32_t count_holdouts(const struct msim_coll_points *all,
     return n;
 }
 
-/* ---- scores ------------------------------------------------------------ */
+/* ---- scores -------------------------------------------------------------- */
 
 static void add_row(struct msim_coll_score *v, double *errors, double log_miss,
                     double half)

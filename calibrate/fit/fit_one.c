@@ -145,8 +145,7 @@ static struct msim_boost_options options_for(const struct msim_law *law,
     return o;
 }
 
-/* NeuSight times whole calls from the host, which launches at a limited rate.
- */
+/* NeuSight times whole calls from the host, launches included. */
 static bool has_gap(const struct work_area *a)
 {
     return strcmp(a->rows[0].framework, "NeuSight") == 0;
@@ -271,8 +270,7 @@ static struct msim_error_summary summarise(const struct work_area *a,
     return s;
 }
 
-/* ---- intervals -----------------------------------------------------------
- */
+/* ---- intervals ----------------------------------------------------------- */
 
 /* Edges that split the held-out predictions into bins of equal numbers. */
 static uint32_t bin_edges(const struct work_area *a, struct msim_fit_bin *bins)

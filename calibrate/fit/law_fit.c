@@ -14,8 +14,7 @@
 
 #define FIT_ROWS       1000
 #define FIT_ITERATIONS 500
-/* Rows within this factor of the shortest, and the share of all that must be.
- */
+/* Short rows: their factor over the shortest, and the least share of them. */
 #define SHORT       1.2
 #define SHORT_SHARE 0.03
 /* Weight of a constant's distance from its start, over the number of rows. */

@@ -4,6 +4,8 @@
  * left out.
  */
 #include "calibrate/collective/coll_fit.h"
+#include "calibrate/collective/coll_likelihood.h"
+#include "calibrate/rows/tables.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -219,8 +221,74 @@ static void test_coll_fit__names_misconfigured_logs(void)
     release(&f);
 }
 
+/* From half the deviations of one component, the simplex finds greater
+ * likelihood, and nothing else of the covariance moves. */
+static void test_coll_likelihood__climbs(void)
+{
+    struct msim_coll_process p;
+    struct msim_coll_block b;
+    struct fitted f = {0};
+    double before, after, found;
+
+    REQUIRE(fit(&f));
+    REQUIRE(msim_coll_block_init(&b, MSIM_COLL_SWITCHED, &f.constants,
+                                 &f.fits.points) == MSIM_OK);
+    p = f.constants.fabrics[MSIM_COLL_SWITCHED];
+    p.components[1].log_sd /= 2;
+    CHECK_INT(msim_coll_log_likelihood(&before, &b, &p), MSIM_OK);
+    CHECK_INT(msim_coll_likelihood_climb(&found, &b, &p, 1, 30), MSIM_OK);
+    CHECK_INT(msim_coll_log_likelihood(&after, &b, &p), MSIM_OK);
+    CHECK(after > before);
+    CHECK_REL(found, after, 1e-9);
+    CHECK_REL(p.components[0].log_sd,
+              f.constants.fabrics[MSIM_COLL_SWITCHED].components[0].log_sd, 0);
+    /* no two points are of different stacks: their correlation stays */
+    CHECK_REL(p.components[1].stack,
+              f.constants.fabrics[MSIM_COLL_SWITCHED].components[1].stack, 0);
+    msim_coll_block_release(&b);
+    release(&f);
+}
+
+/* What is put into a file of constants is read again. */
+static void test_coll_constants__written_and_read(void)
+{
+    char path[] = "msim-test-constants-XXXXXX";
+    struct msim_coll_constants now, then;
+    struct msim_error err = {0};
+    cJSON *tree;
+    int fd = mkstemp(path);
+
+    REQUIRE(fd >= 0);
+    close(fd);
+    REQUIRE(msim_coll_constants_read(&now, MSIM_DATA "/laws/collectives.json",
+                                     NULL) == MSIM_OK);
+    CHECK_UINT(now.fabrics[MSIM_COLL_SWITCHED].n_components, 8);
+    REQUIRE(msim_json_read(&tree, MSIM_DATA "/laws/collectives.json", NULL) ==
+            MSIM_OK);
+    now.fabrics[MSIM_COLL_PCIE].components[2].size = 12.3456789;
+    CHECK_INT(msim_coll_constants_put(tree, MSIM_COLL_PCIE,
+                                      &now.fabrics[MSIM_COLL_PCIE], 1, -2,
+                                      "today"),
+              MSIM_OK);
+    REQUIRE(msim_tree_write(tree, path, NULL) == MSIM_OK);
+    REQUIRE(msim_coll_constants_read(&then, path, NULL) == MSIM_OK);
+    CHECK(memcmp(&now, &then, sizeof(now)) == 0);
+    now.fabrics[MSIM_COLL_PCIE].components[2].gpu = 1.5;
+    CHECK_INT(msim_coll_constants_put(tree, MSIM_COLL_PCIE,
+                                      &now.fabrics[MSIM_COLL_PCIE], 1, -2,
+                                      "today"),
+              MSIM_OK);
+    REQUIRE(msim_tree_write(tree, path, NULL) == MSIM_OK);
+    CHECK_INT(msim_coll_constants_read(&then, path, &err), MSIM_EFORMAT);
+    CHECK(strstr(err.text, "'gpu'"));
+    cJSON_Delete(tree);
+    unlink(path);
+}
+
 int main(void)
 {
+    RUN(test_coll_constants__written_and_read);
+    RUN(test_coll_likelihood__climbs);
     RUN(test_coll_fit__learns_from_other_gpus);
     RUN(test_coll_fit__disturbed_rows_count_less);
     RUN(test_coll_fit__names_misconfigured_logs);
