@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 import accuracy_readme
-import chart_cells
+import chart_fits
 import op_table
 from chart_page import (BLUE, GREEN, INK, ORANGE, SOFT, Page, quoted,
                         time_text)
@@ -440,7 +440,7 @@ def main():
         args.out.mkdir(parents=True, exist_ok=True)
         if args.rows:
             draw_all(args.rows, args.out, dots)
-    chart_cells.draw([c for c in held_cells() if c[1]], left_out_cells(),
+    chart_fits.draw([c for c in held_cells() if c[1]], left_out_cells(),
                      args.out / ("fits" + lines), lines == ".png")
     draw_traces(read_traces(ROOT / "tests/accuracy/traces.csv"),
                 args.out / ("traces" + lines), lines == ".png")

@@ -44,6 +44,16 @@ done < <(public_headers | tr '\n' '\0' |
     xargs -0 grep -ohE '^(struct|enum|union) msim_[a-z0-9_]+ \{' |
     sed 's/ {$//' | sort | uniq -d)
 
+# A tag and a function of one name read alike and mean two things.
+while IFS= read -r name; do
+    complain "'$name' is a function and a tag"
+done < <(comm -12 \
+    <(public_headers | tr '\n' '\0' |
+        xargs -0 grep -ohE '^(struct|enum|union) msim_[a-z0-9_]+ \{' |
+        awk '{print $2}' | sort -u) \
+    <(nm -g --defined-only "$BUILD_DIR"/libmsim_*.a 2>/dev/null |
+        awk '$2 == "T" {print $3}' | sort -u))
+
 # Global symbols of all libraries, those of the programs' own folders too.
 while IFS= read -r symbol; do
     complain "'$symbol' is defined in more than one library:" \

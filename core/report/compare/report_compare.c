@@ -184,57 +184,61 @@ static void print_tables(struct msim_compare_page *page)
 {
     const struct msim_comparison *c = page->c;
 
-    msim_compare_table(page,
-                       (struct msim_compare_table){.title = "where it goes",
-                                                   .t = &c->breakdown,
-                                                   .extra = MSIM_EXTRA_NOTHING,
-                                                   .total = true},
-                       TOP);
-    msim_compare_table(
+    msim_compare_table_print(
+        page,
+        (struct msim_compare_table){.title = "where it goes",
+                                    .t = &c->breakdown,
+                                    .extra = MSIM_EXTRA_NOTHING,
+                                    .total = true},
+        TOP);
+    msim_compare_table_print(
         page,
         (struct msim_compare_table){.title = "the main thread waits for",
                                     .t = &c->main_waits,
                                     .extra = MSIM_EXTRA_NOTHING,
                                     .total = true},
         TOP);
-    msim_compare_table(
+    msim_compare_table_print(
         page,
         (struct msim_compare_table){.title = "the GPU is idle until",
                                     .t = &c->gpu_idle,
                                     .extra = MSIM_EXTRA_NOTHING,
                                     .total = true},
         TOP);
-    msim_compare_table(page,
-                       (struct msim_compare_table){.title = "kinds of work",
-                                                   .t = &c->families,
-                                                   .extra = MSIM_EXTRA_CALLS,
-                                                   .total = true},
-                       TOP);
-    msim_compare_table(page,
-                       (struct msim_compare_table){.title = "topmost operators",
-                                                   .t = &c->ops,
-                                                   .extra = MSIM_EXTRA_CALLS,
-                                                   .total = true},
-                       TOP);
-    msim_compare_table(
+    msim_compare_table_print(
+        page,
+        (struct msim_compare_table){.title = "kinds of work",
+                                    .t = &c->families,
+                                    .extra = MSIM_EXTRA_CALLS,
+                                    .total = true},
+        TOP);
+    msim_compare_table_print(
+        page,
+        (struct msim_compare_table){.title = "topmost operators",
+                                    .t = &c->ops,
+                                    .extra = MSIM_EXTRA_CALLS,
+                                    .total = true},
+        TOP);
+    msim_compare_table_print(
         page,
         (struct msim_compare_table){.title = "kernels and copies",
                                     .t = &c->kernels,
                                     .extra = MSIM_EXTRA_MEANS,
                                     .total = true},
         TOP);
-    msim_compare_table(page,
-                       (struct msim_compare_table){.title = "streams",
-                                                   .t = &c->streams,
-                                                   .extra = MSIM_EXTRA_CALLS,
-                                                   .total = true},
-                       TOP);
+    msim_compare_table_print(
+        page,
+        (struct msim_compare_table){.title = "streams",
+                                    .t = &c->streams,
+                                    .extra = MSIM_EXTRA_CALLS,
+                                    .total = true},
+        TOP);
 }
 
 static void print_iterations(struct msim_compare_page *page)
 {
     if (page->c->iterations.n > 1 || page->c->iterations.absent)
-        msim_compare_table(
+        msim_compare_table_print(
             page,
             (struct msim_compare_table){.title = "iterations",
                                         .t = &page->c->iterations,

@@ -31,8 +31,8 @@ struct msim_compare_table {
 
 /* The first `limit` rows, the sum of the others, and the total. Widths and
  * units are chosen here. */
-void msim_compare_table(struct msim_compare_page *page,
-                        struct msim_compare_table t, uint32_t limit);
+void msim_compare_table_print(struct msim_compare_page *page,
+                              struct msim_compare_table t, uint32_t limit);
 
 /* The parts of a table whose width and unit the caller has chosen: its header,
  * and a row under a label. */

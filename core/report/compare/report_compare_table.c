@@ -266,8 +266,8 @@ static bool is_unchanged(const struct msim_changes *t)
     return true;
 }
 
-void msim_compare_table(struct msim_compare_page *page,
-                        struct msim_compare_table t, uint32_t limit)
+void msim_compare_table_print(struct msim_compare_page *page,
+                              struct msim_compare_table t, uint32_t limit)
 {
     uint32_t rows = t.t->n < limit ? t.t->n : limit;
 
