@@ -2,30 +2,31 @@
  * core/graph/contention.h - what tasks of one device share, and what that costs
  * them.
  *
- * Five rules. A rule with a figure has it from the trace, or was given it, or
- * says that it is assumed (struct msim_contention_figure), for each device.
+ * There are five rules. The figure of a rule, one for each device, is read off
+ * the trace, given by the caller or assumed (struct msim_contention_figure).
  *
- *   SM            a kernel starts not before the blocks of those that run on
- *                 other streams have all been issued (core/graph/occupancy.h)
- *   COPY_ENGINE   one copy at a time to the device, one to the host (more if
- *                 the trace has more at once); the next in the order in which
- *                 they became ready
- *   HOST_LINK     copies to and from the device at one time share a pipe
- *   INTERCONNECT  so do the transfers of collectives
- *   SLOWDOWN      kernels run slower beside a collective
+ *   SM            a kernel does not start before all blocks of the kernels on
+ *                 other streams have been issued (core/graph/occupancy.h)
+ *   COPY_ENGINE   one copy at a time to the device and one to the host (more
+ *                 if the trace has more at once), in the order in which they
+ *                 became ready
+ *   HOST_LINK     copies to and from the device at the same time share a pipe
+ *   INTERCONNECT  transfers of collectives at the same time share a pipe
+ *   SLOWDOWN      kernels run slower while a collective runs
  *
- * A pipe gives each of its flows a rate, as a share of what it has alone:
+ * A pipe gives each of its flows a rate, as a share of the rate that it has
+ * alone:
  *
  *     rate(side) = min(1, capacity * weight(side) / sum of weights that flow)
  *
  * Example: capacity 1, equal weights, two flows: each runs at half its rate
- * and takes twice as long. Capacity 2: neither notices the other. INFINITY:
+ * and takes twice as long. Capacity 2: neither slows the other. INFINITY:
  * nothing is shared.
  *
- * A task's duration in a scenario is what it takes in the company that it had
- * in the trace; `alone` is what it would take by itself, as a share of that.
- * So a run in which everything meets as traced takes the traced durations, and
- * one in which an overlap vanishes takes less. Without times `alone` is 1.
+ * A task's duration in a scenario is its time beside the same tasks as in the
+ * trace; `alone` is the share of it that the task would take by itself. So a
+ * run in which all tasks meet as traced takes the traced durations, and a run
+ * in which an overlap vanishes takes less. Without times `alone` is 1.
  */
 #ifndef MSIM_CORE_GRAPH_CONTENTION_H
 #define MSIM_CORE_GRAPH_CONTENTION_H

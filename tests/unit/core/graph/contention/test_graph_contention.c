@@ -147,7 +147,8 @@ static void test_wave_tail__counts_who_waited(void)
     msim_job_free(job);
 }
 
-/* Stream 20 mostly starts at once: it goes first, and convicts nobody. */
+/* Stream 20 mostly starts at once: it has priority, and says nothing of the
+ * kernels that it overlaps. */
 static void test_wave_tail__finds_a_stream_of_priority(void)
 {
     static const double at[] = {15, 15, 750, 15, 15};

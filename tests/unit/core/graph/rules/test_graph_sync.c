@@ -44,7 +44,7 @@ static void test_sync__every_call_that_waits(void)
     check_waiting_call("cudaEventElapsedTime", MSIM_EDGE_HIDDEN_SYNC);
 }
 
-/* A cudaMalloc of 8 has not waited; nor has one in which nothing ended. */
+/* Neither a cudaMalloc of 8 has waited, nor one during which nothing ended. */
 static void test_sync__hides_nothing(void)
 {
     struct made m = made_trace(0, 1);
