@@ -1,9 +1,9 @@
 /*
  * profilers/experiment.c - read an experiment from its line, and check it.
  *
- * Words and sizes are kept apart: msim_experiment_complete() turns words into
- * enums and sizes into a counted work, whether they were read from a line or
- * made by whoever asks; a reader refuses what came to nothing.
+ * A reader fills in words and sizes and refuses wrong ones.
+ * msim_experiment_complete() turns words into enums and sizes into a counted
+ * work; a calibration, which makes experiments itself, uses it alone.
  */
 #include "profilers/experiment.h"
 

@@ -25,7 +25,8 @@
 #include "core/work/rows.h"
 #include "profilers/vector_op.h"
 
-/* X(name, the word, what it is). Times are for one; "cpu" is the thread's. */
+/* X(name, the word, its meaning). Times are of one call or kernel; "cpu": of
+ * the calling thread. */
 #define MSIM_LATENCY_MAP(X)                                                    \
     X(LAUNCH, "launch", "cpu: a launch call, the queue empty")                 \
     X(LAUNCH_RATE, "launch_rate", "cpu: a launch, of many in a row")           \

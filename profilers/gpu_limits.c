@@ -165,7 +165,7 @@ enum msim_status msim_gpu_limits_check(const struct msim_gpu_limits *l,
     return check_room(l, e, err);
 }
 
-/* ---- what a greeting lists -------------------------------------------- */
+/* ---- what a greeting lists ----------------------------------------------- */
 
 /* One vector operator of each sort. More can be asked for (vector_op.h), also
  * in fp64. */

@@ -72,7 +72,7 @@ void msim_gpu_trace_clear(struct msim_gpu_trace *t)
     t->n_events = 0;
 }
 
-/* ---- calls of the driver inside calls of the runtime ------------------ */
+/* ---- calls of the driver inside calls of the runtime --------------------- */
 
 struct correlations {
     uint32_t *ids; /* of the runtime's calls, sorted */
@@ -107,7 +107,7 @@ static bool is_inside(const struct correlations *c,
            bsearch(&e->correlation, c->ids, c->n, sizeof(*c->ids), by_id);
 }
 
-/* ---- the file --------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------ */
 
 struct writing {
     const struct msim_gpu_trace *t;

@@ -62,7 +62,7 @@ static uint32_t count_of(const cJSON *o, const char *key)
     return v > 0 && v < 1e9 ? (uint32_t)v : 0;
 }
 
-/* What comes of it is no failure of the experiment. */
+/* A failure to count is no failure of the experiment. */
 static void count(struct serving *s, const struct msim_case *c)
 {
     s->uncounted = (struct msim_error){0};

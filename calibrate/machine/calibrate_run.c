@@ -54,8 +54,7 @@ static bool is_over(const struct asking *a, double seconds)
     return msim_cal_ask_loop_spent(&a->of) >= seconds;
 }
 
-/* ---- one backend ----------------------------------------------------------
- */
+/* ---- one backend --------------------------------------------------------- */
 
 static double longest_us(double budget)
 {
@@ -254,7 +253,7 @@ static enum msim_status pair_some(struct asking *a, double seconds,
     return MSIM_OK;
 }
 
-/* Likewise what is counted. */
+/* Experiments with hardware counters, for so many seconds over all runs. */
 static enum msim_status count_some(struct asking *a, double seconds,
                                    struct msim_error *err)
 {

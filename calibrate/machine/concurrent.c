@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which experiments ----------------------------------------------------
- */
+/* ---- which experiments --------------------------------------------------- */
 
 #define ENOUGH 120 /* experiments; the budget ends before, as a rule */
 #define TRIES  50  /* points outside the limits, one after the other */
@@ -95,8 +94,7 @@ double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
     return sum;
 }
 
-/* ---- what came out --------------------------------------------------------
- */
+/* ---- what came out ------------------------------------------------------- */
 
 struct sums {
     struct msim_cal_ratios of[MSIM_CAL_SLOWED], all;

@@ -8,8 +8,7 @@
 #include "calibrate/measure/experiment_design.h"
 #include "calibrate/measure/journal.h"
 
-/* ---- which experiments ----------------------------------------------------
- */
+/* ---- which experiments --------------------------------------------------- */
 
 /* Takes kinds of compute in turn, and the collectives in turn. The same
  * greeting and seed give the same experiments. */
@@ -34,8 +33,7 @@ bool msim_cal_concurrent_next(struct msim_cal_pairing *p,
 double msim_cal_concurrent_seconds(const struct msim_cal_journal *j,
                                    const char *backend, uint32_t ranks);
 
-/* ---- what came out --------------------------------------------------------
- */
+/* ---- what came out ------------------------------------------------------- */
 
 struct msim_cal_slowed {
     enum msim_table table;

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which experiments ----------------------------------------------------
- */
+/* ---- which experiments --------------------------------------------------- */
 
 #define ENOUGH 240 /* experiments; the budget ends before, as a rule */
 #define TRIES  50  /* points outside the limits, one after the other */
@@ -81,8 +80,7 @@ double msim_cal_count_seconds(const struct msim_cal_journal *j,
     return sum;
 }
 
-/* ---- what came out --------------------------------------------------------
- */
+/* ---- what came out ------------------------------------------------------- */
 
 enum { READ, WRITTEN, FLOPS, SUMS };
 

@@ -8,8 +8,7 @@
 #include "calibrate/measure/experiment_design.h"
 #include "calibrate/measure/journal.h"
 
-/* ---- which experiments ----------------------------------------------------
- */
+/* ---- which experiments --------------------------------------------------- */
 
 /* Takes tables in turn, and the kinds of each in turn, at random points. The
  * same greeting and seed give the same experiments. */
@@ -29,8 +28,7 @@ bool msim_cal_count_next(struct msim_cal_counting *k,
 double msim_cal_count_seconds(const struct msim_cal_journal *j,
                               const char *backend);
 
-/* ---- what came out --------------------------------------------------------
- */
+/* ---- what came out ------------------------------------------------------- */
 
 struct msim_cal_counted {
     enum msim_table table;

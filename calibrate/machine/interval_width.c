@@ -221,7 +221,8 @@ static void find_timed(struct search *s)
                                    &s->j->entries[i].experiment, s->backend);
 }
 
-/* The best of what is left, by score times what its kind counts. */
+/* The candidate with the highest score times the weight of its kind; NULL: none
+ * is left. */
 static struct candidate *best_of(struct search *s, const double *counts)
 {
     struct candidate *best = NULL;

@@ -138,8 +138,7 @@ static enum msim_status fill_table(struct made *m)
     return MSIM_OK;
 }
 
-/* ---- against the general host ---------------------------------------------
- */
+/* ---- against the general host -------------------------------------------- */
 
 static const cJSON *general(const struct made *m, const char *group,
                             const char *key)

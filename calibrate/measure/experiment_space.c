@@ -18,7 +18,8 @@ struct axis {
 
 /* Weights have 64 rows and columns at least: smaller ones take hardly any time
  * of a model, and there libraries jump so much that they would take the whole
- * budget. Inputs of one row are usual. Channels likewise. */
+ * budget. Inputs of one row are usual. The same holds for
+ * channels. */
 static const struct axis GEMM[] = {
     {1, 16384}, {64, 16384}, {64, 16384}, {1, 64}};
 static const struct axis CONV[] = {{1, 64}, {16, 1024}, {7, 256}, {16, 1024}};

@@ -72,7 +72,7 @@ static void add_ranks(struct search *s)
 /* ---- PyTorch ------------------------------------------------------------- */
 
 /* The script beside the program that was installed, else in the source; false
- * where there is no Python that has PyTorch. `device` "" is what it finds. */
+ * where no Python has PyTorch. `device` "": the one that PyTorch finds. */
 static bool find_torch(const struct search *s, const char *device,
                        char *command, size_t size)
 {

@@ -173,7 +173,7 @@ static enum msim_status work_concurrent(struct msim_ranks *r, double *us,
     pthread_t thread;
 
     if (pthread_create(&thread, NULL, communicate, &c) != 0)
-        MPI_Abort(MPI_COMM_WORLD, 4); /* as above */
+        MPI_Abort(MPI_COMM_WORLD, 4); /* the others wait for this one */
     while (!atomic_load(&c.begun))
         sched_yield();
     status = work(r, us, err);

@@ -86,8 +86,7 @@ static void follow(struct msim_ranks *r)
     }
 }
 
-/* ---- rank 0: the backend --------------------------------------------------
- */
+/* ---- rank 0: the backend ------------------------------------------------- */
 
 static enum msim_status open_ranks(void **self, struct msim_error *err)
 {
@@ -191,8 +190,7 @@ static enum msim_status prepare_collective(struct msim_ranks *r,
     return make_ready(r) ? MSIM_OK : MSIM_ENOMEM;
 }
 
-/* ---- computing beside a collective ----------------------------------------
- */
+/* ---- computing beside a collective --------------------------------------- */
 
 static enum msim_status time_concurrent(void *state, double *us,
                                         struct msim_error *err)

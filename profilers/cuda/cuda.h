@@ -53,7 +53,7 @@ struct msim_cuda {
 
 extern const struct msim_backend MSIM_BACKEND_CUDA;
 
-/* ---- errors ------------------------------------------------------------ */
+/* ---- errors -------------------------------------------------------------- */
 
 /* A status for a CUDA error, naming the call: ENOMEM, ENOMODEL where the
  * device cannot, else EINTERNAL. */
@@ -68,7 +68,7 @@ enum msim_status msim_cuda_failed(const char *call, const char *what,
 
 #define MSIM_CUDA(call) msim_cuda_status((call), #call, err)
 
-/* ---- memory ------------------------------------------------------------ */
+/* ---- memory -------------------------------------------------------------- */
 
 /* Device memory; `*out` is NULL after a failure. Of 0 bytes some. */
 MSIM_MUST_CHECK
@@ -81,7 +81,7 @@ enum msim_status msim_cuda_random(void **out, size_t elems,
                                   enum msim_dtype dtype, double low,
                                   double high, struct msim_error *err);
 
-/* ---- operations -------------------------------------------------------- */
+/* ---- operations ---------------------------------------------------------- */
 
 /* What is put on a stream, once a run. */
 struct msim_cuda_op {
@@ -140,7 +140,7 @@ enum msim_status msim_cuda_collective_op(struct msim_cuda *c,
 /* A kernel that does nothing. */
 struct msim_cuda_op msim_cuda_empty(void);
 
-/* ---- CUPTI's records --------------------------------------------------- */
+/* ---- CUPTI's records ----------------------------------------------------- */
 
 /* Kernels, copies and memsets of one of CUPTI's streams, ours apart. */
 struct msim_cuda_seen {
@@ -172,7 +172,7 @@ void msim_cuda_seen_again(struct msim_cuda *c);
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_cupti_ns(uint64_t *ns, struct msim_error *err);
 
-/* ---- hardware counters -------------------------------------------------- */
+/* ---- hardware counters --------------------------------------------------- */
 
 /* Find out whether they are likely to be read, for the greeting. */
 void msim_cuda_counters_open(struct msim_cuda *c);
@@ -185,7 +185,7 @@ enum msim_status msim_cuda_count(struct msim_cuda *c, struct msim_cuda_op *op,
                                  bool warm, struct msim_counts *out,
                                  struct msim_error *err);
 
-/* ---- cases with clocks of their own ------------------------------------- */
+/* ---- cases with clocks of their own -------------------------------------- */
 
 MSIM_MUST_CHECK
 enum msim_status msim_cuda_latency(struct msim_cuda *c,

@@ -20,8 +20,7 @@
 #define MSIM_HAVE_NCCL 0
 #endif
 
-/* ---- opening --------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------- */
 
 /* An error that is still there after it was read is the context's, and stays;
  * what a failed call left behind is gone. */
@@ -150,8 +149,7 @@ static enum msim_status open_cuda(void **self, struct msim_error *err)
     return status;
 }
 
-/* ---- what it says of itself -----------------------------------------------
- */
+/* ---- what it says of itself ---------------------------------------------- */
 
 /* What a CUDA backend may be asked for. */
 static const enum msim_table TABLES[] = {
@@ -329,8 +327,7 @@ static void describe_cuda(void *self, struct msim_json *out)
     describe_concurrent(c, out);
 }
 
-/* ---- experiments -----------------------------------------------------------
- */
+/* ---- experiments --------------------------------------------------------- */
 
 static enum msim_status make_op(struct msim_cuda *c,
                                 const struct msim_experiment *e,

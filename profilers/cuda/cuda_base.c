@@ -8,8 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- errors and memory ----------------------------------------------------
- */
+/* ---- errors and memory --------------------------------------------------- */
 
 /* The call's name alone, without its arguments. */
 static int name_length(const char *call)

@@ -28,8 +28,7 @@ static enum msim_status idle(struct msim_error *err)
     return MSIM_CUDA(cudaDeviceSynchronize());
 }
 
-/* ---- a kernel that does nothing, as an operation ---------------------------
- */
+/* ---- a kernel that does nothing, as an operation ------------------------- */
 
 static enum msim_status launch_empty(void *state, cudaStream_t stream,
                                      struct msim_error *err)

@@ -54,7 +54,7 @@ static enum msim_status read_cupti(struct timed_op *t, double *us,
     return MSIM_OK;
 }
 
-/* ---- one run ------------------------------------------------------------ */
+/* ---- one run ------------------------------------------------------------- */
 
 static enum msim_status run_concurrent(struct timed_op *t,
                                        struct msim_error *err)

@@ -106,8 +106,7 @@ bool msim_cupti_counters_likely(char *why, size_t size)
     return likely;
 }
 
-/* ---- beginning and end ----------------------------------------------------
- */
+/* ---- beginning and end --------------------------------------------------- */
 
 /* The runtime has no call for it, and the driver's library is not linked. */
 static enum msim_status find_context(struct msim_cupti_counters *c,
@@ -181,8 +180,7 @@ void msim_cupti_counters_free(struct msim_cupti_counters *c)
     free(c);
 }
 
-/* ---- one count ------------------------------------------------------------
- */
+/* ---- one count ----------------------------------------------------------- */
 
 struct counting {
     const struct msim_cupti_counters *c;

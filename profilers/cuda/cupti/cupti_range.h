@@ -44,8 +44,7 @@ struct cupti_available {
     uint8_t *image;
 };
 
-/* ---- what a chip has, without one ----------------------------------------
- */
+/* ---- what a chip has, without one ---------------------------------------- */
 
 struct cupti_host_open {
     size_t size;
@@ -114,8 +113,7 @@ struct cupti_host_evaluate {
     double *values;
 };
 
-/* ---- a range of launches --------------------------------------------------
- */
+/* ---- a range of launches ------------------------------------------------- */
 
 struct cupti_range_enable {
     size_t size;
@@ -195,8 +193,7 @@ struct cupti_begin {
     void *none;
 };
 
-/* ---- functions ------------------------------------------------------------
- */
+/* ---- functions ----------------------------------------------------------- */
 
 /* X(function, what it takes, the last member of that) */
 #define MSIM_CUPTI_RANGE_MAP(X)                                                \

@@ -48,7 +48,7 @@ static struct {
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length,
                      int *status);
 
-/* ---- one record ------------------------------------------------------- */
+/* ---- one record ---------------------------------------------------------- */
 
 static void add(const struct msim_gpu_event *e, const char *name)
 {
@@ -270,7 +270,7 @@ static void add_record(const CUpti_Activity *r)
     }
 }
 
-/* ---- buffers ----------------------------------------------------------- */
+/* ---- buffers ------------------------------------------------------------- */
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *most)
 {
@@ -297,7 +297,7 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream,
     free(buffer);
 }
 
-/* ---- the collection ---------------------------------------------------- */
+/* ---- the collection ------------------------------------------------------ */
 
 static enum msim_status failed(CUptiResult r, const char *call,
                                struct msim_error *err)

@@ -17,7 +17,7 @@ static unsigned blocks_for(size_t items, unsigned most)
     return n < most ? (n ? (unsigned)n : 1) : most;
 }
 
-/* ---- random numbers ---------------------------------------------------- */
+/* ---- random numbers ------------------------------------------------------ */
 
 /* Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
  * 2014: the finaliser of SplitMix64, of a counter. */
@@ -95,7 +95,7 @@ cudaError_t msim_kernel_fill(void *to, size_t n, enum msim_dtype dtype,
     }
 }
 
-/* ---- waiting, and throwing things out of the caches -------------------- */
+/* ---- waiting, and throwing things out of the caches ---------------------- */
 
 __device__ static uint64_t now_ns()
 {
@@ -154,7 +154,7 @@ cudaError_t msim_kernel_flush(const void *from, size_t bytes, unsigned sms,
     return cudaGetLastError();
 }
 
-/* ---- what is timed ------------------------------------------------------ */
+/* ---- what is timed ------------------------------------------------------- */
 
 __global__ void msim_empty()
 {

@@ -15,7 +15,7 @@ static unsigned blocks_of(int64_t rows, int64_t a_block)
     return (unsigned)((rows + a_block - 1) / a_block);
 }
 
-/* ---- softmax ------------------------------------------------------------ */
+/* ---- softmax ------------------------------------------------------------- */
 
 template <bool LOG, class W>
 static __device__ __forceinline__ W share_of(W x, W most, W sum)
@@ -73,7 +73,7 @@ __global__ void msim_softmax_long(const T *a, T *out, int64_t cols)
         to[i] = narrow<T>(share_of<LOG>(widen(from[i]), all, sum));
 }
 
-/* ---- norms -------------------------------------------------------------- */
+/* ---- norms --------------------------------------------------------------- */
 
 /* RMS: no mean is taken away, and nothing added. */
 template <class T, bool RMS>
@@ -142,7 +142,7 @@ __global__ void msim_norm_long(const T *a, const T *weight, const T *offset,
         to[i] = normed<T, RMS>(widen(from[i]), mean, scale, weight, offset, i);
 }
 
-/* ---- gathers ------------------------------------------------------------ */
+/* ---- gathers ------------------------------------------------------------- */
 
 template <class T>
 __global__ void msim_gather(const T *table, const long long *index, T *out,
@@ -162,7 +162,7 @@ __global__ void msim_gather(const T *table, const long long *index, T *out,
     }
 }
 
-/* ---- which of them ------------------------------------------------------ */
+/* ---- which of them ------------------------------------------------------- */
 
 static unsigned threads_for(int64_t items)
 {

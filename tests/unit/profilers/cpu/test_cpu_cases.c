@@ -122,7 +122,7 @@ static void test_cpu_vector__looks_up_other_rows(void)
     msim_operands_release(&cpu->operands);
 }
 
-/* ---- rows, by whatever has them: oneDNN or our own loops ---------------- */
+/* ---- rows, by whatever has them: oneDNN or our own loops ----------------- */
 
 #define COLS 48
 
@@ -188,7 +188,7 @@ static void test_cpu_vector__works_on_rows(void)
     check_rows(RMS_NORM, "rms_norm");
 }
 
-/* ---- products ----------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------ */
 
 static double bfloat16(const struct msim_cpu *cpu, enum msim_operand_kind of,
                        size_t i)
