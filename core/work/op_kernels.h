@@ -2,8 +2,8 @@
  * core/work/op_kernels.h - kernels (not copies, not collectives) by the
  * operator that launched them.
  */
-#ifndef MSIM_CORE_WORK_KERNEL_OP_KERNELS_H
-#define MSIM_CORE_WORK_KERNEL_OP_KERNELS_H
+#ifndef MSIM_CORE_WORK_OP_KERNELS_H
+#define MSIM_CORE_WORK_OP_KERNELS_H
 #include "core/trace/trace.h"
 
 struct msim_op_kernels {

@@ -7,8 +7,8 @@
  * in-place operator (a trailing '_') uses the row of its plain form unless it
  * has one of its own. Nothing here allocates.
  */
-#ifndef MSIM_CORE_WORK_OPMAP_OPMAP_RULE_H
-#define MSIM_CORE_WORK_OPMAP_OPMAP_RULE_H
+#ifndef MSIM_CORE_WORK_RULES_OPMAP_RULE_H
+#define MSIM_CORE_WORK_RULES_OPMAP_RULE_H
 #include "core/trace/trace.h"
 #include "core/work/work.h"
 
