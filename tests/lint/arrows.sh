@@ -187,6 +187,7 @@ if [ -n "${BUILD_DIR:-}" ] && command -v nm >/dev/null; then
         [ -z "$line" ] || complain "$line"
     done < <(judge <<<"$all")
     circles "calls between rooms" "$(room_pairs <<<"$all")"
+    circles "calls between units" "$(unit_pairs <<<"$all")"
 fi
 while read -r sources room; do
     [ "$sources" -le "$most_sources" ] ||

@@ -31,18 +31,6 @@ struct sums {
     double down[MSIM_MADE_BY_MAX], up[MSIM_MADE_BY_MAX];
 };
 
-uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank)
-{
-    uint32_t n = 0;
-
-    if (rank == UINT32_MAX)
-        return f->iteration == UINT32_MAX ? f->g->n_iterations : 1;
-    for (uint32_t w = 0; w < f->g->n_windows; w++)
-        n += f->g->windows[w].rank == rank &&
-             msim_window_selected(f->g, w, f->iteration);
-    return n;
-}
-
 /* ---- sums over tasks ---------------------------------------------------- */
 
 static double traced_us(const struct msim_graph *g, uint32_t task)
