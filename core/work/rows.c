@@ -119,15 +119,6 @@ static bool has_columns(const struct msim_row_map *map, const int *wants)
     return true;
 }
 
-static uint32_t find_name(const char *const *names, uint32_t n,
-                          const char *name)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return UINT32_MAX;
-}
-
 static enum msim_status find_table(struct msim_row_map *map,
                                    struct msim_error *err)
 {
@@ -151,15 +142,6 @@ enum msim_status msim_row_map_init(struct msim_row_map *map,
 {
     for (int i = 0; i < COL_COUNT; i++)
         map->column[i] = msim_csv_find(csv, COLUMN_TEXT[i]);
-    return find_table(map, err);
-}
-
-enum msim_status msim_row_map_names(struct msim_row_map *map,
-                                    const char *const *names, uint32_t n,
-                                    struct msim_error *err)
-{
-    for (int i = 0; i < COL_COUNT; i++)
-        map->column[i] = find_name(names, n, COLUMN_TEXT[i]);
     return find_table(map, err);
 }
 

@@ -62,12 +62,6 @@ enum msim_status msim_row_map_init(struct msim_row_map *map,
                                    const struct msim_csv *csv,
                                    struct msim_error *err);
 
-/* The same for `n` columns with these names. */
-MSIM_MUST_CHECK
-enum msim_status msim_row_map_names(struct msim_row_map *map,
-                                    const char *const *names, uint32_t n,
-                                    struct msim_error *err);
-
 /*
  * The work of one row. Returns NULL, or why the row cannot be a work ("m is
  * 'x', want a whole number above 0"), in `reason` (at least 128 bytes). Texts

@@ -17,15 +17,6 @@ const char *msim_family_text(enum msim_family f)
     return (unsigned)f < MSIM_FAMILY_COUNT ? FAMILY_TEXT[f] : "unknown";
 }
 
-enum msim_family msim_family_parse(const char *text)
-{
-    int f = 0;
-
-    while (f < MSIM_FAMILY_COUNT && strcmp(FAMILY_TEXT[f], text) != 0)
-        f++;
-    return (enum msim_family)f;
-}
-
 bool msim_work_is_in_place(const char *op)
 {
     size_t n = strlen(op);

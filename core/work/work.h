@@ -35,8 +35,6 @@ enum msim_family {
         MSIM_FAMILY_COUNT
 };
 const char *msim_family_text(enum msim_family f);
-/* The family with this word, or MSIM_FAMILY_COUNT. */
-enum msim_family msim_family_parse(const char *text);
 
 enum msim_attention_phase {
     MSIM_ATTENTION_PREFILL, /* causal */

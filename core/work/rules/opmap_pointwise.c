@@ -18,7 +18,8 @@ void msim_opmap_set_rows(struct msim_work *w, double rows, double cols)
     w->u.vector.elems = msim_opmap_count(rows * cols);
 }
 
-double msim_opmap_broadcast(const struct msim_operand *o, uint32_t n)
+/* Elements of the result of broadcasting `n` operands. */
+static double broadcast_elems(const struct msim_operand *o, uint32_t n)
 {
     double elems = 1;
 
@@ -64,7 +65,7 @@ static void set_result(struct msim_opmap_ctx *c,
                        struct msim_work *w)
 {
     struct msim_operand out;
-    double elems = msim_opmap_broadcast(o, n);
+    double elems = broadcast_elems(o, n);
     enum msim_dtype type = promoted(o, n);
 
     if (row->flags & MSIM_OPMAP_BOOL_RESULT)
@@ -100,10 +101,15 @@ static const char *with_number(const char *variant,
     return variant;
 }
 
-struct msim_work *msim_opmap_pointwise_work(struct msim_opmap_ctx *c,
-                                            const struct msim_opmap_row *row,
-                                            const struct msim_operand *o,
-                                            uint32_t n)
+/*
+ * A pointwise work of `n` operands: all are read unless the row says that
+ * the first is only written; the result is the first output where there is
+ * one, else what broadcasting gives.
+ */
+static struct msim_work *pointwise_work(struct msim_opmap_ctx *c,
+                                        const struct msim_opmap_row *row,
+                                        const struct msim_operand *o,
+                                        uint32_t n)
 {
     struct msim_work *w =
         msim_opmap_work(c, MSIM_FAMILY_POINTWISE, promoted(o, n),
@@ -187,7 +193,7 @@ static bool after_launch(struct msim_opmap_ctx *c,
         o[j].elems = elems;
         o[j].bytes = elems * msim_dtype_bytes(MSIM_DT_F32);
     }
-    struct msim_work *w = msim_opmap_pointwise_work(c, row, o, n);
+    struct msim_work *w = pointwise_work(c, row, o, n);
 
     if (w)
         w->bytes_written = o[0].bytes;
@@ -208,7 +214,7 @@ bool msim_opmap_pointwise_rule(struct msim_opmap_ctx *c,
             n++;
     if (n == 0)
         return after_launch(c, row);
-    return msim_opmap_pointwise_work(c, row, o, n) != NULL;
+    return pointwise_work(c, row, o, n) != NULL;
 }
 
 /* Writes the result and a mask of one byte an element. */
@@ -219,7 +225,7 @@ static bool dropout(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 
     if (!msim_opmap_tensor(c, 0, &x))
         return after_launch(c, row);
-    w = msim_opmap_pointwise_work(c, row, &x, 1);
+    w = pointwise_work(c, row, &x, 1);
     if (w)
         w->bytes_written = x.bytes + x.elems;
     return w != NULL;

@@ -9,19 +9,6 @@
 /* Fill rows, cols and elems: `rows` independent runs of `cols`. */
 void msim_opmap_set_rows(struct msim_work *w, double rows, double cols);
 
-/* Elements of the result of broadcasting `n` operands. */
-double msim_opmap_broadcast(const struct msim_operand *o, uint32_t n);
-
-/*
- * A pointwise work of `n` operands: all are read unless the row says that
- * the first is only written; the result is the first output where there is
- * one, else what broadcasting gives.
- */
-struct msim_work *msim_opmap_pointwise_work(struct msim_opmap_ctx *c,
-                                            const struct msim_opmap_row *row,
-                                            const struct msim_operand *o,
-                                            uint32_t n);
-
 /* The rule behind most rows: row->inputs tensors in, one out. */
 bool msim_opmap_pointwise_rule(struct msim_opmap_ctx *c,
                                const struct msim_opmap_row *row);

@@ -99,19 +99,11 @@ static void test_work__survives_any_sizes(void)
     CHECK(!isnan(w.flops));
 }
 
-static void test_work__names_families(void)
-{
-    for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
-        CHECK_INT(msim_family_parse(msim_family_text((enum msim_family)f)), f);
-    CHECK_INT(msim_family_parse("no family"), MSIM_FAMILY_COUNT);
-}
-
 int main(void)
 {
     RUN(test_work__counts_gemm);
     RUN(test_work__counts_pairs);
     RUN(test_work__counts_conv);
     RUN(test_work__survives_any_sizes);
-    RUN(test_work__names_families);
     return check_summary();
 }
