@@ -266,34 +266,63 @@ static bool index_put(struct msim_opmap_ctx *c,
 
 /*
  * Look-ups in many tables at once. Positions in fbgemm's schemas differ from
- * form to form. In all of them the indices are the largest one-dimensional
- * integer tensor, the offsets the next larger one (one a bag, and one more),
- * and D_offsets is the tensor whose number of elements less one is the number
- * of tables.
+ * form to form, but all of them (lookups and kernels, split, dense, ssd and
+ * quantised, forward and backward) have
+ *
+ *     ..., tables, int, [int,] indices, offsets, ...
+ *
+ * where `indices` and `offsets` are of one dtype and `tables`
+ * (hash_size_cumsum, D_offsets) has an entry for each table and one more. There
+ * is an offset for each bag of each table, and one more. Schemas: FBGEMM,
+ * fbgemm_gpu/codegen/embedding_backward_split_host_template.cpp,
+ * embedding_backward_dense_host.cpp and embedding_forward_quantized_host.cpp.
  */
 struct lookup {
     double indices, index_bytes; /* rows fetched */
-    double bags;
+    double bags, offset_bytes;   /* of all tables */
+    double tables;
     double width; /* of a row, mean */
     enum msim_dtype dtype;
 };
 
-static void find_indices(const struct msim_opmap_ctx *c, struct lookup *l)
+/* A tensor of one dimension and of integers, as argument `k`. */
+static bool integers(const struct msim_opmap_ctx *c, uint32_t k,
+                     struct msim_operand *o)
+{
+    return msim_opmap_tensor(c, k, o) && o->rank == 1 &&
+           (o->dtype == MSIM_DT_I64 || o->dtype == MSIM_DT_I32);
+}
+
+/* Tables by the last list of integers before argument `k`. */
+static double count_tables(const struct msim_opmap_ctx *c, uint32_t k,
+                           double bags)
 {
     struct msim_operand o;
 
-    for (uint32_t k = 0; msim_opmap_nth_tensor(c, k, &o); k++) {
-        if (o.rank != 1 || (o.dtype != MSIM_DT_I64 && o.dtype != MSIM_DT_I32))
+    while (k-- > 0)
+        if (integers(c, k, &o))
+            return o.elems > 1 && fmod(bags, o.elems - 1) == 0 ? o.elems - 1
+                                                               : 1;
+    return 1;
+}
+
+static bool find_indices(const struct msim_opmap_ctx *c, struct lookup *l)
+{
+    uint32_t n = msim_args_count(c->t, c->op->args);
+    struct msim_operand before, index, offsets;
+
+    for (uint32_t k = 1; k + 1 < n; k++) {
+        if (msim_opmap_tensor(c, k - 1, &before) || !integers(c, k, &index) ||
+            !integers(c, k + 1, &offsets) || index.dtype != offsets.dtype)
             continue;
-        if (o.elems > l->indices) {
-            l->bags = l->indices;
-            l->indices = o.elems;
-            l->index_bytes = o.bytes;
-        } else if (o.elems > l->bags) {
-            l->bags = o.elems;
-        }
+        l->indices = index.elems;
+        l->index_bytes = index.bytes;
+        l->bags = fmax(offsets.elems - 1, 1);
+        l->offset_bytes = offsets.bytes;
+        l->tables = count_tables(c, k, l->bags);
+        return true;
     }
-    l->bags = l->bags > 1 ? l->bags - 1 : 1;
+    return false;
 }
 
 /* Widths add up to total_D over the tables, which is the last dimension of
@@ -326,32 +355,43 @@ static double weights(const struct msim_opmap_ctx *c)
 bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
                               const struct msim_opmap_row *row)
 {
-    struct lookup l = {0, 0, 0, 0, MSIM_DT_F32};
-    struct msim_operand o, table;
-    double total = total_width(c), tables = 0, batch;
+    struct lookup l = {.dtype = MSIM_DT_F32};
+    struct msim_operand table;
+    double total = total_width(c), out;
     struct msim_work *w;
 
-    find_indices(c, &l);
-    if (l.indices == 0)
+    if (!find_indices(c, &l))
         return false;
-    /* placements: one int32 a table; the weights come before them */
-    for (uint32_t k = 0; tables == 0 && msim_opmap_nth_tensor(c, k, &o); k++)
-        if (o.rank == 1 && o.dtype == MSIM_DT_I32 && o.elems > 0)
-            tables = o.elems;
     if (msim_opmap_nth_tensor(c, 0, &table))
         l.dtype = table.dtype;
-    /* the dense form has no placements: there it is D_offsets, one more */
-    if (tables > 1 && fmod(l.bags, tables) != 0 &&
-        fmod(l.bags, tables - 1) == 0)
-        tables--;
-    tables = tables > 0 && tables <= l.bags ? tables : 1;
-    batch = l.bags / tables;
-    l.width = total > 0 ? total / tables : USUAL_WIDTH;
-    w = add_rows(c, row, l.dtype, l.indices, l.width, l.index_bytes);
+    l.width = total > 0 ? total / l.tables : USUAL_WIDTH;
+    out = l.bags * l.width;
+    /* empty bags are written, too */
+    w = add_rows(c, row, l.dtype, l.indices > 0 ? l.indices : l.bags, l.width,
+                 l.index_bytes);
     if (!w)
         return false;
-    from_table(w, l.indices, l.width, weights(c), l.dtype);
-    w->bytes_written = batch * l.width * tables * msim_dtype_bytes(MSIM_DT_F32);
+    if (l.indices > 0)
+        from_table(w, l.indices, l.width, weights(c), l.dtype);
+    else
+        w->bytes_read = l.offset_bytes;
+    w->bytes_written = out * msim_dtype_bytes(MSIM_DT_F32);
+    return true;
+}
+
+/* Nothing was looked up, so that no row changes: the gradient is read for that
+ * of the weights of the bags, no more. */
+static bool empty_backward(struct msim_opmap_ctx *c,
+                           const struct msim_opmap_row *row,
+                           const struct lookup *l,
+                           const struct msim_operand *grad)
+{
+    struct msim_work *w = add_rows(c, row, grad->dtype, l->bags,
+                                   grad->elems / l->bags, l->offset_bytes);
+
+    if (!w)
+        return false;
+    w->bytes_written = l->offset_bytes;
     return true;
 }
 
@@ -360,7 +400,7 @@ bool msim_opmap_fbgemm_lookup(struct msim_opmap_ctx *c,
 bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
                                 const struct msim_opmap_row *row)
 {
-    struct lookup l = {0, 0, 0, 0, MSIM_DT_F32};
+    struct lookup l = {.dtype = MSIM_DT_F32};
     struct msim_operand grad;
     struct msim_opmap_ctx fw = *c;
     uint32_t j = msim_opmap_forward_of(c, "fbgemm::", "_lookup_");
@@ -370,9 +410,11 @@ bool msim_opmap_fbgemm_backward(struct msim_opmap_ctx *c,
         fw.index = j;
         fw.op = &c->t->ops[j];
     }
-    find_indices(&fw, &l);
-    if (!msim_opmap_nth_tensor(c, 0, &grad) || l.indices == 0 || grad.rank < 1)
+    if (!find_indices(&fw, &l) || !msim_opmap_nth_tensor(c, 0, &grad) ||
+        grad.rank < 1)
         return false;
+    if (l.indices == 0)
+        return empty_backward(c, row, &l, &grad);
     l.width = grad.elems / l.bags;
     w = add_rows(c, row, grad.dtype, l.indices, l.width, l.index_bytes);
     if (!w)
