@@ -9,18 +9,46 @@
  *
  *     arrival(k) = arrival(k - 1) + traced interval
  *
+ * Taking a batch that is there has a cost of its own, which may be
+ * milliseconds: it is unpickled, pinned, handed over. A cost is about the same
+ * each time. A wait is not: it is what is left of the loader's time when the
+ * thread has spent its own,
+ *
+ *     wait(k) = arrival(k) - arrival(k - 1) - own time of the thread(k)
+ *
+ * so it varies at least as the thread's own time does. Calls that vary less
+ * are work of the host, however long.
+ *
  * A loader without processes works on the thread itself; that is host work.
  */
+#include "core/base/quantile.h"
+#include "core/base/vec.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include <string.h>
 
-/* Taking a batch that is ready takes less; a longer time was a wait. */
+/* This much more than the loader's usual call may be a wait. */
 #define WAIT_MIN ((msim_ps)1000 * MSIM_PS_PER_US)
+/* So many long calls show how they vary. */
+#define CALLS_MIN 3
+/* Waits vary at least as the thread's own time; half of that, as few calls
+ * show little. */
+#define WAITS_VARY 0.5
+
+/* One call that takes a batch. */
+struct fetch {
+    uint32_t op, task;
+    msim_ps work;  /* of the operators in it */
+    msim_ps rest;  /* of the task, without that: cost and wait */
+    msim_ps apart; /* own time of the thread since the last, or TIME_NONE */
+};
 
 struct loader {
     struct msim_graph_builder *b;
     struct msim_rank_tasks *r;
+    struct fetch *fetches;
+    uint32_t n_fetches, cap_fetches;
+    msim_ps usual;    /* cost of taking a batch that is there */
     uint32_t lane;    /* of the loader's processes */
     uint32_t arrival; /* task of the last batch that was waited for, or NONE */
 };
@@ -84,31 +112,117 @@ static enum msim_status add_arrival(struct loader *l, msim_ps at, uint32_t *id)
                              0);
 }
 
-static enum msim_status link_batch(struct loader *l, uint32_t op)
+static enum msim_status link_batch(struct loader *l, const struct fetch *f)
 {
     struct msim_graph_builder *b = l->b;
-    uint32_t task = longest_task(l, op), arrival;
-    msim_ps work;
+    msim_ps work = f->work + l->usual;
+    uint32_t arrival;
 
-    if (task == MSIM_NONE)
-        return MSIM_OK;
-    work = work_inside(l, op, task);
-    if (b->g->traced[task] - work < WAIT_MIN)
-        return MSIM_OK;
-    MSIM_TRY(add_arrival(l, b->tend[task] - work, &arrival));
-    b->g->traced[task] = work;
+    MSIM_TRY(add_arrival(l, b->tend[f->task] - work, &arrival));
+    b->g->traced[f->task] = work;
     return msim_builder_edge(b, MSIM_EDGE_LOADER, MSIM_FROM_TIMES, arrival,
-                             task, 0);
+                             f->task, 0);
+}
+
+/* ---- cost or wait ------------------------------------------------------- */
+
+static enum msim_status note_fetch(struct loader *l, uint32_t op)
+{
+    const struct msim_op *o = &l->r->trace->ops[op];
+    struct fetch f = {op, longest_task(l, op), 0, 0, MSIM_TIME_NONE};
+
+    if (f.task == MSIM_NONE)
+        return MSIM_OK;
+    f.work = work_inside(l, op, f.task);
+    f.rest = l->b->g->traced[f.task] - f.work;
+    if (l->n_fetches) {
+        uint32_t last = l->fetches[l->n_fetches - 1].op;
+        const struct msim_op *before = &l->r->trace->ops[last];
+
+        if (before->thread == o->thread)
+            f.apart = o->start - before->start - before->dur;
+    }
+    MSIM_TRY(msim_grow((void **)&l->fetches, &l->cap_fetches, l->n_fetches,
+                       sizeof(f)));
+    l->fetches[l->n_fetches++] = f;
+    return MSIM_OK;
+}
+
+static bool may_wait(const struct loader *l, const struct fetch *f)
+{
+    return f->rest - l->usual >= WAIT_MIN;
+}
+
+/* How far values are from their median: the median of that. */
+static double variation(double *values, uint32_t n)
+{
+    double middle = msim_median(values, n);
+
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = fabs(values[i] - middle);
+    return msim_median(values, n);
+}
+
+/* The median of the calls that are too short for a wait; none: 0. */
+static msim_ps usual_cost(const struct loader *l, double *values)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_fetches; i++)
+        if (l->fetches[i].rest < WAIT_MIN)
+            values[n++] = (double)l->fetches[i].rest;
+    return (msim_ps)msim_median(values, n);
+}
+
+/* Do long calls vary as waits do? Few show nothing, and count as waits. */
+static bool vary_as_waits(const struct loader *l, double *values)
+{
+    uint32_t n = 0, apart = 0;
+    double calls, own;
+
+    for (uint32_t i = 0; i < l->n_fetches; i++)
+        if (may_wait(l, &l->fetches[i]))
+            values[n++] = (double)l->fetches[i].rest;
+    calls = variation(values, n);
+    for (uint32_t i = 0; i < l->n_fetches; i++)
+        if (l->fetches[i].apart != MSIM_TIME_NONE)
+            values[apart++] = (double)l->fetches[i].apart;
+    own = variation(values, apart);
+    return n < CALLS_MIN || calls >= WAITS_VARY * own;
+}
+
+static enum msim_status link_batches(struct loader *l)
+{
+    double *values = malloc(((size_t)l->n_fetches + 1) * sizeof(*values));
+    bool waits;
+
+    if (!values)
+        return MSIM_ENOMEM;
+    l->usual = usual_cost(l, values);
+    waits = vary_as_waits(l, values);
+    free(values);
+    for (uint32_t i = 0; i < l->n_fetches && waits; i++)
+        if (may_wait(l, &l->fetches[i]))
+            MSIM_TRY(link_batch(l, &l->fetches[i]));
+    return MSIM_OK;
+}
+
+static enum msim_status link_rank(struct loader *l)
+{
+    const struct msim_trace *t = l->r->trace;
+
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (msim_graph_takes_batch(t, i))
+            MSIM_TRY(note_fetch(l, i));
+    return link_batches(l);
 }
 
 enum msim_status msim_graph_loader(struct msim_graph_builder *b,
                                    struct msim_rank_tasks *r)
 {
     struct loader l = {.b = b, .r = r, .arrival = MSIM_NONE};
-    const struct msim_trace *t = r->trace;
+    enum msim_status status = link_rank(&l);
 
-    for (uint32_t i = 0; i < t->n_ops; i++)
-        if (msim_graph_takes_batch(t, i))
-            MSIM_TRY(link_batch(&l, i));
-    return MSIM_OK;
+    free(l.fetches);
+    return status;
 }

@@ -138,6 +138,57 @@ static void test_loader__batch_was_there(void)
     made_unload(&j);
 }
 
+/*
+ * Batches that were there: 90 from the queue, some 1300 where they have to be
+ * received, though training takes 120 ms at one time and 160 at another. That
+ * is a cost. Without training nothing is waited for.
+ */
+static void test_loader__receives_at_a_cost(void)
+{
+    static const int TOOK[] = {4300, 80, 90, 1250, 1370, 1400};
+    static const int TRAINING[] = {177000, 124000, 127000,
+                                   125000, 162000, 115000};
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+    int at = 0;
+
+    for (int i = 0; i < 6; i++) {
+        made_op(&m, 1, FETCH, at, TOOK[i]);
+        made_op(&m, 1, "train", at + TOOK[i], TRAINING[i]);
+        at += TOOK[i] + TRAINING[i];
+    }
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), at * US);
+    CHECK_INT(made_scaled(&j, "host:train=0"), 8490 * US);
+    CHECK_INT(made_edges(&j, MSIM_EDGE_LOADER, MSIM_EDGE_SOURCES), 0);
+    made_unload(&j);
+}
+
+/*
+ * Training takes 100 to 104 ms and a batch comes every 150 ms: what is left is
+ * waited for, but for the 80 us of taking a batch that is there.
+ */
+static void test_loader__waits_vary_as_training(void)
+{
+    static const int TRAINING[] = {100000, 104000, 102000, 101000, 103000};
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+    int at = 50080;
+
+    made_op(&m, 1, FETCH, 0, 80);
+    made_op(&m, 1, FETCH, 80, 50000);
+    for (int i = 0; i < 5; i++) {
+        made_op(&m, 1, "train", at, TRAINING[i]);
+        made_op(&m, 1, FETCH, at + TRAINING[i], 150000 - TRAINING[i]);
+        at += 150000;
+    }
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), at * US);
+    CHECK_INT(made_scaled(&j, "host:train=0"), at * US);
+    CHECK_INT(made_scaled(&j, "host:enumerate*=0"), (at - 80) * US);
+    made_unload(&j);
+}
+
 /* Loading on the training thread is its work, however long. */
 static void test_loader__on_the_thread_itself(void)
 {
@@ -192,6 +243,8 @@ int main(void)
     RUN(test_handover__passes_the_gpu_on);
     RUN(test_loader__waits_as_long_as_it_has_to);
     RUN(test_loader__batch_was_there);
+    RUN(test_loader__receives_at_a_cost);
+    RUN(test_loader__waits_vary_as_training);
     RUN(test_loader__on_the_thread_itself);
     RUN(test_graph__waits_both_ways);
     return check_summary();
