@@ -20,6 +20,7 @@ static void release_rank(struct msim_rank_tasks *r)
     free(r->thread_end);
     free(r->waits);
     free(r->recorded_end);
+    free(r->launched);
     free(r->cause);
 }
 
@@ -35,9 +36,10 @@ static enum msim_status init_rank(struct msim_rank_tasks *r, uint32_t rank,
     r->thread_first = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
     r->thread_end = calloc((size_t)t->n_threads + 1, sizeof(uint32_t));
     r->recorded_end = malloc(((size_t)t->n_gpu + 1) * sizeof(msim_ps));
+    r->launched = malloc(((size_t)t->n_gpu + 1) * sizeof(msim_ps));
     r->cause = calloc((size_t)t->n_gpu + 1, 1);
     if (!r->of_call || !r->of_gpu || !r->of_gpu_begin || !r->thread_first ||
-        !r->thread_end || !r->recorded_end || !r->cause)
+        !r->thread_end || !r->recorded_end || !r->launched || !r->cause)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < t->n_gpu; i++)
         r->recorded_end[i] = MSIM_TIME_NONE;
@@ -110,6 +112,8 @@ static enum msim_status build_timed(struct msim_graph_builder *b, uint32_t rank)
     enum msim_status status = init_rank(&r, rank, b->job->ranks[rank]);
 
     r.base = rank_base(b, rank);
+    if (status == MSIM_OK)
+        msim_graph_find_launches(b, &r);
     if (status == MSIM_OK)
         status = msim_graph_host(b, &r);
     if (status == MSIM_OK)

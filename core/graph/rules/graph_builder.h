@@ -61,6 +61,7 @@ struct msim_rank_tasks {
     uint32_t n_waits, cap_waits;
     msim_ps *recorded_end; /* of each GPU event: latest end of what its stream
                               waited for by recorded ids, or TIME_NONE */
+    msim_ps *launched;     /* of each GPU event: msim_graph_find_launches() */
     uint8_t *cause;        /* of each GPU event's start: msim_cause_kind */
     msim_ps base; /* added to times of release: see msim_graph_build() */
 };

@@ -37,9 +37,18 @@ enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
 /* The activity that runs on a stream at the instant `at`, or NONE. */
 uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
                             msim_ps at);
+/*
+ * When each GPU event was launched, into r->launched. A stream keeps the order
+ * of its launches: one that is not recorded came at the earliest with the last
+ * that is, and before the recording where there is none. Where no GPU time may
+ * be read, nothing would show how far that is off; there such an event counts
+ * as launched when it started.
+ */
+void msim_graph_find_launches(const struct msim_graph_builder *b,
+                              struct msim_rank_tasks *r);
 /* The last activity of a stream that was launched before `at`, or NONE. */
-uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
-                                  msim_ps at);
+uint32_t msim_graph_last_launched(const struct msim_rank_tasks *r,
+                                  uint32_t stream, msim_ps at);
 /* graph_sync.c: calls that wait for the GPU. */
 MSIM_MUST_CHECK
 enum msim_status msim_graph_sync(struct msim_graph_builder *b,

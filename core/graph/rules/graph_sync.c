@@ -77,13 +77,37 @@ static enum msim_status wait_for(struct sync *s, uint32_t call, uint32_t i,
                              s->r->of_call[call], lag);
 }
 
+/*
+ * The last activity of a stream that was launched before call `c`, or NONE. Of
+ * those whose launch is not recorded, the last that has ended by then: others
+ * may have been launched later. In a stream, what begins later ends later.
+ */
+static uint32_t last_before(const struct sync *s, uint32_t stream,
+                            const struct msim_call *c)
+{
+    uint32_t i = msim_graph_last_launched(s->r, stream, c->start);
+    uint32_t begin = s->t->streams[stream].gpu_begin, lo = begin, hi = i;
+
+    if (i == MSIM_NONE || s->t->gpu[i].call != MSIM_NONE || over_by(s, i, c))
+        return i;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (over_by(s, mid, c))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > begin ? lo - 1 : MSIM_NONE;
+}
+
 static enum msim_status wait_device(struct sync *s, uint32_t call,
                                     msim_ps *latest)
 {
     const struct msim_call *c = &s->t->calls[call];
 
     for (uint32_t status = 0; status < s->t->n_streams; status++) {
-        uint32_t i = msim_graph_last_launched(s->t, status, c->start);
+        uint32_t i = last_before(s, status, c);
 
         if (i != MSIM_NONE && over_by(s, i, c))
             MSIM_TRY(wait_for(s, call, i, latest));
@@ -101,7 +125,7 @@ static uint32_t ended_during(const struct sync *s, const struct msim_call *c,
     uint32_t best = MSIM_NONE;
 
     for (uint32_t status = 0; status < s->t->n_streams; status++) {
-        uint32_t i = msim_graph_last_launched(s->t, status, c->start);
+        uint32_t i = last_before(s, status, c);
         uint32_t begin = s->t->streams[status].gpu_begin;
 
         if (i == MSIM_NONE)
@@ -194,7 +218,7 @@ static enum msim_status wait_recorded(struct sync *s, uint32_t call,
     msim_ps until = sync->record_call == MSIM_NONE
                         ? c->start
                         : s->t->calls[sync->record_call].start;
-    uint32_t i = msim_graph_last_launched(s->t, stream, until);
+    uint32_t i = msim_graph_last_launched(s->r, stream, until);
 
     s->source = MSIM_FROM_IDS;
     if (i == MSIM_NONE || !over_by(s, i, c))

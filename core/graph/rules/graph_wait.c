@@ -27,19 +27,35 @@ struct waits {
     const struct msim_trace *t;
 };
 
-uint32_t msim_graph_last_launched(const struct msim_trace *t, uint32_t stream,
-                                  msim_ps at)
+void msim_graph_find_launches(const struct msim_graph_builder *b,
+                              struct msim_rank_tasks *r)
 {
+    const struct msim_trace *t = r->trace;
+
+    for (uint32_t i = 0; i < t->n_gpu; i++) {
+        const struct msim_gpu *e = &t->gpu[i];
+        bool first = i == t->streams[e->stream].gpu_begin;
+
+        if (e->call != MSIM_NONE)
+            r->launched[i] = t->calls[e->call].start;
+        else if (!b->opt->device_times)
+            r->launched[i] = e->start;
+        else
+            r->launched[i] = first ? INT64_MIN : r->launched[i - 1];
+    }
+}
+
+uint32_t msim_graph_last_launched(const struct msim_rank_tasks *r,
+                                  uint32_t stream, msim_ps at)
+{
+    const struct msim_trace *t = r->trace;
     uint32_t lo = t->streams[stream].gpu_begin, begin = lo;
     uint32_t hi = t->streams[stream].gpu_end;
 
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        uint32_t call = t->gpu[mid].call;
-        msim_ps launch =
-            call == MSIM_NONE ? t->gpu[mid].start : t->calls[call].start;
 
-        if (launch < at)
+        if (r->launched[mid] < at)
             lo = mid + 1;
         else
             hi = mid;
@@ -89,7 +105,7 @@ static enum msim_status wait_for_stream(struct waits *w,
                                         enum msim_edge_kind kind,
                                         uint32_t stream, msim_ps at, uint32_t i)
 {
-    uint32_t before = msim_graph_last_launched(w->t, stream, at);
+    uint32_t before = msim_graph_last_launched(w->r, stream, at);
 
     return before == MSIM_NONE ? MSIM_OK : wait_for(w, kind, before, i);
 }
@@ -126,10 +142,11 @@ static uint32_t wait_before(const struct waits *w, uint32_t call)
 /* ---- recorded ids ------------------------------------------------------- */
 
 /* The first activity of a stream that was launched after `at`, or NONE. */
-static uint32_t first_launched(const struct msim_trace *t, uint32_t stream,
+static uint32_t first_launched(const struct msim_rank_tasks *r, uint32_t stream,
                                msim_ps at)
 {
-    uint32_t last = msim_graph_last_launched(t, stream, at);
+    const struct msim_trace *t = r->trace;
+    uint32_t last = msim_graph_last_launched(r, stream, at);
     uint32_t next = last == MSIM_NONE ? t->streams[stream].gpu_begin : last + 1;
 
     return next < t->streams[stream].gpu_end ? next : MSIM_NONE;
@@ -145,9 +162,9 @@ static enum msim_status note_wait(struct msim_rank_tasks *r,
     if (s->kind != MSIM_CALL_STREAM_WAIT || s->stream == MSIM_NONE ||
         s->wait_stream == MSIM_NONE || s->record_call == MSIM_NONE)
         return MSIM_OK;
-    w.source = msim_graph_last_launched(t, s->wait_stream,
+    w.source = msim_graph_last_launched(r, s->wait_stream,
                                         t->calls[s->record_call].start);
-    w.target = first_launched(t, s->stream,
+    w.target = first_launched(r, s->stream,
                               s->call == MSIM_NONE ? s->start
                                                    : t->calls[s->call].start);
     if (w.source == MSIM_NONE || w.target == MSIM_NONE ||

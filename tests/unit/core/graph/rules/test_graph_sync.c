@@ -116,6 +116,50 @@ static void check_late_clock(bool ids)
     made_unload(&j);
 }
 
+/*
+ * Ten kernels of 200 were queued before the recording; the thread begins 30
+ * after the first, and synchronises 15 later, until all have ended. 100 of host
+ * work follow: nothing of the call is work.
+ */
+static void test_sync__of_what_was_queued_before(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    for (int i = 0; i < 10; i++)
+        made_kernel(&m, 7, "k", 200 * i, 200, 100 + i);
+    made_op(&m, 1, "aten::mm", 30, 2070);
+    made_call(&m, 1, "cudaDeviceSynchronize", 45, 1955, 1);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), (30 + 2070) * US);
+    CHECK_INT(made_scaled(&j, "kernels=0"), (30 + 115) * US);
+    CHECK_INT(made_scaled(&j, "kernels=2"), (30 + 4070) * US);
+    made_unload(&j);
+}
+
+/*
+ * The launches of the last five are lost. The synchronisation ends with the
+ * seventh, so it came before the launch of the eighth.
+ */
+static void test_sync__of_lost_launches(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "aten::mm", 0, 2000);
+    for (int i = 0; i < 10; i++) {
+        if (i < 5)
+            made_call(&m, 1, "cudaLaunchKernel", 2 * i, 2, i + 1);
+        made_kernel(&m, 7, "k", 10 + 150 * i, 150, i + 1);
+    }
+    made_call(&m, 1, "cudaDeviceSynchronize", 50, 1010, 100);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 2000 * US);
+    CHECK_INT(made_scaled(&j, "kernels=0"), (50 + 940) * US);
+    CHECK_INT(made_scaled(&j, "kernels=2"), (2110 + 940) * US);
+    made_unload(&j);
+}
+
 static void test_sync__by_clocks_that_differ(void)
 {
     check_late_clock(true);
@@ -375,6 +419,8 @@ int main(void)
     RUN(test_sync__every_call_that_waits);
     RUN(test_sync__hides_nothing);
     RUN(test_sync__of_what_was_idle);
+    RUN(test_sync__of_what_was_queued_before);
+    RUN(test_sync__of_lost_launches);
     RUN(test_sync__by_clocks_that_differ);
     RUN(test_sync__stream_by_ids);
     RUN(test_sync__device_is_every_stream);
