@@ -26,8 +26,7 @@ struct settings {
     struct msim_clock_wish clock[2];
     enum msim_cost_mode costs;
     enum msim_output output;
-    bool salvage;
-    uint32_t threads;
+    struct msim_load_options load;
 };
 
 /* ---- options ----------------------------------------------------------- */
@@ -115,6 +114,14 @@ static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
                                     [MSIM_COSTS_MODEL] = "model",
                                     NULL};
 
+static enum msim_status parse_communication(void *settings, const char *value,
+                                            struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    return msim_communication_parse(&s->load, value, err);
+}
+
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
      .type = MSIM_OPTION_CUSTOM,
@@ -158,7 +165,8 @@ static const struct msim_option OPTIONS[] = {
      .help = "only the iteration ProfilerStep#N of each trace, or the one "
              "with index N; N,N: one for each side",
      .dflt = "all"},
-    MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
+    MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
+    MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      FIELD(output),
@@ -169,7 +177,7 @@ static const struct msim_option OPTIONS[] = {
      FIELD(output),
      .value = MSIM_OUTPUT_CSV,
      .help = "print CSV, one line a row of every table, instead of text"},
-    MSIM_OPTION_THREADS_ROW(struct settings, threads),
+    MSIM_OPTION_THREADS_ROW(struct settings, load.threads),
 };
 
 static const char *const EXAMPLES[] = {
@@ -219,7 +227,7 @@ settings_of(const struct settings *s, int side, const char *const *path)
         .costs = costs_of(s),
         .peers = MSIM_PEERS_FIXED,
         .iteration = s->iteration[side],
-        .load = {.salvage = s->salvage, .threads = s->threads},
+        .load = s->load,
         .paths = path,
         .n_paths = 1,
     };
@@ -427,7 +435,7 @@ static enum msim_status compare(const struct settings *s, char *const *paths,
 int msim_cmd_compare(int argc, char **argv)
 {
     struct settings s = {.iteration = {MSIM_ITERATION_ALL, MSIM_ITERATION_ALL},
-                         .threads = 2};
+                         .load = {.threads = 2}};
     struct msim_cli_operands sides;
     struct msim_error err = {0};
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &sides);

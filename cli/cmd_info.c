@@ -8,15 +8,25 @@
 #include "core/report/write/report.h"
 
 struct settings {
-    bool json, salvage;
+    bool json;
+    struct msim_load_options load;
 };
+
+static enum msim_status parse_communication(void *settings, const char *value,
+                                            struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    return msim_communication_parse(&s->load, value, err);
+}
 
 static const struct msim_option OPTIONS[] = {
     {.name = "json",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
      .help = "print JSON (schema mystique-sim/info/1) instead of text"},
-    MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
+    MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
+    MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
 };
 
 static const char *const EXAMPLES[] = {
@@ -37,7 +47,7 @@ static const struct msim_command COMMAND = {
 
 int msim_cmd_info(int argc, char **argv)
 {
-    struct settings s = {0};
+    struct settings s = {.load = {.threads = 2}};
     struct msim_cli_operands files;
     struct msim_error err = {0};
     struct msim_job *job;
@@ -46,9 +56,7 @@ int msim_cmd_info(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    status = msim_load_job(
-        &job, &files,
-        &(struct msim_load_options){.salvage = s.salvage, .threads = 2}, &err);
+    status = msim_load_job(&job, &files, &s.load, &err);
     if (status == MSIM_OK)
         status =
             s.json ? msim_info_json(job, stdout) : msim_info_text(job, stdout);

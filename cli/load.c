@@ -48,3 +48,19 @@ enum msim_status msim_load_prediction(struct msim_inputs *in,
     msim_progress_end(&progress);
     return status;
 }
+
+enum msim_status msim_communication_parse(struct msim_load_options *o,
+                                          const char *value,
+                                          struct msim_error *err)
+{
+    if (!*value)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--communication' is empty, want a name or a "
+                         "pattern of kernels, such as 'mylib::exchange*'");
+    if (o->n_communication == MSIM_OWN_COMMS_MAX)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got more than %d options '--communication'",
+                         MSIM_OWN_COMMS_MAX);
+    o->communication[o->n_communication++] = value;
+    return MSIM_OK;
+}

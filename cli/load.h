@@ -25,4 +25,20 @@ enum msim_status msim_load_prediction(struct msim_inputs *in,
                                       const struct msim_predict_settings *s,
                                       struct msim_error *err);
 
+/* Take the value of an option --communication; `value` must outlive `o`. EUSAGE
+ * where it is empty or one too many. */
+MSIM_MUST_CHECK
+enum msim_status msim_communication_parse(struct msim_load_options *o,
+                                          const char *value,
+                                          struct msim_error *err);
+
+#define MSIM_OPTION_COMMUNICATION_ROW(parser)                                  \
+    {                                                                          \
+        .name = "communication", .type = MSIM_OPTION_CUSTOM,                   \
+        .parse = (parser), .metavar = "GLOB",                                  \
+        .help = "count kernels whose names match GLOB as communication, "      \
+                "besides those of NCCL, DeepEP and other libraries that are "  \
+                "known; may be repeated",                                      \
+    }
+
 #endif

@@ -4,6 +4,7 @@
  */
 #include "cli/predict_options.h"
 
+#include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "core/base/arena.h"
@@ -101,6 +102,14 @@ static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
                                     NULL};
 static const char *const PEERS[] = {"fixed", "follow", NULL};
 static const enum msim_peers PEERS_OF[] = {MSIM_PEERS_FIXED, MSIM_PEERS_FOLLOW};
+
+static enum msim_status parse_communication(void *settings, const char *value,
+                                            struct msim_error *err)
+{
+    struct msim_predict_options *s = settings;
+
+    return msim_communication_parse(&s->settings.load, value, err);
+}
 
 static const struct msim_option OPTIONS[] = {
     {.name = "platform",
@@ -205,6 +214,7 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "N|all",
      .help = "only ProfilerStep#N, or the N-th from 0 where there is none",
      .dflt = "all"},
+    MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options, settings.load.salvage),
     {.name = "strict",
      .type = MSIM_OPTION_FLAG,

@@ -285,31 +285,49 @@ static struct msim_work grow(const struct msim_costing *k, struct msim_work w,
     return w;
 }
 
+/* A transfer whose size is not recorded: the size is inferred. */
+static enum msim_status cost_unsized(struct msim_costing *k, uint32_t i,
+                                     struct msim_work w)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+    const struct msim_gpu *e = &t->gpu[i];
+    struct msim_demand_estimate d;
+    double log_sd;
+
+    MSIM_TRY(need_infer(k));
+    msim_infer_comm(&k->infer, i, &w, &log_sd);
+    w = grow(k, w, e->comm);
+    MSIM_TRY(estimate(k, &w, 1, &d));
+    correct(k, msim_trace_text(t, e->name), &d);
+    msim_infer_widen(&d.e, log_sd);
+    msim_costing_set(k, k->task_of[i], &d, 1);
+    return MSIM_OK;
+}
+
 /* A collective or one half of a point-to-point pair. Its size is inferred where
  * the trace does not have it and there is no time to scale. */
 static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     const struct msim_gpu *e = &t->gpu[i];
-    struct msim_work from = msim_comm_work(t, e->comm);
-    struct msim_work to = from;
-    struct msim_demand_estimate d;
-    double log_sd;
+    struct msim_work from = msim_comm_work(t, e->comm), to;
 
-    if (k->opt->source || from.u.coll.bytes > 0 ||
-        from.u.coll.collective == MSIM_COLL_BARRIER) {
-        to = grow(k, from, e->comm);
-        return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to,
-                        &from);
-    }
-    MSIM_TRY(need_infer(k));
-    msim_infer_comm(&k->infer, i, &to, &log_sd);
-    to = grow(k, to, e->comm);
-    MSIM_TRY(estimate(k, &to, 1, &d));
-    correct(k, msim_trace_text(t, e->name), &d);
-    msim_infer_widen(&d.e, log_sd);
-    msim_costing_set(k, k->task_of[i], &d, 1);
-    return MSIM_OK;
+    if (!k->opt->source && from.u.coll.bytes == 0 &&
+        from.u.coll.collective != MSIM_COLL_BARRIER)
+        return cost_unsized(k, i, from);
+    to = grow(k, from, e->comm);
+    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &from);
+}
+
+/* A kernel that only its name shows to be communication. */
+static enum msim_status cost_named_transfer(struct msim_costing *k, uint32_t i)
+{
+    const struct msim_trace *t = k->g->job->ranks[k->rank];
+
+    if (k->opt->source)
+        return cost_unknown(k, MSIM_NONE, i);
+    return cost_unsized(
+        k, i, msim_comm_work_by_name(t, msim_trace_text(t, t->gpu[i].name)));
 }
 
 static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
@@ -320,9 +338,10 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
 
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
-    if (e->kind == MSIM_GPU_COMM && e->comm != MSIM_NONE)
-        return cost_transfer(k, i);
-    if (e->kind == MSIM_GPU_KERNEL || e->kind == MSIM_GPU_COMM)
+    if (e->kind == MSIM_GPU_COMM)
+        return e->comm == MSIM_NONE ? cost_named_transfer(k, i)
+                                    : cost_transfer(k, i);
+    if (e->kind == MSIM_GPU_KERNEL)
         return cost_unknown(k, MSIM_NONE, i);
     w = msim_copy_work(e);
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);

@@ -6,6 +6,7 @@
 #include "core/job/incomplete.h"
 #include "core/job/job_files.h"
 #include "core/job/link.h"
+#include "core/job/own_comms.h"
 #include "core/job/read_file.h"
 #include "core/trace/order.h"
 
@@ -47,6 +48,8 @@ static uint64_t count_comms(const struct msim_trace *t)
 
     for (i = 0; i < t->n_comms; i++)
         n += t->comms[i].collective != MSIM_COLL_WAIT;
+    for (i = 0; i < t->n_gpu; i++)
+        n += t->gpu[i].kind == MSIM_GPU_COMM && t->gpu[i].comm == MSIM_NONE;
     return n;
 }
 
@@ -59,7 +62,6 @@ static void count_rows(const struct msim_trace *t, struct msim_file_info *info)
     for (i = 0; i < t->n_gpu; i++)
         info->kernels += t->gpu[i].kind == MSIM_GPU_KERNEL ||
                          t->gpu[i].kind == MSIM_GPU_COMM;
-    info->collectives = count_comms(t);
     info->steps = t->n_steps;
     info->linked = NAN;
     if (t->n_gpu)
@@ -284,6 +286,13 @@ static enum msim_status build_ranks(struct loading *l)
 
 /* ---- the job ------------------------------------------------------------ */
 
+/* Once it is known which kernels are communication. */
+static void count_collectives(struct loading *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        l->job->files[i].collectives = count_comms(l->parts[i].read.trace);
+}
+
 static void warn_missing(struct msim_job *job)
 {
     uint32_t i, world = 0;
@@ -309,6 +318,8 @@ static enum msim_status assemble(struct loading *l)
     MSIM_TRY(check_twice(l));
     MSIM_TRY(check_unknown(l));
     MSIM_TRY(build_ranks(l));
+    MSIM_TRY(msim_job_own_comms(l->job, l->opt));
+    count_collectives(l);
     MSIM_TRY(msim_job_name_groups(l->job));
     MSIM_TRY(msim_clock_align(l->job, l->clocks));
     warn_missing(l->job);

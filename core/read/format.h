@@ -10,6 +10,8 @@
 enum msim_format { MSIM_FORMAT_ET, MSIM_FORMAT_KINETO, MSIM_FORMAT_CHAKRA };
 const char *msim_format_text(enum msim_format f);
 
+#define MSIM_OWN_COMMS_MAX 32
+
 struct msim_load_options {
     bool salvage;     /* keep the complete records of a broken file */
     bool keep_source; /* keep a Chakra file's messages for writing it again */
@@ -18,6 +20,10 @@ struct msim_load_options {
      * not known); NULL: silence. */
     void (*progress)(void *ctx, uint64_t done, uint64_t total);
     void *progress_ctx;
+    /* Patterns of kernels that are communication, besides those whose names
+     * are known. */
+    const char *communication[MSIM_OWN_COMMS_MAX];
+    uint32_t n_communication;
 };
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "core/base/decimal.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static bool has(const char *name, const char *part)
@@ -182,14 +183,114 @@ enum msim_collective msim_name_collective(const char *s, size_t len)
     return MSIM_COLL_UNKNOWN;
 }
 
-bool msim_name_is_comm_kernel(const char *name)
+/* Is `s` inside a word of `name`, so that "small_reduce" is no "all_reduce"? A
+ * capital begins a word. */
+static bool inside_word(const char *name, const char *s)
+{
+    return s > name && isalpha((unsigned char)s[-1]) &&
+           islower((unsigned char)*s);
+}
+
+/* Does `s` begin with `word` when case and all but letters are left out? */
+static bool begins_letters(const char *s, const char *word)
+{
+    for (; *s && *word; s++) {
+        if (tolower((unsigned char)*s) == *word)
+            word++;
+        else if (isalpha((unsigned char)*s))
+            return false;
+    }
+    return !*word;
+}
+
+/* Does `name` hold `word`, likewise? */
+static bool has_letters(const char *name, const char *word)
+{
+    for (const char *s = name; *s; s++)
+        if (isalpha((unsigned char)*s) && !inside_word(name, s) &&
+            begins_letters(s, word))
+            return true;
+    return false;
+}
+
+/* Does `name` hold one of the words? NULL ends them. */
+static bool has_one(const char *name, const char *const *words,
+                    bool (*holds)(const char *, const char *))
+{
+    while (*words && !holds(name, *words))
+        words++;
+    return *words != NULL;
+}
+
+/*
+ * Parts of kernel names of libraries that move data between GPUs, as their
+ * public sources spell them:
+ *   DeepEP, also inside other engines   internode::dispatch, intranode::combine
+ *   hybrid DeepEP, MORI, pplx           hybrid_ep::, EpDispatch..., pplx::
+ *   vLLM, SGLang, AITER                 cross_device_reduce_1stage
+ *   TensorRT-LLM, FlashInfer            moe_comm::, moeA2A..., mnnvl...
+ *   NVSHMEM, PyTorch symmetric memory   nvshmem..., symmetric_memory::
+ *   Transformer Engine                  userbuffers_...
+ *   MSCCL++, oneCCL, HCCL               mscclpp, oneccl, hcom_
+ */
+static const char *const LIBRARIES[] = {"internode::",    "intranode::",
+                                        "internode_ll::", "hybrid_ep::",
+                                        "EpDispatch",     "EpCombine",
+                                        "pplx::",         "cross_device_reduce",
+                                        "moe_comm::",     "moeA2A",
+                                        "moe_a2a",        "mnnvl",
+                                        "nvshmem",        "symmetric_memory::",
+                                        "multimem_",      "userbuffers_",
+                                        "mscclpp",        "oneccl",
+                                        "hcom_",          NULL};
+
+/* What a kernel calls itself that does one collective, such as
+ * oneShotAllReduceKernel, two_shot_all_reduce_kernel,
+ * allreduce_fusion_kernel_oneshot_lamport. */
+static const char *const COLLECTIVES[] = {"allreduce", "allgather",
+                                          "reducescatter", "alltoall", NULL};
+
+/* Inside one GPU, or a product that a collective is fused into. */
+static const char *const NOT_COLLECTIVES[] = {"warpallreduce", "blockallreduce",
+                                              "gemm", "matmul", NULL};
+
+static bool names_collective(const char *name)
+{
+    return has_one(name, COLLECTIVES, has_letters) &&
+           !has_one(name, NOT_COLLECTIVES, has_letters);
+}
+
+enum msim_comm_kernel msim_name_comm_kernel(const char *name)
 {
     /* ncclKernel_AllReduce_..., ncclDevKernel_..., ncclAllReduceRing...,
-       void msccl..., and the one-shot all-reduces of serving engines. */
-    return starts(name, "nccl") || starts(name, "rccl") ||
-           has(name, "ncclKernel") || has(name, "ncclDevKernel") ||
-           has(name, "mscclKernel") || has(name, "cross_device_reduce") ||
-           has(name, "allreduce_fusion");
+       void msccl... */
+    if (starts(name, "nccl") || starts(name, "rccl") ||
+        has(name, "ncclKernel") || has(name, "ncclDevKernel") ||
+        has(name, "mscclKernel"))
+        return MSIM_COMM_KERNEL_MEETS;
+    return has_one(name, LIBRARIES, has) || names_collective(name)
+               ? MSIM_COMM_KERNEL_WHOLE
+               : MSIM_COMM_KERNEL_NONE;
+}
+
+enum msim_collective msim_name_kernel_collective(const char *name)
+{
+    static const struct {
+        const char *word;
+        enum msim_collective kind;
+    } WORDS[] = {{"crossdevicereduce", MSIM_COLL_ALL_REDUCE},
+                 {"allgather", MSIM_COLL_ALL_GATHER},
+                 {"reducescatter", MSIM_COLL_REDUCE_SCATTER},
+                 {"alltoall", MSIM_COLL_ALL_TO_ALL},
+                 {"notify", MSIM_COLL_BARRIER},
+                 {"barrier", MSIM_COLL_BARRIER},
+                 {"dispatch", MSIM_COLL_ALL_TO_ALL},
+                 {"combine", MSIM_COLL_ALL_TO_ALL}};
+
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
+        if (has_letters(name, WORDS[i].word))
+            return WORDS[i].kind;
+    return MSIM_COLL_ALL_REDUCE;
 }
 
 enum msim_copy_kind msim_name_copy(const char *name, bool *pageable)

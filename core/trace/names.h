@@ -20,8 +20,19 @@ enum msim_dtype msim_name_dtype(const char *s, size_t len);
 /* "allreduce", "nccl:_reduce_scatter_base", "all_to_allv", "wait". */
 enum msim_collective msim_name_collective(const char *s, size_t len);
 
-/* Kernels of NCCL, RCCL and the like, by name: the last resort. */
-bool msim_name_is_comm_kernel(const char *name);
+/* What a kernel's name says of communication: the last resort, where neither
+ * metadata nor an operator says it. */
+enum msim_comm_kernel {
+    MSIM_COMM_KERNEL_NONE,
+    MSIM_COMM_KERNEL_MEETS, /* NCCL and its kin, whose ranks meet in order */
+    MSIM_COMM_KERNEL_WHOLE, /* another library's: its waiting for peers cannot
+                               be told from its transfer */
+};
+enum msim_comm_kernel msim_name_comm_kernel(const char *name);
+
+/* What such a kernel does: "internode::dispatch" sends to all. ALL_REDUCE where
+ * the name does not say. */
+enum msim_collective msim_name_kernel_collective(const char *name);
 
 /* "Memcpy HtoD (Pageable -> Device)" */
 enum msim_copy_kind msim_name_copy(const char *name, bool *pageable);

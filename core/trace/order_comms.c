@@ -191,14 +191,26 @@ static enum msim_status row_of_name(struct msim_trace *t, struct msim_gpu *g)
     return MSIM_OK;
 }
 
-/* By name; each name is parsed once. `known`: 0 not yet, 1 no, 2 yes. */
-static bool has_comm_name(const struct msim_trace *t, uint32_t name,
-                          uint8_t *known)
+/* By name; each name is parsed once. `known`: 0 not yet, else the kind + 1. */
+static enum msim_comm_kernel kind_of_name(const struct msim_trace *t,
+                                          uint32_t name, uint8_t *known)
 {
     if (!known[name])
         known[name] =
-            msim_name_is_comm_kernel(msim_trace_text(t, name)) ? 2 : 1;
-    return known[name] == 2;
+            (uint8_t)(msim_name_comm_kernel(msim_trace_text(t, name)) + 1);
+    return (enum msim_comm_kernel)(known[name] - 1);
+}
+
+/* A kernel that only its name shows to be communication. */
+static enum msim_status by_name(struct msim_trace *t, struct msim_gpu *g,
+                                uint8_t *known)
+{
+    enum msim_comm_kernel kind = kind_of_name(t, g->name, known);
+
+    if (kind == MSIM_COMM_KERNEL_NONE)
+        return MSIM_OK;
+    g->kind = MSIM_GPU_COMM;
+    return kind == MSIM_COMM_KERNEL_MEETS ? row_of_name(t, g) : MSIM_OK;
 }
 
 static enum msim_status comm_of_kernel(struct msim_trace *t, struct msim_gpu *g,
@@ -208,16 +220,16 @@ static enum msim_status comm_of_kernel(struct msim_trace *t, struct msim_gpu *g,
     struct msim_comm *c;
 
     if (g->kind == MSIM_GPU_COMM && around != MSIM_NONE && around != g->comm) {
-        merge_comm(&t->comms[around], &t->comms[g->comm]);
+        if (g->comm != MSIM_NONE)
+            merge_comm(&t->comms[around], &t->comms[g->comm]);
         g->comm = around;
     } else if (g->kind == MSIM_GPU_KERNEL && around != MSIM_NONE) {
         g->kind = MSIM_GPU_COMM;
         g->comm = around;
-    } else if (g->kind == MSIM_GPU_KERNEL && has_comm_name(t, g->name, known)) {
-        g->kind = MSIM_GPU_COMM;
-        return row_of_name(t, g);
+    } else if (g->kind == MSIM_GPU_KERNEL) {
+        return by_name(t, g, known);
     }
-    if (g->kind != MSIM_GPU_COMM)
+    if (g->comm == MSIM_NONE)
         return MSIM_OK;
     c = &t->comms[g->comm];
     if (c->collective == MSIM_COLL_UNKNOWN) {

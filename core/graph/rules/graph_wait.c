@@ -239,7 +239,7 @@ enum msim_status msim_graph_wait(struct msim_graph_builder *b,
         call = wait_before(&w, e->call);
         if (call != MSIM_NONE)
             MSIM_TRY(wait_for_others(&w, w.t->calls[call].start, i));
-        else if (e->kind == MSIM_GPU_COMM && r->main_stream != MSIM_NONE &&
+        else if (e->comm != MSIM_NONE && r->main_stream != MSIM_NONE &&
                  r->main_stream != e->stream)
             /* Process groups wait for the stream that computes their input. */
             MSIM_TRY(wait_for_stream(&w, MSIM_EDGE_INPUT, r->main_stream,

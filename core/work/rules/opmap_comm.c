@@ -7,6 +7,7 @@
  */
 #include "core/work/rules/opmap_comm.h"
 
+#include "core/trace/names.h"
 #include "core/work/rules/opmap_rule.h"
 
 #include <stddef.h>
@@ -74,11 +75,11 @@ static uint32_t nodes_of(const struct msim_trace *t, const struct msim_group *g,
 void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
                      uint32_t comm, uint32_t gpus)
 {
-    const struct msim_comm *m = &t->comms[comm];
+    const struct msim_comm *m = comm == MSIM_NONE ? NULL : &t->comms[comm];
     const struct msim_group *g =
-        m->group == MSIM_NONE ? NULL : &t->groups[m->group];
-    bool sends =
-        m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV;
+        !m || m->group == MSIM_NONE ? NULL : &t->groups[m->group];
+    bool sends = m && (m->collective == MSIM_COLL_SEND ||
+                       m->collective == MSIM_COLL_RECV);
 
     if (gpus == 0)
         gpus = MSIM_GPUS_A_NODE;
@@ -111,13 +112,30 @@ struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm)
     return w;
 }
 
+struct msim_work msim_comm_work_by_name(const struct msim_trace *t,
+                                        const char *name)
+{
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w)); /* works are compared by their bytes */
+    w.family = MSIM_FAMILY_COLLECTIVE;
+    w.dtype = MSIM_DT_UNKNOWN;
+    w.variant = "";
+    w.kernels = 1;
+    w.u.coll.collective = msim_name_kernel_collective(name);
+    set_ranks(&w, t->world_size > 1 ? t->world_size : MSIM_GPUS_A_NODE);
+    return w;
+}
+
 /* A group without a name holds all ranks, as in
  * core/graph/rules/graph_comm.c. */
 static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
                      uint32_t traced)
 {
-    uint32_t size = m->group == MSIM_NONE ? 0 : t->groups[m->group].size;
+    uint32_t size = !m || m->group == MSIM_NONE ? 0 : t->groups[m->group].size;
 
+    if (!m)
+        return true;
     if (m->collective == MSIM_COLL_SEND || m->collective == MSIM_COLL_RECV)
         return false;
     return size == 0 || size == t->world_size || size == traced;
@@ -126,7 +144,7 @@ static bool is_whole(const struct msim_trace *t, const struct msim_comm *m,
 struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
                                 uint32_t comm, uint32_t traced, uint32_t ranks)
 {
-    const struct msim_comm *m = &t->comms[comm];
+    const struct msim_comm *m = comm == MSIM_NONE ? NULL : &t->comms[comm];
     uint32_t before = w.u.coll.ranks > 1 ? w.u.coll.ranks : traced;
     double factor = (double)ranks / before;
 
@@ -134,8 +152,8 @@ struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
         return w;
     set_ranks(&w, ranks);
     /* What is gathered is of all ranks; all else is counted by what goes in. */
-    if (m->collective != MSIM_COLL_ALL_GATHER &&
-        m->collective != MSIM_COLL_GATHER)
+    if (w.u.coll.collective != MSIM_COLL_ALL_GATHER &&
+        w.u.coll.collective != MSIM_COLL_GATHER)
         return w;
     w.u.coll.bytes =
         (uint64_t)msim_opmap_count((double)w.u.coll.bytes * factor);

@@ -15,9 +15,17 @@
 struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm);
 
 /*
+ * The work of a kernel that only its name shows to be communication: over all
+ * ranks of the job, MSIM_GPUS_A_NODE where their number is not known, and of no
+ * known size.
+ */
+struct msim_work msim_comm_work_by_name(const struct msim_trace *t,
+                                        const char *name);
+
+/*
  * Set the nodes of its ranks, with `gpus` GPUs each (0: MSIM_GPUS_A_NODE): by
  * the members of the group where the trace lists them, else as if ranks were
- * numbered one after the other.
+ * numbered one after the other. `comm` MSIM_NONE: nothing is known of it.
  */
 void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
                      uint32_t comm, uint32_t gpus);
@@ -25,7 +33,7 @@ void msim_comm_place(struct msim_work *w, const struct msim_trace *t,
 /*
  * The same work in a job of `ranks` ranks of which `traced` were traced. A
  * group of all ranks grows, and what each rank sends stays as it was; other
- * groups stay.
+ * groups stay. `comm` MSIM_NONE: of all ranks.
  */
 struct msim_work msim_comm_grow(struct msim_work w, const struct msim_trace *t,
                                 uint32_t comm, uint32_t traced, uint32_t ranks);

@@ -315,6 +315,46 @@ static void test_job__threads_change_nothing(void)
     msim_job_free(two);
 }
 
+#define KERNEL(name, ts)                                                       \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" name                        \
+    "\",\"pid\":0,\"tid\":7,\"ts\":" ts                                        \
+    ",\"dur\":5,\"args\":{\"device\":0,\"stream\":7}}"
+
+/*
+ * A library's kernel is communication by its name, and has no row of comms: its
+ * waiting cannot be told. The user's pattern adds a kernel; one that matches
+ * none is a warning.
+ */
+static void test_job__communication_by_name(void)
+{
+    static const char TEXT[] = KINETO(
+        "", KERNEL("void deep_ep::intranode::combine<8>()", "0") "," KERNEL(
+                "mylib::exchange_rows", "10") "," KERNEL("mylib::add", "20"));
+    struct msim_load_options opt = {.threads = 1};
+    struct msim_job *job;
+
+    CHECK_INT(msim_job_load_memory(&job, "a.json", TEXT, sizeof(TEXT) - 1, &opt,
+                                   NULL),
+              MSIM_OK);
+    CHECK_INT(job->ranks[0]->gpu[0].kind, MSIM_GPU_COMM);
+    CHECK_UINT(job->ranks[0]->gpu[0].comm, MSIM_NONE);
+    CHECK_INT(job->ranks[0]->gpu[1].kind, MSIM_GPU_KERNEL);
+    CHECK_UINT(job->files[0].collectives, 1);
+    msim_job_free(job);
+
+    opt.communication[opt.n_communication++] = "mylib::ex*";
+    opt.communication[opt.n_communication++] = "mylib::none*";
+    CHECK_INT(msim_job_load_memory(&job, "a.json", TEXT, sizeof(TEXT) - 1, &opt,
+                                   NULL),
+              MSIM_OK);
+    CHECK_INT(job->ranks[0]->gpu[1].kind, MSIM_GPU_COMM);
+    CHECK_INT(job->ranks[0]->gpu[2].kind, MSIM_GPU_KERNEL);
+    CHECK_UINT(job->files[0].collectives, 2);
+    CHECK(job->n_warnings > 0 &&
+          strstr(job->warnings[0], "mylib::none*") != NULL);
+    msim_job_free(job);
+}
+
 int main(void)
 {
     RUN(test_job__rank_of_name);
@@ -327,5 +367,6 @@ int main(void)
     RUN(test_job__nothing_to_load);
     RUN(test_job__broken_file_in_a_folder);
     RUN(test_job__threads_change_nothing);
+    RUN(test_job__communication_by_name);
     return check_summary();
 }

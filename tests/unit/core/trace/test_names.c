@@ -101,13 +101,63 @@ static void test_names__collectives(void)
     CHECK_INT(coll("init"), MSIM_COLL_UNKNOWN);
 }
 
-static void test_names__kernels_and_copies(void)
+static void check_kernel(const char *name, enum msim_comm_kernel want)
+{
+    if (msim_name_comm_kernel(name) != want)
+        CHECK_STR(name, "of another kind");
+    CHECK_INT(msim_name_comm_kernel(name), want);
+}
+
+/* Names as the public sources of each library spell them. */
+static void test_names__kernels_of_libraries(void)
+{
+    static const char *const WHOLE[] = {
+        "void deep_ep::internode::dispatch<false, 8, true, 8>(int4*, float*)",
+        "void dpsk::ep::internode::combine<false, 8, __nv_bfloat16>(int4*)",
+        "void dpsk::ep::internode::notify_dispatch<false, 8>(int const*)",
+        "void deep_ep::internode_ll::combine<true, 7168, 9>(void*, void*)",
+        "void deep_ep::intranode::cached_notify_combine<8>(void**, int*)",
+        "void vllm::cross_device_reduce_1stage<__half, 8>(vllm::RankData*)",
+        "void aiter::cross_device_reduce_2stage<__hip_bfloat16, 8>()",
+        "void tensorrt_llm::kernels::oneShotAllReduceKernel<__half, 8>()",
+        "void tensorrt_llm::kernels::ar_fusion::allreduce_fusion_kernel_oneshot"
+        "_lamport<1>()",
+        "void flashinfer::trtllm_mnnvl_allreduce::twoshotAllreduceKernel<4>()",
+        "void c10d::symmetric_memory::(anonymous namespace)::"
+        "one_shot_all_reduce_kernel<float, 16, 8>(float**)",
+        "multimem_all_reduce_kernel",
+        "two_shot_all_reduce_kernel_0d1d2d",
+        "void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot>()",
+        "nvshmemi_barrier_on_stream_kernel",
+        "userbuffers_fp16_sum_inplace_gpu_rw(int, int)",
+        "void mscclpp::collective::allreduceNvls()",
+        "void mori::moe::EpDispatchIntraNodeKernel<__hip_bfloat16>()",
+        "hcom_allReduce__123_0_1",
+    };
+    static const char *const NONE[] = {
+        "void reduce_kernel<512, 1>()",
+        "void small_reduce_kernel<4>()",
+        "void dpsk::ep::cuda::get_dispatch_layout<256, 32, 8>(long const*)",
+        "void flash::flash_fwd_splitkv_combine_kernel<4>()",
+        "void softmax_warp_forward<warpAllReduce<SumOp>>()",
+        "gemm_all_reduce_fused_kernel",
+        "void at::native::_scatter_gather_elementwise_kernel<128, 8>()",
+        "",
+    };
+
+    check_kernel("ncclKernel_SendRecv_RING_SIMPLE()", MSIM_COMM_KERNEL_MEETS);
+    check_kernel("ncclAllReduceRingLLKernel_sum()", MSIM_COMM_KERNEL_MEETS);
+    check_kernel("rcclGenericKernel<1>()", MSIM_COMM_KERNEL_MEETS);
+    for (size_t i = 0; i < sizeof(WHOLE) / sizeof(*WHOLE); i++)
+        check_kernel(WHOLE[i], MSIM_COMM_KERNEL_WHOLE);
+    for (size_t i = 0; i < sizeof(NONE) / sizeof(*NONE); i++)
+        check_kernel(NONE[i], MSIM_COMM_KERNEL_NONE);
+}
+
+static void test_names__copies(void)
 {
     bool pageable = false;
 
-    CHECK(msim_name_is_comm_kernel("ncclKernel_SendRecv_RING_SIMPLE(...)"));
-    CHECK(msim_name_is_comm_kernel("ncclAllReduceRingLLKernel_sum_f32()"));
-    CHECK(!msim_name_is_comm_kernel("void reduce_kernel<512, 1>()"));
     CHECK_INT(msim_name_copy("Memcpy HtoD (Pageable -> Device)", &pageable),
               MSIM_COPY_H2D);
     CHECK(pageable);
@@ -139,7 +189,8 @@ int main(void)
     RUN(test_names__other_calls);
     RUN(test_names__element_types);
     RUN(test_names__collectives);
-    RUN(test_names__kernels_and_copies);
+    RUN(test_names__kernels_of_libraries);
+    RUN(test_names__copies);
     RUN(test_names__steps_and_roots);
     return check_summary();
 }
