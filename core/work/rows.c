@@ -32,6 +32,7 @@
     X(HEAD_DIM, "head_dim")                                                    \
     X(KV_DTYPE, "kv_dtype")                                                    \
     X(WINDOW, "window")                                                        \
+    X(PASS, "pass")                                                            \
     X(SHAPE, "shape")                                                          \
     X(BYTES, "bytes")                                                          \
     X(COLLECTIVE, "collective")                                                \
@@ -227,7 +228,7 @@ static void gemm_row(struct row *r, struct msim_work *w)
 
 static void attention_row(struct row *r, struct msim_work *w)
 {
-    const char *phase = text(r, COL_PHASE);
+    const char *phase = text(r, COL_PHASE), *pass = text(r, COL_PASS);
 
     w->family = MSIM_FAMILY_ATTENTION;
     w->dtype = dtype(r, COL_DTYPE, NULL);
@@ -248,6 +249,10 @@ static void attention_row(struct row *r, struct msim_work *w)
     w->u.attention.kv_len = number(r, COL_KV_LEN, 1, 0);
     w->u.attention.head_dim = number(r, COL_HEAD_DIM, 1, 0);
     w->u.attention.window = number(r, COL_WINDOW, 0, 0);
+    if (pass && strcmp(pass, "backward") == 0)
+        w->u.attention.backward = true;
+    else if (pass && strcmp(pass, "forward") != 0)
+        refuse(r, COL_PASS);
     msim_work_count(w);
 }
 
