@@ -226,7 +226,8 @@ static struct msim_run outcome_run(const struct msim_costs *c,
     };
 }
 
-static void fill_outcome(struct msim_prediction_run *run, bool measured)
+static void fill_outcome(struct msim_prediction_run *run, bool measured,
+                         bool gpu_times)
 {
     const struct msim_costs *c = run->costs;
 
@@ -252,6 +253,7 @@ static void fill_outcome(struct msim_prediction_run *run, bool measured)
         .flops = c->flops,
         .ideal_us = measured ? NULL : c->ideal_us,
         .measured = measured,
+        .gpu_times = gpu_times,
     };
 }
 
@@ -264,11 +266,12 @@ static void fold(const struct predicting *p)
     if (each <= 1)
         return;
     out->ranks = p->s->ranks;
-    out->iteration_us.measured = (double)NAN;
+    out->iteration_us.measured = out->period.us.measured = (double)NAN;
     for (uint32_t i = 0; i < out->n_iterations; i++)
         out->iterations[i].us.measured = (double)NAN;
     for (uint32_t i = 0; i < out->n_ranks_detail; i++) {
         out->ranks_detail[i].iteration_us.measured = (double)NAN;
+        out->ranks_detail[i].period_us.measured = (double)NAN;
         out->ranks_detail[i].stands_for = each;
     }
 }
@@ -352,7 +355,8 @@ static enum msim_status read_off(struct predicting *p)
     struct msim_prediction_run *run = p->run;
 
     MSIM_TRY(find_iteration(p));
-    fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED);
+    fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED,
+                 msim_target_reads_gpu_times(p->to));
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
     fold(p);
@@ -417,6 +421,7 @@ void msim_prediction_run_drop_measured(struct msim_prediction_run *run)
     bool marked = run->graph->iterations[0] >= 0;
 
     drop(&p->kernel_us);
+    drop(&p->period.us); /* it is read off GPU times, too */
     if (!marked)
         drop(&p->iteration_us);
     for (uint32_t i = 0; i < p->n_iterations && !marked; i++)
@@ -429,6 +434,7 @@ void msim_prediction_run_drop_measured(struct msim_prediction_run *run)
         drop(&p->families[i].us);
     for (uint32_t i = 0; i < p->n_ranks_detail; i++) {
         drop(&p->ranks_detail[i].kernel_us);
+        drop(&p->ranks_detail[i].period_us);
         if (!marked)
             drop(&p->ranks_detail[i].iteration_us);
     }

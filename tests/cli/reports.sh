@@ -18,9 +18,9 @@ import json, math, sys
 
 p = json.load(open(sys.argv[1]))
 keys = ["schema", "version", "platform", "costs", "ranks", "iterations",
-        "iteration_us", "kernel_us", "communication_us", "external_wait_us",
-        "breakdown_us", "overlapped_us", "coverage", "memory_bytes", "flops",
-        "mfu", "ops", "ranks_detail", "critical_path", "warnings"]
+        "iteration_us", "period_us", "kernel_us", "communication_us",
+        "external_wait_us", "breakdown_us", "overlapped_us", "coverage",
+        "memory_bytes", "flops", "mfu", "ops", "ranks_detail", "critical_path", "warnings"]
 assert list(p)[:len(keys)] == keys, list(p)
 assert p["schema"] == "mystique-sim/prediction/1"
 assert p["platform"] == "a100" and p["costs"] == "model", p["costs"]

@@ -304,7 +304,7 @@ static void totals(struct analysis *a, uint32_t rank)
     }
     p->flops /= n;
     p->external_wait_us /= n;
-    p->mfu = ideal_us / n / p->iteration_us.predicted;
+    p->mfu = ideal_us / n / p->period.us.predicted;
     if (!(p->mfu > 0)) /* under traced costs no operations are counted */
         p->flops = p->mfu = NAN;
     p->memory_peak_bytes = NAN;
@@ -349,6 +349,8 @@ static enum msim_status find_causes(struct analysis *a)
                                          .g = a->g,
                                          .iteration = a->iteration,
                                          .mid = a->mid,
+                                         .low = a->low,
+                                         .high = a->high,
                                          .binding = &a->binding,
                                          .slack = a->slack};
     return MSIM_OK;
@@ -365,6 +367,7 @@ static enum msim_status analyse(struct analysis *a)
     if (slowest == UINT32_MAX)
         return MSIM_EUNKNOWN;
     MSIM_TRY(iteration_rows(a));
+    MSIM_TRY(msim_analyse_period(&a->findings));
     totals(a, slowest);
     MSIM_TRY(msim_analyse_path(&a->findings));
     MSIM_TRY(msim_analyse_edges(&a->findings));

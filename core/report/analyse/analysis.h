@@ -12,8 +12,8 @@ struct msim_findings {
     struct msim_prediction *p;
     const struct msim_outcome *o;
     const struct msim_graph *g;
-    uint32_t iteration;                  /* selected, or UINT32_MAX: all */
-    const struct msim_window_times *mid; /* one a window */
+    uint32_t iteration; /* selected, or UINT32_MAX: all */
+    const struct msim_window_times *mid, *low, *high; /* one a window */
     const struct msim_binding *binding;
     const msim_ps *slack; /* one a task */
 };
@@ -33,6 +33,11 @@ uint32_t msim_findings_windows(const struct msim_findings *f, uint32_t rank);
 /* analysis_path.c: the critical path and its owners. */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_path(const struct msim_findings *f);
+
+/* analysis_period.c: the period, and the states of iterations; once ranks and
+ * iterations have their rows. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_period(const struct msim_findings *f);
 
 /* analysis_known.c: how edges are known. */
 MSIM_MUST_CHECK

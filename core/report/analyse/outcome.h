@@ -48,6 +48,7 @@ struct msim_outcome {
     const float *flops;
     const float *ideal_us; /* flops at the peak rate, NULL: no platform */
     bool measured;         /* durations and times are the trace's own */
+    bool gpu_times;        /* GPU times of the trace may be read */
 };
 
 /* One window of one rank, in ps. */

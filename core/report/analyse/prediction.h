@@ -28,6 +28,24 @@ struct msim_iteration {
     double transfer_us, wait_us;
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
+    const char *state; /* "settled", "run-up", ...: period.h */
+};
+
+/* The time from one iteration to the next (period.h), of the slowest rank. */
+struct msim_period {
+    struct msim_figure us;
+    const char *state;   /* of the iterations that it was read off */
+    uint32_t iterations; /* how many */
+    int64_t rank;
+    /* Means of them: from their begin to their end on the host, and from the
+     * first to the last GPU activity that they launched. */
+    double host_range_us, gpu_range_us;
+    /* What works most in one of them. */
+    const char *busiest_kind; /* "host", "compute", "communication",
+                                 "memory_copy"; NULL: nothing works */
+    const char *busiest;      /* "stream 7", "thread 12", "all streams" */
+    double busiest_us, busiest_share; /* share: of the period */
+    bool bounds;                      /* its work is what the period takes */
 };
 
 /* A topmost operator name and all its calls in one iteration. */
@@ -116,7 +134,7 @@ struct msim_rank_row {
     int64_t rank;
     uint32_t stands_for; /* how many ranks of the job do the same, itself among
                             them; 0: itself alone */
-    struct msim_figure iteration_us;
+    struct msim_figure iteration_us, period_us;
     struct msim_figure kernel_us;
     double transfer_us, wait_us;
     struct msim_breakdown breakdown_us;
@@ -146,6 +164,7 @@ struct msim_prediction {
     struct msim_iteration *iterations;
     uint32_t n_iterations;
     struct msim_figure iteration_us, kernel_us;
+    struct msim_period period;
     double transfer_us, wait_us, external_wait_us;
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;

@@ -71,14 +71,33 @@ static void write_iterations(struct msim_json *j,
         write_pair(j, "overlapped_us", "communication",
                    it->overlapped_communication_us, "memory_copy",
                    it->overlapped_copy_us);
+        msim_json_text(j, "state", it->state);
         msim_json_close(j);
     }
+    msim_json_close(j);
+}
+
+/* What the period was read off, and what works most in it. */
+static void write_period(struct msim_json *j, const struct msim_period *p)
+{
+    msim_json_open(j, "period_of", '{', false);
+    msim_json_text(j, "state", p->state);
+    msim_json_unsigned(j, "iterations", p->iterations);
+    write_rank(j, "rank", p->rank);
+    msim_json_number(j, "host_range_us", p->host_range_us);
+    msim_json_number(j, "gpu_range_us", p->gpu_range_us);
+    msim_json_text(j, "busiest_kind", p->busiest_kind);
+    msim_json_text(j, "busiest", p->busiest);
+    msim_json_number(j, "busiest_us", p->busiest_us);
+    msim_json_number(j, "busiest_share", p->busiest_share);
+    msim_json_bool(j, "bounds", p->bounds);
     msim_json_close(j);
 }
 
 static void write_figures(struct msim_json *j, const struct msim_prediction *p)
 {
     write_figure(j, "iteration_us", &p->iteration_us);
+    write_figure(j, "period_us", &p->period.us);
     write_figure(j, "kernel_us", &p->kernel_us);
     write_pair(j, "communication_us", "transfer", p->transfer_us, "wait",
                p->wait_us);
@@ -145,6 +164,7 @@ static void write_ranks(struct msim_json *j, const struct msim_prediction *p)
         write_rank(j, "rank", r->rank);
         msim_json_unsigned(j, "ranks", r->stands_for ? r->stands_for : 1);
         write_figure(j, "iteration_us", &r->iteration_us);
+        write_figure(j, "period_us", &r->period_us);
         write_figure(j, "kernel_us", &r->kernel_us);
         write_pair(j, "communication_us", "transfer", r->transfer_us, "wait",
                    r->wait_us);
@@ -324,6 +344,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     msim_json_number(&j, "unexplained_us", p->unexplained_us);
     msim_json_text(&j, "source_platform", p->source_platform);
     msim_json_text(&j, "source_trace", p->source_trace);
+    write_period(&j, &p->period);
     msim_json_close(&j);
     return msim_json_end(&j);
 }

@@ -41,6 +41,46 @@ static void print_figure(const struct msim_page *page, const char *label,
     fprintf(page->out, "  %-15s  %s\n", label, text);
 }
 
+/* How many iterations the period leaves out, and why. */
+static void print_left_out(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    uint32_t out = 0;
+
+    for (uint32_t i = 0; i < p->n_iterations; i++) {
+        const struct msim_iteration *it = &p->iterations[i];
+
+        if (!it->state || strcmp(it->state, p->period.state) == 0)
+            continue;
+        fprintf(page->out, "%s%s (%s)",
+                out++ ? ", " : "\n                   without ", it->name,
+                it->state);
+    }
+}
+
+/* The steady state; the reason where it is not the iteration. */
+static void print_period(const struct msim_page *page)
+{
+    const struct msim_period *p = &page->p->period;
+    char host[MSIM_CELL], gpu[MSIM_CELL], share[MSIM_CELL];
+
+    if (!p->state || isnan(p->us.predicted))
+        return;
+    print_figure(page, "period", &p->us);
+    if (fabs(p->us.predicted / page->p->iteration_us.predicted - 1) < 0.005)
+        return;
+    msim_format_time(host, p->host_range_us);
+    msim_format_time(gpu, p->gpu_range_us);
+    msim_format_share(share, p->busiest_share);
+    fprintf(page->out, "  %-15s  host %s, GPU %s", "", host, gpu);
+    if (p->busiest_kind)
+        fprintf(page->out, "; %s %s (%s), %s busy",
+                p->bounds ? "bound by" : "busiest is", p->busiest,
+                p->busiest_kind, share);
+    print_left_out(page);
+    fputc('\n', page->out);
+}
+
 static void print_communication(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
@@ -125,6 +165,7 @@ static void print_totals(const struct msim_page *page)
     msim_format_title(title, sizeof(title), page->p);
     fprintf(page->out, "%s\n\n", title);
     print_figure(page, "iteration", &page->p->iteration_us);
+    print_period(page);
     print_figure(page, "kernels", &page->p->kernel_us);
     print_communication(page);
     print_flops(page);

@@ -53,16 +53,21 @@ static void test_report_json__keys(void)
     REQUIRE(o);
     check_keys(o,
                "schema version platform costs ranks iterations "
-               "iteration_us kernel_us communication_us external_wait_us "
+               "iteration_us period_us kernel_us communication_us "
+               "external_wait_us "
                "breakdown_us overlapped_us coverage memory_bytes flops mfu "
                "ops ranks_detail critical_path warnings host network "
                "inputs families not_covered critical_path_of critical_owners "
                "waits_us edges collectives stragglers copied_us "
-               "unexplained_us source_platform source_trace");
+               "unexplained_us source_platform source_trace period_of");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
-               "communication_us breakdown_us overlapped_us");
+               "communication_us breakdown_us overlapped_us state");
     check_keys(at(o, "iteration_us"), "predicted low high measured");
+    check_keys(at(o, "period_us"), "predicted low high measured");
+    check_keys(at(o, "period_of"),
+               "state iterations rank host_range_us gpu_range_us busiest_kind "
+               "busiest busiest_us busiest_share bounds");
     check_keys(at(o, "communication_us"), "transfer wait");
     check_keys(at(o, "breakdown_us"),
                "compute communication memory_copy host idle");
@@ -72,10 +77,10 @@ static void test_report_json__keys(void)
     check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
                "name calls predicted_us low_us high_us measured_us model "
                "source communication slack_us");
-    check_keys(
-        cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
-        "rank ranks iteration_us kernel_us communication_us breakdown_us "
-        "overlapped_us waits_us");
+    check_keys(cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
+               "rank ranks iteration_us period_us kernel_us communication_us "
+               "breakdown_us "
+               "overlapped_us waits_us");
     check_keys(at(o, "waits_us"), "main_thread threads gpu_idle streams");
     check_keys(cJSON_GetArrayItem(at(o, "critical_path"), 0),
                "name kind op rank lane start_us us edge edge_source");

@@ -1,0 +1,96 @@
+/*
+ * core/report/analyse/period.h - the time from one iteration to the next.
+ *
+ * The host may run ahead of its GPU. Then the range of a step on the host says
+ * how fast work is launched, not how fast it is done. So an iteration counts as
+ * finished when its host range is over and all GPU work that it launched has
+ * ended, and what it took is counted from where it could go on:
+ *
+ *     finish(i) = max over j <= i of (end of the host range of j,
+ *                                     end of the GPU work launched in j)
+ *     took(i)   = finish(i) - max(begin of the host range of i, finish(i - 1))
+ *
+ * Where the host waits for the GPU in every iteration that is the host range.
+ * Where the GPU falls behind it is what the GPU needs. Example: the host
+ * launches iterations of 100 us of GPU work in 30 us each:
+ *
+ *     host 0..30 30..60 60..90     GPU 5..105 105..205 205..305
+ *     took    -    100    100      (the first has no iteration before it)
+ *
+ * The period of a rank is the mean over its settled iterations, and not less
+ * than what its busiest stream or thread works in one of them; that of a job is
+ * the period of its slowest rank.
+ *
+ * Not settled, and left out while there are better ones, are, best first:
+ *
+ *     run-up     from the start of a recording, the iterations in which the GPU
+ *                falls behind by more than RUN_UP of what they took
+ *     first      the iteration before is not in the recording: how far the GPU
+ *                was behind at its begin is not known
+ *     undrained  of more than UNDRAINED of the launches in it the GPU work is
+ *                not in the recording
+ *     empty      nothing is recorded in it
+ *
+ * Where the best is `first` (a recording of one iteration, say), its GPU work
+ * would follow that of an iteration like it. The period is then the longest of
+ * its host range, what the GPU needs for it, and the work of the busiest stream
+ * or thread. The GPU needs the time from its first activity to its last without
+ * the time in which it had nothing to do because the host had not launched yet.
+ */
+#ifndef MSIM_CORE_REPORT_ANALYSE_PERIOD_H
+#define MSIM_CORE_REPORT_ANALYSE_PERIOD_H
+#include "core/graph/graph.h"
+
+/* Shares. Where the GPU keeps up it ends a few launches after the host, some
+ * per cent of a step of milliseconds; where it falls behind it is tens. */
+#define MSIM_PERIOD_RUN_UP    0.05
+#define MSIM_PERIOD_UNDRAINED 0.05
+
+enum msim_iteration_state {
+    MSIM_ITERATION_SETTLED,
+    MSIM_ITERATION_RUN_UP,
+    MSIM_ITERATION_FIRST,
+    MSIM_ITERATION_UNDRAINED,
+    MSIM_ITERATION_EMPTY,
+};
+/* "settled", "run-up", "first", "undrained", "empty". */
+const char *msim_iteration_state_text(enum msim_iteration_state state);
+
+/* One window of one rank in a run, or in the trace (ps). */
+struct msim_range {
+    msim_ps host_begin, host_end;
+    msim_ps gpu_begin, gpu_end; /* of the work it launched; TIME_NONE: none */
+    bool known;
+};
+
+/* What an iteration took, with what is before it on its rank. */
+struct msim_took {
+    msim_ps ps;   /* TIME_NONE: nothing known is before it */
+    msim_ps more; /* by how much the GPU fell further behind the host */
+};
+
+/* Of every window of `g`; `spans` and `took`: one a window. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_took_find(const struct msim_graph *g,
+                                const struct msim_range *spans,
+                                struct msim_took *took);
+
+/*
+ * The state of every iteration of `g` (`states`: one each): of its ranks the
+ * worst. `undrained` has one entry a window, or is NULL. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_iteration_states(const struct msim_graph *g,
+                                       const struct msim_range *spans,
+                                       const struct msim_took *took,
+                                       const bool *undrained, uint8_t *states);
+
+/* A GPU activity; `launched`: when its call was over, or TIME_NONE. */
+struct msim_activity {
+    msim_ps start, end, launched;
+};
+
+/* What the GPU needs for `n` activities; sorts them by their start. */
+msim_ps msim_gpu_need(struct msim_activity *v, uint32_t n);
+
+#endif

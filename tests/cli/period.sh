@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The time from one iteration to the next where the host runs ahead of the GPU.
+. "$(dirname "$0")/lib.bash"
+
+command -v python3 >/dev/null || exit 77
+
+# trace FILE STEPS [CUT]: each step launches ten kernels of 100 us in 300 us; of
+# the last step CUT launches are recorded without their kernels.
+trace() {
+    python3 - "$@" <<'PYTHON'
+import json, sys
+
+steps, cut = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0
+events, free, n = [], 0, 0
+
+def add(cat, name, ts, dur, tid, **args):
+    events.append({"ph": "X", "cat": cat, "name": name, "pid": tid // 100,
+                   "tid": tid, "ts": ts, "dur": dur, "args": args})
+
+for step in range(steps):
+    begin = 1000 + 300 * step
+    add("user_annotation", f"ProfilerStep#{step}", begin, 300, 101)
+    for i in range(10):
+        n += 1
+        at = begin + 30 * i
+        add("cpu_op", "aten::mm", at, 29, 101)
+        add("cuda_runtime", "cudaLaunchKernel", at + 10, 5, 101, correlation=n)
+        if step == steps - 1 and i >= 10 - cut:
+            continue
+        start = max(free, at + 16)
+        free = start + 100
+        add("kernel", "gemm", start, 100, 7, correlation=n, stream=7, device=0,
+            grid=[64, 1, 1], block=[256, 1, 1])
+json.dump({"schemaVersion": 1, "traceEvents": events,
+           "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB",
+                                 "numSms": 108}]}, open(sys.argv[1], "w"))
+PYTHON
+}
+
+# period WANT TEXT ARGUMENT...: predicted and measured period within 0.5 % of
+# WANT (predicted, or predicted/measured), TEXT: states and what is busiest.
+period() {
+    local want=$1 text=$2
+    shift 2
+    run --json "$@"
+    want_rc 0
+    python3 - "$folder/out" "$want" "$text" <<'PYTHON' || complain "no period $want, $text"
+import json, sys
+
+p = json.load(open(sys.argv[1]))
+wants = [float(x) for x in sys.argv[2].split("/")]
+us, of = p["period_us"], p["period_of"]
+got = [us["predicted"], us["measured"]][:len(wants)]
+text = " ".join([i["state"] for i in p["iterations"]]
+                + [of["busiest_kind"], of["busiest"]])
+assert all(abs(g / w - 1) < 0.005 for g, w in zip(got, wants)), (us, wants)
+assert us["low"] <= us["predicted"] <= us["high"]
+assert us["predicted"] >= of["busiest_us"] * (1 - 1e-9), of
+assert text == sys.argv[3], text
+PYTHON
+}
+
+# The GPU needs 1000 us, whatever the host takes; a host ten times faster, and
+# one that is slower than the GPU.
+trace "$folder/five.json" 5
+all='first run-up run-up run-up run-up'
+period 1000/1000 "$all compute stream 7" "$folder/five.json"
+period 1000 "$all compute stream 7" --scale host=0.1 "$folder/five.json"
+period 500 "$all compute stream 7" --scale kernels=0.5 "$folder/five.json"
+period 1200 "$all host thread 101" --scale host=4 "$folder/five.json"
+run "$folder/five.json"
+want_out 'period               1.000 ms   measured 1.000 ms'
+want_out 'host 300.0 us, GPU 1.000 ms; bound by stream 7 (compute), 100.0 % busy'
+want_out 'without ProfilerStep#0 (first)'
+
+# One iteration by itself: its GPU work follows that of one like it.
+trace "$folder/one.json" 1
+period 1000/1000 'first compute stream 7' "$folder/one.json"
+period 1000 'first compute stream 7' --scale host=0.1 "$folder/one.json"
+period 300 'first host thread 101' --scale kernels=0.1 "$folder/one.json"
+run --json --iteration 3 "$folder/five.json"
+want_out '"period_us": {"predicted": 1000'
+
+# The recording ends before the GPU has done the last step.
+trace "$folder/cut.json" 4 3
+period 1000/1000 'first run-up run-up undrained compute stream 7' \
+    "$folder/cut.json"
+
+finish
