@@ -6,6 +6,7 @@
 #include "cli/message.h"
 #include "cli/predict_options.h"
 #include "core/report/write/report.h"
+#include "core/report/write/report_format.h"
 #include "predict/explain.h"
 
 #include <time.h>
@@ -40,11 +41,15 @@ static enum msim_status write_files(const struct msim_predict_options *o,
  * measured time (msim_prediction_run_drop_measured()). */
 static void say_measured(const struct msim_figure *kernels)
 {
-    if (kernels->measured > 0)
-        msim_message("the trace measured %.1f us of kernels, this predicts "
-                     "%.1f us (%+.1f %%)",
-                     kernels->measured, kernels->predicted,
-                     100 * (kernels->predicted / kernels->measured - 1));
+    char measured[MSIM_CELL], predicted[MSIM_CELL];
+
+    if (!(kernels->measured > 0))
+        return;
+    msim_format_time(measured, kernels->measured);
+    msim_format_time(predicted, kernels->predicted);
+    msim_message("note: the traced GPU took %s for the kernels, predicted are "
+                 "%s (x %.2f)",
+                 measured, predicted, kernels->predicted / kernels->measured);
 }
 
 static enum msim_status write_report(const struct msim_predict_options *o,

@@ -143,10 +143,14 @@ static inline void made_fill(struct made *m)
     made_ops(m);
     made_ranks(m);
     made_where(m);
-    m->iterations[0] = (struct msim_iteration){.name = "ProfilerStep#5",
-                                               .us = {1000, 800, 1300, 1100}};
-    m->iterations[1] = (struct msim_iteration){.name = "ProfilerStep#6",
-                                               .us = {1000, 800, 1300, 900}};
+    m->iterations[0] =
+        (struct msim_iteration){.name = "ProfilerStep#5",
+                                .us = {1000, 800, 1300, 1100},
+                                .breakdown_us = {900, 50, 30, 15, 5},
+                                .overlapped_communication_us = 70};
+    m->iterations[1] = m->iterations[0];
+    m->iterations[1].name = "ProfilerStep#6";
+    m->iterations[1].us.measured = 900;
     m->inputs[0] = "run/et";
     m->warnings[0] = "one thing to know";
     m->p = (struct msim_prediction){

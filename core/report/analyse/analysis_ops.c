@@ -6,6 +6,7 @@
 #include "core/report/analyse/analysis.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,10 @@ struct row {
     double best_source_us;
     msim_ps slack; /* the least of its calls */
     uint8_t source;
-    uint32_t calls, bound_calls;
+    uint32_t calls;
     bool communication;
+    uint8_t collective; /* of its calls; UNKNOWN: of several kinds */
+    bool nccl;          /* its kernels are a collective library's */
 };
 
 struct ops {
@@ -98,6 +101,31 @@ static void add_coverage(struct ops *a, uint32_t task)
     a->covered_calls += bound ? 0 : 1;
 }
 
+/* An operator is a call however many kernels it launches; collectives of one
+ * operator are a call each. */
+static void add_call(struct ops *a, struct row *r, uint32_t task, uint32_t top)
+{
+    uint32_t gpu = a->g->refs[task].index;
+    uint8_t kind = MSIM_COLL_UNKNOWN;
+
+    if (!r->communication) {
+        if (top == MSIM_NONE || !a->seen[top])
+            r->calls++;
+        if (top != MSIM_NONE)
+            a->seen[top] = 1;
+        return;
+    }
+    if (gpu != MSIM_NONE && a->t->gpu[gpu].comm != MSIM_NONE)
+        kind = a->t->comms[a->t->gpu[gpu].comm].collective;
+    if (gpu != MSIM_NONE)
+        r->nccl |=
+            strncmp(msim_trace_text(a->t, a->t->gpu[gpu].name), "nccl", 4) == 0;
+    if (!r->calls++)
+        r->collective = kind;
+    else if (r->collective != kind)
+        r->collective = MSIM_COLL_UNKNOWN;
+}
+
 static enum msim_status add_task(struct ops *a, uint32_t task)
 {
     const struct msim_outcome *o = a->o;
@@ -123,10 +151,7 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
     }
     if (o->source[task] >= o->source_bound)
         r->bound_us += time;
-    if (top == MSIM_NONE || !a->seen[top])
-        r->calls++;
-    if (top != MSIM_NONE)
-        a->seen[top] = 1;
+    add_call(a, r, task, top);
     add_family(a, task, measured);
     add_coverage(a, task);
     return MSIM_OK;
@@ -140,6 +165,54 @@ static uint8_t most(const double *by)
         if (by[i] > by[best])
             best = i;
     return (uint8_t)best;
+}
+
+/*
+ * What launches a collective says whose it is: gradients are reduced from
+ * hooks of autograd's accumulation, by DDP to every rank and by FSDP to a
+ * share each.
+ */
+static const char *origin(const struct row *r, const char *name)
+{
+    bool hook = strstr(name, "AccumulateGrad") != NULL;
+
+    if (hook && r->collective == MSIM_COLL_ALL_REDUCE)
+        return "DDP";
+    if (hook && r->collective == MSIM_COLL_REDUCE_SCATTER)
+        return "FSDP";
+    if (strcmp(name, "record_param_comms") == 0)
+        return NULL;
+    return name;
+}
+
+/* "nccl all_reduce (DDP)"; NULL: the row's own name says as much. */
+static enum msim_status label_of(const struct ops *a, const struct row *r,
+                                 const char **out)
+{
+    static const char BACKWARD[] = "autograd::engine::evaluate_function: ";
+    const char *name = msim_trace_text(a->t, r->name), *from = origin(r, name);
+    const char *what =
+        r->collective == MSIM_COLL_UNKNOWN
+            ? "collectives"
+            : msim_collective_text((enum msim_collective)r->collective);
+    const char *by = r->nccl ? "nccl " : "";
+    size_t size = strlen(name) + 64;
+    char *text;
+
+    *out = NULL;
+    if (!r->communication || (r->collective == MSIM_COLL_UNKNOWN && !r->nccl))
+        return MSIM_OK;
+    text = msim_arena_alloc(&a->p->arena, size);
+    if (!text)
+        return MSIM_ENOMEM;
+    if (from && strncmp(from, BACKWARD, sizeof(BACKWARD) - 1) == 0)
+        from += sizeof(BACKWARD) - 1;
+    if (from)
+        snprintf(text, size, "%s%s (%s)", by, what, from);
+    else
+        snprintf(text, size, "%s%s", by, what);
+    *out = text;
+    return MSIM_OK;
 }
 
 static struct msim_op_row finish(const struct ops *a, const struct row *r)
@@ -156,6 +229,7 @@ static struct msim_op_row finish(const struct ops *a, const struct row *r)
                                 .calls = r->calls / n,
                                 .us = us,
                                 .communication = r->communication,
+                                .peak_share = (double)NAN,
                                 .slack_us = msim_us(r->slack)};
 }
 
@@ -178,11 +252,12 @@ static enum msim_status write_rows(struct ops *a)
     if (!p->ops || !p->uncovered)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < a->n; i++) {
-        p->ops[p->n_ops++] = finish(a, &a->rows[i]);
+        p->ops[p->n_ops] = finish(a, &a->rows[i]);
+        MSIM_TRY(label_of(a, &a->rows[i], &p->ops[p->n_ops++].label));
         if (a->rows[i].bound_us > 0) {
             struct msim_op_row *u = &p->uncovered[p->n_uncovered++];
 
-            *u = finish(a, &a->rows[i]);
+            *u = p->ops[p->n_ops - 1];
             u->us.predicted = a->rows[i].bound_us / a->n_windows;
         }
     }

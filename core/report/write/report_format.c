@@ -191,7 +191,7 @@ unsigned msim_format_op(char *out, size_t size, const char *name,
 {
     static const char BACKWARD[] = "autograd::engine::evaluate_function: ";
     static const char KERNEL[] = "void ";
-    char copy[1024];
+    char copy[4096];
 
     if (starts(name, BACKWARD) && name[sizeof(BACKWARD) - 1])
         name += sizeof(BACKWARD) - 1;

@@ -5,19 +5,35 @@
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_PAGE_H
 #define MSIM_CORE_REPORT_WRITE_REPORT_PAGE_H
 #include "core/report/write/report_format.h"
+#include "core/report/write/short_names.h"
 
 #include <stdio.h>
+
+#define MSIM_PAGE_COLUMNS 100 /* no line is longer */
 
 /* Where a report goes, and what can be shown there. */
 struct msim_page {
     const struct msim_prediction *p;
     FILE *out;
     bool terminal, blocks;
-    unsigned name_columns; /* for the longest of the names shown */
+    struct msim_short_names *names; /* all that the page shows */
+    unsigned name_columns;          /* for the longest of them */
 };
 
-/* Choose the width of the names; before any table. */
+/* The operators and owners that will be shown, as msim_page_fit() needs them.
+ */
+void msim_page_add_ops(const struct msim_page *page);
+void msim_page_add_owners(const struct msim_page *page);
+
+/* Shorten the names to what the widest table leaves; before any table. */
 void msim_page_fit(struct msim_page *page);
+
+/* Print two spaces and a name, padded to its column by characters, not bytes.
+ */
+void msim_page_name(const struct msim_page *page, const char *name);
+
+/* What the row of an operator is called: a collective by what it does. */
+const char *msim_page_op_name(const struct msim_op_row *op);
 
 /* The operators that take most device time, and the sum of the others. */
 void msim_page_ops(const struct msim_page *page);

@@ -10,50 +10,51 @@
 #include <math.h>
 #include <string.h>
 
-#define NAME_MIN       27 /* columns of an operator's name */
-#define NAME_COLUMNS   46 /* and at most */
-#define NAME_BYTES     (4 * NAME_COLUMNS + 1)
+#define NAME_MIN       25 /* columns of an operator's name */
+#define NAME_MAX       46 /* and at most */
 #define TOP_OPS        15
+#define MOST_OPS       40 /* whose names the page may show */
 #define TOP_MISSING    30
 #define MAX_RANK_LINES 64
 #define RANK_LINE      256
+#define HIDDEN         5 /* column of a rank's hidden communication */
 
 /* ---- operators ---------------------------------------------------------- */
 
-/* Name in its column, padded by characters and not by bytes. */
-static void print_name(const struct msim_page *page, const char *name)
+const char *msim_page_op_name(const struct msim_op_row *op)
 {
-    char text[NAME_BYTES];
-    unsigned used =
-        msim_format_op(text, sizeof(text), name, page->name_columns);
-
-    fprintf(page->out, "  %s%*s", text, (int)(page->name_columns - used), "");
+    return op->label ? op->label : op->name;
 }
 
-/* Room for the names of the first `limit` rows. */
-static void fit_names(struct msim_page *page, const struct msim_op_row *ops,
-                      uint32_t n, uint32_t limit)
+void msim_page_name(const struct msim_page *page, const char *name)
 {
-    char text[NAME_BYTES];
+    unsigned used;
+    const char *text =
+        msim_short_name(page->names, name, page->name_columns, &used);
 
-    for (uint32_t i = 0; i < n && i < limit; i++) {
-        unsigned used =
-            msim_format_op(text, sizeof(text), ops[i].name, NAME_COLUMNS);
-
-        if (used > page->name_columns)
-            page->name_columns = used;
-    }
+    fprintf(page->out, "  %s%*s", text,
+            used < page->name_columns ? (int)(page->name_columns - used) : 0,
+            "");
 }
 
-void msim_page_fit(struct msim_page *page)
+static void add_names(const struct msim_page *page,
+                      const struct msim_op_row *ops, uint32_t n, uint32_t limit)
 {
-    page->name_columns = NAME_MIN;
-    fit_names(page, page->p->ops, page->p->n_ops, TOP_OPS);
-    fit_names(page, page->p->uncovered, page->p->n_uncovered, TOP_MISSING);
+    for (uint32_t i = 0; i < n && i < limit; i++)
+        msim_short_names_add(page->names, msim_page_op_name(&ops[i]));
+}
+
+void msim_page_add_ops(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+
+    add_names(page, p->ops, p->n_ops, MOST_OPS);
+    add_names(page, p->uncovered, p->n_uncovered, TOP_MISSING);
 }
 
 struct columns {
-    bool interval, measured;
+    bool interval, measured, limit;
+    unsigned model; /* columns of the longest model */
 };
 
 static double device_time(const struct msim_prediction *p)
@@ -65,30 +66,87 @@ static double device_time(const struct msim_prediction *p)
     return total;
 }
 
-/* Which columns have values. */
-static struct columns columns_of(const struct msim_op_row *ops, uint32_t n)
+/* "gemm", or "gemm (table)" where it is not from a law. */
+static unsigned format_model(char cell[MSIM_CELL], const struct msim_op_row *op)
 {
-    struct columns c = {false, false};
+    const char *model = op->model ? op->model : "-";
 
-    for (uint32_t i = 0; i < n; i++) {
+    if (op->source && strcmp(op->source, model) != 0 &&
+        strcmp(op->source, "law") != 0)
+        return (unsigned)snprintf(cell, MSIM_CELL, "%.16s (%.12s)", model,
+                                  op->source);
+    return (unsigned)snprintf(cell, MSIM_CELL, "%.28s", model);
+}
+
+/* Which columns the first `limit` rows have values for. */
+static struct columns columns_of(const struct msim_op_row *ops, uint32_t n,
+                                 uint32_t limit)
+{
+    struct columns c = {.model = 5};
+    char cell[MSIM_CELL];
+
+    for (uint32_t i = 0; i < n && i < limit; i++) {
         const struct msim_figure *f = &ops[i].us;
+        unsigned model = format_model(cell, &ops[i]);
 
         c.interval |= f->low < f->high;
         /* Under traced costs the prediction is the measured run. */
         c.measured |= fabs(f->predicted - f->measured) > 5e-4 * f->measured;
+        c.limit |= ops[i].limit != NULL;
+        c.model = model > c.model ? model : c.model;
     }
     return c;
 }
 
-/* "gemm", or "gemm (table)" where the source adds something. */
-static void format_model(char cell[MSIM_CELL], const struct msim_op_row *op)
+/* The columns that a row has beside its name. */
+static unsigned beside_name(struct columns c)
 {
-    const char *model = op->model ? op->model : "-";
+    return 2 + 7 + 11 + 9 + (c.interval ? 14 : 0) + (c.measured ? 11 : 0) +
+           (c.measured && !c.interval ? 10 : 0) + (c.limit ? 14 : 0) + 2 +
+           c.model;
+}
 
-    if (op->source && strcmp(op->source, model) != 0)
-        snprintf(cell, MSIM_CELL, "%.16s (%.12s)", model, op->source);
+/* Narrower names read badly: a line is longer then. */
+static unsigned room_for_names(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    unsigned ops = beside_name(columns_of(p->ops, p->n_ops, TOP_OPS));
+    unsigned missing =
+        beside_name(columns_of(p->uncovered, p->n_uncovered, TOP_MISSING));
+    unsigned most = ops > missing ? ops : missing;
+    unsigned room = most < MSIM_PAGE_COLUMNS ? MSIM_PAGE_COLUMNS - most : 0;
+
+    return room < NAME_MIN ? NAME_MIN : room > NAME_MAX ? NAME_MAX : room;
+}
+
+void msim_page_fit(struct msim_page *page)
+{
+    unsigned widest;
+
+    msim_short_names_fit(page->names, room_for_names(page));
+    widest = msim_short_names_widest(page->names);
+    page->name_columns = widest > NAME_MIN ? widest : NAME_MIN;
+}
+
+/* "-36 +51 %": how far the ends of an interval are from the middle. */
+static void format_interval(char cell[MSIM_CELL], const struct msim_figure *f)
+{
+    if (f->low < f->high && f->predicted > 0)
+        snprintf(cell, MSIM_CELL, "%+.0f %+.0f %%",
+                 100 * (f->low / f->predicted - 1),
+                 100 * (f->high / f->predicted - 1));
     else
-        snprintf(cell, MSIM_CELL, "%.28s", model);
+        snprintf(cell, MSIM_CELL, "-");
+}
+
+/* "tensor 71 %": what limits the kernels, and their share of its peak. */
+static void format_limit(char cell[MSIM_CELL], const struct msim_op_row *op)
+{
+    if (op->limit && !isnan(op->peak_share))
+        snprintf(cell, MSIM_CELL, "%.12s %3.0f %%", op->limit,
+                 100 * op->peak_share);
+    else
+        snprintf(cell, MSIM_CELL, "%.12s", op->limit ? op->limit : "-");
 }
 
 static void print_op(const struct msim_page *page, const struct msim_op_row *op,
@@ -100,17 +158,23 @@ static void print_op(const struct msim_page *page, const struct msim_op_row *op,
     msim_format_calls(calls, op->calls);
     msim_format_in(one, unit, op->us.predicted);
     msim_format_share(two, total > 0 ? op->us.predicted / total : 0);
-    print_name(page, op->name);
-    fprintf(page->out, "%8s%11s%9s", calls, one, two);
+    msim_page_name(page, msim_page_op_name(op));
+    fprintf(page->out, "%7s%11s%9s", calls, one, two);
     if (columns.interval) {
-        msim_format_in(one, unit, op->us.low);
-        msim_format_in(two, unit, op->us.high);
-        fprintf(page->out, "%11s -%10s", one, two);
+        format_interval(one, &op->us);
+        fprintf(page->out, "%14s", one);
     }
     if (columns.measured) {
         msim_format_in(one, unit, op->us.measured);
         msim_format_error(two, &op->us);
-        fprintf(page->out, "%11s%10s", one, two);
+        /* A collective's kernel ran while it waited for its peers, too. */
+        fprintf(page->out, "%11s", one);
+        if (!columns.interval)
+            fprintf(page->out, "%10s", op->communication ? "with wait" : two);
+    }
+    if (columns.limit) {
+        format_limit(one, op);
+        fprintf(page->out, "  %-12s", one);
     }
     format_model(one, op);
     fprintf(page->out, "  %s\n", one);
@@ -123,37 +187,53 @@ static void print_ops_header(const struct msim_page *page, const char *title,
     char label[MSIM_CELL];
 
     snprintf(label, sizeof(label), "time/%s", unit->name);
-    fprintf(page->out, "\n%-*s%8s%11s%9s", (int)page->name_columns + 2, title,
+    fprintf(page->out, "\n%-*s%7s%11s%9s", (int)page->name_columns + 2, title,
             "calls", label, "share");
     if (columns.interval)
-        fprintf(page->out, "%23s", "90 % interval");
+        fprintf(page->out, "%14s", "90 %");
     if (columns.measured)
-        fprintf(page->out, "%11s%10s", "measured", "error");
+        fprintf(page->out, "%11s%s", "measured",
+                columns.interval ? "" : "     error");
+    if (columns.limit)
+        fprintf(page->out, "  %-12s", "limited by");
     fputs("  model\n", page->out);
 }
 
-/* The first `limit` rows of a table, and the sum of the others. */
+static void print_sum(const struct msim_page *page, const char *label,
+                      const struct msim_unit *unit, double us, double total)
+{
+    char time[MSIM_CELL], share[MSIM_CELL];
+
+    msim_format_in(time, unit, us);
+    msim_format_share(share, total > 0 ? us / total : 0);
+    fprintf(page->out, "  %-*s%7s%11s%9s\n", (int)page->name_columns, label, "",
+            time, share);
+}
+
+/* The first `limit` rows of a table, the sum of the others, and of all that
+ * `total` holds. */
 static void print_table(const struct msim_page *page, const char *title,
                         const struct msim_op_row *ops, uint32_t n,
                         uint32_t limit)
 {
-    double total = device_time(page->p), rest = 0;
+    double total = device_time(page->p), sum = 0, rest = 0;
     const struct msim_unit *unit = msim_unit_for(ops[0].us.predicted);
-    struct columns columns = columns_of(ops, n);
-    char time[MSIM_CELL], share[MSIM_CELL], label[64];
+    struct columns columns = columns_of(ops, n, limit);
+    char label[64];
 
     print_ops_header(page, title, unit, columns);
-    for (uint32_t i = 0; i < n && i < limit; i++)
-        print_op(page, &ops[i], total, unit, columns);
-    if (n <= limit)
-        return;
-    for (uint32_t i = limit; i < n; i++)
-        rest += ops[i].us.predicted;
+    for (uint32_t i = 0; i < n; i++) {
+        sum += ops[i].us.predicted;
+        if (i < limit)
+            print_op(page, &ops[i], total, unit, columns);
+        else
+            rest += ops[i].us.predicted;
+    }
     snprintf(label, sizeof(label), "%u more (--csv lists all)", n - limit);
-    fprintf(page->out, "  %-*s", (int)page->name_columns, label);
-    msim_format_in(time, unit, rest);
-    msim_format_share(share, total > 0 ? rest / total : 0);
-    fprintf(page->out, "%8s%11s%9s\n", "", time, share);
+    if (n > limit)
+        print_sum(page, label, unit, rest, total);
+    if (n > 1)
+        print_sum(page, "in all", unit, sum, total);
 }
 
 void msim_page_ops(const struct msim_page *page)
@@ -170,6 +250,8 @@ void msim_page_coverage(const struct msim_page *page)
     const struct msim_prediction *p = page->p;
     char ops[MSIM_CELL], time[MSIM_CELL];
 
+    if (p->costs && strcmp(p->costs, "measured") == 0)
+        return; /* measured times need neither laws nor tables */
     if (!isnan(p->coverage_ops) || !isnan(p->coverage_time)) {
         msim_format_share(ops, p->coverage_ops);
         msim_format_share(time, p->coverage_time);
@@ -185,16 +267,30 @@ void msim_page_coverage(const struct msim_page *page)
 
 /* ---- ranks -------------------------------------------------------------- */
 
+/* "40 %": communication that runs beside compute, of all that there is. */
+static void format_hidden(char cell[MSIM_CELL], const struct msim_rank_row *r)
+{
+    double hidden = r->overlapped_communication_us;
+    double all = hidden + r->breakdown_us.communication;
+
+    if (all > 0)
+        snprintf(cell, MSIM_CELL, "%.0f %%", 100 * hidden / all);
+    else
+        snprintf(cell, MSIM_CELL, "-");
+}
+
 /* A rank's figures as they are printed, without its number. */
 static void format_rank(char line[RANK_LINE], const struct msim_rank_row *r,
                         const struct msim_unit *u)
 {
+    static const int WIDTHS[] = {9, 9, 9, 9, 8, 7, 9, 8, 8, 9, 8};
     const double figures[] = {
         r->iteration_us.predicted,
         r->iteration_us.measured,
         r->kernel_us.predicted,
         r->transfer_us,
         r->wait_us,
+        (double)NAN, /* the share of communication that compute hides */
         r->breakdown_us.compute,
         r->breakdown_us.communication,
         r->breakdown_us.memory_copy,
@@ -207,8 +303,10 @@ static void format_rank(char line[RANK_LINE], const struct msim_rank_row *r,
         char cell[MSIM_CELL];
 
         msim_format_in(cell, u, figures[i]);
-        used +=
-            (size_t)snprintf(line + used, RANK_LINE - used, "%10.20s", cell);
+        if (i == HIDDEN)
+            format_hidden(cell, r);
+        used += (size_t)snprintf(line + used, RANK_LINE - used, "%*.20s",
+                                 WIDTHS[i], cell);
     }
 }
 
@@ -221,7 +319,7 @@ static void print_rank_line(const struct msim_page *page, int64_t first,
         snprintf(name, sizeof(name), "%" PRId64, first);
     else if (first >= 0)
         snprintf(name, sizeof(name), "%" PRId64 "-%" PRId64, first, last);
-    fprintf(page->out, "%9s%s\n", name, line);
+    fprintf(page->out, "%6s%s\n", name, line);
 }
 
 /* Neighbours with the same printed figures share a line. */
@@ -235,8 +333,9 @@ void msim_page_ranks(const struct msim_page *page)
     if (p->n_ranks_detail < 2)
         return;
     fprintf(page->out,
-            "\nranks, in %s\n     rank iteration  measured   kernels  transfer"
-            "      wait   compute     comm.    copies      host      idle\n",
+            "\nranks, in %s\n"
+            "  rank     time measured  kernels transfer    wait hidden"
+            "  compute   comm.  copies     host    idle\n",
             u->name);
     for (uint32_t i = 0, j; i < p->n_ranks_detail; i = j) {
         format_rank(line, &p->ranks_detail[i], u);

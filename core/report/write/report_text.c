@@ -30,6 +30,34 @@ static bool locale_is_utf8(void)
     return false;
 }
 
+/*
+ * The breakdown of the same iterations as the headline: of the slowest rank of
+ * each, so that both have one total. `hidden` (may be NULL): communication and
+ * copies behind compute.
+ */
+static struct msim_breakdown breakdown_of(const struct msim_page *page,
+                                          struct msim_breakdown *hidden)
+{
+    const struct msim_prediction *p = page->p;
+    struct msim_breakdown b = {0}, h = {0};
+    double n = p->n_iterations ? p->n_iterations : 1;
+
+    for (uint32_t i = 0; i < p->n_iterations; i++) {
+        const struct msim_iteration *it = &p->iterations[i];
+
+        b.compute += it->breakdown_us.compute / n;
+        b.communication += it->breakdown_us.communication / n;
+        b.memory_copy += it->breakdown_us.memory_copy / n;
+        b.host += it->breakdown_us.host / n;
+        b.idle += it->breakdown_us.idle / n;
+        h.communication += it->overlapped_communication_us / n;
+        h.memory_copy += it->overlapped_copy_us / n;
+    }
+    if (hidden)
+        *hidden = h;
+    return b;
+}
+
 /* ---- totals ------------------------------------------------------------- */
 
 static void print_figure(const struct msim_page *page, const char *label,
@@ -85,12 +113,13 @@ static void print_communication(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
     char transfer[MSIM_CELL], wait[MSIM_CELL], exposed[MSIM_CELL];
+    struct msim_breakdown b = breakdown_of(page, NULL);
 
     if (!(p->transfer_us > 0) && !(p->wait_us > 0))
         return;
     msim_format_time(transfer, p->transfer_us);
     msim_format_time(wait, p->wait_us);
-    msim_format_time(exposed, p->breakdown_us.communication);
+    msim_format_time(exposed, b.communication);
     fprintf(page->out,
             "  %-15s  %12s   on the wire; %s waiting for peers; %s exposed\n",
             "communication", transfer, wait, exposed);
@@ -208,6 +237,16 @@ struct class_row {
     double overlapped; /* overlapped by compute, in addition; 0: none */
 };
 
+static void print_all(const struct msim_page *page, const struct class_row *c)
+{
+    const struct msim_unit *unit = msim_unit_for(c->us);
+    char time[MSIM_CELL];
+
+    msim_format_in(time, unit, c->us);
+    fprintf(page->out, "  %-15s%9s %-2s%9s\n", c->name, time, unit->name,
+            "100.0 %");
+}
+
 static void print_class(const struct msim_page *page, const struct class_row *c,
                         double total, const struct msim_unit *unit)
 {
@@ -227,22 +266,23 @@ static void print_class(const struct msim_page *page, const struct class_row *c,
 static void print_breakdown(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
-    const struct msim_breakdown *b = &p->breakdown_us;
+    struct msim_breakdown hidden, b = breakdown_of(page, &hidden);
     const struct class_row rows[] = {
-        {"compute", b->compute, 0},
-        {"communication", b->communication, p->overlapped_communication_us},
-        {"memory copy", b->memory_copy, p->overlapped_copy_us},
-        {"host", b->host, 0},
-        {"idle", b->idle, 0},
+        {"compute", b.compute, 0},
+        {"communication", b.communication, hidden.communication},
+        {"memory copy", b.memory_copy, hidden.memory_copy},
+        {"host", b.host, 0},
+        {"idle", b.idle, 0},
     };
-    double total = 0;
+    struct class_row all = {"in all", 0, 0};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        total += rows[i].us;
-    fprintf(page->out, "\nwhere %s goes\n",
-            p->ranks > 1 ? "the slowest rank's iteration" : "an iteration");
+        all.us += rows[i].us;
+    fprintf(page->out, "\nwhere an iteration goes%s\n",
+            p->ranks > 1 ? ", on the slowest rank of each" : "");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        print_class(page, &rows[i], total, msim_unit_for(total));
+        print_class(page, &rows[i], all.us, msim_unit_for(all.us));
+    print_all(page, &all);
 }
 
 /* ---- the end ------------------------------------------------------------ */
@@ -289,22 +329,34 @@ static void print_notes(const struct msim_page *page)
         fprintf(page->out, "(took %.1f s)\n", p->seconds);
 }
 
+static void print_page(struct msim_page *page)
+{
+    int fd = fileno(page->out);
+
+    page->terminal = fd >= 0 && isatty(fd);
+    page->blocks = page->terminal && locale_is_utf8();
+    msim_page_add_ops(page);
+    msim_page_add_owners(page);
+    msim_page_fit(page);
+    print_totals(page);
+    print_breakdown(page);
+    msim_page_path(page);
+    msim_page_waits(page);
+    msim_page_ops(page);
+    msim_page_coverage(page);
+    msim_page_ranks(page);
+    msim_page_known(page);
+    print_notes(page);
+}
+
 enum msim_status msim_report_text(const struct msim_prediction *p, FILE *out)
 {
-    int fd = fileno(out);
     struct msim_page page = {.p = p, .out = out};
 
-    page.terminal = fd >= 0 && isatty(fd);
-    page.blocks = page.terminal && locale_is_utf8();
-    msim_page_fit(&page);
-    print_totals(&page);
-    print_breakdown(&page);
-    msim_page_path(&page);
-    msim_page_waits(&page);
-    msim_page_ops(&page);
-    msim_page_coverage(&page);
-    msim_page_ranks(&page);
-    msim_page_known(&page);
-    print_notes(&page);
+    page.names = calloc(1, sizeof(*page.names));
+    if (!page.names)
+        return MSIM_ENOMEM;
+    print_page(&page);
+    free(page.names);
     return ferror(out) ? MSIM_EIO : MSIM_OK;
 }

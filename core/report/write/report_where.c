@@ -15,8 +15,7 @@
 #define TOP_OWNERS   8
 #define TOP_FREE     4
 #define TOP_RANKS    3
-#define NAME_COLUMNS 46
-#define NAME_BYTES   (4 * NAME_COLUMNS + 1)
+#define MOST_OWNERS  40 /* that may be among the top */
 #define ITEM_BYTES   256
 
 /* ---- lists -------------------------------------------------------------- */
@@ -109,27 +108,27 @@ static void print_chain_row(const struct msim_page *page, const char *name,
                             const struct chain_row *row,
                             const struct msim_unit *unit)
 {
-    char text[NAME_BYTES], time[MSIM_CELL], share[MSIM_CELL];
-    unsigned used =
-        msim_format_op(text, sizeof(text), name, page->name_columns);
+    char time[MSIM_CELL], share[MSIM_CELL];
 
     msim_format_in(time, unit, row->us);
     msim_format_share(share, row->share);
-    fprintf(page->out, "  %s%*s  %-14s%9s%9s\n", text,
-            (int)(page->name_columns - used), "", row->kind, time, share);
+    msim_page_name(page, name);
+    fprintf(page->out, "  %-14s%9s%9s\n", row->kind, time, share);
 }
 
 static void print_chain(const struct msim_page *page,
                         const struct chain_row *rows, uint32_t n)
 {
     const struct msim_unit *unit = msim_unit_for(rows[0].us);
-    struct chain_row rest = {.kind = ""};
+    struct chain_row rest = {.kind = ""}, all = {.kind = ""};
     char label[64];
 
     snprintf(label, sizeof(label), "time/%s", unit->name);
     fprintf(page->out, "\n%-*s  %-14s%9s%9s\n", (int)page->name_columns + 2,
             "critical path, by owner", "", label, "share");
     for (uint32_t i = 0; i < n; i++) {
+        all.us += rows[i].us;
+        all.share += rows[i].share;
         if (i < TOP_OWNERS) {
             print_chain_row(page, rows[i].name, &rows[i], unit);
             continue;
@@ -141,6 +140,7 @@ static void print_chain(const struct msim_page *page,
              n - TOP_OWNERS);
     if (n > TOP_OWNERS)
         print_chain_row(page, label, &rest, unit);
+    print_chain_row(page, "in all", &all, unit);
 }
 
 /* The path by classes, in the words of the breakdown. */
@@ -157,7 +157,7 @@ static void print_classes(const struct msim_page *page)
         {"held", "held from outside"},
     };
     const size_t n = sizeof(CLASSES) / sizeof(CLASSES[0]);
-    struct list list = {page, "in all", 0};
+    struct list list = {page, "by class", 0};
 
     for (size_t c = 0; c < n; c++) {
         double sum = 0;
@@ -175,6 +175,15 @@ static void print_classes(const struct msim_page *page)
             list_item(&list, "%s %s", CLASSES[c][1], share);
     }
     list_end(&list);
+}
+
+void msim_page_add_owners(const struct msim_page *page)
+{
+    for (uint32_t i = 0; i < page->p->n_owners && i < MOST_OWNERS; i++) {
+        const struct msim_owner_row *o = &page->p->owners[i];
+
+        msim_short_names_add(page->names, o->op ? o->op : o->name);
+    }
 }
 
 void msim_page_path(const struct msim_page *page)
@@ -220,8 +229,9 @@ static void print_stragglers(const struct msim_page *page)
 
         msim_format_time(time, s->wait_caused_us);
         msim_format_calls(calls, s->last_in);
-        list_item(&list, "rank %" PRId64 " (%sx, costs the others %s)", s->rank,
-                  calls, time);
+        list_item(&list,
+                  "rank %" PRId64 " in %s collectives (the others wait %s)",
+                  s->rank, calls, time);
     }
     list_end(&list);
 }
@@ -242,9 +252,10 @@ static void print_free(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
     const struct msim_op_row **ops = calloc((size_t)p->n_ops + 1, sizeof(*ops));
-    struct list list = {page, "free to be slower", 0};
-    char name[NAME_BYTES], time[MSIM_CELL];
+    struct list list = {page, "time to spare", 0};
+    char time[MSIM_CELL];
     uint32_t n = 0;
+    unsigned used;
 
     for (uint32_t i = 0; ops && i < p->n_ops; i++)
         if (p->ops[i].slack_us > 0 &&
@@ -253,9 +264,11 @@ static void print_free(const struct msim_page *page)
     if (n)
         qsort(ops, n, sizeof(*ops), most_free_first);
     for (uint32_t i = 0; i < n && i < TOP_FREE; i++) {
-        msim_format_op(name, sizeof(name), ops[i]->name, NAME_COLUMNS);
         msim_format_time(time, ops[i]->slack_us);
-        list_item(&list, "%s by %s a call", name, time);
+        list_item(&list, "%s %s a call",
+                  msim_short_name(page->names, msim_page_op_name(ops[i]),
+                                  page->name_columns, &used),
+                  time);
     }
     list_end(&list);
     free(ops);
@@ -267,9 +280,8 @@ void msim_page_waits(const struct msim_page *page)
 
     if (!w->main_thread.n && !w->gpu_idle.n && !page->p->n_stragglers)
         return;
-    fprintf(page->out, "\nwaiting, in %s\n",
-            page->p->ranks > 1 ? "the slowest rank's iteration"
-                               : "an iteration");
+    fprintf(page->out, "\nwaiting, in an iteration%s\n",
+            page->p->ranks > 1 ? " of the slowest rank" : "");
     print_waits(page, "main thread, for", &w->main_thread);
     print_waits(page, "idle GPU, for", &w->gpu_idle);
     print_stragglers(page);

@@ -127,6 +127,7 @@ static void test_report_text__says_it(void)
     CHECK(strncmp(text, "run/et on a100 (costs: model)\n", 30) == 0);
     CHECK(strstr(text, "compute            0.900 ms   90.0 %"));
     CHECK(strstr(text, "(70.0 us more behind compute)"));
+    CHECK(strstr(text, "  in all             1.000 ms  100.0 %\n"));
     CHECK(strstr(text, "75.0 % of operators, 92.0 % of device time"));
     CHECK(strstr(text, "not covered, only bounded"));
     CHECK(strstr(text, "\nranks, in ms\n"));
@@ -187,15 +188,14 @@ static void test_report_text__where(void)
     text = made_text(&m.p, msim_report_text);
     REQUIRE(text);
     check_line(text, "critical path, by owner");
-    check_line(text, "  aten::mm                     host              750.0");
-    check_line(text, "  launch                       latency           250.0");
-    check_line(text, "  in all            host 75.0 %, latency 25.0 %\n");
+    check_line(text, "  aten::mm                   host              750.0");
+    check_line(text, "  launch                     latency           250.0");
+    check_line(text, "  by class          host 75.0 %, latency 25.0 %\n");
     check_line(text, "  main thread, for  launch queue full 12.5 us\n");
     check_line(text, "  idle GPU, for     launch 2.5 us\n");
-    check_line(text,
-               "  last to arrive    rank 1 (1x, costs the others 10.0 us)\n");
-    check_line(text, "  free to be slower record_param_comms by 40.0 us a "
-                     "call\n");
+    check_line(text, "  last to arrive    rank 1 in 1 collectives (the others "
+                     "wait 10.0 us)\n");
+    check_line(text, "  time to spare     record_param_comms 40.0 us a call\n");
     check_line(text, "  recorded ids      launch 7 of 20\n");
     check_line(text, "  copied times      host work 15.0 us\n");
     free(text);
@@ -223,9 +223,28 @@ static void test_report_text__merges_owners(void)
     m.p.n_owners = 9;
     text = made_text(&m.p, msim_report_text);
     REQUIRE(text);
-    check_line(text, "  aten::cat                    kernel            200.0");
-    check_line(text, "  k8                           kernel            100.0");
+    check_line(text, "  aten::cat                  kernel            200.0");
+    check_line(text, "  k8                         kernel            100.0");
     CHECK(!strstr(text, "--json lists all"));
+    free(text);
+}
+
+/* Measured times need no law; and lines fit into a window. */
+static void test_report_text__measured(void)
+{
+    static const char LONG[] = "cutlass::device_kernel<a::b::c::d::e::f::g::h::"
+                               "i::j::k::l::m::n::o::p::Kernel>";
+    struct made m;
+    char *text;
+
+    made_fill(&m);
+    m.p.costs = "measured";
+    m.ops[0].name = LONG;
+    text = made_text(&m.p, msim_report_text);
+    REQUIRE(text);
+    CHECK(!strstr(text, "covered by laws"));
+    for (const char *s = text, *end; (end = strchr(s, '\n')); s = end + 1)
+        CHECK(end - s <= 100);
     free(text);
 }
 
@@ -243,5 +262,6 @@ int main(void)
     RUN(test_report_text__many_operators);
     RUN(test_report_text__where);
     RUN(test_report_text__merges_owners);
+    RUN(test_report_text__measured);
     return check_summary();
 }
