@@ -373,6 +373,8 @@ static enum msim_status analyse(struct analysis *a)
     MSIM_TRY(msim_analyse_edges(&a->findings));
     MSIM_TRY(msim_analyse_comm(&a->findings));
     MSIM_TRY(msim_analyse_copied(&a->findings));
+    MSIM_TRY(msim_analyse_kernels(&a->findings, slowest));
+    MSIM_TRY(msim_analyse_phases(&a->findings, slowest));
     return msim_analyse_ops(&a->findings, slowest);
 }
 

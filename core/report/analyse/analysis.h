@@ -56,6 +56,16 @@ enum msim_status msim_analyse_copied(const struct msim_findings *f);
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_comm(const struct msim_findings *f);
 
+/* analysis_kernels.c: kernels of one rank by name. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_kernels(const struct msim_findings *f,
+                                      uint32_t rank);
+
+/* analysis_phases.c: phases and marked regions of one rank. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_phases(const struct msim_findings *f,
+                                     uint32_t rank);
+
 /* analysis_ops.c: operators, families, coverage of one rank. */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank);

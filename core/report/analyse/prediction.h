@@ -65,6 +65,22 @@ struct msim_op_row {
                         take before an iteration ends later */
 };
 
+/* Kernels, copies or transfers of one name, in one iteration of the slowest
+ * rank; durations in `us`, of a transfer without its waiting. */
+struct msim_kernel_row {
+    const char *name;
+    const char *kind; /* "kernel", "copy", "communication" */
+    double calls, us, longest_us;
+    double measured_us; /* of a transfer with its waiting */
+};
+
+/* A phase (forward, ...) or a region that the job marks, in one iteration of
+ * the slowest rank: GPU work that it launched, and its own work on the host. */
+struct msim_region_row {
+    const char *name;
+    double calls, gpu_us, host_us;
+};
+
 /* One family's share of the time: for --explain and the "not covered" list. */
 struct msim_family_row {
     const char *model;
@@ -182,6 +198,12 @@ struct msim_prediction {
     struct msim_op_row *uncovered; /* the rows of `ops` that have only a bound
                                       or nothing, likewise sorted */
     uint32_t n_uncovered;
+    struct msim_kernel_row *kernels; /* most time first; none: not known */
+    uint32_t n_kernels;
+    struct msim_region_row *phases; /* in order; none: the job does not train */
+    uint32_t n_phases;
+    struct msim_region_row *regions; /* most GPU time first; they may nest */
+    uint32_t n_regions;
     struct msim_rank_row *ranks_detail;
     uint32_t n_ranks_detail;
     /* Of the longest of the iterations, on its slowest rank. */

@@ -167,23 +167,51 @@ static bool starts(const char *s, const char *with)
     return strncmp(s, with, strlen(with)) == 0;
 }
 
-/* Copy a C++ function up to its parameters, without anonymous namespaces. */
+/* The length of a namespace at `s` that says little; 0: there is none. */
+static size_t namespace_at(const char *s)
+{
+    static const char *const NAMES[] = {"(anonymous namespace)::",
+                                        "at::native::"};
+
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+        if (starts(s, NAMES[i]))
+            return strlen(NAMES[i]);
+    return 0;
+}
+
+/* Copy a C++ function up to its parameters, without such namespaces. */
 static void copy_kernel(char *out, size_t size, const char *s)
 {
-    static const char ANONYMOUS[] = "(anonymous namespace)::";
-    size_t used = 0;
+    size_t used = 0, skip;
     int depth = 0; /* of template arguments */
 
-    while (*s && used + 1 < size &&
-           (*s != '(' || depth > 0 || starts(s, ANONYMOUS))) {
-        if (starts(s, ANONYMOUS)) {
-            s += sizeof(ANONYMOUS) - 1;
+    while (*s && used + 1 < size) {
+        skip = namespace_at(s);
+        if (!skip && *s == '(' && depth == 0)
+            break;
+        if (skip) {
+            s += skip;
             continue;
         }
         depth += (*s == '<') - (*s == '>');
         out[used++] = *s++;
     }
     out[used] = '\0';
+}
+
+/* Of a kernel the beginning says most; what follows are its types. */
+static unsigned format_kernel(char *out, size_t size, char *name,
+                              unsigned columns)
+{
+    size_t n = strlen(name);
+
+    if (n > columns) {
+        for (size_t i = 0; i < n; i++)
+            if (name[i] & 0x80) /* a character may have several bytes */
+                return msim_format_name(out, size, name, columns);
+        memcpy(name + columns - 3, DOTS, sizeof(DOTS));
+    }
+    return msim_format_name(out, size, name, columns);
 }
 
 unsigned msim_format_op(char *out, size_t size, const char *name,
@@ -198,7 +226,7 @@ unsigned msim_format_op(char *out, size_t size, const char *name,
     if (starts(name, KERNEL)) {
         copy_kernel(copy, sizeof(copy), name + sizeof(KERNEL) - 1);
         if (copy[0])
-            name = copy;
+            return format_kernel(out, size, copy, columns);
     }
     return msim_format_name(out, size, name, columns);
 }

@@ -57,7 +57,8 @@ unsigned msim_format_name(char *out, size_t size, const char *name,
 /*
  * msim_format_name() for an operator or a kernel, without words that say
  * little: those before every backward operator; of a C++ kernel `void`,
- * anonymous namespaces and parameters.
+ * parameters, anonymous namespaces and PyTorch's own. A long kernel loses its
+ * end.
  */
 unsigned msim_format_op(char *out, size_t size, const char *name,
                         unsigned columns);

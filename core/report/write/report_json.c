@@ -272,6 +272,39 @@ static void write_stragglers(struct msim_json *j,
     msim_json_close(j);
 }
 
+static void write_kernels(struct msim_json *j, const struct msim_prediction *p)
+{
+    msim_json_open(j, "kernels", '[', true);
+    for (uint32_t i = 0; i < p->n_kernels; i++) {
+        const struct msim_kernel_row *k = &p->kernels[i];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "name", k->name);
+        msim_json_text(j, "kind", k->kind);
+        msim_json_number(j, "calls", k->calls);
+        msim_json_number(j, "predicted_us", k->us);
+        msim_json_number(j, "longest_us", k->longest_us);
+        msim_json_number(j, "measured_us", k->measured_us);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+static void write_regions(struct msim_json *j, const char *key,
+                          const struct msim_region_row *rows, uint32_t n)
+{
+    msim_json_open(j, key, '[', true);
+    for (uint32_t i = 0; i < n; i++) {
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "name", rows[i].name);
+        msim_json_number(j, "calls", rows[i].calls);
+        msim_json_number(j, "gpu_us", rows[i].gpu_us);
+        msim_json_number(j, "host_us", rows[i].host_us);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
 /* ---- the rest ----------------------------------------------------------- */
 
 static void write_texts(struct msim_json *j, const char *key,
@@ -334,6 +367,9 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_clock(&j, &p->clock);
     write_texts(&j, "inputs", p->inputs, p->n_inputs);
     write_families(&j, p);
+    write_kernels(&j, p);
+    write_regions(&j, "phases", p->phases, p->n_phases);
+    write_regions(&j, "regions", p->regions, p->n_regions);
     write_ops(&j, "not_covered", p->uncovered, p->n_uncovered);
     write_owners(&j, p);
     write_waits(&j, &p->waits);

@@ -1,6 +1,6 @@
 /*
  * core/report/write/report_page.h - the text report while it is written.
- * Private to report_text.c, report_tables.c and report_where.c.
+ * Private to the files report_*.c that write text.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_PAGE_H
 #define MSIM_CORE_REPORT_WRITE_REPORT_PAGE_H
@@ -24,6 +24,7 @@ struct msim_page {
  */
 void msim_page_add_ops(const struct msim_page *page);
 void msim_page_add_owners(const struct msim_page *page);
+void msim_page_add_work(const struct msim_page *page);
 
 /* Shorten the names to what the widest table leaves; before any table. */
 void msim_page_fit(struct msim_page *page);
@@ -40,6 +41,12 @@ void msim_page_ops(const struct msim_page *page);
 
 /* The share of time that laws and tables cover, and what they do not cover. */
 void msim_page_coverage(const struct msim_page *page);
+
+/* Phases, and the regions that the job marks. */
+void msim_page_phases(const struct msim_page *page);
+
+/* The kernels and copies that take most time, by name. */
+void msim_page_kernels(const struct msim_page *page);
 
 /* The owners of the critical path. */
 void msim_page_path(const struct msim_page *page);

@@ -337,12 +337,15 @@ static void print_page(struct msim_page *page)
     page->blocks = page->terminal && locale_is_utf8();
     msim_page_add_ops(page);
     msim_page_add_owners(page);
+    msim_page_add_work(page);
     msim_page_fit(page);
     print_totals(page);
     print_breakdown(page);
+    msim_page_phases(page);
     msim_page_path(page);
     msim_page_waits(page);
     msim_page_ops(page);
+    msim_page_kernels(page);
     msim_page_coverage(page);
     msim_page_ranks(page);
     msim_page_known(page);

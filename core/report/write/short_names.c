@@ -57,6 +57,10 @@ static void show_window(struct msim_shortened *out, const char *full,
 {
     char head[MSIM_SHORT_BYTES], tail[MSIM_SHORT_BYTES];
     unsigned keep = (columns - 2 * 3) / 3, used;
+    size_t rest = strlen(full + from);
+
+    if (rest + 3 + keep < columns) /* room for more of the head */
+        keep = columns - 3 - (unsigned)rest;
 
     if (from <= keep + 3) { /* the window reaches the head */
         keep = 0;

@@ -51,15 +51,15 @@ static void test_report_json__keys(void)
     made_fill(&m);
     o = written(&m.p);
     REQUIRE(o);
-    check_keys(o,
-               "schema version platform costs ranks iterations "
-               "iteration_us period_us kernel_us communication_us "
-               "external_wait_us "
-               "breakdown_us overlapped_us coverage memory_bytes flops mfu "
-               "ops ranks_detail critical_path warnings host network "
-               "inputs families not_covered critical_path_of critical_owners "
-               "waits_us edges collectives stragglers copied_us "
-               "unexplained_us source_platform source_trace period_of");
+    check_keys(o, "schema version platform costs ranks iterations "
+                  "iteration_us period_us kernel_us communication_us "
+                  "external_wait_us "
+                  "breakdown_us overlapped_us coverage memory_bytes flops mfu "
+                  "ops ranks_detail critical_path warnings host network "
+                  "inputs families kernels phases regions not_covered "
+                  "critical_path_of critical_owners "
+                  "waits_us edges collectives stragglers copied_us "
+                  "unexplained_us source_platform source_trace period_of");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
                "communication_us breakdown_us overlapped_us state");

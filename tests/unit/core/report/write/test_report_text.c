@@ -93,7 +93,7 @@ static void test_report_format__operators(void)
              "autograd::engine::evaluate_function: ");
     check_op("void at::native::(anonymous namespace)::cat<F<int (int)>, 4>(int "
              "const*, T)",
-             "at::native::cat<F<int (int)>, 4>");
+             "cat<F<int (int)>, 4>");
     check_op("void (anonymous namespace)::f(g)", "f");
     check_op("void ", "void ");
     check_op("void (*)(int)", "void (*)(int)");
