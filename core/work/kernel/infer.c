@@ -96,8 +96,7 @@ enum msim_status msim_infer_init(struct msim_infer *l,
     MSIM_TRY(read_names(l));
     MSIM_TRY(sort_launches(l));
     MSIM_TRY(msim_infer_products(l));
-    msim_infer_elements(l);
-    return MSIM_OK;
+    return msim_infer_elements(l);
 }
 
 void msim_infer_release(struct msim_infer *l)

@@ -4,6 +4,8 @@
  */
 #include "core/work/kernel/infer_state.h"
 
+#include "core/base/idmap.h"
+
 #include <math.h>
 
 /* How many launches away a neighbour may be. */
@@ -78,6 +80,9 @@ static double launched_elems(const struct msim_infer *l, uint32_t i)
     const struct msim_kernel_name *k = msim_infer_name(l, i);
     const struct msim_infer_product *p = &l->products[i];
 
+    /* the grid of a convolution without a tile in its name says nothing */
+    if (k->kind == MSIM_KERNEL_CONV && k->tile[0] == 0)
+        return 0;
     if (p->m > 0)
         return p->m * p->n * p->batch;
     if (l->t->gpu[i].config == MSIM_NONE)
@@ -104,6 +109,14 @@ static double largest_operand(const struct msim_infer *l, uint32_t i)
     return p->batch * fmax(p->m * p->n, p->k * fmax(p->m, p->n));
 }
 
+/* A convolution whose output is not known: what was before it says nothing of
+ * what comes after. */
+static bool hides(const struct msim_infer *l, uint32_t i)
+{
+    return l->elems[i] == 0 && l->t->gpu[i].kind == MSIM_GPU_KERNEL &&
+           msim_infer_name(l, i)->kind == MSIM_KERNEL_CONV;
+}
+
 /*
  * The largest of the nearest `n` kernels on one side (`step` -1: before, 1:
  * after) whose sizes are known and not below this launch's.
@@ -120,6 +133,8 @@ static double near_elems(const struct msim_infer *l, uint32_t i, int step,
         if ((step < 0 && o == 0) || (step > 0 && o + 1 >= l->t->n_gpu))
             break;
         o = step < 0 ? o - 1 : o + 1;
+        if (hides(l, l->order[o]))
+            break;
         elems =
             step < 0 ? l->elems[l->order[o]] : largest_operand(l, l->order[o]);
         n -= elems >= least;
@@ -190,15 +205,64 @@ double msim_infer_elems(const struct msim_infer *l, uint32_t i)
 
 /* Copies in the order of their launches: the next one then knows how much the
  * one before it moved. */
-void msim_infer_elements(struct msim_infer *l)
+static void copied_elements(struct msim_infer *l)
 {
-    for (uint32_t i = 0; i < l->t->n_gpu; i++)
-        if (l->t->gpu[i].kind == MSIM_GPU_KERNEL)
-            l->elems[i] = launched_elems(l, i);
     for (uint32_t o = 0; o < l->t->n_gpu; o++)
         if (l->t->gpu[l->order[o]].kind == MSIM_GPU_KERNEL &&
             msim_infer_name(l, l->order[o])->kind == MSIM_KERNEL_COPY)
             l->elems[l->order[o]] = msim_infer_elems(l, l->order[o]);
+}
+
+/* Kernels whose neighbours forward are those of the layer, but backward may be
+ * of anything: sums of gradients and their copies are launched in between. */
+static bool like_forward(enum msim_kernel_kind kind)
+{
+    return kind == MSIM_KERNEL_BATCH_NORM || kind == MSIM_KERNEL_NORM ||
+           kind == MSIM_KERNEL_SOFTMAX;
+}
+
+/* The key of a kernel's layer and kind; false: of no known layer, or not such a
+ * kernel. */
+static bool layer_key(const struct msim_infer *l, uint32_t i, uint64_t *key,
+                      bool *backward)
+{
+    enum msim_kernel_kind kind = msim_infer_name(l, i)->kind;
+    int64_t node;
+
+    if (l->t->gpu[i].kind != MSIM_GPU_KERNEL || !like_forward(kind) ||
+        !msim_infer_node(l->t, i, &node, backward))
+        return false;
+    *key = msim_idmap_pair(node, (uint32_t)kind);
+    return true;
+}
+
+/* A layer's gradient has the elements of its forward pass. */
+static enum msim_status layer_elements(struct msim_infer *l)
+{
+    struct msim_idmap forward = {0};
+    enum msim_status status = MSIM_OK;
+    uint32_t n = l->t->n_gpu, of, *slot;
+    uint64_t key;
+    bool backward;
+
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        if (layer_key(l, i, &key, &backward) && !backward)
+            status = msim_idmap_put(&forward, key, i, &slot);
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        if (layer_key(l, i, &key, &backward) && backward &&
+            (of = msim_idmap_get(&forward, key)) != MSIM_NONE)
+            l->elems[i] = msim_infer_elems(l, of);
+    msim_idmap_release(&forward);
+    return status;
+}
+
+enum msim_status msim_infer_elements(struct msim_infer *l)
+{
+    for (uint32_t i = 0; i < l->t->n_gpu; i++)
+        if (l->t->gpu[i].kind == MSIM_GPU_KERNEL)
+            l->elems[i] = launched_elems(l, i);
+    copied_elements(l);
+    return layer_elements(l);
 }
 
 bool msim_infer_own(const struct msim_infer *l, uint32_t i)

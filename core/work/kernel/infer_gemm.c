@@ -35,6 +35,10 @@
 #define WINOGRAD_PRODUCTS 36
 #define WINOGRAD_SAVES    4
 
+/* The share of threads of a transform with a tile: maps of 14 to 56 positions a
+ * side fill 0.77 to 0.88 of them. */
+#define WINOGRAD_FULL 0.8
+
 /* The middle of one position and nine, where either may follow. */
 #define FILTER_MIDDLE 3
 
@@ -52,22 +56,6 @@ struct member {
     uint32_t gpu;
     bool backward;
 };
-
-/* Its autograd node: the next operator around it that has a number. */
-static bool find_node(const struct msim_trace *t, uint32_t gpu,
-                      struct member *m)
-{
-    uint32_t op = t->gpu[gpu].op;
-
-    while (op != MSIM_NONE && t->ops[op].seq < 0)
-        op = t->ops[op].parent;
-    if (op == MSIM_NONE)
-        return false;
-    m->node = t->ops[op].seq;
-    m->gpu = gpu;
-    m->backward = t->ops[op].scope == 1 || t->ops[op].fw_thread != MSIM_NONE;
-    return true;
-}
 
 static double area(const struct msim_infer_product *p)
 {
@@ -109,40 +97,106 @@ static void unswizzle(struct msim_infer_product *p,
     *p = best;
 }
 
-/* The size that two outputs have in common: that of the two sides whose ratio
- * is nearest to 1. */
-static double shared_side(const struct msim_infer_product *a,
-                          const struct msim_infer_product *b)
-{
-    const double x[2] = {a->m, a->n}, y[2] = {b->m, b->n};
-    double best = INFINITY, side = 1;
+/*
+ * A side of an output: its rows or its columns, or the rows of all products of
+ * a batch together. cuDNN runs one pass of a convolution as a product for each
+ * image, and another as one of all positions.
+ */
+struct side {
+    double size;
+    bool folded;
+};
 
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            if (fabs(log(x[i] / y[j])) < best) {
-                best = fabs(log(x[i] / y[j]));
-                side = fmin(x[i], y[j]);
-            }
-    return side;
+static int sides_of(const struct msim_infer_product *p, bool folds,
+                    struct side *sides)
+{
+    sides[0] = (struct side){p->m, false};
+    sides[1] = (struct side){p->n, false};
+    sides[2] = (struct side){p->m * p->batch, true};
+    return folds ? 3 : 2;
 }
 
-/* abc from outputs ab and bc, for a whole batch. */
+/* What two outputs have in common. */
+struct agreement {
+    double apart; /* the nearest two sides, a logarithm */
+    double side;
+    bool folded; /* a batch, into its rows */
+};
+
+/* Sizes by tiles are this much off, a logarithm. Among sides that agree so far,
+ * the largest is the shared one: it gives the shortest sums. */
+#define TILES_OFF 0.1
+
+static struct agreement agreement_of(const struct msim_infer_product *a,
+                                     const struct msim_infer_product *b)
+{
+    struct agreement best = {.apart = INFINITY};
+    struct side x[3], y[3];
+    int n = sides_of(a, a->batch > 1 && b->batch == 1, x);
+    int m = sides_of(b, b->batch > 1 && a->batch == 1, y);
+
+    for (int i = 0; i < n * m; i++)
+        best.apart = fmin(best.apart, fabs(log(x[i / m].size / y[i % m].size)));
+    for (int i = 0; i < n * m; i++) {
+        double low = fmin(x[i / m].size, y[i % m].size);
+
+        if (fabs(log(x[i / m].size / y[i % m].size)) > best.apart + TILES_OFF ||
+            low <= best.side)
+            continue;
+        best.side = low;
+        best.folded = x[i / m].folded || y[i % m].folded;
+    }
+    return best;
+}
+
+/*
+ * How often the sums of outputs ab and bc with different batches are made.
+ * Where the products of one are those of images, each of its rows is one more
+ * position. Where they are parts of a gradient of weights, which is summed over
+ * images later, the other output has the positions of all images.
+ */
+static double times_of(const struct msim_infer_product *a,
+                       const struct msim_infer_product *b,
+                       const struct msim_infer_product *forward)
+{
+    const struct msim_infer_product *batched = a->batch > b->batch ? a : b;
+    const struct msim_infer_product *single = batched == a ? b : a;
+
+    if (single->batch > 1 || a->batch == b->batch || batched == forward)
+        return batched->batch;
+    if (single == forward ||
+        fmax(single->m, single->n) > fmax(batched->m, batched->n))
+        return 1;
+    return batched->batch;
+}
+
+/* abc from outputs ab and bc, for a whole batch; `forward` may be one of them,
+ * or NULL. */
 static double volume_of_two(const struct msim_infer_product *a,
-                            const struct msim_infer_product *b)
+                            const struct msim_infer_product *b,
+                            const struct msim_infer_product *forward)
 {
-    return area(a) * area(b) / shared_side(a, b) * fmax(a->batch, b->batch);
+    struct agreement g = agreement_of(a, b);
+    double times =
+        g.folded ? fmax(a->batch, b->batch) : times_of(a, b, forward);
+
+    return area(a) * area(b) / g.side * times;
 }
 
-/* abc from outputs ab, ac and bc. A gradient of weights sums over the batch
- * that the others keep, unless all three do. */
-static double volume_of_three(struct msim_infer_product *const *p)
+/* abc from outputs ab, ac and bc: where all are of one batch by all three, else
+ * by the two that agree best. */
+static double volume_of_three(struct msim_infer_product *const *p,
+                              const struct msim_infer_product *forward)
 {
-    double areas = area(p[0]) * area(p[1]) * area(p[2]);
-    double batches = p[0]->batch * p[1]->batch * p[2]->batch;
+    int best = 0;
 
     if (p[0]->batch == p[1]->batch && p[1]->batch == p[2]->batch)
-        return sqrt(areas) * p[0]->batch;
-    return sqrt(areas * batches);
+        return sqrt(area(p[0]) * area(p[1]) * area(p[2])) * p[0]->batch;
+    for (int i = 1; i < 3; i++)
+        if (agreement_of(p[i], p[(i + 1) % 3]).apart <
+            agreement_of(p[best], p[(best + 1) % 3]).apart)
+            best = i;
+    return volume_of_two(p[best], p[(best + 1) % 3], forward);
 }
 
 /* Outputs of a layer: its forward pass and its gradients, those with a tile. */
@@ -152,6 +206,7 @@ struct layer {
     int n;
     double filter;    /* positions of it */
     int convolves;    /* of the outputs, those of convolutions */
+    int gradients;    /* products of the backward pass, with a tile or not */
     bool transformed; /* products of Winograd's, 36 of each tile */
     bool forward;     /* p[0] is */
     const struct msim_infer_product *weights; /* a convolution's gradient of
@@ -165,6 +220,7 @@ static void add_member(struct msim_infer *l, struct layer *y,
     int most = m->backward ? 3 : 1;
 
     y->transformed |= l->products[m->gpu].batch == WINOGRAD_PRODUCTS;
+    y->gradients += m->backward;
     if (k->tile[0] == 0 || l->t->gpu[m->gpu].config == MSIM_NONE ||
         y->n >= most)
         return;
@@ -213,7 +269,7 @@ static double with_filter(double volume, double outputs, double *filter)
 /* Multiplications of a convolution whose gradient of the filter is known. */
 static double filter_volume(struct layer *y)
 {
-    double volume = volume_of_two(y->p[0], y->weights);
+    double volume = volume_of_two(y->p[0], y->weights, y->p[0]);
     double outputs = area(y->weights);
 
     if (y->n < 3)
@@ -227,19 +283,26 @@ static double filter_volume(struct layer *y)
 /* Multiplications of each pass of a layer; 0: too little is known. */
 static double layer_volume(struct layer *y)
 {
+    const struct msim_infer_product *forward = y->forward ? y->p[0] : NULL;
+
     if (y->weights && y->forward && y->p[0] != y->weights)
         return filter_volume(y);
     if (y->n == 3)
-        return volume_of_three(y->p);
+        return volume_of_three(y->p, forward);
     if (y->n < 2)
         return 0;
-    return volume_of_two(y->p[0], y->p[1]) *
+    return volume_of_two(y->p[0], y->p[1], forward) *
            (y->convolves == 2 && !y->weights ? FILTER_MIDDLE : 1);
 }
 
 static double clamp_k(double k)
 {
     return fmin(fmax(k, SMALLEST_K), LARGEST_K);
+}
+
+static double clamp_zero(double k)
+{
+    return k > 0 ? clamp_k(k) : 0;
 }
 
 static void set_volume(struct msim_infer *l, uint32_t gpu, double volume,
@@ -297,6 +360,16 @@ static struct layer read_layer(struct msim_infer *l,
     return y;
 }
 
+/* A convolution with a gradient of its filter alone is the first one, of an
+ * image, whose gradient nobody needs. */
+static void first_layer(struct msim_infer *l, const struct layer *y,
+                        uint32_t gpu)
+{
+    if (y->gradients == 1 && y->forward && y->n == 1 &&
+        msim_infer_name(l, gpu)->kind == MSIM_KERNEL_CONV)
+        y->p[0]->k = FIRST_CONV_K;
+}
+
 static void relate(struct msim_infer *l, const struct member *members,
                    uint32_t n)
 {
@@ -305,6 +378,7 @@ static void relate(struct msim_infer *l, const struct member *members,
         double volume;
 
         unswizzle_layer(&y);
+        first_layer(l, &y, members[i].gpu);
         volume = layer_volume(&y);
         for (uint32_t j = i; j < end && volume > 0; j++) {
             if (!belongs(l, &members[i], &members[j]))
@@ -332,6 +406,33 @@ static void agree(struct msim_infer *l, const struct member *members,
 }
 
 /* ---- chains ------------------------------------------------------------ */
+
+/*
+ * Winograd's products without a related one. Each thread of a transform takes a
+ * tile of a channel; WINOGRAD_FULL of them have one. Forward the tiles are the
+ * rows of the product and its depth is the channels of the one transform.
+ * A gradient of the filter sums over tiles: a transform each of its rows and
+ * columns, of which the smaller ones fill their tile of the product best.
+ * 0: no transform was launched before it.
+ */
+static double transformed_k(const struct msim_infer *l, uint32_t i)
+{
+    const struct msim_infer_product *p = &l->products[i];
+    double least = INFINITY;
+    uint32_t o = l->place[i];
+    int n = 0;
+
+    for (; o > 0 && n < 2; n++) {
+        uint32_t before = l->order[--o];
+
+        if (!msim_infer_name(l, before)->tiled)
+            break;
+        least = fmin(least, msim_infer_threads(l, before));
+    }
+    if (n == 0)
+        return 0;
+    return least * WINOGRAD_FULL / (n == 2 ? fmin(p->m, p->n) : p->m);
+}
 
 static double usual_k(const struct msim_infer *l, uint32_t i)
 {
@@ -370,6 +471,8 @@ static void chain(struct msim_infer *l)
 
         if (p->m == 0)
             continue;
+        if (p->k == 0 && p->batch == WINOGRAD_PRODUCTS)
+            p->k = clamp_zero(transformed_k(l, i));
         if (p->k == 0 && p->batch > 1 && !msim_infer_name(l, i)->experts)
             p->k = USUAL_BATCHED_K;
         if (p->k == 0 && before[0] > 0)
@@ -397,7 +500,8 @@ enum msim_status msim_infer_products(struct msim_infer *l)
             continue;
         msim_infer_output(l, i, &l->products[i]);
         l->products[i].filter = USUAL_FILTER;
-        n += find_node(l->t, i, &members[n]);
+        members[n].gpu = i;
+        n += msim_infer_node(l->t, i, &members[n].node, &members[n].backward);
     }
     qsort(members, n, sizeof(*members), by_node);
     relate(l, members, n);

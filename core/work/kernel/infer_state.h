@@ -18,11 +18,11 @@ struct msim_infer_product {
 /* What is known of the kernels of one rank. */
 struct msim_infer {
     const struct msim_trace *t;
-    struct msim_kernel_name *names;      /* that differ */
-    uint32_t *name_of;                   /* of each GPU event, into `names` */
-    uint32_t *order;                     /* GPU events as they were launched */
-    uint32_t *place;                     /* of each GPU event in that order */
-    double *elems;                       /* of each, by its own launch; 0 */
+    struct msim_kernel_name *names; /* that differ */
+    uint32_t *name_of;              /* of each GPU event, into `names` */
+    uint32_t *order;                /* GPU events as they were launched */
+    uint32_t *place;                /* of each GPU event in that order */
+    double *elems; /* of each, by its own launch or its forward pass; 0 */
     struct msim_infer_product *products; /* of each */
     uint32_t n_names, cap_names;
     bool shapeless; /* no operator of the trace has a shape */
@@ -38,11 +38,19 @@ msim_infer_name(const struct msim_infer *l, uint32_t i)
 double msim_infer_blocks(const struct msim_infer *l, uint32_t i);
 double msim_infer_threads(const struct msim_infer *l, uint32_t i);
 
+/* The autograd node of GPU event `gpu` and whether its pass is the backward
+ * one: that of the next operator around it that has a sequence number. False
+ * where there is none. */
+bool msim_infer_node(const struct msim_trace *t, uint32_t gpu, int64_t *node,
+                     bool *backward);
+
 /* Fill in `products`: the sizes of all products of the rank. */
 MSIM_MUST_CHECK
 enum msim_status msim_infer_products(struct msim_infer *l);
-/* Fill in `elems`: the elements of the other kernels by their own launches. */
-void msim_infer_elements(struct msim_infer *l);
+/* Fill in `elems`: the elements of the other kernels by their own launches, of
+ * norms and softmax by the other pass of their layer. */
+MSIM_MUST_CHECK
+enum msim_status msim_infer_elements(struct msim_infer *l);
 /* Multiprocessors of the GPU that was traced; the usual number where the trace
  * does not record it. */
 uint32_t msim_infer_sms(const struct msim_infer *l);

@@ -235,6 +235,17 @@ static void set_reduced(const struct msim_infer *l, uint32_t i, double elems,
     w->u.vector.cols = msim_opmap_count(elems / rows);
 }
 
+/* Parts that are added to one sum: the products of a batch before it, where
+ * these are images whose gradients of a filter are added; else as many as the
+ * name has. */
+static double parts(const struct msim_infer *l, uint32_t i)
+{
+    uint32_t o = l->place[i];
+    double batch = o > 0 ? l->products[l->order[o - 1]].batch : 0;
+
+    return batch > 1 ? batch : msim_infer_name(l, i)->reads;
+}
+
 /* Bytes of each element that the operands in the name do not show. */
 static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
 {
@@ -254,6 +265,8 @@ static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
     w.bytes_read = bytes * k->reads;
     if (k->casts && msim_dtype_bytes(k->dtype) != 4)
         w.bytes_read = elems * 4; /* to or from fp32 or int32 */
+    if (k->kind == MSIM_KERNEL_SPLIT_K)
+        w.bytes_read = bytes * parts(l, i);
     if (k->kind == MSIM_KERNEL_OTHER)
         w.bytes_read = fmax(bytes * OTHER_READS, staged_bytes(l, i));
     w.bytes_written = k->kind == MSIM_KERNEL_REDUCTION ? 0 : bytes * k->writes;

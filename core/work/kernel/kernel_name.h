@@ -37,6 +37,7 @@ struct msim_kernel_name {
                              multiprocessors is not the size of the work */
     bool joins;           /* copies of several tensors, one a row of blocks */
     bool layout;          /* positions by channels, in tiles of 32 by 32 */
+    bool tiled;           /* Winograd's transforms: a thread a tile */
     bool casts;           /* one side is of another type */
     bool rowwise;         /* a block a row or channel, of unknown length */
     double tile[2];       /* rows and columns of an output tile; 0: not shown */
