@@ -41,6 +41,17 @@ static enum msim_status read_names(struct msim_infer *l)
     return status;
 }
 
+/* The longest rows of norms: hidden states, not heads. */
+static double read_width(const struct msim_infer *l)
+{
+    double width = 0;
+
+    for (uint32_t i = 0; i < l->n_names; i++)
+        if (l->names[i].kind == MSIM_KERNEL_NORM)
+            width = fmax(width, l->names[i].cols);
+    return width > 0 ? width : MSIM_INFER_COLS;
+}
+
 /* ---- order ------------------------------------------------------------- */
 
 /* By the calls that launched them, which are in order on each thread. Kernels
@@ -94,6 +105,7 @@ enum msim_status msim_infer_init(struct msim_infer *l,
     if (!l->name_of || !l->order || !l->place || !l->elems || !l->products)
         return MSIM_ENOMEM;
     MSIM_TRY(read_names(l));
+    l->width = read_width(l);
     MSIM_TRY(sort_launches(l));
     MSIM_TRY(msim_infer_products(l));
     return msim_infer_elements(l);

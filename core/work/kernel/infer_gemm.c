@@ -221,8 +221,8 @@ static void add_member(struct msim_infer *l, struct layer *y,
 
     y->transformed |= l->products[m->gpu].batch == WINOGRAD_PRODUCTS;
     y->gradients += m->backward;
-    if (k->tile[0] == 0 || l->t->gpu[m->gpu].config == MSIM_NONE ||
-        y->n >= most)
+    if (k->tile[0] == 0 || k->persistent ||
+        l->t->gpu[m->gpu].config == MSIM_NONE || y->n >= most)
         return;
     y->forward |= !m->backward;
     if (k->pass == MSIM_CONV_BACKWARD_WEIGHT && !y->weights)
@@ -457,6 +457,30 @@ static double features(const struct msim_infer *l, uint32_t i)
     return msim_infer_name(l, i)->gated ? p->m / 2 : p->m;
 }
 
+/* How many launches before a product the rows of its input are looked for. */
+#define ROWS_WITHIN 64
+
+/* A product whose blocks stay: as many rows as the last kernel before it that
+ * takes a row a block, from the width of the trace to the usual size. */
+static void persistent_output(struct msim_infer *l, uint32_t i)
+{
+    struct msim_infer_product *p = &l->products[i];
+    uint32_t o = l->place[i];
+
+    p->n = l->width;
+    p->k = USUAL_K;
+    for (int d = 0; d < ROWS_WITHIN && o > 0; d++) {
+        uint32_t before = l->order[--o];
+
+        if (l->t->gpu[before].kind == MSIM_GPU_KERNEL &&
+            msim_infer_name(l, before)->kind == MSIM_KERNEL_OTHER &&
+            msim_infer_name(l, before)->rowwise) {
+            p->m = fmax(msim_infer_blocks(l, before), 1);
+            return;
+        }
+    }
+}
+
 /*
  * A product of no known layer sums over what the two before it wrote: the wider
  * one, since a narrow one (a router, a gate) is a side branch.
@@ -471,6 +495,10 @@ static void chain(struct msim_infer *l)
 
         if (p->m == 0)
             continue;
+        if (msim_infer_name(l, i)->persistent) {
+            persistent_output(l, i);
+            continue;
+        }
         if (p->k == 0 && p->batch == WINOGRAD_PRODUCTS)
             p->k = clamp_zero(transformed_k(l, i));
         if (p->k == 0 && p->batch > 1 && !msim_infer_name(l, i)->experts)

@@ -24,6 +24,7 @@ struct msim_infer {
     uint32_t *place;                /* of each GPU event in that order */
     double *elems; /* of each, by its own launch or its forward pass; 0 */
     struct msim_infer_product *products; /* of each */
+    double width; /* of rows, where a norm's name states it; else the usual */
     uint32_t n_names, cap_names;
     bool shapeless; /* no operator of the trace has a shape */
 };
@@ -33,6 +34,10 @@ msim_infer_name(const struct msim_infer *l, uint32_t i)
 {
     return &l->names[l->name_of[i]];
 }
+
+/* The length of a row where it is not known: hidden sizes of most public models
+ * are 512 to 8192. */
+#define MSIM_INFER_COLS 1024
 
 /* Blocks and threads of the launch; 0 where it is not recorded. */
 double msim_infer_blocks(const struct msim_infer *l, uint32_t i);

@@ -8,9 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The length of a row where it is not known: hidden sizes of most public models
- * are 512 to 8192. */
-#define USUAL_COLS   1024
 #define SMALLEST_COL 32
 #define LARGEST_COLS 65536
 
@@ -105,8 +102,9 @@ static struct msim_work attention_work(const struct msim_infer *l, uint32_t i)
 
     for (int d = 0; d < 3 && e->config != MSIM_NONE; d++)
         grid[d] = l->t->configs[e->config].grid[d];
-    w.u.attention.phase =
-        decode ? MSIM_ATTENTION_DECODE : MSIM_ATTENTION_ENCODER;
+    w.u.attention.phase = decode      ? MSIM_ATTENTION_DECODE
+                          : k->causal ? MSIM_ATTENTION_PREFILL
+                                      : MSIM_ATTENTION_ENCODER;
     w.u.attention.backward = k->backward;
     w.u.attention.batch = msim_opmap_count(grid[2]);
     w.u.attention.heads = w.u.attention.kv_heads = msim_opmap_count(grid[1]);
@@ -114,7 +112,8 @@ static struct msim_work attention_work(const struct msim_infer *l, uint32_t i)
         decode ? 1
                : msim_opmap_count(grid[0] * (k->tile[0] > 0 ? k->tile[0] : 64));
     w.u.attention.kv_len = decode ? USUAL_KEYS : w.u.attention.q_len;
-    w.u.attention.head_dim = USUAL_HEAD;
+    w.u.attention.head_dim =
+        k->cols > 0 ? msim_opmap_count(k->cols) : USUAL_HEAD;
     w.u.attention.kv_dtype = w.dtype;
     msim_work_count(&w);
     return w;
@@ -182,7 +181,7 @@ static double rowwise_elems(const struct msim_infer *l, uint32_t i,
     double blocks = fmax(msim_infer_blocks(l, i), 1);
 
     if (elems == 0)
-        return blocks * USUAL_COLS;
+        return blocks * l->width;
     return fmin(fmax(elems, blocks * SMALLEST_COL), blocks * LARGEST_COLS);
 }
 
@@ -191,6 +190,8 @@ static double vector_elems(const struct msim_infer *l, uint32_t i)
     const struct msim_kernel_name *k = msim_infer_name(l, i);
     double elems = msim_infer_elems(l, i);
 
+    if (k->kind == MSIM_KERNEL_OTHER && k->rowwise)
+        return fmax(msim_infer_blocks(l, i), 1) * l->width;
     if (k->kind == MSIM_KERNEL_SOFTMAX && k->cols > 0)
         return softmax_elems(l, i);
     if (k->kind == MSIM_KERNEL_SOFTMAX || k->kind == MSIM_KERNEL_NORM)
@@ -268,7 +269,8 @@ static struct msim_work vector_work(const struct msim_infer *l, uint32_t i)
     if (k->kind == MSIM_KERNEL_SPLIT_K)
         w.bytes_read = bytes * parts(l, i);
     if (k->kind == MSIM_KERNEL_OTHER)
-        w.bytes_read = fmax(bytes * OTHER_READS, staged_bytes(l, i));
+        w.bytes_read =
+            fmax(bytes * (k->rowwise ? 1 : OTHER_READS), staged_bytes(l, i));
     w.bytes_written = k->kind == MSIM_KERNEL_REDUCTION ? 0 : bytes * k->writes;
     w.flops = elems;
     return w;

@@ -47,7 +47,8 @@ static const struct kind_row {
      {"reduce", "combine", "merge", "norm", "elementwise", "alloc", NULL}},
     {MSIM_KERNEL_ATTENTION,
      {"fmha", "flash", "attn", "attention", NULL},
-     {"reduce", "combine", "merge", "norm", "elementwise", "indices", NULL}},
+     {"reduce", "combine", "merge", "norm", "elementwise", "indices", "process",
+      NULL}},
     {MSIM_KERNEL_SPLIT_K,
      {"splitKreduce", "ReduceSplitK", "split_k_kernel", "reduce_wgrad", NULL},
      {NULL}},
@@ -101,7 +102,8 @@ static const struct kind_row {
     {MSIM_KERNEL_MATRIX,
      {"gemm", "cutlass", "Cijk_", "mfma", "xmma", "nvjet", "bmm_", "wgmma",
       "mma_", "_dot", "matmul", "mm_kernel", "conv", NULL},
-     {"norm", "softmax", "elementwise", "convert", "fbgemm", NULL}},
+     {"norm", "softmax", "elementwise", "convert", "fbgemm", "FlashAttn",
+      NULL}},
 };
 
 enum msim_kernel_kind msim_kernel_kind_read(const char *name)

@@ -279,6 +279,30 @@ static void read_embedding(struct msim_kernel_name *k, const char *name)
     k->reads = k->backward ? 2 : 1;
 }
 
+/* "layer_norm::Kernel_traits<.., unsigned int, 7168u, 1u, .." of flash
+ * attention's and Apex's norms: the length of a row. */
+static double traits_cols(const char *name)
+{
+    const char *p = strstr(name, "Kernel_traits<"), *end;
+
+    while (p && (p = strpbrk(p, "0123456789"))) {
+        long n = number_at(p, &end);
+
+        if (*end == 'u' && n >= 64)
+            return (double)n;
+        p = end;
+    }
+    return 0;
+}
+
+/* Kernels that give a block to each token: gates of feed-forward layers and
+ * conversions to eight bits with a scale for parts of each row. */
+static bool takes_tokens(const char *name)
+{
+    return has(name, "per_token") || has(name, "swiglu") ||
+           has(name, "act_and_mul") || has(name, "silu_and_mul");
+}
+
 /*
  * One thread an element that is written. Windows are two apart as a rule, so
  * that the larger side has four times the elements. A maximum also stores
@@ -293,6 +317,57 @@ static void read_pool(struct msim_kernel_name *k, const char *name)
     *(k->backward ? &k->reads : &k->writes) *= 3;
 }
 
+/* The n-th of the template's arguments "true" and "false" from `p` on. */
+static bool nth_flag(const char *p, int n)
+{
+    for (; p && *p; p++) {
+        bool yes = strncmp(p, "true", 4) == 0;
+
+        if ((yes || strncmp(p, "false", 5) == 0) && n-- == 0)
+            return yes;
+    }
+    return false;
+}
+
+/*
+ * Flash attention: "Flash_fwd_kernel_traits<64, 128, 128, 4, .." has the size
+ * of a head and the queries and keys of a block; version 3's gradient has a
+ * shape of these in another order, "CollectiveMainloopBwd<2, cute::tuple<..
+ * cluster>, cute::tuple<cute::C<64>, cute::C<128>, cute::C<192> >". Its grid
+ * runs over blocks of keys. Of the flags behind these the first of version 3,
+ * and the second of version 2 (the first is dropout's), says that the mask is
+ * causal.
+ */
+static void read_flash(struct msim_kernel_name *k, const char *name)
+{
+    const char *p = strstr(name, "_kernel_traits<");
+    long side[3];
+
+    if (p) {
+        for (int i = 0; i < 3; i++)
+            side[i] = number_at(p, &p);
+        k->cols = (double)side[0];
+        k->tile[0] = (double)side[k->backward ? 2 : 1];
+        k->causal = nth_flag(strchr(p, '>'), strstr(name, "attn_ws") ? 0 : 1);
+    } else if ((p = strstr(name, "CollectiveMainloopBwd<")) &&
+               (p = strstr(p, "cute::tuple<")) &&
+               (p = strstr(p + 1, "cute::tuple<"))) {
+        for (int i = 0; i < 3; i++)
+            side[i] = number_at(p, &p);
+        k->tile[0] = (double)side[1];
+        k->cols = (double)side[2];
+        k->causal = nth_flag(p, 0);
+    }
+}
+
+/* Names of grouped products and of DeepGEMM's, whose blocks take one tile after
+ * the other. */
+static bool is_persistent(const char *name)
+{
+    return strstr(name, "grouped_gemm") || strstr(name, "deep_gemm") ||
+           has(name, "persistent");
+}
+
 /* Products of cuDNN run by columns first; those of cuBLAS and CUTLASS by
  * rows. */
 static void read_product(struct msim_kernel_name *k, const char *name)
@@ -305,6 +380,7 @@ static void read_product(struct msim_kernel_name *k, const char *name)
                   (k->kind == MSIM_KERNEL_CONV && strstr(name, "cutlass"));
     k->gated = has(name, "swiglu") || has(name, "geglu");
     k->counts_threads = strncmp(name, "Cijk_", 5) == 0;
+    k->persistent = k->tile[0] == 0 && is_persistent(name);
     k->experts = has(name, "bmm_") && has(name, "dynB");
     k->splits = has(name, "splitK") || has(name, "split_k");
     /* Only gradients of filters, small and summed over many positions, are
@@ -317,8 +393,9 @@ static void read_product(struct msim_kernel_name *k, const char *name)
 
 static bool is_backward(const char *name)
 {
-    return has(name, "backward") || has(name, "_bwd") || has(name, "bw_") ||
-           has(name, "dgrad") || has(name, "wgrad");
+    return has(name, "backward") || strstr(name, "AttnBwd") ||
+           has(name, "_bwd") || has(name, "bw_") || has(name, "dgrad") ||
+           has(name, "wgrad");
 }
 
 /*
@@ -363,6 +440,8 @@ void msim_kernel_name_read(struct msim_kernel_name *k, const char *full)
     case MSIM_KERNEL_ATTENTION:
     case MSIM_KERNEL_DECODE:
         read_product(k, name);
+        if (k->kind == MSIM_KERNEL_ATTENTION || k->kind == MSIM_KERNEL_DECODE)
+            read_flash(k, name);
         k->dtype = msim_kernel_rate_dtype(k->rate, name);
         break;
     case MSIM_KERNEL_ELEMENTWISE:
@@ -384,6 +463,10 @@ void msim_kernel_name_read(struct msim_kernel_name *k, const char *full)
     case MSIM_KERNEL_NORM:
         k->reads = k->backward ? 2 : 1;
         k->rowwise = true;
+        k->cols = traits_cols(name);
+        break;
+    case MSIM_KERNEL_OTHER:
+        k->rowwise = takes_tokens(name);
         break;
     case MSIM_KERNEL_INDEX:
         k->items = strstr(name, "index_elementwise") ? 4 : 1;

@@ -27,6 +27,7 @@ struct msim_kernel_name {
     enum msim_conv_pass pass; /* CONV */
     bool backward;
     bool maximum;         /* POOL */
+    bool causal;          /* ATTENTION */
     bool splits;          /* MATRIX, CONV: blocks share sums (split-K) */
     bool channels_first;  /* the grid's x runs over columns of the output */
     bool experts;         /* MATRIX: one a block along the grid's y */
@@ -40,10 +41,12 @@ struct msim_kernel_name {
     bool tiled;           /* Winograd's transforms: a thread a tile */
     bool casts;           /* one side is of another type */
     bool rowwise;         /* a block a row or channel, of unknown length */
+    bool persistent;      /* MATRIX: blocks that stay, as many as the GPU holds;
+                             the grid says nothing of the output */
     double tile[2];       /* rows and columns of an output tile; 0: not shown */
     double items;         /* elements a thread takes */
     double reads, writes; /* tensors read and written */
-    double cols;          /* of a row; 0: not shown */
+    double cols;          /* of a row, of an attention head; 0: not shown */
 };
 
 /* Fill in `k` from a kernel's name, plain or mangled. */

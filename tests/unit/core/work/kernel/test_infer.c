@@ -116,6 +116,144 @@ static void test_launch__layer(void)
     end();
 }
 
+/*
+ * A convolution of one position from 64 to 256 channels for 32 images of 56 x
+ * 56: forward a product for each image (49 x 4 tiles of 64 x 64, 32 of them),
+ * the gradient of the input one of all 100,352 positions (784 tiles of 128 x
+ * 64). Both sum over what the other has as columns, whatever 64 and 256 have in
+ * common.
+ */
+static void test_launch__images(void)
+{
+    uint32_t f, d;
+
+    begin();
+    f = add("aten::conv2d", 5, false, "volta_sgemm_64x64_nn", 49, 4, 32);
+    d = add("ConvolutionBackward0", 5, true,
+            "volta_scudnn_128x64_stridedB_interior_nn_v1", 784, 1, 1);
+    finish();
+    CHECK_REL(l.products[f].k, 64, 0.02);
+    CHECK_REL(l.products[d].k, 256, 0.02);
+    end();
+}
+
+/* From 64 to 64 channels both sides agree: the positions count, since nothing
+ * is summed over 100,000 of them. */
+static void test_launch__square_filter(void)
+{
+    uint32_t f, d;
+
+    begin();
+    f = add("aten::conv2d", 5, false, "volta_scudnn_128x64_relu_interior_nn_v1",
+            784, 1, 1);
+    d = add("ConvolutionBackward0", 5, true, "volta_sgemm_64x64_nt", 49, 1, 32);
+    finish();
+    CHECK_REL(l.products[f].k, 64, 0.02);
+    CHECK_REL(l.products[d].k, 64, 0.02);
+    end();
+}
+
+/* Parts of a gradient of weights, one an image (256 x 1024, 32 of them), are no
+ * positions: with 6,272 x 1,024 forward, 196 positions an image. */
+static void test_launch__parts(void)
+{
+    uint32_t f, w, sum;
+
+    begin();
+    f = add("aten::conv2d", 5, false, "volta_scudnn_128x128_relu_small_nn_v1",
+            49, 8, 1);
+    w = add("ConvolutionBackward0", 5, true, "volta_sgemm_32x128_tn", 8, 8, 32);
+    sum = add("ConvolutionBackward0", 5, true,
+              "void cudnn::cnn::reduce_wgrad_nchw_helper<float>", 2048, 1, 1);
+    finish();
+    CHECK_REL(l.products[f].k, 256, 0.02);
+    CHECK_REL(l.products[w].k, 196, 0.02);
+    CHECK_REL(work(sum).bytes_read, 32 * work(sum).bytes_written, 1e-9);
+    end();
+}
+
+/* A convolution that nobody needs the input's gradient of sees an image: 3 x 7
+ * x 7, whatever was multiplied before. */
+static void test_launch__first(void)
+{
+    uint32_t f;
+
+    begin();
+    (void)add("aten::addmm", -1, false, "volta_sgemm_128x64_tn", 8, 64, 1);
+    f = add("aten::conv2d", 5, false, "volta_scudnn_128x64_relu_xregs_nn_v1",
+            3136, 1, 1);
+    (void)add("ConvolutionBackward0", 5, true, "void wgrad_alg0_engine<float>",
+              5, 2, 800);
+    finish();
+    CHECK_REL(l.products[f].k, 3 * 49, 0);
+    end();
+}
+
+/* Winograd's gradient of a filter of 64 x 64 channels sums over tiles: 0.8 of
+ * the threads of a transform, by its channels. */
+static void test_launch__winograd(void)
+{
+    uint32_t w;
+
+    begin();
+    (void)add("ConvolutionBackward0", 5, true,
+              "void cudnn::winograd_nonfused::winogradWgradData4x4<float>", 112,
+              32, 1);
+    (void)add("ConvolutionBackward0", 5, true,
+              "void cudnn::winograd_nonfused::winogradWgradDelta4x4<float>",
+              112, 32, 1);
+    w = add("ConvolutionBackward0", 5, true, "volta_sgemm_64x64_nt", 1, 1, 36);
+    finish();
+    CHECK_REL(l.products[w].k, 112 * 32 * 128 * 0.8 / 64, 1e-9);
+    end();
+}
+
+/* The gradient of a norm has the elements of its forward pass (what an addition
+ * wrote before it), not of a copied weight that happens to precede it. */
+static void test_launch__norm_gradient(void)
+{
+    uint32_t backward;
+
+    begin();
+    (void)add("aten::add", -1, false, ADD, 1000, 1, 1);
+    (void)add("aten::batch_norm", 5, false, "void cudnn::bn_fw_tr_1C11", 64, 1,
+              1);
+    (void)add("AccumulateGrad", 7, true, ADD, 100, 1, 1);
+    backward =
+        add("BatchNormBackward", 5, true, "void cudnn::bn_bw_1C11", 64, 1, 1);
+    finish();
+    CHECK_INT(work(backward).u.vector.elems, 512000);
+    end();
+}
+
+/*
+ * Blocks of grouped products stay: their rows are the tokens that a kernel
+ * before them takes, a block each, and their columns as many as a norm's name
+ * says that a row has.
+ */
+static void test_launch__persistent(void)
+{
+    struct msim_work w;
+    uint32_t p, cast;
+
+    begin();
+    (void)add("LayerNorm", -1, false,
+              "void layer_norm::ln_fwd_kernel<layer_norm::Kernel_traits<bf16, "
+              "unsigned int, 7168u, 1u> >",
+              396, 1, 1);
+    cast = add("cast", -1, false, "void cuda::per_token_cast_to_fp8<bf16>",
+               4096, 1, 1);
+    p = add("mm", -1, false,
+            "void cutlass::device_kernel<grouped_gemm::fp8::GemmKernel>", 112,
+            1, 1);
+    finish();
+    CHECK_INT(work(cast).u.vector.elems, 4096 * 7168);
+    w = work(p);
+    CHECK_INT(w.u.gemm.m, 4096);
+    CHECK_INT(w.u.gemm.n, 7168);
+    end();
+}
+
 /* The backward pass alone says the same: 2048 is in both outputs. */
 static void test_launch__gradients(void)
 {
@@ -297,6 +435,13 @@ int main(void)
     RUN(test_launch__elements);
     RUN(test_launch__neighbours);
     RUN(test_launch__layer);
+    RUN(test_launch__images);
+    RUN(test_launch__square_filter);
+    RUN(test_launch__parts);
+    RUN(test_launch__first);
+    RUN(test_launch__winograd);
+    RUN(test_launch__norm_gradient);
+    RUN(test_launch__persistent);
     RUN(test_launch__gradients);
     RUN(test_launch__batch);
     RUN(test_launch__convolution);

@@ -88,6 +88,35 @@ static void test_kernel_name__elementwise(void)
     CHECK_INT(k.dtype, MSIM_DT_I64);
 }
 
+/* Sizes of a head and of a block, and the mask, in each version's own order. */
+static void test_kernel_name__flash(void)
+{
+    struct msim_kernel_name k =
+        read("void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 32, 4, "
+             "false, false, half, Flash_kernel_traits<64, 128, 32, 4, half> >, "
+             "false, true, false>");
+
+    CHECK_INT(k.kind, MSIM_KERNEL_ATTENTION);
+    CHECK_REL(k.cols, 64, 0);
+    CHECK_REL(k.tile[0], 128, 0);
+    k = read("void flash::compute_attn_ws<Flash_fwd_kernel_traits<192, 128, "
+             "64, 12, 2, false, 1, bf16>, true, flash::SingleTileScheduler>");
+    CHECK_REL(k.cols, 192, 0);
+    CHECK_REL(k.tile[0], 128, 0);
+    CHECK(k.causal);
+    k = read("void cutlass::device_kernel<flash::FlashAttnBwd<flash::"
+             "CollectiveMainloopBwd<2, cute::tuple<cute::C<1>, cute::C<1>, "
+             "cute::C<1> >, cute::tuple<cute::C<64>, cute::C<128>, "
+             "cute::C<192> >, bf16, float, arch::Sm90, false, true> > >");
+    CHECK_INT(k.kind, MSIM_KERNEL_ATTENTION);
+    CHECK(k.backward && !k.causal);
+    CHECK_REL(k.cols, 192, 0);
+    CHECK_REL(k.tile[0], 128, 0);
+    k = read("void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<"
+             "cute::tuple<cute::C<64>, cute::C<192> > > >");
+    CHECK_INT(k.kind, MSIM_KERNEL_OTHER);
+}
+
 static void test_kernel_name__products(void)
 {
     struct msim_kernel_name k = read("ampere_sgemm_32x128_nt");
@@ -136,6 +165,7 @@ int main(void)
 {
     RUN(test_kernel_name__kinds);
     RUN(test_kernel_name__elementwise);
+    RUN(test_kernel_name__flash);
     RUN(test_kernel_name__products);
     RUN(test_kernel_name__rows);
     return check_summary();
