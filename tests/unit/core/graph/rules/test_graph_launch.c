@@ -131,6 +131,106 @@ static void test_queue__a_graph_is_one_launch(void)
     made_unload(&j);
 }
 
+#define KERNELS 1400
+#define KERNEL  50
+
+/*
+ * Launches of 5, one a microsecond after the other, of kernels of 50: a stream
+ * that holds `depth` launches fills, and the others return 6 after there is
+ * room. Every third finds the room for one less, as if there were an entry that
+ * the trace does not show. `gpu`: end of the last kernel.
+ */
+static struct made full_queue(int depth, int *gpu)
+{
+    static int end[KERNELS];
+    struct made m = made_trace(0, 1);
+    int now = 0;
+
+    for (int i = 0; i < KERNELS; i++) {
+        int room = i - depth + (i % 3 == 2), start = now, before = 0;
+
+        now += 5;
+        if (room >= 0 && end[room] + 6 > now)
+            now = end[room] + 6;
+        before = i && end[i - 1] + 1 > start + 8 ? end[i - 1] + 1 : start + 8;
+        end[i] = before + KERNEL;
+        made_call(&m, 1, "cudaLaunchKernel", start, now - start, i + 1);
+        made_kernel(&m, 7, "k", before, KERNEL, i + 1);
+        now++;
+    }
+    *gpu = end[KERNELS - 1];
+    return m;
+}
+
+/* However deep: halved kernels take half as long and do without the waits of
+ * launches, of which 5 to 6 are work. */
+static void check_full_queue(int depth)
+{
+    int gpu, half = 8 + KERNELS * (KERNEL / 2 + 1);
+    struct made m = full_queue(depth, &gpu);
+    struct made_job j;
+    msim_ps none;
+
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), gpu * US);
+    CHECK(llabs(made_scaled(&j, "kernels=0.5") - half * US) < 5 * US);
+    none = made_scaled(&j, "kernels=0");
+    CHECK(none >= 6 * KERNELS * US && none < 7 * KERNELS * US);
+    CHECK(!made_warned(&j, "launch queue"));
+    made_unload(&j);
+}
+
+static void test_queue__finds_its_depth(void)
+{
+    for (int depth = 1018; depth <= 1026; depth++)
+        check_full_queue(depth);
+    check_full_queue(256);
+}
+
+/* Without GPU times the queue has its usual depth: launch 1,024 waits for 0. */
+static void test_queue__depth_without_times(void)
+{
+    int gpu;
+    struct made m = full_queue(300, &gpu);
+    struct made_job j;
+
+    REQUIRE(made_load(&j, &m, 1));
+    made_run(&j, (struct made_what){.blind = true});
+    CHECK_INT(made_edges(&j, MSIM_EDGE_QUEUE, MSIM_EDGE_SOURCES),
+              KERNELS - 1024);
+    made_unload(&j);
+}
+
+/*
+ * A queue of 500 before a kernel of 60 ms, and launches of 100 that end with
+ * nothing: they are work, and said, where they are many.
+ */
+static void check_slow_launches(int n, bool warned)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    for (int i = 0; i < 500 + n; i++) {
+        int slow = i < 500 ? 0 : i - 500;
+
+        made_call(&m, 1, "cudaLaunchKernel",
+                  i < 500 ? 6 * i : 3000 + 101 * slow, i < 500 ? 5 : 100,
+                  i + 1);
+        made_kernel(&m, 7, "k", i ? 60000 + 60 * i : 8, i ? 50 : 60000, i + 1);
+    }
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, "kernels=0"), (3000 + 101 * n - 1) * US);
+    CHECK(made_warned(&j, "in all with the launch queue at 473 or more") ==
+          warned);
+    made_unload(&j);
+}
+
+static void test_queue__says_what_it_cannot_explain(void)
+{
+    check_slow_launches(40, true);
+    check_slow_launches(5, false);
+}
+
 /* ---- graphs ------------------------------------------------------------- */
 
 /*
@@ -247,6 +347,9 @@ int main(void)
     RUN(test_launch__whatever_the_call_is_called);
     RUN(test_queue__blocks_when_full);
     RUN(test_queue__does_not_block_before);
+    RUN(test_queue__finds_its_depth);
+    RUN(test_queue__depth_without_times);
+    RUN(test_queue__says_what_it_cannot_explain);
     RUN(test_queue__a_graph_is_one_launch);
     RUN(test_launch__gaps_inside_a_graph);
     RUN(test_full__until_the_last_wave);
