@@ -4,6 +4,7 @@
 #include "predict/pipeline.h"
 
 #include "core/graph/build/graph_build.h"
+#include "core/run/peers.h"
 #include "predict/run_warnings.h"
 #include "predict/scenarios.h"
 
@@ -102,7 +103,7 @@ static enum msim_status build(struct predicting *p)
     MSIM_TRY(check_kind(p));
     MSIM_TRY(make_works(p));
     MSIM_TRY(make_plans(p));
-    return msim_graph_build(
+    MSIM_TRY(msim_graph_build(
         &run->graph, p->in->job,
         &(struct msim_graph_options){
             .launch_plans = (const struct msim_launch_plan *const *)run->plans,
@@ -110,7 +111,8 @@ static enum msim_status build(struct predicting *p)
             .peers = peers(p),
             .slowdown = times ? 0 : msim_platform_slowdown(p->to->platform),
         },
-        p->err);
+        p->err));
+    return msim_peers_follow(run->graph, p->err);
 }
 
 /* ---- durations ----------------------------------------------------------- */

@@ -71,12 +71,14 @@ static void warn_traces(const struct warning *w)
                       "predicts a run without a profiler",
                       slowed, MSIM_HOST_SLOWED_US);
     msim_warn_queued_idle(w->job, w->g);
-    if (w->g->unexplained > 0)
+    if (w->g->n_unexplained > 0)
         msim_job_warn(
             w->job,
-            "%u GPU activities began later than the traces explain, by %.1f "
-            "us in all; the simulation leaves this delay out",
-            w->g->n_unexplained, (double)w->g->unexplained / MSIM_PS_PER_US);
+            "%u GPU activities began later than the traces explain, by %.1f ms "
+            "in all; each keeps its distance from what came before it",
+            w->g->n_unexplained,
+            (double)w->g->copied[MSIM_COPIED_UNEXPLAINED] /
+                (1e3 * MSIM_PS_PER_US));
 }
 
 /* Traced ranks that stand for others are simulated once: equal work arrives

@@ -20,7 +20,7 @@ struct tasks {
     const uint32_t *order;
     uint32_t rank;
     uint32_t *pred_begin, *pred; /* edges by their target */
-    int32_t *pred_lag;           /* in ns */
+    msim_ps *pred_lag;
     uint32_t *last;              /* task -> last node of its chain, or NONE */
     uint32_t *passed, *n_passed; /* task without nodes -> its sources */
     struct msim_vec sources;     /* struct source */
@@ -132,7 +132,7 @@ static enum msim_status gather(struct tasks *x, uint32_t task)
         MSIM_TRY(add_input(x, MSIM_NONE, x->release[task]));
     for (uint32_t e = x->pred_begin[task]; e < x->pred_begin[task + 1]; e++) {
         uint32_t from = x->pred[e];
-        msim_ps lag = (msim_ps)x->pred_lag[e] * 1000;
+        msim_ps lag = x->pred_lag[e];
         const struct source *s = x->sources.data;
 
         if (x->last[from] != MSIM_NONE)
@@ -342,7 +342,7 @@ static void turn_edges(struct tasks *x)
             uint32_t k = at[g->edges[e].to]++;
 
             x->pred[k] = t;
-            x->pred_lag[k] = g->edges[e].lag_ns;
+            x->pred_lag[k] = g->edges[e].lag;
         }
 }
 

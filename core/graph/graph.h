@@ -52,6 +52,7 @@ enum msim_task_kind {
     X(COPY_SYNC, "blocking copy")                                              \
     X(HANDOVER, "hand-over between threads")                                   \
     X(LOADER, "data loader")                                                   \
+    X(UNEXPLAINED, "delay without a cause")                                    \
     X(COLLECTIVE, "collective")                                                \
     X(POINT_TO_POINT, "send and receive")
 
@@ -89,7 +90,7 @@ static inline enum msim_edge_source msim_edge_source_of(uint8_t byte)
 
 struct msim_edge {
     uint32_t to;
-    int32_t lag_ns;
+    msim_ps lag;
 };
 
 /* What a task stands for. */
@@ -105,7 +106,7 @@ struct msim_task_ref {
 /*
  * What is copied from the trace as it was measured: work, and latencies that
  * no other time explains. X(NAME, text). A wait is copied only where its cause
- * is not in the trace (PEERS, LOADER, BEFORE).
+ * is not in the trace (PEERS, LOADER, BEFORE, UNEXPLAINED).
  */
 #define MSIM_COPIED_MAP(X)                                                     \
     X(HOST, "host work in operators")                                          \
@@ -122,7 +123,8 @@ struct msim_task_ref {
     X(EVENT, "latency of stream waits")                                        \
     X(BEFORE, "launched before the recording")                                 \
     X(LOADER, "waits for data loader processes")                               \
-    X(PEERS, "waits for absent ranks")
+    X(PEERS, "waits for absent ranks")                                         \
+    X(UNEXPLAINED, "delays without a cause")
 
 enum msim_copied {
 #define X(name, text) MSIM_COPIED_##name,
@@ -136,8 +138,9 @@ const char *msim_copied_text(enum msim_copied what);
 struct msim_release {
     uint32_t task;
     msim_ps at;
-    bool external; /* arrival of a peer whose trace is absent; `at` is
-                      TIME_NONE where an edge's lag says when */
+    bool external;  /* arrival of a peer whose trace is absent; `at` is
+                       TIME_NONE where an edge's lag says when */
+    msim_ps traced; /* when it was, where the lag does */
 };
 
 struct msim_lane {
@@ -194,8 +197,8 @@ struct msim_graph {
     int64_t *iterations; /* step numbers, -1: the whole trace */
     uint32_t n_iterations, cap_iterations;
     msim_ps copied[MSIM_COPIED_KINDS]; /* over all ranks, the whole trace */
-    msim_ps unexplained; /* delays of starts that have no cause: not copied */
-    uint32_t n_unexplained;
+    uint32_t n_unexplained; /* GPU activities that began late without a cause:
+                               copied[MSIM_COPIED_UNEXPLAINED] */
     struct msim_queued_idle queued_idle;
     struct msim_sharing *sharing; /* NULL: nothing is shared */
 };
@@ -218,7 +221,8 @@ struct msim_launch_plan {
 enum msim_peers {
     MSIM_PEERS_TOGETHER, /* with this rank: nobody waits */
     MSIM_PEERS_FIXED,    /* when it did in the trace */
-    MSIM_PEERS_FOLLOW,   /* as long after this rank as in the trace */
+    MSIM_PEERS_FOLLOW,   /* as long after this rank as in the trace;
+                            core/run/peers.h makes that exact */
 };
 
 struct msim_graph_options {
@@ -241,7 +245,7 @@ struct msim_graph_options {
      */
     double slowdown;
     uint32_t without; /* rules to leave out, bits of 1 << msim_edge_kind; what
-                         they explain becomes unexplained, and is not copied */
+                         they explain is not copied as unexplained */
     uint32_t without_sharing; /* likewise, bits of 1 << msim_contention_rule */
 };
 

@@ -6,6 +6,7 @@
 #include "core/graph/graph_cycle.h"
 #include "core/run/contention_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +20,12 @@ struct msim_engine {
 };
 
 /*
- * What an edge adds to its predecessor's end: `fixed` + `per_ns` * its own
- * lag, of which one is 0. One entry for each byte that has an edge's kind.
+ * What an edge adds to its predecessor's end: `fixed`, or, where that is -1,
+ * its own lag times `stretch`. One entry for each byte that has an edge's kind.
  */
 struct lags {
-    msim_ps fixed[UINT8_MAX + 1], per_ns[UINT8_MAX + 1];
+    msim_ps fixed[UINT8_MAX + 1];
+    double stretch[UINT8_MAX + 1];
 };
 
 enum msim_status msim_engine_new(struct msim_engine **out,
@@ -60,10 +62,10 @@ static void fill_lags(struct lags *l, const struct msim_scenario *s)
 {
     for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
         enum msim_edge_kind kind = msim_edge_kind_of((uint8_t)byte);
-        msim_ps lag = kind < MSIM_EDGE_KINDS ? s->lag[kind] : -1;
+        double stretch = kind < MSIM_EDGE_KINDS ? s->stretch[kind] : 0;
 
-        l->fixed[byte] = lag >= 0 ? lag : 0;
-        l->per_ns[byte] = lag >= 0 ? 0 : 1000;
+        l->fixed[byte] = kind < MSIM_EDGE_KINDS ? s->lag[kind] : -1;
+        l->stretch[byte] = stretch > 0 ? stretch : 1;
     }
 }
 
@@ -148,7 +150,11 @@ static msim_ps edge_time(const struct msim_graph *g,
 
     if (is_out(s, g->edges[i].to))
         return from_peers(byte) ? 0 : end;
-    return end + l->fixed[byte] + l->per_ns[byte] * g->edges[i].lag_ns;
+    if (l->fixed[byte] >= 0)
+        return end + l->fixed[byte];
+    if (l->stretch[byte] == 1)
+        return end + g->edges[i].lag;
+    return end + llround((double)g->edges[i].lag * l->stretch[byte]);
 }
 
 /* Visit all tasks that are ready, and those that become ready by that; returns

@@ -21,6 +21,8 @@ struct msim_scenario {
     const msim_ps *dur; /* one a task, 0 .. RUN_MAX */
     /* Lag of every edge of a kind, or -1: as the graph has it. */
     msim_ps lag[MSIM_EDGE_KINDS];
+    /* What the graph's own lags of a kind are multiplied by; 0: by 1. */
+    double stretch[MSIM_EDGE_KINDS];
     /*
      * One a task, or NULL. Where it is not 0 the task is removed: it has no
      * duration, nothing delays it (edges to it have no lag, its releases do

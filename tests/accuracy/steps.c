@@ -302,8 +302,7 @@ static void longest_path(struct steps *s, uint32_t *left, uint32_t *ready)
 
         for (uint32_t e = g->edge_begin[t]; e < g->edge_begin[t + 1]; e++) {
             uint32_t to = g->edges[e].to;
-            msim_ps at =
-                s->start[t] + s->dur[t] + (msim_ps)g->edges[e].lag_ns * 1000;
+            msim_ps at = s->start[t] + s->dur[t] + g->edges[e].lag;
 
             if (on_device(g, to))
                 continue;

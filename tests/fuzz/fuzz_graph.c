@@ -102,7 +102,7 @@ static msim_ps from_edge(const struct trial *k, uint32_t from, uint32_t edge)
                    ? 0
                    : end_of(k, from);
     if (lag < 0)
-        lag = (msim_ps)k->g->edges[edge].lag_ns * 1000;
+        lag = k->g->edges[edge].lag;
     return end_of(k, from) + lag;
 }
 
@@ -419,7 +419,7 @@ static void check_graph(struct fuzz *f, const struct msim_graph *g,
         HOLDS(&k, g->traced[t] >= 0, t);
     for (uint32_t i = 0; i < MSIM_COPIED_KINDS; i++)
         HOLDS(&k, g->copied[i] >= 0, i);
-    HOLDS(&k, g->unexplained >= 0, 0);
+    HOLDS(&k, g->copied[MSIM_COPIED_UNEXPLAINED] >= 0, 0);
 }
 
 static void try_graph(struct fuzz *f, struct msim_job *job,

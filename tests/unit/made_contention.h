@@ -65,7 +65,7 @@ static inline uint32_t made_contention_add(struct made_contention *m,
     m->of_task[t] = m->lane[t] = t;
     m->demands[t] = (struct msim_demand){
         .alone = 1, .tail = 1, .task = t, .kind = (uint8_t)kind};
-    m->releases[t] = (struct msim_release){t, at, false};
+    m->releases[t] = (struct msim_release){t, at, false, 0};
     m->dur[t] = dur;
     return t;
 }

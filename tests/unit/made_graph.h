@@ -65,7 +65,7 @@ static inline struct made_graph made_graph_new(uint32_t n, uint32_t lanes,
             uint32_t to = t + 1 + made_random(&seed) % ahead;
 
             m.g.edges[edges++] =
-                (struct msim_edge){to, (int32_t)(made_random(&seed) % 50)};
+                (struct msim_edge){to, made_random(&seed) % 50 * 1000};
             m.g.n_preds[to]++;
         }
     }
@@ -89,7 +89,7 @@ static inline void made_graph_mix(struct made_graph *m, uint64_t seed,
         m->removed[t] = made_random(&seed) % one_in == 0;
         if (made_random(&seed) % 8 == 0)
             m->g.releases[m->g.n_releases++] = (struct msim_release){
-                t, made_random(&seed) % 100000 * 1000, false};
+                t, made_random(&seed) % 100000 * 1000, false, 0};
     }
 }
 
@@ -100,7 +100,7 @@ static inline msim_ps made_graph_edge(const struct made_graph *m, uint32_t i,
     enum msim_edge_kind kind = msim_edge_kind_of(m->g.edge_kind[i]);
 
     if (!m->removed || !m->removed[m->g.edges[i].to])
-        return end + (msim_ps)m->g.edges[i].lag_ns * 1000;
+        return end + m->g.edges[i].lag;
     return kind == MSIM_EDGE_COLLECTIVE || kind == MSIM_EDGE_POINT_TO_POINT
                ? 0
                : end;

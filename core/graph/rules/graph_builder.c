@@ -76,21 +76,12 @@ enum msim_status msim_builder_edge(struct msim_graph_builder *b,
                                    enum msim_edge_source source, uint32_t from,
                                    uint32_t to, msim_ps lag)
 {
-    msim_ps ns = lag / 1000;
-
     if (b->opt->without & 1u << kind)
         return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&b->edges, &b->cap_edges, b->n_edges,
                        sizeof(*b->edges)));
-    /* A lag is a latency; two seconds of it would be a wait. */
-    if (ns > INT32_MAX)
-        ns = INT32_MAX;
-    if (ns < INT32_MIN)
-        ns = INT32_MIN;
-    b->edges[b->n_edges++] =
-        (struct msim_pending_edge){.from = from,
-                                   .edge = {to, (int32_t)ns},
-                                   .kind = MSIM_EDGE_BYTE(kind, source)};
+    b->edges[b->n_edges++] = (struct msim_pending_edge){
+        .from = from, .edge = {to, lag}, .kind = MSIM_EDGE_BYTE(kind, source)};
     return MSIM_OK;
 }
 
@@ -129,7 +120,8 @@ enum msim_status msim_builder_release(struct msim_graph_builder *b,
 
     MSIM_TRY(msim_grow((void **)&g->releases, &g->cap_releases, g->n_releases,
                        sizeof(*g->releases)));
-    g->releases[g->n_releases++] = (struct msim_release){task, at, external};
+    g->releases[g->n_releases++] =
+        (struct msim_release){task, at, external, at};
     return MSIM_OK;
 }
 

@@ -228,6 +228,7 @@ static void keep_latency(const struct msim_causes *c, uint32_t i,
         out->kind = MSIM_CAUSE_UNKNOWN;
         /* The delay that remains when the edge's lag is taken off. */
         out->unknown = lag - (by_stream ? out->stream_lag : out->launch_lag);
+        out->after_stream = by_stream;
         out->idle = idle_before(c, i, c->t->gpu[i].start - out->unknown);
         return;
     }

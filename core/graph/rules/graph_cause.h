@@ -10,7 +10,12 @@
  *   event            another stream's activity ended just then: inferred
  *   full device      a kernel of another stream was running whose blocks
  *                    filled every multiprocessor: the engine delays it
- *   nothing          an unexplained delay. It is counted, not copied.
+ *   nothing          an unexplained delay. What caused it is not in the trace
+ *                    (an absent rank, work that was not recorded), so it is
+ *                    kept: as long after the later of launch and predecessor
+ *                    as in the trace, not at an instant of its own. So it
+ *                    moves with what it followed, and a run with twice the GPU
+ *                    work takes twice the time at most.
  *
  * An edge that does not bind gets the trace's usual latency, so that it holds
  * in a run in which it binds.
@@ -33,8 +38,9 @@ struct msim_cause {
     msim_ps before; /* end of the one before it on its stream, or TIME_NONE */
     uint32_t event; /* GPU activity on another stream, or NONE */
     msim_ps launch_lag, stream_lag, event_lag;
-    msim_ps unknown; /* delay of which nothing is known */
-    msim_ps idle;    /* part of it in which the device did nothing */
+    msim_ps unknown;   /* delay of which nothing is known */
+    bool after_stream; /* it follows the predecessor, not the launch */
+    msim_ps idle;      /* part of it in which the device did nothing */
 };
 
 /* What is needed to explain starts of one rank; release with

@@ -217,6 +217,7 @@ static enum msim_status absent_peers(struct msim_graph_builder *b,
         break;
     }
     MSIM_TRY(msim_builder_release(b, m->transfer, MSIM_TIME_NONE, true));
+    b->g->releases[b->g->n_releases - 1].traced = end - own;
     return msim_builder_edge(b, MSIM_EDGE_COLLECTIVE, MSIM_FROM_TIMES,
                              m->arrive, m->transfer, waited);
 }

@@ -15,8 +15,8 @@
 #define US ((msim_ps)MSIM_PS_PER_US)
 
 /*
- * An activity whose launch is not recorded follows its predecessor if that
- * ended this shortly before; else its unknown launch came late.
+ * An activity whose launch is not recorded was in the queue already if its
+ * predecessor ended this shortly before; else what delayed it is unknown.
  */
 #define QUEUED_MAX (100 * US)
 
@@ -161,23 +161,41 @@ static void copy(struct device *d, enum msim_copied what, msim_ps ps)
         d->b->g->copied[what] += ps;
 }
 
-/* Launched before the recording, or by a call that is not in it. */
+static void note_unexplained(struct device *d, msim_ps delay)
+{
+    copy(d, MSIM_COPIED_UNEXPLAINED, delay);
+    d->b->g->n_unexplained++;
+}
+
+/*
+ * Launched before the recording, or by a call that is not in it: the first of
+ * a stream comes when it was recorded, any other as long after its predecessor
+ * as in the trace.
+ */
 static enum msim_status link_unlaunched(struct device *d, uint32_t i)
 {
     const struct msim_gpu *e = &d->t->gpu[i];
-    bool first = i == d->t->streams[e->stream].gpu_begin;
-    msim_ps gap = first ? INT64_MAX : e->start - msim_gpu_end(e - 1);
+    bool times = d->b->opt->device_times;
     uint32_t task = d->r->of_gpu_begin[i];
+    enum msim_edge_kind kind = MSIM_EDGE_STREAM;
+    msim_ps gap = 0;
 
-    if (gap > QUEUED_MAX || !d->b->opt->device_times)
+    if (i == d->t->streams[e->stream].gpu_begin || !times)
         MSIM_TRY(
             msim_builder_release(d->b, task, e->start + d->r->base, false));
-    if (first)
+    if (i == d->t->streams[e->stream].gpu_begin)
         return MSIM_OK;
-    if (gap > QUEUED_MAX || !d->b->opt->device_times)
-        gap = 0;
-    copy(d, MSIM_COPIED_BEFORE, gap);
-    return msim_builder_edge(d->b, MSIM_EDGE_STREAM, MSIM_FROM_ORDER,
+    if (times)
+        gap = e->start - msim_gpu_end(e - 1);
+    if (gap > QUEUED_MAX) {
+        note_unexplained(d, gap);
+        kind = MSIM_EDGE_UNEXPLAINED;
+    } else {
+        copy(d, MSIM_COPIED_BEFORE, gap);
+    }
+    return msim_builder_edge(d->b, kind,
+                             kind == MSIM_EDGE_STREAM ? MSIM_FROM_ORDER
+                                                      : MSIM_FROM_TIMES,
                              d->r->of_gpu[i - 1], task, gap);
 }
 
@@ -198,8 +216,6 @@ static void note_idle(struct device *d, uint32_t i, msim_ps idle)
 
 static void note_cause(struct device *d, uint32_t i, const struct msim_cause *c)
 {
-    struct msim_graph *g = d->b->g;
-
     d->r->cause[i] = (uint8_t)c->kind;
     switch (c->kind) {
     case MSIM_CAUSE_LAUNCH:
@@ -216,11 +232,24 @@ static void note_cause(struct device *d, uint32_t i, const struct msim_cause *c)
     case MSIM_CAUSE_FULL:
         break;
     case MSIM_CAUSE_UNKNOWN:
-        g->unexplained += c->unknown;
-        g->n_unexplained++;
+        note_unexplained(d, c->unknown);
         note_idle(d, i, c->idle);
         break;
     }
+}
+
+/* A start without a cause keeps its distance from what came before. */
+static enum msim_status link_unexplained(struct device *d, uint32_t i,
+                                         uint32_t call,
+                                         const struct msim_cause *c)
+{
+    uint32_t from = c->after_stream ? d->r->of_gpu[i - 1] : call;
+    msim_ps after = c->after_stream ? c->before : c->launch;
+
+    if (c->kind != MSIM_CAUSE_UNKNOWN)
+        return MSIM_OK;
+    return msim_builder_edge(d->b, MSIM_EDGE_UNEXPLAINED, MSIM_FROM_TIMES, from,
+                             d->r->of_gpu_begin[i], d->t->gpu[i].start - after);
 }
 
 static enum msim_status link(struct device *d, uint32_t i)
@@ -241,6 +270,7 @@ static enum msim_status link(struct device *d, uint32_t i)
     if (!first)
         MSIM_TRY(msim_builder_edge(d->b, MSIM_EDGE_STREAM, MSIM_FROM_ORDER,
                                    d->r->of_gpu[i - 1], task, c.stream_lag));
+    MSIM_TRY(link_unexplained(d, i, from, &c));
     if (c.event == MSIM_NONE)
         return MSIM_OK;
     return msim_builder_edge(d->b, MSIM_EDGE_EVENT, MSIM_FROM_TIMES,
@@ -299,7 +329,7 @@ static enum msim_status build(struct device *d)
         MSIM_TRY(msim_causes_init(&d->causes, d->t));
     MSIM_TRY(index_steps(d));
     MSIM_TRY(add_streams(d));
-    MSIM_TRY(msim_graph_recorded_waits(d->b, d->r));
+    MSIM_TRY(msim_graph_recorded_waits(d->r));
     for (uint32_t i = 0; i < d->t->n_gpu; i++)
         MSIM_TRY(link(d, i));
     return meet(d);

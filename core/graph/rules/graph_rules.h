@@ -5,11 +5,11 @@
  *
  * No wait is copied from the trace. A rule makes an edge, takes the waiting out
  * of the work of the task that waited, and the maximum over edges computes it
- * again. A latency is kept up to a bound; a later start without a cause is
- * counted as unexplained and not reproduced. An edge that does not bind in the
- * trace gets the usual latency (the median in this trace, waits left out), or
- * its own where that is less: it must hold in a run in which it binds, and must
- * not delay the traced run.
+ * again. A latency is kept up to a bound; what a later start without a cause
+ * adds to it is counted, and is an edge of its own. An edge that does not bind
+ * in the trace gets the usual latency (the median in this trace, waits left
+ * out), or its own where that is less: it must hold in a run in which it binds,
+ * and must not delay the traced run.
  *
  * Each rule adds to the builder; on failure the builder stays whole.
  */
@@ -32,8 +32,7 @@ enum msim_status msim_graph_wait(struct msim_graph_builder *b,
 /* The waits that cuda_sync events record, into r->waits; before any GPU
  * edge. */
 MSIM_MUST_CHECK
-enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
-                                           struct msim_rank_tasks *r);
+enum msim_status msim_graph_recorded_waits(struct msim_rank_tasks *r);
 /* The activity that runs on a stream at the instant `at`, or NONE. */
 uint32_t msim_graph_running(const struct msim_trace *t, uint32_t stream,
                             msim_ps at);

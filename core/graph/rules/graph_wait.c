@@ -179,11 +179,8 @@ static enum msim_status note_wait(struct msim_rank_tasks *r,
     return MSIM_OK;
 }
 
-enum msim_status msim_graph_recorded_waits(struct msim_graph_builder *b,
-                                           struct msim_rank_tasks *r)
+enum msim_status msim_graph_recorded_waits(struct msim_rank_tasks *r)
 {
-    if (b->opt->without & 1u << MSIM_EDGE_EVENT)
-        return MSIM_OK;
     for (uint32_t i = 0; i < r->trace->n_syncs; i++)
         MSIM_TRY(note_wait(r, &r->trace->syncs[i]));
     return MSIM_OK;

@@ -98,7 +98,7 @@ enum msim_status msim_analyse_copied(const struct msim_findings *f)
 {
     struct msim_prediction *p = f->p;
 
-    p->unexplained_us = msim_us(f->g->unexplained);
+    p->unexplained_us = msim_us(f->g->copied[MSIM_COPIED_UNEXPLAINED]);
     p->copied =
         msim_arena_alloc(&p->arena, MSIM_COPIED_KINDS * sizeof(*p->copied));
     if (!p->copied)

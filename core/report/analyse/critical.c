@@ -79,8 +79,7 @@ static bool lag_of(const struct msim_graph *g, const struct msim_run *run,
     *lag = 0;
     if (is_out(run, g->edges[i].to))
         return !from_peers(kind);
-    *lag = run->lag && run->lag[kind] >= 0 ? run->lag[kind]
-                                           : (msim_ps)g->edges[i].lag_ns * 1000;
+    *lag = run->lag && run->lag[kind] >= 0 ? run->lag[kind] : g->edges[i].lag;
     return true;
 }
 

@@ -224,7 +224,7 @@ struct msim_prediction {
     struct msim_named_us *copied; /* measured times that were copied, by what
                                      they are for; whole trace, all ranks */
     uint32_t n_copied;
-    double unexplained_us; /* delays without a cause, which were not copied */
+    double unexplained_us; /* delays without a cause, which are kept */
     const char **warnings;
     uint32_t n_warnings;
     double seconds; /* wall time of the prediction; in the text report only */

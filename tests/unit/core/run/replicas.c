@@ -262,7 +262,7 @@ static uint32_t walk(struct turn *k)
             msim_ps lag = k->lag[msim_edge_kind_of(g->edge_kind[i])];
 
             if (lag < 0)
-                lag = (msim_ps)g->edges[i].lag_ns * 1000;
+                lag = g->edges[i].lag;
             reach(k, g->edges[i].to, end + lag);
         }
     }

@@ -61,12 +61,12 @@ static void test_engine__agrees_with_tasks_out(void)
 static void test_engine__takes_a_task_out(void)
 {
     uint32_t begin[] = {0, 1, 2, 3, 3}, preds[] = {0, 2, 0, 1};
-    struct msim_edge edges[] = {{1, 2}, {3, 0}, {1, 0}};
+    struct msim_edge edges[] = {{1, 2000}, {3, 0}, {1, 0}};
     uint8_t kinds[] = {MSIM_EDGE_STREAM, MSIM_EDGE_STREAM,
                        MSIM_EDGE_COLLECTIVE};
     msim_ps dur[] = {10000, 7000, 50000, 0}, start[4];
     uint8_t out[] = {0, 1, 0, 0};
-    struct msim_release release = {1, 99000, true};
+    struct msim_release release = {1, 99000, true, 0};
     struct msim_graph g = {.n_tasks = 4,
                            .n_edges = 3,
                            .edge_begin = begin,
@@ -95,7 +95,7 @@ static void test_engine__takes_a_task_out(void)
 static void test_engine__honours_releases(void)
 {
     struct made_graph m = made_graph_new(3, 1, 9);
-    struct msim_release r = {1, 5000000, false};
+    struct msim_release r = {1, 5000000, false, 0};
     msim_ps *start;
 
     m.dur[0] = 1000;
@@ -117,7 +117,7 @@ static void test_engine__honours_releases(void)
 static void test_engine__overrides_lags_by_kind(void)
 {
     uint32_t begin[] = {0, 2, 2, 2}, preds[] = {0, 1, 1};
-    struct msim_edge edges[] = {{1, 7}, {2, 7}};
+    struct msim_edge edges[] = {{1, 7000}, {2, 7000}};
     uint8_t kinds[] = {MSIM_EDGE_PROGRAM, MSIM_EDGE_LAUNCH};
     msim_ps dur[] = {10000, 0, 0}, start[3];
     struct msim_graph g = {.n_tasks = 3,
@@ -135,6 +135,11 @@ static void test_engine__overrides_lags_by_kind(void)
     REQUIRE(msim_engine_new(&e, &g) == MSIM_OK);
     CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
     CHECK_INT(start[1], 17000);
+    CHECK_INT(start[2], 13000);
+    s.stretch[MSIM_EDGE_PROGRAM] = 1.5; /* the graph's own, not the other */
+    s.stretch[MSIM_EDGE_LAUNCH] = 1.5;
+    CHECK_INT(engine_starts(e, &s, start, NULL), MSIM_OK);
+    CHECK_INT(start[1], 20500);
     CHECK_INT(start[2], 13000);
     msim_engine_free(e);
 }

@@ -8,7 +8,7 @@
 #include "tests/unit/made_graph.h"
 
 static const msim_ps AS_IS[MSIM_EDGE_KINDS] = {-1, -1, -1, -1, -1, -1, -1, -1,
-                                               -1, -1, -1, -1, -1, -1, -1};
+                                               -1, -1, -1, -1, -1, -1, -1, -1};
 
 /* ---- made-up jobs ------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ static void edge(struct job *j, uint32_t from, uint32_t to, uint8_t kind,
                  uint32_t *from_of)
 {
     from_of[j->g.n_edges] = from;
-    j->g.edges[j->g.n_edges] = (struct msim_edge){to, (int32_t)(from * 7 % 13)};
+    j->g.edges[j->g.n_edges] = (struct msim_edge){to, from * 7 % 13 * 1000};
     j->g.edge_kind[j->g.n_edges++] = MSIM_EDGE_BYTE(kind, MSIM_FROM_IDS);
     j->g.n_preds[to]++;
 }
@@ -158,16 +158,16 @@ static void same_lags(struct job *copied, const struct job *one)
         for (uint32_t t = 0; t < COPY; t++)
             for (uint32_t i = one->g.edge_begin[t], k = 0;
                  i < one->g.edge_begin[t + 1]; i++, k++)
-                copied->g.edges[copied->g.edge_begin[c * COPY + t] + k].lag_ns =
-                    one->g.edges[i].lag_ns;
+                copied->g.edges[copied->g.edge_begin[c * COPY + t] + k].lag =
+                    one->g.edges[i].lag;
     for (uint32_t w = 0; w < WHOLE; w++) {
         uint32_t from = copied->g.edge_begin[REPLICAS * COPY + w];
         uint32_t like = one->g.edge_begin[COPY + w];
 
         for (uint32_t c = 0; c < REPLICAS; c++)
             for (uint32_t k = 0; k < RANKS; k++)
-                copied->g.edges[from + c * RANKS + k].lag_ns =
-                    one->g.edges[like + k].lag_ns;
+                copied->g.edges[from + c * RANKS + k].lag =
+                    one->g.edges[like + k].lag;
     }
 }
 

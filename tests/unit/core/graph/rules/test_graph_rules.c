@@ -167,6 +167,20 @@ static void make_loader(struct made *m)
 }
 
 /*
+ * k2 begins 475 after k1 has ended, where 1 is usual, and nothing says why. It
+ * stays as long after k1, whenever that ends; work that is gone waits for
+ * nothing.
+ */
+static void make_unexplained(struct made *m)
+{
+    made_op(m, 1, "aten::mm", 0, 30);
+    made_call(m, 1, "cudaLaunchKernel", 10, 2, 1);
+    made_call(m, 1, "cudaLaunchKernel", 14, 2, 2);
+    made_kernel(m, 7, "k1", 15, 10, 1);
+    made_kernel(m, 7, "k2", 500, 50, 2);
+}
+
+/*
  * Rank 0 arrives at 15, rank 1 at 75, both are done at 115: 40 are the
  * transfer. Rank 0 then takes 2 to synchronise and 100 of host work.
  */
@@ -358,6 +372,10 @@ static const struct rule RULES[] = {
      {{"", 15000, 10000},
       {"host:train=2", 23000, 20000},
       {"host:train=0.5", 12500, 7000}}},
+    {EDGE(UNEXPLAINED),
+     1,
+     make_unexplained,
+     {{"", 550, 76}, {"kernels=2", 610, 136}, {NO_GPU, 30, 30}}},
     {EDGE(COLLECTIVE), 2, make_collective, OF_A_MEETING},
     {EDGE(POINT_TO_POINT), 2, make_pair, OF_A_MEETING},
     {SHARE(SM),

@@ -124,8 +124,7 @@ static msim_ps longest_way(const struct ran *r, uint32_t to)
 
             if (g->edges[i].to != to)
                 continue;
-            way = longest_way(r, t) + r->m.dur[t] +
-                  (msim_ps)g->edges[i].lag_ns * 1000;
+            way = longest_way(r, t) + r->m.dur[t] + g->edges[i].lag;
             best = way > best ? way : best;
         }
     return best;
@@ -144,7 +143,7 @@ static msim_ps way_of(const struct ran *r, const struct msim_path *p)
             continue;
         sum += r->m.dur[piece->task];
         if (piece->by < g->n_edges)
-            sum += (msim_ps)g->edges[piece->by].lag_ns * 1000;
+            sum += g->edges[piece->by].lag;
     }
     return sum;
 }
@@ -279,11 +278,11 @@ static void test_slack__is_what_is_free(void)
 enum { HOST, LAUNCH, SYNC, TAIL, KERNEL, TINY, OTHER, TASKS };
 
 static struct msim_edge edges[] = {
-    {LAUNCH, 0}, {KERNEL, 5000}, {TINY, 5000}, {OTHER, 5000}, /* of HOST */
-    {SYNC, 0},                                                /* of LAUNCH */
-    {TAIL, 0},                                                /* of SYNC */
-    {SYNC, 0},                                                /* of KERNEL */
-    {OTHER, 0},                                               /* of TINY */
+    {LAUNCH, 0}, {KERNEL, 5 * US}, {TINY, 5 * US}, {OTHER, 5 * US}, /* HOST */
+    {SYNC, 0},  /* of LAUNCH */
+    {TAIL, 0},  /* of SYNC */
+    {SYNC, 0},  /* of KERNEL */
+    {OTHER, 0}, /* of TINY */
 };
 static uint8_t edge_kind[] = {
     MSIM_EDGE_PROGRAM,
