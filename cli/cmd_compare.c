@@ -9,13 +9,16 @@
 #include "cli/message.h"
 #include "cli/predict_options.h"
 #include "core/report/compare/compare.h"
+#include "core/report/write/report_format.h"
 #include "core/work/opmap/opmap_family.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#define FAIL_MAX    10000 /* percent */
 #define FIELD(name) .field = offsetof(struct settings, name)
 
 struct settings {
@@ -27,6 +30,7 @@ struct settings {
     enum msim_cost_mode costs;
     enum msim_output output;
     struct msim_load_options load;
+    double fail_above; /* share, e.g. 0.05; NAN: not given */
 };
 
 /* ---- options ----------------------------------------------------------- */
@@ -109,9 +113,28 @@ static enum msim_status parse_power_cap(void *settings, const char *value,
     return parse_clocks(settings, value, msim_power_cap_parse, err);
 }
 
+/* "5%" or "5". */
+static enum msim_status parse_fail_above(void *settings, const char *value,
+                                         struct msim_error *err)
+{
+    struct settings *s = settings;
+    char *end;
+    double percent = strtod(value, &end);
+
+    end += *end == '%';
+    if (value[0] < '0' || value[0] > '9' || *end || !(percent <= FAIL_MAX))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--fail-above' is '%s', want a percentage "
+                         "from 0 to %d, e.g. 5%%",
+                         value, FAIL_MAX);
+    s->fail_above = percent / 100;
+    return MSIM_OK;
+}
+
 static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
                                     [MSIM_COSTS_MEASURED] = "measured",
                                     [MSIM_COSTS_MODEL] = "model",
+                                    [MSIM_COSTS_SCALED] = "scaled",
                                     NULL};
 
 static enum msim_status parse_communication(void *settings, const char *value,
@@ -133,8 +156,9 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_CHOICE,
      FIELD(costs),
      .choices = COSTS,
-     .help = "where the traces' durations come from: their own times, or a "
-             "platform's models",
+     .help = "where the traces' durations come from: their own times, a "
+             "platform's models, or their own times as they would be on the "
+             "platform (scaled)",
      .dflt = "auto: measured, but model with --platform or without times"},
     {.name = "host",
      .type = MSIM_OPTION_TEXT,
@@ -167,6 +191,12 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "all"},
     MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct settings, load.salvage),
+    {.name = "fail-above",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_fail_above,
+     .metavar = "PERCENT",
+     .help = "exit with 1 if the period of B is longer than that of A by more "
+             "than PERCENT, else with 0"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      FIELD(output),
@@ -186,6 +216,7 @@ static const char *const EXAMPLES[] = {
     "mystique-sim compare --platform a100 --clock 1,0.8 trace.json trace.json",
     "mystique-sim compare --iteration 7,8 trace.json.gz trace.json.gz",
     "mystique-sim compare --json yesterday.json run/ > changes.json",
+    "mystique-sim compare --fail-above 5% yesterday.json run/ > changes.txt",
     NULL,
 };
 
@@ -400,8 +431,32 @@ static enum msim_status write_report(const struct msim_comparison *c,
     return msim_report_compare_text(c, stdout);
 }
 
+/* Is B slower than it may be? Both figures are said in any case. */
+static enum msim_status judge(const struct settings *s,
+                              const struct msim_comparison *c, bool *failed,
+                              struct msim_error *err)
+{
+    const struct msim_change *p = &c->period;
+    double more = msim_change_ratio(p) - 1;
+    char a[MSIM_CELL], b[MSIM_CELL];
+
+    if (isnan(s->fail_above))
+        return MSIM_OK;
+    if (!isfinite(more))
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "no period to compare; want two sides with one: a "
+                         "prediction of an older version has none");
+    msim_format_time(a, p->us[0].predicted);
+    msim_format_time(b, p->us[1].predicted);
+    *failed = more > s->fail_above;
+    msim_message("%s: period %s in A, %s in B: %+.1f %%, allowed are %+.1f %%",
+                 *failed ? "check failed" : "check passed", a, b, 100 * more,
+                 100 * s->fail_above);
+    return MSIM_OK;
+}
+
 static enum msim_status report(const struct settings *s,
-                               struct msim_side *const side[2],
+                               struct msim_side *const side[2], bool *failed,
                                struct msim_error *err)
 {
     struct msim_comparison *c;
@@ -413,12 +468,14 @@ static enum msim_status report(const struct settings *s,
     if (status == MSIM_OK)
         msim_message_warnings(c->warnings, c->n_warnings,
                               s->output != MSIM_OUTPUT_CSV);
+    if (status == MSIM_OK)
+        status = judge(s, c, failed, err);
     msim_comparison_free(c);
     return status;
 }
 
 static enum msim_status compare(const struct settings *s, char *const *paths,
-                                struct msim_error *err)
+                                bool *failed, struct msim_error *err)
 {
     struct msim_side *side[2] = {NULL, NULL};
     enum msim_status status = check(paths, err);
@@ -426,7 +483,7 @@ static enum msim_status compare(const struct settings *s, char *const *paths,
     for (int i = 0; i < 2 && status == MSIM_OK; i++)
         status = load_side(&side[i], s, i, paths[i], err);
     if (status == MSIM_OK)
-        status = report(s, side, err);
+        status = report(s, side, failed, err);
     msim_side_free(side[0]);
     msim_side_free(side[1]);
     return status;
@@ -434,17 +491,20 @@ static enum msim_status compare(const struct settings *s, char *const *paths,
 
 int msim_cmd_compare(int argc, char **argv)
 {
-    struct settings s = {.iteration = {MSIM_ITERATION_ALL, MSIM_ITERATION_ALL},
+    struct settings s = {.fail_above = (double)NAN,
+                         .iteration = {MSIM_ITERATION_ALL, MSIM_ITERATION_ALL},
                          .load = {.threads = 2}};
     struct msim_cli_operands sides;
     struct msim_error err = {0};
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &sides);
 
     if (rc < 0) {
-        enum msim_status status = compare(&s, sides.items, &err);
+        bool failed = false;
+        enum msim_status status = compare(&s, sides.items, &failed, &err);
 
-        rc =
-            status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+        rc = status != MSIM_OK ? msim_message_error(status, &err)
+             : failed          ? MSIM_EXIT_CHECK
+                               : MSIM_EXIT_OK;
     }
     free(s.platform[0]);
     free(s.platform[1]);

@@ -13,17 +13,18 @@ import json, math, sys
 
 c = json.load(open(sys.argv[1]))
 assert c["schema"] == "mystique-sim/comparison/1", c["schema"]
-keys = ["schema", "version", "a", "b", "iteration_us", "measured_us",
+keys = ["schema", "version", "a", "b", "iteration_us", "period_us", "measured_us",
         "kernel_us", "communication_us", "external_wait_us", "overlapped_us",
         "breakdown_us", "iterations", "main_thread_waits", "gpu_idle",
-        "families", "ops", "kernels", "streams",
-        "ranks", "warnings"]
+        "families", "ops", "kernels", "streams", "host_ops",
+        "critical_path", "ranks", "warnings"]
 assert list(c) == keys, list(c)
 
 def close(a, b, what):
     assert math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-6), (what, a, b)
 
-for name in ["breakdown_us", "families", "ops", "kernels", "streams"]:
+for name in ["breakdown_us", "families", "ops", "kernels", "streams",
+             "host_ops", "critical_path"]:
     table = c[name]
     if table["absent"]:
         assert not table["rows"], name
@@ -112,6 +113,32 @@ run compare --json "$folder/a.json" "$sample"
 want_rc 0
 want_err "A stands on model times and B on measured times"
 checked
+
+# The gate of a CI job goes by the period; both figures are said.
+"$sim" --json --platform a100 "$samples/gpt2" >"$folder/fast.json" 2>/dev/null
+"$sim" --json --platform t4 "$samples/gpt2" >"$folder/slow.json" 2>/dev/null
+run compare --fail-above 5% "$folder/fast.json" "$folder/slow.json"
+want_rc 1
+want_err "check failed: period "
+want_err ", allowed are +5.0 %"
+run compare --fail-above 5 "$folder/slow.json" "$folder/fast.json"
+want_rc 0
+want_err "check passed: period "
+run compare --fail-above 0 "$folder/a.json" "$folder/a.json"
+want_rc 0
+usage_error "option '--fail-above' is '-5%', want a percentage" \
+    compare --fail-above -5% "$folder/a.json" "$folder/b.json"
+usage_error "option '--fail-above' is 'few', want a percentage" \
+    compare --fail-above few "$folder/a.json" "$folder/b.json"
+sed '/"period_us"/d' "$folder/a.json" >"$folder/old.json"
+run compare --fail-above 5% "$folder/old.json" "$folder/b.json"
+want_rc 3
+want_err "no period to compare"
+
+# The host's side: what it does, and what of it is on the critical path.
+run compare --platform a100,h100 "$sample" "$sample"
+want_out "critical path, by owner, "
+want_out "work of the host"
 
 run compare --csv "$folder/a.json" "$folder/b.json"
 want_rc 0

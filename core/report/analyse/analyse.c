@@ -375,6 +375,7 @@ static enum msim_status analyse(struct analysis *a)
     MSIM_TRY(msim_analyse_copied(&a->findings));
     MSIM_TRY(msim_analyse_kernels(&a->findings, slowest));
     MSIM_TRY(msim_analyse_phases(&a->findings, slowest));
+    MSIM_TRY(msim_analyse_host(&a->findings, slowest));
     return msim_analyse_ops(&a->findings, slowest);
 }
 

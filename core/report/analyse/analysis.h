@@ -66,6 +66,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_analyse_phases(const struct msim_findings *f,
                                      uint32_t rank);
 
+/* analysis_host.c: the host's own work on one rank. */
+MSIM_MUST_CHECK
+enum msim_status msim_analyse_host(const struct msim_findings *f,
+                                   uint32_t rank);
+
 /* analysis_ops.c: operators, families, coverage of one rank. */
 MSIM_MUST_CHECK
 enum msim_status msim_analyse_ops(const struct msim_findings *f, uint32_t rank);

@@ -74,6 +74,14 @@ struct msim_kernel_row {
     double measured_us; /* of a transfer with its waiting */
 };
 
+/* Work of the host's threads in one iteration of the slowest rank. */
+struct msim_host_row {
+    const char *name; /* topmost operator, call, or "between operators" */
+    const char *kind; /* "host", "call", "gap", "compilation" */
+    double calls;
+    struct msim_figure us; /* nothing measured */
+};
+
 /* A phase (forward, ...) or a region that the job marks, in one iteration of
  * the slowest rank: GPU work that it launched, and its own work on the host. */
 struct msim_region_row {
@@ -204,6 +212,8 @@ struct msim_prediction {
     uint32_t n_phases;
     struct msim_region_row *regions; /* most GPU time first; they may nest */
     uint32_t n_regions;
+    struct msim_host_row *host_ops; /* most time first */
+    uint32_t n_host_ops;
     struct msim_rank_row *ranks_detail;
     uint32_t n_ranks_detail;
     /* Of the longest of the iterations, on its slowest rank. */

@@ -442,6 +442,7 @@ static void pair_figures(struct msim_comparison *c)
     const struct msim_side *a = c->side[0], *b = c->side[1];
 
     c->iteration = change_of("iteration", a->iteration_us, b->iteration_us);
+    c->period = change_of("period", a->period_us, b->period_us);
     c->measured = change_of("measured", only_measured(a), only_measured(b));
     c->kernel = change_of("kernels", a->kernel_us, b->kernel_us);
     c->transfer = change_plain("transfer", a->transfer_us, b->transfer_us);
@@ -471,6 +472,11 @@ static void name_tables(struct msim_comparison *c)
     c->ops.of = "kernels and transfers of collectives, by topmost operator";
     c->kernels.key = "kernels";
     c->kernels.of = "kernels, transfers of collectives and copies, by name";
+    c->host_ops.key = "host_ops";
+    c->host_ops.of = "work of the host's threads, by topmost operator, call, "
+                     "and between operators";
+    c->owners.key = "critical_path";
+    c->owners.of = "owners of the critical path";
     c->streams.key = "streams";
     c->streams.of = "kernels, transfers of collectives and copies, by stream";
 }
@@ -489,6 +495,8 @@ static enum msim_status compare(struct msim_comparison *c)
     MSIM_TRY(pair(c, &c->ops, &a->ops, &b->ops));
     MSIM_TRY(pair(c, &c->kernels, &a->kernels, &b->kernels));
     MSIM_TRY(pair(c, &c->streams, &a->streams, &b->streams));
+    MSIM_TRY(pair(c, &c->host_ops, &a->host_ops, &b->host_ops));
+    MSIM_TRY(pair(c, &c->owners, &a->owners, &b->owners));
     MSIM_TRY(pair_ranks(c));
     return warn_all(c);
 }

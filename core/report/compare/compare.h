@@ -25,7 +25,7 @@
  *     a, b            input, inputs (how many), kind ("trace" or
  *                     "prediction"), platform, costs, host, ranks, rank (that
  *                     the tables are of), iterations (how many)
- *     iteration_us, measured_us (of the iteration), kernel_us,
+ *     iteration_us, period_us, measured_us (of the iteration), kernel_us,
  *     communication_us {transfer, wait}, external_wait_us,
  *     overlapped_us {communication, memory_copy}
  *                     each {a, b, difference, ratio, beyond_intervals}:
@@ -36,7 +36,7 @@
  *                     tables by what was waited for: by the thread that bears
  *                     the iteration, and while nothing ran on the GPU
  *     iterations      a table, by name where sides share one, else by order
- *     families, ops, kernels, streams
+ *     families, ops, kernels, streams, host_ops, critical_path
  *                     tables, largest difference first
  *     ranks           one record a rank: rank, only, iteration_us, kernel_us,
  *                     communication_us, breakdown_us, each figure as above
@@ -88,11 +88,13 @@ extern const char *const MSIM_CLASS_NAMES[MSIM_CLASSES];
 struct msim_comparison {
     struct msim_arena arena;
     const struct msim_side *side[2]; /* the caller's */
-    struct msim_change iteration, measured, kernel, transfer, wait, external;
+    struct msim_change iteration, period, measured, kernel, transfer, wait,
+        external;
     struct msim_change overlapped_communication, overlapped_copy;
     struct msim_changes breakdown, iterations, main_waits, gpu_idle;
     struct msim_changes families, ops, kernels, streams;
-    struct msim_rank_change *ranks; /* by number; none: one rank each */
+    struct msim_changes host_ops, owners; /* owners of the critical path */
+    struct msim_rank_change *ranks;       /* by number; none: one rank each */
     uint32_t n_ranks;
     const char **warnings;
     uint32_t n_warnings;

@@ -134,6 +134,62 @@ static enum msim_status read_ops(const struct reading *r, const cJSON *root)
     return MSIM_OK;
 }
 
+static enum msim_status read_host_ops(const struct reading *r,
+                                      const cJSON *root)
+{
+    struct msim_prediction *p = r->p;
+    struct msim_host_row *rows;
+    const cJSON *array, *item;
+
+    MSIM_TRY(room(r, root, "host_ops", sizeof(*rows), &array, (void **)&rows));
+    if (!array) /* of a version without them */
+        return MSIM_OK;
+    p->host_ops = rows;
+    cJSON_ArrayForEach(item, array)
+    {
+        struct msim_host_row *h = &rows[p->n_host_ops];
+
+        MSIM_TRY(text(r, item, "name", &h->name));
+        MSIM_TRY(text(r, item, "kind", &h->kind));
+        h->calls = number(item, "calls");
+        h->us = figure_us(item);
+        if (!h->name || isnan(h->us.predicted))
+            return bad(r, "'name' or 'predicted_us' in one of 'host_ops'",
+                       "a text and a number");
+        p->n_host_ops++;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status read_owners(const struct reading *r, const cJSON *root)
+{
+    struct msim_prediction *p = r->p;
+    struct msim_owner_row *rows;
+    const cJSON *array, *item;
+
+    MSIM_TRY(room(r, root, "critical_owners", sizeof(*rows), &array,
+                  (void **)&rows));
+    if (!array)
+        return MSIM_OK;
+    p->owners = rows;
+    cJSON_ArrayForEach(item, array)
+    {
+        struct msim_owner_row *o = &rows[p->n_owners];
+
+        MSIM_TRY(text(r, item, "name", &o->name));
+        MSIM_TRY(text(r, item, "kind", &o->kind));
+        MSIM_TRY(text(r, item, "op", &o->op));
+        o->us = number(item, "us");
+        o->share = number(item, "share");
+        o->pieces = number(item, "pieces");
+        if (!o->name || isnan(o->us))
+            return bad(r, "'name' or 'us' in one of 'critical_owners'",
+                       "a text and a number");
+        p->n_owners++;
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status read_families(const struct reading *r,
                                       const cJSON *root)
 {
@@ -235,6 +291,7 @@ static enum msim_status read_figures(const struct reading *r, const cJSON *root)
 
     p->ranks = ranks >= 1 && ranks < UINT32_MAX ? (uint32_t)ranks : 1;
     p->iteration_us = figure(member(root, "iteration_us"));
+    p->period.us = figure(member(root, "period_us"));
     p->kernel_us = figure(member(root, "kernel_us"));
     if (isnan(p->iteration_us.predicted) || isnan(p->kernel_us.predicted))
         return bad(r, "'predicted' in 'iteration_us' or 'kernel_us'",
@@ -280,6 +337,8 @@ static enum msim_status read_all(const struct reading *r, const cJSON *root)
     MSIM_TRY(read_iterations(r, root));
     MSIM_TRY(read_ops(r, root));
     MSIM_TRY(read_families(r, root));
+    MSIM_TRY(read_host_ops(r, root));
+    MSIM_TRY(read_owners(r, root));
     MSIM_TRY(read_ranks(r, root));
     MSIM_TRY(
         read_waits(r, member(waits, "main_thread"), &p->waits.main_thread));

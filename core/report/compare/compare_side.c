@@ -57,6 +57,20 @@ static enum msim_status new_rows(struct msim_side *s, struct msim_side_rows *r,
     return r->rows ? MSIM_OK : MSIM_ENOMEM;
 }
 
+/* A kind's text that outlives the prediction. */
+static const char *kind_of(const char *kind)
+{
+    static const char *const KINDS[] = {
+        "host", "call",       "gap",     "compilation",   "kernel",  "copy",
+        "held", "rendezvous", "latency", "communication", "several",
+    };
+
+    for (size_t i = 0; kind && i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
+        if (strcmp(KINDS[i], kind) == 0)
+            return KINDS[i];
+    return "other";
+}
+
 static enum msim_status add_row(struct msim_side *s, struct msim_side_rows *r,
                                 const char *name, const char *kind,
                                 double calls, const struct msim_figure *f)
@@ -108,6 +122,54 @@ static enum msim_status copy_families(struct msim_side *s,
     for (uint32_t i = 0; i < p->n_families; i++)
         MSIM_TRY(add_row(s, &s->families, p->families[i].model, NULL,
                          p->families[i].calls, &p->families[i].us));
+    return MSIM_OK;
+}
+
+/* A file of a version without them has none at all. */
+static enum msim_status copy_host_ops(struct msim_side *s,
+                                      const struct msim_prediction *p)
+{
+    MSIM_TRY(new_rows(s, &s->host_ops, p->n_host_ops));
+    s->host_ops.absent = s->is_file && !p->host_ops ? IN_FILE : NULL;
+    for (uint32_t i = 0; i < p->n_host_ops; i++) {
+        const struct msim_host_row *h = &p->host_ops[i];
+        const char *kind = kind_of(h->kind);
+
+        MSIM_TRY(add_row(s, &s->host_ops, h->name, kind, h->calls, &h->us));
+    }
+    return MSIM_OK;
+}
+
+static struct msim_side_row *find_row(struct msim_side_rows *rows,
+                                      const char *name, const char *kind)
+{
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (strcmp(rows->rows[i].name, name) == 0 &&
+            strcmp(rows->rows[i].kind, kind) == 0)
+            return &rows->rows[i];
+    return NULL;
+}
+
+/* An operator's kernels are one owner, as in the report. */
+static enum msim_status copy_owners(struct msim_side *s,
+                                    const struct msim_prediction *p)
+{
+    MSIM_TRY(new_rows(s, &s->owners, p->n_owners));
+    s->owners.absent = s->is_file && !p->owners ? IN_FILE : NULL;
+    for (uint32_t i = 0; i < p->n_owners; i++) {
+        const struct msim_owner_row *o = &p->owners[i];
+        const char *name = o->op ? o->op : o->name, *kind = kind_of(o->kind);
+        struct msim_figure us = {o->us, o->us, o->us, (double)NAN};
+        struct msim_side_row *row = find_row(&s->owners, name, kind);
+
+        if (!row) {
+            MSIM_TRY(add_row(s, &s->owners, name, kind, o->pieces, &us));
+            continue;
+        }
+        row->calls += o->pieces;
+        row->us.predicted += o->us;
+        row->us.low = row->us.high = row->us.predicted;
+    }
     return MSIM_OK;
 }
 
@@ -184,6 +246,7 @@ static void copy_figures(struct msim_side *s, const struct msim_prediction *p)
 {
     s->ranks = p->ranks;
     s->iteration_us = fitting(s, p->iteration_us);
+    s->period_us = fitting(s, p->period.us);
     s->kernel_us = fitting(s, p->kernel_us);
     s->transfer_us = p->transfer_us;
     s->wait_us = p->wait_us;
@@ -206,6 +269,8 @@ static enum msim_status copy(struct msim_side *s,
     MSIM_TRY(copy_iterations(s, p));
     MSIM_TRY(copy_families(s, p));
     MSIM_TRY(copy_ops(s, p));
+    MSIM_TRY(copy_host_ops(s, p));
+    MSIM_TRY(copy_owners(s, p));
     MSIM_TRY(copy_all_waits(s, p));
     MSIM_TRY(copy_ranks(s, p));
     return copy_warnings(s, p);

@@ -32,11 +32,12 @@ struct msim_side {
     const char *platform, *costs, *host; /* NULL: unknown */
     uint32_t ranks;
     int64_t rank; /* the rank of the figures, -1 unknown */
-    struct msim_figure iteration_us, kernel_us;
+    struct msim_figure iteration_us, period_us, kernel_us;
     double transfer_us, wait_us, external_wait_us;
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
     struct msim_side_rows iterations, families, ops, kernels, streams;
+    struct msim_side_rows host_ops, owners; /* owners of the critical path */
     struct msim_side_rows main_waits, gpu_idle; /* by what was waited for */
     struct msim_rank_row *ranks_detail;
     uint32_t n_ranks_detail;

@@ -13,6 +13,7 @@
 
 #define NAME_MAX  34 /* columns of a total's label */
 #define TOP       15
+#define TOP_PATH  8
 #define MAX_LINES 32
 #define RANK_LINE 256
 
@@ -81,6 +82,7 @@ static void print_totals(struct msim_compare_page *page)
 
     msim_compare_header(page, &t);
     print_total(page, &t, "time", &c->iteration);
+    print_total(page, &t, "period", &c->period);
     print_total(page, &t, "time, as measured", &c->measured);
     print_total(page, &t, "kernels", &c->kernel);
     print_total(page, &t, "communication, on the wire", &c->transfer);
@@ -191,6 +193,20 @@ static void print_tables(struct msim_compare_page *page)
                                     .extra = MSIM_EXTRA_NOTHING,
                                     .total = true},
         TOP);
+    msim_compare_table_print(
+        page,
+        (struct msim_compare_table){.title = "critical path, by owner",
+                                    .t = &c->owners,
+                                    .extra = MSIM_EXTRA_NOTHING,
+                                    .total = true},
+        TOP_PATH);
+    msim_compare_table_print(
+        page,
+        (struct msim_compare_table){.title = "work of the host",
+                                    .t = &c->host_ops,
+                                    .extra = MSIM_EXTRA_CALLS,
+                                    .total = true},
+        TOP_PATH);
     msim_compare_table_print(
         page,
         (struct msim_compare_table){.title = "the main thread waits for",

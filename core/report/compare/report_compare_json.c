@@ -137,6 +137,7 @@ static void write_ranks(struct msim_json *j, const struct msim_comparison *c)
 static void write_figures(struct msim_json *j, const struct msim_comparison *c)
 {
     write_change(j, "iteration_us", &c->iteration);
+    write_change(j, "period_us", &c->period);
     write_change(j, "measured_us", &c->measured);
     write_change(j, "kernel_us", &c->kernel);
     write_two(j, "communication_us", "transfer", &c->transfer, "wait",
@@ -166,6 +167,8 @@ enum msim_status msim_report_compare_json(const struct msim_comparison *c,
     write_table(&j, &c->ops);
     write_table(&j, &c->kernels);
     write_table(&j, &c->streams);
+    write_table(&j, &c->host_ops);
+    write_table(&j, &c->owners);
     write_ranks(&j, c);
     msim_json_open(&j, "warnings", '[', true);
     for (uint32_t i = 0; i < c->n_warnings; i++)
@@ -242,6 +245,7 @@ enum msim_status msim_report_compare_csv(const struct msim_comparison *c,
           "share,beyond_intervals\n",
           out);
     csv_row(out, "iteration_us", "", NULL, &c->iteration);
+    csv_row(out, "period_us", "", NULL, &c->period);
     csv_row(out, "measured_us", "", NULL, &c->measured);
     csv_row(out, "kernel_us", "", NULL, &c->kernel);
     csv_row(out, "communication_us", "transfer", NULL, &c->transfer);
@@ -255,6 +259,8 @@ enum msim_status msim_report_compare_csv(const struct msim_comparison *c,
     csv_table(out, &c->ops);
     csv_table(out, &c->kernels);
     csv_table(out, &c->streams);
+    csv_table(out, &c->host_ops);
+    csv_table(out, &c->owners);
     csv_ranks(out, c);
     return ferror(out) ? MSIM_EIO : MSIM_OK;
 }

@@ -10,6 +10,7 @@
 #define NAME_MAX   34 /* columns of a name beside its figures */
 #define NAME_MEANS 24 /* and beside means as well */
 #define NAME_LINE  96 /* and on a line of its own */
+#define NOTE       20 /* " (communication)" */
 #define NAME_BYTES (4 * NAME_LINE + 1)
 #define LABEL      192
 #define CALLS      8 /* columns of a count */
@@ -77,29 +78,42 @@ static void leave_out_namespaces(char *out, size_t size, const char *name)
     out[used] = '\0';
 }
 
-/* A collective's row is its transfer, without waiting for peers. */
-static unsigned format_name(char text[NAME_BYTES], const struct msim_change *c)
+/* What follows a name: a collective's row is its transfer, without waiting for
+ * peers; on the critical path rows of one name differ in their kind. */
+static const char *note_of(const struct msim_compare_table *t, const char *kind)
 {
-    static const char TRANSFER[] = " (transfer)";
-    bool transfer = c->kind && strcmp(c->kind, "communication") == 0;
+    if (!kind)
+        return "";
+    if (strcmp(t->t->key, "critical_path") == 0)
+        return kind;
+    return strcmp(kind, "communication") == 0 ? "transfer" : "";
+}
+
+static unsigned format_name(char text[NAME_BYTES],
+                            const struct msim_compare_table *t,
+                            const struct msim_change *c)
+{
+    const char *note = note_of(t, c->kind);
     char whole[2048];
     unsigned used;
+    size_t end;
 
     leave_out_namespaces(whole, sizeof(whole), shown_name(c));
-    used = msim_format_op(text, NAME_BYTES - sizeof(TRANSFER), whole,
-                          NAME_LINE - sizeof(TRANSFER));
-    if (!transfer)
+    used = msim_format_op(text, NAME_BYTES - NOTE, whole, NAME_LINE - NOTE);
+    if (!note[0])
         return used;
-    memcpy(text + strlen(text), TRANSFER, sizeof(TRANSFER));
-    return used + (unsigned)sizeof(TRANSFER) - 1;
+    end = strlen(text);
+    return used +
+           (unsigned)snprintf(text + end, NAME_BYTES - end, " (%.16s)", note);
 }
 
 /* A name too long for its column gets a line of its own. */
 static void print_name(const struct msim_compare_page *page,
-                       const struct msim_change *c, unsigned columns)
+                       const struct msim_compare_table *t,
+                       const struct msim_change *c)
 {
     char text[NAME_BYTES];
-    unsigned used = format_name(text, c);
+    unsigned used = format_name(text, t, c), columns = t->name_columns;
 
     if (used <= columns)
         fprintf(page->out, "  %s%*s", text, (int)(columns - used), "");
@@ -125,7 +139,7 @@ static void fit(struct msim_compare_table *t, uint32_t rows)
     t->name_columns = NAME_MIN;
     for (uint32_t i = 0; i < rows; i++) {
         const struct msim_change *c = &t->t->rows[i];
-        unsigned used = format_name(text, c);
+        unsigned used = format_name(text, t, c);
 
         if (used > t->name_columns)
             t->name_columns = used < limit ? used : limit;
@@ -213,7 +227,7 @@ static void print_row(struct msim_compare_page *page,
                       const struct msim_compare_table *t,
                       const struct msim_change *c)
 {
-    print_name(page, c, t->name_columns);
+    print_name(page, t, c);
     if (t->extra != MSIM_EXTRA_NOTHING)
         print_calls(page, c);
     print_times(page, t, c);

@@ -290,6 +290,22 @@ static void write_kernels(struct msim_json *j, const struct msim_prediction *p)
     msim_json_close(j);
 }
 
+static void write_host_ops(struct msim_json *j, const struct msim_prediction *p)
+{
+    msim_json_open(j, "host_ops", '[', true);
+    for (uint32_t i = 0; i < p->n_host_ops; i++) {
+        const struct msim_host_row *h = &p->host_ops[i];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "name", h->name);
+        msim_json_text(j, "kind", h->kind);
+        msim_json_number(j, "calls", h->calls);
+        write_figure_us(j, &h->us);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
 static void write_regions(struct msim_json *j, const char *key,
                           const struct msim_region_row *rows, uint32_t n)
 {
@@ -368,6 +384,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_texts(&j, "inputs", p->inputs, p->n_inputs);
     write_families(&j, p);
     write_kernels(&j, p);
+    write_host_ops(&j, p);
     write_regions(&j, "phases", p->phases, p->n_phases);
     write_regions(&j, "regions", p->regions, p->n_regions);
     write_ops(&j, "not_covered", p->uncovered, p->n_uncovered);

@@ -56,7 +56,7 @@ static void test_report_json__keys(void)
                   "external_wait_us "
                   "breakdown_us overlapped_us coverage memory_bytes flops mfu "
                   "ops ranks_detail critical_path warnings host network "
-                  "inputs families kernels phases regions not_covered "
+                  "inputs families kernels host_ops phases regions not_covered "
                   "critical_path_of critical_owners "
                   "waits_us edges collectives stragglers copied_us "
                   "unexplained_us source_platform source_trace period_of");
