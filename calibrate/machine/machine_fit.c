@@ -10,9 +10,9 @@
 #include "calibrate/platform/platform_fit.h"
 #include "calibrate/rows/samples.h"
 #include "core/base/csv.h"
-#include "core/base/input.h"
 #include "core/base/quantile.h"
 #include "core/base/vec.h"
+#include "core/stream/input.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/decimal.h"
-#include "core/base/input.h"
 #include "core/base/vec.h"
+#include "core/stream/input.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A file that was read, before it becomes a rank or a part of one. */
 struct part {
@@ -68,6 +69,26 @@ static void count_rows(const struct msim_trace *t, struct msim_file_info *info)
         info->linked = 1.0 - (double)t->unlinked_gpu / (double)t->n_gpu;
 }
 
+/* One warning for each kind of fault that was put right. */
+static void warn_repairs(struct msim_job *job, const char *path,
+                         const struct msim_json_repairs *r)
+{
+    static const struct {
+        const char *found, *put;
+    } TEXT[] = {
+#define X(name, found, put) {found, put},
+        MSIM_JSON_REPAIR_MAP(X)
+#undef X
+    };
+
+    for (int i = 0; i < MSIM_JSON_REPAIR_KINDS; i++)
+        if (r->count[i])
+            msim_job_warn(job,
+                          "%s: %llu %s, the first at byte %llu: read as %s",
+                          path, (unsigned long long)r->count[i], TEXT[i].found,
+                          (unsigned long long)r->first[i], TEXT[i].put);
+}
+
 static enum msim_status describe(struct loading *l, struct part *p,
                                  const char *path)
 {
@@ -94,6 +115,7 @@ static enum msim_status describe(struct loading *l, struct part *p,
                       p->read.damage.text, (unsigned long long)p->read.events,
                       p->read.format == MSIM_FORMAT_KINETO ? "events"
                                                            : "nodes");
+    warn_repairs(l->job, path, &p->read.repairs);
     if (p->read.orphans)
         msim_job_warn(l->job, "%s: %llu nodes name a parent that is not there",
                       path, (unsigned long long)p->read.orphans);
@@ -105,38 +127,73 @@ static enum msim_status describe(struct loading *l, struct part *p,
     return MSIM_OK;
 }
 
-/* Read one input (closed here) and keep it if it is a trace. */
-static enum msim_status add_part(struct loading *l, struct msim_input *in,
-                                 struct msim_error *err)
+/* Where a file's bytes come from. */
+struct source {
+    const char *path;
+    const void *bytes; /* NULL: from the path; else in memory, so called */
+    size_t len;
+};
+
+/* Can it be read again from its beginning? */
+static bool is_lasting(const struct source *from)
 {
-    struct part *p;
+    struct stat st;
+
+    return from->bytes || (strcmp(from->path, "-") != 0 &&
+                           stat(from->path, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+static enum msim_status read_once(struct loading *l, const struct source *from,
+                                  bool repair, struct msim_read_result *read,
+                                  struct msim_error *err)
+{
+    bool threaded = l->opt->threads > 1;
+    struct msim_input *in;
     enum msim_status status;
 
+    *err = (struct msim_error){0};
+    MSIM_TRY(from->bytes ? msim_input_memory(&in, from->path, from->bytes,
+                                             from->len, threaded, err)
+                         : msim_input_open(&in, from->path, threaded, err));
+    status = msim_read_file(read, in, l->job->strings, l->opt, repair, err);
+    msim_input_close(in);
+    return status;
+}
+
+/* Read one file and keep it if it is a trace. Faults are looked for where there
+ * is one; what comes through a pipe comes but once. */
+static enum msim_status add_part(struct loading *l, const struct source *from,
+                                 struct msim_error *err)
+{
+    struct msim_read_result read = {0};
+    bool lasting = is_lasting(from);
+    enum msim_status status = read_once(l, from, !lasting, &read, err);
+
+    if (lasting && (status == MSIM_ESYNTAX ||
+                    (read.salvaged && read.damage.status == MSIM_ESYNTAX))) {
+        msim_trace_free(read.trace);
+        read.trace = NULL;
+        status = read_once(l, from, true, &read, err);
+    }
+    if (status != MSIM_OK || !read.trace)
+        return status;
     status = msim_grow((void **)&l->parts, &l->cap, l->n, sizeof(*l->parts));
-    if (status != MSIM_OK)
+    if (status != MSIM_OK) {
+        msim_trace_free(read.trace);
         return status;
-    p = &l->parts[l->n];
-    *p = (struct part){0};
-    status = msim_read_file(&p->read, in, l->job->strings, l->opt, err);
-    if (status != MSIM_OK || !p->read.trace)
-        return status;
-    l->n++;
-    return describe(l, p, msim_input_name(in));
+    }
+    l->parts[l->n] = (struct part){.read = read};
+    return describe(l, &l->parts[l->n++], from->path);
 }
 
 static enum msim_status load_file(struct loading *l,
                                   const struct msim_job_file *file)
 {
     struct msim_error err = {0};
-    struct msim_input *in;
     uint32_t before = l->n;
-    enum msim_status status;
+    enum msim_status status =
+        add_part(l, &(struct source){.path = file->path}, &err);
 
-    status = msim_input_open(&in, file->path, l->opt->threads > 1, &err);
-    if (status == MSIM_OK) {
-        status = add_part(l, in, &err);
-        msim_input_close(in);
-    }
     if (!file->named && status != MSIM_OK && status != MSIM_ENOMEM &&
         !msim_job_looks_like_trace(file->path))
         return MSIM_OK;
@@ -399,16 +456,15 @@ enum msim_status msim_job_load_memory(struct msim_job **out, const char *name,
                                       struct msim_error *err)
 {
     struct loading l = {.opt = opt};
-    struct msim_input *in = NULL;
+    struct msim_error why = {0};
     enum msim_status status = begin(&l, err);
 
     *out = NULL;
-    if (status == MSIM_OK)
-        status =
-            msim_input_memory(&in, name, bytes, len, opt->threads > 1, err);
-    if (status == MSIM_OK)
-        status = add_part(&l, in, err);
-    msim_input_close(in);
+    if (status == MSIM_OK) {
+        status = add_part(&l, &(struct source){name, bytes, len}, &why);
+        if (status != MSIM_OK && err && err->status == MSIM_OK)
+            *err = why;
+    }
     if (status == MSIM_OK && l.n == 0)
         status = msim_fail(err, MSIM_EFORMAT, name, MSIM_OFFSET_NONE,
                            "is JSON, but has neither 'nodes' (ET) nor "

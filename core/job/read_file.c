@@ -20,7 +20,9 @@ struct reading {
     struct msim_reader *r; /* of `top` */
     const char *name;      /* of the file */
     bool salvage;          /* keep what is complete of a broken file */
-    bool decided;          /* JSON or not; until then `head` has all bytes */
+    bool repair;           /* by this: */
+    struct msim_json_filter filter;
+    bool decided; /* JSON or not; until then `head` has all bytes */
     struct msim_vec head;
 };
 
@@ -141,12 +143,22 @@ static enum msim_status decide(struct reading *x, const char **bytes,
     return msim_read_begin(x->r, &msim_chakra_format);
 }
 
-static enum msim_status feed(struct msim_reader *r, const char *bytes,
-                             size_t len)
+static enum msim_status feed_json(struct reading *x, const char *bytes,
+                                  size_t len)
 {
-    if (takes_bytes(r))
-        return r->format->feed(r, bytes, len);
-    return len ? msim_sax_feed(r->sax, bytes, len) : msim_sax_end(r->sax);
+    bool end = len == 0;
+
+    if (x->repair)
+        MSIM_TRY(msim_json_filter_feed(&x->filter, bytes, len, &bytes, &len));
+    if (len)
+        MSIM_TRY(msim_sax_feed(x->r->sax, bytes, len));
+    return end ? msim_sax_end(x->r->sax) : MSIM_OK;
+}
+
+static enum msim_status feed(struct reading *x, const char *bytes, size_t len)
+{
+    return takes_bytes(x->r) ? x->r->format->feed(x->r, bytes, len)
+                             : feed_json(x, bytes, len);
 }
 
 static enum msim_status feed_piece(struct reading *x, const char *bytes,
@@ -158,9 +170,9 @@ static enum msim_status feed_piece(struct reading *x, const char *bytes,
     if (!x->decided)
         MSIM_TRY(decide(x, &bytes, &len, &undecided, err));
     if (!undecided)
-        status = feed(x->r, bytes, len);
+        status = feed(x, bytes, len);
     if (status == MSIM_OK && end && len && !undecided)
-        status = feed(x->r, NULL, 0); /* `head` had it all: that was the end */
+        status = feed(x, NULL, 0); /* `head` had it all: that was the end */
     return status == MSIM_OK ? MSIM_OK : explain(x, status, err);
 }
 
@@ -241,6 +253,7 @@ static enum msim_status read_and_finish(struct reading *x,
     struct msim_error damage = {0};
     enum msim_status status = feed_all(x, in, opt, &damage);
 
+    x->r->out->repairs = x->filter.repairs;
     if (status != MSIM_OK) {
         if (!opt->salvage || !is_damage(status) || !x->r->complete) {
             if (err && err->status == MSIM_OK)
@@ -277,6 +290,7 @@ static void release(struct reading *x)
     if (r->format)
         r->format->free(r->state);
     free(x->head.data);
+    free(x->filter.held.data);
     msim_argpool_release(&r->pool);
     msim_idmap_release(&r->group_names);
     msim_read_top_release(&x->top);
@@ -286,13 +300,14 @@ enum msim_status msim_read_file(struct msim_read_result *out,
                                 struct msim_input *in,
                                 struct msim_strtab *strings,
                                 const struct msim_load_options *opt,
-                                struct msim_error *err)
+                                bool repair, struct msim_error *err)
 {
     struct reading x = {.top.reader = {.out = out,
                                        .strings = strings,
                                        .keep_source = opt->keep_source},
                         .name = msim_input_name(in),
-                        .salvage = opt->salvage};
+                        .salvage = opt->salvage,
+                        .repair = repair};
     enum msim_status status;
 
     x.r = &x.top.reader;

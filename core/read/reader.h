@@ -13,9 +13,10 @@
 #ifndef MSIM_CORE_READ_READER_H
 #define MSIM_CORE_READ_READER_H
 #include "core/base/idmap.h"
-#include "core/base/json_sax.h"
 #include "core/base/vec.h"
 #include "core/read/format.h"
+#include "core/stream/json_repair.h"
+#include "core/stream/json_sax.h"
 #include "core/trace/argpool.h"
 
 /* What was found in a file. */
@@ -27,6 +28,7 @@ struct msim_read_result {
     uint64_t events;  /* all entries of traceEvents, or nodes */
     uint64_t dropped; /* of these: kinds that nothing is made of */
     uint64_t orphans; /* nodes whose parent is not in the file */
+    struct msim_json_repairs repairs; /* of what was read with `repair` */
     /* Where the trace's time 0 lies on the writer's clock. */
     bool has_origin;
     int64_t origin_us;

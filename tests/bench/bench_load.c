@@ -11,9 +11,9 @@
  * distinct, and removes it again. Every measurement runs in a process of its
  * own, best of three.
  */
-#include "core/base/input.h"
-#include "core/base/json_sax.h"
 #include "core/job/job.h"
+#include "core/stream/input.h"
+#include "core/stream/json_sax.h"
 #include "tests/bench/timing.h"
 
 #include <ctype.h>

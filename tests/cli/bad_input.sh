@@ -39,6 +39,44 @@ want_err "warning: "
 head -c 20000 "$sample/kineto/rank-0.json.gz" >"$folder/cut.json.gz"
 refused "the gzip stream ends early" "$folder/cut.json.gz"
 
+# What PyTorch is known to write is read, with one warning a kind; the same
+# where it cannot be read over is refused.
+spoil() { # NAME TEXT: TEXT before the category of the first operator
+    python3 - "$kineto" "$folder/$1" "$2" <<'END'
+import sys
+data = open(sys.argv[1], 'rb').read()
+text = sys.argv[3].encode('latin-1').decode('unicode_escape').encode('latin-1')
+begin, at, rest = data.partition(b'"cat": "cpu_op"')
+assert rest
+open(sys.argv[2], 'wb').write(begin + text + at + rest)
+END
+}
+read_over() { # NAME WARNING TEXT
+    spoil "$1" "\"args\": {\"x\": $3}, "
+    run --platform a100 "$folder/$1"
+    want_rc 0
+    want_err "$1: $2, the first at byte "
+    [ "$(grep -c "warning: .*$1" <<<"$err")" = 1 ] ||
+        complain "$1: want one warning, got: $err"
+}
+read_over inf.json '2 numbers that are not finite (inf, nan)' '[inf, NaN]'
+read_over escape.json '2 backslashes that begin no escape' \
+    '"C:\\Users\\Xavier"'
+read_over control.json '1 control characters in strings' '"a\nb"'
+read_over utf8.json '1 bytes that are not UTF-8' '"\xb9"'
+spoil dur.json '"dur": nan, '
+refused "'dur' is no number, want microseconds" "$folder/dur.json"
+spoil word.json '"args": {"x": oops}, '
+refused "found 'o', want JSON" "$folder/word.json"
+# A pipe can be read but once, and --salvage must not cut there.
+run --platform a100 - <"$folder/inf.json"
+want_rc 0
+want_err "-: 2 numbers that are not finite"
+run --platform a100 --salvage "$folder/utf8.json"
+want_rc 0
+want_err "1 bytes that are not UTF-8"
+[[ $err != *kept* ]] || complain "salvaged: $err"
+
 node() { # ID PARENT
     printf '{"name":"n%s","id":%s,"parent":%s,"tid":1,"op_schema":"",' "$1" "$@"
     printf '"inputs":[],"input_shapes":[],"input_types":[],"outputs":[],'

@@ -10,10 +10,10 @@
  * of the compressed file; all from fixed seeds. One process a CPU.
  */
 #include "core/base/hash.h"
-#include "core/base/input.h"
 #include "core/job/job.h"
 #include "core/job/job_files.h"
 #include "core/read/chakra/chakra_wire.h"
+#include "core/stream/input.h"
 
 #include "tests/trace_checks.h"
 

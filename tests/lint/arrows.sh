@@ -10,12 +10,13 @@
 # A name that ends in / stands for all rooms below it, too.
 rooms='
 core/base            : : cjson/ cJSON.h zlib.h
+core/stream          : core/base : zlib.h zstd.h
 core/trace           : core/base :
-core/read            : core/base core/trace : zlib.h
-core/read/et         : core/base core/trace core/read :
-core/read/kineto     : core/base core/trace core/read :
-core/read/chakra     : core/base core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
-core/job             : core/base core/trace core/read/ :
+core/read            : core/base core/stream core/trace : zlib.h
+core/read/et         : core/base core/stream core/trace core/read :
+core/read/kineto     : core/base core/stream core/trace core/read :
+core/read/chakra     : core/base core/stream core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
+core/job             : core/base core/stream core/trace core/read/ :
 core/work            : core/base core/trace :
 core/work/rules      : core/base core/trace core/work :
 core/work/opmap      : core/base core/trace core/work core/work/rules :
@@ -46,21 +47,21 @@ calibrate/collective : core/base core/work models/law models/platform calibrate/
 calibrate/platform   : core/base core/work models/ calibrate/stat calibrate/rows calibrate/fit calibrate/collective : gsl/
 calibrate/host       : core/base core/trace core/job core/work models/host calibrate/stat : gsl/
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers calibrate/stat : gsl/
-calibrate/machine    : core/base core/work/ models/ profilers calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
+calibrate/machine    : core/base core/stream core/work/ models/ profilers calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/programs   : core/ models/ predict profilers calibrate/ : gsl/
 cli                  : core/ models/ predict : cjson/ cJSON.h zlib.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
-tests                : core/ models/ predict profilers/ calibrate/ tests/ : cuda cupti cjson/ cJSON.h zlib.h gsl/ yajl/ chakra.pb-c.h
+tests                : core/ models/ predict profilers/ calibrate/ tests/ : cuda cupti cjson/ cJSON.h zlib.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and
 # one the library that grows trees, so that all else builds without it.
 homes='
-yajl/    core/base/json_sax.c
+yajl/    core/stream/json_sax.c
 xgboost/ calibrate/stat/boost.c
 '
 
-third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra[.]pb-c|zlib[.]h|zconf[.]h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi[.]h|omp[.]h|cblas|dnnl)'
+third_party='^(cjson|cJSON|yajl|gsl|protobuf-c|chakra[.]pb-c|zlib[.]h|zconf[.]h|zstd[.]h|xgboost|cuda|nccl|cublas|cudnn|cupti|nvml|mpi[.]h|omp[.]h|cblas|dnnl)'
 
 most_sources=16 # of a room; tests apart
 

@@ -162,7 +162,7 @@ static int64_t loose_int(const char *s, size_t len)
     int64_t n = 0;
     double x;
 
-    if (msim_decimal_int(s, len, &n))
+    if (len == 0 || msim_decimal_int(s, len, &n))
         return n;
     if (len > 7 && !memcmp(s, "stream ", 7) &&
         msim_decimal_int(s + 7, len - 7, &n))
@@ -197,11 +197,11 @@ static int event_number(struct msim_reader *r, const char *s, size_t len)
         break;
     }
     if (!ok)
-        return msim_read_problem(r, MSIM_EFORMAT,
-                                 "event %llu: '%s' is %.*s, want microseconds",
-                                 (unsigned long long)r->out->events + 1,
-                                 msim_kineto_of(r)->key == K_TS ? "ts" : "dur",
-                                 (int)(len < 40 ? len : 40), s);
+        return msim_read_problem(
+            r, MSIM_EFORMAT, "event %llu: '%s' is %.*s, want microseconds",
+            (unsigned long long)r->out->events + 1,
+            msim_kineto_of(r)->key == K_TS ? "ts" : "dur",
+            len ? (int)(len < 40 ? len : 40) : 9, len ? s : "no number");
     return 0;
 }
 

@@ -9,10 +9,10 @@
  * fw_parent, tensor_range and strides of an ET; the number of a tensor's
  * device; arguments of Kineto events that no column keeps.
  */
-#include "core/base/input.h"
 #include "core/chakra/write_chakra.h"
 #include "core/graph/build/graph_build.h"
 #include "core/run/engine.h"
+#include "core/stream/input.h"
 #include "tests/unit/engine_starts.h"
 
 #include "tests/unit/loaded.h"

@@ -26,8 +26,8 @@
  * record function id tells which ET node each was.
  */
 #include "core/base/idmap.h"
-#include "core/base/input.h"
 #include "core/job/job.h"
+#include "core/stream/input.h"
 
 #include "tests/check.h"
 

@@ -1,7 +1,7 @@
 /*
- * tests/unit/core/base/test_input.c - tests of core/base/input.h.
+ * tests/unit/core/stream/test_input.c - tests of core/stream/input.h.
  */
-#include "core/base/input.h"
+#include "core/stream/input.h"
 
 #include "tests/check.h"
 

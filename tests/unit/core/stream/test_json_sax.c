@@ -1,10 +1,10 @@
 /*
- * tests/unit/core/base/test_json_sax.c - tests of core/base/json_sax.h.
+ * tests/unit/core/stream/test_json_sax.c - tests of core/stream/json_sax.h.
  *
  * Events are written down as text, so that a whole document is one
  * comparison: { } [ ] for containers, k:NAME, s:TEXT, n:TEXT, t, f, 0.
  */
-#include "core/base/json_sax.h"
+#include "core/stream/json_sax.h"
 
 #include "tests/check.h"
 
@@ -242,6 +242,25 @@ static void test_json_sax__refuses(void)
     check_refused("[\"\\u12g4\"]", MSIM_ESYNTAX, 2);
 }
 
+/* A string without an end ends at the limit, not with the memory. */
+static void test_json_sax__endless_string(void)
+{
+    static char piece[256 << 10];
+    struct msim_sax *s;
+    uint64_t fed = 0;
+    enum msim_status status;
+
+    memset(piece, 'x', sizeof(piece));
+    REQUIRE(msim_sax_new(&s, &(struct msim_sax_handler){0}, NULL) == MSIM_OK);
+    status = msim_sax_feed(s, "[\"", 2);
+    for (; status == MSIM_OK && fed < 2 * MSIM_SAX_MAX_STRING;
+         fed += sizeof(piece))
+        status = msim_sax_feed(s, piece, sizeof(piece));
+    CHECK_INT(status, MSIM_ELIMIT);
+    CHECK_UINT(fed, MSIM_SAX_MAX_STRING + sizeof(piece));
+    msim_sax_free(s);
+}
+
 static void test_json_sax__cut(void)
 {
     check_refused("", MSIM_ETRUNCATED, 0);
@@ -282,6 +301,7 @@ int main(void)
     RUN(test_json_sax__skips);
     RUN(test_json_sax__checks_what_it_skips);
     RUN(test_json_sax__refuses);
+    RUN(test_json_sax__endless_string);
     RUN(test_json_sax__cut);
     RUN(test_json_sax__nul_is_no_end);
     RUN(test_json_sax__depth_is_bounded);

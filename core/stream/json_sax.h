@@ -1,5 +1,5 @@
 /*
- * core/base/json_sax.h - JSON as a stream of events.
+ * core/stream/json_sax.h - JSON as a stream of events.
  *
  * A trace of 300 MB must not become a tree. Nothing else knows which parser is
  * underneath, so that it can be exchanged. Text is handed in as pieces of any
@@ -16,8 +16,8 @@
  *                           (whose *_end() is reported).
  * Any callback may be NULL.
  */
-#ifndef MSIM_CORE_BASE_JSON_SAX_H
-#define MSIM_CORE_BASE_JSON_SAX_H
+#ifndef MSIM_CORE_STREAM_JSON_SAX_H
+#define MSIM_CORE_STREAM_JSON_SAX_H
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -25,6 +25,9 @@
 
 #define MSIM_SAX_SKIP      1
 #define MSIM_SAX_MAX_DEPTH 512
+/* Bytes of one string, give or take a piece. The longest of real traces, lists
+ * of the ranks of all groups, are below one megabyte for 100,000 ranks. */
+#define MSIM_SAX_MAX_STRING (16u << 20)
 
 struct msim_sax_handler {
     int (*null)(void *ctx);

@@ -1,13 +1,13 @@
 /*
- * core/base/input.h - a file's bytes, inflated, piece by piece.
+ * core/stream/input.h - a file's bytes, inflated, piece by piece.
  *
  * Plain or gzip is told by content. With `threaded`, a second thread reads
  * and inflates ahead into a ring of buffers, so that inflating and parsing
  * overlap; the bytes and the errors are the same either way. Pieces are
  * handed out to one thread.
  */
-#ifndef MSIM_CORE_BASE_INPUT_H
-#define MSIM_CORE_BASE_INPUT_H
+#ifndef MSIM_CORE_STREAM_INPUT_H
+#define MSIM_CORE_STREAM_INPUT_H
 #include "core/base/status.h"
 
 #include <stdbool.h>

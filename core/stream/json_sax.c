@@ -1,10 +1,10 @@
 /*
- * core/base/json_sax.c - yajl behind the interface of json_sax.h.
+ * core/stream/json_sax.c - yajl behind the interface of json_sax.h.
  *
- * yajl is packaged, streams and checks UTF-8. Here are added: skipping, a bound
- * on depth, and the offset of what went wrong.
+ * yajl is packaged, streams and checks UTF-8. Here are added: skipping, bounds
+ * on depth and on the length of a string, and the offset of what went wrong.
  */
-#include "core/base/json_sax.h"
+#include "core/stream/json_sax.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,8 @@ struct msim_sax {
     uint64_t offset;
     uint32_t depth, skip;
     bool report_end;
+    bool heard;              /* the piece at hand brought an event */
+    uint64_t quiet;          /* bytes since the last piece that did */
     bool skip_value;         /* the value of the key just reported is skipped */
     enum msim_status failed; /* after a failure every call fails alike */
     int stop;                /* why a callback stopped */
@@ -50,6 +52,7 @@ static bool skipped(struct msim_sax *s)
 {
     bool once = s->skip_value;
 
+    s->heard = true;
     s->skip_value = false;
     return once || s->skip;
 }
@@ -95,6 +98,7 @@ static int on_key(void *p, const unsigned char *text, size_t len)
     struct msim_sax *s = p;
     int result;
 
+    s->heard = true;
     if (s->skip || !s->handler.key)
         return 1;
     result = s->handler.key(s->ctx, (const char *)text, len);
@@ -106,6 +110,7 @@ static int on_begin(struct msim_sax *s, int (*report)(void *))
 {
     int result = 0;
 
+    s->heard = true;
     if (++s->depth > MSIM_SAX_MAX_DEPTH) {
         snprintf(s->message, sizeof(s->message),
                  "found values inside each other %u deep, want %u at most",
@@ -131,6 +136,7 @@ static int on_end(struct msim_sax *s, int (*report)(void *))
 {
     bool reported = !s->skip || (s->skip == s->depth && s->report_end);
 
+    s->heard = true;
     if (s->skip == s->depth)
         s->skip = 0;
     s->depth--;
@@ -243,6 +249,25 @@ static enum msim_status failure(struct msim_sax *s, yajl_status status,
     return s->failed = MSIM_ESYNTAX;
 }
 
+/*
+ * yajl looks at a string that is cut again from its beginning with every piece,
+ * so its time grows with the square of the number of pieces: a string must not
+ * be so long that this shows. A piece without an event is all of one token, or
+ * blank.
+ */
+static enum msim_status check_length(struct msim_sax *s, size_t len)
+{
+    s->quiet = s->heard ? 0 : s->quiet + len;
+    s->heard = false;
+    if (s->quiet <= MSIM_SAX_MAX_STRING)
+        return MSIM_OK;
+    snprintf(s->message, sizeof(s->message),
+             "found a string of more than %u MiB, want %u at most: is its "
+             "closing quote missing?",
+             MSIM_SAX_MAX_STRING >> 20, MSIM_SAX_MAX_STRING >> 20);
+    return s->failed = MSIM_ELIMIT;
+}
+
 enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
                                size_t len)
 {
@@ -257,7 +282,8 @@ enum msim_status msim_sax_feed(struct msim_sax *s, const char *bytes,
     if (status == yajl_status_error && used)
         used--; /* yajl has read what it does not like */
     s->offset += used;
-    return failure(s, status, used < len ? bytes + used : NULL);
+    MSIM_TRY(failure(s, status, used < len ? bytes + used : NULL));
+    return check_length(s, len);
 }
 
 enum msim_status msim_sax_end(struct msim_sax *s)

@@ -1,11 +1,11 @@
 /*
- * core/base/input.c - a file's bytes, inflated ahead of the reader.
+ * core/stream/input.c - a file's bytes, inflated ahead of the reader.
  *
  * The producer fills the buffers of a ring in order and the consumer hands them
  * out in order; `filled` counts those that wait. One mutex and one condition
  * are enough, since a buffer holds a quarter of a megabyte.
  */
-#include "core/base/input.h"
+#include "core/stream/input.h"
 
 #include <assert.h>
 #include <errno.h>
