@@ -5,6 +5,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/predict_options.h"
+#include "core/report/write/report.h"
 
 #include <string.h>
 
@@ -54,6 +55,7 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < N_VERBS; i++)
         fprintf(out, "  %-12s%s\n", VERBS[i].name, VERBS[i].summary);
     fputs("\n"
+          "'mystique-sim help report' explains every word of a report.\n"
           "'mystique-sim VERB --help' lists the options of a verb. Exit codes: "
           "0 ok, 1 a\ncheck failed, 2 usage, 3 bad input, 4 internal.\n"
           "\n"
@@ -71,6 +73,8 @@ int msim_cmd_help(int argc, char **argv)
         print_help(stdout);
         return MSIM_EXIT_OK;
     }
+    if (strcmp(argv[1], "report") == 0)
+        return msim_message_exit_code(msim_report_words(stdout));
     verb = msim_verb_find(argv[1]);
     if (!verb)
         return msim_verb_unknown(argv[1]);

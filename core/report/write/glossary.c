@@ -1,0 +1,273 @@
+/*
+ * core/report/write/glossary.c - the words of text reports, for `help report`.
+ */
+#include "core/report/write/report.h"
+
+#include <string.h>
+
+#define COLUMNS 80
+#define LABEL   26
+
+struct word {
+    const char *word, *meaning;
+};
+
+/* In alphabetical order, whatever the case. */
+static const struct word WORDS[] = {
+    {"90 %", "How far the ends of the 90 % interval are from the time before "
+             "it: nine of ten times the true time is inside."},
+    {"all streams", "The GPU as a whole: its streams keep it busy together, "
+                    "though none alone does."},
+    {"arithmetic", "The floating-point operations of one iteration, as the "
+                   "operators' shapes give them."},
+    {"as traced", "No platform is given: the run is simulated with the times "
+                  "of the trace itself."},
+    {"attention", "Model of fused attention (flash attention and its like)."},
+    {"backward", "Phase in which autograd computes gradients, with what is "
+                 "computed again for it."},
+    {"between operators", "Time of the iterating thread with no operator "
+                          "recorded: Python, data loading, compilation."},
+    {"blocking copy", "A copy that keeps its caller until it is done, as "
+                      "copies from pageable memory do."},
+    {"bound", "A guess from memory traffic alone, because no law covers the "
+              "operator; its interval is wide."},
+    {"bound by", "What would have to become faster first for an iteration to "
+                 "become shorter."},
+    {"by class", "The critical path, summed by what kind of work it is."},
+    {"call", "A call of the CUDA or HIP runtime (a launch, a copy, an "
+             "allocation), without its waiting."},
+    {"calls", "How often in one iteration; a mean over iterations, so it may "
+              "be a fraction."},
+    {"class", "The time on another GPU, scaled by what kind of kernel it is "
+              "(tensor, memory, latency)."},
+    {"collective",
+     "Communication in which all ranks of a group take part (all_reduce, "
+     "all_to_all); nobody can finish before all have arrived."},
+    {"comm.", "See communication."},
+    {"communication", "Time on the wire, and the instants in which a "
+                      "collective runs and no compute kernel does."},
+    {"compilation",
+     "Host work of TorchDynamo or Inductor, told from their marks."},
+    {"compute", "The instants in which a compute kernel runs."},
+    {"conv", "Model of convolutions."},
+    {"copied times",
+     "What the simulation takes from the trace as it was measured: work and "
+     "latencies, never waits that it can explain."},
+    {"copies", "Copies and memsets: see copy."},
+    {"copy", "Copies between memories, and memsets."},
+    {"copy engine busy", "The hardware that copies was still at another copy."},
+    {"costs", "Where GPU times come from: measured (the trace), model (laws), "
+              "scaled (the trace's times, carried to another GPU)."},
+    {"covered by laws and tables",
+     "The share of operators, and of their time, that a law or a table gives, "
+     "and not only a bound."},
+    {"critical path",
+     "The chain of work and latencies that decides how long an iteration "
+     "takes; other work may become faster without gain."},
+    {"data loader", "The thread that iterates waits for a batch."},
+    {"delay without a cause",
+     "It began later than anything in the traces explains; the delay is kept."},
+    {"delays without a cause", "See delay without a cause."},
+    {"device synchronisation",
+     "A call that waits until the whole GPU is done."},
+    {"dispatch", "Model of small kernels whose time is that of starting them."},
+    {"each", "The mean time of one call."},
+    {"embedding",
+     "Model of look-ups in embedding tables, and of their gradients."},
+    {"empty", "Said of an iteration in which nothing is recorded."},
+    {"error",
+     "How far the predicted time is from the measured one of the same run."},
+    {"event synchronisation",
+     "A call that waits for an event that a stream records."},
+    {"exposed", "Communication that no compute kernel hides."},
+    {"external wait", "Waiting for ranks whose traces are not given."},
+    {"first", "Said of an iteration when the one before it is not recorded: "
+              "how far the GPU was behind is not known."},
+    {"forward", "Phase in which the model computes its output and the loss."},
+    {"gap", "Host time between operators."},
+    {"gaps between activities of a stream",
+     "The GPU's own time between two kernels in a row."},
+    {"gaps inside CUDA and HIP graphs",
+     "The GPU's own time between two kernels of a captured graph."},
+    {"gemm", "Model of matrix products."},
+    {"GPU", "GPU time of what a phase or a region launched, whenever it ran."},
+    {"hand-over between threads", "One thread waits for another, as the main "
+                                  "thread does for autograd's backward pass."},
+    {"held", "Nothing of this job's own lets the work start earlier: it begins "
+             "when it was recorded, or when another rank arrives."},
+    {"held from outside", "The part of the critical path that is held."},
+    {"hidden", "The share of communication that runs behind compute."},
+    {"host", "The CPU side: threads that run Python and operators and launch "
+             "kernels; in the breakdown, when the GPU has nothing to do."},
+    {"host time with nothing recorded", "See between operators."},
+    {"host work in operators", "What the CPU does inside operators."},
+    {"how dependencies are known",
+     "How many edges of each kind decide when something starts, of all, and "
+     "from what they are known."},
+    {"idle",
+     "The instants in which neither the GPU nor the main thread has work."},
+    {"idle GPU, for", "What the GPU waited for while nothing ran on it."},
+    {"in all", "The sum of a table."},
+    {"input of a collective",
+     "The kernel that computes what a collective sends has to end first."},
+    {"iteration", "One training step of the slowest rank: the range of its "
+                  "mark ProfilerStep#N, else the whole trace."},
+    {"iterations",
+     "The steps of the trace, each with its mark ProfilerStep#N."},
+    {"kernel", "A program that runs on the GPU."},
+    {"kernels", "The sum of all compute kernels over all streams; more than "
+                "the iteration where streams run at the same time."},
+    {"kernels and copies", "What ran on the GPU, by its own name; not known "
+                           "where models give the times."},
+    {"last to arrive", "The ranks that reached collectives last, in how many "
+                       "of one iteration, and how long the others waited."},
+    {"latency", "Time until started work begins, with nothing to wait for; of "
+                "a kernel: too little work to fill the GPU."},
+    {"latency of stream waits", "How long after an event a stream goes on."},
+    {"launch", "The GPU had nothing to do until the host launched this; as a "
+               "source: sizes are read from a kernel's name and launch."},
+    {"launch latency",
+     "Time from a launch to the start of the kernel on an idle GPU."},
+    {"launch queue full",
+     "So much work is queued that the next launch has to wait."},
+    {"launched before the recording",
+     "Work whose launch is not in the trace; it starts when it was recorded."},
+    {"law", "An equation with constants fitted to measurements: work and data "
+            "sheet in, time out."},
+    {"limited by",
+     "What holds the kernels back (tensor or vector units, memory, latency), "
+     "and their share of the data sheet's rate for it."},
+    {"main thread, for",
+     "What the thread that iterates waited for, and how long."},
+    {"marked regions",
+     "What the job marks with torch.profiler.record_function; marks may lie "
+     "inside others."},
+    {"measured", "What the trace itself shows."},
+    {"measured times",
+     "Dependencies that follow only from when things began and ended."},
+    {"memory", "Limit: the bandwidth of the GPU's memory."},
+    {"memory copy", "The instants in which the GPU only copies."},
+    {"MFU", "Model FLOP utilisation: the arithmetic at the data sheet's peak "
+            "rate, over the time."},
+    {"model", "The kind of law behind a time, in brackets how else it is known "
+              "(table, launch, scaled, bound, class)."},
+    {"moe", "Model of mixtures of experts."},
+    {"multiprocessors full of another stream's kernel",
+     "The kernel could run, but another one fills the GPU."},
+    {"no operator", "Host work outside of any operator."},
+    {"no operator takes device time",
+     "Nothing of the traces runs on a GPU; with --platform it is predicted for "
+     "one."},
+    {"norm", "Model of normalisations."},
+    {"not covered", "See not covered, only bounded."},
+    {"not covered, only bounded", "Operators for which there is only a bound."},
+    {"not run",
+     "A law, for a number of ranks that nobody measured on this GPU."},
+    {"on the wire",
+     "Time in which data of collectives moves, without waiting for peers."},
+    {"operators", "The outermost operators, with the GPU time of all kernels "
+                  "that they launched."},
+    {"optimizer", "Phase (or model) of the optimizer's step, with setting "
+                  "gradients to zero."},
+    {"other", "Work that belongs to no phase, such as loading a batch."},
+    {"owner",
+     "Who a piece of the critical path belongs to: operator, call or cause."},
+    {"period", "The time from one iteration to the next once the run has "
+               "settled; never below what the busiest stream or thread needs."},
+    {"phases", "Work by part of a training step; GPU time of what was launched "
+               "there, and host time."},
+    {"pointwise", "Model of operators that work element by element."},
+    {"program order", "One thread does one thing after another; known from the "
+                      "order, or from what a call means."},
+    {"rank", "One process of a job, with a GPU of its own."},
+    {"rank without a trace",
+     "A peer arrived in a collective, and its own trace is not given."},
+    {"ranks", "Each rank's own means. An iteration lasts as long as its "
+              "slowest rank, so that it may be longer than every row."},
+    {"recorded ids", "Dependencies that follow from ids in the trace."},
+    {"reduction", "Model of sums, means and the like."},
+    {"rendezvous", "All ranks of a collective have arrived."},
+    {"return from waiting calls",
+     "Time from the end of a wait to the end of its call."},
+    {"run-up", "Said of iterations at the start in which the GPU falls further "
+               "and further behind."},
+    {"runtime calls", "The work of calls, without waiting."},
+    {"scaled",
+     "The trace's time, times the ratio of a law's times on two GPUs."},
+    {"send and receive", "One rank waits for a message of another."},
+    {"settled", "Said of iterations that count for the period."},
+    {"several", "Short pieces of the critical path, together."},
+    {"share", "Part of the table's total, or of the iteration."},
+    {"softmax", "Model of softmax and cross entropy."},
+    {"start as recorded", "Nothing in the traces explains why it started so "
+                          "late: it starts when it did."},
+    {"stream", "A queue of the GPU; what is in one runs in order."},
+    {"stream order", "The stream's earlier kernel had just ended, and the GPU "
+                     "needs a moment between two."},
+    {"stream synchronisation", "A call that waits until a stream is done."},
+    {"stream waits for event", "A stream waits for another one."},
+    {"synchronisation hidden in a call",
+     "A call that waits for the GPU by its nature, as cudaMalloc and cudaFree "
+     "do."},
+    {"table", "Interpolated between measured times."},
+    {"tensor", "Limit: the rate of the tensor cores."},
+    {"time", "Time in one iteration, in the unit that the heading names."},
+    {"time to spare", "How much longer one call of an operator may take before "
+                      "an iteration ends later."},
+    {"traced", "What the trace shows, where the prediction is of another run."},
+    {"transfer", "Time of collectives on the wire."},
+    {"transfers of collectives", "See transfer."},
+    {"undrained", "Said of an iteration of which GPU work is missing at the "
+                  "end of the trace."},
+    {"unknown", "A wait whose cause the simulation does not know."},
+    {"vector", "Limit: the rate of the ordinary arithmetic units."},
+    {"wait", "Waiting for peers in collectives."},
+    {"waiting", "Who waits, for what, and how long."},
+    {"waits for absent ranks", "See external wait."},
+    {"waits for data loader processes", "See data loader."},
+    {"where an iteration goes",
+     "Each instant of it belongs to one class, the first that applies: "
+     "compute, communication, memory copy, host, idle. They add up."},
+    {"with wait", "The measured time of a collective holds its waiting for "
+                  "peers, so it is not an error."},
+};
+
+/* Words of `text`, broken into lines that begin at `indent`. */
+static void print_wrapped(FILE *out, const char *text, unsigned used,
+                          unsigned indent)
+{
+    while (*text) {
+        unsigned n = (unsigned)strcspn(text, " ");
+
+        if (used > indent && used + 1 + n > COLUMNS) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            used = indent;
+        } else if (used > indent) {
+            fputc(' ', out);
+            used++;
+        }
+        fprintf(out, "%.*s", (int)n, text);
+        used += n;
+        text += n + strspn(text + n, " ");
+    }
+    fputc('\n', out);
+}
+
+enum msim_status msim_report_words(FILE *out)
+{
+    fputs("The words of text reports, in alphabetical order. Times are of one "
+          "iteration, a\nmean over iterations; of several ranks those of the "
+          "slowest.\n\n",
+          out);
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
+        unsigned n = (unsigned)strlen(WORDS[i].word);
+
+        fprintf(out, "  %s", WORDS[i].word);
+        if (n + 4 > LABEL)
+            fprintf(out, "\n%*s", LABEL, "");
+        else
+            fprintf(out, "%*s", (int)(LABEL - 2 - n), "");
+        print_wrapped(out, WORDS[i].meaning, LABEL, LABEL);
+    }
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}
