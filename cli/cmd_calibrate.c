@@ -186,7 +186,7 @@ int msim_cmd_calibrate(int argc, char **argv)
         msim_message("calibrate takes no operand, got '%s'", none.items[0]);
         return MSIM_EXIT_USAGE;
     }
-    if (!s.out) {
+    if (!s.out && !s.dry_run) {
         msim_message("--out is missing, want the platform file to write");
         return MSIM_EXIT_USAGE;
     }

@@ -135,6 +135,8 @@ static bool parse(struct command *c, int argc, char **argv)
             argv[i]);
         return false;
     }
+    if (c->dry_run && !c->out)
+        c->out = "dry-run.json"; /* nothing is written */
     if (!c->out || !c->data)
         say(c, "--%s is missing, want the %s", c->out ? "data" : "out",
             c->out ? "folder that holds hosts/" : "platform file to write");
