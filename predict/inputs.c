@@ -3,6 +3,8 @@
  */
 #include "predict/inputs.h"
 
+#include "core/job/incomplete.h"
+
 #include <string.h>
 
 /* The user's table for the operators of a job; nothing without one. */
@@ -21,6 +23,7 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
 {
     memset(in, 0, sizeof(*in));
     MSIM_TRY(msim_job_load(&in->job, s->paths, s->n_paths, &s->load, err));
+    MSIM_TRY(msim_job_check_work(in->job, err));
     if (s->source_trace)
         MSIM_TRY(
             msim_job_load(&in->source_job, &s->source_trace, 1, &s->load, err));

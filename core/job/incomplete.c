@@ -68,6 +68,29 @@ static void warn_unlaunched(struct msim_job *job)
                       (unsigned long long)all, (unsigned long long)n);
 }
 
+enum msim_status msim_job_check_work(const struct msim_job *job,
+                                     struct msim_error *err)
+{
+    const struct msim_file_info *first = job->files;
+    uint64_t events = 0;
+
+    for (uint32_t r = 0; r < job->n_ranks; r++)
+        if (job->ranks[r]->n_ops || job->ranks[r]->n_calls ||
+            job->ranks[r]->n_gpu)
+            return MSIM_OK;
+    for (uint32_t i = 0; i < job->n_files; i++)
+        events += job->files[i].events;
+    return msim_fail(
+        err, MSIM_EFORMAT, job->n_files ? first->path : NULL, MSIM_OFFSET_NONE,
+        "%s %llu %s and no operator, call or GPU activity, want a run: record "
+        "it inside 'with torch.profiler.profile(record_shapes=True)', as "
+        "capture.py does",
+        job->n_files > 1 ? "and the other files hold" : "holds",
+        (unsigned long long)events,
+        job->n_files && first->format == MSIM_FORMAT_KINETO ? "events"
+                                                            : "nodes");
+}
+
 void msim_warn_lost_events(struct msim_job *job)
 {
     warn_unlaunched(job);

@@ -9,6 +9,14 @@
 #define MSIM_CORE_JOB_INCOMPLETE_H
 #include "core/job/job.h"
 
+/*
+ * EFORMAT where no rank holds an operator, a call or a GPU activity: there is
+ * nothing to simulate. `err` says what the files do hold, and how to record.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_check_work(const struct msim_job *job,
+                                     struct msim_error *err);
+
 /* Kernels without their launch, launches without their kernel. */
 void msim_warn_lost_events(struct msim_job *job);
 

@@ -287,6 +287,40 @@ static void pair_two(struct loading *l)
         b->info.rank = a->info.rank;
 }
 
+/*
+ * Do an ET and a Kineto trace show one run? Of 15 pairs that do, at least
+ * 97.3 % of the operators found their node; of 760 pairs of different models,
+ * at most 95.2 % (two transformers of one library), and 83.1 % for all but one
+ * of them. Shares of few operators say little.
+ */
+#define LINKED_SURE   0.97
+#define LINKED_LEAST  0.90
+#define LINKED_OF_MIN 100
+
+static enum msim_status check_pair(struct loading *l, const struct part *kineto,
+                                   const struct part *et, uint64_t linked,
+                                   uint64_t total)
+{
+    double share = total ? (double)linked / (double)total : 1;
+
+    if (share < LINKED_LEAST && total >= LINKED_OF_MIN)
+        return msim_fail(
+            l->err, MSIM_EFORMAT, et->info.path, MSIM_OFFSET_NONE,
+            "and '%s' do not belong together: %llu of %llu operators (%.1f %%) "
+            "found their node, want %.0f %%; give the traces of one run, or "
+            "one "
+            "of them alone",
+            kineto->info.path, (unsigned long long)linked,
+            (unsigned long long)total, 100 * share, 100 * LINKED_LEAST);
+    if (share < LINKED_SURE)
+        msim_job_warn(l->job,
+                      "%s: only %llu of %llu operators of '%s' found their "
+                      "node: are these traces of one run?",
+                      et->info.path, (unsigned long long)linked,
+                      (unsigned long long)total, kineto->info.path);
+    return MSIM_OK;
+}
+
 /* The trace of one rank out of its one or two files. */
 static enum msim_status build_rank(struct loading *l, struct part *kineto,
                                    struct part *et, uint32_t at)
@@ -298,12 +332,7 @@ static enum msim_status build_rank(struct loading *l, struct part *kineto,
     if (kineto && et) {
         MSIM_TRY(msim_link_et(t, et->read.trace, &linked, &total));
         et->info.linked = total ? (double)linked / (double)total : NAN;
-        if (linked * 2 < total)
-            msim_job_warn(l->job,
-                          "%s: only %llu of %llu operators of '%s' found "
-                          "their node",
-                          et->info.path, (unsigned long long)linked,
-                          (unsigned long long)total, kineto->info.path);
+        MSIM_TRY(check_pair(l, kineto, et, linked, total));
     }
     t->rank = main_part->info.rank;
     t->cpu_only = msim_order_cpu_only(t);

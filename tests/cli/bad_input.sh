@@ -22,6 +22,24 @@ refused "text.json:0: found 'h', want '{' or '['" "$folder/text.json"
 : >"$folder/empty.json"
 refused "empty.json:0: is empty" "$folder/empty.json"
 
+# A recording of nothing is no run of no time; info still says what is there.
+for empty in '[]' '{"traceEvents":[]}' '{"schema":"1.1.0","nodes":[]}' \
+    '{"traceEvents":[{"ph":"M","name":"process_name","pid":1,"tid":0,"ts":0,
+      "args":{"name":"python"}}]}'; do
+    printf '%s' "$empty" >"$folder/none.json"
+    refused "and no operator, call or GPU activity, want a run: record it" \
+        "$folder/none.json"
+    run info "$folder/none.json"
+    want_rc 0
+done
+
+# An ET and a Kineto trace of two models are not one rank.
+mkdir "$folder/mixed"
+cp "$sample/../gpt2/et/rank-0.json.gz" "$folder/mixed/et-rank-0.json.gz"
+cp "$sample/kineto/rank-0.json.gz" "$folder/mixed/kineto-rank-0.json.gz"
+refused "do not belong together" "$folder/mixed"
+refused "do not belong together" --salvage "$folder/mixed"
+
 mkdir "$folder/nothing"
 refused "nothing: no trace" "$folder/nothing"
 
