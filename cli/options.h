@@ -24,6 +24,7 @@
  */
 #ifndef MSIM_CLI_OPTIONS_H
 #define MSIM_CLI_OPTIONS_H
+#include "core/base/nearest.h"
 #include "core/base/status.h"
 
 #include <stddef.h>
@@ -121,12 +122,5 @@ int msim_command_start(const struct msim_command *c, int argc, char **argv,
 
 /* The part of --help that lists the options and the examples. */
 void msim_command_help_options(const struct msim_command *c, FILE *out);
-
-/*
- * The word nearest to `typed` (edit distance with swaps) of `n` words, or NULL
- * where none is near enough to be worth suggesting.
- */
-const char *msim_nearest_word(const char *typed, const char *const *words,
-                              size_t n);
 
 #endif

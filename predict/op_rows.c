@@ -9,6 +9,7 @@
 
 #include "core/base/decimal.h"
 #include "core/base/vec.h"
+#include "core/work/opmap/known_name.h"
 #include "models/estimate/model.h"
 
 #include <pthread.h>
@@ -64,6 +65,11 @@ static void answer_row(const struct pool *c, char *const *fields, FILE *out)
     for (uint32_t i = 0; i < c->columns; i++) {
         msim_csv_write(out, fields[i]);
         putc(',', out);
+    }
+    if (!why && c->map->table == MSIM_TABLE_VECTOR &&
+        !msim_vector_name_known(w.variant)) {
+        msim_vector_name_unknown(w.variant, reason, sizeof(reason));
+        why = reason;
     }
     if (!why && msim_model_predict(c->p, &w, false, &e, &err) != MSIM_OK)
         why = *err.text ? err.text : "no prediction";

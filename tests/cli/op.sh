@@ -43,6 +43,20 @@ want_rc 0
 for family in pointwise softmax norm embedding; do
     want_out ",$family"
 done
+# A name that nobody knows is no pointwise operator.
+rows 'op,dtype,shape
+foo,fp32,1024x1024
+sofmax,fp32,1024x1024
+aten::gelu_backward,fp32,1024x1024
+mulu_,fp32,1024x1024
+scale_matrix:fp8,fp32,1024x1024
+mine::add,fp32,1024x1024
+'
+want_rc 0
+want_out "foo,fp32,1024x1024,,,,op 'foo' is not known"
+want_out "sofmax,fp32,1024x1024,,,,\"op 'sofmax' is not known, did you mean 'softmax'?\""
+want_out "mine::add,fp32,1024x1024,,,,op 'mine::add' is not known"
+[ "$(grep -c ',pointwise$' "$folder/out")" -eq 3 ] || complain "$out"
 rows 'collective,ranks,bytes,nodes,interconnect,dtype
 all_reduce,8,67108864,1,NVLink3-NVSwitch,half
 alltoall,8,67108864,1,,

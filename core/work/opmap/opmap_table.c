@@ -134,6 +134,16 @@ const struct msim_opmap_row *msim_opmap_find(const char *name)
     return row;
 }
 
+const char *msim_opmap_name(uint32_t k)
+{
+    for (size_t i = 0; i < N_TABLES; i++) {
+        if (k < tables[i]->n)
+            return tables[i]->rows[k].name;
+        k -= tables[i]->n;
+    }
+    return NULL;
+}
+
 const struct msim_opmap_table *
 msim_opmap_table_of(const struct msim_opmap_row *row)
 {

@@ -14,6 +14,10 @@ const struct msim_opmap_row *msim_opmap_find(const char *name);
 const struct msim_opmap_table *
 msim_opmap_table_of(const struct msim_opmap_row *row);
 
+/* The names of all rows but prefixes, in no order: the k-th, or NULL behind the
+ * last. */
+const char *msim_opmap_name(uint32_t k);
+
 /* An operator's name without what says how ATen was called ("aten::",
  * "prims::", "extern_kernels."). */
 const char *msim_opmap_bare_name(const char *name);

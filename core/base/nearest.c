@@ -1,0 +1,60 @@
+/*
+ * core/base/nearest.c - the word that a mistyped one was meant to be.
+ */
+#include "core/base/nearest.h"
+
+#include <string.h>
+
+#define WORD_MAX 32 /* longest word for which a near one is looked for */
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned m = a < b ? a : b;
+
+    return m < c ? m : c;
+}
+
+/*
+ * Edit distance where swapping two neighbours counts one (the "optimal string
+ * alignment" distance: Damerau 1964, Wagner and Fischer 1974).
+ */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned d[WORD_MAX + 1][WORD_MAX + 1];
+    size_t n = strlen(a), m = strlen(b);
+
+    if (n > WORD_MAX || m > WORD_MAX)
+        return WORD_MAX;
+    for (size_t i = 0; i <= n; i++)
+        d[i][0] = (unsigned)i;
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        for (size_t j = 1; j <= m; j++) {
+            d[i][j] = min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
+                           d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+                a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
+                d[i][j] = d[i - 2][j - 2] + 1;
+        }
+    }
+    return d[n][m];
+}
+
+const char *msim_nearest_word(const char *typed, const char *const *words,
+                              size_t n)
+{
+    /* One slip in three letters still reads as the same word. */
+    unsigned best = (unsigned)(strlen(typed) + 1) / 3 + 1;
+    const char *found = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned d = distance(typed, words[i]);
+
+        if (d < best) {
+            best = d;
+            found = words[i];
+        }
+    }
+    return found;
+}
