@@ -31,7 +31,7 @@ set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out='' budget=8.5 libraries=$root/gpu-libs.tar resume='' device=cuda pack=''
 PACKAGES="libyajl-dev libyajl2 libcjson-dev libcjson1 libgsl-dev libgsl27
-    libgslcblas0 zlib1g-dev zlib1g libprotobuf-c-dev libprotobuf-c1
+    libgslcblas0 zlib1g-dev zlib1g libzstd-dev libzstd1 libprotobuf-c-dev libprotobuf-c1
     protobuf-c-compiler libprotobuf32 libprotoc32 libxgboost-dev libxgboost0
     libdmlc0 gnuplot-nox gnuplot-data
     liblua5.4-0 libedit2 libbsd0 libmd0 libtinfo6 pkgconf pkgconf-bin

@@ -18,6 +18,7 @@ needs=(
     "pkg-config --exists gsl:libgsl-dev"
     "pkg-config --exists xgboost:libxgboost-dev" # 7 MB with what it needs
     "header zlib.h:zlib1g-dev"
+    "pkg-config --exists libzstd:libzstd-dev"
     "openblas:libopenblas-openmp-dev" # to time the CPU
     "header oneapi/dnnl/dnnl.h:libdnnl-dev" # and this some of it
     "pkg-config --exists ompi-c:libopenmpi-dev" # its collectives

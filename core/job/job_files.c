@@ -170,10 +170,10 @@ static size_t without(const char *name, size_t len, const char *const *suffixes)
     return 0;
 }
 
-static const char *const packed[] = {".gz", NULL};
+static const char *const packed[] = {".gz", ".zst", NULL};
 static const char *const traces[] = {".json", ".et", NULL};
 
-/* The length of the name without .gz and .json or .et; 0 if neither. */
+/* The length of the name without .gz or .zst and .json or .et; 0 if neither. */
 static size_t stem(const char *name)
 {
     size_t len = strlen(name), unpacked = without(name, len, packed);

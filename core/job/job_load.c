@@ -116,6 +116,8 @@ static enum msim_status describe(struct loading *l, struct part *p,
                       p->read.format == MSIM_FORMAT_KINETO ? "events"
                                                            : "nodes");
     warn_repairs(l->job, path, &p->read.repairs);
+    if (p->read.note[0])
+        msim_job_warn(l->job, "%s: %s", path, p->read.note);
     if (p->read.orphans)
         msim_job_warn(l->job, "%s: %llu nodes name a parent that is not there",
                       path, (unsigned long long)p->read.orphans);

@@ -7,9 +7,11 @@
  */
 #include "core/job/read_file.h"
 
+#include "core/base/memory.h"
 #include "core/job/read_top.h"
 #include "core/read/chakra/chakra_wire.h"
 #include "core/read/chakra/read_chakra.h"
+#include "core/stream/unpack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +126,7 @@ static enum msim_status decide(struct reading *x, const char **bytes,
 {
     struct msim_text_piece piece;
     enum msim_chakra_guess guess;
+    const char *foreign;
     bool end = *len == 0;
 
     *undecided = false;
@@ -138,6 +141,10 @@ static enum msim_status decide(struct reading *x, const char **bytes,
         return MSIM_OK;
     }
     x->decided = true;
+    foreign = msim_unpack_foreign((const unsigned char *)*bytes, *len);
+    if (foreign) /* inside what was packed: .tar.gz */
+        return msim_fail(err, MSIM_EFORMAT, x->name, MSIM_OFFSET_NONE, "%s",
+                         foreign);
     if (guess == MSIM_CHAKRA_NO)
         return check_start(x->name, *bytes, *len, err);
     return msim_read_begin(x->r, &msim_chakra_format);
@@ -176,6 +183,23 @@ static enum msim_status feed_piece(struct reading *x, const char *bytes,
     return status == MSIM_OK ? MSIM_OK : explain(x, status, err);
 }
 
+/* Traces that fill the memory end here, and not by the system's hand. Asking
+ * for it takes time: once in so many pieces (of a quarter of a megabyte). */
+#define PIECES_A_LOOK 16
+
+static enum msim_status check_memory(const struct reading *x, uint64_t limit,
+                                     struct msim_error *err)
+{
+    if (!limit)
+        limit = msim_memory_there() / 2;
+    if (msim_memory_used() <= limit)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_ELIMIT, x->name, MSIM_OFFSET_NONE,
+                     "the traces take more than %llu MiB of memory, half of "
+                     "what is there; give fewer ranks or a shorter recording",
+                     (unsigned long long)(limit >> 20));
+}
+
 static enum msim_status feed_all(struct reading *x, struct msim_input *in,
                                  const struct msim_load_options *opt,
                                  struct msim_error *err)
@@ -183,6 +207,7 @@ static enum msim_status feed_all(struct reading *x, struct msim_input *in,
     uint64_t done, total;
     const char *bytes;
     size_t len;
+    unsigned n = 0;
 
     do {
         enum msim_status status = msim_input_next(in, &bytes, &len, err);
@@ -190,6 +215,8 @@ static enum msim_status feed_all(struct reading *x, struct msim_input *in,
         if (status != MSIM_OK)
             return explain_input(x, status, err);
         MSIM_TRY(feed_piece(x, bytes, len, err));
+        if (n++ % PIECES_A_LOOK == 0)
+            MSIM_TRY(check_memory(x, opt->memory, err));
         if (opt->progress) {
             msim_input_progress(in, &done, &total);
             opt->progress(opt->progress_ctx, done, total);
@@ -254,6 +281,8 @@ static enum msim_status read_and_finish(struct reading *x,
     enum msim_status status = feed_all(x, in, opt, &damage);
 
     x->r->out->repairs = x->filter.repairs;
+    snprintf(x->r->out->note, sizeof(x->r->out->note), "%s",
+             msim_input_note(in));
     if (status != MSIM_OK) {
         if (!opt->salvage || !is_damage(status) || !x->r->complete) {
             if (err && err->status == MSIM_OK)

@@ -33,6 +33,7 @@ struct msim_read_result {
     bool has_origin;
     int64_t origin_us;
     int32_t origin_ps;
+    char note[128]; /* msim_input_note() */
     bool salvaged;
     struct msim_error damage; /* salvaged: what was wrong */
 };

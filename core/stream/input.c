@@ -7,19 +7,24 @@
  */
 #include "core/stream/input.h"
 
+#include "core/stream/unpack.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define BUFFERS    4
 #define BUFFER_LEN ((size_t)256 << 10)
 #define RAW_LEN    ((size_t)64 << 10)
+
+/* From here on a file must not have become too much longer by unpacking. */
+#define UNPACKED_FREE ((uint64_t)64 << 20)
 
 struct buffer {
     char *bytes;
@@ -32,11 +37,12 @@ struct msim_input {
     const unsigned char *memory;
     size_t memory_len, memory_at;
 
-    bool started, gzip, inflating, ended;
-    z_stream z;
-    unsigned char *raw; /* compressed bytes on their way in */
-    size_t raw_len;
+    bool started, ended;
+    struct msim_unpack *unpack; /* NULL: it is not packed */
+    unsigned char *raw;         /* bytes on their way in */
+    size_t raw_at, raw_len;
     uint64_t inflated; /* bytes handed to the ring */
+    char note[128];    /* what was odd about the file, or "" */
     uint64_t total;
     struct msim_error error; /* of the producer */
 
@@ -88,37 +94,34 @@ static void count_done(struct msim_input *in, size_t len)
 /* Fill the raw buffer as far as one read brings it. */
 static enum msim_status refill(struct msim_input *in)
 {
-    size_t len;
-
-    MSIM_TRY(raw_read(in, in->raw, RAW_LEN, &len));
-    in->raw_len = len;
-    in->z.next_in = in->raw;
-    in->z.avail_in = (uInt)len;
-    count_done(in, len);
+    in->raw_at = 0;
+    MSIM_TRY(raw_read(in, in->raw, RAW_LEN, &in->raw_len));
+    count_done(in, in->raw_len);
     return MSIM_OK;
 }
 
 /* The first bytes say what it is; a pipe may bring them one by one. */
 static enum msim_status sniff(struct msim_input *in)
 {
-    size_t have = 0, len;
+    const char *foreign;
+    size_t len;
 
-    while (have < 2) {
-        MSIM_TRY(raw_read(in, in->raw + have, RAW_LEN - have, &len));
+    while (in->raw_len < MSIM_UNPACK_SNIFF) {
+        MSIM_TRY(
+            raw_read(in, in->raw + in->raw_len, RAW_LEN - in->raw_len, &len));
         if (len == 0)
             break;
-        have += len;
+        in->raw_len += len;
     }
-    in->raw_len = have;
-    in->z.next_in = in->raw;
-    in->z.avail_in = (uInt)have;
-    in->gzip = have >= 2 && in->raw[0] == 0x1f && in->raw[1] == 0x8b;
     in->started = true;
-    count_done(in, have);
-    if (in->gzip && inflateInit2(&in->z, 15 + 16) != Z_OK)
+    count_done(in, in->raw_len);
+    foreign = msim_unpack_foreign(in->raw, in->raw_len);
+    if (foreign)
+        return msim_fail(&in->error, MSIM_EFORMAT, in->name, MSIM_OFFSET_NONE,
+                         "%s", foreign);
+    if (msim_unpack_new(&in->unpack, in->raw, in->raw_len) != MSIM_OK)
         return msim_fail(&in->error, MSIM_ENOMEM, in->name, MSIM_OFFSET_NONE,
                          "out of memory");
-    in->inflating = in->gzip;
     return MSIM_OK;
 }
 
@@ -139,47 +142,72 @@ static enum msim_status plain_fill(struct msim_input *in, struct buffer *b)
     return MSIM_OK;
 }
 
-/* A member of the gzip file is over: another may follow, or nothing. */
-static enum msim_status next_member(struct msim_input *in)
+/* What the state after some packed bytes, or at their end, means. */
+static enum msim_status judge(struct msim_input *in,
+                              enum msim_unpack_state state, uint64_t at)
 {
-    if (in->z.avail_in == 0)
-        MSIM_TRY(refill(in));
-    if (in->z.avail_in == 0 || in->z.next_in[0] != 0x1f) {
-        in->ended = true; /* padding after the end is common and harmless */
+    const char *kind = msim_unpack_name(in->unpack);
+
+    switch (state) {
+    case MSIM_UNPACK_RUBBISH:
+        in->ended = true;
+        snprintf(in->note, sizeof(in->note),
+                 "the bytes behind the end of the %s stream, from byte %llu of "
+                 "the file on, are no %s: left out",
+                 kind,
+                 (unsigned long long)(in->done - (in->raw_len - in->raw_at)),
+                 kind);
+        return MSIM_OK;
+    case MSIM_UNPACK_BROKEN:
+        return msim_fail(&in->error, MSIM_ESYNTAX, in->name, at,
+                         "broken %s data: %s", kind,
+                         msim_unpack_why(in->unpack));
+    case MSIM_UNPACK_NO_MEMORY:
+        return msim_fail(&in->error, MSIM_ENOMEM, in->name, MSIM_OFFSET_NONE,
+                         "out of memory");
+    case MSIM_UNPACK_WITHIN:
+        if (in->raw_len) /* else this is the end of the file */
+            return MSIM_OK;
+        return msim_fail(&in->error, MSIM_ETRUNCATED, in->name, at,
+                         "the %s stream ends early: the file is cut", kind);
+    default:
         return MSIM_OK;
     }
-    if (inflateReset(&in->z) != Z_OK)
-        return msim_fail(&in->error, MSIM_EINTERNAL, in->name, in->inflated,
-                         "cannot go on after a gzip member");
-    return MSIM_OK;
 }
 
-static enum msim_status gzip_fill(struct msim_input *in, struct buffer *b)
+static enum msim_status check_ratio(struct msim_input *in, uint64_t unpacked)
 {
-    in->z.next_out = (Bytef *)b->bytes;
-    in->z.avail_out = BUFFER_LEN;
-    while (in->z.avail_out && !in->ended) {
-        int z;
+    unsigned most = msim_unpack_ratio_max(in->unpack);
 
-        if (in->z.avail_in == 0)
+    if (unpacked < UNPACKED_FREE || unpacked / most <= in->done)
+        return MSIM_OK;
+    return msim_fail(
+        &in->error, MSIM_ELIMIT, in->name, unpacked,
+        "%llu packed bytes have become more than %u times as many, "
+        "which no trace does; if this is one, unpack it first (%s "
+        "-d)",
+        (unsigned long long)in->done, most, msim_unpack_name(in->unpack));
+}
+
+static enum msim_status packed_fill(struct msim_input *in, struct buffer *b)
+{
+    struct msim_unpack_io io = {.out = (unsigned char *)b->bytes,
+                                .n_out = BUFFER_LEN};
+
+    while (io.n_out && !in->ended) {
+        enum msim_unpack_state state;
+
+        if (in->raw_at == in->raw_len)
             MSIM_TRY(refill(in));
-        z = inflate(&in->z, Z_NO_FLUSH);
-        b->len = BUFFER_LEN - in->z.avail_out;
-        if (z == Z_STREAM_END)
-            MSIM_TRY(next_member(in));
-        else if (z == Z_MEM_ERROR)
-            return msim_fail(&in->error, MSIM_ENOMEM, in->name,
-                             MSIM_OFFSET_NONE, "out of memory");
-        else if (z == Z_BUF_ERROR && in->z.avail_in == 0)
-            return msim_fail(&in->error, MSIM_ETRUNCATED, in->name,
-                             in->inflated + b->len,
-                             "the gzip stream ends early: the file is cut");
-        else if (z != Z_OK && z != Z_BUF_ERROR)
-            return msim_fail(&in->error, MSIM_ESYNTAX, in->name,
-                             in->inflated + b->len, "broken gzip data: %s",
-                             in->z.msg ? in->z.msg : "inflate failed");
+        io.in = in->raw + in->raw_at;
+        io.n_in = in->raw_len - in->raw_at;
+        state = msim_unpack_run(in->unpack, &io);
+        in->raw_at = in->raw_len - io.n_in;
+        b->len = BUFFER_LEN - io.n_out;
+        in->ended = in->raw_len == 0;
+        MSIM_TRY(judge(in, state, in->inflated + b->len));
     }
-    return MSIM_OK;
+    return check_ratio(in, in->inflated + b->len);
 }
 
 /* Fill one buffer; an empty one says that no more will come. */
@@ -191,7 +219,7 @@ static void produce(struct msim_input *in, struct buffer *b)
     if (status == MSIM_OK && !in->started)
         status = sniff(in);
     if (status == MSIM_OK && !in->ended)
-        status = in->gzip ? gzip_fill(in, b) : plain_fill(in, b);
+        status = in->unpack ? packed_fill(in, b) : plain_fill(in, b);
     if (status != MSIM_OK)
         in->ended = true;
     in->inflated += b->len;
@@ -242,8 +270,7 @@ static void release(struct msim_input *in)
 {
     uint32_t i;
 
-    if (in->inflating)
-        inflateEnd(&in->z);
+    msim_unpack_free(in->unpack);
     for (i = 0; i < BUFFERS; i++)
         free(in->ring[i].bytes);
     if (in->fd > STDIN_FILENO)
@@ -387,6 +414,11 @@ enum msim_status msim_input_next(struct msim_input *in, const char **bytes,
         return in->error.status;
     }
     return MSIM_OK;
+}
+
+const char *msim_input_note(const struct msim_input *in)
+{
+    return in->note;
 }
 
 const char *msim_path_name(const char *path)

@@ -1,9 +1,9 @@
 /*
  * core/stream/input.h - a file's bytes, inflated, piece by piece.
  *
- * Plain or gzip is told by content. With `threaded`, a second thread reads
- * and inflates ahead into a ring of buffers, so that inflating and parsing
- * overlap; the bytes and the errors are the same either way. Pieces are
+ * Plain, gzip or zstd is told by content (unpack.h). With `threaded`, a second
+ * thread reads and inflates ahead into a ring of buffers, so that inflating and
+ * parsing overlap; the bytes and the errors are the same either way. Pieces are
  * handed out to one thread.
  */
 #ifndef MSIM_CORE_STREAM_INPUT_H
@@ -33,13 +33,18 @@ enum msim_status msim_input_memory(struct msim_input **out, const char *name,
 void msim_input_close(struct msim_input *in);
 
 /*
- * The next piece; `*len` 0 at the end. It stays until the next call. A gzip
- * stream that is cut is ETRUNCATED, a broken one ESYNTAX, both only after all
- * bytes before were handed out; the offset in `err` counts inflated bytes.
+ * The next piece; `*len` 0 at the end. It stays until the next call. A packed
+ * stream that is cut is ETRUNCATED, a broken one ESYNTAX, one that becomes too
+ * long ELIMIT, all only after the bytes before were handed out; the offset in
+ * `err` counts unpacked bytes. EFORMAT where it is packed in another way.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_input_next(struct msim_input *in, const char **bytes,
                                  size_t *len, struct msim_error *err);
+
+/* After the end: what was odd about the file and does no harm; "" if nothing.
+ */
+const char *msim_input_note(const struct msim_input *in);
 
 /* The part of `path` behind its last slash. */
 const char *msim_path_name(const char *path);

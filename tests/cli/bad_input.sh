@@ -57,6 +57,54 @@ want_err "warning: "
 head -c 20000 "$sample/kineto/rank-0.json.gz" >"$folder/cut.json.gz"
 refused "the gzip stream ends early" "$folder/cut.json.gz"
 
+# zstd is read as gzip is: joined frames, cut files, rubbish behind the end.
+if command -v zstd >/dev/null; then
+    split=$(($(stat -c %s "$kineto") / 2))
+    {
+        head -c $split "$kineto" | zstd -q -c
+        tail -c +$((split + 1)) "$kineto" | zstd -q -c
+    } >"$folder/two.json.zst"
+    run info "$folder/two.json.zst"
+    want_rc 0
+    want_no_err
+    head -c 20000 "$folder/two.json.zst" >"$folder/cut.json.zst"
+    refused "the zstd stream ends early" "$folder/cut.json.zst"
+    run --platform a100 --salvage "$folder/cut.json.zst"
+    want_rc 0
+    want_err "the zstd stream ends early: the file is cut; kept the"
+    { cat "$folder/two.json.zst" && echo rubbish; } >"$folder/more.json.zst"
+    run info "$folder/more.json.zst"
+    want_rc 0
+    want_err "more.json.zst: the bytes behind the end of the zstd stream"
+fi
+{ cat "$sample/kineto/rank-0.json.gz" && echo rubbish; } >"$folder/more.json.gz"
+run info "$folder/more.json.gz"
+want_rc 0
+want_err "more.json.gz: the bytes behind the end of the gzip stream, from byte"
+printf '\375%s' 7zXZ >"$folder/x.json.xz"
+refused "x.json.xz: is packed by xz: unpack it first (xz -dk FILE)" \
+    "$folder/x.json.xz"
+printf 'BZh91AY' >"$folder/x.json.bz2"
+refused "is packed by bzip2" "$folder/x.json.bz2"
+printf 'PK\003\004..' >"$folder/x.zip"
+refused "is a zip archive" "$folder/x.zip"
+tar -C "$folder" -czf "$folder/x.tar.gz" kineto.json
+refused "is a tar archive: unpack it first (tar -xf FILE)" "$folder/x.tar.gz"
+# A file that fills the memory when it is unpacked.
+{
+    printf '{"traceEvents":[{"name":"'
+    head -c 300000000 /dev/zero | tr '\0' 'x'
+} | gzip -1 >"$folder/bomb.json.gz"
+refused "found a string of more than 16 MiB" "$folder/bomb.json.gz"
+{
+    printf '{"traceEvents":['
+    head -c 150000000 /dev/zero | tr '\0' ' '
+} | gzip -9 >"$folder/blank.json.gz"
+refused "blank.json.gz:" "$folder/blank.json.gz"
+yes '{"ph":"i"},' | head -c 80000000 | { printf '['; cat; } | gzip -9 \
+    >"$folder/poor.json.gz"
+refused "times as many, which no trace does" "$folder/poor.json.gz"
+
 # What PyTorch is known to write is read, with one warning a kind; the same
 # where it cannot be read over is refused.
 spoil() { # NAME TEXT: TEXT before the category of the first operator

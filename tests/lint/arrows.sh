@@ -51,7 +51,7 @@ calibrate/machine    : core/base core/stream core/work/ models/ profilers calibr
 calibrate/programs   : core/ models/ predict profilers calibrate/ : gsl/
 cli                  : core/ models/ predict : cjson/ cJSON.h zlib.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
-tests                : core/ models/ predict profilers/ calibrate/ tests/ : cuda cupti cjson/ cJSON.h zlib.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict profilers/ calibrate/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and

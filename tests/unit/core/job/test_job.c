@@ -355,8 +355,28 @@ static void test_job__communication_by_name(void)
     msim_job_free(job);
 }
 
+/* A limit of the memory is one of the load, with a sentence. */
+static void test_job__memory_is_limited(void)
+{
+    static const char text[] = "{\"traceEvents\":[]}";
+    struct msim_load_options opt = {.memory = 1, .threads = 1};
+    struct msim_error err = {0};
+    struct msim_job *job;
+
+    CHECK_INT(
+        msim_job_load_memory(&job, "mem", text, sizeof(text) - 1, &opt, &err),
+        MSIM_ELIMIT);
+    CHECK(strstr(err.text, "the traces take more than"));
+    opt.memory = 0;
+    CHECK_INT(
+        msim_job_load_memory(&job, "mem", text, sizeof(text) - 1, &opt, NULL),
+        MSIM_OK);
+    msim_job_free(job);
+}
+
 int main(void)
 {
+    RUN(test_job__memory_is_limited);
     RUN(test_job__rank_of_name);
     RUN(test_job__ranks_on_one_clock);
     RUN(test_job__bases_are_added);

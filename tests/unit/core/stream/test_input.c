@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <zlib.h>
+#include <zstd.h>
 
 enum { LEN = 3 << 20 };
 
@@ -80,8 +81,41 @@ static void check_all(bool threaded)
     memset(packed + n, 0, 512);
     CHECK_UINT(read_back(packed, n + 512, threaded, bytes, &status, &err), LEN);
     CHECK_INT(status, MSIM_OK);
+    /* So are two frames of zstd. */
+    n = ZSTD_compress(packed, 2 * LEN, bytes, half, 1);
+    n += ZSTD_compress(packed + n, 2 * LEN - n, bytes + half, LEN - half, 1);
+    CHECK_UINT(read_back(packed, n, threaded, bytes, &status, &err), LEN);
+    CHECK_INT(status, MSIM_OK);
+    CHECK(read_back(packed, n - 9, threaded, bytes, &status, &err) < LEN);
+    CHECK_INT(status, MSIM_ETRUNCATED);
     free(bytes);
     free(packed);
+}
+
+/* 80 MiB of zeros in less than 1. */
+static void test_input__ends_what_fills_the_memory(void)
+{
+    size_t len = (size_t)80 << 20;
+    char *zeros = calloc(1, len);
+    unsigned char *packed = malloc(1 << 20);
+    enum msim_status status = MSIM_OK;
+    struct msim_input *in;
+    struct msim_error err = {0};
+    size_t n, got = 0, piece_len = 1;
+    const char *piece;
+
+    REQUIRE(zeros && packed);
+    n = pack(zeros, len, packed, 1 << 20);
+    REQUIRE(msim_input_memory(&in, "mem", packed, n, true, &err) == MSIM_OK);
+    while (status == MSIM_OK && piece_len) {
+        status = msim_input_next(in, &piece, &piece_len, &err);
+        got += piece_len;
+    }
+    CHECK_INT(status, MSIM_ELIMIT);
+    CHECK(got >= (size_t)64 << 20 && got < len);
+    msim_input_close(in);
+    free(packed);
+    free(zeros);
 }
 
 static void test_input__plain_and_packed(void)
@@ -163,6 +197,7 @@ int main(void)
     RUN(test_input__plain_and_packed);
     RUN(test_input__in_a_second_thread);
     RUN(test_input__damage);
+    RUN(test_input__ends_what_fills_the_memory);
     RUN(test_input__small_and_missing);
     RUN(test_input__closes_early);
     return check_summary();
