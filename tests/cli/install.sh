@@ -31,4 +31,57 @@ for page in README.md docs/README.md docs/accuracy/fits.svg; do
 done
 [ -s "$share/ops/example.csv" ] || complain "no example of --ops installed"
 
+# The first example of README.md works as it stands there, in its folder.
+doc=$folder/prefix/share/doc/mystique-sim
+example=$(sed -n 's/^    \$ mystique-sim \(--platform .*\)$/\1/p' \
+    "$doc/README.md" | head -1)
+(
+    cd "$doc" && eval "'$sim' $example" >/dev/null
+) || complain "README's first example fails: $example"
+[ -x "$doc/scripts/capture.py" ] || complain "no capture.py installed"
+
+# The man page has every verb and every option that --help has.
+man=$folder/prefix/share/man/man1/mystique-sim.1
+sed 's/\\-/-/g' "$man" >"$folder/man" || complain "no man page installed"
+for verb in predict info compare op platforms convert calibrate; do
+    run "$verb" --help
+    while IFS= read -r option; do
+        grep -q -- "^  $option" "$folder/man" ||
+            complain "man page: no $option of $verb"
+    done < <(awk '/^  --?[a-z]/ { print $1 }' <<<"$out")
+done
+if command -v man >/dev/null; then
+    complaints=$(man --warnings -l "$man" 2>&1 >/dev/null)
+    [ -z "$complaints" ] || complain "man: $complaints"
+fi
+
+# Completions: verbs, options and names of platforms.
+completed() { # WORDS...: what bash offers for the last one
+    PATH=$folder/prefix/bin:$PATH bash -c '
+        . "$1"; shift
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+        _mystique_sim
+        printf "%s\n" "${COMPREPLY[@]}"' bash \
+        "$folder/prefix/share/bash-completion/completions/mystique-sim" "$@"
+}
+offers() { # WORD WORDS...
+    local word=$1
+    shift
+    completed "$@" | grep -qx -- "$word" ||
+        complain "completion of '$*' does not offer '$word'"
+}
+offers compare mystique-sim comp
+offers --timeline mystique-sim --tim
+offers --salvage mystique-sim compare --s
+offers h100 mystique-sim --platform h
+offers ethernet-100 mystique-sim --network eth
+offers generic mystique-sim --host g
+for shell in zsh fish; do
+    command -v $shell >/dev/null || continue
+    file=$folder/prefix/share/zsh/site-functions/_mystique-sim
+    [ $shell = zsh ] ||
+        file=$folder/prefix/share/fish/vendor_completions.d/mystique-sim.fish
+    $shell -n "$file" || complain "$shell does not parse $file"
+done
+
 finish
