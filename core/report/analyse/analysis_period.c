@@ -393,10 +393,20 @@ static enum msim_status rank_period(const struct finding *k, enum side side,
 static enum msim_status rank_figure(const struct finding *k, uint32_t rank,
                                     struct msim_figure *f)
 {
+    bool paced = false;
+
+    for (uint32_t w = 0; w < k->g->n_windows; w++)
+        paced |= k->g->windows[w].rank == rank && counts(k, w) &&
+                 msim_keeps_pace(k->g, k->f->o->mid.removed, w);
     MSIM_TRY(rank_period(k, MID, rank, &f->predicted));
     MSIM_TRY(rank_period(k, LOW, rank, &f->low));
     MSIM_TRY(rank_period(k, HIGH, rank, &f->high));
     MSIM_TRY(rank_period(k, TRACED, rank, &f->measured));
+    if (paced) {
+        f->predicted = fmax(f->predicted, f->measured);
+        f->low = fmax(f->low, f->measured);
+        f->high = fmax(f->high, f->measured);
+    }
     /* Of differences neither run need be on its own side of the middle. */
     f->low = fmin(f->low, f->predicted);
     f->high = fmax(f->high, f->predicted);

@@ -118,6 +118,19 @@ enum msim_status msim_iteration_states(const struct msim_graph *g,
     return MSIM_OK;
 }
 
+bool msim_keeps_pace(const struct msim_graph *g, const uint8_t *removed,
+                     uint32_t w)
+{
+    for (uint32_t i = 0; i < g->n_releases; i++) {
+        const struct msim_release *r = &g->releases[i];
+
+        if (r->external && r->at != MSIM_TIME_NONE && g->window[r->task] == w &&
+            !(removed && removed[r->task]))
+            return true;
+    }
+    return false;
+}
+
 static int by_start(const void *a, const void *b)
 {
     const struct msim_activity *x = a, *y = b;

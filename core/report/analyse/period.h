@@ -19,7 +19,8 @@
  *
  * The period of a rank is the mean over its settled iterations, and not less
  * than what its busiest stream or thread works in one of them; that of a job is
- * the period of its slowest rank.
+ * the period of its slowest rank. A rank that waits for absent ranks that keep
+ * their times (--peers fixed) is no faster than it was with them.
  *
  * Not settled, and left out while there are better ones, are, best first:
  *
@@ -84,6 +85,11 @@ enum msim_status msim_iteration_states(const struct msim_graph *g,
                                        const struct msim_range *spans,
                                        const struct msim_took *took,
                                        const bool *undrained, uint8_t *states);
+
+/* Does window `w` meet absent ranks that keep their times? `removed`: one a
+ * task, or NULL. */
+bool msim_keeps_pace(const struct msim_graph *g, const uint8_t *removed,
+                     uint32_t w);
 
 /* A GPU activity; `launched`: when its call was over, or TIME_NONE. */
 struct msim_activity {
