@@ -161,6 +161,18 @@ static void release_times(struct msim_times *t)
     free(t->held_by);
 }
 
+/* What follows absent ranks, or nothing known, is uncertain on another GPU. */
+static void stretch_waits(const struct predicting *p, const msim_ps *dur,
+                          struct msim_scenario *scenario)
+{
+    const struct msim_prediction_run *run = p->run;
+
+    if (msim_target_reads_gpu_times(p->to) && !msim_target_replays(p->to) &&
+        dur != run->costs->mid)
+        msim_scenario_stretch(scenario->stretch, run->graph, run->costs,
+                              dur == run->long_dur);
+}
+
 static enum msim_status simulate_one(struct predicting *p,
                                      struct msim_engine *e, const msim_ps *dur,
                                      struct msim_times *times)
@@ -169,6 +181,7 @@ static enum msim_status simulate_one(struct predicting *p,
     struct msim_scenario scenario = {.dur = dur, .removed = c->removed};
 
     memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
+    stretch_waits(p, dur, &scenario);
     MSIM_TRY(new_times(times, p->run->graph->n_tasks));
     return msim_engine_simulate(e, &scenario, times, p->err);
 }

@@ -71,3 +71,34 @@ enum msim_status msim_scenario_durations(msim_ps **out,
         dur[t] = deviate(c->mid[t], (of_family(&d, t) + of_gpu(&d, t)) * share);
     return MSIM_OK;
 }
+
+/* ---- waits that no trace explains ---------------------------------------- */
+
+/* Without transfers: whoever comes late to one was late before it. */
+static double gpu_work(const struct msim_graph *g, const msim_ps *dur)
+{
+    double sum = 0;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->kind[t] >= MSIM_TASK_KERNEL && g->kind[t] < MSIM_TASK_COMM &&
+            dur[t] > 0)
+            sum += (double)dur[t];
+    return sum;
+}
+
+void msim_scenario_stretch(double *stretch, const struct msim_graph *g,
+                           const struct msim_costs *c, bool high)
+{
+    double traced = gpu_work(g, g->traced), now = gpu_work(g, c->mid), factor;
+    double waits = (double)(g->copied[MSIM_COPIED_PEERS] +
+                            g->copied[MSIM_COPIED_UNEXPLAINED]);
+
+    if (!(traced > 0) || !(waits > 0))
+        return;
+    /* Of an edge, 0 would mean 1. */
+    factor = fmax(fmin(1, now / traced), 1e-6);
+    if (high)
+        factor = fmax(fmax(1, now / traced), 1 + (traced - now) / waits);
+    stretch[MSIM_EDGE_UNEXPLAINED] = factor;
+    stretch[MSIM_EDGE_COLLECTIVE] = factor; /* others have no lag */
+}

@@ -25,4 +25,19 @@ enum msim_status msim_scenario_durations(msim_ps **out,
                                          const struct msim_graph *g,
                                          const struct msim_costs *c, bool high);
 
+/*
+ * What waits that no trace explains are multiplied by in that scenario, on
+ * another GPU than the trace's: those for absent ranks and delays without a
+ * cause. In the middle they are as traced. Whoever is waited for works on a GPU
+ * of the same kind, or on a host that has not changed. So a wait may go with
+ * the GPU's work (kernels and copies), or grow by all that this rank saves:
+ *
+ *     short: min(1, work / traced)
+ *     long:  max(1, work / traced, 1 + work saved / waits)
+ *
+ * `stretch`: one a kind of edge, as msim_scenario has it.
+ */
+void msim_scenario_stretch(double *stretch, const struct msim_graph *g,
+                           const struct msim_costs *c, bool high);
+
 #endif
