@@ -138,17 +138,20 @@ static void test_queue__a_graph_is_one_launch(void)
  * Launches of 5, one a microsecond after the other, of kernels of 50: a stream
  * that holds `depth` launches fills, and the others return 6 after there is
  * room. Every third finds the room for one less, as if there were an entry that
- * the trace does not show. `gpu`: end of the last kernel.
+ * the trace does not show. `pause`: before each 50th. `gpu`: end of the last
+ * kernel.
  */
-static struct made full_queue(int depth, int *gpu)
+static struct made full_queue(int depth, int pause, int *gpu)
 {
     static int end[KERNELS];
     struct made m = made_trace(0, 1);
     int now = 0;
 
     for (int i = 0; i < KERNELS; i++) {
-        int room = i - depth + (i % 3 == 2), start = now, before = 0;
+        int room = i - depth + (i % 3 == 2), start, before = 0;
 
+        now += i % 50 == 49 ? pause : 0;
+        start = now;
         now += 5;
         if (room >= 0 && end[room] + 6 > now)
             now = end[room] + 6;
@@ -167,7 +170,7 @@ static struct made full_queue(int depth, int *gpu)
 static void check_full_queue(int depth)
 {
     int gpu, half = 8 + KERNELS * (KERNEL / 2 + 1);
-    struct made m = full_queue(depth, &gpu);
+    struct made m = full_queue(depth, 0, &gpu);
     struct made_job j;
     msim_ps none;
 
@@ -187,11 +190,28 @@ static void test_queue__finds_its_depth(void)
     check_full_queue(256);
 }
 
+/* After a pause of 20 kernels the next 20 launches find room; they would wait
+ * like the others, were they sooner. */
+static void test_queue__that_is_full_at_times(void)
+{
+    int gpu;
+    struct made m = full_queue(300, 20 * KERNEL, &gpu);
+    struct made_job j;
+    uint32_t edges;
+
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), gpu * US);
+    edges = made_edges(&j, MSIM_EDGE_QUEUE, MSIM_EDGE_SOURCES);
+    CHECK(edges > KERNELS - 305 && edges < KERNELS - 295);
+    CHECK(made_edges(&j, MSIM_EDGE_QUEUE, MSIM_FROM_ORDER) > edges / 2);
+    made_unload(&j);
+}
+
 /* Without GPU times the queue has its usual depth: launch 1,024 waits for 0. */
 static void test_queue__depth_without_times(void)
 {
     int gpu;
-    struct made m = full_queue(300, &gpu);
+    struct made m = full_queue(300, 0, &gpu);
     struct made_job j;
 
     REQUIRE(made_load(&j, &m, 1));
@@ -229,6 +249,31 @@ static void test_queue__says_what_it_cannot_explain(void)
 {
     check_slow_launches(40, true);
     check_slow_launches(5, false);
+}
+
+/* ---- launches that are not recorded -------------------------------------- */
+
+/*
+ * Launched before the recording: k1 from 20 to 120 comes when it did; k2, 480
+ * after k1 for no reason that is known, keeps its distance; k3 follows k2.
+ */
+static void test_unlaunched__keeps_its_distance(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "loop", 0, 10);
+    made_kernel(&m, 7, "k1", 20, 100, 1);
+    made_kernel(&m, 7, "k2", 600, 100, 2);
+    made_kernel(&m, 7, "k3", 703, 100, 3);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 803 * US);
+    CHECK_INT(j.graph->copied[MSIM_COPIED_UNEXPLAINED], 480 * US);
+    CHECK_INT(j.graph->copied[MSIM_COPIED_BEFORE], 3 * US);
+    CHECK_INT(made_scaled(&j, "kernels=2"), 1103 * US);
+    CHECK_INT(made_scaled(&j, "kernels=0.5"), 653 * US);
+    CHECK_INT(made_scaled(&j, "kernels=0"), 10 * US);
+    made_unload(&j);
 }
 
 /* ---- graphs ------------------------------------------------------------- */
@@ -348,8 +393,10 @@ int main(void)
     RUN(test_queue__blocks_when_full);
     RUN(test_queue__does_not_block_before);
     RUN(test_queue__finds_its_depth);
+    RUN(test_queue__that_is_full_at_times);
     RUN(test_queue__depth_without_times);
     RUN(test_queue__says_what_it_cannot_explain);
+    RUN(test_unlaunched__keeps_its_distance);
     RUN(test_queue__a_graph_is_one_launch);
     RUN(test_launch__gaps_inside_a_graph);
     RUN(test_full__until_the_last_wave);
