@@ -15,6 +15,7 @@
 #include "core/work/kernel/kernel_type.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A row that is read together with others needs more rounds than a single
  * one: shortest kernels of norms, softmax and reductions over those of
@@ -90,8 +91,9 @@ static double rate_of(const struct msim_data_sheet *s, enum msim_kernel_class c,
     switch (c) {
     case MSIM_CLASS_TENSOR:
         return s->rate[msim_kernel_rate(name)] * s->sustained;
-    case MSIM_CLASS_LINK:
-        return s->link;
+    case MSIM_CLASS_LINK: /* "internode" is the word of DeepEP and its kin */
+        return strstr(name, "internode") ? s->network * s->cards_per_gpu
+                                         : s->link;
     default:
         return s->bandwidth;
     }

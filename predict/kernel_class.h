@@ -22,7 +22,8 @@ enum msim_kernel_class {
     MSIM_CLASS_LATENCY, /* launch, and one thing after the other */
     MSIM_CLASS_MEMORY,
     MSIM_CLASS_TENSOR,
-    MSIM_CLASS_LINK, /* collectives of unknown size */
+    MSIM_CLASS_LINK, /* collectives of unknown size; by the network where the
+                        name says that it joins nodes */
     MSIM_CLASS_COUNT
 };
 const char *msim_kernel_class_text(enum msim_kernel_class c);

@@ -7,6 +7,7 @@
 #include "predict/scaled.h"
 
 #include <math.h>
+#include <string.h>
 
 struct warning {
     const struct msim_predict_settings *s;
@@ -37,6 +38,29 @@ static void warn_scaled(const struct warning *w)
                       "GPU times are those of models, corrected by the times "
                       "in '%s'; the job's own GPU times are not used",
                       w->s->source_trace);
+}
+
+/* The source is not the GPU that was traced, or its times are not used. */
+static void warn_unknown(const struct warning *w)
+{
+    const struct msim_trace *t = w->to->unknown;
+
+    if (t)
+        msim_job_warn(w->job,
+                      "the traced GPU, '%s' (%u multiprocessors, %.3g GB), is "
+                      "not known: its times are scaled as if it were %s, the "
+                      "nearest that is, with as many multiprocessors; "
+                      "'--source-platform NAME' names a better one",
+                      msim_trace_text(t, t->gpu_properties.name),
+                      t->gpu_properties.sms,
+                      (double)t->gpu_properties.memory_bytes * 1e-9,
+                      msim_platform_name(w->to->source) + strlen("near "));
+    if (w->s->costs == MSIM_COSTS_AUTO && w->to->costs == MSIM_COSTS_MODEL &&
+        w->s->platform && msim_all_have_gpu_times(w->job))
+        msim_job_warn(w->job,
+                      "the trace does not say which GPU it ran on, so its GPU "
+                      "times are not used; '--source-platform NAME' scales "
+                      "them");
 }
 
 static void warn_clock(const struct warning *w)
@@ -113,6 +137,7 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
 
     warn_traces(&w);
     warn_scaled(&w);
+    warn_unknown(&w);
     warn_clock(&w);
     warn_folded(&w);
 }

@@ -33,6 +33,31 @@ static bool same_gpu(const struct msim_platform *source,
     return strcmp(source->name, target->name) == 0;
 }
 
+static bool equal(double a, double b)
+{
+    return !(fabs(a - b) > 0);
+}
+
+/*
+ * One chip under two names: the data sheets agree in all that a kernel without
+ * peers uses. Rates of double precision are left out, which export rules cap.
+ */
+static bool same_chip(const struct msim_platform *source,
+                      const struct msim_platform *target)
+{
+    const struct msim_data_sheet *a = &source->sheet, *b = &target->sheet;
+
+    for (int i = 0; i < MSIM_RATE_COUNT; i++)
+        if (i != MSIM_RATE_FP64 && !equal(a->rate[i], b->rate[i]))
+            return false;
+    return strcmp(source->generation, target->generation) == 0 &&
+           equal(a->sustained, b->sustained) && equal(a->sms, b->sms) &&
+           equal(a->l2_bytes, b->l2_bytes) &&
+           equal(a->bandwidth, b->bandwidth) &&
+           equal(a->power_watts, b->power_watts) &&
+           equal(a->trace_factor, b->trace_factor);
+}
+
 bool msim_scaled_same(const struct msim_platform *source,
                       const struct msim_platform *target)
 {
@@ -79,6 +104,10 @@ void msim_scaled_by_model(const struct msim_scaling *s, double us,
         set_clock_interval(s->target, out->us / us, out);
         return;
     }
+    if (same_chip(s->source, s->target) && equal(a->us, b->us)) {
+        msim_interval_set(out, 0, 0, 0);
+        return;
+    }
     out->low_us = out->us * exp(-RATIO_SHARE * down);
     out->high_us = out->us * exp(RATIO_SHARE * up);
 }
@@ -98,6 +127,10 @@ void msim_scaled_by_class(const struct msim_platform *source,
         /* a class is a guess: it may go with the clock, or not at all */
         half = fabs(log(msim_platform_clock_ratio(target)));
         msim_interval_set(out, -half, half, 0);
+        return;
+    }
+    if (same_chip(source, target) && equal(out->us, k->us)) {
+        msim_interval_set(out, 0, 0, 0);
         return;
     }
     msim_interval_set(out, 0, 0,

@@ -5,7 +5,8 @@
  *
  * Errors that the model has on both GPUs cancel. Without a model the class of
  * the kernel is used (predict/kernel_class.h). From a GPU to itself the time
- * stays as measured, to the picosecond, and has no interval.
+ * stays as measured, to the picosecond, and has no interval. A time that stays
+ * as it is from a GPU to one with the same data sheet has none, either.
  */
 #ifndef MSIM_PREDICT_SCALED_H
 #define MSIM_PREDICT_SCALED_H

@@ -6,6 +6,7 @@
 
 #include "core/work/rules/opmap_comm.h"
 #include "models/platform/platform_find.h"
+#include "models/platform/platform_nearest.h"
 #include "predict/scaled.h"
 
 #include <string.h>
@@ -60,8 +61,7 @@ bool msim_all_have_times(const struct msim_job *job)
     return true;
 }
 
-/* Is there what can be scaled? A trace recorded on a CPU has times, too. */
-static bool all_have_gpu_times(const struct msim_job *job)
+bool msim_all_have_gpu_times(const struct msim_job *job)
 {
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (!job->ranks[i]->has_gpu_events)
@@ -94,10 +94,53 @@ static enum msim_status usage(const struct choosing *c, const char *path,
     return msim_fail(c->err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE, "%s", text);
 }
 
+/* The traced GPU, where it is one for all ranks; else NULL. */
+static const struct msim_trace *one_gpu(const struct msim_job *job)
+{
+    const struct msim_gpu_properties *a = &job->ranks[0]->gpu_properties;
+
+    for (uint32_t i = 1; i < job->n_ranks; i++) {
+        const struct msim_gpu_properties *b = &job->ranks[i]->gpu_properties;
+
+        if (a->name != b->name || a->sms != b->sms ||
+            a->cc_major != b->cc_major || a->cc_minor != b->cc_minor)
+            return NULL;
+    }
+    return job->ranks[0];
+}
+
 /* Whose GPU times are scaled. */
 static struct msim_job *source_job(const struct choosing *c)
 {
     return c->in->source_job ? c->in->source_job : c->in->job;
+}
+
+/* The GPU whose times are scaled. */
+struct source {
+    const char *name;                 /* its platform; NULL: not known */
+    const struct msim_trace *nearest; /* whose GPU is not known: the platform
+                                         is the nearest; else NULL */
+};
+
+/* What the settings name, else what was traced, else what is nearest to it. */
+static struct source find_source(const struct choosing *c)
+{
+    struct msim_job *job = source_job(c);
+    struct source s = {0};
+
+    if (c->t->source)
+        s.name = msim_platform_name(c->t->source);
+    else
+        s.name = traced_platform(job, c->s->data);
+    if (s.name)
+        return s;
+    s.nearest = one_gpu(job);
+    if (s.nearest)
+        s.name = msim_platform_nearest(
+            &job->arena, c->s->data,
+            msim_trace_text(s.nearest, s.nearest->gpu_properties.name),
+            &s.nearest->gpu_properties);
+    return s;
 }
 
 /* Do the traces hold the times that these costs need? */
@@ -105,7 +148,7 @@ static bool have_times_for(const struct choosing *c, enum msim_cost_mode costs)
 {
     switch (costs) {
     case MSIM_COSTS_SCALED:
-        return all_have_gpu_times(source_job(c));
+        return msim_all_have_gpu_times(source_job(c));
     case MSIM_COSTS_MEASURED:
         return msim_all_have_times(c->in->job);
     default:
@@ -129,12 +172,15 @@ static enum msim_status no_times(const struct choosing *c,
                      "'--costs model' with a '--platform'");
 }
 
-/*
- * The costs of `auto`, with `source` the GPU that was traced, or NULL. Whoever
- * names another trace wants its times.
- */
+static bool is_target(const struct choosing *c, const struct source *source)
+{
+    return source->name && !source->nearest &&
+           strcmp(source->name, msim_platform_name(c->t->platform)) == 0;
+}
+
+/* The costs of `auto`. Whoever names another trace wants its times. */
 static enum msim_cost_mode choose_costs(const struct choosing *c,
-                                        const char *source)
+                                        const struct source *source)
 {
     const struct msim_platform *to = c->t->platform;
 
@@ -144,11 +190,34 @@ static enum msim_cost_mode choose_costs(const struct choosing *c,
         return MSIM_COSTS_SCALED;
     if (!msim_all_have_times(c->in->job))
         return MSIM_COSTS_MODEL;
-    if (!msim_clock_is_asked(&c->s->clock) &&
-        (!to || (source && strcmp(source, msim_platform_name(to)) == 0)))
+    if (!msim_clock_is_asked(&c->s->clock) && (!to || is_target(c, source)))
         return MSIM_COSTS_MEASURED;
-    return source && all_have_gpu_times(c->in->job) ? MSIM_COSTS_SCALED
-                                                    : MSIM_COSTS_MODEL;
+    /* Without a target that is the traced GPU, which must be known. */
+    return source->name && (to || !source->nearest) &&
+                   msim_all_have_gpu_times(c->in->job)
+               ? MSIM_COSTS_SCALED
+               : MSIM_COSTS_MODEL;
+}
+
+static bool has_shapes(const struct msim_job *job)
+{
+    for (uint32_t r = 0; r < job->n_ranks; r++)
+        for (uint32_t i = 0; i < job->ranks[r]->n_args; i++)
+            if (job->ranks[r]->args[i].kind == MSIM_ARG_TENSOR)
+                return true;
+    return false;
+}
+
+/* Measured times are better than sizes guessed from names. */
+static enum msim_status check_guess(const struct choosing *c)
+{
+    if (c->s->costs != MSIM_COSTS_AUTO || c->t->costs != MSIM_COSTS_MODEL ||
+        !msim_all_have_gpu_times(c->in->job) || has_shapes(c->in->job))
+        return MSIM_OK;
+    return usage(c, c->s->paths[0],
+                 "the trace has times but does not say of which GPU, and no "
+                 "shapes; want '--source-platform NAME' to scale its times, "
+                 "or '--costs model' to guess from names of kernels");
 }
 
 /* Load what is not loaded yet. */
@@ -160,14 +229,19 @@ static enum msim_status need(const struct choosing *c, struct msim_platform **p,
 
 /* The GPU that times are scaled from. */
 static enum msim_status need_source(const struct choosing *c,
-                                    const char *source)
+                                    const struct source *source)
 {
-    if (!source)
+    if (!source->name)
         return usage(c, c->s->paths[0],
                      "no platform to scale from: the trace names no GPU that "
                      "is known; want '--source-platform NAME' ('mystique-sim "
                      "platforms' lists them)");
-    return need(c, &c->t->source, source);
+    MSIM_TRY(need(c, &c->t->source, source->name));
+    if (source->nearest) {
+        c->t->unknown = source->nearest;
+        msim_platform_liken(c->t->source, &source->nearest->gpu_properties);
+    }
+    return MSIM_OK;
 }
 
 /* The GPU that is predicted for. */
@@ -185,20 +259,22 @@ static enum msim_status need_platform(const struct choosing *c,
 static enum msim_status set_costs(const struct choosing *c)
 {
     struct msim_target *t = c->t;
-    const char *traced = traced_platform(source_job(c), c->s->data);
-    const char *source = t->source ? msim_platform_name(t->source) : traced;
+    const struct source source = find_source(c);
 
-    t->costs = choose_costs(c, source);
+    t->costs = choose_costs(c, &source);
     if (!have_times_for(c, t->costs))
         return no_times(c, t->costs);
+    MSIM_TRY(check_guess(c));
     if (t->costs == MSIM_COSTS_SCALED)
-        MSIM_TRY(need_source(c, source));
+        MSIM_TRY(need_source(c, &source));
     if (c->in->source_job)
         MSIM_TRY(msim_correction_new(&t->correction, c->in->source_job,
                                      c->in->ops[1], t->source, c->err));
     if (t->costs == MSIM_COSTS_MEASURED)
         return MSIM_OK;
-    MSIM_TRY(need_platform(c, c->s->platform ? c->s->platform : source));
+    MSIM_TRY(need_platform(c, c->s->platform   ? c->s->platform
+                              : source.nearest ? NULL
+                                               : source.name));
     return t->costs == MSIM_COSTS_SCALED
                ? msim_platform_pair(t->source, t->platform)
                : MSIM_OK;

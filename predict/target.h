@@ -7,9 +7,11 @@
  * traces decide what the settings leave open:
  *
  *     costs        auto: measured where source and target are the same GPU at
- *                  the same clock, scaled where the source is another that is
- *                  known, else model
+ *                  the same clock, scaled where the traces have times and say
+ *                  of which GPU, else model
  *     platform     the GPU that the traces name
+ *     source       the GPU that the traces name; where it is not known, the
+ *                  nearest by what they record of it
  *     SM clock     that at which the machine of another trace seems to run
  */
 #ifndef MSIM_PREDICT_TARGET_H
@@ -24,6 +26,8 @@ struct msim_target {
     enum msim_cost_mode costs;          /* AUTO until it is chosen */
     struct msim_platform *platform;     /* NULL: as traced */
     struct msim_platform *source;       /* that was traced; NULL: not scaled */
+    const struct msim_trace *unknown; /* whose GPU is not known: `source` is the
+                                         nearest to it; else NULL */
     struct msim_correction *correction; /* learned from settings.source_trace,
                                            or NULL */
     struct msim_host *host;
@@ -70,5 +74,8 @@ bool msim_target_plans(const struct msim_target *t,
 
 /* Do the traces of all ranks hold times? */
 bool msim_all_have_times(const struct msim_job *job);
+
+/* Likewise times of GPU activities: one recorded on a CPU has times, too. */
+bool msim_all_have_gpu_times(const struct msim_job *job);
 
 #endif

@@ -92,7 +92,7 @@ enum msim_status msim_data_unknown(const char *kind, const char *name,
                                    const char *const *names, uint32_t n,
                                    struct msim_error *err)
 {
-    char known[400] = "";
+    char known[900] = "";
     size_t used = 0;
 
     for (uint32_t i = 0; i < n && used < sizeof(known); i++)

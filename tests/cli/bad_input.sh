@@ -164,6 +164,6 @@ want_err "no times in the trace"
 
 run --platform nosuch "$kineto"
 want_rc 2
-want_err "unknown platform 'nosuch', known are: a100,"
+want_err "unknown platform 'nosuch', known are: a10, a100,"
 
 finish

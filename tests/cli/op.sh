@@ -143,7 +143,7 @@ want_err "line 40002 has 2 fields, want 5"
 # Bad input.
 usage_error "--platform" op "$folder/rows.csv"
 run op --platform no-such-gpu "$folder/rows.csv"
-want_err "'no-such-gpu', known are: a100"
+want_err "'no-such-gpu', known are: a10, a100"
 [ "$rc" -ne 0 ] || complain "an unknown platform passes"
 run op --platform a100 "$folder/not-there.csv"
 want_rc 3

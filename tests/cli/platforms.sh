@@ -80,7 +80,7 @@ grep -Eq ',half,[0-9.]+,[0-9.]+,[0-9.]+,gemm$' "$folder/out" ||
 
 run platforms no-such-gpu
 want_no_out
-want_err "'no-such-gpu', known are: a100"
+want_err "'no-such-gpu', known are: a10, a100"
 [ "$rc" -eq 2 ] || [ "$rc" -eq 3 ] || complain "exit code $rc"
 echo '{"name": 1}' >"$folder/broken.json"
 run platforms "$folder/broken.json"

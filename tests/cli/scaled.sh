@@ -50,8 +50,35 @@ run --json --platform mi300x --source-platform a100 "$folder/unknown.json"
 want_costs scaled '"a100"'
 run --json --platform a100 --source-platform a100 "$folder/unknown.json"
 want_costs measured null
+run --json --platform mi300x "$folder/unknown.json"
+want_err "the trace does not say which GPU it ran on"
 run --platform mi300x "$folder/h100.json"
 want_out "on mi300x (costs: scaled from h100)"
+
+# A GPU that is not known: the nearest by what the trace records, loudly. Names
+# of kernels are no ground to guess on where there are times: without shapes,
+# whoever asks must say which GPU it was.
+sed 's/"numSms": 132/"numSms": 128, "computeMajor": 9, "computeMinor": 0/' \
+    "$folder/unknown.json" >"$folder/near.json"
+run --json --platform mi300x "$folder/near.json"
+want_costs scaled '"near h100"'
+want_err "the traced GPU, 'Unheard-of GPU' (128 multiprocessors, 85 GB), is not known"
+want_err "its times are scaled as if it were h100, the nearest that is"
+run --json "$folder/near.json"
+want_costs measured null
+sed 's/"Input Dims.*/"Sequence number": 0/; /"Input type"/d' \
+    "$folder/unknown.json" | sed 's/"Sequence number": 0/& }},/' \
+    >"$folder/guess.json"
+usage_error "want '--source-platform NAME' to scale its times" \
+    --platform mi300x "$folder/guess.json"
+run --json --platform mi300x --costs model "$folder/guess.json"
+want_costs model null
+
+# One chip under two names: what does not change has no interval but that of
+# the machines.
+run --json --platform h800 "$folder/h100.json"
+want_costs scaled '"h100"'
+want_out '"kernel_us": {"predicted": 31, '
 
 # The same GPU at another clock: the product goes with it, of the other kernel
 # the 3.25 us that it takes to start: nearly 20 us and 24.25 us. At its usual clock

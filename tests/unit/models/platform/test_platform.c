@@ -3,6 +3,7 @@
  */
 #include "models/platform/platform.h"
 #include "models/platform/platform_find.h"
+#include "models/platform/platform_nearest.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -40,6 +41,56 @@ static void test_platform__knows_aliases(void)
     CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_BF16), 312e12, 0);
     CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_F32), 19.5e12, 0);
     CHECK_UINT(msim_platform_sms(p), 108);
+    msim_platform_free(p);
+}
+
+static const char *nearest(struct msim_arena *a, const char *gpu, uint32_t sms,
+                           double gigabytes, uint32_t major, uint32_t minor)
+{
+    const struct msim_gpu_properties g = {.memory_bytes =
+                                              (uint64_t)(gigabytes * 1e9),
+                                          .sms = sms,
+                                          .cc_major = major,
+                                          .cc_minor = minor};
+
+    return msim_platform_nearest(a, MSIM_DATA, gpu, &g);
+}
+
+/* By maker, compute capability and sizes, in this order: an RTX 4070 is nearer
+ * to an RTX 4080 than to an A10 of its memory and SMs. */
+static void test_platform__nearest(void)
+{
+    struct msim_arena a;
+
+    msim_arena_init(&a);
+    CHECK_STR(nearest(&a, "NVIDIA H100 SXM5 96GB", 132, 101, 9, 0), "gh200");
+    CHECK_STR(nearest(&a, "NVIDIA GeForce RTX 4070", 72, 12, 8, 9), "rtx-4080");
+    CHECK_STR(nearest(&a, "NVIDIA GeForce RTX 3060", 28, 12, 8, 6), "rtx-3080");
+    CHECK_STR(nearest(&a, "Quadro RTX 6000", 72, 25, 7, 5), "rtx-2080ti");
+    CHECK_STR(nearest(&a, "AMD Instinct MI308X", 80, 206, 9, 4), "mi300x");
+    CHECK(nearest(&a, "no properties", 0, 80, 9, 0) == NULL);
+    CHECK(nearest(&a, "no capability", 132, 80, 0, 0) == NULL);
+    msim_arena_release(&a);
+}
+
+/* Half the SMs are half the rates; the bandwidth is not in a trace. */
+static void test_platform__likened(void)
+{
+    const struct msim_gpu_properties g = {.memory_bytes = 40000000000,
+                                          .sms = 66};
+    struct msim_platform *p;
+    double rate, factor;
+
+    CHECK_INT(msim_platform_load(&p, MSIM_DATA, "h100", NULL), MSIM_OK);
+    rate = msim_platform_peak_flops(p, MSIM_DT_BF16);
+    factor = msim_platform_trace_factor(p);
+    msim_platform_liken(p, &g);
+    CHECK_STR(msim_platform_name(p), "near h100");
+    CHECK_REL(msim_platform_peak_flops(p, MSIM_DT_BF16), rate / 2, 1e-12);
+    CHECK_REL(msim_platform_bandwidth(p), 3.35e12, 1e-12);
+    CHECK_REL(msim_platform_memory_bytes(p), 40e9, 1e-12);
+    CHECK_UINT(msim_platform_sms(p), 66);
+    CHECK(msim_platform_trace_factor(p) > factor);
     msim_platform_free(p);
 }
 
@@ -172,6 +223,8 @@ int main(void)
     RUN(test_platform__reads_the_slowdown);
     RUN(test_platform__loads_all);
     RUN(test_platform__knows_aliases);
+    RUN(test_platform__nearest);
+    RUN(test_platform__likened);
     RUN(test_platform__matches_devices);
     RUN(test_platform__lists_the_known);
     RUN(test_platform__refuses_broken_files);
