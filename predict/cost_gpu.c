@@ -60,9 +60,9 @@ static enum msim_status estimate(struct msim_costing *k,
                                              k->err));
         msim_costing_add(&d->e, &e);
         d->flops += works[i].flops;
-        d->ideal_us +=
-            works[i].flops /
-            msim_data_sheet_flops_per_us(&k->opt->platform->sheet, &works[i]);
+        d->ideal_us += works[i].flops /
+                       msim_data_sheet_peak_per_us(
+                           msim_platform_usual(k->opt->platform), &works[i]);
     }
     return MSIM_OK;
 }

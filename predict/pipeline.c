@@ -265,6 +265,7 @@ static void fill_outcome(struct msim_prediction_run *run, bool measured,
         .source = c->source,
         .source_names = run->source_names,
         .source_bound = MSIM_SOURCE_BOUND,
+        .source_unsized = MSIM_SOURCE_INFERRED,
         .flops = c->flops,
         .ideal_us = measured ? NULL : c->ideal_us,
         .measured = measured,
@@ -376,6 +377,7 @@ static enum msim_status read_off(struct predicting *p)
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
     fold(p);
     describe(p);
+    msim_warn_mfu(p->in->job, run->graph, run->costs, run->prediction);
     return keep_warnings(p);
 }
 

@@ -141,3 +141,54 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
     warn_clock(&w);
     warn_folded(&w);
 }
+
+/* ---- more than the peak -------------------------------------------------- */
+
+/* Time that works would take at the peak rate beyond what they are predicted to
+ * take: of convolutions, of all else. */
+struct excess {
+    double convolutions, others;
+};
+
+static struct excess excess_of(const struct msim_graph *g,
+                               const struct msim_costs *c)
+{
+    struct excess x = {0};
+
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        double more =
+            (double)c->ideal_us[t] - (double)c->mid[t] / MSIM_PS_PER_US;
+
+        if (more > 0 && c->made_by[t] == MSIM_FAMILY_CONV)
+            x.convolutions += more;
+        else if (more > 0)
+            x.others += more;
+    }
+    return x;
+}
+
+/* Of what exceeds the peak, the share that others than convolutions may have:
+ * rounding of short kernels. */
+#define OTHERS_SHARE 0.01
+
+void msim_warn_mfu(struct msim_job *job, const struct msim_graph *g,
+                   const struct msim_costs *c, struct msim_prediction *p)
+{
+    struct excess x;
+
+    if (!(p->mfu > 1))
+        return;
+    x = excess_of(g, c);
+    if (x.others <= OTHERS_SHARE * x.convolutions) {
+        msim_job_warn(job,
+                      "MFU is %.1f %%: convolutions by Winograd's algorithm do "
+                      "fewer multiplications than are counted",
+                      100 * p->mfu);
+        return;
+    }
+    msim_job_warn(job,
+                  "MFU is left out: works are predicted to take less than they "
+                  "would at the peak rate, by %.3g ms in all",
+                  (x.convolutions + x.others) * 1e-3);
+    p->mfu = (double)NAN;
+}

@@ -5,6 +5,8 @@
  */
 #ifndef MSIM_PREDICT_RUN_WARNINGS_H
 #define MSIM_PREDICT_RUN_WARNINGS_H
+#include "core/report/analyse/prediction.h"
+#include "predict/cost.h"
 #include "predict/target.h"
 
 /* Add the warnings of a prediction over `g` to the job of the inputs. */
@@ -12,5 +14,13 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
                            const struct msim_inputs *in,
                            const struct msim_target *to,
                            const struct msim_graph *g);
+
+/*
+ * Judge an MFU above 1: Winograd's algorithm for convolutions does fewer
+ * multiplications than are counted, and a warning says so. Where other work
+ * exceeds the peak, the figure is wrong and becomes unknown.
+ */
+void msim_warn_mfu(struct msim_job *job, const struct msim_graph *g,
+                   const struct msim_costs *c, struct msim_prediction *p);
 
 #endif

@@ -23,9 +23,9 @@
 #include "predict/trace_correction.h"
 
 struct msim_target {
-    enum msim_cost_mode costs;          /* AUTO until it is chosen */
-    struct msim_platform *platform;     /* NULL: as traced */
-    struct msim_platform *source;       /* that was traced; NULL: not scaled */
+    enum msim_cost_mode costs;        /* AUTO until it is chosen */
+    struct msim_platform *platform;   /* NULL: as traced */
+    struct msim_platform *source;     /* that was traced; NULL: not scaled */
     const struct msim_trace *unknown; /* whose GPU is not known: `source` is the
                                          nearest to it; else NULL */
     struct msim_correction *correction; /* learned from settings.source_trace,

@@ -43,7 +43,7 @@ struct msim_error {
     enum msim_status status;
     char file[256];  /* empty: not about a file */
     uint64_t offset; /* byte offset in the (inflated) input, or OFFSET_NONE */
-    char text[1024];  /* what was found, what was wanted, what to do */
+    char text[1024]; /* what was found, what was wanted, what to do */
 };
 
 /* A static sentence for `status`; never NULL. */

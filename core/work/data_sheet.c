@@ -43,11 +43,16 @@ enum msim_rate msim_data_sheet_rate_on(const struct msim_data_sheet *s,
     return rate == MSIM_RATE_TF32 && plain ? MSIM_RATE_FP32 : rate;
 }
 
+double msim_data_sheet_peak_per_us(const struct msim_data_sheet *s,
+                                   const struct msim_work *w)
+{
+    return s->rate[msim_data_sheet_rate(w->dtype, w->variant)] * 1e-6;
+}
+
 double msim_data_sheet_flops_per_us(const struct msim_data_sheet *s,
                                     const struct msim_work *w)
 {
-    return s->rate[msim_data_sheet_rate(w->dtype, w->variant)] * s->sustained *
-           1e-6;
+    return msim_data_sheet_peak_per_us(s, w) * s->sustained;
 }
 
 double msim_data_sheet_distance(const struct msim_data_sheet *a,

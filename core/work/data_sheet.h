@@ -70,6 +70,10 @@ enum msim_rate msim_data_sheet_rate_on(const struct msim_data_sheet *s,
                                        enum msim_dtype dtype,
                                        const char *variant);
 
+/* The data sheet's rate in FLOP/us, which MFU counts from. */
+double msim_data_sheet_peak_per_us(const struct msim_data_sheet *s,
+                                   const struct msim_work *w);
+
 /* Sustained rate in FLOP/us, the unit the laws divide by. */
 double msim_data_sheet_flops_per_us(const struct msim_data_sheet *s,
                                     const struct msim_work *w);

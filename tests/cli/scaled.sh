@@ -74,6 +74,23 @@ usage_error "want '--source-platform NAME' to scale its times" \
 run --json --platform mi300x --costs model "$folder/guess.json"
 want_costs model null
 
+# A share of the peak is said where nearly all kernel time has shapes: here 10
+# of 31 us have.
+run --json --platform h800 "$folder/h100.json"
+want_out '"mfu": null'
+want_out '"flops_counted": 0.32'
+run --platform h800 "$folder/h100.json"
+want_out "in the 32.3 % of the kernel time that has shapes"
+
+# The peak is the data sheet's: a T4, which sustains half of it, cannot reach
+# more.
+"$sim" --json --platform t4 --costs model "$folder/h100.json" 2>/dev/null |
+    python3 -c 'import json, sys
+d = json.load(sys.stdin)
+mm = [o for o in d["ops"] if o["name"] == "aten::mm"][0]
+share = 2 * 4096 * 1024 * 2048 / 65e12 * 1e6 / mm["predicted_us"]
+assert 0.1 < share < 0.5, share' || complain "the share of the peak of a T4"
+
 # One chip under two names: what does not change has no interval but that of
 # the machines.
 run --json --platform h800 "$folder/h100.json"

@@ -174,6 +174,7 @@ static inline void made_fill(struct made *m)
         .memory_peak_bytes = NAN,
         .flops = 1.5e12,
         .mfu = 0.25,
+        .flops_counted = 1,
         .ops = m->ops,
         .n_ops = 3,
         .families = m->families,

@@ -27,6 +27,7 @@ struct sums {
     double kernel, kernel_measured;
     double transfer, wait, external;
     double flops, ideal_us;
+    double counted; /* of `kernel`: flops known */
     /* Kernel time below and above the estimate, by what made it. */
     double down[MSIM_MADE_BY_MAX], up[MSIM_MADE_BY_MAX];
 };
@@ -51,6 +52,8 @@ static void sum_task(struct analysis *a, uint32_t task)
     case MSIM_TASK_KERNEL:
         s->kernel += msim_us(o->mid.dur[task]);
         s->kernel_measured += traced_us(a->g, task);
+        if (o->source[task] < o->source_unsized)
+            s->counted += msim_us(o->mid.dur[task]);
         s->down[o->made_by[task]] +=
             msim_us(o->mid.dur[task] - msim_task_bound(o, o->task_low, task));
         s->up[o->made_by[task]] +=
@@ -64,6 +67,8 @@ static void sum_task(struct analysis *a, uint32_t task)
     default:
         return;
     }
+    if (o->source[task] >= o->source_unsized)
+        return;
     s->flops += (double)o->flops[task];
     s->ideal_us += o->ideal_us ? (double)o->ideal_us[task] : (double)NAN;
 }
@@ -286,11 +291,26 @@ static enum msim_status iteration_rows(struct analysis *a)
     return MSIM_OK;
 }
 
+/*
+ * Flops of kernels without shapes are guesses. A share of the peak is said
+ * where these are few, and no sum at all where next to nothing else is there.
+ */
+#define COUNTED_FOR_MFU   0.95
+#define COUNTED_FOR_FLOPS 0.05
+
+static void settle_flops(struct msim_prediction *p)
+{
+    if (!(p->mfu > 0) || !(p->flops_counted >= COUNTED_FOR_MFU))
+        p->mfu = NAN;
+    if (!(p->flops > 0) || !(p->flops_counted >= COUNTED_FOR_FLOPS))
+        p->flops = NAN;
+}
+
 /* What only the totals show, of the slowest rank. */
 static void totals(struct analysis *a, uint32_t rank)
 {
     struct msim_prediction *p = a->p;
-    double ideal_us = 0, n = 0;
+    double ideal_us = 0, n = 0, kernel = 0, counted = 0;
 
     p->flops = p->external_wait_us = 0;
     for (uint32_t w = 0; w < a->g->n_windows; w++) {
@@ -300,13 +320,17 @@ static void totals(struct analysis *a, uint32_t rank)
         n++;
         p->flops += a->sums[w].flops;
         ideal_us += a->sums[w].ideal_us;
+        kernel += a->sums[w].kernel;
+        counted += a->sums[w].counted;
         p->external_wait_us += a->sums[w].external;
     }
     p->flops /= n;
     p->external_wait_us /= n;
     p->mfu = ideal_us / n / p->period.us.predicted;
-    if (!(p->mfu > 0)) /* under traced costs no operations are counted */
-        p->flops = p->mfu = NAN;
+    if (!a->o->ideal_us) /* nothing is counted under traced costs */
+        p->flops = NAN;
+    p->flops_counted = kernel > 0 && !isnan(p->flops) ? counted / kernel : NAN;
+    settle_flops(p);
     p->memory_peak_bytes = NAN;
 }
 

@@ -45,8 +45,11 @@ struct msim_outcome {
     const char *const *source_names;
     uint8_t source_bound; /* from this source on, a bound at most: neither a law
                              nor a table */
+    uint8_t source_unsized; /* from this source on, flops are guessed at, or 0
+                               since nothing is known */
     const float *flops;
-    const float *ideal_us; /* flops at the peak rate, NULL: no platform */
+    const float *ideal_us; /* flops at the data sheet's rate, NULL: no
+                              platform */
     bool measured;         /* durations and times are the trace's own */
     bool gpu_times;        /* GPU times of the trace may be read */
 };

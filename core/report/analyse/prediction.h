@@ -199,7 +199,8 @@ struct msim_prediction {
     double overlapped_communication_us, overlapped_copy_us;
     double coverage_ops, coverage_time;
     double memory_peak_bytes, flops, mfu; /* NAN unknown */
-    struct msim_op_row *ops;              /* most predicted time first */
+    double flops_counted; /* share of the kernel time whose flops are known */
+    struct msim_op_row *ops; /* most predicted time first */
     uint32_t n_ops;
     struct msim_family_row *families; /* most predicted time first */
     uint32_t n_families;

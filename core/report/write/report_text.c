@@ -133,15 +133,19 @@ static void print_communication(const struct msim_page *page)
 static void print_flops(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
-    char flops[MSIM_CELL], mfu[MSIM_CELL];
+    char flops[MSIM_CELL], mfu[MSIM_CELL], counted[MSIM_CELL];
 
     if (!(p->flops > 0))
         return;
     msim_format_large(flops, p->flops);
     msim_format_share(mfu, p->mfu);
+    msim_format_share(counted, p->flops_counted);
     fprintf(page->out, "  %-15s  %8sFLOP", "arithmetic", flops);
     if (!isnan(p->mfu))
         fprintf(page->out, "   %s of the platform's peak (MFU)", mfu);
+    else
+        fprintf(page->out, "   in the %s of the kernel time that has shapes",
+                counted);
     fputc('\n', page->out);
 }
 
