@@ -49,6 +49,8 @@ struct msim_costs {
     uint8_t *made_by;          /* msim_family or MSIM_COST_* */
     float *flops;              /* of GPU tasks, 0 elsewhere */
     float *ideal_us;           /* flops at the platform's peak rate */
+    uint32_t emulated; /* bits of enum msim_emulation: types that the platform
+                          lacks */
     double gpu_factor; /* 90 %: all kernels together take up to this factor more
                           or less, on top of low..high; 1: as traced */
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */

@@ -8,6 +8,7 @@
  * operator, or of an operator without shapes, is estimated from its name, its
  * launch and its neighbours (core/work/kernel/infer.h), or scaled by its class.
  */
+#include "models/estimate/emulated.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "predict/costing.h"
@@ -46,6 +47,14 @@ static struct msim_work kernel_work(const struct msim_trace *t,
     return w;
 }
 
+/* At the data sheet's rate of what computes it. */
+static double ideal_us(const struct msim_platform *p, const struct msim_work *w)
+{
+    const struct msim_work as = msim_emulated_work(p, w);
+
+    return w->flops / msim_data_sheet_peak_per_us(msim_platform_usual(p), &as);
+}
+
 /* All works of one operator; `n` 0 leaves `d` at zero. */
 static enum msim_status estimate(struct msim_costing *k,
                                  const struct msim_work *works, uint32_t n,
@@ -60,9 +69,8 @@ static enum msim_status estimate(struct msim_costing *k,
                                              k->err));
         msim_costing_add(&d->e, &e);
         d->flops += works[i].flops;
-        d->ideal_us += works[i].flops /
-                       msim_data_sheet_peak_per_us(
-                           msim_platform_usual(k->opt->platform), &works[i]);
+        d->ideal_us += ideal_us(k->opt->platform, &works[i]);
+        k->c->emulated |= 1u << msim_emulation_of(k->opt->platform, &works[i]);
     }
     return MSIM_OK;
 }

@@ -10,6 +10,7 @@
 #include "core/base/decimal.h"
 #include "core/base/vec.h"
 #include "core/work/opmap/known_name.h"
+#include "models/estimate/emulated.h"
 #include "models/estimate/model.h"
 
 #include <pthread.h>
@@ -54,6 +55,18 @@ static void put_number(double v, FILE *out)
     putc(',', out);
 }
 
+/* Why no library runs a work on the GPU, in `text`; NULL where one does. */
+static const char *refusal(const struct msim_platform *p,
+                           const struct msim_work *w, char *text, size_t size)
+{
+    enum msim_emulation e = msim_emulation_of(p, w);
+
+    if (!msim_emulation_is_refused(e))
+        return NULL;
+    msim_emulation_text(e, p, text, size);
+    return text;
+}
+
 static void answer_row(const struct pool *c, char *const *fields, FILE *out)
 {
     struct msim_estimate e;
@@ -71,6 +84,8 @@ static void answer_row(const struct pool *c, char *const *fields, FILE *out)
         msim_vector_name_unknown(w.variant, reason, sizeof(reason));
         why = reason;
     }
+    if (!why)
+        why = refusal(c->p, &w, reason, sizeof(reason));
     if (!why && msim_model_predict(c->p, &w, false, &e, &err) != MSIM_OK)
         why = *err.text ? err.text : "no prediction";
     if (why) {
@@ -85,6 +100,8 @@ static void answer_row(const struct pool *c, char *const *fields, FILE *out)
     fputs(msim_family_text(e.family), out);
     if (e.source == MSIM_SOURCE_NOT_RUN)
         fputs(" (ranks not run)", out);
+    if (msim_emulation_of(c->p, &w) != MSIM_EMULATED_NO)
+        fputs(" (emulated)", out);
     putc('\n', out);
 }
 

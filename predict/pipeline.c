@@ -377,6 +377,8 @@ static enum msim_status read_off(struct predicting *p)
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
     fold(p);
     describe(p);
+    if (p->to->platform)
+        msim_warn_emulated(p->in->job, p->to->platform, run->costs);
     msim_warn_mfu(p->in->job, run->graph, run->costs, run->prediction);
     return keep_warnings(p);
 }

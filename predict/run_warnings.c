@@ -3,6 +3,7 @@
  */
 #include "predict/run_warnings.h"
 
+#include "models/estimate/emulated.h"
 #include "models/host/host_class.h"
 #include "predict/scaled.h"
 
@@ -140,6 +141,29 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
     warn_unknown(&w);
     warn_clock(&w);
     warn_folded(&w);
+}
+
+/* ---- types that the platform lacks -------------------------------------- */
+
+void msim_warn_emulated(struct msim_job *job, const struct msim_platform *p,
+                        const struct msim_costs *c)
+{
+    char text[MSIM_EMULATION_TEXT];
+
+    for (int e = MSIM_EMULATED_BF16; e <= MSIM_EMULATED_FP4; e++) {
+        enum msim_emulation emulation = (enum msim_emulation)e;
+
+        if (!(c->emulated >> e & 1))
+            continue;
+        msim_emulation_text(emulation, p, text, sizeof(text));
+        msim_job_warn(job, "%s%s, with a wide interval", text,
+                      msim_emulation_is_refused(emulation)
+                          ? ", and libraries refuse it: its products are "
+                            "priced at the rate of the next wider type"
+                      : e == MSIM_EMULATED_BF16
+                          ? ""
+                          : ": priced at the rate of the next wider type");
+    }
 }
 
 /* ---- more than the peak -------------------------------------------------- */

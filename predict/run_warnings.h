@@ -15,6 +15,10 @@ void msim_run_warnings_add(const struct msim_predict_settings *s,
                            const struct msim_target *to,
                            const struct msim_graph *g);
 
+/* Say which types the platform lacks and how their works are priced. */
+void msim_warn_emulated(struct msim_job *job, const struct msim_platform *p,
+                        const struct msim_costs *c);
+
 /*
  * Judge an MFU above 1: Winograd's algorithm for convolutions does fewer
  * multiplications than are counted, and a warning says so. Where other work

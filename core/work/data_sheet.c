@@ -104,8 +104,10 @@ static enum msim_status read_rates(struct msim_data_sheet *s,
     for (int i = 0; i < MSIM_RATE_COUNT; i++) {
         double v = msim_json_get_number(sheet, KEYS[i], 0);
 
+        s->missing[i] = !(v > 0);
         s->rate[i] = v > 0 ? v : s->rate[FALLS_TO[i]];
     }
+    s->no_bf16 = !(msim_json_get_number(sheet, "bf16_flops", 1) > 0);
     return MSIM_OK;
 }
 

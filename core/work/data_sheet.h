@@ -32,8 +32,10 @@ enum msim_rate {
 };
 
 struct msim_data_sheet {
-    double rate[MSIM_RATE_COUNT]; /* FLOP/s; where the GPU lacks a type, that
-                                     of the type it falls back to */
+    double rate[MSIM_RATE_COUNT];  /* FLOP/s; where the GPU lacks a type, that
+                                      of the type it falls back to */
+    bool missing[MSIM_RATE_COUNT]; /* no figure in the file */
+    bool no_bf16;                  /* it says that there is no unit for it */
     double sustained; /* share of the rates that power allows for long; 1
                          where more than that is not known */
     double sms;

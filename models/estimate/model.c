@@ -4,6 +4,7 @@
  */
 #include "models/estimate/model.h"
 
+#include "models/estimate/emulated.h"
 #include "models/platform/platform.h"
 
 #include <math.h>
@@ -68,10 +69,10 @@ static void widen(double interval_factor, struct msim_estimate *e)
         e->us * exp(hypot(log(e->high_us / e->us), log(interval_factor)));
 }
 
-static enum msim_status by_model(const struct msim_platform *p,
-                                 const struct msim_work *w, bool strict,
-                                 struct msim_estimate *out,
-                                 struct msim_error *err)
+static enum msim_status by_law(const struct msim_platform *p,
+                               const struct msim_work *w, bool strict,
+                               struct msim_estimate *out,
+                               struct msim_error *err)
 {
     const struct msim_model *m = find(p, w);
     enum msim_status status;
@@ -92,6 +93,19 @@ static enum msim_status by_model(const struct msim_platform *p,
                          msim_platform_name(p), msim_family_text(w->family),
                          msim_work_variant(w));
     return status;
+}
+
+/* A type that the GPU lacks is priced as what computes it. */
+static enum msim_status by_model(const struct msim_platform *p,
+                                 const struct msim_work *w, bool strict,
+                                 struct msim_estimate *out,
+                                 struct msim_error *err)
+{
+    const struct msim_work as = msim_emulated_work(p, w);
+
+    MSIM_TRY(by_law(p, &as, strict, out, err));
+    msim_emulated_widen(msim_emulation_of(p, w), out);
+    return MSIM_OK;
 }
 
 enum msim_status msim_model_predict(const struct msim_platform *p,
@@ -115,9 +129,12 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
 void msim_model_explain(const struct msim_platform *p,
                         const struct msim_work *w, FILE *out)
 {
-    const struct msim_model *m = find(p, w);
+    const struct msim_work as = msim_emulated_work(p, w);
+    enum msim_emulation emulation = msim_emulation_of(p, w);
+    const struct msim_model *m = find(p, &as);
     struct msim_estimate e;
     struct msim_error ignored;
+    char text[MSIM_EMULATION_TEXT];
 
     if (w->user.origin)
         fprintf(out, "by %s, with an interval wider by a factor of %.2f, ",
@@ -129,7 +146,11 @@ void msim_model_explain(const struct msim_platform *p,
     fprintf(out, "model: %s on %s\n",
             m == &MSIM_MODEL_BOUND ? "bound" : msim_family_text(w->family),
             msim_platform_name(p));
-    m->explain(p, w, out);
+    if (emulation != MSIM_EMULATED_NO) {
+        msim_emulation_text(emulation, p, text, sizeof(text));
+        fprintf(out, "emulated: %s\n", text);
+    }
+    m->explain(p, &as, out);
     if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
         fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,
                 e.low_us, e.high_us, msim_source_text(e.source));

@@ -188,6 +188,18 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     return msim_shared_laws_read(&p->shared, path, err);
 }
 
+/* What the file does not say of types, GPUs of its generation do. */
+static void inherit_types(struct msim_platform *p)
+{
+    for (const struct msim_platform *at = p->next; at; at = at->next) {
+        if (strcmp(at->generation, p->generation) != 0)
+            continue;
+        for (int i = 0; i < MSIM_RATE_COUNT; i++)
+            p->sheet.missing[i] &= at->sheet.missing[i];
+        p->sheet.no_bf16 |= at->sheet.no_bf16;
+    }
+}
+
 static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
                                 const char *data_dir, struct msim_error *err)
 {
@@ -196,6 +208,7 @@ static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
     MSIM_TRY(names ? add_named(p, data_dir, names, err)
                    : add_generation(p, data_dir, err));
     MSIM_TRY(read_sheet(p, json, p->next ? &p->next->sheet : NULL, err));
+    inherit_types(p);
     MSIM_TRY(read_shared_laws(p, data_dir, err));
     return msim_fit_index_make(p, NULL);
 }

@@ -162,4 +162,27 @@ rows 'm,n,k,dtype
 want_rc 3
 want_err "line 2 has 3 fields, want 4"
 
+# Types that a GPU lacks: bfloat16 runs in fp32 on a T4 and a V100, not at the
+# rate of fp16; no library has fp8 for an A100, and an H100 has both.
+types() { # PLATFORM
+    printf 'dtype,m,n,k\nfp32,4096,4096,4096\nbfloat16,4096,4096,4096\n%s\n' \
+        'fp8,4096,4096,4096' >"$folder/types.csv"
+    run op --platform "$1" "$folder/types.csv"
+    want_rc 0
+}
+for gpu in t4 v100; do
+    types "$gpu"
+    want_out ",gemm (emulated)"
+    want_out "4096,,,,fp8 is not supported on $gpu"
+    awk -F, 'NR == 2 { fp32 = $5 } NR == 3 { ratio = $5 / fp32 }
+        END { exit !(ratio > 1 && ratio < 2) }' "$folder/out" ||
+        complain "bfloat16 is not priced as fp32: $out"
+done
+types a100
+want_out "4096,,,,fp8 is not supported on a100"
+[[ $out != *emulated* ]] || complain "an A100 has bfloat16: $out"
+types h100
+[[ $out != *emulated* && $out != *supported* ]] ||
+    complain "an H100 has both: $out"
+
 finish
