@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_MAX     (1u << 24)
+/* Ten times the GPUs of the largest machine. */
+#define RANKS_MAX     (1u << 20)
 #define FIELD(name)   .field = offsetof(struct msim_predict_options, name)
 #define SETTING(name) FIELD(settings.name)
 

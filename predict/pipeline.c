@@ -5,6 +5,7 @@
 
 #include "core/graph/build/graph_build.h"
 #include "core/run/peers.h"
+#include "models/estimate/model.h"
 #include "predict/run_warnings.h"
 #include "predict/scenarios.h"
 
@@ -329,6 +330,38 @@ static void note_clock(const struct msim_target *to, struct msim_prediction *p)
     };
 }
 
+#define LINKS_TEXT 160
+
+static const char *links(const struct predicting *p, uint32_t ranks,
+                         uint32_t nodes)
+{
+    char *text = msim_arena_alloc(&p->run->prediction->arena, LINKS_TEXT);
+
+    if (text)
+        msim_collective_links(p->to->platform, ranks, nodes, text, LINKS_TEXT);
+    return text;
+}
+
+/* What the times of collectives rest on, where they are not the trace's. */
+static void note_links(const struct predicting *p)
+{
+    struct msim_prediction *out = p->run->prediction;
+    uint32_t gpus = p->to->gpus_a_node, ranks = p->s->ranks;
+
+    if (!p->to->platform || msim_target_replays(p->to) ||
+        !(out->transfer_us > 0))
+        return;
+    for (uint32_t i = 0; i < p->in->job->n_ranks; i++)
+        if (p->in->job->ranks[i]->world_size > ranks)
+            ranks = p->in->job->ranks[i]->world_size;
+    if (ranks < p->in->job->n_ranks)
+        ranks = p->in->job->n_ranks;
+    if (ranks > 1 && gpus > 1)
+        out->links_inside = links(p, ranks < gpus ? ranks : gpus, 1);
+    if (ranks > gpus)
+        out->links_between = links(p, ranks, (ranks + gpus - 1) / gpus);
+}
+
 /* The texts that a prediction has from its settings. */
 static void describe(const struct predicting *p)
 {
@@ -343,6 +376,7 @@ static void describe(const struct predicting *p)
     out->costs = msim_cost_mode_text(to->costs);
     out->host = host_name(p);
     note_clock(to, out);
+    note_links(p);
     out->network = p->s->network ? to->network.name : NULL;
     out->nodes = p->s->nodes;
     out->inputs = p->s->paths;

@@ -80,6 +80,28 @@ static enum msim_status wrong(const char *file, const char *key,
                      "'%s' is missing or wrong, want %s", key, want);
 }
 
+/*
+ * What figures of GPUs and CPUs can be, wide: from the smallest that runs
+ * PyTorch to a hundred times the largest of 2025. A file beyond that has the
+ * wrong unit.
+ */
+struct range {
+    double least, most;
+};
+
+static const struct range RATES = {1e8, 1e18};
+
+static enum msim_status check_range(double v, struct range of, const char *file,
+                                    const char *key, struct msim_error *err)
+{
+    char want[64];
+
+    if (v >= of.least && v <= of.most)
+        return MSIM_OK;
+    snprintf(want, sizeof(want), "a number from %g to %g", of.least, of.most);
+    return wrong(file, key, want, err);
+}
+
 static enum msim_status read_rates(struct msim_data_sheet *s,
                                    const cJSON *sheet, const char *file,
                                    struct msim_error *err)
@@ -105,6 +127,8 @@ static enum msim_status read_rates(struct msim_data_sheet *s,
         double v = msim_json_get_number(sheet, KEYS[i], 0);
 
         s->missing[i] = !(v > 0);
+        if (!s->missing[i])
+            MSIM_TRY(check_range(v, RATES, file, KEYS[i], err));
         s->rate[i] = v > 0 ? v : s->rate[FALLS_TO[i]];
     }
     s->no_bf16 = !(msim_json_get_number(sheet, "bf16_flops", 1) > 0);
@@ -122,15 +146,6 @@ static const struct msim_data_sheet TYPICAL = {
     .network = 25e9,
     .trace_factor = 1.5,
 };
-
-static enum msim_status read_number(double *to, const cJSON *sheet,
-                                    const char *key, double missing,
-                                    const char *file, struct msim_error *err)
-{
-    *to = msim_json_get_number(sheet, key, missing);
-    return *to > 0 && isfinite(*to) ? MSIM_OK
-                                    : wrong(file, key, "a number above 0", err);
-}
 
 static void read_name(char *to, size_t size, const cJSON *links,
                       const char *key, const char *missing)
@@ -158,25 +173,29 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
         const char *key;
         double *to;
         double missing; /* 0: must be there */
+        struct range range;
     } fields[] = {
-        {"sms", &s->sms, 0},
-        {"memory_bytes", &s->memory_bytes, 0},
-        {"l2_bytes", &s->l2_bytes, 0},
-        {"memory_bandwidth", &s->bandwidth, 0},
-        {"kernel_floor_us", &s->floor_us, l->floor_us},
-        {"pcie_bandwidth", &s->pcie, l->pcie},
-        {"pageable_bandwidth", &s->pageable, l->pageable},
-        {"link_bandwidth", &s->link, l->link},
-        {"network_bandwidth", &s->network, l->network},
-        {"trace_factor", &s->trace_factor, l->trace_factor},
-        {"sustained_ratio", &s->sustained, 1},
+        {"sms", &s->sms, 0, {1, 1e5}},
+        {"memory_bytes", &s->memory_bytes, 0, {1e6, 1e14}},
+        {"l2_bytes", &s->l2_bytes, 0, {1e3, 1e12}},
+        {"memory_bandwidth", &s->bandwidth, 0, {1e8, 1e15}},
+        {"kernel_floor_us", &s->floor_us, l->floor_us, {1e-3, 1e4}},
+        {"pcie_bandwidth", &s->pcie, l->pcie, {1e7, 1e14}},
+        {"pageable_bandwidth", &s->pageable, l->pageable, {1e7, 1e14}},
+        {"link_bandwidth", &s->link, l->link, {1e7, 1e15}},
+        {"network_bandwidth", &s->network, l->network, {1e6, 1e14}},
+        {"trace_factor", &s->trace_factor, l->trace_factor, {1, 100}},
+        {"sustained_ratio", &s->sustained, 1, {0.01, 1}},
     };
     const cJSON *links = cJSON_GetObjectItemCaseSensitive(sheet, "links");
 
     MSIM_TRY(read_rates(s, sheet, file, err));
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-        MSIM_TRY(read_number(fields[i].to, sheet, fields[i].key,
-                             fields[i].missing, file, err));
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        *fields[i].to =
+            msim_json_get_number(sheet, fields[i].key, fields[i].missing);
+        MSIM_TRY(check_range(*fields[i].to, fields[i].range, file,
+                             fields[i].key, err));
+    }
     read_name(s->interconnect, sizeof(s->interconnect), links, "interconnect",
               l->interconnect);
     read_name(s->internode, sizeof(s->internode), links, "internode",

@@ -313,6 +313,12 @@ static enum msim_collective collective(struct row *r, struct msim_work *w)
     return found;
 }
 
+/* Nodes of the usual size, where a row does not say how many. */
+static int64_t nodes_for(uint32_t ranks)
+{
+    return ranks / MSIM_GPUS_A_NODE + (ranks % MSIM_GPUS_A_NODE != 0);
+}
+
 static void collective_row(struct row *r, struct msim_work *w)
 {
     w->family = MSIM_FAMILY_COLLECTIVE;
@@ -323,7 +329,8 @@ static void collective_row(struct row *r, struct msim_work *w)
     w->u.coll.collective = collective(r, w);
     w->u.coll.bytes = (uint64_t)number(r, COL_BYTES, 0, -1);
     w->u.coll.ranks = (uint32_t)number(r, COL_RANKS, 1, 0);
-    w->u.coll.nodes = (uint32_t)number(r, COL_NODES, 1, 1);
+    w->u.coll.nodes =
+        (uint32_t)number(r, COL_NODES, 1, nodes_for(w->u.coll.ranks));
 }
 
 static void conv_row(struct row *r, struct msim_work *w)

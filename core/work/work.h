@@ -10,6 +10,10 @@
 #include "core/trace/trace.h"
 #include "core/work/moe_load.h"
 
+/* GPUs of a node where nothing says it: as many as the servers of the known
+ * platforms have. */
+#define MSIM_GPUS_A_NODE 8
+
 /* X(name, the word in reports). A dispatch to experts is a work of its own
  * family; reports count its time as a collective's. */
 #define MSIM_FAMILY_MAP(X)                                                     \

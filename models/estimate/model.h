@@ -39,6 +39,11 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
                                     struct msim_estimate *out,
                                     struct msim_error *err);
 
+/* What the times of collectives over `ranks` ranks on `nodes` nodes rest on, in
+ * words: a GPU that was measured, or figures that are assumed. */
+void msim_collective_links(const struct msim_platform *p, uint32_t ranks,
+                           uint32_t nodes, char *text, size_t size);
+
 /* Append to `out` how the estimate for `w` on `p` is made, and the estimate. */
 void msim_model_explain(const struct msim_platform *p,
                         const struct msim_work *w, FILE *out);

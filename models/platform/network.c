@@ -15,11 +15,12 @@ static enum msim_status read_network(struct msim_network *n, const cJSON *json,
     const struct {
         const char *key;
         double *to;
+        double most; /* beyond it the unit is wrong */
     } fields[] = {
-        {"card_rate", &n->card_rate},
-        {"cards_per_node", &n->cards_per_node},
-        {"gpus_per_node", &n->gpus_per_node},
-        {"latency_us", &n->latency_us},
+        {"card_rate", &n->card_rate, 1e14},
+        {"cards_per_node", &n->cards_per_node, 1e4},
+        {"gpus_per_node", &n->gpus_per_node, 1e5},
+        {"latency_us", &n->latency_us, 1e6},
     };
     const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "parameters");
     const char *name = msim_json_get_text(json, "name");
@@ -36,10 +37,11 @@ static enum msim_status read_network(struct msim_network *n, const cJSON *json,
         return MSIM_OK;
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
         *fields[i].to = msim_json_get_number(all, fields[i].key, 0);
-        if (!(*fields[i].to > 0) || !isfinite(*fields[i].to))
+        if (!(*fields[i].to > 0) || !(*fields[i].to <= fields[i].most))
             return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                             "'%s' is missing or wrong, want a number above 0",
-                             fields[i].key);
+                             "'%s' is missing or wrong, want a number above 0, "
+                             "at most %g",
+                             fields[i].key, fields[i].most);
     }
     return MSIM_OK;
 }

@@ -38,10 +38,18 @@
 #define CAP_WIDTH   1.0
 #define PARTS_WIDTH 0.1
 
-/* Without a unit, a value of --clock up to 10 is a share, from 50 on megahertz.
+/* Without a unit, a value of --clock up to 2 is a share, from 50 on megahertz.
  */
-#define SHARE_MAX 10
+#define SHARE_MAX 2
 #define MHZ_MIN   50
+
+/*
+ * Megahertz are those of a GPU that is there: up to its boost clock and what
+ * boards are overclocked by, down to a tenth of it (NVIDIA's idle at 210 MHz).
+ * A share may be of a GPU that nobody built, up to twice its clock.
+ */
+#define MHZ_MOST  1.25
+#define MHZ_LEAST 0.1
 
 static bool number_and_unit(const char *value, double *number,
                             const char **unit)
@@ -78,7 +86,7 @@ enum msim_status msim_clock_parse(struct msim_clock_wish *w, const char *value,
         return MSIM_OK;
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                      "option '--clock' is '%s', want a share of the usual "
-                     "clock as 0.8, or megahertz as 1100",
+                     "clock as 0.8, at most 2, or megahertz as 1100",
                      value);
 }
 
@@ -110,6 +118,14 @@ static enum msim_status solve_clock(struct msim_sm_clock *out,
                          "platform '%s' has no 'boost_clock', which megahertz "
                          "count from; want '--clock' as a share, like 0.8",
                          name);
+    if (w->hz > 0 && !(w->hz <= MHZ_MOST * out->usual_hz &&
+                       w->hz >= MHZ_LEAST * out->usual_hz))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--clock' is %g MHz, want %g to %g MHz for "
+                         "platform '%s', whose boost clock is %g MHz",
+                         w->hz * 1e-6, MHZ_LEAST * out->usual_hz * 1e-6,
+                         MHZ_MOST * out->usual_hz * 1e-6, name,
+                         out->usual_hz * 1e-6);
     if (w->hz > 0)
         out->ratio = w->hz / out->usual_hz;
     else if (w->ratio > 0)

@@ -185,4 +185,43 @@ types h100
 [[ $out != *emulated* && $out != *supported* ]] ||
     complain "an H100 has both: $out"
 
+# More nodes cost no less: the same ranks where GPUs do not share PCIe, and as
+# many a node. A row that does not say has 8 GPUs a node.
+times() { # PLATFORM RANKS,NODES...
+    local gpu=$1
+    shift
+    { echo collective,bytes,ranks,nodes
+        printf 'all_reduce,67108864,%s\n' "$@"; } >"$folder/nodes.csv"
+    run op --platform "$gpu" "$folder/nodes.csv"
+    want_rc 0
+    awk -F, 'NR > 1 { print $5 }' "$folder/out"
+}
+for gpu in a100 h100 b200 gh200; do
+    times "$gpu" 8,1 8,2 8,3 8,4 8,8 | sort -gc ||
+        complain "fewer nodes cost more on $gpu"
+    times "$gpu" 8,1 16,2 32,4 64,8 512,64 | sort -gc ||
+        complain "fewer ranks cost more on $gpu"
+done
+times t4 8,1 16,2 32,4 64,8 512,64 | sort -gc ||
+    complain "fewer ranks cost more on a T4"
+[ "$(times a100 64, | tail -1)" = "$(times a100 64,8 | tail -1)" ] ||
+    complain "64 ranks are not on 8 nodes"
+# No machine's PCIe is another's: the newer link is the faster one.
+times t4 8,1 >"$folder/t4"
+times rtx-4090 8,1 | cat - "$folder/t4" | sort -gc ||
+    complain "a T4 beats an RTX 4090 on PCIe"
+
+# Figures in the wrong unit, and clocks that no such GPU has.
+sed 's/3350000000000,/3.35e30,/' "$SOURCE_DIR/data/platforms/h100.json" \
+    >"$folder/wrong.json"
+run op --platform "$folder/wrong.json" "$folder/types.csv"
+want_rc 3
+want_err "'memory_bandwidth' is missing or wrong, want a number from 1e+08 to"
+usage_error "want 198 to 2475 MHz for platform 'h100'" \
+    op --platform h100 --clock 9999 "$folder/types.csv"
+usage_error "want 198 to 2475 MHz" \
+    op --platform h100 --clock 60 "$folder/types.csv"
+usage_error "at most 2, or megahertz" \
+    op --platform h100 --clock 5 "$folder/types.csv"
+
 finish

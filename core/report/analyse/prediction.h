@@ -199,6 +199,9 @@ struct msim_prediction {
     double overlapped_communication_us, overlapped_copy_us;
     double coverage_ops, coverage_time;
     double memory_peak_bytes, flops, mfu; /* NAN unknown */
+    /* What collectives inside a node and between nodes rest on; NULL: none, or
+     * as traced. */
+    const char *links_inside, *links_between;
     double flops_counted; /* share of the kernel time whose flops are known */
     struct msim_op_row *ops; /* most predicted time first */
     uint32_t n_ops;

@@ -394,6 +394,10 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_collectives(&j, p);
     write_stragglers(&j, p);
     write_named(&j, "copied_us", p->copied, p->n_copied);
+    msim_json_open(&j, "links", '{', false);
+    msim_json_text(&j, "inside_node", p->links_inside);
+    msim_json_text(&j, "between_nodes", p->links_between);
+    msim_json_close(&j);
     msim_json_number(&j, "flops_counted", p->flops_counted);
     msim_json_number(&j, "unexplained_us", p->unexplained_us);
     msim_json_text(&j, "source_platform", p->source_platform);

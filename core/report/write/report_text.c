@@ -130,6 +130,19 @@ static void print_communication(const struct msim_page *page)
     }
 }
 
+/* What collectives rest on: measured, or assumed. */
+static void print_links(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+
+    if (p->links_inside)
+        fprintf(page->out, "  %-15s  inside a node %s\n", "links",
+                p->links_inside);
+    if (p->links_between)
+        fprintf(page->out, "  %-15s  between nodes %s\n", "network",
+                p->links_between);
+}
+
 static void print_flops(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
@@ -201,6 +214,7 @@ static void print_totals(const struct msim_page *page)
     print_period(page);
     print_figure(page, "kernels", &page->p->kernel_us);
     print_communication(page);
+    print_links(page);
     print_flops(page);
     print_memory(page);
     print_iterations(page);

@@ -7,10 +7,6 @@
 #include "core/trace/trace.h"
 #include "core/work/work.h"
 
-/* GPUs of a node where the job does not show it: as many as the servers of the
- * known platforms have. */
-#define MSIM_GPUS_A_NODE 8
-
 /* The work of a collective, in the size convention of nccl-tests. */
 struct msim_work msim_comm_work(const struct msim_trace *t, uint32_t comm);
 

@@ -59,7 +59,7 @@ static void test_report_json__keys(void)
                   "inputs families kernels host_ops phases regions not_covered "
                   "critical_path_of critical_owners "
                   "waits_us edges collectives stragglers copied_us "
-                  "flops_counted "
+                  "links flops_counted "
                   "unexplained_us source_platform source_trace period_of");
     check_keys(cJSON_GetArrayItem(at(o, "iterations"), 0),
                "name predicted_us low_us high_us measured_us rank "
