@@ -12,8 +12,9 @@
 
 struct row {
     uint32_t name; /* string */
-    double us, low, high, measured, bound_us;
-    double by[MSIM_MADE_BY_MAX]; /* time by what made it */
+    double us, low, high, measured;
+    double bound_us, bound_low, bound_high; /* the part that bounds made */
+    double by[MSIM_MADE_BY_MAX];            /* time by what made it */
     double best_source_us;
     msim_ps slack; /* the least of its calls */
     uint8_t source;
@@ -149,8 +150,11 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
         r->best_source_us = time;
         r->source = o->source[task];
     }
-    if (o->source[task] >= o->source_bound)
+    if (o->source[task] >= o->source_bound) {
         r->bound_us += time;
+        r->bound_low += msim_us(msim_task_bound(o, o->task_low, task));
+        r->bound_high += msim_us(msim_task_bound(o, o->task_high, task));
+    }
     add_call(a, r, task, top);
     add_family(a, task, measured);
     add_coverage(a, task);
@@ -215,6 +219,19 @@ static enum msim_status label_of(const struct ops *a, const struct row *r,
     return MSIM_OK;
 }
 
+/* The time that only bounds are known of, with its own interval. */
+static struct msim_figure bound_part(const struct ops *a, const struct row *r,
+                                     double measured)
+{
+    double n = a->n_windows;
+    struct msim_figure us = {r->bound_us / n, r->bound_low / n,
+                             r->bound_high / n, measured};
+
+    if (!r->communication)
+        msim_widen(a->o, &us);
+    return us;
+}
+
 static struct msim_op_row finish(const struct ops *a, const struct row *r)
 {
     double n = a->n_windows;
@@ -258,7 +275,7 @@ static enum msim_status write_rows(struct ops *a)
             struct msim_op_row *u = &p->uncovered[p->n_uncovered++];
 
             *u = p->ops[p->n_ops - 1];
-            u->us.predicted = a->rows[i].bound_us / a->n_windows;
+            u->us = bound_part(a, &a->rows[i], u->us.measured);
         }
     }
     qsort(p->ops, p->n_ops, sizeof(*p->ops), by_time);

@@ -100,20 +100,25 @@ enum msim_status msim_timeline_new(struct msim_timeline **out,
 static inline msim_ps msim_task_bound(const struct msim_outcome *o,
                                       const msim_ps *bound, uint32_t task)
 {
+    msim_ps shifted;
+
     if (!o->task_mid)
         return bound[task];
-    return o->mid.dur[task] + bound[task] - o->task_mid[task];
+    shifted = o->mid.dur[task] + bound[task] - o->task_mid[task];
+    return shifted > 0 ? shifted : 0;
 }
 
 /*
  * Widen the interval of a sum of kernels by the deviation of the whole GPU,
- * which is independent of the deviations in low and high so far.
+ * which is independent of the deviations in low and high so far. Two wide ones
+ * together can pass below 0, where no time is.
  */
 static inline void msim_widen(const struct msim_outcome *o,
                               struct msim_figure *f)
 {
     f->low = f->predicted - hypot(f->predicted - f->low,
                                   f->predicted * (1 - 1 / o->gpu_factor));
+    f->low = f->low < 0 ? 0 : f->low; /* NaN stays */
     f->high = f->predicted +
               hypot(f->high - f->predicted, f->predicted * (o->gpu_factor - 1));
 }
