@@ -5,6 +5,7 @@
 #include "cli/message.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,5 +48,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* A file that may not grow further is an error like a full disk, after
+     * which a draft is removed. */
+    signal(SIGXFSZ, SIG_IGN);
     return finish(run(argc, argv));
 }

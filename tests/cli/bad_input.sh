@@ -105,6 +105,15 @@ yes '{"ph":"i"},' | head -c 80000000 | { printf '['; cat; } | gzip -9 \
     >"$folder/poor.json.gz"
 refused "times as many, which no trace does" "$folder/poor.json.gz"
 
+# A file that may not grow further leaves no draft.
+mkdir "$folder/small"
+message=$(ulimit -f 8; "$sim" --platform a100 --timeline \
+    "$folder/small/run.json" "$kineto" 2>&1 >/dev/null)
+code=$?
+[ $code -eq 3 ] || [ $code -eq 4 ] || complain "exit code $code: $message"
+[[ $message == *"cannot write"* ]] || complain "no message: $message"
+[ -z "$(ls "$folder/small")" ] || complain "left: $(ls "$folder/small")"
+
 # What PyTorch is known to write is read, with one warning a kind; the same
 # where it cannot be read over is refused.
 spoil() { # NAME TEXT: TEXT before the category of the first operator
