@@ -8,6 +8,7 @@
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/explain.h"
+#include "predict/whatif/whatif.h"
 
 #include <time.h>
 
@@ -91,7 +92,7 @@ static enum msim_status predict(const struct msim_predict_options *o,
                                 struct msim_error *err)
 {
     struct msim_prediction_run run;
-    enum msim_status status = msim_predict(&run, &o->settings, in, to, err);
+    enum msim_status status = msim_whatif_predict(&run, &o->settings, in, to, err);
 
     if (status == MSIM_OK) {
         run.prediction->seconds = seconds_since(begin);

@@ -62,6 +62,16 @@ enum msim_status msim_costs_new(struct msim_costs **out,
                                 const struct msim_graph *g,
                                 const struct msim_cost_options *opt,
                                 struct msim_error *err);
+/*
+ * A copy of the costs of `g` with durations multiplied by `scales`, in their
+ * order. On success `*out` is owned by the caller; ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_costs_scaled(struct msim_costs **out,
+                                   const struct msim_costs *base,
+                                   const struct msim_graph *g,
+                                   const struct msim_scale *scales,
+                                   uint32_t n_scales);
 void msim_costs_free(struct msim_costs *c); /* accepts NULL */
 
 /* The word for `made_by` in reports. */

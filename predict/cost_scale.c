@@ -39,18 +39,17 @@ static bool selects(const struct msim_scale *s, const struct msim_graph *g,
     return false;
 }
 
-static void scale(struct msim_costing *k, const struct msim_scale *s)
+static void scale(struct msim_costs *c, const struct msim_graph *g,
+                  const struct msim_scale *s)
 {
-    struct msim_costs *c = k->c;
-
-    for (uint32_t i = 0; i < k->g->n_tasks; i++) {
-        if (!selects(s, k->g, i))
+    for (uint32_t i = 0; i < g->n_tasks; i++) {
+        if (!selects(s, g, i))
             continue;
         c->mid[i] = msim_costing_times(c->mid[i], s->factor);
         c->low[i] = msim_costing_times(c->low[i], s->factor);
         c->high[i] = msim_costing_times(c->high[i], s->factor);
         c->removed[i] |=
-            s->factor == 0 && is_gpu((enum msim_task_kind)k->g->kind[i]);
+            s->factor == 0 && is_gpu((enum msim_task_kind)g->kind[i]);
     }
 }
 
@@ -59,29 +58,31 @@ static void scale(struct msim_costing *k, const struct msim_scale *s)
  * A meeting, which is on no lane, holds nobody where all its transfers are
  * removed.
  */
-static bool join_is_removed(const struct msim_costing *k, uint32_t join)
+static bool join_is_removed(const struct msim_costs *c,
+                            const struct msim_graph *g, uint32_t join)
 {
-    const struct msim_graph *g = k->g;
     uint32_t e = g->edge_begin[join], end = g->edge_begin[join + 1];
 
     if (g->lane[join] != MSIM_NONE)
-        return k->c->removed[join + 1];
+        return c->removed[join + 1];
     for (; e < end; e++)
-        if (!k->c->removed[g->edges[e].to])
+        if (!c->removed[g->edges[e].to])
             return false;
     return true;
 }
 
-static void take_out_joins(struct msim_costing *k)
+static void take_out_joins(struct msim_costs *c, const struct msim_graph *g)
 {
-    for (uint32_t i = 0; i < k->g->n_tasks; i++)
-        if (k->g->kind[i] == MSIM_TASK_JOIN)
-            k->c->removed[i] = join_is_removed(k, i);
+    for (uint32_t i = 0; i < g->n_tasks; i++)
+        if (g->kind[i] == MSIM_TASK_JOIN)
+            c->removed[i] = join_is_removed(c, g, i);
 }
 
-void msim_cost_scale(struct msim_costing *k)
+void msim_cost_scale(struct msim_costs *c, const struct msim_graph *g,
+                     const struct msim_scale *scales, uint32_t n)
 {
-    for (uint32_t i = 0; i < k->opt->n_scales; i++)
-        scale(k, &k->opt->scales[i]);
-    take_out_joins(k);
+    for (uint32_t i = 0; i < n; i++)
+        scale(c, g, &scales[i]);
+    if (n)
+        take_out_joins(c, g);
 }

@@ -7,6 +7,7 @@
 #include "predict/scaled.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void set_host(struct msim_costing *k, uint32_t task,
                      const struct msim_estimate *e)
@@ -194,7 +195,36 @@ static enum msim_status cost_tasks(struct msim_costing *k)
         if (g->job->ranks[k->rank]->has_gpu_events)
             MSIM_TRY(msim_cost_rank(k));
     set_lags(k);
-    msim_cost_scale(k);
+    msim_cost_scale(k->c, k->g, k->opt->scales, k->opt->n_scales);
+    return MSIM_OK;
+}
+
+enum msim_status msim_costs_scaled(struct msim_costs **out,
+                                   const struct msim_costs *base,
+                                   const struct msim_graph *g,
+                                   const struct msim_scale *scales,
+                                   uint32_t n_scales)
+{
+    struct msim_costs *c = calloc(1, sizeof(*c));
+    size_t n = g->n_tasks;
+
+    *out = NULL;
+    if (!c || allocate(c, g->n_tasks) != MSIM_OK) {
+        msim_costs_free(c);
+        return MSIM_ENOMEM;
+    }
+    memcpy(c->mid, base->mid, n * sizeof(*c->mid));
+    memcpy(c->low, base->low, n * sizeof(*c->low));
+    memcpy(c->high, base->high, n * sizeof(*c->high));
+    memcpy(c->removed, base->removed, n);
+    memcpy(c->source, base->source, n);
+    memcpy(c->made_by, base->made_by, n);
+    memcpy(c->flops, base->flops, n * sizeof(*c->flops));
+    memcpy(c->ideal_us, base->ideal_us, n * sizeof(*c->ideal_us));
+    memcpy(c->lag, base->lag, sizeof(c->lag));
+    c->gpu_factor = base->gpu_factor;
+    msim_cost_scale(c, g, scales, n_scales);
+    *out = c;
     return MSIM_OK;
 }
 

@@ -24,9 +24,11 @@ enum msim_status msim_predict_load(struct msim_inputs *in,
     return msim_target_choose(to, s, in, err);
 }
 
-/* A run on its way. */
+/* A run on its way, or what it stands on. */
 struct predicting {
+    struct msim_basis *basis; /* while it is built */
     struct msim_prediction_run *run;
+    const uint8_t *states; /* of iterations, or NULL */
     const struct msim_predict_settings *s;
     const struct msim_inputs *in;
     const struct msim_target *to;
@@ -73,16 +75,16 @@ static void free_works(struct predicting *p)
 /* Ranks without GPU events launch what their operators would. */
 static enum msim_status make_plans(struct predicting *p)
 {
-    struct msim_prediction_run *run = p->run;
+    struct msim_basis *b = p->basis;
     const struct msim_job *job = p->in->job;
 
-    run->n_ranks = job->n_ranks;
-    run->plans = calloc((size_t)job->n_ranks + 1, sizeof(*run->plans));
-    if (!run->plans)
+    b->n_ranks = job->n_ranks;
+    b->plans = calloc((size_t)job->n_ranks + 1, sizeof(*b->plans));
+    if (!b->plans)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (msim_target_plans(p->to, job->ranks[i]))
-            MSIM_TRY(msim_launch_plan_new(&run->plans[i], p->works[i],
+            MSIM_TRY(msim_launch_plan_new(&b->plans[i], p->works[i],
                                           msim_target_is_host(p->to)));
     return MSIM_OK;
 }
@@ -98,22 +100,22 @@ static enum msim_peers peers(const struct predicting *p)
 
 static enum msim_status build(struct predicting *p)
 {
-    struct msim_prediction_run *run = p->run;
+    struct msim_basis *b = p->basis;
     bool times = msim_target_reads_gpu_times(p->to);
 
     MSIM_TRY(check_kind(p));
     MSIM_TRY(make_works(p));
     MSIM_TRY(make_plans(p));
     MSIM_TRY(msim_graph_build(
-        &run->graph, p->in->job,
+        &b->graph, p->in->job,
         &(struct msim_graph_options){
-            .launch_plans = (const struct msim_launch_plan *const *)run->plans,
+            .launch_plans = (const struct msim_launch_plan *const *)b->plans,
             .device_times = times,
             .peers = peers(p),
             .slowdown = times ? 0 : msim_platform_slowdown(p->to->platform),
         },
         p->err));
-    return msim_peers_follow(run->graph, p->err);
+    return msim_peers_follow(b->graph, p->err);
 }
 
 /* ---- durations ----------------------------------------------------------- */
@@ -125,7 +127,7 @@ static enum msim_status estimate(struct predicting *p)
     bool measured = to->costs == MSIM_COSTS_MEASURED;
     bool times = msim_target_reads_gpu_times(to);
     enum msim_status status =
-        msim_costs_new(&p->run->costs, p->run->graph,
+        msim_costs_new(&p->basis->costs, p->basis->graph,
                        &(struct msim_cost_options){
                            .platform = measured ? NULL : to->platform,
                            .works = p->works,
@@ -136,13 +138,70 @@ static enum msim_status estimate(struct predicting *p)
                            .strict = s->strict,
                            .ranks = s->ranks,
                            .gpus_a_node = to->gpus_a_node,
-                           .scales = s->scales,
-                           .n_scales = s->n_scales,
                        },
                        p->err);
 
     free_works(p); /* nothing after this asks for them */
     return status;
+}
+
+/* The warnings that the job has beyond the first `begin` move to the basis. */
+static enum msim_status take_warnings(struct predicting *p, uint32_t begin)
+{
+    struct msim_basis *b = p->basis;
+    struct msim_job *job = p->in->job;
+    uint32_t n = job->n_warnings - begin;
+
+    job->n_warnings = begin;
+    b->warnings = malloc(((size_t)n + 1) * sizeof(*b->warnings));
+    if (!b->warnings)
+        return MSIM_ENOMEM;
+    if (n)
+        memcpy(b->warnings, job->warnings + begin, n * sizeof(*b->warnings));
+    b->n_warnings = n;
+    return MSIM_OK;
+}
+
+enum msim_status msim_basis_new(struct msim_basis **out,
+                                const struct msim_predict_settings *s,
+                                const struct msim_inputs *in,
+                                const struct msim_target *to,
+                                struct msim_error *err)
+{
+    struct predicting p = {.s = s, .in = in, .to = to, .err = err};
+    uint32_t warnings_of_traces = in->job->n_warnings;
+    enum msim_status status = MSIM_ENOMEM;
+
+    *out = NULL;
+    p.basis = calloc(1, sizeof(*p.basis));
+    if (p.basis)
+        status = build(&p);
+    if (status == MSIM_OK) {
+        msim_run_warnings_add(s, in, to, p.basis->graph);
+        status = estimate(&p);
+    }
+    free_works(&p);
+    if (status == MSIM_OK)
+        status = take_warnings(&p, warnings_of_traces);
+    in->job->n_warnings = warnings_of_traces; /* the next has its own */
+    if (status == MSIM_OK)
+        *out = p.basis;
+    else
+        msim_basis_free(p.basis);
+    return status;
+}
+
+void msim_basis_free(struct msim_basis *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; b->plans && i < b->n_ranks; i++)
+        msim_launch_plan_free(b->plans[i]);
+    free(b->plans);
+    msim_costs_free(b->costs);
+    msim_graph_free(b->graph);
+    free(b->warnings);
+    free(b);
 }
 
 /* ---- simulate ------------------------------------------------------------ */
@@ -187,6 +246,21 @@ static enum msim_status simulate_one(struct predicting *p,
     return msim_engine_simulate(e, &scenario, times, p->err);
 }
 
+/* The costs of the basis, with what `--scale` changes. */
+static enum msim_status scale(struct predicting *p)
+{
+    struct msim_prediction_run *run = p->run;
+
+    run->graph = run->basis->graph;
+    run->costs = run->basis->costs;
+    if (!p->s->n_scales)
+        return MSIM_OK;
+    MSIM_TRY(msim_costs_scaled(&run->own_costs, run->costs, run->graph,
+                               p->s->scales, p->s->n_scales));
+    run->costs = run->own_costs;
+    return MSIM_OK;
+}
+
 static enum msim_status simulate(struct predicting *p)
 {
     struct msim_prediction_run *run = p->run;
@@ -208,11 +282,12 @@ static enum msim_status simulate(struct predicting *p)
 
 /* ---- read off ------------------------------------------------------------ */
 
-static enum msim_status find_iteration(struct predicting *p)
+enum msim_status msim_iteration_find(uint32_t *index,
+                                     const struct msim_predict_settings *s,
+                                     const struct msim_graph *g,
+                                     struct msim_error *err)
 {
-    const struct msim_graph *g = p->run->graph;
-    uint32_t *index = &p->run->iteration;
-    int64_t want = p->s->iteration;
+    int64_t want = s->iteration;
 
     *index = UINT32_MAX;
     if (want == MSIM_ITERATION_ALL)
@@ -224,7 +299,7 @@ static enum msim_status find_iteration(struct predicting *p)
         *index = (uint32_t)want;
     if (*index != UINT32_MAX)
         return MSIM_OK;
-    return msim_fail(p->err, MSIM_EUSAGE, p->s->paths[0], MSIM_OFFSET_NONE,
+    return msim_fail(err, MSIM_EUSAGE, s->paths[0], MSIM_OFFSET_NONE,
                      "no iteration %lld, want one of the %u that 'mystique-sim "
                      "info' counts as steps",
                      (long long)want, g->n_iterations);
@@ -243,7 +318,7 @@ static struct msim_run outcome_run(const struct msim_costs *c,
 }
 
 static void fill_outcome(struct msim_prediction_run *run, bool measured,
-                         bool gpu_times)
+                         bool gpu_times, const uint8_t *states)
 {
     const struct msim_costs *c = run->costs;
 
@@ -271,6 +346,7 @@ static void fill_outcome(struct msim_prediction_run *run, bool measured,
         .ideal_us = measured ? NULL : c->ideal_us,
         .measured = measured,
         .gpu_times = gpu_times,
+        .states = states,
     };
 }
 
@@ -302,7 +378,7 @@ static const char *host_name(const struct predicting *p)
         return msim_host_name(p->to->host);
     if (measured)
         return NULL;
-    return msim_all_have_times(p->in->job) && !p->run->plans[0]
+    return msim_all_have_times(p->in->job) && !p->run->basis->plans[0]
                ? "traced"
                : msim_host_name(p->to->host);
 }
@@ -383,20 +459,22 @@ static void describe(const struct predicting *p)
     out->n_inputs = p->s->n_paths;
 }
 
-/* The prediction's own list: the job's ends with this run. */
+/* The prediction's own list: of the traces, then of the basis. */
 static enum msim_status keep_warnings(const struct predicting *p)
 {
     struct msim_prediction *out = p->run->prediction;
     const struct msim_job *job = p->in->job;
-    size_t bytes = job->n_warnings * sizeof(*out->warnings);
+    const struct msim_basis *b = p->run->basis;
+    size_t n = (size_t)job->n_warnings + b->n_warnings;
 
-    if (!job->n_warnings)
-        return MSIM_OK;
-    out->warnings = msim_arena_alloc(&out->arena, bytes);
+    out->warnings =
+        msim_arena_alloc(&out->arena, (n + 1) * sizeof(*out->warnings));
     if (!out->warnings)
         return MSIM_ENOMEM;
-    memcpy(out->warnings, job->warnings, bytes);
-    out->n_warnings = job->n_warnings;
+    for (uint32_t i = 0; i < job->n_warnings; i++)
+        out->warnings[out->n_warnings++] = job->warnings[i];
+    for (uint32_t i = 0; i < b->n_warnings; i++)
+        out->warnings[out->n_warnings++] = b->warnings[i];
     return MSIM_OK;
 }
 
@@ -404,9 +482,9 @@ static enum msim_status read_off(struct predicting *p)
 {
     struct msim_prediction_run *run = p->run;
 
-    MSIM_TRY(find_iteration(p));
+    MSIM_TRY(msim_iteration_find(&run->iteration, p->s, run->graph, p->err));
     fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED,
-                 msim_target_reads_gpu_times(p->to));
+                 msim_target_reads_gpu_times(p->to), p->states);
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
     fold(p);
@@ -419,13 +497,26 @@ static enum msim_status read_off(struct predicting *p)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static enum msim_status run_stages(struct predicting *p)
+enum msim_status msim_predict_from(struct msim_prediction_run *run,
+                                   const struct msim_basis *basis,
+                                   const struct msim_predict_settings *s,
+                                   const struct msim_inputs *in,
+                                   const struct msim_target *to,
+                                   const uint8_t *states,
+                                   struct msim_error *err)
 {
-    MSIM_TRY(build(p));
-    msim_run_warnings_add(p->s, p->in, p->to, p->run->graph);
-    MSIM_TRY(estimate(p));
-    MSIM_TRY(simulate(p));
-    return read_off(p);
+    struct predicting p = {.run = run,
+                           .states = states,
+                           .s = s,
+                           .in = in,
+                           .to = to,
+                           .err = err};
+
+    memset(run, 0, sizeof(*run));
+    run->basis = basis;
+    MSIM_TRY(scale(&p));
+    MSIM_TRY(simulate(&p));
+    return read_off(&p);
 }
 
 enum msim_status msim_predict(struct msim_prediction_run *run,
@@ -434,30 +525,26 @@ enum msim_status msim_predict(struct msim_prediction_run *run,
                               const struct msim_target *to,
                               struct msim_error *err)
 {
-    struct predicting p = {.run = run, .s = s, .in = in, .to = to, .err = err};
-    uint32_t warnings_of_traces = in->job->n_warnings;
+    struct msim_basis *basis;
     enum msim_status status;
 
     memset(run, 0, sizeof(*run));
-    status = run_stages(&p);
-    free_works(&p);
-    in->job->n_warnings = warnings_of_traces; /* the next run has its own */
+    MSIM_TRY(msim_basis_new(&basis, s, in, to, err));
+    status = msim_predict_from(run, basis, s, in, to, NULL, err);
+    run->own_basis = basis;
     return status;
 }
 
 void msim_prediction_run_release(struct msim_prediction_run *run)
 {
-    for (uint32_t i = 0; run->plans && i < run->n_ranks; i++)
-        msim_launch_plan_free(run->plans[i]);
-    free(run->plans);
     msim_prediction_free(run->prediction);
     release_times(&run->mid);
     release_times(&run->low);
     release_times(&run->high);
     free(run->short_dur);
     free(run->long_dur);
-    msim_costs_free(run->costs);
-    msim_graph_free(run->graph);
+    msim_costs_free(run->own_costs);
+    msim_basis_free(run->own_basis);
     memset(run, 0, sizeof(*run));
 }
 

@@ -7,7 +7,7 @@
  *
  * Traces are loaded once and predicted from as often as wanted: for another GPU
  * make another target from the same inputs, for other factors or another
- * iteration run again on the same target.
+ * iteration predict again from the same basis.
  *
  *     struct msim_inputs in;
  *     struct msim_target to;
@@ -30,14 +30,28 @@
 #include "predict/cost.h"
 #include "predict/target.h"
 
-/* One prediction and what it was read off. Do not copy: `outcome` points into
- * it. Inputs and target must live as long. */
-struct msim_prediction_run {
+/*
+ * What all scenarios of a job on one target share: its graph, and the durations
+ * of tasks before `--scale`. Inputs and target must live as long.
+ */
+struct msim_basis {
     struct msim_launch_plan *
         *plans; /* one a rank; NULL entries: from its events */
     uint32_t n_ranks;
     struct msim_graph *graph;
     struct msim_costs *costs;
+    const char **warnings; /* of the graph; texts are the job's */
+    uint32_t n_warnings;
+};
+
+/* One prediction and what it was read off. Do not copy: `outcome` points into
+ * it. Inputs, target and basis must live as long. */
+struct msim_prediction_run {
+    const struct msim_basis *basis;
+    struct msim_basis *own_basis;    /* the same, or NULL: the caller's */
+    const struct msim_graph *graph;  /* of the basis */
+    const struct msim_costs *costs;  /* of the basis, or the next */
+    struct msim_costs *own_costs;    /* with `--scale`; NULL: without */
     msim_ps *short_dur, *long_dur; /* one a task; the middle is the costs' */
     struct msim_times mid, low, high;
     const char *made_by_names[MSIM_COST_COUNT];
@@ -58,11 +72,40 @@ enum msim_status msim_predict_load(struct msim_inputs *in,
                                    const struct msim_predict_settings *s,
                                    struct msim_error *err);
 
+/* Build the graph and estimate every task. On success `*out` is owned by the
+ * caller; on failure it is NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_basis_new(struct msim_basis **out,
+                                const struct msim_predict_settings *s,
+                                const struct msim_inputs *in,
+                                const struct msim_target *to,
+                                struct msim_error *err);
+void msim_basis_free(struct msim_basis *b); /* accepts NULL */
+
+/* The index of the iteration that the settings ask for, or UINT32_MAX: all.
+ * EUSAGE where there is no such iteration. */
+MSIM_MUST_CHECK
+enum msim_status msim_iteration_find(uint32_t *index,
+                                     const struct msim_predict_settings *s,
+                                     const struct msim_graph *g,
+                                     struct msim_error *err);
+
 /*
- * Build, estimate, simulate, analyse: fills in `run`, whose `prediction` has
- * the warnings of the traces and of this run. EUSAGE where there is no such
- * iteration. Release in any case.
+ * `--scale`, simulate, analyse: fills in `run`, whose `prediction` has the
+ * warnings of the traces and of the basis. `states`: which iterations count
+ * for the period (core/report/analyse/outcome.h), or NULL. EUSAGE where there
+ * is no such iteration. Release in any case.
  */
+MSIM_MUST_CHECK
+enum msim_status msim_predict_from(struct msim_prediction_run *run,
+                                   const struct msim_basis *basis,
+                                   const struct msim_predict_settings *s,
+                                   const struct msim_inputs *in,
+                                   const struct msim_target *to,
+                                   const uint8_t *states,
+                                   struct msim_error *err);
+
+/* Both, on a basis of its own. */
 MSIM_MUST_CHECK
 enum msim_status msim_predict(struct msim_prediction_run *run,
                               const struct msim_predict_settings *s,

@@ -55,6 +55,7 @@ enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
     char *end;
 
     memset(out, 0, sizeof(*out));
+    out->text = text;
     if (!equals)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "scale is '%s', want SELECT=FACTOR, e.g. kernels=0.5",

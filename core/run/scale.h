@@ -23,6 +23,7 @@ enum msim_select {
 };
 
 struct msim_scale {
+    const char *text; /* as parsed: "kernels=0.5" */
     enum msim_select select;
     const char
         *glob; /* OP, HOST_OP: not empty, part of the parsed text; else NULL */

@@ -35,6 +35,7 @@ models/platform      : core/base core/trace core/work models/law : gsl/
 models/estimate      : core/base core/trace core/work models/law models/platform : gsl/
 models/host          : core/base core/trace core/work models/platform models/estimate : gsl/
 predict              : core/ models/ :
+predict/whatif       : core/ models/ predict :
 profilers            : core/base core/trace core/work :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
 profilers/cuda       : core/base core/work profilers profilers/cuda/ : cuda cublas cudnn cupti nccl
@@ -49,7 +50,7 @@ calibrate/host       : core/base core/trace core/job core/work models/host calib
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers calibrate/stat : gsl/
 calibrate/machine    : core/base core/stream core/work/ models/ profilers calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/programs   : core/ models/ predict profilers calibrate/ : gsl/
-cli                  : core/ models/ predict : cjson/ cJSON.h zlib.h
+cli                  : core/ models/ predict/ : cjson/ cJSON.h zlib.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 tests                : core/ models/ predict profilers/ calibrate/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '

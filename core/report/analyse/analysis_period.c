@@ -15,6 +15,7 @@
 
 /* The three runs, and the trace. */
 enum side { MID, LOW, HIGH, TRACED, SIDES };
+#define ALL_SIDES ((1u << SIDES) - 1)
 
 struct side_times {
     struct msim_range *spans; /* one a window; `known`: all of it is */
@@ -25,6 +26,7 @@ struct side_times {
 struct finding {
     const struct msim_findings *f;
     const struct msim_graph *g;
+    unsigned wanted; /* sides that are looked at, bits of 1 << side */
     struct side_times sides[SIDES];
     uint8_t *states;       /* one an iteration */
     uint8_t level;         /* state of the iterations that count */
@@ -209,22 +211,32 @@ static const struct side_times *judged(const struct finding *k)
 
 static enum msim_status find_states(struct finding *k)
 {
-    bool *undrained = calloc((size_t)k->g->n_windows + 1, sizeof(*undrained));
+    bool *undrained;
     const struct side_times *s = judged(k);
     enum msim_status status = MSIM_ENOMEM;
 
+    if (k->f->o->states) {
+        memcpy(k->states, k->f->o->states, k->g->n_iterations);
+        return MSIM_OK;
+    }
+    undrained = calloc((size_t)k->g->n_windows + 1, sizeof(*undrained));
     if (undrained)
         status = find_undrained(k, undrained);
     if (status == MSIM_OK)
         status = msim_iteration_states(k->g, s->spans, s->took, undrained,
                                        k->states);
     free(undrained);
+    return status;
+}
+
+/* Those that count are the best of the selected ones. */
+static void choose_level(struct finding *k)
+{
     k->level = MSIM_ITERATION_EMPTY;
-    for (uint32_t i = 0; i < k->g->n_iterations && status == MSIM_OK; i++)
+    for (uint32_t i = 0; i < k->g->n_iterations; i++)
         if ((k->f->iteration == UINT32_MAX || k->f->iteration == i) &&
             k->states[i] < k->level)
             k->level = k->states[i];
-    return status;
 }
 
 static bool counts(const struct finding *k, uint32_t w)
@@ -266,9 +278,10 @@ static void add_work(struct finding *k, uint32_t task)
     uint32_t lane = k->g->lane[task];
 
     for (int side = MID; side < TRACED; side++)
-        k->sides[side].work[lane] +=
-            (double)(msim_run_end(run_of(k, side), task) -
-                     run_of(k, side)->start[task]);
+        if (k->wanted & 1u << side)
+            k->sides[side].work[lane] +=
+                (double)(msim_run_end(run_of(k, side), task) -
+                         run_of(k, side)->start[task]);
     k->sides[TRACED].work[lane] +=
         traced[task] == MSIM_TIME_NONE ? 0 : (double)traced[task];
 }
@@ -554,44 +567,99 @@ static void fill_states(struct finding *k)
         msim_iteration_state_text((enum msim_iteration_state)k->level);
 }
 
+static enum msim_status find_side(struct finding *k, enum side side)
+{
+    struct side_times *s = &k->sides[side];
+    size_t n = (size_t)k->g->n_windows + 1;
+
+    s->spans = calloc(n, sizeof(*s->spans));
+    s->took = calloc(n, sizeof(*s->took));
+    s->work = calloc((size_t)k->g->n_lanes + 1, sizeof(*s->work));
+    if (!s->spans || !s->took || !s->work)
+        return MSIM_ENOMEM;
+    if (!(k->wanted & 1u << side))
+        return MSIM_OK;
+    find_spans(k, side);
+    return msim_took_find(k->g, s->spans, s->took);
+}
+
 static enum msim_status find_all(struct finding *k)
 {
     k->main_lanes = msim_main_lanes(k->g);
     k->states = calloc((size_t)k->g->n_iterations + 1, 1);
     if (!k->main_lanes || !k->states)
         return MSIM_ENOMEM;
-    for (int side = MID; side < SIDES; side++) {
-        struct side_times *s = &k->sides[side];
-        size_t n = (size_t)k->g->n_windows + 1;
-
-        s->spans = calloc(n, sizeof(*s->spans));
-        s->took = calloc(n, sizeof(*s->took));
-        s->work = calloc((size_t)k->g->n_lanes + 1, sizeof(*s->work));
-        if (!s->spans || !s->took || !s->work)
-            return MSIM_ENOMEM;
-        find_spans(k, (enum side)side);
-        MSIM_TRY(msim_took_find(k->g, s->spans, s->took));
-    }
+    for (int side = MID; side < SIDES; side++)
+        MSIM_TRY(find_side(k, (enum side)side));
     MSIM_TRY(find_states(k));
+    choose_level(k);
     MSIM_TRY(find_work(k));
-    MSIM_TRY(find_launches(k));
-    MSIM_TRY(fill_ranks(k));
-    fill_states(k);
-    return MSIM_OK;
+    return find_launches(k);
+}
+
+static void release(struct finding *k)
+{
+    for (int side = MID; side < SIDES; side++) {
+        free(k->sides[side].spans);
+        free(k->sides[side].took);
+        free(k->sides[side].work);
+    }
+    free(k->states);
+    free(k->launch_from);
+    free(k->main_lanes);
 }
 
 enum msim_status msim_analyse_period(const struct msim_findings *f)
 {
-    struct finding k = {.f = f, .g = f->g};
+    struct finding k = {.f = f, .g = f->g, .wanted = ALL_SIDES};
     enum msim_status status = find_all(&k);
 
-    for (int side = MID; side < SIDES; side++) {
-        free(k.sides[side].spans);
-        free(k.sides[side].took);
-        free(k.sides[side].work);
+    if (status == MSIM_OK)
+        status = fill_ranks(&k);
+    if (status == MSIM_OK)
+        fill_states(&k);
+    release(&k);
+    return status;
+}
+
+/* The largest over ranks, in us. */
+static enum msim_status job_period(const struct finding *k, double *us)
+{
+    *us = (double)NAN;
+    for (uint32_t rank = 0; rank < k->g->job->n_ranks; rank++) {
+        double own;
+
+        if (!msim_findings_windows(k->f, rank))
+            continue;
+        MSIM_TRY(rank_period(k, MID, rank, &own));
+        if (isnan(*us) || own > *us)
+            *us = own;
     }
-    free(k.states);
-    free(k.launch_from);
-    free(k.main_lanes);
+    return MSIM_OK;
+}
+
+enum msim_status msim_period_find(const struct msim_outcome *o,
+                                  uint32_t iteration, uint8_t *states,
+                                  double *us)
+{
+    struct msim_window_times *mid =
+        calloc((size_t)o->graph->n_windows + 1, sizeof(*mid));
+    struct msim_findings f = {
+        .o = o, .g = o->graph, .iteration = iteration, .mid = mid};
+    struct finding k = {.f = &f, .g = o->graph, .wanted = 1u << MID};
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (!o->states) /* judged by the trace, and by its marks */
+        k.wanted |= 1u << TRACED;
+    if (mid) {
+        msim_window_bounds(o->graph, &o->mid, mid);
+        status = find_all(&k);
+    }
+    if (status == MSIM_OK)
+        status = job_period(&k, us);
+    if (status == MSIM_OK && states)
+        memcpy(states, k.states, o->graph->n_iterations);
+    release(&k);
+    free(mid);
     return status;
 }

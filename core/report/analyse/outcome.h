@@ -52,6 +52,8 @@ struct msim_outcome {
                               platform */
     bool measured;         /* durations and times are the trace's own */
     bool gpu_times;        /* GPU times of the trace may be read */
+    const uint8_t *states; /* of iterations, msim_iteration_state, in the run
+                              that this one is compared with; NULL: its own */
 };
 
 /* One window of one rank, in ps. */
@@ -89,6 +91,16 @@ MSIM_MUST_CHECK
 enum msim_status msim_analyse(struct msim_prediction **out,
                               const struct msim_outcome *o, uint32_t iteration,
                               struct msim_error *err);
+
+/*
+ * The period of the middle run alone (us), the same that msim_analyse() finds:
+ * of many scenarios nothing else may be asked. `states`, one an iteration, is
+ * filled in where it is not NULL: for msim_outcome.states of what is compared.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_period_find(const struct msim_outcome *o,
+                                  uint32_t iteration, uint8_t *states,
+                                  double *us);
 
 /* Every task that takes time as a bar; `*out` is owned by the caller. */
 MSIM_MUST_CHECK

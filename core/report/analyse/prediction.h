@@ -171,6 +171,15 @@ struct msim_rank_row {
     struct msim_wait_rows waits;
 };
 
+/* What a prediction changes, and against what: periods. */
+struct msim_scenario_note {
+    const char *const *options; /* NULL: nothing is changed */
+    uint32_t n_options;
+    bool traced; /* the baseline is the traced run, else the prediction of the
+                    same job without the change */
+    double baseline_us, ratio, ratio_low, ratio_high; /* NAN: not known */
+};
+
 /* The SM clock of the platform, if one was asked for. */
 struct msim_clock_note {
     const char *text; /* "1.10 GHz (of 1.41)"; NULL: as usual */
@@ -194,6 +203,9 @@ struct msim_prediction {
     uint32_t n_iterations;
     struct msim_figure iteration_us, kernel_us;
     struct msim_period period;
+    struct msim_scenario_note scenario;
+    bool elsewhere; /* measured figures are of another run: before the change,
+                       or on another GPU */
     double transfer_us, wait_us, external_wait_us;
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;

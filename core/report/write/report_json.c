@@ -94,10 +94,32 @@ static void write_period(struct msim_json *j, const struct msim_period *p)
     msim_json_close(j);
 }
 
+/* null where nothing is changed. */
+static void write_scenario(struct msim_json *j,
+                           const struct msim_scenario_note *n)
+{
+    if (!n->options) {
+        msim_json_text(j, "scenario", NULL);
+        return;
+    }
+    msim_json_open(j, "scenario", '{', false);
+    msim_json_open(j, "options", '[', false);
+    for (uint32_t i = 0; i < n->n_options; i++)
+        msim_json_text(j, NULL, n->options[i]);
+    msim_json_close(j);
+    msim_json_text(j, "baseline", n->traced ? "traced" : "predicted");
+    msim_json_number(j, "baseline_us", n->baseline_us);
+    msim_json_number(j, "ratio", n->ratio);
+    msim_json_number(j, "ratio_low", n->ratio_low);
+    msim_json_number(j, "ratio_high", n->ratio_high);
+    msim_json_close(j);
+}
+
 static void write_figures(struct msim_json *j, const struct msim_prediction *p)
 {
     write_figure(j, "iteration_us", &p->iteration_us);
     write_figure(j, "period_us", &p->period.us);
+    write_scenario(j, &p->scenario);
     write_figure(j, "kernel_us", &p->kernel_us);
     write_pair(j, "communication_us", "transfer", p->transfer_us, "wait",
                p->wait_us);

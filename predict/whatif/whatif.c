@@ -1,0 +1,326 @@
+/*
+ * predict/whatif/whatif.c - the change that a prediction shows, its baseline
+ * and the ratio of the two.
+ */
+#include "predict/whatif/whatif.h"
+
+#include "models/platform/platform_find.h"
+#include "predict/scaled.h"
+#include "predict/whatif/ratio.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the options that made it --------------------------------------------- */
+
+struct options {
+    struct msim_arena *arena;
+    const char **items;
+    uint32_t n;
+};
+
+static enum msim_status add(struct options *o, const char *name,
+                            const char *value)
+{
+    size_t size;
+    char *copy;
+
+    if (!value)
+        return MSIM_OK;
+    size = strlen(value) + 1;
+    copy = msim_arena_alloc(o->arena, size);
+    if (!copy)
+        return MSIM_ENOMEM;
+    o->items[o->n++] = name;
+    o->items[o->n++] = memcpy(copy, value, size);
+    return MSIM_OK;
+}
+
+static enum msim_status add_number(struct options *o, const char *name,
+                                   double value, const char *unit)
+{
+    char text[64];
+
+    if (!(value > 0))
+        return MSIM_OK;
+    snprintf(text, sizeof(text), "%.10g%s", value, unit);
+    return add(o, name, text);
+}
+
+static enum msim_status list_options(struct options *o,
+                                     const struct msim_predict_settings *s)
+{
+    size_t most = 2 * (16 + (size_t)s->n_scales);
+
+    o->items = msim_arena_alloc(o->arena, most * sizeof(*o->items));
+    if (!o->items)
+        return MSIM_ENOMEM;
+    MSIM_TRY(add(o, "--platform", s->platform));
+    if (s->costs != MSIM_COSTS_AUTO)
+        MSIM_TRY(add(o, "--costs", msim_cost_mode_text(s->costs)));
+    MSIM_TRY(add(o, "--source-platform", s->source_platform));
+    MSIM_TRY(add(o, "--source-trace", s->source_trace));
+    MSIM_TRY(add(o, "--host", s->host));
+    MSIM_TRY(add(o, "--network", s->network));
+    MSIM_TRY(add_number(o, "--nodes", s->nodes, ""));
+    MSIM_TRY(add(o, "--ops", s->ops));
+    MSIM_TRY(add_number(o, "--clock", s->clock.ratio, ""));
+    MSIM_TRY(add_number(o, "--clock", s->clock.hz * 1e-6, "MHz"));
+    MSIM_TRY(add_number(o, "--power-cap", s->clock.watts, "W"));
+    MSIM_TRY(add_number(o, "--index-skew", s->index_skew, ""));
+    for (uint32_t i = 0; i < s->n_scales; i++)
+        MSIM_TRY(add(o, "--scale", s->scales[i].text));
+    if (s->peers == MSIM_PEERS_FOLLOW)
+        MSIM_TRY(add(o, "--peers", "follow"));
+    return add_number(o, "--ranks", s->ranks, "");
+}
+
+/* ---- what is changed ------------------------------------------------------ */
+
+/* Another machine, network or size than without these options. */
+static bool changes_target(const struct msim_predict_settings *s,
+                           const struct msim_inputs *in)
+{
+    return s->host || s->network || s->nodes ||
+           msim_clock_is_asked(&s->clock) || s->index_skew > 0 ||
+           s->ranks > in->job->n_ranks;
+}
+
+/* The traced run on another GPU, or at another clock: GPU times of the trace
+ * are read, and are not those of the target. */
+static bool leaves_gpu(const struct msim_target *to)
+{
+    return msim_target_reads_gpu_times(to) && !msim_target_replays(to);
+}
+
+static bool is_change(const struct msim_predict_settings *s,
+                      const struct msim_inputs *in,
+                      const struct msim_target *to)
+{
+    return s->n_scales || changes_target(s, in) || leaves_gpu(to);
+}
+
+/* Did all ranks run on the GPU that is predicted for? */
+static bool ran_here(const struct msim_predict_settings *s,
+                     const struct msim_inputs *in, const struct msim_target *to)
+{
+    struct msim_job *job = in->job;
+
+    if (!to->platform)
+        return true;
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        const struct msim_trace *t = job->ranks[i];
+        const struct msim_gpu_properties *g = &t->gpu_properties;
+        const char *own =
+            msim_platform_match(&job->arena, s->data,
+                                msim_trace_text(t, g->name), g->memory_bytes,
+                                g->sms);
+
+        if (t->has_gpu_events &&
+            (!own || strcmp(own, msim_platform_name(to->platform)) != 0))
+            return false;
+    }
+    return true;
+}
+
+/* ---- baselines ------------------------------------------------------------ */
+
+/* The same job without the change. */
+struct baseline {
+    struct msim_predict_settings settings;
+    struct msim_target own_target;
+    struct msim_basis *own_basis;
+    const struct msim_basis *basis;
+    const struct msim_target *to;
+    struct msim_times times;
+    struct msim_outcome outcome;
+    uint8_t *states;
+    double us;
+};
+
+static void baseline_release(struct baseline *b)
+{
+    free(b->times.start);
+    free(b->times.dur);
+    free(b->states);
+    msim_basis_free(b->own_basis);
+    msim_target_release(&b->own_target);
+}
+
+/* By the same costs on the same GPU; nothing else is asked for. */
+static void set_settings(struct baseline *b,
+                         const struct msim_predict_settings *s,
+                         const struct msim_target *to)
+{
+    b->settings = *s;
+    b->settings.costs = to->costs;
+    b->settings.host = b->settings.network = NULL;
+    b->settings.clock = (struct msim_clock_wish){0};
+    b->settings.index_skew = 0;
+    b->settings.ranks = b->settings.nodes = 0;
+    b->settings.n_scales = 0;
+}
+
+static enum msim_status own_target(struct baseline *b,
+                                   const struct msim_inputs *in,
+                                   struct msim_error *err)
+{
+    MSIM_TRY(msim_target_load(&b->own_target, &b->settings, err));
+    MSIM_TRY(msim_target_choose(&b->own_target, &b->settings, in, err));
+    MSIM_TRY(
+        msim_basis_new(&b->own_basis, &b->settings, in, &b->own_target, err));
+    b->to = &b->own_target;
+    b->basis = b->own_basis;
+    return MSIM_OK;
+}
+
+static enum msim_status simulate(struct baseline *b, struct msim_error *err)
+{
+    const struct msim_graph *g = b->basis->graph;
+    const struct msim_costs *c = b->basis->costs;
+    struct msim_scenario scenario = {.dur = c->mid, .removed = c->removed};
+    size_t n = (size_t)g->n_tasks + 1;
+    struct msim_engine *e;
+    enum msim_status status;
+
+    b->times.start = malloc(n * sizeof(*b->times.start));
+    b->times.dur = malloc(n * sizeof(*b->times.dur));
+    b->states = calloc((size_t)g->n_iterations + 1, 1);
+    if (!b->times.start || !b->times.dur || !b->states)
+        return MSIM_ENOMEM;
+    memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
+    MSIM_TRY(msim_engine_new(&e, g));
+    status = msim_engine_simulate(e, &scenario, &b->times, err);
+    msim_engine_free(e);
+    return status;
+}
+
+static enum msim_status find_baseline(struct baseline *b, uint32_t iteration)
+{
+    const struct msim_costs *c = b->basis->costs;
+
+    b->outcome = (struct msim_outcome){
+        .graph = b->basis->graph,
+        .mid = {.start = b->times.start,
+                .dur = b->times.dur,
+                .lag = c->lag,
+                .removed = c->removed},
+        .gpu_times = msim_target_reads_gpu_times(b->to),
+    };
+    MSIM_TRY(
+        msim_period_find(&b->outcome, iteration, b->states, &b->us));
+    b->outcome.states = b->states;
+    return MSIM_OK;
+}
+
+/* ---- predictions with one ------------------------------------------------- */
+
+static enum msim_status set_options(struct msim_prediction *p,
+                                    const struct msim_predict_settings *s)
+{
+    struct options o = {.arena = &p->arena};
+
+    MSIM_TRY(list_options(&o, s));
+    p->scenario.options = o.items;
+    p->scenario.n_options = o.n;
+    return MSIM_OK;
+}
+
+static void set_ratio(struct msim_scenario_note *n, double baseline_us,
+                      const struct msim_figure *ratio)
+{
+    n->baseline_us = baseline_us;
+    n->ratio = ratio->predicted;
+    n->ratio_low = ratio->low;
+    n->ratio_high = ratio->high;
+}
+
+/* The traced run is known without an interval. */
+static void against_trace(struct msim_prediction *p)
+{
+    struct msim_figure *us = &p->period.us;
+    double base = us->measured;
+    struct msim_figure ratio = {us->predicted / base, us->low / base,
+                                us->high / base, (double)NAN};
+
+    p->scenario.traced = true;
+    set_ratio(&p->scenario, base, &ratio);
+}
+
+static enum msim_status against_baseline(struct msim_prediction_run *run,
+                                         const struct baseline *b,
+                                         struct msim_error *err)
+{
+    struct msim_ratio_side base = {&b->outcome, b->basis->costs,
+                                   run->iteration};
+    struct msim_ratio_side changed = {&run->outcome, run->costs,
+                                      run->iteration};
+    struct msim_figure ratio;
+
+    MSIM_TRY(msim_ratio_find(&base, &changed, &ratio, err));
+    run->prediction->scenario.traced = b->to->costs == MSIM_COSTS_MEASURED;
+    set_ratio(&run->prediction->scenario, b->us, &ratio);
+    return MSIM_OK;
+}
+
+static enum msim_status predict_changed(struct msim_prediction_run *run,
+                                        const struct msim_predict_settings *s,
+                                        const struct msim_inputs *in,
+                                        const struct msim_target *to,
+                                        struct baseline *b,
+                                        struct msim_error *err)
+{
+    struct msim_basis *basis;
+    uint32_t iteration;
+    enum msim_status status;
+
+    MSIM_TRY(msim_basis_new(&basis, s, in, to, err));
+    b->basis = basis;
+    b->to = to;
+    status = msim_iteration_find(&iteration, s, basis->graph, err);
+    if (status == MSIM_OK && !leaves_gpu(to)) {
+        set_settings(b, s, to);
+        if (changes_target(s, in))
+            status = own_target(b, in, err);
+        if (status == MSIM_OK)
+            status = simulate(b, err);
+        if (status == MSIM_OK)
+            status = find_baseline(b, iteration);
+    }
+    if (status == MSIM_OK)
+        status = msim_predict_from(run, basis, s, in, to, b->states, err);
+    run->own_basis = basis;
+    return status;
+}
+
+enum msim_status msim_whatif_predict(struct msim_prediction_run *run,
+                                     const struct msim_predict_settings *s,
+                                     const struct msim_inputs *in,
+                                     const struct msim_target *to,
+                                     struct msim_error *err)
+{
+    struct baseline b = {0};
+    enum msim_status status;
+
+    memset(run, 0, sizeof(*run));
+    if (!is_change(s, in, to)) {
+        MSIM_TRY(msim_predict(run, s, in, to, err));
+        run->prediction->elsewhere = !ran_here(s, in, to);
+        return MSIM_OK;
+    }
+    status = predict_changed(run, s, in, to, &b, err);
+    if (status == MSIM_OK)
+        status = set_options(run->prediction, s);
+    if (status == MSIM_OK) {
+        run->prediction->elsewhere = true;
+        if (leaves_gpu(to))
+            against_trace(run->prediction);
+        else
+            status = against_baseline(run, &b, err);
+    }
+    baseline_release(&b);
+    return status;
+}
