@@ -2,6 +2,7 @@
  * cli/cmd_predict.c - `predict`: how long a traced job takes.
  */
 #include "cli/cmd.h"
+#include "cli/datadir.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/predict_options.h"
@@ -10,6 +11,7 @@
 #include "predict/explain.h"
 #include "predict/whatif/whatif.h"
 
+#include <limits.h>
 #include <time.h>
 
 static double seconds_since(const struct timespec *begin)
@@ -33,6 +35,7 @@ static enum msim_status write_files(const struct msim_predict_options *o,
     if (!o->timeline)
         return MSIM_OK;
     MSIM_TRY(msim_timeline_new(&tl, &run->outcome));
+    tl->of = run->prediction;
     status = msim_report_timeline(tl, o->timeline, err);
     msim_timeline_free(tl);
     return status;
@@ -92,7 +95,8 @@ static enum msim_status predict(const struct msim_predict_options *o,
                                 struct msim_error *err)
 {
     struct msim_prediction_run run;
-    enum msim_status status = msim_whatif_predict(&run, &o->settings, in, to, err);
+    enum msim_status status =
+        msim_whatif_predict(&run, &o->settings, in, to, err);
 
     if (status == MSIM_OK) {
         run.prediction->seconds = seconds_since(begin);
@@ -102,15 +106,18 @@ static enum msim_status predict(const struct msim_predict_options *o,
     return status;
 }
 
-static enum msim_status load_and_predict(const struct msim_predict_options *o,
+static enum msim_status load_and_predict(struct msim_predict_options *o,
                                          struct msim_error *err)
 {
+    char data[PATH_MAX]; /* a baseline loads its own host and platform */
     struct msim_inputs in;
     struct msim_target to;
     struct timespec begin;
     enum msim_status status;
 
     clock_gettime(CLOCK_MONOTONIC, &begin);
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    o->settings.data = data;
     status = msim_load_prediction(&in, &to, &o->settings, err);
     if (status == MSIM_OK)
         status = o->explain ? msim_explain(o->explain, &o->settings, &in, &to,

@@ -497,20 +497,13 @@ static enum msim_status read_off(struct predicting *p)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-enum msim_status msim_predict_from(struct msim_prediction_run *run,
-                                   const struct msim_basis *basis,
-                                   const struct msim_predict_settings *s,
-                                   const struct msim_inputs *in,
-                                   const struct msim_target *to,
-                                   const uint8_t *states,
-                                   struct msim_error *err)
+enum msim_status msim_predict_from(
+    struct msim_prediction_run *run, const struct msim_basis *basis,
+    const struct msim_predict_settings *s, const struct msim_inputs *in,
+    const struct msim_target *to, const uint8_t *states, struct msim_error *err)
 {
-    struct predicting p = {.run = run,
-                           .states = states,
-                           .s = s,
-                           .in = in,
-                           .to = to,
-                           .err = err};
+    struct predicting p = {
+        .run = run, .states = states, .s = s, .in = in, .to = to, .err = err};
 
     memset(run, 0, sizeof(*run));
     run->basis = basis;

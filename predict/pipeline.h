@@ -48,11 +48,11 @@ struct msim_basis {
  * it. Inputs, target and basis must live as long. */
 struct msim_prediction_run {
     const struct msim_basis *basis;
-    struct msim_basis *own_basis;    /* the same, or NULL: the caller's */
-    const struct msim_graph *graph;  /* of the basis */
-    const struct msim_costs *costs;  /* of the basis, or the next */
-    struct msim_costs *own_costs;    /* with `--scale`; NULL: without */
-    msim_ps *short_dur, *long_dur; /* one a task; the middle is the costs' */
+    struct msim_basis *own_basis;   /* the same, or NULL: the caller's */
+    const struct msim_graph *graph; /* of the basis */
+    const struct msim_costs *costs; /* of the basis, or the next */
+    struct msim_costs *own_costs;   /* with `--scale`; NULL: without */
+    msim_ps *short_dur, *long_dur;  /* one a task; the middle is the costs' */
     struct msim_times mid, low, high;
     const char *made_by_names[MSIM_COST_COUNT];
     const char *source_names[MSIM_SOURCE_COUNT];

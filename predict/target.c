@@ -261,6 +261,7 @@ static enum msim_status set_costs(const struct choosing *c)
     struct msim_target *t = c->t;
     const struct source source = find_source(c);
 
+    t->traced = traced_platform(source_job(c), c->s->data);
     t->costs = choose_costs(c, &source);
     if (!have_times_for(c, t->costs))
         return no_times(c, t->costs);

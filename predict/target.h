@@ -23,7 +23,9 @@
 #include "predict/trace_correction.h"
 
 struct msim_target {
-    enum msim_cost_mode costs;        /* AUTO until it is chosen */
+    enum msim_cost_mode costs; /* AUTO until it is chosen */
+    const char *traced; /* platform of the GPU that all traces (or those whose
+                           times are scaled) name, or NULL */
     struct msim_platform *platform;   /* NULL: as traced */
     struct msim_platform *source;     /* that was traced; NULL: not scaled */
     const struct msim_trace *unknown; /* whose GPU is not known: `source` is the

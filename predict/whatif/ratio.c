@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what deviates -------------------------------------------------------- */
+/* ---- what deviates --------------------------------------------------------
+ */
 
 /* Sums over tasks of what each family may deviate by, us. */
-static void add_families(const struct msim_ratio_side *s, double *by,
-                         bool *gpu)
+static void add_families(const struct msim_ratio_side *s, double *by, bool *gpu)
 {
     const struct msim_graph *g = s->outcome->graph;
     const struct msim_costs *c = s->costs;
@@ -52,7 +52,8 @@ void msim_deviations_choose(struct msim_deviations *d,
     d->share = sum > 0 ? sqrt(squares) / sum : 0;
 }
 
-/* ---- one deviating run ---------------------------------------------------- */
+/* ---- one deviating run ----------------------------------------------------
+ */
 
 static msim_ps deviated(const struct msim_ratio_side *s,
                         const struct msim_deviations *d, uint32_t task,
@@ -65,8 +66,8 @@ static msim_ps deviated(const struct msim_ratio_side *s,
 
     if (what == MSIM_DEVIATE_GPU)
         by = s->outcome->graph->kind[task] == MSIM_TASK_KERNEL
-                 ? (double)mid * (high ? c->gpu_factor - 1
-                                       : 1 / c->gpu_factor - 1)
+                 ? (double)mid *
+                       (high ? c->gpu_factor - 1 : 1 / c->gpu_factor - 1)
                  : 0;
     else if (what == MSIM_DEVIATE_OTHERS)
         by *= d->others & family ? d->share : 0;
@@ -120,7 +121,8 @@ enum msim_status msim_period_deviating(const struct msim_ratio_side *side,
     return status;
 }
 
-/* ---- the ratio ------------------------------------------------------------ */
+/* ---- the ratio ------------------------------------------------------------
+ */
 
 struct parts {
     double ratio, down, up; /* sums of squares */
@@ -164,8 +166,7 @@ enum msim_status msim_ratio_find(const struct msim_ratio_side *base,
         if (d.separate & 1u << f)
             MSIM_TRY(add_part(&p, base, changed, &d, f, err));
     if (d.others)
-        MSIM_TRY(
-            add_part(&p, base, changed, &d, MSIM_DEVIATE_OTHERS, err));
+        MSIM_TRY(add_part(&p, base, changed, &d, MSIM_DEVIATE_OTHERS, err));
     if (d.gpu)
         MSIM_TRY(add_part(&p, base, changed, &d, MSIM_DEVIATE_GPU, err));
     *ratio = (struct msim_figure){p.ratio, fmax(p.ratio - sqrt(p.down), 0),

@@ -11,8 +11,9 @@
  *
  *     r        = period of the changed job / period of the base
  *     r(d)     = the same while deviation d is at one end
- *     r - low  = root of the sum over d of max(r - r(d low), r - r(d high), 0)^2
- *     high - r = root of the sum over d of max(r(d low) - r, r(d high) - r, 0)^2
+ *     r - low  = root of the sum over d of max(r - r(d low), r - r(d high),
+ * 0)^2 high - r = root of the sum over d of max(r(d low) - r, r(d high) - r,
+ * 0)^2
  *
  * Deviations that both jobs have cancel; what only one of them has, and what
  * the two feel differently, stays. Example: a job that kernels bound, with all

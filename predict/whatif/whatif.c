@@ -4,7 +4,6 @@
  */
 #include "predict/whatif/whatif.h"
 
-#include "models/platform/platform_find.h"
 #include "predict/scaled.h"
 #include "predict/whatif/ratio.h"
 
@@ -14,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the options that made it --------------------------------------------- */
+/* ---- the options that made it ---------------------------------------------
+ */
 
 struct options {
     struct msim_arena *arena;
@@ -78,7 +78,8 @@ static enum msim_status list_options(struct options *o,
     return add_number(o, "--ranks", s->ranks, "");
 }
 
-/* ---- what is changed ------------------------------------------------------ */
+/* ---- what is changed ------------------------------------------------------
+ */
 
 /* Another machine, network or size than without these options. */
 static bool changes_target(const struct msim_predict_settings *s,
@@ -103,30 +104,18 @@ static bool is_change(const struct msim_predict_settings *s,
     return s->n_scales || changes_target(s, in) || leaves_gpu(to);
 }
 
-/* Did all ranks run on the GPU that is predicted for? */
-static bool ran_here(const struct msim_predict_settings *s,
-                     const struct msim_inputs *in, const struct msim_target *to)
+/* Did the job run on the GPU that is predicted for, as far as is known? */
+static bool ran_here(const struct msim_inputs *in, const struct msim_target *to)
 {
-    struct msim_job *job = in->job;
-
-    if (!to->platform)
+    if (!to->platform || !in->job->n_ranks ||
+        !in->job->ranks[0]->has_gpu_events)
         return true;
-    for (uint32_t i = 0; i < job->n_ranks; i++) {
-        const struct msim_trace *t = job->ranks[i];
-        const struct msim_gpu_properties *g = &t->gpu_properties;
-        const char *own =
-            msim_platform_match(&job->arena, s->data,
-                                msim_trace_text(t, g->name), g->memory_bytes,
-                                g->sms);
-
-        if (t->has_gpu_events &&
-            (!own || strcmp(own, msim_platform_name(to->platform)) != 0))
-            return false;
-    }
-    return true;
+    return to->traced &&
+           strcmp(to->traced, msim_platform_name(to->platform)) == 0;
 }
 
-/* ---- baselines ------------------------------------------------------------ */
+/* ---- baselines ------------------------------------------------------------
+ */
 
 /* The same job without the change. */
 struct baseline {
@@ -210,13 +199,13 @@ static enum msim_status find_baseline(struct baseline *b, uint32_t iteration)
                 .removed = c->removed},
         .gpu_times = msim_target_reads_gpu_times(b->to),
     };
-    MSIM_TRY(
-        msim_period_find(&b->outcome, iteration, b->states, &b->us));
+    MSIM_TRY(msim_period_find(&b->outcome, iteration, b->states, &b->us));
     b->outcome.states = b->states;
     return MSIM_OK;
 }
 
-/* ---- predictions with one ------------------------------------------------- */
+/* ---- predictions with one -------------------------------------------------
+ */
 
 static enum msim_status set_options(struct msim_prediction *p,
                                     const struct msim_predict_settings *s)
@@ -308,7 +297,7 @@ enum msim_status msim_whatif_predict(struct msim_prediction_run *run,
     memset(run, 0, sizeof(*run));
     if (!is_change(s, in, to)) {
         MSIM_TRY(msim_predict(run, s, in, to, err));
-        run->prediction->elsewhere = !ran_here(s, in, to);
+        run->prediction->elsewhere = !ran_here(in, to);
         return MSIM_OK;
     }
     status = predict_changed(run, s, in, to, &b, err);

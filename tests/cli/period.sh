@@ -86,4 +86,32 @@ trace "$folder/cut.json" 4 3
 period 1000/1000 'first run-up run-up undrained compute stream 7' \
     "$folder/cut.json"
 
+# A prediction says what it changes, and against what.
+run "$folder/five.json"
+[[ $out == *error* && $out != *change* ]] || complain "want error, not change"
+run --json "$folder/five.json"
+want_out '"scenario": null'
+run --scale kernels=0.5 "$folder/five.json"
+want_out 'as traced (costs: measured), --scale kernels=0.5'
+want_out 'traced 1.000 ms -> predicted 500.0 us, x 0.500'
+want_out 'traced 1.000 ms, change -50.0 %'
+[[ $out != *error* ]] || complain "want change, not error"
+run --json --scale kernels=0.5 "$folder/five.json"
+want_out '"options": ["--scale", "kernels=0.5"], "baseline": "traced", "baseline_us": 1000, "ratio": 0.5, "ratio_low": 0.5, "ratio_high": 0.5'
+run --csv --scale kernels=0.5 "$folder/five.json"
+want_out ',--scale kernels=0.5'
+run --timeline "$folder/t.json" --scale kernels=0.5 "$folder/five.json"
+grep -q '"options": \["--scale", "kernels=0.5"\]' "$folder/t.json" ||
+    complain 'no options in the timeline'
+
+# Model costs: what both share cancels, to the digit. The baseline is the same
+# job by the same costs.
+run --json --platform a100 --costs model --scale kernels=0.5 "$folder/five.json"
+want_out '"baseline": "predicted"'
+
+# Another GPU: against the traced run, which has no error there.
+run --platform h100 "$folder/five.json"
+want_out 'traced 1.000 ms -> predicted'
+[[ $out != *error* ]] || complain "want change, not error"
+
 finish

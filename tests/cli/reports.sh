@@ -18,7 +18,7 @@ import json, math, sys
 
 p = json.load(open(sys.argv[1]))
 keys = ["schema", "version", "platform", "costs", "ranks", "iterations",
-        "iteration_us", "period_us", "kernel_us", "communication_us",
+        "iteration_us", "period_us", "scenario", "kernel_us", "communication_us",
         "external_wait_us", "breakdown_us", "overlapped_us", "coverage",
         "memory_bytes", "flops", "mfu", "ops", "ranks_detail", "critical_path", "warnings"]
 assert list(p)[:len(keys)] == keys, list(p)

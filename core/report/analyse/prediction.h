@@ -291,6 +291,7 @@ struct msim_timeline {
     uint32_t n_lanes;
     struct msim_arrow *arrows; /* in the order of time */
     uint32_t n_arrows;
+    const struct msim_prediction *of; /* that it shows; NULL: not known */
 };
 
 void msim_prediction_free(struct msim_prediction *p); /* accepts NULL */

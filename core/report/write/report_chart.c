@@ -66,14 +66,14 @@ static void put_figure(const struct msim_chart *c, const struct msim_figure *f,
 
 /* ---- totals ------------------------------------------------------------- */
 
-static void put_total(const struct msim_chart *c, int y, const char *label,
+static void put_total(const struct picture *pic, int y, const char *label,
                       const struct msim_figure *f)
 {
     char text[MSIM_FIGURE], line[MSIM_FIGURE + 32];
 
-    msim_format_figure(text, f);
+    msim_format_figure(text, f, pic->p->elsewhere);
     snprintf(line, sizeof(line), "%s  %s", label, text + strspn(text, " "));
-    msim_chart_text(c, y, 13, line);
+    msim_chart_text(&pic->chart, y, 13, line);
 }
 
 static void put_totals(const struct picture *pic)
@@ -82,8 +82,8 @@ static void put_totals(const struct picture *pic)
 
     msim_format_title(title, sizeof(title), pic->p);
     msim_chart_text(&pic->chart, 24, 16, title);
-    put_total(&pic->chart, 50, "iteration", &pic->p->iteration_us);
-    put_total(&pic->chart, 70, "kernels", &pic->p->kernel_us);
+    put_total(pic, 50, "iteration", &pic->p->iteration_us);
+    put_total(pic, 70, "kernels", &pic->p->kernel_us);
 }
 
 /* ---- where an iteration goes -------------------------------------------- */

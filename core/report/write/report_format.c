@@ -66,7 +66,8 @@ void msim_format_error(char cell[MSIM_CELL], const struct msim_figure *f)
         snprintf(cell, MSIM_CELL, "-");
 }
 
-void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f)
+void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f,
+                        bool elsewhere)
 {
     const struct msim_unit *u = msim_unit_for(f->predicted);
     char low[MSIM_CELL], high[MSIM_CELL], error[MSIM_CELL];
@@ -83,9 +84,41 @@ void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f)
     if (!isnan(f->measured)) {
         msim_format_time(low, f->measured);
         msim_format_error(error, f);
-        snprintf(text + n, MSIM_FIGURE - n, "   measured %s, error %s", low,
-                 error);
+        snprintf(text + n, MSIM_FIGURE - n, "   %s %s, %s %s",
+                 elsewhere ? "traced" : "measured", low,
+                 elsewhere ? "change" : "error", error);
     }
+}
+
+void msim_format_scenario(char text[MSIM_FIGURE],
+                          const struct msim_prediction *p)
+{
+    const struct msim_scenario_note *n = &p->scenario;
+    char from[MSIM_CELL], to[MSIM_CELL];
+    size_t used;
+
+    text[0] = '\0';
+    if (!n->options || !isfinite(n->ratio))
+        return;
+    msim_format_time(from, n->baseline_us);
+    msim_format_time(to, p->period.us.predicted);
+    used = (size_t)snprintf(text, MSIM_FIGURE, "%s %s -> predicted %s, x %.3f",
+                            n->traced ? "traced" : "without the change", from,
+                            to, n->ratio);
+    if (n->ratio_high > n->ratio_low)
+        snprintf(text + used, MSIM_FIGURE - used, " (90 %%: %.3f to %.3f)",
+                 n->ratio_low, n->ratio_high);
+}
+
+void msim_format_options(char *out, size_t size,
+                         const struct msim_scenario_note *n)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < n->n_options && used + 1 < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "",
+                                 n->options[i]);
 }
 
 void msim_format_large(char cell[MSIM_CELL], double value)
@@ -240,6 +273,30 @@ void msim_format_calls(char cell[MSIM_CELL], double calls)
                  fabs(calls - round(calls)) < 0.005 ? "%.0f" : "%.2f", calls);
 }
 
+/* Options that the title does not say in its own words. */
+static void add_options(char *out, size_t size, const struct msim_prediction *p)
+{
+    static const char *const SAID[] = {"--platform", "--costs", "--clock",
+                                       "--power-cap", "--source-platform"};
+    const struct msim_scenario_note *n = &p->scenario;
+    bool first = true;
+
+    for (uint32_t i = 0; i + 1 < n->n_options; i += 2) {
+        bool said = false;
+        size_t used = strlen(out);
+        char value[64];
+
+        for (size_t k = 0; k < sizeof(SAID) / sizeof(SAID[0]); k++)
+            said |= strcmp(n->options[i], SAID[k]) == 0;
+        if (said)
+            continue;
+        msim_format_name(value, sizeof(value), n->options[i + 1], 48);
+        snprintf(out + used, size - used, "%s %s %s", first ? "," : "",
+                 n->options[i], value);
+        first = false;
+    }
+}
+
 void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
 {
     const char *input = p->n_inputs ? p->inputs[0] : "trace";
@@ -260,4 +317,5 @@ void msim_format_title(char *out, size_t size, const struct msim_prediction *p)
                  clock, p->costs);
     else
         snprintf(out, size, "%s%s as traced (costs: %s)", name, more, p->costs);
+    add_options(out, size, p);
 }

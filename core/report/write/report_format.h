@@ -38,9 +38,23 @@ void msim_format_error(char cell[MSIM_CELL], const struct msim_figure *f);
 /*
  * "10.0 ms 90 %: 8.0 to 13.0 ms measured 9.8 ms, error +2.0 %", as far as it
  * is known; no interval where it is a point. The first figure is padded to
- * nine columns.
+ * nine columns. With `elsewhere` (msim_prediction) what was measured is of
+ * another run: "traced 9.8 ms, change +2.0 %".
  */
-void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f);
+void msim_format_figure(char text[MSIM_FIGURE], const struct msim_figure *f,
+                        bool elsewhere);
+
+/*
+ * What a prediction changes: "traced 112.2 ms -> predicted 56.1 ms, x 0.500
+ * (90 %: 0.480 to 0.510)" of the period, as far as it is known. Empty without a
+ * change.
+ */
+void msim_format_scenario(char text[MSIM_FIGURE],
+                          const struct msim_prediction *p);
+
+/* The options that made a prediction, separated by blanks, or "". */
+void msim_format_options(char *out, size_t size,
+                         const struct msim_scenario_note *n);
 
 /* "1.23 T" with the prefixes k, M, G, T, P, E; "-" for NAN. */
 void msim_format_large(char cell[MSIM_CELL], double value);

@@ -192,8 +192,9 @@ static void print_ops_header(const struct msim_page *page, const char *title,
     if (columns.interval)
         fprintf(page->out, "%14s", "90 %");
     if (columns.measured)
-        fprintf(page->out, "%11s%s", "measured",
-                columns.interval ? "" : "     error");
+        fprintf(page->out, "%11s", page->p->elsewhere ? "traced" : "measured");
+    if (columns.measured && !columns.interval)
+        fprintf(page->out, "%10s", page->p->elsewhere ? "change" : "error");
     if (columns.limit)
         fprintf(page->out, "  %-12s", "limited by");
     fputs("  model\n", page->out);

@@ -65,7 +65,7 @@ static void print_figure(const struct msim_page *page, const char *label,
 {
     char text[MSIM_FIGURE];
 
-    msim_format_figure(text, f);
+    msim_format_figure(text, f, page->p->elsewhere);
     fprintf(page->out, "  %-15s  %s\n", label, text);
 }
 
@@ -206,10 +206,14 @@ static void print_folded(const struct msim_page *page)
 
 static void print_totals(const struct msim_page *page)
 {
-    char title[512];
+    char title[512], change[MSIM_FIGURE];
 
     msim_format_title(title, sizeof(title), page->p);
-    fprintf(page->out, "%s\n\n", title);
+    msim_format_scenario(change, page->p);
+    fprintf(page->out, "%s\n", title);
+    if (change[0])
+        fprintf(page->out, "%s\n", change);
+    fputc('\n', page->out);
     print_figure(page, "iteration", &page->p->iteration_us);
     print_period(page);
     print_figure(page, "kernels", &page->p->kernel_us);

@@ -10,6 +10,7 @@
 #include "core/base/json_out.h"
 #include "core/base/write_file.h"
 #include "core/report/write/report.h"
+#include "core/report/write/report_format.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -119,6 +120,24 @@ static void write_arrow(struct msim_json *j, const struct msim_timeline *t,
     }
 }
 
+/* What was predicted, and what that changes. */
+static void write_options(struct msim_json *j, const struct msim_prediction *p)
+{
+    char title[512], change[MSIM_FIGURE];
+
+    if (!p)
+        return;
+    msim_format_title(title, sizeof(title), p);
+    msim_format_scenario(change, p);
+    msim_json_text(j, "title", title);
+    msim_json_open(j, "options", '[', false);
+    for (uint32_t i = 0; i < p->scenario.n_options; i++)
+        msim_json_text(j, NULL, p->scenario.options[i]);
+    msim_json_close(j);
+    if (change[0])
+        msim_json_text(j, "change", change);
+}
+
 static enum msim_status write_all(const struct msim_timeline *t,
                                   struct msim_file *f)
 {
@@ -128,6 +147,7 @@ static enum msim_status write_all(const struct msim_timeline *t,
     msim_json_open(&j, NULL, '{', true);
     msim_json_text(&j, "displayTimeUnit", "ms");
     msim_json_text(&j, "program", "mystique-sim " MSIM_VERSION);
+    write_options(&j, t->of);
     msim_json_open(&j, "traceEvents", '[', true);
     for (uint32_t i = 0; i < t->n_lanes; i++)
         write_lane(&j, t, i);

@@ -52,7 +52,7 @@ static void test_report_json__keys(void)
     o = written(&m.p);
     REQUIRE(o);
     check_keys(o, "schema version platform costs ranks iterations "
-                  "iteration_us period_us kernel_us communication_us "
+                  "iteration_us period_us scenario kernel_us communication_us "
                   "external_wait_us "
                   "breakdown_us overlapped_us coverage memory_bytes flops mfu "
                   "ops ranks_detail critical_path warnings host network "
@@ -203,10 +203,10 @@ static void test_report_csv__rows(void)
     m.ops[2].name = "my,\"op\"";
     text = made_text(&m.p, msim_report_csv);
     CHECK_STR(text, "name,calls,predicted_us,low_us,high_us,measured_us,"
-                    "model,source\n"
-                    "aten::mm,4,800,700,900,820,gemm,law\n"
-                    "record_param_comms,1,120,100,150,,collective,table\n"
-                    "\"my,\"\"op\"\"\",1.5,80,20,320,,bound,bound\n");
+                    "model,source,options\n"
+                    "aten::mm,4,800,700,900,820,gemm,law,\n"
+                    "record_param_comms,1,120,100,150,,collective,table,\n"
+                    "\"my,\"\"op\"\"\",1.5,80,20,320,,bound,bound,\n");
     free(text);
 }
 

@@ -42,12 +42,13 @@ static void test_report_format__figures(void)
 {
     char text[MSIM_FIGURE];
 
-    msim_format_figure(text, &(struct msim_figure){1000, 800, 1300, 990});
+    msim_format_figure(text, &(struct msim_figure){1000, 800, 1300, 990},
+                       false);
     CHECK_STR(text, "    1.000 ms   90 %: 0.800 to 1.300 ms   measured "
                     "990.0 us, error +1.0 %");
-    msim_format_figure(text, &(struct msim_figure){5, 5, 5, NAN});
+    msim_format_figure(text, &(struct msim_figure){5, 5, 5, NAN}, false);
     CHECK_STR(text, "      5.0 us");
-    msim_format_figure(text, &(struct msim_figure){5, NAN, NAN, 0});
+    msim_format_figure(text, &(struct msim_figure){5, NAN, NAN, 0}, false);
     CHECK_STR(text, "      5.0 us   measured 0.0 us, error -");
 }
 
