@@ -57,10 +57,10 @@ import csv, sys
 
 rows = list(csv.reader(open(sys.argv[1], newline="")))
 assert rows[0] == ["name", "calls", "predicted_us", "low_us", "high_us",
-                   "measured_us", "model", "source"], rows[0]
+                   "measured_us", "model", "source", "options"], rows[0]
 assert len(rows) > 10
 for row in rows[1:]:
-    assert len(row) == 8 and float(row[2]) >= 0, row
+    assert len(row) == 9 and row[8] == "" and float(row[2]) >= 0, row
 PYTHON
 
 # Files are written beside the report.

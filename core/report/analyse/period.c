@@ -1,8 +1,11 @@
 /*
  * core/report/analyse/period.c - what each iteration took, and which of them
- * are settled.
+ * are settled: the rule (period.h), then what it is asked of, the windows of
+ * the runs and of the trace (period_sides.h).
  */
 #include "core/report/analyse/period.h"
+
+#include "core/report/analyse/period_sides.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,4 +159,218 @@ msim_ps msim_gpu_need(struct msim_activity *v, uint32_t n)
         end = later(end, v[i].end);
     }
     return end - v[0].start - idle;
+}
+
+/* ---- when windows begin and end ------------------------------------------ */
+
+bool msim_period_activity(const struct msim_period_finding *k,
+                          enum msim_period_side side, uint32_t task,
+                          struct msim_activity *a)
+{
+    const struct msim_graph *g = k->g;
+    const struct msim_task_ref *ref = &g->refs[task];
+    const struct msim_trace *t = g->job->ranks[ref->rank];
+    uint32_t arrival = msim_arrival(g, task), call;
+    const struct msim_run *run;
+
+    a->launched = MSIM_TIME_NONE;
+    if (side == MSIM_PERIOD_TRACED) {
+        if (ref->index == MSIM_NONE ||
+            t->gpu[ref->index].start == MSIM_TIME_NONE)
+            return false;
+        a->start = t->gpu[ref->index].start;
+        a->end = a->start + t->gpu[ref->index].dur;
+        call = t->gpu[ref->index].call;
+        if (call != MSIM_NONE)
+            a->launched = t->calls[call].start + t->calls[call].dur;
+        return true;
+    }
+    run = msim_period_run(k, side);
+    a->start = run->start[arrival];
+    a->end = msim_run_end(run, task);
+    if (k->launch_from && k->launch_from[arrival] != MSIM_NONE)
+        a->launched = msim_run_end(run, k->launch_from[arrival]);
+    return !run->removed || !run->removed[task];
+}
+
+static void add_gpu_work(struct msim_period_finding *k,
+                         enum msim_period_side side)
+{
+    for (uint32_t t = 0; t < k->g->n_tasks; t++) {
+        struct msim_range *s;
+        struct msim_activity a;
+
+        if (!msim_period_on_gpu(k->g, t))
+            continue;
+        s = &k->sides[side].spans[k->g->window[t]];
+        if (!msim_period_activity(k, side, t, &a)) {
+            s->known &= side != MSIM_PERIOD_TRACED;
+            continue;
+        }
+        if (s->gpu_begin == MSIM_TIME_NONE || a.start < s->gpu_begin)
+            s->gpu_begin = a.start;
+        if (s->gpu_end == MSIM_TIME_NONE || a.end > s->gpu_end)
+            s->gpu_end = a.end;
+    }
+}
+
+/* The mark of a window in its trace, or NULL. */
+static const struct msim_step *step_of(const struct msim_graph *g, uint32_t w)
+{
+    const struct msim_trace *t = g->job->ranks[g->windows[w].rank];
+
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->steps[i].number == g->iterations[g->windows[w].iteration])
+            return &t->steps[i];
+    return NULL;
+}
+
+static struct msim_range traced_span(const struct msim_graph *g, uint32_t w)
+{
+    const struct msim_window *win = &g->windows[w];
+    const struct msim_step *step = step_of(g, w);
+    struct msim_range s = {0, win->measured, MSIM_TIME_NONE, MSIM_TIME_NONE,
+                           win->measured != MSIM_TIME_NONE && !win->empty};
+
+    if (step && s.known) {
+        s.known = step->start != MSIM_TIME_NONE;
+        s.host_begin = step->start;
+        s.host_end = step->start + step->dur;
+    }
+    return s;
+}
+
+static struct msim_range simulated_span(const struct msim_graph *g, uint32_t w,
+                                        const struct msim_window_times *times)
+{
+    return (struct msim_range){times[w].begin, times[w].end, MSIM_TIME_NONE,
+                               MSIM_TIME_NONE, !g->windows[w].empty};
+}
+
+/* Without marks the range is all that the rank did, its GPU work too. */
+static void find_spans(struct msim_period_finding *k,
+                       enum msim_period_side side)
+{
+    const struct msim_window_times *times[] = {k->f->mid, k->f->low,
+                                               k->f->high};
+    struct msim_range *spans = k->sides[side].spans;
+
+    for (uint32_t w = 0; w < k->g->n_windows; w++)
+        spans[w] = side == MSIM_PERIOD_TRACED
+                       ? traced_span(k->g, w)
+                       : simulated_span(k->g, w, times[side]);
+    add_gpu_work(k, side);
+}
+
+enum msim_status msim_period_find_side(struct msim_period_finding *k,
+                                       enum msim_period_side side)
+{
+    struct msim_side_times *s = &k->sides[side];
+    size_t n = (size_t)k->g->n_windows + 1;
+
+    s->spans = calloc(n, sizeof(*s->spans));
+    s->took = calloc(n, sizeof(*s->took));
+    s->work = calloc((size_t)k->g->n_lanes + 1, sizeof(*s->work));
+    if (!s->spans || !s->took || !s->work)
+        return MSIM_ENOMEM;
+    if (!(k->wanted & 1u << side))
+        return MSIM_OK;
+    find_spans(k, side);
+    return msim_took_find(k->g, s->spans, s->took);
+}
+
+/* ---- which iterations count ---------------------------------------------- */
+
+/* The window of the rank that a call began in, or NONE. */
+static uint32_t window_at(const struct msim_period_finding *k, uint32_t rank,
+                          msim_ps at)
+{
+    const struct msim_range *spans = k->sides[MSIM_PERIOD_TRACED].spans;
+
+    for (uint32_t w = 0; w < k->g->n_windows; w++)
+        if (k->g->windows[w].rank == rank && spans[w].host_begin <= at &&
+            at < spans[w].host_end && !msim_window_is_whole(&k->g->windows[w]))
+            return w;
+    return MSIM_NONE;
+}
+
+/* Launches of each window, and those whose work is not recorded. */
+static void count_launches(const struct msim_period_finding *k, uint32_t *all,
+                           uint32_t *lost)
+{
+    for (uint32_t r = 0; r < k->g->job->n_ranks; r++) {
+        const struct msim_trace *t = k->g->job->ranks[r];
+
+        for (uint32_t i = 0; i < t->n_calls && t->has_gpu_events; i++) {
+            const struct msim_call *c = &t->calls[i];
+            uint32_t w =
+                c->kind == MSIM_CALL_LAUNCH || c->kind == MSIM_CALL_GRAPH_LAUNCH
+                    ? window_at(k, r, c->start)
+                    : MSIM_NONE;
+
+            if (w == MSIM_NONE)
+                continue;
+            all[w]++;
+            lost[w] += c->gpu == MSIM_NONE;
+        }
+    }
+}
+
+static enum msim_status find_undrained(const struct msim_period_finding *k,
+                                       bool *undrained)
+{
+    uint32_t n = k->g->n_windows;
+    uint32_t *all = calloc(2 * (size_t)n + 1, sizeof(*all));
+
+    if (!all)
+        return MSIM_ENOMEM;
+    count_launches(k, all, all + n);
+    for (uint32_t w = 0; w < n; w++)
+        undrained[w] = all[n + w] > MSIM_PERIOD_UNDRAINED * all[w];
+    free(all);
+    return MSIM_OK;
+}
+
+/* As traced, so that a what-if and the run without it speak of the same
+ * iterations; from the run where GPU times are not to be read. */
+static const struct msim_side_times *judged(const struct msim_period_finding *k)
+{
+    const struct msim_side_times *traced = &k->sides[MSIM_PERIOD_TRACED];
+    bool known = k->f->o->gpu_times;
+
+    for (uint32_t w = 0; known && w < k->g->n_windows; w++)
+        known = traced->spans[w].known || k->g->windows[w].empty;
+    return known ? traced : &k->sides[MSIM_PERIOD_MID];
+}
+
+/* Those that count are the best of the selected ones. */
+static void choose_level(struct msim_period_finding *k)
+{
+    k->level = MSIM_ITERATION_EMPTY;
+    for (uint32_t i = 0; i < k->g->n_iterations; i++)
+        if ((k->f->iteration == UINT32_MAX || k->f->iteration == i) &&
+            k->states[i] < k->level)
+            k->level = k->states[i];
+}
+
+enum msim_status msim_period_find_states(struct msim_period_finding *k)
+{
+    bool *undrained;
+    const struct msim_side_times *s = judged(k);
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (k->f->o->states) {
+        memcpy(k->states, k->f->o->states, k->g->n_iterations);
+        choose_level(k);
+        return MSIM_OK;
+    }
+    undrained = calloc((size_t)k->g->n_windows + 1, sizeof(*undrained));
+    if (undrained)
+        status = find_undrained(k, undrained);
+    if (status == MSIM_OK)
+        status = msim_iteration_states(k->g, s->spans, s->took, undrained,
+                                       k->states);
+    free(undrained);
+    choose_level(k);
+    return status;
 }
