@@ -62,6 +62,12 @@ enum msim_status msim_costs_new(struct msim_costs **out,
                                 const struct msim_graph *g,
                                 const struct msim_cost_options *opt,
                                 struct msim_error *err);
+/* How many tasks a selection has. Names of operators match in full or as
+ * reports show them. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_scale_count(uint32_t *n, const struct msim_scale *s,
+                                  const struct msim_graph *g);
+
 /*
  * A copy of the costs of `g` with durations multiplied by `scales`, in their
  * order. On success `*out` is owned by the caller; ENOMEM.

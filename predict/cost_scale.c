@@ -1,14 +1,56 @@
 /*
  * predict/cost_scale.c - `--scale`: durations made longer or shorter by hand.
  */
+#include "core/graph/task_text.h"
+#include "core/report/write/report_format.h"
 #include "predict/costing.h"
 
-static const char *topmost(const struct msim_graph *g, uint32_t task)
-{
-    const struct msim_trace *t = g->job->ranks[g->refs[task].rank];
-    uint32_t op = msim_op_topmost(t, g->refs[task].op);
+#include <stdlib.h>
 
-    return op == MSIM_NONE ? "" : msim_trace_text(t, t->ops[op].name);
+/* The name that reports give a task's work: the topmost operator's, or the
+ * kernel's own without one; 0: none. */
+static uint32_t row_name(const struct msim_graph *g, uint32_t task)
+{
+    uint32_t name = msim_task_topmost(g, task);
+
+    return name || g->kind[task] < MSIM_TASK_KERNEL
+               ? name
+               : msim_task_own_name(g, task);
+}
+
+/* What a selection makes of each name (a string's number), once it was asked.
+ */
+struct matches {
+    const struct msim_scale *scale;
+    const struct msim_strtab *strings;
+    uint8_t *of; /* 0: not asked yet, 1: no, 2: yes */
+};
+
+static enum msim_status matches_init(struct matches *m,
+                                     const struct msim_scale *s,
+                                     const struct msim_graph *g)
+{
+    *m = (struct matches){.scale = s, .strings = g->job->strings};
+    if (s->select != MSIM_SELECT_OP && s->select != MSIM_SELECT_HOST_OP)
+        return MSIM_OK;
+    m->of = calloc((size_t)msim_strtab_count(m->strings) + 1, 1);
+    return m->of ? MSIM_OK : MSIM_ENOMEM;
+}
+
+/* By its full name, or as reports show it. */
+static bool matches(const struct matches *m, uint32_t name)
+{
+    const char *text = msim_strtab_text(m->strings, name);
+    char shown[1024];
+
+    if (!m->of[name]) {
+        msim_format_op(shown, sizeof(shown), text, sizeof(shown) - 1);
+        m->of[name] = msim_scale_matches(m->scale, text) ||
+                              msim_scale_matches(m->scale, shown)
+                          ? 2
+                          : 1;
+    }
+    return m->of[name] == 2;
 }
 
 static bool is_gpu(enum msim_task_kind kind)
@@ -16,12 +58,12 @@ static bool is_gpu(enum msim_task_kind kind)
     return kind >= MSIM_TASK_KERNEL && kind <= MSIM_TASK_COMM;
 }
 
-static bool selects(const struct msim_scale *s, const struct msim_graph *g,
+static bool selects(const struct matches *m, const struct msim_graph *g,
                     uint32_t task)
 {
     enum msim_task_kind kind = (enum msim_task_kind)g->kind[task];
 
-    switch (s->select) {
+    switch (m->scale->select) {
     case MSIM_SELECT_KERNELS:
         return kind == MSIM_TASK_KERNEL;
     case MSIM_SELECT_COMMUNICATION:
@@ -31,19 +73,21 @@ static bool selects(const struct msim_scale *s, const struct msim_graph *g,
     case MSIM_SELECT_HOST:
         return kind <= MSIM_TASK_CALL;
     case MSIM_SELECT_OP:
-        return is_gpu(kind) && msim_scale_matches(s, topmost(g, task));
+        return is_gpu(kind) && matches(m, row_name(g, task));
     case MSIM_SELECT_HOST_OP:
-        return kind <= MSIM_TASK_CALL &&
-               msim_scale_matches(s, topmost(g, task));
+        return kind <= MSIM_TASK_CALL && matches(m, row_name(g, task));
     }
     return false;
 }
 
-static void scale(struct msim_costs *c, const struct msim_graph *g,
-                  const struct msim_scale *s)
+static enum msim_status scale(struct msim_costs *c, const struct msim_graph *g,
+                              const struct msim_scale *s)
 {
+    struct matches m;
+
+    MSIM_TRY(matches_init(&m, s, g));
     for (uint32_t i = 0; i < g->n_tasks; i++) {
-        if (!selects(s, g, i))
+        if (!selects(&m, g, i))
             continue;
         c->mid[i] = msim_costing_times(c->mid[i], s->factor);
         c->low[i] = msim_costing_times(c->low[i], s->factor);
@@ -51,6 +95,21 @@ static void scale(struct msim_costs *c, const struct msim_graph *g,
         c->removed[i] |=
             s->factor == 0 && is_gpu((enum msim_task_kind)g->kind[i]);
     }
+    free(m.of);
+    return MSIM_OK;
+}
+
+enum msim_status msim_scale_count(uint32_t *n, const struct msim_scale *s,
+                                  const struct msim_graph *g)
+{
+    struct matches m;
+
+    *n = 0;
+    MSIM_TRY(matches_init(&m, s, g));
+    for (uint32_t i = 0; i < g->n_tasks; i++)
+        *n += selects(&m, g, i);
+    free(m.of);
+    return MSIM_OK;
 }
 
 /*
@@ -78,11 +137,13 @@ static void take_out_joins(struct msim_costs *c, const struct msim_graph *g)
             c->removed[i] = join_is_removed(c, g, i);
 }
 
-void msim_cost_scale(struct msim_costs *c, const struct msim_graph *g,
-                     const struct msim_scale *scales, uint32_t n)
+enum msim_status msim_cost_scale(struct msim_costs *c,
+                                 const struct msim_graph *g,
+                                 const struct msim_scale *scales, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        scale(c, g, &scales[i]);
+        MSIM_TRY(scale(c, g, &scales[i]));
     if (n)
         take_out_joins(c, g);
+    return MSIM_OK;
 }

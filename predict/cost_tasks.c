@@ -195,8 +195,7 @@ static enum msim_status cost_tasks(struct msim_costing *k)
         if (g->job->ranks[k->rank]->has_gpu_events)
             MSIM_TRY(msim_cost_rank(k));
     set_lags(k);
-    msim_cost_scale(k->c, k->g, k->opt->scales, k->opt->n_scales);
-    return MSIM_OK;
+    return msim_cost_scale(k->c, k->g, k->opt->scales, k->opt->n_scales);
 }
 
 enum msim_status msim_costs_scaled(struct msim_costs **out,
@@ -223,7 +222,10 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     memcpy(c->ideal_us, base->ideal_us, n * sizeof(*c->ideal_us));
     memcpy(c->lag, base->lag, sizeof(c->lag));
     c->gpu_factor = base->gpu_factor;
-    msim_cost_scale(c, g, scales, n_scales);
+    if (msim_cost_scale(c, g, scales, n_scales) != MSIM_OK) {
+        msim_costs_free(c);
+        return MSIM_ENOMEM;
+    }
     *out = c;
     return MSIM_OK;
 }

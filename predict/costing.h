@@ -45,7 +45,9 @@ MSIM_MUST_CHECK
 enum msim_status msim_cost_planned(struct msim_costing *k, uint32_t task);
 
 /* Apply all of `--scale`. */
-void msim_cost_scale(struct msim_costs *c, const struct msim_graph *g,
-                     const struct msim_scale *scales, uint32_t n);
+MSIM_MUST_CHECK
+enum msim_status msim_cost_scale(struct msim_costs *c,
+                                 const struct msim_graph *g,
+                                 const struct msim_scale *scales, uint32_t n);
 
 #endif

@@ -77,5 +77,11 @@ bool msim_scale_matches(const struct msim_scale *s, const char *name)
         return false;
     memcpy(glob, s->glob, (size_t)s->glob_length);
     glob[s->glob_length] = '\0';
+    if (strcmp(glob, name) == 0)
+        return true;
+    for (char *dots = glob; (dots = strstr(dots, "..."));) {
+        *dots = '*';
+        memmove(dots + 1, dots + 3, strlen(dots + 3) + 1);
+    }
     return fnmatch(glob, name, 0) == 0;
 }

@@ -41,7 +41,8 @@ enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
                                   struct msim_error *err);
 
 /* Does an OP or HOST_OP selection cover an operator of this name? `*`, `?` and
- * `[...]` match as in a shell. */
+ * `[...]` match as in a shell; `...`, which stands in shortened names, matches
+ * as `*` does. A name matches itself, whatever it holds. */
 bool msim_scale_matches(const struct msim_scale *s, const char *name);
 
 #endif

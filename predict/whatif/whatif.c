@@ -6,6 +6,7 @@
 
 #include "predict/scaled.h"
 #include "predict/whatif/ratio.h"
+#include "predict/whatif/select.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -269,7 +270,9 @@ static enum msim_status predict_changed(struct msim_prediction_run *run,
     MSIM_TRY(msim_basis_new(&basis, s, in, to, err));
     b->basis = basis;
     b->to = to;
-    status = msim_iteration_find(&iteration, s, basis->graph, err);
+    status = msim_select_check(s, in, basis->graph, err);
+    if (status == MSIM_OK)
+        status = msim_iteration_find(&iteration, s, basis->graph, err);
     if (status == MSIM_OK && !leaves_gpu(to)) {
         set_settings(b, s, to);
         if (changes_target(s, in))
@@ -285,6 +288,41 @@ static enum msim_status predict_changed(struct msim_prediction_run *run,
     return status;
 }
 
+/* Does every task take what it takes without the change? */
+static bool same_durations(const struct msim_prediction_run *run,
+                           const struct baseline *b)
+{
+    const struct msim_costs *c = run->costs, *d = b->basis->costs;
+    uint32_t n = run->graph->n_tasks;
+
+    return n == b->basis->graph->n_tasks &&
+           memcmp(c->mid, d->mid, n * sizeof(*c->mid)) == 0 &&
+           memcmp(c->lag, d->lag, sizeof(c->lag)) == 0;
+}
+
+static enum msim_status add_warning(struct msim_prediction *p, const char *text)
+{
+    const char **more = msim_arena_alloc(
+        &p->arena, ((size_t)p->n_warnings + 1) * sizeof(*more));
+
+    if (!more)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < p->n_warnings; i++)
+        more[i] = p->warnings[i];
+    more[p->n_warnings++] = text;
+    p->warnings = more;
+    return MSIM_OK;
+}
+
+static enum msim_status warn_idle(struct msim_prediction_run *run,
+                                  const struct msim_predict_settings *s,
+                                  const struct msim_target *to)
+{
+    const char *text = msim_select_idle(s, to, run->graph);
+
+    return text ? add_warning(run->prediction, text) : MSIM_OK;
+}
+
 enum msim_status msim_whatif_predict(struct msim_prediction_run *run,
                                      const struct msim_predict_settings *s,
                                      const struct msim_inputs *in,
@@ -292,15 +330,17 @@ enum msim_status msim_whatif_predict(struct msim_prediction_run *run,
                                      struct msim_error *err)
 {
     struct baseline b = {0};
+    uint32_t warnings_of_traces = in->job->n_warnings;
     enum msim_status status;
 
     memset(run, 0, sizeof(*run));
     if (!is_change(s, in, to)) {
         MSIM_TRY(msim_predict(run, s, in, to, err));
         run->prediction->elsewhere = !ran_here(in, to);
-        return MSIM_OK;
+        return warn_idle(run, s, to);
     }
     status = predict_changed(run, s, in, to, &b, err);
+    in->job->n_warnings = warnings_of_traces;
     if (status == MSIM_OK)
         status = set_options(run->prediction, s);
     if (status == MSIM_OK) {
@@ -309,7 +349,12 @@ enum msim_status msim_whatif_predict(struct msim_prediction_run *run,
             against_trace(run->prediction);
         else
             status = against_baseline(run, &b, err);
+        if (status == MSIM_OK && b.own_basis && same_durations(run, &b))
+            status = add_warning(run->prediction,
+                                 "the options change no duration of this job");
     }
+    if (status == MSIM_OK)
+        status = warn_idle(run, s, to);
     baseline_release(&b);
     return status;
 }

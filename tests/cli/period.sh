@@ -114,4 +114,31 @@ run --platform h100 "$folder/five.json"
 want_out 'traced 1.000 ms -> predicted'
 [[ $out != *error* ]] || complain "want change, not error"
 
+# What selects nothing: a pattern is an error that names what is near, a class a
+# warning. Names are those of reports.
+usage_error "near it are 'aten::mm'" --scale op:aten::nm=0.5 "$folder/five.json"
+usage_error "'host:nosuch*=2' selects nothing" --scale 'host:nosuch*=2' \
+    "$folder/five.json"
+run --scale copies=0.5 "$folder/five.json"
+want_rc 0
+want_out "warning: '--scale copies=0.5' has no effect"
+run --json --scale host:aten::mm=10 "$folder/five.json"
+want_rc 0
+run --scale op:aten::mm=0.5 "$folder/five.json"
+want_out 'x 0.500'
+sample=${SOURCE_DIR:?the source folder}/data/traces/gpt2
+run --json --platform a100 --scale op:MmBackward0=0.5 "$sample"
+want_rc 0
+short=$(sed -n 's/.*"scenario": {\(.*\)}.*/\1/p' <<<"$out" | sed 's/.*baseline//')
+run --json --platform a100 --scale 'op:*: MmBackward0=0.5' "$sample"
+want_out "$short"
+run --json --platform a100 --scale 'op:MmBack...0=0.5' "$sample"
+want_out "$short"
+run --platform a100 --index-skew 1 "$sample"
+want_out 'warning: the options change no duration of this job'
+run --peers follow "$folder/five.json"
+want_out "warning: '--peers follow' has no effect: no rank"
+run --peers follow --costs model --platform a100 "$folder/five.json"
+want_out "warning: '--peers follow' has no effect: only a run"
+
 finish
