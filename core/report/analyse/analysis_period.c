@@ -3,7 +3,7 @@
  * and what bounds it (core/report/analyse/period.h says the rules).
  */
 #include "core/graph/task_text.h"
-#include "core/report/analyse/period_sides.h"
+#include "core/report/analyse/period.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
 /*
  * core/report/analyse/period.c - what each iteration took, and which of them
- * are settled: the rule (period.h), then what it is asked of, the windows of
- * the runs and of the trace (period_sides.h).
+ * are settled: the rule, then what it is asked of, the windows of the runs and
+ * of the trace.
  */
 #include "core/report/analyse/period.h"
-
-#include "core/report/analyse/period_sides.h"
 
 #include <stdlib.h>
 #include <string.h>
