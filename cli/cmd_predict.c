@@ -5,14 +5,20 @@
 #include "cli/datadir.h"
 #include "cli/load.h"
 #include "cli/message.h"
+#include "cli/options.h"
 #include "cli/predict_options.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
+#include "models/platform/platform_find.h"
 #include "predict/explain.h"
+#include "predict/whatif/sweep.h"
 #include "predict/whatif/whatif.h"
 
 #include <limits.h>
+#include <string.h>
 #include <time.h>
+
+#define NAME 64 /* bytes of a platform's name that are compared */
 
 static double seconds_since(const struct timespec *begin)
 {
@@ -106,25 +112,101 @@ static enum msim_status predict(const struct msim_predict_options *o,
     return status;
 }
 
+/* After a name that is not known: what it looks like. */
+static void hint_platform(const char *data, const char *list)
+{
+    struct msim_arena arena;
+    const char *const *names;
+    char name[NAME];
+    uint32_t n;
+
+    msim_arena_init(&arena);
+    if (msim_platform_list(&arena, data, &names, &n, NULL) != MSIM_OK)
+        n = 0;
+    for (const char *at = list; n && at; at = strchr(at, ',')) {
+        const char *near;
+
+        at += *at == ',';
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+        near = msim_nearest_word(name, names, n);
+        if (near && strcmp(near, name) != 0)
+            msim_message("unknown platform '%s', did you mean '%s'?", name,
+                         near);
+    }
+    msim_arena_release(&arena);
+}
+
+static enum msim_status write_sweep(const struct msim_predict_options *o,
+                                    const struct msim_sweep *w)
+{
+    switch (o->output) {
+    case MSIM_OUTPUT_JSON:
+        return msim_sweep_json(w, stdout);
+    case MSIM_OUTPUT_CSV:
+        return msim_sweep_csv(w, stdout);
+    case MSIM_OUTPUT_TEXT:
+        break;
+    }
+    return msim_sweep_text(w, stdout);
+}
+
+/* One table of several platforms. */
+static enum msim_status sweep(const struct msim_predict_options *o,
+                              struct msim_error *err)
+{
+    struct msim_sweep w;
+    enum msim_status status;
+
+    if (o->explain || o->timeline || o->chart)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got --%s with several platforms, want one",
+                         o->explain    ? "explain"
+                         : o->timeline ? "timeline"
+                                       : "chart");
+    status = msim_sweep_run(&w, o->settings.platform, &o->settings, err);
+    if (status == MSIM_OK)
+        status = write_sweep(o, &w);
+    for (uint32_t i = 0; status == MSIM_OK && i < w.n; i++)
+        msim_message_warnings(w.rows[i].prediction->warnings,
+                              w.rows[i].prediction->n_warnings,
+                              o->output == MSIM_OUTPUT_JSON);
+    msim_sweep_release(&w);
+    return status;
+}
+
+static enum msim_status predict_one(struct msim_predict_options *o,
+                                    const struct timespec *begin,
+                                    struct msim_error *err)
+{
+    struct msim_inputs in;
+    struct msim_target to;
+    enum msim_status status;
+
+    status = msim_load_prediction(&in, &to, &o->settings, err);
+    if (status == MSIM_OK)
+        status = o->explain ? msim_explain(o->explain, &o->settings, &in, &to,
+                                           stdout, err)
+                            : predict(o, &in, &to, begin, err);
+    msim_target_release(&to);
+    msim_inputs_release(&in);
+    return status;
+}
+
 static enum msim_status load_and_predict(struct msim_predict_options *o,
                                          struct msim_error *err)
 {
     char data[PATH_MAX]; /* a baseline loads its own host and platform */
-    struct msim_inputs in;
-    struct msim_target to;
+    const char *platform = o->settings.platform;
     struct timespec begin;
     enum msim_status status;
 
     clock_gettime(CLOCK_MONOTONIC, &begin);
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     o->settings.data = data;
-    status = msim_load_prediction(&in, &to, &o->settings, err);
-    if (status == MSIM_OK)
-        status = o->explain ? msim_explain(o->explain, &o->settings, &in, &to,
-                                           stdout, err)
-                            : predict(o, &in, &to, &begin, err);
-    msim_target_release(&to);
-    msim_inputs_release(&in);
+    status = platform && strchr(platform, ',') ? sweep(o, err)
+                                               : predict_one(o, &begin, err);
+    if (status == MSIM_EUNKNOWN && platform)
+        hint_platform(data, platform);
     return status;
 }
 

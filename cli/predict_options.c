@@ -116,8 +116,9 @@ static const struct msim_option OPTIONS[] = {
     {.name = "platform",
      .type = MSIM_OPTION_TEXT,
      SETTING(platform),
-     .metavar = "NAME|FILE",
-     .help = "GPU to predict for; 'mystique-sim platforms' lists them",
+     .metavar = "NAME|FILE[,...]",
+     .help = "GPU to predict for; 'mystique-sim platforms' lists them; with "
+             "several a table, best first",
      .dflt = "the GPU of the trace"},
     {.name = "costs",
      .type = MSIM_OPTION_CHOICE,

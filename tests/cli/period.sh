@@ -141,4 +141,36 @@ want_out "warning: '--peers follow' has no effect: no rank"
 run --peers follow --costs model --platform a100 "$folder/five.json"
 want_out "warning: '--peers follow' has no effect: only a run"
 
+# Several platforms: one table, best first; a mistyped name before any trace.
+run --json --platform v100,h100,a100 "$sample"
+want_rc 0
+python3 - "$folder/out" <<'PYTHON' || complain 'the platforms do not add up'
+import json, sys
+
+d = json.load(open(sys.argv[1]))
+rows, ratios = d["platforms"], d["ratios_to_best"]
+assert d["schema"] == "mystique-sim/predictions/1"
+us = [r["period_us"]["predicted"] for r in rows]
+assert us == sorted(us) and len(us) == 3
+assert {r["platform"] for r in rows} == {"v100", "h100", "a100"}
+for u, r in zip(us, ratios):
+    assert abs(r["ratio"] - u / us[0]) < 1e-9 and r["low"] <= r["ratio"], r
+    assert r["ratio"] <= r["high"]
+PYTHON
+run --json --platform a100 "$sample"
+alone=$(grep -m1 '"period_us"' <<<"$out")
+run --json --platform v100,h100,a100 "$sample"
+want_out "$alone"
+run --platform h100,a100 "$sample"
+want_out 'on 2 platforms, best first'
+run --csv --platform h100,a100 "$sample"
+want_out 'platform,costs,period_us,'
+run --platform h100,a10O no-such-file
+want_rc 2
+want_err "unknown platform 'a10O', did you mean 'a100'?"
+usage_error 'a name twice' --platform h100,h100 "$sample"
+usage_error 'an empty name' --platform h100, "$sample"
+usage_error 'got --chart with several platforms' --chart x.svg \
+    --platform h100,a100 "$sample"
+
 finish

@@ -1,0 +1,316 @@
+/*
+ * predict/whatif/sweep.c - one job on several GPUs.
+ */
+#include "predict/whatif/sweep.h"
+
+#include "core/base/csv.h"
+#include "core/base/json_out.h"
+#include "core/report/write/report.h"
+#include "core/report/write/report_format.h"
+#include "predict/whatif/ratio.h"
+#include "predict/whatif/whatif.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ----------------------------------------------------------------
+ */
+
+static enum msim_status bad_list(const char *list, const char *what,
+                                 struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--platform' is '%s', which has %s; want NAME or "
+                     "NAME,NAME,...",
+                     list, what);
+}
+
+/* The settings of one platform. */
+static struct msim_predict_settings
+settings_of(const struct msim_predict_settings *s, const char *name)
+{
+    struct msim_predict_settings own = *s;
+
+    own.platform = name;
+    return own;
+}
+
+static bool is_there(const struct msim_sweep *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        if (strcmp(msim_platform_name(w->rows[i].to.platform), name) == 0)
+            return true;
+    return false;
+}
+
+/* Load every platform that is named, before any trace. */
+static enum msim_status load_targets(struct msim_sweep *w, const char *list,
+                                     const struct msim_predict_settings *s,
+                                     struct msim_error *err)
+{
+    size_t n = 1;
+
+    for (const char *c = list; *c; c++)
+        n += *c == ',';
+    w->names = strdup(list);
+    w->rows = calloc(n, sizeof(*w->rows));
+    if (!w->names || !w->rows)
+        return MSIM_ENOMEM;
+    for (char *name = w->names, *end; name; name = end) {
+        struct msim_predict_settings own;
+
+        end = strchr(name, ',');
+        if (end)
+            *end++ = '\0';
+        if (!*name)
+            return bad_list(list, "an empty name", err);
+        if (is_there(w, name))
+            return bad_list(list, "a name twice", err);
+        own = settings_of(s, name);
+        MSIM_TRY(msim_target_load(&w->rows[w->n++].to, &own, err));
+    }
+    return MSIM_OK;
+}
+
+/* ---- predictions ----------------------------------------------------------
+ */
+
+/* How far a deviation moves the period, as logarithms. */
+static enum msim_status part(const struct msim_ratio_side *side,
+                             const struct msim_deviations *d, unsigned what,
+                             double us, double *down, double *up,
+                             struct msim_error *err)
+{
+    double low, high;
+
+    MSIM_TRY(msim_period_deviating(side, d, what, false, &low, err));
+    MSIM_TRY(msim_period_deviating(side, d, what, true, &high, err));
+    *down = hypot(*down, fmax(0, log(us / fmin(low, high))));
+    *up = hypot(*up, fmax(0, log(fmax(low, high) / us)));
+    return MSIM_OK;
+}
+
+static enum msim_status find_parts(struct msim_sweep_row *r,
+                                   const struct msim_prediction_run *run,
+                                   struct msim_error *err)
+{
+    struct msim_ratio_side side = {&run->outcome, run->costs, run->iteration};
+    const struct msim_ratio_side *sides[] = {&side};
+    double us = run->prediction->period.us.predicted;
+    struct msim_deviations d;
+
+    msim_deviations_choose(&d, sides, 1);
+    for (unsigned f = 0; f < MSIM_MADE_BY_MAX; f++) {
+        bool host = f == MSIM_COST_HOST;
+
+        if (d.separate & 1u << f)
+            MSIM_TRY(part(&side, &d, f, us, host ? &r->host_down : &r->gpu_down,
+                          host ? &r->host_up : &r->gpu_up, err));
+    }
+    if (d.others)
+        MSIM_TRY(part(&side, &d, MSIM_DEVIATE_OTHERS, us, &r->gpu_down,
+                      &r->gpu_up, err));
+    if (d.gpu)
+        MSIM_TRY(part(&side, &d, MSIM_DEVIATE_GPU, us, &r->gpu_down, &r->gpu_up,
+                      err));
+    return MSIM_OK;
+}
+
+/* The graph goes when its prediction is made: it is the larger part. */
+static enum msim_status predict(struct msim_sweep *w, struct msim_sweep_row *r,
+                                const struct msim_predict_settings *s,
+                                struct msim_error *err)
+{
+    struct msim_prediction_run run;
+    enum msim_status status;
+
+    MSIM_TRY(msim_target_choose(&r->to, s, &w->in, err));
+    status = msim_whatif_predict(&run, s, &w->in, &r->to, err);
+    if (status == MSIM_OK)
+        status = find_parts(r, &run, err);
+    if (status == MSIM_OK) {
+        if (!msim_target_replays(&r->to))
+            msim_prediction_run_drop_measured(&run);
+        r->prediction = run.prediction;
+        run.prediction = NULL;
+    }
+    msim_prediction_run_release(&run);
+    return status;
+}
+
+static double period_of(const struct msim_sweep_row *r)
+{
+    return r->prediction->period.us.predicted;
+}
+
+static int best_first(const void *a, const void *b)
+{
+    double x = period_of(a), y = period_of(b);
+
+    if (x < y || x > y)
+        return x < y ? -1 : 1;
+    return strcmp(((const struct msim_sweep_row *)a)->prediction->platform,
+                  ((const struct msim_sweep_row *)b)->prediction->platform);
+}
+
+/* The host of both is the same: only what moves one more than the other. */
+static void set_ratio(struct msim_sweep_row *r,
+                      const struct msim_sweep_row *best)
+{
+    double ratio = period_of(r) / period_of(best);
+    double shared = fmax(fabs(r->host_down - best->host_down),
+                         fabs(r->host_up - best->host_up));
+    double down = hypot(shared, hypot(r->gpu_down, best->gpu_up));
+    double up = hypot(shared, hypot(r->gpu_up, best->gpu_down));
+
+    r->ratio = (struct msim_figure){ratio, ratio * exp(-down), ratio * exp(up),
+                                    (double)NAN};
+    if (r == best)
+        r->ratio.low = r->ratio.high = 1;
+}
+
+enum msim_status msim_sweep_run(struct msim_sweep *w, const char *list,
+                                const struct msim_predict_settings *s,
+                                struct msim_error *err)
+{
+    memset(w, 0, sizeof(*w));
+    MSIM_TRY(load_targets(w, list, s, err));
+    MSIM_TRY(msim_inputs_load(&w->in, s, err));
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct msim_predict_settings own =
+            settings_of(s, msim_platform_name(w->rows[i].to.platform));
+
+        MSIM_TRY(predict(w, &w->rows[i], &own, err));
+    }
+    qsort(w->rows, w->n, sizeof(*w->rows), best_first);
+    for (uint32_t i = 0; i < w->n; i++)
+        set_ratio(&w->rows[i], &w->rows[0]);
+    return MSIM_OK;
+}
+
+void msim_sweep_release(struct msim_sweep *w)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        msim_prediction_free(w->rows[i].prediction);
+        msim_target_release(&w->rows[i].to);
+    }
+    msim_inputs_release(&w->in);
+    free(w->rows);
+    free(w->names);
+    memset(w, 0, sizeof(*w));
+}
+
+/* ---- reports --------------------------------------------------------------
+ */
+
+static double share(double part, double of)
+{
+    return of > 0 ? 100 * part / of : 0;
+}
+
+enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out)
+{
+    const struct msim_prediction *first = w->rows[0].prediction;
+    char name[256], period[MSIM_CELL];
+
+    msim_format_name(name, sizeof(name),
+                     first->n_inputs ? first->inputs[0] : "", 72);
+    fprintf(out,
+            "%s on %u platforms, best first\n\n  %-16s %11s  %-17s %7s  %-15s "
+            "%s\n",
+            name, w->n, "platform", "period", "90 %", "x best", "90 %",
+            "compute  comm.  copy  host  idle  costs");
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct msim_sweep_row *r = &w->rows[i];
+        const struct msim_prediction *p = r->prediction;
+        const struct msim_breakdown *b = &p->breakdown_us;
+        const struct msim_unit *u = msim_unit_for(p->period.us.predicted);
+        double sum =
+            b->compute + b->communication + b->memory_copy + b->host + b->idle;
+        char low[MSIM_CELL], high[MSIM_CELL], interval[2 * MSIM_CELL + 8];
+        char ratios[MSIM_CELL];
+
+        msim_format_time(period, p->period.us.predicted);
+        msim_format_in(low, u, p->period.us.low);
+        msim_format_in(high, u, p->period.us.high);
+        snprintf(interval, sizeof(interval), "%s to %s", low, high);
+        snprintf(ratios, sizeof(ratios), "%.2f to %.2f", r->ratio.low,
+                 r->ratio.high);
+        fprintf(
+            out,
+            "  %-16.16s %11s  %-17s %7.2f  %-15s %5.0f %% %4.0f %% %3.0f %% "
+            "%3.0f %% %3.0f %%  %s\n",
+            p->platform ? p->platform : "as traced", period, interval,
+            r->ratio.predicted, i ? ratios : "-", share(b->compute, sum),
+            share(b->communication, sum), share(b->memory_copy, sum),
+            share(b->host, sum), share(b->idle, sum), p->costs);
+    }
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}
+
+static void write_ratios(const struct msim_sweep *w, FILE *out)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct msim_figure *f = &w->rows[i].ratio;
+        char ratio[32], low[32], high[32];
+
+        msim_number_text(ratio, f->predicted);
+        msim_number_text(low, f->low);
+        msim_number_text(high, f->high);
+        fprintf(out, "%s{\"ratio\": %s, \"low\": %s, \"high\": %s}",
+                i ? ", " : "", ratio, low, high);
+    }
+}
+
+enum msim_status msim_sweep_json(const struct msim_sweep *w, FILE *out)
+{
+    fputs("{\"schema\": \"mystique-sim/predictions/1\",\n\"ratios_to_best\": [",
+          out);
+    write_ratios(w, out);
+    fputs("],\n\"platforms\": [\n", out);
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (i)
+            fputs(",\n", out);
+        MSIM_TRY(msim_report_json(w->rows[i].prediction, out));
+    }
+    fputs("]}\n", out);
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}
+
+static void write_number(FILE *out, double value)
+{
+    char text[32];
+
+    msim_number_text(text, value);
+    fprintf(out, ",%s", isfinite(value) ? text : "");
+}
+
+enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out)
+{
+    fputs("platform,costs,period_us,low_us,high_us,ratio,ratio_low,ratio_high,"
+          "compute_us,communication_us,memory_copy_us,host_us,idle_us\n",
+          out);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct msim_sweep_row *r = &w->rows[i];
+        const struct msim_prediction *p = r->prediction;
+        const double values[] = {p->period.us.predicted,
+                                 p->period.us.low,
+                                 p->period.us.high,
+                                 r->ratio.predicted,
+                                 r->ratio.low,
+                                 r->ratio.high,
+                                 p->breakdown_us.compute,
+                                 p->breakdown_us.communication,
+                                 p->breakdown_us.memory_copy,
+                                 p->breakdown_us.host,
+                                 p->breakdown_us.idle};
+
+        msim_csv_write(out, p->platform ? p->platform : "");
+        fprintf(out, ",%s", p->costs);
+        for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
+            write_number(out, values[k]);
+        fputc('\n', out);
+    }
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}

@@ -1,0 +1,53 @@
+/*
+ * predict/whatif/sweep.h - one job on several GPUs: a table, best first.
+ *
+ * Names are looked up before a trace is read, and traces are loaded once. Each
+ * GPU has a prediction of its own, and the ratio of its period to that of the
+ * best. What both periods share cancels in the ratio: the host, whose deviation
+ * goes to each end in both at once. The laws of two GPUs are fitted apart, so
+ * the deviations of their families and machines count as independent:
+ *
+ *     log ratio - log low = root of (host part^2 + the best's GPU part up^2
+ *                                    + its own GPU part down^2)
+ */
+#ifndef MSIM_PREDICT_WHATIF_SWEEP_H
+#define MSIM_PREDICT_WHATIF_SWEEP_H
+#include "predict/pipeline.h"
+
+#include <stdio.h>
+
+struct msim_sweep_row {
+    struct msim_target to;
+    struct msim_prediction *prediction;
+    struct msim_figure ratio; /* to the best; nothing measured */
+    /* What moves the period, as logarithms of ratios >= 0. */
+    double gpu_down, gpu_up, host_down, host_up;
+};
+
+struct msim_sweep {
+    struct msim_inputs in;
+    struct msim_sweep_row *rows; /* best first */
+    uint32_t n;
+    char *names; /* the platforms, one after another */
+};
+
+/*
+ * Predict for each of the platforms in `list`, which commas separate; the
+ * settings' own is not read. EUSAGE where a name is empty, twice, or not known.
+ * Release in any case.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_sweep_run(struct msim_sweep *w, const char *list,
+                                const struct msim_predict_settings *s,
+                                struct msim_error *err);
+void msim_sweep_release(struct msim_sweep *w);
+
+/* As text, JSON (schema mystique-sim/predictions/1) or CSV; EIO. */
+MSIM_MUST_CHECK
+enum msim_status msim_sweep_text(const struct msim_sweep *w, FILE *out);
+MSIM_MUST_CHECK
+enum msim_status msim_sweep_json(const struct msim_sweep *w, FILE *out);
+MSIM_MUST_CHECK
+enum msim_status msim_sweep_csv(const struct msim_sweep *w, FILE *out);
+
+#endif
