@@ -176,19 +176,25 @@ static enum msim_status rank_period(const struct msim_period_finding *k,
     return MSIM_OK;
 }
 
-static enum msim_status rank_figure(const struct msim_period_finding *k,
-                                    uint32_t rank, struct msim_figure *f)
+/* Does an iteration that counts keep the pace of absent ranks? */
+static bool is_paced(const struct msim_period_finding *k, uint32_t rank)
 {
     bool paced = false;
 
     for (uint32_t w = 0; w < k->g->n_windows; w++)
         paced |= k->g->windows[w].rank == rank && msim_period_counts(k, w) &&
                  msim_keeps_pace(k->g, k->f->o->mid.removed, w);
+    return paced;
+}
+
+static enum msim_status rank_figure(const struct msim_period_finding *k,
+                                    uint32_t rank, struct msim_figure *f)
+{
     MSIM_TRY(rank_period(k, MSIM_PERIOD_MID, rank, &f->predicted));
     MSIM_TRY(rank_period(k, MSIM_PERIOD_LOW, rank, &f->low));
     MSIM_TRY(rank_period(k, MSIM_PERIOD_HIGH, rank, &f->high));
     MSIM_TRY(rank_period(k, MSIM_PERIOD_TRACED, rank, &f->measured));
-    if (paced) {
+    if (is_paced(k, rank)) {
         f->predicted = fmax(f->predicted, f->measured);
         f->low = fmax(f->low, f->measured);
         f->high = fmax(f->high, f->measured);
@@ -386,11 +392,15 @@ static enum msim_status job_period(const struct msim_period_finding *k,
 {
     *us = (double)NAN;
     for (uint32_t rank = 0; rank < k->g->job->n_ranks; rank++) {
-        double own;
+        double own, traced;
 
         if (!msim_findings_windows(k->f, rank))
             continue;
         MSIM_TRY(rank_period(k, MSIM_PERIOD_MID, rank, &own));
+        if (is_paced(k, rank)) {
+            MSIM_TRY(rank_period(k, MSIM_PERIOD_TRACED, rank, &traced));
+            own = fmax(own, traced);
+        }
         if (isnan(*us) || own > *us)
             *us = own;
     }
@@ -405,12 +415,12 @@ enum msim_status msim_period_find(const struct msim_outcome *o,
         calloc((size_t)o->graph->n_windows + 1, sizeof(*mid));
     struct msim_findings f = {
         .o = o, .g = o->graph, .iteration = iteration, .mid = mid};
-    struct msim_period_finding k = {
-        .f = &f, .g = o->graph, .wanted = 1u << MSIM_PERIOD_MID};
+    struct msim_period_finding k = {.f = &f,
+                                    .g = o->graph,
+                                    .wanted = 1u << MSIM_PERIOD_MID |
+                                              1u << MSIM_PERIOD_TRACED};
     enum msim_status status = MSIM_ENOMEM;
 
-    if (!o->states) /* judged by the trace, and by its marks */
-        k.wanted |= 1u << MSIM_PERIOD_TRACED;
     if (mid) {
         msim_window_bounds(o->graph, &o->mid, mid);
         status = find_all(&k);
