@@ -11,6 +11,7 @@
 #include "core/report/write/report_format.h"
 #include "models/platform/platform_find.h"
 #include "predict/explain.h"
+#include "predict/whatif/sensitivity.h"
 #include "predict/whatif/sweep.h"
 #include "predict/whatif/whatif.h"
 
@@ -104,6 +105,8 @@ static enum msim_status predict(const struct msim_predict_options *o,
     enum msim_status status =
         msim_whatif_predict(&run, &o->settings, in, to, err);
 
+    if (status == MSIM_OK && o->output != MSIM_OUTPUT_CSV)
+        status = msim_sensitivity_find(&run, err);
     if (status == MSIM_OK) {
         run.prediction->seconds = seconds_since(begin);
         status = report(o, to, &run, err);

@@ -172,5 +172,30 @@ usage_error 'a name twice' --platform h100,h100 "$sample"
 usage_error 'an empty name' --platform h100, "$sample"
 usage_error 'got --chart with several platforms' --chart x.svg \
     --platform h100,a100 "$sample"
+# The verdict: what brings most if it takes half the time; it is what --scale
+# says. A job without GPU work says so.
+run --platform a100 "$SOURCE_DIR/data/traces/gpt2"
+want_rc 0
+[[ $out == "GPU-bound: twice as fast kernels would save "[1-4]*" %, host "* ]] ||
+    complain "another first line: ${out%%$'\n'*}"
+run --platform a100 --scale kernels=0.5 --json "$SOURCE_DIR/data/traces/gpt2"
+cp "$folder/out" "$folder/half.json"
+run --platform a100 --json "$SOURCE_DIR/data/traces/gpt2"
+python3 - "$folder/out" "$folder/half.json" <<'PYTHON' || complain "sensitivity"
+import json, sys
+
+base, half = (json.load(open(f)) for f in sys.argv[1:])
+rows = {r["select"]: r for r in base["sensitivity"]}
+assert "communication" not in rows and rows["kernels"]["factor"] == 0.5, rows
+assert rows["kernels"]["period_us"] == half["period_us"]["predicted"], rows
+for r in rows.values():
+    assert abs(r["ratio"] * base["period_us"]["predicted"]
+               - r["period_us"]) < 1e-3, r
+    assert r["ratio"] <= 1.01, r
+PYTHON
+run "$SOURCE_DIR/data/traces/dlrm-ddp-2ranks"
+want_rc 0
+[[ $out == "no GPU work in the traces: --platform NAME"* ]] ||
+    complain "another first line: ${out%%$'\n'*}"
 
 finish

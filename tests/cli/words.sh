@@ -69,6 +69,9 @@ def columns_of_ranks(text):
 for i in range(1, n + 1):
     text = open(f"{folder}/{i}.text").read()
     body = text.split("\n\n", 1)[1]  # behind the verdict and the title
+    verdict = text.split(":")[0]
+    if verdict.endswith("-bound"):
+        want(verdict, "verdict")
     for word in headings(body.split("\n\n", 1)[1]):
         want(word, "heading")
     for word in columns_of_ranks(body):

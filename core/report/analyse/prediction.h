@@ -48,6 +48,13 @@ struct msim_period {
     bool bounds;                      /* its work is what the period takes */
 };
 
+/* The period with one kind of work scaled: what bounds the job. */
+struct msim_sensitivity_row {
+    const char *select; /* as --scale takes it */
+    double factor, period_us;
+    double ratio; /* of the period */
+};
+
 /* A topmost operator name and all its calls in one iteration. */
 struct msim_op_row {
     const char *name;   /* topmost operator, or the kernel's name without one */
@@ -204,6 +211,9 @@ struct msim_prediction {
     struct msim_figure iteration_us, kernel_us;
     struct msim_period period;
     struct msim_scenario_note scenario;
+    struct msim_sensitivity_row *sensitivity; /* none: not asked for */
+    uint32_t n_sensitivity;
+    const char *verdict; /* what bounds the job, in a sentence, or NULL */
     bool elsewhere; /* measured figures are of another run: before the change,
                        or on another GPU */
     double transfer_us, wait_us, external_wait_us;

@@ -46,6 +46,8 @@ static const struct word WORDS[] = {
     {"comm.", "See communication."},
     {"communication", "Time on the wire, and the instants in which a "
                       "collective runs and no compute kernel does."},
+    {"communication-bound",
+     "Verdict: faster communication would shorten an iteration most."},
     {"compilation",
      "Host work of TorchDynamo or Inductor, told from their marks."},
     {"compute", "The instants in which a compute kernel runs."},
@@ -56,6 +58,7 @@ static const struct word WORDS[] = {
     {"copies", "Copies and memsets: see copy."},
     {"copy", "Copies between memories, and memsets."},
     {"copy engine busy", "The hardware that copies was still at another copy."},
+    {"copy-bound", "Verdict: faster copies would shorten an iteration most."},
     {"costs", "Where GPU times come from: measured (the trace), model (laws), "
               "scaled (the trace's times, carried to another GPU)."},
     {"covered by laws and tables",
@@ -91,6 +94,7 @@ static const struct word WORDS[] = {
      "The GPU's own time between two kernels of a captured graph."},
     {"gemm", "Model of matrix products."},
     {"GPU", "GPU time of what a phase or a region launched, whenever it ran."},
+    {"GPU-bound", "Verdict: faster kernels would shorten an iteration most."},
     {"hand-over between threads", "One thread waits for another, as the main "
                                   "thread does for autograd's backward pass."},
     {"held", "Nothing of this job's own lets the work start earlier: it begins "
@@ -101,6 +105,8 @@ static const struct word WORDS[] = {
              "kernels; in the breakdown, when the GPU has nothing to do."},
     {"host time with nothing recorded", "See between operators."},
     {"host work in operators", "What the CPU does inside operators."},
+    {"host-bound", "Verdict: a faster host (CPU, Python, launches) would "
+                   "shorten an iteration most."},
     {"how dependencies are known",
      "How many edges of each kind decide when something starts, of all, and "
      "from what they are known."},
@@ -192,6 +198,8 @@ static const struct word WORDS[] = {
     {"run-up", "Said of iterations at the start in which the GPU falls further "
                "and further behind."},
     {"runtime calls", "The work of calls, without waiting."},
+    {"save", "How much shorter the period would be if this kind of work took "
+             "half its time."},
     {"scaled",
      "The trace's time, times the ratio of a law's times on two GPUs."},
     {"send and receive", "One rank waits for a message of another."},

@@ -312,6 +312,24 @@ static void write_kernels(struct msim_json *j, const struct msim_prediction *p)
     msim_json_close(j);
 }
 
+static void write_sensitivity(struct msim_json *j,
+                              const struct msim_prediction *p)
+{
+    msim_json_text(j, "verdict", p->verdict);
+    msim_json_open(j, "sensitivity", '[', true);
+    for (uint32_t i = 0; i < p->n_sensitivity; i++) {
+        const struct msim_sensitivity_row *r = &p->sensitivity[i];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "select", r->select);
+        msim_json_number(j, "factor", r->factor);
+        msim_json_number(j, "period_us", r->period_us);
+        msim_json_number(j, "ratio", r->ratio);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
 static void write_host_ops(struct msim_json *j, const struct msim_prediction *p)
 {
     msim_json_open(j, "host_ops", '[', true);
@@ -405,6 +423,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_clock(&j, &p->clock);
     write_texts(&j, "inputs", p->inputs, p->n_inputs);
     write_families(&j, p);
+    write_sensitivity(&j, p);
     write_kernels(&j, p);
     write_host_ops(&j, p);
     write_regions(&j, "phases", p->phases, p->n_phases);

@@ -204,12 +204,28 @@ static void print_folded(const struct msim_page *page)
                 p->ranks, p->n_ranks_detail);
 }
 
+/* What bounds the job comes first. */
+static void print_verdict(const struct msim_page *page)
+{
+    const struct msim_prediction *p = page->p;
+    bool gpu = p->kernel_us.predicted > 0 || p->transfer_us > 0 ||
+               p->breakdown_us.memory_copy > 0;
+
+    if (!gpu && p->costs && strcmp(p->costs, "measured") == 0)
+        fputs("no GPU work in the traces: --platform NAME predicts it for a "
+              "GPU ('mystique-sim platforms' lists them)\n",
+              page->out);
+    else if (p->verdict)
+        fprintf(page->out, "%s\n", p->verdict);
+}
+
 static void print_totals(const struct msim_page *page)
 {
     char title[512], change[MSIM_FIGURE];
 
     msim_format_title(title, sizeof(title), page->p);
     msim_format_scenario(change, page->p);
+    print_verdict(page);
     fprintf(page->out, "%s\n", title);
     if (change[0])
         fprintf(page->out, "%s\n", change);

@@ -1,0 +1,207 @@
+/*
+ * predict/whatif/sensitivity.c - the runs with half of a kind of work, and the
+ * verdict that follows from them.
+ */
+#include "predict/whatif/sensitivity.h"
+
+#include "core/report/analyse/outcome.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FACTOR 0.5
+
+/* Kinds of work, in the order in which a verdict names them. */
+static const struct {
+    const char *select, *bound;
+    enum msim_select what;
+} KINDS[] = {
+    {"kernels", "GPU-bound", MSIM_SELECT_KERNELS},
+    {"host", "host-bound", MSIM_SELECT_HOST},
+    {"communication", "communication-bound", MSIM_SELECT_COMMUNICATION},
+    {"copies", "copy-bound", MSIM_SELECT_COPIES},
+};
+#define N_KINDS (sizeof(KINDS) / sizeof(KINDS[0]))
+
+/* Savings, as shares of the period. */
+#define NOTHING 0.02 /* that are not worth a name */
+#define AS_MUCH 0.6  /* of the largest: it bounds the job, too */
+
+struct halving {
+    struct msim_prediction_run *run;
+    struct msim_engine *engine;
+    struct msim_times times;
+    uint8_t *states;
+    double base_us;
+};
+
+/* Has the job any work of this kind in its iterations? */
+static bool has_work(const struct msim_prediction_run *run,
+                     enum msim_select what)
+{
+    const struct msim_graph *g = run->graph;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        enum msim_task_kind kind = (enum msim_task_kind)g->kind[t];
+        bool is = what == MSIM_SELECT_HOST      ? kind <= MSIM_TASK_CALL
+                  : g->window[t] == MSIM_NONE   ? false
+                  : what == MSIM_SELECT_KERNELS ? kind == MSIM_TASK_KERNEL
+                  : what == MSIM_SELECT_COPIES  ? kind == MSIM_TASK_COPY
+                                                : kind == MSIM_TASK_COMM;
+
+        if (is && run->outcome.mid.dur[t] > 0)
+            return true;
+    }
+    return false;
+}
+
+static enum msim_status halve(struct halving *h, enum msim_select what,
+                              double *us, struct msim_error *err)
+{
+    const struct msim_scale scale = {.select = what, .factor = FACTOR};
+    struct msim_outcome o = h->run->outcome;
+    struct msim_scenario scenario;
+    struct msim_costs *c;
+    enum msim_status status;
+
+    MSIM_TRY(msim_costs_scaled(&c, h->run->costs, h->run->graph, &scale, 1));
+    scenario = (struct msim_scenario){.dur = c->mid, .removed = c->removed};
+    memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
+    status = msim_engine_simulate(h->engine, &scenario, &h->times, err);
+    if (status == MSIM_OK) {
+        o.mid.start = h->times.start;
+        o.mid.dur = h->times.dur;
+        o.mid.held_by = NULL;
+        o.mid.lag = c->lag;
+        o.mid.removed = c->removed;
+        o.states = h->states;
+        status = msim_period_find(&o, h->run->iteration, NULL, us);
+    }
+    msim_costs_free(c);
+    return status;
+}
+
+static enum msim_status take_memory(struct halving *h)
+{
+    size_t n = (size_t)h->run->graph->n_tasks + 1;
+
+    h->times.start = malloc(n * sizeof(*h->times.start));
+    h->times.dur = malloc(n * sizeof(*h->times.dur));
+    h->states = calloc((size_t)h->run->graph->n_iterations + 1, 1);
+    if (!h->times.start || !h->times.dur || !h->states)
+        return MSIM_ENOMEM;
+    return msim_engine_new(&h->engine, h->run->graph);
+}
+
+static enum msim_status find_rows(struct halving *h, struct msim_error *err)
+{
+    struct msim_prediction *p = h->run->prediction;
+
+    MSIM_TRY(take_memory(h));
+    p->sensitivity =
+        msim_arena_alloc(&p->arena, N_KINDS * sizeof(*p->sensitivity));
+    if (!p->sensitivity)
+        return MSIM_ENOMEM;
+    MSIM_TRY(msim_period_find(&h->run->outcome, h->run->iteration, h->states,
+                              &h->base_us));
+    for (size_t i = 0; i < N_KINDS && h->base_us > 0; i++) {
+        double us;
+
+        if (!has_work(h->run, KINDS[i].what))
+            continue;
+        MSIM_TRY(halve(h, KINDS[i].what, &us, err));
+        p->sensitivity[p->n_sensitivity++] = (struct msim_sensitivity_row){
+            KINDS[i].select, FACTOR, us, us / h->base_us};
+    }
+    return MSIM_OK;
+}
+
+/* ---- the verdict --------------------------------------------------------- */
+
+static double saving(const struct msim_sensitivity_row *r)
+{
+    return fmax(1 - r->ratio, 0);
+}
+
+static const char *bound_word(const char *select)
+{
+    for (size_t i = 0; i < N_KINDS; i++)
+        if (strcmp(KINDS[i].select, select) == 0)
+            return KINDS[i].bound;
+    return "";
+}
+
+/* "GPU-bound", "bound by kernels and host together", "bound by waiting". */
+static void say_bound(char *out, size_t size, const struct msim_prediction *p)
+{
+    const struct msim_sensitivity_row *most = NULL, *next = NULL;
+
+    for (uint32_t i = 0; i < p->n_sensitivity; i++) {
+        const struct msim_sensitivity_row *r = &p->sensitivity[i];
+
+        if (!most || saving(r) > saving(most)) {
+            next = most;
+            most = r;
+        } else if (!next || saving(r) > saving(next)) {
+            next = r;
+        }
+    }
+    if (!most || saving(most) < NOTHING)
+        snprintf(out, size, "%s",
+                 p->external_wait_us > NOTHING * p->period.us.predicted
+                     ? "held by ranks without a trace (see --peers)"
+                     : "bound by latencies and waits");
+    else if (next && saving(next) > AS_MUCH * saving(most))
+        snprintf(out, size, "bound by %s and %s together", most->select,
+                 next->select);
+    else
+        snprintf(out, size, "%s", bound_word(most->select));
+}
+
+/* Copies are named only where they matter. */
+static enum msim_status say_verdict(struct msim_prediction *p)
+{
+    char bound[96], text[320];
+    size_t used, size;
+    uint32_t said = 0;
+    char *copy;
+
+    say_bound(bound, sizeof(bound), p);
+    used = (size_t)snprintf(text, sizeof(text), "%s: twice as fast ", bound);
+    for (uint32_t i = 0; i < p->n_sensitivity; i++) {
+        const struct msim_sensitivity_row *r = &p->sensitivity[i];
+
+        if (strcmp(r->select, "copies") == 0 && saving(r) < NOTHING)
+            continue;
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used,
+                             said ? ", %s %.0f %%" : "%s would save %.0f %%",
+                             r->select, 100 * saving(r));
+        said++;
+    }
+    if (!said)
+        return MSIM_OK;
+    size = used + 1;
+    copy = msim_arena_alloc(&p->arena, size);
+    if (!copy)
+        return MSIM_ENOMEM;
+    p->verdict = memcpy(copy, text, size);
+    return MSIM_OK;
+}
+
+enum msim_status msim_sensitivity_find(struct msim_prediction_run *run,
+                                       struct msim_error *err)
+{
+    struct halving h = {.run = run};
+    enum msim_status status = find_rows(&h, err);
+
+    if (status == MSIM_OK)
+        status = say_verdict(run->prediction);
+    msim_engine_free(h.engine);
+    free(h.times.start);
+    free(h.times.dur);
+    free(h.states);
+    return status;
+}
