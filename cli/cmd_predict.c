@@ -108,6 +108,7 @@ static enum msim_status predict(const struct msim_predict_options *o,
     if (status == MSIM_OK && o->output != MSIM_OUTPUT_CSV)
         status = msim_sensitivity_find(&run, err);
     if (status == MSIM_OK) {
+        run.prediction->rates = o->rates;
         run.prediction->seconds = seconds_since(begin);
         status = report(o, to, &run, err);
     }

@@ -16,6 +16,7 @@
 
 /* Ten times the GPUs of the largest machine. */
 #define RANKS_MAX     (1u << 20)
+#define RATE_MAX      1e15
 #define FIELD(name)   .field = offsetof(struct msim_predict_options, name)
 #define SETTING(name) FIELD(settings.name)
 
@@ -94,6 +95,69 @@ static enum msim_status parse_index_skew(void *settings, const char *value,
                          "(uniform) to %d",
                          value, SKEW_MAX);
     return MSIM_OK;
+}
+
+/* A positive number, and where it ends. */
+static enum msim_status parse_positive(double *out, const char *option,
+                                       const char *value, const char *want,
+                                       char **end, struct msim_error *err)
+{
+    *out = strtod(value, end);
+    if (value[0] >= '0' && value[0] <= '9' && *out > 0 && *out <= RATE_MAX)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--%s' is '%s', want %s", option, value, want);
+}
+
+/* "32", or "4096 tokens". */
+static enum msim_status parse_per_iteration(void *settings, const char *value,
+                                            struct msim_error *err)
+{
+    static const char WANT[] = "a number above 0, and a unit if you like: "
+                               "'32 samples'";
+    struct msim_predict_options *o = settings;
+    char *end;
+
+    MSIM_TRY(parse_positive(&o->rates.per_iteration, "per-iteration", value,
+                            WANT, &end, err));
+    if (*end && *end != ' ')
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--per-iteration' is '%s', want %s", value,
+                         WANT);
+    end += strspn(end, " ");
+    o->rates.unit = *end ? end : NULL;
+    return MSIM_OK;
+}
+
+static enum msim_status parse_rate(double *out, const char *option,
+                                   const char *value, const char *want,
+                                   struct msim_error *err)
+{
+    char *end;
+
+    MSIM_TRY(parse_positive(out, option, value, want, &end, err));
+    if (!*end)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--%s' is '%s', want %s", option, value, want);
+}
+
+static enum msim_status parse_price(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+
+    return parse_rate(&o->rates.usd_per_hour, "price", value,
+                      "US dollars an hour for one GPU, above 0", err);
+}
+
+static enum msim_status parse_power(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+
+    return parse_rate(&o->rates.watts, "power", value,
+                      "the mean power of one GPU in watts, above 0", err);
 }
 
 static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
@@ -216,6 +280,23 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "N|all",
      .help = "only ProfilerStep#N, or the N-th from 0 where there is none",
      .dflt = "all"},
+    {.name = "per-iteration",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_per_iteration,
+     .metavar = "N[ UNIT]",
+     .help = "samples or tokens that the whole job works through in one "
+             "iteration: reports them a second"},
+    {.name = "price",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_price,
+     .metavar = "USD",
+     .help = "price of one GPU for an hour: reports what an iteration costs"},
+    {.name = "power",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_power,
+     .metavar = "WATT",
+     .help = "mean power of one GPU while the job runs: reports the energy of "
+             "an iteration"},
     MSIM_OPTION_COMMUNICATION_ROW(parse_communication),
     MSIM_OPTION_SALVAGE_ROW(struct msim_predict_options, settings.load.salvage),
     {.name = "strict",

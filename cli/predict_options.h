@@ -4,6 +4,7 @@
 #ifndef MSIM_CLI_PREDICT_OPTIONS_H
 #define MSIM_CLI_PREDICT_OPTIONS_H
 #include "cli/options.h"
+#include "core/report/analyse/prediction.h"
 #include "predict/settings.h"
 
 #include <stdio.h>
@@ -14,6 +15,7 @@ struct msim_predict_options {
     uint32_t cap_scales;
     int peers; /* index of the word */
     enum msim_output output;
+    struct msim_rates rates;
     const char *explain;          /* operator name, NULL: not wanted */
     const char *timeline, *chart; /* files, NULL: not wanted */
 };

@@ -193,6 +193,29 @@ for r in rows.values():
                - r["period_us"]) < 1e-3, r
     assert r["ratio"] <= 1.01, r
 PYTHON
+# What a user counts by: 8 ranks for 3,600 USD an hour, 500 W each.
+run --platform a100 --ranks 8 --per-iteration '32 samples' --price 3600 \
+    --power 500 --json "$SOURCE_DIR/data/traces/dlrm-ddp-2ranks"
+want_rc 0
+python3 - "$folder/out" <<'PYTHON' || complain "rates"
+import json, math, sys
+
+p = json.load(open(sys.argv[1]))
+s = p["period_us"]["predicted"] * 1e-6
+near = lambda a, b: math.isclose(a, b, rel_tol=1e-6)
+assert near(p["throughput"]["per_second"], 32 / s), p["throughput"]
+assert p["throughput"]["unit"] == "samples"
+assert p["throughput"]["low_per_second"] <= p["throughput"]["per_second"]
+assert near(p["cost_usd"], 8 * s) and near(p["energy_joules"], 4000 * s)
+PYTHON
+run --platform a100 --per-iteration 32 --price 2 "$SOURCE_DIR/data/traces/gpt2"
+want_out $'\n  throughput  '
+want_out ' USD for 1000 iterations on 1 GPU'
+usage_error "option '--per-iteration' is '0', want" --per-iteration 0 x
+usage_error "option '--per-iteration' is '32x', want" --per-iteration 32x x
+usage_error "option '--price' is '-1', want US dollars" --price -1 x
+usage_error "option '--power' is '5kW', want the mean power" --power 5kW x
+
 run "$SOURCE_DIR/data/traces/dlrm-ddp-2ranks"
 want_rc 0
 [[ $out == "no GPU work in the traces: --platform NAME"* ]] ||

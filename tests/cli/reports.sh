@@ -73,7 +73,7 @@ import json, sys
 
 events = json.load(open(sys.argv[1]))["traceEvents"]
 names = {e["args"]["name"] for e in events if e["name"] == "process_name"}
-assert names == {"rank 0", "rank 1"}, names
+assert names == {"rank 0", "rank 1", "critical path"}, names
 threads = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
 spans = [e for e in events if e["ph"] == "X"]
 assert len(spans) > 100

@@ -77,15 +77,34 @@ for e in events:
         lanes[e["pid"], e["tid"]].append((e["ts"], e["ts"] + e["dur"]))
         assert (e["cat"] == "wait") == e["name"].startswith("wait: "), e
 assert any(e.get("args", {}).get("critical") for e in events)
+tracks = {e["args"]["name"]: (e["pid"], e["tid"]) for e in events
+          if e["name"] == "thread_name"}
+path, = {(e["pid"], e["tid"]) for e in events
+         if e["name"] == "thread_name" and e["args"]["name"] == "critical path"}
+pieces = sorted((e["ts"], e["dur"]) for e in events
+                if e["ph"] == "X" and (e["pid"], e["tid"]) == path)
+steps = [e for e in events if e["ph"] == "X" and e["cat"] == "step"]
+assert pieces and steps
+assert any(name.startswith("waits of ") for name in tracks), tracks
+kernels = [e for e in events if e["ph"] == "X" and e["cat"] == "kernel"
+           and "stream" in e.get("args", {})]
+assert any("operator" in e["args"] for e in kernels)
+counts = [e for e in events if e["ph"] == "C"]
+assert {e["name"] for e in counts} == {"GPU busy", "launch queue"}
+assert all(e["args"]["activities"] >= 0 for e in counts)
+last = {(e["pid"], e["name"]): e["args"]["activities"] for e in counts}
+assert not any(last.values()), last
 for spans in lanes.values():
     spans.sort()
     for a, b in zip(spans, spans[1:]):
         assert a[1] <= b[0], (a, b)
 ends = collections.Counter(e["id"] for e in events if e["ph"] in "sf")
 assert all(n == 2 for n in ends.values()), ends
+begins = {e["id"]: e["ts"] for e in events if e["ph"] == "s"}
 for e in events:
     if e["ph"] in "sf":
         assert (e["pid"], e["tid"]) in lanes, e
+        assert begins[e["id"]] <= e["ts"], ("back in time", e)
 PYTHON
 }
 

@@ -48,6 +48,13 @@ struct msim_period {
     bool bounds;                      /* its work is what the period takes */
 };
 
+/* What a user counts by: of the whole job, from options. 0: not given. */
+struct msim_rates {
+    double per_iteration;       /* samples or tokens */
+    const char *unit;           /* of them, NULL: not said */
+    double usd_per_hour, watts; /* of one GPU */
+};
+
 /* The period with one kind of work scaled: what bounds the job. */
 struct msim_sensitivity_row {
     const char *select; /* as --scale takes it */
@@ -211,6 +218,7 @@ struct msim_prediction {
     struct msim_figure iteration_us, kernel_us;
     struct msim_period period;
     struct msim_scenario_note scenario;
+    struct msim_rates rates;
     struct msim_sensitivity_row *sensitivity; /* none: not asked for */
     uint32_t n_sensitivity;
     const char *verdict; /* what bounds the job, in a sentence, or NULL */
@@ -278,6 +286,25 @@ struct msim_span {
     /* Of a call or a collective, which begins by waiting: when that did;
      * compare with `traced`, when it began in the trace, or TIME_NONE. */
     msim_ps arrival, traced;
+    const char *op, *shapes; /* of GPU work: its topmost operator, and sizes of
+                                tensors; NULL: not known */
+    const struct msim_launch_config *config; /* of a kernel, or NULL */
+    uint32_t correlation;                    /* 0: none */
+};
+
+/* A bar on a track of its own: a piece of the critical path, or a step. */
+struct msim_mark {
+    const char *name, *kind; /* kind: "kernel", "latency", ...; "step" */
+    msim_ps start, dur;
+    int64_t rank;
+    uint32_t lane; /* of a piece, or MSIM_NONE */
+};
+
+/* What a GPU has to do from an instant on. */
+struct msim_load {
+    msim_ps at;
+    int64_t rank;
+    int32_t busy, queued; /* activities that run; that are launched and wait */
 };
 
 /* A dependency on the critical path, from one lane to another. */
@@ -285,6 +312,7 @@ struct msim_arrow {
     const char *name; /* kind of the edge */
     msim_ps from_at, to_at;
     uint32_t from_lane, to_lane;
+    bool to_wait; /* it ends at the wait before a task without a bar */
 };
 
 struct msim_lane_info {
@@ -301,6 +329,10 @@ struct msim_timeline {
     uint32_t n_lanes;
     struct msim_arrow *arrows; /* in the order of time */
     uint32_t n_arrows;
+    struct msim_mark *path, *steps; /* in the order of time; of all ranks */
+    uint32_t n_path, cap_path, n_steps;
+    struct msim_load *loads; /* by rank and time */
+    uint32_t n_loads;
     const struct msim_prediction *of; /* that it shows; NULL: not known */
 };
 

@@ -1,15 +1,18 @@
 /*
  * core/report/analyse/timeline.c - a simulated run as bars on lanes.
  *
- * Every task that takes time is a bar on its lane, and every wait a bar before
- * the task that waited. Tasks on the critical path are marked, and arrows show
- * the dependencies by which the path goes from lane to lane.
+ * Every task that takes time is a bar on its lane, and every wait a bar on a
+ * track beside it, before the task that waited. The critical path and the steps
+ * have tracks of their own; arrows show the dependencies by which the path goes
+ * from lane to lane, and counters what runs on a GPU and what is queued.
  */
+#include "core/base/vec.h"
 #include "core/graph/task_text.h"
 #include "core/report/analyse/waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const categories[] = {[MSIM_TASK_HOST] = "cpu_op",
                                          [MSIM_TASK_GAP] = "",
@@ -30,6 +33,9 @@ struct drawing {
     uint8_t *critical;             /* one a task */
     uint32_t *before;              /* one a lane */
     const char *waits[MSIM_HOLDS]; /* names of bars */
+    const char ***shapes;          /* one a rank, of them one a block */
+    struct msim_mark *marks;       /* of the path */
+    msim_ps path_end;              /* of the pieces so far */
 };
 
 /* ---- lanes -------------------------------------------------------------- */
@@ -97,6 +103,83 @@ static bool waits_itself(const struct msim_graph *g, uint32_t task)
     return g->kind[task] == MSIM_TASK_CALL || g->kind[task] == MSIM_TASK_COMM;
 }
 
+/* ---- what a kernel is ------------------------------------------------------
+ */
+
+#define SHAPES_BYTES 256
+
+static void add_shape(char *text, size_t *used, const struct msim_trace *t,
+                      const struct msim_arg *a)
+{
+    const int64_t *dims = msim_arg_dims(t, a);
+
+    if (*used + 64 > SHAPES_BYTES)
+        return;
+    *used += (size_t)snprintf(text + *used, SHAPES_BYTES - *used, "%s[",
+                              *used ? " " : "");
+    for (uint32_t i = 0; i < a->n && *used + 32 < SHAPES_BYTES; i++)
+        *used += (size_t)snprintf(text + *used, SHAPES_BYTES - *used, "%s%lld",
+                                  i ? "," : "", (long long)dims[i]);
+    *used += (size_t)snprintf(text + *used, SHAPES_BYTES - *used, "]");
+}
+
+/* "[64,512] [512,1024]": the tensors among the arguments, in lists, too. */
+static const char *shapes_text(struct drawing *d, const struct msim_trace *t,
+                               uint32_t block)
+{
+    const struct msim_arg_block *b = &t->blocks[block];
+    char text[SHAPES_BYTES];
+    size_t used = 0;
+    char *copy;
+
+    for (uint32_t i = 0; i < b->count; i++)
+        if (t->args[b->first + i].kind == MSIM_ARG_TENSOR)
+            add_shape(text, &used, t, &t->args[b->first + i]);
+    if (!used)
+        return "";
+    copy = msim_arena_alloc(&d->tl->arena, used + 1);
+    return copy ? memcpy(copy, text, used + 1) : "";
+}
+
+/* Of the innermost operator around a task that has arguments. */
+static const char *shapes_of(struct drawing *d, uint32_t task)
+{
+    uint32_t rank = d->g->refs[task].rank, op = d->g->refs[task].op;
+    const struct msim_trace *t = d->g->job->ranks[rank];
+    const char **known;
+
+    while (op != MSIM_NONE && t->ops[op].args == MSIM_NONE)
+        op = t->ops[op].parent;
+    if (op == MSIM_NONE)
+        return NULL;
+    if (!d->shapes[rank])
+        d->shapes[rank] =
+            calloc((size_t)t->n_blocks + 1, sizeof(*d->shapes[rank]));
+    if (!d->shapes[rank])
+        return NULL;
+    known = &d->shapes[rank][t->ops[op].args];
+    if (!*known)
+        *known = shapes_text(d, t, t->ops[op].args);
+    return (*known)[0] ? *known : NULL;
+}
+
+static void describe(struct drawing *d, uint32_t task, struct msim_span *s)
+{
+    const struct msim_task_ref *ref = &d->g->refs[task];
+    const struct msim_trace *t = d->g->job->ranks[ref->rank];
+    uint32_t top = msim_task_topmost(d->g, task);
+
+    if (d->g->kind[task] < MSIM_TASK_KERNEL)
+        return;
+    s->op = top ? msim_trace_text(t, top) : NULL;
+    s->shapes = shapes_of(d, task);
+    if (ref->index == MSIM_NONE)
+        return;
+    s->correlation = t->gpu[ref->index].correlation;
+    if (t->gpu[ref->index].config != MSIM_NONE)
+        s->config = &t->configs[t->gpu[ref->index].config];
+}
+
 static void add_wait(struct drawing *d, uint32_t task, msim_ps wait)
 {
     unsigned hold = msim_hold_of(d->g, d->binding.by[task]);
@@ -137,6 +220,7 @@ static void add_work(struct drawing *d, uint32_t task, msim_ps wait)
         .arrival = run->start[task] - (waits_itself(g, task) ? wait : 0),
         .traced = traced_start(d, task),
     };
+    describe(d, task, &d->tl->spans[d->tl->n_spans - 1]);
 }
 
 static int by_lane_and_start(const void *a, const void *b)
@@ -202,8 +286,49 @@ static void add_arrow(struct drawing *d, const struct msim_piece *piece)
     if (g->kind[to] == MSIM_TASK_GAP) /* the task has no bar, but its wait has,
                                          which ends here */
         until -= until > 1000 ? 1000 : 0;
+    /* A kernel may start, and a copy end, before its call returns. */
+    if (at > until)
+        at = until;
+    if (at < d->o->mid.start[from])
+        return;
     d->tl->arrows[d->tl->n_arrows++] = (struct msim_arrow){
-        msim_hold_text(hold), at, until, g->lane[from], g->lane[to]};
+        msim_hold_text(hold), at,          until,
+        g->lane[from],        g->lane[to], g->kind[to] == MSIM_TASK_GAP};
+}
+
+/* Iterations of ranks overlap a little: what is before the end of the last one
+ * is left out. */
+static enum msim_status add_mark(struct drawing *d,
+                                 const struct msim_piece *piece)
+{
+    static const char *const KINDS[] = {[MSIM_PIECE_WORK] = "work",
+                                        [MSIM_PIECE_LAG] = "latency",
+                                        [MSIM_PIECE_HELD] = "held"};
+    struct msim_timeline *tl = d->tl;
+    msim_ps start = piece->start > d->path_end ? piece->start : d->path_end;
+    msim_ps end = piece->start + piece->dur;
+    unsigned hold = msim_hold_of(d->g, piece->by);
+
+    if (end <= start)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&d->marks, &tl->cap_path, tl->n_path,
+                       sizeof(*d->marks)));
+    d->marks[tl->n_path++] = (struct msim_mark){
+        .name = piece->kind == MSIM_PIECE_WORK
+                    ? msim_task_name(d->g, piece->task)
+                : hold < MSIM_HOLDS ? msim_hold_text(hold)
+                                    : "start",
+        .kind = piece->kind == MSIM_PIECE_WORK
+                    ? msim_task_kind_text(
+                          (enum msim_task_kind)d->g->kind[piece->task])
+                    : KINDS[piece->kind],
+        .start = start,
+        .dur = end - start,
+        .rank = d->g->job->ranks[d->g->refs[piece->task].rank]->rank,
+        .lane = d->g->lane[piece->task],
+    };
+    d->path_end = end;
+    return MSIM_OK;
 }
 
 static enum msim_status add_path(struct drawing *d, uint32_t w)
@@ -213,6 +338,7 @@ static enum msim_status add_path(struct drawing *d, uint32_t w)
     for (uint32_t i = 0; i < d->path.n; i++) {
         const struct msim_piece *piece = &d->path.pieces[i];
 
+        MSIM_TRY(add_mark(d, piece));
         /* Iterations of ranks overlap: the arrow may exist already. */
         if (piece->kind == MSIM_PIECE_WORK && !d->critical[piece->task])
             add_arrow(d, piece);
@@ -239,6 +365,112 @@ static enum msim_status add_paths(struct drawing *d)
     return MSIM_OK;
 }
 
+/* ---- steps and counters -------------------------------------------------- */
+
+static enum msim_status add_steps(struct drawing *d)
+{
+    struct msim_timeline *tl = d->tl;
+    const struct msim_graph *g = d->g;
+
+    tl->path = msim_arena_alloc(&tl->arena,
+                                ((size_t)tl->n_path + 1) * sizeof(*tl->path));
+    tl->steps = msim_arena_alloc(&tl->arena, ((size_t)g->n_windows + 1) *
+                                                 sizeof(*tl->steps));
+    if (!tl->path || !tl->steps)
+        return MSIM_ENOMEM;
+    if (tl->n_path)
+        memcpy(tl->path, d->marks, tl->n_path * sizeof(*tl->path));
+    for (uint32_t w = 0; w < g->n_windows; w++) {
+        long long number = g->iterations[g->windows[w].iteration];
+        char *name = msim_arena_alloc(&tl->arena, 40);
+
+        if (!name)
+            return MSIM_ENOMEM;
+        if (number < 0)
+            snprintf(name, 40, "trace");
+        else
+            snprintf(name, 40, "ProfilerStep#%lld", number);
+        if (d->times[w].end > d->times[w].begin)
+            tl->steps[tl->n_steps++] =
+                (struct msim_mark){name,
+                                   "step",
+                                   d->times[w].begin,
+                                   d->times[w].end - d->times[w].begin,
+                                   g->job->ranks[g->windows[w].rank]->rank,
+                                   MSIM_NONE};
+    }
+    return MSIM_OK;
+}
+
+static int by_rank_and_time(const void *a, const void *b)
+{
+    const struct msim_load *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Changes first, then what they sum to; one for each instant. */
+static void sum_loads(struct msim_timeline *tl)
+{
+    uint32_t n = 0;
+
+    if (tl->n_loads)
+        qsort(tl->loads, tl->n_loads, sizeof(*tl->loads), by_rank_and_time);
+    for (uint32_t i = 0; i < tl->n_loads; i++) {
+        struct msim_load now = tl->loads[i];
+
+        if (n && tl->loads[n - 1].rank == now.rank) {
+            now.busy += tl->loads[n - 1].busy;
+            now.queued += tl->loads[n - 1].queued;
+            n -= tl->loads[n - 1].at == now.at;
+        }
+        tl->loads[n++] = now;
+    }
+    tl->n_loads = n;
+}
+
+static void change(struct msim_timeline *tl, msim_ps at, int64_t rank,
+                   int32_t busy, int32_t queued)
+{
+    tl->loads[tl->n_loads++] = (struct msim_load){at, rank, busy, queued};
+}
+
+static enum msim_status add_loads(struct drawing *d)
+{
+    struct msim_timeline *tl = d->tl;
+    const struct msim_graph *g = d->g;
+    const struct msim_run *run = &d->o->mid;
+
+    tl->loads = msim_arena_alloc(&tl->arena,
+                                 (2 * ((size_t)g->n_tasks + g->n_edges) + 1) *
+                                     sizeof(*tl->loads));
+    if (!tl->loads)
+        return MSIM_ENOMEM;
+    for (uint32_t t = 0; t < g->n_tasks; t++) {
+        int64_t rank = g->job->ranks[g->refs[t].rank]->rank;
+        uint32_t from = msim_arrival(g, t);
+
+        if (g->kind[t] >= MSIM_TASK_KERNEL && g->kind[t] <= MSIM_TASK_COMM &&
+            msim_run_end(run, t) > run->start[from]) {
+            change(tl, run->start[from], rank, 1, 0);
+            change(tl, msim_run_end(run, t), rank, -1, 0);
+        }
+        for (uint32_t e = g->edge_begin[t]; e < g->edge_begin[t + 1]; e++) {
+            uint32_t to = g->edges[e].to;
+
+            if (msim_edge_kind_of(g->edge_kind[e]) != MSIM_EDGE_LAUNCH ||
+                run->start[to] <= msim_run_end(run, t))
+                continue;
+            change(tl, msim_run_end(run, t), rank, 0, 1);
+            change(tl, run->start[to], rank, 0, -1);
+        }
+    }
+    sum_loads(tl);
+    return MSIM_OK;
+}
+
 /* ---- the whole ---------------------------------------------------------- */
 
 static enum msim_status take_memory(struct drawing *d)
@@ -249,8 +481,10 @@ static enum msim_status take_memory(struct drawing *d)
     d->critical = calloc(n, 1);
     d->times = calloc((size_t)d->g->n_windows + 1, sizeof(*d->times));
     d->before = msim_lanes_none(d->g);
-    return d->slack && d->critical && d->times && d->before ? MSIM_OK
-                                                            : MSIM_ENOMEM;
+    d->shapes = calloc((size_t)d->g->job->n_ranks + 1, sizeof(*d->shapes));
+    if (!d->slack || !d->critical || !d->times || !d->before || !d->shapes)
+        return MSIM_ENOMEM;
+    return MSIM_OK;
 }
 
 static enum msim_status draw(struct drawing *d)
@@ -262,6 +496,8 @@ static enum msim_status draw(struct drawing *d)
     MSIM_TRY(add_lanes(d));
     MSIM_TRY(name_waits(d));
     MSIM_TRY(add_paths(d));
+    MSIM_TRY(add_steps(d));
+    MSIM_TRY(add_loads(d));
     return add_spans(d);
 }
 
@@ -281,6 +517,10 @@ enum msim_status msim_timeline_new(struct msim_timeline **out,
     free(d.critical);
     free(d.times);
     free(d.before);
+    for (uint32_t i = 0; d.shapes && i < d.g->job->n_ranks; i++)
+        free(d.shapes[i]);
+    free(d.shapes);
+    free(d.marks);
     msim_binding_release(&d.binding);
     msim_path_release(&d.path);
     if (status == MSIM_OK)

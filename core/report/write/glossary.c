@@ -59,6 +59,7 @@ static const struct word WORDS[] = {
     {"copy", "Copies between memories, and memsets."},
     {"copy engine busy", "The hardware that copies was still at another copy."},
     {"copy-bound", "Verdict: faster copies would shorten an iteration most."},
+    {"cost", "The price of all GPUs for the period of 1000 iterations."},
     {"costs", "Where GPU times come from: measured (the trace), model (laws), "
               "scaled (the trace's times, carried to another GPU)."},
     {"covered by laws and tables",
@@ -78,6 +79,7 @@ static const struct word WORDS[] = {
     {"embedding",
      "Model of look-ups in embedding tables, and of their gradients."},
     {"empty", "Said of an iteration in which nothing is recorded."},
+    {"energy", "The given power of all GPUs, times the period."},
     {"error",
      "How far the predicted time is from the measured one of the same run."},
     {"event synchronisation",
@@ -219,6 +221,8 @@ static const struct word WORDS[] = {
      "do."},
     {"table", "Interpolated between measured times."},
     {"tensor", "Limit: the rate of the tensor cores."},
+    {"throughput",
+     "Samples or tokens of --per-iteration a second, by the period."},
     {"time", "Time in one iteration, in the unit that the heading names."},
     {"time to spare", "How much longer one call of an operator may take before "
                       "an iteration ends later."},

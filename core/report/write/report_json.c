@@ -4,6 +4,8 @@
 #include "core/base/json_out.h"
 #include "core/report/write/report.h"
 
+#include <math.h>
+
 static void write_figure(struct msim_json *j, const char *key,
                          const struct msim_figure *f)
 {
@@ -312,6 +314,33 @@ static void write_kernels(struct msim_json *j, const struct msim_prediction *p)
     msim_json_close(j);
 }
 
+/* null where the user has not said what it takes. */
+static void write_rates(struct msim_json *j, const struct msim_prediction *p)
+{
+    const struct msim_rates *r = &p->rates;
+    const struct msim_figure *us = &p->period.us;
+    double gpus = p->ranks ? p->ranks : 1, n = r->per_iteration * 1e6;
+
+    if (r->per_iteration > 0) {
+        msim_json_open(j, "throughput", '{', false);
+        msim_json_number(j, "per_iteration", r->per_iteration);
+        msim_json_text(j, "unit", r->unit);
+        msim_json_number(j, "per_second", n / us->predicted);
+        msim_json_number(j, "low_per_second", n / us->high);
+        msim_json_number(j, "high_per_second", n / us->low);
+        msim_json_close(j);
+    } else {
+        msim_json_text(j, "throughput", NULL);
+    }
+    msim_json_number(j, "cost_usd",
+                     r->usd_per_hour > 0
+                         ? r->usd_per_hour * gpus * us->predicted / 3.6e9
+                         : (double)NAN);
+    msim_json_number(j, "energy_joules",
+                     r->watts > 0 ? r->watts * gpus * us->predicted * 1e-6
+                                  : (double)NAN);
+}
+
 static void write_sensitivity(struct msim_json *j,
                               const struct msim_prediction *p)
 {
@@ -424,6 +453,7 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out)
     write_texts(&j, "inputs", p->inputs, p->n_inputs);
     write_families(&j, p);
     write_sensitivity(&j, p);
+    write_rates(&j, p);
     write_kernels(&j, p);
     write_host_ops(&j, p);
     write_regions(&j, "phases", p->phases, p->n_phases);

@@ -143,6 +143,37 @@ static void print_links(const struct msim_page *page)
                 p->links_between);
 }
 
+/* What follows from the period and from what the user says of the job. */
+static void print_rates(const struct msim_page *page)
+{
+    const struct msim_rates *r = &page->p->rates;
+    const struct msim_figure *us = &page->p->period.us;
+    double gpus = page->p->ranks ? page->p->ranks : 1;
+    char cell[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL], unit[32];
+
+    if (!(us->predicted > 0))
+        return;
+    msim_format_name(unit, sizeof(unit), r->unit ? r->unit : "", 24);
+    msim_format_large(cell, r->per_iteration / us->predicted * 1e6);
+    msim_format_large(low, r->per_iteration / us->high * 1e6);
+    msim_format_large(high, r->per_iteration / us->low * 1e6);
+    if (r->per_iteration > 0)
+        fprintf(page->out, "  %-15s  %8s%s/s", "throughput", cell, unit);
+    if (r->per_iteration > 0 && us->low < us->high)
+        fprintf(page->out, "   90 %%: %s to %s", low, high);
+    if (r->per_iteration > 0)
+        fputc('\n', page->out);
+    if (r->usd_per_hour > 0)
+        fprintf(page->out,
+                "  %-15s  %9.4g USD for 1000 iterations on %.0f GPU%s\n",
+                "cost", 1e3 * r->usd_per_hour * gpus * us->predicted / 3.6e9,
+                gpus, gpus > 1 ? "s" : "");
+    if (r->watts > 0)
+        fprintf(page->out, "  %-15s  %9.4g J for an iteration on %.0f GPU%s\n",
+                "energy", r->watts * gpus * us->predicted * 1e-6, gpus,
+                gpus > 1 ? "s" : "");
+}
+
 static void print_flops(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
@@ -235,6 +266,7 @@ static void print_totals(const struct msim_page *page)
     print_figure(page, "kernels", &page->p->kernel_us);
     print_communication(page);
     print_links(page);
+    print_rates(page);
     print_flops(page);
     print_memory(page);
     print_iterations(page);

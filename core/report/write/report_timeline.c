@@ -3,9 +3,12 @@
  * Perfetto UI opens ("Trace Event Format", Google, 2016: complete events `X`,
  * metadata events `M`, flow events `s` and `f`).
  *
- * A rank is a process, a lane a thread. Ids count from 1: for Perfetto process
- * 0 and thread 0 are the kernel's idle task. Thread ids are unique over all
- * ranks, because viewers disagree on whether a process scopes them.
+ * A rank is a process, a lane a thread. The waits of a lane, the steps of a
+ * rank and the critical path, which goes through all ranks, are threads, too:
+ * colours and flags of bars are not shown by all viewers, tracks are. Ids count
+ * from 1: for Perfetto process 0 and thread 0 are the kernel's idle task.
+ * Thread ids are unique over all ranks, because viewers disagree on whether a
+ * process scopes them.
  */
 #include "core/base/json_out.h"
 #include "core/base/write_file.h"
@@ -56,7 +59,158 @@ static void write_lane(struct msim_json *j, const struct msim_timeline *t,
                (lane->device ? INT64_C(100000) : 0) + i);
 }
 
-static void write_args(struct msim_json *j, const struct msim_span *s)
+/* ---- tracks -------------------------------------------------------------- */
+
+static uint32_t wait_track(const struct msim_timeline *t, uint32_t lane)
+{
+    return t->n_lanes + lane + 1;
+}
+
+static uint32_t path_track(const struct msim_timeline *t)
+{
+    return 2 * t->n_lanes + 1;
+}
+
+static uint32_t step_track(const struct msim_timeline *t, int64_t pid)
+{
+    return 2 * t->n_lanes + 1 + (uint32_t)pid;
+}
+
+static int64_t process_of_rank(int64_t rank)
+{
+    return rank < 0 ? 1 : rank + 1;
+}
+
+/* The process of the critical path comes after all ranks. */
+static int64_t path_process(const struct msim_timeline *t)
+{
+    int64_t last = 1;
+
+    for (uint32_t i = 0; i < t->n_lanes; i++)
+        if (process_of(&t->lanes[i]) > last)
+            last = process_of(&t->lanes[i]);
+    return last + 1;
+}
+
+static void write_track(struct msim_json *j, int64_t pid, uint32_t tid,
+                        const char *name, int64_t sort)
+{
+    write_meta(j, "thread_name", pid, tid, name, 0);
+    write_meta(j, "thread_sort_index", pid, tid, NULL, sort);
+}
+
+/* Only tracks that have bars. Above a rank's threads: its steps; behind a lane:
+ * its waits. */
+static void write_tracks(struct msim_json *j, const struct msim_timeline *t)
+{
+    uint32_t last = MSIM_NONE;
+    char name[96];
+
+    for (uint32_t i = 0; i < t->n_spans; i++) {
+        const struct msim_span *s = &t->spans[i];
+        const struct msim_lane_info *lane = &t->lanes[s->lane];
+
+        if (strcmp(s->category, "wait") != 0 || s->lane == last)
+            continue;
+        last = s->lane;
+        snprintf(name, sizeof(name), "waits of %.64s", lane->name);
+        write_track(j, process_of(lane), wait_track(t, last), name,
+                    (lane->device ? INT64_C(100000) : 0) + last);
+    }
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        int64_t pid = process_of_rank(t->steps[i].rank);
+
+        write_track(j, pid, step_track(t, pid), "steps", -2);
+    }
+    if (!t->n_path)
+        return;
+    write_meta(j, "process_name", path_process(t), path_track(t),
+               "critical path", 0);
+    write_meta(j, "process_sort_index", path_process(t), path_track(t), NULL,
+               0);
+    write_track(j, path_process(t), path_track(t), "critical path", 0);
+}
+
+static void write_mark(struct msim_json *j, const struct msim_timeline *t,
+                       const struct msim_mark *m, int64_t pid, uint32_t tid)
+{
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "ph", "X");
+    msim_json_text(j, "name", m->name);
+    msim_json_text(j, "cat", m->kind);
+    msim_json_integer(j, "pid", pid);
+    msim_json_unsigned(j, "tid", tid);
+    msim_json_time(j, "ts", m->start);
+    msim_json_time(j, "dur", m->dur);
+    if (m->lane != MSIM_NONE) {
+        msim_json_open(j, "args", '{', false);
+        msim_json_text(j, "lane", t->lanes[m->lane].name);
+        if (m->rank >= 0)
+            msim_json_integer(j, "rank", m->rank);
+        msim_json_bool(j, "critical", true);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+static void write_count(struct msim_json *j, const struct msim_load *l,
+                        const char *name, int32_t value)
+{
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "ph", "C");
+    msim_json_text(j, "name", name);
+    msim_json_integer(j, "pid", process_of_rank(l->rank));
+    msim_json_time(j, "ts", l->at);
+    msim_json_open(j, "args", '{', false);
+    msim_json_integer(j, "activities", value);
+    msim_json_close(j);
+    msim_json_close(j);
+}
+
+/* Counters: what runs on the GPU, and how much is queued. */
+static void write_loads(struct msim_json *j, const struct msim_timeline *t)
+{
+    for (uint32_t i = 0; i < t->n_loads; i++) {
+        const struct msim_load *l = &t->loads[i];
+        bool first = i == 0 || t->loads[i - 1].rank != l->rank;
+
+        if (first || t->loads[i - 1].busy != l->busy)
+            write_count(j, l, "GPU busy", l->busy);
+        if (first || t->loads[i - 1].queued != l->queued)
+            write_count(j, l, "launch queue", l->queued);
+    }
+}
+
+static void write_three(struct msim_json *j, const char *key,
+                        const uint32_t three[3])
+{
+    msim_json_open(j, key, '[', false);
+    for (int i = 0; i < 3; i++)
+        msim_json_unsigned(j, NULL, three[i]);
+    msim_json_close(j);
+}
+
+/* What a kernel is, in the words of Kineto where it has some. */
+static void write_kernel(struct msim_json *j, const struct msim_timeline *t,
+                         const struct msim_span *s)
+{
+    if (!t->lanes[s->lane].device || !s->work)
+        return;
+    msim_json_text(j, "stream", t->lanes[s->lane].name);
+    if (s->op)
+        msim_json_text(j, "operator", s->op);
+    if (s->shapes)
+        msim_json_text(j, "shapes", s->shapes);
+    if (s->config) {
+        write_three(j, "grid", s->config->grid);
+        write_three(j, "block", s->config->block);
+    }
+    if (s->correlation)
+        msim_json_unsigned(j, "correlation", s->correlation);
+}
+
+static void write_args(struct msim_json *j, const struct msim_timeline *t,
+                       const struct msim_span *s)
 {
     bool named = s->detail && s->detail[0];
 
@@ -74,6 +228,7 @@ static void write_args(struct msim_json *j, const struct msim_span *s)
         if (s->traced != MSIM_TIME_NONE)
             msim_json_time(j, "traced_us", s->traced);
     }
+    write_kernel(j, t, s);
     msim_json_close(j);
 }
 
@@ -85,14 +240,12 @@ static void write_span(struct msim_json *j, const struct msim_timeline *t,
     msim_json_text(j, "name", s->name);
     msim_json_text(j, "cat", s->category);
     msim_json_integer(j, "pid", process_of(&t->lanes[s->lane]));
-    msim_json_unsigned(j, "tid", s->lane + 1);
+    msim_json_unsigned(j, "tid",
+                       strcmp(s->category, "wait") == 0 ? wait_track(t, s->lane)
+                                                        : s->lane + 1);
     msim_json_time(j, "ts", s->start);
     msim_json_time(j, "dur", s->dur);
-    if (s->critical) /* names of colours that the format knows: red, grey */
-        msim_json_text(j, "cname", "terrible");
-    else if (strcmp(s->category, "wait") == 0)
-        msim_json_text(j, "cname", "grey");
-    write_args(j, s);
+    write_args(j, t, s);
     msim_json_close(j);
 }
 
@@ -114,7 +267,8 @@ static void write_arrow(struct msim_json *j, const struct msim_timeline *t,
         msim_json_text(j, "name", a->name);
         msim_json_text(j, "cat", "critical path");
         msim_json_integer(j, "pid", process_of(&t->lanes[lane]));
-        msim_json_unsigned(j, "tid", lane + 1);
+        msim_json_unsigned(j, "tid",
+                           end && a->to_wait ? wait_track(t, lane) : lane + 1);
         msim_json_time(j, "ts", end ? a->to_at : a->from_at);
         msim_json_close(j);
     }
@@ -151,10 +305,17 @@ static enum msim_status write_all(const struct msim_timeline *t,
     msim_json_open(&j, "traceEvents", '[', true);
     for (uint32_t i = 0; i < t->n_lanes; i++)
         write_lane(&j, t, i);
+    write_tracks(&j, t);
     for (uint32_t i = 0; i < t->n_spans; i++)
         write_span(&j, t, &t->spans[i]);
     for (uint32_t i = 0; i < t->n_arrows; i++)
         write_arrow(&j, t, i);
+    for (uint32_t i = 0; i < t->n_path; i++)
+        write_mark(&j, t, &t->path[i], path_process(t), path_track(t));
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        write_mark(&j, t, &t->steps[i], process_of_rank(t->steps[i].rank),
+                   step_track(t, process_of_rank(t->steps[i].rank)));
+    write_loads(&j, t);
     msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);
