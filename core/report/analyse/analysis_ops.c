@@ -106,7 +106,8 @@ static void add_coverage(struct ops *a, uint32_t task)
  * operator are a call each. */
 static void add_call(struct ops *a, struct row *r, uint32_t task, uint32_t top)
 {
-    uint32_t gpu = a->g->refs[task].index;
+    uint32_t gpu = a->g->refs[task].index, op = a->g->refs[task].op;
+    uint32_t comm = MSIM_NONE;
     uint8_t kind = MSIM_COLL_UNKNOWN;
 
     if (!r->communication) {
@@ -116,8 +117,12 @@ static void add_call(struct ops *a, struct row *r, uint32_t task, uint32_t top)
             a->seen[top] = 1;
         return;
     }
-    if (gpu != MSIM_NONE && a->t->gpu[gpu].comm != MSIM_NONE)
-        kind = a->t->comms[a->t->gpu[gpu].comm].collective;
+    if (gpu != MSIM_NONE)
+        comm = a->t->gpu[gpu].comm;
+    else if (op != MSIM_NONE)
+        comm = a->t->ops[op].comm;
+    if (comm != MSIM_NONE)
+        kind = a->t->comms[comm].collective;
     if (gpu != MSIM_NONE)
         r->nccl |=
             strncmp(msim_trace_text(a->t, a->t->gpu[gpu].name), "nccl", 4) == 0;

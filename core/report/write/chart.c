@@ -156,6 +156,14 @@ void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
             longest > 0 ? longest / unit->us : 1, unit->name);
 }
 
+void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge)
+{
+    fprintf(c->out,
+            "set arrow from first %.9g, first %u to first %.9g, first %u head "
+            "filled size screen 0.010,25 front ls 1\n",
+            0.97 * edge, row, edge, row);
+}
+
 void msim_chart_marks(const struct msim_chart *c, const char *data, int column)
 {
     fprintf(c->out,

@@ -56,6 +56,10 @@ void msim_chart_key_marks(const struct msim_chart *c,
 void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
                       const char *heading, double longest);
 
+/* An arrow at the right edge of a panel, `edge` of its unit wide: the interval
+ * of a row goes on beyond it. */
+void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge);
+
 /* The key of a panel begins here. */
 struct msim_chart_key msim_chart_key_begin(int top);
 

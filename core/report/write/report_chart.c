@@ -27,6 +27,7 @@ struct picture {
     struct msim_chart chart;
     const struct msim_prediction *p;
     const struct msim_rank_row *ranks[MAX_RANKS];
+    uint32_t alike[MAX_RANKS];  /* ranks of the job that a row shows */
     struct msim_rank_row whole; /* drawn where no rank is detailed */
     uint32_t n_ranks, n_ops;
 };
@@ -62,6 +63,15 @@ static void put_figure(const struct msim_chart *c, const struct msim_figure *f,
     msim_chart_number(c, interval ? f->high / unit->us : (double)NAN);
     msim_chart_number(c, f->measured / unit->us);
     fputc('\n', c->out);
+}
+
+/* An interval that runs out of the plot does not end at its edge. */
+static void put_beyond(const struct picture *pic, uint32_t row,
+                       const struct msim_figure *f, const struct extent *e)
+{
+    if (f->low < f->high && f->high > e->longest)
+        msim_chart_beyond(&pic->chart, row,
+                          e->longest / msim_unit_for(e->longest)->us);
 }
 
 /* ---- totals ------------------------------------------------------------- */
@@ -107,6 +117,39 @@ static int lower_rank_first(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
+/* Would two ranks look the same? Within a tenth of a per cent of the time. */
+static bool looks_like(const struct msim_rank_row *a,
+                       const struct msim_rank_row *b)
+{
+    const struct msim_breakdown *x = &a->breakdown_us, *y = &b->breakdown_us;
+    double near = 1e-3 * a->iteration_us.predicted;
+
+    return fabs(a->iteration_us.predicted - b->iteration_us.predicted) < near &&
+           fabs(x->compute - y->compute) < near &&
+           fabs(x->communication - y->communication) < near &&
+           fabs(x->memory_copy - y->memory_copy) < near &&
+           fabs(x->host - y->host) < near;
+}
+
+/* Of ranks that look the same the first; sorted by time, those are near. */
+static void keep_different(struct picture *pic,
+                           const struct msim_rank_row *const *all, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t ranks = all[i]->stands_for ? all[i]->stands_for : 1, k = 0;
+
+        while (k < pic->n_ranks && !looks_like(pic->ranks[k], all[i]))
+            k++;
+        if (k == MAX_RANKS)
+            continue;
+        if (k == pic->n_ranks) {
+            pic->ranks[pic->n_ranks++] = all[i];
+            pic->alike[k] = 0;
+        }
+        pic->alike[k] += ranks;
+    }
+}
+
 /* All ranks; of too many ranks the slowest, which the others wait for. */
 static enum msim_status choose_ranks(struct picture *pic)
 {
@@ -119,6 +162,7 @@ static enum msim_status choose_ranks(struct picture *pic)
                                             .iteration_us = p->iteration_us,
                                             .breakdown_us = p->breakdown_us};
         pic->ranks[0] = &pic->whole;
+        pic->alike[0] = 1;
         pic->n_ranks = 1;
         return MSIM_OK;
     }
@@ -127,10 +171,10 @@ static enum msim_status choose_ranks(struct picture *pic)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         all[i] = &p->ranks_detail[i];
-    pic->n_ranks = n < MAX_RANKS ? n : MAX_RANKS;
     qsort(all, n, sizeof(*all), slower_first);
-    qsort(all, pic->n_ranks, sizeof(*all), lower_rank_first);
-    memcpy(pic->ranks, all, pic->n_ranks * sizeof(*all));
+    if (n <= MAX_RANKS)
+        qsort(all, n, sizeof(*all), lower_rank_first);
+    keep_different(pic, all, n);
     free(all);
     return MSIM_OK;
 }
@@ -162,10 +206,13 @@ static void put_rank_rows(const struct picture *pic)
 {
     for (uint32_t i = 0; i < pic->n_ranks; i++) {
         const struct msim_rank_row *r = pic->ranks[i];
-        char name[32] = "iteration", figure[MSIM_CELL];
+        char name[64] = "iteration", figure[MSIM_CELL];
 
         if (r->rank >= 0)
             snprintf(name, sizeof(name), "rank %lld", (long long)r->rank);
+        if (pic->alike[i] > 1)
+            snprintf(name + strlen(name), sizeof(name) - strlen(name),
+                     " and %u like it", pic->alike[i] - 1);
         msim_format_time(figure, r->iteration_us.predicted);
         msim_chart_row(&pic->chart, i + 1, name, figure);
     }
@@ -202,17 +249,20 @@ static void put_rank_bars(const struct picture *pic, int top,
 static void put_breakdown(const struct picture *pic, int top)
 {
     struct extent e = NOTHING;
-    char heading[96] = "Where an iteration goes";
+    char heading[160] = "Where an iteration goes";
 
     for (uint32_t i = 0; i < pic->n_ranks; i++)
         extend(&e, &pic->ranks[i]->iteration_us);
     if (pic->n_ranks > 1 && pic->n_ranks < pic->p->n_ranks_detail)
         snprintf(heading, sizeof(heading),
-                 "Where an iteration goes: the %u slowest of %u ranks",
+                 "Where an iteration goes: %u of %u traced ranks, the others "
+                 "look like them or are faster",
                  pic->n_ranks, pic->p->n_ranks_detail);
     put_rank_data(pic, msim_unit_for(e.longest));
     msim_chart_panel(&pic->chart, top, pic->n_ranks, heading, e.longest);
     put_rank_rows(pic);
+    for (uint32_t i = 0; i < pic->n_ranks; i++)
+        put_beyond(pic, i + 1, &pic->ranks[i]->iteration_us, &e);
     put_rank_bars(pic, top, &e.known);
 }
 
@@ -259,7 +309,8 @@ static void put_op_rows(const struct picture *pic)
         msim_format_time(time, op->us.predicted);
         msim_format_share(share, total > 0 ? op->us.predicted / total : 0);
         snprintf(figure, sizeof(figure), "%s, %s", time, share);
-        msim_chart_row(&pic->chart, i + 1, op->name, figure);
+        msim_chart_row(&pic->chart, i + 1, op->label ? op->label : op->name,
+                       figure);
     }
 }
 
@@ -302,6 +353,8 @@ static void put_ops(const struct picture *pic, int top)
     put_op_data(pic, msim_unit_for(e.longest));
     msim_chart_panel(&pic->chart, top, pic->n_ops, heading, e.longest);
     put_op_rows(pic);
+    for (uint32_t i = 0; i < pic->n_ops; i++)
+        put_beyond(pic, i + 1, &pic->p->ops[i].us, &e);
     put_op_bars(pic, top, &e.known);
 }
 
