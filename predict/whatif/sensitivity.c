@@ -133,10 +133,23 @@ static const char *bound_word(const char *select)
     return "";
 }
 
-/* "GPU-bound", "bound by kernels and host together", "bound by waiting". */
+/* What nobody's work is: the largest owner of the critical path that is held or
+ * a latency. */
+static const struct msim_owner_row *
+largest_wait(const struct msim_prediction *p)
+{
+    for (uint32_t i = 0; i < p->n_owners; i++) /* largest first */
+        if (strcmp(p->owners[i].kind, "held") == 0 ||
+            strcmp(p->owners[i].kind, "latency") == 0)
+            return &p->owners[i];
+    return NULL;
+}
+
+/* "GPU-bound", "bound by kernels and host together", "held up by ...". */
 static void say_bound(char *out, size_t size, const struct msim_prediction *p)
 {
     const struct msim_sensitivity_row *most = NULL, *next = NULL;
+    const struct msim_owner_row *wait = largest_wait(p);
 
     for (uint32_t i = 0; i < p->n_sensitivity; i++) {
         const struct msim_sensitivity_row *r = &p->sensitivity[i];
@@ -148,16 +161,17 @@ static void say_bound(char *out, size_t size, const struct msim_prediction *p)
             next = r;
         }
     }
-    if (!most || saving(most) < NOTHING)
-        snprintf(out, size, "%s",
-                 p->external_wait_us > NOTHING * p->period.us.predicted
-                     ? "held by ranks without a trace (see --peers)"
-                     : "bound by latencies and waits");
-    else if (next && saving(next) > AS_MUCH * saving(most))
+    if (most && saving(most) >= NOTHING && next &&
+        saving(next) > AS_MUCH * saving(most))
         snprintf(out, size, "bound by %s and %s together", most->select,
                  next->select);
-    else
+    else if (most && saving(most) >= NOTHING)
         snprintf(out, size, "%s", bound_word(most->select));
+    else if (wait)
+        snprintf(out, size, "held up by '%.48s' (%.0f %% of the critical path)",
+                 wait->name, 100 * wait->share);
+    else
+        snprintf(out, size, "bound by nothing that can be halved alone");
 }
 
 /* Copies are named only where they matter. */

@@ -145,6 +145,8 @@ static const struct word WORDS[] = {
     {"limited by",
      "What holds the kernels back (tensor or vector units, memory, latency), "
      "and their share of the data sheet's rate for it."},
+    {"links", "What the transfers inside a node rest on: measurements, or an "
+              "assumption."},
     {"main thread, for",
      "What the thread that iterates waited for, and how long."},
     {"marked regions",
@@ -162,6 +164,7 @@ static const struct word WORDS[] = {
     {"moe", "Model of mixtures of experts."},
     {"multiprocessors full of another stream's kernel",
      "The kernel could run, but another one fills the GPU."},
+    {"network", "What the transfers between nodes rest on."},
     {"no operator", "Host work outside of any operator."},
     {"no operator takes device time",
      "Nothing of the traces runs on a GPU; with --platform it is predicted for "
