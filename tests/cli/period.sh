@@ -221,4 +221,13 @@ want_rc 0
 [[ $out == "no GPU work in the traces: --platform NAME"* ]] ||
     complain "another first line: ${out%%$'\n'*}"
 
+# Two files: the ratio is the one that the second was saved with.
+"$sim" --json --platform a100 "$folder/five.json" >"$folder/a.json" 2>/dev/null
+"$sim" --json --platform a100 --scale kernels=0.5 "$folder/five.json" \
+    >"$folder/b.json" 2>/dev/null
+run compare "$folder/a.json" "$folder/b.json"
+want_out 'the period of B is x 0.500 that of A'
+want_out '--scale kernels=0.5'
+[[ $out != *overlap* ]] || complain 'want a ratio, not overlap'
+
 finish

@@ -282,6 +282,31 @@ static enum msim_status read_warnings(const struct reading *r,
     return MSIM_OK;
 }
 
+/* Pairs of an option and its value; null or absent: nothing is changed. */
+static enum msim_status read_scenario(const struct reading *r,
+                                      const cJSON *root)
+{
+    struct msim_scenario_note *n = &r->p->scenario;
+    const cJSON *o = member(root, "scenario"), *array, *item;
+    const char **options;
+
+    if (!cJSON_IsObject(o))
+        return MSIM_OK;
+    MSIM_TRY(
+        room(r, o, "options", sizeof(*options), &array, (void **)&options));
+    cJSON_ArrayForEach(item, array)
+    {
+        if (cJSON_IsString(item))
+            MSIM_TRY(copy_of(r, item->valuestring, &options[n->n_options++]));
+    }
+    n->options = options;
+    n->baseline_us = number(o, "baseline_us");
+    n->ratio = number(o, "ratio");
+    n->ratio_low = number(o, "ratio_low");
+    n->ratio_high = number(o, "ratio_high");
+    return MSIM_OK;
+}
+
 static enum msim_status read_figures(const struct reading *r, const cJSON *root)
 {
     struct msim_prediction *p = r->p;
@@ -333,6 +358,7 @@ static enum msim_status read_all(const struct reading *r, const cJSON *root)
     MSIM_TRY(text(r, root, "platform", &p->platform));
     MSIM_TRY(text(r, root, "costs", &p->costs));
     MSIM_TRY(text(r, root, "host", &p->host));
+    MSIM_TRY(read_scenario(r, root));
     MSIM_TRY(read_figures(r, root));
     MSIM_TRY(read_iterations(r, root));
     MSIM_TRY(read_ops(r, root));

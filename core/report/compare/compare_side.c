@@ -4,9 +4,13 @@
  */
 #include "core/report/compare/compare_side.h"
 
+#include "core/report/write/report_format.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define OPTIONS 1024 /* bytes */
 
 static const char IN_FILE[] = "a prediction's file does not hold them";
 static const char NO_EVENTS[] = "the trace has no GPU activities";
@@ -242,6 +246,23 @@ static enum msim_status copy_warnings(struct msim_side *s,
     return MSIM_OK;
 }
 
+static enum msim_status copy_scenario(struct msim_side *s,
+                                      const struct msim_prediction *p)
+{
+    const struct msim_scenario_note *n = &p->scenario;
+    char text[OPTIONS];
+
+    if (!n->options)
+        return MSIM_OK;
+    msim_format_options(text, sizeof(text), n);
+    s->options = copy_text(&s->arena, text);
+    s->baseline_us = n->baseline_us;
+    s->ratio = n->ratio;
+    s->ratio_low = n->ratio_low;
+    s->ratio_high = n->ratio_high;
+    return s->options ? MSIM_OK : MSIM_ENOMEM;
+}
+
 static void copy_figures(struct msim_side *s, const struct msim_prediction *p)
 {
     s->ranks = p->ranks;
@@ -266,6 +287,7 @@ static enum msim_status copy(struct msim_side *s,
     s->host = copy_text(&s->arena, p->host);
     s->kernels.absent = s->streams.absent = IN_FILE;
     copy_figures(s, p);
+    MSIM_TRY(copy_scenario(s, p));
     MSIM_TRY(copy_iterations(s, p));
     MSIM_TRY(copy_families(s, p));
     MSIM_TRY(copy_ops(s, p));

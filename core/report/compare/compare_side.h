@@ -31,7 +31,9 @@ struct msim_side {
     uint32_t n_inputs;
     const char *platform, *costs, *host; /* NULL: unknown */
     uint32_t ranks;
-    int64_t rank; /* the rank of the figures, -1 unknown */
+    int64_t rank;        /* the rank of the figures, -1 unknown */
+    const char *options; /* that made it, where it changes something; or NULL */
+    double baseline_us, ratio, ratio_low, ratio_high; /* msim_scenario_note */
     struct msim_figure iteration_us, period_us, kernel_us;
     double transfer_us, wait_us, external_wait_us;
     struct msim_breakdown breakdown_us;

@@ -38,6 +38,24 @@ static void print_side(const struct msim_compare_page *page, int side)
     fprintf(page->out, "%c  %s%s\n   %s%s times, %s%s\n", 'A' + side, name,
             more, s->is_file ? "a prediction from " : "",
             s->costs ? s->costs : "unknown", rank, what);
+    if (s->options)
+        fprintf(page->out, "   %s\n", s->options);
+}
+
+/* Is A what B's own ratio is to? Saved predictions hold it. */
+static bool is_baseline(const struct msim_side *a, const struct msim_side *b)
+{
+    return b->options && !a->options &&
+           fabs(a->period_us.predicted / b->baseline_us - 1) < 1e-6;
+}
+
+static void print_ratio(const struct msim_compare_page *page,
+                        const struct msim_side *b)
+{
+    fprintf(page->out, ";\nthe period of B is x %.3f that of A", b->ratio);
+    if (b->ratio_high > b->ratio_low)
+        fprintf(page->out, " (90 %%: %.3f to %.3f)", b->ratio_low,
+                b->ratio_high);
 }
 
 static void print_verdict(const struct msim_compare_page *page)
@@ -56,8 +74,12 @@ static void print_verdict(const struct msim_compare_page *page)
                 percent > 0 ? "longer" : "less", a, b);
     else
         fprintf(page->out, "%s in A, %s in B", a, b);
-    if (c->beyond == MSIM_BEYOND_NO && c->difference != 0)
-        fputs(";\ntheir 90 % intervals overlap", page->out);
+    if (is_baseline(page->c->side[0], page->c->side[1]))
+        print_ratio(page, page->c->side[1]);
+    else if (c->beyond == MSIM_BEYOND_NO && c->difference != 0)
+        fputs(";\ntheir 90 % intervals overlap, which hold errors that both "
+              "may share",
+              page->out);
     fputc('\n', page->out);
 }
 

@@ -109,6 +109,7 @@ static void write_side(struct msim_json *j, const char *key,
     msim_json_unsigned(j, "ranks", s->ranks);
     write_rank_number(j, s->rank);
     msim_json_unsigned(j, "iterations", s->iterations.n);
+    msim_json_text(j, "options", s->options);
     msim_json_close(j);
 }
 
