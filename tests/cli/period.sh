@@ -165,9 +165,9 @@ run --platform h100,a100 "$sample"
 want_out 'on 2 platforms, best first'
 run --csv --platform h100,a100 "$sample"
 want_out 'platform,costs,period_us,'
-run --platform h100,a10O no-such-file
+run --platform a100,h10O no-such-file
 want_rc 2
-want_err "unknown platform 'a10O', did you mean 'a100'?"
+want_err "unknown platform 'h10O', did you mean 'h100'?"
 usage_error 'a name twice' --platform h100,h100 "$sample"
 usage_error 'an empty name' --platform h100, "$sample"
 usage_error 'got --chart with several platforms' --chart x.svg \

@@ -27,8 +27,8 @@ usage_error "unknown option '-p', did you mean '-o'?" convert x.json -p y
 usage_error "'info' wants TRACE|DIR..., got nothing" info
 usage_error "'predict' wants TRACE|DIR..., got nothing" predict
 usage_error "'predict' wants TRACE|DIR..., got nothing" --json
-usage_error "option '--platform' wants NAME|FILE, got nothing" --platform
-usage_error "option '--platform' wants NAME|FILE, got --json" \
+usage_error "option '--platform' wants NAME|FILE[,...], got nothing" --platform
+usage_error "option '--platform' wants NAME|FILE[,...], got --json" \
     --platform --json x.json
 usage_error "option '--platform' is empty, want NAME|FILE" --platform= x.json
 usage_error "option '--json' takes no value, got '1'" --json=1 x.json
