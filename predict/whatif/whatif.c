@@ -82,13 +82,28 @@ static enum msim_status list_options(struct options *o,
 /* ---- what is changed ------------------------------------------------------
  */
 
+/* A factor of 1 changes nothing. */
+static bool changes_durations(const struct msim_predict_settings *s)
+{
+    bool changes = false;
+
+    for (uint32_t i = 0; i < s->n_scales; i++)
+        changes |= fabs(s->scales[i].factor - 1) > 0;
+    return changes;
+}
+
+static bool changes_clock(const struct msim_clock_wish *w)
+{
+    return msim_clock_is_asked(w) &&
+           (w->hz > 0 || w->watts > 0 || fabs(w->ratio - 1) > 0);
+}
+
 /* Another machine, network or size than without these options. */
 static bool changes_target(const struct msim_predict_settings *s,
                            const struct msim_inputs *in)
 {
-    return s->host || s->network || s->nodes ||
-           msim_clock_is_asked(&s->clock) || s->index_skew > 0 ||
-           s->ranks > in->job->n_ranks;
+    return s->host || s->network || s->nodes || changes_clock(&s->clock) ||
+           s->index_skew > 0 || s->ranks > in->job->n_ranks;
 }
 
 /* The traced run on another GPU, or at another clock: GPU times of the trace
@@ -102,7 +117,7 @@ static bool is_change(const struct msim_predict_settings *s,
                       const struct msim_inputs *in,
                       const struct msim_target *to)
 {
-    return s->n_scales || changes_target(s, in) || leaves_gpu(to);
+    return changes_durations(s) || changes_target(s, in) || leaves_gpu(to);
 }
 
 /* Did the job run on the GPU that is predicted for, as far as is known? */
