@@ -216,7 +216,8 @@ struct msim_gpu {
     uint32_t stream;
     uint32_t call; /* launching call by correlation, NONE: before the window */
     uint32_t op;   /* op that launched it (order_device.c says how) */
-    uint32_t comm; /* kind COMM: its collective, or NONE */
+    uint32_t
+        comm; /* kind COMM: its collective, or NONE where only its name tells */
     uint32_t correlation;
     uint32_t config; /* launch configuration, or NONE */
     uint8_t kind, copy_kind;
