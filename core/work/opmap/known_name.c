@@ -28,6 +28,11 @@ static const char *const OF_TABLES[] = {
     "layer_norm_backward",
     "group_norm_backward",
     "embedding_backward",
+    "copy",
+    "fill",
+    "adam",
+    "adamw",
+    "sgd",
 };
 #define N_OF_TABLES (sizeof(OF_TABLES) / sizeof(OF_TABLES[0]))
 
