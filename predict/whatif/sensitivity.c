@@ -24,9 +24,12 @@ static const struct {
     {"copies", "copy-bound", MSIM_SELECT_COPIES},
 };
 #define N_KINDS (sizeof(KINDS) / sizeof(KINDS[0]))
+/* All kinds but the host together: what overlaps bounds a job only together. */
+#define GPU "gpu"
 
 /* Savings, as shares of the period. */
 #define NOTHING 0.02 /* that are not worth a name */
+#define ALONE   0.25 /* half of what brings what bounds the job all the time */
 #define AS_MUCH 0.6  /* of the largest: it bounds the job, too */
 
 struct halving {
@@ -57,16 +60,16 @@ static bool has_work(const struct msim_prediction_run *run,
     return false;
 }
 
-static enum msim_status halve(struct halving *h, enum msim_select what,
+static enum msim_status halve(struct halving *h,
+                              const struct msim_scale *scales, uint32_t n,
                               double *us, struct msim_error *err)
 {
-    const struct msim_scale scale = {.select = what, .factor = FACTOR};
     struct msim_outcome o = h->run->outcome;
     struct msim_scenario scenario;
     struct msim_costs *c;
     enum msim_status status;
 
-    MSIM_TRY(msim_costs_scaled(&c, h->run->costs, h->run->graph, &scale, 1));
+    MSIM_TRY(msim_costs_scaled(&c, h->run->costs, h->run->graph, scales, n));
     scenario = (struct msim_scenario){.dur = c->mid, .removed = c->removed};
     memcpy(scenario.lag, c->lag, sizeof(scenario.lag));
     status = msim_engine_simulate(h->engine, &scenario, &h->times, err);
@@ -95,27 +98,43 @@ static enum msim_status take_memory(struct halving *h)
     return msim_engine_new(&h->engine, h->run->graph);
 }
 
+static enum msim_status add_row(struct halving *h, const char *select,
+                                const struct msim_scale *scales, uint32_t n,
+                                struct msim_error *err)
+{
+    struct msim_prediction *p = h->run->prediction;
+    double us;
+
+    MSIM_TRY(halve(h, scales, n, &us, err));
+    p->sensitivity[p->n_sensitivity++] =
+        (struct msim_sensitivity_row){select, FACTOR, us, us / h->base_us};
+    return MSIM_OK;
+}
+
 static enum msim_status find_rows(struct halving *h, struct msim_error *err)
 {
     struct msim_prediction *p = h->run->prediction;
+    struct msim_scale gpu[N_KINDS];
+    uint32_t n = 0;
 
     MSIM_TRY(take_memory(h));
     p->sensitivity =
-        msim_arena_alloc(&p->arena, N_KINDS * sizeof(*p->sensitivity));
+        msim_arena_alloc(&p->arena, (N_KINDS + 1) * sizeof(*p->sensitivity));
     if (!p->sensitivity)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_period_find(&h->run->outcome, h->run->iteration, h->states,
                               &h->base_us));
     for (size_t i = 0; i < N_KINDS && h->base_us > 0; i++) {
-        double us;
+        const struct msim_scale scale = {.select = KINDS[i].what,
+                                         .factor = FACTOR};
 
         if (!has_work(h->run, KINDS[i].what))
             continue;
-        MSIM_TRY(halve(h, KINDS[i].what, &us, err));
-        p->sensitivity[p->n_sensitivity++] = (struct msim_sensitivity_row){
-            KINDS[i].select, FACTOR, us, us / h->base_us};
+        MSIM_TRY(add_row(h, KINDS[i].select, &scale, 1, err));
+        if (KINDS[i].what != MSIM_SELECT_HOST)
+            gpu[n++] = scale;
     }
-    return MSIM_OK;
+    return n > 1 ? add_row(h, GPU, gpu, n, err) : MSIM_OK;
 }
 
 /* ---- the verdict --------------------------------------------------------- */
@@ -145,6 +164,37 @@ largest_wait(const struct msim_prediction *p)
     return NULL;
 }
 
+static bool is_gpu(const struct msim_sensitivity_row *r)
+{
+    return strcmp(r->select, GPU) == 0;
+}
+
+/* What one kind of work saves at most. */
+static double most_alone(const struct msim_prediction *p)
+{
+    double most = 0;
+
+    for (uint32_t i = 0; i < p->n_sensitivity; i++)
+        if (!is_gpu(&p->sensitivity[i]))
+            most = fmax(most, saving(&p->sensitivity[i]));
+    return most;
+}
+
+/* What GPU work saves together, where no kind saves much alone; else 0. */
+static double saved_together(const struct msim_prediction *p)
+{
+    for (uint32_t i = 0; i < p->n_sensitivity; i++)
+        if (is_gpu(&p->sensitivity[i]) && most_alone(p) < ALONE)
+            return saving(&p->sensitivity[i]);
+    return 0;
+}
+
+/* Who is busy all the time, though another would bound the job soon. */
+static const char *busy_word(const struct msim_period *p)
+{
+    return strcmp(p->busiest_kind, "host") == 0 ? "host-bound" : "GPU-bound";
+}
+
 /* "GPU-bound", "bound by kernels and host together", "held up by ...". */
 static void say_bound(char *out, size_t size, const struct msim_prediction *p)
 {
@@ -154,6 +204,8 @@ static void say_bound(char *out, size_t size, const struct msim_prediction *p)
     for (uint32_t i = 0; i < p->n_sensitivity; i++) {
         const struct msim_sensitivity_row *r = &p->sensitivity[i];
 
+        if (is_gpu(r))
+            continue;
         if (!most || saving(r) > saving(most)) {
             next = most;
             most = r;
@@ -161,8 +213,14 @@ static void say_bound(char *out, size_t size, const struct msim_prediction *p)
             next = r;
         }
     }
-    if (most && saving(most) >= NOTHING && next &&
-        saving(next) > AS_MUCH * saving(most))
+    if (saved_together(p) >= ALONE)
+        snprintf(out, size, "GPU-bound, by work that overlaps");
+    else if (most_alone(p) < ALONE && p->period.bounds)
+        snprintf(out, size, "%s", busy_word(&p->period));
+    else if (most && saving(most) >= NOTHING && saving(most) < ALONE)
+        snprintf(out, size, "no one kind of work bounds the job");
+    else if (most && saving(most) >= NOTHING && next &&
+             saving(next) > AS_MUCH * saving(most))
         snprintf(out, size, "bound by %s and %s together", most->select,
                  next->select);
     else if (most && saving(most) >= NOTHING)
@@ -189,10 +247,12 @@ static enum msim_status say_verdict(struct msim_prediction *p)
 
         if (strcmp(r->select, "copies") == 0 && saving(r) < NOTHING)
             continue;
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used,
-                             said ? ", %s %.0f %%" : "%s would save %.0f %%",
-                             r->select, 100 * saving(r));
+        if (is_gpu(r) && saved_together(p) < NOTHING)
+            continue;
+        used += (size_t)snprintf(
+            text + used, sizeof(text) - used,
+            said ? ", %s %.0f %%" : "%s would save %.0f %%",
+            is_gpu(r) ? "all GPU work" : r->select, 100 * saving(r));
         said++;
     }
     if (!said)

@@ -326,7 +326,8 @@ static void totals(struct analysis *a, uint32_t rank)
     }
     p->flops /= n;
     p->external_wait_us /= n;
-    p->mfu = ideal_us / n / p->period.us.predicted;
+    p->mfu = p->period.us.predicted > 0 ? ideal_us / n / p->period.us.predicted
+                                        : NAN;
     if (!a->o->ideal_us) /* nothing is counted under traced costs */
         p->flops = NAN;
     p->flops_counted = kernel > 0 && !isnan(p->flops) ? counted / kernel : NAN;

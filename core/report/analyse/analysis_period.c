@@ -277,6 +277,19 @@ static const char *lane_class(const struct msim_period_finding *k,
                                     : "communication";
 }
 
+/* Waiting for peers keeps a stream, but does not bound the job. */
+static double waiting_share(const struct msim_period_finding *k, int64_t rank)
+{
+    const struct msim_prediction *p = k->f->p;
+
+    for (uint32_t i = 0; i < p->n_ranks_detail; i++)
+        if (p->ranks_detail[i].rank == rank &&
+            p->ranks_detail[i].iteration_us.predicted > 0)
+            return p->ranks_detail[i].wait_us /
+                   p->ranks_detail[i].iteration_us.predicted;
+    return 0;
+}
+
 /* The busiest lane, or the whole GPU where its streams keep it busy together.
  */
 static enum msim_status find_bound(const struct msim_period_finding *k,
@@ -304,7 +317,7 @@ static enum msim_status find_bound(const struct msim_period_finding *k,
         p->busiest = "all streams";
         p->busiest_kind = gpu_class(&busy);
     }
-    p->bounds = p->busiest_share >= BOUND_SHARE;
+    p->bounds = p->busiest_share - waiting_share(k, p->rank) >= BOUND_SHARE;
     return MSIM_OK;
 }
 

@@ -84,7 +84,7 @@ static enum msim_iteration_state state_of(const struct msim_range *span,
                                           bool undrained,
                                           enum msim_iteration_state before)
 {
-    if (!span->known)
+    if (!span->known || finish_of(span) <= span->host_begin)
         return MSIM_ITERATION_EMPTY;
     if (undrained)
         return MSIM_ITERATION_UNDRAINED;
