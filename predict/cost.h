@@ -11,6 +11,7 @@
 #define MSIM_PREDICT_COST_H
 #include "core/run/engine.h"
 #include "core/run/scale.h"
+#include "core/work/data_sheet.h"
 #include "core/work/opmap/works.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"
@@ -43,12 +44,12 @@ struct msim_cost_options {
 #define MSIM_COST_COUNT (MSIM_FAMILY_COUNT + 3)
 
 struct msim_costs {
-    msim_ps *mid, *low, *high; /* one a task */
-    uint8_t *removed;          /* scaled by 0 (msim_scenario) */
-    uint8_t *source;           /* msim_source */
-    uint8_t *made_by;          /* msim_family or MSIM_COST_* */
-    float *flops;              /* of GPU tasks, 0 elsewhere */
-    float *ideal_us;           /* flops at the platform's peak rate */
+    msim_ps *mid, *low, *high;  /* one a task */
+    uint8_t *removed;           /* scaled by 0 (msim_scenario) */
+    uint8_t *source;            /* msim_source */
+    uint8_t *made_by;           /* msim_family or MSIM_COST_* */
+    float *flops;               /* of GPU tasks, 0 elsewhere */
+    struct msim_limits *limits; /* likewise, by the data sheet */
     uint32_t emulated; /* bits of enum msim_emulation: types that the platform
                           lacks */
     double gpu_factor; /* 90 %: all kernels together take up to this factor more

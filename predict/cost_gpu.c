@@ -47,12 +47,17 @@ static struct msim_work kernel_work(const struct msim_trace *t,
     return w;
 }
 
-/* At the data sheet's rate of what computes it. */
-static double ideal_us(const struct msim_platform *p, const struct msim_work *w)
+static void add_limits(struct msim_limits *sum, const struct msim_platform *p,
+                       const struct msim_work *w)
 {
     const struct msim_work as = msim_emulated_work(p, w);
+    const struct msim_limits one =
+        msim_data_sheet_limits(msim_platform_usual(p), &as);
 
-    return w->flops / msim_data_sheet_peak_per_us(msim_platform_usual(p), &as);
+    sum->tensor += one.tensor;
+    sum->vector += one.vector;
+    sum->memory += one.memory;
+    sum->latency += one.latency;
 }
 
 /* All works of one operator; `n` 0 leaves `d` at zero. */
@@ -69,7 +74,7 @@ static enum msim_status estimate(struct msim_costing *k,
                                              k->err));
         msim_costing_add(&d->e, &e);
         d->flops += works[i].flops;
-        d->ideal_us += ideal_us(k->opt->platform, &works[i]);
+        add_limits(&d->limits, k->opt->platform, &works[i]);
         k->c->emulated |= 1u << msim_emulation_of(k->opt->platform, &works[i]);
     }
     return MSIM_OK;
@@ -120,7 +125,8 @@ static void set_share(struct msim_costing *k, uint32_t task,
     const struct msim_scaling s = {k->opt->source, k->opt->platform, *from,
                                    to->e};
     struct msim_demand_estimate d = {.flops = to->flops * share,
-                                     .ideal_us = to->ideal_us * share};
+                                     .limits =
+                                         msim_limits_share(&to->limits, share)};
 
     if (!has_time(k, task)) {
         msim_costing_set(k, task, to, share);

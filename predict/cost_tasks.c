@@ -135,9 +135,9 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
     c->source = calloc((size_t)n + 1, 1);
     c->made_by = calloc((size_t)n + 1, 1);
     c->flops = calloc((size_t)n + 1, sizeof(*c->flops));
-    c->ideal_us = calloc((size_t)n + 1, sizeof(*c->ideal_us));
+    c->limits = calloc((size_t)n + 1, sizeof(*c->limits));
     return c->mid && c->low && c->high && c->removed && c->source &&
-                   c->made_by && c->flops && c->ideal_us
+                   c->made_by && c->flops && c->limits
                ? MSIM_OK
                : MSIM_ENOMEM;
 }
@@ -219,7 +219,7 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     memcpy(c->source, base->source, n);
     memcpy(c->made_by, base->made_by, n);
     memcpy(c->flops, base->flops, n * sizeof(*c->flops));
-    memcpy(c->ideal_us, base->ideal_us, n * sizeof(*c->ideal_us));
+    memcpy(c->limits, base->limits, n * sizeof(*c->limits));
     memcpy(c->lag, base->lag, sizeof(c->lag));
     c->gpu_factor = base->gpu_factor;
     if (msim_cost_scale(c, g, scales, n_scales) != MSIM_OK) {
@@ -272,7 +272,7 @@ void msim_costs_free(struct msim_costs *c)
     free(c->source);
     free(c->made_by);
     free(c->flops);
-    free(c->ideal_us);
+    free(c->limits);
     free(c);
 }
 

@@ -18,6 +18,14 @@ msim_ps msim_costing_ps(double us)
     return us > 0 ? rounded(us * PS_PER_US) : 0;
 }
 
+struct msim_limits msim_limits_share(const struct msim_limits *l, double share)
+{
+    float s = (float)share;
+
+    return (struct msim_limits){l->tensor * s, l->vector * s, l->memory * s,
+                                l->latency * s};
+}
+
 void msim_costing_set(struct msim_costing *k, uint32_t task,
                       const struct msim_demand_estimate *d, double share)
 {
@@ -30,7 +38,7 @@ void msim_costing_set(struct msim_costing *k, uint32_t task,
     c->source[task] = (uint8_t)e->source;
     c->made_by[task] = (uint8_t)e->family;
     c->flops[task] = (float)(d->flops * share);
-    c->ideal_us[task] = (float)(d->ideal_us * share);
+    c->limits[task] = msim_limits_share(&d->limits, share);
 }
 
 void msim_costing_add(struct msim_estimate *sum, const struct msim_estimate *e)

@@ -11,7 +11,8 @@
 /* An operator's estimate and what it computes. */
 struct msim_demand_estimate {
     struct msim_estimate e;
-    double flops, ideal_us;
+    double flops;
+    struct msim_limits limits;
 };
 
 struct msim_costing {
@@ -26,6 +27,8 @@ struct msim_costing {
     uint32_t rank;
 };
 
+/* A share of limits. */
+struct msim_limits msim_limits_share(const struct msim_limits *l, double share);
 /* Microseconds as picoseconds, at least 0. */
 msim_ps msim_costing_ps(double us);
 /* A duration times a factor. */

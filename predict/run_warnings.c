@@ -180,8 +180,9 @@ static struct excess excess_of(const struct msim_graph *g,
     struct excess x = {0};
 
     for (uint32_t t = 0; t < g->n_tasks; t++) {
-        double more =
-            (double)c->ideal_us[t] - (double)c->mid[t] / MSIM_PS_PER_US;
+        double more = (double)c->limits[t].tensor +
+                      (double)c->limits[t].vector -
+                      (double)c->mid[t] / MSIM_PS_PER_US;
 
         if (more > 0 && c->made_by[t] == MSIM_FAMILY_CONV)
             x.convolutions += more;

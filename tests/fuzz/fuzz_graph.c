@@ -324,7 +324,7 @@ static void check_outcome(const struct trial *k, bool measured)
         .source_names = NAMES,
         .source_bound = MSIM_SOURCE_BOUND,
         .flops = k->costs->flops,
-        .ideal_us = measured ? NULL : k->costs->ideal_us,
+        .limits = measured ? NULL : k->costs->limits,
         .measured = measured,
     };
 

@@ -70,7 +70,9 @@ static void sum_task(struct analysis *a, uint32_t task)
     if (o->source[task] >= o->source_unsized)
         return;
     s->flops += (double)o->flops[task];
-    s->ideal_us += o->ideal_us ? (double)o->ideal_us[task] : (double)NAN;
+    s->ideal_us += o->limits ? (double)o->limits[task].tensor +
+                                   (double)o->limits[task].vector
+                             : (double)NAN;
 }
 
 static void sum_external(struct analysis *a)
@@ -328,7 +330,7 @@ static void totals(struct analysis *a, uint32_t rank)
     p->external_wait_us /= n;
     p->mfu = p->period.us.predicted > 0 ? ideal_us / n / p->period.us.predicted
                                         : NAN;
-    if (!a->o->ideal_us) /* nothing is counted under traced costs */
+    if (!a->o->limits) /* nothing is counted under traced costs */
         p->flops = NAN;
     p->flops_counted = kernel > 0 && !isnan(p->flops) ? counted / kernel : NAN;
     settle_flops(p);

@@ -18,6 +18,8 @@ struct row {
     double best_source_us;
     msim_ps slack; /* the least of its calls */
     uint8_t source;
+    struct msim_limits limits; /* of the tasks whose sizes are known */
+    double limited_us;         /* what those take */
     uint32_t calls;
     bool communication;
     uint8_t collective; /* of its calls; UNKNOWN: of several kinds */
@@ -132,6 +134,18 @@ static void add_call(struct ops *a, struct row *r, uint32_t task, uint32_t top)
         r->collective = MSIM_COLL_UNKNOWN;
 }
 
+static void add_limits(const struct msim_outcome *o, uint32_t task,
+                       struct row *r)
+{
+    if (!o->limits || o->source[task] >= o->source_unsized)
+        return;
+    r->limits.tensor += o->limits[task].tensor;
+    r->limits.vector += o->limits[task].vector;
+    r->limits.memory += o->limits[task].memory;
+    r->limits.latency += o->limits[task].latency;
+    r->limited_us += msim_us(o->mid.dur[task]);
+}
+
 static enum msim_status add_task(struct ops *a, uint32_t task)
 {
     const struct msim_outcome *o = a->o;
@@ -149,6 +163,7 @@ static enum msim_status add_task(struct ops *a, uint32_t task)
     r->high += msim_us(msim_task_bound(o, o->task_high, task));
     r->measured += measured;
     r->by[o->made_by[task]] += time;
+    add_limits(o, task, r);
     if (a->f->slack[task] < r->slack)
         r->slack = a->f->slack[task];
     if (time >= r->best_source_us) {
@@ -237,22 +252,51 @@ static struct msim_figure bound_part(const struct ops *a, const struct row *r,
     return us;
 }
 
+/* What takes longest by the data sheet limits the row. Bytes that would take
+ * longer than the kernels do come from a cache, whose rate no data sheet has.
+ */
+static void find_limit(const struct row *r, struct msim_op_row *op)
+{
+    const struct {
+        const char *text;
+        double us;
+    } by[] = {{"tensor", (double)r->limits.tensor},
+              {"vector", (double)r->limits.vector},
+              {"memory", (double)r->limits.memory},
+              {"latency", (double)r->limits.latency}};
+    size_t most = 0;
+
+    op->peak_share = NAN;
+    if (r->communication || !(r->limited_us > 0.5 * r->us))
+        return;
+    for (size_t i = 1; i < sizeof(by) / sizeof(by[0]); i++)
+        if (by[i].us > by[most].us)
+            most = i;
+    op->limit = by[most].text;
+    if (by[most].us <= r->limited_us)
+        op->peak_share = by[most].us / r->limited_us;
+    else if (strcmp(op->limit, "memory") == 0)
+        op->limit = "cache";
+}
+
 static struct msim_op_row finish(const struct ops *a, const struct row *r)
 {
     double n = a->n_windows;
     struct msim_figure us = {r->us / n, r->low / n, r->high / n,
                              r->measured / n};
+    struct msim_op_row op;
 
     if (!r->communication)
         msim_widen(a->o, &us);
-    return (struct msim_op_row){.name = msim_trace_text(a->t, r->name),
-                                .model = a->o->made_by_names[most(r->by)],
-                                .source = a->o->source_names[r->source],
-                                .calls = r->calls / n,
-                                .us = us,
-                                .communication = r->communication,
-                                .peak_share = (double)NAN,
-                                .slack_us = msim_us(r->slack)};
+    op = (struct msim_op_row){.name = msim_trace_text(a->t, r->name),
+                              .model = a->o->made_by_names[most(r->by)],
+                              .source = a->o->source_names[r->source],
+                              .calls = r->calls / n,
+                              .us = us,
+                              .communication = r->communication,
+                              .slack_us = msim_us(r->slack)};
+    find_limit(r, &op);
+    return op;
 }
 
 static int by_time(const void *a, const void *b)

@@ -9,6 +9,7 @@
 #define MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
 #include "core/graph/graph.h"
 #include "core/report/analyse/prediction.h"
+#include "core/work/data_sheet.h"
 
 #include <math.h>
 
@@ -48,8 +49,8 @@ struct msim_outcome {
     uint8_t source_unsized; /* from this source on, flops are guessed at, or 0
                                since nothing is known */
     const float *flops;
-    const float *ideal_us; /* flops at the data sheet's rate, NULL: no
-                              platform */
+    const struct msim_limits *limits; /* by the data sheet, NULL: no
+                                         platform */
     bool measured;         /* durations and times are the trace's own */
     bool gpu_times;        /* GPU times of the trace may be read */
     const uint8_t *states; /* of iterations, msim_iteration_state, in the run

@@ -151,6 +151,8 @@ static void write_ops(struct msim_json *j, const char *key,
         msim_json_text(j, "model", ops[i].model);
         msim_json_text(j, "source", ops[i].source);
         msim_json_bool(j, "communication", ops[i].communication);
+        msim_json_text(j, "limit", ops[i].limit);
+        msim_json_number(j, "peak_share", ops[i].peak_share);
         msim_json_number(j, "slack_us", ops[i].slack_us);
         msim_json_close(j);
     }
