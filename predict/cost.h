@@ -43,6 +43,8 @@ struct msim_cost_options {
 #define MSIM_COST_CLASS ((uint8_t)(MSIM_FAMILY_COUNT + 2))
 #define MSIM_COST_COUNT (MSIM_FAMILY_COUNT + 3)
 
+#define MSIM_COST_BOUNDED_MAX 8
+
 struct msim_costs {
     msim_ps *mid, *low, *high;  /* one a task */
     uint8_t *removed;           /* scaled by 0 (msim_scenario) */
@@ -55,6 +57,15 @@ struct msim_costs {
     double gpu_factor; /* 90 %: all kernels together take up to this factor more
                           or less, on top of low..high; 1: as traced */
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
+    /* Operators, or kernels without one, whose estimates could not be true
+     * (models/estimate/plausible.h); `n_bounded` counts those that are not
+     * listed, too. */
+    struct msim_cost_bounded {
+        const char *name;
+        enum msim_bounded why;
+        uint32_t times;
+    } bounded[MSIM_COST_BOUNDED_MAX];
+    uint32_t n_bounded;
 };
 
 /* On success `*out` is owned by the caller; on failure it is NULL. */

@@ -60,8 +60,24 @@ static void add_limits(struct msim_limits *sum, const struct msim_platform *p,
     sum->latency += one.latency;
 }
 
-/* All works of one operator; `n` 0 leaves `d` at zero. */
-static enum msim_status estimate(struct msim_costing *k,
+/* Keep that an estimate was bounded, for a warning an operator. */
+static void note_bounded(struct msim_costs *c, const char *name,
+                         enum msim_bounded why)
+{
+    uint32_t i = 0;
+
+    while (i < c->n_bounded && i < MSIM_COST_BOUNDED_MAX &&
+           (c->bounded[i].why != why || strcmp(c->bounded[i].name, name) != 0))
+        i++;
+    if (i < c->n_bounded && i < MSIM_COST_BOUNDED_MAX)
+        c->bounded[i].times++;
+    else if (c->n_bounded++ < MSIM_COST_BOUNDED_MAX)
+        c->bounded[i] = (struct msim_cost_bounded){name, why, 1};
+}
+
+/* All works of one operator, or of a kernel, of that name; `n` 0 leaves `d` at
+ * zero. */
+static enum msim_status estimate(struct msim_costing *k, const char *name,
                                  const struct msim_work *works, uint32_t n,
                                  struct msim_demand_estimate *d)
 {
@@ -72,6 +88,8 @@ static enum msim_status estimate(struct msim_costing *k,
         MSIM_TRY(msim_estimate_cache_predict(&k->cache, k->opt->platform,
                                              &works[i], k->opt->strict, &e,
                                              k->err));
+        if (e.bounded)
+            note_bounded(k->c, name, e.bounded);
         msim_costing_add(&d->e, &e);
         d->flops += works[i].flops;
         add_limits(&d->limits, k->opt->platform, &works[i]);
@@ -144,7 +162,7 @@ static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
     struct msim_demand_estimate d;
     struct msim_estimate source;
 
-    MSIM_TRY(estimate(k, to, 1, &d));
+    MSIM_TRY(estimate(k, name, to, 1, &d));
     correct(k, name, &d);
     MSIM_TRY(estimate_source(k, from, 1, &source));
     set_share(k, task, &d, &source, 1);
@@ -185,6 +203,15 @@ static enum msim_status need_infer(struct msim_costing *k)
     return status;
 }
 
+/* The operator that launched kernel `i`, else the kernel itself. */
+static const char *shown_name(const struct msim_trace *t, uint32_t i)
+{
+    uint32_t op = t->gpu[i].op;
+
+    return msim_trace_text(t,
+                           op != MSIM_NONE ? t->ops[op].name : t->gpu[i].name);
+}
+
 /* By the law of its family and inferred sizes; `*known` is false where none can
  * be inferred. */
 static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
@@ -199,7 +226,7 @@ static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
     *known = msim_infer_work(&k->infer, i, &w, &log_sd);
     if (!*known)
         return MSIM_OK;
-    MSIM_TRY(estimate(k, &w, 1, &d));
+    MSIM_TRY(estimate(k, shown_name(t, i), &w, 1, &d));
     correct(k, msim_trace_text(t, t->gpu[i].name), &d);
     msim_infer_widen(&d.e, log_sd);
     msim_costing_set(k, k->task_of[i], &d, 1);
@@ -271,7 +298,7 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     }
     if (n && r != MSIM_OPMAP_WORKS)
         MSIM_TRY(bounded(k, i, NULL));
-    MSIM_TRY(estimate(k, works, n, &d));
+    MSIM_TRY(estimate(k, msim_trace_text(t, t->ops[i].name), works, n, &d));
     correct(k, msim_trace_text(t, t->ops[i].name), &d);
     MSIM_TRY(estimate_source(k, works, n, &source));
     for (uint32_t j = begin; j < end; j++)
@@ -311,7 +338,7 @@ static enum msim_status cost_unsized(struct msim_costing *k, uint32_t i,
     MSIM_TRY(need_infer(k));
     msim_infer_comm(&k->infer, i, &w, &log_sd);
     w = grow(k, w, e->comm);
-    MSIM_TRY(estimate(k, &w, 1, &d));
+    MSIM_TRY(estimate(k, msim_trace_text(t, e->name), &w, 1, &d));
     correct(k, msim_trace_text(t, e->name), &d);
     msim_infer_widen(&d.e, log_sd);
     msim_costing_set(k, k->task_of[i], &d, 1);

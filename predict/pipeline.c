@@ -180,6 +180,8 @@ enum msim_status msim_basis_new(struct msim_basis **out,
         msim_run_warnings_add(s, in, to, p.basis->graph);
         status = estimate(&p);
     }
+    if (status == MSIM_OK)
+        msim_run_warnings_bounded(in->job, p.basis->costs);
     free_works(&p);
     if (status == MSIM_OK)
         status = take_warnings(&p, warnings_of_traces);

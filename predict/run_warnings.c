@@ -217,3 +217,19 @@ void msim_warn_mfu(struct msim_job *job, const struct msim_graph *g,
                   (x.convolutions + x.others) * 1e-3);
     p->mfu = (double)NAN;
 }
+
+void msim_run_warnings_bounded(struct msim_job *job, const struct msim_costs *c)
+{
+    uint32_t n = c->n_bounded;
+
+    for (uint32_t i = 0; i < n && i < MSIM_COST_BOUNDED_MAX; i++)
+        msim_job_warn(job,
+                      "estimate of '%.80s' bounded, in %u call%s: %s; its "
+                      "sizes may have been misread",
+                      c->bounded[i].name, c->bounded[i].times,
+                      c->bounded[i].times == 1 ? "" : "s",
+                      msim_bounded_text(c->bounded[i].why));
+    if (n > MSIM_COST_BOUNDED_MAX)
+        msim_job_warn(job, "estimates of %u further operators bounded",
+                      n - MSIM_COST_BOUNDED_MAX);
+}

@@ -27,4 +27,9 @@ void msim_warn_emulated(struct msim_job *job, const struct msim_platform *p,
 void msim_warn_mfu(struct msim_job *job, const struct msim_graph *g,
                    const struct msim_costs *c, struct msim_prediction *p);
 
+/* Add one for each operator whose estimate could not be true, the first
+ * MSIM_COST_BOUNDED_MAX of them. */
+void msim_run_warnings_bounded(struct msim_job *job,
+                               const struct msim_costs *c);
+
 #endif

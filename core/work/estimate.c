@@ -14,3 +14,14 @@ const char *msim_source_text(enum msim_source s)
 
     return (unsigned)s < MSIM_SOURCE_COUNT ? TEXT[s] : "unknown";
 }
+
+const char *msim_bounded_text(enum msim_bounded b)
+{
+    static const char *const TEXT[] = {
+#define X(name, text) text,
+        MSIM_BOUNDED_MAP(X)
+#undef X
+    };
+
+    return (unsigned)b < MSIM_BOUNDED_COUNT ? TEXT[b] : "unknown";
+}

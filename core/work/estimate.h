@@ -25,13 +25,29 @@ enum msim_source {
 /* The word in reports. */
 const char *msim_source_text(enum msim_source s);
 
+/* X(name, why an estimate was bounded: models/estimate/plausible.h) */
+#define MSIM_BOUNDED_MAP(X)                                                    \
+    X(NOT, "")                                                                 \
+    X(MEMORY, "its sizes are more than the device's memory")                   \
+    X(BELOW, "it was below half of what its bytes and FLOPs take at peak")     \
+    X(ABOVE, "it was above 20 times what its blocks, bytes and FLOPs explain")
+
+enum msim_bounded {
+#define X(name, text) MSIM_BOUNDED_##name,
+    MSIM_BOUNDED_MAP(X)
+#undef X
+        MSIM_BOUNDED_COUNT
+};
+const char *msim_bounded_text(enum msim_bounded b);
+
 /* low_us..high_us is a 90 % interval; low_us <= us <= high_us. */
 struct msim_estimate {
     double us, low_us, high_us;
     double start_us; /* of `us`, what launch and latency take, whatever the
                         size; 0: not known */
     enum msim_source source;
-    enum msim_family family; /* whose law it was */
+    enum msim_family family;   /* whose law it was */
+    enum msim_bounded bounded; /* a bound, since the law's answer cannot be */
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "models/estimate/model.h"
 
 #include "models/estimate/emulated.h"
+#include "models/estimate/plausible.h"
 #include "models/platform/platform.h"
 
 #include <math.h>
@@ -113,6 +114,7 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
                                     struct msim_estimate *out,
                                     struct msim_error *err)
 {
+    const struct msim_work as = msim_emulated_work(p, w);
     enum msim_status status = MSIM_OK;
 
     if (w->user.us > 0)
@@ -121,6 +123,7 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
         status = by_model(p, w, strict, out, err);
     if (status != MSIM_OK)
         return status;
+    msim_plausible_bound(p, &as, out);
     widen(w->user.interval_factor, out);
     limit(out);
     return MSIM_OK;
@@ -132,7 +135,7 @@ void msim_model_explain(const struct msim_platform *p,
     const struct msim_work as = msim_emulated_work(p, w);
     enum msim_emulation emulation = msim_emulation_of(p, w);
     const struct msim_model *m = find(p, &as);
-    struct msim_estimate e;
+    struct msim_estimate e = {0};
     struct msim_error ignored;
     char text[MSIM_EMULATION_TEXT];
 
@@ -154,4 +157,6 @@ void msim_model_explain(const struct msim_platform *p,
     if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
         fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,
                 e.low_us, e.high_us, msim_source_text(e.source));
+    if (e.bounded)
+        fprintf(out, "bounded: %s\n", msim_bounded_text(e.bounded));
 }

@@ -25,6 +25,13 @@ sed -n 2p "$folder/out" | grep -Eq ',[0-9.]+,[0-9.]+,[0-9.]+,gemm$' ||
 want_out "x,0,4096,4096,bfloat16,,,,\"m is '0', want a whole number from 1\""
 want_out "y,4096,4096,4096,no such type,,,,dtype 'no such type' is not known"
 
+# A result of 2 TB on a GPU of 80 GB was misread: a bound, not a law's answer.
+rows 'm,n,k,dtype
+1000000,1000000,8,bf16
+'
+want_rc 0
+sed -n 2p "$folder/out" | grep -Eq ',bound$' || complain "no bound: $out"
+
 # Every kind of table, and the two that no law covers yet.
 rows 'phase,batch,heads,kv_heads,q_len,kv_len,head_dim,dtype,kv_dtype,window
 prefill,1,32,8,2048,2048,128,bfloat16,,

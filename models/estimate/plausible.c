@@ -1,0 +1,164 @@
+/*
+ * models/estimate/plausible.c - bounds for estimates that no kernel can reach.
+ */
+#include "models/estimate/plausible.h"
+
+#include "models/platform/platform_data.h"
+
+#include <math.h>
+
+/* Below this share of the floor, and above so many times what its grid and
+ * bytes explain. */
+#define LEAST_SHARE 0.5
+#define MOST_TIMES  20
+
+/* Winograd's products of 4 x 4 outputs multiply a quarter as often. */
+#define CONV_SAVES 4
+
+/* Sides of the smallest usual tile: an output of so many rows and columns a
+ * block, and as many queries of attention. */
+#define TILE 64
+
+/* A load from device memory, as in models/law/vector_law.c. */
+#define LOAD_US 0.5
+
+/* Bytes of a row a block of vector kernels, at least. */
+#define BLOCK_BYTES 4096
+
+static bool is_checked(const struct msim_platform *p, const struct msim_work *w)
+{
+    bool to_host =
+        w->family == MSIM_FAMILY_COPY && w->u.vector.copy != MSIM_COPY_D2D;
+
+    return !p->is_host && !to_host && w->family != MSIM_FAMILY_COLLECTIVE &&
+           w->family != MSIM_FAMILY_DISPATCH &&
+           w->family != MSIM_FAMILY_BOUND && !w->user.origin;
+}
+
+static double rate_us(const struct msim_platform *p, const struct msim_work *w)
+{
+    return w->flops > 0 ? w->flops / msim_data_sheet_flops_per_us(&p->sheet, w)
+                        : 0;
+}
+
+static double kernels_us(const struct msim_platform *p,
+                         const struct msim_work *w)
+{
+    return p->sheet.floor_us * (w->kernels > 1 ? w->kernels : 1);
+}
+
+static double blocks(const struct msim_work *w)
+{
+    int64_t height, width;
+
+    switch (w->family) {
+    case MSIM_FAMILY_GEMM:
+        return ceil((double)w->u.gemm.m / TILE) *
+               ceil((double)w->u.gemm.n / TILE) * (double)w->u.gemm.batch;
+    case MSIM_FAMILY_ATTENTION:
+        return (double)w->u.attention.batch * (double)w->u.attention.heads *
+               ceil((double)w->u.attention.q_len / TILE);
+    case MSIM_FAMILY_CONV:
+        msim_conv_output(w, &height, &width);
+        return ceil((double)w->u.conv.n * (double)height * (double)width /
+                    TILE) *
+               ceil((double)w->u.conv.k / TILE);
+    case MSIM_FAMILY_MOE:
+        return 1; /* one expert may have all tokens */
+    default:
+        return fmin(fmax((double)w->u.vector.rows, 1),
+                    ceil((w->bytes_read + w->bytes_written) / BLOCK_BYTES));
+    }
+}
+
+/* On the multiprocessors that its blocks fill; a block takes a load at least.
+ */
+static double explained_us(const struct msim_platform *p,
+                           const struct msim_work *w)
+{
+    double waves = fmax(blocks(w), 1) / p->sheet.sms;
+    double bytes = fmax(w->bytes_read + w->bytes_written, 0);
+
+    return kernels_us(p, w) + waves * LOAD_US +
+           (bytes * 1e6 / p->sheet.bandwidth + rate_us(p, w)) / fmin(waves, 1);
+}
+
+static double floor_us(const struct msim_platform *p, const struct msim_work *w)
+{
+    double beyond = w->bytes_read + w->bytes_written - p->sheet.l2_bytes;
+    double saves = w->family == MSIM_FAMILY_CONV ? CONV_SAVES : 1;
+
+    if (w->family == MSIM_FAMILY_EMBEDDING)
+        beyond = 0; /* rows that are fetched again hit the cache */
+    return fmax(p->sheet.floor_us,
+                fmax(beyond * 1e6 / p->sheet.bandwidth, rate_us(p, w) / saves));
+}
+
+/* Does what lies in memory at once exceed it? What is read and what is written
+ * may be the same; a gather counts a row as often as it is fetched, and experts
+ * count what they write for each other. */
+static bool exceeds_memory(const struct msim_platform *p,
+                           const struct msim_work *w)
+{
+    double memory = p->sheet.memory_bytes;
+    double read = w->family == MSIM_FAMILY_EMBEDDING ? 0 : w->bytes_read;
+
+    if (w->family == MSIM_FAMILY_MOE)
+        return false;
+
+    return memory > 0 && (w->bytes_written > memory || read > memory);
+}
+
+/* Nothing is known but that the work fits into memory: in the middle between
+ * the shortest kernel and moving all of memory. */
+static void within_memory(const struct msim_platform *p,
+                          struct msim_estimate *e)
+{
+    e->low_us = p->sheet.floor_us;
+    e->high_us = p->sheet.floor_us +
+                 2 * p->sheet.memory_bytes * 1e6 / p->sheet.bandwidth;
+    e->us = sqrt(e->low_us * e->high_us);
+    e->bounded = MSIM_BOUNDED_MEMORY;
+}
+
+/* With its flops and bytes, which models count themselves. */
+static struct msim_work counted(const struct msim_work *w)
+{
+    struct msim_work all = *w;
+
+    if (w->family == MSIM_FAMILY_GEMM || w->family == MSIM_FAMILY_ATTENTION ||
+        w->family == MSIM_FAMILY_CONV || w->family == MSIM_FAMILY_MOE)
+        msim_work_count(&all);
+    return all;
+}
+
+void msim_plausible_bound(const struct msim_platform *p,
+                          const struct msim_work *asked,
+                          struct msim_estimate *e)
+{
+    struct msim_work w;
+    double least, most;
+
+    if (!is_checked(p, asked))
+        return;
+    w = counted(asked);
+    least = floor_us(p, &w);
+    most = MOST_TIMES * explained_us(p, &w);
+    if (exceeds_memory(p, &w)) {
+        within_memory(p, e);
+    } else if (e->us < LEAST_SHARE * least) {
+        e->us = e->low_us = least;
+        e->high_us = fmax(e->high_us, 8 * least);
+        e->bounded = MSIM_BOUNDED_BELOW;
+    } else if (e->us > most) {
+        e->high_us = e->us;
+        e->us = most;
+        e->low_us = most / MOST_TIMES;
+        e->bounded = MSIM_BOUNDED_ABOVE;
+    } else {
+        return;
+    }
+    e->start_us = 0;
+    e->source = MSIM_SOURCE_BOUND;
+    e->family = MSIM_FAMILY_BOUND;
+}
