@@ -32,6 +32,7 @@ import sys
 import accuracy_families
 
 QWEN = "same-model-mi300x-b300-graphs/semantic_purity_qwen3_30b_a3b"
+TIMESFORMER = "same-model-h100-mi300x/facebook_timesformer-base-finetuned-k400__1016002"
 # name, inputs, platform for model costs (None: no such platform)
 CASES = [
     ("vgg13-h100", ["vgg13-h100"], "h100"),
@@ -74,6 +75,15 @@ CASES = [
     (f"concurrent-copies-a100/{name}",
      [f"concurrent-copies-a100/{name}.json.gz"], None)
     for name in ("trace", "trace2", "trace3")
+] + [
+    (f"timesformer/{gpu}", [f"{TIMESFORMER}/{gpu}.json.gz"], platform)
+    for gpu, platform in (("h100", "h100"), ("mi300", "mi300x"))
+] + [
+    # what runs on this GPU is predicted for the nearest one with a data sheet
+    ("deepseek-v3-h800", ["opened/deepseek-v3-h800.json.gz"], "h100"),
+    ("ranking-a100-rank0of16", ["opened/ranking-a100-rank0of16.json.gz"],
+     "a100"),
+    ("resnet-v100-ns", ["opened/resnet-v100-ns.json.gz"], "v100"),
 ]
 
 # name, traced, platform, measured there: the same program on two GPUs.
