@@ -32,7 +32,8 @@ import sys
 import accuracy_families
 
 QWEN = "same-model-mi300x-b300-graphs/semantic_purity_qwen3_30b_a3b"
-TIMESFORMER = "same-model-h100-mi300x/facebook_timesformer-base-finetuned-k400__1016002"
+TIMESFORMER = ("same-model-h100-mi300x/"
+               "facebook_timesformer-base-finetuned-k400__1016002")
 # name, inputs, platform for model costs (None: no such platform)
 CASES = [
     ("vgg13-h100", ["vgg13-h100"], "h100"),
@@ -136,7 +137,8 @@ UNTHROTTLED = tuple(k for k in KERNEL_SETS
                     if k != "particle-transformer-a100")
 # Those without: kernels go by their names and launches alone.
 SHAPELESS = ("=resnet50-ddp-2xa100", "torchrec", "qwen3-graphs", "sync-edges",
-             "=linear-2080ti without its ET", "=resnet-2080ti without its ET")
+             "=linear-2080ti without its ET", "=resnet-2080ti without its ET",
+             "deepseek-v3-h800", "resnet-v100-ns")
 # The machines behind them: cases of one go together in the spread.
 MACHINES = ("vgg13-h100", "particle-transformer-a100", "ranking-a100",
             "resnet50-v100", ("Falconsai/h100", "gaunernst/h100"),
