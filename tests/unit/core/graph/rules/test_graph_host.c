@@ -66,6 +66,41 @@ static void test_handover__nobody_handed_over(void)
     made_unload(&j);
 }
 
+/* Another thread that was busy for the first quarter of a pause did not end it:
+ * 150 of 200 came after. */
+static void test_handover__ended_too_early(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "a", 0, 100);
+    made_op(&m, 2, "other", 110, 40);
+    made_op(&m, 1, "b", 300, 50);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 350 * US);
+    CHECK_INT(j.graph->copied[MSIM_COPIED_GAP], 200 * US);
+    CHECK_INT(made_scaled(&j, "host:other=0"), 350 * US);
+    made_unload(&j);
+}
+
+/* Of two threads that end at once the first handed over: without its work the
+ * second's is the longest. */
+static void test_handover__first_of_equals(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    made_op(&m, 1, "a", 0, 100);
+    made_op(&m, 2, "two", 110, 180);
+    made_op(&m, 3, "three", 110, 180);
+    made_op(&m, 1, "b", 300, 50);
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 350 * US);
+    CHECK_INT(made_scaled(&j, "host:three=0"), 350 * US);
+    CHECK_INT(made_scaled(&j, "host:two=0"), 290 * US);
+    made_unload(&j);
+}
+
 /* A backward pass that synchronises: the thread that waits for it waits for
  * the GPU through it. k from 135 to 235, the synchronisation ends 5 later. */
 static void test_handover__passes_the_gpu_on(void)
@@ -240,6 +275,8 @@ int main(void)
 {
     RUN(test_handover__there_and_back);
     RUN(test_handover__nobody_handed_over);
+    RUN(test_handover__ended_too_early);
+    RUN(test_handover__first_of_equals);
     RUN(test_handover__passes_the_gpu_on);
     RUN(test_loader__waits_as_long_as_it_has_to);
     RUN(test_loader__batch_was_there);

@@ -148,6 +148,44 @@ static msim_ps way_of(const struct ran *r, const struct msim_path *p)
     return sum;
 }
 
+/*
+ * Tasks of 10 and 20 us before one that was held until 30 us, as recorded: the
+ * one that ended last comes before it on the path. One that starts half a
+ * nanosecond late, without an edge, is held by what nobody knows.
+ */
+static void test_binding__held(void)
+{
+    uint32_t begin[] = {0, 1, 2, 2, 2};
+    struct msim_edge edges[] = {{.to = 2}, {.to = 2}};
+    uint8_t kinds[] = {0, 0}, task_kinds[4] = {0};
+    uint32_t lanes[4] = {0};
+    struct msim_release release = {.task = 2, .at = 30 * US};
+    msim_ps start[] = {0, 0, 30 * US, 500};
+    msim_ps dur[] = {20 * US, 10 * US, 5 * US, US};
+    struct msim_graph g = {.n_tasks = 4,
+                           .n_edges = 2,
+                           .kind = task_kinds,
+                           .lane = lanes,
+                           .edge_begin = begin,
+                           .edges = edges,
+                           .edge_kind = kinds,
+                           .releases = &release,
+                           .n_releases = 1};
+    struct msim_run run = {.start = start, .dur = dur};
+    struct msim_binding b = {0};
+
+    REQUIRE(msim_binding_init(&b, &g, &run) == MSIM_OK);
+    CHECK_INT(b.by[2], MSIM_BY_RECORD);
+    CHECK_INT(b.from[2], 0);
+    CHECK_INT(b.by[3], MSIM_BY_UNKNOWN);
+    msim_binding_release(&b);
+    dur[0] = 10 * US;
+    dur[1] = 20 * US;
+    REQUIRE(msim_binding_init(&b, &g, &run) == MSIM_OK);
+    CHECK_INT(b.from[2], 1);
+    msim_binding_release(&b);
+}
+
 static void test_path__is_the_longest_way(void)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -436,6 +474,7 @@ static void test_waits__none_on_nothing(void)
 int main(void)
 {
     RUN(test_binding__agrees_with_search);
+    RUN(test_binding__held);
     RUN(test_path__is_the_longest_way);
     RUN(test_path__sums_to_the_window);
     RUN(test_slack__is_what_is_free);
