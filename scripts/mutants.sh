@@ -49,8 +49,11 @@ while IFS='|' read -r name file text by tests <&3; do
     [ "$names" = "  " ] || [[ $names == *" $name "* ]] || continue
     broken=$file
     replace "$file" "$text" "$by"
-    if cmake --build "$build" -j2 --target "$(targets "$tests")" >/dev/null 2>&1 &&
-        ctest --test-dir "$build" -R "$tests" -j2 >/dev/null 2>&1; then
+    cmake --build "$build" -j2 --target "$(targets "$tests")" >/dev/null 2>&1 || {
+        echo "mutants.sh: $name does not build" >&2
+        exit 2
+    }
+    if ctest --test-dir "$build" -R "$tests" -j2 >/dev/null 2>&1; then
         echo "SURVIVED  $name"
         survived=$((survived + 1))
     else
