@@ -301,23 +301,6 @@ static void test_launch__gaps_inside_a_graph(void)
     made_unload(&j);
 }
 
-/* Kernels whose launches are not recorded: one that follows within 100 us may
- * have been queued, one that comes later began late without a cause. */
-static void test_launch__without_a_record(void)
-{
-    for (int gap = 90; gap <= 500; gap += 410) {
-        struct made m = made_trace(0, 1);
-        struct made_job j;
-
-        made_op(&m, 1, "op", 0, 30);
-        made_kernel(&m, 7, "k1", 10, 10, 98);
-        made_kernel(&m, 7, "k2", 20 + gap, 10, 99);
-        REQUIRE(made_load(&j, &m, 1));
-        CHECK_INT(j.graph->n_unexplained, gap > 100);
-        made_unload(&j);
-    }
-}
-
 /* ---- a full device ------------------------------------------------------ */
 
 /*
@@ -416,7 +399,6 @@ int main(void)
     RUN(test_unlaunched__keeps_its_distance);
     RUN(test_queue__a_graph_is_one_launch);
     RUN(test_launch__gaps_inside_a_graph);
-    RUN(test_launch__without_a_record);
     RUN(test_full__until_the_last_wave);
     RUN(test_full__exactly);
     RUN(test_full__unknown_device);
