@@ -9,9 +9,9 @@
  */
 #ifndef MSIM_PREDICT_COST_H
 #define MSIM_PREDICT_COST_H
+#include "core/report/analyse/outcome.h"
 #include "core/run/engine.h"
 #include "core/run/scale.h"
-#include "core/work/data_sheet.h"
 #include "core/work/opmap/works.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"

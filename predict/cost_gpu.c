@@ -47,17 +47,23 @@ static struct msim_work kernel_work(const struct msim_trace *t,
     return w;
 }
 
+/* One more work, as the GPU runs it: a type that it lacks is emulated.
+ * Arithmetic that has a higher rate than plain fp32 is the tensor cores'. */
 static void add_limits(struct msim_limits *sum, const struct msim_platform *p,
                        const struct msim_work *w)
 {
+    const struct msim_data_sheet *s = msim_platform_usual(p);
     const struct msim_work as = msim_emulated_work(p, w);
-    const struct msim_limits one =
-        msim_data_sheet_limits(msim_platform_usual(p), &as);
+    double peak = msim_data_sheet_peak_per_us(s, &as);
+    float us = (float)(w->flops / peak);
 
-    sum->tensor += one.tensor;
-    sum->vector += one.vector;
-    sum->memory += one.memory;
-    sum->latency += one.latency;
+    if (peak > s->rate[MSIM_RATE_FP32] * 1e-6)
+        sum->tensor += us;
+    else
+        sum->vector += us;
+    sum->memory +=
+        (float)((w->bytes_read + w->bytes_written) / s->bandwidth * 1e6);
+    sum->latency += (float)s->floor_us;
 }
 
 /* Keep that an estimate was bounded, for a warning an operator. */

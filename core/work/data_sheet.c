@@ -49,20 +49,6 @@ double msim_data_sheet_peak_per_us(const struct msim_data_sheet *s,
     return s->rate[msim_data_sheet_rate(w->dtype, w->variant)] * 1e-6;
 }
 
-struct msim_limits msim_data_sheet_limits(const struct msim_data_sheet *s,
-                                          const struct msim_work *w)
-{
-    double peak = msim_data_sheet_peak_per_us(s, w);
-    double bytes = w->bytes_read + w->bytes_written;
-    bool tensor = peak > s->rate[MSIM_RATE_FP32] * 1e-6;
-    float arithmetic = (float)(w->flops / peak);
-
-    return (struct msim_limits){.tensor = tensor ? arithmetic : 0,
-                                .vector = tensor ? 0 : arithmetic,
-                                .memory = (float)(bytes / s->bandwidth * 1e6),
-                                .latency = (float)s->floor_us};
-}
-
 double msim_data_sheet_flops_per_us(const struct msim_data_sheet *s,
                                     const struct msim_work *w)
 {

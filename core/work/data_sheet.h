@@ -76,19 +76,6 @@ enum msim_rate msim_data_sheet_rate_on(const struct msim_data_sheet *s,
 double msim_data_sheet_peak_per_us(const struct msim_data_sheet *s,
                                    const struct msim_work *w);
 
-/* What one piece of work takes at least by the data sheet, in us, for each unit
- * that it keeps busy. The largest is what limits it. */
-struct msim_limits {
-    float tensor, vector; /* its arithmetic; one of them is 0 */
-    float memory;         /* its bytes at the bandwidth of device memory */
-    float latency;        /* the shortest kernel */
-};
-
-/* `w` as the GPU runs it: a type that it lacks is emulated before. Arithmetic
- * that has a higher rate than plain fp32 is the tensor cores'. */
-struct msim_limits msim_data_sheet_limits(const struct msim_data_sheet *s,
-                                          const struct msim_work *w);
-
 /* Sustained rate in FLOP/us, the unit the laws divide by. */
 double msim_data_sheet_flops_per_us(const struct msim_data_sheet *s,
                                     const struct msim_work *w);

@@ -9,7 +9,6 @@
 #define MSIM_CORE_REPORT_ANALYSE_OUTCOME_H
 #include "core/graph/graph.h"
 #include "core/report/analyse/prediction.h"
-#include "core/work/data_sheet.h"
 
 #include <math.h>
 
@@ -25,6 +24,14 @@ struct msim_run {
     /* One a task: the task that held it where no edge did (both need one
      * resource), or NONE; NULL: nothing is shared. */
     const uint32_t *held_by;
+};
+
+/* What work takes at least by the data sheet, in us, for each unit that it
+ * keeps busy. The largest is what limits it. */
+struct msim_limits {
+    float tensor, vector; /* its arithmetic */
+    float memory;         /* its bytes at the bandwidth of device memory */
+    float latency;        /* the shortest kernel */
 };
 
 struct msim_outcome {

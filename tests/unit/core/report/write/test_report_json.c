@@ -79,7 +79,7 @@ static void test_report_json__keys(void)
     check_keys(at(o, "memory_bytes"), "peak");
     check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
                "name calls predicted_us low_us high_us measured_us model "
-               "source communication slack_us");
+               "source communication limit peak_share slack_us");
     check_keys(cJSON_GetArrayItem(at(o, "ranks_detail"), 1),
                "rank ranks iteration_us period_us kernel_us communication_us "
                "breakdown_us "
