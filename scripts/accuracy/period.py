@@ -18,12 +18,6 @@ import sys
 
 from accuracy import CASES, run
 
-OPENED = ("deepseek-v3-h800", "ranking-a100-rank0of16", "resnet-v100-ns")
-TIMESFORMER = "same-model-h100-mi300x/" \
-    "facebook_timesformer-base-finetuned-k400__1016002"
-MORE = [(f"opened/{name}", [f"opened/{name}.json.gz"]) for name in OPENED] + [
-    (f"timesformer/{gpu}", [f"{TIMESFORMER}/{gpu}.json.gz"])
-    for gpu in ("h100", "mi300")]
 MEAN, WORST = 0.5, 2.0  # percent
 FIELDS = ["case", "state", "iterations", "traced_us", "simulated_us",
           "error_percent"]
@@ -65,7 +59,7 @@ def main():
     what.add_argument("--out", type=pathlib.Path)
     what.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    cases = [(name, inputs) for name, inputs, _ in CASES] + MORE
+    cases = [(name, inputs) for name, inputs, _ in CASES]
     rows = [row(args.binary, args.traces / "traces", *c) for c in cases]
     if args.check:
         sys.exit(check(rows, pathlib.Path(__file__).parents[2] /
