@@ -193,6 +193,12 @@ def check_prediction(p, where, found):
                                  f"a bound of {bound}")
 
 
+def row_text(line):
+    """A row's name and words, without its figures."""
+    name, *cells = re.split(r"\s{2,}", line.strip())
+    return " ".join([name] + [c for c in cells if not NUMBER.match(c)])
+
+
 def check_text(text, where, found):
     for bad in re.findall(r".*(?<![\w.:/-])[-+]?(?:nan|inf)(?![\w.:/-]).*", text):
         found.say(where, f"not a number: {bad.strip()}")
@@ -207,7 +213,7 @@ def check_text(text, where, found):
             unique([t for t in table if t], where, "a table", found)
             table = []
         elif len(re.findall(NUMBER, line)) >= 2:
-            table.append(" ".join(NUMBER.sub(" ", line).split())
+            table.append(row_text(line)
                          if re.match(r"\s+[^\d\s]", line) else "")
 
 

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+/* What a row of top kernels has beside its name (report_work.c). */
+#define KERNEL_COLUMNS 56
 #define NAME_MIN       25 /* columns of an operator's name */
 #define NAME_MAX       46 /* and at most */
 #define TOP_OPS        15
@@ -107,6 +109,14 @@ static unsigned beside_name(struct columns c)
 }
 
 /* Narrower names read badly: a line is longer then. */
+static unsigned room_beside(unsigned columns)
+{
+    unsigned room =
+        columns < MSIM_PAGE_COLUMNS ? MSIM_PAGE_COLUMNS - columns : 0;
+
+    return room < NAME_MIN ? NAME_MIN : room > NAME_MAX ? NAME_MAX : room;
+}
+
 static unsigned room_for_names(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
@@ -114,9 +124,9 @@ static unsigned room_for_names(const struct msim_page *page)
     unsigned missing =
         beside_name(columns_of(p->uncovered, p->n_uncovered, TOP_MISSING));
     unsigned most = ops > missing ? ops : missing;
-    unsigned room = most < MSIM_PAGE_COLUMNS ? MSIM_PAGE_COLUMNS - most : 0;
 
-    return room < NAME_MIN ? NAME_MIN : room > NAME_MAX ? NAME_MAX : room;
+    most = most > KERNEL_COLUMNS ? most : KERNEL_COLUMNS;
+    return room_beside(most);
 }
 
 void msim_page_fit(struct msim_page *page)

@@ -235,6 +235,25 @@ static void print_folded(const struct msim_page *page)
                 p->ranks, p->n_ranks_detail);
 }
 
+/* A sentence of any length, broken between words; further lines go in. */
+static void print_sentence(FILE *out, const char *text)
+{
+    size_t room = MSIM_PAGE_COLUMNS;
+
+    while (strlen(text) > room) {
+        size_t end = room;
+
+        while (end > 0 && text[end] != ' ')
+            end--;
+        if (end == 0)
+            break;
+        fprintf(out, "%.*s\n  ", (int)end, text);
+        text += end + 1;
+        room = MSIM_PAGE_COLUMNS - 2;
+    }
+    fprintf(out, "%s\n", text);
+}
+
 /* What bounds the job comes first. */
 static void print_verdict(const struct msim_page *page)
 {
@@ -243,11 +262,11 @@ static void print_verdict(const struct msim_page *page)
                p->breakdown_us.memory_copy > 0;
 
     if (!gpu && p->costs && strcmp(p->costs, "measured") == 0)
-        fputs("no GPU work in the traces: --platform NAME predicts it for a "
-              "GPU ('mystique-sim platforms' lists them)\n",
-              page->out);
+        print_sentence(page->out,
+                       "no GPU work in the traces: --platform NAME predicts it "
+                       "for a GPU ('mystique-sim platforms' lists them)");
     else if (p->verdict)
-        fprintf(page->out, "%s\n", p->verdict);
+        print_sentence(page->out, p->verdict);
 }
 
 static void print_totals(const struct msim_page *page)
