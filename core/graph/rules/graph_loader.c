@@ -163,13 +163,14 @@ static double variation(double *values, uint32_t n)
     return msim_median(values, n);
 }
 
-/* The median of the calls that are too short for a wait; none: 0. */
+/* The median of the calls that are too short for a wait; none: 0. What runs
+ * inside a call may take longer than its task, where that is cut. */
 static msim_ps usual_cost(const struct loader *l, double *values)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < l->n_fetches; i++)
-        if (l->fetches[i].rest < WAIT_MIN)
+        if (l->fetches[i].rest >= 0 && l->fetches[i].rest < WAIT_MIN)
             values[n++] = (double)l->fetches[i].rest;
     return (msim_ps)msim_median(values, n);
 }
