@@ -480,13 +480,29 @@ static enum msim_status keep_warnings(const struct predicting *p)
     return MSIM_OK;
 }
 
+/* The run outlives what its states came from. */
+static enum msim_status keep_states(struct msim_prediction_run *run,
+                                    const uint8_t *states)
+{
+    size_t n = run->graph->n_iterations;
+
+    if (!states)
+        return MSIM_OK;
+    run->states = malloc(n + 1);
+    if (!run->states)
+        return MSIM_ENOMEM;
+    memcpy(run->states, states, n);
+    return MSIM_OK;
+}
+
 static enum msim_status read_off(struct predicting *p)
 {
     struct msim_prediction_run *run = p->run;
 
     MSIM_TRY(msim_iteration_find(&run->iteration, p->s, run->graph, p->err));
+    MSIM_TRY(keep_states(run, p->states));
     fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED,
-                 msim_target_reads_gpu_times(p->to), p->states);
+                 msim_target_reads_gpu_times(p->to), run->states);
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
     fold(p);
@@ -538,6 +554,7 @@ void msim_prediction_run_release(struct msim_prediction_run *run)
     release_times(&run->high);
     free(run->short_dur);
     free(run->long_dur);
+    free(run->states);
     msim_costs_free(run->own_costs);
     msim_basis_free(run->own_basis);
     memset(run, 0, sizeof(*run));
