@@ -83,8 +83,8 @@ static enum msim_status wrong(const char *file, const char *key,
 /*
  * What figures of GPUs and CPUs can be, wide: from the smallest that runs
  * PyTorch to a hundred times the largest of 2025. A file beyond that has the
- * wrong unit. A calibration takes the shortest kernel that it timed for the floor,
- * which after few experiments is a long one.
+ * wrong unit. A calibration takes the shortest kernel that it timed for the
+ * floor, which after few experiments is a long one.
  */
 struct range {
     double least, most;

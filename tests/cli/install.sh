@@ -67,7 +67,7 @@ completed() { # WORDS...: what bash offers for the last one
 offers() { # WORD WORDS...
     local word=$1
     shift
-    completed "$@" | grep -qx -- "$word" ||
+    grep -qx -- "$word" <<<"$(completed "$@")" ||
         complain "completion of '$*' does not offer '$word'"
 }
 offers compare mystique-sim comp

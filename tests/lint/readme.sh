@@ -24,7 +24,7 @@ check_link() {
     if [ ! -e "$page" ]; then
         complain "$1: the link '$2' leads nowhere"
     elif [ -n "$anchor" ] && ! grep '^#' "$page" | tr 'A-Z ' 'a-z-' |
-        tr -cd 'a-z0-9_\n-' | grep -qxE -- "-*$anchor"; then
+        tr -cd 'a-z0-9_\n-' | grep -xE -- "-*$anchor" >/dev/null; then
         complain "$1: '$page' has no heading '#$anchor'"
     fi
 }
