@@ -1,10 +1,10 @@
 /*
  * cli/cmd.h - the verbs of mystique-sim: one row here and one cmd_VERB.c each.
  *
- * A new verb `work` is the row X(work, "what it answers") and a file
- * cli/cmd_work.c (or cli/work/cmd_work.c) that defines
+ * A new verb `plan` is the row X(plan, "what it answers") and a file
+ * cli/cmd_plan.c (or cli/plan/cmd_plan.c) that defines
  *
- *     int msim_cmd_work(int argc, char **argv);
+ *     int msim_cmd_plan(int argc, char **argv);
  *
  * argv[0] is the verb, or the program's name where no verb was given. The
  * result is the exit code of the process: 0 ok, 1 a check failed, 2 usage, 3
