@@ -13,24 +13,27 @@
 
 #define FACTOR 0.5
 
+#define HOST "host"
+/* All kinds but the host together: what overlaps bounds a job only together. */
+#define GPU "gpu"
+
 /* Kinds of work, in the order in which a verdict names them. */
 static const struct {
     const char *select, *bound;
     enum msim_select what;
 } KINDS[] = {
     {"kernels", "GPU-bound", MSIM_SELECT_KERNELS},
-    {"host", "host-bound", MSIM_SELECT_HOST},
+    {HOST, "host-bound", MSIM_SELECT_HOST},
     {"communication", "communication-bound", MSIM_SELECT_COMMUNICATION},
     {"copies", "copy-bound", MSIM_SELECT_COPIES},
 };
 #define N_KINDS (sizeof(KINDS) / sizeof(KINDS[0]))
-/* All kinds but the host together: what overlaps bounds a job only together. */
-#define GPU "gpu"
 
 /* Savings, as shares of the period. */
-#define NOTHING 0.02 /* that are not worth a name */
-#define ALONE   0.25 /* half of what brings what bounds the job all the time */
-#define AS_MUCH 0.6  /* of the largest: it bounds the job, too */
+#define NOTHING  0.02 /* that are not worth a name */
+#define ALONE    0.25 /* half of what brings what bounds the job all the time */
+#define AS_MUCH  0.6  /* of the largest: it bounds the job, too */
+#define OVERLAPS 1.5  /* as much as one by one: each hides behind others */
 
 struct halving {
     struct msim_prediction_run *run;
@@ -164,29 +167,53 @@ largest_wait(const struct msim_prediction *p)
     return NULL;
 }
 
+/* What halves save. */
+struct savings {
+    const struct msim_sensitivity_row *most, *next; /* NULL where none is */
+    double first, second;                           /* of these */
+    double gpu, gpu_alone; /* GPU work at once, and its kinds one by one */
+};
+
 static bool is_gpu(const struct msim_sensitivity_row *r)
 {
     return strcmp(r->select, GPU) == 0;
 }
 
-/* What one kind of work saves at most. */
-static double most_alone(const struct msim_prediction *p)
+static void rank_row(struct savings *s, const struct msim_sensitivity_row *r)
 {
-    double most = 0;
+    double saves = saving(r);
 
-    for (uint32_t i = 0; i < p->n_sensitivity; i++)
-        if (!is_gpu(&p->sensitivity[i]))
-            most = fmax(most, saving(&p->sensitivity[i]));
-    return most;
+    if (!s->most || saves > s->first) {
+        s->next = s->most;
+        s->second = s->first;
+        s->most = r;
+        s->first = saves;
+    } else if (!s->next || saves > s->second) {
+        s->next = r;
+        s->second = saves;
+    }
+    if (strcmp(r->select, HOST) != 0)
+        s->gpu_alone += saves;
 }
 
-/* What GPU work saves together, where no kind saves much alone; else 0. */
-static double saved_together(const struct msim_prediction *p)
+static struct savings find_savings(const struct msim_prediction *p)
 {
-    for (uint32_t i = 0; i < p->n_sensitivity; i++)
-        if (is_gpu(&p->sensitivity[i]) && most_alone(p) < ALONE)
-            return saving(&p->sensitivity[i]);
-    return 0;
+    struct savings s = {0};
+
+    for (uint32_t i = 0; i < p->n_sensitivity; i++) {
+        const struct msim_sensitivity_row *r = &p->sensitivity[i];
+
+        if (is_gpu(r))
+            s.gpu = saving(r);
+        else
+            rank_row(&s, r);
+    }
+    return s;
+}
+
+static bool overlaps(const struct savings *s)
+{
+    return s->gpu >= ALONE && s->gpu > OVERLAPS * s->gpu_alone;
 }
 
 /* Who is busy all the time, though another would bound the job soon. */
@@ -195,59 +222,52 @@ static const char *busy_word(const struct msim_period *p)
     return strcmp(p->busiest_kind, "host") == 0 ? "host-bound" : "GPU-bound";
 }
 
-/* "GPU-bound", "bound by kernels and host together", "held up by ...". */
-static void say_bound(char *out, size_t size, const struct msim_prediction *p)
+/* "GPU-bound", "bound by kernels and host together", "held up by ...": the
+ * first that holds (sensitivity.h). */
+static void say_bound(char *out, size_t size, const struct msim_prediction *p,
+                      const struct savings *s)
 {
-    const struct msim_sensitivity_row *most = NULL, *next = NULL;
     const struct msim_owner_row *wait = largest_wait(p);
 
-    for (uint32_t i = 0; i < p->n_sensitivity; i++) {
-        const struct msim_sensitivity_row *r = &p->sensitivity[i];
-
-        if (is_gpu(r))
-            continue;
-        if (!most || saving(r) > saving(most)) {
-            next = most;
-            most = r;
-        } else if (!next || saving(r) > saving(next)) {
-            next = r;
-        }
-    }
-    if (saved_together(p) >= ALONE)
+    if (overlaps(s))
         snprintf(out, size, "GPU-bound, by work that overlaps");
-    else if (most_alone(p) < ALONE && p->period.bounds)
+    else if (s->first + s->second >= ALONE && s->second > AS_MUCH * s->first)
+        snprintf(out, size, "bound by %s and %s together", s->most->select,
+                 s->next->select);
+    else if (s->first >= ALONE)
+        snprintf(out, size, "%s", bound_word(s->most->select));
+    else if (p->period.bounds)
         snprintf(out, size, "%s", busy_word(&p->period));
-    else if (most && saving(most) >= NOTHING && saving(most) < ALONE)
-        snprintf(out, size, "no one kind of work bounds the job");
-    else if (most && saving(most) >= NOTHING && next &&
-             saving(next) > AS_MUCH * saving(most))
-        snprintf(out, size, "bound by %s and %s together", most->select,
-                 next->select);
-    else if (most && saving(most) >= NOTHING)
-        snprintf(out, size, "%s", bound_word(most->select));
-    else if (wait)
+    else if (wait && (wait->share >= ALONE || s->first < NOTHING))
         snprintf(out, size, "held up by '%.48s' (%.0f %% of the critical path)",
                  wait->name, 100 * wait->share);
     else
-        snprintf(out, size, "bound by nothing that can be halved alone");
+        snprintf(out, size, "no one kind of work bounds the job");
 }
 
-/* Copies are named only where they matter. */
+/* Copies are named where they matter, GPU work where no kind alone does. */
+static bool is_said(const struct msim_sensitivity_row *r,
+                    const struct savings *s)
+{
+    if (is_gpu(r))
+        return s->gpu >= NOTHING && (s->first < ALONE || overlaps(s));
+    return strcmp(r->select, "copies") != 0 || saving(r) >= NOTHING;
+}
+
 static enum msim_status say_verdict(struct msim_prediction *p)
 {
     char bound[96], text[320];
     size_t used, size;
+    struct savings s = find_savings(p);
     uint32_t said = 0;
     char *copy;
 
-    say_bound(bound, sizeof(bound), p);
+    say_bound(bound, sizeof(bound), p, &s);
     used = (size_t)snprintf(text, sizeof(text), "%s: twice as fast ", bound);
     for (uint32_t i = 0; i < p->n_sensitivity; i++) {
         const struct msim_sensitivity_row *r = &p->sensitivity[i];
 
-        if (strcmp(r->select, "copies") == 0 && saving(r) < NOTHING)
-            continue;
-        if (is_gpu(r) && saved_together(p) < NOTHING)
+        if (!is_said(r, &s))
             continue;
         used += (size_t)snprintf(
             text + used, sizeof(text) - used,

@@ -3,8 +3,27 @@
  * would be if kernels, communication, copies or the host took half the time.
  *
  * Each is one more run over the same graph, as `--scale SELECT=0.5` would make
- * it. What brings nothing does not bound the job, however busy it is; what
- * brings half of the period bounds it alone.
+ * it. One more halves kernels, communication and copies at once. What bounds
+ * the job all the time saves half of the period, what bounds nothing saves
+ * nothing, however busy it is. The verdict is the first of these that holds:
+ *
+ *     "GPU-bound, by work that overlaps"
+ *                 GPU work at once saves a quarter, and over 1.5 times as much
+ *                 as its kinds one by one: each hides behind the others
+ *     "bound by A and B together"
+ *                 the two that save most save a quarter, in sum, and the second
+ *                 over 0.6 of the first
+ *     "A-bound"   the one that saves most saves a quarter
+ *     "host-bound", "GPU-bound"
+ *                 a thread or the GPU is busy all the time (`period.bounds`):
+ *                 half of its work saves less, for another bounds the job then
+ *     "held up by 'W'"
+ *                 the largest wait or latency is a quarter of the critical
+ *                 path, or there is one and no kind of work saves 2 %
+ *     "no one kind of work bounds the job"
+ *
+ * Behind it come the savings: of copies where they are 2 %, of all GPU work
+ * where it overlaps or no kind saves a quarter.
  */
 #ifndef MSIM_PREDICT_WHATIF_SENSITIVITY_H
 #define MSIM_PREDICT_WHATIF_SENSITIVITY_H

@@ -96,7 +96,8 @@ static const struct word WORDS[] = {
      "The GPU's own time between two kernels of a captured graph."},
     {"gemm", "Model of matrix products."},
     {"GPU", "GPU time of what a phase or a region launched, whenever it ran."},
-    {"GPU-bound", "Verdict: faster kernels would shorten an iteration most."},
+    {"GPU-bound", "Verdict: faster kernels would shorten an iteration most, or "
+                  "the GPU is busy all the time."},
     {"hand-over between threads", "One thread waits for another, as the main "
                                   "thread does for autograd's backward pass."},
     {"held", "Nothing of this job's own lets the work start earlier: it begins "
@@ -108,7 +109,8 @@ static const struct word WORDS[] = {
     {"host time with nothing recorded", "See between operators."},
     {"host work in operators", "What the CPU does inside operators."},
     {"host-bound", "Verdict: a faster host (CPU, Python, launches) would "
-                   "shorten an iteration most."},
+                   "shorten an iteration most, or a thread is busy all the "
+                   "time."},
     {"how dependencies are known",
      "How many edges of each kind decide when something starts, of all, and "
      "from what they are known."},
