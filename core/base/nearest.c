@@ -1,5 +1,6 @@
 /*
- * core/base/nearest.c - the word that a mistyped one was meant to be.
+ * core/base/nearest.c - the word that a mistyped one was meant to be, and how
+ * far a mistyped part is from a name.
  */
 #include "core/base/nearest.h"
 
@@ -57,4 +58,40 @@ const char *msim_nearest_word(const char *typed, const char *const *words,
         }
     }
     return found;
+}
+
+/* ---- parts of names ------------------------------------------------------ */
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Of `c` and the letters before it: `row[j]` becomes the distance to the
+ * nearest part of `name` that ends before letter j. */
+static void next_row(unsigned *row, char c, const char *name, size_t len)
+{
+    unsigned diagonal = row[0]++;
+
+    for (size_t j = 1; j <= len; j++) {
+        unsigned above = row[j];
+
+        row[j] = min3(above + 1, row[j - 1] + 1,
+                      diagonal + (lower(c) != lower(name[j - 1])));
+        diagonal = above;
+    }
+}
+
+unsigned msim_part_distance(const char *typed, const char *name)
+{
+    unsigned row[MSIM_PART_BYTES] = {0}; /* a part may begin anywhere */
+    size_t len = strnlen(name, MSIM_PART_BYTES - 1);
+    unsigned best;
+
+    for (; *typed; typed++)
+        next_row(row, *typed, name, len);
+    best = row[0];
+    for (size_t j = 1; j <= len; j++)
+        best = row[j] < best ? row[j] : best;
+    return 8 * best + (unsigned)(len / 9 < 7 ? len / 9 : 7);
 }

@@ -3,6 +3,7 @@
  */
 #include "predict/whatif/select.h"
 
+#include "core/base/nearest.h"
 #include "core/graph/task_text.h"
 #include "core/report/write/report_format.h"
 
@@ -10,75 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR       3  /* names that are offered */
-#define NAME_BYTES 96 /* bytes of a name that are compared */
+#define NEAR 3 /* names that are offered */
 
 /* ---- names that come near --------------------------------------------------
  */
 
 struct near {
-    char name[NEAR][NAME_BYTES];
+    char name[NEAR][MSIM_PART_BYTES];
     unsigned apart[NEAR];
     uint32_t n;
 };
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-/* How many letters have to be changed, left out or put in (Levenshtein); what
- * `name` has before and after costs little, so that a part of a name is near.
- */
-static unsigned apart(const char *asked, const char *name)
-{
-    unsigned row[NAME_BYTES + 1], best;
-    size_t m = strlen(name);
-
-    for (size_t j = 0; j <= m; j++)
-        row[j] = 0;
-    for (size_t i = 1; asked[i - 1]; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            unsigned above = row[j];
-            bool same = lower(asked[i - 1]) == lower(name[j - 1]);
-
-            row[j] = least(least(above, row[j - 1]) + 1, diagonal + !same);
-            diagonal = above;
-        }
-    }
-    best = row[0];
-    for (size_t j = 1; j <= m; j++)
-        best = least(best, row[j]);
-    return 8 * best + (unsigned)(m > 63 ? 7 : m / 9);
-}
-
 static void offer(struct near *near, const char *asked, const char *name)
 {
-    char shown[NAME_BYTES];
+    char shown[MSIM_PART_BYTES];
     unsigned d, at;
 
-    msim_format_op(shown, sizeof(shown), name, NAME_BYTES - 1);
+    msim_format_op(shown, sizeof(shown), name, MSIM_PART_BYTES - 1);
     for (uint32_t i = 0; i < near->n; i++)
         if (strcmp(near->name[i], shown) == 0)
             return;
-    d = apart(asked, shown);
+    d = msim_part_distance(asked, shown);
     for (at = near->n; at > 0 && near->apart[at - 1] > d; at--)
         if (at < NEAR) {
             near->apart[at] = near->apart[at - 1];
-            memcpy(near->name[at], near->name[at - 1], NAME_BYTES);
+            memcpy(near->name[at], near->name[at - 1], MSIM_PART_BYTES);
         }
     if (at == NEAR)
         return;
     near->apart[at] = d;
-    memcpy(near->name[at], shown, NAME_BYTES);
+    memcpy(near->name[at], shown, MSIM_PART_BYTES);
     near->n += near->n < NEAR;
 }
 
@@ -107,11 +69,11 @@ static enum msim_status offer_all(struct near *near, const char *asked,
 }
 
 /* The letters of a pattern. */
-static void letters(char out[NAME_BYTES], const struct msim_scale *s)
+static void letters(char out[MSIM_PART_BYTES], const struct msim_scale *s)
 {
     size_t n = 0;
 
-    for (int i = 0; i < s->glob_length && n + 1 < NAME_BYTES; i++)
+    for (int i = 0; i < s->glob_length && n + 1 < MSIM_PART_BYTES; i++)
         if (!strchr("*?[]", s->glob[i]))
             out[n++] = s->glob[i];
     out[n] = '\0';
@@ -124,7 +86,7 @@ static enum msim_status no_match(const struct msim_scale *s,
 {
     bool host = s->select == MSIM_SELECT_HOST_OP;
     struct near near = {.n = 0};
-    char asked[NAME_BYTES], names[NEAR * (NAME_BYTES + 4) + 1] = "";
+    char asked[MSIM_PART_BYTES], names[NEAR * (MSIM_PART_BYTES + 4) + 1] = "";
     size_t used = 0;
 
     letters(asked, s);

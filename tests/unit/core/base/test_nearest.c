@@ -1,0 +1,67 @@
+/*
+ * tests/unit/core/base/test_nearest.c - tests of core/base/nearest.h.
+ */
+#include "core/base/nearest.h"
+
+#include "tests/check.h"
+
+static void test_word__one_slip_in_three_letters(void)
+{
+    static const char *const WORDS[] = {"predict", "info", "op"};
+
+    CHECK_STR(msim_nearest_word("perdict", WORDS, 3), "predict");
+    CHECK_STR(msim_nearest_word("inf", WORDS, 3), "info");
+    CHECK(!msim_nearest_word("platforms", WORDS, 3));
+    CHECK(!msim_nearest_word("xo", WORDS, 3)); /* two slips from "op" */
+}
+
+/* Every slip counts 8: a letter changed, put in, left out; a swap is two. */
+static void test_part__slips(void)
+{
+    CHECK_UINT(msim_part_distance("mm", "mm"), 0);
+    CHECK_UINT(msim_part_distance("mn", "mm"), 8);
+    CHECK_UINT(msim_part_distance("linar", "linear"), 8);
+    CHECK_UINT(msim_part_distance("linnear", "linear"), 8);
+    CHECK_UINT(msim_part_distance("kitten", "sitting"), 2 * 8);
+    CHECK_UINT(msim_part_distance("abc", "xyz"), 3 * 8);
+    CHECK_UINT(msim_part_distance("abc", ""), 3 * 8);
+    CHECK_UINT(msim_part_distance("", "mm"), 0);
+}
+
+/* What a name has before and after costs nothing, nor do capitals. */
+static void test_part__of_a_name(void)
+{
+    CHECK_UINT(msim_part_distance("mm", "a::mm"), 0);
+    CHECK_UINT(msim_part_distance("MMBACK", "MmBack0"), 0);
+    CHECK_UINT(msim_part_distance("conv", "my_Conv2d"), 1); /* nine letters */
+    CHECK_UINT(msim_part_distance("cnov", "my_conv2"), 2 * 8);
+}
+
+/* One for nine letters of a name, at most seven; none for its tail. */
+static void test_part__long_names(void)
+{
+    char name[200];
+
+    memset(name, 'x', sizeof(name));
+    name[18] = '\0';
+    CHECK_UINT(msim_part_distance("x", name), 2);
+    name[18] = 'x';
+    name[63] = '\0';
+    CHECK_UINT(msim_part_distance("x", name), 7);
+    name[63] = 'x';
+    name[MSIM_PART_BYTES - 2] = 'y'; /* the last that is compared */
+    name[sizeof(name) - 1] = '\0';
+    CHECK_UINT(msim_part_distance("y", name), 7);
+    name[MSIM_PART_BYTES - 2] = 'x';
+    name[MSIM_PART_BYTES - 1] = 'y';
+    CHECK_UINT(msim_part_distance("y", name), 8 + 7);
+}
+
+int main(void)
+{
+    RUN(test_word__one_slip_in_three_letters);
+    RUN(test_part__slips);
+    RUN(test_part__of_a_name);
+    RUN(test_part__long_names);
+    return check_summary();
+}
