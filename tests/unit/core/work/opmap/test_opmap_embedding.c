@@ -51,6 +51,23 @@ static void test_opmap_embedding__forms(void)
     }
 }
 
+/* A look-up of `args` that makes `out`, and its gradient. */
+static void build_pair(struct build *b, const char *args, const char *out,
+                       uint32_t *fw, uint32_t *bw)
+{
+    build_init(b);
+    *fw = build_op(b, 0,
+                   "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_"
+                   "function",
+                   args, out);
+    *bw = build_op(b, 0,
+                   "torch::autograd::CppNode<SplitLookupFunction_rowwise_"
+                   "adagrad_Op>",
+                   out, NULL);
+    b->ops[*fw].seq = b->ops[*bw].seq = 7;
+    b->ops[*bw].fw_thread = 0;
+}
+
 /* The offsets are not the indices where they are more, nor where there are no
  * indices: 65,536 bags of one table are not 65,537 rows of 4,194,304 numbers.
  */
@@ -60,19 +77,10 @@ static void test_opmap_embedding__empty_bags(void)
     struct msim_work w;
     uint32_t fw, bw;
 
-    build_init(&b);
-    fw = build_op(&b, 0,
-                  "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_"
-                  "function",
-                  "f32[0] f32[64] f32[0] f32[0,0] i32[1] i64[1] i32[2] 64 64 "
-                  "i64[2] 1 i64[0] i64[65537] 0 f32[0]",
-                  "f32[65536,64]");
-    bw = build_op(&b, 0,
-                  "torch::autograd::CppNode<SplitLookupFunction_rowwise_"
-                  "adagrad_Op>",
-                  "f32[65536,64]", NULL);
-    b.ops[fw].seq = b.ops[bw].seq = 7;
-    b.ops[bw].fw_thread = 0;
+    build_pair(&b,
+               "f32[0] f32[64] f32[0] f32[0,0] i32[1] i64[1] i32[2] 64 64 "
+               "i64[2] 1 i64[0] i64[65537] 0 f32[0]",
+               "f32[65536,64]", &fw, &bw);
     w = work_of(&b, fw);
     CHECK_INT(w.bytes_read, 65537 * 8);
     CHECK_INT(w.bytes_written, 65536 * 64 * 4);
@@ -89,19 +97,10 @@ static void test_opmap_embedding__fewer_rows_than_bags(void)
     struct msim_work w;
     uint32_t fw, bw;
 
-    build_init(&b);
-    fw = build_op(&b, 0,
-                  "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_"
-                  "function",
-                  "f32[0] f32[25657792] f32[0] f32[0,0] i32[6] i64[6] i32[7] "
-                  "384 64 i64[7] 19 i64[33398] i64[393217] 0 none",
-                  "f32[65536,384]");
-    bw = build_op(&b, 0,
-                  "torch::autograd::CppNode<SplitLookupFunction_rowwise_"
-                  "adagrad_Op>",
-                  "f32[65536,384]", NULL);
-    b.ops[fw].seq = b.ops[bw].seq = 7;
-    b.ops[bw].fw_thread = 0;
+    build_pair(&b,
+               "f32[0] f32[25657792] f32[0] f32[0,0] i32[6] i64[6] i32[7] "
+               "384 64 i64[7] 19 i64[33398] i64[393217] 0 none",
+               "f32[65536,384]", &fw, &bw);
     CHECK_INT(work_of(&b, fw).bytes_written, 65536 * 384 * 4);
     w = work_of(&b, bw);
     CHECK_INT(w.bytes_read,
