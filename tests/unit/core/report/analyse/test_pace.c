@@ -2,10 +2,9 @@
  * tests/unit/core/report/analyse/test_pace.c - the period of a rank beside
  * absent ranks.
  */
-#include "core/report/analyse/outcome.h"
 #include "core/run/peers.h"
 
-#include "tests/unit/made_job.h"
+#include "tests/unit/made_outcome.h"
 
 /* Work of 1000, a collective of 40 that is waited for, and a tail. */
 static void add_step(struct made *m, int number, int at, int tail)
@@ -24,31 +23,12 @@ static void add_step(struct made *m, int number, int at, int tail)
 static double period_us(struct made_job *j, const char *scale,
                         enum msim_peers peers)
 {
-    static const char *const NAMES[MSIM_COST_COUNT] = {"measured"};
+    struct msim_outcome o =
+        made_outcome(j, (struct made_what){.scale = scale, .peers = peers});
     struct msim_error err = {0};
-    struct msim_outcome o = {0};
     struct msim_prediction *p;
     double us;
 
-    made_run(j, (struct made_what){.scale = scale, .peers = peers});
-    o = (struct msim_outcome){
-        .graph = j->graph,
-        .mid = {.start = j->start,
-                .dur = j->took,
-                .removed = j->costs->removed},
-        .task_low = j->costs->mid,
-        .task_high = j->costs->mid,
-        .gpu_factor = 1,
-        .made_by = j->costs->made_by,
-        .made_by_names = NAMES,
-        .n_made_by = MSIM_COST_COUNT,
-        .source = j->costs->source,
-        .source_names = NAMES,
-        .flops = j->costs->flops,
-        .measured = true,
-        .gpu_times = true,
-    };
-    o.low = o.high = o.mid;
     if (!CHECK_INT(msim_analyse(&p, &o, UINT32_MAX, &err), MSIM_OK))
         return 0;
     us = p->period.us.predicted;

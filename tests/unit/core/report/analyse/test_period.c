@@ -150,6 +150,22 @@ static void test_states__holes(void)
     CHECK_INT(s.states[6], MSIM_ITERATION_FIRST);
 }
 
+/* What takes no time is empty, unless GPU work of it is still to come. */
+static void test_states__no_time(void)
+{
+    struct steps s;
+
+    steps_new(&s, 2, 1);
+    step(&s, 0, 0, 100, NONE, NONE);
+    step(&s, 1, 100, 100, NONE, NONE);
+    judge(&s);
+    CHECK_INT(s.states[1], MSIM_ITERATION_EMPTY);
+    step(&s, 1, 100, 100, 100, 150);
+    judge(&s);
+    CHECK_INT(s.took[1].ps, 50);
+    CHECK_INT(s.states[1], MSIM_ITERATION_RUN_UP);
+}
+
 /* An iteration is settled where it is on every rank. */
 static void test_states__worst_of_ranks(void)
 {
@@ -189,6 +205,7 @@ int main(void)
     RUN(test_states__limit_of_run_up);
     RUN(test_took__gpu_far_behind);
     RUN(test_states__holes);
+    RUN(test_states__no_time);
     RUN(test_states__worst_of_ranks);
     RUN(test_need__without_what_was_not_launched);
     return check_summary();
