@@ -48,6 +48,38 @@ static inline const char *check_block(const struct msim_trace *t,
     return NULL;
 }
 
+/* Strides of the tensors of a block, whose ids begin at `id`. */
+static inline const char *check_strides(const struct msim_trace *t,
+                                        uint32_t block, uint32_t id)
+{
+    const struct msim_arg_block *b = t->blocks + block;
+
+    if (block == MSIM_NONE || id == MSIM_NONE || t->n_tensor_strides == 0)
+        return NULL;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct msim_arg *a = &t->args[b->first + i];
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        PROMISE(t->tensor_strides[id] == MSIM_NONE ||
+                (uint64_t)t->tensor_strides[id] + a->n <= t->n_dims);
+        id++;
+    }
+    return NULL;
+}
+
+static inline const char *check_details(const struct msim_trace *t)
+{
+    PROMISE(t->n_tensor_strides == 0 || t->n_tensor_strides == t->n_tensor_ids);
+    for (uint32_t i = 0; i < t->n_ranges; i++) {
+        const struct msim_tensor_range *r = &t->ranges[i];
+
+        PROMISE(r->id < t->n_tensor_ids && r->low <= r->high);
+        PROMISE(i == 0 || r[-1].id < r->id);
+    }
+    return NULL;
+}
+
 static inline const char *check_op(const struct msim_trace *t, uint32_t i)
 {
     const struct msim_op *op = &t->ops[i], *before = op - 1;
@@ -61,6 +93,7 @@ static inline const char *check_op(const struct msim_trace *t, uint32_t i)
     PROMISE(index_ok(op->fw_thread, t->n_threads));
     PROMISE(index_ok(op->comm, t->n_comms));
     PROMISE(op->name < msim_strtab_count(t->strings));
+    PROMISE(op->schema < msim_strtab_count(t->strings));
     if (op->parent != MSIM_NONE) {
         PROMISE(op->end <= t->ops[op->parent].end);
         PROMISE(op->thread == t->ops[op->parent].thread);
@@ -79,7 +112,8 @@ static inline const char *check_op(const struct msim_trace *t, uint32_t i)
         return broken;
     PROMISE(op->ids == MSIM_NONE || op->ids + ins <= t->n_tensor_ids);
     PROMISE(op->out_ids == MSIM_NONE || op->out_ids + outs <= t->n_tensor_ids);
-    return NULL;
+    broken = check_strides(t, op->args, op->ids);
+    return broken ? broken : check_strides(t, op->outs, op->out_ids);
 }
 
 static inline const char *check_host(const struct msim_trace *t)
@@ -189,8 +223,10 @@ static inline const char *check_comms(const struct msim_trace *t)
 /* The first promise of trace.h that `t` breaks, or NULL. */
 static inline const char *trace_broken(const struct msim_trace *t)
 {
-    const char *broken = check_host(t);
+    const char *broken = check_details(t);
 
+    if (!broken)
+        broken = check_host(t);
     if (!broken)
         broken = check_ranges(t);
     if (!broken)

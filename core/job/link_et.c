@@ -225,8 +225,13 @@ static enum msim_status match_by_id(struct linker *l, bool *settled)
 
 /* Where the columns of `e` begin after they were appended to those of `k`. */
 struct offsets {
-    uint32_t dims, args, blocks, ids;
+    uint32_t dims, args, blocks, ids, strides, ranges;
 };
+
+static uint32_t moved(uint32_t index, uint32_t by)
+{
+    return index == MSIM_NONE ? MSIM_NONE : index + by;
+}
 
 #define APPEND(field)                                                          \
     do {                                                                       \
@@ -244,16 +249,23 @@ static enum msim_status append_columns(struct msim_trace *k,
 {
     uint32_t i;
 
-    *at = (struct offsets){k->n_dims, k->n_args, k->n_blocks, k->n_tensor_ids};
+    *at = (struct offsets){k->n_dims,       k->n_args,           k->n_blocks,
+                           k->n_tensor_ids, k->n_tensor_strides, k->n_ranges};
     APPEND(dims);
     APPEND(args);
     APPEND(blocks);
     APPEND(tensor_ids);
+    APPEND(tensor_strides);
+    APPEND(ranges);
     for (i = at->args; i < k->n_args; i++)
         if (k->args[i].kind == MSIM_ARG_TENSOR)
             k->args[i].v.i += at->dims;
     for (i = at->blocks; i < k->n_blocks; i++)
         k->blocks[i].first += at->args;
+    for (i = at->strides; i < k->n_tensor_strides; i++)
+        k->tensor_strides[i] = moved(k->tensor_strides[i], at->dims);
+    for (i = at->ranges; i < k->n_ranges; i++)
+        k->ranges[i].id += at->ids;
     return MSIM_OK;
 }
 
@@ -316,11 +328,6 @@ static enum msim_status take_comm(struct msim_trace *k,
     return MSIM_OK;
 }
 
-static uint32_t moved(uint32_t index, uint32_t by)
-{
-    return index == MSIM_NONE ? MSIM_NONE : index + by;
-}
-
 static enum msim_status take_over(struct linker *l, uint64_t *linked,
                                   uint64_t *total)
 {
@@ -342,6 +349,7 @@ static enum msim_status take_over(struct linker *l, uint64_t *linked,
         k->ids = moved(e->ids, at.ids);
         k->out_ids = moved(e->out_ids, at.ids);
         k->et_id = e->et_id;
+        k->schema = e->schema;
         k->scope = e->scope;
         if (k->seq < 0)
             k->seq = e->seq;

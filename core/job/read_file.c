@@ -333,7 +333,8 @@ enum msim_status msim_read_file(struct msim_read_result *out,
 {
     struct reading x = {.top.reader = {.out = out,
                                        .strings = strings,
-                                       .keep_source = opt->keep_source},
+                                       .keep_source = opt->keep_source,
+                                       .details = opt->details},
                         .name = msim_input_name(in),
                         .salvage = opt->salvage,
                         .repair = repair};

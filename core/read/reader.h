@@ -79,6 +79,7 @@ struct msim_reader {
     struct msim_error problem; /* of a callback; the offset comes later */
     uint64_t complete;         /* records taken whole */
     bool keep_source;          /* of msim_load_options */
+    bool details;              /* of msim_load_options */
     int64_t base_ns;           /* baseTimeNanoseconds at the top level */
 };
 

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+_Static_assert(sizeof(struct msim_op) == 80, "a trace has millions of them");
+
 uint32_t msim_dtype_bytes(enum msim_dtype t)
 {
     switch (t) {

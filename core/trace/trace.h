@@ -106,6 +106,13 @@ struct msim_tensor_id {
     int64_t offset; /* in elements, not bytes */
 };
 
+/* Least and greatest value of an integral input tensor, as its operator began.
+ * What is not initialised has values, too. */
+struct msim_tensor_range {
+    uint32_t id; /* in tensor_ids */
+    int64_t low, high;
+};
+
 /* ---- host side ---------------------------------------------------------- */
 
 enum msim_op_kind {
@@ -128,6 +135,8 @@ struct msim_op {
     uint32_t et_id;        /* ET node id, 0 without an ET */
     int32_t seq;           /* autograd sequence number, -1: none */
     uint32_t fw_thread;    /* backward op: thread of the forward op, or NONE */
+    uint32_t schema;       /* string, "aten::t(Tensor(a) self) -> Tensor(a)";
+                              0 unknown, or loaded without details */
     uint8_t kind;
     uint8_t scope; /* RecordScope of the ET: 1 backward, 7 user; else 0 */
 };
@@ -283,7 +292,14 @@ struct msim_gpu_properties {
     uint32_t sms, cc_major, cc_minor;
 };
 
-/* X(field, type): every column; `n_<field>` is its length. */
+/*
+ * X(field, type): every column; `n_<field>` is its length.
+ *
+ * What msim_load_options.details adds, empty without it and without an ET:
+ *   tensor_strides  one per row of tensor_ids: where in dims the tensor's
+ *                   strides are, as many as its sizes; NONE: not in the file
+ *   ranges          in order of id
+ */
 #define MSIM_TRACE_COLUMNS(X)                                                  \
     X(ops, struct msim_op)                                                     \
     X(calls, struct msim_call)                                                 \
@@ -299,7 +315,9 @@ struct msim_gpu_properties {
     X(blocks, struct msim_arg_block)                                           \
     X(args, struct msim_arg)                                                   \
     X(dims, int64_t)                                                           \
-    X(tensor_ids, struct msim_tensor_id)
+    X(tensor_ids, struct msim_tensor_id)                                       \
+    X(tensor_strides, uint32_t)                                                \
+    X(ranges, struct msim_tensor_range)
 
 struct msim_trace {
 #define X(field, type)                                                         \

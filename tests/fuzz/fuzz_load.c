@@ -69,7 +69,8 @@ static bool try_bytes(struct counts *c, const char *path, const char *what,
                       uint64_t number, const char *data, size_t len,
                       bool salvage)
 {
-    struct msim_load_options opt = {.salvage = salvage, .threads = 1};
+    struct msim_load_options opt = {
+        .salvage = salvage, .threads = 1, .details = number % 2};
     struct msim_error err = {0};
     struct msim_job *job;
     const char *broken;

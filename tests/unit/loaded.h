@@ -14,13 +14,14 @@
 #include <unistd.h>
 
 /* Load a text; NULL (and `*err` says why) where that fails. */
-static inline struct msim_job *load_text(const char *text, bool salvage,
-                                         struct msim_error *err)
+static inline struct msim_job *load_text_as(const char *text,
+                                            struct msim_load_options opt,
+                                            struct msim_error *err)
 {
-    struct msim_load_options opt = {.salvage = salvage, .threads = 1};
     struct msim_job *job = NULL;
     const char *broken;
 
+    opt.threads = 1;
     memset(err, 0, sizeof(*err));
     if (msim_job_load_memory(&job, "text", text, strlen(text), &opt, err) !=
         MSIM_OK)
@@ -28,6 +29,13 @@ static inline struct msim_job *load_text(const char *text, bool salvage,
     broken = job_broken(job);
     CHECK_STR(broken ? broken : "", "");
     return job;
+}
+
+static inline struct msim_job *load_text(const char *text, bool salvage,
+                                         struct msim_error *err)
+{
+    return load_text_as(text, (struct msim_load_options){.salvage = salvage},
+                        err);
 }
 
 /* The operator called `name`, the n-th from 0, or MSIM_NONE. */

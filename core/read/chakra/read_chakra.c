@@ -421,7 +421,7 @@ static enum msim_status chakra_begin(struct msim_reader *r)
     if (!c)
         return MSIM_ENOMEM;
     init_words(&c->words);
-    msim_et_init(&c->et);
+    msim_et_init(&c->et, false);
     r->state = c;
     return MSIM_OK;
 }

@@ -22,11 +22,19 @@ struct msim_et_token {
     struct msim_text_piece text;
 };
 
-/* inputs or outputs of the node at hand: three lists side by side */
+/* inputs or outputs of the node at hand: lists side by side */
 struct msim_et_values {
-    struct msim_vec values; /* struct msim_et_token */
-    struct msim_vec shapes; /* struct msim_et_token */
-    struct msim_vec types;  /* struct msim_text_piece */
+    struct msim_vec values;  /* struct msim_et_token */
+    struct msim_vec shapes;  /* struct msim_et_token */
+    struct msim_vec strides; /* struct msim_et_token; details only */
+    struct msim_vec types;   /* struct msim_text_piece */
+};
+
+/* An input tensor of the node at hand, undefined ones included. */
+struct msim_et_input {
+    uint32_t id; /* in tensor_ids; NONE: undefined */
+    bool has_range;
+    int64_t low, high;
 };
 
 /* What the attributes of schema 1.1 say of a collective. */
@@ -42,6 +50,8 @@ struct msim_et_node {
     uint64_t id, parent, rf_id;
     int64_t seq, tid, fw_tid, scope;
     uint32_t name;
+    uint32_t schema;               /* details only */
+    struct msim_text_piece ranges; /* details only */
     bool has_id, has_parent, has_name;
     bool has_inputs, has_outputs; /* Chakra only */
     struct msim_et_comm comm;
@@ -56,6 +66,7 @@ struct msim_et_link {
 
 struct msim_et {
     struct msim_keyset keys;
+    bool details;   /* of msim_load_options; Chakra has none */
     uint32_t depth; /* 0: between nodes, 1: in one, ... */
     uint8_t key, sub_key, attr_key;
     struct msim_et_node node;
@@ -63,7 +74,8 @@ struct msim_et {
     struct msim_vec *list; /* where tokens or types go, or NULL */
     bool list_is_types;
     struct msim_vec text, args, dims;
-    uint32_t nested; /* arrays open inside the list */
+    struct msim_vec inputs; /* struct msim_et_input, in preorder; details */
+    uint32_t nested;        /* arrays open inside the list */
     struct msim_text_piece attr_name, attr_value;
     struct msim_vec links; /* struct msim_et_link, one per op */
     struct msim_idmap threads;
@@ -76,7 +88,7 @@ static inline struct msim_et *msim_et_of(const struct msim_reader *r)
     return r->state;
 }
 
-void msim_et_init(struct msim_et *e);
+void msim_et_init(struct msim_et *e, bool details);
 void msim_et_release(struct msim_et *e);
 /* All nodes are in: nest them, number their collectives and steps. */
 enum msim_status msim_et_finish(struct msim_reader *r);
@@ -111,6 +123,9 @@ enum msim_status msim_et_add_comm(struct msim_reader *r,
                                   uint32_t *comm);
 int msim_et_comm_attr(struct msim_reader *r, const char *name, size_t name_len,
                       const char *value, size_t value_len);
+
+/* The ranges that the attribute `tensor_range` gives (et_ranges.c). */
+enum msim_status msim_et_ranges(struct msim_reader *r);
 
 /* From rows in file order to a forest in preorder (et_tree.c). */
 enum msim_status msim_et_tree(struct msim_reader *r);

@@ -18,16 +18,22 @@
 
 #define MAX_LISTS 64
 
+/* Shapes or strides, from where the walk is. */
+struct sizes {
+    const struct msim_et_token *at, *end;
+};
+
 /* A walk over one side of a node. */
 struct walk {
     struct msim_reader *r;
     const struct msim_et_token *v, *v_end; /* values */
-    const struct msim_et_token *s, *s_end; /* shapes */
+    struct sizes shapes, strides;          /* no strides without details */
     const char *type, *type_end;
     uint32_t open[MAX_LISTS]; /* argument numbers of the open lists */
     uint32_t depth;
     struct msim_et_size *size;
     uint32_t *ids;
+    bool inputs; /* of which details are wanted */
 };
 
 static const char *text_of(const struct msim_reader *r,
@@ -146,17 +152,17 @@ static int add_scalar(struct walk *w)
     return result;
 }
 
-/* Past one shape entry, a scalar or a balanced list. */
-static void skip_shape(struct walk *w)
+/* Past one entry, a scalar or a balanced list. */
+static void skip_entry(struct sizes *s)
 {
     uint32_t depth = 0;
 
-    while (w->s < w->s_end) {
-        uint32_t kind = w->s->kind;
+    while (s->at < s->end) {
+        uint32_t kind = s->at->kind;
 
         if (kind == MSIM_ETOK_CLOSE && depth == 0)
             return;
-        w->s++;
+        s->at++;
         if (kind == MSIM_ETOK_OPEN)
             depth++;
         else if (kind == MSIM_ETOK_CLOSE && --depth == 0)
@@ -175,32 +181,19 @@ static uint8_t device_of(const char *s, size_t len)
     return len >= 3 && !memcmp(s, "cpu", 3) ? MSIM_DEV_CPU : MSIM_DEV_GPU;
 }
 
-static int add_id(struct walk *w, const int64_t *tuple)
-{
-    struct msim_trace *t = w->r->trace;
-
-    MSIM_TRY(msim_grow((void **)&t->tensor_ids, &t->cap_tensor_ids,
-                       t->n_tensor_ids, sizeof(*t->tensor_ids)));
-    if (*w->ids == MSIM_NONE)
-        *w->ids = t->n_tensor_ids;
-    t->tensor_ids[t->n_tensor_ids++] = (struct msim_tensor_id){
-        (uint32_t)tuple[0], (uint32_t)tuple[1], tuple[2]};
-    return 0;
-}
-
-/* Put the current sizes on the scratch stack; returns their number. */
-static int read_dims(struct walk *w, struct msim_vec *dims)
+/* Put the sizes of one entry on the scratch stack. */
+static int read_dims(struct walk *w, struct sizes *from, struct msim_vec *dims)
 {
     uint32_t depth = 0;
     int64_t n, *slot;
 
     dims->n = 0;
-    while (w->s < w->s_end) {
-        const struct msim_et_token *s = w->s;
+    while (from->at < from->end) {
+        const struct msim_et_token *s = from->at;
 
         if (s->kind == MSIM_ETOK_CLOSE && depth == 0)
             break;
-        w->s++;
+        from->at++;
         depth += s->kind == MSIM_ETOK_OPEN;
         if (s->kind == MSIM_ETOK_CLOSE && --depth == 0)
             break;
@@ -214,6 +207,51 @@ static int read_dims(struct walk *w, struct msim_vec *dims)
         if (depth == 0)
             break;
     }
+    return 0;
+}
+
+/* Strides of a tensor that has `rank` sizes, beside its row of tensor_ids. */
+static int add_strides(struct walk *w, uint32_t rank)
+{
+    struct msim_trace *t = w->r->trace;
+    struct msim_vec *dims = &msim_et_of(w->r)->dims;
+    const struct msim_et_token *from = w->strides.at;
+    bool listed = from < w->strides.end && from->kind == MSIM_ETOK_OPEN;
+    uint32_t index = MSIM_NONE;
+
+    MSIM_TRY(read_dims(w, &w->strides, dims));
+    if (listed && dims->n == rank)
+        MSIM_TRY(msim_argpool_dims(&w->r->pool, dims->data, rank, &index));
+    MSIM_TRY(msim_grow((void **)&t->tensor_strides, &t->cap_tensor_strides,
+                       t->n_tensor_strides, sizeof(*t->tensor_strides)));
+    t->tensor_strides[t->n_tensor_strides++] = index;
+    return 0;
+}
+
+/* Note a tensor for msim_et_ranges(). */
+static int add_input(struct walk *w, uint32_t id)
+{
+    struct msim_et_input *in;
+
+    if (!w->inputs)
+        return 0;
+    in = msim_vec_add(&msim_et_of(w->r)->inputs, sizeof(*in));
+    if (!in)
+        return MSIM_ENOMEM;
+    *in = (struct msim_et_input){.id = id};
+    return 0;
+}
+
+static int add_id(struct walk *w, const int64_t *tuple)
+{
+    struct msim_trace *t = w->r->trace;
+
+    MSIM_TRY(msim_grow((void **)&t->tensor_ids, &t->cap_tensor_ids,
+                       t->n_tensor_ids, sizeof(*t->tensor_ids)));
+    if (*w->ids == MSIM_NONE)
+        *w->ids = t->n_tensor_ids;
+    t->tensor_ids[t->n_tensor_ids++] = (struct msim_tensor_id){
+        (uint32_t)tuple[0], (uint32_t)tuple[1], tuple[2]};
     return 0;
 }
 
@@ -256,10 +294,13 @@ static int add_tensor(struct walk *w)
     if (w->type > name && w->type[-1] == ')')
         a.dtype = (uint8_t)msim_name_dtype(name, (size_t)(w->type - 1 - name));
     read_tuple(w, tuple, &a.device);
-    MSIM_TRY(read_dims(w, dims));
+    MSIM_TRY(read_dims(w, &w->shapes, dims));
     if (tuple[4] == 0 && tuple[3] == 0 && a.device == MSIM_DEV_UNKNOWN &&
-        a.dtype == MSIM_DT_UNKNOWN)
+        a.dtype == MSIM_DT_UNKNOWN) {
+        skip_entry(&w->strides);
+        MSIM_TRY(add_input(w, MSIM_NONE));
         return add_arg(w, (struct msim_arg){.kind = MSIM_ARG_NONE});
+    }
     a.n = dims->n;
     MSIM_TRY(msim_argpool_dims(&w->r->pool, dims->data, dims->n, &index));
     a.v.i = index;
@@ -269,10 +310,27 @@ static int add_tensor(struct walk *w)
     if (a.device == MSIM_DEV_GPU)
         msim_et_of(w->r)->on_gpu = true;
     MSIM_TRY(add_arg(w, a));
-    return add_id(w, tuple);
+    MSIM_TRY(add_input(w, w->r->trace->n_tensor_ids));
+    MSIM_TRY(add_id(w, tuple));
+    return msim_et_of(w->r)->details ? add_strides(w, a.n) : 0;
 }
 
 /* ---- the walk ----------------------------------------------------------- */
+
+static void open_entry(struct sizes *s)
+{
+    if (s->at < s->end && s->at->kind == MSIM_ETOK_OPEN)
+        s->at++;
+}
+
+/* Past what is left of an open list. */
+static void close_entry(struct sizes *s)
+{
+    while (s->at < s->end && s->at->kind != MSIM_ETOK_CLOSE)
+        skip_entry(s);
+    if (s->at < s->end)
+        s->at++;
+}
 
 static int open_list(struct walk *w)
 {
@@ -291,8 +349,8 @@ static int open_list(struct walk *w)
                   : NULL;
     if (bracket && (type_is(w, "GenericList") || type_is(w, "Tuple")))
         w->type = bracket + 1;
-    if (w->s < w->s_end && w->s->kind == MSIM_ETOK_OPEN)
-        w->s++;
+    open_entry(&w->shapes);
+    open_entry(&w->strides);
     return 0;
 }
 
@@ -302,7 +360,7 @@ static void close_list(struct walk *w)
 
     w->depth--;
     w->v++;
-    /* Past the rest of this list's types and shapes. */
+    /* Past the rest of this list's types, shapes and strides. */
     for (; w->type < w->type_end; w->type++) {
         if (*w->type == '[')
             depth++;
@@ -311,10 +369,8 @@ static void close_list(struct walk *w)
             break;
         }
     }
-    while (w->s < w->s_end && w->s->kind != MSIM_ETOK_CLOSE)
-        skip_shape(w);
-    if (w->s < w->s_end)
-        w->s++;
+    close_entry(&w->shapes);
+    close_entry(&w->strides);
     skip_comma(w);
 }
 
@@ -327,11 +383,19 @@ static int add_value(struct walk *w)
     else if (w->v->kind == MSIM_ETOK_OPEN)
         return open_list(w);
     else {
-        skip_shape(w);
+        skip_entry(&w->shapes);
+        skip_entry(&w->strides);
         result = add_scalar(w);
     }
     skip_comma(w);
     return result;
+}
+
+static struct sizes sizes_of(const struct msim_vec *tokens)
+{
+    const struct msim_et_token *at = tokens->data;
+
+    return (struct sizes){at, tokens->n ? at + tokens->n : at};
 }
 
 enum msim_status msim_et_args(struct msim_reader *r,
@@ -347,10 +411,9 @@ enum msim_status msim_et_args(struct msim_reader *r,
         w.v = v->values.data;
         w.v_end = w.v + v->values.n;
     }
-    if (v->shapes.n) {
-        w.s = v->shapes.data;
-        w.s_end = w.s + v->shapes.n;
-    }
+    w.shapes = sizes_of(&v->shapes);
+    w.strides = sizes_of(&v->strides);
+    w.inputs = msim_et_of(r)->details && v == &msim_et_of(r)->in;
     w.type = w.type_end = "";
     while (w.v < w.v_end) {
         int result = 0;

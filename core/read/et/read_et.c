@@ -40,9 +40,18 @@ enum key {
     E_TYPES,
     E_ATTRS,
     E_VALUE,
+    E_STRIDES,
+    E_SCHEMA,
+    E_RANGES,
 };
 
+/* Words of details come first: without details they are words like any other,
+ * which are skipped. */
 static const struct msim_keyword words[] = {
+    {"strides", E_STRIDES},
+    {"op_schema", E_SCHEMA},
+    {"tensor_range", E_RANGES},
+#define DETAIL_WORDS 3
     {"id", E_ID},
     {"name", E_NAME},
     {"parent", E_PARENT},
@@ -157,6 +166,7 @@ static enum msim_status node_end(struct msim_reader *r)
     MSIM_TRY(check_node(r));
     op.rf_id = n->rf_id;
     op.name = n->name;
+    op.schema = n->schema;
     op.et_id = (uint32_t)n->id;
     op.seq = n->seq >= 0 && n->seq <= INT32_MAX ? (int32_t)n->seq : -1;
     op.scope = n->scope >= 0 && n->scope < 256 ? (uint8_t)n->scope : 0;
@@ -166,6 +176,8 @@ static enum msim_status node_end(struct msim_reader *r)
         return MSIM_OK;
     MSIM_TRY(msim_et_thread(r, n->tid, &op.thread));
     MSIM_TRY(add_values(r, &op));
+    if (n->ranges.len)
+        MSIM_TRY(msim_et_ranges(r));
     MSIM_TRY(msim_et_groups(r, &op));
     MSIM_TRY(
         msim_grow((void **)&t->ops, &t->cap_ops, t->n_ops, sizeof(*t->ops)));
@@ -181,7 +193,7 @@ static enum msim_status node_end(struct msim_reader *r)
 
 static void values_reset(struct msim_et_values *v)
 {
-    v->values.n = v->shapes.n = v->types.n = 0;
+    v->values.n = v->shapes.n = v->strides.n = v->types.n = 0;
 }
 
 void msim_et_begin(struct msim_et *e)
@@ -190,6 +202,7 @@ void msim_et_begin(struct msim_et *e)
     values_reset(&e->in);
     values_reset(&e->out);
     e->text.n = 0;
+    e->inputs.n = 0;
     e->list = NULL;
     e->nested = 0;
     e->key = e->sub_key = E_OTHER;
@@ -200,10 +213,11 @@ void msim_et_begin(struct msim_et *e)
 static void choose_list(struct msim_et *e, struct msim_et_values *v, uint8_t k)
 {
     e->list_is_types = k == E_TYPES;
-    e->list = k == E_VALUES   ? &v->values
-              : k == E_SHAPES ? &v->shapes
-              : k == E_TYPES  ? &v->types
-                              : NULL;
+    e->list = k == E_VALUES    ? &v->values
+              : k == E_SHAPES  ? &v->shapes
+              : k == E_TYPES   ? &v->types
+              : k == E_STRIDES ? &v->strides
+                               : NULL;
     if (e->list)
         e->list->n = 0; /* of a key that comes twice, the last one counts */
 }
@@ -313,6 +327,8 @@ static int et_string(void *p, const char *s, size_t len)
         e->node.has_name = true;
         return msim_read_string(r, s, len, &e->node.name);
     }
+    if (e->depth == 1 && e->key == E_SCHEMA)
+        return msim_read_string(r, s, len, &e->node.schema);
     if (e->depth == 3 && e->sub_key == E_NAME)
         return msim_vec_text(&e->text, s, len, &e->attr_name);
     if (e->depth == 3 && e->sub_key == E_VALUE)
@@ -369,6 +385,12 @@ static int attr_end(struct msim_reader *r)
 
     if (key >= E_RF_ID && key <= E_FW_TID) {
         set_number(&e->node, key, value, e->attr_value.len);
+        return 0;
+    }
+    if (key == E_SCHEMA)
+        return msim_read_string(r, value, e->attr_value.len, &e->node.schema);
+    if (key == E_RANGES) {
+        e->node.ranges = e->attr_value;
         return 0;
     }
     return msim_et_comm_attr(r, name, e->attr_name.len, value,
@@ -462,9 +484,10 @@ static const struct msim_sax_handler handler = {
     .array_end = et_array_end,
 };
 
-void msim_et_init(struct msim_et *e)
+void msim_et_init(struct msim_et *e, bool details)
 {
-    msim_keyset_init(&e->keys, words);
+    e->details = details;
+    msim_keyset_init(&e->keys, details ? words : words + DETAIL_WORDS);
 }
 
 void msim_et_release(struct msim_et *e)
@@ -474,11 +497,13 @@ void msim_et_release(struct msim_et *e)
     for (int i = 0; i < 2; i++) {
         free(sides[i]->values.data);
         free(sides[i]->shapes.data);
+        free(sides[i]->strides.data);
         free(sides[i]->types.data);
     }
     free(e->text.data);
     free(e->args.data);
     free(e->dims.data);
+    free(e->inputs.data);
     free(e->links.data);
     msim_idmap_release(&e->threads);
 }
@@ -489,7 +514,7 @@ static enum msim_status et_begin(struct msim_reader *r)
 
     if (!e)
         return MSIM_ENOMEM;
-    msim_et_init(e);
+    msim_et_init(e, r->details);
     r->state = e;
     return MSIM_OK;
 }

@@ -215,6 +215,44 @@ static void test_job__links_et_with_kineto(void)
     folder_end(&f);
 }
 
+/* Details come along, to where the columns of both files have moved. */
+static void test_job__links_details(void)
+{
+    static const char et[] =
+        "{\"schema\":\"1.1.1\",\"nodes\":[{\"name\":\"aten::neg\",\"id\":4,"
+        "\"ctrl_deps\":2,\"inputs\":{\"values\":[[8,9,0,6,8,\"cpu\"]],"
+        "\"shapes\":[[2,3]],\"types\":[\"Tensor(long int)\"],\"strides\":[[7,"
+        "11]]},\"attrs\":[{\"name\":\"tid\",\"value\":1},{\"name\":"
+        "\"op_schema\",\"value\":\"aten::neg(Tensor self)\"},{\"name\":"
+        "\"tensor_range\",\"value\":\"{\\\"0\\\":[1,5]}\"}]}]}";
+    struct msim_load_options opt = {.threads = 1, .details = true};
+    struct msim_job *job = NULL;
+    struct msim_error err;
+    struct folder f;
+    const char *paths[] = {f.path};
+    const struct msim_trace *t;
+    const struct msim_op *op;
+
+    folder_begin(&f);
+    folder_add(&f, "et-rank5.json", et);
+    folder_add(
+        &f, "kineto.json",
+        KINETO(RANK("5", "1"), X("cpu_op", "aten::neg", "1", "10", "20",
+                                 "\"Input Dims\":[[4,5,6]],\"Input type\":"
+                                 "[\"float\"]")));
+    REQUIRE(msim_job_load(&job, paths, 1, &opt, &err) == MSIM_OK);
+    CHECK(!job_broken(job));
+    t = job->ranks[0];
+    op = &t->ops[find_op(t, "aten::neg", 0)];
+    CHECK_STR(msim_trace_text(t, op->schema), "aten::neg(Tensor self)");
+    REQUIRE(t->has_times && t->n_tensor_strides == 1 && t->n_ranges == 1);
+    CHECK_INT(t->dims[t->tensor_strides[op->ids]], 7);
+    CHECK_INT(t->dims[t->tensor_strides[op->ids] + 1], 11);
+    CHECK_UINT(t->ranges[0].id, op->ids);
+    msim_job_free(job);
+    folder_end(&f);
+}
+
 static void test_job__two_files_of_one_rank(void)
 {
     struct msim_error err;
@@ -382,6 +420,7 @@ int main(void)
     RUN(test_job__bases_are_added);
     RUN(test_job__clocks_of_hosts_are_aligned);
     RUN(test_job__links_et_with_kineto);
+    RUN(test_job__links_details);
     RUN(test_job__two_files_of_one_rank);
     RUN(test_job__rank_not_said);
     RUN(test_job__nothing_to_load);
