@@ -12,8 +12,12 @@
 
 /* What a row of top kernels has beside its name (report_work.c). */
 #define KERNEL_COLUMNS 56
-#define NAME_MIN       25 /* columns of an operator's name */
+#define NAME_USUAL     25 /* columns of an operator's name */
+#define NAME_MIN       23 /* beside wide columns, as wide as the titles */
 #define NAME_MAX       46 /* and at most */
+#define TIME           11 /* columns of a time, with what is before it */
+#define SHARE          9
+#define INTERVAL       14
 #define TOP_OPS        15
 #define MOST_OPS       40 /* whose names the page may show */
 #define TOP_MISSING    30
@@ -55,8 +59,10 @@ void msim_page_add_ops(const struct msim_page *page)
 }
 
 struct columns {
-    bool interval, measured, limit;
-    unsigned model; /* columns of the longest model */
+    bool measured;
+    unsigned time, share;
+    unsigned interval, limit; /* 0: no row has one */
+    unsigned model;           /* columns of the longest model */
 };
 
 static double device_time(const struct msim_prediction *p)
@@ -80,32 +86,73 @@ static unsigned format_model(char cell[MSIM_CELL], const struct msim_op_row *op)
     return (unsigned)snprintf(cell, MSIM_CELL, "%.28s", model);
 }
 
-/* Which columns the first `limit` rows have values for. */
-static struct columns columns_of(const struct msim_op_row *ops, uint32_t n,
-                                 uint32_t limit)
+/* "-36 +51 %": how far the ends of an interval are from the middle. */
+static void format_interval(char cell[MSIM_CELL], const struct msim_figure *f)
 {
-    struct columns c = {.model = 5};
-    char cell[MSIM_CELL];
+    if (f->low < f->high && f->predicted > 0)
+        snprintf(cell, MSIM_CELL, "%+.0f %+.0f %%",
+                 100 * (f->low / f->predicted - 1),
+                 100 * (f->high / f->predicted - 1));
+    else
+        snprintf(cell, MSIM_CELL, "-");
+}
 
-    for (uint32_t i = 0; i < n && i < limit; i++) {
-        const struct msim_figure *f = &ops[i].us;
-        unsigned model = format_model(cell, &ops[i]);
-
-        c.interval |= f->low < f->high;
-        /* Under traced costs the prediction is the measured run. */
-        c.measured |= fabs(f->predicted - f->measured) > 5e-4 * f->measured;
-        c.limit |= ops[i].limit != NULL;
-        c.model = model > c.model ? model : c.model;
-    }
-    return c;
+/* "tensor 71 %": what limits the kernels, and their share of its peak. */
+static void format_limit(char cell[MSIM_CELL], const struct msim_op_row *op)
+{
+    if (op->limit && !isnan(op->peak_share))
+        snprintf(cell, MSIM_CELL, "%.12s %3.0f %%", op->limit,
+                 100 * op->peak_share);
+    else
+        snprintf(cell, MSIM_CELL, "%.12s", op->limit ? op->limit : "-");
 }
 
 /* The columns that a row has beside its name. */
 static unsigned beside_name(struct columns c)
 {
-    return 2 + 7 + 11 + 9 + (c.interval ? 14 : 0) + (c.measured ? 11 : 0) +
-           (c.measured && !c.interval ? 10 : 0) + (c.limit ? 14 : 0) + 2 +
-           c.model;
+    return 2 + 7 + c.time + c.share + c.interval + (c.measured ? 11 : 0) +
+           (c.measured && !c.interval ? 10 : 0) + (c.limit ? 2 + c.limit : 0) +
+           2 + c.model;
+}
+
+/* Let go of space in a column, as long as names lack it. */
+static void squeeze(struct columns *c, unsigned *width, unsigned least)
+{
+    while (*width > least && beside_name(*c) + NAME_MIN > MSIM_PAGE_COLUMNS)
+        (*width)--;
+}
+
+static unsigned wider(unsigned a, size_t b)
+{
+    return a > b ? a : (unsigned)b;
+}
+
+/* Which columns the first `limit` rows have values for. */
+static struct columns columns_of(const struct msim_op_row *ops, uint32_t n,
+                                 uint32_t limit)
+{
+    struct columns c = {.time = TIME, .share = SHARE, .model = 5};
+    unsigned interval = 0;
+    char cell[MSIM_CELL];
+
+    for (uint32_t i = 0; i < n && i < limit; i++) {
+        const struct msim_figure *f = &ops[i].us;
+
+        c.model = wider(c.model, format_model(cell, &ops[i]));
+        /* Under traced costs the prediction is the measured run. */
+        c.measured |= fabs(f->predicted - f->measured) > 5e-4 * f->measured;
+        format_interval(cell, f);
+        interval = wider(interval, strlen(cell));
+        if (f->low < f->high)
+            c.interval = INTERVAL;
+        format_limit(cell, &ops[i]);
+        if (ops[i].limit)
+            c.limit = wider(wider(c.limit, 12), strlen(cell));
+    }
+    squeeze(&c, &c.interval, interval + 2);
+    squeeze(&c, &c.time, TIME - 1);
+    squeeze(&c, &c.share, SHARE - 1);
+    return c;
 }
 
 /* Narrower names read badly: a line is longer then. */
@@ -131,32 +178,11 @@ static unsigned room_for_names(const struct msim_page *page)
 
 void msim_page_fit(struct msim_page *page)
 {
-    unsigned widest;
+    unsigned room = room_for_names(page);
 
-    msim_short_names_fit(page->names, room_for_names(page));
-    widest = msim_short_names_widest(page->names);
-    page->name_columns = widest > NAME_MIN ? widest : NAME_MIN;
-}
-
-/* "-36 +51 %": how far the ends of an interval are from the middle. */
-static void format_interval(char cell[MSIM_CELL], const struct msim_figure *f)
-{
-    if (f->low < f->high && f->predicted > 0)
-        snprintf(cell, MSIM_CELL, "%+.0f %+.0f %%",
-                 100 * (f->low / f->predicted - 1),
-                 100 * (f->high / f->predicted - 1));
-    else
-        snprintf(cell, MSIM_CELL, "-");
-}
-
-/* "tensor 71 %": what limits the kernels, and their share of its peak. */
-static void format_limit(char cell[MSIM_CELL], const struct msim_op_row *op)
-{
-    if (op->limit && !isnan(op->peak_share))
-        snprintf(cell, MSIM_CELL, "%.12s %3.0f %%", op->limit,
-                 100 * op->peak_share);
-    else
-        snprintf(cell, MSIM_CELL, "%.12s", op->limit ? op->limit : "-");
+    msim_short_names_fit(page->names, room);
+    page->name_columns = wider(room < NAME_USUAL ? room : NAME_USUAL,
+                               msim_short_names_widest(page->names));
 }
 
 static void print_op(const struct msim_page *page, const struct msim_op_row *op,
@@ -169,10 +195,11 @@ static void print_op(const struct msim_page *page, const struct msim_op_row *op,
     msim_format_in(one, unit, op->us.predicted);
     msim_format_share(two, total > 0 ? op->us.predicted / total : 0);
     msim_page_name(page, msim_page_op_name(op));
-    fprintf(page->out, "%7s%11s%9s", calls, one, two);
+    fprintf(page->out, "%7s%*s%*s", calls, (int)columns.time, one,
+            (int)columns.share, two);
     if (columns.interval) {
         format_interval(one, &op->us);
-        fprintf(page->out, "%14s", one);
+        fprintf(page->out, "%*s", (int)columns.interval, one);
     }
     if (columns.measured) {
         msim_format_in(one, unit, op->us.measured);
@@ -184,7 +211,7 @@ static void print_op(const struct msim_page *page, const struct msim_op_row *op,
     }
     if (columns.limit) {
         format_limit(one, op);
-        fprintf(page->out, "  %-12s", one);
+        fprintf(page->out, "  %-*s", (int)columns.limit, one);
     }
     format_model(one, op);
     fprintf(page->out, "  %s\n", one);
@@ -197,28 +224,29 @@ static void print_ops_header(const struct msim_page *page, const char *title,
     char label[MSIM_CELL];
 
     snprintf(label, sizeof(label), "time/%s", unit->name);
-    fprintf(page->out, "\n%-*s%7s%11s%9s", (int)page->name_columns + 2, title,
-            "calls", label, "share");
+    fprintf(page->out, "\n%-*s%7s%*s%*s", (int)page->name_columns + 2, title,
+            "calls", (int)columns.time, label, (int)columns.share, "share");
     if (columns.interval)
-        fprintf(page->out, "%14s", "90 %");
+        fprintf(page->out, "%*s", (int)columns.interval, "90 %");
     if (columns.measured)
         fprintf(page->out, "%11s", page->p->elsewhere ? "traced" : "measured");
     if (columns.measured && !columns.interval)
         fprintf(page->out, "%10s", page->p->elsewhere ? "change" : "error");
     if (columns.limit)
-        fprintf(page->out, "  %-12s", "limited by");
+        fprintf(page->out, "  %-*s", (int)columns.limit, "limited by");
     fputs("  model\n", page->out);
 }
 
 static void print_sum(const struct msim_page *page, const char *label,
-                      const struct msim_unit *unit, double us, double total)
+                      const struct msim_unit *unit, double us, double total,
+                      struct columns columns)
 {
     char time[MSIM_CELL], share[MSIM_CELL];
 
     msim_format_in(time, unit, us);
     msim_format_share(share, total > 0 ? us / total : 0);
-    fprintf(page->out, "  %-*s%7s%11s%9s\n", (int)page->name_columns, label, "",
-            time, share);
+    fprintf(page->out, "  %-*s%*s%*s\n", (int)page->name_columns + 7, label,
+            (int)columns.time, time, (int)columns.share, share);
 }
 
 /* The first `limit` rows of a table, the sum of the others, and of all that
@@ -242,9 +270,9 @@ static void print_table(const struct msim_page *page, const char *title,
     }
     snprintf(label, sizeof(label), "%u more (--csv lists all)", n - limit);
     if (n > limit)
-        print_sum(page, label, unit, rest, total);
+        print_sum(page, label, unit, rest, total, columns);
     if (n > 1)
-        print_sum(page, "in all", unit, sum, total);
+        print_sum(page, "in all", unit, sum, total, columns);
 }
 
 void msim_page_ops(const struct msim_page *page)

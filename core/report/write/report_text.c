@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define EXAMPLE_COLUMNS 64
+#define EXPLAIN_COLUMNS 49 /* beside the operator of such an example */
 #define LINE_BYTES      2048
 #define BAR_CELLS       24
 
@@ -86,11 +87,29 @@ static void print_left_out(const struct msim_page *page)
     }
 }
 
+/* Behind `used` columns of a line, or on the next one. */
+static void print_busiest(const struct msim_page *page, int used)
+{
+    const struct msim_period *p = &page->p->period;
+    char text[2 * MSIM_FIGURE], share[MSIM_CELL];
+    int more;
+
+    msim_format_share(share, p->busiest_share);
+    more = snprintf(text, sizeof(text), "%s %.100s (%.20s), %s busy",
+                    p->bounds ? "bound by" : "busiest is", p->busiest,
+                    p->busiest_kind, share);
+    fprintf(page->out, "%s%s",
+            used + 2 + more > MSIM_PAGE_COLUMNS ? ";\n                   "
+                                                : "; ",
+            text);
+}
+
 /* The steady state; the reason where it is not the iteration. */
 static void print_period(const struct msim_page *page)
 {
     const struct msim_period *p = &page->p->period;
-    char host[MSIM_CELL], gpu[MSIM_CELL], share[MSIM_CELL];
+    char host[MSIM_CELL], gpu[MSIM_CELL];
+    int used;
 
     if (!p->state || isnan(p->us.predicted))
         return;
@@ -99,12 +118,9 @@ static void print_period(const struct msim_page *page)
         return;
     msim_format_time(host, p->host_range_us);
     msim_format_time(gpu, p->gpu_range_us);
-    msim_format_share(share, p->busiest_share);
-    fprintf(page->out, "  %-15s  host %s, GPU %s", "", host, gpu);
+    used = fprintf(page->out, "  %-15s  host %s, GPU %s", "", host, gpu);
     if (p->busiest_kind)
-        fprintf(page->out, "; %s %s (%s), %s busy",
-                p->bounds ? "bound by" : "busiest is", p->busiest,
-                p->busiest_kind, share);
+        print_busiest(page, used);
     print_left_out(page);
     fputc('\n', page->out);
 }
@@ -394,6 +410,14 @@ static const char *explainable(const struct msim_prediction *p)
     return NULL;
 }
 
+static void print_example(FILE *out, const char *op)
+{
+    bool fits = strlen(op) + EXPLAIN_COLUMNS <= MSIM_PAGE_COLUMNS;
+
+    fprintf(out, ",\n      --explain '%s'%ssays where its time comes from", op,
+            fits ? " " : "\n      ");
+}
+
 static void print_notes(const struct msim_page *page)
 {
     const struct msim_prediction *p = page->p;
@@ -409,9 +433,7 @@ static void print_notes(const struct msim_page *page)
           page->out);
     example = explainable(p);
     if (example)
-        fprintf(page->out,
-                ",\n      --explain '%s' says where its time comes from",
-                example);
+        print_example(page->out, example);
     fputc('\n', page->out);
     /* Wall time would make two runs differ: not in files and pipes. */
     if (page->terminal && !isnan(p->seconds))
