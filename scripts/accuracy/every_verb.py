@@ -186,11 +186,11 @@ def check_prediction(p, where, found):
         found.say(where, f"MFU is {mfu}")
     period = p.get("period_us")
     if period and period["predicted"] is not None:
-        for bound in p.get("period_bounds_us", {}).values():
-            if isinstance(bound, (int, float)) \
-                    and bound > period["predicted"] * (1 + 1e-6) + ROUNDING_US:
-                found.say(where, f"the period {period['predicted']} is below "
-                                 f"a bound of {bound}")
+        bound = p["period_of"]["busiest_us"]
+        if bound is not None \
+                and bound > period["predicted"] * (1 + 1e-6) + ROUNDING_US:
+            found.say(where, f"the period {period['predicted']} is below "
+                             f"a bound of {bound}")
 
 
 def row_text(line):
@@ -199,12 +199,24 @@ def row_text(line):
     return " ".join([name] + [c for c in cells if not NUMBER.match(c)])
 
 
+def is_file_row(line):
+    """A path is shown whole, behind what is said of its file."""
+    name = re.split(r"\s{2,}", line)[-1]
+    return "/" in name and len(line) - len(name) <= COLUMNS
+
+
+def tables_of(comparison):
+    """Without the heading, in which A and B may read alike."""
+    return comparison.partition("\n\n")[2]
+
+
 def check_text(text, where, found):
     for bad in re.findall(r".*(?<![\w.:/-])[-+]?(?:nan|inf)(?![\w.:/-]).*", text):
         found.say(where, f"not a number: {bad.strip()}")
     table = []
     wide = [line for line in text.splitlines() if len(line) > COLUMNS
-            and "warning:" not in line and "/" not in line.split("  ")[0]]
+            and "warning:" not in line and "/" not in line.split("  ")[0]
+            and not is_file_row(line)]
     if wide:
         found.say(where, f"{len(wide)} lines over {COLUMNS} columns, such as "
                          f"{max(wide, key=len)[:60].strip()}...")
@@ -277,6 +289,8 @@ def check_quickly(args, found, paths):
     predict(args, found, paths, ["--costs", "measured"], [[], ["--json"]])
     predict(args, found, paths, ["--costs", "model", "--platform",
                                  PLATFORMS[0]], [["--json"]])
+    predict(args, found, paths, ["--costs", "auto", "--platform",
+                                 PLATFORMS[0]], [[]])
 
 
 def check_job(args, job):
@@ -305,7 +319,7 @@ def check_job(args, job):
         for b in (["--costs", "measured"],
                   ["--costs", "model", "--platform", "h100"]):
             done, where = run(args, ["compare", *b, paths[0], paths[-1]], found)
-            check_text(done.stdout.decode(), where, found)
+            check_text(tables_of(done.stdout.decode()), where, found)
             done, where = run(args, ["compare", *b, "--json", paths[0],
                                      paths[-1]], found)
             if done.returncode == 0:
@@ -323,7 +337,7 @@ def main():
     parser.add_argument("--only", default="", help="jobs whose name holds this")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--quick", action="store_true",
-                        help="two predictions a job, as text and JSON")
+                        help="three predictions a job, as text and JSON")
     args = parser.parse_args()
 
     chosen = [j for j in jobs(args.traces) if args.only in j[0]]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Two predictions of every real trace, and of every folder of ranks: figures that
-# cannot be. Without --quick the script goes through every verb and cost mode.
+# Three predictions of every real trace, and of every folder of ranks: figures
+# that cannot be. Without --quick the script goes through every verb and cost
+# mode.
 . "$(dirname "$0")/lib.bash"
 
 exec python3 "$source_dir/scripts/accuracy/every_verb.py" \
