@@ -2,8 +2,9 @@
  * Property: whatever is done to a trace's bytes, loading it either gives a
  * job that keeps every promise of trace.h, or fails with a sentence; a trace
  * that was cut is refused (but for Chakra, where what ends with a message is a
- * shorter trace), and --salvage keeps no less than nothing. Memory errors and
- * leaks are the sanitizers' part.
+ * shorter trace), and --salvage keeps no less than nothing. Every other job is
+ * loaded with details, and all have lives. Memory errors and leaks are the
+ * sanitizers' part.
  *
  * For every trace below MSIM_TRACES/traces and MSIM_DATA/traces: 40 cuts and
  * 300 byte flips of the first 400 kB, 20 of each of the whole file, and a few
@@ -12,6 +13,7 @@
 #include "core/base/hash.h"
 #include "core/job/job.h"
 #include "core/job/job_files.h"
+#include "core/lives/lives.h"
 #include "core/read/chakra/chakra_wire.h"
 #include "core/stream/input.h"
 
@@ -64,6 +66,24 @@ static void complain(struct counts *c, const char *path, const char *what,
     fprintf(stderr, "%s: %s %" PRIu64 ": %s\n", path, what, number, why);
 }
 
+/* Whatever ids and trees a trace has, its storages have lives. */
+static const char *lives_broken(const struct msim_job *job)
+{
+    const char *broken = NULL;
+    struct msim_lives l;
+    uint32_t i, k;
+
+    for (i = 0; i < job->n_ranks; i++) {
+        if (msim_lives_find(&l, job->ranks[i]) != MSIM_OK)
+            return "its lives are not found";
+        for (k = 0; k < job->ranks[i]->n_tensor_ids; k++)
+            if (l.of[k] != MSIM_NONE && l.of[k] >= l.n)
+                broken = "a tensor is on a life that is none";
+        msim_lives_release(&l);
+    }
+    return broken;
+}
+
 /* Load and check; whether it loaded. */
 static bool try_bytes(struct counts *c, const char *path, const char *what,
                       uint64_t number, const char *data, size_t len,
@@ -87,6 +107,8 @@ static bool try_bytes(struct counts *c, const char *path, const char *what,
     }
     c->loaded++;
     broken = job_broken(job);
+    if (!broken)
+        broken = lives_broken(job);
     if (broken)
         complain(c, path, what, number, broken);
     msim_job_free(job);

@@ -17,6 +17,7 @@ core/read/et         : core/base core/stream core/trace core/read :
 core/read/kineto     : core/base core/stream core/trace core/read :
 core/read/chakra     : core/base core/stream core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
 core/job             : core/base core/stream core/trace core/read/ :
+core/lives           : core/base core/trace :
 core/work            : core/base core/trace :
 core/work/rules      : core/base core/trace core/work :
 core/work/opmap      : core/base core/trace core/work core/work/rules :

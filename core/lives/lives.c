@@ -1,0 +1,274 @@
+/*
+ * core/lives/lives.c - which tensors of an execution trace are one piece of
+ * memory, and for how long.
+ *
+ * An operator's inputs are looked up twice, when it begins and when it returns,
+ * and its outputs once; so time is linear in tensors. Whether an output is on
+ * the life of an input is a stamp on the life, since lists of thousands of
+ * tensors must not be compared in pairs.
+ */
+#include "core/lives/lives.h"
+
+#include "core/base/idmap.h"
+#include "core/base/sort.h"
+#include "core/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct walk {
+    const struct msim_trace *t;
+    struct msim_lives *out;
+    struct msim_idmap storages; /* storage -> the life that it has now */
+    uint32_t *place;            /* of each op in the order of entry */
+    uint32_t *stamps, cap;      /* by life: an input of this op, plus one */
+};
+
+/* A tensor that operator `op` names. */
+struct named {
+    uint32_t op, id;
+    const struct msim_arg *arg;
+};
+
+/* ---- sizes -------------------------------------------------------------- */
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* One past the furthest element of a tensor with elements. */
+static uint64_t reach(const struct msim_trace *t, const struct named *x)
+{
+    const int64_t offset = t->tensor_ids[x->id].offset;
+    const int64_t *dims = msim_arg_dims(t, x->arg), *strides;
+    uint64_t end = offset > 0 ? (uint64_t)offset : 0;
+
+    if (!t->n_tensor_strides || t->tensor_strides[x->id] == MSIM_NONE)
+        return add(end, msim_arg_elems(t, x->arg));
+    strides = t->dims + t->tensor_strides[x->id];
+    for (uint32_t i = 0; i < x->arg->n; i++)
+        end = add(end, multiply((uint64_t)dims[i] - 1,
+                                strides[i] > 0 ? (uint64_t)strides[i] : 0));
+    return add(end, 1);
+}
+
+/* ---- lives -------------------------------------------------------------- */
+
+static uint64_t key_of(const struct msim_tensor_id *id)
+{
+    return id->storage ? id->storage : (uint64_t)1 << 32 | id->tensor;
+}
+
+/* A new life, which the storage of `x` has from now on. */
+static enum msim_status begin(struct walk *w, const struct named *x,
+                              uint32_t born)
+{
+    struct msim_lives *l = w->out;
+    uint32_t *life;
+
+    MSIM_TRY(msim_grow((void **)&l->rows, &l->cap, l->n, sizeof(*l->rows)));
+    MSIM_TRY(msim_grow((void **)&w->stamps, &w->cap, l->n, sizeof(*w->stamps)));
+    MSIM_TRY(msim_idmap_put(&w->storages, key_of(&w->t->tensor_ids[x->id]),
+                            l->n, &life));
+    w->stamps[l->n] = 0;
+    l->rows[l->n] =
+        (struct msim_life){.born = born, .first = x->op, .last = x->op};
+    *life = l->n++;
+    return MSIM_OK;
+}
+
+/* `x` is on the life that its storage has now. */
+static void join(struct walk *w, const struct named *x, uint32_t life)
+{
+    struct msim_life *row = &w->out->rows[life];
+    uint64_t bytes = multiply(reach(w->t, x),
+                              msim_dtype_bytes((enum msim_dtype)x->arg->dtype));
+
+    w->out->of[x->id] = life;
+    if (w->place[x->op] < w->place[row->first])
+        row->first = x->op;
+    if (w->place[x->op] > w->place[row->last])
+        row->last = x->op;
+    if (bytes > row->bytes)
+        row->bytes = bytes;
+    if (row->device == MSIM_DEV_UNKNOWN)
+        row->device = x->arg->device;
+}
+
+static uint32_t current(const struct walk *w, const struct named *x)
+{
+    return msim_idmap_get(&w->storages, key_of(&w->t->tensor_ids[x->id]));
+}
+
+static enum msim_status enter_input(struct walk *w, const struct named *x)
+{
+    if (current(w, x) == MSIM_NONE)
+        MSIM_TRY(begin(w, x, MSIM_NONE));
+    join(w, x, current(w, x));
+    return MSIM_OK;
+}
+
+static enum msim_status stamp_input(struct walk *w, const struct named *x)
+{
+    w->stamps[w->out->of[x->id]] = x->op + 1;
+    return MSIM_OK;
+}
+
+static enum msim_status leave_output(struct walk *w, const struct named *x)
+{
+    uint32_t life = current(w, x);
+    uint32_t born = life == MSIM_NONE ? MSIM_NONE : w->out->rows[life].born;
+    bool inside =
+        born != MSIM_NONE && born >= x->op && born < w->t->ops[x->op].end;
+
+    if (life == MSIM_NONE || (!inside && w->stamps[life] != x->op + 1))
+        MSIM_TRY(begin(w, x, x->op));
+    join(w, x, current(w, x));
+    return MSIM_OK;
+}
+
+/* ---- operators ---------------------------------------------------------- */
+
+/* Call `visit` for every tensor with elements of a block of `op`. */
+static enum msim_status
+each_tensor(struct walk *w, uint32_t op, uint32_t block, uint32_t ids,
+            enum msim_status (*visit)(struct walk *, const struct named *))
+{
+    const struct msim_trace *t = w->t;
+    const struct msim_arg_block *b;
+    struct named x = {op, ids, NULL};
+
+    if (block == MSIM_NONE || ids == MSIM_NONE)
+        return MSIM_OK;
+    b = &t->blocks[block];
+    for (uint32_t i = 0; i < b->count; i++) {
+        x.arg = &t->args[b->first + i];
+        if (x.arg->kind != MSIM_ARG_TENSOR)
+            continue;
+        if (msim_arg_elems(t, x.arg))
+            MSIM_TRY(visit(w, &x));
+        x.id++;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status enter(struct walk *w, uint32_t i)
+{
+    const struct msim_op *op = &w->t->ops[i];
+
+    return each_tensor(w, i, op->args, op->ids, enter_input);
+}
+
+static enum msim_status leave(struct walk *w, uint32_t i)
+{
+    const struct msim_op *op = &w->t->ops[i];
+
+    MSIM_TRY(each_tensor(w, i, op->args, op->ids, stamp_input));
+    return each_tensor(w, i, op->outs, op->out_ids, leave_output);
+}
+
+/* Each operator returns when the last one below it has begun and returned. */
+static enum msim_status walk_ops(struct walk *w, const uint32_t *order)
+{
+    const struct msim_op *ops = w->t->ops;
+
+    for (uint32_t i = 0; i < w->t->n_ops; i++) {
+        uint32_t op = order[i], last = op;
+
+        MSIM_TRY(enter(w, op));
+        for (; op != MSIM_NONE && ops[op].end == last + 1; op = ops[op].parent)
+            MSIM_TRY(leave(w, op));
+    }
+    return MSIM_OK;
+}
+
+/* ---- the order of entry ------------------------------------------------- */
+
+static bool earlier(const void *ctx, uint32_t a, uint32_t b)
+{
+    const int64_t *when = ctx;
+
+    return when[a] < when[b];
+}
+
+/*
+ * When each operator began, in any unit. It never falls along a thread, so that
+ * a stable sort by it keeps sub-trees in preorder, even those of a broken file
+ * whose node ids do not rise.
+ */
+static void entries(const struct msim_trace *t, int64_t *when)
+{
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        const struct msim_op *op = &t->ops[i];
+
+        when[i] = t->has_times ? op->start : (int64_t)op->et_id;
+        if (i && op[-1].thread == op->thread && when[i] < when[i - 1])
+            when[i] = when[i - 1];
+    }
+}
+
+static enum msim_status walk_sorted(struct walk *w, int64_t *when,
+                                    uint32_t *order)
+{
+    uint32_t n = w->t->n_ops;
+
+    entries(w->t, when);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    msim_sort_index(order, w->place, n, earlier, when);
+    for (uint32_t i = 0; i < n; i++)
+        w->place[order[i]] = i;
+    return walk_ops(w, order);
+}
+
+static enum msim_status walk_trace(struct walk *w)
+{
+    size_t n = (size_t)w->t->n_ops + 1;
+    int64_t *when = calloc(n, sizeof(*when));
+    uint32_t *order = malloc(n * sizeof(*order));
+    enum msim_status status = MSIM_ENOMEM;
+
+    w->place = malloc(n * sizeof(*w->place));
+    if (when && order && w->place)
+        status = walk_sorted(w, when, order);
+    free(when);
+    free(order);
+    free(w->place);
+    return status;
+}
+
+enum msim_status msim_lives_find(struct msim_lives *out,
+                                 const struct msim_trace *t)
+{
+    struct walk w = {.t = t, .out = out};
+    size_t n = (size_t)t->n_tensor_ids + 1;
+    enum msim_status status = MSIM_ENOMEM;
+
+    *out = (struct msim_lives){.of = malloc(n * sizeof(*out->of))};
+    if (out->of) {
+        memset(out->of, 0xff, n * sizeof(*out->of));
+        status = walk_trace(&w);
+    }
+    msim_idmap_release(&w.storages);
+    free(w.stamps);
+    if (status != MSIM_OK)
+        msim_lives_release(out);
+    return status;
+}
+
+void msim_lives_release(struct msim_lives *l)
+{
+    free(l->of);
+    free(l->rows);
+    *l = (struct msim_lives){0};
+}

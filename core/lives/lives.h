@@ -1,0 +1,64 @@
+/*
+ * core/lives/lives.h - which tensors of an execution trace are one piece of
+ * memory, and for how long.
+ *
+ * A storage id is used again once its memory is free, so that it names one life
+ * after another:
+ *
+ *     a = mm(x, y)    storage 7 begins; x and y were there before
+ *     b = a.view(-1)  storage 7, an input's: the same life
+ *     c = relu(b)     storage 9 begins
+ *                     (a and b are freed: no operator says so)
+ *     d = mm(c, c)    storage 7 comes out and did not go in: another life
+ *
+ * No schema is needed. Operators are walked in the order in which they began,
+ * those of all threads together: by node id, which counts entries, or by start
+ * where the ET is linked to a Kineto trace. What goes in is on the life that
+ * its storage has then. What comes out, when the last operator below has
+ * returned, is
+ *   (a) on the life of its storage, if an operator of this sub-tree began it,
+ *   (b) else on that of an input, if the storage is that of an input: a view,
+ *       or written in place,
+ *   (c) else on a new life. `resize_`, and `out=` of a tensor without memory,
+ *       are such.
+ * A tensor without elements is on no life: all of them share ids. Where a file
+ * gives no storage (0), every tensor id stands for one of its own.
+ */
+#ifndef MSIM_CORE_LIVES_LIVES_H
+#define MSIM_CORE_LIVES_LIVES_H
+#include "core/trace/trace.h"
+
+/*
+ * A life: one storage from the operator that made it to the last that names
+ * it. First and last are in the order of entry, so that a parent comes before
+ * what it encloses, which may have made the storage: where the outermost
+ * operators are looked at, theirs are the first and the last, too.
+ */
+struct msim_life {
+    uint32_t born;        /* innermost op whose output began it; MSIM_NONE: it
+                             was there before the trace */
+    uint32_t first, last; /* first and last op that names it */
+    uint64_t bytes;       /* the furthest that a tensor on it reaches: by its
+                             strides, else offset and elements; 0 where no
+                             dtype is known */
+    uint8_t device;       /* enum msim_device */
+};
+
+struct msim_lives {
+    uint32_t *of; /* by row of trace->tensor_ids: its life; MSIM_NONE: it has no
+                     elements, or no operator of the trace names it */
+    struct msim_life *rows;
+    uint32_t n, cap;
+};
+
+/*
+ * All lives of `t`, none where it has no ET. Where operators of several
+ * iterations share one node of a short ET, `of` is that of the last. `*out` is
+ * released with msim_lives_release(); on failure (ENOMEM, ELIMIT) it is empty.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_lives_find(struct msim_lives *out,
+                                 const struct msim_trace *t);
+void msim_lives_release(struct msim_lives *l);
+
+#endif
