@@ -10,6 +10,7 @@ DIR then holds, for each rank N,
     et/rank-N.json.gz      the execution trace (shapes, no times)
     kineto/rank-N.json.gz  the same steps by the profiler (times)
     meta.json              options, versions, device, peak memory, step times
+                           with the minor page faults of each step
 
 Order of work, each in the same process: peak memory on the CPU (a pass of its
 own, because recording every allocation slows the host down), `--warmup` steps,
@@ -20,6 +21,16 @@ step's time is all of its work. Both traces are of the same steps: operators
 carry the same record function ids. The execution-trace observer slows the host
 down, which is why meta.json has step times with and without the recording.
 
+The execution trace of a CPU holds the least and greatest value of integral
+inputs: what a replay must know of index tensors. They are computed as operators
+begin. On a GPU that adds kernels and waits to the recorded ones, so --ranges
+must ask for it there, for an execution trace whose Kineto trace is not used.
+
+How often memory goes back to the system, and comes again by page faults, hangs
+on the order in which tensors are freed; on a CPU that can be a third of a step.
+With --pin-malloc none goes back, so that times of two programs that do the same
+work can be compared.
+
 The profiler writes the host's name and the path of the file into a Kineto
 trace. Both are replaced; nothing else is changed. Stacks are not recorded.
 
@@ -27,11 +38,13 @@ Needs PyTorch (its interfaces of 2.4 and later) and nothing else.
 """
 
 import argparse
+import ctypes
 import gzip
 import json
 import os
 import platform
 import re
+import resource
 import statistics
 import sys
 import tempfile
@@ -81,9 +94,16 @@ def parse_args(argv):
     parser.add_argument("--warmup", type=int, default=3, metavar="N",
                         help="steps before anything is timed [default: 3]")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--ranges", action=argparse.BooleanOptionalAction,
+                        help="least and greatest value of integral inputs, in "
+                        "the execution trace [default: on the CPU]")
+    parser.add_argument("--pin-malloc", action="store_true",
+                        help="let malloc give no memory back")
     for name, text in SIZES.items():
         parser.add_argument(f"--{name}", type=int, metavar="N", help=text)
     args = parser.parse_args(argv)
+    if args.ranges is None:
+        args.ranges = args.device == "cpu"
     try:
         given = {name: getattr(args, name) for name in SIZES}
         args.sizes = capture_models.resolve(args.model, given)
@@ -165,6 +185,26 @@ class Job:
         return (time.perf_counter() - start) * 1e3
 
 
+def pin_malloc():
+    """Let malloc take all from its heap, whatever the size, and not trim it."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)
+    for parameter, value in ((-4, 0), (-1, -1)): # M_MMAP_MAX, M_TRIM_THRESHOLD
+        if not mallopt(parameter, value):
+            sys.exit("capture.py: this C library cannot pin malloc, want "
+                     "glibc or no '--pin-malloc'")
+
+
+def timed_steps(job, count):
+    """Milliseconds and minor page faults of each of `count` steps."""
+    times, faults = [], []
+    for _ in range(count):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        times.append(job.timed_step())
+        faults.append(
+            resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+    return times, faults
+
+
 def cpu_peak_memory(args, rank):
     """Most bytes that tensors held at once, from nothing to the second step.
 
@@ -216,6 +256,11 @@ def record(args, job, rank):
     with tempfile.TemporaryDirectory() as folder:
         et, kineto = (os.path.join(folder, kind + ".json")
                       for kind in ("et", "kineto"))
+        # Looked at once, when an observer is registered; any value is a yes.
+        ranges = "ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE"
+        os.environ.pop(ranges, None)
+        if args.ranges:
+            os.environ[ranges] = "1"
         observer = ExecutionTraceObserver()
         observer.register_callback(et)
         with profile(activities=activities, record_shapes=True,
@@ -242,6 +287,8 @@ def peak_memory(args, job, cpu_bytes):
 
 
 def run_rank(rank, args, store):
+    if args.pin_malloc:
+        pin_malloc()
     if args.ranks > 1:
         torch.set_num_threads(max(1, (os.cpu_count() or 1) // args.ranks))
     if args.device == "cuda":
@@ -255,11 +302,11 @@ def run_rank(rank, args, store):
     job = Job(args, rank)
     for _ in range(args.warmup):
         job.timed_step()
-    bare = [job.timed_step() for _ in range(args.timed)]
+    bare, faults = timed_steps(job, args.timed)
     memory = peak_memory(args, job, cpu_bytes) # before the profiler's share
     recorded = record(args, job, rank)
     result = {"rank": rank, "peak_memory": memory,
-              "step_ms": [round(t, 3) for t in bare],
+              "step_ms": [round(t, 3) for t in bare], "minor_faults": faults,
               "step_ms_recorded": [round(t, 3) for t in recorded]}
     with open(f"{store}.{rank}", "w") as file:
         json.dump(result, file)
@@ -284,7 +331,9 @@ def describe(args, ranks):
     cuda = args.device == "cuda"
     options = {"precision": args.precision, "inference": args.inference,
                "ranks": args.ranks, "steps": args.steps,
-               "timed": args.timed, "warmup": args.warmup, "seed": args.seed, **args.sizes}
+               "timed": args.timed, "warmup": args.warmup, "seed": args.seed,
+               "ranges": args.ranges, "pin_malloc": args.pin_malloc,
+               **args.sizes}
     return {
         "schema": "mystique-sim/capture/1",
         "model": args.model,

@@ -35,7 +35,7 @@ capture() {
 capture train --model bert --layers 1 --width 64 --seq 8 --vocab 50 \
     --batch 2 --steps 2
 capture infer --model vit --layers 1 --width 64 --image 32 --batch 1 \
-    --steps 1 --precision bf16 --inference
+    --steps 1 --precision bf16 --inference --no-ranges --pin-malloc
 capture ranks --model dlrm --layers 1 --tables 2 --rows 20 --batch 4 \
     --steps 1 --ranks 2
 
@@ -82,6 +82,13 @@ def meta(job):
         return json.load(file)
 
 
+def ranges(et, name=None):
+    """What tensor_range says of each node of this name, or of all."""
+    texts = [a["value"] for node in et["nodes"] for a in node["attrs"]
+             if name in (None, node["name"]) and a["name"] == "tensor_range"]
+    return [json.loads(text) if text else {} for text in texts]
+
+
 def names(et):
     return {node["name"] for node in et["nodes"]}
 
@@ -94,10 +101,18 @@ about = meta("train")
 assert about["options"]["width"] == 64 and about["device"] == "cpu"
 rank, = about["ranks"]
 assert len(rank["step_ms"]) == 2 and len(rank["step_ms_recorded"]) == 2
+assert len(rank["minor_faults"]) == 2 and min(rank["minor_faults"]) >= 0
+assert about["options"]["ranges"] and not about["options"]["pin_malloc"]
 # Weights, gradients and two moments, 4 bytes each, at the least.
 assert rank["peak_memory"]["bytes"] > 16 * 50000, rank["peak_memory"]
 
+# Tokens are among the 50 that are known; inputs count from the weights on.
+tokens = [r["1"] for r in ranges(et, "aten::embedding")]
+assert tokens and all(0 <= low <= high < 50 for low, high in tokens), tokens
+
 et, kineto = pair("infer", 0)
+assert not any(ranges(et)), "ranges that were not wanted"
+assert meta("infer")["options"]["pin_malloc"]
 assert not any("Backward" in name for name in names(et)), "a backward pass"
 assert any("c10::BFloat16" in type for node in et["nodes"]
            for type in node["outputs"]["types"]), "nothing in bf16"
