@@ -1,0 +1,227 @@
+/*
+ * replay/program/make_program.c - from a trace to a program: rounds of
+ * selecting and binding until no statement reads what another one hides.
+ */
+#include "replay/program/make_program.h"
+
+#include "core/base/sort.h"
+#include "replay/program/program_roles.h"
+#include "replay/program/program_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Opening goes by kind of operator, so that it ends: each round opens one. */
+#define MOST_ROUNDS 64
+
+/* ---- which operators ---------------------------------------------------- */
+
+static bool earlier(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_trace *t = ctx;
+
+    if (t->ops[a].et_id != t->ops[b].et_id)
+        return t->ops[a].et_id < t->ops[b].et_id;
+    return a < b;
+}
+
+/* Node ids of a step: from its mark to that of the next one. */
+static void step_ids(const struct msim_trace *t, uint32_t step, uint32_t *low,
+                     uint32_t *high)
+{
+    *low = 0;
+    *high = MSIM_NONE;
+    if (step == MSIM_NONE)
+        return;
+    *low = t->ops[t->steps[step].op].et_id;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        uint32_t id = t->ops[t->steps[i].op].et_id;
+
+        if (id > *low && id < *high)
+            *high = id;
+    }
+}
+
+uint32_t msim_program_last_step(const struct msim_trace *t)
+{
+    for (uint32_t step = t->n_steps; step-- > 0;) {
+        uint32_t low, high;
+
+        step_ids(t, step, &low, &high);
+        for (uint32_t i = 0; i < t->n_ops; i++)
+            if (t->ops[i].schema && t->ops[i].et_id > low &&
+                t->ops[i].et_id < high)
+                return step;
+    }
+    return MSIM_NONE;
+}
+
+static enum msim_status order_ops(struct msim_builder *b, uint32_t step)
+{
+    const struct msim_trace *t = b->t;
+    uint32_t low, high, *scratch;
+    size_t bytes = ((size_t)t->n_ops + 1) * sizeof(*b->order);
+
+    step_ids(t, step, &low, &high);
+    b->order = malloc(bytes);
+    b->unit = malloc(bytes);
+    b->skip = calloc((size_t)t->n_threads + 1, sizeof(*b->skip));
+    scratch = malloc(bytes);
+    if (!b->order || !b->unit || !b->skip || !scratch) {
+        free(scratch);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        uint32_t id = t->ops[i].et_id;
+
+        if (id && id >= low && id < high)
+            b->order[b->n_order++] = i;
+    }
+    msim_sort_index(b->order, scratch, b->n_order, earlier, t);
+    free(scratch);
+    return MSIM_OK;
+}
+
+/* ---- rounds ------------------------------------------------------------- */
+
+static void forget_round(struct msim_builder *b)
+{
+    struct msim_program *p = b->p;
+
+    p->statements.n = p->operands.n = p->values.n = 0;
+    p->outside.n = p->numbers.n = p->left_out.n = 0;
+    p->n_gradients = 0;
+    if (b->autograd)
+        p->why_direct = NULL;
+    for (uint32_t i = 0; i < p->notes.n; i++)
+        free(((char **)p->notes.data)[i]);
+    p->notes.n = 0;
+    msim_idmap_release(&b->visible);
+    msim_idmap_release(&b->made);
+    msim_idmap_release(&b->gradient);
+    memset(b->skip, 0, (b->t->n_threads + (size_t)1) * sizeof(*b->skip));
+    memset(b->unit, 0xff, (b->t->n_ops + (size_t)1) * sizeof(*b->unit));
+    b->busy_id = 0;
+    b->backward_open = b->opened_more = false;
+}
+
+static enum msim_status run_rounds(struct msim_builder *b)
+{
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        forget_round(b);
+        MSIM_TRY(msim_builder_round(b));
+        if (!b->opened_more)
+            break;
+    }
+    return MSIM_OK;
+}
+
+static bool has_backward(const struct msim_program *p)
+{
+    for (uint32_t i = 0; i < p->statements.n; i++)
+        if (msim_program_statement(p, i)->kind == MSIM_STATEMENT_BACKWARD)
+            return true;
+    return false;
+}
+
+/* The autograd form where there is a backward that can be rebuilt. */
+static enum msim_status choose_form(struct msim_builder *b)
+{
+    bool known = false;
+
+    MSIM_TRY(run_rounds(b));
+    if (b->autograd && has_backward(b->p)) {
+        if (!b->p->why_direct)
+            MSIM_TRY(msim_builder_roles(b, &known));
+        if (known)
+            return MSIM_OK;
+        if (!b->p->why_direct)
+            b->p->why_direct = "the parameters cannot be told from the other "
+                               "tensors that forward reads";
+        b->autograd = false;
+        msim_idmap_release(&b->opened);
+        MSIM_TRY(run_rounds(b));
+    }
+    b->p->form = MSIM_FORM_DIRECT;
+    return msim_builder_roles(b, &known);
+}
+
+/* Last reads of values, and what autograd records. */
+static void finish(struct msim_program *p)
+{
+    bool later = false;
+
+    for (uint32_t i = p->statements.n; i-- > 0;) {
+        struct msim_statement *s = msim_program_statement(p, i);
+
+        later |= s->kind == MSIM_STATEMENT_BACKWARD;
+        s->recorded = later && p->form == MSIM_FORM_AUTOGRAD;
+        for (uint32_t k = 0; k < s->n_in; k++) {
+            struct msim_program_input o =
+                *msim_program_operand(p, s->first_in + k);
+            struct msim_program_value *v;
+
+            if (o.kind != MSIM_INPUT_VALUE)
+                continue;
+            v = msim_program_value(p, o.index);
+            if (v->last < i)
+                v->last = i;
+        }
+    }
+}
+
+static enum msim_status build(struct msim_builder *b,
+                              const struct msim_program_options *options)
+{
+    MSIM_TRY(msim_lives_find(&b->p->lives, b->t));
+    MSIM_TRY(order_ops(b, options->step));
+    MSIM_TRY(choose_form(b));
+    b->p->n_opened = b->opened.count;
+    finish(b->p);
+    return MSIM_OK;
+}
+
+static void release(struct msim_builder *b)
+{
+    free(b->order);
+    free(b->unit);
+    free(b->skip);
+    msim_idmap_release(&b->schema_of);
+    msim_idmap_release(&b->opened);
+    msim_idmap_release(&b->visible);
+    msim_idmap_release(&b->made);
+    msim_idmap_release(&b->gradient);
+}
+
+enum msim_status msim_program_new(struct msim_program **out,
+                                  const struct msim_trace *trace,
+                                  const struct msim_program_options *options,
+                                  struct msim_error *err)
+{
+    struct msim_builder b = {.t = trace, .choice = &options->choice};
+    enum msim_status status;
+
+    *out = NULL;
+    if (!trace->has_et)
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "found no execution trace (ET), want one: a profile "
+                         "alone does not say which tensor is which; record "
+                         "both with scripts/capture.py");
+    b.autograd = !options->direct && msim_choice_is_all(b.choice);
+    b.p = calloc(1, sizeof(*b.p));
+    if (!b.p)
+        return MSIM_ENOMEM;
+    b.p->trace = trace;
+    status = build(&b, options);
+    release(&b);
+    if (status == MSIM_OK && b.p->statements.n == 0)
+        status = msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                           "found no operator with a signature (op_schema), "
+                           "or none that was chosen; want at least one to "
+                           "call");
+    if (status == MSIM_OK)
+        *out = b.p;
+    else
+        msim_program_free(b.p);
+    return status;
+}

@@ -1,0 +1,33 @@
+/*
+ * replay/program/make_program.h - from a trace to a program:
+ *
+ *     trace --> operators to call --> statements --> tensors from outside
+ *               program_units.c       program_bind.c   program_roles.c
+ */
+#ifndef MSIM_REPLAY_PROGRAM_MAKE_PROGRAM_H
+#define MSIM_REPLAY_PROGRAM_MAKE_PROGRAM_H
+#include "replay/program/choice.h"
+#include "replay/program/program.h"
+
+struct msim_program_options {
+    uint32_t step; /* of trace->steps, or NONE: the whole trace */
+    bool direct;   /* the direct form, whatever the trace has; a part of the
+                      step has it always */
+    struct msim_choice choice;
+};
+
+/*
+ * The program of one rank. `*out` is owned by the caller on success
+ * (msim_program_free()), NULL on failure: EFORMAT without an execution trace or
+ * without anything to call, ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_program_new(struct msim_program **out,
+                                  const struct msim_trace *trace,
+                                  const struct msim_program_options *options,
+                                  struct msim_error *err);
+/* The last step with an operator to call: the mark at the end of a recording
+ * has none behind it. NONE: no step is marked, or none has one. */
+uint32_t msim_program_last_step(const struct msim_trace *t);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * replay/program/program.c - a program's rows, and their end.
+ */
+#include "replay/program/program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *msim_tensor_role_text(enum msim_tensor_role role)
+{
+    static const char *const text[] = {"parameter", "state",   "input",
+                                       "index",     "offsets", "positive",
+                                       "memory"};
+
+    return text[role];
+}
+
+enum msim_status msim_program_note(struct msim_program *p, const char *fmt, ...)
+{
+    char **slot = msim_vec_add(&p->notes, sizeof(*slot));
+    char text[512];
+    va_list args;
+
+    if (!slot)
+        return MSIM_ENOMEM;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    *slot = strdup(text);
+    return *slot ? MSIM_OK : MSIM_ENOMEM;
+}
+
+void msim_program_free(struct msim_program *p)
+{
+    if (!p)
+        return;
+    msim_lives_release(&p->lives);
+    free(p->schemas.data);
+    free(p->statements.data);
+    free(p->operands.data);
+    free(p->values.data);
+    free(p->outside.data);
+    free(p->numbers.data);
+    free(p->left_out.data);
+    for (uint32_t i = 0; i < p->notes.n; i++)
+        free(((char **)p->notes.data)[i]);
+    free(p->notes.data);
+    free(p);
+}

@@ -1,0 +1,141 @@
+/*
+ * replay/program/program.h - what a traced rank did, as a program that can be
+ * run again without the trace: the operators that were called, in order, and
+ * which result each of their tensors is.
+ *
+ * A statement is one call of an operator with a signature: the outermost one,
+ * unless a later statement reads what was made inside it and it is made of
+ * other operators; then those are called (opened), again and again until
+ * nothing hidden is read.
+ *
+ * In the autograd form the backward pass is one statement: PyTorch's engine
+ * does it from what the forward statements recorded. In the direct form its
+ * operators are statements like all others.
+ *
+ * Everything refers to everything else by index. The trace must outlive the
+ * program.
+ */
+#ifndef MSIM_REPLAY_PROGRAM_PROGRAM_H
+#define MSIM_REPLAY_PROGRAM_PROGRAM_H
+#include "core/base/vec.h"
+#include "core/lives/lives.h"
+#include "core/trace/trace.h"
+#include "replay/program/schema.h"
+
+enum msim_program_form { MSIM_FORM_AUTOGRAD, MSIM_FORM_DIRECT };
+
+enum msim_input_kind {
+    MSIM_INPUT_VALUE,    /* a result: `index` of values */
+    MSIM_INPUT_OUTSIDE,  /* a tensor from outside: `index` of outside */
+    MSIM_INPUT_NUMBER,   /* a number that PyTorch wrapped as a tensor: `index`
+                              of numbers */
+    MSIM_INPUT_GRADIENT, /* the `index`-th gradient that backward made */
+};
+
+struct msim_program_input {
+    uint8_t kind;
+    uint32_t index;
+};
+
+enum msim_statement_kind {
+    MSIM_STATEMENT_CALL,
+    MSIM_STATEMENT_BACKWARD, /* of operand 0, the loss */
+};
+
+struct msim_statement {
+    uint32_t op;             /* of the trace */
+    uint32_t schema;         /* of schemas; NONE: backward */
+    uint32_t first_in, n_in; /* operands: tensors of the arguments, preorder */
+    uint32_t first_out, n_out; /* values: tensors of the results, preorder */
+    uint8_t kind;
+    bool recorded; /* by autograd: it comes before a backward */
+};
+
+/* A result of a statement. */
+struct msim_program_value {
+    uint32_t statement;
+    uint32_t slot; /* which tensor of its results */
+    uint32_t id;   /* of trace->tensor_ids */
+    uint32_t last; /* last statement that reads it; its own: nobody does */
+    bool same;     /* an argument, written in place, and returned */
+};
+
+enum msim_tensor_role {
+    MSIM_ROLE_PARAMETER, /* trained: read forward, written by the optimizer */
+    MSIM_ROLE_STATE,     /* written, not trained */
+    MSIM_ROLE_INPUT,
+    MSIM_ROLE_INDEX,
+    MSIM_ROLE_OFFSETS,
+    MSIM_ROLE_POSITIVE, /* must be above zero: variances, counts */
+    MSIM_ROLE_MEMORY,   /* storage of which other tensors are views */
+};
+const char *msim_tensor_role_text(enum msim_tensor_role role);
+
+/* A tensor that no statement makes. */
+struct msim_outside {
+    uint32_t id;   /* of trace->tensor_ids, where it is first read */
+    uint32_t life; /* NONE without elements */
+    uint32_t base; /* the outside tensor that it is a view of, or NONE */
+    uint8_t role, dtype, device;
+    bool positive; /* its values have to be above zero: a norm's weight */
+    uint32_t n_dims, dims, strides; /* as msim_arg; strides may be NONE */
+    int64_t offset;                 /* elements, in its base */
+    int64_t elements;               /* role MEMORY: of the storage */
+    int64_t low, high; /* role INDEX: values, both included; OFFSETS: high is
+                          the number of indices that they divide */
+};
+
+/* An operator that is not in the program, and why. */
+struct msim_left_out {
+    uint32_t op;
+    const char *reason; /* static */
+};
+
+struct msim_program {
+    const struct msim_trace *trace;
+    struct msim_lives lives;
+    uint8_t form;
+    const char *why_direct;  /* NULL: it was wanted, or there is no backward */
+    struct msim_vec schemas; /* struct msim_schema */
+    struct msim_vec statements; /* struct msim_statement */
+    struct msim_vec operands;   /* struct msim_program_input */
+    struct msim_vec values;     /* struct msim_program_value */
+    struct msim_vec outside;    /* struct msim_outside */
+    struct msim_vec numbers;    /* struct msim_arg: INT, REAL or BOOL */
+    struct msim_vec left_out;   /* struct msim_left_out */
+    struct msim_vec notes;      /* char *: what was inferred; whole sentences */
+    uint32_t n_gradients;       /* that one backward of the step makes */
+    uint32_t n_opened;          /* operators called through those below them */
+};
+
+void msim_program_free(struct msim_program *p); /* accepts NULL */
+
+/* Note what was inferred; a printf text. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_program_note(struct msim_program *p, const char *fmt, ...)
+    MSIM_PRINTF(2, 3);
+
+/* ---- its rows ----------------------------------------------------------- */
+
+#define MSIM_PROGRAM_ROW(name, type)                                           \
+    static inline type *msim_program_##name(const struct msim_program *p,      \
+                                            uint32_t i)                        \
+    {                                                                          \
+        return (type *)p->MSIM_PROGRAM_COLUMN_##name.data + i;                 \
+    }
+#define MSIM_PROGRAM_COLUMN_schema    schemas
+#define MSIM_PROGRAM_COLUMN_statement statements
+#define MSIM_PROGRAM_COLUMN_operand   operands
+#define MSIM_PROGRAM_COLUMN_value     values
+#define MSIM_PROGRAM_COLUMN_outside   outside
+#define MSIM_PROGRAM_COLUMN_number    numbers
+#define MSIM_PROGRAM_COLUMN_left_out  left_out
+MSIM_PROGRAM_ROW(schema, struct msim_schema)
+MSIM_PROGRAM_ROW(statement, struct msim_statement)
+MSIM_PROGRAM_ROW(operand, struct msim_program_input)
+MSIM_PROGRAM_ROW(value, struct msim_program_value)
+MSIM_PROGRAM_ROW(outside, struct msim_outside)
+MSIM_PROGRAM_ROW(number, struct msim_arg)
+MSIM_PROGRAM_ROW(left_out, struct msim_left_out)
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * replay/program/program_build.h - a program while it is made; for this room.
+ */
+#ifndef MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
+#define MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
+#include "core/base/idmap.h"
+#include "replay/program/choice.h"
+#include "replay/program/program.h"
+
+struct msim_builder {
+    struct msim_program *p;
+    const struct msim_trace *t;
+    const struct msim_choice *choice;
+    bool autograd;
+    uint32_t *order, n_order; /* ops of the step by ET node id */
+    uint32_t *skip;           /* of a thread: end of the sub-tree just taken */
+    uint32_t *unit;           /* of an op: the statement that it is part of */
+    struct msim_idmap schema_of; /* string number -> schema, NONE: unreadable */
+    struct msim_idmap opened;    /* schema: those below it are called instead */
+    struct msim_idmap visible;   /* key of a tensor -> operand, packed */
+    struct msim_idmap made;      /* key of a tensor -> op that returned it */
+    struct msim_idmap gradient; /* key, and life, of a gradient -> its number */
+    uint32_t busy_id, busy_thread; /* last node of the sub-tree that was taken
+                                      last, and its thread */
+    bool opened_more;              /* in this round */
+    bool backward_open; /* the last statement is a backward that goes on */
+};
+
+/* What identifies a tensor: which it is, and what it looks like. */
+struct msim_tensor_key {
+    uint32_t id; /* of tensor_ids */
+    uint64_t exact, look;
+};
+
+/* One tensor of an operator, as the walk over its arguments meets it. */
+struct msim_tensor_at {
+    const struct msim_arg *arg;
+    uint32_t id;       /* of tensor_ids */
+    uint32_t argument; /* which argument of the operator it is in */
+};
+
+/*
+ * The tensors of a block in preorder: call until it returns false, with `*at`
+ * zeroed first. `first` is the first of its tensor_ids.
+ */
+struct msim_tensor_walk {
+    uint32_t next, argument, end_of_argument, tensors;
+};
+bool msim_tensor_next(const struct msim_trace *t, uint32_t block,
+                      uint32_t first, struct msim_tensor_walk *walk,
+                      struct msim_tensor_at *at);
+
+struct msim_tensor_key msim_tensor_key_of(const struct msim_builder *b,
+                                          const struct msim_tensor_at *at);
+
+/* The schema of op `i`, read once; NONE where it has none. */
+enum msim_status msim_builder_schema(struct msim_builder *b, uint32_t i,
+                                     uint32_t *schema);
+
+#endif
