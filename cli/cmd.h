@@ -22,6 +22,7 @@
     X(op, "predict single operations from a table")                            \
     X(platforms, "list the known GPUs, or show one")                           \
     X(convert, "write traces as Chakra, for simulators that read it")          \
+    X(generate, "write a PyTorch benchmark that does what a trace recorded")   \
     X(calibrate, "time this machine, and write it as a platform")              \
     X(help, "this help, or that of a verb")
 

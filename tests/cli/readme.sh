@@ -52,7 +52,7 @@ PYTHON
 
 # ---- every option ----------------------------------------------------------
 
-for verb in predict info compare op platforms convert calibrate; do
+for verb in predict info compare op platforms convert generate calibrate; do
     run "$verb" --help
     for option in $(grep -oE '^  -(-[a-z][a-z-]+|[a-z]) ' "$folder/out"); do
         grep -qE -- "$option([^a-z-]|\$)" "${pages[@]}" ||

@@ -35,6 +35,9 @@ models/law           : core/base core/trace core/work : gsl/
 models/platform      : core/base core/trace core/work models/law : gsl/
 models/estimate      : core/base core/trace core/work models/law models/platform : gsl/
 models/host          : core/base core/trace core/work models/platform models/estimate : gsl/
+replay/program       : core/base core/trace core/lives :
+replay/fold          : core/base core/trace core/lives replay/program :
+replay/emit          : core/base core/trace core/lives replay/program replay/fold :
 predict              : core/ models/ :
 predict/whatif       : core/ models/ predict :
 profilers            : core/base core/trace core/work :
@@ -51,9 +54,9 @@ calibrate/host       : core/base core/trace core/job core/work models/host calib
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers calibrate/stat : gsl/
 calibrate/machine    : core/base core/stream core/work/ models/ profilers calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/programs   : core/ models/ predict profilers calibrate/ : gsl/
-cli                  : core/ models/ predict/ : cjson/ cJSON.h zlib.h
+cli                  : core/ models/ predict/ replay/ : cjson/ cJSON.h zlib.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
-tests                : core/ models/ predict profilers/ calibrate/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict profilers/ calibrate/ replay/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and

@@ -1,0 +1,234 @@
+/*
+ * cli/cmd_generate.c - `generate`: a trace as a PyTorch benchmark.
+ */
+#include "cli/cmd.h"
+#include "cli/load.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "replay/emit/emit_python.h"
+#include "replay/program/make_program.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct settings {
+    const char *out, *iteration;
+    struct msim_choice choice;
+    bool salvage, direct, no_loops;
+};
+
+static enum msim_status parse_range(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct settings *s = settings;
+    char *end;
+    unsigned long long from = strtoull(value, &end, 10), to = 0;
+
+    if (end == value || strncmp(end, "..", 2) != 0 || end[2] < '0' ||
+        end[2] > '9')
+        end = NULL;
+    else
+        to = strtoull(end + 2, &end, 10);
+    if (!end || *end || from > to || to == 0 || to >= MSIM_NONE)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--range' is '%s', want two ids of ET nodes, "
+                         "the smaller one first, such as 120..480",
+                         value);
+    s->choice.from = (uint32_t)from;
+    s->choice.to = (uint32_t)to;
+    return MSIM_OK;
+}
+
+static const char *const KINDS[] = {"all", "compute", "communication", "copies",
+                                    NULL};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "o",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, out),
+     .metavar = "DIR",
+     .help = "the folder to write: DIR/bench.py, DIR/data.json, DIR/README.md"},
+    {.name = "iteration",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, iteration),
+     .metavar = "N",
+     .help = "the step ProfilerStep#N, else the N-th step from zero",
+     .dflt = "the last one with operators; the whole trace where none is "
+             "marked"},
+    {.name = "subtree",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, choice.subtree),
+     .metavar = "NAME",
+     .help = "only operators inside an operator or label of that name (a "
+             "shell pattern)"},
+    {.name = "range",
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_range,
+     .metavar = "A..B",
+     .help = "only operators from ET node A to node B"},
+    {.name = "kind",
+     .type = MSIM_OPTION_CHOICE,
+     .field = offsetof(struct settings, choice.kind),
+     .choices = KINDS,
+     .metavar = "KIND",
+     .help = "only that kind: compute, communication or copies",
+     .dflt = "all"},
+    {.name = "ops",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, choice.ops),
+     .metavar = "GLOB",
+     .help = "only operators whose names match, such as 'aten::*mm'"},
+    {.name = "exclude",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, choice.exclude),
+     .metavar = "GLOB",
+     .help = "no operators whose names match; what they make comes from "
+             "outside then"},
+    {.name = "direct",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, direct),
+     .help = "call the operators of the backward pass one by one, instead of "
+             "leaving it to PyTorch's autograd"},
+    {.name = "no-loops",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, no_loops),
+     .help = "write repeated layers out instead of folding them into loops"},
+    MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim generate run/et/rank-0.json.gz -o bench && "
+    "python bench/bench.py",
+    "mystique-sim generate run/et --iteration 3 -o bench",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "generate",
+    .operands = "TRACE|DIR... -o DIR",
+    .summary =
+        "Write a benchmark that does what an execution trace (ET) recorded: "
+        "the "
+        "same\noperators with the same shapes, types and order, as one "
+        "stand-alone PyTorch\nprogram, without the model, its data or the "
+        "trace. 'python DIR/bench.py' times\nit, with '--certify ET' it proves "
+        "that it is the same.",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 1,
+};
+
+static const struct msim_trace *trace_of(const struct msim_job *job)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->has_et)
+            return job->ranks[i];
+    return job->n_ranks ? job->ranks[0] : NULL;
+}
+
+/* The step that --iteration names; NONE: the whole trace. */
+static enum msim_status find_step(const struct msim_trace *t,
+                                  const char *wanted, uint32_t *step,
+                                  struct msim_error *err)
+{
+    char *end;
+    long long n;
+
+    *step = msim_program_last_step(t);
+    if (!wanted)
+        return MSIM_OK;
+    n = strtoll(wanted, &end, 10);
+    for (uint32_t i = 0; *end == '\0' && i < t->n_steps; i++)
+        if (t->steps[i].number == n) {
+            *step = i;
+            return MSIM_OK;
+        }
+    if (*wanted && *end == '\0' && n >= 0 && n < (long long)t->n_steps) {
+        *step = (uint32_t)n;
+        return MSIM_OK;
+    }
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--iteration' is '%s', want the number of one of "
+                     "the trace's %" PRIu32 " steps",
+                     wanted, t->n_steps);
+}
+
+static void report(const struct msim_program *p,
+                   const struct msim_emit_result *r, const char *dir)
+{
+    msim_message(
+        "wrote %s/bench.py: %" PRIu32 " calls, %" PRIu32 " lines, %" PRIu32
+        " loops, %" PRIu32 " tensors from outside; %s",
+        dir, r->statements, r->lines, r->loops, r->outside,
+        p->form == MSIM_FORM_AUTOGRAD ? "backward by autograd"
+                                      : "all operators called directly");
+    if (p->why_direct)
+        msim_message("the operators of backward are called one by one: %s",
+                     p->why_direct);
+    if (r->left_out)
+        msim_message_warning("%" PRIu32 " of %" PRIu32
+                             " operators are left out; data.json says why",
+                             r->left_out, r->left_out + r->statements);
+}
+
+static enum msim_status generate(const struct msim_job *job,
+                                 const struct settings *s,
+                                 struct msim_error *err)
+{
+    const struct msim_trace *t = trace_of(job);
+    struct msim_program_options options = {MSIM_NONE, s->direct, s->choice};
+    struct msim_emit_result result;
+    struct msim_program *p;
+    enum msim_status status;
+    char title[512];
+    const char *step = NULL;
+
+    if (!t)
+        return MSIM_EFORMAT;
+    MSIM_TRY(find_step(t, s->iteration, &options.step, err));
+    MSIM_TRY(msim_program_new(&p, t, &options, err));
+    if (options.step != MSIM_NONE)
+        step = msim_trace_text(t, t->ops[t->steps[options.step].op].name);
+    snprintf(title, sizeof(title), "Benchmark of %s%s%s",
+             job->n_files ? job->files[0].path : "a trace", step ? ", " : "",
+             step ? step : "");
+    status = msim_emit_python(
+        p, s->out,
+        &(struct msim_emit_options){title, step, MSIM_VERSION, s->no_loops},
+        &result, err);
+    if (status == MSIM_OK)
+        report(p, &result, s->out);
+    msim_program_free(p);
+    return status;
+}
+
+int msim_cmd_generate(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct msim_cli_operands files;
+    struct msim_error err = {0};
+    struct msim_job *job = NULL;
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    if (!s.out) {
+        msim_message("'generate' wants -o DIR, the folder to write; see "
+                     "'mystique-sim generate --help'");
+        return MSIM_EXIT_USAGE;
+    }
+    status =
+        msim_load_job(&job, &files,
+                      &(struct msim_load_options){
+                          .salvage = s.salvage, .details = true, .threads = 2},
+                      &err);
+    if (status == MSIM_OK)
+        status = generate(job, &s, &err);
+    if (status == MSIM_OK)
+        msim_message_warnings(job->warnings, job->n_warnings, false);
+    msim_job_free(job);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

@@ -1,0 +1,33 @@
+/*
+ * replay/emit/emit_python.h - a program as a Python benchmark with its data.
+ */
+#ifndef MSIM_REPLAY_EMIT_EMIT_PYTHON_H
+#define MSIM_REPLAY_EMIT_EMIT_PYTHON_H
+#include "replay/program/program.h"
+
+#include <stdbool.h>
+
+struct msim_emit_options {
+    const char *title;   /* one line: what the benchmark is of */
+    const char *step;    /* name of the step's mark, NULL: the whole trace */
+    const char *version; /* of this program */
+    bool no_loops;       /* every statement on a line of its own */
+};
+
+/* What was written; for messages. */
+struct msim_emit_result {
+    uint32_t statements, loops, lines, outside, left_out, opened;
+};
+
+/*
+ * Write DIR/bench.py, DIR/data.json and DIR/README.md; `dir` is made where it
+ * is missing. Files are renamed into place when all of them are complete. EIO
+ * with the path, ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_emit_python(const struct msim_program *p, const char *dir,
+                                  const struct msim_emit_options *options,
+                                  struct msim_emit_result *result,
+                                  struct msim_error *err);
+
+#endif

@@ -1,0 +1,464 @@
+/*
+ * replay/emit/python_body.c - the statements of a program as Python text: names
+ * given and let go, loops, sections.
+ */
+#include "replay/emit/python_body.h"
+
+#include "replay/emit/python_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 96 /* of a line, where a call can be broken */
+
+struct writer {
+    struct msim_body *b;
+    uint32_t *ending; /* of a time: first holder that is let go there */
+    uint32_t *next;   /* of a holder: another one of the same time */
+    uint32_t n_ends;
+    uint32_t *free; /* names that hold nothing, the last on top */
+    uint32_t n_free, n_names;
+    uint8_t section;
+    struct msim_vec dropped; /* uint32_t: names to delete */
+};
+
+enum section { NOTHING, FORWARD, BACKWARD, AFTER };
+
+/* ---- lines -------------------------------------------------------------- */
+
+static void add_indent(struct msim_body *b, unsigned more)
+{
+    for (unsigned i = 0; i < b->indent + more; i++)
+        msim_text_bytes(&b->text, " ", 1);
+}
+
+/* Where a line of at most `room` bytes can end: after a comma and blank inside
+ * brackets, which Python lets go on, and outside quotes. */
+static size_t break_at(const char *s, size_t room, int *depth)
+{
+    size_t best = 0;
+    bool quoted = false;
+    int at = *depth;
+
+    for (size_t i = 0; s[i] && i < room; i++) {
+        quoted ^= s[i] == '\'' && (i == 0 || s[i - 1] != '\\');
+        at += !quoted && (s[i] == '(' || s[i] == '[');
+        at -= !quoted && (s[i] == ')' || s[i] == ']');
+        if (!quoted && at > 0 && s[i] == ',' && s[i + 1] == ' ') {
+            best = i + 1;
+            *depth = at;
+        }
+    }
+    return best;
+}
+
+static void add_line(struct msim_body *b, const char *s)
+{
+    size_t n = strlen(s), at, room = WIDTH - b->indent;
+    int depth = 0;
+
+    add_indent(b, 0);
+    while (n > room && (at = break_at(s, room, &depth)) > 0) {
+        msim_text_bytes(&b->text, s, at);
+        msim_text_bytes(&b->text, "\n", 1);
+        add_indent(b, 4);
+        s += at + 1;
+        n -= at + 1;
+        room = WIDTH - b->indent - 4;
+    }
+    msim_text_bytes(&b->text, s, n);
+    msim_text_bytes(&b->text, "\n", 1);
+}
+
+static void take_line(struct msim_body *b, struct msim_text *line)
+{
+    if (line->status != MSIM_OK && b->text.status == MSIM_OK)
+        b->text.status = line->status;
+    add_line(b, msim_text_get(line));
+    free(line->bytes.data);
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+static enum msim_status make_room(struct writer *w)
+{
+    const struct msim_names *n = &w->b->names;
+    size_t holders = (size_t)n->n_values + n->carries.n + 1;
+
+    w->n_ends = 4 * n->n_times + 4;
+    w->ending = malloc(w->n_ends * sizeof(*w->ending));
+    w->next = malloc(holders * sizeof(*w->next));
+    w->free = malloc(holders * sizeof(*w->free));
+    if (!w->ending || !w->next || !w->free)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < w->n_ends; i++)
+        w->ending[i] = MSIM_NONE;
+    return MSIM_OK;
+}
+
+/* Give `holder` a name, and note when it lets go of it. */
+static void give_name(struct writer *w, uint32_t holder)
+{
+    struct msim_names *n = &w->b->names;
+    uint32_t at = (uint32_t)n->end[holder];
+
+    if (n->name[holder] != MSIM_NONE)
+        return;
+    n->name[holder] = w->n_free ? w->free[--w->n_free] : w->n_names++;
+    w->next[holder] = w->ending[at];
+    w->ending[at] = holder;
+}
+
+/* Names whose results are read for the last time at `time` are free again, and
+ * have to be deleted unless something else is put into them. */
+static void let_go(struct writer *w, uint32_t time)
+{
+    const struct msim_names *n = &w->b->names;
+
+    for (uint32_t h = w->ending[time]; h != MSIM_NONE; h = w->next[h]) {
+        uint32_t *slot = msim_vec_add(&w->dropped, sizeof(*slot));
+
+        if (!slot) {
+            w->b->text.status = MSIM_ENOMEM;
+            return;
+        }
+        *slot = n->name[h];
+        w->free[w->n_free++] = n->name[h];
+    }
+    w->ending[time] = MSIM_NONE;
+}
+
+static void keep_name(struct writer *w, uint32_t name)
+{
+    uint32_t *dropped = w->dropped.data;
+
+    for (uint32_t i = 0; i < w->dropped.n; i++)
+        if (dropped[i] == name)
+            dropped[i] = dropped[--w->dropped.n];
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void delete_dropped(struct writer *w)
+{
+    struct msim_text line = {0};
+    uint32_t *dropped = w->dropped.data;
+
+    if (w->dropped.n == 0)
+        return;
+    qsort(dropped, w->dropped.n, sizeof(*dropped), by_number);
+    for (uint32_t i = 0; i < w->dropped.n; i++)
+        msim_text_add(&line, "%s x%u", i ? "," : "del", dropped[i]);
+    take_line(w->b, &line);
+    w->dropped.n = 0;
+}
+
+/* ---- results ------------------------------------------------------------ */
+
+static bool is_read(const struct msim_body *b, uint32_t v)
+{
+    uint32_t holder = msim_names_holder(&b->names, v);
+
+    return b->names.end[holder] > b->names.begin[v] || b->names.kept[v];
+}
+
+/* The last result that anybody reads; NONE: nobody reads any. */
+static uint32_t last_read(const struct msim_body *b,
+                          const struct msim_statement *s)
+{
+    for (uint32_t i = s->n_out; i-- > 0;)
+        if (is_read(b, s->first_out + i))
+            return i;
+    return MSIM_NONE;
+}
+
+static void name_result(struct writer *w, struct msim_text *line, uint32_t v)
+{
+    uint32_t holder = msim_names_holder(&w->b->names, v);
+
+    give_name(w, holder);
+    keep_name(w, w->b->names.name[holder]);
+    msim_text_add(line, "x%u", w->b->names.name[holder]);
+}
+
+/* `x1, (x2, x3), _ = `: the results as the operator returns them. A result that
+ * nobody reads gets a name too, and loses it at once. */
+static void add_unpacking(struct writer *w, struct msim_text *line,
+                          const struct msim_statement *s)
+{
+    const struct msim_trace *t = w->b->p->trace;
+    uint32_t block = t->ops[s->op].outs, v = s->first_out;
+    uint32_t n = msim_args_count(t, block);
+    bool many = s->n_out > 4; /* the line may have to be broken */
+
+    msim_text_add(line, "%s", many ? "(" : "");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct msim_arg *a = msim_args_get(t, block, i);
+        uint32_t below = a->kind == MSIM_ARG_LIST ? a->n : 0;
+
+        msim_text_add(line, "%s", i ? ", " : "");
+        if (a->kind == MSIM_ARG_TENSOR)
+            name_result(w, line, v++);
+        else if (below == 0)
+            msim_text_add(line, "_");
+        for (uint32_t k = 1; k <= below; k++) {
+            msim_text_add(line, "%s", k > 1 ? ", " : n > 1 ? "(" : "");
+            if (a[k].kind == MSIM_ARG_TENSOR)
+                name_result(w, line, v++);
+            else
+                msim_text_add(line, "_");
+        }
+        if (below)
+            msim_text_add(line, "%s", n > 1 ? ")" : below == 1 ? "," : "");
+    }
+    msim_text_add(line, "%s = ", many ? ")" : "");
+}
+
+/* What stands before and behind the call. */
+static const char *add_results(struct writer *w, struct msim_text *line,
+                               const struct msim_statement *s)
+{
+    const struct msim_trace *t = w->b->p->trace;
+    const struct msim_arg *first = msim_args_get(t, t->ops[s->op].outs, 0);
+    uint32_t last = last_read(w->b, s);
+
+    if (last == MSIM_NONE)
+        return "";
+    if (msim_names_list(w->b->p, s)) {
+        name_result(w, line, s->first_out);
+        msim_text_add(line, " = ");
+        return "";
+    }
+    if (last == 0 && s->n_out > 1 && first->kind == MSIM_ARG_TENSOR) {
+        name_result(w, line, s->first_out);
+        msim_text_add(line, " = ");
+        return "[0]";
+    }
+    add_unpacking(w, line, s);
+    return "";
+}
+
+static void keep_results(struct msim_body *b, const struct msim_statement *s)
+{
+    for (uint32_t i = 0; i < s->n_out; i++) {
+        struct msim_text line = {0};
+
+        if (!b->names.kept[s->first_out + i])
+            continue;
+        msim_text_add(&line, "k%u.append(", s->first_out + i);
+        msim_body_value(b, &line, s->first_out + i);
+        msim_text_add(&line, ")");
+        take_line(b, &line);
+    }
+}
+
+/* ---- statements --------------------------------------------------------- */
+
+static enum msim_status note_space(struct msim_body *b, uint32_t schema)
+{
+    const struct msim_schema *s = msim_program_schema(b->p, schema);
+    const uint32_t *known = b->spaces.data;
+    size_t len = strcspn(s->name, ":");
+    uint32_t *slot;
+
+    for (uint32_t i = 0; i < b->spaces.n; i++) {
+        const struct msim_schema *k = msim_program_schema(b->p, known[i]);
+
+        if (strcspn(k->name, ":") == len && !memcmp(k->name, s->name, len))
+            return MSIM_OK;
+    }
+    slot = msim_vec_add(&b->spaces, sizeof(*slot));
+    if (!slot)
+        return MSIM_ENOMEM;
+    *slot = schema;
+    return MSIM_OK;
+}
+
+static void write_call(struct writer *w, struct msim_body_place at)
+{
+    struct msim_body *b = w->b;
+    const struct msim_statement *s = msim_program_statement(b->p, at.statement);
+    uint32_t time = b->names.time[at.statement];
+    struct msim_text line = {0}, call = {0};
+    const char *behind;
+
+    if (note_space(b, s->schema) != MSIM_OK)
+        b->text.status = MSIM_ENOMEM;
+    msim_body_call(b, &call, at);
+    let_go(w, 4 * time);
+    behind = add_results(w, &line, s);
+    msim_text_add(&line, "%s", "");
+    msim_text_bytes(&line, msim_text_get(&call), call.bytes.n);
+    if (call.status != MSIM_OK)
+        line.status = call.status;
+    msim_text_add(&line, "%s", behind);
+    free(call.bytes.data);
+    take_line(b, &line);
+    keep_results(b, s);
+    let_go(w, 4 * time + 1);
+    delete_dropped(w);
+}
+
+static void write_backward(struct writer *w, uint32_t i)
+{
+    struct msim_body *b = w->b;
+    struct msim_text line = {0};
+
+    msim_body_operand(b, &line, (struct msim_body_place){i, MSIM_NONE}, 0);
+    msim_text_add(&line, ".backward()");
+    take_line(b, &line);
+    let_go(w, 4 * b->names.time[i]);
+    delete_dropped(w);
+}
+
+static void begin_lists(struct writer *w, const struct msim_loop *l)
+{
+    struct msim_body *b = w->b;
+
+    for (uint32_t j = 0; j < l->period; j++) {
+        const struct msim_statement *s =
+            msim_program_statement(b->p, l->first + j);
+
+        for (uint32_t i = 0; i < s->n_out; i++) {
+            struct msim_text line = {0};
+
+            if (!b->names.kept[s->first_out + i])
+                continue;
+            msim_text_add(&line, "k%u = []", s->first_out + i);
+            take_line(b, &line);
+        }
+    }
+}
+
+/* What a loop carries under names of their own: before it, or in its end. */
+static void write_carries(struct writer *w, uint32_t loop, bool before)
+{
+    struct msim_body *b = w->b;
+    const struct msim_carry *c = b->names.carries.data;
+
+    for (uint32_t i = 0; i < b->names.carries.n; i++) {
+        struct msim_text line = {0};
+
+        if (c[i].loop != loop || !c[i].copied)
+            continue;
+        give_name(w, c[i].holder);
+        msim_text_add(&line, "x%u = ", b->names.name[c[i].holder]);
+        if (before)
+            msim_body_plain(b, &line, c[i].first);
+        else
+            msim_body_value(b, &line, c[i].value);
+        take_line(b, &line);
+    }
+}
+
+static void write_loop(struct writer *w, uint32_t number)
+{
+    struct msim_body *b = w->b;
+    const struct msim_loop *l =
+        (const struct msim_loop *)b->fold->loops.data + number;
+    struct msim_text line = {0};
+    uint32_t last = l->first + l->period - 1;
+
+    begin_lists(w, l);
+    write_carries(w, number, true);
+    msim_text_add(&line, "for i in range(%u):", l->count);
+    take_line(b, &line);
+    b->indent += 4;
+    for (uint32_t j = 0; j < l->period; j++)
+        write_call(w, (struct msim_body_place){l->first + j, number});
+    write_carries(w, number, false);
+    b->indent -= 4;
+    let_go(w, 4 * b->names.time[last] + 2);
+    delete_dropped(w);
+}
+
+/* ---- sections ----------------------------------------------------------- */
+
+static uint8_t section_of(const struct msim_program *p, uint32_t i,
+                          uint8_t before)
+{
+    const struct msim_statement *s = msim_program_statement(p, i);
+
+    if (s->kind == MSIM_STATEMENT_BACKWARD)
+        return BACKWARD;
+    if (p->form == MSIM_FORM_DIRECT)
+        return before == NOTHING ? FORWARD : before;
+    return s->recorded ? FORWARD : AFTER;
+}
+
+static void begin_section(struct writer *w, uint8_t section)
+{
+    static const char *const title[] = {"", "# forward", "# backward",
+                                        "# optimizer"};
+
+    if (section == w->section)
+        return;
+    if (w->section == AFTER)
+        w->b->indent -= 4;
+    w->section = section;
+    if (w->b->p->form == MSIM_FORM_DIRECT)
+        return;
+    add_line(w->b, title[section]);
+    if (section == AFTER) {
+        add_line(w->b, "with torch.no_grad():");
+        w->b->indent += 4;
+    }
+}
+
+static void write_all(struct writer *w)
+{
+    struct msim_body *b = w->b;
+    const struct msim_loop *loops = b->fold->loops.data;
+
+    for (uint32_t i = 0; i < b->p->statements.n;) {
+        uint32_t loop = b->fold->loop_of[i];
+
+        begin_section(w, section_of(b->p, i, w->section));
+        if (loop != MSIM_NONE) {
+            write_loop(w, loop);
+            i += loops[loop].period * loops[loop].count;
+        } else if (msim_program_statement(b->p, i)->kind ==
+                   MSIM_STATEMENT_BACKWARD)
+            write_backward(w, i++);
+        else
+            write_call(w, (struct msim_body_place){i++, MSIM_NONE});
+    }
+}
+
+enum msim_status msim_body_write(struct msim_body *b)
+{
+    struct writer w = {.b = b};
+    enum msim_status status = msim_names_find(&b->names, b->fold);
+
+    if (status == MSIM_OK)
+        status = make_room(&w);
+    if (status == MSIM_OK) {
+        if (b->p->form == MSIM_FORM_DIRECT)
+            add_line(b, "@torch.no_grad()");
+        add_line(b, "def step():");
+        b->indent = 4;
+        if (b->p->form == MSIM_FORM_AUTOGRAD)
+            add_line(b, "begin_step()");
+        write_all(&w);
+        status = b->text.status;
+    }
+    free(w.ending);
+    free(w.next);
+    free(w.free);
+    free(w.dropped.data);
+    return status;
+}
+
+void msim_body_release(struct msim_body *b)
+{
+    msim_names_release(&b->names);
+    free(b->text.bytes.data);
+    free(b->lists.data);
+    free(b->numbers.data);
+    free(b->spaces.data);
+}

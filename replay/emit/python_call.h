@@ -1,0 +1,27 @@
+/*
+ * replay/emit/python_call.h - the call of one statement as Python text; for
+ * this room.
+ */
+#ifndef MSIM_REPLAY_EMIT_PYTHON_CALL_H
+#define MSIM_REPLAY_EMIT_PYTHON_CALL_H
+#include "replay/emit/python_state.h"
+
+/* Where a statement is printed: outside of loops, or in the body of one. */
+struct msim_body_place {
+    uint32_t statement;
+    uint32_t loop; /* or NONE */
+};
+
+/* The call of a statement, from the operator's name on. */
+void msim_body_call(struct msim_body *b, struct msim_text *out,
+                    struct msim_body_place at);
+/* Operand `k` of a statement. */
+void msim_body_operand(struct msim_body *b, struct msim_text *out,
+                       struct msim_body_place at, uint32_t k);
+/* One operand outside of loops. */
+void msim_body_plain(struct msim_body *b, struct msim_text *out,
+                     struct msim_program_input o);
+/* Result `v` by its name. */
+void msim_body_value(struct msim_body *b, struct msim_text *out, uint32_t v);
+
+#endif

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# generate: benchmarks from execution traces. With PyTorch each is run and has to
+# be what its trace recorded, operator by operator; without it, files and
+# messages alone are looked at.
+. "$(dirname "$0")/lib.bash"
+
+python=${PYTHON:-python3}
+traces=$SOURCE_DIR/data/traces
+torch=false
+# Python's own memory is not what the sanitizers are to look at.
+[ "${MSIM_SANITIZE:-0}" = 1 ] || "$python" -c 'import torch' 2>/dev/null && torch=true
+
+# certified NAME ET: the benchmark in $folder/NAME records what ET recorded.
+certified() {
+    local said
+    $torch || return 0
+    said=$("$python" "$folder/$1/bench.py" --iters 1 --warmup 0 --certify "$2" \
+        2>"$folder/err") || complain "$1 is not what $2 records: $said $(cat "$folder/err")"
+    [[ $said == *certified* ]] || complain "no certificate of $1: $said"
+}
+
+# What the trace has is what runs: fp32 and bf16 autocast, both forms.
+for name in dlrm vit; do
+    et=$traces/$name/et/rank-0.json.gz
+    run generate "$et" -o "$folder/$name"
+    want_rc 0
+    want_err "backward by autograd"
+    certified "$name" "$et"
+done
+run generate --direct "$traces/dlrm/et/rank-0.json.gz" -o "$folder/direct"
+want_rc 0
+want_err "all operators called directly"
+certified direct "$traces/dlrm/et/rank-0.json.gz"
+run generate --no-loops "$traces/gpt2/et/rank-0.json.gz" -o "$folder/long"
+want_rc 0
+want_err " 0 loops"
+
+# Another model's trace is told apart, with the first operator that differs.
+if $torch; then
+    said=$("$python" "$folder/dlrm/bench.py" --iters 1 --warmup 0 --certify \
+        "$traces/gpt2/et/rank-0.json.gz" 2>"$folder/err")
+    [ $? -eq 1 ] || complain "another model's trace certified: $said"
+    [[ $said == *"leaf operator "*"the benchmark ran"* ]] ||
+        complain "no first difference: $said"
+    "$python" "$folder/dlrm/bench.py" --iters 2 --warmup 0 --json \
+        >"$folder/json" 2>"$folder/err" || complain "--json: $(cat "$folder/err")"
+    "$python" - "$folder/json" <<'PYTHON' || complain "wrong JSON"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["ms"] > 0 and d["finite"] and d["coverage"] == 1, d
+assert d["leaf_operators"] > 100 and d["peak_bytes"] > 1e6, d
+assert d["certified"] is None, d
+PYTHON
+fi
+
+# The same input, the same bytes.
+run generate "$traces/dlrm/et/rank-0.json.gz" -o "$folder/again"
+for file in bench.py data.json README.md; do
+    cmp -s "$folder/dlrm/$file" "$folder/again/$file" ||
+        complain "$file differs from run to run"
+done
+
+# Layers are loops: 12 equal ones would be 12 times as long.
+grep -q 'for i in range(' "$folder/again/bench.py" ||
+    complain "no loop in a benchmark of repeated layers"
+
+# A part of a step.
+run generate --subtree 'aten::cross_entropy_loss' \
+    "$traces/gpt2/et/rank-0.json.gz" -o "$folder/part"
+want_rc 0
+run generate --subtree nothing "$traces/gpt2/et/rank-0.json.gz" -o "$folder/none"
+want_rc 3
+want_err "none that was chosen"
+run generate --range 9..3 "$traces/gpt2/et/rank-0.json.gz" -o "$folder/none"
+want_rc 2
+want_err "the smaller one first"
+run generate --iteration 7 "$traces/gpt2/et/rank-0.json.gz" -o "$folder/none"
+want_rc 2
+want_err "one of the trace's 1 steps"
+
+# A profile alone does not say which tensor is which.
+run generate "$traces/gpt2/kineto/rank-0.json.gz" -o "$folder/none"
+want_rc 3
+want_err "found no execution trace (ET)"
+run generate "$traces/gpt2/et/rank-0.json.gz"
+want_rc 2
+want_err "'generate' wants -o DIR"
+run generate "$traces/gpt2/et/rank-0.json.gz" -o "$folder/no/such/place"
+want_rc 3
+[ ! -e "$folder/none" ] || complain "a failed run left files"
+finish
