@@ -26,6 +26,13 @@ static double up(const struct msim_chart *c, int pixels)
     return 1 - (double)pixels / c->height;
 }
 
+bool msim_chart_is_png(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 4 && strcmp(path + n - 4, ".png") == 0;
+}
+
 void msim_chart_begin(const struct msim_chart *c)
 {
     /* pngcairo draws better text; a gnuplot without cairo has png. */
@@ -140,10 +147,9 @@ void msim_chart_key_marks(const struct msim_chart *c,
 
 /* ---- panels ------------------------------------------------------------- */
 
-void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
-                      const char *heading, double longest)
+void msim_chart_axis(const struct msim_chart *c, int top, uint32_t rows,
+                     const char *heading, double longest, const char *label)
 {
-    const struct msim_unit *unit = msim_unit_for(longest);
     int first = top + MSIM_CHART_TOP;
 
     msim_chart_text(c, top + 12, 15, heading);
@@ -153,7 +159,15 @@ void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
             "set yrange [%.1f:0.5]\nset xrange [0:%.9g]\nset xlabel '%s'\n",
             across(LEFT), across(RIGHT), up(c, first),
             up(c, first + (int)rows * MSIM_CHART_ROW), rows + 0.5,
-            longest > 0 ? longest / unit->us : 1, unit->name);
+            longest > 0 ? longest : 1, label);
+}
+
+void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
+                      const char *heading, double longest)
+{
+    const struct msim_unit *unit = msim_unit_for(longest);
+
+    msim_chart_axis(c, top, rows, heading, longest / unit->us, unit->name);
 }
 
 void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge)

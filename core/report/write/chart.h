@@ -4,7 +4,7 @@
  *
  * Lengths are pixels from the top left corner; gnuplot wants fractions from the
  * bottom left. Names are drawn as labels, because gnuplot reads labels of tics
- * as format strings. Private to report_chart.c.
+ * as format strings.
  */
 #ifndef MSIM_CORE_REPORT_WRITE_CHART_H
 #define MSIM_CORE_REPORT_WRITE_CHART_H
@@ -52,7 +52,15 @@ void msim_chart_key_marks(const struct msim_chart *c,
                           struct msim_chart_key *key,
                           const struct msim_figure *known);
 
-/* Heading and axes of a panel, `longest` microseconds wide; plots follow. */
+/* Does a picture at `path` become a PNG, rather than SVG? */
+bool msim_chart_is_png(const char *path);
+
+/* Heading and axes of a panel, which is `longest` wide in the unit `label`;
+ * plots follow. */
+void msim_chart_axis(const struct msim_chart *c, int top, uint32_t rows,
+                     const char *heading, double longest, const char *label);
+
+/* The same for `longest` microseconds, in the unit that suits them. */
 void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
                       const char *heading, double longest);
 

@@ -3,6 +3,8 @@
  */
 #include "core/report/write/gnuplot.h"
 
+#include "core/base/write_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -110,5 +112,19 @@ enum msim_status msim_gnuplot_run(FILE *script, const char *output,
                            "it (Debian: apt install gnuplot-nox)",
                            strerror(rc));
     fclose(complaints);
+    return status;
+}
+
+enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
+                                   struct msim_error *err)
+{
+    struct msim_file *file;
+    enum msim_status status;
+
+    MSIM_TRY(msim_file_open(&file, path, false, err));
+    status = msim_gnuplot_run(script, msim_file_draft(file), err);
+    if (status == MSIM_OK)
+        return msim_file_commit(file, err);
+    msim_file_abandon(file);
     return status;
 }

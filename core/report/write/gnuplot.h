@@ -17,6 +17,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_gnuplot_run(FILE *script, const char *output,
                                   struct msim_error *err);
 
+/* The same, for a picture at `path`, which stays as it was on failure. */
+MSIM_MUST_CHECK
+enum msim_status msim_gnuplot_draw(FILE *script, const char *path,
+                                   struct msim_error *err);
+
 /*
  * Write `text` as a gnuplot string: in single quotes nothing but the quote
  * itself has a meaning, and that is doubled. Line ends become spaces.

@@ -3,7 +3,6 @@
  * iteration goes, rank by rank, and which operators take the device's time,
  * with intervals and, where they are known, measured times.
  */
-#include "core/base/write_file.h"
 #include "core/report/write/chart.h"
 #include "core/report/write/gnuplot.h"
 #include "core/report/write/report.h"
@@ -378,36 +377,20 @@ static void put_script(struct picture *pic)
     fputs("unset multiplot\n", pic->chart.out);
 }
 
-static enum msim_status draw(struct picture *pic, const char *path,
-                             struct msim_error *err)
-{
-    struct msim_file *file;
-    enum msim_status status;
-
-    put_script(pic);
-    MSIM_TRY(msim_file_open(&file, path, false, err));
-    status = msim_gnuplot_run(pic->chart.out, msim_file_draft(file), err);
-    if (status == MSIM_OK)
-        return msim_file_commit(file, err);
-    msim_file_abandon(file);
-    return status;
-}
-
 enum msim_status msim_report_chart(const struct msim_prediction *p,
                                    const char *path, struct msim_error *err)
 {
-    size_t n = strlen(path);
-    struct picture pic = {.p = p};
+    struct picture pic = {.p = p, .chart.png = msim_chart_is_png(path)};
     enum msim_status status;
 
-    pic.chart.png = n > 4 && strcmp(path + n - 4, ".png") == 0;
     pic.n_ops = p->n_ops < MAX_OPS ? p->n_ops : MAX_OPS;
     MSIM_TRY(choose_ranks(&pic));
     pic.chart.out = tmpfile();
     if (!pic.chart.out)
         return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
                          "cannot use a temporary file: %s", strerror(errno));
-    status = draw(&pic, path, err);
+    put_script(&pic);
+    status = msim_gnuplot_draw(pic.chart.out, path, err);
     fclose(pic.chart.out);
     return status;
 }
