@@ -173,8 +173,7 @@ static size_t without(const char *name, size_t len, const char *const *suffixes)
 static const char *const packed[] = {".gz", ".zst", NULL};
 static const char *const traces[] = {".json", ".et", NULL};
 
-/* The length of the name without .gz or .zst and .json or .et; 0 if neither. */
-static size_t stem(const char *name)
+size_t msim_job_stem(const char *name)
 {
     size_t len = strlen(name), unpacked = without(name, len, packed);
 
@@ -183,25 +182,32 @@ static size_t stem(const char *name)
 
 bool msim_job_looks_like_trace(const char *path)
 {
-    return stem(msim_path_name(path)) != 0;
+    return msim_job_stem(msim_path_name(path)) != 0;
 }
 
-int64_t msim_job_rank_of_name(const char *path)
+const char *msim_job_rank_digits(const char *name)
 {
-    const char *name = msim_path_name(path), *at;
     size_t len, from;
 
-    for (at = strstr(name, "rank"); at; at = strstr(at + 1, "rank")) {
+    for (const char *at = strstr(name, "rank"); at;
+         at = strstr(at + 1, "rank")) {
         const char *number = at + 4 + (at[4] == '-' || at[4] == '_');
 
         if (is_digit(*number))
-            return digits_at(number);
+            return number;
     }
-    len = stem(name);
+    len = msim_job_stem(name);
     for (from = len; from > 0 && is_digit(name[from - 1]);)
         from--;
     if (from == len || from < 2 || name[from - 1] != '.' ||
         is_digit(name[from - 2]))
-        return -1;
-    return digits_at(name + from);
+        return NULL;
+    return name + from;
+}
+
+int64_t msim_job_rank_of_name(const char *path)
+{
+    const char *digits = msim_job_rank_digits(msim_path_name(path));
+
+    return digits ? digits_at(digits) : -1;
 }

@@ -1,11 +1,13 @@
 /*
- * core/job/job_files.h - which files a job is made of; for job_load.c.
+ * core/job/job_files.h - which files a job is made of; for job_load.c
+ * and for whoever has many jobs to tell apart.
  */
 #ifndef MSIM_CORE_JOB_JOB_FILES_H
 #define MSIM_CORE_JOB_JOB_FILES_H
 #include "core/base/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct msim_job_file {
     char *path;
@@ -35,7 +37,15 @@ void msim_job_files_release(struct msim_job_files *files);
  */
 int64_t msim_job_rank_of_name(const char *path);
 
-/* Does the name look like a trace's: .json or .et, each also with .gz? */
+/* Where that number begins in a name without folders; NULL: it has none. */
+const char *msim_job_rank_digits(const char *name);
+
+/* The length of a name without .gz or .zst and .json or .et; 0 if it has
+ * neither .json nor .et. */
+size_t msim_job_stem(const char *name);
+
+/* Does the name look like a trace's: .json or .et, each also with .gz or
+ * .zst? */
 bool msim_job_looks_like_trace(const char *path);
 
 #endif

@@ -64,7 +64,7 @@ static enum msim_family of_name(const struct msim_works *w, uint32_t op)
                                           : MSIM_FAMILY_BOUND;
 }
 
-static enum msim_family of_op(const struct msim_works *all, uint32_t op)
+enum msim_family msim_op_family(const struct msim_works *all, uint32_t op)
 {
     const struct msim_work *works;
     uint32_t n;
@@ -88,6 +88,6 @@ void msim_gpu_families(const struct msim_works *w, uint8_t *family)
         else if (e->op == MSIM_NONE)
             family[i] = MSIM_FAMILY_BOUND;
         else
-            family[i] = (uint8_t)of_op(w, e->op);
+            family[i] = (uint8_t)msim_op_family(w, e->op);
     }
 }

@@ -10,6 +10,9 @@
 #define MSIM_CORE_WORK_OPMAP_OPMAP_FAMILY_H
 #include "core/work/opmap/works.h"
 
+/* That of an operator's own kernels. */
+enum msim_family msim_op_family(const struct msim_works *w, uint32_t op);
+
 /* `family` has room for one msim_family a GPU activity of the trace of `w`. */
 void msim_gpu_families(const struct msim_works *w, uint8_t *family);
 
