@@ -38,6 +38,7 @@ models/host          : core/base core/trace core/work models/platform models/est
 replay/program       : core/base core/trace core/lives :
 replay/fold          : core/base core/trace core/lives replay/program :
 replay/emit          : core/base core/trace core/lives replay/program replay/fold :
+replay/fleet         : core/ :
 predict              : core/ models/ :
 predict/whatif       : core/ models/ predict :
 profilers            : core/base core/trace core/work :

@@ -21,7 +21,7 @@ declare -A banned=(
 names=$(IFS='|'; echo "${!banned[*]}")
 
 # Library code reports by status; only cli/ speaks and only main exits.
-library='^(core|models|predict|profilers|calibrate)/'
+library='^(core|models|predict|replay|profilers|calibrate)/'
 spoken='\b(v?printf|puts|putchar|perror|exit|_exit|abort)[[:space:]]*\(|\b(stdout|stderr)\b'
 
 while IFS= read -r file; do

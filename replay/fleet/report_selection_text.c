@@ -1,0 +1,184 @@
+/*
+ * replay/fleet/report_selection_text.c - a selection as people read it.
+ */
+#include "core/report/write/report_format.h"
+#include "replay/fleet/report_selection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_COLUMNS 38
+#define NAME_BYTES   (4 * NAME_COLUMNS + 1)
+#define MAIN_KINDS   3
+#define MAIN_COLUMNS 31
+#define MAIN_LEAST   0.05 /* share from which on a kind is worth a word */
+
+/* ---- what other reports say, too ---------------------------------------- */
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct msim_kind_row *x = a, *y = b;
+
+    if (x->fleet != y->fleet)
+        return x->fleet > y->fleet ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+uint32_t msim_selection_kinds(const struct msim_selection *s,
+                              struct msim_kind_row rows[MSIM_FAMILY_COUNT + 1])
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)
+        if (s->fleet->share[k] > 0 || s->share[k] > 0)
+            rows[n++] =
+                (struct msim_kind_row){k, s->fleet->share[k], s->share[k]};
+    qsort(rows, n, sizeof(*rows), largest_first);
+    return n;
+}
+
+void msim_selection_verdict(const struct msim_selection *s, char *text,
+                            size_t size)
+{
+    snprintf(text, size,
+             "%s %u of %u job%s stand%s for the fleet: shares of its time "
+             "within %.1f points",
+             s->n == 1 ? "this" : "these", s->n, s->fleet->n_jobs,
+             s->fleet->n_jobs == 1 ? "" : "s", s->n == 1 ? "s" : "",
+             100 * s->largest);
+}
+
+/* How long the folders are that all names begin with. */
+static size_t common_folders(const struct msim_fleet *fleet)
+{
+    const char *first = fleet->jobs[0].name;
+    size_t len = strlen(first);
+
+    for (uint32_t i = 1; i < fleet->n_jobs; i++) {
+        size_t same = 0;
+
+        while (same < len && fleet->jobs[i].name[same] == first[same])
+            same++;
+        len = same;
+    }
+    while (len > 0 && first[len - 1] != '/')
+        len--;
+    return len;
+}
+
+const char *msim_selection_short(const struct msim_selection *s,
+                                 const char *name)
+{
+    return name + common_folders(s->fleet);
+}
+
+/* ---- tables ------------------------------------------------------------- */
+
+static uint32_t largest_but(const double *share, const bool *said)
+{
+    uint32_t best = MSIM_TIME_KINDS;
+
+    for (uint32_t k = 0; k < MSIM_TIME_KINDS; k++)
+        if (!said[k] && (best == MSIM_TIME_KINDS || share[k] > share[best]))
+            best = k;
+    return best;
+}
+
+/* "idle 67 %, conv 19 %": those that matter most, as far as they fit. */
+static void main_kinds(const double *share, char text[MAIN_COLUMNS + 1])
+{
+    bool said[MSIM_FAMILY_COUNT + 1] = {false};
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < MAIN_KINDS; i++) {
+        uint32_t best = largest_but(share, said);
+        char one[64];
+        int len = snprintf(one, sizeof(one), "%s%s %.0f %%", i ? ", " : "",
+                           msim_time_kind_text(best), 100 * share[best]);
+
+        if (i && (share[best] < MAIN_LEAST || used + len > MAIN_COLUMNS))
+            return;
+        said[best] = true;
+        used +=
+            (size_t)snprintf(text + used, MAIN_COLUMNS + 1 - used, "%s", one);
+    }
+}
+
+static void write_chosen(const struct msim_selection *s, FILE *out)
+{
+    fprintf(out, "\n  %-*s %8s %11s %5s  %s\n", NAME_COLUMNS, "job", "weight",
+            "stands for", "jobs", "its time");
+    for (uint32_t c = 0; c < s->n; c++) {
+        const struct msim_chosen *of = &s->chosen[c];
+        const struct msim_fleet_job *job = &s->fleet->jobs[of->job];
+        char name[NAME_BYTES], kinds[MAIN_COLUMNS + 1];
+        unsigned columns =
+            msim_format_name(name, sizeof(name),
+                             msim_selection_short(s, job->name), NAME_COLUMNS);
+
+        main_kinds(job->share, kinds);
+        fprintf(out, "  %s%*s %6.1f %% %9.1f %% %5u  %s\n", name,
+                (int)(NAME_COLUMNS - columns), "", 100 * of->weight,
+                100 * of->stands_for, of->jobs, kinds);
+    }
+}
+
+static void write_kinds(const struct msim_selection *s, FILE *out)
+{
+    struct msim_kind_row rows[MSIM_FAMILY_COUNT + 1];
+    uint32_t n = msim_selection_kinds(s, rows);
+
+    fprintf(out, "\n  %-12s %9s %11s %11s\n", "time of", "fleet", "selection",
+            "difference");
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(out, "  %-12s %7.1f %% %9.1f %% %+11.1f\n",
+                msim_time_kind_text(rows[i].kind), 100 * rows[i].fleet,
+                100 * rows[i].selection,
+                100 * (rows[i].selection - rows[i].fleet));
+}
+
+/* What a job counts for. */
+static void write_weights(const struct msim_fleet *fleet, FILE *out)
+{
+    if (!strcmp(fleet->weighed_by, "job"))
+        fputs("\nEvery job weighs the same", out);
+    else if (!strcmp(fleet->weighed_by, "traced time"))
+        fputs("\nJobs weigh their traced time", out);
+    else
+        fprintf(out, "\nJobs weigh what '%s' says", fleet->weighed_by);
+}
+
+static void write_fleet(const struct msim_selection *s, FILE *out)
+{
+    const struct msim_fleet *fleet = s->fleet;
+    char folder[NAME_BYTES], name[512];
+    size_t len = common_folders(fleet);
+    uint32_t on_cpu = 0;
+
+    for (uint32_t i = 0; i < fleet->n_jobs; i++)
+        on_cpu += !fleet->jobs[i].time.gpus;
+    write_weights(fleet, out);
+    if (on_cpu)
+        fprintf(out, "; of %u the device is the CPU", on_cpu);
+    if (fleet->n_left_out)
+        fprintf(out, "; %u left out", fleet->n_left_out);
+    snprintf(name, sizeof(name), "%.*s", (int)len, fleet->jobs[0].name);
+    msim_format_name(folder, sizeof(folder), name, NAME_COLUMNS);
+    if (len)
+        fprintf(out, ".\nTheir names go on from %s", folder);
+    fputs(".\n", out);
+}
+
+enum msim_status msim_selection_text(const struct msim_selection *s, FILE *out)
+{
+    char verdict[256];
+
+    msim_selection_verdict(s, verdict, sizeof(verdict));
+    fprintf(out, "%s (%s)\n", verdict, msim_time_kind_text(s->worst));
+    write_chosen(s, out);
+    write_kinds(s, out);
+    write_fleet(s, out);
+    return ferror(out) ? MSIM_EIO : MSIM_OK;
+}
