@@ -21,6 +21,7 @@
     X(compare, "what changed from one run to another")                         \
     X(op, "predict single operations from a table")                            \
     X(platforms, "list the known GPUs, or show one")                           \
+    X(select, "the few jobs of a fleet that stand for all of it")              \
     X(convert, "write traces as Chakra, for simulators that read it")          \
     X(generate, "write a PyTorch benchmark that does what a trace recorded")   \
     X(calibrate, "time this machine, and write it as a platform")              \

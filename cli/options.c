@@ -359,3 +359,21 @@ int msim_command_start(const struct msim_command *c, int argc, char **argv,
         status = check_operands(&p, operands);
     return status == MSIM_OK ? -1 : msim_message_error(status, &err);
 }
+
+static bool ends_in(const char *text, const char *tail)
+{
+    size_t n = strlen(text), m = strlen(tail);
+
+    return n > m && strcmp(text + n - m, tail) == 0;
+}
+
+enum msim_status msim_option_check_chart(const char *value,
+                                         struct msim_error *err)
+{
+    if (ends_in(value, ".svg") || ends_in(value, ".png"))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "option '--chart' is '%s', want a file that ends in .svg "
+                     "or .png",
+                     value);
+}

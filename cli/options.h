@@ -85,6 +85,13 @@ enum msim_output { MSIM_OUTPUT_TEXT, MSIM_OUTPUT_JSON, MSIM_OUTPUT_CSV };
         .dflt = "2",                                                           \
     }
 
+#define MSIM_OPTION_CHART_ROW(settings, member)                                \
+    {                                                                          \
+        .name = "chart", .type = MSIM_OPTION_TEXT,                             \
+        .field = offsetof(settings, member), .metavar = "FILE.svg|png",        \
+        .help = "draw the result with gnuplot",                                \
+    }
+
 /* Rows for a struct msim_clock_wish of the settings. */
 #define MSIM_OPTION_CLOCK_ROW(parser)                                          \
     {                                                                          \
@@ -119,6 +126,11 @@ struct msim_cli_operands {
  */
 int msim_command_start(const struct msim_command *c, int argc, char **argv,
                        void *settings, struct msim_cli_operands *operands);
+
+/* EUSAGE where the value of --chart ends neither in .svg nor in .png. */
+MSIM_MUST_CHECK
+enum msim_status msim_option_check_chart(const char *value,
+                                         struct msim_error *err);
 
 /* The part of --help that lists the options and the examples. */
 void msim_command_help_options(const struct msim_command *c, FILE *out);

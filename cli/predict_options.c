@@ -326,11 +326,7 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "FILE",
      .help = "write the predicted run as a Chrome trace for the Perfetto UI; "
              "compressed where FILE ends in .gz"},
-    {.name = "chart",
-     .type = MSIM_OPTION_TEXT,
-     FIELD(chart),
-     .metavar = "FILE.svg|png",
-     .help = "draw the result with gnuplot"},
+    MSIM_OPTION_CHART_ROW(struct msim_predict_options, chart),
     MSIM_OPTION_THREADS_ROW(struct msim_predict_options, settings.load.threads),
 };
 
@@ -352,24 +348,14 @@ static const struct msim_command COMMAND = {
     .min_operands = 1,
 };
 
-static bool ends_in(const char *text, const char *tail)
-{
-    size_t n = strlen(text), m = strlen(tail);
-
-    return n > m && strcmp(text + n - m, tail) == 0;
-}
-
 /* Rules that concern several options. */
 static enum msim_status check_together(const struct msim_predict_options *o,
                                        struct msim_error *err)
 {
     const struct msim_predict_settings *s = &o->settings;
 
-    if (o->chart && !ends_in(o->chart, ".svg") && !ends_in(o->chart, ".png"))
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "option '--chart' is '%s', want a file that ends in "
-                         ".svg or .png",
-                         o->chart);
+    if (o->chart)
+        MSIM_TRY(msim_option_check_chart(o->chart, err));
     if (o->timeline && strcmp(o->timeline, "-") == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "option '--timeline' is '-', want a file");

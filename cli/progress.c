@@ -3,6 +3,7 @@
  */
 #include "cli/progress.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,19 +30,28 @@ void msim_progress_start(struct msim_progress *p, const char *what)
     p->last = p->start;
 }
 
-void msim_progress_bytes(void *progress, uint64_t done, uint64_t total)
+/* Is it time for another look at how far the work is? */
+static bool is_due(struct msim_progress *p)
 {
-    struct msim_progress *p = progress;
     struct timespec now;
 
     if (!p->terminal)
-        return;
+        return false;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (seconds(&p->start, &now) < QUIET_SECONDS ||
         seconds(&p->last, &now) < FRAME_SECONDS)
-        return;
+        return false;
     p->last = now;
     p->shown = true;
+    return true;
+}
+
+void msim_progress_bytes(void *progress, uint64_t done, uint64_t total)
+{
+    struct msim_progress *p = progress;
+
+    if (!is_due(p))
+        return;
     if (total)
         fprintf(stderr, "\rmystique-sim: %s: %3.0f %% of %.0f MB\033[K",
                 p->what, 100.0 * (double)done / (double)total,
@@ -49,6 +59,18 @@ void msim_progress_bytes(void *progress, uint64_t done, uint64_t total)
     else
         fprintf(stderr, "\rmystique-sim: %s: %.0f MB\033[K", p->what,
                 (double)done / 1e6);
+    fflush(stderr);
+}
+
+void msim_progress_count(void *progress, uint32_t done, uint32_t total)
+{
+    struct msim_progress *p = progress;
+
+    if (!is_due(p))
+        return;
+    fprintf(stderr,
+            "\rmystique-sim: %s: %" PRIu32 " of %" PRIu32 " files\033[K",
+            p->what, done, total);
     fflush(stderr);
 }
 

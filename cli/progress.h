@@ -25,6 +25,9 @@ void msim_progress_start(struct msim_progress *p, const char *what);
  */
 void msim_progress_bytes(void *progress, uint64_t done, uint64_t total);
 
+/* The same for `done` of `total` files: fits msim_fleet_options.before. */
+void msim_progress_count(void *progress, uint32_t done, uint32_t total);
+
 /* Remove the line again; call it before any other message. */
 void msim_progress_end(struct msim_progress *p);
 

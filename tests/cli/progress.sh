@@ -18,6 +18,13 @@ bash "$folder/slow" >"$folder/out" 2>&1 || complain "failed"
 if ! command -v script >/dev/null; then
     echo "no terminal to be had (no 'script' command): that part is skipped"
 else
+    # Of many files their number is shown.
+    sed "s|'$sim' info -|'$sim' select - '$trace'|" "$folder/slow" \
+        >"$folder/slow_fleet"
+    TERM=xterm script -qec "bash '$folder/slow_fleet'" "$folder/typed" \
+        >/dev/null 2>&1 || complain "failed on a terminal"
+    grep -q 'mystique-sim: reading: 1 of 2 files' "$folder/typed" ||
+        complain "no number of files on a terminal"
     for term in xterm dumb; do
         TERM=$term script -qec "bash '$folder/slow'" "$folder/typed" \
             >/dev/null 2>&1 || complain "failed on a terminal"

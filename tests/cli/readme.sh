@@ -52,7 +52,7 @@ PYTHON
 
 # ---- every option ----------------------------------------------------------
 
-for verb in predict info compare op platforms convert generate calibrate; do
+for verb in predict info compare op platforms select convert generate calibrate; do
     run "$verb" --help
     for option in $(grep -oE '^  -(-[a-z][a-z-]+|[a-z]) ' "$folder/out"); do
         grep -qE -- "$option([^a-z-]|\$)" "${pages[@]}" ||
@@ -78,6 +78,7 @@ traces=$root/data/traces
 "$sim" info --json "$traces/dlrm" >"$folder/info.json"
 "$sim" compare --json --platform a100,h100 "$traces/dlrm-ddp-2ranks" \
     "$traces/dlrm-ddp-2ranks" >"$folder/compare.json" 2>/dev/null
+"$sim" select --json "$traces" >"$folder/select.json"
 "$sim" platforms --json >"$folder/platforms.json"
 "$sim" platforms --json h100 >"$folder/platform.json"
 last="docs/json.md"
