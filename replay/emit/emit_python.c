@@ -66,13 +66,15 @@ static void write_values(struct msim_json *j, const char *name, int n, double a,
 }
 
 /* What a tensor begins with: values that keep a training step finite. */
-static void write_fill(struct msim_json *j, const struct msim_outside *o)
+static void write_fill(struct msim_json *j, const struct msim_trace *t,
+                       const struct msim_outside *o)
 {
+    int64_t row = o->n_dims ? t->dims[o->dims + o->n_dims - 1] : 1;
     bool real = (o->dtype >= MSIM_DT_F64 && o->dtype <= MSIM_DT_F8) ||
                 o->dtype >= MSIM_DT_C64 || o->dtype == MSIM_DT_UNKNOWN;
 
     if (o->role == MSIM_ROLE_OFFSETS)
-        write_values(j, "offsets", 1, (double)o->high, 0);
+        write_values(j, "offsets", 2, (double)o->high, (double)row);
     else if (o->role == MSIM_ROLE_INDEX)
         write_values(j, "integers", 2, (double)o->low, (double)o->high);
     else if (o->positive || (o->n_dims == 0 && o->role != MSIM_ROLE_MEMORY))
@@ -104,7 +106,7 @@ static void write_tensor(struct msim_json *j, const struct msim_trace *t,
         msim_json_unsigned(j, "base", o->base);
         msim_json_integer(j, "offset", o->offset);
     } else
-        write_fill(j, o);
+        write_fill(j, t, o);
     if (o->device == MSIM_DEV_CPU && !t->cpu_only)
         msim_json_bool(j, "cpu", true);
     msim_json_close(j);

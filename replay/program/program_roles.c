@@ -22,6 +22,7 @@ struct uses {
 };
 
 struct roles {
+    struct msim_idmap source; /* life -> the tensor from outside in it */
     struct msim_builder *b;
     struct msim_program *p;
     const struct msim_trace *t;
@@ -85,23 +86,17 @@ static int64_t rows_of(const struct roles *r, const struct msim_statement *s)
     return size_of(r, self, dim && dim->kind == MSIM_ARG_INT ? dim->v.i : 0);
 }
 
-static void note_use(struct roles *r, struct uses *u,
-                     const struct msim_statement *s, uint32_t number,
-                     const struct msim_schema_arg *a)
+/* Does this use say what whole numbers in the tensor mean? */
+static void note_meaning(struct roles *r, struct uses *u,
+                         const struct msim_statement *s,
+                         const struct msim_schema_arg *a)
 {
     static const char *const index[] = {"indices", "index", "target", NULL};
-    static const char *const positive[] = {
-        "running_var", "weight", "max_norm", "rstd", "save_invstd", NULL};
-    bool before = r->last_backward != MSIM_NONE && number < r->last_backward;
+    const struct msim_arg *indices;
     int64_t rows;
 
-    u->recorded |= before;
-    u->written |= a->written;
-    u->trained |= a->written && !before;
-    u->positive |= one_of(a, positive);
     if (msim_schema_is(a, "offsets")) {
-        const struct msim_arg *indices = argument_named(r, s, "indices");
-
+        indices = argument_named(r, s, "indices");
         u->offsets = true;
         if (indices && indices->kind == MSIM_ARG_TENSOR)
             u->total = (int64_t)msim_arg_elems(r->t, indices);
@@ -114,7 +109,55 @@ static void note_use(struct roles *r, struct uses *u,
         u->rows = rows;
 }
 
-static void note_uses(struct roles *r, uint32_t number)
+static void note_use(struct roles *r, struct uses *u, uint32_t number,
+                     const struct msim_schema_arg *a)
+{
+    static const char *const positive[] = {
+        "running_var", "weight", "max_norm", "rstd", "save_invstd", NULL};
+    bool before = r->last_backward != MSIM_NONE && number < r->last_backward;
+
+    u->recorded |= before;
+    u->written |= a->written;
+    u->trained |= a->written && !before;
+    u->positive |= one_of(a, positive);
+}
+
+/* The tensor from outside that an operand is, looks at or was copied from. */
+static uint32_t source_of(const struct roles *r, struct msim_program_input o,
+                          uint32_t id)
+{
+    uint32_t life = r->b->p->lives.of[id];
+
+    if (o.kind == MSIM_INPUT_OUTSIDE)
+        return o.index;
+    return o.kind == MSIM_INPUT_VALUE && life != MSIM_NONE
+               ? msim_idmap_get(&r->source, life)
+               : MSIM_NONE;
+}
+
+/* Copies mean what their source means: indices come by way of the CPU. */
+static enum msim_status
+note_source(struct roles *r, const struct msim_statement *s, uint32_t source)
+{
+    static const char *const copies[] = {"aten::to",         "aten::_to_copy",
+                                         "aten::clone",      "aten::contiguous",
+                                         "aten::pin_memory", NULL};
+    const char *name = msim_program_schema(r->p, s->schema)->name;
+    uint32_t life, *slot;
+
+    for (const char *const *p = copies; *p; p++) {
+        if (strcmp(name, *p) != 0 || s->n_out != 1)
+            continue;
+        life = r->p->lives.of[msim_program_value(r->p, s->first_out)->id];
+        if (life == MSIM_NONE)
+            return MSIM_OK;
+        MSIM_TRY(msim_idmap_put(&r->source, life, source, &slot));
+        *slot = source;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status note_uses(struct roles *r, uint32_t number)
 {
     const struct msim_statement *s = msim_program_statement(r->p, number);
     const struct msim_op *op = &r->t->ops[s->op];
@@ -124,18 +167,24 @@ static void note_uses(struct roles *r, uint32_t number)
     const struct msim_schema *schema;
 
     if (s->schema == MSIM_NONE)
-        return;
+        return MSIM_OK;
     schema = msim_program_schema(r->p, s->schema);
     for (uint32_t k = 0; msim_tensor_next(r->t, op->args, op->ids, &walk, &at);
          k++) {
         struct msim_program_input o =
             *msim_program_operand(r->p, s->first_in + k);
+        const struct msim_schema_arg *a =
+            at.argument < schema->n_args ? &schema->args[at.argument] : &none;
+        uint32_t source = source_of(r, o, at.id);
 
+        if (source == MSIM_NONE)
+            continue;
+        note_meaning(r, &r->uses[source], s, a);
         if (o.kind == MSIM_INPUT_OUTSIDE)
-            note_use(r, &r->uses[o.index], s, number,
-                     at.argument < schema->n_args ? &schema->args[at.argument]
-                                                  : &none);
+            note_use(r, &r->uses[source], number, a);
+        MSIM_TRY(note_source(r, s, source));
     }
+    return MSIM_OK;
 }
 
 /* ---- parameters --------------------------------------------------------- */
@@ -326,6 +375,17 @@ static uint32_t last_backward(const struct msim_program *p)
     return MSIM_NONE;
 }
 
+static enum msim_status find_sources(struct roles *r)
+{
+    for (uint32_t i = 0; i < r->p->outside.n; i++) {
+        uint32_t life = msim_program_outside(r->p, i)->life, *slot;
+
+        if (life != MSIM_NONE)
+            MSIM_TRY(msim_idmap_put(&r->source, life, i, &slot));
+    }
+    return MSIM_OK;
+}
+
 enum msim_status msim_builder_roles(struct msim_builder *b, bool *known)
 {
     struct msim_program *p = b->p;
@@ -336,12 +396,12 @@ enum msim_status msim_builder_roles(struct msim_builder *b, bool *known)
 
     r.last_backward = last_backward(p);
     r.uses = calloc((size_t)n + 1, sizeof(*r.uses));
-    if (!r.uses)
-        return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < p->statements.n; i++)
-        note_uses(&r, i);
+    status = r.uses ? find_sources(&r) : MSIM_ENOMEM;
+    for (uint32_t i = 0; status == MSIM_OK && i < p->statements.n; i++)
+        status = note_uses(&r, i);
     *known = false;
-    status = b->autograd ? find_parameters(&r, known) : MSIM_OK;
+    if (status == MSIM_OK && b->autograd)
+        status = find_parameters(&r, known);
     if (status == MSIM_OK && (*known || !b->autograd)) {
         for (uint32_t i = 0; i < n; i++)
             set_role(&r, i);
@@ -349,6 +409,7 @@ enum msim_status msim_builder_roles(struct msim_builder *b, bool *known)
         measure_storage(&r, n);
     }
     msim_idmap_release(&first_of);
+    msim_idmap_release(&r.source);
     free(r.uses);
     return status;
 }
