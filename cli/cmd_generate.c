@@ -15,6 +15,7 @@
 struct settings {
     const char *out, *iteration;
     struct msim_choice choice;
+    uint32_t batch;
     bool salvage, direct, no_loops;
 };
 
@@ -85,6 +86,16 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "GLOB",
      .help = "no operators whose names match; what they make comes from "
              "outside then"},
+    {.name = "batch",
+     .type = MSIM_OPTION_COUNT,
+     .field = offsetof(struct settings, batch),
+     .min = 1,
+     .max = 1 << 24,
+     .metavar = "N",
+     .help =
+         "samples in a step, BATCH in bench.py: sizes that grow with it are "
+         "scaled",
+     .dflt = "the trace's"},
     {.name = "direct",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, direct),
@@ -194,10 +205,11 @@ static enum msim_status generate(const struct msim_job *job,
     snprintf(title, sizeof(title), "Benchmark of %s%s%s",
              job->n_files ? job->files[0].path : "a trace", step ? ", " : "",
              step ? step : "");
-    status = msim_emit_python(
-        p, s->out,
-        &(struct msim_emit_options){title, step, MSIM_VERSION, s->no_loops},
-        &result, err);
+    status =
+        msim_emit_python(p, s->out,
+                         &(struct msim_emit_options){title, step, MSIM_VERSION,
+                                                     s->batch, s->no_loops},
+                         &result, err);
     if (status == MSIM_OK)
         report(p, &result, s->out);
     msim_program_free(p);

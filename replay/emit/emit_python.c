@@ -89,7 +89,7 @@ static void write_fill(struct msim_json *j, const struct msim_trace *t,
 }
 
 static void write_tensor(struct msim_json *j, const struct msim_trace *t,
-                         const struct msim_outside *o)
+                         const struct msim_outside *o, uint8_t batch_dim)
 {
     msim_json_open(j, NULL, '{', false);
     msim_json_text(j, "role", msim_tensor_role_text(o->role));
@@ -107,16 +107,20 @@ static void write_tensor(struct msim_json *j, const struct msim_trace *t,
         msim_json_integer(j, "offset", o->offset);
     } else
         write_fill(j, t, o);
+    if (batch_dim != MSIM_BATCH_NONE)
+        msim_json_unsigned(j, "batch", batch_dim);
     if (o->device == MSIM_DEV_CPU && !t->cpu_only)
         msim_json_bool(j, "cpu", true);
     msim_json_close(j);
 }
 
-static void write_tensors(struct msim_json *j, const struct msim_program *p)
+static void write_tensors(struct msim_json *j, const struct msim_body *b)
 {
+    const struct msim_program *p = b->p;
+
     msim_json_open(j, "tensors", '[', true);
     for (uint32_t i = 0; i < p->outside.n; i++)
-        write_tensor(j, p->trace, msim_program_outside(p, i));
+        write_tensor(j, p->trace, msim_program_outside(p, i), b->batch.dim[i]);
     msim_json_close(j);
     msim_json_open(j, "parameters", '[', false);
     for (uint32_t i = 0; i < p->outside.n; i++)
@@ -208,7 +212,8 @@ static enum msim_status write_data(struct msim_file *f,
     for (uint32_t i = 0; i < p->notes.n; i++)
         msim_json_text(&j, NULL, ((char **)p->notes.data)[i]);
     msim_json_close(&j);
-    write_tensors(&j, p);
+    msim_json_integer(&j, "batch", b->batch.size);
+    write_tensors(&j, b);
     msim_json_close(&j);
     return status == MSIM_OK ? msim_json_end(&j) : status;
 }
@@ -239,6 +244,30 @@ static enum msim_status write_program(struct msim_file *f, struct msim_body *b)
     return put(f, msim_text_get(&b->text));
 }
 
+/* What a user may change: sizes that the program is written in. */
+static enum msim_status write_constants(struct msim_file *f,
+                                        const struct msim_body *b,
+                                        const struct msim_emit_options *options)
+{
+    const struct msim_loop *l = b->fold->loops.data;
+    char line[128];
+
+    if (b->batch.size) {
+        snprintf(line, sizeof(line),
+                 "BATCH = %lld # samples; the trace had %lld\n",
+                 (long long)(options->batch ? options->batch : b->batch.size),
+                 (long long)b->batch.size);
+        MSIM_TRY(put(f, line));
+    }
+    if (b->layers == MSIM_NONE)
+        return MSIM_OK;
+    snprintf(line, sizeof(line),
+             "LAYERS = %u # layers past %u use the weights of the first ones "
+             "again\n",
+             l[b->layers].count, l[b->layers].count);
+    return put(f, line);
+}
+
 /* The template, line by line; a line that is a mark alone is replaced. */
 static enum msim_status write_bench(struct msim_file *f, struct msim_body *b,
                                     const struct msim_emit_options *options)
@@ -252,8 +281,10 @@ static enum msim_status write_bench(struct msim_file *f, struct msim_body *b,
             MSIM_TRY(write_program(f, b));
             continue;
         }
-        if (!strncmp(p, "@CONSTANTS@", 11))
+        if (!strncmp(p, "@CONSTANTS@", 11)) {
+            MSIM_TRY(write_constants(f, b, options));
             continue;
+        }
         mark = strstr(p, "@TITLE@");
         if (mark && mark < end) {
             MSIM_TRY(msim_file_write(f, p, (size_t)(mark - p)));

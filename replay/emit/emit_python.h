@@ -11,6 +11,7 @@ struct msim_emit_options {
     const char *title;   /* one line: what the benchmark is of */
     const char *step;    /* name of the step's mark, NULL: the whole trace */
     const char *version; /* of this program */
+    uint32_t batch;      /* samples; 0: as many as the trace had */
     bool no_loops;       /* every statement on a line of its own */
 };
 

@@ -366,7 +366,11 @@ static void write_loop(struct writer *w, uint32_t number)
 
     begin_lists(w, l);
     write_carries(w, number, true);
-    msim_text_add(&line, "for i in range(%u):", l->count);
+    if (number == b->layers)
+        msim_text_add(&line,
+                      "for i in (n %% %u for n in range(LAYERS)):", l->count);
+    else
+        msim_text_add(&line, "for i in range(%u):", l->count);
     take_line(b, &line);
     b->indent += 4;
     for (uint32_t j = 0; j < l->period; j++)
@@ -430,11 +434,44 @@ static void write_all(struct writer *w)
     }
 }
 
+static bool keeps_results(const struct msim_body *b, const struct msim_loop *l)
+{
+    const struct msim_statement *first = msim_program_statement(b->p, l->first);
+    const struct msim_statement *last =
+        msim_program_statement(b->p, l->first + l->period - 1);
+
+    for (uint32_t v = first->first_out; v < last->first_out + last->n_out; v++)
+        if (b->names.kept[v])
+            return true;
+    return false;
+}
+
+/*
+ * The loop that is at least half of forward: its runs are the model's layers,
+ * and more runs are more layers, since backward follows forward by itself.
+ */
+static uint32_t find_layers(const struct msim_body *b)
+{
+    const struct msim_loop *l = b->fold->loops.data;
+    uint32_t best = MSIM_NONE, forward = 0;
+
+    for (uint32_t i = 0; i < b->p->statements.n; i++)
+        forward += msim_program_statement(b->p, i)->recorded;
+    for (uint32_t i = 0; i < b->fold->loops.n; i++)
+        if (msim_program_statement(b->p, l[i].first)->recorded &&
+            l[i].period * l[i].count >= forward / 2 && !keeps_results(b, &l[i]))
+            best = i;
+    return best;
+}
+
 enum msim_status msim_body_write(struct msim_body *b)
 {
     struct writer w = {.b = b};
     enum msim_status status = msim_names_find(&b->names, b->fold);
 
+    if (status == MSIM_OK)
+        status = msim_batch_find(&b->batch, b->p);
+    b->layers = find_layers(b);
     if (status == MSIM_OK)
         status = make_room(&w);
     if (status == MSIM_OK) {
@@ -457,6 +494,7 @@ enum msim_status msim_body_write(struct msim_body *b)
 void msim_body_release(struct msim_body *b)
 {
     msim_names_release(&b->names);
+    msim_batch_release(&b->batch);
     free(b->text.bytes.data);
     free(b->lists.data);
     free(b->numbers.data);

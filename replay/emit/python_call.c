@@ -364,6 +364,21 @@ static void add_value(struct call *c, struct msim_text *out,
                       const struct msim_schema_arg *type,
                       const struct msim_arg *a);
 
+static bool add_batch(const struct call *c, struct msim_text *out,
+                      const struct msim_schema_arg *type,
+                      const struct msim_arg *a)
+{
+    const struct msim_batch *b = &c->b->batch;
+
+    if (a->kind != MSIM_ARG_INT ||
+        !msim_batch_grows(b, c->b->p, c->s, type, a->v.i))
+        return false;
+    msim_text_add(out, "BATCH");
+    if (a->v.i != b->size)
+        msim_text_add(out, " * %lld", (long long)(a->v.i / b->size));
+    return true;
+}
+
 static void add_list(struct call *c, struct msim_text *out,
                      const struct msim_schema_arg *type,
                      const struct msim_arg *a)
@@ -381,7 +396,10 @@ static void add_list(struct call *c, struct msim_text *out,
     for (uint32_t i = 0; i < a->n; i++) {
         if (i)
             msim_text_add(out, ", ");
-        add_value(c, out, type, element);
+        if (i == 0 && add_batch(c, out, type, element))
+            ; /* the first size, as a multiple of the batch */
+        else
+            add_value(c, out, type, element);
         element = msim_arg_next(element);
     }
     msim_text_add(out, "]");

@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_REPLAY_EMIT_PYTHON_STATE_H
 #define MSIM_REPLAY_EMIT_PYTHON_STATE_H
+#include "replay/emit/batch.h"
 #include "replay/emit/result_names.h"
 #include "replay/emit/text.h"
 
@@ -16,6 +17,8 @@ struct msim_body {
     const struct msim_program *p;
     const struct msim_loops *fold;
     struct msim_names names;
+    struct msim_batch batch;
+    uint32_t layers; /* the loop that stands for the model's layers, or NONE */
     struct msim_text text;
     struct msim_vec lists;   /* struct msim_number_list */
     struct msim_vec numbers; /* int64_t */

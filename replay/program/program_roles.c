@@ -15,6 +15,7 @@ struct uses {
     bool recorded; /* read before a backward */
     bool written;  /* by anyone */
     bool trained;  /* written, and not by what autograd records */
+    bool buffer;   /* a running mean: written without a mark in the signature */
     bool positive; /* a variance, a norm's weight, a count */
     bool offsets, index;
     int64_t rows;  /* what an index may point at, 0 unknown */
@@ -120,6 +121,7 @@ static void note_use(struct roles *r, struct uses *u, uint32_t number,
     u->written |= a->written;
     u->trained |= a->written && !before;
     u->positive |= one_of(a, positive);
+    u->buffer |= msim_schema_is(a, "running_mean");
 }
 
 /* The tensor from outside that an operand is, looks at or was copied from. */
@@ -283,7 +285,7 @@ static void set_role(struct roles *r, uint32_t i)
         o->role = MSIM_ROLE_INDEX;
     else if (o->positive)
         o->role = MSIM_ROLE_POSITIVE;
-    else if (u->written)
+    else if (u->written || u->buffer)
         o->role = MSIM_ROLE_STATE;
     if (o->role == MSIM_ROLE_INDEX && o->low == 0 && o->high == 0)
         o->high = u->rows > 0 ? u->rows - 1 : 0;

@@ -53,6 +53,18 @@ assert d["certified"] is None, d
 PYTHON
 fi
 
+# Another batch: as many operators, on more samples.
+run generate --batch 4 "$traces/vit/et/rank-0.json.gz" -o "$folder/batch"
+want_rc 0
+grep -q '^BATCH = 4 # samples; the trace had 8$' "$folder/batch/bench.py" ||
+    complain "no BATCH of 4: $(grep BATCH "$folder/batch/bench.py")"
+if $torch; then
+    "$python" "$folder/batch/bench.py" --iters 1 --warmup 0 --json \
+        >"$folder/json" 2>"$folder/err" || complain "--batch: $(cat "$folder/err")"
+fi
+grep -q '^LAYERS = ' "$folder/dlrm/bench.py" &&
+    complain "a model without layers has a constant for them"
+
 # The same input, the same bytes.
 run generate "$traces/dlrm/et/rank-0.json.gz" -o "$folder/again"
 for file in bench.py data.json README.md; do
