@@ -87,6 +87,19 @@ static int64_t rows_of(const struct roles *r, const struct msim_statement *s)
     return size_of(r, self, dim && dim->kind == MSIM_ARG_INT ? dim->v.i : 0);
 }
 
+/* x[:, i, j]: which size each list element points into is not looked at; the
+ * least one is safe. */
+static int64_t least_size(const struct roles *r, const struct msim_statement *s)
+{
+    const struct msim_arg *self = argument_named(r, s, "self");
+    int64_t least = size_of(r, self, 0);
+
+    for (uint32_t i = 1; self && i < self->n; i++)
+        if (size_of(r, self, i) < least)
+            least = size_of(r, self, i);
+    return least;
+}
+
 /* Does this use say what whole numbers in the tensor mean? */
 static void note_meaning(struct roles *r, struct uses *u,
                          const struct msim_statement *s,
@@ -105,7 +118,7 @@ static void note_meaning(struct roles *r, struct uses *u,
     if (!one_of(a, index))
         return;
     u->index = true;
-    rows = rows_of(r, s);
+    rows = a->list ? least_size(r, s) : rows_of(r, s);
     if (rows > 0 && (u->rows == 0 || rows < u->rows))
         u->rows = rows;
 }
