@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # All that wants an NVIDIA GPU, in one call, on a machine that cannot download:
 # build, run the GPU's tests, calibrate (twice), capture PyTorch models, compare
-# predicted with measured, record a program through CUPTI.
+# predicted with measured, run benchmarks made of the captures, record a program
+# through CUPTI.
 #
 #   scripts/on_gpu.sh --out DIR [--budget MINUTES] [--libraries FILE.tar]
 #                     [--resume FILE.tar.gz] [--device cuda|cpu]
@@ -330,6 +331,25 @@ compare() {
         --out "$out/compare.csv" "$work"/captures/*/
 }
 
+# A benchmark of each capture: is it the same, and does it take as long?
+benchmarks() {
+    local folder name et failed=0
+    for folder in "$work"/captures/*/; do
+        name=$(basename "$folder")
+        et=$folder/et/rank-0.json.gz
+        "$binary" generate "$et" -o "$work/benchmarks/$name" &&
+            "$python" "$work/benchmarks/$name/bench.py" --device "$device" \
+                --certify "$et" || failed=1
+        "$python" -c '
+import json, sys
+meta = json.load(open(sys.argv[1]))
+print(sys.argv[2] + ", the original:", meta["step_ms_median"], "ms a step, peak",
+      meta["ranks"][0]["peak_memory"]["bytes"] / 2**20, "MiB")
+' "$folder/meta.json" "$name"
+    done
+    return "$failed"
+}
+
 draw() {
     local first
     first=$(find "$work/captures" -mindepth 1 -maxdepth 1 | sort | head -n 1)
@@ -338,7 +358,7 @@ draw() {
 }
 
 export -f about architecture build_it test_it calibrate agree capture inject \
-    shipped platform compare draw
+    shipped platform compare benchmarks draw
 
 # ---- all of it -------------------------------------------------------------
 
@@ -348,7 +368,7 @@ if [ "$device" = cpu ]; then # as small as they are still models
     texts=(--batch 2 --seq 32 --layers 2 --timed 3 --warmup 1)
     rows=(--batch 256 --timed 3 --warmup 1)
 fi
-mkdir -p "$work/captures"
+mkdir -p "$work/captures" "$work/benchmarks"
 step about 60 about
 step build 200 build_it
 [ -x "$binary" ] || {
@@ -365,6 +385,7 @@ step capture-resnet50 45 capture resnet50 --model resnet50 "${images[@]}"
 step capture-gpt2 45 capture gpt2 --model gpt2 "${texts[@]}"
 step capture-dlrm 45 capture dlrm --model dlrm "${rows[@]}"
 step compare 40 compare
+step benchmarks 60 benchmarks
 if [ "$device" = cuda ]; then
     step inject 40 inject
     step capture-llama 45 \
@@ -373,6 +394,7 @@ if [ "$device" = cuda ]; then
     step capture-vit 45 \
         capture vit --model vit --precision fp16 --inference
     step compare-all 40 compare
+    step benchmarks-all 90 benchmarks
 fi
 step draw 20 draw
 keep
