@@ -5,6 +5,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "replay/emit/emit_json.h"
 #include "replay/emit/emit_python.h"
 #include "replay/program/make_program.h"
 
@@ -16,7 +17,7 @@ struct settings {
     const char *out, *iteration;
     struct msim_choice choice;
     uint32_t batch;
-    bool salvage, direct, no_loops;
+    bool salvage, direct, no_loops, json;
 };
 
 static enum msim_status parse_range(void *settings, const char *value,
@@ -105,6 +106,11 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, no_loops),
      .help = "write repeated layers out instead of folding them into loops"},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print the program as JSON instead: its calls, which result each "
+             "of their tensors is, its loops"},
     MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
 };
 
@@ -117,7 +123,7 @@ static const char *const EXAMPLES[] = {
 
 static const struct msim_command COMMAND = {
     .name = "generate",
-    .operands = "TRACE|DIR... -o DIR",
+    .operands = "TRACE|DIR... -o DIR | --json",
     .summary =
         "Write a benchmark that does what an execution trace (ET) recorded: "
         "the "
@@ -184,34 +190,56 @@ static void report(const struct msim_program *p,
                              r->left_out, r->left_out + r->statements);
 }
 
+/* The end of a path: a benchmark is given away, the folders above are not. */
+static const char *path_end(const char *path)
+{
+    const char *p = path + strlen(path);
+
+    for (int parts = 0; p > path; p--)
+        if (p[-1] == '/' && ++parts == 3)
+            break;
+    return p;
+}
+
+static enum msim_status write_benchmark(const struct msim_job *job,
+                                        const struct msim_program *p,
+                                        uint32_t step, const struct settings *s,
+                                        struct msim_error *err)
+{
+    const struct msim_trace *t = p->trace;
+    const char *name = NULL;
+    struct msim_emit_result result;
+    char title[512];
+
+    if (step != MSIM_NONE)
+        name = msim_trace_text(t, t->ops[t->steps[step].op].name);
+    snprintf(title, sizeof(title), "Benchmark of %s%s%s",
+             path_end(job->n_files ? job->files[0].path : "a trace"),
+             name ? ", " : "", name ? name : "");
+    MSIM_TRY(
+        msim_emit_python(p, s->out,
+                         &(struct msim_emit_options){title, name, MSIM_VERSION,
+                                                     s->batch, s->no_loops},
+                         &result, err));
+    report(p, &result, s->out);
+    return MSIM_OK;
+}
+
 static enum msim_status generate(const struct msim_job *job,
                                  const struct settings *s,
                                  struct msim_error *err)
 {
     const struct msim_trace *t = trace_of(job);
     struct msim_program_options options = {MSIM_NONE, s->direct, s->choice};
-    struct msim_emit_result result;
     struct msim_program *p;
     enum msim_status status;
-    char title[512];
-    const char *step = NULL;
 
     if (!t)
         return MSIM_EFORMAT;
     MSIM_TRY(find_step(t, s->iteration, &options.step, err));
     MSIM_TRY(msim_program_new(&p, t, &options, err));
-    if (options.step != MSIM_NONE)
-        step = msim_trace_text(t, t->ops[t->steps[options.step].op].name);
-    snprintf(title, sizeof(title), "Benchmark of %s%s%s",
-             job->n_files ? job->files[0].path : "a trace", step ? ", " : "",
-             step ? step : "");
-    status =
-        msim_emit_python(p, s->out,
-                         &(struct msim_emit_options){title, step, MSIM_VERSION,
-                                                     s->batch, s->no_loops},
-                         &result, err);
-    if (status == MSIM_OK)
-        report(p, &result, s->out);
+    status = s->json ? msim_emit_json(p, !s->no_loops, stdout)
+                     : write_benchmark(job, p, options.step, s, err);
     msim_program_free(p);
     return status;
 }
@@ -227,9 +255,10 @@ int msim_cmd_generate(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    if (!s.out) {
-        msim_message("'generate' wants -o DIR, the folder to write; see "
-                     "'mystique-sim generate --help'");
+    if (!s.out && !s.json) {
+        msim_message(
+            "'generate' wants -o DIR, the folder to write, or --json; see "
+            "'mystique-sim generate --help'");
         return MSIM_EXIT_USAGE;
     }
     status =

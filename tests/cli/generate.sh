@@ -76,6 +76,28 @@ done
 grep -q 'for i in range(' "$folder/again/bench.py" ||
     complain "no loop in a benchmark of repeated layers"
 
+# The program as JSON: every input is made before it is read, loops lie in it.
+run generate --json "$traces/gpt2/et/rank-0.json.gz"
+want_rc 0
+python3 - "$folder/out" <<'PYTHON' || complain "wrong program"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["schema"] == "mystique-sim/program/1" and d["form"] == "autograd", d
+made, gradients = set(), False
+for s in d["statements"]:
+    for kind, i in s["inputs"]:
+        assert kind != "value" or i in made, s
+        assert kind != "outside" or i < len(d["outside"]), s
+        assert kind != "gradient" or gradients and i < d["gradients"], s
+    gradients |= s["operator"] == "backward"
+    made |= set(s["outputs"])
+roles = [o["role"] for o in d["outside"]]
+assert roles.count("parameter") == d["gradients"] > 10, roles
+for l in d["loops"]:
+    assert l["first"] + l["statements"] * l["runs"] <= len(d["statements"]), l
+assert not d["left_out"]
+PYTHON
+
 # A part of a step.
 run generate --subtree 'aten::cross_entropy_loss' \
     "$traces/gpt2/et/rank-0.json.gz" -o "$folder/part"
