@@ -225,6 +225,15 @@ static enum msim_status put(struct msim_file *f, const char *text)
     return msim_file_write(f, text, strlen(text));
 }
 
+/* Collectives need what no trace holds; so their space is one of our own. */
+static bool is_collective(const struct msim_body *b, uint32_t space)
+{
+    const char *name =
+        msim_program_schema(b->p, ((uint32_t *)b->spaces.data)[space])->name;
+
+    return !strncmp(name, "c10d::", 6);
+}
+
 static enum msim_status write_program(struct msim_file *f, struct msim_body *b)
 {
     const uint32_t *spaces = b->spaces.data;
@@ -234,12 +243,17 @@ static enum msim_status write_program(struct msim_file *f, struct msim_body *b)
         const char *name = msim_program_schema(b->p, spaces[i])->name;
         int len = (int)strcspn(name, ":");
 
+        if (is_collective(b, i))
+            continue;
         snprintf(line, sizeof(line), "%.*s = torch.ops.%.*s\n", len, name, len,
                  name);
         MSIM_TRY(put(f, line));
     }
     if (b->lists.n)
         MSIM_TRY(put(f, "L = DATA[\"lists\"]\n"));
+    for (uint32_t i = 0; i < b->spaces.n; i++)
+        if (is_collective(b, i))
+            MSIM_TRY(put(f, msim_collectives_template));
     MSIM_TRY(put(f, "\n\n"));
     return put(f, msim_text_get(&b->text));
 }
@@ -349,16 +363,22 @@ static enum msim_status open_files(struct msim_file *files[FILES],
     return MSIM_OK;
 }
 
-static uint32_t count_lines(const struct msim_body *b)
+static uint32_t lines_of(const char *text)
 {
-    const char *text = b->text.bytes.data;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < b->text.bytes.n; i++)
-        n += text[i] == '\n';
-    for (const char *p = msim_bench_template; *p; p++)
-        n += *p == '\n';
+    for (; *text; text++)
+        n += *text == '\n';
     return n;
+}
+
+static uint32_t count_lines(struct msim_body *b)
+{
+    uint32_t n = lines_of(msim_bench_template);
+
+    for (uint32_t i = 0; i < b->spaces.n; i++)
+        n += is_collective(b, i) ? lines_of(msim_collectives_template) : 1;
+    return n + lines_of(msim_text_get(&b->text));
 }
 
 static enum msim_status write_files(struct msim_body *b, const char *dir,

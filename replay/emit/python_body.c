@@ -214,7 +214,8 @@ static void add_unpacking(struct writer *w, struct msim_text *line,
                 msim_text_add(line, "_");
         }
         if (below)
-            msim_text_add(line, "%s", n > 1 ? ")" : below == 1 ? "," : "");
+            msim_text_add(line, "%s%s", below == 1 ? "," : "",
+                          n > 1 ? ")" : "");
     }
     msim_text_add(line, "%s = ", many ? ")" : "");
 }

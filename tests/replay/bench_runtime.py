@@ -1,29 +1,73 @@
-"""What bench_runtime.sh runs: a small model and its trace, and what a generator
-would write for it, here by hand.
-
-    bench_runtime.py record OPTIMIZER ET
-                    record three steps of the model, two of them in the trace
-    bench_runtime.py write OPTIMIZER DIR [ET]
-                    write its benchmark, of that ET, into DIR
-    bench_runtime.py flat ET ET
-                    the same trace, in schema 1.0.1
-    bench_runtime.py forms
-                    tensors of all kinds, custom operators, values not finite
-"""
-import importlib.util
+"""Small models and their traces, and what a generator would write for them, here
+by hand. bench_runtime.sh runs it in an empty folder."""
+import contextlib
+import gzip
+import io
 import json
+import os
 import pathlib
+import runpy
 import subprocess
 import sys
+
+import torch
+from torch.profiler import (ExecutionTraceObserver, ProfilerActivity, profile,
+                            schedule)
 
 EMIT = pathlib.Path(__file__).resolve().parents[2] / "replay/emit"
 BATCH, WIDTHS = 6, (8, 16, 4)
 
 
+# ---- benchmarks ------------------------------------------------------------
+
+def describe(**more):
+    return {"title": "by hand", "form": "direct", "gpu": False, "world": 1,
+            "tensors": [], "parameters": [], "operators": [], "step": None,
+            "nodes": None, **more,
+            "coverage": {"emitted": 17, "selected": 18, "device_time": None,
+                         "left_out": [{"node": 7, "name": "my::op",
+                                       "reason": "unknown"}]}}
+
+
+def write(folder, program, **about):
+    text = (EMIT / "bench.py.in").read_text(encoding="utf-8")
+    for place, lines in (("@TITLE@", "By hand"), ("@PROGRAM@", program.strip()),
+                         ("@CONSTANTS@", f"BATCH = {BATCH}")):
+        assert text.count(place) == 1, f"{place}: {text.count(place)} times"
+        text = text.replace(place, lines)
+    folder = pathlib.Path(folder)
+    folder.mkdir(exist_ok=True)
+    (folder / "bench.py").write_text(text, encoding="utf-8")
+    (folder / "data.json").write_text(json.dumps(describe(**about)),
+                                      encoding="utf-8")
+
+
+def bench(folder, *options):
+    """Exit code, what was printed and what was complained of."""
+    out, err, code = io.StringIO(), io.StringIO(), None
+    argv, sys.argv = sys.argv, ["bench.py", "--threads", "1", "--iters", "2",
+                                "--warmup", "1", *options]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            runpy.run_path(f"{folder}/bench.py", run_name="__main__")
+        except SystemExit as end:
+            code = end.code
+    sys.argv = argv
+    return code, out.getvalue(), err.getvalue()
+
+
+def expect(code, said, folder, *options):
+    got, out, err = bench(folder, *options)
+    assert got == code and said in out + err, \
+        f"{folder} {options}: exit code {got}, want {code} and '{said}': " \
+        f"{out}{err}"
+    return out
+
+
+# ---- a model ---------------------------------------------------------------
+
 def record(optimizer, path):
-    import torch
-    from torch.profiler import (ExecutionTraceObserver, ProfilerActivity,
-                                profile, schedule)
+    """Three steps, two of them in the trace."""
     model = torch.nn.Sequential(
         torch.nn.Linear(*WIDTHS[:2]), torch.nn.ReLU(), torch.nn.Dropout(0.1),
         torch.nn.Linear(*WIDTHS[1:]))
@@ -98,45 +142,26 @@ def step():
 '''
 
 
-def tensors(optimizer):
+def write_model(folder, optimizer, step):
     def tensor(shape, role, *fill, dtype="float32"):
         return {"dtype": dtype, "shape": shape, "role": role, "fill": fill}
     a, b, c = WIDTHS
     shapes = [[b, a], [b], [c, b], [c]]
-    out = [tensor(shape, "parameter", "normal", 0.02) for shape in shapes]
-    out += [tensor([BATCH, a], "input", "normal", 1),
-            tensor([BATCH], "index", "integers", 0, c - 1, dtype="int64")]
+    tensors = [tensor(shape, "parameter", "normal", 0.02) for shape in shapes]
+    tensors += [tensor([BATCH, a], "input", "normal", 1),
+                tensor([BATCH], "index", "integers", 0, c - 1, dtype="int64")]
     for shape in shapes:
         if optimizer == "adamw":
-            out += [tensor([], "state", "full", 1),
-                    tensor(shape, "state", "zeros")]
-        out.append(tensor(shape, "state", "zeros"))
-    return out
+            tensors += [tensor([], "state", "full", 1),
+                        tensor(shape, "state", "zeros")]
+        tensors.append(tensor(shape, "state", "zeros"))
+    write(folder, f"{FORWARD}\n{UPDATE[optimizer]}\n{STEP}", form="autograd",
+          tensors=tensors, parameters=[0, 1, 2, 3], step=step,
+          operators=["aten::linear.default", "aten::add_.Tensor"])
 
 
-def data(optimizer):
-    return {"title": "mlp", "form": "autograd", "gpu": False, "world": 1,
-            "tensors": tensors(optimizer), "parameters": [0, 1, 2, 3],
-            "operators": ["aten::linear.default", "aten::add_.Tensor"],
-            "step": "ProfilerStep#2", "nodes": None,
-            "coverage": {"emitted": 17, "selected": 18, "device_time": None,
-                         "left_out": [{"node": 7, "name": "my::op",
-                                       "reason": "unknown"}]}}
-
-
-def write(folder, program, about):
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    text = (EMIT / "bench.py.in").read_text(encoding="utf-8")
-    for place, lines in (("@TITLE@", "mlp"), ("@PROGRAM@", program.strip()),
-                         ("@CONSTANTS@", f"BATCH = {BATCH}")):
-        assert text.count(place) == 1, f"{place}: {text.count(place)} times"
-        text = text.replace(place, lines)
-    (folder / "bench.py").write_text(text, encoding="utf-8")
-    (folder / "data.json").write_text(json.dumps(about), encoding="utf-8")
-
-
-def flat(source, target):
+def flatten(source, target):
+    """The same trace, in schema 1.0.1."""
     with open(source, encoding="utf-8") as file:
         trace = json.load(file)
     nodes = []
@@ -149,11 +174,61 @@ def flat(source, target):
                for side in ("input", "output")
                for end, what in (("s", "values"), ("_shapes", "shapes"),
                                  ("_types", "types"))}})
-    with open(target, "w", encoding="utf-8") as file:
+    with gzip.open(target, "wt", encoding="utf-8") as file:
         json.dump({**trace, "schema": "1.0.1", "nodes": nodes}, file)
 
 
-FORMS = [ # tensors, and what must hold of them
+def check_models():
+    for model in ("adamw", "sgd"):
+        record(model, f"{model}.json")
+        write_model(model, model, "ProfilerStep#2")
+        expect(0, "leaf operators are equal, and the topmost ones", model,
+               "--certify", f"{model}.json")
+    # Both layouts of a trace, packed and not.
+    flatten("adamw.json", "flat.json.gz")
+    expect(0, "certified", "adamw", "--certify", "flat.json.gz")
+    # The first difference: the node of the trace, and both operators.
+    out = expect(1, "leaf operator 48 (node ", "adamw", "--certify", "sgd.json")
+    assert "the benchmark ran 'aten::copy_'" in out and "Tensor(long)" in out
+
+    out = expect(0, "", "sgd", "--json", "--certify", "sgd.json", "--profile",
+                 "step.json.gz")
+    r = json.loads(out)
+    assert r["ms_low"] <= r["ms"] <= r["ms_high"] and r["cpu_ms"] > 0, r
+    assert r["certified"] is True and r["topmost_equal"] and r["finite"], r
+    assert r["difference"] is None and r["coverage"] == 17 / 18, r
+    assert r["leaf_operators"] == 63 and r["device"] == "cpu", r
+    # Parameters, momenta, gradients, batch: 4 bytes each, and targets of 8.
+    least = 4 * (3 * 212 + 48) + 48
+    assert least < r["peak_bytes"] < 2 * least, r
+    # What --profile wrote is a trace of the same step.
+    write_model("again", "sgd", "ProfilerStep#1")
+    expect(0, "certified", "again", "--certify", "step.et.json")
+
+    # A program of its own says nothing but its report.
+    done = subprocess.run([sys.executable, "sgd/bench.py", "--iters", "1"],
+                          capture_output=True, text=True, check=True)
+    assert not done.stderr and "94.4% of 18 operators" in done.stdout, done
+
+
+def check_refusals():
+    pathlib.Path("kineto.json").write_text('{"traceEvents": []}',
+                                           encoding="utf-8")
+    write_model("late", "sgd", "ProfilerStep#9")
+    expect(2, "'kineto.json' is not the execution trace", "sgd", "--certify",
+           "kineto.json")
+    expect(2, "none.json", "sgd", "--certify", "none.json")
+    expect(2, "ProfilerStep#9", "late", "--certify", "sgd.json")
+    expect(2, "cannot open 'none.py'", "sgd", "--plugin", "none.py")
+    expect(2, "want --iters", "sgd", "--iters", "0")
+    expect(2, "want --iters", "sgd", "--threads", "0")
+    if not torch.cuda.is_available():
+        expect(2, "no CUDA device", "sgd", "--device", "cuda")
+
+
+# ---- tensors ---------------------------------------------------------------
+
+TENSORS = [ # and what must hold of them
     ({"shape": [1000], "fill": ["normal", 0.02]},
      lambda x: 0.015 < x.std() < 0.025),
     ({"shape": [3, 2], "fill": ["full", 1], "dtype": "bfloat16"},
@@ -187,54 +262,112 @@ library.impl("twice", lambda x: x + x, "CPU")
 '''
 
 
-def bench(folder, *options):
-    """Exit code, what was printed and what was complained of."""
-    done = subprocess.run(
-        [sys.executable, f"{folder}/bench.py", "--iters", "1", "--warmup", "0",
-         *options], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
-def forms():
-    about = {**data("sgd"), "form": "direct", "parameters": [], "step": None}
-    about["tensors"] = [{"dtype": "float32", "role": "other", **tensor}
-                        for tensor, _ in FORMS]
-    write("forms", "def step():\n    pass", about)
-    spec = importlib.util.spec_from_file_location("bench", "forms/bench.py")
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
+def check_tensors():
+    about = [{"dtype": "float32", "role": "other", **tensor}
+             for tensor, _ in TENSORS]
+    write("tensors", "def step():\n    pass", tensors=about)
+    made = runpy.run_path("tensors/bench.py")
+    before = None
     for _ in range(2): # equal each time
-        made.make_tensors()
-        for x, (tensor, holds) in zip(made.X, FORMS):
+        made["make_tensors"]()
+        for x, (tensor, holds) in zip(made["X"], TENSORS):
             assert holds(x), (tensor, x)
             assert str(x.dtype) == "torch." + tensor.get("dtype", "float32")
-        assert made.X[0][0].item() == made.X[0].clone()[0].item()
-
-    about.update(operators=["msim_test::twice.default", "aten::no_such.out"])
-    write("plugin", "def step():\n"
-          "    torch.ops.msim_test.twice.default(X[0])", about)
-    rc, _, why = bench("plugin")
-    assert rc == 2 and "has no msim_test::twice.default, aten::no_such.out" \
-        in why, (rc, why)
-    about.update(operators=["msim_test::twice.default"])
-    write("plugin", "def step():\n"
-          "    torch.ops.msim_test.twice.default(X[0])", about)
-    pathlib.Path("plugin.py").write_text(PLUGIN, encoding="utf-8")
-    rc, said, why = bench("plugin", "--plugin", "plugin.py")
-    assert rc == 0, (rc, said, why)
+        assert before is None or before.equal(made["X"][0])
+        before = made["X"][0]
 
     write("nan", "def step():\n    X[11].div_(0).sub_(X[11])\n"
-          "    return X[0].sum()", dict(about, operators=[]))
-    rc, said, why = bench("nan")
-    assert rc == 1 and "inf or nan in X[9], X[11]" in said, (rc, said, why)
+          "    return X[0].sum()", tensors=about)
+    expect(1, "inf or nan in X[9], X[11]", "nan")
+    write("loss", "def step():\n    return X[0].sum() / 0", tensors=about)
+    expect(1, "inf or nan in loss", "loss")
+
+
+def check_plugin():
+    write("plugin", "def step():\n"
+          "    torch.ops.msim_test.twice.default(torch.ones(2))",
+          operators=["msim_test::twice.default", "aten::no_such.out",
+                     "aten::add.no_such"])
+    expect(2, "has no msim_test::twice.default, aten::no_such.out, "
+           "aten::add.no_such", "plugin")
+    about = json.loads(pathlib.Path("plugin/data.json").read_text())
+    about["operators"] = ["msim_test::twice.default"]
+    pathlib.Path("plugin/data.json").write_text(json.dumps(about))
+    pathlib.Path("plugin.py").write_text(PLUGIN, encoding="utf-8")
+    expect(0, "", "plugin", "--plugin", "plugin.py")
+
+
+# ---- several ranks ---------------------------------------------------------
+
+RANKS = '''
+aten = torch.ops.aten
+@COLLECTIVES@
+
+
+def step():
+    x = aten.mul.Tensor(X[0], 2.0)
+    (x,), _ = c10d.allreduce_.default([x], None, None, None)
+    c10d.broadcast_.default([x], None, 0, 0)
+    c10d.barrier.default(X[1], None, [])
+    return aten.sum.default(x)
+'''
+
+
+def original(folder):
+    """What RANKS stands for, recorded by every rank."""
+    import torch.distributed as dist
+    dist.init_process_group("gloo")
+    path = f"{folder}/rank-{dist.get_rank()}.json"
+    ones = torch.ones(4)
+    observer = ExecutionTraceObserver()
+    observer.register_callback(path)
+    observer.start()
+    x = ones * 2.0
+    dist.all_reduce(x)
+    dist.broadcast(x, 0)
+    # As dist.barrier() does it, on a tensor that is there.
+    torch.ops.c10d.barrier(ones, dist.group.WORLD.boxed(), [])
+    x.sum()
+    observer.stop()
+    observer.unregister_callback()
+    assert x.tolist() == [4] * 4
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def torchrun(*command):
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--standalone",
+         "--local-addr", "localhost", "--nproc-per-node", "2", *command],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def check_ranks():
+    pathlib.Path("ranks").mkdir()
+    torchrun(__file__, "ranks")
+    collectives = (EMIT / "collectives.py.in").read_text(encoding="utf-8")
+    write("two", RANKS.replace("@COLLECTIVES@", collectives), world=2,
+          delays_us=[1000, 2000, 3000], tensors=[
+              {"dtype": "float32", "shape": [4], "fill": ["full", 1]},
+              {"dtype": "float32", "shape": [4], "fill": ["zeros"]}])
+    out = torchrun("two/bench.py", "--certify", "ranks/rank-1.json", "--json")
+    r = json.loads(out) # of one rank alone
+    assert r["certified"] and r["ranks"] == 2 and r["leaf_operators"] > 4, r
+    # Alone: as many operators, and the time that was predicted.
+    r = json.loads(expect(0, "", "two", "--json", "--certify",
+                          "ranks/rank-0.json"))
+    assert r["certified"] and r["ranks"] == 1 and 6 <= r["ms"] < 60, r
 
 
 if __name__ == "__main__":
-    verb, *args = sys.argv[1:]
-    if verb == "write":
-        about = data(args[0])
-        if args[2:]: # one that a benchmark wrote, with a step of its own
-            about["step"] = "ProfilerStep#1"
-        write(args[1], FORWARD + "\n" + UPDATE[args[0]] + "\n" + STEP, about)
+    if sys.argv[1:]:
+        original(sys.argv[1])
     else:
-        {"record": record, "flat": flat, "forms": forms}[verb](*args)
+        check_models()
+        check_refusals()
+        check_tensors()
+        check_plugin()
+        check_ranks()
