@@ -16,7 +16,7 @@
 struct settings {
     const char *out, *iteration;
     struct msim_choice choice;
-    uint32_t batch;
+    uint32_t batch, repeat;
     bool salvage, direct, no_loops, json;
 };
 
@@ -97,6 +97,15 @@ static const struct msim_option OPTIONS[] = {
          "samples in a step, BATCH in bench.py: sizes that grow with it are "
          "scaled",
      .dflt = "the trace's"},
+    {.name = "repeat",
+     .type = MSIM_OPTION_COUNT,
+     .field = offsetof(struct settings, repeat),
+     .min = 1,
+     .max = 1 << 24,
+     .metavar = "N",
+     .help = "REPEAT in bench.py: how many steps are timed at once, for parts "
+             "that are too short to time",
+     .dflt = "1"},
     {.name = "direct",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, direct),
@@ -216,11 +225,11 @@ static enum msim_status write_benchmark(const struct msim_job *job,
     snprintf(title, sizeof(title), "Benchmark of %s%s%s",
              path_end(job->n_files ? job->files[0].path : "a trace"),
              name ? ", " : "", name ? name : "");
-    MSIM_TRY(
-        msim_emit_python(p, s->out,
-                         &(struct msim_emit_options){title, name, MSIM_VERSION,
-                                                     s->batch, s->no_loops},
-                         &result, err));
+    MSIM_TRY(msim_emit_python(
+        p, s->out,
+        &(struct msim_emit_options){title, name, MSIM_VERSION, s->batch,
+                                    s->repeat, s->no_loops},
+        &result, err));
     report(p, &result, s->out);
     return MSIM_OK;
 }

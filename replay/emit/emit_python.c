@@ -165,6 +165,26 @@ static enum msim_status write_operators(struct msim_json *j,
     return MSIM_OK;
 }
 
+/* What a certificate of a part is about: nodes of the ET, first to last. */
+static void write_nodes(struct msim_json *j, const struct msim_program *p)
+{
+    if (!p->part) {
+        msim_json_text(j, "nodes", NULL);
+        return;
+    }
+    msim_json_open(j, "nodes", '[', false);
+    for (uint32_t i = 0; i < p->statements.n; i++) {
+        const struct msim_op *ops = p->trace->ops;
+        uint32_t op = msim_program_statement(p, i)->op;
+
+        msim_json_open(j, NULL, '[', false);
+        msim_json_unsigned(j, NULL, ops[op].et_id);
+        msim_json_unsigned(j, NULL, ops[ops[op].end - 1].et_id);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
 static void write_coverage(struct msim_json *j, const struct msim_program *p)
 {
     msim_json_open(j, "coverage", '{', false);
@@ -202,7 +222,7 @@ static enum msim_status write_data(struct msim_file *f,
     msim_json_text(&j, "form",
                    p->form == MSIM_FORM_AUTOGRAD ? "autograd" : "direct");
     msim_json_text(&j, "step", options->step);
-    msim_json_text(&j, "nodes", NULL);
+    write_nodes(&j, p);
     msim_json_bool(&j, "gpu", !p->trace->cpu_only);
     msim_json_unsigned(&j, "world", p->trace->world_size);
     write_coverage(&j, p);
@@ -273,6 +293,10 @@ static enum msim_status write_constants(struct msim_file *f,
                  (long long)b->batch.size);
         MSIM_TRY(put(f, line));
     }
+    snprintf(line, sizeof(line),
+             "REPEAT = %u # steps in what is timed at once\n",
+             options->repeat ? options->repeat : 1);
+    MSIM_TRY(put(f, line));
     if (b->layers == MSIM_NONE)
         return MSIM_OK;
     snprintf(line, sizeof(line),

@@ -12,6 +12,7 @@ struct msim_emit_options {
     const char *step;    /* name of the step's mark, NULL: the whole trace */
     const char *version; /* of this program */
     uint32_t batch;      /* samples; 0: as many as the trace had */
+    uint32_t repeat;     /* steps that are timed at once; 0: one */
     bool no_loops;       /* every statement on a line of its own */
 };
 

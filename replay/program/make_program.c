@@ -212,6 +212,7 @@ enum msim_status msim_program_new(struct msim_program **out,
     if (!b.p)
         return MSIM_ENOMEM;
     b.p->trace = trace;
+    b.p->part = !msim_choice_is_all(b.choice);
     status = build(&b, options);
     release(&b);
     if (status == MSIM_OK && b.p->statements.n == 0)

@@ -95,6 +95,7 @@ struct msim_program {
     const struct msim_trace *trace;
     struct msim_lives lives;
     uint8_t form;
+    bool part;               /* of the step: not all that ran in it is called */
     const char *why_direct;  /* NULL: it was wanted, or there is no backward */
     struct msim_vec schemas; /* struct msim_schema */
     struct msim_vec statements; /* struct msim_statement */

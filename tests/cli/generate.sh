@@ -8,7 +8,10 @@ python=${PYTHON:-python3}
 traces=$SOURCE_DIR/data/traces
 torch=false
 # Python's own memory is not what the sanitizers are to look at.
-[ "${MSIM_SANITIZE:-0}" = 1 ] || "$python" -c 'import torch' 2>/dev/null && torch=true
+if [ "${MSIM_SANITIZE:-0}" != 1 ] &&
+    "$python" -c 'import torch' 2>/dev/null; then
+    torch=true
+fi
 
 # certified NAME ET: the benchmark in $folder/NAME records what ET recorded.
 certified() {
@@ -102,6 +105,7 @@ PYTHON
 run generate --subtree 'aten::cross_entropy_loss' \
     "$traces/gpt2/et/rank-0.json.gz" -o "$folder/part"
 want_rc 0
+certified part "$traces/gpt2/et/rank-0.json.gz"
 run generate --subtree nothing "$traces/gpt2/et/rank-0.json.gz" -o "$folder/none"
 want_rc 3
 want_err "none that was chosen"

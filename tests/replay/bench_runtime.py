@@ -32,7 +32,7 @@ def describe(**more):
 def write(folder, program, **about):
     text = (EMIT / "bench.py.in").read_text(encoding="utf-8")
     for place, lines in (("@TITLE@", "By hand"), ("@PROGRAM@", program.strip()),
-                         ("@CONSTANTS@", f"BATCH = {BATCH}")):
+                         ("@CONSTANTS@", f"BATCH = {BATCH}\nREPEAT = 1")):
         assert text.count(place) == 1, f"{place}: {text.count(place)} times"
         text = text.replace(place, lines)
     folder = pathlib.Path(folder)
