@@ -283,6 +283,27 @@ def check_tensors():
     expect(1, "inf or nan in loss", "loss")
 
 
+def check_gloo():
+    """Parents that gloo spoiled follow from the order in which nodes ended."""
+    def node(i, name, parent):
+        nothing = {"values": [], "shapes": [], "types": []}
+        return {"id": i, "name": name, "ctrl_deps": parent, "inputs": nothing,
+                "outputs": nothing, "attrs": [
+                    {"name": "tid", "value": 1},
+                    {"name": "op_schema", "value":
+                     "" if ":" not in name or "gloo" in name
+                     else f"{name}() -> ()"}]}
+    nodes = [node(4, "aten::inner", 3), node(3, "c10d::allreduce_", 2),
+             node(5, "gloo:all_reduce", 3), # now 7 is taken off the stack
+             node(8, "aten::t", 6), node(7, "aten::linear", 6),
+             node(6, "aten::outer", 2), node(2, "thread", 1)]
+    pathlib.Path("gloo.json").write_text(json.dumps({"nodes": nodes}))
+    made = runpy.run_path("tensors/bench.py")
+    leaves, top = made["operators"]("gloo.json", None)
+    assert [i for i, _ in leaves] == [3, 8], leaves
+    assert [i for i, _ in top] == [3, 6], top
+
+
 def check_plugin():
     write("plugin", "def step():\n"
           "    torch.ops.msim_test.twice.default(torch.ones(2))",
@@ -369,5 +390,6 @@ if __name__ == "__main__":
         check_models()
         check_refusals()
         check_tensors()
+        check_gloo()
         check_plugin()
         check_ranks()
