@@ -70,6 +70,55 @@ static enum msim_status find_parents(struct tree *x)
     return status;
 }
 
+static bool is_gloo_label(const struct tree *x, uint32_t row)
+{
+    return !strncmp(msim_trace_text(x->t, x->t->ops[row].name), "gloo:", 5);
+}
+
+/* Did gloo take part, in a file that has nodes as they ended? */
+static bool has_gloo(const struct tree *x)
+{
+    bool gloo = false, sorted = true;
+
+    for (uint32_t i = 0; i < x->t->n_ops; i++) {
+        gloo |= is_gloo_label(x, i);
+        sorted &= i == 0 || x->links[i].id > x->links[i - 1].id;
+    }
+    return gloo && !sorted;
+}
+
+/*
+ * gloo ends its labels on threads of its own, and the observer then takes
+ * another node off the stack of open ones: later parents of that thread are too
+ * far up, or have ended. Rows say what was open, since a node is written when
+ * it ends: a node lies in all that began before it and end behind it. Labels of
+ * gloo hold nothing. `x->first` has the open rows for a while.
+ */
+static void mend_parents(struct tree *x)
+{
+    uint32_t *open = x->first, n_open = 0, root = MSIM_NONE;
+    const struct msim_op *ops = x->t->ops;
+
+    for (uint32_t i = 0; i < x->t->n_ops; i++) {
+        uint32_t row = x->order[i];
+
+        if (i > 0 && ops[row].thread != ops[x->order[i - 1]].thread) {
+            n_open = 0;
+            root = MSIM_NONE;
+        }
+        if (ops[row].kind == MSIM_OP_ROOT) { /* written when it begins */
+            root = row;
+            continue;
+        }
+        while (n_open > 0 && open[n_open - 1] < row)
+            n_open--;
+        if (x->links[row].has_parent)
+            x->parent[row] = n_open > 0 ? open[n_open - 1] : root;
+        if (!is_gloo_label(x, row))
+            open[n_open++] = row;
+    }
+}
+
 static void list_children(struct tree *x)
 {
     uint32_t i, n = x->t->n_ops;
@@ -179,6 +228,8 @@ static enum msim_status build(struct tree *x)
     for (i = 0; i < x->t->n_ops; i++)
         x->order[i] = i;
     msim_sort_index(x->order, x->next, x->t->n_ops, before, x->t);
+    if (has_gloo(x))
+        mend_parents(x);
     list_children(x);
     MSIM_TRY(number_rows(x));
     return move_rows(x);

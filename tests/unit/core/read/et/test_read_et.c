@@ -52,6 +52,46 @@ static void test_read_et__orders_the_tree(void)
     msim_job_free(job);
 }
 
+/* gloo's label ended on another thread and took the open node 7 away: what is
+ * inside 7 has its parent 6, and later 3, which ended. The order of nodes says
+ * 3 | 6 (7 (8 9)) 10. */
+static void test_read_et__mends_parents_after_gloo(void)
+{
+    /* clang-format off */
+    static const char text[] =
+        ET(NODE("5", "3", "gloo:all_reduce") ","
+        NODE("3", "2", "c10d::allreduce_") ","
+        NODE("8", "6", "b") ","
+        NODE("9", "3", "c") ","
+        NODE("7", "6", "a") ","
+        NODE("6", "2", "outer") ","
+        NODE("10", "44", "after") ","
+        ROOTS);
+    /* The same nodes in order of their ids: nothing tells what was open. */
+    static const char sorted[] =
+        ET(ROOTS ","
+        NODE("3", "2", "c10d::allreduce_") ","
+        NODE("5", "3", "gloo:all_reduce") ","
+        NODE("6", "2", "outer") ","
+        NODE("7", "6", "a"));
+    /* clang-format on */
+    static const uint32_t parent[] = {MSIM_NONE, 0, 1, 0, 3, 4, 4, 0};
+    struct msim_error err;
+    struct msim_job *job = load_text(text, false, &err);
+
+    REQUIRE(job);
+    REQUIRE(job->ranks[0]->n_ops == 8);
+    for (uint32_t i = 0; i < 8; i++)
+        CHECK_UINT(job->ranks[0]->ops[i].parent, parent[i]);
+    CHECK_UINT(job->ranks[0]->ops[3].end, 7);
+    msim_job_free(job);
+    job = load_text(sorted, false, &err);
+    REQUIRE(job);
+    REQUIRE(job->ranks[0]->n_ops == 5);
+    CHECK_UINT(job->ranks[0]->ops[4].parent, 3);
+    msim_job_free(job);
+}
+
 static void test_read_et__flat_arguments(void)
 {
     /* clang-format off */
@@ -287,6 +327,7 @@ static void test_read_et__salvages(void)
 int main(void)
 {
     RUN(test_read_et__orders_the_tree);
+    RUN(test_read_et__mends_parents_after_gloo);
     RUN(test_read_et__flat_arguments);
     RUN(test_read_et__nested_arguments);
     RUN(test_read_et__lists_of_unequal_length);
