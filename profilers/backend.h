@@ -59,6 +59,9 @@ struct msim_backend {
     /* Called after a failed experiment or count(): can the device still be
      * used? NULL: it always can. */
     bool (*usable)(void *self);
+    /* Between two runs there is work that is no part of them, such as emptying
+     * the caches by reading a large buffer. */
+    bool apart;
 };
 
 #endif

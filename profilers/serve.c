@@ -4,6 +4,7 @@
 #include "profilers/serve.h"
 
 #include "profilers/sampler.h"
+#include "profilers/sequence.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static enum msim_status greet(struct serving *s, struct msim_error *err)
         msim_json_bool(&j, "dry_run", true);
     else
         s->b->describe(s->self, &j);
+    msim_json_bool(&j, "sequences", !s->dry);
     return end_line(&j, s->out, err);
 }
 
@@ -188,6 +190,110 @@ static enum msim_status answer(struct serving *s, const cJSON *experiment,
     return go_on(s, status == MSIM_OK ? &s->uncounted : &why, err);
 }
 
+/* ---- sequences ----------------------------------------------------------- */
+
+static enum msim_status answer_iteration(struct serving *s, double id,
+                                         uint32_t number,
+                                         const struct msim_sequence *q,
+                                         struct msim_error *err)
+{
+    struct msim_json j;
+
+    begin_line(&j, s->out);
+    msim_json_number(&j, "id", id);
+    msim_json_unsigned(&j, "iteration", number);
+    msim_sequence_write(q, &j);
+    return end_line(&j, s->out, err);
+}
+
+static enum msim_status answer_done(struct serving *s, double id,
+                                    const struct msim_sequence *q,
+                                    struct msim_error *err)
+{
+    const char *refused = msim_host_metrics_refused(q->metrics);
+    struct msim_json j;
+
+    begin_line(&j, s->out);
+    msim_json_number(&j, "id", id);
+    msim_json_bool(&j, "done", true);
+    msim_json_unsigned(&j, "iterations", q->iterations);
+    if (refused)
+        msim_json_text(&j, "counters_error", refused);
+    return end_line(&j, s->out, err);
+}
+
+static enum msim_status answer_failure(struct serving *s, double id,
+                                       const struct msim_sequence *q,
+                                       enum msim_status status,
+                                       const struct msim_error *why,
+                                       struct msim_error *err)
+{
+    struct msim_json j;
+
+    begin_line(&j, s->out);
+    msim_json_number(&j, "id", id);
+    msim_json_text(&j, "error",
+                   why->text[0] ? why->text : msim_status_text(status));
+    msim_json_bool(&j, "unsupported", status == MSIM_ENOMODEL);
+    if (q->n_refused)
+        msim_sequence_write_refused(q, &j);
+    MSIM_TRY(end_line(&j, s->out, err));
+    return go_on(s, why, err);
+}
+
+/* `*written` fails where nobody reads the answers. */
+static enum msim_status run_sequence(struct serving *s, double id,
+                                     const cJSON *sequence,
+                                     struct msim_sequence *q,
+                                     enum msim_status *written,
+                                     struct msim_error *why)
+{
+    *written = MSIM_OK;
+    MSIM_TRY(msim_sequence_ready(q, s->b, s->self, sequence, why));
+    for (uint32_t i = 0; i < q->iterations; i++) {
+        MSIM_TRY(msim_sequence_run(q, why));
+        *written = answer_iteration(s, id, i, q, why);
+        if (*written != MSIM_OK)
+            return *written;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status answer_sequence(struct serving *s, const cJSON *line,
+                                        const cJSON *sequence,
+                                        struct msim_error *err)
+{
+    double id = msim_json_get_number(line, "id", 0);
+    struct msim_sequence q = {0};
+    struct msim_error why = {0};
+    enum msim_status written, status = MSIM_OK;
+
+    if (s->dry)
+        return answer_failure(
+            s, id, &q, MSIM_ENOMODEL,
+            &(struct msim_error){.text = "no dry runs of sequences"}, err);
+    status = run_sequence(s, id, sequence, &q, &written, &why);
+    if (status == MSIM_OK)
+        status = answer_done(s, id, &q, err);
+    else if (written == MSIM_OK)
+        status = answer_failure(s, id, &q, status, &why, err);
+    else if (err)
+        *err = why;
+    msim_sequence_release(&q);
+    return status;
+}
+
+static enum msim_status answer_any(struct serving *s, const cJSON *line,
+                                   struct msim_error *err)
+{
+    const cJSON *sequence = cJSON_GetObjectItemCaseSensitive(line, "sequence");
+
+    return sequence ? answer_sequence(s, line, sequence, err)
+                    : answer(s, line, err);
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
 static enum msim_status answer_line(struct serving *s, const char *line,
                                     uint64_t number, struct msim_error *err)
 {
@@ -195,7 +301,7 @@ static enum msim_status answer_line(struct serving *s, const char *line,
     enum msim_status status;
 
     if (cJSON_IsObject(experiment))
-        status = answer(s, experiment, err);
+        status = answer_any(s, experiment, err);
     else
         status = msim_fail(err, MSIM_ESYNTAX, NULL, MSIM_OFFSET_NONE,
                            "line %llu is no JSON object, want an experiment",

@@ -10,13 +10,13 @@
  *    "libraries": {"CUDA": "13.0", "cuBLAS": "13.0.2"},
  *    "tables": {"gemm": ["fp32", "tf32"], "vector": ["add:fp32"]},
  *    "left_out": {"conv": "built without cuDNN"},
- *    "counters": true,
+ *    "counters": true, "sequences": true,
  *    "beside": {"gemm": ["fp16"]}}
  * "device" has what is known of name, kind, sizes, clocks and power; "tables"
  * the kinds of each table; "left_out" why a table is missing. "counters" is
  * true, or the reason why hardware counters cannot be read. "beside" has the
  * kinds that can be timed beside a collective, or the reason why none can.
- * "left_out", "counters" and "beside" may be missing.
+ * "left_out", "counters", "beside" and "sequences" may be missing.
  *
  * Every line in is an experiment (profilers/experiment.h), perhaps with
  * "policy": {"warm_up", "least", "most", "spread", "seconds"}, "raw": true, and
@@ -29,6 +29,10 @@
  * Hardware counters (profilers/counters.h) are read in runs of their own, after
  * the timed ones. Where that fails, the answer has the times, and the reason in
  * "counters_error".
+ *
+ * A line with a "sequence" (profilers/sequence.h) has a line of answer for each
+ * iteration, and one when it is done; a backend that knows them greets with
+ * "sequences": true.
  *
  * An answer is flushed before the next experiment is read, so that a crash
  * loses no answer. The program ends at the end of input, and after an

@@ -169,7 +169,7 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
                                        .threads = a->of.o->threads,
                                        .collectives = a->of.o->collectives};
     struct msim_cal_widths *widths = NULL;
-    double begin = msim_cal_now(), mean = INFINITY;
+    double begin = msim_child_now(), mean = INFINITY;
     cJSON *platform;
     enum msim_status status;
 
@@ -182,7 +182,7 @@ static enum msim_status choose_batch(struct asking *a, uint64_t *random,
     cJSON_Delete(platform);
     if (status == MSIM_OK)
         status = msim_cal_journal_fitted(a->of.j, a->of.name,
-                                         msim_cal_now() - begin, err);
+                                         msim_child_now() - begin, err);
     if (status == MSIM_OK && a->of.o->target > 0 &&
         mean / 2 <= log(1 + a->of.o->target))
         *n = 0;
@@ -322,7 +322,7 @@ with_backends(struct msim_cal_journal *j, const struct msim_cal_options *o,
               enum msim_status (*each)(struct asking *, struct msim_error *),
               struct msim_error *err)
 {
-    char names[MSIM_CAL_BACKENDS][32] = {{0}};
+    char names[MSIM_BACKENDS][32] = {{0}};
     enum msim_status status = MSIM_OK;
     uint32_t given_up = 0;
 

@@ -56,8 +56,8 @@ enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
     cJSON *greeting;
     const char *name;
 
-    MSIM_TRY(msim_cal_child_start(&a->child, a->command, GREET_SECONDS,
-                                  &greeting, err));
+    MSIM_TRY(
+        msim_child_start(&a->child, a->command, GREET_SECONDS, &greeting, err));
     name = msim_json_get_text(greeting, "backend");
     if (!name) {
         cJSON_Delete(greeting);
@@ -73,7 +73,7 @@ enum msim_status msim_cal_ask_loop_start(struct msim_cal_ask_loop *a,
 
 void msim_cal_ask_loop_stop(struct msim_cal_ask_loop *a)
 {
-    msim_cal_child_stop(&a->child);
+    msim_child_stop(&a->child);
     free(a->round.list);
     a->round = (struct msim_cal_round){.n = 0};
 }
@@ -157,8 +157,7 @@ static enum msim_status ask_child(struct msim_cal_ask_loop *a,
     question = question_of(a, e);
     if (!question)
         return MSIM_ENOMEM;
-    status =
-        msim_cal_child_ask(&a->child, question, a->o->patience, answer, &why);
+    status = msim_child_ask(&a->child, question, a->o->patience, answer, &why);
     cJSON_Delete(question);
     if (status == MSIM_OK) {
         a->crashes = 0;
@@ -192,7 +191,7 @@ static enum msim_status visit(struct msim_cal_ask_loop *a,
                               const struct msim_cal_experiment *e,
                               struct msim_error *err)
 {
-    double begin = msim_cal_now();
+    double begin = msim_child_now();
     cJSON *answer = NULL;
     enum msim_status status = ask_child(a, e, &answer, err), kept;
 
@@ -200,7 +199,7 @@ static enum msim_status visit(struct msim_cal_ask_loop *a,
         return status;
     report(a, e, answer);
     kept = msim_cal_journal_add(a->j, a->name, e, answer,
-                                msim_cal_now() - begin, err);
+                                msim_child_now() - begin, err);
     return status == MSIM_OK ? kept : status;
 }
 
@@ -260,7 +259,7 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
                                         struct msim_error *err)
 {
     struct msim_cal_round *r = &a->round;
-    double begin = msim_cal_now();
+    double begin = msim_child_now();
     bool again = has_visits(a, e);
 
     if (again) {
@@ -271,7 +270,7 @@ enum msim_status msim_cal_ask_loop_take(struct msim_cal_ask_loop *a,
     if (!msim_cal_journal_find(a->j, msim_cal_hash(e, a->name)))
         MSIM_TRY(visit(a, e, err));
     if (again)
-        r->seconds += msim_cal_now() - begin;
+        r->seconds += msim_child_now() - begin;
     return r->n == ROUND_MAX || r->seconds >= ROUND_SECONDS
                ? msim_cal_ask_loop_end_round(a, err)
                : MSIM_OK;

@@ -8,9 +8,9 @@
  */
 #ifndef MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
 #define MSIM_CALIBRATE_MEASURE_ASK_LOOP_H
-#include "calibrate/measure/backend_child.h"
 #include "calibrate/measure/cal_options.h"
 #include "calibrate/measure/journal.h"
+#include "profilers/ask/backend_child.h"
 
 /* Experiments that are to be visited again. */
 struct msim_cal_round {
@@ -28,7 +28,7 @@ struct msim_cal_ask_loop {
     double longest_us; /* that a run is expected to take */
     bool counting;     /* hardware counters are asked for */
     bool repeatable;   /* one visit is enough on this machine */
-    struct msim_cal_child child;
+    struct msim_child child;
     struct msim_cal_round round;
     uint32_t id, rows, failed, crashes;
 };

@@ -5,16 +5,9 @@
 #ifndef MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
 #define MSIM_CALIBRATE_MEASURE_CAL_OPTIONS_H
 #include "calibrate/measure/trace_experiments.h"
+#include "profilers/ask/find_backends.h"
 
 struct msim_coll_constants; /* calibrate/collective/coll_constants.h */
-
-#define MSIM_CAL_BACKENDS 8
-
-/* A backend's command, and its share of the budget. */
-struct msim_cal_backend {
-    const char *command; /* of the shell */
-    double share;        /* over the sum of all shares */
-};
 
 /* Of an answer that just came. */
 struct msim_cal_progress {
@@ -26,7 +19,7 @@ struct msim_cal_progress {
 };
 
 struct msim_cal_options {
-    const struct msim_cal_backend *backends;
+    const struct msim_backend_command *backends;
     uint32_t n_backends;
     double budget; /* seconds of measuring, over all runs on this journal */
     /* The calibration ends once the mean half width of intervals, as a share,

@@ -14,10 +14,10 @@
 #include "calibrate/machine/machine_host.h"
 #include "calibrate/machine/machine_network.h"
 #include "calibrate/machine/machine_text.h"
-#include "calibrate/measure/backend_child.h"
-#include "calibrate/measure/find_backends.h"
 #include "calibrate/measure/trace_experiments.h"
 #include "calibrate/rows/tables.h"
+#include "profilers/ask/backend_child.h"
+#include "profilers/ask/find_backends.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -43,7 +43,7 @@ struct command {
     uint64_t seed;
     bool dry_run;
     /* made of these */
-    struct msim_cal_backends backends;
+    struct msim_backends backends;
     char journal[1100], held[1100], host[1100], network[1100], name[64];
     bool terminal, shown;
     double last;     /* when progress was shown */
@@ -172,7 +172,7 @@ static void show_progress(void *ctx, const struct msim_cal_progress *p)
     msim_cal_describe(p->experiment, text, sizeof(text));
     if (p->error)
         say(c, "failed: %s: %s", text, p->error);
-    at = msim_cal_now();
+    at = msim_child_now();
     if (at - c->last < (c->terminal ? REFRESH : REPORTS))
         return;
     c->last = at;
@@ -397,7 +397,7 @@ static bool find_backends(struct command *c)
 {
     struct msim_error err = {0};
 
-    if (msim_cal_backends_find(&c->backends, c->backend, &err) != MSIM_OK) {
+    if (msim_backends_find(&c->backends, c->backend, &err) != MSIM_OK) {
         say(c, "%s", err.text);
         return false;
     }

@@ -487,4 +487,5 @@ const struct msim_backend MSIM_BACKEND_CUDA = {
     .check = check_cuda,
     .count = count_cuda,
     .usable = usable_cuda,
+    .apart = true,
 };

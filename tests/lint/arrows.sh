@@ -39,9 +39,11 @@ replay/program       : core/base core/trace core/lives :
 replay/fold          : core/base core/trace core/lives replay/program :
 replay/emit          : core/base core/trace core/lives replay/program replay/fold :
 replay/fleet         : core/ :
+replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
 predict              : core/ models/ :
 predict/whatif       : core/ models/ predict :
 profilers            : core/base core/trace core/work :
+profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
 profilers/cuda       : core/base core/work profilers profilers/cuda/ : cuda cublas cudnn cupti nccl
 profilers/cuda/cupti : core/base profilers : cuda cupti
@@ -52,10 +54,11 @@ calibrate/fit        : core/base core/trace core/work models/law models/platform
 calibrate/collective : core/base core/work models/law models/platform calibrate/stat calibrate/rows calibrate/fit : gsl/
 calibrate/platform   : core/base core/work models/ calibrate/stat calibrate/rows calibrate/fit calibrate/collective : gsl/
 calibrate/host       : core/base core/trace core/job core/work models/host calibrate/stat : gsl/
-calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers calibrate/stat : gsl/
-calibrate/machine    : core/base core/stream core/work/ models/ profilers calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
-calibrate/programs   : core/ models/ predict profilers calibrate/ : gsl/
+calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers profilers/ask calibrate/stat : gsl/
+calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
+calibrate/programs   : core/ models/ predict profilers profilers/ask calibrate/ : gsl/
 cli                  : core/ models/ predict/ replay/ : cjson/ cJSON.h zlib.h
+cli/replay           : core/ models/ predict profilers profilers/ask replay/ cli : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 tests                : core/ models/ predict profilers/ calibrate/ replay/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '

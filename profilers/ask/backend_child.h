@@ -1,9 +1,9 @@
 /*
- * calibrate/measure/backend_child.h - a backend as a child process, asked over
+ * profilers/ask/backend_child.h - a backend as a child process, asked over
  * pipes, one line a question.
  */
-#ifndef MSIM_CALIBRATE_MEASURE_BACKEND_CHILD_H
-#define MSIM_CALIBRATE_MEASURE_BACKEND_CHILD_H
+#ifndef MSIM_PROFILERS_ASK_BACKEND_CHILD_H
+#define MSIM_PROFILERS_ASK_BACKEND_CHILD_H
 #include "core/base/json.h"
 
 #include <stdbool.h>
@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 /* Seconds of a clock that is never set. */
-double msim_cal_now(void);
+double msim_child_now(void);
 
-struct msim_cal_child {
+struct msim_child {
     pid_t pid; /* 0: not running */
     int to, from;
     char *buffer; /* bytes that were read and are no answer yet; owned */
@@ -28,9 +28,9 @@ struct msim_cal_child {
  * first start, and stopped after the last.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_child_start(struct msim_cal_child *c,
-                                      const char *command, double seconds,
-                                      cJSON **greeting, struct msim_error *err);
+enum msim_status msim_child_start(struct msim_child *c, const char *command,
+                                  double seconds, cJSON **greeting,
+                                  struct msim_error *err);
 
 /*
  * Send one line and read the answer; `*answer` is the caller's. EIO where the
@@ -39,11 +39,16 @@ enum msim_status msim_cal_child_start(struct msim_cal_child *c,
  * after each of these.
  */
 MSIM_MUST_CHECK
-enum msim_status msim_cal_child_ask(struct msim_cal_child *c,
-                                    const cJSON *question, double seconds,
-                                    cJSON **answer, struct msim_error *err);
+enum msim_status msim_child_ask(struct msim_child *c, const cJSON *question,
+                                double seconds, cJSON **answer,
+                                struct msim_error *err);
+
+/* The next answer, where one question has several; fails as above. */
+MSIM_MUST_CHECK
+enum msim_status msim_child_next(struct msim_child *c, double seconds,
+                                 cJSON **answer, struct msim_error *err);
 
 /* Close the child's input; kill it where it does not end within seconds. */
-void msim_cal_child_stop(struct msim_cal_child *c);
+void msim_child_stop(struct msim_child *c);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A backend as a process: answers, and every way not to answer.
  */
-#include "calibrate/measure/backend_child.h"
+#include "profilers/ask/backend_child.h"
 #include "tests/check.h"
 
 #include <signal.h>
@@ -14,21 +14,20 @@
 static enum msim_status ask(const char *command, double seconds,
                             struct msim_error *err)
 {
-    struct msim_cal_child c = {0};
+    struct msim_child c = {0};
     cJSON *greeting, *answer = NULL, *question = cJSON_Parse("{\"id\":1}");
-    enum msim_status status =
-        msim_cal_child_start(&c, command, 10, &greeting, err);
+    enum msim_status status = msim_child_start(&c, command, 10, &greeting, err);
 
     if (status == MSIM_OK) {
         CHECK_STR(msim_json_get_text(greeting, "backend"), "x");
-        status = msim_cal_child_ask(&c, question, seconds, &answer, err);
+        status = msim_child_ask(&c, question, seconds, &answer, err);
         CHECK((status == MSIM_OK) == (answer != NULL));
         CHECK((status == MSIM_OK) == (c.pid != 0));
     }
     cJSON_Delete(greeting);
     cJSON_Delete(answer);
     cJSON_Delete(question);
-    msim_cal_child_stop(&c);
+    msim_child_stop(&c);
     CHECK(c.pid == 0);
     return status;
 }
@@ -70,19 +69,19 @@ static void test_child__hangs(void)
 /* A stopped child starts again, without what was left of its last life. */
 static void test_child__starts_again(void)
 {
-    struct msim_cal_child c = {0};
+    struct msim_child c = {0};
     cJSON *greeting, *answer, *question = cJSON_Parse("{\"id\":1}");
 
     for (int i = 0; i < 3; i++) {
-        REQUIRE(msim_cal_child_start(
-                    &c, BACKEND("echo \"$line\"; echo '{\"id\":9}'"), 10,
-                    &greeting, NULL) == MSIM_OK);
+        REQUIRE(msim_child_start(&c,
+                                 BACKEND("echo \"$line\"; echo '{\"id\":9}'"),
+                                 10, &greeting, NULL) == MSIM_OK);
         cJSON_Delete(greeting);
-        REQUIRE(msim_cal_child_ask(&c, question, 10, &answer, NULL) == MSIM_OK);
+        REQUIRE(msim_child_ask(&c, question, 10, &answer, NULL) == MSIM_OK);
         CHECK_REL(msim_json_get_number(answer, "id", 0), 1, 0);
         cJSON_Delete(answer);
     }
-    msim_cal_child_stop(&c);
+    msim_child_stop(&c);
     cJSON_Delete(question);
 }
 

@@ -1,7 +1,7 @@
 /*
- * calibrate/measure/find_backends.c - find the backends of this machine.
+ * profilers/ask/find_backends.c - find the backends of this machine.
  */
-#include "calibrate/measure/find_backends.h"
+#include "profilers/ask/find_backends.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define SHARE_RANKS 0.115
 
 struct search {
-    struct msim_cal_backends *found;
+    struct msim_backends *found;
     char folder[1024]; /* of this program */
 };
 
@@ -40,17 +40,17 @@ static bool has_program(const struct search *s, const char *name)
 static void add(struct search *s, double share, const char *before,
                 const char *program)
 {
-    struct msim_cal_backends *f = s->found;
+    struct msim_backends *f = s->found;
     char *to = f->commands[f->n];
 
-    if (f->n == MSIM_CAL_BACKENDS)
+    if (f->n == MSIM_BACKENDS)
         return;
     if (program)
         snprintf(to, sizeof(*f->commands), "exec %s '%s/%s'", before, s->folder,
                  program);
     else
         snprintf(to, sizeof(*f->commands), "%s", before);
-    f->list[f->n++] = (struct msim_cal_backend){to, share};
+    f->list[f->n++] = (struct msim_backend_command){to, share};
 }
 
 /* Collectives need mpirun, and more ranks than cores are allowed. */
@@ -194,13 +194,12 @@ static enum msim_status add_usual(struct search *s, struct msim_error *err)
     return add_torch(s, device) && alone ? MSIM_OK : add_list(s, device, err);
 }
 
-enum msim_status msim_cal_backends_find(struct msim_cal_backends *b,
-                                        const char *names,
-                                        struct msim_error *err)
+enum msim_status msim_backends_find(struct msim_backends *b, const char *names,
+                                    struct msim_error *err)
 {
     struct search s = {.found = b};
 
-    *b = (struct msim_cal_backends){.n = 0};
+    *b = (struct msim_backends){.n = 0};
     find_folder(&s);
     return names ? add_list(&s, names, err) : add_usual(&s, err);
 }

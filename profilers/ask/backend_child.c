@@ -1,10 +1,10 @@
 /*
- * calibrate/measure/backend_child.c - a backend as a child process.
+ * profilers/ask/backend_child.c - a backend as a child process.
  *
  * The child leads a process group of its own, so that a shell or mpirun is
  * killed with everything below it.
  */
-#include "calibrate/measure/backend_child.h"
+#include "profilers/ask/backend_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-double msim_cal_now(void)
+double msim_child_now(void)
 {
     struct timespec t;
 
@@ -33,7 +33,7 @@ double msim_cal_now(void)
 
 /* ---- beginning and end --------------------------------------------------- */
 
-static void close_pipes(struct msim_cal_child *c)
+static void close_pipes(struct msim_child *c)
 {
     if (c->to > 0)
         close(c->to);
@@ -43,9 +43,9 @@ static void close_pipes(struct msim_cal_child *c)
 }
 
 /* Wait up to `seconds` for the child's end; true with its status in `how`. */
-static bool reap(struct msim_cal_child *c, double seconds, int *how)
+static bool reap(struct msim_child *c, double seconds, int *how)
 {
-    double end = msim_cal_now() + seconds;
+    double end = msim_child_now() + seconds;
     const struct timespec pause = {.tv_nsec = 2000000};
 
     for (;;) {
@@ -55,14 +55,14 @@ static bool reap(struct msim_cal_child *c, double seconds, int *how)
             c->pid = 0;
             return true;
         }
-        if (msim_cal_now() >= end)
+        if (msim_child_now() >= end)
             return false;
         nanosleep(&pause, NULL);
     }
 }
 
 /* End the whole process group; `kindly`: after it had time to end itself. */
-static void end_process(struct msim_cal_child *c, bool kindly, int *how)
+static void end_process(struct msim_child *c, bool kindly, int *how)
 {
     *how = 0;
     if (c->pid == 0)
@@ -78,14 +78,14 @@ static void end_process(struct msim_cal_child *c, bool kindly, int *how)
         ;
 }
 
-void msim_cal_child_stop(struct msim_cal_child *c)
+void msim_child_stop(struct msim_child *c)
 {
     int how;
 
     close_pipes(c);
     end_process(c, true, &how);
     free(c->buffer);
-    *c = (struct msim_cal_child){0};
+    *c = (struct msim_child){0};
 }
 
 /* The child inherits neither end: spawn() duplicates the two that it wants. */
@@ -94,7 +94,7 @@ static bool make_pipe(int ends[2])
     return pipe2(ends, O_CLOEXEC) == 0;
 }
 
-static int spawn(struct msim_cal_child *c, const char *command, int in, int out)
+static int spawn(struct msim_child *c, const char *command, int in, int out)
 {
     char shell[] = "sh", option[] = "-c";
     char *argv[] = {shell, option, (char *)command, NULL};
@@ -121,7 +121,7 @@ static int spawn(struct msim_cal_child *c, const char *command, int in, int out)
     return rc;
 }
 
-static enum msim_status start(struct msim_cal_child *c, const char *command,
+static enum msim_status start(struct msim_child *c, const char *command,
                               struct msim_error *err)
 {
     int in[2], out[2], rc;
@@ -147,7 +147,7 @@ static enum msim_status start(struct msim_cal_child *c, const char *command,
 /* ---- lines --------------------------------------------------------------- */
 
 /* The child ended: fail with how it did. */
-static enum msim_status died(struct msim_cal_child *c, struct msim_error *err)
+static enum msim_status died(struct msim_child *c, struct msim_error *err)
 {
     int how, signal;
 
@@ -162,7 +162,7 @@ static enum msim_status died(struct msim_cal_child *c, struct msim_error *err)
                      "the backend ended with exit code %d", WEXITSTATUS(how));
 }
 
-static enum msim_status hung(struct msim_cal_child *c, double seconds,
+static enum msim_status hung(struct msim_child *c, double seconds,
                              struct msim_error *err)
 {
     int how;
@@ -174,7 +174,7 @@ static enum msim_status hung(struct msim_cal_child *c, double seconds,
 }
 
 /* Take the first line out of the buffer; NULL where it holds none. */
-static cJSON *take_line(struct msim_cal_child *c, bool *found)
+static cJSON *take_line(struct msim_child *c, bool *found)
 {
     char *end = c->used ? memchr(c->buffer, '\n', c->used) : NULL;
     cJSON *line = NULL;
@@ -190,7 +190,7 @@ static cJSON *take_line(struct msim_cal_child *c, bool *found)
     return line;
 }
 
-static enum msim_status make_room(struct msim_cal_child *c)
+static enum msim_status make_room(struct msim_child *c)
 {
     size_t size = c->size ? 2 * c->size : 65536;
     char *bytes;
@@ -208,12 +208,12 @@ static enum msim_status make_room(struct msim_cal_child *c)
 }
 
 /* More bytes into the buffer: how many, 0 at the end, -1 where time is up. */
-static ssize_t read_more(struct msim_cal_child *c, double end)
+static ssize_t read_more(struct msim_child *c, double end)
 {
     struct pollfd p = {.fd = c->from, .events = POLLIN};
 
     for (;;) {
-        double left = end - msim_cal_now();
+        double left = end - msim_child_now();
         int ready;
 
         if (left <= 0)
@@ -229,10 +229,10 @@ static ssize_t read_more(struct msim_cal_child *c, double end)
     }
 }
 
-static enum msim_status read_answer(struct msim_cal_child *c, double seconds,
+static enum msim_status read_answer(struct msim_child *c, double seconds,
                                     cJSON **answer, struct msim_error *err)
 {
-    double end = msim_cal_now() + seconds;
+    double end = msim_child_now() + seconds;
     bool found;
 
     for (;;) {
@@ -253,12 +253,12 @@ static enum msim_status read_answer(struct msim_cal_child *c, double seconds,
         return MSIM_OK;
     cJSON_Delete(*answer);
     *answer = NULL;
-    msim_cal_child_stop(c);
+    msim_child_stop(c);
     return msim_fail(err, MSIM_ESYNTAX, NULL, MSIM_OFFSET_NONE,
                      "the backend answered with a line that is no JSON object");
 }
 
-static enum msim_status send_line(struct msim_cal_child *c, const cJSON *line,
+static enum msim_status send_line(struct msim_child *c, const cJSON *line,
                                   struct msim_error *err)
 {
     char *text = cJSON_PrintUnformatted(line);
@@ -280,21 +280,28 @@ static enum msim_status send_line(struct msim_cal_child *c, const cJSON *line,
     return at == n ? MSIM_OK : died(c, err);
 }
 
-enum msim_status msim_cal_child_start(struct msim_cal_child *c,
-                                      const char *command, double seconds,
-                                      cJSON **greeting, struct msim_error *err)
+enum msim_status msim_child_start(struct msim_child *c, const char *command,
+                                  double seconds, cJSON **greeting,
+                                  struct msim_error *err)
 {
     *greeting = NULL;
-    msim_cal_child_stop(c);
+    msim_child_stop(c);
     MSIM_TRY(start(c, command, err));
     return read_answer(c, seconds, greeting, err);
 }
 
-enum msim_status msim_cal_child_ask(struct msim_cal_child *c,
-                                    const cJSON *question, double seconds,
-                                    cJSON **answer, struct msim_error *err)
+enum msim_status msim_child_ask(struct msim_child *c, const cJSON *question,
+                                double seconds, cJSON **answer,
+                                struct msim_error *err)
 {
     *answer = NULL;
     MSIM_TRY(send_line(c, question, err));
+    return read_answer(c, seconds, answer, err);
+}
+
+enum msim_status msim_child_next(struct msim_child *c, double seconds,
+                                 cJSON **answer, struct msim_error *err)
+{
+    *answer = NULL;
     return read_answer(c, seconds, answer, err);
 }

@@ -1,0 +1,33 @@
+/*
+ * replay/run/write_replay.h - a replay as text, as JSON and as a trace.
+ */
+#ifndef MSIM_REPLAY_RUN_WRITE_REPLAY_H
+#define MSIM_REPLAY_RUN_WRITE_REPLAY_H
+#include "core/base/json_out.h"
+#include "replay/run/replay_figures.h"
+
+#define MSIM_REPLAY_SCHEMA "mystique-sim/replay/1"
+
+struct msim_replay {
+    const char *path; /* of the trace, as the user gave it */
+    const struct msim_replay_plan *plan;
+    const struct msim_replay_runs *runs;
+    const struct msim_replay_figures *figures;
+    const cJSON *greeting; /* the backend's */
+};
+
+/* For people. */
+void msim_replay_write_text(const struct msim_replay *r, FILE *out);
+
+/* With the schema above; docs/replay.md explains the members. */
+void msim_replay_write_json(const struct msim_replay *r, struct msim_json *out);
+
+/*
+ * As the trace events of PyTorch's profiler: each iteration is a
+ * ProfilerStep#n, and each operator that was run, with those around it, an
+ * event with its name and its shapes. On a GPU each element is a kernel, too.
+ */
+void msim_replay_write_trace(const struct msim_replay *r,
+                             struct msim_json *out);
+
+#endif
