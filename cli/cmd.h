@@ -24,6 +24,7 @@
     X(select, "the few jobs of a fleet that stand for all of it")              \
     X(convert, "write traces as Chakra, for simulators that read it")          \
     X(generate, "write a PyTorch benchmark that does what a trace recorded")   \
+    X(replay, "run a traced step on this machine, and time it")                \
     X(calibrate, "time this machine, and write it as a platform")              \
     X(help, "this help, or that of a verb")
 

@@ -107,34 +107,43 @@ static double count(const struct msim_host_metrics *m, int counter)
 
 /* ---- /proc --------------------------------------------------------------- */
 
-/* Ticks of all processors: those of work, and all of them. */
-static void read_ticks(struct reading *r)
+/* The first `n` numbers of the first line of a file, behind a word; false where
+ * there are fewer. */
+static bool read_numbers(const char *path, size_t word, double *to, int n)
 {
-    FILE *f = fopen("/proc/stat", "r");
-    double t[8] = {0};
-    int n = f ? fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1],
-                       &t[2], &t[3], &t[4], &t[5], &t[6], &t[7])
-              : 0;
+    FILE *f = fopen(path, "r");
+    char line[512] = "", *at = line, *end;
+    bool found = f && fgets(line, sizeof(line), f) && strlen(line) > word;
 
-    r->busy = r->all = NAN;
-    if (n == 8) {
-        r->busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
-        r->all = r->busy + t[3] + t[4];
+    at += found ? word : 0;
+    for (int i = 0; found && i < n; i++, at = end) {
+        to[i] = strtod(at, &end);
+        found = end != at;
     }
     if (f)
         fclose(f);
+    return found;
+}
+
+/* Ticks of all processors: those of work, and all of them. */
+static void read_ticks(struct reading *r)
+{
+    double t[8]; /* user nice system idle iowait irq softirq steal */
+
+    r->busy = r->all = NAN;
+    if (!read_numbers("/proc/stat", strlen("cpu "), t, 8))
+        return;
+    r->busy = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
+    r->all = r->busy + t[3] + t[4];
 }
 
 static double resident_bytes(void)
 {
-    FILE *f = fopen("/proc/self/statm", "r");
-    double all, resident = NAN;
+    double pages[2]; /* in all, resident */
 
-    if (f && fscanf(f, "%lf %lf", &all, &resident) != 2)
-        resident = NAN;
-    if (f)
-        fclose(f);
-    return resident * (double)sysconf(_SC_PAGESIZE);
+    return read_numbers("/proc/self/statm", 0, pages, 2)
+               ? pages[1] * (double)sysconf(_SC_PAGESIZE)
+               : NAN;
 }
 
 static double microseconds(struct timeval t)

@@ -3,8 +3,8 @@
  */
 #include "profilers/serve.h"
 
+#include "profilers/run_sequence.h"
 #include "profilers/sampler.h"
-#include "profilers/sequence.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -30,9 +30,9 @@
  * the timed ones. Where that fails, the answer has the times, and the reason in
  * "counters_error".
  *
- * A line with a "sequence" (profilers/sequence.h) has a line of answer for each
- * iteration, and one when it is done; a backend that knows them greets with
- * "sequences": true.
+ * A line with a "sequence" (profilers/run_sequence.h) has a line of answer for
+ * each iteration, and one when it is done; a backend that knows them greets
+ * with "sequences": true.
  *
  * An answer is flushed before the next experiment is read, so that a crash
  * loses no answer. The program ends at the end of input, and after an

@@ -122,6 +122,14 @@ static bool has_gpu(const struct search *s)
     return has_program(s, "mystique-prof-cuda") && greets(command);
 }
 
+const char *msim_backends_device(void)
+{
+    struct search s = {.found = NULL};
+
+    find_folder(&s);
+    return has_gpu(&s) ? "cuda" : "cpu";
+}
+
 /* PyTorch may find a GPU that the program for GPUs does not: it was not built,
  * or lacks a library. The GPU is what is to be timed all the same. */
 static bool torch_has_gpu(const struct search *s)

@@ -31,4 +31,7 @@ MSIM_MUST_CHECK
 enum msim_status msim_backends_find(struct msim_backends *b, const char *names,
                                     struct msim_error *err);
 
+/* "cuda" where there is a GPU for mystique-prof-cuda, else "cpu". */
+const char *msim_backends_device(void);
+
 #endif

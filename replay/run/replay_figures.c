@@ -63,6 +63,7 @@ static void time_ops(struct msim_replay_figures *f,
     }
     for (uint32_t k = 0; k < r->n; k++)
         scratch[k] = r->rounds[k].us;
+    f->gap_us = mean(scratch, r->n) - f->sum_us;
     f->step = spread_of(scratch, r->n, 0);
     f->step.us = msim_quantile_between(scratch, r->n, 0.5);
 }

@@ -133,7 +133,7 @@ static enum msim_status add_work(struct planning *x, struct msim_plan_op *o,
 {
     struct msim_work_runs runs;
 
-    msim_work_runs(&runs, w, x->greeting);
+    msim_work_runs_find(&runs, w, x->greeting);
     if (runs.how > o->how) {
         o->how = (uint8_t)runs.how;
         o->why = runs.why;
@@ -206,27 +206,6 @@ static enum msim_status plan_last(struct planning *x,
     return n ? MSIM_OK : plan_step(x, MSIM_NONE, choice);
 }
 
-static enum msim_status find_step(const struct msim_trace *t, const char *text,
-                                  uint32_t *step, struct msim_error *err)
-{
-    char *end;
-    long long n = strtoll(text, &end, 10);
-    bool number = *text && *end == '\0';
-
-    for (uint32_t i = 0; number && i < t->n_steps; i++)
-        if (t->steps[i].number == n) {
-            *step = i;
-            return MSIM_OK;
-        }
-    *step = (uint32_t)n;
-    if (number && n >= 0 && n < (long long)t->n_steps)
-        return MSIM_OK;
-    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                     "option '--iteration' is '%s', want the number of one of "
-                     "the trace's %" PRIu32 " steps",
-                     text, t->n_steps);
-}
-
 static enum msim_status want_elements(const struct msim_replay_plan *p,
                                       const struct msim_choice *choice,
                                       struct msim_error *err)
@@ -255,15 +234,13 @@ enum msim_status msim_replay_plan_make(struct msim_replay_plan *p,
     const cJSON *device = cJSON_GetObjectItemCaseSensitive(greeting, "device");
     struct planning x = {p, greeting,
                          msim_json_get_number(device, "memory_bytes", 0), err};
-    uint32_t step = MSIM_NONE;
 
     *p = (struct msim_replay_plan){.trace = trace, .step = MSIM_NONE};
-    if (wish->step)
-        MSIM_TRY(find_step(trace, wish->step, &step, err));
     MSIM_TRY(msim_works_new(&p->works, trace, NULL,
                             msim_opmap_place_of(trace, is_cpu(device))));
-    MSIM_TRY(wish->step ? plan_step(&x, step, &wish->choice)
-                        : plan_last(&x, &wish->choice));
+    MSIM_TRY(wish->step == MSIM_NONE
+                 ? plan_last(&x, &wish->choice)
+                 : plan_step(&x, wish->step, &wish->choice));
     return want_elements(p, &wish->choice, err);
 }
 

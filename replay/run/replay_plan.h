@@ -34,14 +34,14 @@ struct msim_replay_plan {
 };
 
 struct msim_replay_wish {
-    const char *step; /* "N" of ProfilerStep#N, else the N-th; NULL: the last
-                         one that asks something of a device */
+    uint32_t step; /* of trace->steps; NONE: the last one that asks something of
+                      a device, the whole trace where none is marked */
     struct msim_choice choice;
 };
 
 /*
  * Plan the step on the backend with that greeting; the trace and the greeting
- * must outlive the plan. Release it in any case. EUSAGE: there is no such step;
+ * must outlive the plan. Release it in any case.
  * EFORMAT: nothing to run, or sizes that no number holds; ELIMIT: more memory
  * than the device has. The last two name the operator, and its node.
  */

@@ -259,6 +259,19 @@ static bool copy_runs(struct msim_work_runs *out, const struct msim_work *w,
 
 /* ---- attention ----------------------------------------------------------- */
 
+/* Rows of the scores, whose type may have no routine. */
+static bool add_rows(struct msim_work_runs *out, const struct msim_work *w,
+                     const cJSON *greeting, const char *op, double tensors,
+                     int64_t rows, int64_t cols)
+{
+    double bytes =
+        tensors * (double)rows * (double)cols * msim_dtype_bytes(w->dtype);
+
+    if (!add_vector(out, greeting, op, msim_dtype_text(w->dtype), rows, cols))
+        out->list[out->n - 1] = copy_of(bytes);
+    return true;
+}
+
 struct scores {
     int64_t batch, queries, keys, size; /* keys: that a query sees, mean */
 };
@@ -271,8 +284,8 @@ static bool forward(struct msim_work_runs *out, const struct msim_work *w,
     const int64_t value[] = {s->batch, s->queries, s->size, s->keys};
 
     return add_product(out, w, greeting, score, true) &&
-           add_vector(out, greeting, "softmax", msim_dtype_text(w->dtype),
-                      s->batch * s->queries, s->keys) &&
+           add_rows(out, w, greeting, "softmax", 2, s->batch * s->queries,
+                    s->keys) &&
            add_product(out, w, greeting, value, false);
 }
 
@@ -284,14 +297,13 @@ static bool backward(struct msim_work_runs *out, const struct msim_work *w,
     const int64_t score[] = {s->batch, s->queries, s->keys, s->size};
     const int64_t to_keys[] = {s->batch, s->keys, s->size, s->queries};
     const int64_t to_queries[] = {s->batch, s->queries, s->size, s->keys};
-    const char *dtype = msim_dtype_text(w->dtype);
     int64_t rows = s->batch * s->queries;
 
     return add_product(out, w, greeting, score, true) &&
-           add_vector(out, greeting, "softmax", dtype, rows, s->keys) &&
+           add_rows(out, w, greeting, "softmax", 2, rows, s->keys) &&
            add_product(out, w, greeting, to_keys, false) &&
            add_product(out, w, greeting, score, true) &&
-           add_vector(out, greeting, "mul", dtype, rows, s->keys) &&
+           add_rows(out, w, greeting, "mul", 3, rows, s->keys) &&
            add_product(out, w, greeting, to_queries, false) &&
            add_product(out, w, greeting, to_keys, false);
 }
@@ -316,8 +328,8 @@ static void attention_runs(struct msim_work_runs *out,
 
 /* ---- all families -------------------------------------------------------- */
 
-void msim_work_runs(struct msim_work_runs *out, const struct msim_work *w,
-                    const cJSON *greeting)
+void msim_work_runs_find(struct msim_work_runs *out, const struct msim_work *w,
+                         const cJSON *greeting)
 {
     *out = (struct msim_work_runs){.how = MSIM_RUN_NATIVE};
     switch (w->family) {

@@ -35,8 +35,8 @@ struct msim_work_runs {
  * The experiments of work `w` on a backend that greets with `greeting`. Texts
  * of experiments point into the work's or are static.
  */
-void msim_work_runs(struct msim_work_runs *out, const struct msim_work *w,
-                    const cJSON *greeting);
+void msim_work_runs_find(struct msim_work_runs *out, const struct msim_work *w,
+                         const cJSON *greeting);
 
 /* A copy that reads and writes as many bytes in all as `e` is said to. */
 struct msim_experiment msim_run_as_bytes(const struct msim_experiment *e);

@@ -33,6 +33,7 @@ static void write_step(const struct msim_replay *r, struct msim_json *out)
     msim_json_number(out, "step_low_us", f->step.low_us);
     msim_json_number(out, "step_high_us", f->step.high_us);
     msim_json_number(out, "operators_us", f->sum_us);
+    msim_json_number(out, "between_us", f->gap_us);
     msim_json_open(out, "iterations_us", '[', false);
     for (uint32_t i = 0; i < r->runs->n; i++)
         msim_json_number(out, NULL, r->runs->rounds[i].us);

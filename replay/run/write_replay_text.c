@@ -33,8 +33,8 @@ static void write_first(const struct msim_replay *r, FILE *out)
             " iterations) on %s\n",
             f->step.us / 1e3, f->step.low_us / 1e3, f->step.high_us / 1e3,
             r->runs->n, device_name(r));
-    fprintf(out, "operators %.3f ms, between them %.3f ms\n\n", f->sum_us / 1e3,
-            (f->step.us - f->sum_us) / 1e3);
+    fprintf(out, "of the mean, operators %.3f ms, between them %.3f ms\n\n",
+            f->sum_us / 1e3, f->gap_us / 1e3);
     fprintf(out, "  %-8s %9s %7s %12s %7s\n", "run", "operators", "share", "ms",
             "share");
     for (int h = 0; h < MSIM_RUN_HOWS; h++)

@@ -280,6 +280,113 @@ static void test_serve__no_device(void)
     done(&s);
 }
 
+static double number_at(const cJSON *line, const char *list, int i)
+{
+    const cJSON *item =
+        cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(line, list), i);
+
+    return cJSON_IsNumber(item) ? item->valuedouble : -1;
+}
+
+/* Cases of one made-up device share its time: that of the last one. */
+static void test_serve__sequence(void)
+{
+    struct msim_backend b = MADE_UP;
+    struct served s;
+
+    b.apart = true;
+    s = serve(&b,
+              "{\"id\":3,\"sequence\":{\"experiments\":[{\"us\":2},"
+              "{\"us\":4}],\"order\":[0,1,0],\"warm_up\":1,"
+              "\"iterations\":2}}\n{\"id\":4,\"us\":7}\n",
+              false);
+    CHECK_INT(s.status, MSIM_OK);
+    REQUIRE(s.n == 5);
+    CHECK(msim_json_get_true(s.lines[0], "sequences"));
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(msim_json_get_number(s.lines[1 + i], "id", 0), 3);
+        CHECK_INT(msim_json_get_number(s.lines[1 + i], "iteration", -1), i);
+        CHECK_REL(msim_json_get_number(s.lines[1 + i], "us", 0), 12, 1e-12);
+        CHECK_REL(number_at(s.lines[1 + i], "time_us", 2), 4, 1e-12);
+        CHECK_REL(number_at(s.lines[1 + i], "at_us", 2), 8, 1e-12);
+        CHECK(number_at(s.lines[1 + i], "time_us", 3) < 0);
+        CHECK(msim_json_get_number(s.lines[1 + i], "cpu_us", -1) >= 0);
+        CHECK(msim_json_get_number(s.lines[1 + i], "rss_bytes", 0) > 1e5);
+    }
+    CHECK(msim_json_get_true(s.lines[3], "done"));
+    CHECK_INT(msim_json_get_number(s.lines[3], "iterations", 0), 2);
+    CHECK_REL(msim_json_get_number(s.lines[4], "time_us", 0), 7, 1e-12);
+    done(&s);
+}
+
+/* By the clock around them, and from when it was. */
+static void test_serve__sequence_clock(void)
+{
+    struct served s = serve(&MADE_UP,
+                            "{\"id\":3,\"sequence\":{\"experiments\":["
+                            "{\"us\":0}],\"order\":[0,0],\"iterations\":1}}\n",
+                            false);
+    double us;
+
+    REQUIRE(s.n == 3);
+    us = msim_json_get_number(s.lines[1], "us", -1);
+    CHECK(us > 0 && us < 1e6);
+    CHECK(number_at(s.lines[1], "at_us", 0) <=
+          number_at(s.lines[1], "at_us", 1));
+    CHECK(number_at(s.lines[1], "at_us", 1) <= us);
+    done(&s);
+}
+
+static void refuses(const char *sequence, const char *why)
+{
+    char line[512];
+    struct served s;
+
+    snprintf(line, sizeof(line), "{\"id\":3,\"sequence\":%s}\n", sequence);
+    s = serve(&MADE_UP, line, false);
+    CHECK_INT(s.status, MSIM_OK);
+    REQUIRE(s.n == 2);
+    CHECK_STR(msim_json_get_text(s.lines[1], "error"), why);
+    done(&s);
+}
+
+static void test_serve__wrong_sequence(void)
+{
+    refuses("{}", "'sequence' has no 'experiments', or too many");
+    refuses("{\"experiments\":[{\"us\":1}]}",
+            "'sequence' has no 'order', or one that is too long");
+    refuses("{\"experiments\":[{\"us\":1}],\"order\":[1]}",
+            "'sequence' has an 'order' with a number of no experiment");
+    refuses("{\"experiments\":[{\"us\":1}],\"order\":[0],\"iterations\":0}",
+            "'iterations' is 0, want a whole number from 1 to 100000");
+    refuses("{\"experiments\":[{\"us\":1},{\"us\":1,\"fails\":\"again\"}],"
+            "\"order\":[0]}",
+            "experiment 1: fails again");
+}
+
+/* All that cannot be done is named, and nothing runs. */
+static void test_serve__refused_sequence(void)
+{
+    struct served s =
+        serve(&MADE_UP,
+              "{\"id\":3,\"sequence\":{\"experiments\":[{\"us\":1,\"fails\":"
+              "\"here\"},{\"us\":1},{\"us\":1,\"fails\":\"here\"}],"
+              "\"order\":[0,1]}}\n",
+              false);
+    const cJSON *refused;
+
+    REQUIRE(s.n == 2);
+    CHECK_STR(msim_json_get_text(s.lines[1], "error"),
+              "experiment 0: fails here");
+    CHECK(msim_json_get_true(s.lines[1], "unsupported"));
+    refused = cJSON_GetObjectItemCaseSensitive(s.lines[1], "refused");
+    REQUIRE(cJSON_GetArraySize(refused) == 2);
+    CHECK_INT(
+        msim_json_get_number(cJSON_GetArrayItem(refused, 1), "experiment", -1),
+        2);
+    done(&s);
+}
+
 static void test_serve__bad_line(void)
 {
     struct served s = serve(&MADE_UP, "{\"id\":1,\"us\":1}\nnot JSON\n", false);
@@ -299,6 +406,10 @@ int main(void)
     RUN(test_serve__device_dies);
     RUN(test_serve__dry);
     RUN(test_serve__no_device);
+    RUN(test_serve__sequence);
+    RUN(test_serve__sequence_clock);
+    RUN(test_serve__wrong_sequence);
+    RUN(test_serve__refused_sequence);
     RUN(test_serve__bad_line);
     return check_summary();
 }

@@ -1,6 +1,6 @@
 /*
- * profilers/sequence.h - time experiments one after the other, in the order of
- * a program, again and again.
+ * profilers/run_sequence.h - time experiments one after the other, in the order
+ * of a program, again and again.
  *
  * A sequence names each distinct experiment once, and the order in which they
  * run:
@@ -21,8 +21,8 @@
  * that empties the caches (msim_backend.apart), "us" is the sum of "time_us"
  * and starts are counted as if there were none.
  */
-#ifndef MSIM_PROFILERS_SEQUENCE_H
-#define MSIM_PROFILERS_SEQUENCE_H
+#ifndef MSIM_PROFILERS_RUN_SEQUENCE_H
+#define MSIM_PROFILERS_RUN_SEQUENCE_H
 #include "profilers/backend.h"
 #include "profilers/host_metrics.h"
 

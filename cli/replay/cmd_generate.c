@@ -1,10 +1,11 @@
 /*
- * cli/cmd_generate.c - `generate`: a trace as a PyTorch benchmark.
+ * cli/replay/cmd_generate.c - `generate`: a trace as a PyTorch benchmark.
  */
 #include "cli/cmd.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/replay/choice_options.h"
 #include "replay/emit/emit_json.h"
 #include "replay/emit/emit_python.h"
 #include "replay/program/make_program.h"
@@ -24,26 +25,9 @@ static enum msim_status parse_range(void *settings, const char *value,
                                     struct msim_error *err)
 {
     struct settings *s = settings;
-    char *end;
-    unsigned long long from = strtoull(value, &end, 10), to = 0;
 
-    if (end == value || strncmp(end, "..", 2) != 0 || end[2] < '0' ||
-        end[2] > '9')
-        end = NULL;
-    else
-        to = strtoull(end + 2, &end, 10);
-    if (!end || *end || from > to || to == 0 || to >= MSIM_NONE)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "option '--range' is '%s', want two ids of ET nodes, "
-                         "the smaller one first, such as 120..480",
-                         value);
-    s->choice.from = (uint32_t)from;
-    s->choice.to = (uint32_t)to;
-    return MSIM_OK;
+    return msim_choice_parse_range(&s->choice, value, err);
 }
-
-static const char *const KINDS[] = {"all", "compute", "communication", "copies",
-                                    NULL};
 
 static const struct msim_option OPTIONS[] = {
     {.name = "o",
@@ -51,42 +35,8 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, out),
      .metavar = "DIR",
      .help = "the folder to write: DIR/bench.py, DIR/data.json, DIR/README.md"},
-    {.name = "iteration",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, iteration),
-     .metavar = "N",
-     .help = "the step ProfilerStep#N, else the N-th step from zero",
-     .dflt = "the last one with operators; the whole trace where none is "
-             "marked"},
-    {.name = "subtree",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, choice.subtree),
-     .metavar = "NAME",
-     .help = "only operators inside an operator or label of that name (a "
-             "shell pattern)"},
-    {.name = "range",
-     .type = MSIM_OPTION_CUSTOM,
-     .parse = parse_range,
-     .metavar = "A..B",
-     .help = "only operators from ET node A to node B"},
-    {.name = "kind",
-     .type = MSIM_OPTION_CHOICE,
-     .field = offsetof(struct settings, choice.kind),
-     .choices = KINDS,
-     .metavar = "KIND",
-     .help = "only that kind: compute, communication or copies",
-     .dflt = "all"},
-    {.name = "ops",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, choice.ops),
-     .metavar = "GLOB",
-     .help = "only operators whose names match, such as 'aten::*mm'"},
-    {.name = "exclude",
-     .type = MSIM_OPTION_TEXT,
-     .field = offsetof(struct settings, choice.exclude),
-     .metavar = "GLOB",
-     .help = "no operators whose names match; what they make comes from "
-             "outside then"},
+    MSIM_OPTION_CHOICE_ROWS(struct settings, parse_range,
+                            "; what they make comes from outside then"),
     {.name = "batch",
      .type = MSIM_OPTION_COUNT,
      .field = offsetof(struct settings, batch),
@@ -146,41 +96,6 @@ static const struct msim_command COMMAND = {
     .min_operands = 1,
 };
 
-static const struct msim_trace *trace_of(const struct msim_job *job)
-{
-    for (uint32_t i = 0; i < job->n_ranks; i++)
-        if (job->ranks[i]->has_et)
-            return job->ranks[i];
-    return job->n_ranks ? job->ranks[0] : NULL;
-}
-
-/* The step that --iteration names; NONE: the whole trace. */
-static enum msim_status find_step(const struct msim_trace *t,
-                                  const char *wanted, uint32_t *step,
-                                  struct msim_error *err)
-{
-    char *end;
-    long long n;
-
-    *step = msim_program_last_step(t);
-    if (!wanted)
-        return MSIM_OK;
-    n = strtoll(wanted, &end, 10);
-    for (uint32_t i = 0; *end == '\0' && i < t->n_steps; i++)
-        if (t->steps[i].number == n) {
-            *step = i;
-            return MSIM_OK;
-        }
-    if (*wanted && *end == '\0' && n >= 0 && n < (long long)t->n_steps) {
-        *step = (uint32_t)n;
-        return MSIM_OK;
-    }
-    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                     "option '--iteration' is '%s', want the number of one of "
-                     "the trace's %" PRIu32 " steps",
-                     wanted, t->n_steps);
-}
-
 static void report(const struct msim_program *p,
                    const struct msim_emit_result *r, const char *dir)
 {
@@ -238,14 +153,16 @@ static enum msim_status generate(const struct msim_job *job,
                                  const struct settings *s,
                                  struct msim_error *err)
 {
-    const struct msim_trace *t = trace_of(job);
+    const struct msim_trace *t = msim_choice_trace(job);
     struct msim_program_options options = {MSIM_NONE, s->direct, s->choice};
     struct msim_program *p;
     enum msim_status status;
 
     if (!t)
         return MSIM_EFORMAT;
-    MSIM_TRY(find_step(t, s->iteration, &options.step, err));
+    options.step = msim_program_last_step(t);
+    if (s->iteration)
+        MSIM_TRY(msim_choice_find_step(t, s->iteration, &options.step, err));
     MSIM_TRY(msim_program_new(&p, t, &options, err));
     status = s->json ? msim_emit_json(p, !s->no_loops, stdout)
                      : write_benchmark(job, p, options.step, s, err);

@@ -1,7 +1,7 @@
 /*
- * profilers/sequence.c - time experiments one after the other.
+ * profilers/run_sequence.c - time experiments one after the other.
  */
-#include "profilers/sequence.h"
+#include "profilers/run_sequence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,237 @@
+/*
+ * cli/replay/cmd_replay.c - `replay`: a traced step on this machine's hardware.
+ *
+ * The operators run in a backend, which is a process of its own: this program
+ * plans them, asks, and reports.
+ */
+#include "cli/cmd.h"
+#include "cli/load.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/replay/choice_options.h"
+#include "core/base/write_file.h"
+#include "profilers/ask/find_backends.h"
+#include "replay/run/write_replay.h"
+
+#include <string.h>
+
+#define GREET_SECONDS 60.0
+
+struct settings {
+    const char *backend, *out, *iteration;
+    struct msim_choice choice;
+    uint32_t iterations, warm_up;
+    bool salvage, json;
+};
+
+static enum msim_status parse_range(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct settings *s = settings;
+
+    return msim_choice_parse_range(&s->choice, value, err);
+}
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "backend",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, backend),
+     .metavar = "NAME",
+     .help = "the program that runs operators: cpu, cuda, or the command line\n"
+             "of another (it holds a space or a '/')",
+     .dflt = "cuda where there is a GPU, else cpu"},
+    {.name = "iterations",
+     .type = MSIM_OPTION_COUNT,
+     .field = offsetof(struct settings, iterations),
+     .metavar = "N",
+     .help = "how often the step is run and timed",
+     .dflt = "10",
+     .min = 1,
+     .max = 10000},
+    {.name = "warmup",
+     .type = MSIM_OPTION_COUNT,
+     .field = offsetof(struct settings, warm_up),
+     .metavar = "N",
+     .help = "how often before",
+     .dflt = "2",
+     .min = 0,
+     .max = 1000},
+    {.name = "o",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, out),
+     .metavar = "FILE",
+     .help = "write a trace of what was run, as PyTorch's profiler writes "
+             "them; packed where FILE ends in .gz"},
+    MSIM_OPTION_CHOICE_ROWS(struct settings, parse_range, ""),
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print JSON instead of text, with the time of every operator"},
+    MSIM_OPTION_SALVAGE_ROW(struct settings, salvage),
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim replay --backend cpu data/traces/dlrm",
+    "mystique-sim replay --kind compute -o replayed.json.gz run/et",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "replay",
+    .operands = "TRACE|DIR...",
+    .summary =
+        "Run the operators of a traced step on this machine, without PyTorch, "
+        "and time\neach of them and the whole. An operator without a routine "
+        "is run as a copy of as\nmany bytes; the report says which, and what "
+        "part of the time they are.",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 1,
+};
+
+/* ---- output -------------------------------------------------------------- */
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static enum msim_status write_trace(const struct msim_replay *r,
+                                    const char *path, struct msim_error *err)
+{
+    struct msim_file *f;
+    struct msim_json j;
+    enum msim_status status;
+
+    MSIM_TRY(msim_file_open(&f, path, ends_in(path, ".gz"), err));
+    msim_json_begin(&j, msim_file_write, f);
+    msim_replay_write_trace(r, &j);
+    status = msim_json_end(&j);
+    if (status == MSIM_OK)
+        return msim_file_commit(f, err);
+    msim_file_abandon(f);
+    return status;
+}
+
+static enum msim_status report(const struct msim_replay *r,
+                               const struct settings *s, struct msim_error *err)
+{
+    struct msim_json j;
+
+    if (s->out)
+        MSIM_TRY(write_trace(r, s->out, err));
+    if (!s->json) {
+        msim_replay_write_text(r, stdout);
+        return MSIM_OK;
+    }
+    msim_json_begin(&j, msim_sink_file, stdout);
+    msim_replay_write_json(r, &j);
+    return msim_json_end(&j);
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static enum msim_status run_plan(struct msim_replay *r,
+                                 struct msim_replay_plan *p,
+                                 struct msim_child *child,
+                                 const struct settings *s,
+                                 struct msim_error *err)
+{
+    struct msim_replay_runs runs;
+    struct msim_replay_figures figures = {.ops = NULL};
+    enum msim_status status = msim_replay_run(&runs, p, child, r->greeting,
+                                              s->warm_up, s->iterations, err);
+
+    if (status == MSIM_OK)
+        status = msim_replay_figures_make(&figures, p, &runs, r->greeting);
+    r->runs = &runs;
+    r->figures = &figures;
+    if (status == MSIM_OK)
+        status = report(r, s, err);
+    msim_replay_figures_release(&figures);
+    msim_replay_runs_release(&runs);
+    return status;
+}
+
+static enum msim_status run_trace(const struct msim_trace *t, const char *path,
+                                  struct msim_child *child,
+                                  const cJSON *greeting,
+                                  const struct settings *s,
+                                  struct msim_error *err)
+{
+    struct msim_replay_wish wish = {MSIM_NONE, s->choice};
+    struct msim_replay_plan plan;
+    struct msim_replay r = {.path = path, .plan = &plan, .greeting = greeting};
+    enum msim_status status;
+
+    if (s->iteration)
+        MSIM_TRY(msim_choice_find_step(t, s->iteration, &wish.step, err));
+    status = msim_replay_plan_make(&plan, t, &wish, greeting, err);
+    if (status == MSIM_OK)
+        status = run_plan(&r, &plan, child, s, err);
+    msim_replay_plan_release(&plan);
+    return status;
+}
+
+static enum msim_status start(struct msim_child *child, const char *backend,
+                              cJSON **greeting, struct msim_error *err)
+{
+    struct msim_backends found;
+
+    if (backend && strpbrk(backend, " /"))
+        return msim_child_start(child, backend, GREET_SECONDS, greeting, err);
+    if (backend && strchr(backend, ','))
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "option '--backend' is '%s', want one backend",
+                         backend);
+    MSIM_TRY(msim_backends_find(
+        &found, backend ? backend : msim_backends_device(), err));
+    return msim_child_start(child, found.list[0].command, GREET_SECONDS,
+                            greeting, err);
+}
+
+static enum msim_status replay(const struct msim_job *job,
+                               const struct settings *s, struct msim_error *err)
+{
+    const struct msim_trace *t = msim_choice_trace(job);
+    struct msim_child child = {0};
+    cJSON *greeting = NULL;
+    enum msim_status status;
+
+    if (!t)
+        return MSIM_EFORMAT;
+    status = start(&child, s->backend, &greeting, err);
+    if (status == MSIM_OK)
+        status = run_trace(t, job->n_files ? job->files[0].path : "", &child,
+                           greeting, s, err);
+    cJSON_Delete(greeting);
+    msim_child_stop(&child);
+    return status;
+}
+
+int msim_cmd_replay(int argc, char **argv)
+{
+    struct settings s = {.iterations = 10, .warm_up = 2};
+    struct msim_cli_operands files;
+    struct msim_error err = {0};
+    struct msim_job *job = NULL;
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    status =
+        msim_load_job(&job, &files,
+                      &(struct msim_load_options){
+                          .salvage = s.salvage, .details = true, .threads = 2},
+                      &err);
+    if (status == MSIM_OK)
+        status = replay(job, &s, &err);
+    if (status == MSIM_OK)
+        msim_message_warnings(job->warnings, job->n_warnings, false);
+    msim_job_free(job);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}
