@@ -13,6 +13,7 @@
 #include "core/run/engine.h"
 #include "core/run/scale.h"
 #include "core/work/opmap/works.h"
+#include "models/estimate/whole_job.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"
 #include "predict/trace_correction.h"
@@ -54,8 +55,8 @@ struct msim_costs {
     struct msim_limits *limits; /* likewise, by the data sheet */
     uint32_t emulated; /* bits of enum msim_emulation: types that the platform
                           lacks */
-    double gpu_factor; /* 90 %: all kernels together take up to this factor more
-                          or less, on top of low..high; 1: as traced */
+    /* Of all kernels together, on top of low..high; 1 and 1: as traced. */
+    struct msim_whole_job_machine machine;
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
     /* Operators, or kernels without one, whose estimates could not be true
      * (models/estimate/plausible.h); `n_bounded` counts those that are not

@@ -9,6 +9,7 @@
  * launch and its neighbours (core/work/kernel/infer.h), or scaled by its class.
  */
 #include "models/estimate/emulated.h"
+#include "models/estimate/whole_job.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 #include "predict/costing.h"
@@ -81,6 +82,13 @@ static void note_bounded(struct msim_costs *c, const char *name,
         c->bounded[i] = (struct msim_cost_bounded){name, why, 1};
 }
 
+/* Do operators of a family deviate together? Not where the trace tells how far
+ * they do: in scaled times, and in what another trace corrects. */
+static bool deviates(const struct msim_costing *k)
+{
+    return !k->opt->source && !k->opt->correction;
+}
+
 /* All works of one operator, or of a kernel, of that name; `n` 0 leaves `d` at
  * zero. */
 static enum msim_status estimate(struct msim_costing *k, const char *name,
@@ -96,6 +104,8 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
                                              k->err));
         if (e.bounded)
             note_bounded(k->c, name, e.bounded);
+        if (deviates(k))
+            msim_whole_job_widen(k->opt->platform, &e);
         msim_costing_add(&d->e, &e);
         d->flops += works[i].flops;
         add_limits(&d->limits, k->opt->platform, &works[i]);

@@ -144,14 +144,20 @@ static enum msim_status allocate(struct msim_costs *c, uint32_t n)
 
 /* Under scaled costs two machines may differ from their models; under corrected
  * ones none, where the target is the machine of the source trace. */
-static double gpu_factor(const struct msim_cost_options *opt)
+static struct msim_whole_job_machine
+machine_of(const struct msim_cost_options *opt)
 {
+    double either;
+
+    if (!opt->source && !opt->correction)
+        return msim_whole_job_machine_of(opt->platform);
     if (opt->source)
-        return msim_scaled_factor(opt->source, opt->platform);
-    if (opt->correction &&
-        msim_correction_is_on(opt->correction, opt->platform))
-        return 1;
-    return msim_platform_trace_factor(opt->platform);
+        either = msim_scaled_factor(opt->source, opt->platform);
+    else if (msim_correction_is_on(opt->correction, opt->platform))
+        either = 1;
+    else
+        either = msim_platform_trace_factor(opt->platform);
+    return (struct msim_whole_job_machine){either, either};
 }
 
 /*
@@ -164,10 +170,10 @@ static void set_lags(struct msim_costing *k)
 
     for (int kind = 0; kind < MSIM_EDGE_KINDS; kind++)
         k->c->lag[kind] = -1;
-    k->c->gpu_factor = 1;
+    k->c->machine = (struct msim_whole_job_machine){1, 1};
     if (!to)
         return;
-    k->c->gpu_factor = gpu_factor(k->opt);
+    k->c->machine = machine_of(k->opt);
     if (from)
         return;
     k->c->lag[MSIM_EDGE_LAUNCH] =
@@ -221,7 +227,7 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     memcpy(c->flops, base->flops, n * sizeof(*c->flops));
     memcpy(c->limits, base->limits, n * sizeof(*c->limits));
     memcpy(c->lag, base->lag, sizeof(c->lag));
-    c->gpu_factor = base->gpu_factor;
+    c->machine = base->machine;
     if (msim_cost_scale(c, g, scales, n_scales) != MSIM_OK) {
         msim_costs_free(c);
         return MSIM_ENOMEM;

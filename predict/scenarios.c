@@ -58,9 +58,9 @@ enum msim_status msim_scenario_durations(msim_ps **out,
                                          const struct msim_graph *g,
                                          const struct msim_costs *c, bool high)
 {
-    double factor = c->gpu_factor;
+    const struct msim_whole_job_machine *m = &c->machine;
     struct deviations d = {g, c, high ? c->high : c->low,
-                           high ? factor - 1 : 1 / factor - 1};
+                           high ? m->slower - 1 : 1 / m->faster - 1};
     double share = joint_share(&d);
     msim_ps *dur = malloc(((size_t)g->n_tasks + 1) * sizeof(*dur));
 

@@ -210,6 +210,18 @@ def check_laws(path, data):
             fault(path, f"cell '{name}' is not common to several GPUs")
 
 
+def check_jobs(path, data):
+    if not (is_text(data.get("how")) and data.get("groups")):
+        fault(path, "does not say how and on which groups it was fitted")
+    entries = [("machine", data.get("machine", {}), ("slower", "faster"))]
+    entries += [(name, entry, ("log_sd",))
+                for name, entry in data.get("families", {}).items()]
+    for name, entry, keys in entries:
+        for key in keys + ("groups",):
+            if not (is_number(entry.get(key)) and entry[key] >= 0):
+                fault(path, f"'{name}': '{key}' is {entry.get(key)}")
+
+
 def check_names(platforms):
     """Each name means one platform; each chain of bases ends."""
     owner = {}
@@ -294,6 +306,9 @@ def main(argv):
     laws = load(root / "laws" / "common.json")
     if isinstance(laws, dict):
         check_laws(root / "laws" / "common.json", laws)
+    jobs = load(root / "laws" / "jobs.json")
+    if isinstance(jobs, dict):
+        check_jobs(root / "laws" / "jobs.json", jobs)
     collectives = load(root / "laws" / "collectives.json")
     if isinstance(collectives, dict):
         check_collectives(root / "laws" / "collectives.json", collectives)

@@ -82,8 +82,9 @@ double msim_platform_memory_bytes(const struct msim_platform *p);
 uint32_t msim_platform_sms(const struct msim_platform *p);
 /*
  * The 90 % interval, as a factor up and down, of the ratio of all kernels' time
- * on one machine to the prediction for its GPU. Machines differ in clocks,
- * power, other users and libraries.
+ * on one machine to the prediction for its GPU, where a trace of another
+ * machine tells the times; else models/estimate/whole_job.h says. Machines
+ * differ in clocks, power, other users and libraries.
  */
 double msim_platform_trace_factor(const struct msim_platform *p);
 /* The time of a kernel that runs concurrently with a collective, over its time

@@ -5,6 +5,7 @@
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #include "models/platform/fit.h"
+#include "models/platform/job_spread.h"
 #include "models/platform/shared_laws.h"
 #include "models/platform/sm_clock.h"
 
@@ -45,6 +46,7 @@ struct msim_platform {
     struct msim_platform *next;
     /* Only of a platform that was loaded, not of those that stand in: */
     struct msim_shared_laws shared;
+    struct msim_job_spread jobs;
     struct msim_fit_index index;
 };
 

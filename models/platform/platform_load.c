@@ -185,7 +185,9 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
-    return msim_shared_laws_read(&p->shared, path, err);
+    MSIM_TRY(msim_shared_laws_read(&p->shared, path, err));
+    snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
+    return msim_job_spread_read(&p->jobs, path, err);
 }
 
 /* What the file does not say of types, GPUs of its generation do. */

@@ -140,6 +140,8 @@ void msim_platform_liken(struct msim_platform *p,
         s->memory_bytes = (double)g->memory_bytes;
     s->trace_factor =
         exp(hypot(log(s->trace_factor), MSIM_Z90 * UNRECORDED_LOG_SD));
+    p->jobs.slower = hypot(p->jobs.slower, UNRECORDED_LOG_SD);
+    p->jobs.faster = hypot(p->jobs.faster, UNRECORDED_LOG_SD);
     snprintf(name, sizeof(name), "near %.42s", p->name);
     memcpy(p->name, name, sizeof(name));
 }

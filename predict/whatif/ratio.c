@@ -18,7 +18,7 @@ static void add_families(const struct msim_ratio_side *s, double *by, bool *gpu)
 
     for (uint32_t t = 0; t < g->n_tasks; t++)
         by[c->made_by[t]] += (double)(c->high[t] - c->low[t]) / MSIM_PS_PER_US;
-    *gpu |= c->gpu_factor > 1;
+    *gpu |= c->machine.slower > 1 || c->machine.faster > 1;
 }
 
 static int largest(const double *by, uint32_t taken)
@@ -66,8 +66,8 @@ static msim_ps deviated(const struct msim_ratio_side *s,
 
     if (what == MSIM_DEVIATE_GPU)
         by = s->outcome->graph->kind[task] == MSIM_TASK_KERNEL
-                 ? (double)mid *
-                       (high ? c->gpu_factor - 1 : 1 / c->gpu_factor - 1)
+                 ? (double)mid * (high ? c->machine.slower - 1
+                                       : 1 / c->machine.faster - 1)
                  : 0;
     else if (what == MSIM_DEVIATE_OTHERS)
         by *= d->others & family ? d->share : 0;

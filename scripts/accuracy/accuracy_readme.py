@@ -8,8 +8,9 @@ Rewrites the text between the marks "<!-- accuracy: NAME -->" and
 five lines; docs/accuracy/README.md has the others. The tables come from files in
 tests/accuracy:
 
-    headline            traces.csv, op.csv and left_out.csv
+    headline            traces.csv, jobs.csv, op.csv and left_out.csv
     traces              traces.csv     (scripts/accuracy/accuracy.py --out)
+    jobs                jobs.csv       (scripts/accuracy/job_spread.py --update)
     families            families.csv   (the same), and worst-families, a sentence
     operators           op.csv         (tests/accuracy/op.sh update)
     leave-one-gpu-out   left_out.csv   (tests/accuracy/left_out.sh update)
@@ -30,12 +31,13 @@ import textwrap
 
 import accuracy
 import accuracy_families
+import job_spread
 import op_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
-         "docs/accuracy/README.md": ("traces", "families", "worst-families",
-                                     "operators", "leave-one-gpu-out")}
+         "docs/accuracy/README.md": ("traces", "jobs", "families",
+                                     "worst-families", "operators", "leave-one-gpu-out")}
 FIGURES = ROOT / "tests/accuracy"
 MARKED = re.compile(r"(<!-- accuracy: (\S+) -->\n)(.*?)"
                     r"(<!-- accuracy: end -->\n)", re.DOTALL)
@@ -117,6 +119,14 @@ def headline_of_traces(what, costs, only):
     return headline_line(what, f"{n} traces", mean, median, inside)
 
 
+def headline_of_jobs(what):
+    """Inside of intervals that were not fitted on the program."""
+    n, mean, median, *_ = accuracy.summary(rows_of("traces.csv"), "model",
+                                           "kernel_us", ())
+    return headline_line(what, f"{n} traces", mean, median,
+                         job_spread.inside_left_out(rows_of("jobs.csv")))
+
+
 def headline_of_fits(what, fits):
     return headline_line(what, f"{len(fits)} fits",
                          *(mean_of(fits, column) for column in (
@@ -130,9 +140,8 @@ def headline_table():
                 if key[0] == "gemm"]
     return ["| predicted | cases | mean error | median | inside the 90 % "
             "interval |", "|---" * 5 + "|",
-            headline_of_traces("all kernels of a traced job, from shapes or "
-                               "launches",
-                               "model", ()),
+            headline_of_jobs("all kernels of a traced job, from shapes or "
+                             "launches"),
             headline_of_traces("the same, from times on another GPU (H100, "
                                "MI300X)", "scaled", accuracy.SAME_MODEL),
             headline_of_fits("a matrix product, held-out shapes", products),
@@ -147,6 +156,7 @@ def headline_table():
 TABLES = {
     "headline": headline_table,
     "traces": lambda: accuracy.table(rows_of("traces.csv")),
+    "jobs": lambda: job_spread.table(rows_of("jobs.csv")),
     "families": lambda: accuracy_families.table(rows_of("families.csv")),
     "worst-families": lambda: accuracy_families.worst(rows_of("families.csv")),
     "operators": lambda: op_table.table(FIGURES / "op.csv"),

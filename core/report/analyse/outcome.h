@@ -41,11 +41,11 @@ struct msim_outcome {
     const msim_ps *task_mid; /* its estimate: what it takes (mid.dur) may differ
                                 where tasks share; NULL: the same */
     /*
-     * The whole GPU may be this factor faster or slower than estimated (90 %),
-     * for all kernels together and in addition to task_low..task_high; 1:
+     * The whole GPU may be these factors slower or faster than estimated (90
+     * %), for all kernels together and in addition to task_low..task_high; 1:
      * measured.
      */
-    double gpu_factor;
+    double gpu_slower, gpu_faster;
     const uint8_t *made_by; /* index into made_by_names */
     const char *const *made_by_names;
     uint32_t n_made_by;    /* at most MADE_BY_MAX */
@@ -137,10 +137,10 @@ static inline void msim_widen(const struct msim_outcome *o,
                               struct msim_figure *f)
 {
     f->low = f->predicted - hypot(f->predicted - f->low,
-                                  f->predicted * (1 - 1 / o->gpu_factor));
+                                  f->predicted * (1 - 1 / o->gpu_faster));
     f->low = f->low < 0 ? 0 : f->low; /* NaN stays */
     f->high = f->predicted +
-              hypot(f->high - f->predicted, f->predicted * (o->gpu_factor - 1));
+              hypot(f->high - f->predicted, f->predicted * (o->gpu_slower - 1));
 }
 
 /* The arrival of a collective's transfer, if that is a task; else the task

@@ -2,6 +2,7 @@
  * Platforms: found by name, alias, device and file; broken files are refused.
  */
 #include "models/platform/platform.h"
+#include "models/platform/platform_data.h"
 #include "models/platform/platform_find.h"
 #include "models/platform/platform_nearest.h"
 #include "tests/check.h"
@@ -91,6 +92,7 @@ static void test_platform__likened(void)
     CHECK_REL(msim_platform_memory_bytes(p), 40e9, 1e-12);
     CHECK_UINT(msim_platform_sms(p), 66);
     CHECK(msim_platform_trace_factor(p) > factor);
+    CHECK(p->jobs.slower > 0.33 && p->jobs.faster >= 0.33);
     msim_platform_free(p);
 }
 

@@ -10,7 +10,7 @@
  * another 113: sqrt(216^2 + 113^2) = 243.8 is more than there is. */
 static void test_outcome__no_time_below_zero(void)
 {
-    struct msim_outcome o = {.gpu_factor = 2};
+    struct msim_outcome o = {.gpu_slower = 2, .gpu_faster = 2};
     struct msim_figure f = {.predicted = 226, .low = 10, .high = 400};
 
     msim_widen(&o, &f);
