@@ -25,6 +25,7 @@
     X(convert, "write traces as Chakra, for simulators that read it")          \
     X(generate, "write a PyTorch benchmark that does what a trace recorded")   \
     X(replay, "run a traced step on this machine, and time it")                \
+    X(validate, "a traced step, its replay and a prediction, side by side")    \
     X(calibrate, "time this machine, and write it as a platform")              \
     X(help, "this help, or that of a verb")
 

@@ -10,14 +10,14 @@ for args in --help -h help "help help"; do
     want_out "usage: mystique-sim [predict] [OPTION]... TRACE|DIR..."
     want_out "[default: "
     want_out "--platform NAME|FILE"
-    for verb in predict info compare op platforms select convert generate replay calibrate help; do
+    for verb in predict info compare op platforms select convert generate replay validate calibrate help; do
         want_out $'\n'"  $verb "
     done
     examples=$(sed -n '/^examples:/,$p' "$folder/out" | grep -c '^  mystique-sim')
     [ "$examples" -ge 2 ] || complain "$examples examples, want two"
 done
 
-for verb in predict info compare op platforms select convert generate replay calibrate; do
+for verb in predict info compare op platforms select convert generate replay validate calibrate; do
     run "$verb" --help
     want_rc 0
     want_no_err
@@ -35,7 +35,7 @@ for verb in predict info compare op platforms select convert generate replay cal
 done
 
 # No line is wider than a terminal, none ends in a space.
-for verb in "" predict info compare op platforms select convert generate replay calibrate; do
+for verb in "" predict info compare op platforms select convert generate replay validate calibrate; do
     # shellcheck disable=SC2086
     run $verb --help
     ! grep -nE '.{81}| $' "$folder/out" >&2 || complain "an untidy line"

@@ -43,7 +43,7 @@ example=$(sed -n 's/^    \$ mystique-sim \(--platform .*\)$/\1/p' \
 # The man page has every verb and every option that --help has.
 man=$folder/prefix/share/man/man1/mystique-sim.1
 sed 's/\\-/-/g' "$man" >"$folder/man" || complain "no man page installed"
-for verb in predict info compare op platforms select convert generate replay calibrate; do
+for verb in predict info compare op platforms select convert generate replay validate calibrate; do
     run "$verb" --help
     while IFS= read -r option; do
         grep -q -- "^  $option" "$folder/man" ||

@@ -52,7 +52,7 @@ PYTHON
 
 # ---- every option ----------------------------------------------------------
 
-for verb in predict info compare op platforms select convert generate replay calibrate; do
+for verb in predict info compare op platforms select convert generate replay validate calibrate; do
     run "$verb" --help
     for option in $(grep -oE '^  -(-[a-z][a-z-]+|[a-z]) ' "$folder/out"); do
         grep -qE -- "$option([^a-z-]|\$)" "${pages[@]}" ||

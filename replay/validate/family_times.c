@@ -1,0 +1,179 @@
+/*
+ * replay/validate/family_times.c - what the operators of a step took.
+ */
+#include "replay/validate/family_times.h"
+
+#include "core/work/opmap/works.h"
+
+#include <string.h>
+
+struct window {
+    msim_ps from, to;
+};
+
+/* From the step's mark to that of the next one. */
+static struct window window_of(const struct msim_trace *t, uint32_t step)
+{
+    struct window w = {INT64_MIN, INT64_MAX};
+
+    if (step == MSIM_NONE)
+        return w;
+    w.from = t->steps[step].start;
+    for (uint32_t i = 0; i < t->n_steps; i++)
+        if (t->steps[i].start > w.from && t->steps[i].start < w.to)
+            w.to = t->steps[i].start;
+    return w;
+}
+
+static bool is_inside(const struct window *w, const struct msim_op *op)
+{
+    return op->start >= w->from && op->start < w->to;
+}
+
+static double microseconds(msim_ps time)
+{
+    return (double)time / MSIM_PS_PER_US;
+}
+
+/* The family of an operator's first work; COUNT: it has none. */
+static enum msim_family family_of(const struct msim_works *w, uint32_t op)
+{
+    const struct msim_work *works;
+    uint32_t n;
+
+    (void)msim_works_of(w, op, &works, &n);
+    return n ? works[0].family : MSIM_FAMILY_COUNT;
+}
+
+static void add(struct msim_family_times *s, enum msim_family f, double us)
+{
+    s->us[f] += us;
+    s->operators_us += us;
+}
+
+static void add_ops(struct msim_family_times *s, const struct msim_works *w,
+                    const struct window *in, bool timed)
+{
+    const struct msim_trace *t = w->trace;
+
+    for (uint32_t i = 0; i < t->n_ops; i++) {
+        enum msim_family f = family_of(w, i);
+
+        if (t->ops[i].kind != MSIM_OP_OPERATOR || f == MSIM_FAMILY_COUNT ||
+            !is_inside(in, &t->ops[i]))
+            continue;
+        s->ops[f]++;
+        if (timed)
+            add(s, f, microseconds(t->ops[i].dur));
+    }
+}
+
+static enum msim_family family_of_gpu(const struct msim_works *w,
+                                      const struct msim_gpu *g)
+{
+    enum msim_family f = MSIM_FAMILY_COUNT;
+
+    if (g->kind == MSIM_GPU_COMM)
+        return MSIM_FAMILY_COLLECTIVE;
+    if (g->kind != MSIM_GPU_KERNEL)
+        return MSIM_FAMILY_COPY;
+    if (g->op != MSIM_NONE)
+        f = family_of(w, g->op);
+    return f == MSIM_FAMILY_COUNT ? MSIM_FAMILY_BOUND : f;
+}
+
+static void add_gpu(struct msim_family_times *s, const struct msim_works *w,
+                    const struct window *in)
+{
+    const struct msim_trace *t = w->trace;
+
+    for (uint32_t i = 0; i < t->n_gpu; i++)
+        if (t->gpu[i].op != MSIM_NONE && is_inside(in, &t->ops[t->gpu[i].op]))
+            add(s, family_of_gpu(w, &t->gpu[i]), microseconds(t->gpu[i].dur));
+}
+
+static uint32_t ops_of(const struct msim_family_times *s)
+{
+    uint32_t n = 0;
+
+    for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
+        n += s->ops[f];
+    return n;
+}
+
+/* One step; false where it asks nothing of a device. */
+static bool add_step(struct msim_family_times *s, const struct msim_works *w,
+                     uint32_t step)
+{
+    const struct msim_trace *t = w->trace;
+    struct window in = window_of(t, step);
+    uint32_t before[MSIM_FAMILY_COUNT];
+
+    memcpy(before, s->ops, sizeof(before));
+    memset(s->ops, 0, sizeof(s->ops));
+    add_ops(s, w, &in, !t->has_gpu_events);
+    if (ops_of(s) == 0) {
+        memcpy(s->ops, before, sizeof(before));
+        return false;
+    }
+    if (t->has_gpu_events)
+        add_gpu(s, w, &in);
+    s->steps++;
+    s->number = step == MSIM_NONE ? -1 : t->steps[step].number;
+    s->step_us += step == MSIM_NONE ? 0 : microseconds(t->steps[step].dur);
+    return true;
+}
+
+static void take_mean(struct msim_family_times *s)
+{
+    for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
+        s->us[f] /= s->steps;
+    s->operators_us /= s->steps;
+    s->step_us /= s->steps;
+}
+
+static enum msim_status make_works(struct msim_works **w,
+                                   const struct msim_trace *t)
+{
+    return msim_works_new(w, t, NULL,
+                          msim_opmap_place_of(t, !t->has_gpu_events));
+}
+
+enum msim_status msim_family_times_of(struct msim_family_times *out,
+                                      const struct msim_trace *t, uint32_t step,
+                                      struct msim_error *err)
+{
+    struct msim_works *w;
+    uint32_t n = step == MSIM_NONE && t->n_steps ? t->n_steps : 1;
+
+    *out = (struct msim_family_times){.number = -1};
+    if (!t->has_times)
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "found no times, want a Kineto trace (an execution "
+                         "trace alone has none)");
+    MSIM_TRY(make_works(&w, t));
+    for (uint32_t i = 0; i < n; i++)
+        (void)add_step(out, w, step == MSIM_NONE && t->n_steps ? i : step);
+    msim_works_free(w);
+    if (out->steps == 0)
+        return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                         "found no operator that asks anything of a device, "
+                         "want shapes in the trace (record_shapes=True)");
+    take_mean(out);
+    return MSIM_OK;
+}
+
+enum msim_status msim_family_last_step(const struct msim_trace *t,
+                                       uint32_t *step)
+{
+    struct msim_family_times s = {.number = -1};
+    struct msim_works *w;
+
+    *step = MSIM_NONE;
+    MSIM_TRY(make_works(&w, t));
+    for (uint32_t i = t->n_steps; i-- > 0 && *step == MSIM_NONE;)
+        if (add_step(&s, w, i))
+            *step = i;
+    msim_works_free(w);
+    return MSIM_OK;
+}
