@@ -173,6 +173,9 @@ static enum msim_status leave(struct walk *w, uint32_t i)
 {
     const struct msim_op *op = &w->t->ops[i];
 
+    /* A collective writes what its caller holds, and makes nothing. */
+    if (op->comm != MSIM_NONE)
+        return each_tensor(w, i, op->outs, op->out_ids, enter_input);
     MSIM_TRY(each_tensor(w, i, op->args, op->ids, stamp_input));
     return each_tensor(w, i, op->outs, op->out_ids, leave_output);
 }

@@ -20,7 +20,8 @@
  *   (b) else on that of an input, if the storage is that of an input: a view,
  *       or written in place,
  *   (c) else on a new life. `resize_`, and `out=` of a tensor without memory,
- *       are such.
+ *       are such. A collective (record_param_comms) begins none: it writes what
+ *       its caller holds.
  * A tensor without elements is on no life: all of them share ids. Where a file
  * gives no storage (0), every tensor id stands for one of its own.
  */

@@ -89,6 +89,8 @@ static void mark_results(struct msim_batch *b, const struct msim_program *p,
     const struct msim_trace *t = p->trace;
     uint32_t block = t->ops[s->op].outs, v = s->first_out;
 
+    if (s->schema == MSIM_NONE || s->kind == MSIM_STATEMENT_COLLECTIVE)
+        return;
     if (s->n_out == 0 || block == MSIM_NONE || !any_grows(b, p, s))
         return;
     for (uint32_t i = 0; i < t->blocks[block].count; i++) {

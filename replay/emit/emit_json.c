@@ -50,8 +50,9 @@ static void write_statement(struct msim_json *j, const struct msim_program *p,
     msim_json_unsigned(j, "node", op->et_id);
     if (s->schema == MSIM_NONE) {
         msim_json_text(j, "operator",
-                       s->kind == MSIM_STATEMENT_BACKWARD
-                           ? "backward"
+                       s->kind == MSIM_STATEMENT_BACKWARD ? "backward"
+                       : s->kind == MSIM_STATEMENT_WAIT
+                           ? "wait"
                            : msim_trace_text(p->trace, op->name));
     } else {
         msim_json_text(j, "operator", msim_program_schema(p, s->schema)->name);

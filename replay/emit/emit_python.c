@@ -188,8 +188,9 @@ static void write_nodes(struct msim_json *j, const struct msim_program *p)
 static void write_coverage(struct msim_json *j, const struct msim_program *p)
 {
     msim_json_open(j, "coverage", '{', false);
-    msim_json_unsigned(j, "emitted", p->statements.n);
-    msim_json_unsigned(j, "selected", p->statements.n + p->left_out.n);
+    msim_json_unsigned(j, "emitted", p->statements.n - p->n_waits);
+    msim_json_unsigned(j, "selected",
+                       p->statements.n - p->n_waits + p->left_out.n);
     msim_json_text(j, "device_time", NULL);
     msim_json_open(j, "left_out", '[', true);
     for (uint32_t i = 0; i < p->left_out.n; i++) {
@@ -245,13 +246,12 @@ static enum msim_status put(struct msim_file *f, const char *text)
     return msim_file_write(f, text, strlen(text));
 }
 
-/* Collectives need what no trace holds; so their space is one of our own. */
-static bool is_collective(const struct msim_body *b, uint32_t space)
+static bool has_collectives(const struct msim_program *p)
 {
-    const char *name =
-        msim_program_schema(b->p, ((uint32_t *)b->spaces.data)[space])->name;
-
-    return !strncmp(name, "c10d::", 6);
+    for (uint32_t i = 0; i < p->statements.n; i++)
+        if (msim_program_statement(p, i)->kind == MSIM_STATEMENT_COLLECTIVE)
+            return true;
+    return false;
 }
 
 static enum msim_status write_program(struct msim_file *f, struct msim_body *b)
@@ -263,17 +263,14 @@ static enum msim_status write_program(struct msim_file *f, struct msim_body *b)
         const char *name = msim_program_schema(b->p, spaces[i])->name;
         int len = (int)strcspn(name, ":");
 
-        if (is_collective(b, i))
-            continue;
         snprintf(line, sizeof(line), "%.*s = torch.ops.%.*s\n", len, name, len,
                  name);
         MSIM_TRY(put(f, line));
     }
     if (b->lists.n)
         MSIM_TRY(put(f, "L = DATA[\"lists\"]\n"));
-    for (uint32_t i = 0; i < b->spaces.n; i++)
-        if (is_collective(b, i))
-            MSIM_TRY(put(f, msim_collectives_template));
+    if (has_collectives(b->p))
+        MSIM_TRY(put(f, msim_collectives_template));
     MSIM_TRY(put(f, "\n\n"));
     return put(f, msim_text_get(&b->text));
 }
@@ -355,7 +352,7 @@ static enum msim_status write_readme(struct msim_file *f,
         "order are\nthe trace's. What was inferred stands in `data.json` under "
         "`inferred`, what could\nnot be called under `coverage`.\n\n"
         "Made by mystique-sim %s.\n",
-        options->title, b->p->statements.n,
+        options->title, b->p->statements.n - b->p->n_waits,
         b->p->form == MSIM_FORM_AUTOGRAD
             ? ", the backward pass by PyTorch's autograd"
             : "",
@@ -398,10 +395,10 @@ static uint32_t lines_of(const char *text)
 
 static uint32_t count_lines(struct msim_body *b)
 {
-    uint32_t n = lines_of(msim_bench_template);
+    uint32_t n = lines_of(msim_bench_template) + b->spaces.n;
 
-    for (uint32_t i = 0; i < b->spaces.n; i++)
-        n += is_collective(b, i) ? lines_of(msim_collectives_template) : 1;
+    if (has_collectives(b->p))
+        n += lines_of(msim_collectives_template);
     return n + lines_of(msim_text_get(&b->text));
 }
 
@@ -440,12 +437,13 @@ enum msim_status msim_emit_python(const struct msim_program *p, const char *dir,
     status = msim_body_write(&body);
     if (status == MSIM_OK)
         status = write_files(&body, dir, options, err);
-    *result = (struct msim_emit_result){.statements = p->statements.n,
-                                        .loops = fold.loops.n,
-                                        .lines = count_lines(&body),
-                                        .outside = p->outside.n,
-                                        .left_out = p->left_out.n,
-                                        .opened = p->n_opened};
+    *result =
+        (struct msim_emit_result){.statements = p->statements.n - p->n_waits,
+                                  .loops = fold.loops.n,
+                                  .lines = count_lines(&body),
+                                  .outside = p->outside.n,
+                                  .left_out = p->left_out.n,
+                                  .opened = p->n_opened};
     msim_body_release(&body);
     msim_loops_release(&fold);
     return status;

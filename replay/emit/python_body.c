@@ -230,7 +230,7 @@ static const char *add_results(struct writer *w, struct msim_text *line,
 
     if (last == MSIM_NONE)
         return "";
-    if (msim_names_list(w->b->p, s)) {
+    if (msim_names_list(w->b->p, s) || s->kind == MSIM_STATEMENT_COLLECTIVE) {
         name_result(w, line, s->first_out);
         msim_text_add(line, " = ");
         return "";
@@ -288,9 +288,13 @@ static void write_call(struct writer *w, struct msim_body_place at)
     struct msim_text line = {0}, call = {0};
     const char *behind;
 
-    if (note_space(b, s->schema) != MSIM_OK)
-        b->text.status = MSIM_ENOMEM;
-    msim_body_call(b, &call, at);
+    if (s->kind == MSIM_STATEMENT_COLLECTIVE)
+        msim_body_collective(b, &call, at);
+    else {
+        if (note_space(b, s->schema) != MSIM_OK)
+            b->text.status = MSIM_ENOMEM;
+        msim_body_call(b, &call, at);
+    }
     let_go(w, 4 * time);
     behind = add_results(w, &line, s);
     msim_text_add(&line, "%s", "");
@@ -305,16 +309,32 @@ static void write_call(struct writer *w, struct msim_body_place at)
     delete_dropped(w);
 }
 
-static void write_backward(struct writer *w, uint32_t i)
+/* A method of operand 0: .backward() of the loss, .wait() of the work. */
+static void write_method(struct writer *w, struct msim_body_place at,
+                         const char *method)
 {
     struct msim_body *b = w->b;
     struct msim_text line = {0};
 
-    msim_body_operand(b, &line, (struct msim_body_place){i, MSIM_NONE}, 0);
-    msim_text_add(&line, ".backward()");
+    msim_body_operand(b, &line, at, 0);
+    msim_text_add(&line, ".%s()", method);
     take_line(b, &line);
-    let_go(w, 4 * b->names.time[i]);
+    let_go(w, 4 * b->names.time[at.statement]);
     delete_dropped(w);
+}
+
+static void write_statement(struct writer *w, struct msim_body_place at)
+{
+    switch (msim_program_statement(w->b->p, at.statement)->kind) {
+    case MSIM_STATEMENT_BACKWARD:
+        write_method(w, at, "backward");
+        break;
+    case MSIM_STATEMENT_WAIT:
+        write_method(w, at, "wait");
+        break;
+    default:
+        write_call(w, at);
+    }
 }
 
 static void begin_lists(struct writer *w, const struct msim_loop *l)
@@ -375,7 +395,7 @@ static void write_loop(struct writer *w, uint32_t number)
     take_line(b, &line);
     b->indent += 4;
     for (uint32_t j = 0; j < l->period; j++)
-        write_call(w, (struct msim_body_place){l->first + j, number});
+        write_statement(w, (struct msim_body_place){l->first + j, number});
     write_carries(w, number, false);
     b->indent -= 4;
     let_go(w, 4 * b->names.time[last] + 2);
@@ -427,11 +447,8 @@ static void write_all(struct writer *w)
         if (loop != MSIM_NONE) {
             write_loop(w, loop);
             i += loops[loop].period * loops[loop].count;
-        } else if (msim_program_statement(b->p, i)->kind ==
-                   MSIM_STATEMENT_BACKWARD)
-            write_backward(w, i++);
-        else
-            write_call(w, (struct msim_body_place){i++, MSIM_NONE});
+        } else
+            write_statement(w, (struct msim_body_place){i++, MSIM_NONE});
     }
 }
 

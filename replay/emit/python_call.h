@@ -15,6 +15,9 @@ struct msim_body_place {
 /* The call of a statement, from the operator's name on. */
 void msim_body_call(struct msim_body *b, struct msim_text *out,
                     struct msim_body_place at);
+/* The call of a collective. */
+void msim_body_collective(struct msim_body *b, struct msim_text *out,
+                          struct msim_body_place at);
 /* Operand `k` of a statement. */
 void msim_body_operand(struct msim_body *b, struct msim_text *out,
                        struct msim_body_place at, uint32_t k);

@@ -5,6 +5,7 @@
 #include "replay/program/make_program.h"
 
 #include "core/base/sort.h"
+#include "replay/program/program_collective.h"
 #include "replay/program/program_roles.h"
 #include "replay/program/program_units.h"
 
@@ -65,9 +66,9 @@ static enum msim_status order_ops(struct msim_builder *b, uint32_t step)
     step_ids(t, step, &low, &high);
     b->order = malloc(bytes);
     b->unit = malloc(bytes);
-    b->skip = calloc((size_t)t->n_threads + 1, sizeof(*b->skip));
+    b->taken = calloc((size_t)t->n_ops + 1, sizeof(*b->taken));
     scratch = malloc(bytes);
-    if (!b->order || !b->unit || !b->skip || !scratch) {
+    if (!b->order || !b->unit || !b->taken || !scratch) {
         free(scratch);
         return MSIM_ENOMEM;
     }
@@ -90,7 +91,7 @@ static void forget_round(struct msim_builder *b)
 
     p->statements.n = p->operands.n = p->values.n = 0;
     p->outside.n = p->numbers.n = p->left_out.n = 0;
-    p->n_gradients = 0;
+    p->n_gradients = p->n_waits = 0;
     if (b->autograd)
         p->why_direct = NULL;
     for (uint32_t i = 0; i < p->notes.n; i++)
@@ -99,9 +100,10 @@ static void forget_round(struct msim_builder *b)
     msim_idmap_release(&b->visible);
     msim_idmap_release(&b->made);
     msim_idmap_release(&b->gradient);
-    memset(b->skip, 0, (b->t->n_threads + (size_t)1) * sizeof(*b->skip));
+    memset(b->taken, 0, (b->t->n_ops + (size_t)1) * sizeof(*b->taken));
     memset(b->unit, 0xff, (b->t->n_ops + (size_t)1) * sizeof(*b->unit));
     b->busy_id = 0;
+    b->pending.n = 0;
     b->backward_open = b->opened_more = false;
 }
 
@@ -175,6 +177,7 @@ static enum msim_status build(struct msim_builder *b,
 {
     MSIM_TRY(msim_lives_find(&b->p->lives, b->t));
     MSIM_TRY(order_ops(b, options->step));
+    MSIM_TRY(msim_builder_find_waits(b));
     MSIM_TRY(choose_form(b));
     b->p->n_opened = b->opened.count;
     finish(b->p);
@@ -185,12 +188,14 @@ static void release(struct msim_builder *b)
 {
     free(b->order);
     free(b->unit);
-    free(b->skip);
+    free(b->taken);
     msim_idmap_release(&b->schema_of);
     msim_idmap_release(&b->opened);
     msim_idmap_release(&b->visible);
     msim_idmap_release(&b->made);
     msim_idmap_release(&b->gradient);
+    msim_idmap_release(&b->waits);
+    free(b->pending.data);
 }
 
 enum msim_status msim_program_new(struct msim_program **out,

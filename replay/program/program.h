@@ -12,6 +12,11 @@
  * does it from what the forward statements recorded. In the direct form its
  * operators are statements like all others.
  *
+ * A collective begins with its statement and ends with the wait for it, so that
+ * what stands between runs beside it. The wait is where the trace records it,
+ * else in front of the first statement that reads what the collective writes,
+ * or writes what it reads.
+ *
  * Everything refers to everything else by index. The trace must outlive the
  * program.
  */
@@ -39,23 +44,29 @@ struct msim_program_input {
 
 enum msim_statement_kind {
     MSIM_STATEMENT_CALL,
-    MSIM_STATEMENT_BACKWARD, /* of operand 0, the loss */
+    MSIM_STATEMENT_BACKWARD,   /* of operand 0, the loss */
+    MSIM_STATEMENT_COLLECTIVE, /* its only result is the work to wait for */
+    MSIM_STATEMENT_WAIT,       /* for operand 0, the work */
 };
 
 struct msim_statement {
     uint32_t op;             /* of the trace */
-    uint32_t schema;         /* of schemas; NONE: backward */
+    uint32_t schema;         /* of schemas; NONE: backward, wait */
     uint32_t first_in, n_in; /* operands: tensors of the arguments, preorder */
     uint32_t first_out, n_out; /* values: tensors of the results, preorder */
+    uint32_t comm; /* a collective: what is recorded of it (trace->comms), or
+                      NONE */
     uint8_t kind;
     bool recorded; /* by autograd: it comes before a backward */
+    bool sync;     /* a collective that its caller waits for at once; it has no
+                      result */
 };
 
 /* A result of a statement. */
 struct msim_program_value {
     uint32_t statement;
     uint32_t slot; /* which tensor of its results */
-    uint32_t id;   /* of trace->tensor_ids */
+    uint32_t id;   /* of trace->tensor_ids; NONE: a collective's work */
     uint32_t last; /* last statement that reads it; its own: nobody does */
     bool same;     /* an argument, written in place, and returned */
 };
@@ -107,6 +118,8 @@ struct msim_program {
     struct msim_vec notes;      /* char *: what was inferred; whole sentences */
     uint32_t n_gradients;       /* that one backward of the step makes */
     uint32_t n_opened;          /* operators called through those below them */
+    uint32_t n_waits;           /* waits that no trace records: they stand where
+                                   something needs what a collective writes */
 };
 
 void msim_program_free(struct msim_program *p); /* accepts NULL */

@@ -9,6 +9,7 @@
 #include "replay/program/program_bind.h"
 
 #include "replay/program/composite.h"
+#include "replay/program/program_collective.h"
 
 #include <string.h>
 
@@ -352,10 +353,15 @@ enum msim_status msim_builder_call(struct msim_builder *b, uint32_t op,
 {
     struct msim_statement s = {.op = op, .schema = schema}, *row;
 
+    s.comm = MSIM_NONE;
     MSIM_TRY(add_operands(b, &s));
-    MSIM_TRY(add_values(b, &s, b->p->statements.n));
-    MSIM_TRY(show_values(b, &s));
-    MSIM_TRY(note_makers(b, op));
+    if (msim_program_schema(b->p, schema)->collective)
+        MSIM_TRY(msim_builder_collective(b, &s));
+    else {
+        MSIM_TRY(add_values(b, &s, b->p->statements.n));
+        MSIM_TRY(show_values(b, &s));
+        MSIM_TRY(note_makers(b, op));
+    }
     row = msim_vec_add(&b->p->statements, sizeof(*row));
     if (!row)
         return MSIM_ENOMEM;
@@ -397,6 +403,7 @@ static enum msim_status begin_backward(struct msim_builder *b, uint32_t op)
         b->backward_open = true;
         return MSIM_OK;
     }
+    MSIM_TRY(msim_builder_wait_all(b));
     s = msim_vec_add(&b->p->statements, sizeof(*s));
     in = msim_vec_add(&b->p->operands, sizeof(*in));
     if (!s || !in)
@@ -407,6 +414,7 @@ static enum msim_status begin_backward(struct msim_builder *b, uint32_t op)
                                  .first_in = b->p->operands.n - 1,
                                  .n_in = 1,
                                  .first_out = b->p->values.n,
+                                 .comm = MSIM_NONE,
                                  .kind = MSIM_STATEMENT_BACKWARD};
     b->backward_open = true;
     return MSIM_OK;

@@ -13,17 +13,18 @@ struct msim_builder {
     const struct msim_choice *choice;
     bool autograd;
     uint32_t *order, n_order; /* ops of the step by ET node id */
-    uint32_t *skip;           /* of a thread: end of the sub-tree just taken */
+    bool *taken;              /* of an op: it is in a sub-tree that was taken */
     uint32_t *unit;           /* of an op: the statement that it is part of */
     struct msim_idmap schema_of; /* string number -> schema, NONE: unreadable */
     struct msim_idmap opened;    /* schema: those below it are called instead */
     struct msim_idmap visible;   /* key of a tensor -> operand, packed */
     struct msim_idmap made;      /* key of a tensor -> op that returned it */
     struct msim_idmap gradient; /* key, and life, of a gradient -> its number */
-    uint32_t busy_id, busy_thread; /* last node of the sub-tree that was taken
-                                      last, and its thread */
-    bool opened_more;              /* in this round */
-    bool backward_open; /* the last statement is a backward that goes on */
+    uint32_t busy_id;        /* last node of the sub-tree that was taken last */
+    struct msim_vec pending; /* struct msim_pending, in order of their begin */
+    struct msim_idmap waits; /* sequence numbers that the trace waits for */
+    bool opened_more;        /* in this round */
+    bool backward_open;      /* the last statement is a backward that goes on */
 };
 
 /* What identifies a tensor: which it is, and what it looks like. */

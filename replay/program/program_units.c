@@ -7,6 +7,7 @@
 
 #include "replay/program/composite.h"
 #include "replay/program/program_bind.h"
+#include "replay/program/program_collective.h"
 
 #include <string.h>
 
@@ -29,9 +30,17 @@ static enum msim_status leave_out(struct msim_builder *b, uint32_t i)
     const char *name = msim_trace_text(b->t, op->name);
     struct msim_left_out *row;
     const char *reason;
+    bool known;
 
+    if (!msim_choice_has(b->choice, b->t, i))
+        return MSIM_OK;
+    MSIM_TRY(msim_builder_wait(b, i, &known));
+    if (known)
+        return MSIM_OK;
     if (op->comm != MSIM_NONE)
-        reason = "a collective without the operator that called it";
+        reason = b->t->comms[op->comm].collective == MSIM_COLL_WAIT
+                     ? "a wait for a collective that began before"
+                     : "a collective without the operator that called it";
     else if (!strncmp(name, "triton_", 7))
         reason = "generated code, of which a trace has the name alone";
     else if (op->outs != MSIM_NONE && op->out_ids != MSIM_NONE &&
@@ -46,16 +55,33 @@ static enum msim_status leave_out(struct msim_builder *b, uint32_t i)
     return MSIM_OK;
 }
 
-/* The sub-tree of op `i` is taken. Threads that PyTorch starts inside an
+/* The last node id that op `i` saw: tensors have ids of the same counter, and
+ * what it returns has one when it ends at the latest. */
+static uint32_t last_id(const struct msim_trace *t, uint32_t i)
+{
+    uint32_t last = t->ops[t->ops[i].end - 1].et_id;
+    struct msim_tensor_walk walk = {0};
+    struct msim_tensor_at at;
+
+    while (msim_tensor_next(t, t->ops[i].outs, t->ops[i].out_ids, &walk, &at))
+        if (t->tensor_ids[at.id].tensor > last)
+            last = t->tensor_ids[at.id].tensor;
+    return last;
+}
+
+/*
+ * The sub-tree of op `i` is taken. Threads that PyTorch starts inside an
  * operator (OpenMP) show as threads of their own: what they do until it ends is
- * its. */
+ * its. So is what the recording of a gloo collective, which ends on a thread of
+ * gloo's, puts beside the operator that it ran in.
+ */
 static void take_tree(struct msim_builder *b, uint32_t i)
 {
     const struct msim_op *op = &b->t->ops[i];
 
-    b->skip[op->thread] = op->end;
-    b->busy_id = b->t->ops[op->end - 1].et_id;
-    b->busy_thread = op->thread;
+    memset(b->taken + i, true, (op->end - i) * sizeof(*b->taken));
+    if (b->busy_id < last_id(b->t, i))
+        b->busy_id = last_id(b->t, i);
 }
 
 static enum msim_status take(struct msim_builder *b, uint32_t i,
@@ -64,6 +90,7 @@ static enum msim_status take(struct msim_builder *b, uint32_t i,
     const struct msim_op *op = &b->t->ops[i];
 
     take_tree(b, i);
+    MSIM_TRY(msim_builder_waits_before(b, i, schema));
     for (uint32_t k = i; k < op->end; k++)
         b->unit[k] = b->p->statements.n;
     b->backward_open = false;
@@ -100,9 +127,12 @@ static enum msim_status visit(struct msim_builder *b, uint32_t i)
     const struct msim_op *op = &b->t->ops[i];
     uint32_t schema;
 
-    if (i < b->skip[op->thread] ||
-        (op->thread != b->busy_thread && op->et_id < b->busy_id))
+    if (b->taken[i])
         return MSIM_OK;
+    if (op->et_id < b->busy_id) {
+        take_tree(b, i);
+        return MSIM_OK;
+    }
     if (b->autograd && is_engine(b->t, i)) {
         take_tree(b, i);
         return msim_builder_backward(b, i);
@@ -126,5 +156,5 @@ enum msim_status msim_builder_round(struct msim_builder *b)
 {
     for (uint32_t i = 0; i < b->n_order; i++)
         MSIM_TRY(visit(b, b->order[i]));
-    return MSIM_OK;
+    return msim_builder_wait_all(b);
 }

@@ -167,6 +167,18 @@ static void read_results(struct msim_schema *s, const char *p)
     }
 }
 
+static void mark_collective(struct msim_schema *s)
+{
+    if (strncmp(s->name, "c10d::", 6) != 0)
+        return;
+    for (uint32_t i = 0; i < s->n_args; i++)
+        s->collective |= s->args[i].kind == MSIM_SCHEMA_OBJECT;
+    for (uint32_t i = 0; s->collective && i < s->n_args; i++)
+        if (s->args[i].kind == MSIM_SCHEMA_TENSOR)
+            s->args[i].written = !starts(s->args[i].name, "input") &&
+                                 strcmp(s->name, "c10d::send") != 0;
+}
+
 bool msim_schema_read(struct msim_schema *out, const char *text)
 {
     const char *open = strchr(text, '('), *close, *arrow;
@@ -181,5 +193,6 @@ bool msim_schema_read(struct msim_schema *out, const char *text)
     if (!arrow)
         return false;
     read_results(out, arrow + 2);
+    mark_collective(out);
     return true;
 }

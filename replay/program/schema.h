@@ -48,6 +48,9 @@ struct msim_schema {
     struct msim_schema_arg args[MSIM_SCHEMA_ARGS];
     uint32_t n_args, n_results;
     bool results_are_lists; /* the only result is a list */
+    bool collective;        /* c10d's, with a process group among its arguments;
+                               such signatures do not mark what is written:
+                               all tensors but those called input are */
 };
 
 /*

@@ -327,9 +327,13 @@ aten = torch.ops.aten
 
 def step():
     x = aten.mul.Tensor(X[0], 2.0)
-    (x,), _ = c10d.allreduce_.default([x], None, None, None)
-    c10d.broadcast_.default([x], None, 0, 0)
-    c10d.barrier.default(X[1], None, [])
+    work = collective('allreduce_', [x])
+    aten.add.Tensor(X[1], 1.0)
+    work.wait()
+    collective('broadcast_', [x], 0, sync=True)
+    collective('barrier', X[1], sync=True)
+    if RANKS > 1 and not RECORDING:
+        assert x.tolist() == [4] * 4, x
     return aten.sum.default(x)
 '''
 
@@ -344,7 +348,9 @@ def original(folder):
     observer.register_callback(path)
     observer.start()
     x = ones * 2.0
-    dist.all_reduce(x)
+    work = dist.all_reduce(x, async_op=True)
+    work.wait() # else gloo's label may end inside an operator of this thread
+    ones + 1.0
     dist.broadcast(x, 0)
     # As dist.barrier() does it, on a tensor that is there.
     torch.ops.c10d.barrier(ones, dist.group.WORLD.boxed(), [])
