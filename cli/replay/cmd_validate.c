@@ -54,9 +54,9 @@ static const struct msim_option OPTIONS[] = {
 };
 
 static const char *const EXAMPLES[] = {
-    "mystique-sim replay -o replayed.json.gz run",
-    "mystique-sim validate --platform ./my-cpu.json --max-error 15 run "
-    "replayed.json.gz",
+    "mystique-sim replay -o replay.json.gz run",
+    "mystique-sim validate --platform ./mine.json --max-error 15 run "
+    "replay.json.gz",
     NULL,
 };
 
