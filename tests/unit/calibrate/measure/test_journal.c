@@ -230,6 +230,30 @@ static void test_journal__merges_visits(void)
     unlink(path);
 }
 
+/* A journal that was joined with itself: each visit counts once. */
+static void test_journal__counts_a_visit_once(void)
+{
+    static const char line[] =
+        "{\"backend\":\"b\",\"seconds\":1,\"visit\":1,\"experiment\":{"
+        "\"table\":\"gemm\",\"dtype\":\"fp32\",\"m\":2,\"n\":3,\"k\":5},"
+        "\"answer\":{\"time_us\":4}}\n";
+    struct msim_cal_journal j;
+    char path[64];
+
+    REQUIRE(make_path(path));
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    msim_cal_journal_close(&j);
+    append_text(path, line);
+    append_text(path, line);
+    REQUIRE(msim_cal_journal_open(&j, path, NULL) == MSIM_OK);
+    REQUIRE(j.n == 1);
+    CHECK_UINT(j.entries[0].visits, 1);
+    CHECK_UINT(j.entries[0].timed, 1);
+    CHECK_REL(msim_cal_journal_seconds(&j, "b"), 1, 1e-12);
+    msim_cal_journal_close(&j);
+    unlink(path);
+}
+
 /* More than are kept of one experiment are no error. */
 static void test_journal__keeps_so_many_visits(void)
 {
@@ -290,6 +314,7 @@ int main(void)
     RUN(test_journal__counts_an_experiment_once);
     RUN(test_journal__reads_a_line_once);
     RUN(test_journal__merges_visits);
+    RUN(test_journal__counts_a_visit_once);
     RUN(test_journal__keeps_so_many_visits);
     RUN(test_journal__keeps_nothing);
     RUN(test_journal__refuses_other_files);
