@@ -125,27 +125,83 @@ static const char *path_end(const char *path)
     return p;
 }
 
+/* The programs of all ranks that have an execution trace. */
+struct ranks {
+    const struct msim_trace **traces;
+    struct msim_program **programs;
+    uint32_t *steps; /* of each trace, or NONE */
+    uint32_t n;
+};
+
+static enum msim_status find_ranks(struct ranks *r, const struct msim_job *job)
+{
+    r->traces = calloc(job->n_ranks + 1, sizeof(*r->traces));
+    r->programs = calloc(job->n_ranks + 1, sizeof(struct msim_program *));
+    r->steps = calloc(job->n_ranks + 1, sizeof(*r->steps));
+    if (!r->traces || !r->programs || !r->steps)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->has_et)
+            r->traces[r->n++] = job->ranks[i];
+    if (r->n == 0 && job->n_ranks)
+        r->traces[r->n++] = job->ranks[0]; /* its message is the one to read */
+    return r->n ? MSIM_OK : MSIM_EFORMAT;
+}
+
+static void release_ranks(struct ranks *r)
+{
+    for (uint32_t i = 0; r->programs && i < r->n; i++)
+        msim_program_free(r->programs[i]);
+    free(r->traces);
+    free(r->programs);
+    free(r->steps);
+}
+
+static enum msim_status make_programs(struct ranks *r, const struct settings *s,
+                                      struct msim_error *err)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct msim_program_options options = {MSIM_NONE, s->direct, s->choice};
+
+        options.step = msim_program_last_step(r->traces[i]);
+        if (s->iteration)
+            MSIM_TRY(msim_choice_find_step(r->traces[i], s->iteration,
+                                           &options.step, err));
+        r->steps[i] = options.step;
+        MSIM_TRY(
+            msim_program_new(&r->programs[i], r->traces[i], &options, err));
+    }
+    return MSIM_OK;
+}
+
 static enum msim_status write_benchmark(const struct msim_job *job,
-                                        const struct msim_program *p,
-                                        uint32_t step, const struct settings *s,
+                                        const struct ranks *r,
+                                        const struct settings *s,
                                         struct msim_error *err)
 {
-    const struct msim_trace *t = p->trace;
+    const struct msim_trace *t = r->traces[0];
     const char *name = NULL;
     struct msim_emit_result result;
     char title[512];
 
-    if (step != MSIM_NONE)
-        name = msim_trace_text(t, t->ops[t->steps[step].op].name);
+    if (r->steps[0] != MSIM_NONE)
+        name = msim_trace_text(t, t->ops[t->steps[r->steps[0]].op].name);
     snprintf(title, sizeof(title), "Benchmark of %s%s%s",
              path_end(job->n_files ? job->files[0].path : "a trace"),
              name ? ", " : "", name ? name : "");
     MSIM_TRY(msim_emit_python(
-        p, s->out,
+        (const struct msim_program *const *)r->programs, r->n, s->out,
         &(struct msim_emit_options){title, name, MSIM_VERSION, s->batch,
                                     s->repeat, s->no_loops},
         &result, err));
-    report(p, &result, s->out);
+    report(r->programs[0], &result, s->out);
+    if (r->n > 1)
+        msim_message("%" PRIu32 " ranks, %s: torchrun --nproc-per-node "
+                     "%" PRIu32 " %s/bench.py",
+                     r->n,
+                     result.programs > 1 ? "some with programs of their own"
+                                         : "all with one program",
+                     r->n, s->out);
     return MSIM_OK;
 }
 
@@ -153,20 +209,15 @@ static enum msim_status generate(const struct msim_job *job,
                                  const struct settings *s,
                                  struct msim_error *err)
 {
-    const struct msim_trace *t = msim_choice_trace(job);
-    struct msim_program_options options = {MSIM_NONE, s->direct, s->choice};
-    struct msim_program *p;
-    enum msim_status status;
+    struct ranks r = {0};
+    enum msim_status status = find_ranks(&r, job);
 
-    if (!t)
-        return MSIM_EFORMAT;
-    options.step = msim_program_last_step(t);
-    if (s->iteration)
-        MSIM_TRY(msim_choice_find_step(t, s->iteration, &options.step, err));
-    MSIM_TRY(msim_program_new(&p, t, &options, err));
-    status = s->json ? msim_emit_json(p, !s->no_loops, stdout)
-                     : write_benchmark(job, p, options.step, s, err);
-    msim_program_free(p);
+    if (status == MSIM_OK)
+        status = make_programs(&r, s, err);
+    if (status == MSIM_OK)
+        status = s->json ? msim_emit_json(r.programs[0], !s->no_loops, stdout)
+                         : write_benchmark(job, &r, s, err);
+    release_ranks(&r);
     return status;
 }
 

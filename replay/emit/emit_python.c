@@ -1,13 +1,14 @@
 /*
- * replay/emit/emit_python.c - a program as a Python benchmark: bench.py from
- * the template and the statements, data.json, README.md.
+ * replay/emit/emit_python.c - programs of ranks as a Python benchmark:
+ * bench.py from the template and the statements, README.md, and who writes what
+ * where.
  */
 #include "replay/emit/emit_python.h"
 
-#include "core/base/json_out.h"
 #include "core/base/write_file.h"
 #include "replay/emit/bench_template.h"
 #include "replay/emit/python_body.h"
+#include "replay/emit/python_data.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,236 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- data.json ---------------------------------------------------------- */
-
-static const char *torch_dtype(uint8_t dtype)
-{
-    static const char *const name[] = {
-        "float32",       "float64", "float32",   "float16",   "bfloat16",
-        "float8_e4m3fn", "int64",   "int32",     "int16",     "int8",
-        "uint8",         "bool",    "complex64", "complex128"};
-
-    return name[dtype];
-}
-
-static void write_sizes(struct msim_json *j, const char *key,
-                        const int64_t *sizes, uint32_t n)
-{
-    msim_json_open(j, key, '[', false);
-    for (uint32_t i = 0; i < n; i++)
-        msim_json_integer(j, NULL, sizes[i]);
-    msim_json_close(j);
-}
-
-static bool is_contiguous(const struct msim_trace *t,
-                          const struct msim_outside *o)
-{
-    int64_t size = 1;
-
-    if (o->strides == MSIM_NONE)
-        return true;
-    for (uint32_t i = o->n_dims; i-- > 0;) {
-        int64_t n = t->dims[o->dims + i];
-
-        if (n > 1 && t->dims[o->strides + i] != size)
-            return false;
-        size *= n;
-    }
-    return true;
-}
-
-static void write_values(struct msim_json *j, const char *name, int n, double a,
-                         double b)
-{
-    msim_json_open(j, "fill", '[', false);
-    msim_json_text(j, NULL, name);
-    if (n > 0)
-        msim_json_number(j, NULL, a);
-    if (n > 1)
-        msim_json_number(j, NULL, b);
-    msim_json_close(j);
-}
-
-/* What a tensor begins with: values that keep a training step finite. */
-static void write_fill(struct msim_json *j, const struct msim_trace *t,
-                       const struct msim_outside *o)
-{
-    int64_t row = o->n_dims ? t->dims[o->dims + o->n_dims - 1] : 1;
-    bool real = (o->dtype >= MSIM_DT_F64 && o->dtype <= MSIM_DT_F8) ||
-                o->dtype >= MSIM_DT_C64 || o->dtype == MSIM_DT_UNKNOWN;
-
-    if (o->role == MSIM_ROLE_OFFSETS)
-        write_values(j, "offsets", 2, (double)o->high, (double)row);
-    else if (o->role == MSIM_ROLE_INDEX)
-        write_values(j, "integers", 2, (double)o->low, (double)o->high);
-    else if (o->positive || (o->n_dims == 0 && o->role != MSIM_ROLE_MEMORY))
-        write_values(j, "full", 1, 1, 0);
-    else if (!real)
-        write_values(j, "integers", 2, (double)o->low,
-                     o->dtype == MSIM_DT_BOOL ? 1 : (double)o->high);
-    else if (o->role == MSIM_ROLE_STATE)
-        write_values(j, "zeros", 0, 0, 0);
-    else
-        write_values(j, "normal", 1, o->role == MSIM_ROLE_INPUT ? 1 : 0.02, 0);
-}
-
-static void write_tensor(struct msim_json *j, const struct msim_trace *t,
-                         const struct msim_outside *o, uint8_t batch_dim)
-{
-    msim_json_open(j, NULL, '{', false);
-    msim_json_text(j, "role", msim_tensor_role_text(o->role));
-    msim_json_text(j, "dtype", torch_dtype(o->dtype));
-    if (o->role == MSIM_ROLE_MEMORY)
-        write_sizes(j, "shape", &o->elements, 1);
-    else
-        write_sizes(j, "shape", t->dims + o->dims, o->n_dims);
-    if (o->role != MSIM_ROLE_MEMORY &&
-        (!is_contiguous(t, o) ||
-         (o->base != MSIM_NONE && o->strides != MSIM_NONE)))
-        write_sizes(j, "stride", t->dims + o->strides, o->n_dims);
-    if (o->base != MSIM_NONE) {
-        msim_json_unsigned(j, "base", o->base);
-        msim_json_integer(j, "offset", o->offset);
-    } else
-        write_fill(j, t, o);
-    if (batch_dim != MSIM_BATCH_NONE)
-        msim_json_unsigned(j, "batch", batch_dim);
-    if (o->device == MSIM_DEV_CPU && !t->cpu_only)
-        msim_json_bool(j, "cpu", true);
-    msim_json_close(j);
-}
-
-static void write_tensors(struct msim_json *j, const struct msim_body *b)
-{
-    const struct msim_program *p = b->p;
-
-    msim_json_open(j, "tensors", '[', true);
-    for (uint32_t i = 0; i < p->outside.n; i++)
-        write_tensor(j, p->trace, msim_program_outside(p, i), b->batch.dim[i]);
-    msim_json_close(j);
-    msim_json_open(j, "parameters", '[', false);
-    for (uint32_t i = 0; i < p->outside.n; i++)
-        if (msim_program_outside(p, i)->role == MSIM_ROLE_PARAMETER)
-            msim_json_unsigned(j, NULL, i);
-    msim_json_close(j);
-}
-
-static void write_lists(struct msim_json *j, const struct msim_body *b)
-{
-    const struct msim_number_list *list = b->lists.data;
-    const int64_t *numbers = b->numbers.data;
-
-    msim_json_open(j, "lists", '[', true);
-    for (uint32_t i = 0; i < b->lists.n; i++)
-        write_sizes(j, NULL, numbers + list[i].first, list[i].n);
-    msim_json_close(j);
-}
-
-static enum msim_status write_operators(struct msim_json *j,
-                                        const struct msim_program *p)
-{
-    bool *used = calloc((size_t)p->schemas.n + 1, sizeof(*used));
-
-    if (!used)
-        return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < p->statements.n; i++)
-        if (msim_program_statement(p, i)->schema != MSIM_NONE)
-            used[msim_program_statement(p, i)->schema] = true;
-    msim_json_open(j, "operators", '[', true);
-    for (uint32_t i = 0; i < p->schemas.n; i++) {
-        const struct msim_schema *s = msim_program_schema(p, i);
-        char name[192];
-
-        snprintf(name, sizeof(name), "%s.%s", s->name,
-                 s->overload[0] ? s->overload : "default");
-        if (used[i])
-            msim_json_text(j, NULL, name);
-    }
-    msim_json_close(j);
-    free(used);
-    return MSIM_OK;
-}
-
-/* What a certificate of a part is about: nodes of the ET, first to last. */
-static void write_nodes(struct msim_json *j, const struct msim_program *p)
-{
-    if (!p->part) {
-        msim_json_text(j, "nodes", NULL);
-        return;
-    }
-    msim_json_open(j, "nodes", '[', false);
-    for (uint32_t i = 0; i < p->statements.n; i++) {
-        const struct msim_op *ops = p->trace->ops;
-        uint32_t op = msim_program_statement(p, i)->op;
-
-        msim_json_open(j, NULL, '[', false);
-        msim_json_unsigned(j, NULL, ops[op].et_id);
-        msim_json_unsigned(j, NULL, ops[ops[op].end - 1].et_id);
-        msim_json_close(j);
-    }
-    msim_json_close(j);
-}
-
-static void write_coverage(struct msim_json *j, const struct msim_program *p)
-{
-    msim_json_open(j, "coverage", '{', false);
-    msim_json_unsigned(j, "emitted", p->statements.n - p->n_waits);
-    msim_json_unsigned(j, "selected",
-                       p->statements.n - p->n_waits + p->left_out.n);
-    msim_json_text(j, "device_time", NULL);
-    msim_json_open(j, "left_out", '[', true);
-    for (uint32_t i = 0; i < p->left_out.n; i++) {
-        const struct msim_left_out *l = msim_program_left_out(p, i);
-        const struct msim_op *op = &p->trace->ops[l->op];
-
-        msim_json_open(j, NULL, '{', false);
-        msim_json_unsigned(j, "node", op->et_id);
-        msim_json_text(j, "name", msim_trace_text(p->trace, op->name));
-        msim_json_text(j, "reason", l->reason);
-        msim_json_close(j);
-    }
-    msim_json_close(j);
-    msim_json_close(j);
-}
-
-static enum msim_status write_data(struct msim_file *f,
-                                   const struct msim_body *b,
-                                   const struct msim_emit_options *options)
-{
-    const struct msim_program *p = b->p;
-    struct msim_json j;
-    enum msim_status status;
-
-    msim_json_begin(&j, msim_file_write, f);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/benchmark/1");
-    msim_json_text(&j, "made_by", options->version);
-    msim_json_text(&j, "title", options->title);
-    msim_json_text(&j, "form",
-                   p->form == MSIM_FORM_AUTOGRAD ? "autograd" : "direct");
-    msim_json_text(&j, "step", options->step);
-    write_nodes(&j, p);
-    msim_json_bool(&j, "gpu", !p->trace->cpu_only);
-    msim_json_unsigned(&j, "world", p->trace->world_size);
-    write_coverage(&j, p);
-    status = write_operators(&j, p);
-    write_lists(&j, b);
-    msim_json_open(&j, "inferred", '[', true);
-    for (uint32_t i = 0; i < p->notes.n; i++)
-        msim_json_text(&j, NULL, ((char **)p->notes.data)[i]);
-    msim_json_close(&j);
-    msim_json_integer(&j, "batch", b->batch.size);
-    write_tensors(&j, b);
-    msim_json_close(&j);
-    return status == MSIM_OK ? msim_json_end(&j) : status;
-}
-
 /* ---- bench.py ----------------------------------------------------------- */
-
-static enum msim_status put(struct msim_file *f, const char *text)
-{
-    return msim_file_write(f, text, strlen(text));
-}
 
 static bool has_collectives(const struct msim_program *p)
 {
@@ -254,58 +26,52 @@ static bool has_collectives(const struct msim_program *p)
     return false;
 }
 
-static enum msim_status write_program(struct msim_file *f, struct msim_body *b)
+static void put(struct msim_text *f, const char *text)
+{
+    msim_text_bytes(f, text, strlen(text));
+}
+
+static void write_program(struct msim_text *f, struct msim_body *b)
 {
     const uint32_t *spaces = b->spaces.data;
-    char line[256];
 
     for (uint32_t i = 0; i < b->spaces.n; i++) {
         const char *name = msim_program_schema(b->p, spaces[i])->name;
         int len = (int)strcspn(name, ":");
 
-        snprintf(line, sizeof(line), "%.*s = torch.ops.%.*s\n", len, name, len,
-                 name);
-        MSIM_TRY(put(f, line));
+        msim_text_add(f, "%.*s = torch.ops.%.*s\n", len, name, len, name);
     }
     if (b->lists.n)
-        MSIM_TRY(put(f, "L = DATA[\"lists\"]\n"));
+        put(f, "L = DATA[\"lists\"]\n");
     if (has_collectives(b->p))
-        MSIM_TRY(put(f, msim_collectives_template));
-    MSIM_TRY(put(f, "\n\n"));
-    return put(f, msim_text_get(&b->text));
+        put(f, msim_collectives_template);
+    put(f, "\n\n");
+    put(f, msim_text_get(&b->text));
 }
 
 /* What a user may change: sizes that the program is written in. */
-static enum msim_status write_constants(struct msim_file *f,
-                                        const struct msim_body *b,
-                                        const struct msim_emit_options *options)
+static void write_constants(struct msim_text *f, const struct msim_body *b,
+                            const struct msim_emit_options *options)
 {
     const struct msim_loop *l = b->fold->loops.data;
-    char line[128];
 
-    if (b->batch.size) {
-        snprintf(line, sizeof(line),
-                 "BATCH = %lld # samples; the trace had %lld\n",
-                 (long long)(options->batch ? options->batch : b->batch.size),
-                 (long long)b->batch.size);
-        MSIM_TRY(put(f, line));
-    }
-    snprintf(line, sizeof(line),
-             "REPEAT = %u # steps in what is timed at once\n",
-             options->repeat ? options->repeat : 1);
-    MSIM_TRY(put(f, line));
-    if (b->layers == MSIM_NONE)
-        return MSIM_OK;
-    snprintf(line, sizeof(line),
-             "LAYERS = %u # layers past %u use the weights of the first ones "
-             "again\n",
-             l[b->layers].count, l[b->layers].count);
-    return put(f, line);
+    if (b->batch.size)
+        msim_text_add(
+            f, "BATCH = %lld # samples; the trace had %lld\n",
+            (long long)(options->batch ? options->batch : b->batch.size),
+            (long long)b->batch.size);
+    msim_text_add(f, "REPEAT = %u # steps in what is timed at once\n",
+                  options->repeat ? options->repeat : 1);
+    if (b->layers != MSIM_NONE)
+        msim_text_add(f,
+                      "LAYERS = %u # layers past %u use the weights of the "
+                      "first ones again\n",
+                      l[b->layers].count, l[b->layers].count);
 }
 
 /* The template, line by line; a line that is a mark alone is replaced. */
-static enum msim_status write_bench(struct msim_file *f, struct msim_body *b,
-                                    const struct msim_emit_options *options)
+static void write_bench(struct msim_text *f, struct msim_body *b,
+                        const struct msim_emit_options *options)
 {
     const char *p = msim_bench_template, *end, *mark;
 
@@ -313,138 +79,218 @@ static enum msim_status write_bench(struct msim_file *f, struct msim_body *b,
         end = p + strcspn(p, "\n");
         end += *end == '\n';
         if (!strncmp(p, "@PROGRAM@", 9)) {
-            MSIM_TRY(write_program(f, b));
+            write_program(f, b);
             continue;
         }
         if (!strncmp(p, "@CONSTANTS@", 11)) {
-            MSIM_TRY(write_constants(f, b, options));
+            write_constants(f, b, options);
             continue;
         }
         mark = strstr(p, "@TITLE@");
         if (mark && mark < end) {
-            MSIM_TRY(msim_file_write(f, p, (size_t)(mark - p)));
-            MSIM_TRY(put(f, options->title));
+            msim_text_bytes(f, p, (size_t)(mark - p));
+            put(f, options->title);
             p = mark + 7;
         }
-        MSIM_TRY(msim_file_write(f, p, (size_t)(end - p)));
+        msim_text_bytes(f, p, (size_t)(end - p));
     }
-    return MSIM_OK;
 }
 
-static enum msim_status write_readme(struct msim_file *f,
-                                     const struct msim_body *b,
-                                     const struct msim_emit_options *options)
-{
-    char text[1400];
+/* ---- README.md ---------------------------------------------------------- */
 
-    snprintf(
-        text, sizeof(text),
-        "# %s\n\n"
-        "A benchmark that runs what the trace recorded: %u operator calls%s.\n"
+static void write_readme(struct msim_text *f, const struct msim_program *p,
+                         uint32_t n_ranks,
+                         const struct msim_emit_options *options)
+{
+    msim_text_add(f,
+                  "# %s\n\n"
+                  "A benchmark that runs what the trace recorded: %u operator "
+                  "calls%s.\n",
+                  options->title, p->statements.n - p->n_waits,
+                  p->form == MSIM_FORM_AUTOGRAD
+                      ? ", the backward pass by PyTorch's autograd"
+                      : "");
+    put(f,
         "It needs PyTorch, `bench.py` and `data.json`; no model, no data, no "
         "trace.\n\n"
         "    python bench.py                   time one step\n"
         "    python bench.py --device cuda     ... on a GPU\n"
         "    python bench.py --json            all figures\n"
-        "    python bench.py --certify ET      is it what the trace recorded?\n"
-        "\n"
-        "The values of its tensors are made up; their shapes, types, sizes and "
-        "order are\nthe trace's. What was inferred stands in `data.json` under "
-        "`inferred`, what could\nnot be called under `coverage`.\n\n"
-        "Made by mystique-sim %s.\n",
-        options->title, b->p->statements.n - b->p->n_waits,
-        b->p->form == MSIM_FORM_AUTOGRAD
-            ? ", the backward pass by PyTorch's autograd"
-            : "",
-        options->version);
-    return put(f, text);
+        "    python bench.py --certify ET      is it what the trace "
+        "recorded?\n");
+    if (n_ranks > 1)
+        msim_text_add(f,
+                      "    torchrun --nproc-per-node %u bench.py   all ranks\n",
+                      n_ranks);
+    put(f,
+        "\nThe values of its tensors are made up; their shapes, types, sizes "
+        "and order are\nthe trace's. What was inferred stands in `data.json` "
+        "under `inferred`, what could\nnot be called under `coverage`.\n\n");
+    msim_text_add(f, "Made by mystique-sim %s.\n", options->version);
 }
 
 /* ---- files -------------------------------------------------------------- */
 
-enum { BENCH, DATA, README, FILES };
+struct files {
+    const char *dir;
+    struct msim_vec open; /* struct msim_file * */
+    struct msim_error *err;
+};
 
-static enum msim_status open_files(struct msim_file *files[FILES],
-                                   const char *dir, struct msim_error *err)
+static enum msim_status open_file(struct files *f, const char *name,
+                                  struct msim_file **out)
 {
-    static const char *const names[FILES] = {"bench.py", "data.json",
-                                             "README.md"};
     char path[4096];
+    struct msim_file **slot;
 
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        return msim_fail(err, MSIM_EIO, dir, MSIM_OFFSET_NONE,
-                         "cannot make this folder: %s", strerror(errno));
-    for (int i = 0; i < FILES; i++) {
-        if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, names[i]) >=
-            sizeof(path))
-            return msim_fail(err, MSIM_EIO, dir, MSIM_OFFSET_NONE,
-                             "the path is too long");
-        MSIM_TRY(msim_file_open(&files[i], path, false, err));
-    }
+    if ((size_t)snprintf(path, sizeof(path), "%s/%s", f->dir, name) >=
+        sizeof(path))
+        return msim_fail(f->err, MSIM_EIO, f->dir, MSIM_OFFSET_NONE,
+                         "the path is too long");
+    slot = msim_vec_add(&f->open, sizeof(*slot));
+    if (!slot)
+        return MSIM_ENOMEM;
+    *slot = NULL;
+    MSIM_TRY(msim_file_open(slot, path, false, f->err));
+    *out = *slot;
     return MSIM_OK;
 }
 
-static uint32_t lines_of(const char *text)
+static enum msim_status write_text(struct files *f, const char *name,
+                                   const struct msim_text *text)
 {
-    uint32_t n = 0;
+    struct msim_file *file;
 
-    for (; *text; text++)
-        n += *text == '\n';
-    return n;
+    MSIM_TRY(text->status);
+    MSIM_TRY(open_file(f, name, &file));
+    return msim_file_write(file, text->bytes.data, text->bytes.n);
 }
 
-static uint32_t count_lines(struct msim_body *b)
+static enum msim_status write_data(struct files *f, const char *name,
+                                   const struct msim_body *b,
+                                   const struct msim_emit_options *options)
 {
-    uint32_t n = lines_of(msim_bench_template) + b->spaces.n;
+    struct msim_file *file;
 
-    if (has_collectives(b->p))
-        n += lines_of(msim_collectives_template);
-    return n + lines_of(msim_text_get(&b->text));
+    MSIM_TRY(open_file(f, name, &file));
+    return msim_data_write(file, b, options);
 }
 
-static enum msim_status write_files(struct msim_body *b, const char *dir,
-                                    const struct msim_emit_options *options,
-                                    struct msim_error *err)
+static enum msim_status close_files(struct files *f, enum msim_status status)
 {
-    struct msim_file *files[FILES] = {NULL};
-    enum msim_status status = open_files(files, dir, err);
+    struct msim_file **open = f->open.data;
 
-    if (status == MSIM_OK)
-        status = write_bench(files[BENCH], b, options);
-    if (status == MSIM_OK)
-        status = write_data(files[DATA], b, options);
-    if (status == MSIM_OK)
-        status = write_readme(files[README], b, options);
-    for (int i = 0; i < FILES; i++)
+    for (uint32_t i = 0; i < f->open.n; i++)
         if (status == MSIM_OK)
-            status = msim_file_commit(files[i], err);
+            status = msim_file_commit(open[i], f->err);
         else
-            msim_file_abandon(files[i]);
+            msim_file_abandon(open[i]);
+    free(f->open.data);
     return status;
 }
 
-enum msim_status msim_emit_python(const struct msim_program *p, const char *dir,
+/* ---- ranks -------------------------------------------------------------- */
+
+struct writer {
+    struct files files;
+    const struct msim_emit_options *options;
+    struct msim_emit_result *result;
+    struct msim_text first; /* bench.py of the first rank */
+    uint32_t n_ranks;
+};
+
+static uint32_t lines_of(const struct msim_text *t)
+{
+    const char *text = t->bytes.data;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->bytes.n; i++)
+        n += text[i] == '\n';
+    return n;
+}
+
+static enum msim_status write_first(struct writer *w, struct msim_body *b)
+{
+    struct msim_text readme = {0};
+    enum msim_status status;
+
+    write_bench(&w->first, b, w->options);
+    write_readme(&readme, b->p, w->n_ranks, w->options);
+    status = write_text(&w->files, "bench.py", &w->first);
+    if (status == MSIM_OK)
+        status = write_data(&w->files, "data.json", b, w->options);
+    if (status == MSIM_OK)
+        status = write_text(&w->files, "README.md", &readme);
+    free(readme.bytes.data);
+    *w->result = (struct msim_emit_result){.statements = b->p->statements.n -
+                                                         b->p->n_waits,
+                                           .loops = b->fold->loops.n,
+                                           .lines = lines_of(&w->first),
+                                           .outside = b->p->outside.n,
+                                           .left_out = b->p->left_out.n,
+                                           .opened = b->p->n_opened,
+                                           .programs = 1};
+    return status;
+}
+
+/* A rank with the program of the first one has data of its own alone. */
+static enum msim_status write_other(struct writer *w, struct msim_body *b,
+                                    uint32_t rank)
+{
+    struct msim_text bench = {0};
+    enum msim_status status;
+    char name[64];
+
+    write_bench(&bench, b, w->options);
+    snprintf(name, sizeof(name), "data-rank-%u.json", rank);
+    status = write_data(&w->files, name, b, w->options);
+    snprintf(name, sizeof(name), "bench-rank-%u.py", rank);
+    if (status == MSIM_OK &&
+        strcmp(msim_text_get(&bench), msim_text_get(&w->first)) != 0) {
+        status = write_text(&w->files, name, &bench);
+        w->result->programs++;
+    }
+    free(bench.bytes.data);
+    return status;
+}
+
+static enum msim_status write_rank(struct writer *w,
+                                   const struct msim_program *p, uint32_t i)
+{
+    struct msim_loops fold;
+    struct msim_body body = {.p = p, .fold = &fold};
+    enum msim_status status;
+
+    MSIM_TRY(msim_loops_find(&fold, p, !w->options->no_loops));
+    status = msim_body_write(&body);
+    if (status == MSIM_OK)
+        status = i == 0
+                     ? write_first(w, &body)
+                     : write_other(w, &body,
+                                   p->trace->rank > 0 ? (uint32_t)p->trace->rank
+                                                      : i);
+    msim_body_release(&body);
+    msim_loops_release(&fold);
+    return status;
+}
+
+enum msim_status msim_emit_python(const struct msim_program *const *ranks,
+                                  uint32_t n, const char *dir,
                                   const struct msim_emit_options *options,
                                   struct msim_emit_result *result,
                                   struct msim_error *err)
 {
-    struct msim_loops fold;
-    struct msim_body body = {.p = p, .fold = &fold};
-    enum msim_status status = msim_loops_find(&fold, p, !options->no_loops);
+    struct writer w = {.files = {.dir = dir, .err = err},
+                       .options = options,
+                       .result = result,
+                       .n_ranks = n};
+    enum msim_status status = MSIM_OK;
 
-    if (status != MSIM_OK)
-        return status;
-    status = msim_body_write(&body);
-    if (status == MSIM_OK)
-        status = write_files(&body, dir, options, err);
-    *result =
-        (struct msim_emit_result){.statements = p->statements.n - p->n_waits,
-                                  .loops = fold.loops.n,
-                                  .lines = count_lines(&body),
-                                  .outside = p->outside.n,
-                                  .left_out = p->left_out.n,
-                                  .opened = p->n_opened};
-    msim_body_release(&body);
-    msim_loops_release(&fold);
-    return status;
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return msim_fail(err, MSIM_EIO, dir, MSIM_OFFSET_NONE,
+                         "cannot make this folder: %s", strerror(errno));
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        status = write_rank(&w, ranks[i], i);
+    free(w.first.bytes.data);
+    return close_files(&w.files, status);
 }

@@ -1,0 +1,16 @@
+/*
+ * replay/emit/python_data.h - data.json of a Python benchmark: its tensors,
+ * lists of numbers, what was inferred, what is left out; for this room.
+ */
+#ifndef MSIM_REPLAY_EMIT_PYTHON_DATA_H
+#define MSIM_REPLAY_EMIT_PYTHON_DATA_H
+#include "core/base/write_file.h"
+#include "replay/emit/emit_python.h"
+#include "replay/emit/python_state.h"
+
+/* All of it, of a program whose body is written. ENOMEM, EIO. */
+MSIM_MUST_CHECK
+enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
+                                 const struct msim_emit_options *options);
+
+#endif
