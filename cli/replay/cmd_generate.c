@@ -2,10 +2,12 @@
  * cli/replay/cmd_generate.c - `generate`: a trace as a PyTorch benchmark.
  */
 #include "cli/cmd.h"
+#include "cli/datadir.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/replay/choice_options.h"
+#include "cli/replay/delays.h"
 #include "replay/emit/emit_json.h"
 #include "replay/emit/emit_python.h"
 #include "replay/program/make_program.h"
@@ -15,7 +17,7 @@
 #include <string.h>
 
 struct settings {
-    const char *out, *iteration;
+    const char *out, *iteration, *platform;
     struct msim_choice choice;
     uint32_t batch, repeat;
     bool salvage, direct, no_loops, json;
@@ -56,6 +58,13 @@ static const struct msim_option OPTIONS[] = {
      .help = "REPEAT in bench.py: how many steps are timed at once, for parts "
              "that are too short to time",
      .dflt = "1"},
+    {.name = "platform",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, platform),
+     .metavar = "NAME",
+     .help = "a rank that runs alone waits as long as its collectives would "
+             "take on this device: a name that 'platforms' lists, or a file",
+     .dflt = "the times of the trace, where it has them"},
     {.name = "direct",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, direct),
@@ -130,6 +139,7 @@ struct ranks {
     const struct msim_trace **traces;
     struct msim_program **programs;
     uint32_t *steps; /* of each trace, or NONE */
+    double **delays; /* of each program's collectives, or NULL */
     uint32_t n;
 };
 
@@ -138,7 +148,8 @@ static enum msim_status find_ranks(struct ranks *r, const struct msim_job *job)
     r->traces = calloc(job->n_ranks + 1, sizeof(*r->traces));
     r->programs = calloc(job->n_ranks + 1, sizeof(struct msim_program *));
     r->steps = calloc(job->n_ranks + 1, sizeof(*r->steps));
-    if (!r->traces || !r->programs || !r->steps)
+    r->delays = calloc(job->n_ranks + 1, sizeof(double *));
+    if (!r->traces || !r->programs || !r->steps || !r->delays)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (job->ranks[i]->has_et)
@@ -152,6 +163,9 @@ static void release_ranks(struct ranks *r)
 {
     for (uint32_t i = 0; r->programs && i < r->n; i++)
         msim_program_free(r->programs[i]);
+    for (uint32_t i = 0; r->delays && i < r->n; i++)
+        free(r->delays[i]);
+    free(r->delays);
     free(r->traces);
     free(r->programs);
     free(r->steps);
@@ -174,6 +188,42 @@ static enum msim_status make_programs(struct ranks *r, const struct settings *s,
     return MSIM_OK;
 }
 
+/* Delays of all ranks, or none. */
+static enum msim_status find_delays(struct ranks *r,
+                                    const struct msim_platform *platform,
+                                    struct msim_error *err)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        MSIM_TRY(
+            msim_delays_find(&r->delays[i], r->programs[i], platform, err));
+    return MSIM_OK;
+}
+
+static enum msim_status predict_delays(struct ranks *r, const char *name,
+                                       struct msim_error *err)
+{
+    struct msim_platform *platform = NULL;
+    enum msim_status status;
+    char data[1024];
+
+    if (!name)
+        return find_delays(r, NULL, err);
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    MSIM_TRY(msim_platform_load(&platform, data, name, err));
+    status = find_delays(r, platform, err);
+    msim_platform_free(platform);
+    return status;
+}
+
+static void report_delays(const struct ranks *r)
+{
+    if (r->programs[0]->n_collectives && !r->delays[0])
+        msim_message("a rank that runs alone spends no time in its %" PRIu32
+                     " collectives: the trace has no times of them; want "
+                     "--platform NAME, for which they are predicted",
+                     r->programs[0]->n_collectives);
+}
+
 static enum msim_status write_benchmark(const struct msim_job *job,
                                         const struct ranks *r,
                                         const struct settings *s,
@@ -182,19 +232,29 @@ static enum msim_status write_benchmark(const struct msim_job *job,
     const struct msim_trace *t = r->traces[0];
     const char *name = NULL;
     struct msim_emit_result result;
-    char title[512];
+    char title[512], from[128] = "as traced";
 
+    if (s->platform)
+        snprintf(from, sizeof(from), "predicted for %s", path_end(s->platform));
     if (r->steps[0] != MSIM_NONE)
         name = msim_trace_text(t, t->ops[t->steps[r->steps[0]].op].name);
     snprintf(title, sizeof(title), "Benchmark of %s%s%s",
              path_end(job->n_files ? job->files[0].path : "a trace"),
              name ? ", " : "", name ? name : "");
-    MSIM_TRY(msim_emit_python(
-        (const struct msim_program *const *)r->programs, r->n, s->out,
-        &(struct msim_emit_options){title, name, MSIM_VERSION, s->batch,
-                                    s->repeat, s->no_loops},
-        &result, err));
+    MSIM_TRY(msim_emit_python((const struct msim_program *const *)r->programs,
+                              r->n, s->out,
+                              &(struct msim_emit_options){
+                                  .title = title,
+                                  .step = name,
+                                  .version = MSIM_VERSION,
+                                  .batch = s->batch,
+                                  .repeat = s->repeat,
+                                  .no_loops = s->no_loops,
+                                  .delays_us = (const double *const *)r->delays,
+                                  .delays_from = from},
+                              &result, err));
     report(r->programs[0], &result, s->out);
+    report_delays(r);
     if (r->n > 1)
         msim_message("%" PRIu32 " ranks, %s: torchrun --nproc-per-node "
                      "%" PRIu32 " %s/bench.py",
@@ -214,6 +274,8 @@ static enum msim_status generate(const struct msim_job *job,
 
     if (status == MSIM_OK)
         status = make_programs(&r, s, err);
+    if (status == MSIM_OK && !s->json)
+        status = predict_delays(&r, s->platform, err);
     if (status == MSIM_OK)
         status = s->json ? msim_emit_json(r.programs[0], !s->no_loops, stdout)
                          : write_benchmark(job, &r, s, err);

@@ -18,14 +18,6 @@
 
 /* ---- bench.py ----------------------------------------------------------- */
 
-static bool has_collectives(const struct msim_program *p)
-{
-    for (uint32_t i = 0; i < p->statements.n; i++)
-        if (msim_program_statement(p, i)->kind == MSIM_STATEMENT_COLLECTIVE)
-            return true;
-    return false;
-}
-
 static void put(struct msim_text *f, const char *text)
 {
     msim_text_bytes(f, text, strlen(text));
@@ -43,7 +35,7 @@ static void write_program(struct msim_text *f, struct msim_body *b)
     }
     if (b->lists.n)
         put(f, "L = DATA[\"lists\"]\n");
-    if (has_collectives(b->p))
+    if (b->p->n_collectives)
         put(f, msim_collectives_template);
     put(f, "\n\n");
     put(f, msim_text_get(&b->text));
@@ -167,13 +159,13 @@ static enum msim_status write_text(struct files *f, const char *name,
 }
 
 static enum msim_status write_data(struct files *f, const char *name,
-                                   const struct msim_body *b,
+                                   const struct msim_body *b, uint32_t rank,
                                    const struct msim_emit_options *options)
 {
     struct msim_file *file;
 
     MSIM_TRY(open_file(f, name, &file));
-    return msim_data_write(file, b, options);
+    return msim_data_write(file, b, rank, options);
 }
 
 static enum msim_status close_files(struct files *f, enum msim_status status)
@@ -218,7 +210,7 @@ static enum msim_status write_first(struct writer *w, struct msim_body *b)
     write_readme(&readme, b->p, w->n_ranks, w->options);
     status = write_text(&w->files, "bench.py", &w->first);
     if (status == MSIM_OK)
-        status = write_data(&w->files, "data.json", b, w->options);
+        status = write_data(&w->files, "data.json", b, 0, w->options);
     if (status == MSIM_OK)
         status = write_text(&w->files, "README.md", &readme);
     free(readme.bytes.data);
@@ -235,15 +227,16 @@ static enum msim_status write_first(struct writer *w, struct msim_body *b)
 
 /* A rank with the program of the first one has data of its own alone. */
 static enum msim_status write_other(struct writer *w, struct msim_body *b,
-                                    uint32_t rank)
+                                    uint32_t i)
 {
+    uint32_t rank = b->p->trace->rank > 0 ? (uint32_t)b->p->trace->rank : i;
     struct msim_text bench = {0};
     enum msim_status status;
     char name[64];
 
     write_bench(&bench, b, w->options);
     snprintf(name, sizeof(name), "data-rank-%u.json", rank);
-    status = write_data(&w->files, name, b, w->options);
+    status = write_data(&w->files, name, b, i, w->options);
     snprintf(name, sizeof(name), "bench-rank-%u.py", rank);
     if (status == MSIM_OK &&
         strcmp(msim_text_get(&bench), msim_text_get(&w->first)) != 0) {
@@ -264,11 +257,7 @@ static enum msim_status write_rank(struct writer *w,
     MSIM_TRY(msim_loops_find(&fold, p, !w->options->no_loops));
     status = msim_body_write(&body);
     if (status == MSIM_OK)
-        status = i == 0
-                     ? write_first(w, &body)
-                     : write_other(w, &body,
-                                   p->trace->rank > 0 ? (uint32_t)p->trace->rank
-                                                      : i);
+        status = i == 0 ? write_first(w, &body) : write_other(w, &body, i);
     msim_body_release(&body);
     msim_loops_release(&fold);
     return status;

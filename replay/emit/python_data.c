@@ -198,7 +198,21 @@ static void write_coverage(struct msim_json *j, const struct msim_program *p)
     msim_json_close(j);
 }
 
+static void write_delays(struct msim_json *j, const struct msim_program *p,
+                         const double *us, const char *from)
+{
+    if (!us)
+        return;
+    msim_json_text(j, "delays_from", from);
+    msim_json_open(j, "delays_us", '[', false);
+    for (uint32_t i = 0, n = 0; i < p->statements.n; i++)
+        if (msim_program_statement(p, i)->kind == MSIM_STATEMENT_COLLECTIVE)
+            msim_json_number(j, NULL, us[n++]);
+    msim_json_close(j);
+}
+
 enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
+                                 uint32_t rank,
                                  const struct msim_emit_options *options)
 {
     const struct msim_program *p = b->p;
@@ -216,6 +230,8 @@ enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
     write_nodes(&j, p);
     msim_json_bool(&j, "gpu", !p->trace->cpu_only);
     msim_json_unsigned(&j, "world", p->trace->world_size);
+    write_delays(&j, p, options->delays_us ? options->delays_us[rank] : NULL,
+                 options->delays_from);
     write_coverage(&j, p);
     status = write_operators(&j, p);
     write_lists(&j, b);

@@ -8,9 +8,11 @@
 #include "replay/emit/emit_python.h"
 #include "replay/emit/python_state.h"
 
-/* All of it, of a program whose body is written. ENOMEM, EIO. */
+/* All of it, of a program whose body is written; `rank` counts those that are
+ * written. ENOMEM, EIO. */
 MSIM_MUST_CHECK
 enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
+                                 uint32_t rank,
                                  const struct msim_emit_options *options);
 
 #endif

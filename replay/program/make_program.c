@@ -91,7 +91,7 @@ static void forget_round(struct msim_builder *b)
 
     p->statements.n = p->operands.n = p->values.n = 0;
     p->outside.n = p->numbers.n = p->left_out.n = 0;
-    p->n_gradients = p->n_waits = 0;
+    p->n_gradients = p->n_waits = p->n_collectives = 0;
     if (b->autograd)
         p->why_direct = NULL;
     for (uint32_t i = 0; i < p->notes.n; i++)

@@ -118,7 +118,8 @@ struct msim_program {
     struct msim_vec notes;      /* char *: what was inferred; whole sentences */
     uint32_t n_gradients;       /* that one backward of the step makes */
     uint32_t n_opened;          /* operators called through those below them */
-    uint32_t n_waits;           /* waits that no trace records: they stand where
+    uint32_t n_collectives;
+    uint32_t n_waits; /* waits that no trace records: they stand where
                                    something needs what a collective writes */
 };
 

@@ -192,6 +192,7 @@ enum msim_status msim_builder_collective(struct msim_builder *b,
     struct msim_program_value *work;
 
     s->kind = MSIM_STATEMENT_COLLECTIVE;
+    b->p->n_collectives++;
     s->comm = comm_below(b->t, s->op);
     s->first_out = b->p->values.n;
     if (s->comm != MSIM_NONE)
