@@ -496,5 +496,7 @@ void msim_body_collective(struct msim_body *b, struct msim_text *out,
         msim_text_add(out, ", ");
         add_argument(&c, out, i);
     }
+    if (msim_program_group(b->p, s) != MSIM_NONE)
+        msim_text_add(out, ", group=%u", msim_program_group(b->p, s));
     msim_text_add(out, "%s)", s->sync ? ", sync=True" : "");
 }

@@ -211,6 +211,25 @@ static void write_delays(struct msim_json *j, const struct msim_program *p,
     msim_json_close(j);
 }
 
+/* Ranks of each group of the trace: as listed, else those around this rank. */
+static void write_groups(struct msim_json *j, const struct msim_trace *t)
+{
+    msim_json_open(j, "groups", '[', true);
+    for (uint32_t i = 0; i < t->n_groups; i++) {
+        const struct msim_group *g = &t->groups[i];
+        int64_t rank = t->rank > 0 ? t->rank : 0;
+        int64_t first = g->size ? rank / g->size * g->size : 0;
+
+        msim_json_open(j, NULL, '[', false);
+        for (uint32_t k = 0; k < g->size; k++)
+            msim_json_integer(j, NULL,
+                              g->count == g->size ? t->group_ranks[g->first + k]
+                                                  : first + k);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
 enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
                                  uint32_t rank,
                                  const struct msim_emit_options *options)
@@ -230,6 +249,8 @@ enum msim_status msim_data_write(struct msim_file *f, const struct msim_body *b,
     write_nodes(&j, p);
     msim_json_bool(&j, "gpu", !p->trace->cpu_only);
     msim_json_unsigned(&j, "world", p->trace->world_size);
+    if (p->n_collectives)
+        write_groups(&j, p->trace);
     write_delays(&j, p, options->delays_us ? options->delays_us[rank] : NULL,
                  options->delays_from);
     write_coverage(&j, p);

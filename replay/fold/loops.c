@@ -25,19 +25,13 @@ struct finder {
 
 /* ---- looks -------------------------------------------------------------- */
 
-static uint32_t group_of(const struct msim_program *p,
-                         const struct msim_statement *s)
-{
-    return s->comm == MSIM_NONE ? MSIM_NONE : p->trace->comms[s->comm].group;
-}
-
 /* Everything but which tensors and which numbers: those may differ by run. */
 static uint64_t look_of(const struct msim_program *p, uint32_t i)
 {
     const struct msim_statement *s = msim_program_statement(p, i);
     const struct msim_trace *t = p->trace;
     uint64_t head[] = {s->schema,   s->n_in, s->n_out,
-                       s->recorded, s->kind, group_of(p, s)};
+                       s->recorded, s->kind, msim_program_group(p, s)};
     uint64_t h = msim_hash_bytes(MSIM_HASH_START, head, sizeof(head));
     uint32_t block = t->ops[s->op].args;
 

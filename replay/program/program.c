@@ -32,6 +32,16 @@ enum msim_status msim_program_note(struct msim_program *p, const char *fmt, ...)
     return *slot ? MSIM_OK : MSIM_ENOMEM;
 }
 
+uint32_t msim_program_group(const struct msim_program *p,
+                            const struct msim_statement *s)
+{
+    const struct msim_trace *t = p->trace;
+    uint32_t group = s->comm == MSIM_NONE ? MSIM_NONE : t->comms[s->comm].group;
+    uint32_t size = group == MSIM_NONE ? 0 : t->groups[group].size;
+
+    return size > 0 && size < t->world_size ? group : MSIM_NONE;
+}
+
 void msim_program_free(struct msim_program *p)
 {
     if (!p)

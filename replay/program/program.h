@@ -130,6 +130,11 @@ MSIM_MUST_CHECK
 enum msim_status msim_program_note(struct msim_program *p, const char *fmt, ...)
     MSIM_PRINTF(2, 3);
 
+/* The group of trace->groups that a collective runs in; NONE: all ranks, as far
+ * as the trace says. */
+uint32_t msim_program_group(const struct msim_program *p,
+                            const struct msim_statement *s);
+
 /* ---- its rows ----------------------------------------------------------- */
 
 #define MSIM_PROGRAM_ROW(name, type)                                           \
