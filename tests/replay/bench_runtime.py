@@ -330,7 +330,7 @@ def step():
     work = collective('allreduce_', [x])
     aten.add.Tensor(X[1], 1.0)
     work.wait()
-    collective('broadcast_', [x], 0, sync=True)
+    collective('broadcast_', [x], 0, sync=True, group=0)
     collective('barrier', X[1], sync=True)
     if RANKS > 1 and not RECORDING:
         assert x.tolist() == [4] * 4, x
@@ -377,7 +377,8 @@ def check_ranks():
     torchrun(__file__, "ranks")
     collectives = (EMIT / "collectives.py.in").read_text(encoding="utf-8")
     write("two", RANKS.replace("@COLLECTIVES@", collectives), world=2,
-          delays_us=[1000, 2000, 3000], tensors=[
+          delays_us=[1000, 2000, 3000],
+          delays_from="predicted by hand", groups=[[0, 1]], tensors=[
               {"dtype": "float32", "shape": [4], "fill": ["full", 1]},
               {"dtype": "float32", "shape": [4], "fill": ["zeros"]}])
     out = torchrun("two/bench.py", "--certify", "ranks/rank-1.json", "--json")
