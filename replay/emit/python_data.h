@@ -5,7 +5,7 @@
 #ifndef MSIM_REPLAY_EMIT_PYTHON_DATA_H
 #define MSIM_REPLAY_EMIT_PYTHON_DATA_H
 #include "core/base/write_file.h"
-#include "replay/emit/emit_python.h"
+#include "replay/emit/emit_options.h"
 #include "replay/emit/python_state.h"
 
 /* All of it, of a program whose body is written; `rank` counts those that are

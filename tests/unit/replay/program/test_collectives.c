@@ -91,7 +91,7 @@ static void all_reduce(struct made *m, unsigned id, const char *in,
            "(Tensor[], " WORK ")");
 }
 
-/* What NCCL records below a collective, or of a wait. */
+/* What NCCL records below a collective, which writes tensor 1, or of a wait. */
 static void record(struct made *m, unsigned id, unsigned parent, int sequence,
                    const char *name)
 {
@@ -100,7 +100,7 @@ static void record(struct made *m, unsigned id, unsigned parent, int sequence,
 
     snprintf(values, sizeof(values),
              wait ? "[%d,[\"\",\"\"],0,\"%s\",[],[],-1,-1,2]"
-                  : "[[" T(1) "],%d,[\"0\",\"pg\"],0,\"%s\",[],[],0,1,2]",
+                  : "[[" T(9) "],%d,[\"0\",\"pg\"],0,\"%s\",[],[],0,1,2]",
              sequence, name);
     begin(m, id, parent, "record_param_comms");
     side(m, "inputs", values,
