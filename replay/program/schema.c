@@ -32,17 +32,52 @@ static bool copy(char *to, size_t room, const char *from, size_t len)
     return true;
 }
 
-/* `name` or `name.overload`, up to the bracket. */
+/* Is it a word that a program can have as a name? */
+static bool is_word(const char *p, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (p[i] != '_' && (p[i] < 'a' || p[i] > 'z') &&
+            (p[i] < 'A' || p[i] > 'Z') && (i == 0 || p[i] < '0' || p[i] > '9'))
+            return false;
+    return len > 0;
+}
+
+static bool is_overload(const char *p, size_t len)
+{
+    while (len && *p >= '0' && *p <= '9')
+        p++, len--;
+    return len == 0 || is_word(p, len);
+}
+
+/* `space::name` or `space::name.overload`, up to the bracket. */
 static bool read_name(struct msim_schema *s, const char *end)
 {
     const char *dot = memchr(s->text, '.', (size_t)(end - s->text));
-    const char *stop = dot ? dot : end;
+    const char *stop = dot ? dot : end, *colons = strstr(s->text, "::");
 
     s->overload[0] = '\0';
-    if (dot && !copy(s->overload, sizeof(s->overload), dot + 1,
-                     (size_t)(end - dot - 1)))
+    if (!colons || colons > stop ||
+        !is_word(s->text, (size_t)(colons - s->text)) ||
+        !is_word(colons + 2, (size_t)(stop - colons - 2)))
+        return false;
+    if (dot &&
+        (dot + 1 == end || !is_overload(dot + 1, (size_t)(end - dot - 1)) ||
+         !copy(s->overload, sizeof(s->overload), dot + 1,
+               (size_t)(end - dot - 1))))
         return false;
     return copy(s->name, sizeof(s->name), s->text, (size_t)(stop - s->text));
+}
+
+/* Past one character, or past a text in quotes. */
+static const char *past_one(const char *p)
+{
+    char quote = *p++;
+
+    if (quote != '"' && quote != '\'')
+        return p;
+    while (*p && *p != quote)
+        p += *p == '\\' && p[1] ? 2 : 1;
+    return p + (*p != '\0');
 }
 
 /* Past the bracket that closes the one at `p`; NULL: there is none. */
@@ -50,7 +85,7 @@ static const char *past_bracket(const char *p)
 {
     int depth = 0;
 
-    for (; *p; p++) {
+    for (; *p; p = past_one(p)) {
         depth += *p == '(' || *p == '[';
         depth -= *p == ')' || *p == ']';
         if (depth == 0)
@@ -68,7 +103,7 @@ static struct msim_schema_piece next_piece(const char **p, const char *end)
     while (*p < end && **p == ' ')
         (*p)++;
     piece.at = *p;
-    for (; *p < end; (*p)++) {
+    for (; *p < end; *p = past_one(*p)) {
         depth += **p == '(' || **p == '[';
         depth -= **p == ')' || **p == ']';
         if (**p == ',' && depth == 0)
@@ -143,6 +178,8 @@ static bool read_args(struct msim_schema *s, const char *p, const char *end)
         if (piece.len == 0 || s->n_args == MSIM_SCHEMA_ARGS)
             return false;
         read_arg(&s->args[s->n_args], piece);
+        if (!is_word(s->args[s->n_args].name.at, s->args[s->n_args].name.len))
+            return false;
         s->args[s->n_args++].by_name = by_name;
     }
     return true;
@@ -184,7 +221,7 @@ bool msim_schema_read(struct msim_schema *out, const char *text)
     const char *open = strchr(text, '('), *close, *arrow;
 
     *out = (struct msim_schema){.text = text};
-    if (!open || !strstr(text, "::") || !read_name(out, open))
+    if (!open || !read_name(out, open))
         return false;
     close = past_bracket(open);
     if (!close || !read_args(out, open + 1, close - 1))

@@ -54,8 +54,9 @@ struct msim_schema {
 };
 
 /*
- * Read `text` into `*out`. False where it is no signature, or has more than
- * MSIM_SCHEMA_ARGS arguments.
+ * Read `text` into `*out`. False where it is no signature, has more than
+ * MSIM_SCHEMA_ARGS arguments, or names that are no words: names become part of
+ * a program.
  */
 bool msim_schema_read(struct msim_schema *out, const char *text);
 
