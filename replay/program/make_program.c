@@ -132,7 +132,7 @@ static enum msim_status choose_form(struct msim_builder *b)
     bool known = false;
 
     MSIM_TRY(run_rounds(b));
-    if (b->autograd && has_backward(b->p)) {
+    if (b->autograd && (has_backward(b->p) || b->p->why_direct)) {
         if (!b->p->why_direct)
             MSIM_TRY(msim_builder_roles(b, &known));
         if (known)
@@ -144,6 +144,7 @@ static enum msim_status choose_form(struct msim_builder *b)
         msim_idmap_release(&b->opened);
         MSIM_TRY(run_rounds(b));
     }
+    b->autograd = false;
     b->p->form = MSIM_FORM_DIRECT;
     return msim_builder_roles(b, &known);
 }

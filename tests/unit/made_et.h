@@ -205,8 +205,14 @@ static inline void et_put_side(struct made_et *m, const char *name,
     et_put(m, "}");
 }
 
+static inline bool et_is_label(const char *name)
+{
+    return !strstr(name, "::") &&
+           (strchr(name, ' ') || !strncmp(name, "ProfilerStep", 12));
+}
+
 /* Node `id`, below `parent` (0: none), on a thread. `what` is a signature, or
- * the name of a label. */
+ * the name of a label, in which a blank stands or which marks a step. */
 static inline void et_node(struct made_et *m, unsigned id, unsigned parent,
                            unsigned thread, const char *what, const char *in,
                            const char *out)
@@ -220,11 +226,12 @@ static inline void et_node(struct made_et *m, unsigned id, unsigned parent,
     et_put_side(m, "inputs", in);
     et_put_side(m, "outputs", out);
     et_put(m,
-           ",\"attrs\":[{\"name\":\"tid\",\"value\":%u},{\"name\":\"seq_id\","
+           ",\"attrs\":[{\"name\":\"tid\",\"value\":%u},{\"name\":\"scope\","
+           "\"value\":%d},{\"name\":\"seq_id\","
            "\"value\":%d},{\"name\":\"op_schema\",\"value\":\"%s\"},{\"name\":"
            "\"tensor_range\",\"value\":\"%s\"}]}",
-           thread, m->seq ? m->seq : -1, open ? what : "",
-           m->ranges ? m->ranges : "");
+           thread, et_is_label(what) ? 7 : 0, m->seq ? m->seq : -1,
+           open ? what : "", m->ranges ? m->ranges : "");
     m->seq = 0;
     m->ranges = NULL;
 }
