@@ -15,12 +15,16 @@ struct writer {
     struct msim_body *b;
     uint32_t *ending; /* of a time: first holder that is let go there */
     uint32_t *next;   /* of a holder: another one of the same time */
+    uint32_t *kept_ending, *kept_next; /* the same of lists that loops fill */
     uint32_t n_ends;
     uint32_t *free; /* names that hold nothing, the last on top */
     uint32_t n_free, n_names;
     uint8_t section;
-    struct msim_vec dropped; /* uint32_t: names to delete */
+    struct msim_vec dropped; /* uint32_t: names to delete; KEPT + a result: its
+                                list */
 };
+
+#define KEPT 0x80000000u
 
 enum section { NOTHING, FORWARD, BACKWARD, AFTER };
 
@@ -89,10 +93,12 @@ static enum msim_status make_room(struct writer *w)
     w->ending = malloc(w->n_ends * sizeof(*w->ending));
     w->next = malloc(holders * sizeof(*w->next));
     w->free = malloc(holders * sizeof(*w->free));
-    if (!w->ending || !w->next || !w->free)
+    w->kept_ending = malloc(w->n_ends * sizeof(*w->kept_ending));
+    w->kept_next = malloc(holders * sizeof(*w->kept_next));
+    if (!w->ending || !w->next || !w->free || !w->kept_ending || !w->kept_next)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < w->n_ends; i++)
-        w->ending[i] = MSIM_NONE;
+        w->ending[i] = w->kept_ending[i] = MSIM_NONE;
     return MSIM_OK;
 }
 
@@ -109,6 +115,16 @@ static void give_name(struct writer *w, uint32_t holder)
     w->ending[at] = holder;
 }
 
+static void drop(struct writer *w, uint32_t name)
+{
+    uint32_t *slot = msim_vec_add(&w->dropped, sizeof(*slot));
+
+    if (slot)
+        *slot = name;
+    else
+        w->b->text.status = MSIM_ENOMEM;
+}
+
 /* Names whose results are read for the last time at `time` are free again, and
  * have to be deleted unless something else is put into them. */
 static void let_go(struct writer *w, uint32_t time)
@@ -116,16 +132,12 @@ static void let_go(struct writer *w, uint32_t time)
     const struct msim_names *n = &w->b->names;
 
     for (uint32_t h = w->ending[time]; h != MSIM_NONE; h = w->next[h]) {
-        uint32_t *slot = msim_vec_add(&w->dropped, sizeof(*slot));
-
-        if (!slot) {
-            w->b->text.status = MSIM_ENOMEM;
-            return;
-        }
-        *slot = n->name[h];
+        drop(w, n->name[h]);
         w->free[w->n_free++] = n->name[h];
     }
-    w->ending[time] = MSIM_NONE;
+    for (uint32_t v = w->kept_ending[time]; v != MSIM_NONE; v = w->kept_next[v])
+        drop(w, KEPT + v);
+    w->ending[time] = w->kept_ending[time] = MSIM_NONE;
 }
 
 static void keep_name(struct writer *w, uint32_t name)
@@ -152,8 +164,13 @@ static void delete_dropped(struct writer *w)
     if (w->dropped.n == 0)
         return;
     qsort(dropped, w->dropped.n, sizeof(*dropped), by_number);
-    for (uint32_t i = 0; i < w->dropped.n; i++)
-        msim_text_add(&line, "%s x%u", i ? "," : "del", dropped[i]);
+    for (uint32_t i = 0; i < w->dropped.n; i++) {
+        msim_text_add(&line, i ? ", " : "del ");
+        if (dropped[i] < KEPT)
+            msim_text_add(&line, "x%u", dropped[i]);
+        else
+            msim_body_kept(w->b, &line, dropped[i] - KEPT);
+    }
     take_line(w->b, &line);
     w->dropped.n = 0;
 }
@@ -246,14 +263,14 @@ static const char *add_results(struct writer *w, struct msim_text *line,
 
 static void keep_results(struct msim_body *b, const struct msim_statement *s)
 {
-    for (uint32_t i = 0; i < s->n_out; i++) {
+    for (uint32_t v = s->first_out; v < s->first_out + s->n_out; v++) {
         struct msim_text line = {0};
 
-        if (!b->names.kept[s->first_out + i])
+        if (!b->names.kept[v])
             continue;
-        msim_text_add(&line, "k%u.append(", s->first_out + i);
-        msim_body_value(b, &line, s->first_out + i);
-        msim_text_add(&line, ")");
+        msim_body_kept(b, &line, v);
+        msim_text_add(&line, ".append(x%u)",
+                      b->names.name[msim_names_holder(&b->names, v)]);
         take_line(b, &line);
     }
 }
@@ -345,13 +362,16 @@ static void begin_lists(struct writer *w, const struct msim_loop *l)
         const struct msim_statement *s =
             msim_program_statement(b->p, l->first + j);
 
-        for (uint32_t i = 0; i < s->n_out; i++) {
+        for (uint32_t v = s->first_out; v < s->first_out + s->n_out; v++) {
             struct msim_text line = {0};
 
-            if (!b->names.kept[s->first_out + i])
+            if (!b->names.kept[v])
                 continue;
-            msim_text_add(&line, "k%u = []", s->first_out + i);
+            msim_body_kept(b, &line, v);
+            msim_text_add(&line, " = []");
             take_line(b, &line);
+            w->kept_next[v] = w->kept_ending[b->names.kept_end[v]];
+            w->kept_ending[b->names.kept_end[v]] = v;
         }
     }
 }
@@ -504,6 +524,8 @@ enum msim_status msim_body_write(struct msim_body *b)
     }
     free(w.ending);
     free(w.next);
+    free(w.kept_ending);
+    free(w.kept_next);
     free(w.free);
     free(w.dropped.data);
     return status;

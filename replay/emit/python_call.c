@@ -15,15 +15,28 @@
 
 /* ---- tensors ------------------------------------------------------------ */
 
-void msim_body_value(struct msim_body *b, struct msim_text *out, uint32_t v)
+/* The list of what result `v` of a loop's first run was in each run. */
+void msim_body_kept(struct msim_body *b, struct msim_text *out, uint32_t v)
+{
+    const struct msim_statement *s =
+        msim_program_statement(b->p, msim_program_value(b->p, v)->statement);
+
+    msim_text_add(out, "k%u", msim_names_list(b->p, s) ? s->first_out : v);
+}
+
+/* Where a result of a list stands in it, once the list is named. */
+static void add_slot(struct msim_body *b, struct msim_text *out, uint32_t v)
 {
     const struct msim_program_value *value = msim_program_value(b->p, v);
-    const struct msim_statement *s =
-        msim_program_statement(b->p, value->statement);
 
-    msim_text_add(out, "x%u", b->names.name[msim_names_holder(&b->names, v)]);
-    if (msim_names_list(b->p, s))
+    if (msim_names_list(b->p, msim_program_statement(b->p, value->statement)))
         msim_text_add(out, "[%u]", value->slot);
+}
+
+void msim_body_value(struct msim_body *b, struct msim_text *out, uint32_t v)
+{
+    msim_text_add(out, "x%u", b->names.name[msim_names_holder(&b->names, v)]);
+    add_slot(b, out, v);
 }
 
 /* A result outside of its loop: of the last run by name, else from the list. */
@@ -36,7 +49,9 @@ static void add_result(struct msim_body *b, struct msim_text *out, uint32_t v)
         uint32_t statement = msim_program_value(b->p, v)->statement;
 
         if (run + 1 < loops[b->fold->loop_of[statement]].count) {
-            msim_text_add(out, "k%u[%u]", first, run);
+            msim_body_kept(b, out, first);
+            msim_text_add(out, "[%u]", run);
+            add_slot(b, out, first);
             return;
         }
     }
@@ -141,9 +156,11 @@ void msim_body_operand(struct msim_body *b, struct msim_text *out,
         msim_text_add(out, "]");
         break;
     case MSIM_LOOP_KEPT:
-        msim_text_add(out, "k%u[", ref.value);
+        msim_body_kept(b, out, ref.value);
+        msim_text_add(out, "[");
         add_index(out, ref.run, ref.step);
         msim_text_add(out, "]");
+        add_slot(b, out, ref.value);
         break;
     case MSIM_LOOP_LIST:
         add_by_run(b, out, l, at, k);

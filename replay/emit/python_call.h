@@ -24,6 +24,8 @@ void msim_body_operand(struct msim_body *b, struct msim_text *out,
 /* One operand outside of loops. */
 void msim_body_plain(struct msim_body *b, struct msim_text *out,
                      struct msim_program_input o);
+/* The name of the list that keeps result `v` of all runs of its loop. */
+void msim_body_kept(struct msim_body *b, struct msim_text *out, uint32_t v);
 /* Result `v` by its name. */
 void msim_body_value(struct msim_body *b, struct msim_text *out, uint32_t v);
 
