@@ -224,6 +224,49 @@ static void test_loader__waits_vary_as_training(void)
     made_unload(&j);
 }
 
+/*
+ * Batches that were there and take 3000, 2900 of it in operators of the taking
+ * thread: work, which nobody waited for, however long it is.
+ */
+static void test_loader__works_on_a_batch(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    for (int i = 0; i < 2; i++) {
+        made_op(&m, 1, FETCH, 8000 * i, 3000);
+        made_op(&m, 1, "aten::cat", 8000 * i + 50, 2900);
+        made_op(&m, 1, "train", 8000 * i + 3000, 5000);
+    }
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 16000 * US);
+    CHECK_INT(made_edges(&j, MSIM_EDGE_LOADER, MSIM_EDGE_SOURCES), 0);
+    CHECK_INT(made_scaled(&j, "host:train=0"), 6000 * US);
+    made_unload(&j);
+}
+
+/*
+ * The same batches, 4100 late: each call waits for 4100 and works for 2900, and
+ * the processes go on at their own rate, 12000 a batch.
+ */
+static void test_loader__waits_and_works(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    for (int i = 0; i < 2; i++) {
+        made_op(&m, 1, FETCH, 12000 * i, 7000);
+        made_op(&m, 1, "aten::cat", 12000 * i + 4100, 2900);
+        made_op(&m, 1, "train", 12000 * i + 7000, 5000);
+    }
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, NULL), 24000 * US);
+    CHECK_INT(j.graph->copied[MSIM_COPIED_LOADER], 12000 * US);
+    /* The second batch comes at 16100, and 2900 of work follow. */
+    CHECK_INT(made_scaled(&j, "host:train=0"), 19000 * US);
+    made_unload(&j);
+}
+
 /* Loading on the training thread is its work, however long. */
 static void test_loader__on_the_thread_itself(void)
 {
@@ -282,6 +325,8 @@ int main(void)
     RUN(test_loader__batch_was_there);
     RUN(test_loader__receives_at_a_cost);
     RUN(test_loader__waits_vary_as_training);
+    RUN(test_loader__works_on_a_batch);
+    RUN(test_loader__waits_and_works);
     RUN(test_loader__on_the_thread_itself);
     RUN(test_graph__waits_both_ways);
     return check_summary();
