@@ -173,6 +173,24 @@ static void test_loader__batch_was_there(void)
     made_unload(&j);
 }
 
+/* A batch that was there, and 800 to put it together: work inside the call is
+ * no wait, though the whole takes longer than a short one. */
+static void test_loader__works_inside(void)
+{
+    struct made m = made_trace(0, 1);
+    struct made_job j;
+
+    for (int at = 0; at < 12400; at += 6200) {
+        made_op(&m, 1, FETCH, at, 1200);
+        made_op(&m, 1, "aten::cat", at + 100, 800);
+        made_op(&m, 1, "train", at + 1200, 5000);
+    }
+    REQUIRE(made_load(&j, &m, 1));
+    CHECK_INT(made_scaled(&j, "host:train=0"), 2400 * US);
+    CHECK_INT(made_edges(&j, MSIM_EDGE_LOADER, MSIM_EDGE_SOURCES), 0);
+    made_unload(&j);
+}
+
 /*
  * Batches that were there: 90 from the queue, some 1300 where they have to be
  * received, though training takes 120 ms at one time and 160 at another. That
@@ -323,6 +341,7 @@ int main(void)
     RUN(test_handover__passes_the_gpu_on);
     RUN(test_loader__waits_as_long_as_it_has_to);
     RUN(test_loader__batch_was_there);
+    RUN(test_loader__works_inside);
     RUN(test_loader__receives_at_a_cost);
     RUN(test_loader__waits_vary_as_training);
     RUN(test_loader__works_on_a_batch);
