@@ -204,7 +204,8 @@ enum msim_status msim_program_new(struct msim_program **out,
                                   const struct msim_program_options *options,
                                   struct msim_error *err)
 {
-    struct msim_builder b = {.t = trace, .choice = &options->choice};
+    struct msim_builder b = {
+        .t = trace, .choice = &options->choice, .err = err};
     enum msim_status status;
 
     *out = NULL;

@@ -19,7 +19,7 @@ struct msim_program_options {
 /*
  * The program of one rank. `*out` is owned by the caller on success
  * (msim_program_free()), NULL on failure: EFORMAT without an execution trace or
- * without anything to call, ENOMEM.
+ * without anything to call, or with a tensor that no machine holds; ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_program_new(struct msim_program **out,

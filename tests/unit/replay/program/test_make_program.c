@@ -399,6 +399,46 @@ static void test_program__left_out(void)
     program_done(&x);
 }
 
+/* ---- what is refused ---------------------------------------------------- */
+
+static void check_refused(const char *tensor, bool refused)
+{
+    struct made_et m = {0};
+    struct made_program x;
+
+    et_op(&m, 100, ET_RELU, "1:2x4", "7:2x4");
+    et_op(&m, 110, ET_RELU, "7:2x4", tensor);
+    CHECK_INT(program_of(&m, &x, NULL, true), !refused);
+    if (refused) {
+        CHECK_INT(x.status, MSIM_EFORMAT);
+        CHECK(strstr(x.err.text, "node 110 'aten::relu': its tensor of sizes "
+                                 "[") != NULL);
+    }
+    program_done(&x);
+}
+
+/* 2^46 bytes of fp32 are 2^44 elements, wherever they lie; sizes that overflow
+ * 64 bits are more, also beside one of 0, and nothing lies before its memory.
+ */
+static void test_program__tensors_that_nobody_holds(void)
+{
+    check_refused("8:17592186044416", false); /* 2^44 */
+    check_refused("8:17592186044417", true);
+    check_refused("8:4194304x4194304", false);
+    check_refused("8:4194304x4194305", true);
+    check_refused("8:4294967296x4294967296x4294967296", true);
+    check_refused("8:4294967296x0x4294967296", true);
+    check_refused("8:9223372036854775807", true);
+    check_refused("8:2@17592186044414", false);
+    check_refused("8:2@17592186044415", true);
+    check_refused("8:2@9223372036854775807", true);
+    check_refused("8:2@-1", true);
+    check_refused("8:2/17592186044415", false);
+    check_refused("8:2/17592186044416", true);
+    check_refused("8:1024x1024x1024x1024/0/0/0/1", false); /* one row */
+    check_refused("8:65536x65536x65536/0/0/0", true);
+}
+
 static void test_program__needs_an_et(void)
 {
     struct msim_trace t = {0};
@@ -433,6 +473,7 @@ int main(void)
     RUN(test_program__shared_storage);
     RUN(test_program__roles);
     RUN(test_program__left_out);
+    RUN(test_program__tensors_that_nobody_holds);
     RUN(test_program__needs_an_et);
     return check_summary();
 }
