@@ -61,6 +61,16 @@ static void write_constants(struct msim_text *f, const struct msim_body *b,
                       l[b->layers].count, l[b->layers].count);
 }
 
+/* The title stands in a text of Python's: quotes and the like would end it. */
+static void put_title(struct msim_text *f, const char *title)
+{
+    for (; *title; title++)
+        msim_text_add(f, "%c",
+                      *title == '"' || (unsigned char)*title < ' ' ? '\''
+                      : *title == '\\'                             ? '/'
+                                                                   : *title);
+}
+
 /* The template, line by line; a line that is a mark alone is replaced. */
 static void write_bench(struct msim_text *f, struct msim_body *b,
                         const struct msim_emit_options *options)
@@ -81,7 +91,7 @@ static void write_bench(struct msim_text *f, struct msim_body *b,
         mark = strstr(p, "@TITLE@");
         if (mark && mark < end) {
             msim_text_bytes(f, p, (size_t)(mark - p));
-            put(f, options->title);
+            put_title(f, options->title);
             p = mark + 7;
         }
         msim_text_bytes(f, p, (size_t)(end - p));

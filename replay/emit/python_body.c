@@ -5,11 +5,10 @@
 #include "replay/emit/python_body.h"
 
 #include "replay/emit/python_call.h"
+#include "replay/emit/python_line.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define WIDTH 96 /* of a line, where a call can be broken */
 
 struct writer {
     struct msim_body *b;
@@ -27,60 +26,6 @@ struct writer {
 #define KEPT 0x80000000u
 
 enum section { NOTHING, FORWARD, BACKWARD, AFTER };
-
-/* ---- lines -------------------------------------------------------------- */
-
-static void add_indent(struct msim_body *b, unsigned more)
-{
-    for (unsigned i = 0; i < b->indent + more; i++)
-        msim_text_bytes(&b->text, " ", 1);
-}
-
-/* Where a line of at most `room` bytes can end: after a comma and blank inside
- * brackets, which Python lets go on, and outside quotes. */
-static size_t break_at(const char *s, size_t room, int *depth)
-{
-    size_t best = 0;
-    bool quoted = false;
-    int at = *depth;
-
-    for (size_t i = 0; s[i] && i < room; i++) {
-        quoted ^= s[i] == '\'' && (i == 0 || s[i - 1] != '\\');
-        at += !quoted && (s[i] == '(' || s[i] == '[');
-        at -= !quoted && (s[i] == ')' || s[i] == ']');
-        if (!quoted && at > 0 && s[i] == ',' && s[i + 1] == ' ') {
-            best = i + 1;
-            *depth = at;
-        }
-    }
-    return best;
-}
-
-static void add_line(struct msim_body *b, const char *s)
-{
-    size_t n = strlen(s), at, room = WIDTH - b->indent;
-    int depth = 0;
-
-    add_indent(b, 0);
-    while (n > room && (at = break_at(s, room, &depth)) > 0) {
-        msim_text_bytes(&b->text, s, at);
-        msim_text_bytes(&b->text, "\n", 1);
-        add_indent(b, 4);
-        s += at + 1;
-        n -= at + 1;
-        room = WIDTH - b->indent - 4;
-    }
-    msim_text_bytes(&b->text, s, n);
-    msim_text_bytes(&b->text, "\n", 1);
-}
-
-static void take_line(struct msim_body *b, struct msim_text *line)
-{
-    if (line->status != MSIM_OK && b->text.status == MSIM_OK)
-        b->text.status = line->status;
-    add_line(b, msim_text_get(line));
-    free(line->bytes.data);
-}
 
 /* ---- names -------------------------------------------------------------- */
 
@@ -171,7 +116,7 @@ static void delete_dropped(struct writer *w)
         else
             msim_body_kept(w->b, &line, dropped[i] - KEPT);
     }
-    take_line(w->b, &line);
+    msim_body_take_line(w->b, &line);
     w->dropped.n = 0;
 }
 
@@ -271,7 +216,7 @@ static void keep_results(struct msim_body *b, const struct msim_statement *s)
         msim_body_kept(b, &line, v);
         msim_text_add(&line, ".append(x%u)",
                       b->names.name[msim_names_holder(&b->names, v)]);
-        take_line(b, &line);
+        msim_body_take_line(b, &line);
     }
 }
 
@@ -320,7 +265,7 @@ static void write_call(struct writer *w, struct msim_body_place at)
         line.status = call.status;
     msim_text_add(&line, "%s", behind);
     free(call.bytes.data);
-    take_line(b, &line);
+    msim_body_take_line(b, &line);
     keep_results(b, s);
     let_go(w, 4 * time + 1);
     delete_dropped(w);
@@ -335,7 +280,7 @@ static void write_method(struct writer *w, struct msim_body_place at,
 
     msim_body_operand(b, &line, at, 0);
     msim_text_add(&line, ".%s()", method);
-    take_line(b, &line);
+    msim_body_take_line(b, &line);
     let_go(w, 4 * b->names.time[at.statement]);
     delete_dropped(w);
 }
@@ -369,7 +314,7 @@ static void begin_lists(struct writer *w, const struct msim_loop *l)
                 continue;
             msim_body_kept(b, &line, v);
             msim_text_add(&line, " = []");
-            take_line(b, &line);
+            msim_body_take_line(b, &line);
             w->kept_next[v] = w->kept_ending[b->names.kept_end[v]];
             w->kept_ending[b->names.kept_end[v]] = v;
         }
@@ -393,7 +338,7 @@ static void write_carries(struct writer *w, uint32_t loop, bool before)
             msim_body_plain(b, &line, c[i].first);
         else
             msim_body_value(b, &line, c[i].value);
-        take_line(b, &line);
+        msim_body_take_line(b, &line);
     }
 }
 
@@ -412,7 +357,7 @@ static void write_loop(struct writer *w, uint32_t number)
                       "for i in (n %% %u for n in range(LAYERS)):", l->count);
     else
         msim_text_add(&line, "for i in range(%u):", l->count);
-    take_line(b, &line);
+    msim_body_take_line(b, &line);
     b->indent += 4;
     for (uint32_t j = 0; j < l->period; j++)
         write_statement(w, (struct msim_body_place){l->first + j, number});
@@ -448,9 +393,9 @@ static void begin_section(struct writer *w, uint8_t section)
     w->section = section;
     if (w->b->p->form == MSIM_FORM_DIRECT)
         return;
-    add_line(w->b, title[section]);
+    msim_body_line(w->b, title[section]);
     if (section == AFTER) {
-        add_line(w->b, "with torch.no_grad():");
+        msim_body_line(w->b, "with torch.no_grad():");
         w->b->indent += 4;
     }
 }
@@ -514,11 +459,11 @@ enum msim_status msim_body_write(struct msim_body *b)
         status = make_room(&w);
     if (status == MSIM_OK) {
         if (b->p->form == MSIM_FORM_DIRECT)
-            add_line(b, "@torch.no_grad()");
-        add_line(b, "def step():");
+            msim_body_line(b, "@torch.no_grad()");
+        msim_body_line(b, "def step():");
         b->indent = 4;
         if (b->p->form == MSIM_FORM_AUTOGRAD)
-            add_line(b, "begin_step()");
+            msim_body_line(b, "begin_step()");
         write_all(&w);
         status = b->text.status;
     }

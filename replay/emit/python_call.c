@@ -8,253 +8,11 @@
  */
 #include "replay/emit/python_call.h"
 
+#include "replay/emit/python_operand.h"
 #include "replay/emit/python_scalar.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- tensors ------------------------------------------------------------ */
-
-/* The list of what result `v` of a loop's first run was in each run. */
-void msim_body_kept(struct msim_body *b, struct msim_text *out, uint32_t v)
-{
-    const struct msim_statement *s =
-        msim_program_statement(b->p, msim_program_value(b->p, v)->statement);
-
-    msim_text_add(out, "k%u", msim_names_list(b->p, s) ? s->first_out : v);
-}
-
-/* Where a result of a list stands in it, once the list is named. */
-static void add_slot(struct msim_body *b, struct msim_text *out, uint32_t v)
-{
-    const struct msim_program_value *value = msim_program_value(b->p, v);
-
-    if (msim_names_list(b->p, msim_program_statement(b->p, value->statement)))
-        msim_text_add(out, "[%u]", value->slot);
-}
-
-void msim_body_value(struct msim_body *b, struct msim_text *out, uint32_t v)
-{
-    msim_text_add(out, "x%u", b->names.name[msim_names_holder(&b->names, v)]);
-    add_slot(b, out, v);
-}
-
-/* A result outside of its loop: of the last run by name, else from the list. */
-static void add_result(struct msim_body *b, struct msim_text *out, uint32_t v)
-{
-    const struct msim_loop *loops = b->fold->loops.data;
-    uint32_t run, first;
-
-    if (msim_loops_place(b->fold, v, &run, &first)) {
-        uint32_t statement = msim_program_value(b->p, v)->statement;
-
-        if (run + 1 < loops[b->fold->loop_of[statement]].count) {
-            msim_body_kept(b, out, first);
-            msim_text_add(out, "[%u]", run);
-            add_slot(b, out, first);
-            return;
-        }
-    }
-    msim_body_value(b, out, v);
-}
-
-void msim_body_plain(struct msim_body *b, struct msim_text *out,
-                     struct msim_program_input o)
-{
-    const struct msim_arg *number;
-
-    switch (o.kind) {
-    case MSIM_INPUT_VALUE:
-        add_result(b, out, o.index);
-        break;
-    case MSIM_INPUT_OUTSIDE:
-        msim_text_add(out, "X[%u]", o.index);
-        break;
-    case MSIM_INPUT_GRADIENT:
-        msim_text_add(out, "G[%u]", o.index);
-        break;
-    default:
-        number = msim_program_number(b->p, o.index);
-        msim_body_scalar(b, out, &(struct msim_schema_arg){0}, number);
-    }
-}
-
-/* first + step * i, as short as it goes. */
-static void add_index(struct msim_text *out, int64_t first, int64_t step)
-{
-    if (step < 0)
-        msim_text_add(out, "%lld - ", (long long)first);
-    else if (first != 0)
-        msim_text_add(out, "%lld + ", (long long)first);
-    if (step != 1 && step != -1)
-        msim_text_add(out, "%lld * ", (long long)(step < 0 ? -step : step));
-    msim_text_add(out, "i");
-}
-
-/* One operand of each run, which nothing but a list can say. */
-static void add_by_run(struct msim_body *b, struct msim_text *out,
-                       const struct msim_loop *l, struct msim_body_place at,
-                       uint32_t k)
-{
-    int64_t *numbers = malloc(l->count * sizeof(*numbers));
-    struct msim_program_input o = {0};
-    uint32_t list;
-
-    for (uint32_t r = 0; numbers && r < l->count; r++) {
-        const struct msim_statement *s =
-            msim_program_statement(b->p, at.statement + r * l->period);
-
-        o = *msim_program_operand(b->p, s->first_in + k);
-        numbers[r] = o.index;
-    }
-    if (!numbers)
-        out->status = MSIM_ENOMEM;
-    else if (o.kind == MSIM_INPUT_NUMBER) {
-        msim_text_add(out, "(");
-        for (uint32_t r = 0; r < l->count; r++) {
-            o.index = (uint32_t)numbers[r];
-            msim_body_plain(b, out, o);
-            msim_text_add(out, ", ");
-        }
-        msim_text_add(out, ")[i]");
-    } else {
-        list = msim_body_list(b, numbers, l->count);
-        msim_text_add(out, "%c[L[%u][i]]",
-                      o.kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G', list);
-    }
-    free(numbers);
-}
-
-void msim_body_operand(struct msim_body *b, struct msim_text *out,
-                       struct msim_body_place at, uint32_t k)
-{
-    const struct msim_statement *s = msim_program_statement(b->p, at.statement);
-    const struct msim_loop *l;
-    const struct msim_carry *carry;
-    struct msim_loop_ref ref;
-
-    if (at.loop == MSIM_NONE) {
-        msim_body_plain(b, out, *msim_program_operand(b->p, s->first_in + k));
-        return;
-    }
-    l = (const struct msim_loop *)b->fold->loops.data + at.loop;
-    ref = msim_loops_operand(b->fold, l, at.statement - l->first, k);
-    switch (ref.kind) {
-    case MSIM_LOOP_LOCAL:
-        msim_body_value(b, out, ref.value);
-        break;
-    case MSIM_LOOP_CARRIED:
-        carry = msim_names_carry(&b->names, at.loop, &ref);
-        msim_text_add(
-            out, "x%u",
-            b->names.name[msim_names_holder(&b->names, carry->holder)]);
-        break;
-    case MSIM_LOOP_STEP:
-        msim_text_add(out, "%c[",
-                      ref.first.kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G');
-        add_index(out, ref.first.index, ref.step);
-        msim_text_add(out, "]");
-        break;
-    case MSIM_LOOP_KEPT:
-        msim_body_kept(b, out, ref.value);
-        msim_text_add(out, "[");
-        add_index(out, ref.run, ref.step);
-        msim_text_add(out, "]");
-        add_slot(b, out, ref.value);
-        break;
-    case MSIM_LOOP_LIST:
-        add_by_run(b, out, l, at, k);
-        break;
-    default:
-        msim_body_plain(b, out, ref.first);
-    }
-}
-
-/* ---- lists of tensors --------------------------------------------------- */
-
-#define SHORT_LIST 4
-
-/* Operands first .. first + n - 1 outside of loops: do their numbers rise by a
- * constant step? */
-static bool is_row(const struct msim_body *b, const struct msim_statement *s,
-                   uint32_t first, uint32_t n, int64_t *step)
-{
-    const struct msim_program_input *o =
-        msim_program_operand(b->p, s->first_in + first);
-
-    *step = n > 1 ? (int64_t)o[1].index - o[0].index : 1;
-    for (uint32_t i = 0; i < n; i++)
-        if (o[i].kind != o[0].kind ||
-            (int64_t)o[i].index != o[0].index + *step * i)
-            return false;
-    return true;
-}
-
-/* A row of a list that a statement returned, from its beginning to its end. */
-static bool add_whole(struct msim_body *b, struct msim_text *out,
-                      const struct msim_program_input *o, uint32_t n)
-{
-    const struct msim_program_value *v = msim_program_value(b->p, o->index);
-    const struct msim_statement *s = msim_program_statement(b->p, v->statement);
-
-    if (!msim_names_list(b->p, s) || v->slot != 0 || s->n_out != n)
-        return false;
-    msim_text_add(out, "x%u",
-                  b->names.name[msim_names_holder(&b->names, o->index)]);
-    return true;
-}
-
-static bool add_slice(struct msim_body *b, struct msim_text *out,
-                      const struct msim_statement *s, uint32_t first,
-                      uint32_t n)
-{
-    const struct msim_program_input *o =
-        msim_program_operand(b->p, s->first_in + first);
-    int64_t step;
-
-    if (n < SHORT_LIST || !is_row(b, s, first, n, &step))
-        return false;
-    if (o->kind == MSIM_INPUT_VALUE)
-        return step == 1 && add_whole(b, out, o, n);
-    if (o->kind == MSIM_INPUT_NUMBER || step <= 0)
-        return false;
-    msim_text_add(out, "%c[%u:%lld", o->kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G',
-                  o->index, (long long)(o->index + step * (n - 1) + 1));
-    if (step != 1)
-        msim_text_add(out, ":%lld", (long long)step);
-    msim_text_add(out, "]");
-    return true;
-}
-
-/* A long list of tensors of one kind, in any order, from the data file. */
-static bool add_picked(struct msim_body *b, struct msim_text *out,
-                       const struct msim_statement *s, uint32_t first,
-                       uint32_t n)
-{
-    const struct msim_program_input *o =
-        msim_program_operand(b->p, s->first_in + first);
-    int64_t *numbers;
-    uint32_t list;
-
-    if (n < 2 * SHORT_LIST || o->kind == MSIM_INPUT_VALUE ||
-        o->kind == MSIM_INPUT_NUMBER)
-        return false;
-    for (uint32_t i = 1; i < n; i++)
-        if (o[i].kind != o->kind)
-            return false;
-    numbers = malloc(n * sizeof(*numbers));
-    if (!numbers) {
-        out->status = MSIM_ENOMEM;
-        return true;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        numbers[i] = o[i].index;
-    list = msim_body_list(b, numbers, n);
-    free(numbers);
-    msim_text_add(out, "[%c[j] for j in L[%u]]",
-                  o->kind == MSIM_INPUT_OUTSIDE ? 'X' : 'G', list);
-    return true;
-}
 
 /* ---- arguments ---------------------------------------------------------- */
 
@@ -303,8 +61,7 @@ static void add_list(struct call *c, struct msim_text *out,
     uint32_t n = tensors_below(a);
 
     if (n == a->n && c->at.loop == MSIM_NONE &&
-        (add_slice(c->b, out, c->s, c->tensor, n) ||
-         add_picked(c->b, out, c->s, c->tensor, n))) {
+        msim_body_row(c->b, out, c->s, c->tensor, n)) {
         c->tensor += n;
         return;
     }
@@ -457,6 +214,36 @@ static uint32_t places(const struct call *c, uint32_t given)
     return n;
 }
 
+/* `from` is an overload of aten::random_, and a word of Python's own. */
+static bool is_keyword(const char *word)
+{
+    static const char *const words[] = {
+        "and",      "as",     "assert", "async",    "await",   "break",
+        "class",    "def",    "del",    "elif",     "else",    "except",
+        "for",      "from",   "global", "if",       "import",  "in",
+        "is",       "lambda", "not",    "or",       "pass",    "raise",
+        "nonlocal", "try",    "return", "while",    "with",    "yield",
+        "None",     "True",   "False",  "continue", "finally", NULL};
+
+    for (const char *const *p = words; *p; p++)
+        if (!strcmp(word, *p))
+            return true;
+    return false;
+}
+
+/* `aten.add.Tensor`, or getattr(aten.random_, 'from'). */
+static void add_operator(struct msim_text *out, const struct msim_schema *s)
+{
+    const char *colons = strstr(s->name, "::"), *name = colons + 2;
+    const char *overload = s->overload[0] ? s->overload : "default";
+    bool odd[] = {is_keyword(name), is_keyword(overload)};
+
+    msim_text_add(out, "%s%s%.*s", odd[1] ? "getattr(" : "",
+                  odd[0] ? "getattr(" : "", (int)(colons - s->name), s->name);
+    msim_text_add(out, odd[0] ? ", '%s')" : ".%s", name);
+    msim_text_add(out, odd[1] ? ", '%s')" : ".%s", overload);
+}
+
 void msim_body_call(struct msim_body *b, struct msim_text *out,
                     struct msim_body_place at)
 {
@@ -464,11 +251,9 @@ void msim_body_call(struct msim_body *b, struct msim_text *out,
     struct call c = {b, out, at, s, msim_program_schema(b->p, s->schema), 0};
     uint32_t given = msim_args_count(b->p->trace, b->p->trace->ops[s->op].args);
     uint32_t n = places(&c, given);
-    const char *colons = strstr(c.schema->name, "::");
 
-    msim_text_add(out, "%.*s.%s.%s(", (int)(colons - c.schema->name),
-                  c.schema->name, colons + 2,
-                  c.schema->overload[0] ? c.schema->overload : "default");
+    add_operator(out, c.schema);
+    msim_text_add(out, "(");
     for (uint32_t i = 0, some = 0; i < given && i < c.schema->n_args; i++) {
         const struct msim_schema_arg *type = &c.schema->args[i];
 

@@ -4,13 +4,7 @@
  */
 #ifndef MSIM_REPLAY_EMIT_PYTHON_CALL_H
 #define MSIM_REPLAY_EMIT_PYTHON_CALL_H
-#include "replay/emit/python_state.h"
-
-/* Where a statement is printed: outside of loops, or in the body of one. */
-struct msim_body_place {
-    uint32_t statement;
-    uint32_t loop; /* or NONE */
-};
+#include "replay/emit/python_operand.h"
 
 /* The call of a statement, from the operator's name on. */
 void msim_body_call(struct msim_body *b, struct msim_text *out,
@@ -18,15 +12,5 @@ void msim_body_call(struct msim_body *b, struct msim_text *out,
 /* The call of a collective. */
 void msim_body_collective(struct msim_body *b, struct msim_text *out,
                           struct msim_body_place at);
-/* Operand `k` of a statement. */
-void msim_body_operand(struct msim_body *b, struct msim_text *out,
-                       struct msim_body_place at, uint32_t k);
-/* One operand outside of loops. */
-void msim_body_plain(struct msim_body *b, struct msim_text *out,
-                     struct msim_program_input o);
-/* The name of the list that keeps result `v` of all runs of its loop. */
-void msim_body_kept(struct msim_body *b, struct msim_text *out, uint32_t v);
-/* Result `v` by its name. */
-void msim_body_value(struct msim_body *b, struct msim_text *out, uint32_t v);
 
 #endif

@@ -42,13 +42,6 @@ static bool is_word(const char *p, size_t len)
     return len > 0;
 }
 
-static bool is_overload(const char *p, size_t len)
-{
-    while (len && *p >= '0' && *p <= '9')
-        p++, len--;
-    return len == 0 || is_word(p, len);
-}
-
 /* `space::name` or `space::name.overload`, up to the bracket. */
 static bool read_name(struct msim_schema *s, const char *end)
 {
@@ -60,10 +53,9 @@ static bool read_name(struct msim_schema *s, const char *end)
         !is_word(s->text, (size_t)(colons - s->text)) ||
         !is_word(colons + 2, (size_t)(stop - colons - 2)))
         return false;
-    if (dot &&
-        (dot + 1 == end || !is_overload(dot + 1, (size_t)(end - dot - 1)) ||
-         !copy(s->overload, sizeof(s->overload), dot + 1,
-               (size_t)(end - dot - 1))))
+    if (dot && (dot + 1 == end || !is_word(dot + 1, (size_t)(end - dot - 1)) ||
+                !copy(s->overload, sizeof(s->overload), dot + 1,
+                      (size_t)(end - dot - 1))))
         return false;
     return copy(s->name, sizeof(s->name), s->text, (size_t)(stop - s->text));
 }

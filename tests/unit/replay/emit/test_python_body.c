@@ -449,6 +449,18 @@ static void test_body__words(void)
                "my.op.default('gelu', 'it\\'s')");
 }
 
+/* An overload may be a word of Python's own. */
+static void test_body__keywords(void)
+{
+    check_call("aten::random_.from(Tensor(a!) self, int from, int? to) -> "
+               "Tensor(a!)",
+               "1:4 =2 =9", "getattr(aten.random_, 'from')(X[0], 2, 9)");
+    check_call("my::is(Tensor x) -> ()", "1:4",
+               "getattr(my, 'is').default(X[0])");
+    check_call("my::in.not(Tensor x) -> ()", "1:4",
+               "getattr(getattr(my, 'in'), 'not')(X[0])");
+}
+
 /* The device of the trace is that of the run, but what was on the CPU of a run
  * with a GPU stays there. */
 static void test_body__devices(void)
@@ -539,6 +551,7 @@ int main(void)
     RUN(test_body__defaults);
     RUN(test_body__numbers_keep_their_type);
     RUN(test_body__words);
+    RUN(test_body__keywords);
     RUN(test_body__devices);
     RUN(test_body__breaks_inside_brackets);
     RUN(test_body__many_results);

@@ -235,7 +235,7 @@ static void test_schema__limits(void)
         char text[256];
         struct msim_schema s;
 
-        snprintf(text, sizeof(text), "a::b.%0*d(int x) -> ()", len, 0);
+        snprintf(text, sizeof(text), "a::b.c%0*d(int x) -> ()", len - 1, 0);
         CHECK_INT(msim_schema_read(&s, text), len == 63);
     }
 }
