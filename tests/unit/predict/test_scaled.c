@@ -6,6 +6,7 @@
 
 #include "models/estimate/model.h"
 #include "models/platform/platform.h"
+#include "models/platform/platform_data.h"
 #include "tests/unit/made_job.h"
 
 #include <math.h>
@@ -307,6 +308,72 @@ static void test_scaled__other_gpu(void)
     made_unload(&j);
 }
 
+/* Of a kernel's task, the logarithms of high / mid and mid / low; of all
+ * kernels together, the factors. */
+struct doubt {
+    double high, low, slower, faster;
+};
+
+static struct doubt doubt_of(const struct made_job *j,
+                             const struct msim_platform *from,
+                             const struct msim_platform *to, const char *kernel)
+{
+    struct msim_costs *c = costs(j, from, to);
+    uint32_t t = made_task(j, kernel);
+    struct doubt d = {0};
+
+    if (!CHECK(c != NULL))
+        return d;
+    d.high = log((double)c->high[t] / (double)c->mid[t]);
+    d.low = log((double)c->mid[t] / (double)c->low[t]);
+    d.slower = c->machine.slower;
+    d.faster = c->machine.faster;
+    msim_costs_free(c);
+    return d;
+}
+
+static void share(struct msim_platform *p, double log_sd)
+{
+    p->jobs = (struct msim_job_spread){
+        .known = true, .slower = log_sd, .faster = log_sd / 2};
+    p->jobs.family[MSIM_FAMILY_GEMM] = log_sd;
+}
+
+/* What a family and a machine share between jobs widens model costs. The trace
+ * itself tells of both under scaled ones, which stay. */
+static void test_scaled__shares_between_jobs(void)
+{
+    struct made m = made_mixture();
+    struct msim_platform *from = load("a100"), *to = load("h100");
+    struct doubt narrow, wide;
+    struct made_job j;
+
+    REQUIRE(made_load(&j, &m, 1));
+    (void)made_run(&j, (struct made_what){0});
+    share(from, 0);
+    share(to, 0);
+    narrow = doubt_of(&j, NULL, to, "gemm_a");
+    share(to, 0.5);
+    wide = doubt_of(&j, NULL, to, "gemm_a");
+    CHECK(narrow.slower == 1 && narrow.faster == 1);
+    CHECK_REL(wide.high, hypot(narrow.high, MSIM_Z90 * 0.5), 1e-6);
+    CHECK_REL(wide.low, hypot(narrow.low, MSIM_Z90 * 0.5), 1e-6);
+    CHECK_REL(wide.slower, exp(MSIM_Z90 * 0.5), 1e-12);
+    CHECK_REL(wide.faster, exp(MSIM_Z90 * 0.25), 1e-12);
+
+    share(to, 0);
+    narrow = doubt_of(&j, from, to, "gemm_a");
+    share(from, 0.5);
+    share(to, 0.5);
+    wide = doubt_of(&j, from, to, "gemm_a");
+    CHECK(wide.high == narrow.high && wide.low == narrow.low);
+    CHECK_REL(wide.slower, msim_scaled_factor(from, to), 1e-12);
+    CHECK_REL(wide.faster, msim_scaled_factor(from, to), 1e-12);
+    msim_platform_free(from);
+    msim_platform_free(to);
+    made_unload(&j);
+}
+
 int main(void)
 {
     RUN(test_scaled__names);
@@ -315,5 +382,6 @@ int main(void)
     RUN(test_scaled__model_ratio);
     RUN(test_scaled__same_gpu_is_measured);
     RUN(test_scaled__other_gpu);
+    RUN(test_scaled__shares_between_jobs);
     return check_summary();
 }

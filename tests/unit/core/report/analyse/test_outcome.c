@@ -1,6 +1,7 @@
 /*
  * tests/unit/core/report/analyse/test_outcome.c - tests of
- * core/report/analyse/outcome.h: no interval passes below 0.
+ * core/report/analyse/outcome.h: no interval passes below 0, and a machine is
+ * off by its own factor on each side.
  */
 #include "core/report/analyse/outcome.h"
 
@@ -21,6 +22,22 @@ static void test_outcome__no_time_below_zero(void)
     CHECK_REL(f.low, 41.690, 1e-4);
 }
 
+/* Up to three times as long, down to half of it: 100 + sqrt(40^2 + 200^2), and
+ * 100 - sqrt(30^2 + 50^2). A machine that is never faster leaves low alone. */
+static void test_outcome__each_side_by_its_factor(void)
+{
+    struct msim_outcome o = {.gpu_slower = 3, .gpu_faster = 2};
+    struct msim_figure f = {.predicted = 100, .low = 70, .high = 140};
+
+    msim_widen(&o, &f);
+    CHECK_REL(f.low, 41.690, 1e-4);
+    CHECK_REL(f.high, 303.961, 1e-5);
+    o.gpu_faster = 1;
+    f = (struct msim_figure){.predicted = 100, .low = 70, .high = 140};
+    msim_widen(&o, &f);
+    CHECK_REL(f.low, 70, 1e-12);
+}
+
 /* A task that shares its device by less than its own low is short of it. */
 static void test_outcome__no_bound_below_zero(void)
 {
@@ -35,6 +52,7 @@ static void test_outcome__no_bound_below_zero(void)
 int main(void)
 {
     RUN(test_outcome__no_time_below_zero);
+    RUN(test_outcome__each_side_by_its_factor);
     RUN(test_outcome__no_bound_below_zero);
     return check_summary();
 }
