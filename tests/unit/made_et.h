@@ -94,8 +94,12 @@ static inline const char *et_read_tensor(struct et_tensor *x, const char *s)
         x->offset = strtoll(s + 1, &end, 10);
         s = end;
     }
-    for (unsigned i = x->n; i-- > 0; size *= x->dims[i])
+    /* Tests make sizes whose product no number holds: it wraps. */
+    for (unsigned i = x->n; i-- > 0;) {
         x->strides[i] = size;
+        if (__builtin_mul_overflow(size, x->dims[i], &size))
+            continue;
+    }
     x->elements = size;
     for (unsigned i = 0; *s == '/' && i < 8; i++) {
         x->strides[i] = strtoll(s + 1, &end, 10);
