@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define WORD_MAX 32 /* longest word for which a near one is looked for */
+#define WORD_MAX   32 /* longest difference that is looked at */
+#define MOST_SLIPS 8  /* in a long word, a path */
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
@@ -17,13 +18,20 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 
 /*
  * Edit distance where swapping two neighbours counts one (the "optimal string
- * alignment" distance: Damerau 1964, Wagner and Fischer 1974).
+ * alignment" distance: Damerau 1964, Wagner and Fischer 1974). What both begin
+ * or end with takes no part in it, so that words may be long paths.
  */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned d[WORD_MAX + 1][WORD_MAX + 1];
-    size_t n = strlen(a), m = strlen(b);
+    size_t n, m;
 
+    for (; *a && *a == *b; a++)
+        b++;
+    n = strlen(a);
+    m = strlen(b);
+    for (; n > 0 && m > 0 && a[n - 1] == b[m - 1]; n--)
+        m--;
     if (n > WORD_MAX || m > WORD_MAX)
         return WORD_MAX;
     for (size_t i = 0; i <= n; i++)
@@ -46,7 +54,8 @@ const char *msim_nearest_word(const char *typed, const char *const *words,
                               size_t n)
 {
     /* One slip in three letters still reads as the same word. */
-    unsigned best = (unsigned)(strlen(typed) + 1) / 3 + 1;
+    size_t slips = (strlen(typed) + 1) / 3;
+    unsigned best = 1 + (unsigned)(slips < MOST_SLIPS ? slips : MOST_SLIPS);
     const char *found = NULL;
 
     for (size_t i = 0; i < n; i++) {

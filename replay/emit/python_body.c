@@ -220,6 +220,22 @@ static void keep_results(struct msim_body *b, const struct msim_statement *s)
     }
 }
 
+/* What Python wrote into a tensor without an operator: no index is too big, no
+ * real number is 0 or too big for its type. */
+static void fill_result(struct msim_body *b, const struct msim_statement *s)
+{
+    const struct msim_arg *a;
+    struct msim_text line = {0};
+
+    if (s->n_out != 1 || !msim_program_unwritten(b->p, s->first_out))
+        return;
+    a = msim_args_get(b->p->trace, b->p->trace->ops[s->op].outs, 0);
+    msim_body_value(b, &line, s->first_out);
+    msim_text_add(&line, ".untyped_storage().fill_(%d)",
+                  a->dtype >= MSIM_DT_F64 && a->dtype <= MSIM_DT_BF16 ? 63 : 0);
+    msim_body_take_line(b, &line);
+}
+
 /* ---- statements --------------------------------------------------------- */
 
 static enum msim_status note_space(struct msim_body *b, uint32_t schema)
@@ -266,6 +282,7 @@ static void write_call(struct writer *w, struct msim_body_place at)
     msim_text_add(&line, "%s", behind);
     free(call.bytes.data);
     msim_body_take_line(b, &line);
+    fill_result(b, s);
     keep_results(b, s);
     let_go(w, 4 * time + 1);
     delete_dropped(w);

@@ -42,6 +42,56 @@ uint32_t msim_program_group(const struct msim_program *p,
     return size > 0 && size < t->world_size ? group : MSIM_NONE;
 }
 
+/* ---- memory that nobody writes ------------------------------------------- */
+
+#define LOOK_AHEAD 64 /* statements; who makes memory uses it soon */
+
+static const struct msim_arg *tensor_of(const struct msim_trace *t,
+                                        uint32_t block)
+{
+    const struct msim_arg *a = msim_args_get(t, block, 0);
+
+    return a && a->kind == MSIM_ARG_TENSOR ? a : NULL;
+}
+
+/* Does statement `s` read value `v`, and write to it? */
+static bool uses(const struct msim_program *p, const struct msim_statement *s,
+                 uint32_t v, bool *written)
+{
+    const struct msim_op *op = &p->trace->ops[s->op];
+    uint32_t k = s->first_in, end = s->first_in + s->n_in;
+
+    while (k < end && (msim_program_operand(p, k)->kind != MSIM_INPUT_VALUE ||
+                       msim_program_operand(p, k)->index != v))
+        k++;
+    if (k == end)
+        return false;
+    /* What is written comes first: self. */
+    *written = s->schema != MSIM_NONE && k == s->first_in &&
+               tensor_of(p->trace, op->args) &&
+               msim_program_schema(p, s->schema)->args[0].written;
+    return true;
+}
+
+bool msim_program_unwritten(const struct msim_program *p, uint32_t v)
+{
+    const struct msim_program_value *value = msim_program_value(p, v);
+    const struct msim_statement *s =
+        msim_program_statement(p, value->statement);
+    const struct msim_arg *a = tensor_of(p->trace, p->trace->ops[s->op].outs);
+    bool written;
+
+    if (s->schema == MSIM_NONE || s->n_out != 1 || !a ||
+        a->device != MSIM_DEV_CPU ||
+        strcmp(msim_program_schema(p, s->schema)->name, "aten::empty") != 0)
+        return false;
+    for (uint32_t i = value->statement + 1;
+         i <= value->last && i <= value->statement + LOOK_AHEAD; i++)
+        if (uses(p, msim_program_statement(p, i), v, &written))
+            return !written;
+    return false;
+}
+
 void msim_program_free(struct msim_program *p)
 {
     if (!p)

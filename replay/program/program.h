@@ -135,6 +135,12 @@ enum msim_status msim_program_note(struct msim_program *p, const char *fmt, ...)
 uint32_t msim_program_group(const struct msim_program *p,
                             const struct msim_statement *s);
 
+/*
+ * Is value `v` memory on the CPU that is read before an operator writes to it?
+ * torch.tensor([0, 2]) shows as such: Python itself puts the numbers in.
+ */
+bool msim_program_unwritten(const struct msim_program *p, uint32_t v);
+
 /* ---- its rows ----------------------------------------------------------- */
 
 #define MSIM_PROGRAM_ROW(name, type)                                           \

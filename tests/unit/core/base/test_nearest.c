@@ -15,6 +15,36 @@ static void test_word__one_slip_in_three_letters(void)
     CHECK(!msim_nearest_word("xo", WORDS, 3)); /* two slips from "op" */
 }
 
+/* Paths are long, and what differs in them is short. */
+static void test_word__long(void)
+{
+    static const char *const PATHS[] = {
+        "/some/where/far/down/in/a/tree/data/traces/gpt2",
+        "/some/where/far/down/in/a/tree/data/traces/bert",
+    };
+    static const char *const FAR[] = {
+        "/some/where/far/down/in/a/tree/0123456789",
+    };
+
+    CHECK_STR(msim_nearest_word(
+                  "/some/where/far/down/in/a/tree/data/traces/bart", PATHS, 2),
+              PATHS[1]);
+    CHECK_STR(msim_nearest_word(
+                  "/some/where/far/down/in/a/tre/data/traces/gpt2", PATHS, 2),
+              PATHS[0]);
+    CHECK(!msim_nearest_word("/some/where/far/down/in/a/tree/abcdefghij", FAR,
+                             1));
+}
+
+/* What both end with may begin both: "aa" is one letter from "a". */
+static void test_word__ends_that_overlap(void)
+{
+    static const char *const WORDS[] = {"aaa"};
+
+    CHECK_STR(msim_nearest_word("aa", WORDS, 1), "aaa");
+    CHECK_STR(msim_nearest_word("aaaa", WORDS, 1), "aaa");
+}
+
 /* Every slip counts 8: a letter changed, put in, left out; a swap is two. */
 static void test_part__slips(void)
 {
@@ -60,6 +90,8 @@ static void test_part__long_names(void)
 int main(void)
 {
     RUN(test_word__one_slip_in_three_letters);
+    RUN(test_word__long);
+    RUN(test_word__ends_that_overlap);
     RUN(test_part__slips);
     RUN(test_part__of_a_name);
     RUN(test_part__long_names);

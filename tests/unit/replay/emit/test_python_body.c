@@ -158,6 +158,35 @@ static void test_body__long_lists_stay(void)
                "    del x0\n");
 }
 
+#define EMPTY "aten::empty(SymInt[] size) -> Tensor"
+
+/* torch.tensor() makes memory, and Python puts numbers in: they are read before
+ * an operator writes any. Bytes of 63 are 0.75 in fp32, and finite in all. */
+static void test_body__memory_that_python_fills(void)
+{
+    struct made_et m = {0};
+
+    et_op(&m, 100, EMPTY, "(=4 =4)", "7:4x4l");
+    et_op(&m, 110, "my::to(Tensor x) -> Tensor", "7:4x4l", "8:4x4l");
+    et_op(&m, 120, EMPTY, "(=4 =4)", "17:4x4");
+    et_op(&m, 130, "my::to(Tensor x) -> Tensor", "17:4x4", "18:4x4");
+    et_op(&m, 140, EMPTY, "(=4 =4)", "27:4x4");
+    op(&m, 150, ET_ADD_, 27, "27:4x4 18:4x4 =1");
+    et_op(&m, 160, EMPTY, "(=4 =4)", "37:4x4");
+    check_text(&m, false,
+               "    x0 = aten.empty.default([4, 4])\n"
+               "    x0.untyped_storage().fill_(0)\n"
+               "    my.to.default(x0)\n"
+               "    del x0\n"
+               "    x0 = aten.empty.default([4, 4])\n"
+               "    x0.untyped_storage().fill_(63)\n"
+               "    x0 = my.to.default(x0)\n"
+               "    x1 = aten.empty.default([4, 4])\n"
+               "    aten.add_.Tensor(x1, x0)\n"
+               "    del x0, x1\n"
+               "    aten.empty.default([4, 4])\n");
+}
+
 /* ---- loops -------------------------------------------------------------- */
 
 /* x = tanh(relu(x w)): x has one name from before the loop to its end. */
@@ -538,6 +567,7 @@ int main(void)
     RUN(test_body__several_results);
     RUN(test_body__lists_of_results);
     RUN(test_body__long_lists_stay);
+    RUN(test_body__memory_that_python_fills);
     RUN(test_body__carried);
     RUN(test_body__carried_twice);
     RUN(test_body__kept);
