@@ -143,7 +143,31 @@ struct ranks {
     uint32_t n;
 };
 
-static enum msim_status find_ranks(struct ranks *r, const struct msim_job *job)
+/* Several ranks talk to each other, so that all have to be there. */
+static enum msim_status check_ranks(const struct ranks *r,
+                                    struct msim_error *err)
+{
+    uint32_t world = r->n, missing = 0;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (r->traces[i]->world_size > world)
+            world = r->traces[i]->world_size;
+        if (r->traces[i]->rank >= world)
+            world = (uint32_t)r->traces[i]->rank + 1;
+    }
+    while (missing < r->n && r->traces[missing]->rank == missing)
+        missing++;
+    if (r->n <= 1 || (missing == r->n && r->n == world))
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                     "rank %" PRIu32 " is missing: %" PRIu32 " execution "
+                     "traces of %" PRIu32 " ranks; want all of them, or one "
+                     "alone (name its file)",
+                     missing, r->n, world);
+}
+
+static enum msim_status find_ranks(struct ranks *r, const struct msim_job *job,
+                                   struct msim_error *err)
 {
     r->traces = calloc(job->n_ranks + 1, sizeof(*r->traces));
     r->programs = calloc(job->n_ranks + 1, sizeof(struct msim_program *));
@@ -156,7 +180,7 @@ static enum msim_status find_ranks(struct ranks *r, const struct msim_job *job)
             r->traces[r->n++] = job->ranks[i];
     if (r->n == 0 && job->n_ranks)
         r->traces[r->n++] = job->ranks[0]; /* its message is the one to read */
-    return r->n ? MSIM_OK : MSIM_EFORMAT;
+    return r->n ? check_ranks(r, err) : MSIM_EFORMAT;
 }
 
 static void release_ranks(struct ranks *r)
@@ -270,7 +294,7 @@ static enum msim_status generate(const struct msim_job *job,
                                  struct msim_error *err)
 {
     struct ranks r = {0};
-    enum msim_status status = find_ranks(&r, job);
+    enum msim_status status = find_ranks(&r, job, err);
 
     if (status == MSIM_OK)
         status = make_programs(&r, s, err);

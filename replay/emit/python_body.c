@@ -220,19 +220,24 @@ static void keep_results(struct msim_body *b, const struct msim_statement *s)
     }
 }
 
-/* What Python wrote into a tensor without an operator: no index is too big, no
- * real number is 0 or too big for its type. */
+/* What was put into a tensor without an operator: no index is too big, no real
+ * number is 0 or too big for its type. */
 static void fill_result(struct msim_body *b, const struct msim_statement *s)
 {
+    struct msim_text line = {0}, name = {0};
     const struct msim_arg *a;
-    struct msim_text line = {0};
 
     if (s->n_out != 1 || !msim_program_unwritten(b->p, s->first_out))
         return;
     a = msim_args_get(b->p->trace, b->p->trace->ops[s->op].outs, 0);
-    msim_body_value(b, &line, s->first_out);
-    msim_text_add(&line, ".untyped_storage().fill_(%d)",
-                  a->dtype >= MSIM_DT_F64 && a->dtype <= MSIM_DT_BF16 ? 63 : 0);
+    msim_body_value(b, &name, s->first_out);
+    msim_text_add(&line, "ctypes.memset(%s.data_ptr(), %d, %s.nbytes)",
+                  msim_text_get(&name),
+                  a->dtype >= MSIM_DT_F64 && a->dtype <= MSIM_DT_BF16 ? 63 : 0,
+                  msim_text_get(&name));
+    if (name.status != MSIM_OK)
+        line.status = name.status;
+    free(name.bytes.data);
     msim_body_take_line(b, &line);
 }
 

@@ -137,6 +137,10 @@ static void add_argument(struct call *c, struct msim_text *out, uint32_t i)
     const struct msim_schema_arg *type = &c->schema->args[i];
     const struct msim_loop *l;
 
+    if (type->kind == MSIM_SCHEMA_STORAGE) { /* it grows as it must */
+        msim_text_add(out, "torch.UntypedStorage()");
+        return;
+    }
     if (!differs_by_run(c, i)) {
         add_value(c, out, type, argument_of(c, 0, i));
         return;

@@ -54,6 +54,14 @@ static const struct msim_arg *tensor_of(const struct msim_trace *t,
     return a && a->kind == MSIM_ARG_TENSOR ? a : NULL;
 }
 
+static bool is_empty(const struct msim_trace *t, const struct msim_arg *a)
+{
+    for (uint32_t i = 0; i < a->n; i++)
+        if (msim_arg_dims(t, a)[i] == 0)
+            return true;
+    return false;
+}
+
 /* Does statement `s` read value `v`, and write to it? */
 static bool uses(const struct msim_program *p, const struct msim_statement *s,
                  uint32_t v, bool *written)
@@ -73,6 +81,13 @@ static bool uses(const struct msim_program *p, const struct msim_statement *s,
     return true;
 }
 
+/* Memory that is new, or another process's. */
+static bool makes_memory(const struct msim_schema *s)
+{
+    return strcmp(s->name, "aten::empty") == 0 ||
+           (s->n_args > 1 && s->args[1].kind == MSIM_SCHEMA_STORAGE);
+}
+
 bool msim_program_unwritten(const struct msim_program *p, uint32_t v)
 {
     const struct msim_program_value *value = msim_program_value(p, v);
@@ -82,8 +97,8 @@ bool msim_program_unwritten(const struct msim_program *p, uint32_t v)
     bool written;
 
     if (s->schema == MSIM_NONE || s->n_out != 1 || !a ||
-        a->device != MSIM_DEV_CPU ||
-        strcmp(msim_program_schema(p, s->schema)->name, "aten::empty") != 0)
+        a->device != MSIM_DEV_CPU || is_empty(p->trace, a) ||
+        !makes_memory(msim_program_schema(p, s->schema)))
         return false;
     for (uint32_t i = value->statement + 1;
          i <= value->last && i <= value->statement + LOOK_AHEAD; i++)

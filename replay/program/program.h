@@ -137,7 +137,8 @@ uint32_t msim_program_group(const struct msim_program *p,
 
 /*
  * Is value `v` memory on the CPU that is read before an operator writes to it?
- * torch.tensor([0, 2]) shows as such: Python itself puts the numbers in.
+ * torch.tensor([0, 2]) shows as such, since Python itself puts the numbers in,
+ * and so does memory that came from a data loader's process.
  */
 bool msim_program_unwritten(const struct msim_program *p, uint32_t v);
 

@@ -7,8 +7,8 @@
 
 #include "replay/program/composite.h"
 #include "replay/program/program_bind.h"
+#include "replay/program/program_check.h"
 #include "replay/program/program_collective.h"
-#include "replay/program/program_sizes.h"
 
 #include <string.h>
 
@@ -91,7 +91,7 @@ static enum msim_status take(struct msim_builder *b, uint32_t i,
     const struct msim_op *op = &b->t->ops[i];
 
     take_tree(b, i);
-    MSIM_TRY(msim_builder_sizes(b, i));
+    MSIM_TRY(msim_builder_check(b, i, schema));
     MSIM_TRY(msim_builder_waits_before(b, i, schema));
     for (uint32_t k = i; k < op->end; k++)
         b->unit[k] = b->p->statements.n;

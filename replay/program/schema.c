@@ -118,7 +118,7 @@ static const struct {
     {"MemoryFormat", MSIM_SCHEMA_MEMORY_FORMAT},
     {"Generator", MSIM_SCHEMA_GENERATOR},
     {"__torch__", MSIM_SCHEMA_OBJECT},
-    {"Storage", MSIM_SCHEMA_OBJECT},
+    {"Storage", MSIM_SCHEMA_STORAGE},
     {"Stream", MSIM_SCHEMA_OBJECT},
 };
 
@@ -132,6 +132,7 @@ static void read_type(struct msim_schema_arg *a, struct msim_schema_piece type)
         }
     a->written = holds(type, '!');
     a->list = holds(type, '[');
+    a->optional = holds(type, '?');
     a->real = starts(type, "float") || starts(type, "Scalar");
 }
 

@@ -24,6 +24,7 @@ enum msim_schema_kind {
     MSIM_SCHEMA_DEVICE,
     MSIM_SCHEMA_MEMORY_FORMAT,
     MSIM_SCHEMA_GENERATOR,
+    MSIM_SCHEMA_STORAGE,
     MSIM_SCHEMA_OBJECT, /* process groups and others that no trace holds */
 };
 
@@ -39,7 +40,8 @@ struct msim_schema_arg {
     bool by_name; /* after the `*` */
     bool written; /* Tensor(a!) */
     bool list;
-    bool real; /* float: PyTorch's traces cut it to six decimals */
+    bool optional; /* Tensor?: None will do */
+    bool real;     /* float: PyTorch's traces cut it to six decimals */
 };
 
 struct msim_schema {

@@ -116,6 +116,19 @@ run generate --iteration 7 "$traces/gpt2/et/rank-0.json.gz" -o "$folder/none"
 want_rc 2
 want_err "one of the trace's 1 steps"
 
+# A tensor that an operator wants and nobody made.
+zcat "$traces/gpt2/et/rank-0.json.gz" >"$folder/whole.json"
+"$python" - "$folder" <<'PYTHON' || complain "cannot break the trace"
+import json, sys
+d = json.load(open(sys.argv[1] + "/whole.json"))
+n = next(n for n in d["nodes"] if n["name"] == "aten::linear")["inputs"]
+n["values"][0], n["shapes"][0], n["types"][0] = None, [], "None"
+json.dump(d, open(sys.argv[1] + "/broken.json", "w"))
+PYTHON
+run generate "$folder/broken.json" -o "$folder/none"
+want_rc 3
+want_err "'aten::linear': its tensor 'input' was never made"
+
 # A profile alone does not say which tensor is which.
 run generate "$traces/gpt2/kineto/rank-0.json.gz" -o "$folder/none"
 want_rc 3

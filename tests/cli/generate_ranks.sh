@@ -34,6 +34,15 @@ run generate "$job/et/rank-0.json.gz" "$SOURCE_DIR/data/traces/gpt2/et/rank-0.js
     -o "$folder/none"
 [ "$rc" -ne 0 ] || complain "two traces of rank 0 made one benchmark"
 
+# Two of three: whoever is missing would be waited for without end.
+mkdir "$folder/gap"
+cp "$job/et/rank-0.json.gz" "$folder/gap/rank-0.json.gz"
+cp "$job/et/rank-1.json.gz" "$folder/gap/rank-2.json.gz"
+run generate "$folder/gap" -o "$folder/none"
+want_rc 3
+want_err "rank 1 is missing: 2 execution traces of 3 ranks"
+[ ! -e "$folder/none" ] || complain "a job with a gap left files"
+
 # Alone: as long as the collectives take on another device.
 run generate --platform h100 "$job/et/rank-0.json.gz" -o "$folder/alone"
 want_rc 0

@@ -348,4 +348,17 @@ static inline void et_loss(struct made_et *m, unsigned id, const char *in)
     et_op(m, id + 1, ET_ONES_LIKE, "50: - - - - =1", "51:");
 }
 
+/* The text of step(), in loops or not. */
+static inline void et_check_text(struct made_et *m, bool loops,
+                                 const char *want)
+{
+    static const char head[] = "@torch.no_grad()\ndef step():\n";
+    struct made_program x;
+
+    if (CHECK(program_of(m, &x, NULL, loops)) &&
+        CHECK(!strncmp(x.text, head, strlen(head))))
+        CHECK_STR(x.text + strlen(head), want);
+    program_done(&x);
+}
+
 #endif

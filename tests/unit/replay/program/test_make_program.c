@@ -439,6 +439,34 @@ static void test_program__tensors_that_nobody_holds(void)
     check_refused("8:65536x65536x65536/0/0/0", true);
 }
 
+/* What a signature asks for is there, unless it may be left out or stands for a
+ * gradient that nobody wants. */
+static void check_absent(const char *schema, const char *args, bool refused)
+{
+    struct made_et m = {0};
+    struct made_program x;
+
+    et_op(&m, 100, schema, args, "8:2");
+    CHECK_INT(program_of(&m, &x, NULL, true), !refused);
+    if (refused)
+        CHECK(strstr(x.err.text, "node 100 'my::f': its tensor 'y' was never "
+                                 "made") != NULL);
+    program_done(&x);
+}
+
+static void test_program__tensors_that_nobody_made(void)
+{
+    check_absent("my::f(Tensor x, Tensor y) -> Tensor", "7:2 8:2", false);
+    check_absent("my::f(Tensor x, Tensor y) -> Tensor", "7:2 -", true);
+    check_absent("my::f(Tensor x, Tensor y) -> Tensor", "7:2 !", true);
+    check_absent("my::f(Tensor x, Tensor(a!) y) -> Tensor", "7:2 -", true);
+    check_absent("my::f(Tensor x, Tensor? y) -> Tensor", "7:2 -", false);
+    check_absent("my::f(Tensor x, Tensor[] y) -> Tensor", "7:2 (-)", false);
+    check_absent("my::f(Tensor x, int y) -> Tensor", "7:2 -", false);
+    check_absent("my::f_backward(Tensor x, Tensor y) -> Tensor", "7:2 -",
+                 false);
+}
+
 static void test_program__needs_an_et(void)
 {
     struct msim_trace t = {0};
@@ -474,6 +502,7 @@ int main(void)
     RUN(test_program__roles);
     RUN(test_program__left_out);
     RUN(test_program__tensors_that_nobody_holds);
+    RUN(test_program__tensors_that_nobody_made);
     RUN(test_program__needs_an_et);
     return check_summary();
 }

@@ -123,7 +123,8 @@ static void test_schema__kinds(void)
         &s, "my::op(Generator? g, Storage s, Stream t, "
             "__torch__.torch.classes.c10d.ProcessGroup pg, str u) -> ()"));
     CHECK_INT(s.args[0].kind, MSIM_SCHEMA_GENERATOR);
-    for (uint32_t i = 1; i < 4; i++)
+    CHECK_INT(s.args[1].kind, MSIM_SCHEMA_STORAGE);
+    for (uint32_t i = 2; i < 4; i++)
         CHECK_INT(s.args[i].kind, MSIM_SCHEMA_OBJECT);
     CHECK_INT(s.args[4].kind, MSIM_SCHEMA_PLAIN);
     CHECK(!s.collective);

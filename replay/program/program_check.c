@@ -1,10 +1,11 @@
 /*
- * replay/program/program_sizes.c - tensors that no machine can hold: a broken
- * trace, which must not become a program that asks for them.
+ * replay/program/program_check.c - tensors that no machine can hold, or that
+ * nobody made: a broken trace, which must not become a program.
  */
-#include "replay/program/program_sizes.h"
+#include "replay/program/program_check.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define MOST_LOG2 46
 
@@ -56,7 +57,7 @@ static enum msim_status refuse(const struct msim_builder *b, uint32_t op,
                      (long long)b->t->tensor_ids[at->id].offset, MOST_LOG2);
 }
 
-enum msim_status msim_builder_sizes(const struct msim_builder *b, uint32_t op)
+static enum msim_status check_sizes(const struct msim_builder *b, uint32_t op)
 {
     const struct msim_op *o = &b->t->ops[op];
 
@@ -70,4 +71,38 @@ enum msim_status msim_builder_sizes(const struct msim_builder *b, uint32_t op)
                 return refuse(b, op, &at);
     }
     return MSIM_OK;
+}
+
+static bool is_absent(const struct msim_schema_arg *want,
+                      const struct msim_arg *given)
+{
+    return want->kind == MSIM_SCHEMA_TENSOR && !want->list && !want->optional &&
+           given->kind == MSIM_ARG_NONE;
+}
+
+static enum msim_status check_made(const struct msim_builder *b, uint32_t op,
+                                   uint32_t schema)
+{
+    const struct msim_schema *s = msim_program_schema(b->p, schema);
+    const struct msim_op *o = &b->t->ops[op];
+    const struct msim_arg *given;
+
+    if (strstr(s->name, "backward"))
+        return MSIM_OK;
+    for (uint32_t i = 0;
+         i < s->n_args && (given = msim_args_get(b->t, o->args, i)); i++)
+        if (is_absent(&s->args[i], given))
+            return msim_fail(b->err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
+                             "node %u '%.80s': its tensor '%.*s' was never "
+                             "made, want one with an id and sizes",
+                             o->et_id, msim_trace_text(b->t, o->name),
+                             (int)s->args[i].name.len, s->args[i].name.at);
+    return MSIM_OK;
+}
+
+enum msim_status msim_builder_check(const struct msim_builder *b, uint32_t op,
+                                    uint32_t schema)
+{
+    MSIM_TRY(check_sizes(b, op));
+    return check_made(b, op, schema);
 }
