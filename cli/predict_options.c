@@ -4,6 +4,7 @@
  */
 #include "cli/predict_options.h"
 
+#include "cli/choice_rows.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Ten times the GPUs of the largest machine. */
 #define RANKS_MAX     (1u << 20)
@@ -160,6 +162,29 @@ static enum msim_status parse_power(void *settings, const char *value,
                       "the mean power of one GPU in watts, above 0", err);
 }
 
+/* A file is the user's table; nothing else that is typed here names one. */
+static enum msim_status parse_ops(void *settings, const char *value,
+                                  struct msim_error *err)
+{
+    struct msim_predict_settings *s =
+        &((struct msim_predict_options *)settings)->settings;
+
+    (void)err;
+    if (access(value, F_OK) == 0)
+        s->ops = value;
+    else
+        s->choice.ops = value;
+    return MSIM_OK;
+}
+
+static enum msim_status parse_range(void *settings, const char *value,
+                                    struct msim_error *err)
+{
+    struct msim_predict_options *o = settings;
+
+    return msim_choice_parse_range(&o->settings.choice, value, err);
+}
+
 static const char *const COSTS[] = {[MSIM_COSTS_AUTO] = "auto",
                                     [MSIM_COSTS_MEASURED] = "measured",
                                     [MSIM_COSTS_MODEL] = "model",
@@ -233,11 +258,12 @@ static const struct msim_option OPTIONS[] = {
      .dflt = "as many as the ranks need; a node has as many GPUs as the "
              "network says, else 8"},
     {.name = "ops",
-     .type = MSIM_OPTION_TEXT,
-     SETTING(ops),
-     .metavar = "FILE",
-     .help = "your own table of operators, which is asked before the built-in "
-             "one: a CSV file (docs/operators.md)"},
+     .type = MSIM_OPTION_CUSTOM,
+     .parse = parse_ops,
+     .metavar = "FILE|GLOB",
+     .help = "an existing FILE: your own table of operators, which is asked "
+             "before the built-in one (CSV, docs/operators.md); else only "
+             "operators whose names match, such as 'aten::*mm'"},
     MSIM_OPTION_CLOCK_ROW(parse_clock),
     MSIM_OPTION_POWER_CAP_ROW(parse_power_cap),
     {.name = "index-skew",
@@ -280,6 +306,10 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "N|all",
      .help = "only ProfilerStep#N, or the N-th from 0 where there is none",
      .dflt = "all"},
+    MSIM_OPTION_PART_ROWS(struct msim_predict_options, settings.choice,
+                          parse_range),
+    MSIM_OPTION_EXCLUDE_ROW(struct msim_predict_options, settings.choice,
+                            "; what is not chosen takes no time"),
     {.name = "per-iteration",
      .type = MSIM_OPTION_CUSTOM,
      .parse = parse_per_iteration,

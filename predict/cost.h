@@ -12,6 +12,7 @@
 #include "core/report/analyse/outcome.h"
 #include "core/run/engine.h"
 #include "core/run/scale.h"
+#include "core/trace/choice.h"
 #include "core/work/opmap/works.h"
 #include "models/estimate/whole_job.h"
 #include "models/host/host.h"
@@ -48,7 +49,7 @@ struct msim_cost_options {
 
 struct msim_costs {
     msim_ps *mid, *low, *high;  /* one a task */
-    uint8_t *removed;           /* scaled by 0 (msim_scenario) */
+    uint8_t *removed;           /* scaled by 0, or not chosen (msim_scenario) */
     uint8_t *source;            /* msim_source */
     uint8_t *made_by;           /* msim_family or MSIM_COST_* */
     float *flops;               /* of GPU tasks, 0 elsewhere */
@@ -91,6 +92,22 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
                                    const struct msim_graph *g,
                                    const struct msim_scale *scales,
                                    uint32_t n_scales);
+
+/*
+ * Remove from the costs of `g` what is not chosen. Activities of a GPU are of
+ * the kind that reports count them as; the host's time is of its operator's
+ * kind, and where a stretch has several operators it is theirs in equal parts.
+ * ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_costs_choose(struct msim_costs *c,
+                                   const struct msim_graph *g,
+                                   const struct msim_choice *choice);
+/* How many tasks are chosen. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_choice_count(uint32_t *n,
+                                   const struct msim_choice *choice,
+                                   const struct msim_graph *g);
 void msim_costs_free(struct msim_costs *c); /* accepts NULL */
 
 /* The word for `made_by` in reports. */

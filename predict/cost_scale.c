@@ -130,7 +130,7 @@ static bool join_is_removed(const struct msim_costs *c,
     return true;
 }
 
-static void take_out_joins(struct msim_costs *c, const struct msim_graph *g)
+void msim_cost_take_out_joins(struct msim_costs *c, const struct msim_graph *g)
 {
     for (uint32_t i = 0; i < g->n_tasks; i++)
         if (g->kind[i] == MSIM_TASK_JOIN)
@@ -144,6 +144,6 @@ enum msim_status msim_cost_scale(struct msim_costs *c,
     for (uint32_t i = 0; i < n; i++)
         MSIM_TRY(scale(c, g, &scales[i]));
     if (n)
-        take_out_joins(c, g);
+        msim_cost_take_out_joins(c, g);
     return MSIM_OK;
 }

@@ -248,19 +248,19 @@ static enum msim_status simulate_one(struct predicting *p,
     return msim_engine_simulate(e, &scenario, times, p->err);
 }
 
-/* The costs of the basis, with what `--scale` changes. */
+/* The costs of the basis, with what `--scale` changes, of what is chosen. */
 static enum msim_status scale(struct predicting *p)
 {
     struct msim_prediction_run *run = p->run;
 
     run->graph = run->basis->graph;
     run->costs = run->basis->costs;
-    if (!p->s->n_scales)
+    if (!p->s->n_scales && msim_choice_is_all(&p->s->choice))
         return MSIM_OK;
     MSIM_TRY(msim_costs_scaled(&run->own_costs, run->costs, run->graph,
                                p->s->scales, p->s->n_scales));
     run->costs = run->own_costs;
-    return MSIM_OK;
+    return msim_costs_choose(run->own_costs, run->graph, &p->s->choice);
 }
 
 static enum msim_status simulate(struct predicting *p)

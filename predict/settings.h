@@ -12,6 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/job/job.h"
 #include "core/run/scale.h"
+#include "core/trace/choice.h"
 #include "models/platform/sm_clock.h"
 
 /* Where durations of GPU work come from. */
@@ -52,7 +53,8 @@ struct msim_predict_settings {
     /* The run. */
     const struct msim_scale *scales; /* applied in this order */
     uint32_t n_scales;
-    enum msim_peers peers; /* FIXED or FOLLOW; of measured costs alone */
+    struct msim_choice choice; /* of work that takes time; {0}: all of it */
+    enum msim_peers peers;     /* FIXED or FOLLOW; of measured costs alone */
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
     bool strict;       /* work without a model is an error */
 };

@@ -10,31 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const MSIM_CHOICE_KINDS[] = {"all", "compute", "communication",
-                                         "copies", NULL};
-
-enum msim_status msim_choice_parse_range(struct msim_choice *c,
-                                         const char *value,
-                                         struct msim_error *err)
-{
-    char *end;
-    unsigned long long from = strtoull(value, &end, 10), to = 0;
-
-    if (end == value || strncmp(end, "..", 2) != 0 || end[2] < '0' ||
-        end[2] > '9')
-        end = NULL;
-    else
-        to = strtoull(end + 2, &end, 10);
-    if (!end || *end || from > to || to == 0 || to >= MSIM_NONE)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "option '--range' is '%s', want two ids of ET nodes, "
-                         "the smaller one first, such as 120..480",
-                         value);
-    c->from = (uint32_t)from;
-    c->to = (uint32_t)to;
-    return MSIM_OK;
-}
-
 enum msim_status msim_choice_find_step(const struct msim_trace *t,
                                        const char *wanted, uint32_t *step,
                                        struct msim_error *err)

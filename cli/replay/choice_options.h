@@ -4,18 +4,8 @@
  */
 #ifndef MSIM_CLI_REPLAY_CHOICE_OPTIONS_H
 #define MSIM_CLI_REPLAY_CHOICE_OPTIONS_H
-#include "cli/options.h"
-#include "core/trace/trace.h"
-#include "replay/program/choice.h"
-
-/* The words of --kind, ended by NULL. */
-extern const char *const MSIM_CHOICE_KINDS[];
-
-/* Take the value of --range. EUSAGE where it is no range. */
-MSIM_MUST_CHECK
-enum msim_status msim_choice_parse_range(struct msim_choice *c,
-                                         const char *value,
-                                         struct msim_error *err);
+#include "cli/choice_rows.h"
+#include "core/trace/choice.h"
 
 /* The step that --iteration names. EUSAGE where the trace has none such. */
 MSIM_MUST_CHECK
@@ -38,33 +28,12 @@ const struct msim_trace *msim_choice_trace(const struct msim_job *job);
      .help = "the step ProfilerStep#N, else the N-th step from zero",          \
      .dflt = "the last one with operators; the whole trace where none is "     \
              "marked"},                                                        \
-        {.name = "subtree",                                                    \
-         .type = MSIM_OPTION_TEXT,                                             \
-         .field = offsetof(settings, choice.subtree),                          \
-         .metavar = "NAME",                                                    \
-         .help = "only operators inside an operator or label of that name (a " \
-                 "shell pattern)"},                                            \
-        {.name = "range",                                                      \
-         .type = MSIM_OPTION_CUSTOM,                                           \
-         .parse = (range_parser),                                              \
-         .metavar = "A..B",                                                    \
-         .help = "only operators from ET node A to node B"},                   \
-        {.name = "kind",                                                       \
-         .type = MSIM_OPTION_CHOICE,                                           \
-         .field = offsetof(settings, choice.kind),                             \
-         .choices = MSIM_CHOICE_KINDS,                                         \
-         .metavar = "KIND",                                                    \
-         .help = "only that kind: compute, communication or copies",           \
-         .dflt = "all"},                                                       \
+        MSIM_OPTION_PART_ROWS(settings, choice, range_parser),                 \
         {.name = "ops",                                                        \
          .type = MSIM_OPTION_TEXT,                                             \
          .field = offsetof(settings, choice.ops),                              \
          .metavar = "GLOB",                                                    \
          .help = "only operators whose names match, such as 'aten::*mm'"},     \
-    {                                                                          \
-        .name = "exclude", .type = MSIM_OPTION_TEXT,                           \
-        .field = offsetof(settings, choice.exclude), .metavar = "GLOB",        \
-        .help = "no operators whose names match" left                          \
-    }
+        MSIM_OPTION_EXCLUDE_ROW(settings, choice, left)
 
 #endif

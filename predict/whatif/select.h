@@ -10,9 +10,9 @@
 #include "predict/pipeline.h"
 
 /*
- * Check every `--scale` of the settings against the graph. EUSAGE where an
- * `op:GLOB` or a `host:GLOB` selects nothing; else warnings of the job say what
- * is without effect.
+ * Check every `--scale` of the settings, and the part that is chosen, against
+ * the graph. EUSAGE where a pattern selects nothing; else warnings of the job
+ * say what is without effect.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_select_check(const struct msim_predict_settings *s,

@@ -158,7 +158,8 @@ static int best_first(const void *a, const void *b)
 static void set_ratio(struct msim_sweep_row *r,
                       const struct msim_sweep_row *best)
 {
-    double ratio = period_of(r) / period_of(best);
+    /* a part of a job may have no work at all */
+    double ratio = period_of(best) > 0 ? period_of(r) / period_of(best) : 1;
     double shared = fmax(fabs(r->host_down - best->host_down),
                          fabs(r->host_up - best->host_up));
     double down = hypot(shared, hypot(r->gpu_down, best->gpu_up));

@@ -51,10 +51,26 @@ static enum msim_status add_number(struct options *o, const char *name,
     return add(o, name, text);
 }
 
+/* The part of the run that was asked for. */
+static enum msim_status add_choice(struct options *o,
+                                   const struct msim_choice *c)
+{
+    char range[32];
+
+    MSIM_TRY(add(o, "--subtree", c->subtree));
+    snprintf(range, sizeof(range), "%" PRIu32 "..%" PRIu32, c->from, c->to);
+    if (c->to)
+        MSIM_TRY(add(o, "--range", range));
+    if (c->kind != MSIM_CHOICE_ALL)
+        MSIM_TRY(add(o, "--kind", MSIM_CHOICE_KINDS[c->kind]));
+    MSIM_TRY(add(o, "--ops", c->ops));
+    return add(o, "--exclude", c->exclude);
+}
+
 static enum msim_status list_options(struct options *o,
                                      const struct msim_predict_settings *s)
 {
-    size_t most = 2 * (16 + (size_t)s->n_scales);
+    size_t most = 2 * (24 + (size_t)s->n_scales);
 
     o->items = msim_arena_alloc(o->arena, most * sizeof(*o->items));
     if (!o->items)
@@ -76,16 +92,17 @@ static enum msim_status list_options(struct options *o,
         MSIM_TRY(add(o, "--scale", s->scales[i].text));
     if (s->peers == MSIM_PEERS_FOLLOW)
         MSIM_TRY(add(o, "--peers", "follow"));
+    MSIM_TRY(add_choice(o, &s->choice));
     return add_number(o, "--ranks", s->ranks, "");
 }
 
 /* ---- what is changed ------------------------------------------------------
  */
 
-/* A factor of 1 changes nothing. */
+/* A factor of 1 changes nothing; what is not chosen takes no time. */
 static bool changes_durations(const struct msim_predict_settings *s)
 {
-    bool changes = false;
+    bool changes = !msim_choice_is_all(&s->choice);
 
     for (uint32_t i = 0; i < s->n_scales; i++)
         changes |= fabs(s->scales[i].factor - 1) > 0;
@@ -167,6 +184,7 @@ static void set_settings(struct baseline *b,
     b->settings.index_skew = 0;
     b->settings.ranks = b->settings.nodes = 0;
     b->settings.n_scales = 0;
+    b->settings.choice = (struct msim_choice){0};
 }
 
 static enum msim_status own_target(struct baseline *b,

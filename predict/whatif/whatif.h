@@ -6,7 +6,8 @@
  *     another GPU (scaled costs)    with the traced run
  *     --scale, a clock, a power     with the prediction of the same job in the
  *     cap, a network, nodes,        same mode, on the same GPU and by the same
- *     ranks, a host, a skew         costs, without these
+ *     ranks, a host, a skew,        costs, without these
+ *     a part of the run
  *
  * Both are periods (core/report/analyse/period.h), over the same iterations.
  */

@@ -6,7 +6,7 @@
  */
 #ifndef MSIM_REPLAY_PROGRAM_MAKE_PROGRAM_H
 #define MSIM_REPLAY_PROGRAM_MAKE_PROGRAM_H
-#include "replay/program/choice.h"
+#include "core/trace/choice.h"
 #include "replay/program/program.h"
 
 struct msim_program_options {

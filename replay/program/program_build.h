@@ -4,7 +4,7 @@
 #ifndef MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
 #define MSIM_REPLAY_PROGRAM_PROGRAM_BUILD_H
 #include "core/base/idmap.h"
-#include "replay/program/choice.h"
+#include "core/trace/choice.h"
 #include "replay/program/program.h"
 
 struct msim_builder {

@@ -9,8 +9,8 @@
 #define MSIM_REPLAY_RUN_REPLAY_PLAN_H
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
+#include "core/trace/choice.h"
 #include "core/work/opmap/works.h"
-#include "replay/program/choice.h"
 #include "replay/run/work_runs.h"
 
 /* An operator with works: it runs `n` elements of the order from `first` on. */

@@ -5,7 +5,7 @@
 #ifndef MSIM_REPLAY_RUN_STEP_OPS_H
 #define MSIM_REPLAY_RUN_STEP_OPS_H
 #include "core/base/vec.h"
-#include "replay/program/choice.h"
+#include "core/trace/choice.h"
 
 /*
  * The operators of `step` (of trace->steps, or NONE: the whole trace) that are

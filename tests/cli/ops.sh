@@ -141,7 +141,7 @@ wrong "want an operator (+ - * /) or the end" \
 wrong "want one tensor, as in0 or out0" \
     operator,law,read 'a,pointwise,"dim(in, 0)"'
 run --platform a100 --ops "$folder/none.csv" "$folder/trace.json"
-want_rc 3
-want_err "none.csv"
+want_rc 2
+want_err "none.csv' selects nothing: there is no file (a table) of that name"
 
 finish

@@ -1,10 +1,12 @@
 /*
- * tests/unit/replay/program/test_choice.c - which part of a traced step is to
- * be run again.
+ * tests/unit/replay/program/test_choice.c - which part of a traced run is
+ * asked for.
  */
-#include "replay/program/choice.h"
+#include "core/trace/choice.h"
 
 #include "tests/unit/made_et.h"
+
+#include <stdlib.h>
 
 #define ALL_REDUCE                                                             \
     "c10d::allreduce_(Tensor[] tensors, "                                      \
@@ -78,6 +80,46 @@ static void test_choice__by_kind(void)
                  "");
 }
 
+/* Letters of what has marks of the choice: l is the label. */
+static void check_marks(struct msim_choice c, const char *want)
+{
+    static const unsigned ids[] = {100, 101, 102, 110, 120};
+    struct made_et m = {0};
+    struct made_program x;
+    const struct msim_trace *t;
+    uint8_t *marks;
+    char got[6] = "";
+    size_t n = 0;
+
+    make(&m);
+    REQUIRE(program_of(&m, &x, NULL, false));
+    t = x.job->ranks[0];
+    REQUIRE(msim_choice_marks(&marks, &c, t) == MSIM_OK);
+    for (size_t k = 0; k < 5; k++)
+        for (uint32_t i = 0; i < t->n_ops; i++)
+            if (t->ops[i].et_id == ids[k] &&
+                msim_choice_takes(&c, marks[i], msim_choice_kind_of(marks[i])))
+                got[n++] = "lmrca"[k];
+    CHECK_STR(got, want);
+    free(marks);
+    program_done(&x);
+}
+
+/* What is chosen or left out takes along what is nested in it. */
+static void test_choice__nested(void)
+{
+    check_marks((struct msim_choice){.subtree = "layer*"}, "lmr");
+    check_marks((struct msim_choice){.exclude = "layer*"}, "ca");
+    check_marks((struct msim_choice){.ops = "layer*"}, "");
+    check_marks((struct msim_choice){.ops = "aten::*"}, "mrc");
+    check_marks((struct msim_choice){.from = 100, .to = 101}, "m");
+    check_marks((struct msim_choice){.kind = MSIM_CHOICE_COMPUTE}, "lmr");
+    check_marks((struct msim_choice){.kind = MSIM_CHOICE_COPIES}, "c");
+    check_marks((struct msim_choice){.kind = MSIM_CHOICE_COMMUNICATION}, "a");
+    check_marks((struct msim_choice){.subtree = "layer*", .exclude = "*mm"},
+                "lr");
+}
+
 /* Each setting alone makes it a part. */
 static void test_choice__is_a_part(void)
 {
@@ -95,6 +137,7 @@ int main(void)
     RUN(test_choice__by_name);
     RUN(test_choice__by_place);
     RUN(test_choice__by_kind);
+    RUN(test_choice__nested);
     RUN(test_choice__is_a_part);
     return check_summary();
 }
