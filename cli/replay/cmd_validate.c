@@ -7,17 +7,13 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/replay/choice_options.h"
-#include "core/base/json_out.h"
-#include "replay/validate/family_times.h"
+#include "replay/validate/report_validation.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define ROWS (MSIM_FAMILY_COUNT + 2)
 
 struct settings {
-    const char *platform, *iteration, *max_error;
+    const char *platform, *iteration, *max_error, *chart;
     enum msim_output output;
 };
 
@@ -41,6 +37,7 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "PERCENT",
      .help = "exit 1 where the time of all operators, as replayed or as\n"
              "predicted, is further from what it is compared with"},
+    MSIM_OPTION_CHART_ROW(struct settings, chart),
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      .field = offsetof(struct settings, output),
@@ -57,6 +54,7 @@ static const char *const EXAMPLES[] = {
     "mystique-sim replay -o replay.json.gz run",
     "mystique-sim validate --platform ./mine.json --max-error 15 run "
     "replay.json.gz",
+    "mystique-sim validate --chart replay.svg run replay.json.gz",
     NULL,
 };
 
@@ -73,173 +71,34 @@ static const struct msim_command COMMAND = {
     .max_operands = 2,
 };
 
-/* ---- rows ---------------------------------------------------------------- */
-
-/* Microseconds; NAN: not known. */
-struct row {
-    const char *name;
-    uint32_t operators;
-    double measured, replayed, predicted;
-};
-
-struct table {
-    struct row rows[ROWS]; /* the step, all operators, and each family */
-    uint32_t n;
-};
-
-/* A share: 0.1 is 10 % longer; NAN where one is not known. */
-static double error_of(double time, double real)
-{
-    return real > 0 ? time / real - 1 : NAN;
-}
-
-/* What a replay is compared with is the trace; what a prediction is compared
- * with, the replay: that is the machine it is for. */
-static double replay_error(const struct row *r)
-{
-    return error_of(r->replayed, r->measured);
-}
-
-static double prediction_error(const struct row *r)
-{
-    return error_of(r->predicted, r->replayed);
-}
-
-static double predicted_family(const struct msim_prediction *p,
-                               const char *family)
-{
-    for (uint32_t i = 0; p && i < p->n_families; i++)
-        if (strcmp(p->families[i].model, family) == 0)
-            return p->families[i].us.predicted;
-    return p ? 0 : NAN;
-}
-
-static void fill(struct table *t, const struct msim_family_times *measured,
-                 const struct msim_family_times *replayed,
-                 const struct msim_prediction *p)
-{
-    uint32_t all = 0;
-
-    t->rows[0] = (struct row){"step", 0, measured->step_us, replayed->step_us,
-                              p ? p->iteration_us.predicted : NAN};
-    t->rows[1] = (struct row){"operators", 0, measured->operators_us,
-                              replayed->operators_us, p ? 0 : NAN};
-    t->n = 2;
-    for (int f = 0; f < MSIM_FAMILY_COUNT; f++) {
-        const char *name = msim_family_text((enum msim_family)f);
-        struct row r = {name, replayed->ops[f], measured->us[f],
-                        replayed->us[f], predicted_family(p, name)};
-
-        if (!r.operators && r.measured <= 0 && !(r.predicted > 0))
-            continue;
-        all += r.operators;
-        t->rows[1].predicted += r.predicted;
-        t->rows[t->n++] = r;
-    }
-    t->rows[1].operators = all;
-}
-
 /* ---- output -------------------------------------------------------------- */
 
-static void write_ms(double us)
-{
-    if (isfinite(us))
-        printf(" %11.3f", us / 1e3);
-    else
-        printf(" %11s", "-");
-}
-
-static void write_error(double share)
-{
-    if (isfinite(share))
-        printf(" %+8.1f%%", 100 * share);
-    else
-        printf(" %9s", "-");
-}
-
-static void write_text(const struct table *t)
-{
-    printf("%-12s %5s %11s %11s %11s %9s %9s\n", "ms", "ops", "measured",
-           "replayed", "predicted", "replay", "predicted");
-    printf("%-12s %5s %11s %11s %11s %9s %9s\n", "", "", "", "", "",
-           "/measured", "/replayed");
-    for (uint32_t i = 0; i < t->n; i++) {
-        const struct row *r = &t->rows[i];
-
-        if (r->operators)
-            printf("%-12s %5u", r->name, r->operators);
-        else
-            printf("%-12s %5s", r->name, "");
-        write_ms(r->measured);
-        write_ms(r->replayed);
-        write_ms(r->predicted);
-        write_error(replay_error(r));
-        write_error(prediction_error(r));
-        printf("\n");
-    }
-}
-
-static void write_cell(double value)
-{
-    char text[32];
-
-    msim_number_text(text, value);
-    printf(",%s", isfinite(value) ? text : "");
-}
-
-static void write_csv(const struct table *t)
-{
-    printf("name,operators,measured_us,replayed_us,predicted_us,replay_error,"
-           "prediction_error\n");
-    for (uint32_t i = 0; i < t->n; i++) {
-        const struct row *r = &t->rows[i];
-
-        printf("%s,%u", r->name, r->operators);
-        write_cell(r->measured);
-        write_cell(r->replayed);
-        write_cell(r->predicted);
-        write_cell(replay_error(r));
-        write_cell(prediction_error(r));
-        printf("\n");
-    }
-}
-
-static enum msim_status write_json(const struct table *t,
-                                   const struct settings *s)
+static enum msim_status write_report(const struct msim_validation *v,
+                                     const struct settings *s,
+                                     struct msim_error *err)
 {
     struct msim_json j;
 
-    msim_json_begin(&j, msim_sink_file, stdout);
-    msim_json_open(&j, NULL, '{', true);
-    msim_json_text(&j, "schema", "mystique-sim/validation/1");
-    msim_json_text(&j, "version", MSIM_VERSION);
-    msim_json_text(&j, "platform", s->platform);
-    msim_json_open(&j, "rows", '[', true);
-    for (uint32_t i = 0; i < t->n; i++) {
-        const struct row *r = &t->rows[i];
-
-        msim_json_open(&j, NULL, '{', false);
-        msim_json_text(&j, "name", r->name);
-        msim_json_unsigned(&j, "operators", r->operators);
-        msim_json_number(&j, "measured_us", r->measured);
-        msim_json_number(&j, "replayed_us", r->replayed);
-        msim_json_number(&j, "predicted_us", r->predicted);
-        msim_json_number(&j, "replay_error", replay_error(r));
-        msim_json_number(&j, "prediction_error", prediction_error(r));
-        msim_json_close(&j);
+    if (s->output == MSIM_OUTPUT_JSON) {
+        msim_json_begin(&j, msim_sink_file, stdout);
+        msim_validation_json(v, &j);
+        MSIM_TRY(msim_json_end(&j));
+    } else if (s->output == MSIM_OUTPUT_CSV) {
+        msim_validation_csv(v, stdout);
+    } else {
+        msim_validation_text(v, stdout);
     }
-    msim_json_close(&j);
-    msim_json_close(&j);
-    return msim_json_end(&j);
+    return s->chart ? msim_validation_chart(v, s->chart, err) : MSIM_OK;
 }
 
 /* ECHECK past the limit. */
-static enum msim_status judge(const struct table *t, const struct settings *s,
-                              struct msim_error *err)
+static enum msim_status judge(const struct msim_validation *v,
+                              const struct settings *s, struct msim_error *err)
 {
-    const struct row *all = &t->rows[1];
+    const struct msim_validation_row *all = &v->rows[1];
     double limit = s->max_error ? strtod(s->max_error, NULL) / 100 : INFINITY;
-    double replay = replay_error(all), prediction = prediction_error(all);
+    double replay = msim_replay_error(all);
+    double prediction = msim_prediction_error(all);
 
     if (fabs(prediction) > limit)
         return msim_fail(err, MSIM_ECHECK, NULL, MSIM_OFFSET_NONE,
@@ -256,51 +115,68 @@ static enum msim_status judge(const struct table *t, const struct settings *s,
 
 /* ---- loading ------------------------------------------------------------- */
 
-static enum msim_status times_of(struct msim_family_times *out, char **path,
-                                 const char *iteration, bool last,
-                                 struct msim_error *err)
+/* What is compared: a step of the trace, and all steps of the replay. */
+enum part { ONE_STEP, ALL_STEPS };
+
+static enum msim_status find_times(struct msim_validation_side *out,
+                                   const struct msim_trace *t, enum part part,
+                                   const char *iteration,
+                                   struct msim_error *err)
+{
+    uint32_t step = MSIM_NONE;
+
+    if (part == ONE_STEP && iteration)
+        MSIM_TRY(msim_choice_find_step(t, iteration, &step, err));
+    else if (part == ONE_STEP)
+        MSIM_TRY(msim_family_last_step(t, &step));
+    MSIM_TRY(msim_family_times_of(&out->times, t, step, err));
+    if (part == ALL_STEPS)
+        MSIM_TRY(msim_family_times_each(&out->each, &out->n_each, t));
+    return MSIM_OK;
+}
+
+static enum msim_status load(struct msim_validation_side *out, char **path,
+                             enum part part, const char *iteration,
+                             struct msim_error *err)
 {
     struct msim_cli_operands one = {path, 1};
     struct msim_job *job = NULL;
-    const struct msim_trace *t;
-    uint32_t step = MSIM_NONE;
     enum msim_status status = msim_load_job(
         &job, &one, &(struct msim_load_options){.threads = 2}, err);
 
-    t = status == MSIM_OK && job->n_ranks ? job->ranks[0] : NULL;
-    if (status == MSIM_OK && !t)
+    if (status == MSIM_OK && !(job->n_ranks && job->ranks[0]))
         status = MSIM_EFORMAT;
-    if (status == MSIM_OK && iteration)
-        status = msim_choice_find_step(t, iteration, &step, err);
-    else if (status == MSIM_OK && last)
-        status = msim_family_last_step(t, &step);
     if (status == MSIM_OK)
-        status = msim_family_times_of(out, t, step, err);
+        status = find_times(out, job->ranks[0], part, iteration, err);
+    for (uint32_t i = 0; status == MSIM_OK && i < job->n_files; i++)
+        if (out->system.n == 0)
+            msim_system_figures_read(&out->system, job->files[i].path);
     msim_job_free(job);
     return status;
 }
 
 static enum msim_status compare(const struct settings *s, char **paths,
                                 const struct msim_prediction *p,
-                                const struct msim_family_times *measured,
+                                const struct msim_validation_side *measured,
                                 struct msim_error *err)
 {
-    struct msim_family_times replayed;
-    struct table t;
+    struct msim_validation_side replayed = {.each = NULL};
+    struct msim_validation v;
+    enum msim_status status = load(&replayed, &paths[1], ALL_STEPS, NULL, err);
 
-    MSIM_TRY(times_of(&replayed, &paths[1], NULL, false, err));
-    fill(&t, measured, &replayed, p);
-    if (s->output == MSIM_OUTPUT_JSON)
-        MSIM_TRY(write_json(&t, s));
-    else if (s->output == MSIM_OUTPUT_CSV)
-        write_csv(&t);
-    else
-        write_text(&t);
-    return judge(&t, s, err);
+    if (status == MSIM_OK) {
+        msim_validation_make(&v, measured, &replayed, p);
+        v.platform = s->platform;
+        status = write_report(&v, s, err);
+    }
+    if (status == MSIM_OK)
+        status = judge(&v, s, err);
+    free(replayed.each);
+    return status;
 }
 
 static enum msim_status predict(const struct settings *s, char **paths,
-                                const struct msim_family_times *measured,
+                                const struct msim_validation_side *measured,
                                 struct msim_error *err)
 {
     const char *path = paths[0];
@@ -311,8 +187,8 @@ static enum msim_status predict(const struct settings *s, char **paths,
         .platform = s->platform,
         .costs = MSIM_COSTS_MODEL,
         .peers = MSIM_PEERS_FIXED,
-        .iteration =
-            measured->number < 0 ? MSIM_ITERATION_ALL : measured->number};
+        .iteration = measured->times.number < 0 ? MSIM_ITERATION_ALL
+                                                : measured->times.number};
     struct msim_inputs in;
     struct msim_target to;
     struct msim_prediction_run run = {0};
@@ -341,8 +217,8 @@ int msim_cmd_validate(int argc, char **argv)
     struct settings s = {.platform = NULL};
     struct msim_cli_operands files;
     struct msim_error err = {0};
-    struct msim_family_times measured;
-    enum msim_status status;
+    struct msim_validation_side measured = {.each = NULL};
+    enum msim_status status = MSIM_OK;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
 
     if (rc >= 0)
@@ -351,7 +227,10 @@ int msim_cmd_validate(int argc, char **argv)
         msim_message("--max-error is '%s', want a number above 0", s.max_error);
         return MSIM_EXIT_USAGE;
     }
-    status = times_of(&measured, &files.items[0], s.iteration, true, &err);
+    if (s.chart)
+        status = msim_option_check_chart(s.chart, &err);
+    if (status == MSIM_OK)
+        status = load(&measured, &files.items[0], ONE_STEP, s.iteration, &err);
     if (status == MSIM_OK)
         status = s.platform ? predict(&s, files.items, &measured, &err)
                             : compare(&s, files.items, NULL, &measured, &err);

@@ -22,10 +22,15 @@ void msim_replay_write_text(const struct msim_replay *r, FILE *out);
 /* With the schema above; docs/replay.md explains the members. */
 void msim_replay_write_json(const struct msim_replay *r, struct msim_json *out);
 
+/* What the backend tells of the machine, as a member `key`. */
+void msim_replay_write_system(const struct msim_replay *r, const char *key,
+                              struct msim_json *out);
+
 /*
  * As the trace events of PyTorch's profiler: each iteration is a
  * ProfilerStep#n, and each operator that was run, with those around it, an
  * event with its name and its shapes. On a GPU each element is a kernel, too.
+ * The figures of the machine stand before the events, in "mystiqueSystem".
  */
 void msim_replay_write_trace(const struct msim_replay *r,
                              struct msim_json *out);

@@ -99,11 +99,12 @@ static void write_ops(const struct msim_replay *r, struct msim_json *out)
     msim_json_close(out);
 }
 
-static void write_system(const struct msim_replay *r, struct msim_json *out)
+void msim_replay_write_system(const struct msim_replay *r, const char *key,
+                              struct msim_json *out)
 {
     const struct msim_replay_figures *f = r->figures;
 
-    msim_json_open(out, "system", '{', true);
+    msim_json_open(out, key, '{', true);
     if (isfinite(f->utilization))
         msim_json_number(out, "utilization", f->utilization);
     for (uint32_t i = 0; i < f->n_system; i++)
@@ -119,7 +120,7 @@ void msim_replay_write_json(const struct msim_replay *r, struct msim_json *out)
     write_head(r, out);
     write_step(r, out);
     write_parts(r, out);
-    write_system(r, out);
+    msim_replay_write_system(r, "system", out);
     write_ops(r, out);
     msim_json_close(out);
 }

@@ -328,6 +328,7 @@ void msim_replay_write_trace(const struct msim_replay *r, struct msim_json *out)
     msim_json_open(out, NULL, '{', true);
     msim_json_integer(out, "schemaVersion", 1);
     msim_json_text(out, "generator", MSIM_REPLAY_SCHEMA);
+    msim_replay_write_system(r, "mystiqueSystem", out);
     msim_json_open(out, "traceEvents", '[', true);
     for (uint32_t i = 0; w.spans && i < r->runs->n; i++)
         write_round(&w, i);

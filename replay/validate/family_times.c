@@ -5,6 +5,7 @@
 
 #include "core/work/opmap/works.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct window {
@@ -161,6 +162,23 @@ enum msim_status msim_family_times_of(struct msim_family_times *out,
                          "want shapes in the trace (record_shapes=True)");
     take_mean(out);
     return MSIM_OK;
+}
+
+enum msim_status msim_family_times_each(struct msim_family_times **out,
+                                        uint32_t *n, const struct msim_trace *t)
+{
+    struct msim_family_times *each =
+        calloc((size_t)t->n_steps + 1, sizeof(*each));
+    struct msim_works *w = NULL;
+    enum msim_status status = each ? make_works(&w, t) : MSIM_ENOMEM;
+
+    *out = each;
+    *n = 0;
+    for (uint32_t i = 0; status == MSIM_OK && i < t->n_steps; i++)
+        if (add_step(&each[*n], w, i))
+            ++*n;
+    msim_works_free(w);
+    return status;
 }
 
 enum msim_status msim_family_last_step(const struct msim_trace *t,

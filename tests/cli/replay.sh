@@ -71,6 +71,8 @@ assert names == ["aten::addmm", "aten::add", "aten::relu", "aten::clone",
 assert [o["node"] for o in d["operators"]] == [3, 4, 5, 6, 7, 9], d
 assert all(o["us"] > 0 and o["low_us"] <= o["high_us"] for o in d["operators"])
 total = d["operators_us"]
+beside = json.load(gzip.open(sys.argv[2]))["mystiqueSystem"]
+assert beside == d["system"] and "cpu_us" in beside, beside
 for parts in ("operators", "coverage", "families"):
     assert abs(sum(p["us"] for p in d[parts]) - total) < 1e-6 * total, parts
 assert abs(sum(p["share"] for p in d["coverage"]) - 1) < 1e-9

@@ -48,6 +48,45 @@ want_out '"name": "gemm", "operators": 1, "measured_us": 4000, "replayed_us": 50
 ! grep -q '"name": "operators".*"predicted_us": null' "$folder/out" ||
     complain "nothing predicted: $out"
 
+# ---- iterations and the machine ------------------------------------------------
+
+[[ $out =~ \"iterations\":\ \[$'\n'\ +\{\"number\":\ 0,\ \"step_us\":\ 90000,\ \"step_error\":\ 0,\ \"operators_us\":\ 6500,\ \"operators_error\":\ 0.3 ]] ||
+    complain "no first iteration: $out"
+want_out '"number": 1, "step_us": 90000'
+want_out '"system": []'
+sed 's/"traceEvents"/"mystiqueSystem": {"busy": 0.5, "power_w": 310}, &/' \
+    "$folder/replayed.json" >"$folder/watched.json"
+run validate --json "$folder/traced.json" "$folder/watched.json"
+want_rc 0
+want_out '"name": "busy", "measured": null, "replayed": 0.5'
+run validate "$folder/watched.json" "$folder/watched.json"
+want_rc 0
+[[ $out =~ power_w\ +310\ +310 ]] || complain "no power of both: $out"
+[[ $out =~ $'\n'1\ +90.000\ +\+0.0%\ +6.500\ +\+0.0% ]] ||
+    complain "no second iteration: $out"
+run validate --csv "$folder/traced.json" "$folder/watched.json"
+want_rc 0
+want_out "iteration 1,0,90000,90000,,0,"
+
+# ---- the chart ------------------------------------------------------------------
+
+if command -v gnuplot >/dev/null; then
+    run validate --chart "$folder/v.svg" --platform "$folder/cpu.json" \
+        "$folder/traced.json" "$folder/replayed.json"
+    want_rc 0
+    want_out "gemm"
+    head -n 1 "$folder/v.svg" | grep -q '<?xml' || complain "no SVG"
+    for text in gemm pointwise operators "measured in the trace" predicted; do
+        grep -q "$text" "$folder/v.svg" || complain "no $text in the chart"
+    done
+    run validate --chart "$folder/v.png" "$folder/traced.json" \
+        "$folder/replayed.json"
+    want_rc 0
+    [ "$(head -c 4 "$folder/v.png" | tail -c 3)" = PNG ] || complain "no PNG"
+fi
+usage_error "option '--chart' is 'x.pdf', want a file that ends in .svg or" \
+    validate --chart x.pdf "$folder/traced.json" "$folder/replayed.json"
+
 # The limit: of the replay, and with a platform of the prediction.
 run validate --max-error 31 "$folder/traced.json" "$folder/replayed.json"
 want_rc 0

@@ -39,7 +39,7 @@ replay/program       : core/base core/trace core/lives :
 replay/fold          : core/base core/trace core/lives replay/program :
 replay/emit          : core/base core/trace core/lives replay/program replay/fold :
 replay/fleet         : core/ :
-replay/validate      : core/base core/trace core/work/ :
+replay/validate      : core/ :
 replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
 predict              : core/ models/ :
 predict/whatif       : core/ models/ predict :

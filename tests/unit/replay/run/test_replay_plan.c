@@ -313,15 +313,22 @@ static void test_trace__read_back(void)
 {
     struct planned p = plan(step(), NULL);
     struct msim_replay_runs runs;
-    struct msim_replay r = {
-        .path = "x", .plan = &p.plan, .runs = &runs, .greeting = p.greeting};
+    struct msim_replay_figures figures;
+    struct msim_replay r = {.path = "x",
+                            .plan = &p.plan,
+                            .runs = &runs,
+                            .figures = &figures,
+                            .greeting = p.greeting};
     struct msim_job *job;
     const struct msim_trace *t;
     char command[2048], *text;
 
     two(command, sizeof(command), "");
     CHECK_INT(run(&p, command, &runs), MSIM_OK);
+    CHECK_INT(msim_replay_figures_make(&figures, &p.plan, &runs, p.greeting),
+              MSIM_OK);
     text = written(&r);
+    CHECK(strstr(text, "\"mystiqueSystem\": {") != NULL);
     job = load_text(text, false, &p.err);
     REQUIRE(job != NULL);
     t = job->ranks[0];
@@ -339,6 +346,7 @@ static void test_trace__read_back(void)
     CHECK_INT(msim_args_get(t, t->ops[9].args, 1)->dtype, MSIM_DT_F32);
     msim_job_free(job);
     free(text);
+    msim_replay_figures_release(&figures);
     msim_replay_runs_release(&runs);
     done(&p);
 }

@@ -79,6 +79,26 @@ static void test_times__cpu(void)
     msim_job_free(l.job);
 }
 
+/* Steps without an operator are none. */
+static void test_times__each(void)
+{
+    struct made m = steps();
+    struct loaded l = load(&m);
+    struct msim_family_times *each;
+    uint32_t n;
+
+    REQUIRE(l.t != NULL);
+    CHECK_INT(msim_family_times_each(&each, &n, l.t), MSIM_OK);
+    REQUIRE(n == 2);
+    CHECK_INT(each[0].number, 3);
+    CHECK_REL(each[0].step_us, 100, 1e-12);
+    CHECK_REL(each[0].operators_us, 25, 1e-12);
+    CHECK_INT(each[1].number, 4);
+    CHECK_REL(each[1].operators_us, 40, 1e-12);
+    free(each);
+    msim_job_free(l.job);
+}
+
 /* Kernels count, wherever they run; what launched them does not. */
 static void test_times__gpu(void)
 {
@@ -105,6 +125,7 @@ static void test_times__gpu(void)
 int main(void)
 {
     RUN(test_times__cpu);
+    RUN(test_times__each);
     RUN(test_times__gpu);
     return check_summary();
 }

@@ -1,0 +1,85 @@
+/*
+ * The machine's figures beside a trace.
+ */
+#include "replay/validate/system_figures.h"
+
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct msim_system_figures read_text(const char *text)
+{
+    char path[] = "test_system_figures_XXXXXX";
+    struct msim_system_figures s;
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0 && dprintf(fd, "%s", text) > 0);
+    close(fd);
+    msim_system_figures_read(&s, path);
+    unlink(path);
+    return s;
+}
+
+static void test_read(void)
+{
+    struct msim_system_figures s =
+        read_text("{\"a\": {\"busy\": 9}, \"mystiqueSystem\": {\"busy\": 0.5, "
+                  "\"no\": null, \"in\": {\"busy\": 4}, \"list\": [3], "
+                  "\"counters_error\": \"x\", \"rss_bytes\": 7e9}, "
+                  "\"traceEvents\": []}");
+
+    CHECK_INT(s.n, 2);
+    CHECK_REL(msim_system_figure(&s, "busy"), 0.5, 1e-12);
+    CHECK_REL(msim_system_figure(&s, "rss_bytes"), 7e9, 1e-12);
+    CHECK(isnan(msim_system_figure(&s, "in")));
+}
+
+/* Members come in any order. */
+static void test_read__behind(void)
+{
+    struct msim_system_figures s = read_text(
+        "{\"traceEvents\": [{\"busy\": 1}], \"mystiqueSystem\": {\"busy\": "
+        "2}}");
+
+    CHECK_INT(s.n, 1);
+    CHECK_REL(msim_system_figure(&s, "busy"), 2, 1e-12);
+}
+
+static void test_read__none(void)
+{
+    struct msim_system_figures s;
+
+    CHECK_INT(read_text("{\"traceEvents\": []}").n, 0);
+    CHECK_INT(read_text("[{\"mystiqueSystem\": {\"busy\": 1}}]").n, 0);
+    CHECK_INT(read_text("{\"mystiqueSystem\": 3, \"busy\": 1}").n, 0);
+    CHECK_INT(read_text("no JSON").n, 0);
+    msim_system_figures_read(&s, "no/such/file");
+    CHECK_INT(s.n, 0);
+}
+
+/* More figures, and longer names, than there is room for. */
+static void test_read__limits(void)
+{
+    static char text[4096];
+    struct msim_system_figures s;
+    int n =
+        snprintf(text, sizeof(text), "{\"mystiqueSystem\": {\"%060d\": 1", 0);
+
+    for (int i = 0; i < 40; i++)
+        n += snprintf(text + n, sizeof(text) - n, ", \"f%d\": %d", i, i);
+    snprintf(text + n, sizeof(text) - n, "}}");
+    s = read_text(text);
+    CHECK_INT(s.n, MSIM_SYSTEM_FIGURES);
+    CHECK_STR(s.items[0].name, "f0");
+}
+
+int main(void)
+{
+    RUN(test_read);
+    RUN(test_read__behind);
+    RUN(test_read__none);
+    RUN(test_read__limits);
+    return check_summary();
+}
