@@ -2,19 +2,7 @@
 # bench.py.in, the part that all generated benchmarks share, around programs
 # that were written by hand: each must certify itself as the model that it
 # stands for and as no other. Skipped without PyTorch.
-set -euo pipefail
-
-python=${PYTHON:-python3}
-# Python's own memory is not what the sanitizers are to look at.
-[ "${MSIM_SANITIZE:-0}" != 1 ] || exit 77
-if ! "$python" -c 'import torch' 2>/dev/null; then
-    echo "no PyTorch: skipped (pip install torch==2.13.0)"
-    exit 77
-fi
-
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out"
+. "$(dirname "$0")/../torch.bash"
 "$python" "$SOURCE_DIR/tests/replay/bench_runtime.py"
 
 # What --profile wrote is read as any profile is.

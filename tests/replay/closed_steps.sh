@@ -2,19 +2,7 @@
 # Steps that a replay of topmost operators on random tensors does not get
 # through, each traced here, generated, and certified as what was traced.
 # Skipped without PyTorch.
-set -euo pipefail
-
-python=${PYTHON:-python3}
-# Python's own memory is not what the sanitizers are to look at.
-[ "${MSIM_SANITIZE:-0}" != 1 ] || exit 77
-if ! "$python" -c 'import torch' 2>/dev/null; then
-    echo "no PyTorch: skipped (pip install torch==2.13.0)"
-    exit 77
-fi
-
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out"
+. "$(dirname "$0")/../torch.bash"
 "$python" "$SOURCE_DIR/tests/replay/closed_steps.py"
 
 for trace in *.et.json; do

@@ -2,19 +2,8 @@
 # A benchmark of one rank of two, from the shipped trace of DistributedData-
 # Parallel on gloo: it certifies itself alone, and as two ranks by torchrun.
 # Skipped without PyTorch.
-set -euo pipefail
-
-python=${PYTHON:-python3}
+. "$(dirname "$0")/../torch.bash"
 traces=$SOURCE_DIR/data/traces/dlrm-ddp-2ranks/et
-[ "${MSIM_SANITIZE:-0}" != 1 ] || exit 77 # Python's memory is not ours
-if ! "$python" -c 'import torch' 2>/dev/null; then
-    echo "no PyTorch: skipped (pip install torch==2.13.0)"
-    exit 77
-fi
-
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-cd "$out"
 export GLOO_SOCKET_IFNAME=lo OMP_NUM_THREADS=1
 
 # What ended while gloo ran is whole: no operator both called and opened.
