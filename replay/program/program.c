@@ -42,6 +42,15 @@ uint32_t msim_program_group(const struct msim_program *p,
     return size > 0 && size < t->world_size ? group : MSIM_NONE;
 }
 
+uint32_t msim_program_backwards(const struct msim_program *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->statements.n; i++)
+        n += msim_program_statement(p, i)->kind == MSIM_STATEMENT_BACKWARD;
+    return n;
+}
+
 /* ---- memory that nobody writes ------------------------------------------- */
 
 #define LOOK_AHEAD 64 /* statements; who makes memory uses it soon */

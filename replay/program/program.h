@@ -135,6 +135,9 @@ enum msim_status msim_program_note(struct msim_program *p, const char *fmt, ...)
 uint32_t msim_program_group(const struct msim_program *p,
                             const struct msim_statement *s);
 
+/* How often backward() is called, so far. */
+uint32_t msim_program_backwards(const struct msim_program *p);
+
 /*
  * Is value `v` memory on the CPU that is read before an operator writes to it?
  * torch.tensor([0, 2]) shows as such, since Python itself puts the numbers in,

@@ -448,6 +448,16 @@ static enum msim_status note_gradient(struct msim_builder *b, uint32_t op)
     return MSIM_OK;
 }
 
+/* A step begins without gradients, so that only a second backward adds to what
+ * is there. */
+static bool adds_to_earlier_step(const struct msim_builder *b, uint32_t op)
+{
+    for (uint32_t i = op + 1; i < b->t->ops[op].end; i++)
+        if (!strcmp(msim_trace_text(b->t, b->t->ops[i].name), "aten::add_"))
+            return msim_program_backwards(b->p) == 1;
+    return false;
+}
+
 enum msim_status msim_builder_backward(struct msim_builder *b, uint32_t i)
 {
     const struct msim_trace *t = b->t;
@@ -461,6 +471,8 @@ enum msim_status msim_builder_backward(struct msim_builder *b, uint32_t i)
             b->p->why_direct = "collectives run inside backward";
         if (strcmp(name, "torch::autograd::AccumulateGrad") != 0)
             continue;
+        if (adds_to_earlier_step(b, k))
+            b->p->why_direct = "gradients of an earlier step are added to";
         MSIM_TRY(note_gradient(b, k));
         k = t->ops[k].end - 1;
     }

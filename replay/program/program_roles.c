@@ -262,19 +262,10 @@ static enum msim_status mark_alike(struct roles *r, uint32_t *n)
     return status;
 }
 
-static uint32_t count_backwards(const struct msim_program *p)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < p->statements.n; i++)
-        n += msim_program_statement(p, i)->kind == MSIM_STATEMENT_BACKWARD;
-    return n;
-}
-
 /* As many parameters as backward made gradients? */
 static enum msim_status find_parameters(struct roles *r, bool *known)
 {
-    uint32_t backwards = count_backwards(r->p), n = mark_written(r);
+    uint32_t backwards = msim_program_backwards(r->p), n = mark_written(r);
 
     if (n == 0)
         MSIM_TRY(mark_alike(r, &n));

@@ -384,10 +384,11 @@ def check_ranks():
     out = torchrun("two/bench.py", "--certify", "ranks/rank-1.json", "--json")
     r = json.loads(out) # of one rank alone
     assert r["certified"] and r["ranks"] == 2 and r["leaf_operators"] > 4, r
-    # Alone: as many operators, and the time that was predicted.
+    # Alone: as many operators, and the time that was predicted or, on a busy
+    # machine, more; but not in other units.
     r = json.loads(expect(0, "", "two", "--json", "--certify",
                           "ranks/rank-0.json"))
-    assert r["certified"] and r["ranks"] == 1 and 6 <= r["ms"] < 60, r
+    assert r["certified"] and r["ranks"] == 1 and 6 <= r["ms_low"] < 3000, r
 
 
 if __name__ == "__main__":

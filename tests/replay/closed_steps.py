@@ -43,6 +43,11 @@ def hidden():
     torch.nn.functional.cross_entropy(y.mean((2, 3)), torch.tensor([1, 2])).backward()
 
 
+def accumulated():
+    """Gradients of the step before are added to."""
+    again(torch.ones(4, 8)).sum().backward()
+
+
 def names():
     """Operators whose names are words of Python's own."""
     x = torch.empty(8).random_(0, 5)
@@ -54,9 +59,10 @@ optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
 bag = torch.nn.EmbeddingBag(50, 8, mode="sum")
 conv, drop = torch.nn.Conv2d(3, 4, 3), torch.nn.Dropout(0.5)
 norm = torch.nn.BatchNorm2d(4)
+again = torch.nn.Linear(8, 2)
 memory = torch.zeros(16).untyped_storage()
 
-for step in foreach, embedding_bag, index_put, storage, hidden, names:
+for step in foreach, embedding_bag, index_put, storage, hidden, accumulated, names:
     step() # state and lazily made tensors
     observer = ExecutionTraceObserver()
     observer.register_callback(f"{step.__name__}.et.json")

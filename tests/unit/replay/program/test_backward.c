@@ -70,6 +70,24 @@ static void test_backward__gradient_is_copied(void)
     check_trained(&m);
 }
 
+/* Nobody set the gradients back: what is added to comes from outside. */
+static void test_backward__gradient_of_an_earlier_step(void)
+{
+    struct made_et m = {0};
+    struct made_program x;
+
+    forward(&m);
+    et_node(&m, 120, 0, 1, ET_ENGINE "MmBackward0", "", "");
+    et_node(&m, 121, 120, 1, ET_MM, "1:3x2/1/3 51:2x4/0/0", "12:3x4");
+    et_accumulate(&m, 130, 1, "12:3x4");
+    et_node(&m, 132, 131, 1, ET_ADD_, "9:3x4 12:3x4 =1", "9:3x4");
+    et_op(&m, 140, ET_ADD_, "2:3x4 9:3x4 =1", "2:3x4");
+    REQUIRE(program_of(&m, &x, NULL, false));
+    CHECK_INT(x.p->form, MSIM_FORM_DIRECT);
+    CHECK_STR(x.p->why_direct, "gradients of an earlier step are added to");
+    program_done(&x);
+}
+
 /* On a GPU backward has a thread of its own; its nodes still count on. */
 static void test_backward__backward_on_another_thread(void)
 {
@@ -233,6 +251,7 @@ int main(void)
 {
     RUN(test_backward__gradient_is_stolen);
     RUN(test_backward__gradient_is_copied);
+    RUN(test_backward__gradient_of_an_earlier_step);
     RUN(test_backward__backward_on_another_thread);
     RUN(test_backward__no_optimizer);
     RUN(test_backward__two_backwards);
