@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Compare generated benchmarks with the models whose traces they were made of.
 
-    generated.py [--program FILE] [--rounds N] [--models NAME,...] [--out FILE.csv]
+    generated.py [--program FILE] [--pairs N] [--rounds N] [--models NAME,...]
+                 [--out FILE.csv]
 
 Each model is captured on the CPU, a benchmark is generated from the execution
 trace, and both run in processes of their own, one step each in turn, the order
-reversed every round, on one thread, with malloc pinned. Reported are the ratios
-of benchmark to original: CPU time and wall time of a step (medians of the
-rounds), the allocator's peak from nothing to the second step; and whether all
-leaf operators and the topmost ones are equal, how long the program is, and how
-many tensors come from outside.
-
-Wall times of a busy machine wander by a tenth; CPU times are steadier.
+reversed every round, on one thread, with malloc pinned. Two processes of one
+program differ by a tenth for all their life (where its memory lies), so that
+several pairs of processes run one after the other. Reported are the ratios of
+benchmark to original: CPU time and wall time of a step (the median of the
+pairs, each the ratio of the medians of its rounds), the allocator's peak from
+nothing to the second step; and whether all leaf operators and the topmost ones
+are equal, how long the program is, and how many tensors come from outside.
 """
 
 import argparse
@@ -41,7 +42,7 @@ MODELS = {
 }
 COLUMNS = ("model", "leaf_operators", "certified", "topmost_equal", "coverage",
            "lines", "loops", "outside", "cpu_ratio", "wall_ratio", "peak_ratio",
-           "original_cpu_ms", "benchmark_cpu_ms", "rounds")
+           "original_cpu_ms", "benchmark_cpu_ms", "rounds", "pairs")
 
 
 def load(path, name):
@@ -109,6 +110,15 @@ def race(options, folder, rounds):
     return [worker.end() for worker in workers]
 
 
+def races(options, folder, rounds, pairs):
+    """Medians over the pairs: wall ratio, CPU ratio, CPU ms of both."""
+    rows = []
+    for _ in range(pairs):
+        (wall, cpu), (bench_wall, bench_cpu) = race(options, folder, rounds)
+        rows.append((bench_wall / wall, bench_cpu / cpu, cpu, bench_cpu))
+    return [statistics.median(column) for column in zip(*rows)]
+
+
 def quiet(*command):
     done = subprocess.run(command, capture_output=True, text=True,
                           env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -117,7 +127,7 @@ def quiet(*command):
     return done
 
 
-def compare(program, name, rounds):
+def compare(program, name, rounds, pairs):
     with tempfile.TemporaryDirectory() as folder:
         run, bench = os.path.join(folder, "run"), os.path.join(folder, "bench")
         et = os.path.join(run, "et", "rank-0.json.gz")
@@ -131,7 +141,8 @@ def compare(program, name, rounds):
             peak = json.load(file)["ranks"][0]["peak_memory"]["bytes"]
         with open(os.path.join(bench, "data.json")) as file:
             outside = len(json.load(file)["tensors"])
-        (wall, cpu), (bench_wall, bench_cpu) = race(MODELS[name], bench, rounds)
+        wall, cpu, original_ms, bench_ms = races(MODELS[name], bench, rounds,
+                                                 pairs)
         with open(os.path.join(bench, "bench.py")) as file:
             text = file.read()
     return {"model": name, "leaf_operators": result["leaf_operators"],
@@ -139,11 +150,12 @@ def compare(program, name, rounds):
             "topmost_equal": int(result["topmost_equal"]),
             "coverage": result["coverage"], "lines": text.count("\n"),
             "loops": int(re.search(r"(\d+) loops", said).group(1)),
-            "outside": outside, "cpu_ratio": round(bench_cpu / cpu, 3),
-            "wall_ratio": round(bench_wall / wall, 3),
+            "outside": outside, "cpu_ratio": round(cpu, 3),
+            "wall_ratio": round(wall, 3),
             "peak_ratio": round(result["peak_bytes"] / peak, 4),
-            "original_cpu_ms": round(cpu, 2),
-            "benchmark_cpu_ms": round(bench_cpu, 2), "rounds": rounds}
+            "original_cpu_ms": round(original_ms, 2),
+            "benchmark_cpu_ms": round(bench_ms, 2), "rounds": rounds,
+            "pairs": pairs}
 
 
 def main(argv):
@@ -153,6 +165,7 @@ def main(argv):
     parser.add_argument("--program", default=os.path.join(ROOT, "build",
                                                           "mystique-sim"))
     parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--out", metavar="FILE.csv")
     args = parser.parse_args(argv)
@@ -160,7 +173,7 @@ def main(argv):
     for name in args.models.split(","):
         if name not in MODELS:
             parser.error(f"no model '{name}', want some of {','.join(MODELS)}")
-        rows.append(compare(args.program, name, args.rounds))
+        rows.append(compare(args.program, name, args.rounds, args.pairs))
         print(rows[-1], file=sys.stderr)
     with open(args.out, "w", newline="") if args.out else sys.stdout as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
