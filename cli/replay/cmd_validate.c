@@ -6,6 +6,7 @@
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/plan/validate_rows.h"
 #include "cli/replay/choice_options.h"
 #include "replay/validate/report_validation.h"
 
@@ -13,11 +14,23 @@
 #include <stdlib.h>
 
 struct settings {
-    const char *platform, *iteration, *max_error, *chart;
+    const char *platform, *iteration, *max_error, *chart, *rows, *no_rows;
     enum msim_output output;
 };
 
 static const struct msim_option OPTIONS[] = {
+    {.name = "rows",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, rows),
+     .metavar = "ROWS.csv",
+     .help = "instead of traces, a table of training jobs: model, platform,\n"
+             "gpus, tp, pp, micro_batch and more (docs/jobs.md)"},
+    {.name = "no-rows",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, no_rows),
+     .metavar = "SOURCE",
+     .help = "with --rows: constants that were fitted without the jobs of\n"
+             "that source"},
     {.name = "platform",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, platform),
@@ -55,19 +68,21 @@ static const char *const EXAMPLES[] = {
     "mystique-sim validate --platform ./mine.json --max-error 15 run "
     "replay.json.gz",
     "mystique-sim validate --chart replay.svg run replay.json.gz",
+    "mystique-sim validate --rows jobs.csv --csv > predicted.csv",
     NULL,
 };
 
 static const struct msim_command COMMAND = {
     .name = "validate",
-    .operands = "TRACE|DIR REPLAYED",
+    .operands = "TRACE|DIR REPLAYED | --rows ROWS.csv",
     .summary = "Compare a traced step with its replay on this or another "
                "machine, and with a\nprediction: all operators together, and "
-               "by their family.",
+               "by their family. Or predict a table of\ntraining jobs, and "
+               "compare with the times measured there.",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
-    .min_operands = 2,
+    .min_operands = 0,
     .max_operands = 2,
 };
 
@@ -212,6 +227,29 @@ static bool is_percent(const char *text)
     return !text || (end != text && *end == '\0' && v > 0 && v < 1e6);
 }
 
+/* Traces and tables exclude each other; the exit code, or -1 to go on. */
+static int check_usage(const struct settings *s, int n)
+{
+    if (!is_percent(s->max_error)) {
+        msim_message("--max-error is '%s', want a number above 0",
+                     s->max_error);
+        return MSIM_EXIT_USAGE;
+    }
+    if (s->rows && n > 0) {
+        msim_message("--rows stands alone, without TRACE and REPLAYED");
+        return MSIM_EXIT_USAGE;
+    }
+    if (!s->rows && n != 2) {
+        msim_message("want TRACE and REPLAYED, or --rows ROWS.csv");
+        return MSIM_EXIT_USAGE;
+    }
+    if (!s->rows && s->no_rows) {
+        msim_message("--no-rows is for --rows ROWS.csv");
+        return MSIM_EXIT_USAGE;
+    }
+    return -1;
+}
+
 int msim_cmd_validate(int argc, char **argv)
 {
     struct settings s = {.platform = NULL};
@@ -223,9 +261,14 @@ int msim_cmd_validate(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    if (!is_percent(s.max_error)) {
-        msim_message("--max-error is '%s', want a number above 0", s.max_error);
-        return MSIM_EXIT_USAGE;
+    rc = check_usage(&s, files.n);
+    if (rc >= 0)
+        return rc;
+    if (s.rows) {
+        status = msim_validate_rows(s.rows, s.platform, s.no_rows,
+                                    s.output == MSIM_OUTPUT_CSV, &err);
+        return status == MSIM_OK ? MSIM_EXIT_OK
+                                 : msim_message_error(status, &err);
     }
     if (s.chart)
         status = msim_option_check_chart(s.chart, &err);

@@ -6,6 +6,8 @@
 
 #include "models/platform/platform_data.h"
 
+#include <string.h>
+
 /* Take what the network says into a data sheet. */
 static void join(struct msim_data_sheet *s, const struct msim_network *n)
 {
@@ -60,6 +62,17 @@ const char *msim_platform_name(const struct msim_platform *p)
 const char *msim_platform_title(const struct msim_platform *p)
 {
     return p->title;
+}
+
+const char *msim_platform_generation(const struct msim_platform *p)
+{
+    return p->generation;
+}
+
+uint32_t msim_platform_gpus_a_node(const struct msim_platform *p)
+{
+    /* "NVLink5-NVL72" */
+    return strstr(p->sheet.interconnect, "NVL72") ? 72 : MSIM_GPUS_A_NODE;
 }
 
 const char *msim_platform_file(const struct msim_platform *p)

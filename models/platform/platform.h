@@ -66,6 +66,11 @@ const struct msim_sm_clock *msim_platform_clock(const struct msim_platform *p);
 const char *msim_platform_name(const struct msim_platform *p);
 /* The product's name, as "NVIDIA A100-SXM4-80GB". */
 const char *msim_platform_title(const struct msim_platform *p);
+/* "hopper": GPUs that run the same kernels. */
+const char *msim_platform_generation(const struct msim_platform *p);
+/* GPUs that are linked without a network between nodes: 72 where the maker
+ * names a rack of 72, else those of a usual server. */
+uint32_t msim_platform_gpus_a_node(const struct msim_platform *p);
 /* The file that it was read from. */
 const char *msim_platform_file(const struct msim_platform *p);
 

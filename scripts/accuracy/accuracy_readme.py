@@ -5,7 +5,7 @@
 
 Rewrites the text between the marks "<!-- accuracy: NAME -->" and
 "<!-- accuracy: end -->" by the table of that name. README.md has `headline`, of
-five lines; docs/accuracy/README.md has the others. The tables come from files in
+five lines; docs/jobs.md has `training`, docs/accuracy/README.md the others. The tables come from files in
 tests/accuracy:
 
     headline            traces.csv, jobs.csv, op.csv and left_out.csv
@@ -14,6 +14,7 @@ tests/accuracy:
     families            families.csv   (the same), and worst-families, a sentence
     operators           op.csv         (tests/accuracy/op.sh update)
     leave-one-gpu-out   left_out.csv   (tests/accuracy/left_out.sh update)
+    training            training.csv   (scripts/accuracy/training.sh)
 
 Where a table changed and gnuplot is there, the charts of the same files are
 drawn again (scripts/accuracy/accuracy_charts.py). --check changes nothing, and fails where
@@ -36,6 +37,7 @@ import op_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
+         "docs/jobs.md": ("training",),
          "docs/accuracy/README.md": ("traces", "jobs", "families",
                                      "worst-families", "operators", "leave-one-gpu-out")}
 FIGURES = ROOT / "tests/accuracy"
@@ -153,7 +155,17 @@ def headline_table():
 
 # ---- the pages ------------------------------------------------------------
 
+def training_table():
+    lines = ["| source | constants | jobs | mean error | median | p90 | worst |",
+             "|---|---|---|---|---|---|---|"]
+    for row in sorted(rows_of("training.csv"), key=lambda row: row["source"]):
+        lines.append("| {source} | {split} | {rows} | {mean} % | {median} % "
+                     "| {p90} % | {worst} % |".format(**row))
+    return lines
+
+
 TABLES = {
+    "training": training_table,
     "headline": headline_table,
     "traces": lambda: accuracy.table(rows_of("traces.csv")),
     "jobs": lambda: job_spread.table(rows_of("jobs.csv")),

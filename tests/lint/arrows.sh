@@ -43,6 +43,10 @@ replay/validate      : core/ :
 replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
 predict              : core/ models/ :
 predict/whatif       : core/ models/ predict :
+plan/describe        : core/base : cjson/ cJSON.h
+plan/parts           : core/base core/trace core/work plan/describe :
+plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
+plan/rows            : core/base models/platform plan/describe plan/parts plan/step :
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
@@ -57,11 +61,13 @@ calibrate/platform   : core/base core/work models/ calibrate/stat calibrate/rows
 calibrate/host       : core/base core/trace core/job core/work models/host calibrate/stat : gsl/
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers profilers/ask calibrate/stat : gsl/
 calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
-calibrate/programs   : core/ models/ predict profilers profilers/ask calibrate/ : gsl/
+calibrate/steps      : core/base plan/ : gsl/
+calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ replay/ : cjson/ cJSON.h zlib.h
-cli/replay           : core/ models/ predict profilers profilers/ask replay/ cli : cjson/ cJSON.h
+cli/plan             : core/ models/ predict plan/ cli :
+cli/replay           : core/ models/ predict profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
-tests                : core/ models/ predict profilers/ calibrate/ replay/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
+tests                : core/ models/ predict profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 
 # One file alone knows the streaming parser, so that it can be exchanged, and

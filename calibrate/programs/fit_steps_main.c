@@ -1,0 +1,316 @@
+/*
+ * calibrate/programs/fit_steps_main.c - msim-fit-steps: the constants of the
+ * step law, fitted to tables of measured training jobs.
+ *
+ *     msim-fit-steps DATA JOBS.csv... [--out STEPS.json] [--errors ERRORS.csv]
+ *
+ * DATA is the folder with platforms/ and models/. Writes the fit on all
+ * sources, and one without each of them. ERRORS.csv gets the errors of rows
+ * that a fit saw, and of models, hidden sizes, scales and whole sources that it
+ * did not see.
+ */
+#include "calibrate/steps/steps_fit.h"
+#include "core/base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+    struct msim_step_samples s;
+    uint8_t *use;
+    double *residual; /* held out: of the model or scale of that row */
+    FILE *errors;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* ---- errors -------------------------------------------------------------- */
+
+typedef bool chosen(const struct msim_step_sample *row, const void *what);
+
+static double quantile(const double *sorted, uint32_t n, double q)
+{
+    return sorted[(uint32_t)fmin(q * n, n - 1)];
+}
+
+/* One line: errors of the rows with `pick` by their residuals. */
+static void write_errors(struct run *r, const char *source, const char *split,
+                         const uint8_t *pick, const double *residual)
+{
+    double *e = calloc(r->s.n + 1, sizeof(*e)), sum = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; e && i < r->s.n; i++)
+        if (pick[i]) {
+            e[n] = fabs(exp(-residual[i]) - 1) * 100;
+            sum += e[n++];
+        }
+    if (n) {
+        qsort(e, n, sizeof(*e), by_value);
+        fprintf(r->errors, "%s,%s,%u,%.1f,%.1f,%.1f,%.1f\n", source, split, n,
+                sum / n, quantile(e, n, 0.5), quantile(e, n, 0.9), e[n - 1]);
+    }
+    free(e);
+}
+
+/* Fit without the rows of `held`, and take their residuals. */
+static struct msim_step_constants hold_out(struct run *r, const uint8_t *held,
+                                           double *residual)
+{
+    struct msim_step_constants c;
+
+    for (uint32_t i = 0; i < r->s.n; i++)
+        r->use[i] = !held[i];
+    c = msim_step_constants_fit(&r->s, r->use);
+    for (uint32_t i = 0; i < r->s.n; i++)
+        if (held[i])
+            residual[i] = msim_step_residual(&r->s.rows[i], &c);
+    return c;
+}
+
+/* ---- what is judged ------------------------------------------------------ */
+
+static bool is_source(const struct run *r, uint32_t row, const char *name)
+{
+    return strcmp(r->s.sources[r->s.rows[row].source], name) == 0;
+}
+
+/* The rows that are reported: of nanotron those whose tensor parallel ranks
+ * are in one node and that have one stage. */
+static bool is_judged(const struct run *r, uint32_t row)
+{
+    const struct msim_terms *t = &r->s.rows[row].terms;
+
+    return !is_source(r, row, "nanotron") || (t->tp <= 8 && t->pp == 1);
+}
+
+/* Every model of a source held out in turn. */
+static void by_model(struct run *r, uint32_t source, const char *split)
+{
+    uint8_t *held = calloc(r->s.n + 1, 1), *seen = calloc(r->s.n + 1, 1);
+    uint8_t *pick = calloc(r->s.n + 1, 1);
+
+    for (uint32_t i = 0; held && seen && pick && i < r->s.n; i++) {
+        if (seen[i] || r->s.rows[i].source != source)
+            continue;
+        for (uint32_t j = 0; j < r->s.n; j++) {
+            held[j] = r->s.rows[j].source == source &&
+                      strcmp(r->s.rows[j].model, r->s.rows[i].model) == 0;
+            seen[j] |= held[j];
+            if (held[j])
+                pick[j] = is_judged(r, j);
+        }
+        (void)hold_out(r, held, r->residual);
+    }
+    write_errors(r, r->s.sources[source], split, pick, r->residual);
+    free(held);
+    free(seen);
+    free(pick);
+}
+
+static void by_scale(struct run *r, uint32_t source, double gpus,
+                     const char *split)
+{
+    uint8_t *held = calloc(r->s.n + 1, 1);
+    double *residual = calloc(r->s.n + 1, sizeof(*residual));
+
+    for (uint32_t i = 0; held && residual && i < r->s.n; i++)
+        held[i] = r->s.rows[i].source == source && r->s.rows[i].gpus > gpus;
+    if (held && residual) {
+        (void)hold_out(r, held, residual);
+        write_errors(r, r->s.sources[source], split, held, residual);
+    }
+    free(held);
+    free(residual);
+}
+
+/* ---- the file ------------------------------------------------------------ */
+
+/* Factors that hold 90 % of the residuals of a class. */
+static cJSON *intervals(const struct run *r, const uint8_t *pick,
+                        const double *residual)
+{
+    cJSON *all = cJSON_CreateObject();
+
+    for (int class = 0; class < MSIM_STEP_CLASSES; class ++) {
+        double *e = calloc(r->s.n + 1, sizeof(*e));
+        cJSON *one = cJSON_AddObjectToObject(
+            all, msim_step_class_text((enum msim_step_class) class));
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; e && i < r->s.n; i++)
+            if (pick[i] &&
+                (int)msim_step_class_of(&r->s.rows[i].terms) == class)
+                e[n++] = residual[i];
+        if (n)
+            qsort(e, n, sizeof(*e), by_value);
+        cJSON_AddNumberToObject(
+            one, "low",
+            n ? round(1e3 * exp(fmax(-quantile(e, n, 0.05), 0))) / 1e3 : 2);
+        cJSON_AddNumberToObject(
+            one, "high",
+            n ? round(1e3 * exp(fmax(quantile(e, n, 0.95), 0))) / 1e3 : 2);
+        cJSON_AddNumberToObject(one, "rows", n);
+        free(e);
+    }
+    return all;
+}
+
+static void add_fit(cJSON *fits, const struct run *r, const char *without,
+                    const struct msim_step_constants *c, cJSON *interval)
+{
+    cJSON *fit = cJSON_CreateObject(), *object, *sources;
+    double values[MSIM_STEP_CONSTANTS];
+
+    memcpy(values, c, sizeof(values));
+    cJSON_AddStringToObject(fit, "without", without);
+    sources = cJSON_AddArrayToObject(fit, "sources");
+    for (uint32_t i = 0; i < r->s.n_sources; i++)
+        if (strcmp(without, r->s.sources[i]) != 0)
+            cJSON_AddItemToArray(sources, cJSON_CreateString(r->s.sources[i]));
+    object = cJSON_AddObjectToObject(fit, "constants");
+    for (uint32_t i = 0; i < MSIM_STEP_CONSTANTS; i++) {
+        char text[32];
+
+        snprintf(text, sizeof(text), "%.4g", values[i]);
+        cJSON_AddNumberToObject(object, msim_step_constant_text(i),
+                                strtod(text, NULL));
+    }
+    cJSON_AddItemToObject(fit, "interval", interval);
+    cJSON_AddItemToArray(fits, fit);
+}
+
+static enum msim_status write_json(const cJSON *json, const char *path,
+                                   struct msim_error *err)
+{
+    char *text = cJSON_Print(json), temporary[1100];
+    FILE *out;
+    bool good;
+
+    snprintf(temporary, sizeof(temporary), "%.1024s.new", path);
+    out = text ? fopen(temporary, "w") : NULL;
+    good = out && fprintf(out, "%s\n", text) > 0;
+    good = out && fclose(out) == 0 && good;
+    free(text);
+    if (good && rename(temporary, path) == 0)
+        return MSIM_OK;
+    return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                     "cannot be written");
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static void each_source(struct run *r, cJSON *fits)
+{
+    uint8_t *held = calloc(r->s.n + 1, 1), *judged = calloc(r->s.n + 1, 1);
+    double *residual = calloc(r->s.n + 1, sizeof(*residual));
+
+    for (uint32_t source = 0;
+         held && judged && residual && source < r->s.n_sources; source++) {
+        struct msim_step_constants c;
+
+        for (uint32_t i = 0; i < r->s.n; i++) {
+            held[i] = r->s.rows[i].source == source;
+            judged[i] = held[i] && is_judged(r, i);
+        }
+        c = hold_out(r, held, residual);
+        write_errors(r, r->s.sources[source], "the source held out", judged,
+                     residual);
+        if (fits)
+            add_fit(fits, r, r->s.sources[source], &c,
+                    intervals(r, held, residual));
+    }
+    free(held);
+    free(judged);
+    free(residual);
+}
+
+static enum msim_status fit_all(struct run *r, const char *out,
+                                struct msim_error *err)
+{
+    cJSON *json = cJSON_CreateObject(), *fits;
+    uint8_t *all = calloc(r->s.n + 1, 1), *pick = calloc(r->s.n + 1, 1);
+    double *seen = calloc(r->s.n + 1, sizeof(*seen));
+    struct msim_step_constants c;
+    enum msim_status status = MSIM_OK;
+
+    if (!all || !pick || !seen || !json)
+        return MSIM_ENOMEM;
+    fprintf(r->errors, "source,split,rows,mean,median,p90,worst\n");
+    cJSON_AddStringToObject(json, "schema", "mystique-sim/steps/1");
+    cJSON_AddStringToObject(json, "how", "msim-fit-steps");
+    fits = cJSON_AddArrayToObject(json, "fits");
+    c = hold_out(r, all, seen); /* nothing is held out */
+    for (uint32_t source = 0; source < r->s.n_sources; source++) {
+        for (uint32_t i = 0; i < r->s.n; i++) {
+            seen[i] = msim_step_residual(&r->s.rows[i], &c);
+            pick[i] = r->s.rows[i].source == source && is_judged(r, i);
+        }
+        write_errors(r, r->s.sources[source], "fitted on", pick, seen);
+        by_model(r, source, "a model held out");
+    }
+    for (uint32_t source = 0; source < r->s.n_sources; source++)
+        if (strcmp(r->s.sources[source], "training_steps") == 0)
+            by_scale(r, source, 8, "more than 8 GPUs held out");
+    memset(all, 1, r->s.n);
+    add_fit(fits, r, "", &c, intervals(r, all, r->residual));
+    each_source(r, fits);
+    if (out)
+        status = write_json(json, out, err);
+    cJSON_Delete(json);
+    free(all);
+    free(pick);
+    free(seen);
+    return status;
+}
+
+static int usage(void)
+{
+    fputs("usage: msim-fit-steps DATA JOBS.csv... [--out STEPS.json] "
+          "[--errors ERRORS.csv]\n",
+          stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct run r = {.errors = stdout};
+    struct msim_error err = {0};
+    enum msim_status status = MSIM_OK;
+    const char *data = NULL, *out = NULL;
+
+    for (int i = 1; i < argc && status == MSIM_OK; i++) {
+        if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
+            out = argv[++i];
+        else if (strcmp(argv[i], "--errors") == 0 && i + 1 < argc)
+            r.errors = fopen(argv[++i], "w");
+        else if (argv[i][0] == '-')
+            return usage();
+        else if (!data)
+            data = argv[i];
+        else
+            status = msim_step_samples_read(&r.s, argv[i], data, &err);
+    }
+    if (status == MSIM_OK && (r.s.n == 0 || !r.errors))
+        return usage();
+    r.use = calloc(r.s.n + 1, 1);
+    r.residual = calloc(r.s.n + 1, sizeof(*r.residual));
+    if (status == MSIM_OK)
+        status = r.use && r.residual ? fit_all(&r, out, &err) : MSIM_ENOMEM;
+    if (status != MSIM_OK)
+        fprintf(stderr, "msim-fit-steps: %s: %s\n", err.file,
+                *err.text ? err.text : msim_status_text(status));
+    free(r.use);
+    free(r.residual);
+    msim_step_samples_release(&r.s);
+    if (r.errors && r.errors != stdout && fclose(r.errors) != 0)
+        return 4;
+    return status == MSIM_OK ? 0 : 3;
+}

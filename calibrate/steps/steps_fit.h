@@ -1,0 +1,46 @@
+/*
+ * calibrate/steps/steps_fit.h - the constants of the step law, fitted to
+ * measured jobs.
+ *
+ * Minimised is the mean over sources of the mean over their rows of
+ * |log(predicted / measured)|, at most log 2 a row, since some rows met a
+ * broken network; plus a little for every constant's distance from where it
+ * began, so that what no row can tell stays there. One constant after another
+ * is moved along its logarithm by Brent's method (GSL), several times over.
+ */
+#ifndef MSIM_CALIBRATE_STEPS_STEPS_FIT_H
+#define MSIM_CALIBRATE_STEPS_STEPS_FIT_H
+#include "plan/step/steps_file.h"
+
+struct msim_step_sample {
+    struct msim_terms terms;
+    double us;       /* measured */
+    uint32_t source; /* an index */
+    char model[48];  /* what is held out together */
+    double gpus;
+};
+
+struct msim_step_samples {
+    struct msim_step_sample *rows;
+    uint32_t n, cap;
+    char sources[MSIM_STEP_SOURCES][48];
+    uint32_t n_sources;
+};
+
+/* Read the measured rows of a table (plan/rows/job_rows.h) that can be
+ * predicted and did not fail. */
+MSIM_MUST_CHECK
+enum msim_status msim_step_samples_read(struct msim_step_samples *s,
+                                        const char *path, const char *data_dir,
+                                        struct msim_error *err);
+void msim_step_samples_release(struct msim_step_samples *s);
+
+/* The constants for the rows whose `use` is set. */
+struct msim_step_constants
+msim_step_constants_fit(const struct msim_step_samples *s, const uint8_t *use);
+
+/* log(measured / predicted). */
+double msim_step_residual(const struct msim_step_sample *row,
+                          const struct msim_step_constants *c);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * plan/describe/fields.c - members of a JSON object, with errors by path.
+ */
+#include "plan/describe/fields.h"
+
+#include "core/base/nearest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 1e15 /* exact in a double */
+
+struct msim_fields msim_fields_of(const cJSON *object, const char *file,
+                                  struct msim_error *err)
+{
+    return (struct msim_fields){.object = object, .file = file, .err = err};
+}
+
+static const cJSON *member(const struct msim_fields *f, const char *key)
+{
+    const cJSON *item =
+        f->object ? cJSON_GetObjectItemCaseSensitive(f->object, key) : NULL;
+
+    return cJSON_IsNull(item) ? NULL : item;
+}
+
+static void fail(struct msim_fields *f, const char *text)
+{
+    if (f->status == MSIM_OK)
+        f->status = msim_fail(f->err, MSIM_EFORMAT, f->file, MSIM_OFFSET_NONE,
+                              "%s", text);
+}
+
+void msim_field_refuse(struct msim_fields *f, const char *key, const char *want)
+{
+    const cJSON *item = member(f, key);
+    char *found = item ? cJSON_PrintUnformatted(item) : NULL;
+    char text[512];
+
+    snprintf(text, sizeof(text), "%s%s is %.60s, want %s", f->path, key,
+             found ? found : "missing", want);
+    free(found);
+    fail(f, text);
+}
+
+struct msim_fields msim_fields_open(struct msim_fields *f, const char *key)
+{
+    const cJSON *item = member(f, key);
+    struct msim_fields inner =
+        msim_fields_of(cJSON_IsObject(item) ? item : NULL, f->file, f->err);
+
+    (void)snprintf(inner.path, sizeof(inner.path), "%.60s%.60s.", f->path, key);
+    if (item && !inner.object)
+        msim_field_refuse(f, key, "an object");
+    inner.status = f->status;
+    return inner;
+}
+
+void msim_fields_close(struct msim_fields *f, const struct msim_fields *inner)
+{
+    if (f->status == MSIM_OK)
+        f->status = inner->status;
+}
+
+int64_t msim_field_int(struct msim_fields *f, const char *key, int64_t least,
+                       int64_t missing)
+{
+    const cJSON *item = member(f, key);
+    char want[64];
+    double v = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+
+    if (!item && missing != MSIM_FIELD_WANTED)
+        return missing;
+    if (v == floor(v) && v >= (double)least && v <= MOST)
+        return (int64_t)v;
+    snprintf(want, sizeof(want), "a whole number from %lld", (long long)least);
+    msim_field_refuse(f, key, want);
+    return least;
+}
+
+double msim_field_real(struct msim_fields *f, const char *key, double missing)
+{
+    const cJSON *item = member(f, key);
+
+    if (!item)
+        return missing;
+    if (cJSON_IsNumber(item) && item->valuedouble > 0 &&
+        isfinite(item->valuedouble))
+        return item->valuedouble;
+    msim_field_refuse(f, key, "a number above 0");
+    return 1;
+}
+
+bool msim_field_bool(struct msim_fields *f, const char *key, bool missing)
+{
+    const cJSON *item = member(f, key);
+
+    if (!item)
+        return missing;
+    if (!cJSON_IsBool(item))
+        msim_field_refuse(f, key, "true or false");
+    return cJSON_IsTrue(item);
+}
+
+const char *msim_field_text(struct msim_fields *f, const char *key)
+{
+    const cJSON *item = member(f, key);
+
+    if (item && !cJSON_IsString(item))
+        msim_field_refuse(f, key, "a text");
+    return cJSON_GetStringValue(item);
+}
+
+/* "a, b or c" */
+static void list_words(char *text, size_t size, const char *const *words)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; words[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0         ? ""
+                                 : words[i + 1] ? ", "
+                                                : " or ",
+                                 words[i]);
+}
+
+int msim_field_word(struct msim_fields *f, const char *key,
+                    const char *const *words, int missing)
+{
+    const cJSON *item = member(f, key);
+    const char *text = cJSON_GetStringValue(item);
+    char want[256];
+
+    if (!item)
+        return missing;
+    for (int i = 0; text && words[i]; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
+    list_words(want, sizeof(want), words);
+    msim_field_refuse(f, key, want);
+    return missing;
+}
+
+void msim_fields_only(struct msim_fields *f, const char *const *keys)
+{
+    const cJSON *item;
+    size_t n = 0;
+
+    while (keys[n])
+        n++;
+    cJSON_ArrayForEach(item, f->object)
+    {
+        const char *near;
+        char text[512];
+        size_t i = 0;
+
+        while (i < n && strcmp(keys[i], item->string) != 0)
+            i++;
+        if (i < n)
+            continue;
+        near = msim_nearest_word(item->string, keys, n);
+        if (near)
+            snprintf(text, sizeof(text), "%s%s is not known, did you mean %s?",
+                     f->path, item->string, near);
+        else {
+            char all[384];
+
+            list_words(all, sizeof(all), keys);
+            snprintf(text, sizeof(text), "%s%s is not known, want %s", f->path,
+                     item->string, all);
+        }
+        fail(f, text);
+    }
+}

@@ -1,0 +1,264 @@
+/*
+ * plan/describe/strategy.c - reading strategies, and what follows from what.
+ */
+#include "plan/describe/strategy.h"
+
+#include "core/base/decimal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const GIVEN[] = {
+#define X(name, missing) #name,
+    MSIM_STRATEGY_MAP(X)
+#undef X
+        "precision",
+    "recompute", "offload"};
+
+static const char *const PRECISIONS[] = {
+#define X(name, text) text,
+    MSIM_PRECISION_MAP(X)
+#undef X
+};
+
+static const char *const RECOMPUTES[] = {
+#define X(name, text) text,
+    MSIM_RECOMPUTE_MAP(X)
+#undef X
+};
+
+static const char *const OFFLOADS[] = {"", "activations", "optimizer"};
+
+const char *msim_given_text(enum msim_given g)
+{
+    return GIVEN[g];
+}
+
+const char *msim_precision_text(enum msim_precision p)
+{
+    return PRECISIONS[p];
+}
+
+const char *msim_recompute_text(enum msim_recompute r)
+{
+    return RECOMPUTES[r];
+}
+
+static int64_t *member(struct msim_strategy *s, enum msim_given g)
+{
+    switch (g) {
+#define X(name, missing)                                                       \
+    case MSIM_GIVEN_##name:                                                    \
+        return &s->name;
+        MSIM_STRATEGY_MAP(X)
+#undef X
+    default:
+        return NULL;
+    }
+}
+
+static int word_index(const char *text, const char *const *words, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
+    return -1;
+}
+
+/* Find `text` among the words; the index, or -1 with a reason. */
+static int set_word(enum msim_given g, const char *text,
+                    const char *const *words, int n, char *reason, size_t size)
+{
+    int found = word_index(text, words, n);
+    size_t used;
+
+    if (found >= 0)
+        return found;
+    used = (size_t)snprintf(reason, size, "%s is '%.20s', want one of",
+                            GIVEN[g], text);
+    for (int i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(reason + used, size - used, " %s",
+                                 *words[i] ? words[i] : "(empty)");
+    return -1;
+}
+
+static const char *set_number(struct msim_strategy *s, enum msim_given g,
+                              const char *text, char *reason, size_t size)
+{
+    int64_t least = g == MSIM_GIVEN_zero ? 0 : 1, v;
+    int64_t most = g == MSIM_GIVEN_zero ? 3 : 1000000000;
+
+    if (!msim_decimal_int(text, strlen(text), &v) || v < least || v > most) {
+        snprintf(reason, size,
+                 "%s is '%.20s', want a whole number from %lld to %lld",
+                 GIVEN[g], text, (long long)least, (long long)most);
+        return reason;
+    }
+    *member(s, g) = v;
+    return NULL;
+}
+
+const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
+                              const char *text, uint32_t *given, char *reason,
+                              size_t size)
+{
+    int i = 0;
+
+    if (!*text)
+        return NULL;
+    if (member(s, g)) {
+        if (set_number(s, g, text, reason, size))
+            return reason;
+    } else if (g == MSIM_GIVEN_precision) {
+        i = set_word(g, text, PRECISIONS, MSIM_PRECISION_COUNT, reason, size);
+        s->precision = (enum msim_precision)i;
+    } else if (g == MSIM_GIVEN_recompute) {
+        i = set_word(g, text, RECOMPUTES, MSIM_RECOMPUTE_COUNT, reason, size);
+        s->recompute = (enum msim_recompute)i;
+    } else {
+        i = set_word(g, text, OFFLOADS, MSIM_OFFLOAD_COUNT, reason, size);
+        s->offload = (enum msim_offload)i;
+    }
+    if (i < 0)
+        return reason;
+    *given |= 1u << g;
+    return NULL;
+}
+
+/* ---- completing ---------------------------------------------------------- */
+
+/* Whether `whole` is no multiple of `part`; then `reason` says so. */
+static bool is_uneven(int64_t whole, const char *what, int64_t part,
+                      const char *by, char *reason, size_t size)
+{
+    if (part > 0 && whole % part == 0)
+        return false;
+    (void)snprintf(reason, size, "%s %lld cannot be split by %s %lld", what,
+                   (long long)whole, by, (long long)part);
+    return true;
+}
+
+/* dp from the GPUs, or the GPUs from dp. */
+static const char *complete_gpus(struct msim_strategy *s, char *reason,
+                                 size_t size)
+{
+    int64_t model = s->tp * s->pp * s->cp;
+
+    if (s->gpus == 0)
+        s->gpus = model * (s->dp ? s->dp : 1);
+    if (s->dp == 0) {
+        if (is_uneven(s->gpus, "gpus", model, "tp x pp x cp", reason, size))
+            return reason;
+        s->dp = s->gpus / model;
+    }
+    if (s->dp * model == s->gpus)
+        return NULL;
+    snprintf(reason, size, "dp x tp x pp x cp is %lld, but gpus is %lld",
+             (long long)(s->dp * model), (long long)s->gpus);
+    return reason;
+}
+
+/* global_batch = dp x grad_accum x micro_batch: one follows from the others. */
+static const char *complete_batch(struct msim_strategy *s, char *reason,
+                                  size_t size)
+{
+    int64_t ranks = s->dp * s->micro_batch;
+
+    if (s->grad_accum == 0) {
+        if (s->global_batch == 0)
+            s->global_batch = ranks;
+        if (is_uneven(s->global_batch, "global_batch", ranks,
+                      "dp x micro_batch", reason, size))
+            return reason;
+        s->grad_accum = s->global_batch / ranks;
+    }
+    if (s->global_batch == 0)
+        s->global_batch = ranks * s->grad_accum;
+    if (s->global_batch == ranks * s->grad_accum)
+        return NULL;
+    snprintf(reason, size,
+             "dp x micro_batch x grad_accum is %lld, but global_batch is %lld",
+             (long long)(ranks * s->grad_accum), (long long)s->global_batch);
+    return reason;
+}
+
+/* Whether the model can be split as the strategy says. */
+static const char *check_split(const struct msim_strategy *s,
+                               const struct msim_described *m, char *reason,
+                               size_t size)
+{
+    if (is_uneven(m->heads, "heads", s->tp, "tp", reason, size) ||
+        is_uneven(s->sequence, "sequence", s->cp, "cp", reason, size))
+        return reason;
+    if (m->ffn && is_uneven(m->ffn, "ffn", s->tp, "tp", reason, size))
+        return reason;
+    if (s->ep > 1 && !m->moe.experts) {
+        snprintf(reason, size, "ep is %lld, but the model has no experts",
+                 (long long)s->ep);
+        return reason;
+    }
+    if (s->ep > 1 &&
+        (is_uneven(m->moe.experts, "experts", s->ep, "ep", reason, size) ||
+         is_uneven(s->dp * s->cp * s->tp, "dp x cp x tp", s->ep, "ep", reason,
+                   size)))
+        return reason;
+    /* Embedding and head may be a piece of their own. */
+    if (s->pp * s->vp > m->layers + 2) {
+        snprintf(reason, size, "pp x vp is %lld, but the model has %lld layers",
+                 (long long)(s->pp * s->vp), (long long)m->layers);
+        return reason;
+    }
+    if (s->vp > 1 && s->pp == 1) {
+        snprintf(reason, size, "vp is %lld, but pp is 1", (long long)s->vp);
+        return reason;
+    }
+    return NULL;
+}
+
+static void name_defaults(uint32_t given, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+#define X(name, missing)                                                       \
+    if ((missing) && !(given >> MSIM_GIVEN_##name & 1) && used < size)         \
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%d",          \
+                                 used ? " " : "", #name, missing);
+    MSIM_STRATEGY_MAP(X)
+#undef X
+    if (!(given >> MSIM_GIVEN_zero & 1) && used < size)
+        used += (size_t)snprintf(text + used, size - used, "%szero=0",
+                                 used ? " " : "");
+    if (!(given >> MSIM_GIVEN_precision & 1) && used < size)
+        used += (size_t)snprintf(text + used, size - used, "%sprecision=bf16",
+                                 used ? " " : "");
+    if (!(given >> MSIM_GIVEN_recompute & 1) && used < size)
+        (void)snprintf(text + used, size - used, "%srecompute=none",
+                       used ? " " : "");
+}
+
+const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
+                                   const struct msim_described *m,
+                                   int64_t gpus_a_node, char *defaults,
+                                   size_t defaults_size, char *reason,
+                                   size_t size)
+{
+#define X(name, missing)                                                       \
+    if (!(given >> MSIM_GIVEN_##name & 1))                                     \
+        s->name = (missing);
+    MSIM_STRATEGY_MAP(X)
+#undef X
+    if (!(given >> MSIM_GIVEN_precision & 1))
+        s->precision = MSIM_PRECISION_BF16;
+    name_defaults(given, defaults, defaults_size);
+    if (complete_gpus(s, reason, size) || complete_batch(s, reason, size))
+        return reason;
+    if (s->nodes == 0)
+        s->nodes = (s->gpus + gpus_a_node - 1) / gpus_a_node;
+    if (s->nodes > s->gpus) {
+        snprintf(reason, size, "nodes is %lld, but gpus is %lld",
+                 (long long)s->nodes, (long long)s->gpus);
+        return reason;
+    }
+    return check_split(s, m, reason, size);
+}

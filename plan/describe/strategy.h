@@ -1,0 +1,119 @@
+/*
+ * plan/describe/strategy.h - how a described model is trained: on how many
+ * GPUs, split in which way, in which precision.
+ *
+ * GPUs are dp x tp x pp x cp; experts are spread over ep of the dp x cp ranks.
+ * A step is grad_accum micro batches of micro_batch sequences on every one of
+ * dp groups: global_batch = dp x grad_accum x micro_batch.
+ */
+#ifndef MSIM_PLAN_DESCRIBE_STRATEGY_H
+#define MSIM_PLAN_DESCRIBE_STRATEGY_H
+#include "plan/describe/describe.h"
+
+/* X(member and column, what it is where nothing says it; 0: it follows from
+ * others) */
+#define MSIM_STRATEGY_MAP(X)                                                   \
+    X(gpus, 0)                                                                 \
+    X(nodes, 0)                                                                \
+    X(tp, 1)                                                                   \
+    X(pp, 1)                                                                   \
+    X(vp, 1)                                                                   \
+    X(cp, 1)                                                                   \
+    X(ep, 1)                                                                   \
+    X(dp, 0)                                                                   \
+    X(zero, 0)                                                                 \
+    X(micro_batch, 1)                                                          \
+    X(grad_accum, 0)                                                           \
+    X(global_batch, 0)                                                         \
+    X(sequence, 2048)
+
+/* X(name, the word) */
+#define MSIM_PRECISION_MAP(X)                                                  \
+    X(FP32, "fp32")                                                            \
+    X(FP16, "fp16")                                                            \
+    X(BF16, "bf16")                                                            \
+    X(AMP_BF16, "amp_bf16")                                                    \
+    X(AMP_FP8, "amp_fp8")                                                      \
+    X(FP8, "fp8")                                                              \
+    X(MXFP8, "mxfp8")                                                          \
+    X(NVFP4, "nvfp4")
+
+enum msim_precision {
+#define X(name, text) MSIM_PRECISION_##name,
+    MSIM_PRECISION_MAP(X)
+#undef X
+        MSIM_PRECISION_COUNT
+};
+
+/* X(name, the word) */
+#define MSIM_RECOMPUTE_MAP(X)                                                  \
+    X(NONE, "none")                                                            \
+    X(FULL, "full")                                                            \
+    X(SELECTIVE, "selective")                                                  \
+    X(SELECTIVE_OP, "selective-op")
+
+enum msim_recompute {
+#define X(name, text) MSIM_RECOMPUTE_##name,
+    MSIM_RECOMPUTE_MAP(X)
+#undef X
+        MSIM_RECOMPUTE_COUNT
+};
+
+enum msim_offload {
+    MSIM_OFFLOAD_NONE,
+    MSIM_OFFLOAD_ACTIVATIONS,
+    MSIM_OFFLOAD_OPTIMIZER,
+    MSIM_OFFLOAD_COUNT
+};
+
+struct msim_strategy {
+#define X(name, missing) int64_t name;
+    MSIM_STRATEGY_MAP(X)
+#undef X
+    enum msim_precision precision;
+    enum msim_recompute recompute;
+    enum msim_offload offload;
+    /* As Megatron-LM trained before 2023: attention in parts (scores, softmax
+     * and dropout in memory), whole sequences beside tensor parallelism. */
+    bool unfused;
+};
+
+/* What was given, as bits: `1u << MSIM_GIVEN_name`. */
+enum msim_given {
+#define X(name, missing) MSIM_GIVEN_##name,
+    MSIM_STRATEGY_MAP(X)
+#undef X
+        MSIM_GIVEN_precision,
+    MSIM_GIVEN_recompute,
+    MSIM_GIVEN_offload,
+    MSIM_GIVEN_COUNT
+};
+
+/* The column's name. */
+const char *msim_given_text(enum msim_given g);
+
+const char *msim_precision_text(enum msim_precision p);
+const char *msim_recompute_text(enum msim_recompute r);
+
+/*
+ * Set one member from text; an empty text leaves it as it is. Returns NULL, or
+ * why it cannot be, in `reason` ("tp is 'x', want a whole number from 1").
+ * `*given` gets the bit.
+ */
+const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
+                              const char *text, uint32_t *given, char *reason,
+                              size_t size);
+
+/*
+ * Fill in what was not given: what follows from the other members, then
+ * defaults. `defaults` gets the members that were assumed ("recompute=none
+ * zero=0"). Returns NULL, or why model and strategy do not fit together.
+ * `gpus_a_node`: of the platform's usual server.
+ */
+const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
+                                   const struct msim_described *m,
+                                   int64_t gpus_a_node, char *defaults,
+                                   size_t defaults_size, char *reason,
+                                   size_t size);
+
+#endif

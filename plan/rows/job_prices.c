@@ -1,0 +1,89 @@
+/*
+ * plan/rows/job_prices.c - pricing rows of jobs.
+ */
+#include "plan/rows/job_prices.h"
+
+#include "core/base/vec.h"
+#include "models/platform/platform.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct msim_job_platform {
+    char name[256];
+    struct msim_platform *platform; /* NULL: it cannot be loaded */
+    char reason[256];
+    struct msim_pricer pricer;
+};
+
+void msim_job_prices_release(struct msim_job_prices *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        msim_pricer_release(&p->platforms[i].pricer);
+        msim_platform_free(p->platforms[i].platform);
+    }
+    free(p->platforms);
+    p->platforms = NULL;
+    p->n = p->cap = 0;
+}
+
+static enum msim_status find_platform(struct msim_job_platform **out,
+                                      struct msim_job_prices *p,
+                                      const char *name)
+{
+    struct msim_error why = {0};
+    struct msim_job_platform *new;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        *out = &p->platforms[i];
+        if (strcmp((*out)->name, name) == 0)
+            return MSIM_OK;
+    }
+    MSIM_TRY(msim_grow((void **)&p->platforms, &p->cap, p->n,
+                       sizeof(*p->platforms)));
+    *out = new = &p->platforms[p->n++];
+    *new = (struct msim_job_platform){0};
+    snprintf(new->name, sizeof(new->name), "%s", name);
+    if (msim_platform_load(&new->platform, p->data_dir, name, &why) !=
+        MSIM_OK) {
+        new->platform = NULL;
+        snprintf(new->reason, sizeof(new->reason), "%.250s", why.text);
+        return MSIM_OK;
+    }
+    new->pricer.platform = new->platform;
+    new->pricer.gpus_a_node = msim_platform_gpus_a_node(new->platform);
+    return MSIM_OK;
+}
+
+enum msim_status msim_job_price(struct msim_job_prices *p,
+                                struct msim_job_row *row, const char *platform,
+                                struct msim_terms *terms, char *defaults,
+                                size_t size)
+{
+    const char *name = row->platform ? row->platform : platform;
+    struct msim_job_platform *on;
+    struct msim_error why = {0};
+
+    defaults[0] = '\0';
+    if (*row->reason)
+        return MSIM_OK;
+    if (!name) {
+        snprintf(row->reason, sizeof(row->reason),
+                 "no platform: want a column 'platform' or --platform");
+        return MSIM_OK;
+    }
+    MSIM_TRY(find_platform(&on, p, name));
+    if (!on->platform) {
+        snprintf(row->reason, sizeof(row->reason), "%s", on->reason);
+        return MSIM_OK;
+    }
+    if (msim_strategy_complete(&row->strategy, row->given, row->model,
+                               on->pricer.gpus_a_node, defaults, size,
+                               row->reason, sizeof(row->reason)))
+        return MSIM_OK;
+    if (msim_terms_make(terms, &on->pricer, row->model, &row->strategy, &why) !=
+        MSIM_OK)
+        snprintf(row->reason, sizeof(row->reason), "%.250s", why.text);
+    return MSIM_OK;
+}

@@ -1,0 +1,29 @@
+/*
+ * plan/rows/job_prices.h - terms of jobs on platforms that are named row by
+ * row: each platform is loaded once.
+ */
+#ifndef MSIM_PLAN_ROWS_JOB_PRICES_H
+#define MSIM_PLAN_ROWS_JOB_PRICES_H
+#include "plan/rows/job_rows.h"
+#include "plan/step/terms.h"
+
+struct msim_job_prices {
+    const char *data_dir;
+    struct msim_job_platform *platforms; /* private */
+    uint32_t n, cap;
+};
+
+void msim_job_prices_release(struct msim_job_prices *p);
+
+/*
+ * Complete the row's strategy and price it on the platform it names, else on
+ * `platform` (may be NULL). `defaults` gets what was assumed. Where that cannot
+ * be done, `row->reason` says why, and `*terms` is not to be used. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_price(struct msim_job_prices *p,
+                                struct msim_job_row *row, const char *platform,
+                                struct msim_terms *terms, char *defaults,
+                                size_t size);
+
+#endif

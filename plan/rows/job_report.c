@@ -1,0 +1,211 @@
+/*
+ * plan/rows/job_report.c - answering tables of jobs.
+ */
+#include "plan/rows/job_report.h"
+
+#include "core/base/vec.h"
+#include "plan/rows/job_prices.h"
+#include "plan/step/steps_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row that was predicted and measured. */
+struct judged {
+    uint32_t source;
+    double error; /* predicted / measured - 1 */
+    bool inside;
+};
+
+struct report {
+    const struct msim_job_report_options *o;
+    struct msim_job_rows table;
+    struct msim_job_prices prices;
+    struct msim_step_fit fit;
+    FILE *out;
+    struct judged *judged;
+    uint32_t n_judged, cap_judged;
+    char sources[32][48];
+    uint32_t n_sources;
+    uint64_t rows, predicted;
+    char first_reason[256];
+};
+
+/* ---- CSV ----------------------------------------------------------------- */
+
+static void write_header(const struct report *r)
+{
+    for (uint32_t i = 0; i < msim_csv_columns(r->table.csv); i++) {
+        msim_csv_write(r->out, msim_csv_header(r->table.csv, i));
+        putc(',', r->out);
+    }
+    fputs("predicted_ms,low_ms,high_ms,uses_rows,defaults,reason\n", r->out);
+}
+
+static void write_row(const struct report *r, char *const *fields,
+                      const struct msim_job_row *row,
+                      const struct msim_step_estimate *e, const char *defaults)
+{
+    for (uint32_t i = 0; i < msim_csv_columns(r->table.csv); i++) {
+        msim_csv_write(r->out, fields[i]);
+        putc(',', r->out);
+    }
+    if (*row->reason) {
+        fputs(",,,,", r->out);
+    } else {
+        bool uses = row->source && msim_step_fit_uses(&r->fit, row->source);
+
+        fprintf(r->out, "%.6g,%.6g,%.6g,%d,", e->us / 1e3, e->low_us / 1e3,
+                e->high_us / 1e3, uses);
+    }
+    msim_csv_write(r->out, defaults);
+    putc(',', r->out);
+    msim_csv_write(r->out, row->reason);
+    putc('\n', r->out);
+}
+
+/* ---- errors by source ---------------------------------------------------- */
+
+static uint32_t source_of(struct report *r, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < r->n_sources && strcmp(r->sources[i], name) != 0)
+        i++;
+    if (i == 32)
+        return 31;
+    if (i == r->n_sources)
+        snprintf(r->sources[r->n_sources++], sizeof(r->sources[0]), "%.47s",
+                 name);
+    return i;
+}
+
+static enum msim_status judge(struct report *r, const struct msim_job_row *row,
+                              const struct msim_step_estimate *e)
+{
+    double us = row->step_ms * 1000;
+
+    if (us <= 0 || row->failed)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&r->judged, &r->cap_judged, r->n_judged,
+                       sizeof(*r->judged)));
+    r->judged[r->n_judged++] = (struct judged){
+        .source = source_of(r, row->source ? row->source : "(none)"),
+        .error = e->us / us - 1,
+        .inside = e->low_us <= us && us <= e->high_us};
+    return MSIM_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void write_source(const struct report *r, uint32_t source,
+                         double *errors)
+{
+    const char *name = r->sources[source];
+    double sum = 0, inside = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->n_judged; i++) {
+        const struct judged *j = &r->judged[i];
+
+        if (j->source != source)
+            continue;
+        errors[n++] = fabs(j->error) * 100;
+        sum += fabs(j->error) * 100;
+        inside += j->inside;
+    }
+    qsort(errors, n, sizeof(*errors), by_value);
+    fprintf(r->out, "%-16s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%  %s\n", name, n,
+            sum / n, errors[n / 2], errors[(uint32_t)(0.9 * n)], errors[n - 1],
+            100 * inside / n,
+            msim_step_fit_uses(&r->fit, name) ? "fitted on" : "not seen");
+}
+
+static enum msim_status write_text(const struct report *r)
+{
+    double *errors = calloc((size_t)r->n_judged + 1, sizeof(*errors));
+
+    if (!errors)
+        return MSIM_ENOMEM;
+    fprintf(r->out, "%llu of %llu jobs predicted\n",
+            (unsigned long long)r->predicted, (unsigned long long)r->rows);
+    if (r->predicted < r->rows)
+        fprintf(r->out, "the first without a prediction: %s\n",
+                r->first_reason);
+    if (r->n_judged == 0)
+        fputs("no row has a measured time; --csv prints the predictions\n",
+              r->out);
+    else
+        fputs("\nerror of the step, %\n"
+              "source             rows   mean median    p90  worst inside  "
+              "constants\n",
+              r->out);
+    for (uint32_t i = 0; i < r->n_sources; i++)
+        write_source(r, i, errors);
+    free(errors);
+    return MSIM_OK;
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static enum msim_status answer(struct report *r, struct msim_job_row *row,
+                               char *const *fields)
+{
+    struct msim_terms terms;
+    struct msim_step_estimate e = {0};
+    char defaults[256];
+
+    MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &terms, defaults,
+                            sizeof(defaults)));
+    r->rows++;
+    if (*row->reason) {
+        if (!*r->first_reason)
+            memcpy(r->first_reason, row->reason, sizeof(r->first_reason));
+    } else {
+        r->predicted++;
+        e = msim_step_predict(&terms, &r->fit);
+        MSIM_TRY(judge(r, row, &e));
+    }
+    if (r->o->csv)
+        write_row(r, fields, row, &e, defaults);
+    return MSIM_OK;
+}
+
+static enum msim_status answer_all(struct report *r, const char *path,
+                                   struct msim_error *err)
+{
+    struct msim_job_row row;
+    char *const *fields;
+
+    MSIM_TRY(msim_job_rows_open(&r->table, path, r->o->data_dir, err));
+    if (r->o->csv)
+        write_header(r);
+    for (;;) {
+        MSIM_TRY(msim_job_rows_next(&r->table, &row, &fields, err));
+        if (!fields)
+            return r->o->csv ? MSIM_OK : write_text(r);
+        MSIM_TRY(answer(r, &row, fields));
+    }
+}
+
+enum msim_status msim_job_report(const struct msim_job_report_options *o,
+                                 const char *path, FILE *out,
+                                 struct msim_error *err)
+{
+    struct report r = {.o = o, .out = out, .prices = {.data_dir = o->data_dir}};
+    enum msim_status status =
+        msim_step_fit_read(&r.fit, o->data_dir, o->without, err);
+
+    if (status == MSIM_OK)
+        status = answer_all(&r, path, err);
+    msim_job_rows_release(&r.table);
+    msim_job_prices_release(&r.prices);
+    free(r.judged);
+    return status;
+}

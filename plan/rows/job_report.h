@@ -1,0 +1,34 @@
+/*
+ * plan/rows/job_report.h - predictions of a table of jobs, row by row, and how
+ * far they are from what was measured.
+ */
+#ifndef MSIM_PLAN_ROWS_JOB_REPORT_H
+#define MSIM_PLAN_ROWS_JOB_REPORT_H
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct msim_job_report_options {
+    const char *data_dir;
+    const char *platform; /* of rows that name none; NULL: such have a reason */
+    const char *without;  /* the source whose rows no constant may know; NULL */
+    bool csv;             /* else text: errors by source */
+};
+
+/*
+ * Read the table at `path` and write the report to `out`.
+ *
+ * CSV: every row, in order, its columns kept, with
+ *   predicted_ms, low_ms, high_ms   one optimizer step, a 90 % interval
+ *   uses_rows    1: rows of its source entered the fit
+ *   defaults     what was assumed
+ *   reason       why there is no prediction; then the figures are empty
+ * Text: for every source the errors of its measured rows.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_job_report(const struct msim_job_report_options *o,
+                                 const char *path, FILE *out,
+                                 struct msim_error *err);
+
+#endif

@@ -1,0 +1,138 @@
+/*
+ * plan/step/price.c - works of parts to times.
+ */
+#include "plan/step/price.h"
+
+#include <math.h>
+#include <string.h>
+
+void msim_pricer_release(struct msim_pricer *p)
+{
+    msim_estimate_cache_release(&p->cache);
+}
+
+static enum msim_status estimate(double *us, struct msim_pricer *p,
+                                 const struct msim_work *w,
+                                 struct msim_error *err)
+{
+    struct msim_estimate e;
+
+    MSIM_TRY(
+        msim_estimate_cache_predict(&p->cache, p->platform, w, false, &e, err));
+    *us = e.us;
+    return MSIM_OK;
+}
+
+enum msim_status msim_price_collective(double *us, struct msim_pricer *p,
+                                       enum msim_collective c, double bytes,
+                                       int64_t ranks, int64_t stride,
+                                       struct msim_error *err)
+{
+    struct msim_work w;
+    int64_t in_node = p->gpus_a_node / (stride > 0 ? stride : 1);
+
+    *us = 0;
+    if (ranks < 2 || bytes <= 0)
+        return MSIM_OK;
+    memset(&w, 0, sizeof(w));
+    w.family = MSIM_FAMILY_COLLECTIVE;
+    w.dtype = MSIM_DT_BF16;
+    w.kernels = 1;
+    w.u.coll.collective = c;
+    w.u.coll.bytes = (uint64_t)fmax(bytes, 1);
+    w.u.coll.ranks = (uint32_t)ranks;
+    if (in_node < 1)
+        in_node = 1;
+    w.u.coll.nodes = (uint32_t)((ranks + in_node - 1) / in_node);
+    return estimate(us, p, &w, err);
+}
+
+enum msim_status msim_price_bytes(double *us, struct msim_pricer *p,
+                                  double elems, double read, double written,
+                                  struct msim_error *err)
+{
+    struct msim_work w;
+
+    memset(&w, 0, sizeof(w));
+    w.family = MSIM_FAMILY_POINTWISE;
+    w.variant = "add";
+    w.dtype = MSIM_DT_F32;
+    w.kernels = 1;
+    w.u.vector.elems = (int64_t)fmax(elems, 1);
+    w.u.vector.rows = 1;
+    w.u.vector.cols = w.u.vector.elems;
+    w.bytes_read = read;
+    w.bytes_written = written;
+    return estimate(us, p, &w, err);
+}
+
+/* Tokens to the ranks of their experts and back, by a library that sends every
+ * token once to each node and rank that wants it (DeepEP). */
+static enum msim_status price_exchange(double *us, struct msim_pricer *p,
+                                       const struct msim_parts *parts,
+                                       const struct msim_strategy *s,
+                                       struct msim_error *err)
+{
+    struct msim_work w;
+    double each;
+
+    *us = 0;
+    for (int combine = 0; combine < 2; combine++) {
+        memset(&w, 0, sizeof(w));
+        w.family = MSIM_FAMILY_DISPATCH;
+        w.dtype = MSIM_DT_BF16;
+        w.kernels = 1;
+        w.u.dispatch.tokens = (int64_t)fmax(parts->seq_tokens, 1);
+        w.u.dispatch.hidden = parts->hidden;
+        w.u.dispatch.topk = parts->topk;
+        w.u.dispatch.experts = parts->experts;
+        w.u.dispatch.ranks = s->ep;
+        w.u.dispatch.combine = combine == 1;
+        MSIM_TRY(estimate(&each, p, &w, err));
+        *us += each;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status
+price_comms(struct msim_priced *out, struct msim_pricer *p,
+            const struct msim_parts *parts, const struct msim_part *part,
+            const struct msim_strategy *s, struct msim_error *err)
+{
+    for (uint32_t i = 0; i < part->n_comms; i++) {
+        const struct msim_part_comm *c = &part->comms[i];
+        int64_t ranks = c->group == MSIM_PART_GROUP_TP ? s->tp : s->cp;
+        int64_t stride = c->group == MSIM_PART_GROUP_TP ? 1 : s->tp;
+        double us;
+
+        if (c->group == MSIM_PART_GROUP_EP)
+            MSIM_TRY(price_exchange(&us, p, parts, s, err));
+        else
+            MSIM_TRY(msim_price_collective(&us, p, c->collective, c->bytes,
+                                           ranks, stride, err));
+        out->comm_us[c->group][c->pass] +=
+            c->group == MSIM_PART_GROUP_EP ? us : us * c->count;
+        out->comms[c->pass] += c->count;
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_price_part(struct msim_priced *out, struct msim_pricer *p,
+                                 const struct msim_parts *parts,
+                                 const struct msim_part *part,
+                                 const struct msim_strategy *s,
+                                 struct msim_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    for (uint32_t i = 0; i < part->n_ops; i++) {
+        const struct msim_part_op *op = &part->ops[i];
+        double us;
+
+        MSIM_TRY(estimate(&us, p, &op->work, err));
+        out->us[op->kind][op->pass] += us;
+        out->kernels[op->pass] += 1;
+        if (op->selective)
+            out->again_us += us;
+    }
+    return price_comms(out, p, parts, part, s, err);
+}

@@ -1,0 +1,222 @@
+/*
+ * plan/step/step_law.c - the time of a step.
+ */
+#include "plan/step/step_law.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const NAMES[] = {
+#define X(name, start, text) #name,
+    MSIM_STEP_CONSTANT_MAP(X)
+#undef X
+};
+
+const char *msim_step_constant_text(uint32_t i)
+{
+    return NAMES[i];
+}
+
+struct msim_step_constants msim_step_constants_start(void)
+{
+    return (struct msim_step_constants){
+#define X(name, start, text) .name = (start),
+        MSIM_STEP_CONSTANT_MAP(X)
+#undef X
+    };
+}
+
+/* One pass of a layer, the embedding or the head, us. */
+struct pass {
+    double compute, tp, cp, ep;
+};
+
+static double pass_us(const struct pass *p)
+{
+    return p->compute + p->tp + p->cp + p->ep;
+}
+
+static void add_pass(struct pass *to, const struct pass *from)
+{
+    to->compute += from->compute;
+    to->tp += from->tp;
+    to->cp += from->cp;
+    to->ep += from->ep;
+}
+
+static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
+                           enum msim_pass pass,
+                           const struct msim_step_constants *c)
+{
+    const struct msim_priced *p = &t->at[place];
+    const double attention[MSIM_ATTENTION_STACKS] = {
+        c->attention_usual, c->attention_late, c->attention_own};
+    const double factor[MSIM_PART_OP_COUNT] = {
+        [MSIM_PART_OP_LINEAR] = t->narrow ? c->narrow : c->linear,
+        [MSIM_PART_OP_ATTENTION] = attention[t->attention],
+        [MSIM_PART_OP_EXPERT] = c->expert,
+        [MSIM_PART_OP_SCORES] = c->scores,
+        [MSIM_PART_OP_NORM] = c->vector,
+        [MSIM_PART_OP_POINTWISE] = c->vector,
+        [MSIM_PART_OP_LOSS] = c->loss,
+        [MSIM_PART_OP_EMBEDDING] = c->vector,
+        [MSIM_PART_OP_QUANTISE] = c->vector,
+    };
+    struct pass out = {0};
+
+    for (int k = 0; k < MSIM_PART_OP_COUNT; k++)
+        out.compute += factor[k] * p->us[k][pass];
+    out.tp = (t->tp_far ? c->tp_far : c->tp_near) *
+             p->comm_us[MSIM_PART_GROUP_TP][pass];
+    out.cp = c->cp * p->comm_us[MSIM_PART_GROUP_CP][pass];
+    out.ep = c->ep * p->comm_us[MSIM_PART_GROUP_EP][pass];
+    return out;
+}
+
+static struct pass both(const struct msim_terms *t, enum msim_place place,
+                        const struct msim_step_constants *c)
+{
+    struct pass sum = pass_of(t, place, MSIM_PASS_FORWARD, c);
+    struct pass back = pass_of(t, place, MSIM_PASS_BACKWARD, c);
+
+    add_pass(&sum, &back);
+    return sum;
+}
+
+/* What the host takes for a layer of a micro batch. Sums over tensor parallel
+ * ranks (`unfused`) are launched like any kernel; gathers and scatters come
+ * with copies and waits. */
+static double host_us(const struct msim_terms *t,
+                      const struct msim_step_constants *c)
+{
+    const struct msim_priced *p = &t->at[MSIM_PLACE_LAYER];
+    double comms = p->comms[MSIM_PASS_FORWARD] + p->comms[MSIM_PASS_BACKWARD];
+    double us = c->host_layer_us + (t->unfused ? 0 : comms * c->host_comm_us);
+
+    if (p->us[MSIM_PART_OP_EXPERT][MSIM_PASS_FORWARD] > 0)
+        us += c->host_expert_us;
+    return t->recompute == MSIM_RECOMPUTE_FULL ? us * 4 / 3 : us;
+}
+
+/* Whichever is longer; both together a little more, since neither is steady. */
+static double longer(double a, double b)
+{
+    double most = fmax(a, b), least = fmin(a, b);
+
+    return most > 0 ? most * pow(1 + pow(least / most, 8), 0.125) : 0;
+}
+
+/* A layer of a micro batch: both passes, with what is computed again. */
+struct layer {
+    struct pass pass;
+    double us, backward_us;
+};
+
+static struct layer layer_of(const struct msim_terms *t,
+                             const struct msim_step_constants *c)
+{
+    struct pass back = pass_of(t, MSIM_PLACE_LAYER, MSIM_PASS_BACKWARD, c);
+    struct layer l = {.pass = both(t, MSIM_PLACE_LAYER, c)};
+    double host = host_us(t, c);
+
+    if (t->recompute == MSIM_RECOMPUTE_FULL) {
+        struct pass again = pass_of(t, MSIM_PLACE_LAYER, MSIM_PASS_FORWARD, c);
+
+        add_pass(&l.pass, &again);
+        add_pass(&back, &again);
+    } else if (t->recompute != MSIM_RECOMPUTE_NONE) {
+        l.pass.compute += t->at[MSIM_PLACE_LAYER].again_us;
+    }
+    l.us = longer(pass_us(&l.pass), host);
+    l.backward_us = fmax(pass_us(&back), 0.6 * host);
+    return l;
+}
+
+/* A micro batch on the busiest stage and on all of them, us. */
+struct stages {
+    double busiest, all, layers; /* layers of the busiest */
+};
+
+/* Layers are whole. Stages have equally many of them, or as many as make their
+ * times alike, since embedding and head take time as well. */
+static struct stages stages_of(const struct msim_terms *t, double layer_us,
+                               double embedding_us, double head_us,
+                               double p2p_us, double add_us)
+{
+    double all = t->layers * layer_us + embedding_us + head_us;
+    double extra = layer_us > 0 ? (head_us + embedding_us) / layer_us : 0;
+    double count, last;
+    struct stages s = {.layers = t->layers, .all = all + add_us * t->pp};
+
+    s.busiest = all + add_us;
+    if (t->pp < 2)
+        return s;
+    count = t->even ? ceil(t->layers / t->pp)
+                    : fmax(ceil((t->layers + extra) / t->pp - 0.25), 1);
+    last = fmax(t->layers - count * (t->pp - 1), 0);
+    s.layers = count;
+    s.busiest =
+        fmax(count * layer_us + embedding_us, last * layer_us + head_us) +
+        add_us;
+    /* Interleaved stages send while they compute the next piece. */
+    if (t->vp < 2)
+        s.busiest += 2 * p2p_us;
+    s.all += 2 * p2p_us * t->pp * t->vp;
+    return s;
+}
+
+/* The exchange of gradients and weights that no compute hides, us. */
+static double exchange_us(const struct msim_terms *t,
+                          const struct msim_step_constants *c,
+                          const struct layer *l, double layers)
+{
+    double factor = t->dp_far ? c->dp_far : c->dp_near, us;
+
+    if (t->dp < 2)
+        return 0;
+    if (t->zero >= 2) {
+        double gathers = t->zero == 3 ? 2 : 1;
+        double step = factor * layers *
+                      (gathers * t->layer_gather_us + t->layer_scatter_us);
+        double hidden = c->hidden_shard * layers * l->us;
+
+        /* The first layer's gather and the last one's scatter wait alone. */
+        return t->micro_batches * fmax(step - hidden, 0) +
+               factor * (t->layer_gather_us + t->layer_scatter_us);
+    }
+    us = factor * (t->zero == 0 ? t->sum_us : t->scatter_us + t->gather_us);
+    /* Without ZeRO pipelines sum gradients after every micro batch. */
+    if (t->zero == 0 && t->pp > 1 && !t->unfused)
+        return us * t->micro_batches;
+    return fmax(us - c->hidden * layers * l->backward_us, 0.1 * us);
+}
+
+double msim_step_us(const struct msim_terms *t,
+                    const struct msim_step_constants *c,
+                    struct msim_step_parts *parts)
+{
+    struct layer l = layer_of(t, c);
+    struct pass embedding = both(t, MSIM_PLACE_EMBEDDING, c);
+    struct pass head = both(t, MSIM_PLACE_HEAD, c);
+    struct stages s = stages_of(t, l.us, pass_us(&embedding), pass_us(&head),
+                                c->p2p * t->p2p_us, c->add * t->add_us);
+    double busy = t->micro_batches * s.busiest;
+    double bubble = fmax(s.all - s.busiest, 0) / t->vp;
+    double exchange = exchange_us(t, c, &l, s.layers);
+    double end = c->optimizer * t->optimizer_us + c->fixed_us;
+
+    if (parts) {
+        double n = t->micro_batches * s.layers;
+
+        memset(parts, 0, sizeof(*parts));
+        parts->tp = n * l.pass.tp;
+        parts->cp = n * l.pass.cp;
+        parts->ep = n * l.pass.ep;
+        parts->host = n * fmax(l.us - pass_us(&l.pass), 0);
+        parts->compute = busy - parts->tp - parts->cp - parts->ep - parts->host;
+        parts->bubble = bubble;
+        parts->gradients = exchange;
+        parts->optimizer = end;
+    }
+    return busy + bubble + exchange + end;
+}

@@ -1,0 +1,70 @@
+/*
+ * plan/step/step_law.h - the step law: from priced terms to the time of one
+ * optimizer step.
+ *
+ * The physics is in the terms; what is left are constants that all jobs share:
+ * how much longer kernels of a kind take in training than tables of single
+ * kernels say, what the host needs for a layer, how much of the gradients'
+ * exchange is hidden, what a step takes beside its micro batches. They are
+ * fitted to measured jobs by msim-fit-steps, which minimises the sum of
+ * absolute logarithms; data/laws/steps.json has them, and says on which
+ * sources.
+ */
+#ifndef MSIM_PLAN_STEP_STEP_LAW_H
+#define MSIM_PLAN_STEP_STEP_LAW_H
+#include "plan/step/terms.h"
+
+/* X(name, where a fit begins, what it is) */
+#define MSIM_STEP_CONSTANT_MAP(X)                                              \
+    X(linear, 1, "products in 16 or 32 bits, over their estimate")             \
+    X(narrow, 1, "products in 8 or 4 bits")                                    \
+    X(attention_usual, 1, "attention before Hopper")                           \
+    X(attention_late, 1.5, "FlashAttention 2 on Hopper and later")             \
+    X(attention_own, 1, "attention of cuDNN")                                  \
+    X(scores, 1, "attention in parts")                                         \
+    X(expert, 1, "products of experts")                                        \
+    X(vector, 1, "norms and pointwise operators")                              \
+    X(loss, 1, "the loss on logits in 32 bits")                                \
+    X(tp_near, 1, "tensor parallel collectives in a node")                     \
+    X(tp_far, 1, "tensor parallel collectives across nodes")                   \
+    X(cp, 1, "context parallel collectives")                                   \
+    X(ep, 1, "exchanges of tokens with experts")                               \
+    X(p2p, 1, "activations to the next stage")                                 \
+    X(dp_near, 1, "gradients inside a node")                                   \
+    X(dp_far, 1, "gradients across nodes")                                     \
+    X(hidden, 0.3, "share of backward that hides gradients")                   \
+    X(hidden_shard, 0.5, "share of a micro batch that hides shards")           \
+    X(add, 1, "adding up gradients of micro batches")                          \
+    X(optimizer, 1.5, "the optimizer's step")                                  \
+    X(host_layer_us, 3000, "host time of a layer, forward and backward")       \
+    X(host_expert_us, 3000, "host time of a layer's experts beside that")      \
+    X(host_comm_us, 60, "host time of a collective in a layer")                \
+    X(fixed_us, 5000, "what a step takes beside all that")
+
+struct msim_step_constants {
+#define X(name, start, text) double name;
+    MSIM_STEP_CONSTANT_MAP(X)
+#undef X
+};
+
+/* Where a fit begins. */
+struct msim_step_constants msim_step_constants_start(void);
+#define MSIM_STEP_CONSTANTS                                                    \
+    (sizeof(struct msim_step_constants) / sizeof(double))
+/* The name of the i-th constant, in the order of the members. */
+const char *msim_step_constant_text(uint32_t i);
+
+/* Where the time of a step goes, us; the parts sum to the whole. */
+struct msim_step_parts {
+    double compute, host, tp, cp, ep; /* of the busiest stage's micro batches */
+    double bubble;                    /* stages that wait for one another */
+    double gradients; /* exchange of gradients and weights that nothing hides */
+    double optimizer; /* and what is fixed */
+};
+
+/* The time of one step in us; `parts` may be NULL. */
+double msim_step_us(const struct msim_terms *t,
+                    const struct msim_step_constants *c,
+                    struct msim_step_parts *parts);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * plan/step/steps_file.c - reading data/laws/steps.json.
+ */
+#include "plan/step/steps_file.h"
+
+#include "core/base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const CLASSES[] = {
+#define X(name, text) text,
+    MSIM_STEP_CLASS_MAP(X)
+#undef X
+};
+
+const char *msim_step_class_text(enum msim_step_class c)
+{
+    return CLASSES[c];
+}
+
+enum msim_step_class msim_step_class_of(const struct msim_terms *t)
+{
+    if (t->at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_EXPERT][0] > 0)
+        return MSIM_STEP_CLASS_EXPERTS;
+    return t->pp > 1 ? MSIM_STEP_CLASS_PIPELINE : MSIM_STEP_CLASS_PLAIN;
+}
+
+static enum msim_status wrong(const char *path, const char *what,
+                              struct msim_error *err)
+{
+    return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                     "%s is missing or no number above 0; run msim-fit-steps",
+                     what);
+}
+
+static enum msim_status read_factors(struct msim_step_fit *fit,
+                                     const cJSON *object, const char *path,
+                                     struct msim_error *err)
+{
+    const cJSON *interval =
+        cJSON_GetObjectItemCaseSensitive(object, "interval");
+
+    for (int i = 0; i < MSIM_STEP_CLASSES; i++) {
+        const cJSON *class =
+            cJSON_GetObjectItemCaseSensitive(interval, CLASSES[i]);
+
+        fit->low[i] = msim_json_get_number(class, "low", 0);
+        fit->high[i] = msim_json_get_number(class, "high", 0);
+        if (!(fit->low[i] >= 1) || !(fit->high[i] >= 1))
+            return wrong(path, CLASSES[i], err);
+    }
+    return MSIM_OK;
+}
+
+static void read_sources(struct msim_step_fit *fit, const cJSON *object)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item,
+                       cJSON_GetObjectItemCaseSensitive(object, "sources"))
+    {
+        if (cJSON_IsString(item) && fit->n_sources < MSIM_STEP_SOURCES)
+            snprintf(fit->sources[fit->n_sources++], sizeof(fit->sources[0]),
+                     "%s", item->valuestring);
+    }
+}
+
+static enum msim_status read_fit(struct msim_step_fit *fit, const cJSON *object,
+                                 const char *path, struct msim_error *err)
+{
+    const cJSON *constants =
+        cJSON_GetObjectItemCaseSensitive(object, "constants");
+
+    *fit = (struct msim_step_fit){0};
+#define X(name, start, text)                                                   \
+    fit->constants.name = msim_json_get_number(constants, #name, -1);          \
+    if (!(fit->constants.name >= 0))                                           \
+        return wrong(path, #name, err);
+    MSIM_STEP_CONSTANT_MAP(X)
+#undef X
+    read_sources(fit, object);
+    return read_factors(fit, object, path, err);
+}
+
+/* The fit without `without`, or NULL; `known` lists what there is. */
+static const cJSON *find_fit(const cJSON *json, const char *without,
+                             char *known, size_t size)
+{
+    const cJSON *fit;
+    size_t used = 0;
+
+    known[0] = '\0';
+    cJSON_ArrayForEach(fit, cJSON_GetObjectItemCaseSensitive(json, "fits"))
+    {
+        const char *name = msim_json_get_text(fit, "without");
+
+        if (strcmp(name ? name : "", without) == 0)
+            return fit;
+        if (name && *name && used < size)
+            used += (size_t)snprintf(known + used, size - used, " %s", name);
+    }
+    return NULL;
+}
+
+enum msim_status msim_step_fit_read(struct msim_step_fit *fit,
+                                    const char *data_dir, const char *without,
+                                    struct msim_error *err)
+{
+    char path[1200], known[256];
+    enum msim_status status;
+    const cJSON *object;
+    cJSON *json;
+
+    snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
+    MSIM_TRY(msim_json_read(&json, path, err));
+    object = find_fit(json, without ? without : "", known, sizeof(known));
+    status = object ? read_fit(fit, object, path, err)
+                    : msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
+                                "no fit is without the rows of '%.48s', want "
+                                "one of:%s",
+                                without ? without : "", known);
+    cJSON_Delete(json);
+    return status;
+}
+
+bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source)
+{
+    for (uint32_t i = 0; i < fit->n_sources; i++)
+        if (strcmp(fit->sources[i], source) == 0)
+            return true;
+    return false;
+}
+
+struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
+                                            const struct msim_step_fit *fit)
+{
+    enum msim_step_class class = msim_step_class_of(t);
+    struct msim_step_estimate e = {.flops = t->flops};
+
+    e.us = msim_step_us(t, &fit->constants, &e.parts);
+    e.low_us = e.us / fit->low[class];
+    e.high_us = e.us * fit->high[class];
+    return e;
+}

@@ -1,0 +1,58 @@
+/*
+ * plan/step/steps_file.h - the constants of the step law, as fitted.
+ *
+ * data/laws/steps.json has a fit on all sources of measured jobs, one without
+ * each source, and one on none: the constants as they begin.
+ */
+#ifndef MSIM_PLAN_STEP_STEPS_FILE_H
+#define MSIM_PLAN_STEP_STEPS_FILE_H
+#include "plan/step/step_law.h"
+
+/* What the error of a step goes by. */
+#define MSIM_STEP_CLASS_MAP(X)                                                 \
+    X(PLAIN, "plain")                                                          \
+    X(PIPELINE, "pipeline")                                                    \
+    X(EXPERTS, "experts")
+
+enum msim_step_class {
+#define X(name, text) MSIM_STEP_CLASS_##name,
+    MSIM_STEP_CLASS_MAP(X)
+#undef X
+        MSIM_STEP_CLASSES
+};
+const char *msim_step_class_text(enum msim_step_class c);
+enum msim_step_class msim_step_class_of(const struct msim_terms *t);
+
+#define MSIM_STEP_SOURCES 12
+
+struct msim_step_fit {
+    struct msim_step_constants constants;
+    /* 90 % of measured steps lie between predicted / low and predicted * high,
+     * of models or sources that the fit did not see. */
+    double low[MSIM_STEP_CLASSES], high[MSIM_STEP_CLASSES];
+    char sources[MSIM_STEP_SOURCES][48]; /* whose rows it saw */
+    uint32_t n_sources;
+};
+
+/*
+ * Read the fit without the rows of `without` (NULL or "": the one on all) from
+ * `data_dir`/laws/steps.json. EUNKNOWN lists the sources.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_step_fit_read(struct msim_step_fit *fit,
+                                    const char *data_dir, const char *without,
+                                    struct msim_error *err);
+
+/* Whether rows of `source` entered the fit. */
+bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source);
+
+/* A step with its 90 % interval, us. */
+struct msim_step_estimate {
+    double us, low_us, high_us;
+    struct msim_step_parts parts;
+    double flops; /* a rank and step */
+};
+struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
+                                            const struct msim_step_fit *fit);
+
+#endif

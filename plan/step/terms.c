@@ -1,0 +1,168 @@
+/*
+ * plan/step/terms.c - pricing a strategy.
+ */
+#include "plan/step/terms.h"
+
+#include "models/platform/platform.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum msim_place place_of(const struct msim_part *part)
+{
+    switch (part->kind) {
+    case MSIM_PART_EMBEDDING:
+        return MSIM_PLACE_EMBEDDING;
+    case MSIM_PART_HEAD:
+        return MSIM_PLACE_HEAD;
+    default:
+        return MSIM_PLACE_LAYER;
+    }
+}
+
+/* to += share * from, every member: they all are doubles. */
+static void add_priced(struct msim_priced *to, const struct msim_priced *from,
+                       double share)
+{
+    for (int pass = 0; pass < MSIM_PASS_COUNT; pass++) {
+        for (int k = 0; k < MSIM_PART_OP_COUNT; k++)
+            to->us[k][pass] += share * from->us[k][pass];
+        for (int g = 0; g < 3; g++)
+            to->comm_us[g][pass] += share * from->comm_us[g][pass];
+        to->kernels[pass] += share * from->kernels[pass];
+        to->comms[pass] += share * from->comms[pass];
+    }
+    to->again_us += share * from->again_us;
+}
+
+/* FLOPs of what is computed once, forward and backward. */
+static double flops_of(const struct msim_part *part)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < part->n_ops; i++)
+        sum += part->ops[i].work.flops;
+    return sum;
+}
+
+static enum msim_attention_stack stack_of(const struct msim_platform *p,
+                                          bool narrow)
+{
+    const char *generation = msim_platform_generation(p);
+
+    if (narrow)
+        return MSIM_ATTENTION_OWN;
+    return strcmp(generation, "hopper") == 0 ||
+                   strcmp(generation, "blackwell") == 0
+               ? MSIM_ATTENTION_LATE
+               : MSIM_ATTENTION_USUAL;
+}
+
+static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
+                      const struct msim_described *m,
+                      const struct msim_strategy *s)
+{
+    t->narrow = s->precision >= MSIM_PRECISION_AMP_FP8;
+    t->attention = stack_of(p->platform, t->narrow);
+    t->unfused = s->unfused;
+    t->layers = (double)m->layers;
+    t->pp = (double)s->pp;
+    t->vp = (double)s->vp;
+    t->dp = (double)(s->dp * s->cp);
+    t->tp = (double)s->tp;
+    t->ep = (double)s->ep;
+    t->micro_batches = (double)s->grad_accum;
+    t->tp_far = s->tp > p->gpus_a_node;
+    t->dp_far = s->dp * s->cp * s->tp > p->gpus_a_node;
+    t->even = s->vp > 1 || s->unfused;
+    t->zero = s->zero;
+    t->recompute = s->recompute;
+}
+
+/* Parameters that the fullest stage has on one rank. */
+struct held {
+    double dense, experts;
+};
+
+static struct held parameters_of(const struct msim_parts *parts, double pp)
+{
+    struct held h = {0};
+
+    for (uint32_t i = 0; i < parts->n; i++) {
+        const struct msim_part *part = &parts->part[i];
+        bool layer = place_of(part) == MSIM_PLACE_LAYER;
+        double layers = layer ? part->layers / pp : 1;
+
+        /* With stages the head is on another one than the embedding. */
+        if (part->kind == MSIM_PART_HEAD && pp > 1)
+            continue;
+        h.dense += part->parameters * layers;
+        h.experts += part->expert_parameters * layers;
+    }
+    return h;
+}
+
+static enum msim_status gradients(struct msim_terms *t, struct msim_pricer *p,
+                                  const struct msim_parts *parts,
+                                  const struct msim_strategy *s,
+                                  struct msim_error *err)
+{
+    static const enum msim_collective KINDS[3] = {
+        MSIM_COLL_ALL_REDUCE, MSIM_COLL_REDUCE_SCATTER, MSIM_COLL_ALL_GATHER};
+    double *const us[3] = {&t->sum_us, &t->scatter_us, &t->gather_us};
+    double *const layer_us[3] = {NULL, &t->layer_scatter_us,
+                                 &t->layer_gather_us};
+    struct held h = parameters_of(parts, t->pp);
+    int64_t group = s->dp * s->cp;
+    int64_t experts = group / s->ep > 0 ? group / s->ep : 1;
+    double shares = s->zero > 0 ? (double)group : 1;
+    double expert_shares = s->zero > 0 ? (double)experts : 1;
+    double owned = h.dense / shares + h.experts / expert_shares;
+    double all = h.dense + h.experts, layer, us_experts;
+
+    layer = 2 * all / (t->layers / t->pp);
+    for (int i = 0; i < 3; i++) {
+        MSIM_TRY(msim_price_collective(us[i], p, KINDS[i], 2 * h.dense, group,
+                                       s->tp, err));
+        MSIM_TRY(msim_price_collective(&us_experts, p, KINDS[i], 2 * h.experts,
+                                       experts, s->tp * s->ep, err));
+        *us[i] += us_experts;
+        if (layer_us[i])
+            MSIM_TRY(msim_price_collective(layer_us[i], p, KINDS[i], layer,
+                                           group, s->tp, err));
+    }
+    /* 16-bit gradients added to 32-bit ones; Adam reads and writes three
+     * 32-bit numbers a parameter, reads a gradient, and writes 16 bits. */
+    MSIM_TRY(msim_price_bytes(&t->add_us, p, all, 6 * all, 4 * all, err));
+    return msim_price_bytes(&t->optimizer_us, p, owned, 16 * owned, 14 * owned,
+                            err);
+}
+
+enum msim_status msim_terms_make(struct msim_terms *t, struct msim_pricer *p,
+                                 const struct msim_described *m,
+                                 const struct msim_strategy *s,
+                                 struct msim_error *err)
+{
+    struct msim_parts parts;
+    double hidden_bytes;
+
+    memset(t, 0, sizeof(*t));
+    msim_parts_make(&parts, m, s);
+    set_shape(t, p, m, s);
+    for (uint32_t i = 0; i < parts.n; i++) {
+        const struct msim_part *part = &parts.part[i];
+        enum msim_place place = place_of(part);
+        bool layer = place == MSIM_PLACE_LAYER;
+        struct msim_priced priced;
+
+        MSIM_TRY(msim_price_part(&priced, p, &parts, part, s, err));
+        add_priced(&t->at[place], &priced,
+                   layer ? part->layers / t->layers : 1);
+        t->flops += flops_of(part) * (layer ? part->layers / t->pp : 1 / t->pp);
+    }
+    t->flops *= t->micro_batches;
+    hidden_bytes = parts.seq_tokens * (double)m->hidden * 2;
+    MSIM_TRY(msim_price_collective(&t->p2p_us, p, MSIM_COLL_SEND, hidden_bytes,
+                                   s->pp > 1 ? 2 : 1, s->gpus / s->pp, err));
+    return gradients(t, p, &parts, s, err);
+}

@@ -1,0 +1,53 @@
+/*
+ * plan/step/terms.h - what a step consists of, priced, before the constants of
+ * the step law: so that a fit and a search price a strategy once.
+ */
+#ifndef MSIM_PLAN_STEP_TERMS_H
+#define MSIM_PLAN_STEP_TERMS_H
+#include "plan/step/price.h"
+
+/* Where a term stands: in a layer (the mean of all layers), in the embedding,
+ * in the head. */
+enum msim_place {
+    MSIM_PLACE_LAYER,
+    MSIM_PLACE_EMBEDDING,
+    MSIM_PLACE_HEAD,
+    MSIM_PLACE_COUNT
+};
+
+/* Which kernels attention runs: they differ by a factor of two and more. */
+enum msim_attention_stack {
+    MSIM_ATTENTION_USUAL, /* FlashAttention 2 on what it was written for */
+    MSIM_ATTENTION_LATE,  /* the same on Hopper and later GPUs */
+    MSIM_ATTENTION_OWN,   /* cuDNN's, beside products in 8 bits or fewer */
+    MSIM_ATTENTION_STACKS
+};
+
+struct msim_terms {
+    struct msim_priced at[MSIM_PLACE_COUNT]; /* us of a micro batch */
+    enum msim_attention_stack attention;
+    bool narrow; /* products in 8 or 4 bits */
+    bool tp_far; /* tensor parallel ranks on several nodes */
+    bool dp_far; /* data parallel ranks on several nodes */
+    bool even;   /* layers are spread evenly over stages, else by cost */
+    bool unfused;
+    double layers, pp, vp, micro_batches, dp, tp, ep;
+    int64_t zero;
+    enum msim_recompute recompute;
+    double p2p_us; /* activations to the next stage, one way */
+    double sum_us; /* gradients of a stage summed over dp (zero 0) */
+    double scatter_us, gather_us;             /* the same in halves (zero 1) */
+    double layer_scatter_us, layer_gather_us; /* of one layer (zero 2, 3) */
+    double add_us;       /* gradients of a micro batch added up */
+    double optimizer_us; /* the step of the optimizer on its share */
+    double flops;        /* of the model, a rank and step; no recomputation */
+};
+
+/* ENOMODEL where the platform cannot run the works. `s` is complete. */
+MSIM_MUST_CHECK
+enum msim_status msim_terms_make(struct msim_terms *t, struct msim_pricer *p,
+                                 const struct msim_described *m,
+                                 const struct msim_strategy *s,
+                                 struct msim_error *err);
+
+#endif

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Steps of measured training jobs: errors of what fits of the step law saw and
+# did not see are as committed. A change that is meant to move them makes both
+# files again, and its commit says why:
+#
+#     scripts/accuracy/training.sh FOLDER
+#
+# A search for constants ends a little elsewhere on another CPU, so errors may
+# differ by half a point.
+. "$(dirname "$0")/lib.bash"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+MSIM_FIT_STEPS=${BUILD_DIR:?}/msim-fit-steps \
+    "$source_dir/scripts/accuracy/training.sh" "$MSIM_TRACES" "$folder"
+python3 - "$folder/training.csv" "$source_dir/tests/accuracy/training.csv" <<'PY'
+import csv
+import sys
+
+new, old = ({(row["source"], row["split"]): row for row in csv.DictReader(open(path))}
+            for path in sys.argv[1:])
+bad = new.keys() ^ old.keys()
+for key in new.keys() & old.keys():
+    for column in ("mean", "median"):
+        if abs(float(new[key][column]) - float(old[key][column])) > 0.5:
+            bad.add((*key, column, new[key][column], old[key][column]))
+for line in sorted(map(str, bad)):
+    print("not as committed:", line)
+sys.exit(bool(bad))
+PY

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# validate --rows: a table of training jobs, row by row.
+. "$(dirname "$0")/lib.bash"
+
+table=$folder/jobs.csv
+cat >"$table" <<'CSV'
+source,model,platform,gpus,tp,micro_batch,global_batch,sequence,status,step_ms
+nanotron,nanotron-1b,h100,8,1,2,256,4096,ok,3264.558
+other,llama3-8b,h100,16,2,1,128,8192,ok,
+other,llama3-8b,h100,6,4,1,128,8192,ok,
+other,llama3-80b,h100,8,1,1,128,8192,ok,
+other,llama3-8b,h101,8,1,1,128,8192,ok,
+CSV
+
+run validate --rows "$table" --csv
+want_rc 0
+want_no_err
+[ "$(wc -l <"$folder/out")" -eq 6 ] || complain "not one row for every row: $out"
+want_out ",step_ms,predicted_ms,low_ms,high_ms,uses_rows,defaults,reason"
+[[ $(sed -n 2p "$folder/out") =~ ^nanotron,nanotron-1b,h100,8,1,2,256,4096,ok,3264.558,[0-9.]+,[0-9.]+,[0-9.]+,1,.*zero=0 ]] ||
+    complain "the first row is not copied and predicted: $out"
+[[ $(sed -n 3p "$folder/out") =~ ,ok,,[0-9.]+,[0-9.]+,[0-9.]+,0, ]] ||
+    complain "the second row uses rows, or is not predicted: $out"
+[[ $(sed -n 4p "$folder/out") == *",,,,"*"gpus 6 cannot be split by tp x pp x cp 4" ]] ||
+    complain "the third row has no reason: $out"
+[[ $(sed -n 5p "$folder/out") == *"no model 'llama3-80b'"*llama3-8b* ]] ||
+    complain "the fourth row names no models: $out"
+[[ $(sed -n 6p "$folder/out") == *h101* ]] || complain "no reason: $out"
+
+# Measured columns are never read for a prediction.
+sed 's/3264.558/1/; s/^nanotron,/unknown,/; s/,ok,/,failed,/' "$table" >"$folder/other.csv"
+predicted() { # FILE
+    run validate --rows "$1" --csv
+    awk -F, 'NR > 1 { print $11, $12, $13 }' "$folder/out"
+}
+[ "$(predicted "$table")" = "$(predicted "$folder/other.csv")" ] ||
+    complain "measured columns change predictions"
+
+# Constants without a source differ, and say so.
+run validate --rows "$table" --csv --no-rows nanotron
+want_rc 0
+[[ $(sed -n 2p "$folder/out") =~ ,3264.558,[0-9.]+,[0-9.]+,[0-9.]+,0, ]] ||
+    complain "uses_rows is not 0 without that source: $out"
+run validate --rows "$table" --no-rows nanotrom
+want_rc 2
+want_err "nanotron"
+
+run validate --rows "$table"
+want_rc 0
+want_out "2 of 5 jobs predicted"
+want_out "the first without a prediction: gpus 6"
+[[ $out =~ nanotron\ +1\ .*fitted\ on ]] || complain "no errors by source: $out"
+
+# Models by numbers, a platform for all rows.
+printf 'gpus,global_batch,micro_batch,hidden,heads,layers,sequence,tp,dp,pp\n8,8,2,2048,16,20,1024,4,1,2\n' >"$folder/numbers.csv"
+run validate --rows "$folder/numbers.csv" --platform a100 --csv
+want_rc 0
+[[ $(sed -n 2p "$folder/out") =~ ^8,8,2,2048,16,20,1024,4,1,2,[0-9.]+, ]] ||
+    complain "a model by numbers is not predicted: $out"
+run validate --rows "$folder/numbers.csv" --csv
+want_rc 0
+want_out "no platform"
+
+# What users mistype.
+printf 'model,gpu\nllama3-8b,8\n' >"$folder/typo.csv"
+run validate --rows "$folder/typo.csv"
+want_rc 3
+want_err "column 'gpu' is not known, did you mean 'gpus'?"
+printf 'gpus\n8\n' >"$folder/none.csv"
+run validate --rows "$folder/none.csv"
+want_rc 3
+want_err "no column 'model'"
+run validate --rows "$folder/absent.csv"
+want_rc 3
+usage_error "--rows stands alone" validate --rows "$table" a b
+usage_error "want TRACE and REPLAYED" validate a
+usage_error "--no-rows is for --rows" validate --no-rows x a b
+
+finish

@@ -1,0 +1,193 @@
+/* Described models and strategies: what is read, refused and derived. */
+#include "plan/describe/describe.h"
+#include "plan/describe/strategy.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct msim_error err;
+
+/* Read a model from text. */
+static enum msim_status read_text(struct msim_described *m, const char *text)
+{
+    char path[] = "msim-test-describe-XXXXXX";
+    int fd = mkstemp(path);
+    enum msim_status status = MSIM_EIO;
+
+    err = (struct msim_error){0};
+    if (fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text))
+        status = msim_described_read(m, path, &err);
+    if (fd >= 0)
+        close(fd);
+    unlink(path);
+    return status;
+}
+
+static void test_describe__counts_published_parameters(void)
+{
+    static const struct {
+        const char *name;
+        double billions;
+    } MODELS[] = {{"llama3-8b", 8.03},      {"llama3-70b", 70.6},
+                  {"llama3.1-405b", 405.9}, {"qwen3-30b-a3b", 30.5},
+                  {"mpt-7b", 6.65},         {"deepseek-v3", 671}};
+
+    for (size_t i = 0; i < sizeof(MODELS) / sizeof(MODELS[0]); i++) {
+        struct msim_described m;
+        double billions;
+
+        REQUIRE(msim_described_find(&m, MODELS[i].name, MSIM_DATA, NULL,
+                                    &err) == MSIM_OK);
+        billions = msim_described_parameters(&m) / 1e9;
+        CHECK(fabs(billions / MODELS[i].billions - 1) < 0.012);
+    }
+}
+
+static void test_describe__reads_hugging_face(void)
+{
+    struct msim_described m;
+
+    REQUIRE(read_text(&m,
+                      "{\"model_type\": \"mixtral\", \"hidden_size\": 4096,"
+                      "\"num_hidden_layers\": 32, \"num_attention_heads\": 32,"
+                      "\"num_key_value_heads\": 8, \"vocab_size\": 32000,"
+                      "\"intermediate_size\": 14336, \"num_local_experts\": 8,"
+                      "\"num_experts_per_tok\": 2,"
+                      "\"tie_word_embeddings\": false}") == MSIM_OK);
+    CHECK_INT(m.moe.experts, 8);
+    CHECK_INT(m.moe.ffn, 14336);
+    CHECK_INT(m.head_dim, 128);
+    CHECK(fabs(msim_described_parameters(&m) / 46.7e9 - 1) < 0.01);
+}
+
+static void test_describe__names_what_is_wrong(void)
+{
+    static const struct {
+        const char *text, *want;
+    } CASES[] = {
+        {"{\"layers\": 2}", "hidden is missing, want a whole number from 1"},
+        {"{\"layers\": 0, \"hidden\": 8, \"heads\": 2, \"vocab\": 9, "
+         "\"ffn\": 9}",
+         "layers is 0, want a whole number from 1"},
+        {"{\"layers\": 2, \"hidden\": 9, \"heads\": 2, \"vocab\": 9, "
+         "\"ffn\": 9}",
+         "heads is 2, want a divisor"},
+        {"{\"layer\": 2}", "layer is not known, did you mean layers?"},
+        {"{\"layers\": 2, \"hidden\": 8, \"heads\": 2, \"vocab\": 9, "
+         "\"moe\": {\"experts\": 4, \"topk\": 9, \"ffn\": 8}}",
+         "moe.topk is 9, want at most"},
+        {"{\"layers\": 2, \"hidden\": 8, \"heads\": 2, \"vocab\": 9, "
+         "\"norm\": \"batch\", \"ffn\": 8}",
+         "norm is \"batch\", want rmsnorm or layernorm"},
+        {"[1]", "not a JSON object"},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct msim_described m;
+
+        CHECK_INT(read_text(&m, CASES[i].text), MSIM_EFORMAT);
+        if (!strstr(err.text, CASES[i].want))
+            printf("got '%s'\n", err.text);
+        CHECK(strstr(err.text, CASES[i].want) != NULL);
+    }
+}
+
+static void test_describe__lists_models(void)
+{
+    struct msim_described m;
+
+    err = (struct msim_error){0};
+    CHECK_INT(msim_described_find(&m, "llama9", MSIM_DATA, NULL, &err),
+              MSIM_EUNKNOWN);
+    CHECK(strstr(err.text, " llama3-8b ") != NULL);
+}
+
+/* ---- strategies ---------------------------------------------------------- */
+
+static const struct msim_described SMALL = {.layers = 8,
+                                            .hidden = 1024,
+                                            .heads = 16,
+                                            .kv_heads = 16,
+                                            .head_dim = 64,
+                                            .ffn = 4096,
+                                            .vocab = 1000};
+
+/* Complete "tp=2 gpus=8"; the reason, or NULL. */
+static const char *complete(struct msim_strategy *s, const char *text,
+                            char *defaults)
+{
+    static char reason[256];
+    uint32_t given = 0;
+    char copy[256], *save = NULL;
+
+    *s = (struct msim_strategy){0};
+    snprintf(copy, sizeof(copy), "%s", text);
+    for (char *w = strtok_r(copy, " ", &save); w;
+         w = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(w, '=');
+
+        *value++ = '\0';
+        for (uint32_t g = 0; g < MSIM_GIVEN_COUNT; g++)
+            if (strcmp(msim_given_text((enum msim_given)g), w) == 0 &&
+                msim_strategy_set(s, (enum msim_given)g, value, &given, reason,
+                                  sizeof(reason)))
+                return reason;
+    }
+    return msim_strategy_complete(s, given, &SMALL, 8, defaults, 256, reason,
+                                  sizeof(reason));
+}
+
+static void test_strategy__derives_the_rest(void)
+{
+    struct msim_strategy s;
+    char defaults[256];
+
+    CHECK(complete(&s, "gpus=32 tp=2 pp=4 micro_batch=2 global_batch=64",
+                   defaults) == NULL);
+    CHECK_INT(s.dp, 4);
+    CHECK_INT(s.grad_accum, 8);
+    CHECK_INT(s.nodes, 4);
+    CHECK(strstr(defaults, "zero=0") && strstr(defaults, "precision"));
+    CHECK(!strstr(defaults, "tp="));
+}
+
+static void test_strategy__refuses_what_does_not_fit(void)
+{
+    static const struct {
+        const char *text, *want;
+    } CASES[] = {
+        {"gpus=6 tp=4", "gpus 6 cannot be split by tp x pp x cp 4"},
+        {"gpus=8 tp=3 dp=2", "dp x tp x pp x cp is 6, but gpus is 8"},
+        {"gpus=32 tp=32", "heads 16 cannot be split by tp 32"},
+        {"gpus=4 micro_batch=3 global_batch=16",
+         "global_batch 16 cannot be split by dp x micro_batch 12"},
+        {"gpus=16 pp=16", "pp x vp is 16, but the model has 8 layers"},
+        {"gpus=2 vp=2", "vp is 2, but pp is 1"},
+        {"gpus=2 ep=2", "the model has no experts"},
+        {"tp=0", "tp is '0', want a whole number from 1"},
+        {"zero=4", "zero is '4', want a whole number from 0 to 3"},
+        {"precision=bf17", "precision is 'bf17', want one of fp32"},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct msim_strategy s;
+        char defaults[256];
+        const char *why = complete(&s, CASES[i].text, defaults);
+
+        if (!why || !strstr(why, CASES[i].want))
+            printf("%s: got '%s'\n", CASES[i].text, why ? why : "");
+        CHECK(why && strstr(why, CASES[i].want));
+    }
+}
+
+int main(void)
+{
+    RUN(test_describe__counts_published_parameters);
+    RUN(test_describe__reads_hugging_face);
+    RUN(test_describe__names_what_is_wrong);
+    RUN(test_describe__lists_models);
+    RUN(test_strategy__derives_the_rest);
+    RUN(test_strategy__refuses_what_does_not_fit);
+    return check_summary();
+}

@@ -1,0 +1,215 @@
+/* Parts, prices and the step law: sizes that published formulas tell, and laws
+ * that hold whatever the constants are. */
+#include "models/platform/platform.h"
+#include "plan/step/step_law.h"
+#include "plan/step/steps_file.h"
+#include "tests/check.h"
+
+static struct msim_error err;
+static struct msim_platform *h100;
+static struct msim_pricer pricer;
+
+static const struct msim_described LLAMA = {.layers = 32,
+                                            .hidden = 4096,
+                                            .heads = 32,
+                                            .kv_heads = 8,
+                                            .head_dim = 128,
+                                            .ffn = 14336,
+                                            .vocab = 128256,
+                                            .gated = true};
+
+static struct msim_strategy strategy(int64_t dp, int64_t tp, int64_t pp,
+                                     int64_t micro_batches)
+{
+    return (struct msim_strategy){.gpus = dp * tp * pp,
+                                  .nodes = (dp * tp * pp + 7) / 8,
+                                  .dp = dp,
+                                  .tp = tp,
+                                  .pp = pp,
+                                  .vp = 1,
+                                  .cp = 1,
+                                  .ep = 1,
+                                  .micro_batch = 1,
+                                  .grad_accum = micro_batches,
+                                  .global_batch = dp * micro_batches,
+                                  .sequence = 4096,
+                                  .zero = 1,
+                                  .precision = MSIM_PRECISION_BF16};
+}
+
+static struct msim_terms terms_of(const struct msim_strategy *s)
+{
+    struct msim_terms t;
+
+    CHECK_INT(msim_terms_make(&t, &pricer, &LLAMA, s, &err), MSIM_OK);
+    return t;
+}
+
+static double step(const struct msim_strategy *s,
+                   const struct msim_step_constants *c)
+{
+    struct msim_terms t = terms_of(s);
+
+    return msim_step_us(&t, c, NULL);
+}
+
+/* FLOPs of the parts of one micro batch. */
+static double flops(const struct msim_parts *p)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; k < p->part[i].n_ops; k++)
+            sum += p->part[i].ops[k].work.flops * p->part[i].layers;
+    return sum;
+}
+
+static double parameters(const struct msim_parts *p)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < p->n; i++)
+        sum += p->part[i].layers *
+               (p->part[i].parameters + p->part[i].expert_parameters);
+    return sum;
+}
+
+/* 6 FLOPs a parameter and token, but for the embedding's table, and 6 x layers
+ * x sequence x hidden a token for causal attention, whose backward pass
+ * computes the scores again (3.5 products for 2). */
+static void test_parts__have_the_known_flops(void)
+{
+    struct msim_strategy s = strategy(1, 1, 1, 1);
+    struct msim_parts p;
+    double tokens = 4096, table = 128256.0 * 4096;
+    double products, attention;
+
+    msim_parts_make(&p, &LLAMA, &s);
+    CHECK(fabs(parameters(&p) / msim_described_parameters(&LLAMA) - 1) < 1e-3);
+    products = 6 * tokens * (msim_described_parameters(&LLAMA) - table);
+    attention = 3.5 * 2 * 32 * tokens * tokens * 4096;
+    CHECK(fabs(flops(&p) / (products + attention) - 1) < 0.01);
+}
+
+static void test_parts__split_over_tensor_parallel_ranks(void)
+{
+    struct msim_strategy one = strategy(1, 1, 1, 1),
+                         four = strategy(1, 4, 1, 1);
+    struct msim_parts a, b;
+
+    msim_parts_make(&a, &LLAMA, &one);
+    msim_parts_make(&b, &LLAMA, &four);
+    CHECK(fabs(flops(&a) / flops(&b) / 4 - 1) < 0.01);
+    CHECK(fabs(parameters(&a) / parameters(&b) / 4 - 1) < 0.01);
+    CHECK_INT(a.part[1].n_comms, 0);
+    /* Gathers and scatters each way of two halves. */
+    CHECK_INT(b.part[1].n_comms, 8);
+}
+
+static void test_law__keeps_bounds(void)
+{
+    struct msim_step_constants c = msim_step_constants_start();
+    struct msim_strategy eight = strategy(8, 1, 1, 8);
+    struct msim_strategy sixteen = strategy(8, 1, 1, 16);
+    struct msim_strategy staged = strategy(1, 1, 4, 8);
+    struct msim_strategy more = strategy(1, 1, 4, 32);
+    struct msim_terms t = terms_of(&eight);
+    double a, b, share;
+
+    /* No faster than the GPU's peak. */
+    CHECK(msim_step_us(&t, &c, NULL) >
+          t.flops / msim_platform_peak_flops(h100, MSIM_DT_BF16) * 1e6);
+    /* Twice the micro batches take at most twice as long, and nearly so. */
+    a = step(&eight, &c);
+    b = step(&sixteen, &c);
+    CHECK(b > 1.9 * a && b <= 2 * a);
+    /* Stages wait for (stages - 1) of (micro batches + stages - 1) steps. */
+    a = step(&staged, &c) - c.fixed_us;
+    b = step(&more, &c) - c.fixed_us;
+    share = b / a;
+    CHECK(share > 32.0 / 8 * 0.7 && share < 35.0 / 11 * 1.1);
+}
+
+static void test_law__sums_its_parts(void)
+{
+    static const int64_t SPLITS[][3] = {{8, 1, 1}, {2, 4, 1}, {2, 2, 4}};
+    struct msim_step_constants c = msim_step_constants_start();
+
+    for (size_t i = 0; i < 3; i++) {
+        struct msim_strategy s =
+            strategy(SPLITS[i][0], SPLITS[i][1], SPLITS[i][2], 8);
+        struct msim_terms t = terms_of(&s);
+        struct msim_step_parts p;
+        double us = msim_step_us(&t, &c, &p);
+        double sum = p.compute + p.host + p.tp + p.cp + p.ep + p.bubble +
+                     p.gradients + p.optimizer;
+
+        CHECK(fabs(sum / us - 1) < 1e-9);
+        CHECK(p.compute > 0 && p.tp >= 0 && p.bubble >= 0);
+    }
+}
+
+/* A larger constant never makes a step shorter, but for those that say how
+ * much is hidden. */
+static void test_law__rises_with_its_constants(void)
+{
+    struct msim_strategy s = strategy(2, 2, 4, 8);
+    struct msim_terms t = terms_of(&s);
+    struct msim_step_constants c = msim_step_constants_start();
+    double values[MSIM_STEP_CONSTANTS], base = msim_step_us(&t, &c, NULL);
+
+    for (uint32_t i = 0; i < MSIM_STEP_CONSTANTS; i++) {
+        struct msim_step_constants more;
+
+        if (strncmp(msim_step_constant_text(i), "hidden", 6) == 0)
+            continue;
+        memcpy(values, &c, sizeof(values));
+        values[i] *= 1.5;
+        memcpy(&more, values, sizeof(more));
+        CHECK(msim_step_us(&t, &more, NULL) >= base);
+    }
+}
+
+static void test_law__recomputes_forward(void)
+{
+    struct msim_strategy s = strategy(8, 1, 1, 8);
+    struct msim_step_constants c = msim_step_constants_start();
+    double without = step(&s, &c), with;
+
+    s.recompute = MSIM_RECOMPUTE_FULL;
+    with = step(&s, &c);
+    /* A third of the layers' work again. */
+    CHECK(with / without > 1.2 && with / without < 1.34);
+}
+
+static void test_fit__is_read_by_source(void)
+{
+    struct msim_step_fit all, without;
+
+    REQUIRE(msim_step_fit_read(&all, MSIM_DATA, NULL, &err) == MSIM_OK);
+    REQUIRE(msim_step_fit_read(&without, MSIM_DATA, "nanotron", &err) ==
+            MSIM_OK);
+    CHECK(msim_step_fit_uses(&all, "nanotron"));
+    CHECK(!msim_step_fit_uses(&without, "nanotron"));
+    CHECK_INT(msim_step_fit_read(&all, MSIM_DATA, "nanotrom", &err),
+              MSIM_EUNKNOWN);
+    CHECK(strstr(err.text, "nanotron") != NULL);
+}
+
+int main(void)
+{
+    if (msim_platform_load(&h100, MSIM_DATA, "h100", &err) != MSIM_OK)
+        return 1;
+    pricer.platform = h100;
+    pricer.gpus_a_node = 8;
+    RUN(test_parts__have_the_known_flops);
+    RUN(test_parts__split_over_tensor_parallel_ranks);
+    RUN(test_law__keeps_bounds);
+    RUN(test_law__sums_its_parts);
+    RUN(test_law__rises_with_its_constants);
+    RUN(test_law__recomputes_forward);
+    RUN(test_fit__is_read_by_source);
+    msim_pricer_release(&pricer);
+    msim_platform_free(h100);
+    return check_summary();
+}
