@@ -9,7 +9,7 @@
  * that a fit saw, and of models, hidden sizes, scales and whole sources that it
  * did not see.
  */
-#include "calibrate/steps/steps_fit.h"
+#include "calibrate/steps/memory_fit.h"
 #include "core/base/json.h"
 
 #include <math.h>
@@ -41,8 +41,9 @@ static double quantile(const double *sorted, uint32_t n, double q)
 }
 
 /* One line: errors of the rows with `pick` by their residuals. */
-static void write_errors(struct run *r, const char *source, const char *split,
-                         const uint8_t *pick, const double *residual)
+static void write_errors(struct run *r, const char *figure, const char *source,
+                         const char *split, const uint8_t *pick,
+                         const double *residual)
 {
     double *e = calloc(r->s.n + 1, sizeof(*e)), sum = 0;
     uint32_t n = 0;
@@ -54,8 +55,9 @@ static void write_errors(struct run *r, const char *source, const char *split,
         }
     if (n) {
         qsort(e, n, sizeof(*e), by_value);
-        fprintf(r->errors, "%s,%s,%u,%.1f,%.1f,%.1f,%.1f\n", source, split, n,
-                sum / n, quantile(e, n, 0.5), quantile(e, n, 0.9), e[n - 1]);
+        fprintf(r->errors, "%s,%s,%s,%u,%.1f,%.1f,%.1f,%.1f\n", figure, source,
+                split, n, sum / n, quantile(e, n, 0.5), quantile(e, n, 0.9),
+                e[n - 1]);
     }
     free(e);
 }
@@ -109,7 +111,7 @@ static void by_model(struct run *r, uint32_t source, const char *split)
         }
         (void)hold_out(r, held, r->residual);
     }
-    write_errors(r, r->s.sources[source], split, pick, r->residual);
+    write_errors(r, "step", r->s.sources[source], split, pick, r->residual);
     free(held);
     free(seen);
     free(pick);
@@ -125,7 +127,7 @@ static void by_scale(struct run *r, uint32_t source, double gpus,
         held[i] = r->s.rows[i].source == source && r->s.rows[i].gpus > gpus;
     if (held && residual) {
         (void)hold_out(r, held, residual);
-        write_errors(r, r->s.sources[source], split, held, residual);
+        write_errors(r, "step", r->s.sources[source], split, held, residual);
     }
     free(held);
     free(residual);
@@ -163,6 +165,15 @@ static cJSON *intervals(const struct run *r, const uint8_t *pick,
     return all;
 }
 
+/* With four digits: more mean nothing. */
+static void add_number(cJSON *object, const char *key, double v)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%.4g", v);
+    cJSON_AddNumberToObject(object, key, strtod(text, NULL));
+}
+
 static void add_fit(cJSON *fits, const struct run *r, const char *without,
                     const struct msim_step_constants *c, cJSON *interval)
 {
@@ -176,13 +187,8 @@ static void add_fit(cJSON *fits, const struct run *r, const char *without,
         if (strcmp(without, r->s.sources[i]) != 0)
             cJSON_AddItemToArray(sources, cJSON_CreateString(r->s.sources[i]));
     object = cJSON_AddObjectToObject(fit, "constants");
-    for (uint32_t i = 0; i < MSIM_STEP_CONSTANTS; i++) {
-        char text[32];
-
-        snprintf(text, sizeof(text), "%.4g", values[i]);
-        cJSON_AddNumberToObject(object, msim_step_constant_text(i),
-                                strtod(text, NULL));
-    }
+    for (uint32_t i = 0; i < MSIM_STEP_CONSTANTS; i++)
+        add_number(object, msim_step_constant_text(i), values[i]);
     cJSON_AddItemToObject(fit, "interval", interval);
     cJSON_AddItemToArray(fits, fit);
 }
@@ -205,6 +211,115 @@ static enum msim_status write_json(const cJSON *json, const char *path,
                      "cannot be written");
 }
 
+/* ---- memory -------------------------------------------------------------- */
+
+/* Whether a row's peak is judged: tensor parallel ranks in one node. */
+static bool has_peak(const struct run *r, uint32_t i)
+{
+    const struct msim_step_sample *row = &r->s.rows[i];
+
+    return row->memory_gib > 0 && row->strategy.tp <= 8;
+}
+
+static void memory_residuals(struct run *r, const uint8_t *use,
+                             const uint8_t *pick, double *residual,
+                             struct msim_memory_constants *c)
+{
+    *c = msim_memory_constants_fit(&r->s, use);
+    for (uint32_t i = 0; i < r->s.n; i++)
+        if (pick[i])
+            residual[i] = msim_memory_residual(&r->s.rows[i], c);
+}
+
+/* Every model with peaks held out in turn; `pick` gets the rows. */
+static void memory_by_model(struct run *r, uint8_t *pick, double *residual)
+{
+    uint8_t *held = calloc(r->s.n + 1, 1);
+    struct msim_memory_constants c;
+
+    for (uint32_t i = 0; held && i < r->s.n; i++) {
+        if (pick[i] || !has_peak(r, i))
+            continue;
+        for (uint32_t j = 0; j < r->s.n; j++) {
+            bool same = strcmp(r->s.rows[j].model, r->s.rows[i].model) == 0;
+
+            held[j] = has_peak(r, j) && same;
+            r->use[j] = has_peak(r, j) && !same;
+            pick[j] |= held[j];
+        }
+        memory_residuals(r, r->use, held, residual, &c);
+    }
+    free(held);
+}
+
+static void add_memory_fit(cJSON *fits, const char *without, const char *source,
+                           const struct msim_memory_constants *c, double low,
+                           double high)
+{
+    cJSON *fit = cJSON_CreateObject(), *object, *interval;
+    double values[MSIM_MEMORY_CONSTANTS];
+
+    memcpy(values, c, sizeof(values));
+    cJSON_AddStringToObject(fit, "without", without);
+    object = cJSON_AddArrayToObject(fit, "sources");
+    if (source)
+        cJSON_AddItemToArray(object, cJSON_CreateString(source));
+    object = cJSON_AddObjectToObject(fit, "constants");
+    for (uint32_t i = 0; i < MSIM_MEMORY_CONSTANTS; i++)
+        add_number(object, msim_memory_constant_text(i), values[i]);
+    interval = cJSON_AddObjectToObject(fit, "interval");
+    add_number(interval, "low", low);
+    add_number(interval, "high", high);
+    cJSON_AddItemToArray(fits, fit);
+}
+
+/* One fit on all peaks, with the interval of models held out; one without the
+ * source that alone has peaks: where the constants begin. */
+static void fit_memory(struct run *r, cJSON *json)
+{
+    uint8_t *pick = calloc(r->s.n + 1, 1), *all = calloc(r->s.n + 1, 1);
+    double *residual = calloc(r->s.n + 1, sizeof(*residual));
+    struct msim_memory_constants c, start = msim_memory_constants_start();
+    const char *source = NULL;
+    double *e = calloc(r->s.n + 1, sizeof(*e));
+    cJSON *fits = cJSON_AddArrayToObject(json, "memory");
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; pick && all && residual && e && i < r->s.n; i++) {
+        all[i] = has_peak(r, i);
+        if (all[i])
+            source = r->s.sources[r->s.rows[i].source];
+    }
+    if (source) {
+        memory_residuals(r, all, all, residual, &c);
+        write_errors(r, "memory", source, "fitted on", all, residual);
+        memory_by_model(r, pick, residual);
+        write_errors(r, "memory", source, "a model held out", pick, residual);
+        for (uint32_t i = 0; i < r->s.n; i++)
+            if (pick[i])
+                e[n++] = residual[i];
+        qsort(e, n, sizeof(*e), by_value);
+        add_memory_fit(fits, "", source, &c,
+                       exp(fmax(-quantile(e, n, 0.05), 0)),
+                       exp(fmax(quantile(e, n, 0.95), 0)));
+        n = 0;
+        for (uint32_t i = 0; i < r->s.n; i++)
+            if (pick[i])
+                e[n++] = residual[i] =
+                    msim_memory_residual(&r->s.rows[i], &start);
+        write_errors(r, "memory", source, "the source held out", pick,
+                     residual);
+        qsort(e, n, sizeof(*e), by_value);
+        add_memory_fit(fits, source, NULL, &start,
+                       exp(fmax(-quantile(e, n, 0.05), 0)),
+                       exp(fmax(quantile(e, n, 0.95), 0)));
+    }
+    free(pick);
+    free(all);
+    free(residual);
+    free(e);
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 static void each_source(struct run *r, cJSON *fits)
@@ -221,8 +336,8 @@ static void each_source(struct run *r, cJSON *fits)
             judged[i] = held[i] && is_judged(r, i);
         }
         c = hold_out(r, held, residual);
-        write_errors(r, r->s.sources[source], "the source held out", judged,
-                     residual);
+        write_errors(r, "step", r->s.sources[source], "the source held out",
+                     judged, residual);
         if (fits)
             add_fit(fits, r, r->s.sources[source], &c,
                     intervals(r, held, residual));
@@ -243,7 +358,7 @@ static enum msim_status fit_all(struct run *r, const char *out,
 
     if (!all || !pick || !seen || !json)
         return MSIM_ENOMEM;
-    fprintf(r->errors, "source,split,rows,mean,median,p90,worst\n");
+    fprintf(r->errors, "figure,source,split,rows,mean,median,p90,worst\n");
     cJSON_AddStringToObject(json, "schema", "mystique-sim/steps/1");
     cJSON_AddStringToObject(json, "how", "msim-fit-steps");
     fits = cJSON_AddArrayToObject(json, "fits");
@@ -253,7 +368,7 @@ static enum msim_status fit_all(struct run *r, const char *out,
             seen[i] = msim_step_residual(&r->s.rows[i], &c);
             pick[i] = r->s.rows[i].source == source && is_judged(r, i);
         }
-        write_errors(r, r->s.sources[source], "fitted on", pick, seen);
+        write_errors(r, "step", r->s.sources[source], "fitted on", pick, seen);
         by_model(r, source, "a model held out");
     }
     for (uint32_t source = 0; source < r->s.n_sources; source++)
@@ -262,6 +377,7 @@ static enum msim_status fit_all(struct run *r, const char *out,
     memset(all, 1, r->s.n);
     add_fit(fits, r, "", &c, intervals(r, all, r->residual));
     each_source(r, fits);
+    fit_memory(r, json);
     if (out)
         status = write_json(json, out, err);
     cJSON_Delete(json);

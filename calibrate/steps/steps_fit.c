@@ -3,18 +3,14 @@
  */
 #include "calibrate/steps/steps_fit.h"
 
+#include "calibrate/steps/search.h"
 #include "core/base/vec.h"
 #include "plan/rows/job_prices.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_min.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS   8    /* over all constants */
-#define STEPS    14   /* of Brent's method, for each */
-#define REACH    1.8  /* a constant moves by this factor's exponential */
 #define ROW_MOST 0.69 /* log 2 */
 #define RIDGE    0.002
 
@@ -40,7 +36,10 @@ static enum msim_status add_row(struct msim_step_samples *s,
     MSIM_TRY(msim_grow((void **)&s->rows, &s->cap, s->n, sizeof(*s->rows)));
     to = &s->rows[s->n++];
     *to = (struct msim_step_sample){.terms = *terms,
+                                    .described = *row->model,
+                                    .strategy = row->strategy,
                                     .us = row->step_ms * 1000,
+                                    .memory_gib = row->memory_gib,
                                     .gpus = (double)row->strategy.gpus};
     to->source = source_index(s, row->source ? row->source : "unnamed");
     if (row->model == &row->by_numbers)
@@ -61,14 +60,15 @@ enum msim_status msim_step_samples_read(struct msim_step_samples *s,
     struct msim_terms terms;
     char *const *fields;
     char defaults[256];
+    double memory;
     enum msim_status status = msim_job_rows_open(&table, path, data_dir, err);
 
     while (status == MSIM_OK) {
         status = msim_job_rows_next(&table, &row, &fields, err);
         if (status != MSIM_OK || !fields)
             break;
-        status = msim_job_price(&prices, &row, "a100", &terms, defaults,
-                                sizeof(defaults));
+        status = msim_job_price(&prices, &row, "a100", &terms, &memory,
+                                defaults, sizeof(defaults));
         if (status == MSIM_OK && !*row.reason && !row.failed && row.step_ms > 0)
             status = add_row(s, &row, &terms);
     }
@@ -91,20 +91,19 @@ double msim_step_residual(const struct msim_step_sample *row,
     return log(row->us / msim_step_us(&row->terms, c, NULL));
 }
 
-struct search {
+struct task {
     const struct msim_step_samples *s;
     const uint8_t *use;
     double count[MSIM_STEP_SOURCES];
-    double start[MSIM_STEP_CONSTANTS], at[MSIM_STEP_CONSTANTS];
-    uint32_t which; /* the constant that moves */
 };
 
-static double badness(struct search *k)
+static double badness(const double *at, void *context)
 {
+    const struct task *k = context;
     struct msim_step_constants c;
     double sum = 0;
 
-    memcpy(&c, k->at, sizeof(c));
+    memcpy(&c, at, sizeof(c));
     for (uint32_t i = 0; i < k->s->n; i++) {
         const struct msim_step_sample *row = &k->s->rows[i];
 
@@ -112,66 +111,25 @@ static double badness(struct search *k)
             sum += fmin(fabs(msim_step_residual(row, &c)), ROW_MOST) /
                    k->count[row->source];
     }
-    for (uint32_t i = 0; i < MSIM_STEP_CONSTANTS; i++) {
-        double far = log(k->at[i] / k->start[i]);
-
-        sum += RIDGE * far * far;
-    }
     return sum;
-}
-
-static double along(double x, void *context)
-{
-    struct search *k = context;
-
-    k->at[k->which] = exp(x);
-    return badness(k);
-}
-
-/* Move one constant to the least badness that is near. */
-static void move(struct search *k, gsl_min_fminimizer *m)
-{
-    gsl_function f = {.function = along, .params = k};
-    double was = k->at[k->which], now = along(log(was), k);
-    double least = log(was), value = now;
-    double reach = REACH;
-
-    /* Brent's method wants a middle below both ends: look for one. */
-    for (int i = -6; i <= 6; i++) {
-        double x = log(was) + reach * i / 6, v = along(x, k);
-
-        if (v < value) {
-            value = v;
-            least = x;
-        }
-    }
-    if (gsl_min_fminimizer_set(m, &f, least, least - reach / 6,
-                               least + reach / 6) == GSL_SUCCESS) {
-        for (int i = 0; i < STEPS; i++)
-            if (gsl_min_fminimizer_iterate(m) != GSL_SUCCESS)
-                break;
-        least = gsl_min_fminimizer_x_minimum(m);
-    }
-    k->at[k->which] = along(least, k) <= now ? exp(least) : was;
 }
 
 struct msim_step_constants
 msim_step_constants_fit(const struct msim_step_samples *s, const uint8_t *use)
 {
-    struct msim_step_constants start = msim_step_constants_start();
-    gsl_min_fminimizer *m = gsl_min_fminimizer_alloc(gsl_min_fminimizer_brent);
-    struct search k = {.s = s, .use = use};
+    struct msim_step_constants c = msim_step_constants_start();
+    double at[MSIM_STEP_CONSTANTS];
+    struct task k = {.s = s, .use = use};
+    struct msim_search search = {.at = at,
+                                 .n = MSIM_STEP_CONSTANTS,
+                                 .ridge = RIDGE,
+                                 .badness = badness,
+                                 .context = &k};
 
-    memcpy(k.start, &start, sizeof(start));
-    memcpy(k.at, &start, sizeof(start));
     for (uint32_t i = 0; i < s->n; i++)
         k.count[s->rows[i].source] += use[i] ? 1 : 0;
-    gsl_set_error_handler_off();
-    for (int round = 0; m && round < ROUNDS; round++)
-        for (k.which = 0; k.which < MSIM_STEP_CONSTANTS; k.which++)
-            move(&k, m);
-    if (m)
-        gsl_min_fminimizer_free(m);
-    memcpy(&start, k.at, sizeof(start));
-    return start;
+    memcpy(at, &c, sizeof(c));
+    msim_search_run(&search);
+    memcpy(&c, at, sizeof(c));
+    return c;
 }

@@ -14,9 +14,12 @@
 
 struct msim_step_sample {
     struct msim_terms terms;
-    double us;       /* measured */
-    uint32_t source; /* an index */
-    char model[48];  /* what is held out together */
+    struct msim_described described;
+    struct msim_strategy strategy; /* complete */
+    double us;                     /* measured */
+    double memory_gib;             /* measured; 0: not */
+    uint32_t source;               /* an index */
+    char model[48];                /* what is held out together */
     double gpus;
 };
 

@@ -5,6 +5,7 @@
 
 #include "core/base/decimal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -261,4 +262,20 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
         return reason;
     }
     return check_split(s, m, reason, size);
+}
+
+double msim_stage_layers(const struct msim_described *m,
+                         const struct msim_strategy *s)
+{
+    double layers = (double)m->layers, stages = (double)s->pp;
+    double table = (double)m->vocab * (double)m->hidden;
+    double layer, head;
+
+    if (s->pp == 1)
+        return layers;
+    if (s->vp > 1 || s->unfused)
+        return ceil(layers / stages);
+    layer = (msim_described_parameters(m) - table * (m->tied ? 1 : 2)) / layers;
+    head = table / layer;
+    return fmin(fmax(ceil((layers + head) / stages - 0.25), 1), layers);
 }

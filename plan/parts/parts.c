@@ -114,6 +114,9 @@ static void linear(struct maker *k, const char *name, double rows, double in,
     product(k, name, MSIM_PASS_BACKWARD, out, in, rows);
     k->part->parameters += in * out + (k->m->bias ? out : 0);
     k->part->saved += rows * in * (is_narrow(k) ? 1 : k->each);
+    if (in == (double)k->m->hidden)
+        k->part->gathered += (rows - rows * k->seq_tokens / k->tokens) * in *
+                             (is_narrow(k) ? 1 : k->each);
 }
 
 static void norm_of(struct maker *k, const char *name, double rows, double cols)

@@ -85,7 +85,9 @@ struct msim_part {
     double parameters;        /* spread over data parallel ranks alike */
     double expert_parameters; /* of experts: spread over dp x cp / ep */
     /* Bytes that forward of one micro batch keeps for backward, one layer: */
-    double saved;           /* all of it */
+    double saved;    /* all of it */
+    double gathered; /* of it: inputs gathered from tensor parallel ranks,
+                        which backward may gather again */
     double saved_selective; /* what selective recomputation does not keep */
     double input;           /* the layer's input: all that full keeps */
     double working;         /* the largest that backward needs beside it */

@@ -58,8 +58,8 @@ static enum msim_status find_platform(struct msim_job_platform **out,
 
 enum msim_status msim_job_price(struct msim_job_prices *p,
                                 struct msim_job_row *row, const char *platform,
-                                struct msim_terms *terms, char *defaults,
-                                size_t size)
+                                struct msim_terms *terms, double *memory_bytes,
+                                char *defaults, size_t size)
 {
     const char *name = row->platform ? row->platform : platform;
     struct msim_job_platform *on;
@@ -78,6 +78,7 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
         snprintf(row->reason, sizeof(row->reason), "%s", on->reason);
         return MSIM_OK;
     }
+    *memory_bytes = msim_platform_memory_bytes(on->platform);
     if (msim_strategy_complete(&row->strategy, row->given, row->model,
                                on->pricer.gpus_a_node, defaults, size,
                                row->reason, sizeof(row->reason)))

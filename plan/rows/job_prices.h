@@ -17,13 +17,14 @@ void msim_job_prices_release(struct msim_job_prices *p);
 
 /*
  * Complete the row's strategy and price it on the platform it names, else on
- * `platform` (may be NULL). `defaults` gets what was assumed. Where that cannot
+ * `platform` (may be NULL). `*memory_bytes` gets the
+ * GPU's memory, `defaults` what was assumed. Where that cannot
  * be done, `row->reason` says why, and `*terms` is not to be used. ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_price(struct msim_job_prices *p,
                                 struct msim_job_row *row, const char *platform,
-                                struct msim_terms *terms, char *defaults,
-                                size_t size);
+                                struct msim_terms *terms, double *memory_bytes,
+                                char *defaults, size_t size);
 
 #endif

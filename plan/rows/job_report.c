@@ -4,6 +4,7 @@
 #include "plan/rows/job_report.h"
 
 #include "core/base/vec.h"
+#include "plan/memory/peak_memory.h"
 #include "plan/rows/job_prices.h"
 #include "plan/step/steps_file.h"
 
@@ -11,11 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row that was predicted and measured. */
+#define GIB 1073741824.0
+
+/* A row that was predicted and measured: its step, or its peak of memory. */
 struct judged {
     uint32_t source;
+    bool peak;
     double error; /* predicted / measured - 1 */
     bool inside;
+};
+
+/* The peak of one rank, and whether it fits. */
+struct peak {
+    double gib, low_gib, high_gib;
+    enum msim_fits fits;
 };
 
 struct report {
@@ -23,12 +33,15 @@ struct report {
     struct msim_job_rows table;
     struct msim_job_prices prices;
     struct msim_step_fit fit;
+    struct msim_memory_fit memory;
     FILE *out;
     struct judged *judged;
     uint32_t n_judged, cap_judged;
     char sources[32][48];
     uint32_t n_sources;
     uint64_t rows, predicted;
+    /* Runs that ran, and that failed, by what they were called. */
+    uint64_t called[2][3];
     char first_reason[256];
 };
 
@@ -40,24 +53,28 @@ static void write_header(const struct report *r)
         msim_csv_write(r->out, msim_csv_header(r->table.csv, i));
         putc(',', r->out);
     }
-    fputs("predicted_ms,low_ms,high_ms,uses_rows,defaults,reason\n", r->out);
+    fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
+          "defaults,reason\n",
+          r->out);
 }
 
 static void write_row(const struct report *r, char *const *fields,
                       const struct msim_job_row *row,
-                      const struct msim_step_estimate *e, const char *defaults)
+                      const struct msim_step_estimate *e,
+                      const struct peak *peak, const char *defaults)
 {
     for (uint32_t i = 0; i < msim_csv_columns(r->table.csv); i++) {
         msim_csv_write(r->out, fields[i]);
         putc(',', r->out);
     }
     if (*row->reason) {
-        fputs(",,,,", r->out);
+        fputs(",,,,,,", r->out);
     } else {
         bool uses = row->source && msim_step_fit_uses(&r->fit, row->source);
 
-        fprintf(r->out, "%.6g,%.6g,%.6g,%d,", e->us / 1e3, e->low_us / 1e3,
-                e->high_us / 1e3, uses);
+        fprintf(r->out, "%.6g,%.6g,%.6g,%.4g,%s,%d,", e->us / 1e3,
+                e->low_us / 1e3, e->high_us / 1e3, peak->gib,
+                msim_fits_text(peak->fits), uses);
     }
     msim_csv_write(r->out, defaults);
     putc(',', r->out);
@@ -82,18 +99,18 @@ static uint32_t source_of(struct report *r, const char *name)
 }
 
 static enum msim_status judge(struct report *r, const struct msim_job_row *row,
-                              const struct msim_step_estimate *e)
+                              bool peak, double measured, double predicted,
+                              double low, double high)
 {
-    double us = row->step_ms * 1000;
-
-    if (us <= 0 || row->failed)
+    if (measured <= 0 || row->failed)
         return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&r->judged, &r->cap_judged, r->n_judged,
                        sizeof(*r->judged)));
     r->judged[r->n_judged++] = (struct judged){
         .source = source_of(r, row->source ? row->source : "(none)"),
-        .error = e->us / us - 1,
-        .inside = e->low_us <= us && us <= e->high_us};
+        .peak = peak,
+        .error = predicted / measured - 1,
+        .inside = low <= measured && measured <= high};
     return MSIM_OK;
 }
 
@@ -104,7 +121,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void write_source(const struct report *r, uint32_t source,
+static void write_source(const struct report *r, uint32_t source, bool peak,
                          double *errors)
 {
     const char *name = r->sources[source];
@@ -114,17 +131,35 @@ static void write_source(const struct report *r, uint32_t source,
     for (uint32_t i = 0; i < r->n_judged; i++) {
         const struct judged *j = &r->judged[i];
 
-        if (j->source != source)
+        if (j->source != source || j->peak != peak)
             continue;
         errors[n++] = fabs(j->error) * 100;
         sum += fabs(j->error) * 100;
         inside += j->inside;
     }
+    if (n == 0)
+        return;
     qsort(errors, n, sizeof(*errors), by_value);
-    fprintf(r->out, "%-16s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%  %s\n", name, n,
-            sum / n, errors[n / 2], errors[(uint32_t)(0.9 * n)], errors[n - 1],
-            100 * inside / n,
+    fprintf(r->out, "%-6s %-16s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%  %s\n",
+            peak ? "memory" : "step", name, n, sum / n, errors[n / 2],
+            errors[(uint32_t)(0.9 * n)], errors[n - 1], 100 * inside / n,
             msim_step_fit_uses(&r->fit, name) ? "fitted on" : "not seen");
+}
+
+static void write_fits(const struct report *r)
+{
+    static const char *const RUNS[] = {"ran", "failed"};
+
+    fputs("\nin the GPU's memory      fits   edge     no\n", r->out);
+    for (int failed = 0; failed < 2; failed++) {
+        const uint64_t *n = r->called[failed];
+
+        if (n[0] + n[1] + n[2] > 0)
+            fprintf(r->out, "jobs that %-12s %6llu %6llu %6llu\n", RUNS[failed],
+                    (unsigned long long)n[MSIM_FITS_YES],
+                    (unsigned long long)n[MSIM_FITS_EDGE],
+                    (unsigned long long)n[MSIM_FITS_NO]);
+    }
 }
 
 static enum msim_status write_text(const struct report *r)
@@ -142,27 +177,54 @@ static enum msim_status write_text(const struct report *r)
         fputs("no row has a measured time; --csv prints the predictions\n",
               r->out);
     else
-        fputs("\nerror of the step, %\n"
-              "source             rows   mean median    p90  worst inside  "
-              "constants\n",
+        fputs("\nerror, %  source             jobs   mean median    p90  worst "
+              "inside  constants\n",
               r->out);
-    for (uint32_t i = 0; i < r->n_sources; i++)
-        write_source(r, i, errors);
+    for (int peak = 0; peak < 2; peak++)
+        for (uint32_t i = 0; i < r->n_sources; i++)
+            write_source(r, i, peak == 1, errors);
+    write_fits(r);
     free(errors);
     return MSIM_OK;
 }
 
 /* ---- all of it ----------------------------------------------------------- */
 
+static struct peak peak_of(struct report *r, const struct msim_job_row *row,
+                           double capacity)
+{
+    double bytes =
+        msim_memory_of(row->model, &row->strategy, &r->memory.constants).peak;
+    struct peak p = {.gib = bytes / GIB,
+                     .low_gib = bytes / r->memory.low / GIB,
+                     .high_gib = bytes * r->memory.high / GIB};
+
+    /* Recomputation that nobody states may be any. */
+    if (!(row->given >> MSIM_GIVEN_recompute & 1)) {
+        struct msim_strategy full = row->strategy;
+
+        full.recompute = MSIM_RECOMPUTE_FULL;
+        p.low_gib =
+            fmin(p.low_gib,
+                 msim_memory_of(row->model, &full, &r->memory.constants).peak /
+                     r->memory.low / GIB);
+    }
+    p.fits = msim_memory_fits(p.low_gib * GIB, p.high_gib * GIB, capacity);
+    r->called[row->failed][p.fits]++;
+    return p;
+}
+
 static enum msim_status answer(struct report *r, struct msim_job_row *row,
                                char *const *fields)
 {
     struct msim_terms terms;
     struct msim_step_estimate e = {0};
+    struct peak peak = {0};
     char defaults[256];
+    double capacity = 0;
 
-    MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &terms, defaults,
-                            sizeof(defaults)));
+    MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &terms, &capacity,
+                            defaults, sizeof(defaults)));
     r->rows++;
     if (*row->reason) {
         if (!*r->first_reason)
@@ -170,10 +232,14 @@ static enum msim_status answer(struct report *r, struct msim_job_row *row,
     } else {
         r->predicted++;
         e = msim_step_predict(&terms, &r->fit);
-        MSIM_TRY(judge(r, row, &e));
+        peak = peak_of(r, row, capacity);
+        MSIM_TRY(judge(r, row, false, row->step_ms, e.us / 1e3, e.low_us / 1e3,
+                       e.high_us / 1e3));
+        MSIM_TRY(judge(r, row, true, row->memory_gib, peak.gib, peak.low_gib,
+                       peak.high_gib));
     }
     if (r->o->csv)
-        write_row(r, fields, row, &e, defaults);
+        write_row(r, fields, row, &e, &peak, defaults);
     return MSIM_OK;
 }
 
@@ -202,6 +268,8 @@ enum msim_status msim_job_report(const struct msim_job_report_options *o,
     enum msim_status status =
         msim_step_fit_read(&r.fit, o->data_dir, o->without, err);
 
+    if (status == MSIM_OK)
+        status = msim_memory_fit_read(&r.memory, o->data_dir, o->without, err);
     if (status == MSIM_OK)
         status = answer_all(&r, path, err);
     msim_job_rows_release(&r.table);

@@ -21,10 +21,14 @@ struct msim_job_report_options {
  *
  * CSV: every row, in order, its columns kept, with
  *   predicted_ms, low_ms, high_ms   one optimizer step, a 90 % interval
+ *   predicted_memory_gib  the peak of one rank of the first pipeline stage
+ *   fits         yes, no; edge: the GPU's memory lies inside the interval of
+ *                the peak
  *   uses_rows    1: rows of its source entered the fit
  *   defaults     what was assumed
  *   reason       why there is no prediction; then the figures are empty
- * Text: for every source the errors of its measured rows.
+ * Text: for every source the errors of its measured rows, of steps and of
+ * peaks; and how many runs and failures were called to fit.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_report(const struct msim_job_report_options *o,

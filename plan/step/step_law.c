@@ -137,22 +137,19 @@ struct stages {
     double busiest, all, layers; /* layers of the busiest */
 };
 
-/* Layers are whole. Stages have equally many of them, or as many as make their
- * times alike, since embedding and head take time as well. */
+/* Layers are whole, and the last stage has what is left, and the head. */
 static struct stages stages_of(const struct msim_terms *t, double layer_us,
                                double embedding_us, double head_us,
                                double p2p_us, double add_us)
 {
     double all = t->layers * layer_us + embedding_us + head_us;
-    double extra = layer_us > 0 ? (head_us + embedding_us) / layer_us : 0;
     double count, last;
     struct stages s = {.layers = t->layers, .all = all + add_us * t->pp};
 
     s.busiest = all + add_us;
     if (t->pp < 2)
         return s;
-    count = t->even ? ceil(t->layers / t->pp)
-                    : fmax(ceil((t->layers + extra) / t->pp - 0.25), 1);
+    count = t->stage_layers;
     last = fmax(t->layers - count * (t->pp - 1), 0);
     s.layers = count;
     s.busiest =

@@ -74,7 +74,7 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->micro_batches = (double)s->grad_accum;
     t->tp_far = s->tp > p->gpus_a_node;
     t->dp_far = s->dp * s->cp * s->tp > p->gpus_a_node;
-    t->even = s->vp > 1 || s->unfused;
+    t->stage_layers = msim_stage_layers(m, s);
     t->zero = s->zero;
     t->recompute = s->recompute;
 }

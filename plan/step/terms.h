@@ -29,8 +29,8 @@ struct msim_terms {
     bool narrow; /* products in 8 or 4 bits */
     bool tp_far; /* tensor parallel ranks on several nodes */
     bool dp_far; /* data parallel ranks on several nodes */
-    bool even;   /* layers are spread evenly over stages, else by cost */
     bool unfused;
+    double stage_layers; /* of the fullest stage */
     double layers, pp, vp, micro_batches, dp, tp, ep;
     int64_t zero;
     enum msim_recompute recompute;

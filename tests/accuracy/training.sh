@@ -17,7 +17,7 @@ python3 - "$folder/training.csv" "$source_dir/tests/accuracy/training.csv" <<'PY
 import csv
 import sys
 
-new, old = ({(row["source"], row["split"]): row for row in csv.DictReader(open(path))}
+new, old = ({(row["figure"], row["source"], row["split"]): row for row in csv.DictReader(open(path))}
             for path in sys.argv[1:])
 bad = new.keys() ^ old.keys()
 for key in new.keys() & old.keys():

@@ -16,12 +16,12 @@ run validate --rows "$table" --csv
 want_rc 0
 want_no_err
 [ "$(wc -l <"$folder/out")" -eq 6 ] || complain "not one row for every row: $out"
-want_out ",step_ms,predicted_ms,low_ms,high_ms,uses_rows,defaults,reason"
-[[ $(sed -n 2p "$folder/out") =~ ^nanotron,nanotron-1b,h100,8,1,2,256,4096,ok,3264.558,[0-9.]+,[0-9.]+,[0-9.]+,1,.*zero=0 ]] ||
+want_out ",step_ms,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,defaults,reason"
+[[ $(sed -n 2p "$folder/out") =~ ^nanotron,nanotron-1b,h100,8,1,2,256,4096,ok,3264.558,[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,yes,1,.*zero=0 ]] ||
     complain "the first row is not copied and predicted: $out"
-[[ $(sed -n 3p "$folder/out") =~ ,ok,,[0-9.]+,[0-9.]+,[0-9.]+,0, ]] ||
+[[ $(sed -n 3p "$folder/out") =~ ,ok,,[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,(no|edge),0, ]] ||
     complain "the second row uses rows, or is not predicted: $out"
-[[ $(sed -n 4p "$folder/out") == *",,,,"*"gpus 6 cannot be split by tp x pp x cp 4" ]] ||
+[[ $(sed -n 4p "$folder/out") == *",,,,,,"*"gpus 6 cannot be split by tp x pp x cp 4" ]] ||
     complain "the third row has no reason: $out"
 [[ $(sed -n 5p "$folder/out") == *"no model 'llama3-80b'"*llama3-8b* ]] ||
     complain "the fourth row names no models: $out"
@@ -39,7 +39,7 @@ predicted() { # FILE
 # Constants without a source differ, and say so.
 run validate --rows "$table" --csv --no-rows nanotron
 want_rc 0
-[[ $(sed -n 2p "$folder/out") =~ ,3264.558,[0-9.]+,[0-9.]+,[0-9.]+,0, ]] ||
+[[ $(sed -n 2p "$folder/out") =~ ,3264.558,[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,[a-z]+,0, ]] ||
     complain "uses_rows is not 0 without that source: $out"
 run validate --rows "$table" --no-rows nanotrom
 want_rc 2
@@ -48,6 +48,7 @@ want_err "nanotron"
 run validate --rows "$table"
 want_rc 0
 want_out "2 of 5 jobs predicted"
+[[ $out =~ jobs\ that\ ran\ +1\ +[01]\ +[01] ]] || complain "no word on what fits: $out"
 want_out "the first without a prediction: gpus 6"
 [[ $out =~ nanotron\ +1\ .*fitted\ on ]] || complain "no errors by source: $out"
 

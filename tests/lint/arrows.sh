@@ -46,7 +46,8 @@ predict/whatif       : core/ models/ predict :
 plan/describe        : core/base : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
-plan/rows            : core/base models/platform plan/describe plan/parts plan/step :
+plan/memory          : core/base core/trace core/work plan/describe plan/parts : cjson/ cJSON.h
+plan/rows            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h

@@ -1,0 +1,75 @@
+/*
+ * plan/memory/peak_memory.h - the peak memory of one rank of a described job.
+ *
+ * Of the first pipeline stage, which has most micro batches in flight:
+ *
+ *     parameters, gradients and optimizer state, sharded as ZeRO says
+ *     + what forward keeps for backward, of as many micro batches as are in
+ *       flight (1F1B: one a stage)
+ *     + the loss on logits, where the stage has the head
+ * or at the optimizer's step
+ *     parameters, gradients, optimizer state + its temporaries
+ *
+ * whichever is more. Constants say what differs between programs; they are
+ * fitted to measured peaks (msim-fit-steps, data/laws/steps.json).
+ */
+#ifndef MSIM_PLAN_MEMORY_PEAK_MEMORY_H
+#define MSIM_PLAN_MEMORY_PEAK_MEMORY_H
+#include "plan/parts/parts.h"
+
+/* X(name, where a fit begins, what it is) */
+#define MSIM_MEMORY_CONSTANT_MAP(X)                                            \
+    X(gradient, 6, "bytes of a parameter's gradients: 16 bits, sums in 32")    \
+    X(optimizer, 12, "bytes of its optimizer state: Adam, weights in 32 bits") \
+    X(temporary, 8, "bytes that the optimizer's step needs beside that")       \
+    X(activations, 1, "what is kept for backward, over its least")             \
+    X(gathered, 1, "share of gathered inputs that is kept")                    \
+    X(loss, 1, "logits and loss, over one copy in 32 bits")                    \
+    X(fixed_gib, 0.5, "all else, GiB")
+
+struct msim_memory_constants {
+#define X(name, start, text) double name;
+    MSIM_MEMORY_CONSTANT_MAP(X)
+#undef X
+};
+#define MSIM_MEMORY_CONSTANTS                                                  \
+    (sizeof(struct msim_memory_constants) / sizeof(double))
+const char *msim_memory_constant_text(uint32_t i);
+/* Where a fit begins. */
+struct msim_memory_constants msim_memory_constants_start(void);
+
+/* Bytes of one rank. */
+struct msim_memory {
+    double parameters, gradients, optimizer, activations, loss, temporary,
+        other;
+    double peak;
+};
+
+struct msim_memory msim_memory_of(const struct msim_described *m,
+                                  const struct msim_strategy *s,
+                                  const struct msim_memory_constants *fitted);
+
+enum msim_fits { MSIM_FITS_YES, MSIM_FITS_EDGE, MSIM_FITS_NO };
+/* "yes", "edge", "no" */
+const char *msim_fits_text(enum msim_fits f);
+
+/* Whether a peak within low..high bytes fits into a GPU: edge, where that is
+ * not sure. */
+enum msim_fits msim_memory_fits(double low, double high, double capacity);
+
+struct msim_memory_fit {
+    struct msim_memory_constants constants;
+    double low, high; /* 90 % of peaks lie between predicted / low and
+                         predicted * high */
+};
+
+/*
+ * Read the fit from `data_dir`/laws/steps.json; without the peaks of `without`
+ * (NULL: the fit on all) where that source had any.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_memory_fit_read(struct msim_memory_fit *fit,
+                                      const char *data_dir, const char *without,
+                                      struct msim_error *err);
+
+#endif

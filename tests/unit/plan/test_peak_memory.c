@@ -1,0 +1,112 @@
+/* Peak memory of described jobs: bounds that hold whatever the constants are.
+ */
+#include "plan/memory/peak_memory.h"
+#include "tests/check.h"
+
+static const struct msim_described LLAMA = {.layers = 32,
+                                            .hidden = 4096,
+                                            .heads = 32,
+                                            .kv_heads = 8,
+                                            .head_dim = 128,
+                                            .ffn = 14336,
+                                            .vocab = 128256,
+                                            .gated = true};
+
+static struct msim_strategy plain(void)
+{
+    return (struct msim_strategy){.gpus = 8,
+                                  .nodes = 1,
+                                  .dp = 8,
+                                  .tp = 1,
+                                  .pp = 1,
+                                  .vp = 1,
+                                  .cp = 1,
+                                  .ep = 1,
+                                  .micro_batch = 1,
+                                  .grad_accum = 8,
+                                  .global_batch = 64,
+                                  .sequence = 4096,
+                                  .precision = MSIM_PRECISION_BF16};
+}
+
+static double peak(const struct msim_strategy *s)
+{
+    struct msim_memory_constants c = msim_memory_constants_start();
+
+    return msim_memory_of(&LLAMA, s, &c).peak;
+}
+
+/* 2 + 6 + 12 bytes a parameter without ZeRO. */
+static void test_memory__holds_the_states(void)
+{
+    struct msim_memory_constants c = msim_memory_constants_start();
+    struct msim_strategy s = plain();
+    struct msim_memory m = msim_memory_of(&LLAMA, &s, &c);
+    double n = msim_described_parameters(&LLAMA);
+
+    CHECK_REL(m.parameters + m.gradients + m.optimizer, 20 * n, 1e-3);
+    CHECK(m.activations > 0 && m.loss > 0);
+    CHECK(m.peak >= m.parameters + m.gradients + m.optimizer);
+}
+
+static void test_memory__falls_with_every_technique(void)
+{
+    struct msim_strategy s = plain(), t;
+    double base = peak(&s), zero1, zero2, zero3;
+
+    s.zero = 1;
+    zero1 = peak(&s);
+    s.zero = 2;
+    zero2 = peak(&s);
+    s.zero = 3;
+    zero3 = peak(&s);
+    CHECK(base > zero1 && zero1 > zero2 && zero2 > zero3);
+    /* With sharded states activations decide. */
+    t = plain();
+    t.zero = 1;
+    t.recompute = MSIM_RECOMPUTE_FULL;
+    CHECK(peak(&t) < zero1);
+    t.recompute = MSIM_RECOMPUTE_NONE;
+    t.micro_batch = 2;
+    CHECK(peak(&t) > zero1);
+    t = plain();
+    t.tp = 8;
+    t.dp = 1;
+    CHECK(peak(&t) < base / 4);
+    t = plain();
+    t.offload = MSIM_OFFLOAD_OPTIMIZER;
+    CHECK(peak(&t) < base);
+}
+
+/* The first of four stages holds four micro batches: about the activations of
+ * one on all layers. */
+static void test_memory__counts_micro_batches_in_flight(void)
+{
+    struct msim_memory_constants c = msim_memory_constants_start();
+    struct msim_strategy one = plain(), four = plain(), few = plain();
+    double all, staged;
+
+    four.pp = few.pp = 4;
+    four.dp = few.dp = 2;
+    few.grad_accum = 2;
+    all = msim_memory_of(&LLAMA, &one, &c).activations;
+    staged = msim_memory_of(&LLAMA, &four, &c).activations;
+    CHECK(staged >= all && staged < 1.2 * all);
+    CHECK_REL(msim_memory_of(&LLAMA, &few, &c).activations, staged / 2, 1e-9);
+}
+
+static void test_memory__says_whether_it_fits(void)
+{
+    CHECK_STR(msim_fits_text(msim_memory_fits(1, 2, 3)), "yes");
+    CHECK_STR(msim_fits_text(msim_memory_fits(2, 4, 3)), "edge");
+    CHECK_STR(msim_fits_text(msim_memory_fits(4, 5, 3)), "no");
+}
+
+int main(void)
+{
+    RUN(test_memory__holds_the_states);
+    RUN(test_memory__falls_with_every_technique);
+    RUN(test_memory__counts_micro_batches_in_flight);
+    RUN(test_memory__says_whether_it_fits);
+    return check_summary();
+}
