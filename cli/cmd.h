@@ -1,10 +1,10 @@
 /*
  * cli/cmd.h - the verbs of mystique-sim: one row here and one cmd_VERB.c each.
  *
- * A new verb `plan` is the row X(plan, "what it answers") and a file
- * cli/cmd_plan.c (or cli/plan/cmd_plan.c) that defines
+ * A new verb `whatif` is the row X(whatif, "what it answers") and a file
+ * cli/cmd_whatif.c (or a room of cli) that defines
  *
- *     int msim_cmd_plan(int argc, char **argv);
+ *     int msim_cmd_whatif(int argc, char **argv);
  *
  * argv[0] is the verb, or the program's name where no verb was given. The
  * result is the exit code of the process: 0 ok, 1 a check failed, 2 usage, 3
@@ -26,6 +26,7 @@
     X(generate, "write a PyTorch benchmark that does what a trace recorded")   \
     X(replay, "run a traced step on this machine, and time it")                \
     X(validate, "a traced step, its replay and a prediction, side by side")    \
+    X(plan, "which GPUs, how many, split how: time, cost and memory")          \
     X(calibrate, "time this machine, and write it as a platform")              \
     X(help, "this help, or that of a verb")
 

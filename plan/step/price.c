@@ -3,6 +3,8 @@
  */
 #include "plan/step/price.h"
 
+#include "models/estimate/emulated.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +17,15 @@ static enum msim_status estimate(double *us, struct msim_pricer *p,
                                  const struct msim_work *w,
                                  struct msim_error *err)
 {
+    enum msim_emulation how = msim_emulation_of(p->platform, w);
     struct msim_estimate e;
+    char why[MSIM_EMULATION_TEXT];
 
+    *us = 0;
+    if (msim_emulation_is_refused(how)) {
+        msim_emulation_text(how, p->platform, why, sizeof(why));
+        return msim_fail(err, MSIM_ENOMODEL, NULL, MSIM_OFFSET_NONE, "%s", why);
+    }
     MSIM_TRY(
         msim_estimate_cache_predict(&p->cache, p->platform, w, false, &e, err));
     *us = e.us;

@@ -48,6 +48,8 @@ plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
 plan/memory          : core/base core/trace core/work plan/describe plan/parts : cjson/ cJSON.h
 plan/rows            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
+plan/search          : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
+plan/outcome         : core/base core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h

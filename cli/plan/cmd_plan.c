@@ -1,0 +1,236 @@
+/*
+ * cli/plan/cmd_plan.c - `plan`: which GPUs, how many, split how, at what cost.
+ */
+#include "cli/cmd.h"
+#include "cli/datadir.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "core/base/write_file.h"
+#include "plan/outcome/plan_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct settings {
+    const char *folder;
+    uint32_t threads;
+    bool json;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "o",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, folder),
+     .metavar = "DIR",
+     .help = "write report.html, points.csv, frontier.csv and plan.json there"},
+    {.name = "json",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, json),
+     .help = "print JSON (schema mystique-sim/plan/1) instead of text"},
+    MSIM_OPTION_THREADS_ROW(struct settings, threads),
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim plan spec.json",
+    "mystique-sim plan spec.json -o plan",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "plan",
+    .operands = "SPEC.json",
+    .summary =
+        "Predict every way to train a described model on the GPUs of a spec: "
+        "time, cost,\nmemory; the frontier of time and cost, and a "
+        "recommendation (docs/plan.md).",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 1,
+    .max_operands = 1,
+};
+
+/* ---- files --------------------------------------------------------------- */
+
+/* What is written into one file of the folder. */
+struct writer {
+    const struct msim_plan *plan;
+    const struct msim_spec *spec;
+    const char *const *charts;
+    uint32_t n_charts;
+};
+
+typedef enum msim_status write_part(const struct writer *w, FILE *out);
+
+static enum msim_status write_points(const struct writer *w, FILE *out)
+{
+    msim_plan_csv(w->plan, w->spec, false, out);
+    return MSIM_OK;
+}
+
+static enum msim_status write_frontier(const struct writer *w, FILE *out)
+{
+    msim_plan_csv(w->plan, w->spec, true, out);
+    return MSIM_OK;
+}
+
+static enum msim_status write_json(const struct writer *w, FILE *out)
+{
+    return msim_plan_json(w->plan, w->spec, out);
+}
+
+static enum msim_status write_html(const struct writer *w, FILE *out)
+{
+    msim_plan_html(w->plan, w->spec, w->charts, w->n_charts, out);
+    return MSIM_OK;
+}
+
+static enum msim_status write_file(const struct writer *w, const char *folder,
+                                   const char *name, write_part *part,
+                                   struct msim_error *err)
+{
+    char path[1200], *text = NULL;
+    size_t size = 0;
+    struct msim_file *file;
+    FILE *out = open_memstream(&text, &size);
+    enum msim_status status;
+
+    if (!out)
+        return MSIM_ENOMEM;
+    snprintf(path, sizeof(path), "%.1024s/%s", folder, name);
+    status = part(w, out);
+    if (fclose(out) != 0 && status == MSIM_OK)
+        status = MSIM_ENOMEM;
+    if (status == MSIM_OK)
+        status = msim_file_open(&file, path, false, err);
+    if (status == MSIM_OK) {
+        status = msim_file_write(file, text, size);
+        if (status == MSIM_OK)
+            status = msim_file_commit(file, err);
+        else
+            msim_file_abandon(file);
+    }
+    free(text);
+    return status;
+}
+
+/* ---- charts -------------------------------------------------------------- */
+
+/* The SVG without its XML header, which HTML does not want; NULL: none. */
+static char *read_svg(const char *path)
+{
+    char *text = NULL, *svg, *own = NULL;
+    size_t size;
+    FILE *in = fopen(path, "r"),
+         *out = in ? open_memstream(&text, &size) : NULL;
+    int c;
+
+    while (out && (c = getc(in)) != EOF)
+        putc(c, out);
+    if (out && fclose(out) == 0 && (svg = strstr(text, "<svg")))
+        own = strdup(svg);
+    if (in)
+        fclose(in);
+    free(text);
+    return own;
+}
+
+typedef enum msim_status draw_chart(const struct msim_plan *plan,
+                                    const struct msim_spec *spec,
+                                    const char *path, struct msim_error *err);
+
+/* Charts stand in the folder, too. Without gnuplot there are none, and a
+ * message says so once. */
+static void draw_charts(const struct msim_plan *plan,
+                        const struct msim_spec *spec, const char *folder,
+                        char **charts)
+{
+    static const struct {
+        const char *name;
+        draw_chart *draw;
+    } CHARTS[] = {{"frontier.svg", msim_plan_chart_frontier},
+                  {"scaling.svg", msim_plan_chart_scaling},
+                  {"breakdown.svg", msim_plan_chart_breakdown}};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct msim_error why = {0};
+        char path[1200];
+
+        snprintf(path, sizeof(path), "%.1024s/%s", folder, CHARTS[i].name);
+        if (CHARTS[i].draw(plan, spec, path, &why) != MSIM_OK) {
+            msim_message("warning: no charts: %s", why.text);
+            return;
+        }
+        charts[i] = read_svg(path);
+    }
+}
+
+static enum msim_status write_folder(const struct msim_plan *plan,
+                                     const struct msim_spec *spec,
+                                     const char *folder, struct msim_error *err)
+{
+    char *charts[3] = {NULL};
+    struct writer w = {plan, spec, (const char *const *)charts, 3};
+    enum msim_status status = MSIM_OK;
+
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return msim_fail(err, MSIM_EIO, folder, MSIM_OFFSET_NONE,
+                         "cannot be made: %s", strerror(errno));
+    if (plan->n > 0)
+        draw_charts(plan, spec, folder, charts);
+    status = write_file(&w, folder, "points.csv", write_points, err);
+    if (status == MSIM_OK)
+        status = write_file(&w, folder, "frontier.csv", write_frontier, err);
+    if (status == MSIM_OK)
+        status = write_file(&w, folder, "plan.json", write_json, err);
+    if (status == MSIM_OK)
+        status = write_file(&w, folder, "report.html", write_html, err);
+    for (int i = 0; i < 3; i++)
+        free(charts[i]);
+    return status;
+}
+
+/* ---- the verb ------------------------------------------------------------ */
+
+static enum msim_status report(const struct msim_plan *plan,
+                               const struct msim_spec *spec,
+                               const struct settings *s, struct msim_error *err)
+{
+    if (s->folder)
+        MSIM_TRY(write_folder(plan, spec, s->folder, err));
+    if (s->json)
+        return msim_plan_json(plan, spec, stdout);
+    msim_plan_text(plan, spec, stdout);
+    if (s->folder)
+        printf("\nwritten: %s/report.html, points.csv, frontier.csv, "
+               "plan.json\n",
+               s->folder);
+    return MSIM_OK;
+}
+
+int msim_cmd_plan(int argc, char **argv)
+{
+    struct settings s = {.threads = 2};
+    struct msim_cli_operands files;
+    struct msim_error err = {0};
+    struct msim_spec spec;
+    struct msim_plan plan = {0};
+    char data[1024];
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    status = msim_datadir_find(data, sizeof(data), &err);
+    if (status == MSIM_OK)
+        status = msim_spec_read(&spec, files.items[0], data, &err);
+    if (status == MSIM_OK)
+        status = msim_plan_search(&plan, &spec, data, s.threads, &err);
+    if (status == MSIM_OK)
+        status = report(&plan, &spec, &s, &err);
+    msim_plan_release(&plan);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

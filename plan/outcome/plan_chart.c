@@ -1,0 +1,213 @@
+/*
+ * plan/outcome/plan_chart.c - the charts of a plan, by gnuplot.
+ */
+#include "core/report/write/gnuplot.h"
+#include "plan/outcome/plan_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
+                                     "#66ccee", "#aa3377", "#bbbbbb"};
+#define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
+
+static void begin(FILE *out, int height)
+{
+    fprintf(out,
+            "set encoding utf8\n"
+            "set terminal svg size 860,%d font 'sans,13' background '#ffffff'\n"
+            "set border 3 lc rgb '#888888'\nset tics nomirror tc rgb "
+            "'#333333'\nset grid lc rgb '#dddddd'\nset key outside right top\n",
+            height);
+}
+
+static enum msim_status draw(FILE *script, const char *path,
+                             struct msim_error *err)
+{
+    enum msim_status status;
+
+    if (fflush(script) != 0 || ferror(script)) {
+        fclose(script);
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "cannot be drawn: %s", strerror(errno));
+    }
+    status = msim_gnuplot_draw(script, path, err);
+    fclose(script);
+    return status;
+}
+
+static FILE *new_script(const char *path, struct msim_error *err)
+{
+    FILE *script = tmpfile();
+
+    if (!script)
+        (void)msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                        "cannot be drawn: %s", strerror(errno));
+    return script;
+}
+
+/* Days and cost where they are known, else seconds a step and GPU seconds. */
+static double x_of(const struct msim_plan_point *p)
+{
+    return isnan(p->days) ? p->us / 1e6 : p->days;
+}
+
+static double y_of(const struct msim_plan_point *p)
+{
+    return isnan(p->cost) ? p->us / 1e6 * (double)p->strategy.gpus : p->cost;
+}
+
+static void name_axes(const struct msim_plan *plan, FILE *out)
+{
+    const struct msim_plan_point *p = &plan->points[0];
+
+    fprintf(out, "set xlabel '%s'\nset ylabel '%s'\n",
+            isnan(p->days) ? "a step, seconds" : "training, days",
+            isnan(p->cost) ? "a step, GPU seconds" : "cost");
+}
+
+/* A block of data a platform: its feasible points. */
+static void put_points(const struct msim_plan *plan,
+                       const struct msim_spec *spec, FILE *out)
+{
+    for (uint32_t k = 0; k < spec->n_platforms; k++) {
+        fprintf(out, "$p%u << MSIM_END\n", k);
+        for (uint32_t i = 0; i < plan->n; i++)
+            if (plan->points[i].platform == k)
+                fprintf(out, "%.6g %.6g\n", x_of(&plan->points[i]),
+                        y_of(&plan->points[i]));
+        fputs("NaN NaN\nMSIM_END\n", out);
+    }
+    fputs("$frontier << MSIM_END\n", out);
+    for (uint32_t i = 0; i < plan->n_frontier; i++) {
+        const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
+
+        fprintf(out, "%.6g %.6g\n", x_of(p), y_of(p));
+    }
+    fputs("NaN NaN\nMSIM_END\n", out);
+}
+
+enum msim_status msim_plan_chart_frontier(const struct msim_plan *plan,
+                                          const struct msim_spec *spec,
+                                          const char *path,
+                                          struct msim_error *err)
+{
+    FILE *out = new_script(path, err);
+
+    if (!out)
+        return MSIM_EIO;
+    begin(out, 430);
+    put_points(plan, spec, out);
+    name_axes(plan, out);
+    fputs("set title 'Every feasible point, and the frontier'\n"
+          "set logscale xy\nset format xy '%.0s %c'\nplot ",
+          out);
+    for (uint32_t k = 0; k < spec->n_platforms; k++) {
+        fprintf(out,
+                "$p%u using 1:2 with points pt 7 ps 0.4 lc rgb '%s' title ", k,
+                COLORS[k % N_COLORS]);
+        msim_gnuplot_quote(out, spec->platforms[k].name);
+        fputs(", ", out);
+    }
+    fputs(
+        "$frontier using 1:2 with linespoints pt 6 ps 1 lw 2 lc rgb '#222222' "
+        "title 'frontier'\n",
+        out);
+    return draw(out, path, err);
+}
+
+/* The fastest feasible point of a platform with so many GPUs; NULL: none. */
+static const struct msim_plan_point *fastest(const struct msim_plan *plan,
+                                             uint32_t platform, int64_t gpus)
+{
+    const struct msim_plan_point *best = NULL;
+
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct msim_plan_point *p = &plan->points[i];
+
+        if (p->platform == platform && p->strategy.gpus == gpus &&
+            (!best || p->us < best->us))
+            best = p;
+    }
+    return best;
+}
+
+enum msim_status msim_plan_chart_scaling(const struct msim_plan *plan,
+                                         const struct msim_spec *spec,
+                                         const char *path,
+                                         struct msim_error *err)
+{
+    const int64_t *gpus = spec->values[MSIM_SPEC_gpus];
+    FILE *out = new_script(path, err);
+
+    if (!out)
+        return MSIM_EIO;
+    begin(out, 380);
+    for (uint32_t k = 0; k < spec->n_platforms; k++) {
+        fprintf(out, "$p%u << MSIM_END\n", k);
+        for (uint32_t i = 0; i < spec->n_values[MSIM_SPEC_gpus]; i++) {
+            const struct msim_plan_point *p = fastest(plan, k, gpus[i]);
+            double tokens = (double)(spec->global_batch * spec->sequence) * 1e6;
+
+            if (p)
+                fprintf(out, "%" PRId64 " %.6g %.6g %.6g\n", gpus[i],
+                        tokens / p->us, tokens / p->high_us,
+                        tokens / p->low_us);
+        }
+        fputs("NaN NaN NaN NaN\nMSIM_END\n", out);
+    }
+    fputs("set title 'Fastest strategy by number of GPUs, with 90 % "
+          "intervals'\nset xlabel 'GPUs'\nset ylabel 'tokens a second'\n"
+          "set logscale xy\nset format y '%.0s %c'\nplot ",
+          out);
+    for (uint32_t k = 0; k < spec->n_platforms; k++) {
+        fprintf(out,
+                "%s$p%u using 1:2:3:4 with yerrorlines pt 7 ps 0.8 lw 1.5 lc "
+                "rgb '%s' title ",
+                k ? ", " : "", k, COLORS[k % N_COLORS]);
+        msim_gnuplot_quote(out, spec->platforms[k].name);
+    }
+    fputs("\n", out);
+    return draw(out, path, err);
+}
+
+enum msim_status msim_plan_chart_breakdown(const struct msim_plan *plan,
+                                           const struct msim_spec *spec,
+                                           const char *path,
+                                           struct msim_error *err)
+{
+    static const char *const NAMES[] = {
+        "compute", "host",      "tensor parallel", "context, experts",
+        "bubble",  "gradients", "optimizer"};
+    uint32_t most = plan->n_frontier < 12 ? plan->n_frontier : 12;
+    FILE *out = new_script(path, err);
+
+    if (!out)
+        return MSIM_EIO;
+    begin(out, 380);
+    fputs("$rows << MSIM_END\n", out);
+    for (uint32_t i = 0; i < most; i++) {
+        const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
+
+        fprintf(out, "\"%" PRId64 " %s\" %.4g %.4g %.4g %.4g %.4g %.4g %.4g\n",
+                p->strategy.gpus, spec->platforms[p->platform].name,
+                100 * p->parts.compute / p->us, 100 * p->parts.host / p->us,
+                100 * p->parts.tp / p->us,
+                100 * (p->parts.cp + p->parts.ep) / p->us,
+                100 * p->parts.bubble / p->us, 100 * p->parts.gradients / p->us,
+                100 * p->parts.optimizer / p->us);
+    }
+    fputs("MSIM_END\nset title 'Where a step goes, along the frontier'\n"
+          "set ylabel 'share of a step, %'\nset yrange [0:100]\n"
+          "set style data histograms\nset style histogram rowstacked\n"
+          "set style fill solid 1 noborder\nset boxwidth 0.7\n"
+          "set xtics rotate by -30\nplot ",
+          out);
+    for (uint32_t i = 0; i < N_COLORS; i++)
+        fprintf(out, "%s$rows using %u:xtic(1) lc rgb '%s' title '%s'",
+                i ? ", " : "", i + 2, COLORS[i], NAMES[i]);
+    fputs("\n", out);
+    return draw(out, path, err);
+}

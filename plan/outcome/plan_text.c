@@ -1,0 +1,284 @@
+/*
+ * plan/outcome/plan_text.c - a plan for the terminal, and as tables.
+ */
+#include "plan/outcome/plan_report.h"
+
+#include "core/base/csv.h"
+#include "core/base/json_out.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void msim_plan_strategy_text(const struct msim_strategy *s, char *text,
+                             size_t size)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+        int64_t usual; /* not printed */
+    } MEMBERS[] = {
+        {"tp", offsetof(struct msim_strategy, tp), 1},
+        {"pp", offsetof(struct msim_strategy, pp), 1},
+        {"vp", offsetof(struct msim_strategy, vp), 1},
+        {"cp", offsetof(struct msim_strategy, cp), 1},
+        {"ep", offsetof(struct msim_strategy, ep), 1},
+        {"dp", offsetof(struct msim_strategy, dp), -1},
+        {"zero", offsetof(struct msim_strategy, zero), -1},
+        {"micro batch", offsetof(struct msim_strategy, micro_batch), -1},
+    };
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++) {
+        int64_t v;
+
+        memcpy(&v, (const char *)s + MEMBERS[i].offset, sizeof(v));
+        if (v != MEMBERS[i].usual && used < size)
+            used += (size_t)snprintf(text + used, size - used,
+                                     "%s %" PRId64 ", ", MEMBERS[i].name, v);
+    }
+    if (used < size)
+        snprintf(text + used, size - used, "recompute %s, %s",
+                 msim_recompute_text(s->recompute),
+                 msim_precision_text(s->precision));
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+/* "1.23 M" */
+static void money_text(double v, char *text, size_t size)
+{
+    if (isnan(v))
+        snprintf(text, size, "-");
+    else if (v >= 1e6)
+        snprintf(text, size, "%.2f M", v / 1e6);
+    else if (v >= 1e4)
+        snprintf(text, size, "%.1f k", v / 1e3);
+    else
+        snprintf(text, size, "%.0f", v);
+}
+
+static void write_line(const struct msim_plan_point *p,
+                       const struct msim_spec *spec, FILE *out)
+{
+    char strategy[160], cost[24], days[24] = "-";
+
+    msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
+    money_text(p->cost, cost, sizeof(cost));
+    if (!isnan(p->days))
+        snprintf(days, sizeof(days), "%.1f", p->days);
+    fprintf(out, "%8s %9s %6" PRId64 " %-14s %8.2f %5.1f %6.1f%s  %s\n", days,
+            cost, p->strategy.gpus, spec->platforms[p->platform].name,
+            p->us / 1e6, 100 * p->mfu, p->peak_gib,
+            p->fits == MSIM_FITS_EDGE ? "?" : " ", strategy);
+}
+
+static void write_best(const struct msim_plan *plan,
+                       const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_point *p = &plan->points[plan->best];
+    char strategy[160], cost[24], low[24], high[24];
+
+    msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
+    fprintf(out, "\nrecommended   %" PRId64 " x %s: %s\n", p->strategy.gpus,
+            spec->platforms[p->platform].name, strategy);
+    fprintf(out,
+            "  step        %.2f s [%.2f-%.2f], %.0f tokens/s, MFU %.1f %%\n",
+            p->us / 1e6, p->low_us / 1e6, p->high_us / 1e6,
+            p->tokens_per_second, 100 * p->mfu);
+    if (!isnan(p->days))
+        fprintf(out, "  training    %.1f days [%.1f-%.1f]\n", p->days,
+                p->days * p->low_us / p->us, p->days * p->high_us / p->us);
+    if (!isnan(p->cost)) {
+        money_text(p->cost, cost, sizeof(cost));
+        money_text(p->cost * p->low_us / p->us, low, sizeof(low));
+        money_text(p->cost * p->high_us / p->us, high, sizeof(high));
+        fprintf(out, "  cost        %s [%s to %s]\n", cost, low, high);
+    }
+    if (!isnan(p->kwh))
+        fprintf(out, "  energy      %.0f MWh\n", p->kwh / 1e3);
+    fprintf(out, "  memory      %.1f GiB a GPU [%.1f-%.1f]%s\n", p->peak_gib,
+            p->low_gib, p->high_gib,
+            p->fits == MSIM_FITS_EDGE
+                ? ": not sure to fit, see the next lines of the frontier"
+                : "");
+    fprintf(out,
+            "  a step is   compute %.0f %%, host %.0f, tensor parallel %.0f, "
+            "context and experts %.0f, bubble %.0f, gradients %.0f, optimizer "
+            "%.0f\n",
+            100 * p->parts.compute / p->us, 100 * p->parts.host / p->us,
+            100 * p->parts.tp / p->us,
+            100 * (p->parts.cp + p->parts.ep) / p->us,
+            100 * p->parts.bubble / p->us, 100 * p->parts.gradients / p->us,
+            100 * p->parts.optimizer / p->us);
+    fprintf(out, "  because     it costs least%s of all that fit%s\n",
+            isnan(p->cost) ? " GPU time" : "",
+            isfinite(spec->most_days) || isfinite(spec->most_cost)
+                ? " and keep the limits"
+                : "");
+}
+
+static void write_runner_up(const struct msim_plan *plan,
+                            const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_point *p;
+    char strategy[160];
+
+    if (plan->runner_up == UINT32_MAX)
+        return;
+    p = &plan->points[plan->runner_up];
+    msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
+    fprintf(out,
+            "  runner-up   %" PRId64 " x %s: %s\n"
+            "              the recommended one costs x %.3f of it "
+            "[%.3f-%.3f]: %s\n",
+            p->strategy.gpus, spec->platforms[p->platform].name, strategy,
+            plan->ratio, plan->ratio_low, plan->ratio_high,
+            plan->ratio_high < 1 ? "sure" : "not sure, try both");
+}
+
+void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
+                    FILE *out)
+{
+    fprintf(out,
+            "plan of %s: %" PRId64 " sequences of %" PRId64 " tokens a step\n",
+            spec->model.name, spec->global_batch, spec->sequence);
+    fprintf(out,
+            "%" PRIu64 " points: %u feasible, %" PRIu64
+            " cannot be split so, %" PRIu64 " do not fit into memory, %" PRIu64
+            " have no model\n",
+            plan->looked_at, plan->n, plan->left_out[MSIM_PLAN_SPLIT],
+            plan->left_out[MSIM_PLAN_MEMORY],
+            plan->left_out[MSIM_PLAN_NO_MODEL]);
+    if (plan->best == UINT32_MAX) {
+        fputs(plan->n ? "\nno point keeps the limits; points.csv has all that "
+                        "are feasible\n"
+                      : "\nno point is feasible: more GPUs, other strategies "
+                        "or GPUs with more memory may be\n",
+              out);
+        return;
+    }
+    write_best(plan, spec, out);
+    write_runner_up(plan, spec, out);
+    fputs(
+        "\nfrontier: shorter or cheaper than all others (? memory is not sure "
+        "to fit)\n    days      cost   GPUs platform         step s MFU %    "
+        "GiB   strategy\n",
+        out);
+    for (uint32_t i = 0; i < plan->n_frontier; i++)
+        write_line(&plan->points[plan->frontier[i]], spec, out);
+}
+
+/* ---- CSV, JSON ----------------------------------------------------------- */
+
+static void put(FILE *out, double v)
+{
+    if (isfinite(v))
+        fprintf(out, ",%.6g", v);
+    else
+        putc(',', out);
+}
+
+static void csv_line(const struct msim_plan_point *p,
+                     const struct msim_spec *spec, FILE *out)
+{
+    msim_csv_write(out, spec->platforms[p->platform].name);
+#define X(name, missing) fprintf(out, ",%" PRId64, p->strategy.name);
+    MSIM_STRATEGY_MAP(X)
+#undef X
+    fprintf(out, ",%s,%s", msim_precision_text(p->strategy.precision),
+            msim_recompute_text(p->strategy.recompute));
+    put(out, p->us / 1e3);
+    put(out, p->low_us / 1e3);
+    put(out, p->high_us / 1e3);
+    put(out, p->peak_gib);
+    fprintf(out, ",%s", msim_fits_text(p->fits));
+    put(out, p->tokens_per_second);
+    put(out, p->mfu);
+    put(out, p->days);
+    put(out, p->cost);
+    put(out, p->kwh);
+    fprintf(out, ",%d\n", p->allowed);
+}
+
+void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
+                   bool frontier, FILE *out)
+{
+    fputs("platform", out);
+#define X(name, missing) fputs("," #name, out);
+    MSIM_STRATEGY_MAP(X)
+#undef X
+    fputs(",precision,recompute,predicted_ms,low_ms,high_ms,"
+          "predicted_memory_gib,fits,tokens_per_second,mfu,days,cost,kwh,"
+          "keeps_limits\n",
+          out);
+    for (uint32_t i = 0; i < (frontier ? plan->n_frontier : plan->n); i++)
+        csv_line(&plan->points[frontier ? plan->frontier[i] : i], spec, out);
+}
+
+static void json_point(struct msim_json *j, const char *key,
+                       const struct msim_plan_point *p,
+                       const struct msim_spec *spec)
+{
+    msim_json_open(j, key, '{', false);
+    msim_json_text(j, "platform", spec->platforms[p->platform].name);
+#define X(name, missing) msim_json_integer(j, #name, p->strategy.name);
+    MSIM_STRATEGY_MAP(X)
+#undef X
+    msim_json_text(j, "precision", msim_precision_text(p->strategy.precision));
+    msim_json_text(j, "recompute", msim_recompute_text(p->strategy.recompute));
+    msim_json_open(j, "step_us", '{', false);
+    msim_json_number(j, "predicted", p->us);
+    msim_json_number(j, "low", p->low_us);
+    msim_json_number(j, "high", p->high_us);
+    msim_json_close(j);
+    msim_json_open(j, "memory_bytes", '{', false);
+    msim_json_number(j, "peak", p->peak_gib * 1073741824.0);
+    msim_json_number(j, "low", p->low_gib * 1073741824.0);
+    msim_json_number(j, "high", p->high_gib * 1073741824.0);
+    msim_json_close(j);
+    msim_json_text(j, "fits", msim_fits_text(p->fits));
+    msim_json_number(j, "tokens_per_second", p->tokens_per_second);
+    msim_json_number(j, "mfu", p->mfu);
+    msim_json_number(j, "days", p->days);
+    msim_json_number(j, "cost", p->cost);
+    msim_json_number(j, "kwh", p->kwh);
+    msim_json_close(j);
+}
+
+enum msim_status msim_plan_json(const struct msim_plan *plan,
+                                const struct msim_spec *spec, FILE *out)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/plan/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_text(&j, "model", spec->model.name);
+    msim_json_unsigned(&j, "points", plan->looked_at);
+    msim_json_unsigned(&j, "feasible", plan->n);
+    msim_json_unsigned(&j, "not_split", plan->left_out[MSIM_PLAN_SPLIT]);
+    msim_json_unsigned(&j, "no_memory", plan->left_out[MSIM_PLAN_MEMORY]);
+    msim_json_unsigned(&j, "no_model", plan->left_out[MSIM_PLAN_NO_MODEL]);
+    if (plan->best == UINT32_MAX)
+        msim_json_text(&j, "recommended", NULL);
+    else
+        json_point(&j, "recommended", &plan->points[plan->best], spec);
+    if (plan->runner_up == UINT32_MAX) {
+        msim_json_text(&j, "runner_up", NULL);
+    } else {
+        json_point(&j, "runner_up", &plan->points[plan->runner_up], spec);
+        msim_json_open(&j, "cost_over_runner_up", '{', false);
+        msim_json_number(&j, "ratio", plan->ratio);
+        msim_json_number(&j, "low", plan->ratio_low);
+        msim_json_number(&j, "high", plan->ratio_high);
+        msim_json_close(&j);
+    }
+    msim_json_open(&j, "frontier", '[', true);
+    for (uint32_t i = 0; i < plan->n_frontier; i++)
+        json_point(&j, NULL, &plan->points[plan->frontier[i]], spec);
+    msim_json_close(&j);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}

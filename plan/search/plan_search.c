@@ -1,0 +1,380 @@
+/*
+ * plan/search/plan_search.c - predicting points, by all threads.
+ *
+ * Points are cut into blocks. A thread takes the next block and keeps what is
+ * feasible; blocks are put together in their order.
+ */
+#include "plan/search/plan_search.h"
+
+#include "core/base/vec.h"
+#include "models/platform/platform.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB          1073741824.0
+#define BLOCK        2048 /* points */
+#define THREADS_MOST 64
+#define DAY_US       86400e6
+
+struct block {
+    struct msim_plan_point *points;
+    uint32_t n, cap;
+};
+
+struct search {
+    const struct msim_spec *spec;
+    struct msim_platform *platforms[MSIM_SPEC_PLATFORMS];
+    struct msim_network networks[MSIM_SPEC_PLATFORMS];
+    struct msim_step_fit fit;
+    struct msim_memory_fit memory;
+    uint64_t n_points;
+    struct block *blocks;
+    uint64_t n_blocks;
+    pthread_mutex_t lock; /* guards what follows */
+    uint64_t next;
+    struct msim_plan *plan;
+    enum msim_status status;
+};
+
+/* ---- one point ----------------------------------------------------------- */
+
+/* The point with that number: the first dimension changes slowest. */
+static void point_of(const struct msim_spec *spec, uint64_t number,
+                     struct msim_plan_point *p, uint32_t *given)
+{
+    int64_t v[MSIM_SPEC_DIMENSIONS];
+    struct msim_strategy *s = &p->strategy;
+
+    memset(p, 0, sizeof(*p));
+    p->number = number;
+    for (int d = 0; d < MSIM_SPEC_DIMENSIONS; d++) {
+        v[d] = spec->values[d][number % spec->n_values[d]];
+        number /= spec->n_values[d];
+    }
+    p->platform = (uint32_t)number;
+#define X(name, ...) s->name = v[MSIM_SPEC_##name];
+    MSIM_SPEC_DIMENSION_MAP(X)
+#undef X
+    s->recompute = (enum msim_recompute)v[MSIM_SPEC_recompute];
+    s->precision = (enum msim_precision)v[MSIM_SPEC_precision];
+    s->gpus = v[MSIM_SPEC_gpus];
+    s->sequence = spec->sequence;
+    s->global_batch = spec->global_batch;
+    *given = (1u << MSIM_GIVEN_COUNT) - 1;
+    *given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
+                1u << MSIM_GIVEN_grad_accum);
+}
+
+static bool fits(const struct search *k, struct msim_plan_point *p)
+{
+    double bytes =
+        msim_memory_of(&k->spec->model, &p->strategy, &k->memory.constants)
+            .peak;
+    double capacity =
+        fmin(msim_platform_memory_bytes(k->platforms[p->platform]),
+             k->spec->most_memory_gib * GIB);
+
+    p->peak_gib = bytes / GIB;
+    p->low_gib = p->peak_gib / k->memory.low;
+    p->high_gib = p->peak_gib * k->memory.high;
+    p->fits = msim_memory_fits(p->low_gib * GIB, p->high_gib * GIB, capacity);
+    return p->fits != MSIM_FITS_NO && bytes <= capacity;
+}
+
+/* The data sheet's dense rate of what the products run in, FLOP/s. */
+static double peak_rate(const struct msim_platform *platform,
+                        const struct msim_strategy *s)
+{
+    return msim_platform_peak_flops(
+        platform, s->precision == MSIM_PRECISION_FP32      ? MSIM_DT_F32
+                  : s->precision >= MSIM_PRECISION_AMP_FP8 ? MSIM_DT_F8
+                                                           : MSIM_DT_BF16);
+}
+
+static void set_figures(const struct search *k, struct msim_plan_point *p,
+                        const struct msim_step_estimate *e)
+{
+    const struct msim_spec *spec = k->spec;
+    const struct msim_spec_platform *on = &spec->platforms[p->platform];
+    double tokens = (double)(spec->global_batch * spec->sequence);
+    double hours;
+
+    p->us = e->us;
+    p->low_us = e->low_us;
+    p->high_us = e->high_us;
+    p->parts = e->parts;
+    p->tokens_per_second = tokens / e->us * 1e6;
+    p->mfu = e->flops / (e->us * 1e-6 *
+                         peak_rate(k->platforms[p->platform], &p->strategy));
+    p->days = spec->tokens > 0 ? spec->tokens / tokens * e->us / DAY_US : NAN;
+    hours = p->days * 24 * (double)p->strategy.gpus;
+    p->cost = on->price > 0 ? hours * on->price : NAN;
+    p->kwh = on->power_w > 0 ? hours * on->power_w / 1000 : NAN;
+    p->allowed = !(p->days > spec->most_days) && !(p->cost > spec->most_cost);
+}
+
+/* Predict one point; MSIM_PLAN_REASONS where it is feasible. */
+static enum msim_plan_reason answer(const struct search *k,
+                                    struct msim_pricer *pricers,
+                                    struct msim_plan_point *p, uint32_t given)
+{
+    struct msim_pricer *pricer = &pricers[p->platform];
+    struct msim_step_estimate e;
+    struct msim_error why = {0};
+    struct msim_terms terms;
+    char defaults[256], reason[256];
+
+    if (msim_strategy_complete(&p->strategy, given, &k->spec->model,
+                               pricer->gpus_a_node, defaults, sizeof(defaults),
+                               reason, sizeof(reason)))
+        return MSIM_PLAN_SPLIT;
+    if (!fits(k, p))
+        return MSIM_PLAN_MEMORY;
+    if (msim_terms_make(&terms, pricer, &k->spec->model, &p->strategy, &why) !=
+        MSIM_OK)
+        return MSIM_PLAN_NO_MODEL;
+    e = msim_step_predict(&terms, &k->fit);
+    set_figures(k, p, &e);
+    return MSIM_PLAN_REASONS;
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+static enum msim_status keep(struct block *b, const struct msim_plan_point *p)
+{
+    MSIM_TRY(msim_grow((void **)&b->points, &b->cap, b->n, sizeof(*b->points)));
+    b->points[b->n++] = *p;
+    return MSIM_OK;
+}
+
+static enum msim_status answer_block(const struct search *k,
+                                     struct msim_pricer *pricers,
+                                     uint64_t which, uint64_t *left_out)
+{
+    uint64_t from = which * BLOCK, to = from + BLOCK;
+
+    for (uint64_t i = from; i < to && i < k->n_points; i++) {
+        struct msim_plan_point p;
+        enum msim_plan_reason why;
+        uint32_t given;
+
+        point_of(k->spec, i, &p, &given);
+        why = answer(k, pricers, &p, given);
+        if (why < MSIM_PLAN_REASONS)
+            left_out[why]++;
+        else
+            MSIM_TRY(keep(&k->blocks[which], &p));
+    }
+    return MSIM_OK;
+}
+
+static void *work(void *arg)
+{
+    struct search *k = arg;
+    struct msim_pricer pricers[MSIM_SPEC_PLATFORMS] = {{0}};
+    uint64_t left_out[MSIM_PLAN_REASONS] = {0}, which;
+    enum msim_status status = MSIM_OK;
+
+    for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
+        pricers[i].platform = k->platforms[i];
+        pricers[i].gpus_a_node = msim_platform_gpus_a_node(k->platforms[i]);
+    }
+    for (;;) {
+        pthread_mutex_lock(&k->lock);
+        which = k->next++;
+        pthread_mutex_unlock(&k->lock);
+        if (which >= k->n_blocks || status != MSIM_OK)
+            break;
+        status = answer_block(k, pricers, which, left_out);
+    }
+    pthread_mutex_lock(&k->lock);
+    for (int i = 0; i < MSIM_PLAN_REASONS; i++)
+        k->plan->left_out[i] += left_out[i];
+    if (status != MSIM_OK)
+        k->status = status;
+    pthread_mutex_unlock(&k->lock);
+    for (uint32_t i = 0; i < k->spec->n_platforms; i++)
+        msim_pricer_release(&pricers[i]);
+    return NULL;
+}
+
+static void run_threads(struct search *k, uint32_t threads)
+{
+    pthread_t others[THREADS_MOST];
+    uint32_t n = 0;
+
+    while (n + 1 < threads && n < THREADS_MOST &&
+           pthread_create(&others[n], NULL, work, k) == 0)
+        n++;
+    (void)work(k);
+    while (n > 0)
+        pthread_join(others[--n], NULL);
+}
+
+static enum msim_status collect(struct search *k)
+{
+    struct msim_plan *plan = k->plan;
+
+    MSIM_TRY(k->status);
+    for (uint64_t b = 0; b < k->n_blocks; b++)
+        for (uint32_t i = 0; i < k->blocks[b].n; i++) {
+            MSIM_TRY(msim_grow((void **)&plan->points, &plan->cap, plan->n,
+                               sizeof(*plan->points)));
+            plan->points[plan->n++] = k->blocks[b].points[i];
+        }
+    return MSIM_OK;
+}
+
+/* ---- what to recommend --------------------------------------------------- */
+
+struct order {
+    double time, cost;
+    uint64_t number;
+    uint32_t index;
+};
+
+/* What a point costs: money, else GPUs for as long as a step takes. */
+static double cost_of(const struct msim_plan_point *p)
+{
+    return isnan(p->cost) ? p->us * (double)p->strategy.gpus : p->cost;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Points that no other one beats in both time and cost, by time. */
+static enum msim_status find_frontier(struct msim_plan *plan)
+{
+    struct order *o = calloc((size_t)plan->n + 1, sizeof(*o));
+    double least = INFINITY;
+    uint32_t n = 0;
+
+    plan->frontier = calloc((size_t)plan->n + 1, sizeof(*plan->frontier));
+    if (!o || !plan->frontier) {
+        free(o);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < plan->n; i++)
+        if (plan->points[i].allowed)
+            o[n++] =
+                (struct order){plan->points[i].us, cost_of(&plan->points[i]),
+                               plan->points[i].number, i};
+    qsort(o, n, sizeof(*o), by_time);
+    for (uint32_t i = 0; i < n; i++)
+        if (o[i].cost < least) {
+            least = o[i].cost;
+            plan->frontier[plan->n_frontier++] = o[i].index;
+        }
+    free(o);
+    return MSIM_OK;
+}
+
+/* The cheapest that keeps the limits is recommended; next comes the cheapest
+ * that is another GPU, number of GPUs or strategy. */
+static void recommend(struct search *k)
+{
+    struct msim_plan *plan = k->plan;
+    const struct msim_plan_point *a, *b;
+    double low, high;
+
+    plan->best = plan->runner_up = UINT32_MAX;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct msim_plan_point *p = &plan->points[i];
+
+        if (!p->allowed)
+            continue;
+        if (plan->best == UINT32_MAX ||
+            cost_of(p) < cost_of(&plan->points[plan->best])) {
+            plan->runner_up = plan->best;
+            plan->best = i;
+        } else if (plan->runner_up == UINT32_MAX ||
+                   cost_of(p) < cost_of(&plan->points[plan->runner_up])) {
+            plan->runner_up = i;
+        }
+    }
+    if (plan->runner_up == UINT32_MAX)
+        return;
+    a = &plan->points[plan->best];
+    b = &plan->points[plan->runner_up];
+    plan->ratio = cost_of(a) / cost_of(b);
+    /* Half of the variance is taken to be the model's, common to both. */
+    low = log(a->us / a->low_us);
+    high = log(b->high_us / b->us);
+    plan->ratio_low = plan->ratio / exp(sqrt((low * low + high * high) / 2));
+    low = log(b->us / b->low_us);
+    high = log(a->high_us / a->us);
+    plan->ratio_high = plan->ratio * exp(sqrt((low * low + high * high) / 2));
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static enum msim_status load(struct search *k, const char *data_dir,
+                             struct msim_error *err)
+{
+    for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
+        const struct msim_spec_platform *p = &k->spec->platforms[i];
+
+        MSIM_TRY(msim_platform_load(&k->platforms[i], data_dir, p->name, err));
+        if (!*p->network)
+            continue;
+        MSIM_TRY(msim_network_load(&k->networks[i], data_dir, p->network, err));
+        msim_platform_join(k->platforms[i], &k->networks[i]);
+    }
+    MSIM_TRY(msim_memory_fit_read(&k->memory, data_dir, NULL, err));
+    return msim_step_fit_read(&k->fit, data_dir, NULL, err);
+}
+
+static enum msim_status search(struct search *k, uint32_t threads)
+{
+    k->n_points = (uint64_t)msim_spec_points(k->spec);
+    k->plan->looked_at = k->n_points;
+    k->n_blocks = (k->n_points + BLOCK - 1) / BLOCK;
+    k->blocks = calloc(k->n_blocks + 1, sizeof(*k->blocks));
+    if (!k->blocks)
+        return MSIM_ENOMEM;
+    run_threads(k, threads);
+    MSIM_TRY(collect(k));
+    MSIM_TRY(find_frontier(k->plan));
+    recommend(k);
+    return MSIM_OK;
+}
+
+enum msim_status msim_plan_search(struct msim_plan *plan,
+                                  const struct msim_spec *spec,
+                                  const char *data_dir, uint32_t threads,
+                                  struct msim_error *err)
+{
+    struct search k = {.spec = spec, .plan = plan};
+    enum msim_status status;
+
+    *plan = (struct msim_plan){.best = UINT32_MAX, .runner_up = UINT32_MAX};
+    pthread_mutex_init(&k.lock, NULL);
+    status = load(&k, data_dir, err);
+    if (status == MSIM_OK)
+        status = search(&k, threads);
+    for (uint64_t b = 0; k.blocks && b < k.n_blocks; b++)
+        free(k.blocks[b].points);
+    free(k.blocks);
+    for (uint32_t i = 0; i < spec->n_platforms; i++)
+        msim_platform_free(k.platforms[i]);
+    pthread_mutex_destroy(&k.lock);
+    return status;
+}
+
+void msim_plan_release(struct msim_plan *plan)
+{
+    free(plan->points);
+    free(plan->frontier);
+    *plan = (struct msim_plan){0};
+}

@@ -1,0 +1,59 @@
+/*
+ * plan/search/plan_search.h - every point of a spec, predicted.
+ *
+ * A point is a platform, a number of GPUs and a strategy. Points are numbered
+ * in the order of the spec's values, so that results do not depend on the
+ * number of threads. What cannot be split so, or does not fit into memory, is
+ * counted and left out before its step is priced.
+ */
+#ifndef MSIM_PLAN_SEARCH_PLAN_SEARCH_H
+#define MSIM_PLAN_SEARCH_PLAN_SEARCH_H
+#include "plan/memory/peak_memory.h"
+#include "plan/search/spec.h"
+#include "plan/step/steps_file.h"
+
+struct msim_plan_point {
+    uint64_t number; /* in the spec's order */
+    uint32_t platform;
+    struct msim_strategy strategy;
+    double us, low_us, high_us; /* of a step */
+    struct msim_step_parts parts;
+    double peak_gib, low_gib, high_gib;
+    enum msim_fits fits; /* yes or edge */
+    double tokens_per_second, mfu;
+    double days, cost, kwh; /* of the whole training; NAN: not known */
+    bool allowed;           /* it keeps all limits */
+};
+
+enum msim_plan_reason {
+    MSIM_PLAN_SPLIT,    /* model and batch cannot be split so */
+    MSIM_PLAN_MEMORY,   /* does not fit */
+    MSIM_PLAN_NO_MODEL, /* the platform cannot run it */
+    MSIM_PLAN_REASONS
+};
+
+struct msim_plan {
+    struct msim_plan_point *points; /* feasible ones, by number */
+    uint32_t n, cap;
+    uint64_t looked_at, left_out[MSIM_PLAN_REASONS];
+    uint32_t *frontier; /* indices into points: shorter or cheaper than all
+                           others that keep the limits; by time */
+    uint32_t n_frontier;
+    uint32_t best, runner_up; /* indices; UINT32_MAX: none */
+    /* Time of the best over the runner-up's, 90 %: errors of one law and one
+     * model go together, so the ratio is surer than either time. */
+    double ratio, ratio_low, ratio_high;
+};
+
+/*
+ * Predict all points on `threads` threads. Release in any case. EUNKNOWN for a
+ * platform or network that is not known.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_search(struct msim_plan *plan,
+                                  const struct msim_spec *spec,
+                                  const char *data_dir, uint32_t threads,
+                                  struct msim_error *err);
+void msim_plan_release(struct msim_plan *plan);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * plan/search/spec.h - the question of a plan: a workload, what it may run on,
+ * how it may be split, what it may cost.
+ *
+ *     {"model": "llama3-70b", "sequence": 8192, "global_batch": 1024,
+ *      "tokens": 1e12, "precision": ["bf16", "fp8"],
+ *      "platforms": [{"name": "h100", "price_per_gpu_hour": 2.5,
+ *                     "power_w": 1000, "network": "infiniband-ndr400"}],
+ *      "gpus": [256, 512],
+ *      "tp": [1, 2, 4, 8], "pp": [1, 2, 4, 8], "zero": [1, 3],
+ *      "micro_batch": [1, 2, 4], "recompute": ["none", "full"],
+ *      "limits": {"days": 30, "cost": 2e6, "gpus": 512, "memory_gib": 70},
+ *      "most_points": 1000000}
+ *
+ * "model", "global_batch", "platforms" and "gpus" are wanted. A dimension that
+ * is not given takes the usual values that divide the model.
+ */
+#ifndef MSIM_PLAN_SEARCH_SPEC_H
+#define MSIM_PLAN_SEARCH_SPEC_H
+#include "plan/describe/strategy.h"
+
+#define MSIM_SPEC_VALUES    24
+#define MSIM_SPEC_PLATFORMS 24
+
+/* X(member, values that are tried where the file has none) */
+#define MSIM_SPEC_DIMENSION_MAP(X)                                             \
+    X(tp, 1, 2, 4, 8)                                                          \
+    X(pp, 1, 2, 4, 8, 16)                                                      \
+    X(vp, 1)                                                                   \
+    X(cp, 1)                                                                   \
+    X(ep, 1)                                                                   \
+    X(zero, 1, 3)                                                              \
+    X(micro_batch, 1, 2, 4, 8)
+
+enum msim_spec_dimension {
+#define X(name, ...) MSIM_SPEC_##name,
+    MSIM_SPEC_DIMENSION_MAP(X)
+#undef X
+        MSIM_SPEC_recompute,
+    MSIM_SPEC_precision,
+    MSIM_SPEC_gpus,
+    MSIM_SPEC_DIMENSIONS
+};
+
+struct msim_spec_platform {
+    char name[256];
+    char network[256]; /* "": the platform's own */
+    double price;      /* of a GPU and hour; 0: not known */
+    double power_w;    /* of a GPU with its share of the server; 0: not known */
+};
+
+struct msim_spec {
+    char model_name[256];
+    struct msim_described model;
+    int64_t sequence, global_batch;
+    double tokens; /* of the whole training; 0: not given */
+    struct msim_spec_platform platforms[MSIM_SPEC_PLATFORMS];
+    uint32_t n_platforms;
+    int64_t values[MSIM_SPEC_DIMENSIONS][MSIM_SPEC_VALUES]; /* of the last
+                       three but gpus: enums */
+    uint32_t n_values[MSIM_SPEC_DIMENSIONS];
+    /* What is not given is INFINITY. */
+    double most_days, most_cost, most_memory_gib;
+    double most_points;
+};
+
+/* Names of dimensions as the file has them. */
+const char *msim_spec_dimension_text(uint32_t d);
+
+/*
+ * Read the spec at `path`; models by name from `data_dir`. EFORMAT names the
+ * member by its path, what was found and what was wanted. ELIMIT where there
+ * are more points than "most_points", with their number.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
+                                const char *data_dir, struct msim_error *err);
+
+/* How many points the spec has. */
+double msim_spec_points(const struct msim_spec *spec);
+
+#endif

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# plan: every way to train a described model on the GPUs of a spec.
+. "$(dirname "$0")/lib.bash"
+
+spec() { # MEMBERS: a spec in $folder/spec.json
+    echo "{\"model\": \"llama3-8b\", \"global_batch\": 64, \"platforms\": [
+        {\"name\": \"h100\", \"price_per_gpu_hour\": 2, \"power_w\": 1000}, \"a100\"],
+        \"gpus\": [8, 16] $1}" >"$folder/spec.json"
+}
+
+spec ', "tokens": 1e9'
+run plan "$folder/spec.json" -o "$folder/plan"
+want_rc 0
+want_out "recommended   "
+want_out "runner-up"
+want_out "frontier: shorter or cheaper"
+[[ $out =~ cost\ +[0-9.]+\ (k\ )?\[ ]] || complain "the cost has no interval: $out"
+for file in report.html points.csv frontier.csv plan.json; do
+    [ -s "$folder/plan/$file" ] || complain "no $file"
+done
+grep -q 'The answer' "$folder/plan/report.html" || complain "the page has no answer"
+! grep -Eq '(src|href)=.?[^"'"'"'#]' "$folder/plan/report.html" ||
+    complain "the page links to other files"
+if command -v gnuplot >/dev/null; then
+    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 3 ] ||
+        complain "not three charts in the page"
+fi
+
+# The same bytes on any number of threads; JSON is JSON.
+run plan "$folder/spec.json" --json --threads 1
+cp "$folder/out" "$folder/one.json"
+run plan "$folder/spec.json" --json --threads 4
+cmp -s "$folder/out" "$folder/one.json" || complain "threads change the plan"
+cmp -s "$folder/out" "$folder/plan/plan.json" || complain "plan.json differs"
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; json.load(sys.stdin)["recommended"]["step_us"]["low"]' \
+        <"$folder/out" || complain "no JSON"
+fi
+
+# The frontier is in the points, and every row of points is a row of a table
+# that validate --rows predicts alike.
+[ "$(tail -n +2 "$folder/plan/frontier.csv" | grep -cvxFf "$folder/plan/points.csv")" -eq 0 ] ||
+    complain "the frontier has points of its own"
+{
+    echo "model,$(head -1 "$folder/plan/points.csv" | cut -d, -f1-16)"
+    sed -n 2p "$folder/plan/points.csv" | cut -d, -f1-16 | sed 's/^/llama3-8b,/'
+} >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --csv
+[ "$(sed -n 2p "$folder/out" | cut -d, -f18-20)" = \
+    "$(sed -n 2p "$folder/plan/points.csv" | cut -d, -f17-19)" ] ||
+    complain "validate --rows predicts another step: $out"
+
+# Limits, and what cannot be.
+spec ', "tokens": 1e9, "limits": {"days": 1e-6}'
+run plan "$folder/spec.json"
+want_rc 0
+want_out "no point keeps the limits"
+spec ', "tokens": 1e9, "limits": {"memory_gib": 1}'
+run plan "$folder/spec.json"
+want_rc 0
+want_out "no point is feasible"
+spec ', "precision": "fp8"'
+run plan "$folder/spec.json"
+want_rc 0
+[[ $out =~ \ ([0-9]+)\ have\ no\ model ]] && [ "${BASH_REMATCH[1]}" -gt 0 ] ||
+    complain "fp8 on a100 is feasible: $out"
+
+# What users mistype.
+spec ', "tpp": 4'
+run plan "$folder/spec.json"
+want_rc 3
+want_err "tpp is not known, did you mean"
+spec ', "tp": "four"'
+run plan "$folder/spec.json"
+want_rc 3
+want_err 'tp is "four", want a whole number from 1'
+sed 's/h100/h1000/' "$folder/spec.json" | sed 's/"four"/4/' >"$folder/gpu.json"
+run plan "$folder/gpu.json"
+want_rc 2
+want_err "h1000"
+usage_error "" plan
+finish

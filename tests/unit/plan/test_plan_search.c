@@ -1,0 +1,181 @@
+/* Specs and searches: what is refused, and that the search finds what trying
+ * every point by itself finds. */
+#include "models/platform/platform.h"
+#include "plan/search/plan_search.h"
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct msim_error err;
+
+static enum msim_status read_text(struct msim_spec *spec, const char *text)
+{
+    char path[] = "msim-test-spec-XXXXXX";
+    int fd = mkstemp(path);
+    enum msim_status status = MSIM_EIO;
+
+    err = (struct msim_error){0};
+    if (fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text))
+        status = msim_spec_read(spec, path, MSIM_DATA, &err);
+    if (fd >= 0)
+        close(fd);
+    unlink(path);
+    return status;
+}
+
+#define SMALL                                                                  \
+    "{\"model\": \"llama3-8b\", \"global_batch\": 64, \"tokens\": 1e9, "       \
+    "\"platforms\": [{\"name\": \"h100\", \"price_per_gpu_hour\": 2}, "        \
+    "{\"name\": \"a100\", \"price_per_gpu_hour\": 1.2}], "                     \
+    "\"gpus\": [8, 16, 32], \"pp\": [1, 2, 3]}"
+
+static void test_spec__names_what_is_wrong(void)
+{
+    static const struct {
+        const char *text, *want;
+    } CASES[] = {
+        {"{\"global_batch\": 64, \"platforms\": [\"h100\"], \"gpus\": 8}",
+         "model is missing"},
+        {"{\"model\": \"llama3-8b\", \"platforms\": [\"h100\"], \"gpus\": 8}",
+         "global_batch is missing"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8}",
+         "platforms is missing"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"platforms\": "
+         "[\"h100\"]}",
+         "gpus is missing"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [{\"name\": \"h100\", \"price_per_gpu_hour\": -1}]}",
+         "platforms[0].price_per_gpu_hour is -1, want a number above 0"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": [8, 0], "
+         "\"platforms\": [\"h100\"]}",
+         "gpus is [8,0], want a whole number from 1"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [\"h100\"], \"zeros\": 1}",
+         "zeros is not known, did you mean zero?"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [\"h100\"], \"recompute\": \"some\"}",
+         "recompute is \"some\", want none, full"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [\"h100\"], \"limits\": {\"days\": 3}}",
+         "tokens is missing"},
+    };
+
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        struct msim_spec spec;
+
+        CHECK(read_text(&spec, CASES[i].text) == MSIM_EFORMAT);
+        if (!strstr(err.text, CASES[i].want))
+            printf("got '%s'\n", err.text);
+        CHECK(strstr(err.text, CASES[i].want) != NULL);
+    }
+}
+
+static void test_spec__asks_for_a_bound(void)
+{
+    struct msim_spec spec;
+
+    CHECK_INT(read_text(&spec,
+                        "{\"model\": \"llama3-8b\", \"global_batch\": 64, "
+                        "\"platforms\": [\"h100\", \"a100\"], "
+                        "\"gpus\": [1,2,3,4,5,6,7,8,9,10], "
+                        "\"tp\": [1,2,3,4,5,6,7,8,9,10], "
+                        "\"pp\": [1,2,3,4,5,6,7,8,9,10], "
+                        "\"vp\": [1,2,3,4,5,6,7,8,9,10], "
+                        "\"cp\": [1,2,3,4,5,6,7,8,9,10], "
+                        "\"ep\": [1,2,3,4,5,6,7,8,9,10]}"),
+              MSIM_ELIMIT);
+    CHECK(strstr(err.text, "most_points") != NULL);
+}
+
+static bool beats(const struct msim_plan_point *a,
+                  const struct msim_plan_point *b)
+{
+    return a->us <= b->us && a->cost <= b->cost &&
+           (a->us < b->us || a->cost < b->cost);
+}
+
+/* The frontier and the cheapest, by comparing every point with every other. */
+static void test_search__finds_what_trying_all_finds(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+
+    REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA, 2, &err) == MSIM_OK);
+    CHECK(plan.n > 20);
+    CHECK_UINT(plan.n + plan.left_out[0] + plan.left_out[1] + plan.left_out[2],
+               plan.looked_at);
+    for (uint32_t i = 0; i < plan.n; i++) {
+        bool beaten = false, on = false;
+
+        CHECK(plan.points[i].cost >= plan.points[plan.best].cost);
+        for (uint32_t k = 0; k < plan.n; k++)
+            beaten |= beats(&plan.points[k], &plan.points[i]);
+        for (uint32_t k = 0; k < plan.n_frontier; k++) {
+            const struct msim_plan_point *f = &plan.points[plan.frontier[k]];
+
+            /* Equal points stand there once. */
+            on |= f->us == plan.points[i].us && f->cost == plan.points[i].cost;
+        }
+        CHECK(on == !beaten);
+    }
+    msim_plan_release(&plan);
+}
+
+static void test_search__is_the_same_on_any_threads(void)
+{
+    struct msim_spec spec;
+    struct msim_plan one, four;
+
+    REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
+    REQUIRE(msim_plan_search(&one, &spec, MSIM_DATA, 1, &err) == MSIM_OK);
+    REQUIRE(msim_plan_search(&four, &spec, MSIM_DATA, 4, &err) == MSIM_OK);
+    CHECK_UINT(one.n, four.n);
+    for (uint32_t i = 0; i < one.n && i < four.n; i++)
+        CHECK(one.points[i].number == four.points[i].number &&
+              one.points[i].us == four.points[i].us &&
+              one.points[i].peak_gib == four.points[i].peak_gib);
+    CHECK_UINT(one.best, four.best);
+    msim_plan_release(&one);
+    msim_plan_release(&four);
+}
+
+/* A point of a search is the row of a table: the same step, the same peak. */
+static void test_search__prices_like_a_single_job(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+    struct msim_platform *h100;
+    struct msim_pricer pricer = {0};
+    struct msim_terms terms;
+    struct msim_step_fit fit;
+    const struct msim_plan_point *p;
+
+    REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA, 1, &err) == MSIM_OK);
+    REQUIRE(msim_platform_load(&h100, MSIM_DATA, "h100", &err) == MSIM_OK);
+    REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
+    p = &plan.points[0];
+    CHECK_UINT(p->platform, 0);
+    pricer.platform = h100;
+    pricer.gpus_a_node = 8;
+    CHECK(msim_terms_make(&terms, &pricer, &spec.model, &p->strategy, &err) ==
+          MSIM_OK);
+    CHECK_REL(msim_step_predict(&terms, &fit).us, p->us, 1e-12);
+    CHECK_REL(p->days, 1e9 / p->tokens_per_second / 86400, 1e-9);
+    CHECK_REL(p->cost, p->days * 24 * 2 * (double)p->strategy.gpus, 1e-9);
+    msim_pricer_release(&pricer);
+    msim_platform_free(h100);
+    msim_plan_release(&plan);
+}
+
+int main(void)
+{
+    RUN(test_spec__names_what_is_wrong);
+    RUN(test_spec__asks_for_a_bound);
+    RUN(test_search__finds_what_trying_all_finds);
+    RUN(test_search__is_the_same_on_any_threads);
+    RUN(test_search__prices_like_a_single_job);
+    return check_summary();
+}
