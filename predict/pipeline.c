@@ -185,6 +185,8 @@ enum msim_status msim_basis_new(struct msim_basis **out,
     free_works(&p);
     if (status == MSIM_OK)
         status = take_warnings(&p, warnings_of_traces);
+    if (status == MSIM_OK)
+        status = msim_rank_memory_find(&p.basis->memory, in->job, to->platform);
     in->job->n_warnings = warnings_of_traces; /* the next has its own */
     if (status == MSIM_OK)
         *out = p.basis;
@@ -511,6 +513,7 @@ static enum msim_status read_off(struct predicting *p)
     if (p->to->platform)
         msim_warn_emulated(p->in->job, p->to->platform, run->costs);
     msim_warn_mfu(p->in->job, run->graph, run->costs, run->prediction);
+    MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->prediction));
     return keep_warnings(p);
 }
 

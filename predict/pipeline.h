@@ -28,6 +28,7 @@
 #define MSIM_PREDICT_PIPELINE_H
 #include "core/report/analyse/outcome.h"
 #include "predict/cost.h"
+#include "predict/memory/rank_memory.h"
 #include "predict/target.h"
 
 /*
@@ -42,6 +43,7 @@ struct msim_basis {
     struct msim_costs *costs;
     const char **warnings; /* of the graph; texts are the job's */
     uint32_t n_warnings;
+    struct msim_rank_memory memory;
 };
 
 /* One prediction and what it was read off. Do not copy: `outcome` points into

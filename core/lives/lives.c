@@ -20,7 +20,6 @@ struct walk {
     const struct msim_trace *t;
     struct msim_lives *out;
     struct msim_idmap storages; /* storage -> the life that it has now */
-    uint32_t *place;            /* of each op in the order of entry */
     uint32_t *stamps, cap;      /* by life: an input of this op, plus one */
 };
 
@@ -95,9 +94,9 @@ static void join(struct walk *w, const struct named *x, uint32_t life)
                               msim_dtype_bytes((enum msim_dtype)x->arg->dtype));
 
     w->out->of[x->id] = life;
-    if (w->place[x->op] < w->place[row->first])
+    if (w->out->place[x->op] < w->out->place[row->first])
         row->first = x->op;
-    if (w->place[x->op] > w->place[row->last])
+    if (w->out->place[x->op] > w->out->place[row->last])
         row->last = x->op;
     if (bytes > row->bytes)
         row->bytes = bytes;
@@ -228,9 +227,9 @@ static enum msim_status walk_sorted(struct walk *w, int64_t *when,
     entries(w->t, when);
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
-    msim_sort_index(order, w->place, n, earlier, when);
+    msim_sort_index(order, w->out->place, n, earlier, when);
     for (uint32_t i = 0; i < n; i++)
-        w->place[order[i]] = i;
+        w->out->place[order[i]] = i;
     return walk_ops(w, order);
 }
 
@@ -241,12 +240,11 @@ static enum msim_status walk_trace(struct walk *w)
     uint32_t *order = malloc(n * sizeof(*order));
     enum msim_status status = MSIM_ENOMEM;
 
-    w->place = malloc(n * sizeof(*w->place));
-    if (when && order && w->place)
+    w->out->place = malloc(n * sizeof(*w->out->place));
+    if (when && order && w->out->place)
         status = walk_sorted(w, when, order);
     free(when);
     free(order);
-    free(w->place);
     return status;
 }
 
@@ -272,6 +270,7 @@ enum msim_status msim_lives_find(struct msim_lives *out,
 void msim_lives_release(struct msim_lives *l)
 {
     free(l->of);
+    free(l->place);
     free(l->rows);
     *l = (struct msim_lives){0};
 }

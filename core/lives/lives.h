@@ -48,6 +48,7 @@ struct msim_life {
 struct msim_lives {
     uint32_t *of; /* by row of trace->tensor_ids: its life; MSIM_NONE: it has no
                      elements, or no operator of the trace names it */
+    uint32_t *place; /* by operator: its number in the order of entry */
     struct msim_life *rows;
     uint32_t n, cap;
 };

@@ -18,6 +18,7 @@ core/read/kineto     : core/base core/stream core/trace core/read :
 core/read/chakra     : core/base core/stream core/trace core/read core/read/et : protobuf-c/ chakra.pb-c.h
 core/job             : core/base core/stream core/trace core/read/ :
 core/lives           : core/base core/trace :
+core/memory          : core/base core/trace core/lives :
 core/work            : core/base core/trace :
 core/work/rules      : core/base core/trace core/work :
 core/work/opmap      : core/base core/trace core/work core/work/rules :
@@ -41,7 +42,8 @@ replay/emit          : core/base core/trace core/lives replay/program replay/fol
 replay/fleet         : core/ :
 replay/validate      : core/ :
 replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
-predict              : core/ models/ :
+predict              : core/ models/ predict/memory :
+predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict :
 plan/describe        : core/base : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :

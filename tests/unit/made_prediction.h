@@ -171,7 +171,7 @@ static inline void made_fill(struct made *m)
         .overlapped_communication_us = 70,
         .coverage_ops = 0.75,
         .coverage_time = 0.92,
-        .memory_peak_bytes = NAN,
+        .memory = {.peak = NAN, .reserved = NAN, .capacity = NAN, .rank = -1},
         .flops = 1.5e12,
         .mfu = 0.25,
         .flops_counted = 1,

@@ -202,6 +202,20 @@ struct msim_clock_note {
     double interval_factor; /* intervals are wider by this for the clock */
 };
 
+struct msim_named_bytes {
+    const char *name;
+    double bytes;
+};
+
+/* Memory of the rank that holds most; bytes, NAN unknown. */
+struct msim_memory_note {
+    double peak, reserved; /* tensors; what the allocator takes for them */
+    double capacity;       /* of the platform */
+    int64_t rank;          /* -1 unknown */
+    struct msim_named_bytes *by; /* of the peak */
+    uint32_t n_by;
+};
+
 struct msim_prediction {
     struct msim_arena arena; /* owns everything below */
     const char *version, *platform /* NULL under measured */, *costs, *host;
@@ -228,7 +242,8 @@ struct msim_prediction {
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
     double coverage_ops, coverage_time;
-    double memory_peak_bytes, flops, mfu; /* NAN unknown */
+    struct msim_memory_note memory;
+    double flops, mfu; /* NAN unknown */
     /* What collectives inside a node and between nodes rest on; NULL: none, or
      * as traced. */
     const char *links_inside, *links_between;

@@ -157,7 +157,9 @@ static const struct word WORDS[] = {
     {"measured", "What the trace itself shows."},
     {"measured times",
      "Dependencies that follow only from when things began and ended."},
-    {"memory", "Limit: the bandwidth of the GPU's memory."},
+    {"memory",
+     "Limit: the bandwidth of the GPU's memory. As a figure: the most "
+     "that tensors hold at once, and what PyTorch reserves for it."},
     {"memory copy", "The instants in which the GPU only copies."},
     {"MFU", "Model FLOP utilisation: the arithmetic at the data sheet's peak "
             "rate, over the time."},

@@ -117,6 +117,25 @@ static void write_scenario(struct msim_json *j,
     msim_json_close(j);
 }
 
+/* `fits` is null where the peak or the capacity is not known. */
+static void write_memory(struct msim_json *j, const struct msim_memory_note *m)
+{
+    msim_json_open(j, "memory_bytes", '{', false);
+    msim_json_number(j, "peak", m->peak);
+    msim_json_number(j, "reserved", m->reserved);
+    write_rank(j, "rank", m->rank);
+    msim_json_open(j, "by", '{', false);
+    for (uint32_t i = 0; i < m->n_by; i++)
+        msim_json_number(j, m->by[i].name, m->by[i].bytes);
+    msim_json_close(j);
+    msim_json_number(j, "capacity", m->capacity);
+    if (m->reserved > 0 && m->capacity > 0)
+        msim_json_bool(j, "fits", m->reserved <= m->capacity);
+    else
+        msim_json_text(j, "fits", NULL);
+    msim_json_close(j);
+}
+
 static void write_figures(struct msim_json *j, const struct msim_prediction *p)
 {
     write_figure(j, "iteration_us", &p->iteration_us);
@@ -132,9 +151,7 @@ static void write_figures(struct msim_json *j, const struct msim_prediction *p)
                p->overlapped_copy_us);
     write_pair(j, "coverage", "ops", p->coverage_ops, "device_time",
                p->coverage_time);
-    msim_json_open(j, "memory_bytes", '{', false);
-    msim_json_number(j, "peak", p->memory_peak_bytes);
-    msim_json_close(j);
+    write_memory(j, &p->memory);
     msim_json_number(j, "flops", p->flops);
     msim_json_number(j, "mfu", p->mfu);
 }

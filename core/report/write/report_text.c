@@ -211,12 +211,20 @@ static void print_flops(const struct msim_page *page)
 
 static void print_memory(const struct msim_page *page)
 {
-    char bytes[MSIM_CELL];
+    const struct msim_memory_note *m = &page->p->memory;
+    char peak[MSIM_CELL], reserved[MSIM_CELL], capacity[MSIM_CELL];
 
-    if (!(page->p->memory_peak_bytes > 0))
+    if (!(m->peak > 0))
         return;
-    msim_format_large(bytes, page->p->memory_peak_bytes);
-    fprintf(page->out, "  %-15s  %11sB   at the peak\n", "memory", bytes);
+    msim_format_large(peak, m->peak);
+    msim_format_large(reserved, m->reserved);
+    msim_format_large(capacity, m->capacity);
+    fprintf(page->out, "  %-15s  %8sB      at the peak", "memory", peak);
+    if (m->reserved > m->peak)
+        fprintf(page->out, ", %sB reserved", reserved);
+    if (m->reserved > m->capacity)
+        fprintf(page->out, ": does not fit into %sB", capacity);
+    fputc('\n', page->out);
 }
 
 /* What the mean is taken over, where there are several. */

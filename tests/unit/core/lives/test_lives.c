@@ -113,7 +113,7 @@ static bool find(struct made_et *m, struct found *f)
 static void done(struct found *f)
 {
     msim_lives_release(&f->lives);
-    CHECK(!f->lives.of && !f->lives.rows && !f->lives.n);
+    CHECK(!f->lives.of && !f->lives.place && !f->lives.rows && !f->lives.n);
     msim_job_free(f->job);
 }
 

@@ -1,0 +1,89 @@
+/*
+ * core/memory/life_memory.h - how much memory the tensors of an execution trace
+ * hold, from their lives.
+ *
+ *     there before the trace     held to its end
+ *     optimizer state            from its first step on
+ *     a gradient                 until gradients are next set to zero (the
+ *                                optimizer's own mark), without one to the end
+ *     all else                   until the last operator that names it has
+ *                                returned
+ *
+ * Python may hold a tensor for longer than that: no operator says so.
+ *
+ * A gradient is what AccumulateGrad keeps: the tensor that it is given, or the
+ * one that it adds or copies it to. What an optimizer's step names is a
+ * parameter where forward reads it, too, else state. Where no step is marked, a
+ * tensor that was there is a parameter if there is a gradient of its size.
+ */
+#ifndef MSIM_CORE_MEMORY_LIFE_MEMORY_H
+#define MSIM_CORE_MEMORY_LIFE_MEMORY_H
+#include "core/lives/lives.h"
+
+/* X(name, its word in reports) */
+#define MSIM_HELD_MAP(X)                                                       \
+    X(PARAMETER, "parameters")                                                 \
+    X(GRADIENT, "gradients")                                                   \
+    X(STATE, "optimizer_state")                                                \
+    X(INPUT, "inputs")                                                         \
+    X(ACTIVATION, "activations")                                               \
+    X(COMMUNICATION, "communication_buffers")                                  \
+    X(WORKSPACE, "workspace")
+
+enum msim_held {
+#define X(name, text) MSIM_HELD_##name,
+    MSIM_HELD_MAP(X)
+#undef X
+        MSIM_HELD_COUNT
+};
+const char *msim_held_text(enum msim_held h);
+
+/* One piece of memory, from where it is taken to where it is given back; both
+ * count operators in the order of entry. */
+struct msim_held_piece {
+    uint64_t bytes;
+    uint32_t from, to; /* to: once this operator has returned */
+    uint8_t held;      /* enum msim_held */
+};
+
+/* A change of one is a change of `pieces`: msim_memory_peak() reads nothing
+ * else. */
+struct msim_memory_picture {
+    struct msim_held_piece *pieces;
+    uint32_t n, cap;
+    uint32_t end; /* operators of the trace */
+};
+
+struct msim_memory_options {
+    bool caching;       /* rounds and reserves as PyTorch does on a GPU */
+    uint64_t workspace; /* bytes of cuBLAS, for each thread that multiplies
+                           matrices; 0: none */
+};
+
+/* The workspace that PyTorch gives cuBLAS: 2 buffers of 4 MiB and 8 of 16 KiB,
+ * on Hopper 8 of 4 MiB (CUBLAS_WORKSPACE_CONFIG in cuBLAS's manual). */
+#define MSIM_MEMORY_WORKSPACE        UINT64_C(8519680)
+#define MSIM_MEMORY_WORKSPACE_HOPPER UINT64_C(33554432)
+
+/* What `t` holds. Release in any case. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_memory_picture_find(struct msim_memory_picture *out,
+                                          const struct msim_trace *t,
+                                          const struct msim_memory_options *o);
+void msim_memory_picture_release(struct msim_memory_picture *m);
+
+/* Bytes. */
+struct msim_memory_peak {
+    uint64_t allocated;           /* most at once, as rounded */
+    uint64_t reserved;            /* segments taken from the driver */
+    uint64_t by[MSIM_HELD_COUNT]; /* of the peak */
+    uint32_t at;                  /* operator, in the order of entry */
+};
+
+/* ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_memory_peak_find(struct msim_memory_peak *out,
+                                       const struct msim_memory_picture *m,
+                                       const struct msim_memory_options *o);
+
+#endif
