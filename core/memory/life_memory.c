@@ -18,7 +18,7 @@ struct use {
     uint32_t step;       /* the last optimizer's step that names it, plus one */
     uint32_t born_in;    /* the step that it was made in, plus one */
     bool outside; /* something but the optimizer and a collective reads it */
-    bool sent;
+    bool sent, parameter;
 };
 
 struct picture {
@@ -32,6 +32,7 @@ struct picture {
     uint32_t *zero;   /* places where gradients are set to zero */
     uint32_t n_zero, cap_zero;
     struct msim_idmap sizes; /* of gradients: how many, plus one */
+    struct msim_idmap found; /* likewise of parameters */
 };
 
 const char *msim_held_text(enum msim_held h)
@@ -169,10 +170,31 @@ static enum msim_status note_all(struct picture *p)
 
 /* ---- pieces ------------------------------------------------------------- */
 
-/* Is there a gradient of its size? */
-static bool has_gradient(const struct picture *p, uint32_t life)
+/* May it be a parameter? Where steps are marked, they name it, too. */
+static bool may_train(const struct picture *p, uint32_t life)
 {
-    return msim_idmap_get(&p->sizes, p->lives.rows[life].bytes) != MSIM_NONE;
+    const struct use *u = &p->uses[life];
+
+    return p->lives.rows[life].born == MSIM_NONE && !u->gathered &&
+           u->outside && (u->step || !p->n_steps);
+}
+
+/* The first of each size, as many as a step has gradients of it. */
+static enum msim_status find_parameters(struct picture *p)
+{
+    uint32_t steps = p->n_steps ? p->n_steps : 1, gradients, *count;
+
+    for (uint32_t i = 0; i < p->lives.n; i++) {
+        gradients = msim_idmap_get(&p->sizes, p->lives.rows[i].bytes);
+        if (!may_train(p, i) || gradients == MSIM_NONE)
+            continue;
+        MSIM_TRY(msim_idmap_put(&p->found, p->lives.rows[i].bytes, 1, &count));
+        if ((*count - 1) * (uint64_t)steps >= gradients - 1)
+            continue;
+        ++*count;
+        p->uses[i].parameter = true;
+    }
+    return MSIM_OK;
 }
 
 static enum msim_held held_from_before(const struct picture *p, uint32_t life)
@@ -183,7 +205,7 @@ static enum msim_held held_from_before(const struct picture *p, uint32_t life)
         return MSIM_HELD_GRADIENT;
     if (u->step && !u->outside)
         return MSIM_HELD_STATE;
-    if ((u->step || !p->n_steps) && has_gradient(p, life))
+    if (u->parameter)
         return MSIM_HELD_PARAMETER;
     return u->sent ? MSIM_HELD_COMMUNICATION : MSIM_HELD_INPUT;
 }
@@ -281,6 +303,7 @@ static enum msim_status draw(struct picture *p)
         return MSIM_ENOMEM;
     MSIM_TRY(find_marks(p));
     MSIM_TRY(note_all(p));
+    MSIM_TRY(find_parameters(p));
     for (uint32_t i = 0; i < p->lives.n; i++)
         if (counts(p, i) && p->lives.rows[i].bytes)
             MSIM_TRY(add(p, piece_of(p, i)));
@@ -300,6 +323,7 @@ enum msim_status msim_memory_picture_find(struct msim_memory_picture *out,
         status = draw(&p);
     msim_lives_release(&p.lives);
     msim_idmap_release(&p.sizes);
+    msim_idmap_release(&p.found);
     free(p.uses);
     free(p.step);
     free(p.zero);

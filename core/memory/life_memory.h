@@ -12,9 +12,9 @@
  * Python may hold a tensor for longer than that: no operator says so.
  *
  * A gradient is what AccumulateGrad keeps: the tensor that it is given, or the
- * one that it adds or copies it to. What an optimizer's step names is a
- * parameter where forward reads it, too, else state. Where no step is marked, a
- * tensor that was there is a parameter if there is a gradient of its size.
+ * one that it adds or copies it to. What only an optimizer's step names is
+ * state. Of what was there and is read elsewhere, too, parameters are the first
+ * of each size, as many as a step has gradients of it.
  */
 #ifndef MSIM_CORE_MEMORY_LIFE_MEMORY_H
 #define MSIM_CORE_MEMORY_LIFE_MEMORY_H

@@ -19,7 +19,11 @@ static void put_step(struct made_et *m)
     et_node(m, 106, 0, 1, "Optimizer.step#Adam.step", "", "");
     et_node(m, 107, 106, 1, "aten::add_", "6:1000 5:1000", "6:1000");
     et_node(m, 108, 106, 1, "aten::add_", "1:1000 6:1000", "1:1000");
-    et_op(m, 109, "aten::zeros() -> Tensor", "", "7:3000");
+    et_node(m, 109, 106, 1, "aten::neg", "8:1000", "");
+    /* As large as the parameter, read elsewhere and by the step; there is one
+     * gradient of that size. */
+    et_op(m, 110, "aten::neg(Tensor self) -> Tensor", "8:1000", "");
+    et_op(m, 111, "aten::zeros() -> Tensor", "", "7:3000");
 }
 
 static bool peak_of(struct msim_memory_peak *peak,
