@@ -62,19 +62,87 @@ static void write_errors(struct run *r, const char *figure, const char *source,
     free(e);
 }
 
-/* Fit without the rows of `held`, and take their residuals. */
-static struct msim_step_constants hold_out(struct run *r, const uint8_t *held,
-                                           double *residual)
+static bool has_experts(const struct run *r, uint32_t row)
 {
+    return msim_step_class_of(&r->s.rows[row].terms) == MSIM_STEP_CLASS_EXPERTS;
+}
+
+/* A line for the source's steps, or one for models with experts and one for
+ * the others, where it has both. */
+static void write_steps(struct run *r, uint32_t source, const char *split,
+                        const uint8_t *pick, const double *residual)
+{
+    uint8_t *one = calloc(r->s.n + 1, 1);
+    uint32_t n[2] = {0};
+
+    for (uint32_t i = 0; i < r->s.n; i++)
+        n[has_experts(r, i)] += pick[i];
+    for (int experts = 0; one && experts < 2; experts++) {
+        char name[64];
+
+        for (uint32_t i = 0; i < r->s.n; i++)
+            one[i] = pick[i] && has_experts(r, i) == experts;
+        snprintf(name, sizeof(name), "%s%s", r->s.sources[source],
+                 !n[0] || !n[1] ? ""
+                 : experts      ? " with experts"
+                                : " dense");
+        write_errors(r, "step", name, split, one, residual);
+    }
+    free(one);
+}
+
+/* A fit: its constants, and the rows that it saw. */
+struct fitted {
     struct msim_step_constants c;
+    struct msim_neighbour *rows; /* in order */
+    uint32_t n;
+};
+
+/* The job's row: the one of `f` that came from it, NULL where it saw none. */
+static const struct msim_neighbour *own_row(const struct fitted *f,
+                                            const struct msim_neighbour *of)
+{
+    return bsearch(of, f->rows, f->n, sizeof(*f->rows), msim_neighbour_order);
+}
+
+static struct msim_neighbour row_of(const struct msim_step_sample *s,
+                                    const struct msim_step_constants *c)
+{
+    struct msim_neighbour row = msim_neighbour_of(&s->terms);
+
+    /* Beyond a factor of e a network was broken. */
+    row.residual = (float)fmin(fmax(msim_step_residual(s, c), -1), 1);
+    return row;
+}
+
+/* log(measured / predicted) by the law and the neighbours, but for the row
+ * itself. */
+static double left_over(const struct run *r, const struct fitted *f, uint32_t i)
+{
+    struct msim_neighbour of = row_of(&r->s.rows[i], &f->c);
+
+    return msim_step_residual(&r->s.rows[i], &f->c) -
+           msim_neighbour_correction(&of, f->rows, f->n, own_row(f, &of));
+}
+
+/* Fit without the rows of `held`, and take their residuals. */
+static struct fitted hold_out(struct run *r, const uint8_t *held,
+                              double *residual)
+{
+    struct fitted f = {.rows = calloc(r->s.n + 1, sizeof(*f.rows))};
 
     for (uint32_t i = 0; i < r->s.n; i++)
         r->use[i] = !held[i];
-    c = msim_step_constants_fit(&r->s, r->use);
-    for (uint32_t i = 0; i < r->s.n; i++)
+    f.c = msim_step_constants_fit(&r->s, r->use);
+    for (uint32_t i = 0; f.rows && i < r->s.n; i++)
+        if (r->use[i])
+            f.rows[f.n++] = row_of(&r->s.rows[i], &f.c);
+    if (f.rows)
+        qsort(f.rows, f.n, sizeof(*f.rows), msim_neighbour_order);
+    for (uint32_t i = 0; f.rows && i < r->s.n; i++)
         if (held[i])
-            residual[i] = msim_step_residual(&r->s.rows[i], &c);
-    return c;
+            residual[i] = left_over(r, &f, i);
+    return f;
 }
 
 /* ---- what is judged ------------------------------------------------------ */
@@ -109,9 +177,9 @@ static void by_model(struct run *r, uint32_t source, const char *split)
             if (held[j])
                 pick[j] = is_judged(r, j);
         }
-        (void)hold_out(r, held, r->residual);
+        free(hold_out(r, held, r->residual).rows);
     }
-    write_errors(r, "step", r->s.sources[source], split, pick, r->residual);
+    write_steps(r, source, split, pick, r->residual);
     free(held);
     free(seen);
     free(pick);
@@ -126,8 +194,8 @@ static void by_scale(struct run *r, uint32_t source, double gpus,
     for (uint32_t i = 0; held && residual && i < r->s.n; i++)
         held[i] = r->s.rows[i].source == source && r->s.rows[i].gpus > gpus;
     if (held && residual) {
-        (void)hold_out(r, held, residual);
-        write_errors(r, "step", r->s.sources[source], split, held, residual);
+        free(hold_out(r, held, residual).rows);
+        write_steps(r, source, split, held, residual);
     }
     free(held);
     free(residual);
@@ -185,13 +253,32 @@ static void add_number(cJSON *object, const char *key, double v)
     cJSON_AddNumberToObject(object, key, strtod(text, NULL));
 }
 
+/* Rows as arrays: kind, sizes, residual. */
+static void add_rows(cJSON *fit, const struct fitted *f)
+{
+    cJSON *rows = cJSON_AddArrayToObject(fit, "rows");
+
+    for (uint32_t i = 0; i < f->n; i++) {
+        char text[256];
+        size_t used =
+            (size_t)snprintf(text, sizeof(text), "[%u", f->rows[i].kind);
+
+        for (int k = 0; k < MSIM_NEIGHBOUR_SIZES; k++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, ",%.4g",
+                                     (double)f->rows[i].size[k]);
+        snprintf(text + used, sizeof(text) - used, ",%.3g]",
+                 (double)f->rows[i].residual);
+        cJSON_AddItemToArray(rows, cJSON_CreateRaw(text));
+    }
+}
+
 static void add_fit(cJSON *fits, const struct run *r, const char *without,
-                    const struct msim_step_constants *c, cJSON *interval)
+                    const struct fitted *f, cJSON *interval)
 {
     cJSON *fit = cJSON_CreateObject(), *object, *sources;
     double values[MSIM_STEP_CONSTANTS];
 
-    memcpy(values, c, sizeof(values));
+    memcpy(values, &f->c, sizeof(values));
     cJSON_AddStringToObject(fit, "without", without);
     sources = cJSON_AddArrayToObject(fit, "sources");
     for (uint32_t i = 0; i < r->s.n_sources; i++)
@@ -201,6 +288,7 @@ static void add_fit(cJSON *fits, const struct run *r, const char *without,
     for (uint32_t i = 0; i < MSIM_STEP_CONSTANTS; i++)
         add_number(object, msim_step_constant_text(i), values[i]);
     cJSON_AddItemToObject(fit, "interval", interval);
+    add_rows(fit, f);
     cJSON_AddItemToArray(fits, fit);
 }
 
@@ -340,18 +428,18 @@ static void each_source(struct run *r, cJSON *fits)
 
     for (uint32_t source = 0;
          held && judged && residual && source < r->s.n_sources; source++) {
-        struct msim_step_constants c;
+        struct fitted f;
 
         for (uint32_t i = 0; i < r->s.n; i++) {
             held[i] = r->s.rows[i].source == source;
             judged[i] = held[i] && is_judged(r, i);
         }
-        c = hold_out(r, held, residual);
-        write_errors(r, "step", r->s.sources[source], "the source held out",
-                     judged, residual);
+        f = hold_out(r, held, residual);
+        write_steps(r, source, "the source held out", judged, residual);
         if (fits)
-            add_fit(fits, r, r->s.sources[source], &c,
+            add_fit(fits, r, r->s.sources[source], &f,
                     intervals(r, held, residual));
+        free(f.rows);
     }
     free(held);
     free(judged);
@@ -364,7 +452,7 @@ static enum msim_status fit_all(struct run *r, const char *out,
     cJSON *json = cJSON_CreateObject(), *fits;
     uint8_t *all = calloc(r->s.n + 1, 1), *pick = calloc(r->s.n + 1, 1);
     double *seen = calloc(r->s.n + 1, sizeof(*seen));
-    struct msim_step_constants c;
+    struct fitted f;
     enum msim_status status = MSIM_OK;
 
     if (!all || !pick || !seen || !json)
@@ -373,20 +461,21 @@ static enum msim_status fit_all(struct run *r, const char *out,
     cJSON_AddStringToObject(json, "schema", "mystique-sim/steps/1");
     cJSON_AddStringToObject(json, "how", "msim-fit-steps");
     fits = cJSON_AddArrayToObject(json, "fits");
-    c = hold_out(r, all, seen); /* nothing is held out */
+    f = hold_out(r, all, seen); /* nothing is held out */
     for (uint32_t source = 0; source < r->s.n_sources; source++) {
         for (uint32_t i = 0; i < r->s.n; i++) {
-            seen[i] = msim_step_residual(&r->s.rows[i], &c);
+            seen[i] = left_over(r, &f, i);
             pick[i] = r->s.rows[i].source == source && is_judged(r, i);
         }
-        write_errors(r, "step", r->s.sources[source], "fitted on", pick, seen);
+        write_steps(r, source, "all but the row", pick, seen);
         by_model(r, source, "a model held out");
     }
     for (uint32_t source = 0; source < r->s.n_sources; source++)
         if (strcmp(r->s.sources[source], "training_steps") == 0)
             by_scale(r, source, 8, "more than 8 GPUs held out");
     memset(all, 1, r->s.n);
-    add_fit(fits, r, "", &c, intervals(r, all, r->residual));
+    add_fit(fits, r, "", &f, intervals(r, all, r->residual));
+    free(f.rows);
     each_source(r, fits);
     fit_memory(r, json);
     if (out)

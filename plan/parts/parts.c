@@ -411,8 +411,10 @@ static void expert_half(struct maker *k)
     norm_of(k, "ffn_norm", k->seq_tokens, h);
     linear(k, "router", k->seq_tokens, h, (double)m->moe.experts);
     expert_parallel(k, rows);
-    pointwise(k, "permute", MSIM_PASS_FORWARD, "add", rows * h, 2, 2);
-    pointwise(k, "permute", MSIM_PASS_BACKWARD, "add", rows * h, 2, 2);
+    /* To the order of experts, and back with a weighted sum. */
+    for (int pass = 0; pass < 2; pass++)
+        pointwise(k, "permute", (enum msim_pass)pass, "add", rows * h,
+                  1 + 1 / topk, 1 + 1 / topk);
     grouped(k, "expert_up", rows / local, h, ffn * (m->gated ? 2 : 1), local);
     activation(k, rows, ffn);
     grouped(k, "expert_down", rows / local, ffn, h, local);

@@ -274,6 +274,7 @@ enum msim_status msim_job_report(const struct msim_job_report_options *o,
         status = answer_all(&r, path, err);
     msim_job_rows_release(&r.table);
     msim_job_prices_release(&r.prices);
+    msim_step_fit_release(&r.fit);
     free(r.judged);
     return status;
 }

@@ -366,6 +366,7 @@ enum msim_status msim_plan_search(struct msim_plan *plan,
     for (uint64_t b = 0; k.blocks && b < k.n_blocks; b++)
         free(k.blocks[b].points);
     free(k.blocks);
+    msim_step_fit_release(&k.fit);
     for (uint32_t i = 0; i < spec->n_platforms; i++)
         msim_platform_free(k.platforms[i]);
     pthread_mutex_destroy(&k.lock);

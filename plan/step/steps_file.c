@@ -5,7 +5,9 @@
 
 #include "core/base/json.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const CLASSES[] = {
@@ -66,6 +68,46 @@ static void read_sources(struct msim_step_fit *fit, const cJSON *object)
     }
 }
 
+/* Rows are arrays: kind, six sizes, residual. */
+static enum msim_status read_row(struct msim_neighbour *to, const cJSON *row,
+                                 const char *path, struct msim_error *err)
+{
+    const cJSON *item = row ? row->child : NULL;
+
+    if (cJSON_GetArraySize(row) != 2 + MSIM_NEIGHBOUR_SIZES)
+        return wrong(path, "a row", err);
+    to->kind = (uint32_t)item->valuedouble;
+    item = item->next;
+    for (int i = 0; i < MSIM_NEIGHBOUR_SIZES; i++, item = item->next)
+        to->size[i] = (float)item->valuedouble;
+    to->residual = (float)item->valuedouble;
+    return MSIM_OK;
+}
+
+static enum msim_status read_rows(struct msim_step_fit *fit,
+                                  const cJSON *object, const char *path,
+                                  struct msim_error *err)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, "rows");
+    int n = cJSON_GetArraySize(list);
+    const cJSON *row;
+
+    fit->rows = calloc((size_t)n + 1, sizeof(*fit->rows));
+    if (!fit->rows)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(row, list)
+        MSIM_TRY(read_row(&fit->rows[fit->n_rows++], row, path, err));
+    qsort(fit->rows, fit->n_rows, sizeof(*fit->rows), msim_neighbour_order);
+    return MSIM_OK;
+}
+
+void msim_step_fit_release(struct msim_step_fit *fit)
+{
+    free(fit->rows);
+    fit->rows = NULL;
+    fit->n_rows = 0;
+}
+
 static enum msim_status read_fit(struct msim_step_fit *fit, const cJSON *object,
                                  const char *path, struct msim_error *err)
 {
@@ -80,7 +122,8 @@ static enum msim_status read_fit(struct msim_step_fit *fit, const cJSON *object,
     MSIM_STEP_CONSTANT_MAP(X)
 #undef X
     read_sources(fit, object);
-    return read_factors(fit, object, path, err);
+    MSIM_TRY(read_factors(fit, object, path, err));
+    return read_rows(fit, object, path, err);
 }
 
 /* The fit without `without`, or NULL; `known` lists what there is. */
@@ -112,6 +155,7 @@ enum msim_status msim_step_fit_read(struct msim_step_fit *fit,
     const cJSON *object;
     cJSON *json;
 
+    *fit = (struct msim_step_fit){0};
     snprintf(path, sizeof(path), "%s/laws/steps.json", data_dir);
     MSIM_TRY(msim_json_read(&json, path, err));
     object = find_fit(json, without ? without : "", known, sizeof(known));
@@ -137,8 +181,14 @@ struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
 {
     enum msim_step_class class = msim_step_class_of(t);
     struct msim_step_estimate e = {.flops = t->flops};
+    struct msim_neighbour of = msim_neighbour_of(t);
+    double factor =
+        exp(msim_neighbour_correction(&of, fit->rows, fit->n_rows, NULL));
+    double *parts = (double *)&e.parts;
 
-    e.us = msim_step_us(t, &fit->constants, &e.parts);
+    e.us = factor * msim_step_us(t, &fit->constants, &e.parts);
+    for (size_t i = 0; i < sizeof(e.parts) / sizeof(double); i++)
+        parts[i] *= factor;
     e.low_us = e.us / fit->low[class];
     e.high_us = e.us * fit->high[class];
     return e;

@@ -6,6 +6,7 @@
  */
 #ifndef MSIM_PLAN_STEP_STEPS_FILE_H
 #define MSIM_PLAN_STEP_STEPS_FILE_H
+#include "plan/step/neighbours.h"
 #include "plan/step/step_law.h"
 
 /* What the error of a step goes by. */
@@ -32,11 +33,15 @@ struct msim_step_fit {
     double low[MSIM_STEP_CLASSES], high[MSIM_STEP_CLASSES];
     char sources[MSIM_STEP_SOURCES][48]; /* whose rows it saw */
     uint32_t n_sources;
+    struct msim_neighbour *rows; /* that it saw, in order; owned */
+    uint32_t n_rows;
 };
+
+void msim_step_fit_release(struct msim_step_fit *fit);
 
 /*
  * Read the fit without the rows of `without` (NULL or "": the one on all) from
- * `data_dir`/laws/steps.json. EUNKNOWN lists the sources.
+ * `data_dir`/laws/steps.json. EUNKNOWN lists the sources. Release in any case.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_step_fit_read(struct msim_step_fit *fit,

@@ -58,6 +58,16 @@ static enum msim_attention_stack stack_of(const struct msim_platform *p,
                : MSIM_ATTENTION_USUAL;
 }
 
+/* FNV-1a. */
+static uint32_t hash_text(const char *text)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *text; text++)
+        h = (h ^ (uint8_t)*text) * 16777619u;
+    return h;
+}
+
 static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
                       const struct msim_described *m,
                       const struct msim_strategy *s)
@@ -65,6 +75,11 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->narrow = s->precision >= MSIM_PRECISION_AMP_FP8;
     t->attention = stack_of(p->platform, t->narrow);
     t->unfused = s->unfused;
+    t->platform = hash_text(msim_platform_name(p->platform));
+    t->precision = (uint32_t)s->precision;
+    t->hidden = (double)m->hidden;
+    t->sequence = (double)s->sequence;
+    t->micro_batch = (double)s->micro_batch;
     t->layers = (double)m->layers;
     t->pp = (double)s->pp;
     t->vp = (double)s->vp;

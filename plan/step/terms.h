@@ -30,6 +30,9 @@ struct msim_terms {
     bool tp_far; /* tensor parallel ranks on several nodes */
     bool dp_far; /* data parallel ranks on several nodes */
     bool unfused;
+    uint32_t platform;  /* a hash of its name */
+    uint32_t precision; /* enum msim_precision */
+    double hidden, sequence, micro_batch;
     double stage_layers; /* of the fullest stage */
     double layers, pp, vp, micro_batches, dp, tp, ep;
     int64_t zero;

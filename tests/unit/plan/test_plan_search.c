@@ -165,6 +165,7 @@ static void test_search__prices_like_a_single_job(void)
     CHECK_REL(msim_step_predict(&terms, &fit).us, p->us, 1e-12);
     CHECK_REL(p->days, 1e9 / p->tokens_per_second / 86400, 1e-9);
     CHECK_REL(p->cost, p->days * 24 * 2 * (double)p->strategy.gpus, 1e-9);
+    msim_step_fit_release(&fit);
     msim_pricer_release(&pricer);
     msim_platform_free(h100);
     msim_plan_release(&plan);

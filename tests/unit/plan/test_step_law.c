@@ -191,6 +191,8 @@ static void test_fit__is_read_by_source(void)
             MSIM_OK);
     CHECK(msim_step_fit_uses(&all, "nanotron"));
     CHECK(!msim_step_fit_uses(&without, "nanotron"));
+    msim_step_fit_release(&all);
+    msim_step_fit_release(&without);
     CHECK_INT(msim_step_fit_read(&all, MSIM_DATA, "nanotrom", &err),
               MSIM_EUNKNOWN);
     CHECK(strstr(err.text, "nanotron") != NULL);
