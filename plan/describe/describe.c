@@ -3,7 +3,7 @@
  */
 #include "plan/describe/describe.h"
 
-#include "plan/describe/fields.h"
+#include "core/json/fields.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "plan/search/spec.h"
 
-#include "plan/describe/fields.h"
+#include "core/json/fields.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,6 +10,7 @@
 # A name that ends in / stands for all rooms below it, too.
 rooms='
 core/base            : : cjson/ cJSON.h zlib.h
+core/json            : core/base : cjson/ cJSON.h
 core/stream          : core/base : zlib.h zstd.h
 core/trace           : core/base :
 core/read            : core/base core/stream core/trace : zlib.h
@@ -45,12 +46,12 @@ replay/run           : core/base core/trace core/work/ profilers profilers/ask r
 predict              : core/ models/ predict/memory :
 predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict :
-plan/describe        : core/base : cjson/ cJSON.h
+plan/describe        : core/base core/json : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
 plan/memory          : core/base core/trace core/work plan/describe plan/parts : cjson/ cJSON.h
 plan/rows            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
-plan/search          : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
+plan/search          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/outcome         : core/base core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :

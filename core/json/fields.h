@@ -1,12 +1,12 @@
 /*
- * plan/describe/fields.h - members of a JSON object, read with errors that name
+ * core/json/fields.h - members of a JSON object, read with errors that name
  * the member by its path: "moe.experts is 0, want a whole number from 1".
  *
  * The first failure stays; later calls return what is harmless. A reader asks
  * for all its members and looks at `status` once.
  */
-#ifndef MSIM_PLAN_DESCRIBE_FIELDS_H
-#define MSIM_PLAN_DESCRIBE_FIELDS_H
+#ifndef MSIM_CORE_JSON_FIELDS_H
+#define MSIM_CORE_JSON_FIELDS_H
 #include "core/base/json.h"
 
 struct msim_fields {

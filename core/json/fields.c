@@ -1,7 +1,7 @@
 /*
- * plan/describe/fields.c - members of a JSON object, with errors by path.
+ * core/json/fields.c - members of a JSON object, with errors by path.
  */
-#include "plan/describe/fields.h"
+#include "core/json/fields.h"
 
 #include "core/base/nearest.h"
 
