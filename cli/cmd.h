@@ -1,10 +1,10 @@
 /*
  * cli/cmd.h - the verbs of mystique-sim: one row here and one cmd_VERB.c each.
  *
- * A new verb `whatif` is the row X(whatif, "what it answers") and a file
- * cli/cmd_whatif.c (or a room of cli) that defines
+ * A new verb `budget` is the row X(budget, "what it answers") and a file
+ * cli/cmd_budget.c (or a room of cli) that defines
  *
- *     int msim_cmd_whatif(int argc, char **argv);
+ *     int msim_cmd_budget(int argc, char **argv);
  *
  * argv[0] is the verb, or the program's name where no verb was given. The
  * result is the exit code of the process: 0 ok, 1 a check failed, 2 usage, 3
@@ -17,6 +17,7 @@
 /* Verbs in the order of --help, with the line that stands there. */
 #define MSIM_VERB_MAP(X)                                                       \
     X(predict, "how long a traced job takes, and where the time goes")         \
+    X(whatif, "changes to a traced job, side by side")                         \
     X(info, "what is in traces and what is missing")                           \
     X(compare, "what changed from one run to another")                         \
     X(op, "predict single operations from a table")                            \

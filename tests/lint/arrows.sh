@@ -53,6 +53,7 @@ plan/memory          : core/base core/trace core/work plan/describe plan/parts :
 plan/rows            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
 plan/search          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/outcome         : core/base core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
+predict/scenario     : core/ models/ predict predict/whatif : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h

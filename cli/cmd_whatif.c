@@ -1,0 +1,125 @@
+/*
+ * cli/cmd_whatif.c - `whatif`: scenarios of one traced job, side by side.
+ */
+#include "cli/cmd.h"
+#include "cli/datadir.h"
+#include "cli/load.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "predict/scenario/scenario.h"
+
+struct settings {
+    const char *platform, *host, *network;
+    enum msim_output output;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "platform",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, platform),
+     .metavar = "NAME|FILE",
+     .help = "the GPU of the base, and of scenarios without \"gpu\"",
+     .dflt = "the traced one, as traced"},
+    {.name = "host",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, host),
+     .metavar = "NAME|FILE",
+     .help = "the host of the base"},
+    {.name = "network",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, network),
+     .metavar = "NAME|FILE",
+     .help = "the network of the base"},
+    {.name = "json",
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_JSON,
+     .help = "print JSON (schema mystique-sim/whatif/1) instead of text"},
+    {.name = "csv",
+     .type = MSIM_OPTION_ONE_OF,
+     .field = offsetof(struct settings, output),
+     .value = MSIM_OUTPUT_CSV,
+     .help = "print CSV, one line a scenario, instead of text"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim whatif scenarios.json run",
+    "mystique-sim whatif --platform a100 scenarios.json trace.json --csv",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "whatif",
+    .operands = "SCENARIOS.json TRACE|DIR...",
+    .summary =
+        "Predict changes to one traced job, side by side: other durations, "
+        "GPU, "
+        "network,\nhost, clock, numbers of nodes and ranks (docs/predict.md).",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 2,
+};
+
+static enum msim_status report(const struct msim_scenarios *s,
+                               enum msim_output output, struct msim_error *err)
+{
+    if (output == MSIM_OUTPUT_JSON)
+        MSIM_TRY(msim_scenarios_json(s, stdout));
+    else if (output == MSIM_OUTPUT_CSV)
+        msim_scenarios_csv(s, stdout);
+    else
+        msim_scenarios_text(s, stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                         "standard output cannot be written");
+    return MSIM_OK;
+}
+
+/* A mistyped scenario fails before a trace is read. */
+static enum msim_status run(const char *file,
+                            struct msim_predict_settings *settings,
+                            enum msim_output output, struct msim_error *err)
+{
+    struct msim_inputs in = {0};
+    struct msim_target to = {0};
+    struct msim_scenarios s;
+    enum msim_status status = msim_scenarios_read(&s, file, settings, err);
+
+    if (status == MSIM_OK)
+        status = msim_load_prediction(&in, &to, settings, err);
+    if (status == MSIM_OK)
+        status = msim_scenarios_run(&s, &in, &to, err);
+    if (status == MSIM_OK)
+        status = report(&s, output, err);
+    msim_target_release(&to);
+    msim_inputs_release(&in);
+    msim_scenarios_release(&s);
+    return status;
+}
+
+int msim_cmd_whatif(int argc, char **argv)
+{
+    char data[1024];
+    struct msim_predict_settings settings = {.data = data,
+                                             .load = {.threads = 2},
+                                             .peers = MSIM_PEERS_FIXED,
+                                             .iteration = MSIM_ITERATION_ALL};
+    struct settings s = {0};
+    struct msim_cli_operands files;
+    struct msim_error err = {0};
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    settings.paths = (const char *const *)&files.items[1];
+    settings.n_paths = (uint32_t)files.n - 1;
+    settings.platform = s.platform;
+    settings.host = s.host;
+    settings.network = s.network;
+    status = msim_datadir_find(data, sizeof(data), &err);
+    if (status == MSIM_OK)
+        status = run(files.items[0], &settings, s.output, &err);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

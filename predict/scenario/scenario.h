@@ -1,0 +1,73 @@
+/*
+ * predict/scenario/scenario.h - changes to a traced job, as a file, and what
+ * each of them makes of it.
+ *
+ *     {"scenarios": [
+ *        {"name": "faster kernels",
+ *         "changes": [{"scale": {"select": "kernels", "factor": 0.5}}]},
+ *        {"name": "on h100, no dropout",
+ *         "changes": [{"gpu": "h100"},
+ *                     {"remove": {"select": "op:aten::dropout*"}}]}]}
+ *
+ * A change has one member:
+ *     scale    durations of `select` (core/run/scale.h) times `factor`
+ *     speedup  the same, divided by `factor`
+ *     remove   `select` takes no time
+ *     gpu, network, host                 a name or a file, as --platform, ...
+ *     nodes, ranks                       numbers, as --nodes, --ranks
+ *     clock, power_cap                   texts, as --clock, --power-cap
+ * Changes of one scenario go together, in whatever order they stand.
+ */
+#ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H
+#define MSIM_PREDICT_SCENARIO_SCENARIO_H
+#include "predict/pipeline.h"
+
+struct msim_scenario_row {
+    const char *name; /* the file's */
+    struct msim_predict_settings settings;
+    struct msim_scale *scales; /* the settings' */
+    bool other_target;         /* another machine than the base's */
+    char reason[256];          /* why the job cannot be predicted so; "" */
+    /* Of the job so changed; all NAN where there is a reason. */
+    struct msim_figure period, iteration, kernels;
+    struct msim_figure ratio; /* of periods, to the base; nothing measured */
+    double transfer_us, wait_us;
+    struct msim_breakdown breakdown;
+};
+
+struct msim_scenarios {
+    struct msim_arena arena; /* texts */
+    struct msim_scenario_row base, *rows;
+    uint32_t n;
+};
+
+/*
+ * Read the scenarios of `path` as changes to `s`. EFORMAT names the member by
+ * its path, what was found and what is accepted. Release in any case; `s` must
+ * live as long.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_scenarios_read(struct msim_scenarios *out,
+                                     const char *path,
+                                     const struct msim_predict_settings *s,
+                                     struct msim_error *err);
+void msim_scenarios_release(struct msim_scenarios *s);
+
+/*
+ * Predict the base and every scenario. Those that change durations alone share
+ * one graph. What a trace cannot support gets a reason and does not stop the
+ * others.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_scenarios_run(struct msim_scenarios *s,
+                                    const struct msim_inputs *in,
+                                    const struct msim_target *to,
+                                    struct msim_error *err);
+
+/* As text, JSON (schema mystique-sim/whatif/1) or CSV. */
+void msim_scenarios_text(const struct msim_scenarios *s, FILE *out);
+MSIM_MUST_CHECK
+enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out);
+void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * predict/scenario/scenario_report.c - scenarios side by side.
+ */
+#include "core/base/csv.h"
+#include "core/base/json_out.h"
+#include "core/report/write/report_format.h"
+#include "predict/scenario/scenario.h"
+
+#include <math.h>
+
+static void text_row(const struct msim_scenario_row *r, FILE *out)
+{
+    char period[MSIM_CELL], iteration[MSIM_CELL], kernels[MSIM_CELL];
+
+    fprintf(out, "%-28.28s ", r->name);
+    if (*r->reason) {
+        fprintf(out, "no prediction: %s\n", r->reason);
+        return;
+    }
+    msim_format_time(period, r->period.predicted);
+    msim_format_time(iteration, r->iteration.predicted);
+    msim_format_time(kernels, r->kernels.predicted);
+    fprintf(out, "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f\n",
+            period, r->ratio.predicted, r->ratio.low, r->ratio.high, iteration,
+            kernels, 100 * r->breakdown.compute / r->iteration.predicted,
+            100 * r->breakdown.communication / r->iteration.predicted,
+            100 * (r->breakdown.host + r->breakdown.idle) /
+                r->iteration.predicted);
+}
+
+void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
+{
+    fputs("                                   period  of the base [90 %]       "
+          "iteration      kernels  comp  comm  host\n"
+          "                                                                    "
+          "                          %     %     %\n",
+          out);
+    text_row(&s->base, out);
+    for (uint32_t i = 0; i < s->n; i++)
+        text_row(&s->rows[i], out);
+    fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void json_figure(struct msim_json *j, const char *key,
+                        const struct msim_figure *f)
+{
+    msim_json_open(j, key, '{', false);
+    msim_json_number(j, "predicted", f->predicted);
+    msim_json_number(j, "low", f->low);
+    msim_json_number(j, "high", f->high);
+    msim_json_close(j);
+}
+
+static void json_row(struct msim_json *j, const char *key,
+                     const struct msim_scenario_row *r)
+{
+    msim_json_open(j, key, '{', true);
+    msim_json_text(j, "name", r->name);
+    msim_json_text(j, "reason", *r->reason ? r->reason : NULL);
+    if (!*r->reason) {
+        json_figure(j, "period_us", &r->period);
+        json_figure(j, "ratio", &r->ratio);
+        json_figure(j, "iteration_us", &r->iteration);
+        json_figure(j, "kernel_us", &r->kernels);
+        msim_json_open(j, "communication_us", '{', false);
+        msim_json_number(j, "transfer", r->transfer_us);
+        msim_json_number(j, "wait", r->wait_us);
+        msim_json_close(j);
+        msim_json_open(j, "breakdown_us", '{', false);
+        msim_json_number(j, "compute", r->breakdown.compute);
+        msim_json_number(j, "communication", r->breakdown.communication);
+        msim_json_number(j, "memory_copy", r->breakdown.memory_copy);
+        msim_json_number(j, "host", r->breakdown.host);
+        msim_json_number(j, "idle", r->breakdown.idle);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/whatif/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    json_row(&j, "base", &s->base);
+    msim_json_open(&j, "scenarios", '[', true);
+    for (uint32_t i = 0; i < s->n; i++)
+        json_row(&j, NULL, &s->rows[i]);
+    msim_json_close(&j);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}
+
+/* ---- CSV ----------------------------------------------------------------- */
+
+static void put(double v, FILE *out)
+{
+    char text[32];
+
+    putc(',', out);
+    if (isfinite(v)) {
+        msim_number_text(text, v);
+        fputs(text, out);
+    }
+}
+
+static void csv_row(const struct msim_scenario_row *r, FILE *out)
+{
+    const double figures[] = {r->period.predicted,
+                              r->period.low,
+                              r->period.high,
+                              r->ratio.predicted,
+                              r->ratio.low,
+                              r->ratio.high,
+                              r->iteration.predicted,
+                              r->kernels.predicted,
+                              r->transfer_us,
+                              r->wait_us,
+                              r->breakdown.compute,
+                              r->breakdown.communication,
+                              r->breakdown.memory_copy,
+                              r->breakdown.host,
+                              r->breakdown.idle};
+
+    msim_csv_write(out, r->name);
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        put(*r->reason ? NAN : figures[i], out);
+    putc(',', out);
+    msim_csv_write(out, r->reason);
+    putc('\n', out);
+}
+
+void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
+{
+    fputs("scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
+          "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
+          "communication_us,memory_copy_us,host_us,idle_us,reason\n",
+          out);
+    csv_row(&s->base, out);
+    for (uint32_t i = 0; i < s->n; i++)
+        csv_row(&s->rows[i], out);
+}

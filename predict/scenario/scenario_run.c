@@ -1,0 +1,118 @@
+/*
+ * predict/scenario/scenario_run.c - predicting scenarios.
+ */
+#include "predict/scenario/scenario.h"
+#include "predict/whatif/ratio.h"
+#include "predict/whatif/select.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void take_figures(struct msim_scenario_row *row,
+                         const struct msim_prediction *p)
+{
+    row->period = p->period.us;
+    row->iteration = p->iteration_us;
+    row->kernels = p->kernel_us;
+    row->transfer_us = p->transfer_us;
+    row->wait_us = p->wait_us;
+    row->breakdown = p->breakdown_us;
+}
+
+static struct msim_ratio_side side_of(const struct msim_prediction_run *run)
+{
+    return (struct msim_ratio_side){&run->outcome, run->costs, run->iteration};
+}
+
+/* A change of durations: the base's graph with other factors. */
+static enum msim_status run_scaled(struct msim_scenario_row *row,
+                                   const struct msim_prediction_run *base,
+                                   const struct msim_inputs *in,
+                                   const struct msim_target *to,
+                                   struct msim_error *err)
+{
+    struct msim_prediction_run run = {0};
+    struct msim_ratio_side a = side_of(base), b;
+    enum msim_status status = msim_predict_from(
+        &run, base->basis, &row->settings, in, to, base->outcome.states, err);
+
+    if (status == MSIM_OK) {
+        take_figures(row, run.prediction);
+        b = side_of(&run);
+        status = msim_ratio_find(&a, &b, &row->ratio, err);
+    }
+    msim_prediction_run_release(&run);
+    return status;
+}
+
+/* The ratio of two predictions whose errors are taken as independent. */
+static struct msim_figure apart(const struct msim_figure *base,
+                                const struct msim_figure *changed)
+{
+    double r = changed->predicted / base->predicted;
+    double up = hypot(log(base->predicted / base->low),
+                      log(changed->high / changed->predicted));
+    double down = hypot(log(base->high / base->predicted),
+                        log(changed->predicted / changed->low));
+
+    return (struct msim_figure){r, r / exp(down), r * exp(up), NAN};
+}
+
+/* Another machine: a target and a graph of its own. */
+static enum msim_status run_elsewhere(struct msim_scenario_row *row,
+                                      const struct msim_prediction_run *base,
+                                      const struct msim_inputs *in,
+                                      struct msim_error *err)
+{
+    struct msim_prediction_run run = {0};
+    struct msim_target to;
+    enum msim_status status = msim_target_load(&to, &row->settings, err);
+
+    if (status == MSIM_OK)
+        status = msim_target_choose(&to, &row->settings, in, err);
+    if (status == MSIM_OK)
+        status = msim_predict(&run, &row->settings, in, &to, err);
+    if (status == MSIM_OK) {
+        take_figures(row, run.prediction);
+        row->ratio = apart(&base->prediction->period.us, &row->period);
+    }
+    msim_prediction_run_release(&run);
+    msim_target_release(&to);
+    return status;
+}
+
+static void run_one(struct msim_scenario_row *row,
+                    const struct msim_prediction_run *base,
+                    const struct msim_inputs *in, const struct msim_target *to)
+{
+    struct msim_error why = {0};
+    /* What selects nothing is a scenario without an answer. */
+    enum msim_status status =
+        msim_select_check(&row->settings, in, base->graph, &why);
+
+    if (status == MSIM_OK)
+        status = row->other_target ? run_elsewhere(row, base, in, &why)
+                                   : run_scaled(row, base, in, to, &why);
+    if (status != MSIM_OK)
+        snprintf(row->reason, sizeof(row->reason), "%.250s",
+                 *why.text ? why.text : msim_status_text(status));
+}
+
+enum msim_status msim_scenarios_run(struct msim_scenarios *s,
+                                    const struct msim_inputs *in,
+                                    const struct msim_target *to,
+                                    struct msim_error *err)
+{
+    struct msim_prediction_run base = {0};
+    enum msim_status status =
+        msim_predict(&base, &s->base.settings, in, to, err);
+
+    if (status == MSIM_OK) {
+        take_figures(&s->base, base.prediction);
+        s->base.ratio = (struct msim_figure){1, 1, 1, NAN};
+        for (uint32_t i = 0; i < s->n; i++)
+            run_one(&s->rows[i], &base, in, to);
+    }
+    msim_prediction_run_release(&base);
+    return status;
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# whatif: scenarios of one traced job, side by side.
+. "$(dirname "$0")/lib.bash"
+
+trace=$MSIM_DATA/traces/gpt2
+cat >"$folder/some.json" <<'JSON'
+{"scenarios": [
+  {"name": "nothing", "changes": []},
+  {"name": "half", "changes": [{"scale": {"select": "kernels", "factor": 0.5}}]},
+  {"name": "twice as fast", "changes": [{"speedup": {"select": "kernels", "factor": 2}}]},
+  {"name": "a, b", "changes": [{"scale": {"select": "kernels", "factor": 0.77}},
+                               {"scale": {"select": "op:*mm*", "factor": 0.61}}]},
+  {"name": "b, a", "changes": [{"scale": {"select": "op:*mm*", "factor": 0.61}},
+                               {"scale": {"select": "kernels", "factor": 0.77}}]},
+  {"name": "none left", "changes": [{"remove": {"select": "kernels"}}]},
+  {"name": "h100", "changes": [{"gpu": "h100"}]},
+  {"name": "absent", "changes": [{"remove": {"select": "op:nosuch"}}]},
+  {"name": "typo", "changes": [{"gpu": "h1000"}]}]}
+JSON
+
+run whatif --platform a100 "$folder/some.json" "$trace" --csv
+want_rc 0
+want_no_err
+[ "$(wc -l <"$folder/out")" -eq 11 ] || complain "not one line a scenario: $out"
+figures() { # NAME: all figures of that scenario
+    grep -E "^\"?$1\"?," "$folder/out" | sed -E 's/^("[^"]*"|[^,]*),//'
+}
+[ "$(figures nothing)" = "$(figures base)" ] || complain "no change changes something"
+[ "$(figures half)" = "$(figures 'twice as fast')" ] || complain "half is not twice as fast"
+[ "$(figures 'a, b')" = "$(figures 'b, a')" ] || complain "the order of changes counts"
+[[ $(figures 'none left') =~ ^[0-9.]+,[0-9.]+,[0-9.]+,0\.[0-9]+,.*,0,0,0,0, ]] ||
+    complain "kernels are left: $(figures 'none left')"
+[[ $(figures absent) == ,,,*"selects nothing"* ]] || complain "no reason: $(figures absent)"
+[[ $(figures typo) == ,,,*"h1000"* ]] || complain "no reason: $(figures typo)"
+
+# The same as predict says, one by one.
+same() { # NAME COLUMN OPTION...: the period that predict --csv prints
+    local name=$1
+    local want
+    want=$(figures "$name" | cut -d, -f1)
+    shift
+    cp "$folder/out" "$folder/all.csv"
+    run "$@" --json "$trace"
+    [[ $out == *"\"period_us\": {\"predicted\": $want,"* ]] ||
+        complain "predict does not say $want for '$name'"
+    cp "$folder/all.csv" "$folder/out"
+}
+same half --platform a100 --scale kernels=0.5
+same h100 --platform h100
+
+run whatif --platform a100 "$folder/some.json" "$trace" --json
+want_out '"schema": "mystique-sim/whatif/1"'
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; rows = json.load(sys.stdin)["scenarios"]
+assert rows[1]["ratio"]["low"] <= rows[1]["ratio"]["predicted"] <= rows[1]["ratio"]["high"]
+assert rows[7]["reason"] and "period_us" not in rows[7]' <"$folder/out" ||
+        complain "not the JSON that was wanted"
+fi
+run whatif --platform a100 "$folder/some.json" "$trace"
+want_out "no prediction: 'op:nosuch=0' selects nothing"
+[[ $out =~ base\ +[0-9.]+\ ms\ +x\ 1\.000 ]] || complain "no base: $out"
+
+# What users mistype is refused by its path, before the trace is read.
+refuse() { # TEXT SCENARIOS
+    printf '%s' "$2" >"$folder/bad.json"
+    run whatif "$folder/bad.json" "$folder/no-such-trace"
+    want_rc 3
+    want_err "$1"
+}
+refuse "scenarios is missing, want an array" '{}'
+refuse "scenarios[0].name is missing" '{"scenarios": [{"changes": []}]}'
+refuse "scenarios[0].changes is missing" '{"scenarios": [{"name": "x"}]}'
+refuse "scenarios[0].changes[0].scal is not known, did you mean scale?" \
+    '{"scenarios": [{"name": "x", "changes": [{"scal": 1}]}]}'
+refuse "scenarios[0].changes[1].scale.factor is -1, want a number above 0" \
+    '{"scenarios": [{"name": "x", "changes": [{"gpu": "h100"}, {"scale": {"select": "host", "factor": -1}}]}]}'
+refuse 'scenarios[0].changes[0].remove.select is "kernel", want kernels' \
+    '{"scenarios": [{"name": "x", "changes": [{"remove": {"select": "kernel"}}]}]}'
+refuse "has 2 members, want one change" \
+    '{"scenarios": [{"name": "x", "changes": [{"gpu": "h100", "nodes": 2}]}]}'
+usage_error "" whatif "$folder/some.json"
+finish
