@@ -8,6 +8,10 @@
 #include "cli/options.h"
 #include "predict/scenario/scenario.h"
 
+#include <malloc.h>
+
+#define KEPT (1 << 30) /* bytes */
+
 struct settings {
     const char *platform, *host, *network;
     enum msim_output output;
@@ -113,6 +117,10 @@ int msim_cmd_whatif(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
+    /* Arrays of a million tasks come and go with every scenario: keep their
+     * pages instead of asking for them anew. */
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT);
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT);
     settings.paths = (const char *const *)&files.items[1];
     settings.n_paths = (uint32_t)files.n - 1;
     settings.platform = s.platform;

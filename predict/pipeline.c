@@ -506,8 +506,11 @@ static enum msim_status read_off(struct predicting *p)
     MSIM_TRY(keep_states(run, p->states));
     fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED,
                  msim_target_reads_gpu_times(p->to), run->states);
+    run->outcome.totals_only = p->s->totals_only;
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
+    if (p->s->totals_only)
+        return MSIM_OK;
     fold(p);
     describe(p);
     if (p->to->platform)

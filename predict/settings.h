@@ -57,6 +57,7 @@ struct msim_predict_settings {
     enum msim_peers peers;     /* FIXED or FOLLOW; of measured costs alone */
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
     bool strict;       /* work without a model is an error */
+    bool totals_only;  /* no causes, path, kernels, operators: many scenarios */
 };
 
 #endif

@@ -251,6 +251,7 @@ enum msim_status msim_scenarios_read(struct msim_scenarios *out,
     cJSON *json;
 
     *out = (struct msim_scenarios){.base = {.name = "base", .settings = *s}};
+    out->base.settings.totals_only = true;
     msim_arena_init(&out->arena);
     MSIM_TRY(msim_json_read(&json, path, err));
     f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);

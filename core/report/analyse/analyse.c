@@ -203,7 +203,9 @@ static enum msim_status rank_rows(struct analysis *a, uint32_t *slowest)
 
         if (!rank_row(a, rank, r))
             continue;
-        MSIM_TRY(msim_analyse_waits(&a->findings, a->waits, rank, &r->waits));
+        if (!a->o->totals_only)
+            MSIM_TRY(
+                msim_analyse_waits(&a->findings, a->waits, rank, &r->waits));
         p->n_ranks_detail++;
         if (r->iteration_us.predicted <= most)
             continue;
@@ -372,15 +374,8 @@ static enum msim_status find_causes(struct analysis *a)
     MSIM_TRY(msim_binding_init(&a->binding, a->g, run));
     MSIM_TRY(msim_slack(a->g, run, &a->binding, a->mid, a->slack));
     MSIM_TRY(msim_waits_find(a->g, run, &a->binding, a->mid, a->waits));
-    a->findings = (struct msim_findings){.p = a->p,
-                                         .o = a->o,
-                                         .g = a->g,
-                                         .iteration = a->iteration,
-                                         .mid = a->mid,
-                                         .low = a->low,
-                                         .high = a->high,
-                                         .binding = &a->binding,
-                                         .slack = a->slack};
+    a->findings.binding = &a->binding;
+    a->findings.slack = a->slack;
     return MSIM_OK;
 }
 
@@ -389,7 +384,15 @@ static enum msim_status analyse(struct analysis *a)
     uint32_t slowest;
 
     MSIM_TRY(simulate_sums(a));
-    MSIM_TRY(find_causes(a));
+    a->findings = (struct msim_findings){.p = a->p,
+                                         .o = a->o,
+                                         .g = a->g,
+                                         .iteration = a->iteration,
+                                         .mid = a->mid,
+                                         .low = a->low,
+                                         .high = a->high};
+    if (!a->o->totals_only)
+        MSIM_TRY(find_causes(a));
     a->p->ranks = a->g->job->n_ranks;
     MSIM_TRY(rank_rows(a, &slowest));
     if (slowest == UINT32_MAX)
@@ -397,6 +400,8 @@ static enum msim_status analyse(struct analysis *a)
     MSIM_TRY(iteration_rows(a));
     MSIM_TRY(msim_analyse_period(&a->findings));
     totals(a, slowest);
+    if (a->o->totals_only)
+        return MSIM_OK;
     MSIM_TRY(msim_analyse_path(&a->findings));
     MSIM_TRY(msim_analyse_edges(&a->findings));
     MSIM_TRY(msim_analyse_comm(&a->findings));

@@ -60,6 +60,8 @@ struct msim_outcome {
                                          platform */
     bool measured;         /* durations and times are the trace's own */
     bool gpu_times;        /* GPU times of the trace may be read */
+    bool totals_only;      /* of many scenarios no more is asked: no causes,
+                              path, kernels, operators, phases */
     const uint8_t *states; /* of iterations, msim_iteration_state, in the run
                               that this one is compared with; NULL: its own */
 };
