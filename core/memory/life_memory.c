@@ -251,8 +251,13 @@ static struct msim_held_piece piece_of(const struct picture *p, uint32_t life)
     return piece;
 }
 
+/* Uses outside the optimizer may all lie before the operator that names the
+ * piece first in the order of entry, where threads overlap: it ends no sooner
+ * than it begins. */
 static enum msim_status add(struct picture *p, struct msim_held_piece piece)
 {
+    if (piece.to < piece.from)
+        piece.to = piece.from;
     MSIM_TRY(msim_grow((void **)&p->out->pieces, &p->out->cap, p->out->n,
                        sizeof(*p->out->pieces)));
     p->out->pieces[p->out->n++] = piece;

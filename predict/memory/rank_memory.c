@@ -75,12 +75,22 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
     return MSIM_OK;
 }
 
+/*
+ * Of eleven captures on a CPU the allocator counted 0.81 to 1.10 of the peak
+ * that their lives give: seven samples (tests/accuracy/memory_peaks.csv, 0.97
+ * to 1.10) and four small models. 90 % lie between these. No GPU's is among
+ * them.
+ */
+#define PEAK_LOW  0.82
+#define PEAK_HIGH 1.10
+
 enum msim_status msim_rank_memory_note(const struct msim_rank_memory *m,
                                        struct msim_prediction *p)
 {
     struct msim_memory_note *note = &p->memory;
 
     note->peak = note->reserved = note->capacity = NAN;
+    note->low = note->high = NAN;
     if (!m->known)
         return MSIM_OK;
     note->by = msim_arena_alloc(&p->arena, MSIM_HELD_COUNT * sizeof(*note->by));
@@ -90,6 +100,8 @@ enum msim_status msim_rank_memory_note(const struct msim_rank_memory *m,
         note->by[note->n_by++] = (struct msim_named_bytes){
             msim_held_text((enum msim_held)i), (double)m->peak.by[i]};
     note->peak = (double)m->peak.allocated;
+    note->low = PEAK_LOW * note->peak;
+    note->high = PEAK_HIGH * note->peak;
     note->reserved = (double)m->peak.reserved;
     note->capacity = m->capacity;
     note->rank = m->rank;

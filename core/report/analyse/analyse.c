@@ -336,8 +336,12 @@ static void totals(struct analysis *a, uint32_t rank)
         p->flops = NAN;
     p->flops_counted = kernel > 0 && !isnan(p->flops) ? counted / kernel : NAN;
     settle_flops(p);
-    p->memory = (struct msim_memory_note){
-        .peak = NAN, .reserved = NAN, .capacity = NAN, .rank = -1};
+    p->memory = (struct msim_memory_note){.peak = NAN,
+                                          .reserved = NAN,
+                                          .low = NAN,
+                                          .high = NAN,
+                                          .capacity = NAN,
+                                          .rank = -1};
 }
 
 /* ---- the whole ---------------------------------------------------------- */

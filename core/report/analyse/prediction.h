@@ -210,6 +210,7 @@ struct msim_named_bytes {
 /* Memory of the rank that holds most; bytes, NAN unknown. */
 struct msim_memory_note {
     double peak, reserved; /* tensors; what the allocator takes for them */
+    double low, high;      /* 90 % interval of the peak */
     double capacity;       /* of the platform */
     int64_t rank;          /* -1 unknown */
     struct msim_named_bytes *by; /* of the peak */

@@ -122,6 +122,8 @@ static void write_memory(struct msim_json *j, const struct msim_memory_note *m)
 {
     msim_json_open(j, "memory_bytes", '{', false);
     msim_json_number(j, "peak", m->peak);
+    msim_json_number(j, "low", m->low);
+    msim_json_number(j, "high", m->high);
     msim_json_number(j, "reserved", m->reserved);
     write_rank(j, "rank", m->rank);
     msim_json_open(j, "by", '{', false);

@@ -213,13 +213,17 @@ static void print_memory(const struct msim_page *page)
 {
     const struct msim_memory_note *m = &page->p->memory;
     char peak[MSIM_CELL], reserved[MSIM_CELL], capacity[MSIM_CELL];
+    char low[MSIM_CELL], high[MSIM_CELL];
 
     if (!(m->peak > 0))
         return;
     msim_format_large(peak, m->peak);
     msim_format_large(reserved, m->reserved);
     msim_format_large(capacity, m->capacity);
-    fprintf(page->out, "  %-15s  %8sB      at the peak", "memory", peak);
+    msim_format_large(low, m->low);
+    msim_format_large(high, m->high);
+    fprintf(page->out, "  %-15s  %8sB      90 %%: %sB to %sB at the peak",
+            "memory", peak, low, high);
     if (m->reserved > m->peak)
         fprintf(page->out, ", %sB reserved", reserved);
     if (m->reserved > m->capacity)
