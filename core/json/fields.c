@@ -163,14 +163,15 @@ void msim_fields_only(struct msim_fields *f, const char *const *keys)
             continue;
         near = msim_nearest_word(item->string, keys, n);
         if (near)
-            snprintf(text, sizeof(text), "%s%s is not known, did you mean %s?",
-                     f->path, item->string, near);
+            snprintf(text, sizeof(text),
+                     "%s%.60s is not known, did you mean %.60s?", f->path,
+                     item->string, near);
         else {
             char all[384];
 
             list_words(all, sizeof(all), keys);
-            snprintf(text, sizeof(text), "%s%s is not known, want %s", f->path,
-                     item->string, all);
+            snprintf(text, sizeof(text), "%s%.60s is not known, want %.300s",
+                     f->path, item->string, all);
         }
         fail(f, text);
     }
