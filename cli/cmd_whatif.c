@@ -57,8 +57,8 @@ static const struct msim_command COMMAND = {
     .operands = "SCENARIOS.json TRACE|DIR...",
     .summary =
         "Predict changes to one traced job, side by side: other durations, "
-        "GPU, "
-        "network,\nhost, clock, numbers of nodes and ranks (docs/predict.md).",
+        "sizes, GPU,\nnetwork, host, clock, numbers of nodes and ranks "
+        "(docs/predict.md).",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,

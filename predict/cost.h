@@ -20,11 +20,14 @@
 #include "predict/trace_correction.h"
 
 struct msim_cost_options {
-    const struct msim_platform *platform; /* NULL: as traced */
-    struct msim_works *const *works;      /* one a rank; not read as traced */
-    const struct msim_platform *source;   /* scaled: the trace's own GPU times
-                                             are those of this GPU; NULL: they
-                                             are not read under a platform */
+    const struct msim_platform *platform;   /* NULL: as traced */
+    struct msim_works *const *works;        /* one a rank; not read as traced */
+    struct msim_works *const *works_traced; /* those that took the traced times,
+                                               operator by operator; NULL:
+                                               `works`, nothing is reshaped */
+    const struct msim_platform *source;     /* scaled: the trace's own GPU times
+                                               are those of this GPU; NULL: they
+                                               are not read under a platform */
     const struct msim_correction *correction; /* of the models, from
                                                  another trace; NULL: none */
     const struct msim_host *host;             /* never NULL: for what the trace

@@ -8,6 +8,7 @@
  * operator, or of an operator without shapes, is estimated from its name, its
  * launch and its neighbours (core/work/kernel/infer.h), or scaled by its class.
  */
+#include "core/reshape/reshape.h"
 #include "models/estimate/emulated.h"
 #include "models/estimate/whole_job.h"
 #include "models/platform/platform.h"
@@ -116,14 +117,15 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
 
 /* Correct an estimate by what the source trace shows of its machine. */
 static void correct(const struct msim_costing *k, const char *name,
-                    struct msim_demand_estimate *d)
+                    struct msim_estimate *e)
 {
     if (k->opt->correction)
-        msim_correction_apply(k->opt->correction, name, &d->e);
+        msim_correction_apply(k->opt->correction, name, e);
 }
 
 /* The same works on the GPU that was traced; 0 unless costs are scaled. */
 static enum msim_status estimate_source(struct msim_costing *k,
+                                        const char *name,
                                         const struct msim_work *works,
                                         uint32_t n, struct msim_estimate *sum)
 {
@@ -136,7 +138,21 @@ static enum msim_status estimate_source(struct msim_costing *k,
                                              k->err));
         msim_costing_add(sum, &e);
     }
+    if (n && k->opt->source)
+        correct(k, name, sum);
     return MSIM_OK;
+}
+
+/* Are operators given other sizes than those that took the traced times? */
+static bool is_reshaped(const struct msim_costing *k)
+{
+    return k->opt->works_traced != NULL;
+}
+
+/* The rank at hand with the sizes that are asked for. */
+static const struct msim_trace *asked_of(const struct msim_costing *k)
+{
+    return k->opt->works[k->rank]->trace;
 }
 
 /* Is there a time to scale? A negative one is an artefact of clocks. */
@@ -157,7 +173,7 @@ static void set_share(struct msim_costing *k, uint32_t task,
                       const struct msim_estimate *from, double share)
 {
     const struct msim_scaling s = {k->opt->source, k->opt->platform, *from,
-                                   to->e};
+                                   to->e, is_reshaped(k)};
     struct msim_demand_estimate d = {.flops = to->flops * share,
                                      .limits =
                                          msim_limits_share(&to->limits, share)};
@@ -179,8 +195,8 @@ static enum msim_status cost_one(struct msim_costing *k, uint32_t task,
     struct msim_estimate source;
 
     MSIM_TRY(estimate(k, name, to, 1, &d));
-    correct(k, name, &d);
-    MSIM_TRY(estimate_source(k, from, 1, &source));
+    correct(k, name, &d.e);
+    MSIM_TRY(estimate_source(k, name, from, 1, &source));
     set_share(k, task, &d, &source, 1);
     return MSIM_OK;
 }
@@ -243,7 +259,7 @@ static enum msim_status cost_inferred(struct msim_costing *k, uint32_t i,
     if (!*known)
         return MSIM_OK;
     MSIM_TRY(estimate(k, shown_name(t, i), &w, 1, &d));
-    correct(k, msim_trace_text(t, t->gpu[i].name), &d);
+    correct(k, msim_trace_text(t, t->gpu[i].name), &d.e);
     msim_infer_widen(&d.e, log_sd);
     msim_costing_set(k, k->task_of[i], &d, 1);
     return MSIM_OK;
@@ -295,17 +311,22 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     const struct msim_op_kernels *l = &k->opt->works[k->rank]->kernels;
     uint32_t begin = l->begin[i], end = l->begin[i + 1], n;
-    const struct msim_work *works;
+    const struct msim_work *works, *traced;
     struct msim_demand_estimate d;
     struct msim_estimate source;
     enum msim_opmap_result r;
+    uint32_t n_traced;
 
     if (begin == end)
         return MSIM_OK;
     r = msim_works_of(k->opt->works[k->rank], i, &works, &n);
-    /* A bound is no basis for a ratio of two GPUs. */
+    (void)msim_works_of(is_reshaped(k) ? k->opt->works_traced[k->rank]
+                                       : k->opt->works[k->rank],
+                        i, &traced, &n_traced);
+    /* A bound is no basis for a ratio of two GPUs; for one of two sizes it
+     * is. */
     if (r == MSIM_OPMAP_NO_KERNEL ||
-        (r == MSIM_OPMAP_UNKNOWN && k->opt->source))
+        (r == MSIM_OPMAP_UNKNOWN && k->opt->source && !is_reshaped(k)))
         n = 0;
     if (!k->opt->source) {
         MSIM_TRY(need_infer(k));
@@ -315,8 +336,9 @@ static enum msim_status cost_op(struct msim_costing *k, uint32_t i)
     if (n && r != MSIM_OPMAP_WORKS)
         MSIM_TRY(bounded(k, i, NULL));
     MSIM_TRY(estimate(k, msim_trace_text(t, t->ops[i].name), works, n, &d));
-    correct(k, msim_trace_text(t, t->ops[i].name), &d);
-    MSIM_TRY(estimate_source(k, works, n, &source));
+    correct(k, msim_trace_text(t, t->ops[i].name), &d.e);
+    MSIM_TRY(estimate_source(k, msim_trace_text(t, t->ops[i].name), traced,
+                             n ? n_traced : 0, &source));
     for (uint32_t j = begin; j < end; j++)
         if (n)
             set_share(k, k->task_of[l->gpu[j]], &d, &source,
@@ -355,7 +377,7 @@ static enum msim_status cost_unsized(struct msim_costing *k, uint32_t i,
     msim_infer_comm(&k->infer, i, &w, &log_sd);
     w = grow(k, w, e->comm);
     MSIM_TRY(estimate(k, msim_trace_text(t, e->name), &w, 1, &d));
-    correct(k, msim_trace_text(t, e->name), &d);
+    correct(k, msim_trace_text(t, e->name), &d.e);
     msim_infer_widen(&d.e, log_sd);
     msim_costing_set(k, k->task_of[i], &d, 1);
     return MSIM_OK;
@@ -367,12 +389,13 @@ static enum msim_status cost_transfer(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     const struct msim_gpu *e = &t->gpu[i];
-    struct msim_work from = msim_comm_work(t, e->comm), to;
+    struct msim_work from = msim_comm_work(t, e->comm);
+    struct msim_work to = msim_comm_work(asked_of(k), e->comm);
 
-    if (!k->opt->source && from.u.coll.bytes == 0 &&
-        from.u.coll.collective != MSIM_COLL_BARRIER)
-        return cost_unsized(k, i, from);
-    to = grow(k, from, e->comm);
+    if (!k->opt->source && to.u.coll.bytes == 0 &&
+        to.u.coll.collective != MSIM_COLL_BARRIER)
+        return cost_unsized(k, i, to);
+    to = grow(k, to, e->comm);
     return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &from);
 }
 
@@ -391,7 +414,8 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
 {
     const struct msim_trace *t = k->g->job->ranks[k->rank];
     const struct msim_gpu *e = &t->gpu[i];
-    struct msim_work w;
+    struct msim_work w, to;
+    struct msim_gpu asked = *e;
 
     if (e->kind == MSIM_GPU_KERNEL && e->op != MSIM_NONE)
         return MSIM_OK; /* with its operator */
@@ -400,8 +424,11 @@ static enum msim_status cost_event(struct msim_costing *k, uint32_t i)
                                     : cost_transfer(k, i);
     if (e->kind == MSIM_GPU_KERNEL)
         return cost_unknown(k, MSIM_NONE, i);
+    asked.bytes = (uint64_t)((double)e->bytes *
+                             msim_reshaped_growth(asked_of(k), t, e->op));
     w = msim_copy_work(e);
-    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &w, &w);
+    to = msim_copy_work(&asked);
+    return cost_one(k, k->task_of[i], msim_trace_text(t, e->name), &to, &w);
 }
 
 /* GPU tasks of a rank whose GPU events are in the trace. */

@@ -22,7 +22,7 @@ static void set_host(struct msim_costing *k, uint32_t task,
 static bool predicts(const struct msim_costing *k)
 {
     return k->opt->platform &&
-           !(k->opt->source &&
+           !(k->opt->source && !k->opt->works_traced &&
              msim_scaled_same(k->opt->source, k->opt->platform));
 }
 

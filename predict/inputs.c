@@ -39,3 +39,48 @@ void msim_inputs_release(struct msim_inputs *in)
     msim_ops_free(in->ops[1]);
     memset(in, 0, sizeof(*in));
 }
+
+/* ---- what is asked of a device --------------------------------------------
+ */
+
+enum msim_status msim_asked_views(struct msim_asked *out,
+                                  const struct msim_inputs *in,
+                                  const struct msim_reshape *reshape,
+                                  struct msim_error *err)
+{
+    *out = (struct msim_asked){.n = in->job->n_ranks};
+    if (msim_reshape_is_none(reshape))
+        return MSIM_OK;
+    return msim_reshaped_ranks(&out->views, in->job->ranks, out->n, reshape,
+                               err);
+}
+
+struct msim_trace *const *msim_asked_ranks(const struct msim_asked *a,
+                                           const struct msim_inputs *in)
+{
+    return a->views ? a->views : in->job->ranks;
+}
+
+enum msim_status msim_asked_works(struct msim_asked *a,
+                                  const struct msim_inputs *in, bool on_cpu)
+{
+    MSIM_TRY(msim_works_new_ranks(&a->works, msim_asked_ranks(a, in), a->n,
+                                  in->ops[0], on_cpu));
+    return a->views ? msim_works_new_ranks(&a->works_traced, in->job->ranks,
+                                           a->n, in->ops[0], on_cpu)
+                    : MSIM_OK;
+}
+
+void msim_asked_drop_works(struct msim_asked *a)
+{
+    msim_works_free_ranks(a->works_traced, a->n);
+    msim_works_free_ranks(a->works, a->n);
+    a->works = a->works_traced = NULL;
+}
+
+void msim_asked_release(struct msim_asked *a)
+{
+    msim_asked_drop_works(a);
+    msim_reshaped_free_ranks(a->views, a->n);
+    a->views = NULL;
+}

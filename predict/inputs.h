@@ -5,6 +5,7 @@
 #ifndef MSIM_PREDICT_INPUTS_H
 #define MSIM_PREDICT_INPUTS_H
 #include "core/work/opmap/ops_file.h"
+#include "core/work/opmap/works.h"
 #include "predict/settings.h"
 
 struct msim_inputs {
@@ -22,5 +23,33 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
                                   const struct msim_predict_settings *s,
                                   struct msim_error *err);
 void msim_inputs_release(struct msim_inputs *in);
+
+/*
+ * What the operators of a job ask of a device, each array one a rank: plans,
+ * durations and memory read it.
+ */
+struct msim_asked {
+    struct msim_trace **views;        /* as reshaped; NULL: nothing is */
+    struct msim_works **works;        /* of the views, else of the traces */
+    struct msim_works **works_traced; /* those that took the traced times; NULL:
+                                         `works`, nothing is reshaped */
+    uint32_t n;
+};
+
+/* The views alone; then the works, of a CPU (`on_cpu`) or a GPU. EUSAGE where
+ * no trace has what is reshaped; ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_asked_views(struct msim_asked *out,
+                                  const struct msim_inputs *in,
+                                  const struct msim_reshape *reshape,
+                                  struct msim_error *err);
+MSIM_MUST_CHECK
+enum msim_status msim_asked_works(struct msim_asked *a,
+                                  const struct msim_inputs *in, bool on_cpu);
+/* The traces as they are asked: the views, or the job's own. */
+struct msim_trace *const *msim_asked_ranks(const struct msim_asked *a,
+                                           const struct msim_inputs *in);
+void msim_asked_drop_works(struct msim_asked *a);
+void msim_asked_release(struct msim_asked *a);
 
 #endif

@@ -33,8 +33,7 @@ struct predicting {
     const struct msim_inputs *in;
     const struct msim_target *to;
     struct msim_error *err;
-    struct msim_works **works; /* one a rank; NULL: durations are as traced, or
-                                  known by now */
+    struct msim_asked asked;
 };
 
 /* ---- graph --------------------------------------------------------------- */
@@ -54,22 +53,13 @@ static enum msim_status check_kind(const struct predicting *p)
     return MSIM_OK;
 }
 
-/* What operators ask of a device: plans and durations read it. */
+/* As traced, no work needs an estimate. */
 static enum msim_status make_works(struct predicting *p)
 {
-    const struct msim_job *job = p->in->job;
-
     if (p->to->costs == MSIM_COSTS_MEASURED &&
         msim_target_reads_gpu_times(p->to))
         return MSIM_OK;
-    return msim_works_new_ranks(&p->works, job->ranks, job->n_ranks,
-                                p->in->ops[0], msim_target_is_host(p->to));
-}
-
-static void free_works(struct predicting *p)
-{
-    msim_works_free_ranks(p->works, p->in->job->n_ranks);
-    p->works = NULL;
+    return msim_asked_works(&p->asked, p->in, msim_target_is_host(p->to));
 }
 
 /* Ranks without GPU events launch what their operators would. */
@@ -84,7 +74,7 @@ static enum msim_status make_plans(struct predicting *p)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < job->n_ranks; i++)
         if (msim_target_plans(p->to, job->ranks[i]))
-            MSIM_TRY(msim_launch_plan_new(&b->plans[i], p->works[i],
+            MSIM_TRY(msim_launch_plan_new(&b->plans[i], p->asked.works[i],
                                           msim_target_is_host(p->to)));
     return MSIM_OK;
 }
@@ -104,6 +94,7 @@ static enum msim_status build(struct predicting *p)
     bool times = msim_target_reads_gpu_times(p->to);
 
     MSIM_TRY(check_kind(p));
+    MSIM_TRY(msim_asked_views(&p->asked, p->in, &p->s->reshape, p->err));
     MSIM_TRY(make_works(p));
     MSIM_TRY(make_plans(p));
     MSIM_TRY(msim_graph_build(
@@ -130,7 +121,8 @@ static enum msim_status estimate(struct predicting *p)
         msim_costs_new(&p->basis->costs, p->basis->graph,
                        &(struct msim_cost_options){
                            .platform = measured ? NULL : to->platform,
-                           .works = p->works,
+                           .works = p->asked.works,
+                           .works_traced = p->asked.works_traced,
                            .source = times ? to->source : NULL,
                            .correction = to->correction,
                            .host = to->host,
@@ -141,7 +133,7 @@ static enum msim_status estimate(struct predicting *p)
                        },
                        p->err);
 
-    free_works(p); /* nothing after this asks for them */
+    msim_asked_drop_works(&p->asked); /* nothing after this asks for them */
     return status;
 }
 
@@ -182,11 +174,13 @@ enum msim_status msim_basis_new(struct msim_basis **out,
     }
     if (status == MSIM_OK)
         msim_run_warnings_bounded(in->job, p.basis->costs);
-    free_works(&p);
     if (status == MSIM_OK)
         status = take_warnings(&p, warnings_of_traces);
     if (status == MSIM_OK)
-        status = msim_rank_memory_find(&p.basis->memory, in->job, to->platform);
+        status = msim_rank_memory_find(&p.basis->memory,
+                                       msim_asked_ranks(&p.asked, in),
+                                       in->job->n_ranks, to->platform);
+    msim_asked_release(&p.asked);
     in->job->n_warnings = warnings_of_traces; /* the next has its own */
     if (status == MSIM_OK)
         *out = p.basis;
@@ -509,6 +503,7 @@ static enum msim_status read_off(struct predicting *p)
     run->outcome.totals_only = p->s->totals_only;
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
+    MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->prediction));
     if (p->s->totals_only)
         return MSIM_OK;
     fold(p);
@@ -516,7 +511,6 @@ static enum msim_status read_off(struct predicting *p)
     if (p->to->platform)
         msim_warn_emulated(p->in->job, p->to->platform, run->costs);
     msim_warn_mfu(p->in->job, run->graph, run->costs, run->prediction);
-    MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->prediction));
     return keep_warnings(p);
 }
 

@@ -87,6 +87,25 @@ static struct msim_estimate measured(double us, enum msim_source source,
                                   .family = family};
 }
 
+/*
+ * An operator of another size than was traced: the models' time at the new
+ * size, times what is left of the traced one's error. How much is left is not
+ * fitted: all of it where the time is the same, half of it (as a logarithm)
+ * where it doubles or halves, as kernels change with sizes.
+ */
+static void set_resized(const struct msim_estimate *a,
+                        const struct msim_estimate *b, double us,
+                        struct msim_estimate *out)
+{
+    double left = exp2(-fabs(log2(b->us / a->us)));
+    double new = sqrt(1 - left * left);
+    double error = us > 0 ? log(us / a->us) : 0;
+
+    out->us = b->us * exp(left * error);
+    out->low_us = out->us * pow(b->low_us / b->us, new);
+    out->high_us = out->us * pow(b->high_us / b->us, new);
+}
+
 void msim_scaled_by_model(const struct msim_scaling *s, double us,
                           struct msim_estimate *out)
 {
@@ -94,8 +113,13 @@ void msim_scaled_by_model(const struct msim_scaling *s, double us,
     double down, up;
 
     *out = measured(us, MSIM_SOURCE_SCALED, b->family);
-    if (msim_scaled_same(s->source, s->target))
+    if (msim_scaled_same(s->source, s->target) &&
+        (!s->reshaped || equal(a->us, b->us)))
         return;
+    if (s->reshaped && same_gpu(s->source, s->target)) {
+        set_resized(a, b, us, out);
+        return;
+    }
     /* The ratio is low where the target's is and the source's is high. */
     down = hypot(log(b->us / b->low_us), log(a->high_us / a->us));
     up = hypot(log(b->high_us / b->us), log(a->us / a->low_us));

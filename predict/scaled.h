@@ -17,6 +17,7 @@
 struct msim_scaling {
     const struct msim_platform *source, *target;
     struct msim_estimate from, to; /* us above 0 */
+    bool reshaped;                 /* they are of other sizes, or types */
 };
 
 /* `us` measured on the source, on the target. */

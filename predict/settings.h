@@ -11,6 +11,7 @@
 #define MSIM_PREDICT_SETTINGS_H
 #include "core/graph/graph.h"
 #include "core/job/job.h"
+#include "core/reshape/reshape.h"
 #include "core/run/scale.h"
 #include "core/trace/choice.h"
 #include "models/platform/sm_clock.h"
@@ -49,6 +50,7 @@ struct msim_predict_settings {
     double index_skew; /* of look-ups into tables; 0: uniform */
     uint32_t ranks;    /* that the traced ones stand for; 0: themselves */
     uint32_t nodes;    /* that the job is spread over; 0: as many as it needs */
+    struct msim_reshape reshape; /* of what operators are given; {0}: nothing */
 
     /* The run. */
     const struct msim_scale *scales; /* applied in this order */

@@ -190,7 +190,8 @@ static enum msim_cost_mode choose_costs(const struct choosing *c,
         return MSIM_COSTS_SCALED;
     if (!msim_all_have_times(c->in->job))
         return MSIM_COSTS_MODEL;
-    if (!msim_clock_is_asked(&c->s->clock) && (!to || is_target(c, source)))
+    if (!msim_clock_is_asked(&c->s->clock) && !c->t->reshaped &&
+        (!to || is_target(c, source)))
         return MSIM_COSTS_MEASURED;
     /* Without a target that is the traced GPU, which must be known. */
     return source->name && (to || !source->nearest) &&
@@ -262,15 +263,22 @@ static enum msim_status set_costs(const struct choosing *c)
     const struct source source = find_source(c);
 
     t->traced = traced_platform(source_job(c), c->s->data);
+    t->reshaped = !msim_reshape_is_none(&c->s->reshape);
     t->costs = choose_costs(c, &source);
     if (!have_times_for(c, t->costs))
         return no_times(c, t->costs);
+    if (t->reshaped && t->costs == MSIM_COSTS_MEASURED)
+        return usage(c, NULL,
+                     "other sizes are asked for with measured costs, which are "
+                     "those of the traced sizes; want '--costs scaled' or "
+                     "model");
     MSIM_TRY(check_guess(c));
     if (t->costs == MSIM_COSTS_SCALED)
         MSIM_TRY(need_source(c, &source));
-    if (c->in->source_job)
-        MSIM_TRY(msim_correction_new(&t->correction, c->in->source_job,
-                                     c->in->ops[1], t->source, c->err));
+    if (c->in->source_job || (t->reshaped && t->costs == MSIM_COSTS_SCALED))
+        MSIM_TRY(msim_correction_new(&t->correction, source_job(c),
+                                     c->in->ops[c->in->source_job ? 1 : 0],
+                                     t->source, c->err));
     if (t->costs == MSIM_COSTS_MEASURED)
         return MSIM_OK;
     MSIM_TRY(need_platform(c, c->s->platform   ? c->s->platform
@@ -361,11 +369,16 @@ static enum msim_status set_clock_seen(const struct choosing *c)
     struct msim_target *t = c->t;
     struct msim_clock_wish seen = {0};
 
-    if (!t->correction || !msim_correction_is_on(t->correction, t->platform))
+    if (!t->correction)
         return MSIM_OK;
     seen.ratio = msim_correction_clock(t->correction);
-    return seen.ratio < 1 ? msim_platform_set_clock(t->platform, &seen, c->err)
-                          : MSIM_OK;
+    if (!(seen.ratio < 1))
+        return MSIM_OK;
+    if (t->reshaped) /* its times are scaled, not those of models alone */
+        MSIM_TRY(msim_platform_set_clock(t->source, &seen, c->err));
+    return msim_correction_is_on(t->correction, t->platform)
+               ? msim_platform_set_clock(t->platform, &seen, c->err)
+               : MSIM_OK;
 }
 
 /* Last, since platforms are chosen and paired by what they are at their usual
@@ -410,13 +423,13 @@ void msim_target_release(struct msim_target *t)
 
 bool msim_target_reads_gpu_times(const struct msim_target *t)
 {
-    return t->costs != MSIM_COSTS_MODEL && !t->correction;
+    return t->costs != MSIM_COSTS_MODEL && (!t->correction || t->reshaped);
 }
 
 bool msim_target_replays(const struct msim_target *t)
 {
     return t->costs == MSIM_COSTS_MEASURED ||
-           (t->costs == MSIM_COSTS_SCALED && !t->correction &&
+           (t->costs == MSIM_COSTS_SCALED && !t->correction && !t->reshaped &&
             msim_scaled_same(t->source, t->platform));
 }
 

@@ -36,6 +36,7 @@ struct msim_target {
     struct msim_network network; /* with a name: another than the platform's */
     struct msim_platform *links; /* of the network, where it was measured */
     uint32_t gpus_a_node;        /* of the job that is predicted */
+    bool reshaped; /* operators are given other sizes or types than traced */
 };
 
 /*

@@ -84,6 +84,10 @@ def parse_args(argv):
                         help="fp16 and bf16 by autocast [default: fp32]")
     parser.add_argument("--inference", action="store_true",
                         help="forward only, in eval mode")
+    parser.add_argument("--optimizer",
+                        choices=sorted(capture_models.OPTIMIZERS),
+                        help="as PyTorch runs it on a GPU [default: the one "
+                        "the model is commonly trained with, as on the device]")
     parser.add_argument("--ranks", type=int, default=1, metavar="N",
                         help="data-parallel processes, by gloo on the CPU and "
                         "nccl on GPUs [default: 1]")
@@ -148,7 +152,7 @@ class Job:
             self.module = torch.nn.parallel.DistributedDataParallel(
                 self.module, device_ids=ids)
         self.optimizer = None if args.inference \
-            else work.optimizer(self.module.parameters())
+            else self.make_optimizer(args.optimizer, work)
         half = {"fp16": torch.float16, "bf16": torch.bfloat16}
         self.dtype = half.get(args.precision)
         # Gradients of fp16 underflow unless the loss is scaled.
@@ -157,6 +161,11 @@ class Job:
         tf32 = args.precision == "tf32"
         torch.backends.cuda.matmul.allow_tf32 = tf32
         torch.backends.cudnn.allow_tf32 = tf32
+
+    def make_optimizer(self, name, work):
+        parameters = self.module.parameters()
+        return capture_models.optimizer_named(name, parameters) if name \
+            else work.optimizer(parameters)
 
     def forward(self, *inputs):
         with torch.autocast(self.device.type, self.dtype,

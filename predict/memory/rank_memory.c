@@ -51,7 +51,8 @@ static enum msim_status peak_of(struct msim_memory_peak *peak,
 }
 
 enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
-                                       const struct msim_job *job,
+                                       struct msim_trace *const *ranks,
+                                       uint32_t n,
                                        const struct msim_platform *platform)
 {
     struct msim_memory_peak peak;
@@ -59,8 +60,8 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
     *out = (struct msim_rank_memory){
         .rank = -1,
         .capacity = platform ? msim_platform_memory_bytes(platform) : NAN};
-    for (uint32_t i = 0; i < job->n_ranks; i++) {
-        const struct msim_trace *t = job->ranks[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct msim_trace *t = ranks[i];
 
         if (!t->has_et)
             continue;

@@ -15,10 +15,11 @@ struct msim_rank_memory {
     double capacity; /* of the platform; NAN: as traced */
 };
 
-/* On `platform`, NULL: the traced device. ENOMEM, ELIMIT. */
+/* Of `n` ranks on `platform`, NULL: the traced device. ENOMEM, ELIMIT. */
 MSIM_MUST_CHECK
 enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
-                                       const struct msim_job *job,
+                                       struct msim_trace *const *ranks,
+                                       uint32_t n,
                                        const struct msim_platform *platform);
 
 /* Into the prediction, in its arena. ENOMEM. */

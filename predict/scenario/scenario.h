@@ -16,6 +16,9 @@
  *     gpu, network, host                 a name or a file, as --platform, ...
  *     nodes, ranks                       numbers, as --nodes, --ranks
  *     clock, power_cap                   texts, as --clock, --power-cap
+ *     batch    a number, or {"from", "to"}: core/reshape
+ *     reshape  {"from", "to"}: every size of "from" but those of weights
+ *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers
  * Changes of one scenario go together, in whatever order they stand.
  */
 #ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H
@@ -33,6 +36,7 @@ struct msim_scenario_row {
     struct msim_figure ratio; /* of periods, to the base; nothing measured */
     double transfer_us, wait_us;
     struct msim_breakdown breakdown;
+    struct msim_memory_note memory; /* `by` is not kept */
 };
 
 struct msim_scenarios {

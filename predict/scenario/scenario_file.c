@@ -11,10 +11,11 @@
 #include <string.h>
 
 #define SCALES_MOST 64 /* of one scenario */
+#define AXIS_MOST   1000000000
 
-static const char *const CHANGES[] = {"scale",   "speedup",   "remove", "gpu",
-                                      "network", "host",      "nodes",  "ranks",
-                                      "clock",   "power_cap", NULL};
+static const char *const CHANGES[] = {
+    "scale", "speedup", "remove", "gpu",       "network", "host",    "nodes",
+    "ranks", "clock",   "batch",  "power_cap", "dtype",   "reshape", NULL};
 
 /* What reading one scenario shares. */
 struct reader {
@@ -120,6 +121,52 @@ static uint32_t read_count(struct reader *r, const char *key)
     return n > 10000000 ? 1 : (uint32_t)n;
 }
 
+/* A size, or from which to which. */
+static void read_axis(struct reader *r, const char *key, bool every)
+{
+    static const char *const KEYS[] = {"from", "to", NULL};
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
+    struct msim_reshape *reshape = &r->row->settings.reshape;
+    struct msim_axis axis = {.every = every};
+    struct msim_fields in;
+
+    if (cJSON_IsNumber(item) && !every) {
+        axis.to = msim_field_int(r->f, key, 1, 1);
+    } else if (!cJSON_IsObject(item)) {
+        msim_field_refuse(r->f, key,
+                          every ? "{\"from\": 512, \"to\": 1024}"
+                                : "a number, or {\"from\": 8, \"to\": 64}");
+    } else {
+        in = msim_fields_open(r->f, key);
+        msim_fields_only(&in, KEYS);
+        axis.from =
+            msim_field_int(&in, "from", 1, every ? MSIM_FIELD_WANTED : 0);
+        axis.to = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
+        msim_fields_close(r->f, &in);
+    }
+    if (axis.to > AXIS_MOST || axis.from > AXIS_MOST)
+        msim_field_refuse(r->f, key, "sizes of at most 1,000,000,000");
+    if (reshape->n_axes == MSIM_RESHAPE_AXES)
+        msim_field_refuse(r->f, key, "at most 16 such changes a scenario");
+    else if (axis.from != axis.to)
+        reshape->axes[reshape->n_axes++] = axis;
+    r->row->other_target |= reshape->n_axes > 0;
+}
+
+static void read_dtype(struct reader *r)
+{
+    const char *text = msim_field_text(r->f, "dtype");
+    enum msim_dtype *dtype = &r->row->settings.reshape.dtype;
+
+    r->row->other_target = true;
+    if (text && !strcmp(text, "bf16"))
+        *dtype = MSIM_DT_BF16;
+    else if (text && !strcmp(text, "fp16"))
+        *dtype = MSIM_DT_F16;
+    else
+        msim_field_refuse(r->f, "dtype", "\"bf16\" or \"fp16\"");
+}
+
 static void read_change(struct reader *r)
 {
     const char *key = r->f->object->child ? r->f->object->child->string : "";
@@ -143,6 +190,12 @@ static void read_change(struct reader *r)
         s->nodes = read_count(r, key);
     else if (strcmp(key, "ranks") == 0)
         s->ranks = read_count(r, key);
+    else if (strcmp(key, "batch") == 0)
+        read_axis(r, key, false);
+    else if (strcmp(key, "reshape") == 0)
+        read_axis(r, key, true);
+    else if (strcmp(key, "dtype") == 0)
+        read_dtype(r);
     else if (strcmp(key, "clock") == 0 || strcmp(key, "power_cap") == 0)
         read_clock(r, key);
     else
@@ -158,6 +211,16 @@ static int by_text(const void *a, const void *b)
     const struct msim_scale *x = a, *y = b;
 
     return strcmp(x->text, y->text);
+}
+
+/* Likewise sizes: the batch before all others. */
+static int by_axis(const void *a, const void *b)
+{
+    const struct msim_axis *x = a, *y = b;
+
+    if (x->every != y->every)
+        return x->every ? 1 : -1;
+    return (x->from > y->from) - (x->from < y->from);
 }
 
 static void read_changes(struct reader *r, struct msim_fields *f,
@@ -188,6 +251,8 @@ static void read_changes(struct reader *r, struct msim_fields *f,
     }
     qsort(r->row->scales, r->row->settings.n_scales, sizeof(*r->row->scales),
           by_text);
+    qsort(r->row->settings.reshape.axes, r->row->settings.reshape.n_axes,
+          sizeof(struct msim_axis), by_axis);
 }
 
 static enum msim_status read_scenario(struct msim_scenarios *out,

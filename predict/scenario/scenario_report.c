@@ -3,14 +3,26 @@
  */
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
+#include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
 #include "predict/scenario/scenario.h"
 
 #include <math.h>
 
+/* The peak, and whether it fits; "-" without an execution trace. */
+static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
+{
+    if (!(m->peak > 0))
+        snprintf(cell, MSIM_CELL, "-");
+    else
+        snprintf(cell, MSIM_CELL, "%.2f%s", m->peak / 1e9,
+                 m->reserved > m->capacity ? " !" : "");
+}
+
 static void text_row(const struct msim_scenario_row *r, FILE *out)
 {
     char period[MSIM_CELL], iteration[MSIM_CELL], kernels[MSIM_CELL];
+    char memory[MSIM_CELL];
 
     fprintf(out, "%-28.28s ", r->name);
     if (*r->reason) {
@@ -20,18 +32,29 @@ static void text_row(const struct msim_scenario_row *r, FILE *out)
     msim_format_time(period, r->period.predicted);
     msim_format_time(iteration, r->iteration.predicted);
     msim_format_time(kernels, r->kernels.predicted);
-    fprintf(out, "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f\n",
-            period, r->ratio.predicted, r->ratio.low, r->ratio.high, iteration,
-            kernels, 100 * r->breakdown.compute / r->iteration.predicted,
-            100 * r->breakdown.communication / r->iteration.predicted,
-            100 * (r->breakdown.host + r->breakdown.idle) /
-                r->iteration.predicted);
+    memory_cell(memory, &r->memory);
+    fprintf(
+        out, "%12s  x %5.3f [%5.3f-%5.3f]  %12s %12s %5.1f %5.1f %5.1f %9s\n",
+        period, r->ratio.predicted, r->ratio.low, r->ratio.high, iteration,
+        kernels, 100 * r->breakdown.compute / r->iteration.predicted,
+        100 * r->breakdown.communication / r->iteration.predicted,
+        100 * (r->breakdown.host + r->breakdown.idle) / r->iteration.predicted,
+        memory);
+}
+
+static bool any_too_large(const struct msim_scenarios *s)
+{
+    bool any = s->base.memory.reserved > s->base.memory.capacity;
+
+    for (uint32_t i = 0; i < s->n; i++)
+        any |= s->rows[i].memory.reserved > s->rows[i].memory.capacity;
+    return any;
 }
 
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
 {
     fputs("                                   period  of the base [90 %]       "
-          "iteration      kernels  comp  comm  host\n"
+          "iteration      kernels  comp  comm  host   peak GB\n"
           "                                                                    "
           "                          %     %     %\n",
           out);
@@ -39,6 +62,8 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++)
         text_row(&s->rows[i], out);
     fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
+    if (any_too_large(s))
+        fputs("!: the memory of the GPU is smaller\n", out);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -75,6 +100,7 @@ static void json_row(struct msim_json *j, const char *key,
         msim_json_number(j, "host", r->breakdown.host);
         msim_json_number(j, "idle", r->breakdown.idle);
         msim_json_close(j);
+        msim_report_json_memory(j, &r->memory);
     }
     msim_json_close(j);
 }
@@ -125,7 +151,12 @@ static void csv_row(const struct msim_scenario_row *r, FILE *out)
                               r->breakdown.communication,
                               r->breakdown.memory_copy,
                               r->breakdown.host,
-                              r->breakdown.idle};
+                              r->breakdown.idle,
+                              r->memory.peak,
+                              r->memory.low,
+                              r->memory.high,
+                              r->memory.reserved,
+                              r->memory.capacity};
 
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
@@ -137,10 +168,12 @@ static void csv_row(const struct msim_scenario_row *r, FILE *out)
 
 void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
 {
-    fputs("scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
-          "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
-          "communication_us,memory_copy_us,host_us,idle_us,reason\n",
-          out);
+    fputs(
+        "scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
+        "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
+        "communication_us,memory_copy_us,host_us,idle_us,peak_bytes,"
+        "peak_low_bytes,peak_high_bytes,reserved_bytes,capacity_bytes,reason\n",
+        out);
     csv_row(&s->base, out);
     for (uint32_t i = 0; i < s->n; i++)
         csv_row(&s->rows[i], out);

@@ -17,6 +17,9 @@ static void take_figures(struct msim_scenario_row *row,
     row->transfer_us = p->transfer_us;
     row->wait_us = p->wait_us;
     row->breakdown = p->breakdown_us;
+    row->memory = p->memory;
+    row->memory.by = NULL;
+    row->memory.n_by = 0;
 }
 
 static struct msim_ratio_side side_of(const struct msim_prediction_run *run)

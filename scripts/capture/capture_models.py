@@ -317,13 +317,25 @@ class DLRM(nn.Module):
 # -------------------------------------------------------------- workloads
 
 
-def sgd(parameters):
+def sgd(parameters, **options):
     return torch.optim.SGD(parameters, lr=0.01, momentum=0.9,
-                           weight_decay=1e-4)
+                           weight_decay=1e-4, **options)
 
 
-def adamw(parameters):
-    return torch.optim.AdamW(parameters, lr=1e-4)
+def adam(parameters, **options):
+    return torch.optim.Adam(parameters, lr=1e-3, **options)
+
+
+def adamw(parameters, **options):
+    return torch.optim.AdamW(parameters, lr=1e-4, **options)
+
+
+OPTIMIZERS = {"sgd": sgd, "adam": adam, "adamw": adamw}
+
+
+def optimizer_named(name, parameters):
+    """All parameters at once, as PyTorch does on a GPU wherever it runs."""
+    return OPTIMIZERS[name](parameters, foreach=True)
 
 
 def token_loss(output, target):

@@ -79,4 +79,43 @@ refuse 'scenarios[0].changes[0].remove.select is "kernel", want kernels' \
 refuse "has 2 members, want one change" \
     '{"scenarios": [{"name": "x", "changes": [{"gpu": "h100", "nodes": 2}]}]}'
 usage_error "" whatif "$folder/some.json"
+
+# Other sizes: memory and kernels go with the batch, a batch of as many is none.
+cat >"$folder/sizes.json" <<'JSON'
+{"scenarios": [
+  {"name": "same", "changes": [{"batch": {"from": 2, "to": 2}}]},
+  {"name": "twice", "changes": [{"batch": {"from": 2, "to": 4}}]},
+  {"name": "found", "changes": [{"batch": 4}]},
+  {"name": "b, s", "changes": [{"batch": 4}, {"reshape": {"from": 512, "to": 1024}}]},
+  {"name": "s, b", "changes": [{"reshape": {"from": 512, "to": 1024}}, {"batch": 4}]},
+  {"name": "half precision", "changes": [{"dtype": "bf16"}]},
+  {"name": "no such size", "changes": [{"batch": {"from": 12345, "to": 8}}]}]}
+JSON
+run whatif --platform a100 "$folder/sizes.json" "$trace" --csv
+want_rc 0
+[ "$(figures same)" = "$(figures base)" ] || complain "the same batch changes something"
+[ "$(figures twice)" = "$(figures found)" ] || complain "the batch was not found"
+[ "$(figures 'b, s')" = "$(figures 's, b')" ] || complain "the order of sizes counts"
+kernels() { figures "$1" | cut -d, -f8; }
+peak() { figures "$1" | cut -d, -f16; }
+more() { # A B: is A above 1.2 times B, and below 8 times?
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 1.2 * b && a < 8 * b) }'
+}
+for of in kernels peak; do
+    more "$($of twice)" "$($of base)" || complain "$of of twice the batch: $($of twice)"
+    more "$($of 'b, s')" "$($of twice)" || complain "$of of twice the sequence"
+    more "$($of base)" "$($of 'half precision')" || complain "$of of half precision"
+done
+[[ $(figures 'no such size') == ,,,*"no tensor of the trace has a size of 12345"* ]] ||
+    complain "no reason: $(figures 'no such size')"
+
+refused() { # CHANGE WANT: it is refused with its path
+    refuse "scenarios[0].changes[0].$2" \
+        "{\"scenarios\": [{\"name\": \"x\", \"changes\": [$1]}]}"
+}
+refused '{"batch": 0}' "batch is 0"
+refused '{"batch": "8"}' 'batch is "8", want a number, or {"from": 8, "to": 64}'
+refused '{"reshape": 8}' 'reshape is 8, want {"from": 512, "to": 1024}'
+refused '{"reshape": {"to": 8}}' 'reshape.from is missing'
+refused '{"dtype": "fp8"}' 'dtype is "fp8", want "bf16" or "fp16"'
 finish

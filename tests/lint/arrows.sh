@@ -20,6 +20,7 @@ core/read/chakra     : core/base core/stream core/trace core/read core/read/et :
 core/job             : core/base core/stream core/trace core/read/ :
 core/lives           : core/base core/trace :
 core/memory          : core/base core/trace core/lives :
+core/reshape         : core/base core/trace :
 core/work            : core/base core/trace :
 core/work/rules      : core/base core/trace core/work :
 core/work/opmap      : core/base core/trace core/work core/work/rules :

@@ -8,6 +8,7 @@
  */
 #ifndef MSIM_CORE_REPORT_WRITE_REPORT_H
 #define MSIM_CORE_REPORT_WRITE_REPORT_H
+#include "core/base/json_out.h"
 #include "core/job/job.h"
 #include "core/report/analyse/prediction.h"
 
@@ -20,6 +21,9 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out);
 /* RFC 4180, one line an operator. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
+/* Its member `memory_bytes`. */
+void msim_report_json_memory(struct msim_json *j,
+                             const struct msim_memory_note *m);
 /* Chrome trace format; opens in the Perfetto UI. `path` may end in .gz. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_timeline(const struct msim_timeline *t,

@@ -118,7 +118,8 @@ static void write_scenario(struct msim_json *j,
 }
 
 /* `fits` is null where the peak or the capacity is not known. */
-static void write_memory(struct msim_json *j, const struct msim_memory_note *m)
+void msim_report_json_memory(struct msim_json *j,
+                             const struct msim_memory_note *m)
 {
     msim_json_open(j, "memory_bytes", '{', false);
     msim_json_number(j, "peak", m->peak);
@@ -153,7 +154,7 @@ static void write_figures(struct msim_json *j, const struct msim_prediction *p)
                p->overlapped_copy_us);
     write_pair(j, "coverage", "ops", p->coverage_ops, "device_time",
                p->coverage_time);
-    write_memory(j, &p->memory);
+    msim_report_json_memory(j, &p->memory);
     msim_json_number(j, "flops", p->flops);
     msim_json_number(j, "mfu", p->mfu);
 }

@@ -1,0 +1,67 @@
+/*
+ * core/reshape/axis.h - which sizes of a trace's tensors are one axis of its
+ * data: the batch, or the sequence.
+ *
+ * A trace has numbers, not names: in a model of hidden size 512, run with 8
+ * samples of 43 tokens,
+ *
+ *     [8, 43, 512]   has the batch as its first size
+ *     [344, 512]     has it inside 344, which is 8 x 43 of the tensor above
+ *     [512, 128]     is a weight, although 8 divides 512
+ *
+ * So three things are learned: shapes of weights, which keep their sizes (what
+ * an operator takes as a weight, what gradients are gathered for, what an
+ * optimizer reads); sizes equal to the axis; and products of neighbouring sizes
+ * with one of those among them, which flattening makes.
+ */
+#ifndef MSIM_CORE_RESHAPE_AXIS_H
+#define MSIM_CORE_RESHAPE_AXIS_H
+#include "core/trace/trace.h"
+
+struct msim_axis {
+    int64_t from, to; /* sizes, at least 1 */
+    bool every; /* all sizes equal to `from` belong to it (a sequence: scores
+                   of attention have two), not the first of a tensor alone */
+};
+
+/* A size that holds the axis `times` times: 43 x 8 holds 8 once. */
+struct msim_axis_size {
+    int64_t size;
+    uint32_t times;
+};
+
+struct msim_axis_sizes {
+    const struct msim_trace *t;
+    struct msim_axis axis;
+    uint8_t *weight; /* by index of trace->dims: the shape of a weight */
+    struct msim_axis_size *flat; /* products, in order of size */
+    uint32_t n, cap;
+};
+
+/* Learn the sizes of `axis` in `t`, which must live as long. Release in any
+ * case. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_axis_sizes_find(struct msim_axis_sizes *out,
+                                      const struct msim_trace *t,
+                                      const struct msim_axis *axis);
+void msim_axis_sizes_release(struct msim_axis_sizes *s);
+
+/*
+ * The batch of `t`: the first size most common among what convolutions,
+ * embeddings, normalisations and losses are given; 0 where none of them is
+ * there.
+ */
+int64_t msim_axis_batch_of(const struct msim_trace *t);
+
+/* Is this the shape of a weight, or of its transpose? */
+bool msim_axis_is_weight(const struct msim_axis_sizes *s,
+                         const struct msim_arg *a);
+
+/* How often `size` holds the axis; 0: not at all. */
+uint32_t msim_axis_times(const struct msim_axis_sizes *s, int64_t size);
+
+/* `size`, which holds the axis `times` times, with the axis as it is to be. */
+int64_t msim_axis_changed(const struct msim_axis *a, int64_t size,
+                          uint32_t times);
+
+#endif

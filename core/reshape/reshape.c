@@ -1,0 +1,410 @@
+/*
+ * core/reshape/reshape.c - a trace with other sizes.
+ *
+ * Argument lists are interned, so that a list is changed once for each name of
+ * operator that has it: which size of a matrix belongs to the batch depends on
+ * what multiplies it.
+ */
+#include "core/reshape/reshape.h"
+
+#include "core/base/idmap.h"
+#include "core/base/vec.h"
+#include "core/trace/argpool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK_MOST 64 /* sizes of a tensor that is changed */
+
+struct reshaping {
+    const struct msim_trace *t;
+    struct msim_trace *view;
+    enum msim_dtype dtype;       /* of what is fp32; UNKNOWN: as it is */
+    struct msim_axis_sizes axis; /* the one that is changed; t NULL: none */
+    struct msim_argpool pool;    /* of the view */
+    struct msim_idmap lists;     /* list and name -> the view's list */
+    struct msim_arg *args;       /* one list that is made */
+    uint32_t cap;
+    bool optimizer;   /* the operator is inside an optimizer's step */
+    uint32_t changed; /* tensors */
+};
+
+/* ---- one axis -------------------------------------------------------------
+ */
+
+/* A vector that is spread over all samples: [1, 64, 1, 1] is a bias. */
+static bool is_spread(const int64_t *dims, uint32_t n)
+{
+    uint32_t sizes = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sizes += dims[i] != 1;
+    return n > 1 && dims[0] == 1 && sizes == 1;
+}
+
+/*
+ * Which sizes of a tensor change, a bit each. A size equal to the axis comes
+ * first; else the first that a flattening makes; else the first of three or
+ * more that is a multiple (samples times heads).
+ */
+static uint64_t changes(const struct reshaping *g, const struct msim_arg *a)
+{
+    const struct msim_axis_sizes *s = &g->axis;
+    const int64_t *d = msim_arg_dims(g->t, a);
+    uint64_t equal = 0;
+
+    if (a->n > RANK_MOST || msim_axis_is_weight(s, a) ||
+        (!s->axis.every && is_spread(d, a->n)))
+        return 0;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (d[i] == s->axis.from && (s->axis.every || !equal))
+            equal |= UINT64_C(1) << i;
+    if (equal)
+        return equal;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (msim_axis_times(s, d[i]))
+            return UINT64_C(1) << i;
+    return a->n >= 3 && !s->axis.every && s->axis.from > 1 &&
+                   d[0] % s->axis.from == 0
+               ? 1
+               : 0;
+}
+
+/* A size that changes. One that no flattening explains holds the axis once. */
+static int64_t changed_size(const struct reshaping *g, int64_t size)
+{
+    uint32_t times = msim_axis_times(&g->axis, size);
+
+    return msim_axis_changed(&g->axis.axis, size, times ? times : 1);
+}
+
+static enum msim_status put_dims(struct reshaping *g, struct msim_arg *a,
+                                 uint64_t which)
+{
+    int64_t dims[RANK_MOST];
+    uint32_t index;
+
+    if (!which)
+        return MSIM_OK;
+    memcpy(dims, msim_arg_dims(g->t, a), a->n * sizeof(*dims));
+    for (uint32_t i = 0; i < a->n; i++)
+        if (which >> i & 1)
+            dims[i] = changed_size(g, dims[i]);
+    MSIM_TRY(msim_argpool_dims(&g->pool, dims, a->n, &index));
+    a->v.i = index;
+    g->changed++;
+    return MSIM_OK;
+}
+
+/* ---- products of matrices -------------------------------------------------
+ */
+
+/* The two matrices of a product, and where they are in the list. */
+struct product {
+    uint32_t a, b;
+};
+
+static bool is_product(const char *name, const struct msim_arg *first,
+                       uint32_t n, struct product *p)
+{
+    if (!strcmp(name, "aten::mm"))
+        *p = (struct product){0, 1};
+    else if (!strcmp(name, "aten::addmm"))
+        *p = (struct product){1, 2};
+    else
+        return false;
+    return p->b < n && first[p->a].kind == MSIM_ARG_TENSOR &&
+           first[p->a].n == 2 && first[p->b].kind == MSIM_ARG_TENSOR &&
+           first[p->b].n == 2;
+}
+
+static bool can_change(const struct reshaping *g, const struct msim_arg *a,
+                       uint32_t i)
+{
+    return !msim_axis_is_weight(&g->axis, a) &&
+           msim_axis_times(&g->axis, msim_arg_dims(g->t, a)[i]) != 0;
+}
+
+/* [m, k] x [k, n]: two tensors of data that have the axis in k make the
+ * gradient of a weight; else it is in m, or in n, or in both. */
+static enum msim_status put_product(struct reshaping *g, struct msim_arg *a,
+                                    struct msim_arg *b)
+{
+    bool k = can_change(g, a, 1) && can_change(g, b, 0);
+
+    MSIM_TRY(put_dims(g, a, k ? 2 : can_change(g, a, 0) ? 1 : 0));
+    return put_dims(g, b, k ? 1 : can_change(g, b, 1) ? 2 : 0);
+}
+
+/* ---- lists ----------------------------------------------------------------
+ */
+
+static bool is_float32(const struct msim_arg *a)
+{
+    return a->dtype == MSIM_DT_F32;
+}
+
+static enum msim_status put_tensors(struct reshaping *g, const char *name,
+                                    uint32_t n)
+{
+    struct product p;
+    bool product = g->axis.t && is_product(name, g->args, n, &p);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct msim_arg *a = &g->args[i];
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        if (g->axis.t && !(product && (i == p.a || i == p.b)))
+            MSIM_TRY(put_dims(g, a, changes(g, a)));
+        if (g->dtype && is_float32(a) && !g->optimizer) {
+            a->dtype = (uint8_t)g->dtype;
+            g->changed++;
+        }
+    }
+    return product ? put_product(g, &g->args[p.a], &g->args[p.b]) : MSIM_OK;
+}
+
+/* The view's list for list `block` of an operator of that name. */
+static enum msim_status put_list(struct reshaping *g, uint32_t *block,
+                                 uint32_t name)
+{
+    struct msim_arg_block b;
+    uint32_t *at, made;
+    uint64_t key;
+
+    if (*block == MSIM_NONE)
+        return MSIM_OK;
+    key = msim_idmap_pair(*block * 2 + g->optimizer, name);
+    made = msim_idmap_get(&g->lists, key);
+    if (made == MSIM_NONE) {
+        b = g->t->blocks[*block];
+        while (g->cap < b.count)
+            MSIM_TRY(msim_grow((void **)&g->args, &g->cap, g->cap,
+                               sizeof(*g->args)));
+        if (b.count)
+            memcpy(g->args, g->t->args + b.first, b.count * sizeof(*g->args));
+        MSIM_TRY(put_tensors(g, msim_trace_text(g->t, name), b.count));
+        MSIM_TRY(msim_argpool_block(&g->pool, g->args, b.count, &made));
+        MSIM_TRY(msim_idmap_put(&g->lists, key, made, &at));
+    }
+    *block = made;
+    return MSIM_OK;
+}
+
+/* ---- operators and messages -----------------------------------------------
+ */
+
+static double bytes_of(const struct msim_trace *t, uint32_t block)
+{
+    double sum = 0;
+
+    if (block == MSIM_NONE)
+        return 0;
+    for (uint32_t i = 0; i < t->blocks[block].count; i++) {
+        const struct msim_arg *a = &t->args[t->blocks[block].first + i];
+
+        if (a->kind == MSIM_ARG_TENSOR)
+            sum += (double)msim_arg_elems(t, a) *
+                   msim_dtype_bytes((enum msim_dtype)a->dtype);
+    }
+    return sum;
+}
+
+double msim_reshaped_growth(const struct msim_trace *view,
+                            const struct msim_trace *t, uint32_t op)
+{
+    double before = op == MSIM_NONE ? 0 : bytes_of(t, t->ops[op].args);
+
+    return before > 0 ? bytes_of(view, view->ops[op].args) / before : 1;
+}
+
+/* A message is as much larger as the tensors of its call. */
+static void put_message(struct reshaping *g, struct msim_comm *c)
+{
+    double growth = msim_reshaped_growth(g->view, g->t, c->op);
+
+    if (g->dtype && c->dtype == MSIM_DT_F32) {
+        c->dtype = (uint8_t)g->dtype;
+        growth *= 4.0 / msim_dtype_bytes(g->dtype);
+    }
+    c->in_elems = (uint64_t)((double)c->in_elems * growth + 0.5);
+    c->out_elems = (uint64_t)((double)c->out_elems * growth + 0.5);
+}
+
+static bool is_step(const struct msim_trace *t, const struct msim_op *op)
+{
+    return !strncmp(msim_trace_text(t, op->name), "Optimizer.", 10);
+}
+
+static enum msim_status put_all(struct reshaping *g)
+{
+    struct msim_trace *v = g->view;
+    uint32_t end = 0; /* of the optimizer's step */
+
+    for (uint32_t i = 0; i < v->n_ops; i++) {
+        if (i >= end && is_step(g->t, &v->ops[i]))
+            end = v->ops[i].end;
+        g->optimizer = i < end;
+        MSIM_TRY(put_list(g, &v->ops[i].args, v->ops[i].name));
+        MSIM_TRY(put_list(g, &v->ops[i].outs, v->ops[i].name));
+    }
+    for (uint32_t i = 0; i < v->n_comms; i++)
+        put_message(g, &v->comms[i]);
+    /* A part of a larger tensor begins further on; how far is not told, so
+     * that tensors count as their elements. */
+    v->n_tensor_strides = 0;
+    return MSIM_OK;
+}
+
+/* ---- views ----------------------------------------------------------------
+ */
+
+/* X(field): the columns of a view that are its own. */
+#define OWN_COLUMNS(X) X(ops) X(comms) X(blocks) X(args) X(dims)
+
+static void *copy_of(const void *column, size_t n, size_t size)
+{
+    void *copy = malloc(n * size + size);
+
+    if (copy && n)
+        memcpy(copy, column, n * size);
+    return copy;
+}
+
+/* The columns of `t`, some of them copied. */
+static enum msim_status open_view(struct msim_trace *v,
+                                  const struct msim_trace *t)
+{
+    bool whole = true;
+
+    *v = *t;
+#define X(field)                                                               \
+    v->field = copy_of(t->field, t->n_##field, sizeof(*t->field));             \
+    v->cap_##field = t->n_##field;                                             \
+    whole = whole && v->field;
+    OWN_COLUMNS(X)
+#undef X
+    return whole ? MSIM_OK : MSIM_ENOMEM;
+}
+
+void msim_reshaped_free(struct msim_trace *view)
+{
+    if (!view)
+        return;
+#define X(field) free(view->field);
+    OWN_COLUMNS(X)
+#undef X
+    free(view);
+}
+
+/* ---- what is asked for ----------------------------------------------------
+ */
+
+bool msim_reshape_is_none(const struct msim_reshape *r)
+{
+    return !r->n_axes && !r->dtype;
+}
+
+static enum msim_status complete(struct msim_axis *axis,
+                                 const struct msim_trace *t,
+                                 struct msim_error *err)
+{
+    if (axis->to && !axis->from)
+        axis->from = msim_axis_batch_of(t);
+    if (axis->to && !axis->from)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "no operator of the trace says what the batch is; "
+                         "want it as \"from\"");
+    return MSIM_OK;
+}
+
+static enum msim_status fill(struct reshaping *g, struct msim_axis axis,
+                             struct msim_error *err)
+{
+    MSIM_TRY(open_view(g->view, g->t));
+    MSIM_TRY(complete(&axis, g->t, err));
+    if (axis.to)
+        MSIM_TRY(msim_axis_sizes_find(&g->axis, g->t, &axis));
+    msim_argpool_init(&g->pool, g->view);
+    MSIM_TRY(put_all(g));
+    if (!g->changed)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         axis.to ? "no tensor of the trace has a size of %lld "
+                                   "that is not a weight's"
+                                 : "no tensor of the trace is fp32%.0lld",
+                         (long long)axis.from);
+    return MSIM_OK;
+}
+
+/* One axis and the type; `t` is the trace, or a view of it. */
+static enum msim_status change(struct msim_trace **out,
+                               const struct msim_trace *t,
+                               const struct msim_axis *axis,
+                               enum msim_dtype dtype, struct msim_error *err)
+{
+    struct reshaping g = {.t = t, .dtype = dtype};
+    enum msim_status status = MSIM_ENOMEM;
+
+    *out = NULL;
+    g.view = calloc(1, sizeof(*g.view));
+    if (g.view)
+        status = fill(&g, *axis, err);
+    msim_argpool_release(&g.pool);
+    msim_idmap_release(&g.lists);
+    msim_axis_sizes_release(&g.axis);
+    free(g.args);
+    if (status == MSIM_OK)
+        *out = g.view;
+    else
+        msim_reshaped_free(g.view);
+    return status;
+}
+
+enum msim_status msim_reshaped_new(struct msim_trace **out,
+                                   const struct msim_trace *t,
+                                   const struct msim_reshape *r,
+                                   struct msim_error *err)
+{
+    const struct msim_axis none = {0};
+    struct msim_trace *last;
+
+    MSIM_TRY(change(out, t, r->n_axes ? &r->axes[0] : &none, r->dtype, err));
+    for (uint32_t i = 1; i < r->n_axes; i++) {
+        enum msim_status status;
+
+        last = *out;
+        status = change(out, last, &r->axes[i], MSIM_DT_UNKNOWN, err);
+        msim_reshaped_free(last); /* a view has what it changed for itself */
+        MSIM_TRY(status);
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_reshaped_ranks(struct msim_trace ***out,
+                                     struct msim_trace *const *ranks,
+                                     uint32_t n, const struct msim_reshape *r,
+                                     struct msim_error *err)
+{
+    enum msim_status status = MSIM_OK;
+    struct msim_trace **views =
+        calloc((size_t)n + 1, sizeof(struct msim_trace *));
+
+    *out = NULL;
+    if (!views)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < n && status == MSIM_OK; i++)
+        status = msim_reshaped_new(&views[i], ranks[i], r, err);
+    if (status == MSIM_OK)
+        *out = views;
+    else
+        msim_reshaped_free_ranks(views, n);
+    return status;
+}
+
+void msim_reshaped_free_ranks(struct msim_trace **views, uint32_t n)
+{
+    for (uint32_t i = 0; views && i < n; i++)
+        msim_reshaped_free(views[i]);
+    free(views);
+}

@@ -1,0 +1,269 @@
+/*
+ * tests/unit/core/reshape/test_reshape.c - traces with other sizes, made here
+ * and recorded at both sizes.
+ */
+#include "core/reshape/reshape.h"
+
+#include "tests/unit/loaded.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#define F1 "\"float\""
+#define F2 F1 ", " F1
+#define F3 F2 ", " F1
+
+/* 8 samples of 43 tokens and 512 channels; weights of 512, whose sizes 8
+ * divides too. */
+static const struct {
+    const char *name, *sizes, *types;
+} OPS[] = {
+    {"aten::conv2d", "[[8, 3, 8, 8], [64, 3, 7, 7], [64]]", F3},
+    {"aten::linear", "[[8, 43, 512], [128, 512], [128]]", F3},
+    {"aten::addmm", "[[128], [344, 512], [512, 128]]", F3},
+    {"aten::mm", "[[128, 344], [344, 512]]", F2},
+    {"aten::mm", "[[344, 128], [128, 512]]", F2},
+    {"aten::bmm", "[[64, 43, 16], [64, 16, 43]]", F2},
+    {"aten::add_", "[[8, 64, 43], [1, 64, 1]]", F2},
+    {"aten::softmax", "[[8, 8, 43, 43]]", F1},
+    {"aten::sum", "[[8]]", F1},
+    {"aten::_foreach_add_", "[[8, 512]]", F1},
+};
+#define N_OPS (sizeof(OPS) / sizeof(*OPS))
+
+/* A Kineto trace of them, each of fp32. */
+static const char *trace_text(void)
+{
+    static char text[8192];
+    size_t n = (size_t)snprintf(text, sizeof(text), "{\"traceEvents\": [");
+
+    for (size_t i = 0; i < N_OPS; i++)
+        n += (size_t)snprintf(
+            text + n, sizeof(text) - n,
+            "%s{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", "
+            "\"pid\": 1, \"tid\": 1, \"ts\": %zu, \"dur\": 2, \"args\": "
+            "{\"Input Dims\": %s, \"Input type\": [%s]}}",
+            i ? ", " : "", OPS[i].name, 10 * i, OPS[i].sizes, OPS[i].types);
+    snprintf(text + n, sizeof(text) - n, "]}");
+    return text;
+}
+
+/* The sizes of all tensors of an operator: "8,3,8,8 64,3,7,7 64 ". */
+static const char *sizes_of(const struct msim_trace *t, uint32_t op)
+{
+    static char text[512];
+    const struct msim_arg *a = msim_args_get(t, t->ops[op].args, 0);
+    const struct msim_arg *end =
+        a ? a + t->blocks[t->ops[op].args].count : NULL;
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (; a < end; a++) {
+        for (uint32_t i = 0; a->kind == MSIM_ARG_TENSOR && i < a->n; i++)
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%lld",
+                                  i ? "," : "",
+                                  (long long)msim_arg_dims(t, a)[i]);
+        if (a->kind == MSIM_ARG_TENSOR)
+            n += (size_t)snprintf(text + n, sizeof(text) - n, " ");
+    }
+    return text;
+}
+
+static struct msim_trace *reshaped(const struct msim_trace *t,
+                                   const struct msim_reshape *r)
+{
+    struct msim_error err = {0};
+    struct msim_trace *view = NULL;
+
+    CHECK_INT(msim_reshaped_new(&view, t, r, &err), MSIM_OK);
+    CHECK_STR(err.text, "");
+    return view;
+}
+
+static void test_batch(const struct msim_trace *t)
+{
+    static const char *const want[] = {"16,3,8,8 64,3,7,7 64 ",
+                                       "16,43,512 128,512 128 ",
+                                       "128 688,512 512,128 ",
+                                       "128,688 688,512 ",
+                                       "688,128 128,512 ",
+                                       "128,43,16 128,16,43 ",
+                                       "16,64,43 1,64,1 ",
+                                       "16,8,43,43 ",
+                                       "16 ",
+                                       "8,512 "};
+    const struct msim_reshape r = {.axes = {{0, 16, false}}, .n_axes = 1};
+    struct msim_trace *view = reshaped(t, &r);
+
+    CHECK_INT(msim_axis_batch_of(t), 8);
+    for (uint32_t i = 0; view && i < t->n_ops; i++)
+        CHECK_STR(sizes_of(view, i), want[i]);
+    CHECK_STR(sizes_of(t, 0), "8,3,8,8 64,3,7,7 64 "); /* not edited */
+    CHECK(fabs(msim_reshaped_growth(view, t, 7) - 2) < 1e-12);
+    CHECK(fabs(msim_reshaped_growth(view, t, MSIM_NONE) - 1) < 1e-12);
+    msim_reshaped_free(view);
+}
+
+/* Every size of a sequence changes, of scores of attention both. */
+static void test_sequence(const struct msim_trace *t)
+{
+    const struct msim_reshape r = {.axes = {{43, 86, true}}, .n_axes = 1};
+    const struct msim_reshape both = {.axes = {{8, 16, false}, {43, 86, true}},
+                                      .n_axes = 2};
+    struct msim_trace *view = reshaped(t, &r);
+
+    if (view) {
+        CHECK_STR(sizes_of(view, 7), "8,8,86,86 ");
+        CHECK_STR(sizes_of(view, 4), "688,128 128,512 ");
+        CHECK_STR(sizes_of(view, 0), "8,3,8,8 64,3,7,7 64 ");
+    }
+    msim_reshaped_free(view);
+    view = reshaped(t, &both);
+    if (view) {
+        CHECK_STR(sizes_of(view, 7), "16,8,86,86 ");
+        CHECK_STR(sizes_of(view, 3), "128,1376 1376,512 ");
+    }
+    msim_reshaped_free(view);
+}
+
+static void test_dtype(const struct msim_trace *t)
+{
+    const struct msim_reshape r = {.dtype = MSIM_DT_BF16};
+    struct msim_trace *view = reshaped(t, &r);
+
+    if (view) {
+        CHECK_STR(sizes_of(view, 0), sizes_of(t, 0));
+        CHECK_INT(msim_args_get(view, view->ops[0].args, 1)->dtype,
+                  MSIM_DT_BF16);
+        CHECK_INT(msim_args_get(t, t->ops[0].args, 1)->dtype, MSIM_DT_F32);
+        CHECK(fabs(msim_reshaped_growth(view, t, 0) - 0.5) < 1e-12);
+    }
+    msim_reshaped_free(view);
+}
+
+static void test_nothing_to_change(const struct msim_trace *t)
+{
+    const struct msim_reshape r = {.axes = {{9, 16, false}}, .n_axes = 1};
+    struct msim_error err = {0};
+    struct msim_trace *view = NULL;
+
+    CHECK_INT(msim_reshaped_new(&view, t, &r, &err), MSIM_EUSAGE);
+    CHECK(view == NULL);
+    CHECK(strstr(err.text, "has a size of 9") != NULL);
+}
+
+/* ---- a model recorded at two sizes ----------------------------------------
+ */
+
+/* What operators that compute are given, each different list once. */
+static bool computes(const char *name)
+{
+    static const char *const names[] = {"aten::addmm",
+                                        "aten::bmm",
+                                        "aten::baddbmm",
+                                        "aten::cat",
+                                        "aten::gelu",
+                                        "aten::_softmax",
+                                        "aten::mul",
+                                        "aten::add_",
+                                        "aten::mean",
+                                        "aten::log",
+                                        "aten::index",
+                                        "aten::add",
+                                        "aten::copy_",
+                                        "aten::clamp",
+                                        "aten::convolution",
+                                        "aten::native_layer_norm",
+                                        "aten::cudnn_batch_norm"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool has(const struct msim_trace *t, const char *name, const char *sizes)
+{
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (!strcmp(msim_trace_text(t, t->ops[i].name), name) &&
+            !strcmp(sizes_of(t, i), sizes))
+            return true;
+    return false;
+}
+
+static uint32_t missing(const struct msim_trace *from,
+                        const struct msim_trace *in)
+{
+    uint32_t n = 0;
+    char sizes[512];
+
+    for (uint32_t i = 0; i < from->n_ops; i++) {
+        const char *name = msim_trace_text(from, from->ops[i].name);
+
+        if (!computes(name))
+            continue;
+        snprintf(sizes, sizeof(sizes), "%s", sizes_of(from, i));
+        if (!has(in, name, sizes)) {
+            fprintf(stderr, "only one has %s %s\n", name, sizes);
+            n++;
+        }
+    }
+    return n;
+}
+
+static struct msim_job *loaded(const char *path)
+{
+    struct msim_load_options opt = {.threads = 1};
+    struct msim_error err = {0};
+    struct msim_job *job = NULL;
+
+    CHECK_INT(msim_job_load(&job, &path, 1, &opt, &err), MSIM_OK);
+    return job;
+}
+
+/* The particles of a jet are its sequence: 43 at most in one batch, 71 in
+ * another, with one token more for the class and a size for their pairs. */
+static void test_recorded_at_both(void)
+{
+    const char *small =
+        MSIM_TRACES "/traces/particle-transformer-a100/kineto/batch-8.json.gz";
+    const char *large =
+        MSIM_TRACES "/traces/particle-transformer-a100/kineto/batch-32.json.gz";
+    const struct msim_reshape r = {.axes = {{8, 32, false},
+                                            {43, 71, true},
+                                            {44, 72, true},
+                                            {946, 2556, true}},
+                                   .n_axes = 4};
+    struct msim_job *a, *b;
+    struct msim_trace *view;
+
+    if (!MSIM_TRACES[0] || access(small, R_OK) != 0)
+        return;
+    a = loaded(small);
+    b = loaded(large);
+    view = a && b ? reshaped(a->ranks[0], &r) : NULL;
+    if (view) {
+        CHECK_INT(missing(view, b->ranks[0]), 0);
+        CHECK_INT(missing(b->ranks[0], view), 0);
+    }
+    msim_reshaped_free(view);
+    msim_job_free(a);
+    msim_job_free(b);
+}
+
+int main(void)
+{
+    struct msim_error err;
+    struct msim_job *job = load_text(trace_text(), false, &err);
+
+    CHECK(job != NULL);
+    if (job) {
+        test_batch(job->ranks[0]);
+        test_sequence(job->ranks[0]);
+        test_dtype(job->ranks[0]);
+        test_nothing_to_change(job->ranks[0]);
+    }
+    msim_job_free(job);
+    test_recorded_at_both();
+    return check_summary();
+}
