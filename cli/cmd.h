@@ -18,6 +18,7 @@
 #define MSIM_VERB_MAP(X)                                                       \
     X(predict, "how long a traced job takes, and where the time goes")         \
     X(whatif, "changes to a traced job, side by side")                         \
+    X(synth, "execution traces of a described model")                          \
     X(info, "what is in traces and what is missing")                           \
     X(compare, "what changed from one run to another")                         \
     X(op, "predict single operations from a table")                            \

@@ -4,6 +4,8 @@
 #include "plan/describe/strategy.h"
 
 #include "core/base/decimal.h"
+#include "core/base/json_out.h"
+#include "core/json/fields.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -124,6 +126,50 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
         return reason;
     *given |= 1u << g;
     return NULL;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static enum msim_status read_member(struct msim_strategy *s, uint32_t *given,
+                                    const cJSON *item, const char *path,
+                                    struct msim_error *err)
+{
+    int g = word_index(item->string, GIVEN, MSIM_GIVEN_COUNT);
+    char text[64], reason[256];
+
+    if (cJSON_IsNumber(item))
+        msim_number_text(text, item->valuedouble);
+    else
+        snprintf(text, sizeof(text), "%.60s",
+                 cJSON_IsString(item) ? item->valuestring : "?");
+    if (msim_strategy_set(s, (enum msim_given)g, text, given, reason,
+                          sizeof(reason)))
+        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE, "%s",
+                         reason);
+    return MSIM_OK;
+}
+
+enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
+                                    const char *path, struct msim_error *err)
+{
+    const char *known[MSIM_GIVEN_COUNT + 1] = {NULL};
+    const cJSON *item;
+    struct msim_fields f;
+    enum msim_status status;
+    cJSON *json;
+
+    MSIM_TRY(msim_json_read(&json, path, err));
+    f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
+    memcpy(known, GIVEN, sizeof(GIVEN));
+    msim_fields_only(&f, known);
+    status = f.object ? f.status
+                      : msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                                  "this is not a JSON object, want "
+                                  "{\"gpus\": 8, \"tp\": 2}");
+    cJSON_ArrayForEach(item, json) if (status == MSIM_OK) status =
+        read_member(s, given, item, path, err);
+    cJSON_Delete(json);
+    return status;
 }
 
 /* ---- completing ---------------------------------------------------------- */

@@ -105,6 +105,15 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
                               size_t size);
 
 /*
+ * Read a JSON object whose members are those above: {"gpus": 8, "tp": 2,
+ * "precision": "bf16"}. EFORMAT names the member, what was found and what is
+ * accepted.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
+                                    const char *path, struct msim_error *err);
+
+/*
  * Fill in what was not given: what follows from the other members, then
  * defaults. `defaults` gets the members that were assumed ("recompute=none
  * zero=0"). Returns NULL, or why model and strategy do not fit together.

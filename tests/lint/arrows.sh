@@ -53,6 +53,7 @@ plan/step            : core/base core/trace core/work models/platform models/est
 plan/memory          : core/base core/trace core/work plan/describe plan/parts : cjson/ cJSON.h
 plan/rows            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
 plan/search          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
+plan/synth           : core/base core/trace core/work plan/describe plan/parts :
 plan/outcome         : core/base core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 predict/scenario     : core/ models/ predict predict/whatif : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :

@@ -1,0 +1,121 @@
+/*
+ * cli/plan/cmd_synth.c - `synth`: execution traces of a described model.
+ */
+#include "cli/cmd.h"
+#include "cli/datadir.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "plan/synth/synth.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define GPUS_A_NODE 8 /* of a strategy that does not say its nodes */
+
+struct settings {
+    const char *folder, *strategy;
+    bool every_rank;
+};
+
+static const struct msim_option OPTIONS[] = {
+    {.name = "o",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, folder),
+     .metavar = "DIR",
+     .help = "write the traces there"},
+    {.name = "strategy",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, strategy),
+     .metavar = "S.json",
+     .help = "GPUs, splits, batch, precision as the columns of a table of jobs "
+             "(docs/jobs.md) [default: one GPU]"},
+    {.name = "every-rank",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, every_rank),
+     .help = "write all ranks, not the first of each pipeline stage alone"},
+};
+
+static const char *const EXAMPLES[] = {
+    "mystique-sim synth llama3-8b -o traces",
+    "mystique-sim synth config.json --strategy s.json -o traces",
+    NULL,
+};
+
+static const struct msim_command COMMAND = {
+    .name = "synth",
+    .operands = "MODEL|MODEL.json",
+    .summary = "Write execution traces of a training step of a described model "
+               "that was never run,\nin PyTorch's own format (docs/synth.md).",
+    .options = OPTIONS,
+    .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
+    .examples = EXAMPLES,
+    .min_operands = 1,
+    .max_operands = 1,
+};
+
+static enum msim_status read_strategy(struct msim_strategy *strategy,
+                                      const struct msim_described *model,
+                                      const char *path, struct msim_error *err)
+{
+    uint32_t given = 0;
+    char defaults[512], reason[256], one[] = "1";
+
+    *strategy = (struct msim_strategy){0};
+    if (path)
+        MSIM_TRY(msim_strategy_read(strategy, &given, path, err));
+    else
+        (void)msim_strategy_set(strategy, MSIM_GIVEN_gpus, one, &given, reason,
+                                sizeof(reason));
+    if (msim_strategy_complete(strategy, given, model, GPUS_A_NODE, defaults,
+                               sizeof(defaults), reason, sizeof(reason)))
+        return msim_fail(err, MSIM_EUSAGE, path, MSIM_OFFSET_NONE, "%s",
+                         reason);
+    if (*defaults)
+        msim_message("note: assumed %s", defaults);
+    return MSIM_OK;
+}
+
+static enum msim_status write_all(const char *name, const struct settings *s,
+                                  struct msim_error *err)
+{
+    struct msim_described model;
+    struct msim_strategy strategy;
+    struct msim_synth_result made;
+    char data[1024];
+
+    MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
+    MSIM_TRY(msim_described_find(&model, name, data, NULL, err));
+    MSIM_TRY(read_strategy(&strategy, &model, s->strategy, err));
+    if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
+        return msim_fail(err, MSIM_EIO, s->folder, MSIM_OFFSET_NONE,
+                         "cannot be made: %s", strerror(errno));
+    MSIM_TRY(msim_synth_write(
+        s->folder,
+        &(struct msim_synth_options){&model, &strategy, s->every_rank}, &made,
+        err));
+    printf("written: %" PRIu32 " execution trace%s of %" PRId64
+           " rank%s, %" PRIu64 " nodes, and synth.json, in %s\n",
+           made.files, made.files == 1 ? "" : "s", strategy.gpus,
+           strategy.gpus == 1 ? "" : "s", made.nodes, s->folder);
+    return MSIM_OK;
+}
+
+int msim_cmd_synth(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct msim_cli_operands files;
+    struct msim_error err = {0};
+    enum msim_status status;
+    int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
+
+    if (rc >= 0)
+        return rc;
+    if (!s.folder)
+        status = msim_fail(&err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                           "no folder for the traces, want '-o DIR'");
+    else
+        status = write_all(files.items[0], &s, &err);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

@@ -1,0 +1,241 @@
+/*
+ * plan/synth/synth.c - the ranks of a described job, as execution traces.
+ */
+#include "plan/synth/synth.h"
+
+#include "core/base/write_file.h"
+#include "plan/synth/synth_rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- groups ---------------------------------------------------------------
+ */
+
+/* Ranks of one group have one name for it, other groups of its kind another. */
+static struct msim_synth_group group(struct msim_synth_rank *r, int i,
+                                     const char *kind, uint32_t size,
+                                     uint32_t start, uint32_t stride)
+{
+    snprintf(r->names[i], sizeof(r->names[i]), "%s %u", kind, start);
+    return (struct msim_synth_group){r->names[i], size, start, stride, 0};
+}
+
+/* Ranks count tensor parallel ones first, then context, data, stages. */
+static void place(struct msim_synth_rank *r)
+{
+    const struct msim_strategy *s = r->y.s;
+    uint32_t tp = (uint32_t)s->tp, cp = (uint32_t)s->cp, dp = (uint32_t)s->dp;
+    uint32_t ep = (uint32_t)s->ep, stage = tp * cp * dp;
+    uint32_t n = (uint32_t)r->number, first = n / stage * stage + n % tp;
+    uint32_t in = (n - first) / tp; /* among dp x cp */
+
+    r->stage = n / stage;
+    r->y.groups[MSIM_PART_GROUP_TP] = group(r, 0, "tensor", tp, n / tp * tp, 1);
+    r->y.groups[MSIM_PART_GROUP_CP] =
+        group(r, 1, "context", cp, first + in / cp * cp * tp, tp);
+    r->y.groups[MSIM_PART_GROUP_EP] =
+        group(r, 2, "expert", ep, first + in / ep * ep * tp, tp);
+    r->dp = group(r, 3, "data", dp * cp, first, tp);
+    r->experts = group(r, 4, "expert data", dp * cp / ep > 1 ? dp * cp / ep : 1,
+                       first + in % ep * tp, tp * ep);
+    for (int way = MSIM_SYNTH_FORWARD; way <= MSIM_SYNTH_BACKWARD; way++) {
+        const char *kind = way == MSIM_SYNTH_FORWARD ? "pipeline forward"
+                                                     : "pipeline backward";
+
+        if (r->stage + 1 < s->pp)
+            r->pipeline[MSIM_SYNTH_AHEAD][way] =
+                group(r, 5 + way, kind, 2, n, stage);
+        if (r->stage > 0)
+            r->pipeline[MSIM_SYNTH_BEHIND][way] =
+                group(r, 7 + way, kind, 2, n - stage, stage);
+    }
+}
+
+static enum msim_dtype dtype_of(const struct msim_strategy *s)
+{
+    return s->precision == MSIM_PRECISION_FP32   ? MSIM_DT_F32
+           : s->precision == MSIM_PRECISION_FP16 ? MSIM_DT_F16
+                                                 : MSIM_DT_BF16;
+}
+
+#define LISTED     4096 /* members of a group that are listed at most */
+#define GROUP_TEXT (LISTED * 12 + 256)
+
+/* One group as JSON inside the node's text. Larger ones are not listed. */
+static size_t describe_group(char *text, size_t size,
+                             const struct msim_synth_group *g)
+{
+    size_t n = (size_t)snprintf(
+        text, size,
+        "{\"pg_name\": \"%s\", \"pg_desc\": \"%s\", \"backend_config\": "
+        "\"cuda:nccl\", \"ranks\": [",
+        g->name, g->name);
+
+    for (uint32_t i = 0; i < g->size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%u", i ? ", " : "",
+                              g->start + i * g->stride);
+    return n + (size_t)snprintf(text + n, size - n,
+                                "], \"group_size\": %u, \"group_count\": 9}",
+                                g->size);
+}
+
+static enum msim_status describe_groups(struct msim_synth_rank *r)
+{
+    const struct msim_synth_group *all[] = {
+        &r->y.groups[0],
+        &r->y.groups[1],
+        &r->y.groups[2],
+        &r->dp,
+        &r->experts,
+        &r->pipeline[MSIM_SYNTH_AHEAD][MSIM_SYNTH_FORWARD],
+        &r->pipeline[MSIM_SYNTH_AHEAD][MSIM_SYNTH_BACKWARD],
+        &r->pipeline[MSIM_SYNTH_BEHIND][MSIM_SYNTH_FORWARD],
+        &r->pipeline[MSIM_SYNTH_BEHIND][MSIM_SYNTH_BACKWARD]};
+    size_t n = 0, size = MSIM_SYNTH_GROUPS * GROUP_TEXT;
+    char *text = malloc(size);
+    struct msim_etw_arg in = {MSIM_ETW_TEXT, 0, {.text = {text, NULL}}};
+
+    if (!text)
+        return MSIM_ENOMEM;
+    text[n++] = '[';
+    for (int i = 0; i < MSIM_SYNTH_GROUPS; i++) {
+        if (all[i]->size > LISTED || !all[i]->name)
+            continue;
+        n += (size_t)snprintf(text + n, size - n, "%s", n > 1 ? ", " : "");
+        n += describe_group(text + n, size - n, all[i]);
+    }
+    snprintf(text + n, size - n, "]");
+    msim_etw_leaf(r->y.e, "## process_group:init ##", NULL, &in, 1, NULL, 0);
+    free(text);
+    return MSIM_OK;
+}
+
+/* ---- files ----------------------------------------------------------------
+ */
+
+static enum msim_status fill(struct msim_synth_rank *r, struct msim_file *file)
+{
+    enum msim_status status;
+
+    msim_etw_begin(r->y.e, msim_file_write, file, r->number);
+    msim_etw_thread(r->y.e, 1);
+    status = describe_groups(r);
+    if (status == MSIM_OK)
+        status = msim_synth_rank_layers(r);
+    if (status == MSIM_OK)
+        status = msim_synth_rank_states(r);
+    if (status == MSIM_OK)
+        msim_synth_rank_step(r);
+    return status == MSIM_OK ? msim_etw_end(r->y.e) : status;
+}
+
+static enum msim_status write_rank(const char *dir,
+                                   const struct msim_synth_options *o,
+                                   int64_t number, uint64_t *nodes,
+                                   struct msim_error *err)
+{
+    struct msim_etw *e = calloc(1, sizeof(*e));
+    struct msim_synth_rank *r = calloc(1, sizeof(*r));
+    struct msim_file *file = NULL;
+    enum msim_status status = MSIM_ENOMEM;
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%.4000s/rank-%lld.et.json", dir,
+             (long long)number);
+    if (e && r) {
+        *r = (struct msim_synth_rank){.number = number,
+                                      .batches = (uint32_t)o->strategy->pp};
+        r->y = (struct msim_synth){.e = e,
+                                   .m = o->model,
+                                   .s = o->strategy,
+                                   .parts = &r->parts,
+                                   .dtype = dtype_of(o->strategy),
+                                   .rank = number};
+        msim_parts_make(&r->parts, o->model, o->strategy);
+        place(r);
+        status = msim_file_open(&file, path, false, err);
+    }
+    if (status == MSIM_OK)
+        status = fill(r, file);
+    if (status == MSIM_OK) {
+        *nodes += e->nodes;
+        status = msim_file_commit(file, err);
+    } else {
+        msim_file_abandon(file);
+    }
+    if (r)
+        msim_synth_rank_release(r);
+    free(r);
+    free(e);
+    return status;
+}
+
+static enum msim_status write_manifest(const char *dir,
+                                       const struct msim_synth_options *o,
+                                       int64_t a_file, struct msim_error *err)
+{
+    const struct msim_strategy *s = o->strategy;
+    struct msim_file *file;
+    struct msim_json j;
+    enum msim_status status;
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%.4000s/synth.json", dir);
+    MSIM_TRY(msim_file_open(&file, path, false, err));
+    msim_json_begin(&j, msim_file_write, file);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/synth/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_text(&j, "model", o->model->name);
+    msim_json_open(&j, "strategy", '{', false);
+#define X(name, missing) msim_json_integer(&j, #name, s->name);
+    MSIM_STRATEGY_MAP(X)
+#undef X
+    msim_json_text(&j, "precision", msim_precision_text(s->precision));
+    msim_json_text(&j, "recompute", msim_recompute_text(s->recompute));
+    msim_json_close(&j);
+    msim_json_integer(&j, "ranks", s->gpus);
+    msim_json_integer(&j, "ranks_a_file", a_file);
+    msim_json_close(&j);
+    status = msim_json_end(&j);
+    if (status == MSIM_OK)
+        return msim_file_commit(file, err);
+    msim_file_abandon(file);
+    return status;
+}
+
+static enum msim_status check(const struct msim_strategy *s,
+                              struct msim_error *err)
+{
+    if (s->vp > 1)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "vp is %lld, and interleaved stages cannot be "
+                         "written; want 1",
+                         (long long)s->vp);
+    if (s->precision == MSIM_PRECISION_NVFP4)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "precision is nvfp4, for which PyTorch has no type of "
+                         "tensor; want mxfp8, fp8, bf16, fp16 or fp32");
+    if (s->offload != MSIM_OFFLOAD_NONE)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "offload cannot be written; want none");
+    return MSIM_OK;
+}
+
+enum msim_status msim_synth_write(const char *dir,
+                                  const struct msim_synth_options *o,
+                                  struct msim_synth_result *out,
+                                  struct msim_error *err)
+{
+    const struct msim_strategy *s = o->strategy;
+    int64_t a_file = o->every_rank ? 1 : s->gpus / s->pp;
+
+    *out = (struct msim_synth_result){0};
+    MSIM_TRY(check(s, err));
+    for (int64_t rank = 0; rank < s->gpus; rank += a_file) {
+        MSIM_TRY(write_rank(dir, o, rank, &out->nodes, err));
+        out->files++;
+    }
+    return write_manifest(dir, o, a_file, err);
+}

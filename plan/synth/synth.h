@@ -1,0 +1,39 @@
+/*
+ * plan/synth/synth.h - execution traces of a described model that was never
+ * run: one a rank, in PyTorch's own format.
+ *
+ * A step of training, as a rank of a pipeline stage runs it: micro batches in
+ * one-forward-one-backward order, activations sent and received between stages,
+ * gradients summed over data parallel ranks, AdamW. Parameters and activations
+ * are in the strategy's precision, gradients, master weights and states in
+ * fp32; with ZeRO a rank has its share of states (1), of gradients (2), of
+ * parameters (3), and gathers layers as it needs them. Ranks of one stage do
+ * alike: by default the first of each stage is written, which stands for all.
+ */
+#ifndef MSIM_PLAN_SYNTH_SYNTH_H
+#define MSIM_PLAN_SYNTH_SYNTH_H
+#include "plan/describe/strategy.h"
+
+struct msim_synth_options {
+    const struct msim_described *model;
+    const struct msim_strategy *strategy; /* complete, vp 1 */
+    bool every_rank;
+};
+
+struct msim_synth_result {
+    uint32_t files;
+    uint64_t nodes; /* in all */
+};
+
+/*
+ * Write DIR/rank-R.et.json for each rank that is asked for, and DIR/synth.json,
+ * which says what they are of and what they stand for. Files are written whole
+ * or not at all. EUSAGE where a strategy cannot be written; EIO; ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_synth_write(const char *dir,
+                                  const struct msim_synth_options *o,
+                                  struct msim_synth_result *out,
+                                  struct msim_error *err);
+
+#endif

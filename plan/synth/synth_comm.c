@@ -1,0 +1,123 @@
+/*
+ * plan/synth/synth_comm.c - collectives inside a layer.
+ */
+#include "plan/synth/synth_walk.h"
+
+#include <string.h>
+
+static const struct msim_part_comm *comm_of(const struct msim_synth_walk *w,
+                                            enum msim_part_group g,
+                                            enum msim_pass pass,
+                                            enum msim_collective c)
+{
+    const struct msim_part *p = w->l->part;
+
+    for (uint32_t i = 0; i < p->n_comms; i++)
+        if (p->comms[i].group == g && p->comms[i].pass == pass &&
+            p->comms[i].collective == c)
+            return &p->comms[i];
+    return NULL;
+}
+
+const char *msim_synth_dtype_text(enum msim_dtype t)
+{
+    return t == MSIM_DT_F32 ? "Float" : t == MSIM_DT_F16 ? "Half" : "BFloat16";
+}
+
+/* From `in` elements to `out`; the struct msim_etw_tensor that it wrote. */
+static struct msim_etw_tensor exchange(const struct msim_synth_walk *w,
+                                       const char *name, enum msim_part_group g,
+                                       const struct msim_etw_tensor *of,
+                                       uint64_t in_elems, int64_t rows,
+                                       int64_t cols)
+{
+    struct msim_synth_group *group = &w->y->groups[g];
+    struct msim_etw_tensor out = msim_synth_empty(w, w->y->dtype, rows, cols);
+    struct msim_etw_comm c = {.name = name,
+                              .dtype = msim_synth_dtype_text(w->y->dtype),
+                              .group = group->name,
+                              .in_elems = in_elems,
+                              .out_elems = msim_etw_elems(&out),
+                              .size = group->size,
+                              .start = group->start,
+                              .stride = group->stride,
+                              .sequence = group->calls++};
+
+    msim_etw_collective(w->y->e, &c, of, &out,
+                        (w->y->rank - group->start) / group->stride);
+    return out;
+}
+
+/* Whole sequences out of each rank's rows of `t`. */
+void msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
+                       struct msim_etw_tensor *t)
+{
+    int64_t tp = w->y->s->tp;
+
+    if (comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_ALL_GATHER))
+        *t = exchange(w, "_allgather_base", MSIM_PART_GROUP_TP, t,
+                      msim_etw_elems(t), t->dims[0] * tp, t->dims[1]);
+}
+
+/* Each rank's rows of the sum; or the sum, where sequences are whole. */
+void msim_synth_reduce(struct msim_synth_walk *w, enum msim_pass pass,
+                       struct msim_etw_tensor *t)
+{
+    int64_t tp = w->y->s->tp;
+
+    if (comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_REDUCE_SCATTER))
+        *t = exchange(w, "_reduce_scatter_base", MSIM_PART_GROUP_TP, t,
+                      msim_etw_elems(t), t->dims[0] / tp, t->dims[1]);
+    else if (comm_of(w, MSIM_PART_GROUP_TP, pass, MSIM_COLL_ALL_REDUCE))
+        *t = exchange(w, "allreduce", MSIM_PART_GROUP_TP, t, msim_etw_elems(t),
+                      t->dims[0], t->dims[1]);
+}
+
+/* Keys and values of the whole context group. */
+void msim_synth_context(struct msim_synth_walk *w, enum msim_pass pass)
+{
+    const struct msim_part_comm *c =
+        comm_of(w, MSIM_PART_GROUP_CP, pass, MSIM_COLL_ALL_GATHER);
+    int64_t cp = w->y->s->cp, rows;
+    struct msim_etw_tensor part;
+
+    if (!c)
+        return;
+    rows = (int64_t)(c->bytes / msim_dtype_bytes(w->y->dtype)) / cp;
+    part = msim_synth_empty(w, w->y->dtype, rows, 1);
+    exchange(w, "_allgather_base", MSIM_PART_GROUP_CP, &part, (uint64_t)rows,
+             rows * cp, 1);
+    if (pass == MSIM_PASS_BACKWARD) {
+        part = msim_synth_empty(w, w->y->dtype, rows * cp, 1);
+        exchange(w, "_reduce_scatter_base", MSIM_PART_GROUP_CP, &part,
+                 (uint64_t)(rows * cp), rows, 1);
+    }
+}
+
+/* Tokens to the ranks of their experts, or back. */
+void msim_synth_dispatch(struct msim_synth_walk *w, enum msim_pass pass)
+{
+    if (comm_of(w, MSIM_PART_GROUP_EP, pass, MSIM_COLL_ALL_TO_ALL))
+        w->cur =
+            exchange(w, "all_to_allv", MSIM_PART_GROUP_EP, &w->cur,
+                     msim_etw_elems(&w->cur), w->cur.dims[0], w->cur.dims[1]);
+}
+
+static bool named(const struct msim_part_op *op, const char *a, const char *b,
+                  const char *c, const char *d)
+{
+    return !strcmp(op->name, a) || !strcmp(op->name, b) ||
+           !strcmp(op->name, c) || !strcmp(op->name, d);
+}
+
+/* Does this layer's input come from all struct msim_etw_tensor parallel ranks?
+ */
+bool msim_synth_takes_whole(const struct msim_part_op *op)
+{
+    return named(op, "qkv", "q_down", "up", "logits") || !strcmp(op->name, "q");
+}
+
+bool msim_synth_makes_sum(const struct msim_part_op *op)
+{
+    return named(op, "out", "down", "down", "down");
+}

@@ -1,0 +1,152 @@
+/*
+ * plan/synth/synth_linear.c - linear layers and experts, forward and backward.
+ */
+#include "plan/synth/synth_walk.h"
+
+#include <string.h>
+
+void msim_synth_linear_forward(struct msim_synth_walk *w,
+                               const struct msim_part_op *op, uint32_t at)
+{
+    int64_t m = op->work.u.gemm.m, n = op->work.u.gemm.n, k = op->work.u.gemm.k;
+    struct msim_synth_kept *kept = &w->kept[at];
+    const struct msim_etw_tensor *weight = &w->l->weights[at];
+    struct msim_etw_tensor x, t;
+    struct msim_etw_arg in[3];
+
+    if (msim_synth_takes_whole(op) && w->y->s->tp > 1) {
+        msim_synth_gather(w, MSIM_PASS_FORWARD, &w->cur);
+        w->normed = w->cur;
+    }
+    x = w->narrow.id && msim_synth_has_elems(&w->narrow, m, k)
+            ? w->narrow
+            : msim_synth_given(w, m, k);
+    kept->in = x;
+    in[0] = msim_etw_of(&x);
+    in[1] = msim_etw_of(weight);
+    in[2] = msim_synth_none();
+    msim_etw_open(w->y->e, "aten::linear",
+                  "aten::linear(Tensor input, Tensor weight, Tensor? "
+                  "bias=None) -> Tensor",
+                  in, 3);
+    t = msim_synth_transposed(w, weight);
+    (void)n;
+    w->cur = msim_synth_mm(w, &x, &t);
+    msim_etw_close(w->y->e, &w->cur, 1);
+    w->narrow.id = 0;
+    if (msim_synth_makes_sum(op))
+        msim_synth_reduce(w, MSIM_PASS_FORWARD, &w->cur);
+}
+
+/* The gradient goes to where the optimizer reads it. */
+void msim_synth_accumulate(struct msim_synth_walk *w,
+                           const struct msim_etw_tensor *gradient, uint32_t at)
+{
+    const struct msim_etw_tensor *into = &w->l->grads[at];
+    struct msim_etw_arg in[] = {msim_etw_of(into), msim_etw_of(gradient),
+                                msim_etw_int(1)};
+
+    if (!into->id || w->y->s->zero >= 2) /* shared out at once */
+        return;
+    msim_etw_backward(w->y->e, "torch::autograd::AccumulateGrad");
+    msim_etw_leaf(w->y->e, "aten::add_",
+                  "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar "
+                  "alpha=1) -> Tensor(a!)",
+                  in, 3, into, 1);
+    msim_etw_close(w->y->e, NULL, 0);
+}
+
+/* Backward has two products of each layer, listed in this order: the input's
+ * gradient, the weight's. `at` is the operator of forward. */
+void msim_synth_linear_backward(struct msim_synth_walk *w,
+                                const struct msim_part_op *op, uint32_t at)
+{
+    const struct msim_part_op *forward = &w->l->part->ops[at];
+    int64_t rows = forward->work.u.gemm.m, out = forward->work.u.gemm.n;
+    bool weight = op->work.u.gemm.m == out && op->work.u.gemm.k == rows &&
+                  op != forward + 1 && op[-1].kind == MSIM_PART_OP_LINEAR &&
+                  op[-1].pass == MSIM_PASS_BACKWARD;
+    struct msim_etw_tensor grad = msim_synth_given(w, rows, out), t, d;
+
+    msim_etw_backward(w->y->e, "MmBackward0");
+    if (weight) {
+        t = msim_synth_transposed(w, &grad);
+        d = msim_synth_mm(w, &t, &w->kept[at].in);
+        w->cur = grad;
+    } else {
+        w->cur = msim_synth_mm(w, &grad, &w->l->weights[at]);
+    }
+    msim_etw_close(w->y->e, NULL, 0);
+    if (weight)
+        msim_synth_accumulate(w, &d, at);
+    else if (msim_synth_takes_whole(forward))
+        msim_synth_reduce(w, MSIM_PASS_BACKWARD, &w->cur);
+}
+
+/* Tokens, once for each of their experts; or the sum of what those made. */
+void msim_synth_permute(struct msim_synth_walk *w,
+                        const struct msim_part_op *op)
+{
+    int64_t h = w->y->m->hidden, rows = op->work.u.vector.elems / h;
+    struct msim_etw_tensor x = w->normed, index, out;
+    struct msim_etw_arg in[3];
+
+    if (x.n != 2 || x.dims[1] != h)
+        x = msim_synth_empty(w, w->y->dtype, (int64_t)w->y->parts->seq_tokens,
+                             h);
+    if (op->pass == MSIM_PASS_BACKWARD)
+        x = msim_synth_given(w, rows, h);
+    index = msim_synth_empty(w, MSIM_DT_I64, 1, rows);
+    index.n = 1;
+    index.dims[0] = rows;
+    out = msim_synth_new2(w, rows, h);
+    in[0] = msim_etw_of(&x);
+    in[1] = msim_etw_int(0);
+    in[2] = msim_etw_of(&index);
+    msim_etw_leaf(w->y->e, "aten::index_select",
+                  "aten::index_select(Tensor self, int dim, Tensor index) -> "
+                  "Tensor",
+                  in, 3, &out, 1);
+    w->cur = out;
+    if (op->pass == MSIM_PASS_FORWARD)
+        msim_synth_dispatch(w, MSIM_PASS_FORWARD);
+}
+
+void msim_synth_experts_forward(struct msim_synth_walk *w,
+                                const struct msim_part_op *op, uint32_t at)
+{
+    int64_t m = op->work.u.gemm.m, n = op->work.u.gemm.n, k = op->work.u.gemm.k,
+            local = op->work.u.gemm.batch;
+    struct msim_etw_tensor x = msim_synth_given(w, m * local, k);
+
+    w->kept[at].in = x;
+    w->cur = msim_synth_bmm(w, local, m, k, n, &x, &w->l->weights[at]);
+    w->cur = msim_synth_view2(w, &w->cur, m * local, n);
+    if (!strcmp(op->name, "expert_down"))
+        msim_synth_dispatch(w, MSIM_PASS_FORWARD);
+}
+
+void msim_synth_experts_backward(struct msim_synth_walk *w,
+                                 const struct msim_part_op *op, uint32_t at)
+{
+    const struct msim_work *f = &w->l->part->ops[at].work;
+    int64_t rows = f->u.gemm.m, out = f->u.gemm.n, in = f->u.gemm.k,
+            local = f->u.gemm.batch;
+    bool weight =
+        op[-1].kind == MSIM_PART_OP_EXPERT && op[-1].pass == MSIM_PASS_BACKWARD;
+    struct msim_etw_tensor grad = msim_synth_given(w, rows * local, out), d;
+
+    msim_etw_backward(w->y->e, "BmmBackward0");
+    if (weight) {
+        d = msim_synth_bmm(w, local, out, rows, in, &grad, &w->kept[at].in);
+        w->cur = grad;
+    } else {
+        d = msim_synth_bmm(w, local, rows, out, in, &grad, &w->l->weights[at]);
+        w->cur = msim_synth_view2(w, &d, rows * local, in);
+    }
+    msim_etw_close(w->y->e, NULL, 0);
+    if (weight)
+        msim_synth_accumulate(w, &d, at);
+    else if (!strcmp(op->name, "expert_up"))
+        msim_synth_dispatch(w, MSIM_PASS_BACKWARD);
+}

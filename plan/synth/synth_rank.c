@@ -1,0 +1,422 @@
+/*
+ * plan/synth/synth_rank.c - one rank's step.
+ */
+#include "plan/synth/synth_rank.h"
+
+#include <stdlib.h>
+
+/* ---- layers of a stage ----------------------------------------------------
+ */
+
+static const struct msim_part *part_of(const struct msim_parts *p,
+                                       enum msim_part_kind kind, bool windowed)
+{
+    const struct msim_part *found = NULL;
+
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->part[i].kind == kind && (!found || windowed))
+            found = &p->part[i];
+    return found;
+}
+
+/* The part that layer `i` of the model is; layers with a window come every
+ * `window_every`. */
+static const struct msim_part *layer_part(const struct msim_synth_rank *r,
+                                          int64_t i)
+{
+    const struct msim_described *m = r->y.m;
+    bool experts = m->moe.experts && i >= m->moe.dense_layers;
+    bool windowed = m->window && m->window_every && i % m->window_every == 0;
+
+    return part_of(&r->parts, experts ? MSIM_PART_EXPERTS : MSIM_PART_DENSE,
+                   windowed);
+}
+
+/* Layers before stage `stage`: as even as they go. */
+static int64_t layers_before(const struct msim_synth_rank *r, int64_t stage)
+{
+    int64_t pp = r->y.s->pp, each = r->y.m->layers / pp;
+    int64_t more = r->y.m->layers % pp;
+
+    return stage * each + (stage < more ? stage : more);
+}
+
+static enum msim_status add_layer(struct msim_synth_rank *r,
+                                  const struct msim_part *part)
+{
+    struct msim_synth_layer *l = &r->layers[r->n++];
+    size_t ops = part->n_ops;
+
+    *l = (struct msim_synth_layer){
+        .part = part,
+        .weights = calloc(ops, sizeof(*l->weights)),
+        .grads = calloc(ops, sizeof(*l->grads)),
+        .kept = calloc(ops * r->batches, sizeof(*l->kept)),
+        .inputs = calloc(r->batches, sizeof(*l->inputs)),
+    };
+    if (!l->weights || !l->grads || !l->kept || !l->inputs)
+        return MSIM_ENOMEM;
+    msim_synth_parameters(&r->y, l);
+    return MSIM_OK;
+}
+
+enum msim_status msim_synth_rank_layers(struct msim_synth_rank *r)
+{
+    int64_t begin = layers_before(r, r->stage);
+    int64_t end = layers_before(r, r->stage + 1);
+
+    r->layers = calloc((size_t)(end - begin) + 2, sizeof(*r->layers));
+    r->between = calloc(r->batches, sizeof(*r->between));
+    if (!r->layers || !r->between)
+        return MSIM_ENOMEM;
+    if (r->stage == 0)
+        MSIM_TRY(add_layer(r, msim_parts_find(&r->parts, MSIM_PART_EMBEDDING)));
+    for (int64_t i = begin; i < end; i++)
+        MSIM_TRY(add_layer(r, layer_part(r, i)));
+    if (r->stage + 1 == r->y.s->pp)
+        MSIM_TRY(add_layer(r, msim_parts_find(&r->parts, MSIM_PART_HEAD)));
+    return MSIM_OK;
+}
+
+/* ---- optimizer ------------------------------------------------------------
+ */
+
+/* The ranks that have the same parameter: only weights of experts have three
+ * sizes. */
+static const struct msim_synth_group *group_of(const struct msim_synth_rank *r,
+                                               const struct msim_etw_tensor *t)
+{
+    return t->n == 3 ? &r->experts : &r->dp;
+}
+
+/* A rank's share of a parameter's elements. */
+static int64_t share_of(const struct msim_synth_rank *r,
+                        const struct msim_etw_tensor *t)
+{
+    int64_t elems = (int64_t)msim_etw_elems(t), n = group_of(r, t)->size;
+
+    return r->y.s->zero ? (elems + n - 1) / n : elems;
+}
+
+static struct msim_etw_tensor state(struct msim_synth_rank *r,
+                                    const struct msim_etw_tensor *weight)
+{
+    return msim_etw_new(r->y.e, MSIM_DT_F32, 1, share_of(r, weight));
+}
+
+enum msim_status msim_synth_rank_states(struct msim_synth_rank *r)
+{
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < r->n; i++)
+        most += r->layers[i].part->n_ops;
+    r->master = calloc(most, sizeof(*r->master));
+    r->first = calloc(most, sizeof(*r->first));
+    r->second = calloc(most, sizeof(*r->second));
+    r->grads = calloc(most, sizeof(*r->grads));
+    r->weights = calloc(most, sizeof(*r->weights));
+    if (!r->master || !r->first || !r->second || !r->grads || !r->weights)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < r->n; i++)
+        for (uint32_t k = 0; k < r->layers[i].part->n_ops; k++) {
+            struct msim_etw_tensor *w = &r->layers[i].weights[k];
+            uint32_t n = r->n_parameters;
+
+            if (!w->id)
+                continue;
+            r->master[n] = state(r, w);
+            r->first[n] = state(r, w);
+            r->second[n] = state(r, w);
+            r->weights[n] =
+                r->y.s->zero >= 3
+                    ? msim_etw_new(r->y.e, r->y.dtype, 1, share_of(r, w))
+                    : msim_etw_view(r->y.e, w, 1, share_of(r, w));
+            r->grads[n] = r->y.s->zero >= 2
+                              ? state(r, w)
+                              : msim_etw_view(r->y.e, &r->layers[i].grads[k], 1,
+                                              share_of(r, w));
+            r->n_parameters++;
+        }
+    return MSIM_OK;
+}
+
+static struct msim_etw_arg list(const struct msim_etw_tensor *t, uint32_t n)
+{
+    return (struct msim_etw_arg){MSIM_ETW_TENSORS, n, {.tensors = t}};
+}
+
+#define STEP_TENSORS                                                           \
+    512 /* of one call: lists are cut where they are longer                    \
+         */
+
+static void optimizer_call(struct msim_synth_rank *r, uint32_t from, uint32_t n)
+{
+    struct msim_etw_arg in[] = {
+        list(r->master + from, n), list(r->grads + from, n),
+        list(r->first + from, n), list(r->second + from, n)};
+    struct msim_etw_arg back[] = {list(r->weights + from, n),
+                                  list(r->master + from, n),
+                                  {MSIM_ETW_BOOL, 0, {.i = 0}}};
+
+    msim_etw_leaf(r->y.e, "aten::_fused_adamw_",
+                  "aten::_fused_adamw_(Tensor(a!)[] self, Tensor(b!)[] grads, "
+                  "Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, "
+                  "Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, "
+                  "float lr, float beta1, float beta2, float weight_decay, "
+                  "float eps, bool amsgrad, bool maximize, Tensor? "
+                  "grad_scale=None, Tensor? found_inf=None) -> ()",
+                  in, 4, NULL, 0);
+    msim_etw_leaf(r->y.e, "aten::_foreach_copy_",
+                  "aten::_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool "
+                  "non_blocking=False) -> ()",
+                  back, 3, NULL, 0);
+}
+
+static void optimizer(struct msim_synth_rank *r)
+{
+    msim_etw_label(r->y.e, "Optimizer.step#AdamW.step");
+    for (uint32_t i = 0; i < r->n_parameters; i += STEP_TENSORS)
+        optimizer_call(r, i,
+                       r->n_parameters - i < STEP_TENSORS ? r->n_parameters - i
+                                                          : STEP_TENSORS);
+    msim_etw_close(r->y.e, NULL, 0);
+}
+
+/* ---- collectives of data parallel ranks and stages ------------------------
+ */
+
+/* Memory on its own, which an operator makes: a collective makes none. */
+static struct msim_etw_tensor buffer(struct msim_synth_rank *r,
+                                     enum msim_dtype dtype, int64_t elems)
+{
+    struct msim_etw_tensor t = msim_etw_new(r->y.e, dtype, 1, elems);
+    struct msim_etw_arg in[] = {{MSIM_ETW_INTS, 1, {.ints = t.dims}},
+                                {MSIM_ETW_NONE, 0, {.i = 0}}};
+
+    msim_etw_leaf(r->y.e, "aten::empty", MSIM_SYNTH_EMPTY, in, 2, &t, 1);
+    return t;
+}
+
+/* From `in` elements to `out`; what it wrote. */
+static struct msim_etw_tensor collective(struct msim_synth_rank *r,
+                                         const char *name,
+                                         struct msim_synth_group *g,
+                                         enum msim_dtype dtype, int64_t in,
+                                         int64_t out, int64_t in_group)
+{
+    struct msim_etw_tensor a = buffer(r, dtype, in);
+    struct msim_etw_tensor b = in == out ? a : buffer(r, dtype, out);
+    struct msim_etw_comm c = {.name = name,
+                              .dtype = msim_synth_dtype_text(dtype),
+                              .group = g->name,
+                              .in_elems = (uint64_t)in,
+                              .out_elems = (uint64_t)out,
+                              .size = g->size,
+                              .start = g->start,
+                              .stride = g->stride,
+                              .sequence = g->calls++};
+
+    msim_etw_collective(r->y.e, &c, &a, &b, in_group);
+    return b;
+}
+
+/* Parameters of a layer that the ranks of a group share. */
+static int64_t elements(const struct msim_synth_rank *r,
+                        const struct msim_synth_layer *l,
+                        const struct msim_synth_group *g)
+{
+    int64_t n = 0;
+
+    for (uint32_t i = 0; i < l->part->n_ops; i++)
+        if (l->weights[i].id && group_of(r, &l->weights[i]) == g)
+            n += (int64_t)msim_etw_elems(&l->weights[i]);
+    return n;
+}
+
+static int64_t place_in(const struct msim_synth_rank *r,
+                        const struct msim_synth_group *g)
+{
+    return (r->number - g->start) / g->stride;
+}
+
+static void sum_over(struct msim_synth_rank *r,
+                     const struct msim_synth_layer *l,
+                     struct msim_synth_group *g)
+{
+    int64_t n = elements(r, l, g), share = (n + g->size - 1) / g->size;
+
+    if (g->size == 1 || !n)
+        return;
+    if (r->y.s->zero)
+        collective(r, "_reduce_scatter_base", g, MSIM_DT_F32, share * g->size,
+                   share, place_in(r, g));
+    else
+        collective(r, "allreduce", g, MSIM_DT_F32, n, n, place_in(r, g));
+}
+
+/* Gradients of a layer, once its last micro batch is back. */
+static void sum_gradients(struct msim_synth_rank *r,
+                          const struct msim_synth_layer *l)
+{
+    sum_over(r, l, &r->dp);
+    sum_over(r, l, &r->experts);
+}
+
+/* With ZeRO 3 a layer's weights are in what was gathered last. */
+static void gather_over(struct msim_synth_rank *r, struct msim_synth_layer *l,
+                        struct msim_synth_group *g)
+{
+    int64_t n = elements(r, l, g), share = (n + g->size - 1) / g->size;
+    struct msim_etw_tensor whole;
+
+    if (g->size == 1 || !n)
+        return;
+    whole = collective(r, "_allgather_base", g, r->y.dtype, share,
+                       share * g->size, place_in(r, g));
+    for (uint32_t i = 0; i < l->part->n_ops && r->y.s->zero >= 3; i++)
+        if (l->weights[i].id && group_of(r, &l->weights[i]) == g) {
+            l->weights[i].id = ++r->y.e->last;
+            l->weights[i].storage = whole.storage;
+        }
+}
+
+/* Parameters of a layer from all ranks. */
+static void gather_layer(struct msim_synth_rank *r, struct msim_synth_layer *l)
+{
+    gather_over(r, l, &r->dp);
+    gather_over(r, l, &r->experts);
+}
+
+/* ---- one step -------------------------------------------------------------
+ */
+
+static bool is_first(const struct msim_synth_rank *r)
+{
+    return r->stage == 0;
+}
+
+static bool is_last(const struct msim_synth_rank *r)
+{
+    return r->stage + 1 == r->y.s->pp;
+}
+
+static void pass_on(struct msim_synth_rank *r, const char *name, int to,
+                    int way)
+{
+    int64_t elems = (int64_t)r->parts.seq_tokens * r->y.m->hidden;
+
+    collective(r, name, &r->pipeline[to][way], r->y.dtype, elems, elems,
+               to == MSIM_SYNTH_AHEAD);
+}
+
+static struct msim_etw_tensor received(struct msim_synth_rank *r)
+{
+    return msim_etw_new(r->y.e, r->y.dtype, 2, (int64_t)r->parts.seq_tokens,
+                        r->y.m->hidden);
+}
+
+static void receive_forward(struct msim_synth_rank *r)
+{
+    if (!is_first(r))
+        pass_on(r, "recv", MSIM_SYNTH_BEHIND, MSIM_SYNTH_FORWARD);
+}
+
+static void send_backward(struct msim_synth_rank *r)
+{
+    if (!is_first(r))
+        pass_on(r, "send", MSIM_SYNTH_BEHIND, MSIM_SYNTH_BACKWARD);
+}
+
+static void forward(struct msim_synth_rank *r, uint32_t batch)
+{
+    uint32_t slot = batch % r->batches;
+    struct msim_etw_tensor x = received(r);
+
+    msim_etw_label(r->y.e, "forward");
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (r->y.s->zero >= 3)
+            gather_layer(r, &r->layers[i]);
+        x = msim_synth_forward(&r->y, &r->layers[i], slot, x);
+    }
+    r->between[slot] = x;
+    msim_etw_close(r->y.e, NULL, 0);
+    if (!is_last(r))
+        pass_on(r, "send", MSIM_SYNTH_AHEAD, MSIM_SYNTH_FORWARD);
+}
+
+static void backward(struct msim_synth_rank *r, uint32_t batch)
+{
+    bool last_batch = (int64_t)batch + 1 == r->y.s->grad_accum;
+    uint32_t slot = batch % r->batches;
+    struct msim_etw_tensor g;
+
+    if (!is_last(r))
+        pass_on(r, "recv", MSIM_SYNTH_AHEAD, MSIM_SYNTH_BACKWARD);
+    g = is_last(r) ? r->between[slot] : received(r);
+    msim_etw_label(r->y.e, "backward");
+    for (uint32_t i = r->n; i-- > 0;) {
+        if (r->y.s->zero >= 3)
+            gather_layer(r, &r->layers[i]);
+        g = msim_synth_backward(&r->y, &r->layers[i], slot, g);
+        if (last_batch || r->y.s->zero >= 2)
+            sum_gradients(r, &r->layers[i]);
+    }
+    msim_etw_close(r->y.e, NULL, 0);
+}
+
+/*
+ * One forward, one backward (Narayanan et al., "PipeDream", 2019): a stage runs
+ * as many ahead as stages follow it. A stage takes the next micro batch before
+ * it hands a gradient back, so that stages which wait for each other's call do
+ * so in the same order.
+ */
+static void micro_batches(struct msim_synth_rank *r)
+{
+    uint32_t n = (uint32_t)r->y.s->grad_accum;
+    uint32_t ahead = (uint32_t)(r->y.s->pp - 1 - r->stage);
+
+    if (ahead > n)
+        ahead = n;
+    for (uint32_t i = 0; i < ahead; i++) {
+        receive_forward(r);
+        forward(r, i);
+    }
+    if (ahead < n)
+        receive_forward(r);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + ahead < n)
+            forward(r, i + ahead);
+        backward(r, i);
+        if (i + ahead + 1 < n)
+            receive_forward(r);
+        send_backward(r);
+    }
+}
+
+void msim_synth_rank_step(struct msim_synth_rank *r)
+{
+    msim_etw_label(r->y.e, "ProfilerStep#1");
+    micro_batches(r);
+    optimizer(r);
+    if (r->y.s->zero == 1 || r->y.s->zero == 2)
+        for (uint32_t i = 0; i < r->n; i++)
+            gather_layer(r, &r->layers[i]);
+    msim_etw_close(r->y.e, NULL, 0);
+}
+
+void msim_synth_rank_release(struct msim_synth_rank *r)
+{
+    for (uint32_t i = 0; r->layers && i < r->n; i++) {
+        free(r->layers[i].weights);
+        free(r->layers[i].grads);
+        free(r->layers[i].kept);
+        free(r->layers[i].inputs);
+    }
+    free(r->layers);
+    free(r->between);
+    free(r->master);
+    free(r->first);
+    free(r->second);
+    free(r->grads);
+    free(r->weights);
+}

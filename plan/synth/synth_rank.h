@@ -1,0 +1,44 @@
+/*
+ * plan/synth/synth_rank.h - one rank's step: its layers, its optimizer, what it
+ * exchanges, in which order. Private to plan/synth.
+ */
+#ifndef MSIM_PLAN_SYNTH_SYNTH_RANK_H
+#define MSIM_PLAN_SYNTH_SYNTH_RANK_H
+#include "plan/synth/synth_layer.h"
+
+#define MSIM_SYNTH_GROUPS 9
+enum { MSIM_SYNTH_AHEAD, MSIM_SYNTH_BEHIND };
+enum { MSIM_SYNTH_FORWARD, MSIM_SYNTH_BACKWARD };
+
+/* One rank. */
+struct msim_synth_rank {
+    struct msim_synth y;
+    struct msim_synth_group dp;      /* that share parameters */
+    struct msim_synth_group experts; /* that share those of experts */
+    /* With the next stage and the one before. Each way has a group of its own,
+     * so that sends and receives of both meet in order. */
+    struct msim_synth_group pipeline[2][2];
+    char names[MSIM_SYNTH_GROUPS][48]; /* of all of these */
+    struct msim_parts parts;
+    int64_t number, stage;
+    struct msim_synth_layer *layers; /* of its stage, in order */
+    uint32_t n;
+    uint32_t batches; /* of micro batches kept at once */
+    /* What the optimizer reads and writes, one a parameter. */
+    struct msim_etw_tensor *master, *first, *second, *grads, *weights;
+    uint32_t n_parameters;
+    struct msim_etw_tensor *between; /* of each micro batch: what the stage's
+                                        last layer made */
+};
+
+/* The layers of the rank's stage, and what its optimizer keeps, all there
+ * before the trace. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_synth_rank_layers(struct msim_synth_rank *r);
+MSIM_MUST_CHECK
+enum msim_status msim_synth_rank_states(struct msim_synth_rank *r);
+/* Write one step. */
+void msim_synth_rank_step(struct msim_synth_rank *r);
+void msim_synth_rank_release(struct msim_synth_rank *r);
+
+#endif

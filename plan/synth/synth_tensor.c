@@ -1,0 +1,166 @@
+/*
+ * plan/synth/synth_tensor.c - tensors of a rank, and the operators that all
+ * parts call.
+ */
+#include "plan/synth/synth_walk.h"
+
+#include <string.h>
+
+struct msim_etw_tensor msim_synth_new2(const struct msim_synth_walk *w,
+                                       int64_t rows, int64_t cols)
+{
+    return msim_etw_new(w->y->e, w->y->dtype, 2, rows, cols);
+}
+
+/* Memory that nothing said the content of. */
+struct msim_etw_tensor msim_synth_empty(const struct msim_synth_walk *w,
+                                        enum msim_dtype dtype, int64_t rows,
+                                        int64_t cols)
+{
+    struct msim_etw_tensor t = msim_etw_new(w->y->e, dtype, 2, rows, cols);
+    const struct msim_etw_arg in[] = {{MSIM_ETW_INTS, 2, {.ints = t.dims}},
+                                      msim_synth_none(),
+                                      msim_synth_none(),
+                                      msim_synth_none(),
+                                      msim_synth_none(),
+                                      msim_synth_none()};
+
+    msim_etw_leaf(w->y->e, "aten::empty", MSIM_SYNTH_EMPTY, in, 6, &t, 1);
+    return t;
+}
+
+struct msim_etw_tensor msim_synth_view2(const struct msim_synth_walk *w,
+                                        const struct msim_etw_tensor *of,
+                                        int64_t rows, int64_t cols)
+{
+    struct msim_etw_tensor t;
+    struct msim_etw_arg in[2];
+
+    if (of->n == 2 && of->dims[0] == rows && of->dims[1] == cols)
+        return *of;
+    t = msim_etw_view(w->y->e, of, 2, rows, cols);
+    in[0] = msim_etw_of(of);
+    in[1] = (struct msim_etw_arg){MSIM_ETW_INTS, 2, {.ints = t.dims}};
+    msim_etw_leaf(w->y->e, "aten::view",
+                  "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", in,
+                  2, &t, 1);
+    return t;
+}
+
+bool msim_synth_has_elems(const struct msim_etw_tensor *t, int64_t rows,
+                          int64_t cols)
+{
+    return t->id && msim_etw_elems(t) == (uint64_t)rows * (uint64_t)cols;
+}
+
+/* The first of those at hand that has as many elements, as [rows, cols]. */
+struct msim_etw_tensor msim_synth_given(const struct msim_synth_walk *w,
+                                        int64_t rows, int64_t cols)
+{
+    const struct msim_etw_tensor *const at_hand[] = {&w->cur, &w->normed,
+                                                     &w->stream};
+
+    for (size_t i = 0; i < sizeof(at_hand) / sizeof(*at_hand); i++)
+        if (msim_synth_has_elems(at_hand[i], rows, cols))
+            return msim_synth_view2(w, at_hand[i], rows, cols);
+    return msim_synth_empty(w, w->y->dtype, rows, cols);
+}
+
+struct msim_etw_tensor msim_synth_transposed(const struct msim_synth_walk *w,
+                                             const struct msim_etw_tensor *of)
+{
+    struct msim_etw_tensor t =
+        msim_etw_view(w->y->e, of, 2, of->dims[1], of->dims[0]);
+    struct msim_etw_arg in[] = {msim_etw_of(of)};
+
+    t.transposed = true;
+    msim_etw_leaf(w->y->e, "aten::t", "aten::t(Tensor(a) self) -> Tensor(a)",
+                  in, 1, &t, 1);
+    return t;
+}
+
+struct msim_etw_tensor msim_synth_add(const struct msim_synth_walk *w,
+                                      const struct msim_etw_tensor *a,
+                                      const struct msim_etw_tensor *b)
+{
+    struct msim_etw_tensor out = msim_synth_new2(w, a->dims[0], a->dims[1]);
+    struct msim_etw_arg in[] = {msim_etw_of(a), msim_etw_of(b),
+                                msim_etw_int(1)};
+
+    msim_etw_leaf(w->y->e, "aten::add",
+                  "aten::add.Tensor(Tensor self, Tensor other, *, Scalar "
+                  "alpha=1) -> Tensor",
+                  in, 3, &out, 1);
+    return out;
+}
+
+struct msim_etw_tensor msim_synth_to_type(const struct msim_synth_walk *w,
+                                          const struct msim_etw_tensor *of,
+                                          enum msim_dtype dtype)
+{
+    struct msim_etw_tensor out =
+        msim_etw_new(w->y->e, dtype, 2, of->dims[0], of->dims[1]);
+    struct msim_etw_arg in[] = {msim_etw_of(of),   msim_synth_none(),
+                                msim_synth_none(), msim_synth_none(),
+                                msim_synth_none(), msim_synth_flag(false),
+                                msim_synth_none()};
+    struct msim_etw_arg copy[] = {msim_etw_of(&out), msim_etw_of(of),
+                                  msim_synth_flag(false)};
+
+    msim_etw_open(w->y->e, "aten::_to_copy",
+                  "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, "
+                  "Layout? layout=None, Device? device=None, bool? "
+                  "pin_memory=None, bool non_blocking=False, MemoryFormat? "
+                  "memory_format=None) -> Tensor",
+                  in, 7);
+    msim_etw_leaf(w->y->e, "aten::copy_",
+                  "aten::copy_(Tensor(a!) self, Tensor src, bool "
+                  "non_blocking=False) -> Tensor(a!)",
+                  copy, 3, &out, 1);
+    msim_etw_close(w->y->e, &out, 1);
+    return out;
+}
+
+struct msim_etw_tensor msim_synth_mm(const struct msim_synth_walk *w,
+                                     const struct msim_etw_tensor *a,
+                                     const struct msim_etw_tensor *b)
+{
+    struct msim_etw_tensor out = msim_synth_new2(w, a->dims[0], b->dims[1]);
+    struct msim_etw_arg in[] = {msim_etw_of(a),    msim_etw_of(b),
+                                msim_synth_none(), msim_synth_none(),
+                                msim_synth_none(), msim_synth_none(),
+                                msim_synth_none()};
+
+    if (a->dtype == MSIM_DT_F8 || b->dtype == MSIM_DT_F8) {
+        in[7 - 1] = msim_synth_flag(false);
+        msim_etw_leaf(w->y->e, "aten::_scaled_mm",
+                      "aten::_scaled_mm(Tensor self, Tensor mat2, Tensor "
+                      "scale_a, Tensor scale_b, Tensor? bias=None, Tensor? "
+                      "scale_result=None, ScalarType? out_dtype=None, bool "
+                      "use_fast_accum=False) -> Tensor",
+                      in, 7, &out, 1);
+    } else {
+        msim_etw_leaf(w->y->e, "aten::mm",
+                      "aten::msim_synth_mm(Tensor self, Tensor mat2) -> Tensor",
+                      in, 2, &out, 1);
+    }
+    return out;
+}
+
+struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
+                                      int64_t batch, int64_t m, int64_t k,
+                                      int64_t n,
+                                      const struct msim_etw_tensor *a_of,
+                                      const struct msim_etw_tensor *b_of)
+{
+    struct msim_etw_tensor a = msim_etw_view(w->y->e, a_of, 3, batch, m, k);
+    struct msim_etw_tensor b = msim_etw_view(w->y->e, b_of, 3, batch, k, n);
+    struct msim_etw_tensor out =
+        msim_etw_new(w->y->e, w->y->dtype, 3, batch, m, n);
+    struct msim_etw_arg in[] = {msim_etw_of(&a), msim_etw_of(&b)};
+
+    msim_etw_leaf(w->y->e, "aten::bmm",
+                  "aten::msim_synth_bmm(Tensor self, Tensor mat2) -> Tensor",
+                  in, 2, &out, 1);
+    return out;
+}

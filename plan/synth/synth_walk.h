@@ -1,0 +1,108 @@
+/*
+ * plan/synth/synth_walk.h - what the files that write a layer share. Private to
+ * plan/synth.
+ *
+ * `op` is the operator of the part, `at` the index of the one of forward that
+ * it is or goes back through.
+ */
+#ifndef MSIM_PLAN_SYNTH_SYNTH_WALK_H
+#define MSIM_PLAN_SYNTH_SYNTH_WALK_H
+#include "plan/synth/synth_state.h"
+
+/* One layer on its way. */
+struct msim_synth_walk {
+    struct msim_synth *y;
+    struct msim_synth_layer *l;
+    struct msim_synth_kept *kept;  /* of the micro batch */
+    struct msim_etw_tensor cur;    /* what the last operator made */
+    struct msim_etw_tensor stream; /* what residuals add to */
+    struct msim_etw_tensor normed; /* the last norm's output */
+    struct msim_etw_tensor narrow; /* `cur` in 8 bits; id 0: none */
+};
+
+static inline struct msim_etw_arg msim_synth_none(void)
+{
+    return (struct msim_etw_arg){MSIM_ETW_NONE, 0, {.i = 0}};
+}
+
+static inline struct msim_etw_arg msim_synth_flag(bool b)
+{
+    return (struct msim_etw_arg){MSIM_ETW_BOOL, 0, {.i = b}};
+}
+
+static inline struct msim_etw_arg msim_synth_real(double f)
+{
+    return (struct msim_etw_arg){MSIM_ETW_REAL, 0, {.f = f}};
+}
+
+/* plan/synth/synth_tensor.c */
+struct msim_etw_tensor msim_synth_new2(const struct msim_synth_walk *w,
+                                       int64_t rows, int64_t cols);
+struct msim_etw_tensor msim_synth_empty(const struct msim_synth_walk *w,
+                                        enum msim_dtype dtype, int64_t rows,
+                                        int64_t cols);
+struct msim_etw_tensor msim_synth_view2(const struct msim_synth_walk *w,
+                                        const struct msim_etw_tensor *of,
+                                        int64_t rows, int64_t cols);
+bool msim_synth_has_elems(const struct msim_etw_tensor *t, int64_t rows,
+                          int64_t cols);
+struct msim_etw_tensor msim_synth_given(const struct msim_synth_walk *w,
+                                        int64_t rows, int64_t cols);
+struct msim_etw_tensor msim_synth_transposed(const struct msim_synth_walk *w,
+                                             const struct msim_etw_tensor *of);
+struct msim_etw_tensor msim_synth_add(const struct msim_synth_walk *w,
+                                      const struct msim_etw_tensor *a,
+                                      const struct msim_etw_tensor *b);
+struct msim_etw_tensor msim_synth_to_type(const struct msim_synth_walk *w,
+                                          const struct msim_etw_tensor *of,
+                                          enum msim_dtype dtype);
+struct msim_etw_tensor msim_synth_mm(const struct msim_synth_walk *w,
+                                     const struct msim_etw_tensor *a,
+                                     const struct msim_etw_tensor *b);
+struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
+                                      int64_t batch, int64_t m, int64_t k,
+                                      int64_t n,
+                                      const struct msim_etw_tensor *a_of,
+                                      const struct msim_etw_tensor *b_of);
+
+/* plan/synth/synth_comm.c */
+void msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
+                       struct msim_etw_tensor *t);
+void msim_synth_reduce(struct msim_synth_walk *w, enum msim_pass pass,
+                       struct msim_etw_tensor *t);
+void msim_synth_context(struct msim_synth_walk *w, enum msim_pass pass);
+void msim_synth_dispatch(struct msim_synth_walk *w, enum msim_pass pass);
+bool msim_synth_takes_whole(const struct msim_part_op *op);
+bool msim_synth_makes_sum(const struct msim_part_op *op);
+
+/* plan/synth/synth_linear.c */
+void msim_synth_linear_forward(struct msim_synth_walk *w,
+                               const struct msim_part_op *op, uint32_t at);
+void msim_synth_accumulate(struct msim_synth_walk *w,
+                           const struct msim_etw_tensor *gradient, uint32_t at);
+void msim_synth_linear_backward(struct msim_synth_walk *w,
+                                const struct msim_part_op *op, uint32_t at);
+void msim_synth_permute(struct msim_synth_walk *w,
+                        const struct msim_part_op *op);
+void msim_synth_experts_forward(struct msim_synth_walk *w,
+                                const struct msim_part_op *op, uint32_t at);
+void msim_synth_experts_backward(struct msim_synth_walk *w,
+                                 const struct msim_part_op *op, uint32_t at);
+
+/* plan/synth/synth_attention.c */
+void msim_synth_norm(struct msim_synth_walk *w, const struct msim_part_op *op,
+                     uint32_t at);
+void msim_synth_attention(struct msim_synth_walk *w,
+                          const struct msim_part_op *op, uint32_t at);
+void msim_synth_scores(struct msim_synth_walk *w,
+                       const struct msim_part_op *op);
+
+/* plan/synth/synth_pointwise.c */
+void msim_synth_embedding(struct msim_synth_walk *w,
+                          const struct msim_part_op *op, uint32_t at);
+void msim_synth_pointwise(struct msim_synth_walk *w,
+                          const struct msim_part_op *op, uint32_t at);
+void msim_synth_loss(struct msim_synth_walk *w, const struct msim_part_op *op,
+                     uint32_t at);
+
+#endif

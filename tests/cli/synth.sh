@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# synth: execution traces of described models, read back by all else.
+. "$(dirname "$0")/lib.bash"
+
+cat >"$folder/tiny.json" <<'JSON'
+{"name": "tiny", "type": "decoder", "tied_embeddings": false, "gated": true, "norm": "rmsnorm",
+ "positions": "rope", "bias": false, "layers": 4, "hidden": 1024, "heads": 16, "kv_heads": 4,
+ "ffn": 4096, "vocab": 32000}
+JSON
+strategy() { # MEMBERS: a strategy of sequences of 1024
+    echo "{$1, \"sequence\": 1024, \"precision\": \"bf16\"}" >"$folder/s.json"
+}
+write() { # DIR MEMBERS: the traces of such a strategy
+    strategy "$2"
+    run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/$1"
+    want_rc 0
+}
+figure() { # DIR FIGURE: what predict --json says of it
+    "$MYSTIQUE_SIM" --platform h100 --json "$folder/$1" 2>/dev/null |
+        grep -oE "\"$2\": (\{\"predicted\": |\{\"peak\": |\{\"transfer\": )?[0-9.e+]+" |
+        head -1 | grep -oE '[0-9.e+]+$'
+}
+holds() { # WHAT A OP B
+    awk -v a="$2" -v b="$4" "BEGIN { exit !(a $3 b) }" || complain "$1: $2 $3 $4 does not hold"
+}
+
+write one '"gpus": 1, "micro_batch": 1, "global_batch": 2'
+want_out "written: 1 execution trace of 1 rank"
+want_err "note: assumed"
+run info "$folder/one"
+want_rc 0
+want_out "1.1.1-chakra.0.0.4"
+run --platform h100 --json --strict "$folder/one"
+want_rc 0
+want_out '"coverage": {"ops": 1, "device_time": 1}'
+
+# 6 FLOPs a parameter and token, without the embedding, and causal attention's
+# 6 x tokens x sequence x hidden a layer.
+layer=$((1024 * (1024 + 512) + 1024 * 1024 + 3 * 1024 * 4096))
+want=$((6 * 2048 * (4 * layer + 32000 * 1024) + 4 * 6 * 2048 * 1024 * 1024))
+flops=$(figure one flops)
+holds "FLOPs" "$flops" ">" "$(awk "BEGIN { print 0.97 * $want }")"
+holds "FLOPs" "$flops" "<" "$(awk "BEGIN { print 1.05 * $want }")"
+
+# The same bytes again; twice the micro batches, twice the FLOPs.
+write again '"gpus": 1, "micro_batch": 1, "global_batch": 2'
+cmp -s "$folder/one/rank-0.et.json" "$folder/again/rank-0.et.json" || complain "not the same bytes"
+write four '"gpus": 1, "micro_batch": 1, "global_batch": 4'
+holds "FLOPs of twice as many" "$(figure four flops)" ">" "$(awk "BEGIN { print 1.98 * $flops }")"
+write full '"gpus": 1, "micro_batch": 1, "global_batch": 2, "recompute": "full"'
+holds "FLOPs of recomputation" "$(figure full flops)" ">" "$(awk "BEGIN { print 1.2 * $flops }")"
+holds "memory of recomputation" "$(figure full memory_bytes)" "<" "$(figure one memory_bytes)"
+
+# Sharding holds less, and sends.
+write ddp '"gpus": 4, "dp": 4, "micro_batch": 1, "global_batch": 8'
+write zero '"gpus": 4, "dp": 4, "micro_batch": 1, "global_batch": 8, "zero": 3'
+holds "memory of ZeRO 3" "$(figure zero memory_bytes)" "<" "$(figure ddp memory_bytes)"
+holds "transfers of ZeRO 3" "$(figure zero communication_us)" ">" 0
+write tp '"gpus": 2, "tp": 2, "micro_batch": 1, "global_batch": 2'
+holds "FLOPs of half a rank" "$(figure tp flops)" "<" "$(awk "BEGIN { print 0.55 * $flops }")"
+
+# Stages wait for each other: 4 micro batches through 2 stages take 5 turns.
+write pp '"gpus": 2, "pp": 2, "micro_batch": 1, "global_batch": 4'
+want_out "written: 2 execution traces of 2 ranks"
+run --platform h100 "$folder/pp"
+[[ $out =~ ([0-9.]+)\ ms\ waiting\ for\ peers ]] || complain "no waiting: $out"
+holds "waiting" "${BASH_REMATCH[1]:-0}" ">" 0
+
+# All ranks where they are asked for; ranks of one stage do alike.
+strategy '"gpus": 4, "tp": 2, "pp": 2, "micro_batch": 1, "global_batch": 2'
+run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/all" --every-rank
+want_rc 0
+want_out "written: 4 execution traces of 4 ranks"
+[ "$(grep -c '"id"' "$folder/all/rank-0.et.json")" = "$(grep -c '"id"' "$folder/all/rank-1.et.json")" ] ||
+    complain "ranks of one stage differ"
+run --platform h100 "$folder/all"
+want_rc 0
+
+# What cannot be is refused, and nothing is written.
+refuse() { # TEXT RC MEMBERS
+    strategy "$3"
+    run synth "$folder/tiny.json" --strategy "$folder/s.json" -o "$folder/refused"
+    want_rc "$2"
+    want_err "$1"
+    [ ! -e "$folder/refused/rank-0.et.json" ] || complain "written all the same"
+}
+refuse "vp is 2" 2 '"gpus": 2, "pp": 2, "vp": 2, "micro_batch": 1, "global_batch": 4'
+refuse "tpp is not known, did you mean tp?" 3 '"gpus": 2, "tpp": 2'
+refuse "tp is '0', want a whole number from 1" 3 '"gpus": 2, "tp": 0'
+refuse "heads 16 cannot be split by tp 3" 2 '"gpus": 3, "tp": 3'
+run synth "$folder/tiny.json"
+want_rc 2
+want_err "want '-o DIR'"
+run synth nosuch -o "$folder/x"
+want_rc 2
+want_err "nosuch"
+finish
