@@ -187,12 +187,25 @@ static struct range *rank_ranges(const struct msim_graph *g)
     return of;
 }
 
+/* An interval that may go on: what follows it on its lane often begins where
+ * it ends, and whether one runs is all that counts, not how many. */
+struct stretch {
+    enum mark mark; /* OPEN: none yet */
+    msim_ps from, to;
+};
+
+static enum msim_status end_stretch(struct sweep *s, const struct stretch *x)
+{
+    return x->mark == OPEN ? MSIM_OK : add(s, x->mark, x->from, x->to, 0);
+}
+
 static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
                                 uint32_t rank, uint32_t lane,
                                 struct range tasks,
                                 const struct msim_window_times *w)
 {
     const struct msim_graph *g = o->graph;
+    struct stretch last = {.mark = OPEN};
 
     for (uint32_t t = tasks.begin; t < tasks.end; t++) {
         enum mark mark = mark_of(o, t, lane);
@@ -203,8 +216,14 @@ static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
         /* A collective's kernel runs while it waits for peers, too. */
         if (mark == COMMUNICATION)
             from = o->mid.start[msim_arrival(g, t)];
-        MSIM_TRY(add(s, mark, from, to, 0));
+        if (mark == last.mark && from == last.to) {
+            last.to = to;
+            continue;
+        }
+        MSIM_TRY(end_stretch(s, &last));
+        last = (struct stretch){mark, from, to};
     }
+    MSIM_TRY(end_stretch(s, &last));
     for (uint32_t i = 0; i < g->n_windows; i++)
         if (g->windows[i].rank == rank)
             MSIM_TRY(add(s, OPEN, w[i].begin, w[i].end, i));
