@@ -15,6 +15,7 @@
 struct settings {
     const char *platform, *host, *network;
     enum msim_output output;
+    bool sensitivity;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -34,6 +35,11 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, network),
      .metavar = "NAME|FILE",
      .help = "the network of the base"},
+    {.name = "sensitivity",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, sensitivity),
+     .help = "no scenarios: what a tenth less of each kind of work and of each "
+             "large operator brings, most first"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      .field = offsetof(struct settings, output),
@@ -48,13 +54,14 @@ static const struct msim_option OPTIONS[] = {
 
 static const char *const EXAMPLES[] = {
     "mystique-sim whatif scenarios.json run",
+    "mystique-sim whatif --sensitivity run",
     "mystique-sim whatif --platform a100 scenarios.json trace.json --csv",
     NULL,
 };
 
 static const struct msim_command COMMAND = {
     .name = "whatif",
-    .operands = "SCENARIOS.json TRACE|DIR...",
+    .operands = "SCENARIOS.json|--sensitivity TRACE|DIR...",
     .summary =
         "Predict changes to one traced job, side by side: other durations, "
         "sizes, GPU,\nnetwork, host, clock, numbers of nodes and ranks "
@@ -62,7 +69,7 @@ static const struct msim_command COMMAND = {
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
-    .min_operands = 2,
+    .min_operands = 1,
 };
 
 static enum msim_status report(const struct msim_scenarios *s,
@@ -80,20 +87,23 @@ static enum msim_status report(const struct msim_scenarios *s,
     return MSIM_OK;
 }
 
-/* A mistyped scenario fails before a trace is read. */
+/* A mistyped scenario fails before a trace is read. Without a `file` the
+ * scenarios are our own. */
 static enum msim_status run(const char *file,
                             struct msim_predict_settings *settings,
                             enum msim_output output, struct msim_error *err)
 {
     struct msim_inputs in = {0};
     struct msim_target to = {0};
-    struct msim_scenarios s;
-    enum msim_status status = msim_scenarios_read(&s, file, settings, err);
+    struct msim_scenarios s = {0};
+    enum msim_status status =
+        file ? msim_scenarios_read(&s, file, settings, err) : MSIM_OK;
 
     if (status == MSIM_OK)
         status = msim_load_prediction(&in, &to, settings, err);
     if (status == MSIM_OK)
-        status = msim_scenarios_run(&s, &in, &to, err);
+        status = file ? msim_scenarios_run(&s, &in, &to, err)
+                      : msim_scenarios_rank(&s, settings, &in, &to, err);
     if (status == MSIM_OK)
         status = report(&s, output, err);
     msim_target_release(&to);
@@ -121,13 +131,21 @@ int msim_cmd_whatif(int argc, char **argv)
      * pages instead of asking for them anew. */
     (void)mallopt(M_MMAP_THRESHOLD, KEPT);
     (void)mallopt(M_TRIM_THRESHOLD, KEPT);
-    settings.paths = (const char *const *)&files.items[1];
-    settings.n_paths = (uint32_t)files.n - 1;
+    if (!s.sensitivity && files.n < 2)
+        return msim_message_error(
+            msim_fail(&err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                      "got '%s' alone, want SCENARIOS.json and a trace, or "
+                      "--sensitivity and a trace",
+                      files.items[0]),
+            &err);
+    settings.paths = (const char *const *)&files.items[s.sensitivity ? 0 : 1];
+    settings.n_paths = (uint32_t)files.n - !s.sensitivity;
     settings.platform = s.platform;
     settings.host = s.host;
     settings.network = s.network;
     status = msim_datadir_find(data, sizeof(data), &err);
     if (status == MSIM_OK)
-        status = run(files.items[0], &settings, s.output, &err);
+        status = run(s.sensitivity ? NULL : files.items[0], &settings, s.output,
+                     &err);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

@@ -85,6 +85,12 @@ MSIM_MUST_CHECK
 enum msim_status msim_scale_count(uint32_t *n, const struct msim_scale *s,
                                   const struct msim_graph *g);
 
+/* How long all of a selection takes, on all ranks and in all iterations. */
+MSIM_MUST_CHECK
+enum msim_status msim_scale_time(msim_ps *time, const struct msim_scale *s,
+                                 const struct msim_costs *c,
+                                 const struct msim_graph *g);
+
 /*
  * A copy of the costs of `g` with durations multiplied by `scales`, in their
  * order. On success `*out` is owned by the caller; ENOMEM.

@@ -63,6 +63,9 @@ static bool selects(const struct matches *m, const struct msim_graph *g,
 {
     enum msim_task_kind kind = (enum msim_task_kind)g->kind[task];
 
+    if (m->scale->rank >= 0 &&
+        g->job->ranks[g->refs[task].rank]->rank != m->scale->rank)
+        return false;
     switch (m->scale->select) {
     case MSIM_SELECT_KERNELS:
         return kind == MSIM_TASK_KERNEL;
@@ -95,6 +98,20 @@ static enum msim_status scale(struct msim_costs *c, const struct msim_graph *g,
         c->removed[i] |=
             s->factor == 0 && is_gpu((enum msim_task_kind)g->kind[i]);
     }
+    free(m.of);
+    return MSIM_OK;
+}
+
+enum msim_status msim_scale_time(msim_ps *time, const struct msim_scale *s,
+                                 const struct msim_costs *c,
+                                 const struct msim_graph *g)
+{
+    struct matches m;
+
+    *time = 0;
+    MSIM_TRY(matches_init(&m, s, g));
+    for (uint32_t i = 0; i < g->n_tasks; i++)
+        *time += selects(&m, g, i) ? c->mid[i] : 0;
     free(m.of);
     return MSIM_OK;
 }

@@ -3,12 +3,23 @@
  */
 #include "core/run/scale.h"
 
+#include "core/base/decimal.h"
+
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GLOB_MAX 256
+
+/* What may follow a word: nothing, or "@3". */
+static bool parse_rank(struct msim_scale *out, const char *text, int length)
+{
+    return length == 0 ||
+           (length > 1 && text[0] == '@' &&
+            msim_decimal_int(text + 1, (size_t)length - 1, &out->rank) &&
+            out->rank >= 0);
+}
 
 static enum msim_status parse_select(struct msim_scale *out, const char *text,
                                      int length, struct msim_error *err)
@@ -25,8 +36,10 @@ static enum msim_status parse_select(struct msim_scale *out, const char *text,
       };
 
     for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
-        if (strlen(WORDS[i].name) == (size_t)length &&
-            strncmp(WORDS[i].name, text, (size_t)length) == 0) {
+        int n = (int)strlen(WORDS[i].name);
+
+        if (length >= n && strncmp(WORDS[i].name, text, (size_t)n) == 0 &&
+            parse_rank(out, text + n, length - n)) {
             out->select = WORDS[i].select;
             return MSIM_OK;
         }
@@ -54,8 +67,7 @@ enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
     const char *equals = strrchr(text, '=');
     char *end;
 
-    memset(out, 0, sizeof(*out));
-    out->text = text;
+    *out = (struct msim_scale){.text = text, .rank = -1};
     if (!equals)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "scale is '%s', want SELECT=FACTOR, e.g. kernels=0.5",

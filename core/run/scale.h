@@ -3,7 +3,8 @@
  *
  * SELECT is `kernels` (neither collective nor point-to-point), `communication`,
  * `copies` (memsets too), `host`, `op:GLOB`: the GPU work of the topmost
- * operators whose name matches, or `host:GLOB`: their time on the host. FACTOR
+ * operators whose name matches, or `host:GLOB`: their time on the host. The
+ * first four may end in @RANK: of that rank alone. FACTOR
  * multiplies their durations. GPU work times 0 is removed, with the latency of
  * its launch and the waiting of its peers.
  */
@@ -12,6 +13,7 @@
 #include "core/base/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum msim_select {
     MSIM_SELECT_KERNELS,
@@ -28,6 +30,7 @@ struct msim_scale {
     const char
         *glob; /* OP, HOST_OP: not empty, part of the parsed text; else NULL */
     int glob_length;
+    int64_t rank;  /* -1: all */
     double factor; /* finite, >= 0 */
 };
 

@@ -13,6 +13,10 @@
  *     scale    durations of `select` (core/run/scale.h) times `factor`
  *     speedup  the same, divided by `factor`
  *     remove   `select` takes no time
+ *     straggler  kernels, copies and host of "rank" take "factor" times as long
+ *     loader   the main thread's data loading takes "milliseconds" a step
+ *     cuda_graph  true, or a GLOB: the host's time, or that of such operators,
+ *              is gone
  *     gpu, network, host                 a name or a file, as --platform, ...
  *     nodes, ranks                       numbers, as --nodes, --ranks
  *     clock, power_cap                   texts, as --clock, --power-cap
@@ -25,11 +29,15 @@
 #define MSIM_PREDICT_SCENARIO_SCENARIO_H
 #include "predict/pipeline.h"
 
+/* What the main thread waits for its data in, as PyTorch marks it. */
+#define MSIM_SCENARIO_LOADER "host:enumerate(DataLoader)*"
+
 struct msim_scenario_row {
     const char *name; /* the file's */
     struct msim_predict_settings settings;
     struct msim_scale *scales; /* the settings' */
     bool other_target;         /* another machine than the base's */
+    double loader_ms;          /* data loading of a step; 0: as it is */
     char reason[256];          /* why the job cannot be predicted so; "" */
     /* Of the job so changed; all NAN where there is a reason. */
     struct msim_figure period, iteration, kernels;
@@ -67,6 +75,18 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     const struct msim_inputs *in,
                                     const struct msim_target *to,
                                     struct msim_error *err);
+
+/*
+ * Scenarios of our own, predicted: a tenth less of each kind of work, of the
+ * operators with the most time on the GPU and on the host; those that shorten
+ * the period, most first. Release `out` in any case.
+ */
+MSIM_MUST_CHECK
+enum msim_status
+msim_scenarios_rank(struct msim_scenarios *out,
+                    const struct msim_predict_settings *settings,
+                    const struct msim_inputs *in, const struct msim_target *to,
+                    struct msim_error *err);
 
 /* As text, JSON (schema mystique-sim/whatif/1) or CSV. */
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out);

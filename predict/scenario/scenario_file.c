@@ -14,8 +14,9 @@
 #define AXIS_MOST   1000000000
 
 static const char *const CHANGES[] = {
-    "scale", "speedup", "remove", "gpu",       "network", "host",    "nodes",
-    "ranks", "clock",   "batch",  "power_cap", "dtype",   "reshape", NULL};
+    "scale",   "speedup", "remove",    "gpu",        "network",   "host",
+    "nodes",   "ranks",   "clock",     "batch",      "power_cap", "dtype",
+    "reshape", "loader",  "straggler", "cuda_graph", NULL};
 
 /* What reading one scenario shares. */
 struct reader {
@@ -121,6 +122,72 @@ static uint32_t read_count(struct reader *r, const char *key)
     return n > 10000000 ? 1 : (uint32_t)n;
 }
 
+/* The object that a change is. */
+static struct msim_fields open_change(struct reader *r, const char *key,
+                                      const char *want)
+{
+    if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(r->f->object, key)))
+        msim_field_refuse(r->f, key, want);
+    return msim_fields_open(r->f, key);
+}
+
+/* Data loading of a step takes so long; the factor follows from the base's. */
+static void read_loader(struct reader *r)
+{
+    static const char *const KEYS[] = {"milliseconds", NULL};
+    struct msim_fields in = open_change(r, "loader", "{\"milliseconds\": 2}");
+
+    msim_fields_only(&in, KEYS);
+    r->row->loader_ms = msim_field_real(&in, "milliseconds", 0);
+    if (!(r->row->loader_ms > 0))
+        msim_field_refuse(&in, "milliseconds", "a number above 0");
+    if (in.status == MSIM_OK)
+        add_scale(r, &in, MSIM_SCENARIO_LOADER, 1);
+    msim_fields_close(r->f, &in);
+}
+
+/* One rank's GPU and host are slower. */
+static void read_straggler(struct reader *r)
+{
+    static const char *const KEYS[] = {"rank", "factor", NULL};
+    static const char *const OF[] = {"kernels", "copies", "host", NULL};
+    struct msim_fields in =
+        open_change(r, "straggler", "{\"rank\": 3, \"factor\": 1.2}");
+    int64_t rank;
+    double factor;
+
+    msim_fields_only(&in, KEYS);
+    rank = msim_field_int(&in, "rank", 0, MSIM_FIELD_WANTED);
+    factor = msim_field_real(&in, "factor", 0);
+    if (!(factor > 0))
+        msim_field_refuse(&in, "factor", "a number above 0");
+    for (const char *const *of = OF; *of && in.status == MSIM_OK; of++) {
+        char select[64];
+
+        snprintf(select, sizeof(select), "%s@%lld", *of, (long long)rank);
+        add_scale(r, &in, select, factor);
+    }
+    msim_fields_close(r->f, &in);
+}
+
+/* Work is launched as one: the host's time between launches is gone. */
+static void read_cuda_graph(struct reader *r)
+{
+    const cJSON *item =
+        cJSON_GetObjectItemCaseSensitive(r->f->object, "cuda_graph");
+    char select[300];
+
+    if (cJSON_IsTrue(item))
+        add_scale(r, r->f, "host", 0);
+    else if (cJSON_IsString(item) && *item->valuestring) {
+        snprintf(select, sizeof(select), "host:%.250s", item->valuestring);
+        add_scale(r, r->f, select, 0);
+    } else
+        msim_field_refuse(r->f, "cuda_graph",
+                          "true, or the operators that are in it, such as "
+                          "\"forward*\"");
+}
+
 /* A size, or from which to which. */
 static void read_axis(struct reader *r, const char *key, bool every)
 {
@@ -194,6 +261,12 @@ static void read_change(struct reader *r)
         read_axis(r, key, false);
     else if (strcmp(key, "reshape") == 0)
         read_axis(r, key, true);
+    else if (strcmp(key, "loader") == 0)
+        read_loader(r);
+    else if (strcmp(key, "straggler") == 0)
+        read_straggler(r);
+    else if (strcmp(key, "cuda_graph") == 0)
+        read_cuda_graph(r);
     else if (strcmp(key, "dtype") == 0)
         read_dtype(r);
     else if (strcmp(key, "clock") == 0 || strcmp(key, "power_cap") == 0)

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void take_figures(struct msim_scenario_row *row,
                          const struct msim_prediction *p)
@@ -25,6 +26,28 @@ static void take_figures(struct msim_scenario_row *row,
 static struct msim_ratio_side side_of(const struct msim_prediction_run *run)
 {
     return (struct msim_ratio_side){&run->outcome, run->costs, run->iteration};
+}
+
+/* The factor of data loading, by how long it takes in the base. */
+static enum msim_status set_loader(struct msim_scenario_row *row,
+                                   const struct msim_prediction_run *base)
+{
+    uint32_t steps = base->graph->n_iterations ? base->graph->n_iterations : 1;
+    msim_ps time;
+
+    for (uint32_t i = 0; i < row->settings.n_scales && row->loader_ms > 0;
+         i++) {
+        struct msim_scale *s = &row->scales[i];
+
+        if (strncmp(s->text, MSIM_SCENARIO_LOADER,
+                    strlen(MSIM_SCENARIO_LOADER)))
+            continue;
+        MSIM_TRY(msim_scale_time(&time, s, base->basis->costs, base->graph));
+        if (time > 0)
+            s->factor =
+                row->loader_ms * 1e3 * MSIM_PS_PER_US * steps / (double)time;
+    }
+    return MSIM_OK;
 }
 
 /* A change of durations: the base's graph with other factors. */
@@ -93,6 +116,8 @@ static void run_one(struct msim_scenario_row *row,
     enum msim_status status =
         msim_select_check(&row->settings, in, base->graph, &why);
 
+    if (status == MSIM_OK)
+        status = set_loader(row, base);
     if (status == MSIM_OK)
         status = row->other_target ? run_elsewhere(row, base, in, &why)
                                    : run_scaled(row, base, in, to, &why);

@@ -261,6 +261,14 @@ const char *msim_select_idle(const struct msim_predict_settings *s,
            "for";
 }
 
+static bool has_rank(const struct msim_job *job, int64_t rank)
+{
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        if (job->ranks[i]->rank == rank)
+            return true;
+    return false;
+}
+
 enum msim_status msim_select_check(const struct msim_predict_settings *s,
                                    const struct msim_inputs *in,
                                    const struct msim_graph *g,
@@ -275,6 +283,12 @@ enum msim_status msim_select_check(const struct msim_predict_settings *s,
             continue;
         if (is_pattern(one))
             return no_match(one, s, g, err);
+        if (one->rank >= 0 && !has_rank(in->job, one->rank))
+            return msim_fail(
+                err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                "'%s' selects nothing: no trace is of rank %lld, want "
+                "one of those that 'info' lists",
+                one->text, (long long)one->rank);
         msim_job_warn(in->job,
                       "'--scale %s' has no effect: the job has none "
                       "of that work",

@@ -118,4 +118,38 @@ refused '{"batch": "8"}' 'batch is "8", want a number, or {"from": 8, "to": 64}'
 refused '{"reshape": 8}' 'reshape is 8, want {"from": 512, "to": 1024}'
 refused '{"reshape": {"to": 8}}' 'reshape.from is missing'
 refused '{"dtype": "fp8"}' 'dtype is "fp8", want "bf16" or "fp16"'
+
+# Parts of a job that take a tenth less, most gained first, none without effect.
+run whatif --sensitivity --platform a100 "$trace" --csv
+want_rc 0
+[ "$(sed -n 3p "$folder/out" | cut -d, -f1)" = kernels ] || complain "kernels do not come first: $out"
+awk -F, 'NR == 2 { base = $2; last = 0 } NR > 2 && ($2 >= base || $2 < last) { bad = 1 }
+         NR > 2 { last = $2 } END { exit bad || NR < 6 }' "$folder/out" ||
+    complain "not in order: $out"
+run whatif --sensitivity --platform a100 --host generic "$trace"
+want_rc 0
+usage_error "want SCENARIOS.json and a trace" whatif "$trace"
+
+# One rank, and the host alone.
+cat >"$folder/parts.json" <<'JSON'
+{"scenarios": [
+  {"name": "slow rank 0", "changes": [{"straggler": {"rank": 0, "factor": 2}}]},
+  {"name": "no such rank", "changes": [{"straggler": {"rank": 77, "factor": 2}}]},
+  {"name": "graphs", "changes": [{"cuda_graph": true}]},
+  {"name": "host of linear", "changes": [{"cuda_graph": "aten::linear*"}]},
+  {"name": "no loader", "changes": [{"loader": {"milliseconds": 2}}]}]}
+JSON
+ranks=$MSIM_DATA/traces/dlrm-ddp-2ranks
+run whatif --platform a100 "$folder/parts.json" "$ranks" --csv
+want_rc 0
+ratio() { figures "$1" | cut -d, -f4; }
+awk -v a="$(ratio 'slow rank 0')" 'BEGIN { exit !(a > 1.3 && a <= 2) }' ||
+    complain "a slow rank: $(ratio 'slow rank 0')"
+awk -v a="$(ratio graphs)" -v b="$(ratio 'host of linear')" 'BEGIN { exit !(a < b && b < 1) }' ||
+    complain "without the host: $(ratio graphs), of linear layers $(ratio 'host of linear')"
+[[ $(figures 'no such rank') == ,,,*"no trace is of rank 77"* ]] || complain "no reason for rank 77"
+[[ $(figures 'no loader') == ,,,*"selects nothing"* ]] || complain "no reason for the loader"
+refused '{"straggler": {"rank": 1}}' "straggler.factor is missing"
+refused '{"loader": 2}' 'loader is 2, want {"milliseconds": 2}'
+refused '{"cuda_graph": 3}' "cuda_graph is 3, want true"
 finish

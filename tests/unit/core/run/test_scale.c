@@ -24,6 +24,21 @@ static void test_scale__selections(void)
     check_good("op:f(x=1)=3", MSIM_SELECT_OP, 3);
 }
 
+/* One rank alone, of words but not of patterns. */
+static void test_scale__one_rank(void)
+{
+    struct msim_scale s;
+
+    REQUIRE(msim_scale_parse(&s, "kernels=2", NULL) == MSIM_OK);
+    CHECK_INT(s.rank, -1);
+    REQUIRE(msim_scale_parse(&s, "kernels@31=2", NULL) == MSIM_OK);
+    CHECK_INT(s.select, MSIM_SELECT_KERNELS);
+    CHECK_INT(s.rank, 31);
+    REQUIRE(msim_scale_parse(&s, "op:f@3=2", NULL) == MSIM_OK);
+    CHECK_INT(s.rank, -1);
+    CHECK(msim_scale_matches(&s, "f@3"));
+}
+
 static void check_bad(const char *text, const char *message)
 {
     struct msim_error err = {0};
@@ -41,6 +56,11 @@ static void test_scale__refuses(void)
                           "communication, copies, host, op:GLOB or host:GLOB");
     check_bad("op:=2", "cannot scale 'op:', want kernels, communication, "
                        "copies, host, op:GLOB or host:GLOB");
+    check_bad("host@=2", "cannot scale 'host@', want kernels, communication, "
+                         "copies, host, op:GLOB or host:GLOB");
+    check_bad("host@-1=2",
+              "cannot scale 'host@-1', want kernels, communication, copies, "
+              "host, op:GLOB or host:GLOB");
     check_bad("host=", "factor of 'host=' is '', want a number >= 0");
     check_bad("host=-1", "factor of 'host=-1' is '-1', want a number >= 0");
     check_bad("host=nan", "factor of 'host=nan' is 'nan', want a number >= 0");
@@ -65,6 +85,7 @@ static void test_scale__matches(void)
 int main(void)
 {
     RUN(test_scale__selections);
+    RUN(test_scale__one_rank);
     RUN(test_scale__refuses);
     RUN(test_scale__matches);
     return check_summary();
