@@ -25,7 +25,8 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, folder),
      .metavar = "DIR",
-     .help = "write report.html, points.csv, frontier.csv and plan.json there"},
+     .help = "write report.html, report.pdf (with WeasyPrint), points.csv, "
+             "frontier.csv and plan.json there"},
     {.name = "json",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, json),
@@ -168,6 +169,18 @@ static void draw_charts(const struct msim_plan *plan,
     }
 }
 
+/* Without WeasyPrint the page is there all the same. */
+static void write_pdf(const char *folder)
+{
+    struct msim_error why = {0};
+    char html[1200], pdf[1200];
+
+    snprintf(html, sizeof(html), "%.1024s/report.html", folder);
+    snprintf(pdf, sizeof(pdf), "%.1024s/report.pdf", folder);
+    if (msim_plan_pdf(html, pdf, &why) != MSIM_OK)
+        msim_message("note: no report.pdf: %s", why.text);
+}
+
 static enum msim_status write_folder(const struct msim_plan *plan,
                                      const struct msim_spec *spec,
                                      const char *folder, struct msim_error *err)
@@ -188,6 +201,8 @@ static enum msim_status write_folder(const struct msim_plan *plan,
         status = write_file(&w, folder, "plan.json", write_json, err);
     if (status == MSIM_OK)
         status = write_file(&w, folder, "report.html", write_html, err);
+    if (status == MSIM_OK)
+        write_pdf(folder);
     for (int i = 0; i < 3; i++)
         free(charts[i]);
     return status;

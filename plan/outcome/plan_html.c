@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void put_text(const char *text, FILE *out)
 {
@@ -64,7 +65,11 @@ static void put_style(FILE *out)
           "font-size:13px}th,td{border-bottom:1px solid #ddd;padding:.25em "
           ".6em;text-align:left}.n{text-align:right}pre{background:#f6f6f6;"
           "padding:1em;overflow:auto;font-size:13px}figure{margin:1.5em 0}"
-          "figure svg{max-width:100%;height:auto}</style>\n",
+          "figure svg{max-width:100%;height:auto}"
+          "@page{size:A4 landscape;margin:12mm}@media print{body{max-width:"
+          "none;margin:0}pre{font-size:10px;white-space:pre-wrap}table{"
+          "font-size:10px}figure{break-inside:avoid;"
+          "margin:4mm 0}figure svg{max-height:78mm;max-width:none}}</style>\n",
           out);
 }
 
@@ -113,6 +118,56 @@ static void put_assumptions(const struct msim_spec *spec, FILE *out)
     fputs("</ul>\n", out);
 }
 
+/*
+ * Gnuplot's SVG says `currentColor` where the tag, or the one that uses the
+ * symbol, has a `color`: not all readers know that. So a tag with a colour
+ * names it outright, and a symbol has none of its own: it takes that of what
+ * uses it.
+ */
+static void put_tag(const char *tag, size_t n, FILE *out)
+{
+    static const char CURRENT[] = "currentColor";
+    const char *color = memmem(tag, n, " color=", 7), *at;
+    size_t size = color ? strcspn(color + 8, "'\"") : 0, i = 0;
+
+    while ((at = memmem(tag + i, n - i, CURRENT, sizeof(CURRENT) - 1))) {
+        const char *end = at;
+
+        while (!color && *end != ' ') /* the whole attribute */
+            end--;
+        fwrite(tag + i, 1, (size_t)(end - tag) - i, out);
+        if (color)
+            fwrite(color + 8, 1, size, out);
+        i = (size_t)(at - tag) + sizeof(CURRENT) - 1 + !color;
+    }
+    fwrite(tag + i, 1, n - i, out);
+}
+
+static void put_svg(const char *svg, FILE *out)
+{
+    while (*svg) {
+        size_t text = strcspn(svg, "<");
+        const char *tag = svg + text;
+        size_t n = strcspn(tag, ">");
+        bool uses = !strncmp(tag, "<use ", 5);
+        const char *color = uses ? memmem(tag, n, " color='", 8) : NULL;
+
+        fwrite(svg, 1, text, out);
+        if (color) {
+            size_t size = strcspn(color + 8, "'");
+
+            fwrite(tag, 1, (size_t)(color - tag), out);
+            fprintf(out, " fill='%.*s' stroke='%.*s'", (int)size, color + 8,
+                    (int)size, color + 8);
+            fwrite(color + 9 + size, 1, n - (size_t)(color + 9 + size - tag),
+                   out);
+        } else {
+            put_tag(tag, n, out);
+        }
+        svg = tag + n;
+    }
+}
+
 void msim_plan_html(const struct msim_plan *plan, const struct msim_spec *spec,
                     const char *const *charts, uint32_t n_charts, FILE *out)
 {
@@ -127,8 +182,11 @@ void msim_plan_html(const struct msim_plan *plan, const struct msim_spec *spec,
     fputs("</h1>\n", out);
     put_answer(plan, spec, out);
     for (uint32_t i = 0; i < n_charts; i++)
-        if (charts[i])
-            fprintf(out, "<figure>%s</figure>\n", charts[i]);
+        if (charts[i]) {
+            fputs("<figure>", out);
+            put_svg(charts[i], out);
+            fputs("</figure>\n", out);
+        }
     fputs("<h2>Frontier</h2>\n<table><tr><th>GPUs<th>platform<th>strategy<th>"
           "step s<th>90 %<th>MFU %<th>days<th>cost<th>MWh<th>GiB<th>fits</tr>"
           "\n",

@@ -30,6 +30,12 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
 void msim_plan_html(const struct msim_plan *plan, const struct msim_spec *spec,
                     const char *const *charts, uint32_t n_charts, FILE *out);
 
+/* That page, from the file `html`, as a PDF by WeasyPrint. EIO says what to
+ * install. */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_pdf(const char *html, const char *pdf,
+                               struct msim_error *err);
+
 /*
  * Draw with gnuplot into `path` (.svg): time against cost of all points with
  * the frontier, or the best point of every platform by number of GPUs.

@@ -26,6 +26,13 @@ if command -v gnuplot >/dev/null; then
         complain "not three charts in the page"
 fi
 
+! grep -q currentColor "$folder/plan/report.html" || complain "a colour is not named"
+if command -v weasyprint >/dev/null; then
+    [ "$(head -c 5 "$folder/plan/report.pdf")" = %PDF- ] || complain "no PDF"
+else
+    want_err "note: no report.pdf: cannot run 'weasyprint'"
+fi
+
 # The same bytes on any number of threads; JSON is JSON.
 run plan "$folder/spec.json" --json --threads 1
 cp "$folder/out" "$folder/one.json"
