@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "core/base/decimal.h"
 #include "core/base/write_file.h"
 #include "plan/outcome/plan_report.h"
 
@@ -37,6 +38,7 @@ static const struct msim_option OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "mystique-sim plan spec.json",
     "mystique-sim plan spec.json -o plan",
+    "mpirun -n 4 mystique-sim plan spec.json -o plan",
     NULL,
 };
 
@@ -226,13 +228,111 @@ static enum msim_status report(const struct msim_plan *plan,
     return MSIM_OK;
 }
 
+/* ---- several processes ----------------------------------------------------
+ */
+
+/* A number that the launcher of parallel programs sets; `otherwise` without
+ * one. */
+static uint32_t launched(const char *open_mpi, const char *mpich,
+                         uint32_t otherwise)
+{
+    const char *text = getenv(open_mpi);
+    int64_t v;
+
+    if (!text)
+        text = getenv(mpich);
+    return text && msim_decimal_int(text, strlen(text), &v) && v >= 0 &&
+                   v < UINT32_MAX
+               ? (uint32_t)v
+               : otherwise;
+}
+
+static enum msim_status append(FILE *to, const char *path,
+                               struct msim_error *err)
+{
+    FILE *in = fopen(path, "r");
+    int c;
+
+    if (!in)
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "cannot be opened: %s", strerror(errno));
+    while ((c = getc(in)) != EOF)
+        putc(c, to);
+    fclose(in);
+    return MSIM_OK;
+}
+
+/* What makes the points what they are: the spec, the laws. */
+static enum msim_status read_texts(char **text, const char *spec,
+                                   const char *data, struct msim_error *err)
+{
+    enum msim_status status;
+    char laws[1200];
+    size_t size;
+    FILE *to = open_memstream(text, &size);
+
+    if (!to)
+        return MSIM_ENOMEM;
+    snprintf(laws, sizeof(laws), "%.1024s/laws/steps.json", data);
+    status = append(to, spec, err);
+    if (status == MSIM_OK)
+        status = append(to, laws, err);
+    return fclose(to) == 0 ? status : MSIM_ENOMEM;
+}
+
+/* With a folder points are kept in it until all are there. */
+static enum msim_status open_share(struct msim_plan_share *share,
+                                   const struct settings *s, char *folder,
+                                   size_t size, struct msim_error *err)
+{
+    share->processes = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", 1);
+    share->process = launched("OMPI_COMM_WORLD_RANK", "PMI_RANK", 0);
+    if (!s->folder && share->processes > 1)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "%u processes share a plan through its folder, want "
+                         "'-o DIR', which all of them see",
+                         share->processes);
+    if (!s->folder)
+        return MSIM_OK;
+    snprintf(folder, size, "%.1024s/parts", s->folder);
+    share->folder = folder;
+    if ((mkdir(s->folder, 0777) != 0 && errno != EEXIST) ||
+        (mkdir(folder, 0777) != 0 && errno != EEXIST))
+        return msim_fail(err, MSIM_EIO, folder, MSIM_OFFSET_NONE,
+                         "cannot be made: %s", strerror(errno));
+    return MSIM_OK;
+}
+
+static enum msim_status make_plan(const char *file, const char *data,
+                                  const struct settings *s,
+                                  struct msim_error *err)
+{
+    struct msim_plan_share share = {0};
+    struct msim_plan plan = {0};
+    struct msim_spec spec;
+    char folder[1200], *text = NULL;
+    enum msim_status status = msim_spec_read(&spec, file, data, err);
+
+    if (status == MSIM_OK)
+        status = open_share(&share, s, folder, sizeof(folder), err);
+    if (status == MSIM_OK)
+        status = read_texts(&text, file, data, err);
+    share.text = text;
+    if (status == MSIM_OK)
+        status = msim_plan_search(&plan, &spec, data, s->threads,
+                                  share.folder ? &share : NULL, err);
+    if (status == MSIM_OK && share.process == 0)
+        status = report(&plan, &spec, s, err);
+    msim_plan_release(&plan);
+    free(text);
+    return status;
+}
+
 int msim_cmd_plan(int argc, char **argv)
 {
     struct settings s = {.threads = 2};
     struct msim_cli_operands files;
     struct msim_error err = {0};
-    struct msim_spec spec;
-    struct msim_plan plan = {0};
     char data[1024];
     enum msim_status status;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
@@ -241,11 +341,6 @@ int msim_cmd_plan(int argc, char **argv)
         return rc;
     status = msim_datadir_find(data, sizeof(data), &err);
     if (status == MSIM_OK)
-        status = msim_spec_read(&spec, files.items[0], data, &err);
-    if (status == MSIM_OK)
-        status = msim_plan_search(&plan, &spec, data, s.threads, &err);
-    if (status == MSIM_OK)
-        status = report(&plan, &spec, &s, &err);
-    msim_plan_release(&plan);
+        status = make_plan(files.items[0], data, &s, &err);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

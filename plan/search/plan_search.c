@@ -8,6 +8,7 @@
 
 #include "core/base/vec.h"
 #include "models/platform/platform.h"
+#include "plan/search/plan_parts.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,11 +20,6 @@
 #define THREADS_MOST 64
 #define DAY_US       86400e6
 
-struct block {
-    struct msim_plan_point *points;
-    uint32_t n, cap;
-};
-
 struct search {
     const struct msim_spec *spec;
     struct msim_platform *platforms[MSIM_SPEC_PLATFORMS];
@@ -31,7 +27,9 @@ struct search {
     struct msim_step_fit fit;
     struct msim_memory_fit memory;
     uint64_t n_points;
-    struct block *blocks;
+    struct msim_plan_block *blocks;
+    const struct msim_plan_share *share; /* or NULL */
+    uint64_t key;
     uint64_t n_blocks;
     pthread_mutex_t lock; /* guards what follows */
     uint64_t next;
@@ -143,17 +141,19 @@ static enum msim_plan_reason answer(const struct search *k,
 
 /* ---- threads ------------------------------------------------------------- */
 
-static enum msim_status keep(struct block *b, const struct msim_plan_point *p)
+static enum msim_status keep(struct msim_plan_block *b,
+                             const struct msim_plan_point *p)
 {
     MSIM_TRY(msim_grow((void **)&b->points, &b->cap, b->n, sizeof(*b->points)));
     b->points[b->n++] = *p;
     return MSIM_OK;
 }
 
-static enum msim_status answer_block(const struct search *k,
-                                     struct msim_pricer *pricers,
-                                     uint64_t which, uint64_t *left_out)
+static enum msim_status predict_block(const struct search *k,
+                                      struct msim_pricer *pricers,
+                                      uint64_t which)
 {
+    struct msim_plan_block *b = &k->blocks[which];
     uint64_t from = which * BLOCK, to = from + BLOCK;
 
     for (uint64_t i = from; i < to && i < k->n_points; i++) {
@@ -164,19 +164,58 @@ static enum msim_status answer_block(const struct search *k,
         point_of(k->spec, i, &p, &given);
         why = answer(k, pricers, &p, given);
         if (why < MSIM_PLAN_REASONS)
-            left_out[why]++;
+            b->left_out[why]++;
         else
-            MSIM_TRY(keep(&k->blocks[which], &p));
+            MSIM_TRY(keep(b, &p));
     }
+    b->known = true;
     return MSIM_OK;
+}
+
+/* Predict a block that is not known yet. */
+static enum msim_status answer_block(const struct search *k,
+                                     struct msim_pricer *pricers,
+                                     uint64_t which)
+{
+    struct msim_plan_block *b = &k->blocks[which];
+
+    if (b->known ||
+        (k->share && msim_plan_part_read(b, k->share, k->key, which)))
+        return MSIM_OK;
+    MSIM_TRY(predict_block(k, pricers, which));
+    return k->share ? msim_plan_part_write(b, k->share, k->key, which)
+                    : MSIM_OK;
+}
+
+/*
+ * The block of the `turn`th turn of this process: its own in order; then, for
+ * the first, those of the others from the last on. `*skip`: there is nothing to
+ * do in this turn. UINT64_MAX: there are no more.
+ */
+static uint64_t block_of(const struct search *k, uint64_t turn, bool *skip)
+{
+    uint64_t n = k->share ? k->share->processes : 1;
+    uint64_t first = k->share ? k->share->process : 0;
+    uint64_t own = k->n_blocks > first ? (k->n_blocks - first + n - 1) / n : 0;
+    uint64_t which;
+
+    *skip = false;
+    if (turn < own)
+        return first + turn * n;
+    if (n == 1 || first > 0 || turn - own >= k->n_blocks)
+        return UINT64_MAX;
+    which = k->n_blocks - 1 - (turn - own);
+    *skip = which % n == first; /* one of its threads has it */
+    return which;
 }
 
 static void *work(void *arg)
 {
     struct search *k = arg;
     struct msim_pricer pricers[MSIM_SPEC_PLATFORMS] = {{0}};
-    uint64_t left_out[MSIM_PLAN_REASONS] = {0}, which;
     enum msim_status status = MSIM_OK;
+    uint64_t which;
+    bool skip;
 
     for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
         pricers[i].platform = k->platforms[i];
@@ -184,15 +223,14 @@ static void *work(void *arg)
     }
     for (;;) {
         pthread_mutex_lock(&k->lock);
-        which = k->next++;
+        which = block_of(k, k->next++, &skip);
         pthread_mutex_unlock(&k->lock);
-        if (which >= k->n_blocks || status != MSIM_OK)
+        if (which == UINT64_MAX || status != MSIM_OK)
             break;
-        status = answer_block(k, pricers, which, left_out);
+        if (!skip)
+            status = answer_block(k, pricers, which);
     }
     pthread_mutex_lock(&k->lock);
-    for (int i = 0; i < MSIM_PLAN_REASONS; i++)
-        k->plan->left_out[i] += left_out[i];
     if (status != MSIM_OK)
         k->status = status;
     pthread_mutex_unlock(&k->lock);
@@ -219,12 +257,15 @@ static enum msim_status collect(struct search *k)
     struct msim_plan *plan = k->plan;
 
     MSIM_TRY(k->status);
-    for (uint64_t b = 0; b < k->n_blocks; b++)
+    for (uint64_t b = 0; b < k->n_blocks; b++) {
+        for (int i = 0; i < MSIM_PLAN_REASONS; i++)
+            plan->left_out[i] += k->blocks[b].left_out[i];
         for (uint32_t i = 0; i < k->blocks[b].n; i++) {
             MSIM_TRY(msim_grow((void **)&plan->points, &plan->cap, plan->n,
                                sizeof(*plan->points)));
             plan->points[plan->n++] = k->blocks[b].points[i];
         }
+    }
     return MSIM_OK;
 }
 
@@ -343,8 +384,14 @@ static enum msim_status search(struct search *k, uint32_t threads)
     k->blocks = calloc(k->n_blocks + 1, sizeof(*k->blocks));
     if (!k->blocks)
         return MSIM_ENOMEM;
+    if (k->share)
+        k->key = msim_plan_key(k->share, k->spec);
     run_threads(k, threads);
+    if (k->share && k->share->process > 0)
+        return k->status;
     MSIM_TRY(collect(k));
+    if (k->share)
+        msim_plan_parts_remove(k->share, k->n_blocks);
     MSIM_TRY(find_frontier(k->plan));
     recommend(k);
     return MSIM_OK;
@@ -353,9 +400,10 @@ static enum msim_status search(struct search *k, uint32_t threads)
 enum msim_status msim_plan_search(struct msim_plan *plan,
                                   const struct msim_spec *spec,
                                   const char *data_dir, uint32_t threads,
+                                  const struct msim_plan_share *share,
                                   struct msim_error *err)
 {
-    struct search k = {.spec = spec, .plan = plan};
+    struct search k = {.spec = spec, .plan = plan, .share = share};
     enum msim_status status;
 
     *plan = (struct msim_plan){.best = UINT32_MAX, .runner_up = UINT32_MAX};

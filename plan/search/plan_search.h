@@ -8,29 +8,8 @@
  */
 #ifndef MSIM_PLAN_SEARCH_PLAN_SEARCH_H
 #define MSIM_PLAN_SEARCH_PLAN_SEARCH_H
-#include "plan/memory/peak_memory.h"
-#include "plan/search/spec.h"
+#include "plan/search/plan_point.h"
 #include "plan/step/steps_file.h"
-
-struct msim_plan_point {
-    uint64_t number; /* in the spec's order */
-    uint32_t platform;
-    struct msim_strategy strategy;
-    double us, low_us, high_us; /* of a step */
-    struct msim_step_parts parts;
-    double peak_gib, low_gib, high_gib;
-    enum msim_fits fits; /* yes or edge */
-    double tokens_per_second, mfu;
-    double days, cost, kwh; /* of the whole training; NAN: not known */
-    bool allowed;           /* it keeps all limits */
-};
-
-enum msim_plan_reason {
-    MSIM_PLAN_SPLIT,    /* model and batch cannot be split so */
-    MSIM_PLAN_MEMORY,   /* does not fit */
-    MSIM_PLAN_NO_MODEL, /* the platform cannot run it */
-    MSIM_PLAN_REASONS
-};
 
 struct msim_plan {
     struct msim_plan_point *points; /* feasible ones, by number */
@@ -47,12 +26,15 @@ struct msim_plan {
 
 /*
  * Predict all points on `threads` threads. Release in any case. EUNKNOWN for a
- * platform or network that is not known.
+ * platform or network that is not known. `share` may be NULL. Processes but
+ * the first predict their own points alone, keep them in the folder, and find
+ * nothing; the first removes the folder in the end.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_plan_search(struct msim_plan *plan,
                                   const struct msim_spec *spec,
                                   const char *data_dir, uint32_t threads,
+                                  const struct msim_plan_share *share,
                                   struct msim_error *err);
 void msim_plan_release(struct msim_plan *plan);
 

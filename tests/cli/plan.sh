@@ -86,4 +86,42 @@ run plan "$folder/gpu.json"
 want_rc 2
 want_err "h1000"
 usage_error "" plan
+
+# Several processes share a plan through its folder, whichever ends first; what a
+# stopped one has left is taken, but not what is broken or of another spec.
+large=', "tokens": 1e9, "vp": [1, 2, 4], "cp": [1, 2, 4], "ep": 1'
+spec "$large"
+run plan "$folder/spec.json" -o "$folder/alone"
+want_rc 0
+[ ! -e "$folder/alone/parts" ] || complain "parts are left"
+process() { # N OF DIR: that process of several
+    OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_SIZE=$2 run plan "$folder/spec.json" -o "$folder/$3"
+    want_rc 0
+}
+same_plan() { # DIR: the same as by one process
+    for file in points.csv frontier.csv plan.json report.html; do
+        cmp -s "$folder/alone/$file" "$folder/$1/$file" || complain "$file in $1 differs"
+    done
+    [ ! -e "$folder/$1/parts" ] || complain "parts are left in $1"
+}
+process 2 3 shared
+[ -z "$out" ] || complain "the third process reports: $out"
+[ -s "$folder/shared/parts/2.part" ] || complain "the third process keeps nothing"
+[ ! -e "$folder/shared/parts/0.part" ] || complain "it has the first one's points"
+[ ! -e "$folder/shared/report.html" ] || complain "the third process writes the report"
+process 0 3 shared
+same_plan shared
+process 1 2 broken
+head -c 100 "$folder/broken/parts/1.part" >"$folder/part"
+mv "$folder/part" "$folder/broken/parts/1.part"
+process 0 1 broken
+same_plan broken
+spec ', "tokens": 2e9, "vp": [1, 2, 4], "cp": [1, 2, 4], "ep": 1'
+process 1 2 other
+spec "$large"
+process 0 1 other
+same_plan other
+OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run plan "$folder/spec.json"
+want_rc 2
+want_err "2 processes share a plan through its folder, want '-o DIR'"
 finish
