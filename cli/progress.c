@@ -74,6 +74,22 @@ void msim_progress_count(void *progress, uint32_t done, uint32_t total)
     fflush(stderr);
 }
 
+void msim_progress_parts(void *progress, uint32_t done, uint32_t total)
+{
+    struct msim_progress *p = progress;
+    double spent;
+
+    if (!is_due(p) || !total)
+        return;
+    spent = seconds(&p->start, &p->last);
+    fprintf(stderr, "\rmystique-sim: %s: %3.0f %%", p->what,
+            100.0 * done / total);
+    if (done)
+        fprintf(stderr, ", %.0f s left", spent * (total - done) / done);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
 void msim_progress_end(struct msim_progress *p)
 {
     if (p->shown)

@@ -28,6 +28,10 @@ void msim_progress_bytes(void *progress, uint64_t done, uint64_t total);
 /* The same for `done` of `total` files: fits msim_fleet_options.before. */
 void msim_progress_count(void *progress, uint32_t done, uint32_t total);
 
+/* The same for parts of equal work, with the time that is left: fits
+ * msim_plan_options.progress. */
+void msim_progress_parts(void *progress, uint32_t done, uint32_t total);
+
 /* Remove the line again; call it before any other message. */
 void msim_progress_end(struct msim_progress *p);
 

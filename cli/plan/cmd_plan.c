@@ -5,6 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "core/base/decimal.h"
 #include "core/base/write_file.h"
 #include "plan/outcome/plan_report.h"
@@ -303,6 +304,27 @@ static enum msim_status open_share(struct msim_plan_share *share,
     return MSIM_OK;
 }
 
+static enum msim_status search(struct msim_plan *plan,
+                               const struct msim_spec *spec, const char *data,
+                               const struct settings *s,
+                               const struct msim_plan_share *share,
+                               struct msim_error *err)
+{
+    struct msim_progress progress;
+    enum msim_status status;
+
+    msim_progress_start(&progress, "predicting");
+    status = msim_plan_search(
+        plan, spec, data,
+        &(struct msim_plan_options){.threads = s->threads,
+                                    .share = share,
+                                    .progress = msim_progress_parts,
+                                    .ctx = &progress},
+        err);
+    msim_progress_end(&progress);
+    return status;
+}
+
 static enum msim_status make_plan(const char *file, const char *data,
                                   const struct settings *s,
                                   struct msim_error *err)
@@ -319,8 +341,8 @@ static enum msim_status make_plan(const char *file, const char *data,
         status = read_texts(&text, file, data, err);
     share.text = text;
     if (status == MSIM_OK)
-        status = msim_plan_search(&plan, &spec, data, s->threads,
-                                  share.folder ? &share : NULL, err);
+        status =
+            search(&plan, &spec, data, s, share.folder ? &share : NULL, err);
     if (status == MSIM_OK && share.process == 0)
         status = report(&plan, &spec, s, err);
     msim_plan_release(&plan);

@@ -28,7 +28,9 @@ struct search {
     struct msim_memory_fit memory;
     uint64_t n_points;
     struct msim_plan_block *blocks;
+    const struct msim_plan_options *o;
     const struct msim_plan_share *share; /* or NULL */
+    pthread_t reporter;                  /* the thread that tells progress */
     uint64_t key;
     uint64_t n_blocks;
     pthread_mutex_t lock; /* guards what follows */
@@ -209,12 +211,23 @@ static uint64_t block_of(const struct search *k, uint64_t turn, bool *skip)
     return which;
 }
 
+/* Blocks are begun in turns, so that a turn says how many are. */
+static void tell(const struct search *k, uint64_t turn)
+{
+    uint64_t n = k->share ? k->share->processes : 1;
+    uint64_t own = (k->n_blocks + n - 1) / n;
+
+    if (k->o->progress && turn < own &&
+        pthread_equal(k->reporter, pthread_self()))
+        k->o->progress(k->o->ctx, (uint32_t)turn, (uint32_t)own);
+}
+
 static void *work(void *arg)
 {
     struct search *k = arg;
     struct msim_pricer pricers[MSIM_SPEC_PLATFORMS] = {{0}};
     enum msim_status status = MSIM_OK;
-    uint64_t which;
+    uint64_t which, turn;
     bool skip;
 
     for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
@@ -223,8 +236,10 @@ static void *work(void *arg)
     }
     for (;;) {
         pthread_mutex_lock(&k->lock);
-        which = block_of(k, k->next++, &skip);
+        turn = k->next++;
         pthread_mutex_unlock(&k->lock);
+        which = block_of(k, turn, &skip);
+        tell(k, turn);
         if (which == UINT64_MAX || status != MSIM_OK)
             break;
         if (!skip)
@@ -244,6 +259,7 @@ static void run_threads(struct search *k, uint32_t threads)
     pthread_t others[THREADS_MOST];
     uint32_t n = 0;
 
+    k->reporter = pthread_self();
     while (n + 1 < threads && n < THREADS_MOST &&
            pthread_create(&others[n], NULL, work, k) == 0)
         n++;
@@ -376,7 +392,7 @@ static enum msim_status load(struct search *k, const char *data_dir,
     return msim_step_fit_read(&k->fit, data_dir, NULL, err);
 }
 
-static enum msim_status search(struct search *k, uint32_t threads)
+static enum msim_status search(struct search *k)
 {
     k->n_points = (uint64_t)msim_spec_points(k->spec);
     k->plan->looked_at = k->n_points;
@@ -386,7 +402,7 @@ static enum msim_status search(struct search *k, uint32_t threads)
         return MSIM_ENOMEM;
     if (k->share)
         k->key = msim_plan_key(k->share, k->spec);
-    run_threads(k, threads);
+    run_threads(k, k->o->threads);
     if (k->share && k->share->process > 0)
         return k->status;
     MSIM_TRY(collect(k));
@@ -399,18 +415,18 @@ static enum msim_status search(struct search *k, uint32_t threads)
 
 enum msim_status msim_plan_search(struct msim_plan *plan,
                                   const struct msim_spec *spec,
-                                  const char *data_dir, uint32_t threads,
-                                  const struct msim_plan_share *share,
+                                  const char *data_dir,
+                                  const struct msim_plan_options *o,
                                   struct msim_error *err)
 {
-    struct search k = {.spec = spec, .plan = plan, .share = share};
+    struct search k = {.spec = spec, .plan = plan, .o = o, .share = o->share};
     enum msim_status status;
 
     *plan = (struct msim_plan){.best = UINT32_MAX, .runner_up = UINT32_MAX};
     pthread_mutex_init(&k.lock, NULL);
     status = load(&k, data_dir, err);
     if (status == MSIM_OK)
-        status = search(&k, threads);
+        status = search(&k);
     for (uint64_t b = 0; k.blocks && b < k.n_blocks; b++)
         free(k.blocks[b].points);
     free(k.blocks);

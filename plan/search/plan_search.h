@@ -24,6 +24,14 @@ struct msim_plan {
     double ratio, ratio_low, ratio_high;
 };
 
+struct msim_plan_options {
+    uint32_t threads;
+    const struct msim_plan_share *share; /* or NULL */
+    /* How many blocks of points are begun, of all; from one thread. Or NULL. */
+    void (*progress)(void *ctx, uint32_t done, uint32_t total);
+    void *ctx;
+};
+
 /*
  * Predict all points on `threads` threads. Release in any case. EUNKNOWN for a
  * platform or network that is not known. `share` may be NULL. Processes but
@@ -33,8 +41,8 @@ struct msim_plan {
 MSIM_MUST_CHECK
 enum msim_status msim_plan_search(struct msim_plan *plan,
                                   const struct msim_spec *spec,
-                                  const char *data_dir, uint32_t threads,
-                                  const struct msim_plan_share *share,
+                                  const char *data_dir,
+                                  const struct msim_plan_options *o,
                                   struct msim_error *err);
 void msim_plan_release(struct msim_plan *plan);
 

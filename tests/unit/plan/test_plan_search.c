@@ -102,8 +102,9 @@ static void test_search__finds_what_trying_all_finds(void)
     struct msim_plan plan;
 
     REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
-    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA, 2, NULL, &err) ==
-            MSIM_OK);
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 2},
+                             &err) == MSIM_OK);
     CHECK(plan.n > 20);
     CHECK_UINT(plan.n + plan.left_out[0] + plan.left_out[1] + plan.left_out[2],
                plan.looked_at);
@@ -130,9 +131,12 @@ static void test_search__is_the_same_on_any_threads(void)
     struct msim_plan one, four;
 
     REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
-    REQUIRE(msim_plan_search(&one, &spec, MSIM_DATA, 1, NULL, &err) == MSIM_OK);
-    REQUIRE(msim_plan_search(&four, &spec, MSIM_DATA, 4, NULL, &err) ==
-            MSIM_OK);
+    REQUIRE(msim_plan_search(&one, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 1},
+                             &err) == MSIM_OK);
+    REQUIRE(msim_plan_search(&four, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 4},
+                             &err) == MSIM_OK);
     CHECK_UINT(one.n, four.n);
     for (uint32_t i = 0; i < one.n && i < four.n; i++)
         CHECK(one.points[i].number == four.points[i].number &&
@@ -155,8 +159,9 @@ static void test_search__prices_like_a_single_job(void)
     const struct msim_plan_point *p;
 
     REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
-    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA, 1, NULL, &err) ==
-            MSIM_OK);
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 1},
+                             &err) == MSIM_OK);
     REQUIRE(msim_platform_load(&h100, MSIM_DATA, "h100", &err) == MSIM_OK);
     REQUIRE(msim_step_fit_read(&fit, MSIM_DATA, NULL, &err) == MSIM_OK);
     p = &plan.points[0];
