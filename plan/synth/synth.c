@@ -3,11 +3,14 @@
  */
 #include "plan/synth/synth.h"
 
+#include "core/base/decimal.h"
 #include "core/base/write_file.h"
 #include "plan/synth/synth_rank.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- groups ---------------------------------------------------------------
  */
@@ -223,6 +226,48 @@ static enum msim_status check(const struct msim_strategy *s,
     return MSIM_OK;
 }
 
+/* Which rank a file of ours is of; -1: none of ours. */
+static int64_t rank_of_file(const char *name)
+{
+    int64_t rank;
+    size_t n = strlen(name), head = strlen("rank-"), tail = strlen(".et.json");
+
+    return n > head + tail && !strncmp(name, "rank-", head) &&
+                   !strcmp(name + n - tail, ".et.json") &&
+                   msim_decimal_int(name + head, n - head - tail, &rank)
+               ? rank
+               : -1;
+}
+
+/* What an earlier run wrote here and this one did not would be taken for ranks
+ * of this job. */
+static void remove_others(const char *dir, int64_t ranks, int64_t a_file)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+
+    while (d && (entry = readdir(d))) {
+        int64_t rank = rank_of_file(entry->d_name);
+        char path[4096];
+
+        if (rank < 0 || (rank < ranks && rank % a_file == 0))
+            continue;
+        snprintf(path, sizeof(path), "%.3500s/%.500s", dir, entry->d_name);
+        (void)unlink(path);
+    }
+    if (d)
+        (void)closedir(d);
+}
+
+/* Did synth write here before? */
+static bool is_ours(const char *dir)
+{
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%.4000s/synth.json", dir);
+    return access(path, F_OK) == 0;
+}
+
 enum msim_status msim_synth_write(const char *dir,
                                   const struct msim_synth_options *o,
                                   struct msim_synth_result *out,
@@ -230,6 +275,7 @@ enum msim_status msim_synth_write(const char *dir,
 {
     const struct msim_strategy *s = o->strategy;
     int64_t a_file = o->every_rank ? 1 : s->gpus / s->pp;
+    bool again = is_ours(dir);
 
     *out = (struct msim_synth_result){0};
     MSIM_TRY(check(s, err));
@@ -237,5 +283,8 @@ enum msim_status msim_synth_write(const char *dir,
         MSIM_TRY(write_rank(dir, o, rank, &out->nodes, err));
         out->files++;
     }
-    return write_manifest(dir, o, a_file, err);
+    MSIM_TRY(write_manifest(dir, o, a_file, err));
+    if (again)
+        remove_others(dir, s->gpus, a_file);
+    return MSIM_OK;
 }

@@ -76,6 +76,13 @@ want_out "written: 4 execution traces of 4 ranks"
 run --platform h100 "$folder/all"
 want_rc 0
 
+# Ranks of an earlier job in the same folder are not taken for this one's; files of
+# others stay.
+touch "$folder/all/mine.et.json"
+write all '"gpus": 1, "micro_batch": 1, "global_batch": 2'
+[ "$(cd "$folder/all" && echo *)" = "mine.et.json rank-0.et.json synth.json" ] ||
+    complain "left in the folder: $(ls "$folder/all")"
+
 # What cannot be is refused, and nothing is written.
 refuse() { # TEXT RC MEMBERS
     strategy "$3"
