@@ -283,6 +283,22 @@ static struct dispatch find(const struct msim_host *h, enum msim_host_class c,
     return c != MSIM_HOST_LABEL && e->name ? e->d : h->classes[c];
 }
 
+/*
+ * A list operator goes tensor by tensor on a CPU; on a GPU one kernel takes
+ * them all, so that what a CPU capture has inside it is not called
+ * (PyTorch: ForeachOpsKernels.cpp has the slow route, ForeachUnaryOp.cu the
+ * fast one).
+ */
+static bool is_in_list_operator(const struct msim_trace *t, uint32_t op)
+{
+    uint32_t i = t->ops[op].parent;
+
+    for (; i != MSIM_NONE; i = t->ops[i].parent)
+        if (!strncmp(msim_trace_text(t, t->ops[i].name), "aten::_foreach_", 15))
+            return true;
+    return false;
+}
+
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op,
                                         bool calls)
@@ -291,7 +307,8 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
     struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
     struct dispatch d;
 
-    if (class == MSIM_HOST_NOTHING)
+    if (class == MSIM_HOST_NOTHING ||
+        (calls && t->cpu_only && is_in_list_operator(t, op)))
         return out;
     d = find(h, class, msim_trace_text(t, t->ops[op].name));
     out.us = d.self;

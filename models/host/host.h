@@ -30,7 +30,8 @@ const char *msim_host_name(const struct msim_host *h);
  * has no calls either, it includes the runtime calls that the operator would
  * make (if `calls`), and for a topmost operator the time until the next one
  * starts (of the interpreter, or of autograd). 0 for roots and for labels
- * around operators.
+ * around operators, and with `calls` for what a list operator captured on a CPU
+ * calls, which a GPU does at once.
  */
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op,

@@ -257,6 +257,26 @@ static void test_host__without_gpu_events_the_rest_is_added(void)
     msim_host_free(h);
 }
 
+/* What a list operator calls on a CPU, a GPU does at once. */
+static void test_host__lists_are_one_call_on_a_gpu(void)
+{
+    struct msim_host *h;
+    struct made m;
+    uint32_t list, each;
+
+    REQUIRE(load(&h, &TYPICAL, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    list = add(&m, "aten::_foreach_add_", MSIM_OP_OPERATOR, MSIM_NONE);
+    each = add(&m, "aten::mm", MSIM_OP_OPERATOR, list);
+    CHECK_REL(us(h, &m, each), 11 + 7, 1e-12); /* from a GPU's own trace */
+    m.t.cpu_only = true;
+    CHECK(us(h, &m, list) > 0);
+    CHECK_REL(us(h, &m, each), 0, 0);
+    CHECK_REL(msim_host_dispatch(h, &m.t, each, false).us, 11, 1e-12);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
 /* An entry's own factor counts before that of the file. */
 static void test_host__an_entry_has_an_interval_of_its_own(void)
 {
@@ -319,6 +339,7 @@ int main(void)
     RUN(test_host__repeat_is_the_files_or_the_spread);
     RUN(test_host__dispatch_by_name_then_class);
     RUN(test_host__without_gpu_events_the_rest_is_added);
+    RUN(test_host__lists_are_one_call_on_a_gpu);
     RUN(test_host__an_entry_has_an_interval_of_its_own);
     RUN(test_host__names_end_before_an_overload_number);
     RUN(test_host__recording_shows_in_operators_that_do_nothing);
