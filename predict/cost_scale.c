@@ -63,7 +63,7 @@ static bool selects(const struct matches *m, const struct msim_graph *g,
 {
     enum msim_task_kind kind = (enum msim_task_kind)g->kind[task];
 
-    if (m->scale->rank >= 0 &&
+    if (m->scale->one_rank &&
         g->job->ranks[g->refs[task].rank]->rank != m->scale->rank)
         return false;
     switch (m->scale->select) {

@@ -15,10 +15,11 @@
 /* What may follow a word: nothing, or "@3". */
 static bool parse_rank(struct msim_scale *out, const char *text, int length)
 {
-    return length == 0 ||
-           (length > 1 && text[0] == '@' &&
-            msim_decimal_int(text + 1, (size_t)length - 1, &out->rank) &&
-            out->rank >= 0);
+    out->one_rank =
+        length > 1 && text[0] == '@' &&
+        msim_decimal_int(text + 1, (size_t)length - 1, &out->rank) &&
+        out->rank >= 0;
+    return length == 0 || out->one_rank;
 }
 
 static enum msim_status parse_select(struct msim_scale *out, const char *text,
@@ -67,7 +68,7 @@ enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
     const char *equals = strrchr(text, '=');
     char *end;
 
-    *out = (struct msim_scale){.text = text, .rank = -1};
+    *out = (struct msim_scale){.text = text};
     if (!equals)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "scale is '%s', want SELECT=FACTOR, e.g. kernels=0.5",

@@ -30,7 +30,8 @@ struct msim_scale {
     const char
         *glob; /* OP, HOST_OP: not empty, part of the parsed text; else NULL */
     int glob_length;
-    int64_t rank;  /* -1: all */
+    bool one_rank; /* that rank alone; false: all */
+    int64_t rank;
     double factor; /* finite, >= 0 */
 };
 

@@ -283,7 +283,7 @@ enum msim_status msim_select_check(const struct msim_predict_settings *s,
             continue;
         if (is_pattern(one))
             return no_match(one, s, g, err);
-        if (one->rank >= 0 && !has_rank(in->job, one->rank))
+        if (one->one_rank && !has_rank(in->job, one->rank))
             return msim_fail(
                 err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                 "'%s' selects nothing: no trace is of rank %lld, want "

@@ -30,12 +30,13 @@ static void test_scale__one_rank(void)
     struct msim_scale s;
 
     REQUIRE(msim_scale_parse(&s, "kernels=2", NULL) == MSIM_OK);
-    CHECK_INT(s.rank, -1);
+    CHECK(!s.one_rank);
     REQUIRE(msim_scale_parse(&s, "kernels@31=2", NULL) == MSIM_OK);
     CHECK_INT(s.select, MSIM_SELECT_KERNELS);
+    CHECK(s.one_rank);
     CHECK_INT(s.rank, 31);
     REQUIRE(msim_scale_parse(&s, "op:f@3=2", NULL) == MSIM_OK);
-    CHECK_INT(s.rank, -1);
+    CHECK(!s.one_rank);
     CHECK(msim_scale_matches(&s, "f@3"));
 }
 
