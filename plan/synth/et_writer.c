@@ -105,9 +105,13 @@ static void put_value(struct msim_json *j, const struct msim_etw_arg *a)
         msim_json_integer(j, NULL, a->v.i);
         return;
     case MSIM_ETW_INTS:
+    case MSIM_ETW_BOOLS:
         msim_json_open(j, NULL, '[', false);
         for (uint32_t i = 0; i < a->n; i++)
-            msim_json_integer(j, NULL, a->v.ints[i]);
+            if (a->kind == MSIM_ETW_BOOLS)
+                msim_json_bool(j, NULL, a->v.ints[i] != 0);
+            else
+                msim_json_integer(j, NULL, a->v.ints[i]);
         msim_json_close(j);
         return;
     case MSIM_ETW_REAL:
@@ -117,6 +121,7 @@ static void put_value(struct msim_json *j, const struct msim_etw_arg *a)
         msim_json_bool(j, NULL, a->v.i != 0);
         return;
     case MSIM_ETW_TEXT:
+    case MSIM_ETW_DEVICE:
         msim_json_text(j, NULL, a->v.text[0]);
         return;
     case MSIM_ETW_PAIR:
@@ -150,12 +155,16 @@ static void put_sizes(struct msim_json *j, const struct msim_etw_tensor *t,
     msim_json_close(j);
 }
 
+static bool is_list(const struct msim_etw_arg *a)
+{
+    return a->kind == MSIM_ETW_TENSORS || a->kind == MSIM_ETW_INTS ||
+           a->kind == MSIM_ETW_BOOLS;
+}
+
 static void put_shape(struct msim_json *j, const struct msim_etw_arg *a,
                       bool strides)
 {
-    uint32_t n = a->kind == MSIM_ETW_TENSORS || a->kind == MSIM_ETW_INTS ? a->n
-                 : a->kind == MSIM_ETW_PAIR                              ? 2
-                                                                         : 0;
+    uint32_t n = a->kind == MSIM_ETW_PAIR ? 2 : is_list(a) ? a->n : 0;
 
     if (a->kind == MSIM_ETW_TENSOR) {
         put_sizes(j, a->v.tensors, strides);
@@ -182,24 +191,30 @@ static void put_list_type(struct msim_json *j, const struct msim_etw_arg *a)
     size_t n = (size_t)snprintf(text, sizeof(text), "GenericList[");
 
     for (uint32_t i = 0; i < a->n && n + 40 < sizeof(text); i++)
-        n += (size_t)snprintf(
-            text + n, sizeof(text) - n, "%s%s", i ? "," : "",
-            a->kind == MSIM_ETW_INTS ? "Int" : tensor_type(&a->v.tensors[i]));
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i ? "," : "",
+                              a->kind == MSIM_ETW_INTS ? "Int"
+                              : a->kind == MSIM_ETW_BOOLS
+                                  ? "Bool"
+                                  : tensor_type(&a->v.tensors[i]));
     snprintf(text + n, sizeof(text) - n, "]");
     msim_json_text(j, NULL, text);
 }
 
 static void put_type(struct msim_json *j, const struct msim_etw_arg *a)
 {
-    static const char *const WORDS[] = {
-        [MSIM_ETW_NONE] = "None",    [MSIM_ETW_INT] = "Int",
-        [MSIM_ETW_REAL] = "Double",  [MSIM_ETW_BOOL] = "Bool",
-        [MSIM_ETW_TEXT] = "String",  [MSIM_ETW_PAIR] = "Tuple[String,String]",
-        [MSIM_ETW_OBJECT] = "Object"};
+    static const char *const WORDS[] = {[MSIM_ETW_NONE] = "None",
+                                        [MSIM_ETW_INT] = "Int",
+                                        [MSIM_ETW_REAL] = "Double",
+                                        [MSIM_ETW_BOOL] = "Bool",
+                                        [MSIM_ETW_TEXT] = "String",
+                                        [MSIM_ETW_DEVICE] = "Device",
+                                        [MSIM_ETW_PAIR] =
+                                            "Tuple[String,String]",
+                                        [MSIM_ETW_OBJECT] = "Object"};
 
     if (a->kind == MSIM_ETW_TENSOR)
         msim_json_text(j, NULL, tensor_type(a->v.tensors));
-    else if (a->kind == MSIM_ETW_TENSORS || a->kind == MSIM_ETW_INTS)
+    else if (is_list(a))
         put_list_type(j, a);
     else
         msim_json_text(j, NULL, WORDS[a->kind]);

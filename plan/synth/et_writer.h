@@ -34,10 +34,12 @@ enum msim_etw_kind {
     MSIM_ETW_TENSORS,
     MSIM_ETW_INT,
     MSIM_ETW_INTS,
+    MSIM_ETW_BOOLS, /* as INTS: 0 or 1 */
     MSIM_ETW_REAL,
     MSIM_ETW_BOOL,
     MSIM_ETW_TEXT,
-    MSIM_ETW_PAIR, /* two texts */
+    MSIM_ETW_DEVICE, /* text */
+    MSIM_ETW_PAIR,   /* two texts */
     MSIM_ETW_OBJECT
 };
 

@@ -35,7 +35,7 @@ void msim_synth_norm(struct msim_synth_walk *w, const struct msim_part_op *op,
         : main && msim_synth_has_elems(&w->stream, rows, cols)
             ? msim_synth_view2(w, &w->stream, rows, cols)
             : msim_synth_given(w, rows, cols);
-    struct msim_etw_tensor out[2] = {msim_synth_new2(w, rows, cols)};
+    struct msim_etw_tensor out[3] = {msim_synth_new2(w, rows, cols)};
 
     if (!back) {
         const struct msim_etw_arg rms[] = {msim_etw_of(&x), shape, weight,
@@ -43,24 +43,36 @@ void msim_synth_norm(struct msim_synth_walk *w, const struct msim_part_op *op,
         const struct msim_etw_arg whole[] = {msim_etw_of(&x), shape, weight,
                                              weight, msim_synth_real(1e-5)};
 
-        out[1] = msim_etw_new(w->y->e, MSIM_DT_F32, 2, rows, (int64_t)1);
+        for (int i = 1; i < 3; i++) /* mean and reciprocal deviation */
+            out[i] = msim_etw_new(w->y->e, MSIM_DT_F32, 2, rows, (int64_t)1);
         msim_etw_leaf(w->y->e, NAMES[layer][0], SCHEMAS[layer][0],
-                      layer ? whole : rms, layer ? 5 : 4, out, 2);
-        *kept = (struct msim_synth_kept){.in = x, .extra = out[1]};
+                      layer ? whole : rms, layer ? 5 : 4, out, layer ? 3 : 2);
+        *kept = (struct msim_synth_kept){
+            .in = x, .other = out[1], .extra = out[layer ? 2 : 1]};
         w->normed = out[0];
     } else {
+        const struct msim_etw_arg mean = msim_etw_of(&kept->other);
         const struct msim_etw_arg stat = msim_etw_of(&kept->extra);
+        static const int64_t ALL[] = {1, 1, 1};
+        const struct msim_etw_arg two = {MSIM_ETW_BOOLS, 2, {.ints = ALL}};
+        const struct msim_etw_arg three = {MSIM_ETW_BOOLS, 3, {.ints = ALL}};
         const struct msim_etw_arg rms[] = {
-            msim_etw_of(&x), msim_etw_of(&kept->in), shape, stat, weight};
-        const struct msim_etw_arg whole[] = {
-            msim_etw_of(&x), msim_etw_of(&kept->in), shape, stat, stat, weight,
-            weight};
+            msim_etw_of(&x), msim_etw_of(&kept->in), shape, stat, weight, two};
+        const struct msim_etw_arg whole[] = {msim_etw_of(&x),
+                                             msim_etw_of(&kept->in),
+                                             shape,
+                                             mean,
+                                             stat,
+                                             weight,
+                                             weight,
+                                             three};
 
-        out[1] = msim_etw_new(w->y->e, w->y->dtype, 1, cols);
+        for (int i = 1; i < 3; i++) /* of weight and bias */
+            out[i] = msim_etw_new(w->y->e, w->y->dtype, 1, cols);
         msim_etw_backward(w->y->e, layer ? "NativeLayerNormBackward0"
                                          : "FusedRmsNormBackward0");
         msim_etw_leaf(w->y->e, NAMES[layer][1], SCHEMAS[layer][1],
-                      layer ? whole : rms, layer ? 7 : 5, out, 2);
+                      layer ? whole : rms, layer ? 8 : 6, out, layer ? 3 : 2);
         msim_etw_close(w->y->e, NULL, 0);
         msim_synth_accumulate(w, &out[1], at);
     }

@@ -134,12 +134,11 @@ void msim_synth_embedding(struct msim_synth_walk *w,
         kept->in = msim_etw_new(w->y->e, MSIM_DT_I64, 1, rows);
         in[1] = msim_etw_of(&kept->in);
         out = msim_synth_new2(w, rows, h);
-        msim_etw_leaf(
-            w->y->e, "aten::embedding",
-            "aten::msim_synth_embedding(Tensor weight, Tensor indices, SymInt "
-            "padding_idx=-1, bool scale_grad_by_freq=False, bool "
-            "sparse=False) -> Tensor",
-            in, 5, &out, 1);
+        msim_etw_leaf(w->y->e, "aten::embedding",
+                      "aten::embedding(Tensor weight, Tensor indices, SymInt "
+                      "padding_idx=-1, bool scale_grad_by_freq=False, bool "
+                      "sparse=False) -> Tensor",
+                      in, 5, &out, 1);
         w->cur = w->stream = out;
     } else {
         struct msim_etw_tensor grad = msim_synth_given(w, rows, h);

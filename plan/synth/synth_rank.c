@@ -113,9 +113,11 @@ enum msim_status msim_synth_rank_states(struct msim_synth_rank *r)
     r->master = calloc(most, sizeof(*r->master));
     r->first = calloc(most, sizeof(*r->first));
     r->second = calloc(most, sizeof(*r->second));
+    r->steps = calloc(most, sizeof(*r->steps));
     r->grads = calloc(most, sizeof(*r->grads));
     r->weights = calloc(most, sizeof(*r->weights));
-    if (!r->master || !r->first || !r->second || !r->grads || !r->weights)
+    if (!r->master || !r->first || !r->second || !r->steps || !r->grads ||
+        !r->weights)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t k = 0; k < r->layers[i].part->n_ops; k++) {
@@ -127,6 +129,7 @@ enum msim_status msim_synth_rank_states(struct msim_synth_rank *r)
             r->master[n] = state(r, w);
             r->first[n] = state(r, w);
             r->second[n] = state(r, w);
+            r->steps[n] = msim_etw_new(r->y.e, MSIM_DT_F32, 0);
             r->weights[n] =
                 r->y.s->zero >= 3
                     ? msim_etw_new(r->y.e, r->y.dtype, 1, share_of(r, w))
@@ -151,9 +154,21 @@ static struct msim_etw_arg list(const struct msim_etw_tensor *t, uint32_t n)
 
 static void optimizer_call(struct msim_synth_rank *r, uint32_t from, uint32_t n)
 {
-    struct msim_etw_arg in[] = {
-        list(r->master + from, n), list(r->grads + from, n),
-        list(r->first + from, n), list(r->second + from, n)};
+    struct msim_etw_arg in[] = {list(r->master + from, n),
+                                list(r->grads + from, n),
+                                list(r->first + from, n),
+                                list(r->second + from, n),
+                                list(NULL, 0),
+                                list(r->steps + from, n),
+                                msim_synth_real(1e-4),
+                                msim_synth_real(0.9),
+                                msim_synth_real(0.999),
+                                msim_synth_real(0.01),
+                                msim_synth_real(1e-8),
+                                msim_synth_flag(false),
+                                msim_synth_flag(false),
+                                msim_synth_none(),
+                                msim_synth_none()};
     struct msim_etw_arg back[] = {list(r->weights + from, n),
                                   list(r->master + from, n),
                                   {MSIM_ETW_BOOL, 0, {.i = 0}}};
@@ -165,7 +180,7 @@ static void optimizer_call(struct msim_synth_rank *r, uint32_t from, uint32_t n)
                   "float lr, float beta1, float beta2, float weight_decay, "
                   "float eps, bool amsgrad, bool maximize, Tensor? "
                   "grad_scale=None, Tensor? found_inf=None) -> ()",
-                  in, 4, NULL, 0);
+                  in, 15, NULL, 0);
     msim_etw_leaf(r->y.e, "aten::_foreach_copy_",
                   "aten::_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool "
                   "non_blocking=False) -> ()",
@@ -190,10 +205,8 @@ static struct msim_etw_tensor buffer(struct msim_synth_rank *r,
                                      enum msim_dtype dtype, int64_t elems)
 {
     struct msim_etw_tensor t = msim_etw_new(r->y.e, dtype, 1, elems);
-    struct msim_etw_arg in[] = {{MSIM_ETW_INTS, 1, {.ints = t.dims}},
-                                {MSIM_ETW_NONE, 0, {.i = 0}}};
 
-    msim_etw_leaf(r->y.e, "aten::empty", MSIM_SYNTH_EMPTY, in, 2, &t, 1);
+    msim_synth_write_empty(r->y.e, &t);
     return t;
 }
 
@@ -417,6 +430,7 @@ void msim_synth_rank_release(struct msim_synth_rank *r)
     free(r->master);
     free(r->first);
     free(r->second);
+    free(r->steps);
     free(r->grads);
     free(r->weights);
 }

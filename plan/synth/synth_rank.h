@@ -25,7 +25,7 @@ struct msim_synth_rank {
     uint32_t n;
     uint32_t batches; /* of micro batches kept at once */
     /* What the optimizer reads and writes, one a parameter. */
-    struct msim_etw_tensor *master, *first, *second, *grads, *weights;
+    struct msim_etw_tensor *steps, *master, *first, *second, *grads, *weights;
     uint32_t n_parameters;
     struct msim_etw_tensor *between; /* of each micro batch: what the stage's
                                         last layer made */

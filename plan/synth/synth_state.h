@@ -24,10 +24,27 @@ struct msim_synth {
     struct msim_synth_group groups[3]; /* by enum msim_part_group */
 };
 
-#define MSIM_SYNTH_EMPTY                                                       \
-    "aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, "     \
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None, "        \
-    "MemoryFormat? memory_format=None) -> Tensor"
+static inline struct msim_etw_arg msim_synth_none(void)
+{
+    return (struct msim_etw_arg){MSIM_ETW_NONE, 0, {.i = 0}};
+}
+
+static inline struct msim_etw_arg msim_synth_flag(bool b)
+{
+    return (struct msim_etw_arg){MSIM_ETW_BOOL, 0, {.i = b}};
+}
+
+static inline struct msim_etw_arg msim_synth_real(double f)
+{
+    return (struct msim_etw_arg){MSIM_ETW_REAL, 0, {.f = f}};
+}
+
+/* PyTorch's number of a type (c10/core/ScalarType.h). */
+int64_t msim_synth_scalar_type(enum msim_dtype t);
+
+/* Write the aten::empty that makes `t`. */
+void msim_synth_write_empty(struct msim_etw *e,
+                            const struct msim_etw_tensor *t);
 
 /* The word for a type in a collective's attributes. */
 const char *msim_synth_dtype_text(enum msim_dtype t);

@@ -6,6 +6,42 @@
 
 #include <string.h>
 
+int64_t msim_synth_scalar_type(enum msim_dtype t)
+{
+    switch (t) {
+    case MSIM_DT_I64:
+        return 4;
+    case MSIM_DT_F16:
+        return 5;
+    case MSIM_DT_F32:
+        return 6;
+    case MSIM_DT_BOOL:
+        return 11;
+    case MSIM_DT_F8:
+        return 24;
+    default:
+        return 15;
+    }
+}
+
+void msim_synth_write_empty(struct msim_etw *e, const struct msim_etw_tensor *t)
+{
+    const struct msim_etw_arg in[] = {
+        {MSIM_ETW_INTS, t->n, {.ints = t->dims}},
+        msim_etw_int(msim_synth_scalar_type((enum msim_dtype)t->dtype)),
+        msim_synth_none(),
+        {MSIM_ETW_DEVICE, 0, {.text = {"cuda:0", NULL}}},
+        msim_synth_flag(false),
+        msim_synth_none()};
+
+    msim_etw_leaf(e, "aten::empty",
+                  "aten::empty.memory_format(SymInt[] size, *, ScalarType? "
+                  "dtype=None, Layout? layout=None, Device? device=None, bool? "
+                  "pin_memory=None, MemoryFormat? memory_format=None) -> "
+                  "Tensor",
+                  in, 6, t, 1);
+}
+
 struct msim_etw_tensor msim_synth_new2(const struct msim_synth_walk *w,
                                        int64_t rows, int64_t cols)
 {
@@ -18,14 +54,8 @@ struct msim_etw_tensor msim_synth_empty(const struct msim_synth_walk *w,
                                         int64_t cols)
 {
     struct msim_etw_tensor t = msim_etw_new(w->y->e, dtype, 2, rows, cols);
-    const struct msim_etw_arg in[] = {{MSIM_ETW_INTS, 2, {.ints = t.dims}},
-                                      msim_synth_none(),
-                                      msim_synth_none(),
-                                      msim_synth_none(),
-                                      msim_synth_none(),
-                                      msim_synth_none()};
 
-    msim_etw_leaf(w->y->e, "aten::empty", MSIM_SYNTH_EMPTY, in, 6, &t, 1);
+    msim_synth_write_empty(w->y->e, &t);
     return t;
 }
 
@@ -100,10 +130,11 @@ struct msim_etw_tensor msim_synth_to_type(const struct msim_synth_walk *w,
 {
     struct msim_etw_tensor out =
         msim_etw_new(w->y->e, dtype, 2, of->dims[0], of->dims[1]);
-    struct msim_etw_arg in[] = {msim_etw_of(of),   msim_synth_none(),
-                                msim_synth_none(), msim_synth_none(),
-                                msim_synth_none(), msim_synth_flag(false),
-                                msim_synth_none()};
+    struct msim_etw_arg in[] = {
+        msim_etw_of(of),   msim_etw_int(msim_synth_scalar_type(dtype)),
+        msim_synth_none(), msim_synth_none(),
+        msim_synth_none(), msim_synth_flag(false),
+        msim_synth_none()};
     struct msim_etw_arg copy[] = {msim_etw_of(&out), msim_etw_of(of),
                                   msim_synth_flag(false)};
 
@@ -126,23 +157,29 @@ struct msim_etw_tensor msim_synth_mm(const struct msim_synth_walk *w,
                                      const struct msim_etw_tensor *b)
 {
     struct msim_etw_tensor out = msim_synth_new2(w, a->dims[0], b->dims[1]);
-    struct msim_etw_arg in[] = {msim_etw_of(a),    msim_etw_of(b),
-                                msim_synth_none(), msim_synth_none(),
-                                msim_synth_none(), msim_synth_none(),
-                                msim_synth_none()};
+    struct msim_etw_tensor scale = msim_etw_new(w->y->e, MSIM_DT_F32, 0);
+    struct msim_etw_arg in[] = {
+        msim_etw_of(a),
+        msim_etw_of(b),
+        msim_etw_of(&scale),
+        msim_etw_of(&scale),
+        msim_synth_none(),
+        msim_synth_none(),
+        msim_etw_int(msim_synth_scalar_type(w->y->dtype)),
+        msim_synth_flag(false)};
 
     if (a->dtype == MSIM_DT_F8 || b->dtype == MSIM_DT_F8) {
-        in[7 - 1] = msim_synth_flag(false);
+
         msim_etw_leaf(w->y->e, "aten::_scaled_mm",
                       "aten::_scaled_mm(Tensor self, Tensor mat2, Tensor "
                       "scale_a, Tensor scale_b, Tensor? bias=None, Tensor? "
                       "scale_result=None, ScalarType? out_dtype=None, bool "
                       "use_fast_accum=False) -> Tensor",
-                      in, 7, &out, 1);
+                      in, 8, &out, 1);
     } else {
         msim_etw_leaf(w->y->e, "aten::mm",
-                      "aten::msim_synth_mm(Tensor self, Tensor mat2) -> Tensor",
-                      in, 2, &out, 1);
+                      "aten::mm(Tensor self, Tensor mat2) -> Tensor", in, 2,
+                      &out, 1);
     }
     return out;
 }
@@ -160,7 +197,7 @@ struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
     struct msim_etw_arg in[] = {msim_etw_of(&a), msim_etw_of(&b)};
 
     msim_etw_leaf(w->y->e, "aten::bmm",
-                  "aten::msim_synth_bmm(Tensor self, Tensor mat2) -> Tensor",
-                  in, 2, &out, 1);
+                  "aten::bmm(Tensor self, Tensor mat2) -> Tensor", in, 2, &out,
+                  1);
     return out;
 }

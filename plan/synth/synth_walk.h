@@ -20,21 +20,6 @@ struct msim_synth_walk {
     struct msim_etw_tensor narrow; /* `cur` in 8 bits; id 0: none */
 };
 
-static inline struct msim_etw_arg msim_synth_none(void)
-{
-    return (struct msim_etw_arg){MSIM_ETW_NONE, 0, {.i = 0}};
-}
-
-static inline struct msim_etw_arg msim_synth_flag(bool b)
-{
-    return (struct msim_etw_arg){MSIM_ETW_BOOL, 0, {.i = b}};
-}
-
-static inline struct msim_etw_arg msim_synth_real(double f)
-{
-    return (struct msim_etw_arg){MSIM_ETW_REAL, 0, {.f = f}};
-}
-
 /* plan/synth/synth_tensor.c */
 struct msim_etw_tensor msim_synth_new2(const struct msim_synth_walk *w,
                                        int64_t rows, int64_t cols);

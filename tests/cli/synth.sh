@@ -83,6 +83,25 @@ write all '"gpus": 1, "micro_batch": 1, "global_batch": 2'
 [ "$(cd "$folder/all" && echo *)" = "mine.et.json rank-0.et.json synth.json" ] ||
     complain "left in the folder: $(ls "$folder/all")"
 
+# PyTorch itself takes every operator with these arguments, but for the kernels that
+# a GPU alone has.
+sed 's/rmsnorm/layernorm/; s/"hidden": 1024/"hidden": 256/; s/32000/500/; s/"layers": 4/"layers": 1/; s/4096/256/' "$folder/tiny.json" \
+    >"$folder/cpu.json"
+echo '{"gpus": 1, "global_batch": 2, "sequence": 64, "recompute": "full"}' >"$folder/s.json"
+run synth "$folder/cpu.json" --strategy "$folder/s.json" -o "$folder/cpu"
+want_rc 0
+run generate "$folder/cpu" -o "$folder/bench" --exclude '*flash*'
+want_rc 0
+want_err "all operators called directly"
+if [ "${MSIM_SANITIZE:-0}" = 0 ] && python3 -c 'import torch' 2>/dev/null; then
+    # Its values are random, so that its exit code (1: inf or nan) says nothing.
+    python3 "$folder/bench/bench.py" --device cpu --iters 1 --warmup 1 >"$folder/run" 2>&1 || true
+    grep -q '100.0% of [0-9]* operators run' "$folder/run" ||
+        complain "operators do not run: $(grep Error "$folder/run")"
+else
+    echo "no PyTorch, or sanitizers: the benchmark of a synthesised trace is not run"
+fi
+
 # What cannot be is refused, and nothing is written.
 refuse() { # TEXT RC MEMBERS
     strategy "$3"
