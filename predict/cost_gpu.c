@@ -108,7 +108,7 @@ static enum msim_status estimate(struct msim_costing *k, const char *name,
         if (deviates(k))
             msim_whole_job_widen(k->opt->platform, &e);
         msim_costing_add(&d->e, &e);
-        d->flops += works[i].flops;
+        d->flops += works[i].flops * msim_work_repeats(&works[i]);
         add_limits(&d->limits, k->opt->platform, &works[i]);
         k->c->emulated |= 1u << msim_emulation_of(k->opt->platform, &works[i]);
     }

@@ -24,6 +24,11 @@ bool msim_work_is_in_place(const char *op)
     return n > 1 && op[n - 1] == '_' && op[n - 2] != '_';
 }
 
+double msim_work_repeats(const struct msim_work *w)
+{
+    return w->repeats > 1 ? w->repeats : 1;
+}
+
 const char *msim_work_variant(const struct msim_work *w)
 {
     return w->variant ? w->variant : "";

@@ -83,6 +83,7 @@ struct msim_work {
         double us;              /* the time itself; 0: by its law */
     } user;
     uint32_t kernels; /* kernels that the operator is made of; 0 counts as 1 */
+    uint32_t repeats; /* it runs so often, each time after the other; 0: once */
     /* Writes memory that was in use before, not memory that was just
      * allocated. */
     bool in_place;
@@ -118,6 +119,7 @@ struct msim_work {
             double table_rows; /* of a table of so many, 0: not known */
             double row_bytes;
             double segments; /* jagged data: rows of differing lengths */
+            double taps;     /* pooling: inputs of all windows together */
         } vector;
         struct {
             enum msim_collective collective;
@@ -141,6 +143,9 @@ struct msim_work {
         } dispatch;
     } u;
 };
+
+/* How often the work runs, at least 1. */
+double msim_work_repeats(const struct msim_work *w);
 
 /* Bytes of one weight, its share of the scales included. A variant may pack
  * weights below the size of the dtype. */

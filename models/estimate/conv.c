@@ -15,7 +15,9 @@
 #include "core/work/conv_shape.h"
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
+#include "models/estimate/pace.h"
 #include "models/law/conv_law.h"
+#include "models/law/sm_pace.h"
 #include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
 
@@ -290,6 +292,15 @@ static void as_vector(const struct msim_work *w, struct msim_work *v)
     v->u.vector.cols = whole(elems / (double)v->u.vector.rows);
 }
 
+/* PyTorch has a depthwise kernel of its own for channels first, and asks cuDNN
+ * for half precision and channels last (use_cudnn_depthwise() in
+ * aten/src/ATen/native/Convolution.cpp). A weight gradient is a reduction. */
+static bool is_native(const struct msim_work *w)
+{
+    return w->dtype == MSIM_DT_F32 && !w->u.conv.channels_last &&
+           w->u.conv.pass != MSIM_CONV_BACKWARD_WEIGHT;
+}
+
 #define DEPTHWISE_FACTOR 2 /* no rows: a wider interval, up and down */
 
 static enum msim_status depthwise(const struct msim_platform *p,
@@ -300,6 +311,8 @@ static enum msim_status depthwise(const struct msim_platform *p,
 
     as_vector(w, &v);
     MSIM_TRY(msim_model_predict(p, &v, false, out, NULL));
+    if (is_native(w) && !p->is_host)
+        msim_pace_join(msim_sm_pace_depthwise_us(&p->sheet, w), out);
     out->low_us /= DEPTHWISE_FACTOR;
     out->high_us *= DEPTHWISE_FACTOR;
     return MSIM_OK;

@@ -6,6 +6,7 @@
 #include "models/estimate/model.h"
 #include "models/law/gemm_law.h"
 #include "models/platform/fit_estimate.h"
+#include "models/platform/interval.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
@@ -91,6 +92,58 @@ static void count(struct msim_work *work, const struct msim_work *w)
     work->bytes_read = fmax(work->bytes_read, w->bytes_read);
 }
 
+/* A sum of more terms than any row has is split where there are few tiles. */
+#define LONG_SUM 32768
+#define TILE     128.0
+#define TERMS    1024.0 /* of a part, at least */
+
+static double parts_of(const struct msim_platform *p, const struct msim_work *w)
+{
+    double tiles = ceil((double)w->u.gemm.m / TILE) *
+                   ceil((double)w->u.gemm.n / TILE) * (double)w->u.gemm.batch;
+
+    if (w->u.gemm.k < LONG_SUM || p->is_host)
+        return 1;
+    return fmax(1, fmin(floor(p->sheet.sms / tiles),
+                        floor((double)w->u.gemm.k / TERMS)));
+}
+
+/* The product as so many of a part each, whose results are written and added up
+ * by a second kernel. */
+static struct msim_work in_parts(const struct msim_work *w, double parts)
+{
+    struct msim_work all = *w;
+    double sums = parts * (double)w->u.gemm.m * (double)w->u.gemm.n *
+                  (double)w->u.gemm.batch * sizeof(float);
+
+    all.u.gemm.batch = (int64_t)((double)w->u.gemm.batch * parts);
+    all.u.gemm.k = (int64_t)((double)w->u.gemm.k / parts);
+    all.bytes_read += sums;
+    all.bytes_written += sums;
+    all.kernels = 2;
+    return all;
+}
+
+/* Of a matrix and a vector nothing but the matrix's bytes counts (gemv). */
+#define VECTOR_EFFICIENCY 0.9
+#define VECTOR_LOG_SD     0.2
+
+static void by_vector(const struct msim_platform *p, const struct msim_work *w,
+                      struct msim_estimate *e)
+{
+    double bytes = w->bytes_read + w->bytes_written;
+    double us = p->sheet.floor_us +
+                bytes * 1e6 / (p->sheet.bandwidth * VECTOR_EFFICIENCY);
+
+    if (w->u.gemm.m > 1 && w->u.gemm.n > 1)
+        return;
+    if (p->is_host || bytes < p->sheet.l2_bytes || us > e->us)
+        return;
+    e->us = us;
+    e->start_us = p->sheet.floor_us;
+    msim_interval_set(e, 0, 0, VECTOR_LOG_SD);
+}
+
 static enum msim_status gemm_predict(const struct msim_platform *p,
                                      const struct msim_work *w,
                                      struct msim_estimate *out)
@@ -98,6 +151,7 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
     struct msim_adjust adjust = {.factor = 1};
     struct msim_work work;
     struct msim_pick pick;
+    double parts;
 
     if (!msim_gemm_pick(p, w, &pick))
         return MSIM_ENOMODEL;
@@ -105,6 +159,17 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
     if (pick.bare)
         adjust_bare(p, &work, &adjust);
     msim_fit_estimate(p, &pick, &work, &adjust, out);
+    parts = pick.bare ? parts_of(p, w) : 1;
+    if (parts > 1) {
+        struct msim_estimate split;
+
+        work = in_parts(&work, parts);
+        msim_fit_estimate(p, &pick, &work, &adjust, &split);
+        if (split.us < out->us)
+            *out = split;
+    }
+    if (pick.bare)
+        by_vector(p, w, out);
     return MSIM_OK;
 }
 
@@ -121,6 +186,8 @@ static void gemm_explain(const struct msim_platform *p,
             (long long)w->u.gemm.k, (long long)w->u.gemm.batch,
             msim_gemm_kind(w, msim_data_sheet_rate(w->dtype, w->variant)));
     count(&work, w);
+    if (parts_of(p, w) > 1)
+        fprintf(out, "sums of %g parts may be faster\n", parts_of(p, w));
     if (is_unaligned(p, w))
         fprintf(out, "rows do not begin on 16 bytes: half the rate\n");
     if (msim_gemm_pick(p, w, &pick))

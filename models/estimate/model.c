@@ -70,6 +70,15 @@ static void widen(double interval_factor, struct msim_estimate *e)
         e->us * exp(hypot(log(e->high_us / e->us), log(interval_factor)));
 }
 
+/* Runs that follow each other deviate alike. */
+static void repeat(double times, struct msim_estimate *e)
+{
+    e->us *= times;
+    e->low_us *= times;
+    e->high_us *= times;
+    e->start_us *= times;
+}
+
 static enum msim_status by_law(const struct msim_platform *p,
                                const struct msim_work *w, bool strict,
                                struct msim_estimate *out,
@@ -125,6 +134,7 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
         return status;
     msim_plausible_bound(p, &as, out);
     widen(w->user.interval_factor, out);
+    repeat(msim_work_repeats(w), out);
     limit(out);
     return MSIM_OK;
 }
@@ -157,6 +167,8 @@ void msim_model_explain(const struct msim_platform *p,
     if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
         fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,
                 e.low_us, e.high_us, msim_source_text(e.source));
+    if (w->repeats > 1)
+        fprintf(out, "runs: %u, one after the other\n", w->repeats);
     if (e.bounded)
         fprintf(out, "bounded: %s\n", msim_bounded_text(e.bounded));
 }

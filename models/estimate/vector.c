@@ -5,6 +5,8 @@
  * Copies to and from the host are bound by PCIe instead.
  */
 #include "models/estimate/model.h"
+#include "models/estimate/pace.h"
+#include "models/law/sm_pace.h"
 #include "models/law/vector_law.h"
 #include "models/platform/fit_estimate.h"
 #include "models/platform/interval.h"
@@ -51,9 +53,9 @@ static const struct stand_in {
 /* On a CPU, stand-ins for operators that work in place. */
 static const char *const IN_PLACE[] = {"mulu_", "add_"};
 
-/* Norms in two passes over memory are similar to additions, not to norms whose
- * rows stay in an SM. */
-static const struct stand_in TWO_PASSES = {
+/* Norms in two passes over memory, and those by given moments, are similar to
+ * additions, not to norms whose rows stay in an SM. */
+static const struct stand_in PASSES = {
     MSIM_FAMILY_NORM, {"addu", "relu", "add"}, 3.1, 0.2, false};
 
 /* Reading out of memory order wastes part of every 32-byte sector: a naive
@@ -93,8 +95,8 @@ static double slowdown_log_sd(const struct msim_work *w)
 
 static const struct stand_in *stand_in(const struct msim_work *w)
 {
-    if (msim_vector_is_read_twice(w))
-        return &TWO_PASSES;
+    if (strncmp(msim_work_variant(w), "batch_norm", 10) == 0)
+        return &PASSES;
     for (size_t i = 0; i < sizeof(STAND_INS) / sizeof(*STAND_INS); i++)
         if (STAND_INS[i].family == w->family)
             return &STAND_INS[i];
@@ -211,6 +213,8 @@ static enum msim_status vector_predict(const struct msim_platform *p,
     }
     work = asked(p, w, &pick);
     msim_fit_estimate(p, &pick, &work, &adjust, out);
+    if (is_bare(w) && !p->is_host)
+        msim_pace_join(msim_sm_pace_us(&p->sheet, w), out);
     return MSIM_OK;
 }
 
@@ -256,6 +260,10 @@ static void vector_explain(const struct msim_platform *p,
         work.u.vector.fold != MSIM_FOLD_UNKNOWN)
         explain_grid(p, &work, out);
     msim_fit_explain(p, &pick, &work, out);
+    if (is_bare(w) && !p->is_host && msim_sm_pace_us(&p->sheet, w) > 0)
+        fprintf(out, "SMs: %.4g us of windows, moments or scans, joined to "
+                     "memory's time\n",
+                msim_sm_pace_us(&p->sheet, w));
     if (is_bare(w) && slowdown(w) > 1)
         fprintf(out, "times: %g, for %s\n", slowdown(w),
                 is_pool_backward(w) ? "every window of each element"

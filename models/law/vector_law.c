@@ -16,6 +16,7 @@
 #include "models/law/vector_law.h"
 
 #include "models/law/gather.h"
+#include "models/law/sm_pace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +42,9 @@ static const char *const FEATURES[] = {
 #define FLAT_COLS 1024
 /* Blocks of 256 threads on an SM of 2048. */
 #define ROWS_AT_ONCE 8
+/* Columns that keep all threads of a block busy; of a shorter row they take
+ * their share. */
+#define FULL_COLS 1024.0
 
 /* A channel of a batch is more than an SM can hold. cuDNN and PyTorch read it
  * once for its sums (mean and variance; in the gradient: its sum and its
@@ -121,7 +125,7 @@ static double fetched_again(const struct msim_data_sheet *s,
 static double memory_time(const struct msim_data_sheet *s,
                           const struct msim_work *w, const double *p)
 {
-    double bytes = msim_vector_bytes(w);
+    double bytes = msim_vector_bytes(w) + msim_softmax_again(s, w);
     double hit = bytes / (1 + pow(bytes / (s->l2_bytes * p[SHARE]), 4));
     double rate = s->bandwidth * p[MEMORY] * 1e-6;
     double again = fetched_again(s, w, p[SHARE]);
@@ -171,7 +175,8 @@ static double rows_time(const struct msim_data_sheet *s,
     if (w->family == MSIM_FAMILY_REDUCTION &&
         w->u.vector.fold != MSIM_FOLD_UNKNOWN)
         return reduction_time(s, w);
-    return fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW];
+    return fmax(0, row_blocks(w) / s->sms - ROWS_AT_ONCE) * p[ROW] *
+           fmin(1, (double)cols_of(w) / FULL_COLS);
 }
 
 /* A block takes a channel: SMs without a channel load nothing. */

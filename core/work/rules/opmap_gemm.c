@@ -164,6 +164,8 @@ static bool dot(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
 static const struct msim_opmap_row rows[] = {
     {"_Linear", library_linear, "", 0, 0, MSIM_OPMAP_OUTER, 0},
     {"_addmm_activation", product, "", 0, 0, 0, 1},
+    {"_cudnn_rnn", msim_opmap_cudnn_rnn, "", 0, 0, 0, 0},
+    {"_cudnn_rnn_backward", msim_opmap_cudnn_rnn_backward, "", 0, 0, 0, 0},
     {"_int_mm", product, "", 0, 0, 0, 0},
     {"_scaled_mm", product, "", 0, 0, 0, 0},
     {"addbmm", product, "", 0, 0, MSIM_OPMAP_COMPOSITE, 1},

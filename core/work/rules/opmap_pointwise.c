@@ -244,7 +244,59 @@ static bool whole_dropout(struct msim_opmap_ctx *c,
     return dropout(c, row);
 }
 
+/* Does an operator below this one average or add up? */
+static bool reduces_below(const struct msim_opmap_ctx *c)
+{
+    const struct msim_op *ops = c->t->ops;
+
+    for (uint32_t j = c->index + 1; j < c->op->end; j++) {
+        const char *name = msim_trace_text(c->t, ops[j].name);
+
+        if (strcmp(name, "aten::mean") == 0 || strcmp(name, "aten::sum") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A loss of each element; row->arg is the argument that says whether their mean
+ * or sum is wanted, which a second kernel makes. */
+static bool loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
+{
+    const struct msim_opmap_row plain = {.name = row->name,
+                                         .variant = row->variant,
+                                         .inputs = row->inputs,
+                                         .flops = row->flops};
+    struct msim_operand o[2];
+    struct msim_work *w;
+    double elems;
+    int64_t how;
+
+    if (!msim_opmap_tensor(c, 0, &o[0]) || !msim_opmap_tensor(c, 1, &o[1]))
+        return after_launch(c, &plain);
+    w = pointwise_work(c, &plain, o, 2);
+    if (!w || !msim_opmap_int(c, row->arg, &how) || how == 0)
+        return w != NULL;
+    elems = broadcast_elems(o, 2);
+    w->bytes_written = elems * msim_dtype_bytes(w->dtype);
+    if (reduces_below(c))
+        return true;
+    w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, w->dtype, "mean");
+    if (!w)
+        return false;
+    msim_opmap_set_rows(w, 1, elems);
+    w->u.vector.fold = MSIM_FOLD_ALONG;
+    w->flops = elems;
+    w->bytes_read = elems * msim_dtype_bytes(w->dtype);
+    w->bytes_written = msim_dtype_bytes(w->dtype);
+    return true;
+}
+
 #define RULE msim_opmap_pointwise_rule
+/* L: a loss, and the argument that says how it is reduced */
+#define L(name, flops, how)                                                    \
+    {                                                                          \
+        name, loss, NULL, 2, flops, 0, how                                     \
+    }
 /* name, flops an element; U: one tensor in, B: two, T: three */
 #define U(name, flops)                                                         \
     {                                                                          \
@@ -400,7 +452,7 @@ static const struct msim_opmap_row rows[] = {
     U("hardtanh", 2),
     B("hardtanh_backward", 2),
     B("heaviside", 1),
-    B("huber_loss", 4),
+    L("huber_loss", 4, 2),
     T("huber_loss_backward", 4),
     B("hypot", 4),
     U("i0", 20),
@@ -439,7 +491,7 @@ static const struct msim_opmap_row rows[] = {
     {"minimum", RULE, "min", 2, 1, 0, 0},
     U("mish", 16),
     B("mish_backward", 20),
-    B("mse_loss", 2),
+    L("mse_loss", 2, 2),
     T("mse_loss_backward", 3),
     B("mul", 1),
     U("nan_to_num", 2),
@@ -464,7 +516,7 @@ static const struct msim_opmap_row rows[] = {
     U("round", 1),
     T("rrelu_with_noise", 2),
     U("rsqrt", 2),
-    B("rsub", 1),
+    {"rsub", RULE, NULL, 2, 1, MSIM_OPMAP_COMPOSITE, 0},
     B("searchsorted", 10),
     U("sgn", 1),
     U("sigmoid", 8),
@@ -476,7 +528,7 @@ static const struct msim_opmap_row rows[] = {
     U("sin", 10),
     U("sinc", 10),
     U("sinh", 10),
-    B("smooth_l1_loss", 4),
+    L("smooth_l1_loss", 4, 2),
     T("smooth_l1_loss_backward", 4),
     B("soft_margin_loss", 12),
     U("softplus", 12),

@@ -80,6 +80,19 @@ static double on_grid(const struct msim_operand *x,
     return points * (double)msim_operand_dim(x, 1);
 }
 
+/* Inputs of the window of one result. */
+static double window(const struct msim_opmap_ctx *c,
+                     const struct msim_operand *x)
+{
+    int64_t kernel[3];
+    uint32_t n = msim_opmap_ints(c, 1, kernel, 3);
+    double taps = 1;
+
+    for (uint32_t j = 0; n && j + 2 < x->rank && j < 3; j++)
+        taps *= (double)msim_opmap_count((double)kernel[j < n ? j : n - 1]);
+    return taps;
+}
+
 /* Elements of the result when no output says so. */
 static double result_elems(const struct msim_opmap_ctx *c, uint8_t kind,
                            const struct msim_operand *x)
@@ -134,6 +147,8 @@ static bool resample(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         w->bytes_read += small * msim_dtype_bytes(MSIM_DT_I64);
     msim_opmap_set_rows(w, 1, elems > x.elems ? elems : x.elems);
     w->flops = (double)w->u.vector.elems * (row->flops ? row->flops : 1);
+    if (row->arg == POOL || row->arg == POOL_INDICES)
+        w->u.vector.taps = elems * window(c, &x);
     return true;
 }
 

@@ -179,6 +179,12 @@ uint32_t msim_opmap_forward_of(const struct msim_opmap_ctx *c,
 /* Did a kernel of the op run fp32 on tensor cores, by its name? */
 bool msim_opmap_tf32(const struct msim_opmap_ctx *c);
 
+/* Recurrent layers, whose rows are among those of products. */
+bool msim_opmap_cudnn_rnn(struct msim_opmap_ctx *c,
+                          const struct msim_opmap_row *row);
+bool msim_opmap_cudnn_rnn_backward(struct msim_opmap_ctx *c,
+                                   const struct msim_opmap_row *row);
+
 /* The collective that the operator carries, if it carries one. */
 bool msim_opmap_transfer(struct msim_opmap_ctx *c,
                          const struct msim_opmap_row *row);

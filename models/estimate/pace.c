@@ -1,0 +1,26 @@
+/*
+ * models/estimate/pace.c - the longer of memory's time and that of the SMs.
+ */
+#include "models/estimate/pace.h"
+
+#include "models/law/law.h"
+
+#include <math.h>
+
+/* Of depthwise filters and pools on twelve GPUs (KernelBench), whose time is
+ * 1.0 to 1.3 times the longer one where both are alike. */
+#define NORM   3.0
+#define LOG_SD 0.2
+
+void msim_pace_join(double sms_us, struct msim_estimate *e)
+{
+    double memory = e->us - e->start_us, both;
+    double wider = sms_us > memory ? exp(MSIM_Z90 * LOG_SD) : 1;
+
+    if (!(sms_us > 0) || !(memory > 0))
+        return;
+    both = e->start_us + msim_norm2(memory, sms_us, NORM);
+    e->low_us *= both / e->us / wider;
+    e->high_us *= both / e->us * wider;
+    e->us = both;
+}

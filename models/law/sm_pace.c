@@ -1,0 +1,137 @@
+/*
+ * models/law/sm_pace.c - what SMs take for kernels of PyTorch that load little
+ * at a time.
+ *
+ * Rates are in steps a clock cycle and SM, or in cycles a step. They were read
+ * off programs with one operator each (KernelBench level 1, PyTorch 2.5 to 2.9,
+ * fp32), on the GPUs that the comments name; each holds on all of them.
+ */
+#include "models/law/sm_pace.h"
+
+#include "core/work/conv_shape.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TYPICAL_HZ 1.5e9
+#define SM_THREADS 2048.0
+
+static double cycles_us(const struct msim_data_sheet *s, double cycles)
+{
+    return cycles * 1e6 / (s->clock_hz > 0 ? s->clock_hz : TYPICAL_HZ);
+}
+
+/* ---- windows -------------------------------------------------------------- */
+
+/* Of pooling: a thread an output, a load for each input of its window
+ * (aten/src/ATen/native/cuda: AveragePool2d.cu, AveragePool3d.cu,
+ * DilatedMaxPool2d.cu, DilatedMaxPool3d.cu). Seen: 3.3 on H100 SXM and PCIe,
+ * A100, B200. */
+#define POOL_TAPS 3.3
+
+/* Of depthwise filters: loops of a known length where a filter is 1 x 1, 3 x 3
+ * or 5 x 5 (DepthwiseConv2d.cu). Seen: 3.8 and 1.05 on H100 SXM and PCIe. */
+#define FILTER_TAPS  3.8
+#define GENERIC_TAPS 1.05
+
+static double taps_us(const struct msim_data_sheet *s, double taps, double rate)
+{
+    return cycles_us(s, taps / (s->sms * rate));
+}
+
+double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
+                                 const struct msim_work *w)
+{
+    struct msim_conv_shape c;
+    bool known;
+
+    msim_conv_shape_of(w, &c);
+    known = c.r == c.s && (c.r == 1 || c.r == 3 || c.r == 5);
+    return taps_us(s, c.n * c.groups * c.k * c.p * c.q * c.r * c.s,
+                   known ? FILTER_TAPS : GENERIC_TAPS);
+}
+
+/* ---- rows ----------------------------------------------------------------- */
+
+/* A block of `threads` takes a row, `values` for each thread in turn, and
+ * `cycles` each time. */
+struct row_kernel {
+    double threads, values, cycles;
+};
+
+/* Mean and variance in one pass by Welford's update, and the result in a second
+ * pass (vectorized_layer_norm_kernel in layer_norm_kernel.cu). Seen with rows
+ * of 4 million values: 1,650 to 1,980 cycles on ten GPUs from T4 to B200. */
+static const struct row_kernel LAYER = {128, 4, 1800};
+
+/* The moments alone (RowwiseMomentsCUDAKernel in group_norm_kernel.cu). Seen:
+ * 900 to 1,200 cycles on A100, H100, B200. */
+static const struct row_kernel MOMENTS = {512, 1, 1000};
+
+static double rows_us(const struct msim_data_sheet *s,
+                      const struct msim_work *w, const struct row_kernel *k)
+{
+    double rows = fmax((double)w->u.vector.rows, 1);
+    double steps = ceil((double)w->u.vector.cols / (k->threads * k->values));
+    double at_once = s->sms * SM_THREADS / k->threads;
+
+    return cycles_us(s, fmax(rows / at_once, 1) * steps * k->cycles);
+}
+
+/* The second pass of a group norm is a kernel that memory alone holds up. */
+static double group_norm_us(const struct msim_data_sheet *s,
+                            const struct msim_work *w)
+{
+    double pass = (w->bytes_read + w->bytes_written) * 1e6 / s->bandwidth;
+
+    return rows_us(s, w, &MOMENTS) + pass;
+}
+
+/* ---- scans ---------------------------------------------------------------- */
+
+/* Values that a scan along rows takes a cycle and SM: it waits for all threads
+ * of a block after every doubling (ScanUtils.cuh). Seen: 0.78 on H100 SXM, 0.71
+ * on H100 PCIe. */
+#define SCANNED 0.75
+
+static bool is_scan(const struct msim_work *w)
+{
+    const char *variant = msim_work_variant(w);
+
+    return w->family == MSIM_FAMILY_REDUCTION && w->u.vector.rows > 1 &&
+           (strcmp(variant, "cumsum") == 0 || strcmp(variant, "cumprod") == 0);
+}
+
+double msim_sm_pace_us(const struct msim_data_sheet *s,
+                       const struct msim_work *w)
+{
+    const char *variant = msim_work_variant(w);
+
+    if (w->u.vector.taps > 0)
+        return taps_us(s, w->u.vector.taps, POOL_TAPS);
+    if (strcmp(variant, "layer_norm") == 0)
+        return rows_us(s, w, &LAYER);
+    if (strcmp(variant, "group_norm") == 0)
+        return group_norm_us(s, w);
+    if (is_scan(w))
+        return cycles_us(s, (double)w->u.vector.elems / (s->sms * SCANNED));
+    return 0;
+}
+
+/* ---- softmax -------------------------------------------------------------- */
+
+/* Shared memory of a block without asking for more (SoftMax.cu). */
+#define ROW_BYTES     48e3
+#define BLOCKS_AN_SM  2
+#define READS_AGAIN   2
+
+double msim_softmax_again(const struct msim_data_sheet *s,
+                          const struct msim_work *w)
+{
+    double row = (double)w->u.vector.cols * msim_dtype_bytes(w->dtype);
+    double active = fmin((double)w->u.vector.rows, s->sms * BLOCKS_AN_SM) * row;
+
+    if (w->family != MSIM_FAMILY_SOFTMAX || row <= ROW_BYTES)
+        return 0;
+    return READS_AGAIN * w->bytes_read / (1 + pow(s->l2_bytes / active, 2));
+}

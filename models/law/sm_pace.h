@@ -1,0 +1,23 @@
+/*
+ * models/law/sm_pace.h - kernels of PyTorch whose pace the SMs set, not memory:
+ * windows of pooling and depthwise filters, moments of norms, scans.
+ */
+#ifndef MSIM_MODELS_LAW_SM_PACE_H
+#define MSIM_MODELS_LAW_SM_PACE_H
+#include "core/work/data_sheet.h"
+
+/* Microseconds that the SMs compute, or wait for loads that follow each other,
+ * whatever memory could deliver; 0: memory alone sets the pace. */
+double msim_sm_pace_us(const struct msim_data_sheet *s,
+                       const struct msim_work *w);
+
+/* The same for a convolution with a filter for each channel. */
+double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
+                                 const struct msim_work *w);
+
+/* Bytes that a softmax reads again: rows that do not fit into the shared memory
+ * of an SM are read for the maximum, for the sum and for the result. */
+double msim_softmax_again(const struct msim_data_sheet *s,
+                          const struct msim_work *w);
+
+#endif
