@@ -104,6 +104,7 @@ struct msim_work {
             int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
             int64_t groups;
             bool transposed, channels_last;
+            bool deep; /* three spatial dimensions; n and c have the third */
         } conv;
         struct {                      /* POINTWISE .. OPTIMIZER and BOUND */
             int64_t elems;            /* of the largest operand */

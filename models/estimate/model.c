@@ -7,8 +7,10 @@
 #include "models/estimate/emulated.h"
 #include "models/estimate/plausible.h"
 #include "models/platform/platform.h"
+#include "models/platform/platform_data.h"
 
 #include <math.h>
+#include <string.h>
 
 extern const struct msim_model MSIM_MODEL_GEMM;
 extern const struct msim_model MSIM_MODEL_ATTENTION;
@@ -70,8 +72,12 @@ static void widen(double interval_factor, struct msim_estimate *e)
         e->us * exp(hypot(log(e->high_us / e->us), log(interval_factor)));
 }
 
-/* Runs that follow each other deviate alike. */
-static void repeat(double times, struct msim_estimate *e)
+static bool is_bare(const struct msim_work *w)
+{
+    return !w->framework || strcmp(w->framework, "pytorch") == 0;
+}
+
+static void multiply(double times, struct msim_estimate *e)
 {
     e->us *= times;
     e->low_us *= times;
@@ -114,6 +120,8 @@ static enum msim_status by_model(const struct msim_platform *p,
     const struct msim_work as = msim_emulated_work(p, w);
 
     MSIM_TRY(by_law(p, &as, strict, out, err));
+    if (is_bare(w) && !p->is_host)
+        multiply(msim_program_factor(&p->programs, w), out);
     msim_emulated_widen(msim_emulation_of(p, w), out);
     return MSIM_OK;
 }
@@ -134,7 +142,8 @@ enum msim_status msim_model_predict(const struct msim_platform *p,
         return status;
     msim_plausible_bound(p, &as, out);
     widen(w->user.interval_factor, out);
-    repeat(msim_work_repeats(w), out);
+    /* runs that follow each other deviate alike */
+    multiply(msim_work_repeats(w), out);
     limit(out);
     return MSIM_OK;
 }
@@ -167,6 +176,9 @@ void msim_model_explain(const struct msim_platform *p,
     if (msim_model_predict(p, w, false, &e, &ignored) == MSIM_OK)
         fprintf(out, "predicted: %.4g us, 90 %%: %.4g to %.4g us (%s)\n", e.us,
                 e.low_us, e.high_us, msim_source_text(e.source));
+    if (is_bare(w) && !p->is_host && msim_program_factor(&p->programs, w) != 1)
+        fprintf(out, "whole programs: %.3g times as long\n",
+                msim_program_factor(&p->programs, w));
     if (w->repeats > 1)
         fprintf(out, "runs: %u, one after the other\n", w->repeats);
     if (e.bounded)

@@ -171,6 +171,7 @@ const struct msim_law MSIM_LAW_GEMM = {
     .n_features = N_FEATURES,
     .n_sizes = 6,
     .start_follows_floor = true,
+    .carried_low = {[MEMORY] = 0.7},
     .stack_log_sd = 0.12, /* half precision: mean differences of 3 to 16 % */
     .key_log_sd = gemm_key_log_sd,
     .time_us = gemm_time,

@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
+#include "models/factor/program_factors.h"
 #include "models/platform/fit.h"
 #include "models/platform/job_spread.h"
 #include "models/platform/shared_laws.h"
@@ -47,6 +48,7 @@ struct msim_platform {
     /* Only of a platform that was loaded, not of those that stand in: */
     struct msim_shared_laws shared;
     struct msim_job_spread jobs;
+    struct msim_program_factors programs;
     struct msim_fit_index index;
 };
 

@@ -187,7 +187,10 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     snprintf(path, sizeof(path), "%s/laws/common.json", data_dir);
     MSIM_TRY(msim_shared_laws_read(&p->shared, path, err));
     snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
-    return msim_job_spread_read(&p->jobs, path, err);
+    MSIM_TRY(msim_job_spread_read(&p->jobs, path, err));
+    snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
+    return msim_program_factors_read(&p->programs, path, p->name, p->generation,
+                                     err);
 }
 
 /* What the file does not say of types, GPUs of its generation do. */

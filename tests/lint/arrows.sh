@@ -35,8 +35,9 @@ core/report/write    : core/base core/trace core/read core/job core/report/analy
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
 core/chakra          : core/base core/trace core/job core/read/chakra core/graph core/graph/build : protobuf-c/ chakra.pb-c.h
 models/law           : core/base core/trace core/work : gsl/
-models/platform      : core/base core/trace core/work models/law : gsl/
-models/estimate      : core/base core/trace core/work models/law models/platform : gsl/
+models/platform      : core/base core/trace core/work models/law models/factor : gsl/
+models/factor        : core/base core/trace core/work : cJSON.h cjson/ gsl/
+models/estimate      : core/base core/trace core/work models/law models/factor models/platform : gsl/
 models/host          : core/base core/trace core/work models/platform models/estimate : gsl/
 replay/program       : core/base core/trace core/lives :
 replay/fold          : core/base core/trace core/lives replay/program :
@@ -67,6 +68,7 @@ calibrate/rows       : core/base core/work models/law calibrate/stat : gsl/
 calibrate/fit        : core/base core/trace core/work models/law models/platform calibrate/stat calibrate/rows : gsl/
 calibrate/collective : core/base core/work models/law models/platform calibrate/stat calibrate/rows calibrate/fit : gsl/
 calibrate/platform   : core/base core/work models/ calibrate/stat calibrate/rows calibrate/fit calibrate/collective : gsl/
+calibrate/factors    : core/base core/trace core/job core/work/ models/ : gsl/
 calibrate/host       : core/base core/trace core/job core/work models/host calibrate/stat : gsl/
 calibrate/measure    : core/base core/trace core/job core/work/ models/ profilers profilers/ask calibrate/stat : gsl/
 calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/

@@ -1,0 +1,69 @@
+/*
+ * models/factor/program_factors.h - how much longer, or shorter, whole programs
+ * took on a GPU than its laws say, by kind of work.
+ *
+ * Tables of operators are few for most GPUs. Whole programs were timed on many
+ * more, by others: their sums by kind say by which factor the laws are off on
+ * that GPU (calibrate/programs/fit_factors_main.c). data/laws/programs.json has
+ * the factors, with what they were found from and the errors that remain on
+ * programs that were held out.
+ */
+#ifndef MSIM_MODELS_FACTOR_PROGRAM_FACTORS_H
+#define MSIM_MODELS_FACTOR_PROGRAM_FACTORS_H
+#include "core/base/status.h"
+#include "core/work/data_sheet.h"
+
+/*
+ * X(name, the word in the file, carries): a kind that `carries` has no rows of
+ * its own in any table, so that where neither the GPU nor its generation was
+ * timed, the mean over all GPUs counts.
+ *
+ * Full: fp32, also where tensor cores round it; deep: three spatial dimensions;
+ * batch norm: by the moments of the batch; recurrent: works that run step by
+ * step; vector: pointwise, reduction, softmax, copy, embedding, optimizer.
+ */
+#define MSIM_FACTOR_MAP(X)                                                     \
+    X(GEMM_FULL, "gemm_full", false)                                           \
+    X(GEMM_HALF, "gemm_half", false)                                           \
+    X(CONV_FULL, "conv_full", false)                                           \
+    X(CONV_HALF, "conv_half", false)                                           \
+    X(CONV_DEEP, "conv_deep", true)                                            \
+    X(CONV_TRANSPOSED, "conv_transposed", true)                                \
+    X(ATTENTION, "attention", false)                                           \
+    X(BATCH_NORM, "batch_norm", true)                                          \
+    X(NORM, "norm", false)                                                     \
+    X(RECURRENT, "recurrent", true)                                            \
+    X(VECTOR, "vector", false)
+
+enum msim_factor {
+#define X(name, text, carries) MSIM_FACTOR_##name,
+    MSIM_FACTOR_MAP(X)
+#undef X
+        MSIM_FACTOR_COUNT
+};
+const char *msim_factor_text(enum msim_factor f);
+
+/* The kind of a work; MSIM_FACTOR_COUNT: none (collectives, bounds). */
+enum msim_factor msim_factor_of(const struct msim_work *w);
+
+struct msim_program_factors {
+    double time[MSIM_FACTOR_COUNT]; /* measured over the law's, above 0 */
+};
+
+/*
+ * Read the factors of platform `name` of `generation` from a file. A factor
+ * that it does not give for the platform is the geometric mean of its
+ * generation, or of all where it carries; else 1, also where there is no such
+ * file. EFORMAT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_program_factors_read(struct msim_program_factors *f,
+                                           const char *file, const char *name,
+                                           const char *generation,
+                                           struct msim_error *err);
+
+/* The factor for a work. */
+double msim_program_factor(const struct msim_program_factors *f,
+                           const struct msim_work *w);
+
+#endif

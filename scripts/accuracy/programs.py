@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Whole programs that others timed, against predictions of their traces.
+
+    scripts/accuracy/programs.py --kernels FOLDER [--binary build/mystique-sim]
+                                 [--list PROGRAMS.csv] [--errors OUT.csv]
+                                 [--data DIR]
+
+FOLDER has kernelbench.csv.gz, timm.csv.gz, timm_et.csv.gz and et/ (execution
+traces). Judged are rows whose GPU sets the pace: KernelBench's small shapes
+(v0.1) above 200 us and 100 us an operator, its large ones (v0.2) above 50 us
+and 30 us an operator, timm above 200 us and 30 us an operator. A row of timm
+with another batch than its trace counts by its time an image.
+
+--list writes what msim-fit-factors reads: a line for each time. Without it the
+table of errors by source and GPU is printed; --errors keeps every line.
+
+What the predictions were fitted on: data/laws/programs.json has factors for
+kinds of work on each GPU from these very programs, and beside them the errors
+on programs held out, which are the ones to quote.
+"""
+import argparse
+import collections
+import concurrent.futures
+import csv
+import gzip
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+GPUS = {"NVIDIA H100 80GB HBM3": "h100", "NVIDIA H100 PCIe": "h100-pcie",
+        "NVIDIA A100-SXM4-80GB": "a100", "NVIDIA A100-SXM4-40GB": "a100-40gb",
+        "NVIDIA L40S": "l40s", "NVIDIA L4": "l4", "Tesla T4": "t4",
+        "NVIDIA A10": "a10", "NVIDIA A10G": "a10g", "NVIDIA B200": "b200",
+        "NVIDIA RTX A6000": "rtx-a6000",
+        "NVIDIA GeForce RTX 3090 Ti": "rtx-3090-ti",
+        "AMD Instinct MI250X/MI250": "mi250"}
+# The last word of timm's tables; the Max-Q card is capped at 300 W.
+DEVICES = {"rtx4090": "rtx-4090", "4090": "rtx-4090", "rtx3090": "rtx-3090",
+           "5090": "rtx-5090", "pro6000maxq": "rtx-pro-6000-ws@300"}
+# Above so many microseconds, and so many an operator.
+LEAST = {"v0.1": (200, 100), "v0.2": (50, 30), "timm": (200, 30)}
+FIELDS = ["trace", "platform", "us", "group", "source", "family"]
+
+
+def rows_of(path):
+    with gzip.open(path, "rt", newline="") as f:
+        yield from csv.DictReader(f)
+
+
+def kernelbench(folder):
+    for row in rows_of(folder / "kernelbench.csv.gz"):
+        if row["config"] != "torch" or row["gpu"] not in GPUS:
+            continue
+        shapes = row["shapes"]
+        name = f"{row['level']}__{row['problem']}"
+        yield {"trace": f"et/kernelbench_{shapes.replace('.', '')}/{name}"
+                        ".json.gz",
+               "platform": GPUS[row["gpu"]],
+               "us": 1e3 * float(row["mean_ms"]), "group": name,
+               "source": f"KernelBench {shapes} {row['folder']}",
+               "family": row["family"], "limits": LEAST[shapes]}
+
+
+def timm(folder):
+    traces = {(r["et"], r["model"], float(r["image"])): float(r["batch"])
+              for r in rows_of(folder / "timm_et.csv.gz")}
+    for row in rows_of(folder / "timm.csv.gz"):
+        words = row["table"].split("-")
+        if words[0] != "infer" or words[-1] not in DEVICES:
+            continue
+        precision, layout = words[1:3]
+        # half precision stands in where autocast was not traced
+        for kind in (["amp_", ""] if precision.startswith("amp") else [""]):
+            key = (f"timm_{kind}{layout}", row["model"], float(row["image"]))
+            if key not in traces:
+                continue
+            yield {"trace": f"et/{key[0]}/{row['model']}.json.gz",
+                   "platform": DEVICES[words[-1]],
+                   "us": 1e3 * float(row["step_ms"]) * traces[key] /
+                         float(row["batch"]),
+                   "group": row["model"], "source": f"timm {row['table']}",
+                   "family": row["model"], "limits": LEAST["timm"]}
+            break
+
+
+def predict(args, trace, platform):
+    name, _, watts = platform.partition("@")
+    command = [args.binary, "--platform", name, "--json"]
+    if watts:
+        command += ["--power-cap", watts]
+    if args.data:
+        command += ["--data", args.data]
+    done = subprocess.run(command + [str(args.kernels / trace)],
+                          capture_output=True, text=True)
+    if done.returncode:
+        return None
+    report = json.loads(done.stdout)
+    copies = report["breakdown_us"]["memory_copy"]
+    kernels = report["kernel_us"]
+    return {"us": kernels["predicted"] + copies, "low": kernels["low"] + copies,
+            "high": kernels["high"] + copies,
+            "calls": sum(f["calls"] for f in report["families"])}
+
+
+def predictions(args, rows):
+    wanted = sorted({(r["trace"], r["platform"]) for r in rows
+                     if (args.kernels / r["trace"]).exists()})
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda w: predict(args, *w), wanted)
+        return dict(zip(wanted, found))
+
+
+def judged(row, prediction):
+    least, each = row["limits"]
+    return row["us"] > least and row["us"] > each * prediction["calls"]
+
+
+def write(path, fields, rows):
+    with open(path, "w", newline="") as f:
+        out = csv.DictWriter(f, fields, lineterminator="\n",
+                             extrasaction="ignore")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def show(rows):
+    print("| source | GPU | times | mean error | median | in interval |")
+    print("|---|---|---|---|---|---|")
+    cells = collections.defaultdict(list)
+    for r in rows:
+        cells[r["source"], r["platform"]].append(r)
+    for (source, platform), cell in sorted(cells.items()):
+        errors = [abs(r["error_percent"]) for r in cell]
+        inside = statistics.mean(r["low"] <= r["us"] <= r["high"]
+                                 for r in cell)
+        print(f"| {source} | {platform} | {len(cell)} | "
+              f"{statistics.mean(errors):.1f} % | "
+              f"{statistics.median(errors):.1f} % | {100 * inside:.0f} % |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kernels", type=pathlib.Path, required=True)
+    parser.add_argument("--binary", default="build/mystique-sim")
+    parser.add_argument("--data", help="platforms and laws instead of its own")
+    parser.add_argument("--list", help="write the judged rows and stop")
+    parser.add_argument("--errors", help="write every judged row")
+    args = parser.parse_args()
+    rows = list(kernelbench(args.kernels)) + list(timm(args.kernels))
+    found = predictions(args, rows)
+    kept = []
+    for row in rows:
+        p = found.get((row["trace"], row["platform"]))
+        if p is None or not judged(row, p):
+            continue
+        kept.append(dict(row, predicted_us=p["us"], low=p["low"],
+                         high=p["high"],
+                         error_percent=100 * (p["us"] / row["us"] - 1)))
+    if not kept:
+        sys.exit("no program could be predicted")
+    if args.list:
+        # a capped card is another GPU than the one that the factors are of
+        kept = [r for r in kept if "@" not in r["platform"]]
+        kept.sort(key=lambda r: (r["trace"], r["platform"]))
+        write(args.list, FIELDS, kept)
+        return
+    if args.errors:
+        write(args.errors, FIELDS + ["predicted_us", "low", "high",
+                                     "error_percent"], kept)
+    show(kept)
+
+
+if __name__ == "__main__":
+    main()
