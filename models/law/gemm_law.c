@@ -65,11 +65,22 @@ static double dealt_us(const struct msim_data_sheet *s,
            (s->shared_cache * efficiency);
 }
 
+/* Where half of the fp32 units compute integers, too (GA10x and later graphics
+ * chips), products of fp32 cannot keep all of them busy. */
+static double rate_per_us(const struct msim_data_sheet *s,
+                          const struct msim_work *w)
+{
+    bool plain =
+        msim_data_sheet_rate_on(s, w->dtype, w->variant) == MSIM_RATE_FP32;
+
+    return msim_data_sheet_flops_per_us(s, w) * (plain ? s->product_fp32 : 1);
+}
+
 static double gemm_time(const struct msim_data_sheet *s,
                         const struct msim_work *w, const double *p)
 {
     double full = waves(s, w, 128, 128);
-    double compute = w->flops / (msim_data_sheet_flops_per_us(s, w) * p[RATE]) *
+    double compute = w->flops / (rate_per_us(s, w) * p[RATE]) *
                      pow(ceil(full) / full, p[WAVE]);
     double memory =
         (w->bytes_read + w->bytes_written) * 1e6 / (s->bandwidth * p[MEMORY]);
