@@ -4,6 +4,8 @@
  */
 #include "calibrate/factors/factor_fit.h"
 
+#include "models/platform/platform_data.h"
+
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>
 #include <math.h>
@@ -15,7 +17,8 @@
 #define ITERATIONS 500
 /* Scale of the Cauchy loss of a group's logarithm, log(1 + (error / NEAR)^2): a
  * program far off, which ran other kernels than the law is of, hardly moves the
- * others. A factor is pulled to 1 by (log / FAR)^2. A kind with less than SEEN of all time is left at 1. */
+ * others. A factor is pulled to 1 by (log / FAR)^2. A kind with less than SEEN
+ * of all time is left at 1. */
 #define NEAR 0.2
 #define FAR  0.4
 #define SEEN 0.01
@@ -28,7 +31,8 @@ struct group {
 struct factor_problem {
     const struct msim_program_sums *s;
     struct group *groups;
-    uint32_t platform, without; /* the fold that is held out */
+    uint32_t platform, fixed;
+    uint32_t without; /* the fold that is held out */
     int kinds[MSIM_FACTOR_COUNT];
     size_t n_kinds;
 };
@@ -148,6 +152,36 @@ static double error_sum(const struct factor_problem *p,
     return sum;
 }
 
+static bool is_one_of(const char *key, const char *const *all)
+{
+    while (*all && strcmp(*all, key) != 0)
+        all++;
+    return *all != NULL;
+}
+
+uint32_t msim_factor_kinds_with_rows(const struct msim_platform *p)
+{
+    static const char *const VECTOR[] = {"add", "addu", NULL};
+    static const char *const NORM[] = {"ln", "input_layernorm", NULL};
+    uint32_t kinds = 0;
+
+    for (uint32_t i = 0; i < p->n_fits; i++) {
+        const struct msim_fit *f = &p->fits[i];
+
+        if (f->law == &MSIM_LAW_VECTOR && is_one_of(f->key, VECTOR))
+            kinds |= 1u << MSIM_FACTOR_VECTOR;
+        else if (f->law == &MSIM_LAW_VECTOR && is_one_of(f->key, NORM))
+            kinds |= 1u << MSIM_FACTOR_NORM;
+        else if (f->law == &MSIM_LAW_GEMM && strcmp(f->key, "half") == 0)
+            kinds |= 1u << MSIM_FACTOR_GEMM_HALF;
+        else if (f->law == &MSIM_LAW_GEMM && strcmp(f->key, "fp32") == 0)
+            kinds |= 1u << MSIM_FACTOR_GEMM_FULL;
+        else if (f->law == &MSIM_LAW_ATTENTION)
+            kinds |= 1u << MSIM_FACTOR_ATTENTION;
+    }
+    return kinds;
+}
+
 static void prepare(struct factor_problem *p, struct msim_factor_fit *out)
 {
     double all = 0;
@@ -171,14 +205,13 @@ static void prepare(struct factor_problem *p, struct msim_factor_fit *out)
     }
     for (int k = 0; k < MSIM_FACTOR_COUNT; k++) {
         out->share[k] /= fmax(all, 1);
-        if (out->share[k] >= SEEN)
+        if (out->share[k] >= SEEN && !(p->fixed >> k & 1))
             p->kinds[p->n_kinds++] = k;
         else
             out->share[k] = 0;
     }
     for (uint32_t i = 0; i < p->s->groups.n; i++)
-        p->groups[i].weight =
-            p->groups[i].rows ? 1.0 / p->groups[i].rows : 0;
+        p->groups[i].weight = p->groups[i].rows ? 1.0 / p->groups[i].rows : 0;
 }
 
 static enum msim_status fit(struct factor_problem *p,
@@ -204,9 +237,9 @@ static enum msim_status fit(struct factor_problem *p,
 
 enum msim_status msim_factor_fit_make(struct msim_factor_fit *out,
                                       const struct msim_program_sums *s,
-                                      uint32_t platform)
+                                      uint32_t platform, uint32_t fixed)
 {
-    struct factor_problem p = {.s = s, .platform = platform};
+    struct factor_problem p = {.s = s, .platform = platform, .fixed = fixed};
     enum msim_status status;
 
     memset(out, 0, sizeof(*out));

@@ -113,8 +113,8 @@ static enum msim_status add_row(struct reading *r, const char *trace,
     MSIM_TRY(load_job(r, trace));
     for (uint32_t op = 0; op < r->job->ranks[0]->n_ops; op++)
         MSIM_TRY(add_operator(r, op, &row));
-    MSIM_TRY(msim_grow((void **)&out->rows, &out->cap, out->n,
-                       sizeof(*out->rows)));
+    MSIM_TRY(
+        msim_grow((void **)&out->rows, &out->cap, out->n, sizeof(*out->rows)));
     out->rows[out->n++] = row;
     return MSIM_OK;
 }

@@ -43,8 +43,9 @@ static enum msim_status add_platform(cJSON *all,
     struct msim_platform *p;
     cJSON *o, *time;
 
-    MSIM_TRY(msim_factor_fit_make(&fit, s, platform));
     MSIM_TRY(msim_platform_load(&p, data, name, err));
+    MSIM_TRY(msim_factor_fit_make(&fit, s, platform,
+                                  msim_factor_kinds_with_rows(p)));
     o = cJSON_AddObjectToObject(all, p->name);
     cJSON_AddStringToObject(o, "generation", p->generation);
     msim_platform_free(p);
@@ -77,7 +78,8 @@ static enum msim_status write_factors(const struct msim_program_sums *s,
     cJSON_AddStringToObject(
         o, "how",
         "measured time of kinds of work over the time by the laws: least sum "
-        "of Cauchy losses of the logarithm over programs, a pull of each factor "
+        "of Cauchy losses of the logarithm over programs, a pull of each "
+        "factor "
         "to 1 (GSL, BFGS); "
         "held out: five times without a fifth of the programs");
     all = cJSON_AddObjectToObject(o, "platforms");

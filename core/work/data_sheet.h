@@ -36,13 +36,15 @@ struct msim_data_sheet {
                                       of the type it falls back to */
     bool missing[MSIM_RATE_COUNT]; /* no figure in the file */
     bool no_bf16;                  /* it says that there is no unit for it */
-    double sustained; /* share of the rates that power allows for long; 1
-                         where more than that is not known */
+    double sustained;    /* share of the rates that power allows for long; 1
+                            where more than that is not known */
     double product_fp32; /* share of the fp32 rate that products can reach; 1:
                             no limit is known */
     double sms;
     double memory_bytes, l2_bytes;
     double bandwidth;      /* bytes/s of device memory */
+    double stream;         /* share of it that long streams reach; 1: no limit
+                              is known */
     double dies;           /* each with an L2 cache of its own */
     double shared_cache;   /* bytes/s of the cache that dies share; 0: none */
     double floor_us;       /* the shortest kernel */

@@ -61,6 +61,14 @@ static bool may_be_plain(const struct msim_work *w)
     return w->dtype == MSIM_DT_F32 || w->dtype == MSIM_DT_F16;
 }
 
+static bool is_depthwise(const struct msim_work *w)
+{
+    struct msim_conv_shape s;
+
+    msim_conv_shape_of(w, &s);
+    return s.groups > 1 && s.c == 1;
+}
+
 /* The work with its counts; as plain fp32 where no tensor-core kernel can
  * compute its channels. */
 static void settle(const struct msim_platform *p, const struct msim_work *w,
@@ -72,8 +80,9 @@ static void settle(const struct msim_platform *p, const struct msim_work *w,
     *out = *w;
     msim_work_count(out);
     msim_conv_shape_of(w, &s);
-    if (!bare || !may_be_plain(w) || w->u.conv.channels_last ||
-        is_plain_fp32(p, w) || s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
+    if (!bare || is_depthwise(w) || !may_be_plain(w) ||
+        w->u.conv.channels_last || is_plain_fp32(p, w) ||
+        s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
         in_steps(s.pass == MSIM_CONV_FORWARD ? s.c : s.k, step_elems(w)))
         return;
     out->dtype = MSIM_DT_F32;
@@ -262,14 +271,6 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
         out->high_us *= share;
     }
     return MSIM_OK;
-}
-
-static bool is_depthwise(const struct msim_work *w)
-{
-    struct msim_conv_shape s;
-
-    msim_conv_shape_of(w, &s);
-    return s.groups > 1 && s.c == 1;
 }
 
 /* With a filter for each channel there is no product with shared operands. Its

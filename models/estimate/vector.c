@@ -188,6 +188,24 @@ static bool vector_covers(const struct msim_platform *p,
     return is_host_copy(w) || vector_pick(p, w, &pick);
 }
 
+/* Rows of tables are short: what they tell of a GPU's bandwidth is a little too
+ * much for long streams. */
+static void limit_to_stream(const struct msim_platform *p,
+                            const struct msim_work *w, struct msim_estimate *e)
+{
+    double beyond = msim_vector_bytes(w) - p->sheet.l2_bytes;
+    double least =
+        e->start_us + beyond * 1e6 / (p->sheet.bandwidth * p->sheet.stream);
+    double factor = least / e->us;
+
+    if (!(p->sheet.stream < 1) || w->family == MSIM_FAMILY_EMBEDDING ||
+        !(factor > 1))
+        return;
+    e->us *= factor;
+    e->low_us *= factor;
+    e->high_us *= factor;
+}
+
 static enum msim_status vector_predict(const struct msim_platform *p,
                                        const struct msim_work *w,
                                        struct msim_estimate *out)
@@ -213,6 +231,8 @@ static enum msim_status vector_predict(const struct msim_platform *p,
     }
     work = asked(p, w, &pick);
     msim_fit_estimate(p, &pick, &work, &adjust, out);
+    if (is_bare(w))
+        limit_to_stream(p, w, out);
     if (is_bare(w) && !p->is_host)
         msim_pace_join(msim_sm_pace_us(&p->sheet, w), out);
     return MSIM_OK;
@@ -261,8 +281,9 @@ static void vector_explain(const struct msim_platform *p,
         explain_grid(p, &work, out);
     msim_fit_explain(p, &pick, &work, out);
     if (is_bare(w) && !p->is_host && msim_sm_pace_us(&p->sheet, w) > 0)
-        fprintf(out, "SMs: %.4g us of windows, moments or scans, joined to "
-                     "memory's time\n",
+        fprintf(out,
+                "SMs: %.4g us of windows, moments or scans, joined to "
+                "memory's time\n",
                 msim_sm_pace_us(&p->sheet, w));
     if (is_bare(w) && slowdown(w) > 1)
         fprintf(out, "times: %g, for %s\n", slowdown(w),

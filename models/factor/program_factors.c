@@ -132,9 +132,10 @@ static enum msim_status read_json(struct msim_program_factors *f,
     for (int k = 0; k < MSIM_FACTOR_COUNT; k++) {
         int last = carries((enum msim_factor)k) ? ALL : GENERATION, of = OWN;
 
-        while (of < last && sums[of].n[k] == 0)
+        /* one GPU may be odd for itself */
+        while (of < last && sums[of].n[k] < (of == GENERATION ? 2 : 1))
             of++;
-        if (sums[of].n[k] > 0)
+        if (sums[of].n[k] >= (of == GENERATION ? 2 : 1))
             f->time[k] = exp(sums[of].log[k] / sums[of].n[k]);
     }
     return MSIM_OK;

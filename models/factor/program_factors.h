@@ -53,8 +53,8 @@ struct msim_program_factors {
 /*
  * Read the factors of platform `name` of `generation` from a file. A factor
  * that it does not give for the platform is the geometric mean of its
- * generation, or of all where it carries; else 1, also where there is no such
- * file. EFORMAT.
+ * generation, of at least two GPUs, or of all where it carries; else 1, also
+ * where there is no such file. EFORMAT.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_program_factors_read(struct msim_program_factors *f,

@@ -53,9 +53,9 @@ struct msim_law {
      * generations err by 18.7 % with it and by 21.3 % without it. In attention
      * it makes no difference. */
     bool start_follows_floor;
-    /* On another GPU a constant is at least this; 0: as fitted. Rows of small
-     * sizes tell some constants badly, which corrections make up for on their
-     * own GPU alone. */
+    /* Where a fit is used without its correction, on another GPU, a constant is
+     * at least this; 0: as fitted. Rows of small sizes tell some constants
+     * badly, for which the correction makes up. */
     double carried_low[MSIM_LAW_PARAMS];
     /* The time in microseconds, above 0. params[0] is always the constant
      * part, in microseconds. */

@@ -21,7 +21,8 @@ static double cycles_us(const struct msim_data_sheet *s, double cycles)
     return cycles * 1e6 / (s->clock_hz > 0 ? s->clock_hz : TYPICAL_HZ);
 }
 
-/* ---- windows -------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------
+ */
 
 /* Of pooling: a thread an output, a load for each input of its window
  * (aten/src/ATen/native/cuda: AveragePool2d.cu, AveragePool3d.cu,
@@ -51,31 +52,52 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
                    known ? FILTER_TAPS : GENERIC_TAPS);
 }
 
-/* ---- rows ----------------------------------------------------------------- */
+/* ---- rows -----------------------------------------------------------------
+ */
 
-/* A block of `threads` takes a row, `values` for each thread in turn, and
- * `cycles` each time. */
-struct row_kernel {
-    double threads, values, cycles;
-};
-
-/* Mean and variance in one pass by Welford's update, and the result in a second
- * pass (vectorized_layer_norm_kernel in layer_norm_kernel.cu). Seen with rows
- * of 4 million values: 1,650 to 1,980 cycles on ten GPUs from T4 to B200. */
-static const struct row_kernel LAYER = {128, 4, 1800};
-
-/* The moments alone (RowwiseMomentsCUDAKernel in group_norm_kernel.cu). Seen:
- * 900 to 1,200 cycles on A100, H100, B200. */
-static const struct row_kernel MOMENTS = {512, 1, 1000};
-
-static double rows_us(const struct msim_data_sheet *s,
-                      const struct msim_work *w, const struct row_kernel *k)
+static double rows_of(const struct msim_work *w)
 {
-    double rows = fmax((double)w->u.vector.rows, 1);
-    double steps = ceil((double)w->u.vector.cols / (k->threads * k->values));
-    double at_once = s->sms * SM_THREADS / k->threads;
+    return fmax((double)w->u.vector.rows, 1);
+}
 
-    return cycles_us(s, fmax(rows / at_once, 1) * steps * k->cycles);
+/*
+ * Layer norm: a block of 128 threads takes a row, four values a thread at once;
+ * mean and variance in one pass by Welford's update, the result in a second
+ * pass (vectorized_layer_norm_kernel in layer_norm_kernel.cu). A step of a lone
+ * block, seen with rows of 4 million values: 1,650 to 1,980 cycles on ten GPUs
+ * from T4 to B200; the first few steps are in the shortest norm. Where an SM
+ * has blocks enough to hide their loads, a row keeps it busy for so many cycles
+ * and so many more a step; seen in traces: 230 and 340 with rows of 128 and 512
+ * (particle-transformer, A100), about 600 with rows of 768 (TimeSformer, H100).
+ */
+#define LAYER_VALUES 512.0
+#define LAYER_ALONE  1800.0
+#define LAYER_FIRST  4.0
+#define LAYER_ROW    200.0
+#define LAYER_STEP   190.0
+
+static double layer_norm_us(const struct msim_data_sheet *s,
+                            const struct msim_work *w)
+{
+    double steps = (double)w->u.vector.cols / LAYER_VALUES;
+    double busy = rows_of(w) / s->sms * (LAYER_ROW + LAYER_STEP * steps);
+
+    return cycles_us(s, fmax((steps - LAYER_FIRST) * LAYER_ALONE, busy));
+}
+
+/* Group norm: a block of 512 threads finds the moments of a group, a value a
+ * thread at once (RowwiseMomentsCUDAKernel in group_norm_kernel.cu). Seen: 900
+ * to 1,200 cycles a step on A100, H100, B200. */
+#define MOMENTS_THREADS 512.0
+#define MOMENTS_STEP    1000.0
+
+static double moments_us(const struct msim_data_sheet *s,
+                         const struct msim_work *w)
+{
+    double steps = ceil((double)w->u.vector.cols / MOMENTS_THREADS);
+    double at_once = s->sms * SM_THREADS / MOMENTS_THREADS;
+
+    return cycles_us(s, fmax(rows_of(w) / at_once, 1) * steps * MOMENTS_STEP);
 }
 
 /* The second pass of a group norm is a kernel that memory alone holds up. */
@@ -84,10 +106,11 @@ static double group_norm_us(const struct msim_data_sheet *s,
 {
     double pass = (w->bytes_read + w->bytes_written) * 1e6 / s->bandwidth;
 
-    return rows_us(s, w, &MOMENTS) + pass;
+    return moments_us(s, w) + pass;
 }
 
-/* ---- scans ---------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------
+ */
 
 /* Values that a scan along rows takes a cycle and SM: it waits for all threads
  * of a block after every doubling (ScanUtils.cuh). Seen: 0.78 on H100 SXM, 0.71
@@ -102,6 +125,27 @@ static bool is_scan(const struct msim_work *w)
            (strcmp(variant, "cumsum") == 0 || strcmp(variant, "cumprod") == 0);
 }
 
+/* ---- single elements ----------------------------------------------------- */
+
+/*
+ * Elements a cycle and SM of kernels that load them one by one. All were seen
+ * in traces of an A100 at a third of its clock (particle-transformer, batch
+ * 512; the clock as that of its layer norms): 1.6 and 2.3 where an operand is
+ * broadcast (elementwise_kernel with an offset calculator), 3.3 of cuDNN's
+ * batch norm by given moments (bn_fw_inf_1C11_kernel_NCHW), 2.5 of a softmax
+ * whose row fits into a warp's registers (softmax_warp_forward).
+ */
+#define BROADCAST    2.0
+#define GIVEN_NORM   3.3
+#define WARP_SOFTMAX 2.5
+#define WARP_COLUMNS 1024
+
+static double elements_us(const struct msim_data_sheet *s,
+                          const struct msim_work *w, double rate)
+{
+    return cycles_us(s, (double)w->u.vector.elems / (s->sms * rate));
+}
+
 double msim_sm_pace_us(const struct msim_data_sheet *s,
                        const struct msim_work *w)
 {
@@ -109,21 +153,28 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
 
     if (w->u.vector.taps > 0)
         return taps_us(s, w->u.vector.taps, POOL_TAPS);
+    if (w->u.vector.broadcast)
+        return elements_us(s, w, BROADCAST);
+    if (w->family == MSIM_FAMILY_SOFTMAX && w->u.vector.cols <= WARP_COLUMNS)
+        return elements_us(s, w, WARP_SOFTMAX);
+    if (strcmp(variant, "batch_norm_elemt") == 0)
+        return elements_us(s, w, GIVEN_NORM);
     if (strcmp(variant, "layer_norm") == 0)
-        return rows_us(s, w, &LAYER);
+        return layer_norm_us(s, w);
     if (strcmp(variant, "group_norm") == 0)
         return group_norm_us(s, w);
     if (is_scan(w))
-        return cycles_us(s, (double)w->u.vector.elems / (s->sms * SCANNED));
+        return elements_us(s, w, SCANNED);
     return 0;
 }
 
-/* ---- softmax -------------------------------------------------------------- */
+/* ---- softmax --------------------------------------------------------------
+ */
 
 /* Shared memory of a block without asking for more (SoftMax.cu). */
-#define ROW_BYTES     48e3
-#define BLOCKS_AN_SM  2
-#define READS_AGAIN   2
+#define ROW_BYTES    48e3
+#define BLOCKS_AN_SM 2
+#define READS_AGAIN  2
 
 double msim_softmax_again(const struct msim_data_sheet *s,
                           const struct msim_work *w)

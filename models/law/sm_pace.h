@@ -1,6 +1,7 @@
 /*
  * models/law/sm_pace.h - kernels of PyTorch whose pace the SMs set, not memory:
- * windows of pooling and depthwise filters, moments of norms, scans.
+ * windows of pooling and depthwise filters, moments of norms, scans, operands
+ * that are broadcast.
  */
 #ifndef MSIM_MODELS_LAW_SM_PACE_H
 #define MSIM_MODELS_LAW_SM_PACE_H

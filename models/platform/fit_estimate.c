@@ -53,7 +53,7 @@ static void carry(const struct msim_platform *p, const struct msim_pick *pick,
     const struct msim_platform *of = pick->platform;
 
     memcpy(params, c->params, sizeof(c->params));
-    for (uint32_t i = 0; of != p && i < c->law->n_params; i++)
+    for (uint32_t i = 0; !pick->trees && i < c->law->n_params; i++)
         params[i] = fmax(params[i], c->law->carried_low[i]);
     if (c->law->start_follows_floor)
         params[0] *=

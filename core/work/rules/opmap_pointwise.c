@@ -127,6 +127,9 @@ static struct msim_work *pointwise_work(struct msim_opmap_ctx *c,
     }
     msim_opmap_set_rows(w, 1, most);
     set_result(c, row, o, n, w);
+    for (uint32_t j = first; j < n; j++)
+        w->u.vector.broadcast |=
+            o[j].elems > 1 && o[j].elems < (double)w->u.vector.elems;
     return w;
 }
 

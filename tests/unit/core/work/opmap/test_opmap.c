@@ -283,6 +283,52 @@ static void test_opmap__rows_and_columns(void)
                  500 * 8 * 2 + 4000, 500 * 8 * 2);
 }
 
+/* A loss of each element, then its mean; rsub is what it calls. */
+static void test_opmap__losses(void)
+{
+    CHECK_INT(map("aten::mse_loss", "f32[8,4] f32[8,4] 1", "f32[]"),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(n, 2);
+    CHECK_INT(w[0].bytes_read, 2 * 128);
+    CHECK_INT(w[0].bytes_written, 128);
+    CHECK_INT(w[1].family, MSIM_FAMILY_REDUCTION);
+    CHECK_INT(w[1].bytes_read, 128);
+    CHECK_INT(map("aten::mse_loss", "f32[8,4] f32[8,4] 0", "f32[8,4]"),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(n, 1);
+}
+
+/* 2 x 3 x 16 x 16 by windows of 3 x 3 with stride 2: 8 x 8 windows. */
+static void test_opmap__windows(void)
+{
+    CHECK_INT(map("aten::avg_pool2d",
+                  "f32[2,3,16,16] (3 3) (2 2) (1 1) false true", NULL),
+              MSIM_OPMAP_WORKS);
+    CHECK_REL(w[0].u.vector.taps, 2.0 * 3 * 8 * 8 * 9, 1e-9);
+}
+
+/* Two layers of 64 in both directions over 10 x 7 of 32: an LSTM has four
+ * gates, and 7 steps of four layers follow each other. */
+static void test_opmap__recurrent(void)
+{
+    CHECK_INT(map("aten::_cudnn_rnn",
+                  "f32[7,10,32] (f32[256,32]) 4 none f32[4,10,64] "
+                  "f32[4,10,64] 2 64 0 2 false 0.0 true true",
+                  NULL),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(n, 4);
+    CHECK_INT(w[0].u.gemm.m, 70);
+    CHECK_INT(w[0].u.gemm.n, 256);
+    CHECK_INT(w[0].u.gemm.k, 32);
+    CHECK_INT(w[0].u.gemm.batch, 2);
+    CHECK_INT(w[1].u.gemm.k, 128);
+    CHECK_INT(w[2].u.gemm.m, 10);
+    CHECK_INT(w[2].u.gemm.k, 64);
+    CHECK_INT(w[2].repeats, 7 * 2 * 2);
+    CHECK_INT(w[3].family, MSIM_FAMILY_POINTWISE);
+    CHECK_INT(w[3].repeats, 7 * 2 * 2);
+}
+
 static void test_opmap__copies(void)
 {
     CHECK_INT(map("aten::copy_", "f32[8] f16[8] false", NULL),
@@ -529,6 +575,9 @@ int main(void)
     RUN(test_opmap__attention_inside_attention);
     RUN(test_opmap__pointwise);
     RUN(test_opmap__rows_and_columns);
+    RUN(test_opmap__losses);
+    RUN(test_opmap__windows);
+    RUN(test_opmap__recurrent);
     RUN(test_opmap__copies);
     RUN(test_opmap__copies_out_of_order);
     RUN(test_opmap__optimizer_lists);

@@ -1,0 +1,122 @@
+/*
+ * models/law/sm_pace.c: one-operator programs of KernelBench (level 1) that
+ * were timed on several GPUs, microseconds by CUDA events.
+ */
+#include "models/law/sm_pace.h"
+#include "tests/check.h"
+
+static const struct msim_data_sheet H100 = {
+    .sms = 132, .clock_hz = 1.98e9, .bandwidth = 3.35e12, .l2_bytes = 52e6};
+static const struct msim_data_sheet H100_PCIE = {
+    .sms = 114, .clock_hz = 1.755e9, .bandwidth = 2.0e12, .l2_bytes = 52e6};
+static const struct msim_data_sheet A100 = {
+    .sms = 108, .clock_hz = 1.41e9, .bandwidth = 2.04e12, .l2_bytes = 42e6};
+static const struct msim_data_sheet T4 = {
+    .sms = 40, .clock_hz = 1.59e9, .bandwidth = 3.2e11, .l2_bytes = 4e6};
+
+static struct msim_work norm(const char *variant, int64_t rows, int64_t cols)
+{
+    double bytes = 4.0 * (double)rows * (double)cols;
+    struct msim_work w = {.family = MSIM_FAMILY_NORM,
+                          .dtype = MSIM_DT_F32,
+                          .variant = variant,
+                          .bytes_read = bytes,
+                          .bytes_written = bytes};
+
+    w.u.vector.rows = rows;
+    w.u.vector.cols = cols;
+    w.u.vector.elems = rows * cols;
+    return w;
+}
+
+/* Average pooling of 16 x 32 x 128 x 128 x 256 by windows of 3 with stride 2,
+ * and of 16 x 32 x 64 x 64 x 64 on the A100. */
+static void test_sm_pace__windows(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_POINTWISE};
+
+    w.u.vector.taps = 16.0 * 32 * 64 * 64 * 128 * 27;
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 8690, 0.15);
+    CHECK_REL(msim_sm_pace_us(&H100_PCIE, &w), 11300, 0.15);
+    w.u.vector.taps = 16.0 * 32 * 32 * 32 * 32 * 27;
+    CHECK_REL(msim_sm_pace_us(&A100, &w), 1040, 0.15);
+}
+
+/* 16 rows of 4 million values: 16 blocks, whose threads wait for each value. */
+static void test_sm_pace__long_rows(void)
+{
+    struct msim_work w = norm("layer_norm", 16, 4194304);
+
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 8120, 0.15);
+    CHECK_REL(msim_sm_pace_us(&A100, &w), 10200, 0.15);
+    CHECK_REL(msim_sm_pace_us(&T4, &w), 9350, 0.15);
+}
+
+/* TimeSformer's 25,088 rows of 768 in a trace of an H100. Of long rows memory
+ * is slower. */
+static void test_sm_pace__many_rows(void)
+{
+    struct msim_work w = norm("layer_norm", 25088, 768);
+
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 59.6, 0.25);
+    w = norm("layer_norm", 25088, 8192);
+    CHECK(msim_sm_pace_us(&A100, &w) <
+          (w.bytes_read + w.bytes_written) * 1e6 / A100.bandwidth);
+}
+
+/* 16 x 64 x 256 x 256 in eight groups. */
+static void test_sm_pace__groups(void)
+{
+    struct msim_work w = norm("group_norm", 128, 524288);
+
+    CHECK_REL(msim_sm_pace_us(&A100, &w), 1150, 0.2);
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 675, 0.2);
+}
+
+static void test_sm_pace__others_have_none(void)
+{
+    struct msim_work w = norm("rms_norm", 128, 524288);
+
+    CHECK_REL(msim_sm_pace_us(&A100, &w), 0, 0);
+}
+
+/* Filters of 3 x 3 have a loop of their own, those of 3 x 1 have not. */
+static void test_sm_pace__depthwise(void)
+{
+    struct msim_work w = {.family = MSIM_FAMILY_CONV, .dtype = MSIM_DT_F32};
+
+    w.u.conv.n = 64;
+    w.u.conv.c = w.u.conv.k = w.u.conv.groups = 128;
+    w.u.conv.h = 256;
+    w.u.conv.w = 512;
+    w.u.conv.r = w.u.conv.s = 3;
+    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &w), 10100, 0.15);
+    w.u.conv.c = w.u.conv.k = w.u.conv.groups = 8;
+    w.u.conv.h = 512;
+    w.u.conv.s = 1;
+    CHECK_REL(msim_sm_pace_depthwise_us(&H100, &w), 1530, 0.15);
+}
+
+/* A row of 1.5 MB is read three times, one of 16 kB once. */
+static void test_sm_pace__softmax_reads_again(void)
+{
+    struct msim_work w = norm("softmax", 4096, 393216);
+
+    w.family = MSIM_FAMILY_SOFTMAX;
+    CHECK_REL(msim_softmax_again(&H100, &w), 2 * w.bytes_read, 0.05);
+    w = norm("softmax", 4096, 4096);
+    w.family = MSIM_FAMILY_SOFTMAX;
+    CHECK_REL(msim_softmax_again(&H100, &w), 0, 0);
+}
+
+int main(void)
+{
+    RUN(test_sm_pace__windows);
+    RUN(test_sm_pace__long_rows);
+    RUN(test_sm_pace__many_rows);
+    RUN(test_sm_pace__groups);
+    RUN(test_sm_pace__others_have_none);
+    RUN(test_sm_pace__depthwise);
+    RUN(test_sm_pace__softmax_reads_again);
+    return check_summary();
+}
