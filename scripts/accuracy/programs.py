@@ -47,7 +47,7 @@ DEVICES = {"rtx4090": "rtx-4090", "4090": "rtx-4090", "rtx3090": "rtx-3090",
 LEAST = {"v0.1": (200, 100), "v0.2": (50, 30), "timm": (200, 30)}
 GAP_US = 20
 NO_GAP = "H100_Modal"
-FIELDS = ["trace", "platform", "us", "group", "source", "family"]
+FIELDS = ["trace", "platform", "us", "group", "source"]
 
 
 def rows_of(path):
@@ -172,10 +172,10 @@ def main():
         # a capped card is another GPU than the one that the factors are of
         kept = [r for r in kept if "@" not in r["platform"]]
         kept.sort(key=lambda r: (r["trace"], r["platform"]))
-        write(args.list, FIELDS, kept)
+        write(args.list, FIELDS, [dict(r, us=f"{r['us']:.6g}") for r in kept])
         return
     if args.errors:
-        write(args.errors, FIELDS + ["predicted_us", "low", "high",
+        write(args.errors, FIELDS + ["family", "predicted_us", "low", "high",
                                      "error_percent"], kept)
     show(kept)
 

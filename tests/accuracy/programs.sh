@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Whole programs that others timed: the factors of data/laws/programs.json are
+# what their times give, and errors on programs held out are as low as promised.
+# To make the factors again, for instance after a law has changed:
+#
+#     scripts/accuracy/programs.py --kernels FOLDER --list tests/accuracy/programs.csv
+#     build/msim-fit-factors tests/accuracy/programs.csv FOLDER data \
+#         data/laws/programs.json
+. "$(dirname "$0")/lib.bash"
+
+kernels=$MSIM_TRACES/kernels
+if [ ! -d "$kernels" ]; then
+    echo "no folder of programs '$kernels': skipped"
+    exit 77
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+"${BUILD_DIR:?the build folder}/msim-fit-factors" \
+    "$source_dir/tests/accuracy/programs.csv" "$kernels" "$source_dir/data" \
+    "$folder/programs.json" | tee "$folder/report"
+python3 - "$source_dir/data/laws/programs.json" "$folder/programs.json" <<'EOF'
+import json
+import sys
+
+# Mean error on programs held out, in percent.
+FLOORS = {"h100": 18, "h100-pcie": 20, "l40s": 22, "l4": 23, "a100": 29,
+          "a100-40gb": 27, "a10g": 28, "a10": 24, "rtx-a6000": 23, "b200": 32,
+          "t4": 38, "rtx-3090": 17, "rtx-4090": 15, "rtx-5090": 13}
+committed, now = (json.load(open(p))["platforms"] for p in sys.argv[1:])
+bad = [f"{name}: held out {100 * now[name]['error_held_out']:.1f} %, "
+       f"want {floor} at most" for name, floor in FLOORS.items()
+       if 100 * now[name]["error_held_out"] > floor]
+for name, p in committed.items():
+    for kind, was in p["time"].items():
+        # rounding differs between C libraries
+        if abs(now[name]["time"].get(kind, 0) / was - 1) > 0.02:
+            bad.append(f"{name} {kind}: committed {was}, now "
+                       f"{now[name]['time'].get(kind)}")
+sys.exit("\n".join(bad))
+EOF
