@@ -107,6 +107,17 @@ static void test_sm_pace__softmax_reads_again(void)
     w = norm("softmax", 4096, 4096);
     w.family = MSIM_FAMILY_SOFTMAX;
     CHECK_REL(msim_softmax_again(&H100, &w), 0, 0);
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 0, 0);
+}
+
+/* TimeSformer's rows of 3,137 in a trace of an H100. */
+static void test_sm_pace__softmax_of_odd_rows(void)
+{
+    struct msim_work w = norm("softmax", 301152, 3137);
+
+    w.family = MSIM_FAMILY_SOFTMAX;
+    w.dtype = MSIM_DT_BF16;
+    CHECK_REL(msim_sm_pace_us(&H100, &w), 5724, 0.15);
 }
 
 int main(void)
@@ -118,5 +129,6 @@ int main(void)
     RUN(test_sm_pace__others_have_none);
     RUN(test_sm_pace__depthwise);
     RUN(test_sm_pace__softmax_reads_again);
+    RUN(test_sm_pace__softmax_of_odd_rows);
     return check_summary();
 }
