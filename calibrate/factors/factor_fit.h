@@ -16,14 +16,15 @@ struct msim_factor_fit {
     double error_laws, error_fitted, error_held_out;
 };
 
-/* Kinds that tables of operators have rows of on that very GPU: these tell their
- * times better than whole programs do. A bit each, 1 << kind. */
+/* Kinds that tables of operators have rows of on that very GPU: these tell
+ * their times better than whole programs do. A bit each, 1 << kind. */
 uint32_t msim_factor_kinds_with_rows(const struct msim_platform *p);
 
 /*
  * Fit the factors of platform `platform` of `s`: least sum over groups of a
  * robust loss of the logarithm of predicted over measured, with a pull of each
- * factor to 1; those of `fixed` kinds (bits) stay 1. ENOMEM, or EINTERNAL where the search fails.
+ * factor to 1; those of `fixed` kinds (bits) stay 1. ENOMEM, or EINTERNAL where
+ * the search fails.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_factor_fit_make(struct msim_factor_fit *out,
