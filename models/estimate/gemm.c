@@ -161,7 +161,7 @@ static enum msim_status gemm_predict(const struct msim_platform *p,
     msim_fit_estimate(p, &pick, &work, &adjust, out);
     parts = pick.bare ? parts_of(p, w) : 1;
     if (parts > 1) {
-        struct msim_estimate split;
+        struct msim_estimate split = {0};
 
         work = in_parts(&work, parts);
         msim_fit_estimate(p, &pick, &work, &adjust, &split);

@@ -52,6 +52,9 @@ enum msim_factor msim_factor_of(const struct msim_work *w)
         return MSIM_FACTOR_RECURRENT;
     switch (w->family) {
     case MSIM_FAMILY_GEMM:
+        if (full && (w->dtype != MSIM_DT_F32 ||
+                     strcmp(msim_work_variant(w), "tf32") == 0))
+            return MSIM_FACTOR_COUNT;
         return full ? MSIM_FACTOR_GEMM_FULL : MSIM_FACTOR_GEMM_HALF;
     case MSIM_FAMILY_CONV:
         return of_conv(w, full);

@@ -18,9 +18,10 @@
  * its own in any table, so that where neither the GPU nor its generation was
  * timed, the mean over all GPUs counts.
  *
- * Full: fp32, also where tensor cores round it; deep: three spatial dimensions;
- * batch norm: by the moments of the batch; recurrent: works that run step by
- * step; vector: pointwise, reduction, softmax, copy, embedding, optimizer.
+ * Full: fp32, of convolutions also where tensor cores round it; deep: three
+ * spatial dimensions; batch norm: by the moments of the batch; recurrent: works
+ * that run step by step; vector: pointwise, reduction, softmax, copy,
+ * embedding, optimizer.
  */
 #define MSIM_FACTOR_MAP(X)                                                     \
     X(GEMM_FULL, "gemm_full", false)                                           \
