@@ -4,7 +4,7 @@
  *
  * Rates are in steps a clock cycle and SM, or in cycles a step. They were read
  * off programs with one operator each (KernelBench level 1, PyTorch 2.5 to 2.9,
- * fp32), on the GPUs that the comments name; each holds on all of them.
+ * fp32), or off traces, on the GPUs that the comments name.
  */
 #include "models/law/sm_pace.h"
 
@@ -21,8 +21,7 @@ static double cycles_us(const struct msim_data_sheet *s, double cycles)
     return cycles * 1e6 / (s->clock_hz > 0 ? s->clock_hz : TYPICAL_HZ);
 }
 
-/* ---- windows --------------------------------------------------------------
- */
+/* ---- windows ------------------------------------------------------------ */
 
 /* Of pooling: a thread an output, a load for each input of its window
  * (aten/src/ATen/native/cuda: AveragePool2d.cu, AveragePool3d.cu,
@@ -52,8 +51,7 @@ double msim_sm_pace_depthwise_us(const struct msim_data_sheet *s,
                    known ? FILTER_TAPS : GENERIC_TAPS);
 }
 
-/* ---- rows -----------------------------------------------------------------
- */
+/* ---- rows --------------------------------------------------------------- */
 
 static double rows_of(const struct msim_work *w)
 {
@@ -109,8 +107,7 @@ static double group_norm_us(const struct msim_data_sheet *s,
     return moments_us(s, w) + pass;
 }
 
-/* ---- scans ----------------------------------------------------------------
- */
+/* ---- scans -------------------------------------------------------------- */
 
 /* Values that a scan along rows takes a cycle and SM: it waits for all threads
  * of a block after every doubling (ScanUtils.cuh). Seen: 0.78 on H100 SXM, 0.71
@@ -191,8 +188,7 @@ double msim_sm_pace_us(const struct msim_data_sheet *s,
     return 0;
 }
 
-/* ---- softmax --------------------------------------------------------------
- */
+/* ---- softmax ------------------------------------------------------------ */
 
 /* Shared memory of a block without asking for more (SoftMax.cu). */
 #define ROW_BYTES    48e3

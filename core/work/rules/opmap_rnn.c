@@ -17,10 +17,18 @@ static const int64_t GATES[] = {1, 1, 4, 3};
 #define FORWARD  6
 #define BACKWARD 10
 
+/* No layer is larger, and products of three sizes still fit. */
+#define LAYER_MAX 1000000
+
 struct layers {
     enum msim_dtype dtype;
     int64_t batch, steps, input, hidden, gates, layers, directions;
 };
+
+static bool is_size(int64_t v)
+{
+    return v > 0 && v <= LAYER_MAX;
+}
 
 static bool layers_of(const struct msim_opmap_ctx *c, uint32_t first,
                       struct layers *r)
@@ -30,8 +38,8 @@ static bool layers_of(const struct msim_opmap_ctx *c, uint32_t first,
 
     if (!msim_opmap_tensor(c, 0, &x) || x.rank != 3 ||
         !msim_opmap_int(c, first, &mode) || mode < 0 || mode >= N_MODES ||
-        !msim_opmap_int(c, first + 1, &r->hidden) || r->hidden < 1 ||
-        !msim_opmap_int(c, first + 3, &r->layers) || r->layers < 1)
+        !msim_opmap_int(c, first + 1, &r->hidden) || !is_size(r->hidden) ||
+        !msim_opmap_int(c, first + 3, &r->layers) || !is_size(r->layers))
         return false;
     msim_opmap_int(c, first + 4, &batch_first);
     msim_opmap_int(c, first + 7, &both);
@@ -41,7 +49,7 @@ static bool layers_of(const struct msim_opmap_ctx *c, uint32_t first,
     r->input = msim_operand_dim(&x, 2);
     r->gates = GATES[mode] * r->hidden;
     r->directions = both ? 2 : 1;
-    return r->batch > 0 && r->steps > 0 && r->input > 0;
+    return is_size(r->batch) && is_size(r->steps) && is_size(r->input);
 }
 
 static struct msim_work *add_product(struct msim_opmap_ctx *c,
@@ -63,8 +71,9 @@ static struct msim_work *add_product(struct msim_opmap_ctx *c,
 
 static uint32_t repeats(const struct layers *r)
 {
-    return (uint32_t)msim_opmap_count((double)r->steps * (double)r->layers *
-                                      (double)r->directions);
+    double times = (double)r->steps * (double)r->layers * (double)r->directions;
+
+    return times < UINT32_MAX ? (uint32_t)times : UINT32_MAX;
 }
 
 /* A step: the product that needs the step before, and what is made of it. */

@@ -327,6 +327,14 @@ static void test_opmap__recurrent(void)
     CHECK_INT(w[2].repeats, 7 * 2 * 2);
     CHECK_INT(w[3].family, MSIM_FAMILY_POINTWISE);
     CHECK_INT(w[3].repeats, 7 * 2 * 2);
+    /* no layer is so large: a bound, and no overflow */
+    CHECK_INT(map("aten::_cudnn_rnn",
+                  "f32[7,10,32] (f32[256,32]) 4 none f32[4,10,64] "
+                  "f32[4,10,64] 2 9000000000000000000 0 2 false 0.0 true true",
+                  NULL),
+              MSIM_OPMAP_UNKNOWN);
+    CHECK_INT(n, 1);
+    CHECK_INT(w[0].family, MSIM_FAMILY_BOUND);
 }
 
 static void test_opmap__copies(void)
