@@ -22,7 +22,8 @@ nothing for families, the trace_factor of data sheets ("one factor"). A score is
 the width of an interval and 20 times what is outside of it, of logarithms.
 
 --update writes both files, --check fails where they differ, and where fewer than
-85 % of traces are inside. Without either, the table is printed.
+85 % of programs are inside (five of the traces are of one throttled machine, and
+count as one, as they do in the fit). Without either, the table is printed.
 """
 import argparse
 import collections
@@ -44,7 +45,7 @@ FIGURES = ROOT / "tests/accuracy/jobs.csv"
 FIELDS = ["case", "group", "spread", "figure", "measured_us", "predicted_us",
           "low_us", "high_us", "inside", "score"]
 Z90 = 1.645
-# Per cent of traces inside that are promised, of either figure.
+# Per cent of programs inside that are promised, of either figure.
 LEAST_INSIDE = 85
 # Cases that begin so ran one program; others are groups by themselves.
 PROGRAMS = ("resnet", "ranking", "torchrec", "linear",
@@ -251,6 +252,11 @@ def inside_left_out(rows, figure="kernel_us"):
     return 100 * statistics.mean(r["inside"] == "y" for r in of)
 
 
+def programs_inside(rows, figure):
+    of = rows_of(rows, "left out", figure)
+    return 100 * mean_of_groups([(r["group"], r["inside"] == "y") for r in of])
+
+
 def table(rows):
     """Lines of Markdown."""
     lines = ["| spread between jobs | figure | traces inside | programs inside "
@@ -287,7 +293,7 @@ def check(made, rows):
             sys.exit(f"job_spread.py: '{path.relative_to(ROOT)}' is not what "
                      "the traces give: run with --update")
     for figure in NAMES:
-        inside = inside_left_out(rows, figure)
+        inside = programs_inside(rows, figure)
         if inside < LEAST_INSIDE:
             sys.exit(f"job_spread.py: {figure}: {inside:.0f} % inside, want "
                      f"{LEAST_INSIDE} at least")

@@ -37,5 +37,6 @@ for name, p in committed.items():
         if abs(now[name]["time"].get(kind, 0) / was - 1) > 0.02:
             bad.append(f"{name} {kind}: committed {was}, now "
                        f"{now[name]['time'].get(kind)}")
-sys.exit("\n".join(bad))
+if bad:
+    sys.exit("\n".join(bad))
 EOF
