@@ -65,7 +65,7 @@ static const struct msim_command COMMAND = {
     .summary =
         "Predict changes to one traced job, side by side: other durations, "
         "sizes, GPU,\nnetwork, host, clock, numbers of nodes and ranks "
-        "(docs/predict.md).",
+        "(docs/whatif.md).",
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,

@@ -1,0 +1,58 @@
+/*
+ * predict/scenario/change.h - one change of a scenario, from its member in the
+ * file to the settings of its row.
+ *
+ * A kind of change is a name and a function that reads it:
+ *
+ *     {"clock": "1100"}     "clock" finds the function, which reads the member
+ *                           and sets row->settings.clock
+ *
+ * A new kind is a line of the table in change_kinds.c and a function in the
+ * file of its theme (change_THEME.c). A member that is wrong is refused by its
+ * path through msim_field_refuse(); the first failure stays.
+ */
+#ifndef MSIM_PREDICT_SCENARIO_CHANGE_H
+#define MSIM_PREDICT_SCENARIO_CHANGE_H
+#include "core/json/fields.h"
+#include "predict/scenario/scenario.h"
+
+#define MSIM_CHANGE_SCALES 64 /* of one scenario */
+
+/* What reading one scenario shares. */
+struct msim_change_reader {
+    struct msim_scenarios *all;
+    struct msim_scenario_row *row;
+    struct msim_fields *f; /* of the change */
+};
+
+/* ---- what kinds share ---------------------------------------------------- */
+
+/* A copy in the scenarios' arena; NULL where there is no memory. */
+const char *msim_change_text(struct msim_change_reader *r, const char *text);
+
+/* The object that a change is; refused as `want` where it is none. Close it
+ * with msim_fields_close(). */
+struct msim_fields msim_change_open(struct msim_change_reader *r,
+                                    const char *key, const char *want);
+
+/* One more factor of the row; `in` is the object that names `select`. */
+void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
+                       const char *select, double factor);
+
+/* ---- kinds by theme ------------------------------------------------------ */
+
+/* Reads the change `key` of `r->f` into `r->row`. */
+typedef void msim_change_read_fn(struct msim_change_reader *r, const char *key);
+
+/* change_durations.c */
+msim_change_read_fn msim_change_read_scale, msim_change_read_straggler,
+    msim_change_read_loader, msim_change_read_cuda_graph;
+/* change_machine.c */
+msim_change_read_fn msim_change_read_gpu, msim_change_read_network,
+    msim_change_read_host, msim_change_read_nodes, msim_change_read_ranks,
+    msim_change_read_clock;
+/* change_sizes.c */
+msim_change_read_fn msim_change_read_batch, msim_change_read_reshape,
+    msim_change_read_dtype;
+
+#endif

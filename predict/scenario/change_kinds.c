@@ -1,0 +1,44 @@
+/*
+ * predict/scenario/change_kinds.c - the table of all kinds of changes.
+ */
+#include "predict/scenario/change_kinds.h"
+
+#include <string.h>
+
+/* X(name, the function that reads it) */
+#define CHANGE_MAP(X)                                                          \
+    X("scale", msim_change_read_scale)                                         \
+    X("speedup", msim_change_read_scale)                                       \
+    X("remove", msim_change_read_scale)                                        \
+    X("straggler", msim_change_read_straggler)                                 \
+    X("loader", msim_change_read_loader)                                       \
+    X("cuda_graph", msim_change_read_cuda_graph)                               \
+    X("gpu", msim_change_read_gpu)                                             \
+    X("network", msim_change_read_network)                                     \
+    X("host", msim_change_read_host)                                           \
+    X("nodes", msim_change_read_nodes)                                         \
+    X("ranks", msim_change_read_ranks)                                         \
+    X("clock", msim_change_read_clock)                                         \
+    X("power_cap", msim_change_read_clock)                                     \
+    X("batch", msim_change_read_batch)                                         \
+    X("reshape", msim_change_read_reshape)                                     \
+    X("dtype", msim_change_read_dtype)
+
+const char *const msim_change_names[] = {
+#define X(name, read) name,
+    CHANGE_MAP(X)
+#undef X
+        NULL};
+
+static msim_change_read_fn *const READS[] = {
+#define X(name, read) read,
+    CHANGE_MAP(X)
+#undef X
+};
+
+void msim_change_read(struct msim_change_reader *r, const char *key)
+{
+    for (uint32_t i = 0; msim_change_names[i]; i++)
+        if (strcmp(msim_change_names[i], key) == 0)
+            READS[i](r, key);
+}

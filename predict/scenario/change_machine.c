@@ -1,0 +1,66 @@
+/*
+ * predict/scenario/change_machine.c - changes of what the job runs on.
+ */
+#include "predict/scenario/change.h"
+
+#include <string.h>
+
+static const char *read_name(struct msim_change_reader *r, const char *key)
+{
+    const char *text = msim_field_text(r->f, key);
+    const char *kept = text && *text ? msim_change_text(r, text) : NULL;
+
+    if (!kept)
+        msim_field_refuse(r->f, key, "a name, or a file");
+    r->row->other_target = true;
+    return kept;
+}
+
+void msim_change_read_clock(struct msim_change_reader *r, const char *key)
+{
+    const char *text = read_name(r, key);
+    struct msim_clock_wish *wish = &r->row->settings.clock;
+    struct msim_error why = {0};
+    bool cap = strcmp(key, "power_cap") == 0;
+
+    if (text && (cap ? msim_power_cap_parse(wish, text, &why)
+                     : msim_clock_parse(wish, text, &why)) != MSIM_OK)
+        msim_field_refuse(r->f, key,
+                          cap ? "watts, as \"300\""
+                              : "megahertz or a share, as \"1100\" or \"0.8\"");
+}
+
+static uint32_t read_count(struct msim_change_reader *r, const char *key)
+{
+    int64_t n = msim_field_int(r->f, key, 1, 1);
+
+    r->row->other_target = true;
+    if (n > 10000000)
+        msim_field_refuse(r->f, key, "at most 10,000,000");
+    return n > 10000000 ? 1 : (uint32_t)n;
+}
+
+void msim_change_read_gpu(struct msim_change_reader *r, const char *key)
+{
+    r->row->settings.platform = read_name(r, key);
+}
+
+void msim_change_read_network(struct msim_change_reader *r, const char *key)
+{
+    r->row->settings.network = read_name(r, key);
+}
+
+void msim_change_read_host(struct msim_change_reader *r, const char *key)
+{
+    r->row->settings.host = read_name(r, key);
+}
+
+void msim_change_read_nodes(struct msim_change_reader *r, const char *key)
+{
+    r->row->settings.nodes = read_count(r, key);
+}
+
+void msim_change_read_ranks(struct msim_change_reader *r, const char *key)
+{
+    r->row->settings.ranks = read_count(r, key);
+}

@@ -1,0 +1,64 @@
+/*
+ * predict/scenario/change_sizes.c - changes of what operators are given.
+ */
+#include "predict/scenario/change.h"
+
+#include <string.h>
+
+#define AXIS_MOST 1000000000
+
+/* A size, or from which to which. */
+static void read_axis(struct msim_change_reader *r, const char *key, bool every)
+{
+    static const char *const KEYS[] = {"from", "to", NULL};
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
+    struct msim_reshape *reshape = &r->row->settings.reshape;
+    struct msim_axis axis = {.every = every};
+    struct msim_fields in;
+
+    if (cJSON_IsNumber(item) && !every) {
+        axis.to = msim_field_int(r->f, key, 1, 1);
+    } else if (!cJSON_IsObject(item)) {
+        msim_field_refuse(r->f, key,
+                          every ? "{\"from\": 512, \"to\": 1024}"
+                                : "a number, or {\"from\": 8, \"to\": 64}");
+    } else {
+        in = msim_fields_open(r->f, key);
+        msim_fields_only(&in, KEYS);
+        axis.from =
+            msim_field_int(&in, "from", 1, every ? MSIM_FIELD_WANTED : 0);
+        axis.to = msim_field_int(&in, "to", 1, MSIM_FIELD_WANTED);
+        msim_fields_close(r->f, &in);
+    }
+    if (axis.to > AXIS_MOST || axis.from > AXIS_MOST)
+        msim_field_refuse(r->f, key, "sizes of at most 1,000,000,000");
+    if (reshape->n_axes == MSIM_RESHAPE_AXES)
+        msim_field_refuse(r->f, key, "at most 16 such changes a scenario");
+    else if (axis.from != axis.to)
+        reshape->axes[reshape->n_axes++] = axis;
+    r->row->other_target |= reshape->n_axes > 0;
+}
+
+void msim_change_read_batch(struct msim_change_reader *r, const char *key)
+{
+    read_axis(r, key, false);
+}
+
+void msim_change_read_reshape(struct msim_change_reader *r, const char *key)
+{
+    read_axis(r, key, true);
+}
+
+void msim_change_read_dtype(struct msim_change_reader *r, const char *key)
+{
+    const char *text = msim_field_text(r->f, key);
+    enum msim_dtype *dtype = &r->row->settings.reshape.dtype;
+
+    r->row->other_target = true;
+    if (text && !strcmp(text, "bf16"))
+        *dtype = MSIM_DT_BF16;
+    else if (text && !strcmp(text, "fp16"))
+        *dtype = MSIM_DT_F16;
+    else
+        msim_field_refuse(r->f, key, "\"bf16\" or \"fp16\"");
+}
