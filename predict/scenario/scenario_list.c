@@ -5,6 +5,20 @@
 
 #include <stdio.h>
 
+/* "cuda-graph" is cuda_graph: names of changes are members, which have
+ * underscores, and words that people write with hyphens. */
+static void settle_names(cJSON *change)
+{
+    cJSON *member;
+
+    cJSON_ArrayForEach(member, change)
+    {
+        for (char *c = member->string; c && *c; c++)
+            if (*c == '-')
+                *c = '_';
+    }
+}
+
 static void read_change(const struct msim_scenario_reader *r,
                         struct msim_fields *f)
 {
@@ -22,8 +36,8 @@ static void read_change(const struct msim_scenario_reader *r,
 static void read_changes(const struct msim_scenario_reader *r,
                          struct msim_fields *f, uint32_t index)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, "changes");
-    const cJSON *item;
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, "changes");
+    cJSON *item;
     uint32_t n = 0;
 
     if (!cJSON_IsArray(list)) {
@@ -35,6 +49,7 @@ static void read_changes(const struct msim_scenario_reader *r,
         struct msim_fields in =
             msim_fields_of(cJSON_IsObject(item) ? item : NULL, f->file, f->err);
 
+        settle_names(item);
         snprintf(in.path, sizeof(in.path), "scenarios[%u].changes[%u].", index,
                  n++);
         in.status = f->status;

@@ -60,6 +60,17 @@ run whatif --platform a100 "$folder/some.json" "$trace"
 want_out "no prediction: 'op:nosuch=0' selects nothing"
 [[ $out =~ base\ +[0-9.]+\ ms\ +x\ 1\.000 ]] || complain "no base: $out"
 
+# A hyphen in the name of a change is an underscore.
+cat >"$folder/names.json" <<'JSON'
+{"scenarios": [
+  {"name": "with", "changes": [{"cuda-graph": true}]},
+  {"name": "without", "changes": [{"cuda_graph": true}]}]}
+JSON
+run whatif --platform a100 "$folder/names.json" "$trace" --csv
+want_rc 0
+[ -n "$(figures with | cut -d, -f1)" ] && [ "$(figures with)" = "$(figures without)" ] ||
+    complain "cuda-graph is not cuda_graph: $out"
+
 # What users mistype is refused by its path, before the trace is read.
 refuse() { # TEXT SCENARIOS
     printf '%s' "$2" >"$folder/bad.json"
