@@ -15,83 +15,7 @@
  */
 #ifndef MSIM_PLAN_PARTS_PARTS_H
 #define MSIM_PLAN_PARTS_PARTS_H
-#include "core/work/work.h"
-#include "plan/describe/strategy.h"
-
-enum msim_part_kind {
-    MSIM_PART_EMBEDDING,
-    MSIM_PART_DENSE,   /* attention and a feed-forward network */
-    MSIM_PART_EXPERTS, /* attention and experts */
-    MSIM_PART_HEAD,    /* the last norm, the logits, the loss */
-    MSIM_PART_COUNT
-};
-
-enum msim_pass { MSIM_PASS_FORWARD, MSIM_PASS_BACKWARD, MSIM_PASS_COUNT };
-
-/* What an operator does: what constants of the step law go by, and what synth
- * writes. */
-#define MSIM_PART_OP_MAP(X)                                                    \
-    X(LINEAR, "linear")                                                        \
-    X(ATTENTION, "attention")                                                  \
-    X(EXPERT, "expert")                                                        \
-    X(SCORES, "scores")                                                        \
-    X(NORM, "norm")                                                            \
-    X(POINTWISE, "pointwise")                                                  \
-    X(LOSS, "loss")                                                            \
-    X(EMBEDDING, "embedding")                                                  \
-    X(QUANTISE, "quantise")
-
-enum msim_part_op_kind {
-#define X(name, text) MSIM_PART_OP_##name,
-    MSIM_PART_OP_MAP(X)
-#undef X
-        MSIM_PART_OP_COUNT
-};
-const char *msim_part_op_text(enum msim_part_op_kind k);
-
-struct msim_part_op {
-    enum msim_part_op_kind kind;
-    const char *name; /* static: "qkv", "attention", "residual" */
-    enum msim_pass pass;
-    bool selective; /* selective recomputation runs it again in backward */
-    struct msim_work work;
-};
-
-enum msim_part_group {
-    MSIM_PART_GROUP_TP,
-    MSIM_PART_GROUP_CP,
-    MSIM_PART_GROUP_EP
-};
-
-struct msim_part_comm {
-    enum msim_collective collective; /* of EP: a dispatch and its combine */
-    enum msim_part_group group;
-    enum msim_pass pass;
-    double bytes; /* size column of nccl-tests */
-    double count;
-};
-
-#define MSIM_PART_OPS   72
-#define MSIM_PART_COMMS 12
-
-struct msim_part {
-    enum msim_part_kind kind;
-    double layers; /* of the model that are this part; 1 for the others */
-    struct msim_part_op ops[MSIM_PART_OPS];
-    uint32_t n_ops;
-    struct msim_part_comm comms[MSIM_PART_COMMS];
-    uint32_t n_comms;
-    /* Elements on one rank, of one layer. */
-    double parameters;        /* spread over data parallel ranks alike */
-    double expert_parameters; /* of experts: spread over dp x cp / ep */
-    /* Bytes that forward of one micro batch keeps for backward, one layer: */
-    double saved;    /* all of it */
-    double gathered; /* of it: inputs gathered from tensor parallel ranks,
-                        which backward may gather again */
-    double saved_selective; /* what selective recomputation does not keep */
-    double input;           /* the layer's input: all that full keeps */
-    double working;         /* the largest that backward needs beside it */
-};
+#include "plan/parts/part.h"
 
 #define MSIM_PARTS_MOST 6
 
@@ -103,6 +27,8 @@ struct msim_parts {
     double tokens;     /* of one micro batch on one rank */
     double seq_tokens; /* of those, where sequences are split by tp */
 };
+
+const char *msim_part_op_text(enum msim_part_op_kind k);
 
 /* The parts of `m` under the complete strategy `s`. */
 void msim_parts_make(struct msim_parts *p, const struct msim_described *m,

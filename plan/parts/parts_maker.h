@@ -1,0 +1,52 @@
+/*
+ * plan/parts/parts_maker.h - what the files that make parts share. Private to
+ * plan/parts.
+ *
+ * A maker adds operators to one part: their works, and what they keep.
+ */
+#ifndef MSIM_PLAN_PARTS_PARTS_MAKER_H
+#define MSIM_PLAN_PARTS_PARTS_MAKER_H
+#include "plan/parts/part.h"
+
+struct msim_parts_maker {
+    const struct msim_described *m;
+    const struct msim_strategy *s;
+    struct msim_part *part;
+    enum msim_dtype dtype;        /* of activations */
+    enum msim_dtype linear_dtype; /* that matrix products read */
+    const char *linear_variant;
+    double tokens, seq_tokens;
+    double each; /* bytes of an activation's element */
+};
+
+/* plan/parts/parts_maker.c */
+struct msim_work *msim_parts_add(struct msim_parts_maker *k,
+                                 enum msim_part_op_kind kind, const char *name,
+                                 enum msim_pass pass);
+void msim_parts_vector(struct msim_parts_maker *k, enum msim_part_op_kind kind,
+                       const char *name, enum msim_pass pass,
+                       enum msim_family family, const char *variant,
+                       double elems, double read, double written);
+/* Reads `inputs` tensors of `elems` elements and writes `outputs`. */
+void msim_parts_pointwise(struct msim_parts_maker *k, const char *name,
+                          enum msim_pass pass, const char *variant,
+                          double elems, double inputs, double outputs);
+void msim_parts_product(struct msim_parts_maker *k, const char *name,
+                        enum msim_pass pass, double m, double n, double kk);
+bool msim_parts_is_narrow(const struct msim_parts_maker *k);
+void msim_parts_quantise(struct msim_parts_maker *k, const char *name,
+                         enum msim_pass pass, double elems);
+void msim_parts_linear(struct msim_parts_maker *k, const char *name,
+                       double rows, double in, double out);
+void msim_parts_norm(struct msim_parts_maker *k, const char *name, double rows,
+                     double cols);
+void msim_parts_comm(struct msim_parts_maker *k, enum msim_collective c,
+                     enum msim_part_group g, enum msim_pass pass, double bytes,
+                     double count);
+void msim_parts_tensor_parallel(struct msim_parts_maker *k);
+
+/* plan/parts/parts_ends.c */
+void msim_parts_embedding(struct msim_parts_maker *k);
+void msim_parts_head(struct msim_parts_maker *k);
+
+#endif
