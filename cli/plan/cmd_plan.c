@@ -9,6 +9,7 @@
 #include "core/base/decimal.h"
 #include "core/base/write_file.h"
 #include "plan/outcome/plan_report.h"
+#include "plan/search/plan_search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +65,6 @@ struct writer {
     const struct msim_plan *plan;
     const struct msim_spec *spec;
     const char *const *charts;
-    uint32_t n_charts;
 };
 
 typedef enum msim_status write_part(const struct writer *w, FILE *out);
@@ -88,7 +88,7 @@ static enum msim_status write_json(const struct writer *w, FILE *out)
 
 static enum msim_status write_html(const struct writer *w, FILE *out)
 {
-    msim_plan_html(w->plan, w->spec, w->charts, w->n_charts, out);
+    msim_plan_html(w->plan, w->spec, w->charts, out);
     return MSIM_OK;
 }
 
@@ -142,29 +142,19 @@ static char *read_svg(const char *path)
     return own;
 }
 
-typedef enum msim_status draw_chart(const struct msim_plan *plan,
-                                    const struct msim_spec *spec,
-                                    const char *path, struct msim_error *err);
-
 /* Charts stand in the folder, too. Without gnuplot there are none, and a
  * message says so once. */
 static void draw_charts(const struct msim_plan *plan,
                         const struct msim_spec *spec, const char *folder,
                         char **charts)
 {
-    static const struct {
-        const char *name;
-        draw_chart *draw;
-    } CHARTS[] = {{"frontier.svg", msim_plan_chart_frontier},
-                  {"scaling.svg", msim_plan_chart_scaling},
-                  {"breakdown.svg", msim_plan_chart_breakdown}};
-
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < MSIM_PLAN_CHARTS; i++) {
         struct msim_error why = {0};
         char path[1200];
 
-        snprintf(path, sizeof(path), "%.1024s/%s", folder, CHARTS[i].name);
-        if (CHARTS[i].draw(plan, spec, path, &why) != MSIM_OK) {
+        snprintf(path, sizeof(path), "%.1024s/%s", folder,
+                 msim_plan_charts[i].file);
+        if (msim_plan_charts[i].draw(plan, spec, path, &why) != MSIM_OK) {
             msim_message("warning: no charts: %s", why.text);
             return;
         }
@@ -188,8 +178,8 @@ static enum msim_status write_folder(const struct msim_plan *plan,
                                      const struct msim_spec *spec,
                                      const char *folder, struct msim_error *err)
 {
-    char *charts[3] = {NULL};
-    struct writer w = {plan, spec, (const char *const *)charts, 3};
+    char *charts[MSIM_PLAN_CHARTS] = {NULL};
+    struct writer w = {plan, spec, (const char *const *)charts};
     enum msim_status status = MSIM_OK;
 
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
@@ -206,7 +196,7 @@ static enum msim_status write_folder(const struct msim_plan *plan,
         status = write_file(&w, folder, "report.html", write_html, err);
     if (status == MSIM_OK)
         write_pdf(folder);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < MSIM_PLAN_CHARTS; i++)
         free(charts[i]);
     return status;
 }

@@ -115,3 +115,12 @@ double msim_platform_slowdown(const struct msim_platform *p)
 {
     return p->slowdown;
 }
+
+uint64_t msim_platform_rows(const struct msim_platform *p)
+{
+    uint64_t rows = 0;
+
+    for (uint32_t i = 0; i < p->n_fits; i++)
+        rows += p->fits[i].rows;
+    return rows;
+}

@@ -71,6 +71,9 @@ const char *msim_platform_generation(const struct msim_platform *p);
 /* GPUs that are linked without a network between nodes: 72 where the maker
  * names a rack of 72, else those of a usual server. */
 uint32_t msim_platform_gpus_a_node(const struct msim_platform *p);
+/* Rows of measured operators and collectives on it that its fits saw; 0: it
+ * goes by fits of others. */
+uint64_t msim_platform_rows(const struct msim_platform *p);
 /* The file that it was read from. */
 const char *msim_platform_file(const struct msim_platform *p);
 

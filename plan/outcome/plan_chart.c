@@ -17,7 +17,7 @@ static void begin(FILE *out, int height)
 {
     fprintf(out,
             "set encoding utf8\n"
-            "set terminal svg size 860,%d font 'sans,13' background '#ffffff'\n"
+            "set terminal svg size 960,%d font 'sans,17' background '#ffffff'\n"
             "set border 3 lc rgb '#888888'\nset tics nomirror tc rgb "
             "'#333333'\nset grid lc rgb '#dddddd'\nset key outside right top\n",
             height);
@@ -89,24 +89,23 @@ static void put_points(const struct msim_plan *plan,
     fputs("NaN NaN\nMSIM_END\n", out);
 }
 
-enum msim_status msim_plan_chart_frontier(const struct msim_plan *plan,
-                                          const struct msim_spec *spec,
-                                          const char *path,
-                                          struct msim_error *err)
+static enum msim_status draw_frontier(const struct msim_plan *plan,
+                                      const struct msim_spec *spec,
+                                      const char *path, struct msim_error *err)
 {
     FILE *out = new_script(path, err);
 
     if (!out)
         return MSIM_EIO;
-    begin(out, 430);
+    begin(out, 460);
     put_points(plan, spec, out);
     name_axes(plan, out);
-    fputs("set title 'Every feasible point, and the frontier'\n"
+    fputs("set title 'Time and cost of every feasible way'\n"
           "set logscale xy\nset format xy '%.0s %c'\nplot ",
           out);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         fprintf(out,
-                "$p%u using 1:2 with points pt 7 ps 0.4 lc rgb '%s' title ", k,
+                "$p%u using 1:2 with points pt 7 ps 0.5 lc rgb '%s' title ", k,
                 COLORS[k % N_COLORS]);
         msim_gnuplot_quote(out, spec->platforms[k].name);
         fputs(", ", out);
@@ -134,17 +133,16 @@ static const struct msim_plan_point *fastest(const struct msim_plan *plan,
     return best;
 }
 
-enum msim_status msim_plan_chart_scaling(const struct msim_plan *plan,
-                                         const struct msim_spec *spec,
-                                         const char *path,
-                                         struct msim_error *err)
+static enum msim_status draw_scaling(const struct msim_plan *plan,
+                                     const struct msim_spec *spec,
+                                     const char *path, struct msim_error *err)
 {
     const int64_t *gpus = spec->values[MSIM_SPEC_gpus];
     FILE *out = new_script(path, err);
 
     if (!out)
         return MSIM_EIO;
-    begin(out, 380);
+    begin(out, 420);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         fprintf(out, "$p%u << MSIM_END\n", k);
         for (uint32_t i = 0; i < spec->n_values[MSIM_SPEC_gpus]; i++) {
@@ -173,10 +171,9 @@ enum msim_status msim_plan_chart_scaling(const struct msim_plan *plan,
     return draw(out, path, err);
 }
 
-enum msim_status msim_plan_chart_breakdown(const struct msim_plan *plan,
-                                           const struct msim_spec *spec,
-                                           const char *path,
-                                           struct msim_error *err)
+static enum msim_status draw_breakdown(const struct msim_plan *plan,
+                                       const struct msim_spec *spec,
+                                       const char *path, struct msim_error *err)
 {
     static const char *const NAMES[] = {
         "compute", "host",      "tensor parallel", "context, experts",
@@ -186,7 +183,7 @@ enum msim_status msim_plan_chart_breakdown(const struct msim_plan *plan,
 
     if (!out)
         return MSIM_EIO;
-    begin(out, 380);
+    begin(out, 420);
     fputs("$rows << MSIM_END\n", out);
     for (uint32_t i = 0; i < most; i++) {
         const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
@@ -211,3 +208,70 @@ enum msim_status msim_plan_chart_breakdown(const struct msim_plan *plan,
     fputs("\n", out);
     return draw(out, path, err);
 }
+
+/* ---- measured jobs ------------------------------------------------------- */
+
+#define BIN  0.04 /* of the natural logarithm of measured / predicted */
+#define BINS 41   /* an odd number: the middle one is around 1 */
+
+/* How many measured jobs there are in each bin, each predicted without itself
+ * among its neighbours. */
+static void count_jobs(const struct msim_step_fit *fit, uint32_t *bins)
+{
+    for (uint32_t i = 0; i < fit->n_rows; i++) {
+        const struct msim_neighbour *row = &fit->rows[i];
+        double left = row->residual - msim_neighbour_correction(
+                                          row, fit->rows, fit->n_rows, row);
+        long at = lround(left / BIN) + BINS / 2;
+
+        bins[at < 0 ? 0 : at >= BINS ? BINS - 1 : at]++;
+    }
+}
+
+static enum msim_status draw_measured(const struct msim_plan *plan,
+                                      const struct msim_spec *spec,
+                                      const char *path, struct msim_error *err)
+{
+    const struct msim_step_fit *fit = &plan->basis.fit;
+    uint32_t bins[BINS] = {0};
+    FILE *out = new_script(path, err);
+
+    (void)spec;
+    if (!out)
+        return MSIM_EIO;
+    count_jobs(fit, bins);
+    begin(out, 360);
+    fputs("$jobs << MSIM_END\n", out);
+    for (int i = 0; i < BINS; i++)
+        fprintf(out, "%.4f %u\n", exp((i - BINS / 2) * BIN), bins[i]);
+    fprintf(out,
+            "MSIM_END\nset title 'Measured over predicted time of %u published "
+            "training jobs'\nset xlabel 'measured / predicted'\nset ylabel "
+            "'jobs'\nset logscale x\nset xtics (0.5,0.7,0.8,0.9,1,1.1,1.25,"
+            "1.5,2)\nset xrange [0.5:2]\nset style fill solid 1 noborder\n"
+            "unset key\n"
+            "plot $jobs using 1:2:($1*%.4f):($1*%.4f):(0):2 with boxxyerror "
+            "lc rgb '%s'\n",
+            fit->n_rows, exp(-0.45 * BIN), exp(0.45 * BIN), COLORS[0]);
+    return draw(out, path, err);
+}
+
+const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS] = {
+    {"frontier.svg",
+     "Each dot is one feasible way. Those on the black line are the frontier: "
+     "no other way is both faster and cheaper.",
+     draw_frontier},
+    {"scaling.svg",
+     "The fastest way with so many GPUs. Bars: 90 % intervals. A steeper line "
+     "scales better.",
+     draw_scaling},
+    {"breakdown.svg",
+     "Where the time of a step goes, for the ways of the frontier, fastest "
+     "first.",
+     draw_breakdown},
+    {"measured.svg",
+     "How far predictions were off for jobs that were measured, each predicted "
+     "without itself among the jobs like it; the law's constants saw all of "
+     "them. Left of 1: faster than predicted.",
+     draw_measured},
+};

@@ -5,58 +5,13 @@
 
 #include "core/base/csv.h"
 #include "core/base/json_out.h"
+#include "plan/outcome/plan_words.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-void msim_plan_strategy_text(const struct msim_strategy *s, char *text,
-                             size_t size)
-{
-    static const struct {
-        const char *name;
-        size_t offset;
-        int64_t usual; /* not printed */
-    } MEMBERS[] = {
-        {"tp", offsetof(struct msim_strategy, tp), 1},
-        {"pp", offsetof(struct msim_strategy, pp), 1},
-        {"vp", offsetof(struct msim_strategy, vp), 1},
-        {"cp", offsetof(struct msim_strategy, cp), 1},
-        {"ep", offsetof(struct msim_strategy, ep), 1},
-        {"dp", offsetof(struct msim_strategy, dp), -1},
-        {"zero", offsetof(struct msim_strategy, zero), -1},
-        {"micro batch", offsetof(struct msim_strategy, micro_batch), -1},
-    };
-    size_t used = 0;
-
-    for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++) {
-        int64_t v;
-
-        memcpy(&v, (const char *)s + MEMBERS[i].offset, sizeof(v));
-        if (v != MEMBERS[i].usual && used < size)
-            used += (size_t)snprintf(text + used, size - used,
-                                     "%s %" PRId64 ", ", MEMBERS[i].name, v);
-    }
-    if (used < size)
-        snprintf(text + used, size - used, "recompute %s, %s",
-                 msim_recompute_text(s->recompute),
-                 msim_precision_text(s->precision));
-}
-
 /* ---- text ---------------------------------------------------------------- */
-
-/* "1.23 M" */
-static void money_text(double v, char *text, size_t size)
-{
-    if (isnan(v))
-        snprintf(text, size, "-");
-    else if (v >= 1e6)
-        snprintf(text, size, "%.2f M", v / 1e6);
-    else if (v >= 1e4)
-        snprintf(text, size, "%.1f k", v / 1e3);
-    else
-        snprintf(text, size, "%.0f", v);
-}
 
 static void write_line(const struct msim_plan_point *p,
                        const struct msim_spec *spec, FILE *out)
@@ -64,7 +19,7 @@ static void write_line(const struct msim_plan_point *p,
     char strategy[160], cost[24], days[24] = "-";
 
     msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
-    money_text(p->cost, cost, sizeof(cost));
+    msim_plan_amount_text(p->cost, cost, sizeof(cost));
     if (!isnan(p->days))
         snprintf(days, sizeof(days), "%.1f", p->days);
     fprintf(out, "%8s %9s %6" PRId64 " %-14s %8.2f %5.1f %6.1f%s  %s\n", days,
@@ -90,10 +45,11 @@ static void write_best(const struct msim_plan *plan,
         fprintf(out, "  training    %.1f days [%.1f-%.1f]\n", p->days,
                 p->days * p->low_us / p->us, p->days * p->high_us / p->us);
     if (!isnan(p->cost)) {
-        money_text(p->cost, cost, sizeof(cost));
-        money_text(p->cost * p->low_us / p->us, low, sizeof(low));
-        money_text(p->cost * p->high_us / p->us, high, sizeof(high));
-        fprintf(out, "  cost        %s [%s to %s]\n", cost, low, high);
+        msim_plan_amount_text(p->cost, cost, sizeof(cost));
+        msim_plan_amount_text(p->cost * p->low_us / p->us, low, sizeof(low));
+        msim_plan_amount_text(p->cost * p->high_us / p->us, high, sizeof(high));
+        fprintf(out, "  cost        %s [%s to %s]%s%s\n", cost, low, high,
+                *spec->currency ? " " : "", spec->currency);
     }
     if (!isnan(p->kwh))
         fprintf(out, "  energy      %.0f MWh\n", p->kwh / 1e3);
@@ -113,9 +69,33 @@ static void write_best(const struct msim_plan *plan,
             100 * p->parts.optimizer / p->us);
     fprintf(out, "  because     it costs least%s of all that fit%s\n",
             isnan(p->cost) ? " GPU time" : "",
-            isfinite(spec->most_days) || isfinite(spec->most_cost)
-                ? " and keep the limits"
-                : "");
+            msim_spec_is_limited(spec) ? " and keep the limits" : "");
+}
+
+/* How sure it is that limits of time and cost are kept, and what would be. */
+static void write_chance(const struct msim_plan *plan,
+                         const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_point *p = &plan->points[plan->best], *safe;
+    char chance[24], strategy[160];
+
+    if (isnan(p->chance))
+        return;
+    msim_plan_chance_text(p->chance, chance, sizeof(chance));
+    fprintf(out, "  limits      kept with a chance of %s\n", chance);
+    if (p->chance >= MSIM_PLAN_SAFE)
+        return;
+    if (plan->safe == UINT32_MAX) {
+        fputs("              no point keeps them for sure (95 %)\n", out);
+        return;
+    }
+    safe = &plan->points[plan->safe];
+    msim_plan_strategy_text(&safe->strategy, strategy, sizeof(strategy));
+    fprintf(out,
+            "  to be sure  %" PRId64 " x %s: %s\n"
+            "              %s x %.3f of the recommended one\n",
+            safe->strategy.gpus, spec->platforms[safe->platform].name, strategy,
+            msim_plan_cost_word(p), msim_plan_cost(safe) / msim_plan_cost(p));
 }
 
 static void write_runner_up(const struct msim_plan *plan,
@@ -159,6 +139,7 @@ void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
         return;
     }
     write_best(plan, spec, out);
+    write_chance(plan, spec, out);
     write_runner_up(plan, spec, out);
     fputs(
         "\nfrontier: shorter or cheaper than all others (? memory is not sure "
@@ -243,6 +224,8 @@ static void json_point(struct msim_json *j, const char *key,
     msim_json_number(j, "days", p->days);
     msim_json_number(j, "cost", p->cost);
     msim_json_number(j, "kwh", p->kwh);
+    msim_json_number(j, "chance", p->chance);
+    msim_json_number(j, "correction", p->correction);
     msim_json_close(j);
 }
 
@@ -275,6 +258,10 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
         msim_json_number(&j, "high", plan->ratio_high);
         msim_json_close(&j);
     }
+    if (plan->safe == UINT32_MAX)
+        msim_json_text(&j, "safe", NULL);
+    else
+        json_point(&j, "safe", &plan->points[plan->safe], spec);
     msim_json_open(&j, "frontier", '[', true);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
         json_point(&j, NULL, &plan->points[plan->frontier[i]], spec);

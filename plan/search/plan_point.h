@@ -17,7 +17,10 @@ struct msim_plan_point {
     enum msim_fits fits; /* yes or edge */
     double tokens_per_second, mfu;
     double days, cost, kwh; /* of the whole training; NAN: not known */
-    bool allowed;           /* it keeps all limits */
+    bool allowed;           /* it keeps all limits, as predicted */
+    double chance;     /* that it keeps those of time and cost; NAN: none */
+    double correction; /* what measured jobs like it took, over the law's time;
+                          1: no such job */
 };
 
 enum msim_plan_reason {

@@ -9,9 +9,11 @@
 #include "core/base/vec.h"
 #include "models/platform/platform.h"
 #include "plan/search/plan_parts.h"
+#include "plan/search/recommend.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +26,7 @@ struct search {
     const struct msim_spec *spec;
     struct msim_platform *platforms[MSIM_SPEC_PLATFORMS];
     struct msim_network networks[MSIM_SPEC_PLATFORMS];
-    struct msim_step_fit fit;
+    const struct msim_step_fit *fit; /* the plan's */
     struct msim_memory_fit memory;
     uint64_t n_points;
     struct msim_plan_block *blocks;
@@ -94,6 +96,30 @@ static double peak_rate(const struct msim_platform *platform,
                                                            : MSIM_DT_BF16);
 }
 
+/* By how much a point may be slower and still keeps all limits of time;
+ * INFINITY where there are none. */
+static double slack_of(const struct msim_spec *spec,
+                       const struct msim_plan_point *p)
+{
+    double slack = p->tokens_per_second / spec->least_tokens_per_second;
+
+    if (!isnan(p->days))
+        slack = fmin(slack, spec->most_days / p->days);
+    if (!isnan(p->cost))
+        slack = fmin(slack, spec->most_cost / p->cost);
+    return slack;
+}
+
+static void set_limits(const struct msim_spec *spec, struct msim_plan_point *p)
+{
+    double slack = slack_of(spec, p);
+
+    p->allowed = slack >= 1 && (double)p->strategy.gpus <= spec->most_gpus;
+    p->chance = isinf(slack) ? NAN
+                             : msim_chance_below(slack * p->us, p->us,
+                                                 p->low_us, p->high_us);
+}
+
 static void set_figures(const struct search *k, struct msim_plan_point *p,
                         const struct msim_step_estimate *e)
 {
@@ -113,7 +139,8 @@ static void set_figures(const struct search *k, struct msim_plan_point *p,
     hours = p->days * 24 * (double)p->strategy.gpus;
     p->cost = on->price > 0 ? hours * on->price : NAN;
     p->kwh = on->power_w > 0 ? hours * on->power_w / 1000 : NAN;
-    p->allowed = !(p->days > spec->most_days) && !(p->cost > spec->most_cost);
+    p->correction = e->correction;
+    set_limits(spec, p);
 }
 
 /* Predict one point; MSIM_PLAN_REASONS where it is feasible. */
@@ -136,7 +163,7 @@ static enum msim_plan_reason answer(const struct search *k,
     if (msim_terms_make(&terms, pricer, &k->spec->model, &p->strategy, &why) !=
         MSIM_OK)
         return MSIM_PLAN_NO_MODEL;
-    e = msim_step_predict(&terms, &k->fit);
+    e = msim_step_predict(&terms, k->fit);
     set_figures(k, p, &e);
     return MSIM_PLAN_REASONS;
 }
@@ -285,95 +312,6 @@ static enum msim_status collect(struct search *k)
     return MSIM_OK;
 }
 
-/* ---- what to recommend --------------------------------------------------- */
-
-struct order {
-    double time, cost;
-    uint64_t number;
-    uint32_t index;
-};
-
-/* What a point costs: money, else GPUs for as long as a step takes. */
-static double cost_of(const struct msim_plan_point *p)
-{
-    return isnan(p->cost) ? p->us * (double)p->strategy.gpus : p->cost;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct order *x = a, *y = b;
-
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    if (x->cost != y->cost)
-        return x->cost < y->cost ? -1 : 1;
-    return x->number < y->number ? -1 : 1;
-}
-
-/* Points that no other one beats in both time and cost, by time. */
-static enum msim_status find_frontier(struct msim_plan *plan)
-{
-    struct order *o = calloc((size_t)plan->n + 1, sizeof(*o));
-    double least = INFINITY;
-    uint32_t n = 0;
-
-    plan->frontier = calloc((size_t)plan->n + 1, sizeof(*plan->frontier));
-    if (!o || !plan->frontier) {
-        free(o);
-        return MSIM_ENOMEM;
-    }
-    for (uint32_t i = 0; i < plan->n; i++)
-        if (plan->points[i].allowed)
-            o[n++] =
-                (struct order){plan->points[i].us, cost_of(&plan->points[i]),
-                               plan->points[i].number, i};
-    qsort(o, n, sizeof(*o), by_time);
-    for (uint32_t i = 0; i < n; i++)
-        if (o[i].cost < least) {
-            least = o[i].cost;
-            plan->frontier[plan->n_frontier++] = o[i].index;
-        }
-    free(o);
-    return MSIM_OK;
-}
-
-/* The cheapest that keeps the limits is recommended; next comes the cheapest
- * that is another GPU, number of GPUs or strategy. */
-static void recommend(struct search *k)
-{
-    struct msim_plan *plan = k->plan;
-    const struct msim_plan_point *a, *b;
-    double low, high;
-
-    plan->best = plan->runner_up = UINT32_MAX;
-    for (uint32_t i = 0; i < plan->n; i++) {
-        const struct msim_plan_point *p = &plan->points[i];
-
-        if (!p->allowed)
-            continue;
-        if (plan->best == UINT32_MAX ||
-            cost_of(p) < cost_of(&plan->points[plan->best])) {
-            plan->runner_up = plan->best;
-            plan->best = i;
-        } else if (plan->runner_up == UINT32_MAX ||
-                   cost_of(p) < cost_of(&plan->points[plan->runner_up])) {
-            plan->runner_up = i;
-        }
-    }
-    if (plan->runner_up == UINT32_MAX)
-        return;
-    a = &plan->points[plan->best];
-    b = &plan->points[plan->runner_up];
-    plan->ratio = cost_of(a) / cost_of(b);
-    /* Half of the variance is taken to be the model's, common to both. */
-    low = log(a->us / a->low_us);
-    high = log(b->high_us / b->us);
-    plan->ratio_low = plan->ratio / exp(sqrt((low * low + high * high) / 2));
-    low = log(b->us / b->low_us);
-    high = log(a->high_us / a->us);
-    plan->ratio_high = plan->ratio * exp(sqrt((low * low + high * high) / 2));
-}
-
 /* ---- all of it ----------------------------------------------------------- */
 
 static enum msim_status load(struct search *k, const char *data_dir,
@@ -389,7 +327,28 @@ static enum msim_status load(struct search *k, const char *data_dir,
         msim_platform_join(k->platforms[i], &k->networks[i]);
     }
     MSIM_TRY(msim_memory_fit_read(&k->memory, data_dir, NULL, err));
-    return msim_step_fit_read(&k->fit, data_dir, NULL, err);
+    k->fit = &k->plan->basis.fit;
+    return msim_step_fit_read(&k->plan->basis.fit, data_dir, NULL, err);
+}
+
+static void note_basis(const struct search *k)
+{
+    struct msim_plan_basis *b = &k->plan->basis;
+
+    for (uint32_t i = 0; i < k->spec->n_platforms; i++) {
+        const struct msim_platform *p = k->platforms[i];
+
+        snprintf(b->platforms[i].title, sizeof(b->platforms[i].title), "%s",
+                 msim_platform_title(p));
+        b->platforms[i].memory = msim_platform_memory_bytes(p);
+        b->platforms[i].bandwidth = msim_platform_bandwidth(p);
+        b->platforms[i].rows = msim_platform_rows(p);
+        b->platforms[i].gpus_a_node = msim_platform_gpus_a_node(p);
+        snprintf(b->platforms[i].network, sizeof(b->platforms[i].network), "%s",
+                 k->networks[i].title);
+    }
+    b->memory_low = k->memory.low;
+    b->memory_high = k->memory.high;
 }
 
 static enum msim_status search(struct search *k)
@@ -408,9 +367,7 @@ static enum msim_status search(struct search *k)
     MSIM_TRY(collect(k));
     if (k->share)
         msim_plan_parts_remove(k->share, k->n_blocks);
-    MSIM_TRY(find_frontier(k->plan));
-    recommend(k);
-    return MSIM_OK;
+    return msim_plan_recommend(k->plan);
 }
 
 enum msim_status msim_plan_search(struct msim_plan *plan,
@@ -422,15 +379,17 @@ enum msim_status msim_plan_search(struct msim_plan *plan,
     struct search k = {.spec = spec, .plan = plan, .o = o, .share = o->share};
     enum msim_status status;
 
-    *plan = (struct msim_plan){.best = UINT32_MAX, .runner_up = UINT32_MAX};
+    *plan = (struct msim_plan){
+        .best = UINT32_MAX, .runner_up = UINT32_MAX, .safe = UINT32_MAX};
     pthread_mutex_init(&k.lock, NULL);
     status = load(&k, data_dir, err);
+    if (status == MSIM_OK)
+        note_basis(&k);
     if (status == MSIM_OK)
         status = search(&k);
     for (uint64_t b = 0; k.blocks && b < k.n_blocks; b++)
         free(k.blocks[b].points);
     free(k.blocks);
-    msim_step_fit_release(&k.fit);
     for (uint32_t i = 0; i < spec->n_platforms; i++)
         msim_platform_free(k.platforms[i]);
     pthread_mutex_destroy(&k.lock);
@@ -441,5 +400,6 @@ void msim_plan_release(struct msim_plan *plan)
 {
     free(plan->points);
     free(plan->frontier);
+    msim_step_fit_release(&plan->basis.fit);
     *plan = (struct msim_plan){0};
 }

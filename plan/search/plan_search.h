@@ -8,21 +8,7 @@
  */
 #ifndef MSIM_PLAN_SEARCH_PLAN_SEARCH_H
 #define MSIM_PLAN_SEARCH_PLAN_SEARCH_H
-#include "plan/search/plan_point.h"
-#include "plan/step/steps_file.h"
-
-struct msim_plan {
-    struct msim_plan_point *points; /* feasible ones, by number */
-    uint32_t n, cap;
-    uint64_t looked_at, left_out[MSIM_PLAN_REASONS];
-    uint32_t *frontier; /* indices into points: shorter or cheaper than all
-                           others that keep the limits; by time */
-    uint32_t n_frontier;
-    uint32_t best, runner_up; /* indices; UINT32_MAX: none */
-    /* Time of the best over the runner-up's, 90 %: errors of one law and one
-     * model go together, so the ratio is surer than either time. */
-    double ratio, ratio_low, ratio_high;
-};
+#include "plan/search/plan.h"
 
 struct msim_plan_options {
     uint32_t threads;

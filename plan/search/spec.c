@@ -18,12 +18,11 @@ static const char *const DIMENSIONS[] = {
         "recompute",
     "precision", "gpus"};
 
-static const char *const KEYS[] = {"model",       "sequence",    "global_batch",
-                                   "tokens",      "platforms",   "limits",
-                                   "tp",          "pp",          "vp",
-                                   "cp",          "ep",          "zero",
-                                   "micro_batch", "recompute",   "precision",
-                                   "gpus",        "most_points", NULL};
+static const char *const KEYS[] = {
+    "model",  "sequence",    "global_batch", "tokens",    "platforms",
+    "limits", "tp",          "pp",           "vp",        "cp",
+    "ep",     "zero",        "micro_batch",  "recompute", "precision",
+    "gpus",   "most_points", "currency",     NULL};
 
 const char *msim_spec_dimension_text(uint32_t d)
 {
@@ -37,6 +36,12 @@ double msim_spec_points(const struct msim_spec *spec)
     for (int d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
         n *= spec->n_values[d];
     return n;
+}
+
+bool msim_spec_is_limited(const struct msim_spec *spec)
+{
+    return isfinite(spec->most_days) || isfinite(spec->most_cost) ||
+           isfinite(spec->most_gpus) || spec->least_tokens_per_second > 0;
 }
 
 /* ---- dimensions ---------------------------------------------------------- */
@@ -184,14 +189,17 @@ static void read_platforms(struct msim_spec *spec, struct msim_fields *f)
 
 static void read_limits(struct msim_spec *spec, struct msim_fields *f)
 {
-    static const char *const LIMIT_KEYS[] = {"days", "cost", "memory_gib",
-                                             NULL};
+    static const char *const LIMIT_KEYS[] = {
+        "days", "cost", "gpus", "memory_gib", "tokens_per_second", NULL};
     struct msim_fields in = msim_fields_open(f, "limits");
 
     if (in.object)
         msim_fields_only(&in, LIMIT_KEYS);
     spec->most_days = msim_field_real(&in, "days", INFINITY);
     spec->most_cost = msim_field_real(&in, "cost", INFINITY);
+    spec->most_gpus = msim_field_real(&in, "gpus", INFINITY);
+    spec->least_tokens_per_second =
+        msim_field_real(&in, "tokens_per_second", 0);
     spec->most_memory_gib = msim_field_real(&in, "memory_gib", INFINITY);
     msim_fields_close(f, &in);
 }
@@ -217,6 +225,17 @@ static void check(struct msim_spec *spec, struct msim_fields *f)
             points, spec->most_points);
 }
 
+static void read_currency(struct msim_spec *spec, struct msim_fields *f)
+{
+    const char *text = msim_field_text(f, "currency");
+
+    if (text && strlen(text) >= sizeof(spec->currency))
+        msim_field_refuse(f, "currency", "a short name, such as \"EUR\"");
+    else
+        snprintf(spec->currency, sizeof(spec->currency), "%s",
+                 text ? text : "");
+}
+
 static void read_spec(struct msim_spec *spec, struct msim_fields *f,
                       const char *data_dir)
 {
@@ -233,6 +252,7 @@ static void read_spec(struct msim_spec *spec, struct msim_fields *f,
         msim_field_int(f, "global_batch", 1, MSIM_FIELD_WANTED);
     spec->tokens = msim_field_real(f, "tokens", 0);
     spec->most_points = msim_field_real(f, "most_points", USUAL_MOST);
+    read_currency(spec, f);
     usual_values(spec);
     read_platforms(spec, f);
     for (int d = 0; d < MSIM_SPEC_DIMENSIONS; d++)

@@ -9,7 +9,9 @@
  *      "gpus": [256, 512],
  *      "tp": [1, 2, 4, 8], "pp": [1, 2, 4, 8], "zero": [1, 3],
  *      "micro_batch": [1, 2, 4], "recompute": ["none", "full"],
- *      "limits": {"days": 30, "cost": 2e6, "gpus": 512, "memory_gib": 70},
+ *      "limits": {"days": 30, "cost": 2e6, "gpus": 512, "memory_gib": 70,
+ *                 "tokens_per_second": 1e6},
+ *      "currency": "EUR",
  *      "most_points": 1000000}
  *
  * "model", "global_batch", "platforms" and "gpus" are wanted. A dimension that
@@ -60,7 +62,9 @@ struct msim_spec {
                        three but gpus: enums */
     uint32_t n_values[MSIM_SPEC_DIMENSIONS];
     /* What is not given is INFINITY. */
-    double most_days, most_cost, most_memory_gib;
+    double most_days, most_cost, most_memory_gib, most_gpus;
+    double least_tokens_per_second; /* 0: not given */
+    char currency[16];              /* of prices; "": not given */
     double most_points;
 };
 
@@ -75,6 +79,9 @@ const char *msim_spec_dimension_text(uint32_t d);
 MSIM_MUST_CHECK
 enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,
                                 const char *data_dir, struct msim_error *err);
+
+/* Whether it limits time, cost, throughput or GPUs. */
+bool msim_spec_is_limited(const struct msim_spec *spec);
 
 /* How many points the spec has. */
 double msim_spec_points(const struct msim_spec *spec);

@@ -186,6 +186,7 @@ struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
         exp(msim_neighbour_correction(&of, fit->rows, fit->n_rows, NULL));
     double *parts = (double *)&e.parts;
 
+    e.correction = factor;
     e.us = factor * msim_step_us(t, &fit->constants, &e.parts);
     for (size_t i = 0; i < sizeof(e.parts) / sizeof(double); i++)
         parts[i] *= factor;

@@ -55,7 +55,8 @@ bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source);
 struct msim_step_estimate {
     double us, low_us, high_us;
     struct msim_step_parts parts;
-    double flops; /* a rank and step */
+    double flops;      /* a rank and step */
+    double correction; /* what neighbours make of the law's time, a factor */
 };
 struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
                                             const struct msim_step_fit *fit);

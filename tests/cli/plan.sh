@@ -22,8 +22,8 @@ grep -q 'The answer' "$folder/plan/report.html" || complain "the page has no ans
 ! grep -Eq '(src|href)=.?[^"'"'"'#]' "$folder/plan/report.html" ||
     complain "the page links to other files"
 if command -v gnuplot >/dev/null; then
-    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 3 ] ||
-        complain "not three charts in the page"
+    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 4 ] ||
+        complain "not four charts in the page"
 fi
 
 ! grep -q currentColor "$folder/plan/report.html" || complain "a colour is not named"
@@ -57,7 +57,17 @@ run validate --rows "$folder/rows.csv" --csv
     "$(sed -n 2p "$folder/plan/points.csv" | cut -d, -f17-19)" ] ||
     complain "validate --rows predicts another step: $out"
 
-# Limits, and what cannot be.
+# Limits, and what cannot be. How likely it is that they are kept is said.
+spec ', "tokens": 1e9, "limits": {"days": 300, "gpus": 8}, "currency": "EUR"'
+run plan "$folder/spec.json"
+want_rc 0
+want_out "limits      kept with a chance of above 99 %"
+[[ $out =~ cost\ +[^$'\n']*\]\ EUR ]] || complain "no currency: $out"
+[[ $out =~ recommended\ +8\ x ]] || complain "more GPUs than the limit: $out"
+spec ', "limits": {"gpu": 8}'
+run plan "$folder/spec.json"
+want_rc 3
+want_err "limits.gpu is not known, did you mean gpus?"
 spec ', "tokens": 1e9, "limits": {"days": 1e-6}'
 run plan "$folder/spec.json"
 want_rc 0

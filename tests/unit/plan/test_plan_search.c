@@ -2,8 +2,10 @@
  * every point by itself finds. */
 #include "models/platform/platform.h"
 #include "plan/search/plan_search.h"
+#include "plan/search/recommend.h"
 #include "tests/check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -179,8 +181,74 @@ static void test_search__prices_like_a_single_job(void)
     msim_plan_release(&plan);
 }
 
+/*
+ * Of 20 [16, 25] a twentieth lies above 25 and one below 16, a half below 20;
+ * 25 ^ 0.5 x 20 ^ 0.5 is half of 1.645 standard deviations up: 0.7946 of a
+ * normal distribution lie below.
+ */
+static void test_chance__follows_the_interval(void)
+{
+    CHECK_REL(msim_chance_below(20, 20, 16, 25), 0.5, 1e-9);
+    CHECK_REL(msim_chance_below(25, 20, 16, 25), 0.95, 1e-3);
+    CHECK_REL(msim_chance_below(16, 20, 16, 25), 0.05, 1e-2);
+    CHECK_REL(msim_chance_below(22.3607, 20, 16, 25), 0.7946, 1e-3);
+    CHECK_REL(msim_chance_below(20, 20, 20, 20), 1, 1e-9);
+}
+
+/* A limit just above the best point's time: it is kept as predicted, but not
+ * surely. What is called safe keeps it surely, and costs no less. */
+static void test_search__names_what_is_sure(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+    const struct msim_plan_point *best, *safe;
+
+    REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 1},
+                             &err) == MSIM_OK);
+    best = &plan.points[plan.best];
+    CHECK(isnan(best->chance));
+    spec.most_days = best->days * 1.01;
+    msim_plan_release(&plan);
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 1},
+                             &err) == MSIM_OK);
+    best = &plan.points[plan.best];
+    REQUIRE(plan.safe != UINT32_MAX);
+    safe = &plan.points[plan.safe];
+    CHECK(best->chance > 0.5 && best->chance < MSIM_PLAN_SAFE);
+    CHECK(safe->chance >= MSIM_PLAN_SAFE && safe->fits == MSIM_FITS_YES);
+    CHECK(msim_plan_cost(safe) >= msim_plan_cost(best));
+    CHECK_UINT(plan.best_of[best->platform], plan.best);
+    msim_plan_release(&plan);
+}
+
+/* GPUs and throughput are limits, too. */
+static void test_search__keeps_to_gpus_and_throughput(void)
+{
+    struct msim_spec spec;
+    struct msim_plan plan;
+
+    REQUIRE(read_text(&spec, SMALL) == MSIM_OK);
+    spec.most_gpus = 16;
+    spec.least_tokens_per_second = 1e5;
+    REQUIRE(msim_plan_search(&plan, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 1},
+                             &err) == MSIM_OK);
+    for (uint32_t i = 0; i < plan.n; i++)
+        CHECK(plan.points[i].allowed ==
+              (plan.points[i].strategy.gpus <= 16 &&
+               plan.points[i].tokens_per_second >= 1e5));
+    CHECK(plan.n_frontier > 0);
+    msim_plan_release(&plan);
+}
+
 int main(void)
 {
+    RUN(test_chance__follows_the_interval);
+    RUN(test_search__names_what_is_sure);
+    RUN(test_search__keeps_to_gpus_and_throughput);
     RUN(test_spec__names_what_is_wrong);
     RUN(test_spec__asks_for_a_bound);
     RUN(test_search__finds_what_trying_all_finds);

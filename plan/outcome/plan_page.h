@@ -1,0 +1,26 @@
+/*
+ * plan/outcome/plan_page.h - the sections of the report that a planner hands
+ * on, in the order of the page. Each writes HTML.
+ */
+#ifndef MSIM_PLAN_OUTCOME_PLAN_PAGE_H
+#define MSIM_PLAN_OUTCOME_PLAN_PAGE_H
+#include "plan/outcome/html.h"
+#include "plan/outcome/plan_words.h"
+
+/* The question in a sentence; what is recommended, in figures with their
+ * intervals; how sure that is. In plan_answer.c. */
+void msim_plan_page_answer(const struct msim_plan *plan,
+                           const struct msim_spec *spec, FILE *out);
+
+/* Tables: the best of each GPU, the frontier. In plan_tables.c. */
+void msim_plan_page_platforms(const struct msim_plan *plan,
+                              const struct msim_spec *spec, FILE *out);
+void msim_plan_page_frontier(const struct msim_plan *plan,
+                             const struct msim_spec *spec, FILE *out);
+
+/* Where every figure comes from; what words mean. In plan_basis.c. */
+void msim_plan_page_basis(const struct msim_plan *plan,
+                          const struct msim_spec *spec, FILE *out);
+void msim_plan_page_words(FILE *out);
+
+#endif

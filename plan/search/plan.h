@@ -1,0 +1,43 @@
+/*
+ * plan/search/plan.h - a plan: its feasible points, which of them to take, and
+ * what their figures stand on.
+ */
+#ifndef MSIM_PLAN_SEARCH_PLAN_H
+#define MSIM_PLAN_SEARCH_PLAN_H
+#include "plan/search/plan_point.h"
+#include "plan/step/steps_file.h"
+
+#define MSIM_PLAN_SAFE 0.95 /* a chance that is called sure */
+
+/* What the figures of a plan stand on. */
+struct msim_plan_basis {
+    struct {
+        char title[96];           /* the product */
+        double memory, bandwidth; /* bytes, bytes/s */
+        uint64_t rows;            /* measured on that GPU; 0: laws of others */
+        uint32_t gpus_a_node;
+        char network[96]; /* between nodes; "": the data sheet's */
+    } platforms[MSIM_SPEC_PLATFORMS];
+    struct msim_step_fit fit;       /* owned */
+    double memory_low, memory_high; /* factors of a peak's interval */
+};
+
+struct msim_plan {
+    struct msim_plan_point *points; /* feasible ones, by number */
+    uint32_t n, cap;
+    uint64_t looked_at, left_out[MSIM_PLAN_REASONS];
+    uint32_t *frontier; /* indices into points: shorter or cheaper than all
+                           others that keep the limits; by time */
+    uint32_t n_frontier;
+    uint32_t best, runner_up; /* indices; UINT32_MAX: none */
+    uint32_t safe; /* the cheapest that keeps the limits with a chance of
+                      MSIM_PLAN_SAFE, and surely fits; UINT32_MAX: none */
+    uint32_t best_of[MSIM_SPEC_PLATFORMS]; /* the cheapest of each platform that
+                                              keeps the limits */
+    /* Time of the best over the runner-up's, 90 %: errors of one law and one
+     * model go together, so the ratio is surer than either time. */
+    double ratio, ratio_low, ratio_high;
+    struct msim_plan_basis basis;
+};
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * plan/search/recommend.c - the frontier of a plan, and which point to take.
+ */
+#include "plan/search/recommend.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct order {
+    double time, cost;
+    uint64_t number;
+    uint32_t index;
+};
+
+double msim_plan_cost(const struct msim_plan_point *p)
+{
+    return isnan(p->cost) ? p->us * (double)p->strategy.gpus : p->cost;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Points that no other one beats in both time and cost, by time. */
+static enum msim_status find_frontier(struct msim_plan *plan)
+{
+    struct order *o = calloc((size_t)plan->n + 1, sizeof(*o));
+    double least = INFINITY;
+    uint32_t n = 0;
+
+    plan->frontier = calloc((size_t)plan->n + 1, sizeof(*plan->frontier));
+    if (!o || !plan->frontier) {
+        free(o);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < plan->n; i++)
+        if (plan->points[i].allowed)
+            o[n++] = (struct order){plan->points[i].us,
+                                    msim_plan_cost(&plan->points[i]),
+                                    plan->points[i].number, i};
+    qsort(o, n, sizeof(*o), by_time);
+    for (uint32_t i = 0; i < n; i++)
+        if (o[i].cost < least) {
+            least = o[i].cost;
+            plan->frontier[plan->n_frontier++] = o[i].index;
+        }
+    free(o);
+    return MSIM_OK;
+}
+
+/* The cheapest that keeps the limits is recommended; next comes the cheapest
+ * that is another GPU, number of GPUs or strategy. */
+static void find_best(struct msim_plan *plan)
+{
+    plan->best = plan->runner_up = UINT32_MAX;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct msim_plan_point *p = &plan->points[i];
+
+        if (!p->allowed)
+            continue;
+        if (plan->best == UINT32_MAX ||
+            msim_plan_cost(p) < msim_plan_cost(&plan->points[plan->best])) {
+            plan->runner_up = plan->best;
+            plan->best = i;
+        } else if (plan->runner_up == UINT32_MAX ||
+                   msim_plan_cost(p) <
+                       msim_plan_cost(&plan->points[plan->runner_up])) {
+            plan->runner_up = i;
+        }
+    }
+}
+
+/* Half of the variance is taken to be the model's, common to both. */
+static void compare_best(struct msim_plan *plan)
+{
+    const struct msim_plan_point *a, *b;
+    double low, high;
+
+    if (plan->runner_up == UINT32_MAX)
+        return;
+    a = &plan->points[plan->best];
+    b = &plan->points[plan->runner_up];
+    plan->ratio = msim_plan_cost(a) / msim_plan_cost(b);
+    low = log(a->us / a->low_us);
+    high = log(b->high_us / b->us);
+    plan->ratio_low = plan->ratio / exp(sqrt((low * low + high * high) / 2));
+    low = log(b->us / b->low_us);
+    high = log(a->high_us / a->us);
+    plan->ratio_high = plan->ratio * exp(sqrt((low * low + high * high) / 2));
+}
+
+/* The cheapest that keeps the limits surely, in time and in memory. */
+static void find_safe(struct msim_plan *plan)
+{
+    plan->safe = UINT32_MAX;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct msim_plan_point *p = &plan->points[i];
+
+        if (p->allowed && p->fits == MSIM_FITS_YES &&
+            !(p->chance < MSIM_PLAN_SAFE) &&
+            (plan->safe == UINT32_MAX ||
+             msim_plan_cost(p) < msim_plan_cost(&plan->points[plan->safe])))
+            plan->safe = i;
+    }
+}
+
+/* The cheapest that keeps the limits, of each platform. */
+static void find_best_of(struct msim_plan *plan)
+{
+    for (uint32_t k = 0; k < MSIM_SPEC_PLATFORMS; k++)
+        plan->best_of[k] = UINT32_MAX;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const struct msim_plan_point *p = &plan->points[i];
+        uint32_t *best = &plan->best_of[p->platform];
+
+        if (p->allowed &&
+            (*best == UINT32_MAX ||
+             msim_plan_cost(p) < msim_plan_cost(&plan->points[*best])))
+            *best = i;
+    }
+}
+
+enum msim_status msim_plan_recommend(struct msim_plan *plan)
+{
+    find_best(plan);
+    compare_best(plan);
+    find_safe(plan);
+    find_best_of(plan);
+    return find_frontier(plan);
+}
+
+double msim_chance_below(double limit, double middle, double low, double high)
+{
+    /* 1.645: 90 % of a normal distribution lie within so many standard
+     * deviations of its mean. */
+    double sd =
+        limit > middle ? log(high / middle) / 1.645 : log(middle / low) / 1.645;
+    double z = log(limit / middle);
+
+    if (!(sd > 0))
+        return z >= 0 ? 1 : 0;
+    return 0.5 * erfc(-z / sd * M_SQRT1_2);
+}

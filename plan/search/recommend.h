@@ -1,0 +1,25 @@
+/*
+ * plan/search/recommend.h - the frontier of a plan, and which of its points to
+ * take.
+ */
+#ifndef MSIM_PLAN_SEARCH_RECOMMEND_H
+#define MSIM_PLAN_SEARCH_RECOMMEND_H
+#include "plan/search/plan.h"
+
+/* Fill in frontier, best, runner-up, safe and best_of from the points. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_plan_recommend(struct msim_plan *plan);
+
+/* What a point costs: money, else GPUs for as long as a step takes. */
+double msim_plan_cost(const struct msim_plan_point *p);
+
+/*
+ * The probability that a figure is at most `limit`, whose middle is predicted,
+ * with a 90 % interval of low..high: log-normal, each side with its own spread.
+ *
+ *     msim_chance_below(30, 20, 15, 30) = 0.95
+ */
+double msim_chance_below(double limit, double middle, double low, double high);
+
+#endif
