@@ -5,7 +5,7 @@
 #include "cli/datadir.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "predict/op_rows.h"
+#include "predict/op/op_rows.h"
 
 struct settings {
     const char *platform;

@@ -38,8 +38,9 @@ static const struct msim_option OPTIONS[] = {
     {.name = "sensitivity",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, sensitivity),
-     .help = "no scenarios: what a tenth less of each kind of work and of each "
-             "large operator brings, most first"},
+     .help = "no scenarios: what a tenth less of each kind of work, family, "
+             "stream, link, part of the host and large operator brings, most "
+             "first"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      .field = offsetof(struct settings, output),

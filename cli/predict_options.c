@@ -279,8 +279,9 @@ static const struct msim_option OPTIONS[] = {
      .parse = parse_scale,
      .metavar = "SELECT=FACTOR",
      .help = "multiply durations; may be repeated. SELECT is kernels, "
-             "communication, copies, host, op:GLOB (GPU time of operators) "
-             "or host:GLOB (their host time); 0 removes the work"},
+             "communication, copies, host, op:GLOB (GPU time of operators), "
+             "host:GLOB (their host time), family:WORD, stream:ID, link:WORD "
+             "or host-part:WORD; 0 removes the work"},
     {.name = "peers",
      .type = MSIM_OPTION_CHOICE,
      FIELD(peers),

@@ -17,6 +17,7 @@
 #include "models/estimate/whole_job.h"
 #include "models/host/host.h"
 #include "models/platform/platform.h"
+#include "predict/groups/task_groups.h"
 #include "predict/trace_correction.h"
 
 struct msim_cost_options {
@@ -37,6 +38,7 @@ struct msim_cost_options {
     uint32_t ranks;       /* of the job, of which those in the graph stand for
                              all; 0: there are no others */
     uint32_t gpus_a_node; /* 0: MSIM_GPUS_A_NODE */
+    const struct msim_task_groups *groups; /* NULL: no selection names one */
     const struct msim_scale *scales;
     uint32_t n_scales;
 };
@@ -59,6 +61,7 @@ struct msim_costs {
     struct msim_limits *limits; /* likewise, by the data sheet */
     uint32_t emulated; /* bits of enum msim_emulation: types that the platform
                           lacks */
+    const struct msim_task_groups *groups; /* not its own; NULL: not known */
     /* Of all kernels together, on top of low..high; 1 and 1: as traced. */
     struct msim_whole_job_machine machine;
     msim_ps lag[MSIM_EDGE_KINDS]; /* for msim_scenario */
@@ -80,16 +83,26 @@ enum msim_status msim_costs_new(struct msim_costs **out,
                                 const struct msim_cost_options *opt,
                                 struct msim_error *err);
 /* How many tasks a selection has. Names of operators match in full or as
- * reports show them. ENOMEM. */
+ * reports show them. The costs must know groups where the selection names
+ * one. ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_scale_count(uint32_t *n, const struct msim_scale *s,
+                                  const struct msim_costs *c,
                                   const struct msim_graph *g);
+/* The family of the GPU work of a task, as --scale sees it; NO_GROUP for
+ * others, and where groups are not known. */
+uint8_t msim_costs_family(const struct msim_costs *c, uint32_t task);
 
-/* How long all of a selection takes, on all ranks and in all iterations. */
+/* How long all of a selection takes in all iterations, on all ranks; the same
+ * of each rank, `by_rank[i]`. */
 MSIM_MUST_CHECK
 enum msim_status msim_scale_time(msim_ps *time, const struct msim_scale *s,
                                  const struct msim_costs *c,
                                  const struct msim_graph *g);
+MSIM_MUST_CHECK
+enum msim_status msim_scale_times(msim_ps *by_rank, const struct msim_scale *s,
+                                  const struct msim_costs *c,
+                                  const struct msim_graph *g);
 
 /*
  * A copy of the costs of `g` with durations multiplied by `scales`, in their

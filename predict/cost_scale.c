@@ -6,6 +6,7 @@
 #include "predict/costing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The name that reports give a task's work: the topmost operator's, or the
  * kernel's own without one; 0: none. */
@@ -22,25 +23,31 @@ static uint32_t row_name(const struct msim_graph *g, uint32_t task)
  */
 struct matches {
     const struct msim_scale *scale;
-    const struct msim_strtab *strings;
-    uint8_t *of; /* 0: not asked yet, 1: no, 2: yes */
+    const struct msim_costs *costs;
+    const struct msim_graph *g;
+    uint8_t *of; /* by string, or by lane: 0: not asked yet, 1: no, 2: yes */
 };
 
 static enum msim_status matches_init(struct matches *m,
                                      const struct msim_scale *s,
+                                     const struct msim_costs *c,
                                      const struct msim_graph *g)
 {
-    *m = (struct matches){.scale = s, .strings = g->job->strings};
-    if (s->select != MSIM_SELECT_OP && s->select != MSIM_SELECT_HOST_OP)
+    size_t n = s->select == MSIM_SELECT_STREAM
+                   ? g->n_lanes
+                   : msim_strtab_count(g->job->strings);
+
+    *m = (struct matches){.scale = s, .costs = c, .g = g};
+    if (!msim_scale_is_pattern(s))
         return MSIM_OK;
-    m->of = calloc((size_t)msim_strtab_count(m->strings) + 1, 1);
+    m->of = calloc(n + 1, 1);
     return m->of ? MSIM_OK : MSIM_ENOMEM;
 }
 
 /* By its full name, or as reports show it. */
 static bool matches(const struct matches *m, uint32_t name)
 {
-    const char *text = msim_strtab_text(m->strings, name);
+    const char *text = msim_strtab_text(m->g->job->strings, name);
     char shown[1024];
 
     if (!m->of[name]) {
@@ -58,9 +65,48 @@ static bool is_gpu(enum msim_task_kind kind)
     return kind >= MSIM_TASK_KERNEL && kind <= MSIM_TASK_COMM;
 }
 
-static bool selects(const struct matches *m, const struct msim_graph *g,
-                    uint32_t task)
+static bool on_stream(const struct matches *m, uint32_t task)
 {
+    uint32_t lane = m->g->lane[task];
+    char id[MSIM_LANE_NAME];
+
+    if (lane == MSIM_NONE || !m->g->lanes[lane].device)
+        return false;
+    if (!m->of[lane]) {
+        msim_stream_id(id, m->g, lane);
+        m->of[lane] = msim_scale_matches(m->scale, id) ? 2 : 1;
+    }
+    return m->of[lane] == 2;
+}
+
+uint8_t msim_costs_family(const struct msim_costs *c, uint32_t task)
+{
+    if (!c->groups || c->groups->family[task] == MSIM_NO_GROUP)
+        return MSIM_NO_GROUP;
+    return c->made_by[task] < MSIM_FAMILY_BOUND ? c->made_by[task]
+                                                : c->groups->family[task];
+}
+
+/* In the group that is asked for. */
+static bool in_group(const struct matches *m, uint32_t task)
+{
+    const struct msim_task_groups *of = m->costs->groups;
+
+    switch (m->scale->select) {
+    case MSIM_SELECT_FAMILY:
+        return msim_costs_family(m->costs, task) == m->scale->group;
+    case MSIM_SELECT_LINK:
+        return of && of->link[task] == m->scale->group;
+    case MSIM_SELECT_HOST_PART:
+        return of && of->part[task] == m->scale->group;
+    default:
+        return false;
+    }
+}
+
+static bool selects(const struct matches *m, uint32_t task)
+{
+    const struct msim_graph *g = m->g;
     enum msim_task_kind kind = (enum msim_task_kind)g->kind[task];
 
     if (m->scale->one_rank &&
@@ -79,6 +125,12 @@ static bool selects(const struct matches *m, const struct msim_graph *g,
         return is_gpu(kind) && matches(m, row_name(g, task));
     case MSIM_SELECT_HOST_OP:
         return kind <= MSIM_TASK_CALL && matches(m, row_name(g, task));
+    case MSIM_SELECT_STREAM:
+        return is_gpu(kind) && on_stream(m, task);
+    case MSIM_SELECT_FAMILY:
+    case MSIM_SELECT_LINK:
+    case MSIM_SELECT_HOST_PART:
+        return in_group(m, task);
     }
     return false;
 }
@@ -88,9 +140,9 @@ static enum msim_status scale(struct msim_costs *c, const struct msim_graph *g,
 {
     struct matches m;
 
-    MSIM_TRY(matches_init(&m, s, g));
+    MSIM_TRY(matches_init(&m, s, c, g));
     for (uint32_t i = 0; i < g->n_tasks; i++) {
-        if (!selects(&m, g, i))
+        if (!selects(&m, i))
             continue;
         c->mid[i] = msim_costing_times(c->mid[i], s->factor);
         c->low[i] = msim_costing_times(c->low[i], s->factor);
@@ -109,22 +161,38 @@ enum msim_status msim_scale_time(msim_ps *time, const struct msim_scale *s,
     struct matches m;
 
     *time = 0;
-    MSIM_TRY(matches_init(&m, s, g));
+    MSIM_TRY(matches_init(&m, s, c, g));
     for (uint32_t i = 0; i < g->n_tasks; i++)
-        *time += selects(&m, g, i) ? c->mid[i] : 0;
+        *time += selects(&m, i) ? c->mid[i] : 0;
+    free(m.of);
+    return MSIM_OK;
+}
+
+enum msim_status msim_scale_times(msim_ps *by_rank, const struct msim_scale *s,
+                                  const struct msim_costs *c,
+                                  const struct msim_graph *g)
+{
+    struct matches m;
+
+    memset(by_rank, 0, g->job->n_ranks * sizeof(*by_rank));
+    MSIM_TRY(matches_init(&m, s, c, g));
+    for (uint32_t i = 0; i < g->n_tasks; i++)
+        if (selects(&m, i))
+            by_rank[g->refs[i].rank] += c->mid[i];
     free(m.of);
     return MSIM_OK;
 }
 
 enum msim_status msim_scale_count(uint32_t *n, const struct msim_scale *s,
+                                  const struct msim_costs *c,
                                   const struct msim_graph *g)
 {
     struct matches m;
 
     *n = 0;
-    MSIM_TRY(matches_init(&m, s, g));
+    MSIM_TRY(matches_init(&m, s, c, g));
     for (uint32_t i = 0; i < g->n_tasks; i++)
-        *n += selects(&m, g, i);
+        *n += selects(&m, i);
     free(m.of);
     return MSIM_OK;
 }

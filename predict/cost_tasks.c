@@ -228,6 +228,7 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     memcpy(c->limits, base->limits, n * sizeof(*c->limits));
     memcpy(c->lag, base->lag, sizeof(c->lag));
     c->machine = base->machine;
+    c->groups = base->groups;
     if (msim_cost_scale(c, g, scales, n_scales) != MSIM_OK) {
         msim_costs_free(c);
         return MSIM_ENOMEM;
@@ -239,6 +240,7 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
 static enum msim_status run(struct msim_costing *k)
 {
     MSIM_TRY(allocate(k->c, k->g->n_tasks));
+    k->c->groups = k->opt->groups;
     return cost_tasks(k);
 }
 

@@ -6,6 +6,7 @@
 #include "core/graph/build/graph_build.h"
 #include "core/run/peers.h"
 #include "models/estimate/model.h"
+#include "predict/describe_run.h"
 #include "predict/run_warnings.h"
 #include "predict/scenarios.h"
 
@@ -53,11 +54,20 @@ static enum msim_status check_kind(const struct predicting *p)
     return MSIM_OK;
 }
 
+static bool needs_groups(const struct msim_predict_settings *s)
+{
+    bool needs = s->groups;
+
+    for (uint32_t i = 0; i < s->n_scales; i++)
+        needs |= msim_scale_is_group(&s->scales[i]);
+    return needs;
+}
+
 /* As traced, no work needs an estimate. */
 static enum msim_status make_works(struct predicting *p)
 {
     if (p->to->costs == MSIM_COSTS_MEASURED &&
-        msim_target_reads_gpu_times(p->to))
+        msim_target_reads_gpu_times(p->to) && !needs_groups(p->s))
         return MSIM_OK;
     return msim_asked_works(&p->asked, p->in, msim_target_is_host(p->to));
 }
@@ -111,6 +121,19 @@ static enum msim_status build(struct predicting *p)
 
 /* ---- durations ----------------------------------------------------------- */
 
+static enum msim_status make_groups(struct predicting *p)
+{
+    const struct msim_task_groups_options o = {
+        .works = p->asked.works,
+        .ranks = p->s->ranks,
+        .gpus_a_node = p->to->gpus_a_node,
+    };
+
+    if (!needs_groups(p->s))
+        return MSIM_OK;
+    return msim_task_groups_new(&p->basis->groups, p->basis->graph, &o);
+}
+
 static enum msim_status estimate(struct predicting *p)
 {
     const struct msim_predict_settings *s = p->s;
@@ -130,6 +153,7 @@ static enum msim_status estimate(struct predicting *p)
                            .strict = s->strict,
                            .ranks = s->ranks,
                            .gpus_a_node = to->gpus_a_node,
+                           .groups = p->basis->groups,
                        },
                        p->err);
 
@@ -170,8 +194,10 @@ enum msim_status msim_basis_new(struct msim_basis **out,
         status = build(&p);
     if (status == MSIM_OK) {
         msim_run_warnings_add(s, in, to, p.basis->graph);
-        status = estimate(&p);
+        status = make_groups(&p);
     }
+    if (status == MSIM_OK)
+        status = estimate(&p);
     if (status == MSIM_OK)
         msim_run_warnings_bounded(in->job, p.basis->costs);
     if (status == MSIM_OK)
@@ -197,6 +223,7 @@ void msim_basis_free(struct msim_basis *b)
         msim_launch_plan_free(b->plans[i]);
     free(b->plans);
     msim_costs_free(b->costs);
+    msim_task_groups_free(b->groups);
     msim_graph_free(b->graph);
     free(b->warnings);
     free(b);
@@ -368,96 +395,6 @@ static void fold(const struct predicting *p)
     }
 }
 
-/* Whose times host tasks have; NULL: nothing to tell. */
-static const char *host_name(const struct predicting *p)
-{
-    bool measured = p->to->costs == MSIM_COSTS_MEASURED;
-
-    if (p->s->host)
-        return msim_host_name(p->to->host);
-    if (measured)
-        return NULL;
-    return msim_all_have_times(p->in->job) && !p->run->basis->plans[0]
-               ? "traced"
-               : msim_host_name(p->to->host);
-}
-
-/* The clock that was asked for, into the report. */
-static void note_clock(const struct msim_target *to, struct msim_prediction *p)
-{
-    const struct msim_sm_clock *c =
-        to->platform ? msim_platform_clock(to->platform) : NULL;
-    char *text;
-
-    if (!c || !(c->ratio > 0))
-        return;
-    text = msim_arena_alloc(&p->arena, MSIM_CLOCK_TEXT);
-    if (!text)
-        return;
-    msim_clock_text(c, text, MSIM_CLOCK_TEXT);
-    p->clock = (struct msim_clock_note){
-        .text = text,
-        .ratio = c->ratio,
-        .hz = c->usual_hz > 0 ? c->ratio * c->usual_hz : (double)NAN,
-        .usual_hz = c->usual_hz > 0 ? c->usual_hz : (double)NAN,
-        .power_cap_watts = c->watts > 0 ? c->watts : (double)NAN,
-        .interval_factor = exp(msim_clock_half_width(c, 1 / c->ratio)),
-    };
-}
-
-#define LINKS_TEXT 160
-
-static const char *links(const struct predicting *p, uint32_t ranks,
-                         uint32_t nodes)
-{
-    char *text = msim_arena_alloc(&p->run->prediction->arena, LINKS_TEXT);
-
-    if (text)
-        msim_collective_links(p->to->platform, ranks, nodes, text, LINKS_TEXT);
-    return text;
-}
-
-/* What the times of collectives rest on, where they are not the trace's. */
-static void note_links(const struct predicting *p)
-{
-    struct msim_prediction *out = p->run->prediction;
-    uint32_t gpus = p->to->gpus_a_node, ranks = p->s->ranks;
-
-    if (!p->to->platform || msim_target_replays(p->to) ||
-        !(out->transfer_us > 0))
-        return;
-    for (uint32_t i = 0; i < p->in->job->n_ranks; i++)
-        if (p->in->job->ranks[i]->world_size > ranks)
-            ranks = p->in->job->ranks[i]->world_size;
-    if (ranks < p->in->job->n_ranks)
-        ranks = p->in->job->n_ranks;
-    if (ranks > 1 && gpus > 1)
-        out->links_inside = links(p, ranks < gpus ? ranks : gpus, 1);
-    if (ranks > gpus)
-        out->links_between = links(p, ranks, (ranks + gpus - 1) / gpus);
-}
-
-/* The texts that a prediction has from its settings. */
-static void describe(const struct predicting *p)
-{
-    struct msim_prediction *out = p->run->prediction;
-    const struct msim_target *to = p->to;
-
-    out->version = MSIM_VERSION;
-    out->platform = to->platform ? msim_platform_name(to->platform) : NULL;
-    out->source_platform =
-        to->costs == MSIM_COSTS_SCALED ? msim_platform_name(to->source) : NULL;
-    out->source_trace = p->s->source_trace;
-    out->costs = msim_cost_mode_text(to->costs);
-    out->host = host_name(p);
-    note_clock(to, out);
-    note_links(p);
-    out->network = p->s->network ? to->network.name : NULL;
-    out->nodes = p->s->nodes;
-    out->inputs = p->s->paths;
-    out->n_inputs = p->s->n_paths;
-}
-
 /* The prediction's own list: of the traces, then of the basis. */
 static enum msim_status keep_warnings(const struct predicting *p)
 {
@@ -507,7 +444,8 @@ static enum msim_status read_off(struct predicting *p)
     if (p->s->totals_only)
         return MSIM_OK;
     fold(p);
-    describe(p);
+    msim_run_describe(run->prediction, p->s, p->in, p->to,
+                      run->basis->plans[0] != NULL);
     if (p->to->platform)
         msim_warn_emulated(p->in->job, p->to->platform, run->costs);
     msim_warn_mfu(p->in->job, run->graph, run->costs, run->prediction);

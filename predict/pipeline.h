@@ -40,6 +40,7 @@ struct msim_basis {
         *plans; /* one a rank; NULL entries: from its events */
     uint32_t n_ranks;
     struct msim_graph *graph;
+    struct msim_task_groups *groups; /* NULL: no selection names one */
     struct msim_costs *costs;
     const char **warnings; /* of the graph; texts are the job's */
     uint32_t n_warnings;

@@ -55,6 +55,8 @@ struct msim_predict_settings {
     /* The run. */
     const struct msim_scale *scales; /* applied in this order */
     uint32_t n_scales;
+    bool groups; /* later runs from the same basis may select by family, link
+                    or part of the host */
     struct msim_choice choice; /* of work that takes time; {0}: all of it */
     enum msim_peers peers;     /* FIXED or FOLLOW; of measured costs alone */
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */

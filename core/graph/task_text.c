@@ -61,11 +61,25 @@ uint32_t msim_task_topmost(const struct msim_graph *g, uint32_t task)
     return top == MSIM_NONE ? 0 : t->ops[top].name;
 }
 
+void msim_stream_id(char id[MSIM_LANE_NAME], const struct msim_graph *g,
+                    uint32_t lane)
+{
+    const struct msim_lane *l = &g->lanes[lane];
+    const struct msim_trace *t = g->job->ranks[l->rank];
+
+    if (l->index < t->n_streams)
+        snprintf(id, MSIM_LANE_NAME, "%lld",
+                 (long long)t->streams[l->index].id);
+    else
+        snprintf(id, MSIM_LANE_NAME, l->index ? "communication" : "compute");
+}
+
 void msim_lane_name(char name[MSIM_LANE_NAME], const struct msim_graph *g,
                     uint32_t lane)
 {
     const struct msim_lane *l;
     const struct msim_trace *t;
+    char id[MSIM_LANE_NAME];
 
     if (lane == MSIM_NONE) {
         snprintf(name, MSIM_LANE_NAME, "-");
@@ -73,12 +87,11 @@ void msim_lane_name(char name[MSIM_LANE_NAME], const struct msim_graph *g,
     }
     l = &g->lanes[lane];
     t = g->job->ranks[l->rank];
-    if (l->device && l->index < t->n_streams)
-        snprintf(name, MSIM_LANE_NAME, "stream %lld",
-                 (long long)t->streams[l->index].id);
-    else if (l->device)
-        snprintf(name, MSIM_LANE_NAME, l->index ? "communication" : "compute");
-    else if (l->index < t->n_threads)
+    if (l->device) {
+        msim_stream_id(id, g, lane);
+        snprintf(name, MSIM_LANE_NAME, "%s%.40s",
+                 l->index < t->n_streams ? "stream " : "", id);
+    } else if (l->index < t->n_threads)
         snprintf(name, MSIM_LANE_NAME, "thread %lld",
                  (long long)t->threads[l->index].tid);
     else

@@ -25,4 +25,9 @@ uint32_t msim_task_topmost(const struct msim_graph *g, uint32_t task);
 void msim_lane_name(char name[MSIM_LANE_NAME], const struct msim_graph *g,
                     uint32_t lane);
 
+/* What tells a device's lane from others, as `--scale stream:ID` takes it: "7";
+ * "compute" and "communication" of a rank without GPU events. */
+void msim_stream_id(char id[MSIM_LANE_NAME], const struct msim_graph *g,
+                    uint32_t lane);
+
 #endif

@@ -4,13 +4,44 @@
 #include "core/run/scale.h"
 
 #include "core/base/decimal.h"
+#include "core/base/nearest.h"
+#include "core/work/work.h"
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GLOB_MAX 256
+
+static const char *const LINKS[] = {
+#define X(name, text, what) text,
+    MSIM_LINK_MAP(X)
+#undef X
+};
+static const char *const PARTS[] = {
+#define X(name, text, what) text,
+    MSIM_HOST_PART_MAP(X)
+#undef X
+};
+static const char *const FAMILIES[] = {
+#define X(name, text) text,
+    MSIM_FAMILY_MAP(X)
+#undef X
+};
+
+const char *msim_link_text(enum msim_link l)
+{
+    return LINKS[l];
+}
+
+const char *msim_host_part_text(enum msim_host_part p)
+{
+    return PARTS[p];
+}
+
+/* ---- parsing ------------------------------------------------------------- */
 
 /* What may follow a word: nothing, or "@3". */
 static bool parse_rank(struct msim_scale *out, const char *text, int length)
@@ -22,13 +53,82 @@ static bool parse_rank(struct msim_scale *out, const char *text, int length)
     return length == 0 || out->one_rank;
 }
 
+/* Where the value of a group ends: before "@3". */
+static int value_length(struct msim_scale *out, const char *text, int length)
+{
+    const char *at = memchr(text, '@', (size_t)length);
+    int n = at ? (int)(at - text) : length;
+
+    return parse_rank(out, text + n, length - n) ? n : length;
+}
+
+static enum msim_status refuse_word(const char *kind, const char *word,
+                                    const char *const *words, size_t n,
+                                    struct msim_error *err)
+{
+    const char *near = msim_nearest_word(word, words, n);
+    char all[400] = "";
+    size_t used = 0;
+
+    if (near)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "cannot scale '%s:%s', want %s:%s, which is near",
+                         kind, word, kind, near);
+    for (size_t i = 0; i < n; i++)
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+                                 i ? ", " : "", words[i]);
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                     "cannot scale '%s:%s', want '%s:' and one of %s", kind,
+                     word, kind, all);
+}
+
+static enum msim_status parse_word(struct msim_scale *out, const char *kind,
+                                   const char *text, int length,
+                                   struct msim_error *err)
+{
+    const char *const *words = out->select == MSIM_SELECT_FAMILY ? FAMILIES
+                               : out->select == MSIM_SELECT_LINK ? LINKS
+                                                                 : PARTS;
+    size_t n = out->select == MSIM_SELECT_FAMILY ? MSIM_FAMILY_COUNT
+               : out->select == MSIM_SELECT_LINK ? MSIM_LINK_COUNT
+                                                 : MSIM_HOST_PART_COUNT;
+    char word[GLOB_MAX];
+
+    snprintf(word, sizeof(word), "%.*s", value_length(out, text, length), text);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(words[i], word) == 0) {
+            out->group = (int)i;
+            return MSIM_OK;
+        }
+    return refuse_word(kind, word, words, n, err);
+}
+
+/* What follows "op:", "family:", ... */
+static enum msim_status parse_value(struct msim_scale *out, const char *kind,
+                                    const char *text, int length,
+                                    struct msim_error *err)
+{
+    if (!msim_scale_is_pattern(out))
+        return parse_word(out, kind, text, length, err);
+    out->glob = text;
+    out->glob_length = out->select == MSIM_SELECT_STREAM
+                           ? value_length(out, text, length)
+                           : length;
+    return MSIM_OK;
+}
+
 static enum msim_status parse_select(struct msim_scale *out, const char *text,
                                      int length, struct msim_error *err)
 {
     static const struct {
         const char *name;
         enum msim_select select;
-    } GLOBS[] = {{"op:", MSIM_SELECT_OP}, {"host:", MSIM_SELECT_HOST_OP}},
+    } VALUES[] = {{"op", MSIM_SELECT_OP},
+                  {"host", MSIM_SELECT_HOST_OP},
+                  {"family", MSIM_SELECT_FAMILY},
+                  {"stream", MSIM_SELECT_STREAM},
+                  {"link", MSIM_SELECT_LINK},
+                  {"host-part", MSIM_SELECT_HOST_PART}},
       WORDS[] = {
           {"kernels", MSIM_SELECT_KERNELS},
           {"communication", MSIM_SELECT_COMMUNICATION},
@@ -45,21 +145,19 @@ static enum msim_status parse_select(struct msim_scale *out, const char *text,
             return MSIM_OK;
         }
     }
-    for (size_t i = 0; i < sizeof(GLOBS) / sizeof(GLOBS[0]); i++) {
-        int n = (int)strlen(GLOBS[i].name);
+    for (size_t i = 0; i < sizeof(VALUES) / sizeof(VALUES[0]); i++) {
+        int n = (int)strlen(VALUES[i].name);
 
-        if (length <= n || length >= GLOB_MAX ||
-            strncmp(text, GLOBS[i].name, (size_t)n))
+        if (length <= n + 1 || length >= GLOB_MAX || text[n] != ':' ||
+            strncmp(text, VALUES[i].name, (size_t)n) != 0)
             continue;
-        out->select = GLOBS[i].select;
-        out->glob = text + n;
-        out->glob_length = length - n;
-        return MSIM_OK;
+        out->select = VALUES[i].select;
+        return parse_value(out, VALUES[i].name, text + n + 1, length - n - 1,
+                           err);
     }
     return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                     "cannot scale '%.*s', want kernels, communication, "
-                     "copies, host, op:GLOB or host:GLOB",
-                     length, text);
+                     "cannot scale '%.*s', want " MSIM_SCALE_ACCEPTED, length,
+                     text);
 }
 
 enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
@@ -82,11 +180,33 @@ enum msim_status msim_scale_parse(struct msim_scale *out, const char *text,
     return MSIM_OK;
 }
 
+const char *msim_scale_wanted(const struct msim_error *err)
+{
+    static const char WANT[] = ", want ";
+    const char *at = strstr(err->text, WANT);
+
+    return at ? at + sizeof(WANT) - 1 : MSIM_SCALE_ACCEPTED;
+}
+
+/* ---- matching ------------------------------------------------------------ */
+
+bool msim_scale_is_pattern(const struct msim_scale *s)
+{
+    return s->select == MSIM_SELECT_OP || s->select == MSIM_SELECT_HOST_OP ||
+           s->select == MSIM_SELECT_STREAM;
+}
+
+bool msim_scale_is_group(const struct msim_scale *s)
+{
+    return s->select == MSIM_SELECT_FAMILY || s->select == MSIM_SELECT_LINK ||
+           s->select == MSIM_SELECT_HOST_PART;
+}
+
 bool msim_scale_matches(const struct msim_scale *s, const char *name)
 {
     char glob[GLOB_MAX];
 
-    if (s->select != MSIM_SELECT_OP && s->select != MSIM_SELECT_HOST_OP)
+    if (!msim_scale_is_pattern(s))
         return false;
     memcpy(glob, s->glob, (size_t)s->glob_length);
     glob[s->glob_length] = '\0';

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SELECTORS "kernels, communication, copies, host, op:GLOB or host:GLOB"
-
 void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
                        const char *select, double factor)
 {
@@ -26,7 +24,7 @@ void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
         MSIM_OK)
         row->settings.n_scales++;
     else
-        msim_field_refuse(in, "select", SELECTORS);
+        msim_field_refuse(in, "select", msim_scale_wanted(&why));
 }
 
 void msim_change_read_scale(struct msim_change_reader *r, const char *key)
@@ -43,7 +41,7 @@ void msim_change_read_scale(struct msim_change_reader *r, const char *key)
     msim_fields_only(&in, remove ? WITHOUT : WITH);
     select = msim_field_text(&in, "select");
     if (!select)
-        msim_field_refuse(&in, "select", SELECTORS);
+        msim_field_refuse(&in, "select", MSIM_SCALE_ACCEPTED);
     if (!remove) {
         factor = msim_field_real(&in, "factor", 0);
         if (!(factor > 0))

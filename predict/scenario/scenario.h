@@ -39,6 +39,11 @@ struct msim_scenario_row {
     bool other_target;         /* another machine than the base's */
     double loader_ms;          /* data loading of a step; 0: as it is */
     char reason[256];          /* why the job cannot be predicted so; "" */
+    /* Of a ranking alone: what kind of part `name` selects, and how long that
+     * takes in one iteration of the rank where it is longest; NULL: not
+     * ranked. */
+    const char *group;
+    double work_us;
     /* Of the job so changed; all NAN where there is a reason. */
     struct msim_figure period, iteration, kernels;
     struct msim_figure ratio; /* of periods, to the base; nothing measured */
@@ -51,6 +56,7 @@ struct msim_scenarios {
     struct msim_arena arena; /* texts */
     struct msim_scenario_row base, *rows;
     uint32_t n;
+    bool ranked; /* by msim_scenarios_rank() */
 };
 
 /*
@@ -77,9 +83,10 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     struct msim_error *err);
 
 /*
- * Scenarios of our own, predicted: a tenth less of each kind of work, of the
- * operators with the most time on the GPU and on the host; those that shorten
- * the period, most first. Release `out` in any case.
+ * Scenarios of our own, predicted: a tenth less of each kind of work, family of
+ * operators, stream, link and part of the host, and of the operators with the
+ * most time on the GPU and on the host; those that shorten the period, most
+ * first. Release `out` in any case.
  */
 MSIM_MUST_CHECK
 enum msim_status
@@ -88,7 +95,13 @@ msim_scenarios_rank(struct msim_scenarios *out,
                     const struct msim_inputs *in, const struct msim_target *to,
                     struct msim_error *err);
 
-/* As text, JSON (schema mystique-sim/whatif/1) or CSV. */
+/* How much of its work the period waits for: what a tenth less of it gains,
+ * over that tenth. 1: all of it; 0: it hides behind other work. */
+double msim_scenario_exposed(const struct msim_scenarios *s,
+                             const struct msim_scenario_row *row);
+
+/* As text, JSON (schema mystique-sim/whatif/1) or CSV. A ranking has columns of
+ * its own. */
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out);
 MSIM_MUST_CHECK
 enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out);

@@ -5,6 +5,7 @@
 #include "core/base/json_out.h"
 #include "core/report/write/report.h"
 #include "core/report/write/report_format.h"
+#include "predict/scenario/rank_report.h"
 #include "predict/scenario/scenario.h"
 
 #include <math.h>
@@ -53,6 +54,10 @@ static bool any_too_large(const struct msim_scenarios *s)
 
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
 {
+    if (s->ranked) {
+        msim_ranking_text(s, out);
+        return;
+    }
     fputs("                                   period  of the base [90 %]       "
           "iteration      kernels  comp  comm  host   peak GB\n"
           "                                                                    "
@@ -79,11 +84,14 @@ static void json_figure(struct msim_json *j, const char *key,
 }
 
 static void json_row(struct msim_json *j, const char *key,
+                     const struct msim_scenarios *s,
                      const struct msim_scenario_row *r)
 {
     msim_json_open(j, key, '{', true);
     msim_json_text(j, "name", r->name);
     msim_json_text(j, "reason", *r->reason ? r->reason : NULL);
+    if (r->group)
+        msim_ranking_json(j, s, r);
     if (!*r->reason) {
         json_figure(j, "period_us", &r->period);
         json_figure(j, "ratio", &r->ratio);
@@ -113,10 +121,10 @@ enum msim_status msim_scenarios_json(const struct msim_scenarios *s, FILE *out)
     msim_json_open(&j, NULL, '{', true);
     msim_json_text(&j, "schema", "mystique-sim/whatif/1");
     msim_json_text(&j, "version", MSIM_VERSION);
-    json_row(&j, "base", &s->base);
+    json_row(&j, "base", s, &s->base);
     msim_json_open(&j, "scenarios", '[', true);
     for (uint32_t i = 0; i < s->n; i++)
-        json_row(&j, NULL, &s->rows[i]);
+        json_row(&j, NULL, s, &s->rows[i]);
     msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);
@@ -135,7 +143,8 @@ static void put(double v, FILE *out)
     }
 }
 
-static void csv_row(const struct msim_scenario_row *r, FILE *out)
+static void csv_row(const struct msim_scenarios *s,
+                    const struct msim_scenario_row *r, FILE *out)
 {
     const double figures[] = {r->period.predicted,
                               r->period.low,
@@ -163,18 +172,22 @@ static void csv_row(const struct msim_scenario_row *r, FILE *out)
         put(*r->reason ? NAN : figures[i], out);
     putc(',', out);
     msim_csv_write(out, r->reason);
+    if (s->ranked)
+        msim_ranking_csv(s, r, out);
     putc('\n', out);
 }
 
 void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
 {
-    fputs(
-        "scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
-        "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
-        "communication_us,memory_copy_us,host_us,idle_us,peak_bytes,"
-        "peak_low_bytes,peak_high_bytes,reserved_bytes,capacity_bytes,reason\n",
-        out);
-    csv_row(&s->base, out);
+    fputs("scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
+          "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
+          "communication_us,memory_copy_us,host_us,idle_us,peak_bytes,"
+          "peak_low_bytes,peak_high_bytes,reserved_bytes,capacity_bytes,reason",
+          out);
+    if (s->ranked)
+        msim_ranking_csv_head(out);
+    putc('\n', out);
+    csv_row(s, &s->base, out);
     for (uint32_t i = 0; i < s->n; i++)
-        csv_row(&s->rows[i], out);
+        csv_row(s, &s->rows[i], out);
 }

@@ -113,8 +113,8 @@ static void run_one(struct msim_scenario_row *row,
 {
     struct msim_error why = {0};
     /* What selects nothing is a scenario without an answer. */
-    enum msim_status status =
-        msim_select_check(&row->settings, in, base->graph, &why);
+    enum msim_status status = msim_select_check(
+        &row->settings, in, base->basis->costs, base->graph, &why);
 
     if (status == MSIM_OK)
         status = set_loader(row, base);
@@ -132,9 +132,13 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     struct msim_error *err)
 {
     struct msim_prediction_run base = {0};
-    enum msim_status status =
-        msim_predict(&base, &s->base.settings, in, to, err);
+    enum msim_status status;
 
+    for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t k = 0; k < s->rows[i].settings.n_scales; k++)
+            s->base.settings.groups |=
+                msim_scale_is_group(&s->rows[i].scales[k]);
+    status = msim_predict(&base, &s->base.settings, in, to, err);
     if (status == MSIM_OK) {
         take_figures(&s->base, base.prediction);
         s->base.ratio = (struct msim_figure){1, 1, 1, NAN};

@@ -119,6 +119,43 @@ static enum msim_status no_match(const struct msim_scale *s,
                      s->glob_length, s->glob, names);
 }
 
+/* Is `word` one of those in `list`, with blanks between them? */
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = list; (at = strstr(at, word)); at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
+/* Streams that have work, as far as they fit. */
+static enum msim_status no_stream(const struct msim_scale *s,
+                                  const struct msim_predict_settings *settings,
+                                  const struct msim_graph *g,
+                                  struct msim_error *err)
+{
+    char all[200] = "", id[MSIM_LANE_NAME];
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < g->n_lanes; i++) {
+        if (!g->lanes[i].device)
+            continue;
+        msim_stream_id(id, g, i);
+        if (used + strlen(id) + 4 > sizeof(all) || has_word(all, id))
+            continue;
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+                                 used ? " " : "", id);
+    }
+    return msim_fail(err, MSIM_EUSAGE, settings->paths[0], MSIM_OFFSET_NONE,
+                     "'%s' selects nothing: no stream '%.*s'%s has GPU work; "
+                     "there %s %s",
+                     s->text, s->glob_length, s->glob,
+                     s->one_rank ? " of that rank" : "", used ? "are" : "is",
+                     used ? all : "none at all");
+}
+
 /* ---- a part of the run ----------------------------------------------------
  */
 
@@ -240,11 +277,6 @@ static enum msim_status check_choice(const struct msim_predict_settings *s,
 /* ---- options without effect ------------------------------------------------
  */
 
-static bool is_pattern(const struct msim_scale *s)
-{
-    return s->select == MSIM_SELECT_OP || s->select == MSIM_SELECT_HOST_OP;
-}
-
 const char *msim_select_idle(const struct msim_predict_settings *s,
                              const struct msim_target *to,
                              const struct msim_graph *g)
@@ -271,6 +303,7 @@ static bool has_rank(const struct msim_job *job, int64_t rank)
 
 enum msim_status msim_select_check(const struct msim_predict_settings *s,
                                    const struct msim_inputs *in,
+                                   const struct msim_costs *c,
                                    const struct msim_graph *g,
                                    struct msim_error *err)
 {
@@ -278,10 +311,12 @@ enum msim_status msim_select_check(const struct msim_predict_settings *s,
         const struct msim_scale *one = &s->scales[i];
         uint32_t n;
 
-        MSIM_TRY(msim_scale_count(&n, one, g));
+        MSIM_TRY(msim_scale_count(&n, one, c, g));
         if (n)
             continue;
-        if (is_pattern(one))
+        if (one->select == MSIM_SELECT_STREAM)
+            return no_stream(one, s, g, err);
+        if (msim_scale_is_pattern(one))
             return no_match(one, s, g, err);
         if (one->one_rank && !has_rank(in->job, one->rank))
             return msim_fail(

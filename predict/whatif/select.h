@@ -11,12 +11,13 @@
 
 /*
  * Check every `--scale` of the settings, and the part that is chosen, against
- * the graph. EUSAGE where a pattern selects nothing; else warnings of the job
- * say what is without effect.
+ * the graph and its costs. EUSAGE where a pattern selects nothing; else
+ * warnings of the job say what is without effect.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_select_check(const struct msim_predict_settings *s,
                                    const struct msim_inputs *in,
+                                   const struct msim_costs *c,
                                    const struct msim_graph *g,
                                    struct msim_error *err);
 

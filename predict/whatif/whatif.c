@@ -303,7 +303,7 @@ static enum msim_status predict_changed(struct msim_prediction_run *run,
     MSIM_TRY(msim_basis_new(&basis, s, in, to, err));
     b->basis = basis;
     b->to = to;
-    status = msim_select_check(s, in, basis->graph, err);
+    status = msim_select_check(s, in, basis->costs, basis->graph, err);
     if (status == MSIM_OK)
         status = msim_iteration_find(&iteration, s, basis->graph, err);
     if (status == MSIM_OK && !leaves_gpu(to)) {

@@ -4,7 +4,7 @@
  */
 #include "replay/fleet/device_time.h"
 
-#include "core/work/kernel/kernel_name.h"
+#include "core/work/kernel/kernel_family.h"
 #include "core/work/opmap/opmap_family.h"
 
 #include <stdlib.h>
@@ -75,37 +75,6 @@ static void put(struct boundaries *b, msim_ps at, int64_t device, uint32_t kind,
 
 /* ---- GPUs --------------------------------------------------------------- */
 
-/* What a kernel's name tells, for kernels of graphs and of operators that are
- * not known. */
-static enum msim_family family_of_name(const char *name)
-{
-    static const enum msim_family OF[MSIM_KERNEL_KINDS] = {
-        [MSIM_KERNEL_OTHER] = MSIM_FAMILY_BOUND,
-        [MSIM_KERNEL_MATRIX] = MSIM_FAMILY_GEMM,
-        [MSIM_KERNEL_GEMV] = MSIM_FAMILY_GEMM,
-        [MSIM_KERNEL_CONV] = MSIM_FAMILY_CONV,
-        [MSIM_KERNEL_ATTENTION] = MSIM_FAMILY_ATTENTION,
-        [MSIM_KERNEL_DECODE] = MSIM_FAMILY_ATTENTION,
-        [MSIM_KERNEL_SPLIT_K] = MSIM_FAMILY_GEMM,
-        [MSIM_KERNEL_ELEMENTWISE] = MSIM_FAMILY_POINTWISE,
-        [MSIM_KERNEL_FOREACH] = MSIM_FAMILY_POINTWISE,
-        [MSIM_KERNEL_COPY] = MSIM_FAMILY_COPY,
-        [MSIM_KERNEL_REDUCTION] = MSIM_FAMILY_REDUCTION,
-        [MSIM_KERNEL_SOFTMAX] = MSIM_FAMILY_SOFTMAX,
-        [MSIM_KERNEL_NORM] = MSIM_FAMILY_NORM,
-        [MSIM_KERNEL_BATCH_NORM] = MSIM_FAMILY_NORM,
-        [MSIM_KERNEL_POOL] = MSIM_FAMILY_REDUCTION,
-        [MSIM_KERNEL_INDEX] = MSIM_FAMILY_EMBEDDING,
-        [MSIM_KERNEL_EMBEDDING] = MSIM_FAMILY_EMBEDDING,
-        [MSIM_KERNEL_SORT] = MSIM_FAMILY_REDUCTION,
-        [MSIM_KERNEL_COLLECTIVE] = MSIM_FAMILY_COLLECTIVE,
-    };
-    struct msim_kernel_name k;
-
-    msim_kernel_name_read(&k, name);
-    return OF[k.kind];
-}
-
 static void put_gpu(struct boundaries *b, const struct msim_trace *t,
                     const uint8_t *family)
 {
@@ -117,7 +86,7 @@ static void put_gpu(struct boundaries *b, const struct msim_trace *t,
         if (!has_time(e->start, e->dur))
             continue;
         if (kind == MSIM_FAMILY_BOUND && e->kind == MSIM_GPU_KERNEL)
-            kind = family_of_name(msim_trace_text(t, e->name));
+            kind = msim_kernel_family(msim_trace_text(t, e->name));
         put(b, e->start, device, kind, 1);
         put(b, e->start + e->dur, device, kind, -1);
     }

@@ -133,12 +133,30 @@ refused '{"dtype": "fp8"}' 'dtype is "fp8", want "bf16" or "fp16"'
 # Parts of a job that take a tenth less, most gained first, none without effect.
 run whatif --sensitivity --platform a100 "$trace" --csv
 want_rc 0
-[ "$(sed -n 3p "$folder/out" | cut -d, -f1)" = kernels ] || complain "kernels do not come first: $out"
+[ "$(sed -n 3p "$folder/out" | cut -d, -f1)" = stream:compute ] || complain "all GPU work does not come first: $out"
+[ "$(sed -n 4p "$folder/out" | cut -d, -f1)" = kernels ] || complain "kernels do not come next: $out"
 awk -F, 'NR == 2 { base = $2; last = 0 } NR > 2 && ($2 >= base || $2 < last) { bad = 1 }
          NR > 2 { last = $2 } END { exit bad || NR < 6 }' "$folder/out" ||
     complain "not in order: $out"
 run whatif --sensitivity --platform a100 --host generic "$trace"
 want_rc 0
+
+# Words of groups are words of scenarios, too, and mistyped ones are refused.
+refuse 'remove.select is "family:gem", want family:gemm, which is near' \
+    '{"scenarios": [{"name": "x", "changes": [{"remove": {"select": "family:gem"}}]}]}'
+refuse 'scale.select is "link:wire", want '"'link:'"' and one of node, network' \
+    '{"scenarios": [{"name": "x", "changes": [{"scale": {"select": "link:wire", "factor": 2}}]}]}'
+cat >"$folder/groups.json" <<'JSON'
+{"scenarios": [
+  {"name": "f", "changes": [{"speedup": {"select": "family:gemm", "factor": 2}}]},
+  {"name": "s", "changes": [{"remove": {"select": "stream:compute"}}]},
+  {"name": "n", "changes": [{"scale": {"select": "stream:99", "factor": 2}}]}]}
+JSON
+run whatif --platform a100 "$folder/groups.json" "$trace" --csv
+want_rc 0
+same f --platform a100 --scale family:gemm=0.5
+same s --platform a100 --scale stream:compute=0
+[[ $(figures n) == *"no stream '99' has GPU work; there are"* ]] || complain "no reason: $(figures n)"
 usage_error "want SCENARIOS.json and a trace" whatif "$trace"
 
 # One rank, and the host alone.

@@ -29,7 +29,7 @@ core/graph           : core/base core/trace core/job :
 core/graph/rules     : core/base core/trace core/job core/graph :
 core/graph/contention : core/base core/trace core/graph core/graph/rules :
 core/graph/build     : core/base core/trace core/job core/graph/ :
-core/run             : core/base core/trace core/graph :
+core/run             : core/base core/trace core/work core/graph :
 core/report/analyse  : core/base core/trace core/job core/graph core/run :
 core/report/write    : core/base core/trace core/read core/job core/report/analyse : zlib.h
 core/report/compare  : core/base core/trace core/job core/report/analyse core/report/write :
@@ -45,7 +45,9 @@ replay/emit          : core/base core/trace core/lives replay/program replay/fol
 replay/fleet         : core/ :
 replay/validate      : core/ :
 replay/run           : core/base core/trace core/work/ profilers profilers/ask replay/program :
-predict              : core/ models/ predict/memory :
+predict              : core/ models/ predict/memory predict/groups :
+predict/groups       : core/ models/ :
+predict/op           : core/ models/ :
 predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict :
 plan/describe        : core/base core/json : cjson/ cJSON.h

@@ -2,6 +2,7 @@
  * tests/unit/core/run/test_scale.c - tests of core/run/scale.h.
  */
 #include "core/run/scale.h"
+#include "core/work/work.h"
 #include "tests/check.h"
 
 static void check_good(const char *text, enum msim_select select, double factor)
@@ -22,6 +23,35 @@ static void test_scale__selections(void)
     check_good("op:aten::*=1.5", MSIM_SELECT_OP, 1.5);
     /* The last '=' is the one that counts. */
     check_good("op:f(x=1)=3", MSIM_SELECT_OP, 3);
+}
+
+static void check_group(const char *text, enum msim_select select, int group)
+{
+    struct msim_scale s;
+
+    CHECK_INT(msim_scale_parse(&s, text, NULL), MSIM_OK);
+    CHECK_INT(s.select, select);
+    CHECK_INT(s.group, group);
+}
+
+/* Words of groups, of all ranks or of one. */
+static void test_scale__groups(void)
+{
+    struct msim_scale s;
+
+    check_group("family:gemm=0.5", MSIM_SELECT_FAMILY, MSIM_FAMILY_GEMM);
+    check_group("link:network=0.5", MSIM_SELECT_LINK, MSIM_LINK_NETWORK);
+    check_group("host-part:python=2", MSIM_SELECT_HOST_PART,
+                MSIM_HOST_PART_PYTHON);
+    check_group("family:norm@3=0", MSIM_SELECT_FAMILY, MSIM_FAMILY_NORM);
+    REQUIRE(msim_scale_parse(&s, "family:norm@3=0", NULL) == MSIM_OK);
+    CHECK(s.one_rank);
+    CHECK_INT(s.rank, 3);
+    REQUIRE(msim_scale_parse(&s, "stream:7@1=0.5", NULL) == MSIM_OK);
+    CHECK(msim_scale_is_pattern(&s));
+    CHECK(s.one_rank);
+    CHECK(msim_scale_matches(&s, "7"));
+    CHECK(!msim_scale_matches(&s, "77"));
 }
 
 /* One rank alone, of words but not of patterns. */
@@ -53,15 +83,16 @@ static void test_scale__refuses(void)
 {
     check_bad("kernels", "scale is 'kernels', want SELECT=FACTOR, e.g. "
                          "kernels=0.5");
-    check_bad("kernel=2", "cannot scale 'kernel', want kernels, "
-                          "communication, copies, host, op:GLOB or host:GLOB");
-    check_bad("op:=2", "cannot scale 'op:', want kernels, communication, "
-                       "copies, host, op:GLOB or host:GLOB");
-    check_bad("host@=2", "cannot scale 'host@', want kernels, communication, "
-                         "copies, host, op:GLOB or host:GLOB");
-    check_bad("host@-1=2",
-              "cannot scale 'host@-1', want kernels, communication, copies, "
-              "host, op:GLOB or host:GLOB");
+    check_bad("kernel=2", "cannot scale 'kernel', want " MSIM_SCALE_ACCEPTED);
+    check_bad("op:=2", "cannot scale 'op:', want " MSIM_SCALE_ACCEPTED);
+    check_bad("host@=2", "cannot scale 'host@', want " MSIM_SCALE_ACCEPTED);
+    check_bad("host@-1=2", "cannot scale 'host@-1', want " MSIM_SCALE_ACCEPTED);
+    check_bad("family:gem=2", "cannot scale 'family:gem', want family:gemm, "
+                              "which is near");
+    check_bad("family:gemm@x=2", "cannot scale 'family:gemm@x', want "
+                                 "family:gemm, which is near");
+    check_bad("link:wire=2", "cannot scale 'link:wire', want 'link:' and one "
+                             "of node, network, h2d, d2h, d2d, p2p");
     check_bad("host=", "factor of 'host=' is '', want a number >= 0");
     check_bad("host=-1", "factor of 'host=-1' is '-1', want a number >= 0");
     check_bad("host=nan", "factor of 'host=nan' is 'nan', want a number >= 0");
@@ -86,6 +117,7 @@ static void test_scale__matches(void)
 int main(void)
 {
     RUN(test_scale__selections);
+    RUN(test_scale__groups);
     RUN(test_scale__one_rank);
     RUN(test_scale__refuses);
     RUN(test_scale__matches);

@@ -1,11 +1,11 @@
 /*
- * predict/op_rows.c - answering the rows of a table, by all cores.
+ * predict/op/op_rows.c - answering the rows of a table, by all cores.
  *
  * The main thread reads rows into blocks, which form a ring. A free thread
  * takes the next filled block and answers it. The main thread writes blocks in
  * the order in which it filled them, and answers one itself instead of waiting.
  */
-#include "predict/op_rows.h"
+#include "predict/op/op_rows.h"
 
 #include "core/base/decimal.h"
 #include "core/base/vec.h"

@@ -1,8 +1,8 @@
 /*
- * predict/op_rows.h - answering the rows of a table, by all cores.
+ * predict/op/op_rows.h - answering the rows of a table, by all cores.
  */
-#ifndef MSIM_PREDICT_OP_ROWS_H
-#define MSIM_PREDICT_OP_ROWS_H
+#ifndef MSIM_PREDICT_OP_OP_ROWS_H
+#define MSIM_PREDICT_OP_OP_ROWS_H
 #include "core/work/rows.h"
 #include "models/platform/platform.h"
 

@@ -1,0 +1,17 @@
+/*
+ * predict/describe_run.h - the texts that a prediction has from its settings
+ * and its target: GPU, host, clock, links, network.
+ */
+#ifndef MSIM_PREDICT_DESCRIBE_RUN_H
+#define MSIM_PREDICT_DESCRIBE_RUN_H
+#include "core/report/analyse/prediction.h"
+#include "predict/target.h"
+
+/* Into `p`, in its arena. `planned`: the first rank has a launch plan, so that
+ * its host is modelled. */
+void msim_run_describe(struct msim_prediction *p,
+                       const struct msim_predict_settings *s,
+                       const struct msim_inputs *in,
+                       const struct msim_target *to, bool planned);
+
+#endif
