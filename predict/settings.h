@@ -12,6 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/job/job.h"
 #include "core/reshape/reshape.h"
+#include "core/rewrite/rewrite.h"
 #include "core/run/scale.h"
 #include "core/trace/choice.h"
 #include "models/platform/sm_clock.h"
@@ -51,6 +52,8 @@ struct msim_predict_settings {
     uint32_t ranks;    /* that the traced ones stand for; 0: themselves */
     uint32_t nodes;    /* that the job is spread over; 0: as many as it needs */
     struct msim_reshape reshape; /* of what operators are given; {0}: nothing */
+    struct msim_rewrite rewrite; /* of what training does, after that; {0}:
+                                    nothing. Scenarios alone read it */
 
     /* The run. */
     const struct msim_scale *scales; /* applied in this order */

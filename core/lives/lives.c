@@ -274,3 +274,44 @@ void msim_lives_release(struct msim_lives *l)
     free(l->rows);
     *l = (struct msim_lives){0};
 }
+
+/* ---- the tensors of a list ---------------------------------------------- */
+
+static struct msim_lives_each each_of(const struct msim_lives *l,
+                                      const struct msim_trace *t,
+                                      uint32_t block, uint32_t ids)
+{
+    struct msim_lives_each e = {.l = l, .id = ids};
+
+    if (block == MSIM_NONE || ids == MSIM_NONE)
+        return e;
+    e.next = t->args + t->blocks[block].first;
+    e.end = e.next + t->blocks[block].count;
+    return e;
+}
+
+struct msim_lives_each msim_lives_inputs(const struct msim_lives *l,
+                                         const struct msim_trace *t,
+                                         uint32_t op)
+{
+    return each_of(l, t, t->ops[op].args, t->ops[op].ids);
+}
+
+struct msim_lives_each msim_lives_outputs(const struct msim_lives *l,
+                                          const struct msim_trace *t,
+                                          uint32_t op)
+{
+    return each_of(l, t, t->ops[op].outs, t->ops[op].out_ids);
+}
+
+bool msim_lives_next(struct msim_lives_each *e)
+{
+    while (e->next != e->end) {
+        e->arg = e->next++;
+        if (e->arg->kind != MSIM_ARG_TENSOR)
+            continue;
+        e->life = e->l->of[e->id++];
+        return true;
+    }
+    return false;
+}

@@ -63,4 +63,24 @@ enum msim_status msim_lives_find(struct msim_lives *out,
                                  const struct msim_trace *t);
 void msim_lives_release(struct msim_lives *l);
 
+/*
+ * The tensors of a list in turn, with the life of each:
+ *
+ *     struct msim_lives_each e = msim_lives_inputs(l, t, op);
+ *     while (msim_lives_next(&e))
+ *         ... e.life, NONE: it has none; e.arg ...
+ */
+struct msim_lives_each {
+    const struct msim_lives *l;
+    const struct msim_arg *arg, *next, *end;
+    uint32_t id, life;
+};
+struct msim_lives_each msim_lives_inputs(const struct msim_lives *l,
+                                         const struct msim_trace *t,
+                                         uint32_t op);
+struct msim_lives_each msim_lives_outputs(const struct msim_lives *l,
+                                          const struct msim_trace *t,
+                                          uint32_t op);
+bool msim_lives_next(struct msim_lives_each *e);
+
 #endif

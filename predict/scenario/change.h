@@ -54,5 +54,7 @@ msim_change_read_fn msim_change_read_gpu, msim_change_read_network,
 /* change_sizes.c */
 msim_change_read_fn msim_change_read_batch, msim_change_read_reshape,
     msim_change_read_dtype;
+/* change_training.c */
+msim_change_read_fn msim_change_read_recompute, msim_change_read_accumulate;
 
 #endif

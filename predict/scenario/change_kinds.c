@@ -22,7 +22,9 @@
     X("power_cap", msim_change_read_clock)                                     \
     X("batch", msim_change_read_batch)                                         \
     X("reshape", msim_change_read_reshape)                                     \
-    X("dtype", msim_change_read_dtype)
+    X("dtype", msim_change_read_dtype)                                         \
+    X("recompute", msim_change_read_recompute)                                 \
+    X("accumulate", msim_change_read_accumulate)
 
 const char *const msim_change_names[] = {
 #define X(name, read) name,

@@ -23,6 +23,8 @@
  *     batch    a number, or {"from", "to"}: core/reshape
  *     reshape  {"from", "to"}: every size of "from" but those of weights
  *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers
+ *     recompute  "full", {"every": n} or a GLOB of operators: core/rewrite
+ *     accumulate  micro batches of a step
  * Changes of one scenario go together, in whatever order they stand.
  */
 #ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H

@@ -2,6 +2,7 @@
  * predict/scenario/scenario_run.c - predicting scenarios.
  */
 #include "predict/scenario/scenario.h"
+#include "predict/scenario/scenario_inputs.h"
 #include "predict/whatif/ratio.h"
 #include "predict/whatif/select.h"
 
@@ -84,26 +85,45 @@ static struct msim_figure apart(const struct msim_figure *base,
     return (struct msim_figure){r, r / exp(down), r * exp(up), NAN};
 }
 
-/* Another machine: a target and a graph of its own. */
-static enum msim_status run_elsewhere(struct msim_scenario_row *row,
-                                      const struct msim_prediction_run *base,
-                                      const struct msim_inputs *in,
-                                      struct msim_error *err)
+/* A target and a graph of its own. */
+static enum msim_status run_on(struct msim_scenario_row *row,
+                               const struct msim_predict_settings *s,
+                               const struct msim_prediction_run *base,
+                               const struct msim_inputs *in,
+                               struct msim_error *err)
 {
     struct msim_prediction_run run = {0};
     struct msim_target to;
-    enum msim_status status = msim_target_load(&to, &row->settings, err);
+    enum msim_status status = msim_target_load(&to, s, err);
 
     if (status == MSIM_OK)
-        status = msim_target_choose(&to, &row->settings, in, err);
+        status = msim_target_choose(&to, s, in, err);
     if (status == MSIM_OK)
-        status = msim_predict(&run, &row->settings, in, &to, err);
+        status = msim_predict(&run, s, in, &to, err);
     if (status == MSIM_OK) {
         take_figures(row, run.prediction);
         row->ratio = apart(&base->prediction->period.us, &row->period);
     }
     msim_prediction_run_release(&run);
     msim_target_release(&to);
+    return status;
+}
+
+/* Another machine, other sizes, another way to train. */
+static enum msim_status run_elsewhere(struct msim_scenario_row *row,
+                                      const struct msim_prediction_run *base,
+                                      const struct msim_inputs *in,
+                                      struct msim_error *err)
+{
+    struct msim_scenario_inputs x;
+    enum msim_status status;
+
+    if (msim_rewrite_is_none(&row->settings.rewrite))
+        return run_on(row, &row->settings, base, in, err);
+    status = msim_scenario_inputs_new(&x, in, &row->settings, err);
+    if (status == MSIM_OK)
+        status = run_on(row, &x.settings, base, &x.in, err);
+    msim_scenario_inputs_release(&x);
     return status;
 }
 

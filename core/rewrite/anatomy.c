@@ -1,0 +1,187 @@
+/*
+ * core/rewrite/anatomy.c - what a recorded training is made of.
+ */
+#include "core/rewrite/anatomy.h"
+
+#include "core/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EVALUATE "autograd::engine::evaluate_function"
+
+static bool begins(const struct msim_trace *t, uint32_t op, const char *with)
+{
+    return !strncmp(msim_trace_text(t, t->ops[op].name), with, strlen(with));
+}
+
+uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement)
+{
+    return a->t->ops[a->rows[statement].op].end;
+}
+
+/* The first of its operators that autograd numbered. */
+int32_t msim_anatomy_sequence(const struct msim_anatomy *a, uint32_t statement)
+{
+    for (uint32_t i = a->rows[statement].op; i < msim_anatomy_end(a, statement);
+         i++)
+        if (a->t->ops[i].scope == 1 && a->t->ops[i].seq >= 0)
+            return a->t->ops[i].seq;
+    return -1;
+}
+
+/* ---- statements ----------------------------------------------------------
+ */
+
+/* Labels and roots around it do not count. */
+static bool is_outermost(const struct msim_trace *t, uint32_t op)
+{
+    return t->ops[op].kind == MSIM_OP_OPERATOR && msim_op_topmost(t, op) == op;
+}
+
+static bool is_in_optimizer(const struct msim_trace *t, uint32_t op)
+{
+    for (op = t->ops[op].parent; op != MSIM_NONE; op = t->ops[op].parent)
+        if (begins(t, op, "Optimizer."))
+            return true;
+    return false;
+}
+
+static uint8_t role_of(const struct msim_trace *t, uint32_t op)
+{
+    if (is_in_optimizer(t, op))
+        return MSIM_ANATOMY_OPTIMIZER;
+    if (t->ops[op].scope == 1 || begins(t, op, EVALUATE))
+        return MSIM_ANATOMY_BACKWARD;
+    return MSIM_ANATOMY_FORWARD;
+}
+
+static enum msim_status add_statement(struct msim_anatomy *a, uint32_t op)
+{
+    MSIM_TRY(msim_grow((void **)&a->rows, &a->cap, a->n, sizeof(*a->rows)));
+    a->statement[op] = a->n;
+    a->rows[a->n++] =
+        (struct msim_anatomy_statement){.op = op,
+                                        .pass = MSIM_NONE,
+                                        .block = MSIM_NONE,
+                                        .role = role_of(a->t, op)};
+    return MSIM_OK;
+}
+
+static enum msim_status find_statements(struct msim_anatomy *a)
+{
+    for (uint32_t i = 0; i < a->t->n_ops; i++)
+        a->order[a->lives->place[i]] = i;
+    for (uint32_t k = 0; k < a->t->n_ops; k++)
+        if (is_outermost(a->t, a->order[k]))
+            MSIM_TRY(add_statement(a, a->order[k]));
+    return MSIM_OK;
+}
+
+/* ---- passes --------------------------------------------------------------
+ */
+
+/* From statement `i` on, the first of `role`; behind the last: n. */
+static uint32_t next_of(const struct msim_anatomy *a, uint32_t i, uint8_t role)
+{
+    while (i < a->n && a->rows[i].role != role)
+        i++;
+    return i;
+}
+
+/*
+ * The last backward statement before anything that is not: what is called
+ * between two of them (a hook) is backward, too, unless it is long enough to be
+ * a forward pass of its own.
+ */
+static uint32_t backward_end(const struct msim_anatomy *a, uint32_t first)
+{
+    uint32_t i = first, gap;
+
+    for (;;) {
+        while (i < a->n && a->rows[i].role == MSIM_ANATOMY_BACKWARD)
+            i++;
+        gap = next_of(a, i, MSIM_ANATOMY_BACKWARD);
+        if (gap == a->n || gap > i + 8 ||
+            next_of(a, i, MSIM_ANATOMY_OPTIMIZER) < gap)
+            return i;
+        i = gap;
+    }
+}
+
+static void set_roles(struct msim_anatomy *a, uint32_t first, uint32_t end,
+                      enum msim_anatomy_role role, uint32_t pass)
+{
+    for (uint32_t i = first; i < end; i++) {
+        if (a->rows[i].role != MSIM_ANATOMY_OPTIMIZER)
+            a->rows[i].role = (uint8_t)role;
+        a->rows[i].pass = pass;
+    }
+}
+
+/* What comes after backward, up to the optimizer, where there is one before
+ * the next backward pass. */
+static uint32_t tail_end(const struct msim_anatomy *a, uint32_t i)
+{
+    uint32_t step = next_of(a, i, MSIM_ANATOMY_OPTIMIZER);
+    uint32_t backward = next_of(a, i, MSIM_ANATOMY_BACKWARD);
+
+    return step < backward ? step : backward == a->n ? a->n : i;
+}
+
+static enum msim_status find_passes(struct msim_anatomy *a)
+{
+    uint32_t i = 0;
+
+    while (i < a->n) {
+        struct msim_anatomy_pass p = {.forward =
+                                          next_of(a, i, MSIM_ANATOMY_FORWARD)};
+
+        p.backward = next_of(a, p.forward, MSIM_ANATOMY_BACKWARD);
+        if (p.backward == a->n)
+            break;
+        /* A step of the optimizer in between: forward begins after it. */
+        for (i = p.forward; i < p.backward; i++)
+            if (a->rows[i].role == MSIM_ANATOMY_OPTIMIZER)
+                p.forward = i + 1;
+        p.tail = backward_end(a, p.backward);
+        p.end = tail_end(a, p.tail);
+        MSIM_TRY(msim_grow((void **)&a->passes, &a->cap_passes, a->n_passes,
+                           sizeof(*a->passes)));
+        set_roles(a, p.forward, p.backward, MSIM_ANATOMY_FORWARD, a->n_passes);
+        set_roles(a, p.backward, p.tail, MSIM_ANATOMY_BACKWARD, a->n_passes);
+        set_roles(a, p.tail, p.end, MSIM_ANATOMY_TAIL, a->n_passes);
+        a->passes[a->n_passes++] = p;
+        i = p.end;
+    }
+    return MSIM_OK;
+}
+
+/* ---- all of it -----------------------------------------------------------
+ */
+
+enum msim_status msim_anatomy_find(struct msim_anatomy *out,
+                                   const struct msim_trace *t,
+                                   const struct msim_lives *lives)
+{
+    size_t n = (size_t)t->n_ops + 1;
+
+    *out = (struct msim_anatomy){.t = t, .lives = lives};
+    out->order = malloc(n * sizeof(*out->order));
+    out->statement = malloc(n * sizeof(*out->statement));
+    if (!out->order || !out->statement)
+        return MSIM_ENOMEM;
+    memset(out->statement, 0xff, n * sizeof(*out->statement));
+    MSIM_TRY(find_statements(out));
+    return find_passes(out);
+}
+
+void msim_anatomy_release(struct msim_anatomy *a)
+{
+    free(a->order);
+    free(a->statement);
+    free(a->rows);
+    free(a->passes);
+    free(a->blocks);
+    *a = (struct msim_anatomy){0};
+}

@@ -1,0 +1,379 @@
+/*
+ * core/rewrite/draft.c - a trace in the making.
+ */
+#include "core/rewrite/draft.h"
+
+#include "core/base/sort.h"
+#include "core/base/vec.h"
+#include "core/trace/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* X(field): columns that the new trace has from the recorded one. */
+#define KEPT_COLUMNS(X)                                                        \
+    X(threads) X(groups) X(group_ranks) X(blocks) X(args) X(dims)
+
+static enum msim_status copy_column(void **to, uint32_t *n_to, uint32_t *cap,
+                                    const void *from, uint32_t n, size_t size)
+{
+    *to = malloc(n * size + size);
+    if (!*to)
+        return MSIM_ENOMEM;
+    if (n)
+        memcpy(*to, from, n * size);
+    *n_to = *cap = n;
+    return MSIM_OK;
+}
+
+static enum msim_status open_out(struct msim_draft *d)
+{
+    const struct msim_trace *t = d->t;
+    struct msim_trace *o = calloc(1, sizeof(*o));
+
+    d->out = o;
+    if (!o)
+        return MSIM_ENOMEM;
+#define X(field)                                                               \
+    MSIM_TRY(copy_column((void **)&o->field, &o->n_##field, &o->cap_##field,   \
+                         t->field, t->n_##field, sizeof(*t->field)));
+    KEPT_COLUMNS(X)
+#undef X
+    o->strings = t->strings;
+    o->rank = t->rank;
+    o->world_size = t->world_size;
+    o->host = t->host;
+    o->gpu_properties = t->gpu_properties;
+    o->has_et = t->has_et;
+    o->cpu_only = t->cpu_only;
+    return MSIM_OK;
+}
+
+enum msim_status msim_draft_begin(struct msim_draft *d,
+                                  const struct msim_trace *t,
+                                  struct msim_strtab *strings)
+{
+    *d = (struct msim_draft){.t = t, .strings = strings};
+    MSIM_TRY(open_out(d));
+    msim_argpool_init(&d->pool, d->out);
+    MSIM_TRY(msim_lives_find(&d->lives, t));
+    d->storage = malloc(((size_t)d->lives.n + 1) * sizeof(*d->storage));
+    d->placed = malloc(((size_t)t->n_ops + 1) * sizeof(*d->placed));
+    if (!d->storage || !d->placed)
+        return MSIM_ENOMEM;
+    memset(d->placed, 0xff, (size_t)t->n_ops * sizeof(*d->placed));
+    for (uint32_t i = 0; i < d->lives.n; i++)
+        msim_draft_renew(d, i);
+    return MSIM_OK;
+}
+
+void msim_draft_release(struct msim_draft *d)
+{
+    msim_argpool_release(&d->pool);
+    msim_lives_release(&d->lives);
+    msim_trace_free(d->out);
+    free(d->storage);
+    free(d->placed);
+    free(d->args);
+    *d = (struct msim_draft){0};
+}
+
+uint32_t msim_draft_fresh(struct msim_draft *d)
+{
+    return ++d->last_storage;
+}
+
+void msim_draft_renew(struct msim_draft *d, uint32_t life)
+{
+    d->storage[life] = msim_draft_fresh(d);
+}
+
+struct msim_draft_place msim_draft_own_place(const struct msim_draft *d,
+                                             uint32_t op)
+{
+    uint32_t parent = d->t->ops[op].parent;
+
+    return (struct msim_draft_place){parent == MSIM_NONE ? MSIM_NONE
+                                                         : d->placed[parent],
+                                     d->t->ops[op].thread};
+}
+
+/* ---- tensors -------------------------------------------------------------
+ */
+
+static enum msim_status add_id(struct msim_draft *d, uint32_t storage,
+                               int64_t offset, uint32_t strides)
+{
+    struct msim_trace *o = d->out;
+
+    MSIM_TRY(msim_grow((void **)&o->tensor_ids, &o->cap_tensor_ids,
+                       o->n_tensor_ids, sizeof(*o->tensor_ids)));
+    MSIM_TRY(msim_grow((void **)&o->tensor_strides, &o->cap_tensor_strides,
+                       o->n_tensor_ids, sizeof(*o->tensor_strides)));
+    o->tensor_ids[o->n_tensor_ids] =
+        (struct msim_tensor_id){o->n_tensor_ids + 1, storage, offset};
+    o->tensor_strides[o->n_tensor_ids++] = strides;
+    o->n_tensor_strides = o->n_tensor_ids;
+    return MSIM_OK;
+}
+
+static enum msim_status copy_id(struct msim_draft *d, uint32_t id, bool whole)
+{
+    const struct msim_trace *t = d->t;
+    uint32_t life = d->lives.of[id];
+
+    if (!whole)
+        return add_id(d, life == MSIM_NONE ? 0 : d->storage[life], 0,
+                      MSIM_NONE);
+    return add_id(d, life == MSIM_NONE ? 0 : d->storage[life],
+                  t->tensor_ids[id].offset,
+                  t->n_tensor_strides ? t->tensor_strides[id] : MSIM_NONE);
+}
+
+static enum msim_status copy_ids(struct msim_draft *d, uint32_t block,
+                                 uint32_t *ids, bool whole)
+{
+    const struct msim_trace *t = d->t;
+    uint32_t id = *ids;
+
+    if (block == MSIM_NONE || id == MSIM_NONE)
+        return MSIM_OK;
+    *ids = d->out->n_tensor_ids;
+    for (uint32_t i = 0; i < t->blocks[block].count; i++)
+        if (t->args[t->blocks[block].first + i].kind == MSIM_ARG_TENSOR)
+            MSIM_TRY(copy_id(d, id++, whole));
+    return MSIM_OK;
+}
+
+/* Room for `n` arguments of a list that is made. */
+static enum msim_status make_room(struct msim_draft *d, uint32_t n)
+{
+    while (d->cap_args < n)
+        MSIM_TRY(msim_grow((void **)&d->args, &d->cap_args, d->cap_args,
+                           sizeof(*d->args)));
+    return MSIM_OK;
+}
+
+/* One share of a tensor, flat. One number is whole everywhere. */
+static enum msim_status cut(struct msim_draft *d, struct msim_arg *a,
+                            uint32_t share)
+{
+    uint64_t elems = msim_arg_elems(d->t, a);
+    int64_t part = (int64_t)(elems / share + (elems % share != 0));
+    uint32_t index;
+
+    if (elems <= 1)
+        return MSIM_OK;
+    MSIM_TRY(msim_argpool_dims(&d->pool, &part, 1, &index));
+    a->n = 1;
+    a->v.i = index;
+    return MSIM_OK;
+}
+
+/* The list as the copy has it. */
+static enum msim_status change_list(struct msim_draft *d, uint32_t *block,
+                                    const struct msim_draft_how *how)
+{
+    const struct msim_trace *t = d->t;
+    struct msim_arg_block b;
+
+    if (*block == MSIM_NONE)
+        return MSIM_OK;
+    b = t->blocks[*block];
+    MSIM_TRY(make_room(d, b.count));
+    for (uint32_t i = 0; i < b.count; i++) {
+        struct msim_arg *a = &d->args[i];
+
+        *a = t->args[b.first + i];
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        if (how->share > 1)
+            MSIM_TRY(cut(d, a, how->share));
+        if (how->from != how->to && a->dtype == how->from)
+            a->dtype = how->to;
+    }
+    return msim_argpool_block(&d->pool, d->args, b.count, block);
+}
+
+/* ---- operators -----------------------------------------------------------
+ */
+
+static enum msim_status add_op(struct msim_draft *d, struct msim_op op,
+                               uint32_t *index)
+{
+    struct msim_trace *o = d->out;
+
+    MSIM_TRY(
+        msim_grow((void **)&o->ops, &o->cap_ops, o->n_ops, sizeof(*o->ops)));
+    op.et_id = o->n_ops + 1;
+    op.start = op.dur = MSIM_TIME_NONE;
+    if (index)
+        *index = o->n_ops;
+    o->ops[o->n_ops++] = op;
+    return MSIM_OK;
+}
+
+static enum msim_status copy_comm(struct msim_draft *d, uint32_t *comm)
+{
+    struct msim_trace *o = d->out;
+
+    if (*comm == MSIM_NONE)
+        return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&o->comms, &o->cap_comms, o->n_comms,
+                       sizeof(*o->comms)));
+    o->comms[o->n_comms] = d->t->comms[*comm];
+    o->comms[o->n_comms].op = o->n_ops;
+    *comm = o->n_comms++;
+    return MSIM_OK;
+}
+
+enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
+                                 const struct msim_draft_how *how)
+{
+    struct msim_op copy = d->t->ops[op];
+    bool whole = how->share <= 1;
+
+    MSIM_TRY(copy_ids(d, copy.args, &copy.ids, whole));
+    MSIM_TRY(copy_ids(d, copy.outs, &copy.out_ids, whole));
+    MSIM_TRY(copy_comm(d, &copy.comm));
+    if (!whole || how->from != how->to) {
+        MSIM_TRY(change_list(d, &copy.args, how));
+        MSIM_TRY(change_list(d, &copy.outs, how));
+    }
+    copy.parent = how->at.parent;
+    copy.thread = how->at.thread;
+    return add_op(d, copy, &d->placed[op]);
+}
+
+static enum msim_status put_tensors(struct msim_draft *d,
+                                    const struct msim_draft_tensor *x,
+                                    uint32_t n, uint32_t *block, uint32_t *ids)
+{
+    uint32_t index;
+
+    MSIM_TRY(make_room(d, n));
+    memset(d->args, 0, n * sizeof(*d->args)); /* lists are compared as bytes */
+    *ids = d->out->n_tensor_ids;
+    for (uint32_t i = 0; i < n; i++) {
+        MSIM_TRY(msim_argpool_dims(&d->pool, x[i].dims, x[i].n, &index));
+        d->args[i].kind = MSIM_ARG_TENSOR;
+        d->args[i].dtype = x[i].dtype;
+        d->args[i].device = x[i].device;
+        d->args[i].n = x[i].n;
+        d->args[i].v.i = index;
+        MSIM_TRY(add_id(d, x[i].storage, 0, MSIM_NONE));
+    }
+    return msim_argpool_block(&d->pool, d->args, n, block);
+}
+
+enum msim_status msim_draft_add(struct msim_draft *d,
+                                const struct msim_draft_op *op, uint32_t *index)
+{
+    struct msim_op made = msim_op_empty();
+
+    MSIM_TRY(
+        msim_strtab_add(d->strings, op->name, strlen(op->name), &made.name));
+    made.parent = op->at.parent;
+    made.thread = op->at.thread;
+    if (op->n_in)
+        MSIM_TRY(put_tensors(d, op->in, op->n_in, &made.args, &made.ids));
+    if (op->n_out)
+        MSIM_TRY(put_tensors(d, op->out, op->n_out, &made.outs, &made.out_ids));
+    return add_op(d, made, index);
+}
+
+/* ---- tensors that are given ----------------------------------------------
+ */
+
+bool msim_draft_given(const struct msim_draft *d, uint32_t op, uint32_t life,
+                      struct msim_draft_tensor *out)
+{
+    const struct msim_trace *t = d->t;
+    const struct msim_op *o = &t->ops[op];
+    uint32_t id = o->ids;
+
+    if (o->args == MSIM_NONE || id == MSIM_NONE)
+        return false;
+    for (uint32_t i = 0; i < t->blocks[o->args].count; i++) {
+        const struct msim_arg *a = &t->args[t->blocks[o->args].first + i];
+
+        if (a->kind != MSIM_ARG_TENSOR || d->lives.of[id++] != life)
+            continue;
+        *out = (struct msim_draft_tensor){.dtype = a->dtype,
+                                          .device = a->device,
+                                          .n = a->n,
+                                          .storage = d->storage[life],
+                                          .dims = msim_arg_dims(t, a)};
+        return true;
+    }
+    return false;
+}
+
+/* ---- the end -------------------------------------------------------------
+ */
+
+static bool by_thread(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct msim_op *ops = ctx;
+
+    return ops[a].thread < ops[b].thread;
+}
+
+/* Operators by thread; what refers to one follows. */
+static void settle(struct msim_trace *o, const struct msim_op *old,
+                   const uint32_t *order, uint32_t *place)
+{
+    for (uint32_t i = 0; i < o->n_ops; i++)
+        place[order[i]] = i;
+    for (uint32_t i = 0; i < o->n_ops; i++) {
+        struct msim_op *op = &o->ops[i];
+
+        *op = old[order[i]];
+        op->end = i + 1;
+        if (op->parent != MSIM_NONE)
+            op->parent = place[op->parent];
+    }
+    for (uint32_t i = o->n_ops; i-- > 0;) {
+        uint32_t p = o->ops[i].parent;
+
+        if (p != MSIM_NONE && o->ops[p].end < o->ops[i].end)
+            o->ops[p].end = o->ops[i].end;
+    }
+    for (uint32_t i = 0; i < o->n_comms; i++)
+        if (o->comms[i].op != MSIM_NONE)
+            o->comms[i].op = place[o->comms[i].op];
+}
+
+static enum msim_status order_ops(struct msim_trace *o)
+{
+    size_t n = (size_t)o->n_ops + 1;
+    struct msim_op *old = malloc(n * sizeof(*old));
+    uint32_t *order = malloc(n * sizeof(*order));
+    uint32_t *place = malloc(n * sizeof(*place));
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (old && order && place) {
+        memcpy(old, o->ops, o->n_ops * sizeof(*old));
+        for (uint32_t i = 0; i < o->n_ops; i++)
+            order[i] = i;
+        msim_sort_index(order, place, o->n_ops, by_thread, old);
+        settle(o, old, order, place);
+        status = MSIM_OK;
+    }
+    free(old);
+    free(order);
+    free(place);
+    return status;
+}
+
+enum msim_status msim_draft_finish(struct msim_draft *d,
+                                   struct msim_trace **out)
+{
+    if (d->out->n_ops)
+        MSIM_TRY(order_ops(d->out));
+    msim_order_thread_ranges(d->out);
+    MSIM_TRY(msim_order_steps(d->out));
+    *out = d->out;
+    d->out = NULL;
+    return MSIM_OK;
+}

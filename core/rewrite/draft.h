@@ -1,0 +1,99 @@
+/*
+ * core/rewrite/draft.h - a trace in the making: operators of a recorded trace,
+ * once, often or not at all, and operators of one's own between them.
+ *
+ * Operators are added in the order in which they would begin; an operator comes
+ * after the one around it. Every life (core/lives) of the recorded trace has a
+ * storage of its own in the new one, which may change on the way: what is
+ * computed again is other memory.
+ *
+ *     copy relu              storage 7 comes out
+ *     msim_draft_renew(7)
+ *     copy relu again        storage 12 comes out, and 12 is what later
+ *                            copies of operators that read 7 read
+ *
+ * The new trace has no times and no GPU activities: it is an execution trace.
+ */
+#ifndef MSIM_CORE_REWRITE_DRAFT_H
+#define MSIM_CORE_REWRITE_DRAFT_H
+#include "core/lives/lives.h"
+#include "core/trace/argpool.h"
+
+struct msim_draft {
+    const struct msim_trace *t;
+    struct msim_strtab *strings; /* the job's; names of inserted operators */
+    struct msim_trace *out; /* ops in the order of entry, parents in `out` */
+    struct msim_lives lives;
+    uint32_t *storage; /* by life: what it has now */
+    uint32_t last_storage;
+    uint32_t *placed; /* by op of `t`: its last copy, or NONE */
+    struct msim_argpool pool;
+    struct msim_arg *args; /* one list that is made */
+    uint32_t cap_args;
+};
+
+/* Where an operator goes: `parent` in `out`, or NONE. */
+struct msim_draft_place {
+    uint32_t parent, thread;
+};
+
+/* A tensor of an inserted operator; `n` 0 and dims NULL: one number. */
+struct msim_draft_tensor {
+    uint8_t dtype, device; /* enum msim_dtype, enum msim_device */
+    uint32_t n, storage;
+    const int64_t *dims;
+};
+
+struct msim_draft_op {
+    const char *name;
+    struct msim_draft_place at;
+    const struct msim_draft_tensor *in, *out;
+    uint32_t n_in, n_out;
+};
+
+/* Release in any case. `t` must live as long. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_draft_begin(struct msim_draft *d,
+                                  const struct msim_trace *t,
+                                  struct msim_strtab *strings);
+void msim_draft_release(struct msim_draft *d);
+
+/* Where the copy of `op` stands by itself. */
+struct msim_draft_place msim_draft_own_place(const struct msim_draft *d,
+                                             uint32_t op);
+
+/* How a copy differs. */
+struct msim_draft_how {
+    struct msim_draft_place at;
+    uint32_t share;   /* above 1: its tensors are one share of so many, flat,
+                         the rest rounded up */
+    uint8_t from, to; /* enum msim_dtype: tensors of `from` are of `to`; both
+                         UNKNOWN: as they are */
+};
+
+/* Add a copy of `op`. */
+MSIM_MUST_CHECK
+enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
+                                 const struct msim_draft_how *how);
+
+/* Add an operator of one's own; `*index` in out->ops may be NULL. */
+MSIM_MUST_CHECK
+enum msim_status msim_draft_add(struct msim_draft *d,
+                                const struct msim_draft_op *op,
+                                uint32_t *index);
+
+/* A storage that nothing has; the same for `life`, which has it from now on. */
+uint32_t msim_draft_fresh(struct msim_draft *d);
+void msim_draft_renew(struct msim_draft *d, uint32_t life);
+
+/* What the first tensor on `life` that `op` is given looks like, `dims` in the
+ * recorded trace; false where it is given none. */
+bool msim_draft_given(const struct msim_draft *d, uint32_t op, uint32_t life,
+                      struct msim_draft_tensor *out);
+
+/* The trace, which the caller frees with msim_trace_free(). ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_draft_finish(struct msim_draft *d,
+                                   struct msim_trace **out);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * core/rewrite/recompute.c - activation checkpointing.
+ *
+ * What a block makes is other memory the second time, so that the first
+ * tensors end where forward last names them. The block's own output stays: the
+ * next block has it as its input. As PyTorch's non-reentrant checkpoint the
+ * second run stops behind the last operator that backward needs a result of.
+ */
+#include "core/rewrite/stages.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+/* The name under which autograd runs it, so that it counts as backward. */
+#define HELD_BY "autograd::engine::evaluate_function: CheckpointBackward"
+
+struct recomputing {
+    struct msim_weave *w;
+    const struct msim_rewrite *r;
+    uint8_t *done;     /* by block */
+    uint8_t *backward; /* by life: backward of the block at hand names it */
+    uint32_t again;    /* statements that run a second time */
+};
+
+static bool is_chosen(const struct recomputing *c, uint32_t block)
+{
+    uint32_t first = block;
+
+    while (first &&
+           c->w->a.blocks[first - 1].pass == c->w->a.blocks[block].pass)
+        first--;
+    return (block - first) % c->r->recompute_every == 0;
+}
+
+static bool matches(const struct recomputing *c, uint32_t s)
+{
+    const struct msim_trace *t = c->w->t;
+
+    return !*c->r->recompute_ops ||
+           fnmatch(c->r->recompute_ops,
+                   msim_trace_text(t, t->ops[c->w->a.rows[s].op].name), 0) == 0;
+}
+
+/* Mark lives that backward statements of `block` name, or take them off. */
+static void mark(struct recomputing *c, uint32_t block, bool on)
+{
+    const struct msim_anatomy *a = &c->w->a;
+    const struct msim_anatomy_pass *p = &a->passes[a->blocks[block].pass];
+
+    for (uint32_t s = p->backward; s < p->tail; s++) {
+        if (a->rows[s].block != block)
+            continue;
+        for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++) {
+            struct msim_lives_each e = msim_lives_inputs(a->lives, c->w->t, i);
+
+            while (msim_lives_next(&e))
+                if (e.life != MSIM_NONE)
+                    c->backward[e.life] = on;
+        }
+    }
+}
+
+/* Does statement `s` make or change a tensor that backward of its block needs?
+ */
+static bool is_needed(const struct recomputing *c, uint32_t s)
+{
+    const struct msim_anatomy *a = &c->w->a;
+
+    for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++) {
+        struct msim_lives_each e = msim_lives_outputs(a->lives, c->w->t, i);
+
+        while (msim_lives_next(&e))
+            if (e.life != MSIM_NONE && c->backward[e.life])
+                return true;
+    }
+    return false;
+}
+
+static enum msim_status run_again(struct recomputing *c, uint32_t block,
+                                  uint32_t before)
+{
+    const struct msim_anatomy_block *b = &c->w->a.blocks[block];
+    struct msim_draft_place at;
+    uint32_t end = b->end;
+
+    mark(c, block, true);
+    while (end > b->first && !is_needed(c, end - 1))
+        end--;
+    mark(c, block, false);
+    MSIM_TRY(
+        msim_weave_hold(c->w, HELD_BY, msim_weave_place(c->w, before), &at));
+    for (uint32_t s = b->first; s < end; s++) {
+        if (!matches(c, s))
+            continue;
+        MSIM_TRY(msim_weave_again(c->w, s, at));
+        c->again++;
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status visit(void *ctx, uint32_t s)
+{
+    struct recomputing *c = ctx;
+    const struct msim_anatomy_statement *row = &c->w->a.rows[s];
+
+    if (row->role == MSIM_ANATOMY_BACKWARD && row->block != MSIM_NONE &&
+        !c->done[row->block]) {
+        c->done[row->block] = 1;
+        if (is_chosen(c, row->block))
+            MSIM_TRY(run_again(c, row->block, s));
+    }
+    return msim_weave_copy(c->w, s);
+}
+
+enum msim_status msim_stage_recompute(struct msim_weave *w,
+                                      const struct msim_rewrite *r)
+{
+    struct recomputing c = {.w = w, .r = r};
+    enum msim_status status = MSIM_ENOMEM;
+
+    if (!w->a.n_blocks)
+        return msim_weave_refuse(
+            w, "no block of layers repeats in the forward pass of the trace, "
+               "so that none can be computed again");
+    c.done = calloc(w->a.n_blocks, 1);
+    c.backward = calloc((size_t)w->d.lives.n + 1, 1);
+    if (c.done && c.backward)
+        status = msim_weave_walk(w, &c, visit);
+    free(c.done);
+    free(c.backward);
+    if (status == MSIM_OK && !c.again)
+        status = msim_weave_refuse(w,
+                                   "no operator in the blocks of the trace "
+                                   "matches \"%s\"",
+                                   r->recompute_ops);
+    return status;
+}

@@ -1,0 +1,78 @@
+/*
+ * core/rewrite/rewrite.c - changes one after the other.
+ */
+#include "core/rewrite/rewrite.h"
+
+#include "core/rewrite/stages.h"
+
+#include <string.h>
+
+/* One change, and whether it is asked for. */
+struct stage {
+    msim_stage_fn *run;
+    bool asked;
+};
+
+#define N_STAGES 2
+
+static void list(struct stage *stages, const struct msim_rewrite *r)
+{
+    const struct stage all[N_STAGES] = {
+        {msim_stage_recompute, r->recompute_every > 0},
+        {msim_stage_accumulate, r->accumulate > 1},
+    };
+
+    memcpy(stages, all, sizeof(all));
+}
+
+bool msim_rewrite_is_none(const struct msim_rewrite *r)
+{
+    struct stage stages[N_STAGES];
+
+    list(stages, r);
+    for (int i = 0; i < N_STAGES; i++)
+        if (stages[i].asked)
+            return false;
+    return true;
+}
+
+static enum msim_status run(struct msim_trace **out, const struct msim_trace *t,
+                            struct msim_strtab *strings, msim_stage_fn *stage,
+                            const struct msim_rewrite *r,
+                            struct msim_error *err)
+{
+    struct msim_weave w;
+    enum msim_status status = msim_weave_open(&w, t, strings, err);
+
+    if (status == MSIM_OK)
+        status = stage(&w, r);
+    if (status == MSIM_OK)
+        status = msim_weave_finish(&w, out);
+    msim_weave_close(&w);
+    return status;
+}
+
+enum msim_status msim_rewritten_new(struct msim_trace **out,
+                                    const struct msim_trace *t,
+                                    struct msim_strtab *strings,
+                                    const struct msim_rewrite *r,
+                                    struct msim_error *err)
+{
+    struct stage stages[N_STAGES];
+    struct msim_trace *last = NULL, *next;
+
+    *out = NULL;
+    list(stages, r);
+    for (int i = 0; i < N_STAGES; i++) {
+        enum msim_status status;
+
+        if (!stages[i].asked)
+            continue;
+        status = run(&next, last ? last : t, strings, stages[i].run, r, err);
+        msim_trace_free(last);
+        MSIM_TRY(status);
+        last = next;
+    }
+    *out = last;
+    return MSIM_OK;
+}

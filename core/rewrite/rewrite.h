@@ -1,0 +1,30 @@
+/*
+ * core/rewrite/rewrite.h - another way to train, made of a recorded step:
+ * activations computed again, gradients accumulated, ...
+ *
+ * The result is an execution trace of its own, without times: operators of the
+ * recorded one once, often or not at all, and those that the change brings. The
+ * recorded trace is never edited. What is asked for is done in one order,
+ * whatever the order in which it was asked:
+ *
+ *     recompute, accumulate
+ */
+#ifndef MSIM_CORE_REWRITE_REWRITE_H
+#define MSIM_CORE_REWRITE_REWRITE_H
+#include "core/rewrite/rewrite_options.h"
+
+bool msim_rewrite_is_none(const struct msim_rewrite *r);
+
+/*
+ * The trace of `t` changed so; `strings` is the table of its job. On success
+ * the caller owns `*out` (msim_trace_free()). EUSAGE, with the reason in `err`,
+ * where `t` cannot be changed so; ENOMEM, ELIMIT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_rewritten_new(struct msim_trace **out,
+                                    const struct msim_trace *t,
+                                    struct msim_strtab *strings,
+                                    const struct msim_rewrite *r,
+                                    struct msim_error *err);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * core/rewrite/stages.h - the changes that rewrite.c does one after the other,
+ * each from a trace to a draft. Private to core/rewrite.
+ */
+#ifndef MSIM_CORE_REWRITE_STAGES_H
+#define MSIM_CORE_REWRITE_STAGES_H
+#include "core/rewrite/rewrite_options.h"
+#include "core/rewrite/weave.h"
+
+typedef enum msim_status msim_stage_fn(struct msim_weave *w,
+                                       const struct msim_rewrite *r);
+
+/* Activation checkpointing: a block keeps its inputs, and its forward pass runs
+ * again before its backward one. */
+msim_stage_fn msim_stage_recompute;
+
+/* Gradient accumulation: forward and backward run once for each micro batch,
+ * gradients are added up in place, the optimizer steps once. */
+msim_stage_fn msim_stage_accumulate;
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * predict/scenario/scenario_inputs.c - the traces of a scenario that trains in
+ * another way.
+ */
+#include "predict/scenario/scenario_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum msim_status rewrite(struct msim_scenario_inputs *x,
+                                struct msim_trace *const *ranks,
+                                struct msim_error *err)
+{
+    x->job.ranks = calloc((size_t)x->in.job->n_ranks + 1, sizeof(*ranks));
+    if (!x->job.ranks)
+        return MSIM_ENOMEM;
+    x->job.n_ranks = x->in.job->n_ranks;
+    for (uint32_t i = 0; i < x->job.n_ranks; i++)
+        MSIM_TRY(msim_rewritten_new(&x->job.ranks[i], ranks[i],
+                                    x->in.job->strings, &x->settings.rewrite,
+                                    err));
+    return MSIM_OK;
+}
+
+/* Operators of the job, with other sizes, rewritten. */
+static enum msim_status make_traces(struct msim_scenario_inputs *x,
+                                    struct msim_error *err)
+{
+    struct msim_asked asked;
+    enum msim_status status =
+        msim_asked_views(&asked, &x->in, &x->settings.reshape, err);
+
+    if (status == MSIM_OK)
+        status = rewrite(x, msim_asked_ranks(&asked, &x->in), err);
+    msim_asked_release(&asked);
+    return status;
+}
+
+enum msim_status msim_scenario_inputs_new(struct msim_scenario_inputs *out,
+                                          const struct msim_inputs *in,
+                                          const struct msim_predict_settings *s,
+                                          struct msim_error *err)
+{
+    *out = (struct msim_scenario_inputs){.in = *in, .settings = *s};
+    msim_arena_init(&out->job.arena);
+    MSIM_TRY(make_traces(out, err));
+    if (!in->source_job && msim_all_have_gpu_times(in->job)) {
+        out->in.source_job = in->job;
+        out->in.ops[1] = in->ops[0];
+    }
+    out->job.strings = in->job->strings;
+    out->job.files = in->job->files;
+    out->job.n_files = in->job->n_files;
+    out->in.job = &out->job;
+    out->settings.reshape = (struct msim_reshape){0};
+    out->settings.rewrite = (struct msim_rewrite){0};
+    return MSIM_OK;
+}
+
+void msim_scenario_inputs_release(struct msim_scenario_inputs *x)
+{
+    for (uint32_t i = 0; x->job.ranks && i < x->job.n_ranks; i++)
+        msim_trace_free(x->job.ranks[i]);
+    free(x->job.ranks);
+    free(x->job.warnings);
+    msim_arena_release(&x->job.arena);
+    *x = (struct msim_scenario_inputs){0};
+}

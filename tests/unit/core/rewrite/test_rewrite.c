@@ -1,0 +1,146 @@
+/*
+ * tests/unit/core/rewrite/test_rewrite.c - a step that computes activations
+ * again, and one of several micro batches.
+ */
+#include "tests/unit/core/rewrite/trained_step.h"
+
+/*
+ * Two blocks of linear and relu. Backward of the second runs first, and the
+ * second run of each block comes right before it:
+ *
+ *     linear0 relu0 linear1 relu1 loss | loss' [linear2 relu2] relu1' linear1'
+ *                                      | [linear3 relu3] relu0' linear0'
+ */
+static void test_rewrite__recompute(void)
+{
+    const struct msim_rewrite r = {.recompute_every = 1};
+    struct made_changed m;
+
+    REQUIRE(change_step(&m, &r));
+    CHECK_UINT(count_ops(m.t, "aten::linear"), 4);
+    CHECK_UINT(count_ops(m.t, "aten::relu"), 4);
+    CHECK_UINT(count_ops(m.t, "aten::addcdiv_"), 2);
+    /* Backward reads what was computed again, the loss what was first. */
+    CHECK_UINT(life_in(&m, "aten::mse_loss_backward", 0, 1),
+               life_out(&m, "aten::relu", 1, 0));
+    CHECK_UINT(life_in(&m, "aten::threshold_backward", 0, 1),
+               life_out(&m, "aten::relu", 2, 0));
+    CHECK_UINT(life_in(&m, "aten::threshold_backward", 1, 1),
+               life_out(&m, "aten::relu", 3, 0));
+    /* The second block's input is kept: the first run's. */
+    CHECK_UINT(life_in(&m, "aten::linear", 2, 0),
+               life_out(&m, "aten::relu", 0, 0));
+    CHECK_UINT(life_in(&m, "aten::linear_backward", 0, 1),
+               life_out(&m, "aten::relu", 0, 0));
+    /* What forward made inside a block ends in forward. */
+    CHECK_UINT(m.lives.rows[life_out(&m, "aten::linear", 0, 0)].last,
+               find_op(m.t, "aten::relu", 0));
+    CHECK(find_op(m.t, "aten::linear", 2) >
+          find_op(m.t, "aten::mse_loss_backward", 0));
+    CHECK(find_op(m.t, "aten::linear", 3) >
+          find_op(m.t, "aten::linear_backward", 0));
+    done_step(&m);
+}
+
+static void test_rewrite__recompute_some(void)
+{
+    const struct msim_rewrite every = {.recompute_every = 2};
+    struct msim_rewrite ops = {.recompute_every = 1,
+                               .recompute_ops = "aten::re*"};
+    struct made_changed m;
+
+    REQUIRE(change_step(&m, &every));
+    CHECK_UINT(count_ops(m.t, "aten::linear"), 3);
+    CHECK_UINT(life_in(&m, "aten::threshold_backward", 0, 1),
+               life_out(&m, "aten::relu", 1, 0));
+    CHECK_UINT(life_in(&m, "aten::threshold_backward", 1, 1),
+               life_out(&m, "aten::relu", 2, 0));
+    done_step(&m);
+    /* relu alone: what linear made is kept for it. */
+    REQUIRE(change_step(&m, &ops));
+    CHECK_UINT(count_ops(m.t, "aten::linear"), 2);
+    CHECK_UINT(count_ops(m.t, "aten::relu"), 4);
+    CHECK_UINT(life_in(&m, "aten::relu", 3, 0),
+               life_out(&m, "aten::linear", 0, 0));
+    done_step(&m);
+}
+
+/* Three micro batches: one step of the optimizer, which reads the gradients of
+ * the first, to which those of the others were added. */
+static void test_rewrite__accumulate(void)
+{
+    const struct msim_rewrite r = {.accumulate = 3};
+    struct made_changed m;
+
+    REQUIRE(change_step(&m, &r));
+    CHECK_UINT(count_ops(m.t, "aten::linear"), 6);
+    CHECK_UINT(count_ops(m.t, "aten::linear_backward"), 6);
+    CHECK_UINT(count_ops(m.t, "torch::autograd::AccumulateGrad"), 6);
+    CHECK_UINT(count_ops(m.t, "aten::add_"), 4);
+    CHECK_UINT(count_ops(m.t, "aten::detach"), 2);
+    CHECK_UINT(count_ops(m.t, "aten::addcdiv_"), 2);
+    CHECK_UINT(life_in(&m, "aten::addcdiv_", 1, 1),
+               life_out(&m, "aten::linear_backward", 0, 1));
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_UINT(life_in(&m, "aten::add_", 2 * i, 0),
+                   life_in(&m, "aten::addcdiv_", 1, 1));
+        CHECK_UINT(life_in(&m, "aten::add_", 2 * i, 1),
+                   life_out(&m, "aten::linear_backward", 2 + 2 * i, 1));
+        CHECK_UINT(life_in(&m, "aten::add_", 2 * i + 1, 0),
+                   life_in(&m, "aten::addcdiv_", 0, 1));
+    }
+    /* The first micro batch's activations are gone when the second begins. */
+    CHECK(m.lives.rows[life_out(&m, "aten::relu", 0, 0)].last <
+          find_op(m.t, "aten::linear", 2));
+    done_step(&m);
+}
+
+static void test_rewrite__both(void)
+{
+    const struct msim_rewrite r = {.recompute_every = 1, .accumulate = 2};
+    struct made_changed m;
+
+    REQUIRE(change_step(&m, &r));
+    CHECK_UINT(count_ops(m.t, "aten::linear"), 8);
+    CHECK_UINT(count_ops(m.t, "aten::add_"), 2);
+    done_step(&m);
+}
+
+/* What a trace cannot support has its reason. */
+static void test_rewrite__reasons(void)
+{
+    static const struct {
+        size_t nodes;
+        struct msim_rewrite r;
+        const char *want;
+    } cases[] = {
+        {5, {.accumulate = 2}, "no backward pass"},
+        {N_MADE,
+         {.recompute_every = 1, .recompute_ops = "aten::gelu*"},
+         "no operator in the blocks of the trace matches \"aten::gelu*\""},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct msim_job *job = made_step(cases[i].nodes);
+        struct msim_trace *out = NULL;
+        struct msim_error err = {0};
+
+        REQUIRE(job != NULL);
+        CHECK_INT(msim_rewritten_new(&out, job->ranks[0], job->strings,
+                                     &cases[i].r, &err),
+                  MSIM_EUSAGE);
+        CHECK(strstr(err.text, cases[i].want) != NULL);
+        CHECK(out == NULL);
+        msim_job_free(job);
+    }
+}
+
+int main(void)
+{
+    RUN(test_rewrite__recompute);
+    RUN(test_rewrite__recompute_some);
+    RUN(test_rewrite__accumulate);
+    RUN(test_rewrite__both);
+    RUN(test_rewrite__reasons);
+    return check_summary();
+}
