@@ -4,6 +4,8 @@
 #include "plan/describe/describe.h"
 
 #include "core/json/fields.h"
+#include "plan/describe/describe_dlrm.h"
+#include "plan/describe/describe_hub.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -11,11 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const TYPES[] = {"decoder", "encoder", NULL};
+static const char *const TYPES[] = {
+#define X(name, text) text,
+    MSIM_MODEL_TYPE_MAP(X)
+#undef X
+        NULL};
 static const char *const NORMS[] = {"rmsnorm", "layernorm", NULL};
 static const char *const POSITIONS[] = {"rope", "learned", "alibi", "none",
                                         NULL};
 static const char *const ACTIVATIONS[] = {"gelu", "relu", "silu", NULL};
+static const char *const NORM_PLACES[] = {"pre", "post", NULL};
+static const char *const HEADS[] = {"lm", "mlm", "pretraining", "classifier",
+                                    NULL};
 
 /* ---- our own form -------------------------------------------------------- */
 
@@ -70,7 +79,32 @@ static void read_window(struct msim_described *m, struct msim_fields *f)
     msim_fields_close(f, &in);
 }
 
-static void read_own(struct msim_described *m, struct msim_fields *f)
+/* What all transformers have, with what `m` holds already where a member is
+ * missing. */
+static void read_layers(struct msim_described *m, struct msim_fields *f)
+{
+    m->gated = msim_field_bool(f, "gated", m->gated);
+    m->layernorm = msim_field_word(f, "norm", NORMS, m->layernorm) == 1;
+    m->bias = msim_field_bool(f, "bias", m->bias);
+    m->qk_norm = msim_field_bool(f, "qk_norm", false);
+    m->activation = (enum msim_activation)msim_field_word(
+        f, "activation", ACTIVATIONS, MSIM_ACTIVATION_GELU);
+    m->layers = msim_field_int(f, "layers", 1, MSIM_FIELD_WANTED);
+    m->hidden = msim_field_int(f, "hidden", 1, MSIM_FIELD_WANTED);
+    m->heads = msim_field_int(f, "heads", 1, MSIM_FIELD_WANTED);
+    m->kv_heads = msim_field_int(f, "kv_heads", 1, m->heads);
+    m->head_dim = msim_field_int(f, "head_dim", 1, 0);
+}
+
+static void read_tokens(struct msim_described *m, struct msim_fields *f)
+{
+    m->tied = msim_field_bool(f, "tied_embeddings", m->tied);
+    m->positions = (enum msim_positions)msim_field_word(
+        f, "positions", POSITIONS, (int)m->positions);
+    m->vocab = msim_field_int(f, "vocab", 1, MSIM_FIELD_WANTED);
+}
+
+static void read_decoder(struct msim_described *m, struct msim_fields *f)
 {
     static const char *const KEYS[] = {
         "name",       "type",   "tied_embeddings", "gated",
@@ -81,22 +115,10 @@ static void read_own(struct msim_described *m, struct msim_fields *f)
         "mtp_layers", NULL};
 
     msim_fields_only(f, KEYS);
-    m->encoder = msim_field_word(f, "type", TYPES, 0) == 1;
-    m->tied = msim_field_bool(f, "tied_embeddings", false);
-    m->gated = msim_field_bool(f, "gated", true);
-    m->layernorm = msim_field_word(f, "norm", NORMS, 0) == 1;
-    m->positions =
-        (enum msim_positions)msim_field_word(f, "positions", POSITIONS, 0);
-    (void)msim_field_word(f, "activation", ACTIVATIONS, 0);
+    m->gated = true;
     (void)msim_field_bool(f, "attention_sinks", false);
-    m->bias = msim_field_bool(f, "bias", false);
-    m->qk_norm = msim_field_bool(f, "qk_norm", false);
-    m->layers = msim_field_int(f, "layers", 1, MSIM_FIELD_WANTED);
-    m->hidden = msim_field_int(f, "hidden", 1, MSIM_FIELD_WANTED);
-    m->heads = msim_field_int(f, "heads", 1, MSIM_FIELD_WANTED);
-    m->kv_heads = msim_field_int(f, "kv_heads", 1, m->heads);
-    m->head_dim = msim_field_int(f, "head_dim", 1, 0);
-    m->vocab = msim_field_int(f, "vocab", 1, MSIM_FIELD_WANTED);
+    read_layers(m, f);
+    read_tokens(m, f);
     m->mtp_layers = msim_field_int(f, "mtp_layers", 0, 0);
     read_mla(m, f);
     read_window(m, f);
@@ -105,77 +127,77 @@ static void read_own(struct msim_described *m, struct msim_fields *f)
         msim_field_int(f, "ffn", 1, m->moe.experts ? 0 : MSIM_FIELD_WANTED);
 }
 
-/* ---- Hugging Face's ------------------------------------------------------ */
-
-/* The first of `keys` that the object has, else the last. */
-static const char *first_of(const struct msim_fields *f,
-                            const char *const *keys)
+static double read_dropout(struct msim_fields *f)
 {
-    size_t i = 0;
+    double v = msim_json_get_number(f->object, "dropout", 0);
 
-    while (keys[i + 1] && !cJSON_HasObjectItem(f->object, keys[i]))
-        i++;
-    return keys[i];
+    if (v >= 0 && v < 1)
+        return v;
+    msim_field_refuse(f, "dropout", "a share from 0 to below 1");
+    return 0;
 }
 
-static int64_t int_of(struct msim_fields *f, int64_t missing,
-                      const char *const *keys)
+/* What is missing is as in BERT. */
+static void read_encoder(struct msim_described *m, struct msim_fields *f)
 {
-    return msim_field_int(f, first_of(f, keys), 1, missing);
-}
-#define INT_OF(f, missing, ...)                                                \
-    int_of(f, missing, (const char *const[]){__VA_ARGS__, NULL})
+    static const char *const KEYS[] = {
+        "name",   "type",      "tied_embeddings", "gated",      "norm",
+        "bias",   "positions", "activation",      "layers",     "hidden",
+        "heads",  "kv_heads",  "head_dim",        "ffn",        "vocab",
+        "window", "qk_norm",   "dropout",         "norm_place", "token_types",
+        "head",   "classes",   "max_positions",   "pooler",     NULL};
 
-static void read_hub_moe(struct msim_described *m, struct msim_fields *f)
-{
-    m->moe.experts =
-        INT_OF(f, 0, "num_local_experts", "num_experts", "n_routed_experts");
-    if (m->moe.experts == 0)
-        return;
-    m->moe.topk = INT_OF(f, 2, "num_experts_per_tok", "experts_per_token");
-    m->moe.ffn = INT_OF(f, MSIM_FIELD_WANTED, "moe_intermediate_size",
-                        "intermediate_size");
-    m->moe.shared_experts = msim_field_int(f, "n_shared_experts", 0, 0);
-    m->moe.dense_layers = msim_field_int(f, "first_k_dense_replace", 0, 0);
-}
-
-static void read_hub_mla(struct msim_described *m, struct msim_fields *f)
-{
-    if (!cJSON_HasObjectItem(f->object, "kv_lora_rank"))
-        return;
-    m->mla.q_rank = msim_field_int(f, "q_lora_rank", 1, 0);
-    m->mla.kv_rank = msim_field_int(f, "kv_lora_rank", 1, MSIM_FIELD_WANTED);
-    m->mla.nope_dim =
-        msim_field_int(f, "qk_nope_head_dim", 1, MSIM_FIELD_WANTED);
-    m->mla.rope_dim =
-        msim_field_int(f, "qk_rope_head_dim", 1, MSIM_FIELD_WANTED);
-    m->mla.v_dim = msim_field_int(f, "v_head_dim", 1, MSIM_FIELD_WANTED);
+    msim_fields_only(f, KEYS);
+    m->encoder = m->tied = m->layernorm = m->bias = true;
+    m->positions = MSIM_POSITIONS_LEARNED;
+    read_layers(m, f);
+    read_tokens(m, f);
+    read_window(m, f);
+    m->ffn = msim_field_int(f, "ffn", 1, MSIM_FIELD_WANTED);
+    m->post_norm = msim_field_word(f, "norm_place", NORM_PLACES, 1) == 1;
+    m->token_types = msim_field_int(f, "token_types", 0, 2);
+    m->max_positions = msim_field_int(f, "max_positions", 1, 512);
+    m->dropout = read_dropout(f);
+    m->head =
+        (enum msim_model_head)msim_field_word(f, "head", HEADS, MSIM_MODEL_MLM);
+    m->pooler = msim_field_bool(f, "pooler", true);
+    m->classes = msim_field_int(f, "classes", 1, 2);
 }
 
-static void read_hub(struct msim_described *m, struct msim_fields *f)
+/* What is missing is as in the first vision transformers. */
+static void read_vit(struct msim_described *m, struct msim_fields *f)
 {
-    const char *type = msim_json_get_text(f->object, "model_type");
-    bool gpt2 = type && strcmp(type, "gpt2") == 0;
-    bool bert =
-        type && (strcmp(type, "bert") == 0 || strcmp(type, "roberta") == 0);
-    bool old = gpt2 || bert || (type && strcmp(type, "opt") == 0) ||
-               (type && strcmp(type, "gpt_neox") == 0);
+    static const char *const KEYS[] = {
+        "name",       "type",    "gated",    "norm",  "bias",
+        "activation", "layers",  "hidden",   "heads", "ffn",
+        "head_dim",   "qk_norm", "kv_heads", "image", "channels",
+        "classes",    "dropout", "patch",    NULL};
 
-    m->encoder = bert;
-    m->gated = !old;
-    m->layernorm = m->bias = old;
-    m->positions = gpt2 || bert ? MSIM_POSITIONS_LEARNED : MSIM_POSITIONS_ROPE;
-    m->tied = msim_field_bool(f, "tie_word_embeddings", gpt2 || bert);
-    m->layers = INT_OF(f, MSIM_FIELD_WANTED, "num_hidden_layers", "n_layer");
-    m->hidden = INT_OF(f, MSIM_FIELD_WANTED, "hidden_size", "n_embd");
-    m->heads = INT_OF(f, MSIM_FIELD_WANTED, "num_attention_heads", "n_head");
-    m->kv_heads = INT_OF(f, m->heads, "num_key_value_heads");
-    m->head_dim = INT_OF(f, 0, "head_dim");
-    m->vocab = INT_OF(f, MSIM_FIELD_WANTED, "vocab_size");
-    m->ffn = INT_OF(f, 4 * m->hidden, "intermediate_size", "n_inner");
-    read_hub_moe(m, f);
-    read_hub_mla(m, f);
-    m->mtp_layers = msim_field_int(f, "num_nextn_predict_layers", 0, 0);
+    msim_fields_only(f, KEYS);
+    m->encoder = m->layernorm = m->bias = true;
+    m->positions = MSIM_POSITIONS_LEARNED;
+    m->head = MSIM_MODEL_CLASSIFIER;
+    read_layers(m, f);
+    m->ffn = msim_field_int(f, "ffn", 1, MSIM_FIELD_WANTED);
+    m->dropout = read_dropout(f);
+    m->image.size = msim_field_int(f, "image", 1, MSIM_FIELD_WANTED);
+    m->image.patch = msim_field_int(f, "patch", 1, MSIM_FIELD_WANTED);
+    m->image.channels = msim_field_int(f, "channels", 1, 3);
+    m->classes = msim_field_int(f, "classes", 1, MSIM_FIELD_WANTED);
+}
+
+static void read_own(struct msim_described *m, struct msim_fields *f)
+{
+    static void (*const READERS[])(struct msim_described *,
+                                   struct msim_fields *) = {
+        [MSIM_MODEL_DECODER] = read_decoder,
+        [MSIM_MODEL_ENCODER] = read_encoder,
+        [MSIM_MODEL_VIT] = read_vit,
+        [MSIM_MODEL_DLRM] = msim_described_read_dlrm};
+
+    m->type = (enum msim_model_type)msim_field_word(f, "type", TYPES,
+                                                    MSIM_MODEL_DECODER);
+    READERS[m->type](m, f);
 }
 
 /* ---- both ---------------------------------------------------------------- */
@@ -192,16 +214,35 @@ static void name_of(struct msim_described *m, const struct msim_fields *f,
                      : path);
 }
 
+/* The member's name in this file. */
+static const char *key_of(const struct msim_fields *f, const char *hub,
+                          const char *own)
+{
+    return cJSON_HasObjectItem(f->object, hub) ? hub : own;
+}
+
+static void check_image(const struct msim_described *m, struct msim_fields *f)
+{
+    if (m->image.patch > m->image.size || m->image.size % m->image.patch != 0)
+        msim_field_refuse(f, key_of(f, "patch_size", "patch"),
+                          "a divisor of the image's side");
+}
+
 static void check(struct msim_described *m, struct msim_fields *f)
 {
+    if (m->type == MSIM_MODEL_DLRM)
+        return;
+    if (m->type == MSIM_MODEL_VIT)
+        check_image(m, f);
     if (m->head_dim == 0 && !m->mla.kv_rank) {
         m->head_dim = m->hidden / m->heads;
         if (m->hidden % m->heads != 0)
-            msim_field_refuse(f, "heads",
+            msim_field_refuse(f, key_of(f, "num_attention_heads", "heads"),
                               "a divisor of \"hidden\", or \"head_dim\"");
     }
     if (m->kv_heads > 0 && m->heads % m->kv_heads != 0)
-        msim_field_refuse(f, "kv_heads", "a divisor of \"heads\"");
+        msim_field_refuse(f, key_of(f, "num_key_value_heads", "kv_heads"),
+                          "a divisor of \"heads\"");
 }
 
 enum msim_status msim_described_read(struct msim_described *m, const char *path,
@@ -216,8 +257,8 @@ enum msim_status msim_described_read(struct msim_described *m, const char *path,
     if (!f.object)
         f.status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                              "this is not a JSON object, want one model");
-    else if (cJSON_HasObjectItem(json, "vocab_size"))
-        read_hub(m, &f);
+    else if (msim_described_is_hub(json))
+        msim_described_read_hub(m, &f);
     else
         read_own(m, &f);
     if (f.status == MSIM_OK)
@@ -283,44 +324,4 @@ enum msim_status msim_described_find(struct msim_described *m, const char *name,
     list_models(known, sizeof(known), path);
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
                      "no model '%.64s', want a file or one of:%s", name, known);
-}
-
-/* ---- figures ------------------------------------------------------------- */
-
-int64_t msim_described_moe_layers(const struct msim_described *m)
-{
-    return m->moe.experts ? m->layers - m->moe.dense_layers : 0;
-}
-
-static double attention_parameters(const struct msim_described *m)
-{
-    double h = (double)m->hidden;
-    double heads = (double)m->heads;
-
-    if (m->mla.kv_rank) {
-        double qk = (double)(m->mla.nope_dim + m->mla.rope_dim);
-        double q = m->mla.q_rank ? (h + heads * qk) * (double)m->mla.q_rank
-                                 : h * heads * qk;
-
-        return q + h * (double)(m->mla.kv_rank + m->mla.rope_dim) +
-               (double)m->mla.kv_rank * heads *
-                   (double)(m->mla.nope_dim + m->mla.v_dim) +
-               heads * (double)m->mla.v_dim * h;
-    }
-    return h * (double)m->head_dim * (2 * heads + 2 * (double)m->kv_heads);
-}
-
-double msim_described_parameters(const struct msim_described *m)
-{
-    double h = (double)m->hidden, matrices = m->gated ? 3 : 2;
-    double experts = (double)msim_described_moe_layers(m);
-    double dense = (double)m->layers - experts;
-    double expert = matrices * h * (double)m->moe.ffn;
-
-    return (double)m->layers * (attention_parameters(m) + 2 * h) +
-           dense * matrices * h * (double)m->ffn +
-           experts *
-               (expert * (double)(m->moe.experts + m->moe.shared_experts) +
-                h * (double)m->moe.experts) +
-           h * (double)m->vocab * (m->tied ? 1 : 2) + h;
 }

@@ -229,11 +229,44 @@ static const char *complete_batch(struct msim_strategy *s, char *reason,
     return reason;
 }
 
+/* A DLRM has no layers to split: its tables are spread over all GPUs, the rest
+ * is on each. */
+static const char *check_dlrm(const struct msim_strategy *s, char *reason,
+                              size_t size)
+{
+    const struct {
+        int64_t value;
+        const char *name, *want;
+    } MEMBERS[] = {{s->tp - 1, "tp", "1"},
+                   {s->pp - 1, "pp", "1"},
+                   {s->vp - 1, "vp", "1"},
+                   {s->cp - 1, "cp", "1"},
+                   {s->ep - 1, "ep", "1"},
+                   {s->zero, "zero", "0"},
+                   {s->grad_accum - 1, "grad_accum", "1"},
+                   {(int64_t)s->recompute, "recompute", "none"},
+                   {(int64_t)s->offload, "offload", "none"},
+                   {s->precision >= MSIM_PRECISION_AMP_FP8, "precision",
+                    "fp32, fp16, bf16 or amp_bf16"}};
+
+    for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(*MEMBERS); i++)
+        if (MEMBERS[i].value) {
+            snprintf(reason, size,
+                     "%s is not %s, but the model is a dlrm: its tables are "
+                     "spread over all GPUs, the rest is data parallel",
+                     MEMBERS[i].name, MEMBERS[i].want);
+            return reason;
+        }
+    return NULL;
+}
+
 /* Whether the model can be split as the strategy says. */
 static const char *check_split(const struct msim_strategy *s,
                                const struct msim_described *m, char *reason,
                                size_t size)
 {
+    if (m->type == MSIM_MODEL_DLRM)
+        return check_dlrm(s, reason, size);
     if (is_uneven(m->heads, "heads", s->tp, "tp", reason, size) ||
         is_uneven(s->sequence, "sequence", s->cp, "cp", reason, size))
         return reason;
@@ -262,15 +295,42 @@ static const char *check_split(const struct msim_strategy *s,
     return NULL;
 }
 
-static void name_defaults(uint32_t given, char *text, size_t size)
+/*
+ * Images say how many tokens they are; tables of positions, how many there may
+ * be at most. What follows from the model counts as given.
+ */
+static const char *complete_sequence(struct msim_strategy *s, uint32_t *given,
+                                     const struct msim_described *m,
+                                     char *reason, size_t size)
+{
+    bool said = *given >> MSIM_GIVEN_sequence & 1;
+    int64_t tokens = msim_described_sequence(m, s->sequence);
+
+    if (said && s->sequence != tokens) {
+        snprintf(reason, size, "sequence is %lld, but the model has %s %lld",
+                 (long long)s->sequence,
+                 m->type == MSIM_MODEL_VIT
+                     ? "as many tokens as its images make:"
+                     : "positions up to",
+                 (long long)tokens);
+        return reason;
+    }
+    s->sequence = tokens;
+    if (m->type == MSIM_MODEL_VIT || m->type == MSIM_MODEL_DLRM)
+        *given |= 1u << MSIM_GIVEN_sequence;
+    return NULL;
+}
+
+static void name_defaults(const struct msim_strategy *s, uint32_t given,
+                          char *text, size_t size)
 {
     size_t used = 0;
 
     text[0] = '\0';
 #define X(name, missing)                                                       \
     if ((missing) && !(given >> MSIM_GIVEN_##name & 1) && used < size)         \
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%d",          \
-                                 used ? " " : "", #name, missing);
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%lld",        \
+                                 used ? " " : "", #name, (long long)s->name);
     MSIM_STRATEGY_MAP(X)
 #undef X
     if (!(given >> MSIM_GIVEN_zero & 1) && used < size)
@@ -297,7 +357,9 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
 #undef X
     if (!(given >> MSIM_GIVEN_precision & 1))
         s->precision = MSIM_PRECISION_BF16;
-    name_defaults(given, defaults, defaults_size);
+    if (complete_sequence(s, &given, m, reason, size))
+        return reason;
+    name_defaults(s, given, defaults, defaults_size);
     if (complete_gpus(s, reason, size) || complete_batch(s, reason, size))
         return reason;
     if (s->nodes == 0)

@@ -80,17 +80,6 @@ static void in_parts(struct msim_parts_maker *k, double heads, double head_dim)
     k->part->saved += 2.5 * bytes; /* scores, their softmax, a mask of bytes */
 }
 
-/* Dropout of a residual, in the same kernel as bias and sum. */
-static void dropout(struct msim_parts_maker *k)
-{
-    double elems = k->seq_tokens * (double)k->m->hidden;
-
-    for (int pass = 0; pass < 2; pass++)
-        msim_parts_pointwise(k, "dropout", (enum msim_pass)pass, "mul", elems,
-                             2, 1);
-    k->part->saved += elems; /* a mask of bytes */
-}
-
 static void context_parallel(struct msim_parts_maker *k, double kv_width)
 {
     double cp = (double)k->s->cp;
@@ -172,32 +161,44 @@ static void residual(struct msim_parts_maker *k)
 {
     double elems = k->seq_tokens * (double)k->m->hidden;
 
+    if (k->s->unfused || k->m->dropout > 0)
+        msim_parts_dropout(k);
     msim_parts_pointwise(k, "residual", MSIM_PASS_FORWARD, "add", elems, 2, 1);
     msim_parts_pointwise(k, "residual", MSIM_PASS_BACKWARD, "add", elems, 2, 1);
-    if (k->s->unfused)
-        dropout(k);
+}
+
+/* A half's norm, before it or behind its sum. */
+static void norm_at(struct msim_parts_maker *k, const char *name, bool behind)
+{
+    if (k->m->post_norm == behind)
+        msim_parts_norm(k, name, k->seq_tokens, (double)k->m->hidden);
 }
 
 static void attention_half(struct msim_parts_maker *k, bool windowed)
 {
-    msim_parts_norm(k, "attention_norm", k->seq_tokens, (double)k->m->hidden);
+    norm_at(k, "attention_norm", false);
     msim_parts_tensor_parallel(k);
     if (k->m->mla.kv_rank)
         latent_attention(k);
     else
         usual_attention(k, windowed);
     residual(k);
+    norm_at(k, "attention_norm", true);
 }
 
 /* ---- feed-forward networks ----------------------------------------------- */
 
 static void activation(struct msim_parts_maker *k, double rows, double width)
 {
+    static const char *const VARIANTS[] = {[MSIM_ACTIVATION_GELU] = "gelu",
+                                           [MSIM_ACTIVATION_RELU] = "relu",
+                                           [MSIM_ACTIVATION_SILU] = "silu"};
+    const char *variant = VARIANTS[k->m->gated ? 0 : k->m->activation];
     double gated = k->m->gated ? 2 : 1;
 
-    msim_parts_pointwise(k, "activation", MSIM_PASS_FORWARD, "gelu",
+    msim_parts_pointwise(k, "activation", MSIM_PASS_FORWARD, variant,
                          rows * width, gated, 1);
-    msim_parts_pointwise(k, "activation", MSIM_PASS_BACKWARD, "gelu",
+    msim_parts_pointwise(k, "activation", MSIM_PASS_BACKWARD, variant,
                          rows * width, gated + 1, gated);
     k->part->saved += rows * width * gated * k->each;
 }
@@ -207,12 +208,13 @@ static void dense_half(struct msim_parts_maker *k)
     double h = (double)k->m->hidden;
     double ffn = (double)k->m->ffn / (double)k->s->tp;
 
-    msim_parts_norm(k, "ffn_norm", k->seq_tokens, h);
+    norm_at(k, "ffn_norm", false);
     msim_parts_tensor_parallel(k);
     msim_parts_linear(k, "up", k->tokens, h, ffn * (k->m->gated ? 2 : 1));
     activation(k, k->tokens, ffn);
     msim_parts_linear(k, "down", k->tokens, ffn, h);
     residual(k);
+    norm_at(k, "ffn_norm", true);
 }
 
 /* Products of local experts: rows of one times `batch` of them. */
@@ -358,11 +360,11 @@ void msim_parts_make(struct msim_parts *p, const struct msim_described *m,
     k.seq_tokens = p->seq_tokens =
         s->unfused ? k.tokens : k.tokens / (double)s->tp;
     begin(&k, p, MSIM_PART_EMBEDDING, 1);
-    msim_parts_embedding(&k);
+    (m->encoder ? msim_parts_encoder_input : msim_parts_embedding)(&k);
     split_by_window(&k, p, MSIM_PART_DENSE, (double)m->layers - experts);
     split_by_window(&k, p, MSIM_PART_EXPERTS, experts);
     begin(&k, p, MSIM_PART_HEAD, 1);
-    msim_parts_head(&k);
+    (m->encoder ? msim_parts_encoder_head : msim_parts_head)(&k);
 }
 
 const struct msim_part *msim_parts_find(const struct msim_parts *p,

@@ -1,12 +1,12 @@
 /*
  * plan/parts/parts.h - what one rank does for one micro batch, as works.
  *
- * A described model under a strategy consists of parts: the embedding, layers
- * (dense, or with experts; windowed or not) and the head with the loss. Equal
- * layers are one part. A part lists its operators forward and backward with
- * their sizes on one rank, its collectives inside tensor, context and expert
- * groups, its parameters, and what forward keeps for backward. Nothing here is
- * a time: plan/step prices the works, plan/memory adds the bytes.
+ * A described transformer under a strategy consists of parts: the embedding,
+ * layers (dense, or with experts; windowed or not) and the head with the loss.
+ * Equal layers are one part. A part lists its operators forward and backward
+ * with their sizes on one rank, its collectives inside tensor, context and
+ * expert groups, its parameters, and what forward keeps for backward. Nothing
+ * here is a time: plan/step prices the works, plan/memory adds the bytes.
  *
  * With tensor parallelism sequences are split, too (Korthikanti et al.,
  * "Reducing Activation Recomputation in Large Transformer Models", 2022): norms

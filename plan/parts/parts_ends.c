@@ -21,7 +21,7 @@ void msim_parts_embedding(struct msim_parts_maker *k)
 
 /* Logits in 16 bits, then the loss in 32: a copy, the largest, differences and
  * exponentials, their sum; backward a gradient in 32 and in 16 bits. */
-static void loss(struct msim_parts_maker *k, double elems)
+void msim_parts_loss(struct msim_parts_maker *k, double elems)
 {
     msim_parts_vector(k, MSIM_PART_OP_LOSS, "to_float", MSIM_PASS_FORWARD,
                       MSIM_FAMILY_POINTWISE, "add", elems, elems * k->each,
@@ -45,7 +45,6 @@ void msim_parts_head(struct msim_parts_maker *k)
     double vocab = (double)k->m->vocab / (double)k->s->tp;
     enum msim_dtype narrow = k->linear_dtype;
     const char *variant = k->linear_variant;
-
     msim_parts_norm(k, "last_norm", k->seq_tokens, h);
     msim_parts_tensor_parallel(k);
     k->linear_dtype = k->dtype; /* logits stay in 16 bits */
@@ -53,7 +52,7 @@ void msim_parts_head(struct msim_parts_maker *k)
     msim_parts_linear(k, "logits", k->tokens, h, vocab);
     k->linear_dtype = narrow;
     k->linear_variant = variant;
-    loss(k, k->tokens * vocab);
+    msim_parts_loss(k, k->tokens * vocab);
     if (k->m->tied && k->s->pp == 1)
         k->part->parameters -= h * vocab;
 }

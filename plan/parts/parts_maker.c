@@ -156,3 +156,13 @@ void msim_parts_tensor_parallel(struct msim_parts_maker *k)
     msim_parts_comm(k, MSIM_COLL_REDUCE_SCATTER, MSIM_PART_GROUP_TP,
                     MSIM_PASS_BACKWARD, bytes, 1);
 }
+
+void msim_parts_dropout(struct msim_parts_maker *k)
+{
+    double elems = k->seq_tokens * (double)k->m->hidden;
+
+    for (int pass = 0; pass < 2; pass++)
+        msim_parts_pointwise(k, "dropout", (enum msim_pass)pass, "mul", elems,
+                             2, 1);
+    k->part->saved += elems; /* a mask of bytes */
+}

@@ -45,8 +45,17 @@ void msim_parts_comm(struct msim_parts_maker *k, enum msim_collective c,
                      double count);
 void msim_parts_tensor_parallel(struct msim_parts_maker *k);
 
+/* Dropout of a layer's width, in the same kernel as bias and sum. */
+void msim_parts_dropout(struct msim_parts_maker *k);
+
 /* plan/parts/parts_ends.c */
 void msim_parts_embedding(struct msim_parts_maker *k);
 void msim_parts_head(struct msim_parts_maker *k);
+/* The loss on `elems` logits. */
+void msim_parts_loss(struct msim_parts_maker *k, double elems);
+
+/* plan/parts/parts_encoder.c: the same of encoders. */
+void msim_parts_encoder_input(struct msim_parts_maker *k);
+void msim_parts_encoder_head(struct msim_parts_maker *k);
 
 #endif

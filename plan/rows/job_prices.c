@@ -79,6 +79,13 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
         return MSIM_OK;
     }
     *memory_bytes = msim_platform_memory_bytes(on->platform);
+    if (row->model->type == MSIM_MODEL_DLRM) {
+        snprintf(row->reason, sizeof(row->reason),
+                 "model '%.64s' is a dlrm: want a transformer (synth writes "
+                 "traces of a dlrm, and predict takes them)",
+                 row->model->name);
+        return MSIM_OK;
+    }
     if (msim_strategy_complete(&row->strategy, row->given, row->model,
                                on->pricer.gpus_a_node, defaults, size,
                                row->reason, sizeof(row->reason)))

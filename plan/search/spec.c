@@ -236,6 +236,23 @@ static void read_currency(struct msim_spec *spec, struct msim_fields *f)
                  text ? text : "");
 }
 
+/* What can be asked of the model itself. */
+static void check_model(struct msim_spec *spec, struct msim_fields *f)
+{
+    int64_t tokens = msim_described_sequence(&spec->model, spec->sequence);
+    char want[96];
+
+    if (spec->model.type == MSIM_MODEL_DLRM)
+        msim_field_refuse(f, "model",
+                          "a transformer: of a dlrm, synth writes traces, and "
+                          "predict takes them");
+    (void)snprintf(want, sizeof(want), "what the model takes, %lld, or nothing",
+                   (long long)tokens);
+    if (tokens != spec->sequence && cJSON_HasObjectItem(f->object, "sequence"))
+        msim_field_refuse(f, "sequence", want);
+    spec->sequence = tokens;
+}
+
 static void read_spec(struct msim_spec *spec, struct msim_fields *f,
                       const char *data_dir)
 {
@@ -262,6 +279,8 @@ static void read_spec(struct msim_spec *spec, struct msim_fields *f,
     if (f->status == MSIM_OK)
         f->status = msim_described_find(&spec->model, spec->model_name,
                                         data_dir, NULL, f->err);
+    if (f->status == MSIM_OK)
+        check_model(spec, f);
 }
 
 enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,

@@ -208,9 +208,14 @@ static enum msim_status write_manifest(const char *dir,
     return status;
 }
 
-static enum msim_status check(const struct msim_strategy *s,
+static enum msim_status check(const struct msim_synth_options *o,
                               struct msim_error *err)
 {
+    const struct msim_strategy *s = o->strategy;
+
+    if (o->model->type == MSIM_MODEL_DLRM)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "a dlrm cannot be written; want a transformer");
     if (s->vp > 1)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "vp is %lld, and interleaved stages cannot be "
@@ -278,7 +283,7 @@ enum msim_status msim_synth_write(const char *dir,
     bool again = is_ours(dir);
 
     *out = (struct msim_synth_result){0};
-    MSIM_TRY(check(s, err));
+    MSIM_TRY(check(o, err));
     for (int64_t rank = 0; rank < s->gpus; rank += a_file) {
         MSIM_TRY(write_rank(dir, o, rank, &out->nodes, err));
         out->files++;

@@ -50,7 +50,7 @@ static void emit(struct msim_synth_walk *w, uint32_t i)
         msim_synth_loss(w, op, at);
         return;
     case MSIM_PART_OP_EMBEDDING:
-        msim_synth_embedding(w, op, at);
+        msim_synth_input(w, op, at);
         return;
     case MSIM_PART_OP_QUANTISE:
         w->narrow = msim_synth_to_type(w, &w->cur, MSIM_DT_F8);
@@ -81,7 +81,7 @@ struct msim_etw_tensor msim_synth_forward(struct msim_synth *y,
 {
     struct msim_synth_walk w = walk_of(y, l, b);
 
-    l->inputs[b] = w.cur = w.stream = x;
+    l->inputs[b] = w.cur = w.stream = w.last = x;
     run_forward(&w, false);
     return w.cur;
 }
@@ -111,7 +111,7 @@ struct msim_etw_tensor msim_synth_backward(struct msim_synth *y,
 
     recompute(&w, b);
     w.cur = w.stream = grad;
-    w.normed.id = w.narrow.id = 0;
+    w.normed.id = w.narrow.id = w.last.id = 0;
     for (uint32_t i = l->part->n_ops; i-- > 0;)
         if (l->part->ops[i].pass == MSIM_PASS_BACKWARD)
             emit(&w, i);
@@ -121,38 +121,86 @@ struct msim_etw_tensor msim_synth_backward(struct msim_synth *y,
 /* ---- parameters -----------------------------------------------------------
  */
 
-static struct msim_etw_tensor parameter(struct msim_synth *y,
-                                        const struct msim_part_op *op)
+/* Weight and bias of an operator of forward; id 0: it has none. */
+static void parameters(struct msim_synth *y, const struct msim_part_op *op,
+                       struct msim_etw_tensor own[MSIM_SYNTH_OWN])
 {
     const struct msim_work *w = &op->work;
+    enum msim_dtype t = y->dtype;
 
     switch (op->kind) {
     case MSIM_PART_OP_LINEAR:
-        return msim_etw_new(y->e, y->dtype, 2, w->u.gemm.n, w->u.gemm.k);
+        own[MSIM_SYNTH_WEIGHT] =
+            msim_etw_new(y->e, t, 2, w->u.gemm.n, w->u.gemm.k);
+        if (y->m->bias)
+            own[MSIM_SYNTH_BIAS] = msim_etw_new(y->e, t, 1, w->u.gemm.n);
+        return;
     case MSIM_PART_OP_EXPERT:
-        return msim_etw_new(y->e, y->dtype, 3, w->u.gemm.batch, w->u.gemm.n,
-                            w->u.gemm.k);
+        own[MSIM_SYNTH_WEIGHT] =
+            msim_etw_new(y->e, t, 3, w->u.gemm.batch, w->u.gemm.n, w->u.gemm.k);
+        return;
     case MSIM_PART_OP_NORM:
-        return msim_etw_new(y->e, y->dtype, 1, w->u.vector.cols);
+        own[MSIM_SYNTH_WEIGHT] = msim_etw_new(y->e, t, 1, w->u.vector.cols);
+        if (y->m->layernorm)
+            own[MSIM_SYNTH_BIAS] = msim_etw_new(y->e, t, 1, w->u.vector.cols);
+        return;
     case MSIM_PART_OP_EMBEDDING:
-        return msim_etw_new(y->e, y->dtype, 2, y->m->vocab / y->s->tp,
-                            y->m->hidden);
+        msim_synth_table(y, op, own);
+        return;
     default:
-        return (struct msim_etw_tensor){0};
+        return;
     }
+}
+
+/* Where gradients are kept: in fp32. */
+static struct msim_etw_tensor gradient_of(struct msim_synth *y,
+                                          const struct msim_etw_tensor *weight)
+{
+    struct msim_etw_tensor grad = *weight;
+
+    grad.id = ++y->e->last;
+    grad.storage = ++y->e->last;
+    grad.dtype = MSIM_DT_F32;
+    return grad;
+}
+
+/* The operator of forward with that name; n_ops: there is none. */
+static uint32_t find(const struct msim_part *p, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < p->n_ops && strcmp(p->ops[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+void msim_synth_tie(struct msim_synth_layer *head,
+                    struct msim_synth_layer *input)
+{
+    uint32_t to = find(head->part, "logits");
+    uint32_t of = find(input->part, "embedding");
+
+    if (to == head->part->n_ops || of == input->part->n_ops)
+        return;
+    head->own[to][MSIM_SYNTH_WEIGHT] = (struct msim_synth_parameter){
+        .tied = &input->own[of][MSIM_SYNTH_WEIGHT]};
 }
 
 void msim_synth_parameters(struct msim_synth *y, struct msim_synth_layer *l)
 {
     for (uint32_t i = 0; i < l->part->n_ops; i++) {
+        struct msim_etw_tensor own[MSIM_SYNTH_OWN] = {{0}};
+
         if (l->part->ops[i].pass != MSIM_PASS_FORWARD)
             continue;
-        l->weights[i] = parameter(y, &l->part->ops[i]);
-        if (!l->weights[i].id)
-            continue;
-        l->grads[i] = l->weights[i];
-        l->grads[i].id = ++y->e->last;
-        l->grads[i].storage = ++y->e->last;
-        l->grads[i].dtype = MSIM_DT_F32;
+        parameters(y, &l->part->ops[i], own);
+        for (int k = 0; k < MSIM_SYNTH_OWN; k++) {
+            struct msim_synth_parameter *p = &l->own[i][k];
+
+            p->weight = own[k];
+            p->is_expert = l->part->ops[i].kind == MSIM_PART_OP_EXPERT;
+            if (own[k].id && msim_synth_has_masters(y))
+                p->grad = gradient_of(y, &own[k]);
+        }
     }
 }

@@ -17,6 +17,10 @@
 /* The parameters of `l`, there before the trace. */
 void msim_synth_parameters(struct msim_synth *y, struct msim_synth_layer *l);
 
+/* The head's logits have the table of `input` for their weight. */
+void msim_synth_tie(struct msim_synth_layer *head,
+                    struct msim_synth_layer *input);
+
 /* Micro batch `b` through the layer: from its input to its output. */
 struct msim_etw_tensor msim_synth_forward(struct msim_synth *y,
                                           struct msim_synth_layer *l,

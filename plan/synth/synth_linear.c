@@ -8,11 +8,16 @@
 void msim_synth_linear_forward(struct msim_synth_walk *w,
                                const struct msim_part_op *op, uint32_t at)
 {
-    int64_t m = op->work.u.gemm.m, n = op->work.u.gemm.n, k = op->work.u.gemm.k;
+    int64_t m = op->work.u.gemm.m, k = op->work.u.gemm.k;
     struct msim_synth_kept *kept = &w->kept[at];
-    const struct msim_etw_tensor *weight = &w->l->weights[at];
+    const struct msim_etw_tensor *weight =
+        &msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT)->weight;
+    const struct msim_etw_tensor *bias =
+        &msim_synth_own(w->l, at, MSIM_SYNTH_BIAS)->weight;
     struct msim_etw_tensor x, t;
     struct msim_etw_arg in[3];
+
+    msim_synth_first_tokens(w, op);
 
     if (msim_synth_takes_whole(op) && w->y->s->tp > 1) {
         msim_synth_gather(w, MSIM_PASS_FORWARD, &w->cur);
@@ -24,35 +29,51 @@ void msim_synth_linear_forward(struct msim_synth_walk *w,
     kept->in = x;
     in[0] = msim_etw_of(&x);
     in[1] = msim_etw_of(weight);
-    in[2] = msim_synth_none();
+    in[2] = msim_etw_of(bias);
     msim_etw_open(w->y->e, "aten::linear",
                   "aten::linear(Tensor input, Tensor weight, Tensor? "
                   "bias=None) -> Tensor",
                   in, 3);
     t = msim_synth_transposed(w, weight);
-    (void)n;
-    w->cur = msim_synth_mm(w, &x, &t);
+    w->cur = msim_synth_addmm(w, bias, &x, &t);
     msim_etw_close(w->y->e, &w->cur, 1);
     w->narrow.id = 0;
     if (msim_synth_makes_sum(op))
         msim_synth_reduce(w, MSIM_PASS_FORWARD, &w->cur);
 }
 
+/* The first gradient that is kept in its own type is taken as it is. */
+static void keep(struct msim_synth_walk *w,
+                 const struct msim_etw_tensor *gradient,
+                 struct msim_synth_parameter *into)
+{
+    struct msim_etw_arg in[] = {msim_etw_of(gradient)};
+
+    into->grad =
+        msim_etw_view(w->y->e, gradient, 1, (int64_t)msim_etw_elems(gradient));
+    msim_etw_leaf(w->y->e, "aten::detach",
+                  "aten::detach(Tensor(a) self) -> Tensor(a)", in, 1,
+                  &into->grad, 1);
+}
+
 /* The gradient goes to where the optimizer reads it. */
 void msim_synth_accumulate(struct msim_synth_walk *w,
-                           const struct msim_etw_tensor *gradient, uint32_t at)
+                           const struct msim_etw_tensor *gradient,
+                           struct msim_synth_parameter *into)
 {
-    const struct msim_etw_tensor *into = &w->l->grads[at];
-    struct msim_etw_arg in[] = {msim_etw_of(into), msim_etw_of(gradient),
+    struct msim_etw_arg in[] = {msim_etw_of(&into->grad), msim_etw_of(gradient),
                                 msim_etw_int(1)};
 
-    if (!into->id || w->y->s->zero >= 2) /* shared out at once */
+    if (!into->weight.id || w->y->s->zero >= 2) /* shared out at once */
         return;
     msim_etw_backward(w->y->e, "torch::autograd::AccumulateGrad");
-    msim_etw_leaf(w->y->e, "aten::add_",
-                  "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar "
-                  "alpha=1) -> Tensor(a!)",
-                  in, 3, into, 1);
+    if (into->grad.id)
+        msim_etw_leaf(w->y->e, "aten::add_",
+                      "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, "
+                      "Scalar alpha=1) -> Tensor(a!)",
+                      in, 3, &into->grad, 1);
+    else
+        keep(w, gradient, into);
     msim_etw_close(w->y->e, NULL, 0);
 }
 
@@ -66,21 +87,35 @@ void msim_synth_linear_backward(struct msim_synth_walk *w,
     bool weight = op->work.u.gemm.m == out && op->work.u.gemm.k == rows &&
                   op != forward + 1 && op[-1].kind == MSIM_PART_OP_LINEAR &&
                   op[-1].pass == MSIM_PASS_BACKWARD;
-    struct msim_etw_tensor grad = msim_synth_given(w, rows, out), t, d;
+    struct msim_synth_parameter *own =
+        msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT);
+    struct msim_synth_parameter *own_bias =
+        msim_synth_own(w->l, at, MSIM_SYNTH_BIAS);
+    struct msim_etw_tensor grad = msim_synth_given(w, rows, out), t, d, bias;
+    bool has_bias = own_bias->weight.id != 0;
 
-    msim_etw_backward(w->y->e, "MmBackward0");
+    msim_etw_backward(w->y->e, has_bias ? "AddmmBackward0" : "MmBackward0");
     if (weight) {
         t = msim_synth_transposed(w, &grad);
         d = msim_synth_mm(w, &t, &w->kept[at].in);
+        if (has_bias) {
+            bias = msim_synth_sum(w, &grad, 0);
+            bias = msim_synth_flat(w, &bias);
+        }
         w->cur = grad;
     } else {
-        w->cur = msim_synth_mm(w, &grad, &w->l->weights[at]);
+        w->cur = msim_synth_mm(w, &grad, &own->weight);
     }
     msim_etw_close(w->y->e, NULL, 0);
-    if (weight)
-        msim_synth_accumulate(w, &d, at);
-    else if (msim_synth_takes_whole(forward))
+    if (weight) {
+        msim_synth_accumulate(w, &d, own);
+        if (has_bias)
+            msim_synth_accumulate(w, &bias, own_bias);
+        return;
+    }
+    if (msim_synth_takes_whole(forward))
         msim_synth_reduce(w, MSIM_PASS_BACKWARD, &w->cur);
+    msim_synth_first_tokens(w, op);
 }
 
 /* Tokens, once for each of their experts; or the sum of what those made. */
@@ -120,7 +155,8 @@ void msim_synth_experts_forward(struct msim_synth_walk *w,
     struct msim_etw_tensor x = msim_synth_given(w, m * local, k);
 
     w->kept[at].in = x;
-    w->cur = msim_synth_bmm(w, local, m, k, n, &x, &w->l->weights[at]);
+    w->cur = msim_synth_bmm(w, local, m, k, n, &x,
+                            &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
     w->cur = msim_synth_view2(w, &w->cur, m * local, n);
     if (!strcmp(op->name, "expert_down"))
         msim_synth_dispatch(w, MSIM_PASS_FORWARD);
@@ -141,12 +177,13 @@ void msim_synth_experts_backward(struct msim_synth_walk *w,
         d = msim_synth_bmm(w, local, out, rows, in, &grad, &w->kept[at].in);
         w->cur = grad;
     } else {
-        d = msim_synth_bmm(w, local, rows, out, in, &grad, &w->l->weights[at]);
+        d = msim_synth_bmm(w, local, rows, out, in, &grad,
+                           &w->l->own[at][MSIM_SYNTH_WEIGHT].weight);
         w->cur = msim_synth_view2(w, &d, rows * local, in);
     }
     msim_etw_close(w->y->e, NULL, 0);
     if (weight)
-        msim_synth_accumulate(w, &d, at);
+        msim_synth_accumulate(w, &d, &w->l->own[at][MSIM_SYNTH_WEIGHT]);
     else if (!strcmp(op->name, "expert_up"))
         msim_synth_dispatch(w, MSIM_PASS_BACKWARD);
 }

@@ -1,58 +1,111 @@
 /*
- * plan/synth/synth_pointwise.c - activations, residuals, embedding and loss.
+ * plan/synth/synth_pointwise.c - activations, residuals, dropout, rotations.
  */
 #include "plan/synth/synth_walk.h"
 
 #include <string.h>
 
+/* How PyTorch calls an activation. */
+struct activation {
+    const char *name, *schema, *node, *back, *back_schema;
+    bool halves; /* its input is twice as wide */
+    bool keeps;  /* backward reads its result, not its input */
+    bool takes;  /* an argument of its own follows the tensors */
+};
+
+enum { GLU, GELU, RELU, SILU, TANH };
+
+static const struct activation ACTIVATIONS[] = {
+    [GLU] = {"aten::glu", "aten::glu(Tensor self, int dim=-1) -> Tensor",
+             "GluBackward0", "aten::glu_backward",
+             "aten::glu_backward(Tensor grad_output, Tensor self, int dim) -> "
+             "Tensor",
+             .halves = true, .takes = true},
+    [GELU] = {"aten::gelu",
+              "aten::gelu(Tensor self, *, str approximate='none') -> Tensor",
+              "GeluBackward0", "aten::gelu_backward",
+              "aten::gelu_backward(Tensor grad_output, Tensor self, *, str "
+              "approximate='none') -> Tensor",
+              .takes = true},
+    [RELU] = {"aten::relu", "aten::relu(Tensor self) -> Tensor",
+              "ReluBackward0", "aten::threshold_backward",
+              "aten::threshold_backward(Tensor grad_output, Tensor self, "
+              "Scalar threshold) -> Tensor",
+              .keeps = true},
+    [SILU] = {"aten::silu", "aten::silu(Tensor self) -> Tensor",
+              "SiluBackward0", "aten::silu_backward",
+              "aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor"},
+    [TANH] = {"aten::tanh", "aten::tanh(Tensor self) -> Tensor",
+              "TanhBackward0", "aten::tanh_backward",
+              "aten::tanh_backward(Tensor grad_output, Tensor output) -> "
+              "Tensor",
+              .keeps = true}};
+
+static int activation_of(const struct msim_described *m, const char *name)
+{
+    static const int OWN[] = {[MSIM_ACTIVATION_GELU] = GELU,
+                              [MSIM_ACTIVATION_RELU] = RELU,
+                              [MSIM_ACTIVATION_SILU] = SILU};
+
+    if (!strcmp(name, "pooler_activation"))
+        return TANH;
+    if (!strcmp(name, "transform_activation"))
+        return GELU;
+    return m->gated ? GLU : OWN[m->activation];
+}
+
+static struct msim_etw_arg own_argument(int which)
+{
+    if (which == GELU)
+        return (struct msim_etw_arg){
+            MSIM_ETW_TEXT, 0, {.text = {"none", NULL}}};
+    return msim_etw_int(which == GLU ? -1 : 0);
+}
+
+static void activate(struct msim_synth_walk *w, int which, int64_t elems,
+                     struct msim_synth_kept *kept)
+{
+    const struct activation *a = &ACTIVATIONS[which];
+    int64_t wide = a->halves ? 2 : 1;
+    int64_t cols = w->cur.n == 2 ? w->cur.dims[1] / wide : elems;
+    int64_t rows = elems / (cols ? cols : 1);
+    struct msim_etw_tensor x = msim_synth_given(w, rows, cols * wide);
+    struct msim_etw_tensor out = msim_synth_new2(w, rows, cols);
+    struct msim_etw_arg in[] = {msim_etw_of(&x), own_argument(which)};
+
+    msim_etw_leaf(w->y->e, a->name, a->schema, in, a->takes ? 2 : 1, &out, 1);
+    kept->in = x;
+    w->cur = kept->out = out;
+}
+
+static void activate_back(struct msim_synth_walk *w, int which,
+                          const struct msim_synth_kept *kept)
+{
+    const struct activation *a = &ACTIVATIONS[which];
+    struct msim_etw_tensor grad =
+        msim_synth_given(w, kept->out.dims[0], kept->out.dims[1]);
+    struct msim_etw_tensor out =
+        msim_synth_new2(w, kept->in.dims[0], kept->in.dims[1]);
+    struct msim_etw_arg in[] = {msim_etw_of(&grad),
+                                msim_etw_of(a->keeps ? &kept->out : &kept->in),
+                                own_argument(which)};
+
+    msim_etw_backward(w->y->e, a->node);
+    msim_etw_leaf(w->y->e, a->back, a->back_schema, in,
+                  a->takes || which == RELU ? 3 : 2, &out, 1);
+    msim_etw_close(w->y->e, NULL, 0);
+    w->cur = out;
+}
+
 static void activation(struct msim_synth_walk *w, const struct msim_part_op *op,
                        uint32_t at)
 {
-    int64_t elems = op->work.u.vector.elems;
-    bool gated = w->y->m->gated;
-    struct msim_synth_kept *kept = &w->kept[at];
-    struct msim_etw_tensor x, out;
+    int which = activation_of(w->y->m, op->name);
 
-    if (op->pass == MSIM_PASS_FORWARD) {
-        int64_t cols = w->cur.n == 2 ? w->cur.dims[1] / (gated ? 2 : 1) : elems;
-        int64_t rows = elems / (cols ? cols : 1);
-        struct msim_etw_arg in[2];
-
-        x = msim_synth_given(w, rows, cols * (gated ? 2 : 1));
-        out = msim_synth_new2(w, rows, cols);
-        in[0] = msim_etw_of(&x);
-        in[1] = msim_etw_int(-1);
-        if (!gated)
-            in[1] = (struct msim_etw_arg){
-                MSIM_ETW_TEXT, 0, {.text = {"none", NULL}}};
-        msim_etw_leaf(w->y->e, gated ? "aten::glu" : "aten::gelu",
-                      gated ? "aten::glu(Tensor self, int dim=-1) -> Tensor"
-                            : "aten::gelu(Tensor self, *, str "
-                              "approximate='none') -> Tensor",
-                      in, 2, &out, 1);
-        kept->in = x;
-        kept->out = out;
-    } else {
-        struct msim_etw_tensor grad =
-            msim_synth_given(w, kept->out.dims[0], kept->out.dims[1]);
-        struct msim_etw_arg in[] = {msim_etw_of(&grad), msim_etw_of(&kept->in),
-                                    msim_etw_int(-1)};
-
-        if (!gated)
-            in[2] = (struct msim_etw_arg){
-                MSIM_ETW_TEXT, 0, {.text = {"none", NULL}}};
-        out = msim_synth_new2(w, kept->in.dims[0], kept->in.dims[1]);
-        msim_etw_backward(w->y->e, gated ? "GluBackward0" : "GeluBackward0");
-        msim_etw_leaf(w->y->e,
-                      gated ? "aten::glu_backward" : "aten::gelu_backward",
-                      gated ? "aten::glu_backward(Tensor grad_output, Tensor "
-                              "self, int dim) -> Tensor"
-                            : "aten::gelu_backward(Tensor grad_output, Tensor "
-                              "self, *, str approximate='none') -> Tensor",
-                      in, 3, &out, 1);
-        msim_etw_close(w->y->e, NULL, 0);
-    }
-    w->cur = out;
+    if (op->pass == MSIM_PASS_FORWARD)
+        activate(w, which, op->work.u.vector.elems, &w->kept[at]);
+    else
+        activate_back(w, which, &w->kept[at]);
 }
 
 static void residual(struct msim_synth_walk *w)
@@ -91,16 +144,17 @@ static void rope(struct msim_synth_walk *w, const struct msim_part_op *op)
 static void dropout(struct msim_synth_walk *w, const struct msim_part_op *op,
                     uint32_t at)
 {
-    int64_t elems = op->work.u.vector.elems;
+    int64_t h = w->y->m->hidden, rows = op->work.u.vector.elems / h;
+    double share = w->y->m->dropout > 0 ? w->y->m->dropout : 0.1;
     struct msim_synth_kept *kept = &w->kept[at];
-    struct msim_etw_tensor x = msim_synth_given(w, elems, 1),
-                           out[2] = {msim_synth_new2(w, elems, 1)};
+    struct msim_etw_tensor x = msim_synth_given(w, rows, h),
+                           out[2] = {msim_synth_new2(w, rows, h)};
 
     if (op->pass == MSIM_PASS_FORWARD) {
-        struct msim_etw_arg in[] = {msim_etw_of(&x), msim_synth_real(0.1),
+        struct msim_etw_arg in[] = {msim_etw_of(&x), msim_synth_real(share),
                                     msim_synth_flag(true)};
 
-        out[1] = msim_etw_new(w->y->e, MSIM_DT_BOOL, 2, elems, (int64_t)1);
+        out[1] = msim_etw_new(w->y->e, MSIM_DT_BOOL, 2, rows, h);
         msim_etw_leaf(w->y->e, "aten::native_dropout",
                       "aten::native_dropout(Tensor input, float p, bool? "
                       "train) -> (Tensor, Tensor)",
@@ -108,90 +162,18 @@ static void dropout(struct msim_synth_walk *w, const struct msim_part_op *op,
         kept->extra = out[1];
     } else {
         struct msim_etw_arg in[] = {msim_etw_of(&x), msim_etw_of(&kept->extra),
-                                    msim_synth_real(1.1)};
+                                    msim_synth_real(1 / (1 - share))};
 
+        msim_etw_backward(w->y->e, "NativeDropoutBackward0");
         msim_etw_leaf(w->y->e, "aten::native_dropout_backward",
                       "aten::native_dropout_backward(Tensor grad_output, "
                       "Tensor mask, float scale) -> Tensor",
                       in, 3, out, 1);
+        msim_etw_close(w->y->e, NULL, 0);
     }
     w->cur = out[0];
-}
-
-void msim_synth_embedding(struct msim_synth_walk *w,
-                          const struct msim_part_op *op, uint32_t at)
-{
-    int64_t h = w->y->m->hidden, rows = op->work.u.vector.elems / h;
-    const struct msim_etw_tensor *table = &w->l->weights[at];
-    struct msim_synth_kept *kept = &w->kept[at];
-    struct msim_etw_tensor out;
-
-    if (op->pass == MSIM_PASS_FORWARD) {
-        struct msim_etw_arg in[] = {msim_etw_of(table), msim_synth_none(),
-                                    msim_etw_int(-1), msim_synth_flag(false),
-                                    msim_synth_flag(false)};
-
-        kept->in = msim_etw_new(w->y->e, MSIM_DT_I64, 1, rows);
-        in[1] = msim_etw_of(&kept->in);
-        out = msim_synth_new2(w, rows, h);
-        msim_etw_leaf(w->y->e, "aten::embedding",
-                      "aten::embedding(Tensor weight, Tensor indices, SymInt "
-                      "padding_idx=-1, bool scale_grad_by_freq=False, bool "
-                      "sparse=False) -> Tensor",
-                      in, 5, &out, 1);
-        w->cur = w->stream = out;
-    } else {
-        struct msim_etw_tensor grad = msim_synth_given(w, rows, h);
-        struct msim_etw_arg in[] = {msim_etw_of(&grad), msim_etw_of(&kept->in),
-                                    msim_etw_int(table->dims[0]),
-                                    msim_etw_int(-1), msim_synth_flag(false)};
-
-        out = msim_synth_new2(w, table->dims[0], h);
-        msim_etw_backward(w->y->e, "EmbeddingBackward0");
-        msim_etw_leaf(w->y->e, "aten::embedding_dense_backward",
-                      "aten::embedding_dense_backward(Tensor grad_output, "
-                      "Tensor indices, SymInt num_weights, SymInt "
-                      "padding_idx, bool scale_grad_by_freq) -> Tensor",
-                      in, 5, &out, 1);
-        msim_etw_close(w->y->e, NULL, 0);
-        msim_synth_accumulate(w, &out, at);
-    }
-}
-
-static void log_softmax(struct msim_synth_walk *w, uint32_t at, bool back)
-{
-    struct msim_synth_kept *kept = &w->kept[at];
-    struct msim_etw_tensor out, grad;
-
-    if (!back) {
-        struct msim_etw_arg in[] = {msim_etw_of(&w->cur), msim_etw_int(1),
-                                    msim_synth_flag(false)};
-
-        out = msim_etw_new(w->y->e, MSIM_DT_F32, 2, w->cur.dims[0],
-                           w->cur.dims[1]);
-        msim_etw_leaf(w->y->e, "aten::_log_softmax",
-                      "aten::_log_softmax(Tensor self, int dim, bool "
-                      "half_to_float) -> Tensor",
-                      in, 3, &out, 1);
-        kept->out = w->cur = out;
-        return;
-    }
-    grad =
-        msim_synth_empty(w, MSIM_DT_F32, kept->out.dims[0], kept->out.dims[1]);
-    {
-        struct msim_etw_arg in[] = {msim_etw_of(&grad), msim_etw_of(&kept->out),
-                                    msim_etw_int(1), msim_etw_int(6)};
-
-        out = msim_etw_new(w->y->e, MSIM_DT_F32, 2, grad.dims[0], grad.dims[1]);
-        msim_etw_backward(w->y->e, "LogSoftmaxBackward0");
-        msim_etw_leaf(w->y->e, "aten::_log_softmax_backward_data",
-                      "aten::_log_softmax_backward_data(Tensor grad_output, "
-                      "Tensor output, int dim, ScalarType input_dtype) -> "
-                      "Tensor",
-                      in, 4, &out, 1);
-        msim_etw_close(w->y->e, NULL, 0);
-    }
-    w->cur = out;
+    if (w->l->part->kind == MSIM_PART_EMBEDDING)
+        w->stream = w->cur;
 }
 
 void msim_synth_pointwise(struct msim_synth_walk *w,
@@ -207,20 +189,4 @@ void msim_synth_pointwise(struct msim_synth_walk *w,
         msim_synth_permute(w, op);
     else
         activation(w, op, at);
-}
-
-/* Logits in fp32 forward; backward, which is walked from its end, their
- * gradient back in the type of activations with the loss's own. */
-void msim_synth_loss(struct msim_synth_walk *w, const struct msim_part_op *op,
-                     uint32_t at)
-{
-    bool back = op->pass == MSIM_PASS_BACKWARD;
-
-    if (!strcmp(op->name, "log_softmax")) {
-        log_softmax(w, at, back);
-        if (back)
-            w->cur = msim_synth_to_type(w, &w->cur, w->y->dtype);
-    } else if (!back) {
-        w->cur = msim_synth_to_type(w, &w->cur, MSIM_DT_F32);
-    }
 }

@@ -49,12 +49,11 @@ static enum msim_status add_layer(struct msim_synth_rank *r,
 
     *l = (struct msim_synth_layer){
         .part = part,
-        .weights = calloc(ops, sizeof(*l->weights)),
-        .grads = calloc(ops, sizeof(*l->grads)),
+        .own = calloc(ops, sizeof(*l->own)),
         .kept = calloc(ops * r->batches, sizeof(*l->kept)),
         .inputs = calloc(r->batches, sizeof(*l->inputs)),
     };
-    if (!l->weights || !l->grads || !l->kept || !l->inputs)
+    if (!l->own || !l->kept || !l->inputs)
         return MSIM_ENOMEM;
     msim_synth_parameters(&r->y, l);
     return MSIM_OK;
@@ -75,33 +74,64 @@ enum msim_status msim_synth_rank_layers(struct msim_synth_rank *r)
         MSIM_TRY(add_layer(r, layer_part(r, i)));
     if (r->stage + 1 == r->y.s->pp)
         MSIM_TRY(add_layer(r, msim_parts_find(&r->parts, MSIM_PART_HEAD)));
+    /* With stages both ends have a table of their own. */
+    if (r->y.m->tied && r->y.s->pp == 1)
+        msim_synth_tie(&r->layers[r->n - 1], &r->layers[0]);
     return MSIM_OK;
 }
 
 /* ---- optimizer ------------------------------------------------------------
  */
 
-/* The ranks that have the same parameter: only weights of experts have three
- * sizes. */
-static const struct msim_synth_group *group_of(const struct msim_synth_rank *r,
-                                               const struct msim_etw_tensor *t)
+/* The ranks that have the same parameter. */
+static const struct msim_synth_group *
+group_of(const struct msim_synth_rank *r, const struct msim_synth_parameter *p)
 {
-    return t->n == 3 ? &r->experts : &r->dp;
+    return p->is_expert ? &r->experts : &r->dp;
 }
 
 /* A rank's share of a parameter's elements. */
 static int64_t share_of(const struct msim_synth_rank *r,
-                        const struct msim_etw_tensor *t)
+                        const struct msim_synth_parameter *p)
 {
-    int64_t elems = (int64_t)msim_etw_elems(t), n = group_of(r, t)->size;
+    int64_t elems = (int64_t)msim_etw_elems(&p->weight),
+            n = group_of(r, p)->size;
 
     return r->y.s->zero ? (elems + n - 1) / n : elems;
 }
 
 static struct msim_etw_tensor state(struct msim_synth_rank *r,
-                                    const struct msim_etw_tensor *weight)
+                                    const struct msim_synth_parameter *p)
 {
-    return msim_etw_new(r->y.e, MSIM_DT_F32, 1, share_of(r, weight));
+    return msim_etw_new(r->y.e, MSIM_DT_F32, 1, share_of(r, p));
+}
+
+/* What the optimizer keeps of one parameter. In fp32 it updates the weight
+ * itself, and its gradient is what backward makes. */
+static void add_states(struct msim_synth_rank *r,
+                       const struct msim_synth_parameter *p)
+{
+    uint32_t n = r->n_parameters++;
+    int64_t share = share_of(r, p);
+
+    r->of[n] = p;
+    r->first[n] = state(r, p);
+    r->second[n] = state(r, p);
+    r->steps[n] = msim_etw_new(r->y.e, MSIM_DT_F32, 0);
+    r->weights[n] = r->y.s->zero >= 3
+                        ? msim_etw_new(r->y.e, r->y.dtype, 1, share)
+                        : msim_etw_view(r->y.e, &p->weight, 1, share);
+    r->master[n] = msim_synth_has_masters(&r->y) ? state(r, p) : r->weights[n];
+    if (r->y.s->zero >= 2)
+        r->grads[n] = state(r, p);
+}
+
+/* Gradients by now: those of fp32 are there only behind backward. */
+static void find_gradients(struct msim_synth_rank *r)
+{
+    for (uint32_t i = 0; i < r->n_parameters && r->y.s->zero < 2; i++)
+        r->grads[i] =
+            msim_etw_view(r->y.e, &r->of[i]->grad, 1, share_of(r, r->of[i]));
 }
 
 enum msim_status msim_synth_rank_states(struct msim_synth_rank *r)
@@ -109,37 +139,22 @@ enum msim_status msim_synth_rank_states(struct msim_synth_rank *r)
     size_t most = 0;
 
     for (uint32_t i = 0; i < r->n; i++)
-        most += r->layers[i].part->n_ops;
+        most += (size_t)r->layers[i].part->n_ops * MSIM_SYNTH_OWN;
+    r->of = calloc(most, sizeof(*r->of));
     r->master = calloc(most, sizeof(*r->master));
     r->first = calloc(most, sizeof(*r->first));
     r->second = calloc(most, sizeof(*r->second));
     r->steps = calloc(most, sizeof(*r->steps));
     r->grads = calloc(most, sizeof(*r->grads));
     r->weights = calloc(most, sizeof(*r->weights));
-    if (!r->master || !r->first || !r->second || !r->steps || !r->grads ||
-        !r->weights)
+    if (!r->of || !r->master || !r->first || !r->second || !r->steps ||
+        !r->grads || !r->weights)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < r->n; i++)
-        for (uint32_t k = 0; k < r->layers[i].part->n_ops; k++) {
-            struct msim_etw_tensor *w = &r->layers[i].weights[k];
-            uint32_t n = r->n_parameters;
-
-            if (!w->id)
-                continue;
-            r->master[n] = state(r, w);
-            r->first[n] = state(r, w);
-            r->second[n] = state(r, w);
-            r->steps[n] = msim_etw_new(r->y.e, MSIM_DT_F32, 0);
-            r->weights[n] =
-                r->y.s->zero >= 3
-                    ? msim_etw_new(r->y.e, r->y.dtype, 1, share_of(r, w))
-                    : msim_etw_view(r->y.e, w, 1, share_of(r, w));
-            r->grads[n] = r->y.s->zero >= 2
-                              ? state(r, w)
-                              : msim_etw_view(r->y.e, &r->layers[i].grads[k], 1,
-                                              share_of(r, w));
-            r->n_parameters++;
-        }
+        for (uint32_t k = 0; k < r->layers[i].part->n_ops; k++)
+            for (int w = 0; w < MSIM_SYNTH_OWN; w++)
+                if (r->layers[i].own[k][w].weight.id)
+                    add_states(r, &r->layers[i].own[k][w]);
     return MSIM_OK;
 }
 
@@ -181,6 +196,8 @@ static void optimizer_call(struct msim_synth_rank *r, uint32_t from, uint32_t n)
                   "float eps, bool amsgrad, bool maximize, Tensor? "
                   "grad_scale=None, Tensor? found_inf=None) -> ()",
                   in, 15, NULL, 0);
+    if (!msim_synth_has_masters(&r->y))
+        return;
     msim_etw_leaf(r->y.e, "aten::_foreach_copy_",
                   "aten::_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool "
                   "non_blocking=False) -> ()",
@@ -190,6 +207,7 @@ static void optimizer_call(struct msim_synth_rank *r, uint32_t from, uint32_t n)
 static void optimizer(struct msim_synth_rank *r)
 {
     msim_etw_label(r->y.e, "Optimizer.step#AdamW.step");
+    find_gradients(r);
     for (uint32_t i = 0; i < r->n_parameters; i += STEP_TENSORS)
         optimizer_call(r, i,
                        r->n_parameters - i < STEP_TENSORS ? r->n_parameters - i
@@ -241,8 +259,9 @@ static int64_t elements(const struct msim_synth_rank *r,
     int64_t n = 0;
 
     for (uint32_t i = 0; i < l->part->n_ops; i++)
-        if (l->weights[i].id && group_of(r, &l->weights[i]) == g)
-            n += (int64_t)msim_etw_elems(&l->weights[i]);
+        for (int k = 0; k < MSIM_SYNTH_OWN; k++)
+            if (l->own[i][k].weight.id && group_of(r, &l->own[i][k]) == g)
+                n += (int64_t)msim_etw_elems(&l->own[i][k].weight);
     return n;
 }
 
@@ -287,9 +306,13 @@ static void gather_over(struct msim_synth_rank *r, struct msim_synth_layer *l,
     whole = collective(r, "_allgather_base", g, r->y.dtype, share,
                        share * g->size, place_in(r, g));
     for (uint32_t i = 0; i < l->part->n_ops && r->y.s->zero >= 3; i++)
-        if (l->weights[i].id && group_of(r, &l->weights[i]) == g) {
-            l->weights[i].id = ++r->y.e->last;
-            l->weights[i].storage = whole.storage;
+        for (int k = 0; k < MSIM_SYNTH_OWN; k++) {
+            struct msim_etw_tensor *t = &l->own[i][k].weight;
+
+            if (!t->id || group_of(r, &l->own[i][k]) != g)
+                continue;
+            t->id = ++r->y.e->last;
+            t->storage = whole.storage;
         }
 }
 
@@ -420,13 +443,13 @@ void msim_synth_rank_step(struct msim_synth_rank *r)
 void msim_synth_rank_release(struct msim_synth_rank *r)
 {
     for (uint32_t i = 0; r->layers && i < r->n; i++) {
-        free(r->layers[i].weights);
-        free(r->layers[i].grads);
+        free(r->layers[i].own);
         free(r->layers[i].kept);
         free(r->layers[i].inputs);
     }
     free(r->layers);
     free(r->between);
+    free(r->of);
     free(r->master);
     free(r->first);
     free(r->second);

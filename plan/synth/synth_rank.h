@@ -25,6 +25,7 @@ struct msim_synth_rank {
     uint32_t n;
     uint32_t batches; /* of micro batches kept at once */
     /* What the optimizer reads and writes, one a parameter. */
+    const struct msim_synth_parameter **of;
     struct msim_etw_tensor *steps, *master, *first, *second, *grads, *weights;
     uint32_t n_parameters;
     struct msim_etw_tensor *between; /* of each micro batch: what the stage's

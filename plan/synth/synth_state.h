@@ -54,12 +54,39 @@ struct msim_synth_kept {
     struct msim_etw_tensor in, other, out, extra;
 };
 
+/* A parameter and its gradient. */
+struct msim_synth_parameter {
+    struct msim_etw_tensor weight, grad; /* weight's id 0: there is none;
+                                            grad's: backward makes it */
+    bool is_expert;
+    struct msim_synth_parameter *tied; /* the one that this is; or NULL */
+};
+
+/* What an operator may have: a weight and a bias. */
+#define MSIM_SYNTH_OWN 2
+enum { MSIM_SYNTH_WEIGHT, MSIM_SYNTH_BIAS };
+
 /* A layer, the embedding or the head. Arrays are by operator of the part. */
 struct msim_synth_layer {
     const struct msim_part *part;
-    struct msim_etw_tensor *weights, *grads; /* id 0: the operator has none */
+    struct msim_synth_parameter (*own)[MSIM_SYNTH_OWN];
     struct msim_synth_kept *kept;   /* of micro batch b from b * n_ops on */
     struct msim_etw_tensor *inputs; /* of each micro batch */
 };
+
+static inline struct msim_synth_parameter *
+msim_synth_own(const struct msim_synth_layer *l, uint32_t at, int which)
+{
+    struct msim_synth_parameter *p = &l->own[at][which];
+
+    return p->tied ? p->tied : p;
+}
+
+/* The type of gradients that are kept over micro batches, and of what the
+ * optimizer updates. In fp32 those are the weights themselves. */
+static inline bool msim_synth_has_masters(const struct msim_synth *y)
+{
+    return y->dtype != MSIM_DT_F32;
+}
 
 #endif

@@ -77,6 +77,21 @@ struct msim_etw_tensor msim_synth_view2(const struct msim_synth_walk *w,
     return t;
 }
 
+/* In one dimension. */
+struct msim_etw_tensor msim_synth_flat(const struct msim_synth_walk *w,
+                                       const struct msim_etw_tensor *of)
+{
+    struct msim_etw_tensor t =
+        msim_etw_view(w->y->e, of, 1, (int64_t)msim_etw_elems(of));
+    struct msim_etw_arg in[] = {msim_etw_of(of),
+                                {MSIM_ETW_INTS, 1, {.ints = t.dims}}};
+
+    msim_etw_leaf(w->y->e, "aten::view",
+                  "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", in,
+                  2, &t, 1);
+    return t;
+}
+
 bool msim_synth_has_elems(const struct msim_etw_tensor *t, int64_t rows,
                           int64_t cols)
 {
@@ -199,5 +214,66 @@ struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
     msim_etw_leaf(w->y->e, "aten::bmm",
                   "aten::bmm(Tensor self, Tensor mat2) -> Tensor", in, 2, &out,
                   1);
+    return out;
+}
+
+struct msim_etw_tensor msim_synth_addmm(const struct msim_synth_walk *w,
+                                        const struct msim_etw_tensor *bias,
+                                        const struct msim_etw_tensor *a,
+                                        const struct msim_etw_tensor *b)
+{
+    struct msim_etw_tensor out;
+    struct msim_etw_arg in[] = {msim_etw_of(bias), msim_etw_of(a),
+                                msim_etw_of(b), msim_etw_int(1),
+                                msim_etw_int(1)};
+
+    if (!bias->id || a->dtype == MSIM_DT_F8)
+        return msim_synth_mm(w, a, b);
+    out = msim_synth_new2(w, a->dims[0], b->dims[1]);
+    msim_etw_leaf(w->y->e, "aten::addmm",
+                  "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, "
+                  "Scalar beta=1, Scalar alpha=1) -> Tensor",
+                  in, 5, &out, 1);
+    return out;
+}
+
+/* Over one dimension, which stays with size 1. */
+struct msim_etw_tensor msim_synth_sum(const struct msim_synth_walk *w,
+                                      const struct msim_etw_tensor *of,
+                                      int64_t dim)
+{
+    struct msim_etw_tensor out = *of;
+    struct msim_etw_arg in[] = {msim_etw_of(of),
+                                {MSIM_ETW_INTS, 1, {.ints = &dim}},
+                                msim_synth_flag(true),
+                                msim_synth_none()};
+
+    out.id = ++w->y->e->last;
+    out.storage = ++w->y->e->last;
+    out.transposed = false;
+    out.dims[dim] = 1;
+    msim_etw_leaf(w->y->e, "aten::sum",
+                  "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool "
+                  "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                  in, 4, &out, 1);
+    return out;
+}
+
+struct msim_etw_tensor msim_synth_cat(const struct msim_synth_walk *w,
+                                      const struct msim_etw_tensor *parts,
+                                      uint32_t n, int64_t dim)
+{
+    struct msim_etw_tensor out = parts[0];
+    struct msim_etw_arg in[] = {{MSIM_ETW_TENSORS, n, {.tensors = parts}},
+                                msim_etw_int(dim)};
+
+    out.id = ++w->y->e->last;
+    out.storage = ++w->y->e->last;
+    out.transposed = false;
+    for (uint32_t i = 1; i < n; i++)
+        out.dims[dim] += parts[i].dims[dim];
+    msim_etw_leaf(w->y->e, "aten::cat",
+                  "aten::cat(Tensor[] tensors, int dim=0) -> Tensor", in, 2,
+                  &out, 1);
     return out;
 }

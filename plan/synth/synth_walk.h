@@ -18,6 +18,8 @@ struct msim_synth_walk {
     struct msim_etw_tensor stream; /* what residuals add to */
     struct msim_etw_tensor normed; /* the last norm's output */
     struct msim_etw_tensor narrow; /* `cur` in 8 bits; id 0: none */
+    struct msim_etw_tensor last;   /* of a head: what the layers made; backward
+                                      its gradient by classes, id 0: none */
 };
 
 /* plan/synth/synth_tensor.c */
@@ -29,6 +31,8 @@ struct msim_etw_tensor msim_synth_empty(const struct msim_synth_walk *w,
 struct msim_etw_tensor msim_synth_view2(const struct msim_synth_walk *w,
                                         const struct msim_etw_tensor *of,
                                         int64_t rows, int64_t cols);
+struct msim_etw_tensor msim_synth_flat(const struct msim_synth_walk *w,
+                                       const struct msim_etw_tensor *of);
 bool msim_synth_has_elems(const struct msim_etw_tensor *t, int64_t rows,
                           int64_t cols);
 struct msim_etw_tensor msim_synth_given(const struct msim_synth_walk *w,
@@ -50,6 +54,17 @@ struct msim_etw_tensor msim_synth_bmm(const struct msim_synth_walk *w,
                                       const struct msim_etw_tensor *a_of,
                                       const struct msim_etw_tensor *b_of);
 
+struct msim_etw_tensor msim_synth_addmm(const struct msim_synth_walk *w,
+                                        const struct msim_etw_tensor *bias,
+                                        const struct msim_etw_tensor *a,
+                                        const struct msim_etw_tensor *b);
+struct msim_etw_tensor msim_synth_sum(const struct msim_synth_walk *w,
+                                      const struct msim_etw_tensor *of,
+                                      int64_t dim);
+struct msim_etw_tensor msim_synth_cat(const struct msim_synth_walk *w,
+                                      const struct msim_etw_tensor *parts,
+                                      uint32_t n, int64_t dim);
+
 /* plan/synth/synth_comm.c */
 void msim_synth_gather(struct msim_synth_walk *w, enum msim_pass pass,
                        struct msim_etw_tensor *t);
@@ -64,7 +79,8 @@ bool msim_synth_makes_sum(const struct msim_part_op *op);
 void msim_synth_linear_forward(struct msim_synth_walk *w,
                                const struct msim_part_op *op, uint32_t at);
 void msim_synth_accumulate(struct msim_synth_walk *w,
-                           const struct msim_etw_tensor *gradient, uint32_t at);
+                           const struct msim_etw_tensor *gradient,
+                           struct msim_synth_parameter *into);
 void msim_synth_linear_backward(struct msim_synth_walk *w,
                                 const struct msim_part_op *op, uint32_t at);
 void msim_synth_permute(struct msim_synth_walk *w,
@@ -83,11 +99,19 @@ void msim_synth_scores(struct msim_synth_walk *w,
                        const struct msim_part_op *op);
 
 /* plan/synth/synth_pointwise.c */
-void msim_synth_embedding(struct msim_synth_walk *w,
-                          const struct msim_part_op *op, uint32_t at);
 void msim_synth_pointwise(struct msim_synth_walk *w,
                           const struct msim_part_op *op, uint32_t at);
+
+/* plan/synth/synth_input.c */
+void msim_synth_table(struct msim_synth *y, const struct msim_part_op *op,
+                      struct msim_etw_tensor own[MSIM_SYNTH_OWN]);
+void msim_synth_input(struct msim_synth_walk *w, const struct msim_part_op *op,
+                      uint32_t at);
+
+/* plan/synth/synth_loss.c */
 void msim_synth_loss(struct msim_synth_walk *w, const struct msim_part_op *op,
                      uint32_t at);
+void msim_synth_first_tokens(struct msim_synth_walk *w,
+                             const struct msim_part_op *op);
 
 #endif

@@ -61,6 +61,71 @@ static void test_describe__reads_hugging_face(void)
     CHECK(fabs(msim_described_parameters(&m) / 46.7e9 - 1) < 0.01);
 }
 
+/*
+ * To the last parameter, as transformers counts them: BertForMaskedLM of
+ * bert-base-uncased and bert-large-uncased, ViTForImageClassification of
+ * vit-base-patch16-224 and vit-large-patch16-224.
+ */
+static void test_describe__counts_encoders_exactly(void)
+{
+    static const struct {
+        const char *name;
+        double parameters;
+    } MODELS[] = {{"bert-base", 109514298},
+                  {"bert-large", 335174458},
+                  {"vit-b-16", 86567656},
+                  {"vit-l-16", 304326632}};
+
+    for (size_t i = 0; i < sizeof(MODELS) / sizeof(MODELS[0]); i++) {
+        struct msim_described m;
+
+        REQUIRE(msim_described_find(&m, MODELS[i].name, MSIM_DATA, NULL,
+                                    &err) == MSIM_OK);
+        CHECK_REL(msim_described_parameters(&m), MODELS[i].parameters, 1e-12);
+    }
+}
+
+#define BERT(class, more)                                                      \
+    "{\"architectures\": [\"" class "\"], \"hidden_size\": 768,"               \
+                                    "\"num_hidden_layers\": 12, "              \
+                                    "\"num_attention_heads\": 12,"             \
+                                    "\"intermediate_size\": 3072, " more "}"
+
+/* RobertaForMaskedLM has 124.7 million (roberta-base), BertForPreTraining 110.1
+ * (bert-base), ViTForImageClassification of ten classes 85.8. */
+static void test_describe__reads_encoders_of_hugging_face(void)
+{
+    static const struct {
+        const char *text;
+        double parameters;
+    } MODELS[] = {
+        {BERT("RobertaForMaskedLM",
+              "\"model_type\": \"roberta\", \"max_position_embeddings\": 514,"
+              "\"type_vocab_size\": 1, \"vocab_size\": 50265"),
+         124697433},
+        {BERT("BertForPreTraining",
+              "\"model_type\": \"bert\", \"max_position_embeddings\": 512,"
+              "\"type_vocab_size\": 2, \"vocab_size\": 30522"),
+         110106428},
+        {BERT("BertForSequenceClassification",
+              "\"model_type\": \"bert\", \"vocab_size\": 30522"),
+         109483778},
+        {BERT("ViTForImageClassification",
+              "\"model_type\": \"vit\", \"image_size\": 224,"
+              "\"patch_size\": 16, \"num_channels\": 3, \"id2label\": "
+              "{\"0\": \"a\", \"1\": \"b\", \"2\": \"c\"}"),
+         85798656 + 3 * 769},
+    };
+
+    for (size_t i = 0; i < sizeof(MODELS) / sizeof(MODELS[0]); i++) {
+        struct msim_described m;
+
+        REQUIRE(read_text(&m, MODELS[i].text) == MSIM_OK);
+        CHECK(m.encoder);
+        CHECK_REL(msim_described_parameters(&m), MODELS[i].parameters, 1e-12);
+    }
+}
+
 static void test_describe__names_what_is_wrong(void)
 {
     static const struct {
@@ -80,6 +145,21 @@ static void test_describe__names_what_is_wrong(void)
         {"{\"layers\": 2, \"hidden\": 8, \"heads\": 2, \"vocab\": 9, "
          "\"norm\": \"batch\", \"ffn\": 8}",
          "norm is \"batch\", want rmsnorm or layernorm"},
+        {"{\"type\": \"encoder\", \"layers\": 2, \"hidden\": 8, \"heads\": 3, "
+         "\"vocab\": 9, \"ffn\": 8}",
+         "heads is 3, want a divisor"},
+        {"{\"type\": \"vit\", \"layers\": 2, \"hidden\": 8, \"heads\": 2, "
+         "\"ffn\": 8, \"image\": 32, \"patch\": 5, \"classes\": 9}",
+         "patch is 5, want a divisor"},
+        {"{\"type\": \"dlrm\", \"dense\": 13, \"dim\": 8, \"bottom\": [9], "
+         "\"top\": [1], \"tables\": [{\"rows\": 9}]}",
+         "bottom is [9], want \"dim\" last"},
+        {"{\"type\": \"dlrm\", \"dense\": 13, \"dim\": 8, \"bottom\": [8], "
+         "\"top\": [1], \"tables\": [{\"rows\": 9}, {\"rows\": 0}]}",
+         "tables[1].rows is 0, want a whole number from 1"},
+        {"{\"model_type\": \"t5\", \"vocab_size\": 9, \"d_model\": 8, "
+         "\"is_encoder_decoder\": true}",
+         "is_encoder_decoder is true, want false"},
         {"[1]", "not a JSON object"},
     };
 
@@ -185,6 +265,8 @@ int main(void)
 {
     RUN(test_describe__counts_published_parameters);
     RUN(test_describe__reads_hugging_face);
+    RUN(test_describe__counts_encoders_exactly);
+    RUN(test_describe__reads_encoders_of_hugging_face);
     RUN(test_describe__names_what_is_wrong);
     RUN(test_describe__lists_models);
     RUN(test_strategy__derives_the_rest);

@@ -1,0 +1,87 @@
+/*
+ * plan/describe/describe_dlrm.c - reading a recommendation model.
+ *
+ * Naumov et al., "Deep Learning Recommendation Model for Personalization and
+ * Recommendation Systems", 2019: an MLP of the dense features and a bag of rows
+ * of every table make vectors of one width; their dot products, beside the
+ * MLP's vector, go through another MLP to one logit.
+ */
+#include "plan/describe/describe_dlrm.h"
+
+#include <stdio.h>
+
+/* Outputs of an MLP's layers: [512, 256, 64]. */
+static uint32_t read_mlp(struct msim_fields *f, const char *key, int64_t *out)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, key);
+    const cJSON *item;
+    uint32_t n = 0;
+
+    cJSON_ArrayForEach(item, list)
+    {
+        double v = cJSON_IsNumber(item) ? item->valuedouble : 0;
+
+        if (n == MSIM_DLRM_LAYERS || v < 1 || v > 1e9 ||
+            v != (double)(int64_t)v)
+            break;
+        out[n++] = (int64_t)v;
+    }
+    if (!cJSON_IsArray(list) || n == 0 || item)
+        msim_field_refuse(f, key,
+                          "1 to 16 whole numbers from 1, the outputs of its "
+                          "layers: [512, 256, 64]");
+    return n;
+}
+
+static void read_table(struct msim_described *m, struct msim_fields *f,
+                       const cJSON *item, uint32_t i)
+{
+    static const char *const KEYS[] = {"rows", "pooling", "count", NULL};
+    struct msim_fields in =
+        msim_fields_of(cJSON_IsObject(item) ? item : NULL, f->file, f->err);
+
+    (void)snprintf(in.path, sizeof(in.path), "tables[%u].", i);
+    in.status = f->status;
+    msim_fields_only(&in, KEYS);
+    m->dlrm.tables[i].rows = msim_field_int(&in, "rows", 1, MSIM_FIELD_WANTED);
+    m->dlrm.tables[i].pooling = msim_field_int(&in, "pooling", 1, 1);
+    m->dlrm.tables[i].count = msim_field_int(&in, "count", 1, 1);
+    if (m->dlrm.tables[i].count > 10000)
+        msim_field_refuse(&in, "count", "at most 10000");
+    msim_fields_close(f, &in);
+}
+
+static void read_tables(struct msim_described *m, struct msim_fields *f)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, "tables");
+    const cJSON *item;
+
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) < 1 ||
+        cJSON_GetArraySize(list) > MSIM_DLRM_TABLES) {
+        msim_field_refuse(f, "tables",
+                          "a list of 1 to 64 objects: [{\"rows\": 100000, "
+                          "\"pooling\": 8, \"count\": 26}]");
+        return;
+    }
+    cJSON_ArrayForEach(item, list) read_table(m, f, item, m->dlrm.n_kinds++);
+}
+
+void msim_described_read_dlrm(struct msim_described *m, struct msim_fields *f)
+{
+    static const char *const KEYS[] = {"name", "type",   "dense",  "dim",
+                                       "top",  "bottom", "tables", NULL};
+
+    msim_fields_only(f, KEYS);
+    m->bias = true;
+    m->dlrm.dense = msim_field_int(f, "dense", 1, MSIM_FIELD_WANTED);
+    m->dlrm.dim = msim_field_int(f, "dim", 1, MSIM_FIELD_WANTED);
+    m->dlrm.n_bottom = read_mlp(f, "bottom", m->dlrm.bottom);
+    m->dlrm.n_top = read_mlp(f, "top", m->dlrm.top);
+    read_tables(m, f);
+    if (f->status == MSIM_OK &&
+        m->dlrm.bottom[m->dlrm.n_bottom - 1] != m->dlrm.dim)
+        msim_field_refuse(f, "bottom",
+                          "\"dim\" last: its vector meets those of tables");
+    if (f->status == MSIM_OK && m->dlrm.top[m->dlrm.n_top - 1] != 1)
+        msim_field_refuse(f, "top", "1 last: a click's logit");
+}

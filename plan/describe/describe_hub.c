@@ -1,0 +1,190 @@
+/*
+ * plan/describe/describe_hub.c - the config.json of a Hugging Face model.
+ *
+ * What a file leaves out is what the classes of that model_type have
+ * (transformers, configuration_bert.py and others).
+ */
+#include "plan/describe/describe_hub.h"
+
+#include <string.h>
+
+bool msim_described_is_hub(const cJSON *json)
+{
+    return cJSON_HasObjectItem(json, "vocab_size") ||
+           cJSON_HasObjectItem(json, "model_type");
+}
+
+/* The first of `keys` that the object has, else the last. */
+static const char *first_of(const struct msim_fields *f,
+                            const char *const *keys)
+{
+    size_t i = 0;
+
+    while (keys[i + 1] && !cJSON_HasObjectItem(f->object, keys[i]))
+        i++;
+    return keys[i];
+}
+
+static int64_t int_of(struct msim_fields *f, int64_t missing,
+                      const char *const *keys)
+{
+    return msim_field_int(f, first_of(f, keys), 1, missing);
+}
+#define INT_OF(f, missing, ...)                                                \
+    int_of(f, missing, (const char *const[]){__VA_ARGS__, NULL})
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (size_t i = 0; word && words[i]; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+#define IS(word, ...) is_one_of(word, (const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- decoders ------------------------------------------------------------ */
+
+static void read_moe(struct msim_described *m, struct msim_fields *f)
+{
+    m->moe.experts =
+        INT_OF(f, 0, "num_local_experts", "num_experts", "n_routed_experts");
+    if (m->moe.experts == 0)
+        return;
+    m->moe.topk = INT_OF(f, 2, "num_experts_per_tok", "experts_per_token");
+    m->moe.ffn = INT_OF(f, MSIM_FIELD_WANTED, "moe_intermediate_size",
+                        "intermediate_size");
+    m->moe.shared_experts = msim_field_int(f, "n_shared_experts", 0, 0);
+    m->moe.dense_layers = msim_field_int(f, "first_k_dense_replace", 0, 0);
+}
+
+static void read_mla(struct msim_described *m, struct msim_fields *f)
+{
+    if (!cJSON_HasObjectItem(f->object, "kv_lora_rank"))
+        return;
+    m->mla.q_rank = msim_field_int(f, "q_lora_rank", 1, 0);
+    m->mla.kv_rank = msim_field_int(f, "kv_lora_rank", 1, MSIM_FIELD_WANTED);
+    m->mla.nope_dim =
+        msim_field_int(f, "qk_nope_head_dim", 1, MSIM_FIELD_WANTED);
+    m->mla.rope_dim =
+        msim_field_int(f, "qk_rope_head_dim", 1, MSIM_FIELD_WANTED);
+    m->mla.v_dim = msim_field_int(f, "v_head_dim", 1, MSIM_FIELD_WANTED);
+}
+
+/* ---- encoders ------------------------------------------------------------ */
+
+/* "gelu", "gelu_new", "gelu_fast" are one kernel. */
+static enum msim_activation activation_of(const struct msim_fields *f)
+{
+    const char *word = msim_json_get_text(f->object, "hidden_act");
+
+    return IS(word, "relu")            ? MSIM_ACTIVATION_RELU
+           : IS(word, "silu", "swish") ? MSIM_ACTIVATION_SILU
+                                       : MSIM_ACTIVATION_GELU;
+}
+
+/* Does the name of the class that the file is of hold `word`? */
+static bool is_class(const struct msim_fields *f, const char *word)
+{
+    const cJSON *list = cJSON_GetObjectItem(f->object, "architectures");
+    const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(list, 0));
+
+    return name && strstr(name, word) != NULL;
+}
+
+/* id2label names the classes; a class without it has two. */
+static int64_t classes_of(struct msim_fields *f)
+{
+    int n = cJSON_GetArraySize(cJSON_GetObjectItem(f->object, "id2label"));
+
+    return msim_field_int(f, "num_labels", 1, n > 0 ? n : 2);
+}
+
+static void read_encoder(struct msim_described *m, struct msim_fields *f)
+{
+    m->type = MSIM_MODEL_ENCODER;
+    m->positions = MSIM_POSITIONS_LEARNED;
+    m->post_norm = m->pooler = true;
+    m->max_positions = msim_field_int(f, "max_position_embeddings", 1, 512);
+    m->token_types = msim_field_int(f, "type_vocab_size", 0, 2);
+    m->classes = 2;
+    m->head = MSIM_MODEL_MLM;
+    if (is_class(f, "ForPreTraining"))
+        m->head = MSIM_MODEL_PRETRAINING;
+    if (is_class(f, "ForSequenceClassification")) {
+        m->head = MSIM_MODEL_CLASSIFIER;
+        m->classes = classes_of(f);
+    }
+}
+
+static void read_vit(struct msim_described *m, struct msim_fields *f)
+{
+    m->type = MSIM_MODEL_VIT;
+    m->positions = MSIM_POSITIONS_LEARNED;
+    m->head = MSIM_MODEL_CLASSIFIER;
+    m->image.size = msim_field_int(f, "image_size", 1, 224);
+    m->image.patch = msim_field_int(f, "patch_size", 1, 16);
+    m->image.channels = msim_field_int(f, "num_channels", 1, 3);
+    m->classes = classes_of(f);
+}
+
+/* A share from 0, or `missing`. */
+static double share_of(const struct msim_fields *f, const char *key,
+                       double missing)
+{
+    double v = msim_json_get_number(f->object, key, missing);
+
+    return v > 0 && v < 1 ? v : 0;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static void read_sizes(struct msim_described *m, struct msim_fields *f)
+{
+    m->layers = INT_OF(f, MSIM_FIELD_WANTED, "num_hidden_layers", "n_layer");
+    m->hidden = INT_OF(f, MSIM_FIELD_WANTED, "hidden_size", "n_embd");
+    m->heads = INT_OF(f, MSIM_FIELD_WANTED, "num_attention_heads", "n_head");
+    m->kv_heads = INT_OF(f, m->heads, "num_key_value_heads");
+    m->head_dim = INT_OF(f, 0, "head_dim");
+    m->ffn = INT_OF(f, 4 * m->hidden, "intermediate_size", "n_inner");
+    if (m->type != MSIM_MODEL_VIT)
+        m->vocab = INT_OF(f, MSIM_FIELD_WANTED, "vocab_size");
+}
+
+/* Models with two stacks, or with parts that no member here describes. */
+static void refuse_others(struct msim_fields *f, const char *type)
+{
+    if (msim_json_get_true(f->object, "is_encoder_decoder"))
+        msim_field_refuse(f, "is_encoder_decoder",
+                          "false: a model is one stack of layers");
+    if (IS(type, "distilbert", "albert", "electra", "deit", "swin", "convnext",
+           "clip", "whisper", "mamba", "t5"))
+        msim_field_refuse(f, "model_type",
+                          "a decoder's with the members of Llama's or GPT-2's, "
+                          "bert, roberta, xlm-roberta or vit");
+}
+
+void msim_described_read_hub(struct msim_described *m, struct msim_fields *f)
+{
+    const char *type = msim_json_get_text(f->object, "model_type");
+    bool gpt2 = IS(type, "gpt2"), vit = IS(type, "vit");
+    bool bert = IS(type, "bert", "roberta", "xlm-roberta", "camembert");
+    bool old = gpt2 || bert || vit || IS(type, "opt", "gpt_neox");
+
+    refuse_others(f, type);
+    m->encoder = bert || vit;
+    m->gated = !old;
+    m->layernorm = m->bias = old;
+    m->positions = gpt2 || bert ? MSIM_POSITIONS_LEARNED : MSIM_POSITIONS_ROPE;
+    m->tied = msim_field_bool(f, "tie_word_embeddings", gpt2 || bert);
+    m->activation = activation_of(f);
+    if (bert)
+        read_encoder(m, f);
+    if (vit)
+        read_vit(m, f);
+    if (m->encoder)
+        m->dropout = share_of(f, "hidden_dropout_prob", bert ? 0.1 : 0);
+    read_sizes(m, f);
+    read_moe(m, f);
+    read_mla(m, f);
+    m->mtp_layers = msim_field_int(f, "num_nextn_predict_layers", 0, 0);
+}

@@ -1,0 +1,16 @@
+/*
+ * plan/describe/describe_hub.h - the config.json of a Hugging Face model.
+ * Private to plan/describe.
+ */
+#ifndef MSIM_PLAN_DESCRIBE_DESCRIBE_HUB_H
+#define MSIM_PLAN_DESCRIBE_DESCRIBE_HUB_H
+#include "core/json/fields.h"
+#include "plan/describe/described.h"
+
+/* Is it one? Ours has other members. */
+bool msim_described_is_hub(const cJSON *json);
+
+/* Errors stay in `f`. */
+void msim_described_read_hub(struct msim_described *m, struct msim_fields *f);
+
+#endif
