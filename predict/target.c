@@ -120,6 +120,8 @@ struct source {
     const char *name;                 /* its platform; NULL: not known */
     const struct msim_trace *nearest; /* whose GPU is not known: the platform
                                          is the nearest; else NULL */
+    bool learned; /* the target was learned from traces of this very GPU: `name`
+                     is its file */
 };
 
 /* What the settings name, else what was traced, else what is nearest to it. */
@@ -132,6 +134,10 @@ static struct source find_source(const struct choosing *c)
         s.name = msim_platform_name(c->t->source);
     else
         s.name = traced_platform(job, c->s->data);
+    s.learned = s.name && c->t->platform && !c->t->source &&
+                strcmp(s.name, msim_platform_base(c->t->platform)) == 0;
+    if (s.learned)
+        s.name = msim_platform_file(c->t->platform);
     if (s.name)
         return s;
     s.nearest = one_gpu(job);
@@ -175,7 +181,8 @@ static enum msim_status no_times(const struct choosing *c,
 static bool is_target(const struct choosing *c, const struct source *source)
 {
     return source->name && !source->nearest &&
-           strcmp(source->name, msim_platform_name(c->t->platform)) == 0;
+           (source->learned ||
+            strcmp(source->name, msim_platform_name(c->t->platform)) == 0);
 }
 
 /* The costs of `auto`. Whoever names another trace wants its times. */

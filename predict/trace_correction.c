@@ -3,57 +3,21 @@
  * factors.
  *
  * The clock is the one at which the models err least, in the mean over
- * operators, where that is clearly less than at the usual clock.
- *
- * Both factors are fitted as logarithms, by least squares of the logarithms of
- * times: for all observations, then for those of a family, then for those of an
- * operator. At each level the factors of the level above count as one more
- * observation (above all: 1, the models as they are). So an operator with many
- * observations has factors of its own, and one without has those of the level
- * above. The equations are solved by the Gauss-Newton method; an observation
- * counts at most as if it were off by a factor of e.
+ * operators, where that is clearly less than at the usual clock. Both factors
+ * are fitted by models/factor/levels.h.
  */
 #include "predict/trace_correction.h"
 
 #include "core/base/vec.h"
 #include "core/work/opmap/works.h"
 #include "models/estimate/estimate_cache.h"
+#include "models/factor/levels.h"
 #include "models/platform/platform.h"
 #include "models/platform/platform_data.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The weight of the level above, in observations: what laws err on a kernel
- * (about 0.2 as a logarithm) is about what machines differ by. */
-#define ABOVE 1.0
-/* A kernel that is mostly start says little of the rate, which the clock has in
- * it already: its part counts to this power. Of 1, 2, 3, 4 and 6, 6 has the
- * least error between batches of one model (tests/accuracy/traces.csv). */
-#define TELLS 6.0
-#define STEPS 8
-/* Of one step, and of both factors in the end, as logarithms. */
-#define STEP_MAX   0.5
-#define FACTOR_MAX 2.0
-
-/* Logarithms of both factors of all, of a family, of an operator. */
-struct factors {
-    double start, rate;
-};
-
-/* Normal equations of one level: of squares and products of what each factor
- * does to an observation, and of that times how far off it is. */
-struct normal {
-    double ss, sr, rr, s, r;
-};
-
-/* One operator's kernels, or one copy. */
-struct observation {
-    uint32_t name;
-    enum msim_family family;
-    double us, model_us, start_us;
-};
 
 /* The clocks that are tried, as shares of the usual one; and the share of the
  * models' error below which a clock is accepted. */
@@ -66,9 +30,7 @@ struct msim_correction {
     char platform[48];
     double clock;
     struct msim_strtab *names;
-    struct factors all, families[MSIM_FAMILY_COUNT];
-    struct factors *operators; /* by name */
-    uint32_t n_operators;
+    struct msim_levels levels; /* by name: operators, copies */
 };
 
 struct learning {
@@ -79,9 +41,8 @@ struct learning {
     uint32_t n_ranks;
     const struct msim_trace *t; /* of the rank at hand */
     struct msim_error *err;
-    struct observation *seen;
+    struct msim_observation *seen;
     uint32_t n, capacity;
-    double *times; /* by name: how often it was observed */
 };
 
 /* ---- learning ----------------------------------------------------------- */
@@ -89,14 +50,14 @@ struct learning {
 static enum msim_status observe(struct learning *l, const char *name,
                                 const struct msim_estimate *e, msim_ps dur)
 {
-    struct observation *o;
+    struct msim_observation *o;
 
     if (dur <= 0 || e->family == MSIM_FAMILY_BOUND)
         return MSIM_OK;
     MSIM_TRY(
         msim_grow((void **)&l->seen, &l->capacity, l->n, sizeof(*l->seen)));
     o = &l->seen[l->n++];
-    *o = (struct observation){
+    *o = (struct msim_observation){
         .family = e->family,
         .us = (double)dur / MSIM_PS_PER_US,
         .model_us = e->us,
@@ -155,134 +116,6 @@ static enum msim_status observe_rank(struct learning *l,
     return observe_copies(l);
 }
 
-/* Add an observation of some weight to the equations at the factors `x`. */
-static void add(struct normal *n, const struct observation *o, double weight,
-                const struct factors *x)
-{
-    double start = o->start_us * exp(x->start);
-    double rest = (o->model_us - o->start_us) * exp(x->rate);
-    double off = fmax(-1, fmin(1, log(o->us / (start + rest))));
-    double s = start / (start + rest), r = pow(rest / (start + rest), TELLS);
-
-    n->ss += weight * s * s;
-    n->sr += weight * s * r;
-    n->rr += weight * r * r;
-    n->s += weight * s * off;
-    n->r += weight * r * off;
-}
-
-static double within(double x, double most)
-{
-    return fmax(-most, fmin(most, x));
-}
-
-static void step(struct factors *x, const struct normal *n,
-                 const struct factors *above)
-{
-    double ss = n->ss + ABOVE, rr = n->rr + ABOVE;
-    double s = n->s + ABOVE * (above->start - x->start);
-    double r = n->r + ABOVE * (above->rate - x->rate);
-    double d = ss * rr - n->sr * n->sr; /* above 0: ABOVE is */
-
-    x->start = within(x->start + within((s * rr - r * n->sr) / d, STEP_MAX),
-                      FACTOR_MAX);
-    x->rate = within(x->rate + within((r * ss - s * n->sr) / d, STEP_MAX),
-                     FACTOR_MAX);
-}
-
-/* A level: its `n` factors, the one that an observation belongs to, and for
- * each factor the one of the level above. */
-struct level {
-    struct factors *x;
-    uint32_t n;
-    uint32_t (*of)(const struct observation *);
-    const struct factors **above;
-    bool own; /* an operator's own: each of its observations counts */
-};
-
-/* Fit one level, from what is above it. */
-static void fit_level(const struct learning *l, const struct level *level,
-                      struct normal *normal)
-{
-    for (uint32_t i = 0; i < level->n; i++)
-        level->x[i] = *level->above[i];
-    for (int steps = 0; steps < STEPS; steps++) {
-        memset(normal, 0, level->n * sizeof(*normal));
-        for (uint32_t i = 0; i < l->n; i++) {
-            const struct observation *o = &l->seen[i];
-            uint32_t at = level->of(o);
-
-            add(&normal[at], o, level->own ? 1 : 1 / l->times[o->name],
-                &level->x[at]);
-        }
-        for (uint32_t i = 0; i < level->n; i++)
-            step(&level->x[i], &normal[i], level->above[i]);
-    }
-}
-
-static uint32_t level_all(const struct observation *o)
-{
-    (void)o;
-    return 0;
-}
-
-static uint32_t level_family(const struct observation *o)
-{
-    return o->family;
-}
-
-static uint32_t level_operator(const struct observation *o)
-{
-    return o->name;
-}
-
-/* `normal` and `above` have room for every name and every family. */
-static void learn(struct learning *l, struct normal *normal,
-                  const struct factors **above)
-{
-    static const struct factors AS_MODELS_SAY = {0, 0};
-    struct msim_correction *m = l->m;
-    const struct level all = {&m->all, 1, level_all, above, false};
-    const struct level families = {m->families, MSIM_FAMILY_COUNT, level_family,
-                                   above, false};
-    const struct level operators = {m->operators, m->n_operators,
-                                    level_operator, above, true};
-
-    for (uint32_t i = 0; i < l->n; i++)
-        l->times[l->seen[i].name]++;
-    above[0] = &AS_MODELS_SAY;
-    fit_level(l, &all, normal);
-    for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
-        above[f] = &m->all;
-    fit_level(l, &families, normal);
-    for (uint32_t i = 0; i < m->n_operators; i++)
-        above[i] = &m->all; /* a name that was not observed */
-    for (uint32_t i = 0; i < l->n; i++)
-        above[l->seen[i].name] = &m->families[l->seen[i].family];
-    fit_level(l, &operators, normal);
-}
-
-static enum msim_status fit(struct learning *l)
-{
-    struct msim_correction *m = l->m;
-    uint32_t n = msim_strtab_count(m->names) + MSIM_FAMILY_COUNT;
-    struct normal *normal = calloc(n, sizeof(*normal));
-    const struct factors **above = calloc(n, sizeof(*above));
-    enum msim_status status = MSIM_ENOMEM;
-
-    m->n_operators = msim_strtab_count(m->names);
-    m->operators = calloc(n, sizeof(*m->operators));
-    l->times = calloc(n, sizeof(*l->times));
-    if (normal && above && m->operators && l->times) {
-        learn(l, normal, above);
-        status = MSIM_OK;
-    }
-    free(l->times);
-    free(normal);
-    free(above);
-    return status;
-}
-
 /* Observe all ranks with the models at `clock`. */
 static enum msim_status observe_at(struct learning *l, double clock)
 {
@@ -310,7 +143,7 @@ static enum msim_status off_by(const struct learning *l, double *off)
     if (!sums)
         return MSIM_ENOMEM;
     for (uint32_t i = 0; i < l->n; i++) {
-        const struct observation *o = &l->seen[i];
+        const struct msim_observation *o = &l->seen[i];
 
         sums[o->name] += fabs(log(o->us / o->model_us));
         times[o->name]++;
@@ -352,7 +185,8 @@ static enum msim_status learn_job(struct learning *l,
         msim_works_new_ranks(&l->works, job->ranks, job->n_ranks, user, false));
     MSIM_TRY(msim_strtab_new(&l->m->names));
     MSIM_TRY(learn_clock(l));
-    return fit(l);
+    return msim_levels_fit(&l->m->levels, l->seen, l->n,
+                           msim_strtab_count(l->m->names));
 }
 
 enum msim_status msim_correction_new(struct msim_correction **out,
@@ -390,7 +224,7 @@ void msim_correction_free(struct msim_correction *m)
     if (!m)
         return;
     msim_strtab_free(m->names);
-    free(m->operators);
+    msim_levels_release(&m->levels);
     free(m);
 }
 
@@ -399,11 +233,9 @@ void msim_correction_free(struct msim_correction *m)
 void msim_correction_apply(const struct msim_correction *m, const char *name,
                            struct msim_estimate *e)
 {
-    uint32_t id = msim_strtab_find(m->names, name);
-    const struct factors *x =
-        id < m->n_operators ? &m->operators[id] : &m->families[e->family];
-    double start = fmin(e->start_us, e->us) * exp(x->start);
-    double us = start + (e->us - fmin(e->start_us, e->us)) * exp(x->rate);
+    const struct msim_level *x =
+        msim_levels_of(&m->levels, msim_strtab_find(m->names, name), e->family);
+    double start, us = msim_level_apply(x, e->us, e->start_us, &start);
 
     if (e->family == MSIM_FAMILY_BOUND || !(e->us > 0))
         return;

@@ -3,16 +3,11 @@
  * its GPU, learned from a trace that was recorded on it, for work of other
  * shapes.
  *
- *     time = start * model_start + rate * (model - model_start)
- *
  * The model is asked at the clock that this machine seems to run at: a GPU that
  * is throttled takes longer, by one factor, for all work that the SMs pace.
- * model_start is the launch and latency part of the model's time, so that small
- * kernels of one run and large ones of another do not stand for each other.
- * Both factors are learned for each operator as far as the trace has evidence,
- * else for its family, else for all. Example: kernels of 2 us by the model, all
- * of it start, took 6 us: start is 3. Kernels of 100 us took 153 us: rate is
- * (153 - 6) / 98 = 1.5. One of 500 us becomes 6 + 1.5 * 498 = 753 us.
+ * Then come two factors, of start and of rate, for each operator as far as the
+ * trace has evidence, else for its family, else for all
+ * (models/factor/levels.h).
  *
  * Collectives are not learned: their traced times hold waits.
  */

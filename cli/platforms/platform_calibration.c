@@ -81,6 +81,40 @@ static void put_counters(FILE *out, const cJSON *c)
     fputc('\n', out);
 }
 
+static void put_trace(FILE *out, const cJSON *t)
+{
+    fprintf(out, "  %-32s %6.0f kernels %10.3f ms", text(t, "file"),
+            msim_json_get_number(t, "kernels", 0),
+            msim_json_get_number(t, "us", 0) / 1e3);
+    if (msim_json_get_number(t, "kernels", 0) > 0)
+        fprintf(out, " %+7.1f %+7.1f %+7.1f",
+                100 * msim_json_get_number(t, "error_base", 0),
+                100 * msim_json_get_number(t, "error_fitted", 0),
+                100 * msim_json_get_number(t, "error_held_out", 0));
+    fputc('\n', out);
+}
+
+/* What was learned from traces (predict/learn). */
+static void put_evidence(const cJSON *file, FILE *out)
+{
+    const cJSON *e = cJSON_GetObjectItemCaseSensitive(file, "evidence");
+    const cJSON *t;
+
+    if (!cJSON_IsObject(e))
+        return;
+    fprintf(out,
+            "\nMade of %s, and learned from these traces: errors of kernels in "
+            "%% by %s, as learned,\nand held out (%s); means %.1f, %.1f, %.1f; "
+            "SM clock %.0f %% of the usual one\n",
+            text(file, "base"), text(file, "base"), text(e, "held_out"),
+            100 * msim_json_get_number(e, "error_base", 0),
+            100 * msim_json_get_number(e, "error_fitted", 0),
+            100 * msim_json_get_number(e, "error_held_out", 0),
+            100 * msim_json_get_number(e, "clock", 1));
+    cJSON_ArrayForEach(t, cJSON_GetObjectItemCaseSensitive(e, "traces"))
+        put_trace(out, t);
+}
+
 void msim_platform_page_put_calibration(const cJSON *file, FILE *out)
 {
     const cJSON *made = cJSON_GetObjectItemCaseSensitive(file, "provenance");
@@ -89,6 +123,7 @@ void msim_platform_page_put_calibration(const cJSON *file, FILE *out)
     const cJSON *counters = cJSON_GetObjectItemCaseSensitive(file, "counters");
     const cJSON *item;
 
+    put_evidence(file, out);
     if (!cJSON_IsObject(made))
         return;
     fprintf(out, "\nCalibrated by %s, rows in %s\n", text(made, "program"),

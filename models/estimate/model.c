@@ -111,6 +111,19 @@ static enum msim_status by_law(const struct msim_platform *p,
     return status;
 }
 
+/* What traces of the machine say; they hold no collective's own time. */
+static void by_evidence(const struct msim_platform *p,
+                        const struct msim_work *w, struct msim_estimate *e)
+{
+    char kind[MSIM_EVIDENCE_KIND];
+
+    if (!(p->evidence.clock > 0) || w->family == MSIM_FAMILY_COLLECTIVE ||
+        w->family == MSIM_FAMILY_DISPATCH || e->source >= MSIM_SOURCE_BOUND)
+        return;
+    msim_law_kind(w, p->is_host, kind, sizeof(kind));
+    msim_evidence_apply(&p->evidence, kind, e);
+}
+
 /* A type that the GPU lacks is priced as what computes it. */
 static enum msim_status by_model(const struct msim_platform *p,
                                  const struct msim_work *w, bool strict,
@@ -122,6 +135,8 @@ static enum msim_status by_model(const struct msim_platform *p,
     MSIM_TRY(by_law(p, &as, strict, out, err));
     if (is_bare(w) && !p->is_host)
         multiply(msim_program_factor(&p->programs, w), out);
+    if (is_bare(w))
+        by_evidence(p, w, out);
     msim_emulated_widen(msim_emulation_of(p, w), out);
     return MSIM_OK;
 }

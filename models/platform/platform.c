@@ -124,3 +124,8 @@ uint64_t msim_platform_rows(const struct msim_platform *p)
         rows += p->fits[i].rows;
     return rows;
 }
+
+const char *msim_platform_base(const struct msim_platform *p)
+{
+    return p->base;
+}

@@ -74,6 +74,8 @@ uint32_t msim_platform_gpus_a_node(const struct msim_platform *p);
 /* Rows of measured operators and collectives on it that its fits saw; 0: it
  * goes by fits of others. */
 uint64_t msim_platform_rows(const struct msim_platform *p);
+/* The platform that it was made from, with what traces say; "" for others. */
+const char *msim_platform_base(const struct msim_platform *p);
 /* The file that it was read from. */
 const char *msim_platform_file(const struct msim_platform *p);
 

@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
 #define MSIM_MODELS_PLATFORM_PLATFORM_DATA_H
+#include "models/factor/evidence.h"
 #include "models/factor/program_factors.h"
 #include "models/platform/fit.h"
 #include "models/platform/job_spread.h"
@@ -29,6 +30,7 @@ struct msim_fit_index {
 struct msim_platform {
     char name[48], title[96], generation[24];
     char path[1024];
+    char base[48];                /* whose file it was made from; "": its own */
     struct msim_data_sheet sheet; /* at `clock` */
     struct msim_sm_clock clock;   /* ratio 0: the usual one */
     struct msim_data_sheet usual; /* at the usual clock; empty where clock.ratio
@@ -49,6 +51,7 @@ struct msim_platform {
     struct msim_shared_laws shared;
     struct msim_job_spread jobs;
     struct msim_program_factors programs;
+    struct msim_evidence evidence;
     struct msim_fit_index index;
 };
 

@@ -51,6 +51,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     const char *title = msim_json_get_text(json, "title");
     const char *generation = msim_json_get_text(json, "generation");
     const char *kind = msim_json_get_text(json, "kind");
+    const char *base = msim_json_get_text(json, "base");
     const cJSON *more = cJSON_GetObjectItemCaseSensitive(json, "parameters");
     const cJSON *concurrent = cJSON_GetObjectItemCaseSensitive(json, "beside");
 
@@ -62,6 +63,7 @@ static enum msim_status read_head(struct msim_platform *p, const cJSON *json,
     snprintf(p->name, sizeof(p->name), "%s", name);
     snprintf(p->title, sizeof(p->title), "%s", title ? title : name);
     snprintf(p->generation, sizeof(p->generation), "%s", generation);
+    snprintf(p->base, sizeof(p->base), "%s", base ? base : "");
     p->conv_strided_data =
         msim_json_get_number(more, "conv_strided_data_gradient", 1);
     p->conv_weight = msim_json_get_number(more, "conv_weight_gradient", 1);
@@ -178,7 +180,10 @@ static enum msim_status add_generation(struct msim_platform *p,
     return status;
 }
 
+/* What whole programs say is said of the GPU: a file that was made from that of
+ * another names it as its base. */
 static enum msim_status read_shared_laws(struct msim_platform *p,
+                                         const cJSON *json,
                                          const char *data_dir,
                                          struct msim_error *err)
 {
@@ -189,8 +194,22 @@ static enum msim_status read_shared_laws(struct msim_platform *p,
     snprintf(path, sizeof(path), "%s/laws/jobs.json", data_dir);
     MSIM_TRY(msim_job_spread_read(&p->jobs, path, err));
     snprintf(path, sizeof(path), "%s/laws/programs.json", data_dir);
-    return msim_program_factors_read(&p->programs, path, p->name, p->generation,
-                                     err);
+    MSIM_TRY(msim_program_factors_read(
+        &p->programs, path, *p->base ? p->base : p->name, p->generation, err));
+    return msim_evidence_read(
+        &p->evidence, cJSON_GetObjectItemCaseSensitive(json, "evidence"),
+        p->path, err);
+}
+
+/* The machine that the evidence is of may run below the usual clock. */
+static enum msim_status set_seen_clock(struct msim_platform *p,
+                                       struct msim_error *err)
+{
+    const struct msim_clock_wish wish = {.ratio = p->evidence.clock};
+
+    return wish.ratio > 0 && wish.ratio != 1
+               ? msim_platform_set_clock(p, &wish, err)
+               : MSIM_OK;
 }
 
 /* What the file does not say of types, GPUs of its generation do. */
@@ -214,8 +233,9 @@ static enum msim_status inherit(struct msim_platform *p, const cJSON *json,
                    : add_generation(p, data_dir, err));
     MSIM_TRY(read_sheet(p, json, p->next ? &p->next->sheet : NULL, err));
     inherit_types(p);
-    MSIM_TRY(read_shared_laws(p, data_dir, err));
-    return msim_fit_index_make(p, NULL);
+    MSIM_TRY(read_shared_laws(p, json, data_dir, err));
+    MSIM_TRY(msim_fit_index_make(p, NULL));
+    return set_seen_clock(p, err);
 }
 
 static enum msim_status load_file(struct msim_platform **out, const char *path,
@@ -261,6 +281,7 @@ void msim_platform_free(struct msim_platform *p)
             msim_fit_release(&p->fits[i]);
         free(p->fits);
         msim_shared_laws_release(&p->shared);
+        msim_evidence_release(&p->evidence);
         msim_fit_index_release(&p->index);
         free(p);
         p = next;

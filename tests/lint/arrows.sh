@@ -51,6 +51,7 @@ predict/groups       : core/ models/ :
 predict/op           : core/ models/ :
 predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict :
+predict/learn        : core/ models/ predict : cjson/ cJSON.h
 plan/describe        : core/base core/json : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
@@ -81,6 +82,7 @@ cli                  : core/ models/ predict/ replay/ : cjson/ cJSON.h zlib.h
 cli/plan             : core/ models/ predict plan/ cli :
 cli/replay           : core/ models/ predict profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
+cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
 tests                : core/ models/ predict profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h
 '
 

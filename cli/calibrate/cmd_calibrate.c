@@ -1,9 +1,10 @@
 /*
- * cli/cmd_calibrate.c - `calibrate`: this machine as a platform file.
+ * cli/calibrate/cmd_calibrate.c - `calibrate`: this machine as a platform file.
  *
  * The work is done by msim-calibrate, a program of its own beside this one,
  * because it links GSL: this one checks the options and becomes that one.
  */
+#include "cli/calibrate/calibrate_from.h"
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/message.h"
@@ -17,7 +18,8 @@
 #include <unistd.h>
 
 struct settings {
-    const char *backend, *out, *budget, *target, *patience, *trace;
+    const char *backend, *out, *budget, *target, *patience, *trace, *from,
+        *platform;
     uint32_t seed;
     bool dry_run;
 };
@@ -55,6 +57,19 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, trace),
      .metavar = "TRACE|DIR",
      .help = "time the shapes of this job first"},
+    {.name = "from",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, from),
+     .metavar = "TRACE|DIR",
+     .help = "time nothing: learn from this trace with GPU times and shapes, "
+             "and from\nthose given as operands, how far the laws of their GPU "
+             "are off"},
+    {.name = "platform",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, platform),
+     .metavar = "NAME|FILE",
+     .help = "with --from: the platform whose laws are corrected",
+     .dflt = "the traces' GPU"},
     {.name = "dry-run",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, dry_run),
@@ -79,12 +94,13 @@ static const struct msim_option OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "mystique-sim calibrate --backend cpu --budget 5 --out my-cpu.json",
     "mystique-sim op --platform ./my-cpu.json rows.csv",
+    "mystique-sim calibrate --from run1 run2 run3 --out mine.json",
     NULL,
 };
 
 static const struct msim_command COMMAND = {
     .name = "calibrate",
-    .operands = "",
+    .operands = "[TRACE|DIR...]",
     .summary = "Time operators on this machine, fit laws to them, and write a "
                "platform file that\n--platform takes. What to time is chosen: "
                "first points that fill the space of\nsizes, then those whose "
@@ -96,6 +112,18 @@ static const struct msim_command COMMAND = {
     .min_operands = 0,
     .max_operands = 0,
 };
+
+/* Options that say how to time, beside --from. */
+static const char *timing_option(const struct settings *s)
+{
+    return s->backend    ? "backend"
+           : s->budget   ? "budget"
+           : s->target   ? "target-interval"
+           : s->trace    ? "for"
+           : s->patience ? "patience"
+           : s->dry_run  ? "dry-run"
+                         : NULL;
+}
 
 /* Is `text` a positive number, or not given? Else say what is wrong. */
 static bool is_number(const char *option, const char *text)
@@ -182,8 +210,16 @@ int msim_cmd_calibrate(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
-    if (none.n > 0) {
-        msim_message("calibrate takes no operand, got '%s'", none.items[0]);
+    if (s.from && timing_option(&s)) {
+        msim_message("--%s is of no use with --from, which times nothing",
+                     timing_option(&s));
+        return MSIM_EXIT_USAGE;
+    }
+    if (!s.from && (none.n > 0 || s.platform)) {
+        msim_message(none.n > 0
+                         ? "calibrate takes no operand without --from, got '%s'"
+                         : "--platform '%s' is of no use without --from",
+                     none.n > 0 ? none.items[0] : s.platform);
         return MSIM_EXIT_USAGE;
     }
     if (!s.out && !s.dry_run) {
@@ -194,5 +230,6 @@ int msim_cmd_calibrate(int argc, char **argv)
         !is_number("target-interval", s.target) ||
         !is_number("patience", s.patience))
         return MSIM_EXIT_USAGE;
-    return become(&s);
+    return s.from ? msim_calibrate_from(s.from, &none, s.platform, s.out)
+                  : become(&s);
 }

@@ -1,0 +1,131 @@
+/*
+ * cli/calibrate/calibrate_from.c - learning from traces, and what is said.
+ */
+#include "cli/calibrate/calibrate_from.h"
+
+#include "cli/cmd.h"
+#include "cli/datadir.h"
+#include "cli/message.h"
+#include "core/base/write_file.h"
+#include "predict/learn/learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void show_trace(const struct msim_learned_trace *t)
+{
+    if (t->observations == 0) {
+        printf("%12s %10s %8s %8s %8s  %s\n", "-", "-", "-", "-", "-", t->path);
+        return;
+    }
+    printf("%9.3f ms %10u %+7.1f%% %+7.1f%% %+7.1f%%  %s\n", t->us / 1e3,
+           t->observations, 100 * (t->base_us / t->us - 1),
+           100 * (t->fitted_us / t->us - 1), 100 * (t->held_out_us / t->us - 1),
+           t->path);
+}
+
+static void show(const struct msim_learned *l, const char *out)
+{
+    printf("time of kernels with shapes, predicted over measured: by %s, as "
+           "learned from all traces,\nand as learned without %s\n\n",
+           l->base,
+           l->by_shapes ? "the shapes that are predicted"
+                        : "the trace that is predicted");
+    printf("%12s %10s %8s %8s %8s  %s\n", "measured", "kernels", "base",
+           "learned", "held out", "trace");
+    for (uint32_t i = 0; i < l->n_traces; i++)
+        show_trace(&l->traces[i]);
+    printf("\nmean error: %.1f %% by %s, %.1f %% learned, %.1f %% held out\n",
+           100 * l->error_base, l->base, 100 * l->error_fitted,
+           100 * l->error_held_out);
+    if (l->error_held_out > l->error_base)
+        msim_message("warning: what was learned does not carry from one of "
+                     "these traces to another; for work unlike theirs '%s' "
+                     "errs less",
+                     l->base);
+    if (l->clock < 1)
+        printf("the machine seems to run at %.0f %% of its usual SM clock\n",
+               100 * l->clock);
+    if (l->nearest)
+        printf("the traces' GPU is not known: %s is the nearest one\n",
+               l->base);
+    printf("written: %s\n", out);
+}
+
+/* FILE without folders and without .json. */
+static void name_of(char *name, size_t size, const char *out)
+{
+    const char *slash = strrchr(out, '/');
+    const char *file = slash ? slash + 1 : out;
+    size_t n = strlen(file);
+
+    if (n > 5 && strcmp(file + n - 5, ".json") == 0)
+        n -= 5;
+    snprintf(name, size, "%.*s", (int)n, file);
+}
+
+static enum msim_status write_tree(const cJSON *json, const char *out,
+                                   struct msim_error *err)
+{
+    char *text = cJSON_Print(json);
+    struct msim_file *file;
+    enum msim_status status;
+
+    if (!text)
+        return MSIM_ENOMEM;
+    status = msim_file_open(&file, out, false, err);
+    if (status == MSIM_OK) {
+        status = msim_file_write(file, text, strlen(text));
+        if (status == MSIM_OK)
+            status = msim_file_commit(file, err);
+        else
+            msim_file_abandon(file);
+    }
+    cJSON_free(text);
+    return status;
+}
+
+static enum msim_status learn(const struct msim_learn_options *o,
+                              const char *out, struct msim_error *err)
+{
+    struct msim_learned learned;
+    cJSON *json = NULL;
+    char name[48];
+    enum msim_status status = msim_learn(&learned, o, err);
+
+    name_of(name, sizeof(name), out);
+    if (status == MSIM_OK)
+        status = msim_learned_json(&json, &learned, name, err);
+    if (status == MSIM_OK)
+        status = write_tree(json, out, err);
+    if (status == MSIM_OK)
+        show(&learned, out);
+    cJSON_Delete(json);
+    msim_learned_release(&learned);
+    return status;
+}
+
+int msim_calibrate_from(const char *first, const struct msim_cli_operands *more,
+                        const char *base, const char *out)
+{
+    struct msim_learn_options o = {.base = base, .load = {.threads = 2}};
+    const char **paths = calloc((size_t)more->n + 1, sizeof(*paths));
+    struct msim_error err = {0};
+    char data[1024];
+    enum msim_status status;
+
+    if (!paths)
+        return msim_message_error(MSIM_ENOMEM, &err);
+    paths[0] = first;
+    for (int i = 0; i < more->n; i++)
+        paths[i + 1] = more->items[i];
+    o.paths = paths;
+    o.n_paths = (uint32_t)more->n + 1;
+    o.data = data;
+    status = msim_datadir_find(data, sizeof(data), &err);
+    if (status == MSIM_OK)
+        status = learn(&o, out, &err);
+    free(paths);
+    return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
+}

@@ -1,0 +1,45 @@
+/*
+ * models/factor/evidence.h - what traces of one machine say of the laws of its
+ * GPU: factors of start and of rate, by kind of work, by family, for all.
+ *
+ * A platform file has them as "evidence" (predict/learn makes it):
+ *
+ *     {"traces": [...], "clock": 0.9,
+ *      "all": [1.05, 1.1], "families": {"gemm": [1.02, 1.2]},
+ *      "kinds": {"gemm half": [1.0, 1.25, 96]}}
+ *
+ * The pairs are factors of start and of rate (models/factor/levels.h); the
+ * third figure of a kind is how many observations it has. A kind that no trace
+ * had takes its family's factors, a family that none had those of all.
+ */
+#ifndef MSIM_MODELS_FACTOR_EVIDENCE_H
+#define MSIM_MODELS_FACTOR_EVIDENCE_H
+#include "core/base/json.h"
+#include "models/factor/levels.h"
+
+#define MSIM_EVIDENCE_KIND 96 /* bytes of a kind at most */
+
+struct msim_evidence_kind {
+    char text[MSIM_EVIDENCE_KIND];
+    struct msim_level factors; /* logarithms */
+};
+
+struct msim_evidence {
+    struct msim_evidence_kind *kinds; /* by text; owned */
+    uint32_t n;
+    struct msim_level families[MSIM_FAMILY_COUNT];
+    double clock; /* of the machine's SMs over the usual one; 0: no evidence */
+};
+
+/* Read the member "evidence" of a platform file; NULL: none. EFORMAT names
+ * `file`; ENOMEM. Release in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_evidence_read(struct msim_evidence *e, const cJSON *json,
+                                    const char *file, struct msim_error *err);
+void msim_evidence_release(struct msim_evidence *e);
+
+/* Correct an estimate of a work of the kind `kind`. */
+void msim_evidence_apply(const struct msim_evidence *e, const char *kind,
+                         struct msim_estimate *estimate);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * models/factor/levels.c - fitting factors level by level.
+ */
+#include "models/factor/levels.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The weight of the level above, in observations: what laws err on a kernel
+ * (about 0.2 as a logarithm) is about what machines differ by. */
+#define ABOVE 1.0
+/* A kernel that is mostly start says little of the rate, which the clock has in
+ * it already: its part counts to this power. Of 1, 2, 3, 4 and 6, 6 has the
+ * least error between batches of one model (tests/accuracy/traces.csv). */
+#define TELLS 6.0
+#define STEPS 8
+/* Of one step, and of both factors in the end, as logarithms. */
+#define STEP_MAX   0.5
+#define FACTOR_MAX 2.0
+
+/* Normal equations of one level: of squares and products of what each factor
+ * does to an observation, and of that times how far off it is. */
+struct normal {
+    double ss, sr, rr, s, r;
+};
+
+/* Add an observation of some weight to the equations at the factors `x`. */
+static void add(struct normal *n, const struct msim_observation *o,
+                double weight, const struct msim_level *x)
+{
+    double start = o->start_us * exp(x->start);
+    double rest = (o->model_us - o->start_us) * exp(x->rate);
+    double off = fmax(-1, fmin(1, log(o->us / (start + rest))));
+    double s = start / (start + rest), r = pow(rest / (start + rest), TELLS);
+
+    n->ss += weight * s * s;
+    n->sr += weight * s * r;
+    n->rr += weight * r * r;
+    n->s += weight * s * off;
+    n->r += weight * r * off;
+}
+
+static double within(double x, double most)
+{
+    return fmax(-most, fmin(most, x));
+}
+
+static void step(struct msim_level *x, const struct normal *n,
+                 const struct msim_level *above)
+{
+    double ss = n->ss + ABOVE, rr = n->rr + ABOVE;
+    double s = n->s + ABOVE * (above->start - x->start);
+    double r = n->r + ABOVE * (above->rate - x->rate);
+    double d = ss * rr - n->sr * n->sr; /* above 0: ABOVE is */
+
+    x->start = within(x->start + within((s * rr - r * n->sr) / d, STEP_MAX),
+                      FACTOR_MAX);
+    x->rate = within(x->rate + within((r * ss - s * n->sr) / d, STEP_MAX),
+                     FACTOR_MAX);
+}
+
+struct fitting {
+    struct msim_levels *out;
+    const struct msim_observation *seen;
+    uint32_t n;
+};
+
+/* A level: its `n` factors, the one that an observation belongs to, and for
+ * each factor the one of the level above. */
+struct level {
+    struct msim_level *x;
+    uint32_t n;
+    uint32_t (*of)(const struct msim_observation *);
+    const struct msim_level **above;
+    bool own; /* a name's own: each of its observations counts */
+};
+
+/* Fit one level, from what is above it. */
+static void fit_level(const struct fitting *l, const struct level *level,
+                      struct normal *normal)
+{
+    for (uint32_t i = 0; i < level->n; i++)
+        level->x[i] = *level->above[i];
+    for (int steps = 0; steps < STEPS; steps++) {
+        memset(normal, 0, level->n * sizeof(*normal));
+        for (uint32_t i = 0; i < l->n; i++) {
+            const struct msim_observation *o = &l->seen[i];
+            uint32_t at = level->of(o);
+
+            add(&normal[at], o, level->own ? 1 : 1 / l->out->seen[o->name],
+                &level->x[at]);
+        }
+        for (uint32_t i = 0; i < level->n; i++)
+            step(&level->x[i], &normal[i], level->above[i]);
+    }
+}
+
+static uint32_t level_all(const struct msim_observation *o)
+{
+    (void)o;
+    return 0;
+}
+
+static uint32_t level_family(const struct msim_observation *o)
+{
+    return o->family;
+}
+
+static uint32_t level_name(const struct msim_observation *o)
+{
+    return o->name;
+}
+
+/* `normal` and `above` have room for every name and every family. */
+static void learn(struct fitting *l, struct normal *normal,
+                  const struct msim_level **above)
+{
+    static const struct msim_level AS_MODELS_SAY = {0, 0};
+    struct msim_levels *m = l->out;
+    const struct level all = {&m->all, 1, level_all, above, false};
+    const struct level families = {m->families, MSIM_FAMILY_COUNT, level_family,
+                                   above, false};
+    const struct level names = {m->names, m->n_names, level_name, above, true};
+
+    for (uint32_t i = 0; i < l->n; i++)
+        m->seen[l->seen[i].name]++;
+    above[0] = &AS_MODELS_SAY;
+    fit_level(l, &all, normal);
+    for (int f = 0; f < MSIM_FAMILY_COUNT; f++)
+        above[f] = &m->all;
+    fit_level(l, &families, normal);
+    for (uint32_t i = 0; i < m->n_names; i++)
+        above[i] = &m->all; /* a name that was not observed */
+    for (uint32_t i = 0; i < l->n; i++)
+        above[l->seen[i].name] = &m->families[l->seen[i].family];
+    fit_level(l, &names, normal);
+}
+
+enum msim_status msim_levels_fit(struct msim_levels *out,
+                                 const struct msim_observation *seen,
+                                 uint32_t n, uint32_t n_names)
+{
+    struct fitting l = {out, seen, n};
+    size_t room = (size_t)n_names + MSIM_FAMILY_COUNT;
+    struct normal *normal = calloc(room, sizeof(*normal));
+    const struct msim_level **above = calloc(room, sizeof(*above));
+    enum msim_status status = MSIM_ENOMEM;
+
+    *out = (struct msim_levels){.n_names = n_names};
+    out->names = calloc(room, sizeof(*out->names));
+    out->seen = calloc(room, sizeof(*out->seen));
+    if (normal && above && out->names && out->seen) {
+        learn(&l, normal, above);
+        status = MSIM_OK;
+    }
+    free(normal);
+    free(above);
+    return status;
+}
+
+void msim_levels_release(struct msim_levels *l)
+{
+    free(l->names);
+    free(l->seen);
+    *l = (struct msim_levels){0};
+}
+
+const struct msim_level *msim_levels_of(const struct msim_levels *l,
+                                        uint32_t name, enum msim_family family)
+{
+    return name < l->n_names ? &l->names[name] : &l->families[family];
+}
+
+double msim_level_apply(const struct msim_level *x, double us, double start_us,
+                        double *start)
+{
+    double begin = fmin(start_us, us) * exp(x->start);
+
+    if (start)
+        *start = begin;
+    return begin + (us - fmin(start_us, us)) * exp(x->rate);
+}

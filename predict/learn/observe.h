@@ -1,0 +1,41 @@
+/*
+ * predict/learn/observe.h - the kernels of traces as observations, with what
+ * the models say of each at every clock that is tried.
+ */
+#ifndef MSIM_PREDICT_LEARN_OBSERVE_H
+#define MSIM_PREDICT_LEARN_OBSERVE_H
+#include "core/base/strtab.h"
+#include "core/job/job.h"
+#include "models/factor/levels.h"
+#include "models/platform/platform.h"
+
+/* Shares of the usual clock that are tried; the first is the usual one. */
+#define MSIM_LEARN_CLOCKS 13
+extern const double msim_learn_clocks[MSIM_LEARN_CLOCKS];
+
+/* One operator's kernels, or one of them where works and kernels pair up. */
+struct msim_learn_row {
+    uint32_t name, trace; /* kind of work; number of the trace */
+    enum msim_family family;
+    double us;
+    double model_us[MSIM_LEARN_CLOCKS], start_us[MSIM_LEARN_CLOCKS];
+    double times; /* equal shapes of a trace are one row: how many */
+};
+
+struct msim_learn_rows {
+    struct msim_learn_row *rows; /* owned */
+    uint32_t n, cap;
+    struct msim_strtab *kinds; /* borrowed */
+};
+
+/*
+ * Add the rows of `job` as trace `trace`: operators with shapes and timed
+ * kernels, and copies. The clock of `p` is afterwards as it was. ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_learn_observe(struct msim_learn_rows *out,
+                                    const struct msim_job *job, uint32_t trace,
+                                    struct msim_platform *p,
+                                    struct msim_error *err);
+
+#endif
