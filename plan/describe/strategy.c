@@ -16,7 +16,11 @@ static const char *const GIVEN[] = {
     MSIM_STRATEGY_MAP(X)
 #undef X
         "precision",
-    "recompute", "offload"};
+    "recompute", "offload",
+#define X(name, accepted) #name,
+    MSIM_TECHNIQUE_MAP(X)
+#undef X
+};
 
 static const char *const PRECISIONS[] = {
 #define X(name, text) text,
@@ -30,7 +34,8 @@ static const char *const RECOMPUTES[] = {
 #undef X
 };
 
-static const char *const OFFLOADS[] = {"", "activations", "optimizer"};
+static const char *const OFFLOADS[] = {"none", "activations", "optimizer",
+                                       "weights"};
 
 const char *msim_given_text(enum msim_given g)
 {
@@ -101,6 +106,12 @@ static const char *set_number(struct msim_strategy *s, enum msim_given g,
     return NULL;
 }
 
+static enum msim_technique technique_of(enum msim_given g)
+{
+    return (enum msim_technique)((int)g - (int)MSIM_GIVEN_COUNT +
+                                 (int)MSIM_TECHNIQUE_COUNT);
+}
+
 const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
                               const char *text, uint32_t *given, char *reason,
                               size_t size)
@@ -118,9 +129,12 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
     } else if (g == MSIM_GIVEN_recompute) {
         i = set_word(g, text, RECOMPUTES, MSIM_RECOMPUTE_COUNT, reason, size);
         s->recompute = (enum msim_recompute)i;
-    } else {
+    } else if (g == MSIM_GIVEN_offload) {
         i = set_word(g, text, OFFLOADS, MSIM_OFFLOAD_COUNT, reason, size);
         s->offload = (enum msim_offload)i;
+    } else if (msim_technique_set(&s->technique, technique_of(g), text, reason,
+                                  size)) {
+        return reason;
     }
     if (i < 0)
         return reason;
@@ -130,46 +144,48 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
 
 /* ---- reading ------------------------------------------------------------- */
 
-static enum msim_status read_member(struct msim_strategy *s, uint32_t *given,
-                                    const cJSON *item, const char *path,
-                                    struct msim_error *err)
+void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
+                               enum msim_given g, struct msim_fields *f,
+                               const char *key)
 {
-    int g = word_index(item->string, GIVEN, MSIM_GIVEN_COUNT);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, key);
     char text[64], reason[256];
+    const char *want;
 
     if (cJSON_IsNumber(item))
         msim_number_text(text, item->valuedouble);
+    else if (cJSON_IsBool(item))
+        snprintf(text, sizeof(text), "%s", cJSON_IsTrue(item) ? "yes" : "no");
     else
         snprintf(text, sizeof(text), "%.60s",
                  cJSON_IsString(item) ? item->valuestring : "?");
-    if (msim_strategy_set(s, (enum msim_given)g, text, given, reason,
-                          sizeof(reason)))
-        return msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE, "%s",
-                         reason);
-    return MSIM_OK;
+    if (!msim_strategy_set(s, g, text, given, reason, sizeof(reason)))
+        return;
+    want = strstr(reason, "want ");
+    msim_field_refuse(f, key, want ? want + 5 : reason);
 }
 
 enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
                                     const char *path, struct msim_error *err)
 {
     const char *known[MSIM_GIVEN_COUNT + 1] = {NULL};
-    const cJSON *item;
     struct msim_fields f;
-    enum msim_status status;
     cJSON *json;
 
     MSIM_TRY(msim_json_read(&json, path, err));
     f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
     memcpy(known, GIVEN, sizeof(GIVEN));
     msim_fields_only(&f, known);
-    status = f.object ? f.status
-                      : msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
-                                  "this is not a JSON object, want "
-                                  "{\"gpus\": 8, \"tp\": 2}");
-    cJSON_ArrayForEach(item, json) if (status == MSIM_OK) status =
-        read_member(s, given, item, path, err);
+    if (!f.object)
+        f.status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
+                             "this is not a JSON object, want "
+                             "{\"gpus\": 8, \"tp\": 2}");
+    for (int g = 0; g < MSIM_GIVEN_COUNT; g++)
+        if (f.object && cJSON_HasObjectItem(f.object, GIVEN[g]))
+            msim_strategy_read_member(s, given, (enum msim_given)g, &f,
+                                      GIVEN[g]);
     cJSON_Delete(json);
-    return status;
+    return f.status;
 }
 
 /* ---- completing ---------------------------------------------------------- */
@@ -255,6 +271,45 @@ static const char *check_dlrm(const struct msim_strategy *s, char *reason,
                      "%s is not %s, but the model is a dlrm: its tables are "
                      "spread over all GPUs, the rest is data parallel",
                      MEMBERS[i].name, MEMBERS[i].want);
+            return reason;
+        }
+    return NULL;
+}
+
+/* Whether techniques go together, and with model and split. */
+static const char *check_techniques(const struct msim_strategy *s,
+                                    const struct msim_described *m,
+                                    char *reason, size_t size)
+{
+    const struct msim_techniques *t = &s->technique;
+    const struct {
+        bool wrong;
+        const char *text;
+    } RULES[] = {
+        {t->base_bits && !t->lora_rank,
+         "base_bits is given without lora_rank: only frozen weights are kept "
+         "in fewer bits"},
+        {t->lora_targets && !t->lora_rank,
+         "lora_targets is given without lora_rank"},
+        {t->lora_rank && m->moe.experts && t->lora_targets != 1,
+         "the model has experts, whose weights get no adapters: want "
+         "lora_targets attention"},
+        {t->lora_rank > m->hidden, "lora_rank is above the model's hidden"},
+        {t->optimizer_in_backward == MSIM_STATED_YES && s->grad_accum > 1,
+         "optimizer_in_backward is yes, but grad_accum is above 1: gradients "
+         "of several micro batches are summed first"},
+        {t->loss_chunks > s->sequence, "loss_chunks is above the sequence"},
+        {t->document > s->sequence, "document is above the sequence"},
+        {t->schedule == MSIM_SCHEDULE_INTERLEAVED && s->vp == 1,
+         "schedule is interleaved, but vp is 1: stages are not cut"},
+        {t->schedule > MSIM_SCHEDULE_INTERLEAVED && (s->pp == 1 || s->vp > 1),
+         "schedule is zero-bubble: want pp above 1 and vp 1"},
+        {t->schedule == MSIM_SCHEDULE_1F1B && s->vp > 1,
+         "schedule is 1f1b, but vp is above 1: that is interleaved"}};
+
+    for (size_t i = 0; i < sizeof(RULES) / sizeof(*RULES); i++)
+        if (RULES[i].wrong) {
+            snprintf(reason, size, "%s", RULES[i].text);
             return reason;
         }
     return NULL;
@@ -369,6 +424,8 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
                  (long long)s->nodes, (long long)s->gpus);
         return reason;
     }
+    if (check_techniques(s, m, reason, size))
+        return reason;
     return check_split(s, m, reason, size);
 }
 

@@ -9,6 +9,7 @@
 #ifndef MSIM_PLAN_DESCRIBE_STRATEGY_H
 #define MSIM_PLAN_DESCRIBE_STRATEGY_H
 #include "plan/describe/describe.h"
+#include "plan/describe/technique.h"
 
 /* X(member and column, what it is where nothing says it; 0: it follows from
  * others) */
@@ -63,6 +64,7 @@ enum msim_offload {
     MSIM_OFFLOAD_NONE,
     MSIM_OFFLOAD_ACTIVATIONS,
     MSIM_OFFLOAD_OPTIMIZER,
+    MSIM_OFFLOAD_WEIGHTS, /* gradients and optimizer state with them */
     MSIM_OFFLOAD_COUNT
 };
 
@@ -73,6 +75,7 @@ struct msim_strategy {
     enum msim_precision precision;
     enum msim_recompute recompute;
     enum msim_offload offload;
+    struct msim_techniques technique;
     /* As Megatron-LM trained before 2023: attention in parts (scores, softmax
      * and dropout in memory), whole sequences beside tensor parallelism. */
     bool unfused;
@@ -86,8 +89,13 @@ enum msim_given {
         MSIM_GIVEN_precision,
     MSIM_GIVEN_recompute,
     MSIM_GIVEN_offload,
-    MSIM_GIVEN_COUNT
+#define X(name, accepted) MSIM_GIVEN_##name,
+    MSIM_TECHNIQUE_MAP(X)
+#undef X
+        MSIM_GIVEN_COUNT
 };
+
+_Static_assert(MSIM_GIVEN_COUNT <= 31, "they are bits of 32");
 
 /* The column's name. */
 const char *msim_given_text(enum msim_given g);
@@ -112,6 +120,13 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
 MSIM_MUST_CHECK
 enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
                                     const char *path, struct msim_error *err);
+
+struct msim_fields; /* core/json/fields.h */
+/* Set one member from the member `key` of an open object: a number, a text,
+ * true or false. What is wrong with it is refused there, by its path. */
+void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
+                               enum msim_given g, struct msim_fields *f,
+                               const char *key);
 
 /*
  * Fill in what was not given: what follows from the other members, then

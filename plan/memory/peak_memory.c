@@ -33,6 +33,9 @@ struct msim_memory_constants msim_memory_constants_start(void)
 /* Elements on one rank of the first stage. */
 struct held {
     double dense, experts, a_layer;
+    double trained, trained_experts; /* all, without adapters */
+    double narrow;                   /* frozen, in few bits */
+    double table;                    /* of the embedding or the head */
 };
 
 static bool is_layer(const struct msim_part *part)
@@ -55,9 +58,16 @@ static struct held parameters_of(const struct msim_parts *p,
             h.experts += part->expert_parameters * part->layers * share;
             h.a_layer =
                 fmax(h.a_layer, part->parameters + part->expert_parameters);
+            h.trained += part->adapters * part->layers * share;
+            h.narrow += part->narrow * part->layers * share;
         } else if (part->kind == MSIM_PART_EMBEDDING || s->pp == 1) {
             h.dense += part->parameters;
         }
+    }
+    if (s->technique.lora_rank == 0) {
+        h.trained = h.dense;
+        h.trained_experts = h.experts;
+        h.table = (double)m->hidden * (double)m->vocab / (double)s->tp;
     }
     return h;
 }
@@ -75,13 +85,21 @@ static double kept(const struct msim_part *part, const struct msim_strategy *s,
     return all * c->activations;
 }
 
-static double activations_of(const struct msim_parts *p,
-                             const struct msim_described *m,
-                             const struct msim_strategy *s, double layers,
-                             const struct msim_memory_constants *c)
+/* Bytes of all layers of a stage that wait for backward, and of the one that
+ * is computed again or on its way back. */
+struct activations {
+    double waiting, whole, a_layer;
+};
+
+static struct activations activations_of(const struct msim_parts *p,
+                                         const struct msim_described *m,
+                                         const struct msim_strategy *s,
+                                         double layers,
+                                         const struct msim_memory_constants *c)
 {
     double in_flight = fmin((double)s->pp, (double)s->grad_accum);
-    double sum = 0, whole = 0;
+    struct activations a = {0};
+    double whole = 0;
 
     /* Interleaved stages hold a little more (Narayanan et al., "Efficient
      * Large-Scale Language Model Training on GPU Clusters", 2021). */
@@ -89,16 +107,19 @@ static double activations_of(const struct msim_parts *p,
         in_flight *= 1 + ((double)s->pp - 1) / ((double)s->pp * (double)s->vp);
     for (uint32_t i = 0; i < p->n; i++)
         if (is_layer(&p->part[i])) {
-            sum += kept(&p->part[i], s, c) * p->part[i].layers;
+            double one = kept(&p->part[i], s, c);
+
+            a.waiting += one * p->part[i].layers;
+            a.a_layer = fmax(a.a_layer, one);
             whole = fmax(whole, p->part[i].saved);
         }
-    sum *= layers / (double)m->layers * in_flight;
-    /* One layer at a time is whole: computed again, or on its way back. */
+    a.waiting *= layers / (double)m->layers * in_flight;
+    /* One layer is copied while the next is computed. */
     if (s->offload == MSIM_OFFLOAD_ACTIVATIONS)
-        sum = fmin(sum, 2 * whole);
+        a.waiting = fmin(a.waiting, 2 * a.a_layer);
     if (s->recompute == MSIM_RECOMPUTE_FULL)
-        sum += whole * c->activations;
-    return sum;
+        a.whole = whole * c->activations;
+    return a;
 }
 
 /* Programs that shard weights or compute in 8 bits come with fused norms,
@@ -111,6 +132,9 @@ constants_for(const struct msim_strategy *s,
 
     if (s->zero >= 2 || s->precision >= MSIM_PRECISION_AMP_FP8)
         own.activations = own.gathered = own.loss = 1;
+    /* Parts list what a stated program keeps. */
+    if (s->technique.compile)
+        own.activations = own.gathered = 1;
     /* With sharded gradients 16 bytes a parameter are all (Rajbhandari et al.,
      * "ZeRO", 2020), and updates go parameter by parameter. */
     if (s->zero >= 2) {
@@ -118,6 +142,61 @@ constants_for(const struct msim_strategy *s,
         own.temporary = 4;
     }
     return own;
+}
+
+/* Bytes of a trained parameter's gradient, optimizer state, temporaries. */
+static void state_bytes(const struct msim_strategy *s, double each,
+                        struct msim_memory_constants *c)
+{
+    const struct msim_techniques *t = &s->technique;
+    double bits = (double)t->optimizer_bits;
+    /* 8-bit states have a 32-bit scale for every 256 values. */
+    double states = 2 * bits / 8 + (bits == 8 ? 2 * 4.0 / 256 : 0);
+
+    if (t->master_weights == MSIM_STATED_NO) {
+        c->gradient = each;
+        c->optimizer = bits > 0 ? states : 2 * each;
+        c->temporary = 0;
+    } else if (bits > 0) {
+        c->optimizer = 4 + states;
+    }
+}
+
+/* Weights; frozen ones in 4 bits have an 8-bit scale for every 64 values
+ * (Dettmers et al., "QLoRA", 2023). */
+static double weight_bytes(const struct msim_strategy *s, const struct held *h,
+                           double each, double all, double owned)
+{
+    double bits = (double)s->technique.base_bits;
+    /* Shards of weights come together for two layers at a time. */
+    double held = s->zero == 3 ? owned + fmin(2 * h->a_layer, all) : all;
+    double here = s->zero == 3 ? owned / all : 1;
+
+    if (s->offload == MSIM_OFFLOAD_WEIGHTS)
+        return each * fmin(2 * h->a_layer, all);
+    return each * held - h->narrow * here * (each - bits / 8 - 1.0 / 64);
+}
+
+/*
+ * The most of a step of a program without sums of gradients in 32 bits: at the
+ * loss there are no gradients of this micro batch yet; behind the first layer
+ * there are all of them. Updates within backward leave those of one layer, and
+ * of a table that embedding and head share until the end.
+ */
+static double working_peak(const struct msim_described *m,
+                           const struct msim_strategy *s, const struct held *h,
+                           const struct activations *a, double each,
+                           struct msim_memory *out)
+{
+    bool freed = s->technique.optimizer_in_backward == MSIM_STATED_YES;
+    double before = s->grad_accum > 1 ? out->gradients : 0, layer;
+
+    if (freed)
+        out->gradients = each * (h->a_layer * h->trained / h->dense +
+                                 (m->tied ? h->table : 0));
+    layer = a->whole > 0 ? a->whole : a->a_layer;
+    return fmax(before + fmax(a->waiting + out->loss, a->waiting + layer),
+                out->gradients + fmax(layer, out->temporary));
 }
 
 struct msim_memory msim_memory_of(const struct msim_described *m,
@@ -129,33 +208,43 @@ struct msim_memory msim_memory_of(const struct msim_described *m,
     struct msim_parts parts;
     const struct msim_part *head;
     double layers = msim_stage_layers(m, s), all, shards, expert_shards, owned,
-           each;
+           each, trained, trained_owned;
+    struct activations a;
     struct held h;
+    bool on_host = s->offload >= MSIM_OFFLOAD_OPTIMIZER;
 
     msim_parts_make(&parts, m, s);
     h = parameters_of(&parts, m, s, layers);
     all = h.dense + h.experts;
+    trained = h.trained + h.trained_experts;
     shards = (double)(s->dp * s->cp);
     expert_shards = fmax(shards / (double)s->ep, 1);
     owned = s->zero ? h.dense / shards + h.experts / expert_shards : all;
+    trained_owned = s->zero
+                        ? h.trained / shards + h.trained_experts / expert_shards
+                        : trained;
     each = s->precision == MSIM_PRECISION_FP32      ? 4
            : s->precision >= MSIM_PRECISION_AMP_FP8 ? 3
                                                     : 2;
-    /* Shards of weights come together for two layers at a time. */
-    out.parameters =
-        each * (s->zero == 3 ? owned + fmin(2 * h.a_layer, all) : all);
-    out.gradients = c->gradient * (s->zero >= 2 ? owned : all);
-    out.optimizer =
-        s->offload == MSIM_OFFLOAD_OPTIMIZER ? 0 : c->optimizer * owned;
-    out.temporary =
-        s->offload == MSIM_OFFLOAD_OPTIMIZER ? 0 : c->temporary * owned;
-    out.activations = activations_of(&parts, m, s, layers, c);
+    state_bytes(s, each, c);
+    out.parameters = weight_bytes(s, &h, each, all, owned);
+    out.gradients = c->gradient * (s->zero >= 2 ? trained_owned : trained);
+    if (s->offload == MSIM_OFFLOAD_WEIGHTS)
+        out.gradients = each * fmin(h.a_layer, trained);
+    out.optimizer = on_host ? 0 : c->optimizer * trained_owned;
+    out.temporary = on_host ? 0 : c->temporary * trained_owned;
+    a = activations_of(&parts, m, s, layers, c);
+    out.activations = a.waiting + a.whole;
     head = msim_parts_find(&parts, MSIM_PART_HEAD);
     if (s->pp == 1 && head)
-        out.loss = c->loss * head->saved;
+        out.loss = head->loss > 0 ? head->loss : c->loss * head->saved;
     out.other = c->fixed_gib * GIB;
-    out.peak = out.parameters + out.gradients + out.optimizer + out.other +
-               fmax(out.activations + out.loss, out.temporary);
+    if (s->technique.master_weights == MSIM_STATED_NO)
+        out.peak = out.parameters + out.optimizer + out.other +
+                   working_peak(m, s, &h, &a, each, &out);
+    else
+        out.peak = out.parameters + out.gradients + out.optimizer + out.other +
+                   fmax(out.activations + out.loss, out.temporary);
     return out;
 }
 

@@ -28,7 +28,9 @@ enum msim_pass { MSIM_PASS_FORWARD, MSIM_PASS_BACKWARD, MSIM_PASS_COUNT };
     X(POINTWISE, "pointwise")                                                  \
     X(LOSS, "loss")                                                            \
     X(EMBEDDING, "embedding")                                                  \
-    X(QUANTISE, "quantise")
+    X(QUANTISE, "quantise")                                                    \
+    X(PLAIN, "plain") /* PyTorch's own kernels, as single ones are estimated   \
+                       */
 
 enum msim_part_op_kind {
 #define X(name, text) MSIM_PART_OP_##name,
@@ -59,7 +61,7 @@ struct msim_part_comm {
     double count;
 };
 
-#define MSIM_PART_OPS   72
+#define MSIM_PART_OPS   96
 #define MSIM_PART_COMMS 12
 
 struct msim_part {
@@ -72,6 +74,8 @@ struct msim_part {
     /* Elements on one rank, of one layer. */
     double parameters;        /* spread over data parallel ranks alike */
     double expert_parameters; /* of experts: spread over dp x cp / ep */
+    double adapters; /* of `parameters`: all that is trained, with LoRA */
+    double narrow;   /* of `parameters`: frozen, in technique.base_bits */
     /* Bytes that forward of one micro batch keeps for backward, one layer: */
     double saved;    /* all of it */
     double gathered; /* of it: inputs gathered from tensor parallel ranks,
@@ -79,6 +83,9 @@ struct msim_part {
     double saved_selective; /* what selective recomputation does not keep */
     double input;           /* the layer's input: all that full keeps */
     double working;         /* the largest that backward needs beside it */
+    /* The most that a stated program has at once for its loss; 0: the program
+     * is not stated. */
+    double loss;
 };
 
 #endif

@@ -22,6 +22,22 @@ const char *msim_part_op_text(enum msim_part_op_kind k)
 
 /* ---- attention ----------------------------------------------------------- */
 
+/*
+ * Packed documents attend to themselves alone, as whole blocks of 128 tokens
+ * (FlexAttention's): a document of d tokens has pairs like sequences of
+ * d + 128, of which as many as there are tokens for.
+ */
+static void within_documents(struct msim_parts_maker *k, struct msim_work *w)
+{
+    double whole = (double)k->s->sequence;
+    double length = fmin((double)k->s->technique.document + 128, whole);
+
+    w->u.attention.batch =
+        (int64_t)fmax((double)k->s->micro_batch * whole / length, 1);
+    w->u.attention.q_len = w->u.attention.kv_len =
+        (int64_t)(length / sqrt((double)k->s->cp));
+}
+
 static void flash(struct msim_parts_maker *k, double heads, double kv_heads,
                   double head_dim, double window)
 {
@@ -46,6 +62,8 @@ static void flash(struct msim_parts_maker *k, double heads, double kv_heads,
         w->u.attention.head_dim = (int64_t)head_dim;
         w->u.attention.window = (int64_t)window;
         w->u.attention.kv_dtype = k->dtype;
+        if (k->s->technique.document)
+            within_documents(k, w);
         msim_work_count(w);
     }
 }
@@ -103,6 +121,7 @@ static void rope(struct msim_parts_maker *k, double width)
                          1, 1);
     msim_parts_pointwise(k, "rope", MSIM_PASS_BACKWARD, "mul",
                          k->tokens * width, 1, 1);
+    msim_parts_plain_rope(k, k->tokens * width);
 }
 
 static void usual_attention(struct msim_parts_maker *k, bool windowed)
@@ -117,6 +136,7 @@ static void usual_attention(struct msim_parts_maker *k, bool windowed)
     if (m->qk_norm)
         msim_parts_norm(k, "qk_norm", k->tokens * (heads + kv_heads), d);
     rope(k, (heads + kv_heads) * d);
+    msim_parts_repeat(k, k->tokens * 2 * (heads - kv_heads) * d);
     if (k->s->unfused)
         in_parts(k, heads, d);
     else
@@ -165,6 +185,7 @@ static void residual(struct msim_parts_maker *k)
         msim_parts_dropout(k);
     msim_parts_pointwise(k, "residual", MSIM_PASS_FORWARD, "add", elems, 2, 1);
     msim_parts_pointwise(k, "residual", MSIM_PASS_BACKWARD, "add", elems, 2, 1);
+    msim_parts_plain_sums(k, elems);
 }
 
 /* A half's norm, before it or behind its sum. */
@@ -201,6 +222,7 @@ static void activation(struct msim_parts_maker *k, double rows, double width)
     msim_parts_pointwise(k, "activation", MSIM_PASS_BACKWARD, variant,
                          rows * width, gated + 1, gated);
     k->part->saved += rows * width * gated * k->each;
+    msim_parts_plain_activation(k, rows * width);
 }
 
 static void dense_half(struct msim_parts_maker *k)
@@ -225,7 +247,8 @@ static void grouped(struct msim_parts_maker *k, const char *name, double rows,
 
     msim_parts_quantise(k, name, MSIM_PASS_FORWARD, rows * experts * in);
     msim_parts_quantise(k, name, MSIM_PASS_BACKWARD, rows * experts * out);
-    for (int i = 0; i < 3; i++) {
+    /* Frozen experts have no gradients of weights. */
+    for (int i = 0; i < (k->s->technique.lora_rank ? 2 : 3); i++) {
         struct msim_work *w;
 
         msim_parts_product(k, name, i ? MSIM_PASS_BACKWARD : MSIM_PASS_FORWARD,

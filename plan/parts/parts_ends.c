@@ -11,9 +11,10 @@ void msim_parts_embedding(struct msim_parts_maker *k)
     msim_parts_vector(k, MSIM_PART_OP_EMBEDDING, "embedding", MSIM_PASS_FORWARD,
                       MSIM_FAMILY_EMBEDDING, "embedding", elems,
                       elems * k->each, elems * k->each);
-    msim_parts_vector(k, MSIM_PART_OP_EMBEDDING, "embedding",
-                      MSIM_PASS_BACKWARD, MSIM_FAMILY_POINTWISE, "add", elems,
-                      2 * elems * k->each, elems * k->each);
+    if (!k->s->technique.lora_rank) /* else the table is frozen */
+        msim_parts_vector(k, MSIM_PART_OP_EMBEDDING, "embedding",
+                          MSIM_PASS_BACKWARD, MSIM_FAMILY_POINTWISE, "add",
+                          elems, 2 * elems * k->each, elems * k->each);
     k->part->parameters += h * (double)k->m->vocab / (double)k->s->tp;
     if (k->m->positions == MSIM_POSITIONS_LEARNED)
         k->part->parameters += h * (double)k->s->sequence;
@@ -23,6 +24,8 @@ void msim_parts_embedding(struct msim_parts_maker *k)
  * exponentials, their sum; backward a gradient in 32 and in 16 bits. */
 void msim_parts_loss(struct msim_parts_maker *k, double elems)
 {
+    if (msim_parts_tuned_loss(k, elems))
+        return;
     msim_parts_vector(k, MSIM_PART_OP_LOSS, "to_float", MSIM_PASS_FORWARD,
                       MSIM_FAMILY_POINTWISE, "add", elems, elems * k->each,
                       elems * 4);

@@ -81,46 +81,6 @@ void msim_parts_quantise(struct msim_parts_maker *k, const char *name,
                           2 * elems);
 }
 
-/* rows x in -> rows x out: forward, the input's gradient, the weight's. */
-void msim_parts_linear(struct msim_parts_maker *k, const char *name,
-                       double rows, double in, double out)
-{
-    msim_parts_quantise(k, name, MSIM_PASS_FORWARD, rows * in);
-    msim_parts_product(k, name, MSIM_PASS_FORWARD, rows, out, in);
-    msim_parts_quantise(k, name, MSIM_PASS_BACKWARD, rows * out);
-    msim_parts_product(k, name, MSIM_PASS_BACKWARD, rows, in, out);
-    msim_parts_product(k, name, MSIM_PASS_BACKWARD, out, in, rows);
-    k->part->parameters += in * out + (k->m->bias ? out : 0);
-    k->part->saved += rows * in * (msim_parts_is_narrow(k) ? 1 : k->each);
-    if (in == (double)k->m->hidden)
-        k->part->gathered += (rows - rows * k->seq_tokens / k->tokens) * in *
-                             (msim_parts_is_narrow(k) ? 1 : k->each);
-}
-
-void msim_parts_norm(struct msim_parts_maker *k, const char *name, double rows,
-                     double cols)
-{
-    static const char *const VARIANTS[2][2] = {
-        {"rms_norm", "rms_norm_backward"},
-        {"layer_norm", "layer_norm_backward"}};
-    double bytes = rows * cols * k->each;
-
-    for (int pass = 0; pass < 2; pass++) {
-        struct msim_work *w =
-            msim_parts_add(k, MSIM_PART_OP_NORM, name, (enum msim_pass)pass);
-
-        w->family = MSIM_FAMILY_NORM;
-        w->variant = VARIANTS[k->m->layernorm][pass];
-        w->u.vector.elems = (int64_t)fmax(rows * cols, 1);
-        w->u.vector.rows = (int64_t)fmax(rows, 1);
-        w->u.vector.cols = (int64_t)cols;
-        w->bytes_read = bytes * (1 + pass);
-        w->bytes_written = bytes;
-    }
-    k->part->parameters += cols * (k->m->layernorm ? 2 : 1);
-    k->part->saved += bytes;
-}
-
 void msim_parts_comm(struct msim_parts_maker *k, enum msim_collective c,
                      enum msim_part_group g, enum msim_pass pass, double bytes,
                      double count)

@@ -36,10 +36,6 @@ void msim_parts_product(struct msim_parts_maker *k, const char *name,
 bool msim_parts_is_narrow(const struct msim_parts_maker *k);
 void msim_parts_quantise(struct msim_parts_maker *k, const char *name,
                          enum msim_pass pass, double elems);
-void msim_parts_linear(struct msim_parts_maker *k, const char *name,
-                       double rows, double in, double out);
-void msim_parts_norm(struct msim_parts_maker *k, const char *name, double rows,
-                     double cols);
 void msim_parts_comm(struct msim_parts_maker *k, enum msim_collective c,
                      enum msim_part_group g, enum msim_pass pass, double bytes,
                      double count);
@@ -47,6 +43,31 @@ void msim_parts_tensor_parallel(struct msim_parts_maker *k);
 
 /* Dropout of a layer's width, in the same kernel as bias and sum. */
 void msim_parts_dropout(struct msim_parts_maker *k);
+
+/* plan/parts/parts_weights.c */
+void msim_parts_linear(struct msim_parts_maker *k, const char *name,
+                       double rows, double in, double out);
+void msim_parts_norm(struct msim_parts_maker *k, const char *name, double rows,
+                     double cols);
+
+/* plan/parts/parts_tuned.c */
+/* A linear layer of a model with adapters: frozen, with two narrow layers
+ * beside it where it is a target. */
+void msim_parts_adapted(struct msim_parts_maker *k, const char *name,
+                        double rows, double in, double out);
+/* What a program that runs operator by operator reads, writes and keeps beyond
+ * fused kernels; of PyTorch's usual code for each. Nothing where a strategy
+ * does not state `compile` as no. */
+void msim_parts_plain_norm(struct msim_parts_maker *k, const char *name,
+                           double elems);
+void msim_parts_plain_rope(struct msim_parts_maker *k, double elems);
+void msim_parts_plain_activation(struct msim_parts_maker *k, double elems);
+void msim_parts_plain_sums(struct msim_parts_maker *k, double elems);
+/* Keys and values once a head, of grouped queries. */
+void msim_parts_repeat(struct msim_parts_maker *k, double elems);
+/* The loss on `elems` logits of a program whose `compile` or chunks are
+ * stated; false: neither is. */
+bool msim_parts_tuned_loss(struct msim_parts_maker *k, double elems);
 
 /* plan/parts/parts_ends.c */
 void msim_parts_embedding(struct msim_parts_maker *k);

@@ -41,7 +41,7 @@ static enum msim_status unknown_column(const struct msim_job_rows *t,
                                        const char *name, struct msim_error *err)
 {
     const char *words[COLUMNS], *near;
-    char all[640] = "";
+    char all[1024] = "";
     size_t used = 0;
 
     for (uint32_t i = 0; i < COLUMNS; i++) {

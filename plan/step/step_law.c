@@ -61,6 +61,7 @@ static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
         [MSIM_PART_OP_LOSS] = c->loss,
         [MSIM_PART_OP_EMBEDDING] = c->vector,
         [MSIM_PART_OP_QUANTISE] = c->vector,
+        [MSIM_PART_OP_PLAIN] = 1,
     };
     struct pass out = {0};
 
@@ -109,8 +110,17 @@ static double longer(double a, double b)
 /* A layer of a micro batch: both passes, with what is computed again. */
 struct layer {
     struct pass pass;
-    double us, backward_us;
+    double us, backward_us, copies_us;
 };
+
+/* Copies over the host link that no compute hides: a layer's go beside the
+ * compute of one layer, and take their share of device memory. */
+static double copies_us(const struct msim_terms *t, double forward_us,
+                        double backward_us)
+{
+    return fmax(t->copy_us[MSIM_PASS_FORWARD] - forward_us, 0) +
+           fmax(t->copy_us[MSIM_PASS_BACKWARD] - backward_us, 0) + t->copied_us;
+}
 
 static struct layer layer_of(const struct msim_terms *t,
                              const struct msim_step_constants *c)
@@ -129,6 +139,8 @@ static struct layer layer_of(const struct msim_terms *t,
     }
     l.us = longer(pass_us(&l.pass), host);
     l.backward_us = fmax(pass_us(&back), 0.6 * host);
+    l.copies_us = copies_us(t, l.us - l.backward_us, l.backward_us);
+    l.us += l.copies_us;
     return l;
 }
 
@@ -188,6 +200,34 @@ static double exchange_us(const struct msim_terms *t,
     return fmax(us - c->hidden * layers * l->backward_us, 0.1 * us);
 }
 
+/*
+ * Stages that delay the gradients of weights wait for a third as long: for
+ * forward + backward of inputs - gradients of weights, each about as long,
+ * instead of their sum (ZB-H1 of Qi et al., "Zero Bubble Pipeline
+ * Parallelism", 2023).
+ */
+static double bubble_share(const struct msim_terms *t)
+{
+    return t->zero_bubble ? 1.0 / 3 : 1;
+}
+
+/* What follows the last backward. Updates within backward are launched while
+ * the GPU computes: what the host needs beside its micro batches is hidden. On
+ * the host, gradients come beside backward, and the update waits for them. */
+static double end_us(const struct msim_terms *t,
+                     const struct msim_step_constants *c, const struct layer *l,
+                     double layers)
+{
+    double us = c->optimizer * t->optimizer_us;
+
+    if (!t->updates_in_backward)
+        us += c->fixed_us;
+    if (t->host_update_us > 0)
+        us += t->host_update_us +
+              fmax(t->host_down_us - layers * l->backward_us, 0);
+    return us;
+}
+
 double msim_step_us(const struct msim_terms *t,
                     const struct msim_step_constants *c,
                     struct msim_step_parts *parts)
@@ -198,9 +238,9 @@ double msim_step_us(const struct msim_terms *t,
     struct stages s = stages_of(t, l.us, pass_us(&embedding), pass_us(&head),
                                 c->p2p * t->p2p_us, c->add * t->add_us);
     double busy = t->micro_batches * s.busiest;
-    double bubble = fmax(s.all - s.busiest, 0) / t->vp;
+    double bubble = fmax(s.all - s.busiest, 0) / t->vp * bubble_share(t);
     double exchange = exchange_us(t, c, &l, s.layers);
-    double end = c->optimizer * t->optimizer_us + c->fixed_us;
+    double end = end_us(t, c, &l, s.layers);
 
     if (parts) {
         double n = t->micro_batches * s.layers;
@@ -209,8 +249,10 @@ double msim_step_us(const struct msim_terms *t,
         parts->tp = n * l.pass.tp;
         parts->cp = n * l.pass.cp;
         parts->ep = n * l.pass.ep;
-        parts->host = n * fmax(l.us - pass_us(&l.pass), 0);
-        parts->compute = busy - parts->tp - parts->cp - parts->ep - parts->host;
+        parts->copies = n * l.copies_us;
+        parts->host = n * fmax(l.us - l.copies_us - pass_us(&l.pass), 0);
+        parts->compute = busy - parts->tp - parts->cp - parts->ep -
+                         parts->host - parts->copies;
         parts->bubble = bubble;
         parts->gradients = exchange;
         parts->optimizer = end;

@@ -57,7 +57,8 @@ const char *msim_step_constant_text(uint32_t i);
 /* Where the time of a step goes, us; the parts sum to the whole. */
 struct msim_step_parts {
     double compute, host, tp, cp, ep; /* of the busiest stage's micro batches */
-    double bubble;                    /* stages that wait for one another */
+    double copies;    /* over the host link, that no compute hides */
+    double bubble;    /* stages that wait for one another */
     double gradients; /* exchange of gradients and weights that nothing hides */
     double optimizer; /* and what is fixed */
 };

@@ -92,16 +92,16 @@ static void set_shape(struct msim_terms *t, const struct msim_pricer *p,
     t->stage_layers = msim_stage_layers(m, s);
     t->zero = s->zero;
     t->recompute = s->recompute;
+    t->zero_bubble = s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
+    t->updates_in_backward =
+        s->technique.optimizer_in_backward == MSIM_STATED_YES;
 }
 
 /* Parameters that the fullest stage has on one rank. */
-struct held {
-    double dense, experts;
-};
-
-static struct held parameters_of(const struct msim_parts *parts, double pp)
+static struct msim_stage_held parameters_of(const struct msim_parts *parts,
+                                            double pp, bool adapted)
 {
-    struct held h = {0};
+    struct msim_stage_held h = {0};
 
     for (uint32_t i = 0; i < parts->n; i++) {
         const struct msim_part *part = &parts->part[i];
@@ -113,44 +113,87 @@ static struct held parameters_of(const struct msim_parts *parts, double pp)
             continue;
         h.dense += part->parameters * layers;
         h.experts += part->expert_parameters * layers;
+        h.trained += part->adapters * layers;
+        h.narrow += part->narrow * layers;
+    }
+    if (!adapted) {
+        h.trained = h.dense;
+        h.trained_experts = h.experts;
     }
     return h;
 }
 
-static enum msim_status gradients(struct msim_terms *t, struct msim_pricer *p,
-                                  const struct msim_parts *parts,
-                                  const struct msim_strategy *s,
-                                  struct msim_error *err)
+/* Bytes of an element in a message. */
+static double bytes_of(int64_t bits)
+{
+    return bits ? (double)bits / 8 : 2;
+}
+
+/* Gradients summed over data parallel ranks, or in halves; weights gathered. */
+static enum msim_status collectives(struct msim_terms *t, struct msim_pricer *p,
+                                    const struct msim_stage_held *h,
+                                    const struct msim_strategy *s,
+                                    struct msim_error *err)
 {
     static const enum msim_collective KINDS[3] = {
         MSIM_COLL_ALL_REDUCE, MSIM_COLL_REDUCE_SCATTER, MSIM_COLL_ALL_GATHER};
     double *const us[3] = {&t->sum_us, &t->scatter_us, &t->gather_us};
     double *const layer_us[3] = {NULL, &t->layer_scatter_us,
                                  &t->layer_gather_us};
-    struct held h = parameters_of(parts, t->pp);
+    int64_t group = s->dp * s->cp;
+    int64_t experts = group / s->ep > 0 ? group / s->ep : 1;
+    double stage_layers = t->layers / t->pp;
+    double layers[3] = {0, (h->trained + h->trained_experts) / stage_layers,
+                        (h->dense + h->experts) / stage_layers};
+
+    for (int i = 0; i < 3; i++) {
+        int64_t bits =
+            i < 2 ? s->technique.gradient_bits : s->technique.weight_bits;
+        double each = bytes_of(bits), us_experts, us_narrow;
+        /* Frozen weights that are narrow already are sent so. */
+        double narrow = i < 2 ? 0 : h->narrow / stage_layers;
+        double layer = each * (layers[i] - narrow) +
+                       (double)s->technique.base_bits / 8 * narrow;
+
+        MSIM_TRY(msim_price_collective(us[i], p, KINDS[i], each * h->trained,
+                                       group, s->tp, err));
+        MSIM_TRY(msim_price_collective(&us_experts, p, KINDS[i],
+                                       each * h->trained_experts, experts,
+                                       s->tp * s->ep, err));
+        *us[i] += us_experts;
+        if (group > 1) {
+            MSIM_TRY(msim_terms_narrow(
+                &us_narrow, p, h->trained + h->trained_experts, bits, err));
+            *us[i] += us_narrow;
+        }
+        if (layer_us[i])
+            MSIM_TRY(msim_price_collective(layer_us[i], p, KINDS[i], layer,
+                                           group, s->tp, err));
+        if (layer_us[i] && group > 1) {
+            MSIM_TRY(msim_terms_narrow(&us_narrow, p, layers[i], bits, err));
+            *layer_us[i] += us_narrow;
+        }
+    }
+    return MSIM_OK;
+}
+
+/* What follows backward: exchanges, the optimizer's step. */
+static enum msim_status gradients(struct msim_terms *t, struct msim_pricer *p,
+                                  const struct msim_parts *parts,
+                                  const struct msim_strategy *s,
+                                  struct msim_error *err)
+{
+    struct msim_stage_held h =
+        parameters_of(parts, t->pp, s->technique.lora_rank > 0);
     int64_t group = s->dp * s->cp;
     int64_t experts = group / s->ep > 0 ? group / s->ep : 1;
     double shares = s->zero > 0 ? (double)group : 1;
     double expert_shares = s->zero > 0 ? (double)experts : 1;
-    double owned = h.dense / shares + h.experts / expert_shares;
-    double all = h.dense + h.experts, layer, us_experts;
+    double owned = h.trained / shares + h.trained_experts / expert_shares;
 
-    layer = 2 * all / (t->layers / t->pp);
-    for (int i = 0; i < 3; i++) {
-        MSIM_TRY(msim_price_collective(us[i], p, KINDS[i], 2 * h.dense, group,
-                                       s->tp, err));
-        MSIM_TRY(msim_price_collective(&us_experts, p, KINDS[i], 2 * h.experts,
-                                       experts, s->tp * s->ep, err));
-        *us[i] += us_experts;
-        if (layer_us[i])
-            MSIM_TRY(msim_price_collective(layer_us[i], p, KINDS[i], layer,
-                                           group, s->tp, err));
-    }
-    /* 16-bit gradients added to 32-bit ones; Adam reads and writes three
-     * 32-bit numbers a parameter, reads a gradient, and writes 16 bits. */
-    MSIM_TRY(msim_price_bytes(&t->add_us, p, all, 6 * all, 4 * all, err));
-    return msim_price_bytes(&t->optimizer_us, p, owned, 16 * owned, 14 * owned,
-                            err);
+    MSIM_TRY(collectives(t, p, &h, s, err));
+    MSIM_TRY(msim_terms_optimizer(t, p, &h, owned, s, err));
+    return msim_terms_offload(t, p, parts, &h, owned, s, err);
 }
 
 enum msim_status msim_terms_make(struct msim_terms *t, struct msim_pricer *p,

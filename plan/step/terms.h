@@ -43,7 +43,13 @@ struct msim_terms {
     double layer_scatter_us, layer_gather_us; /* of one layer (zero 2, 3) */
     double add_us;       /* gradients of a micro batch added up */
     double optimizer_us; /* the step of the optimizer on its share */
-    double flops;        /* of the model, a rank and step; no recomputation */
+    /* Of techniques; 0 where none is stated. */
+    bool updates_in_backward; /* the optimizer's host time is hidden */
+    bool zero_bubble;
+    double copy_us[MSIM_PASS_COUNT];     /* a layer's over the host link */
+    double copied_us;                    /* what those take of device memory */
+    double host_down_us, host_update_us; /* the optimizer's, on the host */
+    double flops; /* of the model, a rank and step; no recomputation */
 };
 
 /* ENOMODEL where the platform cannot run the works. `s` is complete. */
@@ -52,5 +58,35 @@ enum msim_status msim_terms_make(struct msim_terms *t, struct msim_pricer *p,
                                  const struct msim_described *m,
                                  const struct msim_strategy *s,
                                  struct msim_error *err);
+
+/* ---- private to plan/step: plan/step/terms_technique.c ------------------- */
+
+/* Elements that the fullest stage has on one rank. */
+struct msim_stage_held {
+    double dense, experts;
+    double trained, trained_experts; /* all, without adapters */
+    double narrow; /* of dense: frozen, in technique.base_bits */
+};
+
+/* The optimizer's step on `owned` elements, and adding up gradients of
+ * micro batches of `held`. */
+MSIM_MUST_CHECK
+enum msim_status
+msim_terms_optimizer(struct msim_terms *t, struct msim_pricer *p,
+                     const struct msim_stage_held *held, double owned,
+                     const struct msim_strategy *s, struct msim_error *err);
+/* What is copied to the host and back. */
+MSIM_MUST_CHECK
+enum msim_status msim_terms_offload(struct msim_terms *t, struct msim_pricer *p,
+                                    const struct msim_parts *parts,
+                                    const struct msim_stage_held *held,
+                                    double owned, const struct msim_strategy *s,
+                                    struct msim_error *err);
+/* Making messages of `elems` elements narrower, and wide again; 0 bits: they
+ * stay as they are. */
+MSIM_MUST_CHECK
+enum msim_status msim_terms_narrow(double *us, struct msim_pricer *p,
+                                   double elems, int64_t bits,
+                                   struct msim_error *err);
 
 #endif

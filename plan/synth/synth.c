@@ -212,6 +212,7 @@ static enum msim_status check(const struct msim_synth_options *o,
                               struct msim_error *err)
 {
     const struct msim_strategy *s = o->strategy;
+    const char *technique = msim_techniques_first(&s->technique);
 
     if (o->model->type == MSIM_MODEL_DLRM)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
@@ -228,6 +229,11 @@ static enum msim_status check(const struct msim_synth_options *o,
     if (s->offload != MSIM_OFFLOAD_NONE)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "offload cannot be written; want none");
+    if (technique)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "%s cannot be written; leave it out (whatif and "
+                         "validate --rows know it)",
+                         technique);
     return MSIM_OK;
 }
 

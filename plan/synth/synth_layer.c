@@ -55,6 +55,7 @@ static void emit(struct msim_synth_walk *w, uint32_t i)
     case MSIM_PART_OP_QUANTISE:
         w->narrow = msim_synth_to_type(w, &w->cur, MSIM_DT_F8);
         return;
+    case MSIM_PART_OP_PLAIN: /* techniques are not written */
     case MSIM_PART_OP_COUNT:
         return;
     }

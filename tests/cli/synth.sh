@@ -112,7 +112,7 @@ refuse() { # TEXT RC MEMBERS
 }
 refuse "vp is 2" 2 '"gpus": 2, "pp": 2, "vp": 2, "micro_batch": 1, "global_batch": 4'
 refuse "tpp is not known, did you mean tp?" 3 '"gpus": 2, "tpp": 2'
-refuse "tp is '0', want a whole number from 1" 3 '"gpus": 2, "tp": 0'
+refuse "tp is 0, want a whole number from 1" 3 '"gpus": 2, "tp": 0'
 refuse "heads 16 cannot be split by tp 3" 2 '"gpus": 3, "tp": 3'
 run synth "$folder/tiny.json"
 want_rc 2

@@ -1,0 +1,90 @@
+/*
+ * plan/describe/technique.c - techniques from texts.
+ */
+#include "plan/describe/technique.h"
+
+#include "core/base/decimal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *accepted;
+    size_t offset;
+} TECHNIQUES[] = {
+#define X(name, accepted)                                                      \
+    {#name, accepted, offsetof(struct msim_techniques, name)},
+    MSIM_TECHNIQUE_MAP(X)
+#undef X
+};
+
+const char *msim_technique_text(enum msim_technique k)
+{
+    return TECHNIQUES[k].name;
+}
+
+/* The place of `text` among words with a blank between, from 1; 0: nowhere. */
+static int64_t place_of(const char *text, const char *words)
+{
+    size_t n = strlen(text);
+    int64_t place = 1;
+
+    for (const char *at = words; n > 0; place++) {
+        const char *end = strchr(at, ' ');
+        size_t length = end ? (size_t)(end - at) : strlen(at);
+
+        if (length == n && strncmp(at, text, n) == 0)
+            return place;
+        if (!end)
+            break;
+        at = end + 1;
+    }
+    return 0;
+}
+
+/* A number of a range "1..8", of a list "8 16", or the place of a word; 0:
+ * it is none of them. */
+static int64_t value_of(const char *text, const char *accepted)
+{
+    const char *dots = strstr(accepted, "..");
+    int64_t v, most, place;
+
+    if (dots) {
+        if (!msim_decimal_int(text, strlen(text), &v) ||
+            !msim_decimal_int(dots + 2, strlen(dots + 2), &most))
+            return 0;
+        return v >= 1 && v <= most ? v : 0;
+    }
+    place = place_of(text, accepted);
+    if (place && msim_decimal_int(text, strlen(text), &v))
+        return v;
+    return place;
+}
+
+const char *msim_technique_set(struct msim_techniques *t, enum msim_technique k,
+                               const char *text, char *reason, size_t size)
+{
+    const char *accepted = TECHNIQUES[k].accepted;
+    bool range = strstr(accepted, "..") != NULL;
+    int64_t v = value_of(text, accepted);
+
+    if (v == 0) {
+        snprintf(reason, size, "%s is '%.20s', want %s %s", TECHNIQUES[k].name,
+                 text, range ? "a whole number," : "one of", accepted);
+        return reason;
+    }
+    memcpy((char *)t + TECHNIQUES[k].offset, &v, sizeof(v));
+    return NULL;
+}
+
+const char *msim_techniques_first(const struct msim_techniques *t)
+{
+    for (int k = 0; k < MSIM_TECHNIQUE_COUNT; k++) {
+        int64_t v;
+
+        memcpy(&v, (const char *)t + TECHNIQUES[k].offset, sizeof(v));
+        if (v)
+            return TECHNIQUES[k].name;
+    }
+    return NULL;
+}
