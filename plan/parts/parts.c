@@ -25,7 +25,7 @@ const char *msim_part_op_text(enum msim_part_op_kind k)
 /*
  * Packed documents attend to themselves alone, as whole blocks of 128 tokens
  * (FlexAttention's): a document of d tokens has pairs like sequences of
- * d + 128, of which as many as there are tokens for.
+ * d + 128, as many of them as there are tokens for.
  */
 static void within_documents(struct msim_parts_maker *k, struct msim_work *w)
 {
