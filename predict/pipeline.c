@@ -225,6 +225,7 @@ void msim_basis_free(struct msim_basis *b)
     msim_costs_free(b->costs);
     msim_task_groups_free(b->groups);
     msim_graph_free(b->graph);
+    msim_rank_memory_release(&b->memory);
     free(b->warnings);
     free(b);
 }
@@ -440,7 +441,9 @@ static enum msim_status read_off(struct predicting *p)
     run->outcome.totals_only = p->s->totals_only;
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
-    MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->prediction));
+    MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->graph,
+                                   p->s->totals_only ? NULL : run->mid.start,
+                                   run->prediction));
     if (p->s->totals_only)
         return MSIM_OK;
     fold(p);

@@ -312,6 +312,11 @@ static enum msim_status draw(struct picture *p)
     for (uint32_t i = 0; i < p->lives.n; i++)
         if (counts(p, i) && p->lives.rows[i].bytes)
             MSIM_TRY(add(p, piece_of(p, i)));
+    p->out->order = malloc(((size_t)p->t->n_ops + 1) * sizeof(uint32_t));
+    if (!p->out->order)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < p->t->n_ops; i++)
+        p->out->order[p->lives.place[i]] = i;
     return add_workspaces(p);
 }
 
@@ -338,5 +343,6 @@ enum msim_status msim_memory_picture_find(struct msim_memory_picture *out,
 void msim_memory_picture_release(struct msim_memory_picture *m)
 {
     free(m->pieces);
+    free(m->order);
     *m = (struct msim_memory_picture){0};
 }

@@ -51,7 +51,8 @@ struct msim_held_piece {
 struct msim_memory_picture {
     struct msim_held_piece *pieces;
     uint32_t n, cap;
-    uint32_t end; /* operators of the trace */
+    uint32_t end;    /* operators of the trace */
+    uint32_t *order; /* by place: the operator */
 };
 
 struct msim_memory_options {
@@ -83,6 +84,33 @@ struct msim_memory_peak {
 /* ENOMEM, ELIMIT. */
 MSIM_MUST_CHECK
 enum msim_status msim_memory_peak_find(struct msim_memory_peak *out,
+                                       const struct msim_memory_picture *m,
+                                       const struct msim_memory_options *o);
+
+/* What is held from an operator on. */
+struct msim_memory_point {
+    uint32_t at; /* its place; `end`: after all */
+    uint64_t reserved, by[MSIM_HELD_COUNT];
+};
+
+/*
+ * How the memory of a picture goes up and down, in points that hold until the
+ * next. The run is cut into so many stretches of equally many operators. A
+ * stretch has the point where most is held in it and the one at its end, so
+ * that the peak is among them, exactly.
+ */
+#define MSIM_MEMORY_STRETCHES 100
+#define MSIM_MEMORY_POINTS    (2 * MSIM_MEMORY_STRETCHES)
+
+struct msim_memory_line {
+    struct msim_memory_point points[MSIM_MEMORY_POINTS]; /* by `at` */
+    uint32_t n;
+};
+
+/* Both at once. ENOMEM, ELIMIT. */
+MSIM_MUST_CHECK
+enum msim_status msim_memory_line_find(struct msim_memory_peak *peak,
+                                       struct msim_memory_line *line,
                                        const struct msim_memory_picture *m,
                                        const struct msim_memory_options *o);
 

@@ -1,9 +1,10 @@
 /*
- * predict/memory/rank_memory.c - the memory of the rank that holds most.
+ * predict/memory/rank_memory.c - the memory of the ranks of a job.
  */
 #include "predict/memory/rank_memory.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* GPUs of other makers than NVIDIA have none. */
@@ -36,9 +37,29 @@ options_for(const struct msim_trace *t, const struct msim_platform *platform)
     };
 }
 
-static enum msim_status peak_of(struct msim_memory_peak *peak,
+static enum msim_status line_of(struct msim_held_rank *out,
                                 const struct msim_trace *t,
                                 const struct msim_platform *platform)
+{
+    struct msim_memory_options o = options_for(t, platform);
+    struct msim_memory_picture picture;
+    enum msim_status status = msim_memory_picture_find(&picture, t, &o);
+
+    if (status == MSIM_OK)
+        status = msim_memory_line_find(&out->peak, &out->line, &picture, &o);
+    for (uint32_t i = 0; status == MSIM_OK && i < out->line.n; i++) {
+        uint32_t at = out->line.points[i].at;
+
+        out->ops[i] = at < picture.end ? picture.order[at] : MSIM_NONE;
+    }
+    msim_memory_picture_release(&picture);
+    out->known = true;
+    return status;
+}
+
+enum msim_status msim_trace_memory(struct msim_memory_peak *peak,
+                                   const struct msim_trace *t,
+                                   const struct msim_platform *platform)
 {
     struct msim_memory_options o = options_for(t, platform);
     struct msim_memory_picture picture;
@@ -55,26 +76,33 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
                                        uint32_t n,
                                        const struct msim_platform *platform)
 {
-    struct msim_memory_peak peak;
-
     *out = (struct msim_rank_memory){
-        .rank = -1,
+        .n = n,
+        .most = MSIM_NONE,
         .capacity = platform ? msim_platform_memory_bytes(platform) : NAN};
+    out->ranks = calloc((size_t)n + 1, sizeof(*out->ranks));
+    if (!out->ranks)
+        return MSIM_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        const struct msim_trace *t = ranks[i];
+        struct msim_held_rank *r = &out->ranks[i];
 
-        if (!t->has_et)
-            continue;
-        MSIM_TRY(peak_of(&peak, t, platform));
-        if (!peak.allocated ||
-            (out->known && peak.reserved <= out->peak.reserved))
-            continue;
-        out->known = true;
-        out->rank = t->rank;
-        out->peak = peak;
+        if (ranks[i]->has_et)
+            MSIM_TRY(line_of(r, ranks[i], platform));
+        if (r->known &&
+            (out->most == MSIM_NONE ||
+             r->peak.reserved > out->ranks[out->most].peak.reserved))
+            out->most = i;
     }
     return MSIM_OK;
 }
+
+void msim_rank_memory_release(struct msim_rank_memory *m)
+{
+    free(m->ranks);
+    *m = (struct msim_rank_memory){.most = MSIM_NONE};
+}
+
+/* ---- into a prediction --------------------------------------------------- */
 
 /*
  * Of eleven captures on a CPU the allocator counted 0.81 to 1.10 of the peak
@@ -85,26 +113,128 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
 #define PEAK_LOW  0.82
 #define PEAK_HIGH 1.10
 
-enum msim_status msim_rank_memory_note(const struct msim_rank_memory *m,
-                                       struct msim_prediction *p)
+/* Bytes by what they are for. */
+static struct msim_named_bytes *parts(struct msim_arena *arena,
+                                      const uint64_t by[MSIM_HELD_COUNT])
 {
-    struct msim_memory_note *note = &p->memory;
+    struct msim_named_bytes *out =
+        msim_arena_alloc(arena, MSIM_HELD_COUNT * sizeof(*out));
 
-    note->peak = note->reserved = note->capacity = NAN;
-    note->low = note->high = NAN;
-    if (!m->known)
-        return MSIM_OK;
-    note->by = msim_arena_alloc(&p->arena, MSIM_HELD_COUNT * sizeof(*note->by));
+    for (int i = 0; out && i < MSIM_HELD_COUNT; i++)
+        out[i] = (struct msim_named_bytes){msim_held_text((enum msim_held)i),
+                                           (double)by[i]};
+    return out;
+}
+
+static enum msim_status note_peak(const struct msim_held_rank *r,
+                                  struct msim_memory_note *note,
+                                  struct msim_arena *arena)
+{
+    note->by = parts(arena, r->peak.by);
     if (!note->by)
         return MSIM_ENOMEM;
-    for (int i = 0; i < MSIM_HELD_COUNT; i++)
-        note->by[note->n_by++] = (struct msim_named_bytes){
-            msim_held_text((enum msim_held)i), (double)m->peak.by[i]};
-    note->peak = (double)m->peak.allocated;
+    note->n_by = MSIM_HELD_COUNT;
+    note->peak = (double)r->peak.allocated;
     note->low = PEAK_LOW * note->peak;
     note->high = PEAK_HIGH * note->peak;
-    note->reserved = (double)m->peak.reserved;
-    note->capacity = m->capacity;
-    note->rank = m->rank;
+    note->reserved = (double)r->peak.reserved;
+    return MSIM_OK;
+}
+
+/* When the host comes to each operator of a rank, in a run; where no task says
+ * so, INT64_MIN. */
+static msim_ps *op_times(const struct msim_graph *g, const msim_ps *start,
+                         uint32_t rank)
+{
+    uint32_t n = g->job->ranks[rank]->n_ops;
+    msim_ps *at = malloc(((size_t)n + 1) * sizeof(*at));
+
+    for (uint32_t i = 0; at && i < n; i++)
+        at[i] = INT64_MIN;
+    for (uint32_t t = 0; at && t < g->n_tasks; t++)
+        if (g->refs[t].rank == rank && g->kind[t] <= MSIM_TASK_GAP)
+            for (uint32_t i = g->refs[t].index; i < g->refs[t].op_end && i < n;
+                 i++)
+                at[i] = start[t];
+    return at;
+}
+
+/* The end of a run, on a rank. */
+static msim_ps run_end(const struct msim_graph *g, const msim_ps *start,
+                       uint32_t rank)
+{
+    msim_ps last = 0;
+
+    for (uint32_t t = 0; t < g->n_tasks; t++)
+        if (g->refs[t].rank == rank && start[t] > last)
+            last = start[t];
+    return last;
+}
+
+static enum msim_status note_line(const struct msim_held_rank *r, uint32_t rank,
+                                  const struct msim_graph *g,
+                                  const msim_ps *start,
+                                  struct msim_memory_note *note,
+                                  struct msim_arena *arena)
+{
+    const struct msim_trace *t = g->job->ranks[rank];
+    msim_ps *at = op_times(g, start, rank), now = 0;
+
+    note->points =
+        msim_arena_alloc(arena, (r->line.n + 1) * sizeof(*note->points));
+    if (!note->points || !at) {
+        free(at);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < r->line.n; i++) {
+        const struct msim_memory_point *p = &r->line.points[i];
+        uint32_t op = r->ops[i] < t->n_ops ? r->ops[i] : MSIM_NONE;
+        msim_ps when = op == MSIM_NONE ? run_end(g, start, rank) : at[op];
+
+        now = when > now ? when : now; /* threads overlap */
+        note->points[note->n_points++] = (struct msim_memory_note_point){
+            .at = now,
+            .op = op == MSIM_NONE ? NULL : msim_trace_text(t, t->ops[op].name),
+            .reserved = (double)p->reserved,
+            .by = parts(arena, p->by)};
+        if (!note->points[i].by)
+            break;
+    }
+    free(at);
+    return note->n_points == r->line.n ? MSIM_OK : MSIM_ENOMEM;
+}
+
+static enum msim_status note_rank(const struct msim_rank_memory *m, uint32_t i,
+                                  const struct msim_graph *g,
+                                  const msim_ps *start,
+                                  struct msim_memory_note *note,
+                                  struct msim_arena *arena)
+{
+    const struct msim_held_rank *r = &m->ranks[i];
+
+    *note = (struct msim_memory_note){
+        NAN, NAN, NAN, NAN, .capacity = m->capacity, .rank = -1};
+    if (!r->known)
+        return MSIM_OK;
+    note->rank = g->job->ranks[i]->rank;
+    MSIM_TRY(note_peak(r, note, arena));
+    return start ? note_line(r, i, g, start, note, arena) : MSIM_OK;
+}
+
+enum msim_status msim_rank_memory_note(const struct msim_rank_memory *m,
+                                       const struct msim_graph *g,
+                                       const msim_ps *start,
+                                       struct msim_prediction *p)
+{
+    uint32_t k = 0;
+
+    p->memory = (struct msim_memory_note){NAN, NAN, NAN, NAN, NAN, .rank = -1};
+    if (m->most != MSIM_NONE)
+        MSIM_TRY(note_rank(m, m->most, g, start, &p->memory, &p->arena));
+    /* Ranks without an iteration have no row. */
+    for (uint32_t i = 0; start && i < m->n && k < p->n_ranks_detail; i++)
+        if (g->job->ranks[i]->rank == p->ranks_detail[k].rank)
+            MSIM_TRY(note_rank(m, i, g, start, &p->ranks_detail[k++].memory,
+                               &p->arena));
     return MSIM_OK;
 }

@@ -1,30 +1,53 @@
 /*
- * predict/memory/rank_memory.h - the memory of the rank that holds most.
+ * predict/memory/rank_memory.h - the memory of the ranks of a job.
  */
 #ifndef MSIM_PREDICT_MEMORY_RANK_MEMORY_H
 #define MSIM_PREDICT_MEMORY_RANK_MEMORY_H
+#include "core/graph/graph.h"
 #include "core/job/job.h"
 #include "core/memory/life_memory.h"
 #include "core/report/analyse/prediction.h"
 #include "models/platform/platform.h"
 
-struct msim_rank_memory {
-    bool known; /* a rank has an execution trace */
-    int64_t rank;
+struct msim_held_rank {
+    bool known; /* it has an execution trace that names tensors */
     struct msim_memory_peak peak;
+    struct msim_memory_line line;
+    uint32_t ops[MSIM_MEMORY_POINTS]; /* by point of the line: the operator, or
+                                         NONE: after all */
+};
+
+struct msim_rank_memory {
+    struct msim_held_rank *ranks;
+    uint32_t n;
+    uint32_t most; /* the rank that reserves most, an index; NONE: not known */
     double capacity; /* of the platform; NAN: as traced */
 };
 
-/* Of `n` ranks on `platform`, NULL: the traced device. ENOMEM, ELIMIT. */
+/* Of `n` ranks on `platform`, NULL: the traced device. Release in any case.
+ * ENOMEM, ELIMIT. */
 MSIM_MUST_CHECK
 enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
                                        struct msim_trace *const *ranks,
                                        uint32_t n,
                                        const struct msim_platform *platform);
+void msim_rank_memory_release(struct msim_rank_memory *m);
 
-/* Into the prediction, in its arena. ENOMEM. */
+/* The peak of one trace there. */
+MSIM_MUST_CHECK
+enum msim_status msim_trace_memory(struct msim_memory_peak *peak,
+                                   const struct msim_trace *t,
+                                   const struct msim_platform *platform);
+
+/*
+ * Into the prediction, in its arena: the rank that holds most, and every rank's
+ * in `ranks_detail`. With the graph and the starts of its tasks in a run, also
+ * when operators begin, so that there are time lines; NULL: without. ENOMEM.
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_rank_memory_note(const struct msim_rank_memory *m,
+                                       const struct msim_graph *g,
+                                       const msim_ps *start,
                                        struct msim_prediction *p);
 
 #endif

@@ -173,6 +173,41 @@ struct msim_straggler_row {
     double last_in, wait_caused_us; /* in one iteration */
 };
 
+struct msim_named_bytes {
+    const char *name;
+    double bytes;
+};
+
+/* What is held from an instant on, until the next. */
+struct msim_memory_note_point {
+    msim_ps at;     /* when the host comes to the operator */
+    const char *op; /* that takes or gives back; NULL: all are over */
+    double reserved;
+    struct msim_named_bytes *by; /* as many as of the peak */
+};
+
+/* A change of the job, and what it would hold then. */
+struct msim_memory_way {
+    const char *change; /* "batch 16 instead of 64" */
+    double peak, reserved;
+    bool fits;
+};
+
+/* Memory of a rank; bytes, NAN unknown. */
+struct msim_memory_note {
+    double peak, reserved; /* tensors; what the allocator takes for them */
+    double low, high;      /* 90 % interval of the peak */
+    double capacity;       /* of the platform */
+    int64_t rank;          /* -1 unknown */
+    struct msim_named_bytes *by; /* of the peak */
+    uint32_t n_by;
+    struct msim_memory_note_point *points; /* in the order of time; the peak is
+                                              one of them; none: no time line */
+    uint32_t n_points;
+    struct msim_memory_way *ways; /* of a job that does not fit */
+    uint32_t n_ways;
+};
+
 struct msim_rank_row {
     int64_t rank;
     uint32_t stands_for; /* how many ranks of the job do the same, itself among
@@ -183,6 +218,7 @@ struct msim_rank_row {
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
     struct msim_wait_rows waits;
+    struct msim_memory_note memory;
 };
 
 /* What a prediction changes, and against what: periods. */
@@ -200,21 +236,6 @@ struct msim_clock_note {
     double ratio;     /* of the usual one */
     double hz, usual_hz, power_cap_watts; /* NAN: not known, no cap */
     double interval_factor; /* intervals are wider by this for the clock */
-};
-
-struct msim_named_bytes {
-    const char *name;
-    double bytes;
-};
-
-/* Memory of the rank that holds most; bytes, NAN unknown. */
-struct msim_memory_note {
-    double peak, reserved; /* tensors; what the allocator takes for them */
-    double low, high;      /* 90 % interval of the peak */
-    double capacity;       /* of the platform */
-    int64_t rank;          /* -1 unknown */
-    struct msim_named_bytes *by; /* of the peak */
-    uint32_t n_by;
 };
 
 struct msim_prediction {
@@ -243,8 +264,8 @@ struct msim_prediction {
     struct msim_breakdown breakdown_us;
     double overlapped_communication_us, overlapped_copy_us;
     double coverage_ops, coverage_time;
-    struct msim_memory_note memory;
-    double flops, mfu; /* NAN unknown */
+    struct msim_memory_note memory; /* of the rank that holds most */
+    double flops, mfu;              /* NAN unknown */
     /* What collectives inside a node and between nodes rest on; NULL: none, or
      * as traced. */
     const char *links_inside, *links_between;

@@ -12,6 +12,8 @@
 #define MARGIN       20
 #define LEFT         300 /* of the plots: names stand before it */
 #define RIGHT        850 /* and figures after it */
+#define AREA_LEFT    80
+#define AREA_RIGHT   970
 #define SWATCH       18
 #define NAME_COLUMNS 38
 #define NAME_BYTES   (4 * NAME_COLUMNS + 1)
@@ -168,6 +170,26 @@ void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
     const struct msim_unit *unit = msim_unit_for(longest);
 
     msim_chart_axis(c, top, rows, heading, longest / unit->us, unit->name);
+}
+
+void msim_chart_area(const struct msim_chart *c, int top, int height,
+                     const char *heading, double end, double most,
+                     const char *unit)
+{
+    const struct msim_unit *time = msim_unit_for(end);
+    int first = top + MSIM_CHART_TOP;
+
+    msim_chart_text(c, top + 12, 15, heading);
+    fprintf(c->out,
+            "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+            "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
+            "set yrange [0:%.9g]\nset xrange [0:%.9g]\n"
+            "set xlabel '%s, as the host comes to the operators'\n"
+            "set ytics nomirror out scale 0.5 tc rgb '#333333'\n"
+            "set ylabel '%s'\n",
+            across(AREA_LEFT), across(AREA_RIGHT), up(c, first),
+            up(c, first + height), most > 0 ? most : 1,
+            end > 0 ? end / time->us : 1, time->name, unit);
 }
 
 void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge)

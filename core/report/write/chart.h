@@ -64,6 +64,17 @@ void msim_chart_axis(const struct msim_chart *c, int top, uint32_t rows,
 void msim_chart_panel(const struct msim_chart *c, int top, uint32_t rows,
                       const char *heading, double longest);
 
+/* A panel of curves, `height` high, over `end` microseconds and up to `most` of
+ * `unit`; plots follow. */
+void msim_chart_area(const struct msim_chart *c, int top, int height,
+                     const char *heading, double end, double most,
+                     const char *unit);
+
+/* The panel of a memory's time line, and its height; 0 where there is none. */
+int msim_chart_memory_height(const struct msim_memory_note *m);
+void msim_chart_memory(const struct msim_chart *c,
+                       const struct msim_memory_note *m, int top);
+
 /* An arrow at the right edge of a panel, `edge` of its unit wide: the interval
  * of a row goes on beyond it. */
 void msim_chart_beyond(const struct msim_chart *c, uint32_t row, double edge);

@@ -21,9 +21,15 @@ enum msim_status msim_report_json(const struct msim_prediction *p, FILE *out);
 /* RFC 4180, one line an operator. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_csv(const struct msim_prediction *p, FILE *out);
-/* Its member `memory_bytes`. */
+/* Its member `memory_bytes`, and that of one of its ranks. */
 void msim_report_json_memory(struct msim_json *j,
                              const struct msim_memory_note *m);
+void msim_report_json_rank_memory(struct msim_json *j,
+                                  const struct msim_memory_note *m);
+/* Where it does not fit: what it needs, of what, and what would make it fit, in
+ * lines; `indent` before all but the first. */
+void msim_report_memory_text(const struct msim_memory_note *m,
+                             const char *indent, FILE *out);
 /* Chrome trace format; opens in the Perfetto UI. `path` may end in .gz. */
 MSIM_MUST_CHECK
 enum msim_status msim_report_timeline(const struct msim_timeline *t,

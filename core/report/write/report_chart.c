@@ -1,7 +1,8 @@
 /*
  * core/report/write/report_chart.c - a prediction as one picture: where an
  * iteration goes, rank by rank, and which operators take the device's time,
- * with intervals and, where they are known, measured times.
+ * with intervals and, where they are known, measured times; and how memory goes
+ * up and down.
  */
 #include "core/report/write/chart.h"
 #include "core/report/write/gnuplot.h"
@@ -366,14 +367,18 @@ static int panel_height(uint32_t rows)
 
 static void put_script(struct picture *pic)
 {
+    const struct msim_memory_note *memory = &pic->p->memory;
     int second = MSIM_CHART_HEAD + panel_height(pic->n_ranks);
+    int third = second + (pic->n_ops ? panel_height(pic->n_ops) : 0);
 
-    pic->chart.height = second + (pic->n_ops ? panel_height(pic->n_ops) : 0);
+    pic->chart.height = third + msim_chart_memory_height(memory);
     msim_chart_begin(&pic->chart);
     put_totals(pic);
     put_breakdown(pic, MSIM_CHART_HEAD);
     if (pic->n_ops)
         put_ops(pic, second);
+    if (memory->n_points)
+        msim_chart_memory(&pic->chart, memory, third);
     fputs("unset multiplot\n", pic->chart.out);
 }
 

@@ -118,27 +118,6 @@ static void write_scenario(struct msim_json *j,
 }
 
 /* `fits` is null where the peak or the capacity is not known. */
-void msim_report_json_memory(struct msim_json *j,
-                             const struct msim_memory_note *m)
-{
-    msim_json_open(j, "memory_bytes", '{', false);
-    msim_json_number(j, "peak", m->peak);
-    msim_json_number(j, "low", m->low);
-    msim_json_number(j, "high", m->high);
-    msim_json_number(j, "reserved", m->reserved);
-    write_rank(j, "rank", m->rank);
-    msim_json_open(j, "by", '{', false);
-    for (uint32_t i = 0; i < m->n_by; i++)
-        msim_json_number(j, m->by[i].name, m->by[i].bytes);
-    msim_json_close(j);
-    msim_json_number(j, "capacity", m->capacity);
-    if (m->reserved > 0 && m->capacity > 0)
-        msim_json_bool(j, "fits", m->reserved <= m->capacity);
-    else
-        msim_json_text(j, "fits", NULL);
-    msim_json_close(j);
-}
-
 static void write_figures(struct msim_json *j, const struct msim_prediction *p)
 {
     write_figure(j, "iteration_us", &p->iteration_us);
@@ -219,6 +198,7 @@ static void write_ranks(struct msim_json *j, const struct msim_prediction *p)
                    r->overlapped_communication_us, "memory_copy",
                    r->overlapped_copy_us);
         write_waits(j, &r->waits);
+        msim_report_json_rank_memory(j, &r->memory);
         msim_json_close(j);
     }
     msim_json_close(j);

@@ -36,6 +36,9 @@ void msim_page_name(const struct msim_page *page, const char *name);
 /* What the row of an operator is called: a collective by what it does. */
 const char *msim_page_op_name(const struct msim_op_row *op);
 
+/* The peak of memory, and what would make it fit. */
+void msim_page_memory(const struct msim_page *page);
+
 /* The operators that take most device time, and the sum of the others. */
 void msim_page_ops(const struct msim_page *page);
 

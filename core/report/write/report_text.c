@@ -209,28 +209,6 @@ static void print_flops(const struct msim_page *page)
     fputc('\n', page->out);
 }
 
-static void print_memory(const struct msim_page *page)
-{
-    const struct msim_memory_note *m = &page->p->memory;
-    char peak[MSIM_CELL], reserved[MSIM_CELL], capacity[MSIM_CELL];
-    char low[MSIM_CELL], high[MSIM_CELL];
-
-    if (!(m->peak > 0))
-        return;
-    msim_format_large(peak, m->peak);
-    msim_format_large(reserved, m->reserved);
-    msim_format_large(capacity, m->capacity);
-    msim_format_large(low, m->low);
-    msim_format_large(high, m->high);
-    fprintf(page->out, "  %-15s  %8sB      90 %%: %sB to %sB at the peak",
-            "memory", peak, low, high);
-    if (m->reserved > m->peak)
-        fprintf(page->out, ", %sB reserved", reserved);
-    if (m->reserved > m->capacity)
-        fprintf(page->out, ": does not fit into %sB", capacity);
-    fputc('\n', page->out);
-}
-
 /* What the mean is taken over, where there are several. */
 static void print_iterations(const struct msim_page *page)
 {
@@ -315,7 +293,7 @@ static void print_totals(const struct msim_page *page)
     print_links(page);
     print_rates(page);
     print_flops(page);
-    print_memory(page);
+    msim_page_memory(page);
     print_iterations(page);
     print_folded(page);
 }

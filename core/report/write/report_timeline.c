@@ -181,6 +181,45 @@ static void write_loads(struct msim_json *j, const struct msim_timeline *t)
     }
 }
 
+/* Bytes of one rank at one instant, a curve each. */
+static void write_bytes(struct msim_json *j, int64_t rank,
+                        const struct msim_memory_note *m,
+                        const struct msim_memory_note_point *p)
+{
+    double all = 0;
+
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "ph", "C");
+    msim_json_text(j, "name", "memory");
+    msim_json_integer(j, "pid", process_of_rank(rank));
+    msim_json_time(j, "ts", p->at);
+    msim_json_open(j, "args", '{', false);
+    for (uint32_t i = 0; i < m->n_by; i++) {
+        msim_json_number(j, p->by[i].name, p->by[i].bytes);
+        all += p->by[i].bytes;
+    }
+    msim_json_close(j);
+    msim_json_close(j);
+    msim_json_open(j, NULL, '{', false);
+    msim_json_text(j, "ph", "C");
+    msim_json_text(j, "name", "memory held");
+    msim_json_integer(j, "pid", process_of_rank(rank));
+    msim_json_time(j, "ts", p->at);
+    msim_json_open(j, "args", '{', false);
+    msim_json_number(j, "bytes", all);
+    msim_json_close(j);
+    msim_json_close(j);
+}
+
+/* Counters: what every rank holds, all together and by what it is for. */
+static void write_memory(struct msim_json *j, const struct msim_prediction *p)
+{
+    for (uint32_t i = 0; p && i < p->n_ranks_detail; i++)
+        for (uint32_t k = 0; k < p->ranks_detail[i].memory.n_points; k++)
+            write_bytes(j, p->ranks_detail[i].rank, &p->ranks_detail[i].memory,
+                        &p->ranks_detail[i].memory.points[k]);
+}
+
 static void write_three(struct msim_json *j, const char *key,
                         const uint32_t three[3])
 {
@@ -316,6 +355,7 @@ static enum msim_status write_all(const struct msim_timeline *t,
         write_mark(&j, t, &t->steps[i], process_of_rank(t->steps[i].rank),
                    step_track(t, process_of_rank(t->steps[i].rank)));
     write_loads(&j, t);
+    write_memory(&j, t->of);
     msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);

@@ -1,0 +1,311 @@
+/*
+ * core/report/write/report_memory.c - the memory of a prediction as text, JSON
+ * and a panel of the chart.
+ */
+#include "core/report/write/chart.h"
+#include "core/report/write/report.h"
+#include "core/report/write/report_page.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- text ---------------------------------------------------------------- */
+
+static bool is_too_large(const struct msim_memory_note *m)
+{
+    return m->reserved > m->capacity;
+}
+
+/* "gradients" for "optimizer_state": words for people. */
+static void put_parts(const struct msim_memory_note *m, FILE *out)
+{
+    char bytes[MSIM_CELL], word[48];
+    bool any = false;
+
+    for (uint32_t i = 0; i < m->n_by; i++) {
+        if (!(m->by[i].bytes > 0))
+            continue;
+        snprintf(word, sizeof(word), "%s", m->by[i].name);
+        for (char *at = word; (at = strchr(at, '_'));)
+            *at = ' ';
+        msim_format_large(bytes, m->by[i].bytes);
+        fprintf(out, "%s%s %sB", any ? ", " : "", word, bytes);
+        any = true;
+    }
+}
+
+/* Those that fit, or those that do not, in a line. */
+static void put_ways(const struct msim_memory_note *m, bool fit,
+                     const char *indent, FILE *out)
+{
+    char bytes[MSIM_CELL];
+    bool any = false;
+
+    for (uint32_t i = 0; i < m->n_ways; i++) {
+        if (m->ways[i].fits != fit)
+            continue;
+        msim_format_large(bytes, m->ways[i].reserved);
+        fprintf(out, "%s%s (%sB)",
+                any   ? "; "
+                : fit ? "would fit: "
+                      : "would not yet: ",
+                m->ways[i].change, bytes);
+        any = true;
+    }
+    fprintf(out, "%s%s", any ? "\n" : "", any ? indent : "");
+}
+
+void msim_report_memory_text(const struct msim_memory_note *m,
+                             const char *indent, FILE *out)
+{
+    char reserved[MSIM_CELL], capacity[MSIM_CELL];
+
+    if (!is_too_large(m))
+        return;
+    msim_format_large(reserved, m->reserved);
+    msim_format_large(capacity, m->capacity);
+    fprintf(out, "does not fit: needs %sB of %sB", reserved, capacity);
+    if (m->n_by) {
+        fputs("; at the peak: ", out);
+        put_parts(m, out);
+    }
+    fprintf(out, "\n%s", m->n_ways ? indent : "");
+    put_ways(m, true, indent, out);
+    put_ways(m, false, "", out);
+}
+
+void msim_page_memory(const struct msim_page *page)
+{
+    const struct msim_memory_note *m = &page->p->memory;
+    char peak[MSIM_CELL], reserved[MSIM_CELL], low[MSIM_CELL], high[MSIM_CELL];
+
+    if (!(m->peak > 0))
+        return;
+    msim_format_large(peak, m->peak);
+    msim_format_large(reserved, m->reserved);
+    msim_format_large(low, m->low);
+    msim_format_large(high, m->high);
+    fprintf(page->out, "  %-15s  %8sB      90 %%: %sB to %sB at the peak",
+            "memory", peak, low, high);
+    if (m->reserved > m->peak)
+        fprintf(page->out, ", %sB reserved", reserved);
+    fputc('\n', page->out);
+    if (is_too_large(m)) {
+        fputs("    ", page->out);
+        msim_report_memory_text(m, "    ", page->out);
+    }
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void json_rank(struct msim_json *j, int64_t rank)
+{
+    if (rank < 0)
+        msim_json_text(j, "rank", NULL);
+    else
+        msim_json_integer(j, "rank", rank);
+}
+
+static void json_parts(struct msim_json *j, const char *key,
+                       const struct msim_named_bytes *by, uint32_t n)
+{
+    msim_json_open(j, key, '{', false);
+    for (uint32_t i = 0; i < n; i++)
+        msim_json_number(j, by[i].name, by[i].bytes);
+    msim_json_close(j);
+}
+
+static void json_ways(struct msim_json *j, const struct msim_memory_note *m)
+{
+    msim_json_open(j, "would_fit", '[', false);
+    for (uint32_t i = 0; i < m->n_ways; i++) {
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "change", m->ways[i].change);
+        msim_json_number(j, "peak", m->ways[i].peak);
+        msim_json_number(j, "reserved", m->ways[i].reserved);
+        msim_json_bool(j, "fits", m->ways[i].fits);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+static void json_points(struct msim_json *j, const struct msim_memory_note *m)
+{
+    msim_json_open(j, "timeline", '[', true);
+    for (uint32_t i = 0; i < m->n_points; i++) {
+        const struct msim_memory_note_point *p = &m->points[i];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_time(j, "at_us", p->at);
+        msim_json_text(j, "operator", p->op);
+        msim_json_number(j, "reserved", p->reserved);
+        json_parts(j, "by", p->by, m->n_by);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+static void json_figures(struct msim_json *j, const struct msim_memory_note *m)
+{
+    msim_json_number(j, "peak", m->peak);
+    msim_json_number(j, "low", m->low);
+    msim_json_number(j, "high", m->high);
+    msim_json_number(j, "reserved", m->reserved);
+}
+
+void msim_report_json_memory(struct msim_json *j,
+                             const struct msim_memory_note *m)
+{
+    msim_json_open(j, "memory_bytes", '{', false);
+    json_figures(j, m);
+    json_rank(j, m->rank);
+    json_parts(j, "by", m->by, m->n_by);
+    msim_json_number(j, "capacity", m->capacity);
+    if (m->reserved > 0 && m->capacity > 0)
+        msim_json_bool(j, "fits", m->reserved <= m->capacity);
+    else
+        msim_json_text(j, "fits", NULL);
+    if (m->n_ways)
+        json_ways(j, m);
+    if (m->n_points)
+        json_points(j, m);
+    msim_json_close(j);
+}
+
+void msim_report_json_rank_memory(struct msim_json *j,
+                                  const struct msim_memory_note *m)
+{
+    if (!m->n_by)
+        return;
+    msim_json_open(j, "memory_bytes", '{', false);
+    json_figures(j, m);
+    json_parts(j, "by", m->by, m->n_by);
+    msim_json_close(j);
+}
+
+/* ---- a panel of the chart ------------------------------------------------ */
+
+#define PLOT 200 /* pixels */
+
+/* One a part, in the order of MSIM_HELD_MAP. */
+static const char *const COLORS[] = {"#4477aa", "#66ccee", "#228833", "#bbbbbb",
+                                     "#ee8866", "#ccbb44", "#aa3377"};
+#define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
+
+int msim_chart_memory_height(const struct msim_memory_note *m)
+{
+    return m->n_points ? MSIM_CHART_TOP + PLOT + MSIM_CHART_AXIS : 0;
+}
+
+static double us_of(msim_ps ps)
+{
+    return (double)ps / MSIM_PS_PER_US;
+}
+
+static double end_us(const struct msim_memory_note *m)
+{
+    return us_of(m->points[m->n_points - 1].at);
+}
+
+/* GB, where there are some, else MB. */
+static double unit_of(const struct msim_memory_note *m)
+{
+    return m->peak >= 1e9 ? 1e9 : 1e6;
+}
+
+/* Columns: the time, the ends of the parts on top of each other, reserved. */
+static void put_data(const struct msim_chart *c,
+                     const struct msim_memory_note *m)
+{
+    double us = msim_unit_for(end_us(m))->us, unit = unit_of(m);
+
+    fputs("$memory << MSIM_END\n", c->out);
+    for (uint32_t i = 0; i < m->n_points; i++) {
+        const struct msim_memory_note_point *p = &m->points[i];
+        double end = 0;
+
+        fprintf(c->out, "%.9g", us_of(p->at) / us);
+        for (uint32_t k = 0; k < m->n_by; k++) {
+            end += p->by[k].bytes;
+            msim_chart_number(c, end / unit);
+        }
+        msim_chart_number(c, p->reserved / unit);
+        fputc('\n', c->out);
+    }
+    fputs("MSIM_END\n", c->out);
+}
+
+/* The GPU's memory, where that does not squeeze the curve. */
+static bool shows_capacity(const struct msim_memory_note *m)
+{
+    return m->capacity > 0 && m->capacity < 3 * m->reserved;
+}
+
+static void put_axes(const struct msim_chart *c,
+                     const struct msim_memory_note *m, int top)
+{
+    char heading[200], peak[MSIM_CELL], capacity[MSIM_CELL], rank[40] = "";
+    double most = fmax(m->reserved, m->peak), limit = m->capacity;
+
+    msim_format_large(peak, m->peak);
+    msim_format_large(capacity, limit);
+    if (m->rank >= 0)
+        snprintf(rank, sizeof(rank), " of rank %lld", (long long)m->rank);
+    snprintf(heading, sizeof(heading), "Memory%s: %sB at the peak%s%s%s", rank,
+             peak, limit > 0 ? ", the GPU has " : "", limit > 0 ? capacity : "",
+             limit > 0 ? "B" : "");
+    msim_chart_area(c, top, PLOT, heading, end_us(m),
+                    1.08 * fmax(most, shows_capacity(m) ? limit : 0) /
+                        unit_of(m),
+                    unit_of(m) >= 1e9 ? "GB" : "MB");
+}
+
+static bool is_used(const struct msim_memory_note *m, uint32_t part)
+{
+    for (uint32_t i = 0; i < m->n_points; i++)
+        if (m->points[i].by[part].bytes > 0)
+            return true;
+    return false;
+}
+
+static void put_key(const struct msim_chart *c,
+                    const struct msim_memory_note *m, int top)
+{
+    struct msim_chart_key key = msim_chart_key_begin(top);
+    char word[48];
+
+    for (uint32_t k = 0; k < m->n_by; k++) {
+        if (!is_used(m, k))
+            continue;
+        snprintf(word, sizeof(word), "%s", m->by[k].name);
+        for (char *at = word; (at = strchr(at, '_'));)
+            *at = ' ';
+        msim_chart_key_color(c, &key, COLORS[k % N_COLORS], word);
+    }
+    msim_chart_key_color(c, &key, "#222222", "reserved");
+    if (shows_capacity(m))
+        msim_chart_key_color(c, &key, "#cc3311", "the GPU has");
+}
+
+void msim_chart_memory(const struct msim_chart *c,
+                       const struct msim_memory_note *m, int top)
+{
+    put_data(c, m);
+    put_axes(c, m, top);
+    put_key(c, m, top);
+    fputs("plot ", c->out);
+    for (uint32_t k = m->n_by; k-- > 0;) /* the highest is behind */
+        if (is_used(m, k))
+            fprintf(c->out,
+                    "$memory using 1:%u with fillsteps fs solid 1 noborder lc "
+                    "rgb '%s', ",
+                    k + 2, COLORS[k % N_COLORS]);
+    if (shows_capacity(m))
+        fprintf(c->out, "%.9g with lines lc rgb '#cc3311' lw 1.6, ",
+                m->capacity / unit_of(m));
+    fprintf(c->out,
+            "$memory using 1:%u with steps lc rgb '#222222' lw 1.2\n"
+            "unset label\nunset object\nunset arrow\nunset ytics\nunset "
+            "ylabel\n",
+            m->n_by + 2);
+}
