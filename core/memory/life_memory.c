@@ -294,10 +294,13 @@ static enum msim_status add_workspaces(struct picture *p)
 }
 
 /* What is on the device: all of it where the trace was recorded on a CPU, which
- * did what the device would do. */
+ * did what the device would do, but what was offloaded. */
 static bool counts(const struct picture *p, uint32_t life)
 {
-    return p->t->cpu_only || p->lives.rows[life].device == MSIM_DEV_GPU;
+    uint8_t device = p->lives.rows[life].device;
+
+    return device == MSIM_DEV_GPU ||
+           (p->t->cpu_only && device != MSIM_DEV_HOST);
 }
 
 static enum msim_status draw(struct picture *p)

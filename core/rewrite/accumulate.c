@@ -24,36 +24,13 @@ struct accumulating {
 /* ---- gradients -----------------------------------------------------------
  */
 
-/* The AccumulateGrad of statement `s`. */
-static uint32_t accumulate_of(const struct msim_weave *w, uint32_t s)
-{
-    uint32_t op = w->a.rows[s].op;
-
-    while (!msim_weave_begins(w, op, "torch::autograd::AccumulateGrad"))
-        op++;
-    return op;
-}
-
-/* The gradient that it is given, and the one that it is added to. */
-static bool gradients(const struct accumulating *c, uint32_t s, uint32_t op,
-                      struct msim_draft_tensor *both)
-{
-    struct msim_lives_each e = msim_lives_inputs(&c->w->d.lives, c->w->t, op);
-
-    if (!msim_lives_next(&e) || e.life == MSIM_NONE ||
-        !msim_draft_given(&c->w->d, op, e.life, &both[1]))
-        return false;
-    both[0] = both[1];
-    both[0].storage = c->first[c->w->gradient[s]];
-    return true;
-}
-
 /* The statement without what is below AccumulateGrad, and the sum there. */
 static enum msim_status add_up(struct accumulating *c, uint32_t s)
 {
     struct msim_weave *w = c->w;
-    uint32_t top = w->a.rows[s].op, op = accumulate_of(w, s);
+    uint32_t top = w->a.rows[s].op;
     struct msim_draft_how how = {.at = msim_weave_place(w, s)};
+    struct msim_weave_given g;
     struct msim_draft_tensor both[2];
     struct msim_draft_op sum = {.name = "aten::add_",
                                 .at = how.at,
@@ -62,14 +39,17 @@ static enum msim_status add_up(struct accumulating *c, uint32_t s)
                                 .n_in = 2,
                                 .n_out = 1};
 
-    if (!gradients(c, s, op, both))
+    if (!msim_weave_find_given(w, s, &g) ||
+        !msim_draft_given(&w->d, g.op, g.life, &both[1]))
         return MSIM_OK;
-    for (uint32_t i = top; i <= op; i++) {
+    both[0] = both[1];
+    both[0].storage = c->first[w->gradient[s]];
+    for (uint32_t i = top; i <= g.accumulate; i++) {
         if (i != top)
             how.at.parent = w->d.placed[w->t->ops[i].parent];
         MSIM_TRY(msim_draft_copy(&w->d, i, &how));
     }
-    sum.at.parent = w->d.placed[op];
+    sum.at.parent = w->d.placed[g.accumulate];
     return msim_draft_add(&w->d, &sum, NULL);
 }
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVALUATE "autograd::engine::evaluate_function"
+#define HOOK_MOST 8 /* statements */
+#define EVALUATE  "autograd::engine::evaluate_function"
 
 static bool begins(const struct msim_trace *t, uint32_t op, const char *with)
 {
@@ -89,10 +90,22 @@ static uint32_t next_of(const struct msim_anatomy *a, uint32_t i, uint8_t role)
     return i;
 }
 
+/* Does autograd number an operator of statements [first, end)? It does so in a
+ * forward pass, not in hooks. */
+static bool is_numbered(const struct msim_anatomy *a, uint32_t first,
+                        uint32_t end)
+{
+    for (uint32_t s = first; s < end; s++)
+        for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
+            if (a->t->ops[i].seq >= 0 && a->t->ops[i].scope != 1)
+                return true;
+    return false;
+}
+
 /*
  * The last backward statement before anything that is not: what is called
- * between two of them (a hook) is backward, too, unless it is long enough to be
- * a forward pass of its own.
+ * between two of them (a hook) is backward, too, unless it is a forward pass of
+ * its own: numbered, or long.
  */
 static uint32_t backward_end(const struct msim_anatomy *a, uint32_t first)
 {
@@ -102,7 +115,7 @@ static uint32_t backward_end(const struct msim_anatomy *a, uint32_t first)
         while (i < a->n && a->rows[i].role == MSIM_ANATOMY_BACKWARD)
             i++;
         gap = next_of(a, i, MSIM_ANATOMY_BACKWARD);
-        if (gap == a->n || gap > i + 8 ||
+        if (gap == a->n || gap > i + HOOK_MOST || is_numbered(a, i, gap) ||
             next_of(a, i, MSIM_ANATOMY_OPTIMIZER) < gap)
             return i;
         i = gap;

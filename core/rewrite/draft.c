@@ -191,6 +191,8 @@ static enum msim_status change_list(struct msim_draft *d, uint32_t *block,
             MSIM_TRY(cut(d, a, how->share));
         if (how->from != how->to && a->dtype == how->from)
             a->dtype = how->to;
+        if (how->device)
+            a->device = how->device;
     }
     return msim_argpool_block(&d->pool, d->args, b.count, block);
 }
@@ -213,18 +215,23 @@ static enum msim_status add_op(struct msim_draft *d, struct msim_op op,
     return MSIM_OK;
 }
 
-static enum msim_status copy_comm(struct msim_draft *d, uint32_t *comm)
+/* The operator that is added next has a message like `comm`. */
+static enum msim_status add_comm(struct msim_draft *d,
+                                 const struct msim_comm *comm, uint32_t *index)
 {
     struct msim_trace *o = d->out;
 
-    if (*comm == MSIM_NONE)
-        return MSIM_OK;
     MSIM_TRY(msim_grow((void **)&o->comms, &o->cap_comms, o->n_comms,
                        sizeof(*o->comms)));
-    o->comms[o->n_comms] = d->t->comms[*comm];
+    o->comms[o->n_comms] = *comm;
     o->comms[o->n_comms].op = o->n_ops;
-    *comm = o->n_comms++;
+    *index = o->n_comms++;
     return MSIM_OK;
+}
+
+static bool is_plain(const struct msim_draft_how *how)
+{
+    return how->share <= 1 && how->from == how->to && !how->device;
 }
 
 enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
@@ -235,8 +242,9 @@ enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
 
     MSIM_TRY(copy_ids(d, copy.args, &copy.ids, whole));
     MSIM_TRY(copy_ids(d, copy.outs, &copy.out_ids, whole));
-    MSIM_TRY(copy_comm(d, &copy.comm));
-    if (!whole || how->from != how->to) {
+    if (copy.comm != MSIM_NONE)
+        MSIM_TRY(add_comm(d, &d->t->comms[copy.comm], &copy.comm));
+    if (!is_plain(how)) {
         MSIM_TRY(change_list(d, &copy.args, how));
         MSIM_TRY(change_list(d, &copy.outs, how));
     }
@@ -279,6 +287,8 @@ enum msim_status msim_draft_add(struct msim_draft *d,
         MSIM_TRY(put_tensors(d, op->in, op->n_in, &made.args, &made.ids));
     if (op->n_out)
         MSIM_TRY(put_tensors(d, op->out, op->n_out, &made.outs, &made.out_ids));
+    if (op->comm)
+        MSIM_TRY(add_comm(d, op->comm, &made.comm));
     return add_op(d, made, index);
 }
 

@@ -49,6 +49,7 @@ struct msim_draft_op {
     struct msim_draft_place at;
     const struct msim_draft_tensor *in, *out;
     uint32_t n_in, n_out;
+    const struct msim_comm *comm; /* of record_param_comms; NULL: none */
 };
 
 /* Release in any case. `t` must live as long. ENOMEM, ELIMIT. */
@@ -69,6 +70,7 @@ struct msim_draft_how {
                          the rest rounded up */
     uint8_t from, to; /* enum msim_dtype: tensors of `from` are of `to`; both
                          UNKNOWN: as they are */
+    uint8_t device;   /* enum msim_device of its tensors; UNKNOWN: as it is */
 };
 
 /* Add a copy of `op`. */

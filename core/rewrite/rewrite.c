@@ -13,13 +13,22 @@ struct stage {
     bool asked;
 };
 
-#define N_STAGES 2
+#define N_STAGES 4
+
+/* ZeRO 1 is DDP whose optimizer is shared out. */
+static bool is_ddp(const struct msim_rewrite *r)
+{
+    return r->shard == MSIM_SHARD_DDP || r->shard == MSIM_SHARD_ZERO1 ||
+           (r->world > 1 && r->shard == MSIM_SHARD_NONE);
+}
 
 static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
         {msim_stage_recompute, r->recompute_every > 0},
         {msim_stage_accumulate, r->accumulate > 1},
+        {msim_stage_ddp, is_ddp(r)},
+        {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1},
     };
 
     memcpy(stages, all, sizeof(all));

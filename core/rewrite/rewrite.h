@@ -1,13 +1,13 @@
 /*
  * core/rewrite/rewrite.h - another way to train, made of a recorded step:
- * activations computed again, gradients accumulated, ...
+ * activations computed again, gradients accumulated, parameters shared out.
  *
  * The result is an execution trace of its own, without times: operators of the
  * recorded one once, often or not at all, and those that the change brings. The
  * recorded trace is never edited. What is asked for is done in one order,
  * whatever the order in which it was asked:
  *
- *     recompute, accumulate
+ *     recompute, accumulate, shard over ranks
  */
 #ifndef MSIM_CORE_REWRITE_REWRITE_H
 #define MSIM_CORE_REWRITE_REWRITE_H

@@ -8,12 +8,35 @@
 
 #define MSIM_REWRITE_GLOB 128
 
+/* How ranks of data parallel share the model. X(name, word of a scenario) */
+#define MSIM_SHARD_MAP(X)                                                      \
+    X(DDP, "ddp")                                                              \
+    X(ZERO1, "zero1")                                                          \
+    X(ZERO2, "zero2")                                                          \
+    X(NO_SHARD, "no_shard")                                                    \
+    X(GRAD_OP, "shard_grad_op")                                                \
+    X(FULL, "fsdp")
+
+enum msim_shard {
+    MSIM_SHARD_NONE,
+#define X(name, text) MSIM_SHARD_##name,
+    MSIM_SHARD_MAP(X)
+#undef X
+};
+
 struct msim_rewrite {
     /* Blocks whose forward pass is computed again in backward: one of so many;
      * 0: none. With a GLOB only operators that match it are. */
     uint32_t recompute_every;
     char recompute_ops[MSIM_REWRITE_GLOB];
     uint32_t accumulate; /* micro batches of a step; 0: as recorded */
+    uint32_t world;      /* ranks, each with the recorded batch; 0: as recorded;
+                            above 1 without `shard`: DDP */
+    enum msim_shard shard;
+    double bucket_mib;   /* of DDP's buckets; 0: 25 */
+    bool bucket_views;   /* gradients are views of DDP's buckets */
+    bool offload_states; /* the optimizer runs on the host, with its states;
+                            sharded parameters are there, too */
 };
 
 #endif

@@ -18,4 +18,8 @@ msim_stage_fn msim_stage_recompute;
  * gradients are added up in place, the optimizer steps once. */
 msim_stage_fn msim_stage_accumulate;
 
+/* Data parallel: gradients are all-reduced in buckets (DDP), or parameters,
+ * gradients and states are shared out (ZeRO, FSDP). */
+msim_stage_fn msim_stage_ddp, msim_stage_shard;
+
 #endif

@@ -214,14 +214,43 @@ enum msim_status msim_weave_copy(struct msim_weave *w, uint32_t statement)
         &(struct msim_draft_how){.at = msim_weave_place(w, statement)});
 }
 
+/* The statement that operator `op` is of, or NONE. */
+static uint32_t statement_of(const struct msim_weave *w, uint32_t op)
+{
+    uint32_t top = msim_op_topmost(w->t, op);
+
+    return top == MSIM_NONE ? MSIM_NONE : w->a.statement[top];
+}
+
+/* Memory that no operator was seen to take, and that backward of one pass alone
+ * names, is made there, too: a result that is cleared before it is written. */
+static bool is_made_unseen(const struct msim_weave *w, uint32_t op,
+                           uint32_t life)
+{
+    const struct msim_life *row = &w->d.lives.rows[life];
+    uint32_t a, z;
+
+    if (row->born != MSIM_NONE || row->first != op)
+        return false;
+    a = statement_of(w, op);
+    z = statement_of(w, row->last);
+    return z != MSIM_NONE && w->a.rows[a].role == MSIM_ANATOMY_BACKWARD &&
+           w->a.rows[z].role == MSIM_ANATOMY_BACKWARD &&
+           w->a.rows[a].pass == w->a.rows[z].pass;
+}
+
 /* Lives that operator `op` began begin anew. */
 static void renew_made(struct msim_weave *w, uint32_t op)
 {
-    struct msim_lives_each e = msim_lives_outputs(&w->d.lives, w->t, op);
+    struct msim_lives_each in = msim_lives_inputs(&w->d.lives, w->t, op);
+    struct msim_lives_each out = msim_lives_outputs(&w->d.lives, w->t, op);
 
-    while (msim_lives_next(&e))
-        if (e.life != MSIM_NONE && w->d.lives.rows[e.life].born == op)
-            msim_draft_renew(&w->d, e.life);
+    while (msim_lives_next(&in))
+        if (in.life != MSIM_NONE && is_made_unseen(w, op, in.life))
+            msim_draft_renew(&w->d, in.life);
+    while (msim_lives_next(&out))
+        if (out.life != MSIM_NONE && w->d.lives.rows[out.life].born == op)
+            msim_draft_renew(&w->d, out.life);
 }
 
 enum msim_status msim_weave_again(struct msim_weave *w, uint32_t statement,
@@ -241,4 +270,76 @@ enum msim_status msim_weave_hold(struct msim_weave *w, const char *name,
 
     *place = at;
     return msim_draft_add(&w->d, &op, &place->parent);
+}
+
+/* ---- gradients -----------------------------------------------------------
+ */
+
+static bool is_accumulate(const struct msim_weave *w, uint32_t op)
+{
+    return !strcmp(msim_trace_text(w->t, w->t->ops[op].name),
+                   "torch::autograd::AccumulateGrad");
+}
+
+/* Tensor `k` of `op`, from 0. */
+static bool nth_given(const struct msim_weave *w, uint32_t op, uint32_t k,
+                      struct msim_weave_given *out)
+{
+    struct msim_lives_each e = msim_lives_inputs(&w->d.lives, w->t, op);
+
+    while (msim_lives_next(&e))
+        if (k-- == 0) {
+            out->op = op;
+            out->life = e.life;
+            out->arg = e.arg;
+            return e.life != MSIM_NONE;
+        }
+    return false;
+}
+
+bool msim_weave_find_given(const struct msim_weave *w, uint32_t s,
+                           struct msim_weave_given *out)
+{
+    uint32_t op = w->a.rows[s].op, end = msim_anatomy_end(&w->a, s);
+
+    while (op < end && !is_accumulate(w, op))
+        op++;
+    out->accumulate = op;
+    if (op == end)
+        return false;
+    if (nth_given(w, op, 0, out))
+        return true;
+    /* It names nothing itself: what it adds or copies is the second. */
+    while (++op < end)
+        if (nth_given(w, op, 1, out))
+            return true;
+    return false;
+}
+
+/* ---- ranks ---------------------------------------------------------------
+ */
+
+bool msim_weave_is_step(const struct msim_weave *w, uint32_t statement)
+{
+    uint32_t op = w->a.rows[statement].op;
+
+    while ((op = w->t->ops[op].parent) != MSIM_NONE)
+        if (msim_weave_begins(w, op, "Optimizer.step"))
+            return true;
+    return false;
+}
+
+enum msim_status msim_weave_spread(struct msim_weave *w, uint32_t world)
+{
+    uint32_t ranks = w->t->world_size;
+
+    if (ranks > 1 || w->t->n_comms)
+        return msim_weave_refuse(
+            w, "the trace is of a job of several ranks already; want the trace "
+               "of one that is trained alone");
+    if (!world)
+        return msim_weave_refuse(w, "how many ranks share is not said; want "
+                                    "{\"world\": 8} beside \"shard\"");
+    w->d.out->world_size = world;
+    return MSIM_OK;
 }

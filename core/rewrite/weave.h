@@ -79,6 +79,23 @@ bool msim_weave_begins(const struct msim_weave *w, uint32_t op,
 bool msim_weave_contains(const struct msim_weave *w, uint32_t op,
                          const char *part);
 
+/* The gradient that the AccumulateGrad of statement `s` is given, as tensor
+ * `arg` of operator `op` on life `life`; false where no operator names it. */
+struct msim_weave_given {
+    uint32_t accumulate, op, life;
+    const struct msim_arg *arg;
+};
+bool msim_weave_find_given(const struct msim_weave *w, uint32_t s,
+                           struct msim_weave_given *out);
+
+/* Is the statement in a step of the optimizer (not in its zero_grad)? */
+bool msim_weave_is_step(const struct msim_weave *w, uint32_t statement);
+
+/* The changed trace is of one of `world` ranks. EUSAGE where no number is given
+ * or the recorded one is of several already. */
+MSIM_MUST_CHECK
+enum msim_status msim_weave_spread(struct msim_weave *w, uint32_t world);
+
 /* "TEXT": why the trace cannot be changed so. Returns EUSAGE. */
 MSIM_PRINTF(2, 3)
 enum msim_status msim_weave_refuse(struct msim_weave *w, const char *fmt, ...);

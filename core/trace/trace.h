@@ -74,7 +74,9 @@ enum msim_arg_kind {
 enum msim_device {
     MSIM_DEV_UNKNOWN, /* Kineto does not say */
     MSIM_DEV_CPU,
-    MSIM_DEV_GPU
+    MSIM_DEV_GPU,
+    MSIM_DEV_HOST /* offloaded: in the host's memory wherever the trace ran; no
+                     file says so, core/rewrite does */
 };
 
 /*

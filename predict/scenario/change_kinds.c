@@ -24,7 +24,10 @@
     X("reshape", msim_change_read_reshape)                                     \
     X("dtype", msim_change_read_dtype)                                         \
     X("recompute", msim_change_read_recompute)                                 \
-    X("accumulate", msim_change_read_accumulate)
+    X("accumulate", msim_change_read_accumulate)                               \
+    X("world", msim_change_read_world)                                         \
+    X("shard", msim_change_read_shard)                                         \
+    X("offload", msim_change_read_offload)
 
 const char *const msim_change_names[] = {
 #define X(name, read) name,

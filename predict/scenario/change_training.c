@@ -46,3 +46,86 @@ void msim_change_read_accumulate(struct msim_change_reader *r, const char *key)
     r->row->other_target |= n > 1;
     r->row->settings.rewrite.accumulate = (uint32_t)n;
 }
+
+#define RANKS_MOST 1000000
+
+/* Data parallel over so many ranks, each with the traced batch. */
+void msim_change_read_world(struct msim_change_reader *r, const char *key)
+{
+    int64_t n = msim_field_int(r->f, key, 1, 1);
+
+    if (n > RANKS_MOST)
+        msim_field_refuse(r->f, key, "at most 1,000,000 ranks");
+    r->row->other_target |= n > 1;
+    r->row->settings.rewrite.world = (uint32_t)n;
+}
+
+#define STRATEGIES                                                             \
+    "\"ddp\", \"zero1\", \"zero2\", \"zero3\", \"fsdp\", \"full_shard\", "     \
+    "\"shard_grad_op\" or \"no_shard\""
+
+/* X(word, what it is) beside the words of MSIM_SHARD_MAP. */
+#define MORE_WORDS(X)                                                          \
+    X("zero3", MSIM_SHARD_FULL)                                                \
+    X("full_shard", MSIM_SHARD_FULL)
+
+static enum msim_shard strategy_of(const char *word)
+{
+#define X(name, text)                                                          \
+    if (!strcmp(word, text))                                                   \
+        return MSIM_SHARD_##name;
+    MSIM_SHARD_MAP(X)
+#undef X
+#define X(text, is)                                                            \
+    if (!strcmp(word, text))                                                   \
+        return is;
+    MORE_WORDS(X)
+#undef X
+    return MSIM_SHARD_NONE;
+}
+
+static void read_strategy(struct msim_change_reader *r, struct msim_fields *in,
+                          const char *key)
+{
+    const char *word = msim_field_text(in, key);
+    struct msim_rewrite *w = &r->row->settings.rewrite;
+
+    w->shard = word ? strategy_of(word) : MSIM_SHARD_NONE;
+    if (!w->shard)
+        msim_field_refuse(in, key, STRATEGIES);
+}
+
+void msim_change_read_shard(struct msim_change_reader *r, const char *key)
+{
+    static const char *const KEYS[] = {"strategy", "bucket_mb",
+                                       "gradient_as_bucket_view", NULL};
+    struct msim_rewrite *w = &r->row->settings.rewrite;
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
+    struct msim_fields in;
+
+    r->row->other_target = true;
+    if (!cJSON_IsObject(item)) {
+        if (cJSON_IsString(item))
+            read_strategy(r, r->f, key);
+        else
+            msim_field_refuse(r->f, key, STRATEGIES);
+        return;
+    }
+    in = msim_fields_open(r->f, key);
+    msim_fields_only(&in, KEYS);
+    read_strategy(r, &in, "strategy");
+    w->bucket_mib = msim_field_real(&in, "bucket_mb", 0);
+    w->bucket_views = msim_field_bool(&in, "gradient_as_bucket_view", false);
+    msim_fields_close(r->f, &in);
+}
+
+/* What is kept in the host's memory. */
+void msim_change_read_offload(struct msim_change_reader *r, const char *key)
+{
+    const char *what = msim_field_text(r->f, key);
+
+    r->row->other_target = true;
+    r->row->settings.rewrite.offload_states = true;
+    if (!what || strcmp(what, "optimizer") != 0)
+        msim_field_refuse(r->f, key, "\"optimizer\"");
+}

@@ -25,6 +25,10 @@
  *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers
  *     recompute  "full", {"every": n} or a GLOB of operators: core/rewrite
  *     accumulate  micro batches of a step
+ *     world    ranks of data parallel
+ *     shard    how they share the model: a word, or {"strategy", "bucket_mb",
+ *              "gradient_as_bucket_view"}
+ *     offload  "optimizer"
  * Changes of one scenario go together, in whatever order they stand.
  */
 #ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H

@@ -41,6 +41,45 @@ within "$(kernels half)" "$(kernels again)" 0.8 0.99 || complain "kernels of 'ha
 within "$(peak norms)" "$(peak 32)" 0.6 0.98 || complain "peak of 'norms'"
 [[ $(figures 'no such') == ,,,*"matches"* ]] || complain "no reason: $(figures 'no such')"
 
+# Data parallel: what is sent, what is held, whatever the order in the file.
+cat >"$folder/ranks.json" <<'JSON'
+{"scenarios": [
+  {"name": "one", "changes": [{"world": 1}]},
+  {"name": "ddp", "changes": [{"world": 4}]},
+  {"name": "also ddp", "changes": [{"shard": {"strategy": "ddp", "bucket_mb": 25}}, {"world": 4}]},
+  {"name": "views", "changes": [{"world": 4}, {"shard": {"strategy": "ddp", "gradient_as_bucket_view": true}}]},
+  {"name": "zero1", "changes": [{"world": 4}, {"shard": "zero1"}]},
+  {"name": "zero2", "changes": [{"world": 4}, {"shard": "zero2"}]},
+  {"name": "zero3", "changes": [{"world": 4}, {"shard": "zero3"}]},
+  {"name": "fsdp", "changes": [{"shard": "fsdp"}, {"world": 4}]},
+  {"name": "64", "changes": [{"shard": "fsdp"}, {"world": 64}]},
+  {"name": "all", "changes": [{"world": 4}, {"shard": "fsdp"}, {"recompute": "full"}, {"accumulate": 2}, {"batch": 8}]},
+  {"name": "other way", "changes": [{"batch": 8}, {"accumulate": 2}, {"recompute": "full"}, {"shard": "fsdp"}, {"world": 4}]},
+  {"name": "offload", "changes": [{"world": 4}, {"shard": "fsdp"}, {"offload": "optimizer"}]},
+  {"name": "how many", "changes": [{"shard": "fsdp"}]}]}
+JSON
+run whatif --platform a100 "$folder/ranks.json" "$trace" --csv
+want_rc 0
+want_no_err
+transfer() { column "$1" 9; }
+[ "$(figures one)" = "$(figures base)" ] || complain "one rank changes something"
+[ "$(figures ddp)" = "$(figures 'also ddp')" ] || complain "ddp is not the default"
+[ "$(figures zero3)" = "$(figures fsdp)" ] || complain "zero3 is not fsdp"
+[ "$(figures all)" = "$(figures 'other way')" ] || complain "the order of changes counts"
+for name in ddp zero1 zero2 zero3 64 all; do
+    within "$(transfer $name)" 1 1 1e9 || complain "nothing is sent: $name"
+done
+within "$(transfer 64)" "$(transfer fsdp)" 1.2 100 || complain "64 ranks send as 4"
+within "$(peak ddp)" "$(peak base)" 1.01 1.5 || complain "no buckets: $(peak ddp)"
+within "$(kernels views)" "$(kernels ddp)" 0.5 1 || complain "views are copied: $(kernels views)"
+within "$(peak views)" "$(peak ddp)" 0.5 1 || complain "views hold more than buckets and gradients"
+for pair in "zero1 ddp" "zero2 zero1" "fsdp zero2" "offload fsdp"; do
+    # shellcheck disable=SC2086
+    set -- $pair
+    within "$(peak "$1")" "$(peak "$2")" 0.3 0.999 || complain "$1 holds no less than $2"
+done
+[[ $(figures 'how many') == ,,,*"how many ranks"* ]] || complain "no reason: $(figures 'how many')"
+
 # A trace that cannot support a change says why.
 cat >"$folder/reason.json" <<'JSON'
 {"scenarios": [{"name": "again", "changes": [{"recompute": "full"}]}]}
@@ -65,4 +104,9 @@ refused '{"recompute": {"every": 0}}' 'recompute.every is 0'
 refused '{"recompute": {"evry": 2}}' 'recompute.evry is not known, did you mean every?'
 refused '{"accumulate": 0}' "accumulate is 0"
 refused '{"accumulate": "4"}' 'accumulate is "4"'
+refused '{"world": 0}' "world is 0"
+refused '{"shard": "zero4"}' 'shard is "zero4", want "ddp", "zero1"'
+refused '{"shard": {"bucket_mb": 25}}' "shard.strategy is missing"
+refused '{"shard": {"strategy": "ddp", "bucket_mb": -1}}' "shard.bucket_mb is -1"
+refused '{"offload": "weights"}' 'offload is "weights", want "optimizer"'
 finish

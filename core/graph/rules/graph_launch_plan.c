@@ -6,11 +6,13 @@
  * trace without times does not show what ran at the same time: autograd's
  * thread works while the main thread waits for it. Kernels queue on one stream;
  * collectives on another, which reads what was computed before. Later kernels
- * wait for a collective at once; or, if its wait is recorded, from there on;
+ * wait for a collective at once; or, if its wait is recorded, from there on (a
+ * wait that has the number of a collective is for that one);
  * or, if a gradient hook launched it, from the end of the backward pass on. An
  * iteration ends when its GPU work has ended. On a machine without a GPU the
  * host computes itself.
  */
+#include "core/base/idmap.h"
 #include "core/graph/rules/graph_rules.h"
 
 #include <stdlib.h>
@@ -31,6 +33,7 @@ struct planner {
     uint32_t compute_waits; /* collective that later kernels wait for */
     uint32_t thread;        /* of the op before */
     bool has_waits;         /* the trace records waits for collectives */
+    struct msim_idmap sent; /* by group and number: the collective's task */
     uint32_t n_meetings;
 };
 
@@ -149,6 +152,31 @@ static bool in_gradient_hook(const struct planner *p, uint32_t op)
     return false;
 }
 
+/* Nothing where the collective has no number. */
+static enum msim_status note_sent(struct planner *p, uint32_t comm, uint32_t id)
+{
+    const struct msim_comm *m = comm == MSIM_NONE ? NULL : &p->t->comms[comm];
+    uint32_t *at;
+
+    if (!m || m->sequence < 0)
+        return MSIM_OK;
+    MSIM_TRY(msim_idmap_put(&p->sent, msim_idmap_pair(m->group, m->sequence),
+                            id, &at));
+    *at = id;
+    return MSIM_OK;
+}
+
+/* The collective that wait `m` is for: the one of its number, else the last. */
+static uint32_t waited_for(const struct planner *p, const struct msim_comm *m)
+{
+    uint32_t id =
+        m->sequence < 0
+            ? MSIM_NONE
+            : msim_idmap_get(&p->sent, msim_idmap_pair(m->group, m->sequence));
+
+    return id == MSIM_NONE ? p->comm : id;
+}
+
 static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
 {
     uint32_t arrive, id;
@@ -164,6 +192,7 @@ static enum msim_status add_comm(struct planner *p, uint32_t op, uint32_t work)
         p->hooked = id;
     else if (!p->has_waits)
         p->compute_waits = id;
+    MSIM_TRY(note_sent(p, p->t->ops[op].comm, id));
     return msim_builder_meet(
         p->b,
         (struct msim_meeting){
@@ -267,7 +296,7 @@ static void note_waits(struct planner *p, uint32_t i)
 
     if (op->comm != MSIM_NONE &&
         p->t->comms[op->comm].collective == MSIM_COLL_WAIT)
-        p->compute_waits = p->comm;
+        p->compute_waits = waited_for(p, &p->t->comms[op->comm]);
     /* Back from autograd's thread: the reducer has waited for its buckets. */
     if (op->thread != p->thread && p->hooked != MSIM_NONE) {
         p->compute_waits = p->hooked;
@@ -344,6 +373,7 @@ enum msim_status msim_graph_launch_plan(struct msim_graph_builder *b,
                         .thread = MSIM_NONE};
     enum msim_status status = run(&p);
 
+    msim_idmap_release(&p.sent);
     free(p.order);
     return status;
 }

@@ -34,7 +34,7 @@ const struct msim_opmap_row *msim_opmap_row_of(const struct msim_trace *t,
 
 /* ---- where its tensors are --------------------------------------------- */
 
-enum place { NO_TENSORS, ON_CPU, ON_GPU };
+enum place { NO_TENSORS, ON_HOST, ON_CPU, ON_GPU };
 
 static enum place place_of_block(const struct msim_trace *t, uint32_t block)
 {
@@ -49,6 +49,10 @@ static enum place place_of_block(const struct msim_trace *t, uint32_t block)
 
         if (a->kind != MSIM_ARG_TENSOR)
             continue;
+        if (a->device == MSIM_DEV_HOST) {
+            found = found == NO_TENSORS ? ON_HOST : found;
+            continue;
+        }
         /* an unknown device: formats without it record GPU programs */
         if (a->device != MSIM_DEV_CPU)
             return ON_GPU;
@@ -62,12 +66,12 @@ static enum place place_of(const struct msim_opmap_ctx *c,
 {
     enum place in = place_of_block(c->t, op->args), out;
 
-    if (c->place != MSIM_OPMAP_AS_TRACED && in != NO_TENSORS)
+    if (c->place != MSIM_OPMAP_AS_TRACED && in >= ON_CPU)
         return ON_GPU;
     if (in == ON_GPU)
         return in;
     out = place_of_block(c->t, op->outs);
-    if (c->place != MSIM_OPMAP_AS_TRACED && out != NO_TENSORS)
+    if (c->place != MSIM_OPMAP_AS_TRACED && out >= ON_CPU)
         return ON_GPU;
     return out > in ? out : in;
 }
@@ -89,7 +93,7 @@ static bool launches_below(const struct msim_opmap_ctx *c,
         const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, j);
         enum place place = place_of(c, &c->t->ops[j]);
 
-        if ((row && !row->rule) || place == ON_CPU ||
+        if ((row && !row->rule) || place == ON_CPU || place == ON_HOST ||
             (!row && place == NO_TENSORS))
             continue;
         if (like &&
@@ -211,7 +215,7 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
 {
     enum place place = place_of(c, c->op);
 
-    if (place == ON_CPU || (!row && place == NO_TENSORS))
+    if (place == ON_CPU || place == ON_HOST || (!row && place == NO_TENSORS))
         return true;
     if (row && !row->rule)
         return true;

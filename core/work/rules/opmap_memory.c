@@ -37,7 +37,11 @@ static bool traced_copy(const struct msim_opmap_ctx *c, struct msim_work *w,
 static enum msim_copy_kind direction(const struct msim_opmap_ctx *c, uint8_t to,
                                      uint8_t from)
 {
-    if (c->place != MSIM_OPMAP_AS_TRACED || to == from)
+    if (to == from)
+        return MSIM_COPY_D2D;
+    if (to == MSIM_DEV_HOST || from == MSIM_DEV_HOST)
+        return to == MSIM_DEV_HOST ? MSIM_COPY_D2H : MSIM_COPY_H2D;
+    if (c->place != MSIM_OPMAP_AS_TRACED)
         return MSIM_COPY_D2D;
     if (to == MSIM_DEV_CPU)
         return MSIM_COPY_D2H;

@@ -1,0 +1,246 @@
+/*
+ * core/rewrite/ddp.c - gradients all-reduced in buckets, as
+ * DistributedDataParallel does, and ZeRO 1 on top of it.
+ *
+ * Gradients go into buckets in the order in which they become ready, as after
+ * DDP's first step; a bucket is full when it has reached its size, which is 1
+ * MiB for the first. A full one is all-reduced while backward goes on:
+ *
+ *     AccumulateGrad: mul (into the bucket), ..., all_reduce
+ *     last:           wait; copy_ of each gradient out of its bucket
+ *
+ * Buckets are there all the time, beside the gradients, unless these are views
+ * of them. Only the last backward pass before a step sends.
+ */
+#include "core/rewrite/emit.h"
+#include "core/rewrite/shard_units.h"
+#include "core/rewrite/stages.h"
+
+#include <stdlib.h>
+
+#define FIRST_MIB   1.0  /* kDefaultFirstBucketBytes of PyTorch's reducer */
+#define DEFAULT_MIB 25.0 /* bucket_cap_mb */
+#define MIB         1048576.0
+
+/* Of a gradient, by the place of its statement. */
+struct placed {
+    struct msim_emit_flat gradient;
+    uint32_t bucket; /* NONE: none */
+    bool closes;     /* the bucket is full with it */
+};
+
+struct bucket {
+    struct msim_emit_flat flat;
+};
+
+struct ddp {
+    struct msim_weave *w;
+    const struct msim_rewrite *r;
+    struct placed *placed; /* by statement */
+    struct bucket *buckets;
+    uint32_t n_buckets; /* of the pass at hand */
+    int64_t sequence;
+    struct msim_shard_units u; /* ZeRO 1 */
+};
+
+/* ---- buckets -------------------------------------------------------------
+ */
+
+static bool gradient_of(const struct ddp *c, uint32_t s,
+                        struct msim_emit_flat *x)
+{
+    struct msim_weave_given g;
+
+    if (c->w->gradient[s] == MSIM_NONE || !msim_weave_find_given(c->w, s, &g))
+        return false;
+    *x = (struct msim_emit_flat){(int64_t)msim_arg_elems(c->w->t, g.arg), 0,
+                                 g.arg->dtype, g.arg->device};
+    return true;
+}
+
+/* Does pass `p` send, or is it followed by another without a step between? */
+static bool sends(const struct msim_weave *w, uint32_t p)
+{
+    uint32_t end = p + 1 < w->a.n_passes ? w->a.passes[p + 1].forward : w->a.n;
+
+    for (uint32_t s = w->a.passes[p].tail; s < end; s++)
+        if (w->a.rows[s].role == MSIM_ANATOMY_OPTIMIZER)
+            return true;
+    return end == w->a.n;
+}
+
+/* Buckets are the same memory in all passes: the storage of bucket i of one
+ * pass is that of another. */
+static void place(struct ddp *c, uint32_t p)
+{
+    const struct msim_anatomy_pass *pass = &c->w->a.passes[p];
+    double cap = c->r->bucket_mib > 0 ? c->r->bucket_mib : DEFAULT_MIB;
+    uint32_t n = 0, last = MSIM_NONE;
+    double bytes = 0;
+
+    for (uint32_t s = pass->backward; s < pass->tail; s++) {
+        struct placed *x = &c->placed[s];
+
+        if (!gradient_of(c, s, &x->gradient))
+            continue;
+        x->bucket = n;
+        bytes += (double)x->gradient.elems *
+                 msim_dtype_bytes((enum msim_dtype)x->gradient.dtype);
+        last = s;
+        if (bytes < (n ? cap : FIRST_MIB) * MIB)
+            continue;
+        x->closes = true;
+        bytes = 0;
+        n++;
+    }
+    if (last != MSIM_NONE)
+        c->placed[last].closes = true;
+}
+
+static void size_buckets(struct ddp *c, uint32_t p)
+{
+    const struct msim_anatomy_pass *pass = &c->w->a.passes[p];
+
+    c->n_buckets = 0;
+    for (uint32_t s = pass->backward; s < pass->tail; s++) {
+        const struct placed *x = &c->placed[s];
+
+        if (x->bucket == MSIM_NONE)
+            continue;
+        if (x->bucket == c->n_buckets) {
+            uint32_t storage = c->buckets[x->bucket].flat.storage;
+
+            c->buckets[c->n_buckets++].flat = x->gradient;
+            c->buckets[x->bucket].flat.elems = 0;
+            c->buckets[x->bucket].flat.storage =
+                storage ? storage : msim_draft_fresh(&c->w->d);
+        }
+        c->buckets[x->bucket].flat.elems += x->gradient.elems;
+    }
+}
+
+/* ---- statements ----------------------------------------------------------
+ */
+
+static struct msim_emit_flat own_gradient(const struct ddp *c, uint32_t s)
+{
+    struct msim_emit_flat x = c->placed[s].gradient;
+
+    x.storage = c->w->d.storage[c->w->gradient[s]];
+    return x;
+}
+
+/* Into the bucket; a full one is sent. */
+static enum msim_status send(struct ddp *c, uint32_t s)
+{
+    struct msim_draft *d = &c->w->d;
+    const struct placed *x = &c->placed[s];
+    struct bucket *b = &c->buckets[x->bucket];
+    struct msim_emit_flat from = own_gradient(c, s), to = from;
+    struct msim_draft_place at = msim_weave_place(c->w, s);
+    struct msim_weave_given g;
+    struct msim_emit_message m = {"c10d::allreduce_", MSIM_COLL_ALL_REDUCE,
+                                  c->sequence + 1, b->flat, b->flat};
+
+    to.storage = b->flat.storage;
+    if (msim_weave_find_given(c->w, s, &g))
+        at.parent = d->placed[g.accumulate];
+    MSIM_TRY(msim_emit_op(d, at, "aten::mul", &to, &from, &to));
+    if (c->r->bucket_views)
+        d->storage[c->w->gradient[s]] = to.storage;
+    if (!x->closes)
+        return MSIM_OK;
+    c->sequence++;
+    return msim_emit_collective(d, at, &m);
+}
+
+/* After the last: what was summed goes back to the gradients. */
+static enum msim_status finish(struct ddp *c, uint32_t p)
+{
+    const struct msim_anatomy_pass *pass = &c->w->a.passes[p];
+    struct msim_draft_place at = msim_weave_place(c->w, pass->tail - 1);
+
+    MSIM_TRY(msim_emit_wait(&c->w->d, at, c->sequence));
+    for (uint32_t s = pass->backward; s < pass->tail && !c->r->bucket_views;
+         s++) {
+        struct msim_emit_flat to, from;
+
+        if (c->placed[s].bucket == MSIM_NONE)
+            continue;
+        to = from = own_gradient(c, s);
+        from.storage = c->buckets[c->placed[s].bucket].flat.storage;
+        MSIM_TRY(msim_emit_copy(&c->w->d, at, &to, &from));
+    }
+    return MSIM_OK;
+}
+
+/* ZeRO 1: one share of the step, then the other ranks' shares. */
+static enum msim_status update(struct ddp *c, uint32_t s)
+{
+    struct msim_weave *w = c->w;
+    const struct msim_draft_how how = {.at = msim_weave_place(w, s),
+                                       .share = c->r->world};
+
+    MSIM_TRY(msim_weave_copy_as(w, s, &how));
+    if (!msim_weave_is_step(w, s) ||
+        (s + 1 < w->a.n && w->a.rows[s + 1].role == MSIM_ANATOMY_OPTIMIZER))
+        return MSIM_OK;
+    return msim_shard_units_gather(&c->u, c->r->world, how.at, &c->sequence);
+}
+
+static enum msim_status visit(void *ctx, uint32_t s)
+{
+    struct ddp *c = ctx;
+    const struct msim_anatomy_statement *row = &c->w->a.rows[s];
+    bool sends_here = row->pass != MSIM_NONE && sends(c->w, row->pass);
+
+    if (c->r->shard == MSIM_SHARD_ZERO1 && row->role == MSIM_ANATOMY_OPTIMIZER)
+        return update(c, s);
+    if (c->r->shard == MSIM_SHARD_ZERO1 && row->pass != MSIM_NONE &&
+        s == c->w->a.passes[row->pass].forward)
+        MSIM_TRY(msim_shard_units_view(&c->u, msim_weave_place(c->w, s)));
+    if (sends_here && s == c->w->a.passes[row->pass].backward)
+        size_buckets(c, row->pass);
+    MSIM_TRY(msim_weave_copy(c->w, s));
+    if (sends_here && c->placed[s].bucket != MSIM_NONE)
+        MSIM_TRY(send(c, s));
+    return sends_here && s + 1 == c->w->a.passes[row->pass].tail
+               ? finish(c, row->pass)
+               : MSIM_OK;
+}
+
+static enum msim_status open(struct ddp *c)
+{
+    size_t n = (size_t)c->w->a.n + 1;
+
+    MSIM_TRY(msim_weave_spread(c->w, c->r->world));
+    if (c->r->shard == MSIM_SHARD_ZERO1)
+        MSIM_TRY(msim_shard_units_find(&c->u, c->w));
+    c->placed = malloc(n * sizeof(*c->placed));
+    c->buckets = calloc(n, sizeof(*c->buckets));
+    if (!c->placed || !c->buckets)
+        return MSIM_ENOMEM;
+    for (uint32_t s = 0; s < c->w->a.n; s++)
+        c->placed[s] = (struct placed){.bucket = MSIM_NONE};
+    for (uint32_t p = 0; p < c->w->a.n_passes; p++)
+        place(c, p);
+    return MSIM_OK;
+}
+
+enum msim_status msim_stage_ddp(struct msim_weave *w,
+                                const struct msim_rewrite *r)
+{
+    struct ddp c = {.w = w, .r = r};
+    enum msim_status status = open(&c);
+
+    if (status == MSIM_OK)
+        status = msim_weave_walk(w, &c, visit);
+    if (status == MSIM_OK && !c.sequence)
+        status = msim_weave_refuse(w, "no operator of the trace keeps a "
+                                      "gradient (AccumulateGrad), so that "
+                                      "none can be all-reduced");
+    msim_shard_units_release(&c.u);
+    free(c.placed);
+    free(c.buckets);
+    return status;
+}

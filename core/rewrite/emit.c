@@ -1,0 +1,102 @@
+/*
+ * core/rewrite/emit.c - operators that a change inserts.
+ */
+#include "core/rewrite/emit.h"
+
+/* A draft's tensor of `x`, which must live as long. */
+static struct msim_draft_tensor tensor(const struct msim_emit_flat *x)
+{
+    return (struct msim_draft_tensor){.dtype = x->dtype,
+                                      .device = x->device,
+                                      .n = 1,
+                                      .storage = x->storage,
+                                      .dims = &x->elems};
+}
+
+enum msim_status msim_emit_empty(struct msim_draft *d,
+                                 struct msim_draft_place at,
+                                 const struct msim_emit_flat *x)
+{
+    const struct msim_draft_tensor out = tensor(x);
+
+    return msim_draft_add(
+        d,
+        &(struct msim_draft_op){
+            .name = "aten::empty", .at = at, .out = &out, .n_out = 1},
+        NULL);
+}
+
+enum msim_status msim_emit_copy(struct msim_draft *d,
+                                struct msim_draft_place at,
+                                const struct msim_emit_flat *to,
+                                const struct msim_emit_flat *from)
+{
+    return msim_emit_op(d, at, "aten::copy_", to, to, from);
+}
+
+enum msim_status msim_emit_op(struct msim_draft *d, struct msim_draft_place at,
+                              const char *name,
+                              const struct msim_emit_flat *out,
+                              const struct msim_emit_flat *in,
+                              const struct msim_emit_flat *with)
+{
+    const struct msim_draft_tensor to = tensor(out);
+    const struct msim_draft_tensor from[2] = {tensor(in),
+                                              tensor(with ? with : in)};
+
+    return msim_draft_add(d,
+                          &(struct msim_draft_op){.name = name,
+                                                  .at = at,
+                                                  .in = from,
+                                                  .n_in = with ? 2 : 1,
+                                                  .out = &to,
+                                                  .n_out = 1},
+                          NULL);
+}
+
+/* ---- messages ------------------------------------------------------------
+ */
+
+static struct msim_comm comm_of(const struct msim_emit_message *m)
+{
+    return (struct msim_comm){.in_elems = (uint64_t)m->in.elems,
+                              .out_elems = (uint64_t)m->out.elems,
+                              .sequence = m->sequence,
+                              .peer = -1,
+                              .group = MSIM_NONE,
+                              .op = MSIM_NONE,
+                              .collective = (uint8_t)m->collective,
+                              .dtype = m->in.dtype};
+}
+
+enum msim_status msim_emit_collective(struct msim_draft *d,
+                                      struct msim_draft_place at,
+                                      const struct msim_emit_message *m)
+{
+    struct msim_comm comm = comm_of(m);
+    const struct msim_draft_tensor both[2] = {tensor(&m->in), tensor(&m->out)};
+
+    if (d->out->world_size <= 1) /* NCCL moves nothing */
+        comm.collective = MSIM_COLL_UNKNOWN;
+    return msim_draft_add(
+        d,
+        &(struct msim_draft_op){
+            .name = m->name, .at = at, .in = both, .n_in = 2, .comm = &comm},
+        NULL);
+}
+
+enum msim_status msim_emit_wait(struct msim_draft *d,
+                                struct msim_draft_place at, int64_t sequence)
+{
+    const struct msim_comm comm = {.sequence = sequence,
+                                   .peer = -1,
+                                   .group = MSIM_NONE,
+                                   .op = MSIM_NONE,
+                                   .collective = MSIM_COLL_WAIT};
+
+    return msim_draft_add(d,
+                          &(struct msim_draft_op){.name = "record_param_comms",
+                                                  .at = at,
+                                                  .comm = &comm},
+                          NULL);
+}
