@@ -178,6 +178,18 @@ static enum msim_status take_warnings(struct predicting *p, uint32_t begin)
     return MSIM_OK;
 }
 
+static enum msim_status find_memory(struct predicting *p)
+{
+    struct msim_basis *b = p->basis;
+    const struct msim_fit_job job = {msim_asked_ranks(&p->asked, p->in),
+                                     p->in->job->strings, p->to->platform,
+                                     &b->memory};
+
+    MSIM_TRY(msim_rank_memory_find(&b->memory, job.ranks, p->in->job->n_ranks,
+                                   job.platform));
+    return msim_fit_ways_find(&b->ways, &job);
+}
+
 enum msim_status msim_basis_new(struct msim_basis **out,
                                 const struct msim_predict_settings *s,
                                 const struct msim_inputs *in,
@@ -203,9 +215,7 @@ enum msim_status msim_basis_new(struct msim_basis **out,
     if (status == MSIM_OK)
         status = take_warnings(&p, warnings_of_traces);
     if (status == MSIM_OK)
-        status = msim_rank_memory_find(&p.basis->memory,
-                                       msim_asked_ranks(&p.asked, in),
-                                       in->job->n_ranks, to->platform);
+        status = find_memory(&p);
     msim_asked_release(&p.asked);
     in->job->n_warnings = warnings_of_traces; /* the next has its own */
     if (status == MSIM_OK)
@@ -444,6 +454,7 @@ static enum msim_status read_off(struct predicting *p)
     MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->graph,
                                    p->s->totals_only ? NULL : run->mid.start,
                                    run->prediction));
+    MSIM_TRY(msim_fit_ways_note(&run->basis->ways, run->prediction));
     if (p->s->totals_only)
         return MSIM_OK;
     fold(p);

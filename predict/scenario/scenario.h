@@ -55,7 +55,8 @@ struct msim_scenario_row {
     struct msim_figure ratio; /* of periods, to the base; nothing measured */
     double transfer_us, wait_us;
     struct msim_breakdown breakdown;
-    struct msim_memory_note memory; /* `by` is not kept */
+    struct msim_memory_note memory; /* without a time line */
+    struct msim_arena *arena;       /* of all scenarios */
 };
 
 struct msim_scenarios {

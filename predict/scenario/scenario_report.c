@@ -43,13 +43,34 @@ static void text_row(const struct msim_scenario_row *r, FILE *out)
         memory);
 }
 
-static bool any_too_large(const struct msim_scenarios *s)
+static bool same_memory(const struct msim_scenario_row *a,
+                        const struct msim_scenario_row *b)
 {
-    bool any = s->base.memory.reserved > s->base.memory.capacity;
+    return a->memory.reserved == b->memory.reserved &&
+           a->memory.peak == b->memory.peak &&
+           a->memory.capacity == b->memory.capacity;
+}
 
+static void explain(const struct msim_scenario_row *r, bool *any, FILE *out)
+{
+    if (*r->reason || !(r->memory.reserved > r->memory.capacity))
+        return;
+    if (!*any)
+        fputs("!: the memory of the GPU is smaller\n", out);
+    *any = true;
+    fprintf(out, "\n%.60s ", r->name);
+    msim_report_memory_text(&r->memory, "  ", out);
+}
+
+/* What does not fit, and what would make it fit. */
+static void explain_memory(const struct msim_scenarios *s, FILE *out)
+{
+    bool any = false;
+
+    explain(&s->base, &any, out);
     for (uint32_t i = 0; i < s->n; i++)
-        any |= s->rows[i].memory.reserved > s->rows[i].memory.capacity;
-    return any;
+        if (!same_memory(&s->base, &s->rows[i]))
+            explain(&s->rows[i], &any, out);
 }
 
 void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
@@ -67,8 +88,7 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
     for (uint32_t i = 0; i < s->n; i++)
         text_row(&s->rows[i], out);
     fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
-    if (any_too_large(s))
-        fputs("!: the memory of the GPU is smaller\n", out);
+    explain_memory(s, out);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */

@@ -10,8 +10,38 @@
 #include <stdio.h>
 #include <string.h>
 
-static void take_figures(struct msim_scenario_row *row,
-                         const struct msim_prediction *p)
+/* What the peak is made of and what would make it fit, where somebody will
+ * read it: the prediction goes. */
+static enum msim_status keep_memory(struct msim_scenario_row *row,
+                                    const struct msim_memory_note *m)
+{
+    struct msim_named_bytes *by;
+
+    row->memory = *m;
+    row->memory.points = NULL;
+    row->memory.n_points = 0;
+    by = msim_arena_alloc(row->arena, ((size_t)m->n_by + 1) * sizeof(*by));
+    row->memory.ways = msim_arena_alloc(
+        row->arena, ((size_t)m->n_ways + 1) * sizeof(*row->memory.ways));
+    row->memory.by = by;
+    if (!by || !row->memory.ways)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < m->n_by; i++)
+        by[i] = m->by[i];
+    for (uint32_t i = 0; i < m->n_ways; i++) {
+        size_t size = strlen(m->ways[i].change) + 1;
+        char *text = msim_arena_alloc(row->arena, size);
+
+        if (!text)
+            return MSIM_ENOMEM;
+        row->memory.ways[i] = m->ways[i];
+        row->memory.ways[i].change = memcpy(text, m->ways[i].change, size);
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status take_figures(struct msim_scenario_row *row,
+                                     const struct msim_prediction *p)
 {
     row->period = p->period.us;
     row->iteration = p->iteration_us;
@@ -19,9 +49,7 @@ static void take_figures(struct msim_scenario_row *row,
     row->transfer_us = p->transfer_us;
     row->wait_us = p->wait_us;
     row->breakdown = p->breakdown_us;
-    row->memory = p->memory;
-    row->memory.by = NULL;
-    row->memory.n_by = 0;
+    return keep_memory(row, &p->memory);
 }
 
 static struct msim_ratio_side side_of(const struct msim_prediction_run *run)
@@ -63,8 +91,9 @@ static enum msim_status run_scaled(struct msim_scenario_row *row,
     enum msim_status status = msim_predict_from(
         &run, base->basis, &row->settings, in, to, base->outcome.states, err);
 
+    if (status == MSIM_OK)
+        status = take_figures(row, run.prediction);
     if (status == MSIM_OK) {
-        take_figures(row, run.prediction);
         b = side_of(&run);
         status = msim_ratio_find(&a, &b, &row->ratio, err);
     }
@@ -100,8 +129,9 @@ static enum msim_status run_on(struct msim_scenario_row *row,
         status = msim_target_choose(&to, s, in, err);
     if (status == MSIM_OK)
         status = msim_predict(&run, s, in, &to, err);
+    if (status == MSIM_OK)
+        status = take_figures(row, run.prediction);
     if (status == MSIM_OK) {
-        take_figures(row, run.prediction);
         row->ratio = apart(&base->prediction->period.us, &row->period);
     }
     msim_prediction_run_release(&run);
@@ -160,10 +190,13 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                 msim_scale_is_group(&s->rows[i].scales[k]);
     status = msim_predict(&base, &s->base.settings, in, to, err);
     if (status == MSIM_OK) {
-        take_figures(&s->base, base.prediction);
+        s->base.arena = &s->arena;
         s->base.ratio = (struct msim_figure){1, 1, 1, NAN};
-        for (uint32_t i = 0; i < s->n; i++)
-            run_one(&s->rows[i], &base, in, to);
+        status = take_figures(&s->base, base.prediction);
+    }
+    for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++) {
+        s->rows[i].arena = &s->arena;
+        run_one(&s->rows[i], &base, in, to);
     }
     msim_prediction_run_release(&base);
     return status;

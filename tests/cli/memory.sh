@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# What a job holds, when, and what would make it fit where it does not.
+. "$(dirname "$0")/lib.bash"
+
+trace=$MSIM_DATA/traces/gpt2
+run --platform a100 --json --timeline "$folder/t.json" "$trace"
+want_rc 0
+want_out '"fits": true'
+if command -v python3 >/dev/null; then
+    cp "$folder/out" "$folder/p.json"
+    python3 - "$folder" <<'PY' || complain "the time line is not what it should be"
+import json, sys
+p = json.load(open(sys.argv[1] + "/p.json"))
+m = p["memory_bytes"]
+line = m["timeline"]
+assert 10 < len(line) <= 200
+assert max(sum(x["by"].values()) for x in line) == m["peak"]
+assert any(x["by"] == m["by"] for x in line)
+at = [x["at_us"] for x in line]
+assert at == sorted(at) and at[-1] <= p["iteration_us"]["predicted"] * 1.001
+assert line[-1]["operator"] is None and "would_fit" not in m
+assert p["ranks_detail"][0]["memory_bytes"]["peak"] == m["peak"]
+events = [e for e in json.load(open(sys.argv[1] + "/t.json"))["traceEvents"] if e["ph"] == "C"]
+held = [e["args"]["bytes"] for e in events if e["name"] == "memory held"]
+assert max(held) == m["peak"]
+assert len(held) == sum(e["name"] == "memory" for e in events) == len(line)
+PY
+fi
+
+# A GPU of 8 GB, and a batch that it cannot hold: the batch that is offered fits,
+# and one more does not.
+sizes() { # BATCH: a scenario with it on a P4
+    printf '{"name": "%s", "changes": [{"gpu": "p4"}, {"batch": %s}]}' "$1" "$1"
+}
+printf '{"scenarios": [%s]}' "$(sizes 64)" >"$folder/large.json"
+run whatif --platform a100 "$folder/large.json" "$trace"
+want_rc 0
+want_out "64 does not fit: needs"
+want_out "at the peak: parameters "
+[[ $out =~ would\ fit:\ batch\ ([0-9]+)\ instead\ of\ 64\ \(([0-9.]+)\ GB\) ]] ||
+    complain "no batch is offered: $out"
+batch=${BASH_REMATCH[1]:-1} peak=${BASH_REMATCH[2]:-0}
+printf '{"scenarios": [%s, %s]}' "$(sizes "$batch")" "$(sizes $((batch + 1)))" >"$folder/edge.json"
+run whatif --platform a100 "$folder/edge.json" "$trace" --json
+want_rc 0
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys
+a, b = [r["memory_bytes"] for r in json.load(sys.stdin)["scenarios"]]
+assert a["fits"] and not b["fits"], (a, b)
+assert "%.2f" % (a["reserved"] / 1e9) == sys.argv[1], (a, sys.argv[1])
+assert not "would_fit" in a and any(w["fits"] for w in b["would_fit"])' "$peak" <"$folder/out" ||
+        complain "batch $batch is not the largest: $out"
+fi
+
+# What is offered for recomputing is what the scenario itself holds.
+printf '{"scenarios": [%s, {"name": "again", "changes": [{"gpu": "p4"}, {"batch": 1024}, {"recompute": "full"}]}]}' \
+    "$(sizes 1024)" >"$folder/again.json"
+run whatif --platform a100 "$folder/again.json" "$MSIM_DATA/traces/resnet" --json
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys
+a, b = [r["memory_bytes"] for r in json.load(sys.stdin)["scenarios"]]
+way = [w for w in a["would_fit"] if w["change"] == "recompute all blocks"]
+assert way and way[0]["peak"] == b["peak"], (way, b["peak"])' <"$folder/out" ||
+        complain "recompute is not what it says: $out"
+fi
+
+# The chart has the panel.
+if command -v gnuplot >/dev/null; then
+    run --platform a100 --chart "$folder/c.svg" "$trace"
+    want_rc 0
+    grep -q "optimizer state" "$folder/c.svg" || complain "no panel of memory"
+fi
+finish
