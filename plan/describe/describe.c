@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const TYPES[] = {
@@ -324,4 +325,27 @@ enum msim_status msim_described_find(struct msim_described *m, const char *name,
     list_models(known, sizeof(known), path);
     return msim_fail(err, MSIM_EUNKNOWN, NULL, MSIM_OFFSET_NONE,
                      "no model '%.64s', want a file or one of:%s", name, known);
+}
+
+#define MODEL_MOST (1 << 20) /* bytes: configurations are small */
+
+bool msim_described_is(const char *name, const char *data_dir)
+{
+    struct msim_error why = {0};
+    struct stat info;
+    char path[1400];
+    cJSON *json;
+    bool is;
+
+    if (stat(name, &info) != 0) {
+        snprintf(path, sizeof(path), "%s/models/%s.json", data_dir, name);
+        return !is_path(name) && access(path, R_OK) == 0;
+    }
+    if (!S_ISREG(info.st_mode) || info.st_size > MODEL_MOST ||
+        msim_json_read(&json, name, &why) != MSIM_OK)
+        return false;
+    is = cJSON_IsObject(json) && !cJSON_HasObjectItem(json, "nodes") &&
+         !cJSON_HasObjectItem(json, "traceEvents");
+    cJSON_Delete(json);
+    return is;
 }

@@ -31,4 +31,12 @@ enum msim_status msim_described_find(struct msim_described *m, const char *name,
                                      const char *data_dir, const char *beside,
                                      struct msim_error *err);
 
+/*
+ * Whether `name` stands for a model and not for a trace: a name of
+ * `data_dir`/models, or a file of one JSON object of at most 1 MB that says
+ * nothing of what traces begin with ("nodes", "traceEvents"). A file that is
+ * not there counts as none.
+ */
+bool msim_described_is(const char *name, const char *data_dir);
+
 #endif

@@ -60,6 +60,7 @@ plan/rows            : core/base core/trace core/work models/platform models/est
 plan/search          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
 plan/outcome         : core/base core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
+plan/whatif          : core/base core/json core/trace core/work core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/whatif : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
@@ -79,7 +80,7 @@ calibrate/machine    : core/base core/stream core/work/ models/ profilers profil
 calibrate/steps      : core/base plan/ : gsl/
 calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ calibrate/ : gsl/ cjson/ cJSON.h
 cli                  : core/ models/ predict/ replay/ : cjson/ cJSON.h zlib.h
-cli/plan             : core/ models/ predict plan/ cli :
+cli/plan             : core/ models/ predict predict/scenario plan/ cli :
 cli/replay           : core/ models/ predict profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h

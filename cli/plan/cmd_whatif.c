@@ -1,11 +1,13 @@
 /*
- * cli/cmd_whatif.c - `whatif`: scenarios of one traced job, side by side.
+ * cli/plan/cmd_whatif.c - `whatif`: scenarios of one job, traced or described,
+ * side by side.
  */
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/load.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "plan/whatif/job_whatif.h"
 #include "predict/scenario/scenario.h"
 
 #include <malloc.h>
@@ -13,7 +15,7 @@
 #define KEPT (1 << 30) /* bytes */
 
 struct settings {
-    const char *platform, *host, *network;
+    const char *platform, *host, *network, *strategy;
     enum msim_output output;
     bool sensitivity;
 };
@@ -35,6 +37,13 @@ static const struct msim_option OPTIONS[] = {
      .field = offsetof(struct settings, network),
      .metavar = "NAME|FILE",
      .help = "the network of the base"},
+    {.name = "strategy",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, strategy),
+     .metavar = "S.json",
+     .help = "of a described model: GPUs, splits, batch, precision, techniques "
+             "as the columns of a table of jobs (docs/jobs.md) [default: one "
+             "GPU]"},
     {.name = "sensitivity",
      .type = MSIM_OPTION_FLAG,
      .field = offsetof(struct settings, sensitivity),
@@ -57,14 +66,17 @@ static const char *const EXAMPLES[] = {
     "mystique-sim whatif scenarios.json run",
     "mystique-sim whatif --sensitivity run",
     "mystique-sim whatif --platform a100 scenarios.json trace.json --csv",
+    "mystique-sim whatif scenarios.json llama3-8b --strategy s.json --platform "
+    "h100",
     NULL,
 };
 
 static const struct msim_command COMMAND = {
     .name = "whatif",
-    .operands = "SCENARIOS.json|--sensitivity TRACE|DIR...",
+    .operands = "SCENARIOS.json|--sensitivity TRACE|DIR...|MODEL|MODEL.json",
     .summary =
-        "Predict changes to one traced job, side by side: other durations, "
+        "Predict changes to one job, traced or described, side by side: other "
+        "durations, "
         "sizes, GPU,\nnetwork, host, clock, numbers of nodes and ranks "
         "(docs/whatif.md).",
     .options = OPTIONS,
@@ -87,6 +99,46 @@ static enum msim_status report(const struct msim_scenarios *s,
                          "standard output cannot be written");
     return MSIM_OK;
 }
+
+/* ---- a described job ------------------------------------------------------
+ */
+
+/* Why an option does not go with a described model; NULL: all do. */
+static const char *unfit(const struct settings *s, size_t n_files)
+{
+    return s->sensitivity ? "--sensitivity ranks parts of a traced job"
+           : s->host     ? "--host is of a traced job: a described one has the "
+                           "host of the jobs that its law was fitted to"
+           : n_files > 2 ? "a described model goes alone"
+           : !s->platform ? "want --platform: a described model has no GPU of "
+                            "its own"
+                          : NULL;
+}
+
+static enum msim_status describe(const struct msim_cli_operands *files,
+                                 const struct settings *s, const char *data,
+                                 struct msim_error *err)
+{
+    struct msim_job_question q = {files->items[0], files->items[1], s->strategy,
+                                  s->platform,     s->network,      data};
+    struct msim_job_whatif w;
+    enum msim_status status = msim_job_whatif_run(&w, &q, err);
+
+    if (status == MSIM_OK && s->output == MSIM_OUTPUT_JSON)
+        status = msim_job_whatif_json(&w, stdout);
+    else if (status == MSIM_OK && s->output == MSIM_OUTPUT_CSV)
+        msim_job_whatif_csv(&w, stdout);
+    else if (status == MSIM_OK)
+        msim_job_whatif_text(&w, stdout);
+    msim_job_whatif_release(&w);
+    if (status == MSIM_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                           "standard output cannot be written");
+    return status;
+}
+
+/* ---- a traced job ---------------------------------------------------------
+ */
 
 /* A mistyped scenario fails before a trace is read. Without a `file` the
  * scenarios are our own. */
@@ -124,10 +176,12 @@ int msim_cmd_whatif(int argc, char **argv)
     struct msim_cli_operands files;
     struct msim_error err = {0};
     enum msim_status status;
+    const char *last;
     int rc = msim_command_start(&COMMAND, argc, argv, &s, &files);
 
     if (rc >= 0)
         return rc;
+    last = files.items[files.n - 1];
     /* Arrays of a million tasks come and go with every scenario: keep their
      * pages instead of asking for them anew. */
     (void)mallopt(M_MMAP_THRESHOLD, KEPT);
@@ -139,12 +193,21 @@ int msim_cmd_whatif(int argc, char **argv)
                       "--sensitivity and a trace",
                       files.items[0]),
             &err);
+    status = msim_datadir_find(data, sizeof(data), &err);
+    if (status == MSIM_OK && (s.strategy || msim_described_is(last, data))) {
+        const char *why = unfit(&s, files.n);
+
+        status = why ? msim_fail(&err, MSIM_EUSAGE, last, MSIM_OFFSET_NONE,
+                                 "%s", why)
+                     : describe(&files, &s, data, &err);
+        return status == MSIM_OK ? MSIM_EXIT_OK
+                                 : msim_message_error(status, &err);
+    }
     settings.paths = (const char *const *)&files.items[s.sensitivity ? 0 : 1];
     settings.n_paths = (uint32_t)files.n - !s.sensitivity;
     settings.platform = s.platform;
     settings.host = s.host;
     settings.network = s.network;
-    status = msim_datadir_find(data, sizeof(data), &err);
     if (status == MSIM_OK)
         status = run(s.sensitivity ? NULL : files.items[0], &settings, s.output,
                      &err);

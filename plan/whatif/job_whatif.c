@@ -1,0 +1,346 @@
+/*
+ * plan/whatif/job_whatif.c - predicting changes to a described job.
+ */
+#include "plan/whatif/job_whatif.h"
+
+#include "models/platform/platform.h"
+#include "predict/scenario/scenario_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A platform with its network, loaded once. */
+struct machine {
+    char platform[256], network[256];
+    struct msim_platform *on;
+    struct msim_network joined;
+    struct msim_pricer pricer;
+};
+
+struct runner {
+    struct msim_job_whatif *w;
+    const struct msim_job_question *q;
+    struct msim_step_fit fit;
+    struct msim_memory_fit memory;
+    struct machine **machines; /* as many as scenarios and the base at most */
+    uint32_t n_machines;
+    struct msim_job_scenario *row; /* that is being read */
+};
+
+/* ---- machines ------------------------------------------------------------ */
+
+static void free_machine(struct machine *m)
+{
+    msim_pricer_release(&m->pricer);
+    msim_platform_free(m->on);
+    free(m);
+}
+
+static enum msim_status load_machine(struct machine *m, const char *data_dir,
+                                     struct msim_error *err)
+{
+    MSIM_TRY(msim_platform_load(&m->on, data_dir, m->platform, err));
+    if (*m->network) {
+        MSIM_TRY(msim_network_load(&m->joined, data_dir, m->network, err));
+        msim_platform_join(m->on, &m->joined);
+    }
+    m->pricer.platform = m->on;
+    m->pricer.gpus_a_node = msim_platform_gpus_a_node(m->on);
+    return MSIM_OK;
+}
+
+static enum msim_status find_machine(struct machine **out, struct runner *r,
+                                     const char *platform, const char *network,
+                                     struct msim_error *err)
+{
+    enum msim_status status;
+    struct machine *m;
+
+    for (uint32_t i = 0; i < r->n_machines; i++) {
+        *out = r->machines[i];
+        if (strcmp((*out)->platform, platform) == 0 &&
+            strcmp((*out)->network, network) == 0)
+            return MSIM_OK;
+    }
+    *out = NULL;
+    m = calloc(1, sizeof(*m));
+    if (!m)
+        return MSIM_ENOMEM;
+    snprintf(m->platform, sizeof(m->platform), "%s", platform);
+    snprintf(m->network, sizeof(m->network), "%s", network);
+    status = load_machine(m, r->q->data_dir, err);
+    if (status != MSIM_OK) {
+        free_machine(m);
+        return status;
+    }
+    r->machines[r->n_machines++] = *out = m;
+    return MSIM_OK;
+}
+
+/* ---- one job ------------------------------------------------------------- */
+
+/* Factors on what terms hold; the host's times are the law's constants. */
+static void apply(struct msim_terms *t, struct msim_step_constants *c,
+                  const struct msim_job_factors *f)
+{
+    double *const comms[] = {&t->p2p_us,           &t->sum_us,
+                             &t->scatter_us,       &t->gather_us,
+                             &t->layer_scatter_us, &t->layer_gather_us};
+    double host = f->graph ? 0 : f->host;
+
+    for (int place = 0; place < MSIM_PLACE_COUNT; place++) {
+        struct msim_priced *p = &t->at[place];
+
+        for (int pass = 0; pass < MSIM_PASS_COUNT; pass++) {
+            for (int k = 0; k < MSIM_PART_OP_COUNT; k++)
+                p->us[k][pass] *= f->kernels;
+            for (int g = 0; g < 3; g++)
+                p->comm_us[g][pass] *= f->communication;
+        }
+        p->again_us *= f->kernels;
+    }
+    t->add_us *= f->kernels;
+    t->optimizer_us *= f->kernels;
+    for (size_t i = 0; i < sizeof(comms) / sizeof(*comms); i++)
+        *comms[i] *= f->communication;
+    for (int pass = 0; pass < MSIM_PASS_COUNT; pass++)
+        t->copy_us[pass] *= f->copies;
+    t->copied_us *= f->copies;
+    t->host_down_us *= f->copies;
+    c->host_layer_us *= host;
+    c->host_expert_us *= host;
+    c->host_comm_us *= host;
+    c->fixed_us *= f->host;
+    if (f->overlap >= 0)
+        c->hidden = c->hidden_shard = f->overlap;
+}
+
+static void set_figures(const struct runner *r, struct msim_job_scenario *row,
+                        const struct machine *m,
+                        const struct msim_terms *priced)
+{
+    const struct msim_strategy *s = &row->strategy;
+    struct msim_step_fit fit = r->fit;
+    struct msim_terms terms = *priced;
+
+    apply(&terms, &fit.constants, &row->change.factors);
+    row->step = msim_step_predict(&terms, &fit);
+    row->tokens_per_second =
+        (double)(s->global_batch * s->sequence) / row->step.us * 1e6;
+    row->peak = msim_memory_of(&r->w->model, s, &r->memory.constants).peak;
+    row->peak_low = row->peak / r->memory.low;
+    row->peak_high = row->peak * r->memory.high;
+    row->capacity = msim_platform_memory_bytes(m->on);
+    row->fits = msim_memory_fits(row->peak_low, row->peak_high, row->capacity);
+}
+
+/* Where it cannot be predicted, `row->reason` says why. */
+static void predict(struct runner *r, struct msim_job_scenario *row,
+                    uint32_t given, char *assumed, size_t size)
+{
+    const struct msim_job_change *c = &row->change;
+    struct msim_error why = {0};
+    struct msim_terms terms;
+    struct machine *m;
+    const char *network = *c->network     ? c->network
+                          : *c->platform  ? ""
+                          : r->q->network ? r->q->network
+                                          : "";
+
+    if (*row->reason)
+        return;
+    if (find_machine(&m, r, *c->platform ? c->platform : r->q->platform,
+                     network, &why) != MSIM_OK ||
+        msim_strategy_complete(&row->strategy, given, &r->w->model,
+                               m->pricer.gpus_a_node, assumed, size,
+                               row->reason, sizeof(row->reason)) ||
+        msim_terms_make(&terms, &m->pricer, &r->w->model, &row->strategy,
+                        &why) != MSIM_OK) {
+        if (!*row->reason)
+            snprintf(row->reason, sizeof(row->reason), "%.250s", why.text);
+        return;
+    }
+    set_figures(r, row, m, &terms);
+}
+
+/* ---- the ratio ----------------------------------------------------------- */
+
+/* How far the errors of base and scenario go together. */
+enum kinship {
+    SCALED,       /* durations alone differ */
+    SAME_KERNELS, /* there are more or fewer of them */
+    OTHER_KERNELS /* another machine, precision, or sizes */
+};
+
+static enum kinship kinship_of(const struct msim_job_scenario *row,
+                               const struct msim_job_scenario *base)
+{
+    const struct msim_strategy *a = &base->strategy, *b = &row->strategy;
+
+    if (*row->change.platform || *row->change.network ||
+        a->precision != b->precision || a->micro_batch != b->micro_batch ||
+        a->sequence != b->sequence || a->tp != b->tp || a->cp != b->cp ||
+        a->ep != b->ep)
+        return OTHER_KERNELS;
+    return memcmp(a, b, sizeof(*a)) == 0 ? SCALED : SAME_KERNELS;
+}
+
+/* The variance of ln ratio over the mean of both jobs' own. */
+static double variance(const struct msim_job_scenario *base,
+                       const struct msim_job_scenario *row)
+{
+    const double *b = (const double *)&base->step.parts;
+    const double *s = (const double *)&row->step.parts;
+    enum kinship kinship = kinship_of(row, base);
+    double apart = 0, own = 0;
+
+    for (size_t i = 0; i < sizeof(base->step.parts) / sizeof(double); i++) {
+        double v = b[i] / base->step.us, w = s[i] / row->step.us;
+        double both = fmin(b[i], s[i]);
+        double more = (s[i] - both) / row->step.us;
+        double less = (b[i] - both) / base->step.us;
+        double moved = w - more - (v - less) + sqrt(0.5) * (more - less);
+
+        apart += kinship == SCALED ? (w - v) * (w - v)
+                 : kinship == SAME_KERNELS
+                     ? moved * moved + (more + less) * (more + less) / 2
+                     : ((w - v) * (w - v) + w * w + v * v) / 2;
+        own += (w * w + v * v) / 2;
+    }
+    return own > 0 ? apart / own : 0;
+}
+
+static void set_ratio(const struct msim_job_scenario *base,
+                      struct msim_job_scenario *row)
+{
+    const struct msim_step_estimate *b = &base->step, *s = &row->step;
+    double share = variance(base, row) / 2;
+    double down = hypot(log(s->us / s->low_us), log(b->high_us / b->us));
+    double up = hypot(log(s->high_us / s->us), log(b->us / b->low_us));
+
+    row->ratio = s->us / b->us;
+    row->ratio_low = row->ratio / exp(down * sqrt(share));
+    row->ratio_high = row->ratio * exp(up * sqrt(share));
+}
+
+/* ---- the file ------------------------------------------------------------ */
+
+static enum msim_status take_count(void *ctx, uint32_t n)
+{
+    struct runner *r = ctx;
+
+    r->w->rows = calloc(n, sizeof(*r->w->rows));
+    r->machines = calloc((size_t)n + 1, sizeof(*r->machines));
+    return r->w->rows && r->machines ? MSIM_OK : MSIM_ENOMEM;
+}
+
+static enum msim_status begin_row(void *ctx, uint32_t index, const char *name)
+{
+    struct runner *r = ctx;
+
+    r->row = &r->w->rows[index];
+    r->w->n = index + 1;
+    snprintf(r->row->name, sizeof(r->row->name), "%s", name);
+    msim_job_change_begin(&r->row->change, &r->w->base.strategy);
+    return MSIM_OK;
+}
+
+static void take_change(void *ctx, struct msim_fields *f, const char *key)
+{
+    struct runner *r = ctx;
+
+    msim_job_change_read(&r->row->change, f, key);
+}
+
+static void end_row(void *ctx)
+{
+    (void)ctx;
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+/* The base's strategy, complete: scenarios change what it says. */
+static enum msim_status read_base(struct runner *r, struct msim_error *err)
+{
+    struct msim_job_whatif *w = r->w;
+    struct msim_strategy *s = &w->base.strategy;
+    char reason[256], one[] = "1";
+    int64_t a_node = 8; /* to fill in nodes, which nothing here reads */
+
+    MSIM_TRY(
+        msim_described_find(&w->model, r->q->model, r->q->data_dir, NULL, err));
+    if (w->model.type == MSIM_MODEL_DLRM)
+        return msim_fail(err, MSIM_EUSAGE, r->q->model, MSIM_OFFSET_NONE,
+                         "a dlrm has no predicted step; want a transformer");
+    if (r->q->strategy)
+        MSIM_TRY(msim_strategy_read(s, &w->given, r->q->strategy, err));
+    else
+        (void)msim_strategy_set(s, MSIM_GIVEN_gpus, one, &w->given, reason,
+                                sizeof(reason));
+    if (msim_strategy_complete(s, w->given, &w->model, a_node, w->assumed,
+                               sizeof(w->assumed), reason, sizeof(reason)))
+        return msim_fail(err, MSIM_EUSAGE, r->q->strategy, MSIM_OFFSET_NONE,
+                         "%s", reason);
+    return MSIM_OK;
+}
+
+static enum msim_status predict_all(struct runner *r, struct msim_error *err)
+{
+    struct msim_job_whatif *w = r->w;
+    char assumed[256];
+    uint32_t given;
+
+    predict(r, &w->base, (1u << MSIM_GIVEN_COUNT) - 1, assumed,
+            sizeof(assumed));
+    if (*w->base.reason)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE, "%s",
+                         w->base.reason);
+    w->base.ratio = w->base.ratio_low = w->base.ratio_high = 1;
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct msim_job_scenario *row = &w->rows[i];
+
+        memcpy(row->reason, row->change.reason, sizeof(row->reason));
+        msim_job_change_settle(&row->strategy, &given, &row->change,
+                               &w->base.strategy, w->given);
+        predict(r, row, given, assumed, sizeof(assumed));
+        if (!*row->reason)
+            set_ratio(&w->base, row);
+    }
+    return MSIM_OK;
+}
+
+enum msim_status msim_job_whatif_run(struct msim_job_whatif *out,
+                                     const struct msim_job_question *q,
+                                     struct msim_error *err)
+{
+    struct runner r = {.w = out, .q = q};
+    struct msim_scenario_reader reader = {
+        &r, msim_job_change_names, take_count, begin_row, take_change, end_row};
+    enum msim_status status;
+
+    *out = (struct msim_job_whatif){.base = {.name = "base"}};
+    snprintf(out->platform, sizeof(out->platform), "%s", q->platform);
+    status = read_base(&r, err);
+    msim_job_change_begin(&out->base.change, &out->base.strategy);
+    if (status == MSIM_OK)
+        status = msim_scenario_list_read(&reader, q->scenarios, err);
+    if (status == MSIM_OK)
+        status = msim_memory_fit_read(&r.memory, q->data_dir, NULL, err);
+    if (status == MSIM_OK)
+        status = msim_step_fit_read(&r.fit, q->data_dir, NULL, err);
+    if (status == MSIM_OK)
+        status = predict_all(&r, err);
+    for (uint32_t i = 0; i < r.n_machines; i++)
+        free_machine(r.machines[i]);
+    free(r.machines);
+    msim_step_fit_release(&r.fit);
+    return status;
+}
+
+void msim_job_whatif_release(struct msim_job_whatif *w)
+{
+    free(w->rows);
+    w->rows = NULL;
+    w->n = 0;
+}

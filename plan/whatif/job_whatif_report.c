@@ -1,0 +1,197 @@
+/*
+ * plan/whatif/job_whatif_report.c - scenarios of a described job, side by side.
+ */
+#include "core/base/csv.h"
+#include "core/base/json_out.h"
+#include "core/report/write/report_format.h"
+#include "plan/whatif/job_whatif.h"
+
+#include <math.h>
+
+#define GIB 1073741824.0
+
+/* As a traced job's: each instant is the first of these. */
+struct breakdown {
+    double compute, communication, copies, host, idle;
+};
+
+static struct breakdown breakdown_of(const struct msim_job_scenario *r)
+{
+    const struct msim_step_parts *p = &r->step.parts;
+
+    return (struct breakdown){.compute = p->compute + p->optimizer,
+                              .communication =
+                                  p->tp + p->cp + p->ep + p->gradients,
+                              .copies = p->copies,
+                              .host = p->host,
+                              .idle = p->bubble};
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+static void text_row(const struct msim_job_scenario *r, FILE *out)
+{
+    char step[MSIM_CELL];
+    struct breakdown b = breakdown_of(r);
+    double share = 100 / r->step.us;
+
+    fprintf(out, "%-28.28s ", r->name);
+    if (*r->reason) {
+        fprintf(out, "no prediction: %s\n", r->reason);
+        return;
+    }
+    msim_format_time(step, r->step.us);
+    fprintf(out,
+            "%12s  x %5.3f [%5.3f-%5.3f] %10.0f %5.1f %5.1f %5.1f %5.1f %5.1f "
+            "%8.1f  %s\n",
+            step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
+            b.compute * share, b.communication * share, b.copies * share,
+            b.host * share, b.idle * share, r->peak / GIB,
+            msim_fits_text(r->fits));
+}
+
+void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
+{
+    fprintf(out, "%s on %s", w->model.name, w->platform);
+    if (*w->assumed)
+        fprintf(out, "; assumed %s", w->assumed);
+    fputs(
+        "\n\n                                     step  of the base [90 %]     "
+        " tokens/s  comp  comm  copy  host  idle  peak GiB  fits\n"
+        "                                                                   "
+        "             %     %     %     %     %\n",
+        out);
+    text_row(&w->base, out);
+    for (uint32_t i = 0; i < w->n; i++)
+        text_row(&w->rows[i], out);
+    fputs(
+        "\ncomp: with the optimizer's step; comm, copy: what compute does not "
+        "hide; host: the host works and the\nGPU waits; idle: pipeline stages "
+        "wait for one another. fits edge: the GPU's memory lies inside the\n"
+        "interval of the peak\n",
+        out);
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void json_figure(struct msim_json *j, const char *key, double predicted,
+                        double low, double high)
+{
+    msim_json_open(j, key, '{', false);
+    msim_json_number(j, "predicted", predicted);
+    msim_json_number(j, "low", low);
+    msim_json_number(j, "high", high);
+    msim_json_close(j);
+}
+
+static void json_breakdown(struct msim_json *j,
+                           const struct msim_job_scenario *r)
+{
+    struct breakdown b = breakdown_of(r);
+    const struct msim_step_parts *p = &r->step.parts;
+
+    msim_json_open(j, "breakdown_us", '{', false);
+    msim_json_number(j, "compute", b.compute);
+    msim_json_number(j, "communication", b.communication);
+    msim_json_number(j, "memory_copy", b.copies);
+    msim_json_number(j, "host", b.host);
+    msim_json_number(j, "idle", b.idle);
+    msim_json_close(j);
+    msim_json_open(j, "parts_us", '{', false);
+    msim_json_number(j, "layers", p->compute);
+    msim_json_number(j, "host", p->host);
+    msim_json_number(j, "tensor_parallel", p->tp);
+    msim_json_number(j, "context_parallel", p->cp);
+    msim_json_number(j, "expert_parallel", p->ep);
+    msim_json_number(j, "copies", p->copies);
+    msim_json_number(j, "bubble", p->bubble);
+    msim_json_number(j, "gradients", p->gradients);
+    msim_json_number(j, "optimizer", p->optimizer);
+    msim_json_close(j);
+}
+
+static void json_row(struct msim_json *j, const char *key,
+                     const struct msim_job_scenario *r)
+{
+    msim_json_open(j, key, '{', true);
+    msim_json_text(j, "name", r->name);
+    msim_json_text(j, "reason", *r->reason ? r->reason : NULL);
+    if (!*r->reason) {
+        json_figure(j, "period_us", r->step.us, r->step.low_us,
+                    r->step.high_us);
+        json_figure(j, "ratio", r->ratio, r->ratio_low, r->ratio_high);
+        json_breakdown(j, r);
+        msim_json_number(j, "tokens_per_second", r->tokens_per_second);
+        msim_json_open(j, "memory_bytes", '{', false);
+        msim_json_number(j, "peak", r->peak);
+        msim_json_number(j, "low", r->peak_low);
+        msim_json_number(j, "high", r->peak_high);
+        msim_json_number(j, "capacity", r->capacity);
+        msim_json_text(j, "fits", msim_fits_text(r->fits));
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+enum msim_status msim_job_whatif_json(const struct msim_job_whatif *w,
+                                      FILE *out)
+{
+    struct msim_json j;
+
+    msim_json_begin(&j, msim_sink_file, out);
+    msim_json_open(&j, NULL, '{', true);
+    msim_json_text(&j, "schema", "mystique-sim/whatif/1");
+    msim_json_text(&j, "version", MSIM_VERSION);
+    msim_json_text(&j, "model", w->model.name);
+    msim_json_text(&j, "platform", w->platform);
+    msim_json_text(&j, "assumed", w->assumed);
+    json_row(&j, "base", &w->base);
+    msim_json_open(&j, "scenarios", '[', true);
+    for (uint32_t i = 0; i < w->n; i++)
+        json_row(&j, NULL, &w->rows[i]);
+    msim_json_close(&j);
+    msim_json_close(&j);
+    return msim_json_end(&j);
+}
+
+/* ---- CSV ----------------------------------------------------------------- */
+
+static void put(double v, FILE *out)
+{
+    char text[32];
+
+    putc(',', out);
+    if (isfinite(v)) {
+        msim_number_text(text, v);
+        fputs(text, out);
+    }
+}
+
+static void csv_row(const struct msim_job_scenario *r, FILE *out)
+{
+    struct breakdown b = breakdown_of(r);
+    const double figures[] = {
+        r->step.us,   r->step.low_us, r->step.high_us, r->ratio,
+        r->ratio_low, r->ratio_high,  b.compute,       b.communication,
+        b.copies,     b.host,         b.idle,          r->peak,
+        r->peak_low,  r->peak_high,   r->capacity,     r->tokens_per_second};
+
+    msim_csv_write(out, r->name);
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        put(*r->reason ? NAN : figures[i], out);
+    fprintf(out, ",%s,", *r->reason ? "" : msim_fits_text(r->fits));
+    msim_csv_write(out, r->reason);
+    putc('\n', out);
+}
+
+void msim_job_whatif_csv(const struct msim_job_whatif *w, FILE *out)
+{
+    fputs("scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
+          "ratio_high,compute_us,communication_us,memory_copy_us,host_us,"
+          "idle_us,peak_bytes,peak_low_bytes,peak_high_bytes,capacity_bytes,"
+          "tokens_per_second,fits,reason\n",
+          out);
+    csv_row(&w->base, out);
+    for (uint32_t i = 0; i < w->n; i++)
+        csv_row(&w->rows[i], out);
+}
