@@ -68,8 +68,10 @@ static void read_tables(struct msim_described *m, struct msim_fields *f)
 
 void msim_described_read_dlrm(struct msim_described *m, struct msim_fields *f)
 {
-    static const char *const KEYS[] = {"name", "type",   "dense",  "dim",
-                                       "top",  "bottom", "tables", NULL};
+    static const char *const KEYS[] = {"name",   "type",    "dense",
+                                       "dim",    "bottom",  "top",
+                                       "tables", "lookups", NULL};
+    static const char *const LOOKUPS[] = {"fused", "separate", NULL};
 
     msim_fields_only(f, KEYS);
     m->bias = true;
@@ -77,6 +79,7 @@ void msim_described_read_dlrm(struct msim_described *m, struct msim_fields *f)
     m->dlrm.dim = msim_field_int(f, "dim", 1, MSIM_FIELD_WANTED);
     m->dlrm.n_bottom = read_mlp(f, "bottom", m->dlrm.bottom);
     m->dlrm.n_top = read_mlp(f, "top", m->dlrm.top);
+    m->dlrm.separate = msim_field_word(f, "lookups", LOOKUPS, 0) == 1;
     read_tables(m, f);
     if (f->status == MSIM_OK &&
         m->dlrm.bottom[m->dlrm.n_bottom - 1] != m->dlrm.dim)

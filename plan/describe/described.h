@@ -87,6 +87,8 @@ struct msim_described {
         int64_t size, patch, channels;
     } image;
     struct {           /* DLRM */
+        bool separate; /* tables are looked up one by one, and every rank has
+                          all */
         int64_t dense; /* features that are numbers */
         int64_t dim;   /* of a vector, that of every table too */
         int64_t bottom[MSIM_DLRM_LAYERS], top[MSIM_DLRM_LAYERS]; /* outputs */

@@ -37,6 +37,28 @@ static const char *const RECOMPUTES[] = {
 static const char *const OFFLOADS[] = {"none", "activations", "optimizer",
                                        "weights"};
 
+static const char *const OPTIMIZERS[] = {
+#define X(name, text) text,
+    MSIM_OPTIMIZER_MAP(X)
+#undef X
+        NULL};
+
+static const char *const TABLE_OPTIMIZERS[] = {
+#define X(name, text) text,
+    MSIM_TABLE_OPTIMIZER_MAP(X)
+#undef X
+        NULL};
+
+const char *msim_optimizer_text(enum msim_optimizer o)
+{
+    return OPTIMIZERS[o];
+}
+
+const char *msim_table_optimizer_text(enum msim_table_optimizer o)
+{
+    return TABLE_OPTIMIZERS[o];
+}
+
 const char *msim_given_text(enum msim_given g)
 {
     return GIVEN[g];
@@ -168,14 +190,21 @@ void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
 enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
                                     const char *path, struct msim_error *err)
 {
-    const char *known[MSIM_GIVEN_COUNT + 1] = {NULL};
+    const char *known[MSIM_GIVEN_COUNT + 3] = {NULL};
     struct msim_fields f;
     cJSON *json;
 
     MSIM_TRY(msim_json_read(&json, path, err));
     f = msim_fields_of(cJSON_IsObject(json) ? json : NULL, path, err);
     memcpy(known, GIVEN, sizeof(GIVEN));
+    known[MSIM_GIVEN_COUNT] = "optimizer";
+    known[MSIM_GIVEN_COUNT + 1] = "table_optimizer";
     msim_fields_only(&f, known);
+    s->optimizer = (enum msim_optimizer)msim_field_word(
+        &f, "optimizer", OPTIMIZERS, MSIM_OPTIMIZER_ADAMW);
+    s->table_optimizer = (enum msim_table_optimizer)msim_field_word(
+        &f, "table_optimizer", TABLE_OPTIMIZERS,
+        MSIM_TABLE_OPTIMIZER_ROWWISE_ADAGRAD);
     if (!f.object)
         f.status = msim_fail(err, MSIM_EFORMAT, path, MSIM_OFFSET_NONE,
                              "this is not a JSON object, want "

@@ -68,6 +68,32 @@ enum msim_offload {
     MSIM_OFFLOAD_COUNT
 };
 
+/* X(name, the word). Of SGD with momentum. */
+#define MSIM_OPTIMIZER_MAP(X)                                                  \
+    X(ADAMW, "adamw")                                                          \
+    X(SGD, "sgd")                                                              \
+    X(ADAGRAD, "adagrad")
+
+enum msim_optimizer {
+#define X(name, text) MSIM_OPTIMIZER_##name,
+    MSIM_OPTIMIZER_MAP(X)
+#undef X
+        MSIM_OPTIMIZER_COUNT
+};
+
+/* Of a DLRM's tables, within their backward pass: Adagrad with one number a
+ * row, or SGD. X(name, the word) */
+#define MSIM_TABLE_OPTIMIZER_MAP(X)                                            \
+    X(ROWWISE_ADAGRAD, "rowwise_adagrad")                                      \
+    X(SGD, "sgd")
+
+enum msim_table_optimizer {
+#define X(name, text) MSIM_TABLE_OPTIMIZER_##name,
+    MSIM_TABLE_OPTIMIZER_MAP(X)
+#undef X
+        MSIM_TABLE_OPTIMIZER_COUNT
+};
+
 struct msim_strategy {
 #define X(name, missing) int64_t name;
     MSIM_STRATEGY_MAP(X)
@@ -76,6 +102,9 @@ struct msim_strategy {
     enum msim_recompute recompute;
     enum msim_offload offload;
     struct msim_techniques technique;
+    /* Members of a file alone: no columns of tables. */
+    enum msim_optimizer optimizer;
+    enum msim_table_optimizer table_optimizer;
     /* As Megatron-LM trained before 2023: attention in parts (scores, softmax
      * and dropout in memory), whole sequences beside tensor parallelism. */
     bool unfused;
@@ -102,6 +131,8 @@ const char *msim_given_text(enum msim_given g);
 
 const char *msim_precision_text(enum msim_precision p);
 const char *msim_recompute_text(enum msim_recompute r);
+const char *msim_optimizer_text(enum msim_optimizer o);
+const char *msim_table_optimizer_text(enum msim_table_optimizer o);
 
 /*
  * Set one member from text; an empty text leaves it as it is. Returns NULL, or

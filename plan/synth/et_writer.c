@@ -67,6 +67,8 @@ static const char *tensor_type(const struct msim_etw_tensor *t)
         return "Tensor(c10::Float8_e4m3fn)";
     case MSIM_DT_I64:
         return "Tensor(long int)";
+    case MSIM_DT_I32:
+        return "Tensor(int)";
     case MSIM_DT_BOOL:
         return "Tensor(bool)";
     default:
@@ -79,6 +81,10 @@ static const char *tensor_type(const struct msim_etw_tensor *t)
 
 static void put_tensor(struct msim_json *j, const struct msim_etw_tensor *t)
 {
+    if (!t->id) {
+        msim_json_text(j, NULL, "<None>");
+        return;
+    }
     msim_json_open(j, NULL, '[', false);
     msim_json_unsigned(j, NULL, t->id);
     msim_json_unsigned(j, NULL, t->storage);
@@ -192,9 +198,10 @@ static void put_list_type(struct msim_json *j, const struct msim_etw_arg *a)
 
     for (uint32_t i = 0; i < a->n && n + 40 < sizeof(text); i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i ? "," : "",
-                              a->kind == MSIM_ETW_INTS ? "Int"
-                              : a->kind == MSIM_ETW_BOOLS
-                                  ? "Bool"
+                              a->kind == MSIM_ETW_INTS    ? "Int"
+                              : a->kind == MSIM_ETW_BOOLS ? "Bool"
+                              : !a->v.tensors[i].id
+                                  ? "None"
                                   : tensor_type(&a->v.tensors[i]));
     snprintf(text + n, sizeof(text) - n, "]");
     msim_json_text(j, NULL, text);
@@ -363,6 +370,20 @@ void msim_etw_label(struct msim_etw *e, const char *name)
 void msim_etw_backward(struct msim_etw *e, const char *name)
 {
     push(e, name, NULL, 1);
+}
+
+void msim_etw_backward_of(struct msim_etw *e, const char *name,
+                          const struct msim_etw_tensor *grad, int64_t sequence)
+{
+    struct msim_etw_node *n = push(e, name, NULL, 1);
+
+    n->args[n->n_args++] = msim_etw_of(grad);
+    n->sequence = sequence;
+}
+
+void msim_etw_sequence(struct msim_etw *e, int64_t sequence)
+{
+    e->open[e->depth - 1].sequence = sequence;
 }
 
 void msim_etw_collective(struct msim_etw *e, const struct msim_etw_comm *c,

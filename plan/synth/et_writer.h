@@ -21,7 +21,7 @@
 #define MSIM_ETW_SIZES 4 /* of a tensor, at most */
 
 struct msim_etw_tensor {
-    uint32_t id, storage; /* id 0: no tensor */
+    uint32_t id, storage; /* id 0: no tensor; in a list: None */
     uint8_t dtype;        /* enum msim_dtype */
     uint8_t n;
     bool transposed; /* the last two strides are swapped */
@@ -64,7 +64,7 @@ struct msim_etw_comm {
     int64_t sequence; /* of this call in its group */
 };
 
-#define MSIM_ETW_ARGS  24
+#define MSIM_ETW_ARGS  32
 #define MSIM_ETW_DEPTH 8
 
 struct msim_etw_node {
@@ -128,6 +128,11 @@ void msim_etw_leaf(struct msim_etw *e, const char *name, const char *schema,
 void msim_etw_label(struct msim_etw *e, const char *name);
 /* A backward function of autograd, likewise. */
 void msim_etw_backward(struct msim_etw *e, const char *name);
+/* One that shows its gradient, and the number that the operator of forward
+ * had, which the second call gives what is open. */
+void msim_etw_backward_of(struct msim_etw *e, const char *name,
+                          const struct msim_etw_tensor *grad, int64_t sequence);
+void msim_etw_sequence(struct msim_etw *e, int64_t sequence);
 
 /* A collective on `t`, as c10d records one. `rank`: this rank's place in its
  * group, or that of the other of a send or receive. `out` is what it writes,

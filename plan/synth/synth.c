@@ -5,6 +5,7 @@
 
 #include "core/base/decimal.h"
 #include "core/base/write_file.h"
+#include "plan/synth/synth_dlrm.h"
 #include "plan/synth/synth_rank.h"
 
 #include <dirent.h>
@@ -83,7 +84,31 @@ static size_t describe_group(char *text, size_t size,
                                 g->size);
 }
 
-static enum msim_status describe_groups(struct msim_synth_rank *r)
+/* Groups of one rank, as c10d lists them at its start. */
+static enum msim_status
+describe_groups(struct msim_etw *e, const struct msim_synth_group *const *all,
+                int count)
+{
+    size_t n = 0, size = (size_t)count * GROUP_TEXT + 4;
+    char *text = malloc(size);
+    struct msim_etw_arg in = {MSIM_ETW_TEXT, 0, {.text = {text, NULL}}};
+
+    if (!text)
+        return MSIM_ENOMEM;
+    text[n++] = '[';
+    for (int i = 0; i < count; i++) {
+        if (all[i]->size > LISTED || !all[i]->name)
+            continue;
+        n += (size_t)snprintf(text + n, size - n, "%s", n > 1 ? ", " : "");
+        n += describe_group(text + n, size - n, all[i]);
+    }
+    snprintf(text + n, size - n, "]");
+    msim_etw_leaf(e, "## process_group:init ##", NULL, &in, 1, NULL, 0);
+    free(text);
+    return MSIM_OK;
+}
+
+static enum msim_status describe_rank(struct msim_synth_rank *r)
 {
     const struct msim_synth_group *all[] = {
         &r->y.groups[0],
@@ -95,81 +120,112 @@ static enum msim_status describe_groups(struct msim_synth_rank *r)
         &r->pipeline[MSIM_SYNTH_AHEAD][MSIM_SYNTH_BACKWARD],
         &r->pipeline[MSIM_SYNTH_BEHIND][MSIM_SYNTH_FORWARD],
         &r->pipeline[MSIM_SYNTH_BEHIND][MSIM_SYNTH_BACKWARD]};
-    size_t n = 0, size = MSIM_SYNTH_GROUPS * GROUP_TEXT;
-    char *text = malloc(size);
-    struct msim_etw_arg in = {MSIM_ETW_TEXT, 0, {.text = {text, NULL}}};
 
-    if (!text)
-        return MSIM_ENOMEM;
-    text[n++] = '[';
-    for (int i = 0; i < MSIM_SYNTH_GROUPS; i++) {
-        if (all[i]->size > LISTED || !all[i]->name)
-            continue;
-        n += (size_t)snprintf(text + n, size - n, "%s", n > 1 ? ", " : "");
-        n += describe_group(text + n, size - n, all[i]);
-    }
-    snprintf(text + n, size - n, "]");
-    msim_etw_leaf(r->y.e, "## process_group:init ##", NULL, &in, 1, NULL, 0);
-    free(text);
-    return MSIM_OK;
+    return describe_groups(r->y.e, all, MSIM_SYNTH_GROUPS);
 }
 
 /* ---- files ----------------------------------------------------------------
  */
 
-static enum msim_status fill(struct msim_synth_rank *r, struct msim_file *file)
-{
-    enum msim_status status;
+/* What all ranks of a job are written from. */
+struct job {
+    const char *dir;
+    const struct msim_synth_options *o;
+    struct msim_dlrm_share *shares; /* of a DLRM: one a rank */
+};
 
-    msim_etw_begin(r->y.e, msim_file_write, file, r->number);
-    msim_etw_thread(r->y.e, 1);
-    status = describe_groups(r);
-    if (status == MSIM_OK)
-        status = msim_synth_rank_layers(r);
-    if (status == MSIM_OK)
-        status = msim_synth_rank_states(r);
-    if (status == MSIM_OK)
-        msim_synth_rank_step(r);
-    return status == MSIM_OK ? msim_etw_end(r->y.e) : status;
+static struct msim_synth of_rank(const struct job *job, struct msim_etw *e,
+                                 int64_t number)
+{
+    return (struct msim_synth){.e = e,
+                               .m = job->o->model,
+                               .s = job->o->strategy,
+                               .dtype = dtype_of(job->o->strategy),
+                               .rank = number};
 }
 
-static enum msim_status write_rank(const char *dir,
-                                   const struct msim_synth_options *o,
-                                   int64_t number, uint64_t *nodes,
-                                   struct msim_error *err)
+static enum msim_status fill_rank(struct msim_synth_rank *r)
+{
+    MSIM_TRY(describe_rank(r));
+    MSIM_TRY(msim_synth_rank_layers(r));
+    MSIM_TRY(msim_synth_rank_states(r));
+    msim_synth_rank_step(r);
+    return MSIM_OK;
+}
+
+static enum msim_status write_transformer(const struct job *job,
+                                          struct msim_etw *e, int64_t number)
+{
+    struct msim_synth_rank *r = calloc(1, sizeof(*r));
+    enum msim_status status;
+
+    if (!r)
+        return MSIM_ENOMEM;
+    r->number = number;
+    r->batches = (uint32_t)job->o->strategy->pp;
+    r->y = of_rank(job, e, number);
+    r->y.parts = &r->parts;
+    msim_parts_make(&r->parts, job->o->model, job->o->strategy);
+    place(r);
+    status = fill_rank(r);
+    msim_synth_rank_release(r);
+    free(r);
+    return status;
+}
+
+static enum msim_status write_dlrm(const struct job *job, struct msim_etw *e,
+                                   int64_t number)
+{
+    uint32_t ranks = (uint32_t)job->o->strategy->gpus;
+    struct msim_synth_dlrm *d = calloc(1, sizeof(*d));
+    const struct msim_synth_group *groups[2];
+    enum msim_status status;
+
+    if (!d)
+        return MSIM_ENOMEM;
+    d->y = of_rank(job, e, number);
+    d->ranks = ranks;
+    d->batch = job->o->strategy->micro_batch;
+    d->shares = job->shares;
+    d->data = (struct msim_synth_group){"data", ranks, 0, 1, 0};
+    d->spread = (struct msim_synth_group){"tables", ranks, 0, 1, 0};
+    groups[0] = &d->data;
+    groups[1] = &d->spread;
+    status = describe_groups(e, groups, 2);
+    if (status == MSIM_OK)
+        status = msim_synth_dlrm_init(d);
+    if (status == MSIM_OK)
+        msim_synth_dlrm_step(d);
+    msim_synth_dlrm_release(d);
+    free(d);
+    return status;
+}
+
+static enum msim_status write_rank(const struct job *job, int64_t number,
+                                   uint64_t *nodes, struct msim_error *err)
 {
     struct msim_etw *e = calloc(1, sizeof(*e));
-    struct msim_synth_rank *r = calloc(1, sizeof(*r));
     struct msim_file *file = NULL;
     enum msim_status status = MSIM_ENOMEM;
     char path[4096];
 
-    snprintf(path, sizeof(path), "%.4000s/rank-%lld.et.json", dir,
+    snprintf(path, sizeof(path), "%.4000s/rank-%lld.et.json", job->dir,
              (long long)number);
-    if (e && r) {
-        *r = (struct msim_synth_rank){.number = number,
-                                      .batches = (uint32_t)o->strategy->pp};
-        r->y = (struct msim_synth){.e = e,
-                                   .m = o->model,
-                                   .s = o->strategy,
-                                   .parts = &r->parts,
-                                   .dtype = dtype_of(o->strategy),
-                                   .rank = number};
-        msim_parts_make(&r->parts, o->model, o->strategy);
-        place(r);
+    if (e)
         status = msim_file_open(&file, path, false, err);
+    if (status == MSIM_OK) {
+        msim_etw_begin(e, msim_file_write, file, number);
+        msim_etw_thread(e, 1);
+        status = (job->shares ? write_dlrm : write_transformer)(job, e, number);
     }
     if (status == MSIM_OK)
-        status = fill(r, file);
+        status = msim_etw_end(e);
     if (status == MSIM_OK) {
         *nodes += e->nodes;
         status = msim_file_commit(file, err);
     } else {
         msim_file_abandon(file);
     }
-    if (r)
-        msim_synth_rank_release(r);
-    free(r);
     free(e);
     return status;
 }
@@ -197,6 +253,7 @@ static enum msim_status write_manifest(const char *dir,
 #undef X
     msim_json_text(&j, "precision", msim_precision_text(s->precision));
     msim_json_text(&j, "recompute", msim_recompute_text(s->recompute));
+    msim_json_text(&j, "optimizer", msim_optimizer_text(s->optimizer));
     msim_json_close(&j);
     msim_json_integer(&j, "ranks", s->gpus);
     msim_json_integer(&j, "ranks_a_file", a_file);
@@ -208,6 +265,30 @@ static enum msim_status write_manifest(const char *dir,
     return status;
 }
 
+static enum msim_status check_dlrm(const struct msim_described *m,
+                                   const struct msim_strategy *s,
+                                   struct msim_error *err)
+{
+    long long tables = (long long)msim_described_tables(m);
+    long long gpus = (long long)s->gpus;
+
+    if (gpus > MSIM_DLRM_RANKS)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "gpus is %lld, want at most %d of a dlrm", gpus,
+                         MSIM_DLRM_RANKS);
+    if (!m->dlrm.separate && tables < gpus)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "gpus is %lld, but the model has %lld tables, which "
+                         "are spread whole; want at most so many GPUs",
+                         gpus, tables);
+    if (m->dlrm.separate && tables > MSIM_DLRM_SEPARATE)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "the model has %lld tables, want at most %d with "
+                         "separate look-ups",
+                         tables, MSIM_DLRM_SEPARATE);
+    return MSIM_OK;
+}
+
 static enum msim_status check(const struct msim_synth_options *o,
                               struct msim_error *err)
 {
@@ -215,8 +296,7 @@ static enum msim_status check(const struct msim_synth_options *o,
     const char *technique = msim_techniques_first(&s->technique);
 
     if (o->model->type == MSIM_MODEL_DLRM)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "a dlrm cannot be written; want a transformer");
+        return check_dlrm(o->model, s, err);
     if (s->vp > 1)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "vp is %lld, and interleaved stages cannot be "
@@ -279,23 +359,55 @@ static bool is_ours(const char *dir)
     return access(path, F_OK) == 0;
 }
 
+/* How many ranks do alike: those of a stage; of a DLRM all, where they have as
+ * many tables, look-ups and rows. */
+static int64_t alike(const struct job *job)
+{
+    const struct msim_strategy *s = job->o->strategy;
+
+    if (job->o->every_rank)
+        return 1;
+    for (int64_t r = 1; job->shares && r < s->gpus; r++)
+        if (memcmp(&job->shares[0], &job->shares[r], sizeof(*job->shares)) != 0)
+            return 1;
+    return s->gpus / s->pp;
+}
+
+static enum msim_status write_all(const struct job *job,
+                                  struct msim_synth_result *out,
+                                  struct msim_error *err)
+{
+    const struct msim_strategy *s = job->o->strategy;
+    int64_t a_file = alike(job);
+    bool again = is_ours(job->dir);
+
+    for (int64_t rank = 0; rank < s->gpus; rank += a_file) {
+        MSIM_TRY(write_rank(job, rank, &out->nodes, err));
+        out->files++;
+    }
+    MSIM_TRY(write_manifest(job->dir, job->o, a_file, err));
+    if (again)
+        remove_others(job->dir, s->gpus, a_file);
+    return MSIM_OK;
+}
+
 enum msim_status msim_synth_write(const char *dir,
                                   const struct msim_synth_options *o,
                                   struct msim_synth_result *out,
                                   struct msim_error *err)
 {
-    const struct msim_strategy *s = o->strategy;
-    int64_t a_file = o->every_rank ? 1 : s->gpus / s->pp;
-    bool again = is_ours(dir);
+    struct job job = {.dir = dir, .o = o};
+    enum msim_status status;
 
     *out = (struct msim_synth_result){0};
     MSIM_TRY(check(o, err));
-    for (int64_t rank = 0; rank < s->gpus; rank += a_file) {
-        MSIM_TRY(write_rank(dir, o, rank, &out->nodes, err));
-        out->files++;
+    if (o->model->type == MSIM_MODEL_DLRM) {
+        job.shares = calloc((size_t)o->strategy->gpus, sizeof(*job.shares));
+        if (!job.shares)
+            return MSIM_ENOMEM;
+        msim_dlrm_spread(o->model, o->strategy->gpus, job.shares);
     }
-    MSIM_TRY(write_manifest(dir, o, a_file, err));
-    if (again)
-        remove_others(dir, s->gpus, a_file);
-    return MSIM_OK;
+    status = write_all(&job, out, err);
+    free(job.shares);
+    return status;
 }

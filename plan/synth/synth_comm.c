@@ -21,7 +21,18 @@ static const struct msim_part_comm *comm_of(const struct msim_synth_walk *w,
 
 const char *msim_synth_dtype_text(enum msim_dtype t)
 {
-    return t == MSIM_DT_F32 ? "Float" : t == MSIM_DT_F16 ? "Half" : "BFloat16";
+    switch (t) {
+    case MSIM_DT_F32:
+        return "Float";
+    case MSIM_DT_F16:
+        return "Half";
+    case MSIM_DT_I64:
+        return "Long";
+    case MSIM_DT_I32:
+        return "Int";
+    default:
+        return "BFloat16";
+    }
 }
 
 /* From `in` elements to `out`; the struct msim_etw_tensor that it wrote. */

@@ -56,6 +56,8 @@ static void keep(struct msim_synth_walk *w,
                   &into->grad, 1);
 }
 
+#define NODE "torch::autograd::AccumulateGrad"
+
 /* The gradient goes to where the optimizer reads it. */
 void msim_synth_accumulate(struct msim_synth_walk *w,
                            const struct msim_etw_tensor *gradient,
@@ -66,7 +68,10 @@ void msim_synth_accumulate(struct msim_synth_walk *w,
 
     if (!into->weight.id || w->y->s->zero >= 2) /* shared out at once */
         return;
-    msim_etw_backward(w->y->e, "torch::autograd::AccumulateGrad");
+    if (into->grad.id)
+        msim_etw_backward(w->y->e, NODE);
+    else
+        msim_etw_backward_of(w->y->e, NODE, gradient, -1);
     if (into->grad.id)
         msim_etw_leaf(w->y->e, "aten::add_",
                       "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, "

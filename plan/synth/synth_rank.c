@@ -80,7 +80,7 @@ enum msim_status msim_synth_rank_layers(struct msim_synth_rank *r)
     return MSIM_OK;
 }
 
-/* ---- optimizer ------------------------------------------------------------
+/* ---- parameters -----------------------------------------------------------
  */
 
 /* The ranks that have the same parameter. */
@@ -100,119 +100,22 @@ static int64_t share_of(const struct msim_synth_rank *r,
     return r->y.s->zero ? (elems + n - 1) / n : elems;
 }
 
-static struct msim_etw_tensor state(struct msim_synth_rank *r,
-                                    const struct msim_synth_parameter *p)
-{
-    return msim_etw_new(r->y.e, MSIM_DT_F32, 1, share_of(r, p));
-}
-
-/* What the optimizer keeps of one parameter. In fp32 it updates the weight
- * itself, and its gradient is what backward makes. */
-static void add_states(struct msim_synth_rank *r,
-                       const struct msim_synth_parameter *p)
-{
-    uint32_t n = r->n_parameters++;
-    int64_t share = share_of(r, p);
-
-    r->of[n] = p;
-    r->first[n] = state(r, p);
-    r->second[n] = state(r, p);
-    r->steps[n] = msim_etw_new(r->y.e, MSIM_DT_F32, 0);
-    r->weights[n] = r->y.s->zero >= 3
-                        ? msim_etw_new(r->y.e, r->y.dtype, 1, share)
-                        : msim_etw_view(r->y.e, &p->weight, 1, share);
-    r->master[n] = msim_synth_has_masters(&r->y) ? state(r, p) : r->weights[n];
-    if (r->y.s->zero >= 2)
-        r->grads[n] = state(r, p);
-}
-
-/* Gradients by now: those of fp32 are there only behind backward. */
-static void find_gradients(struct msim_synth_rank *r)
-{
-    for (uint32_t i = 0; i < r->n_parameters && r->y.s->zero < 2; i++)
-        r->grads[i] =
-            msim_etw_view(r->y.e, &r->of[i]->grad, 1, share_of(r, r->of[i]));
-}
-
 enum msim_status msim_synth_rank_states(struct msim_synth_rank *r)
 {
     size_t most = 0;
 
     for (uint32_t i = 0; i < r->n; i++)
         most += (size_t)r->layers[i].part->n_ops * MSIM_SYNTH_OWN;
-    r->of = calloc(most, sizeof(*r->of));
-    r->master = calloc(most, sizeof(*r->master));
-    r->first = calloc(most, sizeof(*r->first));
-    r->second = calloc(most, sizeof(*r->second));
-    r->steps = calloc(most, sizeof(*r->steps));
-    r->grads = calloc(most, sizeof(*r->grads));
-    r->weights = calloc(most, sizeof(*r->weights));
-    if (!r->of || !r->master || !r->first || !r->second || !r->steps ||
-        !r->grads || !r->weights)
-        return MSIM_ENOMEM;
+    MSIM_TRY(msim_synth_optimizer_init(&r->optimizer, &r->y, most));
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t k = 0; k < r->layers[i].part->n_ops; k++)
-            for (int w = 0; w < MSIM_SYNTH_OWN; w++)
-                if (r->layers[i].own[k][w].weight.id)
-                    add_states(r, &r->layers[i].own[k][w]);
+            for (int w = 0; w < MSIM_SYNTH_OWN; w++) {
+                struct msim_synth_parameter *p = &r->layers[i].own[k][w];
+
+                if (p->weight.id)
+                    msim_synth_optimizer_add(&r->optimizer, p, share_of(r, p));
+            }
     return MSIM_OK;
-}
-
-static struct msim_etw_arg list(const struct msim_etw_tensor *t, uint32_t n)
-{
-    return (struct msim_etw_arg){MSIM_ETW_TENSORS, n, {.tensors = t}};
-}
-
-#define STEP_TENSORS                                                           \
-    512 /* of one call: lists are cut where they are longer                    \
-         */
-
-static void optimizer_call(struct msim_synth_rank *r, uint32_t from, uint32_t n)
-{
-    struct msim_etw_arg in[] = {list(r->master + from, n),
-                                list(r->grads + from, n),
-                                list(r->first + from, n),
-                                list(r->second + from, n),
-                                list(NULL, 0),
-                                list(r->steps + from, n),
-                                msim_synth_real(1e-4),
-                                msim_synth_real(0.9),
-                                msim_synth_real(0.999),
-                                msim_synth_real(0.01),
-                                msim_synth_real(1e-8),
-                                msim_synth_flag(false),
-                                msim_synth_flag(false),
-                                msim_synth_none(),
-                                msim_synth_none()};
-    struct msim_etw_arg back[] = {list(r->weights + from, n),
-                                  list(r->master + from, n),
-                                  {MSIM_ETW_BOOL, 0, {.i = 0}}};
-
-    msim_etw_leaf(r->y.e, "aten::_fused_adamw_",
-                  "aten::_fused_adamw_(Tensor(a!)[] self, Tensor(b!)[] grads, "
-                  "Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, "
-                  "Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, "
-                  "float lr, float beta1, float beta2, float weight_decay, "
-                  "float eps, bool amsgrad, bool maximize, Tensor? "
-                  "grad_scale=None, Tensor? found_inf=None) -> ()",
-                  in, 15, NULL, 0);
-    if (!msim_synth_has_masters(&r->y))
-        return;
-    msim_etw_leaf(r->y.e, "aten::_foreach_copy_",
-                  "aten::_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool "
-                  "non_blocking=False) -> ()",
-                  back, 3, NULL, 0);
-}
-
-static void optimizer(struct msim_synth_rank *r)
-{
-    msim_etw_label(r->y.e, "Optimizer.step#AdamW.step");
-    find_gradients(r);
-    for (uint32_t i = 0; i < r->n_parameters; i += STEP_TENSORS)
-        optimizer_call(r, i,
-                       r->n_parameters - i < STEP_TENSORS ? r->n_parameters - i
-                                                          : STEP_TENSORS);
-    msim_etw_close(r->y.e, NULL, 0);
 }
 
 /* ---- collectives of data parallel ranks and stages ------------------------
@@ -433,7 +336,7 @@ void msim_synth_rank_step(struct msim_synth_rank *r)
 {
     msim_etw_label(r->y.e, "ProfilerStep#1");
     micro_batches(r);
-    optimizer(r);
+    msim_synth_optimizer_step(&r->optimizer);
     if (r->y.s->zero == 1 || r->y.s->zero == 2)
         for (uint32_t i = 0; i < r->n; i++)
             gather_layer(r, &r->layers[i]);
@@ -449,11 +352,5 @@ void msim_synth_rank_release(struct msim_synth_rank *r)
     }
     free(r->layers);
     free(r->between);
-    free(r->of);
-    free(r->master);
-    free(r->first);
-    free(r->second);
-    free(r->steps);
-    free(r->grads);
-    free(r->weights);
+    msim_synth_optimizer_release(&r->optimizer);
 }

@@ -5,6 +5,7 @@
 #ifndef MSIM_PLAN_SYNTH_SYNTH_RANK_H
 #define MSIM_PLAN_SYNTH_SYNTH_RANK_H
 #include "plan/synth/synth_layer.h"
+#include "plan/synth/synth_optimizer.h"
 
 #define MSIM_SYNTH_GROUPS 9
 enum { MSIM_SYNTH_AHEAD, MSIM_SYNTH_BEHIND };
@@ -24,10 +25,7 @@ struct msim_synth_rank {
     struct msim_synth_layer *layers; /* of its stage, in order */
     uint32_t n;
     uint32_t batches; /* of micro batches kept at once */
-    /* What the optimizer reads and writes, one a parameter. */
-    const struct msim_synth_parameter **of;
-    struct msim_etw_tensor *steps, *master, *first, *second, *grads, *weights;
-    uint32_t n_parameters;
+    struct msim_synth_optimizer optimizer;
     struct msim_etw_tensor *between; /* of each micro batch: what the stage's
                                         last layer made */
 };

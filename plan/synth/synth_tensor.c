@@ -9,6 +9,8 @@
 int64_t msim_synth_scalar_type(enum msim_dtype t)
 {
     switch (t) {
+    case MSIM_DT_I32:
+        return 3;
     case MSIM_DT_I64:
         return 4;
     case MSIM_DT_F16:

@@ -65,9 +65,43 @@ synth vit '{"type": "vit", "image": 224, "patch": 16, "classes": 1000, "layers":
     '{"gpus": 1, "micro_batch": 8, "global_batch": 8, "precision": "bf16"}'
 same_products vit vit
 compare vit vit 0.005 0.35 0.2
+# Tables looked up one by one, on every rank, as in the captures.
+mlp='"dense": 13, "dim": 64, "lookups": "separate"'
+synth dlrm "{\"type\": \"dlrm\", $mlp, \"bottom\": [512, 256, 64], \"top\": [512, 512, 256, 1],
+    \"tables\": [{\"rows\": 100000, \"pooling\": 8, \"count\": 4}]}" \
+    '{"gpus": 1, "micro_batch": 512, "precision": "fp32", "optimizer": "sgd"}'
+same_products dlrm dlrm
+compare dlrm dlrm 0.005 0.1 0.1
+synth ddp "{\"type\": \"dlrm\", $mlp, \"bottom\": [512, 64], \"top\": [512, 512, 1],
+    \"tables\": [{\"rows\": 10000, \"pooling\": 8, \"count\": 2}]}" \
+    '{"gpus": 2, "micro_batch": 512, "precision": "fp32", "optimizer": "sgd"}'
+same_products ddp dlrm-ddp-2ranks
+# Gradients of all 1,354,816 + 263,169 numbers, in the buckets of the capture.
+sums=$(grep -o '"collective_name", "type": "string", "value": "allreduce"' "$folder/ddp/rank-0.et.json" | wc -l)
+[ "$sums" = 2 ] || complain "$sums sums of gradients, want 2"
+for n in 1354816 263169; do
+    grep -q "\"in_msg_nelems\", \"type\": \"uint64\", \"value\": $n" "$folder/ddp/rank-0.et.json" ||
+        complain "no sum of $n numbers"
+done
+
+# Tables spread over ranks: what is looked up goes to them all to all, pooled rows
+# come back, and their gradients go there again. 26 tables on 8 ranks: 4 or 3.
+run synth dlrm-mlperf --strategy <(echo '{"gpus": 8, "micro_batch": 2048, "precision": "fp32", "optimizer": "adagrad"}') \
+    -o "$folder/spread"
+want_rc 0
+want_out "8 execution traces of 8 ranks"
+sent=$(grep -o '"all_to_allv"' "$folder/spread/rank-0.et.json" | wc -l)
+[ "$sent" = 8 ] || complain "$sent mentions of all_to_allv, want 2 of each of 4"
+run --platform a100 --json --strict "$folder/spread"
+want_rc 0
+want_out '"coverage": {"ops": 1, "device_time": 1}'
+# Equal ranks are one file.
+run synth "$folder/dlrm.json" --strategy <(echo '{"gpus": 4, "micro_batch": 512, "precision": "bf16"}') -o "$folder/four"
+want_rc 0
+want_out "1 execution trace of 4 ranks"
 
 # Everything else takes them.
-for name in bert vit; do
+for name in bert vit dlrm; do
     run info "$folder/$name"
     want_rc 0
     want_out "1.1.1-chakra.0.0.4"
@@ -77,6 +111,27 @@ for name in bert vit; do
     run convert "$folder/$name" -o "$folder/$name.et"
     want_rc 0
 done
+
+# PyTorch itself takes every operator with these arguments, but for the kernels that
+# a GPU alone has; its values are random.
+runs() { # NAME MODEL STRATEGY PATTERN
+    synth "$1" "$2" "$3"
+    run generate "$folder/$1" -o "$folder/$1.bench" --exclude "$4"
+    want_rc 0
+    want_err "all operators called directly"
+    [ "${MSIM_SANITIZE:-0}" = 0 ] && python3 -c 'import torch' 2>/dev/null || return 0
+    python3 "$folder/$1.bench/bench.py" --device cpu --iters 1 --warmup 1 >"$folder/run" 2>&1 || true
+    grep -q '100.0% of [0-9]* operators run' "$folder/run" ||
+        complain "operators of $1 do not run: $(grep Error "$folder/run")"
+}
+small='"layers": 1, "hidden": 128, "heads": 2, "ffn": 256'
+runs small-bert "{\"type\": \"encoder\", $small, \"vocab\": 500, \"dropout\": 0.1, \"head\": \"pretraining\"}" \
+    '{"gpus": 1, "micro_batch": 2, "global_batch": 4, "sequence": 64, "recompute": "full"}' '*_scaled_dot*'
+runs small-vit "{\"type\": \"vit\", $small, \"image\": 32, \"patch\": 8, \"classes\": 9}" \
+    '{"gpus": 1, "micro_batch": 2, "precision": "fp32"}' '*[:n]_[sc][co]*n*'
+runs small-dlrm "{\"type\": \"dlrm\", $mlp, \"bottom\": [32, 64], \"top\": [32, 1],
+    \"tables\": [{\"rows\": 99, \"pooling\": 2, \"count\": 3}]}" \
+    '{"gpus": 1, "micro_batch": 16, "optimizer": "adagrad"}' '*bag_dense*'
 
 # Tables of jobs and plans take encoders and images; sequences follow from the model.
 cat >"$folder/rows.csv" <<'CSV'
@@ -92,6 +147,22 @@ want_out "sequence=512"
 want_out "sequence is 512, but the model has as many tokens as its images make: 197"
 want_out "sequence is 1024, but the model has positions up to 512"
 [ "$(grep -cE ',[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,yes,' "$folder/out")" = 2 ] || complain "want two predictions: $out"
+
+# Steps of a dlrm are not known: a word of what to do instead.
+printf 'model,platform,gpus\ndlrm-mlperf,h100,8\n' >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --csv
+want_rc 0
+want_out "model 'dlrm-mlperf' is a dlrm: want a transformer"
+run plan <(echo '{"model": "dlrm-mlperf", "platforms": ["h100"], "gpus": [8], "global_batch": 64}') -o "$folder/plan"
+want_rc 3
+want_err "model is \"dlrm-mlperf\", want a transformer"
+split() { # TEXT STRATEGY
+    run synth dlrm-mlperf --strategy <(echo "$2") -o "$folder/refused"
+    want_rc 2
+    want_err "$1"
+}
+split "tp is not 1, but the model is a dlrm" '{"gpus": 8, "tp": 2}'
+split "gpus is 64, but the model has 26 tables" '{"gpus": 64}'
 
 # What cannot be is refused by its path.
 refused() { # TEXT MODEL
@@ -109,5 +180,10 @@ refused 'head is "nsp", want lm, mlm, pretraining or classifier' \
     '{"type": "encoder", "layers": 1, "hidden": 128, "heads": 2, "ffn": 256, "vocab": 99, "head": "nsp"}'
 refused "dropout is 1, want a share from 0 to below 1" \
     '{"type": "encoder", "layers": 1, "hidden": 128, "heads": 2, "ffn": 256, "vocab": 99, "dropout": 1}'
+mlps='"type": "dlrm", "dense": 13, "dim": 8, "top": [1]'
+refused "tables[1].rows is 0, want a whole number from 1" \
+    "{$mlps, \"bottom\": [8], \"tables\": [{\"rows\": 9}, {\"rows\": 0}]}"
+refused 'bottom is [8,9], want "dim" last' "{$mlps, \"bottom\": [8, 9], \"tables\": [{\"rows\": 9}]}"
+refused "tables is missing, want a list of 1 to 64 objects" "{$mlps, \"bottom\": [8]}"
 refused 'type is "gnn", want decoder, encoder, vit or dlrm' '{"type": "gnn"}'
 finish

@@ -74,7 +74,12 @@ static void test_describe__counts_encoders_exactly(void)
     } MODELS[] = {{"bert-base", 109514298},
                   {"bert-large", 335174458},
                   {"vit-b-16", 86567656},
-                  {"vit-l-16", 304326632}};
+                  {"vit-l-16", 304326632},
+                  /* 187,767,399 rows of 128; MLPs of 13-512-256-128 and
+                   * 479-1024-1024-512-256-1. */
+                  {"dlrm-mlperf", 187767399.0 * 128 + 7168 + 131328 + 32896 +
+                                      491520 + 1049600 + 524800 + 131328 +
+                                      257}};
 
     for (size_t i = 0; i < sizeof(MODELS) / sizeof(MODELS[0]); i++) {
         struct msim_described m;
