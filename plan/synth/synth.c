@@ -25,6 +25,40 @@ static struct msim_synth_group group(struct msim_synth_rank *r, int i,
     return (struct msim_synth_group){r->names[i], size, start, stride, 0};
 }
 
+/* A group with the rank `peer`, of one way and direction. */
+static struct msim_synth_group pair(struct msim_synth_rank *r, int i, int way,
+                                    bool around, int64_t peer)
+{
+    static const char *const KINDS[2][2] = {
+        {"pipeline forward", "pipeline backward"},
+        {"pipeline forward around", "pipeline backward around"}};
+    int64_t first = r->number < peer ? r->number : peer;
+    int64_t last = r->number < peer ? peer : r->number;
+
+    return group(r, i, KINDS[around][way], 2, (uint32_t)first,
+                 (uint32_t)(last - first));
+}
+
+/* The stages before and behind, `stage` ranks away. With several chunks the
+ * last one's next is the first. */
+static void neighbours(struct msim_synth_rank *r, int64_t stage)
+{
+    int64_t ring = (r->y.s->pp - 1) * stage;
+    bool first = r->stage == 0, last = r->stage + 1 == r->y.s->pp;
+    bool chunks = r->y.s->vp > 1;
+
+    for (int way = MSIM_SYNTH_FORWARD; way <= MSIM_SYNTH_BACKWARD; way++) {
+        if (!last || chunks)
+            r->pipeline[MSIM_SYNTH_AHEAD][way] =
+                pair(r, 5 + way, way, last,
+                     last ? r->number - ring : r->number + stage);
+        if (!first || chunks)
+            r->pipeline[MSIM_SYNTH_BEHIND][way] =
+                pair(r, 7 + way, way, first,
+                     first ? r->number + ring : r->number - stage);
+    }
+}
+
 /* Ranks count tensor parallel ones first, then context, data, stages. */
 static void place(struct msim_synth_rank *r)
 {
@@ -43,17 +77,7 @@ static void place(struct msim_synth_rank *r)
     r->dp = group(r, 3, "data", dp * cp, first, tp);
     r->experts = group(r, 4, "expert data", dp * cp / ep > 1 ? dp * cp / ep : 1,
                        first + in % ep * tp, tp * ep);
-    for (int way = MSIM_SYNTH_FORWARD; way <= MSIM_SYNTH_BACKWARD; way++) {
-        const char *kind = way == MSIM_SYNTH_FORWARD ? "pipeline forward"
-                                                     : "pipeline backward";
-
-        if (r->stage + 1 < s->pp)
-            r->pipeline[MSIM_SYNTH_AHEAD][way] =
-                group(r, 5 + way, kind, 2, n, stage);
-        if (r->stage > 0)
-            r->pipeline[MSIM_SYNTH_BEHIND][way] =
-                group(r, 7 + way, kind, 2, n - stage, stage);
-    }
+    neighbours(r, (int64_t)stage);
 }
 
 static enum msim_dtype dtype_of(const struct msim_strategy *s)
@@ -162,7 +186,6 @@ static enum msim_status write_transformer(const struct job *job,
     if (!r)
         return MSIM_ENOMEM;
     r->number = number;
-    r->batches = (uint32_t)job->o->strategy->pp;
     r->y = of_rank(job, e, number);
     r->y.parts = &r->parts;
     msim_parts_make(&r->parts, job->o->model, job->o->strategy);
@@ -295,13 +318,19 @@ static enum msim_status check(const struct msim_synth_options *o,
     const struct msim_strategy *s = o->strategy;
     const char *technique = msim_techniques_first(&s->technique);
 
+    if (technique)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "%s cannot be written; leave it out (whatif and "
+                         "validate --rows know it)",
+                         technique);
     if (o->model->type == MSIM_MODEL_DLRM)
         return check_dlrm(o->model, s, err);
-    if (s->vp > 1)
+    if (s->vp > 1 && s->grad_accum % s->pp != 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "vp is %lld, and interleaved stages cannot be "
-                         "written; want 1",
-                         (long long)s->vp);
+                         "grad_accum is %lld, and vp %lld takes micro batches "
+                         "in groups of pp; want a multiple of %lld",
+                         (long long)s->grad_accum, (long long)s->vp,
+                         (long long)s->pp);
     if (s->precision == MSIM_PRECISION_NVFP4)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "precision is nvfp4, for which PyTorch has no type of "
@@ -309,11 +338,6 @@ static enum msim_status check(const struct msim_synth_options *o,
     if (s->offload != MSIM_OFFLOAD_NONE)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "offload cannot be written; want none");
-    if (technique)
-        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "%s cannot be written; leave it out (whatif and "
-                         "validate --rows know it)",
-                         technique);
     return MSIM_OK;
 }
 

@@ -3,12 +3,13 @@
  * run: one a rank, in PyTorch's own format.
  *
  * A step of training, as a rank of a pipeline stage runs it: micro batches in
- * one-forward-one-backward order, activations sent and received between stages,
- * gradients summed over data parallel ranks, AdamW. Parameters and activations
- * are in the strategy's precision, gradients, master weights and states in
- * fp32; with ZeRO a rank has its share of states (1), of gradients (2), of
- * parameters (3), and gathers layers as it needs them. Ranks of one stage do
- * alike: by default the first of each stage is written, which stands for all.
+ * one-forward-one-backward order (interleaved with vp), activations sent and
+ * received between stages, gradients summed over data parallel ranks, AdamW.
+ * Parameters and activations are in the strategy's precision, gradients, master
+ * weights and states in fp32; with ZeRO a rank has its share of states (1), of
+ * gradients (2), of parameters (3), and gathers layers as it needs them. Ranks
+ * of one stage do alike: by default the first of each stage is written, which
+ * stands for all.
  */
 #ifndef MSIM_PLAN_SYNTH_SYNTH_H
 #define MSIM_PLAN_SYNTH_SYNTH_H
@@ -16,7 +17,7 @@
 
 struct msim_synth_options {
     const struct msim_described *model;
-    const struct msim_strategy *strategy; /* complete, vp 1 */
+    const struct msim_strategy *strategy; /* complete */
     bool every_rank;
 };
 

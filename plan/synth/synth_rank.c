@@ -32,13 +32,29 @@ static const struct msim_part *layer_part(const struct msim_synth_rank *r,
                    windowed);
 }
 
-/* Layers before stage `stage`: as even as they go. */
-static int64_t layers_before(const struct msim_synth_rank *r, int64_t stage)
+/* Chunk c of stage s is number c x pp + s on a micro batch's way. */
+static int64_t place_of(const struct msim_synth_rank *r, int64_t chunk)
 {
-    int64_t pp = r->y.s->pp, each = r->y.m->layers / pp;
-    int64_t more = r->y.m->layers % pp;
+    return chunk * r->y.s->pp + r->stage;
+}
 
-    return stage * each + (stage < more ? stage : more);
+static bool is_first(const struct msim_synth_rank *r, int64_t chunk)
+{
+    return place_of(r, chunk) == 0;
+}
+
+static bool is_last(const struct msim_synth_rank *r, int64_t chunk)
+{
+    return place_of(r, chunk) + 1 == r->y.s->pp * r->y.s->vp;
+}
+
+/* Layers before place `place`: as even as they go. */
+static int64_t layers_before(const struct msim_synth_rank *r, int64_t place)
+{
+    int64_t places = r->y.s->pp * r->y.s->vp;
+    int64_t each = r->y.m->layers / places, more = r->y.m->layers % places;
+
+    return place * each + (place < more ? place : more);
 }
 
 static enum msim_status add_layer(struct msim_synth_rank *r,
@@ -50,8 +66,8 @@ static enum msim_status add_layer(struct msim_synth_rank *r,
     *l = (struct msim_synth_layer){
         .part = part,
         .own = calloc(ops, sizeof(*l->own)),
-        .kept = calloc(ops * r->batches, sizeof(*l->kept)),
-        .inputs = calloc(r->batches, sizeof(*l->inputs)),
+        .kept = calloc(ops * r->schedule.kept, sizeof(*l->kept)),
+        .inputs = calloc(r->schedule.kept, sizeof(*l->inputs)),
     };
     if (!l->own || !l->kept || !l->inputs)
         return MSIM_ENOMEM;
@@ -59,23 +75,43 @@ static enum msim_status add_layer(struct msim_synth_rank *r,
     return MSIM_OK;
 }
 
+static enum msim_status add_chunk(struct msim_synth_rank *r, int64_t chunk)
+{
+    int64_t place = place_of(r, chunk), end = layers_before(r, place + 1);
+
+    r->first[chunk] = r->n;
+    if (is_first(r, chunk))
+        MSIM_TRY(add_layer(r, msim_parts_find(&r->parts, MSIM_PART_EMBEDDING)));
+    for (int64_t i = layers_before(r, place); i < end; i++)
+        MSIM_TRY(add_layer(r, layer_part(r, i)));
+    if (is_last(r, chunk))
+        MSIM_TRY(add_layer(r, msim_parts_find(&r->parts, MSIM_PART_HEAD)));
+    r->first[chunk + 1] = r->n;
+    return MSIM_OK;
+}
+
 enum msim_status msim_synth_rank_layers(struct msim_synth_rank *r)
 {
-    int64_t begin = layers_before(r, r->stage);
-    int64_t end = layers_before(r, r->stage + 1);
+    const struct msim_strategy *s = r->y.s;
+    size_t passes = (size_t)(s->vp * s->grad_accum);
 
-    r->layers = calloc((size_t)(end - begin) + 2, sizeof(*r->layers));
-    r->between = calloc(r->batches, sizeof(*r->between));
-    if (!r->layers || !r->between)
+    MSIM_TRY(msim_synth_schedule_make(&r->schedule, (uint32_t)s->pp,
+                                      (uint32_t)s->vp, (uint32_t)s->grad_accum,
+                                      (uint32_t)r->stage));
+    r->layers = calloc((size_t)r->y.m->layers + 2, sizeof(*r->layers));
+    r->first = calloc((size_t)s->vp + 1, sizeof(*r->first));
+    for (int way = 0; way < 2; way++) {
+        r->given[way] = calloc(passes, sizeof(*r->given[way]));
+        r->made[way] = calloc(passes, sizeof(*r->made[way]));
+        if (!r->given[way] || !r->made[way])
+            return MSIM_ENOMEM;
+    }
+    if (!r->layers || !r->first)
         return MSIM_ENOMEM;
-    if (r->stage == 0)
-        MSIM_TRY(add_layer(r, msim_parts_find(&r->parts, MSIM_PART_EMBEDDING)));
-    for (int64_t i = begin; i < end; i++)
-        MSIM_TRY(add_layer(r, layer_part(r, i)));
-    if (r->stage + 1 == r->y.s->pp)
-        MSIM_TRY(add_layer(r, msim_parts_find(&r->parts, MSIM_PART_HEAD)));
+    for (int64_t chunk = 0; chunk < s->vp; chunk++)
+        MSIM_TRY(add_chunk(r, chunk));
     /* With stages both ends have a table of their own. */
-    if (r->y.m->tied && r->y.s->pp == 1)
+    if (r->y.m->tied && s->pp == 1)
         msim_synth_tie(&r->layers[r->n - 1], &r->layers[0]);
     return MSIM_OK;
 }
@@ -229,106 +265,90 @@ static void gather_layer(struct msim_synth_rank *r, struct msim_synth_layer *l)
 /* ---- one step -------------------------------------------------------------
  */
 
-static bool is_first(const struct msim_synth_rank *r)
+static struct msim_etw_tensor *at(struct msim_synth_rank *r,
+                                  struct msim_etw_tensor *const of[2],
+                                  const struct msim_turn *t)
 {
-    return r->stage == 0;
+    return &of[t->back][(int64_t)t->chunk * r->y.s->grad_accum + t->batch];
 }
 
-static bool is_last(const struct msim_synth_rank *r)
+/* What a pass made goes to the stage that goes on with it, or comes from it. */
+static void transfer(struct msim_synth_rank *r, const struct msim_turn *t)
 {
-    return r->stage + 1 == r->y.s->pp;
+    bool send = t->kind == MSIM_TURN_SEND;
+    int to = send != t->back ? MSIM_SYNTH_AHEAD : MSIM_SYNTH_BEHIND;
+    struct msim_synth_group *g = &r->pipeline[to][t->back];
+    int64_t rows = (int64_t)r->parts.seq_tokens, h = r->y.m->hidden;
+    struct msim_etw_tensor *what = at(r, send ? r->made : r->given, t);
+    struct msim_etw_comm c = {.name = send ? "send" : "recv",
+                              .dtype = msim_synth_dtype_text(r->y.dtype),
+                              .group = g->name,
+                              .in_elems = (uint64_t)(rows * h),
+                              .out_elems = (uint64_t)(rows * h),
+                              .size = g->size,
+                              .start = g->start,
+                              .stride = g->stride,
+                              .sequence = g->calls++};
+
+    if (!send) {
+        *what = msim_etw_new(r->y.e, r->y.dtype, 2, rows, h);
+        msim_synth_write_empty(r->y.e, what);
+    }
+    /* The other one's place among two. */
+    msim_etw_collective(r->y.e, &c, what, what, g->start == r->number);
 }
 
-static void pass_on(struct msim_synth_rank *r, const char *name, int to,
-                    int way)
+static void forward(struct msim_synth_rank *r, const struct msim_turn *t)
 {
-    int64_t elems = (int64_t)r->parts.seq_tokens * r->y.m->hidden;
-
-    collective(r, name, &r->pipeline[to][way], r->y.dtype, elems, elems,
-               to == MSIM_SYNTH_AHEAD);
-}
-
-static struct msim_etw_tensor received(struct msim_synth_rank *r)
-{
-    return msim_etw_new(r->y.e, r->y.dtype, 2, (int64_t)r->parts.seq_tokens,
-                        r->y.m->hidden);
-}
-
-static void receive_forward(struct msim_synth_rank *r)
-{
-    if (!is_first(r))
-        pass_on(r, "recv", MSIM_SYNTH_BEHIND, MSIM_SYNTH_FORWARD);
-}
-
-static void send_backward(struct msim_synth_rank *r)
-{
-    if (!is_first(r))
-        pass_on(r, "send", MSIM_SYNTH_BEHIND, MSIM_SYNTH_BACKWARD);
-}
-
-static void forward(struct msim_synth_rank *r, uint32_t batch)
-{
-    uint32_t slot = batch % r->batches;
-    struct msim_etw_tensor x = received(r);
+    struct msim_etw_tensor x = *at(r, r->given, t);
 
     msim_etw_label(r->y.e, "forward");
-    for (uint32_t i = 0; i < r->n; i++) {
+    for (uint32_t i = r->first[t->chunk]; i < r->first[t->chunk + 1]; i++) {
         if (r->y.s->zero >= 3)
             gather_layer(r, &r->layers[i]);
-        x = msim_synth_forward(&r->y, &r->layers[i], slot, x);
+        x = msim_synth_forward(&r->y, &r->layers[i],
+                               t->batch % r->schedule.kept, x);
     }
-    r->between[slot] = x;
+    *at(r, r->made, t) = x;
     msim_etw_close(r->y.e, NULL, 0);
-    if (!is_last(r))
-        pass_on(r, "send", MSIM_SYNTH_AHEAD, MSIM_SYNTH_FORWARD);
 }
 
-static void backward(struct msim_synth_rank *r, uint32_t batch)
+/* The last place begins with what its loss made. */
+static struct msim_etw_tensor gradient(struct msim_synth_rank *r,
+                                       const struct msim_turn *t)
 {
-    bool last_batch = (int64_t)batch + 1 == r->y.s->grad_accum;
-    uint32_t slot = batch % r->batches;
-    struct msim_etw_tensor g;
+    const struct msim_turn there = {MSIM_TURN_RUN, false, t->chunk, t->batch};
 
-    if (!is_last(r))
-        pass_on(r, "recv", MSIM_SYNTH_AHEAD, MSIM_SYNTH_BACKWARD);
-    g = is_last(r) ? r->between[slot] : received(r);
+    return is_last(r, t->chunk) ? *at(r, r->made, &there) : *at(r, r->given, t);
+}
+
+static void backward(struct msim_synth_rank *r, const struct msim_turn *t)
+{
+    bool last_batch = (int64_t)t->batch + 1 == r->y.s->grad_accum;
+    struct msim_etw_tensor g = gradient(r, t);
+
     msim_etw_label(r->y.e, "backward");
-    for (uint32_t i = r->n; i-- > 0;) {
+    for (uint32_t i = r->first[t->chunk + 1]; i-- > r->first[t->chunk];) {
         if (r->y.s->zero >= 3)
             gather_layer(r, &r->layers[i]);
-        g = msim_synth_backward(&r->y, &r->layers[i], slot, g);
+        g = msim_synth_backward(&r->y, &r->layers[i],
+                                t->batch % r->schedule.kept, g);
         if (last_batch || r->y.s->zero >= 2)
             sum_gradients(r, &r->layers[i]);
     }
+    *at(r, r->made, t) = g;
     msim_etw_close(r->y.e, NULL, 0);
 }
 
-/*
- * One forward, one backward (Narayanan et al., "PipeDream", 2019): a stage runs
- * as many ahead as stages follow it. A stage takes the next micro batch before
- * it hands a gradient back, so that stages which wait for each other's call do
- * so in the same order.
- */
 static void micro_batches(struct msim_synth_rank *r)
 {
-    uint32_t n = (uint32_t)r->y.s->grad_accum;
-    uint32_t ahead = (uint32_t)(r->y.s->pp - 1 - r->stage);
+    for (uint32_t i = 0; i < r->schedule.n; i++) {
+        const struct msim_turn *t = &r->schedule.turns[i];
 
-    if (ahead > n)
-        ahead = n;
-    for (uint32_t i = 0; i < ahead; i++) {
-        receive_forward(r);
-        forward(r, i);
-    }
-    if (ahead < n)
-        receive_forward(r);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i + ahead < n)
-            forward(r, i + ahead);
-        backward(r, i);
-        if (i + ahead + 1 < n)
-            receive_forward(r);
-        send_backward(r);
+        if (t->kind != MSIM_TURN_RUN)
+            transfer(r, t);
+        else
+            (t->back ? backward : forward)(r, t);
     }
 }
 
@@ -351,6 +371,11 @@ void msim_synth_rank_release(struct msim_synth_rank *r)
         free(r->layers[i].inputs);
     }
     free(r->layers);
-    free(r->between);
+    free(r->first);
+    for (int way = 0; way < 2; way++) {
+        free(r->given[way]);
+        free(r->made[way]);
+    }
+    msim_synth_schedule_release(&r->schedule);
     msim_synth_optimizer_release(&r->optimizer);
 }

@@ -6,6 +6,7 @@
 #define MSIM_PLAN_SYNTH_SYNTH_RANK_H
 #include "plan/synth/synth_layer.h"
 #include "plan/synth/synth_optimizer.h"
+#include "plan/synth/synth_schedule.h"
 
 #define MSIM_SYNTH_GROUPS 9
 enum { MSIM_SYNTH_AHEAD, MSIM_SYNTH_BEHIND };
@@ -16,18 +17,21 @@ struct msim_synth_rank {
     struct msim_synth y;
     struct msim_synth_group dp;      /* that share parameters */
     struct msim_synth_group experts; /* that share those of experts */
-    /* With the next stage and the one before. Each way has a group of its own,
-     * so that sends and receives of both meet in order. */
+    /* With the next stage and the one before, of several chunks in a ring. Each
+     * way has a group of its own, so that sends and receives of both meet in
+     * order. */
     struct msim_synth_group pipeline[2][2];
     char names[MSIM_SYNTH_GROUPS][48]; /* of all of these */
     struct msim_parts parts;
     int64_t number, stage;
-    struct msim_synth_layer *layers; /* of its stage, in order */
+    struct msim_synth_schedule schedule;
+    struct msim_synth_layer *layers; /* of its chunks, in order */
+    uint32_t *first;                 /* of each chunk; one more: the end */
     uint32_t n;
-    uint32_t batches; /* of micro batches kept at once */
     struct msim_synth_optimizer optimizer;
-    struct msim_etw_tensor *between; /* of each micro batch: what the stage's
-                                        last layer made */
+    /* Of each chunk and micro batch, forward and backward: what the pass is
+     * given, and what it makes. */
+    struct msim_etw_tensor *given[2], *made[2];
 };
 
 /* The layers of the rank's stage, and what its optimizer keeps, all there

@@ -21,7 +21,7 @@ figure() { # DIR FIGURE: what predict --json says of it
         head -1 | grep -oE '[0-9.e+]+$'
 }
 holds() { # WHAT A OP B
-    awk -v a="$2" -v b="$4" "BEGIN { exit !(a $3 b) }" || complain "$1: $2 $3 $4 does not hold"
+    awk -v a="$2" -v b="$4" "BEGIN { exit !(a + 0 $3 b + 0) }" || complain "$1: $2 $3 $4 does not hold"
 }
 
 write one '"gpus": 1, "micro_batch": 1, "global_batch": 2'
@@ -65,6 +65,22 @@ want_out "written: 2 execution traces of 2 ranks"
 run --platform h100 "$folder/pp"
 [[ $out =~ ([0-9.]+)\ ms\ waiting\ for\ peers ]] || complain "no waiting: $out"
 holds "waiting" "${BASH_REMATCH[1]:-0}" ">" 0
+
+# Two chunks a stage: every micro batch comes twice, and goes around from the last
+# stage to the first. Both ends of each transfer meet, and the bubble shrinks: of 3
+# passes beside 4 x 3 to 1.5.
+pipe() { # DIR VP: the period of 4 stages
+    write "$1" "\"gpus\": 4, \"pp\": 4, \"vp\": $2, \"micro_batch\": 2, \"global_batch\": 8"
+    figure "$1" period_us
+}
+sed -i 's/"layers": 4/"layers": 8/; s/32000/1000/' "$folder/tiny.json"
+whole=$(pipe vp1 1)
+chunks=$(pipe vp2 2)
+sent=$(grep -o '"collective_name", "type": "string", "value": "send"' "$folder/vp2/rank-0.et.json" | wc -l)
+[ "$sent" = 12 ] || complain "the first stage sends $sent times, want 4 x 2 forward and 4 backward"
+holds "FLOPs of chunks" "$(figure vp1 flops)" == "$(figure vp2 flops)"
+sed -i 's/"layers": 8/"layers": 4/; s/1000,*}/32000}/' "$folder/tiny.json"
+holds "period of chunks" "$chunks" "<" "$whole"
 
 # All ranks where they are asked for; ranks of one stage do alike.
 strategy '"gpus": 4, "tp": 2, "pp": 2, "micro_batch": 1, "global_batch": 2'
@@ -110,7 +126,8 @@ refuse() { # TEXT RC MEMBERS
     want_err "$1"
     [ ! -e "$folder/refused/rank-0.et.json" ] || complain "written all the same"
 }
-refuse "vp is 2" 2 '"gpus": 2, "pp": 2, "vp": 2, "micro_batch": 1, "global_batch": 4'
+refuse "grad_accum is 3, and vp 2 takes micro batches in groups of pp; want a multiple of 2" 2 \
+    '"gpus": 2, "pp": 2, "vp": 2, "micro_batch": 1, "global_batch": 3'
 refuse "tpp is not known, did you mean tp?" 3 '"gpus": 2, "tpp": 2'
 refuse "tp is 0, want a whole number from 1" 3 '"gpus": 2, "tp": 0'
 refuse "heads 16 cannot be split by tp 3" 2 '"gpus": 3, "tp": 3'

@@ -1,0 +1,184 @@
+/* Turns of pipeline stages: all of them together go through. */
+#include "plan/synth/synth_schedule.h"
+#include "tests/check.h"
+
+#define STAGES 8
+
+/* All stages together. Times are of passes: forward 1, backward 2. */
+struct job {
+    struct msim_synth_schedule of[STAGES];
+    uint32_t stages, chunks, at[STAGES];
+    uint64_t busy[STAGES]; /* until when a stage runs */
+    uint64_t turns;
+};
+
+static struct job make(uint32_t stages, uint32_t chunks, uint32_t batches)
+{
+    struct job j = {.stages = stages, .chunks = chunks};
+
+    for (uint32_t s = 0; s < stages; s++) {
+        CHECK(msim_synth_schedule_make(&j.of[s], stages, chunks, batches, s) ==
+              MSIM_OK);
+        j.turns += j.of[s].n;
+    }
+    return j;
+}
+
+static const struct msim_turn *turn(const struct job *j, uint32_t stage)
+{
+    return j->at[stage] < j->of[stage].n ? &j->of[stage].turns[j->at[stage]]
+                                         : NULL;
+}
+
+/* The stage that takes what `t` of `stage` sends, and its turn of it. */
+static uint32_t other(const struct job *j, uint32_t stage,
+                      const struct msim_turn *t, struct msim_turn *receive)
+{
+    uint32_t place = t->chunk * j->stages + stage;
+    uint32_t to = t->back ? place - 1 : place + 1;
+
+    *receive = (struct msim_turn){MSIM_TURN_RECEIVE, t->back, to / j->stages,
+                                  t->batch};
+    return to % j->stages;
+}
+
+/* One turn of a stage, if it can be: a send and its receive meet. */
+static bool step(struct job *j, uint32_t s)
+{
+    const struct msim_turn *t = turn(j, s), *u;
+    struct msim_turn want;
+    uint32_t peer;
+
+    if (!t || t->kind == MSIM_TURN_RECEIVE)
+        return false;
+    if (t->kind == MSIM_TURN_RUN) {
+        j->busy[s] += t->back ? 2 : 1;
+        j->at[s]++;
+        return true;
+    }
+    peer = other(j, s, t, &want);
+    u = turn(j, peer);
+    if (!u || u->kind != want.kind || u->back != want.back ||
+        u->chunk != want.chunk || u->batch != want.batch)
+        return false;
+    if (j->busy[s] < j->busy[peer])
+        j->busy[s] = j->busy[peer];
+    j->busy[peer] = j->busy[s];
+    j->at[s]++;
+    j->at[peer]++;
+    return true;
+}
+
+/* The longest stage's time, once all turns are done; 0: they stand still. */
+static uint64_t run(struct job *j)
+{
+    uint64_t end = 0, done = 0;
+    bool any = true;
+
+    while (any) {
+        any = false;
+        for (uint32_t s = 0; s < j->stages; s++)
+            while (step(j, s))
+                any = true;
+    }
+    for (uint32_t s = 0; s < j->stages; s++) {
+        done += j->at[s];
+        if (j->busy[s] > end)
+            end = j->busy[s];
+    }
+    return done == j->turns ? end : 0;
+}
+
+static void release(struct job *j)
+{
+    for (uint32_t s = 0; s < j->stages; s++)
+        msim_synth_schedule_release(&j->of[s]);
+}
+
+static uint64_t time_of(uint32_t stages, uint32_t chunks, uint32_t batches)
+{
+    struct job j = make(stages, chunks, batches);
+    uint64_t end = run(&j);
+
+    release(&j);
+    return end;
+}
+
+/* No two stages wait for each other, whatever their number; and nothing takes
+ * longer than one pass after the other. */
+static void test_schedule__never_stands_still(void)
+{
+    for (uint32_t stages = 1; stages <= STAGES; stages++)
+        for (uint32_t chunks = 1; chunks <= 4; chunks++)
+            for (uint32_t groups = 1; groups <= 3; groups++) {
+                uint32_t batches = groups * stages;
+                uint64_t end;
+
+                if (stages == 1 && chunks > 1)
+                    continue;
+                end = time_of(stages, chunks, batches);
+                CHECK(end >= 3 * (uint64_t)chunks * batches);
+                CHECK(end < 3 * (uint64_t)chunks * batches * stages + 1);
+            }
+    /* Fewer micro batches than stages, and no multiple of them. */
+    CHECK(time_of(4, 1, 2) > 0);
+    CHECK(time_of(4, 1, 7) > 0);
+}
+
+/* 1F1B of s stages has s - 1 micro batches of bubble: (n + s - 1) x 3. */
+static void test_schedule__has_the_known_bubble(void)
+{
+    CHECK_UINT(time_of(2, 1, 8), (8 + 1) * 3);
+    CHECK_UINT(time_of(4, 1, 8), (8 + 3) * 3);
+}
+
+/* Two chunks halve it: in passes of half a stage's layers, 2 x 8 x 3 and 3 x 3
+ * of bubble, instead of 2 x 3 x 3. */
+static void test_schedule__interleaves(void)
+{
+    uint64_t end = time_of(4, 2, 8);
+
+    CHECK(end >= (2 * 8 + 3) * 3);
+    CHECK(end < 2 * time_of(4, 1, 8));
+}
+
+/* The first stage of 2 with 2 chunks and 4 micro batches: a group of 2 through
+ * both chunks, then one forward, one backward from the last chunk on. */
+static void test_schedule__goes_in_groups(void)
+{
+    static const char *const WANT =
+        "F0.0 F0.1 F1.0 F1.1 F0.2 B1.0 F0.3 B1.1 F1.2 B0.0 F1.3 B0.1 B1.2 B1.3 "
+        "B0.2 B0.3 ";
+    struct msim_synth_schedule s;
+    char text[512] = "";
+    size_t n = 0;
+
+    CHECK(msim_synth_schedule_make(&s, 2, 2, 4, 0) == MSIM_OK);
+    for (uint32_t i = 0; i < s.n; i++)
+        if (s.turns[i].kind == MSIM_TURN_RUN)
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%c%u.%u ",
+                                  s.turns[i].back ? 'B' : 'F', s.turns[i].chunk,
+                                  s.turns[i].batch);
+    CHECK_STR(text, WANT);
+    msim_synth_schedule_release(&s);
+}
+
+/* A stage keeps as many micro batches as stages follow it, and its own. */
+static void test_schedule__keeps_what_is_in_flight(void)
+{
+    struct job j = make(4, 1, 8);
+
+    for (uint32_t s = 0; s < 4; s++)
+        CHECK_UINT(j.of[s].kept, 4 - s);
+    release(&j);
+}
+
+int main(void)
+{
+    RUN(test_schedule__never_stands_still);
+    RUN(test_schedule__has_the_known_bubble);
+    RUN(test_schedule__interleaves);
+    RUN(test_schedule__goes_in_groups);
+    RUN(test_schedule__keeps_what_is_in_flight);
+    return check_summary();
+}
