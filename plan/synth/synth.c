@@ -316,8 +316,11 @@ static enum msim_status check(const struct msim_synth_options *o,
                               struct msim_error *err)
 {
     const struct msim_strategy *s = o->strategy;
-    const char *technique = msim_techniques_first(&s->technique);
+    struct msim_techniques others = s->technique;
+    const char *technique;
 
+    others.schedule = MSIM_SCHEDULE_UNSTATED; /* the one that is written */
+    technique = msim_techniques_first(&others);
     if (technique)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "%s cannot be written; leave it out (whatif and "

@@ -202,7 +202,8 @@ static void attend(struct msim_synth_walk *w, const struct msim_work *a,
     (w->y->dtype == MSIM_DT_F32 ? call_efficient : call_flash)(w, in, dropout,
                                                                causal, out);
     msim_etw_close(w->y->e, out, 1);
-    *kept = (struct msim_synth_kept){q, kv, out[0], out[1]};
+    *kept = (struct msim_synth_kept){
+        .in = q, .other = kv, .out = out[0], .extra = out[1]};
     w->cur = out[0];
 }
 

@@ -80,7 +80,8 @@ void msim_synth_dlrm_release(struct msim_synth_dlrm *d);
 /* ---- what the files of a DLRM share ---------------------------------------
  */
 
-/* From `in` to `out`, in a group; the second waits for all before it. */
+/* plan/synth/synth_dlrm_shared.c: from `in` to `out`, in a group; the second
+ * waits for all before it. */
 void msim_dlrm_exchange(struct msim_synth_dlrm *d, struct msim_synth_group *g,
                         const char *name, const struct msim_etw_tensor *in,
                         const struct msim_etw_tensor *out);
@@ -89,6 +90,10 @@ void msim_dlrm_wait(struct msim_synth_dlrm *d, struct msim_synth_group *g);
 void msim_dlrm_gradient(struct msim_synth_dlrm *d,
                         const struct msim_etw_tensor *gradient,
                         struct msim_synth_parameter *of);
+/* Cut the parameters into buckets before the trace; and sums from those back to
+ * the gradients. */
+void msim_dlrm_make_buckets(struct msim_synth_dlrm *d);
+void msim_dlrm_out_of_buckets(struct msim_synth_dlrm *d);
 
 /* plan/synth/synth_dlrm_tables.c: rows of all tables, [samples, tables, width],
  * and their gradients back. */
@@ -96,7 +101,7 @@ void msim_dlrm_look_up(struct msim_synth_dlrm *d);
 void msim_dlrm_look_up_back(struct msim_synth_dlrm *d,
                             const struct msim_etw_tensor *grad);
 
-/* plan/synth/synth_dlrm_ends.c: vectors to what the top MLP is given, its
+/* plan/synth/synth_dlrm_shared.c: vectors to what the top MLP is given, its
  * logits to a loss; and back. */
 struct msim_etw_tensor msim_dlrm_interact(struct msim_synth_dlrm *d);
 struct msim_etw_tensor

@@ -270,7 +270,8 @@ static struct msim_etw_tensor bag(struct msim_synth_dlrm *d,
                   "Tensor, Tensor, Tensor)",
                   in, 9, out, 4);
     msim_etw_close(d->y.e, out, 4);
-    *kept = (struct msim_synth_kept){indices, out[1], out[2], out[3]};
+    *kept = (struct msim_synth_kept){
+        .in = indices, .other = out[1], .out = out[2], .extra = out[3]};
     return out[0];
 }
 

@@ -103,18 +103,33 @@ static void recompute(struct msim_synth_walk *w, uint32_t b)
     run_forward(w, how != MSIM_RECOMPUTE_FULL);
 }
 
+/* The second of a linear layer's products backward. */
+static bool is_of_weights(const struct msim_part *p, uint32_t i)
+{
+    const struct msim_part_op *op = &p->ops[i];
+
+    return (op->kind == MSIM_PART_OP_LINEAR ||
+            op->kind == MSIM_PART_OP_EXPERT) &&
+           i > 0 && op[-1].kind == op->kind &&
+           op[-1].pass == MSIM_PASS_BACKWARD;
+}
+
 struct msim_etw_tensor msim_synth_backward(struct msim_synth *y,
                                            struct msim_synth_layer *l,
                                            uint32_t b,
+                                           enum msim_synth_half half,
                                            struct msim_etw_tensor grad)
 {
     struct msim_synth_walk w = walk_of(y, l, b);
 
-    recompute(&w, b);
+    w.half = half;
+    if (half != MSIM_SYNTH_WEIGHTS)
+        recompute(&w, b);
     w.cur = w.stream = grad;
     w.normed.id = w.narrow.id = w.last.id = 0;
     for (uint32_t i = l->part->n_ops; i-- > 0;)
-        if (l->part->ops[i].pass == MSIM_PASS_BACKWARD)
+        if (l->part->ops[i].pass == MSIM_PASS_BACKWARD &&
+            (half != MSIM_SYNTH_WEIGHTS || is_of_weights(l->part, i)))
             emit(&w, i);
     return w.cur;
 }

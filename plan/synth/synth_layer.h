@@ -26,10 +26,12 @@ struct msim_etw_tensor msim_synth_forward(struct msim_synth *y,
                                           struct msim_synth_layer *l,
                                           uint32_t b, struct msim_etw_tensor x);
 /* Back: from the gradient of its output to that of its input. Computes forward
- * again first, as the strategy says. */
+ * again first, as the strategy says. Gradients of weights need no `grad`: what
+ * INPUTS went through is kept for them. */
 struct msim_etw_tensor msim_synth_backward(struct msim_synth *y,
                                            struct msim_synth_layer *l,
                                            uint32_t b,
+                                           enum msim_synth_half half,
                                            struct msim_etw_tensor grad);
 
 #endif

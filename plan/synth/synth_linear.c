@@ -82,6 +82,15 @@ void msim_synth_accumulate(struct msim_synth_walk *w,
     msim_etw_close(w->y->e, NULL, 0);
 }
 
+/* The gradient of what a layer made: at hand, or from an earlier pass. */
+static struct msim_etw_tensor gradient_of(const struct msim_synth_walk *w,
+                                          int64_t rows, int64_t cols,
+                                          uint32_t at)
+{
+    return w->half == MSIM_SYNTH_WEIGHTS ? w->kept[at].grad
+                                         : msim_synth_given(w, rows, cols);
+}
+
 /* Backward has two products of each layer, listed in this order: the input's
  * gradient, the weight's. `at` is the operator of forward. */
 void msim_synth_linear_backward(struct msim_synth_walk *w,
@@ -96,8 +105,13 @@ void msim_synth_linear_backward(struct msim_synth_walk *w,
         msim_synth_own(w->l, at, MSIM_SYNTH_WEIGHT);
     struct msim_synth_parameter *own_bias =
         msim_synth_own(w->l, at, MSIM_SYNTH_BIAS);
-    struct msim_etw_tensor grad = msim_synth_given(w, rows, out), t, d, bias;
+    struct msim_etw_tensor grad = gradient_of(w, rows, out, at), t, d, bias;
     bool has_bias = own_bias->weight.id != 0;
+
+    if (weight && w->half == MSIM_SYNTH_INPUTS) {
+        w->kept[at].grad = w->cur = grad;
+        return;
+    }
 
     msim_etw_backward(w->y->e, has_bias ? "AddmmBackward0" : "MmBackward0");
     if (weight) {
@@ -175,8 +189,12 @@ void msim_synth_experts_backward(struct msim_synth_walk *w,
             local = f->u.gemm.batch;
     bool weight =
         op[-1].kind == MSIM_PART_OP_EXPERT && op[-1].pass == MSIM_PASS_BACKWARD;
-    struct msim_etw_tensor grad = msim_synth_given(w, rows * local, out), d;
+    struct msim_etw_tensor grad = gradient_of(w, rows * local, out, at), d;
 
+    if (weight && w->half == MSIM_SYNTH_INPUTS) {
+        w->kept[at].grad = w->cur = grad;
+        return;
+    }
     msim_etw_backward(w->y->e, "BmmBackward0");
     if (weight) {
         d = msim_synth_bmm(w, local, out, rows, in, &grad, &w->kept[at].in);

@@ -90,14 +90,21 @@ static enum msim_status add_chunk(struct msim_synth_rank *r, int64_t chunk)
     return MSIM_OK;
 }
 
+/* Are gradients of weights a pass of their own? */
+static bool is_split(const struct msim_strategy *s)
+{
+    return s->technique.schedule == MSIM_SCHEDULE_ZERO_BUBBLE;
+}
+
 enum msim_status msim_synth_rank_layers(struct msim_synth_rank *r)
 {
     const struct msim_strategy *s = r->y.s;
     size_t passes = (size_t)(s->vp * s->grad_accum);
+    const struct msim_pipeline pipeline = {
+        (uint32_t)s->pp, (uint32_t)s->vp, (uint32_t)s->grad_accum, is_split(s)};
 
-    MSIM_TRY(msim_synth_schedule_make(&r->schedule, (uint32_t)s->pp,
-                                      (uint32_t)s->vp, (uint32_t)s->grad_accum,
-                                      (uint32_t)r->stage));
+    MSIM_TRY(
+        msim_synth_schedule_make(&r->schedule, &pipeline, (uint32_t)r->stage));
     r->layers = calloc((size_t)r->y.m->layers + 2, sizeof(*r->layers));
     r->first = calloc((size_t)s->vp + 1, sizeof(*r->first));
     for (int way = 0; way < 2; way++) {
@@ -322,22 +329,39 @@ static struct msim_etw_tensor gradient(struct msim_synth_rank *r,
     return is_last(r, t->chunk) ? *at(r, r->made, &there) : *at(r, r->given, t);
 }
 
-static void backward(struct msim_synth_rank *r, const struct msim_turn *t)
+/* Backward through a chunk, or half of it; gradients are summed once all are
+ * there. */
+static struct msim_etw_tensor back_through(struct msim_synth_rank *r,
+                                           const struct msim_turn *t,
+                                           enum msim_synth_half half,
+                                           struct msim_etw_tensor g)
 {
     bool last_batch = (int64_t)t->batch + 1 == r->y.s->grad_accum;
-    struct msim_etw_tensor g = gradient(r, t);
+    bool sums = last_batch || r->y.s->zero >= 2;
 
     msim_etw_label(r->y.e, "backward");
     for (uint32_t i = r->first[t->chunk + 1]; i-- > r->first[t->chunk];) {
-        if (r->y.s->zero >= 3)
+        if (r->y.s->zero >= 3 && half != MSIM_SYNTH_WEIGHTS)
             gather_layer(r, &r->layers[i]);
         g = msim_synth_backward(&r->y, &r->layers[i],
-                                t->batch % r->schedule.kept, g);
-        if (last_batch || r->y.s->zero >= 2)
+                                t->batch % r->schedule.kept, half, g);
+        if (sums && half != MSIM_SYNTH_INPUTS)
             sum_gradients(r, &r->layers[i]);
     }
-    *at(r, r->made, t) = g;
     msim_etw_close(r->y.e, NULL, 0);
+    return g;
+}
+
+static void backward(struct msim_synth_rank *r, const struct msim_turn *t)
+{
+    *at(r, r->made, t) = back_through(
+        r, t, is_split(r->y.s) ? MSIM_SYNTH_INPUTS : MSIM_SYNTH_WHOLE,
+        gradient(r, t));
+}
+
+static void weights(struct msim_synth_rank *r, const struct msim_turn *t)
+{
+    (void)back_through(r, t, MSIM_SYNTH_WEIGHTS, (struct msim_etw_tensor){0});
 }
 
 static void micro_batches(struct msim_synth_rank *r)
@@ -345,8 +369,10 @@ static void micro_batches(struct msim_synth_rank *r)
     for (uint32_t i = 0; i < r->schedule.n; i++) {
         const struct msim_turn *t = &r->schedule.turns[i];
 
-        if (t->kind != MSIM_TURN_RUN)
+        if (t->kind == MSIM_TURN_SEND || t->kind == MSIM_TURN_RECEIVE)
             transfer(r, t);
+        else if (t->kind == MSIM_TURN_WEIGHTS)
+            weights(r, t);
         else
             (t->back ? backward : forward)(r, t);
     }

@@ -5,116 +5,180 @@
 
 #include <stdlib.h>
 
+/* A pass, from when to when it runs. */
+struct pass {
+    uint64_t start, end;
+    struct msim_turn turn;
+};
+
+/* What a stage has done so far. */
+struct stage {
+    struct pass *passes;
+    uint64_t n;
+    uint64_t next;    /* of its forward and backward passes, in their order */
+    uint64_t weights; /* passes of those that it has run */
+    uint64_t back;    /* backward passes, likewise */
+    uint64_t free;    /* when the last one ended */
+};
+
 /* Chunk c of stage s is number c * stages + s on a micro batch's way. */
-struct pipeline {
-    uint32_t stages, chunks, batches;
+struct job {
+    struct msim_pipeline of;
     uint64_t each; /* passes of one stage, forward as many as backward */
     /* When a pass ends, by place, micro batch and direction; 0: not yet. */
     uint64_t *end;
-    uint64_t *next; /* of each stage: the pass that it runs next */
-    uint64_t *free; /* of each stage: when its last pass ended */
+    struct stage *stages;
 };
 
-#define FORWARD_TIME  1
-#define BACKWARD_TIME 2
-
-static uint32_t places(const struct pipeline *p)
+static uint32_t places(const struct job *j)
 {
-    return p->stages * p->chunks;
+    return j->of.stages * j->of.chunks;
 }
 
-static uint64_t *end_of(const struct pipeline *p, bool back, uint32_t place,
+static uint64_t *end_of(const struct job *j, bool back, uint32_t place,
                         uint32_t batch)
 {
-    return &p->end[((uint64_t)place * p->batches + batch) * 2 + back];
+    return &j->end[((uint64_t)place * j->of.batches + batch) * 2 + back];
 }
+
+/* ---- order ----------------------------------------------------------------
+ */
 
 /* The k-th forward or backward pass of a stage: micro batches in groups of as
  * many as there are stages, each group through all chunks. */
-static struct msim_turn pass_of(const struct pipeline *p, bool back, uint64_t k)
+static struct msim_turn pass_of(const struct job *j, bool back, uint64_t k)
 {
-    uint64_t group = (uint64_t)p->stages * p->chunks, in = k % group;
-    uint32_t chunk = (uint32_t)(in / p->stages);
+    uint32_t chunks = j->of.chunks, stages = j->of.stages;
+    uint64_t group = (uint64_t)stages * chunks, in = k % group;
+    uint32_t chunk = (uint32_t)(in / stages);
 
-    if (p->chunks == 1)
+    if (chunks == 1)
         return (struct msim_turn){MSIM_TURN_RUN, back, 0, (uint32_t)k};
-    return (struct msim_turn){
-        MSIM_TURN_RUN, back, back ? p->chunks - 1 - chunk : chunk,
-        (uint32_t)(k / group * p->stages + in % p->stages)};
+    return (struct msim_turn){MSIM_TURN_RUN, back,
+                              back ? chunks - 1 - chunk : chunk,
+                              (uint32_t)(k / group * stages + in % stages)};
 }
 
 /* Forward passes before the first backward one. */
-static uint64_t ahead(const struct pipeline *p, uint32_t stage)
+static uint64_t ahead(const struct job *j, uint32_t stage)
 {
-    uint64_t follow = p->stages - stage - 1;
-    uint64_t n = p->chunks == 1
+    uint64_t follow = j->of.stages - stage - 1;
+    uint64_t n = j->of.chunks == 1
                      ? follow
-                     : 2 * follow + (uint64_t)(p->chunks - 1) * p->stages;
+                     : 2 * follow + (uint64_t)(j->of.chunks - 1) * j->of.stages;
 
-    return n < p->each ? n : p->each;
+    return n < j->each ? n : j->each;
 }
 
-/* The i-th pass of a stage: those ahead, then one forward, one backward, then
- * backward alone. */
-static struct msim_turn nth(const struct pipeline *p, uint32_t stage,
-                            uint64_t i)
+/* The i-th of forward and backward passes: those ahead, then one forward, one
+ * backward, then backward alone. */
+static struct msim_turn nth(const struct job *j, uint32_t stage, uint64_t i)
 {
-    uint64_t first = ahead(p, stage), pairs = 2 * (p->each - first);
+    uint64_t first = ahead(j, stage), pairs = 2 * (j->each - first);
 
     if (i < first)
-        return pass_of(p, false, i);
+        return pass_of(j, false, i);
     if (i < first + pairs)
-        return (i - first) % 2 ? pass_of(p, true, (i - first) / 2)
-                               : pass_of(p, false, first + (i - first) / 2);
-    return pass_of(p, true, i - first - pairs + pairs / 2);
+        return (i - first) % 2 ? pass_of(j, true, (i - first) / 2)
+                               : pass_of(j, false, first + (i - first) / 2);
+    return pass_of(j, true, i - first - pairs + pairs / 2);
 }
 
-/* When what a pass needs is there, in `*at`; false: not yet. */
-static bool is_ready(const struct pipeline *p, uint32_t stage,
-                     const struct msim_turn *t, uint64_t *at)
+/* When what a pass needs is there; UINT64_MAX: that is not known yet. */
+static uint64_t ready_at(const struct job *j, uint32_t stage,
+                         const struct msim_turn *t)
 {
-    uint32_t place = t->chunk * p->stages + stage;
+    uint32_t place = t->chunk * j->of.stages + stage;
+    uint64_t at;
 
-    *at = 0;
     if (!t->back && place == 0)
-        return true;
-    *at = !t->back                 ? *end_of(p, false, place - 1, t->batch)
-          : place + 1 == places(p) ? *end_of(p, false, place, t->batch)
-                                   : *end_of(p, true, place + 1, t->batch);
-    return *at != 0;
+        return 0;
+    at = !t->back                 ? *end_of(j, false, place - 1, t->batch)
+         : place + 1 == places(j) ? *end_of(j, false, place, t->batch)
+                                  : *end_of(j, true, place + 1, t->batch);
+    return at ? at : UINT64_MAX;
+}
+
+static void add(struct job *j, uint32_t stage, const struct msim_turn *t,
+                uint64_t start)
+{
+    struct stage *s = &j->stages[stage];
+    uint64_t end = start + (t->back && !j->of.split ? 2 : 1);
+
+    s->passes[s->n++] = (struct pass){start, end, *t};
+    s->free = end;
+    if (t->kind == MSIM_TURN_WEIGHTS) {
+        s->weights++;
+        return;
+    }
+    s->next++;
+    s->back += t->back;
+    *end_of(j, t->back, t->chunk * j->of.stages + stage, t->batch) = end;
 }
 
 /* Run as many passes of a stage as can be; whether there was one. */
-static bool advance(struct pipeline *p, uint32_t stage)
+static bool advance(struct job *j, uint32_t stage)
 {
+    struct stage *s = &j->stages[stage];
     bool any = false;
 
-    while (p->next[stage] < 2 * p->each) {
-        struct msim_turn t = nth(p, stage, p->next[stage]);
-        uint64_t at;
+    while (s->next < 2 * j->each) {
+        struct msim_turn t = nth(j, stage, s->next);
+        uint64_t at = ready_at(j, stage, &t);
 
-        if (!is_ready(p, stage, &t, &at))
+        if (at == UINT64_MAX)
             break;
-        if (at < p->free[stage])
-            at = p->free[stage];
-        p->free[stage] = at + (t.back ? BACKWARD_TIME : FORWARD_TIME);
-        *end_of(p, t.back, t.chunk * p->stages + stage, t.batch) =
-            p->free[stage];
-        p->next[stage]++;
+        add(j, stage, &t, at > s->free ? at : s->free);
         any = true;
     }
     return any;
 }
 
-static void run_all(struct pipeline *p)
+/* Gradients of weights run where a stage would wait, and before a micro batch
+ * more than stages would be in flight. */
+static void tick(struct job *j, uint32_t stage, uint64_t now)
 {
-    bool any = true;
+    struct stage *s = &j->stages[stage];
+    struct msim_turn weights = {MSIM_TURN_WEIGHTS, true, 0,
+                                (uint32_t)s->weights};
+    struct msim_turn t = {0};
+    uint64_t in_flight = s->next - s->back - s->weights;
+    bool left = s->next < 2 * j->each, pending = s->weights < s->back, go;
+
+    if (s->free > now)
+        return;
+    if (left)
+        t = nth(j, stage, s->next);
+    go = left && ready_at(j, stage, &t) <= now;
+    if (go && !t.back && pending && in_flight >= j->of.stages)
+        go = false;
+    if (go)
+        add(j, stage, &t, now);
+    else if (pending)
+        add(j, stage, &weights, now);
+}
+
+static bool is_done(const struct job *j)
+{
+    for (uint32_t s = 0; s < j->of.stages; s++)
+        if (j->stages[s].next < 2 * j->each ||
+            (j->of.split && j->stages[s].weights < j->each))
+            return false;
+    return true;
+}
+
+static void run_all(struct job *j)
+{
+    bool any = !j->of.split;
 
     while (any) {
         any = false;
-        for (uint32_t s = 0; s < p->stages; s++)
-            any |= advance(p, s);
+        for (uint32_t s = 0; s < j->of.stages; s++)
+            any |= advance(j, s);
     }
+    for (uint64_t now = 0; j->of.split && !is_done(j); now++)
+        for (uint32_t s = 0; s < j->of.stages; s++)
+            tick(j, s, now);
 }
 
 /* ---- one stage's turns ----------------------------------------------------
@@ -139,34 +203,21 @@ static int by_time(const void *a, const void *b)
 /* Behind all numbers of transfers. */
 #define PASSES UINT64_MAX
 
-static uint64_t start_of(const struct pipeline *p, bool back, uint32_t place,
-                         uint32_t batch)
-{
-    return *end_of(p, back, place, batch) -
-           (back ? BACKWARD_TIME : FORWARD_TIME);
-}
-
 /* How much longer the pass takes that a stage is in at `time`. */
-static uint64_t rest(const struct pipeline *p, uint32_t stage, uint64_t time)
+static uint64_t rest(const struct stage *s, uint64_t time)
 {
-    uint64_t low = 0, high = 2 * p->each; /* passes that began before it */
-    struct msim_turn t;
-    uint64_t end;
+    uint64_t low = 0, high = s->n; /* passes that began before it */
 
     while (low < high) {
         uint64_t mid = low + (high - low) / 2;
 
-        t = nth(p, stage, mid);
-        if (start_of(p, t.back, t.chunk * p->stages + stage, t.batch) < time)
+        if (s->passes[mid].start < time)
             low = mid + 1;
         else
             high = mid;
     }
-    if (low == 0)
-        return 0;
-    t = nth(p, stage, low - 1);
-    end = *end_of(p, t.back, t.chunk * p->stages + stage, t.batch);
-    return end > time ? end - time : 0;
+    return low && s->passes[low - 1].end > time ? s->passes[low - 1].end - time
+                                                : 0;
 }
 
 #define LOOK_AHEAD 16 /* times that are tried */
@@ -176,16 +227,17 @@ static uint64_t rest(const struct pipeline *p, uint32_t stage, uint64_t time)
  * needs it, as soon as neither of both stages would have to wait long for the
  * other to end what it is in.
  */
-static uint64_t meeting(const struct pipeline *p, bool back, uint32_t place,
+static uint64_t meeting(const struct job *j, bool back, uint32_t place,
                         uint32_t to, uint32_t batch)
 {
-    uint64_t from = *end_of(p, back, place, batch), best = from, least = 0;
-    uint64_t until = start_of(p, back, to, batch);
+    const struct stage *a = &j->stages[place % j->of.stages];
+    const struct stage *b = &j->stages[to % j->of.stages];
+    uint64_t from = *end_of(j, back, place, batch), best = from, least = 0;
+    uint64_t until =
+        *end_of(j, back, to, batch) - (back && !j->of.split ? 2 : 1);
 
     for (uint64_t t = from; t <= until && t < from + LOOK_AHEAD; t++) {
-        uint64_t a = rest(p, place % p->stages, t);
-        uint64_t b = rest(p, to % p->stages, t);
-        uint64_t wait = a < b ? b - a : a - b;
+        uint64_t x = rest(a, t), y = rest(b, t), wait = x < y ? y - x : x - y;
 
         if (t == from || wait < least) {
             best = t;
@@ -196,123 +248,118 @@ static uint64_t meeting(const struct pipeline *p, bool back, uint32_t place,
 }
 
 /* What goes from `place` when its pass has ended, as this stage sees it. */
-static uint64_t add_transfer(const struct pipeline *p, struct keyed *out,
+static uint64_t add_transfer(const struct job *j, struct keyed *out,
                              enum msim_turn_kind kind, bool back,
                              uint32_t place, uint32_t batch)
 {
     uint32_t to = back ? place - 1 : place + 1;
     uint32_t mine = kind == MSIM_TURN_SEND ? place : to;
 
-    if (back ? place == 0 : to == places(p))
+    if (back ? place == 0 : to == places(j))
         return 0;
-    *out = (struct keyed){meeting(p, back, place, to, batch),
-                          ((uint64_t)back * places(p) + place) * p->batches +
+    *out = (struct keyed){meeting(j, back, place, to, batch),
+                          ((uint64_t)back * places(j) + place) * j->of.batches +
                               batch,
-                          {kind, back, mine / p->stages, batch}};
+                          {kind, back, mine / j->of.stages, batch}};
     return 1;
 }
 
 /* All that a stage sends and receives. */
-static uint64_t add_transfers(const struct pipeline *p, uint32_t stage,
+static uint64_t add_transfers(const struct job *j, uint32_t stage,
                               struct keyed *out)
 {
+    uint32_t stages = j->of.stages;
     uint64_t n = 0;
 
-    for (uint32_t place = 0; p->stages > 1 && place < places(p); place++)
-        for (uint32_t batch = 0; batch < p->batches; batch++) {
-            uint32_t before = (place + p->stages - 1) % p->stages;
-
+    for (uint32_t place = 0; stages > 1 && place < places(j); place++)
+        for (uint32_t batch = 0; batch < j->of.batches; batch++)
             for (int back = 0; back < 2; back++) {
-                if (place % p->stages == stage)
-                    n += add_transfer(p, out + n, MSIM_TURN_SEND, back, place,
+                uint32_t to = (place + (back ? stages - 1 : 1)) % stages;
+
+                if (place % stages == stage)
+                    n += add_transfer(j, out + n, MSIM_TURN_SEND, back, place,
                                       batch);
-                if ((back ? before : (place + 1) % p->stages) == stage)
-                    n += add_transfer(p, out + n, MSIM_TURN_RECEIVE, back,
+                if (to == stage)
+                    n += add_transfer(j, out + n, MSIM_TURN_RECEIVE, back,
                                       place, batch);
             }
-        }
     return n;
 }
 
-static uint64_t add_passes(const struct pipeline *p, uint32_t stage,
-                           struct keyed *out)
-{
-    for (uint64_t i = 0; i < 2 * p->each; i++) {
-        struct msim_turn t = nth(p, stage, i);
-
-        out[i] = (struct keyed){
-            start_of(p, t.back, t.chunk * p->stages + stage, t.batch), PASSES,
-            t};
-    }
-    return 2 * p->each;
-}
-
-/* Micro batches of one chunk between forward and backward. */
-static uint32_t most_kept(const struct msim_synth_schedule *s, uint32_t chunks,
+/* Micro batches of one chunk between forward and the last of backward. */
+static uint32_t most_kept(const struct msim_synth_schedule *s, bool split,
                           uint32_t *in_flight)
 {
     uint32_t most = 1;
 
-    for (uint32_t c = 0; c < chunks; c++)
-        in_flight[c] = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         const struct msim_turn *t = &s->turns[i];
 
-        if (t->kind != MSIM_TURN_RUN)
-            continue;
-        if (t->back)
-            in_flight[t->chunk]--;
-        else if (++in_flight[t->chunk] > most)
+        if (t->kind == MSIM_TURN_RUN && !t->back &&
+            ++in_flight[t->chunk] > most)
             most = in_flight[t->chunk];
+        if (t->back && t->kind == (split ? MSIM_TURN_WEIGHTS : MSIM_TURN_RUN))
+            in_flight[t->chunk]--;
     }
     return most;
 }
 
-static enum msim_status fill(struct msim_synth_schedule *s, struct pipeline *p,
+static enum msim_status fill(struct msim_synth_schedule *s, const struct job *j,
                              uint32_t stage)
 {
-    uint64_t most = 6 * p->each, n; /* a pass receives and sends */
-    struct keyed *all = calloc(most, sizeof(*all));
-    uint32_t *in_flight = calloc(p->chunks, sizeof(*in_flight));
+    const struct stage *of = &j->stages[stage];
+    uint64_t n = of->n;
+    struct keyed *all = calloc(n + 4 * j->each, sizeof(*all));
+    uint32_t *in_flight = calloc(j->of.chunks, sizeof(*in_flight));
 
-    s->turns = calloc(most, sizeof(*s->turns));
+    s->turns = calloc(n + 4 * j->each, sizeof(*s->turns));
     if (!all || !in_flight || !s->turns) {
         free(all);
         free(in_flight);
         return MSIM_ENOMEM;
     }
-    run_all(p);
-    n = add_passes(p, stage, all);
-    n += add_transfers(p, stage, all + n);
+    for (uint64_t i = 0; i < n; i++)
+        all[i] =
+            (struct keyed){of->passes[i].start, PASSES, of->passes[i].turn};
+    n += add_transfers(j, stage, all + n);
     qsort(all, n, sizeof(*all), by_time);
     for (uint64_t i = 0; i < n; i++)
         s->turns[i] = all[i].turn;
     s->n = (uint32_t)n;
-    s->kept = most_kept(s, p->chunks, in_flight);
+    s->kept = most_kept(s, j->of.split, in_flight);
     free(all);
     free(in_flight);
     return MSIM_OK;
 }
 
-enum msim_status msim_synth_schedule_make(struct msim_synth_schedule *s,
-                                          uint32_t stages, uint32_t chunks,
-                                          uint32_t batches, uint32_t stage)
+static void release(struct job *j)
 {
-    struct pipeline p = {.stages = stages,
-                         .chunks = chunks,
-                         .batches = batches,
-                         .each = (uint64_t)chunks * batches};
+    for (uint32_t s = 0; j->stages && s < j->of.stages; s++)
+        free(j->stages[s].passes);
+    free(j->stages);
+    free(j->end);
+}
+
+enum msim_status msim_synth_schedule_make(struct msim_synth_schedule *s,
+                                          const struct msim_pipeline *of,
+                                          uint32_t stage)
+{
+    struct job j = {.of = *of, .each = (uint64_t)of->chunks * of->batches};
     enum msim_status status = MSIM_ENOMEM;
+    bool all = true;
 
     *s = (struct msim_synth_schedule){0};
-    p.end = calloc(2 * p.each * stages, sizeof(*p.end));
-    p.next = calloc(stages, sizeof(*p.next));
-    p.free = calloc(stages, sizeof(*p.free));
-    if (p.end && p.next && p.free)
-        status = fill(s, &p, stage);
-    free(p.end);
-    free(p.next);
-    free(p.free);
+    j.end = calloc(2 * j.each * of->stages, sizeof(*j.end));
+    j.stages = calloc(of->stages, sizeof(*j.stages));
+    for (uint32_t i = 0; j.stages && i < of->stages; i++) {
+        j.stages[i].passes = calloc(3 * j.each, sizeof(struct pass));
+        all &= j.stages[i].passes != NULL;
+    }
+    if (j.end && j.stages && all) {
+        run_all(&j);
+        status = fill(s, &j, stage);
+    }
+    release(&j);
     return status;
 }
 

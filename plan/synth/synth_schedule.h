@@ -11,9 +11,15 @@
  *     2 stages, 2 chunks, stage 0:  F0.0 F0.1 F1.0 F1.1 F0.2 B1.0 ...
  *                                   (chunk.micro batch)
  *
+ * Without bubbles (Qi et al., "Zero Bubble Pipeline Parallelism", 2023: ZB-H1)
+ * gradients of weights are a pass of their own, which runs where a stage would
+ * wait: no more micro batches are in flight than the first stage has with one
+ * forward, one backward.
+ *
  * Sends and receives wait for each other. Those of all stages are in one order,
- * by when the results would be there if forward took 1 and backward 2, so that
- * no two stages wait for each other's next one.
+ * by when the results would be there if each of forward, gradients of inputs
+ * and gradients of weights took as long, so that no two stages wait for each
+ * other's next one.
  */
 #ifndef MSIM_PLAN_SYNTH_SYNTH_SCHEDULE_H
 #define MSIM_PLAN_SYNTH_SYNTH_SCHEDULE_H
@@ -22,11 +28,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum msim_turn_kind { MSIM_TURN_RUN, MSIM_TURN_SEND, MSIM_TURN_RECEIVE };
+enum msim_turn_kind {
+    MSIM_TURN_RUN,
+    MSIM_TURN_WEIGHTS,
+    MSIM_TURN_SEND,
+    MSIM_TURN_RECEIVE
+};
 
-/* A pass of one chunk on one micro batch; or what it makes is sent to the stage
- * that goes on with it; or what it needs is received from where that was made.
- */
+/* A pass of one chunk on one micro batch, or its gradients of weights; or what
+ * the pass makes is sent to the stage that goes on with it; or what it needs is
+ * received from where that was made. */
 struct msim_turn {
     enum msim_turn_kind kind;
     bool back;
@@ -36,16 +47,20 @@ struct msim_turn {
 struct msim_synth_schedule {
     struct msim_turn *turns;
     uint32_t n;
-    uint32_t kept; /* micro batches of one chunk that wait for backward at most
-                    */
+    uint32_t kept; /* micro batches of one chunk that are in flight at most */
+};
+
+struct msim_pipeline {
+    uint32_t stages, chunks, batches;
+    bool split; /* gradients of weights are passes of their own; one chunk */
 };
 
 /* Of stage `stage`. With several chunks `batches` is a multiple of `stages`.
  * Release it, also where this fails. ENOMEM. */
 MSIM_MUST_CHECK
 enum msim_status msim_synth_schedule_make(struct msim_synth_schedule *s,
-                                          uint32_t stages, uint32_t chunks,
-                                          uint32_t batches, uint32_t stage);
+                                          const struct msim_pipeline *of,
+                                          uint32_t stage);
 void msim_synth_schedule_release(struct msim_synth_schedule *s);
 
 #endif

@@ -13,6 +13,14 @@ struct msim_synth_group {
     int64_t calls; /* so far: what numbers them, on all ranks alike */
 };
 
+/* What of backward: all of it, or gradients of what layers are given first and
+ * those of weights later. */
+enum msim_synth_half {
+    MSIM_SYNTH_WHOLE,
+    MSIM_SYNTH_INPUTS,
+    MSIM_SYNTH_WEIGHTS
+};
+
 /* What the layers of one rank share. */
 struct msim_synth {
     struct msim_etw *e;
@@ -52,6 +60,7 @@ const char *msim_synth_dtype_text(enum msim_dtype t);
 /* What one operator of forward was given and made. */
 struct msim_synth_kept {
     struct msim_etw_tensor in, other, out, extra;
+    struct msim_etw_tensor grad; /* of the result, for a later pass */
 };
 
 /* A parameter and its gradient. */

@@ -13,6 +13,7 @@
 struct msim_synth_walk {
     struct msim_synth *y;
     struct msim_synth_layer *l;
+    enum msim_synth_half half;
     struct msim_synth_kept *kept;  /* of the micro batch */
     struct msim_etw_tensor cur;    /* what the last operator made */
     struct msim_etw_tensor stream; /* what residuals add to */

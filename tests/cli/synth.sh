@@ -69,13 +69,19 @@ holds "waiting" "${BASH_REMATCH[1]:-0}" ">" 0
 # Two chunks a stage: every micro batch comes twice, and goes around from the last
 # stage to the first. Both ends of each transfer meet, and the bubble shrinks: of 3
 # passes beside 4 x 3 to 1.5.
-pipe() { # DIR VP: the period of 4 stages
-    write "$1" "\"gpus\": 4, \"pp\": 4, \"vp\": $2, \"micro_batch\": 2, \"global_batch\": 8"
+pipe() { # DIR MEMBERS: the period of 4 stages
+    write "$1" "\"gpus\": 4, \"pp\": 4, $2, \"micro_batch\": 2, \"global_batch\": 8"
     figure "$1" period_us
 }
 sed -i 's/"layers": 4/"layers": 8/; s/32000/1000/' "$folder/tiny.json"
-whole=$(pipe vp1 1)
-chunks=$(pipe vp2 2)
+whole=$(pipe vp1 '"vp": 1')
+chunks=$(pipe vp2 '"vp": 2')
+# Gradients of weights where a stage would wait: a third of the bubble is left, and
+# nothing is computed twice.
+zero=$(pipe zb '"schedule": "zero-bubble"')
+holds "period without bubbles" "$zero" "<" "$whole"
+products() { cat "$folder/$1"/rank-*.et.json | grep -o '"name": "aten::mm"' | wc -l; }
+holds "products without bubbles" "$(products vp1)" == "$(products zb)"
 sent=$(grep -o '"collective_name", "type": "string", "value": "send"' "$folder/vp2/rank-0.et.json" | wc -l)
 [ "$sent" = 12 ] || complain "the first stage sends $sent times, want 4 x 2 forward and 4 backward"
 holds "FLOPs of chunks" "$(figure vp1 flops)" == "$(figure vp2 flops)"

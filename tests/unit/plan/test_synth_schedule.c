@@ -4,21 +4,24 @@
 
 #define STAGES 8
 
-/* All stages together. Times are of passes: forward 1, backward 2. */
+/* All stages together. Times are of passes: forward 1, gradients of inputs and
+ * of weights 1 each. */
 struct job {
     struct msim_synth_schedule of[STAGES];
     uint32_t stages, chunks, at[STAGES];
+    bool split;
     uint64_t busy[STAGES]; /* until when a stage runs */
     uint64_t turns;
 };
 
-static struct job make(uint32_t stages, uint32_t chunks, uint32_t batches)
+static struct job make(uint32_t stages, uint32_t chunks, uint32_t batches,
+                       bool split)
 {
-    struct job j = {.stages = stages, .chunks = chunks};
+    const struct msim_pipeline p = {stages, chunks, batches, split};
+    struct job j = {.stages = stages, .chunks = chunks, .split = split};
 
     for (uint32_t s = 0; s < stages; s++) {
-        CHECK(msim_synth_schedule_make(&j.of[s], stages, chunks, batches, s) ==
-              MSIM_OK);
+        CHECK(msim_synth_schedule_make(&j.of[s], &p, s) == MSIM_OK);
         j.turns += j.of[s].n;
     }
     return j;
@@ -51,8 +54,8 @@ static bool step(struct job *j, uint32_t s)
 
     if (!t || t->kind == MSIM_TURN_RECEIVE)
         return false;
-    if (t->kind == MSIM_TURN_RUN) {
-        j->busy[s] += t->back ? 2 : 1;
+    if (t->kind == MSIM_TURN_RUN || t->kind == MSIM_TURN_WEIGHTS) {
+        j->busy[s] += t->back && !j->split ? 2 : 1;
         j->at[s]++;
         return true;
     }
@@ -95,9 +98,10 @@ static void release(struct job *j)
         msim_synth_schedule_release(&j->of[s]);
 }
 
-static uint64_t time_of(uint32_t stages, uint32_t chunks, uint32_t batches)
+static uint64_t time_of(uint32_t stages, uint32_t chunks, uint32_t batches,
+                        bool split)
 {
-    struct job j = make(stages, chunks, batches);
+    struct job j = make(stages, chunks, batches, split);
     uint64_t end = run(&j);
 
     release(&j);
@@ -116,30 +120,30 @@ static void test_schedule__never_stands_still(void)
 
                 if (stages == 1 && chunks > 1)
                     continue;
-                end = time_of(stages, chunks, batches);
+                end = time_of(stages, chunks, batches, false);
                 CHECK(end >= 3 * (uint64_t)chunks * batches);
                 CHECK(end < 3 * (uint64_t)chunks * batches * stages + 1);
             }
     /* Fewer micro batches than stages, and no multiple of them. */
-    CHECK(time_of(4, 1, 2) > 0);
-    CHECK(time_of(4, 1, 7) > 0);
+    CHECK(time_of(4, 1, 2, false) > 0);
+    CHECK(time_of(4, 1, 7, false) > 0);
 }
 
 /* 1F1B of s stages has s - 1 micro batches of bubble: (n + s - 1) x 3. */
 static void test_schedule__has_the_known_bubble(void)
 {
-    CHECK_UINT(time_of(2, 1, 8), (8 + 1) * 3);
-    CHECK_UINT(time_of(4, 1, 8), (8 + 3) * 3);
+    CHECK_UINT(time_of(2, 1, 8, false), (8 + 1) * 3);
+    CHECK_UINT(time_of(4, 1, 8, false), (8 + 3) * 3);
 }
 
 /* Two chunks halve it: in passes of half a stage's layers, 2 x 8 x 3 and 3 x 3
  * of bubble, instead of 2 x 3 x 3. */
 static void test_schedule__interleaves(void)
 {
-    uint64_t end = time_of(4, 2, 8);
+    uint64_t end = time_of(4, 2, 8, false);
 
     CHECK(end >= (2 * 8 + 3) * 3);
-    CHECK(end < 2 * time_of(4, 1, 8));
+    CHECK(end < 2 * time_of(4, 1, 8, false));
 }
 
 /* The first stage of 2 with 2 chunks and 4 micro batches: a group of 2 through
@@ -149,11 +153,12 @@ static void test_schedule__goes_in_groups(void)
     static const char *const WANT =
         "F0.0 F0.1 F1.0 F1.1 F0.2 B1.0 F0.3 B1.1 F1.2 B0.0 F1.3 B0.1 B1.2 B1.3 "
         "B0.2 B0.3 ";
+    const struct msim_pipeline p = {2, 2, 4, false};
     struct msim_synth_schedule s;
     char text[512] = "";
     size_t n = 0;
 
-    CHECK(msim_synth_schedule_make(&s, 2, 2, 4, 0) == MSIM_OK);
+    CHECK(msim_synth_schedule_make(&s, &p, 0) == MSIM_OK);
     for (uint32_t i = 0; i < s.n; i++)
         if (s.turns[i].kind == MSIM_TURN_RUN)
             n += (size_t)snprintf(text + n, sizeof(text) - n, "%c%u.%u ",
@@ -166,11 +171,30 @@ static void test_schedule__goes_in_groups(void)
 /* A stage keeps as many micro batches as stages follow it, and its own. */
 static void test_schedule__keeps_what_is_in_flight(void)
 {
-    struct job j = make(4, 1, 8);
+    struct job j = make(4, 1, 8, false);
 
     for (uint32_t s = 0; s < 4; s++)
         CHECK_UINT(j.of[s].kept, 4 - s);
     release(&j);
+}
+
+/*
+ * Gradients of weights in the gaps: of the bubble of (s - 1) x 3 a third is
+ * left (Qi et al., table 2: (p - 1)(F + B - W)), and no stage has more micro
+ * batches in flight than the first one has without.
+ */
+static void test_schedule__fills_bubbles(void)
+{
+    for (uint32_t stages = 2; stages <= STAGES; stages++) {
+        struct job j = make(stages, 1, 2 * STAGES, true);
+
+        for (uint32_t s = 0; s < stages; s++)
+            CHECK(j.of[s].kept <= stages);
+        CHECK_UINT(run(&j), 3 * 2 * STAGES + stages - 1);
+        release(&j);
+    }
+    CHECK(time_of(4, 1, 2, true) > 0);
+    CHECK(time_of(4, 1, 3, true) > 0);
 }
 
 int main(void)
@@ -180,5 +204,6 @@ int main(void)
     RUN(test_schedule__interleaves);
     RUN(test_schedule__goes_in_groups);
     RUN(test_schedule__keeps_what_is_in_flight);
+    RUN(test_schedule__fills_bubbles);
     return check_summary();
 }

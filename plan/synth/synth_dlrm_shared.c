@@ -1,7 +1,126 @@
 /*
- * plan/synth/synth_dlrm_ends.c - dot products of a DLRM's vectors, its loss.
+ * plan/synth/synth_dlrm_shared.c - what a DLRM's ranks exchange, the dot
+ * products of its vectors, its loss.
  */
 #include "plan/synth/synth_dlrm.h"
+
+/* ---- gradients of data parallel ranks -------------------------------------
+ */
+
+void msim_dlrm_exchange(struct msim_synth_dlrm *d, struct msim_synth_group *g,
+                        const char *name, const struct msim_etw_tensor *in,
+                        const struct msim_etw_tensor *out)
+{
+    struct msim_etw_comm c = {
+        .name = name,
+        .dtype = msim_synth_dtype_text((enum msim_dtype)in->dtype),
+        .group = g->name,
+        .in_elems = msim_etw_elems(in),
+        .out_elems = msim_etw_elems(out),
+        .size = g->size,
+        .start = g->start,
+        .stride = g->stride,
+        .sequence = g->calls++};
+
+    msim_etw_collective(d->y.e, &c, in, out, d->y.rank);
+}
+
+void msim_dlrm_wait(struct msim_synth_dlrm *d, struct msim_synth_group *g)
+{
+    struct msim_etw_tensor none =
+        msim_etw_new(d->y.e, MSIM_DT_F32, 1, (int64_t)0);
+    struct msim_etw_comm c = {.name = "wait",
+                              .dtype = "Float",
+                              .group = g->name,
+                              .size = g->size,
+                              .start = g->start,
+                              .stride = g->stride};
+
+    msim_etw_collective(d->y.e, &c, &none, &none, d->y.rank);
+}
+
+/* Bytes of a bucket: torch.nn.parallel.DistributedDataParallel's, whose first
+ * is small so that sums begin early. */
+#define FIRST_BUCKET ((int64_t)1 << 20)
+#define BUCKET       ((int64_t)25 << 20)
+
+/* Cut the parameters into buckets, each in memory of its own. */
+void msim_dlrm_make_buckets(struct msim_synth_dlrm *d)
+{
+    struct msim_dlrm_buckets *b = &d->buckets;
+    int64_t most = FIRST_BUCKET;
+
+    for (uint32_t i = 0, end; i < b->n; i = end) {
+        struct msim_etw_tensor bucket;
+        int64_t elems = 0;
+
+        for (end = i; end < b->n && 4 * elems < most; end++)
+            elems += (int64_t)msim_etw_elems(&b->params[end]->weight);
+        bucket = msim_etw_new(d->y.e, MSIM_DT_F32, 1, elems);
+        for (uint32_t k = i; k < end; k++)
+            b->bucket[k] = bucket;
+        b->last[end - 1] = true;
+        most = BUCKET;
+    }
+}
+
+/* A gradient's mean over ranks, in its bucket. */
+static void into_bucket(struct msim_synth_dlrm *d,
+                        const struct msim_synth_parameter *p)
+{
+    struct msim_dlrm_buckets *b = &d->buckets;
+    struct msim_etw_tensor *bucket = &b->bucket[b->at];
+    struct msim_etw_tensor share = msim_etw_new(d->y.e, MSIM_DT_F32, 0);
+    struct msim_etw_tensor flat =
+        msim_etw_view(d->y.e, &p->grad, 1, (int64_t)msim_etw_elems(&p->grad));
+    struct msim_etw_tensor to =
+        msim_etw_view(d->y.e, bucket, 1, (int64_t)msim_etw_elems(&p->grad));
+    struct msim_etw_arg in[] = {msim_etw_of(&flat), msim_etw_of(&share),
+                                msim_etw_of(&to)};
+
+    msim_etw_label(d->y.e, "torch::distributed::reducer::mul_out");
+    msim_etw_leaf(d->y.e, "aten::mul",
+                  "aten::mul.out(Tensor self, Tensor other, *, Tensor(a!) out) "
+                  "-> Tensor(a!)",
+                  in, 3, &to, 1);
+    msim_etw_close(d->y.e, NULL, 0);
+    if (b->last[b->at++])
+        msim_dlrm_exchange(d, &d->data, "allreduce", bucket, bucket);
+}
+
+void msim_dlrm_gradient(struct msim_synth_dlrm *d,
+                        const struct msim_etw_tensor *gradient,
+                        struct msim_synth_parameter *of)
+{
+    msim_synth_accumulate(&d->w, gradient, of);
+    if (d->ranks > 1)
+        into_bucket(d, of);
+}
+
+/* Sums from the buckets back to the gradients. */
+void msim_dlrm_out_of_buckets(struct msim_synth_dlrm *d)
+{
+    struct msim_dlrm_buckets *b = &d->buckets;
+
+    msim_dlrm_wait(d, &d->data);
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct msim_etw_tensor *grad = &b->params[i]->grad;
+        struct msim_etw_tensor to =
+            msim_etw_view(d->y.e, grad, 1, (int64_t)msim_etw_elems(grad));
+        struct msim_etw_tensor from = msim_etw_view(
+            d->y.e, &b->bucket[i], 1, (int64_t)msim_etw_elems(grad));
+        struct msim_etw_arg in[] = {msim_etw_of(&to), msim_etw_of(&from),
+                                    msim_synth_flag(false)};
+
+        msim_etw_label(d->y.e,
+                       "torch.distributed.ddp.reducer::copy_bucket_to_grad");
+        msim_etw_leaf(d->y.e, "aten::copy_",
+                      "aten::copy_(Tensor(a!) self, Tensor src, bool "
+                      "non_blocking=False) -> Tensor(a!)",
+                      in, 3, &to, 1);
+        msim_etw_close(d->y.e, NULL, 0);
+    }
+}
 
 /* ---- interaction ----------------------------------------------------------
  */
