@@ -222,8 +222,13 @@ static const char *key_of(const struct msim_fields *f, const char *hub,
     return cJSON_HasObjectItem(f->object, hub) ? hub : own;
 }
 
+#define MOST_PIXELS 65536
+
 static void check_image(const struct msim_described *m, struct msim_fields *f)
 {
+    if (m->image.size > MOST_PIXELS)
+        msim_field_refuse(f, key_of(f, "image_size", "image"),
+                          "at most 65536 pixels a side");
     if (m->image.patch > m->image.size || m->image.size % m->image.patch != 0)
         msim_field_refuse(f, key_of(f, "patch_size", "patch"),
                           "a divisor of the image's side");

@@ -10,6 +10,25 @@
 
 #include <stdio.h>
 
+/* The most that counts of elements have room for, all together. */
+#define MOST_WIDTH  1000000
+#define MOST_DIM    10000
+#define MOST_ROWS   1e13
+#define MOST_TABLES 10000 /* of a kind */
+
+/* A whole number from 1 to `most`. */
+static int64_t bounded(struct msim_fields *f, const char *key, int64_t missing,
+                       int64_t most)
+{
+    int64_t v = msim_field_int(f, key, 1, missing);
+    char want[48];
+
+    (void)snprintf(want, sizeof(want), "at most %lld", (long long)most);
+    if (f->status == MSIM_OK && v > most)
+        msim_field_refuse(f, key, want);
+    return v;
+}
+
 /* Outputs of an MLP's layers: [512, 256, 64]. */
 static uint32_t read_mlp(struct msim_fields *f, const char *key, int64_t *out)
 {
@@ -21,15 +40,16 @@ static uint32_t read_mlp(struct msim_fields *f, const char *key, int64_t *out)
     {
         double v = cJSON_IsNumber(item) ? item->valuedouble : 0;
 
-        if (n == MSIM_DLRM_LAYERS || v < 1 || v > 1e9 ||
+        if (n == MSIM_DLRM_LAYERS || v < 1 || v > MOST_WIDTH ||
             v != (double)(int64_t)v)
             break;
         out[n++] = (int64_t)v;
     }
     if (!cJSON_IsArray(list) || n == 0 || item)
-        msim_field_refuse(f, key,
-                          "1 to 16 whole numbers from 1, the outputs of its "
-                          "layers: [512, 256, 64]");
+        msim_field_refuse(
+            f, key,
+            "1 to 16 whole numbers from 1 to 1000000, the outputs of its "
+            "layers: [512, 256, 64]");
     return n;
 }
 
@@ -44,10 +64,8 @@ static void read_table(struct msim_described *m, struct msim_fields *f,
     in.status = f->status;
     msim_fields_only(&in, KEYS);
     m->dlrm.tables[i].rows = msim_field_int(&in, "rows", 1, MSIM_FIELD_WANTED);
-    m->dlrm.tables[i].pooling = msim_field_int(&in, "pooling", 1, 1);
-    m->dlrm.tables[i].count = msim_field_int(&in, "count", 1, 1);
-    if (m->dlrm.tables[i].count > 10000)
-        msim_field_refuse(&in, "count", "at most 10000");
+    m->dlrm.tables[i].pooling = bounded(&in, "pooling", 1, MOST_DIM);
+    m->dlrm.tables[i].count = bounded(&in, "count", 1, MOST_TABLES);
     msim_fields_close(f, &in);
 }
 
@@ -55,6 +73,7 @@ static void read_tables(struct msim_described *m, struct msim_fields *f)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(f->object, "tables");
     const cJSON *item;
+    double rows = 0;
 
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) < 1 ||
         cJSON_GetArraySize(list) > MSIM_DLRM_TABLES) {
@@ -64,6 +83,11 @@ static void read_tables(struct msim_described *m, struct msim_fields *f)
         return;
     }
     cJSON_ArrayForEach(item, list) read_table(m, f, item, m->dlrm.n_kinds++);
+    for (uint32_t i = 0; i < m->dlrm.n_kinds; i++)
+        rows +=
+            (double)m->dlrm.tables[i].rows * (double)m->dlrm.tables[i].count;
+    if (f->status == MSIM_OK && rows > MOST_ROWS)
+        msim_field_refuse(f, "tables", "at most 10^13 rows together");
 }
 
 void msim_described_read_dlrm(struct msim_described *m, struct msim_fields *f)
@@ -75,8 +99,8 @@ void msim_described_read_dlrm(struct msim_described *m, struct msim_fields *f)
 
     msim_fields_only(f, KEYS);
     m->bias = true;
-    m->dlrm.dense = msim_field_int(f, "dense", 1, MSIM_FIELD_WANTED);
-    m->dlrm.dim = msim_field_int(f, "dim", 1, MSIM_FIELD_WANTED);
+    m->dlrm.dense = bounded(f, "dense", MSIM_FIELD_WANTED, MOST_WIDTH);
+    m->dlrm.dim = bounded(f, "dim", MSIM_FIELD_WANTED, MOST_DIM);
     m->dlrm.n_bottom = read_mlp(f, "bottom", m->dlrm.bottom);
     m->dlrm.n_top = read_mlp(f, "top", m->dlrm.top);
     m->dlrm.separate = msim_field_word(f, "lookups", LOOKUPS, 0) == 1;

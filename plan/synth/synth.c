@@ -299,6 +299,10 @@ static enum msim_status check_dlrm(const struct msim_described *m,
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "gpus is %lld, want at most %d of a dlrm", gpus,
                          MSIM_DLRM_RANKS);
+    if (s->micro_batch > MSIM_DLRM_SAMPLES)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "micro_batch is %lld, want at most %d of a dlrm",
+                         (long long)s->micro_batch, MSIM_DLRM_SAMPLES);
     if (!m->dlrm.separate && tables < gpus)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "gpus is %lld, but the model has %lld tables, which "

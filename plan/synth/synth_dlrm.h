@@ -17,6 +17,7 @@
 /* The most of what an operator takes one of for each. */
 #define MSIM_DLRM_RANKS    1024 /* that exchange rows of tables */
 #define MSIM_DLRM_SEPARATE 1024 /* tables with look-ups of their own */
+#define MSIM_DLRM_SAMPLES  1000000
 
 /* What one rank has of the tables. */
 struct msim_dlrm_share {

@@ -162,6 +162,12 @@ static void test_describe__names_what_is_wrong(void)
         {"{\"type\": \"dlrm\", \"dense\": 13, \"dim\": 8, \"bottom\": [8], "
          "\"top\": [1], \"tables\": [{\"rows\": 9}, {\"rows\": 0}]}",
          "tables[1].rows is 0, want a whole number from 1"},
+        {"{\"type\": \"dlrm\", \"dense\": 13, \"dim\": 8, \"bottom\": [8], "
+         "\"top\": [1], \"tables\": [{\"rows\": 9, \"pooling\": 1e9}]}",
+         "tables[0].pooling is 1000000000, want at most 10000"},
+        {"{\"type\": \"vit\", \"layers\": 2, \"hidden\": 8, \"heads\": 2, "
+         "\"ffn\": 8, \"image\": 1e15, \"patch\": 5, \"classes\": 9}",
+         "image is 1e+15, want at most 65536"},
         {"{\"model_type\": \"t5\", \"vocab_size\": 9, \"d_model\": 8, "
          "\"is_encoder_decoder\": true}",
          "is_encoder_decoder is true, want false"},
