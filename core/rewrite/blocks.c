@@ -175,6 +175,27 @@ static void trim(struct cutting *c, struct piece *p)
     }
 }
 
+/* Both ends may have something light: without what is before its first product
+ * or convolution, is `p` how another piece begins? */
+static void trim_front(struct cutting *c, struct piece *p)
+{
+    uint32_t at = p->first, size;
+
+    while (at < p->end && !is_heavy(c, at, at + 1))
+        at++;
+    size = p->end - at;
+    for (uint32_t k = 0; k < c->n_pieces && size && !p->repeats; k++) {
+        struct piece *like = &c->pieces[k];
+        uint64_t sign = sign_of(c, at, p->end);
+
+        if (like == p || like->repeats || size > like->end - like->first ||
+            sign_of(c, like->first, like->first + size) != sign)
+            continue;
+        *p = (struct piece){at, p->end, sign, true};
+        *like = (struct piece){like->first, like->first + size, sign, true};
+    }
+}
+
 static bool follows(const struct piece *a, const struct piece *b)
 {
     return a->end == b->first;
@@ -377,6 +398,9 @@ static enum msim_status find(struct cutting *c)
     mark_repeats(c);
     for (uint32_t i = 0; i < c->n_pieces; i++)
         trim(c, &c->pieces[i]);
+    for (uint32_t i = 0; i < c->n_pieces; i++)
+        if (!c->pieces[i].repeats)
+            trim_front(c, &c->pieces[i]);
     return join(c);
 }
 

@@ -13,7 +13,7 @@ struct stage {
     bool asked;
 };
 
-#define N_STAGES 4
+#define N_STAGES 5
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
@@ -25,6 +25,7 @@ static bool is_ddp(const struct msim_rewrite *r)
 static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
+        {msim_stage_mixed, r->autocast || r->mixed},
         {msim_stage_recompute, r->recompute_every > 0},
         {msim_stage_accumulate, r->accumulate > 1},
         {msim_stage_ddp, is_ddp(r)},

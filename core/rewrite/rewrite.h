@@ -7,7 +7,7 @@
  * recorded trace is never edited. What is asked for is done in one order,
  * whatever the order in which it was asked:
  *
- *     recompute, accumulate, shard over ranks
+ *     casts of mixed precision, recompute, accumulate, shard over ranks
  */
 #ifndef MSIM_CORE_REWRITE_REWRITE_H
 #define MSIM_CORE_REWRITE_REWRITE_H

@@ -30,6 +30,9 @@ struct msim_rewrite {
     uint32_t recompute_every;
     char recompute_ops[MSIM_REWRITE_GLOB];
     uint32_t accumulate; /* micro batches of a step; 0: as recorded */
+    uint8_t autocast;    /* enum msim_dtype that PyTorch's autocast casts fp32
+                            to; UNKNOWN: none */
+    uint8_t mixed;       /* likewise of FSDP's MixedPrecision */
     uint32_t world;      /* ranks, each with the recorded batch; 0: as recorded;
                             above 1 without `shard`: DDP */
     enum msim_shard shard;

@@ -3,8 +3,6 @@
  */
 #include "predict/scenario/change.h"
 
-#include <string.h>
-
 #define AXIS_MOST 1000000000
 
 /* A size, or from which to which. */
@@ -51,14 +49,16 @@ void msim_change_read_reshape(struct msim_change_reader *r, const char *key)
 
 void msim_change_read_dtype(struct msim_change_reader *r, const char *key)
 {
-    const char *text = msim_field_text(r->f, key);
-    enum msim_dtype *dtype = &r->row->settings.reshape.dtype;
+    static const char *const WORDS[] = {"bf16", "fp16", "amp_bf16", "amp_fp16",
+                                        NULL};
+    int word = msim_field_word(r->f, key, WORDS, -1);
+    enum msim_dtype dtype = word % 2 ? MSIM_DT_F16 : MSIM_DT_BF16;
 
     r->row->other_target = true;
-    if (text && !strcmp(text, "bf16"))
-        *dtype = MSIM_DT_BF16;
-    else if (text && !strcmp(text, "fp16"))
-        *dtype = MSIM_DT_F16;
+    if (word < 0)
+        return;
+    if (word < 2)
+        r->row->settings.reshape.dtype = dtype;
     else
-        msim_field_refuse(r->f, key, "\"bf16\" or \"fp16\"");
+        r->row->settings.rewrite.autocast = (uint8_t)dtype;
 }

@@ -98,10 +98,13 @@ static void read_strategy(struct msim_change_reader *r, struct msim_fields *in,
 void msim_change_read_shard(struct msim_change_reader *r, const char *key)
 {
     static const char *const KEYS[] = {"strategy", "bucket_mb",
-                                       "gradient_as_bucket_view", NULL};
+                                       "gradient_as_bucket_view",
+                                       "mixed_precision", NULL};
+    static const char *const TYPES[] = {"bf16", "fp16", NULL};
     struct msim_rewrite *w = &r->row->settings.rewrite;
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(r->f->object, key);
     struct msim_fields in;
+    int type;
 
     r->row->other_target = true;
     if (!cJSON_IsObject(item)) {
@@ -116,6 +119,12 @@ void msim_change_read_shard(struct msim_change_reader *r, const char *key)
     read_strategy(r, &in, "strategy");
     w->bucket_mib = msim_field_real(&in, "bucket_mb", 0);
     w->bucket_views = msim_field_bool(&in, "gradient_as_bucket_view", false);
+    type = msim_field_word(&in, "mixed_precision", TYPES, -1);
+    w->mixed = type < 0 ? MSIM_DT_UNKNOWN : type ? MSIM_DT_F16 : MSIM_DT_BF16;
+    if (w->mixed && w->shard < MSIM_SHARD_NO_SHARD)
+        msim_field_refuse(&in, "mixed_precision",
+                          "it with a strategy of FSDP, else \"dtype\": "
+                          "\"amp_bf16\"");
     msim_fields_close(r->f, &in);
 }
 

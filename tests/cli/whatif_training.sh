@@ -80,6 +80,27 @@ for pair in "zero1 ddp" "zero2 zero1" "fsdp zero2" "offload fsdp"; do
 done
 [[ $(figures 'how many') == ,,,*"how many ranks"* ]] || complain "no reason: $(figures 'how many')"
 
+# Mixed precision: activations take about half, fp32 weights stay.
+cat >"$folder/types.json" <<'JSON'
+{"scenarios": [
+  {"name": "32", "changes": [{"batch": 32}]},
+  {"name": "amp", "changes": [{"batch": 32}, {"dtype": "amp_bf16"}]},
+  {"name": "all", "changes": [{"batch": 32}, {"dtype": "bf16"}]},
+  {"name": "a, b", "changes": [{"dtype": "amp_fp16"}, {"world": 2}, {"batch": 32}, {"recompute": "full"}]},
+  {"name": "b, a", "changes": [{"recompute": "full"}, {"batch": 32}, {"world": 2}, {"dtype": "amp_fp16"}]},
+  {"name": "fsdp", "changes": [{"batch": 32}, {"world": 2}, {"shard": "fsdp"}]},
+  {"name": "half", "changes": [{"batch": 32}, {"world": 2}, {"shard": {"strategy": "fsdp", "mixed_precision": "fp16"}}]}]}
+JSON
+run whatif --platform a100 "$folder/types.json" "$trace" --csv
+want_rc 0
+want_no_err
+[ "$(figures 'a, b')" = "$(figures 'b, a')" ] || complain "the order of changes counts"
+within "$(peak amp)" "$(peak 32)" 0.45 0.75 || complain "peak of autocast: $(peak amp)"
+within "$(kernels amp)" "$(kernels 32)" 0.3 0.95 || complain "kernels of autocast"
+within "$(peak amp)" "$(peak all)" 1.01 2 || complain "autocast keeps no fp32 weights"
+within "$(peak half)" "$(peak fsdp)" 0.6 0.95 || complain "peak of FSDP in fp16"
+within "$(transfer half)" "$(transfer fsdp)" 0.4 0.95 || complain "messages of FSDP in fp16"
+
 # A trace that cannot support a change says why.
 cat >"$folder/reason.json" <<'JSON'
 {"scenarios": [{"name": "again", "changes": [{"recompute": "full"}]}]}
@@ -108,5 +129,8 @@ refused '{"world": 0}' "world is 0"
 refused '{"shard": "zero4"}' 'shard is "zero4", want "ddp", "zero1"'
 refused '{"shard": {"bucket_mb": 25}}' "shard.strategy is missing"
 refused '{"shard": {"strategy": "ddp", "bucket_mb": -1}}' "shard.bucket_mb is -1"
+refused '{"shard": {"strategy": "ddp", "mixed_precision": "fp16"}}' 'shard.mixed_precision is "fp16", want it with'
+refused '{"shard": {"strategy": "fsdp", "mixed_precision": "fp8"}}' 'shard.mixed_precision is "fp8"'
+refused '{"dtype": "amp"}' 'dtype is "amp"'
 refused '{"offload": "weights"}' 'offload is "weights", want "optimizer"'
 finish
