@@ -206,6 +206,17 @@ static void write_repeat(struct msim_json *j,
     msim_json_close(j);
 }
 
+static void write_bare(struct msim_json *j, const struct msim_host_document *p)
+{
+    if (!(p->bare > 0))
+        return;
+    msim_json_open(j, "unrecorded", '{', false);
+    msim_json_number(j, "factor", rounded(p->bare));
+    msim_json_number(j, "low", rounded(p->bare_low));
+    msim_json_number(j, "high", rounded(p->bare_high));
+    msim_json_close(j);
+}
+
 static void write_provenance(struct msim_json *j,
                              const struct msim_host_document *p)
 {
@@ -252,6 +263,8 @@ static void write_provenance(struct msim_json *j,
                    "each host left out in turn, root mean square of log "
                    "(predicted over real) times Student's t");
     write_repeats(j, p);
+    if (p->bare_source)
+        msim_json_text(j, "unrecorded", p->bare_source);
     msim_json_text(j, "not_used",
                    "hosts on which aten::view and aten::as_strided, which do "
                    "next to nothing, take slowed_from_us or more: their "
@@ -287,6 +300,7 @@ static enum msim_status write_all(struct msim_json *j,
     msim_json_number(j, "high", rounded(f->factor));
     msim_json_close(j);
     write_repeat(j, p);
+    write_bare(j, p);
     write_figure(j, "launch_latency", &f->latency);
     write_figure(j, "kernel_gap", &f->gap);
     msim_json_open(j, "after_topmost", '{', true);

@@ -19,6 +19,10 @@ struct msim_host_document {
     const struct msim_host_fit *fit;
     const struct msim_host_entry *entries;   /* by host */
     const struct msim_host_repeats *repeats; /* by host */
+    /* Runs that nobody recorded, over these: a factor with its interval, and
+     * what it was found from. 0: not known. */
+    double bare, bare_low, bare_high;
+    const char *bare_source;
 };
 
 /* Write the file `path`, completely or not at all; equal input gives equal

@@ -320,3 +320,10 @@ bool msim_name_is_root(const char *name)
 {
     return starts(name, "[pytorch|profiler|execution_");
 }
+
+bool msim_name_is_list(const char *name)
+{
+    static const char PREFIX[] = "aten::_foreach_";
+
+    return strncmp(name, PREFIX, sizeof(PREFIX) - 1) == 0;
+}

@@ -37,6 +37,11 @@ enum msim_collective msim_name_kernel_collective(const char *name);
 /* "Memcpy HtoD (Pageable -> Device)" */
 enum msim_copy_kind msim_name_copy(const char *name, bool *pageable);
 
+/* Whether an operator takes lists of tensors, all at once on a GPU
+ * ("aten::_foreach_add_"). A CPU takes them one by one, by operators below it.
+ */
+bool msim_name_is_list(const char *name);
+
 /* The n of "ProfilerStep#n". */
 bool msim_name_step(const char *name, int64_t *number);
 

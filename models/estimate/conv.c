@@ -153,9 +153,8 @@ static double up_to(double v, double step)
 
 /* How a product is computed. */
 struct way {
-    double parts;      /* that each sum is split into */
-    double layout;     /* bytes that transpositions move */
-    double transposes; /* kernels that transpose */
+    double parts;  /* that each sum is split into */
+    double layout; /* bytes that transpositions move */
 };
 
 #define TILE        128.0
@@ -186,7 +185,6 @@ static void layout_of(const struct msim_work *w,
     if (w->u.conv.channels_last || is_direct(s, step_elems(w)))
         return;
     out->layout = 2 * (w->bytes_read + w->bytes_written);
-    out->transposes = 3;
 }
 
 /*
@@ -247,6 +245,39 @@ static double pass_factor(const struct msim_platform *p,
                : 1;
 }
 
+/* Microseconds of a transposition, as of a copy. */
+static enum msim_status transpose_us(const struct msim_platform *p,
+                                     const struct msim_work *w, double elems,
+                                     double *us)
+{
+    struct msim_work copy = {.family = MSIM_FAMILY_COPY,
+                             .dtype = w->dtype,
+                             .variant = "copy",
+                             .kernels = 1};
+    struct msim_estimate e;
+
+    copy.bytes_read = copy.bytes_written = elems * msim_dtype_bytes(w->dtype);
+    copy.u.vector.copy = MSIM_COPY_D2D;
+    copy.u.vector.rows = 1;
+    copy.u.vector.elems = copy.u.vector.cols = whole(elems);
+    MSIM_TRY(msim_model_predict(p, &copy, false, &e, NULL));
+    *us += e.us;
+    return MSIM_OK;
+}
+
+/* Of input, filters and output. */
+static enum msim_status layout_us(const struct msim_platform *p,
+                                  const struct msim_work *w, double *us)
+{
+    struct msim_conv_shape s;
+
+    msim_conv_shape_of(w, &s);
+    *us = 0;
+    MSIM_TRY(transpose_us(p, w, s.n * s.groups * s.c * s.h * s.w, us));
+    MSIM_TRY(transpose_us(p, w, s.groups * s.k * s.c * s.r * s.s, us));
+    return transpose_us(p, w, s.n * s.groups * s.k * s.p * s.q, us);
+}
+
 static enum msim_status implicit_gemm(const struct msim_platform *p,
                                       const struct msim_work *w,
                                       struct msim_estimate *out)
@@ -263,9 +294,8 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
     adjust.factor = pass_factor(p, w);
     msim_fit_estimate(p, &pick, &gemm, &adjust, out);
     if (way.layout > 0) {
-        share = 1 + (way.transposes * p->sheet.floor_us +
-                     way.layout * 1e6 / (p->sheet.bandwidth * 0.8)) /
-                        out->us;
+        MSIM_TRY(layout_us(p, w, &share));
+        share = 1 + share / out->us;
         out->us *= share;
         out->low_us *= share;
         out->high_us *= share;

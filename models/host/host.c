@@ -12,6 +12,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/trace/names.h"
 #include "models/host/host_class.h"
 #include "models/platform/data_path.h"
 
@@ -26,6 +27,7 @@ struct dispatch {
     double self;      /* without its runtime calls */
     double calls;     /* in the runtime calls that it makes itself */
     double low, high; /* factors of the 90 % interval */
+    bool own;         /* which are the entry's own */
 };
 
 struct entry {
@@ -46,6 +48,9 @@ struct msim_host {
     struct msim_estimate after, after_autograd;
     double low, high;               /* factors of the 90 % interval */
     double repeat_low, repeat_high; /* msim_host_repeat() */
+    /* Times of a run that nobody records over those of recorded ones, with the
+     * factors of its interval. */
+    double bare, bare_low, bare_high;
 };
 
 /* ---- names -------------------------------------------------------------- */
@@ -113,6 +118,7 @@ static enum msim_status read_dispatch(const struct msim_host *h,
     }
     d->high = msim_json_get_number(json, "within", NAN);
     d->low = 1 / d->high;
+    d->own = true;
     if (!(d->high >= 1) || !isfinite(d->high))
         return wrong(h, key, "a factor 'within' of 1 or more", err);
     return MSIM_OK;
@@ -191,6 +197,24 @@ static enum msim_status read_calls(struct msim_host *h, const cJSON *json,
     return MSIM_OK;
 }
 
+/* A host without "unrecorded" takes as long either way. */
+static enum msim_status read_bare(struct msim_host *h, const cJSON *json,
+                                  struct msim_error *err)
+{
+    static const char KEY[] = "unrecorded";
+
+    h->bare = 1;
+    h->bare_low = h->low;
+    h->bare_high = h->high;
+    if (!cJSON_HasObjectItem(json, KEY))
+        return MSIM_OK;
+    h->bare = msim_json_get_number(cJSON_GetObjectItemCaseSensitive(json, KEY),
+                                   "factor", NAN);
+    if (!(h->bare > 0) || !isfinite(h->bare))
+        return wrong(h, KEY, "a 'factor' above 0", err);
+    return read_factors(h, json, KEY, &h->bare_low, &h->bare_high, err);
+}
+
 static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
                                   struct msim_error *err)
 {
@@ -199,6 +223,7 @@ static enum msim_status read_rest(struct msim_host *h, const cJSON *json,
 
     MSIM_TRY(read_estimate(h, &h->latency, json, "launch_latency", err));
     MSIM_TRY(read_estimate(h, &h->gap, json, "kernel_gap", err));
+    MSIM_TRY(read_bare(h, json, err));
     if (!cJSON_HasObjectItem(json, "repeat")) { /* as between hosts */
         h->repeat_low = h->low;
         h->repeat_high = h->high;
@@ -294,9 +319,42 @@ static bool is_in_list_operator(const struct msim_trace *t, uint32_t op)
     uint32_t i = t->ops[op].parent;
 
     for (; i != MSIM_NONE; i = t->ops[i].parent)
-        if (!strncmp(msim_trace_text(t, t->ops[i].name), "aten::_foreach_", 15))
+        if (msim_name_is_list(msim_trace_text(t, t->ops[i].name)))
             return true;
     return false;
+}
+
+/*
+ * Plain numbers of an optimizer's step, such as its count of steps, stay on the
+ * CPU: reading one takes no call, and the next one follows in a loop over
+ * parameters, not in another module.
+ */
+static bool is_number(const struct msim_trace *t, uint32_t op)
+{
+    const char *name = msim_trace_text(t, t->ops[op].name);
+    uint32_t i = t->ops[op].parent;
+
+    if (strcmp(name, "aten::item") != 0 &&
+        strcmp(name, "aten::_local_scalar_dense") != 0)
+        return false;
+    for (; i != MSIM_NONE; i = t->ops[i].parent)
+        if (strncmp(msim_trace_text(t, t->ops[i].name), "Optimizer.step", 14) ==
+            0)
+            return true;
+    return false;
+}
+
+/* What no call or pause of the trace holds. */
+static double rest_us(const struct msim_host *h, const struct msim_trace *t,
+                      uint32_t op, enum msim_host_class class, double calls)
+{
+    if (t->cpu_only && is_number(t, op))
+        return 0;
+    if (msim_host_is_topmost(t, op))
+        calls += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD
+                     ? h->after_autograd.us
+                     : h->after.us;
+    return calls;
 }
 
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
@@ -305,6 +363,7 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
 {
     enum msim_host_class class = msim_host_op_class(t, op);
     struct msim_estimate out = {.source = MSIM_SOURCE_LAW};
+    bool recorded = t->has_gpu_events;
     struct dispatch d;
 
     if (class == MSIM_HOST_NOTHING ||
@@ -312,15 +371,11 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
         return out;
     d = find(h, class, msim_trace_text(t, t->ops[op].name));
     out.us = d.self;
-    if (!t->has_gpu_events) {
-        out.us += calls ? d.calls : 0;
-        if (msim_host_is_topmost(t, op))
-            out.us += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD
-                          ? h->after_autograd.us
-                          : h->after.us;
-    }
-    out.low_us = out.us * d.low;
-    out.high_us = out.us * d.high;
+    if (!recorded)
+        out.us =
+            h->bare * (out.us + rest_us(h, t, op, class, calls ? d.calls : 0));
+    out.low_us = out.us * (recorded || d.own ? d.low : h->bare_low);
+    out.high_us = out.us * (recorded || d.own ? d.high : h->bare_high);
     return out;
 }
 

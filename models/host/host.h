@@ -32,6 +32,9 @@ const char *msim_host_name(const struct msim_host *h);
  * starts (of the interpreter, or of autograd). 0 for roots and for labels
  * around operators, and with `calls` for what a list operator captured on a CPU
  * calls, which a GPU does at once.
+ *
+ * Figures of a host are those of recorded runs. Such a trace stands for a run
+ * that nobody records, which takes the share "unrecorded" of them.
  */
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op,

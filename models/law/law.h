@@ -57,6 +57,10 @@ struct msim_law {
      * at least this; 0: as fitted. Rows of small sizes tell some constants
      * badly, for which the correction makes up. */
     double carried_low[MSIM_LAW_PARAMS];
+    /* Where a fit is used without its correction, on another GPU: set the
+     * constants that follow other figures of the data sheet `to`. NULL: none
+     * do. */
+    void (*carry)(const struct msim_data_sheet *to, double *params);
     /* The time in microseconds, above 0. params[0] is always the constant
      * part, in microseconds. */
     double (*time_us)(const struct msim_data_sheet *s,

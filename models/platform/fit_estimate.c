@@ -55,6 +55,8 @@ static void carry(const struct msim_platform *p, const struct msim_pick *pick,
     memcpy(params, c->params, sizeof(c->params));
     for (uint32_t i = 0; !pick->trees && i < c->law->n_params; i++)
         params[i] = fmax(params[i], c->law->carried_low[i]);
+    if (!pick->trees && of != p && c->law->carry)
+        c->law->carry(msim_platform_usual(p), params);
     if (c->law->start_follows_floor)
         params[0] *=
             msim_platform_usual(p)->floor_us /

@@ -9,6 +9,7 @@
  */
 #include "core/work/opmap/opmap.h"
 
+#include "core/trace/names.h"
 #include "core/work/opmap/opmap_table.h"
 #include "core/work/opmap/ops_file.h"
 
@@ -135,7 +136,7 @@ static bool one_kernel(const struct msim_opmap_ctx *c,
     const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
     const struct msim_opmap_table *table;
 
-    if (strcmp(name, "aten::dropout") == 0)
+    if (strcmp(name, "aten::dropout") == 0 || msim_name_is_list(name))
         return true;
     if (strcmp(name, "aten::_embedding_bag_backward") == 0)
         return strcmp(c->name, "_embedding_bag_dense_backward") != 0;
@@ -146,6 +147,17 @@ static bool one_kernel(const struct msim_opmap_ctx *c,
         return table != &msim_opmap_resample &&
                table != &msim_opmap_embedding && table != &msim_opmap_reduction;
     return table != &msim_opmap_comm;
+}
+
+/* A tensor without dimensions, or a list of such. */
+static bool is_number(const struct msim_opmap_ctx *c)
+{
+    struct msim_tensor_list l;
+    struct msim_operand x;
+
+    if (msim_opmap_nth_tensor(c, 0, &x))
+        return x.rank == 0;
+    return msim_opmap_list(c, 0, &l) && l.n > 0 && l.elems <= (double)l.n;
 }
 
 /*
@@ -160,8 +172,7 @@ static bool only_on_cpu(const struct msim_opmap_ctx *c,
 {
     const struct msim_op *ops = c->t->ops;
     uint32_t p = c->op->parent, below = c->index;
-    struct msim_operand x;
-    bool number = msim_opmap_nth_tensor(c, 0, &x) && x.rank == 0;
+    bool number = is_number(c);
 
     if (number && p != MSIM_NONE && named(c, p, "aten::_to_copy"))
         return true;
@@ -209,6 +220,15 @@ static bool is_empty(const struct msim_opmap_ctx *c)
     return !msim_opmap_output(c, 0, &out) || out.elems == 0;
 }
 
+/* Does a GPU run at once what a CPU capture shows in several operators? */
+static bool is_fused(const struct msim_opmap_ctx *c)
+{
+    const char *name = msim_trace_text(c->t, c->op->name);
+
+    return c->place == MSIM_OPMAP_ON_GPU &&
+           (strcmp(c->name, "dropout") == 0 || msim_name_is_list(name));
+}
+
 static bool nothing_launched(const struct msim_opmap_ctx *c,
                              const struct msim_ops *user,
                              const struct msim_opmap_row *row)
@@ -222,10 +242,7 @@ static bool nothing_launched(const struct msim_opmap_ctx *c,
     if (is_empty(c) || calls_itself(c, user, row))
         return true;
     if (!row || row->flags & MSIM_OPMAP_COMPOSITE) {
-        bool fused = c->place == MSIM_OPMAP_ON_GPU && row &&
-                     strcmp(c->name, "dropout") == 0;
-
-        if (!fused && launches_below(c, user, NULL))
+        if (!(row && is_fused(c)) && launches_below(c, user, NULL))
             return true;
     } else if (row->flags & MSIM_OPMAP_OUTER) {
         if (launches_below(c, user, row))

@@ -277,6 +277,59 @@ static void test_host__lists_are_one_call_on_a_gpu(void)
     msim_host_free(h);
 }
 
+/*
+ * The class's figures are 4 + 2 us for a leaf and 10 us behind a topmost one; a
+ * run that nobody records takes half. A trace with GPU events keeps the figures
+ * as recorded.
+ */
+static void test_host__an_unrecorded_run_takes_its_share(void)
+{
+    static const struct text HALF = {
+        "\"aten::mm\":{\"self_us\":11,\"calls_us\":7}", "0.25",
+        ",\"unrecorded\":{\"factor\":0.5,\"low\":0.8,\"high\":3}"};
+    static const struct text BAD = {"", "0.25",
+                                    ",\"unrecorded\":{\"factor\":0}"};
+    struct msim_estimate e;
+    struct msim_host *h;
+    struct made m;
+    uint32_t mm;
+
+    CHECK_INT(load(&h, &BAD, NULL, NULL), MSIM_EFORMAT);
+    REQUIRE(load(&h, &HALF, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    mm = add(&m, "aten::mm", MSIM_OP_OPERATOR, MSIM_NONE);
+    e = msim_host_dispatch(h, &m.t, mm, true);
+    CHECK_REL(e.us, 0.5 * (11 + 7 + 10), 1e-12);
+    CHECK_REL(e.low_us, 0.8 * e.us, 1e-12);
+    CHECK_REL(e.high_us, 3 * e.us, 1e-12);
+    m.t.has_gpu_events = true;
+    e = msim_host_dispatch(h, &m.t, mm, true);
+    CHECK_REL(e.us, 11, 1e-12);
+    CHECK_REL(e.low_us, 0.25 * e.us, 1e-12);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
+/* The count of steps is read on the CPU: 4 us of a leaf, neither its call nor
+ * the pause. Of a loss it takes 4 + 2 + 10. */
+static void test_host__numbers_of_an_optimizer_take_no_call(void)
+{
+    struct msim_host *h;
+    struct made m;
+    uint32_t step, count, loss;
+
+    REQUIRE(load(&h, &TYPICAL, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    m.t.cpu_only = true;
+    loss = add(&m, "aten::item", MSIM_OP_OPERATOR, MSIM_NONE);
+    step = add(&m, "Optimizer.step#Adam.step", MSIM_OP_ANNOTATION, MSIM_NONE);
+    count = add(&m, "aten::item", MSIM_OP_OPERATOR, step);
+    CHECK_REL(us(h, &m, loss), 4 + 2 + 10, 1e-12);
+    CHECK_REL(us(h, &m, count), 4, 1e-12);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
 /* An entry's own factor counts before that of the file. */
 static void test_host__an_entry_has_an_interval_of_its_own(void)
 {
@@ -340,6 +393,8 @@ int main(void)
     RUN(test_host__dispatch_by_name_then_class);
     RUN(test_host__without_gpu_events_the_rest_is_added);
     RUN(test_host__lists_are_one_call_on_a_gpu);
+    RUN(test_host__an_unrecorded_run_takes_its_share);
+    RUN(test_host__numbers_of_an_optimizer_take_no_call);
     RUN(test_host__an_entry_has_an_interval_of_its_own);
     RUN(test_host__names_end_before_an_overload_number);
     RUN(test_host__recording_shows_in_operators_that_do_nothing);

@@ -42,6 +42,33 @@ static void test_opmap_place__on_a_gpu(void)
     build_release(&b);
 }
 
+/* Lists are one operator on a GPU and go one by one on a CPU. A list of step
+ * counters stays on the host. */
+static void test_opmap_place__lists(void)
+{
+    build_init(&b);
+    build_op(&b, 0, "Optimizer.step#Adam.step", "", NULL);
+    build_op(&b, 1, "aten::_foreach_sqrt", "(f32[8]@ f32[4]@)", NULL);
+    build_op(&b, 2, "aten::sqrt", "f32[8]@", NULL);
+    build_op(&b, 2, "aten::sqrt", "f32[4]@", NULL);
+    build_op(&b, 1, "aten::_foreach_add_", "(f32[]@ f32[]@) 1", NULL);
+    build_op(&b, 2, "aten::add_", "f32[]@ 1", NULL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(w[0].bytes_read, 12 * 4);
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 5, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 1, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_ON_CPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    build_release(&b);
+}
+
 /* The same on a CPU: a dropout is the chain inside it, and what an operator
  * calls to do its work is in it, such as the clearing of a table's gradient. */
 static void test_opmap_place__on_a_cpu(void)
@@ -93,5 +120,6 @@ int main(void)
 {
     RUN(test_opmap_place__on_a_gpu);
     RUN(test_opmap_place__on_a_cpu);
+    RUN(test_opmap_place__lists);
     return check_summary();
 }
