@@ -104,6 +104,35 @@ enum msim_status msim_scale_times(msim_ps *by_rank, const struct msim_scale *s,
                                   const struct msim_costs *c,
                                   const struct msim_graph *g);
 
+/* One byte a task, 1: it is selected. On success the caller frees `*marks`;
+ * ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_scale_marks(uint8_t **marks, const struct msim_scale *s,
+                                  const struct msim_costs *c,
+                                  const struct msim_graph *g);
+
+/* The duration of a task that an overlay inserts. */
+struct msim_cost_added {
+    msim_ps mid, low, high;
+    uint8_t source, made_by;
+    float flops;
+    struct msim_limits limits;
+};
+
+/*
+ * The costs of a graph of `n` tasks that an overlay makes of one of `n_base`
+ * tasks: `from` as msim_graph_overlaid() gives it, `added` of inserted tasks.
+ * On success `*out` is owned by the caller; ENOMEM.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_costs_overlaid(struct msim_costs **out,
+                                     const struct msim_costs *base,
+                                     uint32_t n_base,
+                                     const struct msim_cost_added *added,
+                                     const uint32_t *from, uint32_t n);
+/* Collectives whose transfers are removed are waited for no more. */
+void msim_cost_take_out_joins(struct msim_costs *c, const struct msim_graph *g);
+
 /*
  * A copy of the costs of `g` with durations multiplied by `scales`, in their
  * order. On success `*out` is owned by the caller; ENOMEM.

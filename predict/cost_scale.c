@@ -183,6 +183,24 @@ enum msim_status msim_scale_times(msim_ps *by_rank, const struct msim_scale *s,
     return MSIM_OK;
 }
 
+enum msim_status msim_scale_marks(uint8_t **marks, const struct msim_scale *s,
+                                  const struct msim_costs *c,
+                                  const struct msim_graph *g)
+{
+    struct matches m;
+
+    *marks = calloc((size_t)g->n_tasks + 1, 1);
+    if (!*marks || matches_init(&m, s, c, g) != MSIM_OK) {
+        free(*marks);
+        *marks = NULL;
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < g->n_tasks; i++)
+        (*marks)[i] = selects(&m, i);
+    free(m.of);
+    return MSIM_OK;
+}
+
 enum msim_status msim_scale_count(uint32_t *n, const struct msim_scale *s,
                                   const struct msim_costs *c,
                                   const struct msim_graph *g)

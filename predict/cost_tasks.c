@@ -237,6 +237,56 @@ enum msim_status msim_costs_scaled(struct msim_costs **out,
     return MSIM_OK;
 }
 
+/* Task `old` of the base. */
+static void take_over(struct msim_costs *c, uint32_t t,
+                      const struct msim_costs *base, uint32_t old)
+{
+    c->mid[t] = base->mid[old];
+    c->low[t] = base->low[old];
+    c->high[t] = base->high[old];
+    c->removed[t] = base->removed[old];
+    c->source[t] = base->source[old];
+    c->made_by[t] = base->made_by[old];
+    c->flops[t] = base->flops[old];
+    c->limits[t] = base->limits[old];
+}
+
+static void take_added(struct msim_costs *c, uint32_t t,
+                       const struct msim_cost_added *a)
+{
+    c->mid[t] = a->mid;
+    c->low[t] = a->low;
+    c->high[t] = a->high;
+    c->source[t] = a->source;
+    c->made_by[t] = a->made_by;
+    c->flops[t] = a->flops;
+    c->limits[t] = a->limits;
+}
+
+enum msim_status msim_costs_overlaid(struct msim_costs **out,
+                                     const struct msim_costs *base,
+                                     uint32_t n_base,
+                                     const struct msim_cost_added *added,
+                                     const uint32_t *from, uint32_t n)
+{
+    struct msim_costs *c = calloc(1, sizeof(*c));
+
+    *out = NULL;
+    if (!c || allocate(c, n) != MSIM_OK) {
+        msim_costs_free(c);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t t = 0; t < n; t++)
+        if (from[t] < n_base)
+            take_over(c, t, base, from[t]);
+        else
+            take_added(c, t, &added[from[t] - n_base]);
+    memcpy(c->lag, base->lag, sizeof(c->lag));
+    c->machine = base->machine;
+    *out = c;
+    return MSIM_OK;
+}
+
 static enum msim_status run(struct msim_costing *k)
 {
     MSIM_TRY(allocate(k->c, k->g->n_tasks));

@@ -52,7 +52,5 @@ MSIM_MUST_CHECK
 enum msim_status msim_cost_scale(struct msim_costs *c,
                                  const struct msim_graph *g,
                                  const struct msim_scale *scales, uint32_t n);
-/* Collectives whose transfers are removed are waited for no more. */
-void msim_cost_take_out_joins(struct msim_costs *c, const struct msim_graph *g);
 
 #endif

@@ -233,9 +233,12 @@ void msim_basis_free(struct msim_basis *b)
         msim_launch_plan_free(b->plans[i]);
     free(b->plans);
     msim_costs_free(b->costs);
-    msim_task_groups_free(b->groups);
-    msim_graph_free(b->graph);
-    msim_rank_memory_release(&b->memory);
+    if (!b->borrows_graph) {
+        msim_task_groups_free(b->groups);
+        msim_graph_free(b->graph);
+    }
+    if (!b->borrows_memory)
+        msim_rank_memory_release(&b->memory);
     free(b->warnings);
     free(b);
 }
@@ -449,6 +452,7 @@ static enum msim_status read_off(struct predicting *p)
     fill_outcome(run, p->to->costs == MSIM_COSTS_MEASURED,
                  msim_target_reads_gpu_times(p->to), run->states);
     run->outcome.totals_only = p->s->totals_only;
+    run->outcome.kernels = p->s->kernels;
     MSIM_TRY(
         msim_analyse(&run->prediction, &run->outcome, run->iteration, p->err));
     MSIM_TRY(msim_rank_memory_note(&run->basis->memory, run->graph,

@@ -42,10 +42,13 @@ struct msim_basis {
     uint32_t n_ranks;
     struct msim_graph *graph;
     struct msim_task_groups *groups; /* NULL: no selection names one */
+    bool borrows_graph; /* and groups: they are another basis's, which
+                           lives as long */
     struct msim_costs *costs;
     const char **warnings; /* of the graph; texts are the job's */
     uint32_t n_warnings;
     struct msim_rank_memory memory;
+    bool borrows_memory;       /* likewise */
     struct msim_fit_ways ways; /* none where the job fits */
 };
 

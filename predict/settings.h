@@ -65,6 +65,7 @@ struct msim_predict_settings {
     int64_t iteration; /* n of ProfilerStep#n or an index, or ITERATION_ALL */
     bool strict;       /* work without a model is an error */
     bool totals_only;  /* no causes, path, kernels, operators: many scenarios */
+    bool kernels;      /* but kernels by name */
 };
 
 #endif

@@ -17,7 +17,7 @@
 struct settings {
     const char *platform, *host, *network, *strategy;
     enum msim_output output;
-    bool sensitivity;
+    bool sensitivity, kernels;
 };
 
 static const struct msim_option OPTIONS[] = {
@@ -50,6 +50,11 @@ static const struct msim_option OPTIONS[] = {
      .help = "no scenarios: what a tenth less of each kind of work, family, "
              "stream, link, part of the host and large operator brings, most "
              "first"},
+    {.name = "kernels",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, kernels),
+     .help = "list kernels by name and number: in text those that a scenario "
+             "changes, in JSON all"},
     {.name = "json",
      .type = MSIM_OPTION_ONE_OF,
      .field = offsetof(struct settings, output),
@@ -144,7 +149,7 @@ static enum msim_status describe(const struct msim_cli_operands *files,
  * scenarios are our own. */
 static enum msim_status run(const char *file,
                             struct msim_predict_settings *settings,
-                            enum msim_output output, struct msim_error *err)
+                            const struct settings *cli, struct msim_error *err)
 {
     struct msim_inputs in = {0};
     struct msim_target to = {0};
@@ -152,13 +157,14 @@ static enum msim_status run(const char *file,
     enum msim_status status =
         file ? msim_scenarios_read(&s, file, settings, err) : MSIM_OK;
 
+    s.kernels = cli->kernels;
     if (status == MSIM_OK)
         status = msim_load_prediction(&in, &to, settings, err);
     if (status == MSIM_OK)
         status = file ? msim_scenarios_run(&s, &in, &to, err)
                       : msim_scenarios_rank(&s, settings, &in, &to, err);
     if (status == MSIM_OK)
-        status = report(&s, output, err);
+        status = report(&s, cli->output, err);
     msim_target_release(&to);
     msim_inputs_release(&in);
     msim_scenarios_release(&s);
@@ -209,7 +215,7 @@ int msim_cmd_whatif(int argc, char **argv)
     settings.host = s.host;
     settings.network = s.network;
     if (status == MSIM_OK)
-        status = run(s.sensitivity ? NULL : files.items[0], &settings, s.output,
-                     &err);
+        status =
+            run(s.sensitivity ? NULL : files.items[0], &settings, &s, &err);
     return status == MSIM_OK ? MSIM_EXIT_OK : msim_message_error(status, &err);
 }

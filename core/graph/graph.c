@@ -50,6 +50,7 @@ void msim_graph_free(struct msim_graph *g)
     free(g->edge_kind);
     free(g->traced);
     free(g->refs);
+    free(g->own_name);
     free(g->releases);
     free(g->lanes);
     free(g->windows);

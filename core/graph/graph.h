@@ -145,9 +145,11 @@ struct msim_release {
 
 struct msim_lane {
     uint32_t rank;  /* index into job->ranks */
-    uint32_t index; /* of its threads or streams */
+    uint32_t index; /* of its threads or streams; from LANE_ADDED + 1 on: a
+                       stream that the trace does not have */
     bool device;
 };
+#define MSIM_LANE_ADDED (1u << 30)
 
 /* Work waited in a queue while its device did nothing that is recorded. */
 struct msim_queued_idle {
@@ -188,6 +190,8 @@ struct msim_graph {
     msim_ps *traced;    /* work as traced, without waits; TIME_NONE where
                            the trace has no time */
     struct msim_task_ref *refs;
+    uint32_t *own_name; /* strings of tasks that the trace does not have, 0 for
+                           others; NULL: there are none */
     struct msim_release *releases;
     uint32_t n_releases, cap_releases;
     struct msim_lane *lanes;

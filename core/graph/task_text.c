@@ -28,6 +28,8 @@ uint32_t msim_task_own_name(const struct msim_graph *g, uint32_t task)
     const struct msim_trace *t = trace_of(g, task);
     uint32_t index = g->refs[task].index;
 
+    if (g->own_name && g->own_name[task])
+        return g->own_name[task];
     switch ((enum msim_task_kind)g->kind[task]) {
     case MSIM_TASK_CALL:
         return index == MSIM_NONE ? 0 : t->calls[index].name;
@@ -70,6 +72,9 @@ void msim_stream_id(char id[MSIM_LANE_NAME], const struct msim_graph *g,
     if (l->index < t->n_streams)
         snprintf(id, MSIM_LANE_NAME, "%lld",
                  (long long)t->streams[l->index].id);
+    else if (l->index > MSIM_LANE_ADDED && l->index != MSIM_NONE)
+        snprintf(id, MSIM_LANE_NAME, "new stream %u",
+                 l->index - MSIM_LANE_ADDED);
     else
         snprintf(id, MSIM_LANE_NAME, l->index ? "communication" : "compute");
 }

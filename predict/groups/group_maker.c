@@ -85,15 +85,19 @@ enum msim_status msim_group_families(const struct msim_group_maker *m)
 
 /* ---- all ----------------------------------------------------------------- */
 
+static enum msim_status allocate(struct msim_task_groups *t, uint32_t n_tasks)
+{
+    size_t n = (size_t)n_tasks + 1;
+
+    t->family = malloc(n);
+    t->link = malloc(n);
+    t->part = malloc(n);
+    return t->family && t->link && t->part ? MSIM_OK : MSIM_ENOMEM;
+}
+
 static enum msim_status make(const struct msim_group_maker *m)
 {
-    size_t n = (size_t)m->g->n_tasks + 1;
-
-    m->out->family = malloc(n);
-    m->out->link = malloc(n);
-    m->out->part = malloc(n);
-    if (!m->out->family || !m->out->link || !m->out->part)
-        return MSIM_ENOMEM;
+    MSIM_TRY(allocate(m->out, m->g->n_tasks));
     MSIM_TRY(msim_group_families(m));
     MSIM_TRY(msim_group_links(m));
     return msim_group_host_parts(m);
@@ -115,6 +119,32 @@ msim_task_groups_new(struct msim_task_groups **out, const struct msim_graph *g,
     else
         msim_task_groups_free(m.out);
     return status;
+}
+
+enum msim_status msim_task_groups_overlaid(struct msim_task_groups **out,
+                                           const struct msim_task_groups *base,
+                                           uint32_t n_base,
+                                           const uint8_t *made_by,
+                                           const uint32_t *from, uint32_t n)
+{
+    struct msim_task_groups *t = calloc(1, sizeof(*t));
+
+    *out = NULL;
+    if (!t || allocate(t, n) != MSIM_OK) {
+        msim_task_groups_free(t);
+        return MSIM_ENOMEM;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        bool there = from[i] < n_base;
+
+        t->family[i] = there                            ? base->family[from[i]]
+                       : made_by[i] < MSIM_FAMILY_COUNT ? made_by[i]
+                                                        : MSIM_NO_GROUP;
+        t->link[i] = there ? base->link[from[i]] : MSIM_NO_GROUP;
+        t->part[i] = there ? base->part[from[i]] : MSIM_NO_GROUP;
+    }
+    *out = t;
+    return MSIM_OK;
 }
 
 void msim_task_groups_free(struct msim_task_groups *t)

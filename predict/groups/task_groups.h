@@ -43,6 +43,17 @@ MSIM_MUST_CHECK
 enum msim_status
 msim_task_groups_new(struct msim_task_groups **out, const struct msim_graph *g,
                      const struct msim_task_groups_options *opt);
+/*
+ * The groups of a graph of `n` tasks that an overlay makes of one of `n_base`:
+ * `from` as msim_graph_overlaid() gives it. What is inserted is of the family
+ * of `made_by`, one a task, and of no other group. As above.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_task_groups_overlaid(struct msim_task_groups **out,
+                                           const struct msim_task_groups *base,
+                                           uint32_t n_base,
+                                           const uint8_t *made_by,
+                                           const uint32_t *from, uint32_t n);
 void msim_task_groups_free(struct msim_task_groups *t); /* accepts NULL */
 
 #endif

@@ -17,6 +17,7 @@
 #include "predict/scenario/scenario.h"
 
 #define MSIM_CHANGE_SCALES 64 /* of one scenario */
+#define MSIM_CHANGE_EDITS  32
 
 /* What reading one scenario shares. */
 struct msim_change_reader {
@@ -39,6 +40,11 @@ struct msim_fields msim_change_open(struct msim_change_reader *r,
 void msim_change_scale(struct msim_change_reader *r, struct msim_fields *in,
                        const char *select, double factor);
 
+/* Another edit of the row, of the change `key`; NULL where there are too
+ * many. */
+struct msim_edit *msim_change_edit(struct msim_change_reader *r,
+                                   const char *key, enum msim_edit_kind kind);
+
 /* ---- kinds by theme ------------------------------------------------------ */
 
 /* Reads the change `key` of `r->f` into `r->row`. */
@@ -47,6 +53,10 @@ typedef void msim_change_read_fn(struct msim_change_reader *r, const char *key);
 /* change_durations.c */
 msim_change_read_fn msim_change_read_scale, msim_change_read_straggler,
     msim_change_read_loader, msim_change_read_cuda_graph;
+/* change_graph.c */
+msim_change_read_fn msim_change_read_insert, msim_change_read_replace,
+    msim_change_read_fuse, msim_change_read_overlap,
+    msim_change_read_quantise_comms;
 /* change_machine.c */
 msim_change_read_fn msim_change_read_gpu, msim_change_read_network,
     msim_change_read_host, msim_change_read_nodes, msim_change_read_ranks,

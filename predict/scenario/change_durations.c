@@ -70,26 +70,53 @@ void msim_change_read_loader(struct msim_change_reader *r, const char *key)
 }
 
 /* One rank's GPU and host are slower. */
-void msim_change_read_straggler(struct msim_change_reader *r, const char *key)
+static void read_slow_rank(struct msim_change_reader *r, struct msim_fields *in)
 {
-    static const char *const KEYS[] = {"rank", "factor", NULL};
     static const char *const OF[] = {"kernels", "copies", "host", NULL};
-    struct msim_fields in =
-        msim_change_open(r, key, "{\"rank\": 3, \"factor\": 1.2}");
-    int64_t rank;
-    double factor;
+    int64_t rank = msim_field_int(in, "rank", 0, MSIM_FIELD_WANTED);
+    double factor = msim_field_real(in, "factor", 0);
 
-    msim_fields_only(&in, KEYS);
-    rank = msim_field_int(&in, "rank", 0, MSIM_FIELD_WANTED);
-    factor = msim_field_real(&in, "factor", 0);
     if (!(factor > 0))
-        msim_field_refuse(&in, "factor", "a number above 0");
-    for (const char *const *of = OF; *of && in.status == MSIM_OK; of++) {
+        msim_field_refuse(in, "factor", "a number above 0");
+    for (const char *const *of = OF; *of && in->status == MSIM_OK; of++) {
         char select[64];
 
         snprintf(select, sizeof(select), "%s@%lld", *of, (long long)rank);
-        msim_change_scale(r, &in, select, factor);
+        msim_change_scale(r, in, select, factor);
     }
+}
+
+/* Each rank is slower or faster by itself. */
+static void read_slow_ranks(struct msim_change_reader *r,
+                            struct msim_fields *in, const char *key)
+{
+    struct msim_edit *e = msim_change_edit(r, key, MSIM_EDIT_STRAGGLE);
+    double sigma = msim_field_real(in, "sigma", 0);
+    int64_t seed = msim_field_int(in, "seed", 0, 1);
+
+    if (!(sigma <= 1))
+        msim_field_refuse(in, "sigma", "a number above 0, at most 1");
+    if (!e)
+        return;
+    e->sigma = sigma;
+    e->seed = (uint64_t)seed;
+}
+
+void msim_change_read_straggler(struct msim_change_reader *r, const char *key)
+{
+    static const char *const ONE[] = {"rank", "factor", NULL};
+    static const char *const ALL[] = {"sigma", "seed", NULL};
+    struct msim_fields in = msim_change_open(
+        r, key,
+        "{\"rank\": 3, \"factor\": 1.2} or {\"sigma\": 0.05, \"seed\": 1}");
+    bool all = cJSON_HasObjectItem(in.object, "sigma") ||
+               cJSON_HasObjectItem(in.object, "seed");
+
+    msim_fields_only(&in, all ? ALL : ONE);
+    if (all)
+        read_slow_ranks(r, &in, key);
+    else
+        read_slow_rank(r, &in);
     msim_fields_close(r->f, &in);
 }
 

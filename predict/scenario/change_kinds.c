@@ -11,6 +11,11 @@
     X("speedup", msim_change_read_scale)                                       \
     X("remove", msim_change_read_scale)                                        \
     X("straggler", msim_change_read_straggler)                                 \
+    X("insert", msim_change_read_insert)                                       \
+    X("replace", msim_change_read_replace)                                     \
+    X("fuse", msim_change_read_fuse)                                           \
+    X("overlap", msim_change_read_overlap)                                     \
+    X("quantise_comms", msim_change_read_quantise_comms)                       \
     X("loader", msim_change_read_loader)                                       \
     X("cuda_graph", msim_change_read_cuda_graph)                               \
     X("gpu", msim_change_read_gpu)                                             \

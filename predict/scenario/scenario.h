@@ -13,7 +13,10 @@
  *     scale    durations of `select` (core/run/scale.h) times `factor`
  *     speedup  the same, divided by `factor`
  *     remove   `select` takes no time
- *     straggler  kernels, copies and host of "rank" take "factor" times as long
+ *     straggler  kernels, copies and host of "rank" take "factor" times as
+ *              long; or each rank its own, of a distribution with "sigma"
+ *     insert, replace, fuse, overlap, quantise_comms
+ *              predict/edit
  *     loader   the main thread's data loading takes "milliseconds" a step
  *     cuda_graph  true, or a GLOB: the host's time, or that of such operators,
  *              is gone
@@ -32,6 +35,7 @@
  */
 #ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H
 #define MSIM_PREDICT_SCENARIO_SCENARIO_H
+#include "predict/edit/edit.h"
 #include "predict/pipeline.h"
 
 /* What the main thread waits for its data in, as PyTorch marks it. */
@@ -41,9 +45,11 @@ struct msim_scenario_row {
     const char *name; /* the file's */
     struct msim_predict_settings settings;
     struct msim_scale *scales; /* the settings' */
-    bool other_target;         /* another machine than the base's */
-    double loader_ms;          /* data loading of a step; 0: as it is */
-    char reason[256];          /* why the job cannot be predicted so; "" */
+    struct msim_edit *edits;   /* of the graph */
+    uint32_t n_edits;
+    bool other_target; /* another machine than the base's */
+    double loader_ms;  /* data loading of a step; 0: as it is */
+    char reason[256];  /* why the job cannot be predicted so; "" */
     /* Of a ranking alone: what kind of part `name` selects, and how long that
      * takes in one iteration of the rank where it is longest; NULL: not
      * ranked. */
@@ -54,12 +60,16 @@ struct msim_scenario_row {
     struct msim_figure ratio; /* of periods, to the base; nothing measured */
     double transfer_us, wait_us;
     struct msim_breakdown breakdown;
-    struct msim_memory_note memory; /* without a time line */
-    struct msim_arena *arena;       /* of all scenarios */
+    struct msim_memory_note memory;     /* without a time line */
+    struct msim_arena *arena;           /* of all scenarios */
+    struct msim_kernel_row *kernels_by; /* by name, most time first; NULL where
+                                           they are not asked for */
+    uint32_t n_kernels_by;
 };
 
 struct msim_scenarios {
     struct msim_arena arena; /* texts */
+    bool kernels;            /* rows list kernels by name */
     struct msim_scenario_row base, *rows;
     uint32_t n;
     bool ranked; /* by msim_scenarios_rank() */

@@ -43,10 +43,11 @@ static enum msim_status begin_row(void *ctx, uint32_t index, const char *name)
     r->all->n = index + 1;
     row->settings = r->all->base.settings;
     row->scales = calloc(MSIM_CHANGE_SCALES, sizeof(*row->scales));
+    row->edits = calloc(MSIM_CHANGE_EDITS, sizeof(*row->edits));
     row->settings.scales = row->scales;
     row->settings.n_scales = 0;
     row->name = msim_change_text(r, name);
-    return row->scales && row->name ? MSIM_OK : MSIM_ENOMEM;
+    return row->scales && row->edits && row->name ? MSIM_OK : MSIM_ENOMEM;
 }
 
 static void take_change(void *ctx, struct msim_fields *f, const char *key)
@@ -84,8 +85,10 @@ enum msim_status msim_scenarios_read(struct msim_scenarios *out,
 
 void msim_scenarios_release(struct msim_scenarios *s)
 {
-    for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t i = 0; i < s->n; i++) {
         free(s->rows[i].scales);
+        free(s->rows[i].edits);
+    }
     free(s->rows);
     msim_arena_release(&s->arena);
     s->rows = NULL;

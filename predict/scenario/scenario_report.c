@@ -9,6 +9,7 @@
 #include "predict/scenario/scenario.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The peak, and whether it fits; "-" without an execution trace. */
 static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
@@ -41,6 +42,49 @@ static void text_row(const struct msim_scenario_row *r, FILE *out)
         100 * r->breakdown.communication / r->iteration.predicted,
         100 * (r->breakdown.host + r->breakdown.idle) / r->iteration.predicted,
         memory);
+}
+
+/* ---- kernels by name ----------------------------------------------------- */
+
+static const struct msim_kernel_row *
+find_kernel(const struct msim_scenario_row *r,
+            const struct msim_kernel_row *like)
+{
+    for (uint32_t i = 0; i < r->n_kernels_by; i++)
+        if (!strcmp(r->kernels_by[i].name, like->name) &&
+            !strcmp(r->kernels_by[i].kind, like->kind))
+            return &r->kernels_by[i];
+    return NULL;
+}
+
+static void text_kernel(const struct msim_kernel_row *was,
+                        const struct msim_kernel_row *is, FILE *out)
+{
+    char a[MSIM_CELL], b[MSIM_CELL], name[80];
+
+    msim_format_time(a, was ? was->us : 0);
+    msim_format_time(b, is ? is->us : 0);
+    msim_format_op(name, sizeof(name), was ? was->name : is->name, 66);
+    fprintf(out, "  %9.4g %12s  %9.4g %12s  %s\n", was ? was->calls : 0, a,
+            is ? is->calls : 0, b, name);
+}
+
+/* Kernels whose number or time is not the base's. */
+static void text_kernels(const struct msim_scenario_row *base,
+                         const struct msim_scenario_row *r, FILE *out)
+{
+    fprintf(out, "\n%s: kernels an iteration, in the base and changed\n",
+            r->name);
+    for (uint32_t i = 0; i < r->n_kernels_by; i++) {
+        const struct msim_kernel_row *is = &r->kernels_by[i];
+        const struct msim_kernel_row *was = find_kernel(base, is);
+
+        if (!was || was->calls != is->calls || was->us != is->us)
+            text_kernel(was, is, out);
+    }
+    for (uint32_t i = 0; i < base->n_kernels_by; i++)
+        if (!find_kernel(r, &base->kernels_by[i]))
+            text_kernel(&base->kernels_by[i], NULL, out);
 }
 
 static bool same_memory(const struct msim_scenario_row *a,
@@ -89,6 +133,9 @@ void msim_scenarios_text(const struct msim_scenarios *s, FILE *out)
         text_row(&s->rows[i], out);
     fputs("\nhost: the host works or nothing does, and the GPU waits\n", out);
     explain_memory(s, out);
+    for (uint32_t i = 0; i < s->n && s->kernels; i++)
+        if (!*s->rows[i].reason)
+            text_kernels(&s->base, &s->rows[i], out);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -100,6 +147,22 @@ static void json_figure(struct msim_json *j, const char *key,
     msim_json_number(j, "predicted", f->predicted);
     msim_json_number(j, "low", f->low);
     msim_json_number(j, "high", f->high);
+    msim_json_close(j);
+}
+
+static void json_kernels(struct msim_json *j, const struct msim_scenario_row *r)
+{
+    msim_json_open(j, "kernels", '[', true);
+    for (uint32_t i = 0; i < r->n_kernels_by; i++) {
+        const struct msim_kernel_row *k = &r->kernels_by[i];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "name", k->name);
+        msim_json_text(j, "kind", k->kind);
+        msim_json_number(j, "calls", k->calls);
+        msim_json_number(j, "predicted_us", k->us);
+        msim_json_close(j);
+    }
     msim_json_close(j);
 }
 
@@ -129,6 +192,8 @@ static void json_row(struct msim_json *j, const char *key,
         msim_json_number(j, "idle", r->breakdown.idle);
         msim_json_close(j);
         msim_report_json_memory(j, &r->memory);
+        if (r->kernels_by)
+            json_kernels(j, r);
     }
     msim_json_close(j);
 }

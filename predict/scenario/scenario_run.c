@@ -1,6 +1,7 @@
 /*
  * predict/scenario/scenario_run.c - predicting scenarios.
  */
+#include "predict/edit/edit_basis.h"
 #include "predict/scenario/scenario.h"
 #include "predict/scenario/scenario_inputs.h"
 #include "predict/whatif/ratio.h"
@@ -40,6 +41,30 @@ static enum msim_status keep_memory(struct msim_scenario_row *row,
     return MSIM_OK;
 }
 
+/* Kernels by name outlive the prediction that they are of, and its job. */
+static enum msim_status keep_kernels(struct msim_scenario_row *row,
+                                     const struct msim_prediction *p)
+{
+    size_t bytes = ((size_t)p->n_kernels + 1) * sizeof(*row->kernels_by);
+
+    if (!row->settings.kernels)
+        return MSIM_OK;
+    row->kernels_by = msim_arena_alloc(row->arena, bytes);
+    if (!row->kernels_by)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < p->n_kernels; i++) {
+        size_t size = strlen(p->kernels[i].name) + 1;
+        char *name = msim_arena_alloc(row->arena, size);
+
+        if (!name)
+            return MSIM_ENOMEM;
+        row->kernels_by[i] = p->kernels[i];
+        row->kernels_by[i].name = memcpy(name, p->kernels[i].name, size);
+    }
+    row->n_kernels_by = p->n_kernels;
+    return MSIM_OK;
+}
+
 static enum msim_status take_figures(struct msim_scenario_row *row,
                                      const struct msim_prediction *p)
 {
@@ -49,6 +74,7 @@ static enum msim_status take_figures(struct msim_scenario_row *row,
     row->transfer_us = p->transfer_us;
     row->wait_us = p->wait_us;
     row->breakdown = p->breakdown_us;
+    MSIM_TRY(keep_kernels(row, p));
     return keep_memory(row, &p->memory);
 }
 
@@ -79,7 +105,21 @@ static enum msim_status set_loader(struct msim_scenario_row *row,
     return MSIM_OK;
 }
 
-/* A change of durations: the base's graph with other factors. */
+/* The basis with the row's edits; `*own` is NULL where it has none. */
+static enum msim_status
+edited(struct msim_basis **own, struct msim_scenario_row *row,
+       const struct msim_basis *basis, const struct msim_predict_settings *s,
+       const struct msim_inputs *in, const struct msim_target *to,
+       struct msim_error *err)
+{
+    *own = NULL;
+    if (!row->n_edits)
+        return MSIM_OK;
+    return msim_basis_edited(own, basis, row->edits, row->n_edits, s, in, to,
+                             err);
+}
+
+/* A change of durations, or of the graph: the base's, with an overlay. */
 static enum msim_status run_scaled(struct msim_scenario_row *row,
                                    const struct msim_prediction_run *base,
                                    const struct msim_inputs *in,
@@ -88,9 +128,14 @@ static enum msim_status run_scaled(struct msim_scenario_row *row,
 {
     struct msim_prediction_run run = {0};
     struct msim_ratio_side a = side_of(base), b;
-    enum msim_status status = msim_predict_from(
-        &run, base->basis, &row->settings, in, to, base->outcome.states, err);
+    struct msim_basis *own;
+    enum msim_status status =
+        edited(&own, row, base->basis, &row->settings, in, to, err);
 
+    if (status == MSIM_OK)
+        status =
+            msim_predict_from(&run, own ? own : base->basis, &row->settings, in,
+                              to, base->outcome.states, err);
     if (status == MSIM_OK)
         status = take_figures(row, run.prediction);
     if (status == MSIM_OK) {
@@ -98,6 +143,7 @@ static enum msim_status run_scaled(struct msim_scenario_row *row,
         status = msim_ratio_find(&a, &b, &row->ratio, err);
     }
     msim_prediction_run_release(&run);
+    msim_basis_free(own);
     return status;
 }
 
@@ -122,19 +168,27 @@ static enum msim_status run_on(struct msim_scenario_row *row,
                                struct msim_error *err)
 {
     struct msim_prediction_run run = {0};
+    struct msim_basis *basis = NULL, *own = NULL;
     struct msim_target to;
     enum msim_status status = msim_target_load(&to, s, err);
 
     if (status == MSIM_OK)
         status = msim_target_choose(&to, s, in, err);
     if (status == MSIM_OK)
-        status = msim_predict(&run, s, in, &to, err);
+        status = msim_basis_new(&basis, s, in, &to, err);
+    if (status == MSIM_OK)
+        status = edited(&own, row, basis, s, in, &to, err);
+    if (status == MSIM_OK)
+        status =
+            msim_predict_from(&run, own ? own : basis, s, in, &to, NULL, err);
     if (status == MSIM_OK)
         status = take_figures(row, run.prediction);
     if (status == MSIM_OK) {
         row->ratio = apart(&base->prediction->period.us, &row->period);
     }
     msim_prediction_run_release(&run);
+    msim_basis_free(own);
+    msim_basis_free(basis);
     msim_target_release(&to);
     return status;
 }
@@ -176,6 +230,19 @@ static void run_one(struct msim_scenario_row *row,
                  *why.text ? why.text : msim_status_text(status));
 }
 
+/* What the runs of a row must know. */
+static void settle(struct msim_scenarios *all, struct msim_scenario_row *row)
+{
+    row->arena = &all->arena;
+    row->settings.kernels = all->kernels;
+    for (uint32_t k = 0; k < row->n_edits; k++)
+        row->settings.groups |=
+            row->edits[k].selects && msim_scale_is_group(&row->edits[k].select);
+    for (uint32_t k = 0; k < row->settings.n_scales; k++)
+        all->base.settings.groups |= msim_scale_is_group(&row->scales[k]);
+    all->base.settings.groups |= row->settings.groups;
+}
+
 enum msim_status msim_scenarios_run(struct msim_scenarios *s,
                                     const struct msim_inputs *in,
                                     const struct msim_target *to,
@@ -184,20 +251,16 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
     struct msim_prediction_run base = {0};
     enum msim_status status;
 
+    settle(s, &s->base);
     for (uint32_t i = 0; i < s->n; i++)
-        for (uint32_t k = 0; k < s->rows[i].settings.n_scales; k++)
-            s->base.settings.groups |=
-                msim_scale_is_group(&s->rows[i].scales[k]);
+        settle(s, &s->rows[i]);
     status = msim_predict(&base, &s->base.settings, in, to, err);
     if (status == MSIM_OK) {
-        s->base.arena = &s->arena;
         s->base.ratio = (struct msim_figure){1, 1, 1, NAN};
         status = take_figures(&s->base, base.prediction);
     }
-    for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++) {
-        s->rows[i].arena = &s->arena;
+    for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
         run_one(&s->rows[i], &base, in, to);
-    }
     msim_prediction_run_release(&base);
     return status;
 }

@@ -52,6 +52,7 @@ predict/op           : core/ models/ :
 predict/memory       : core/ models/ :
 predict/whatif       : core/ models/ predict :
 predict/learn        : core/ models/ predict : cjson/ cJSON.h
+predict/edit         : core/ models/ predict predict/groups :
 plan/describe        : core/base core/json : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
@@ -61,7 +62,7 @@ plan/search          : core/base core/json core/trace core/work models/platform 
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
 plan/outcome         : core/base core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
 plan/whatif          : core/base core/json core/trace core/work core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
-predict/scenario     : core/ models/ predict predict/whatif : cjson/ cJSON.h
+predict/scenario     : core/ models/ predict predict/whatif predict/edit : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h

@@ -405,7 +405,8 @@ static enum msim_status analyse(struct analysis *a)
     MSIM_TRY(msim_analyse_period(&a->findings));
     totals(a, slowest);
     if (a->o->totals_only)
-        return MSIM_OK;
+        return a->o->kernels ? msim_analyse_kernels(&a->findings, slowest)
+                             : MSIM_OK;
     MSIM_TRY(msim_analyse_path(&a->findings));
     MSIM_TRY(msim_analyse_edges(&a->findings));
     MSIM_TRY(msim_analyse_comm(&a->findings));

@@ -25,25 +25,26 @@ struct kernels {
 static enum msim_status add_task(struct kernels *k, uint32_t task)
 {
     const struct msim_graph *g = k->f->g;
-    const struct msim_gpu *e = &k->t->gpu[g->refs[task].index];
+    uint32_t index = g->refs[task].index, name = msim_task_own_name(g, task);
     double us = msim_us(k->f->o->mid.dur[task]);
     struct msim_kernel_row *row;
     uint32_t *slot;
 
-    MSIM_TRY(msim_idmap_put(&k->row_of, (uint64_t)e->name << 8 | g->kind[task],
+    MSIM_TRY(msim_idmap_put(&k->row_of, (uint64_t)name << 8 | g->kind[task],
                             k->n, &slot));
     if (*slot == k->n) {
         MSIM_TRY(
             msim_grow((void **)&k->rows, &k->capacity, k->n, sizeof(*k->rows)));
         k->rows[k->n++] = (struct msim_kernel_row){
-            .name = msim_trace_text(k->t, e->name),
+            .name = msim_trace_text(k->t, name),
             .kind = msim_task_kind_text((enum msim_task_kind)g->kind[task]),
         };
     }
     row = &k->rows[*slot];
     row->calls++;
     row->us += us;
-    row->measured_us += msim_us(e->dur);
+    if (index != MSIM_NONE)
+        row->measured_us += msim_us(k->t->gpu[index].dur);
     row->longest_us = fmax(row->longest_us, us);
     return MSIM_OK;
 }
@@ -78,6 +79,17 @@ static enum msim_status write_rows(struct kernels *k, uint32_t windows)
     return MSIM_OK;
 }
 
+/* A removed activity is none. */
+static bool is_counted(const struct msim_findings *f, uint32_t t, uint32_t rank)
+{
+    const uint8_t *removed = f->o->mid.removed;
+
+    return f->g->refs[t].rank == rank && f->g->kind[t] >= MSIM_TASK_KERNEL &&
+           f->g->kind[t] <= MSIM_TASK_COMM && msim_task_own_name(f->g, t) &&
+           !(removed && removed[t]) &&
+           msim_window_selected(f->g, f->g->window[t], f->iteration);
+}
+
 enum msim_status msim_analyse_kernels(const struct msim_findings *f,
                                       uint32_t rank)
 {
@@ -87,10 +99,7 @@ enum msim_status msim_analyse_kernels(const struct msim_findings *f,
     if (!f->o->gpu_times || !k.t->has_gpu_events)
         return MSIM_OK;
     for (uint32_t t = 0; t < f->g->n_tasks && status == MSIM_OK; t++)
-        if (f->g->refs[t].rank == rank && f->g->kind[t] >= MSIM_TASK_KERNEL &&
-            f->g->kind[t] <= MSIM_TASK_COMM &&
-            f->g->refs[t].index != MSIM_NONE &&
-            msim_window_selected(f->g, f->g->window[t], f->iteration))
+        if (is_counted(f, t, rank))
             status = add_task(&k, t);
     if (status == MSIM_OK)
         status = write_rows(&k, msim_findings_windows(f, rank));

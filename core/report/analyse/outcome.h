@@ -62,6 +62,7 @@ struct msim_outcome {
     bool gpu_times;        /* GPU times of the trace may be read */
     bool totals_only;      /* of many scenarios no more is asked: no causes,
                               path, kernels, operators, phases */
+    bool kernels;          /* but kernels by name */
     const uint8_t *states; /* of iterations, msim_iteration_state, in the run
                               that this one is compared with; NULL: its own */
 };

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# whatif: changes of the simulated graph, on a step whose every time is known.
+. "$(dirname "$0")/lib.bash"
+
+event() { # CAT NAME TID TS DUR ARGS
+    printf '{"ph":"X","cat":"%s","name":"%s","pid":%s,"tid":%s,"ts":%s,"dur":%s,"args":{%s}},' \
+        "$1" "$2" "$([[ $1 == kernel ]] && echo 0 || echo 9)" "$3" "$4" "$5" "$6"
+}
+launch() { # CORRELATION TS OPERATOR: an operator of 10 us that launches at its end
+    event cpu_op "$3" 1 $(($2 - 6)) 10 ''
+    event cuda_runtime cudaLaunchKernel 1 "$2" 2 "\"correlation\":$1"
+}
+kernel() { # CORRELATION TS DUR STREAM NAME
+    event kernel "$5" "$4" "$2" "$3" "\"correlation\":$1,\"stream\":$4,\"device\":0,\"grid\":[1024,1,1],\"block\":[128,1,1]"
+}
+add='void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >'
+relu='void at::native::vectorized_elementwise_kernel<4, at::native::relu_kernel<float>, at::detail::Array<char*, 2> >'
+mkdir "$folder/one"
+{
+    printf '{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":1},"traceEvents":['
+    event user_annotation ProfilerStep#1 1 0 230 ''
+    launch 1 10 aten::mm
+    launch 2 20 aten::add
+    launch 3 30 aten::relu
+    event cuda_runtime cudaDeviceSynchronize 1 40 180 '"correlation":4'
+    kernel 1 15 100 7 gemm
+    kernel 2 115 50 7 "$add"
+    kernel 3 165 50 7 "$relu"
+    printf '{"ph":"M","name":"end"}]}'
+} >"$folder/one/trace.json"
+
+figure() { # NAME COLUMN
+    grep -E "^\"?$1\"?," "$folder/out" | sed -E 's/^("[^"]*"|[^,]*),//' | cut -d, -f"$2"
+}
+# scenario NAME US CHANGE[,CHANGE]: the iteration then takes so long.
+names=() want=() rows=''
+scenario() {
+    names+=("$1") want+=("$2")
+    rows+="${rows:+,}{\"name\": \"$1\", \"changes\": [$3]}"
+}
+judge() { # TRACE OPTION...
+    printf '{"scenarios": [%s]}' "$rows" >"$folder/all.json"
+    run whatif "$folder/all.json" "$@" --csv
+    want_rc 0
+    for i in "${!names[@]}"; do
+        local got
+        got=$(figure "${names[i]}" 7)
+        awk -v a="$got" -v b="${want[i]}" 'BEGIN { exit !(a != "" && (a - b)^2 < 1e-6) }' ||
+            complain "'${names[i]}' takes '$got' us, want ${want[i]}: $out"
+    done
+    names=() want=() rows=''
+}
+
+# The device is busy from 15 to 215 without a gap, and the step ends 15 later:
+# what the chain takes longer or shorter the step does, too.
+scenario base2 230 '{"insert": {"after": "kernels", "microseconds": 0}}'
+scenario before0 230 '{"insert": {"before": "kernels", "microseconds": 0}}'
+scenario aside0 230 '{"insert": {"after": "kernels", "microseconds": 0, "on": "new stream"}}'
+scenario after 240 '{"insert": {"after": "op:aten::mm", "microseconds": 10}}'
+scenario before 240 '{"insert": {"before": "op:aten::mm", "microseconds": 10}}'
+scenario each 260 '{"insert": {"after": "kernels", "microseconds": 10}}'
+scenario hidden 230 '{"insert": {"after": "op:aten::mm", "microseconds": 10, "on": "new stream"}}'
+scenario onto 240 '{"insert": {"after": "op:aten::mm", "microseconds": 10, "on": "stream:7"}}'
+scenario same 230 '{"replace": {"select": "op:aten::add", "microseconds": 50}}'
+scenario longer 260 '{"replace": {"select": "op:aten::add", "microseconds": 80}}'
+scenario short 180 '{"replace": {"select": "kernels", "microseconds": 50}}'
+# A number of changes, in either order; a factor is of what is there then.
+scenario two 300 '{"replace": {"select": "kernels", "microseconds": 80}}, {"insert": {"after": "kernels", "microseconds": 10}}'
+scenario owt 300 '{"insert": {"after": "kernels", "microseconds": 10}}, {"replace": {"select": "kernels", "microseconds": 80}}'
+scenario half 165 '{"scale": {"select": "kernels", "factor": 0.5}}, {"insert": {"after": "kernels", "microseconds": 23.333333}}'
+# add reads 2 and writes 1, relu reads 1 and writes 1; as one kernel add does not
+# write (50 * 2 / 3) and relu does not read (50 / 2): 41.667 us less.
+scenario fused 188.333333 '{"fuse": "pointwise"}'
+scenario chosen 188.333333 '{"fuse": {"select": "op:aten::[ar]*"}}'
+judge "$folder/one"
+grep -E '^(two|owt),' "$folder/out" | cut -d, -f2- | sort -u | wc -l | grep -qx 1 ||
+    complain "the order of changes counts"
+
+# What is listed by name: the chain is one kernel, and what is inserted has a
+# name.
+printf '{"scenarios": [{"name": "f", "changes": [{"fuse": "pointwise"}, {"insert": {"after": "op:aten::mm", "microseconds": 3}}]}]}' \
+    >"$folder/named.json"
+run whatif --kernels "$folder/named.json" "$folder/one"
+want_out "fused(add, relu)"
+want_out "inserted"
+run whatif --kernels --json "$folder/named.json" "$folder/one"
+want_out '"name": "fused(add, relu)", "kind": "kernel", "calls": 1'
+run whatif --json "$folder/named.json" "$folder/one"
+[[ $out != *'"kernels": '* ]] || complain "kernels that nobody asked for"
+
+# What a trace cannot support says why.
+cat >"$folder/cannot.json" <<'JSON'
+{"scenarios": [
+  {"name": "overlap", "changes": [{"overlap": true}]},
+  {"name": "quantise", "changes": [{"quantise_comms": "fp16"}]},
+  {"name": "optimizer", "changes": [{"fuse": "optimizer"}]},
+  {"name": "attention", "changes": [{"fuse": "attention"}]},
+  {"name": "ranks", "changes": [{"straggler": {"sigma": 0.1, "seed": 1}}]},
+  {"name": "stream", "changes": [{"insert": {"after": "kernels", "microseconds": 1, "on": "stream:99"}}]},
+  {"name": "host", "changes": [{"insert": {"after": "host", "microseconds": 1}}]},
+  {"name": "price", "changes": [{"insert": {"after": "kernels", "operator": "aten::mm", "sizes": [[8, 8], [8, 8]]}}]},
+  {"name": "nothing", "changes": [{"replace": {"select": "op:nosuch", "microseconds": 1}}]}]}
+JSON
+run whatif "$folder/cannot.json" "$folder/one" --csv
+want_rc 0
+reason() { # NAME TEXT
+    grep "^$1," "$folder/out" | grep -qF "$2" || complain "no '$2' for $1: $out"
+}
+reason overlap "no communication to overlap"
+reason quantise "no all-to-all of the job sends fp32"
+reason optimizer "no optimizer step of several kernels is marked"
+reason attention "no attention of the job is written out"
+reason ranks "the traces are of one rank"
+reason stream "rank 0 has no stream 99"
+reason host "'host' selects work of the host"
+reason price "want '--platform NAME'"
+reason nothing "'op:nosuch' selects nothing"
+
+# Operators by the models; the whole of a job with collectives.
+cat >"$folder/ranks.json" <<'JSON'
+{"scenarios": [
+  {"name": "nothing", "changes": [{"insert": {"before": "communication", "microseconds": 0}}]},
+  {"name": "mm", "changes": [{"insert": {"after": "op:aten::linear", "operator": "aten::mm", "sizes": [[4096, 4096], [4096, 4096]], "dtype": "bf16"}}]},
+  {"name": "no such", "changes": [{"replace": {"select": "op:aten::linear", "operator": "aten::nosuch", "sizes": [[8]]}}]},
+  {"name": "overlap", "changes": [{"overlap": true}]},
+  {"name": "fp16", "changes": [{"quantise_comms": {"backward": "fp16", "select": "communication"}}]},
+  {"name": "forward", "changes": [{"quantise_comms": {"forward": "fp16", "select": "communication"}}]},
+  {"name": "uneven", "changes": [{"straggler": {"sigma": 0.1, "seed": 1}}]},
+  {"name": "uneven again", "changes": [{"straggler": {"sigma": 0.1, "seed": 1}}]},
+  {"name": "another", "changes": [{"straggler": {"sigma": 0.1, "seed": 2}}]},
+  {"name": "optimizer", "changes": [{"fuse": "optimizer"}]},
+  {"name": "q, o", "changes": [{"quantise-comms": {"backward": "fp16", "select": "communication"}}, {"fuse": "optimizer"}]},
+  {"name": "o, q", "changes": [{"fuse": "optimizer"}, {"quantise_comms": {"backward": "fp16", "select": "communication"}}]}]}
+JSON
+run whatif --platform a100 "$folder/ranks.json" "$MSIM_DATA/traces/dlrm-ddp-2ranks" --csv
+want_rc 0
+below() { # A B: figure 7 or 9 of A is below that of B
+    awk -v a="$(figure "$1" "$3")" -v b="$(figure "$2" "$3")" 'BEGIN { exit !(a != "" && a < b) }' ||
+        complain "figure $3 of $1 is not below that of $2: $out"
+}
+row() { grep -E "^\"?$1\"?," "$folder/out" | sed -E 's/^("[^"]*"|[^,]*),//'; }
+[ "$(row nothing)" = "$(row base)" ] || complain "nothing changes something"
+[ "$(row 'uneven')" = "$(row 'uneven again')" ] || complain "a seed is no seed"
+[ "$(row 'uneven')" != "$(row 'another')" ] || complain "all seeds are one"
+[ "$(row 'q, o')" = "$(row 'o, q')" ] || complain "the order of changes counts"
+below base mm 7
+below fp16 base 9
+below base fp16 8
+below optimizer base 8
+awk -v a="$(figure overlap 7)" -v b="$(figure base 7)" 'BEGIN { exit !(a != "" && a <= b) }' ||
+    complain "overlap takes longer: $out"
+grep -qF "no kernel is known of an operator 'aten::nosuch'" "$folder/out" ||
+    complain "no reason for aten::nosuch: $out"
+grep -qF "no selected collective of the job sends fp32" "$folder/out" ||
+    complain "gradients are sent forward: $out"
+
+# What users mistype is refused by its path, before a trace is read.
+refused() { # CHANGE WANT
+    printf '{"scenarios": [{"name": "x", "changes": [%s]}]}' "$1" >"$folder/bad.json"
+    run whatif "$folder/bad.json" "$folder/no-such-trace"
+    want_rc 3
+    want_err "scenarios[0].changes[0].$2"
+}
+refused '{"insert": 3}' 'insert is 3, want {"after"'
+refused '{"insert": {"microseconds": 3}}' 'insert.after is missing'
+refused '{"insert": {"after": "kernels"}}' 'insert.microseconds is missing'
+refused '{"insert": {"after": "kernels", "microseconds": -1}}' 'insert.microseconds is -1'
+refused '{"insert": {"after": "kernels", "before": "host", "microseconds": 1}}' 'insert.before is "host", want either'
+refused '{"insert": {"after": "kernels", "microseconds": 1, "on": "stream:x"}}' 'insert.on is "stream:x"'
+refused '{"insert": {"before": "kernels", "microseconds": 1, "on": "new stream"}}' 'insert.on is "new stream", want "after"'
+refused '{"insert": {"after": "kernels", "microseconds": 1, "operator": "aten::mm"}}' 'insert.microseconds is 1, want either'
+refused '{"insert": {"after": "kernels", "operator": "aten::mm"}}' 'insert.sizes is missing'
+refused '{"insert": {"after": "kernels", "operator": "aten::mm", "sizes": [[1, -2]]}}' 'insert.sizes is'
+refused '{"insert": {"after": "kernels", "operator": "aten::mm", "sizes": [[1]], "dtype": "fp15"}}' 'insert.dtype is "fp15"'
+refused '{"insert": {"after": "kernels", "microsecond": 1}}' 'insert.microsecond is not known, did you mean microseconds?'
+refused '{"replace": {"select": "kernel", "microseconds": 1}}' 'replace.select is "kernel"'
+refused '{"fuse": "pointwis"}' 'fuse is "pointwis", want "pointwise"'
+refused '{"overlap": false}' 'overlap is false, want true'
+refused '{"overlap": "comms"}' 'overlap is "comms"'
+refused '{"quantise_comms": "fp32"}' 'quantise_comms is "fp32", want "fp16"'
+refused '{"quantise_comms": {}}' 'quantise_comms is {}'
+refused '{"quantise_comms": {"forward": 16}}' 'quantise_comms.forward is 16'
+refused '{"straggler": {"sigma": 2}}' 'straggler.sigma is 2, want a number above 0, at most 1'
+refused '{"straggler": {"sigma": 0.1, "rank": 1}}' 'straggler.rank is not known'
+finish
