@@ -148,7 +148,7 @@ static void parameters(struct msim_synth *y, const struct msim_part_op *op,
     case MSIM_PART_OP_LINEAR:
         own[MSIM_SYNTH_WEIGHT] =
             msim_etw_new(y->e, t, 2, w->u.gemm.n, w->u.gemm.k);
-        if (y->m->bias)
+        if (y->m->bias && (y->m->encoder || strcmp(op->name, "logits") != 0))
             own[MSIM_SYNTH_BIAS] = msim_etw_new(y->e, t, 1, w->u.gemm.n);
         return;
     case MSIM_PART_OP_EXPERT:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# synth: encoders, vision transformers and recommendation models, beside captures
-# of the same models with the same sizes (data/traces).
+# synth: encoders, vision transformers, recommendation models and decoders, beside
+# captures of the same models with the same sizes (data/traces).
 . "$(dirname "$0")/lib.bash"
 
 samples=$(dirname "$0")/../../data/traces
@@ -36,7 +36,8 @@ same_products() { # NAME CAPTURE [PATTERN]: as many of each size
 figures() { # FILES
     "$sim" --platform h100 --strict "$1" >"$folder/text" 2>"$folder/errors" ||
         complain "no prediction of $1: $(cat "$folder/errors")"
-    awk '/^ +(forward|backward) +[0-9]/ && !seen[$1]++ { at[$1] = $2 }
+    awk '/^phases/ { unit = /GPU\/us/ ? 0.001 : 1 }
+        /^ +(forward|backward) +[0-9]/ && !seen[$1]++ { at[$1] = $2 * unit }
         /arithmetic/ { flops = $2 * ($3 == "TFLOP" ? 1000 : $3 == "MFLOP" ? 0.001 : 1) }
         END { print at["forward"], at["backward"], flops }' "$folder/text"
 }
@@ -65,6 +66,17 @@ synth vit '{"type": "vit", "image": 224, "patch": 16, "classes": 1000, "layers":
     '{"gpus": 1, "micro_batch": 8, "global_batch": 8, "precision": "bf16"}'
 same_products vit vit
 compare vit vit 0.005 0.35 0.2
+synth gpt2 '{"layers": 1, "hidden": 768, "heads": 12, "kv_heads": 12, "ffn": 3072, "vocab": 50257,
+    "gated": false, "norm": "layernorm", "bias": true, "positions": "learned", "tied_embeddings": true}' \
+    '{"gpus": 1, "micro_batch": 2, "sequence": 512, "precision": "fp32"}'
+same_products gpt2 gpt2 'aten::bmm'
+compare gpt2 gpt2 0.01 0.08 0.04
+# Ours has queries, keys and values in one product, norms, gates and rotations in one
+# kernel each; the capture has them in parts, so that its FLOPs alone are to be met.
+synth llama '{"layers": 1, "hidden": 1024, "heads": 8, "kv_heads": 2, "ffn": 3584, "vocab": 8000}' \
+    '{"gpus": 1, "micro_batch": 1, "sequence": 512, "precision": "bf16"}'
+compare llama llama-block 0.005 0.6 0.4
+
 # Tables looked up one by one, on every rank, as in the captures.
 mlp='"dense": 13, "dim": 64, "lookups": "separate"'
 synth dlrm "{\"type\": \"dlrm\", $mlp, \"bottom\": [512, 256, 64], \"top\": [512, 512, 256, 1],
