@@ -37,7 +37,7 @@ import op_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
-         "docs/jobs.md": ("training",),
+         "docs/jobs.md": ("training", "ladder", "fine-tuning"),
          "docs/accuracy/README.md": ("traces", "jobs", "families",
                                      "worst-families", "operators", "leave-one-gpu-out")}
 FIGURES = ROOT / "tests/accuracy"
@@ -166,8 +166,43 @@ def training_table():
     return lines
 
 
+def technique_of(row):
+    return row["technique"].removeprefix("cumulative:")
+
+
+def ladder_table():
+    """What each technique changes, measured and predicted."""
+    lines = ["| technique | peak GiB | predicted | change | predicted | tokens/s | "
+             "predicted | change | predicted |", "|---|---|---|---|---|---|---|---|---|"]
+    for row in rows_of("ladder.csv"):
+        if not row["technique"].startswith("cumulative:"):
+            continue
+        changes = {key: (f"{float(value):+.1f} %" if value else "")
+                   for key, value in row.items() if key.endswith("_change")}
+        lines.append(
+            f"| {technique_of(row)} | {row['measured_gib']} | {row['predicted_gib']} | "
+            f"{changes['measured_memory_change']} | "
+            f"{changes['predicted_memory_change']} | {row['measured_tokens_s']} | "
+            f"{row['predicted_tokens_s']} | {changes['measured_tokens_change']} | "
+            f"{changes['predicted_tokens_change']} |")
+    return lines
+
+
+def fine_tuning_table():
+    lines = ["| model | method | GPU | peak GiB | predicted | error | tokens/s | "
+             "predicted | error |", "|---|---|---|---|---|---|---|---|---|"]
+    for row in rows_of("ladder.csv"):
+        if not row["technique"].startswith("cumulative:"):
+            lines.append("| {model} | {method} | {gpu} | {measured_gib} | "
+                         "{predicted_gib} | {memory_error} % | {measured_tokens_s} | "
+                         "{predicted_tokens_s} | {tokens_error} % |".format(**row))
+    return lines
+
+
 TABLES = {
     "training": training_table,
+    "ladder": ladder_table,
+    "fine-tuning": fine_tuning_table,
     "headline": headline_table,
     "traces": lambda: accuracy.table(rows_of("traces.csv")),
     "jobs": lambda: job_spread.table(rows_of("jobs.csv")),
