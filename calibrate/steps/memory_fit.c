@@ -6,6 +6,7 @@
 #include "calibrate/steps/search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROW_MOST 0.69 /* log 2 */
@@ -22,24 +23,18 @@ double msim_memory_residual(const struct msim_step_sample *row,
 
 struct task {
     const struct msim_step_samples *s;
-    const uint8_t *use;
+    const uint32_t *row;
+    uint32_t n;
 };
 
-static double badness(const double *at, void *context)
+static void residuals(double *out, const double *at, void *context)
 {
     const struct task *k = context;
     struct msim_memory_constants c;
-    double sum = 0;
-    uint32_t n = 0;
 
     memcpy(&c, at, sizeof(c));
-    for (uint32_t i = 0; i < k->s->n; i++) {
-        if (!k->use[i] || k->s->rows[i].memory_gib <= 0)
-            continue;
-        sum += fmin(fabs(msim_memory_residual(&k->s->rows[i], &c)), ROW_MOST);
-        n++;
-    }
-    return n ? sum / n : 0;
+    for (uint32_t i = 0; i < k->n; i++)
+        out[i] = msim_memory_residual(&k->s->rows[k->row[i]], &c);
 }
 
 struct msim_memory_constants
@@ -47,15 +42,28 @@ msim_memory_constants_fit(const struct msim_step_samples *s, const uint8_t *use)
 {
     struct msim_memory_constants c = msim_memory_constants_start();
     double at[MSIM_MEMORY_CONSTANTS];
-    struct task k = {s, use};
+    double *weight = calloc((size_t)s->n + 1, sizeof(*weight));
+    uint32_t *row = calloc((size_t)s->n + 1, sizeof(*row));
+    struct task k = {.s = s, .row = row};
     struct msim_search search = {.at = at,
                                  .n = MSIM_MEMORY_CONSTANTS,
+                                 .weight = weight,
+                                 .most = ROW_MOST,
                                  .ridge = RIDGE,
-                                 .badness = badness,
+                                 .residuals = residuals,
                                  .context = &k};
 
+    for (uint32_t i = 0; row && i < s->n; i++)
+        if (use[i] && s->rows[i].memory_gib > 0)
+            row[k.n++] = i;
+    for (uint32_t i = 0; weight && i < k.n; i++)
+        weight[i] = 1.0 / k.n;
+    search.rows = k.n;
     memcpy(at, &c, sizeof(c));
-    msim_search_run(&search);
+    if (row && weight)
+        msim_search_run(&search);
     memcpy(&c, at, sizeof(c));
+    free(row);
+    free(weight);
     return c;
 }

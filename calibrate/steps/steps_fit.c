@@ -91,27 +91,51 @@ double msim_step_residual(const struct msim_step_sample *row,
     return log(row->us / msim_step_us(&row->terms, c, NULL));
 }
 
+/* Whether two rows differ in little but layers, GPUs and micro batches. */
+static bool is_near_duplicate(const struct msim_step_sample *a,
+                              const struct msim_step_sample *b)
+{
+    const struct msim_strategy *x = &a->strategy, *y = &b->strategy;
+
+    return a->source == b->source && strcmp(a->model, b->model) == 0 &&
+           a->terms.platform == b->terms.platform &&
+           x->precision == y->precision && x->recompute == y->recompute &&
+           x->tp == y->tp && x->pp == y->pp && x->zero == y->zero &&
+           x->micro_batch == y->micro_batch && x->sequence == y->sequence;
+}
+
 struct task {
     const struct msim_step_samples *s;
-    const uint8_t *use;
-    double count[MSIM_STEP_SOURCES];
+    const uint32_t *row;
+    uint32_t n;
 };
 
-static double badness(const double *at, void *context)
+/* Near-duplicates count as the root of their number, sources alike. */
+static void weigh(double *weight, const struct task *k)
+{
+    double sum[MSIM_STEP_SOURCES] = {0};
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        const struct msim_step_sample *of = &k->s->rows[k->row[i]];
+        uint32_t same = 0;
+
+        for (uint32_t j = 0; j < k->n; j++)
+            same += is_near_duplicate(of, &k->s->rows[k->row[j]]);
+        weight[i] = 1 / sqrt(same);
+        sum[of->source] += weight[i];
+    }
+    for (uint32_t i = 0; i < k->n; i++)
+        weight[i] /= sum[k->s->rows[k->row[i]].source];
+}
+
+static void residuals(double *out, const double *at, void *context)
 {
     const struct task *k = context;
     struct msim_step_constants c;
-    double sum = 0;
 
     memcpy(&c, at, sizeof(c));
-    for (uint32_t i = 0; i < k->s->n; i++) {
-        const struct msim_step_sample *row = &k->s->rows[i];
-
-        if (k->use[i])
-            sum += fmin(fabs(msim_step_residual(row, &c)), ROW_MOST) /
-                   k->count[row->source];
-    }
-    return sum;
+    for (uint32_t i = 0; i < k->n; i++)
+        out[i] = msim_step_residual(&k->s->rows[k->row[i]], &c);
 }
 
 struct msim_step_constants
@@ -119,17 +143,28 @@ msim_step_constants_fit(const struct msim_step_samples *s, const uint8_t *use)
 {
     struct msim_step_constants c = msim_step_constants_start();
     double at[MSIM_STEP_CONSTANTS];
-    struct task k = {.s = s, .use = use};
+    double *weight = calloc((size_t)s->n + 1, sizeof(*weight));
+    uint32_t *row = calloc((size_t)s->n + 1, sizeof(*row));
+    struct task k = {.s = s, .row = row};
     struct msim_search search = {.at = at,
                                  .n = MSIM_STEP_CONSTANTS,
+                                 .weight = weight,
+                                 .most = ROW_MOST,
                                  .ridge = RIDGE,
-                                 .badness = badness,
+                                 .residuals = residuals,
                                  .context = &k};
 
-    for (uint32_t i = 0; i < s->n; i++)
-        k.count[s->rows[i].source] += use[i] ? 1 : 0;
+    for (uint32_t i = 0; row && i < s->n; i++)
+        if (use[i])
+            row[k.n++] = i;
+    search.rows = k.n;
     memcpy(at, &c, sizeof(c));
-    msim_search_run(&search);
+    if (row && weight) {
+        weigh(weight, &k);
+        msim_search_run(&search);
+    }
     memcpy(&c, at, sizeof(c));
+    free(row);
+    free(weight);
     return c;
 }

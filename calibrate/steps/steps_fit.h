@@ -2,11 +2,10 @@
  * calibrate/steps/steps_fit.h - the constants of the step law, fitted to
  * measured jobs.
  *
- * Minimised is the mean over sources of the mean over their rows of
- * |log(predicted / measured)|, at most log 2 a row, since some rows met a
- * broken network; plus a little for every constant's distance from where it
- * began, so that what no row can tell stays there. One constant after another
- * is moved along its logarithm by Brent's method (GSL), several times over.
+ * Minimised (calibrate/steps/search.h) is the sum over sources of the weighted
+ * mean over their rows of |log(predicted / measured)|, at most log 2 a row.
+ * Rows that differ in little but layers, GPUs and micro batches are
+ * near-duplicates: together they weigh as the root of their number.
  */
 #ifndef MSIM_CALIBRATE_STEPS_STEPS_FIT_H
 #define MSIM_CALIBRATE_STEPS_STEPS_FIT_H

@@ -405,6 +405,15 @@ static const char *complete_sequence(struct msim_strategy *s, uint32_t *given,
     return NULL;
 }
 
+/* Megatron-LM's runs on several nodes recomputed whole layers (Narayanan et
+ * al., "Efficient Large-Scale Language Model Training on GPU Clusters", 2021):
+ * attention in parts keeps more than a GPU has. */
+static enum msim_recompute usual_recompute(const struct msim_strategy *s)
+{
+    return s->unfused && s->nodes > 1 ? MSIM_RECOMPUTE_FULL
+                                      : MSIM_RECOMPUTE_NONE;
+}
+
 static void name_defaults(const struct msim_strategy *s, uint32_t given,
                           char *text, size_t size)
 {
@@ -424,8 +433,8 @@ static void name_defaults(const struct msim_strategy *s, uint32_t given,
         used += (size_t)snprintf(text + used, size - used, "%sprecision=bf16",
                                  used ? " " : "");
     if (!(given >> MSIM_GIVEN_recompute & 1) && used < size)
-        (void)snprintf(text + used, size - used, "%srecompute=none",
-                       used ? " " : "");
+        (void)snprintf(text + used, size - used, "%srecompute=%s",
+                       used ? " " : "", RECOMPUTES[s->recompute]);
 }
 
 const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
@@ -443,7 +452,6 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
         s->precision = MSIM_PRECISION_BF16;
     if (complete_sequence(s, &given, m, reason, size))
         return reason;
-    name_defaults(s, given, defaults, defaults_size);
     if (complete_gpus(s, reason, size) || complete_batch(s, reason, size))
         return reason;
     if (s->nodes == 0)
@@ -455,6 +463,9 @@ const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
     }
     if (check_techniques(s, m, reason, size))
         return reason;
+    if (!(given >> MSIM_GIVEN_recompute & 1))
+        s->recompute = usual_recompute(s);
+    name_defaults(s, given, defaults, defaults_size);
     return check_split(s, m, reason, size);
 }
 

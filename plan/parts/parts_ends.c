@@ -21,17 +21,22 @@ void msim_parts_embedding(struct msim_parts_maker *k)
 }
 
 /* Logits in 16 bits, then the loss in 32: a copy, the largest, differences and
- * exponentials, their sum; backward a gradient in 32 and in 16 bits. */
+ * exponentials, their sum; backward a gradient in 32 and in 16 bits. Unfused
+ * (Megatron-LM's vocab_parallel_cross_entropy), the largest, the difference,
+ * the exponential, the sum and the quotient are five passes: five reads, three
+ * writes. */
 void msim_parts_loss(struct msim_parts_maker *k, double elems)
 {
+    double reads = k->s->unfused ? 5 : 2, writes = k->s->unfused ? 3 : 1;
+
     if (msim_parts_tuned_loss(k, elems))
         return;
     msim_parts_vector(k, MSIM_PART_OP_LOSS, "to_float", MSIM_PASS_FORWARD,
                       MSIM_FAMILY_POINTWISE, "add", elems, elems * k->each,
                       elems * 4);
     msim_parts_vector(k, MSIM_PART_OP_LOSS, "log_softmax", MSIM_PASS_FORWARD,
-                      MSIM_FAMILY_POINTWISE, "add", elems, elems * 8,
-                      elems * 4);
+                      MSIM_FAMILY_POINTWISE, "add", elems, elems * 4 * reads,
+                      elems * 4 * writes);
     msim_parts_vector(k, MSIM_PART_OP_LOSS, "log_softmax", MSIM_PASS_BACKWARD,
                       MSIM_FAMILY_POINTWISE, "add", elems, elems * 4,
                       elems * 4);

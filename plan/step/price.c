@@ -75,15 +75,17 @@ enum msim_status msim_price_bytes(double *us, struct msim_pricer *p,
     return estimate(us, p, &w, err);
 }
 
-/* Tokens to the ranks of their experts and back, by a library that sends every
- * token once to each node and rank that wants it (DeepEP). */
+/* Tokens to the ranks of their experts and back: by all-to-all, which sends
+ * every token to every expert that wants it, or by a library that sends it once
+ * to each node and rank (DeepEP), whichever is faster. */
 static enum msim_status price_exchange(double *us, struct msim_pricer *p,
                                        const struct msim_parts *parts,
+                                       const struct msim_part_comm *c,
                                        const struct msim_strategy *s,
                                        struct msim_error *err)
 {
     struct msim_work w;
-    double each;
+    double each, plain;
 
     *us = 0;
     for (int combine = 0; combine < 2; combine++) {
@@ -100,6 +102,9 @@ static enum msim_status price_exchange(double *us, struct msim_pricer *p,
         MSIM_TRY(estimate(&each, p, &w, err));
         *us += each;
     }
+    MSIM_TRY(msim_price_collective(&plain, p, c->collective, c->bytes, s->ep, 1,
+                                   err));
+    *us = fmin(*us, plain * c->count);
     return MSIM_OK;
 }
 
@@ -115,7 +120,7 @@ price_comms(struct msim_priced *out, struct msim_pricer *p,
         double us;
 
         if (c->group == MSIM_PART_GROUP_EP)
-            MSIM_TRY(price_exchange(&us, p, parts, s, err));
+            MSIM_TRY(price_exchange(&us, p, parts, c, s, err));
         else
             MSIM_TRY(msim_price_collective(&us, p, c->collective, c->bytes,
                                            ranks, stride, err));

@@ -67,6 +67,9 @@ static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
 
     for (int k = 0; k < MSIM_PART_OP_COUNT; k++)
         out.compute += factor[k] * p->us[k][pass];
+    /* Unfused, an operator is several small kernels with gaps between them. */
+    if (t->unfused && place == MSIM_PLACE_LAYER)
+        out.compute += c->gap_us * p->kernels[pass];
     out.tp = (t->tp_far ? c->tp_far : c->tp_near) *
              p->comm_us[MSIM_PART_GROUP_TP][pass];
     out.cp = c->cp * p->comm_us[MSIM_PART_GROUP_CP][pass];
@@ -84,18 +87,19 @@ static struct pass both(const struct msim_terms *t, enum msim_place place,
     return sum;
 }
 
-/* What the host takes for a layer of a micro batch. Sums over tensor parallel
- * ranks (`unfused`) are launched like any kernel; gathers and scatters come
- * with copies and waits. */
+/* What the host takes for a layer of a micro batch. Tensor parallel ranks meet
+ * in every layer, so the slowest of their hosts counts: the mean of the slowest
+ * of n grows about as log n. */
 static double host_us(const struct msim_terms *t,
                       const struct msim_step_constants *c)
 {
     const struct msim_priced *p = &t->at[MSIM_PLACE_LAYER];
     double comms = p->comms[MSIM_PASS_FORWARD] + p->comms[MSIM_PASS_BACKWARD];
-    double us = c->host_layer_us + (t->unfused ? 0 : comms * c->host_comm_us);
+    double us = c->host_layer_us + comms * c->host_comm_us;
 
     if (p->us[MSIM_PART_OP_EXPERT][MSIM_PASS_FORWARD] > 0)
         us += c->host_expert_us;
+    us *= 1 + c->host_wait * log2(t->tp);
     return t->recompute == MSIM_RECOMPUTE_FULL ? us * 4 / 3 : us;
 }
 

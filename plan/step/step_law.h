@@ -39,6 +39,8 @@
     X(host_layer_us, 3000, "host time of a layer, forward and backward")       \
     X(host_expert_us, 3000, "host time of a layer's experts beside that")      \
     X(host_comm_us, 60, "host time of a collective in a layer")                \
+    X(host_wait, 0.05, "more host time a doubling of tensor parallel ranks")   \
+    X(gap_us, 20, "an operator of unfused programs, beside its size")          \
     X(fixed_us, 5000, "what a step takes beside all that")
 
 struct msim_step_constants {
