@@ -214,6 +214,10 @@ static enum msim_status open(struct ddp *c)
     size_t n = (size_t)c->w->a.n + 1;
 
     MSIM_TRY(msim_weave_spread(c->w, c->r->world));
+    if (c->r->offload_states && c->r->shard == MSIM_SHARD_ZERO1)
+        return msim_weave_refuse(c->w, "\"offload\" is not known of "
+                                       "\"zero1\"; want it with \"fsdp\" or "
+                                       "\"ddp\"");
     if (c->r->shard == MSIM_SHARD_ZERO1)
         MSIM_TRY(msim_shard_units_find(&c->u, c->w));
     c->placed = malloc(n * sizeof(*c->placed));

@@ -130,8 +130,9 @@ static enum msim_status copy_id(struct msim_draft *d, uint32_t id, bool whole)
                   t->n_tensor_strides ? t->tensor_strides[id] : MSIM_NONE);
 }
 
+/* The ids of the tensors of a list. */
 static enum msim_status copy_ids(struct msim_draft *d, uint32_t block,
-                                 uint32_t *ids, bool whole)
+                                 uint32_t *ids)
 {
     const struct msim_trace *t = d->t;
     uint32_t id = *ids;
@@ -141,7 +142,7 @@ static enum msim_status copy_ids(struct msim_draft *d, uint32_t block,
     *ids = d->out->n_tensor_ids;
     for (uint32_t i = 0; i < t->blocks[block].count; i++)
         if (t->args[t->blocks[block].first + i].kind == MSIM_ARG_TENSOR)
-            MSIM_TRY(copy_id(d, id++, whole));
+            MSIM_TRY(copy_id(d, id++, true));
     return MSIM_OK;
 }
 
@@ -170,31 +171,71 @@ static enum msim_status cut(struct msim_draft *d, struct msim_arg *a,
     return MSIM_OK;
 }
 
-/* The list as the copy has it. */
+static uint8_t type_of(const struct msim_draft *d, const struct msim_arg *a,
+                       uint32_t id, const struct msim_draft_how *how)
+{
+    uint32_t life = id == MSIM_NONE ? MSIM_NONE : d->lives.of[id];
+
+    if (how->types && life != MSIM_NONE && how->types[life])
+        return how->types[life];
+    return how->from != how->to && a->dtype == how->from ? how->to : a->dtype;
+}
+
+/* Tensor `id` of the recorded list, as the copy has it. */
+static enum msim_status change_tensor(struct msim_draft *d, struct msim_arg *a,
+                                      uint32_t id,
+                                      const struct msim_draft_how *how)
+{
+    a->dtype = type_of(d, a, id, how);
+    if (how->share > 1)
+        MSIM_TRY(cut(d, a, how->share));
+    if (how->device)
+        a->device = how->device;
+    return id == MSIM_NONE ? MSIM_OK : copy_id(d, id, how->share <= 1);
+}
+
+/* A list of several tensors and nothing else. */
+static bool is_tensors(const struct msim_arg *a)
+{
+    return a->kind == MSIM_ARG_LIST && a->n > 1 && a->v.i == (int64_t)a->n &&
+           a[1].kind == MSIM_ARG_TENSOR;
+}
+
+/* Lists as the copy has them; a list that is picked from has one tensor. */
 static enum msim_status change_list(struct msim_draft *d, uint32_t *block,
+                                    uint32_t *ids,
                                     const struct msim_draft_how *how)
 {
     const struct msim_trace *t = d->t;
+    uint32_t id = *ids, n = 0, skip = 0, left = 0;
     struct msim_arg_block b;
 
     if (*block == MSIM_NONE)
         return MSIM_OK;
     b = t->blocks[*block];
     MSIM_TRY(make_room(d, b.count));
+    if (id != MSIM_NONE)
+        *ids = d->out->n_tensor_ids;
     for (uint32_t i = 0; i < b.count; i++) {
-        struct msim_arg *a = &d->args[i];
+        const struct msim_arg *from = &t->args[b.first + i];
+        bool tensor = from->kind == MSIM_ARG_TENSOR;
+        uint32_t at = id;
 
-        *a = t->args[b.first + i];
-        if (a->kind != MSIM_ARG_TENSOR)
-            continue;
-        if (how->share > 1)
-            MSIM_TRY(cut(d, a, how->share));
-        if (how->from != how->to && a->dtype == how->from)
-            a->dtype = how->to;
-        if (how->device)
-            a->device = how->device;
+        id += tensor && id != MSIM_NONE;
+        if (left && (left--, skip-- != 0))
+            continue; /* another parameter's */
+        d->args[n] = *from;
+        if (how->pick && is_tensors(from)) {
+            skip = how->pick <= from->n ? how->pick - 1 : 0;
+            left = from->n;
+            d->args[n].n = 1;
+            d->args[n].v.i = 1;
+        }
+        if (tensor)
+            MSIM_TRY(change_tensor(d, &d->args[n], at, how));
+        n++;
     }
-    return msim_argpool_block(&d->pool, d->args, b.count, block);
+    return msim_argpool_block(&d->pool, d->args, n, block);
 }
 
 /* ---- operators -----------------------------------------------------------
@@ -231,23 +272,27 @@ static enum msim_status add_comm(struct msim_draft *d,
 
 static bool is_plain(const struct msim_draft_how *how)
 {
-    return how->share <= 1 && how->from == how->to && !how->device;
+    return how->share <= 1 && how->from == how->to && !how->device &&
+           !how->types && !how->pick;
+}
+
+static enum msim_status copy_side(struct msim_draft *d, uint32_t *block,
+                                  uint32_t *ids,
+                                  const struct msim_draft_how *how)
+{
+    return is_plain(how) ? copy_ids(d, *block, ids)
+                         : change_list(d, block, ids, how);
 }
 
 enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
                                  const struct msim_draft_how *how)
 {
     struct msim_op copy = d->t->ops[op];
-    bool whole = how->share <= 1;
 
-    MSIM_TRY(copy_ids(d, copy.args, &copy.ids, whole));
-    MSIM_TRY(copy_ids(d, copy.outs, &copy.out_ids, whole));
+    MSIM_TRY(copy_side(d, &copy.args, &copy.ids, how));
+    MSIM_TRY(copy_side(d, &copy.outs, &copy.out_ids, how));
     if (copy.comm != MSIM_NONE)
         MSIM_TRY(add_comm(d, &d->t->comms[copy.comm], &copy.comm));
-    if (!is_plain(how)) {
-        MSIM_TRY(change_list(d, &copy.args, how));
-        MSIM_TRY(change_list(d, &copy.outs, how));
-    }
     copy.parent = how->at.parent;
     copy.thread = how->at.thread;
     return add_op(d, copy, &d->placed[op]);

@@ -71,6 +71,10 @@ struct msim_draft_how {
     uint8_t from, to; /* enum msim_dtype: tensors of `from` are of `to`; both
                          UNKNOWN: as they are */
     uint8_t device;   /* enum msim_device of its tensors; UNKNOWN: as it is */
+    const uint8_t *types; /* by life: enum msim_dtype; UNKNOWN: as it is; NULL:
+                             all are as they are */
+    uint32_t pick; /* above 0: lists of several tensors are cut to one of them,
+                      counted from 1 */
 };
 
 /* Add a copy of `op`. */

@@ -13,7 +13,7 @@ struct stage {
     bool asked;
 };
 
-#define N_STAGES 5
+#define N_STAGES 8
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
@@ -30,6 +30,9 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
         {msim_stage_accumulate, r->accumulate > 1},
         {msim_stage_ddp, is_ddp(r)},
         {msim_stage_shard, r->shard > MSIM_SHARD_ZERO1},
+        {msim_stage_optimizer_bits, r->optimizer_8bit},
+        {msim_stage_offload, r->offload_states && r->shard <= MSIM_SHARD_ZERO1},
+        {msim_stage_in_backward, r->in_backward},
     };
 
     memcpy(stages, all, sizeof(all));

@@ -40,6 +40,9 @@ struct msim_rewrite {
     bool bucket_views;   /* gradients are views of DDP's buckets */
     bool offload_states; /* the optimizer runs on the host, with its states;
                             sharded parameters are there, too */
+    bool optimizer_8bit; /* its states */
+    bool in_backward;    /* a parameter is updated when its gradient is there
+                          */
 };
 
 #endif

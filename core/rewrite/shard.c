@@ -388,6 +388,11 @@ static enum msim_status visit(void *ctx, uint32_t s)
 static enum msim_status open(struct sharding *c)
 {
     MSIM_TRY(msim_weave_spread(c->w, c->r->world));
+    if (c->r->offload_states && !c->gathers)
+        return msim_weave_refuse(
+            c->w, "what is offloaded must be shared out; want \"offload\" with "
+                  "\"fsdp\" or \"shard_grad_op\" of several ranks, with "
+                  "\"ddp\", or alone");
     MSIM_TRY(msim_shard_units_find(&c->u, c->w));
     c->held = calloc((size_t)c->u.n + 1, sizeof(*c->held));
     if (!c->held)

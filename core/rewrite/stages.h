@@ -25,4 +25,9 @@ msim_stage_fn msim_stage_accumulate;
  * gradients and states are shared out (ZeRO, FSDP). */
 msim_stage_fn msim_stage_ddp, msim_stage_shard;
 
+/* The optimizer: on the host; with states of 8 bits; parameter by parameter in
+ * backward. */
+msim_stage_fn msim_stage_offload, msim_stage_optimizer_bits,
+    msim_stage_in_backward;
+
 #endif

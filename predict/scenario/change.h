@@ -66,6 +66,7 @@ msim_change_read_fn msim_change_read_batch, msim_change_read_reshape,
     msim_change_read_dtype;
 /* change_training.c */
 msim_change_read_fn msim_change_read_recompute, msim_change_read_accumulate,
-    msim_change_read_world, msim_change_read_shard, msim_change_read_offload;
+    msim_change_read_world, msim_change_read_shard, msim_change_read_offload,
+    msim_change_read_optimizer_bits, msim_change_read_in_backward;
 
 #endif

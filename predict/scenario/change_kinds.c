@@ -32,7 +32,9 @@
     X("accumulate", msim_change_read_accumulate)                               \
     X("world", msim_change_read_world)                                         \
     X("shard", msim_change_read_shard)                                         \
-    X("offload", msim_change_read_offload)
+    X("offload", msim_change_read_offload)                                     \
+    X("optimizer_bits", msim_change_read_optimizer_bits)                       \
+    X("optimizer_in_backward", msim_change_read_in_backward)
 
 const char *const msim_change_names[] = {
 #define X(name, read) name,

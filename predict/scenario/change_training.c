@@ -138,3 +138,22 @@ void msim_change_read_offload(struct msim_change_reader *r, const char *key)
     if (!what || strcmp(what, "optimizer") != 0)
         msim_field_refuse(r->f, key, "\"optimizer\"");
 }
+
+void msim_change_read_optimizer_bits(struct msim_change_reader *r,
+                                     const char *key)
+{
+    int64_t bits = msim_field_int(r->f, key, 1, 8);
+
+    if (bits != 8 && bits != 32)
+        msim_field_refuse(r->f, key, "8, or 32");
+    r->row->other_target |= bits == 8;
+    r->row->settings.rewrite.optimizer_8bit = bits == 8;
+}
+
+void msim_change_read_in_backward(struct msim_change_reader *r, const char *key)
+{
+    bool on = msim_field_bool(r->f, key, false);
+
+    r->row->other_target |= on;
+    r->row->settings.rewrite.in_backward = on;
+}

@@ -25,13 +25,18 @@
  *     clock, power_cap                   texts, as --clock, --power-cap
  *     batch    a number, or {"from", "to"}: core/reshape
  *     reshape  {"from", "to"}: every size of "from" but those of weights
- *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers; with
- * "amp_" before it: autocast recompute  "full", {"every": n} or a GLOB of
- * operators: core/rewrite accumulate  micro batches of a step world    ranks of
- * data parallel shard    how they share the model: a word, or {"strategy",
- * "bucket_mb", "gradient_as_bucket_view", "mixed_precision"} offload
- * "optimizer" Changes of one scenario go together, in whatever order they
- * stand.
+ *     dtype    "bf16" or "fp16", of what is fp32 outside optimizers; "amp_"
+ *              before it: autocast
+ *     recompute  "full", {"every": n} or a GLOB of operators: core/rewrite
+ *     accumulate  micro batches of a step
+ *     world    ranks of data parallel
+ *     shard    how they share the model: a word, or {"strategy", "bucket_mb",
+ *              "gradient_as_bucket_view", "mixed_precision"}
+ *     offload  "optimizer"
+ *     optimizer_bits  8, of its states
+ *     optimizer_in_backward  true: a parameter is updated in backward
+ *
+ * Changes of one scenario go together, in whatever order they stand.
  */
 #ifndef MSIM_PREDICT_SCENARIO_SCENARIO_H
 #define MSIM_PREDICT_SCENARIO_SCENARIO_H

@@ -101,6 +101,30 @@ within "$(peak amp)" "$(peak all)" 1.01 2 || complain "autocast keeps no fp32 we
 within "$(peak half)" "$(peak fsdp)" 0.6 0.95 || complain "peak of FSDP in fp16"
 within "$(transfer half)" "$(transfer fsdp)" 0.4 0.95 || complain "messages of FSDP in fp16"
 
+# The optimizer: fewer bytes, on the host, in backward.
+cat >"$folder/steps.json" <<'JSON'
+{"scenarios": [
+  {"name": "8", "changes": [{"optimizer_bits": 8}]},
+  {"name": "32", "changes": [{"optimizer_bits": 32}]},
+  {"name": "offload", "changes": [{"offload": "optimizer"}]},
+  {"name": "ranks", "changes": [{"offload": "optimizer"}, {"world": 2}, {"shard": "zero2"}]},
+  {"name": "both", "changes": [{"optimizer_bits": 8}, {"offload": "optimizer"}]},
+  {"name": "other way", "changes": [{"offload": "optimizer"}, {"optimizer_bits": 8}]},
+  {"name": "not", "changes": [{"optimizer_in_backward": false}]},
+  {"name": "sent", "changes": [{"optimizer_in_backward": true}, {"world": 2}]}]}
+JSON
+run whatif --platform a100 "$folder/steps.json" "$MSIM_DATA/traces/bert" --csv # Adam
+want_rc 0
+want_no_err
+[ "$(figures 32)" = "$(figures base)" ] || complain "32 bits change something"
+[ "$(figures not)" = "$(figures base)" ] || complain "false changes something"
+[ "$(figures both)" = "$(figures 'other way')" ] || complain "the order of changes counts"
+within "$(peak 8)" "$(peak base)" 0.5 0.95 || complain "peak with 8 bits: $(peak 8)"
+within "$(peak offload)" "$(peak base)" 0.3 0.9 || complain "peak without the optimizer"
+within "$(column offload 13)" 1 1 1e9 || complain "nothing is copied: $(figures offload)"
+[[ $(figures ranks) == ,,,*"must be shared out"* ]] || complain "no reason: $(figures ranks)"
+[[ $(figures sent) == ,,,*"ranks reduce gradients"* ]] || complain "no reason: $(figures sent)"
+
 # A trace that cannot support a change says why.
 cat >"$folder/reason.json" <<'JSON'
 {"scenarios": [{"name": "again", "changes": [{"recompute": "full"}]}]}
@@ -131,6 +155,8 @@ refused '{"shard": {"bucket_mb": 25}}' "shard.strategy is missing"
 refused '{"shard": {"strategy": "ddp", "bucket_mb": -1}}' "shard.bucket_mb is -1"
 refused '{"shard": {"strategy": "ddp", "mixed_precision": "fp16"}}' 'shard.mixed_precision is "fp16", want it with'
 refused '{"shard": {"strategy": "fsdp", "mixed_precision": "fp8"}}' 'shard.mixed_precision is "fp8"'
+refused '{"optimizer_bits": 4}' "optimizer_bits is 4, want 8"
+refused '{"optimizer_in_backward": "yes"}' 'optimizer_in_backward is "yes"'
 refused '{"dtype": "amp"}' 'dtype is "amp"'
 refused '{"offload": "weights"}' 'offload is "weights", want "optimizer"'
 finish

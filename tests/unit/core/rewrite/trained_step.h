@@ -51,38 +51,63 @@ static const struct made_node {
 };
 #define N_MADE (sizeof(MADE_STEP) / sizeof(*MADE_STEP))
 
-/* One side of a node; `count` counts all tensors so far. */
+/* One part of one side of a node; brackets are lists; `count` counts all
+ * tensors so far. */
+static inline void spell_part(struct spelled *s, int part, const char *tensors,
+                              unsigned *count)
+{
+    const char *between = "";
+
+    for (const char *at = tensors; *at;) {
+        char *end;
+        unsigned long storage, elems;
+
+        if (*at == '[' || *at == ']' || *at == ' ') {
+            if (part == 2 && *at == '[')
+                spell(s, "%s\"GenericList[Tensor(float),Tensor(float)]\"",
+                      between);
+            else if (part < 2 && *at != ' ')
+                spell(s, "%s%c", *at == '[' ? between : "", *at);
+            between = *at == '[' ? "" : *at == ']' ? "," : between;
+            if (part == 2 && *at == '[') {
+                at = strchr(at, ']');
+                between = ",";
+            }
+            at++;
+            continue;
+        }
+        storage = strtoul(at, &end, 10);
+        elems = strtoul(end + 1, &end, 10);
+        spell(s, "%s", between);
+        if (part == 0)
+            spell(s, "[%u,%lu,0,%lu,4,\"cuda:0\"]", 100000 + (*count)++,
+                  storage, elems);
+        else if (part == 1)
+            spell(s, "[%lu]", elems);
+        else
+            spell(s, "\"Tensor(float)\"");
+        between = ",";
+        at = end;
+    }
+}
+
 static inline void spell_side(struct spelled *s, const char *name,
                               const char *tensors, unsigned *count)
 {
     static const char *const parts[] = {"values", "shapes", "types"};
 
+    spell(s, ",\"%s\":{", name);
     for (int part = 0; part < 3; part++) {
-        const char *at = tensors;
-
-        spell(s, part ? ",\"%s\":[" : ",\"%s\":{\"values\":[",
-              part ? parts[part] : name);
-        while (*at) {
-            char *end;
-            unsigned long storage = strtoul(at, &end, 10);
-            unsigned long elems = strtoul(end + 1, &end, 10);
-
-            spell(s, "%s", at > tensors ? "," : "");
-            if (part == 0)
-                spell(s, "[%u,%lu,0,%lu,4,\"cuda:0\"]", 100000 + (*count)++,
-                      storage, elems);
-            else if (part == 1)
-                spell(s, "[%lu]", elems);
-            else
-                spell(s, "\"Tensor(float)\"");
-            at = end + strspn(end, " ");
-        }
-        spell(s, "]%s", part == 2 ? "}" : "");
+        spell(s, "%s\"%s\":[", part ? "," : "", parts[part]);
+        spell_part(s, part, tensors, count);
+        spell(s, "]");
     }
+    spell(s, "}");
 }
 
-/* The job of the first `n` nodes. */
-static inline struct msim_job *made_step(size_t n)
+/* The job of `n` nodes. */
+static inline struct msim_job *made_nodes(const struct made_node *nodes,
+                                          size_t n)
 {
     static char text[32768];
     size_t len = (size_t)snprintf(text, sizeof(text),
@@ -91,7 +116,7 @@ static inline struct msim_job *made_step(size_t n)
     unsigned tensors = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct made_node *m = &MADE_STEP[i];
+        const struct made_node *m = &nodes[i];
         struct spelled in = {"", 0}, out = {"", 0};
 
         spell_side(&in, "inputs", m->in, &tensors);
@@ -106,6 +131,12 @@ static inline struct msim_job *made_step(size_t n)
     }
     snprintf(text + len, sizeof(text) - len, "]}");
     return load_text(text, false, &err);
+}
+
+/* The first `n` nodes of the step. */
+static inline struct msim_job *made_step(size_t n)
+{
+    return made_nodes(MADE_STEP, n);
 }
 
 static inline uint32_t count_ops(const struct msim_trace *t, const char *name)
