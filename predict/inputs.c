@@ -4,7 +4,9 @@
 #include "predict/inputs.h"
 
 #include "core/job/incomplete.h"
+#include "core/rewrite/rewrite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The user's table for the operators of a job; nothing without one. */
@@ -31,8 +33,48 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
     return load_ops(&in->ops[1], in->source_job, s->ops, err);
 }
 
+/* The captures back in the job, which owns them. */
+static void restore(struct msim_inputs *in)
+{
+    for (uint32_t i = 0; in->captured && i < in->job->n_ranks; i++) {
+        if (!in->captured[i])
+            continue;
+        msim_trace_free(in->job->ranks[i]);
+        in->job->ranks[i] = in->captured[i];
+    }
+    free(in->captured);
+    in->captured = NULL;
+}
+
+enum msim_status msim_inputs_place(struct msim_inputs *in, bool gpu_form)
+{
+    struct msim_job *job = in->job;
+
+    if (!gpu_form) {
+        restore(in);
+        return MSIM_OK;
+    }
+    if (in->captured)
+        return MSIM_OK;
+    in->captured = calloc((size_t)job->n_ranks + 1, sizeof(*in->captured));
+    if (!in->captured)
+        return MSIM_ENOMEM;
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        struct msim_trace *form;
+
+        MSIM_TRY(msim_gpu_form_new(&form, job->ranks[i], job->strings));
+        if (!form)
+            continue;
+        in->captured[i] = job->ranks[i];
+        job->ranks[i] = form;
+    }
+    return MSIM_OK;
+}
+
 void msim_inputs_release(struct msim_inputs *in)
 {
+    if (in->job)
+        restore(in);
     msim_job_free(in->source_job);
     msim_job_free(in->job);
     msim_ops_free(in->ops[0]);

@@ -9,9 +9,11 @@
 #include "predict/settings.h"
 
 struct msim_inputs {
-    struct msim_job *job;        /* NULL: not loaded */
-    struct msim_job *source_job; /* of settings.source_trace, or NULL */
-    struct msim_ops *ops[2];     /* of settings.ops, for both; or NULL */
+    struct msim_job *job;         /* NULL: not loaded */
+    struct msim_job *source_job;  /* of settings.source_trace, or NULL */
+    struct msim_ops *ops[2];      /* of settings.ops, for both; or NULL */
+    struct msim_trace **captured; /* by rank: a capture of a CPU whose form on a
+                                     GPU stands in the job; NULL: none */
 };
 
 /*
@@ -23,6 +25,14 @@ enum msim_status msim_inputs_load(struct msim_inputs *in,
                                   const struct msim_predict_settings *s,
                                   struct msim_error *err);
 void msim_inputs_release(struct msim_inputs *in);
+
+/*
+ * Let the job be what a GPU runs (core/rewrite/gpu_form.c), or, without
+ * `gpu_form`, what was captured, which is what a target is chosen by. ENOMEM,
+ * ELIMIT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_inputs_place(struct msim_inputs *in, bool gpu_form);
 
 /*
  * What the operators of a job ask of a device, each array one a rank: plans,

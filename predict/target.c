@@ -445,6 +445,12 @@ bool msim_target_is_host(const struct msim_target *t)
     return t->platform && msim_platform_is_host(t->platform);
 }
 
+bool msim_target_forms_gpu(const struct msim_target *t)
+{
+    return t->platform && !msim_platform_is_host(t->platform) &&
+           t->costs == MSIM_COSTS_MODEL;
+}
+
 bool msim_target_plans(const struct msim_target *t,
                        const struct msim_trace *rank)
 {

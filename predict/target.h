@@ -69,6 +69,8 @@ bool msim_target_replays(const struct msim_target *t);
 
 /* Is the target a CPU, which computes what a GPU would be sent? */
 bool msim_target_is_host(const struct msim_target *t);
+/* Whether a capture of a CPU is predicted for a GPU, from models. */
+bool msim_target_forms_gpu(const struct msim_target *t);
 
 /* Do the GPU tasks of this rank come from a plan of what its operators launch,
  * since its trace has none? */

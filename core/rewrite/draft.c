@@ -298,25 +298,40 @@ enum msim_status msim_draft_copy(struct msim_draft *d, uint32_t op,
     return add_op(d, copy, &d->placed[op]);
 }
 
-static enum msim_status put_tensors(struct msim_draft *d,
-                                    const struct msim_draft_tensor *x,
-                                    uint32_t n, uint32_t *block, uint32_t *ids)
+static enum msim_status put_tensor(struct msim_draft *d, struct msim_arg *to,
+                                   const struct msim_draft_tensor *x)
 {
     uint32_t index;
 
-    MSIM_TRY(make_room(d, n));
-    memset(d->args, 0, n * sizeof(*d->args)); /* lists are compared as bytes */
-    *ids = d->out->n_tensor_ids;
-    for (uint32_t i = 0; i < n; i++) {
-        MSIM_TRY(msim_argpool_dims(&d->pool, x[i].dims, x[i].n, &index));
-        d->args[i].kind = MSIM_ARG_TENSOR;
-        d->args[i].dtype = x[i].dtype;
-        d->args[i].device = x[i].device;
-        d->args[i].n = x[i].n;
-        d->args[i].v.i = index;
-        MSIM_TRY(add_id(d, x[i].storage, 0, MSIM_NONE));
+    if (x->none) {
+        to->kind = MSIM_ARG_NONE;
+        return MSIM_OK;
     }
-    return msim_argpool_block(&d->pool, d->args, n, block);
+    MSIM_TRY(msim_argpool_dims(&d->pool, x->dims, x->n, &index));
+    to->kind = MSIM_ARG_TENSOR;
+    to->dtype = x->dtype;
+    to->device = x->device;
+    to->n = x->n;
+    to->v.i = index;
+    return add_id(d, x->storage, 0, MSIM_NONE);
+}
+
+/* Tensors, then the numbers behind them. */
+static enum msim_status put_args(struct msim_draft *d,
+                                 const struct msim_draft_tensor *x, uint32_t n,
+                                 const struct msim_arg *plain, uint32_t n_plain,
+                                 uint32_t *block, uint32_t *ids)
+{
+    uint32_t all = n + n_plain;
+
+    MSIM_TRY(make_room(d, all));
+    memset(d->args, 0, all * sizeof(*d->args)); /* compared as bytes */
+    *ids = d->out->n_tensor_ids;
+    for (uint32_t i = 0; i < n; i++)
+        MSIM_TRY(put_tensor(d, &d->args[i], &x[i]));
+    if (n_plain)
+        memcpy(&d->args[n], plain, n_plain * sizeof(*plain));
+    return msim_argpool_block(&d->pool, d->args, all, block);
 }
 
 enum msim_status msim_draft_add(struct msim_draft *d,
@@ -329,9 +344,11 @@ enum msim_status msim_draft_add(struct msim_draft *d,
     made.parent = op->at.parent;
     made.thread = op->at.thread;
     if (op->n_in)
-        MSIM_TRY(put_tensors(d, op->in, op->n_in, &made.args, &made.ids));
+        MSIM_TRY(put_args(d, op->in, op->n_in, op->plain, op->n_plain,
+                          &made.args, &made.ids));
     if (op->n_out)
-        MSIM_TRY(put_tensors(d, op->out, op->n_out, &made.outs, &made.out_ids));
+        MSIM_TRY(put_args(d, op->out, op->n_out, NULL, 0, &made.outs,
+                          &made.out_ids));
     if (op->comm)
         MSIM_TRY(add_comm(d, op->comm, &made.comm));
     return add_op(d, made, index);

@@ -42,6 +42,7 @@ struct msim_draft_tensor {
     uint8_t dtype, device; /* enum msim_dtype, enum msim_device */
     uint32_t n, storage;
     const int64_t *dims;
+    bool none; /* None instead of a tensor */
 };
 
 struct msim_draft_op {
@@ -49,6 +50,8 @@ struct msim_draft_op {
     struct msim_draft_place at;
     const struct msim_draft_tensor *in, *out;
     uint32_t n_in, n_out;
+    const struct msim_arg *plain; /* arguments behind the tensors: numbers */
+    uint32_t n_plain;
     const struct msim_comm *comm; /* of record_param_comms; NULL: none */
 };
 

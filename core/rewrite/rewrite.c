@@ -3,6 +3,7 @@
  */
 #include "core/rewrite/rewrite.h"
 
+#include "core/rewrite/gpu_form.h"
 #include "core/rewrite/stages.h"
 
 #include <string.h>
@@ -88,4 +89,28 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
     }
     *out = last;
     return MSIM_OK;
+}
+
+static bool has_op(const struct msim_trace *t, const char *name)
+{
+    for (uint32_t i = 0; i < t->n_ops; i++)
+        if (strcmp(msim_trace_text(t, t->ops[i].name), name) == 0)
+            return true;
+    return false;
+}
+
+enum msim_status msim_gpu_form_new(struct msim_trace **out,
+                                   const struct msim_trace *t,
+                                   struct msim_strtab *strings)
+{
+    const struct msim_rewrite none = {0};
+    enum msim_status status;
+
+    *out = NULL;
+    if (!t->cpu_only || !t->has_et || !t->n_tensor_ids ||
+        (!has_op(t, MSIM_GPU_FORM_MATH) && !has_op(t, MSIM_GPU_FORM_DROPOUT)))
+        return MSIM_OK;
+    status = run(out, t, strings, msim_stage_gpu, &none, NULL);
+    /* an inference: nothing is kept for backward */
+    return status == MSIM_EUSAGE ? MSIM_OK : status;
 }

@@ -28,4 +28,14 @@ enum msim_status msim_rewritten_new(struct msim_trace **out,
                                     const struct msim_rewrite *r,
                                     struct msim_error *err);
 
+/*
+ * A trace that was captured on a CPU, as a GPU runs it (gpu_form.c). Where it
+ * would be no different `*out` is NULL: not of a CPU, without ids of tensors or
+ * backward, without what the two run in different ways. ENOMEM, ELIMIT.
+ */
+MSIM_MUST_CHECK
+enum msim_status msim_gpu_form_new(struct msim_trace **out,
+                                   const struct msim_trace *t,
+                                   struct msim_strtab *strings);
+
 #endif

@@ -60,14 +60,16 @@ static char *predicted_afresh(const struct msim_predict_settings *s)
 }
 
 /* One result after another on the same traces is what each is alone. */
-static void check_same(const struct msim_inputs *in,
+static void check_same(struct msim_inputs *in,
                        const struct msim_predict_settings *s)
 {
     struct msim_target to;
     char *again = NULL, *afresh = predicted_afresh(s);
 
     CHECK_INT(msim_target_load(&to, s, NULL), MSIM_OK);
-    if (CHECK_INT(msim_target_choose(&to, s, in, NULL), MSIM_OK))
+    CHECK_INT(msim_inputs_place(in, false), MSIM_OK);
+    if (CHECK_INT(msim_target_choose(&to, s, in, NULL), MSIM_OK) &&
+        CHECK_INT(msim_inputs_place(in, msim_target_forms_gpu(&to)), MSIM_OK))
         again = predicted(s, in, &to);
     if (CHECK(again && afresh))
         CHECK_STR(again, afresh);
