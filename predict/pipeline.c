@@ -301,21 +301,43 @@ static enum msim_status scale(struct predicting *p)
     return msim_costs_choose(run->own_costs, run->graph, &p->s->choice);
 }
 
-static enum msim_status simulate(struct predicting *p)
+/* Does no duration deviate, nor a wait? Then three runs are one. */
+static bool is_exact(const struct predicting *p)
+{
+    const struct msim_costs *c = p->run->costs;
+    size_t bytes = (size_t)p->run->graph->n_tasks * sizeof(*c->mid);
+
+    return msim_target_replays(p->to) && !(c->machine.slower > 1) &&
+           !(c->machine.faster > 1) && !memcmp(c->low, c->mid, bytes) &&
+           !memcmp(c->high, c->mid, bytes);
+}
+
+static enum msim_status simulate_three(struct predicting *p,
+                                       struct msim_engine *e)
 {
     struct msim_prediction_run *run = p->run;
-    const struct msim_graph *g = run->graph;
+
+    run->exact = is_exact(p);
+    MSIM_TRY(simulate_one(p, e, run->costs->mid, &run->mid));
+    if (run->exact) {
+        run->low = run->high = run->mid;
+        return MSIM_OK;
+    }
+    MSIM_TRY(msim_scenario_durations(&run->short_dur, run->graph, run->costs,
+                                     false));
+    MSIM_TRY(
+        msim_scenario_durations(&run->long_dur, run->graph, run->costs, true));
+    MSIM_TRY(simulate_one(p, e, run->short_dur, &run->low));
+    return simulate_one(p, e, run->long_dur, &run->high);
+}
+
+static enum msim_status simulate(struct predicting *p)
+{
     struct msim_engine *e;
     enum msim_status status;
 
-    MSIM_TRY(msim_scenario_durations(&run->short_dur, g, run->costs, false));
-    MSIM_TRY(msim_scenario_durations(&run->long_dur, g, run->costs, true));
-    MSIM_TRY(msim_engine_new(&e, g));
-    status = simulate_one(p, e, run->costs->mid, &run->mid);
-    if (status == MSIM_OK)
-        status = simulate_one(p, e, run->short_dur, &run->low);
-    if (status == MSIM_OK)
-        status = simulate_one(p, e, run->long_dur, &run->high);
+    MSIM_TRY(msim_engine_new(&e, p->run->graph));
+    status = simulate_three(p, e);
     msim_engine_free(e);
     return status;
 }
@@ -508,8 +530,10 @@ void msim_prediction_run_release(struct msim_prediction_run *run)
 {
     msim_prediction_free(run->prediction);
     release_times(&run->mid);
-    release_times(&run->low);
-    release_times(&run->high);
+    if (!run->exact) {
+        release_times(&run->low);
+        release_times(&run->high);
+    }
     free(run->short_dur);
     free(run->long_dur);
     free(run->states);

@@ -60,7 +60,8 @@ struct msim_prediction_run {
     const struct msim_graph *graph; /* of the basis */
     const struct msim_costs *costs; /* of the basis, or the next */
     struct msim_costs *own_costs;   /* with `--scale`; NULL: without */
-    msim_ps *short_dur, *long_dur;  /* one a task; the middle is the costs' */
+    bool exact; /* nothing deviates: low and high are the middle run */
+    msim_ps *short_dur, *long_dur; /* one a task; the middle is the costs' */
     uint8_t
         *states; /* a copy of those of iterations that were given, or NULL */
     struct msim_times mid, low, high;

@@ -80,7 +80,12 @@ static enum msim_status take_figures(struct msim_scenario_row *row,
 
 static struct msim_ratio_side side_of(const struct msim_prediction_run *run)
 {
-    return (struct msim_ratio_side){&run->outcome, run->costs, run->iteration};
+    return (struct msim_ratio_side){.outcome = &run->outcome,
+                                    .costs = run->costs,
+                                    .iteration = run->iteration,
+                                    .exact = run->exact,
+                                    .period_us =
+                                        run->prediction->period.us.predicted};
 }
 
 /* The factor of data loading, by how long it takes in the base. */

@@ -158,6 +158,11 @@ enum msim_status msim_ratio_find(const struct msim_ratio_side *base,
     struct parts p = {0, 0, 0};
     double a, b;
 
+    if (base->exact && changed->exact) {
+        a = changed->period_us / base->period_us;
+        *ratio = (struct msim_figure){a, a, a, (double)NAN};
+        return MSIM_OK;
+    }
     MSIM_TRY(msim_period_find(base->outcome, base->iteration, NULL, &a));
     MSIM_TRY(msim_period_find(changed->outcome, changed->iteration, NULL, &b));
     p.ratio = b / a;

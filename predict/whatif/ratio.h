@@ -35,6 +35,8 @@ struct msim_ratio_side {
     const struct msim_outcome *outcome; /* its middle run */
     const struct msim_costs *costs;
     uint32_t iteration; /* index, or UINT32_MAX: all */
+    bool exact;         /* it is known that no duration of it deviates, */
+    double period_us;   /* and its period; else 0 */
 };
 
 /* `us`: r, low, high, and nothing measured. Both must have the same states

@@ -95,7 +95,9 @@ static enum msim_status find_parts(struct msim_sweep_row *r,
                                    const struct msim_prediction_run *run,
                                    struct msim_error *err)
 {
-    struct msim_ratio_side side = {&run->outcome, run->costs, run->iteration};
+    struct msim_ratio_side side = {.outcome = &run->outcome,
+                                   .costs = run->costs,
+                                   .iteration = run->iteration};
     const struct msim_ratio_side *sides[] = {&side};
     double us = run->prediction->period.us.predicted;
     struct msim_deviations d;

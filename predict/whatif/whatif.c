@@ -277,10 +277,12 @@ static enum msim_status against_baseline(struct msim_prediction_run *run,
                                          const struct baseline *b,
                                          struct msim_error *err)
 {
-    struct msim_ratio_side base = {&b->outcome, b->basis->costs,
-                                   run->iteration};
-    struct msim_ratio_side changed = {&run->outcome, run->costs,
-                                      run->iteration};
+    struct msim_ratio_side base = {.outcome = &b->outcome,
+                                   .costs = b->basis->costs,
+                                   .iteration = run->iteration};
+    struct msim_ratio_side changed = {.outcome = &run->outcome,
+                                      .costs = run->costs,
+                                      .iteration = run->iteration};
     struct msim_figure ratio;
 
     MSIM_TRY(msim_ratio_find(&base, &changed, &ratio, err));

@@ -346,6 +346,20 @@ static void totals(struct analysis *a, uint32_t rank)
 
 /* ---- the whole ---------------------------------------------------------- */
 
+/* Of a run that may be the middle one, whose bounds are known. */
+static void find_bounds(const struct analysis *a, const struct msim_run *run,
+                        struct msim_window_times *w)
+{
+    if (run->start != a->o->mid.start) {
+        msim_window_bounds(a->g, run, w);
+        return;
+    }
+    for (uint32_t i = 0; i < a->g->n_windows; i++) {
+        w[i].begin = a->mid[i].begin;
+        w[i].end = a->mid[i].end;
+    }
+}
+
 static enum msim_status simulate_sums(struct analysis *a)
 {
     size_t n = (size_t)a->g->n_windows + 1;
@@ -357,8 +371,8 @@ static enum msim_status simulate_sums(struct analysis *a)
     if (!a->mid || !a->low || !a->high || !a->sums)
         return MSIM_ENOMEM;
     MSIM_TRY(msim_breakdown_find(a->o, a->mid));
-    msim_window_bounds(a->g, &a->o->low, a->low);
-    msim_window_bounds(a->g, &a->o->high, a->high);
+    find_bounds(a, &a->o->low, a->low);
+    find_bounds(a, &a->o->high, a->high);
     for (uint32_t t = 0; t < a->g->n_tasks; t++)
         if (a->g->window[t] != MSIM_NONE)
             sum_task(a, t);

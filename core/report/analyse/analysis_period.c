@@ -47,7 +47,7 @@ static void add_work(struct msim_period_finding *k, uint32_t task)
     uint32_t lane = k->g->lane[task];
 
     for (int side = MSIM_PERIOD_MID; side < MSIM_PERIOD_TRACED; side++)
-        if (k->wanted & 1u << side)
+        if (k->wanted & 1u << side && !msim_period_is_mid(k, side))
             k->sides[side].work[lane] +=
                 (double)(msim_run_end(msim_period_run(k, side), task) -
                          msim_period_run(k, side)->start[task]);
@@ -73,6 +73,10 @@ static enum msim_status find_work(struct msim_period_finding *k)
             add_work(k, t);
     }
     free(cursor);
+    for (int side = MSIM_PERIOD_LOW; side <= MSIM_PERIOD_HIGH; side++)
+        if (msim_period_is_mid(k, side))
+            memcpy(k->sides[side].work, k->sides[MSIM_PERIOD_MID].work,
+                   g->n_lanes * sizeof(double));
     return MSIM_OK;
 }
 

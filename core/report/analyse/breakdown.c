@@ -230,13 +230,50 @@ static enum msim_status collect(struct sweep *s, const struct msim_outcome *o,
     return MSIM_OK;
 }
 
-static int compare(const void *a, const void *b)
+static bool before(const struct event *x, const struct event *y)
 {
-    const struct event *x = a, *y = b;
+    return x->at < y->at || (x->at == y->at && x->mark < y->mark);
+}
 
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return (x->mark > y->mark) - (x->mark < y->mark);
+/* The end of the events from `i` on that are in order. */
+static uint32_t run_end(const struct event *e, uint32_t i, uint32_t n)
+{
+    for (i++; i < n && !before(&e[i], &e[i - 1]);)
+        i++;
+    return i;
+}
+
+static void merge(const struct event *a, const struct event *a_end,
+                  const struct event *b, const struct event *b_end,
+                  struct event *out)
+{
+    while (a < a_end && b < b_end)
+        *out++ = before(b, a) ? *b++ : *a++;
+    memcpy(out, a, (size_t)(a_end - a) * sizeof(*out));
+    memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*out));
+}
+
+/* Events come lane by lane, and those of a lane nearly in order: runs that are
+ * in order are merged two by two until there is one. */
+static enum msim_status sort_events(struct sweep *s)
+{
+    struct event *to = malloc(((size_t)s->n + 1) * sizeof(*to)), *swap;
+
+    if (!to)
+        return MSIM_ENOMEM;
+    while (run_end(s->events, 0, s->n) < s->n) {
+        for (uint32_t i = 0, mid, end; i < s->n; i = end) {
+            mid = run_end(s->events, i, s->n);
+            end = mid < s->n ? run_end(s->events, mid, s->n) : mid;
+            merge(s->events + i, s->events + mid, s->events + mid,
+                  s->events + end, to + i);
+        }
+        swap = s->events;
+        s->events = to;
+        to = swap;
+    }
+    free(to);
+    return MSIM_OK;
 }
 
 static void advance(struct sweep *s, msim_ps dt)
@@ -293,10 +330,10 @@ enum msim_status msim_breakdown_find(const struct msim_outcome *o,
         struct sweep s = {0};
 
         status = collect(&s, o, r, main[r], tasks[r], w);
-        if (status == MSIM_OK && s.n) {
-            qsort(s.events, s.n, sizeof(*s.events), compare);
+        if (status == MSIM_OK && s.n)
+            status = sort_events(&s);
+        if (status == MSIM_OK)
             run(&s, w);
-        }
         free(s.events);
     }
     free(tasks);

@@ -191,6 +191,12 @@ bool msim_period_activity(const struct msim_period_finding *k,
     return !run->removed || !run->removed[task];
 }
 
+/* Work that a what-if adds was not in the traced run. */
+static bool is_added(const struct msim_graph *g, uint32_t task)
+{
+    return g->own_name && g->own_name[task] && g->refs[task].index == MSIM_NONE;
+}
+
 static void add_gpu_work(struct msim_period_finding *k,
                          enum msim_period_side side)
 {
@@ -202,7 +208,7 @@ static void add_gpu_work(struct msim_period_finding *k,
             continue;
         s = &k->sides[side].spans[k->g->window[t]];
         if (!msim_period_activity(k, side, t, &a)) {
-            s->known &= side != MSIM_PERIOD_TRACED;
+            s->known &= side != MSIM_PERIOD_TRACED || is_added(k->g, t);
             continue;
         }
         if (s->gpu_begin == MSIM_TIME_NONE || a.start < s->gpu_begin)
@@ -273,6 +279,12 @@ enum msim_status msim_period_find_side(struct msim_period_finding *k,
         return MSIM_ENOMEM;
     if (!(k->wanted & 1u << side))
         return MSIM_OK;
+    if (msim_period_is_mid(k, side)) {
+        memcpy(s->spans, k->sides[MSIM_PERIOD_MID].spans,
+               n * sizeof(*s->spans));
+        memcpy(s->took, k->sides[MSIM_PERIOD_MID].took, n * sizeof(*s->took));
+        return MSIM_OK;
+    }
     find_spans(k, side);
     return msim_took_find(k->g, s->spans, s->took);
 }

@@ -137,6 +137,15 @@ msim_period_run(const struct msim_period_finding *k, enum msim_period_side side)
     return runs[side];
 }
 
+/* Is the run of this side the middle one, since nothing deviates? */
+static inline bool msim_period_is_mid(const struct msim_period_finding *k,
+                                      enum msim_period_side side)
+{
+    return (side == MSIM_PERIOD_LOW || side == MSIM_PERIOD_HIGH) &&
+           k->wanted & 1u << MSIM_PERIOD_MID &&
+           msim_period_run(k, side)->start == k->f->o->mid.start;
+}
+
 /* GPU work of an iteration. */
 static inline bool msim_period_on_gpu(const struct msim_graph *g, uint32_t task)
 {
