@@ -6,16 +6,18 @@
 #include "cli/datadir.h"
 #include "plan/rows/job_report.h"
 
-enum msim_status msim_validate_rows(const char *rows, const char *platform,
-                                    const char *without, bool csv,
+enum msim_status msim_validate_rows(const struct msim_validate_rows *v,
                                     struct msim_error *err)
 {
     char data[1024];
-    struct msim_job_report_options o = {
-        .data_dir = data, .platform = platform, .without = without, .csv = csv};
+    struct msim_job_report_options o = {.data_dir = data,
+                                        .platform = v->platform,
+                                        .without = v->without,
+                                        .csv = v->csv,
+                                        .would_fit = v->would_fit};
 
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
-    MSIM_TRY(msim_job_report(&o, rows, stdout, err));
+    MSIM_TRY(msim_job_report(&o, v->rows, stdout, err));
     if (fflush(stdout) != 0 || ferror(stdout))
         return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
                          "standard output cannot be written");

@@ -8,11 +8,16 @@
 
 #include <stdbool.h>
 
-/* Print the report of the table `rows`; members as in struct
+/* What the options of `validate` say of a table; members as in struct
  * msim_job_report_options. */
+struct msim_validate_rows {
+    const char *rows, *platform, *without;
+    bool csv, would_fit;
+};
+
+/* Print the report of the table `rows`. */
 MSIM_MUST_CHECK
-enum msim_status msim_validate_rows(const char *rows, const char *platform,
-                                    const char *without, bool csv,
+enum msim_status msim_validate_rows(const struct msim_validate_rows *v,
                                     struct msim_error *err);
 
 #endif

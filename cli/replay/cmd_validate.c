@@ -15,6 +15,7 @@
 
 struct settings {
     const char *platform, *iteration, *max_error, *chart, *rows, *no_rows;
+    bool would_fit;
     enum msim_output output;
 };
 
@@ -31,6 +32,12 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "SOURCE",
      .help = "with --rows: constants that were fitted without the jobs of\n"
              "that source"},
+    {.name = "would-fit",
+     .type = MSIM_OPTION_FLAG,
+     .field = offsetof(struct settings, would_fit),
+     .help =
+         "with --rows and --csv: a column of changes that would make a job\n"
+         "fit that does not"},
     {.name = "platform",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, platform),
@@ -247,6 +254,10 @@ static int check_usage(const struct settings *s, int n)
         msim_message("--no-rows is for --rows ROWS.csv");
         return MSIM_EXIT_USAGE;
     }
+    if (s->would_fit && (!s->rows || s->output != MSIM_OUTPUT_CSV)) {
+        msim_message("--would-fit is for --rows ROWS.csv --csv");
+        return MSIM_EXIT_USAGE;
+    }
     return -1;
 }
 
@@ -265,8 +276,11 @@ int msim_cmd_validate(int argc, char **argv)
     if (rc >= 0)
         return rc;
     if (s.rows) {
-        status = msim_validate_rows(s.rows, s.platform, s.no_rows,
-                                    s.output == MSIM_OUTPUT_CSV, &err);
+        status = msim_validate_rows(
+            &(struct msim_validate_rows){s.rows, s.platform, s.no_rows,
+                                         s.output == MSIM_OUTPUT_CSV,
+                                         s.would_fit},
+            &err);
         return status == MSIM_OK ? MSIM_EXIT_OK
                                  : msim_message_error(status, &err);
     }

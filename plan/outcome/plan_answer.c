@@ -3,9 +3,11 @@
  * answer.
  */
 #include "plan/outcome/plan_page.h"
+#include "plan/outcome/plan_report.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- the question -------------------------------------------------------- */
 
@@ -258,6 +260,25 @@ static void put_reasons(const struct msim_plan *plan,
     fputs("</ul>\n", out);
 }
 
+/* The text for a terminal, as a block. */
+static void put_nearest(const struct msim_plan *plan,
+                        const struct msim_spec *spec, FILE *out)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = plan->has_nearest ? open_memstream(&text, &size) : NULL;
+
+    if (!memory)
+        return;
+    msim_plan_nearest_text(plan, spec, memory);
+    if (fclose(memory) == 0) {
+        fputs("<pre>", out);
+        msim_html_text(text, out);
+        fputs("</pre>\n", out);
+    }
+    free(text);
+}
+
 static void put_none(const struct msim_plan *plan, FILE *out)
 {
     fputs(plan->n ? "<p class=answer>No way keeps the limits. points.csv has "
@@ -276,6 +297,7 @@ void msim_plan_page_answer(const struct msim_plan *plan,
     fputs("<h2>The answer</h2>\n", out);
     if (plan->best == UINT32_MAX) {
         put_none(plan, out);
+        put_nearest(plan, spec, out);
         return;
     }
     p = &plan->points[plan->best];

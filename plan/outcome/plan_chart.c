@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define GIB 1073741824.0
+
 static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                      "#66ccee", "#aa3377", "#bbbbbb"};
 #define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
@@ -209,6 +211,65 @@ static enum msim_status draw_breakdown(const struct msim_plan *plan,
     return draw(out, path, err);
 }
 
+/* ---- memory -------------------------------------------------------------- */
+
+/* A row of bars: the peak by what it is for, the peak with its interval, the
+ * memory of the GPU; GiB. */
+static void put_memory(const struct msim_plan *plan,
+                       const struct msim_spec *spec,
+                       const struct msim_plan_point *p, FILE *out)
+{
+    struct msim_memory m =
+        msim_memory_of(&spec->model, &p->strategy, &plan->basis.memory);
+    bool backward = m.activations + m.loss >= m.temporary;
+    double capacity = plan->basis.platforms[p->platform].memory;
+    const double parts[] = {m.parameters,          m.gradients,
+                            m.optimizer,           backward ? m.activations : 0,
+                            backward ? m.loss : 0, backward ? 0 : m.temporary};
+    double rest = m.peak;
+
+    fprintf(out, "\"%" PRId64 " %s\"", p->strategy.gpus,
+            spec->platforms[p->platform].name);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        fprintf(out, " %.5g", parts[i] / GIB);
+        rest -= parts[i];
+    }
+    fprintf(out, " %.5g %.5g %.5g %.5g %.5g\n", fmax(rest, 0) / GIB,
+            p->peak_gib, p->low_gib, p->high_gib, capacity / GIB);
+}
+
+static enum msim_status draw_memory(const struct msim_plan *plan,
+                                    const struct msim_spec *spec,
+                                    const char *path, struct msim_error *err)
+{
+    static const char *const NAMES[] = {
+        "parameters", "gradients",          "optimizer", "activations",
+        "loss",       "step's temporaries", "all else"};
+    uint32_t most = plan->n_frontier < 12 ? plan->n_frontier : 12;
+    FILE *out = new_script(path, err);
+
+    if (!out)
+        return MSIM_EIO;
+    begin(out, 420);
+    fputs("$rows << MSIM_END\n", out);
+    for (uint32_t i = 0; i < most; i++)
+        put_memory(plan, spec, &plan->points[plan->frontier[i]], out);
+    fputs("MSIM_END\nset title 'Memory of a GPU at its peak, along the "
+          "frontier'\nset ylabel 'GiB'\nset yrange [0:]\n"
+          "set style data histograms\nset style histogram rowstacked\n"
+          "set style fill solid 1 noborder\nset boxwidth 0.7\n"
+          "set xtics rotate by -30\nplot ",
+          out);
+    for (uint32_t i = 0; i < N_COLORS; i++)
+        fprintf(out, "$rows using %u:xtic(1) lc rgb '%s' title \"%s\", ", i + 2,
+                COLORS[i], NAMES[i]);
+    fputs("$rows using 0:9:10:11 with yerrorbars lc rgb '#222222' lw 1.5 pt 0 "
+          "title '90 %', $rows using 0:12:(0.42) with xerrorbars lc rgb "
+          "'#cc3311' lw 2.5 pt 0 title 'the GPU has'\n",
+          out);
+    return draw(out, path, err);
+}
+
 /* ---- measured jobs ------------------------------------------------------- */
 
 #define BIN  0.04 /* of the natural logarithm of measured / predicted */
@@ -269,6 +330,11 @@ const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS] = {
      "Where the time of a step goes, for the ways of the frontier, fastest "
      "first.",
      draw_breakdown},
+    {"memory.svg",
+     "What a GPU holds at its peak, for the ways of the frontier. Red: the "
+     "memory that it has. An interval that reaches the red line is not sure to "
+     "fit.",
+     draw_memory},
     {"measured.svg",
      "How far predictions were off for jobs that were measured, each predicted "
      "without itself among the jobs like it; the law's constants saw all of "

@@ -7,6 +7,11 @@
 
 #include <stdio.h>
 
+/* Where no point is feasible: the one that is nearest to it, and what would
+ * make it fit. */
+void msim_plan_nearest_text(const struct msim_plan *plan,
+                            const struct msim_spec *spec, FILE *out);
+
 /* The first screen: what is recommended, why, the frontier. */
 void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
                     FILE *out);
@@ -42,7 +47,7 @@ struct msim_plan_chart {
     const char *file, *caption;
     msim_plan_draw *draw;
 };
-#define MSIM_PLAN_CHARTS 4
+#define MSIM_PLAN_CHARTS 5
 /* In the order of the report. */
 extern const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS];
 

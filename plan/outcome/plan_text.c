@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#define GIB 1073741824.0
+
 /* ---- text ---------------------------------------------------------------- */
 
 static void write_line(const struct msim_plan_point *p,
@@ -117,6 +119,52 @@ static void write_runner_up(const struct msim_plan *plan,
             plan->ratio_high < 1 ? "sure" : "not sure, try both");
 }
 
+void msim_plan_nearest_text(const struct msim_plan *plan,
+                            const struct msim_spec *spec, FILE *out)
+{
+    const struct msim_plan_point *p = &plan->nearest;
+    char strategy[160], ways[MSIM_MEMORY_WAYS_TEXT];
+
+    if (!plan->has_nearest)
+        return;
+    msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
+    msim_memory_ways_text(&plan->nearest_ways, ways);
+    fprintf(out,
+            "nearest to it: %" PRId64
+            " x %s: %s; it needs %.1f GiB [%.1f-%.1f] of %.1f GiB\n",
+            p->strategy.gpus, spec->platforms[p->platform].name, strategy,
+            p->peak_gib, p->low_gib, p->high_gib, plan->nearest_capacity_gib);
+    fprintf(out, "would fit: %s\n", *ways ? ways : "nothing that was tried");
+}
+
+static void json_nearest(struct msim_json *j, const struct msim_plan *plan,
+                         const struct msim_spec *spec)
+{
+    const struct msim_memory_ways *w = &plan->nearest_ways;
+    char strategy[160];
+
+    if (!plan->has_nearest)
+        return;
+    msim_plan_strategy_text(&plan->nearest.strategy, strategy,
+                            sizeof(strategy));
+    msim_json_open(j, "nearest", '{', true);
+    msim_json_text(j, "platform", spec->platforms[plan->nearest.platform].name);
+    msim_json_integer(j, "gpus", plan->nearest.strategy.gpus);
+    msim_json_text(j, "strategy", strategy);
+    msim_json_number(j, "peak_bytes", plan->nearest.peak_gib * GIB);
+    msim_json_number(j, "capacity_bytes", plan->nearest_capacity_gib * GIB);
+    msim_json_open(j, "would_fit", '[', false);
+    for (uint32_t i = 0; i < w->n; i++) {
+        msim_json_open(j, NULL, '{', false);
+        msim_json_text(j, "change", w->ways[i].change);
+        msim_json_number(j, "peak_bytes", w->ways[i].peak);
+        msim_json_text(j, "fits", msim_fits_text(w->ways[i].fits));
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+    msim_json_close(j);
+}
+
 void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
                     FILE *out)
 {
@@ -136,6 +184,7 @@ void msim_plan_text(const struct msim_plan *plan, const struct msim_spec *spec,
                       : "\nno point is feasible: more GPUs, other strategies "
                         "or GPUs with more memory may be\n",
               out);
+        msim_plan_nearest_text(plan, spec, out);
         return;
     }
     write_best(plan, spec, out);
@@ -244,6 +293,7 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
     msim_json_unsigned(&j, "not_split", plan->left_out[MSIM_PLAN_SPLIT]);
     msim_json_unsigned(&j, "no_memory", plan->left_out[MSIM_PLAN_MEMORY]);
     msim_json_unsigned(&j, "no_model", plan->left_out[MSIM_PLAN_NO_MODEL]);
+    json_nearest(&j, plan, spec);
     if (plan->best == UINT32_MAX)
         msim_json_text(&j, "recommended", NULL);
     else

@@ -4,7 +4,7 @@
 #include "plan/rows/job_report.h"
 
 #include "core/base/vec.h"
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/memory_ways.h"
 #include "plan/rows/job_prices.h"
 #include "plan/step/steps_file.h"
 
@@ -26,6 +26,7 @@ struct judged {
 struct peak {
     double gib, low_gib, high_gib;
     enum msim_fits fits;
+    char would_fit[MSIM_MEMORY_WAYS_TEXT]; /* of a table that is written */
 };
 
 struct report {
@@ -53,9 +54,10 @@ static void write_header(const struct report *r)
         msim_csv_write(r->out, msim_csv_header(r->table.csv, i));
         putc(',', r->out);
     }
-    fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
-          "defaults,reason\n",
-          r->out);
+    fprintf(r->out,
+            "predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
+            "defaults,reason%s\n",
+            r->o->would_fit ? ",would_fit" : "");
 }
 
 static void write_row(const struct report *r, char *const *fields,
@@ -79,6 +81,10 @@ static void write_row(const struct report *r, char *const *fields,
     msim_csv_write(r->out, defaults);
     putc(',', r->out);
     msim_csv_write(r->out, row->reason);
+    if (r->o->would_fit) {
+        putc(',', r->out);
+        msim_csv_write(r->out, *row->reason ? "" : peak->would_fit);
+    }
     putc('\n', r->out);
 }
 
@@ -214,6 +220,19 @@ static struct peak peak_of(struct report *r, const struct msim_job_row *row,
     return p;
 }
 
+static void find_ways(const struct report *r, const struct msim_job_row *row,
+                      double capacity, struct peak *peak)
+{
+    const struct msim_memory_asked asked = {
+        row->model, &row->strategy, &r->memory, capacity, MSIM_GPUS_A_NODE};
+    struct msim_memory_ways ways;
+
+    if (peak->fits != MSIM_FITS_NO)
+        return;
+    msim_memory_ways_find(&ways, &asked);
+    msim_memory_ways_text(&ways, peak->would_fit);
+}
+
 static enum msim_status answer(struct report *r, struct msim_job_row *row,
                                char *const *fields)
 {
@@ -233,6 +252,8 @@ static enum msim_status answer(struct report *r, struct msim_job_row *row,
         r->predicted++;
         e = msim_step_predict(&terms, &r->fit);
         peak = peak_of(r, row, capacity);
+        if (r->o->would_fit)
+            find_ways(r, row, capacity, &peak);
         MSIM_TRY(judge(r, row, false, row->step_ms, e.us / 1e3, e.low_us / 1e3,
                        e.high_us / 1e3));
         MSIM_TRY(judge(r, row, true, row->memory_gib, peak.gib, peak.low_gib,

@@ -14,6 +14,7 @@ struct msim_job_report_options {
     const char *platform; /* of rows that name none; NULL: such have a reason */
     const char *without;  /* the source whose rows no constant may know; NULL */
     bool csv;             /* else text: errors by source */
+    bool would_fit;       /* with a column more */
 };
 
 /*
@@ -27,6 +28,7 @@ struct msim_job_report_options {
  *   uses_rows    1: rows of its source entered the fit
  *   defaults     what was assumed
  *   reason       why there is no prediction; then the figures are empty
+ *   would_fit    if asked for: the smallest changes that would make it fit
  * Text: for every source the errors of its measured rows, of steps and of
  * peaks; and how many runs and failures were called to fit.
  */

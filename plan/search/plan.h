@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_PLAN_SEARCH_PLAN_H
 #define MSIM_PLAN_SEARCH_PLAN_H
+#include "plan/memory/memory_ways.h"
 #include "plan/search/plan_point.h"
 #include "plan/step/steps_file.h"
 
@@ -18,8 +19,9 @@ struct msim_plan_basis {
         uint32_t gpus_a_node;
         char network[96]; /* between nodes; "": the data sheet's */
     } platforms[MSIM_SPEC_PLATFORMS];
-    struct msim_step_fit fit;       /* owned */
-    double memory_low, memory_high; /* factors of a peak's interval */
+    struct msim_step_fit fit;            /* owned */
+    double memory_low, memory_high;      /* factors of a peak's interval */
+    struct msim_memory_constants memory; /* what peaks were found with */
 };
 
 struct msim_plan {
@@ -37,6 +39,12 @@ struct msim_plan {
     /* Time of the best over the runner-up's, 90 %: errors of one law and one
      * model go together, so the ratio is surer than either time. */
     double ratio, ratio_low, ratio_high;
+    /* Where no point is feasible and some do not fit: the one that is nearest
+     * to it, the memory there is, and what would make it fit. */
+    bool has_nearest;
+    struct msim_plan_point nearest;
+    double nearest_capacity_gib;
+    struct msim_memory_ways nearest_ways;
     struct msim_plan_basis basis;
 };
 

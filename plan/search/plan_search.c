@@ -70,14 +70,20 @@ static void point_of(const struct msim_spec *spec, uint64_t number,
                 1u << MSIM_GIVEN_grad_accum);
 }
 
+/* Bytes that a point may hold. */
+static double capacity_of(const struct search *k,
+                          const struct msim_plan_point *p)
+{
+    return fmin(msim_platform_memory_bytes(k->platforms[p->platform]),
+                k->spec->most_memory_gib * GIB);
+}
+
 static bool fits(const struct search *k, struct msim_plan_point *p)
 {
     double bytes =
         msim_memory_of(&k->spec->model, &p->strategy, &k->memory.constants)
             .peak;
-    double capacity =
-        fmin(msim_platform_memory_bytes(k->platforms[p->platform]),
-             k->spec->most_memory_gib * GIB);
+    double capacity = capacity_of(k, p);
 
     p->peak_gib = bytes / GIB;
     p->low_gib = p->peak_gib / k->memory.low;
@@ -327,6 +333,7 @@ static enum msim_status load(struct search *k, const char *data_dir,
         msim_platform_join(k->platforms[i], &k->networks[i]);
     }
     MSIM_TRY(msim_memory_fit_read(&k->memory, data_dir, NULL, err));
+    k->plan->basis.memory = k->memory.constants;
     k->fit = &k->plan->basis.fit;
     return msim_step_fit_read(&k->plan->basis.fit, data_dir, NULL, err);
 }
@@ -351,6 +358,59 @@ static void note_basis(const struct search *k)
     b->memory_high = k->memory.high;
 }
 
+/* ---- where nothing is feasible ------------------------------------------- */
+
+/* Can the point be split so, and does it hold the smallest share of its GPU
+ * yet? */
+static bool is_nearer(const struct search *k, struct msim_plan_point *p,
+                      uint32_t given, double *least)
+{
+    char defaults[256], reason[256];
+    double share;
+
+    if (msim_strategy_complete(
+            &p->strategy, given, &k->spec->model,
+            msim_platform_gpus_a_node(k->platforms[p->platform]), defaults,
+            sizeof(defaults), reason, sizeof(reason)) ||
+        fits(k, p))
+        return false;
+    share = p->peak_gib * GIB / capacity_of(k, p);
+    if (share >= *least)
+        return false;
+    *least = share;
+    return true;
+}
+
+static void find_nearest(struct search *k)
+{
+    struct msim_plan *plan = k->plan;
+    double least = INFINITY;
+
+    if (plan->n || !plan->left_out[MSIM_PLAN_MEMORY])
+        return;
+    for (uint64_t i = 0; i < k->n_points; i++) {
+        struct msim_plan_point p;
+        uint32_t given;
+
+        point_of(k->spec, i, &p, &given);
+        if (!is_nearer(k, &p, given, &least))
+            continue;
+        plan->has_nearest = true;
+        plan->nearest = p;
+    }
+    if (!plan->has_nearest)
+        return;
+    plan->nearest_capacity_gib = capacity_of(k, &plan->nearest) / GIB;
+    msim_memory_ways_find(
+        &plan->nearest_ways,
+        &(struct msim_memory_asked){
+            &k->spec->model, &plan->nearest.strategy, &k->memory,
+            capacity_of(k, &plan->nearest),
+            msim_platform_gpus_a_node(k->platforms[plan->nearest.platform])});
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
 static enum msim_status search(struct search *k)
 {
     k->n_points = (uint64_t)msim_spec_points(k->spec);
@@ -367,6 +427,7 @@ static enum msim_status search(struct search *k)
     MSIM_TRY(collect(k));
     if (k->share)
         msim_plan_parts_remove(k->share, k->n_blocks);
+    find_nearest(k);
     return msim_plan_recommend(k->plan);
 }
 

@@ -22,8 +22,8 @@ grep -q 'The answer' "$folder/plan/report.html" || complain "the page has no ans
 ! grep -Eq '(src|href)=.?[^"'"'"'#]' "$folder/plan/report.html" ||
     complain "the page links to other files"
 if command -v gnuplot >/dev/null; then
-    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 4 ] ||
-        complain "not four charts in the page"
+    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 5 ] ||
+        complain "not five charts in the page"
 fi
 
 ! grep -q currentColor "$folder/plan/report.html" || complain "a colour is not named"
@@ -32,6 +32,22 @@ if command -v weasyprint >/dev/null; then
 else
     want_err "note: no report.pdf: cannot run 'weasyprint'"
 fi
+
+# Where nothing fits, the point that is nearest, and what would make it fit.
+cat >"$folder/tight.json" <<'JSON'
+{"model": "llama3-70b", "sequence": 8192, "global_batch": 64, "platforms": ["h100"], "gpus": 32,
+ "tp": [1, 2], "pp": 1, "zero": 1, "micro_batch": 2, "recompute": "none"}
+JSON
+run plan "$folder/tight.json"
+want_rc 0
+[[ $out =~ nearest\ to\ it:\ 32\ x\ h100:\ tp\ 2,.*\ of\ 74\.5\ GiB ]] || complain "no nearest point: $out"
+[[ $out =~ would\ fit:\ .*zero\ 3,\ recompute\ full\ \([0-9.]+\ GiB ]] || complain "nothing would fit: $out"
+run plan "$folder/tight.json" --json
+want_out '"would_fit": [{"change": "'
+# That change is feasible.
+sed 's/"zero": 1/"zero": 3/; s/"none"/"full"/' "$folder/tight.json" >"$folder/wider.json"
+run plan "$folder/wider.json"
+want_out "recommended   32 x h100"
 
 # The same bytes on any number of threads; JSON is JSON.
 run plan "$folder/spec.json" --json --threads 1

@@ -27,6 +27,15 @@ want_out ",step_ms,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_ro
     complain "the fourth row names no models: $out"
 [[ $(sed -n 6p "$folder/out") == *h101* ]] || complain "no reason: $out"
 
+# What would make the second row fit, and nothing for those that fit.
+run validate --rows "$table" --csv --would-fit
+want_out ",defaults,reason,would_fit"
+[[ $(sed -n 3p "$folder/out") =~ ,no,0,.*zero\ 3\ \([0-9.]+\ GiB ]] ||
+    complain "nothing would make it fit: $out"
+[[ $(sed -n 2p "$folder/out") == *",," ]] || complain "it fits as it is: $out"
+
+usage_error "--would-fit is for --rows ROWS.csv --csv" validate --rows "$table" --would-fit
+
 # Measured columns are never read for a prediction.
 sed 's/3264.558/1/; s/^nanotron,/unknown,/; s/,ok,/,failed,/' "$table" >"$folder/other.csv"
 predicted() { # FILE
