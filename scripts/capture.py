@@ -4,6 +4,8 @@
     capture.py --model resnet50 --batch 32 --out DIR
     capture.py --model gpt2 --precision bf16 --device cuda --out DIR
     capture.py --model bert --layers 2 --width 256 --ranks 2 --out DIR
+    capture.py --device meta --model net.py:build --out DIR
+    capture.py --device meta --model config.json,batch=1,seq=4096 --out DIR
 
 DIR then holds, for each rank N,
 
@@ -30,6 +32,22 @@ How often memory goes back to the system, and comes again by page faults, hangs
 on the order in which tensors are freed; on a CPU that can be a third of a step.
 With --pin-malloc none goes back, so that times of two programs that do the same
 work can be compared.
+
+`--device meta` needs no GPU and no memory for weights: tensors have sizes and no
+values (scripts/capture/meta_gpu.py). DIR has the execution trace that a GPU
+would give, and no times; by default of one step.
+
+--model names one of the models below, or a model of yours:
+
+    MODULE:FUNCTION    a module or a .py file, and a function without arguments
+                       that returns (model, inputs[, loss[, optimizer]]): with a
+                       loss a training step is recorded, else a forward pass
+    config.json        a Hugging Face config, by transformers; batch= and seq=
+    timm:NAME          a model of timm; batch= and image=
+
+and settings behind commas: `precision=bf16` (autocast), `training`,
+`inference`. scripts/capture/given_models.py says what each part may be. A model
+of yours needs no name here for a CPU or a GPU either.
 
 The profiler writes the host's name and the path of the file into a Kineto
 trace. Both are replaced; nothing else is changed. Stacks are not recorded.
@@ -58,6 +76,9 @@ try:
     from torch.profiler import (ExecutionTraceObserver, ProfilerActivity,
                                 profile, schedule)
     import capture_models
+    import given_models
+    import meta_capture
+    import meta_gpu
 except ImportError as error:
     sys.exit(f"capture.py: cannot import '{error.name}', "
              "want PyTorch (pip install torch)")
@@ -69,16 +90,26 @@ SIZES = {"batch": "samples in a step, on each rank",
          "tables": "embedding tables", "rows": "rows of each table"}
 
 
+YOURS = given_models.__doc__.partition("\n\n")[2]
+
+
 def parse_args(argv):
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n", 1)[0],
-        epilog="full-size defaults: " + "; ".join(
-            f"{name} " + " ".join(f"{k}={v}" for k, v in options.items())
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="a model of yours (--model):\n" + YOURS
+        + "\nfull-size defaults:\n" + "\n".join(
+            f"  {name} " + " ".join(f"{k}={v}" for k, v in options.items())
             for name, (_, options) in capture_models.MODELS.items()))
-    parser.add_argument("--model", required=True,
-                        choices=sorted(capture_models.MODELS))
-    parser.add_argument("--out", required=True, metavar="DIR")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--model", required=True, metavar="MODEL",
+                        help=", ".join(sorted(capture_models.MODELS))
+                        + ", or one of yours")
+    parser.add_argument("--out", required=True, metavar="DIR",
+                        help="folder of the traces; with --device meta also a "
+                        "file, NAME.json.gz")
+    parser.add_argument("--device", choices=("cpu", "cuda", "meta"),
+                        default="cpu", help="meta: as on a GPU, without one "
+                        "and without memory [default: cpu]")
     parser.add_argument("--precision", default="fp32",
                         choices=("fp32", "tf32", "fp16", "bf16"),
                         help="fp16 and bf16 by autocast [default: fp32]")
@@ -91,8 +122,8 @@ def parse_args(argv):
     parser.add_argument("--ranks", type=int, default=1, metavar="N",
                         help="data-parallel processes, by gloo on the CPU and "
                         "nccl on GPUs [default: 1]")
-    parser.add_argument("--steps", type=int, default=3, metavar="N",
-                        help="steps recorded [default: 3]")
+    parser.add_argument("--steps", type=int, metavar="N",
+                        help="steps recorded [default: 3; 1 on meta]")
     parser.add_argument("--timed", type=int, default=10, metavar="N",
                         help="steps timed without the profiler [default: 10]")
     parser.add_argument("--warmup", type=int, default=3, metavar="N",
@@ -108,13 +139,106 @@ def parse_args(argv):
     args = parser.parse_args(argv)
     if args.ranges is None:
         args.ranges = args.device == "cpu"
+    if args.steps is None:
+        args.steps = 1 if args.device == "meta" else 3
     try:
-        given = {name: getattr(args, name) for name in SIZES}
-        args.sizes = capture_models.resolve(args.model, given)
+        check_model(args)
         check_device(args)
     except ValueError as error:
         parser.error(str(error))
     return args
+
+
+def check_model(args):
+    """Sizes of one of our models, or settings of one of the user's."""
+    sizes = {name: getattr(args, name) for name in SIZES}
+    args.given = given_models.is_given(args.model)
+    if not args.given:
+        if args.model not in capture_models.MODELS:
+            raise ValueError(
+                f"no model '{args.model}', want one of "
+                + ", ".join(sorted(capture_models.MODELS))
+                + ", or MODULE:FUNCTION, config.json, timm:NAME")
+        args.sizes = capture_models.resolve(args.model, sizes)
+        return
+    if args.ranks > 1 or args.optimizer:
+        raise ValueError("'--ranks' and '--optimizer' are for the models of "
+                         "capture.py: a function returns its own")
+    name, settings = given_models.split(args.model)
+    settings.update({k: str(v) for k, v in sizes.items() if v is not None})
+    if args.inference:
+        settings["inference"] = ""
+    args.name, args.sizes = name, given_models.read_settings(name, settings)
+    args.precision = args.sizes.pop("precision", args.precision)
+
+
+def make_job(args, rank):
+    """What takes the steps: of our models, or of one of the user's."""
+    if args.device != "meta":
+        if not args.given:
+            return Job(args, rank)
+        torch.manual_seed(args.seed)
+        device = torch.device(args.device)
+        with device:
+            given = given_models.make(args.name, args.sizes)
+        return given_models.Job(given, args.device, args.precision)
+    with meta_gpu.MetaGpu.current.building():
+        if args.given:
+            given = given_models.make(args.name, args.sizes)
+        else:
+            work = capture_models.make(args.model, args.sizes)
+            if args.optimizer:
+                work.optimizer = lambda parameters: \
+                    capture_models.optimizer_named(args.optimizer, parameters)
+            given = given_models.workload(work, args.inference)
+    return given_models.Job(given, "cuda", args.precision)
+
+
+def on_meta(args):
+    """Record on the meta device; seconds that it took and memory."""
+    start = time.perf_counter()
+    to_file = args.out.endswith(".gz")
+    path = args.out if to_file else os.path.join(args.out, "et",
+                                                 "rank-0.json.gz")
+    job = None
+    try:
+        with meta_gpu.MetaGpu():
+            job = make_job(args, 0)
+            meta_capture.record(job, args.steps, path)
+    except given_models.Refused as error:
+        fail(str(error))
+    except OSError:
+        raise
+    except Exception as error: # whatever the user's code raises
+        fail(given_models.where_failed(error, job and job.given.module))
+    parameters = sum(p.numel() for p in job.given.module.parameters()) \
+        if isinstance(job.given.module, torch.nn.Module) else 0
+    about = {"schema": "mystique-sim/capture/1", "model": args.model,
+             "options": {"precision": args.precision, "steps": args.steps,
+                         "inference": job.given.loss is None, **args.sizes},
+             "torch": torch.__version__, "device": "meta",
+             "python": platform.python_version(), "parameters": parameters,
+             "capture_s": round(time.perf_counter() - start, 3),
+             "capture_peak_bytes": 1024 * resource.getrusage(
+                 resource.RUSAGE_SELF).ru_maxrss}
+    if not to_file:
+        write_meta(args, about)
+    what = "inference" if job.given.loss is None else "training"
+    print(f"{path}: {what}, {args.steps} step(s), {parameters:,} parameters, "
+          f"{about['capture_s']:.1f} s, "
+          f"{about['capture_peak_bytes'] / 1e9:.2f} GB")
+
+
+def fail(text):
+    """Bad input: the user's model, not the command line."""
+    print(f"capture.py: {text}", file=sys.stderr)
+    sys.exit(3)
+
+
+def write_meta(args, about):
+    with open(os.path.join(args.out, "meta.json"), "w") as file:
+        json.dump(about, file, indent=2)
+        file.write("\n")
 
 
 def check_device(args):
@@ -124,6 +248,14 @@ def check_device(args):
     if args.ranks > 1 and args.inference:
         raise ValueError("data-parallel inference communicates nothing: "
                          "leave out '--ranks' or '--inference'")
+    if args.device == "meta":
+        if args.ranks > 1 or args.ranges or args.pin_malloc:
+            raise ValueError("the meta device has one rank and no values: "
+                             "leave out '--ranks', '--ranges' and "
+                             "'--pin-malloc'")
+        if args.precision == "tf32":
+            raise ValueError("a trace does not say tf32: leave it out")
+        return
     if args.device == "cpu":
         if args.precision == "tf32":
             raise ValueError("tf32 is a GPU's: want '--device cuda'")
@@ -222,7 +354,7 @@ def cpu_peak_memory(args, rank):
     """
     with profile(activities=[ProfilerActivity.CPU],
                  profile_memory=True) as prof:
-        job = Job(args, rank)
+        job = make_job(args, rank)
         for _ in range(2): # optimizer state appears in the first
             job.step()
     with tempfile.TemporaryDirectory() as folder:
@@ -308,7 +440,7 @@ def run_rank(rank, args, store):
             backend, init_method=f"file://{store}", rank=rank,
             world_size=args.ranks)
     cpu_bytes = cpu_peak_memory(args, rank) if args.device == "cpu" else None
-    job = Job(args, rank)
+    job = make_job(args, rank)
     for _ in range(args.warmup):
         job.timed_step()
     bare, faults = timed_steps(job, args.timed)
@@ -363,6 +495,9 @@ def describe(args, ranks):
 def main(argv):
     args = parse_args(argv)
     try:
+        if args.device == "meta":
+            on_meta(args)
+            return
         os.makedirs(args.out, exist_ok=True)
         # gloo looks its own host name up unless told which interface to use.
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
@@ -377,9 +512,9 @@ def main(argv):
             for rank in range(args.ranks):
                 with open(f"{store}.{rank}") as file:
                     ranks.append(json.load(file))
-        with open(os.path.join(args.out, "meta.json"), "w") as file:
-            json.dump(describe(args, ranks), file, indent=2)
-            file.write("\n")
+        write_meta(args, describe(args, ranks))
+    except given_models.Refused as error:
+        fail(str(error))
     except OSError as error:
         sys.exit(f"capture.py: {error.filename}: {error.strerror}")
     print(f"{args.out}: {args.ranks} rank(s), {args.steps} step(s)")

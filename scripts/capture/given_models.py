@@ -1,0 +1,339 @@
+"""Models that the user names: a function, a Hugging Face config, a timm name.
+
+    MODULE:FUNCTION       a Python module or a .py file, and a function in it
+    PATH/config.json      a Hugging Face config (needs transformers)
+    timm:NAME             a model of timm (needs timm)
+
+each may be followed by settings, `,batch=8,seq=2048,precision=bf16,training`.
+
+FUNCTION takes no arguments and returns
+
+    (model, inputs)
+    (model, inputs, loss)
+    (model, inputs, loss, optimizer)
+
+`inputs` is a tensor, or a tuple or dict of what the model is called with. With
+no loss a step is one forward pass without gradients, in the mode in which the
+function left the model. With a loss it is a training step. `loss` takes the
+model's output and returns a scalar; None takes the output itself, or its member
+`loss`. `optimizer` is an optimizer, or a function of the model's parameters
+that makes one; without it a step ends with the backward pass.
+"""
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+import torch
+
+PRECISIONS = ("fp32", "fp16", "bf16")
+# Settings of each form; of functions, none changes the sizes.
+NUMBERS = {"function": (), "config": ("batch", "seq"), "timm":
+           ("batch", "image")}
+
+
+class Refused(ValueError):
+    """What the user asks for cannot be: the message says what is wanted."""
+
+
+@dataclass
+class Given:
+    module: torch.nn.Module
+    inputs: tuple
+    named: dict # inputs by name
+    loss: Optional[Callable] # None: no training
+    optimizer: Any # an optimizer, or what makes one; None: no step
+
+
+def is_given(name):
+    return ":" in name or name.partition(",")[0].endswith(".json")
+
+
+def split(text):
+    """'MODEL,KEY=VALUE,...' -> ('MODEL', {KEY: VALUE})"""
+    name, *rest = text.split(",")
+    settings = {}
+    for one in rest:
+        key, _, value = one.partition("=")
+        settings[key.strip()] = value.strip()
+    return name, settings
+
+
+def form_of(name):
+    if name.endswith(".json"):
+        return "config"
+    return "timm" if name.startswith("timm:") else "function"
+
+
+def read_settings(name, settings):
+    """Settings checked, as numbers where they are numbers."""
+    known = NUMBERS[form_of(name)]
+    read = {}
+    for key, value in settings.items():
+        if key in ("training", "inference") and not value:
+            read["training"] = key == "training"
+        elif key == "precision" and value in PRECISIONS:
+            read[key] = value
+        elif key in known and value.isdigit() and int(value) > 0:
+            read[key] = int(value)
+        else:
+            raise Refused(
+                f"'{name}' has no setting '{key}{'=' if value else ''}{value}'"
+                ", want " + ", ".join([f"{k}=N" for k in known] + [
+                    "precision=" + "|".join(PRECISIONS), "training",
+                    "inference"]))
+    return read
+
+
+# ---- what is named ---------------------------------------------------------
+
+def workload(work, inference):
+    """One of capture_models.py's as a Given."""
+    work.module.train(not inference)
+    *inputs, target = work.batch
+    return Given(work.module, tuple(inputs), {}, None if inference else
+                 lambda output: work.loss(output.float(), target),
+                 None if inference else work.optimizer)
+
+
+def make(name, settings):
+    """A Given; raises Refused."""
+    form = form_of(name)
+    if form == "config":
+        return from_config(name, settings)
+    if form == "timm":
+        return from_timm(name, settings)
+    return from_function(name, settings)
+
+
+def load_module(where):
+    """A module by its name, or by the path of its file."""
+    if not where.endswith(".py"):
+        sys.path.insert(0, os.getcwd())
+        try:
+            return importlib.import_module(where)
+        except ModuleNotFoundError as error:
+            if error.name != where.split(".")[0] and error.name != where:
+                raise
+            raise Refused(f"no Python module '{where}' here or installed, "
+                          "want MODULE:FUNCTION or FILE.py:FUNCTION") from None
+    if not os.path.exists(where):
+        raise Refused(f"{where}: no such file")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(where)))
+    name = os.path.splitext(os.path.basename(where))[0]
+    spec = importlib.util.spec_from_file_location(name, where)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def from_function(name, settings):
+    where, _, function = name.rpartition(":")
+    module = load_module(where)
+    make_it = getattr(module, function, None)
+    if not callable(make_it):
+        near = [n for n, v in vars(module).items() if callable(v)
+                and getattr(v, "__module__", "") == module.__name__]
+        raise Refused(f"{where}: no function '{function}', want one of: "
+                      + (", ".join(near) or "(there is none)"))
+    made = make_it()
+    if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 4 or \
+            not callable(made[0]):
+        raise Refused(f"{name}: returned {describe(made)}, want (model, "
+                      "inputs[, loss[, optimizer]])")
+    model, inputs, *rest = made
+    inputs, named = arguments(inputs)
+    training = settings.get("training", bool(rest))
+    loss = (rest[0] if rest and rest[0] is not None else own_loss) \
+        if training else None
+    optimizer = rest[1] if training and len(rest) > 1 else None
+    return Given(model, inputs, named, loss, optimizer)
+
+
+def describe(made):
+    if isinstance(made, (tuple, list)):
+        return "(" + ", ".join(type(m).__name__ for m in made) + ")"
+    return type(made).__name__
+
+
+def arguments(inputs):
+    if isinstance(inputs, dict):
+        return (), inputs
+    if isinstance(inputs, (tuple, list)):
+        return tuple(inputs), {}
+    return (inputs,), {}
+
+
+def own_loss(output):
+    """The loss that a model computes, or the sum of what it puts out."""
+    loss = getattr(output, "loss", None)
+    if loss is None and isinstance(output, dict):
+        loss = output.get("loss")
+    if loss is not None:
+        return loss
+    while not isinstance(output, torch.Tensor):
+        if isinstance(output, dict):
+            output = list(output.values())
+        if not isinstance(output, (tuple, list)) or not output:
+            raise Refused(f"the model puts out {type(output).__name__}: want "
+                          "a loss to train it by")
+        output = output[0]
+    return output if output.dim() == 0 else output.float().sum()
+
+
+def adamw(parameters):
+    return torch.optim.AdamW(parameters, lr=1e-4)
+
+
+def from_config(path, settings):
+    try:
+        with open(path, encoding="utf-8") as file:
+            kind = json.load(file).get("model_type")
+    except (OSError, ValueError, AttributeError) as error:
+        raise Refused(f"{path}: {error}, want a config.json of Hugging Face") \
+            from None
+    if not kind:
+        raise Refused(f"{path}: no 'model_type', want a config.json of Hugging "
+                      "Face")
+    try:
+        import transformers
+    except ImportError:
+        raise Refused(f"{path}: needs transformers (pip install transformers)"
+                      ) from None
+    config = transformers.AutoConfig.from_pretrained(
+        os.path.dirname(os.path.abspath(path)) if
+        os.path.basename(path) == "config.json" else path)
+    config.use_cache = False
+    training = settings.get("training", False)
+    dtype = getattr(config, "dtype", None) or torch.bfloat16
+    # Which head goes with the config: the one that it was saved with.
+    heads = getattr(config, "architectures", None) or []
+    causal = kind in transformers.models.auto.modeling_auto \
+        .MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    maker = getattr(transformers, heads[0], None) if heads else None
+    if maker is not None:
+        model = maker._from_config(config, dtype=dtype)
+    elif causal:
+        model = transformers.AutoModelForCausalLM.from_config(config,
+                                                              dtype=dtype)
+    else:
+        model = transformers.AutoModel.from_config(config, dtype=dtype)
+    model.train(training)
+    sizes = (settings.get("batch", 1), settings.get("seq", 2048))
+    words = getattr(config, "vocab_size", 0)
+    if not words:
+        raise Refused(f"{path}: a model of '{kind}' reads no tokens: write a "
+                      "function that makes it and its inputs, and name it by "
+                      "MODULE:FUNCTION")
+    named = {"input_ids": torch.randint(words, sizes)}
+    if training:
+        named["labels"] = torch.randint(words, sizes)
+    return Given(model, (), named, own_loss if training else None,
+                 adamw if training else None)
+
+
+def from_timm(name, settings):
+    try:
+        import timm
+    except ImportError as error:
+        raise Refused(f"{name}: needs timm (pip install timm torchvision): "
+                      f"{error}") from None
+    name = name.partition(":")[2]
+    if not timm.is_model(name):
+        near = timm.list_models(f"*{name.split('_')[0]}*")[:8]
+        raise Refused(f"timm has no model '{name}'" + (
+            ", want one like " + ", ".join(near) if near else ""))
+    model = timm.create_model(name)
+    channels, *size = model.default_cfg["input_size"]
+    size = [settings.get("image", s) for s in size]
+    training = settings.get("training", False)
+    model.train(training)
+    x = torch.randn(settings.get("batch", 1), channels, *size)
+    labels = torch.randint(model.num_classes, (x.shape[0],))
+    loss = (lambda output: torch.nn.functional.cross_entropy(
+        output.float(), labels)) if training else None
+    return Given(model, (x,), {}, loss, adamw if training else None)
+
+
+# ---- a step ----------------------------------------------------------------
+
+class Job:
+    """A given model, ready to take steps: like capture.py's of its models."""
+
+    def __init__(self, given, device, precision):
+        self.given = given
+        self.device = torch.device(device)
+        self.dtype = {"fp16": torch.float16,
+                      "bf16": torch.bfloat16}.get(precision)
+        self.optimizer = given.optimizer
+        if callable(self.optimizer) and not isinstance(
+                self.optimizer, torch.optim.Optimizer):
+            self.optimizer = self.optimizer(
+                [p for p in given.module.parameters() if p.requires_grad])
+        # Gradients of fp16 underflow unless the loss is scaled.
+        self.scaler = torch.amp.GradScaler(
+            self.device.type, enabled=self.dtype is torch.float16 and
+            self.optimizer is not None)
+
+    def forward(self):
+        with torch.autocast(self.device.type, self.dtype,
+                            enabled=self.dtype is not None):
+            return self.given.module(*self.given.inputs, **self.given.named)
+
+    def step(self):
+        if self.given.loss is None:
+            with torch.no_grad():
+                self.forward()
+            return
+        if self.optimizer is not None:
+            self.optimizer.zero_grad(set_to_none=True)
+        else:
+            for p in self.given.module.parameters():
+                p.grad = None
+        self.scaler.scale(self.given.loss(self.forward())).backward()
+        if self.optimizer is not None:
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+
+    def timed_step(self):
+        """One step to its end, in milliseconds."""
+        start = time.perf_counter()
+        self.step()
+        if self.device.type == "cuda" and torch.version.cuda:
+            torch.cuda.synchronize()
+        return (time.perf_counter() - start) * 1e3
+
+
+# ---- what went wrong -------------------------------------------------------
+
+OURS = os.path.dirname(os.path.abspath(__file__))
+THEIRS = os.path.dirname(os.path.abspath(torch.__file__))
+
+
+def where_failed(error, model=None):
+    """'FILE:LINE: in Class.forward of layer.name: Kind: text'"""
+    line, owner = None, None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        path = frame.f_code.co_filename
+        holder = frame.f_locals.get("self")
+        if isinstance(holder, torch.nn.Module) and \
+                frame.f_code.co_name == "forward":
+            owner = holder
+        if not path.startswith((OURS, THEIRS, "<")) and \
+                not path.endswith("capture.py"):
+            line = f"{path}:{number}: in {frame.f_code.co_name}()"
+    text = str(error).strip().splitlines() or [""]
+    said = f"{type(error).__name__}: {text[0]}"
+    if owner is not None:
+        name = next((n for n, m in model.named_modules() if m is owner), "") \
+            if isinstance(model, torch.nn.Module) else ""
+        said = f"in {type(owner).__name__}" + (f" '{name}'" if name else "") \
+            + f": {said}"
+    return f"{line}: {said}" if line else said

@@ -1,0 +1,538 @@
+"""A GPU without a GPU: tensors that say they are on `cuda:0` and hold nothing.
+
+    with MetaGpu() as gpu:
+        with gpu.building():
+            model = Model()          # takes no memory, however large
+        loss = model(x)
+        loss.backward()
+
+A tensor has the dispatch keys of CUDA, and Python code that asks for its device
+is told `cuda:0`: operators go the way of a GPU, and an observer records those
+that run there. To C++ code that asks for its device it is a meta tensor, since
+autograd would look for streams; the few such questions that decide something
+(dropout, cells, autocast) are answered in meta_kernels.py and meta_autocast.py.
+What would be a kernel is asked of the meta device, for sizes alone, and with
+recording off: much of that device is written in Python, in terms of other
+operators, which no GPU would launch.
+
+Where an operator is a kernel, and where it only calls others, follows from
+PyTorch's own tables (`native_functions.yaml`, the dispatcher). What only a
+build with cuDNN decides is decided in meta_kernels.py.
+
+Every storage has an address of its own, which is never used again, so that a
+trace tells them apart. Memory is not touched there.
+
+Values are known where they are cheap: small tensors of integers and constants
+keep a copy on the CPU, for models that read a step count, a mask or a length.
+"""
+
+import importlib
+import os
+import re
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+aten = torch.ops.aten
+GPU = torch.device("cuda", 0)
+META = torch.device("meta")
+CPU = torch.device("cpu")
+KEYS = torch._C.DispatchKey
+
+# Elements of a tensor whose values are kept.
+VALUES = 1 << 16
+# Bytes that may be computed in earnest to learn the sizes of a result.
+COMPUTED = 1 << 28
+
+
+class NeedsValue(RuntimeError):
+    """A size or a branch of the model hangs on what a tensor holds."""
+
+
+class GpuTensor(torch.Tensor):
+    """A meta tensor with the dispatch keys of its device."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+    in_kernel = False # whether sizes are being asked of the meta device
+
+    @staticmethod
+    def __new__(cls, meta, device=GPU):
+        made = torch.Tensor._make_subclass(
+            cls, meta, meta.requires_grad, device_for_backend_keys=device)
+        made.where = device
+        made.value = None
+        return made
+
+    @property
+    def device(self):
+        return META if GpuTensor.in_kernel else self.where
+
+    @property
+    def is_cuda(self):
+        return self.device.type == "cuda"
+
+    @property
+    def is_cpu(self):
+        return self.device.type == "cpu"
+
+    @property
+    def is_meta(self):
+        return GpuTensor.in_kernel
+
+    def get_device(self):
+        return 0 if self.is_cuda else -1
+
+    def __repr__(self, *, tensor_contents=None):
+        return (f"tensor(..., device='{self.where}', size={tuple(self.shape)}, "
+                f"dtype={self.dtype})")
+
+    # A value is asked for in Python alone; C++ asks _local_scalar_dense.
+    def tolist(self):
+        return known(self, "tolist").tolist()
+
+    def numpy(self, *args, **kwargs):
+        return known(self, "numpy").numpy(*args, **kwargs)
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            copy = self.detach().clone()
+            if isinstance(self, torch.nn.Parameter):
+                copy = torch.nn.Parameter(copy, self.requires_grad)
+            memo[id(self)] = copy
+        return memo[id(self)]
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return MetaGpu.current.run(func, args, kwargs or {})
+
+
+class Value:
+    """What the tensors of one storage hold; `valid` until it is not known."""
+
+    def __init__(self):
+        self.valid = True
+
+
+def known(tensor, asked):
+    if tensor.value is None or not tensor.value[1].valid:
+        raise NeedsValue(
+            f"'{asked}' reads what a tensor of sizes {list(tensor.shape)} "
+            "holds, which is not known without computing")
+    return tensor.value[0]
+
+
+class kernel:
+    """Sizes from the meta device: no recording, GPU tensors as meta ones."""
+
+    def __enter__(self):
+        self.recording = torch._C._autograd._enable_record_function(False)
+        self.below = torch._C._DisableTorchDispatch()
+        self.below.__enter__()
+        self.keys = torch._C._PreserveDispatchKeyGuard()
+        self.keys.__enter__()
+        torch._C._set_meta_in_tls_dispatch_include(True)
+        GpuTensor.in_kernel = True
+
+    def __exit__(self, *error):
+        GpuTensor.in_kernel = False
+        self.keys.__exit__(*error)
+        self.below.__exit__(*error)
+        torch._C._autograd._enable_record_function(True)
+
+
+class quietly:
+    """Without recording."""
+
+    def __enter__(self):
+        torch._C._autograd._enable_record_function(False)
+
+    def __exit__(self, *error):
+        torch._C._autograd._enable_record_function(True)
+
+
+def gpu_kernels():
+    """Operators that have a kernel for CUDA, by PyTorch's own table."""
+    try:
+        import torchgen
+        path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
+                            "ATen", "native", "native_functions.yaml")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (ImportError, OSError):
+        return {"aten::_fused_rms_norm", "aten::convolution_backward"}
+    found = set()
+    for entry in text.split("\n- func: ")[1:]:
+        if re.search(r"\n    (\w+, *)*CUDA\b.*:", entry):
+            found.add("aten::" + entry[:entry.index("(")])
+    return found
+
+
+# Kernels that no table names, and views that C++ makes without an operator.
+DIRECT = {"aten::copy_", "aten::arange", "aten::linspace", "aten::randperm",
+          "aten::alias", "aten::detach", "aten::lift", "aten::lift_fresh",
+          "aten::view.dtype", "aten::view_as_real", "aten::view_as_complex",
+          "aten::_conj", "aten::_neg_view", "aten::_unsafe_view",
+          "aten::_reshape_alias", "aten::as_strided", "aten::set_",
+          "aten::detach_", "aten::alias_copy", "aten::_fw_primal",
+          "aten::_make_dual"}
+
+# Factories whose values may be kept: what they make follows from arguments.
+MADE = {"aten::arange", "aten::linspace", "aten::zeros", "aten::ones",
+        "aten::full", "aten::scalar_tensor", "aten::eye", "aten::randint",
+        "aten::randperm", "aten::tril_indices", "aten::triu_indices",
+        "aten::zeros_like", "aten::ones_like", "aten::full_like",
+        "aten::new_zeros", "aten::new_ones", "aten::new_full"}
+
+RANDOM = {"uniform_", "normal_", "random_", "bernoulli_", "exponential_",
+          "cauchy_", "geometric_", "log_normal_"}
+
+
+class Calls(TorchFunctionMode):
+    """Python's calls that would look for a CUDA device before they dispatch.
+
+    With `building`, what names no device is made on the GPU.
+    """
+
+    def __init__(self, building=False):
+        super().__init__()
+        self.building = building
+        self.makers = _device_constructors()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func is torch.Tensor.cuda:
+            return args[0].to(GPU)
+        if func is torch.Tensor.to:
+            args = tuple(GPU if is_gpu(a) else a for a in args)
+        if is_gpu(kwargs.get("device")):
+            kwargs["device"] = GPU
+        elif self.building and func in self.makers and \
+                kwargs.get("device") is None:
+            kwargs["device"] = GPU
+        if func in (torch.tensor, torch.as_tensor, torch.asarray) and \
+                kwargs.get("device") == GPU:
+            del kwargs["device"]
+            return func(*args, **kwargs).to(GPU)
+        return func(*args, **kwargs)
+
+
+def outside(method):
+    def call(*args):
+        with torch._C._DisableTorchDispatch():
+            return method(*args)
+    return call
+
+
+def is_gpu(device):
+    if isinstance(device, (str, torch.device)):
+        return str(device).partition(":")[0] == "cuda"
+    return False
+
+
+class MetaGpu(TorchDispatchMode):
+    current = None
+
+    def __init__(self):
+        super().__init__()
+        import meta_kernels # what hangs on cuDNN; imports this module
+        self.kernels = gpu_kernels()
+        self.overrides = meta_kernels.OVERRIDES
+        self.address = 1 << 40
+        self.depth = 0
+        self.plan = {} # operator -> how it runs
+        self.libraries = []
+        self.restore = []
+
+    # ---- the life of the device ------------------------------------------
+
+    def __enter__(self):
+        if MetaGpu.current is None:
+            self.begin()
+        self.depth += 1
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.depth -= 1
+        if not self.depth:
+            self.end()
+
+    def begin(self):
+        import meta_autocast
+        import meta_kernels
+        self.libraries = [meta_kernels.composites(), meta_autocast.casts()]
+        cuda = torch.cuda
+        for name, there in (("_lazy_init", lambda: None),
+                            ("is_available", lambda: True),
+                            ("device_count", lambda: 1),
+                            ("current_device", lambda: 0),
+                            ("set_device", lambda device: None),
+                            ("synchronize", lambda device=None: None),
+                            ("empty_cache", lambda: None),
+                            ("is_bf16_supported", lambda *_, **__: True),
+                            ("get_device_capability", lambda *_: (8, 0)),
+                            ("is_current_stream_capturing", lambda: False),
+                            ("get_rng_state", lambda *_: torch.empty(
+                                16, dtype=torch.uint8, device="cpu")),
+                            ("set_rng_state", lambda *_: None)):
+            self.replace(cuda, name, there)
+        self.replace(torch, "clear_autocast_cache",
+                     self.libraries[1].cache.end)
+        # Ranges that Python names begin and end outside of this mode: else they
+        # would begin within the entry to it, and end there.
+        named = torch.autograd.profiler.record_function
+        for name in ("__enter__", "__exit__"):
+            self.replace(named, name, outside(getattr(named, name)))
+        # Optimizers choose the list form by exact classes.
+        for module in map(importlib.import_module, (
+                "torch.optim.optimizer", "torch.utils._foreach_utils")):
+            kinds = getattr(module, "_foreach_supported_types", None)
+            if kinds is not None:
+                self.replace(module, "_foreach_supported_types",
+                             kinds + [GpuTensor])
+        # Its kernels have no sizes without computing.
+        self.fast = torch.backends.mha.get_fastpath_enabled()
+        torch.backends.mha.set_fastpath_enabled(False)
+        MetaGpu.current = self
+        self.calls = Calls()
+        self.calls.__enter__()
+
+    def replace(self, module, name, there):
+        self.restore.append((module, name, getattr(module, name)))
+        setattr(module, name, there)
+
+    def end(self):
+        for module, name, there in reversed(self.restore):
+            setattr(module, name, there)
+        torch.backends.mha.set_fastpath_enabled(self.fast)
+        self.calls.__exit__(None, None, None)
+        self.restore, self.libraries, MetaGpu.current = [], [], None
+
+    @staticmethod
+    def building():
+        """What is made in this context is made on the GPU."""
+        return Calls(building=True)
+
+    # ---- one operator ----------------------------------------------------
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return self.run(func, args, kwargs or {})
+
+    def run(self, func, args, kwargs):
+        tensors = [a for a in tree_leaves((args, kwargs))
+                   if isinstance(a, torch.Tensor)]
+        device = self.device_of(func, tensors, kwargs)
+        if device is None:
+            return func(*args, **kwargs)
+        how = self.plan.get(func)
+        if how is None:
+            how = self.plan[func] = self.find(func)
+        out = how(self, func, args, kwargs, device)
+        self.keep_values(func, args, kwargs, tensors, out)
+        return out
+
+    def device_of(self, func, tensors, kwargs):
+        """Where the result is; None where nothing here concerns this device."""
+        asked = kwargs.get("device")
+        fakes = [t for t in tensors if isinstance(t, GpuTensor)]
+        if asked is not None:
+            asked = torch.device(asked)
+            if asked.type in ("cuda", "meta"):
+                return GPU
+            return CPU if fakes else None
+        if not fakes:
+            return None
+        # A lone number on the CPU joins those on the GPU.
+        there = [t for t in fakes if t.where == GPU]
+        return GPU if there else CPU
+
+    def find(self, func):
+        name = func.name()
+        plain = name.split(".")[0]
+        if func in self.overrides:
+            override = self.overrides[func]
+            return lambda gpu, _, args, kwargs, device: gpu.inside(
+                override, args, kwargs)
+        if plain[6:] in RANDOM:
+            return lambda gpu, _, args, kwargs, device: args[0]
+        if func is aten._local_scalar_dense.default:
+            return lambda gpu, _, args, kwargs, device: known(
+                args[0], "item").item()
+        if func is aten._to_copy.default:
+            return MetaGpu.copy
+        if name in DIRECT or plain in DIRECT or name in self.kernels or \
+                plain.startswith("aten::_foreach"):
+            return MetaGpu.ask
+        has = torch._C._dispatch_has_kernel_for_dispatch_key
+        for key in ("CompositeExplicitAutograd", "CompositeImplicitAutograd"):
+            if has(name, key) and not has(name, "CPU"):
+                key = getattr(KEYS, key)
+                return lambda gpu, func, args, kwargs, device: \
+                    gpu.made_of(func, key, args, kwargs, device)
+        return MetaGpu.ask
+
+    def inside(self, function, args, kwargs):
+        with self:
+            return function(*args, **kwargs)
+
+    def made_of(self, func, key, args, kwargs, device):
+        """An operator that only calls others, which come here in their turn."""
+        with self:
+            out = func._op_dk(key, *args, **kwargs)
+        return self.wrap(out, device)
+
+    def ask(self, func, args, kwargs, device):
+        """A kernel: its results have the sizes that the meta device tells."""
+        with kernel():
+            args, kwargs = tree_map(self.bare, (args, kwargs))
+            if "device" in kwargs:
+                kwargs["device"] = META
+            try:
+                out = func(*args, **kwargs)
+            except NotImplementedError:
+                out = self.computed(func, args, kwargs)
+        return self.wrap(out, device)
+
+    @staticmethod
+    def bare(a):
+        """CPU tensors as meta ones, save for lone numbers."""
+        if isinstance(a, torch.Tensor) and not isinstance(a, GpuTensor) and \
+                a.device.type == "cpu":
+            return torch.empty_strided(a.size(), a.stride(), dtype=a.dtype,
+                                       device=META)
+        return a
+
+    def computed(self, func, args, kwargs):
+        """Sizes by computing on zeros, where the meta device has no rule."""
+        tensors = [a for a in tree_leaves((args, kwargs))
+                   if isinstance(a, torch.Tensor)]
+        what = func.name()
+        if sum(t.numel() * t.element_size() for t in tensors) > COMPUTED:
+            raise NeedsValue(f"'{what}' has no rule for its sizes on the meta "
+                             "device, and is too large to be computed")
+        torch._C._set_meta_in_tls_dispatch_include(False)
+        there = {}
+
+        def zeros(a):
+            if not isinstance(a, torch.Tensor):
+                return CPU if a == META else a
+            if id(a) not in there:
+                there[id(a)] = torch.zeros(a.shape, dtype=a.dtype, device=CPU)
+            return there[id(a)]
+        try:
+            out = func(*tree_map(zeros, args), **tree_map(zeros, kwargs))
+        except (NotImplementedError, RuntimeError) as error:
+            raise NeedsValue(f"'{what}' has no rule for its sizes on the meta "
+                             f"device ({str(error).splitlines()[0]})") from None
+        finally:
+            torch._C._set_meta_in_tls_dispatch_include(True)
+        back = {id(zero): a for a in tensors
+                for zero in [there.get(id(a))] if zero is not None}
+        return tree_map(lambda t: back.get(id(t), t.to(META)) if isinstance(
+            t, torch.Tensor) else t, out)
+
+    def copy(self, func, args, kwargs, device):
+        """Another type or device, as PyTorch does it: memory and a copy."""
+        source = args[0]
+        with self:
+            target = aten.empty_strided(
+                source.size(), self.strides_of(source, kwargs),
+                dtype=kwargs.get("dtype") or source.dtype, device=device)
+            aten.copy_(target, source, bool(kwargs.get("non_blocking")))
+        return target
+
+    @staticmethod
+    def strides_of(source, kwargs):
+        with kernel():
+            return torch.empty_like(
+                MetaGpu.bare(source), memory_format=kwargs.get("memory_format")
+                or torch.preserve_format).stride()
+
+    # ---- results ---------------------------------------------------------
+
+    def wrap(self, out, device):
+        return tree_map(
+            lambda a: self.housed(a, device) if isinstance(a, torch.Tensor)
+            and not isinstance(a, GpuTensor) and a.device.type == "meta"
+            else a, out)
+
+    def housed(self, meta, device):
+        """A meta tensor on the device, its storage at an address of its own."""
+        with kernel():
+            size = meta.untyped_storage().nbytes()
+            # Nothing is at no address, and may yet be given memory.
+            if size and not meta.untyped_storage().data_ptr():
+                storage = torch._C._construct_storage_from_data_pointer(
+                    self.address, META, size)
+                # As CUDA's allocator of PyTorch rounds.
+                self.address += max(512, (size + 511) & ~511)
+                # A storage of given address does not grow: so by a view.
+                base = torch.empty(0, dtype=meta.dtype, device=META)
+                base.set_(storage, 0, (0,), (1,))
+                meta = base.as_strided(meta.size(), meta.stride(),
+                                       meta.storage_offset())
+            return GpuTensor(meta, device)
+
+    # ---- values ----------------------------------------------------------
+
+    def keep_values(self, func, args, kwargs, tensors, out):
+        schema = func._schema
+        if schema.is_mutable:
+            self.write_values(func, args, kwargs, tensors)
+            return
+        results = [t for t in tree_leaves(out) if isinstance(t, GpuTensor)
+                   and t.value is None]
+        if not results or any(t.numel() > VALUES for t in results):
+            return
+        if not tensors and func.name().split(".")[0] not in MADE:
+            return
+        if any(isinstance(t, GpuTensor) and (t.value is None or
+               not t.value[1].valid) for t in tensors):
+            return
+        if torch.Tag.nondeterministic_seeded in func.tags and tensors:
+            return
+        values = self.compute(func, args, kwargs)
+        flat = [t for t in tree_leaves(values) if isinstance(t, torch.Tensor)]
+        every = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
+        if values is None or len(flat) != len(every):
+            return
+        flags = {t.value[0].untyped_storage()._cdata: t.value[1]
+                 for t in tensors if isinstance(t, GpuTensor)}
+        for result, value in zip(every, flat):
+            if isinstance(result, GpuTensor) and result.value is None:
+                flag = flags.get(value.untyped_storage()._cdata) or Value()
+                result.value = (value, flag)
+
+    def write_values(self, func, args, kwargs, tensors):
+        """In place: the same on the copies, or they are worth nothing."""
+        if func is aten._amp_foreach_non_finite_check_and_unscale_.default:
+            return # no gradient overflows, says who knows none
+        written = [args[i] if i < len(args) else kwargs.get(a.name)
+                   for i, a in enumerate(func._schema.arguments)
+                   if a.alias_info is not None and a.alias_info.is_write]
+        written = [t for t in tree_leaves(written) if isinstance(t, GpuTensor)
+                   and t.value is not None]
+        if not written:
+            return
+        sources = [t for t in tensors if isinstance(t, GpuTensor)]
+        if all(t.value is not None and t.value[1].valid for t in sources) and \
+                func.name().split(".")[0][6:] not in RANDOM and \
+                self.compute(func, args, kwargs) is not None:
+            return
+        for t in written:
+            t.value[1].valid = False
+
+    @staticmethod
+    def compute(func, args, kwargs):
+        def value(a):
+            if isinstance(a, GpuTensor):
+                return a.value[0]
+            return CPU if isinstance(a, torch.device) else a
+        with quietly(), torch._C._DisableTorchDispatch():
+            try:
+                return func(*tree_map(value, args), **tree_map(value, kwargs))
+            except (RuntimeError, NotImplementedError):
+                return None
