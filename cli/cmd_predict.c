@@ -1,6 +1,7 @@
 /*
  * cli/cmd_predict.c - `predict`: how long a traced job takes.
  */
+#include "cli/capture_model.h"
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/load.h"
@@ -110,6 +111,8 @@ static enum msim_status predict(const struct msim_predict_options *o,
     if (status == MSIM_OK) {
         run.prediction->rates = o->rates;
         run.prediction->seconds = seconds_since(begin);
+        if (o->model)
+            run.prediction->inputs = &o->model;
         status = report(o, to, &run, err);
     }
     msim_prediction_run_release(&run);
@@ -196,19 +199,44 @@ static enum msim_status predict_one(struct msim_predict_options *o,
     return status;
 }
 
+static enum msim_status predict_traces(struct msim_predict_options *o,
+                                       struct msim_error *err)
+{
+    const char *platform = o->settings.platform;
+    struct timespec begin;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    return platform && strchr(platform, ',') ? sweep(o, err)
+                                             : predict_one(o, &begin, err);
+}
+
+/* A model is recorded first; its trace is gone afterwards. */
+static enum msim_status predict_model(struct msim_predict_options *o,
+                                      struct msim_error *err)
+{
+    struct msim_captured captured = {{0}, {0}, {0}};
+    const char *path = captured.path;
+    enum msim_status status =
+        msim_capture_model(&captured, o->settings.data, o->model, err);
+
+    o->settings.paths = &path;
+    o->settings.n_paths = 1;
+    if (status == MSIM_OK)
+        status = predict_traces(o, err);
+    msim_captured_release(&captured);
+    return status;
+}
+
 static enum msim_status load_and_predict(struct msim_predict_options *o,
                                          struct msim_error *err)
 {
     char data[PATH_MAX]; /* a baseline loads its own host and platform */
     const char *platform = o->settings.platform;
-    struct timespec begin;
     enum msim_status status;
 
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     MSIM_TRY(msim_datadir_find(data, sizeof(data), err));
     o->settings.data = data;
-    status = platform && strchr(platform, ',') ? sweep(o, err)
-                                               : predict_one(o, &begin, err);
+    status = o->model ? predict_model(o, err) : predict_traces(o, err);
     if (status == MSIM_EUNKNOWN && platform)
         hint_platform(data, platform);
     return status;

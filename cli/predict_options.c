@@ -209,6 +209,16 @@ static const struct msim_option OPTIONS[] = {
      .help = "GPU to predict for; 'mystique-sim platforms' lists them; with "
              "several a table, best first",
      .dflt = "the GPU of the trace"},
+    {.name = "model",
+     .type = MSIM_OPTION_TEXT,
+     FIELD(model),
+     .metavar = "MODULE:FUNCTION",
+     .help = "predict a PyTorch model instead of a trace: a module or .py file, "
+             "and a function that returns (model, inputs[, loss[, "
+             "optimizer]]); also a config.json of Hugging Face, or timm:NAME. "
+             "Settings follow behind commas (',batch=8,precision=bf16,"
+             "training'). It is recorded without a GPU and without weights, by "
+             "PyTorch in the environment's PYTHON"},
     {.name = "costs",
      .type = MSIM_OPTION_CHOICE,
      SETTING(costs),
@@ -364,6 +374,7 @@ static const struct msim_option OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "mystique-sim --platform a100 trace.json.gz",
     "mystique-sim --platform h100 --chart run.svg --json run/ > run.json",
+    "mystique-sim --platform h100 --model net.py:build",
     NULL,
 };
 
@@ -376,7 +387,7 @@ static const struct msim_command COMMAND = {
     .options = OPTIONS,
     .n_options = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .examples = EXAMPLES,
-    .min_operands = 1,
+    .min_operands = 0, /* with --model there is none */
 };
 
 /* Rules that concern several options. */
@@ -385,6 +396,13 @@ static enum msim_status check_together(const struct msim_predict_options *o,
 {
     const struct msim_predict_settings *s = &o->settings;
 
+    if (!o->model && s->n_paths == 0)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "'predict' wants TRACE|DIR... or --model, got "
+                         "nothing; see 'mystique-sim predict --help'");
+    if (o->model && s->n_paths)
+        return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
+                         "got --model and '%s', want one of them", s->paths[0]);
     if (o->chart)
         MSIM_TRY(msim_option_check_chart(o->chart, err));
     if (o->timeline && strcmp(o->timeline, "-") == 0)

@@ -16,6 +16,7 @@ struct msim_predict_options {
     int peers; /* index of the word */
     enum msim_output output;
     struct msim_rates rates;
+    const char *model;            /* to be recorded; NULL: traces are given */
     const char *explain;          /* operator name, NULL: not wanted */
     const char *timeline, *chart; /* files, NULL: not wanted */
 };

@@ -6,6 +6,9 @@
  * output positions) and the input channels (its filter taps), so that
  * multiplications stay exact.
  *
+ * aten::convolution calls the library's operator, which has the work. On the
+ * meta device and under some compilers it calls nothing, and has it itself.
+ *
  * Older traces record no strides and paddings. They follow from the sizes of
  * input, filter and output. The output has the size of the gradient, or is the
  * input of an operator that comes soon after.
@@ -27,6 +30,7 @@ enum {
     MKLDNN,
     CUDNN_TRANSPOSE,
     SLOW,
+    ANY,
     FUSED,
     FUSED_ADD,
     BACKWARD,
@@ -39,6 +43,7 @@ static const struct places layouts[] = {
     [MKLDNN] = {0, 1, -1, 2, 3, 4, 5, 6, -1, -1, -1},
     [CUDNN_TRANSPOSE] = {0, 1, -1, -1, 2, 4, 5, 6, -1, 3, -1},
     [SLOW] = {0, 1, -1, 3, 5, 4, 6, -1, -1, -1, -1},
+    [ANY] = {0, 1, -1, 2, 4, 3, 5, 8, 6, 7, -1},
     [FUSED] = {0, 1, -1, -1, 4, 3, 5, 6, -1, -1, -1},
     [FUSED_ADD] = {0, 1, -1, -1, 6, 5, 7, 8, -1, -1, -1},
     [BACKWARD] = {1, 2, 0, -1, 5, 4, 6, 9, 7, 8, 10},
@@ -407,9 +412,12 @@ static bool backward_pass(struct msim_opmap_ctx *c,
 
 static const struct msim_opmap_row rows[] = {
     {"_conv_depthwise2d", forward, "", 0, 0, 0, SLOW},
+    {"_convolution", forward, "", 0, 0, MSIM_OPMAP_COMPOSITE, ANY},
     {"_slow_conv2d_forward", forward, "", 0, 0, 0, SLOW},
     {"conv_depthwise3d", forward, "", 0, 0, 0, SLOW},
+    {"convolution", forward, "", 0, 0, MSIM_OPMAP_COMPOSITE, ANY},
     {"convolution_backward", backward, "", 0, 0, 0, BACKWARD},
+    {"convolution_overrideable", forward, "", 0, 0, 0, ANY},
     {"cudnn_convolution", forward, "", 0, 0, 0, CUDNN},
     {"cudnn_convolution_add_relu", forward, "", 0, 0, 0, FUSED_ADD},
     {"cudnn_convolution_backward_input", backward_pass, "", 0, 0, 0,
