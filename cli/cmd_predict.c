@@ -1,7 +1,7 @@
 /*
  * cli/cmd_predict.c - `predict`: how long a traced job takes.
  */
-#include "cli/capture_model.h"
+#include "cli/capture/capture_model.h"
 #include "cli/cmd.h"
 #include "cli/datadir.h"
 #include "cli/load.h"

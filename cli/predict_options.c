@@ -213,12 +213,13 @@ static const struct msim_option OPTIONS[] = {
      .type = MSIM_OPTION_TEXT,
      FIELD(model),
      .metavar = "MODULE:FUNCTION",
-     .help = "predict a PyTorch model instead of a trace: a module or .py file, "
-             "and a function that returns (model, inputs[, loss[, "
-             "optimizer]]); also a config.json of Hugging Face, or timm:NAME. "
-             "Settings follow behind commas (',batch=8,precision=bf16,"
-             "training'). It is recorded without a GPU and without weights, by "
-             "PyTorch in the environment's PYTHON"},
+     .help =
+         "predict a PyTorch model instead of a trace: a module or .py file, "
+         "and a function that returns (model, inputs[, loss[, "
+         "optimizer]]); also a config.json of Hugging Face, or timm:NAME. "
+         "Settings follow behind commas (',batch=8,precision=bf16,"
+         "training'). It is recorded without a GPU and without weights, by "
+         "PyTorch in the environment's PYTHON"},
     {.name = "costs",
      .type = MSIM_OPTION_CHOICE,
      SETTING(costs),
@@ -398,8 +399,8 @@ static enum msim_status check_together(const struct msim_predict_options *o,
 
     if (!o->model && s->n_paths == 0)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
-                         "'predict' wants TRACE|DIR... or --model, got "
-                         "nothing; see 'mystique-sim predict --help'");
+                         "'predict' wants TRACE|DIR..., got nothing (nor "
+                         "--model); see 'mystique-sim predict --help'");
     if (o->model && s->n_paths)
         return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE,
                          "got --model and '%s', want one of them", s->paths[0]);

@@ -35,7 +35,8 @@ work can be compared.
 
 `--device meta` needs no GPU and no memory for weights: tensors have sizes and no
 values (scripts/capture/meta_gpu.py). DIR has the execution trace that a GPU
-would give, and no times; by default of one step.
+would give, and no times; by default of two steps, so that it shows what stays in
+memory.
 
 --model names one of the models below, or a model of yours:
 
@@ -123,7 +124,7 @@ def parse_args(argv):
                         help="data-parallel processes, by gloo on the CPU and "
                         "nccl on GPUs [default: 1]")
     parser.add_argument("--steps", type=int, metavar="N",
-                        help="steps recorded [default: 3; 1 on meta]")
+                        help="steps recorded [default: 3; 2 on meta]")
     parser.add_argument("--timed", type=int, default=10, metavar="N",
                         help="steps timed without the profiler [default: 10]")
     parser.add_argument("--warmup", type=int, default=3, metavar="N",
@@ -140,7 +141,7 @@ def parse_args(argv):
     if args.ranges is None:
         args.ranges = args.device == "cpu"
     if args.steps is None:
-        args.steps = 1 if args.device == "meta" else 3
+        args.steps = 2 if args.device == "meta" else 3
     try:
         check_model(args)
         check_device(args)

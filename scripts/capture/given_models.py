@@ -283,9 +283,12 @@ class Job:
             self.optimizer is not None)
 
     def forward(self):
+        """The output, or the loss where there is one."""
+        given = self.given
         with torch.autocast(self.device.type, self.dtype,
                             enabled=self.dtype is not None):
-            return self.given.module(*self.given.inputs, **self.given.named)
+            out = given.module(*given.inputs, **given.named)
+            return out if given.loss is None else given.loss(out)
 
     def step(self):
         if self.given.loss is None:
@@ -297,7 +300,7 @@ class Job:
         else:
             for p in self.given.module.parameters():
                 p.grad = None
-        self.scaler.scale(self.given.loss(self.forward())).backward()
+        self.scaler.scale(self.forward()).backward()
         if self.optimizer is not None:
             self.scaler.step(self.optimizer)
             self.scaler.update()

@@ -78,11 +78,10 @@ def single(cache, op, args, kwargs):
 
 
 def option(cache, op, args, kwargs):
-    if castable(args[0]) and kwargs.get("dtype") is None:
-        given = [a.name for a in op._schema.arguments]
-        at = given.index("dtype")
-        args = args[:at]
-        kwargs["dtype"] = torch.float32
+    at = [a.name for a in op._schema.arguments].index("dtype")
+    given = args[at] if len(args) > at else kwargs.get("dtype")
+    if castable(args[0]) and given is None:
+        return op(*args[:at], **{**kwargs, "dtype": torch.float32})
     return op(*args, **kwargs)
 
 

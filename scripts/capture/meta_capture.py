@@ -64,7 +64,7 @@ def clean(source, target):
             if node:
                 lines[1] = NODE.sub(adopted, lines[1])
             packed.write("".join(lines).replace(
-                '"meta"]', '"cuda:0"]').encode())
+                '"meta"', '"cuda:0"').encode())
 
 
 def record(job, steps, target):

@@ -154,7 +154,10 @@ class quietly:
 
 
 def gpu_kernels():
-    """Operators that have a kernel for CUDA, by PyTorch's own table."""
+    """Operators that have a kernel for CUDA, by PyTorch's own table.
+
+    None where PyTorch came without it.
+    """
     try:
         import torchgen
         path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
@@ -162,10 +165,11 @@ def gpu_kernels():
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except (ImportError, OSError):
-        return {"aten::_fused_rms_norm", "aten::convolution_backward"}
+        return None
     found = set()
     for entry in text.split("\n- func: ")[1:]:
-        if re.search(r"\n    (\w+, *)*CUDA\b.*:", entry):
+        if re.search(r"\n    (\w+, *)*CUDA\b.*:|\n  structured_delegate:",
+                     entry):
             found.add("aten::" + entry[:entry.index("(")])
     return found
 
@@ -281,6 +285,8 @@ class MetaGpu(TorchDispatchMode):
             self.replace(cuda, name, there)
         self.replace(torch, "clear_autocast_cache",
                      self.libraries[1].cache.end)
+        # Weights of recurrent layers would be laid side by side for cuDNN.
+        self.replace(torch.backends.cudnn, "is_acceptable", lambda t: False)
         # Ranges that Python names begin and end outside of this mode: else they
         # would begin within the entry to it, and end there.
         named = torch.autograd.profiler.record_function
@@ -326,7 +332,8 @@ class MetaGpu(TorchDispatchMode):
                    if isinstance(a, torch.Tensor)]
         device = self.device_of(func, tensors, kwargs)
         if device is None:
-            return func(*args, **kwargs)
+            with quietly(): # it is on record already
+                return func(*args, **kwargs)
         how = self.plan.get(func)
         if how is None:
             how = self.plan[func] = self.find(func)
@@ -363,12 +370,15 @@ class MetaGpu(TorchDispatchMode):
                 args[0], "item").item()
         if func is aten._to_copy.default:
             return MetaGpu.copy
-        if name in DIRECT or plain in DIRECT or name in self.kernels or \
+        if name in DIRECT or plain in DIRECT or \
                 plain.startswith("aten::_foreach"):
             return MetaGpu.ask
         has = torch._C._dispatch_has_kernel_for_dispatch_key
-        for key in ("CompositeExplicitAutograd", "CompositeImplicitAutograd"):
-            if has(name, key) and not has(name, "CPU"):
+        # Without the table: who has a kernel for the CPU has one for CUDA.
+        own = has(name, "CPU") if self.kernels is None else name in self.kernels
+        for key in ("CompositeExplicitAutograd", "CompositeImplicitAutograd",
+                    "CompositeExplicitAutogradNonFunctional"):
+            if not own and has(name, key):
                 key = getattr(KEYS, key)
                 return lambda gpu, func, args, kwargs, device: \
                     gpu.made_of(func, key, args, kwargs, device)
@@ -388,6 +398,7 @@ class MetaGpu(TorchDispatchMode):
         """A kernel: its results have the sizes that the meta device tells."""
         with kernel():
             args, kwargs = tree_map(self.bare, (args, kwargs))
+            args = self.numbers(func, args)
             if "device" in kwargs:
                 kwargs["device"] = META
             try:
@@ -395,6 +406,16 @@ class MetaGpu(TorchDispatchMode):
             except NotImplementedError:
                 out = self.computed(func, args, kwargs)
         return self.wrap(out, device)
+
+    @staticmethod
+    def numbers(func, args):
+        """Numbers where a tensor is wanted: Python is given them bare."""
+        wanted = func._schema.arguments
+        if not any(isinstance(a, (int, float)) for a in args):
+            return args
+        return tuple(torch.tensor(a, device=CPU) if isinstance(a, (int, float))
+                     and str(w.type) == "Tensor" else a
+                     for a, w in zip(args, wanted))
 
     @staticmethod
     def bare(a):

@@ -174,7 +174,8 @@ def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation,
     return (result(x, x.shape, memory_format=form) if mask[0] else None,
             result(weight, weight.shape, memory_format=form)
             if mask[1] else None,
-            result(grad, bias_sizes) if mask[2] else None)
+            aten.sum.dim_IntList(grad, [0] + list(range(2, grad.dim())))
+            if mask[2] else None)
 
 
 # ---- batch norm ------------------------------------------------------------
@@ -321,6 +322,10 @@ def recurrent_packed(mode):
 def cudnn_layers(mode, x, hx, params, has_biases, layers, dropout, train, both,
                  batch_first, batch_sizes):
     hidden, cell = hx if mode == LSTM else (hx, None)
+    if torch.is_autocast_enabled("cuda"): # RNN.cpp of autocast casts all
+        dtype = torch.get_autocast_dtype("cuda")
+        x, hidden, *params = (t.to(dtype) for t in (x, hidden, *params))
+        cell = cell if cell is None else cell.to(dtype)
     projected = hidden.shape[2] if cell is not None and \
         cell.shape[2] != hidden.shape[2] else 0
     size = (cell if projected else hidden).shape[2]
@@ -383,6 +388,17 @@ def dropout(x, p, train):
     return aten.native_dropout.default(x, p, train)[0]
 
 
+def embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size,
+                           max_indices, num_weights, scale, mode, sparse,
+                           per_sample_weights, padding_idx=-1):
+    if sparse:
+        raise meta_gpu.NeedsValue("sparse gradients of embeddings have sizes "
+                                  "that hang on the indices")
+    return aten._embedding_bag_dense_backward.default(
+        grad, indices, offset2bag, bag_size, max_indices, num_weights, scale,
+        mode, per_sample_weights, padding_idx)
+
+
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     return aten._fused_rms_norm.default(x, normalized_shape, weight, eps)[0]
 
@@ -411,6 +427,7 @@ COMPOSITES = {
 }
 
 KERNELS = {
+    "channel_shuffle": lambda x, groups: aten.native_channel_shuffle(x, groups),
     "convolution": convolution, "_convolution": _convolution,
     "cudnn_convolution": cudnn_convolution,
     "cudnn_convolution_transpose": cudnn_convolution_transpose,
@@ -420,6 +437,7 @@ KERNELS = {
     "cudnn_batch_norm_backward": cudnn_batch_norm_backward,
     "native_batch_norm": native_batch_norm,
     "native_batch_norm_backward": native_batch_norm_backward,
+    "_embedding_bag_backward": embedding_bag_backward,
     "_cudnn_rnn": cudnn_rnn, "_cudnn_rnn_backward": cudnn_rnn_backward,
     "_thnn_fused_gru_cell": fused_gru_cell,
     "_thnn_fused_gru_cell_backward": fused_gru_cell_backward,

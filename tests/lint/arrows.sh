@@ -80,7 +80,8 @@ calibrate/measure    : core/base core/trace core/job core/work/ models/ profiler
 calibrate/machine    : core/base core/stream core/work/ models/ profilers profilers/ask calibrate/stat calibrate/rows calibrate/fit calibrate/collective calibrate/platform calibrate/host calibrate/measure : gsl/
 calibrate/steps      : core/base plan/ : gsl/
 calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ calibrate/ : gsl/ cjson/ cJSON.h
-cli                  : core/ models/ predict/ replay/ : cjson/ cJSON.h zlib.h
+cli                  : core/ models/ predict/ replay/ cli/capture : cjson/ cJSON.h zlib.h
+cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/scenario plan/ cli :
 cli/replay           : core/ models/ predict profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h

@@ -127,6 +127,20 @@ static bool named(const struct msim_opmap_ctx *c, uint32_t op, const char *name)
     return strcmp(msim_trace_text(c->t, c->t->ops[op].name), name) == 0;
 }
 
+/* Operators that call others on a CPU, and are one operator of a library or one
+ * kernel on a GPU: oneDNN's and PyTorch's own convolutions, lists of tensors
+ * one by one, a sort that copies first. */
+static bool fused_on_gpu(const char *name)
+{
+    static const char *const names[] = {"aten::dropout", "aten::convolution",
+                                        "aten::sort", "aten::max_pool1d"};
+
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+        if (strcmp(name, names[k]) == 0)
+            return true;
+    return msim_name_is_list(name);
+}
+
 /* Does `p`, an operator around this one, run as one kernel on a GPU, whatever a
  * CPU calls below it? Clearing a result first is an operator on a GPU, too. */
 static bool one_kernel(const struct msim_opmap_ctx *c,
@@ -136,7 +150,7 @@ static bool one_kernel(const struct msim_opmap_ctx *c,
     const struct msim_opmap_row *row = msim_opmap_row_of(c->t, user, p);
     const struct msim_opmap_table *table;
 
-    if (strcmp(name, "aten::dropout") == 0 || msim_name_is_list(name))
+    if (fused_on_gpu(name))
         return true;
     if (strcmp(name, "aten::_embedding_bag_backward") == 0)
         return strcmp(c->name, "_embedding_bag_dense_backward") != 0;
@@ -223,10 +237,8 @@ static bool is_empty(const struct msim_opmap_ctx *c)
 /* Does a GPU run at once what a CPU capture shows in several operators? */
 static bool is_fused(const struct msim_opmap_ctx *c)
 {
-    const char *name = msim_trace_text(c->t, c->op->name);
-
     return c->place == MSIM_OPMAP_ON_GPU &&
-           (strcmp(c->name, "dropout") == 0 || msim_name_is_list(name));
+           fused_on_gpu(msim_trace_text(c->t, c->op->name));
 }
 
 static bool nothing_launched(const struct msim_opmap_ctx *c,

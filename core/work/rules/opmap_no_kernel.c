@@ -282,7 +282,6 @@ static const struct msim_opmap_row rows[] = {
     N("matmul"),
     N("matmul_backward"),
     N("matrix_power"),
-    N("max_pool1d"),
     N("max_pool1d_with_indices"),
     N("max_pool2d"),
     N("max_pool3d"),

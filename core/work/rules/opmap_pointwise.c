@@ -281,7 +281,8 @@ static bool loss(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
         return w != NULL;
     elems = broadcast_elems(o, 2);
     w->bytes_written = elems * msim_dtype_bytes(w->dtype);
-    if (reduces_below(c))
+    /* what a CPU calls below has no work of its own on a GPU */
+    if (c->place != MSIM_OPMAP_ON_GPU && reduces_below(c))
         return true;
     w = msim_opmap_work(c, MSIM_FAMILY_REDUCTION, w->dtype, "mean");
     if (!w)

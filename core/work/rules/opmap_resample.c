@@ -184,6 +184,8 @@ static const struct msim_opmap_row rows[] = {
     R("grid_sampler_2d_backward", TO_INPUT, 12),
     R("grid_sampler_3d", GRID, 24),
     R("im2col", TO_INPUT, 1),
+    {"max_pool1d", resample, "max_pool2d_with_indices", 2, 4,
+     MSIM_OPMAP_COMPOSITE, POOL_INDICES},
     I("max_pool2d_with_indices", POOL_INDICES, 4),
     I("max_pool2d_with_indices_backward", TO_INPUT, 1),
     I("max_pool3d_with_indices", POOL_INDICES, 8),

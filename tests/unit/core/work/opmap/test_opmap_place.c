@@ -69,6 +69,62 @@ static void test_opmap_place__lists(void)
     build_release(&b);
 }
 
+/*
+ * aten::convolution calls the operator that has the work. On the meta device it
+ * calls memory alone, and has it: 2 x 6 x 8 x 8 results of 4 x 3 x 3 products,
+ * two FLOPs each, and the bias behind it on a GPU. Of a CPU's trace it stands
+ * for the cuDNN call whatever the CPU calls.
+ */
+static void test_opmap_place__a_convolution_alone(void)
+{
+    const char *args = "f32[2,4,8,8] f32[6,4,3,3] f32[6] (1 1) (1 1) (1 1) "
+                       "false (0 0) 1";
+
+    build_init(&b);
+    build_op(&b, 0, "aten::convolution", args, NULL);
+    build_op(&b, 1, "aten::new_empty", "f32[2,4,8,8] (2 6 8 8)", NULL);
+    build_op(&b, 0, "aten::convolution", args, NULL);
+    build_op(&b, 1, "aten::cudnn_convolution",
+             "f32[2,4,8,8] f32[6,4,3,3] (1 1) (1 1) (1 1) 1 false false true",
+             NULL);
+    build_op(&b, 0, "aten::convolution", args, NULL);
+    build_op(&b, 1, "aten::slow_conv2d", "f32[2,4,8,8] f32[6,4,3,3]", NULL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 0, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(w[0].family, MSIM_FAMILY_CONV);
+    CHECK_INT((int64_t)w[0].flops, 2 * 2 * 6 * 64 * 36);
+    CHECK_INT(msim_opmap(&b.t, NULL, 2, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_NO_KERNEL);
+    CHECK_INT(msim_opmap(&b.t, NULL, 3, -1, MSIM_OPMAP_AS_TRACED, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(msim_opmap(&b.t, NULL, 4, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_WORKS);
+    CHECK_INT(n, 2);
+    CHECK_INT((int64_t)w[0].flops, 2 * 2 * 6 * 64 * 36);
+    CHECK_INT(msim_opmap(&b.t, NULL, 5, -1, MSIM_OPMAP_ON_GPU, w, &n),
+              MSIM_OPMAP_NO_KERNEL);
+    build_release(&b);
+}
+
+/*
+ * A CPU adds lists of tensors one by one, and sorts a copy; a GPU does each in
+ * one operator, which has the work.
+ */
+static void test_opmap_place__one_operator_on_a_gpu(void)
+{
+    build_init(&b);
+    b.t.cpu_only = true;
+    build_op(&b, 0, "aten::_foreach_add_",
+             "(f32[8]@ f32[4]@) (f32[8]@ f32[4]@)", NULL);
+    build_op(&b, 1, "aten::add_", "f32[8]@ f32[8]@", NULL);
+    build_op(&b, 0, "aten::sort", "f32[16,8]@ 1 false", NULL);
+    build_op(&b, 1, "aten::copy_", "f32[16,8]@ f32[16,8]@", NULL);
+    for (uint32_t k = 0; k < 4; k++)
+        CHECK_INT(msim_opmap(&b.t, NULL, k, -1, MSIM_OPMAP_ON_GPU, w, &n),
+                  k % 2 ? MSIM_OPMAP_NO_KERNEL : MSIM_OPMAP_WORKS);
+    build_release(&b);
+}
+
 /* The same on a CPU: a dropout is the chain inside it, and what an operator
  * calls to do its work is in it, such as the clearing of a table's gradient. */
 static void test_opmap_place__on_a_cpu(void)
@@ -121,5 +177,7 @@ int main(void)
     RUN(test_opmap_place__on_a_gpu);
     RUN(test_opmap_place__on_a_cpu);
     RUN(test_opmap_place__lists);
+    RUN(test_opmap_place__a_convolution_alone);
+    RUN(test_opmap_place__one_operator_on_a_gpu);
     return check_summary();
 }

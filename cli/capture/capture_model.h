@@ -1,6 +1,6 @@
 /*
- * cli/capture_model.h - an execution trace of a PyTorch model that the user
- * names: scripts/capture.py, as a process, records one on the meta device.
+ * cli/capture/capture_model.h - an execution trace of a PyTorch model that the
+ * user names: scripts/capture.py, as a process, records one on the meta device.
  *
  *     struct msim_captured c = {0};
  *     status = msim_capture_model(&c, data, "net.py:build", &err);
@@ -10,8 +10,8 @@
  * Python is $PYTHON, else python3. What Python has to say of the model becomes
  * the error. Allocates nothing; not for several threads (the environment).
  */
-#ifndef MSIM_CLI_CAPTURE_MODEL_H
-#define MSIM_CLI_CAPTURE_MODEL_H
+#ifndef MSIM_CLI_CAPTURE_CAPTURE_MODEL_H
+#define MSIM_CLI_CAPTURE_CAPTURE_MODEL_H
 #include "core/base/status.h"
 
 #include <limits.h>

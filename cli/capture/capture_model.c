@@ -1,7 +1,7 @@
 /*
- * cli/capture_model.c - capture.py as a process.
+ * cli/capture/capture_model.c - capture.py as a process.
  */
-#include "cli/capture_model.h"
+#include "cli/capture/capture_model.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,8 +66,10 @@ static int spawn(pid_t *pid, const struct msim_captured *c, const char *python,
                  const char *script, const char *model)
 {
     char device[] = "--device=meta", name[] = "--model", out[] = "--out";
-    char *argv[] = {(char *)python, (char *)script, device, name, (char *)model,
-                    out,            (char *)c->path, NULL};
+    char *argv[] = {(char *)python,  (char *)script,
+                    device,          name,
+                    (char *)model,   out,
+                    (char *)c->path, NULL};
     posix_spawn_file_actions_t actions;
     int rc;
 

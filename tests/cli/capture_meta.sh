@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# A model without a GPU and without memory: capture.py --device meta gives the
+# operators of a GPU, and `--model` predicts them. Skipped without PyTorch.
+# shellcheck source=tests/torch.bash
+source "$SOURCE_DIR/tests/torch.bash"
+export TORCH_CPP_LOG_LEVEL=ERROR PYTHON=$python
+capture=$SOURCE_DIR/scripts/capture.py
+
+fail() {
+    echo "capture_meta: $*" >&2
+    exit 1
+}
+
+cat >net.py <<'PYTHON'
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 32, 3), nn.BatchNorm2d(32),
+                                  nn.Conv2d(32, 32, 3, groups=32))
+        self.rnn = nn.LSTM(32, 16)
+        self.drop, self.head = nn.Dropout(0.1), nn.Linear(16, 10)
+
+    def forward(self, x):
+        x = self.stem(x).flatten(2).permute(2, 0, 1)
+        x = self.drop(self.rnn(x)[0]).unsqueeze(1)
+        y = F.scaled_dot_product_attention(x, x, x)
+        return self.head(y[:, 0].mean(0))
+
+
+def build():
+    return Net(), torch.randn(4, 3, 12, 12)
+
+
+def train():
+    model, x = build()
+    labels = torch.randint(10, (4,))
+    return model, x, lambda y: F.cross_entropy(y, labels), torch.optim.AdamW
+
+
+def huge(): # 40 TB of weights
+    return nn.Linear(10**7, 10**6), torch.randn(1, 10**7)
+
+
+def wrong():
+    return Net(), torch.randn(4, 5, 12, 12)
+
+
+def branches():
+    class Branch(nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+    return Branch(), torch.randn(4)
+PYTHON
+
+"$python" "$capture" --device meta --model net.py:train,precision=bf16 \
+    --steps 1 --out half >/dev/null || fail "no capture in bf16"
+"$python" "$capture" --device meta --model net.py:train --steps 1 --out full \
+    >/dev/null || fail "no capture"
+"$python" - <<'PYTHON' || fail "wrong operators"
+import collections, gzip, json
+
+
+def load(job):
+    with gzip.open(f"{job}/et/rank-0.json.gz", "rt") as file:
+        text = file.read()
+    assert '"meta"' not in text and "PythonDispatchMode" not in text
+    nodes = json.loads(text)["nodes"]
+    assert all(n["ctrl_deps"] in {m["id"] for m in nodes} for n in nodes)
+    return nodes
+
+
+def kinds(nodes):
+    return collections.Counter(n["name"] for n in nodes)
+
+
+def tensors(values):
+    for v in values:
+        if isinstance(v, list) and len(v) == 6 and isinstance(v[5], str):
+            yield v
+        elif isinstance(v, list):
+            yield from tensors(v)
+
+
+full = load("full")
+found = kinds(full)
+# What a GPU with cuDNN calls, and what a CPU or the meta device would.
+for name, count in (
+        ("aten::cudnn_convolution", 1), ("aten::_conv_depthwise2d", 1),
+        ("aten::cudnn_batch_norm", 1), ("aten::_cudnn_rnn", 1),
+        ("aten::native_dropout", 1), ("aten::convolution_backward", 2),
+        ("aten::_scaled_dot_product_efficient_attention", 1),
+        ("aten::_scaled_dot_product_efficient_attention_backward", 1),
+        ("aten::_cudnn_rnn_backward", 1), ("aten::_foreach_sqrt", 1),
+        ("aten::mkldnn_convolution", 0), ("aten::native_batch_norm", 0),
+        ("aten::bernoulli_", 0), ("aten::sigmoid", 0), ("ProfilerStep#0", 1)):
+    assert found[name] == count, (name, found[name], count)
+assert not any(name.startswith("prims::") for name in found)
+
+# A storage each: weights of equal sizes lie apart, a view with its tensor.
+by_name = {n["name"]: n for n in full}
+conv = list(tensors(by_name["aten::cudnn_convolution"]["inputs"]["values"]))
+assert len({t[1] for t in conv}) == 2, conv
+t = next(n for n in full if n["name"] == "aten::t")
+assert next(tensors(t["inputs"]["values"]))[1] == \
+    next(tensors(t["outputs"]["values"]))[1]
+
+# Autocast: products and convolutions in bf16, the loss in fp32.
+half = load("half")
+name = {n["name"]: n["inputs"]["types"] for n in half}
+assert name["aten::cudnn_convolution"][0] == "Tensor(c10::BFloat16)"
+assert name["aten::addmm"][1] == "Tensor(c10::BFloat16)"
+assert name["aten::_cudnn_rnn"][1].startswith("GenericList[Tensor(c10::B")
+assert name["aten::nll_loss_forward"][0] == "Tensor(float)"
+assert "aten::_scaled_dot_product_flash_attention" in name
+PYTHON
+
+# Both steps in one, and what a prediction says of it.
+"$MYSTIQUE_SIM" --platform h100 --model net.py:train --json >p.json 2>err ||
+    fail "no prediction: $(cat err)"
+"$MYSTIQUE_SIM" --platform h100 --json full/et >q.json 2>/dev/null
+"$python" - <<'PYTHON' || fail "wrong prediction"
+import json
+p, q = (json.load(open(name)) for name in ("p.json", "q.json"))
+# Two steps there, one here, of the same operators.
+assert p["kernel_us"]["predicted"] == q["kernel_us"]["predicted"] > 100
+assert p["coverage"]["device_time"] == 1, p["coverage"]
+assert len(p["iterations"]) == 2
+# Weights and both moments of AdamW, 4 bytes each, at the least.
+assert p["memory_bytes"]["by"]["optimizer_state"] > 8 * 4000
+PYTHON
+"$MYSTIQUE_SIM" --platform h100 --model net.py:huge 2>/dev/null |
+    grep -q 'aten::linear' || fail "no prediction of 40 TB of weights"
+
+# Against the CPU: the same operators, and kernel times that agree.
+"$python" "$SOURCE_DIR/scripts/capture/compare_operators.py" --model \
+    "$SOURCE_DIR/scripts/capture/sample_programs.py:make_resnet_block" \
+    --binary "$MYSTIQUE_SIM" --out rows.csv >compared 2>&1 ||
+    fail "$(cat compared)"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    NR == 2 && ($at["equal"] < 100 || $at["percent"] > 1 ||
+                $at["percent"] < -1) { exit 1 }' rows.csv ||
+    fail "the CPU's capture differs: $(cat rows.csv)"
+
+# refused CODE TEXT MODEL: one message, of the model's own line or name.
+refused() {
+    local rc=0
+    "$MYSTIQUE_SIM" --platform h100 --model "$3" >out 2>err || rc=$?
+    [ "$rc" -eq "$1" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] &&
+        grep -qF -- "$2" err || fail "'$3' exits $rc, want $1: $(cat err)"
+}
+refused 3 "net.py:15: in forward(): in Conv2d 'stem.0'" net.py:wrong
+refused 3 "which is not known without computing" net.py:branches
+refused 3 "no function 'biuld', want one of:" net.py:biuld
+refused 3 "no Python module 'nowhere'" nowhere:build
+refused 3 "absent.py: no such file" absent.py:build
+refused 2 "has no setting 'batch=8'" net.py:build,batch=8
+refused 2 "no model 'gtp2'" gtp2
+PYTHON=/nowhere/python refused 3 "cannot be started" net.py:build
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'mystique-sim.*' -newer net.py \
+    -user "$(id -u)" 2>/dev/null)" ] || fail "a temporary folder is left"
+echo "capture_meta: ok"
