@@ -75,19 +75,36 @@ enum msim_status msim_price_bytes(double *us, struct msim_pricer *p,
     return estimate(us, p, &w, err);
 }
 
-/* Tokens to the ranks of their experts and back: by all-to-all, which sends
+/* Tokens that are sent in 8 bits are cast before. */
+static enum msim_status price_cast(double *us, struct msim_pricer *p,
+                                   const struct msim_parts *parts,
+                                   struct msim_error *err)
+{
+    double elems = fmax(parts->seq_tokens, 1) * (double)parts->hidden;
+
+    return msim_price_bytes(us, p, elems, 2 * elems, elems, err);
+}
+
+/*
+ * Tokens to the ranks of their experts and back: by all-to-all, which sends
  * every token to every expert that wants it, or by a library that sends it once
- * to each node and rank (DeepEP), whichever is faster. */
+ * to each node and rank (DeepEP), whichever is faster. With `dispatch_bits` 8
+ * they go in 8 bits and come back in 16: of an all-to-all's bytes a quarter is
+ * gone; tables of the library do not tell types apart.
+ */
 static enum msim_status price_exchange(double *us, struct msim_pricer *p,
                                        const struct msim_parts *parts,
                                        const struct msim_part_comm *c,
                                        const struct msim_strategy *s,
                                        struct msim_error *err)
 {
+    bool narrow = s->technique.dispatch_bits == 8;
     struct msim_work w;
-    double each, plain;
+    double each, plain, cast = 0;
 
     *us = 0;
+    if (narrow)
+        MSIM_TRY(price_cast(&cast, p, parts, err));
     for (int combine = 0; combine < 2; combine++) {
         memset(&w, 0, sizeof(w));
         w.family = MSIM_FAMILY_DISPATCH;
@@ -102,9 +119,10 @@ static enum msim_status price_exchange(double *us, struct msim_pricer *p,
         MSIM_TRY(estimate(&each, p, &w, err));
         *us += each;
     }
-    MSIM_TRY(msim_price_collective(&plain, p, c->collective, c->bytes, s->ep, 1,
+    MSIM_TRY(msim_price_collective(&plain, p, c->collective,
+                                   c->bytes * (narrow ? 0.75 : 1), s->ep, 1,
                                    err));
-    *us = fmin(*us, plain * c->count);
+    *us = fmin(*us, plain * c->count + cast);
     return MSIM_OK;
 }
 

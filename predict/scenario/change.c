@@ -3,6 +3,7 @@
  */
 #include "predict/scenario/change.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *msim_change_text(struct msim_change_reader *r, const char *text)
@@ -19,4 +20,14 @@ struct msim_fields msim_change_open(struct msim_change_reader *r,
     if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(r->f->object, key)))
         msim_field_refuse(r->f, key, want);
     return msim_fields_open(r->f, key);
+}
+
+/* A recorded step holds what one rank ran: how else a model could be split, or
+ * which weights could be frozen, is not in it. */
+void msim_change_read_described(struct msim_change_reader *r, const char *key)
+{
+    snprintf(r->row->reason, sizeof(r->row->reason),
+             "'%s' is a change of a described model: whatif SCENARIOS.json "
+             "MODEL, or synth",
+             key);
 }

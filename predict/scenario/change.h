@@ -50,6 +50,8 @@ struct msim_edit *msim_change_edit(struct msim_change_reader *r,
 /* Reads the change `key` of `r->f` into `r->row`. */
 typedef void msim_change_read_fn(struct msim_change_reader *r, const char *key);
 
+/* change.c: what no trace can answer. */
+msim_change_read_fn msim_change_read_described;
 /* change_durations.c */
 msim_change_read_fn msim_change_read_scale, msim_change_read_straggler,
     msim_change_read_loader, msim_change_read_cuda_graph;

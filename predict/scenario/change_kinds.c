@@ -34,7 +34,12 @@
     X("shard", msim_change_read_shard)                                         \
     X("offload", msim_change_read_offload)                                     \
     X("optimizer_bits", msim_change_read_optimizer_bits)                       \
-    X("optimizer_in_backward", msim_change_read_in_backward)
+    X("optimizer_in_backward", msim_change_read_in_backward)                   \
+    X("sequence", msim_change_read_reshape)                                    \
+    X("parallel", msim_change_read_described)                                  \
+    X("lora", msim_change_read_described)                                      \
+    X("qlora", msim_change_read_described)                                     \
+    X("chunked_loss", msim_change_read_described)
 
 const char *const msim_change_names[] = {
 #define X(name, read) name,

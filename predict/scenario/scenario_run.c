@@ -221,10 +221,13 @@ static void run_one(struct msim_scenario_row *row,
                     const struct msim_inputs *in, const struct msim_target *to)
 {
     struct msim_error why = {0};
-    /* What selects nothing is a scenario without an answer. */
-    enum msim_status status = msim_select_check(
-        &row->settings, in, base->basis->costs, base->graph, &why);
+    enum msim_status status;
 
+    if (*row->reason) /* the file asks for what no trace can answer */
+        return;
+    /* What selects nothing is a scenario without an answer. */
+    status = msim_select_check(&row->settings, in, base->basis->costs,
+                               base->graph, &why);
     if (status == MSIM_OK)
         status = set_loader(row, base);
     if (status == MSIM_OK)

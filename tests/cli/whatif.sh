@@ -71,6 +71,17 @@ want_rc 0
 [ -n "$(figures with | cut -d, -f1)" ] && [ "$(figures with)" = "$(figures without)" ] ||
     complain "cuda-graph is not cuda_graph: $out"
 
+# What is of described models alone stays in the table, with that reason.
+cat >"$folder/described.json" <<'JSON'
+{"scenarios": [
+  {"name": "split", "changes": [{"parallel": {"tp": 4}}]},
+  {"name": "adapters", "changes": [{"gpu": "h100"}, {"lora": {"rank": 8}}]}]}
+JSON
+run whatif --platform a100 "$folder/described.json" "$trace" --csv
+want_rc 0
+[[ $(figures split) == ,,,*"'parallel' is a change of a described model"* ]] || complain "no reason: $out"
+[[ $(figures adapters) == ,,,*"'lora' is a change of a described model"* ]] || complain "no reason: $out"
+
 # What users mistype is refused by its path, before the trace is read.
 refuse() { # TEXT SCENARIOS
     printf '%s' "$2" >"$folder/bad.json"
