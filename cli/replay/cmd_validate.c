@@ -8,13 +8,15 @@
 #include "cli/options.h"
 #include "cli/plan/validate_rows.h"
 #include "cli/replay/choice_options.h"
+#include "cli/replay/validate_trace.h"
 #include "replay/validate/report_validation.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 struct settings {
-    const char *platform, *iteration, *max_error, *chart, *rows, *no_rows;
+    const char *platform, *iteration, *max_error, *chart, *rows, *no_rows,
+        *trace;
     bool would_fit;
     enum msim_output output;
 };
@@ -26,6 +28,12 @@ static const struct msim_option OPTIONS[] = {
      .metavar = "ROWS.csv",
      .help = "instead of traces, a table of training jobs: model, platform,\n"
              "gpus, tp, pp, micro_batch and more (docs/jobs.md)"},
+    {.name = "trace",
+     .type = MSIM_OPTION_TEXT,
+     .field = offsetof(struct settings, trace),
+     .metavar = "ET",
+     .help = "with --rows: each job as changes of this traced training step:\n"
+             "batch, gpus, strategy, amp, recompute, offload and more"},
     {.name = "no-rows",
      .type = MSIM_OPTION_TEXT,
      .field = offsetof(struct settings, no_rows),
@@ -76,6 +84,7 @@ static const char *const EXAMPLES[] = {
     "replay.json.gz",
     "mystique-sim validate --chart replay.svg run replay.json.gz",
     "mystique-sim validate --rows jobs.csv --csv > predicted.csv",
+    "mystique-sim validate --rows jobs.csv --trace et.json.gz",
     NULL,
 };
 
@@ -250,12 +259,15 @@ static int check_usage(const struct settings *s, int n)
         msim_message("want TRACE and REPLAYED, or --rows ROWS.csv");
         return MSIM_EXIT_USAGE;
     }
-    if (!s->rows && s->no_rows) {
-        msim_message("--no-rows is for --rows ROWS.csv");
+    if (!s->rows && (s->no_rows || s->trace)) {
+        msim_message("--%s is for --rows ROWS.csv",
+                     s->trace ? "trace" : "no-rows");
         return MSIM_EXIT_USAGE;
     }
-    if (s->would_fit && (!s->rows || s->output != MSIM_OUTPUT_CSV)) {
-        msim_message("--would-fit is for --rows ROWS.csv --csv");
+    if (s->would_fit &&
+        (!s->rows || s->trace || s->output != MSIM_OUTPUT_CSV)) {
+        msim_message("--would-fit is for --rows ROWS.csv --csv%s",
+                     s->trace ? " without --trace" : "");
         return MSIM_EXIT_USAGE;
     }
     return -1;
@@ -276,11 +288,15 @@ int msim_cmd_validate(int argc, char **argv)
     if (rc >= 0)
         return rc;
     if (s.rows) {
-        status = msim_validate_rows(
-            &(struct msim_validate_rows){s.rows, s.platform, s.no_rows,
-                                         s.output == MSIM_OUTPUT_CSV,
-                                         s.would_fit},
-            &err);
+        bool csv = s.output == MSIM_OUTPUT_CSV;
+
+        status =
+            s.trace
+                ? msim_validate_trace(s.rows, s.trace, s.platform, csv, &err)
+                : msim_validate_rows(
+                      &(struct msim_validate_rows){s.rows, s.platform,
+                                                   s.no_rows, csv, s.would_fit},
+                      &err);
         return status == MSIM_OK ? MSIM_EXIT_OK
                                  : msim_message_error(status, &err);
     }

@@ -249,17 +249,3 @@ struct msim_memory msim_memory_of(const struct msim_described *m,
 }
 
 /* ---- whether it fits ----------------------------------------------------- */
-
-const char *msim_fits_text(enum msim_fits f)
-{
-    static const char *const TEXTS[] = {"yes", "edge", "no"};
-
-    return TEXTS[f];
-}
-
-enum msim_fits msim_memory_fits(double low, double high, double capacity)
-{
-    if (high <= capacity)
-        return MSIM_FITS_YES;
-    return low > capacity ? MSIM_FITS_NO : MSIM_FITS_EDGE;
-}

@@ -15,6 +15,7 @@
  */
 #ifndef MSIM_PLAN_MEMORY_PEAK_MEMORY_H
 #define MSIM_PLAN_MEMORY_PEAK_MEMORY_H
+#include "core/memory/fits.h"
 #include "plan/parts/parts.h"
 
 /* X(name, where a fit begins, what it is) */
@@ -48,14 +49,6 @@ struct msim_memory {
 struct msim_memory msim_memory_of(const struct msim_described *m,
                                   const struct msim_strategy *s,
                                   const struct msim_memory_constants *fitted);
-
-enum msim_fits { MSIM_FITS_YES, MSIM_FITS_EDGE, MSIM_FITS_NO };
-/* "yes", "edge", "no" */
-const char *msim_fits_text(enum msim_fits f);
-
-/* Whether a peak within low..high bytes fits into a GPU: edge, where that is
- * not sure. */
-enum msim_fits msim_memory_fits(double low, double high, double capacity);
 
 struct msim_memory_fit {
     struct msim_memory_constants constants;

@@ -3,7 +3,7 @@
  */
 #include "plan/rows/job_report.h"
 
-#include "core/base/vec.h"
+#include "core/report/compare/judged.h"
 #include "plan/memory/memory_ways.h"
 #include "plan/rows/job_prices.h"
 #include "plan/step/steps_file.h"
@@ -13,14 +13,6 @@
 #include <string.h>
 
 #define GIB 1073741824.0
-
-/* A row that was predicted and measured: its step, or its peak of memory. */
-struct judged {
-    uint32_t source;
-    bool peak;
-    double error; /* predicted / measured - 1 */
-    bool inside;
-};
 
 /* The peak of one rank, and whether it fits. */
 struct peak {
@@ -36,10 +28,7 @@ struct report {
     struct msim_step_fit fit;
     struct msim_memory_fit memory;
     FILE *out;
-    struct judged *judged;
-    uint32_t n_judged, cap_judged;
-    char sources[32][48];
-    uint32_t n_sources;
+    struct msim_judged_groups judged;
     uint64_t rows, predicted;
     /* Runs that ran, and that failed, by what they were called. */
     uint64_t called[2][3];
@@ -90,66 +79,28 @@ static void write_row(const struct report *r, char *const *fields,
 
 /* ---- errors by source ---------------------------------------------------- */
 
-static uint32_t source_of(struct report *r, const char *name)
+static const char *source_of(const struct msim_job_row *row)
 {
-    uint32_t i = 0;
+    return row->source ? row->source : "(none)";
+}
 
-    while (i < r->n_sources && strcmp(r->sources[i], name) != 0)
-        i++;
-    if (i == 32)
-        return 31;
-    if (i == r->n_sources)
-        snprintf(r->sources[r->n_sources++], sizeof(r->sources[0]), "%.47s",
-                 name);
-    return i;
+static const char *fitted_on(const void *ctx, const char *source)
+{
+    const struct report *r = ctx;
+
+    return msim_step_fit_uses(&r->fit, source) ? "fitted on" : "not seen";
 }
 
 static enum msim_status judge(struct report *r, const struct msim_job_row *row,
-                              bool peak, double measured, double predicted,
-                              double low, double high)
+                              const struct msim_step_estimate *e,
+                              const struct peak *peak)
 {
-    if (measured <= 0 || row->failed)
-        return MSIM_OK;
-    MSIM_TRY(msim_grow((void **)&r->judged, &r->cap_judged, r->n_judged,
-                       sizeof(*r->judged)));
-    r->judged[r->n_judged++] = (struct judged){
-        .source = source_of(r, row->source ? row->source : "(none)"),
-        .peak = peak,
-        .error = predicted / measured - 1,
-        .inside = low <= measured && measured <= high};
-    return MSIM_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void write_source(const struct report *r, uint32_t source, bool peak,
-                         double *errors)
-{
-    const char *name = r->sources[source];
-    double sum = 0, inside = 0;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < r->n_judged; i++) {
-        const struct judged *j = &r->judged[i];
-
-        if (j->source != source || j->peak != peak)
-            continue;
-        errors[n++] = fabs(j->error) * 100;
-        sum += fabs(j->error) * 100;
-        inside += j->inside;
-    }
-    if (n == 0)
-        return;
-    qsort(errors, n, sizeof(*errors), by_value);
-    fprintf(r->out, "%-6s %-16s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%  %s\n",
-            peak ? "memory" : "step", name, n, sum / n, errors[n / 2],
-            errors[(uint32_t)(0.9 * n)], errors[n - 1], 100 * inside / n,
-            msim_step_fit_uses(&r->fit, name) ? "fitted on" : "not seen");
+    MSIM_TRY(msim_judged_add(&r->judged, source_of(row), MSIM_JUDGED_STEP,
+                             row->step_ms, e->us / 1e3, e->low_us / 1e3,
+                             e->high_us / 1e3));
+    return msim_judged_add(&r->judged, source_of(row), MSIM_JUDGED_MEMORY,
+                           row->memory_gib, peak->gib, peak->low_gib,
+                           peak->high_gib);
 }
 
 static void write_fits(const struct report *r)
@@ -170,27 +121,18 @@ static void write_fits(const struct report *r)
 
 static enum msim_status write_text(const struct report *r)
 {
-    double *errors = calloc((size_t)r->n_judged + 1, sizeof(*errors));
-
-    if (!errors)
-        return MSIM_ENOMEM;
     fprintf(r->out, "%llu of %llu jobs predicted\n",
             (unsigned long long)r->predicted, (unsigned long long)r->rows);
     if (r->predicted < r->rows)
         fprintf(r->out, "the first without a prediction: %s\n",
                 r->first_reason);
-    if (r->n_judged == 0)
+    if (r->judged.n == 0)
         fputs("no row has a measured time; --csv prints the predictions\n",
               r->out);
     else
-        fputs("\nerror, %  source             jobs   mean median    p90  worst "
-              "inside  constants\n",
-              r->out);
-    for (int peak = 0; peak < 2; peak++)
-        for (uint32_t i = 0; i < r->n_sources; i++)
-            write_source(r, i, peak == 1, errors);
+        MSIM_TRY(msim_judged_write(&r->judged, "source", "constants", fitted_on,
+                                   r, r->out));
     write_fits(r);
-    free(errors);
     return MSIM_OK;
 }
 
@@ -254,10 +196,8 @@ static enum msim_status answer(struct report *r, struct msim_job_row *row,
         peak = peak_of(r, row, capacity);
         if (r->o->would_fit)
             find_ways(r, row, capacity, &peak);
-        MSIM_TRY(judge(r, row, false, row->step_ms, e.us / 1e3, e.low_us / 1e3,
-                       e.high_us / 1e3));
-        MSIM_TRY(judge(r, row, true, row->memory_gib, peak.gib, peak.low_gib,
-                       peak.high_gib));
+        if (!row->failed)
+            MSIM_TRY(judge(r, row, &e, &peak));
     }
     if (r->o->csv)
         write_row(r, fields, row, &e, &peak, defaults);
@@ -296,6 +236,6 @@ enum msim_status msim_job_report(const struct msim_job_report_options *o,
     msim_job_rows_release(&r.table);
     msim_job_prices_release(&r.prices);
     msim_step_fit_release(&r.fit);
-    free(r.judged);
+    msim_judged_release(&r.judged);
     return status;
 }

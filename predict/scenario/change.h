@@ -26,6 +26,19 @@ struct msim_change_reader {
     struct msim_fields *f; /* of the change */
 };
 
+/* ---- rows, for whoever reads changes ------------------------------------- */
+
+/* Room for `n` scenarios as changes to `s`; release them in any case. */
+MSIM_MUST_CHECK
+enum msim_status msim_change_rows(struct msim_change_reader *r, uint32_t n,
+                                  const struct msim_predict_settings *s);
+/* Begin row `index`, the one after the last: changes are read into it. */
+MSIM_MUST_CHECK
+enum msim_status msim_change_begin(struct msim_change_reader *r, uint32_t index,
+                                   const char *name);
+/* No further changes: put them into the order in which they are applied. */
+void msim_change_end(struct msim_change_reader *r);
+
 /* ---- what kinds share ---------------------------------------------------- */
 
 /* A copy in the scenarios' arena; NULL where there is no memory. */

@@ -26,17 +26,18 @@ static int by_axis(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-static enum msim_status take_count(void *ctx, uint32_t n)
+enum msim_status msim_change_rows(struct msim_change_reader *r, uint32_t n,
+                                  const struct msim_predict_settings *s)
 {
-    struct msim_change_reader *r = ctx;
-
-    r->all->rows = calloc(n, sizeof(*r->all->rows));
+    r->all->base = (struct msim_scenario_row){.name = "base", .settings = *s};
+    r->all->base.settings.totals_only = true;
+    r->all->rows = calloc((size_t)n + 1, sizeof(*r->all->rows));
     return r->all->rows ? MSIM_OK : MSIM_ENOMEM;
 }
 
-static enum msim_status begin_row(void *ctx, uint32_t index, const char *name)
+enum msim_status msim_change_begin(struct msim_change_reader *r, uint32_t index,
+                                   const char *name)
 {
-    struct msim_change_reader *r = ctx;
     struct msim_scenario_row *row = &r->all->rows[index];
 
     r->row = row;
@@ -50,17 +51,8 @@ static enum msim_status begin_row(void *ctx, uint32_t index, const char *name)
     return row->scales && row->edits && row->name ? MSIM_OK : MSIM_ENOMEM;
 }
 
-static void take_change(void *ctx, struct msim_fields *f, const char *key)
+void msim_change_end(struct msim_change_reader *r)
 {
-    struct msim_change_reader *r = ctx;
-
-    r->f = f;
-    msim_change_read(r, key);
-}
-
-static void end_row(void *ctx)
-{
-    struct msim_change_reader *r = ctx;
     struct msim_predict_settings *s = &r->row->settings;
 
     qsort(r->row->scales, s->n_scales, sizeof(*r->row->scales), by_text);
@@ -68,17 +60,52 @@ static void end_row(void *ctx)
           by_axis);
 }
 
+/* ---- from a file --------------------------------------------------------- */
+
+struct file_reader {
+    struct msim_change_reader to;
+    const struct msim_predict_settings *settings;
+};
+
+static enum msim_status take_count(void *ctx, uint32_t n)
+{
+    struct file_reader *r = ctx;
+
+    return msim_change_rows(&r->to, n, r->settings);
+}
+
+static enum msim_status begin_row(void *ctx, uint32_t index, const char *name)
+{
+    struct file_reader *r = ctx;
+
+    return msim_change_begin(&r->to, index, name);
+}
+
+static void take_change(void *ctx, struct msim_fields *f, const char *key)
+{
+    struct file_reader *r = ctx;
+
+    r->to.f = f;
+    msim_change_read(&r->to, key);
+}
+
+static void end_row(void *ctx)
+{
+    struct file_reader *r = ctx;
+
+    msim_change_end(&r->to);
+}
+
 enum msim_status msim_scenarios_read(struct msim_scenarios *out,
                                      const char *path,
                                      const struct msim_predict_settings *s,
                                      struct msim_error *err)
 {
-    struct msim_change_reader into = {.all = out};
+    struct file_reader into = {{.all = out}, s};
     struct msim_scenario_reader reader = {
         &into, msim_change_names, take_count, begin_row, take_change, end_row};
 
-    *out = (struct msim_scenarios){.base = {.name = "base", .settings = *s}};
-    out->base.settings.totals_only = true;
+    *out = (struct msim_scenarios){.n = 0};
     msim_arena_init(&out->arena);
     return msim_scenario_list_read(&reader, path, err);
 }

@@ -268,7 +268,8 @@ enum msim_status msim_scenarios_run(struct msim_scenarios *s,
         status = take_figures(&s->base, base.prediction);
     }
     for (uint32_t i = 0; i < s->n && status == MSIM_OK; i++)
-        run_one(&s->rows[i], &base, in, to);
+        if (!*s->rows[i].reason) /* it could be read */
+            run_one(&s->rows[i], &base, in, to);
     msim_prediction_run_release(&base);
     return status;
 }

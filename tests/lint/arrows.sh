@@ -56,13 +56,14 @@ predict/edit         : core/ models/ predict predict/groups :
 plan/describe        : core/base core/json : cjson/ cJSON.h
 plan/parts           : core/base core/trace core/work plan/describe :
 plan/step            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts : cjson/ cJSON.h
-plan/memory          : core/base core/trace core/work plan/describe plan/parts : cjson/ cJSON.h
-plan/rows            : core/base core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
-plan/search          : core/base core/json core/trace core/work models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
+plan/memory          : core/base core/trace core/work core/memory plan/describe plan/parts : cjson/ cJSON.h
+plan/rows            : core/base core/trace core/work core/memory core/report/compare models/platform models/estimate plan/describe plan/parts plan/step plan/memory :
+plan/search          : core/base core/json core/trace core/work core/memory models/platform models/estimate plan/describe plan/parts plan/step plan/memory : cjson/ cJSON.h
 plan/synth           : core/base core/trace core/work plan/describe plan/parts :
-plan/outcome         : core/base core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
-plan/whatif          : core/base core/json core/trace core/work core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
+plan/outcome         : core/base core/memory core/report/write plan/describe plan/parts plan/step plan/memory plan/search :
+plan/whatif          : core/base core/json core/trace core/work core/memory core/report/write models/platform models/estimate plan/describe plan/parts plan/step plan/memory predict/scenario : cjson/ cJSON.h
 predict/scenario     : core/ models/ predict predict/whatif predict/edit : cjson/ cJSON.h
+predict/rows         : core/ models/ predict predict/whatif predict/scenario : cjson/ cJSON.h
 profilers            : core/base core/trace core/work :
 profilers/ask        : core/base core/work profilers :
 profilers/cpu        : core/base core/work profilers : cblas.h dnnl.h omp.h mpi.h
@@ -83,7 +84,7 @@ calibrate/programs   : core/ models/ predict profilers profilers/ask plan/ calib
 cli                  : core/ models/ predict/ replay/ cli/capture : cjson/ cJSON.h zlib.h
 cli/capture          : core/base :
 cli/plan             : core/ models/ predict predict/scenario plan/ cli :
-cli/replay           : core/ models/ predict profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
+cli/replay           : core/ models/ predict predict/rows predict/scenario profilers profilers/ask replay/ cli cli/plan : cjson/ cJSON.h
 cli/platforms        : core/ models/ predict cli : cjson/ cJSON.h
 cli/calibrate        : core/ models/ predict/ cli : cjson/ cJSON.h
 tests                : core/ models/ predict profilers/ calibrate/ replay/ plan/ tests/ : cuda cupti cjson/ cJSON.h zlib.h zstd.h gsl/ chakra.pb-c.h

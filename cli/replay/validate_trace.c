@@ -1,0 +1,54 @@
+/*
+ * cli/replay/validate_trace.c - tables of jobs from the trace of one.
+ */
+#include "cli/replay/validate_trace.h"
+
+#include "cli/datadir.h"
+#include "cli/load.h"
+#include "predict/rows/trace_report.h"
+
+static enum msim_status report(const struct msim_trace_rows *t, bool csv,
+                               struct msim_error *err)
+{
+    if (csv)
+        msim_trace_rows_csv(t, stdout);
+    else
+        MSIM_TRY(msim_trace_rows_text(t, stdout));
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return msim_fail(err, MSIM_EIO, NULL, MSIM_OFFSET_NONE,
+                         "standard output cannot be written");
+    return MSIM_OK;
+}
+
+/* A mistyped column fails before the trace is read. */
+enum msim_status msim_validate_trace(const char *rows, const char *trace,
+                                     const char *platform, bool csv,
+                                     struct msim_error *err)
+{
+    char data[1024];
+    struct msim_predict_settings s = {.data = data,
+                                      .paths = &trace,
+                                      .n_paths = 1,
+                                      .load = {.threads = 2},
+                                      .platform = platform,
+                                      .peers = MSIM_PEERS_FIXED,
+                                      .iteration = MSIM_ITERATION_ALL};
+    struct msim_trace_rows t = {0};
+    struct msim_inputs in = {0};
+    struct msim_target to = {0};
+    enum msim_status status = msim_datadir_find(data, sizeof(data), err);
+
+    if (status == MSIM_OK)
+        status = msim_trace_rows_read(&t, rows, &s, err);
+    if (status == MSIM_OK)
+        status =
+            msim_load_prediction(&in, &to, &t.scenarios.base.settings, err);
+    if (status == MSIM_OK)
+        status = msim_scenarios_run(&t.scenarios, &in, &to, err);
+    if (status == MSIM_OK)
+        status = report(&t, csv, err);
+    msim_target_release(&to);
+    msim_inputs_release(&in);
+    msim_trace_rows_release(&t);
+    return status;
+}

@@ -1,0 +1,119 @@
+/*
+ * core/report/compare/judged.c - errors of predictions by group.
+ */
+#include "core/report/compare/judged.h"
+
+#include "core/base/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct msim_judged {
+    uint32_t group;
+    enum msim_judged_figure figure;
+    double error; /* predicted / measured - 1 */
+    bool inside;
+};
+
+static enum msim_status group_of(struct msim_judged_groups *g, const char *name,
+                                 uint32_t *group)
+{
+    for (*group = 0; *group < g->n_names; ++*group)
+        if (strncmp(g->names[*group], name, sizeof(*g->names) - 1) == 0)
+            return MSIM_OK;
+    MSIM_TRY(msim_grow((void **)&g->names, &g->cap_names, g->n_names,
+                       sizeof(*g->names)));
+    snprintf(g->names[g->n_names++], sizeof(*g->names), "%.47s", name);
+    return MSIM_OK;
+}
+
+enum msim_status msim_judged_add(struct msim_judged_groups *g,
+                                 const char *group,
+                                 enum msim_judged_figure figure,
+                                 double measured, double predicted, double low,
+                                 double high)
+{
+    struct msim_judged j = {.figure = figure,
+                            .error = predicted / measured - 1,
+                            .inside = low <= measured && measured <= high};
+
+    if (!(measured > 0) || !isfinite(predicted))
+        return MSIM_OK;
+    MSIM_TRY(group_of(g, group, &j.group));
+    MSIM_TRY(msim_grow((void **)&g->all, &g->cap, g->n, sizeof(*g->all)));
+    g->all[g->n++] = j;
+    return MSIM_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void write_group(const struct msim_judged_groups *g, uint32_t group,
+                        enum msim_judged_figure figure, const char *note,
+                        int width, double *errors, FILE *out)
+{
+    double sum = 0, inside = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct msim_judged *j = &g->all[i];
+
+        if (j->group != group || j->figure != figure)
+            continue;
+        errors[n++] = fabs(j->error) * 100;
+        sum += fabs(j->error) * 100;
+        inside += j->inside;
+    }
+    if (n == 0)
+        return;
+    qsort(errors, n, sizeof(*errors), by_value);
+    fprintf(out, "%-6s %-*s %6u %6.1f %6.1f %6.1f %6.1f %5.0f %%%s%s\n",
+            figure == MSIM_JUDGED_MEMORY ? "memory" : "step", width,
+            g->names[group], n, sum / n, errors[n / 2],
+            errors[(uint32_t)(0.9 * n)], errors[n - 1], 100 * inside / n,
+            *note ? "  " : "", note);
+}
+
+static int widest(const struct msim_judged_groups *g)
+{
+    int width = 16;
+
+    for (uint32_t i = 0; i < g->n_names; i++)
+        if ((int)strlen(g->names[i]) > width)
+            width = (int)strlen(g->names[i]);
+    return width;
+}
+
+enum msim_status
+msim_judged_write(const struct msim_judged_groups *g, const char *group_head,
+                  const char *note_head,
+                  const char *(*note)(const void *ctx, const char *group),
+                  const void *ctx, FILE *out)
+{
+    double *errors = calloc((size_t)g->n + 1, sizeof(*errors));
+    int width = widest(g);
+
+    if (!errors)
+        return MSIM_ENOMEM;
+    fprintf(out,
+            "\nerr. %% %-*s   jobs   mean median    p90  worst inside%s%s\n",
+            width, group_head, note ? "  " : "", note ? note_head : "");
+    for (int f = MSIM_JUDGED_STEP; f <= MSIM_JUDGED_MEMORY; f++)
+        for (uint32_t i = 0; i < g->n_names; i++)
+            write_group(g, i, (enum msim_judged_figure)f,
+                        note ? note(ctx, g->names[i]) : "", width, errors, out);
+    free(errors);
+    return MSIM_OK;
+}
+
+void msim_judged_release(struct msim_judged_groups *g)
+{
+    free(g->all);
+    free(g->names);
+    *g = (struct msim_judged_groups){0};
+}

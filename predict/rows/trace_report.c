@@ -1,0 +1,111 @@
+/*
+ * predict/rows/trace_report.c - a table of jobs from one trace: CSV and errors.
+ */
+#include "predict/rows/trace_report.h"
+
+#include "core/memory/fits.h"
+#include "core/report/compare/judged.h"
+
+#include <math.h>
+
+#define GIB   1073741824.0
+#define MS_US 1e3
+
+static void write_figures(const struct msim_scenario_row *s, FILE *out)
+{
+    const struct msim_memory_note *m = &s->memory;
+
+    fprintf(out, "%.6g,%.6g,%.6g,", s->period.predicted / MS_US,
+            s->period.low / MS_US, s->period.high / MS_US);
+    if (m->peak > 0)
+        fprintf(out, "%.4g", m->peak / GIB);
+    putc(',', out);
+    if (m->peak > 0 && m->capacity > 0)
+        fputs(msim_fits_text(msim_memory_fits(m->low, m->high, m->capacity)),
+              out);
+    fputs(",0,", out);
+}
+
+void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)
+{
+    for (uint32_t c = 0; c < t->n_columns; c++) {
+        msim_csv_write(out, t->columns[c]);
+        putc(',', out);
+    }
+    fputs("predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_rows,"
+          "defaults,reason\n",
+          out);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct msim_scenario_row *s = &t->scenarios.rows[i];
+
+        for (uint32_t c = 0; c < t->n_columns; c++) {
+            msim_csv_write(out, t->rows[i].fields[c]);
+            putc(',', out);
+        }
+        if (*s->reason)
+            fputs(",,,,,,", out);
+        else
+            write_figures(s, out);
+        msim_csv_write(out, t->rows[i].defaults);
+        putc(',', out);
+        msim_csv_write(out, s->reason);
+        putc('\n', out);
+    }
+}
+
+static enum msim_status judge(struct msim_judged_groups *g,
+                              const struct msim_trace_row *row,
+                              const struct msim_scenario_row *s,
+                              const char *group)
+{
+    const struct msim_memory_note *m = &s->memory;
+
+    MSIM_TRY(msim_judged_add(g, group, MSIM_JUDGED_STEP, row->step_ms,
+                             s->period.predicted / MS_US, s->period.low / MS_US,
+                             s->period.high / MS_US));
+    return msim_judged_add(g, group, MSIM_JUDGED_MEMORY,
+                           m->peak > 0 ? row->memory_gib : 0, m->peak / GIB,
+                           m->low / GIB, m->high / GIB);
+}
+
+static enum msim_status judge_all(struct msim_judged_groups *g,
+                                  const struct msim_trace_rows *t)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (!*t->scenarios.rows[i].reason)
+            MSIM_TRY(
+                judge(g, &t->rows[i], &t->scenarios.rows[i], t->rows[i].kind));
+    for (uint32_t i = 0; i < t->n && g->n_names > 1; i++)
+        if (!*t->scenarios.rows[i].reason)
+            MSIM_TRY(
+                judge(g, &t->rows[i], &t->scenarios.rows[i], "all of them"));
+    return MSIM_OK;
+}
+
+enum msim_status msim_trace_rows_text(const struct msim_trace_rows *t,
+                                      FILE *out)
+{
+    struct msim_judged_groups g = {0};
+    const char *why = NULL;
+    uint32_t predicted = 0;
+    enum msim_status status;
+
+    for (uint32_t i = 0; i < t->n; i++) {
+        const char *reason = t->scenarios.rows[i].reason;
+
+        predicted += !*reason;
+        if (*reason && !why)
+            why = reason;
+    }
+    fprintf(out, "%u of %u jobs predicted\n", predicted, t->n);
+    if (why)
+        fprintf(out, "the first without a prediction: %s\n", why);
+    status = judge_all(&g, t);
+    if (status == MSIM_OK && g.n == 0)
+        fputs("no row has a measured time; --csv prints the predictions\n",
+              out);
+    else if (status == MSIM_OK)
+        status = msim_judged_write(&g, "trained by", NULL, NULL, NULL, out);
+    msim_judged_release(&g);
+    return status;
+}
