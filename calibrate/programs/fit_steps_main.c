@@ -10,7 +10,9 @@
  * did not see.
  */
 #include "calibrate/steps/memory_fit.h"
+#include "calibrate/steps/steps_interval.h"
 #include "core/base/json.h"
+#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +22,10 @@
 struct run {
     struct msim_step_samples s;
     uint8_t *use;
-    double *residual; /* held out: of the model or scale of that row */
+    double *residual; /* held out: of the model of that row */
+    enum msim_step_class *class;
+    struct msim_left_overs left;
+    double *low, *high; /* of the interval, logarithms; -1: not judged */
     FILE *errors;
 };
 
@@ -40,6 +45,32 @@ static double quantile(const double *sorted, uint32_t n, double q)
     return sorted[(uint32_t)fmin(q * n, n - 1)];
 }
 
+/* Of rows with an interval: how many lie inside, per cent, and the mean of the
+ * interval's score (its width, and 20 times what is outside) over that of the
+ * deviations. */
+static void write_coverage(const struct run *r, const uint8_t *pick,
+                           const double *residual)
+{
+    double inside = 0, score = 0, off = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->s.n; i++) {
+        double e = residual[i], out;
+
+        if (!pick[i] || r->low[i] < 0)
+            continue;
+        out = fmax(fmax(-r->low[i] - e, e - r->high[i]), 0);
+        inside += out > 0 ? 0 : 1;
+        score += r->low[i] + r->high[i] + 20 * out;
+        off += fabs(e);
+        n++;
+    }
+    if (n)
+        fprintf(r->errors, ",%.0f,%.1f\n", 100 * inside / n, score / off);
+    else
+        fputs(",,\n", r->errors);
+}
+
 /* One line: errors of the rows with `pick` by their residuals. */
 static void write_errors(struct run *r, const char *figure, const char *source,
                          const char *split, const uint8_t *pick,
@@ -55,9 +86,10 @@ static void write_errors(struct run *r, const char *figure, const char *source,
         }
     if (n) {
         qsort(e, n, sizeof(*e), by_value);
-        fprintf(r->errors, "%s,%s,%s,%u,%.1f,%.1f,%.1f,%.1f\n", figure, source,
+        fprintf(r->errors, "%s,%s,%s,%u,%.1f,%.1f,%.1f,%.1f", figure, source,
                 split, n, sum / n, quantile(e, n, 0.5), quantile(e, n, 0.9),
                 e[n - 1]);
+        write_coverage(r, pick, residual);
     }
     free(e);
 }
@@ -117,10 +149,13 @@ static struct msim_neighbour row_of(const struct msim_step_sample *s,
 
 /* log(measured / predicted) by the law and the neighbours, but for the row
  * itself. */
-static double left_over(const struct run *r, const struct fitted *f, uint32_t i)
+static double left_over(struct run *r, const struct fitted *f, uint32_t i)
 {
     struct msim_neighbour of = row_of(&r->s.rows[i], &f->c);
 
+    r->class[i] = msim_step_class_by(
+        &r->s.rows[i].terms,
+        msim_neighbour_evidence(&of, f->rows, f->n, own_row(f, &of)));
     return msim_step_residual(&r->s.rows[i], &f->c) -
            msim_neighbour_correction(&of, f->rows, f->n, own_row(f, &of));
 }
@@ -161,28 +196,79 @@ static bool is_judged(const struct run *r, uint32_t row)
     return !is_source(r, row, "nanotron") || (t->tp <= 8 && t->pp == 1);
 }
 
-/* Every model of a source held out in turn. */
-static void by_model(struct run *r, uint32_t source, const char *split)
+/* Some of nanotron's jobs on several nodes with pipeline stages met a broken
+ * network, and took up to 30 times as long: intervals are of networks that
+ * work. */
+static bool is_sound(const struct run *r, uint32_t row)
+{
+    const struct msim_strategy *s = &r->s.rows[row].strategy;
+
+    return is_judged(r, row) ||
+           (s->tp <= 8 && s->nodes == 1 && r->s.rows[row].terms.pp > 1);
+}
+
+/* Keep the residuals of sound rows that were held out. */
+static void keep(struct run *r, const uint8_t *held, const double *residual,
+                 uint32_t without)
+{
+    for (uint32_t i = 0; i < r->s.n; i++)
+        if (held[i] && is_sound(r, i) &&
+            msim_grow((void **)&r->left.of, &r->left.cap, r->left.n,
+                      sizeof(*r->left.of)) == MSIM_OK)
+            r->left.of[r->left.n++] =
+                (struct msim_left_over){.row = i,
+                                        .source = r->s.rows[i].source,
+                                        .without = without,
+                                        .class = r->class[i],
+                                        .residual = residual[i]};
+}
+
+/* The intervals of rows by residuals of other models. */
+static void judge(struct run *r, const uint8_t *pick, uint32_t without)
+{
+    struct msim_step_interval v;
+    uint32_t last = UINT32_MAX;
+
+    for (uint32_t i = 0; i < r->s.n; i++) {
+        if (!pick[i])
+            continue;
+        if (last == UINT32_MAX ||
+            r->s.rows[i].source != r->s.rows[last].source ||
+            strcmp(r->s.rows[i].model, r->s.rows[last].model) != 0) {
+            if (msim_step_interval_of(&v, &r->left, &r->s, without, i) !=
+                MSIM_OK)
+                return;
+            last = i;
+        }
+        r->low[i] = v.low[r->class[i]];
+        r->high[i] = v.high[r->class[i]];
+    }
+}
+
+static void forget(struct run *r)
+{
+    for (uint32_t i = 0; i < r->s.n; i++)
+        r->low[i] = r->high[i] = -1;
+}
+
+/* Every model of a source held out in turn: residuals into r->residual. */
+static void by_model(struct run *r, uint32_t source)
 {
     uint8_t *held = calloc(r->s.n + 1, 1), *seen = calloc(r->s.n + 1, 1);
-    uint8_t *pick = calloc(r->s.n + 1, 1);
 
-    for (uint32_t i = 0; held && seen && pick && i < r->s.n; i++) {
+    for (uint32_t i = 0; held && seen && i < r->s.n; i++) {
         if (seen[i] || r->s.rows[i].source != source)
             continue;
         for (uint32_t j = 0; j < r->s.n; j++) {
             held[j] = r->s.rows[j].source == source &&
                       strcmp(r->s.rows[j].model, r->s.rows[i].model) == 0;
             seen[j] |= held[j];
-            if (held[j])
-                pick[j] = is_judged(r, j);
         }
         free(hold_out(r, held, r->residual).rows);
+        keep(r, held, r->residual, MSIM_NO_SOURCE);
     }
-    write_steps(r, source, split, pick, r->residual);
     free(held);
     free(seen);
-    free(pick);
 }
 
 static void by_scale(struct run *r, uint32_t source, double gpus,
@@ -195,6 +281,8 @@ static void by_scale(struct run *r, uint32_t source, double gpus,
         held[i] = r->s.rows[i].source == source && r->s.rows[i].gpus > gpus;
     if (held && residual) {
         free(hold_out(r, held, residual).rows);
+        forget(r);
+        judge(r, held, MSIM_NO_SOURCE);
         write_steps(r, source, split, held, residual);
     }
     free(held);
@@ -203,43 +291,24 @@ static void by_scale(struct run *r, uint32_t source, double gpus,
 
 /* ---- the file ------------------------------------------------------------ */
 
-/* Some of nanotron's jobs on several nodes with pipeline stages met a broken
- * network, and took up to 30 times as long: intervals are of networks that
- * work. */
-static bool is_sound(const struct run *r, uint32_t row)
-{
-    const struct msim_strategy *s = &r->s.rows[row].strategy;
-
-    return is_judged(r, row) ||
-           (s->tp <= 8 && s->nodes == 1 && r->s.rows[row].terms.pp > 1);
-}
-
 /* Factors that hold 90 % of the residuals of a class. */
-static cJSON *intervals(const struct run *r, const uint8_t *pick,
-                        const double *residual)
+static cJSON *intervals(const struct run *r, uint32_t without)
 {
     cJSON *all = cJSON_CreateObject();
+    struct msim_step_interval v = {0};
 
+    if (msim_step_interval_of(&v, &r->left, &r->s, without, UINT32_MAX) !=
+        MSIM_OK)
+        return all;
     for (int class = 0; class < MSIM_STEP_CLASSES; class ++) {
-        double *e = calloc(r->s.n + 1, sizeof(*e));
         cJSON *one = cJSON_AddObjectToObject(
             all, msim_step_class_text((enum msim_step_class) class));
-        uint32_t n = 0;
 
-        for (uint32_t i = 0; e && i < r->s.n; i++)
-            if (pick[i] && is_sound(r, i) &&
-                (int)msim_step_class_of(&r->s.rows[i].terms) == class)
-                e[n++] = residual[i];
-        if (n)
-            qsort(e, n, sizeof(*e), by_value);
-        cJSON_AddNumberToObject(
-            one, "low",
-            n ? round(1e3 * exp(fmax(-quantile(e, n, 0.05), 0))) / 1e3 : 2);
-        cJSON_AddNumberToObject(
-            one, "high",
-            n ? round(1e3 * exp(fmax(quantile(e, n, 0.95), 0))) / 1e3 : 2);
-        cJSON_AddNumberToObject(one, "rows", n);
-        free(e);
+        cJSON_AddNumberToObject(one, "low",
+                                round(1e3 * exp(v.low[class])) / 1e3);
+        cJSON_AddNumberToObject(one, "high",
+                                round(1e3 * exp(v.high[class])) / 1e3);
+        cJSON_AddNumberToObject(one, "rows", v.rows[class]);
     }
     return all;
 }
@@ -421,11 +490,31 @@ static void fit_memory(struct run *r, cJSON *json)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+/* A source and each other one held out: what a fit without the first says of
+ * a source that it did not see either. */
+static void pairs(struct run *r, uint8_t *held, double *residual)
+{
+    for (uint32_t a = 0; a < r->s.n_sources; a++)
+        for (uint32_t b = a + 1; b < r->s.n_sources; b++) {
+            for (uint32_t i = 0; i < r->s.n; i++)
+                held[i] = r->s.rows[i].source == a || r->s.rows[i].source == b;
+            free(hold_out(r, held, residual).rows);
+            for (uint32_t side = 0; side < 2; side++) {
+                for (uint32_t i = 0; i < r->s.n; i++)
+                    held[i] = r->s.rows[i].source == (side ? a : b);
+                keep(r, held, residual, side ? b : a);
+            }
+        }
+}
+
+/* Fits without each source; lines of them. */
 static void each_source(struct run *r, cJSON *fits)
 {
     uint8_t *held = calloc(r->s.n + 1, 1), *judged = calloc(r->s.n + 1, 1);
     double *residual = calloc(r->s.n + 1, sizeof(*residual));
 
+    if (held && judged && residual)
+        pairs(r, held, residual);
     for (uint32_t source = 0;
          held && judged && residual && source < r->s.n_sources; source++) {
         struct fitted f;
@@ -435,15 +524,35 @@ static void each_source(struct run *r, cJSON *fits)
             judged[i] = held[i] && is_judged(r, i);
         }
         f = hold_out(r, held, residual);
+        forget(r);
+        judge(r, judged, source);
         write_steps(r, source, "the source held out", judged, residual);
-        if (fits)
-            add_fit(fits, r, r->s.sources[source], &f,
-                    intervals(r, held, residual));
+        keep(r, held, residual, MSIM_NO_SOURCE);
+        add_fit(fits, r, r->s.sources[source], &f, intervals(r, source));
         free(f.rows);
     }
     free(held);
     free(judged);
     free(residual);
+}
+
+/* Lines of the fit on all, of models and of scales held out. */
+static void write_seen(struct run *r, const struct fitted *f, uint8_t *pick,
+                       double *seen)
+{
+    for (uint32_t source = 0; source < r->s.n_sources; source++) {
+        forget(r);
+        for (uint32_t i = 0; i < r->s.n; i++) {
+            pick[i] = r->s.rows[i].source == source && is_judged(r, i);
+            seen[i] = left_over(r, f, i);
+        }
+        write_steps(r, source, "all but the row", pick, seen);
+        for (uint32_t i = 0; i < r->left.n; i++)
+            if (r->left.of[i].without == MSIM_NO_SOURCE)
+                r->class[r->left.of[i].row] = r->left.of[i].class;
+        judge(r, pick, MSIM_NO_SOURCE);
+        write_steps(r, source, "a model held out", pick, r->residual);
+    }
 }
 
 static enum msim_status fit_all(struct run *r, const char *out,
@@ -457,26 +566,22 @@ static enum msim_status fit_all(struct run *r, const char *out,
 
     if (!all || !pick || !seen || !json)
         return MSIM_ENOMEM;
-    fprintf(r->errors, "figure,source,split,rows,mean,median,p90,worst\n");
+    fprintf(r->errors, "figure,source,split,rows,mean,median,p90,worst,inside,"
+                       "score\n");
     cJSON_AddStringToObject(json, "schema", "mystique-sim/steps/1");
     cJSON_AddStringToObject(json, "how", "msim-fit-steps");
     fits = cJSON_AddArrayToObject(json, "fits");
     f = hold_out(r, all, seen); /* nothing is held out */
-    for (uint32_t source = 0; source < r->s.n_sources; source++) {
-        for (uint32_t i = 0; i < r->s.n; i++) {
-            seen[i] = left_over(r, &f, i);
-            pick[i] = r->s.rows[i].source == source && is_judged(r, i);
-        }
-        write_steps(r, source, "all but the row", pick, seen);
-        by_model(r, source, "a model held out");
-    }
+    for (uint32_t source = 0; source < r->s.n_sources; source++)
+        by_model(r, source);
+    each_source(r, fits);
+    write_seen(r, &f, pick, seen);
     for (uint32_t source = 0; source < r->s.n_sources; source++)
         if (strcmp(r->s.sources[source], "training_steps") == 0)
             by_scale(r, source, 8, "more than 8 GPUs held out");
-    memset(all, 1, r->s.n);
-    add_fit(fits, r, "", &f, intervals(r, all, r->residual));
+    add_fit(fits, r, "", &f, intervals(r, MSIM_NO_SOURCE));
     free(f.rows);
-    each_source(r, fits);
+    forget(r);
     fit_memory(r, json);
     if (out)
         status = write_json(json, out, err);
@@ -518,13 +623,22 @@ int main(int argc, char **argv)
         return usage();
     r.use = calloc(r.s.n + 1, 1);
     r.residual = calloc(r.s.n + 1, sizeof(*r.residual));
+    r.class = calloc(r.s.n + 1, sizeof(*r.class));
+    r.low = calloc(r.s.n + 1, sizeof(*r.low));
+    r.high = calloc(r.s.n + 1, sizeof(*r.high));
     if (status == MSIM_OK)
-        status = r.use && r.residual ? fit_all(&r, out, &err) : MSIM_ENOMEM;
+        status = r.use && r.residual && r.class && r.low && r.high
+                     ? fit_all(&r, out, &err)
+                     : MSIM_ENOMEM;
     if (status != MSIM_OK)
         fprintf(stderr, "msim-fit-steps: %s: %s\n", err.file,
                 *err.text ? err.text : msim_status_text(status));
     free(r.use);
     free(r.residual);
+    free(r.class);
+    free(r.low);
+    free(r.high);
+    free(r.left.of);
     msim_step_samples_release(&r.s);
     if (r.errors && r.errors != stdout && fclose(r.errors) != 0)
         return 4;

@@ -72,6 +72,7 @@ static void put_steps(const struct msim_plan *plan, FILE *out)
     put_interval(fit, MSIM_STEP_CLASS_PLAIN, "Without pipeline stages", out);
     put_interval(fit, MSIM_STEP_CLASS_PIPELINE, "With pipeline stages", out);
     put_interval(fit, MSIM_STEP_CLASS_EXPERTS, "With experts", out);
+    put_interval(fit, MSIM_STEP_CLASS_UNLIKE, "Unlike all measured jobs", out);
     if (plan->best != UINT32_MAX) {
         double c = plan->points[plan->best].correction;
 

@@ -67,12 +67,14 @@ static uint32_t first_of(uint32_t kind, const struct msim_neighbour *rows,
     return low;
 }
 
-double msim_neighbour_correction(const struct msim_neighbour *of,
-                                 const struct msim_neighbour *rows, uint32_t n,
-                                 const struct msim_neighbour *skip)
+/* The sum of weights of rows that are near; `*sum` of residuals by them. */
+static double near_rows(const struct msim_neighbour *of,
+                        const struct msim_neighbour *rows, uint32_t n,
+                        const struct msim_neighbour *skip, double *sum)
 {
-    double weights = DRAWN, sum = 0;
+    double weights = 0;
 
+    *sum = 0;
     for (uint32_t i = first_of(of->kind, rows, n);
          i < n && rows[i].kind == of->kind; i++) {
         double square = 0;
@@ -85,7 +87,25 @@ double msim_neighbour_correction(const struct msim_neighbour *of,
         if (&rows[i] == skip || square > FAR * FAR)
             continue;
         weights += exp(-square / 2);
-        sum += exp(-square / 2) * rows[i].residual;
+        *sum += exp(-square / 2) * rows[i].residual;
     }
-    return sum / weights;
+    return weights;
+}
+
+double msim_neighbour_correction(const struct msim_neighbour *of,
+                                 const struct msim_neighbour *rows, uint32_t n,
+                                 const struct msim_neighbour *skip)
+{
+    double sum, weights = near_rows(of, rows, n, skip, &sum);
+
+    return sum / (weights + DRAWN);
+}
+
+double msim_neighbour_evidence(const struct msim_neighbour *of,
+                               const struct msim_neighbour *rows, uint32_t n,
+                               const struct msim_neighbour *skip)
+{
+    double sum;
+
+    return near_rows(of, rows, n, skip, &sum);
 }

@@ -30,6 +30,12 @@ double msim_neighbour_correction(const struct msim_neighbour *of,
                                  const struct msim_neighbour *rows, uint32_t n,
                                  const struct msim_neighbour *skip);
 
+/* How much rows say of the job: a row of the same sizes counts as 1, others by
+ * their distance. 0: a job unlike all rows. */
+double msim_neighbour_evidence(const struct msim_neighbour *of,
+                               const struct msim_neighbour *rows, uint32_t n,
+                               const struct msim_neighbour *skip);
+
 /* For qsort(): by kind, then by all else. */
 int msim_neighbour_order(const void *a, const void *b);
 

@@ -28,6 +28,18 @@ enum msim_step_class msim_step_class_of(const struct msim_terms *t)
     return t->pp > 1 ? MSIM_STEP_CLASS_PIPELINE : MSIM_STEP_CLASS_PLAIN;
 }
 
+#define LITTLE 0.3 /* evidence: the weight of a row that says nothing */
+
+enum msim_step_class msim_step_class_by(const struct msim_terms *t,
+                                        double evidence)
+{
+    enum msim_step_class class = msim_step_class_of(t);
+
+    return class != MSIM_STEP_CLASS_EXPERTS && evidence < LITTLE
+               ? MSIM_STEP_CLASS_UNLIKE
+               : class;
+}
+
 static enum msim_status wrong(const char *path, const char *what,
                               struct msim_error *err)
 {
@@ -179,9 +191,10 @@ bool msim_step_fit_uses(const struct msim_step_fit *fit, const char *source)
 struct msim_step_estimate msim_step_predict(const struct msim_terms *t,
                                             const struct msim_step_fit *fit)
 {
-    enum msim_step_class class = msim_step_class_of(t);
     struct msim_step_estimate e = {.flops = t->flops};
     struct msim_neighbour of = msim_neighbour_of(t);
+    enum msim_step_class class = msim_step_class_by(
+        t, msim_neighbour_evidence(&of, fit->rows, fit->n_rows, NULL));
     double factor =
         exp(msim_neighbour_correction(&of, fit->rows, fit->n_rows, NULL));
     double *parts = (double *)&e.parts;

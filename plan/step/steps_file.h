@@ -13,7 +13,8 @@
 #define MSIM_STEP_CLASS_MAP(X)                                                 \
     X(PLAIN, "plain")                                                          \
     X(PIPELINE, "pipeline")                                                    \
-    X(EXPERTS, "experts")
+    X(EXPERTS, "experts")                                                      \
+    X(UNLIKE, "unlike")
 
 enum msim_step_class {
 #define X(name, text) MSIM_STEP_CLASS_##name,
@@ -22,7 +23,12 @@ enum msim_step_class {
         MSIM_STEP_CLASSES
 };
 const char *msim_step_class_text(enum msim_step_class c);
+/* By the job alone: never UNLIKE. */
 enum msim_step_class msim_step_class_of(const struct msim_terms *t);
+/* UNLIKE where no row of a fit is near (msim_neighbour_evidence()), but for
+ * models with experts. */
+enum msim_step_class msim_step_class_by(const struct msim_terms *t,
+                                        double evidence);
 
 #define MSIM_STEP_SOURCES 12
 

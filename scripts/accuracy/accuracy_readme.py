@@ -157,12 +157,14 @@ def headline_table():
 
 def training_table():
     lines = ["| figure | source | constants | jobs | mean error | median | p90 "
-             "| worst |",
-             "|---|---|---|---|---|---|---|---|"]
+             "| worst | inside | score |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
     for row in sorted(rows_of("training.csv"),
                       key=lambda row: (row["figure"] != "step", row["source"])):
         lines.append("| {figure} | {source} | {split} | {rows} | {mean} % | {median} % "
-                     "| {p90} % | {worst} % |".format(**row))
+                     "| {p90} % | {worst} % | ".format(**row) +
+                     ("{inside} % | {score} |".format(**row) if row["inside"]
+                      else "| |"))
     return lines
 
 

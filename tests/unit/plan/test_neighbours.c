@@ -1,5 +1,5 @@
 /* Rows like a job: what counts, and how much. */
-#include "plan/step/neighbours.h"
+#include "plan/step/steps_file.h"
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -51,6 +51,36 @@ static void test_neighbours__count_by_distance(void)
     CHECK(correct(NULL, 0, NULL) == 0);
 }
 
+/* Two rows of the same sizes count as 2, others by their distance, those of
+ * another kind not. */
+static void test_neighbours__are_evidence(void)
+{
+    struct msim_neighbour rows[] = {row(2048, 16, 2, 0.3),
+                                    row(2048, 16, 2, -0.3)};
+    struct msim_neighbour far = row(8192, 16, 2, 0.3);
+    struct msim_neighbour other = row(2048, 16, 4, 0.3);
+    struct msim_neighbour of = row(2048, 16, 2, 0);
+
+    qsort(rows, 2, sizeof(rows[0]), msim_neighbour_order);
+    CHECK_REL(msim_neighbour_evidence(&of, rows, 2, NULL), 2, 1e-6);
+    CHECK_REL(msim_neighbour_evidence(&of, rows, 2, &rows[1]), 1, 1e-6);
+    CHECK(msim_neighbour_evidence(&of, &far, 1, NULL) < 0.01);
+    CHECK(msim_neighbour_evidence(&of, &other, 1, NULL) == 0);
+}
+
+/* Without stages, with them, and unlike all rows; experts stay experts. */
+static void test_neighbours__choose_the_class(void)
+{
+    struct msim_terms t = job(2048, 16, 2);
+
+    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_PLAIN);
+    CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_UNLIKE);
+    t.pp = 4;
+    CHECK_INT(msim_step_class_by(&t, 1), MSIM_STEP_CLASS_PIPELINE);
+    t.at[MSIM_PLACE_LAYER].us[MSIM_PART_OP_EXPERT][MSIM_PASS_FORWARD] = 1;
+    CHECK_INT(msim_step_class_by(&t, 0), MSIM_STEP_CLASS_EXPERTS);
+}
+
 static void test_neighbours__are_of_one_kind(void)
 {
     struct msim_neighbour rows[] = {
@@ -66,5 +96,7 @@ int main(void)
 {
     RUN(test_neighbours__count_by_distance);
     RUN(test_neighbours__are_of_one_kind);
+    RUN(test_neighbours__are_evidence);
+    RUN(test_neighbours__choose_the_class);
     return check_summary();
 }
