@@ -9,8 +9,7 @@
  * that a fit saw, and of models, hidden sizes, scales and whole sources that it
  * did not see.
  */
-#include "calibrate/steps/memory_fit.h"
-#include "calibrate/steps/steps_interval.h"
+#include "calibrate/programs/fit_steps.h"
 #include "core/base/json.h"
 #include "core/base/vec.h"
 
@@ -19,17 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct run {
-    struct msim_step_samples s;
-    uint8_t *use;
-    double *residual; /* held out: of the model of that row */
-    enum msim_step_class *class;
-    struct msim_left_overs left;
-    double *low, *high; /* of the interval, logarithms; -1: not judged */
-    FILE *errors;
-};
-
-static int by_value(const void *a, const void *b)
+int msim_steps_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -40,7 +29,7 @@ static int by_value(const void *a, const void *b)
 
 typedef bool chosen(const struct msim_step_sample *row, const void *what);
 
-static double quantile(const double *sorted, uint32_t n, double q)
+double msim_steps_quantile(const double *sorted, uint32_t n, double q)
 {
     return sorted[(uint32_t)fmin(q * n, n - 1)];
 }
@@ -48,7 +37,7 @@ static double quantile(const double *sorted, uint32_t n, double q)
 /* Of rows with an interval: how many lie inside, per cent, and the mean of the
  * interval's score (its width, and 20 times what is outside) over that of the
  * deviations. */
-static void write_coverage(const struct run *r, const uint8_t *pick,
+static void write_coverage(const struct msim_steps_run *r, const uint8_t *pick,
                            const double *residual)
 {
     double inside = 0, score = 0, off = 0;
@@ -72,9 +61,9 @@ static void write_coverage(const struct run *r, const uint8_t *pick,
 }
 
 /* One line: errors of the rows with `pick` by their residuals. */
-static void write_errors(struct run *r, const char *figure, const char *source,
-                         const char *split, const uint8_t *pick,
-                         const double *residual)
+void msim_steps_write_errors(struct msim_steps_run *r, const char *figure,
+                             const char *source, const char *split,
+                             const uint8_t *pick, const double *residual)
 {
     double *e = calloc(r->s.n + 1, sizeof(*e)), sum = 0;
     uint32_t n = 0;
@@ -85,24 +74,25 @@ static void write_errors(struct run *r, const char *figure, const char *source,
             sum += e[n++];
         }
     if (n) {
-        qsort(e, n, sizeof(*e), by_value);
+        qsort(e, n, sizeof(*e), msim_steps_by_value);
         fprintf(r->errors, "%s,%s,%s,%u,%.1f,%.1f,%.1f,%.1f", figure, source,
-                split, n, sum / n, quantile(e, n, 0.5), quantile(e, n, 0.9),
-                e[n - 1]);
+                split, n, sum / n, msim_steps_quantile(e, n, 0.5),
+                msim_steps_quantile(e, n, 0.9), e[n - 1]);
         write_coverage(r, pick, residual);
     }
     free(e);
 }
 
-static bool has_experts(const struct run *r, uint32_t row)
+static bool has_experts(const struct msim_steps_run *r, uint32_t row)
 {
     return msim_step_class_of(&r->s.rows[row].terms) == MSIM_STEP_CLASS_EXPERTS;
 }
 
 /* A line for the source's steps, or one for models with experts and one for
  * the others, where it has both. */
-static void write_steps(struct run *r, uint32_t source, const char *split,
-                        const uint8_t *pick, const double *residual)
+static void write_steps(struct msim_steps_run *r, uint32_t source,
+                        const char *split, const uint8_t *pick,
+                        const double *residual)
 {
     uint8_t *one = calloc(r->s.n + 1, 1);
     uint32_t n[2] = {0};
@@ -118,7 +108,7 @@ static void write_steps(struct run *r, uint32_t source, const char *split,
                  !n[0] || !n[1] ? ""
                  : experts      ? " with experts"
                                 : " dense");
-        write_errors(r, "step", name, split, one, residual);
+        msim_steps_write_errors(r, "step", name, split, one, residual);
     }
     free(one);
 }
@@ -149,7 +139,8 @@ static struct msim_neighbour row_of(const struct msim_step_sample *s,
 
 /* log(measured / predicted) by the law and the neighbours, but for the row
  * itself. */
-static double left_over(struct run *r, const struct fitted *f, uint32_t i)
+static double left_over(struct msim_steps_run *r, const struct fitted *f,
+                        uint32_t i)
 {
     struct msim_neighbour of = row_of(&r->s.rows[i], &f->c);
 
@@ -161,7 +152,7 @@ static double left_over(struct run *r, const struct fitted *f, uint32_t i)
 }
 
 /* Fit without the rows of `held`, and take their residuals. */
-static struct fitted hold_out(struct run *r, const uint8_t *held,
+static struct fitted hold_out(struct msim_steps_run *r, const uint8_t *held,
                               double *residual)
 {
     struct fitted f = {.rows = calloc(r->s.n + 1, sizeof(*f.rows))};
@@ -182,14 +173,15 @@ static struct fitted hold_out(struct run *r, const uint8_t *held,
 
 /* ---- what is judged ------------------------------------------------------ */
 
-static bool is_source(const struct run *r, uint32_t row, const char *name)
+static bool is_source(const struct msim_steps_run *r, uint32_t row,
+                      const char *name)
 {
     return strcmp(r->s.sources[r->s.rows[row].source], name) == 0;
 }
 
 /* The rows that are reported: of nanotron those whose tensor parallel ranks
  * are in one node and that have one stage. */
-static bool is_judged(const struct run *r, uint32_t row)
+static bool is_judged(const struct msim_steps_run *r, uint32_t row)
 {
     const struct msim_terms *t = &r->s.rows[row].terms;
 
@@ -199,7 +191,7 @@ static bool is_judged(const struct run *r, uint32_t row)
 /* Some of nanotron's jobs on several nodes with pipeline stages met a broken
  * network, and took up to 30 times as long: intervals are of networks that
  * work. */
-static bool is_sound(const struct run *r, uint32_t row)
+static bool is_sound(const struct msim_steps_run *r, uint32_t row)
 {
     const struct msim_strategy *s = &r->s.rows[row].strategy;
 
@@ -208,8 +200,8 @@ static bool is_sound(const struct run *r, uint32_t row)
 }
 
 /* Keep the residuals of sound rows that were held out. */
-static void keep(struct run *r, const uint8_t *held, const double *residual,
-                 uint32_t without)
+static void keep(struct msim_steps_run *r, const uint8_t *held,
+                 const double *residual, uint32_t without)
 {
     for (uint32_t i = 0; i < r->s.n; i++)
         if (held[i] && is_sound(r, i) &&
@@ -224,7 +216,8 @@ static void keep(struct run *r, const uint8_t *held, const double *residual,
 }
 
 /* The intervals of rows by residuals of other models. */
-static void judge(struct run *r, const uint8_t *pick, uint32_t without)
+static void judge(struct msim_steps_run *r, const uint8_t *pick,
+                  uint32_t without)
 {
     struct msim_step_interval v;
     uint32_t last = UINT32_MAX;
@@ -245,14 +238,14 @@ static void judge(struct run *r, const uint8_t *pick, uint32_t without)
     }
 }
 
-static void forget(struct run *r)
+static void forget(struct msim_steps_run *r)
 {
     for (uint32_t i = 0; i < r->s.n; i++)
         r->low[i] = r->high[i] = -1;
 }
 
 /* Every model of a source held out in turn: residuals into r->residual. */
-static void by_model(struct run *r, uint32_t source)
+static void by_model(struct msim_steps_run *r, uint32_t source)
 {
     uint8_t *held = calloc(r->s.n + 1, 1), *seen = calloc(r->s.n + 1, 1);
 
@@ -271,7 +264,7 @@ static void by_model(struct run *r, uint32_t source)
     free(seen);
 }
 
-static void by_scale(struct run *r, uint32_t source, double gpus,
+static void by_scale(struct msim_steps_run *r, uint32_t source, double gpus,
                      const char *split)
 {
     uint8_t *held = calloc(r->s.n + 1, 1);
@@ -292,7 +285,7 @@ static void by_scale(struct run *r, uint32_t source, double gpus,
 /* ---- the file ------------------------------------------------------------ */
 
 /* Factors that hold 90 % of the residuals of a class. */
-static cJSON *intervals(const struct run *r, uint32_t without)
+static cJSON *intervals(const struct msim_steps_run *r, uint32_t without)
 {
     cJSON *all = cJSON_CreateObject();
     struct msim_step_interval v = {0};
@@ -314,7 +307,7 @@ static cJSON *intervals(const struct run *r, uint32_t without)
 }
 
 /* With four digits: more mean nothing. */
-static void add_number(cJSON *object, const char *key, double v)
+void msim_steps_add_number(cJSON *object, const char *key, double v)
 {
     char text[32];
 
@@ -341,8 +334,9 @@ static void add_rows(cJSON *fit, const struct fitted *f)
     }
 }
 
-static void add_fit(cJSON *fits, const struct run *r, const char *without,
-                    const struct fitted *f, cJSON *interval)
+static void add_fit(cJSON *fits, const struct msim_steps_run *r,
+                    const char *without, const struct fitted *f,
+                    cJSON *interval)
 {
     cJSON *fit = cJSON_CreateObject(), *object, *sources;
     double values[MSIM_STEP_CONSTANTS];
@@ -355,7 +349,7 @@ static void add_fit(cJSON *fits, const struct run *r, const char *without,
             cJSON_AddItemToArray(sources, cJSON_CreateString(r->s.sources[i]));
     object = cJSON_AddObjectToObject(fit, "constants");
     for (uint32_t i = 0; i < MSIM_STEP_CONSTANTS; i++)
-        add_number(object, msim_step_constant_text(i), values[i]);
+        msim_steps_add_number(object, msim_step_constant_text(i), values[i]);
     cJSON_AddItemToObject(fit, "interval", interval);
     add_rows(fit, f);
     cJSON_AddItemToArray(fits, fit);
@@ -379,120 +373,11 @@ static enum msim_status write_json(const cJSON *json, const char *path,
                      "cannot be written");
 }
 
-/* ---- memory -------------------------------------------------------------- */
-
-/* Whether a row's peak is judged: tensor parallel ranks in one node. */
-static bool has_peak(const struct run *r, uint32_t i)
-{
-    const struct msim_step_sample *row = &r->s.rows[i];
-
-    return row->memory_gib > 0 && row->strategy.tp <= 8;
-}
-
-static void memory_residuals(struct run *r, const uint8_t *use,
-                             const uint8_t *pick, double *residual,
-                             struct msim_memory_constants *c)
-{
-    *c = msim_memory_constants_fit(&r->s, use);
-    for (uint32_t i = 0; i < r->s.n; i++)
-        if (pick[i])
-            residual[i] = msim_memory_residual(&r->s.rows[i], c);
-}
-
-/* Every model with peaks held out in turn; `pick` gets the rows. */
-static void memory_by_model(struct run *r, uint8_t *pick, double *residual)
-{
-    uint8_t *held = calloc(r->s.n + 1, 1);
-    struct msim_memory_constants c;
-
-    for (uint32_t i = 0; held && i < r->s.n; i++) {
-        if (pick[i] || !has_peak(r, i))
-            continue;
-        for (uint32_t j = 0; j < r->s.n; j++) {
-            bool same = strcmp(r->s.rows[j].model, r->s.rows[i].model) == 0;
-
-            held[j] = has_peak(r, j) && same;
-            r->use[j] = has_peak(r, j) && !same;
-            pick[j] |= held[j];
-        }
-        memory_residuals(r, r->use, held, residual, &c);
-    }
-    free(held);
-}
-
-static void add_memory_fit(cJSON *fits, const char *without, const char *source,
-                           const struct msim_memory_constants *c, double low,
-                           double high)
-{
-    cJSON *fit = cJSON_CreateObject(), *object, *interval;
-    double values[MSIM_MEMORY_CONSTANTS];
-
-    memcpy(values, c, sizeof(values));
-    cJSON_AddStringToObject(fit, "without", without);
-    object = cJSON_AddArrayToObject(fit, "sources");
-    if (source)
-        cJSON_AddItemToArray(object, cJSON_CreateString(source));
-    object = cJSON_AddObjectToObject(fit, "constants");
-    for (uint32_t i = 0; i < MSIM_MEMORY_CONSTANTS; i++)
-        add_number(object, msim_memory_constant_text(i), values[i]);
-    interval = cJSON_AddObjectToObject(fit, "interval");
-    add_number(interval, "low", low);
-    add_number(interval, "high", high);
-    cJSON_AddItemToArray(fits, fit);
-}
-
-/* One fit on all peaks, with the interval of models held out; one without the
- * source that alone has peaks: where the constants begin. */
-static void fit_memory(struct run *r, cJSON *json)
-{
-    uint8_t *pick = calloc(r->s.n + 1, 1), *all = calloc(r->s.n + 1, 1);
-    double *residual = calloc(r->s.n + 1, sizeof(*residual));
-    struct msim_memory_constants c, start = msim_memory_constants_start();
-    const char *source = NULL;
-    double *e = calloc(r->s.n + 1, sizeof(*e));
-    cJSON *fits = cJSON_AddArrayToObject(json, "memory");
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; pick && all && residual && e && i < r->s.n; i++) {
-        all[i] = has_peak(r, i);
-        if (all[i])
-            source = r->s.sources[r->s.rows[i].source];
-    }
-    if (source) {
-        memory_residuals(r, all, all, residual, &c);
-        write_errors(r, "memory", source, "fitted on", all, residual);
-        memory_by_model(r, pick, residual);
-        write_errors(r, "memory", source, "a model held out", pick, residual);
-        for (uint32_t i = 0; i < r->s.n; i++)
-            if (pick[i])
-                e[n++] = residual[i];
-        qsort(e, n, sizeof(*e), by_value);
-        add_memory_fit(fits, "", source, &c,
-                       exp(fmax(-quantile(e, n, 0.05), 0)),
-                       exp(fmax(quantile(e, n, 0.95), 0)));
-        n = 0;
-        for (uint32_t i = 0; i < r->s.n; i++)
-            if (pick[i])
-                e[n++] = residual[i] =
-                    msim_memory_residual(&r->s.rows[i], &start);
-        write_errors(r, "memory", source, "the source held out", pick,
-                     residual);
-        qsort(e, n, sizeof(*e), by_value);
-        add_memory_fit(fits, source, NULL, &start,
-                       exp(fmax(-quantile(e, n, 0.05), 0)),
-                       exp(fmax(quantile(e, n, 0.95), 0)));
-    }
-    free(pick);
-    free(all);
-    free(residual);
-    free(e);
-}
-
 /* ---- all of it ----------------------------------------------------------- */
 
 /* A source and each other one held out: what a fit without the first says of
  * a source that it did not see either. */
-static void pairs(struct run *r, uint8_t *held, double *residual)
+static void pairs(struct msim_steps_run *r, uint8_t *held, double *residual)
 {
     for (uint32_t a = 0; a < r->s.n_sources; a++)
         for (uint32_t b = a + 1; b < r->s.n_sources; b++) {
@@ -508,7 +393,7 @@ static void pairs(struct run *r, uint8_t *held, double *residual)
 }
 
 /* Fits without each source; lines of them. */
-static void each_source(struct run *r, cJSON *fits)
+static void each_source(struct msim_steps_run *r, cJSON *fits)
 {
     uint8_t *held = calloc(r->s.n + 1, 1), *judged = calloc(r->s.n + 1, 1);
     double *residual = calloc(r->s.n + 1, sizeof(*residual));
@@ -537,8 +422,8 @@ static void each_source(struct run *r, cJSON *fits)
 }
 
 /* Lines of the fit on all, of models and of scales held out. */
-static void write_seen(struct run *r, const struct fitted *f, uint8_t *pick,
-                       double *seen)
+static void write_seen(struct msim_steps_run *r, const struct fitted *f,
+                       uint8_t *pick, double *seen)
 {
     for (uint32_t source = 0; source < r->s.n_sources; source++) {
         forget(r);
@@ -555,7 +440,7 @@ static void write_seen(struct run *r, const struct fitted *f, uint8_t *pick,
     }
 }
 
-static enum msim_status fit_all(struct run *r, const char *out,
+static enum msim_status fit_all(struct msim_steps_run *r, const char *out,
                                 struct msim_error *err)
 {
     cJSON *json = cJSON_CreateObject(), *fits;
@@ -582,7 +467,7 @@ static enum msim_status fit_all(struct run *r, const char *out,
     add_fit(fits, r, "", &f, intervals(r, MSIM_NO_SOURCE));
     free(f.rows);
     forget(r);
-    fit_memory(r, json);
+    msim_steps_fit_memory(r, json);
     if (out)
         status = write_json(json, out, err);
     cJSON_Delete(json);
@@ -602,7 +487,7 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    struct run r = {.errors = stdout};
+    struct msim_steps_run r = {.errors = stdout};
     struct msim_error err = {0};
     enum msim_status status = MSIM_OK;
     const char *data = NULL, *out = NULL;
