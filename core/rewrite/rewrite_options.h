@@ -36,8 +36,9 @@ struct msim_rewrite {
     uint32_t world;      /* ranks, each with the recorded batch; 0: as recorded;
                             above 1 without `shard`: DDP */
     enum msim_shard shard;
-    double bucket_mib;   /* of DDP's buckets; 0: 25 */
-    bool bucket_views;   /* gradients are views of DDP's buckets */
+    double bucket_mib;        /* of DDP's buckets; 0: 25 */
+    bool bucket_views;        /* gradients are views of DDP's buckets */
+    bool offload_activations; /* what backward reads waits on the host */
     bool offload_states; /* the optimizer runs on the host, with its states;
                             sharded parameters are there, too */
     bool optimizer_8bit; /* its states */

@@ -20,6 +20,9 @@ msim_stage_fn msim_stage_gpu;
  * again before its backward one. */
 msim_stage_fn msim_stage_recompute;
 
+/* What forward keeps for backward waits in the host's memory. */
+msim_stage_fn msim_stage_offload_activations;
+
 /* Gradient accumulation: forward and backward run once for each micro batch,
  * gradients are added up in place, the optimizer steps once. */
 msim_stage_fn msim_stage_accumulate;

@@ -131,12 +131,13 @@ void msim_change_read_shard(struct msim_change_reader *r, const char *key)
 /* What is kept in the host's memory. */
 void msim_change_read_offload(struct msim_change_reader *r, const char *key)
 {
-    const char *what = msim_field_text(r->f, key);
+    static const char *const WORDS[] = {"optimizer", "activations", NULL};
+    struct msim_rewrite *w = &r->row->settings.rewrite;
+    int word = msim_field_word(r->f, key, WORDS, 0);
 
     r->row->other_target = true;
-    r->row->settings.rewrite.offload_states = true;
-    if (!what || strcmp(what, "optimizer") != 0)
-        msim_field_refuse(r->f, key, "\"optimizer\"");
+    w->offload_states |= word == 0;
+    w->offload_activations |= word == 1;
 }
 
 void msim_change_read_optimizer_bits(struct msim_change_reader *r,

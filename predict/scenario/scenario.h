@@ -32,7 +32,7 @@
  *     world    ranks of data parallel
  *     shard    how they share the model: a word, or {"strategy", "bucket_mb",
  *              "gradient_as_bucket_view", "mixed_precision"}
- *     offload  "optimizer"
+ *     offload  "optimizer", "activations"
  *     optimizer_bits  8, of its states
  *     optimizer_in_backward  true: a parameter is updated in backward
  *

@@ -101,6 +101,25 @@ within "$(peak amp)" "$(peak all)" 1.01 2 || complain "autocast keeps no fp32 we
 within "$(peak half)" "$(peak fsdp)" 0.6 0.95 || complain "peak of FSDP in fp16"
 within "$(transfer half)" "$(transfer fsdp)" 0.4 0.95 || complain "messages of FSDP in fp16"
 
+# Activations on the host: what backward reads goes down and comes up again.
+cat >"$folder/activations.json" <<'JSON'
+{"scenarios": [
+  {"name": "32", "changes": [{"batch": 32}]},
+  {"name": "away", "changes": [{"batch": 32}, {"offload": "activations"}]},
+  {"name": "a, b", "changes": [{"batch": 32}, {"recompute": "full"}, {"offload": "activations"}]},
+  {"name": "b, a", "changes": [{"offload": "activations"}, {"recompute": "full"}, {"batch": 32}]},
+  {"name": "all", "changes": [{"offload": "activations"}, {"offload": "optimizer"}, {"batch": 32}]}]}
+JSON
+run whatif --platform a100 "$folder/activations.json" "$trace" --csv
+want_rc 0
+want_no_err
+[ "$(figures 'a, b')" = "$(figures 'b, a')" ] || complain "the order of changes counts"
+within "$(peak away)" "$(peak 32)" 0.1 0.6 || complain "peak without activations: $(peak away)"
+within "$(peak all)" "$(peak away)" 0.3 0.999 || complain "the optimizer stays: $(peak all)"
+# Copies at some 10 to 60 GB/s, both ways, of what left.
+within "$(column away 2)" "$(column 32 2)" 2 20 || complain "copies take no time"
+within "$(column 'a, b' 2)" "$(column away 2)" 0.1 0.8 || complain "what is computed again is copied"
+
 # The optimizer: fewer bytes, on the host, in backward.
 cat >"$folder/steps.json" <<'JSON'
 {"scenarios": [
@@ -158,5 +177,5 @@ refused '{"shard": {"strategy": "fsdp", "mixed_precision": "fp8"}}' 'shard.mixed
 refused '{"optimizer_bits": 4}' "optimizer_bits is 4, want 8"
 refused '{"optimizer_in_backward": "yes"}' 'optimizer_in_backward is "yes"'
 refused '{"dtype": "amp"}' 'dtype is "amp"'
-refused '{"offload": "weights"}' 'offload is "weights", want "optimizer"'
+refused '{"offload": "weights"}' 'offload is "weights", want optimizer or activations'
 finish

@@ -42,6 +42,47 @@ static void test_rewrite__recompute(void)
     done_step(&m);
 }
 
+/*
+ * Backward reads both results of relu. The first goes down behind the second
+ * linear, which reads it last, the second behind the loss; the second comes up
+ * before backward of the loss, the first before that of the second linear. A
+ * loss of one number stays:
+ *
+ *     relu0 linear1 down0 relu1 loss down1 | up1 loss' relu1' up0 linear1' ...
+ */
+static void test_rewrite__offload_activations(void)
+{
+    const struct msim_rewrite r = {.offload_activations = true};
+    struct made_changed m;
+
+    REQUIRE(change_step(&m, &r));
+    CHECK_UINT(count_ops(m.t, "aten::copy_"), 4);
+    CHECK_UINT(life_in(&m, "aten::copy_", 0, 1),
+               life_out(&m, "aten::relu", 0, 0));
+    CHECK_UINT(m.lives.rows[life_in(&m, "aten::copy_", 0, 0)].device,
+               MSIM_DEV_HOST);
+    CHECK(find_op(m.t, "aten::copy_", 0) > find_op(m.t, "aten::linear", 1));
+    CHECK(find_op(m.t, "aten::copy_", 0) < find_op(m.t, "aten::relu", 1));
+    /* On the GPU it is over until it comes back, as other memory. */
+    CHECK_UINT(m.lives.rows[life_out(&m, "aten::relu", 0, 0)].last,
+               find_op(m.t, "aten::copy_", 0));
+    CHECK_UINT(life_in(&m, "aten::copy_", 3, 1),
+               life_in(&m, "aten::copy_", 0, 0));
+    CHECK_UINT(life_in(&m, "aten::linear_backward", 0, 1),
+               life_in(&m, "aten::copy_", 3, 0));
+    CHECK_UINT(m.lives.rows[life_in(&m, "aten::copy_", 3, 0)].bytes, 16000);
+    CHECK(find_op(m.t, "aten::copy_", 3) >
+          find_op(m.t, "aten::threshold_backward", 0));
+    CHECK_UINT(life_in(&m, "aten::mse_loss_backward", 0, 1),
+               life_in(&m, "aten::copy_", 2, 0));
+    /* Parameters and the step's input stay. */
+    CHECK_UINT(life_in(&m, "aten::linear_backward", 0, 2),
+               life_in(&m, "aten::linear", 1, 1));
+    CHECK_UINT(life_in(&m, "aten::linear_backward", 1, 1),
+               life_in(&m, "aten::linear", 0, 0));
+    done_step(&m);
+}
+
 static void test_rewrite__recompute_some(void)
 {
     const struct msim_rewrite every = {.recompute_every = 2};
@@ -138,6 +179,7 @@ static void test_rewrite__reasons(void)
 int main(void)
 {
     RUN(test_rewrite__recompute);
+    RUN(test_rewrite__offload_activations);
     RUN(test_rewrite__recompute_some);
     RUN(test_rewrite__accumulate);
     RUN(test_rewrite__both);
