@@ -12,9 +12,9 @@
  * Buckets are there all the time, beside the gradients, unless these are views
  * of them. Only the last backward pass before a step sends.
  */
-#include "core/rewrite/emit.h"
 #include "core/rewrite/shard_units.h"
 #include "core/rewrite/stages.h"
+#include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
 

@@ -15,8 +15,8 @@
  * narrow from gathering, and everything is narrow but batch normalisation,
  * whose result is cast back.
  */
-#include "core/rewrite/emit.h"
 #include "core/rewrite/stages.h"
+#include "core/rewrite/weave/emit.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -15,9 +15,9 @@
  * of each tensor.
  */
 #include "core/base/vec.h"
-#include "core/rewrite/emit.h"
 #include "core/rewrite/shard_units.h"
 #include "core/rewrite/stages.h"
+#include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  */
 #include "core/rewrite/shard_units.h"
 
-#include "core/rewrite/emit.h"
+#include "core/rewrite/weave/emit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #ifndef MSIM_CORE_REWRITE_SHARD_UNITS_H
 #define MSIM_CORE_REWRITE_SHARD_UNITS_H
-#include "core/rewrite/weave.h"
+#include "core/rewrite/weave/weave.h"
 
 struct msim_shard_unit {
     int64_t elems;   /* of its parameters */

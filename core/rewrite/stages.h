@@ -5,7 +5,7 @@
 #ifndef MSIM_CORE_REWRITE_STAGES_H
 #define MSIM_CORE_REWRITE_STAGES_H
 #include "core/rewrite/rewrite_options.h"
-#include "core/rewrite/weave.h"
+#include "core/rewrite/weave/weave.h"
 
 typedef enum msim_status msim_stage_fn(struct msim_weave *w,
                                        const struct msim_rewrite *r);

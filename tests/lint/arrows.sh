@@ -21,7 +21,8 @@ core/job             : core/base core/stream core/trace core/read/ :
 core/lives           : core/base core/trace :
 core/memory          : core/base core/trace core/lives :
 core/reshape         : core/base core/trace :
-core/rewrite         : core/base core/trace core/lives :
+core/rewrite         : core/base core/trace core/lives core/rewrite/weave :
+core/rewrite/weave   : core/base core/trace core/lives :
 core/work            : core/base core/trace :
 core/work/rules      : core/base core/trace core/work :
 core/work/opmap      : core/base core/trace core/work core/work/rules :

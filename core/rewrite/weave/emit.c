@@ -1,7 +1,7 @@
 /*
- * core/rewrite/emit.c - operators that a change inserts.
+ * core/rewrite/weave/emit.c - operators that a change inserts.
  */
-#include "core/rewrite/emit.h"
+#include "core/rewrite/weave/emit.h"
 
 /* A draft's tensor of `x`, which must live as long. */
 static struct msim_draft_tensor tensor(const struct msim_emit_flat *x)

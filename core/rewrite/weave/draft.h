@@ -1,6 +1,6 @@
 /*
- * core/rewrite/draft.h - a trace in the making: operators of a recorded trace,
- * once, often or not at all, and operators of one's own between them.
+ * core/rewrite/weave/draft.h - a trace in the making: operators of a recorded
+ * trace, once, often or not at all, and operators of one's own between them.
  *
  * Operators are added in the order in which they would begin; an operator comes
  * after the one around it. Every life (core/lives) of the recorded trace has a
@@ -14,8 +14,8 @@
  *
  * The new trace has no times and no GPU activities: it is an execution trace.
  */
-#ifndef MSIM_CORE_REWRITE_DRAFT_H
-#define MSIM_CORE_REWRITE_DRAFT_H
+#ifndef MSIM_CORE_REWRITE_WEAVE_DRAFT_H
+#define MSIM_CORE_REWRITE_WEAVE_DRAFT_H
 #include "core/lives/lives.h"
 #include "core/trace/argpool.h"
 

@@ -1,7 +1,7 @@
 /*
- * core/rewrite/anatomy.c - what a recorded training is made of.
+ * core/rewrite/weave/anatomy.c - what a recorded training is made of.
  */
-#include "core/rewrite/anatomy.h"
+#include "core/rewrite/weave/anatomy.h"
 
 #include "core/base/vec.h"
 

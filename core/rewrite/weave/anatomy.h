@@ -1,6 +1,6 @@
 /*
- * core/rewrite/anatomy.h - what a recorded training is made of: passes, and the
- * blocks of layers in each.
+ * core/rewrite/weave/anatomy.h - what a recorded training is made of: passes,
+ * and the blocks of layers in each.
  *
  * A statement is an outermost operator: what the program called. A pass is
  * forward, backward, and what comes after it:
@@ -16,8 +16,8 @@
  * A backward operator has the sequence number of the forward one, so that
  * backward of a block is from its greatest number to its least.
  */
-#ifndef MSIM_CORE_REWRITE_ANATOMY_H
-#define MSIM_CORE_REWRITE_ANATOMY_H
+#ifndef MSIM_CORE_REWRITE_WEAVE_ANATOMY_H
+#define MSIM_CORE_REWRITE_WEAVE_ANATOMY_H
 #include "core/lives/lives.h"
 
 enum msim_anatomy_role {
@@ -70,7 +70,7 @@ uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement);
 int32_t msim_anatomy_sequence(const struct msim_anatomy *a, uint32_t statement);
 
 /* Find the blocks of all passes, and of which a backward statement is. ENOMEM,
- * ELIMIT. In core/rewrite/blocks.c. */
+ * ELIMIT. In core/rewrite/weave/blocks.c. */
 MSIM_MUST_CHECK
 enum msim_status msim_anatomy_blocks(struct msim_anatomy *a);
 

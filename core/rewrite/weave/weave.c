@@ -1,7 +1,7 @@
 /*
- * core/rewrite/weave.c - one change of a recorded step on its way.
+ * core/rewrite/weave/weave.c - one change of a recorded step on its way.
  */
-#include "core/rewrite/weave.h"
+#include "core/rewrite/weave/weave.h"
 
 #include <stdarg.h>
 #include <stdio.h>

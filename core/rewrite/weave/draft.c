@@ -1,7 +1,7 @@
 /*
- * core/rewrite/draft.c - a trace in the making.
+ * core/rewrite/weave/draft.c - a trace in the making.
  */
-#include "core/rewrite/draft.h"
+#include "core/rewrite/weave/draft.h"
 
 #include "core/base/sort.h"
 #include "core/base/vec.h"

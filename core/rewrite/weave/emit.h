@@ -1,13 +1,13 @@
 /*
- * core/rewrite/emit.h - operators that a change inserts: buffers, copies,
+ * core/rewrite/weave/emit.h - operators that a change inserts: buffers, copies,
  * messages.
  *
  * Each adds to the draft behind what is there. A flat tensor is so many
  * elements of a type in a storage.
  */
-#ifndef MSIM_CORE_REWRITE_EMIT_H
-#define MSIM_CORE_REWRITE_EMIT_H
-#include "core/rewrite/draft.h"
+#ifndef MSIM_CORE_REWRITE_WEAVE_EMIT_H
+#define MSIM_CORE_REWRITE_WEAVE_EMIT_H
+#include "core/rewrite/weave/draft.h"
 
 /* What autograd calls the operator that runs behind a gradient; messages below
  * it overlap backward (core/graph/rules/graph_launch_plan.c). */

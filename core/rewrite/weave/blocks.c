@@ -1,9 +1,9 @@
 /*
- * core/rewrite/blocks.c - the blocks of layers of a forward pass.
+ * core/rewrite/weave/blocks.c - the blocks of layers of a forward pass.
  *
  * Positions in a pass count its statements from 0.
  */
-#include "core/rewrite/anatomy.h"
+#include "core/rewrite/weave/anatomy.h"
 
 #include "core/base/hash.h"
 #include "core/base/vec.h"

@@ -1,6 +1,6 @@
 /*
- * core/rewrite/weave.h - one change of a recorded step on its way: the trace,
- * what it is made of, and the draft of the changed one.
+ * core/rewrite/weave/weave.h - one change of a recorded step on its way: the
+ * trace, what it is made of, and the draft of the changed one.
  *
  * A change walks the trace in the order of entry. Labels are copied; for each
  * statement it decides what stands there: a copy, several, others around it.
@@ -12,10 +12,10 @@
  *         status = msim_weave_finish(&w, &out);
  *     msim_weave_close(&w);
  */
-#ifndef MSIM_CORE_REWRITE_WEAVE_H
-#define MSIM_CORE_REWRITE_WEAVE_H
-#include "core/rewrite/anatomy.h"
-#include "core/rewrite/draft.h"
+#ifndef MSIM_CORE_REWRITE_WEAVE_WEAVE_H
+#define MSIM_CORE_REWRITE_WEAVE_WEAVE_H
+#include "core/rewrite/weave/anatomy.h"
+#include "core/rewrite/weave/draft.h"
 
 enum msim_life_kind {
     MSIM_LIFE_OTHER,
