@@ -33,16 +33,31 @@ static void fail(struct msim_fields *f, const char *text)
                               "%s", text);
 }
 
-void msim_field_refuse(struct msim_fields *f, const char *key, const char *want)
+static void refuse(struct msim_fields *f, const char *name, const cJSON *item,
+                   const char *want)
 {
-    const cJSON *item = member(f, key);
     char *found = item ? cJSON_PrintUnformatted(item) : NULL;
     char text[512];
 
-    snprintf(text, sizeof(text), "%s%s is %.60s, want %s", f->path, key,
+    snprintf(text, sizeof(text), "%s%s is %.60s, want %s", f->path, name,
              found ? found : "missing", want);
     free(found);
     fail(f, text);
+}
+
+void msim_field_refuse(struct msim_fields *f, const char *key, const char *want)
+{
+    refuse(f, key, member(f, key), want);
+}
+
+void msim_field_refuse_item(struct msim_fields *f, const char *key,
+                            uint32_t index, const char *want)
+{
+    const cJSON *item = cJSON_GetArrayItem(member(f, key), (int)index);
+    char name[128];
+
+    snprintf(name, sizeof(name), "%.100s[%u]", key, index);
+    refuse(f, name, item, want);
 }
 
 struct msim_fields msim_fields_open(struct msim_fields *f, const char *key)

@@ -46,5 +46,8 @@ void msim_fields_only(struct msim_fields *f, const char *const *keys);
 /* Record an error about member `key`: "KEY is FOUND, want WANT". */
 void msim_field_refuse(struct msim_fields *f, const char *key,
                        const char *want);
+/* Likewise about one item of an array: "KEY[2] is FOUND, want WANT". */
+void msim_field_refuse_item(struct msim_fields *f, const char *key,
+                            uint32_t index, const char *want);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * plan/describe/strategy.c - reading strategies, and what follows from what.
+ * plan/describe/strategy.c - strategies: their members, and reading them.
  */
 #include "plan/describe/strategy.h"
 
@@ -7,7 +7,6 @@
 #include "core/base/json_out.h"
 #include "core/json/fields.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,14 +163,59 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
     return NULL;
 }
 
+/* ---- members by their place ---------------------------------------------- */
+
+int64_t msim_strategy_value(const struct msim_strategy *s, enum msim_given g)
+{
+    struct msim_strategy copy = *s;
+
+    if (member(&copy, g))
+        return *member(&copy, g);
+    return g == MSIM_GIVEN_precision   ? (int64_t)s->precision
+           : g == MSIM_GIVEN_recompute ? (int64_t)s->recompute
+           : g == MSIM_GIVEN_offload
+               ? (int64_t)s->offload
+               : msim_technique_value(&s->technique, technique_of(g));
+}
+
+void msim_strategy_put(struct msim_strategy *s, enum msim_given g, int64_t v)
+{
+    if (member(s, g))
+        *member(s, g) = v;
+    else if (g == MSIM_GIVEN_precision)
+        s->precision = (enum msim_precision)v;
+    else if (g == MSIM_GIVEN_recompute)
+        s->recompute = (enum msim_recompute)v;
+    else if (g == MSIM_GIVEN_offload)
+        s->offload = (enum msim_offload)v;
+    else
+        msim_technique_put(&s->technique, technique_of(g), v);
+}
+
+void msim_strategy_value_text(enum msim_given g, int64_t v, char *text,
+                              size_t size)
+{
+    struct msim_strategy none = {0};
+
+    if (member(&none, g))
+        snprintf(text, size, "%lld", (long long)v);
+    else if (g == MSIM_GIVEN_precision)
+        snprintf(text, size, "%s", PRECISIONS[v]);
+    else if (g == MSIM_GIVEN_recompute)
+        snprintf(text, size, "%s", RECOMPUTES[v]);
+    else if (g == MSIM_GIVEN_offload)
+        snprintf(text, size, "%s", OFFLOADS[v]);
+    else
+        msim_technique_value_text(technique_of(g), v, text, size);
+}
+
 /* ---- reading ------------------------------------------------------------- */
 
-void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
-                               enum msim_given g, struct msim_fields *f,
-                               const char *key)
+const char *msim_strategy_read_item(struct msim_strategy *s, uint32_t *given,
+                                    enum msim_given g, const cJSON *item,
+                                    char *reason, size_t size)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, key);
-    char text[64], reason[256];
+    char text[64];
     const char *want;
 
     if (cJSON_IsNumber(item))
@@ -180,11 +224,25 @@ void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
         snprintf(text, sizeof(text), "%s", cJSON_IsTrue(item) ? "yes" : "no");
     else
         snprintf(text, sizeof(text), "%.60s",
-                 cJSON_IsString(item) ? item->valuestring : "?");
-    if (!msim_strategy_set(s, g, text, given, reason, sizeof(reason)))
-        return;
+                 cJSON_IsString(item) && *item->valuestring ? item->valuestring
+                                                            : "?");
+    if (!msim_strategy_set(s, g, text, given, reason, size))
+        return NULL;
     want = strstr(reason, "want ");
-    msim_field_refuse(f, key, want ? want + 5 : reason);
+    return want ? want + 5 : reason;
+}
+
+void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
+                               enum msim_given g, struct msim_fields *f,
+                               const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, key);
+    char reason[256];
+    const char *want =
+        msim_strategy_read_item(s, given, g, item, reason, sizeof(reason));
+
+    if (want)
+        msim_field_refuse(f, key, want);
 }
 
 enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
@@ -215,272 +273,4 @@ enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
                                       GIVEN[g]);
     cJSON_Delete(json);
     return f.status;
-}
-
-/* ---- completing ---------------------------------------------------------- */
-
-/* Whether `whole` is no multiple of `part`; then `reason` says so. */
-static bool is_uneven(int64_t whole, const char *what, int64_t part,
-                      const char *by, char *reason, size_t size)
-{
-    if (part > 0 && whole % part == 0)
-        return false;
-    (void)snprintf(reason, size, "%s %lld cannot be split by %s %lld", what,
-                   (long long)whole, by, (long long)part);
-    return true;
-}
-
-/* dp from the GPUs, or the GPUs from dp. */
-static const char *complete_gpus(struct msim_strategy *s, char *reason,
-                                 size_t size)
-{
-    int64_t model = s->tp * s->pp * s->cp;
-
-    if (s->gpus == 0)
-        s->gpus = model * (s->dp ? s->dp : 1);
-    if (s->dp == 0) {
-        if (is_uneven(s->gpus, "gpus", model, "tp x pp x cp", reason, size))
-            return reason;
-        s->dp = s->gpus / model;
-    }
-    if (s->dp * model == s->gpus)
-        return NULL;
-    snprintf(reason, size, "dp x tp x pp x cp is %lld, but gpus is %lld",
-             (long long)(s->dp * model), (long long)s->gpus);
-    return reason;
-}
-
-/* global_batch = dp x grad_accum x micro_batch: one follows from the others. */
-static const char *complete_batch(struct msim_strategy *s, char *reason,
-                                  size_t size)
-{
-    int64_t ranks = s->dp * s->micro_batch;
-
-    if (s->grad_accum == 0) {
-        if (s->global_batch == 0)
-            s->global_batch = ranks;
-        if (is_uneven(s->global_batch, "global_batch", ranks,
-                      "dp x micro_batch", reason, size))
-            return reason;
-        s->grad_accum = s->global_batch / ranks;
-    }
-    if (s->global_batch == 0)
-        s->global_batch = ranks * s->grad_accum;
-    if (s->global_batch == ranks * s->grad_accum)
-        return NULL;
-    snprintf(reason, size,
-             "dp x micro_batch x grad_accum is %lld, but global_batch is %lld",
-             (long long)(ranks * s->grad_accum), (long long)s->global_batch);
-    return reason;
-}
-
-/* A DLRM has no layers to split: its tables are spread over all GPUs, the rest
- * is on each. */
-static const char *check_dlrm(const struct msim_strategy *s, char *reason,
-                              size_t size)
-{
-    const struct {
-        int64_t value;
-        const char *name, *want;
-    } MEMBERS[] = {{s->tp - 1, "tp", "1"},
-                   {s->pp - 1, "pp", "1"},
-                   {s->vp - 1, "vp", "1"},
-                   {s->cp - 1, "cp", "1"},
-                   {s->ep - 1, "ep", "1"},
-                   {s->zero, "zero", "0"},
-                   {s->grad_accum - 1, "grad_accum", "1"},
-                   {(int64_t)s->recompute, "recompute", "none"},
-                   {(int64_t)s->offload, "offload", "none"},
-                   {s->precision >= MSIM_PRECISION_AMP_FP8, "precision",
-                    "fp32, fp16, bf16 or amp_bf16"}};
-
-    for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(*MEMBERS); i++)
-        if (MEMBERS[i].value) {
-            snprintf(reason, size,
-                     "%s is not %s, but the model is a dlrm: its tables are "
-                     "spread over all GPUs, the rest is data parallel",
-                     MEMBERS[i].name, MEMBERS[i].want);
-            return reason;
-        }
-    return NULL;
-}
-
-/* Whether techniques go together, and with model and split. */
-static const char *check_techniques(const struct msim_strategy *s,
-                                    const struct msim_described *m,
-                                    char *reason, size_t size)
-{
-    const struct msim_techniques *t = &s->technique;
-    const struct {
-        bool wrong;
-        const char *text;
-    } RULES[] = {
-        {t->base_bits && !t->lora_rank,
-         "base_bits is given without lora_rank: only frozen weights are kept "
-         "in fewer bits"},
-        {t->lora_targets && !t->lora_rank,
-         "lora_targets is given without lora_rank"},
-        {t->lora_rank && m->moe.experts && t->lora_targets != 1,
-         "the model has experts, whose weights get no adapters: want "
-         "lora_targets attention"},
-        {t->lora_rank > m->hidden, "lora_rank is above the model's hidden"},
-        {t->optimizer_in_backward == MSIM_STATED_YES && s->grad_accum > 1,
-         "optimizer_in_backward is yes, but grad_accum is above 1: gradients "
-         "of several micro batches are summed first"},
-        {t->loss_chunks > s->sequence, "loss_chunks is above the sequence"},
-        {t->document > s->sequence, "document is above the sequence"},
-        {t->schedule == MSIM_SCHEDULE_INTERLEAVED && s->vp == 1,
-         "schedule is interleaved, but vp is 1: stages are not cut"},
-        {t->schedule > MSIM_SCHEDULE_INTERLEAVED && (s->pp == 1 || s->vp > 1),
-         "schedule is zero-bubble: want pp above 1 and vp 1"},
-        {t->schedule == MSIM_SCHEDULE_1F1B && s->vp > 1,
-         "schedule is 1f1b, but vp is above 1: that is interleaved"}};
-
-    for (size_t i = 0; i < sizeof(RULES) / sizeof(*RULES); i++)
-        if (RULES[i].wrong) {
-            snprintf(reason, size, "%s", RULES[i].text);
-            return reason;
-        }
-    return NULL;
-}
-
-/* Whether the model can be split as the strategy says. */
-static const char *check_split(const struct msim_strategy *s,
-                               const struct msim_described *m, char *reason,
-                               size_t size)
-{
-    if (m->type == MSIM_MODEL_DLRM)
-        return check_dlrm(s, reason, size);
-    if (is_uneven(m->heads, "heads", s->tp, "tp", reason, size) ||
-        is_uneven(s->sequence, "sequence", s->cp, "cp", reason, size))
-        return reason;
-    if (m->ffn && is_uneven(m->ffn, "ffn", s->tp, "tp", reason, size))
-        return reason;
-    if (s->ep > 1 && !m->moe.experts) {
-        snprintf(reason, size, "ep is %lld, but the model has no experts",
-                 (long long)s->ep);
-        return reason;
-    }
-    if (s->ep > 1 &&
-        (is_uneven(m->moe.experts, "experts", s->ep, "ep", reason, size) ||
-         is_uneven(s->dp * s->cp * s->tp, "dp x cp x tp", s->ep, "ep", reason,
-                   size)))
-        return reason;
-    /* Embedding and head may be a piece of their own. */
-    if (s->pp * s->vp > m->layers + 2) {
-        snprintf(reason, size, "pp x vp is %lld, but the model has %lld layers",
-                 (long long)(s->pp * s->vp), (long long)m->layers);
-        return reason;
-    }
-    if (s->vp > 1 && s->pp == 1) {
-        snprintf(reason, size, "vp is %lld, but pp is 1", (long long)s->vp);
-        return reason;
-    }
-    return NULL;
-}
-
-/*
- * Images say how many tokens they are; tables of positions, how many there may
- * be at most. What follows from the model counts as given.
- */
-static const char *complete_sequence(struct msim_strategy *s, uint32_t *given,
-                                     const struct msim_described *m,
-                                     char *reason, size_t size)
-{
-    bool said = *given >> MSIM_GIVEN_sequence & 1;
-    int64_t tokens = msim_described_sequence(m, s->sequence);
-
-    if (said && s->sequence != tokens) {
-        snprintf(reason, size, "sequence is %lld, but the model has %s %lld",
-                 (long long)s->sequence,
-                 m->type == MSIM_MODEL_VIT
-                     ? "as many tokens as its images make:"
-                     : "positions up to",
-                 (long long)tokens);
-        return reason;
-    }
-    s->sequence = tokens;
-    if (m->type == MSIM_MODEL_VIT || m->type == MSIM_MODEL_DLRM)
-        *given |= 1u << MSIM_GIVEN_sequence;
-    return NULL;
-}
-
-/* Megatron-LM's runs on several nodes recomputed whole layers (Narayanan et
- * al., "Efficient Large-Scale Language Model Training on GPU Clusters", 2021):
- * attention in parts keeps more than a GPU has. */
-static enum msim_recompute usual_recompute(const struct msim_strategy *s)
-{
-    return s->unfused && s->nodes > 1 ? MSIM_RECOMPUTE_FULL
-                                      : MSIM_RECOMPUTE_NONE;
-}
-
-static void name_defaults(const struct msim_strategy *s, uint32_t given,
-                          char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-#define X(name, missing)                                                       \
-    if ((missing) && !(given >> MSIM_GIVEN_##name & 1) && used < size)         \
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%lld",        \
-                                 used ? " " : "", #name, (long long)s->name);
-    MSIM_STRATEGY_MAP(X)
-#undef X
-    if (!(given >> MSIM_GIVEN_zero & 1) && used < size)
-        used += (size_t)snprintf(text + used, size - used, "%szero=0",
-                                 used ? " " : "");
-    if (!(given >> MSIM_GIVEN_precision & 1) && used < size)
-        used += (size_t)snprintf(text + used, size - used, "%sprecision=bf16",
-                                 used ? " " : "");
-    if (!(given >> MSIM_GIVEN_recompute & 1) && used < size)
-        (void)snprintf(text + used, size - used, "%srecompute=%s",
-                       used ? " " : "", RECOMPUTES[s->recompute]);
-}
-
-const char *msim_strategy_complete(struct msim_strategy *s, uint32_t given,
-                                   const struct msim_described *m,
-                                   int64_t gpus_a_node, char *defaults,
-                                   size_t defaults_size, char *reason,
-                                   size_t size)
-{
-#define X(name, missing)                                                       \
-    if (!(given >> MSIM_GIVEN_##name & 1))                                     \
-        s->name = (missing);
-    MSIM_STRATEGY_MAP(X)
-#undef X
-    if (!(given >> MSIM_GIVEN_precision & 1))
-        s->precision = MSIM_PRECISION_BF16;
-    if (complete_sequence(s, &given, m, reason, size))
-        return reason;
-    if (complete_gpus(s, reason, size) || complete_batch(s, reason, size))
-        return reason;
-    if (s->nodes == 0)
-        s->nodes = (s->gpus + gpus_a_node - 1) / gpus_a_node;
-    if (s->nodes > s->gpus) {
-        snprintf(reason, size, "nodes is %lld, but gpus is %lld",
-                 (long long)s->nodes, (long long)s->gpus);
-        return reason;
-    }
-    if (check_techniques(s, m, reason, size))
-        return reason;
-    if (!(given >> MSIM_GIVEN_recompute & 1))
-        s->recompute = usual_recompute(s);
-    name_defaults(s, given, defaults, defaults_size);
-    return check_split(s, m, reason, size);
-}
-
-double msim_stage_layers(const struct msim_described *m,
-                         const struct msim_strategy *s)
-{
-    double layers = (double)m->layers, stages = (double)s->pp;
-    double table = (double)m->vocab * (double)m->hidden;
-    double layer, head;
-
-    if (s->pp == 1)
-        return layers;
-    if (s->vp > 1 || s->unfused)
-        return ceil(layers / stages);
-    layer = (msim_described_parameters(m) - table * (m->tied ? 1 : 2)) / layers;
-    head = table / layer;
-    return fmin(fmax(ceil((layers + head) / stages - 0.25), 1), layers);
 }

@@ -143,6 +143,13 @@ const char *msim_strategy_set(struct msim_strategy *s, enum msim_given g,
                               const char *text, uint32_t *given, char *reason,
                               size_t size);
 
+/* One member by its place, as a number: of words, their index. */
+int64_t msim_strategy_value(const struct msim_strategy *s, enum msim_given g);
+void msim_strategy_put(struct msim_strategy *s, enum msim_given g, int64_t v);
+/* Such a number as a column has it. */
+void msim_strategy_value_text(enum msim_given g, int64_t v, char *text,
+                              size_t size);
+
 /*
  * Read a JSON object whose members are those above: {"gpus": 8, "tp": 2,
  * "precision": "bf16"}. EFORMAT names the member, what was found and what is
@@ -153,8 +160,14 @@ enum msim_status msim_strategy_read(struct msim_strategy *s, uint32_t *given,
                                     const char *path, struct msim_error *err);
 
 struct msim_fields; /* core/json/fields.h */
-/* Set one member from the member `key` of an open object: a number, a text,
- * true or false. What is wrong with it is refused there, by its path. */
+struct cJSON;
+/* Set one member from an item of JSON: a number, a text, true or false.
+ * Returns NULL, or what is wanted, in `reason`. */
+const char *msim_strategy_read_item(struct msim_strategy *s, uint32_t *given,
+                                    enum msim_given g, const struct cJSON *item,
+                                    char *reason, size_t size);
+/* Likewise from the member `key` of an open object. What is wrong with it is
+ * refused there, by its path. */
 void msim_strategy_read_member(struct msim_strategy *s, uint32_t *given,
                                enum msim_given g, struct msim_fields *f,
                                const char *key);

@@ -61,6 +61,12 @@ static int64_t value_of(const char *text, const char *accepted)
     return place;
 }
 
+void msim_technique_put(struct msim_techniques *t, enum msim_technique k,
+                        int64_t value)
+{
+    memcpy((char *)t + TECHNIQUES[k].offset, &value, sizeof(value));
+}
+
 const char *msim_technique_set(struct msim_techniques *t, enum msim_technique k,
                                const char *text, char *reason, size_t size)
 {
@@ -73,18 +79,48 @@ const char *msim_technique_set(struct msim_techniques *t, enum msim_technique k,
                  text, range ? "a whole number," : "one of", accepted);
         return reason;
     }
-    memcpy((char *)t + TECHNIQUES[k].offset, &v, sizeof(v));
+    msim_technique_put(t, k, v);
     return NULL;
+}
+
+int64_t msim_technique_value(const struct msim_techniques *t,
+                             enum msim_technique k)
+{
+    int64_t v;
+
+    memcpy(&v, (const char *)t + TECHNIQUES[k].offset, sizeof(v));
+    return v;
+}
+
+/* Are values places of words, not numbers? */
+static bool has_words(const char *accepted)
+{
+    int64_t v;
+
+    return !strstr(accepted, "..") &&
+           !msim_decimal_int(accepted, strcspn(accepted, " "), &v);
+}
+
+void msim_technique_value_text(enum msim_technique k, int64_t value, char *text,
+                               size_t size)
+{
+    const char *at = TECHNIQUES[k].accepted;
+
+    if (value == 0) {
+        snprintf(text, size, "%s", "");
+    } else if (!has_words(at)) {
+        snprintf(text, size, "%lld", (long long)value);
+    } else {
+        for (int64_t i = 1; i < value && strchr(at, ' '); i++)
+            at = strchr(at, ' ') + 1;
+        snprintf(text, size, "%.*s", (int)strcspn(at, " "), at);
+    }
 }
 
 const char *msim_techniques_first(const struct msim_techniques *t)
 {
-    for (int k = 0; k < MSIM_TECHNIQUE_COUNT; k++) {
-        int64_t v;
-
-        memcpy(&v, (const char *)t + TECHNIQUES[k].offset, sizeof(v));
-        if (v)
+    for (int k = 0; k < MSIM_TECHNIQUE_COUNT; k++)
+        if (msim_technique_value(t, (enum msim_technique)k))
             return TECHNIQUES[k].name;
-    }
     return NULL;
 }

@@ -87,6 +87,16 @@ const char *msim_technique_text(enum msim_technique k);
 const char *msim_technique_set(struct msim_techniques *t, enum msim_technique k,
                                const char *text, char *reason, size_t size);
 
+/* One member by its place: a number, or the place of a word from 1; 0: it is
+ * not stated. */
+int64_t msim_technique_value(const struct msim_techniques *t,
+                             enum msim_technique k);
+void msim_technique_put(struct msim_techniques *t, enum msim_technique k,
+                        int64_t value);
+/* Such a value as it is accepted, "yes"; "" for 0. */
+void msim_technique_value_text(enum msim_technique k, int64_t value, char *text,
+                               size_t size);
+
 /* The name of the first technique that is stated; NULL: none is. */
 const char *msim_techniques_first(const struct msim_techniques *t);
 

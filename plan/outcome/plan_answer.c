@@ -78,7 +78,7 @@ static void put_gpus(const struct msim_plan_point *p,
 
 static void put_strategy(const struct msim_plan_point *p, FILE *out)
 {
-    char strategy[160];
+    char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
     msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
     msim_html_text(strategy, out);

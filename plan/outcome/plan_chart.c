@@ -139,7 +139,7 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
                                      const struct msim_spec *spec,
                                      const char *path, struct msim_error *err)
 {
-    const int64_t *gpus = spec->values[MSIM_SPEC_gpus];
+    const struct msim_spec_values *gpus = &spec->values[MSIM_SPEC_GPUS];
     FILE *out = new_script(path, err);
 
     if (!out)
@@ -147,12 +147,12 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
     begin(out, 420);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         fprintf(out, "$p%u << MSIM_END\n", k);
-        for (uint32_t i = 0; i < spec->n_values[MSIM_SPEC_gpus]; i++) {
-            const struct msim_plan_point *p = fastest(plan, k, gpus[i]);
+        for (uint32_t i = 0; i < gpus->n; i++) {
+            const struct msim_plan_point *p = fastest(plan, k, gpus->v[i]);
             double tokens = (double)(spec->global_batch * spec->sequence) * 1e6;
 
             if (p)
-                fprintf(out, "%" PRId64 " %.6g %.6g %.6g\n", gpus[i],
+                fprintf(out, "%" PRId64 " %.6g %.6g %.6g\n", gpus->v[i],
                         tokens / p->us, tokens / p->high_us,
                         tokens / p->low_us);
         }

@@ -45,7 +45,7 @@ static void put_amount_cell(struct msim_plan_figure f, FILE *out)
 static void put_row(const struct msim_plan_point *p,
                     const struct msim_spec *spec, FILE *out)
 {
-    char strategy[160], chance[24] = "-";
+    char strategy[MSIM_PLAN_STRATEGY_TEXT], chance[24] = "-";
     struct msim_plan_figure mfu = msim_plan_figure_of(p, 1);
 
     msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));

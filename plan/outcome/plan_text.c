@@ -4,6 +4,7 @@
 #include "plan/outcome/plan_report.h"
 
 #include "core/base/csv.h"
+#include "core/base/decimal.h"
 #include "core/base/json_out.h"
 #include "plan/outcome/plan_words.h"
 
@@ -18,7 +19,7 @@
 static void write_line(const struct msim_plan_point *p,
                        const struct msim_spec *spec, FILE *out)
 {
-    char strategy[160], cost[24], days[24] = "-";
+    char strategy[MSIM_PLAN_STRATEGY_TEXT], cost[24], days[24] = "-";
 
     msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
     msim_plan_amount_text(p->cost, cost, sizeof(cost));
@@ -34,7 +35,7 @@ static void write_best(const struct msim_plan *plan,
                        const struct msim_spec *spec, FILE *out)
 {
     const struct msim_plan_point *p = &plan->points[plan->best];
-    char strategy[160], cost[24], low[24], high[24];
+    char strategy[MSIM_PLAN_STRATEGY_TEXT], cost[24], low[24], high[24];
 
     msim_plan_strategy_text(&p->strategy, strategy, sizeof(strategy));
     fprintf(out, "\nrecommended   %" PRId64 " x %s: %s\n", p->strategy.gpus,
@@ -79,7 +80,7 @@ static void write_chance(const struct msim_plan *plan,
                          const struct msim_spec *spec, FILE *out)
 {
     const struct msim_plan_point *p = &plan->points[plan->best], *safe;
-    char chance[24], strategy[160];
+    char chance[24], strategy[MSIM_PLAN_STRATEGY_TEXT];
 
     if (isnan(p->chance))
         return;
@@ -104,7 +105,7 @@ static void write_runner_up(const struct msim_plan *plan,
                             const struct msim_spec *spec, FILE *out)
 {
     const struct msim_plan_point *p;
-    char strategy[160];
+    char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
     if (plan->runner_up == UINT32_MAX)
         return;
@@ -123,7 +124,7 @@ void msim_plan_nearest_text(const struct msim_plan *plan,
                             const struct msim_spec *spec, FILE *out)
 {
     const struct msim_plan_point *p = &plan->nearest;
-    char strategy[160], ways[MSIM_MEMORY_WAYS_TEXT];
+    char strategy[MSIM_PLAN_STRATEGY_TEXT], ways[MSIM_MEMORY_WAYS_TEXT];
 
     if (!plan->has_nearest)
         return;
@@ -141,7 +142,7 @@ static void json_nearest(struct msim_json *j, const struct msim_plan *plan,
                          const struct msim_spec *spec)
 {
     const struct msim_memory_ways *w = &plan->nearest_ways;
-    char strategy[160];
+    char strategy[MSIM_PLAN_STRATEGY_TEXT];
 
     if (!plan->has_nearest)
         return;
@@ -209,6 +210,30 @@ static void put(FILE *out, double v)
         putc(',', out);
 }
 
+/* Techniques have columns where the spec names them. */
+static bool is_named(const struct msim_spec *spec, uint32_t d)
+{
+    const struct msim_spec_values *values = &spec->values[d];
+
+    return msim_spec_dimension_at(d)->given >= MSIM_GIVEN_offload &&
+           (values->n > 1 || values->v[0] != 0);
+}
+
+static void csv_techniques(const struct msim_plan_point *p,
+                           const struct msim_spec *spec, FILE *out)
+{
+    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++) {
+        enum msim_given g = msim_spec_dimension_at(d)->given;
+        char value[32];
+
+        if (!is_named(spec, d))
+            continue;
+        msim_strategy_value_text(g, msim_strategy_value(&p->strategy, g), value,
+                                 sizeof(value));
+        fprintf(out, ",%s", value);
+    }
+}
+
 static void csv_line(const struct msim_plan_point *p,
                      const struct msim_spec *spec, FILE *out)
 {
@@ -218,6 +243,7 @@ static void csv_line(const struct msim_plan_point *p,
 #undef X
     fprintf(out, ",%s,%s", msim_precision_text(p->strategy.precision),
             msim_recompute_text(p->strategy.recompute));
+    csv_techniques(p, spec, out);
     put(out, p->us / 1e3);
     put(out, p->low_us / 1e3);
     put(out, p->high_us / 1e3);
@@ -238,12 +264,35 @@ void msim_plan_csv(const struct msim_plan *plan, const struct msim_spec *spec,
 #define X(name, missing) fputs("," #name, out);
     MSIM_STRATEGY_MAP(X)
 #undef X
-    fputs(",precision,recompute,predicted_ms,low_ms,high_ms,"
-          "predicted_memory_gib,fits,tokens_per_second,mfu,days,cost,kwh,"
+    fputs(",precision,recompute", out);
+    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
+        if (is_named(spec, d))
+            fprintf(out, ",%s", msim_spec_dimension_text(d));
+    fputs(",predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,tokens_per_"
+          "second,mfu,days,cost,kwh,"
           "keeps_limits\n",
           out);
     for (uint32_t i = 0; i < (frontier ? plan->n_frontier : plan->n); i++)
         csv_line(&plan->points[frontier ? plan->frontier[i] : i], spec, out);
+}
+
+static void json_techniques(struct msim_json *j,
+                            const struct msim_plan_point *p,
+                            const struct msim_spec *spec)
+{
+    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++) {
+        enum msim_given g = msim_spec_dimension_at(d)->given;
+        int64_t v = msim_strategy_value(&p->strategy, g);
+        char value[32];
+
+        if (!is_named(spec, d))
+            continue;
+        msim_strategy_value_text(g, v, value, sizeof(value));
+        if (v && msim_decimal_int(value, strlen(value), &v))
+            msim_json_integer(j, msim_given_text(g), v);
+        else
+            msim_json_text(j, msim_given_text(g), *value ? value : NULL);
+    }
 }
 
 static void json_point(struct msim_json *j, const char *key,
@@ -257,6 +306,7 @@ static void json_point(struct msim_json *j, const char *key,
 #undef X
     msim_json_text(j, "precision", msim_precision_text(p->strategy.precision));
     msim_json_text(j, "recompute", msim_recompute_text(p->strategy.recompute));
+    json_techniques(j, p, spec);
     msim_json_open(j, "step_us", '{', false);
     msim_json_number(j, "predicted", p->us);
     msim_json_number(j, "low", p->low_us);

@@ -35,9 +35,19 @@ void msim_plan_strategy_text(const struct msim_strategy *s, char *text,
                                      "%s %" PRId64 ", ", MEMBERS[i].name, v);
     }
     if (used < size)
-        snprintf(text + used, size - used, "recompute %s, %s",
-                 msim_recompute_text(s->recompute),
-                 msim_precision_text(s->precision));
+        used += (size_t)snprintf(text + used, size - used, "recompute %s, %s",
+                                 msim_recompute_text(s->recompute),
+                                 msim_precision_text(s->precision));
+    for (int g = MSIM_GIVEN_offload; g < MSIM_GIVEN_COUNT && used < size; g++) {
+        int64_t v = msim_strategy_value(s, (enum msim_given)g);
+        char value[32];
+
+        msim_strategy_value_text((enum msim_given)g, v, value, sizeof(value));
+        if (v)
+            used +=
+                (size_t)snprintf(text + used, size - used, ", %s %s",
+                                 msim_given_text((enum msim_given)g), value);
+    }
 }
 
 struct msim_plan_figure msim_plan_figure_of(const struct msim_plan_point *p,

@@ -7,7 +7,10 @@
 
 #include <stdio.h>
 
-/* "tp 4, pp 2, dp 8, zero 1, micro batch 2, recompute none, bf16" */
+#define MSIM_PLAN_STRATEGY_TEXT 512
+
+/* "tp 4, pp 2, dp 8, zero 1, micro batch 2, recompute none, bf16", and the
+ * techniques that are stated. */
 void msim_plan_strategy_text(const struct msim_strategy *s, char *text,
                              size_t size);
 

@@ -28,6 +28,7 @@ struct search {
     struct msim_network networks[MSIM_SPEC_PLATFORMS];
     const struct msim_step_fit *fit; /* the plan's */
     struct msim_memory_fit memory;
+    struct msim_strategy first; /* the first value of every dimension */
     uint64_t n_points;
     struct msim_plan_block *blocks;
     const struct msim_plan_options *o;
@@ -44,27 +45,24 @@ struct search {
 /* ---- one point ----------------------------------------------------------- */
 
 /* The point with that number: the first dimension changes slowest. */
-static void point_of(const struct msim_spec *spec, uint64_t number,
+static void point_of(const struct search *k, uint64_t number,
                      struct msim_plan_point *p, uint32_t *given)
 {
-    int64_t v[MSIM_SPEC_DIMENSIONS];
     struct msim_strategy *s = &p->strategy;
 
     memset(p, 0, sizeof(*p));
     p->number = number;
-    for (int d = 0; d < MSIM_SPEC_DIMENSIONS; d++) {
-        v[d] = spec->values[d][number % spec->n_values[d]];
-        number /= spec->n_values[d];
+    *s = k->first;
+    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++) {
+        const struct msim_spec_values *values = &k->spec->values[d];
+
+        if (values->n == 1)
+            continue;
+        msim_strategy_put(s, msim_spec_dimension_at(d)->given,
+                          values->v[number % values->n]);
+        number /= values->n;
     }
     p->platform = (uint32_t)number;
-#define X(name, ...) s->name = v[MSIM_SPEC_##name];
-    MSIM_SPEC_DIMENSION_MAP(X)
-#undef X
-    s->recompute = (enum msim_recompute)v[MSIM_SPEC_recompute];
-    s->precision = (enum msim_precision)v[MSIM_SPEC_precision];
-    s->gpus = v[MSIM_SPEC_gpus];
-    s->sequence = spec->sequence;
-    s->global_batch = spec->global_batch;
     *given = (1u << MSIM_GIVEN_COUNT) - 1;
     *given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
                 1u << MSIM_GIVEN_grad_accum);
@@ -196,7 +194,7 @@ static enum msim_status predict_block(const struct search *k,
         enum msim_plan_reason why;
         uint32_t given;
 
-        point_of(k->spec, i, &p, &given);
+        point_of(k, i, &p, &given);
         why = answer(k, pricers, &p, given);
         if (why < MSIM_PLAN_REASONS)
             b->left_out[why]++;
@@ -392,7 +390,7 @@ static void find_nearest(struct search *k)
         struct msim_plan_point p;
         uint32_t given;
 
-        point_of(k->spec, i, &p, &given);
+        point_of(k, i, &p, &given);
         if (!is_nearer(k, &p, given, &least))
             continue;
         plan->has_nearest = true;
@@ -411,8 +409,20 @@ static void find_nearest(struct search *k)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+static struct msim_strategy first_of(const struct msim_spec *spec)
+{
+    struct msim_strategy s = {.sequence = spec->sequence,
+                              .global_batch = spec->global_batch};
+
+    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
+        msim_strategy_put(&s, msim_spec_dimension_at(d)->given,
+                          spec->values[d].v[0]);
+    return s;
+}
+
 static enum msim_status search(struct search *k)
 {
+    k->first = first_of(k->spec);
     k->n_points = (uint64_t)msim_spec_points(k->spec);
     k->plan->looked_at = k->n_points;
     k->n_blocks = (k->n_points + BLOCK - 1) / BLOCK;

@@ -11,30 +11,17 @@
 
 #define USUAL_MOST 1e6 /* points, where the file says nothing */
 
-static const char *const DIMENSIONS[] = {
-#define X(name, ...) #name,
-    MSIM_SPEC_DIMENSION_MAP(X)
-#undef X
-        "recompute",
-    "precision", "gpus"};
-
-static const char *const KEYS[] = {
-    "model",  "sequence",    "global_batch", "tokens",    "platforms",
-    "limits", "tp",          "pp",           "vp",        "cp",
-    "ep",     "zero",        "micro_batch",  "recompute", "precision",
-    "gpus",   "most_points", "currency",     NULL};
-
-const char *msim_spec_dimension_text(uint32_t d)
-{
-    return DIMENSIONS[d];
-}
+static const char *const KEYS[] = {"model",       "sequence",  "global_batch",
+                                   "tokens",      "platforms", "limits",
+                                   "most_points", "currency"};
+#define N_KEYS (sizeof(KEYS) / sizeof(*KEYS))
 
 double msim_spec_points(const struct msim_spec *spec)
 {
     double n = spec->n_platforms;
 
-    for (int d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
-        n *= spec->n_values[d];
+    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
+        n *= spec->values[d].n;
     return n;
 }
 
@@ -42,97 +29,6 @@ bool msim_spec_is_limited(const struct msim_spec *spec)
 {
     return isfinite(spec->most_days) || isfinite(spec->most_cost) ||
            isfinite(spec->most_gpus) || spec->least_tokens_per_second > 0;
-}
-
-/* ---- dimensions ---------------------------------------------------------- */
-
-static void usual_values(struct msim_spec *spec)
-{
-#define X(name, ...)                                                           \
-    {                                                                          \
-        const int64_t usual[] = {__VA_ARGS__};                                 \
-                                                                               \
-        memcpy(spec->values[MSIM_SPEC_##name], usual, sizeof(usual));          \
-        spec->n_values[MSIM_SPEC_##name] = sizeof(usual) / sizeof(usual[0]);   \
-    }
-    MSIM_SPEC_DIMENSION_MAP(X)
-#undef X
-    spec->values[MSIM_SPEC_recompute][0] = MSIM_RECOMPUTE_NONE;
-    spec->values[MSIM_SPEC_recompute][1] = MSIM_RECOMPUTE_FULL;
-    spec->n_values[MSIM_SPEC_recompute] = 2;
-    spec->values[MSIM_SPEC_precision][0] = MSIM_PRECISION_BF16;
-    spec->n_values[MSIM_SPEC_precision] = 1;
-}
-
-/* One value of a dimension; false where it is none. */
-static bool read_value(enum msim_spec_dimension d, const cJSON *item,
-                       int64_t *out)
-{
-    struct msim_strategy s = {0};
-    uint32_t given = 0;
-    char text[32], reason[256];
-    enum msim_given g = d == MSIM_SPEC_recompute   ? MSIM_GIVEN_recompute
-                        : d == MSIM_SPEC_precision ? MSIM_GIVEN_precision
-                        : d == MSIM_SPEC_zero      ? MSIM_GIVEN_zero
-                                                   : MSIM_GIVEN_gpus;
-
-    if (cJSON_IsString(item) && d >= MSIM_SPEC_recompute)
-        snprintf(text, sizeof(text), "%.20s", item->valuestring);
-    else if (cJSON_IsNumber(item))
-        snprintf(text, sizeof(text), "%.15g", item->valuedouble);
-    else
-        return false;
-    if (!*text ||
-        msim_strategy_set(&s, g, text, &given, reason, sizeof(reason)))
-        return false;
-    *out = g == MSIM_GIVEN_recompute   ? (int64_t)s.recompute
-           : g == MSIM_GIVEN_precision ? (int64_t)s.precision
-           : g == MSIM_GIVEN_zero      ? s.zero
-                                       : s.gpus;
-    return true;
-}
-
-static const char *wanted(enum msim_spec_dimension d)
-{
-    switch (d) {
-    case MSIM_SPEC_recompute:
-        return "none, full, selective, selective-op, or an array of them";
-    case MSIM_SPEC_precision:
-        return "fp32, fp16, bf16, amp_bf16, amp_fp8, fp8, mxfp8, nvfp4, or an "
-               "array of them";
-    case MSIM_SPEC_zero:
-        return "0 to 3, or an array of them";
-    default:
-        return "a whole number from 1, or an array of them";
-    }
-}
-
-/* A value or an array of values. */
-static void read_dimension(struct msim_spec *spec, struct msim_fields *f,
-                           enum msim_spec_dimension d)
-{
-    const char *key = DIMENSIONS[d];
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(f->object, key);
-    const cJSON *one = cJSON_IsArray(item) ? item->child : item;
-
-    if (!item) {
-        if (d == MSIM_SPEC_gpus)
-            msim_field_refuse(f, key, wanted(d));
-        return;
-    }
-    spec->n_values[d] = 0;
-    for (; one; one = cJSON_IsArray(item) ? one->next : NULL) {
-        if (spec->n_values[d] == MSIM_SPEC_VALUES) {
-            msim_field_refuse(f, key, "at most 24 values");
-            return;
-        }
-        if (!read_value(d, one, &spec->values[d][spec->n_values[d]++])) {
-            msim_field_refuse(f, key, wanted(d));
-            return;
-        }
-    }
-    if (spec->n_values[d] == 0)
-        msim_field_refuse(f, key, wanted(d));
 }
 
 /* ---- platforms, limits --------------------------------------------------- */
@@ -206,6 +102,30 @@ static void read_limits(struct msim_spec *spec, struct msim_fields *f)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+static void read_bound(struct msim_spec *spec, struct msim_fields *f)
+{
+    char want[128];
+
+    spec->most_points = msim_field_real(f, "most_points", USUAL_MOST);
+    snprintf(want, sizeof(want),
+             "at most %.0f: every feasible point is kept; give fewer values, "
+             "or several specs",
+             MSIM_SPEC_MOST_POINTS);
+    if (spec->most_points > MSIM_SPEC_MOST_POINTS)
+        msim_field_refuse(f, "most_points", want);
+}
+
+/* Members of the spec, then those of strategies. */
+static void check_keys(struct msim_fields *f)
+{
+    const char *known[N_KEYS + MSIM_SPEC_DIMENSIONS + 1] = {NULL};
+
+    memcpy(known, KEYS, sizeof(KEYS));
+    for (uint32_t d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
+        known[N_KEYS + d] = msim_spec_dimension_text(d);
+    msim_fields_only(f, known);
+}
+
 static void check(struct msim_spec *spec, struct msim_fields *f)
 {
     double points = msim_spec_points(spec);
@@ -221,8 +141,9 @@ static void check(struct msim_spec *spec, struct msim_fields *f)
         f->status = msim_fail(
             f->err, MSIM_ELIMIT, f->file, MSIM_OFFSET_NONE,
             "the spec has %.6g points, and \"most_points\" is %.6g: give fewer "
-            "values, or a larger bound",
-            points, spec->most_points);
+            "values%s",
+            points, spec->most_points,
+            points > MSIM_SPEC_MOST_POINTS ? "" : ", or a larger bound");
 }
 
 static void read_currency(struct msim_spec *spec, struct msim_fields *f)
@@ -258,7 +179,7 @@ static void read_spec(struct msim_spec *spec, struct msim_fields *f,
 {
     const char *model;
 
-    msim_fields_only(f, KEYS);
+    check_keys(f);
     model = msim_field_text(f, "model");
     if (!model)
         msim_field_refuse(f, "model", "a name of data/models, or a file");
@@ -268,12 +189,10 @@ static void read_spec(struct msim_spec *spec, struct msim_fields *f,
     spec->global_batch =
         msim_field_int(f, "global_batch", 1, MSIM_FIELD_WANTED);
     spec->tokens = msim_field_real(f, "tokens", 0);
-    spec->most_points = msim_field_real(f, "most_points", USUAL_MOST);
+    read_bound(spec, f);
     read_currency(spec, f);
-    usual_values(spec);
     read_platforms(spec, f);
-    for (int d = 0; d < MSIM_SPEC_DIMENSIONS; d++)
-        read_dimension(spec, f, (enum msim_spec_dimension)d);
+    msim_spec_dimensions_read(spec->values, f);
     read_limits(spec, f);
     check(spec, f);
     if (f->status == MSIM_OK)

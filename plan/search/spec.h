@@ -9,40 +9,23 @@
  *      "gpus": [256, 512],
  *      "tp": [1, 2, 4, 8], "pp": [1, 2, 4, 8], "zero": [1, 3],
  *      "micro_batch": [1, 2, 4], "recompute": ["none", "full"],
+ *      "optimizer_bits": [8, 32],
  *      "limits": {"days": 30, "cost": 2e6, "gpus": 512, "memory_gib": 70,
  *                 "tokens_per_second": 1e6},
  *      "currency": "EUR",
  *      "most_points": 1000000}
  *
- * "model", "global_batch", "platforms" and "gpus" are wanted. A dimension that
- * is not given takes the usual values that divide the model.
+ * "model", "global_batch", "platforms" and "gpus" are wanted. A member of a
+ * strategy that is not given takes its usual values.
  */
 #ifndef MSIM_PLAN_SEARCH_SPEC_H
 #define MSIM_PLAN_SEARCH_SPEC_H
-#include "plan/describe/strategy.h"
+#include "plan/search/spec_dimension.h"
 
-#define MSIM_SPEC_VALUES    24
 #define MSIM_SPEC_PLATFORMS 24
-
-/* X(member, values that are tried where the file has none) */
-#define MSIM_SPEC_DIMENSION_MAP(X)                                             \
-    X(tp, 1, 2, 4, 8)                                                          \
-    X(pp, 1, 2, 4, 8, 16)                                                      \
-    X(vp, 1)                                                                   \
-    X(cp, 1)                                                                   \
-    X(ep, 1)                                                                   \
-    X(zero, 1, 3)                                                              \
-    X(micro_batch, 1, 2, 4, 8)
-
-enum msim_spec_dimension {
-#define X(name, ...) MSIM_SPEC_##name,
-    MSIM_SPEC_DIMENSION_MAP(X)
-#undef X
-        MSIM_SPEC_recompute,
-    MSIM_SPEC_precision,
-    MSIM_SPEC_gpus,
-    MSIM_SPEC_DIMENSIONS
-};
+/* Every feasible point is kept, and a line of points.csv: some hundred bytes
+ * each. */
+#define MSIM_SPEC_MOST_POINTS 1e8
 
 struct msim_spec_platform {
     char name[256];
@@ -58,9 +41,7 @@ struct msim_spec {
     double tokens; /* of the whole training; 0: not given */
     struct msim_spec_platform platforms[MSIM_SPEC_PLATFORMS];
     uint32_t n_platforms;
-    int64_t values[MSIM_SPEC_DIMENSIONS][MSIM_SPEC_VALUES]; /* of the last
-                       three but gpus: enums */
-    uint32_t n_values[MSIM_SPEC_DIMENSIONS];
+    struct msim_spec_values values[MSIM_SPEC_DIMENSIONS];
     /* What is not given is INFINITY. */
     double most_days, most_cost, most_memory_gib, most_gpus;
     double least_tokens_per_second; /* 0: not given */
@@ -68,13 +49,11 @@ struct msim_spec {
     double most_points;
 };
 
-/* Names of dimensions as the file has them. */
-const char *msim_spec_dimension_text(uint32_t d);
-
 /*
  * Read the spec at `path`; models by name from `data_dir`. EFORMAT names the
  * member by its path, what was found and what was wanted. ELIMIT where there
- * are more points than "most_points", with their number.
+ * are more points than "most_points", with their number; that bound is itself
+ * at most MSIM_SPEC_MOST_POINTS.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_spec_read(struct msim_spec *spec, const char *path,

@@ -73,6 +73,28 @@ run validate --rows "$folder/rows.csv" --csv
     "$(sed -n 2p "$folder/plan/points.csv" | cut -d, -f17-19)" ] ||
     complain "validate --rows predicts another step: $out"
 
+# Techniques are searched like all else, and their rows are rows of a table, too.
+spec ', "tp": 1, "pp": 1, "zero": 3, "precision": "bf16", "optimizer_bits": [null, 8],
+    "loss_chunks": 8, "compile": [true, false], "lora_rank": [null, 64], "offload": ["none", "optimizer"]'
+run plan "$folder/spec.json" -o "$folder/tuned"
+want_rc 0
+[[ $out =~ recommended\ +[^$'\n']*loss_chunks\ 8 ]] || complain "no technique is named: $out"
+head -1 "$folder/tuned/points.csv" >"$folder/head"
+grep -q ',recompute,offload,lora_rank,loss_chunks,optimizer_bits,compile,predicted_ms,' "$folder/head" ||
+    complain "no columns of techniques: $(cat "$folder/head")"
+{
+    echo "model,$(cut -d, -f1-21 "$folder/head")"
+    tail -n +2 "$folder/tuned/points.csv" | cut -d, -f1-21 | sed 's/^/llama3-8b,/'
+} >"$folder/rows.csv"
+run validate --rows "$folder/rows.csv" --csv
+[ "$(tail -n +2 "$folder/out" | cut -d, -f23-25)" = \
+    "$(tail -n +2 "$folder/tuned/points.csv" | cut -d, -f22-24)" ] ||
+    complain "validate --rows predicts another step of techniques"
+for value in true false; do
+    grep -q ",$([ $value = true ] && echo yes || echo no),[0-9.]*," "$folder/tuned/points.csv" ||
+        complain "no point has compile $value"
+done
+
 # Limits, and what cannot be. How likely it is that they are kept is said.
 spec ', "tokens": 1e9, "limits": {"days": 300, "gpus": 8}, "currency": "EUR"'
 run plan "$folder/spec.json"

@@ -51,16 +51,30 @@ static void test_spec__names_what_is_wrong(void)
          "platforms[0].price_per_gpu_hour is -1, want a number above 0"},
         {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": [8, 0], "
          "\"platforms\": [\"h100\"]}",
-         "gpus is [8,0], want a whole number from 1"},
+         "gpus[1] is 0, want a whole number from 1"},
         {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
          "\"platforms\": [\"h100\"], \"zeros\": 1}",
          "zeros is not known, did you mean zero?"},
         {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
          "\"platforms\": [\"h100\"], \"recompute\": \"some\"}",
-         "recompute is \"some\", want none, full"},
+         "recompute is \"some\", want one of none full"},
         {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
          "\"platforms\": [\"h100\"], \"limits\": {\"days\": 3}}",
          "tokens is missing"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [\"h100\"], \"optimizer_bits\": [null, 7]}",
+         "optimizer_bits[1] is 7, want one of 8 16 32, null (not stated), or "
+         "an array of them"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [\"h100\"], \"tp\": [2, null]}",
+         "tp[1] is null, want a whole number from 1"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [\"h100\"], \"compile\": [true, false, true]}",
+         "compile[2] is true, want every value once"},
+        {"{\"model\": \"llama3-8b\", \"global_batch\": 64, \"gpus\": 8, "
+         "\"platforms\": [\"h100\"], \"most_points\": 1e13}",
+         "most_points is 10000000000000, want at most 100000000: every "
+         "feasible point is kept"},
     };
 
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -88,6 +102,62 @@ static void test_spec__asks_for_a_bound(void)
                         "\"ep\": [1,2,3,4,5,6,7,8,9,10]}"),
               MSIM_ELIMIT);
     CHECK(strstr(err.text, "most_points") != NULL);
+}
+
+/* The point of the same GPU and strategy without a technique. */
+static const struct msim_plan_point *
+without_technique(const struct msim_plan *plan, const struct msim_plan_point *p)
+{
+    struct msim_strategy s = p->strategy;
+
+    s.technique = (struct msim_techniques){0};
+    for (uint32_t i = 0; i < plan->n; i++)
+        if (plan->points[i].platform == p->platform &&
+            memcmp(&plan->points[i].strategy, &s, sizeof(s)) == 0)
+            return &plan->points[i];
+    return NULL;
+}
+
+static void search_with(struct msim_plan *plan, const char *members)
+{
+    struct msim_spec spec;
+    char text[1024];
+
+    snprintf(text, sizeof(text), "%.*s%s}", (int)strlen(SMALL) - 1, SMALL,
+             members);
+    REQUIRE(read_text(&spec, text) == MSIM_OK);
+    REQUIRE(msim_plan_search(plan, &spec, MSIM_DATA,
+                             &(struct msim_plan_options){.threads = 1},
+                             &err) == MSIM_OK);
+}
+
+/* A technique that is not stated changes no point. States of 8 bits need less
+ * memory than those of 32, whatever else a point is. */
+static void test_search__takes_techniques(void)
+{
+    struct msim_plan plain, none, narrow;
+    uint32_t pairs = 0;
+
+    search_with(&plain, "");
+    search_with(&none, ", \"lora_rank\": null, \"offload\": \"none\"");
+    search_with(&narrow, ", \"optimizer_bits\": [null, 8]");
+    CHECK_UINT(none.n, plain.n);
+    for (uint32_t i = 0; i < none.n && i < plain.n; i++)
+        CHECK(none.points[i].us == plain.points[i].us);
+    CHECK_UINT(narrow.looked_at, 2 * plain.looked_at);
+    for (uint32_t i = 0; i < narrow.n; i++) {
+        const struct msim_plan_point *p = &narrow.points[i], *wide;
+
+        wide = p->strategy.technique.optimizer_bits
+                   ? without_technique(&narrow, p)
+                   : NULL;
+        pairs += wide != NULL;
+        CHECK(!wide || p->peak_gib < wide->peak_gib);
+    }
+    CHECK(pairs > 10);
+    msim_plan_release(&plain);
+    msim_plan_release(&none);
+    msim_plan_release(&narrow);
 }
 
 static bool beats(const struct msim_plan_point *a,
@@ -251,6 +321,7 @@ int main(void)
     RUN(test_search__keeps_to_gpus_and_throughput);
     RUN(test_spec__names_what_is_wrong);
     RUN(test_spec__asks_for_a_bound);
+    RUN(test_search__takes_techniques);
     RUN(test_search__finds_what_trying_all_finds);
     RUN(test_search__is_the_same_on_any_threads);
     RUN(test_search__prices_like_a_single_job);
