@@ -18,7 +18,6 @@
 #include "core/rewrite/stages.h"
 #include "core/rewrite/weave/emit.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +94,37 @@ static enum width width_of_inputs(const struct mixing *c, uint32_t s)
     return any ? NARROW : WIDE;
 }
 
+static bool is_narrow_name(const struct mixing *c, uint32_t op)
+{
+    return autocast_width(msim_trace_text(c->w->t, c->w->t->ops[op].name)) ==
+           NARROW;
+}
+
+/* Does operator `op` call another that autocast would narrow? */
+static bool calls_narrow(const struct mixing *c, uint32_t op)
+{
+    for (uint32_t i = op + 1; i < c->w->t->ops[op].end; i++)
+        if (is_narrow_name(c, i))
+            return true;
+    return false;
+}
+
+/* Is a product or a convolution below statement `s` in fp32? Under autocast
+ * they are narrow though the statement reads fp32. */
+static bool multiplies_wide(const struct mixing *c, uint32_t s)
+{
+    for (uint32_t i = c->w->a.rows[s].op; i < msim_anatomy_end(&c->w->a, s);
+         i++) {
+        struct msim_lives_each e =
+            msim_lives_inputs(&c->w->d.lives, c->w->t, i);
+
+        if (is_narrow_name(c, i) && msim_lives_next(&e) && is_float(&e) &&
+            !calls_narrow(c, i))
+            return true;
+    }
+    return false;
+}
+
 static enum width decide(const struct mixing *c, uint32_t s)
 {
     const struct msim_anatomy_statement *row = &c->w->a.rows[s];
@@ -111,47 +141,6 @@ static enum width decide(const struct mixing *c, uint32_t s)
     else
         width = autocast_width(name_of(c, s));
     return width;
-}
-
-/* ---- which statement backward is of --------------------------------------
- */
-
-static int32_t least_number(const struct msim_anatomy *a, uint32_t s)
-{
-    int32_t least = INT32_MAX;
-
-    for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
-        if (a->t->ops[i].seq >= 0 && a->t->ops[i].seq < least)
-            least = a->t->ops[i].seq;
-    return least;
-}
-
-static enum msim_status find_forward(struct mixing *c)
-{
-    const struct msim_anatomy *a = &c->w->a;
-    int32_t *least = malloc(((size_t)a->n + 1) * sizeof(*least));
-
-    if (!least)
-        return MSIM_ENOMEM;
-    for (uint32_t s = 0; s < a->n; s++) {
-        least[s] = least_number(a, s);
-        c->forward[s] = MSIM_NONE;
-    }
-    for (uint32_t s = 0; s < a->n; s++) {
-        int32_t seq = a->rows[s].role == MSIM_ANATOMY_BACKWARD
-                          ? msim_anatomy_sequence(a, s)
-                          : -1;
-        const struct msim_anatomy_pass *p =
-            seq < 0 ? NULL : &a->passes[a->rows[s].pass];
-
-        for (uint32_t f = p ? p->backward : 0; p && f-- > p->forward;)
-            if (least[f] <= seq) {
-                c->forward[s] = f;
-                break;
-            }
-    }
-    free(least);
-    return MSIM_OK;
 }
 
 /* ---- casts ---------------------------------------------------------------
@@ -335,7 +324,7 @@ static enum msim_status visit(void *ctx, uint32_t s)
     if (width == NARROW) {
         how.from = MSIM_DT_F32;
         how.to = c->narrow;
-        c->narrow_statements++;
+        c->narrow_statements += multiplies_wide(c, s);
     }
     MSIM_TRY(msim_weave_copy_as(c->w, s, &how));
     note_made(c, s, width);
@@ -358,7 +347,7 @@ enum msim_status msim_stage_mixed(struct msim_weave *w,
     c.computed = calloc(n, 1);
     c.forward = malloc(n * sizeof(*c.forward));
     if (c.storage[WIDE] && c.storage[NARROW] && c.computed && c.forward)
-        status = find_forward(&c);
+        status = msim_anatomy_forward(&w->a, c.forward);
     if (status == MSIM_OK)
         status = msim_weave_walk(w, &c, visit);
     if (status == MSIM_OK && !c.narrow_statements)

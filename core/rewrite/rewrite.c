@@ -14,7 +14,7 @@ struct stage {
     bool asked;
 };
 
-#define N_STAGES 9
+#define N_STAGES 10
 
 /* ZeRO 1 is DDP whose optimizer is shared out. */
 static bool is_ddp(const struct msim_rewrite *r)
@@ -27,6 +27,7 @@ static void list(struct stage *stages, const struct msim_rewrite *r)
 {
     const struct stage all[N_STAGES] = {
         {msim_stage_mixed, r->autocast || r->mixed},
+        {msim_stage_fp8, r->fp8},
         {msim_stage_recompute, r->recompute_every > 0},
         {msim_stage_offload_activations, r->offload_activations},
         {msim_stage_accumulate, r->accumulate > 1},

@@ -7,8 +7,8 @@
  * recorded trace is never edited. What is asked for is done in one order,
  * whatever the order in which it was asked:
  *
- *     casts of mixed precision, recompute, activations to the host,
- *     accumulate, shard over ranks, the optimizer
+ *     casts of mixed precision and of 8 bits, recompute, activations to the
+ *     host, accumulate, shard over ranks, the optimizer
  */
 #ifndef MSIM_CORE_REWRITE_REWRITE_H
 #define MSIM_CORE_REWRITE_REWRITE_H

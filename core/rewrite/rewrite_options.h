@@ -33,6 +33,7 @@ struct msim_rewrite {
     uint8_t autocast;    /* enum msim_dtype that PyTorch's autocast casts fp32
                             to; UNKNOWN: none */
     uint8_t mixed;       /* likewise of FSDP's MixedPrecision */
+    bool fp8;            /* products of linear layers in 8 bits */
     uint32_t world;      /* ranks, each with the recorded batch; 0: as recorded;
                             above 1 without `shard`: DDP */
     enum msim_shard shard;

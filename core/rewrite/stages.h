@@ -13,6 +13,9 @@ typedef enum msim_status msim_stage_fn(struct msim_weave *w,
 /* Automatic mixed precision: casts around what computes in a narrower type. */
 msim_stage_fn msim_stage_mixed;
 
+/* Products of linear layers in 8 bits. */
+msim_stage_fn msim_stage_fp8;
+
 /* A capture of a CPU as a GPU runs it. */
 msim_stage_fn msim_stage_gpu;
 

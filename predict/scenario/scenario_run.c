@@ -1,6 +1,7 @@
 /*
  * predict/scenario/scenario_run.c - predicting scenarios.
  */
+#include "models/estimate/emulated.h"
 #include "predict/edit/edit_basis.h"
 #include "predict/scenario/scenario.h"
 #include "predict/scenario/scenario_inputs.h"
@@ -165,6 +166,22 @@ static struct msim_figure apart(const struct msim_figure *base,
     return (struct msim_figure){r, r / exp(down), r * exp(up), NAN};
 }
 
+/* What the scenario asks for and the GPU has no units for is no scenario. What
+ * a trace has is priced, with a warning. */
+static enum msim_status check_types(const struct msim_scenario_row *row,
+                                    const struct msim_basis *basis,
+                                    const struct msim_target *to,
+                                    struct msim_error *err)
+{
+    char text[MSIM_EMULATION_TEXT];
+
+    if (!row->settings.rewrite.fp8 ||
+        !(basis->costs->emulated & 1u << MSIM_EMULATED_FP8))
+        return MSIM_OK;
+    msim_emulation_text(MSIM_EMULATED_FP8, to->platform, text, sizeof(text));
+    return msim_fail(err, MSIM_EUSAGE, NULL, MSIM_OFFSET_NONE, "%s", text);
+}
+
 /* A target and a graph of its own. */
 static enum msim_status run_on(struct msim_scenario_row *row,
                                const struct msim_predict_settings *s,
@@ -181,6 +198,8 @@ static enum msim_status run_on(struct msim_scenario_row *row,
         status = msim_target_choose(&to, s, in, err);
     if (status == MSIM_OK)
         status = msim_basis_new(&basis, s, in, &to, err);
+    if (status == MSIM_OK)
+        status = check_types(row, basis, &to, err);
     if (status == MSIM_OK)
         status = edited(&own, row, basis, s, in, &to, err);
     if (status == MSIM_OK)

@@ -142,7 +142,7 @@ refused '{"batch": 0}' "batch is 0"
 refused '{"batch": "8"}' 'batch is "8", want a number, or {"from": 8, "to": 64}'
 refused '{"reshape": 8}' 'reshape is 8, want {"from": 512, "to": 1024}'
 refused '{"reshape": {"to": 8}}' 'reshape.from is missing'
-refused '{"dtype": "fp8"}' 'dtype is "fp8", want'
+refused '{"dtype": "fp4"}' 'dtype is "fp4", want'
 
 # Parts of a job that take a tenth less, most gained first, none without effect.
 run whatif --sensitivity --platform a100 "$trace" --csv

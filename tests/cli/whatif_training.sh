@@ -101,6 +101,29 @@ within "$(peak amp)" "$(peak all)" 1.01 2 || complain "autocast keeps no fp32 we
 within "$(peak half)" "$(peak fsdp)" 0.6 0.95 || complain "peak of FSDP in fp16"
 within "$(transfer half)" "$(transfer fsdp)" 0.4 0.95 || complain "messages of FSDP in fp16"
 
+# 8 bits: products of 16 bits at up to twice their rate, operands read twice
+# more; the head stays, and a GPU without such units has no answer.
+cat >"$folder/bits.json" <<'JSON'
+{"scenarios": [
+  {"name": "amp", "changes": [{"batch": 64}, {"dtype": "amp_bf16"}]},
+  {"name": "amp_fp8", "changes": [{"batch": 64}, {"dtype": "amp_fp8"}]},
+  {"name": "fp8", "changes": [{"batch": 64}, {"dtype": "fp8"}]},
+  {"name": "again", "changes": [{"dtype": "fp8"}, {"world": 2}, {"accumulate": 2}]},
+  {"name": "a100", "changes": [{"dtype": "fp8"}, {"gpu": "a100"}]}]}
+JSON
+run whatif --platform h100 "$folder/bits.json" "$MSIM_DATA/traces/bert" --csv
+want_rc 0
+want_no_err
+within "$(kernels fp8)" "$(kernels amp)" 1.2 5 || complain "fp8 alone narrows the rest"
+within "$(kernels amp_fp8)" "$(kernels amp)" 0.7 1.3 || complain "kernels in 8 bits"
+[ "$(kernels amp_fp8)" != "$(kernels amp)" ] || complain "8 bits change nothing"
+within "$(kernels again)" 1 1 1e9 || complain "no figures: $(figures again)"
+[[ $(figures a100) == ,,,*"fp8 is not supported on a100"* ]] || complain "a100: $(figures a100)"
+run whatif --platform h100 "$folder/bits.json" "$MSIM_DATA/traces/llama-block" --csv
+[[ $(figures amp) == ,,,*"no product"*"is in fp32"* ]] || complain "autocast twice: $(figures amp)"
+run whatif --platform h100 "$folder/bits.json" "$trace" --csv # one linear layer, the head
+[[ $(figures fp8) == ,,,*"multiple of 16"* ]] || complain "no reason: $(figures fp8)"
+
 # Activations on the host: what backward reads goes down and comes up again.
 cat >"$folder/activations.json" <<'JSON'
 {"scenarios": [

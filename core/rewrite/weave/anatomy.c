@@ -31,6 +31,50 @@ int32_t msim_anatomy_sequence(const struct msim_anatomy *a, uint32_t statement)
     return -1;
 }
 
+int32_t msim_anatomy_least_sequence(const struct msim_anatomy *a,
+                                    uint32_t statement)
+{
+    int32_t least = INT32_MAX;
+
+    for (uint32_t i = a->rows[statement].op; i < msim_anatomy_end(a, statement);
+         i++)
+        if (a->t->ops[i].seq >= 0 && a->t->ops[i].seq < least)
+            least = a->t->ops[i].seq;
+    return least;
+}
+
+static uint32_t forward_of(const struct msim_anatomy *a, const int32_t *least,
+                           uint32_t s)
+{
+    const struct msim_anatomy_pass *p;
+    int32_t seq = a->rows[s].role == MSIM_ANATOMY_BACKWARD
+                      ? msim_anatomy_sequence(a, s)
+                      : -1;
+
+    if (seq < 0)
+        return MSIM_NONE;
+    p = &a->passes[a->rows[s].pass];
+    for (uint32_t f = p->backward; f-- > p->forward;)
+        if (least[f] <= seq)
+            return f;
+    return MSIM_NONE;
+}
+
+enum msim_status msim_anatomy_forward(const struct msim_anatomy *a,
+                                      uint32_t *forward)
+{
+    int32_t *least = malloc(((size_t)a->n + 1) * sizeof(*least));
+
+    if (!least)
+        return MSIM_ENOMEM;
+    for (uint32_t s = 0; s < a->n; s++)
+        least[s] = msim_anatomy_least_sequence(a, s);
+    for (uint32_t s = 0; s < a->n; s++)
+        forward[s] = forward_of(a, least, s);
+    free(least);
+    return MSIM_OK;
+}
+
 /* ---- statements ----------------------------------------------------------
  */
 

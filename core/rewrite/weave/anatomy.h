@@ -69,6 +69,17 @@ uint32_t msim_anatomy_end(const struct msim_anatomy *a, uint32_t statement);
 /* The sequence number of a backward statement, -1: none. */
 int32_t msim_anatomy_sequence(const struct msim_anatomy *a, uint32_t statement);
 
+/* The least of all below a statement, INT32_MAX: none. */
+int32_t msim_anatomy_least_sequence(const struct msim_anatomy *a,
+                                    uint32_t statement);
+
+/* By statement, the forward one that a backward one is of: the last of its pass
+ * whose least number is not above its own. NONE: it has no number, or is not
+ * backward. `forward` has room for all. ENOMEM. */
+MSIM_MUST_CHECK
+enum msim_status msim_anatomy_forward(const struct msim_anatomy *a,
+                                      uint32_t *forward);
+
 /* Find the blocks of all passes, and of which a backward statement is. ENOMEM,
  * ELIMIT. In core/rewrite/weave/blocks.c. */
 MSIM_MUST_CHECK

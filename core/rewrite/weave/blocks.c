@@ -8,7 +8,6 @@
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,17 +264,6 @@ static enum msim_status join(struct cutting *c)
 /* ---- backward ------------------------------------------------------------
  */
 
-/* The least sequence number of statement `s`, INT32_MAX: none. */
-static int32_t least_sequence(const struct msim_anatomy *a, uint32_t s)
-{
-    int32_t least = INT32_MAX;
-
-    for (uint32_t i = a->rows[s].op; i < msim_anatomy_end(a, s); i++)
-        if (a->t->ops[i].seq >= 0 && a->t->ops[i].seq < least)
-            least = a->t->ops[i].seq;
-    return least;
-}
-
 /* The block that made sequence number `seq`; NONE: no block. Statements from
  * the last with a number that is not above it on are later ones. `least` has
  * those of the forward pass. */
@@ -308,7 +296,7 @@ static enum msim_status place_numbered(struct msim_anatomy *a,
     if (!least)
         return MSIM_ENOMEM;
     for (uint32_t s = p->forward; s < p->backward; s++)
-        least[s - p->forward] = least_sequence(a, s);
+        least[s - p->forward] = msim_anatomy_least_sequence(a, s);
     for (uint32_t s = p->backward; s < p->tail; s++) {
         int32_t seq = msim_anatomy_sequence(a, s);
 

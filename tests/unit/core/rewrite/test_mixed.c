@@ -76,10 +76,67 @@ static void test_mixed__fsdp(void)
     done_step(&m);
 }
 
+/* Three layers, and backward of the last two: the gradient of the second
+ * layer's weight is a product of rows of 24, which 8 bits cannot have. */
+static const struct made_node PRODUCTS[] = {
+    {10, 0, "aten::linear", 0, 1, "3:24x64 1:64x64", "20:24x64"},
+    {11, 10, "aten::mm", 0, -1, "3:24x64 1:64x64", "20:24x64"},
+    {12, 0, "aten::linear", 0, 2, "20:24x64 2:64x64", "21:24x64"},
+    {13, 12, "aten::mm", 0, -1, "20:24x64 2:64x64", "21:24x64"},
+    {14, 0, "aten::linear", 0, 3, "21:24x64 9:64x64", "22:24x64"},
+    {15, 14, "aten::mm", 0, -1, "21:24x64 9:64x64", "22:24x64"},
+    {20, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {21, 20, "MmBackward0", 1, 3, "", ""},
+    {22, 21, "aten::mm", 0, -1, "22:24x64 9:64x64", "30:24x64"},
+    {30, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {31, 30, "MmBackward0", 1, 2, "", ""},
+    {32, 31, "aten::mm", 0, -1, "30:24x64 2:64x64", "31:24x64"},
+    {33, 31, "aten::mm", 0, -1, "30:64x24 20:24x64", "32:64x64"},
+    {35, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {36, 35, "torch::autograd::AccumulateGrad", 1, -1, "32:64x64", ""},
+    {40, 0, "Optimizer.step#Adam.step", 7, -1, "", ""},
+    {41, 40, "aten::addcdiv_", 0, -1, "2:64x64 32:64x64 4:64x64", ""},
+};
+
+/*
+ * In 8 bits: both products of forward but the head's, and the input's gradient
+ * of the second layer. Six operands are cast, each with its greatest element;
+ * the head, its backward and the odd product stay.
+ */
+static void test_mixed__fp8(void)
+{
+    const struct msim_rewrite r = {.fp8 = true};
+    struct msim_error err = {0};
+    struct made_changed m = {
+        .job = made_nodes(PRODUCTS, sizeof(PRODUCTS) / sizeof(*PRODUCTS))};
+
+    REQUIRE(m.job != NULL);
+    CHECK_INT(
+        msim_rewritten_new(&m.t, m.job->ranks[0], m.job->strings, &r, &err),
+        MSIM_OK);
+    CHECK_STR(err.text, "");
+    REQUIRE(m.t && msim_lives_find(&m.lives, m.t) == MSIM_OK);
+    CHECK_UINT(count_ops(m.t, "aten::_scaled_mm"), 3);
+    CHECK_UINT(count_ops(m.t, "aten::mm"), 3);
+    CHECK_UINT(count_ops(m.t, "aten::amax"), 6);
+    CHECK_UINT(count_ops(m.t, "aten::copy_"), 6);
+    CHECK_INT(type_in(&m, "aten::_scaled_mm", 0, 0), MSIM_DT_F8);
+    CHECK_INT(type_in(&m, "aten::_scaled_mm", 0, 1), MSIM_DT_F8);
+    CHECK_UINT(m.lives.rows[life_in(&m, "aten::_scaled_mm", 0, 0)].bytes,
+               24 * 64);
+    /* Its result is where the product's was, in the recorded type. */
+    CHECK_UINT(life_out(&m, "aten::_scaled_mm", 0, 0),
+               life_in(&m, "aten::linear", 1, 0));
+    CHECK_UINT(life_in(&m, "aten::mm", 1, 1),
+               life_in(&m, "aten::linear", 2, 1));
+    done_step(&m);
+}
+
 int main(void)
 {
     RUN(test_mixed__autocast);
     RUN(test_mixed__autocast_accumulates);
     RUN(test_mixed__fsdp);
+    RUN(test_mixed__fp8);
     return check_summary();
 }

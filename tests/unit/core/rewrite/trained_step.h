@@ -9,8 +9,8 @@
 
 #include "tests/unit/loaded.h"
 
-/* Nodes: tensors are STORAGE:ELEMENTS, fp32 on a GPU. Parameters 1 and 2, input
- * 3 and states 4 to 7 are there before. */
+/* Nodes: tensors are STORAGE:ELEMENTS or STORAGE:ROWSxCOLUMNS, fp32 on a GPU.
+ * Parameters 1 and 2, input 3 and states 4 to 7 are there before. */
 static const struct made_node {
     unsigned id, parent;
     const char *name;
@@ -60,7 +60,7 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors,
 
     for (const char *at = tensors; *at;) {
         char *end;
-        unsigned long storage, elems;
+        unsigned long storage, elems, columns = 0;
 
         if (*at == '[' || *at == ']' || *at == ' ') {
             if (part == 2 && *at == '[')
@@ -78,10 +78,14 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors,
         }
         storage = strtoul(at, &end, 10);
         elems = strtoul(end + 1, &end, 10);
+        if (*end == 'x')
+            columns = strtoul(end + 1, &end, 10);
         spell(s, "%s", between);
         if (part == 0)
             spell(s, "[%u,%lu,0,%lu,4,\"cuda:0\"]", 100000 + (*count)++,
-                  storage, elems);
+                  storage, columns ? elems * columns : elems);
+        else if (part == 1 && columns)
+            spell(s, "[%lu,%lu]", elems, columns);
         else if (part == 1)
             spell(s, "[%lu]", elems);
         else
