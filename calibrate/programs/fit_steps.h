@@ -10,6 +10,13 @@
 
 #include <stdio.h>
 
+/* The memory formula, fitted without the rows of a model. */
+struct msim_steps_held {
+    char model[48];
+    struct msim_memory_fit fit;
+};
+#define MSIM_STEPS_HELD 16
+
 struct msim_steps_run {
     struct msim_step_samples s;
     uint8_t *use;
@@ -18,6 +25,10 @@ struct msim_steps_run {
     struct msim_left_overs left;
     double *low, *high; /* of the interval, logarithms; -1: not judged */
     FILE *errors;
+    /* Of memory: fitted on all peaks, without each model, on none. */
+    struct msim_memory_fit memory, unseen;
+    struct msim_steps_held held[MSIM_STEPS_HELD];
+    uint32_t n_held;
 };
 
 /* For qsort() of doubles. */
@@ -35,5 +46,13 @@ void msim_steps_add_number(cJSON *object, const char *key, double v);
 /* One fit on all peaks, with the interval of models held out; one without the
  * source that alone has peaks: where the constants begin. */
 void msim_steps_fit_memory(struct msim_steps_run *r, cJSON *json);
+
+/* After that: how many jobs of `tables` that ran, and that failed, each of
+ * those fits calls fitting. As CSV in `path`. */
+MSIM_MUST_CHECK
+enum msim_status msim_steps_count_fits(const struct msim_steps_run *r,
+                                       char *const *tables, int n,
+                                       const char *data_dir, const char *path,
+                                       struct msim_error *err);
 
 #endif

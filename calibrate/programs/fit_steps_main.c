@@ -3,11 +3,13 @@
  * step law, fitted to tables of measured training jobs.
  *
  *     msim-fit-steps DATA JOBS.csv... [--out STEPS.json] [--errors ERRORS.csv]
+ *                    [--fits FITS.csv]
  *
  * DATA is the folder with platforms/ and models/. Writes the fit on all
  * sources, and one without each of them. ERRORS.csv gets the errors of rows
  * that a fit saw, and of models, hidden sizes, scales and whole sources that it
- * did not see.
+ * did not see. FITS.csv gets how many jobs that ran, and that failed, are
+ * called fitting into their GPUs.
  */
 #include "calibrate/programs/fit_steps.h"
 #include "core/base/json.h"
@@ -480,7 +482,7 @@ static enum msim_status fit_all(struct msim_steps_run *r, const char *out,
 static int usage(void)
 {
     fputs("usage: msim-fit-steps DATA JOBS.csv... [--out STEPS.json] "
-          "[--errors ERRORS.csv]\n",
+          "[--errors ERRORS.csv] [--fits FITS.csv]\n",
           stderr);
     return 2;
 }
@@ -490,19 +492,24 @@ int main(int argc, char **argv)
     struct msim_steps_run r = {.errors = stdout};
     struct msim_error err = {0};
     enum msim_status status = MSIM_OK;
-    const char *data = NULL, *out = NULL;
+    const char *data = NULL, *out = NULL, *fits = NULL;
+    int n_tables = 0; /* moved to argv[1] and on */
 
     for (int i = 1; i < argc && status == MSIM_OK; i++) {
         if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
             out = argv[++i];
         else if (strcmp(argv[i], "--errors") == 0 && i + 1 < argc)
             r.errors = fopen(argv[++i], "w");
+        else if (strcmp(argv[i], "--fits") == 0 && i + 1 < argc)
+            fits = argv[++i];
         else if (argv[i][0] == '-')
             return usage();
         else if (!data)
             data = argv[i];
-        else
+        else {
+            argv[++n_tables] = argv[i];
             status = msim_step_samples_read(&r.s, argv[i], data, &err);
+        }
     }
     if (status == MSIM_OK && (r.s.n == 0 || !r.errors))
         return usage();
@@ -515,6 +522,9 @@ int main(int argc, char **argv)
         status = r.use && r.residual && r.class && r.low && r.high
                      ? fit_all(&r, out, &err)
                      : MSIM_ENOMEM;
+    if (status == MSIM_OK && fits)
+        status =
+            msim_steps_count_fits(&r, argv + 1, n_tables, data, fits, &err);
     if (status != MSIM_OK)
         fprintf(stderr, "msim-fit-steps: %s: %s\n", err.file,
                 *err.text ? err.text : msim_status_text(status));

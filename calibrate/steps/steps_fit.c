@@ -60,15 +60,15 @@ enum msim_status msim_step_samples_read(struct msim_step_samples *s,
     struct msim_terms terms;
     char *const *fields;
     char defaults[256];
-    double memory;
+    struct msim_memory_gpu gpu;
     enum msim_status status = msim_job_rows_open(&table, path, data_dir, err);
 
     while (status == MSIM_OK) {
         status = msim_job_rows_next(&table, &row, &fields, err);
         if (status != MSIM_OK || !fields)
             break;
-        status = msim_job_price(&prices, &row, "a100", &terms, &memory,
-                                defaults, sizeof(defaults));
+        status = msim_job_price(&prices, &row, "a100", &terms, &gpu, defaults,
+                                sizeof(defaults));
         if (status == MSIM_OK && !*row.reason && !row.failed && row.step_ms > 0)
             status = add_row(s, &row, &terms);
     }

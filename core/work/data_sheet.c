@@ -170,6 +170,7 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
                                       const char *file, struct msim_error *err)
 {
     const struct msim_data_sheet *l = like ? like : &TYPICAL;
+    double memory = msim_json_get_number(sheet, "memory_bytes", 0);
     const struct {
         const char *key;
         double *to;
@@ -178,6 +179,7 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
     } fields[] = {
         {"sms", &s->sms, 0, {1, 1e5}},
         {"memory_bytes", &s->memory_bytes, 0, {1e6, 1e14}},
+        {"usable_memory_bytes", &s->usable_bytes, memory, {1e6, 1e14}},
         {"l2_bytes", &s->l2_bytes, 0, {1e3, 1e12}},
         {"memory_bandwidth", &s->bandwidth, 0, {1e8, 1e15}},
         {"kernel_floor_us", &s->floor_us, l->floor_us, {1e-3, 1e7}},

@@ -42,6 +42,7 @@ struct msim_data_sheet {
                             no limit is known */
     double sms;
     double memory_bytes, l2_bytes;
+    double usable_bytes;   /* of the memory: what programs get of it */
     double bandwidth;      /* bytes/s of device memory */
     double stream;         /* share of it that long streams reach; 1: no limit
                               is known */

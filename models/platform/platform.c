@@ -96,6 +96,16 @@ double msim_platform_bandwidth(const struct msim_platform *p)
     return p->sheet.bandwidth;
 }
 
+double msim_platform_usable_bytes(const struct msim_platform *p)
+{
+    return p->sheet.usable_bytes;
+}
+
+double msim_platform_link_rate(const struct msim_platform *p)
+{
+    return p->sheet.link;
+}
+
 double msim_platform_memory_bytes(const struct msim_platform *p)
 {
     return p->sheet.memory_bytes;

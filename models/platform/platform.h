@@ -89,6 +89,10 @@ double msim_platform_peak_flops(const struct msim_platform *p,
 double msim_platform_bandwidth(const struct msim_platform *p);
 /* Memory of the GPU, bytes. */
 double msim_platform_memory_bytes(const struct msim_platform *p);
+/* What programs get of it: what its traces state, else all of it. */
+double msim_platform_usable_bytes(const struct msim_platform *p);
+/* What one GPU sends to others inside a node, bytes/s. */
+double msim_platform_link_rate(const struct msim_platform *p);
 uint32_t msim_platform_sms(const struct msim_platform *p);
 /*
  * The 90 % interval, as a factor up and down, of the ratio of all kernels' time

@@ -137,7 +137,7 @@ void msim_platform_liken(struct msim_platform *p,
         s->rate[i] *= g->sms / s->sms;
     s->sms = g->sms;
     if (g->memory_bytes)
-        s->memory_bytes = (double)g->memory_bytes;
+        s->memory_bytes = s->usable_bytes = (double)g->memory_bytes;
     s->trace_factor =
         exp(hypot(log(s->trace_factor), MSIM_Z90 * UNRECORDED_LOG_SD));
     p->jobs.slower = hypot(p->jobs.slower, UNRECORDED_LOG_SD);

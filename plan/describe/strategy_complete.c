@@ -270,5 +270,5 @@ double msim_stage_layers(const struct msim_described *m,
         return ceil(layers / stages);
     layer = (msim_described_parameters(m) - table * (m->tied ? 1 : 2)) / layers;
     head = table / layer;
-    return fmin(fmax(ceil((layers + head) / stages - 0.25), 1), layers);
+    return fmin(ceil((layers + head) / stages), layers);
 }

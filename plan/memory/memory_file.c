@@ -31,10 +31,17 @@ static enum msim_status read_fit(struct msim_memory_fit *fit,
         return wrong(path, #name, err);
     MSIM_MEMORY_CONSTANT_MAP(X)
 #undef X
-    fit->low = msim_json_get_number(interval, "low", 0);
-    fit->high = msim_json_get_number(interval, "high", 0);
-    return fit->low >= 1 && fit->high >= 1 ? MSIM_OK
-                                           : wrong(path, "interval", err);
+    for (int c = 0; c < MSIM_MEMORY_CLASSES; c++) {
+        const cJSON *of = cJSON_GetObjectItemCaseSensitive(
+            interval, msim_memory_class_text((enum msim_memory_class)c));
+
+        fit->interval[c] =
+            (struct msim_memory_interval){msim_json_get_number(of, "low", 0),
+                                          msim_json_get_number(of, "high", 0)};
+        if (!(fit->interval[c].low >= 1 && fit->interval[c].high >= 1))
+            return wrong(path, "interval", err);
+    }
+    return MSIM_OK;
 }
 
 /* The fit without `without`; the one on all where no fit is. */

@@ -126,23 +126,24 @@ static bool complete(const struct search *k, struct msim_strategy *s)
     given &= ~(1u << MSIM_GIVEN_nodes | 1u << MSIM_GIVEN_dp |
                1u << MSIM_GIVEN_grad_accum);
     s->nodes = s->dp = s->grad_accum = 0;
-    return !msim_strategy_complete(s, given, k->a->model, k->a->gpus_a_node,
-                                   defaults, sizeof(defaults), reason,
-                                   sizeof(reason));
+    return !msim_strategy_complete(s, given, k->a->model,
+                                   (int64_t)k->a->gpu.gpus_a_node, defaults,
+                                   sizeof(defaults), reason, sizeof(reason));
 }
 
 static void judge(const struct search *k, struct msim_strategy_way *w)
 {
-    const struct msim_memory_fit *f = k->a->fit;
+    struct msim_job_memory m =
+        msim_job_memory_of(k->a->model, &w->strategy, k->a->fit, &k->a->gpu);
 
-    w->peak = msim_memory_of(k->a->model, &w->strategy, &f->constants).peak;
-    w->fits =
-        msim_memory_fits(w->peak / f->low, w->peak * f->high, k->a->capacity);
+    w->peak = m.at.most;
+    w->room = m.room;
+    w->fits = m.fits;
 }
 
-static bool is_enough(const struct search *k, const struct msim_strategy_way *w)
+static bool is_enough(const struct msim_strategy_way *w)
 {
-    return w->fits != MSIM_FITS_NO && w->peak <= k->a->capacity;
+    return w->fits != MSIM_FITS_NO && w->peak <= w->room;
 }
 
 /* Changes in another order make the same strategy. */
@@ -192,7 +193,7 @@ static void keep(struct search *k)
     if (k->n_next)
         qsort(k->next, k->n_next, sizeof(*k->next), by_peak);
     for (uint32_t i = 0; i < k->n_next && out->n < MSIM_MEMORY_WAYS; i++)
-        if (is_enough(k, &k->next[i]))
+        if (is_enough(&k->next[i]))
             out->ways[out->n++] = k->next[i];
 }
 

@@ -8,21 +8,21 @@
  */
 #ifndef MSIM_PLAN_MEMORY_MEMORY_WAYS_H
 #define MSIM_PLAN_MEMORY_MEMORY_WAYS_H
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/job_memory.h"
 
 /* What does not fit. */
 struct msim_memory_asked {
     const struct msim_described *model;
     const struct msim_strategy *strategy; /* complete */
     const struct msim_memory_fit *fit;
-    double capacity; /* bytes */
-    int64_t gpus_a_node;
+    struct msim_memory_gpu gpu;
 };
 
 struct msim_strategy_way {
     char change[96]; /* "recompute full, zero 3" */
     struct msim_strategy strategy;
-    double peak; /* bytes */
+    double peak; /* bytes; of the stage that needs most */
+    double room; /* for it, with this strategy */
     enum msim_fits fits;
 };
 

@@ -28,9 +28,71 @@ struct msim_memory_constants msim_memory_constants_start(void)
     };
 }
 
-/* ---- the first stage ----------------------------------------------------- */
+const char *msim_memory_class_text(enum msim_memory_class c)
+{
+    static const char *const TEXTS[] = {
+#define X(name, text) text,
+        MSIM_MEMORY_CLASS_MAP(X)
+#undef X
+    };
 
-/* Elements on one rank of the first stage. */
+    return TEXTS[c];
+}
+
+enum msim_memory_class msim_memory_class_of(const struct msim_strategy *s)
+{
+    const struct msim_techniques *t = &s->technique;
+
+    if (s->zero >= 2 || s->recompute != MSIM_RECOMPUTE_NONE ||
+        s->offload != MSIM_OFFLOAD_NONE ||
+        s->precision >= MSIM_PRECISION_AMP_FP8 || s->cp > 1 || s->ep > 1 ||
+        t->lora_rank || t->optimizer_bits || t->loss_chunks ||
+        t->master_weights == MSIM_STATED_NO)
+        return MSIM_MEMORY_OTHER;
+    if (s->tp == 1)
+        return MSIM_MEMORY_ALONE;
+    return s->pp == 1 ? MSIM_MEMORY_TENSOR : MSIM_MEMORY_PIPELINE;
+}
+
+/* ---- one stage ----------------------------------------------------------- */
+
+/* Of pipeline stages the first and the last hold most: one has most micro
+ * batches in flight, the other the logits. */
+struct stage {
+    double layers, in_flight;
+    bool embedding, head;
+};
+
+static struct stage first_stage(const struct msim_described *m,
+                                const struct msim_strategy *s)
+{
+    struct stage first = {.layers = msim_stage_layers(m, s),
+                          .in_flight =
+                              fmin((double)s->pp, (double)s->grad_accum),
+                          .embedding = true,
+                          .head = s->pp == 1};
+
+    /* Interleaved stages hold a little more (Narayanan et al., "Efficient
+     * Large-Scale Language Model Training on GPU Clusters", 2021). */
+    if (s->vp > 1)
+        first.in_flight *=
+            1 + ((double)s->pp - 1) / ((double)s->pp * (double)s->vp);
+    return first;
+}
+
+/* What others leave: stages are split evenly, as msim_stage_layers() says, and
+ * a backward pass follows each forward pass. */
+static struct stage last_stage(const struct msim_described *m,
+                               const struct msim_strategy *s)
+{
+    double before = (double)(s->pp - 1) * msim_stage_layers(m, s);
+
+    return (struct stage){.layers = fmax((double)m->layers - before, 0),
+                          .in_flight = 1,
+                          .head = true};
+}
+
+/* Elements on one rank of a stage. */
 struct held {
     double dense, experts, a_layer;
     double trained, trained_experts; /* all, without adapters */
@@ -45,10 +107,11 @@ static bool is_layer(const struct msim_part *part)
 
 static struct held parameters_of(const struct msim_parts *p,
                                  const struct msim_described *m,
-                                 const struct msim_strategy *s, double layers)
+                                 const struct msim_strategy *s,
+                                 const struct stage *of)
 {
     struct held h = {0};
-    double share = layers / (double)m->layers;
+    double share = of->layers / (double)m->layers;
 
     for (uint32_t i = 0; i < p->n; i++) {
         const struct msim_part *part = &p->part[i];
@@ -60,7 +123,8 @@ static struct held parameters_of(const struct msim_parts *p,
                 fmax(h.a_layer, part->parameters + part->expert_parameters);
             h.trained += part->adapters * part->layers * share;
             h.narrow += part->narrow * part->layers * share;
-        } else if (part->kind == MSIM_PART_EMBEDDING || s->pp == 1) {
+        } else if (part->kind == MSIM_PART_EMBEDDING ? of->embedding
+                                                     : of->head) {
             h.dense += part->parameters;
         }
     }
@@ -94,18 +158,13 @@ struct activations {
 static struct activations activations_of(const struct msim_parts *p,
                                          const struct msim_described *m,
                                          const struct msim_strategy *s,
-                                         double layers,
+                                         const struct stage *of,
                                          const struct msim_memory_constants *c)
 {
-    double in_flight = fmin((double)s->pp, (double)s->grad_accum);
     struct activations a = {0};
     double whole = 0;
 
-    /* Interleaved stages hold a little more (Narayanan et al., "Efficient
-     * Large-Scale Language Model Training on GPU Clusters", 2021). */
-    if (s->vp > 1)
-        in_flight *= 1 + ((double)s->pp - 1) / ((double)s->pp * (double)s->vp);
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n && of->layers > 0; i++)
         if (is_layer(&p->part[i])) {
             double one = kept(&p->part[i], s, c);
 
@@ -113,7 +172,7 @@ static struct activations activations_of(const struct msim_parts *p,
             a.a_layer = fmax(a.a_layer, one);
             whole = fmax(whole, p->part[i].saved);
         }
-    a.waiting *= layers / (double)m->layers * in_flight;
+    a.waiting *= of->layers / (double)m->layers * of->in_flight;
     /* One layer is copied while the next is computed. */
     if (s->offload == MSIM_OFFLOAD_ACTIVATIONS)
         a.waiting = fmin(a.waiting, 2 * a.a_layer);
@@ -199,46 +258,52 @@ static double working_peak(const struct msim_described *m,
                 out->gradients + fmax(layer, out->temporary));
 }
 
-struct msim_memory msim_memory_of(const struct msim_described *m,
-                                  const struct msim_strategy *s,
-                                  const struct msim_memory_constants *fitted)
+/* `each`: bytes of an element of weights. */
+static void set_states(struct msim_memory *out, const struct held *h,
+                       const struct msim_strategy *s, double each,
+                       const struct msim_memory_constants *c)
 {
-    struct msim_memory_constants own = constants_for(s, fitted), *c = &own;
-    struct msim_memory out = {0};
-    struct msim_parts parts;
-    const struct msim_part *head;
-    double layers = msim_stage_layers(m, s), all, shards, expert_shards, owned,
-           each, trained, trained_owned;
-    struct activations a;
-    struct held h;
+    double shards = (double)(s->dp * s->cp);
+    double expert_shards = fmax(shards / (double)s->ep, 1);
+    double all = h->dense + h->experts;
+    double trained = h->trained + h->trained_experts;
+    double owned =
+        s->zero ? h->dense / shards + h->experts / expert_shards : all;
+    double trained_owned =
+        s->zero ? h->trained / shards + h->trained_experts / expert_shards
+                : trained;
     bool on_host = s->offload >= MSIM_OFFLOAD_OPTIMIZER;
 
-    msim_parts_make(&parts, m, s);
-    h = parameters_of(&parts, m, s, layers);
-    all = h.dense + h.experts;
-    trained = h.trained + h.trained_experts;
-    shards = (double)(s->dp * s->cp);
-    expert_shards = fmax(shards / (double)s->ep, 1);
-    owned = s->zero ? h.dense / shards + h.experts / expert_shards : all;
-    trained_owned = s->zero
-                        ? h.trained / shards + h.trained_experts / expert_shards
-                        : trained;
-    each = s->precision == MSIM_PRECISION_FP32      ? 4
-           : s->precision >= MSIM_PRECISION_AMP_FP8 ? 3
-                                                    : 2;
-    state_bytes(s, each, c);
-    out.parameters = weight_bytes(s, &h, each, all, owned);
-    out.gradients = c->gradient * (s->zero >= 2 ? trained_owned : trained);
+    out->parameters = weight_bytes(s, h, each, all, owned);
+    out->gradients = c->gradient * (s->zero >= 2 ? trained_owned : trained);
     if (s->offload == MSIM_OFFLOAD_WEIGHTS)
-        out.gradients = each * fmin(h.a_layer, trained);
-    out.optimizer = on_host ? 0 : c->optimizer * trained_owned;
-    out.temporary = on_host ? 0 : c->temporary * trained_owned;
-    a = activations_of(&parts, m, s, layers, c);
+        out->gradients = each * fmin(h->a_layer, trained);
+    out->optimizer = on_host ? 0 : c->optimizer * trained_owned;
+    out->temporary = on_host ? 0 : c->temporary * trained_owned;
+}
+
+static struct msim_memory memory_of_stage(const struct msim_parts *parts,
+                                          const struct msim_described *m,
+                                          const struct msim_strategy *s,
+                                          const struct msim_memory_constants *c,
+                                          const struct stage *of)
+{
+    const struct msim_part *head = msim_parts_find(parts, MSIM_PART_HEAD);
+    struct held h = parameters_of(parts, m, s, of);
+    struct msim_memory_constants own = *c;
+    struct msim_memory out = {0};
+    struct activations a;
+    double each = s->precision == MSIM_PRECISION_FP32      ? 4
+                  : s->precision >= MSIM_PRECISION_AMP_FP8 ? 3
+                                                           : 2;
+
+    state_bytes(s, each, &own);
+    set_states(&out, &h, s, each, &own);
+    a = activations_of(parts, m, s, of, &own);
     out.activations = a.waiting + a.whole;
-    head = msim_parts_find(&parts, MSIM_PART_HEAD);
-    if (s->pp == 1 && head)
-        out.loss = head->loss > 0 ? head->loss : c->loss * head->saved;
-    out.other = c->fixed_gib * GIB;
+    if (of->head && head)
+        out.loss = head->loss > 0 ? head->loss : own.loss * head->saved;
+    out.other = own.fixed_gib * GIB;
     if (s->technique.master_weights == MSIM_STATED_NO)
         out.peak = out.parameters + out.optimizer + out.other +
                    working_peak(m, s, &h, &a, each, &out);
@@ -248,4 +313,20 @@ struct msim_memory msim_memory_of(const struct msim_described *m,
     return out;
 }
 
-/* ---- whether it fits ----------------------------------------------------- */
+struct msim_memory msim_memory_of(const struct msim_described *m,
+                                  const struct msim_strategy *s,
+                                  const struct msim_memory_constants *fitted)
+{
+    struct msim_memory_constants c = constants_for(s, fitted);
+    struct stage first = first_stage(m, s), last = last_stage(m, s);
+    struct msim_memory out;
+    struct msim_parts parts;
+
+    msim_parts_make(&parts, m, s);
+    out = memory_of_stage(&parts, m, s, &c, &first);
+    out.most = out.peak;
+    if (s->pp > 1)
+        out.most =
+            fmax(out.peak, memory_of_stage(&parts, m, s, &c, &last).peak);
+    return out;
+}

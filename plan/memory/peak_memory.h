@@ -10,8 +10,10 @@
  * or at the optimizer's step
  *     parameters, gradients, optimizer state + its temporaries
  *
- * whichever is more. Constants say what differs between programs; they are
- * fitted to measured peaks (msim-fit-steps, data/laws/steps.json).
+ * whichever is more. The last stage has one micro batch in flight and the
+ * logits: with large micro batches it needs more than the first. Constants say
+ * what differs between programs; they are fitted to measured peaks
+ * (msim-fit-steps, data/laws/steps.json).
  */
 #ifndef MSIM_PLAN_MEMORY_PEAK_MEMORY_H
 #define MSIM_PLAN_MEMORY_PEAK_MEMORY_H
@@ -43,17 +45,42 @@ struct msim_memory_constants msim_memory_constants_start(void);
 struct msim_memory {
     double parameters, gradients, optimizer, activations, loss, temporary,
         other;
-    double peak;
+    double
+        peak; /* of a rank of the first stage: what torch reports of rank 0 */
+    double most; /* of the stage that needs most: the first, or the last with
+                    its logits */
 };
 
 struct msim_memory msim_memory_of(const struct msim_described *m,
                                   const struct msim_strategy *s,
                                   const struct msim_memory_constants *fitted);
 
+/* X(name, text): jobs whose peaks are as sure as one another's. */
+#define MSIM_MEMORY_CLASS_MAP(X)                                               \
+    X(ALONE, "alone")       /* whole layers on a rank */                       \
+    X(TENSOR, "tensor")     /* split layers, one stage */                      \
+    X(PIPELINE, "pipeline") /* split layers, several stages */                 \
+    X(OTHER, "other")       /* unlike all measured ones: as the least sure */
+
+enum msim_memory_class {
+#define X(name, text) MSIM_MEMORY_##name,
+    MSIM_MEMORY_CLASS_MAP(X)
+#undef X
+        MSIM_MEMORY_CLASSES
+};
+const char *msim_memory_class_text(enum msim_memory_class c);
+/* Those with sharded gradients or weights, or with techniques that change what
+ * is held, are unlike all measured ones. */
+enum msim_memory_class msim_memory_class_of(const struct msim_strategy *s);
+
+/* 90 % of peaks lie between predicted / low and predicted * high. */
+struct msim_memory_interval {
+    double low, high;
+};
+
 struct msim_memory_fit {
     struct msim_memory_constants constants;
-    double low, high; /* 90 % of peaks lie between predicted / low and
-                         predicted * high */
+    struct msim_memory_interval interval[MSIM_MEMORY_CLASSES];
 };
 
 /*

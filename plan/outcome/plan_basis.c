@@ -95,8 +95,9 @@ void msim_plan_page_basis(const struct msim_plan *plan,
     fputs("<h2>What it stands on</h2>\n", out);
     put_steps(plan, out);
     fprintf(out,
-            "<h3>Memory</h3>\n<p>The peak of a rank of the first pipeline "
-            "stage, by formula; its constants are fitted to measured peaks. "
+            "<h3>Memory</h3>\n<p>The peak of a rank of the pipeline stage "
+            "that needs most, by formula; its constants are fitted to measured "
+            "peaks. CUDA's context and NCCL's buffers come beside it. "
             "90 %% of peaks of models that a fit did not see lie between %.2f "
             "and %.2f times the prediction.</p>\n",
             1 / plan->basis.memory_low, plan->basis.memory_high);

@@ -56,8 +56,11 @@ static void write_best(const struct msim_plan *plan,
     }
     if (!isnan(p->kwh))
         fprintf(out, "  energy      %.0f MWh\n", p->kwh / 1e3);
-    fprintf(out, "  memory      %.1f GiB a GPU [%.1f-%.1f]%s\n", p->peak_gib,
-            p->low_gib, p->high_gib,
+    fprintf(out,
+            "  memory      %.1f GiB a GPU [%.1f-%.1f] of the %.1f GiB that "
+            "CUDA's context (%.1f GiB) and NCCL's buffers (%.1f GiB) leave%s\n",
+            p->peak_gib, p->low_gib, p->high_gib, p->room_gib,
+            p->beside.context / GIB, p->beside.nccl / GIB,
             p->fits == MSIM_FITS_EDGE
                 ? ": not sure to fit, see the next lines of the frontier"
                 : "");
@@ -132,9 +135,10 @@ void msim_plan_nearest_text(const struct msim_plan *plan,
     msim_memory_ways_text(&plan->nearest_ways, ways);
     fprintf(out,
             "nearest to it: %" PRId64
-            " x %s: %s; it needs %.1f GiB [%.1f-%.1f] of %.1f GiB\n",
+            " x %s: %s; it needs %.1f GiB [%.1f-%.1f] of the %.1f GiB "
+            "that CUDA and NCCL leave\n",
             p->strategy.gpus, spec->platforms[p->platform].name, strategy,
-            p->peak_gib, p->low_gib, p->high_gib, plan->nearest_capacity_gib);
+            p->peak_gib, p->low_gib, p->high_gib, p->room_gib);
     fprintf(out, "would fit: %s\n", *ways ? ways : "nothing that was tried");
 }
 
@@ -153,7 +157,7 @@ static void json_nearest(struct msim_json *j, const struct msim_plan *plan,
     msim_json_integer(j, "gpus", plan->nearest.strategy.gpus);
     msim_json_text(j, "strategy", strategy);
     msim_json_number(j, "peak_bytes", plan->nearest.peak_gib * GIB);
-    msim_json_number(j, "capacity_bytes", plan->nearest_capacity_gib * GIB);
+    msim_json_number(j, "capacity_bytes", plan->nearest.room_gib * GIB);
     msim_json_open(j, "would_fit", '[', false);
     for (uint32_t i = 0; i < w->n; i++) {
         msim_json_open(j, NULL, '{', false);
@@ -316,6 +320,9 @@ static void json_point(struct msim_json *j, const char *key,
     msim_json_number(j, "peak", p->peak_gib * 1073741824.0);
     msim_json_number(j, "low", p->low_gib * 1073741824.0);
     msim_json_number(j, "high", p->high_gib * 1073741824.0);
+    msim_json_number(j, "cuda_context", p->beside.context);
+    msim_json_number(j, "nccl_buffers", p->beside.nccl);
+    msim_json_number(j, "room", p->room_gib * 1073741824.0);
     msim_json_close(j);
     msim_json_text(j, "fits", msim_fits_text(p->fits));
     msim_json_number(j, "tokens_per_second", p->tokens_per_second);

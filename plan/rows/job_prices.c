@@ -58,8 +58,9 @@ static enum msim_status find_platform(struct msim_job_platform **out,
 
 enum msim_status msim_job_price(struct msim_job_prices *p,
                                 struct msim_job_row *row, const char *platform,
-                                struct msim_terms *terms, double *memory_bytes,
-                                char *defaults, size_t size)
+                                struct msim_terms *terms,
+                                struct msim_memory_gpu *gpu, char *defaults,
+                                size_t size)
 {
     const char *name = row->platform ? row->platform : platform;
     struct msim_job_platform *on;
@@ -78,7 +79,10 @@ enum msim_status msim_job_price(struct msim_job_prices *p,
         snprintf(row->reason, sizeof(row->reason), "%s", on->reason);
         return MSIM_OK;
     }
-    *memory_bytes = msim_platform_memory_bytes(on->platform);
+    *gpu = (struct msim_memory_gpu){
+        .usable = msim_platform_usable_bytes(on->platform),
+        .link = msim_platform_link_rate(on->platform),
+        .gpus_a_node = (double)on->pricer.gpus_a_node};
     if (row->model->type == MSIM_MODEL_DLRM) {
         snprintf(row->reason, sizeof(row->reason),
                  "model '%.64s' is a dlrm: want a transformer (synth writes "

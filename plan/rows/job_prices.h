@@ -4,6 +4,7 @@
  */
 #ifndef MSIM_PLAN_ROWS_JOB_PRICES_H
 #define MSIM_PLAN_ROWS_JOB_PRICES_H
+#include "plan/memory/job_memory.h"
 #include "plan/rows/job_rows.h"
 #include "plan/step/terms.h"
 
@@ -17,14 +18,15 @@ void msim_job_prices_release(struct msim_job_prices *p);
 
 /*
  * Complete the row's strategy and price it on the platform it names, else on
- * `platform` (may be NULL). `*memory_bytes` gets the
- * GPU's memory, `defaults` what was assumed. Where that cannot
- * be done, `row->reason` says why, and `*terms` is not to be used. ENOMEM.
+ * `platform` (may be NULL). `*gpu` gets what its memory follows from,
+ * `defaults` what was assumed. Where that cannot be done, `row->reason` says
+ * why, and `*terms` is not to be used. ENOMEM.
  */
 MSIM_MUST_CHECK
 enum msim_status msim_job_price(struct msim_job_prices *p,
                                 struct msim_job_row *row, const char *platform,
-                                struct msim_terms *terms, double *memory_bytes,
-                                char *defaults, size_t size);
+                                struct msim_terms *terms,
+                                struct msim_memory_gpu *gpu, char *defaults,
+                                size_t size);
 
 #endif

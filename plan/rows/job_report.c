@@ -139,34 +139,34 @@ static enum msim_status write_text(const struct report *r)
 /* ---- all of it ----------------------------------------------------------- */
 
 static struct peak peak_of(struct report *r, const struct msim_job_row *row,
-                           double capacity)
+                           const struct msim_memory_gpu *gpu)
 {
-    double bytes =
-        msim_memory_of(row->model, &row->strategy, &r->memory.constants).peak;
-    struct peak p = {.gib = bytes / GIB,
-                     .low_gib = bytes / r->memory.low / GIB,
-                     .high_gib = bytes * r->memory.high / GIB};
+    struct msim_job_memory m =
+        msim_job_memory_of(row->model, &row->strategy, &r->memory, gpu);
+    struct peak p = {.gib = m.at.peak / GIB,
+                     .low_gib = m.at.peak / m.interval.low / GIB,
+                     .high_gib = m.at.peak * m.interval.high / GIB,
+                     .fits = m.fits};
 
     /* Recomputation that nobody states may be any. */
     if (!(row->given >> MSIM_GIVEN_recompute & 1)) {
         struct msim_strategy full = row->strategy;
+        struct msim_job_memory least;
 
         full.recompute = MSIM_RECOMPUTE_FULL;
-        p.low_gib =
-            fmin(p.low_gib,
-                 msim_memory_of(row->model, &full, &r->memory.constants).peak /
-                     r->memory.low / GIB);
+        least = msim_job_memory_of(row->model, &full, &r->memory, gpu);
+        p.low_gib = fmin(p.low_gib, least.at.peak / least.interval.low / GIB);
+        p.fits = msim_memory_fits(fmin(m.low, least.low), m.high, m.room);
     }
-    p.fits = msim_memory_fits(p.low_gib * GIB, p.high_gib * GIB, capacity);
     r->called[row->failed][p.fits]++;
     return p;
 }
 
 static void find_ways(const struct report *r, const struct msim_job_row *row,
-                      double capacity, struct peak *peak)
+                      const struct msim_memory_gpu *gpu, struct peak *peak)
 {
-    const struct msim_memory_asked asked = {
-        row->model, &row->strategy, &r->memory, capacity, MSIM_GPUS_A_NODE};
+    const struct msim_memory_asked asked = {row->model, &row->strategy,
+                                            &r->memory, *gpu};
     struct msim_memory_ways ways;
 
     if (peak->fits != MSIM_FITS_NO)
@@ -182,9 +182,9 @@ static enum msim_status answer(struct report *r, struct msim_job_row *row,
     struct msim_step_estimate e = {0};
     struct peak peak = {0};
     char defaults[256];
-    double capacity = 0;
+    struct msim_memory_gpu gpu = {0};
 
-    MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &terms, &capacity,
+    MSIM_TRY(msim_job_price(&r->prices, row, r->o->platform, &terms, &gpu,
                             defaults, sizeof(defaults)));
     r->rows++;
     if (*row->reason) {
@@ -193,9 +193,9 @@ static enum msim_status answer(struct report *r, struct msim_job_row *row,
     } else {
         r->predicted++;
         e = msim_step_predict(&terms, &r->fit);
-        peak = peak_of(r, row, capacity);
+        peak = peak_of(r, row, &gpu);
         if (r->o->would_fit)
-            find_ways(r, row, capacity, &peak);
+            find_ways(r, row, &gpu, &peak);
         if (!row->failed)
             MSIM_TRY(judge(r, row, &e, &peak));
     }

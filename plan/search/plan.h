@@ -20,7 +20,8 @@ struct msim_plan_basis {
         char network[96]; /* between nodes; "": the data sheet's */
     } platforms[MSIM_SPEC_PLATFORMS];
     struct msim_step_fit fit;            /* owned */
-    double memory_low, memory_high;      /* factors of a peak's interval */
+    double memory_low, memory_high;      /* factors of the widest interval of a
+                                            peak */
     struct msim_memory_constants memory; /* what peaks were found with */
 };
 
@@ -43,7 +44,6 @@ struct msim_plan {
      * to it, the memory there is, and what would make it fit. */
     bool has_nearest;
     struct msim_plan_point nearest;
-    double nearest_capacity_gib;
     struct msim_memory_ways nearest_ways;
     struct msim_plan_basis basis;
 };

@@ -3,7 +3,7 @@
  */
 #ifndef MSIM_PLAN_SEARCH_PLAN_POINT_H
 #define MSIM_PLAN_SEARCH_PLAN_POINT_H
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/job_memory.h"
 #include "plan/search/spec.h"
 #include "plan/step/step_law.h"
 
@@ -13,7 +13,9 @@ struct msim_plan_point {
     struct msim_strategy strategy;
     double us, low_us, high_us; /* of a step */
     struct msim_step_parts parts;
-    double peak_gib, low_gib, high_gib;
+    double peak_gib, low_gib, high_gib; /* of the stage that needs most */
+    double room_gib; /* of the GPU, beside CUDA's context and NCCL's buffers */
+    struct msim_beside beside;
     enum msim_fits fits; /* yes or edge */
     double tokens_per_second, mfu;
     double days, cost, kwh; /* of the whole training; NAN: not known */

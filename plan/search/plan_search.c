@@ -68,26 +68,32 @@ static void point_of(const struct search *k, uint64_t number,
                 1u << MSIM_GIVEN_grad_accum);
 }
 
-/* Bytes that a point may hold. */
-static double capacity_of(const struct search *k,
-                          const struct msim_plan_point *p)
+/* Of the GPU that a point is on, as far as the spec lets it hold. */
+static struct msim_memory_gpu gpu_of(const struct search *k,
+                                     const struct msim_plan_point *p)
 {
-    return fmin(msim_platform_memory_bytes(k->platforms[p->platform]),
-                k->spec->most_memory_gib * GIB);
+    const struct msim_platform *on = k->platforms[p->platform];
+
+    return (struct msim_memory_gpu){
+        .usable = fmin(msim_platform_usable_bytes(on),
+                       k->spec->most_memory_gib * GIB),
+        .link = msim_platform_link_rate(on),
+        .gpus_a_node = msim_platform_gpus_a_node(on)};
 }
 
 static bool fits(const struct search *k, struct msim_plan_point *p)
 {
-    double bytes =
-        msim_memory_of(&k->spec->model, &p->strategy, &k->memory.constants)
-            .peak;
-    double capacity = capacity_of(k, p);
+    struct msim_memory_gpu gpu = gpu_of(k, p);
+    struct msim_job_memory m =
+        msim_job_memory_of(&k->spec->model, &p->strategy, &k->memory, &gpu);
 
-    p->peak_gib = bytes / GIB;
-    p->low_gib = p->peak_gib / k->memory.low;
-    p->high_gib = p->peak_gib * k->memory.high;
-    p->fits = msim_memory_fits(p->low_gib * GIB, p->high_gib * GIB, capacity);
-    return p->fits != MSIM_FITS_NO && bytes <= capacity;
+    p->peak_gib = m.at.most / GIB;
+    p->low_gib = m.low / GIB;
+    p->high_gib = m.high / GIB;
+    p->room_gib = m.room / GIB;
+    p->beside = m.beside;
+    p->fits = m.fits;
+    return p->fits != MSIM_FITS_NO && m.at.most <= m.room;
 }
 
 /* The data sheet's dense rate of what the products run in, FLOP/s. */
@@ -345,15 +351,15 @@ static void note_basis(const struct search *k)
 
         snprintf(b->platforms[i].title, sizeof(b->platforms[i].title), "%s",
                  msim_platform_title(p));
-        b->platforms[i].memory = msim_platform_memory_bytes(p);
+        b->platforms[i].memory = msim_platform_usable_bytes(p);
         b->platforms[i].bandwidth = msim_platform_bandwidth(p);
         b->platforms[i].rows = msim_platform_rows(p);
         b->platforms[i].gpus_a_node = msim_platform_gpus_a_node(p);
         snprintf(b->platforms[i].network, sizeof(b->platforms[i].network), "%s",
                  k->networks[i].title);
     }
-    b->memory_low = k->memory.low;
-    b->memory_high = k->memory.high;
+    b->memory_low = k->memory.interval[MSIM_MEMORY_OTHER].low;
+    b->memory_high = k->memory.interval[MSIM_MEMORY_OTHER].high;
 }
 
 /* ---- where nothing is feasible ------------------------------------------- */
@@ -372,7 +378,7 @@ static bool is_nearer(const struct search *k, struct msim_plan_point *p,
             sizeof(defaults), reason, sizeof(reason)) ||
         fits(k, p))
         return false;
-    share = p->peak_gib * GIB / capacity_of(k, p);
+    share = p->peak_gib / p->room_gib;
     if (share >= *least)
         return false;
     *least = share;
@@ -398,13 +404,10 @@ static void find_nearest(struct search *k)
     }
     if (!plan->has_nearest)
         return;
-    plan->nearest_capacity_gib = capacity_of(k, &plan->nearest) / GIB;
     msim_memory_ways_find(
         &plan->nearest_ways,
-        &(struct msim_memory_asked){
-            &k->spec->model, &plan->nearest.strategy, &k->memory,
-            capacity_of(k, &plan->nearest),
-            msim_platform_gpus_a_node(k->platforms[plan->nearest.platform])});
+        &(struct msim_memory_asked){&k->spec->model, &plan->nearest.strategy,
+                                    &k->memory, gpu_of(k, &plan->nearest)});
 }
 
 /* ---- all of it ----------------------------------------------------------- */

@@ -128,11 +128,13 @@ static void set_figures(const struct runner *r, struct msim_job_scenario *row,
     row->step = msim_step_predict(&terms, &fit);
     row->tokens_per_second =
         (double)(s->global_batch * s->sequence) / row->step.us * 1e6;
-    row->peak = msim_memory_of(&r->w->model, s, &r->memory.constants).peak;
-    row->peak_low = row->peak / r->memory.low;
-    row->peak_high = row->peak * r->memory.high;
-    row->capacity = msim_platform_memory_bytes(m->on);
-    row->fits = msim_memory_fits(row->peak_low, row->peak_high, row->capacity);
+    row->capacity = msim_platform_usable_bytes(m->on);
+    row->memory = msim_job_memory_of(
+        &r->w->model, s, &r->memory,
+        &(struct msim_memory_gpu){.usable = row->capacity,
+                                  .link = msim_platform_link_rate(m->on),
+                                  .gpus_a_node =
+                                      msim_platform_gpus_a_node(m->on)});
 }
 
 /* Where it cannot be predicted, `row->reason` says why. */

@@ -28,7 +28,7 @@
  */
 #ifndef MSIM_PLAN_WHATIF_JOB_WHATIF_H
 #define MSIM_PLAN_WHATIF_JOB_WHATIF_H
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/job_memory.h"
 #include "plan/step/steps_file.h"
 #include "plan/whatif/job_change.h"
 
@@ -42,8 +42,8 @@ struct msim_job_scenario {
     struct msim_step_estimate step;
     double ratio, ratio_low, ratio_high; /* to the base's step */
     double tokens_per_second;
-    double peak, peak_low, peak_high, capacity; /* bytes */
-    enum msim_fits fits;
+    struct msim_job_memory memory;
+    double capacity; /* bytes that programs get */
 };
 
 struct msim_job_whatif {

@@ -46,8 +46,8 @@ static void text_row(const struct msim_job_scenario *r, FILE *out)
             "%8.1f  %s\n",
             step, r->ratio, r->ratio_low, r->ratio_high, r->tokens_per_second,
             b.compute * share, b.communication * share, b.copies * share,
-            b.host * share, b.idle * share, r->peak / GIB,
-            msim_fits_text(r->fits));
+            b.host * share, b.idle * share, r->memory.at.most / GIB,
+            msim_fits_text(r->memory.fits));
 }
 
 void msim_job_whatif_text(const struct msim_job_whatif *w, FILE *out)
@@ -123,11 +123,13 @@ static void json_row(struct msim_json *j, const char *key,
         json_breakdown(j, r);
         msim_json_number(j, "tokens_per_second", r->tokens_per_second);
         msim_json_open(j, "memory_bytes", '{', false);
-        msim_json_number(j, "peak", r->peak);
-        msim_json_number(j, "low", r->peak_low);
-        msim_json_number(j, "high", r->peak_high);
+        msim_json_number(j, "peak", r->memory.at.most);
+        msim_json_number(j, "low", r->memory.low);
+        msim_json_number(j, "high", r->memory.high);
+        msim_json_number(j, "cuda_context", r->memory.beside.context);
+        msim_json_number(j, "nccl_buffers", r->memory.beside.nccl);
         msim_json_number(j, "capacity", r->capacity);
-        msim_json_text(j, "fits", msim_fits_text(r->fits));
+        msim_json_text(j, "fits", msim_fits_text(r->memory.fits));
         msim_json_close(j);
     }
     msim_json_close(j);
@@ -171,15 +173,15 @@ static void csv_row(const struct msim_job_scenario *r, FILE *out)
 {
     struct breakdown b = breakdown_of(r);
     const double figures[] = {
-        r->step.us,   r->step.low_us, r->step.high_us, r->ratio,
-        r->ratio_low, r->ratio_high,  b.compute,       b.communication,
-        b.copies,     b.host,         b.idle,          r->peak,
-        r->peak_low,  r->peak_high,   r->capacity,     r->tokens_per_second};
+        r->step.us,    r->step.low_us, r->step.high_us, r->ratio,
+        r->ratio_low,  r->ratio_high,  b.compute,       b.communication,
+        b.copies,      b.host,         b.idle,          r->memory.at.most,
+        r->memory.low, r->memory.high, r->capacity,     r->tokens_per_second};
 
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         put(*r->reason ? NAN : figures[i], out);
-    fprintf(out, ",%s,", *r->reason ? "" : msim_fits_text(r->fits));
+    fprintf(out, ",%s,", *r->reason ? "" : msim_fits_text(r->memory.fits));
     msim_csv_write(out, r->reason);
     putc('\n', out);
 }

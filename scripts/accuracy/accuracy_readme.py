@@ -15,6 +15,7 @@ tests/accuracy:
     operators           op.csv         (tests/accuracy/op.sh update)
     leave-one-gpu-out   left_out.csv   (tests/accuracy/left_out.sh update)
     training            training.csv   (scripts/accuracy/training.sh)
+    fits                fits.csv       (the same)
 
 Where a table changed and gnuplot is there, the charts of the same files are
 drawn again (scripts/accuracy/accuracy_charts.py). --check changes nothing, and fails where
@@ -37,7 +38,7 @@ import op_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": ("headline",),
-         "docs/jobs.md": ("training", "ladder", "fine-tuning"),
+         "docs/jobs.md": ("training", "fits", "ladder", "fine-tuning"),
          "docs/accuracy/README.md": ("traces", "jobs", "families",
                                      "worst-families", "operators", "leave-one-gpu-out")}
 FIGURES = ROOT / "tests/accuracy"
@@ -168,6 +169,17 @@ def training_table():
     return lines
 
 
+def fits_table():
+    """Whether measured jobs are called fitting: those that ran, those that failed."""
+    lines = ["| jobs | source | constants | rows | yes | edge | no | refused |",
+             "|---|---|---|---|---|---|---|---|"]
+    for row in rows_of("fits.csv"):
+        if row["split"] == "fit on all" or row["source"] == "nanotron":
+            lines.append("| {jobs} | {source} | {split} | {rows} | {yes} | {edge} | {no} "
+                         "| {refused} |".format(**row))
+    return lines
+
+
 def technique_of(row):
     return row["technique"].removeprefix("cumulative:")
 
@@ -203,6 +215,7 @@ def fine_tuning_table():
 
 TABLES = {
     "training": training_table,
+    "fits": fits_table,
     "ladder": ladder_table,
     "fine-tuning": fine_tuning_table,
     "headline": headline_table,

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # training.sh FOLDER [OUT]: fit the constants of the step law to the measured
 # training jobs of FOLDER (jobs/, opdata/), and write them with the errors of
-# rows that fits saw and did not see. Without OUT the shipped files are written:
-# data/laws/steps.json and tests/accuracy/training.csv.
+# rows that fits saw and did not see, and with how many jobs they call fitting into
+# their GPUs. Without OUT the shipped files are written: data/laws/steps.json,
+# tests/accuracy/training.csv and fits.csv.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 traces=${1:?the folder that holds jobs/ and opdata/}
@@ -12,4 +13,5 @@ errors=${2:-$root/tests/accuracy}
 exec "${MSIM_FIT_STEPS:-$root/build/msim-fit-steps}" "$root/data" \
     "$traces/jobs/training_jobs.csv.gz" \
     "$traces/opdata/training_steps.csv.gz" \
-    --out "$laws/steps.json" --errors "$errors/training.csv"
+    --out "$laws/steps.json" --errors "$errors/training.csv" \
+    --fits "$errors/fits.csv"

@@ -27,8 +27,10 @@ want_out ",step_ms,predicted_ms,low_ms,high_ms,predicted_memory_gib,fits,uses_ro
     complain "the fourth row names no models: $out"
 [[ $(sed -n 6p "$folder/out") == *h101* ]] || complain "no reason: $out"
 
-# What would make the second row fit, and nothing for those that fit.
-run validate --rows "$table" --csv --would-fit
+# What would make the second row fit without tensor parallel ranks, and nothing
+# for those that fit.
+sed 's/,16,2,1,/,16,1,1,/' "$table" >"$folder/more.csv"
+run validate --rows "$folder/more.csv" --csv --would-fit
 want_out ",defaults,reason,would_fit"
 [[ $(sed -n 3p "$folder/out") =~ ,no,0,.*zero\ 3\ \([0-9.]+\ GiB ]] ||
     complain "nothing would make it fit: $out"

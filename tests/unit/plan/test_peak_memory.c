@@ -1,6 +1,6 @@
 /* Peak memory of described jobs: bounds that hold whatever the constants are.
  */
-#include "plan/memory/peak_memory.h"
+#include "plan/memory/job_memory.h"
 #include "tests/check.h"
 
 static const struct msim_described LLAMA = {.layers = 32,
@@ -95,6 +95,59 @@ static void test_memory__counts_micro_batches_in_flight(void)
     CHECK_REL(msim_memory_of(&LLAMA, &few, &c).activations, staged / 2, 1e-9);
 }
 
+/* The last of four stages has one micro batch in flight and the logits: 32
+ * sequences of 4096 tokens and 128256 words are 63 GiB in 32 bits, where the
+ * first has 8 layers of four micro batches. With one sequence it has less. */
+static void test_memory__the_last_stage_may_hold_most(void)
+{
+    struct msim_memory_constants c = msim_memory_constants_start();
+    struct msim_strategy s = plain();
+    struct msim_memory m;
+
+    s.pp = 4;
+    s.dp = 2;
+    m = msim_memory_of(&LLAMA, &s, &c);
+    CHECK_REL(m.most, m.peak, 1e-12);
+    s.micro_batch = 32;
+    s.grad_accum = 1;
+    c.loss = 3;
+    m = msim_memory_of(&LLAMA, &s, &c);
+    CHECK(m.most > m.peak);
+    CHECK(m.most > 3 * 62 * 1073741824.0);
+}
+
+/* 8 data parallel ranks of an A100's node: 24 channels of 1 + 2 * 7 / 8
+ * connections, 12 MiB each, and half a GiB of context. The peak has what they
+ * leave. */
+static void test_memory__keeps_room_beside(void)
+{
+    const struct msim_memory_gpu gpu = {
+        .usable = 79e9, .link = 3e11, .gpus_a_node = 8};
+    struct msim_memory_fit fit = {.constants = msim_memory_constants_start()};
+    struct msim_strategy s = plain();
+    double nccl = 24 * 2.75 * 12 * 1048576, peak;
+    struct msim_job_memory m;
+
+    for (int i = 0; i < MSIM_MEMORY_CLASSES; i++)
+        fit.interval[i] = (struct msim_memory_interval){1.1, 1.2};
+    s.zero = 3;
+    m = msim_job_memory_of(&LLAMA, &s, &fit, &gpu);
+    CHECK_REL(m.beside.nccl, nccl, 1e-12);
+    CHECK_REL(m.room, 79e9 - nccl - 536870912.0, 1e-12);
+    CHECK_REL(m.high, 1.2 * m.at.most, 1e-12);
+    CHECK_STR(msim_fits_text(m.fits), "yes");
+    /* What the peak's upper end needs, and one byte less. */
+    peak = m.high;
+    m = msim_job_memory_of(
+        &LLAMA, &s, &fit,
+        &(struct msim_memory_gpu){peak + nccl + 536870913.0, 3e11, 8});
+    CHECK_STR(msim_fits_text(m.fits), "yes");
+    m = msim_job_memory_of(
+        &LLAMA, &s, &fit,
+        &(struct msim_memory_gpu){peak + nccl + 536870911.0 - 1, 3e11, 8});
+    CHECK_STR(msim_fits_text(m.fits), "edge");
+}
+
 static void test_memory__says_whether_it_fits(void)
 {
     CHECK_STR(msim_fits_text(msim_memory_fits(1, 2, 3)), "yes");
@@ -107,6 +160,8 @@ int main(void)
     RUN(test_memory__holds_the_states);
     RUN(test_memory__falls_with_every_technique);
     RUN(test_memory__counts_micro_batches_in_flight);
+    RUN(test_memory__the_last_stage_may_hold_most);
+    RUN(test_memory__keeps_room_beside);
     RUN(test_memory__says_whether_it_fits);
     return check_summary();
 }

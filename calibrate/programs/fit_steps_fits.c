@@ -1,0 +1,143 @@
+/*
+ * calibrate/programs/fit_steps_fits.c - which jobs msim-fit-steps' memory fits
+ * call fitting: of those that ran and those that failed.
+ */
+#include "calibrate/programs/fit_steps.h"
+#include "plan/memory/job_memory.h"
+#include "plan/rows/job_prices.h"
+
+#include <math.h>
+#include <string.h>
+
+enum split { ALL, MODEL, SOURCE, SPLITS };
+#define REFUSED (MSIM_FITS_NO + 1)
+
+/* Of one source, by split, by whether they failed. */
+struct counts {
+    char source[48];
+    uint32_t n[SPLITS][2][REFUSED + 1];
+};
+
+#define SOURCES 16
+
+struct counting {
+    const struct msim_steps_run *run;
+    struct counts of[SOURCES];
+    uint32_t n;
+};
+
+static struct counts *counts_of(struct counting *k, const char *source)
+{
+    uint32_t i = 0;
+
+    while (i < k->n && strcmp(k->of[i].source, source) != 0)
+        i++;
+    if (i == SOURCES)
+        return NULL;
+    if (i == k->n) {
+        snprintf(k->of[i].source, sizeof(k->of[i].source), "%s", source);
+        k->n++;
+    }
+    return &k->of[i];
+}
+
+static const struct msim_memory_fit *
+fit_for(const struct msim_steps_run *r, enum split split, const char *model)
+{
+    for (uint32_t i = 0; split == MODEL && i < r->n_held; i++)
+        if (strcmp(r->held[i].model, model) == 0)
+            return &r->held[i].fit;
+    return split == SOURCE ? &r->unseen : &r->memory;
+}
+
+static void count(struct counting *k, const struct msim_job_row *row,
+                  const struct msim_memory_gpu *gpu)
+{
+    struct counts *c = counts_of(k, row->source ? row->source : "unnamed");
+    /* Recomputation that nobody states may be any. */
+    bool any = !(row->given >> MSIM_GIVEN_recompute & 1);
+
+    for (int split = 0; c && split < SPLITS; split++) {
+        struct msim_job_memory m, least;
+        struct msim_strategy full = row->strategy;
+        const struct msim_memory_fit *fit;
+        int called = REFUSED;
+
+        if (!*row->reason) {
+            fit = fit_for(k->run, (enum split)split, row->model->name);
+            full.recompute = MSIM_RECOMPUTE_FULL;
+            m = msim_job_memory_of(row->model, &row->strategy, fit, gpu);
+            least = msim_job_memory_of(row->model, &full, fit, gpu);
+            called = (int)msim_memory_fits(any ? fmin(m.low, least.low) : m.low,
+                                           m.high, m.room);
+        }
+        c->n[split][row->failed][called]++;
+    }
+}
+
+static enum msim_status count_table(struct counting *k, const char *path,
+                                    const char *data_dir,
+                                    struct msim_error *err)
+{
+    struct msim_job_prices prices = {.data_dir = data_dir};
+    struct msim_job_rows table;
+    struct msim_job_row row;
+    struct msim_memory_gpu gpu;
+    struct msim_terms terms;
+    char *const *fields;
+    char defaults[256];
+    enum msim_status status = msim_job_rows_open(&table, path, data_dir, err);
+
+    while (status == MSIM_OK) {
+        status = msim_job_rows_next(&table, &row, &fields, err);
+        if (status != MSIM_OK || !fields)
+            break;
+        status = msim_job_price(&prices, &row, "a100", &terms, &gpu, defaults,
+                                sizeof(defaults));
+        if (status == MSIM_OK)
+            count(k, &row, &gpu);
+    }
+    msim_job_rows_release(&table);
+    msim_job_prices_release(&prices);
+    return status;
+}
+
+static void write_counts(const struct counts *c, FILE *out)
+{
+    static const char *const TEXTS[SPLITS] = {"fit on all", "a model held out",
+                                              "the source held out"};
+
+    for (int split = 0; split < SPLITS; split++)
+        for (int failed = 0; failed < 2; failed++) {
+            const uint32_t *n = c->n[split][failed];
+            uint32_t all = n[0] + n[1] + n[2] + n[3];
+
+            if (all)
+                fprintf(out, "%s,%s,%s,%u,%u,%u,%u,%u\n", c->source,
+                        TEXTS[split], failed ? "failed" : "ran", all,
+                        n[MSIM_FITS_YES], n[MSIM_FITS_EDGE], n[MSIM_FITS_NO],
+                        n[REFUSED]);
+        }
+}
+
+enum msim_status msim_steps_count_fits(const struct msim_steps_run *r,
+                                       char *const *tables, int n,
+                                       const char *data_dir, const char *path,
+                                       struct msim_error *err)
+{
+    struct counting k = {.run = r};
+    FILE *out;
+
+    for (int i = 0; i < n; i++)
+        MSIM_TRY(count_table(&k, tables[i], data_dir, err));
+    out = fopen(path, "w");
+    if (!out)
+        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                         "cannot be written");
+    fputs("source,split,jobs,rows,yes,edge,no,refused\n", out);
+    for (uint32_t i = 0; i < k.n; i++)
+        write_counts(&k.of[i], out);
+    return fclose(out) == 0 ? MSIM_OK
+                            : msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
+                                        "cannot be written");
+}
