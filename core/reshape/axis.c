@@ -3,153 +3,10 @@
  */
 #include "core/reshape/axis.h"
 
-#include "core/base/idmap.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- weights --------------------------------------------------------------
- */
-
-/* The arguments that operators of a name take as weights: a bit each. */
-struct weights_of {
-    const char *name;
-    uint32_t arguments;
-};
-
-#define ARG(i) (1u << (i))
-
-static const struct weights_of WEIGHTS[] = {
-    {"aten::linear", ARG(1) | ARG(2)},
-    {"aten::conv1d", ARG(1) | ARG(2)},
-    {"aten::conv2d", ARG(1) | ARG(2)},
-    {"aten::conv3d", ARG(1) | ARG(2)},
-    {"aten::convolution", ARG(1) | ARG(2)},
-    {"aten::_convolution", ARG(1) | ARG(2)},
-    {"aten::conv_transpose2d", ARG(1) | ARG(2)},
-    {"aten::cudnn_convolution", ARG(1)},
-    {"aten::miopen_convolution", ARG(1)},
-    {"aten::mkldnn_convolution", ARG(1) | ARG(2)},
-    {"aten::batch_norm", ARG(1) | ARG(2) | ARG(3) | ARG(4)},
-    {"aten::native_batch_norm", ARG(1) | ARG(2) | ARG(3) | ARG(4)},
-    {"aten::layer_norm", ARG(2) | ARG(3)},
-    {"aten::native_layer_norm", ARG(2) | ARG(3)},
-    {"aten::group_norm", ARG(2) | ARG(3)},
-    {"aten::native_group_norm", ARG(1) | ARG(2)},
-    {"aten::rms_norm", ARG(2)},
-    {"aten::_fused_rms_norm", ARG(2)},
-    {"aten::prelu", ARG(1)},
-    {"aten::embedding", ARG(0)},
-    {"aten::embedding_bag", ARG(0)},
-    {"aten::_embedding_bag", ARG(0)},
-    {"torch::autograd::AccumulateGrad", ARG(0)},
-};
-
-/* What only optimizers call, on lists of parameters, gradients and state. */
-static bool is_optimizer(const char *name)
-{
-    return !strncmp(name, "aten::_foreach_", 15) ||
-           !strncmp(name, "aten::_fused_adam", 17) ||
-           !strncmp(name, "aten::_fused_sgd", 16);
-}
-
-static void mark(struct msim_axis_sizes *s, const struct msim_arg *a,
-                 const struct msim_arg *end)
-{
-    for (; a < end; a++)
-        if (a->kind == MSIM_ARG_TENSOR && a->n > 0)
-            s->weight[a->v.i] = 1;
-}
-
-static uint32_t rank_of(const struct msim_trace *t, uint32_t block, uint32_t i)
-{
-    const struct msim_arg *a = msim_args_get(t, block, i);
-
-    return a && a->kind == MSIM_ARG_TENSOR ? a->n : 0;
-}
-
-/* A product whose first argument is a vector adds a bias to one with a weight;
- * one of more sizes with a matrix is a layer without one. */
-static uint32_t weights_of_product(const struct msim_trace *t,
-                                   const struct msim_op *op, const char *name)
-{
-    if (!strcmp(name, "aten::addmm") && rank_of(t, op->args, 0) == 1)
-        return ARG(0) | ARG(2);
-    if (!strcmp(name, "aten::matmul") && rank_of(t, op->args, 0) > 2 &&
-        rank_of(t, op->args, 1) == 2)
-        return ARG(1);
-    return 0;
-}
-
-static uint32_t weights_of(const struct msim_trace *t, const struct msim_op *op,
-                           const char *name)
-{
-    for (size_t i = 0; i < sizeof(WEIGHTS) / sizeof(*WEIGHTS); i++)
-        if (!strcmp(name, WEIGHTS[i].name))
-            return WEIGHTS[i].arguments;
-    return weights_of_product(t, op, name);
-}
-
-static void mark_weights(struct msim_axis_sizes *s, const struct msim_op *op)
-{
-    const struct msim_trace *t = s->t;
-    const char *name = msim_trace_text(t, op->name);
-    const struct msim_arg *first = msim_args_get(t, op->args, 0);
-    uint32_t which;
-
-    if (!first)
-        return;
-    if (is_optimizer(name)) {
-        mark(s, first, first + t->blocks[op->args].count);
-        return;
-    }
-    which = weights_of(t, op, name);
-    for (uint32_t i = 0; which >> i; i++) {
-        const struct msim_arg *a = msim_args_get(t, op->args, i);
-
-        if (a && which >> i & 1)
-            mark(s, a, a + 1);
-    }
-}
-
-static bool is_matrix(const struct msim_arg *a)
-{
-    return a->kind == MSIM_ARG_TENSOR && a->n == 2;
-}
-
-/* Weights of layers are often read transposed. */
-static enum msim_status mark_transposed(struct msim_axis_sizes *s)
-{
-    const struct msim_trace *t = s->t;
-    struct msim_idmap shapes = {0};
-    enum msim_status status = MSIM_OK;
-    uint32_t *at;
-
-    for (uint32_t i = 0; i < t->n_args && status == MSIM_OK; i++) {
-        const struct msim_arg *a = &t->args[i];
-        const int64_t *d = is_matrix(a) ? msim_arg_dims(t, a) : NULL;
-
-        if (d && s->weight[a->v.i])
-            status =
-                msim_idmap_put(&shapes, msim_idmap_pair(d[1], d[0]), 0, &at);
-    }
-    for (uint32_t i = 0; i < t->n_args && status == MSIM_OK; i++) {
-        const struct msim_arg *a = &t->args[i];
-        const int64_t *d = is_matrix(a) ? msim_arg_dims(t, a) : NULL;
-
-        if (d && msim_idmap_get(&shapes, msim_idmap_pair(d[0], d[1])) == 0)
-            s->weight[a->v.i] = 1;
-    }
-    msim_idmap_release(&shapes);
-    return status;
-}
-
-bool msim_axis_is_weight(const struct msim_axis_sizes *s,
-                         const struct msim_arg *a)
-{
-    return a->n > 0 && s->weight[a->v.i] != 0;
-}
 
 /* ---- sizes ----------------------------------------------------------------
  */
@@ -206,18 +63,62 @@ static enum msim_status keep_products(struct msim_axis_sizes *s,
     return MSIM_OK;
 }
 
-static enum msim_status find_flat(struct msim_axis_sizes *s)
+static enum msim_status keep_list(struct msim_axis_sizes *s, uint32_t block,
+                                  uint32_t id)
+{
+    const struct msim_trace *t = s->t;
+    const struct msim_arg_block none = {0, 0};
+    const struct msim_arg_block b =
+        block == MSIM_NONE ? none : t->blocks[block];
+
+    for (uint32_t i = b.first; i < b.first + b.count; i++) {
+        const struct msim_arg *a = &t->args[i];
+        uint32_t own = id;
+
+        if (a->kind != MSIM_ARG_TENSOR)
+            continue;
+        id += id != MSIM_NONE;
+        if (a->n < 2 || s->seen[i] || msim_weights_have(&s->weights, a, own))
+            continue;
+        s->seen[i] = 1;
+        for (uint32_t k = 0; k + 1 < a->n; k++)
+            MSIM_TRY(keep_products(s, msim_arg_dims(t, a), a->n, k));
+    }
+    return MSIM_OK;
+}
+
+/* Attention has samples and tokens apart, with heads between them: [samples,
+ * heads, tokens, channels]. Elsewhere the two may only be seen flattened. */
+static enum msim_status keep_tokens(struct msim_axis_sizes *s,
+                                    const struct msim_op *op)
 {
     const struct msim_trace *t = s->t;
 
-    MSIM_TRY(keep(s, s->axis.from, 1));
-    for (uint32_t i = 0; i < t->n_args; i++) {
-        const struct msim_arg *a = &t->args[i];
+    if (!strstr(msim_trace_text(t, op->name), "scaled_dot_product"))
+        return MSIM_OK;
+    for (uint32_t i = 0; i < msim_args_count(t, op->args); i++) {
+        const struct msim_arg *a = msim_args_get(t, op->args, i);
+        const int64_t *d = a->kind == MSIM_ARG_TENSOR && a->n == 4
+                               ? msim_arg_dims(t, a)
+                               : NULL;
+        uint32_t times = d ? (uint32_t)is_axis(s, d, 0) + is_axis(s, d, 2) : 0;
+        int64_t tokens;
 
-        if (a->kind != MSIM_ARG_TENSOR || a->n < 2 || msim_axis_is_weight(s, a))
-            continue;
-        for (uint32_t k = 0; k + 1 < a->n; k++)
-            MSIM_TRY(keep_products(s, msim_arg_dims(t, a), a->n, k));
+        if (times && d[2] > 1 && !__builtin_mul_overflow(d[0], d[2], &tokens))
+            MSIM_TRY(keep(s, tokens, times));
+    }
+    return MSIM_OK;
+}
+
+static enum msim_status find_flat(struct msim_axis_sizes *s)
+{
+    MSIM_TRY(keep(s, s->axis.from, 1));
+    for (uint32_t i = 0; i < s->t->n_ops; i++) {
+        const struct msim_op *op = &s->t->ops[i];
+
+        MSIM_TRY(keep_tokens(s, op));
+        MSIM_TRY(keep_list(s, op->args, op->ids));
+        MSIM_TRY(keep_list(s, op->outs, op->out_ids));
     }
     return MSIM_OK;
 }
@@ -227,18 +128,17 @@ enum msim_status msim_axis_sizes_find(struct msim_axis_sizes *out,
                                       const struct msim_axis *axis)
 {
     *out = (struct msim_axis_sizes){.t = t, .axis = *axis};
-    out->weight = calloc((size_t)t->n_dims + 1, 1);
-    if (!out->weight)
+    out->seen = calloc((size_t)t->n_args + 1, 1);
+    if (!out->seen)
         return MSIM_ENOMEM;
-    for (uint32_t i = 0; i < t->n_ops; i++)
-        mark_weights(out, &t->ops[i]);
-    MSIM_TRY(mark_transposed(out));
+    MSIM_TRY(msim_weights_find(&out->weights, t));
     return find_flat(out);
 }
 
 void msim_axis_sizes_release(struct msim_axis_sizes *s)
 {
-    free(s->weight);
+    msim_weights_release(&s->weights);
+    free(s->seen);
     free(s->flat);
     *s = (struct msim_axis_sizes){0};
 }
@@ -274,12 +174,14 @@ int64_t msim_axis_changed(const struct msim_axis *a, int64_t size,
  */
 
 /* Which argument of these has samples as its first size. */
-static const struct weights_of SAMPLES[] = {
-    {"aten::conv1d", ARG(0)},       {"aten::conv2d", ARG(0)},
-    {"aten::conv3d", ARG(0)},       {"aten::embedding", ARG(1)},
-    {"aten::batch_norm", ARG(0)},   {"aten::cross_entropy_loss", ARG(1)},
-    {"aten::group_norm", ARG(0)},   {"aten::convolution", ARG(0)},
-    {"aten::embedding_bag", ARG(2)}};
+static const struct {
+    const char *name;
+    uint32_t argument;
+} SAMPLES[] = {{"aten::conv1d", 0},       {"aten::conv2d", 0},
+               {"aten::conv3d", 0},       {"aten::embedding", 1},
+               {"aten::batch_norm", 0},   {"aten::cross_entropy_loss", 1},
+               {"aten::group_norm", 0},   {"aten::convolution", 0},
+               {"aten::embedding_bag", 2}};
 
 static int64_t first_size(const struct msim_trace *t, const struct msim_op *op)
 {
@@ -290,8 +192,7 @@ static int64_t first_size(const struct msim_trace *t, const struct msim_op *op)
 
         if (strcmp(name, SAMPLES[i].name) != 0)
             continue;
-        a = msim_args_get(t, op->args,
-                          (uint32_t)__builtin_ctz(SAMPLES[i].arguments));
+        a = msim_args_get(t, op->args, SAMPLES[i].argument);
         return a && a->kind == MSIM_ARG_TENSOR && a->n ? msim_arg_dims(t, a)[0]
                                                        : 0;
     }

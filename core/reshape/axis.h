@@ -9,14 +9,13 @@
  *     [344, 512]     has it inside 344, which is 8 x 43 of the tensor above
  *     [512, 128]     is a weight, although 8 divides 512
  *
- * So three things are learned: shapes of weights, which keep their sizes (what
- * an operator takes as a weight, what gradients are gathered for, what an
- * optimizer reads); sizes equal to the axis; and products of neighbouring sizes
- * with one of those among them, which flattening makes.
+ * So three things are learned: what is a weight and keeps its sizes
+ * (weights.h); sizes equal to the axis; and products of neighbouring sizes with
+ * one of those among them, which flattening makes.
  */
 #ifndef MSIM_CORE_RESHAPE_AXIS_H
 #define MSIM_CORE_RESHAPE_AXIS_H
-#include "core/trace/trace.h"
+#include "core/reshape/weights.h"
 
 struct msim_axis {
     int64_t from, to; /* sizes, at least 1 */
@@ -33,7 +32,8 @@ struct msim_axis_size {
 struct msim_axis_sizes {
     const struct msim_trace *t;
     struct msim_axis axis;
-    uint8_t *weight; /* by index of trace->dims: the shape of a weight */
+    struct msim_weights weights;
+    uint8_t *seen; /* by index of trace->args: its products are among `flat` */
     struct msim_axis_size *flat; /* products, in order of size */
     uint32_t n, cap;
 };
@@ -52,10 +52,6 @@ void msim_axis_sizes_release(struct msim_axis_sizes *s);
  * there.
  */
 int64_t msim_axis_batch_of(const struct msim_trace *t);
-
-/* Is this the shape of a weight, or of its transpose? */
-bool msim_axis_is_weight(const struct msim_axis_sizes *s,
-                         const struct msim_arg *a);
 
 /* How often `size` holds the axis; 0: not at all. */
 uint32_t msim_axis_times(const struct msim_axis_sizes *s, int64_t size);

@@ -2,11 +2,13 @@
  * core/reshape/reshape.c - a trace with other sizes.
  *
  * Argument lists are interned, so that a list is changed once for each name of
- * operator that has it: which size of a matrix belongs to the batch depends on
- * what multiplies it.
+ * operator that has it (which size of a matrix belongs to the batch depends on
+ * what multiplies it), and once for each choice of its tensors that are
+ * weights: a weight and data may have one shape.
  */
 #include "core/reshape/reshape.h"
 
+#include "core/base/hash.h"
 #include "core/base/idmap.h"
 #include "core/base/vec.h"
 #include "core/trace/argpool.h"
@@ -24,7 +26,8 @@ struct reshaping {
     struct msim_argpool pool;    /* of the view */
     struct msim_idmap lists;     /* list and name -> the view's list */
     struct msim_arg *args;       /* one list that is made */
-    uint32_t cap;
+    uint8_t *weight;             /* of those: it is a weight */
+    uint32_t cap, cap_weight;
     bool optimizer;   /* the operator is inside an optimizer's step */
     uint32_t changed; /* tensors */
 };
@@ -47,14 +50,14 @@ static bool is_spread(const int64_t *dims, uint32_t n)
  * first; else the first that a flattening makes; else the first of three or
  * more that is a multiple (samples times heads).
  */
-static uint64_t changes(const struct reshaping *g, const struct msim_arg *a)
+static uint64_t changes(const struct reshaping *g, const struct msim_arg *a,
+                        bool weight)
 {
     const struct msim_axis_sizes *s = &g->axis;
     const int64_t *d = msim_arg_dims(g->t, a);
     uint64_t equal = 0;
 
-    if (a->n > RANK_MOST || msim_axis_is_weight(s, a) ||
-        (!s->axis.every && is_spread(d, a->n)))
+    if (a->n > RANK_MOST || weight || (!s->axis.every && is_spread(d, a->n)))
         return 0;
     for (uint32_t i = 0; i < a->n; i++)
         if (d[i] == s->axis.from && (s->axis.every || !equal))
@@ -118,22 +121,25 @@ static bool is_product(const char *name, const struct msim_arg *first,
            first[p->b].n == 2;
 }
 
-static bool can_change(const struct reshaping *g, const struct msim_arg *a,
-                       uint32_t i)
+static bool can_change(const struct reshaping *g, uint32_t arg, uint32_t i)
 {
-    return !msim_axis_is_weight(&g->axis, a) &&
+    const struct msim_arg *a = &g->args[arg];
+
+    return !g->weight[arg] &&
            msim_axis_times(&g->axis, msim_arg_dims(g->t, a)[i]) != 0;
 }
 
 /* [m, k] x [k, n]: two tensors of data that have the axis in k make the
  * gradient of a weight; else it is in m, or in n, or in both. */
-static enum msim_status put_product(struct reshaping *g, struct msim_arg *a,
-                                    struct msim_arg *b)
+static enum msim_status put_product(struct reshaping *g,
+                                    const struct product *p)
 {
-    bool k = can_change(g, a, 1) && can_change(g, b, 0);
+    bool k = can_change(g, p->a, 1) && can_change(g, p->b, 0);
+    uint64_t a = k ? 2 : can_change(g, p->a, 0) ? 1 : 0;
+    uint64_t b = k ? 1 : can_change(g, p->b, 1) ? 2 : 0;
 
-    MSIM_TRY(put_dims(g, a, k ? 2 : can_change(g, a, 0) ? 1 : 0));
-    return put_dims(g, b, k ? 1 : can_change(g, b, 1) ? 2 : 0);
+    MSIM_TRY(put_dims(g, &g->args[p->a], a));
+    return put_dims(g, &g->args[p->b], b);
 }
 
 /* ---- lists ----------------------------------------------------------------
@@ -156,18 +162,49 @@ static enum msim_status put_tensors(struct reshaping *g, const char *name,
         if (a->kind != MSIM_ARG_TENSOR)
             continue;
         if (g->axis.t && !(product && (i == p.a || i == p.b)))
-            MSIM_TRY(put_dims(g, a, changes(g, a)));
+            MSIM_TRY(put_dims(g, a, changes(g, a, g->weight[i])));
         if (g->dtype && is_float32(a) && !g->optimizer) {
             a->dtype = (uint8_t)g->dtype;
             g->changed++;
         }
     }
-    return product ? put_product(g, &g->args[p.a], &g->args[p.b]) : MSIM_OK;
+    return product ? put_product(g, &p) : MSIM_OK;
 }
 
-/* The view's list for list `block` of an operator of that name. */
+static enum msim_status make_room(struct reshaping *g, uint32_t n)
+{
+    while (g->cap < n || g->cap_weight < n) {
+        MSIM_TRY(
+            msim_grow((void **)&g->args, &g->cap, g->cap, sizeof(*g->args)));
+        MSIM_TRY(msim_grow((void **)&g->weight, &g->cap_weight, g->cap_weight,
+                           sizeof(*g->weight)));
+    }
+    return MSIM_OK;
+}
+
+/* Which tensors of the list are weights; the list's key goes with that. */
+static uint64_t note_weights(struct reshaping *g, uint32_t block, uint32_t id,
+                             uint32_t name)
+{
+    const struct msim_arg_block b = g->t->blocks[block];
+    const uint32_t list[] = {block, name, g->optimizer};
+    uint64_t key = msim_hash_bytes(MSIM_HASH_START, list, sizeof(list));
+
+    for (uint32_t i = 0; i < b.count; i++) {
+        const struct msim_arg *a = &g->t->args[b.first + i];
+        bool tensor = a->kind == MSIM_ARG_TENSOR;
+
+        g->weight[i] =
+            tensor && g->axis.t && msim_weights_have(&g->axis.weights, a, id);
+        id += tensor && id != MSIM_NONE;
+    }
+    return msim_hash_bytes(key, g->weight, b.count);
+}
+
+/* The view's list for list `block` of an operator of that name, whose tensors
+ * have ids from `id` on. */
 static enum msim_status put_list(struct reshaping *g, uint32_t *block,
-                                 uint32_t name)
+                                 uint32_t id, uint32_t name)
 {
     struct msim_arg_block b;
     uint32_t *at, made;
@@ -175,13 +212,11 @@ static enum msim_status put_list(struct reshaping *g, uint32_t *block,
 
     if (*block == MSIM_NONE)
         return MSIM_OK;
-    key = msim_idmap_pair(*block * 2 + g->optimizer, name);
+    b = g->t->blocks[*block];
+    MSIM_TRY(make_room(g, b.count));
+    key = note_weights(g, *block, id, name);
     made = msim_idmap_get(&g->lists, key);
     if (made == MSIM_NONE) {
-        b = g->t->blocks[*block];
-        while (g->cap < b.count)
-            MSIM_TRY(msim_grow((void **)&g->args, &g->cap, g->cap,
-                               sizeof(*g->args)));
         if (b.count)
             memcpy(g->args, g->t->args + b.first, b.count * sizeof(*g->args));
         MSIM_TRY(put_tensors(g, msim_trace_text(g->t, name), b.count));
@@ -246,8 +281,9 @@ static enum msim_status put_all(struct reshaping *g)
         if (i >= end && is_step(g->t, &v->ops[i]))
             end = v->ops[i].end;
         g->optimizer = i < end;
-        MSIM_TRY(put_list(g, &v->ops[i].args, v->ops[i].name));
-        MSIM_TRY(put_list(g, &v->ops[i].outs, v->ops[i].name));
+        MSIM_TRY(put_list(g, &v->ops[i].args, v->ops[i].ids, v->ops[i].name));
+        MSIM_TRY(
+            put_list(g, &v->ops[i].outs, v->ops[i].out_ids, v->ops[i].name));
     }
     for (uint32_t i = 0; i < v->n_comms; i++)
         put_message(g, &v->comms[i]);
@@ -354,6 +390,7 @@ static enum msim_status change(struct msim_trace **out,
     msim_idmap_release(&g.lists);
     msim_axis_sizes_release(&g.axis);
     free(g.args);
+    free(g.weight);
     if (status == MSIM_OK)
         *out = g.view;
     else

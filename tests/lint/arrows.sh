@@ -20,7 +20,7 @@ core/read/chakra     : core/base core/stream core/trace core/read core/read/et :
 core/job             : core/base core/stream core/trace core/read/ :
 core/lives           : core/base core/trace :
 core/memory          : core/base core/trace core/lives :
-core/reshape         : core/base core/trace :
+core/reshape         : core/base core/trace core/lives :
 core/rewrite         : core/base core/trace core/lives core/rewrite/weave :
 core/rewrite/weave   : core/base core/trace core/lives :
 core/work            : core/base core/trace :

@@ -4,7 +4,7 @@
  */
 #include "core/reshape/reshape.h"
 
-#include "tests/unit/loaded.h"
+#include "tests/unit/core/rewrite/trained_step.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -251,6 +251,44 @@ static void test_recorded_at_both(void)
     msim_job_free(b);
 }
 
+/*
+ * 4 samples of 16 tokens in a layer of 64 x 64: all matrices have one shape.
+ * With 8 samples there are 128 rows of data; the weight, its copy for the
+ * product, its gradient and state keep 64. Backward multiplies over tokens.
+ */
+static const struct made_node SQUARE[] = {
+    {9, 0, "aten::to", 0, -1, "1:64x64", "8:64x64"},
+    {10, 0, "aten::linear", 0, 1, "3:4x16x64 8:64x64", "20:4x16x64"},
+    {11, 10, "aten::mm", 0, -1, "3:64x64 8:64x64", "20:64x64"},
+    {20, 0, "autograd::engine::evaluate_function: M", 0, -1, "", ""},
+    {21, 20, "MmBackward0", 1, 1, "", ""},
+    {22, 21, "aten::mm", 0, -1, "20:64x64 3:64x64", "31:64x64"},
+    {30, 0, "autograd::engine::evaluate_function: A", 0, -1, "", ""},
+    {31, 30, "torch::autograd::AccumulateGrad", 1, -1, "31:64x64", ""},
+    {40, 0, "Optimizer.step#Adam.step", 7, -1, "", ""},
+    {41, 40, "aten::addcdiv_", 0, -1, "1:64x64 31:64x64 4:64x64", ""},
+};
+
+static void test_reshape__square(void)
+{
+    const struct msim_reshape r = {.axes = {{.from = 4, .to = 8}}, .n_axes = 1};
+    struct msim_job *job = made_nodes(SQUARE, sizeof(SQUARE) / sizeof(*SQUARE));
+    struct msim_trace *v = NULL;
+    struct msim_error err = {0};
+
+    REQUIRE(job != NULL);
+    CHECK_INT(msim_reshaped_new(&v, job->ranks[0], &r, &err), MSIM_OK);
+    REQUIRE(v != NULL);
+    CHECK_STR(sizes_of(v, find_op(v, "aten::to", 0)), "64,64 ");
+    CHECK_STR(sizes_of(v, find_op(v, "aten::linear", 0)), "8,16,64 64,64 ");
+    CHECK_STR(sizes_of(v, find_op(v, "aten::mm", 0)), "128,64 64,64 ");
+    CHECK_STR(sizes_of(v, find_op(v, "aten::mm", 1)), "64,128 128,64 ");
+    CHECK_STR(sizes_of(v, find_op(v, "aten::addcdiv_", 0)),
+              "64,64 64,64 64,64 ");
+    msim_reshaped_free(v);
+    msim_job_free(job);
+}
+
 int main(void)
 {
     struct msim_error err;
@@ -265,5 +303,6 @@ int main(void)
     }
     msim_job_free(job);
     test_recorded_at_both();
+    RUN(test_reshape__square);
     return check_summary();
 }

@@ -9,7 +9,7 @@
 
 #include "tests/unit/loaded.h"
 
-/* Nodes: tensors are STORAGE:ELEMENTS or STORAGE:ROWSxCOLUMNS, fp32 on a GPU.
+/* Nodes: tensors are STORAGE:SIZES ("20:4x16x64"), fp32 on a GPU.
  * Parameters 1 and 2, input 3 and states 4 to 7 are there before. */
 static const struct made_node {
     unsigned id, parent;
@@ -59,8 +59,8 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors,
     const char *between = "";
 
     for (const char *at = tensors; *at;) {
-        char *end;
-        unsigned long storage, elems, columns = 0;
+        char *end, sizes[64] = "";
+        unsigned long storage, elems = 1;
 
         if (*at == '[' || *at == ']' || *at == ' ') {
             if (part == 2 && *at == '[')
@@ -77,17 +77,20 @@ static inline void spell_part(struct spelled *s, int part, const char *tensors,
             continue;
         }
         storage = strtoul(at, &end, 10);
-        elems = strtoul(end + 1, &end, 10);
-        if (*end == 'x')
-            columns = strtoul(end + 1, &end, 10);
+        do { /* a size, and behind an x the next */
+            size_t used = strlen(sizes);
+            unsigned long size = strtoul(end + 1, &end, 10);
+
+            snprintf(sizes + used, sizeof(sizes) - used, "%s%lu",
+                     used ? "," : "", size);
+            elems *= size;
+        } while (*end == 'x');
         spell(s, "%s", between);
         if (part == 0)
             spell(s, "[%u,%lu,0,%lu,4,\"cuda:0\"]", 100000 + (*count)++,
-                  storage, columns ? elems * columns : elems);
-        else if (part == 1 && columns)
-            spell(s, "[%lu,%lu]", elems, columns);
+                  storage, elems);
         else if (part == 1)
-            spell(s, "[%lu]", elems);
+            spell(s, "[%s]", sizes);
         else
             spell(s, "\"Tensor(float)\"");
         between = ",";
