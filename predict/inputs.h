@@ -4,9 +4,17 @@
  */
 #ifndef MSIM_PREDICT_INPUTS_H
 #define MSIM_PREDICT_INPUTS_H
+#include "core/rewrite/rewrite_options.h"
 #include "core/work/opmap/ops_file.h"
 #include "core/work/opmap/works.h"
 #include "predict/settings.h"
+
+/* What the traces of a job were made of: those of another, changed so. */
+struct msim_origin {
+    struct msim_trace *const *ranks;
+    struct msim_reshape reshape;
+    struct msim_rewrite rewrite;
+};
 
 struct msim_inputs {
     struct msim_job *job;         /* NULL: not loaded */
@@ -14,6 +22,8 @@ struct msim_inputs {
     struct msim_ops *ops[2];      /* of settings.ops, for both; or NULL */
     struct msim_trace **captured; /* by rank: a capture of a CPU whose form on a
                                      GPU stands in the job; NULL: none */
+    const struct msim_origin *origin; /* of the job's traces; NULL: they were
+                                         read */
 };
 
 /*

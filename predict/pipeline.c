@@ -182,12 +182,19 @@ static enum msim_status take_warnings(struct predicting *p, uint32_t begin)
 static enum msim_status find_memory(struct predicting *p)
 {
     struct msim_basis *b = p->basis;
-    const struct msim_fit_job job = {msim_asked_ranks(&p->asked, p->in),
-                                     p->in->job->strings, p->to->platform,
-                                     &b->memory};
+    const struct msim_origin *origin = p->in->origin;
+    struct msim_fit_job job = {.ranks = msim_asked_ranks(&p->asked, p->in),
+                               .strings = p->in->job->strings,
+                               .platform = p->to->platform,
+                               .memory = &b->memory};
 
     MSIM_TRY(msim_rank_memory_find(&b->memory, job.ranks, p->in->job->n_ranks,
                                    job.platform));
+    job.origins = job.ranks;
+    if (origin && !p->asked.views) {
+        job.origins = origin->ranks;
+        job.made = (struct msim_fit_change){origin->reshape, origin->rewrite};
+    }
     return msim_fit_ways_find(&b->ways, &job);
 }
 

@@ -8,23 +8,34 @@
  */
 #ifndef MSIM_PREDICT_MEMORY_FIT_WAYS_H
 #define MSIM_PREDICT_MEMORY_FIT_WAYS_H
+#include "core/reshape/reshape.h"
+#include "core/rewrite/rewrite_options.h"
 #include "predict/memory/rank_memory.h"
 
-/* A job that does not fit: its ranks, as they are asked. */
+struct msim_fit_change {
+    struct msim_reshape reshape;
+    struct msim_rewrite rewrite;
+};
+
+/* A job that does not fit: its ranks, as they are asked, and what they were
+ * made of, so that a change is made together with those that were asked. */
 struct msim_fit_job {
     struct msim_trace *const *ranks;
+    struct msim_trace *const *origins; /* `ranks`, where `made` is nothing */
+    struct msim_fit_change made;
     struct msim_strtab *strings;
     const struct msim_platform *platform;
     const struct msim_rank_memory *memory;
 };
 
-#define MSIM_FIT_WAYS     12
+#define MSIM_FIT_WAYS     32
 #define MSIM_FIT_WAY_TEXT 96
 
 struct msim_fit_way {
     char change[MSIM_FIT_WAY_TEXT]; /* "batch 16 instead of 64" */
     struct msim_memory_peak peak;   /* of the rank that then reserves most of
                                        those that do not fit now */
+    double needed;                  /* of its GPU's memory */
     bool fits;
 };
 
@@ -33,8 +44,8 @@ struct msim_fit_ways {
     uint32_t n;
 };
 
-/* Changes of one kind; where none of them is enough, of two. A change that the
- * traces do not allow is left out. ENOMEM, ELIMIT. */
+/* Changes of one kind, the smallest first; where none of them is enough, of
+ * two. A change that the traces do not allow is left out. ENOMEM, ELIMIT. */
 MSIM_MUST_CHECK
 enum msim_status msim_fit_ways_find(struct msim_fit_ways *out,
                                     const struct msim_fit_job *job);

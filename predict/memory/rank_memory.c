@@ -3,6 +3,8 @@
  */
 #include "predict/memory/rank_memory.h"
 
+#include "core/memory/fits.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +73,11 @@ enum msim_status msim_trace_memory(struct msim_memory_peak *peak,
     return status;
 }
 
+double msim_rank_needs(const struct msim_held_rank *r)
+{
+    return (double)r->peak.reserved + msim_beside_bytes(&r->beside);
+}
+
 enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
                                        struct msim_trace *const *ranks,
                                        uint32_t n,
@@ -79,7 +86,7 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
     *out = (struct msim_rank_memory){
         .n = n,
         .most = MSIM_NONE,
-        .capacity = platform ? msim_platform_memory_bytes(platform) : NAN};
+        .capacity = platform ? msim_platform_usable_bytes(platform) : NAN};
     out->ranks = calloc((size_t)n + 1, sizeof(*out->ranks));
     if (!out->ranks)
         return MSIM_ENOMEM;
@@ -88,9 +95,10 @@ enum msim_status msim_rank_memory_find(struct msim_rank_memory *out,
 
         if (ranks[i]->has_et)
             MSIM_TRY(line_of(r, ranks[i], platform));
+        r->beside = msim_rank_beside(ranks[i], platform);
         if (r->known &&
             (out->most == MSIM_NONE ||
-             r->peak.reserved > out->ranks[out->most].peak.reserved))
+             msim_rank_needs(r) > msim_rank_needs(&out->ranks[out->most])))
             out->most = i;
     }
     return MSIM_OK;
@@ -126,6 +134,23 @@ static struct msim_named_bytes *parts(struct msim_arena *arena,
     return out;
 }
 
+/* It is sure where the upper end of what is reserved fits, and out of question
+ * where the lower end of what tensors hold does not: the allocator gives back
+ * what it does not use before it fails. */
+static void note_fits(const struct msim_held_rank *r,
+                      struct msim_memory_note *note)
+{
+    double beside = msim_beside_bytes(&r->beside);
+
+    note->context = r->beside.context;
+    note->nccl = r->beside.nccl;
+    note->needed = msim_rank_needs(r);
+    if (note->capacity > 0)
+        note->fits = msim_fits_text(msim_memory_fits(
+            note->low + beside, PEAK_HIGH * note->reserved + beside,
+            note->capacity));
+}
+
 static enum msim_status note_peak(const struct msim_held_rank *r,
                                   struct msim_memory_note *note,
                                   struct msim_arena *arena)
@@ -138,6 +163,7 @@ static enum msim_status note_peak(const struct msim_held_rank *r,
     note->low = PEAK_LOW * note->peak;
     note->high = PEAK_HIGH * note->peak;
     note->reserved = (double)r->peak.reserved;
+    note_fits(r, note);
     return MSIM_OK;
 }
 
@@ -212,8 +238,8 @@ static enum msim_status note_rank(const struct msim_rank_memory *m, uint32_t i,
 {
     const struct msim_held_rank *r = &m->ranks[i];
 
-    *note = (struct msim_memory_note){
-        NAN, NAN, NAN, NAN, .capacity = m->capacity, .rank = -1};
+    *note = MSIM_MEMORY_NOT_KNOWN;
+    note->capacity = m->capacity;
     if (!r->known)
         return MSIM_OK;
     note->rank = g->job->ranks[i]->rank;
@@ -228,7 +254,7 @@ enum msim_status msim_rank_memory_note(const struct msim_rank_memory *m,
 {
     uint32_t k = 0;
 
-    p->memory = (struct msim_memory_note){NAN, NAN, NAN, NAN, NAN, .rank = -1};
+    p->memory = MSIM_MEMORY_NOT_KNOWN;
     if (m->most != MSIM_NONE)
         MSIM_TRY(note_rank(m, m->most, g, start, &p->memory, &p->arena));
     /* Ranks without an iteration have no row. */

@@ -8,10 +8,12 @@
 #include "core/memory/life_memory.h"
 #include "core/report/analyse/prediction.h"
 #include "models/platform/platform.h"
+#include "predict/memory/rank_beside.h"
 
 struct msim_held_rank {
     bool known; /* it has an execution trace that names tensors */
     struct msim_memory_peak peak;
+    struct msim_beside beside;
     struct msim_memory_line line;
     uint32_t ops[MSIM_MEMORY_POINTS]; /* by point of the line: the operator, or
                                          NONE: after all */
@@ -21,8 +23,12 @@ struct msim_rank_memory {
     struct msim_held_rank *ranks;
     uint32_t n;
     uint32_t most; /* the rank that reserves most, an index; NONE: not known */
-    double capacity; /* of the platform; NAN: as traced */
+    double capacity; /* that programs get of the platform's memory; NAN: as
+                        traced */
 };
+
+/* What a rank takes of its GPU's memory: as reserved, and beside that. */
+double msim_rank_needs(const struct msim_held_rank *r);
 
 /* Of `n` ranks on `platform`, NULL: the traced device. Release in any case.
  * ENOMEM, ELIMIT. */

@@ -3,7 +3,6 @@
  */
 #include "predict/rows/trace_report.h"
 
-#include "core/memory/fits.h"
 #include "core/report/compare/judged.h"
 
 #include <math.h>
@@ -20,10 +19,7 @@ static void write_figures(const struct msim_scenario_row *s, FILE *out)
     if (m->peak > 0)
         fprintf(out, "%.4g", m->peak / GIB);
     putc(',', out);
-    if (m->peak > 0 && m->capacity > 0)
-        fputs(msim_fits_text(msim_memory_fits(m->low, m->high, m->capacity)),
-              out);
-    fputs(",0,", out);
+    fprintf(out, "%s,0,", m->fits ? m->fits : "");
 }
 
 void msim_trace_rows_csv(const struct msim_trace_rows *t, FILE *out)

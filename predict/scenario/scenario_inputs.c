@@ -41,7 +41,10 @@ enum msim_status msim_scenario_inputs_new(struct msim_scenario_inputs *out,
                                           const struct msim_predict_settings *s,
                                           struct msim_error *err)
 {
-    *out = (struct msim_scenario_inputs){.in = *in, .settings = *s};
+    *out = (struct msim_scenario_inputs){
+        .in = *in,
+        .settings = *s,
+        .origin = {in->job->ranks, s->reshape, s->rewrite}};
     msim_arena_init(&out->job.arena);
     MSIM_TRY(make_traces(out, err));
     if (!in->source_job && msim_all_have_gpu_times(in->job)) {
@@ -52,6 +55,7 @@ enum msim_status msim_scenario_inputs_new(struct msim_scenario_inputs *out,
     out->job.files = in->job->files;
     out->job.n_files = in->job->n_files;
     out->in.job = &out->job;
+    out->in.origin = &out->origin;
     out->settings.reshape = (struct msim_reshape){0};
     out->settings.rewrite = (struct msim_rewrite){0};
     return MSIM_OK;

@@ -13,6 +13,7 @@ struct msim_scenario_inputs {
     struct msim_inputs in; /* job and traces are its own, all else is the
                               base's */
     struct msim_job job;
+    struct msim_origin origin;
     struct msim_predict_settings settings; /* what is left to be done */
 };
 

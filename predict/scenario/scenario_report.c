@@ -11,6 +11,11 @@
 #include <math.h>
 #include <string.h>
 
+static bool is_edge(const struct msim_memory_note *m)
+{
+    return m->fits && !strcmp(m->fits, "edge");
+}
+
 /* The peak, and whether it fits; "-" without an execution trace. */
 static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
 {
@@ -18,7 +23,9 @@ static void memory_cell(char cell[MSIM_CELL], const struct msim_memory_note *m)
         snprintf(cell, MSIM_CELL, "-");
     else
         snprintf(cell, MSIM_CELL, "%.2f%s", m->peak / 1e9,
-                 m->reserved > m->capacity ? " !" : "");
+                 m->needed > m->capacity ? " !"
+                 : is_edge(m)            ? " ?"
+                                         : "");
 }
 
 static void text_row(const struct msim_scenario_row *r, FILE *out)
@@ -90,14 +97,24 @@ static void text_kernels(const struct msim_scenario_row *base,
 static bool same_memory(const struct msim_scenario_row *a,
                         const struct msim_scenario_row *b)
 {
-    return a->memory.reserved == b->memory.reserved &&
+    return a->memory.needed == b->memory.needed &&
+           a->memory.reserved == b->memory.reserved &&
            a->memory.peak == b->memory.peak &&
            a->memory.capacity == b->memory.capacity;
 }
 
+static bool any_edge(const struct msim_scenarios *s)
+{
+    bool any = is_edge(&s->base.memory);
+
+    for (uint32_t i = 0; i < s->n && !any; i++)
+        any = !*s->rows[i].reason && is_edge(&s->rows[i].memory);
+    return any;
+}
+
 static void explain(const struct msim_scenario_row *r, bool *any, FILE *out)
 {
-    if (*r->reason || !(r->memory.reserved > r->memory.capacity))
+    if (*r->reason || !(r->memory.needed > r->memory.capacity))
         return;
     if (!*any)
         fputs("!: the memory of the GPU is smaller\n", out);
@@ -111,6 +128,8 @@ static void explain_memory(const struct msim_scenarios *s, FILE *out)
 {
     bool any = false;
 
+    if (any_edge(s))
+        fputs("?: not sure to fit into the memory of the GPU\n", out);
     explain(&s->base, &any, out);
     for (uint32_t i = 0; i < s->n; i++)
         if (!same_memory(&s->base, &s->rows[i]))
@@ -228,6 +247,20 @@ static void put(double v, FILE *out)
     }
 }
 
+/* "batch 16 instead of 64 (7.69 GB); ..." of changes that are enough. */
+static void put_ways(const struct msim_memory_note *m, FILE *out)
+{
+    char text[2048] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < m->n_ways && used < sizeof(text) / 2; i++)
+        if (m->ways[i].is_enough)
+            used += (size_t)snprintf(
+                text + used, sizeof(text) - used, "%s%s (%.2f GB)",
+                used ? "; " : "", m->ways[i].change, m->ways[i].needed / 1e9);
+    msim_csv_write(out, text);
+}
+
 static void csv_row(const struct msim_scenarios *s,
                     const struct msim_scenario_row *r, FILE *out)
 {
@@ -250,11 +283,15 @@ static void csv_row(const struct msim_scenarios *s,
                               r->memory.low,
                               r->memory.high,
                               r->memory.reserved,
+                              r->memory.needed,
                               r->memory.capacity};
 
     msim_csv_write(out, r->name);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         put(*r->reason ? NAN : figures[i], out);
+    fprintf(out, ",%s,", *r->reason || !r->memory.fits ? "" : r->memory.fits);
+    if (!*r->reason)
+        put_ways(&r->memory, out);
     putc(',', out);
     msim_csv_write(out, r->reason);
     if (s->ranked)
@@ -267,7 +304,8 @@ void msim_scenarios_csv(const struct msim_scenarios *s, FILE *out)
     fputs("scenario,period_us,period_low_us,period_high_us,ratio,ratio_low,"
           "ratio_high,iteration_us,kernel_us,transfer_us,wait_us,compute_us,"
           "communication_us,memory_copy_us,host_us,idle_us,peak_bytes,"
-          "peak_low_bytes,peak_high_bytes,reserved_bytes,capacity_bytes,reason",
+          "peak_low_bytes,peak_high_bytes,reserved_bytes,needed_bytes,"
+          "capacity_bytes,fits,would_fit,reason",
           out);
     if (s->ranked)
         msim_ranking_csv_head(out);

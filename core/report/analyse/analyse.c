@@ -336,12 +336,7 @@ static void totals(struct analysis *a, uint32_t rank)
         p->flops = NAN;
     p->flops_counted = kernel > 0 && !isnan(p->flops) ? counted / kernel : NAN;
     settle_flops(p);
-    p->memory = (struct msim_memory_note){.peak = NAN,
-                                          .reserved = NAN,
-                                          .low = NAN,
-                                          .high = NAN,
-                                          .capacity = NAN,
-                                          .rank = -1};
+    p->memory = MSIM_MEMORY_NOT_KNOWN;
 }
 
 /* ---- the whole ---------------------------------------------------------- */

@@ -189,15 +189,18 @@ struct msim_memory_note_point {
 /* A change of the job, and what it would hold then. */
 struct msim_memory_way {
     const char *change; /* "batch 16 instead of 64" */
-    double peak, reserved;
-    bool fits;
+    double peak, reserved, needed;
+    bool is_enough; /* what is needed is there */
 };
 
 /* Memory of a rank; bytes, NAN unknown. */
 struct msim_memory_note {
     double peak, reserved; /* tensors; what the allocator takes for them */
     double low, high;      /* 90 % interval of the peak */
-    double capacity;       /* of the platform */
+    double context, nccl;  /* beside that: CUDA's context, NCCL's buffers */
+    double needed;         /* reserved, and what is beside */
+    double capacity;       /* that programs get of the platform's memory */
+    const char *fits;      /* "yes", "edge", "no"; NULL: not known */
     int64_t rank;          /* -1 unknown */
     struct msim_named_bytes *by; /* of the peak */
     uint32_t n_by;
@@ -207,6 +210,17 @@ struct msim_memory_note {
     struct msim_memory_way *ways; /* of a job that does not fit */
     uint32_t n_ways;
 };
+
+#define MSIM_MEMORY_NOT_KNOWN                                                  \
+    ((struct msim_memory_note){.peak = NAN,                                    \
+                               .reserved = NAN,                                \
+                               .low = NAN,                                     \
+                               .high = NAN,                                    \
+                               .context = NAN,                                 \
+                               .nccl = NAN,                                    \
+                               .needed = NAN,                                  \
+                               .capacity = NAN,                                \
+                               .rank = -1})
 
 struct msim_rank_row {
     int64_t rank;

@@ -13,7 +13,7 @@
 
 static bool is_too_large(const struct msim_memory_note *m)
 {
-    return m->reserved > m->capacity;
+    return m->needed > m->capacity;
 }
 
 /* "gradients" for "optimizer_state": words for people. */
@@ -34,6 +34,22 @@ static void put_parts(const struct msim_memory_note *m, FILE *out)
     }
 }
 
+/* What the framework's allocator does not hold. */
+static void put_beside(const struct msim_memory_note *m, const char *first,
+                       FILE *out)
+{
+    char bytes[MSIM_CELL];
+
+    if (!(m->context > 0))
+        return;
+    msim_format_large(bytes, m->context);
+    fprintf(out, "%sCUDA's context %sB", first, bytes);
+    if (!(m->nccl > 0))
+        return;
+    msim_format_large(bytes, m->nccl);
+    fprintf(out, ", NCCL's buffers %sB", bytes);
+}
+
 /* Those that fit, or those that do not, in a line. */
 static void put_ways(const struct msim_memory_note *m, bool fit,
                      const char *indent, FILE *out)
@@ -42,9 +58,9 @@ static void put_ways(const struct msim_memory_note *m, bool fit,
     bool any = false;
 
     for (uint32_t i = 0; i < m->n_ways; i++) {
-        if (m->ways[i].fits != fit)
+        if (m->ways[i].is_enough != fit)
             continue;
-        msim_format_large(bytes, m->ways[i].reserved);
+        msim_format_large(bytes, m->ways[i].needed);
         fprintf(out, "%s%s (%sB)",
                 any   ? "; "
                 : fit ? "would fit: "
@@ -58,16 +74,20 @@ static void put_ways(const struct msim_memory_note *m, bool fit,
 void msim_report_memory_text(const struct msim_memory_note *m,
                              const char *indent, FILE *out)
 {
-    char reserved[MSIM_CELL], capacity[MSIM_CELL];
+    char needed[MSIM_CELL], capacity[MSIM_CELL];
 
     if (!is_too_large(m))
         return;
-    msim_format_large(reserved, m->reserved);
+    msim_format_large(needed, m->needed);
     msim_format_large(capacity, m->capacity);
-    fprintf(out, "does not fit: needs %sB of %sB", reserved, capacity);
+    fprintf(out, "%s: needs %sB of %sB",
+            strcmp(m->fits, "edge") == 0 ? "is not sure to fit"
+                                         : "does not fit",
+            needed, capacity);
     if (m->n_by) {
         fputs("; at the peak: ", out);
         put_parts(m, out);
+        put_beside(m, ", ", out);
     }
     fprintf(out, "\n%s", m->n_ways ? indent : "");
     put_ways(m, true, indent, out);
@@ -89,6 +109,7 @@ void msim_page_memory(const struct msim_page *page)
             "memory", peak, low, high);
     if (m->reserved > m->peak)
         fprintf(page->out, ", %sB reserved", reserved);
+    put_beside(m, "; beside it: ", page->out);
     fputc('\n', page->out);
     if (is_too_large(m)) {
         fputs("    ", page->out);
@@ -123,7 +144,8 @@ static void json_ways(struct msim_json *j, const struct msim_memory_note *m)
         msim_json_text(j, "change", m->ways[i].change);
         msim_json_number(j, "peak", m->ways[i].peak);
         msim_json_number(j, "reserved", m->ways[i].reserved);
-        msim_json_bool(j, "fits", m->ways[i].fits);
+        msim_json_number(j, "needed", m->ways[i].needed);
+        msim_json_bool(j, "fits", m->ways[i].is_enough);
         msim_json_close(j);
     }
     msim_json_close(j);
@@ -151,6 +173,9 @@ static void json_figures(struct msim_json *j, const struct msim_memory_note *m)
     msim_json_number(j, "low", m->low);
     msim_json_number(j, "high", m->high);
     msim_json_number(j, "reserved", m->reserved);
+    msim_json_number(j, "cuda_context", m->context);
+    msim_json_number(j, "nccl_buffers", m->nccl);
+    msim_json_number(j, "needed", m->needed);
 }
 
 void msim_report_json_memory(struct msim_json *j,
@@ -161,10 +186,7 @@ void msim_report_json_memory(struct msim_json *j,
     json_rank(j, m->rank);
     json_parts(j, "by", m->by, m->n_by);
     msim_json_number(j, "capacity", m->capacity);
-    if (m->reserved > 0 && m->capacity > 0)
-        msim_json_bool(j, "fits", m->reserved <= m->capacity);
-    else
-        msim_json_text(j, "fits", NULL);
+    msim_json_text(j, "fits", m->fits);
     if (m->n_ways)
         json_ways(j, m);
     if (m->n_points)
@@ -238,7 +260,7 @@ static void put_data(const struct msim_chart *c,
 /* The GPU's memory, where that does not squeeze the curve. */
 static bool shows_capacity(const struct msim_memory_note *m)
 {
-    return m->capacity > 0 && m->capacity < 3 * m->reserved;
+    return m->capacity > 0 && m->capacity < 3 * m->needed;
 }
 
 static void put_axes(const struct msim_chart *c,

@@ -76,8 +76,10 @@ static void test_report_json__keys(void)
                "compute communication memory_copy host idle");
     check_keys(at(o, "overlapped_us"), "communication memory_copy");
     check_keys(at(o, "coverage"), "ops device_time");
-    check_keys(at(o, "memory_bytes"),
-               "peak low high reserved rank by capacity fits");
+    check_keys(
+        at(o, "memory_bytes"),
+        "peak low high reserved cuda_context nccl_buffers needed rank by "
+        "capacity fits");
     check_keys(cJSON_GetArrayItem(at(o, "ops"), 0),
                "name calls predicted_us low_us high_us measured_us model "
                "source communication limit peak_share slack_us");
