@@ -17,6 +17,7 @@
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
 #include "models/law/conv_law.h"
+#include "models/law/scatter_law.h"
 #include "models/law/sm_pace.h"
 #include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
@@ -61,6 +62,11 @@ static bool may_be_plain(const struct msim_work *w)
     return w->dtype == MSIM_DT_F32 || w->dtype == MSIM_DT_F16;
 }
 
+static bool is_bare(const struct msim_work *w)
+{
+    return !w->framework || strcmp(w->framework, "pytorch") == 0;
+}
+
 static bool is_depthwise(const struct msim_work *w)
 {
     struct msim_conv_shape s;
@@ -74,13 +80,12 @@ static bool is_depthwise(const struct msim_work *w)
 static void settle(const struct msim_platform *p, const struct msim_work *w,
                    struct msim_work *out)
 {
-    bool bare = !w->framework || strcmp(w->framework, "pytorch") == 0;
     struct msim_conv_shape s;
 
     *out = *w;
     msim_work_count(out);
     msim_conv_shape_of(w, &s);
-    if (!bare || is_depthwise(w) || !may_be_plain(w) ||
+    if (!is_bare(w) || is_depthwise(w) || !may_be_plain(w) ||
         w->u.conv.channels_last || is_plain_fp32(p, w) ||
         s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
         in_steps(s.pass == MSIM_CONV_FORWARD ? s.c : s.k, step_elems(w)))
@@ -278,6 +283,41 @@ static enum msim_status layout_us(const struct msim_platform *p,
     return transpose_us(p, w, s.n * s.groups * s.k * s.p * s.q, us);
 }
 
+/*
+ * Whether a data gradient is added up in memory. MIOpen does so for three
+ * spatial dimensions and for groups. cuDNN's kernels on tensor cores take
+ * strided gradients of at least NARROW channels; before Hopper it adds up those
+ * of fewer, in all generations those in groups and on plain fp32 units. Seen in
+ * KernelBench's transposed convolutions, whose time an element is the same for
+ * 3, 8 and 32 input channels there.
+ */
+#define NARROW 32
+
+static bool has_narrow_kernels(const struct msim_platform *p)
+{
+    static const char *const SINCE[] = {"hopper", "blackwell"};
+
+    for (size_t i = 0; i < sizeof(SINCE) / sizeof(*SINCE); i++)
+        if (strcmp(p->generation, SINCE[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
+{
+    bool strided = w->u.conv.stride_h > 1 || w->u.conv.stride_w > 1;
+    struct msim_conv_shape s;
+
+    msim_conv_shape_of(w, &s);
+    if (p->is_host || !is_bare(w) || w->dtype != MSIM_DT_F32 ||
+        w->u.conv.channels_last || s.pass != MSIM_CONV_BACKWARD_DATA)
+        return false;
+    if (p->sheet.miopen)
+        return w->u.conv.deep || (strided && s.groups > 1);
+    return strided && (s.groups > 1 || is_plain_fp32(p, w) ||
+                       (s.c < NARROW && !has_narrow_kernels(p)));
+}
+
 static enum msim_status implicit_gemm(const struct msim_platform *p,
                                       const struct msim_work *w,
                                       struct msim_estimate *out)
@@ -323,6 +363,17 @@ static void as_vector(const struct msim_work *w, struct msim_work *v)
     v->u.vector.cols = whole(elems / (double)v->u.vector.rows);
 }
 
+static enum msim_status product(const struct msim_platform *p,
+                                const struct msim_work *w,
+                                const struct msim_work *settled,
+                                struct msim_estimate *out)
+{
+    MSIM_TRY(implicit_gemm(p, settled, out));
+    if (adds_up(p, w))
+        msim_pace_join(msim_scatter_us(&p->sheet, settled), out);
+    return MSIM_OK;
+}
+
 /* PyTorch has a depthwise kernel of its own for channels first, and asks cuDNN
  * for half precision and channels last (use_cudnn_depthwise() in
  * aten/src/ATen/native/Convolution.cpp). A weight gradient is a reduction. */
@@ -361,7 +412,7 @@ static enum msim_status conv_predict(const struct msim_platform *p,
     settle(p, w, &work);
     if (!conv_pick(p, &work, &pick)) {
         status = is_depthwise(w) ? depthwise(p, &work, out)
-                                 : implicit_gemm(p, &work, out);
+                                 : product(p, w, &work, out);
     } else {
         if (strncmp(pick.fit->key, "forward", 7) == 0 &&
             w->u.conv.pass != MSIM_CONV_FORWARD) {

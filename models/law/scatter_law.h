@@ -1,0 +1,19 @@
+/*
+ * models/law/scatter_law.h - data gradients of convolutions, and with them
+ * transposed convolutions, as a product whose results are added up in memory.
+ */
+#ifndef MSIM_MODELS_LAW_SCATTER_LAW_H
+#define MSIM_MODELS_LAW_SCATTER_LAW_H
+#include "core/work/conv_shape.h"
+#include "core/work/data_sheet.h"
+
+/*
+ * Microseconds that the additions take. Each element of the gradient is the sum
+ * of a product for each tap of the filter that meets it: 27 / 8 of them for a
+ * filter of 3 x 3 x 3 and strides of 2. Example: 252 million elements of such a
+ * gradient are 850 million additions, which take 20 ms on an RTX A6000.
+ */
+double msim_scatter_us(const struct msim_data_sheet *s,
+                       const struct msim_work *w);
+
+#endif
