@@ -191,7 +191,7 @@ enum msim_status msim_data_sheet_read(struct msim_data_sheet *s,
         {"trace_factor", &s->trace_factor, l->trace_factor, {1, 100}},
         {"sustained_ratio", &s->sustained, 1, {0.01, 1}},
         {"stream_ratio", &s->stream, 1, {0.1, 1}},
-        {"fp32_product_ratio", &s->product_fp32, 1, {0.01, 1}},
+        {"fp32_product_ratio", &s->product_fp32, 1, {0.01, 3}},
     };
     const cJSON *links = cJSON_GetObjectItemCaseSensitive(sheet, "links");
 

@@ -38,8 +38,8 @@ struct msim_data_sheet {
     bool no_bf16;                  /* it says that there is no unit for it */
     double sustained;    /* share of the rates that power allows for long; 1
                             where more than that is not known */
-    double product_fp32; /* share of the fp32 rate that products can reach; 1:
-                            no limit is known */
+    double product_fp32; /* share of the fp32 rate, as sustained, that products
+                            can reach; 1: no limit is known */
     double sms;
     double memory_bytes, l2_bytes;
     double usable_bytes;   /* of the memory: what programs get of it */
