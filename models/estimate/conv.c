@@ -286,22 +286,12 @@ static enum msim_status layout_us(const struct msim_platform *p,
 /*
  * Whether a data gradient is added up in memory. MIOpen does so for three
  * spatial dimensions and for groups. cuDNN's kernels on tensor cores take
- * strided gradients of at least NARROW channels; before Hopper it adds up those
- * of fewer, in all generations those in groups and on plain fp32 units. Seen in
- * KernelBench's transposed convolutions, whose time an element is the same for
- * 3, 8 and 32 input channels there.
+ * strided gradients of at least NARROW channels; it adds up those of fewer,
+ * those in groups, and those on plain fp32 units. Seen in KernelBench's
+ * transposed convolutions, whose time an element is the same for 3, 8 and 32
+ * input channels there.
  */
 #define NARROW 32
-
-static bool has_narrow_kernels(const struct msim_platform *p)
-{
-    static const char *const SINCE[] = {"hopper", "blackwell"};
-
-    for (size_t i = 0; i < sizeof(SINCE) / sizeof(*SINCE); i++)
-        if (strcmp(p->generation, SINCE[i]) == 0)
-            return true;
-    return false;
-}
 
 static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
 {
@@ -314,8 +304,33 @@ static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
         return false;
     if (p->sheet.miopen)
         return w->u.conv.deep || (strided && s.groups > 1);
-    return strided && (s.groups > 1 || is_plain_fp32(p, w) ||
-                       (s.c < NARROW && !has_narrow_kernels(p)));
+    return strided && (s.groups > 1 || s.c < NARROW || is_plain_fp32(p, w));
+}
+
+/* Hopper has no such kernel for groups: they take as many cycles as before. */
+static bool adds_vectors(const struct msim_platform *p,
+                         const struct msim_work *w)
+{
+    return strcmp(p->generation, "blackwell") == 0 ||
+           (strcmp(p->generation, "hopper") == 0 && w->u.conv.groups <= 1);
+}
+
+/* MIOpen copies the image into columns where there is a third dimension. */
+static bool has_columns(const struct msim_platform *p,
+                        const struct msim_work *w)
+{
+    return p->sheet.miopen && !p->is_host && is_bare(w) && w->u.conv.deep &&
+           !w->u.conv.transposed && w->u.conv.pass == MSIM_CONV_FORWARD;
+}
+
+/* Another pass of `us`. */
+static void lengthen(double us, struct msim_estimate *e)
+{
+    double factor = 1 + us / e->us;
+
+    e->us *= factor;
+    e->low_us *= factor;
+    e->high_us *= factor;
 }
 
 static enum msim_status implicit_gemm(const struct msim_platform *p,
@@ -326,7 +341,7 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
     struct msim_work gemm;
     struct msim_pick pick;
     struct way way;
-    double share;
+    double layout;
 
     as_gemm(p, w, &gemm, &way);
     if (!msim_gemm_pick(p, &gemm, &pick))
@@ -334,11 +349,8 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
     adjust.factor = pass_factor(p, w);
     msim_fit_estimate(p, &pick, &gemm, &adjust, out);
     if (way.layout > 0) {
-        MSIM_TRY(layout_us(p, w, &share));
-        share = 1 + share / out->us;
-        out->us *= share;
-        out->low_us *= share;
-        out->high_us *= share;
+        MSIM_TRY(layout_us(p, w, &layout));
+        lengthen(layout, out);
     }
     return MSIM_OK;
 }
@@ -370,7 +382,10 @@ static enum msim_status product(const struct msim_platform *p,
 {
     MSIM_TRY(implicit_gemm(p, settled, out));
     if (adds_up(p, w))
-        msim_pace_join(msim_scatter_us(&p->sheet, settled), out);
+        msim_pace_join(
+            msim_scatter_us(&p->sheet, settled, adds_vectors(p, w)), out);
+    if (has_columns(p, w))
+        lengthen(msim_columns_us(&p->sheet, w), out);
     return MSIM_OK;
 }
 

@@ -5,32 +5,50 @@
  *
  * Both write every product of an element and a filter tap, read it, and read
  * and write the sum: 16 bytes of fp32. Where memory is fast the additions
- * themselves set the pace.
+ * themselves set the pace. From Hopper on (compute capability 9.0) an
+ * instruction adds up to four values (PTX ISA, red.global with .v2 and .v4 of
+ * f32), and the product need not be stored.
  */
 #include "models/law/scatter_law.h"
 
 #include <math.h>
 
-#define ADDED_BYTES 16.0
+#define TYPICAL_HZ 1.5e9
 
 /*
- * Cycles of an SM for an addition. Seen in KernelBench's transposed
+ * Bytes of an addition, and cycles of an SM. Seen in KernelBench's transposed
  * convolutions of strides 2 and 3 with few channels or in groups, 2-D and 3-D:
- * 3.2 on A100, 3.4 on MI250 (all 3-D ones), 3.5 on RTX A6000, 3.8 on A10 and
- * T4, where memory takes as long; 1.4 on B200.
+ * 3.2 cycles on A100, 3.4 on MI250 (all 3-D ones), 3.5 on RTX A6000, 3.8 on A10
+ * and T4, where memory takes as long; by vectors 1.0 on H100, 0.9 on H100 PCIe,
+ * 1.4 on B200.
  */
-#define ADDED_CYCLES 3.4
-#define TYPICAL_HZ   1.5e9
+static const struct pace {
+    double bytes, cycles;
+} SINGLE = {16, 3.4}, VECTORS = {8, 1.2};
 
 double msim_scatter_us(const struct msim_data_sheet *s,
-                       const struct msim_work *w)
+                       const struct msim_work *w, bool vectors)
 {
-    struct msim_conv_shape c;
+    const struct pace *pace = vectors ? &VECTORS : &SINGLE;
     double hz = s->clock_hz > 0 ? s->clock_hz : TYPICAL_HZ;
+    struct msim_conv_shape c;
     double added;
 
     msim_conv_shape_of(w, &c);
     added = w->flops / 2 / c.k;
     return added * 1e6 *
-           fmax(ADDED_BYTES / s->bandwidth, ADDED_CYCLES / (s->sms * hz));
+           fmax(pace->bytes / s->bandwidth, pace->cycles / (s->sms * hz));
+}
+
+/* A column element is read from the image, written, and read by the product.
+ * Seen on MI250: 12.5 bytes for filters of 3 x 3 x 3 and 3 x 5 x 7. */
+#define COLUMN_BYTES 12.0
+
+double msim_columns_us(const struct msim_data_sheet *s,
+                       const struct msim_work *w)
+{
+    struct msim_conv_shape c;
+
+    msim_conv_shape_of(w, &c);
+    return w->flops / 2 / c.k * COLUMN_BYTES * 1e6 / s->bandwidth;
 }

@@ -110,6 +110,7 @@ static bool softmax(struct msim_opmap_ctx *c, const struct msim_opmap_row *row)
     if (!w)
         return false;
     msim_opmap_set_rows(w, cols > 0 ? x.elems / cols : 0, cols);
+    w->u.vector.fold = fold_of(&x, &dim, x.rank ? 1 : 0);
     w->flops = x.elems * row->flops;
     w->bytes_read = x.bytes;
     if (back)
