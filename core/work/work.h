@@ -105,6 +105,7 @@ struct msim_work {
             int64_t groups;
             bool transposed, channels_last;
             bool deep; /* three spatial dimensions; n and c have the third */
+            int64_t depth; /* filter taps of the third that c has; 0: 1 */
         } conv;
         struct {                      /* POINTWISE .. OPTIMIZER and BOUND */
             int64_t elems;            /* of the largest operand */

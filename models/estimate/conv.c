@@ -84,6 +84,9 @@ static void settle(const struct msim_platform *p, const struct msim_work *w,
 
     *out = *w;
     msim_work_count(out);
+    /* with a third dimension the shape does not have all of its strides */
+    if (w->u.conv.deep && w->flops > 0)
+        out->flops = w->flops;
     msim_conv_shape_of(w, &s);
     if (!is_bare(w) || is_depthwise(w) || !may_be_plain(w) ||
         w->u.conv.channels_last || is_plain_fp32(p, w) ||
@@ -134,7 +137,8 @@ static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
         return msim_fit_pick(p, law, w->framework, PREFER, keys, out);
     if (p->is_host)
         return pick_own(p, law, keys, out);
-    if (!is_plain_fp32(p, w) || w->u.conv.groups > 1 || w->u.conv.transposed)
+    if (!is_plain_fp32(p, w) || w->u.conv.groups > 1 || w->u.conv.transposed ||
+        w->u.conv.deep)
         return false;
     if (!is_winograds(w) || w->u.conv.pass != MSIM_CONV_FORWARD) {
         if (pick_own(p, law, keys, out))

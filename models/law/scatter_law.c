@@ -26,17 +26,23 @@ static const struct pace {
     double bytes, cycles;
 } SINGLE = {16, 3.4}, VECTORS = {8, 1.2};
 
+/* Multiplications for one of the channels that are summed over. */
+static double a_tap(const struct msim_work *w)
+{
+    double depth = w->u.conv.transposed ? fmax((double)w->u.conv.depth, 1) : 1;
+    struct msim_conv_shape c;
+
+    msim_conv_shape_of(w, &c);
+    return w->flops / 2 / (c.k / depth);
+}
+
 double msim_scatter_us(const struct msim_data_sheet *s,
                        const struct msim_work *w, bool vectors)
 {
     const struct pace *pace = vectors ? &VECTORS : &SINGLE;
     double hz = s->clock_hz > 0 ? s->clock_hz : TYPICAL_HZ;
-    struct msim_conv_shape c;
-    double added;
 
-    msim_conv_shape_of(w, &c);
-    added = w->flops / 2 / c.k;
-    return added * 1e6 *
+    return a_tap(w) * 1e6 *
            fmax(pace->bytes / s->bandwidth, pace->cycles / (s->sms * hz));
 }
 
@@ -47,8 +53,5 @@ double msim_scatter_us(const struct msim_data_sheet *s,
 double msim_columns_us(const struct msim_data_sheet *s,
                        const struct msim_work *w)
 {
-    struct msim_conv_shape c;
-
-    msim_conv_shape_of(w, &c);
-    return w->flops / 2 / c.k * COLUMN_BYTES * 1e6 / s->bandwidth;
+    return a_tap(w) * COLUMN_BYTES * 1e6 / s->bandwidth;
 }

@@ -324,6 +324,7 @@ static struct msim_work *add_pass(struct msim_opmap_ctx *c,
     w->u.conv.groups = g->groups;
     w->u.conv.transposed = g->transposed;
     w->u.conv.deep = g->in[0] > 1 || g->filter[0] > 1;
+    w->u.conv.depth = g->filter[0];
     return w;
 }
 
