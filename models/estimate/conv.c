@@ -75,6 +75,12 @@ static bool is_depthwise(const struct msim_work *w)
     return s.groups > 1 && s.c == 1;
 }
 
+/* Channels of a third dimension are counted once for each tap of it. */
+static double depth_of(const struct msim_work *w)
+{
+    return fmax((double)w->u.conv.depth, 1);
+}
+
 /* The work with its counts; as plain fp32 where no tensor-core kernel can
  * compute its channels. */
 static void settle(const struct msim_platform *p, const struct msim_work *w,
@@ -91,7 +97,8 @@ static void settle(const struct msim_platform *p, const struct msim_work *w,
     if (!is_bare(w) || is_depthwise(w) || !may_be_plain(w) ||
         w->u.conv.channels_last || is_plain_fp32(p, w) ||
         s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
-        in_steps(s.pass == MSIM_CONV_FORWARD ? s.c : s.k, step_elems(w)))
+        in_steps((s.pass == MSIM_CONV_FORWARD ? s.c : s.k) / depth_of(w),
+                 step_elems(w)))
         return;
     out->dtype = MSIM_DT_F32;
     out->variant = NULL;
@@ -327,6 +334,37 @@ static bool has_columns(const struct msim_platform *p,
            !w->u.conv.transposed && w->u.conv.pass == MSIM_CONV_FORWARD;
 }
 
+/*
+ * The time of cuDNN's kernels of three dimensions over that of the product.
+ * Seen in KernelBench (54_ and 66_conv_standard_3D, and six programs with 3 x 3
+ * x 3 filters): plain ones 1.9 to 3.8 where half of the fp32 units compute
+ * integers, too, else 0.6 to 3.2 with 64 channels, and 2 to 6 with 16, which
+ * fill a part of a tile; gradients on tensor cores 1.1 to 3.5 without strides,
+ * 0.7 to 1.1 with them.
+ */
+#define DEEP_SHARED   2.5
+#define DEEP_PLAIN    1.5
+#define DEEP_TILE     32.0
+#define DEEP_GRADIENT 1.5
+
+static double deep_factor(const struct msim_platform *p,
+                          const struct msim_work *w)
+{
+    struct msim_conv_shape s;
+    double made;
+
+    msim_conv_shape_of(w, &s);
+    if (!w->u.conv.deep || p->is_host || p->sheet.miopen || !is_bare(w) ||
+        s.stride_h > 1 || s.stride_w > 1)
+        return 1;
+    if (!is_plain_fp32(p, w))
+        return s.pass == MSIM_CONV_BACKWARD_DATA ? DEEP_GRADIENT : 1;
+    if (p->sheet.product_fp32 != 1)
+        return DEEP_SHARED;
+    made = s.pass == MSIM_CONV_FORWARD ? s.k : s.c;
+    return DEEP_PLAIN * fmax(1, DEEP_TILE / made);
+}
+
 /* Another pass of `us`. */
 static void lengthen(double us, struct msim_estimate *e)
 {
@@ -350,7 +388,7 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
     as_gemm(p, w, &gemm, &way);
     if (!msim_gemm_pick(p, &gemm, &pick))
         return MSIM_ENOMODEL;
-    adjust.factor = pass_factor(p, w);
+    adjust.factor = pass_factor(p, w) * deep_factor(p, w);
     msim_fit_estimate(p, &pick, &gemm, &adjust, out);
     if (way.layout > 0) {
         MSIM_TRY(layout_us(p, w, &layout));
