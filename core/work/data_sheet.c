@@ -39,9 +39,8 @@ enum msim_rate msim_data_sheet_rate_on(const struct msim_data_sheet *s,
 {
     enum msim_rate rate = msim_data_sheet_rate(dtype, variant);
 
-    return rate == MSIM_RATE_TF32 && s->missing[MSIM_RATE_TF32]
-               ? MSIM_RATE_FP32
-               : rate;
+    return rate == MSIM_RATE_TF32 && s->missing[MSIM_RATE_TF32] ? MSIM_RATE_FP32
+                                                                : rate;
 }
 
 double msim_data_sheet_peak_per_us(const struct msim_data_sheet *s,

@@ -13,11 +13,11 @@
  * data gradients in fp32 and fp16 with channels first use a plain kernel.
  */
 #include "core/work/conv_shape.h"
+#include "models/estimate/conv_way.h"
 #include "models/estimate/gemm.h"
 #include "models/estimate/model.h"
 #include "models/estimate/pace.h"
 #include "models/law/conv_law.h"
-#include "models/law/scatter_law.h"
 #include "models/law/sm_pace.h"
 #include "models/platform/fit_estimate.h"
 #include "models/platform/platform_data.h"
@@ -48,23 +48,10 @@ static bool in_steps(double v, double step)
     return fmod(v, step) == 0;
 }
 
-/* Whether it runs on the units of fp32, as asked for or for want of others. */
-static bool is_plain_fp32(const struct msim_platform *p,
-                          const struct msim_work *w)
-{
-    return msim_data_sheet_rate_on(&p->sheet, w->dtype, w->variant) ==
-           MSIM_RATE_FP32;
-}
-
 /* Plain kernels exist for fp32 and fp16; other types are padded. */
 static bool may_be_plain(const struct msim_work *w)
 {
     return w->dtype == MSIM_DT_F32 || w->dtype == MSIM_DT_F16;
-}
-
-static bool is_bare(const struct msim_work *w)
-{
-    return !w->framework || strcmp(w->framework, "pytorch") == 0;
 }
 
 static bool is_depthwise(const struct msim_work *w)
@@ -73,12 +60,6 @@ static bool is_depthwise(const struct msim_work *w)
 
     msim_conv_shape_of(w, &s);
     return s.groups > 1 && s.c == 1;
-}
-
-/* Channels of a third dimension are counted once for each tap of it. */
-static double depth_of(const struct msim_work *w)
-{
-    return fmax((double)w->u.conv.depth, 1);
 }
 
 /* The work with its counts; as plain fp32 where no tensor-core kernel can
@@ -94,10 +75,10 @@ static void settle(const struct msim_platform *p, const struct msim_work *w,
     if (w->u.conv.deep && w->flops > 0)
         out->flops = w->flops;
     msim_conv_shape_of(w, &s);
-    if (!is_bare(w) || is_depthwise(w) || !may_be_plain(w) ||
-        w->u.conv.channels_last || is_plain_fp32(p, w) ||
+    if (!msim_conv_is_bare(w) || is_depthwise(w) || !may_be_plain(w) ||
+        w->u.conv.channels_last || msim_conv_is_plain(p, w) ||
         s.pass == MSIM_CONV_BACKWARD_WEIGHT ||
-        in_steps((s.pass == MSIM_CONV_FORWARD ? s.c : s.k) / depth_of(w),
+        in_steps((s.pass == MSIM_CONV_FORWARD ? s.c : s.k) / msim_conv_depth(w),
                  step_elems(w)))
         return;
     out->dtype = MSIM_DT_F32;
@@ -144,8 +125,8 @@ static bool conv_pick(const struct msim_platform *p, const struct msim_work *w,
         return msim_fit_pick(p, law, w->framework, PREFER, keys, out);
     if (p->is_host)
         return pick_own(p, law, keys, out);
-    if (!is_plain_fp32(p, w) || w->u.conv.groups > 1 || w->u.conv.transposed ||
-        w->u.conv.deep)
+    if (!msim_conv_is_plain(p, w) || w->u.conv.groups > 1 ||
+        w->u.conv.transposed || w->u.conv.deep)
         return false;
     if (!is_winograds(w) || w->u.conv.pass != MSIM_CONV_FORWARD) {
         if (pick_own(p, law, keys, out))
@@ -217,7 +198,7 @@ static void as_gemm(const struct msim_platform *p, const struct msim_work *w,
     *way = (struct way){.parts = 1};
     *g = *w;
     msim_conv_shape_of(w, &s);
-    if (!is_plain_fp32(p, w)) {
+    if (!msim_conv_is_plain(p, w)) {
         layout_of(w, &s, way);
         c = s.c;
         s.c = up_to(c, step);
@@ -294,87 +275,6 @@ static enum msim_status layout_us(const struct msim_platform *p,
     return transpose_us(p, w, s.n * s.groups * s.k * s.p * s.q, us);
 }
 
-/*
- * Whether a data gradient is added up in memory. MIOpen does so for three
- * spatial dimensions and for groups. cuDNN's kernels on tensor cores take
- * strided gradients of at least NARROW channels; it adds up those of fewer,
- * those in groups, and those on plain fp32 units. Seen in KernelBench's
- * transposed convolutions, whose time an element is the same for 3, 8 and 32
- * input channels there.
- */
-#define NARROW 32
-
-static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
-{
-    bool strided = w->u.conv.stride_h > 1 || w->u.conv.stride_w > 1;
-    struct msim_conv_shape s;
-
-    msim_conv_shape_of(w, &s);
-    if (p->is_host || !is_bare(w) || w->dtype != MSIM_DT_F32 ||
-        w->u.conv.channels_last || s.pass != MSIM_CONV_BACKWARD_DATA)
-        return false;
-    if (p->sheet.miopen)
-        return w->u.conv.deep || (strided && s.groups > 1);
-    return strided && (s.groups > 1 || s.c < NARROW || is_plain_fp32(p, w));
-}
-
-/* Hopper has no such kernel for groups: they take as many cycles as before. */
-static bool adds_vectors(const struct msim_platform *p,
-                         const struct msim_work *w)
-{
-    return strcmp(p->generation, "blackwell") == 0 ||
-           (strcmp(p->generation, "hopper") == 0 && w->u.conv.groups <= 1);
-}
-
-/* MIOpen copies the image into columns where there is a third dimension. */
-static bool has_columns(const struct msim_platform *p,
-                        const struct msim_work *w)
-{
-    return p->sheet.miopen && !p->is_host && is_bare(w) && w->u.conv.deep &&
-           !w->u.conv.transposed && w->u.conv.pass == MSIM_CONV_FORWARD;
-}
-
-/*
- * The time of cuDNN's kernels of three dimensions over that of the product.
- * Seen in KernelBench (54_ and 66_conv_standard_3D, and six programs with 3 x 3
- * x 3 filters): plain ones 1.9 to 3.8 where half of the fp32 units compute
- * integers, too, else 0.6 to 3.2 with 64 channels, and 2 to 6 with 16, which
- * fill a part of a tile; gradients on tensor cores 1.1 to 3.5 without strides,
- * 0.7 to 1.1 with them.
- */
-#define DEEP_SHARED   2.5
-#define DEEP_PLAIN    1.5
-#define DEEP_TILE     32.0
-#define DEEP_GRADIENT 1.5
-
-static double deep_factor(const struct msim_platform *p,
-                          const struct msim_work *w)
-{
-    struct msim_conv_shape s;
-    double made;
-
-    msim_conv_shape_of(w, &s);
-    if (!w->u.conv.deep || p->is_host || p->sheet.miopen || !is_bare(w) ||
-        s.stride_h > 1 || s.stride_w > 1)
-        return 1;
-    if (!is_plain_fp32(p, w))
-        return s.pass == MSIM_CONV_BACKWARD_DATA ? DEEP_GRADIENT : 1;
-    if (p->sheet.product_fp32 != 1)
-        return DEEP_SHARED;
-    made = s.pass == MSIM_CONV_FORWARD ? s.k : s.c;
-    return DEEP_PLAIN * fmax(1, DEEP_TILE / made);
-}
-
-/* Another pass of `us`. */
-static void lengthen(double us, struct msim_estimate *e)
-{
-    double factor = 1 + us / e->us;
-
-    e->us *= factor;
-    e->low_us *= factor;
-    e->high_us *= factor;
-}
-
 static enum msim_status implicit_gemm(const struct msim_platform *p,
                                       const struct msim_work *w,
                                       struct msim_estimate *out)
@@ -388,11 +288,11 @@ static enum msim_status implicit_gemm(const struct msim_platform *p,
     as_gemm(p, w, &gemm, &way);
     if (!msim_gemm_pick(p, &gemm, &pick))
         return MSIM_ENOMODEL;
-    adjust.factor = pass_factor(p, w) * deep_factor(p, w);
+    adjust.factor = pass_factor(p, w) * msim_conv_deep_factor(p, w);
     msim_fit_estimate(p, &pick, &gemm, &adjust, out);
     if (way.layout > 0) {
         MSIM_TRY(layout_us(p, w, &layout));
-        lengthen(layout, out);
+        msim_pace_add(layout, out);
     }
     return MSIM_OK;
 }
@@ -415,20 +315,6 @@ static void as_vector(const struct msim_work *w, struct msim_work *v)
     v->u.vector.elems = whole(elems);
     v->u.vector.rows = sums ? whole(s.groups) : 1;
     v->u.vector.cols = whole(elems / (double)v->u.vector.rows);
-}
-
-static enum msim_status product(const struct msim_platform *p,
-                                const struct msim_work *w,
-                                const struct msim_work *settled,
-                                struct msim_estimate *out)
-{
-    MSIM_TRY(implicit_gemm(p, settled, out));
-    if (adds_up(p, w))
-        msim_pace_join(
-            msim_scatter_us(&p->sheet, settled, adds_vectors(p, w)), out);
-    if (has_columns(p, w))
-        lengthen(msim_columns_us(&p->sheet, w), out);
-    return MSIM_OK;
 }
 
 /* PyTorch has a depthwise kernel of its own for channels first, and asks cuDNN
@@ -469,7 +355,9 @@ static enum msim_status conv_predict(const struct msim_platform *p,
     settle(p, w, &work);
     if (!conv_pick(p, &work, &pick)) {
         status = is_depthwise(w) ? depthwise(p, &work, out)
-                                 : product(p, w, &work, out);
+                                 : implicit_gemm(p, &work, out);
+        if (status == MSIM_OK && !is_depthwise(w))
+            msim_conv_way_join(p, w, &work, out);
     } else {
         if (strncmp(pick.fit->key, "forward", 7) == 0 &&
             w->u.conv.pass != MSIM_CONV_FORWARD) {
@@ -500,7 +388,7 @@ static void conv_explain(const struct msim_platform *p,
             (long long)w->u.conv.r, (long long)w->u.conv.s,
             (long long)w->u.conv.stride_h, (long long)w->u.conv.groups,
             msim_dtype_text(w->dtype),
-            is_plain_fp32(p, &work) ? "" : " on tensor cores");
+            msim_conv_is_plain(p, &work) ? "" : " on tensor cores");
     if (conv_pick(p, &work, &pick)) {
         fprintf(out, "law: t0 + norm(fastest algorithm, bytes / bandwidth)\n");
         msim_fit_explain(p, &pick, &work, out);
@@ -521,6 +409,7 @@ static void conv_explain(const struct msim_platform *p,
             way.layout);
     if (msim_gemm_pick(p, &gemm, &pick))
         msim_fit_explain(p, &pick, &gemm, out);
+    msim_conv_way_explain(p, w, &work, out);
 }
 
 const struct msim_model MSIM_MODEL_CONV = {"conv", conv_covers, conv_predict,

@@ -24,3 +24,12 @@ void msim_pace_join(double sms_us, struct msim_estimate *e)
     e->high_us *= both / e->us * wider;
     e->us = both;
 }
+
+void msim_pace_add(double us, struct msim_estimate *e)
+{
+    double factor = 1 + us / e->us;
+
+    e->us *= factor;
+    e->low_us *= factor;
+    e->high_us *= factor;
+}

@@ -11,4 +11,7 @@
  * the SMs take longer. 0 changes nothing. */
 void msim_pace_join(double sms_us, struct msim_estimate *e);
 
+/* Another pass of `us` after it. */
+void msim_pace_add(double us, struct msim_estimate *e);
+
 #endif
