@@ -262,6 +262,19 @@ static enum msim_status transpose_us(const struct msim_platform *p,
     return MSIM_OK;
 }
 
+/*
+ * Kernels of Ampere and Ada write the result of a forward pass with channels
+ * first themselves (sm80_xmma_fprop_implicit_gemm_.._nhwckrsc_nchw), those of
+ * Hopper do not (sm90_xmma_fprop_implicit_gemm_.._nhwckrsc_nhwc): names in
+ * traces of an A100 and an H100 (public traces sync-edges-a100 of
+ * HolisticTraceAnalysis, vgg13-h100).
+ */
+static bool writes_channels_first(const struct msim_platform *p,
+                                  const struct msim_conv_shape *s)
+{
+    return s->pass == MSIM_CONV_FORWARD && !msim_conv_since_hopper(p);
+}
+
 /* Of input, filters and output. */
 static enum msim_status layout_us(const struct msim_platform *p,
                                   const struct msim_work *w, double *us)
@@ -272,6 +285,8 @@ static enum msim_status layout_us(const struct msim_platform *p,
     *us = 0;
     MSIM_TRY(transpose_us(p, w, s.n * s.groups * s.c * s.h * s.w, us));
     MSIM_TRY(transpose_us(p, w, s.groups * s.k * s.c * s.r * s.s, us));
+    if (writes_channels_first(p, &s))
+        return MSIM_OK;
     return transpose_us(p, w, s.n * s.groups * s.k * s.p * s.q, us);
 }
 

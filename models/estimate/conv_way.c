@@ -54,12 +54,22 @@ static bool adds_up(const struct msim_platform *p, const struct msim_work *w)
            (s.groups > 1 || s.c < NARROW || msim_conv_is_plain(p, w));
 }
 
+static bool is_hopper(const struct msim_platform *p)
+{
+    return strcmp(p->generation, "hopper") == 0;
+}
+
+bool msim_conv_since_hopper(const struct msim_platform *p)
+{
+    return is_hopper(p) || strcmp(p->generation, "blackwell") == 0;
+}
+
 /* Hopper has no such kernel for groups: they take as many cycles as before. */
 static bool adds_vectors(const struct msim_platform *p,
                          const struct msim_work *w)
 {
-    return strcmp(p->generation, "blackwell") == 0 ||
-           (strcmp(p->generation, "hopper") == 0 && w->u.conv.groups <= 1);
+    return msim_conv_since_hopper(p) &&
+           (!is_hopper(p) || w->u.conv.groups <= 1);
 }
 
 /* MIOpen copies the image into columns where there is a third dimension. */
