@@ -127,9 +127,9 @@ static void by_evidence(const struct msim_platform *p,
 /*
  * Kernels of recurrent layers are launched one by one, each for one step, so
  * that one begins every few microseconds at best, whatever the GPU. Seen in
- * KernelBench (LSTM and GRU of 6 layers and 512 steps): 5.5 to 14 us for the two
- * kernels of a step on twelve GPUs, up to twice as much on another host with the
- * same GPU.
+ * KernelBench (LSTM and GRU of 6 layers and 512 steps): 5.5 to 14 us for the
+ * two kernels of a step on twelve GPUs, up to twice as much on another host
+ * with the same GPU.
  */
 #define STEP_US 4.0
 
