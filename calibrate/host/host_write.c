@@ -22,6 +22,23 @@ static double rounded(double v)
                     : round(v / unit) * unit;
 }
 
+/* Numbers, and objects of them, as given; texts are provenance. */
+static void write_given(struct msim_json *j, const cJSON *given)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, given)
+    {
+        if (cJSON_IsNumber(item))
+            msim_json_number(j, item->string, item->valuedouble);
+        if (!cJSON_IsObject(item))
+            continue;
+        msim_json_open(j, item->string, '{', false);
+        write_given(j, item);
+        msim_json_close(j);
+    }
+}
+
 static void write_figure(struct msim_json *j, const char *key,
                          const struct msim_host_figure *f)
 {
@@ -126,6 +143,7 @@ static enum msim_status write_operators(struct msim_json *j,
     msim_json_open(j, "operators", '{', true);
     for (uint32_t i = 0; i < n; i++)
         write_operator(j, p, &list[i]);
+    write_given(j, p->timed);
     msim_json_close(j);
     free(list);
     return MSIM_OK;
@@ -208,13 +226,20 @@ static void write_repeat(struct msim_json *j,
 
 static void write_bare(struct msim_json *j, const struct msim_host_document *p)
 {
-    if (!(p->bare > 0))
+    if (!p->unrecorded)
         return;
     msim_json_open(j, "unrecorded", '{', false);
-    msim_json_number(j, "factor", rounded(p->bare));
-    msim_json_number(j, "low", rounded(p->bare_low));
-    msim_json_number(j, "high", rounded(p->bare_high));
+    write_given(j, p->unrecorded);
     msim_json_close(j);
+}
+
+static void write_source(struct msim_json *j, const char *key,
+                         const cJSON *given)
+{
+    const char *source = msim_json_get_text(given, "source");
+
+    if (source)
+        msim_json_text(j, key, source);
 }
 
 static void write_provenance(struct msim_json *j,
@@ -263,8 +288,8 @@ static void write_provenance(struct msim_json *j,
                    "each host left out in turn, root mean square of log "
                    "(predicted over real) times Student's t");
     write_repeats(j, p);
-    if (p->bare_source)
-        msim_json_text(j, "unrecorded", p->bare_source);
+    write_source(j, "unrecorded", p->unrecorded);
+    write_source(j, "timed", p->timed);
     msim_json_text(j, "not_used",
                    "hosts on which aten::view and aten::as_strided, which do "
                    "next to nothing, take slowed_from_us or more: their "

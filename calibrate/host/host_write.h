@@ -5,6 +5,7 @@
 #define MSIM_CALIBRATE_HOST_HOST_WRITE_H
 #include "calibrate/host/host_fit.h"
 #include "calibrate/host/host_repeat.h"
+#include "core/base/json.h"
 
 /* One host of the fit, for the provenance. */
 struct msim_host_entry {
@@ -19,10 +20,9 @@ struct msim_host_document {
     const struct msim_host_fit *fit;
     const struct msim_host_entry *entries;   /* by host */
     const struct msim_host_repeats *repeats; /* by host */
-    /* Runs that nobody recorded, over these: a factor with its interval, and
-     * what it was found from. 0: not known. */
-    double bare, bare_low, bare_high;
-    const char *bare_source;
+    /* Runs that nobody recorded, over these, and operators that no trace has:
+     * members of the file, as given. NULL: none. */
+    const cJSON *unrecorded, *timed;
 };
 
 /* Write the file `path`, completely or not at all; equal input gives equal

@@ -181,12 +181,8 @@ static enum msim_status fit_all(struct fitting *k, const char *out)
         &fit,
         k->entries,
         k->repeats,
-        0,
-        0,
-        0,
-        NULL};
-    const cJSON *bare =
-        cJSON_GetObjectItemCaseSensitive(k->config, "unrecorded");
+        cJSON_GetObjectItemCaseSensitive(k->config, "unrecorded"),
+        cJSON_GetObjectItemCaseSensitive(k->config, "timed")};
     enum msim_status status;
     uint32_t used = 0;
 
@@ -194,10 +190,6 @@ static enum msim_status fit_all(struct fitting *k, const char *out)
         use[h] = k->entries[h].used;
         used += use[h];
     }
-    document.bare = msim_json_get_number(bare, "factor", 0);
-    document.bare_low = msim_json_get_number(bare, "low", 0);
-    document.bare_high = msim_json_get_number(bare, "high", 0);
-    document.bare_source = msim_json_get_text(bare, "source");
     if (used < 4)
         return msim_fail(k->err, MSIM_EFORMAT, NULL, MSIM_OFFSET_NONE,
                          "%u hosts are fit for use, want 4 or more", used);

@@ -12,8 +12,8 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
-#include "core/trace/names.h"
 #include "models/host/host_class.h"
+#include "models/host/host_gpu.h"
 #include "models/platform/data_path.h"
 
 #include <math.h>
@@ -49,8 +49,13 @@ struct msim_host {
     double low, high;               /* factors of the 90 % interval */
     double repeat_low, repeat_high; /* msim_host_repeat() */
     /* Times of a run that nobody records over those of recorded ones, with the
-     * factors of its interval. */
-    double bare, bare_low, bare_high;
+     * factors of its interval; `gains`: over that, those of backward. */
+    double bare, bare_low, bare_high, gains;
+    struct beside {
+        char *platform;
+        double bare;
+    } * beside; /* hosts of one kind of GPU */
+    uint32_t n_beside;
 };
 
 /* ---- names -------------------------------------------------------------- */
@@ -197,21 +202,52 @@ static enum msim_status read_calls(struct msim_host *h, const cJSON *json,
     return MSIM_OK;
 }
 
+static bool is_factor(double v)
+{
+    return v > 0 && isfinite(v);
+}
+
+static enum msim_status read_beside(struct msim_host *h, const cJSON *json,
+                                    struct msim_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(json, "beside"), *item;
+
+    h->beside = calloc((size_t)cJSON_GetArraySize(all) + 1, sizeof(*h->beside));
+    if (!h->beside)
+        return MSIM_ENOMEM;
+    cJSON_ArrayForEach(item, all)
+    {
+        struct beside *row = &h->beside[h->n_beside];
+
+        if (!item->string || !cJSON_IsNumber(item) ||
+            !is_factor(item->valuedouble))
+            return wrong(h, "beside", "factors above 0 by platform", err);
+        row->platform = strdup(item->string);
+        if (!row->platform)
+            return MSIM_ENOMEM;
+        row->bare = item->valuedouble;
+        h->n_beside++;
+    }
+    return MSIM_OK;
+}
+
 /* A host without "unrecorded" takes as long either way. */
 static enum msim_status read_bare(struct msim_host *h, const cJSON *json,
                                   struct msim_error *err)
 {
     static const char KEY[] = "unrecorded";
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, KEY);
 
-    h->bare = 1;
+    h->bare = h->gains = 1;
     h->bare_low = h->low;
     h->bare_high = h->high;
     if (!cJSON_HasObjectItem(json, KEY))
         return MSIM_OK;
-    h->bare = msim_json_get_number(cJSON_GetObjectItemCaseSensitive(json, KEY),
-                                   "factor", NAN);
-    if (!(h->bare > 0) || !isfinite(h->bare))
-        return wrong(h, KEY, "a 'factor' above 0", err);
+    h->bare = msim_json_get_number(item, "factor", NAN);
+    h->gains = msim_json_get_number(item, "backward", 1);
+    if (!is_factor(h->bare) || !is_factor(h->gains))
+        return wrong(h, KEY, "'factor' and 'backward' above 0", err);
+    MSIM_TRY(read_beside(h, item, err));
     return read_factors(h, json, KEY, &h->bare_low, &h->bare_high, err);
 }
 
@@ -288,8 +324,18 @@ void msim_host_free(struct msim_host *h)
         return;
     for (uint32_t i = 0; h->entries && i <= h->mask; i++)
         free(h->entries[i].name);
+    for (uint32_t i = 0; i < h->n_beside; i++)
+        free(h->beside[i].platform);
+    free(h->beside);
     free(h->entries);
     free(h);
+}
+
+void msim_host_set_gpu(struct msim_host *h, const char *platform)
+{
+    for (uint32_t i = 0; i < h->n_beside; i++)
+        if (strcasecmp(h->beside[i].platform, platform) == 0)
+            h->bare = h->beside[i].bare;
 }
 
 /* ---- questions ---------------------------------------------------------- */
@@ -308,47 +354,30 @@ static struct dispatch find(const struct msim_host *h, enum msim_host_class c,
     return c != MSIM_HOST_LABEL && e->name ? e->d : h->classes[c];
 }
 
-/*
- * A list operator goes tensor by tensor on a CPU; on a GPU one kernel takes
- * them all, so that what a CPU capture has inside it is not called
- * (PyTorch: ForeachOpsKernels.cpp has the slow route, ForeachUnaryOp.cu the
- * fast one).
- */
-static bool is_in_list_operator(const struct msim_trace *t, uint32_t op)
+/* An operator by the name that a GPU's trace has for it, with its calls. */
+static struct dispatch find_whole(const struct msim_host *h,
+                                  const struct msim_trace *t, uint32_t op,
+                                  enum msim_host_class class, bool on_gpu)
 {
-    uint32_t i = t->ops[op].parent;
+    const char *const *inside = msim_host_gpu_inside(t, op);
+    struct dispatch d = find(h, class,
+                             on_gpu ? msim_host_gpu_name(t, op)
+                                    : msim_trace_text(t, t->ops[op].name));
 
-    for (; i != MSIM_NONE; i = t->ops[i].parent)
-        if (msim_name_is_list(msim_trace_text(t, t->ops[i].name)))
-            return true;
-    return false;
-}
+    for (; on_gpu && *inside; inside++) {
+        struct dispatch more = find(h, MSIM_HOST_LEAF, *inside);
 
-/*
- * Plain numbers of an optimizer's step, such as its count of steps, stay on the
- * CPU: reading one takes no call, and the next one follows in a loop over
- * parameters, not in another module.
- */
-static bool is_number(const struct msim_trace *t, uint32_t op)
-{
-    const char *name = msim_trace_text(t, t->ops[op].name);
-    uint32_t i = t->ops[op].parent;
-
-    if (strcmp(name, "aten::item") != 0 &&
-        strcmp(name, "aten::_local_scalar_dense") != 0)
-        return false;
-    for (; i != MSIM_NONE; i = t->ops[i].parent)
-        if (strncmp(msim_trace_text(t, t->ops[i].name), "Optimizer.step", 14) ==
-            0)
-            return true;
-    return false;
+        d.self += more.self;
+        d.calls += more.calls;
+    }
+    return d;
 }
 
 /* What no call or pause of the trace holds. */
 static double rest_us(const struct msim_host *h, const struct msim_trace *t,
                       uint32_t op, enum msim_host_class class, double calls)
 {
-    if (t->cpu_only && is_number(t, op))
+    if (t->cpu_only && msim_host_is_number(t, op))
         return 0;
     if (msim_host_is_topmost(t, op))
         calls += class == MSIM_HOST_ENGINE || class == MSIM_HOST_BACKWARD
@@ -366,14 +395,13 @@ struct msim_estimate msim_host_dispatch(const struct msim_host *h,
     bool recorded = t->has_gpu_events;
     struct dispatch d;
 
-    if (class == MSIM_HOST_NOTHING ||
-        (calls && t->cpu_only && is_in_list_operator(t, op)))
+    if (class == MSIM_HOST_NOTHING || (calls && !msim_host_gpu_calls(t, op)))
         return out;
-    d = find(h, class, msim_trace_text(t, t->ops[op].name));
+    d = find_whole(h, t, op, class, calls && !recorded);
     out.us = d.self;
     if (!recorded)
-        out.us =
-            h->bare * (out.us + rest_us(h, t, op, class, calls ? d.calls : 0));
+        out.us = h->bare * (msim_host_is_in_backward(t, op) ? h->gains : 1) *
+                 (out.us + rest_us(h, t, op, class, calls ? d.calls : 0));
     out.low_us = out.us * (recorded || d.own ? d.low : h->bare_low);
     out.high_us = out.us * (recorded || d.own ? d.high : h->bare_high);
     return out;

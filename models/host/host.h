@@ -24,6 +24,10 @@ enum msim_status msim_host_load(struct msim_host **out, const char *data_dir,
 void msim_host_free(struct msim_host *h);
 const char *msim_host_name(const struct msim_host *h);
 
+/* From now on `h` is a host of GPUs of that platform: hosts of one kind of GPU
+ * are of its years. Nothing changes where the file has no figure for it. */
+void msim_host_set_gpu(struct msim_host *h, const char *platform);
+
 /*
  * The self time of operator `op`: without its children and its runtime calls,
  * which have estimates of their own. In a trace without GPU activities, which
@@ -34,7 +38,8 @@ const char *msim_host_name(const struct msim_host *h);
  * calls, which a GPU does at once.
  *
  * Figures of a host are those of recorded runs. Such a trace stands for a run
- * that nobody records, which takes the share "unrecorded" of them.
+ * that nobody records, which takes the share "unrecorded" of them, and backward
+ * less. A capture of a CPU calls what a GPU would (cuDNN for oneDNN).
  */
 struct msim_estimate msim_host_dispatch(const struct msim_host *h,
                                         const struct msim_trace *t, uint32_t op,

@@ -9,8 +9,13 @@ has whole programs that others timed without a recorder (kernelbench.csv.gz) and
 their execution traces. Judged are programs of 20 works and more that took
 at least half as long again as their kernels are predicted to: the host held
 them up. Their times over those that the host predicts, "unrecorded" left out,
-are grouped by machine (folder and GPU); the factor is the geometric mean of the
-machines' medians, and its interval comes from the median scatter of programs about it.
+are grouped by machine (folder and GPU).
+
+The factor is the geometric mean of the machines' medians. GPUs of one kind stand
+in servers of their years, so that each kind has a factor of its own ("beside"):
+the mean of its machines, drawn to that of all by the scatter between machines
+with the same GPU over that between kinds. The interval comes from the median
+scatter of programs about the factor of their GPU, made without their machine.
 
 --check fails where "unrecorded" in the host file is not within 3 % of that.
 """
@@ -44,13 +49,12 @@ def predict(args, host, row):
 
 
 def ratios(args, host):
-    """Times over predictions, by machine."""
+    """Times over predictions, by machine and GPU."""
     rows = {}
     for row in programs.kernelbench(args.kernels):
         if "level1" not in row["trace"] and (args.kernels /
                                              row["trace"]).exists():
-            machine = f"{row['source'].split()[-1]} {row['platform']}"
-            key = (machine, row["trace"], row["platform"])
+            key = (row["source"].split()[-1], row["trace"], row["platform"])
             rows.setdefault(key, []).append(row["us"])
     wanted = sorted({key[1:] for key in rows})
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -62,8 +66,36 @@ def ratios(args, host):
         p = found[trace, platform]
         us = statistics.median(times)
         if p and p[2] >= WORKS and us > LONGER * p[1]:
-            out[machine].append(us / p[0])
+            out[machine, platform].append(us / p[0])
     return {m: r for m, r in out.items() if len(r) >= 3}
+
+
+def pooled(machines, without=None):
+    """The factor of all, and by GPU: logarithms of medians, `machines` by
+    (machine, GPU)."""
+    left = {k: v for k, v in machines.items() if k != without}
+    middle = statistics.mean(left.values())
+    kinds = collections.defaultdict(list)
+    for (_, gpu), v in left.items():
+        kinds[gpu].append(v)
+    free = sum(len(v) - 1 for v in kinds.values())
+    within = sum((x - statistics.mean(v)) ** 2 for v in kinds.values()
+                 for x in v) / max(free, 1)
+    between = max(statistics.variance(left.values()) - within, 1e-9)
+    pull = within / between if free else 0
+    return middle, {gpu: (sum(v) + pull * middle) / (len(v) + pull)
+                    for gpu, v in kinds.items()}
+
+
+def interval(by_machine, machines):
+    """Each machine with the same weight; some programs' kernels are far off."""
+    scatter = []
+    for key, ratio in by_machine.items():
+        middle, kinds = pooled(machines, key)
+        expected = kinds.get(key[1], middle)
+        scatter.append(statistics.median(abs(math.log(x) - expected)
+                                         for x in ratio))
+    return math.exp(Z90 * 1.4826 * statistics.median(scatter))
 
 
 def main():
@@ -80,20 +112,23 @@ def main():
         json.dump(given, f)
         f.flush()
         by_machine = ratios(args, f.name)
-    for machine, r in sorted(by_machine.items()):
-        print(f"{machine:32s} {len(r):3d} programs, median "
+    for (machine, gpu), r in sorted(by_machine.items()):
+        print(f"{machine + ' ' + gpu:32s} {len(r):3d} programs, median "
               f"{statistics.median(r):.2f}, {min(r):.2f} to {max(r):.2f}")
-    logs = [math.log(statistics.median(r)) for r in by_machine.values()]
-    middle = statistics.mean(logs)
-    # each machine with the same weight; some programs' kernels are far off
-    sd = 1.4826 * statistics.median(
-        statistics.median(abs(math.log(x) - middle) for x in r)
-        for r in by_machine.values())
-    wide = math.exp(Z90 * sd)
+    machines = {k: math.log(statistics.median(r))
+                for k, r in by_machine.items()}
+    middle, kinds = pooled(machines)
+    wide = interval(by_machine, machines)
     print(f"unrecorded: factor {math.exp(middle):.3f}, low {1 / wide:.3f}, "
-          f"high {wide:.2f}, of {len(logs)} machines")
-    if args.check and abs(stated.get("factor", 1) / math.exp(middle) - 1) > .03:
-        sys.exit(f"'{args.host}' has {stated.get('factor', 1)}")
+          f"high {wide:.2f}, of {len(machines)} machines; beside "
+          + json.dumps({k: round(math.exp(v), 3)
+                        for k, v in sorted(kinds.items())}))
+    found = {"all": middle, **kinds}
+    said = {"all": stated.get("factor", 1), **stated.get("beside", {})}
+    bad = [k for k in found
+           if abs(said.get(k, 1) / math.exp(found[k]) - 1) > .03]
+    if args.check and bad:
+        sys.exit(f"'{args.host}' has other factors of: {', '.join(bad)}")
 
 
 if __name__ == "__main__":

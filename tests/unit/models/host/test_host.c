@@ -310,6 +310,88 @@ static void test_host__an_unrecorded_run_takes_its_share(void)
     msim_host_free(h);
 }
 
+/*
+ * Beside GPUs of kind "big" it takes a tenth, beside others half; backward
+ * takes 0.8 of that. Figures are 4 + 2 us for a leaf, 5 for a node of the
+ * engine, 3 behind it, 10 behind another.
+ */
+static void test_host__unrecorded_by_gpu_and_pass(void)
+{
+    static const struct text SAYS = {
+        "", "0.25",
+        ",\"unrecorded\":{\"factor\":0.5,\"low\":0.8,\"high\":3,"
+        "\"backward\":0.8,\"beside\":{\"big\":0.1}}"};
+    static const struct text BAD[] = {
+        {"", "0.25",
+         ",\"unrecorded\":{\"factor\":0.5,\"low\":1,\"high\":1,"
+         "\"backward\":0}"},
+        {"", "0.25",
+         ",\"unrecorded\":{\"factor\":0.5,\"low\":1,\"high\":1,"
+         "\"beside\":{\"big\":-1}}"}};
+    uint32_t forward, engine, inner;
+    struct msim_host *h;
+    struct made m;
+
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(load(&h, &BAD[i], NULL, NULL), MSIM_EFORMAT);
+    REQUIRE(load(&h, &SAYS, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    forward = add(&m, "mine::op", MSIM_OP_OPERATOR, MSIM_NONE);
+    engine = add(&m, "autograd::engine::evaluate_function: X", MSIM_OP_OPERATOR,
+                 MSIM_NONE);
+    inner = add(&m, "mine::op", MSIM_OP_OPERATOR, engine);
+    CHECK_REL(us(h, &m, forward), 0.5 * 16, 1e-12);
+    CHECK_REL(us(h, &m, engine), 0.5 * 0.8 * 8, 1e-12);
+    CHECK_REL(us(h, &m, inner), 0.5 * 0.8 * 6, 1e-12);
+    msim_host_set_gpu(h, "small");
+    CHECK_REL(us(h, &m, forward), 0.5 * 16, 1e-12);
+    msim_host_set_gpu(h, "Big");
+    CHECK_REL(us(h, &m, forward), 0.1 * 16, 1e-12);
+    CHECK_REL(us(h, &m, inner), 0.1 * 0.8 * 6, 1e-12);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
+/*
+ * Inside cuDNN's batch normalisation are 5 of empty (1 us), empty_like (2) and
+ * view (3), beside its own 20 + 8 us; a CPU has its own kernel and something
+ * else inside it. Without anything below it, as on the meta device, cuDNN's is
+ * the same. Inside relu (7) is clamp_min (9).
+ */
+static void test_host__kernels_of_a_cpu_are_cudnns(void)
+{
+    static const struct text CUDNN = {
+        "\"aten::cudnn_batch_norm\":{\"self_us\":20,\"calls_us\":8},"
+        "\"aten::empty\":{\"self_us\":1,\"calls_us\":0},"
+        "\"aten::empty_like\":{\"self_us\":2,\"calls_us\":0},"
+        "\"aten::view\":{\"self_us\":3,\"calls_us\":0},"
+        "\"aten::relu\":{\"self_us\":7,\"calls_us\":0},"
+        "\"aten::clamp_min\":{\"self_us\":9,\"calls_us\":0}",
+        "0.25", NULL};
+    uint32_t top, cpu, inside, meta, relu;
+    struct msim_host *h;
+    struct made m;
+
+    REQUIRE(load(&h, &CUDNN, NULL, NULL) == MSIM_OK);
+    made_init(&m, false);
+    m.t.cpu_only = true;
+    top = add(&m, "mine::outer", MSIM_OP_OPERATOR, MSIM_NONE);
+    cpu = add(&m, "aten::native_batch_norm", MSIM_OP_OPERATOR, top);
+    inside = add(&m, "aten::empty", MSIM_OP_OPERATOR, cpu);
+    CHECK_REL(us(h, &m, cpu), 28 + 10, 1e-12);
+    CHECK_REL(us(h, &m, inside), 0, 0);
+    CHECK_REL(msim_host_dispatch(h, &m.t, inside, false).us, 1, 1e-12);
+    m.t.cpu_only = false;
+    meta = add(&m, "aten::cudnn_batch_norm", MSIM_OP_OPERATOR, top);
+    relu = add(&m, "aten::relu", MSIM_OP_OPERATOR, top);
+    CHECK_REL(us(h, &m, meta), 28 + 10, 1e-12);
+    CHECK_REL(us(h, &m, relu), 7 + 9, 1e-12);
+    add(&m, "aten::clamp_min", MSIM_OP_OPERATOR, relu);
+    CHECK_REL(us(h, &m, relu), 7, 1e-12);
+    msim_strtab_free(m.strings);
+    msim_host_free(h);
+}
+
 /* The count of steps is read on the CPU: 4 us of a leaf, neither its call nor
  * the pause. Of a loss it takes 4 + 2 + 10. */
 static void test_host__numbers_of_an_optimizer_take_no_call(void)
@@ -394,6 +476,8 @@ int main(void)
     RUN(test_host__without_gpu_events_the_rest_is_added);
     RUN(test_host__lists_are_one_call_on_a_gpu);
     RUN(test_host__an_unrecorded_run_takes_its_share);
+    RUN(test_host__unrecorded_by_gpu_and_pass);
+    RUN(test_host__kernels_of_a_cpu_are_cudnns);
     RUN(test_host__numbers_of_an_optimizer_take_no_call);
     RUN(test_host__an_entry_has_an_interval_of_its_own);
     RUN(test_host__names_end_before_an_overload_number);

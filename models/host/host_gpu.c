@@ -1,0 +1,144 @@
+/*
+ * models/host/host_gpu.c - what a GPU's host calls where a trace has something
+ * else.
+ *
+ * Seen in traces of GPUs (PyTorch 1.9 to 2.3): what is inside convolutions and
+ * batch normalisations by cuDNN, and inside relu.
+ */
+#include "models/host/host_gpu.h"
+
+#include "core/trace/names.h"
+
+#include <string.h>
+
+#define INSIDE_MAX 8
+
+static const struct on_gpu {
+    const char *cpu, *gpu;          /* names */
+    const char *inside[INSIDE_MAX]; /* what it calls */
+    bool is_kernel;                 /* what a CPU has inside it is not called */
+} ROWS[] = {
+    {"aten::native_batch_norm",
+     "aten::cudnn_batch_norm",
+     {"aten::empty_like", "aten::empty", "aten::view", "aten::empty",
+      "aten::empty", "aten::empty", "aten::empty"},
+     true},
+    {"aten::native_batch_norm_backward",
+     "aten::cudnn_batch_norm_backward",
+     {"aten::empty", "aten::empty", "aten::empty", "aten::view", "aten::empty"},
+     true},
+    {"NativeBatchNormBackward0", "CudnnBatchNormBackward0", {0}, false},
+    {"autograd::engine::evaluate_function: NativeBatchNormBackward0",
+     "autograd::engine::evaluate_function: CudnnBatchNormBackward0",
+     {0},
+     false},
+    {"aten::mkldnn_convolution", "aten::cudnn_convolution", {0}, true},
+    {"aten::convolution_backward",
+     "aten::convolution_backward",
+     {"aten::empty", "aten::empty"},
+     true},
+    {"aten::relu", "aten::relu", {"aten::clamp_min"}, false},
+    {"aten::relu_", "aten::relu_", {"aten::clamp_min_"}, false},
+};
+
+static const char *name_of(const struct msim_trace *t, uint32_t op)
+{
+    return msim_trace_text(t, t->ops[op].name);
+}
+
+static const struct on_gpu *row_of(const struct msim_trace *t, uint32_t op)
+{
+    const char *name = name_of(t, op);
+
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++)
+        if (strcmp(name, ROWS[i].cpu) == 0 || strcmp(name, ROWS[i].gpu) == 0)
+            return &ROWS[i];
+    return NULL;
+}
+
+/*
+ * A list operator goes tensor by tensor on a CPU; on a GPU one kernel takes
+ * them all, so that what a CPU capture has inside it is not called
+ * (PyTorch: ForeachOpsKernels.cpp has the slow route, ForeachUnaryOp.cu the
+ * fast one).
+ */
+static bool is_in_list_operator(const struct msim_trace *t, uint32_t op)
+{
+    uint32_t i = t->ops[op].parent;
+
+    for (; i != MSIM_NONE; i = t->ops[i].parent)
+        if (msim_name_is_list(name_of(t, i)))
+            return true;
+    return false;
+}
+
+bool msim_host_gpu_calls(const struct msim_trace *t, uint32_t op)
+{
+    uint32_t parent = t->ops[op].parent;
+    const struct on_gpu *row;
+
+    if (!t->cpu_only)
+        return true;
+    row = parent == MSIM_NONE ? NULL : row_of(t, parent);
+    return !(row && row->is_kernel) && !is_in_list_operator(t, op);
+}
+
+const char *msim_host_gpu_name(const struct msim_trace *t, uint32_t op)
+{
+    const struct on_gpu *row = t->cpu_only ? row_of(t, op) : NULL;
+
+    return row ? row->gpu : name_of(t, op);
+}
+
+/* On the meta device a convolution calls cuDNN's directly. */
+static bool is_direct(const struct msim_trace *t, uint32_t op)
+{
+    uint32_t parent = t->ops[op].parent;
+
+    return strcmp(name_of(t, op), "aten::cudnn_convolution") == 0 &&
+           parent != MSIM_NONE &&
+           strcmp(name_of(t, parent), "aten::convolution") == 0;
+}
+
+const char *const *msim_host_gpu_inside(const struct msim_trace *t, uint32_t op)
+{
+    static const char *const NOTHING[] = {NULL};
+    static const char *const BETWEEN[] = {"aten::_convolution", NULL};
+    const struct on_gpu *row = row_of(t, op);
+    bool leaf = t->ops[op].end == op + 1;
+
+    if (leaf && is_direct(t, op))
+        return BETWEEN;
+    return row && (leaf || (row->is_kernel && t->cpu_only)) ? row->inside
+                                                            : NOTHING;
+}
+
+/*
+ * Plain numbers of an optimizer's step, such as its count of steps, stay on the
+ * CPU: reading one takes no call, and the next one follows in a loop over
+ * parameters, not in another module.
+ */
+bool msim_host_is_number(const struct msim_trace *t, uint32_t op)
+{
+    static const char STEP[] = "Optimizer.step";
+    const char *name = name_of(t, op);
+    uint32_t i = t->ops[op].parent;
+
+    if (strcmp(name, "aten::item") != 0 &&
+        strcmp(name, "aten::_local_scalar_dense") != 0)
+        return false;
+    for (; i != MSIM_NONE; i = t->ops[i].parent)
+        if (strncmp(name_of(t, i), STEP, sizeof(STEP) - 1) == 0)
+            return true;
+    return false;
+}
+
+bool msim_host_is_in_backward(const struct msim_trace *t, uint32_t op)
+{
+    static const char ENGINE[] = "autograd::";
+
+    for (uint32_t i = op; i != MSIM_NONE; i = t->ops[i].parent)
+        if (strncmp(name_of(t, i), ENGINE, sizeof(ENGINE) - 1) == 0)
+            return true;
+    return false;
+}
