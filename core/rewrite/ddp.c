@@ -219,7 +219,7 @@ static enum msim_status open(struct ddp *c)
                                        "\"zero1\"; want it with \"fsdp\" or "
                                        "\"ddp\"");
     if (c->r->shard == MSIM_SHARD_ZERO1)
-        MSIM_TRY(msim_shard_units_find(&c->u, c->w));
+        MSIM_TRY(msim_shard_units_find(&c->u, c->w, false));
     c->placed = malloc(n * sizeof(*c->placed));
     c->buckets = calloc(n, sizeof(*c->buckets));
     if (!c->placed || !c->buckets)

@@ -59,6 +59,45 @@ static uint8_t home(const struct sharding *c, uint32_t unit)
     return c->r->offload_states ? MSIM_DEV_HOST : c->u.rows[unit].device;
 }
 
+/* ---- FSDP's own work -----------------------------------------------------
+ */
+
+/*
+ * What FSDP's Python does around a unit, and for each parameter of it: hooks,
+ * views of parameters. They are operators without tensors, named as FSDP
+ * records them, whose time data/hosts has.
+ */
+static enum msim_status hook(struct sharding *c, uint32_t unit,
+                             struct msim_draft_place at, const char *name,
+                             const char *each)
+{
+    uint32_t n = c->u.first[unit + 1] - c->u.first[unit];
+
+    if (c->r->shard == MSIM_SHARD_ZERO2 || !c->u.rows[unit].elems)
+        return MSIM_OK;
+    MSIM_TRY(msim_draft_add(
+        &c->w->d, &(struct msim_draft_op){.name = name, .at = at}, NULL));
+    for (uint32_t i = 0; each && i < n; i++)
+        MSIM_TRY(msim_draft_add(
+            &c->w->d, &(struct msim_draft_op){.name = each, .at = at}, NULL));
+    return MSIM_OK;
+}
+
+/* Nothing is gathered before backward where forward has freed nothing. */
+static enum msim_status hook_before(struct sharding *c, uint32_t unit,
+                                    uint32_t s, bool forward)
+{
+    struct msim_draft_place at = msim_weave_place(c->w, s);
+
+    if (forward)
+        return hook(c, unit, at, "FullyShardedDataParallel._pre_forward",
+                    "FlatParamHandle._use_unsharded_views");
+    return c->r->shard == MSIM_SHARD_GRAD_OP
+               ? MSIM_OK
+               : hook(c, unit, at,
+                      "FullyShardedDataParallel._pre_backward_hook", NULL);
+}
+
 /* ---- gathering -----------------------------------------------------------
  */
 
@@ -282,6 +321,8 @@ static enum msim_status reduce(struct sharding *c, uint32_t unit, uint32_t s)
     struct msim_emit_flat x = {0, msim_draft_fresh(&c->w->d),
                                c->u.rows[unit].dtype, c->u.rows[unit].device};
 
+    MSIM_TRY(hook(c, unit, at, "FullyShardedDataParallel._post_backward_hook",
+                  "FlatParamHandle._use_sharded_views"));
     MSIM_TRY(msim_weave_hold(
         c->w, "autograd::engine::evaluate_function: SplitWithSizesBackward0",
         at, &in));
@@ -313,14 +354,19 @@ static enum msim_status before(struct sharding *c, uint32_t s)
 {
     uint32_t pass = c->w->a.rows[s].pass;
 
-    if (s == c->w->a.passes[pass].forward)
+    bool begins = s == c->w->a.passes[pass].forward;
+
+    if (begins)
         MSIM_TRY(c->gathers
                      ? use(c, 0, s)
                      : msim_shard_units_view(&c->u, msim_weave_place(c->w, s)));
-    for (uint32_t i = 1; i < c->u.n; i++) {
+    for (uint32_t i = 0; i < c->u.n; i++) {
         const struct msim_shard_span *x = msim_shard_units_span(&c->u, pass, i);
+        bool forward = i ? x->forward == s : begins;
 
-        if (x->forward == s || x->backward == s)
+        if (forward || x->backward == s)
+            MSIM_TRY(hook_before(c, i, s, forward));
+        if (i && (forward || x->backward == s))
             MSIM_TRY(use(c, i, s));
     }
     return MSIM_OK;
@@ -336,6 +382,10 @@ static enum msim_status after(struct sharding *c, uint32_t s)
 
         if (x->gradient_last == s)
             MSIM_TRY(reduce(c, i, s));
+        if (c->gathers && c->r->shard == MSIM_SHARD_FULL &&
+            x->forward_last == s)
+            MSIM_TRY(hook(c, i, msim_weave_place(c->w, s),
+                          "FullyShardedDataParallel._post_forward", NULL));
         if (last || (i && ends(x, s)) ||
             (i && c->r->shard == MSIM_SHARD_FULL && x->forward_last == s))
             drop(c, i);
@@ -393,7 +443,7 @@ static enum msim_status open(struct sharding *c)
             c->w, "what is offloaded must be shared out; want \"offload\" with "
                   "\"fsdp\" or \"shard_grad_op\" of several ranks, with "
                   "\"ddp\", or alone");
-    MSIM_TRY(msim_shard_units_find(&c->u, c->w));
+    MSIM_TRY(msim_shard_units_find(&c->u, c->w, c->r->mixed != 0));
     c->held = calloc((size_t)c->u.n + 1, sizeof(*c->held));
     if (!c->held)
         return MSIM_ENOMEM;

@@ -14,6 +14,8 @@ uint32_t msim_shard_units_of(const struct msim_shard_units *u, uint32_t s)
     const struct msim_anatomy *a = &u->w->a;
     uint32_t block = a->rows[s].block, first = block;
 
+    if (u->norm && u->norm[s] != MSIM_NONE)
+        return u->norm[s];
     if (block == MSIM_NONE)
         return 0;
     while (first && a->blocks[first - 1].pass == a->blocks[block].pass)
@@ -34,6 +36,62 @@ static uint32_t count_units(const struct msim_anatomy *a)
     for (uint32_t i = 0; i < a->n_blocks; i++)
         n += a->blocks[i].pass == a->blocks[0].pass;
     return n;
+}
+
+/* ---- batch norms ---------------------------------------------------------
+ */
+
+static bool is_norm(const struct msim_weave *w, uint32_t s, bool forward)
+{
+    return w->a.rows[s].role ==
+               (forward ? MSIM_ANATOMY_FORWARD : MSIM_ANATOMY_BACKWARD) &&
+           msim_weave_contains(w, w->a.rows[s].op,
+                               forward ? "aten::batch_norm"
+                                       : "BatchNormBackward");
+}
+
+/*
+ * Units from `first` on for the batch norms of pass `p`; returns how many.
+ * Backward goes through them from the last to the first, and the gradients of
+ * one are kept right behind it.
+ */
+static uint32_t number_norms(struct msim_shard_units *u, uint32_t p,
+                             uint32_t first)
+{
+    const struct msim_anatomy_pass *pass = &u->w->a.passes[p];
+    uint32_t n = 0, left;
+
+    for (uint32_t s = pass->forward; s < pass->backward; s++)
+        if (is_norm(u->w, s, true))
+            u->norm[s] = first + n++;
+    left = n;
+    for (uint32_t s = pass->backward; s < pass->tail; s++) {
+        bool behind = u->w->gradient[s] != MSIM_NONE && s > pass->backward;
+
+        if (is_norm(u->w, s, false) && left)
+            u->norm[s] = first + --left;
+        else if (behind)
+            u->norm[s] = u->norm[s - 1];
+    }
+    return n;
+}
+
+static enum msim_status find_norms(struct msim_shard_units *u)
+{
+    const struct msim_anatomy *a = &u->w->a;
+    uint32_t most = 0;
+
+    u->norm = malloc(((size_t)a->n + 1) * sizeof(*u->norm));
+    if (!u->norm)
+        return MSIM_ENOMEM;
+    memset(u->norm, 0xff, ((size_t)a->n + 1) * sizeof(*u->norm));
+    for (uint32_t p = 0; p < a->n_passes; p++) {
+        uint32_t n = number_norms(u, p, u->n);
+
+        most = n > most ? n : most;
+    }
+    u->n += most;
+    return MSIM_OK;
 }
 
 /* ---- parameters ----------------------------------------------------------
@@ -193,12 +251,14 @@ static enum msim_status find_spans(struct msim_shard_units *u)
  */
 
 enum msim_status msim_shard_units_find(struct msim_shard_units *u,
-                                       struct msim_weave *w)
+                                       struct msim_weave *w, bool norms)
 {
     size_t lives = (size_t)w->d.lives.n + 1;
     int64_t elems = 0;
 
     *u = (struct msim_shard_units){.w = w, .n = count_units(&w->a)};
+    if (norms)
+        MSIM_TRY(find_norms(u));
     u->rows = calloc(u->n, sizeof(*u->rows));
     u->of = malloc(lives * sizeof(*u->of));
     if (!u->rows || !u->of)
@@ -224,6 +284,7 @@ void msim_shard_units_release(struct msim_shard_units *u)
 {
     free(u->rows);
     free(u->of);
+    free(u->norm);
     free(u->members);
     free(u->first);
     free(u->span);

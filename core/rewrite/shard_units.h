@@ -1,6 +1,7 @@
 /*
  * core/rewrite/shard_units.h - what is shared out together: the parameters of
- * one block of layers, and those of no block (the root, unit 0).
+ * one block of layers, those of no block (the root, unit 0), and where asked
+ * for those of one batch norm.
  */
 #ifndef MSIM_CORE_REWRITE_SHARD_UNITS_H
 #define MSIM_CORE_REWRITE_SHARD_UNITS_H
@@ -25,14 +26,21 @@ struct msim_shard_units {
     struct msim_shard_unit *rows;
     uint32_t n;
     uint32_t *of;              /* by life: of a parameter, else NONE */
+    uint32_t *norm;            /* by statement: the unit of a batch norm, or
+                                  NONE */
     uint32_t *members, *first; /* lives of unit i: [first[i], first[i + 1]) */
     struct msim_shard_span *span; /* by pass and unit */
 };
 
-/* Release in any case. EUSAGE where no parameter is found; ENOMEM. */
+/*
+ * With `norms` each batch norm is a unit of its own, as FSDP's automatic
+ * wrapping makes it under mixed precision (MixedPrecision:
+ * _module_classes_to_ignore). Release in any case. EUSAGE where no parameter is
+ * found; ENOMEM.
+ */
 MSIM_MUST_CHECK
 enum msim_status msim_shard_units_find(struct msim_shard_units *u,
-                                       struct msim_weave *w);
+                                       struct msim_weave *w, bool norms);
 void msim_shard_units_release(struct msim_shard_units *u);
 
 /* Name every unit as a whole: its parameters are views of one tensor. */

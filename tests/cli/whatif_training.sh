@@ -99,7 +99,9 @@ within "$(peak amp)" "$(peak 32)" 0.45 0.75 || complain "peak of autocast: $(pea
 within "$(kernels amp)" "$(kernels 32)" 0.3 0.95 || complain "kernels of autocast"
 within "$(peak amp)" "$(peak all)" 1.01 2 || complain "autocast keeps no fp32 weights"
 within "$(peak half)" "$(peak fsdp)" 0.6 0.95 || complain "peak of FSDP in fp16"
-within "$(transfer half)" "$(transfer fsdp)" 0.4 0.95 || complain "messages of FSDP in fp16"
+# Half the bytes, but each batch norm of 29 is gathered twice and scattered once by
+# itself: 87 more messages, of which the shortest take 5 to 20 us.
+within "$(transfer half)" "$(transfer fsdp)" 0.7 3 || complain "messages of FSDP in fp16"
 
 # 8 bits: products of 16 bits at up to twice their rate, operands read twice
 # more; the head stays, and a GPU without such units has no answer.

@@ -115,6 +115,41 @@ static void test_shard__fsdp(void)
     done_step(&m);
 }
 
+/* FSDP's hooks around two units of one parameter each; ZeRO 2 has none, and
+ * where nothing is freed nothing is gathered again. */
+static void test_shard__fsdp_hooks(void)
+{
+    static const struct {
+        enum msim_shard shard;
+        uint32_t before, behind, back;
+    } want[] = {{MSIM_SHARD_FULL, 2, 2, 2},
+                {MSIM_SHARD_GRAD_OP, 2, 0, 0},
+                {MSIM_SHARD_NO_SHARD, 2, 0, 2},
+                {MSIM_SHARD_ZERO2, 0, 0, 0}};
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+        const struct msim_rewrite r = {.world = 4, .shard = want[i].shard};
+        struct made_changed m;
+
+        REQUIRE(change_step(&m, &r));
+        CHECK_UINT(count_ops(m.t, "FullyShardedDataParallel._pre_forward"),
+                   want[i].before);
+        CHECK_UINT(count_ops(m.t, "FlatParamHandle._use_unsharded_views"),
+                   want[i].before);
+        CHECK_UINT(count_ops(m.t, "FullyShardedDataParallel._post_forward"),
+                   want[i].behind);
+        CHECK_UINT(
+            count_ops(m.t, "FullyShardedDataParallel._pre_backward_hook"),
+            want[i].back);
+        CHECK_UINT(
+            count_ops(m.t, "FullyShardedDataParallel._post_backward_hook"),
+            want[i].before);
+        CHECK_UINT(count_ops(m.t, "FlatParamHandle._use_sharded_views"),
+                   want[i].before);
+        done_step(&m);
+    }
+}
+
 /* What each way to share sends in one step. */
 static void test_shard__messages(void)
 {
@@ -220,6 +255,7 @@ int main(void)
     RUN(test_shard__ddp_views);
     RUN(test_shard__ddp_accumulates);
     RUN(test_shard__fsdp);
+    RUN(test_shard__fsdp_hooks);
     RUN(test_shard__messages);
     RUN(test_shard__fsdp_accumulates);
     RUN(test_shard__offload);
