@@ -2,53 +2,17 @@
  * plan/outcome/plan_chart.c - the charts of a plan, by gnuplot.
  */
 #include "core/report/write/gnuplot.h"
-#include "plan/outcome/plan_report.h"
+#include "plan/outcome/plan_draw.h"
+#include "plan/outcome/plan_line.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define GIB 1073741824.0
 
 static const char *const COLORS[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                      "#66ccee", "#aa3377", "#bbbbbb"};
 #define N_COLORS (sizeof(COLORS) / sizeof(COLORS[0]))
-
-static void begin(FILE *out, int height)
-{
-    fprintf(out,
-            "set encoding utf8\n"
-            "set terminal svg size 960,%d font 'sans,17' background '#ffffff'\n"
-            "set border 3 lc rgb '#888888'\nset tics nomirror tc rgb "
-            "'#333333'\nset grid lc rgb '#dddddd'\nset key outside right top\n",
-            height);
-}
-
-static enum msim_status draw(FILE *script, const char *path,
-                             struct msim_error *err)
-{
-    enum msim_status status;
-
-    if (fflush(script) != 0 || ferror(script)) {
-        fclose(script);
-        return msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
-                         "cannot be drawn: %s", strerror(errno));
-    }
-    status = msim_gnuplot_draw(script, path, err);
-    fclose(script);
-    return status;
-}
-
-static FILE *new_script(const char *path, struct msim_error *err)
-{
-    FILE *script = tmpfile();
-
-    if (!script)
-        (void)msim_fail(err, MSIM_EIO, path, MSIM_OFFSET_NONE,
-                        "cannot be drawn: %s", strerror(errno));
-    return script;
-}
 
 /* Days and cost where they are known, else seconds a step and GPU seconds. */
 static double x_of(const struct msim_plan_point *p)
@@ -95,11 +59,11 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
                                       const struct msim_spec *spec,
                                       const char *path, struct msim_error *err)
 {
-    FILE *out = new_script(path, err);
+    FILE *out = msim_plan_script(path, err);
 
     if (!out)
         return MSIM_EIO;
-    begin(out, 460);
+    msim_plan_script_begin(out, 460);
     put_points(plan, spec, out);
     name_axes(plan, out);
     fputs("set title 'Time and cost of every feasible way'\n"
@@ -116,7 +80,7 @@ static enum msim_status draw_frontier(const struct msim_plan *plan,
         "$frontier using 1:2 with linespoints pt 6 ps 1 lw 2 lc rgb '#222222' "
         "title 'frontier'\n",
         out);
-    return draw(out, path, err);
+    return msim_plan_script_draw(out, path, err);
 }
 
 /* The fastest feasible point of a platform with so many GPUs; NULL: none. */
@@ -140,11 +104,11 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
                                      const char *path, struct msim_error *err)
 {
     const struct msim_spec_values *gpus = &spec->values[MSIM_SPEC_GPUS];
-    FILE *out = new_script(path, err);
+    FILE *out = msim_plan_script(path, err);
 
     if (!out)
         return MSIM_EIO;
-    begin(out, 420);
+    msim_plan_script_begin(out, 420);
     for (uint32_t k = 0; k < spec->n_platforms; k++) {
         fprintf(out, "$p%u << MSIM_END\n", k);
         for (uint32_t i = 0; i < gpus->n; i++) {
@@ -170,7 +134,7 @@ static enum msim_status draw_scaling(const struct msim_plan *plan,
         msim_gnuplot_quote(out, spec->platforms[k].name);
     }
     fputs("\n", out);
-    return draw(out, path, err);
+    return msim_plan_script_draw(out, path, err);
 }
 
 static enum msim_status draw_breakdown(const struct msim_plan *plan,
@@ -181,11 +145,11 @@ static enum msim_status draw_breakdown(const struct msim_plan *plan,
         "compute", "host",      "tensor parallel", "context, experts",
         "bubble",  "gradients", "optimizer"};
     uint32_t most = plan->n_frontier < 12 ? plan->n_frontier : 12;
-    FILE *out = new_script(path, err);
+    FILE *out = msim_plan_script(path, err);
 
     if (!out)
         return MSIM_EIO;
-    begin(out, 420);
+    msim_plan_script_begin(out, 420);
     fputs("$rows << MSIM_END\n", out);
     for (uint32_t i = 0; i < most; i++) {
         const struct msim_plan_point *p = &plan->points[plan->frontier[i]];
@@ -208,7 +172,7 @@ static enum msim_status draw_breakdown(const struct msim_plan *plan,
         fprintf(out, "%s$rows using %u:xtic(1) lc rgb '%s' title '%s'",
                 i ? ", " : "", i + 2, COLORS[i], NAMES[i]);
     fputs("\n", out);
-    return draw(out, path, err);
+    return msim_plan_script_draw(out, path, err);
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -246,11 +210,11 @@ static enum msim_status draw_memory(const struct msim_plan *plan,
         "parameters", "gradients",          "optimizer", "activations",
         "loss",       "step's temporaries", "all else"};
     uint32_t most = plan->n_frontier < 12 ? plan->n_frontier : 12;
-    FILE *out = new_script(path, err);
+    FILE *out = msim_plan_script(path, err);
 
     if (!out)
         return MSIM_EIO;
-    begin(out, 420);
+    msim_plan_script_begin(out, 420);
     fputs("$rows << MSIM_END\n", out);
     for (uint32_t i = 0; i < most; i++)
         put_memory(plan, spec, &plan->points[plan->frontier[i]], out);
@@ -267,7 +231,7 @@ static enum msim_status draw_memory(const struct msim_plan *plan,
           "title '90 %', $rows using 0:12:(0.42) with xerrorbars lc rgb "
           "'#cc3311' lw 2.5 pt 0 title 'the GPU has'\n",
           out);
-    return draw(out, path, err);
+    return msim_plan_script_draw(out, path, err);
 }
 
 /* ---- measured jobs ------------------------------------------------------- */
@@ -295,13 +259,13 @@ static enum msim_status draw_measured(const struct msim_plan *plan,
 {
     const struct msim_step_fit *fit = &plan->basis.fit;
     uint32_t bins[BINS] = {0};
-    FILE *out = new_script(path, err);
+    FILE *out = msim_plan_script(path, err);
 
     (void)spec;
     if (!out)
         return MSIM_EIO;
     count_jobs(fit, bins);
-    begin(out, 360);
+    msim_plan_script_begin(out, 360);
     fputs("$jobs << MSIM_END\n", out);
     for (int i = 0; i < BINS; i++)
         fprintf(out, "%.4f %u\n", exp((i - BINS / 2) * BIN), bins[i]);
@@ -314,7 +278,7 @@ static enum msim_status draw_measured(const struct msim_plan *plan,
             "plot $jobs using 1:2:($1*%.4f):($1*%.4f):(0):2 with boxxyerror "
             "lc rgb '%s'\n",
             fit->n_rows, exp(-0.45 * BIN), exp(0.45 * BIN), COLORS[0]);
-    return draw(out, path, err);
+    return msim_plan_script_draw(out, path, err);
 }
 
 const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS] = {
@@ -335,6 +299,11 @@ const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS] = {
      "memory that it has. An interval that reaches the red line is not sure to "
      "fit.",
      draw_memory},
+    {"timeline.svg",
+     "What it holds while a step runs, by formula: each forward pass adds "
+     "activations, each backward pass gives them back. Of more than 32 micro "
+     "batches those in the middle are left out.",
+     msim_plan_line_draw},
     {"measured.svg",
      "How far predictions were off for jobs that were measured, each predicted "
      "without itself among the jobs like it; the law's constants saw all of "

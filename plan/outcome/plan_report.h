@@ -47,7 +47,7 @@ struct msim_plan_chart {
     const char *file, *caption;
     msim_plan_draw *draw;
 };
-#define MSIM_PLAN_CHARTS 5
+#define MSIM_PLAN_CHARTS 6
 /* In the order of the report. */
 extern const struct msim_plan_chart msim_plan_charts[MSIM_PLAN_CHARTS];
 

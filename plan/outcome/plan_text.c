@@ -6,6 +6,7 @@
 #include "core/base/csv.h"
 #include "core/base/decimal.h"
 #include "core/base/json_out.h"
+#include "plan/outcome/plan_line.h"
 #include "plan/outcome/plan_words.h"
 
 #include <inttypes.h>
@@ -299,9 +300,11 @@ static void json_techniques(struct msim_json *j,
     }
 }
 
+/* `plan`: with the memory within a step; NULL: without. */
 static void json_point(struct msim_json *j, const char *key,
                        const struct msim_plan_point *p,
-                       const struct msim_spec *spec)
+                       const struct msim_spec *spec,
+                       const struct msim_plan *plan)
 {
     msim_json_open(j, key, '{', false);
     msim_json_text(j, "platform", spec->platforms[p->platform].name);
@@ -323,6 +326,8 @@ static void json_point(struct msim_json *j, const char *key,
     msim_json_number(j, "cuda_context", p->beside.context);
     msim_json_number(j, "nccl_buffers", p->beside.nccl);
     msim_json_number(j, "room", p->room_gib * 1073741824.0);
+    if (plan)
+        msim_plan_line_json(j, plan, p, spec);
     msim_json_close(j);
     msim_json_text(j, "fits", msim_fits_text(p->fits));
     msim_json_number(j, "tokens_per_second", p->tokens_per_second);
@@ -354,11 +359,11 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
     if (plan->best == UINT32_MAX)
         msim_json_text(&j, "recommended", NULL);
     else
-        json_point(&j, "recommended", &plan->points[plan->best], spec);
+        json_point(&j, "recommended", &plan->points[plan->best], spec, plan);
     if (plan->runner_up == UINT32_MAX) {
         msim_json_text(&j, "runner_up", NULL);
     } else {
-        json_point(&j, "runner_up", &plan->points[plan->runner_up], spec);
+        json_point(&j, "runner_up", &plan->points[plan->runner_up], spec, NULL);
         msim_json_open(&j, "cost_over_runner_up", '{', false);
         msim_json_number(&j, "ratio", plan->ratio);
         msim_json_number(&j, "low", plan->ratio_low);
@@ -368,10 +373,10 @@ enum msim_status msim_plan_json(const struct msim_plan *plan,
     if (plan->safe == UINT32_MAX)
         msim_json_text(&j, "safe", NULL);
     else
-        json_point(&j, "safe", &plan->points[plan->safe], spec);
+        json_point(&j, "safe", &plan->points[plan->safe], spec, NULL);
     msim_json_open(&j, "frontier", '[', true);
     for (uint32_t i = 0; i < plan->n_frontier; i++)
-        json_point(&j, NULL, &plan->points[plan->frontier[i]], spec);
+        json_point(&j, NULL, &plan->points[plan->frontier[i]], spec, NULL);
     msim_json_close(&j);
     msim_json_close(&j);
     return msim_json_end(&j);

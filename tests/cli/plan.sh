@@ -22,8 +22,8 @@ grep -q 'The answer' "$folder/plan/report.html" || complain "the page has no ans
 ! grep -Eq '(src|href)=.?[^"'"'"'#]' "$folder/plan/report.html" ||
     complain "the page links to other files"
 if command -v gnuplot >/dev/null; then
-    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 5 ] ||
-        complain "not five charts in the page"
+    [ "$(grep -c '<svg' "$folder/plan/report.html")" -eq 6 ] ||
+        complain "not six charts in the page"
 fi
 
 ! grep -q currentColor "$folder/plan/report.html" || complain "a colour is not named"
@@ -31,6 +31,19 @@ if command -v weasyprint >/dev/null; then
     [ "$(head -c 5 "$folder/plan/report.pdf")" = %PDF- ] || complain "no PDF"
 else
     want_err "note: no report.pdf: cannot run 'weasyprint'"
+fi
+
+# The memory of what is recommended goes up to its peak within a step.
+if command -v python3 >/dev/null; then
+    python3 - "$folder/plan/plan.json" <<'PY' || complain "the time line of memory is not what it should be"
+import json, sys
+m = json.load(open(sys.argv[1]))["recommended"]["memory_bytes"]
+line = m["timeline"]
+first = max(m["by"]["activations"] + m["by"]["loss"], m["by"]["temporaries"]) + line[0]["held"]
+most = max(p["held"] + p["activations"] + p["loss"] + p["temporaries"] for p in line)
+assert abs(most / first - 1) < 1e-9 and most <= m["peak"] * (1 + 1e-9), (most, first, m["peak"])
+assert m["room"] > 0 and m["cuda_context"] > 0
+PY
 fi
 
 # Where nothing fits, the point that is nearest, and what would make it fit.

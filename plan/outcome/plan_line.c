@@ -1,0 +1,129 @@
+/*
+ * plan/outcome/plan_line.c - the memory of a plan's point within a step.
+ */
+#include "plan/outcome/plan_line.h"
+
+#include "plan/memory/job_line.h"
+#include "plan/outcome/plan_draw.h"
+
+#include <inttypes.h>
+
+#define GIB 1073741824.0
+
+static void find_line(struct msim_job_line *line, struct msim_memory *m,
+                      const struct msim_plan *plan,
+                      const struct msim_plan_point *p,
+                      const struct msim_spec *spec)
+{
+    const struct msim_step_parts *of = &p->parts;
+    double all = of->compute + of->host + of->tp + of->cp + of->ep +
+                 of->copies + of->bubble + of->gradients + of->optimizer;
+
+    *m = msim_memory_of(&spec->model, &p->strategy, &plan->basis.memory);
+    msim_job_line_find(line, m, &p->strategy,
+                       1 - (of->gradients + of->optimizer) / all,
+                       of->optimizer / all);
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void json_points(struct msim_json *j, const struct msim_job_line *line,
+                        double us)
+{
+    msim_json_open(j, "timeline", '[', true);
+    for (uint32_t i = 0; i < line->n; i++) {
+        const struct msim_job_line_point *p = &line->points[i];
+
+        msim_json_open(j, NULL, '{', false);
+        msim_json_number(j, "at_us", p->at * us);
+        msim_json_number(j, "held", line->held);
+        msim_json_number(j, "activations", p->activations);
+        msim_json_number(j, "loss", p->loss);
+        msim_json_number(j, "temporaries", p->temporary);
+        msim_json_close(j);
+    }
+    msim_json_close(j);
+}
+
+void msim_plan_line_json(struct msim_json *j, const struct msim_plan *plan,
+                         const struct msim_plan_point *p,
+                         const struct msim_spec *spec)
+{
+    struct msim_job_line line;
+    struct msim_memory m;
+
+    find_line(&line, &m, plan, p, spec);
+    msim_json_open(j, "by", '{', false);
+    msim_json_number(j, "parameters", m.parameters);
+    msim_json_number(j, "gradients", m.gradients);
+    msim_json_number(j, "optimizer_state", m.optimizer);
+    msim_json_number(j, "activations", m.activations);
+    msim_json_number(j, "loss", m.loss);
+    msim_json_number(j, "temporaries", m.temporary);
+    msim_json_number(j, "other", m.other);
+    msim_json_close(j);
+    json_points(j, &line, p->us);
+}
+
+/* ---- the chart ----------------------------------------------------------- */
+
+/* Columns: seconds, the ends of the parts on top of each other. */
+static void put_points(const struct msim_job_line *line,
+                       const struct msim_plan_point *p, FILE *out)
+{
+    double beside = msim_beside_bytes(&p->beside);
+
+    fputs("$line << MSIM_END\n", out);
+    for (uint32_t i = 0; i < line->n; i++) {
+        const struct msim_job_line_point *at = &line->points[i];
+        double ends[] = {beside, line->held, at->activations, at->loss,
+                         at->temporary};
+        double end = 0;
+
+        fprintf(out, "%.6g", at->at * p->us / 1e6);
+        for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
+            fprintf(out, " %.5g", (end += ends[k]) / GIB);
+        putc('\n', out);
+    }
+    fputs("MSIM_END\n", out);
+}
+
+enum msim_status msim_plan_line_draw(const struct msim_plan *plan,
+                                     const struct msim_spec *spec,
+                                     const char *path, struct msim_error *err)
+{
+    static const struct {
+        const char *color, *name;
+    } PARTS[] = {{"#bbbbbb", "CUDA and NCCL"},
+                 {"#4477aa", "weights, gradients, states"},
+                 {"#ccbb44", "activations"},
+                 {"#66ccee", "logits and loss"},
+                 {"#aa3377", "optimizer's temporaries"}};
+    const size_t n = sizeof(PARTS) / sizeof(PARTS[0]);
+    const struct msim_plan_point *p;
+    struct msim_job_line line;
+    struct msim_memory m;
+    FILE *out = msim_plan_script(path, err);
+
+    if (!out)
+        return MSIM_EIO;
+    p = &plan->points[plan->best != UINT32_MAX ? plan->best
+                                               : plan->frontier[0]];
+    find_line(&line, &m, plan, p, spec);
+    msim_plan_script_begin(out, 380);
+    put_points(&line, p, out);
+    fprintf(out,
+            "set title 'Memory of a GPU of the first stage within a step of "
+            "%" PRId64 " x %s'\nset xlabel 's'\nset ylabel 'GiB'\n"
+            "set yrange [0:]\nset style fill solid 1 noborder\n"
+            "set key outside bottom center horizontal\nplot ",
+            p->strategy.gpus, spec->platforms[p->platform].name);
+    for (size_t k = n; k-- > 0;) /* the highest is behind */
+        fprintf(out,
+                "$line using 1:%zu with filledcurves y1=0 lc rgb '%s' title "
+                "\"%s\", ",
+                k + 2, PARTS[k].color, PARTS[k].name);
+    fprintf(out, "%.5g with lines lc rgb '#cc3311' lw 2 title 'the GPU has'\n",
+            plan->basis.platforms[p->platform].memory / GIB);
+    return msim_plan_script_draw(out, path, err);
+}
