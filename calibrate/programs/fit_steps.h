@@ -40,6 +40,15 @@ void msim_steps_write_errors(struct msim_steps_run *r, const char *figure,
                              const char *source, const char *split,
                              const uint8_t *pick, const double *residual);
 
+/* A line for the source's steps, or one for models with experts and one for
+ * the others, where it has both. */
+void msim_steps_write_source(struct msim_steps_run *r, uint32_t source,
+                             const char *split, const uint8_t *pick,
+                             const double *residual);
+/* Such lines of the rows with `pick` up to 8 GPUs, and of the others. */
+void msim_steps_write_sizes(struct msim_steps_run *r, uint32_t source,
+                            const uint8_t *pick, const double *residual);
+
 /* With four digits: more mean nothing. */
 void msim_steps_add_number(cJSON *object, const char *key, double v);
 

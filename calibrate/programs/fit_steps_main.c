@@ -20,101 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int msim_steps_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* ---- errors -------------------------------------------------------------- */
-
-typedef bool chosen(const struct msim_step_sample *row, const void *what);
-
-double msim_steps_quantile(const double *sorted, uint32_t n, double q)
-{
-    return sorted[(uint32_t)fmin(q * n, n - 1)];
-}
-
-/* Of rows with an interval: how many lie inside, per cent, and the mean of the
- * interval's score (its width, and 20 times what is outside) over that of the
- * deviations. */
-static void write_coverage(const struct msim_steps_run *r, const uint8_t *pick,
-                           const double *residual)
-{
-    double inside = 0, score = 0, off = 0;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < r->s.n; i++) {
-        double e = residual[i], out;
-
-        if (!pick[i] || r->low[i] < 0)
-            continue;
-        out = fmax(fmax(-r->low[i] - e, e - r->high[i]), 0);
-        inside += out > 0 ? 0 : 1;
-        score += r->low[i] + r->high[i] + 20 * out;
-        off += fabs(e);
-        n++;
-    }
-    if (n)
-        fprintf(r->errors, ",%.0f,%.1f\n", 100 * inside / n, score / off);
-    else
-        fputs(",,\n", r->errors);
-}
-
-/* One line: errors of the rows with `pick` by their residuals. */
-void msim_steps_write_errors(struct msim_steps_run *r, const char *figure,
-                             const char *source, const char *split,
-                             const uint8_t *pick, const double *residual)
-{
-    double *e = calloc(r->s.n + 1, sizeof(*e)), sum = 0;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; e && i < r->s.n; i++)
-        if (pick[i]) {
-            e[n] = fabs(exp(-residual[i]) - 1) * 100;
-            sum += e[n++];
-        }
-    if (n) {
-        qsort(e, n, sizeof(*e), msim_steps_by_value);
-        fprintf(r->errors, "%s,%s,%s,%u,%.1f,%.1f,%.1f,%.1f", figure, source,
-                split, n, sum / n, msim_steps_quantile(e, n, 0.5),
-                msim_steps_quantile(e, n, 0.9), e[n - 1]);
-        write_coverage(r, pick, residual);
-    }
-    free(e);
-}
-
-static bool has_experts(const struct msim_steps_run *r, uint32_t row)
-{
-    return msim_step_class_of(&r->s.rows[row].terms) == MSIM_STEP_CLASS_EXPERTS;
-}
-
-/* A line for the source's steps, or one for models with experts and one for
- * the others, where it has both. */
-static void write_steps(struct msim_steps_run *r, uint32_t source,
-                        const char *split, const uint8_t *pick,
-                        const double *residual)
-{
-    uint8_t *one = calloc(r->s.n + 1, 1);
-    uint32_t n[2] = {0};
-
-    for (uint32_t i = 0; i < r->s.n; i++)
-        n[has_experts(r, i)] += pick[i];
-    for (int experts = 0; one && experts < 2; experts++) {
-        char name[64];
-
-        for (uint32_t i = 0; i < r->s.n; i++)
-            one[i] = pick[i] && has_experts(r, i) == experts;
-        snprintf(name, sizeof(name), "%s%s", r->s.sources[source],
-                 !n[0] || !n[1] ? ""
-                 : experts      ? " with experts"
-                                : " dense");
-        msim_steps_write_errors(r, "step", name, split, one, residual);
-    }
-    free(one);
-}
-
 /* A fit: its constants, and the rows that it saw. */
 struct fitted {
     struct msim_step_constants c;
@@ -153,6 +58,20 @@ static double left_over(struct msim_steps_run *r, const struct fitted *f,
            msim_neighbour_correction(&of, f->rows, f->n, own_row(f, &of));
 }
 
+static bool is_source(const struct msim_steps_run *r, uint32_t row,
+                      const char *name)
+{
+    return strcmp(r->s.sources[r->s.rows[row].source], name) == 0;
+}
+
+/* Tensor parallel ranks on several nodes of nanotron's met a network that took
+ * up to ten times as long for short messages: their rows tell no constants.
+ * They are neighbours all the same. */
+static bool tells_constants(const struct msim_steps_run *r, uint32_t row)
+{
+    return !is_source(r, row, "nanotron") || !r->s.rows[row].terms.tp_far;
+}
+
 /* Fit without the rows of `held`, and take their residuals. */
 static struct fitted hold_out(struct msim_steps_run *r, const uint8_t *held,
                               double *residual)
@@ -160,10 +79,10 @@ static struct fitted hold_out(struct msim_steps_run *r, const uint8_t *held,
     struct fitted f = {.rows = calloc(r->s.n + 1, sizeof(*f.rows))};
 
     for (uint32_t i = 0; i < r->s.n; i++)
-        r->use[i] = !held[i];
+        r->use[i] = !held[i] && tells_constants(r, i);
     f.c = msim_step_constants_fit(&r->s, r->use);
     for (uint32_t i = 0; f.rows && i < r->s.n; i++)
-        if (r->use[i])
+        if (!held[i])
             f.rows[f.n++] = row_of(&r->s.rows[i], &f.c);
     if (f.rows)
         qsort(f.rows, f.n, sizeof(*f.rows), msim_neighbour_order);
@@ -174,12 +93,6 @@ static struct fitted hold_out(struct msim_steps_run *r, const uint8_t *held,
 }
 
 /* ---- what is judged ------------------------------------------------------ */
-
-static bool is_source(const struct msim_steps_run *r, uint32_t row,
-                      const char *name)
-{
-    return strcmp(r->s.sources[r->s.rows[row].source], name) == 0;
-}
 
 /* The rows that are reported: of nanotron those whose tensor parallel ranks
  * are in one node and that have one stage. */
@@ -278,7 +191,7 @@ static void by_scale(struct msim_steps_run *r, uint32_t source, double gpus,
         free(hold_out(r, held, residual).rows);
         forget(r);
         judge(r, held, MSIM_NO_SOURCE);
-        write_steps(r, source, split, held, residual);
+        msim_steps_write_source(r, source, split, held, residual);
     }
     free(held);
     free(residual);
@@ -413,7 +326,8 @@ static void each_source(struct msim_steps_run *r, cJSON *fits)
         f = hold_out(r, held, residual);
         forget(r);
         judge(r, judged, source);
-        write_steps(r, source, "the source held out", judged, residual);
+        msim_steps_write_source(r, source, "the source held out", judged,
+                                residual);
         keep(r, held, residual, MSIM_NO_SOURCE);
         add_fit(fits, r, r->s.sources[source], &f, intervals(r, source));
         free(f.rows);
@@ -433,12 +347,15 @@ static void write_seen(struct msim_steps_run *r, const struct fitted *f,
             pick[i] = r->s.rows[i].source == source && is_judged(r, i);
             seen[i] = left_over(r, f, i);
         }
-        write_steps(r, source, "all but the row", pick, seen);
+        msim_steps_write_source(r, source, "all but the row", pick, seen);
+        if (strcmp(r->s.sources[source], "training_steps") == 0)
+            msim_steps_write_sizes(r, source, pick, seen);
         for (uint32_t i = 0; i < r->left.n; i++)
             if (r->left.of[i].without == MSIM_NO_SOURCE)
                 r->class[r->left.of[i].row] = r->left.of[i].class;
         judge(r, pick, MSIM_NO_SOURCE);
-        write_steps(r, source, "a model held out", pick, r->residual);
+        msim_steps_write_source(r, source, "a model held out", pick,
+                                r->residual);
     }
 }
 
@@ -463,9 +380,12 @@ static enum msim_status fit_all(struct msim_steps_run *r, const char *out,
         by_model(r, source);
     each_source(r, fits);
     write_seen(r, &f, pick, seen);
-    for (uint32_t source = 0; source < r->s.n_sources; source++)
+    for (uint32_t source = 0; source < r->s.n_sources; source++) {
         if (strcmp(r->s.sources[source], "training_steps") == 0)
             by_scale(r, source, 8, "more than 8 GPUs held out");
+        if (strcmp(r->s.sources[source], "llm-foundry") == 0)
+            by_scale(r, source, 64, "more than 64 GPUs held out");
+    }
     add_fit(fits, r, "", &f, intervals(r, MSIM_NO_SOURCE));
     free(f.rows);
     forget(r);

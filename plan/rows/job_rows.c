@@ -137,7 +137,7 @@ static void read_numbers(const struct msim_job_rows *t, char *const *fields,
                                  .layernorm = true,
                                  .bias = true,
                                  .positions = MSIM_POSITIONS_LEARNED,
-                                 .vocab = 51200}; /* GPT-2's, padded */
+                                 .vocab = 50257}; /* GPT-2's */
     for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++) {
         const char *text = field(t, fields, NUMBERS[i].column);
         int64_t v;

@@ -162,7 +162,7 @@ enum msim_status msim_price_part(struct msim_priced *out, struct msim_pricer *p,
 
         MSIM_TRY(estimate(&us, p, &op->work, err));
         out->us[op->kind][op->pass] += us;
-        out->kernels[op->pass] += 1;
+        out->kernels[op->kind][op->pass] += 1;
         if (op->selective)
             out->again_us += us;
     }

@@ -22,8 +22,9 @@ void msim_pricer_release(struct msim_pricer *p);
 /* One layer, or the embedding, or the head, in us. */
 struct msim_priced {
     double us[MSIM_PART_OP_COUNT][MSIM_PASS_COUNT];
-    double again_us;                 /* what selective recomputation repeats */
-    double kernels[MSIM_PASS_COUNT]; /* launched by the host */
+    double again_us; /* what selective recomputation repeats */
+    /* Launched by the host. */
+    double kernels[MSIM_PART_OP_COUNT][MSIM_PASS_COUNT];
     double comm_us[3][MSIM_PASS_COUNT]; /* by enum msim_part_group */
     double comms[MSIM_PASS_COUNT];      /* collectives */
 };

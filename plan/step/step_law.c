@@ -44,6 +44,13 @@ static void add_pass(struct pass *to, const struct pass *from)
     to->ep += from->ep;
 }
 
+/* Unfused, an operator is several small kernels with gaps between them: the
+ * longer they are, the more of a gap is gone by the time the GPU gets there. */
+static double gaps_us(double us, double kernels, double gap_us)
+{
+    return gap_us > 0 ? kernels * gap_us / (1 + us / kernels / gap_us) : 0;
+}
+
 static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
                            enum msim_pass pass,
                            const struct msim_step_constants *c)
@@ -55,7 +62,7 @@ static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
         [MSIM_PART_OP_LINEAR] = t->narrow ? c->narrow : c->linear,
         [MSIM_PART_OP_ATTENTION] = attention[t->attention],
         [MSIM_PART_OP_EXPERT] = c->expert,
-        [MSIM_PART_OP_SCORES] = c->scores,
+        [MSIM_PART_OP_SCORES] = 1,
         [MSIM_PART_OP_NORM] = c->vector,
         [MSIM_PART_OP_POINTWISE] = c->vector,
         [MSIM_PART_OP_LOSS] = c->loss,
@@ -63,13 +70,16 @@ static struct pass pass_of(const struct msim_terms *t, enum msim_place place,
         [MSIM_PART_OP_QUANTISE] = c->vector,
         [MSIM_PART_OP_PLAIN] = 1,
     };
+    bool has_gaps = t->unfused && place == MSIM_PLACE_LAYER;
     struct pass out = {0};
 
-    for (int k = 0; k < MSIM_PART_OP_COUNT; k++)
-        out.compute += factor[k] * p->us[k][pass];
-    /* Unfused, an operator is several small kernels with gaps between them. */
-    if (t->unfused && place == MSIM_PLACE_LAYER)
-        out.compute += c->gap_us * p->kernels[pass];
+    for (int k = 0; k < MSIM_PART_OP_COUNT; k++) {
+        double us = factor[k] * p->us[k][pass];
+
+        out.compute += us;
+        if (has_gaps && p->kernels[k][pass] > 0)
+            out.compute += gaps_us(us, p->kernels[k][pass], c->gap_us);
+    }
     out.tp = (t->tp_far ? c->tp_far : c->tp_near) *
              p->comm_us[MSIM_PART_GROUP_TP][pass];
     out.cp = c->cp * p->comm_us[MSIM_PART_GROUP_CP][pass];
@@ -198,8 +208,12 @@ static double exchange_us(const struct msim_terms *t,
                factor * (t->layer_gather_us + t->layer_scatter_us);
     }
     us = factor * (t->zero == 0 ? t->sum_us : t->scatter_us + t->gather_us);
+    /* Megatron-LM summed all gradients after the last backward before it had
+     * an option to overlap them (2023). */
+    if (t->unfused)
+        return us;
     /* Without ZeRO pipelines sum gradients after every micro batch. */
-    if (t->zero == 0 && t->pp > 1 && !t->unfused)
+    if (t->zero == 0 && t->pp > 1)
         return us * t->micro_batches;
     return fmax(us - c->hidden * layers * l->backward_us, 0.1 * us);
 }

@@ -21,7 +21,6 @@
     X(attention_usual, 1, "attention before Hopper")                           \
     X(attention_late, 1.5, "FlashAttention 2 on Hopper and later")             \
     X(attention_own, 1, "attention of cuDNN")                                  \
-    X(scores, 1, "attention in parts")                                         \
     X(expert, 1, "products of experts")                                        \
     X(vector, 1, "norms and pointwise operators")                              \
     X(loss, 1, "the loss on logits in 32 bits")                                \
@@ -40,7 +39,7 @@
     X(host_expert_us, 3000, "host time of a layer's experts beside that")      \
     X(host_comm_us, 60, "host time of a collective in a layer")                \
     X(host_wait, 0.05, "more host time a doubling of tensor parallel ranks")   \
-    X(gap_us, 20, "an operator of unfused programs, beside its size")          \
+    X(gap_us, 20, "an operator of unfused programs that takes no time")        \
     X(fixed_us, 5000, "what a step takes beside all that")
 
 struct msim_step_constants {

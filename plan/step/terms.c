@@ -25,11 +25,12 @@ static void add_priced(struct msim_priced *to, const struct msim_priced *from,
                        double share)
 {
     for (int pass = 0; pass < MSIM_PASS_COUNT; pass++) {
-        for (int k = 0; k < MSIM_PART_OP_COUNT; k++)
+        for (int k = 0; k < MSIM_PART_OP_COUNT; k++) {
             to->us[k][pass] += share * from->us[k][pass];
+            to->kernels[k][pass] += share * from->kernels[k][pass];
+        }
         for (int g = 0; g < 3; g++)
             to->comm_us[g][pass] += share * from->comm_us[g][pass];
-        to->kernels[pass] += share * from->kernels[pass];
         to->comms[pass] += share * from->comms[pass];
     }
     to->again_us += share * from->again_us;

@@ -182,6 +182,61 @@ static void test_law__recomputes_forward(void)
     CHECK(with / without > 1.2 && with / without < 1.34);
 }
 
+/* Time of gaps in a step of 32 layers: what a gap of 100 us adds. */
+static double gaps_of(int64_t micro_batch)
+{
+    struct msim_strategy s = strategy(1, 1, 1, 1);
+    struct msim_step_constants c = msim_step_constants_start();
+    double with;
+
+    s.micro_batch = micro_batch;
+    s.unfused = true;
+    c.host_layer_us = 1; /* the GPU sets the pace */
+    c.gap_us = 100;
+    with = step(&s, &c);
+    c.gap_us = 0;
+    return with - step(&s, &c);
+}
+
+/* A kind of n operators of t us in all has gaps of n x 100 / (1 + t / n / 100)
+ * us: some, at most 100 us each, and fewer the longer they take. */
+static void test_gaps__shrink_as_operators_grow(void)
+{
+    struct msim_strategy s = strategy(1, 1, 1, 1);
+    struct msim_terms t;
+    double kernels = 0;
+
+    s.unfused = true;
+    t = terms_of(&s);
+    for (int k = 0; k < MSIM_PART_OP_COUNT; k++)
+        kernels += t.at[MSIM_PLACE_LAYER].kernels[k][MSIM_PASS_FORWARD] +
+                   t.at[MSIM_PLACE_LAYER].kernels[k][MSIM_PASS_BACKWARD];
+    CHECK(kernels > 20);
+    CHECK(gaps_of(1) > 0 && gaps_of(1) < 32 * kernels * 100);
+    CHECK(gaps_of(8) > 0 && gaps_of(8) < gaps_of(1));
+}
+
+/* Unfused programs sum gradients after the last backward, so that nothing is
+ * hidden, with stages as without; fused ones hide some. */
+static void test_gradients__of_unfused_programs_wait(void)
+{
+    struct msim_step_constants c = msim_step_constants_start();
+
+    c.hidden = 1;
+    for (int64_t pp = 1; pp <= 2; pp++) {
+        struct msim_strategy s = strategy(8, 1, pp, 4);
+        struct msim_step_parts parts;
+        struct msim_terms t;
+
+        s.zero = 0;
+        s.unfused = true;
+        t = terms_of(&s);
+        (void)msim_step_us(&t, &c, &parts);
+        CHECK_REL(parts.gradients, (t.dp_far ? c.dp_far : c.dp_near) * t.sum_us,
+                  1e-9);
+    }
+}
+
 static void test_fit__is_read_by_source(void)
 {
     struct msim_step_fit all, without;
@@ -210,6 +265,8 @@ int main(void)
     RUN(test_law__sums_its_parts);
     RUN(test_law__rises_with_its_constants);
     RUN(test_law__recomputes_forward);
+    RUN(test_gaps__shrink_as_operators_grow);
+    RUN(test_gradients__of_unfused_programs_wait);
     RUN(test_fit__is_read_by_source);
     msim_pricer_release(&pricer);
     msim_platform_free(h100);
